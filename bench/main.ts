@@ -1,0 +1,55 @@
+/** `npm run bench -- <name> [--json]`: one benchmark, as a table or ending with one line of JSON. */
+import { parseArgs } from 'node:util';
+import { benchMasking } from './masking.ts';
+
+/** What a benchmark found: a table for people, an object for programs. */
+export interface BenchResult {
+  readonly text: string;
+  readonly json: Readonly<Record<string, unknown>>;
+}
+
+const BENCHMARKS: Readonly<
+  Record<string, { readonly about: string; readonly run: () => BenchResult | Promise<BenchResult> }>
+> = {
+  masking: { about: 'expanding and adding masks, beside openssl speed on the same bytes', run: benchMasking },
+};
+
+const USAGE = `npm run bench -- <name> [--json]
+
+${Object.entries(BENCHMARKS)
+  .map(([name, { about }]) => `  ${name.padEnd(10)} ${about}`)
+  .join('\n')}
+
+  --json     end standard output with one line that is one JSON object
+  --help     this text`;
+
+try {
+  const { values, positionals } = parseArgs({
+    allowPositionals: true,
+    options: { json: { type: 'boolean', default: false }, help: { type: 'boolean', default: false } },
+  });
+  await main(positionals, values);
+} catch (error) {
+  if (!(error instanceof TypeError && 'code' in error)) throw error;
+  fail(error.message);
+}
+
+async function main(
+  names: readonly string[],
+  options: { readonly json: boolean; readonly help: boolean },
+): Promise<void> {
+  if (options.help) return console.log(USAGE);
+  const [name, ...rest] = names;
+  const benchmark = name === undefined ? undefined : BENCHMARKS[name];
+  if (benchmark === undefined || rest.length > 0) {
+    return fail(name === undefined ? 'which benchmark?' : `there is no benchmark "${names.join(' ')}"`);
+  }
+  const { text, json } = await benchmark.run();
+  console.log(text);
+  if (options.json) console.log(JSON.stringify(json));
+}
+
+function fail(problem: string): void {
+  console.error(`${problem}\n\n${USAGE}`);
+  process.exitCode = 2;
+}

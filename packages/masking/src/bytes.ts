@@ -1,0 +1,31 @@
+/** The few byte helpers the pure packages need and ES2022 does not bring. */
+
+/** ASCII text as bytes: for domain labels, which are ASCII by construction. */
+export function ascii(text: string): Uint8Array {
+  const bytes = new Uint8Array(text.length);
+  for (let i = 0; i < text.length; i++) {
+    const code = text.charCodeAt(i);
+    if (code > 0x7f) throw new RangeError(`not ASCII at character ${i}: ${JSON.stringify(text)}`);
+    bytes[i] = code;
+  }
+  return bytes;
+}
+
+/** One array holding the parts one after the other. */
+export function concatBytes(...parts: readonly Uint8Array[]): Uint8Array {
+  const whole = new Uint8Array(parts.reduce((length, part) => length + part.length, 0));
+  let offset = 0;
+  for (const part of parts) {
+    whole.set(part, offset);
+    offset += part.length;
+  }
+  return whole;
+}
+
+/** Whether two byte strings are equal; takes the same time wherever they differ. */
+export function equalBytes(a: Uint8Array, b: Uint8Array): boolean {
+  if (a.length !== b.length) return false;
+  let difference = 0;
+  for (let i = 0; i < a.length; i++) difference |= (a[i] as number) ^ (b[i] as number);
+  return difference === 0;
+}

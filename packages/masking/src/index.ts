@@ -1,0 +1,35 @@
+/** Vectors, masks, quantiser and the ports of the pure packages. */
+export type { MaskTools } from './apply-masks.ts';
+export { applyMasksInPlace, applyMasksInPlaceAsync } from './apply-masks.ts';
+export { ascii, concatBytes, equalBytes } from './bytes.ts';
+export { ByteReader, ByteWriter, DecodeError } from './codec.ts';
+export type { AsyncKeystream, Keystream, KeystreamRequest, StreamKey } from './keystream.ts';
+export { SEED_BYTES } from './keystream.ts';
+export type { MaskPlan, MaskTerm } from './mask-plan.ts';
+export type { Modulus } from './modulus.ts';
+export {
+  elementBits,
+  FIELD,
+  FIELD_PRIME,
+  modulusName,
+  modulusSize,
+  RING_32,
+  ring,
+  signedCapacity,
+  toResidue,
+  toSigned,
+} from './modulus.ts';
+export type { Unpacked } from './packing.ts';
+export { packedLength, packVector, unpackVector } from './packing.ts';
+export type { Planned, PlanRequest, QuantizerPlan } from './planner.ts';
+export { planQuantizer } from './planner.ts';
+export type { Quantized, Quantizer, RandomWords, SumWeights } from './quantizer.ts';
+export { dequantizeSum, firstOutOfRange, quantize, quantizedBound } from './quantizer.ts';
+export type { SeedSealing } from './sealing.ts';
+export { unsafeTransparentSealing } from './sealing.ts';
+export { Secret } from './secret.ts';
+export type { AeadInput, RandomBytes, Suite } from './suite.ts';
+export { addInPlace, firstNonCanonical, subtractInPlace } from './vector.ts';
+export type { VectorKernel } from './vector-kernel.ts';
+export { plainVectorKernel } from './vector-kernel.ts';
+export { integerWeight, weightScale } from './weights.ts';

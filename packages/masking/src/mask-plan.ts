@@ -1,0 +1,18 @@
+/** What a user adds to its vector, said without doing it: seeds with signs. A kernel carries the plan out. */
+import type { Modulus } from './modulus.ts';
+import type { Secret } from './secret.ts';
+
+export interface MaskTerm {
+  readonly seed: Secret;
+  /** +1 adds PRG(seed), -1 subtracts it. */
+  readonly sign: 1 | -1;
+}
+
+export interface MaskPlan {
+  readonly modulus: Modulus;
+  /** HKDF salt of every term: the hash of the buffer's descriptor, so that a seed used twice differs by buffer. */
+  readonly salt: Uint8Array;
+  readonly terms: readonly MaskTerm[];
+  /** Word of the stream that meets element 0; a multiple of four. For vectors handled in shards. */
+  readonly firstWord?: number;
+}

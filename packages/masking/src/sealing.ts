@@ -1,0 +1,46 @@
+/** The port through which a seed is sealed to the holder of one attribute, and a version of it that hides nothing. */
+import { concatBytes, equalBytes } from './bytes.ts';
+
+/**
+ * Encrypts seeds to an attribute (`Encrypt` of the paper with a policy of one attribute). CP-ABE and the identity
+ * KEM fill it; `context` is authenticated with the seed, so that a ciphertext opens only where it was meant to.
+ */
+export interface SeedSealing {
+  readonly name: string;
+  /** Length of every sealed seed. */
+  readonly sealedBytes: number;
+  seal(seed: Uint8Array, attribute: Uint8Array, context: Uint8Array): Uint8Array;
+  /** The seed, or undefined where the key or the context is not the one it was sealed for. */
+  open(sealed: Uint8Array, attributeKey: Uint8Array, context: Uint8Array): Uint8Array | undefined;
+}
+
+/**
+ * Shows the shape of a protocol run without its secrecy: whoever holds the ciphertext reads the seed. The key of
+ * an attribute is the attribute. For examples, and for simulations that charge the cost of real sealing.
+ */
+export function unsafeTransparentSealing(lengths: {
+  readonly seed: number;
+  readonly attribute: number;
+  readonly context: number;
+}): SeedSealing {
+  const sealedBytes = lengths.seed + lengths.attribute + lengths.context;
+  return {
+    name: 'transparent (unsafe)',
+    sealedBytes,
+    seal(seed, attribute, context) {
+      checkLength('seed', seed, lengths.seed);
+      checkLength('attribute', attribute, lengths.attribute);
+      checkLength('context', context, lengths.context);
+      return concatBytes(seed, attribute, context);
+    },
+    open(sealed, attributeKey, context) {
+      const label = concatBytes(attributeKey, context);
+      if (sealed.length !== sealedBytes || !equalBytes(sealed.subarray(lengths.seed), label)) return undefined;
+      return sealed.slice(0, lengths.seed);
+    },
+  };
+}
+
+function checkLength(name: string, bytes: Uint8Array, expected: number): void {
+  if (bytes.length !== expected) throw new RangeError(`${name} must be ${expected} bytes, got ${bytes.length}`);
+}

@@ -1,0 +1,27 @@
+/** The ports through which cryptography and randomness reach the pure packages. */
+
+/** Fresh random bytes. Always an argument: nothing in the pure packages has a default for it. */
+export type RandomBytes = (length: number) => Uint8Array;
+
+/** The symmetric primitives and the signature check, all synchronous and the same in Node and in browsers. */
+export interface Suite {
+  /** SHA-256 over the concatenation of the parts. */
+  sha256(...parts: readonly Uint8Array[]): Uint8Array;
+  /** HKDF-SHA-256 (RFC 5869), extract and expand. */
+  hkdf(input: { secret: Uint8Array; salt: Uint8Array; info: Uint8Array; length: number }): Uint8Array;
+  /** ChaCha20-Poly1305 (RFC 8439): ciphertext followed by the 16-byte tag. A key and nonce pair seals once. */
+  seal(input: AeadInput & { plaintext: Uint8Array }): Uint8Array;
+  /** The plaintext, or undefined where the tag does not verify. */
+  open(input: AeadInput & { ciphertext: Uint8Array }): Uint8Array | undefined;
+  /**
+   * Ed25519 (RFC 8032), strict: canonical encodings, no key of small order, S below the group order, and the
+   * equation without the cofactor. Anything malformed is false, never an exception.
+   */
+  verify(input: { signature: Uint8Array; message: Uint8Array; publicKey: Uint8Array }): boolean;
+}
+
+export interface AeadInput {
+  readonly key: Uint8Array;
+  readonly nonce: Uint8Array;
+  readonly associatedData: Uint8Array;
+}

@@ -1,0 +1,105 @@
+/** The hot loops over one block of words: the port that wasm SIMD fills, and its plain TypeScript version. */
+import { FIELD_PRIME } from './modulus.ts';
+
+/**
+ * Adds and subtracts one block at a time between two fixed scratch areas. Memory never grows, so the views
+ * stay valid for the life of the kernel. Not re-entrant: one kernel per thread.
+ */
+export interface VectorKernel {
+  readonly name: string;
+  /** Capacity of both areas, in 32-bit words; a multiple of four. */
+  readonly blockWords: number;
+  readonly accumulator: Uint32Array;
+  readonly addend: Uint32Array;
+  /** accumulator += addend modulo 2^32, over the first `words` words. */
+  addRing(words: number): void;
+  /** accumulator -= addend modulo 2^32. */
+  subtractRing(words: number): void;
+  /**
+   * accumulator += addend modulo 2^32 - 5, lazily: the accumulator may hold any 32-bit representative.
+   * An addend word >= q is left out, and the return value says whether there was one.
+   */
+  addField(words: number): boolean;
+  /** accumulator -= addend modulo 2^32 - 5, with the same rules. */
+  subtractField(words: number): boolean;
+  /** Brings every representative of the accumulator below 2^32 - 5. */
+  canonicalizeField(words: number): void;
+  /** Keeps the low bits of every accumulator word. */
+  maskBits(words: number, bits: number): void;
+}
+
+/** 2^32 - q: what a carry out of 32 bits is worth in the field. */
+const FIELD_GAP = 5;
+
+/** One block of 64 KiB: large enough to hide the call of the cipher, small enough to stay in the cache. */
+const DEFAULT_BLOCK_WORDS = 16_384;
+
+/** The kernel in plain TypeScript, where wasm SIMD is absent. */
+export function plainVectorKernel(blockWords: number = DEFAULT_BLOCK_WORDS): VectorKernel {
+  if (!Number.isInteger(blockWords) || blockWords < 4 || blockWords % 4 !== 0) {
+    throw new RangeError(`blockWords must be a positive multiple of 4, got ${blockWords}`);
+  }
+  const accumulator = new Uint32Array(blockWords);
+  const addend = new Uint32Array(blockWords);
+  return {
+    name: 'plain TypeScript',
+    blockWords,
+    accumulator,
+    addend,
+    addRing: (words) => addRingInPlace(accumulator, addend, words),
+    subtractRing: (words) => subtractRingInPlace(accumulator, addend, words),
+    addField: (words) => addFieldInPlace(accumulator, addend, words),
+    subtractField: (words) => subtractFieldInPlace(accumulator, addend, words),
+    canonicalizeField: (words) => canonicalizeFieldInPlace(accumulator, words),
+    maskBits: (words, bits) => maskBitsInPlace(accumulator, words, bits),
+  };
+}
+
+function addRingInPlace(target: Uint32Array, addend: Uint32Array, words: number): void {
+  for (let k = 0; k < words; k++) target[k] = (target[k] as number) + (addend[k] as number);
+}
+
+function subtractRingInPlace(target: Uint32Array, addend: Uint32Array, words: number): void {
+  for (let k = 0; k < words; k++) target[k] = (target[k] as number) - (addend[k] as number);
+}
+
+// A carry out of 32 bits is worth 2^32 = q + 5, hence + 5. With an addend < q the second addition cannot carry.
+function addFieldInPlace(target: Uint32Array, addend: Uint32Array, words: number): boolean {
+  let rejected = false;
+  for (let k = 0; k < words; k++) {
+    const word = addend[k] as number;
+    if (word >= FIELD_PRIME) {
+      rejected = true;
+      continue;
+    }
+    const total = (target[k] as number) + word;
+    target[k] = total > 0xffff_ffff ? total + FIELD_GAP : total;
+  }
+  return rejected;
+}
+
+function subtractFieldInPlace(target: Uint32Array, addend: Uint32Array, words: number): boolean {
+  let rejected = false;
+  for (let k = 0; k < words; k++) {
+    const word = addend[k] as number;
+    if (word >= FIELD_PRIME) {
+      rejected = true;
+      continue;
+    }
+    const difference = (target[k] as number) - word;
+    target[k] = difference < 0 ? difference - FIELD_GAP : difference;
+  }
+  return rejected;
+}
+
+function canonicalizeFieldInPlace(target: Uint32Array, words: number): void {
+  for (let k = 0; k < words; k++) {
+    const word = target[k] as number;
+    if (word >= FIELD_PRIME) target[k] = word - FIELD_PRIME;
+  }
+}
+
+function maskBitsInPlace(target: Uint32Array, words: number, bits: number): void {
+  const low = bits === 32 ? 0xffff_ffff : 2 ** bits - 1;
+  for (let k = 0; k < words; k++) target[k] = (target[k] as number) & low;
+}

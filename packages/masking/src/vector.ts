@@ -1,0 +1,74 @@
+/** Whole vectors through a kernel's blocks: canonical form, sums and differences in place. */
+import type { Modulus } from './modulus.ts';
+import { FIELD_PRIME, modulusSize } from './modulus.ts';
+import type { VectorKernel } from './vector-kernel.ts';
+
+/** target += addend. Both canonical, of one length. */
+export function addInPlace(target: Uint32Array, addend: Uint32Array, modulus: Modulus, kernel: VectorKernel): void {
+  combineInPlace(target, addend, 1, modulus, kernel);
+}
+
+/** target -= addend. Both canonical, of one length. */
+export function subtractInPlace(
+  target: Uint32Array,
+  addend: Uint32Array,
+  modulus: Modulus,
+  kernel: VectorKernel,
+): void {
+  combineInPlace(target, addend, -1, modulus, kernel);
+}
+
+/** Index of the first element that is not a residue below q, or -1. What a decoder asks of foreign vectors. */
+export function firstNonCanonical(vector: Uint32Array, modulus: Modulus): number {
+  const size = modulusSize(modulus);
+  if (size > 0xffff_ffff) return -1;
+  for (let k = 0; k < vector.length; k++) if ((vector[k] as number) >= size) return k;
+  return -1;
+}
+
+function combineInPlace(
+  target: Uint32Array,
+  addend: Uint32Array,
+  sign: 1 | -1,
+  modulus: Modulus,
+  kernel: VectorKernel,
+): void {
+  if (target.length !== addend.length) {
+    throw new RangeError(`vectors of different lengths: ${target.length} and ${addend.length}`);
+  }
+  for (let start = 0; start < target.length; start += kernel.blockWords) {
+    const words = Math.min(kernel.blockWords, target.length - start);
+    loadBlock(kernel, target, start, words);
+    kernel.addend.set(addend.subarray(start, start + words));
+    if (accumulateBlock(kernel, words, sign, modulus)) {
+      throw new RangeError(`addend holds an element >= ${FIELD_PRIME} at or after index ${start}`);
+    }
+    storeBlock(kernel, target, start, words, modulus);
+  }
+}
+
+/** Copies one block of the vector into the accumulator. */
+export function loadBlock(kernel: VectorKernel, vector: Uint32Array, start: number, words: number): void {
+  kernel.accumulator.set(vector.subarray(start, start + words));
+}
+
+/** Adds or subtracts the addend; true where the field left a word out. */
+export function accumulateBlock(kernel: VectorKernel, words: number, sign: 1 | -1, modulus: Modulus): boolean {
+  if (modulus.kind === 'field') return sign > 0 ? kernel.addField(words) : kernel.subtractField(words);
+  if (sign > 0) kernel.addRing(words);
+  else kernel.subtractRing(words);
+  return false;
+}
+
+/** Makes the accumulator canonical and copies it back. */
+export function storeBlock(
+  kernel: VectorKernel,
+  vector: Uint32Array,
+  start: number,
+  words: number,
+  modulus: Modulus,
+): void {
+  if (modulus.kind === 'field') kernel.canonicalizeField(words);
+  else if (modulus.bits < 32) kernel.maskBits(words, modulus.bits);
+  vector.set(kernel.accumulator.subarray(0, words), start);
+}

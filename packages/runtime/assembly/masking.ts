@@ -1,0 +1,85 @@
+/**
+ * The masking kernel (AssemblyScript, SIMD): one block of an accumulator and one of an addend in fixed memory.
+ * Every function works on `words` 32-bit words, rounded up to whole vectors of four: the areas are multiples of it.
+ */
+
+/** Bytes of one area; the accumulator starts at 0, the addend right after it. */
+const AREA: usize = 65536;
+
+/** 2^32 - q for q = 2^32 - 5. */
+const GAP: i32 = 5;
+
+/** q - 1, as the signed bit pattern. */
+const LARGEST: i32 = -6;
+
+function endOf(words: i32): usize {
+  return ((<usize>words + 3) & ~3) << 2;
+}
+
+export function addRing(words: i32): void {
+  const end = endOf(words);
+  for (let at: usize = 0; at < end; at += 16) {
+    v128.store(at, i32x4.add(v128.load(at), v128.load(at, AREA)));
+  }
+}
+
+export function subtractRing(words: i32): void {
+  const end = endOf(words);
+  for (let at: usize = 0; at < end; at += 16) {
+    v128.store(at, i32x4.sub(v128.load(at), v128.load(at, AREA)));
+  }
+}
+
+/** Lazy addition modulo q; words >= q are left out. Returns 1 where there was one. */
+export function addField(words: i32): i32 {
+  const end = endOf(words);
+  const gap = i32x4.splat(GAP);
+  const largest = i32x4.splat(LARGEST);
+  let rejected = i32x4.splat(0);
+  for (let at: usize = 0; at < end; at += 16) {
+    const drawn = v128.load(at, AREA);
+    const outside = i32x4.gt_u(drawn, largest);
+    rejected = v128.or(rejected, outside);
+    const addend = v128.andnot(drawn, outside);
+    const total = i32x4.add(v128.load(at), addend);
+    // A carry out of 32 bits is worth 2^32 = q + 5.
+    v128.store(at, i32x4.add(total, v128.and(i32x4.lt_u(total, addend), gap)));
+  }
+  return i32(v128.any_true(rejected));
+}
+
+/** Lazy subtraction modulo q, with the same rule. */
+export function subtractField(words: i32): i32 {
+  const end = endOf(words);
+  const gap = i32x4.splat(GAP);
+  const largest = i32x4.splat(LARGEST);
+  let rejected = i32x4.splat(0);
+  for (let at: usize = 0; at < end; at += 16) {
+    const drawn = v128.load(at, AREA);
+    const outside = i32x4.gt_u(drawn, largest);
+    rejected = v128.or(rejected, outside);
+    const subtrahend = v128.andnot(drawn, outside);
+    const minuend = v128.load(at);
+    const borrowed = i32x4.lt_u(minuend, subtrahend);
+    v128.store(at, i32x4.sub(i32x4.sub(minuend, subtrahend), v128.and(borrowed, gap)));
+  }
+  return i32(v128.any_true(rejected));
+}
+
+/** min(y, y + 5) as unsigned words: y - q where y >= q, y elsewhere. */
+export function canonicalizeField(words: i32): void {
+  const end = endOf(words);
+  const gap = i32x4.splat(GAP);
+  for (let at: usize = 0; at < end; at += 16) {
+    const word = v128.load(at);
+    v128.store(at, i32x4.min_u(word, i32x4.add(word, gap)));
+  }
+}
+
+export function maskBits(words: i32, bits: i32): void {
+  const end = endOf(words);
+  const low = i32x4.splat(<i32>(<u32>0xffffffff >> (32 - bits)));
+  for (let at: usize = 0; at < end; at += 16) {
+    v128.store(at, v128.and(v128.load(at), low));
+  }
+}

@@ -1,0 +1,40 @@
+/** What a strict Ed25519 check refuses before any arithmetic, in every runtime alike. */
+
+// y-coordinates of the eight points of small order, little-endian, sign bit clear (RFC 7748 section 6.1 lists
+// their Montgomery images). A signature under such a key verifies for messages nobody signed.
+const SMALL_ORDER_Y = [
+  '0000000000000000000000000000000000000000000000000000000000000000',
+  '0100000000000000000000000000000000000000000000000000000000000000',
+  '26e8958fc2b227b045c3f489f2ef98f0d5dfac05d3c63339b13802886d53fc05',
+  'c7176a703d4dd84fba3c0b760d10670f2a2053fa2c39ccc64ec7fd7792ac037a',
+  'ecffffffffffffffffffffffffffffffffffffffffffffffffffffffffffff7f',
+];
+
+/** L, the order of the base point, little-endian. */
+const GROUP_ORDER = 'edd3f55c1a631258d69cf7a2def9de1400000000000000000000000000000010';
+
+/** p = 2^255 - 19, little-endian. */
+const FIELD_ORDER = 'edffffffffffffffffffffffffffffffffffffffffffffffffffffffffffff7f';
+
+/** Right lengths, a canonical key that is not of small order, S below L. */
+export function isStrictSignature(signature: Uint8Array, publicKey: Uint8Array): boolean {
+  if (signature.length !== 64 || publicKey.length !== 32) return false;
+  const y = publicKey.slice();
+  y[31] = (y[31] as number) & 0x7f;
+  const yHex = toHex(y);
+  return (
+    isBelow(yHex, FIELD_ORDER) && !SMALL_ORDER_Y.includes(yHex) && isBelow(toHex(signature.slice(32)), GROUP_ORDER)
+  );
+}
+
+function toHex(bytes: Uint8Array): string {
+  return Array.from(bytes, (byte) => byte.toString(16).padStart(2, '0')).join('');
+}
+
+function isBelow(littleEndianHex: string, limit: string): boolean {
+  return reverseHex(littleEndianHex) < reverseHex(limit);
+}
+
+function reverseHex(hex: string): string {
+  return (hex.match(/../g) ?? []).reverse().join('');
+}

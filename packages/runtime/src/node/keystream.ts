@@ -1,0 +1,27 @@
+/** AES-128-CTR keystream from node:crypto, at once. */
+import type { Cipher } from 'node:crypto';
+import { createCipheriv } from 'node:crypto';
+import type { KeystreamRequest } from '../keystream.ts';
+import { Zeros } from '../keystream.ts';
+
+interface OpenStream {
+  readonly cipher: Cipher;
+  nextByte: number;
+}
+
+/** Keeps the cipher of a stream that is read on from where it stopped. */
+export function createNodeKeystream(): { read(request: KeystreamRequest): Uint8Array } {
+  const zeros = new Zeros();
+  const open = new WeakMap<object, OpenStream>();
+  return {
+    read({ stream, firstByte, counter, bytes }) {
+      let current = open.get(stream);
+      if (current?.nextByte !== firstByte) {
+        current = { cipher: createCipheriv('aes-128-ctr', stream.key, counter), nextByte: firstByte };
+        open.set(stream, current);
+      }
+      current.nextByte += bytes;
+      return current.cipher.update(zeros.take(bytes));
+    },
+  };
+}

@@ -1,0 +1,139 @@
+/** Holds the packages of a workspace to the picture of the house, and says in sentences where they leave it. */
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { dirname, join, relative, resolve } from 'node:path';
+import { parseSync } from 'oxc-parser';
+import { HOUSE } from './house.ts';
+
+interface Source {
+  readonly path: string;
+  readonly imports: readonly string[];
+}
+
+interface Manifest {
+  readonly name: string;
+  readonly dependencies?: Readonly<Record<string, string>>;
+  readonly peerDependencies?: Readonly<Record<string, string>>;
+}
+
+/** Every breach of the rules below `root`/packages, as `place: what is wrong`. */
+export function findBreaches(root: string): readonly string[] {
+  const packages = readdirSync(join(root, 'packages')).sort();
+  return packages.flatMap((name) => {
+    const room = HOUSE[name];
+    if (room === undefined) return [`packages/${name}: not in the picture of the house`];
+    const folder = join(root, 'packages', name);
+    const manifest = JSON.parse(readFileSync(join(folder, 'package.json'), 'utf8')) as Manifest;
+    const sources = readSources(join(folder, 'src'));
+    return [
+      ...manifestBreaches(name, manifest, sources),
+      ...sources.flatMap((source) => importBreaches(root, name, manifest, source)),
+      ...cycles(sources).map(
+        (cycle) => `packages/${name}: import cycle ${cycle.map((p) => relative(folder, p)).join(' -> ')}`,
+      ),
+      ...(room.pure ? pureBreaches(name, folder) : []),
+    ];
+  });
+}
+
+function readSources(folder: string): readonly Source[] {
+  const files = readdirSync(folder, { recursive: true, encoding: 'utf8' }).filter((file) => file.endsWith('.ts'));
+  return files.sort().map((file) => {
+    const path = join(folder, file);
+    return { path, imports: readImports(path) };
+  });
+}
+
+/** Static imports, re-exports and dynamic imports of literals; types count as well. */
+function readImports(path: string): readonly string[] {
+  const text = readFileSync(path, 'utf8');
+  const { module, errors } = parseSync(path, text);
+  if (errors.length > 0) throw new Error(`${path} does not parse: ${errors[0]?.message}`);
+  return [
+    ...module.staticImports.map((statement) => statement.moduleRequest.value),
+    ...module.staticExports.flatMap(({ entries }) => entries.flatMap((entry) => entry.moduleRequest?.value ?? [])),
+    ...module.dynamicImports.map(({ moduleRequest }) => text.slice(moduleRequest.start + 1, moduleRequest.end - 1)),
+  ];
+}
+
+function manifestBreaches(name: string, manifest: Manifest, sources: readonly Source[]): readonly string[] {
+  const declared = Object.keys(manifest.dependencies ?? {});
+  const imported = new Set(sources.flatMap(({ imports }) => imports.map(packageOf)));
+  const place = `packages/${name}/package.json`;
+  return [
+    ...(manifest.name === `@basa/${name}` ? [] : [`${place}: name is ${manifest.name}, not @basa/${name}`]),
+    ...declared
+      .filter((dependency) => dependency.startsWith('@basa/') && !mayImport(name, dependency))
+      .map((dependency) => `${place}: ${name} may not depend on ${dependency}`),
+    ...declared
+      .filter((dependency) => !imported.has(dependency))
+      .map((dependency) => `${place}: ${dependency} is declared but never imported`),
+  ];
+}
+
+function mayImport(name: string, dependency: string): boolean {
+  return HOUSE[name]?.mayImport.some((allowed) => dependency === `@basa/${allowed}`) ?? false;
+}
+
+function importBreaches(root: string, name: string, manifest: Manifest, { path, imports }: Source): readonly string[] {
+  const place = relative(root, path);
+  const source = join(root, 'packages', name, 'src');
+  const declared = { ...manifest.dependencies, ...manifest.peerDependencies };
+  return imports.flatMap((specifier) => {
+    if (specifier.startsWith('.')) {
+      const target = resolve(dirname(path), specifier);
+      if (!target.startsWith(`${source}/`)) return [`${place}: ${specifier} leaves the package`];
+      // A folder's index is the front of an entry point of its own; the package's own front is never a way inside.
+      return /(^|\/)index\.ts$/.test(specifier) ? [`${place}: imports its own index (${specifier})`] : [];
+    }
+    if (packageOf(specifier) === `@basa/${name}`) return [`${place}: imports its own package (${specifier})`];
+    if (specifier.startsWith('node:')) {
+      return /\/src\/web\//.test(path) ? [`${place}: browser code imports ${specifier}`] : [];
+    }
+    return declared[packageOf(specifier)] === undefined
+      ? [`${place}: ${specifier} is not declared in package.json`]
+      : [];
+  });
+}
+
+function packageOf(specifier: string): string {
+  const [first = '', second = ''] = specifier.split('/');
+  return first.startsWith('@') ? `${first}/${second}` : first;
+}
+
+/** Each cycle of relative imports once, by depth-first search. */
+function cycles(sources: readonly Source[]): readonly (readonly string[])[] {
+  const edges = new Map(
+    sources.map(({ path, imports }) => [
+      path,
+      imports.filter((specifier) => specifier.startsWith('.')).map((specifier) => resolve(dirname(path), specifier)),
+    ]),
+  );
+  const found: string[][] = [];
+  const done = new Set<string>();
+  const visit = (path: string, trail: readonly string[]): void => {
+    const start = trail.indexOf(path);
+    if (start >= 0) found.push([...trail.slice(start), path]);
+    if (start >= 0 || done.has(path)) return;
+    for (const next of edges.get(path) ?? []) visit(next, [...trail, path]);
+    done.add(path);
+  };
+  for (const { path } of sources) visit(path, []);
+  return found;
+}
+
+/** A pure package inherits `lib: ES2022, types: []` and overrides neither. */
+function pureBreaches(name: string, folder: string): readonly string[] {
+  const path = join(folder, 'tsconfig.json');
+  const place = `packages/${name}/tsconfig.json`;
+  if (!existsSync(path)) return [`${place}: missing`];
+  const { extends: base, compilerOptions = {} } = JSON.parse(readFileSync(path, 'utf8')) as {
+    extends?: string;
+    compilerOptions?: Record<string, unknown>;
+  };
+  return [
+    ...(base === '../../tsconfig.base.json' ? [] : [`${place}: does not extend the base configuration`]),
+    ...['lib', 'types', 'typeRoots']
+      .filter((key) => key in compilerOptions)
+      .map((key) => `${place}: a pure package sets ${key}`),
+  ];
+}

@@ -1,0 +1,32 @@
+/** The picture of the house (ARCHITECTURE.md) as data: who may import whom, and which packages are pure. */
+
+export interface Room {
+  readonly mayImport: readonly string[];
+  /** No I/O, no clock, no randomness of its own: compiles with `lib: ES2022, types: []`. */
+  readonly pure: boolean;
+}
+
+export const HOUSE: Readonly<Record<string, Room>> = {
+  masking: { mayImport: [], pure: true },
+  learning: { mayImport: [], pure: true },
+  runtime: { mayImport: [], pure: false },
+  protocol: { mayImport: ['masking'], pure: true },
+  abe: { mayImport: ['masking'], pure: true },
+  baselines: { mayImport: ['masking'], pure: true },
+  datasets: { mayImport: ['learning'], pure: false },
+  simulator: { mayImport: ['masking', 'protocol', 'learning', 'baselines'], pure: true },
+  client: { mayImport: ['runtime', 'masking', 'abe', 'protocol', 'learning'], pure: false },
+  service: { mayImport: ['runtime', 'protocol'], pure: false },
+  server: { mayImport: ['runtime', 'masking', 'abe', 'protocol', 'learning', 'service'], pure: false },
+  authority: { mayImport: ['runtime', 'abe', 'protocol', 'service'], pure: false },
+  dashboard: { mayImport: ['runtime', 'protocol', 'learning', 'client', 'simulator'], pure: false },
+  experiments: { mayImport: allBut('experiments', 'cli'), pure: false },
+  cli: { mayImport: allBut('cli'), pure: false },
+};
+
+function allBut(...names: readonly string[]): readonly string[] {
+  const every = ['masking', 'learning', 'runtime', 'protocol', 'abe', 'baselines', 'datasets', 'simulator', 'client'];
+  return [...every, 'service', 'server', 'authority', 'dashboard', 'experiments'].filter(
+    (name) => !names.includes(name),
+  );
+}
