@@ -10,7 +10,7 @@ export interface Suite {
   verify(input: { signature: Uint8Array; message: Uint8Array; publicKey: Uint8Array }): boolean;
 }
 
-export interface AeadInput {
+interface AeadInput {
   readonly key: Uint8Array;
   readonly nonce: Uint8Array;
   readonly associatedData: Uint8Array;
