@@ -1,0 +1,77 @@
+import { DecodeError } from '@basa/masking';
+import { describe, expect, it } from 'vitest';
+import { fuzzDecoder } from '../../../test/support/fuzz.ts';
+import { sampleMessages } from '../../../test/support/sample-messages.ts';
+import { frameHeader, unframeHeader } from '../src/index.ts';
+import { KIND } from '../src/kinds.ts';
+
+const samples = sampleMessages();
+const RUNS = 100_000;
+
+describe('every message', () => {
+  it('is among the samples', () => {
+    const sampled = new Set(samples.map(({ bytes }) => bytes[2]));
+    const hashedOnly = new Set<number>([
+      KIND.join,
+      KIND.attribute,
+      KIND.chainLink,
+      KIND.sealingContext,
+      KIND.commitment,
+      KIND.keyEnvelope,
+      KIND.logLink,
+    ]);
+    const missing = Object.entries(KIND).filter(([, kind]) => !sampled.has(kind) && !hashedOnly.has(kind));
+    expect(missing).toEqual([]);
+    expect(new Set(Object.values(KIND)).size).toBe(Object.keys(KIND).length);
+  });
+
+  it.each(samples.map((sample) => [sample.name, sample] as const))(
+    '%s comes back from its bytes, and they from it',
+    (_, { codec, bytes }) => {
+      expect(codec.encode(codec.decode(bytes))).toEqual(bytes);
+    },
+  );
+
+  it.each(samples.map((sample) => [sample.name, sample] as const))(
+    '%s names what is wrong when it is cut, too long, or of another version, suite or kind',
+    (_, { codec, bytes }) => {
+      for (let length = 0; length < bytes.length; length += 1 + (length >> 4)) {
+        expect(() => codec.decode(bytes.subarray(0, length))).toThrow(DecodeError);
+      }
+      expect(() => codec.decode(Uint8Array.from([...bytes, 0]))).toThrow(DecodeError);
+      for (const place of [0, 1, 2]) {
+        const other = bytes.slice();
+        other[place] = 200;
+        expect(() => codec.decode(other)).toThrow(DecodeError);
+      }
+    },
+  );
+
+  it.each(samples.map((sample) => [sample.name, sample] as const))(
+    `%s: ${RUNS} hostile inputs give a DecodeError or canonical bytes, nothing else`,
+    (_, sample) => {
+      const { runs, decoded } = fuzzDecoder(sample, RUNS, 1);
+      expect(runs).toBe(RUNS);
+      expect(decoded).toBeLessThan(runs);
+    },
+  );
+});
+
+describe('the frame of an upload', () => {
+  it('puts the vector at a multiple of 64 bytes, whatever the header', () => {
+    for (let length = 0; length < 200; length++) {
+      const header = new Uint8Array(length).fill(7);
+      const frame = frameHeader(header);
+      expect(frame.length % 64).toBe(0);
+      expect(unframeHeader(frame, 200)).toEqual({ header, bodyStart: frame.length });
+    }
+  });
+
+  it('is refused when its header is too long, cut, or its padding is not zero', () => {
+    const frame = frameHeader(new Uint8Array(10));
+    expect(() => unframeHeader(frame, 9)).toThrow(DecodeError);
+    expect(() => unframeHeader(frame.subarray(0, 20), 10)).toThrow(DecodeError);
+    frame[63] = 1;
+    expect(() => unframeHeader(frame, 10)).toThrow(DecodeError);
+  });
+});

@@ -1,0 +1,117 @@
+/** One real message of every kind, out of a run of both modes: what decoders are fuzzed with. */
+import type { Codec, Ctx, Millis, SlottedSession, UserSession } from '@basa/protocol';
+import {
+  authorityMessages,
+  bufferRequestCodec,
+  certificateCodec,
+  closeRequestOf,
+  decodeAuthorityRecord,
+  decodePolicy,
+  depositStatementCodec,
+  descriptorCodec,
+  encodeAuthorityRecord,
+  encodePolicy,
+  headCodec,
+  modelAppendCodec,
+  modelEntryCodec,
+  outcomeCodec,
+  paperMessages,
+  paperTicketCodec,
+  receiptCodec,
+  seatAnswerCodec,
+  ticketCodec,
+  userMessages,
+} from '@basa/protocol';
+import { Federation } from './federation.ts';
+import { granted } from './federation-common.ts';
+import type { TestDevice } from './federation-device.ts';
+
+export interface SampleMessage {
+  readonly name: string;
+  readonly codec: Codec<object>;
+  readonly bytes: Uint8Array;
+}
+
+const K = 4;
+
+export function sampleMessages(): readonly SampleMessage[] {
+  const world = new Federation({
+    bufferSize: K,
+    minimum: 2,
+    dimension: 6,
+    staleness: { kind: 'hinge', slope: 0.5, grace: 2 },
+  });
+  const devices = Array.from({ length: K }, () => world.device());
+  const quitter = devices[3] as TestDevice;
+  for (const device of devices.slice(0, 3)) device.contribute();
+  quitter.contribute('deposit');
+  const { ctx, certificate } = quitter;
+  const slotted = quitter.session as SlottedSession;
+  const keyRequest = quitter.keyRequestBytes();
+  const keyAnswer = granted(world.authority.issueKey(keyRequest)) as Uint8Array;
+  granted(world.server.freeze(ctx, 'stalled'));
+  const closeRequest = granted(closeRequestOf(world.server.ports, world.server.buffer(ctx)));
+  const authority = authorityMessages(K);
+  const closeAnswer = granted(world.authority.close(authority.closeRequest.encode(closeRequest)));
+  const entry = world.authority.core.newestModel(world.task);
+  const { descriptor } = world.server.buffer(ctx);
+  const user = userMessages(K, world.sealings.sealing);
+  const deposit = world.server.deposits(ctx)[2];
+  const { joinTag, root } = (quitter.session as UserSession).member;
+  const signature = new Uint8Array(64).fill(1);
+  const sample = <T extends object>(codec: Codec<T>, value: T | undefined): SampleMessage => {
+    if (value === undefined) throw new Error(`no sample of ${codec.name}`);
+    return { name: codec.name, codec: codec as unknown as Codec<object>, bytes: codec.encode(value) };
+  };
+  return [
+    sample(certificateCodec, certificate),
+    sample({ name: 'policy', encode: encodePolicy, decode: decodePolicy }, world.policy),
+    sample(descriptorCodec, descriptor),
+    sample(depositStatementCodec, { ctx, joinTag, root, signature }),
+    sample(ticketCodec, slotted.ticket),
+    { name: 'keyRequest', codec: authority.keyRequest as unknown as Codec<object>, bytes: keyRequest },
+    sample(receiptCodec, authority.keyAnswer.decode(keyAnswer).receipt),
+    { name: 'keyAnswer', codec: authority.keyAnswer as unknown as Codec<object>, bytes: keyAnswer },
+    sample(authority.uploadHeader, { ...(closeRequest.headers[2] as never as object), voids: [0, 1] } as never),
+    sample(user.deposit, deposit),
+    sample(user.depositAnswer, { ticket: slotted.ticket, inbox: slotted.inbox }),
+    sample(authority.closeRequest, closeRequest),
+    sample(authority.closeAnswer, closeAnswer),
+    sample(outcomeCodec, closeAnswer.outcome),
+    sample(modelEntryCodec, entry),
+    sample(headCodec, world.authority.core.head()),
+    sample(seatAnswerCodec, { descriptor, token: new Uint8Array(16) }),
+    sample(bufferRequestCodec, { task: world.task, nonce: new Uint8Array(16), signature }),
+    sample(modelAppendCodec, { task: world.task, version: 3, modelHash: root, ctx, signature }),
+    ...paperSamples(ctx, world),
+    ...recordSamples(world),
+  ];
+
+  function paperSamples(paperCtx: Ctx, { sealings }: Federation): SampleMessage[] {
+    const { connectAnswer, upload } = paperMessages(K, sealings.sealing);
+    const ticket = { ctx: paperCtx, slot: slotted.ticket.slot, user: quitter.user, signature };
+    const sealed = new Uint8Array(sealings.sealing.sealedBytes);
+    return [
+      sample(paperTicketCodec, ticket),
+      sample(connectAnswer, { ticket, inbox: [sealed, sealed], version: 7 }),
+      sample(upload, { slot: slotted.ticket.slot, alpha: 0.5, ciphertexts: [sealed] }),
+    ];
+  }
+}
+
+/** One record of every kind the authority logs. */
+function recordSamples(world: Federation): SampleMessage[] {
+  const { user, ctx } = world.devices[0] as TestDevice;
+  const codec: Codec<object> = {
+    name: 'authority record',
+    encode: (record) => encodeAuthorityRecord(record as never),
+    decode: decodeAuthorityRecord,
+  };
+  const extra = [
+    { kind: 'device-revoked' as const, user, at: 5 as Millis },
+    { kind: 'buffer-aborted' as const, ctx },
+    { kind: 'buffer-unknown' as const, ctx },
+  ];
+  const byKind = new Map([...world.authority.records, ...extra].map((record) => [record.kind, record]));
+  return [...byKind].map(([kind, record]) => ({ name: `record ${kind}`, codec, bytes: encodeAuthorityRecord(record) }));
+}
