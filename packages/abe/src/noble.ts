@@ -38,7 +38,7 @@ class NobleElement<K extends Kind> implements Element<K> {
 }
 
 const make = <K extends Kind>(kind: K, value: Values[K]): Element<K> => new NobleElement(kind, value);
-const valueOf = NobleElement.value;
+const read = NobleElement.value;
 
 export function createNobleGroup(): Group {
   const group: Group = {
@@ -50,7 +50,7 @@ export function createNobleGroup(): Group {
     hashToG1: (message) => make('g1', bls12_381.G1.hashToCurve(message, { DST: ATTRIBUTE_DST })),
     pairingProduct(pairs) {
       if (pairs.length === 0) throw new RangeError('a pairing product needs a pair');
-      const values = pairs.map((pair) => ({ g1: valueOf(pair.g1), g2: valueOf(pair.g2) }));
+      const values = pairs.map((pair) => ({ g1: read(pair.g1), g2: read(pair.g2) }));
       return make('gt', bls12_381.pairingBatch(values));
     },
   };
@@ -64,12 +64,12 @@ const scalars: Scalars = {
     return make('scalar', integer(wide) % Fr.ORDER);
   },
   fromInteger: (value) => make('scalar', BigInt(value)),
-  add: (a, b) => make('scalar', Fr.add(valueOf(a), valueOf(b))),
-  subtract: (a, b) => make('scalar', Fr.sub(valueOf(a), valueOf(b))),
-  multiply: (a, b) => make('scalar', Fr.mul(valueOf(a), valueOf(b))),
-  invert: (a) => make('scalar', Fr.inv(valueOf(a))),
-  isZero: (a) => valueOf(a) === 0n,
-  encode: (a) => Fr.toBytes(valueOf(a)),
+  add: (a, b) => make('scalar', Fr.add(read(a), read(b))),
+  subtract: (a, b) => make('scalar', Fr.sub(read(a), read(b))),
+  multiply: (a, b) => make('scalar', Fr.mul(read(a), read(b))),
+  invert: (a) => make('scalar', Fr.inv(read(a))),
+  isZero: (a) => read(a) === 0n,
+  encode: (a) => Fr.toBytes(read(a)),
   decode(bytes) {
     const value = bytes.length === SCALAR_BYTES ? integer(bytes) : 0n;
     return value === 0n || value >= Fr.ORDER ? undefined : make('scalar', value);
@@ -78,11 +78,11 @@ const scalars: Scalars = {
 };
 
 const gt: TargetGroup = {
-  multiply: (a, b) => make('gt', Fp12.mul(valueOf(a), valueOf(b))),
-  power: (a, by) => make('gt', Fp12.pow(valueOf(a), valueOf(by))),
+  multiply: (a, b) => make('gt', Fp12.mul(read(a), read(b))),
+  power: (a, by) => make('gt', Fp12.pow(read(a), read(by))),
   fixedBase: (a) => noTable((by) => gt.power(a, by)),
-  equal: (a, b) => Fp12.eql(valueOf(a), valueOf(b)),
-  encode: (a) => Fp12.toBytes(valueOf(a)),
+  equal: (a, b) => Fp12.eql(read(a), read(b)),
+  encode: (a) => Fp12.toBytes(read(a)),
   decode(bytes) {
     if (bytes.length !== GT_BYTES) return undefined;
     const value = attempt(() => Fp12.fromBytes(bytes));
@@ -107,15 +107,14 @@ function points<K extends 'g1' | 'g2'>(
   curve: { readonly BASE: Values[K]; fromBytes(bytes: Uint8Array): Values[K] },
   encodedBytes: number,
 ): Points<Element<K>> {
-  const pointOf = (element: Element<K>): NoblePoint<Values[K]> =>
-    valueOf(element) as unknown as NoblePoint<Values[K]>;
-  const multiply = (point: Element<K>, by: Scalar): Element<K> => make(kind, pointOf(point).multiplyUnsafe(valueOf(by)));
+  const pointOf = (element: Element<K>): NoblePoint<Values[K]> => read(element) as unknown as NoblePoint<Values[K]>;
+  const multiply = (point: Element<K>, by: Scalar): Element<K> => make(kind, pointOf(point).multiplyUnsafe(read(by)));
   return {
     generator: make(kind, curve.BASE),
-    add: (a, b) => make(kind, pointOf(a).add(valueOf(b))),
+    add: (a, b) => make(kind, pointOf(a).add(read(b))),
     negate: (a) => make(kind, pointOf(a).negate()),
     multiply,
-    multiplySecret: (point, by) => make(kind, pointOf(point).multiply(valueOf(by))),
+    multiplySecret: (point, by) => make(kind, pointOf(point).multiply(read(by))),
     fixedBase: (point) => noTable((by) => multiply(point, by)),
     encode: (point) => pointOf(point).toBytes(true),
     decode(bytes) {

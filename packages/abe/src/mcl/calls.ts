@@ -15,7 +15,7 @@ export function call(
   mcl: MclModule,
   resultBytes: number,
   operands: readonly Operand[],
-  invoke: (result: number, ...at: number[]) => number | void,
+  invoke: (result: number, ...at: number[]) => number,
 ): Called {
   const stack = mcl.stackSave();
   const length = operands.reduce((sum, operand) => sum + aligned(operand.byteLength), aligned(resultBytes));
@@ -29,7 +29,7 @@ export function call(
       at += aligned(operand.byteLength);
       return address;
     });
-    const returned = invoke(start, ...addresses) ?? 0;
+    const returned = invoke(start, ...addresses);
     const words = new Uint32Array(aligned(resultBytes) >> 2);
     words.set(mcl.HEAP32.subarray(start >> 2, (start >> 2) + words.length));
     mcl.HEAP32.fill(0, start >> 2, (start + length) >> 2);

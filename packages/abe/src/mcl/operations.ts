@@ -13,7 +13,11 @@ export function unary<K extends Kind>(
   operation: (result: number, operand: number) => void,
   operand: Element<K>,
 ): Element<K> {
-  return makeElement(kind, call(mcl, SIZE[kind], [wordsOf(operand)], (result, at = 0) => operation(result, at)).words);
+  const { words } = call(mcl, SIZE[kind], [wordsOf(operand)], (result, at = 0) => {
+    operation(result, at);
+    return 0;
+  });
+  return makeElement(kind, words);
 }
 
 export function binary<K extends Kind>(
@@ -23,8 +27,11 @@ export function binary<K extends Kind>(
   left: Element<K>,
   right: Element<Kind>,
 ): Element<K> {
-  const operands = [wordsOf(left), wordsOf(right)];
-  return makeElement(kind, call(mcl, SIZE[kind], operands, (result, a = 0, b = 0) => operation(result, a, b)).words);
+  const { words } = call(mcl, SIZE[kind], [wordsOf(left), wordsOf(right)], (result, leftAt = 0, rightAt = 0) => {
+    operation(result, leftAt, rightAt);
+    return 0;
+  });
+  return makeElement(kind, words);
 }
 
 export function test(mcl: MclModule, predicate: (operand: number) => number, operand: Element<Kind>): boolean {

@@ -52,9 +52,10 @@ export function pairingProduct(mcl: MclModule, pairs: readonly PairingInput[]): 
 function millerLoops(mcl: MclModule, pairs: readonly PairingInput[]): GT {
   const g1s = joinWords(pairs.map(({ g1 }) => wordsOf(g1)));
   const g2s = joinWords(pairs.map(({ g2 }) => wordsOf(g2)));
-  const { words } = call(mcl, SIZE.gt, [g1s, g2s], (result, g1At = 0, g2At = 0) =>
-    mcl._mclBn_millerLoopVec(result, g1At, g2At, pairs.length),
-  );
+  const { words } = call(mcl, SIZE.gt, [g1s, g2s], (result, g1At = 0, g2At = 0) => {
+    mcl._mclBn_millerLoopVec(result, g1At, g2At, pairs.length);
+    return 0;
+  });
   return makeElement('gt', words);
 }
 
