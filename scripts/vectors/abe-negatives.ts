@@ -74,7 +74,7 @@ export function abeNegatives(valid: Valid, group: Group): readonly AbeNegative[]
     negative('sealed', 'a flipped bit in the tag', '', flipLast(seed.sealed)),
     negative(
       'sealed',
-      'C and C exchanged',
+      "C and C' exchanged",
       '',
       seed.sealed.slice(288, 384) + seed.sealed.slice(96, 288) + seed.sealed.slice(0, 96) + seed.sealed.slice(384),
     ),
