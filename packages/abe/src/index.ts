@@ -20,6 +20,7 @@ export type {
   Scalars,
   TargetGroup,
 } from './group.ts';
+export { ATTRIBUTE_DST } from './group.ts';
 export {
   decodeIdentityKey,
   decodeIdentityMasterKey,

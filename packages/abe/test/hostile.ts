@@ -12,13 +12,13 @@ function generator(seed: number): (below: number) => number {
 }
 
 /**
- * `count` strings. Most are wrong in their frame and cheap to refuse; one in fifty is damaged inside, where the
- * points are, which costs a square root each.
+ * `count` strings. Most are wrong in their frame and cheap to refuse; one in a hundred is damaged inside, where the
+ * points are, which costs a square root and more.
  */
 export function* hostileBytes(valid: Uint8Array, count: number): Generator<Uint8Array> {
   const below = generator(0x9e3779b9);
   for (let i = 0; i < count; i++) {
-    if (i % 50 === 0) yield damagedInside(valid, below);
+    if (i % 100 === 0) yield damagedInside(valid, below);
     else if (i % 3 === 0) yield random(valid.length, below);
     else if (i % 3 === 1) yield randomAfterHeader(valid, below);
     else yield wrongLength(valid, below);

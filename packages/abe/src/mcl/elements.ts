@@ -1,9 +1,6 @@
 /** Elements of the mcl backend: the words of its internal form, kept out of sight. */
 import type { Element, Kind } from '../group.ts';
 
-/** Bytes of an element in wasm memory; points are projective. */
-export const SIZE: Readonly<Record<Kind, number>> = { scalar: 32, g1: 144, g2: 288, gt: 576 };
-
 /** The words sit in a private field, so that no element prints. */
 class MclElement<K extends Kind> implements Element<K> {
   readonly kind: K;

@@ -3,6 +3,7 @@
  * front end shares one, and a second `init` there (another curve, another serialization) would silently change ours.
  */
 import createModule from 'mcl-wasm/dist/mcl_c.js';
+import type { Kind } from '../group.ts';
 
 /** Addresses are byte offsets into the memory of the module. */
 type Address = number;
@@ -71,6 +72,9 @@ export interface MclModule {
   _mclBn_millerLoopVec(result: Address, g1s: Address, g2s: Address, count: number): void;
   readonly _mclBn_finalExp: Unary;
 }
+
+/** Bytes of an element in wasm memory; points are projective. */
+export const SIZE: Readonly<Record<Kind, number>> = { scalar: 32, g1: 144, g2: 288, gt: 576 };
 
 const BLS12_381 = 5;
 const COMPILED_TIME_VAR = 46; // 4 units of Fr times 10 plus 6 units of Fp: what this build was compiled for

@@ -2,8 +2,8 @@
 import type { Element, Points, Scalars } from '../group.ts';
 import { G1_BYTES, G2_BYTES } from '../group.ts';
 import { G1_GENERATOR, G2_GENERATOR, hexBytes } from '../known-answers.ts';
-import { SIZE } from './elements.ts';
 import type { MclModule } from './module.ts';
+import { SIZE } from './module.ts';
 import { binary, deserialize, fixedBase, serialize, test, unary } from './operations.ts';
 
 export function pointsOf<K extends 'g1' | 'g2'>(mcl: MclModule, scalars: Scalars, kind: K): Points<Element<K>> {

@@ -3,8 +3,9 @@ import { equalBytes } from '@basa/masking';
 import type { GT, PairingInput, Scalars, TargetGroup } from '../group.ts';
 import { GT_BYTES } from '../group.ts';
 import { call } from './calls.ts';
-import { makeElement, SIZE, wordsOf } from './elements.ts';
+import { makeElement, wordsOf } from './elements.ts';
 import type { MclModule } from './module.ts';
+import { SIZE } from './module.ts';
 import { binary, deserialize, fixedBase, serialize, test, unary } from './operations.ts';
 
 const COEFFICIENT_BYTES = 48;
