@@ -57,5 +57,7 @@ export function encapsulate(
   for (const scalar of used) group.scalars.wipe(scalar);
   const encapsulation = { policy, c, leaves };
   const header = encodeEncapsulation(encapsulation, group);
-  return { encapsulation, key: kemKey({ label: TREE_LABEL, secret: secret.reveal(), header, context }, suite) };
+  const key = kemKey({ label: TREE_LABEL, secret: secret.reveal(), header, context }, suite);
+  secret.wipe();
+  return { encapsulation, key };
 }

@@ -29,9 +29,11 @@ export {
   encodeIdentityMasterKey,
   encodeIdentityPublicKey,
 } from './identity/codec.ts';
+export { identityIssuer } from './identity/issuer.ts';
 export type { IdentityKey, IdentityMasterKey, IdentityPublicKey } from './identity/keys.ts';
-export { identityKeyGen, identitySetup } from './identity/keys.ts';
+export { identityKeyGen, identityPublicKeyOf, identitySetup } from './identity/keys.ts';
 export { identitySealing } from './identity/sealing.ts';
+export { abeIssuer } from './issuer.ts';
 export {
   decodeAttributeKey,
   decodeMasterKey,
@@ -55,5 +57,6 @@ export { EncryptionPool } from './pool.ts';
 export type { CachedSealing } from './sealing.ts';
 export { abeSealing } from './sealing.ts';
 export type { KeyPair } from './setup.ts';
-export { setup, wipeMasterKey } from './setup.ts';
+export { publicKeyOf, setup, wipeMasterKey } from './setup.ts';
 export { verifyKey } from './verify-key.ts';
+export type { WipeableIssuer } from './wipeable-issuer.ts';

@@ -1,12 +1,13 @@
 /** Both engines behind the `SeedSealing` port keep the same promises. */
-import type { CachedSealing } from '@basa/abe';
+import type { CachedSealing, WipeableIssuer } from '@basa/abe';
 import {
+  abeIssuer,
   abeSealing,
+  decodePublicKey,
   EncryptionPool,
   encodeAttributeKey,
-  encodeIdentityKey,
   freshKeyRandomness,
-  identityKeyGen,
+  identityIssuer,
   identitySealing,
   identitySetup,
   keyGen,
@@ -26,27 +27,37 @@ const [attribute, otherAttribute] = [suite.sha256(ascii('slot 1')), suite.sha256
 const context = suite.sha256(ascii('buffer'));
 const seed = randomBytes(32);
 
-const abeKey = (...attributes: Uint8Array[]): Uint8Array =>
-  encodeAttributeKey(keyGen({ masterKey, attributes, randomness: freshKeyRandomness(randomBytes) }, tools), group);
-const identityKey = (name: Uint8Array): Uint8Array =>
-  encodeIdentityKey(identityKeyGen({ masterKey: identity.masterKey, attribute: name }, tools), group);
-
 interface Engine {
   readonly sealing: CachedSealing;
-  readonly keyOf: (attribute: Uint8Array) => Uint8Array;
+  readonly issuer: WipeableIssuer;
+  /** An issuer of its own, to be wiped. */
+  readonly makeIssuer: () => WipeableIssuer;
   readonly bytes: number;
 }
 
 const engines: readonly [string, Engine][] = [
-  ['cp-abe', { sealing: abeSealing({ ...tools, publicKey }), keyOf: abeKey, bytes: 240 }],
+  [
+    'cp-abe',
+    {
+      sealing: abeSealing({ ...tools, publicKey }),
+      issuer: abeIssuer(masterKey, tools),
+      makeIssuer: () => abeIssuer(setup(tools).masterKey, tools),
+      bytes: 240,
+    },
+  ],
   [
     'identity KEM',
-    { sealing: identitySealing({ ...tools, publicKey: identity.publicKey }), keyOf: identityKey, bytes: 128 },
+    {
+      sealing: identitySealing({ ...tools, publicKey: identity.publicKey }),
+      issuer: identityIssuer(identity.masterKey, tools),
+      makeIssuer: () => identityIssuer(identitySetup(tools).masterKey, tools),
+      bytes: 128,
+    },
   ],
 ];
 
-describe.each(engines)('%s', (_, { sealing, keyOf, bytes }) => {
-  const key = keyOf(attribute);
+describe.each(engines)('%s', (_, { sealing, issuer, makeIssuer, bytes }) => {
+  const key = issuer.issue(attribute);
   const sealed = sealing.seal(seed, attribute, context);
 
   it('opens a seed to the key of its attribute', () => {
@@ -61,7 +72,7 @@ describe.each(engines)('%s', (_, { sealing, keyOf, bytes }) => {
   });
 
   it('gives nothing to the key of another attribute, or in another context', () => {
-    expect(sealing.open(sealed, keyOf(otherAttribute), context)).toBeUndefined();
+    expect(sealing.open(sealed, issuer.issue(otherAttribute), context)).toBeUndefined();
     expect(sealing.open(sealed, key, suite.sha256(ascii('another')))).toBeUndefined();
     expect(sealing.open(sealed, key, new Uint8Array(0))).toBeUndefined();
   });
@@ -104,7 +115,7 @@ describe.each(engines)('%s', (_, { sealing, keyOf, bytes }) => {
   it('decodes a key once for many seeds, and follows when the key changes', () => {
     const many = Array.from({ length: 4 }, () => sealing.seal(randomBytes(32), attribute, context));
     expect(many.every((one) => sealing.open(one, key, context) !== undefined)).toBe(true);
-    expect(sealing.open(sealed, keyOf(otherAttribute), context)).toBeUndefined();
+    expect(sealing.open(sealed, issuer.issue(otherAttribute), context)).toBeUndefined();
     expect(sealing.open(sealed, key, context)).toEqual(seed);
     sealing.forget();
     expect(sealing.open(sealed, key, context)).toEqual(seed);
@@ -117,6 +128,21 @@ describe.each(engines)('%s', (_, { sealing, keyOf, bytes }) => {
     expect(sealing.open(sealed, key, context)).toEqual(seed);
   });
 
+  it('has an issuer that gives the same key and the same derived bytes for the same request', () => {
+    expect(issuer.issue(attribute)).toEqual(key);
+    expect(issuer.derive(ascii('label'))).toEqual(issuer.derive(ascii('label')));
+    expect(issuer.derive(ascii('label'))).not.toEqual(issuer.derive(ascii('other')));
+    expect(issuer.derive(ascii('label'))).not.toEqual(makeIssuer().derive(ascii('label')));
+    expect(issuer.derive(new Uint8Array(5000))).toHaveLength(32);
+  });
+
+  it('has an issuer that does nothing more once it is wiped', () => {
+    const wiped = makeIssuer();
+    wiped.wipe();
+    expect(() => wiped.issue(attribute)).toThrow(/wiped/);
+    expect(() => wiped.derive(ascii('label'))).toThrow(/wiped/);
+  });
+
   it('refuses seeds and attributes of a length that can not be meant', () => {
     expect(() => sealing.seal(new Uint8Array(31), attribute, context)).toThrow(RangeError);
     expect(() => sealing.seal(seed, new Uint8Array(0), context)).toThrow(RangeError);
@@ -125,6 +151,13 @@ describe.each(engines)('%s', (_, { sealing, keyOf, bytes }) => {
 });
 
 describe('cp-abe sealing', () => {
+  it('seals under the bytes that its issuer publishes', () => {
+    const issuer = abeIssuer(setup(tools).masterKey, tools);
+    const sealing = abeSealing({ ...tools, publicKey: decodePublicKey(issuer.publicKey, group) });
+    const sealed = sealing.seal(seed, attribute, context);
+    expect(sealing.open(sealed, issuer.issue(attribute), context)).toEqual(seed);
+  });
+
   it('takes from its pool, each part once', () => {
     const pool = new EncryptionPool(publicKey, tools);
     pool.prepare(2);
@@ -142,12 +175,8 @@ describe('cp-abe sealing', () => {
   it('takes no key for several attributes', () => {
     const sealing = abeSealing({ ...tools, publicKey });
     const sealed = sealing.seal(seed, attribute, context);
-    expect(() => sealing.open(sealed, abeKey(attribute, otherAttribute), context)).toThrow(DecodeError);
-  });
-});
-
-describe('the identity KEM', () => {
-  it('gives an attribute the same key every time', () => {
-    expect(identityKey(attribute)).toEqual(identityKey(attribute));
+    const attributes = [attribute, otherAttribute];
+    const key = keyGen({ masterKey, attributes, randomness: freshKeyRandomness(randomBytes) }, tools);
+    expect(() => sealing.open(sealed, encodeAttributeKey(key, group), context)).toThrow(DecodeError);
   });
 });

@@ -1,7 +1,7 @@
 /** Vectors, masks, quantiser and the ports of the pure packages. */
 export type { MaskTools } from './apply-masks.ts';
 export { applyMasksInPlace, applyMasksInPlaceAsync } from './apply-masks.ts';
-export { ascii, concatBytes, equalBytes } from './bytes.ts';
+export { ascii, concatBytes, equalBytes, toHex } from './bytes.ts';
 export { ByteReader, ByteWriter, DecodeError } from './codec.ts';
 export type { AsyncKeystream, Keystream, KeystreamRequest, StreamKey } from './keystream.ts';
 export { SEED_BYTES } from './keystream.ts';
@@ -25,10 +25,10 @@ export type { Planned, PlanRequest, QuantizerPlan } from './planner.ts';
 export { planQuantizer } from './planner.ts';
 export type { Quantized, Quantizer, RandomWords, SumWeights } from './quantizer.ts';
 export { dequantizeSum, firstOutOfRange, quantize, quantizedBound } from './quantizer.ts';
-export type { SeedSealing } from './sealing.ts';
-export { unsafeTransparentSealing } from './sealing.ts';
+export type { AttributeKeyIssuer, SeedSealing } from './sealing.ts';
+export { unsafeTransparentIssuer, unsafeTransparentSealing } from './sealing.ts';
 export { Secret } from './secret.ts';
-export type { AeadInput, RandomBytes, Suite } from './suite.ts';
+export type { AeadInput, RandomBytes, Signer, Suite } from './suite.ts';
 export { addInPlace, firstNonCanonical, subtractInPlace } from './vector.ts';
 export type { VectorKernel } from './vector-kernel.ts';
 export { plainVectorKernel } from './vector-kernel.ts';

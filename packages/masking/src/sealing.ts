@@ -1,5 +1,6 @@
 /** The port through which a seed is sealed to the holder of one attribute, and a version of it that hides nothing. */
 import { concatBytes, equalBytes } from './bytes.ts';
+import type { Suite } from './suite.ts';
 
 /**
  * Encrypts seeds to an attribute (`Encrypt` of the paper with a policy of one attribute). CP-ABE and the identity
@@ -12,6 +13,16 @@ export interface SeedSealing {
   seal(seed: Uint8Array, attribute: Uint8Array, context: Uint8Array): Uint8Array;
   /** The seed, or undefined where the key or the context is not the one it was sealed for. */
   open(sealed: Uint8Array, attributeKey: Uint8Array, context: Uint8Array): Uint8Array | undefined;
+}
+
+/** The other side of `SeedSealing`: holds a master key and gives out the keys of attributes, the same key each time. */
+export interface AttributeKeyIssuer {
+  /** What users seal with. */
+  readonly publicKey: Uint8Array;
+  /** `KeyGen` of the paper for one attribute. */
+  issue(attribute: Uint8Array): Uint8Array;
+  /** 32 bytes that only the holder of the master key can derive, for the label. */
+  derive(label: Uint8Array): Uint8Array;
 }
 
 /**
@@ -38,6 +49,15 @@ export function unsafeTransparentSealing(lengths: {
       if (sealed.length !== sealedBytes || !equalBytes(sealed.subarray(lengths.seed), label)) return undefined;
       return sealed.slice(0, lengths.seed);
     },
+  };
+}
+
+/** The issuer that goes with it: the key of an attribute is the attribute. */
+export function unsafeTransparentIssuer(suite: Suite): AttributeKeyIssuer {
+  return {
+    publicKey: new Uint8Array(),
+    issue: (attribute) => attribute,
+    derive: (label) => suite.sha256(label),
   };
 }
 

@@ -18,6 +18,16 @@ export interface Suite {
    * equation without the cofactor. Anything malformed is false, never an exception.
    */
   verify(input: { signature: Uint8Array; message: Uint8Array; publicKey: Uint8Array }): boolean;
+  /** X25519 (RFC 7748): the public key of 32 secret bytes. */
+  x25519PublicKey(secretKey: Uint8Array): Uint8Array;
+  /** The shared secret, or undefined where the peer's key is malformed or of small order. */
+  x25519(secretKey: Uint8Array, publicKey: Uint8Array): Uint8Array | undefined;
+}
+
+/** Signs with an Ed25519 key it keeps to itself. */
+export interface Signer {
+  readonly publicKey: Uint8Array;
+  sign(message: Uint8Array): Uint8Array;
 }
 
 export interface AeadInput {

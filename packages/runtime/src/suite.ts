@@ -8,9 +8,11 @@ export interface Suite {
   seal(input: AeadInput & { plaintext: Uint8Array }): Uint8Array;
   open(input: AeadInput & { ciphertext: Uint8Array }): Uint8Array | undefined;
   verify(input: { signature: Uint8Array; message: Uint8Array; publicKey: Uint8Array }): boolean;
+  x25519PublicKey(secretKey: Uint8Array): Uint8Array;
+  x25519(secretKey: Uint8Array, publicKey: Uint8Array): Uint8Array | undefined;
 }
 
-export interface AeadInput {
+interface AeadInput {
   readonly key: Uint8Array;
   readonly nonce: Uint8Array;
   readonly associatedData: Uint8Array;

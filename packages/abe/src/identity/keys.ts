@@ -29,8 +29,12 @@ export function identitySetup({ group, randomBytes }: { group: Group; randomByte
   readonly publicKey: IdentityPublicKey;
   readonly masterKey: IdentityMasterKey;
 } {
-  const z = randomScalar(group, randomBytes);
-  return { publicKey: { p: group.g1.multiplySecret(group.g1.generator, z) }, masterKey: { z } };
+  const masterKey = { z: randomScalar(group, randomBytes) };
+  return { publicKey: identityPublicKeyOf(masterKey, group), masterKey };
+}
+
+export function identityPublicKeyOf({ z }: IdentityMasterKey, { g1 }: Group): IdentityPublicKey {
+  return { p: g1.multiplySecret(g1.generator, z) };
 }
 
 export function identityKeyGen(

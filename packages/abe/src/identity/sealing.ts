@@ -102,7 +102,9 @@ class IdentityKem {
     const shared = this.#group.pairingProduct([{ g1: u, g2: d }]); // e(U, d) = e(g1, g2)^r
     const sigma = xor(header.subarray(G1_BYTES), this.#pad(shared));
     // Fujisaki-Okamoto: U must be what an honest sender makes of sigma.
-    const expected = g1.encode(this.#commit(this.#exponent(sigma, attribute), attribute));
+    const r = this.#exponent(sigma, attribute);
+    const expected = g1.encode(this.#commit(r, attribute));
+    this.#group.scalars.wipe(r);
     if (!equalBytes(expected, uBytes)) return undefined;
     const key = kemKey({ label: IDENTITY_LABEL, secret: sigma, header, context }, this.#suite);
     return openOnce(key, sealed.subarray(HEADER_BYTES), this.#suite);
@@ -127,7 +129,9 @@ class IdentityKem {
   /** H2 of an element of GT. */
   #pad(shared: GT): Uint8Array {
     const secret = this.#group.gt.encode(shared);
-    return this.#suite.hkdf({ secret, salt: IDENTITY_SALT, info: ascii('H2'), length: SIGMA_BYTES });
+    const pad = this.#suite.hkdf({ secret, salt: IDENTITY_SALT, info: ascii('H2'), length: SIGMA_BYTES });
+    secret.fill(0);
+    return pad;
   }
 }
 

@@ -1,14 +1,12 @@
 /** The suite over node:crypto. */
-import { createCipheriv, createDecipheriv, createHash, createPublicKey, hkdfSync, verify } from 'node:crypto';
+import { createCipheriv, createDecipheriv, createHash, diffieHellman, hkdfSync, verify } from 'node:crypto';
 import { isStrictSignature } from '../ed25519-strict.ts';
 import type { Suite } from '../suite.ts';
 import { TAG_BYTES } from '../suite.ts';
+import { privateKeyOf, publicKeyOf, rawPublicKey } from './raw-keys.ts';
 
 const AEAD = 'chacha20-poly1305';
 const AEAD_OPTIONS = { authTagLength: TAG_BYTES };
-
-/** SubjectPublicKeyInfo header of a raw Ed25519 key (RFC 8410). */
-const SPKI_HEADER = Buffer.from('302a300506032b6570032100', 'hex');
 
 export const nodeSuite: Suite = {
   sha256(...parts) {
@@ -46,8 +44,23 @@ export const nodeSuite: Suite = {
   // OpenSSL computes S B - k A and compares its encoding with R: the equation without the cofactor.
   verify({ signature, message, publicKey }) {
     if (!isStrictSignature(signature, publicKey)) return false;
-    const key = createPublicKey({ key: Buffer.concat([SPKI_HEADER, publicKey]), format: 'der', type: 'spki' });
-    return verify(null, message, key, signature);
+    return verify(null, message, publicKeyOf('ed25519', publicKey), signature);
+  },
+
+  x25519PublicKey(secretKey) {
+    return rawPublicKey(privateKeyOf('x25519', secretKey));
+  },
+
+  x25519(secretKey, publicKey) {
+    if (publicKey.length !== 32) return undefined;
+    try {
+      // OpenSSL refuses a result of all zeros, which is what a key of small order gives.
+      return plain(
+        diffieHellman({ privateKey: privateKeyOf('x25519', secretKey), publicKey: publicKeyOf('x25519', publicKey) }),
+      );
+    } catch {
+      return undefined;
+    }
   },
 };
 

@@ -1,6 +1,6 @@
 /** The suite in a browser: synchronous, over the noble libraries, with the same answers as node/suite.ts. */
 import { chacha20poly1305 } from '@noble/ciphers/chacha.js';
-import { ed25519 } from '@noble/curves/ed25519.js';
+import { ed25519, x25519 } from '@noble/curves/ed25519.js';
 import { hkdf } from '@noble/hashes/hkdf.js';
 import { sha256, sha512 } from '@noble/hashes/sha2.js';
 import { isStrictSignature } from '../ed25519-strict.ts';
@@ -47,6 +47,18 @@ export const webSuite: Suite = {
       return expected.every((byte, i) => byte === signature[i]);
     } catch {
       return false;
+    }
+  },
+
+  x25519PublicKey(secretKey) {
+    return x25519.getPublicKey(secretKey);
+  },
+
+  x25519(secretKey, publicKey) {
+    try {
+      return x25519.getSharedSecret(secretKey, publicKey);
+    } catch {
+      return undefined;
     }
   },
 };

@@ -1,0 +1,53 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { ByteReader, ByteWriter, DecodeError } from '../src/index.ts';
+
+describe('bytes', () => {
+  it('are read back as they were written', () => {
+    const fields = fc.tuple(
+      fc.nat(0xff),
+      fc.nat(0xffff),
+      fc.nat(0xffff_ffff),
+      fc.maxSafeNat(),
+      fc.double(),
+      fc.uint8Array({ maxLength: 50 }),
+    );
+    fc.assert(
+      fc.property(fields, ([a, b, c, d, e, f]) => {
+        const reader = new ByteReader(new ByteWriter().u8(a).u16(b).u32(c).u53(d).f64(e).shortBytes(f).finish());
+        expect([reader.u8('a'), reader.u16('b'), reader.u32('c'), reader.u53('d'), reader.f64('e')]).toEqual([
+          a,
+          b,
+          c,
+          d,
+          e,
+        ]);
+        expect(reader.shortBytes('f', 50)).toEqual(f);
+        reader.end('message');
+      }),
+    );
+  });
+
+  it('that end too early name the field', () => {
+    expect(() => new ByteReader(Uint8Array.of(1, 2, 3)).u32('slot')).toThrow(
+      new DecodeError('slot', 'truncated: 4 bytes needed, 3 left'),
+    );
+  });
+
+  it('that go on too long are refused', () => {
+    expect(() => new ByteReader(Uint8Array.of(1)).end('ticket')).toThrow(new DecodeError('ticket', '1 bytes too long'));
+  });
+
+  it('whose length exceeds its bound are refused before they are read', () => {
+    expect(() => new ByteReader(Uint8Array.of(255, 255)).shortBytes('name', 64)).toThrow(
+      new DecodeError('name length', '65535 exceeds 64'),
+    );
+  });
+
+  it('beyond 2^53 are refused, and cannot be written', () => {
+    expect(() => new ByteReader(new Uint8Array(8).fill(255)).u53('time')).toThrow(DecodeError);
+    expect(() => new ByteWriter().u53(2 ** 53)).toThrow(RangeError);
+    expect(() => new ByteWriter().u8(256)).toThrow(RangeError);
+    expect(() => new ByteWriter().u16(-1)).toThrow(RangeError);
+  });
+});

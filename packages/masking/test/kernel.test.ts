@@ -1,0 +1,79 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { wasmTools } from '../../../test/support/tools.ts';
+import type { VectorKernel } from '../src/index.ts';
+import { FIELD_PRIME, plainVectorKernel } from '../src/index.ts';
+
+const EDGES = [
+  0, 1, 4, 5, 6, 0x7fff_ffff, 0x8000_0000, 0xffff_fff5, 0xffff_fffa, 0xffff_fffb, 0xffff_fffc, 0xffff_ffff,
+];
+const word = fc.oneof(fc.constantFrom(...EDGES), fc.nat(0xffff_ffff));
+const q = BigInt(FIELD_PRIME);
+
+describe.each([
+  ['wasm', (): VectorKernel => wasmTools().kernel],
+  ['plain', (): VectorKernel => plainVectorKernel(64)],
+])('the %s kernel', (_, makeKernel) => {
+  const kernel = makeKernel();
+  const pairs = fc.array(fc.tuple(word, word), { minLength: 1, maxLength: 64 });
+
+  it('adds and subtracts modulo 2^32 like BigInt', () => {
+    fc.assert(
+      fc.property(pairs, (words) => {
+        load(kernel, words);
+        kernel.addRing(words.length);
+        expect(read(kernel, words)).toEqual(words.map(([a, b]) => (BigInt(a) + BigInt(b)) % 2n ** 32n));
+        kernel.subtractRing(words.length);
+        expect(read(kernel, words)).toEqual(words.map(([a]) => BigInt(a)));
+      }),
+    );
+  });
+
+  it('adds modulo q like BigInt for every representative, leaves words outside the field out and says so', () => {
+    fc.assert(
+      fc.property(pairs, (words) => {
+        load(kernel, words);
+        expect(kernel.addField(words.length)).toBe(words.some(([, b]) => b >= FIELD_PRIME));
+        kernel.canonicalizeField(words.length);
+        const expected = words.map(([a, b]) => (BigInt(a) + (b >= FIELD_PRIME ? 0n : BigInt(b))) % q);
+        expect(read(kernel, words)).toEqual(expected);
+      }),
+    );
+  });
+
+  it('subtracts modulo q like BigInt, with the same rule', () => {
+    fc.assert(
+      fc.property(pairs, (words) => {
+        load(kernel, words);
+        expect(kernel.subtractField(words.length)).toBe(words.some(([, b]) => b >= FIELD_PRIME));
+        kernel.canonicalizeField(words.length);
+        const expected = words.map(([a, b]) => (BigInt(a) + 2n * q - (b >= FIELD_PRIME ? 0n : BigInt(b))) % q);
+        expect(read(kernel, words)).toEqual(expected);
+      }),
+    );
+  });
+
+  it('keeps exactly the low bits', () => {
+    for (let bits = 2; bits <= 32; bits++) {
+      kernel.accumulator.set([0xffff_ffff, 0x8000_0001]);
+      kernel.maskBits(2, bits);
+      expect(kernel.accumulator[0]).toBe(2 ** bits - 1);
+      expect(kernel.accumulator[1]).toBe(bits === 32 ? 0x8000_0001 : 1);
+    }
+  });
+});
+
+it('a plain kernel of a block that is no multiple of four is refused', () => {
+  expect(() => plainVectorKernel(6)).toThrow('multiple of 4');
+});
+
+function load(kernel: VectorKernel, words: readonly (readonly [number, number])[]): void {
+  kernel.accumulator.fill(0);
+  kernel.addend.fill(0);
+  kernel.accumulator.set(words.map(([a]) => a));
+  kernel.addend.set(words.map(([, b]) => b));
+}
+
+function read(kernel: VectorKernel, words: readonly unknown[]): bigint[] {
+  return [...kernel.accumulator.subarray(0, words.length)].map(BigInt);
+}

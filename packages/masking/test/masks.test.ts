@@ -1,0 +1,144 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { fixedSeed, plainTools, wasmTools } from '../../../test/support/tools.ts';
+import type { Keystream, MaskTerm, MaskTools, Modulus } from '../src/index.ts';
+import {
+  addInPlace,
+  applyMasksInPlace,
+  FIELD,
+  modulusSize,
+  RING_32,
+  ring,
+  Secret,
+  subtractInPlace,
+} from '../src/index.ts';
+import { slowElement, slowMask } from './slow-twin.ts';
+
+const MODULI: Modulus[] = [RING_32, FIELD, ring(16), ring(20), ring(2)];
+const SALT = fixedSeed(9);
+
+describe.each([
+  ['wasm kernel', wasmTools],
+  ['plain kernel', plainTools],
+])('masks, %s', (_, makeTools: () => MaskTools<Keystream>) => {
+  it.each(MODULI)('equal the slow twin element by element (%o)', (modulus) => {
+    const length = 33;
+    const mask = expand(fixedSeed(1), modulus, length, makeTools());
+    expect([...mask].map(BigInt)).toEqual(slowMask(fixedSeed(1), SALT, BigInt(modulusSize(modulus)), length));
+  });
+
+  it('equal the slow twin at both sides of every block border', () => {
+    const tools = makeTools();
+    const length = 3 * tools.kernel.blockWords + 5;
+    const mask = expand(fixedSeed(2), FIELD, length, tools);
+    for (let block = 1; block <= 3; block++) {
+      for (const k of [block * tools.kernel.blockWords - 1, block * tools.kernel.blockWords]) {
+        expect(BigInt(mask[k] as number)).toBe(slowElement(fixedSeed(2), SALT, BigInt(modulusSize(FIELD)), k));
+      }
+    }
+  });
+
+  it('cancel over any K, d and modulus, whatever the inputs', () => {
+    const tools = makeTools();
+    const cases = fc.record({
+      K: fc.integer({ min: 2, max: 8 }),
+      d: fc.integer({ min: 1, max: 70 }),
+      modulus: fc.constantFrom(...MODULI),
+      entropy: fc.infiniteStream(fc.nat(0xffff_ffff)),
+    });
+    fc.assert(
+      fc.property(cases, ({ K, d, modulus, entropy }) => {
+        const q = modulusSize(modulus);
+        const inputs = Array.from({ length: K }, () =>
+          Uint32Array.from({ length: d }, () => (entropy.next().value as number) % q),
+        );
+        const expected = Uint32Array.from({ length: d }, (_, n) =>
+          inputs.reduce((sum, x) => (sum + (x[n] as number)) % q, 0),
+        );
+        const sum = new Uint32Array(d);
+        for (const [k, input] of inputs.entries()) {
+          applyMasksInPlace(input, { modulus, salt: SALT, terms: pairwiseTerms(k, K) }, tools);
+          addInPlace(sum, input, modulus, tools.kernel);
+        }
+        expect(sum).toEqual(expected);
+      }),
+    );
+  });
+
+  it('of a shard are the same words as of the whole vector', () => {
+    const tools = makeTools();
+    const whole = expand(fixedSeed(3), FIELD, 1000, tools);
+    const shard = new Uint32Array(600);
+    const terms = [{ seed: new Secret(fixedSeed(3)), sign: 1 as const }];
+    applyMasksInPlace(shard, { modulus: FIELD, salt: SALT, terms, firstWord: 400 }, tools);
+    expect(shard).toEqual(whole.subarray(400));
+  });
+
+  it('leave nothing of themselves in the scratch of the kernel', () => {
+    const tools = makeTools();
+    expand(fixedSeed(4), RING_32, 100, tools);
+    expect(tools.kernel.addend.every((word) => word === 0)).toBe(true);
+    expect(tools.kernel.accumulator.every((word) => word === 0)).toBe(true);
+  });
+
+  it('added and then subtracted give the vector back, in the field and in rings', () => {
+    const tools = makeTools();
+    for (const modulus of MODULI) {
+      const mask = expand(fixedSeed(5), modulus, 500, tools);
+      const vector = expand(fixedSeed(6), modulus, 500, tools);
+      const before = vector.slice();
+      addInPlace(vector, mask, modulus, tools.kernel);
+      expect(vector).not.toEqual(before);
+      subtractInPlace(vector, mask, modulus, tools.kernel);
+      expect(vector).toEqual(before);
+    }
+  });
+});
+
+describe('a mask plan', () => {
+  it('is refused where the shard does not start at a whole AES block', () => {
+    const plan = { modulus: RING_32, salt: SALT, terms: [], firstWord: 3 };
+    expect(() => applyMasksInPlace(new Uint32Array(4), plan, plainTools())).toThrow('multiple of 4');
+  });
+
+  it('is refused where a seed is not 32 bytes', () => {
+    const terms = [{ seed: new Secret(new Uint8Array(31)), sign: 1 as const }];
+    expect(() => applyMasksInPlace(new Uint32Array(4), { modulus: RING_32, salt: SALT, terms }, plainTools())).toThrow(
+      '32 bytes',
+    );
+  });
+
+  it('gives other masks for another salt: a seed that returns in another buffer does not repeat', () => {
+    const terms = [{ seed: new Secret(fixedSeed(7)), sign: 1 as const }];
+    const first = new Uint32Array(8);
+    const second = new Uint32Array(8);
+    applyMasksInPlace(first, { modulus: RING_32, salt: fixedSeed(1), terms }, plainTools());
+    applyMasksInPlace(second, { modulus: RING_32, salt: fixedSeed(2), terms }, plainTools());
+    expect(first).not.toEqual(second);
+  });
+});
+
+describe('vector sums', () => {
+  it('refuse vectors of different lengths', () => {
+    expect(() => addInPlace(new Uint32Array(2), new Uint32Array(3), RING_32, plainTools().kernel)).toThrow('2 and 3');
+  });
+
+  it('refuse an addend outside the field', () => {
+    const addend = Uint32Array.of(0, 0xffff_fffb);
+    expect(() => addInPlace(new Uint32Array(2), addend, FIELD, plainTools().kernel)).toThrow('4294967291');
+  });
+});
+
+function expand(seed: Uint8Array, modulus: Modulus, length: number, tools: MaskTools<Keystream>): Uint32Array {
+  const mask = new Uint32Array(length);
+  applyMasksInPlace(mask, { modulus, salt: SALT, terms: [{ seed: new Secret(seed), sign: 1 }] }, tools);
+  return mask;
+}
+
+/** The seeds of position k of K: s_ik subtracted for i < k, s_kj added for j > k. */
+function pairwiseTerms(k: number, K: number): MaskTerm[] {
+  const seedOf = (i: number, j: number): Secret => new Secret(fixedSeed(16 * i + j + 1));
+  return Array.from({ length: K }, (_, other) => other)
+    .filter((other) => other !== k)
+    .map((other) => (other < k ? { seed: seedOf(other, k), sign: -1 } : { seed: seedOf(k, other), sign: 1 }));
+}

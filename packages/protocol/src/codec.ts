@@ -1,0 +1,198 @@
+/**
+ * Messages as lists of fields. Every field has one encoding, a message starts with version, suite and kind and ends
+ * where its fields end: what decodes, encodes to the same bytes again.
+ */
+import { ByteReader, ByteWriter, DecodeError } from '@basa/masking';
+
+/** Layout version and cryptographic suite (SHA-256, HKDF, ChaCha20-Poly1305, Ed25519, X25519, AES-128-CTR). */
+const VERSION = 1;
+const SUITE = 1;
+
+export interface Field<T> {
+  write(writer: ByteWriter, value: T): void;
+  read(reader: ByteReader, name: string): T;
+}
+
+export interface Codec<T> {
+  readonly name: string;
+  encode(message: T): Uint8Array;
+  /** Throws `DecodeError` and nothing else. */
+  decode(bytes: Uint8Array): T;
+}
+
+type Fields<T> = { readonly [Name in keyof T]: Field<T[Name]> };
+
+/** A message of its own kind. Kinds are listed in docs/wire-format.md. */
+export function message<T extends object>(kind: number, name: string, fields: Fields<T>): Codec<T> {
+  const body = record(fields);
+  return {
+    name,
+    encode(value) {
+      const writer = new ByteWriter().u8(VERSION).u8(SUITE).u8(kind);
+      body.write(writer, value);
+      return writer.finish();
+    },
+    decode(bytes) {
+      const reader = new ByteReader(bytes);
+      expectByte(reader, `${name} version`, VERSION);
+      expectByte(reader, `${name} suite`, SUITE);
+      expectByte(reader, `${name} kind`, kind);
+      const value = body.read(reader, name);
+      reader.end(name);
+      return value;
+    },
+  };
+}
+
+function expectByte(reader: ByteReader, name: string, expected: number): void {
+  const byte = reader.u8(name);
+  if (byte !== expected) throw new DecodeError(name, `${byte} instead of ${expected}`);
+}
+
+/** Fields one after the other, without a header: part of a message. */
+export function record<T extends object>(fields: Fields<T>): Field<T> {
+  const names = Object.keys(fields) as (keyof T & string)[];
+  return {
+    write: (writer, value) => {
+      for (const name of names) fields[name].write(writer, value[name]);
+    },
+    read: (reader, parent) =>
+      Object.fromEntries(names.map((name) => [name, fields[name].read(reader, `${parent}.${name}`)])) as T,
+  };
+}
+
+export const u8: Field<number> = { write: (w, value) => w.u8(value), read: (r, name) => r.u8(name) };
+export const u16: Field<number> = { write: (w, value) => w.u16(value), read: (r, name) => r.u16(name) };
+export const u32: Field<number> = { write: (w, value) => w.u32(value), read: (r, name) => r.u32(name) };
+export const u53: Field<number> = { write: (w, value) => w.u53(value), read: (r, name) => r.u53(name) };
+
+/** A positive, finite double. */
+export const positive: Field<number> = {
+  write: (w, value) => w.f64(value),
+  read: (r, name) => {
+    const value = r.f64(name);
+    if (!(value > 0 && value < Number.POSITIVE_INFINITY)) throw new DecodeError(name, 'not a positive number');
+    return value;
+  },
+};
+
+/** Exactly `length` bytes. */
+export function fixed<T extends Uint8Array = Uint8Array>(length: number): Field<T> {
+  return {
+    write: (w, value) => {
+      if (value.length !== length) throw new RangeError(`${value.length} bytes instead of ${length}`);
+      w.bytes(value);
+    },
+    read: (r, name) => r.bytes(name, length) as T,
+  };
+}
+
+/** Up to `most` bytes behind their length. */
+export function short(most: number): Field<Uint8Array> {
+  return { write: (w, value) => w.shortBytes(value), read: (r, name) => r.shortBytes(name, most) };
+}
+
+/** An integer below `limit`, in two bytes. */
+export function below<T extends number = number>(limit: number): Field<T> {
+  return {
+    write: (w, value) => w.u16(value),
+    read: (r, name) => {
+      const value = r.u16(name);
+      if (value >= limit) throw new DecodeError(name, `${value} is not below ${limit}`);
+      return value as T;
+    },
+  };
+}
+
+/** Exactly `count` items, without a count on the wire: the task says how many. */
+export function times<T>(count: number, item: Field<T>): Field<readonly T[]> {
+  return {
+    write: (w, values) => {
+      if (values.length !== count) throw new RangeError(`${values.length} items instead of ${count}`);
+      for (const value of values) item.write(w, value);
+    },
+    read: (r, name) => Array.from({ length: count }, (_, i) => item.read(r, `${name}[${i}]`)),
+  };
+}
+
+/** Up to `most` items behind their count. */
+export function list<T>(most: number, item: Field<T>): Field<readonly T[]> {
+  return {
+    write: (w, values) => {
+      w.u16(values.length);
+      for (const value of values) item.write(w, value);
+    },
+    read: (r, name) => {
+      const count = r.u16(`${name} count`);
+      if (count > most) throw new DecodeError(`${name} count`, `${count} exceeds ${most}`);
+      return Array.from({ length: count }, (_, i) => item.read(r, `${name}[${i}]`));
+    },
+  };
+}
+
+/** Strictly increasing positions below `limit`. */
+export function increasing<T extends number>(limit: number): Field<readonly T[]> {
+  const plain = list(limit, below<T>(limit));
+  return {
+    write: plain.write,
+    read: (r, name) => {
+      const values = plain.read(r, name);
+      const out = values.findIndex((value, i) => i > 0 && value <= (values[i - 1] as number));
+      if (out >= 0) throw new DecodeError(`${name}[${out}]`, 'not strictly increasing');
+      return values;
+    },
+  };
+}
+
+/** What another field says, with a further check: `problem` names what is wrong, or undefined. */
+export function refined<T>(field: Field<T>, problem: (value: T) => string | undefined): Field<T> {
+  return {
+    write: field.write,
+    read: (r, name) => {
+      const value = field.read(r, name);
+      const wrong = problem(value);
+      if (wrong !== undefined) throw new DecodeError(name, wrong);
+      return value;
+    },
+  };
+}
+
+/** A message inside another, behind its length. */
+export function nested<T>(codec: Codec<T>, most: number): Field<T> {
+  const bytes = short(most);
+  return {
+    write: (w, value) => bytes.write(w, codec.encode(value)),
+    read: (r, name) => codec.decode(bytes.read(r, name)),
+  };
+}
+
+export const SIGNATURE_BYTES = 64;
+
+export interface Signature {
+  readonly signature: Uint8Array;
+}
+
+/** A message that ends with an Ed25519 signature over everything before it. */
+export interface SignedCodec<T> extends Codec<T & Signature> {
+  /** The bytes that are signed. */
+  statement(body: T): Uint8Array;
+}
+
+export function signedMessage<T extends object>(kind: number, name: string, fields: Fields<T>): SignedCodec<T> {
+  const body = message(kind, name, fields);
+  const signature = fixed(SIGNATURE_BYTES);
+  return {
+    name,
+    statement: (value) => body.encode(value),
+    encode(value) {
+      const writer = new ByteWriter().bytes(body.encode(value));
+      signature.write(writer, value.signature);
+      return writer.finish();
+    },
+    decode(bytes) {
+      const end = bytes.length - SIGNATURE_BYTES;
+      if (end < 0) throw new DecodeError(`${name}.signature`, 'truncated');
+      return { ...body.decode(bytes.subarray(0, end)), signature: bytes.subarray(end) };
+    },
+  };
+}

@@ -1,0 +1,95 @@
+/** A task as the authority and its clients hold it: what no server can change by its word. */
+import type { Modulus, Planned, Suite } from '@basa/masking';
+import { planQuantizer, weightScale } from '@basa/masking';
+import type { TaskId } from './brands.ts';
+import { fixed, message, positive, short, u8, u16, u32 } from './codec.ts';
+import { KIND } from './kinds.ts';
+import { modulusField } from './modulus-field.ts';
+import type { Staleness } from './staleness.ts';
+import { stalenessField } from './staleness.ts';
+
+/** Which sealing a buffer uses. Transparent sealing hides nothing: for simulations. */
+export const ENGINE = { unsafeTransparent: 0, cpAbe: 1, identityKem: 2 } as const;
+
+export interface TaskPolicy {
+  readonly name: Uint8Array;
+  readonly engine: number;
+  /** K positions, of which at least `minimum` (Kmin) must be accepted before anything opens. */
+  readonly bufferSize: number;
+  readonly minimum: number;
+  /** d, without guard words and weight. */
+  readonly dimension: number;
+  readonly modulus: Modulus;
+  readonly level: number;
+  readonly clip: number;
+  readonly staleness: Staleness;
+  readonly maxStaleness: number;
+  /** Hash of the parameter manifest: names, shapes and offsets of the model. */
+  readonly manifestHash: Uint8Array;
+  readonly serverKey: Uint8Array;
+  /** How long a slot may take from deposit to upload. */
+  readonly uploadLeaseMs: number;
+  /** How long a buffer takes seats, deposits and keys, and how long after that it may still be closed. */
+  readonly openMs: number;
+  readonly closeMs: number;
+}
+
+/** The most positions a buffer may have: bounds every list of every message. */
+export const MOST_SLOTS = 4096;
+
+const policyCodec = message<TaskPolicy>(KIND.policy, 'policy', {
+  name: short(64),
+  engine: u8,
+  bufferSize: u16,
+  minimum: u16,
+  dimension: u32,
+  modulus: modulusField,
+  level: u32,
+  clip: positive,
+  staleness: stalenessField,
+  maxStaleness: u32,
+  manifestHash: fixed(32),
+  serverKey: fixed(32),
+  uploadLeaseMs: u32,
+  openMs: u32,
+  closeMs: u32,
+});
+
+export const encodePolicy = policyCodec.encode;
+export const decodePolicy = policyCodec.decode;
+
+/** The name of a task is the hash of its policy: who pins the name pins every line of it. */
+export function taskIdOf(suite: Suite, policy: TaskPolicy): TaskId {
+  return suite.sha256(encodePolicy(policy)) as TaskId;
+}
+
+/** Kmin = max(c_max + 2, ceil(0.8 K)) for `colluders` to be withstood. */
+export function defaultMinimum(bufferSize: number, colluders: number): number {
+  return Math.max(colluders + 2, Math.ceil(0.8 * bufferSize));
+}
+
+/** The sentence that says why a policy cannot be used, or undefined. H1 of the threat model: a sum that could wrap. */
+export function policyProblem(policy: TaskPolicy): string | undefined {
+  const { bufferSize, minimum, dimension } = policy;
+  if (!(Number.isInteger(bufferSize) && bufferSize >= 2 && bufferSize <= MOST_SLOTS)) {
+    return `bufferSize must be from 2 to ${MOST_SLOTS}, got ${bufferSize}`;
+  }
+  if (!(Number.isInteger(minimum) && minimum >= 2 && minimum <= bufferSize)) {
+    return `minimum must be from 2 to bufferSize (${bufferSize}), got ${minimum}`;
+  }
+  if (!(Number.isInteger(dimension) && dimension >= 1 && dimension <= 2 ** 31)) {
+    return `dimension must be from 1 to 2^31, got ${dimension}`;
+  }
+  const planned = planPolicy(policy);
+  return planned.kind === 'refused' ? planned.sentence : undefined;
+}
+
+/** K quantised updates fit, by the planner's proof; the count and the weight fit because W is chosen so. */
+export function planPolicy({ bufferSize, level, clip, modulus }: TaskPolicy): Planned {
+  return planQuantizer({ summands: bufferSize, resolution: { level }, clip, modulus });
+}
+
+/** W, the scale of masked weights. */
+export function policyWeightScale({ bufferSize, modulus }: Pick<TaskPolicy, 'bufferSize' | 'modulus'>): number {
+  return weightScale(bufferSize, modulus);
+}

@@ -1,0 +1,55 @@
+/** S(tau): how much less an update counts that was trained on an older model (FedBuff, Nguyen et al. 2022). */
+import { DecodeError } from '@basa/masking';
+import type { Field } from './codec.ts';
+
+export type Staleness =
+  | { readonly kind: 'constant' }
+  /** (1 + tau)^-exponent; the exponent is 1/2 in FedBuff. */
+  | { readonly kind: 'polynomial'; readonly exponent: number }
+  /** 1 up to `grace`, then 1 / (slope * (tau - grace) + 1). */
+  | { readonly kind: 'hinge'; readonly slope: number; readonly grace: number };
+
+/** S(tau) in (0, 1]. */
+export function stalenessWeight(staleness: Staleness, tau: number): number {
+  if (!(Number.isSafeInteger(tau) && tau >= 0)) throw new RangeError(`tau must be a non-negative integer, got ${tau}`);
+  switch (staleness.kind) {
+    case 'constant':
+      return 1;
+    case 'polynomial':
+      return (1 + tau) ** -staleness.exponent;
+    case 'hinge':
+      return tau <= staleness.grace ? 1 : 1 / (staleness.slope * (tau - staleness.grace) + 1);
+  }
+}
+
+const CONSTANT = 0;
+const POLYNOMIAL = 1;
+const HINGE = 2;
+
+/** A byte for the kind, then its parameters as doubles. */
+export const stalenessField: Field<Staleness> = {
+  write(writer, staleness) {
+    if (staleness.kind === 'constant') writer.u8(CONSTANT);
+    else if (staleness.kind === 'polynomial') writer.u8(POLYNOMIAL).f64(staleness.exponent);
+    else writer.u8(HINGE).f64(staleness.slope).f64(staleness.grace);
+  },
+  read(reader, name) {
+    const parameter = (field: string): number => {
+      const value = reader.f64(`${name}.${field}`);
+      // Not a negative zero: it would encode differently from the zero it equals.
+      if (!(value >= 0 && value <= 1e6) || Object.is(value, -0))
+        throw new DecodeError(`${name}.${field}`, 'not in 0 .. 10^6');
+      return value;
+    };
+    switch (reader.u8(name)) {
+      case CONSTANT:
+        return { kind: 'constant' };
+      case POLYNOMIAL:
+        return { kind: 'polynomial', exponent: parameter('exponent') };
+      case HINGE:
+        return { kind: 'hinge', slope: parameter('slope'), grace: parameter('grace') };
+      default:
+        throw new DecodeError(name, 'no such staleness function');
+    }
+  },
+};

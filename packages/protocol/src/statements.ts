@@ -1,0 +1,190 @@
+/** The signed statements that several messages carry: certificate, descriptor, ticket, receipt, outcome, model log. */
+import type { Suite } from '@basa/masking';
+import { DecodeError } from '@basa/masking';
+import type { Ctx, DepositRoot, JoinTag, Millis, Slot, TaskId, UserId, View } from './brands.ts';
+import type { Field, Signature, SignedCodec } from './codec.ts';
+import { below, fixed, list, positive, record, refined, short, signedMessage, u8, u16, u32, u53 } from './codec.ts';
+import { KIND } from './kinds.ts';
+import { modulusField } from './modulus-field.ts';
+import type { TaskPolicy } from './policy.ts';
+import { MOST_SLOTS } from './policy.ts';
+import { stalenessField } from './staleness.ts';
+
+/** The authority enrolled this device for this task, until then. */
+export interface CertificateBody {
+  readonly task: TaskId;
+  readonly deviceKey: Uint8Array;
+  readonly notAfter: Millis;
+}
+export type Certificate = CertificateBody & Signature;
+
+/** One buffer, drawn and signed by the authority. */
+export interface DescriptorBody extends Omit<TaskPolicy, 'name' | 'openMs' | 'closeMs'> {
+  readonly task: TaskId;
+  readonly bufferId: Uint8Array;
+  /** t and the hash of w^t when the buffer was drawn. */
+  readonly version: number;
+  readonly modelHash: Uint8Array;
+  readonly weightScale: number;
+  readonly sealingKey: Uint8Array;
+  readonly authorityKeyId: Uint8Array;
+  readonly expiry: Millis;
+  readonly closeBy: Millis;
+}
+export type Descriptor = DescriptorBody & Signature;
+
+/** The server gave this slot to this deposit, and showed it these deposits before it (V_l). */
+export interface TicketBody {
+  readonly ctx: Ctx;
+  readonly slot: Slot;
+  readonly joinTag: JoinTag;
+  readonly root: DepositRoot;
+  readonly view: View;
+  readonly deadline: Millis;
+}
+export type Ticket = TicketBody & Signature;
+
+/** The authority issued the key of this slot, once, for this request. */
+export interface ReceiptBody {
+  readonly requestDigest: Uint8Array;
+  readonly ctx: Ctx;
+  readonly slot: Slot;
+  readonly joinTag: JoinTag;
+  readonly root: DepositRoot;
+  readonly view: View;
+  readonly keyHash: Uint8Array;
+}
+export type Receipt = ReceiptBody & Signature;
+
+export const OUTCOMES = ['unknown', 'open', 'aborted', 'closed'] as const;
+export type OutcomeStatus = (typeof OUTCOMES)[number];
+
+/** What became of a buffer; for a closed one, who is in the sum. */
+export interface OutcomeBody {
+  readonly ctx: Ctx;
+  readonly status: OutcomeStatus;
+  readonly accepted: readonly { readonly slot: Slot; readonly joinTag: JoinTag }[];
+}
+export type Outcome = OutcomeBody & Signature;
+
+/** w^t of a task has this hash; version t > 0 comes from the sum of buffer `ctx`. */
+export interface ModelEntryBody {
+  readonly task: TaskId;
+  readonly version: number;
+  readonly modelHash: Uint8Array;
+  readonly ctx: Ctx;
+  readonly previous: Uint8Array;
+}
+export type ModelEntry = ModelEntryBody & Signature;
+
+/** How far the authority's own log has come: shown back to it, it reveals a rolled-back authority. */
+export interface HeadBody {
+  readonly sequence: number;
+  readonly hash: Uint8Array;
+}
+export type Head = HeadBody & Signature;
+
+const millisField = u53 as Field<Millis>;
+const slot = below<Slot>(MOST_SLOTS);
+const hash = fixed(32);
+const ctx = fixed<Ctx>(32);
+const task = fixed<TaskId>(32);
+const joinTag = fixed<JoinTag>(32);
+const root = fixed<DepositRoot>(32);
+const view = fixed<View>(32);
+
+export const field = { ctx, hash, joinTag, root, slot, task, user: fixed<UserId>(32), view } as const;
+
+export const certificateCodec: SignedCodec<CertificateBody> = signedMessage(KIND.certificate, 'certificate', {
+  task,
+  deviceKey: fixed(32),
+  notAfter: millisField,
+});
+
+export const descriptorCodec: SignedCodec<DescriptorBody> = signedMessage(KIND.descriptor, 'descriptor', {
+  engine: u8,
+  task,
+  bufferId: fixed(16),
+  bufferSize: refined(u16, (value) => (value >= 2 && value <= MOST_SLOTS ? undefined : 'out of range')),
+  minimum: u16,
+  version: u53,
+  modelHash: hash,
+  dimension: u32,
+  modulus: modulusField,
+  level: u32,
+  clip: positive,
+  weightScale: u32,
+  staleness: stalenessField,
+  maxStaleness: u32,
+  manifestHash: hash,
+  sealingKey: short(4096),
+  serverKey: fixed(32),
+  authorityKeyId: hash,
+  uploadLeaseMs: u32,
+  expiry: millisField,
+  closeBy: millisField,
+});
+
+export const ticketCodec: SignedCodec<TicketBody> = signedMessage(KIND.ticket, 'ticket', {
+  ctx,
+  slot,
+  joinTag,
+  root,
+  view,
+  deadline: millisField,
+});
+
+export const receiptCodec: SignedCodec<ReceiptBody> = signedMessage(KIND.receipt, 'receipt', {
+  requestDigest: hash,
+  ctx,
+  slot,
+  joinTag,
+  root,
+  view,
+  keyHash: hash,
+});
+
+const status: Field<OutcomeStatus> = {
+  write: (writer, value) => writer.u8(OUTCOMES.indexOf(value)),
+  read: (reader, name) => {
+    const value = OUTCOMES[reader.u8(name)];
+    if (value === undefined) throw new DecodeError(name, 'no such outcome');
+    return value;
+  },
+};
+
+export const outcomeCodec: SignedCodec<OutcomeBody> = signedMessage(KIND.outcome, 'outcome', {
+  ctx,
+  status,
+  accepted: list(MOST_SLOTS, record({ slot, joinTag })),
+});
+
+export const modelEntryCodec: SignedCodec<ModelEntryBody> = signedMessage(KIND.modelEntry, 'modelEntry', {
+  task,
+  version: u53,
+  modelHash: hash,
+  ctx,
+  previous: hash,
+});
+
+export const headCodec: SignedCodec<HeadBody> = signedMessage(KIND.head, 'head', { sequence: u53, hash });
+
+/** u = SHA-256(device public key). */
+export function userIdOf(suite: Suite, deviceKey: Uint8Array): UserId {
+  return suite.sha256(deviceKey) as UserId;
+}
+
+/** ctx = SHA-256(descriptor), over what the authority signed. */
+export function ctxOf(suite: Suite, descriptor: DescriptorBody): Ctx {
+  return suite.sha256(descriptorCodec.statement(descriptor)) as Ctx;
+}
+
+/** Whether the statement carries a good signature of this key. */
+export function isSigned<T extends object>(
+  suite: Suite,
+  codec: SignedCodec<T>,
+  signed: T & Signature,
+  publicKey: Uint8Array,
+): boolean {
+  return suite.verify({ signature: signed.signature, message: codec.statement(signed), publicKey });
+}

@@ -1,0 +1,15 @@
+/** An Ed25519 signer over node:crypto. */
+import { sign } from 'node:crypto';
+import { privateKeyOf, rawPublicKey } from './raw-keys.ts';
+
+/** Keeps the key in a key object, which does not print; the caller may wipe its 32 bytes. */
+export function createNodeSigner(secretKey: Uint8Array): {
+  readonly publicKey: Uint8Array;
+  sign(message: Uint8Array): Uint8Array;
+} {
+  const key = privateKeyOf('ed25519', secretKey);
+  return {
+    publicKey: rawPublicKey(key),
+    sign: (message) => new Uint8Array(sign(null, message, key)),
+  };
+}

@@ -1,0 +1,12 @@
+/** `npm run build`: publishable JavaScript and types of every package, from nothing. */
+import { execFileSync } from 'node:child_process';
+import { readdirSync, rmSync } from 'node:fs';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+
+const root = fileURLToPath(new URL('..', import.meta.url));
+const packages = readdirSync(join(root, 'packages')).map((name) => join(root, 'packages', name));
+
+for (const folder of packages) rmSync(join(folder, 'dist'), { recursive: true, force: true });
+execFileSync(join(root, 'node_modules/.bin/tsc'), ['-b', ...packages], { stdio: 'inherit' });
+console.log(`built ${packages.length} packages`);

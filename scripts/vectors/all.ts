@@ -1,0 +1,19 @@
+/** Every vector file, by the function that makes it. */
+import { abeVectors } from './abe.ts';
+import { maskingVectors } from './masking.ts';
+
+export const VECTOR_FILES: Readonly<Record<string, () => object | Promise<object>>> = {
+  'abe.json': () => abeVectors(),
+  'masking.json': maskingVectors,
+};
+
+/** The text of a vector file: one vector a line where it fits, so that a change shows in a diff. */
+export function formatVectors(vectors: object): string {
+  const sections = Object.entries(vectors).map(([name, value]) => {
+    const list = Array.isArray(value)
+      ? `[\n${value.map((vector) => `    ${JSON.stringify(vector)}`).join(',\n')}\n  ]`
+      : JSON.stringify(value);
+    return `  ${JSON.stringify(name)}: ${list}`;
+  });
+  return `{\n${sections.join(',\n')}\n}\n`;
+}

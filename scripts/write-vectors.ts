@@ -1,0 +1,9 @@
+/** `npm run vectors`: writes vectors/*.json anew. Review the diff: a changed vector is a changed protocol. */
+import { writeFileSync } from 'node:fs';
+import { formatVectors, VECTOR_FILES } from './vectors/all.ts';
+
+for (const [name, make] of Object.entries(VECTOR_FILES)) {
+  const path = new URL(`../vectors/${name}`, import.meta.url);
+  writeFileSync(path, formatVectors(await make()));
+  console.log(`vectors/${name}`);
+}

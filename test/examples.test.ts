@@ -1,0 +1,28 @@
+import { execFile } from 'node:child_process';
+import { readdirSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
+import { promisify } from 'node:util';
+import { expect, it } from 'vitest';
+
+const root = fileURLToPath(new URL('..', import.meta.url));
+const EXPECTED: Readonly<Record<string, RegExp>> = {
+  '01-three-users.ts': /check: the masks cancel and the sum is exact\n$/,
+};
+
+it('every example is run here', () => {
+  expect(
+    readdirSync(`${root}examples`)
+      .filter((name) => name.endsWith('.ts'))
+      .sort(),
+  ).toEqual(Object.keys(EXPECTED).sort());
+});
+
+it.each(Object.entries(EXPECTED))('%s runs and says what it should', async (name, expected) => {
+  const { stdout, stderr } = await promisify(execFile)(
+    process.execPath,
+    ['--import', 'tsx', '--conditions=@basa/source', `examples/${name}`],
+    { cwd: root },
+  );
+  expect(stderr).toBe('');
+  expect(stdout).toMatch(expected);
+});

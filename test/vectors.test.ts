@@ -1,0 +1,18 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import { expect, it } from 'vitest';
+import { formatVectors, VECTOR_FILES } from '../scripts/vectors/all.ts';
+
+const folder = new URL('../vectors/', import.meta.url);
+
+it.each(Object.keys(VECTOR_FILES))('the code makes vectors/%s as it is committed', async (name) => {
+  const made = await VECTOR_FILES[name]?.();
+  expect(formatVectors(made ?? {})).toBe(readFileSync(new URL(name, folder), 'utf8'));
+});
+
+it('every committed vector file is made by the code', () => {
+  expect(
+    readdirSync(folder)
+      .filter((name) => name.endsWith('.json'))
+      .sort(),
+  ).toEqual(Object.keys(VECTOR_FILES).sort());
+});
