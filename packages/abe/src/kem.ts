@@ -2,7 +2,7 @@
 import type { Suite } from '@basa/masking';
 import { ascii, ByteWriter, concatBytes } from '@basa/masking';
 
-export const KEM_KEY_BYTES = 32;
+const KEM_KEY_BYTES = 32;
 export const TAG_BYTES = 16;
 
 /** A key seals one plaintext, so the nonce needs no bits. */

@@ -7,14 +7,20 @@ const KEYWORD = /^(and|or|of)$/i;
 export function formatPolicy(policy: Policy): string {
   if (policy.kind === 'attribute') return formatAttribute(policy.attribute);
   const { k, children } = policy;
-  const isJoined = children.length > 1 && (k === 1 || k === children.length);
-  if (!isJoined) return `${k} of (${children.map(formatPolicy).join(', ')})`;
+  if (!isJoined(policy)) return `${k} of (${children.map(formatPolicy).join(', ')})`;
   return children.map(formatPart).join(k === 1 ? ' or ' : ' and ');
 }
 
-/** A child of "and" or "or"; parentheses keep it a node of its own. */
+/** Whether a node is written with "and" or "or". */
+function isJoined(policy: Policy): boolean {
+  if (policy.kind === 'attribute') return false;
+  const { k, children } = policy;
+  return children.length > 1 && (k === 1 || k === children.length);
+}
+
+/** A child of "and" or "or"; parentheses keep a joined one a node of its own. */
 function formatPart(policy: Policy): string {
-  return policy.kind === 'attribute' ? formatPolicy(policy) : `(${formatPolicy(policy)})`;
+  return isJoined(policy) ? `(${formatPolicy(policy)})` : formatPolicy(policy);
 }
 
 function formatAttribute(bytes: Uint8Array): string {

@@ -92,6 +92,11 @@ describe('a policy as text', () => {
     expect(errorOf('x'.repeat(256))).toBeInstanceOf(PolicySyntaxError);
   });
 
+  it('is written with no more parentheses than it needs', () => {
+    const text = 'a and (b or 2 of (c, d and e, "x y"))';
+    expect(formatPolicy(parsePolicy(text))).toBe(text);
+  });
+
   it('is written back as text that means the same tree', () => {
     const names = ['a', 'and', 'x y', 'Zürich', '"', '\\', 'OF', '7', Uint8Array.of(0, 200, 10)];
     fc.assert(
