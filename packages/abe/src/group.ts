@@ -23,7 +23,7 @@ export interface Scalars {
   add(a: Scalar, b: Scalar): Scalar;
   subtract(a: Scalar, b: Scalar): Scalar;
   multiply(a: Scalar, b: Scalar): Scalar;
-  /** 1/a; a must not be zero. */
+  /** 1/a; a must not be zero. Variable time: see `invertSecret`. */
   invert(a: Scalar): Scalar;
   isZero(a: Scalar): boolean;
   /** 32 bytes, big-endian. */

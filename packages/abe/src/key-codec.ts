@@ -9,6 +9,7 @@ import { ByteReader, ByteWriter, DecodeError } from '@basa/masking';
 import { checkedG1, checkedG2, checkedGT, checkedScalar, KIND, readHeader, writeHeader } from './fields.ts';
 import type { Group } from './group.ts';
 import { G1_BYTES, G2_BYTES, GT_BYTES, SCALAR_BYTES } from './group.ts';
+import { invertSecret } from './invert-secret.ts';
 import { MOST_KEY_ATTRIBUTES } from './key-gen.ts';
 import type { AttributeKey, MasterKey, PublicKey } from './keys.ts';
 import { compareAttributes } from './keys.ts';
@@ -48,7 +49,7 @@ export function decodeMasterKey(bytes: Uint8Array, group: Group): MasterKey {
   reader.end('master key');
   const alpha = checkedScalar(group, 'alpha', alphaBytes);
   const beta = checkedScalar(group, 'beta', betaBytes);
-  return { alpha, beta, betaInverse: group.scalars.invert(beta) };
+  return { alpha, beta, betaInverse: invertSecret(beta, group) };
 }
 
 export function encodeAttributeKey({ d, components }: AttributeKey, { g1, g2 }: Group): Uint8Array {

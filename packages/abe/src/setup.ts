@@ -1,6 +1,7 @@
 /** Setup of BSW07 (4.2): the keys of an authority. */
 import type { RandomBytes } from '@basa/masking';
 import type { Group } from './group.ts';
+import { invertSecret } from './invert-secret.ts';
 import type { MasterKey, PublicKey } from './keys.ts';
 import { randomScalar } from './random-scalar.ts';
 
@@ -11,7 +12,7 @@ export interface KeyPair {
 
 export function setup({ group, randomBytes }: { group: Group; randomBytes: RandomBytes }): KeyPair {
   const [alpha, beta] = [randomScalar(group, randomBytes), randomScalar(group, randomBytes)];
-  const masterKey = { alpha, beta, betaInverse: group.scalars.invert(beta) };
+  const masterKey = { alpha, beta, betaInverse: invertSecret(beta, group) };
   return { publicKey: publicKeyOf(masterKey, group), masterKey };
 }
 

@@ -126,6 +126,8 @@ describe.each(engines)('%s', (_, { sealing, issuer, makeIssuer, bytes }) => {
     const warm = sealing.seal(seed, attribute, context);
     expect(sealing.open(warm, key, context)).toEqual(seed);
     expect(sealing.open(sealed, key, context)).toEqual(seed);
+    sealing.destroy();
+    expect(sealing.open(sealing.seal(seed, attribute, context), key, context)).toEqual(seed);
   });
 
   it('has an issuer that gives the same key and the same derived bytes for the same request', () => {

@@ -6,6 +6,7 @@ import type { RandomBytes, Suite } from '@basa/masking';
 import { ascii } from '@basa/masking';
 import type { G1, G2, Group, Scalar } from '../group.ts';
 import { WIDE_BYTES } from '../group.ts';
+import { invertSecret } from '../invert-secret.ts';
 import { attributeBytes } from '../policy.ts';
 import { randomScalar } from '../random-scalar.ts';
 
@@ -45,7 +46,7 @@ export function identityKeyGen(
   const attribute = attributeBytes(request.attribute).slice();
   const sum = scalars.add(request.masterKey.z, identityScalar(attribute, { group, suite }));
   if (scalars.isZero(sum)) throw new Error('this attribute is the negative of the master key'); // probability 2^-255
-  const exponent = scalars.invert(sum);
+  const exponent = invertSecret(sum, group);
   const d = g2.multiplySecret(g2.generator, exponent);
   scalars.wipe(sum);
   scalars.wipe(exponent);

@@ -53,6 +53,10 @@ export function identitySealing(tools: {
       warmUpPairing(group);
     },
     forget: cache.forget,
+    destroy() {
+      cache.forget();
+      kem.destroyTables();
+    },
   };
 }
 
@@ -78,6 +82,12 @@ class IdentityKem {
       g1: g1.fixedBase(g1.generator),
       pairing: gt.fixedBase(this.#pairing),
     };
+  }
+
+  destroyTables(): void {
+    if (this.#tables === undefined) return;
+    for (const table of [this.#tables.p, this.#tables.g1, this.#tables.pairing]) table.destroy();
+    this.#tables = undefined;
   }
 
   seal(request: { sigma: Uint8Array; seed: Uint8Array; attribute: Uint8Array; context: Uint8Array }): Uint8Array {
