@@ -7,13 +7,13 @@ export { delegate } from './delegate.ts';
 export type { EncapsulateRequest, EncryptTools } from './encrypt.ts';
 export { encapsulate, encrypt } from './encrypt.ts';
 export type {
-  Element,
+  Element as GroupElement,
   FixedBase,
   G1,
   G2,
   Group,
   GT,
-  Kind,
+  Kind as GroupElementKind,
   PairingInput,
   Points,
   Scalar,

@@ -5,7 +5,7 @@ import { WIDE_BYTES } from './group.ts';
 
 /**
  * 64 bytes for each scalar of a key. Both depend on the whole set: two keys with the same r_j but different r would
- * give g1^(r - r') away, and with it the protection against collusion.
+ * give g1^(r - r') away, and with it the protection against collusion (decision 011).
  */
 export interface KeyRandomness {
   /** For r, which ties the components of one key together. */

@@ -64,7 +64,7 @@ function readQuoted(text: string, start: number): Token {
   let index = start + 1;
   while (text[index] !== '"') {
     const plain = match(PLAIN, text, index);
-    bytes.push(...encode(plain, text, index));
+    for (const byte of encode(plain, text, index)) bytes.push(byte);
     index += plain.length;
     if (text[index] === '\\') {
       const escaped = match(ESCAPE, text, index);

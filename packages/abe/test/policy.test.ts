@@ -90,6 +90,7 @@ describe('a policy as text', () => {
     expect(parsePolicy(wide(1024))).toBeDefined();
     expect(errorOf(wide(1025))).toBeInstanceOf(PolicySyntaxError);
     expect(errorOf('x'.repeat(256))).toBeInstanceOf(PolicySyntaxError);
+    expect(errorOf(`"${'x'.repeat(2 ** 20)}"`)).toBeInstanceOf(PolicySyntaxError);
   });
 
   it('is written with no more parentheses than it needs', () => {
