@@ -1,12 +1,12 @@
 /** Decrypt of BSW07 (4.2): every pairing in one product, with the Lagrange coefficients on the cheap side. */
 import type { Suite } from '@basa/masking';
-import type { Ciphertext, Encapsulation } from './ciphertext.ts';
+import type { Ciphertext, Encapsulation, LeafPart } from './ciphertext.ts';
 import { encodeEncapsulation } from './ciphertext-codec.ts';
 import { TREE_LABEL } from './encrypt.ts';
-import type { Group, PairingInput } from './group.ts';
+import type { G1, Group, PairingInput } from './group.ts';
 import { kemKey, openOnce } from './kem.ts';
 import type { AttributeKey, KeyComponent } from './keys.ts';
-import { attributeId, leavesOf } from './policy.ts';
+import { attributeId } from './policy.ts';
 import { recombination } from './shares.ts';
 
 export interface DecryptTools {
@@ -49,30 +49,17 @@ export function decapsulate(
 
 /** e(C'_y, D'_j) / e(D_j, C_y) = e(g1, g2)^(-r q_y(0)), to the power of y's coefficient, for the leaves in use. */
 function pairsFor(encapsulation: Encapsulation, key: AttributeKey, group: Group): readonly PairingInput[] | undefined {
-  const { policy, leaves } = encapsulation;
-  const uses = recombination(
-    policy,
-    key.components.map(({ attribute }) => attribute),
-    group,
-  );
-  if (uses === undefined) return undefined;
+  const { g1 } = group;
   const held = new Map(key.components.map((component) => [attributeId(component.attribute), component]));
-  const names = leavesOf(policy);
-  return uses.flatMap(({ leaf, coefficient }) => {
-    const { dj, djPrime } = held.get(attributeId(names[leaf]?.attribute ?? NONE)) as KeyComponent;
-    const { cy, cyPrime } = leaves[leaf] as Encapsulation['leaves'][number];
-    const { g1 } = group;
-    if (coefficient === undefined) {
-      return [
-        { g1: cyPrime, g2: djPrime },
-        { g1: g1.negate(dj), g2: cy },
-      ];
-    }
+  const attributes = key.components.map(({ attribute }) => attribute);
+  const uses = recombination(encapsulation.policy, attributes, group);
+  return uses?.flatMap(({ leaf, attribute, coefficient }) => {
+    const { dj, djPrime } = held.get(attributeId(attribute)) as KeyComponent; // only held attributes are in use
+    const { cy, cyPrime } = encapsulation.leaves[leaf] as LeafPart;
+    const power = (point: G1): G1 => (coefficient === undefined ? point : g1.multiply(point, coefficient));
     return [
-      { g1: g1.multiply(cyPrime, coefficient), g2: djPrime },
-      { g1: g1.negate(g1.multiply(dj, coefficient)), g2: cy },
+      { g1: power(cyPrime), g2: djPrime },
+      { g1: g1.negate(power(dj)), g2: cy },
     ];
   });
 }
-
-const NONE = new Uint8Array(0);

@@ -39,6 +39,7 @@ function evaluate(group: Group, coefficients: readonly Scalar[], x: number): Sca
 export interface LeafUse {
   /** Number of the leaf, from left to right, from 0. */
   readonly leaf: number;
+  readonly attribute: Uint8Array;
   /** Product of the Lagrange coefficients on the way from the root; undefined stands for 1. */
   readonly coefficient: Scalar | undefined;
 }
@@ -53,7 +54,7 @@ export function recombination(
   let leaf = 0;
   const visit = (node: Policy): readonly LeafUse[] | undefined => {
     if (node.kind === 'attribute') {
-      const use = { leaf: leaf++, coefficient: undefined };
+      const use = { leaf: leaf++, attribute: node.attribute, coefficient: undefined };
       return held.has(attributeId(node.attribute)) ? [use] : undefined;
     }
     const satisfied = node.children.flatMap((child, i) => {
@@ -81,8 +82,8 @@ function lagrange(group: Group, i: number, indices: readonly number[]): Scalar |
 
 function scale(group: Group, uses: readonly LeafUse[], by: Scalar | undefined): readonly LeafUse[] {
   if (by === undefined) return uses;
-  return uses.map(({ leaf, coefficient }) => ({
-    leaf,
-    coefficient: coefficient === undefined ? by : group.scalars.multiply(coefficient, by),
+  return uses.map((use) => ({
+    ...use,
+    coefficient: use.coefficient === undefined ? by : group.scalars.multiply(use.coefficient, by),
   }));
 }

@@ -14,6 +14,7 @@ import {
   setup,
 } from '@basa/abe';
 import { ascii, concatBytes, DecodeError } from '@basa/masking';
+import { webSuite } from '@basa/runtime/web';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { hostileBytes } from './hostile.ts';
@@ -153,6 +154,13 @@ describe.each(engines)('%s', (_, { sealing, issuer, makeIssuer, bytes }) => {
 });
 
 describe('cp-abe sealing', () => {
+  it('opens in Node what a browser seals', () => {
+    const browser = abeSealing({ ...tools, suite: webSuite, publicKey });
+    const sealed = browser.seal(seed, attribute, context);
+    const key = abeIssuer(masterKey, tools).issue(attribute);
+    expect(abeSealing({ ...tools, publicKey }).open(sealed, key, context)).toEqual(seed);
+  });
+
   it('seals under the bytes that its issuer publishes', () => {
     const issuer = abeIssuer(setup(tools).masterKey, tools);
     const sealing = abeSealing({ ...tools, publicKey: decodePublicKey(issuer.publicKey, group) });
