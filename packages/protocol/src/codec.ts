@@ -104,6 +104,19 @@ export function below<T extends number = number>(limit: number): Field<T> {
   };
 }
 
+/** One of a few names, as its index in one byte. */
+export function oneOf<T extends string>(names: readonly T[]): Field<T> {
+  return {
+    write: (w, value) => w.u8(names.indexOf(value)),
+    read: (r, name) => {
+      const index = r.u8(name);
+      const value = names[index];
+      if (value === undefined) throw new DecodeError(name, `no meaning of ${index}`);
+      return value;
+    },
+  };
+}
+
 /** Exactly `count` items, without a count on the wire: the task says how many. */
 export function times<T>(count: number, item: Field<T>): Field<readonly T[]> {
   return {

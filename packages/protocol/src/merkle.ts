@@ -19,22 +19,23 @@ export function leafHash(suite: Suite, { label, commitment, sealed }: Leaf): Uin
   return suite.sha256(LEAF, new ByteWriter().u16(label).finish(), commitment, sealed);
 }
 
+/** Every level of the tree, from the leaves to the root. */
+export function merkleLevels(suite: Suite, hashes: readonly Uint8Array[]): readonly (readonly Uint8Array[])[] {
+  const levels = [hashes];
+  for (let level = hashes; level.length > 1; ) {
+    level = parents(suite, level);
+    levels.push(level);
+  }
+  return levels;
+}
+
 export function merkleRoot(suite: Suite, hashes: readonly Uint8Array[]): Uint8Array {
-  let level = hashes;
-  while (level.length > 1) level = parents(suite, level);
-  return level[0] as Uint8Array;
+  return merkleLevels(suite, hashes).at(-1)?.[0] as Uint8Array;
 }
 
 /** The siblings from the leaf upwards; none where the node is promoted. */
-export function merklePath(suite: Suite, hashes: readonly Uint8Array[], index: number): readonly Uint8Array[] {
-  const path: Uint8Array[] = [];
-  let level = hashes;
-  for (let at = index; level.length > 1; at >>= 1) {
-    const sibling = level[at ^ 1];
-    if (sibling !== undefined) path.push(sibling);
-    level = parents(suite, level);
-  }
-  return path;
+export function merklePath(levels: readonly (readonly Uint8Array[])[], index: number): readonly Uint8Array[] {
+  return levels.slice(0, -1).flatMap((level, height) => level[(index >> height) ^ 1] ?? []);
 }
 
 /** Whether `hash` is leaf number `index` of `count` under the root. */

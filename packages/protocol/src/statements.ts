@@ -1,9 +1,22 @@
 /** The signed statements that several messages carry: certificate, descriptor, ticket, receipt, outcome, model log. */
 import type { Suite } from '@basa/masking';
-import { DecodeError } from '@basa/masking';
 import type { Ctx, DepositRoot, JoinTag, Millis, Slot, TaskId, UserId, View } from './brands.ts';
 import type { Field, Signature, SignedCodec } from './codec.ts';
-import { below, fixed, list, positive, record, refined, short, signedMessage, u8, u16, u32, u53 } from './codec.ts';
+import {
+  below,
+  fixed,
+  list,
+  oneOf,
+  positive,
+  record,
+  refined,
+  short,
+  signedMessage,
+  u8,
+  u16,
+  u32,
+  u53,
+} from './codec.ts';
 import { KIND } from './kinds.ts';
 import { modulusField } from './modulus-field.ts';
 import type { TaskPolicy } from './policy.ts';
@@ -84,6 +97,9 @@ export interface HeadBody {
 }
 export type Head = HeadBody & Signature;
 
+/** Bytes that fit any of these statements inside another message, but for what grows with K or the sealing key. */
+export const STATEMENT_BYTES = 512;
+
 const millisField = u53 as Field<Millis>;
 const slot = below<Slot>(MOST_SLOTS);
 const hash = fixed(32);
@@ -144,18 +160,9 @@ export const receiptCodec: SignedCodec<ReceiptBody> = signedMessage(KIND.receipt
   keyHash: hash,
 });
 
-const status: Field<OutcomeStatus> = {
-  write: (writer, value) => writer.u8(OUTCOMES.indexOf(value)),
-  read: (reader, name) => {
-    const value = OUTCOMES[reader.u8(name)];
-    if (value === undefined) throw new DecodeError(name, 'no such outcome');
-    return value;
-  },
-};
-
 export const outcomeCodec: SignedCodec<OutcomeBody> = signedMessage(KIND.outcome, 'outcome', {
   ctx,
-  status,
+  status: oneOf(OUTCOMES),
   accepted: list(MOST_SLOTS, record({ slot, joinTag })),
 });
 

@@ -1,0 +1,233 @@
+/**
+ * The attribute authority (AA) of the paper as one restorable state machine: tasks, devices, buffers and model logs.
+ * It issues each slot's key once, closes each buffer once, and never takes a ciphertext or an update.
+ *
+ * Every method returns records with its answer: they must be durable before the answer leaves. After a crash,
+ * `AttributeAuthority.restore(ports, records)` is the same authority; if the last records were lost, what others saw of
+ * its log (`meetHead`, `start`) shows it.
+ */
+import { toHex } from '@basa/masking';
+import type { AuthorityBuffer, AuthorityPorts } from './authority/buffer.ts';
+import { abortIfOverdue, drawnBuffer, evolveBuffer, signOutcome } from './authority/buffer.ts';
+import { closeBuffer } from './authority/close.ts';
+import type { Device } from './authority/device.ts';
+import { enrolDevice, revokeDevice } from './authority/device.ts';
+import type { LogPosition } from './authority/head.ts';
+import { contradictsLog, signHead } from './authority/head.ts';
+import { issueKey } from './authority/issue-key.ts';
+import type { AuthorityRecord } from './authority/records.ts';
+import { EMPTY_LOG_HASH, nextLogHash } from './authority/records.ts';
+import type { AuthorityTask } from './authority/task.ts';
+import { appendModel, createTask, drawBuffer } from './authority/task.ts';
+import type {
+  BufferRequest,
+  CloseAnswer,
+  CloseRequest,
+  KeyAnswer,
+  KeyRequest,
+  ModelAppend,
+} from './authority-messages.ts';
+import type { Ctx, Millis, TaskId, UserId } from './brands.ts';
+import type { TaskPolicy } from './policy.ts';
+import { taskIdOf } from './policy.ts';
+import { refused } from './refusals.ts';
+import type { Certificate, CertificateBody, Descriptor, Head, ModelEntry, Outcome } from './statements.ts';
+import { userIdOf } from './statements.ts';
+import type { Transition } from './transition.ts';
+import { declined, unchanged } from './transition.ts';
+
+export type AuthorityStep<Answer> = Omit<Transition<never, AuthorityRecord, Answer>, 'state'>;
+
+export class AttributeAuthority {
+  readonly #ports: AuthorityPorts;
+  readonly #tasks = new Map<string, AuthorityTask>();
+  readonly #devices = new Map<string, Device>();
+  readonly #buffers = new Map<string, AuthorityBuffer>();
+  /** Buffers by the nonce that asked for them. */
+  readonly #drawn = new Map<string, Descriptor>();
+  readonly #logHashes: Uint8Array[] = [EMPTY_LOG_HASH];
+
+  constructor(ports: AuthorityPorts) {
+    this.#ports = ports;
+  }
+
+  static restore(ports: AuthorityPorts, records: readonly AuthorityRecord[]): AttributeAuthority {
+    const authority = new AttributeAuthority(ports);
+    for (const entry of records) authority.#apply(entry);
+    return authority;
+  }
+
+  get publicKey(): Uint8Array {
+    return this.#ports.signer.publicKey;
+  }
+
+  buffer(ctx: Ctx): AuthorityBuffer | undefined {
+    return this.#buffers.get(toHex(ctx));
+  }
+
+  newestModel(task: TaskId): ModelEntry | undefined {
+    return this.#tasks.get(toHex(task))?.newest;
+  }
+
+  createTask(policy: TaskPolicy): AuthorityStep<{ readonly task: TaskId }> {
+    const id = taskIdOf(this.#ports.suite, policy);
+    if (this.#tasks.has(toHex(id))) return unchanged(undefined, { task: id });
+    return this.#commit(createTask(this.#ports.suite, policy));
+  }
+
+  enrol(body: CertificateBody): AuthorityStep<Certificate> {
+    if (!this.#tasks.has(toHex(body.task))) return declined(undefined, refused('task-unknown'));
+    const device = this.#devices.get(toHex(userIdOf(this.#ports.suite, body.deviceKey)));
+    return this.#commit(enrolDevice(this.#ports, device, body));
+  }
+
+  revoke(user: UserId, now: Millis): AuthorityStep<{ readonly kind: 'revoked' }> {
+    return this.#commit(revokeDevice(this.#devices.get(toHex(user)), now));
+  }
+
+  /** `fresh` holds new random bytes and the public key of the current key epoch. */
+  drawBuffer(
+    request: BufferRequest,
+    fresh: { bufferId: Uint8Array; sealingKey: Uint8Array },
+    now: Millis,
+  ): AuthorityStep<Descriptor> {
+    const task = this.#tasks.get(toHex(request.task));
+    if (task === undefined) return declined(undefined, refused('task-unknown'));
+    const step = drawBuffer(this.#ports, task, request, fresh, now);
+    const earlier = this.#drawn.get(toHex(request.nonce));
+    // The same nonce gets the same buffer; whoever asks was checked above.
+    if (earlier !== undefined && step.records.length > 0) return unchanged(undefined, earlier);
+    return this.#commit(step);
+  }
+
+  issueKey(request: KeyRequest, now: Millis): AuthorityStep<KeyAnswer> {
+    return this.#withBuffer(request.ticket.ctx, (buffer) => {
+      const device = this.#devices.get(toHex(userIdOf(this.#ports.suite, request.certificate.deviceKey)));
+      return issueKey(this.#ports, buffer, device, request, now);
+    });
+  }
+
+  close(request: CloseRequest, now: Millis): AuthorityStep<CloseAnswer> {
+    return this.#withBuffer(request.ctx, (buffer) => closeBuffer(this.#ports, buffer, request, now));
+  }
+
+  /** Anybody may ask. A buffer that is not known is "unknown", never "aborted". */
+  outcome(ctx: Ctx, now: Millis): AuthorityStep<Outcome> {
+    const buffer = this.buffer(ctx);
+    const records = buffer === undefined ? [] : abortIfOverdue(buffer, now);
+    for (const entry of records) this.#apply(entry);
+    const answer = signOutcome(this.#ports, ctx, this.buffer(ctx));
+    return { records, answer, events: records.map(() => ({ kind: 'buffer-aborted', ctx })) };
+  }
+
+  appendModel(append: ModelAppend): AuthorityStep<ModelEntry> {
+    const task = this.#tasks.get(toHex(append.task));
+    if (task === undefined) return declined(undefined, refused('task-unknown'));
+    return this.#commit(appendModel(this.#ports, task, this.buffer(append.ctx), append));
+  }
+
+  /** Aborts what is overdue, and says when to call again. */
+  tick(now: Millis): AuthorityStep<{ readonly nextAt: Millis | undefined }> {
+    const records = [...this.#buffers.values()].flatMap((buffer) => abortIfOverdue(buffer, now));
+    for (const entry of records) this.#apply(entry);
+    const ends = [...this.#buffers.values()]
+      .filter(({ status }) => status === 'open')
+      .map(({ descriptor }) => descriptor.closeBy);
+    const nextAt = ends.length > 0 ? (Math.min(...ends) as Millis) : undefined;
+    return { records, answer: { nextAt }, events: this.#eventsOf(records) };
+  }
+
+  /** How far the log has come; others keep it and show it back. */
+  head(): Head {
+    return signHead(this.#ports.signer, this.#log());
+  }
+
+  /** Somebody shows a head it was given. One that contradicts the log proves that the log was rolled back. */
+  meetHead(seen: Head): AuthorityStep<{ readonly rolledBack: boolean }> {
+    if (!contradictsLog(this.#ports.suite, this.publicKey, this.#log(), seen)) {
+      return unchanged(undefined, { rolledBack: false });
+    }
+    return this.#distrustOpenBuffers();
+  }
+
+  /** After a restart: the witness is the last head kept elsewhere. Without one, nothing open can be trusted. */
+  start(witness: Head | undefined): AuthorityStep<{ readonly rolledBack: boolean }> {
+    return witness === undefined ? this.#distrustOpenBuffers() : this.meetHead(witness);
+  }
+
+  #distrustOpenBuffers(): AuthorityStep<{ readonly rolledBack: boolean }> {
+    const open = [...this.#buffers.values()].filter(({ status }) => status === 'open');
+    const records = open.map(({ ctx }): AuthorityRecord => ({ kind: 'buffer-unknown', ctx }));
+    for (const entry of records) this.#apply(entry);
+    return { records, answer: { rolledBack: true }, events: this.#eventsOf(records) };
+  }
+
+  #eventsOf(records: readonly AuthorityRecord[]): AuthorityStep<never>['events'] {
+    return records.flatMap((entry) =>
+      entry.kind === 'buffer-aborted' || entry.kind === 'buffer-unknown' ? [{ kind: entry.kind, ctx: entry.ctx }] : [],
+    );
+  }
+
+  #withBuffer<Answer>(
+    ctx: Ctx,
+    step: (buffer: AuthorityBuffer) => Transition<AuthorityBuffer, AuthorityRecord, Answer>,
+  ): AuthorityStep<Answer> {
+    const buffer = this.buffer(ctx);
+    return buffer === undefined ? declined(undefined, refused('buffer-unknown')) : this.#commit(step(buffer));
+  }
+
+  #commit<State, Answer>({
+    records,
+    answer,
+    events,
+  }: Transition<State, AuthorityRecord, Answer>): AuthorityStep<Answer> {
+    for (const entry of records) this.#apply(entry);
+    return { records, answer, events };
+  }
+
+  #log(): LogPosition {
+    return { sequence: this.#logHashes.length - 1, hashAt: (sequence) => this.#logHashes[sequence] };
+  }
+
+  #apply(entry: AuthorityRecord): void {
+    const { suite } = this.#ports;
+    this.#logHashes.push(nextLogHash(suite, this.#logHashes.at(-1) ?? EMPTY_LOG_HASH, entry));
+    switch (entry.kind) {
+      case 'task-created': {
+        const id = taskIdOf(suite, entry.policy);
+        this.#tasks.set(toHex(id), { id, policy: entry.policy });
+        return;
+      }
+      case 'device-enrolled': {
+        const user = userIdOf(suite, entry.certificate.deviceKey);
+        this.#devices.set(toHex(user), { user, certificate: entry.certificate, revoked: false });
+        return;
+      }
+      case 'device-revoked': {
+        const device = this.#devices.get(toHex(entry.user));
+        if (device !== undefined) this.#devices.set(toHex(entry.user), { ...device, revoked: true });
+        return;
+      }
+      case 'buffer-drawn': {
+        const buffer = drawnBuffer(suite, entry.descriptor);
+        this.#buffers.set(toHex(buffer.ctx), buffer);
+        this.#drawn.set(toHex(entry.nonce), entry.descriptor);
+        return;
+      }
+      case 'model-appended': {
+        const { task, ctx } = entry.entry;
+        const before = this.#tasks.get(toHex(task));
+        if (before !== undefined) this.#tasks.set(toHex(task), { ...before, newest: entry.entry });
+        this.#evolve(ctx, entry);
+        return;
+      }
+      default:
+        this.#evolve(entry.ctx, entry);
+    }
+  }
+
+  #evolve(ctx: Ctx, entry: AuthorityRecord): void {
+    const buffer = this.buffer(ctx);
+    if (buffer !== undefined) this.#buffers.set(toHex(ctx), evolveBuffer(buffer, entry));
+  }
+}

@@ -1,0 +1,149 @@
+/** What users and server ask of the authority: no message here can hold a ciphertext or an update. */
+import type { Ctx, DepositRoot, JoinTag, Slot, TaskId, UserId, View } from './brands.ts';
+import type { Codec, Signature, SignedCodec } from './codec.ts';
+import { below, fixed, increasing, list, message, nested, oneOf, record, short, signedMessage, u53 } from './codec.ts';
+import { KIND } from './kinds.ts';
+import type { Certificate, Outcome, Receipt, Ticket } from './statements.ts';
+import { certificateCodec, field, outcomeCodec, receiptCodec, STATEMENT_BYTES, ticketCodec } from './statements.ts';
+
+/** Bytes that fit the key of an attribute, bare or in its envelope. */
+const KEY = 1024;
+
+/** user -> authority. `earlier` is the user's view: the deposits before its slot. */
+export interface KeyRequestBody {
+  readonly certificate: Certificate;
+  readonly nonce: Uint8Array;
+  readonly ticket: Ticket;
+  readonly earlier: readonly { readonly joinTag: JoinTag; readonly root: DepositRoot }[];
+  readonly ephemeralKey: Uint8Array;
+}
+export type KeyRequest = KeyRequestBody & Signature;
+
+/** authority -> user: the key of edge(l) in an envelope only the ephemeral key opens. */
+export interface KeyAnswer {
+  readonly envelope: Uint8Array;
+  readonly receipt: Receipt;
+}
+
+/** user -> server, before the body: what the body is, for whom, and which edges did not open. */
+export interface UploadHeaderBody {
+  readonly ctx: Ctx;
+  readonly slot: Slot;
+  readonly joinTag: JoinTag;
+  readonly view: View;
+  readonly bodyHash: Uint8Array;
+  readonly voids: readonly Slot[];
+  readonly receipt: Receipt;
+}
+export type UploadHeader = UploadHeaderBody & Signature;
+
+/** server -> authority: every deposit in slot order, the accepted slots, and their headers. */
+export interface CloseRequestBody {
+  readonly ctx: Ctx;
+  readonly deposits: readonly {
+    readonly user: UserId;
+    readonly nonce: Uint8Array;
+    readonly root: DepositRoot;
+    readonly signature: Uint8Array;
+  }[];
+  readonly accepted: readonly Slot[];
+  readonly headers: readonly UploadHeader[];
+}
+export type CloseRequest = CloseRequestBody & Signature;
+
+export const KEY_ROLES = ['self', 'edge', 'drop'] as const;
+export interface ReleasedKey {
+  readonly slot: Slot;
+  readonly role: (typeof KEY_ROLES)[number];
+  readonly key: Uint8Array;
+}
+
+/** authority -> server: for each slot either its self key or its edge and drop keys. */
+export interface CloseAnswer {
+  readonly outcome: Outcome;
+  readonly keys: readonly ReleasedKey[];
+}
+
+/** server -> authority: draw me a buffer. The same nonce gets the same buffer. */
+export interface BufferRequestBody {
+  readonly task: TaskId;
+  readonly nonce: Uint8Array;
+}
+export type BufferRequest = BufferRequestBody & Signature;
+
+export const bufferRequestCodec: SignedCodec<BufferRequestBody> = signedMessage(KIND.bufferRequest, 'bufferRequest', {
+  task: field.task,
+  nonce: fixed(16),
+});
+
+/** server -> authority: the next version of the model has this hash and comes from this buffer (zero for version 0). */
+export interface ModelAppendBody {
+  readonly task: TaskId;
+  readonly version: number;
+  readonly modelHash: Uint8Array;
+  readonly ctx: Ctx;
+}
+export type ModelAppend = ModelAppendBody & Signature;
+
+export const modelAppendCodec: SignedCodec<ModelAppendBody> = signedMessage(KIND.modelAppend, 'modelAppend', {
+  task: field.task,
+  version: u53,
+  modelHash: field.hash,
+  ctx: field.ctx,
+});
+
+/** The messages of the authority, and the header it must check: none can hold a ciphertext or an update. */
+export interface AuthorityMessages {
+  readonly keyRequest: SignedCodec<KeyRequestBody>;
+  readonly keyAnswer: Codec<KeyAnswer>;
+  readonly uploadHeader: SignedCodec<UploadHeaderBody>;
+  readonly closeRequest: SignedCodec<CloseRequestBody>;
+  readonly closeAnswer: Codec<CloseAnswer>;
+}
+
+export function authorityMessages(bufferSize: number): AuthorityMessages {
+  const slot = below<Slot>(bufferSize);
+  const uploadHeader = signedMessage<UploadHeaderBody>(KIND.uploadHeader, 'uploadHeader', {
+    ctx: field.ctx,
+    slot,
+    joinTag: field.joinTag,
+    view: field.view,
+    bodyHash: field.hash,
+    voids: increasing<Slot>(bufferSize),
+    receipt: nested(receiptCodec, STATEMENT_BYTES),
+  });
+  return {
+    uploadHeader,
+    keyRequest: signedMessage<KeyRequestBody>(KIND.keyRequest, 'keyRequest', {
+      certificate: nested(certificateCodec, STATEMENT_BYTES),
+      nonce: fixed(16),
+      ticket: nested(ticketCodec, STATEMENT_BYTES),
+      earlier: list(bufferSize - 1, record({ joinTag: field.joinTag, root: field.root })),
+      ephemeralKey: fixed(32),
+    }),
+    keyAnswer: message<KeyAnswer>(KIND.keyAnswer, 'keyAnswer', {
+      envelope: short(KEY),
+      receipt: nested(receiptCodec, STATEMENT_BYTES),
+    }),
+    closeRequest: signedMessage<CloseRequestBody>(KIND.closeRequest, 'closeRequest', {
+      ctx: field.ctx,
+      deposits: list(
+        bufferSize,
+        record({ user: field.user, nonce: fixed(16), root: field.root, signature: fixed(64) }),
+      ),
+      accepted: increasing<Slot>(bufferSize),
+      headers: list(bufferSize, nested(uploadHeader, STATEMENT_BYTES + 2 * bufferSize)),
+    }),
+    closeAnswer: message<CloseAnswer>(KIND.closeAnswer, 'closeAnswer', {
+      outcome: nested(outcomeCodec, STATEMENT_BYTES + 34 * bufferSize),
+      keys: list(
+        2 * bufferSize,
+        record({
+          slot,
+          role: oneOf(KEY_ROLES),
+          key: short(KEY),
+        }),
+      ),
+    }),
+  };
+}

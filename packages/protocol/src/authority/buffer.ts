@@ -1,0 +1,65 @@
+/**
+ * One buffer as the authority sees it. Nothing here can hold a ciphertext or an update.
+ *
+ *     open --close--> closed        (final; the keys of `accepted` and of the rest are fixed)
+ *       \--closeBy--> aborted       (final; nothing is ever released)
+ *       \--rolled back--> unknown   (final; no key, no release, no promise)
+ */
+import type { AttributeKeyIssuer, Signer, Suite } from '@basa/masking';
+import type { Ctx, Millis } from '../brands.ts';
+import type { Descriptor, Outcome, OutcomeBody } from '../statements.ts';
+import { ctxOf, outcomeCodec } from '../statements.ts';
+import type { AuthorityRecord, BufferClosed, KeyIssued } from './records.ts';
+
+export interface AuthorityPorts {
+  readonly suite: Suite;
+  readonly signer: Signer;
+  /** The issuer of the key epoch with this public key; undefined once the epoch is destroyed. */
+  issuerFor(sealingKey: Uint8Array): AttributeKeyIssuer | undefined;
+}
+
+export interface AuthorityBuffer {
+  readonly ctx: Ctx;
+  readonly descriptor: Descriptor;
+  readonly status: 'open' | 'closed' | 'aborted' | 'unknown';
+  readonly slots: ReadonlyMap<number, KeyIssued>;
+  /** Set when closed. */
+  readonly closed?: BufferClosed;
+  /** The version its sum became. */
+  readonly version?: number;
+}
+
+export function drawnBuffer(suite: Suite, descriptor: Descriptor): AuthorityBuffer {
+  return { ctx: ctxOf(suite, descriptor), descriptor, status: 'open', slots: new Map() };
+}
+
+/** The buffer after one of its records. */
+export function evolveBuffer(buffer: AuthorityBuffer, entry: AuthorityRecord): AuthorityBuffer {
+  switch (entry.kind) {
+    case 'key-issued':
+      return { ...buffer, slots: new Map(buffer.slots).set(entry.slot, entry) };
+    case 'buffer-closed':
+      return { ...buffer, status: 'closed', closed: entry };
+    case 'buffer-aborted':
+      return { ...buffer, status: 'aborted' };
+    case 'buffer-unknown':
+      return { ...buffer, status: 'unknown' };
+    case 'model-appended':
+      return { ...buffer, version: entry.entry.version };
+    default:
+      return buffer;
+  }
+}
+
+/** Past closeBy an open buffer is aborted, durably, by whatever touches it next. */
+export function abortIfOverdue(buffer: AuthorityBuffer, now: Millis): readonly AuthorityRecord[] {
+  if (buffer.status !== 'open' || now < buffer.descriptor.closeBy) return [];
+  return [{ kind: 'buffer-aborted', ctx: buffer.ctx }];
+}
+
+/** The authority's word on what became of the buffer; undefined stands for one it does not know. */
+export function signOutcome({ signer }: AuthorityPorts, ctx: Ctx, buffer: AuthorityBuffer | undefined): Outcome {
+  const accepted = buffer?.closed?.accepted ?? [];
+  const body: OutcomeBody = { ctx, status: buffer?.status ?? 'unknown', accepted };
+  return { ...body, signature: signer.sign(outcomeCodec.statement(body)) };
+}

@@ -1,0 +1,182 @@
+/** Closes a buffer once: for each slot either its self key (accepted) or its edge and drop keys (not), never both. */
+import { equalBytes, toHex } from '@basa/masking';
+import type { CloseAnswer, CloseRequest, ReleasedKey, UploadHeader } from '../authority-messages.ts';
+import { authorityMessages } from '../authority-messages.ts';
+import type { JoinTag, Millis, Slot, View } from '../brands.ts';
+import { dropAttribute, edgeAttribute, joinTagOf, selfAttribute, viewsOf } from '../naming.ts';
+import type { Refused } from '../refusals.ts';
+import { refused } from '../refusals.ts';
+import { isSigned } from '../statements.ts';
+import type { Transition } from '../transition.ts';
+import { declined } from '../transition.ts';
+import { depositStatementCodec } from '../user-messages.ts';
+import type { AuthorityBuffer, AuthorityPorts } from './buffer.ts';
+import { abortIfOverdue, evolveBuffer, signOutcome } from './buffer.ts';
+import type { AuthorityRecord, BufferClosed, NamedSlot } from './records.ts';
+
+export function closeBuffer(
+  ports: AuthorityPorts,
+  buffer: AuthorityBuffer,
+  request: CloseRequest,
+  now: Millis,
+): Transition<AuthorityBuffer, AuthorityRecord, CloseAnswer> {
+  const refuse = (no: Refused) =>
+    declined(buffer, no, [{ kind: 'refused', by: 'authority', step: 'close', reason: no.reason }]);
+  const { closeRequest } = authorityMessages(buffer.descriptor.bufferSize);
+  if (!equalBytes(request.ctx, buffer.ctx)) return refuse(refused('buffer-unknown'));
+  if (!isSigned(ports.suite, closeRequest, request, buffer.descriptor.serverKey))
+    return refuse(refused('server-unknown'));
+  // Asked again, with whatever set: the recorded set and its keys.
+  if (buffer.status === 'closed') return answerClosed(ports, buffer, []);
+  const overdue = abortIfOverdue(buffer, now);
+  if (overdue.length > 0) {
+    return {
+      state: overdue.reduce(evolveBuffer, buffer),
+      records: overdue,
+      answer: refused('buffer-over'),
+      events: [{ kind: 'buffer-aborted', ctx: buffer.ctx }],
+    };
+  }
+  if (buffer.status !== 'open') return refuse(refused('buffer-over'));
+
+  const tags = request.deposits.map(({ user, nonce }) => joinTagOf(ports.suite, { ctx: buffer.ctx, user, nonce }));
+  const problem =
+    listProblem(buffer, request, tags) ?? slotsProblem(ports, buffer, request, tags) ?? voidProblem(request);
+  if (problem !== undefined) return refuse(problem);
+  const named = tags.map((joinTag, slot): NamedSlot => ({ slot: slot as Slot, joinTag }));
+  const isAccepted = new Set<number>(request.accepted);
+  return answerClosed(ports, buffer, [
+    {
+      kind: 'buffer-closed',
+      ctx: buffer.ctx,
+      accepted: named.filter(({ slot }) => isAccepted.has(slot)),
+      dropped: named.filter(({ slot }) => !isAccepted.has(slot)),
+    },
+  ]);
+}
+
+/** Enough accepted slots, all of them listed, with one header each; no user and no tag twice. */
+function listProblem(
+  { descriptor }: AuthorityBuffer,
+  request: CloseRequest,
+  tags: readonly JoinTag[],
+): Refused | undefined {
+  const { deposits, accepted, headers } = request;
+  if (accepted.length < descriptor.minimum) return refused('too-few', { slots: accepted });
+  if (headers.length !== accepted.length || accepted.some((slot) => slot >= deposits.length))
+    return refused('close-mismatch');
+  const repeated = [...repeats(deposits.map(({ user }) => user)), ...repeats(tags)];
+  return repeated.length > 0 ? refused('duplicate-user', { slots: repeated }) : undefined;
+}
+
+function repeats(names: readonly Uint8Array[]): readonly number[] {
+  const seen = new Set<string>();
+  return names.flatMap((name, slot) => {
+    const isRepeat = seen.has(toHex(name));
+    seen.add(toHex(name));
+    return isRepeat ? [slot] : [];
+  });
+}
+
+/** Every accepted slot is the one that was registered, saw the chain this list gives, and signed deposit and header. */
+function slotsProblem(
+  ports: AuthorityPorts,
+  buffer: AuthorityBuffer,
+  request: CloseRequest,
+  tags: readonly JoinTag[],
+): Refused | undefined {
+  const links = request.deposits.map(({ root }, slot) => ({ joinTag: tags[slot] as JoinTag, root }));
+  const views = viewsOf(ports.suite, buffer.ctx, links);
+  const wrong = request.accepted.filter(
+    (slot, n) => !isAsRegistered(ports, buffer, request, slot, views[slot] as View, request.headers[n] as UploadHeader),
+  );
+  return wrong.length > 0 ? refused('close-mismatch', { slots: wrong }) : undefined;
+}
+
+function isAsRegistered(
+  { suite }: AuthorityPorts,
+  buffer: AuthorityBuffer,
+  { deposits }: CloseRequest,
+  slot: Slot,
+  view: View,
+  header: UploadHeader,
+): boolean {
+  const issued = buffer.slots.get(slot);
+  const deposit = deposits[slot];
+  if (issued === undefined || deposit === undefined) return false;
+  const { ctx, deviceKey, joinTag, root } = issued;
+  return (
+    equalBytes(deposit.user, issued.user) &&
+    equalBytes(joinTagOf(suite, { ctx, user: deposit.user, nonce: deposit.nonce }), joinTag) &&
+    equalBytes(deposit.root, root) &&
+    equalBytes(view, issued.view) &&
+    isSigned(suite, depositStatementCodec, { ctx, joinTag, root, signature: deposit.signature }, deviceKey) &&
+    equalBytes(header.ctx, ctx) &&
+    header.slot === slot &&
+    equalBytes(header.joinTag, joinTag) &&
+    equalBytes(header.view, issued.view) &&
+    header.voids.every((earlier) => earlier < slot) &&
+    isSigned(suite, authorityMessages(buffer.descriptor.bufferSize).uploadHeader, header, deviceKey)
+  );
+}
+
+/** A void edge means that its two ends share no mask: accepted together, one of them could be bared. */
+function voidProblem({ accepted, headers }: CloseRequest): Refused | undefined {
+  const isAccepted = new Set<number>(accepted);
+  const bare = headers.find(({ voids }) => voids.some((slot) => isAccepted.has(slot)));
+  return bare === undefined
+    ? undefined
+    : refused('void-edge', { slots: [...bare.voids.filter((slot) => isAccepted.has(slot)), bare.slot] });
+}
+
+function answerClosed(
+  ports: AuthorityPorts,
+  before: AuthorityBuffer,
+  records: readonly BufferClosed[],
+): Transition<AuthorityBuffer, AuthorityRecord, CloseAnswer> {
+  const buffer = records.reduce(evolveBuffer, before);
+  const keys = releasedKeys(ports, buffer);
+  if (keys === undefined || buffer.closed === undefined) return declined(before, refused('buffer-over'));
+  const { accepted, dropped } = buffer.closed;
+  return {
+    state: buffer,
+    records,
+    answer: { outcome: signOutcome(ports, buffer.ctx, buffer), keys },
+    events: records.map(({ ctx }) => ({
+      kind: 'buffer-closed',
+      ctx,
+      accepted: accepted.length,
+      dropped: dropped.length,
+    })),
+  };
+}
+
+/** self(g) of the accepted; edge(l) of every other slot, assigned or not; drop(g) of every deposit left out. */
+function releasedKeys(
+  { suite, issuerFor }: AuthorityPorts,
+  { ctx, descriptor, closed }: AuthorityBuffer,
+): readonly ReleasedKey[] | undefined {
+  const issuer = issuerFor(descriptor.sealingKey);
+  if (issuer === undefined || closed === undefined) return undefined;
+  const isAccepted = new Set<number>(closed.accepted.map(({ slot }) => slot));
+  const others = Array.from({ length: descriptor.bufferSize }, (_, slot) => slot as Slot).filter(
+    (slot) => !isAccepted.has(slot),
+  );
+  return [
+    ...closed.accepted.map(
+      ({ slot, joinTag }): ReleasedKey => ({
+        slot,
+        role: 'self',
+        key: issuer.issue(selfAttribute(suite, ctx, joinTag)),
+      }),
+    ),
+    ...others.map((slot): ReleasedKey => ({ slot, role: 'edge', key: issuer.issue(edgeAttribute(suite, ctx, slot)) })),
+    ...closed.dropped.map(
+      ({ slot, joinTag }): ReleasedKey => ({
+        slot,
+        role: 'drop',
+        key: issuer.issue(dropAttribute(suite, ctx, joinTag)),
+      }),
+    ),
+  ];
+}

@@ -1,0 +1,47 @@
+/** Enrolment: a device's key becomes a certificate that servers check without asking. */
+
+import type { Millis, UserId } from '../brands.ts';
+import { refused } from '../refusals.ts';
+import type { Certificate, CertificateBody } from '../statements.ts';
+import { certificateCodec, userIdOf } from '../statements.ts';
+import type { Transition } from '../transition.ts';
+import { declined, unchanged } from '../transition.ts';
+import type { AuthorityPorts } from './buffer.ts';
+import type { AuthorityRecord } from './records.ts';
+
+export interface Device {
+  readonly user: UserId;
+  readonly certificate: Certificate;
+  readonly revoked: boolean;
+}
+
+/** Enrolled again with the same words: the same certificate. A revoked device stays revoked. */
+export function enrolDevice(
+  { suite, signer }: AuthorityPorts,
+  device: Device | undefined,
+  body: CertificateBody,
+): Transition<Device | undefined, AuthorityRecord, Certificate> {
+  if (device?.revoked) return declined(device, refused('revoked'));
+  const certificate: Certificate = { ...body, signature: signer.sign(certificateCodec.statement(body)) };
+  return {
+    state: { user: userIdOf(suite, body.deviceKey), certificate, revoked: false },
+    records: [{ kind: 'device-enrolled', certificate }],
+    answer: certificate,
+    events: [{ kind: 'device-enrolled', task: body.task }],
+  };
+}
+
+/** From now on no key is issued to the device; slots it already holds stay as they are. */
+export function revokeDevice(
+  device: Device | undefined,
+  now: Millis,
+): Transition<Device | undefined, AuthorityRecord, { readonly kind: 'revoked' }> {
+  if (device === undefined) return declined(device, refused('not-enrolled'));
+  if (device.revoked) return unchanged(device, { kind: 'revoked' });
+  return {
+    state: { ...device, revoked: true },
+    records: [{ kind: 'device-revoked', user: device.user, at: now }],
+    answer: { kind: 'revoked' },
+    events: [{ kind: 'device-revoked' }],
+  };
+}

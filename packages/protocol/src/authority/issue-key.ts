@@ -1,0 +1,162 @@
+/** Gives the key of a slot's edge to the one user that holds the slot, once, after its view was checked. */
+import { equalBytes } from '@basa/masking';
+import type { KeyAnswer, KeyRequest } from '../authority-messages.ts';
+import { authorityMessages } from '../authority-messages.ts';
+import type { Millis, UserId, View } from '../brands.ts';
+import { sealEnvelope } from '../envelope.ts';
+import { edgeAttribute, joinTagOf, viewsOf } from '../naming.ts';
+import type { Refused } from '../refusals.ts';
+import { refused } from '../refusals.ts';
+import { certificateCodec, isSigned, receiptCodec, ticketCodec, userIdOf } from '../statements.ts';
+import type { Transition } from '../transition.ts';
+import { declined, unchanged } from '../transition.ts';
+import type { AuthorityBuffer, AuthorityPorts } from './buffer.ts';
+import { evolveBuffer } from './buffer.ts';
+import type { Device } from './device.ts';
+import type { KeyIssued } from './records.ts';
+
+export function issueKey(
+  ports: AuthorityPorts,
+  buffer: AuthorityBuffer,
+  device: Device | undefined,
+  request: KeyRequest,
+  now: Millis,
+): Transition<AuthorityBuffer, KeyIssued, KeyAnswer> {
+  const { suite } = ports;
+  const { slot } = request.ticket;
+  const user = userIdOf(suite, request.certificate.deviceKey);
+  const requestDigest = digestOf(ports, buffer, request);
+  const refuse = (no: Refused) =>
+    declined(buffer, no, [
+      { kind: 'refused', by: 'authority', step: 'key', reason: no.reason },
+      ...(no.reason === 'server-equivocated'
+        ? [{ kind: 'server-fault' as const, ctx: buffer.ctx, slots: no.slots ?? [] }]
+        : []),
+    ]);
+
+  const problem =
+    identityProblem(ports, buffer, device, request, user, now) ?? ticketProblem(ports, buffer, request, user);
+  if (problem !== undefined) return refuse(problem);
+
+  const registered = buffer.slots.get(slot);
+  if (registered !== undefined && buffer.status === 'open' && equalBytes(registered.requestDigest, requestDigest)) {
+    // The same signed request gets the same answer: nothing new is given out.
+    const again = answerOf(ports, buffer, request, registered);
+    return again === undefined ? refuse(refused('buffer-not-open')) : unchanged(buffer, again);
+  }
+  const conflict = stateProblem(buffer, request, user, now) ?? viewProblem(ports, buffer, request);
+  if (conflict !== undefined) return refuse(conflict);
+
+  const { joinTag, root, view } = request.ticket;
+  const { deviceKey } = request.certificate;
+  const issued: KeyIssued = {
+    kind: 'key-issued',
+    ctx: buffer.ctx,
+    slot,
+    user,
+    deviceKey,
+    joinTag,
+    root,
+    view,
+    requestDigest,
+  };
+  const answer = answerOf(ports, buffer, request, issued);
+  if (answer === undefined) return refuse(refused('buffer-not-open'));
+  return {
+    state: evolveBuffer(buffer, issued),
+    records: [issued],
+    answer,
+    events: [{ kind: 'key-issued', ctx: buffer.ctx, slot }],
+  };
+}
+
+function digestOf({ suite }: AuthorityPorts, { descriptor }: AuthorityBuffer, request: KeyRequest): Uint8Array {
+  return suite.sha256(authorityMessages(descriptor.bufferSize).keyRequest.statement(request));
+}
+
+/** The device signed the request, and is enrolled for this task and not revoked. */
+function identityProblem(
+  { suite, signer }: AuthorityPorts,
+  { descriptor }: AuthorityBuffer,
+  device: Device | undefined,
+  request: KeyRequest,
+  user: UserId,
+  now: Millis,
+): Refused | undefined {
+  const { certificate } = request;
+  const { keyRequest } = authorityMessages(descriptor.bufferSize);
+  if (!isSigned(suite, keyRequest, request, certificate.deviceKey)) return refused('signature-invalid');
+  if (!isSigned(suite, certificateCodec, certificate, signer.publicKey)) return refused('certificate-invalid');
+  if (!equalBytes(certificate.task, descriptor.task)) return refused('certificate-invalid');
+  if (now > certificate.notAfter) return refused('certificate-expired');
+  if (device === undefined || !equalBytes(device.user, user)) return refused('not-enrolled');
+  return device.revoked ? refused('revoked') : undefined;
+}
+
+/** The ticket is the server's word about this user in this buffer. */
+function ticketProblem(
+  { suite }: AuthorityPorts,
+  buffer: AuthorityBuffer,
+  request: KeyRequest,
+  user: UserId,
+): Refused | undefined {
+  const { ticket, nonce } = request;
+  const { ctx, descriptor } = buffer;
+  if (!equalBytes(ticket.ctx, ctx) || !isSigned(suite, ticketCodec, ticket, descriptor.serverKey))
+    return refused('ticket-invalid');
+  if (ticket.slot >= descriptor.bufferSize) return refused('slot-unknown');
+  return equalBytes(joinTagOf(suite, { ctx, user, nonce }), ticket.joinTag) ? undefined : refused('tag-not-yours');
+}
+
+function stateProblem(buffer: AuthorityBuffer, request: KeyRequest, user: UserId, now: Millis): Refused | undefined {
+  const { slot } = request.ticket;
+  if (buffer.slots.has(slot)) return refused('slot-registered', { slots: [slot] });
+  if (buffer.status !== 'open' || now >= buffer.descriptor.expiry) return refused('buffer-not-open');
+  const other = [...buffer.slots.values()].find((issued) => equalBytes(issued.user, user));
+  return other === undefined ? undefined : refused('second-slot', { slots: [other.slot] });
+}
+
+/** The list gives V_l, and agrees with every slot before l that was registered: else the server signed both. */
+function viewProblem(
+  { suite }: AuthorityPorts,
+  buffer: AuthorityBuffer,
+  { ticket, earlier }: KeyRequest,
+): Refused | undefined {
+  if (earlier.length !== ticket.slot) return refused('view-mismatch');
+  const views = viewsOf(suite, buffer.ctx, earlier);
+  if (!equalBytes(views[ticket.slot] as View, ticket.view)) return refused('view-mismatch');
+  const contradicted = [...buffer.slots.values()].filter((issued) => {
+    const claimed = earlier[issued.slot];
+    return (
+      claimed !== undefined &&
+      !(
+        equalBytes(claimed.joinTag, issued.joinTag) &&
+        equalBytes(claimed.root, issued.root) &&
+        equalBytes(views[issued.slot] as View, issued.view)
+      )
+    );
+  });
+  return contradicted.length === 0
+    ? undefined
+    : refused('server-equivocated', { slots: [...contradicted.map(({ slot }) => slot), ticket.slot] });
+}
+
+/** The key in an envelope for this request, and the receipt that names its hash; undefined once the epoch is gone. */
+function answerOf(
+  ports: AuthorityPorts,
+  buffer: AuthorityBuffer,
+  request: KeyRequest,
+  issued: KeyIssued,
+): KeyAnswer | undefined {
+  const { suite, signer } = ports;
+  const issuer = ports.issuerFor(buffer.descriptor.sealingKey);
+  if (issuer === undefined) return undefined;
+  const { ctx, slot, joinTag, root, view, requestDigest } = issued;
+  const key = issuer.issue(edgeAttribute(suite, ctx, slot));
+  const senderSecret = issuer.derive(requestDigest);
+  const envelope = sealEnvelope(suite, { senderSecret, recipient: request.ephemeralKey, requestDigest, key });
+  const body = { requestDigest, ctx, slot, joinTag, root, view, keyHash: suite.sha256(key) };
+  senderSecret.fill(0);
+  if (envelope === undefined) return undefined;
+  return { envelope, receipt: { ...body, signature: signer.sign(receiptCodec.statement(body)) } };
+}

@@ -1,0 +1,102 @@
+/** What the authority must have on disk before it answers, and the hash chain over it that anyone can verify. */
+import type { Suite } from '@basa/masking';
+import type { Ctx, DepositRoot, JoinTag, Millis, Slot, UserId, View } from '../brands.ts';
+import type { Codec, Field } from '../codec.ts';
+import { fixed, list, message, nested, record, u53 } from '../codec.ts';
+import { KIND } from '../kinds.ts';
+import type { TaskPolicy } from '../policy.ts';
+import { decodePolicy, encodePolicy, MOST_SLOTS } from '../policy.ts';
+import type { Certificate, Descriptor, ModelEntry } from '../statements.ts';
+import { certificateCodec, descriptorCodec, field, modelEntryCodec } from '../statements.ts';
+
+/** A slot and who stands in it, as outcomes name it. */
+export interface NamedSlot {
+  readonly slot: Slot;
+  readonly joinTag: JoinTag;
+}
+
+export type AuthorityRecord =
+  | { readonly kind: 'task-created'; readonly policy: TaskPolicy }
+  | { readonly kind: 'device-enrolled'; readonly certificate: Certificate }
+  | { readonly kind: 'device-revoked'; readonly user: UserId; readonly at: Millis }
+  | { readonly kind: 'buffer-drawn'; readonly nonce: Uint8Array; readonly descriptor: Descriptor }
+  | KeyIssued
+  | BufferClosed
+  | { readonly kind: 'buffer-aborted'; readonly ctx: Ctx }
+  | { readonly kind: 'buffer-unknown'; readonly ctx: Ctx }
+  | { readonly kind: 'model-appended'; readonly entry: ModelEntry };
+
+export interface KeyIssued {
+  readonly kind: 'key-issued';
+  readonly ctx: Ctx;
+  readonly slot: Slot;
+  readonly user: UserId;
+  readonly deviceKey: Uint8Array;
+  readonly joinTag: JoinTag;
+  readonly root: DepositRoot;
+  readonly view: View;
+  readonly requestDigest: Uint8Array;
+}
+
+export interface BufferClosed {
+  readonly kind: 'buffer-closed';
+  readonly ctx: Ctx;
+  readonly accepted: readonly NamedSlot[];
+  /** Deposits that are not accepted: their drop keys are released. */
+  readonly dropped: readonly NamedSlot[];
+}
+
+const { ctx, hash, joinTag, root, slot, user, view } = field;
+const namedSlots = list(MOST_SLOTS, record({ slot, joinTag }));
+const policyCodec: Codec<TaskPolicy> = { name: 'policy', encode: encodePolicy, decode: decodePolicy };
+
+type Body<Kind> = Omit<Extract<AuthorityRecord, { kind: Kind }>, 'kind'>;
+const codecs: { readonly [Kind in AuthorityRecord['kind']]: Codec<Body<Kind>> } = {
+  'task-created': message(KIND.taskCreated, 'task-created', { policy: nested(policyCodec, 512) }),
+  'device-enrolled': message(KIND.deviceEnrolled, 'device-enrolled', { certificate: nested(certificateCodec, 512) }),
+  'device-revoked': message(KIND.deviceRevoked, 'device-revoked', { user, at: u53 as Field<Millis> }),
+  'buffer-drawn': message(KIND.bufferDrawn, 'buffer-drawn', {
+    nonce: fixed(16),
+    descriptor: nested(descriptorCodec, 8192),
+  }),
+  'key-issued': message(KIND.keyIssued, 'key-issued', {
+    ctx,
+    slot,
+    user,
+    deviceKey: fixed(32),
+    joinTag,
+    root,
+    view,
+    requestDigest: hash,
+  }),
+  'buffer-closed': message(KIND.bufferClosed, 'buffer-closed', { ctx, accepted: namedSlots, dropped: namedSlots }),
+  'buffer-aborted': message(KIND.bufferAborted, 'buffer-aborted', { ctx }),
+  'buffer-unknown': message(KIND.bufferUnknown, 'buffer-unknown', { ctx }),
+  'model-appended': message(KIND.modelAppended, 'model-appended', { entry: nested(modelEntryCodec, 512) }),
+};
+
+export function encodeAuthorityRecord(entry: AuthorityRecord): Uint8Array {
+  return (codecs[entry.kind] as Codec<object>).encode(entry);
+}
+
+const KIND_OFFSET = 2;
+const kinds = Object.keys(codecs) as AuthorityRecord['kind'][];
+
+/** Throws `DecodeError` for anything that is not a record. */
+export function decodeAuthorityRecord(bytes: Uint8Array): AuthorityRecord {
+  const index = (bytes[KIND_OFFSET] ?? 0) - KIND.taskCreated;
+  const kind = kinds[index] ?? 'task-created';
+  return { kind, ...(codecs[kind] as Codec<object>).decode(bytes) } as AuthorityRecord;
+}
+
+const linkLayout = message<{ previous: Uint8Array; record: Uint8Array }>(KIND.logLink, 'logLink', {
+  previous: hash,
+  record: hash,
+});
+
+export const EMPTY_LOG_HASH: Uint8Array = new Uint8Array(32);
+
+/** Hash of the log with one more record. */
+export function nextLogHash(suite: Suite, previous: Uint8Array, entry: AuthorityRecord): Uint8Array {
+  return suite.sha256(linkLayout.encode({ previous, record: suite.sha256(encodeAuthorityRecord(entry)) }));
+}

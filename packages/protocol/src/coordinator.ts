@@ -1,0 +1,105 @@
+/**
+ * Gives seats in the open buffers of one task: any number of them side by side, so that no user waits for another.
+ * Seats live in memory only and lapse unused; what counts is the deposit.
+ */
+import { toHex } from '@basa/masking';
+import type { Ctx, Millis, UserId } from './brands.ts';
+import type { SecureBuffer } from './secure-buffer.ts';
+
+interface Seat {
+  readonly ctx: string;
+  readonly lapsesAt: Millis;
+}
+
+interface OpenBuffer {
+  readonly ctx: Ctx;
+  readonly bufferSize: number;
+  readonly expiry: Millis;
+  readonly depositors: ReadonlySet<string>;
+  readonly seated: ReadonlySet<string>;
+}
+
+export interface Coordinator {
+  readonly seatMs: number;
+  /** Open buffers, oldest first. */
+  readonly buffers: readonly OpenBuffer[];
+  readonly seats: ReadonlyMap<string, Seat>;
+}
+
+export type SeatGiven =
+  | {
+      readonly kind: 'seated';
+      readonly ctx: Ctx;
+      readonly lapsesAt: Millis;
+      readonly seats: number;
+      readonly deposits: number;
+    }
+  /** Every seat is taken: ask the authority to draw another buffer, add it, and ask again. */
+  | { readonly kind: 'needs-buffer' };
+
+export function createCoordinator(seatMs: number): Coordinator {
+  return { seatMs, buffers: [], seats: new Map() };
+}
+
+/** Adds a buffer, or takes in what a buffer restored from its records has become. */
+export function trackBuffer(coordinator: Coordinator, buffer: SecureBuffer): Coordinator {
+  const others = coordinator.buffers.filter(({ ctx }) => toHex(ctx) !== toHex(buffer.ctx));
+  const { ctx, descriptor, slots, status } = buffer;
+  if (status !== 'filling' || slots.length >= descriptor.bufferSize) return { ...coordinator, buffers: others };
+  const before = coordinator.buffers.find((open) => toHex(open.ctx) === toHex(ctx));
+  const depositors = new Set(slots.map(({ user }) => toHex(user)));
+  const tracked: OpenBuffer = {
+    ctx,
+    bufferSize: descriptor.bufferSize,
+    expiry: descriptor.expiry,
+    depositors,
+    seated: new Set([...(before?.seated ?? [])].filter((user) => !depositors.has(user))),
+  };
+  const buffers =
+    before === undefined ? [...others, tracked] : coordinator.buffers.map((open) => (open === before ? tracked : open));
+  return { ...coordinator, buffers };
+}
+
+/** A live seat is given again; else the oldest buffer with seats + deposits < K that the user is not in. */
+export function takeSeat(
+  before: Coordinator,
+  user: UserId,
+  now: Millis,
+): { readonly coordinator: Coordinator; readonly seat: SeatGiven } {
+  const coordinator = lapseSeats(before, now);
+  const name = toHex(user);
+  const held = coordinator.seats.get(name);
+  const open = coordinator.buffers.find(
+    ({ ctx, bufferSize, expiry, seated, depositors }) =>
+      now < expiry &&
+      !depositors.has(name) &&
+      (held === undefined ? seated.size + depositors.size < bufferSize : toHex(ctx) === held.ctx),
+  );
+  if (open === undefined) return { coordinator, seat: { kind: 'needs-buffer' } };
+  const lapsesAt = held?.lapsesAt ?? ((now + coordinator.seatMs) as Millis);
+  const taken: OpenBuffer = { ...open, seated: new Set(open.seated).add(name) };
+  return {
+    coordinator: {
+      ...coordinator,
+      buffers: coordinator.buffers.map((buffer) => (buffer === open ? taken : buffer)),
+      seats: new Map(coordinator.seats).set(name, { ctx: toHex(open.ctx), lapsesAt }),
+    },
+    seat: { kind: 'seated', ctx: open.ctx, lapsesAt, seats: taken.seated.size, deposits: taken.depositors.size },
+  };
+}
+
+/** Frees the seats nobody used in time, and those in buffers that took their deposit or are gone. */
+function lapseSeats(coordinator: Coordinator, now: Millis): Coordinator {
+  const openSeats = new Map(coordinator.buffers.map((buffer) => [toHex(buffer.ctx), buffer]));
+  const seats = new Map(
+    [...coordinator.seats].filter(
+      ([user, { ctx, lapsesAt }]) => now < lapsesAt && openSeats.get(ctx)?.seated.has(user),
+    ),
+  );
+  if (seats.size === coordinator.seats.size) return coordinator;
+  const buffers = coordinator.buffers.map((buffer) => ({
+    ...buffer,
+    seated: new Set([...buffer.seated].filter((user) => seats.get(user)?.ctx === toHex(buffer.ctx))),
+  }));
+  return { ...coordinator, buffers, seats };
+}

@@ -1,0 +1,66 @@
+/** An attribute key on its way from the authority to one user: sealed to the user's ephemeral X25519 key. */
+import type { Suite } from '@basa/masking';
+import { concatBytes, SEED_BYTES } from '@basa/masking';
+import { fixed, message } from './codec.ts';
+import { KIND } from './kinds.ts';
+
+const infoLayout = message<{ requestDigest: Uint8Array; sender: Uint8Array; recipient: Uint8Array }>(
+  KIND.keyEnvelope,
+  'keyEnvelope',
+  {
+    requestDigest: fixed(32),
+    sender: fixed(32),
+    recipient: fixed(32),
+  },
+);
+
+/** The key derived for one envelope seals once, so the nonce is zero. */
+const NONCE = new Uint8Array(12);
+const KEY_BYTES = 32;
+
+interface Route {
+  /** Binds the envelope to the request it answers. */
+  readonly requestDigest: Uint8Array;
+}
+
+/** sender's public key || ChaCha20-Poly1305. The sender's secret must be fresh for the request, or derived from it. */
+export function sealEnvelope(
+  suite: Suite,
+  {
+    senderSecret,
+    recipient,
+    requestDigest,
+    key,
+  }: Route & { senderSecret: Uint8Array; recipient: Uint8Array; key: Uint8Array },
+): Uint8Array | undefined {
+  const sender = suite.x25519PublicKey(senderSecret);
+  const shared = suite.x25519(senderSecret, recipient);
+  if (shared === undefined) return undefined;
+  const sealed = suite.seal({ ...aead(suite, shared, { requestDigest, sender, recipient }), plaintext: key });
+  return concatBytes(sender, sealed);
+}
+
+export function openEnvelope(
+  suite: Suite,
+  { recipientSecret, requestDigest, envelope }: Route & { recipientSecret: Uint8Array; envelope: Uint8Array },
+): Uint8Array | undefined {
+  const sender = envelope.subarray(0, SEED_BYTES);
+  const shared = suite.x25519(recipientSecret, sender);
+  if (shared === undefined) return undefined;
+  const recipient = suite.x25519PublicKey(recipientSecret);
+  return suite.open({
+    ...aead(suite, shared, { requestDigest, sender, recipient }),
+    ciphertext: envelope.subarray(SEED_BYTES),
+  });
+}
+
+function aead(
+  suite: Suite,
+  shared: Uint8Array,
+  names: { requestDigest: Uint8Array; sender: Uint8Array; recipient: Uint8Array },
+) {
+  const associatedData = infoLayout.encode(names);
+  const key = suite.hkdf({ secret: shared, salt: names.requestDigest, info: associatedData, length: KEY_BYTES });
+  shared.fill(0);
+  return { key, nonce: NONCE, associatedData };
+}

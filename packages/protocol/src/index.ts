@@ -1,0 +1,155 @@
+/** The protocol core: `sealed` mode by default, `paper` mode behind names that say it is unsafe. */
+export type { AuthorityStep } from './attribute-authority.ts';
+export { AttributeAuthority } from './attribute-authority.ts';
+export type { AuthorityBuffer, AuthorityPorts } from './authority/buffer.ts';
+export { drawnBuffer, evolveBuffer, signOutcome } from './authority/buffer.ts';
+export { closeBuffer } from './authority/close.ts';
+export type { Device } from './authority/device.ts';
+export { enrolDevice, revokeDevice } from './authority/device.ts';
+export type { LogPosition } from './authority/head.ts';
+export { contradictsLog, signHead } from './authority/head.ts';
+export { issueKey } from './authority/issue-key.ts';
+export type { AuthorityRecord, BufferClosed, KeyIssued, NamedSlot } from './authority/records.ts';
+export { decodeAuthorityRecord, EMPTY_LOG_HASH, encodeAuthorityRecord, nextLogHash } from './authority/records.ts';
+export type { AuthorityTask } from './authority/task.ts';
+export { appendModel, createTask, drawBuffer } from './authority/task.ts';
+export type {
+  AuthorityMessages,
+  BufferRequest,
+  CloseAnswer,
+  CloseRequest,
+  KeyAnswer,
+  KeyRequest,
+  ModelAppend,
+  ReleasedKey,
+  UploadHeader,
+} from './authority-messages.ts';
+export { authorityMessages, bufferRequestCodec, modelAppendCodec } from './authority-messages.ts';
+export type {
+  Attribute,
+  Ctx,
+  DepositRoot,
+  JoinTag,
+  Millis,
+  Slot,
+  TaskId,
+  UserId,
+  View,
+} from './brands.ts';
+export { millis, slotOf } from './brands.ts';
+export type { Codec, Signature, SignedCodec } from './codec.ts';
+export type { Coordinator, SeatGiven } from './coordinator.ts';
+export { createCoordinator, takeSeat, trackBuffer } from './coordinator.ts';
+export type { BasaEvent, FreezeReason, Party } from './events.ts';
+export { dropAttribute, edgeAttribute, joinTagOf, selfAttribute, viewsOf } from './naming.ts';
+export { issuePaperKey } from './paper/authority.ts';
+export type { PaperBuffer, PaperConnection, PaperOptions, PaperRecord } from './paper/buffer.ts';
+export {
+  acceptPaperUpload,
+  connectPaper,
+  restorePaperBuffer,
+  tickPaper,
+  unsafePaperBuffer,
+} from './paper/buffer.ts';
+export type { PaperTicket, PaperUpload } from './paper/messages.ts';
+export { paperMessages, paperTicketCodec } from './paper/messages.ts';
+export type { PaperContribution, PaperUserPorts } from './paper/user.ts';
+export { contributePaper, paperInput } from './paper/user.ts';
+export type { TaskPolicy } from './policy.ts';
+export {
+  decodePolicy,
+  defaultMinimum,
+  ENGINE,
+  encodePolicy,
+  MOST_SLOTS,
+  planPolicy,
+  policyProblem,
+  policyWeightScale,
+  taskIdOf,
+} from './policy.ts';
+export type { RefusalReason, Refused } from './refusals.ts';
+export { REFUSALS, refused } from './refusals.ts';
+export type { BufferRecord, BufferSlot, BufferStep, SecureBuffer, ServerPorts } from './secure-buffer.ts';
+export { evolveSecureBuffer, openSecureBuffer, restoreSecureBuffer } from './secure-buffer.ts';
+export type { UploadVerdict } from './server/accept.ts';
+export { acceptUpload, extendLeases, judgeHeader, tickBuffer } from './server/accept.ts';
+export {
+  closeRequestOf,
+  freezeBuffer,
+  recordAbort,
+  recordGrant,
+  recordIncluded,
+  recordQuarantine,
+} from './server/close.ts';
+export { acceptDeposit } from './server/deposit.ts';
+export type { Opening, OpeningInput, StoredUpload, SumVerdict } from './server/open-sum.ts';
+export { judgeSum, openingTerms } from './server/open-sum.ts';
+export { slotsToLeaveOut } from './server/void-edges.ts';
+export type { Staleness } from './staleness.ts';
+export { stalenessWeight } from './staleness.ts';
+export type {
+  Certificate,
+  CertificateBody,
+  Descriptor,
+  Head,
+  ModelEntry,
+  Outcome,
+  OutcomeStatus,
+  Receipt,
+  Ticket,
+} from './statements.ts';
+export {
+  certificateCodec,
+  ctxOf,
+  descriptorCodec,
+  headCodec,
+  isSigned,
+  modelEntryCodec,
+  outcomeCodec,
+  receiptCodec,
+  ticketCodec,
+  userIdOf,
+} from './statements.ts';
+export type { Transition } from './transition.ts';
+export type { UploadLayout } from './upload.ts';
+export {
+  bodyHashOf,
+  frameHeader,
+  PREFIX_ELEMENTS,
+  readBackups,
+  unframeHeader,
+  uploadLayout,
+  viewVector,
+} from './upload.ts';
+export type { DepositInput, ToSign } from './user/deposit.ts';
+export { depositMessage, depositToSign, prepareDeposit } from './user/deposit.ts';
+export type { BuiltInput, UpdateInput } from './user/input.ts';
+export { buildInput, inputDigestOf } from './user/input.ts';
+export type { UploadDraft } from './user/key.ts';
+export { receiveKey } from './user/key.ts';
+export type { Pins, Seated } from './user/seat.ts';
+export { checkDescriptor, isLoggedModel } from './user/seat.ts';
+export type {
+  FrozenSession,
+  Membership,
+  PreparedSession,
+  SlottedSession,
+  UserPorts,
+  UserRecord,
+  UserSession,
+  UserStep,
+} from './user/session.ts';
+export { evolveSession, restoreSession, wipeSession } from './user/session.ts';
+export { abandonSession, keyRequestMessage, keyRequestToSign, receiveSlot } from './user/slot.ts';
+export type { DeltaCommitment, Masking, Released } from './user/upload.ts';
+export {
+  acknowledgeUpload,
+  freezeUpload,
+  headerToSign,
+  judgeOutcome,
+  maskInput,
+  packMasked,
+  uploadHeaderMessage,
+} from './user/upload.ts';
+export type { Deposit, DepositAnswer, InboxEntry, SealedSeed, SeatAnswer, UserMessages } from './user-messages.ts';
+export { depositRootOf, depositStatementCodec, outboxOf, seatAnswerCodec, userMessages } from './user-messages.ts';

@@ -1,0 +1,25 @@
+/** The attribute authority of `paper` mode: the key of a position to whoever shows the server's ticket for it. */
+import type { AttributeKeyIssuer, Suite } from '@basa/masking';
+import { equalBytes } from '@basa/masking';
+import type { UserId } from '../brands.ts';
+import { edgeAttribute } from '../naming.ts';
+import type { Refused } from '../refusals.ts';
+import { refused } from '../refusals.ts';
+import { isSigned } from '../statements.ts';
+import type { PaperTicket } from './messages.ts';
+import { paperTicketCodec } from './messages.ts';
+
+/** UNSAFE: a second user at the same position gets the same key, as the paper's time-out needs it (attack A1). */
+export function issuePaperKey(
+  {
+    suite,
+    issuer,
+    serverKey,
+  }: { readonly suite: Suite; readonly issuer: AttributeKeyIssuer; readonly serverKey: Uint8Array },
+  user: UserId,
+  ticket: PaperTicket,
+): { readonly kind: 'key'; readonly key: Uint8Array } | Refused {
+  if (!isSigned(suite, paperTicketCodec, ticket, serverKey)) return refused('ticket-invalid');
+  if (!equalBytes(ticket.user, user)) return refused('tag-not-yours');
+  return { kind: 'key', key: issuer.issue(edgeAttribute(suite, ticket.ctx, ticket.slot)) };
+}

@@ -1,0 +1,53 @@
+/** The messages of `paper` mode. Deviates: the paper does not say how the AA learns who holds k; a ticket tells it. */
+import type { SeedSealing } from '@basa/masking';
+import type { Ctx, Slot, UserId } from '../brands.ts';
+import type { Codec, Signature, SignedCodec } from '../codec.ts';
+import { fixed, list, message, nested, positive, signedMessage, u53 } from '../codec.ts';
+import { KIND } from '../kinds.ts';
+import { field } from '../statements.ts';
+
+/** The server says who holds position k; the AA issues a key only against it. */
+export interface PaperTicketBody {
+  readonly ctx: Ctx;
+  readonly slot: Slot;
+  readonly user: UserId;
+}
+export type PaperTicket = PaperTicketBody & Signature;
+
+export const paperTicketCodec: SignedCodec<PaperTicketBody> = signedMessage(KIND.paperTicket, 'paperTicket', {
+  ctx: field.ctx,
+  slot: field.slot,
+  user: field.user,
+});
+
+/** y_k travels beside it, like the vector of any upload. */
+export interface PaperUpload {
+  readonly slot: Slot;
+  /** alpha_k in clear, as the paper has it. */
+  readonly alpha: number;
+  /** c_kj for j = k+1 .. K-1. */
+  readonly ciphertexts: readonly Uint8Array[];
+}
+
+export interface PaperConnectAnswer {
+  readonly ticket: PaperTicket;
+  readonly inbox: readonly Uint8Array[];
+  readonly version: number;
+}
+
+export interface PaperMessages {
+  readonly connectAnswer: Codec<PaperConnectAnswer>;
+  readonly upload: Codec<PaperUpload>;
+}
+
+export function paperMessages(bufferSize: number, { sealedBytes }: Pick<SeedSealing, 'sealedBytes'>): PaperMessages {
+  const ciphertexts = list(bufferSize - 1, fixed(sealedBytes));
+  return {
+    connectAnswer: message<PaperConnectAnswer>(KIND.paperConnectAnswer, 'paperConnectAnswer', {
+      ticket: nested(paperTicketCodec, 256),
+      inbox: ciphertexts,
+      version: u53,
+    }),
+    upload: message<PaperUpload>(KIND.paperUpload, 'paperUpload', { slot: field.slot, alpha: positive, ciphertexts }),
+  };
+}

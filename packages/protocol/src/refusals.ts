@@ -1,0 +1,99 @@
+/** Every expected no, in one table: a stable code, a sentence for people, the status an HTTP service answers with. */
+
+interface Reason {
+  readonly sentence: string;
+  readonly status: number;
+}
+
+export const REFUSALS = {
+  // Whoever asks is not who it should be.
+  'certificate-invalid': { sentence: 'The certificate is not signed by this authority for this task.', status: 403 },
+  'certificate-expired': { sentence: 'The certificate has ended; enrol the device again.', status: 403 },
+  'not-enrolled': { sentence: 'This device is not enrolled.', status: 403 },
+  revoked: { sentence: 'The enrolment of this device was revoked.', status: 403 },
+  'signature-invalid': { sentence: 'The signature does not verify under the key it should be made with.', status: 403 },
+  'server-unknown': { sentence: "The request is not signed by the task's server.", status: 403 },
+  'tag-not-yours': { sentence: 'The join tag is not made of this user and nonce.', status: 403 },
+  'ticket-invalid': { sentence: "The ticket does not verify under the descriptor's server key.", status: 403 },
+  'receipt-invalid': { sentence: 'The receipt does not verify or does not belong to this slot.', status: 403 },
+  // What is asked for is not there, or over.
+  'task-unknown': { sentence: 'There is no such task.', status: 404 },
+  'buffer-unknown': { sentence: 'There is no such buffer here.', status: 404 },
+  'slot-unknown': { sentence: 'There is no such slot in this buffer.', status: 404 },
+  'buffer-not-open': {
+    sentence: 'The buffer takes no more deposits or keys; take a seat in another one.',
+    status: 410,
+  },
+  'buffer-over': { sentence: 'The buffer has ended.', status: 410 },
+  'lease-over': { sentence: 'The lease of this slot is over; its place is lost in this buffer.', status: 410 },
+  // It contradicts what happened before.
+  'buffer-full': { sentence: 'Every slot of the buffer is taken; take a seat in another one.', status: 409 },
+  'second-deposit': { sentence: 'This user has another deposit in this buffer.', status: 409 },
+  'second-slot': { sentence: 'This user holds another slot of this buffer.', status: 409 },
+  'tag-taken': { sentence: 'The join tag stands for another deposit already.', status: 409 },
+  'slot-registered': { sentence: 'The key of this slot was issued to another request.', status: 409 },
+  'view-mismatch': { sentence: 'The list of earlier deposits does not give the view of the ticket.', status: 409 },
+  'server-equivocated': { sentence: 'Two tickets signed by the server contradict each other.', status: 409 },
+  'upload-differs': {
+    sentence: 'Another upload of this slot was received before; only its very bytes are accepted.',
+    status: 409,
+  },
+  'slot-dropped': { sentence: 'The slot was dropped; the update may go into another buffer.', status: 409 },
+  'not-pending': {
+    sentence: 'Some slots are still expected; the buffer cannot be closed for this reason yet.',
+    status: 409,
+  },
+  'too-few': { sentence: 'Fewer updates than the minimum are accepted.', status: 409 },
+  'not-frozen': { sentence: 'The set of accepted slots was not fixed before.', status: 409 },
+  'already-decided': { sentence: 'The outcome of this buffer is decided already.', status: 409 },
+  'close-mismatch': { sentence: 'The request to close contradicts what the authority recorded.', status: 409 },
+  'duplicate-user': { sentence: 'One user stands in two slots.', status: 409 },
+  'void-edge': { sentence: 'Two accepted users share no mask.', status: 409 },
+  'wrong-version': { sentence: 'A model must follow the last version of the log.', status: 409 },
+  'other-model': { sentence: 'This version of the model has another hash in the log.', status: 409 },
+  'buffer-used': { sentence: 'The sum of this buffer made another version already.', status: 409 },
+  'buffer-not-closed': { sentence: 'The buffer is not closed.', status: 409 },
+  'lease-taken': { sentence: 'Another user holds the position.', status: 409 },
+  // It does not say what it should.
+  'root-mismatch': { sentence: 'The root is not the one of the sealed seeds.', status: 422 },
+  'body-mismatch': { sentence: 'The body is not what the header says.', status: 422 },
+  'policy-invalid': { sentence: 'The policy of the task cannot be used.', status: 422 },
+  // A user refuses what server or authority tell it.
+  'descriptor-invalid': { sentence: 'The descriptor is not signed by the pinned authority.', status: 422 },
+  'descriptor-policy': { sentence: 'The descriptor departs from the pinned policy.', status: 422 },
+  'engine-unknown': { sentence: 'The sealing engine of the buffer is not available here.', status: 422 },
+  'too-stale': { sentence: 'The update was trained on a model that is too old.', status: 422 },
+  'not-finite': { sentence: 'The update holds an entry that is not a finite number.', status: 422 },
+  'zero-block': {
+    sentence: 'The update is zero on a whole parameter block, which would single out other users.',
+    status: 422,
+  },
+  'wrong-length': { sentence: 'The update does not have the dimension of the task.', status: 422 },
+  'ticket-not-mine': { sentence: 'The ticket names another buffer, tag or deposit.', status: 422 },
+  'inbox-incomplete': { sentence: 'The inbox does not hold exactly one entry of every earlier slot.', status: 422 },
+  'inbox-proof': { sentence: "An entry of the inbox is not at this slot's place of its deposit.", status: 422 },
+  'key-invalid': { sentence: 'The key in the envelope is not the one of the receipt.', status: 422 },
+  'model-not-logged': { sentence: "The model is not the one of the authority's log.", status: 422 },
+  abandoned: { sentence: 'This buffer was left for good.', status: 409 },
+  'wrong-step': { sentence: 'The session is not at this step.', status: 409 },
+  'delta-committed': { sentence: 'The update was given to another buffer, whose outcome is not known.', status: 409 },
+  'outcome-invalid': { sentence: 'The outcome is not signed by the pinned authority for this buffer.', status: 422 },
+  'outcome-undecided': {
+    sentence: 'The outcome does not free the update: the buffer is open, unknown, or includes it.',
+    status: 409,
+  },
+} as const satisfies Readonly<Record<string, Reason>>;
+
+export type RefusalReason = keyof typeof REFUSALS;
+
+export interface Refused {
+  readonly kind: 'refused';
+  readonly reason: RefusalReason;
+  /** The slots, field or index that are meant, where there are any. */
+  readonly slots?: readonly number[];
+  readonly detail?: string;
+}
+
+export function refused(reason: RefusalReason, more: { slots?: readonly number[]; detail?: string } = {}): Refused {
+  return { kind: 'refused', reason, ...more };
+}

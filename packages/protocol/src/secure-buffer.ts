@@ -1,0 +1,97 @@
+/**
+ * The secure buffer of the server, one object per buffer. It holds names, signatures and digests, never a vector or a
+ * sealed seed: those lie in the store, put there before the record that counts on them.
+ *
+ *     filling --freeze--> frozen --grant--> granted --include--> included
+ *        |                   |                 \--quarantine--> quarantined
+ *        \------ abort ------\--> aborted
+ *
+ *     a slot:  assigned --accept--> accepted          (its bytes are durable)
+ *                  \--lease over--> dropped            (single-use: never given to another)
+ */
+import type { Signer, Suite } from '@basa/masking';
+import type { UploadHeader } from './authority-messages.ts';
+import type { Ctx, Slot, UserId } from './brands.ts';
+import type { FreezeReason } from './events.ts';
+import type { Descriptor, Ticket } from './statements.ts';
+import { ctxOf } from './statements.ts';
+import type { Transition } from './transition.ts';
+import type { Deposit } from './user-messages.ts';
+
+export interface ServerPorts {
+  readonly suite: Suite;
+  readonly signer: Signer;
+  readonly authorityKey: Uint8Array;
+}
+
+export interface BufferSlot {
+  readonly user: UserId;
+  readonly deviceKey: Uint8Array;
+  readonly nonce: Uint8Array;
+  readonly ticket: Ticket;
+  /** The user's signature over (ctx, g, D). */
+  readonly depositSignature: Uint8Array;
+  readonly status: 'assigned' | 'accepted' | 'dropped';
+  readonly header?: UploadHeader;
+}
+
+export interface SecureBuffer {
+  readonly ctx: Ctx;
+  readonly descriptor: Descriptor;
+  readonly status: 'filling' | 'frozen' | 'granted' | 'included' | 'quarantined' | 'aborted';
+  readonly slots: readonly BufferSlot[];
+  /** A, once frozen. */
+  readonly accepted: readonly Slot[];
+  /** Leases are longer by the time the server was down. */
+  readonly graceMs: number;
+}
+
+export type BufferRecord =
+  | { readonly kind: 'deposited'; readonly slot: BufferSlot; readonly deposit: Deposit }
+  | { readonly kind: 'accepted'; readonly header: UploadHeader }
+  | { readonly kind: 'dropped'; readonly slot: Slot }
+  | { readonly kind: 'extended'; readonly byMs: number }
+  | { readonly kind: 'frozen'; readonly accepted: readonly Slot[]; readonly why: FreezeReason }
+  | { readonly kind: 'granted' }
+  | { readonly kind: 'included'; readonly version: number }
+  | { readonly kind: 'quarantined'; readonly why: string; readonly slots: readonly number[] }
+  | { readonly kind: 'aborted' };
+
+export type BufferStep<Answer> = Transition<SecureBuffer, BufferRecord, Answer>;
+
+export function openSecureBuffer(suite: Suite, descriptor: Descriptor): SecureBuffer {
+  return { ctx: ctxOf(suite, descriptor), descriptor, status: 'filling', slots: [], accepted: [], graceMs: 0 };
+}
+
+export function restoreSecureBuffer(
+  suite: Suite,
+  descriptor: Descriptor,
+  records: readonly BufferRecord[],
+): SecureBuffer {
+  return records.reduce(evolveSecureBuffer, openSecureBuffer(suite, descriptor));
+}
+
+/** The buffer after one of its records. */
+export function evolveSecureBuffer(buffer: SecureBuffer, entry: BufferRecord): SecureBuffer {
+  const withSlot = (slot: number, change: Partial<BufferSlot>): SecureBuffer => ({
+    ...buffer,
+    slots: buffer.slots.map((old, l) => (l === slot ? { ...old, ...change } : old)),
+  });
+  switch (entry.kind) {
+    case 'deposited':
+      return { ...buffer, slots: [...buffer.slots, entry.slot] };
+    case 'accepted':
+      return withSlot(entry.header.slot, { status: 'accepted', header: entry.header });
+    case 'dropped':
+      return withSlot(entry.slot, { status: 'dropped' });
+    case 'extended':
+      return { ...buffer, graceMs: buffer.graceMs + entry.byMs };
+    case 'frozen':
+      return { ...buffer, status: 'frozen', accepted: entry.accepted };
+    case 'granted':
+    case 'included':
+    case 'quarantined':
+    case 'aborted':
+      return { ...buffer, status: entry.kind };
+  }
+}

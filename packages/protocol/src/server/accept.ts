@@ -1,0 +1,116 @@
+/** Takes a masked upload into its slot: the header decides before the body is read, the very bytes or none. */
+import { equalBytes } from '@basa/masking';
+import type { UploadHeader } from '../authority-messages.ts';
+import { authorityMessages } from '../authority-messages.ts';
+import type { Millis, Slot } from '../brands.ts';
+import type { BasaEvent } from '../events.ts';
+import type { Refused } from '../refusals.ts';
+import { refused } from '../refusals.ts';
+import type { BufferRecord, BufferSlot, BufferStep, SecureBuffer, ServerPorts } from '../secure-buffer.ts';
+import { evolveSecureBuffer } from '../secure-buffer.ts';
+import type { Receipt, TicketBody } from '../statements.ts';
+import { isSigned, receiptCodec } from '../statements.ts';
+import { declined, unchanged } from '../transition.ts';
+
+export type UploadVerdict = { readonly kind: 'expected' } | { readonly kind: 'accepted-before' } | Refused;
+
+/** What a server asks before it reads a body. */
+export function judgeHeader(
+  ports: ServerPorts,
+  buffer: SecureBuffer,
+  header: UploadHeader,
+  now: Millis,
+): UploadVerdict {
+  const slot = buffer.slots[header.slot];
+  if (!equalBytes(header.ctx, buffer.ctx)) return refused('buffer-unknown');
+  if (slot === undefined) return refused('slot-unknown');
+  const problem = headerProblem(ports, buffer, slot, header);
+  if (problem !== undefined) return problem;
+  if (slot.header !== undefined) {
+    const { uploadHeader } = authorityMessages(buffer.descriptor.bufferSize);
+    const isSame = equalBytes(uploadHeader.encode(slot.header), uploadHeader.encode(header));
+    return isSame ? { kind: 'accepted-before' } : refused('upload-differs', { slots: [header.slot] });
+  }
+  if (slot.status === 'dropped') return refused('slot-dropped');
+  if (buffer.status !== 'filling') return refused('buffer-over');
+  return isLeaseOver(buffer, slot, now) ? refused('lease-over') : { kind: 'expected' };
+}
+
+/** `bodyHash` is of the bytes that are durable by now. */
+export function acceptUpload(
+  ports: ServerPorts,
+  buffer: SecureBuffer,
+  header: UploadHeader,
+  bodyHash: Uint8Array,
+  now: Millis,
+): BufferStep<{ readonly kind: 'accepted' }> {
+  const refuse = (no: Refused) =>
+    declined(buffer, no, [{ kind: 'refused', by: 'server', step: 'upload', reason: no.reason }]);
+  const verdict = judgeHeader(ports, buffer, header, now);
+  if (verdict.kind === 'refused') return refuse(verdict);
+  if (!equalBytes(bodyHash, header.bodyHash)) return refuse(refused('body-mismatch'));
+  if (verdict.kind === 'accepted-before') return unchanged(buffer, { kind: 'accepted' });
+  const entry: BufferRecord = { kind: 'accepted', header };
+  return {
+    state: evolveSecureBuffer(buffer, entry),
+    records: [entry],
+    answer: { kind: 'accepted' },
+    events: [{ kind: 'upload-accepted', ctx: buffer.ctx, slot: header.slot, voids: header.voids.length }],
+  };
+}
+
+/** Drops every slot whose lease is over, and says when to call again. */
+export function tickBuffer(buffer: SecureBuffer, now: Millis): BufferStep<{ readonly nextAt: Millis | undefined }> {
+  const waiting = buffer.status === 'filling' ? buffer.slots.filter(({ status }) => status === 'assigned') : [];
+  const overdue = waiting.filter((slot) => isLeaseOver(buffer, slot, now)).map(({ ticket }) => ticket.slot);
+  const records = overdue.map((slot): BufferRecord => ({ kind: 'dropped', slot }));
+  const deadlines = waiting
+    .filter((slot) => !isLeaseOver(buffer, slot, now))
+    .map(({ ticket }) => ticket.deadline + buffer.graceMs);
+  return {
+    state: records.reduce(evolveSecureBuffer, buffer),
+    records,
+    answer: { nextAt: deadlines.length > 0 ? ((Math.min(...deadlines) + 1) as Millis) : undefined },
+    events: overdue.map(
+      (slot): BasaEvent => ({ kind: 'slot-dropped', ctx: buffer.ctx, slot: slot as Slot, why: 'lease-over' }),
+    ),
+  };
+}
+
+/** The server was down for so long: nobody loses a lease by it. */
+export function extendLeases(buffer: SecureBuffer, byMs: number): BufferStep<{ readonly kind: 'extended' }> {
+  const entry: BufferRecord = { kind: 'extended', byMs };
+  return { state: evolveSecureBuffer(buffer, entry), records: [entry], answer: { kind: 'extended' }, events: [] };
+}
+
+function isLeaseOver({ graceMs }: SecureBuffer, { ticket }: BufferSlot, now: Millis): boolean {
+  return now > ticket.deadline + graceMs;
+}
+
+function headerProblem(
+  { suite, authorityKey }: ServerPorts,
+  buffer: SecureBuffer,
+  slot: BufferSlot,
+  header: UploadHeader,
+): Refused | undefined {
+  const { ticket, deviceKey } = slot;
+  if (!equalBytes(header.joinTag, ticket.joinTag) || !equalBytes(header.view, ticket.view))
+    return refused('view-mismatch');
+  if (header.voids.some((earlier) => earlier >= header.slot)) return refused('slot-unknown');
+  const { receipt } = header;
+  if (!names(receipt, ticket) || !isSigned(suite, receiptCodec, receipt, authorityKey))
+    return refused('receipt-invalid');
+  const { uploadHeader } = authorityMessages(buffer.descriptor.bufferSize);
+  return isSigned(suite, uploadHeader, header, deviceKey) ? undefined : refused('signature-invalid');
+}
+
+/** The receipt is of the slot the ticket gave. */
+function names(receipt: Receipt, ticket: TicketBody): boolean {
+  return (
+    equalBytes(receipt.ctx, ticket.ctx) &&
+    receipt.slot === ticket.slot &&
+    equalBytes(receipt.joinTag, ticket.joinTag) &&
+    equalBytes(receipt.root, ticket.root) &&
+    equalBytes(receipt.view, ticket.view)
+  );
+}

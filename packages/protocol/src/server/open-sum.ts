@@ -1,0 +1,127 @@
+/** Opens the sum of a closed buffer: the seeds the released keys open, as a mask plan over the sum of the uploads. */
+import type { MaskTerm, SeedSealing, Suite } from '@basa/masking';
+import { equalBytes, firstOutOfRange, quantizedBound, Secret, toSigned } from '@basa/masking';
+import type { ReleasedKey, UploadHeader } from '../authority-messages.ts';
+import type { Slot } from '../brands.ts';
+import { commitmentOf, sealingContext } from '../naming.ts';
+import type { BufferSlot, SecureBuffer } from '../secure-buffer.ts';
+import type { DescriptorBody } from '../statements.ts';
+import { PREFIX_ELEMENTS } from '../upload.ts';
+import type { Deposit, SealedSeed } from '../user-messages.ts';
+
+/** What the store holds of one accepted slot, besides the vector. */
+export interface StoredUpload {
+  readonly header: UploadHeader;
+  readonly backups: readonly Uint8Array[];
+}
+
+export interface OpeningInput {
+  readonly suite: Suite;
+  readonly sealing: SeedSealing;
+  readonly buffer: SecureBuffer;
+  readonly keys: readonly ReleasedKey[];
+  /** Stored deposits by slot. */
+  readonly deposits: readonly Deposit[];
+  uploadOf(slot: Slot): StoredUpload;
+}
+
+export type Opening =
+  | { readonly kind: 'opening'; readonly terms: readonly MaskTerm[] }
+  /** A seed did not open or missed its commitment: whoever sealed it cheated. */
+  | { readonly kind: 'cheated'; readonly slots: readonly Slot[] };
+
+/**
+ * sum_{l in A} [ y_l - PRG(b_l) - sum_{j>l, j not in A} PRG(s_lj) + sum_{i<l, i not in A, i not void for l} PRG(s_il) ]
+ * = sum_{l in A} x'_l: the terms behind the y_l.
+ */
+export function openingTerms(input: OpeningInput): Opening {
+  const wanted = input.buffer.accepted.flatMap((slot) => wantedSeeds(input, slot));
+  const terms: MaskTerm[] = [];
+  const cheats = new Set<Slot>();
+  for (const { sealed, commitment, key, context, sign, by } of wanted) {
+    const seed = key === undefined ? undefined : input.sealing.open(sealed, key, context);
+    if (seed === undefined || !equalBytes(commitmentOf(input.suite, seed), commitment)) cheats.add(by);
+    else terms.push({ seed: new Secret(seed), sign });
+  }
+  if (cheats.size === 0) return { kind: 'opening', terms };
+  for (const { seed } of terms) seed.wipe();
+  return { kind: 'cheated', slots: [...cheats].sort((a, b) => a - b) };
+}
+
+interface WantedSeed extends SealedSeed {
+  readonly key: Uint8Array | undefined;
+  readonly context: Uint8Array;
+  readonly sign: 1 | -1;
+  /** Who sealed it. */
+  readonly by: Slot;
+}
+
+function wantedSeeds(input: OpeningInput, slot: Slot): readonly WantedSeed[] {
+  const { buffer, deposits } = input;
+  const { ctx } = buffer;
+  const { joinTag } = (buffer.slots[slot] as BufferSlot).ticket;
+  const { entries } = deposits[slot] as Deposit;
+  const isAccepted = new Set<number>(buffer.accepted);
+  const keyOf = (at: number, role: ReleasedKey['role']): Uint8Array | undefined =>
+    input.keys.find((released) => released.slot === at && released.role === role)?.key;
+
+  const self: WantedSeed = {
+    ...(entries.at(-1) as SealedSeed),
+    key: keyOf(slot, 'self'),
+    context: sealingContext(ctx, 'self', joinTag, 0),
+    sign: -1,
+    by: slot,
+  };
+  const edges = entries.slice(slot, -1).flatMap((entry, n): WantedSeed[] => {
+    const later = slot + 1 + n;
+    if (isAccepted.has(later)) return [];
+    return [
+      { ...entry, key: keyOf(later, 'edge'), context: sealingContext(ctx, 'edge', joinTag, later), sign: -1, by: slot },
+    ];
+  });
+  return [self, ...edges, ...wantedBackups(input, slot, (earlier) => keyOf(earlier, 'drop'))];
+}
+
+/** s_il of dropped slots i, from the backups of l: mended by l's own word, held to the commitment of i. */
+function wantedBackups(
+  { buffer, deposits, uploadOf }: OpeningInput,
+  slot: Slot,
+  dropKey: (slot: number) => Uint8Array | undefined,
+): readonly WantedSeed[] {
+  const { header, backups } = uploadOf(slot);
+  const { joinTag } = header;
+  const opened = Array.from({ length: slot }, (_, i) => i as Slot).filter((i) => !header.voids.includes(i));
+  return opened.flatMap((earlier, n): WantedSeed[] => {
+    if (buffer.accepted.includes(earlier)) return [];
+    const { commitment } = (deposits[earlier] as Deposit).entries[slot - 1] as SealedSeed;
+    return [
+      {
+        commitment,
+        sealed: backups[n] as Uint8Array,
+        key: dropKey(earlier),
+        context: sealingContext(buffer.ctx, 'backup', joinTag, earlier),
+        sign: 1,
+        by: slot,
+      },
+    ];
+  });
+}
+
+export type SumVerdict =
+  | { readonly kind: 'good'; readonly weightSum: number; readonly sum: Uint32Array }
+  | { readonly kind: 'quarantine'; readonly why: string };
+
+/** Guard words read (|A|, 0, 0, 0), the weights lie in [|A|, |A| W], every coordinate in range. */
+export function judgeSum(descriptor: DescriptorBody, total: Uint32Array, accepted: number): SumVerdict {
+  const { modulus, weightScale } = descriptor;
+  const [count, ...zeros] = Array.from(total.subarray(0, PREFIX_ELEMENTS - 1), (residue) => toSigned(residue, modulus));
+  if (count !== accepted || zeros.some((guard) => guard !== 0))
+    return { kind: 'quarantine', why: 'the guard words are wrong' };
+  const weightSum = toSigned(total[PREFIX_ELEMENTS - 1] as number, modulus);
+  if (weightSum < accepted || weightSum > accepted * weightScale)
+    return { kind: 'quarantine', why: 'the sum of weights is out of range' };
+  const sum = total.subarray(PREFIX_ELEMENTS);
+  const offender = firstOutOfRange(sum, modulus, accepted * quantizedBound(descriptor));
+  if (offender >= 0) return { kind: 'quarantine', why: `coordinate ${offender} is out of range` };
+  return { kind: 'good', weightSum, sum };
+}

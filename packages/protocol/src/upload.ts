@@ -1,0 +1,80 @@
+/** The upload: a framed header, then the masked vector, packed, then the backups. */
+import type { SeedSealing, Suite } from '@basa/masking';
+import { ByteReader, ByteWriter, DecodeError, elementBits, packedLength } from '@basa/masking';
+import type { UploadHeaderBody } from './authority-messages.ts';
+import type { DescriptorBody } from './statements.ts';
+
+/** Guard words and weight before the update: x' = [1, 0, 0, 0 | w | x]. */
+export const PREFIX_ELEMENTS = 5;
+
+/** The body of an upload: the masked vector, packed, then the backups. */
+export interface UploadLayout {
+  readonly elements: number;
+  readonly vectorBytes: number;
+  readonly backups: number;
+  readonly sealedBytes: number;
+  readonly bodyBytes: number;
+}
+
+export function uploadLayout(
+  { dimension, modulus }: Pick<DescriptorBody, 'dimension' | 'modulus'>,
+  { slot, voids }: Pick<UploadHeaderBody, 'slot' | 'voids'>,
+  { sealedBytes }: Pick<SeedSealing, 'sealedBytes'>,
+): UploadLayout {
+  const elements = dimension + PREFIX_ELEMENTS;
+  const vectorBytes = packedLength(elements, modulus);
+  const backups = slot - voids.length;
+  return { elements, vectorBytes, backups, sealedBytes, bodyBytes: vectorBytes + backups * sealedBytes };
+}
+
+/** hash of (y, backups). */
+export function bodyHashOf(suite: Suite, packedVector: Uint8Array, backups: readonly Uint8Array[]): Uint8Array {
+  return suite.sha256(packedVector, ...backups);
+}
+
+const FRAME_ALIGNMENT = 64;
+
+/** An upload starts with its header behind a length, padded so that the vector lies at a multiple of 64 bytes. */
+export function frameHeader(header: Uint8Array): Uint8Array {
+  const writer = new ByteWriter().u32(header.length).bytes(header);
+  const used = 4 + header.length;
+  return writer.bytes(new Uint8Array((FRAME_ALIGNMENT - (used % FRAME_ALIGNMENT)) % FRAME_ALIGNMENT)).finish();
+}
+
+/** The header bytes and where the body starts. `most` bounds the header. */
+export function unframeHeader(
+  frame: Uint8Array,
+  most: number,
+): { readonly header: Uint8Array; readonly bodyStart: number } {
+  const reader = new ByteReader(frame);
+  const length = reader.u32('upload.header length');
+  if (length > most) throw new DecodeError('upload.header length', `${length} exceeds ${most}`);
+  const header = reader.bytes('upload.header', length);
+  const padding = reader.bytes(
+    'upload.padding',
+    (FRAME_ALIGNMENT - ((4 + length) % FRAME_ALIGNMENT)) % FRAME_ALIGNMENT,
+  );
+  if (padding.some((byte) => byte !== 0)) throw new DecodeError('upload.padding', 'not zero');
+  return { header, bodyStart: 4 + length + padding.length };
+}
+
+/** The backups of a body, as views. */
+export function readBackups(
+  body: Uint8Array,
+  { vectorBytes, backups, sealedBytes }: UploadLayout,
+): readonly Uint8Array[] {
+  return Array.from({ length: backups }, (_, n) => {
+    const start = vectorBytes + n * sealedBytes;
+    return body.subarray(start, start + sealedBytes);
+  });
+}
+
+/** The masked vector of a body without copying, where its words are whole, aligned and 32 bits wide. */
+export function viewVector(
+  body: Uint8Array,
+  { modulus }: Pick<DescriptorBody, 'modulus'>,
+  { elements }: UploadLayout,
+): Uint32Array | undefined {
+  if (elementBits(modulus) !== 32 || body.byteOffset % 4 !== 0) return undefined;
+  return new Uint32Array(body.buffer, body.byteOffset, elements);
+}

@@ -1,0 +1,120 @@
+/** What users and server send each other in `sealed` mode: the only messages with ciphertexts. */
+import type { SeedSealing, Suite } from '@basa/masking';
+import type { Ctx, DepositRoot, JoinTag } from './brands.ts';
+import type { Codec, Signature, SignedCodec } from './codec.ts';
+import { fixed, list, message, nested, record, signedMessage, times } from './codec.ts';
+import { KIND } from './kinds.ts';
+import type { Leaf } from './merkle.ts';
+import { leafHash, merkleLevels, merklePath, merkleRoot } from './merkle.ts';
+import type { Certificate, Descriptor, Ticket } from './statements.ts';
+import { certificateCodec, descriptorCodec, field, STATEMENT_BYTES, ticketCodec } from './statements.ts';
+
+/** Siblings on the way from a leaf to the root of at most 4096 leaves. */
+const DEEPEST = 12;
+
+/** What a deposit is signed over. */
+export interface DepositStatement {
+  readonly ctx: Ctx;
+  readonly joinTag: JoinTag;
+  readonly root: DepositRoot;
+}
+
+export const depositStatementCodec: SignedCodec<DepositStatement> = signedMessage(
+  KIND.depositStatement,
+  'depositStatement',
+  {
+    ctx: field.ctx,
+    joinTag: field.joinTag,
+    root: field.root,
+  },
+);
+
+/** A seed sealed to somebody, with the commitment to it. */
+export interface SealedSeed {
+  readonly commitment: Uint8Array;
+  readonly sealed: Uint8Array;
+}
+
+/** user -> server. Entries 0 .. K-2 are sealed to slots 1 .. K-1, the last one is the self mask. */
+export interface Deposit extends Signature {
+  readonly certificate: Certificate;
+  readonly ctx: Ctx;
+  readonly nonce: Uint8Array;
+  readonly root: DepositRoot;
+  readonly entries: readonly SealedSeed[];
+}
+
+/** What an earlier user sealed to slot l, with the proof that it stands at index l of that user's deposit. */
+export interface InboxEntry extends SealedSeed {
+  readonly joinTag: JoinTag;
+  readonly root: DepositRoot;
+  readonly path: readonly Uint8Array[];
+}
+
+/** server -> user: the slot, everything sealed to it so far, and the server's word for both. */
+export interface DepositAnswer {
+  readonly ticket: Ticket;
+  readonly inbox: readonly InboxEntry[];
+}
+
+/** server -> user. The token names the seat; it lapses unused. */
+export interface SeatAnswer {
+  readonly descriptor: Descriptor;
+  readonly token: Uint8Array;
+}
+
+export const seatAnswerCodec: Codec<SeatAnswer> = message(KIND.seatAnswer, 'seatAnswer', {
+  descriptor: nested(descriptorCodec, 4096 + STATEMENT_BYTES),
+  token: fixed(16),
+});
+
+/** The messages with ciphertexts: between users and server only. */
+export interface UserMessages {
+  readonly deposit: Codec<Deposit>;
+  readonly depositAnswer: Codec<DepositAnswer>;
+}
+
+export function userMessages(bufferSize: number, sealing: Pick<SeedSealing, 'sealedBytes'>): UserMessages {
+  const sealedSeed = { commitment: fixed(32), sealed: fixed(sealing.sealedBytes) };
+  return {
+    deposit: message<Deposit>(KIND.deposit, 'deposit', {
+      certificate: nested(certificateCodec, STATEMENT_BYTES),
+      ctx: field.ctx,
+      nonce: fixed(16),
+      root: field.root,
+      entries: times(bufferSize, record(sealedSeed)),
+      signature: fixed(64),
+    }),
+    depositAnswer: message<DepositAnswer>(KIND.depositAnswer, 'depositAnswer', {
+      ticket: nested(ticketCodec, STATEMENT_BYTES),
+      inbox: list(
+        bufferSize - 1,
+        record({ joinTag: field.joinTag, root: field.root, path: list(DEEPEST, field.hash), ...sealedSeed }),
+      ),
+    }),
+  };
+}
+
+/** Leaf n of a deposit stands for slot n + 1, the last one for the self mask (label 0). */
+function depositLeaves(entries: readonly SealedSeed[]): readonly Leaf[] {
+  return entries.map((entry, n) => ({ ...entry, label: n === entries.length - 1 ? 0 : n + 1 }));
+}
+
+/** D: the root over the K sealed seeds of a deposit. */
+export function depositRootOf(suite: Suite, entries: readonly SealedSeed[]): DepositRoot {
+  return merkleRoot(suite, hashesOf(suite, entries)) as DepositRoot;
+}
+
+/** What users at later slots get of a deposit at `slot`, with proofs: entry n is for slot + 1 + n. Goes to their inboxes. */
+export function outboxOf(
+  suite: Suite,
+  { entries, root }: Deposit,
+  { joinTag, slot }: Pick<Ticket, 'joinTag' | 'slot'>,
+): readonly InboxEntry[] {
+  const levels = merkleLevels(suite, hashesOf(suite, entries));
+  return entries.slice(slot, -1).map((entry, n) => ({ ...entry, joinTag, root, path: merklePath(levels, slot + n) }));
+}
+
+function hashesOf(suite: Suite, entries: readonly SealedSeed[]): readonly Uint8Array[] {
+  return depositLeaves(entries).map((leaf) => leafHash(suite, leaf));
+}

@@ -1,0 +1,60 @@
+/** From an update to what is masked: x' = [1, 0, 0, 0 | w | x], x = Quant((w/W) clip(delta)), quantised once. */
+import type { RandomWords, Suite } from '@basa/masking';
+import { integerWeight, quantize } from '@basa/masking';
+import type { Refused } from '../refusals.ts';
+import { refused } from '../refusals.ts';
+import { stalenessWeight } from '../staleness.ts';
+import type { DescriptorBody } from '../statements.ts';
+import { PREFIX_ELEMENTS } from '../upload.ts';
+
+export interface UpdateInput {
+  readonly delta: Float32Array;
+  /** tau: the version the update was trained on. */
+  readonly trainedOn: number;
+  /** In (0, 1]: how much the update counts besides its staleness; 1 by default. */
+  readonly exampleWeight?: number;
+  /** Parameter blocks (offset, length) that may not be zero as a whole. */
+  readonly blocks?: readonly (readonly [offset: number, length: number])[];
+  readonly randomWords: RandomWords;
+}
+
+export type BuiltInput =
+  | {
+      readonly kind: 'input';
+      /** x'. */
+      readonly vector: Uint32Array;
+      readonly weight: number;
+      readonly staleness: number;
+      readonly clipped: number;
+    }
+  | Refused;
+
+export function buildInput(descriptor: DescriptorBody, update: UpdateInput): BuiltInput {
+  const { delta, trainedOn, exampleWeight = 1, blocks = [], randomWords } = update;
+  if (delta.length !== descriptor.dimension)
+    return refused('wrong-length', { detail: `${delta.length} instead of ${descriptor.dimension}` });
+  const staleness = Math.max(0, descriptor.version - trainedOn);
+  if (staleness > descriptor.maxStaleness)
+    return refused('too-stale', { detail: `${staleness} exceeds ${descriptor.maxStaleness}` });
+  const block = blocks.find(([offset, length]) =>
+    delta.subarray(offset, offset + length).every((value) => value === 0),
+  );
+  if (block !== undefined)
+    return refused('zero-block', { detail: `entries ${block[0]} to ${block[0] + block[1] - 1}` });
+
+  const alpha = stalenessWeight(descriptor.staleness, staleness) * exampleWeight;
+  const weight = integerWeight(alpha, descriptor.weightScale);
+  const quantized = quantize(delta, descriptor, randomWords, weight / descriptor.weightScale);
+  if (quantized.kind === 'refused')
+    return refused('not-finite', { detail: `entry ${quantized.index} is ${quantized.value}` });
+  const vector = new Uint32Array(PREFIX_ELEMENTS + delta.length);
+  vector[0] = 1;
+  vector[PREFIX_ELEMENTS - 1] = weight;
+  vector.set(quantized.vector, PREFIX_ELEMENTS);
+  return { kind: 'input', vector, weight, staleness, clipped: quantized.clipped };
+}
+
+/** Fixes x' before the deposit leaves: the same input is masked ever after (attack C1). */
+export function inputDigestOf(suite: Suite, vector: Uint32Array): Uint8Array {
+  return suite.sha256(new Uint8Array(vector.buffer, vector.byteOffset, vector.byteLength));
+}

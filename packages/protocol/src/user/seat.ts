@@ -1,0 +1,59 @@
+/** What a user checks before it deposits anything: the buffer is the one its pinned policy allows. */
+import type { Suite } from '@basa/masking';
+import { equalBytes } from '@basa/masking';
+import type { Ctx, Millis } from '../brands.ts';
+import type { TaskPolicy } from '../policy.ts';
+import { encodePolicy, policyWeightScale, taskIdOf } from '../policy.ts';
+import type { Refused } from '../refusals.ts';
+import { refused } from '../refusals.ts';
+import type { Descriptor, ModelEntry } from '../statements.ts';
+import { ctxOf, descriptorCodec, isSigned, modelEntryCodec } from '../statements.ts';
+
+/** What a client was told out of band and believes over any server. */
+export interface Pins {
+  readonly policy: TaskPolicy;
+  readonly authorityKey: Uint8Array;
+}
+
+export type Seated = { readonly kind: 'seated'; readonly ctx: Ctx } | Refused;
+
+export function checkDescriptor(
+  suite: Suite,
+  { policy, authorityKey }: Pins,
+  descriptor: Descriptor,
+  now: Millis,
+): Seated {
+  const isAuthoritys =
+    isSigned(suite, descriptorCodec, descriptor, authorityKey) &&
+    equalBytes(descriptor.authorityKeyId, suite.sha256(authorityKey));
+  if (!isAuthoritys) return refused('descriptor-invalid');
+  if (!followsPolicy(suite, policy, descriptor)) return refused('descriptor-policy');
+  return now < descriptor.expiry ? { kind: 'seated', ctx: ctxOf(suite, descriptor) } : refused('buffer-not-open');
+}
+
+/** Every line of the policy, but that the minimum may be higher than the pinned floor. */
+function followsPolicy(suite: Suite, policy: TaskPolicy, descriptor: Descriptor): boolean {
+  const { name, openMs, closeMs, minimum } = policy;
+  const claimed: TaskPolicy = { ...descriptor, name, openMs, closeMs, minimum };
+  return (
+    equalBytes(encodePolicy(claimed), encodePolicy(policy)) &&
+    equalBytes(descriptor.task, taskIdOf(suite, policy)) &&
+    descriptor.minimum >= minimum &&
+    descriptor.minimum <= descriptor.bufferSize &&
+    descriptor.weightScale === policyWeightScale(policy)
+  );
+}
+
+/** A user trains only on a model of the authority's log: one hash per version. */
+export function isLoggedModel(
+  suite: Suite,
+  { policy, authorityKey }: Pins,
+  entry: ModelEntry,
+  modelHash: Uint8Array,
+): boolean {
+  return (
+    isSigned(suite, modelEntryCodec, entry, authorityKey) &&
+    equalBytes(entry.task, taskIdOf(suite, policy)) &&
+    equalBytes(entry.modelHash, modelHash)
+  );
+}

@@ -1,0 +1,167 @@
+/**
+ * One user in one buffer, from deposit to acknowledgement. What a step needs later is in its record: after a crash the
+ * session goes on with the very bytes it had, or not at all.
+ *
+ *     prepared --slot--> slotted --key, freeze--> frozen --acknowledged--> acknowledged
+ *         \                 \--> abandoned        (a frozen session cannot be abandoned: its bytes may have left)
+ *          \--> abandoned
+ */
+import type { RandomBytes, SeedSealing, Suite } from '@basa/masking';
+import { Secret } from '@basa/masking';
+import type { UploadHeaderBody } from '../authority-messages.ts';
+import type { Ctx, DepositRoot, JoinTag, Slot } from '../brands.ts';
+import { joinTagOf } from '../naming.ts';
+import type { RefusalReason } from '../refusals.ts';
+import type { Certificate, Descriptor, Receipt, Ticket } from '../statements.ts';
+import { ctxOf, userIdOf } from '../statements.ts';
+import type { Transition } from '../transition.ts';
+import type { InboxEntry, SealedSeed } from '../user-messages.ts';
+import { depositRootOf } from '../user-messages.ts';
+
+export interface UserPorts {
+  readonly suite: Suite;
+  readonly randomBytes: RandomBytes;
+  /** The sealing of the buffer's engine and public key. */
+  readonly sealing: SeedSealing;
+  readonly authorityKey: Uint8Array;
+}
+
+/** What identifies the session; the same in every step. */
+export interface Membership {
+  readonly descriptor: Descriptor;
+  readonly ctx: Ctx;
+  readonly certificate: Certificate;
+  readonly nonce: Uint8Array;
+  readonly joinTag: JoinTag;
+  readonly root: DepositRoot;
+  /** Names the update, and fixes the quantised input made of it. */
+  readonly deltaId: Uint8Array;
+  readonly inputDigest: Uint8Array;
+}
+
+interface OwnSeeds {
+  readonly self: Secret;
+  /** s_1 .. s_{K-1}: seed n is for slot n + 1. */
+  readonly edges: readonly Secret[];
+}
+
+export interface PreparedSession extends OwnSeeds {
+  readonly step: 'prepared';
+  readonly member: Membership;
+  readonly entries: readonly SealedSeed[];
+}
+
+export interface SlottedSession extends OwnSeeds {
+  readonly step: 'slotted';
+  readonly member: Membership;
+  readonly ticket: Ticket;
+  readonly inbox: readonly InboxEntry[];
+  readonly ephemeralSecret: Secret;
+}
+
+export interface FrozenSession extends OwnSeeds {
+  readonly step: 'frozen';
+  readonly member: Membership;
+  readonly header: UploadHeaderBody;
+  /** s_il of the slots i < l that are not void, in order, and the backups of the same. */
+  readonly earlier: readonly Secret[];
+  readonly backups: readonly Uint8Array[];
+}
+
+export type UserSession =
+  | PreparedSession
+  | SlottedSession
+  | FrozenSession
+  | { readonly step: 'acknowledged'; readonly member: Membership }
+  | { readonly step: 'abandoned'; readonly member: Membership; readonly reason: RefusalReason };
+
+/** Holds secrets: keep it where only the device's owner can read. */
+export type UserRecord =
+  | {
+      readonly kind: 'prepared';
+      readonly descriptor: Descriptor;
+      readonly certificate: Certificate;
+      readonly nonce: Uint8Array;
+      readonly deltaId: Uint8Array;
+      readonly inputDigest: Uint8Array;
+      readonly self: Uint8Array;
+      readonly edges: readonly Uint8Array[];
+      readonly entries: readonly SealedSeed[];
+    }
+  | {
+      readonly kind: 'slotted';
+      readonly ticket: Ticket;
+      readonly inbox: readonly InboxEntry[];
+      readonly ephemeralSecret: Uint8Array;
+    }
+  /** Marks delta -> ctx as well: ever after these bytes go to this buffer or none. */
+  | {
+      readonly kind: 'frozen';
+      readonly receipt: Receipt;
+      readonly voids: readonly Slot[];
+      readonly bodyHash: Uint8Array;
+      readonly earlier: readonly Uint8Array[];
+      readonly backups: readonly Uint8Array[];
+    }
+  | { readonly kind: 'acknowledged' }
+  | { readonly kind: 'abandoned'; readonly reason: RefusalReason };
+
+export type UserStep<Answer> = Transition<UserSession, UserRecord, Answer>;
+
+/** The session after its records; undefined before the first. */
+export function restoreSession(suite: Suite, records: readonly UserRecord[]): UserSession | undefined {
+  return records.reduce<UserSession | undefined>((session, entry) => evolveSession(suite, session, entry), undefined);
+}
+
+export function evolveSession(suite: Suite, session: UserSession | undefined, entry: UserRecord): UserSession {
+  if (entry.kind === 'prepared') {
+    const { self, edges, entries } = entry;
+    return {
+      step: 'prepared',
+      member: membershipOf(suite, entry),
+      self: secret(self),
+      edges: edges.map(secret),
+      entries,
+    };
+  }
+  if (session === undefined) throw new Error(`a session does not start with "${entry.kind}"`);
+  const { member } = session;
+  switch (entry.kind) {
+    case 'slotted': {
+      const { self, edges } = session as PreparedSession;
+      const { ticket, inbox, ephemeralSecret } = entry;
+      return { step: 'slotted', member, self, edges, ticket, inbox, ephemeralSecret: secret(ephemeralSecret) };
+    }
+    case 'frozen': {
+      const { self, edges, ticket } = session as SlottedSession;
+      const { receipt, voids, bodyHash, earlier, backups } = entry;
+      const { ctx, joinTag } = member;
+      const header: UploadHeaderBody = { ctx, slot: ticket.slot, joinTag, view: ticket.view, bodyHash, voids, receipt };
+      return { step: 'frozen', member, self, edges, header, earlier: earlier.map(secret), backups };
+    }
+    case 'acknowledged':
+      return { step: 'acknowledged', member };
+    case 'abandoned':
+      return { step: 'abandoned', member, reason: entry.reason };
+  }
+}
+
+/** A record keeps its bytes, and the session wipes its own. */
+function secret(bytes: Uint8Array): Secret {
+  return new Secret(bytes.slice());
+}
+
+function membershipOf(suite: Suite, entry: Extract<UserRecord, { kind: 'prepared' }>): Membership {
+  const { descriptor, certificate, nonce, deltaId, inputDigest, entries } = entry;
+  const ctx = ctxOf(suite, descriptor);
+  const joinTag = joinTagOf(suite, { ctx, user: userIdOf(suite, certificate.deviceKey), nonce });
+  return { descriptor, ctx, certificate, nonce, joinTag, root: depositRootOf(suite, entries), deltaId, inputDigest };
+}
+
+/** Overwrites every secret the session holds: when it ends, or before it is dropped from memory. */
+export function wipeSession(session: UserSession): void {
+  if (session.step === 'acknowledged' || session.step === 'abandoned') return;
+  const rest =
+    session.step === 'slotted' ? [session.ephemeralSecret] : session.step === 'frozen' ? session.earlier : [];
+  for (const held of [session.self, ...session.edges, ...rest]) held.wipe();
+}

@@ -1,0 +1,218 @@
+import { toHex } from '@basa/masking';
+import { describe, expect, it } from 'vitest';
+import { CLOSE_MS, Federation, LEASE_MS, OPEN_MS } from '../../../test/support/federation.ts';
+import { granted, reasonOf } from '../../../test/support/federation-common.ts';
+import type { TestDevice } from '../../../test/support/federation-device.ts';
+import { judgeOutcome, millis } from '../src/index.ts';
+
+/** A world with K devices. */
+function worldOf(bufferSize: number, minimum = 2): { world: Federation; devices: TestDevice[] } {
+  const world = new Federation({ bufferSize, minimum, dimension: bufferSize + 2 });
+  return { world, devices: Array.from({ length: bufferSize }, () => world.device()) };
+}
+
+/** The coordinates of the devices whose one-hot updates are in the sum, with how often. */
+function counted(verdict: { kind: string; sum?: Uint32Array }): number[] {
+  if (verdict.kind !== 'good' || verdict.sum === undefined) throw new Error(JSON.stringify(verdict));
+  return [...verdict.sum];
+}
+
+function oneHotSum(world: Federation, ...devices: TestDevice[]): number[] {
+  return Array.from({ length: world.policy.dimension }, (_, k) =>
+    devices.some((device) => world.devices.indexOf(device) === k) ? 1 : 0,
+  );
+}
+
+describe('a full buffer', () => {
+  it.each([2, 3, 10, 100])('of K = %d opens to the exact sum, and every user is told that it is in', (K) => {
+    const { world, devices } = worldOf(K);
+    const ctx = world.fill(devices);
+    expect(counted(world.server.finish(ctx))).toEqual(oneHotSum(world, ...devices));
+    const outcome = world.authority.outcome(ctx);
+    for (const device of devices) {
+      const commitment = device.commitments.get(toHex(device.deltaId));
+      expect(
+        judgeOutcome(device.ports, commitment ?? { ctx, joinTag: device.session?.member.joinTag as never }, outcome),
+      ).toEqual({ kind: 'included' });
+    }
+  });
+
+  it('takes the uploads in any order: no user waits for another', () => {
+    const { world, devices } = worldOf(5);
+    for (const device of devices) device.contribute('deposit');
+    for (const device of [...devices].reverse()) granted(device.contribute());
+    expect(counted(world.server.finish((devices[0] as TestDevice).ctx))).toEqual(oneHotSum(world, ...devices));
+  });
+
+  it('makes the next version of the model, once', () => {
+    const { world, devices } = worldOf(3);
+    const ctx = world.fill(devices);
+    world.server.finish(ctx);
+    world.server.finish(ctx);
+    expect(world.server.models.map(({ version }) => version)).toEqual([0, 1]);
+    expect(world.server.models[1]?.sum).toEqual([1, 1, 1, 0, 0]);
+  });
+});
+
+describe('drop-outs', () => {
+  it.each(['seat', 'deposit', 'key'] as const)('of one user after its %s leave the sum of the others exact', (step) => {
+    for (const quitter of [0, 2, 4]) {
+      const { world, devices } = worldOf(5);
+      for (const [n, device] of devices.entries()) granted(device.contribute(n === quitter ? step : 'upload'));
+      const rest = devices.filter((_, n) => n !== quitter);
+      world.now = millis(world.now + LEASE_MS + 1);
+      world.server.tick();
+      const ctx = (rest[0] as TestDevice).ctx;
+      expect(counted(world.server.finish(ctx, 'stalled'))).toEqual(oneHotSum(world, ...rest));
+    }
+  });
+
+  it('of several users at different steps are mended together', () => {
+    const { world, devices } = worldOf(8);
+    const steps = ['upload', 'key', 'upload', 'deposit', 'upload', 'key', 'upload', 'deposit'] as const;
+    for (const [n, device] of devices.entries()) granted(device.contribute(steps[n]));
+    const ctx = (devices[0] as TestDevice).ctx;
+    const stayed = devices.filter((_, n) => steps[n] === 'upload');
+    expect(counted(world.server.finish(ctx, 'stalled'))).toEqual(oneHotSum(world, ...stayed));
+  });
+
+  it('leave a slot that is never given to another', () => {
+    const { world, devices } = worldOf(3);
+    const [first, second, third] = devices as [TestDevice, TestDevice, TestDevice];
+    first.contribute('deposit');
+    world.now = millis(world.now + LEASE_MS + 1);
+    world.server.tick();
+    second.contribute('deposit');
+    third.contribute('deposit');
+    expect([first.slot, second.slot, third.slot]).toEqual([0, 1, 2]);
+    expect(reasonOf(first.contribute())).toBe('slot-dropped');
+  });
+
+  it('below the minimum cannot be closed, and the authority aborts at closeBy', () => {
+    const { world, devices } = worldOf(4, 3);
+    const [first, second] = devices as [TestDevice, TestDevice];
+    granted(first.contribute());
+    granted(second.contribute());
+    const { ctx } = first;
+    expect(reasonOf(world.server.freeze(ctx, 'stalled'))).toBe('too-few');
+    expect(world.authority.outcome(ctx).status).toBe('open');
+    world.now = millis(world.now + OPEN_MS + CLOSE_MS);
+    expect(world.authority.outcome(ctx).status).toBe('aborted');
+    world.server.abort(ctx);
+    expect(world.server.buffer(ctx).status).toBe('aborted');
+  });
+});
+
+describe('late, doubled and changed uploads', () => {
+  it('a late upload is refused and changes nothing', () => {
+    const { world, devices } = worldOf(3);
+    const [first] = devices as [TestDevice];
+    first.contribute('key');
+    granted(first.receiveKeyAndFreeze('upload') ?? { kind: 'frozen' });
+    const before = world.server.buffer(first.ctx);
+    world.now = millis(world.now + LEASE_MS + 1);
+    expect(reasonOf(world.server.upload(first.uploadBytes()))).toBe('lease-over');
+    expect(world.server.buffer(first.ctx)).toEqual(before);
+    expect(world.server.bodies.size).toBe(0);
+  });
+
+  it('a doubled upload gets the same answer and counts once', () => {
+    const { world, devices } = worldOf(3);
+    world.loseReplies.add('upload');
+    const ctx = world.fill(devices);
+    expect(counted(world.server.finish(ctx))).toEqual(oneHotSum(world, ...devices));
+  });
+
+  it('other bytes for the same slot are refused', () => {
+    const { world, devices } = worldOf(3);
+    const [first] = devices as [TestDevice];
+    first.contribute('key');
+    first.receiveKeyAndFreeze('upload');
+    const bytes = first.uploadBytes();
+    const changed = bytes.slice();
+    changed[changed.length - 1] = (changed.at(-1) as number) ^ 1;
+    expect(reasonOf(world.server.upload(changed))).toBe('body-mismatch');
+    expect(reasonOf(world.server.upload(bytes.slice(0, -1)))).toBe('body-mismatch');
+    granted(world.server.upload(bytes));
+    expect(reasonOf(world.server.upload(changed))).toBe('body-mismatch');
+  });
+
+  it('an upload after the buffer is frozen is refused', () => {
+    const { world, devices } = worldOf(4);
+    const late = devices[3] as TestDevice;
+    for (const device of devices.slice(0, 3)) granted(device.contribute());
+    late.contribute('key');
+    late.receiveKeyAndFreeze('upload');
+    granted(world.server.freeze(late.ctx, 'stalled'));
+    expect(reasonOf(world.server.upload(late.uploadBytes()))).toBe('buffer-over');
+    expect(counted(world.server.finish(late.ctx, 'stalled'))).toEqual(oneHotSum(world, ...devices.slice(0, 3)));
+  });
+
+  it('a buffer cannot be frozen as resolved while a slot is expected', () => {
+    const { world, devices } = worldOf(3);
+    const [first, second, third] = devices as [TestDevice, TestDevice, TestDevice];
+    first.contribute();
+    second.contribute();
+    expect(reasonOf(world.server.freeze(first.ctx))).toBe('not-pending');
+    third.contribute('deposit');
+    expect(reasonOf(world.server.freeze(first.ctx))).toBe('not-pending');
+    third.contribute();
+    granted(world.server.freeze(first.ctx));
+  });
+});
+
+describe('void edges', () => {
+  it('of a user who seals garbage leave that user out, and the sum of the others is exact', () => {
+    const { world, devices } = worldOf(5);
+    const [, cheat] = devices as [TestDevice, TestDevice];
+    (devices[0] as TestDevice).contribute('deposit');
+    const { sealing } = world.sealings;
+    const honest = sealing.seal;
+    Object.assign(sealing, {
+      seal: (seed: Uint8Array, ...rest: [Uint8Array, Uint8Array]) =>
+        honest(
+          seed,
+          rest[0],
+          rest[1].map((byte) => byte ^ 1),
+        ),
+    });
+    cheat.contribute('deposit');
+    Object.assign(sealing, { seal: honest });
+    for (const device of devices) granted(device.contribute());
+    const { ctx } = cheat;
+    expect(granted(world.server.freeze(ctx)).accepted).toEqual([0, 2, 3, 4]);
+    const rest = devices.filter((device) => device !== cheat);
+    expect(counted(world.server.finish(ctx))).toEqual(oneHotSum(world, ...rest));
+  });
+});
+
+describe('several buffers', () => {
+  it('fill side by side, with users that move on to the next one', () => {
+    const { world, devices } = worldOf(3);
+    const contexts = new Set<string>();
+    for (let turn = 0; turn < 3; turn++) {
+      for (const device of devices) {
+        device.newUpdate();
+        granted(device.contribute('deposit'));
+        contexts.add(toHex(device.ctx));
+      }
+      const ctx = (devices[0] as TestDevice).ctx;
+      for (const device of devices) granted(device.contribute());
+      expect(counted(world.server.finish(ctx))).toEqual(oneHotSum(world, ...devices));
+    }
+    expect(contexts.size).toBe(3);
+    expect(world.server.models).toHaveLength(4);
+  });
+
+  it('are opened as soon as the seats of one are taken', () => {
+    const world = new Federation({ bufferSize: 2, dimension: 8 });
+    const devices = Array.from({ length: 6 }, () => world.device());
+    for (const device of devices) granted(device.contribute('deposit'));
+    expect(new Set(devices.map(({ ctx }) => toHex(ctx))).size).toBe(3);
+    for (const device of devices) granted(device.contribute());
+    for (const first of [0, 2, 4]) {
+      const pair = devices.slice(first, first + 2) as [TestDevice, TestDevice];
+      expect(counted(world.server.finish(pair[0].ctx))).toEqual(oneHotSum(world, ...pair));
+    }
+  });
+});

@@ -1,0 +1,113 @@
+/** The authority of a test federation: the real state machine, its log, and a witness of its head elsewhere. */
+import type { Signer } from '@basa/masking';
+import type {
+  AuthorityPorts,
+  AuthorityRecord,
+  AuthorityStep,
+  Certificate,
+  CertificateBody,
+  CloseAnswer,
+  Ctx,
+  Descriptor,
+  Head,
+  ModelEntry,
+  Outcome,
+  Refused,
+} from '@basa/protocol';
+import {
+  AttributeAuthority,
+  authorityMessages,
+  bufferRequestCodec,
+  certificateCodec,
+  decodeAuthorityRecord,
+  descriptorCodec,
+  encodeAuthorityRecord,
+  modelAppendCodec,
+  modelEntryCodec,
+  outcomeCodec,
+} from '@basa/protocol';
+import { nodeSuite } from '@basa/runtime/node';
+import type { Federation } from './federation.ts';
+
+export class TestAuthority {
+  readonly world: Federation;
+  readonly ports: AuthorityPorts;
+  /** The log on disk, as bytes, and the head somebody else keeps. */
+  log: Uint8Array[] = [];
+  witness: Head | undefined;
+  core: AttributeAuthority;
+
+  constructor(world: Federation, signer: Signer) {
+    this.world = world;
+    this.ports = { suite: nodeSuite, signer, issuerFor: () => world.sealings.issuer };
+    this.core = new AttributeAuthority(this.ports);
+  }
+
+  get publicKey(): Uint8Array {
+    return this.ports.signer.publicKey;
+  }
+
+  get records(): AuthorityRecord[] {
+    return this.log.map(decodeAuthorityRecord);
+  }
+
+  createTask(): void {
+    this.persist(this.core.createTask(this.world.policy));
+  }
+
+  enrol(body: CertificateBody): Certificate | Refused {
+    return viaBytes(certificateCodec, this.persist(this.core.enrol(body)));
+  }
+
+  drawBuffer(request: Uint8Array): Descriptor | Refused {
+    const fresh = { bufferId: this.world.randomBytes(16), sealingKey: this.world.sealings.issuer.publicKey };
+    return viaBytes(
+      descriptorCodec,
+      this.persist(this.core.drawBuffer(bufferRequestCodec.decode(request), fresh, this.world.now)),
+    );
+  }
+
+  issueKey(request: Uint8Array): Uint8Array | Refused {
+    const { keyRequest, keyAnswer } = this.messages;
+    const answer = this.persist(this.core.issueKey(keyRequest.decode(request), this.world.now));
+    return 'kind' in answer ? answer : keyAnswer.encode(answer);
+  }
+
+  close(request: Uint8Array): CloseAnswer | Refused {
+    const { closeRequest, closeAnswer } = this.messages;
+    return viaBytes(closeAnswer, this.persist(this.core.close(closeRequest.decode(request), this.world.now)));
+  }
+
+  outcome(ctx: Ctx): Outcome {
+    return viaBytes(outcomeCodec, this.persist(this.core.outcome(ctx, this.world.now))) as Outcome;
+  }
+
+  appendModel(append: Uint8Array): ModelEntry | Refused {
+    return viaBytes(modelEntryCodec, this.persist(this.core.appendModel(modelAppendCodec.decode(append))));
+  }
+
+  restart(): void {
+    this.core = AttributeAuthority.restore(this.ports, this.records);
+    const { records } = this.core.start(this.witness);
+    this.log.push(...records.map(encodeAuthorityRecord));
+  }
+
+  get messages() {
+    return authorityMessages(this.world.policy.bufferSize);
+  }
+
+  persist<Answer>({ records, answer }: AuthorityStep<Answer>): Answer | Refused {
+    for (const entry of records) this.log.push(encodeAuthorityRecord(entry));
+    // The witness lags behind the log, never before it.
+    if (records.length > 0) this.witness = this.core.head();
+    for (const _ of records) this.world.persisted('authority');
+    return answer;
+  }
+}
+
+function viaBytes<T extends object>(
+  codec: { encode(value: T): Uint8Array; decode(bytes: Uint8Array): T },
+  answer: T | Refused,
+): T | Refused {
+  return 'kind' in answer && answer.kind === 'refused' ? (answer as Refused) : codec.decode(codec.encode(answer as T));
+}

@@ -1,0 +1,220 @@
+/** A device of a test federation: its key, its certificate, and the session it can resume after any crash. */
+import type { Signer } from '@basa/masking';
+import { concatBytes, toHex } from '@basa/masking';
+import type {
+  Certificate,
+  Ctx,
+  DeltaCommitment,
+  Refused,
+  Slot,
+  UserId,
+  UserPorts,
+  UserRecord,
+  UserSession,
+  UserStep,
+} from '@basa/protocol';
+import {
+  acknowledgeUpload,
+  authorityMessages,
+  buildInput,
+  checkDescriptor,
+  depositMessage,
+  depositToSign,
+  frameHeader,
+  freezeUpload,
+  headerToSign,
+  inputDigestOf,
+  keyRequestMessage,
+  keyRequestToSign,
+  maskInput,
+  millis,
+  packMasked,
+  prepareDeposit,
+  receiveKey,
+  receiveSlot,
+  restoreSession,
+  uploadHeaderMessage,
+  userIdOf,
+} from '@basa/protocol';
+import { nodeSuite } from '@basa/runtime/node';
+import type { Federation } from './federation.ts';
+import { Crash, granted } from './federation-common.ts';
+import { seededWords } from './tools.ts';
+
+export type Step = 'seat' | 'deposit' | 'key' | 'upload';
+
+export class TestDevice {
+  readonly world: Federation;
+  readonly signer: Signer;
+  readonly user: UserId;
+  certificate: Certificate;
+  /** On disk: the input, the session's records, and where each update was given to. */
+  input: Uint32Array | undefined;
+  records: UserRecord[] = [];
+  readonly commitments = new Map<string, DeltaCommitment>();
+  session: UserSession | undefined;
+  deltaId: Uint8Array;
+
+  constructor(world: Federation, signer: Signer) {
+    this.world = world;
+    this.signer = signer;
+    this.user = userIdOf(nodeSuite, signer.publicKey);
+    this.deltaId = world.randomBytes(16);
+    this.certificate = granted(
+      world.authority.enrol({ task: world.task, deviceKey: signer.publicKey, notAfter: millis(world.now + 10 ** 9) }),
+    );
+  }
+
+  get ports(): UserPorts {
+    const { authority, randomBytes, sealings } = this.world;
+    return { suite: nodeSuite, randomBytes, sealing: sealings.sealing, authorityKey: authority.publicKey };
+  }
+
+  get ctx(): Ctx {
+    if (this.session === undefined) throw new Error('no session');
+    return this.session.member.ctx;
+  }
+
+  get slot(): Slot {
+    if (this.session?.step === 'slotted') return this.session.ticket.slot;
+    if (this.session?.step === 'frozen') return this.session.header.slot;
+    throw new Error(`no slot at step ${this.session?.step}`);
+  }
+
+  /** The one-hot update of this device: its number says which coordinate. */
+  oneHot(): Float32Array {
+    const delta = new Float32Array(this.world.policy.dimension);
+    delta[this.world.devices.indexOf(this)] = 1;
+    return delta;
+  }
+
+  /** Goes through the protocol up to and including `until`, from wherever it stands; survives its own crashes. */
+  contribute(
+    until: Step = 'upload',
+    delta: Float32Array = this.oneHot(),
+    trainedOn?: number,
+  ): { readonly kind: 'accepted' } | Refused {
+    for (;;) {
+      try {
+        return this.#goOn(until, delta, trainedOn);
+      } catch (error) {
+        if (!(error instanceof Crash) || error.party !== 'user') throw error;
+        this.restart();
+      }
+    }
+  }
+
+  restart(): void {
+    this.session = restoreSession(nodeSuite, this.records);
+  }
+
+  /** Starts over with a new update; the old session's records are done with. */
+  newUpdate(): void {
+    this.deltaId = this.world.randomBytes(16);
+    this.leave();
+  }
+
+  /** Forgets the session, keeps the update. */
+  leave(): void {
+    this.records = [];
+    this.session = undefined;
+    this.input = undefined;
+  }
+
+  #goOn(until: Step, delta: Float32Array, trainedOn: number | undefined): { readonly kind: 'accepted' } | Refused {
+    const done = { kind: 'accepted' } as const;
+    if (this.session === undefined) {
+      const descriptor = this.world.server.seat(this.user);
+      granted(checkDescriptor(nodeSuite, this.world.pins, descriptor, this.world.now));
+      if (until === 'seat') return done;
+      const built = buildInput(descriptor, {
+        delta,
+        trainedOn: trainedOn ?? descriptor.version,
+        randomWords: seededWords(7),
+      });
+      if (built.kind === 'refused') return built;
+      this.input = built.vector;
+      const inputDigest = inputDigestOf(nodeSuite, built.vector);
+      granted(
+        this.persist(
+          prepareDeposit(this.ports, { descriptor, certificate: this.certificate, deltaId: this.deltaId, inputDigest }),
+        ),
+      );
+    }
+    if (this.session?.step === 'prepared') {
+      const answer = this.world.call('deposit', () => this.world.server.deposit(this.depositBytes()));
+      if (!(answer instanceof Uint8Array)) return answer;
+      const next = this.persist(
+        receiveSlot(this.ports, this.session, this.world.server.messages.depositAnswer.decode(answer)),
+      );
+      if ('kind' in next) return next;
+    }
+    if (until === 'deposit') return done;
+    if (this.session?.step === 'slotted') {
+      const refusal = this.receiveKeyAndFreeze(until);
+      if (refusal !== undefined) return refusal;
+    }
+    if (until === 'key') return done;
+    const answer = this.world.call('upload', () => this.world.server.upload(this.uploadBytes()));
+    if (answer.kind === 'refused') return answer;
+    this.persist(acknowledgeUpload(this.ports, this.session as UserSession));
+    return done;
+  }
+
+  depositBytes(): Uint8Array {
+    if (this.session?.step !== 'prepared') throw new Error('not prepared');
+    const signature = this.signer.sign(depositToSign(this.session).statement);
+    return this.world.server.messages.deposit.encode(depositMessage(this.session, signature));
+  }
+
+  keyRequestBytes(): Uint8Array {
+    if (this.session?.step !== 'slotted') throw new Error('not slotted');
+    const signature = this.signer.sign(keyRequestToSign(this.ports, this.session).statement);
+    return authorityMessages(this.world.policy.bufferSize).keyRequest.encode(
+      keyRequestMessage(this.ports, this.session, signature),
+    );
+  }
+
+  receiveKeyAndFreeze(until: Step): Refused | undefined {
+    const answer = this.world.call('key', () => this.world.authority.issueKey(this.keyRequestBytes()));
+    if (!(answer instanceof Uint8Array)) return answer;
+    if (until === 'key' || this.session?.step !== 'slotted') return undefined;
+    const draft = receiveKey(
+      this.ports,
+      this.session,
+      authorityMessages(this.world.policy.bufferSize).keyAnswer.decode(answer),
+    );
+    if (draft.kind === 'refused') return draft;
+    const masking = granted(maskInput(this.ports, this.session, this.input as Uint32Array, draft));
+    this.world.mask(masking.vector, masking.plan);
+    const commitment = this.commitments.get(toHex(this.deltaId));
+    const next = this.persist(
+      freezeUpload(this.ports, this.session, draft, packMasked(this.session, masking.vector), commitment),
+    );
+    return 'kind' in next ? next : undefined;
+  }
+
+  /** The upload, made of what is frozen: the same bytes each time. */
+  uploadBytes(): Uint8Array {
+    const session = this.session;
+    if (session?.step !== 'frozen') throw new Error('not frozen');
+    const masking = granted(maskInput(this.ports, session, this.input as Uint32Array));
+    this.world.mask(masking.vector, masking.plan);
+    const signature = this.signer.sign(headerToSign(session).statement);
+    const header = authorityMessages(this.world.policy.bufferSize).uploadHeader.encode(
+      uploadHeaderMessage(session, signature),
+    );
+    return concatBytes(frameHeader(header), packMasked(session, masking.vector), ...session.backups);
+  }
+
+  persist<Answer>({ state, records, answer }: UserStep<Answer>): Answer | Refused {
+    this.records.push(...records);
+    for (const entry of records) {
+      if (entry.kind === 'frozen')
+        this.commitments.set(toHex(this.deltaId), { ctx: state.member.ctx, joinTag: state.member.joinTag });
+    }
+    for (const _ of records) this.world.persisted('user');
+    this.session = state;
+    return answer;
+  }
+}

@@ -1,0 +1,267 @@
+/** The server of a test federation: the real cores, and a store that holds records, deposits and bodies. */
+import type { Signer } from '@basa/masking';
+import { addInPlace, dequantizeSum, equalBytes, toHex, unpackVector } from '@basa/masking';
+import type {
+  BufferRecord,
+  BufferStep,
+  Coordinator,
+  Ctx,
+  Deposit,
+  Descriptor,
+  FreezeReason,
+  InboxEntry,
+  ModelEntry,
+  Refused,
+  SecureBuffer,
+  ServerPorts,
+  Slot,
+  SumVerdict,
+  UserId,
+} from '@basa/protocol';
+import {
+  acceptDeposit,
+  acceptUpload,
+  authorityMessages,
+  bodyHashOf,
+  bufferRequestCodec,
+  closeRequestOf,
+  createCoordinator,
+  extendLeases,
+  freezeBuffer,
+  judgeHeader,
+  judgeSum,
+  millis,
+  modelAppendCodec,
+  openingTerms,
+  openSecureBuffer,
+  outboxOf,
+  readBackups,
+  recordAbort,
+  recordGrant,
+  recordIncluded,
+  recordQuarantine,
+  restoreSecureBuffer,
+  takeSeat,
+  tickBuffer,
+  trackBuffer,
+  unframeHeader,
+  uploadLayout,
+  userMessages,
+} from '@basa/protocol';
+import { nodeSuite } from '@basa/runtime/node';
+import type { Federation } from './federation.ts';
+import { granted, slotName } from './federation-common.ts';
+
+interface StoredBuffer {
+  readonly descriptor: Descriptor;
+  readonly records: BufferRecord[];
+}
+
+export class TestServer {
+  readonly world: Federation;
+  readonly ports: ServerPorts;
+  /** On disk. */
+  readonly stored = new Map<string, StoredBuffer>();
+  readonly bodies = new Map<string, Uint8Array>();
+  /** w^t as what was summed into it: one-hot inputs make it its own witness. */
+  models: { version: number; sum: number[] }[] = [];
+  /** In memory. */
+  buffers = new Map<string, SecureBuffer>();
+  coordinator: Coordinator = createCoordinator(500);
+  readonly #outboxes = new WeakMap<BufferRecord, readonly InboxEntry[]>();
+
+  constructor(world: Federation, signer: Signer) {
+    this.world = world;
+    this.ports = { suite: nodeSuite, signer, authorityKey: world.authority.publicKey };
+  }
+
+  buffer(ctx: Ctx): SecureBuffer {
+    const buffer = this.buffers.get(toHex(ctx));
+    if (buffer === undefined) throw new Error('no such buffer');
+    return buffer;
+  }
+
+  /** Hands out a seat; draws another buffer where all are taken. */
+  seat(user: UserId): Descriptor {
+    for (;;) {
+      const { coordinator, seat } = takeSeat(this.coordinator, user, this.world.now);
+      this.coordinator = coordinator;
+      if (seat.kind === 'seated') return this.buffer(seat.ctx).descriptor;
+      this.drawBuffer();
+    }
+  }
+
+  drawBuffer(): Ctx {
+    const body = { task: this.world.task, nonce: this.world.randomBytes(16) };
+    const request = { ...body, signature: this.ports.signer.sign(bufferRequestCodec.statement(body)) };
+    const bytes = bufferRequestCodec.encode(request);
+    const descriptor = granted(this.world.call('draw', () => this.world.authority.drawBuffer(bytes)));
+    const buffer = openSecureBuffer(nodeSuite, descriptor);
+    this.stored.set(toHex(buffer.ctx), { descriptor, records: [] });
+    this.#keep(buffer);
+    return buffer.ctx;
+  }
+
+  deposit(bytes: Uint8Array): Uint8Array | Refused {
+    const deposit = this.messages.deposit.decode(bytes);
+    const buffer = this.buffer(deposit.ctx);
+    const ticket = this.persist(buffer, acceptDeposit(this.ports, buffer, deposit, this.world.now));
+    if ('kind' in ticket) return ticket;
+    return this.messages.depositAnswer.encode({ ticket, inbox: this.inbox(deposit.ctx, ticket.slot) });
+  }
+
+  upload(bytes: Uint8Array): { readonly kind: 'accepted' } | Refused {
+    const { header: headerBytes, bodyStart } = unframeHeader(bytes, 4096);
+    const header = authorityMessages(this.world.policy.bufferSize).uploadHeader.decode(headerBytes);
+    const buffer = this.buffer(header.ctx);
+    const verdict = judgeHeader(this.ports, buffer, header, this.world.now);
+    if (verdict.kind === 'refused') return verdict;
+    const body = bytes.slice(bodyStart);
+    const layout = uploadLayout(buffer.descriptor, header, this.world.sealings.sealing);
+    const bodyHash = bodyHashOf(nodeSuite, body, []);
+    const isGood = body.length === layout.bodyBytes && equalBytes(bodyHash, header.bodyHash);
+    if (isGood) this.bodies.set(slotName(header.ctx, header.slot), body);
+    return this.persist(buffer, acceptUpload(this.ports, buffer, header, bodyHash, this.world.now));
+  }
+
+  tick(): void {
+    for (const buffer of this.buffers.values()) this.persist(buffer, tickBuffer(buffer, this.world.now));
+  }
+
+  freeze(ctx: Ctx, why: FreezeReason = 'resolved'): { readonly accepted: readonly Slot[] } | Refused {
+    return this.persist(this.buffer(ctx), freezeBuffer(this.buffer(ctx), why, this.world.now));
+  }
+
+  /** Freezes, closes, opens, judges and applies; what becomes of the buffer. */
+  finish(ctx: Ctx, why: FreezeReason = 'resolved'): SumVerdict {
+    this.world.call('freeze', () => granted(this.freeze(ctx, why)));
+    return this.world.call('finish', () => this.#closeAndOpen(ctx));
+  }
+
+  #closeAndOpen(ctx: Ctx): SumVerdict {
+    const request = granted(closeRequestOf(this.ports, this.buffer(ctx)));
+    const bytes = authorityMessages(this.world.policy.bufferSize).closeRequest.encode(request);
+    const answer = granted(this.world.call('close', () => this.world.authority.close(bytes)));
+    granted(this.persist(this.buffer(ctx), recordGrant(this.ports, this.buffer(ctx), answer)));
+    const verdict = this.openSum(ctx, answer.keys);
+    if (verdict.kind === 'quarantine') {
+      granted(this.persist(this.buffer(ctx), recordQuarantine(this.buffer(ctx), verdict.why, [])));
+      return verdict;
+    }
+    this.#apply(ctx, verdict);
+    return verdict;
+  }
+
+  openSum(ctx: Ctx, keys: Parameters<typeof openingTerms>[0]['keys']): SumVerdict {
+    const buffer = this.buffer(ctx);
+    const { sealing } = this.world.sealings;
+    const opening = openingTerms({
+      suite: nodeSuite,
+      sealing,
+      buffer,
+      keys,
+      deposits: this.deposits(ctx),
+      uploadOf: (slot) => {
+        const header = buffer.slots[slot]?.header;
+        if (header === undefined) throw new Error('no header');
+        return {
+          header,
+          backups: readBackups(this.#body(ctx, slot), uploadLayout(buffer.descriptor, header, sealing)),
+        };
+      },
+    });
+    if (opening.kind === 'cheated') return { kind: 'quarantine', why: `slots ${opening.slots} cheated` };
+    const { modulus, dimension } = buffer.descriptor;
+    const total = new Uint32Array(dimension + 5);
+    for (const slot of buffer.accepted) addInPlace(total, this.vector(ctx, slot), modulus, this.world.tools.kernel);
+    this.world.mask(total, { modulus, salt: ctx, terms: opening.terms });
+    return judgeSum(buffer.descriptor, total, buffer.accepted.length);
+  }
+
+  /** y of a slot, as it lies in the store. */
+  vector(ctx: Ctx, slot: Slot): Uint32Array {
+    const { descriptor } = this.buffer(ctx);
+    const layout = uploadLayout(descriptor, { slot: 0 as Slot, voids: [] }, this.world.sealings.sealing);
+    const unpacked = unpackVector(
+      this.#body(ctx, slot).subarray(0, layout.vectorBytes),
+      layout.elements,
+      descriptor.modulus,
+    );
+    if (unpacked.kind === 'malformed') throw new Error(unpacked.problem);
+    return unpacked.vector;
+  }
+
+  /** The sum and "included" in one transaction, after the model's hash is logged. */
+  #apply(ctx: Ctx, { sum, weightSum }: Extract<SumVerdict, { kind: 'good' }>): void {
+    const buffer = this.buffer(ctx);
+    if (buffer.status === 'included') return;
+    const mean = dequantizeSum(sum, buffer.descriptor, { weightSum, weightScale: buffer.descriptor.weightScale });
+    const entry = this.world.call('append', () => this.appendModel(this.models.length, ctx));
+    this.models.push({ version: entry.version, sum: Array.from(mean, (value) => Math.round(value * buffer.accepted.length)) });
+    granted(this.persist(buffer, recordIncluded(buffer, entry.version)));
+  }
+
+  appendModel(version: number, ctx: Ctx): ModelEntry {
+    const body = { task: this.world.task, version, modelHash: nodeSuite.sha256(Uint8Array.of(version)), ctx };
+    const append = { ...body, signature: this.ports.signer.sign(modelAppendCodec.statement(body)) };
+    const entry = granted(this.world.authority.appendModel(modelAppendCodec.encode(append)));
+    if (version === 0) this.models = [{ version: 0, sum: [] }];
+    return entry;
+  }
+
+  abort(ctx: Ctx): void {
+    granted(
+      this.persist(this.buffer(ctx), recordAbort(this.ports, this.buffer(ctx), this.world.authority.outcome(ctx))),
+    );
+  }
+
+  /** Leases are longer by the downtime. */
+  restart(downtimeMs = 0): void {
+    this.buffers = new Map();
+    this.coordinator = createCoordinator(500);
+    this.world.now = millis(this.world.now + downtimeMs);
+    for (const { descriptor, records } of this.stored.values()) {
+      const buffer = restoreSecureBuffer(nodeSuite, descriptor, records);
+      this.#keep(buffer);
+      if (downtimeMs > 0) this.persist(buffer, extendLeases(buffer, downtimeMs));
+    }
+  }
+
+  deposits(ctx: Ctx): Deposit[] {
+    const records = this.stored.get(toHex(ctx))?.records ?? [];
+    return records.flatMap((entry) => (entry.kind === 'deposited' ? [entry.deposit] : []));
+  }
+
+  /** What earlier deposits sealed to the slot; filed when they came, with the proofs. */
+  inbox(ctx: Ctx, slot: Slot): readonly InboxEntry[] {
+    const records = this.stored.get(toHex(ctx))?.records ?? [];
+    return records.flatMap((entry) => {
+      if (entry.kind !== 'deposited' || entry.slot.ticket.slot >= slot) return [];
+      const outbox = this.#outboxes.get(entry) ?? outboxOf(nodeSuite, entry.deposit, entry.slot.ticket);
+      this.#outboxes.set(entry, outbox);
+      return outbox[slot - entry.slot.ticket.slot - 1] ?? [];
+    });
+  }
+
+  get messages() {
+    return userMessages(this.world.policy.bufferSize, this.world.sealings.sealing);
+  }
+
+  #body(ctx: Ctx, slot: Slot): Uint8Array {
+    const body = this.bodies.get(slotName(ctx, slot));
+    if (body === undefined) throw new Error('no body');
+    return body;
+  }
+
+  persist<Answer>(buffer: SecureBuffer, { state, records, answer }: BufferStep<Answer>): Answer | Refused {
+    this.stored.get(toHex(buffer.ctx))?.records.push(...records);
+    this.#keep(state);
+    for (const _ of records) this.world.persisted('server');
+    return answer;
+  }
+
+  #keep(buffer: SecureBuffer): void {
+    this.buffers.set(toHex(buffer.ctx), buffer);
+    this.coordinator = trackBuffer(this.coordinator, buffer);
+  }
+}
