@@ -197,7 +197,10 @@ export class TestServer {
     if (buffer.status === 'included') return;
     const mean = dequantizeSum(sum, buffer.descriptor, { weightSum, weightScale: buffer.descriptor.weightScale });
     const entry = this.world.call('append', () => this.appendModel(this.models.length, ctx));
-    this.models.push({ version: entry.version, sum: Array.from(mean, (value) => Math.round(value * buffer.accepted.length)) });
+    this.models.push({
+      version: entry.version,
+      sum: Array.from(mean, (value) => Math.round(value * buffer.accepted.length)),
+    });
     granted(this.persist(buffer, recordIncluded(buffer, entry.version)));
   }
 

@@ -1,0 +1,122 @@
+import { describe, expect, it } from 'vitest';
+import { Federation, LEASE_MS } from '../../../test/support/federation.ts';
+import { granted } from '../../../test/support/federation-common.ts';
+import type { TestDevice } from '../../../test/support/federation-device.ts';
+import type { SecureBuffer } from '../src/index.ts';
+import { AttributeAuthority, millis, restoreSecureBuffer } from '../src/index.ts';
+
+const QUITTER = 1;
+
+/** Four devices of which one quits after its key: every kind of record of server, authority and users is written. */
+function run(prepare: (world: Federation) => void): { world: Federation; verdict: unknown } {
+  const world = new Federation({ bufferSize: 4, dimension: 6 });
+  const devices = Array.from({ length: 4 }, () => world.device());
+  world.records = 0;
+  prepare(world);
+  for (const [n, device] of devices.entries()) granted(device.contribute(n === QUITTER ? 'key' : 'upload'));
+  world.now = millis(world.now + LEASE_MS + 1);
+  world.call('tick', () => world.server.tick());
+  const verdict = world.server.finish((devices[0] as TestDevice).ctx);
+  return { world, verdict };
+}
+
+const EXPECTED = { kind: 'good', weightSum: 3 * 65_536, sum: Uint32Array.of(1, 0, 1, 1, 0, 0) };
+
+describe('a crash', () => {
+  const total = run(() => {}).world.records;
+
+  it('happens at every record: there are enough of them', () => {
+    expect(total).toBeGreaterThan(25);
+  });
+
+  it.each(Array.from({ length: total }, (_, n) => n + 1))(
+    'after record %d of the run leaves sum and version as if it had not happened',
+    (n) => {
+      const { world, verdict } = run((fresh) => {
+        fresh.crashIn = n;
+      });
+      expect(world.crashIn).toBeUndefined();
+      expect(verdict).toEqual(EXPECTED);
+      expect(world.server.models.map(({ version, sum }) => [version, sum])).toEqual([
+        [0, []],
+        [1, [1, 0, 1, 1, 0, 0]],
+      ]);
+    },
+  );
+});
+
+describe('a lost reply', () => {
+  it.each(['draw', 'deposit', 'key', 'upload', 'freeze', 'close', 'append', 'finish'])(
+    'to "%s" is asked for again and answered the same',
+    (step) => {
+      const { world, verdict } = run((fresh) => {
+        fresh.loseReplies.add(step);
+      });
+      expect([...world.loseReplies]).toEqual([]);
+      expect(verdict).toEqual(EXPECTED);
+      expect(world.server.models).toHaveLength(2);
+    },
+  );
+});
+
+describe('restore', () => {
+  it('rebuilds the server, the authority and every user from their records alone', () => {
+    const { world } = run(() => {});
+    for (const [name, { descriptor, records }] of world.server.stored) {
+      expect(restoreSecureBuffer(world.server.ports.suite, descriptor, records)).toEqual(
+        world.server.buffers.get(name) as SecureBuffer,
+      );
+    }
+    const restored = AttributeAuthority.restore(world.authority.ports, world.authority.records);
+    const ctx = (world.devices[0] as TestDevice).ctx;
+    expect(restored.buffer(ctx)).toEqual(world.authority.core.buffer(ctx));
+    expect(restored.head()).toEqual(world.authority.core.head());
+    for (const device of world.devices) {
+      const before = device.session;
+      device.restart();
+      expect(device.session).toEqual(before);
+    }
+  });
+
+  it('extends the leases by the time the server was down', () => {
+    const world = new Federation({ bufferSize: 2, dimension: 4 });
+    const devices = [world.device(), world.device()] as const;
+    for (const device of devices) device.contribute('key');
+    world.server.restart(5 * LEASE_MS);
+    world.server.tick();
+    for (const device of devices) granted(device.contribute());
+    expect(world.server.finish(devices[0].ctx)).toMatchObject({ kind: 'good', sum: Uint32Array.of(1, 1, 0, 0) });
+  });
+});
+
+describe('a rolled-back authority', () => {
+  it.each(['a head ahead of its log', 'no witness'])(
+    'meets %s, and answers "unknown" for what was open: no key, no release',
+    (how) => {
+      const world = new Federation({ bufferSize: 2, dimension: 4 });
+      const [first, second] = [world.device(), world.device()];
+      first.contribute('deposit');
+      const snapshot = [...world.authority.log];
+      granted(first.contribute());
+      granted(second.contribute());
+      const { ctx } = first;
+      granted(world.server.freeze(ctx));
+      world.authority.log = snapshot;
+      if (how === 'no witness') world.authority.witness = undefined;
+      world.authority.restart();
+      expect(world.authority.outcome(ctx).status).toBe('unknown');
+      expect(() => world.server.finish(ctx)).toThrow('buffer-over');
+      world.now = millis(world.now + 10 ** 7);
+      expect(world.authority.outcome(ctx).status).toBe('unknown');
+    },
+  );
+
+  it('with its witness, and nothing lost, goes on as before', () => {
+    const world = new Federation({ bufferSize: 2, dimension: 4 });
+    const [first, second] = [world.device(), world.device()];
+    granted(first.contribute());
+    world.authority.restart();
+    granted(second.contribute());
+    expect(world.server.finish(first.ctx).kind).toBe('good');
+  });
+});
