@@ -1,5 +1,6 @@
 /** `npm run bench -- <name> [--json]`: one benchmark, as a table or ending with one line of JSON. */
 import { parseArgs } from 'node:util';
+import { benchAbe } from './abe.ts';
 import { benchMasking } from './masking.ts';
 
 /** What a benchmark found: a table for people, an object for programs. */
@@ -11,6 +12,7 @@ export interface BenchResult {
 const BENCHMARKS: Readonly<
   Record<string, { readonly about: string; readonly run: () => BenchResult | Promise<BenchResult> }>
 > = {
+  abe: { about: 'attribute-based encryption, beside the bare operations of its library', run: benchAbe },
   masking: { about: 'expanding and adding masks, beside openssl speed on the same bytes', run: benchMasking },
 };
 

@@ -1,25 +1,16 @@
-import { execFile } from 'node:child_process';
-import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { fileURLToPath } from 'node:url';
-import { promisify } from 'node:util';
 import { expect, it } from 'vitest';
-
-const root = fileURLToPath(new URL('..', import.meta.url));
+import { runSnippet } from './support/readme-snippet.ts';
 
 it('the twenty lines of the README run as they are written', async () => {
-  const [, snippet = ''] = /```ts\n([\s\S]*?)```/.exec(readFileSync(`${root}README.md`, 'utf8')) ?? [];
-  const folder = `${root}node_modules/.cache/basa-readme/`;
-  mkdirSync(folder, { recursive: true });
-  try {
-    writeFileSync(`${folder}snippet.ts`, snippet);
-    const run = ['--import', 'tsx', '--conditions=@basa/source', `${folder}snippet.ts`];
-    const { stdout } = await promisify(execFile)(process.execPath, run, { cwd: root });
-    const [, ...numbers] =
-      /\[([-\d.e]+), ([-\d.e]+), ([-\d.e]+)\]/.exec(
-        stdout.replace(/\s+/g, ' ').replace('[ ', '[').replace(' ]', ']'),
-      ) ?? [];
-    expect(numbers.map(Number).map((value, i) => Math.abs(value - Math.sin(i)) < 1e-3)).toEqual([true, true, true]);
-  } finally {
-    rmSync(folder, { recursive: true });
-  }
+  const stdout = await runSnippet('README.md');
+  const [, ...numbers] =
+    /\[([-\d.e]+), ([-\d.e]+), ([-\d.e]+)\]/.exec(stdout.replace(/\s+/g, ' ').replace('[ ', '[').replace(' ]', ']')) ??
+    [];
+  expect(numbers.map(Number).map((value, i) => Math.abs(value - Math.sin(i)) < 1e-3)).toEqual([true, true, true]);
+});
+
+it('the example in the README of abe runs as it is written', async () => {
+  expect(await runSnippet('packages/abe/README.md')).toBe(
+    "may go home on Friday\n{ kind: 'refused', reason: 'policy-not-satisfied' }\n",
+  );
 });

@@ -1,7 +1,9 @@
 /** Every vector file, by the function that makes it. */
+import { abeVectors } from './abe.ts';
 import { maskingVectors } from './masking.ts';
 
 export const VECTOR_FILES: Readonly<Record<string, () => object | Promise<object>>> = {
+  'abe.json': () => abeVectors(),
   'masking.json': maskingVectors,
 };
 

@@ -1,0 +1,16 @@
+/** Scalars out of injected randomness. */
+import type { RandomBytes } from '@basa/masking';
+import type { Group, Scalar } from './group.ts';
+import { WIDE_BYTES } from './group.ts';
+
+export function randomScalar(group: Group, randomBytes: RandomBytes): Scalar {
+  return scalarFrom(group, randomBytes(WIDE_BYTES));
+}
+
+/** Takes the 64 bytes over and wipes them. Zero comes up with probability 2^-255, or from broken randomness. */
+export function scalarFrom(group: Group, wide: Uint8Array): Scalar {
+  const scalar = group.scalars.reduce(wide);
+  wide.fill(0);
+  if (group.scalars.isZero(scalar)) throw new Error('the randomness gave a scalar of zero');
+  return scalar;
+}

@@ -1,0 +1,66 @@
+/**
+ * The ciphertext of one seed under a policy of one attribute, as BASA sends thousands of: no header, no policy.
+ *
+ *     C(48) C_y(96) C'_y(48) seed and tag(48), 240 bytes
+ */
+import type { Suite } from '@basa/masking';
+import { concatBytes, SEED_BYTES } from '@basa/masking';
+import type { G1, G2, Group } from './group.ts';
+import { G1_BYTES, G2_BYTES } from './group.ts';
+import { kemKey, openOnce, sealOnce, TAG_BYTES } from './kem.ts';
+import type { PreparedPart } from './pool.ts';
+
+const HEADER_BYTES = G1_BYTES + G2_BYTES + G1_BYTES;
+export const SEALED_SEED_BYTES = HEADER_BYTES + SEED_BYTES + TAG_BYTES;
+
+const SEED_LABEL = 'seed';
+
+interface SeedTools {
+  readonly group: Group;
+  readonly suite: Suite;
+}
+
+/** The online part of encryption: one hash to the curve and one multiplication. Uses the prepared part up. */
+export function sealSeed(
+  request: { part: PreparedPart; seed: Uint8Array; attribute: Uint8Array; context: Uint8Array },
+  { group, suite }: SeedTools,
+): Uint8Array {
+  const { part, seed, attribute, context } = request;
+  const { g1, g2, scalars } = group;
+  const cyPrime = g1.multiply(group.hashToG1(attribute), part.s); // C'_y = H(x)^s
+  scalars.wipe(part.s);
+  const header = concatBytes(g1.encode(part.c), g2.encode(part.g2s), g1.encode(cyPrime));
+  const key = kemKey({ label: SEED_LABEL, secret: part.secret.reveal(), header, context }, suite);
+  part.secret.wipe();
+  return concatBytes(header, sealOnce(key, seed, suite));
+}
+
+/** What opening needs of a key for one attribute. */
+export interface SeedKey {
+  readonly d: G2;
+  readonly djPrime: G2;
+  /** -D_j, so that its pairing divides. */
+  readonly djNegated: G1;
+}
+
+/** Undefined where the bytes are malformed, or key or context are not those it was sealed for. */
+export function openSeed(
+  request: { key: SeedKey; sealed: Uint8Array; context: Uint8Array },
+  { group, suite }: SeedTools,
+): Uint8Array | undefined {
+  const { key, sealed, context } = request;
+  if (sealed.length !== SEALED_SEED_BYTES) return undefined;
+  const c = group.g1.decode(sealed.subarray(0, G1_BYTES));
+  const cyPrime = group.g1.decode(sealed.subarray(G1_BYTES + G2_BYTES, HEADER_BYTES));
+  const cy = group.g2.decode(sealed.subarray(G1_BYTES, G1_BYTES + G2_BYTES));
+  if (c === undefined || cyPrime === undefined || cy === undefined) return undefined;
+  // A^s = e(C, D) e(C'_y, D'_j) / e(D_j, C_y)
+  const shared = group.pairingProduct([
+    { g1: c, g2: key.d },
+    { g1: cyPrime, g2: key.djPrime },
+    { g1: key.djNegated, g2: cy },
+  ]);
+  const header = sealed.subarray(0, HEADER_BYTES);
+  const kem = kemKey({ label: SEED_LABEL, secret: group.gt.encode(shared), header, context }, suite);
+  return openOnce(kem, sealed.subarray(HEADER_BYTES), suite);
+}
