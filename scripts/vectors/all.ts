@@ -1,10 +1,12 @@
 /** Every vector file, by the function that makes it. */
 import { abeVectors } from './abe.ts';
 import { maskingVectors } from './masking.ts';
+import { protocolVectors } from './protocol.ts';
 
 export const VECTOR_FILES: Readonly<Record<string, () => object | Promise<object>>> = {
   'abe.json': () => abeVectors(),
   'masking.json': maskingVectors,
+  'protocol.json': protocolVectors,
 };
 
 /** The text of a vector file: one vector a line where it fits, so that a change shows in a diff. */

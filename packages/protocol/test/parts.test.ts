@@ -1,0 +1,153 @@
+import { nodeSuite } from '@basa/runtime/node';
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { Federation } from '../../../test/support/federation.ts';
+import type { Coordinator, UserId } from '../src/index.ts';
+import {
+  createCoordinator,
+  defaultMinimum,
+  millis,
+  slotsToLeaveOut,
+  stalenessWeight,
+  takeSeat,
+  trackBuffer,
+} from '../src/index.ts';
+import { isInTree, merkleLevels, merklePath, merkleRoot } from '../src/merkle.ts';
+
+describe('a Merkle tree', () => {
+  const leaves = (count: number) =>
+    Array.from({ length: count }, (_, n) => nodeSuite.sha256(Uint8Array.of(n & 255, n >> 8)));
+
+  it('proves each leaf at its index, and at no other, for every size', () => {
+    for (let count = 2; count <= 20; count++) {
+      const hashes = leaves(count);
+      const levels = merkleLevels(nodeSuite, hashes);
+      const root = merkleRoot(nodeSuite, hashes);
+      for (const [index, hash] of hashes.entries()) {
+        const path = merklePath(levels, index);
+        for (let claimed = 0; claimed < count; claimed++) {
+          expect(isInTree(nodeSuite, root, { hash, index: claimed, count, path })).toBe(claimed === index);
+        }
+        expect(isInTree(nodeSuite, root, { hash, index, count, path: [...path, hash] })).toBe(false);
+        expect(isInTree(nodeSuite, root, { hash, index, count, path: path.slice(0, -1) })).toBe(path.length === 0);
+      }
+    }
+  });
+
+  it('does not take a node for a leaf', () => {
+    const hashes = leaves(4);
+    const levels = merkleLevels(nodeSuite, hashes);
+    const node = levels[1]?.[0] as Uint8Array;
+    expect(
+      isInTree(nodeSuite, merkleRoot(nodeSuite, hashes), {
+        hash: node,
+        index: 0,
+        count: 4,
+        path: [levels[1]?.[1] as Uint8Array],
+      }),
+    ).toBe(false);
+  });
+});
+
+describe('slots left out for void edges', () => {
+  it('are a smallest set that touches every edge, by comparison with all subsets', () => {
+    const edge = fc.tuple(fc.nat(7), fc.nat(7)).filter(([a, b]) => a < b);
+    fc.assert(
+      fc.property(fc.array(edge, { maxLength: 14 }), (edges) => {
+        const cover = slotsToLeaveOut(edges);
+        expect(edges.every(([a, b]) => cover.includes(a) || cover.includes(b))).toBe(true);
+        const covers = Array.from({ length: 256 }, (_, bits) => bits).filter((bits) =>
+          edges.every(([a, b]) => (bits >> a) & 1 || (bits >> b) & 1),
+        );
+        const smallest = Math.min(...covers.map((bits) => bits.toString(2).replaceAll('0', '').length));
+        expect(cover.length).toBe(smallest);
+      }),
+    );
+  });
+
+  it('are the one liar who claims that nobody shared a mask with it, not the others', () => {
+    expect(
+      slotsToLeaveOut([
+        [0, 5],
+        [1, 5],
+        [2, 5],
+        [3, 5],
+      ]),
+    ).toEqual([5]);
+  });
+
+  it('are still found when very many edges are void', () => {
+    const edges = Array.from({ length: 40 }, (_, a) =>
+      Array.from({ length: 40 }, (__, b) => [a, 40 + b] as const),
+    ).flat();
+    const cover = slotsToLeaveOut(edges);
+    expect(edges.every(([a, b]) => cover.includes(a) || cover.includes(b))).toBe(true);
+    expect(cover.length).toBeLessThanOrEqual(79);
+  });
+});
+
+describe('staleness weights', () => {
+  it('are 1 for a fresh update and never grow with staleness', () => {
+    const functions = [
+      { kind: 'constant' },
+      { kind: 'polynomial', exponent: 0.5 },
+      { kind: 'hinge', slope: 0.25, grace: 4 },
+    ] as const;
+    for (const staleness of functions) {
+      expect(stalenessWeight(staleness, 0)).toBe(1);
+      for (let tau = 1; tau < 50; tau++) {
+        expect(stalenessWeight(staleness, tau)).toBeLessThanOrEqual(stalenessWeight(staleness, tau - 1));
+        expect(stalenessWeight(staleness, tau)).toBeGreaterThan(0);
+      }
+    }
+  });
+
+  it('have the values of their formulas', () => {
+    expect(stalenessWeight({ kind: 'polynomial', exponent: 0.5 }, 3)).toBe(0.5);
+    expect(stalenessWeight({ kind: 'hinge', slope: 0.5, grace: 4 }, 4)).toBe(1);
+    expect(stalenessWeight({ kind: 'hinge', slope: 0.5, grace: 4 }, 6)).toBe(0.5);
+    expect(() => stalenessWeight({ kind: 'constant' }, -1)).toThrow('tau');
+  });
+
+  it('leave Kmin above the colluders to be withstood', () => {
+    expect(defaultMinimum(10, 3)).toBe(8);
+    expect(defaultMinimum(10, 8)).toBe(10);
+    expect(defaultMinimum(3, 0)).toBe(3);
+  });
+});
+
+describe('the coordinator', () => {
+  const world = new Federation({ bufferSize: 3 });
+  const name = (n: number): UserId => new Uint8Array(32).fill(n) as UserId;
+  const open = (count: number): Coordinator => {
+    let coordinator = createCoordinator(100);
+    for (let n = 0; n < count; n++)
+      coordinator = trackBuffer(coordinator, world.server.buffer(world.server.drawBuffer()));
+    return coordinator;
+  };
+
+  it('gives K seats in the oldest buffer, then opens the next', () => {
+    let coordinator = open(2);
+    const given = Array.from({ length: 7 }, (_, n) => {
+      const step = takeSeat(coordinator, name(n), millis(0));
+      coordinator = step.coordinator;
+      return step.seat.kind === 'seated'
+        ? coordinator.buffers.findIndex(({ ctx }) => step.seat.kind === 'seated' && ctx === step.seat.ctx)
+        : step.seat.kind;
+    });
+    expect(given).toEqual([0, 0, 0, 1, 1, 1, 'needs-buffer']);
+  });
+
+  it('gives the same seat again while it lives, and frees it when it lapses unused', () => {
+    let { coordinator, seat } = takeSeat(open(1), name(1), millis(0));
+    expect(takeSeat(coordinator, name(1), millis(50)).seat).toEqual(seat);
+    for (const n of [2, 3]) ({ coordinator, seat } = takeSeat(coordinator, name(n), millis(50)));
+    expect(takeSeat(coordinator, name(4), millis(60)).seat.kind).toBe('needs-buffer');
+    expect(takeSeat(coordinator, name(4), millis(100)).seat.kind).toBe('seated');
+  });
+
+  it('gives no seat in a buffer that has expired', () => {
+    const coordinator = open(1);
+    expect(takeSeat(coordinator, name(1), millis(10 ** 9)).seat.kind).toBe('needs-buffer');
+  });
+});
