@@ -25,6 +25,7 @@ export interface FederationOptions {
   readonly minimum?: number;
   readonly dimension?: number;
   readonly modulus?: Modulus;
+  readonly level?: number;
   readonly staleness?: Staleness;
   readonly maxStaleness?: number;
   readonly sealings?: Sealings;
@@ -61,7 +62,7 @@ export class Federation {
       minimum: options.minimum ?? 2,
       dimension: options.dimension ?? 8,
       modulus: options.modulus ?? RING_32,
-      level: 1,
+      level: options.level ?? 1,
       clip: 1,
       staleness: options.staleness ?? { kind: 'constant' },
       maxStaleness: options.maxStaleness ?? 10,

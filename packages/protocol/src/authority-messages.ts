@@ -51,7 +51,7 @@ export interface CloseRequestBody {
 }
 export type CloseRequest = CloseRequestBody & Signature;
 
-export const KEY_ROLES = ['self', 'edge', 'drop'] as const;
+const KEY_ROLES = ['self', 'edge', 'drop'] as const;
 export interface ReleasedKey {
   readonly slot: Slot;
   readonly role: (typeof KEY_ROLES)[number];

@@ -179,7 +179,7 @@ export function nested<T>(codec: Codec<T>, most: number): Field<T> {
   };
 }
 
-export const SIGNATURE_BYTES = 64;
+const SIGNATURE_BYTES = 64;
 
 export interface Signature {
   readonly signature: Uint8Array;

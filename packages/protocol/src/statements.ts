@@ -69,7 +69,7 @@ export interface ReceiptBody {
 }
 export type Receipt = ReceiptBody & Signature;
 
-export const OUTCOMES = ['unknown', 'open', 'aborted', 'closed'] as const;
+const OUTCOMES = ['unknown', 'open', 'aborted', 'closed'] as const;
 export type OutcomeStatus = (typeof OUTCOMES)[number];
 
 /** What became of a buffer; for a closed one, who is in the sum. */

@@ -29,7 +29,7 @@ export interface PaperUpload {
   readonly ciphertexts: readonly Uint8Array[];
 }
 
-export interface PaperConnectAnswer {
+interface PaperConnectAnswer {
   readonly ticket: PaperTicket;
   readonly inbox: readonly Uint8Array[];
   readonly version: number;

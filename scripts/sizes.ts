@@ -1,0 +1,147 @@
+/**
+ * `npm run sizes [-- --json]`: what one user sends and receives in `sealed` mode, by message, from a real run of every
+ * slot with seeds sealed to 240 bytes (CP-ABE) or 128 (identity KEM). Only the vector is counted instead of made.
+ */
+import { parseArgs } from 'node:util';
+import type { Modulus, SeedSealing } from '@basa/masking';
+import {
+  concatBytes,
+  elementBits,
+  packedLength,
+  RING_32,
+  ring,
+  unsafeTransparentIssuer,
+  unsafeTransparentSealing,
+} from '@basa/masking';
+import { PREFIX_ELEMENTS } from '@basa/protocol';
+import { nodeSuite } from '@basa/runtime/node';
+import { formatTable } from '../bench/table.ts';
+import type { Sealings } from '../test/support/federation.ts';
+import { Federation } from '../test/support/federation.ts';
+import { granted } from '../test/support/federation-common.ts';
+import { abeSealings, identitySealings } from '../test/support/real-sealings.ts';
+
+const DIMENSION = 1_000_000;
+const SMALL = 8;
+const MODULI: readonly Modulus[] = [RING_32, ring(20), ring(16)];
+const ENGINES = [
+  { engine: 'CP-ABE', ...lengthsOf(abeSealings()) },
+  { engine: 'identity KEM', ...lengthsOf(identitySealings()) },
+];
+
+/** How long this engine's sealed seeds and attribute keys are. */
+function lengthsOf({ sealing, issuer }: Sealings): { readonly sealedBytes: number; readonly keyBytes: number } {
+  return { sealedBytes: sealing.sealedBytes, keyBytes: issuer.issue(new Uint8Array(32)).length };
+}
+
+interface SlotSizes {
+  readonly deposit: number;
+  readonly depositAnswer: number;
+  readonly keyRequest: number;
+  readonly keyAnswer: number;
+  /** Header, padding and backups: the upload without its vector. */
+  readonly uploadRest: number;
+}
+
+/** A transparent seed, padded to the length of a real one. */
+function paddedSealing(sealedBytes: number): SeedSealing {
+  const inner = unsafeTransparentSealing({ seed: 32, attribute: 32, context: 70 });
+  const wanted = Math.max(sealedBytes, inner.sealedBytes);
+  return {
+    name: 'padded (unsafe)',
+    sealedBytes: wanted,
+    seal: (...input) => concatBytes(inner.seal(...input), new Uint8Array(wanted - inner.sealedBytes)),
+    open: (sealed, key, context) => inner.open(sealed.subarray(0, inner.sealedBytes), key.subarray(0, 32), context),
+  };
+}
+
+function measureSlots(bufferSize: number, { sealedBytes, keyBytes }: (typeof ENGINES)[number]): SlotSizes[] {
+  const paddedKey = (attribute: Uint8Array): Uint8Array =>
+    concatBytes(attribute, new Uint8Array(keyBytes - attribute.length));
+  const sealing = paddedSealing(sealedBytes);
+  const world = new Federation({
+    bufferSize,
+    dimension: SMALL,
+    sealings: {
+      engine: 0,
+      issuer: { ...unsafeTransparentIssuer(nodeSuite), issue: paddedKey },
+      sealing,
+    },
+  });
+  // Transparent seeds are longer than the identity KEM's: their excess is taken off again.
+  const excess = sealing.sealedBytes - sealedBytes;
+  return Array.from({ length: bufferSize }, (_, slot) => {
+    const device = world.device();
+    const sizes: Partial<Record<keyof SlotSizes, number>> = {};
+    const { server, authority } = world;
+    const [deposit, upload, issueKey] = [server.deposit, server.upload, authority.issueKey];
+    server.deposit = (bytes) => {
+      const answer = deposit.call(server, bytes);
+      sizes.deposit = bytes.length - bufferSize * excess;
+      if (answer instanceof Uint8Array) sizes.depositAnswer = answer.length - slot * excess;
+      return answer;
+    };
+    authority.issueKey = (bytes) => {
+      const answer = issueKey.call(authority, bytes);
+      sizes.keyRequest = bytes.length;
+      if (answer instanceof Uint8Array) sizes.keyAnswer = answer.length;
+      return answer;
+    };
+    server.upload = (bytes) => {
+      sizes.uploadRest = bytes.length - packedLength(SMALL + PREFIX_ELEMENTS, RING_32) - slot * excess;
+      return upload.call(server, bytes);
+    };
+    granted(device.contribute());
+    Object.assign(server, { deposit, upload });
+    Object.assign(authority, { issueKey });
+    return sizes as SlotSizes;
+  });
+}
+
+const { values } = parseArgs({ options: { json: { type: 'boolean', default: false } } });
+const mean = (numbers: readonly number[]): number => numbers.reduce((sum, value) => sum + value, 0) / numbers.length;
+const perParameter = (bytes: number): string => (bytes / DIMENSION).toFixed(4);
+const rows: string[][] = [];
+const json: object[] = [];
+
+for (const lengths of ENGINES) {
+  const { engine } = lengths;
+  for (const K of [10, 32, 100]) {
+    const slots = measureSlots(K, lengths);
+    for (const modulus of MODULI) {
+      const vector = packedLength(DIMENSION + PREFIX_ELEMENTS, modulus);
+      const uploads = slots.map(({ uploadRest }) => uploadRest + vector);
+      const up = mean(slots.map((slot, n) => slot.deposit + slot.keyRequest + (uploads[n] as number)));
+      const down = mean(slots.map((slot) => slot.depositAnswer + slot.keyAnswer));
+      const bits = elementBits(modulus);
+      rows.push([
+        engine,
+        `${K}`,
+        `${bits}`,
+        `${slots[0]?.deposit}`,
+        perParameter(mean(uploads)),
+        perParameter(Math.max(...uploads)),
+        perParameter(up),
+        `${Math.round(down)}`,
+      ]);
+      json.push({
+        engine,
+        K,
+        bits,
+        depositBytes: slots[0]?.deposit,
+        uploadBytesMean: mean(uploads),
+        uploadBytesMost: Math.max(...uploads),
+        totalUp: up,
+        totalDown: down,
+      });
+    }
+  }
+}
+
+console.log(
+  `One user's messages in sealed mode, d = ${DIMENSION.toLocaleString('en')}; bytes a parameter where it says B/d.\n`,
+);
+console.log(
+  formatTable(['engine', 'K', 'bits', 'deposit B', 'upload B/d', 'last slot B/d', 'all up B/d', 'all down B'], rows),
+);
+if (values.json) console.log(JSON.stringify({ sizes: json }));
