@@ -4,12 +4,14 @@
  *
  * Real CP-ABE; server, authority and users are the real cores, in memory.
  */
+
 import type { UserSession } from '@basa/protocol';
 import { judgeOutcome, millis } from '@basa/protocol';
-import { Federation, LEASE_MS } from '../test/support/federation.ts';
+import { LEASE_MS } from '@basa/simulator';
 import { abeSealings } from '../test/support/real-sealings.ts';
+import { nodeFederation } from '../test/support/tools.ts';
 
-const world = new Federation({ bufferSize: 4, minimum: 3, dimension: 4, sealings: abeSealings() });
+const world = nodeFederation({ bufferSize: 4, minimum: 3, dimension: 4, sealings: abeSealings() });
 const [ann, bob, cem, dee] = [world.device(), world.device(), world.device(), world.device()];
 
 ann.contribute('upload', Float32Array.of(1, 0, 0, 0));

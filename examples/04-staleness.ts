@@ -2,12 +2,13 @@
  * Staleness weights: updates trained on older models count less. The weight travels masked beside the update, so the
  * server learns the sum of the weights and the weighted mean, never whose example weight was what.
  */
+
 import { dequantizeSum, FIELD } from '@basa/masking';
 import { stalenessWeight } from '@basa/protocol';
-import { Federation } from '../test/support/federation.ts';
+import { nodeFederation } from '../test/support/tools.ts';
 
 const staleness = { kind: 'polynomial', exponent: 0.5 } as const; // FedBuff's (1 + tau)^-1/2
-const world = new Federation({
+const world = nodeFederation({
   bufferSize: 3,
   dimension: 2,
   modulus: FIELD,

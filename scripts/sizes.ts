@@ -2,6 +2,7 @@
  * `npm run sizes [-- --json]`: what one user sends and receives in `sealed` mode, by message, from a real run of every
  * slot with seeds sealed to 240 bytes (CP-ABE) or 128 (identity KEM). Only the vector is counted instead of made.
  */
+
 import { parseArgs } from 'node:util';
 import type { Modulus, SeedSealing } from '@basa/masking';
 import {
@@ -15,11 +16,11 @@ import {
 } from '@basa/masking';
 import { PREFIX_ELEMENTS } from '@basa/protocol';
 import { nodeSuite } from '@basa/runtime/node';
+import type { Sealings } from '@basa/simulator';
+import { granted } from '@basa/simulator';
 import { formatTable } from '../bench/table.ts';
-import type { Sealings } from '../test/support/federation.ts';
-import { Federation } from '../test/support/federation.ts';
-import { granted } from '../test/support/federation-common.ts';
 import { abeSealings, identitySealings } from '../test/support/real-sealings.ts';
+import { nodeFederation } from '../test/support/tools.ts';
 
 const DIMENSION = 1_000_000;
 const SMALL = 8;
@@ -59,7 +60,7 @@ function measureSlots(bufferSize: number, { sealedBytes, keyBytes }: (typeof ENG
   const paddedKey = (attribute: Uint8Array): Uint8Array =>
     concatBytes(attribute, new Uint8Array(keyBytes - attribute.length));
   const sealing = paddedSealing(sealedBytes);
-  const world = new Federation({
+  const world = nodeFederation({
     bufferSize,
     dimension: SMALL,
     sealings: {

@@ -1,6 +1,7 @@
 /** Whole buffers as vectors: `sealed` with three users, `sealed` with one drop-out, `paper` with three users. */
-import type { MaskTerm } from '@basa/masking';
-import { addInPlace, applyMasksInPlace, FIELD, unsafeTransparentSealing } from '@basa/masking';
+
+import type { MaskTerm, Modulus } from '@basa/masking';
+import { addInPlace, applyMasksInPlace, FIELD, RING_32, unsafeTransparentSealing } from '@basa/masking';
 import type { Ctx, SlottedSession, UserId, UserRecord } from '@basa/protocol';
 import {
   acceptPaperUpload,
@@ -16,11 +17,11 @@ import {
   unsafePaperBuffer,
 } from '@basa/protocol';
 import { createNodeSigner, nodeSuite } from '@basa/runtime/node';
-import { Federation } from '../../test/support/federation.ts';
-import { granted } from '../../test/support/federation-common.ts';
-import type { Step, TestDevice } from '../../test/support/federation-device.ts';
-import { seededWords, wasmTools } from '../../test/support/tools.ts';
+import type { Federation, FederationDevice, Step } from '@basa/simulator';
+import { granted } from '@basa/simulator';
+import { nodeFederation, seededWords, wasmTools } from '../../test/support/tools.ts';
 
+/** Positions of the paper-mode buffer. */
 const K = 3;
 
 export function protocolVectors(): object {
@@ -28,17 +29,26 @@ export function protocolVectors(): object {
     about:
       'Written by `npm run vectors` with transparent sealing, so that every byte can be followed; checked by vectors/check_protocol.py.',
     sealed: [
-      sealedVector('full', ['upload', 'upload', 'upload']),
-      sealedVector('slot 1 drops out after its key', ['upload', 'key', 'upload']),
+      sealedVector('full', RING_32, ['upload', 'upload', 'upload']),
+      sealedVector('slot 1 drops out after its key', RING_32, ['upload', 'key', 'upload']),
+      sealedVector('six in the field: slots 0 and 3 drop out after their keys', FIELD, [
+        'key',
+        'upload',
+        'upload',
+        'key',
+        'upload',
+        'upload',
+      ]),
     ],
     paper: [paperVector()],
   };
 }
 
-function sealedVector(name: string, steps: readonly Step[]): object {
-  const world = new Federation({
-    bufferSize: K,
+function sealedVector(name: string, modulus: Modulus, steps: readonly Step[]): object {
+  const world = nodeFederation({
+    bufferSize: steps.length,
     dimension: 4,
+    modulus,
     seed: 42,
     staleness: { kind: 'polynomial', exponent: 0.5 },
   });
@@ -51,7 +61,7 @@ function sealedVector(name: string, steps: readonly Step[]): object {
     granted(device.contribute(step));
     return userVector(device, sent.splice(0), ephemeral);
   });
-  const { ctx } = world.devices[0] as TestDevice;
+  const { ctx } = world.devices[0] as FederationDevice;
   granted(world.server.freeze(ctx, 'stalled'));
   const closeRequest = granted(closeRequestOf(world.server.ports, world.server.buffer(ctx)));
   const { closeRequest: requestCodec, closeAnswer } = world.authority.messages;
@@ -97,7 +107,7 @@ function recorder(world: Federation): [string, Uint8Array][] {
   return sent;
 }
 
-function userVector(device: TestDevice, sent: readonly [string, Uint8Array][], ephemeralSecret: string): object {
+function userVector(device: FederationDevice, sent: readonly [string, Uint8Array][], ephemeralSecret: string): object {
   const [prepared] = device.records as [Extract<UserRecord, { kind: 'prepared' }>];
   return {
     deviceKey: hex(device.signer.publicKey),

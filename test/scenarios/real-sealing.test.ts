@@ -1,21 +1,21 @@
 /** `sealed` mode with real cryptography: the sum comes out, and nothing else does. */
+
 import { applyMasksInPlace, RING_32, Secret, subtractInPlace } from '@basa/masking';
 import type { ReleasedKey, Slot, UserRecord } from '@basa/protocol';
 import { closeRequestOf, edgeAttribute, millis, sealingContext } from '@basa/protocol';
 import { nodeSuite } from '@basa/runtime/node';
+import type { Federation, FederationDevice, Sealings } from '@basa/simulator';
+import { granted, LEASE_MS } from '@basa/simulator';
 import { describe, expect, it } from 'vitest';
-import type { Sealings } from '../support/federation.ts';
-import { Federation, LEASE_MS } from '../support/federation.ts';
-import { granted } from '../support/federation-common.ts';
-import type { TestDevice } from '../support/federation-device.ts';
 import { abeSealings, identitySealings } from '../support/real-sealings.ts';
+import { nodeFederation } from '../support/tools.ts';
 
 describe.each([
   ['CP-ABE', abeSealings],
   ['the identity KEM', identitySealings],
 ])('with %s', (_, sealings: () => Sealings) => {
   it('a full buffer of ten opens to the exact sum', () => {
-    const world = new Federation({ bufferSize: 10, dimension: 12, sealings: sealings() });
+    const world = nodeFederation({ bufferSize: 10, dimension: 12, sealings: sealings() });
     const devices = Array.from({ length: 10 }, () => world.device());
     const ctx = world.fill(devices);
     expect(world.server.finish(ctx)).toMatchObject({
@@ -25,7 +25,7 @@ describe.each([
   });
 
   it('drop-outs at every step are mended', () => {
-    const world = new Federation({ bufferSize: 5, dimension: 6, sealings: sealings() });
+    const world = nodeFederation({ bufferSize: 5, dimension: 6, sealings: sealings() });
     const steps = ['upload', 'deposit', 'upload', 'key', 'upload'] as const;
     const devices = steps.map((step) => {
       const device = world.device();
@@ -34,13 +34,13 @@ describe.each([
     });
     world.now = millis(world.now + LEASE_MS + 1);
     world.server.tick();
-    expect(world.server.finish((devices[0] as TestDevice).ctx)).toMatchObject({
+    expect(world.server.finish((devices[0] as FederationDevice).ctx)).toMatchObject({
       sum: Uint32Array.of(1, 0, 1, 0, 1, 0),
     });
   });
 
   it('a crash of every party in the middle changes nothing', () => {
-    const world = new Federation({ bufferSize: 3, dimension: 4, sealings: sealings() });
+    const world = nodeFederation({ bufferSize: 3, dimension: 4, sealings: sealings() });
     const devices = Array.from({ length: 3 }, () => world.device());
     for (const device of devices) device.contribute('key');
     world.server.restart();
@@ -49,7 +49,9 @@ describe.each([
       device.restart();
       granted(device.contribute());
     }
-    expect(world.server.finish((devices[0] as TestDevice).ctx)).toMatchObject({ sum: Uint32Array.of(1, 1, 1, 0) });
+    expect(world.server.finish((devices[0] as FederationDevice).ctx)).toMatchObject({
+      sum: Uint32Array.of(1, 1, 1, 0),
+    });
   });
 });
 
@@ -62,18 +64,18 @@ describe("the paper's theorem", () => {
   it.each(honestPairs)(
     'K-2 colluders and the server pool all they have: of users %d and %d only the sum comes out',
     (a, b) => {
-      const world = new Federation({ bufferSize: K, dimension: 64, sealings: abeSealings() });
+      const world = nodeFederation({ bufferSize: K, dimension: 64, sealings: abeSealings() });
       const devices = Array.from({ length: K }, () => world.device());
       const inputs = devices.map((device) => {
         granted(
           device.contribute(
             'upload',
-            new Float32Array(64).map((__, k) => ((k * 7 + world.devices.indexOf(device)) % 3) - 1),
+            new Float32Array(64).map((__, k) => ((k * 7 + device.number) % 3) - 1),
           ),
         );
         return device.input as Uint32Array;
       });
-      const { ctx } = devices[0] as TestDevice;
+      const { ctx } = devices[0] as FederationDevice;
       granted(world.server.freeze(ctx));
       const request = granted(closeRequestOf(world.server.ports, world.server.buffer(ctx)));
       const { keys } = granted(world.authority.close(world.authority.messages.closeRequest.encode(request)));
@@ -87,15 +89,15 @@ describe("the paper's theorem", () => {
       );
 
       // Each alone is still under the one mask nobody could open, exactly.
-      const secret = recordOf(devices[a] as TestDevice).edges[b - 1] as Uint8Array;
+      const secret = recordOf(devices[a] as FederationDevice).edges[b - 1] as Uint8Array;
       const mask = new Uint32Array(69);
       applyMasksInPlace(
         mask,
         { modulus: RING_32, salt: ctx, terms: [{ seed: new Secret(secret.slice()), sign: 1 }] },
-        world.tools,
+        world.environment.tools,
       );
       const rest = cleanA.slice();
-      subtractInPlace(rest, inputs[a] as Uint32Array, RING_32, world.tools.kernel);
+      subtractInPlace(rest, inputs[a] as Uint32Array, RING_32, world.environment.tools.kernel);
       expect(rest).toEqual(mask);
       expect(cleanA.filter((value, k) => value === (inputs[a] as Uint32Array)[k]).length).toBeLessThan(3);
     },
@@ -103,7 +105,7 @@ describe("the paper's theorem", () => {
 
   /** Removes from y every mask whose seed the pool holds or can open with any key it holds. */
   function cleaned(world: Federation, slot: Slot, known: readonly PooledSeed[]): Uint32Array {
-    const { ctx } = world.devices[0] as TestDevice;
+    const { ctx } = world.devices[0] as FederationDevice;
     const y = world.server.vector(ctx, slot).slice();
     const terms = [
       ...known
@@ -119,7 +121,7 @@ describe("the paper's theorem", () => {
     applyMasksInPlace(
       y,
       { modulus: RING_32, salt: ctx, terms: terms.map(({ seed, sign }) => ({ seed: new Secret(seed.slice()), sign })) },
-      world.tools,
+      world.environment.tools,
     );
     return y;
   }
@@ -134,18 +136,18 @@ describe("the paper's theorem", () => {
   /** Every ciphertext of every deposit tried with every key: of the colluders' slots, and of the close. */
   function poolOfSeeds(
     world: Federation,
-    colluders: readonly TestDevice[],
+    colluders: readonly FederationDevice[],
     keys: readonly ReleasedKey[],
   ): PooledSeed[] {
-    const { ctx } = world.devices[0] as TestDevice;
-    const colluding = colluders.map((device) => world.devices.indexOf(device));
+    const { ctx } = world.devices[0] as FederationDevice;
+    const colluding = colluders.map((device) => device.number);
     const held = [
       ...keys.map(({ key }) => key),
       ...colluding.map((slot) => world.sealings.issuer.issue(edgeAttribute(nodeSuite, ctx, slot as Slot))),
     ];
     const own = colluders.flatMap((device) => {
       const { edges, self } = recordOf(device);
-      const owner = world.devices.indexOf(device);
+      const owner = device.number;
       return [
         { owner, role: 'self' as const, to: 0, seed: self },
         ...edges.map((seed, n) => ({ owner, role: 'edge' as const, to: n + 1, seed })),
@@ -169,13 +171,13 @@ describe("the paper's theorem", () => {
   }
 
   function contextOf(world: Federation, owner: number, role: 'self' | 'edge', to: number): Uint8Array {
-    const { ctx } = world.devices[0] as TestDevice;
+    const { ctx } = world.devices[0] as FederationDevice;
     const joinTag = world.server.buffer(ctx).slots[owner]?.ticket.joinTag as never;
     return sealingContext(ctx, role, joinTag, to);
   }
 });
 
-function recordOf(device: TestDevice): Extract<UserRecord, { kind: 'prepared' }> {
+function recordOf(device: FederationDevice): Extract<UserRecord, { kind: 'prepared' }> {
   const [first] = device.records;
   if (first?.kind !== 'prepared') throw new Error('no record');
   return first;

@@ -1,4 +1,5 @@
 /** Real cryptography for a test federation: CP-ABE and the identity KEM, each with fresh authority keys. */
+
 import {
   abeIssuer,
   abeSealing,
@@ -12,7 +13,7 @@ import {
 } from '@basa/abe';
 import { ENGINE } from '@basa/protocol';
 import { nodeRandomBytes, nodeSuite } from '@basa/runtime/node';
-import type { Sealings } from './federation.ts';
+import type { Sealings } from '@basa/simulator';
 
 const group = await createMclGroup();
 const tools = { group, suite: nodeSuite, randomBytes: nodeRandomBytes };

@@ -1,4 +1,5 @@
 /** One real message of every kind, out of a run of both modes: what decoders are fuzzed with. */
+
 import type { Codec, Ctx, Millis, SlottedSession, UserSession } from '@basa/protocol';
 import {
   authorityMessages,
@@ -22,9 +23,9 @@ import {
   ticketCodec,
   userMessages,
 } from '@basa/protocol';
-import { Federation } from './federation.ts';
-import { granted } from './federation-common.ts';
-import type { TestDevice } from './federation-device.ts';
+import type { Federation, FederationDevice } from '@basa/simulator';
+import { granted } from '@basa/simulator';
+import { nodeFederation } from './tools.ts';
 
 export interface SampleMessage {
   readonly name: string;
@@ -35,14 +36,14 @@ export interface SampleMessage {
 const K = 4;
 
 export function sampleMessages(): readonly SampleMessage[] {
-  const world = new Federation({
+  const world = nodeFederation({
     bufferSize: K,
     minimum: 2,
     dimension: 6,
     staleness: { kind: 'hinge', slope: 0.5, grace: 2 },
   });
   const devices = Array.from({ length: K }, () => world.device());
-  const quitter = devices[3] as TestDevice;
+  const quitter = devices[3] as FederationDevice;
   for (const device of devices.slice(0, 3)) device.contribute();
   quitter.contribute('deposit');
   const { ctx, certificate } = quitter;
@@ -101,7 +102,7 @@ export function sampleMessages(): readonly SampleMessage[] {
 
 /** One record of every kind the authority logs. */
 function recordSamples(world: Federation): SampleMessage[] {
-  const { user, ctx } = world.devices[0] as TestDevice;
+  const { user, ctx } = world.devices[0] as FederationDevice;
   const codec: Codec<object> = {
     name: 'authority record',
     encode: (record) => encodeAuthorityRecord(record as never),

@@ -2,7 +2,9 @@
 import { createCipheriv } from 'node:crypto';
 import type { Keystream, MaskTools, RandomWords } from '@basa/masking';
 import { plainVectorKernel } from '@basa/masking';
-import { createNodeKeystream, createWasmVectorKernel, nodeSuite } from '@basa/runtime/node';
+import { createNodeKeystream, createNodeSigner, createWasmVectorKernel, nodeSuite } from '@basa/runtime/node';
+import type { Environment, FederationOptions } from '@basa/simulator';
+import { Federation } from '@basa/simulator';
 
 export function wasmTools(): MaskTools<Keystream> {
   const kernel = createWasmVectorKernel();
@@ -27,4 +29,16 @@ export function seededWords(seed: number): RandomWords {
 /** A seed of 32 equal bytes: distinct for distinct numbers below 256. */
 export function fixedSeed(byte: number): Uint8Array {
   return new Uint8Array(32).fill(byte);
+}
+
+/** The outside of a federation, on Node. */
+const nodeEnvironment: Environment = {
+  tools: wasmTools(),
+  createSigner: createNodeSigner,
+  randomWords: seededWords,
+};
+
+/** A federation on Node. */
+export function nodeFederation(options: FederationOptions): Federation {
+  return new Federation(nodeEnvironment, options);
 }

@@ -11,7 +11,10 @@ export interface SeedSealing {
   /** Length of every sealed seed. */
   readonly sealedBytes: number;
   seal(seed: Uint8Array, attribute: Uint8Array, context: Uint8Array): Uint8Array;
-  /** The seed, or undefined where the key or the context is not the one it was sealed for. */
+  /**
+   * The seed, or undefined where the key or the context is not the one it was sealed for, or the bytes are no sealed
+   * seed. Key bytes that are no key at all are their issuer's fault and throw a `DecodeError`.
+   */
   open(sealed: Uint8Array, attributeKey: Uint8Array, context: Uint8Array): Uint8Array | undefined;
 }
 
@@ -21,7 +24,7 @@ export interface AttributeKeyIssuer {
   readonly publicKey: Uint8Array;
   /** `KeyGen` of the paper for one attribute. */
   issue(attribute: Uint8Array): Uint8Array;
-  /** 32 bytes that only the holder of the master key can derive, for the label. */
+  /** 32 bytes that only the holder of the master key can derive, for the label. The caller may overwrite them. */
   derive(label: Uint8Array): Uint8Array;
 }
 

@@ -7,7 +7,7 @@ export type RandomBytes = (length: number) => Uint8Array;
 export interface Suite {
   /** SHA-256 over the concatenation of the parts. */
   sha256(...parts: readonly Uint8Array[]): Uint8Array;
-  /** HKDF-SHA-256 (RFC 5869), extract and expand. */
+  /** HKDF-SHA-256 (RFC 5869), extract and expand; `info` of at most 1024 bytes, which is what OpenSSL takes. */
   hkdf(input: { secret: Uint8Array; salt: Uint8Array; info: Uint8Array; length: number }): Uint8Array;
   /** ChaCha20-Poly1305 (RFC 8439): ciphertext followed by the 16-byte tag. A key and nonce pair seals once. */
   seal(input: AeadInput & { plaintext: Uint8Array }): Uint8Array;

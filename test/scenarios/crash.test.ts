@@ -1,22 +1,22 @@
+import type { SecureBuffer } from '@basa/protocol';
+import { AttributeAuthority, millis, restoreSecureBuffer } from '@basa/protocol';
+import type { Federation, FederationDevice } from '@basa/simulator';
+import { granted, LEASE_MS } from '@basa/simulator';
 import { describe, expect, it } from 'vitest';
-import { Federation, LEASE_MS } from '../../../test/support/federation.ts';
-import { granted } from '../../../test/support/federation-common.ts';
-import type { TestDevice } from '../../../test/support/federation-device.ts';
-import type { SecureBuffer } from '../src/index.ts';
-import { AttributeAuthority, millis, restoreSecureBuffer } from '../src/index.ts';
+import { nodeFederation } from '../support/tools.ts';
 
 const QUITTER = 1;
 
 /** Four devices of which one quits after its key: every kind of record of server, authority and users is written. */
 function run(prepare: (world: Federation) => void): { world: Federation; verdict: unknown } {
-  const world = new Federation({ bufferSize: 4, dimension: 6 });
+  const world = nodeFederation({ bufferSize: 4, dimension: 6 });
   const devices = Array.from({ length: 4 }, () => world.device());
   world.records = 0;
   prepare(world);
   for (const [n, device] of devices.entries()) granted(device.contribute(n === QUITTER ? 'key' : 'upload'));
   world.now = millis(world.now + LEASE_MS + 1);
   world.call('tick', () => world.server.tick());
-  const verdict = world.server.finish((devices[0] as TestDevice).ctx);
+  const verdict = world.server.finish((devices[0] as FederationDevice).ctx);
   return { world, verdict };
 }
 
@@ -68,7 +68,7 @@ describe('restore', () => {
       );
     }
     const restored = AttributeAuthority.restore(world.authority.ports, world.authority.records);
-    const ctx = (world.devices[0] as TestDevice).ctx;
+    const ctx = (world.devices[0] as FederationDevice).ctx;
     expect(restored.buffer(ctx)).toEqual(world.authority.core.buffer(ctx));
     expect(restored.head()).toEqual(world.authority.core.head());
     for (const device of world.devices) {
@@ -79,7 +79,7 @@ describe('restore', () => {
   });
 
   it('extends the leases by the time the server was down', () => {
-    const world = new Federation({ bufferSize: 2, dimension: 4 });
+    const world = nodeFederation({ bufferSize: 2, dimension: 4 });
     const devices = [world.device(), world.device()] as const;
     for (const device of devices) device.contribute('key');
     world.server.restart(5 * LEASE_MS);
@@ -93,7 +93,7 @@ describe('a rolled-back authority', () => {
   it.each(['a head ahead of its log', 'no witness'])(
     'meets %s, and answers "unknown" for what was open: no key, no release',
     (how) => {
-      const world = new Federation({ bufferSize: 2, dimension: 4 });
+      const world = nodeFederation({ bufferSize: 2, dimension: 4 });
       const [first, second] = [world.device(), world.device()];
       first.contribute('deposit');
       const snapshot = [...world.authority.log];
@@ -112,7 +112,7 @@ describe('a rolled-back authority', () => {
   );
 
   it('with its witness, and nothing lost, goes on as before', () => {
-    const world = new Federation({ bufferSize: 2, dimension: 4 });
+    const world = nodeFederation({ bufferSize: 2, dimension: 4 });
     const [first, second] = [world.device(), world.device()];
     granted(first.contribute());
     world.authority.restart();

@@ -1,12 +1,5 @@
 import { addInPlace, applyMasksInPlace, dequantizeSum, FIELD } from '@basa/masking';
-import { createNodeSigner, nodeRandomBytes, nodeSuite } from '@basa/runtime/node';
-import { describe, expect, it } from 'vitest';
-import type { Sealings } from '../../../test/support/federation.ts';
-import { transparentSealings } from '../../../test/support/federation.ts';
-import { granted, reasonOf } from '../../../test/support/federation-common.ts';
-import { abeSealings } from '../../../test/support/real-sealings.ts';
-import { seededWords, wasmTools } from '../../../test/support/tools.ts';
-import type { Ctx, Millis, PaperBuffer, PaperRecord, UserId } from '../src/index.ts';
+import type { Ctx, Millis, PaperBuffer, PaperRecord, UserId } from '@basa/protocol';
 import {
   acceptPaperUpload,
   connectPaper,
@@ -18,7 +11,13 @@ import {
   restorePaperBuffer,
   tickPaper,
   unsafePaperBuffer,
-} from '../src/index.ts';
+} from '@basa/protocol';
+import { createNodeSigner, nodeRandomBytes, nodeSuite } from '@basa/runtime/node';
+import type { Sealings } from '@basa/simulator';
+import { granted, reasonOf, transparentSealings } from '@basa/simulator';
+import { describe, expect, it } from 'vitest';
+import { abeSealings } from '../support/real-sealings.ts';
+import { seededWords, wasmTools } from '../support/tools.ts';
 
 const tools = wasmTools();
 
@@ -38,7 +37,7 @@ class PaperWorld {
   sum = new Uint32Array(4);
   now = millis(0);
 
-  constructor(bufferSize: number, sealings = transparentSealings(), version = 3) {
+  constructor(bufferSize: number, sealings = transparentSealings(nodeSuite), version = 3) {
     this.sealings = sealings;
     this.fresh = unsafePaperBuffer({ bufferSize, leaseMs: 100 }, nodeRandomBytes(32) as Ctx, version);
     this.buffer = this.fresh;
@@ -87,7 +86,7 @@ class PaperWorld {
 const user = (n: number): UserId => new Uint8Array(32).fill(n + 1) as UserId;
 
 describe.each([
-  ['transparent sealing', transparentSealings],
+  ['transparent sealing', () => transparentSealings(nodeSuite)],
   ['CP-ABE', abeSealings],
 ])('paper mode with %s', (_, sealings) => {
   it.each([2, 3, 6])('fills a buffer of K = %d in turn, and the masks cancel', (K) => {

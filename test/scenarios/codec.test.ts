@@ -1,9 +1,9 @@
 import { DecodeError } from '@basa/masking';
+import { frameHeader, unframeHeader } from '@basa/protocol';
 import { describe, expect, it } from 'vitest';
-import { fuzzDecoder } from '../../../test/support/fuzz.ts';
-import { sampleMessages } from '../../../test/support/sample-messages.ts';
-import { frameHeader, unframeHeader } from '../src/index.ts';
-import { KIND } from '../src/kinds.ts';
+import { KIND } from '../../packages/protocol/src/kinds.ts';
+import { fuzzDecoder } from '../support/fuzz.ts';
+import { sampleMessages } from '../support/sample-messages.ts';
 
 const samples = sampleMessages();
 const RUNS = 100_000;

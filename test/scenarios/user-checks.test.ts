@@ -1,10 +1,6 @@
 /** A server or an authority that lies is refused by the user, and the user leaves the buffer for good. */
-import { describe, expect, it } from 'vitest';
-import { Federation } from '../../../test/support/federation.ts';
-import { granted, reasonOf } from '../../../test/support/federation-common.ts';
-import type { TestDevice } from '../../../test/support/federation-device.ts';
-import { seededWords } from '../../../test/support/tools.ts';
-import type { DepositAnswer, InboxEntry, Ticket, UserSession } from '../src/index.ts';
+
+import type { DepositAnswer, InboxEntry, Ticket, UserSession } from '@basa/protocol';
 import {
   abandonSession,
   authorityMessages,
@@ -21,11 +17,15 @@ import {
   receiveKey,
   receiveSlot,
   ticketCodec,
-} from '../src/index.ts';
+} from '@basa/protocol';
+import type { Federation, FederationDevice } from '@basa/simulator';
+import { granted, reasonOf } from '@basa/simulator';
+import { describe, expect, it } from 'vitest';
+import { nodeFederation, seededWords } from '../support/tools.ts';
 
 /** A device that has sent its deposit to slot 2 of 4, and the honest answer. */
-function atDeposit(): { world: Federation; device: TestDevice; answer: DepositAnswer } {
-  const world = new Federation({ bufferSize: 4, dimension: 6 });
+function atDeposit(): { world: Federation; device: FederationDevice; answer: DepositAnswer } {
+  const world = nodeFederation({ bufferSize: 4, dimension: 6 });
   const [first, second, device] = [world.device(), world.device(), world.device()];
   first.contribute('deposit');
   second.contribute('deposit');
@@ -168,7 +168,7 @@ describe('a key', () => {
 
 describe('an upload', () => {
   function frozenDevice() {
-    const world = new Federation({ bufferSize: 3, dimension: 6 });
+    const world = nodeFederation({ bufferSize: 3, dimension: 6 });
     const device = world.device();
     device.contribute('key');
     device.receiveKeyAndFreeze('upload');
@@ -211,7 +211,7 @@ describe('an upload', () => {
 
 describe('an outcome', () => {
   function outcomes() {
-    const world = new Federation({ bufferSize: 3, dimension: 6 });
+    const world = nodeFederation({ bufferSize: 3, dimension: 6 });
     const [first, second, left] = [world.device(), world.device(), world.device()];
     first.contribute();
     second.contribute();
@@ -247,7 +247,7 @@ describe('an outcome', () => {
 });
 
 describe('a descriptor', () => {
-  const world = new Federation({ bufferSize: 4, minimum: 3, dimension: 6 });
+  const world = nodeFederation({ bufferSize: 4, minimum: 3, dimension: 6 });
   const descriptor = world.server.seat(world.device().user);
   const signedBy = (signer: { sign(message: Uint8Array): Uint8Array }, change: object) => {
     const body = { ...descriptor, ...change };
@@ -290,7 +290,7 @@ describe('a descriptor', () => {
 });
 
 describe('an update', () => {
-  const world = new Federation({
+  const world = nodeFederation({
     bufferSize: 3,
     dimension: 4,
     maxStaleness: 2,
@@ -339,7 +339,7 @@ describe('an update', () => {
 
 describe('a model', () => {
   it('is trained on only when the authority logged its hash', () => {
-    const world = new Federation({ bufferSize: 3 });
+    const world = nodeFederation({ bufferSize: 3 });
     const entry = world.authority.core.newestModel(world.task);
     if (entry === undefined) throw new Error('no entry');
     const { suite } = world.server.ports;

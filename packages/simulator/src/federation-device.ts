@@ -1,5 +1,5 @@
-/** A device of a test federation: its key, its certificate, and the session it can resume after any crash. */
-import type { Signer } from '@basa/masking';
+/** A device of a federation: its key, its certificate, and the session it can resume after any crash. */
+import type { Signer, Suite } from '@basa/masking';
 import { concatBytes, toHex } from '@basa/masking';
 import type {
   Certificate,
@@ -36,15 +36,16 @@ import {
   uploadHeaderMessage,
   userIdOf,
 } from '@basa/protocol';
-import { nodeSuite } from '@basa/runtime/node';
-import type { Federation } from './federation.ts';
-import { Crash, granted } from './federation-common.ts';
-import { seededWords } from './tools.ts';
+import { Crash } from './crash.ts';
+import { granted } from './granted.ts';
+import type { World } from './world.ts';
 
 export type Step = 'seat' | 'deposit' | 'key' | 'upload';
 
-export class TestDevice {
-  readonly world: Federation;
+export class FederationDevice {
+  readonly world: World;
+  /** Counts the devices of a federation: names the coordinate of its one-hot update. */
+  readonly number: number;
   readonly signer: Signer;
   readonly user: UserId;
   certificate: Certificate;
@@ -55,19 +56,24 @@ export class TestDevice {
   session: UserSession | undefined;
   deltaId: Uint8Array;
 
-  constructor(world: Federation, signer: Signer) {
+  constructor(world: World, number: number, signer: Signer) {
     this.world = world;
+    this.number = number;
     this.signer = signer;
-    this.user = userIdOf(nodeSuite, signer.publicKey);
+    this.user = userIdOf(this.suite, signer.publicKey);
     this.deltaId = world.randomBytes(16);
     this.certificate = granted(
       world.authority.enrol({ task: world.task, deviceKey: signer.publicKey, notAfter: millis(world.now + 10 ** 9) }),
     );
   }
 
+  get suite(): Suite {
+    return this.world.environment.tools.suite;
+  }
+
   get ports(): UserPorts {
     const { authority, randomBytes, sealings } = this.world;
-    return { suite: nodeSuite, randomBytes, sealing: sealings.sealing, authorityKey: authority.publicKey };
+    return { suite: this.suite, randomBytes, sealing: sealings.sealing, authorityKey: authority.publicKey };
   }
 
   get ctx(): Ctx {
@@ -84,7 +90,7 @@ export class TestDevice {
   /** The one-hot update of this device: its number says which coordinate. */
   oneHot(): Float32Array {
     const delta = new Float32Array(this.world.policy.dimension);
-    delta[this.world.devices.indexOf(this)] = 1;
+    delta[this.number] = 1;
     return delta;
   }
 
@@ -105,7 +111,7 @@ export class TestDevice {
   }
 
   restart(): void {
-    this.session = restoreSession(nodeSuite, this.records);
+    this.session = restoreSession(this.suite, this.records);
   }
 
   /** Starts over with a new update; the old session's records are done with. */
@@ -126,16 +132,16 @@ export class TestDevice {
     if (this.session?.step === 'acknowledged') return done;
     if (this.session === undefined) {
       const descriptor = this.world.server.seat(this.user);
-      granted(checkDescriptor(nodeSuite, this.world.pins, descriptor, this.world.now));
+      granted(checkDescriptor(this.suite, this.world.pins, descriptor, this.world.now));
       if (until === 'seat') return done;
       const built = buildInput(descriptor, {
         delta,
         trainedOn: trainedOn ?? descriptor.version,
-        randomWords: seededWords(7),
+        randomWords: this.world.environment.randomWords(7),
       });
       if (built.kind === 'refused') return built;
       this.input = built.vector;
-      const inputDigest = inputDigestOf(nodeSuite, built.vector);
+      const inputDigest = inputDigestOf(this.suite, built.vector);
       granted(
         this.persist(
           prepareDeposit(this.ports, { descriptor, certificate: this.certificate, deltaId: this.deltaId, inputDigest }),

@@ -1,6 +1,7 @@
-/** The authority of a test federation: the real state machine, its log, and a witness of its head elsewhere. */
+/** The authority of a federation: the real state machine, its log, and a witness of its head elsewhere. */
 import type { Signer } from '@basa/masking';
 import type {
+  AuthorityMessages,
   AuthorityPorts,
   AuthorityRecord,
   AuthorityStep,
@@ -26,20 +27,19 @@ import {
   modelEntryCodec,
   outcomeCodec,
 } from '@basa/protocol';
-import { nodeSuite } from '@basa/runtime/node';
-import type { Federation } from './federation.ts';
+import type { AuthorityPeer, World } from './world.ts';
 
-export class TestAuthority {
-  readonly world: Federation;
+export class FederationAuthority implements AuthorityPeer {
+  readonly world: World;
   readonly ports: AuthorityPorts;
   /** The log on disk, as bytes, and the head somebody else keeps. */
   log: Uint8Array[] = [];
   witness: Head | undefined;
   core: AttributeAuthority;
 
-  constructor(world: Federation, signer: Signer) {
+  constructor(world: World, signer: Signer) {
     this.world = world;
-    this.ports = { suite: nodeSuite, signer, issuerFor: () => world.sealings.issuer };
+    this.ports = { suite: world.environment.tools.suite, signer, issuerFor: () => world.sealings.issuer };
     this.core = new AttributeAuthority(this.ports);
   }
 
@@ -92,7 +92,7 @@ export class TestAuthority {
     this.log.push(...records.map(encodeAuthorityRecord));
   }
 
-  get messages() {
+  get messages(): AuthorityMessages {
     return authorityMessages(this.world.policy.bufferSize);
   }
 

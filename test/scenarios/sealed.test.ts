@@ -1,13 +1,13 @@
 import { toHex } from '@basa/masking';
+import { judgeOutcome, millis } from '@basa/protocol';
+import type { Federation, FederationDevice } from '@basa/simulator';
+import { CLOSE_MS, granted, LEASE_MS, OPEN_MS, reasonOf } from '@basa/simulator';
 import { describe, expect, it } from 'vitest';
-import { CLOSE_MS, Federation, LEASE_MS, OPEN_MS } from '../../../test/support/federation.ts';
-import { granted, reasonOf } from '../../../test/support/federation-common.ts';
-import type { TestDevice } from '../../../test/support/federation-device.ts';
-import { judgeOutcome, millis } from '../src/index.ts';
+import { nodeFederation } from '../support/tools.ts';
 
 /** A world with K devices. */
-function worldOf(bufferSize: number, minimum = 2): { world: Federation; devices: TestDevice[] } {
-  const world = new Federation({ bufferSize, minimum, dimension: bufferSize + 2 });
+function worldOf(bufferSize: number, minimum = 2): { world: Federation; devices: FederationDevice[] } {
+  const world = nodeFederation({ bufferSize, minimum, dimension: bufferSize + 2 });
   return { world, devices: Array.from({ length: bufferSize }, () => world.device()) };
 }
 
@@ -17,9 +17,9 @@ function counted(verdict: { kind: string; sum?: Uint32Array }): number[] {
   return [...verdict.sum];
 }
 
-function oneHotSum(world: Federation, ...devices: TestDevice[]): number[] {
+function oneHotSum(world: Federation, ...devices: FederationDevice[]): number[] {
   return Array.from({ length: world.policy.dimension }, (_, k) =>
-    devices.some((device) => world.devices.indexOf(device) === k) ? 1 : 0,
+    devices.some((device) => device.number === k) ? 1 : 0,
   );
 }
 
@@ -41,7 +41,7 @@ describe('a full buffer', () => {
     const { world, devices } = worldOf(5);
     for (const device of devices) device.contribute('deposit');
     for (const device of [...devices].reverse()) granted(device.contribute());
-    expect(counted(world.server.finish((devices[0] as TestDevice).ctx))).toEqual(oneHotSum(world, ...devices));
+    expect(counted(world.server.finish((devices[0] as FederationDevice).ctx))).toEqual(oneHotSum(world, ...devices));
   });
 
   it('makes the next version of the model, once', () => {
@@ -62,7 +62,7 @@ describe('drop-outs', () => {
       const rest = devices.filter((_, n) => n !== quitter);
       world.now = millis(world.now + LEASE_MS + 1);
       world.server.tick();
-      const ctx = (rest[0] as TestDevice).ctx;
+      const ctx = (rest[0] as FederationDevice).ctx;
       expect(counted(world.server.finish(ctx, 'stalled'))).toEqual(oneHotSum(world, ...rest));
     }
   });
@@ -71,14 +71,14 @@ describe('drop-outs', () => {
     const { world, devices } = worldOf(8);
     const steps = ['upload', 'key', 'upload', 'deposit', 'upload', 'key', 'upload', 'deposit'] as const;
     for (const [n, device] of devices.entries()) granted(device.contribute(steps[n]));
-    const ctx = (devices[0] as TestDevice).ctx;
+    const ctx = (devices[0] as FederationDevice).ctx;
     const stayed = devices.filter((_, n) => steps[n] === 'upload');
     expect(counted(world.server.finish(ctx, 'stalled'))).toEqual(oneHotSum(world, ...stayed));
   });
 
   it('leave a slot that is never given to another', () => {
     const { world, devices } = worldOf(3);
-    const [first, second, third] = devices as [TestDevice, TestDevice, TestDevice];
+    const [first, second, third] = devices as [FederationDevice, FederationDevice, FederationDevice];
     first.contribute('deposit');
     world.now = millis(world.now + LEASE_MS + 1);
     world.server.tick();
@@ -90,7 +90,7 @@ describe('drop-outs', () => {
 
   it('below the minimum cannot be closed, and the authority aborts at closeBy', () => {
     const { world, devices } = worldOf(4, 3);
-    const [first, second] = devices as [TestDevice, TestDevice];
+    const [first, second] = devices as [FederationDevice, FederationDevice];
     granted(first.contribute());
     granted(second.contribute());
     const { ctx } = first;
@@ -106,7 +106,7 @@ describe('drop-outs', () => {
 describe('late, doubled and changed uploads', () => {
   it('a late upload is refused and changes nothing', () => {
     const { world, devices } = worldOf(3);
-    const [first] = devices as [TestDevice];
+    const [first] = devices as [FederationDevice];
     first.contribute('key');
     granted(first.receiveKeyAndFreeze('upload') ?? { kind: 'frozen' });
     const before = world.server.buffer(first.ctx);
@@ -125,7 +125,7 @@ describe('late, doubled and changed uploads', () => {
 
   it('other bytes for the same slot are refused', () => {
     const { world, devices } = worldOf(3);
-    const [first] = devices as [TestDevice];
+    const [first] = devices as [FederationDevice];
     first.contribute('key');
     first.receiveKeyAndFreeze('upload');
     const bytes = first.uploadBytes();
@@ -139,7 +139,7 @@ describe('late, doubled and changed uploads', () => {
 
   it('an upload after the buffer is frozen is refused', () => {
     const { world, devices } = worldOf(4);
-    const late = devices[3] as TestDevice;
+    const late = devices[3] as FederationDevice;
     for (const device of devices.slice(0, 3)) granted(device.contribute());
     late.contribute('key');
     late.receiveKeyAndFreeze('upload');
@@ -150,7 +150,7 @@ describe('late, doubled and changed uploads', () => {
 
   it('a buffer cannot be frozen as resolved while a slot is expected', () => {
     const { world, devices } = worldOf(3);
-    const [first, second, third] = devices as [TestDevice, TestDevice, TestDevice];
+    const [first, second, third] = devices as [FederationDevice, FederationDevice, FederationDevice];
     first.contribute();
     second.contribute();
     expect(reasonOf(world.server.freeze(first.ctx))).toBe('not-pending');
@@ -164,8 +164,8 @@ describe('late, doubled and changed uploads', () => {
 describe('void edges', () => {
   it('of a user who seals garbage leave that user out, and the sum of the others is exact', () => {
     const { world, devices } = worldOf(5);
-    const [, cheat] = devices as [TestDevice, TestDevice];
-    (devices[0] as TestDevice).contribute('deposit');
+    const [, cheat] = devices as [FederationDevice, FederationDevice];
+    (devices[0] as FederationDevice).contribute('deposit');
     const { sealing } = world.sealings;
     const honest = sealing.seal;
     Object.assign(sealing, {
@@ -196,7 +196,7 @@ describe('several buffers', () => {
         granted(device.contribute('deposit'));
         contexts.add(toHex(device.ctx));
       }
-      const ctx = (devices[0] as TestDevice).ctx;
+      const ctx = (devices[0] as FederationDevice).ctx;
       for (const device of devices) granted(device.contribute());
       expect(counted(world.server.finish(ctx))).toEqual(oneHotSum(world, ...devices));
     }
@@ -205,13 +205,13 @@ describe('several buffers', () => {
   });
 
   it('are opened as soon as the seats of one are taken', () => {
-    const world = new Federation({ bufferSize: 2, dimension: 8 });
+    const world = nodeFederation({ bufferSize: 2, dimension: 8 });
     const devices = Array.from({ length: 6 }, () => world.device());
     for (const device of devices) granted(device.contribute('deposit'));
     expect(new Set(devices.map(({ ctx }) => toHex(ctx))).size).toBe(3);
     for (const device of devices) granted(device.contribute());
     for (const first of [0, 2, 4]) {
-      const pair = devices.slice(first, first + 2) as [TestDevice, TestDevice];
+      const pair = devices.slice(first, first + 2) as [FederationDevice, FederationDevice];
       expect(counted(world.server.finish(pair[0].ctx))).toEqual(oneHotSum(world, ...pair));
     }
   });

@@ -1,4 +1,4 @@
-/** The server of a test federation: the real cores, and a store that holds records, deposits and bodies. */
+/** The server of a federation: the real cores, and a store that holds records, deposits and bodies. */
 import type { Signer } from '@basa/masking';
 import { addInPlace, dequantizeSum, equalBytes, toHex, unpackVector } from '@basa/masking';
 import type {
@@ -17,6 +17,7 @@ import type {
   Slot,
   SumVerdict,
   UserId,
+  UserMessages,
 } from '@basa/protocol';
 import {
   acceptDeposit,
@@ -48,17 +49,16 @@ import {
   uploadLayout,
   userMessages,
 } from '@basa/protocol';
-import { nodeSuite } from '@basa/runtime/node';
-import type { Federation } from './federation.ts';
-import { granted, slotName } from './federation-common.ts';
+import { granted } from './granted.ts';
+import type { ServerPeer, World } from './world.ts';
 
 interface StoredBuffer {
   readonly descriptor: Descriptor;
   readonly records: BufferRecord[];
 }
 
-export class TestServer {
-  readonly world: Federation;
+export class FederationServer implements ServerPeer {
+  readonly world: World;
   readonly ports: ServerPorts;
   /** On disk. */
   readonly stored = new Map<string, StoredBuffer>();
@@ -70,9 +70,9 @@ export class TestServer {
   coordinator: Coordinator = createCoordinator(500);
   readonly #outboxes = new WeakMap<BufferRecord, readonly InboxEntry[]>();
 
-  constructor(world: Federation, signer: Signer) {
+  constructor(world: World, signer: Signer) {
     this.world = world;
-    this.ports = { suite: nodeSuite, signer, authorityKey: world.authority.publicKey };
+    this.ports = { suite: world.environment.tools.suite, signer, authorityKey: world.authority.publicKey };
   }
 
   buffer(ctx: Ctx): SecureBuffer {
@@ -96,7 +96,7 @@ export class TestServer {
     const request = { ...body, signature: this.ports.signer.sign(bufferRequestCodec.statement(body)) };
     const bytes = bufferRequestCodec.encode(request);
     const descriptor = granted(this.world.call('draw', () => this.world.authority.drawBuffer(bytes)));
-    const buffer = openSecureBuffer(nodeSuite, descriptor);
+    const buffer = openSecureBuffer(this.ports.suite, descriptor);
     this.stored.set(toHex(buffer.ctx), { descriptor, records: [] });
     this.#keep(buffer);
     return buffer.ctx;
@@ -118,7 +118,7 @@ export class TestServer {
     if (verdict.kind === 'refused') return verdict;
     const body = bytes.slice(bodyStart);
     const layout = uploadLayout(buffer.descriptor, header, this.world.sealings.sealing);
-    const bodyHash = bodyHashOf(nodeSuite, body, []);
+    const bodyHash = bodyHashOf(this.ports.suite, body, []);
     const isGood = body.length === layout.bodyBytes && equalBytes(bodyHash, header.bodyHash);
     if (isGood) this.bodies.set(slotName(header.ctx, header.slot), body);
     return this.persist(buffer, acceptUpload(this.ports, buffer, header, bodyHash, this.world.now));
@@ -156,7 +156,7 @@ export class TestServer {
     const buffer = this.buffer(ctx);
     const { sealing } = this.world.sealings;
     const opening = openingTerms({
-      suite: nodeSuite,
+      suite: this.ports.suite,
       sealing,
       buffer,
       keys,
@@ -173,7 +173,8 @@ export class TestServer {
     if (opening.kind === 'cheated') return { kind: 'quarantine', why: `slots ${opening.slots} cheated` };
     const { modulus, dimension } = buffer.descriptor;
     const total = new Uint32Array(dimension + 5);
-    for (const slot of buffer.accepted) addInPlace(total, this.vector(ctx, slot), modulus, this.world.tools.kernel);
+    for (const slot of buffer.accepted)
+      addInPlace(total, this.vector(ctx, slot), modulus, this.world.environment.tools.kernel);
     this.world.mask(total, { modulus, salt: ctx, terms: opening.terms });
     return judgeSum(buffer.descriptor, total, buffer.accepted.length);
   }
@@ -205,7 +206,7 @@ export class TestServer {
   }
 
   appendModel(version: number, ctx: Ctx): ModelEntry {
-    const body = { task: this.world.task, version, modelHash: nodeSuite.sha256(Uint8Array.of(version)), ctx };
+    const body = { task: this.world.task, version, modelHash: this.ports.suite.sha256(Uint8Array.of(version)), ctx };
     const append = { ...body, signature: this.ports.signer.sign(modelAppendCodec.statement(body)) };
     const entry = granted(this.world.authority.appendModel(modelAppendCodec.encode(append)));
     if (version === 0) this.models = [{ version: 0, sum: [] }];
@@ -224,7 +225,7 @@ export class TestServer {
     this.coordinator = createCoordinator(500);
     this.world.now = millis(this.world.now + downtimeMs);
     for (const { descriptor, records } of this.stored.values()) {
-      const buffer = restoreSecureBuffer(nodeSuite, descriptor, records);
+      const buffer = restoreSecureBuffer(this.ports.suite, descriptor, records);
       this.#keep(buffer);
       if (downtimeMs > 0) this.persist(buffer, extendLeases(buffer, downtimeMs));
     }
@@ -240,13 +241,13 @@ export class TestServer {
     const records = this.stored.get(toHex(ctx))?.records ?? [];
     return records.flatMap((entry) => {
       if (entry.kind !== 'deposited' || entry.slot.ticket.slot >= slot) return [];
-      const outbox = this.#outboxes.get(entry) ?? outboxOf(nodeSuite, entry.deposit, entry.slot.ticket);
+      const outbox = this.#outboxes.get(entry) ?? outboxOf(this.ports.suite, entry.deposit, entry.slot.ticket);
       this.#outboxes.set(entry, outbox);
       return outbox[slot - entry.slot.ticket.slot - 1] ?? [];
     });
   }
 
-  get messages() {
+  get messages(): UserMessages {
     return userMessages(this.world.policy.bufferSize, this.world.sealings.sealing);
   }
 
@@ -267,4 +268,8 @@ export class TestServer {
     this.buffers.set(toHex(buffer.ctx), buffer);
     this.coordinator = trackBuffer(this.coordinator, buffer);
   }
+}
+
+function slotName(ctx: Ctx, slot: Slot): string {
+  return `${toHex(ctx)}:${slot}`;
 }

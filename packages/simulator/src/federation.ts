@@ -2,23 +2,16 @@
  * A whole federation in memory: the real cores of server, authority and users, with what each of them has on disk. Every
  * message crosses as bytes. Any party may crash after any record, and any reply may be lost: the world goes on.
  */
-import type { AttributeKeyIssuer, Keystream, MaskTools, Modulus, SeedSealing, Signer } from '@basa/masking';
-import { applyMasksInPlace, RING_32, unsafeTransparentIssuer, unsafeTransparentSealing } from '@basa/masking';
+import type { MaskPlan, Modulus, RandomWords, Signer, Suite } from '@basa/masking';
+import { applyMasksInPlace, ascii, RING_32, unsafeTransparentIssuer, unsafeTransparentSealing } from '@basa/masking';
 import type { Ctx, Millis, Pins, Staleness, TaskId, TaskPolicy } from '@basa/protocol';
 import { ENGINE, taskIdOf } from '@basa/protocol';
-import { createNodeSigner, nodeSuite } from '@basa/runtime/node';
-import { TestAuthority } from './federation-authority.ts';
-import type { PartyName } from './federation-common.ts';
-import { Crash } from './federation-common.ts';
-import { TestDevice } from './federation-device.ts';
-import { TestServer } from './federation-server.ts';
-import { seededWords, wasmTools } from './tools.ts';
-
-export interface Sealings {
-  readonly engine: number;
-  readonly issuer: AttributeKeyIssuer;
-  readonly sealing: SeedSealing;
-}
+import type { PartyName } from './crash.ts';
+import { Crash } from './crash.ts';
+import { FederationAuthority } from './federation-authority.ts';
+import { FederationDevice } from './federation-device.ts';
+import { FederationServer } from './federation-server.ts';
+import type { Environment, Sealings, World } from './world.ts';
 
 export interface FederationOptions {
   readonly bufferSize: number;
@@ -36,27 +29,28 @@ export const LEASE_MS = 1000;
 export const OPEN_MS = 60_000;
 export const CLOSE_MS = 60_000;
 
-export class Federation {
-  readonly tools: MaskTools<Keystream> = wasmTools();
+export class Federation implements World {
+  readonly environment: Environment;
   readonly sealings: Sealings;
   readonly policy: TaskPolicy;
   readonly task: TaskId;
-  readonly server: TestServer;
-  readonly authority: TestAuthority;
-  readonly devices: TestDevice[] = [];
+  readonly server: FederationServer;
+  readonly authority: FederationAuthority;
+  readonly devices: FederationDevice[] = [];
   now = 1_000_000 as Millis;
   /** Crash after this many more records, and lose the first reply of these steps. */
   crashIn: number | undefined;
   readonly loseReplies = new Set<string>();
   records = 0;
-  readonly #words;
+  readonly #words: RandomWords;
 
-  constructor(options: FederationOptions) {
-    this.#words = seededWords(options.seed ?? 1);
-    this.sealings = options.sealings ?? transparentSealings();
+  constructor(environment: Environment, options: FederationOptions) {
+    this.environment = environment;
+    this.#words = environment.randomWords(options.seed ?? 1);
+    this.sealings = options.sealings ?? transparentSealings(environment.tools.suite);
     const serverSigner = this.signer();
     this.policy = {
-      name: new TextEncoder().encode('test'),
+      name: ascii('federation'),
       engine: this.sealings.engine,
       bufferSize: options.bufferSize,
       minimum: options.minimum ?? 2,
@@ -72,9 +66,9 @@ export class Federation {
       openMs: OPEN_MS,
       closeMs: CLOSE_MS,
     };
-    this.task = taskIdOf(nodeSuite, this.policy);
-    this.authority = new TestAuthority(this, this.signer());
-    this.server = new TestServer(this, serverSigner);
+    this.task = taskIdOf(environment.tools.suite, this.policy);
+    this.authority = new FederationAuthority(this, this.signer());
+    this.server = new FederationServer(this, serverSigner);
     this.authority.createTask();
     this.server.appendModel(0, new Uint8Array(32) as Ctx);
   }
@@ -90,11 +84,11 @@ export class Federation {
   };
 
   signer(): Signer {
-    return createNodeSigner(this.randomBytes(32));
+    return this.environment.createSigner(this.randomBytes(32));
   }
 
-  device(): TestDevice {
-    const device = new TestDevice(this, this.signer());
+  device(): FederationDevice {
+    const device = new FederationDevice(this, this.devices.length, this.signer());
     this.devices.push(device);
     return device;
   }
@@ -126,12 +120,12 @@ export class Federation {
     }
   }
 
-  mask(vector: Uint32Array, plan: Parameters<typeof applyMasksInPlace>[1]): void {
-    applyMasksInPlace(vector, plan, this.tools);
+  mask(vector: Uint32Array, plan: MaskPlan): void {
+    applyMasksInPlace(vector, plan, this.environment.tools);
   }
 
   /** Fills one buffer with the given devices, in this order, and returns it. */
-  fill(devices: readonly TestDevice[]): Ctx {
+  fill(devices: readonly FederationDevice[]): Ctx {
     let ctx: Ctx | undefined;
     for (const device of devices) {
       device.contribute();
@@ -142,10 +136,10 @@ export class Federation {
   }
 }
 
-export function transparentSealings(): Sealings {
+export function transparentSealings(suite: Suite): Sealings {
   return {
     engine: ENGINE.unsafeTransparent,
-    issuer: unsafeTransparentIssuer(nodeSuite),
+    issuer: unsafeTransparentIssuer(suite),
     sealing: unsafeTransparentSealing({ seed: 32, attribute: 32, context: 70 }),
   };
 }

@@ -1,9 +1,6 @@
 /** What the authority refuses, and that a refusal changes nothing. */
-import { describe, expect, it } from 'vitest';
-import { CLOSE_MS, Federation, OPEN_MS } from '../../../test/support/federation.ts';
-import { granted, reasonOf } from '../../../test/support/federation-common.ts';
-import type { TestDevice } from '../../../test/support/federation-device.ts';
-import type { CloseRequest, KeyRequest, ModelAppend, Slot, UploadHeader } from '../src/index.ts';
+
+import type { CloseRequest, KeyRequest, ModelAppend, Slot, UploadHeader } from '@basa/protocol';
 import {
   authorityMessages,
   bufferRequestCodec,
@@ -12,13 +9,17 @@ import {
   modelAppendCodec,
   ticketCodec,
   viewsOf,
-} from '../src/index.ts';
+} from '@basa/protocol';
+import type { Federation, FederationDevice } from '@basa/simulator';
+import { CLOSE_MS, granted, OPEN_MS, reasonOf } from '@basa/simulator';
+import { describe, expect, it } from 'vitest';
+import { nodeFederation } from '../support/tools.ts';
 
 const messages = authorityMessages(4);
 
 /** Three devices: two with their keys, the third with a slot and no key yet. */
 function atKey() {
-  const world = new Federation({ bufferSize: 4, dimension: 6 });
+  const world = nodeFederation({ bufferSize: 4, dimension: 6 });
   const [first, second, third] = [world.device(), world.device(), world.device()];
   first.contribute('key');
   second.contribute('key');
@@ -28,7 +29,7 @@ function atKey() {
 }
 
 /** The request with other words, signed by the device that asks. */
-function asked(world: Federation, device: TestDevice, request: KeyRequest, change: Partial<KeyRequest> = {}) {
+function asked(world: Federation, device: FederationDevice, request: KeyRequest, change: Partial<KeyRequest> = {}) {
   const body = { ...request, ...change };
   const signature = device.signer.sign(messages.keyRequest.statement(body));
   return world.authority.issueKey(messages.keyRequest.encode({ ...body, signature }));
@@ -153,10 +154,10 @@ describe('a key', () => {
 
 /** A frozen buffer of four slots, of which the last quit, and the server's request. */
 function atClose() {
-  const world = new Federation({ bufferSize: 4, minimum: 2, dimension: 6 });
+  const world = nodeFederation({ bufferSize: 4, minimum: 2, dimension: 6 });
   const devices = Array.from({ length: 4 }, () => world.device());
   for (const [n, device] of devices.entries()) granted(device.contribute(n === 3 ? 'key' : 'upload'));
-  const { ctx } = devices[0] as TestDevice;
+  const { ctx } = devices[0] as FederationDevice;
   granted(world.server.freeze(ctx, 'stalled'));
   const request = granted(closeRequestOf(world.server.ports, world.server.buffer(ctx)));
   return { world, devices, ctx, request };
@@ -227,7 +228,7 @@ describe('a close', () => {
 
   it('with a void edge between two accepted slots is refused', () => {
     const { world, devices, request } = atClose();
-    const victim = devices[2] as TestDevice;
+    const victim = devices[2] as FederationDevice;
     const header = { ...(request.headers[2] as UploadHeader), voids: [0 as Slot] };
     const signature = victim.signer.sign(messages.uploadHeader.statement(header));
     const no = closed(world, request, withHeader(request, 2, { ...header, signature }));
@@ -280,19 +281,19 @@ describe('the model log', () => {
 
 describe('a task', () => {
   it('whose sums could wrap is refused with a sentence that says what to change', () => {
-    expect(() => new Federation({ bufferSize: 4000, modulus: { kind: 'ring', bits: 12 } })).toThrow();
-    const world = new Federation({ bufferSize: 4 });
+    expect(() => nodeFederation({ bufferSize: 4000, modulus: { kind: 'ring', bits: 12 } })).toThrow();
+    const world = nodeFederation({ bufferSize: 4 });
     const step = world.authority.core.createTask({ ...world.policy, level: 2 ** 31, clip: 100 });
     expect(step.answer).toMatchObject({ reason: 'policy-invalid', detail: expect.stringContaining('could wrap') });
   });
 
   it.each([{ bufferSize: 1 }, { minimum: 1 }, { minimum: 5 }, { dimension: 0 }])('with %o is refused', (change) => {
-    const world = new Federation({ bufferSize: 4 });
+    const world = nodeFederation({ bufferSize: 4 });
     expect(reasonOf(world.authority.core.createTask({ ...world.policy, ...change }).answer)).toBe('policy-invalid');
   });
 
   it('gives the same buffer for the same nonce, and none to a stranger', () => {
-    const world = new Federation({ bufferSize: 4 });
+    const world = nodeFederation({ bufferSize: 4 });
     const body = { task: world.task, nonce: new Uint8Array(16) };
     const fresh = () => ({ bufferId: world.randomBytes(16), sealingKey: new Uint8Array() });
     const { signer } = world.server.ports;

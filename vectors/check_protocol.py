@@ -1,0 +1,684 @@
+"""Checks vectors/protocol.json, written from docs/wire-format.md alone: Python's standard library and openssl (AES).
+
+It shares nothing with the TypeScript code. It follows every message of every vector, then changes the vectors one
+byte at a time to see itself fail; it prints one line, or names the vector and what does not come out.
+"""
+import functools
+import hashlib
+import json
+import math
+import pathlib
+import struct
+import sys
+from types import SimpleNamespace
+
+from check import FIELD, hkdf, mask
+
+FILE = pathlib.Path(__file__).parent / "protocol.json"
+ZEROS = bytes(32)
+SEALED_SEED = {0: 134, 1: 240, 2: 128}  # bytes, by engine
+EDGE, SELF, DROP = 1, 2, 3  # roles in an attribute
+CLOSE_ROLES = {"self": 0, "edge": 1, "drop": 2}  # roles in a closeAnswer
+SEAL_ROLES = {"edge": 0, "self": 1, "backup": 2}  # roles in the context of a sealed seed
+checks = 0
+
+
+class Mismatch(Exception):
+    """Says what does not come out."""
+
+
+def agree(what, got, expected=True):
+    global checks
+    checks += 1
+    if got != expected:
+        raise Mismatch(what)
+
+
+def sha256(*parts):
+    return hashlib.sha256(b"".join(parts)).digest()
+
+
+def header(kind):
+    return bytes([1, 1, kind])
+
+
+def u16(number):
+    return number.to_bytes(2, "little")
+
+
+def fields_of(where, vector, names):
+    agree(f"the fields of {where}", set(vector), set(names.split()))
+
+
+# Ed25519, strict. A point is (X, Y, Z, T) with x = X/Z, y = Y/Z, xy = T/Z.
+
+P = 2**255 - 19
+L = 2**252 + 27742317777372353535851937790883648493
+D = -121665 * pow(121666, -1, P) % P
+ROOT = pow(2, (P - 1) // 4, P)
+NEUTRAL = (0, 1, 1, 0)
+
+
+def add(p, q):
+    a, b = (p[1] - p[0]) * (q[1] - q[0]) % P, (p[1] + p[0]) * (q[1] + q[0]) % P
+    c, d = 2 * p[3] * q[3] * D % P, 2 * p[2] * q[2] % P
+    e, f, g, h = b - a, d - c, d + c, b + a
+    return e * f % P, g * h % P, f * g % P, e * h % P
+
+
+def double(p):
+    a, b, c = p[0] * p[0] % P, p[1] * p[1] % P, 2 * p[2] * p[2] % P
+    h, g = a + b, a - b
+    e, f = h - (p[0] + p[1]) ** 2, c + g
+    return e * f % P, g * h % P, f * g % P, e * h % P
+
+
+def decode_point(data):
+    """The point, or None where the encoding is not canonical or no point."""
+    y = int.from_bytes(data, "little")
+    sign, y = y >> 255, y & (2**255 - 1)
+    square = (y * y - 1) * pow(D * y * y + 1, -1, P) % P
+    x = pow(square, (P + 3) // 8, P)
+    if x * x % P != square:
+        x = x * ROOT % P
+    if y >= P or x * x % P != square or (x == 0 and sign):
+        return None
+    x = P - x if x & 1 != sign else x
+    return x, y, 1, x * y % P
+
+
+def encode_point(p):
+    z = pow(p[2], -1, P)
+    return ((p[1] * z % P) | (p[0] * z % P & 1) << 255).to_bytes(32, "little")
+
+
+BASE = decode_point((4 * pow(5, -1, P) % P).to_bytes(32, "little"))
+
+
+@functools.lru_cache(None)
+def verifies(key, message, signature):
+    point, s = decode_point(key), int.from_bytes(signature[32:], "little")
+    if point is None or s >= L or encode_point(double(double(double(point)))) == encode_point(NEUTRAL):
+        return False
+    h = int.from_bytes(hashlib.sha512(signature[:32] + key + message).digest(), "little") % L
+    minus = (P - point[0], point[1], 1, P - point[3])
+    sums, result = (None, BASE, minus, add(BASE, minus)), NEUTRAL
+    for bit in reversed(range(253)):
+        result = double(result)
+        term = sums[(s >> bit & 1) + 2 * (h >> bit & 1)]
+        result = add(result, term) if term else result
+    return encode_point(result) == signature[:32]
+
+
+# X25519 (RFC 7748) and ChaCha20-Poly1305 (RFC 8439)
+
+
+@functools.lru_cache(None)
+def x25519(secret, public):
+    k = int.from_bytes(secret, "little") & (2**254 - 8) | 2**254
+    u = int.from_bytes(public, "little") & (2**255 - 1)
+    x2, z2, x3, z3, swap = 1, 0, u, 1, 0
+    for t in reversed(range(255)):
+        if swap ^ (k >> t & 1):
+            x2, z2, x3, z3 = x3, z3, x2, z2
+        swap = k >> t & 1
+        a, b, c, d = x2 + z2, x2 - z2, x3 + z3, x3 - z3
+        aa, bb, da, cb = a * a % P, b * b % P, d * a % P, c * b % P
+        e = aa - bb
+        x2, z2, x3, z3 = aa * bb % P, e * (aa + 121665 * e) % P, (da + cb) ** 2 % P, u * (da - cb) ** 2 % P
+    if swap:
+        x2, z2 = x3, z3
+    return (x2 * pow(z2, P - 2, P) % P).to_bytes(32, "little")
+
+
+def chacha20(key, counter, nonce):
+    start = struct.unpack("<16I", b"expand 32-byte k" + key + struct.pack("<I", counter) + nonce)
+    state = list(start)
+
+    def mix(a, b, target, turn):
+        state[a] = (state[a] + state[b]) & 0xFFFFFFFF
+        word = state[target] ^ state[a]
+        state[target] = (word << turn | word >> 32 - turn) & 0xFFFFFFFF
+
+    for _ in range(10):
+        for a, b, c, d in [(k, k + 4, k + 8, k + 12) for k in range(4)] + [
+            (k, 4 + (k + 1) % 4, 8 + (k + 2) % 4, 12 + (k + 3) % 4) for k in range(4)
+        ]:
+            mix(a, b, d, 16), mix(c, d, b, 12), mix(a, b, d, 8), mix(c, d, b, 7)
+    return struct.pack("<16I", *((x + y) & 0xFFFFFFFF for x, y in zip(state, start)))
+
+
+def aead_open(key, nonce, data, associated):
+    """The plaintext, or None where the tag does not fit."""
+    text, tag = data[:-16], data[-16:]
+    one_time = chacha20(key, 0, nonce)
+    r, total = int.from_bytes(one_time[:16], "little") & 0x0FFFFFFC0FFFFFFC0FFFFFFC0FFFFFFF, 0
+    padded = b"".join(part + bytes(-len(part) % 16) for part in (associated, text))
+    padded += struct.pack("<QQ", len(associated), len(text))
+    for at in range(0, len(padded), 16):
+        total = (total + int.from_bytes(padded[at : at + 16] + b"\x01", "little")) * r % (2**130 - 5)
+    if ((total + int.from_bytes(one_time[16:32], "little")) % 2**128).to_bytes(16, "little") != tag:
+        return None
+    stream = b"".join(chacha20(key, 1 + block, nonce) for block in range(-(-len(text) // 64)))
+    return bytes(x ^ y for x, y in zip(text, stream))
+
+
+# Layouts: each field is a function from a Reader to its value
+
+
+class Reader:
+    def __init__(self, name, data, users=0, sealed=0):
+        self.name, self.data, self.users, self.sealed = name, data, users, sealed
+
+    def take(self, length):
+        if length > len(self.data):
+            raise Mismatch(f"{self.name} is too short")
+        head, self.data = self.data[:length], self.data[length:]
+        return head
+
+    def number(self, length):
+        return int.from_bytes(self.take(length), "little")
+
+    def record(self, fields):
+        return {name: field(self) for name, field in fields.items()}
+
+
+def raw(length):
+    return lambda r: r.take(length)
+
+
+def integer(length, limit):
+    def field(r):
+        number = r.number(length)
+        agree(f"an integer of {r.name} below its limit", number < limit)
+        return number
+
+    return field
+
+
+def short(limit):
+    def field(r):
+        length = r.number(2)
+        agree(f"a length in {r.name} within {limit}", length <= limit)
+        return r.take(length)
+
+    return field
+
+
+def nested(name):
+    return lambda r: read(name, r.take(r.number(2)), r.users, r.sealed)
+
+
+def many(**fields):
+    return lambda r: [r.record(fields) for _ in range(r.number(2))]
+
+
+def increasing(r):
+    numbers = [r.number(2) for _ in range(r.number(2))]
+    agree(f"a list of {r.name} strictly increasing", numbers, sorted(set(numbers)))
+    return numbers
+
+
+def staleness(r):
+    kind = r.number(1)
+    agree(f"the staleness of {r.name} of a known kind", kind <= 2)
+    return kind, *(f64(r) for _ in range(kind))
+
+
+def f64(r):
+    return struct.unpack("<d", r.take(8))[0]
+
+
+def sealed_seed(r):
+    return r.take(r.sealed)
+
+
+def sealed_list(r):
+    return [sealed_seed(r) for _ in range(r.number(2))]
+
+
+def deposited(r):
+    return [(r.take(32), sealed_seed(r)) for _ in range(r.users)]
+
+
+B16, B32, B64 = raw(16), raw(32), raw(64)
+U8, U16, U32, U53 = integer(1, 2**8), integer(2, 2**16), integer(4, 2**32), integer(8, 2**53)
+PLAN = {"d": U32, "group": U8, "level": U32, "clip": f64}
+LAYOUTS = {  # kind, signed, fields after the header
+    "certificate": (1, True, {"task": B32, "device": B32, "notAfter": U53}),
+    "policy": (2, False, {
+        "name": short(64), "engine": U8, "K": U16, "Kmin": U16, **PLAN, "staleness": staleness, "maxStaleness": U32,
+        "manifest": B32, "server": B32, "uploadLeaseMs": U32, "openMs": U32, "closeMs": U32}),
+    "descriptor": (3, True, {
+        "engine": U8, "task": B32, "buffer": B16, "K": U16, "Kmin": U16, "version": U53, "model": B32, **PLAN, "W": U32,
+        "staleness": staleness, "maxStaleness": U32, "manifest": B32, "sealingKey": short(4096), "server": B32,
+        "authority": B32, "uploadLeaseMs": U32, "expiry": U53, "closeBy": U53}),
+    "ticket": (5, True, {"ctx": B32, "slot": U16, "g": B32, "D": B32, "V": B32, "deadline": U53}),
+    "keyRequest": (6, True, {
+        "certificate": nested("certificate"), "nonce": B16, "ticket": nested("ticket"), "earlier": many(g=B32, D=B32),
+        "ephemeral": B32}),
+    "receipt": (7, True, {"request": B32, "ctx": B32, "slot": U16, "g": B32, "D": B32, "V": B32, "keyHash": B32}),
+    "keyAnswer": (8, False, {"envelope": short(1024), "receipt": nested("receipt")}),
+    "uploadHeader": (9, True, {
+        "ctx": B32, "slot": U16, "g": B32, "V": B32, "bodyHash": B32, "void": increasing,
+        "receipt": nested("receipt")}),
+    "deposit": (10, False, {
+        "certificate": nested("certificate"), "ctx": B32, "nonce": B16, "D": B32, "seeds": deposited,
+        "signature": B64}),
+    "depositAnswer": (11, False, {
+        "ticket": nested("ticket"),
+        "inbox": many(g=B32, D=B32, siblings=lambda r: [r.take(32) for _ in range(r.number(2))], commitment=B32,
+                      sealed=sealed_seed)}),
+    "closeRequest": (12, True, {
+        "ctx": B32, "deposits": many(u=B32, nonce=B16, D=B32, signature=B64), "accepted": increasing,
+        "headers": many(header=nested("uploadHeader"))}),
+    "closeAnswer": (13, False, {"outcome": nested("outcome"), "keys": many(slot=U16, role=U8, key=short(1024))}),
+    "outcome": (14, True, {"ctx": B32, "status": U8, "accepted": many(slot=U16, g=B32)}),
+    "paperTicket": (33, True, {"ctx": B32, "slot": U16, "user": B32}),
+    "paperUpload": (34, False, {"slot": U16, "alpha": f64, "sealed": sealed_list}),
+}
+
+
+def read(name, data, users=0, sealed=0):
+    kind, signed, fields = LAYOUTS[name]
+    r = Reader(name, data, users, sealed)
+    agree(f"the header of {name}", r.take(3), header(kind))
+    message = SimpleNamespace(layout=name, raw=data, **r.record(fields))
+    if signed:
+        message.unsigned, message.signature = data[: len(data) - len(r.data)], r.take(64)
+    agree(f"{name} without a trailing byte", r.data, b"")
+    return message
+
+
+def check_signature(message, key):
+    agree(f"the signature of {message.layout}", verifies(key, message.unsigned, message.signature))
+
+
+# What is derived and never sent
+
+
+def attribute(ctx, role, slot=0, g=ZEROS):
+    return sha256(header(65), ctx, bytes([role]), u16(slot), g)
+
+
+def context(ctx, role, g, slot):
+    return header(67) + ctx + bytes([SEAL_ROLES[role]]) + g + u16(slot)
+
+
+def commitment(seed):
+    return sha256(header(68), seed)
+
+
+def leaf(label, committed, sealed):
+    return sha256(b"\0", u16(label), committed, sealed)
+
+
+def merkle_root(nodes):
+    while len(nodes) > 1:
+        pairs = [sha256(b"\1", *nodes[k : k + 2]) for k in range(0, len(nodes) - 1, 2)]
+        nodes = pairs + nodes[len(pairs) * 2 :]
+    return nodes[0]
+
+
+def proven_root(node, index, count, siblings):
+    """The root that a proof leads to, or None where it has too few or too many siblings."""
+    siblings = list(siblings)
+    while count > 1:
+        if index ^ 1 < count:
+            if not siblings:
+                return None
+            sibling = siblings.pop(0)
+            node = sha256(b"\1", sibling, node) if index & 1 else sha256(b"\1", node, sibling)
+        index, count = index // 2, (count + 1) // 2
+    return None if siblings else node
+
+
+def modulus(group):
+    return 2**group if group else FIELD
+
+
+@functools.lru_cache(None)
+def prg(seed, ctx, group, count):
+    return mask(seed, ctx, {"kind": "ring", "bits": group} if group else {"kind": "field"}, count)
+
+
+def combine(vector, terms, ctx, group):
+    """vector + the sum of sign * PRG(seed) over the terms."""
+    masks = [(sign, prg(seed, ctx, group, len(vector))) for sign, seed in terms]
+    return [(x + sum(sign * m[k] for sign, m in masks)) % modulus(group) for k, x in enumerate(vector)]
+
+
+def column_sums(vectors, group):
+    return [sum(column) % modulus(group) for column in zip(*vectors)]
+
+
+def unpack(data, group, count):
+    bits, number = group or 32, int.from_bytes(data, "little")
+    elements = [number >> (bits * k) & (2**bits - 1) for k in range(count)]
+    agree("zero bits after the packed y", number >> (bits * count), 0)
+    agree("the elements of y below the modulus", all(element < modulus(group) for element in elements))
+    return elements
+
+
+# Sealed buffers
+
+
+def check_descriptor(v):
+    """The buffer that policy and descriptor agree on."""
+    names = "policy task authorityKey serverKey descriptor ctx"
+    hexed = {name: bytes.fromhex(v[name]) for name in names.split()}
+    policy, descriptor = read("policy", hexed["policy"]), read("descriptor", hexed["descriptor"])
+    agree("task = SHA-256(policy)", hexed["task"], sha256(policy.raw))
+    agree("the task of the descriptor", descriptor.task, hexed["task"])
+    shared = "engine K Kmin d group level clip staleness maxStaleness manifest server uploadLeaseMs"
+    for name in shared.split():
+        agree(f"{name} of the descriptor as in the policy", getattr(descriptor, name), getattr(policy, name))
+    agree("the server key", descriptor.server, hexed["serverKey"])
+    agree("the authority key id", descriptor.authority, sha256(hexed["authorityKey"]))
+    agree("transparent sealing and its empty sealing key", (descriptor.engine, descriptor.sealingKey), (0, b""))
+    agree("closeBy = expiry + closeMs", descriptor.closeBy, descriptor.expiry + policy.closeMs)
+    agree("a group of 0 or 1 to 32 bits", descriptor.group <= 32)
+    check_signature(descriptor, hexed["authorityKey"])
+    ctx = sha256(descriptor.unsigned)
+    agree("ctx", hexed["ctx"], ctx)
+    return SimpleNamespace(
+        ctx=ctx, task=hexed["task"], K=descriptor.K, Kmin=descriptor.Kmin, d=descriptor.d, group=descriptor.group,
+        closeBy=descriptor.closeBy, sealed=SEALED_SEED[descriptor.engine], authority=hexed["authorityKey"],
+        server=hexed["serverKey"], view=ctx, slots=[])
+
+
+def check_certificate(b, certificate, device):
+    agree("the task of the certificate", certificate.task, b.task)
+    agree("the device key of the certificate", certificate.device, device)
+    check_signature(certificate, b.authority)
+
+
+def check_deposit(b, user):
+    s = SimpleNamespace(device=bytes.fromhex(user["deviceKey"]), nonce=bytes.fromhex(user["nonce"]), upload=None)
+    s.u = sha256(s.device)
+    agree("u", bytes.fromhex(user["user"]), s.u)
+    s.g = sha256(header(64), b.ctx, s.u, s.nonce)
+    agree("g", bytes.fromhex(user["joinTag"]), s.g)
+    s.edges = {j + 1: bytes.fromhex(seed) for j, seed in enumerate(user["edges"])}
+    s.self = bytes.fromhex(user["self"])
+    agree("a seed for each other slot", list(s.edges), list(range(1, b.K)))
+
+    m = s.deposit = read("deposit", bytes.fromhex(user["deposit"]), b.K, b.sealed)
+    check_certificate(b, m.certificate, s.device)
+    agree("ctx and nonce of the deposit", (m.ctx, m.nonce), (b.ctx, s.nonce))
+    expected = [(j, seed, attribute(b.ctx, EDGE, j), context(b.ctx, "edge", s.g, j)) for j, seed in s.edges.items()]
+    expected.append((0, s.self, attribute(b.ctx, SELF, 0, s.g), context(b.ctx, "self", s.g, 0)))
+    for (label, *sealing), (committed, sealed) in zip(expected, m.seeds):
+        agree(f"the sealed seed with label {label}", sealed, b"".join(sealing))
+        agree(f"the commitment with label {label}", committed, commitment(sealing[0]))
+    s.D = merkle_root([leaf(label, *pair) for (label, *_), pair in zip(expected, m.seeds)])
+    agree("D", m.D, s.D)
+    statement = header(4) + b.ctx + s.g + s.D
+    agree("the signature of the depositStatement", verifies(s.device, statement, m.signature))
+    return s
+
+
+def check_deposit_answer(b, s, l, user):
+    m = read("depositAnswer", bytes.fromhex(user["depositAnswer"]), b.K, b.sealed)
+    t = s.ticket = m.ticket
+    agree("ctx, slot, g and D of the ticket", (t.ctx, t.slot, t.g, t.D), (b.ctx, l, s.g, s.D))
+    agree("V of the ticket", t.V, b.view)
+    agree("a deadline before closeBy", t.deadline <= b.closeBy)
+    check_signature(t, b.server)
+    agree("an inbox entry for each earlier slot", len(m.inbox), l)
+    for i, entry in enumerate(m.inbox):
+        sender = b.slots[i]
+        agree(f"g and D of inbox entry {i}", (entry["g"], entry["D"]), (sender.g, sender.D))
+        pair = entry["commitment"], entry["sealed"]
+        agree(f"inbox entry {i} as deposited", pair, sender.deposit.seeds[l - 1])
+        agree(f"the proof of inbox entry {i}", proven_root(leaf(l, *pair), l - 1, b.K, entry["siblings"]), sender.D)
+
+
+def check_key(b, s, l, user):
+    q = read("keyRequest", bytes.fromhex(user["keyRequest"]))
+    agree("certificate and nonce of the keyRequest", (q.certificate.raw, q.nonce), (s.deposit.certificate.raw, s.nonce))
+    agree("the ticket of the keyRequest", q.ticket.raw, s.ticket.raw)
+    agree("the earlier slots of the keyRequest", [(e["g"], e["D"]) for e in q.earlier], [(o.g, o.D) for o in b.slots])
+    secret = bytes.fromhex(user["ephemeralSecret"])
+    agree("an ephemeral secret of 32 bytes", len(secret), 32)
+    agree("the ephemeral key", q.ephemeral, x25519(secret, (9).to_bytes(32, "little")))
+    check_signature(q, s.device)
+
+    a, digest = read("keyAnswer", bytes.fromhex(user["keyAnswer"])), sha256(q.unsigned)
+    r = s.receipt = a.receipt
+    agree("the request digest", r.request, digest)
+    agree("ctx, slot, g, D and V of the receipt", (r.ctx, r.slot, r.g, r.D, r.V), (b.ctx, l, s.g, s.D, b.view))
+    check_signature(r, b.authority)
+    sender, data = a.envelope[:32], a.envelope[32:]
+    associated = header(69) + digest + sender + q.ephemeral
+    key = aead_open(hkdf(x25519(secret, sender), digest, associated, 32), bytes(12), data, associated)
+    agree("the envelope opens", key is not None)
+    agree("the attribute key", key, attribute(b.ctx, EDGE, l))
+    agree("the key hash", r.keyHash, sha256(key))
+
+
+def check_upload(b, s, l, user):
+    s.input, q, elements = user["input"], modulus(b.group), b.d + 5
+    agree("elements of x'", len(s.input), elements)
+    agree("x' = [1, 0, 0, 0, w, x] below the modulus", s.input[:4] == [1, 0, 0, 0] and all(0 <= x < q for x in s.input))
+    if "upload" not in user:
+        return
+    r = Reader("upload", bytes.fromhex(user["upload"]))
+    length = r.number(4)
+    h = read("uploadHeader", r.take(length))
+    agree("zeros after the uploadHeader", r.take(-(4 + length) % 64).strip(b"\0"), b"")
+    agree("ctx, slot, g and V of the uploadHeader", (h.ctx, h.slot, h.g, h.V), (b.ctx, l, s.g, b.view))
+    agree("the body hash", h.bodyHash, sha256(r.data))
+    agree("nothing void", h.void, [])
+    agree("the receipt of the uploadHeader", h.receipt.raw, s.receipt.raw)
+    check_signature(h, s.device)
+    y = unpack(r.take(-(-elements * (b.group or 32) // 8)), b.group, elements)
+    backups = {i: r.take(b.sealed) for i in range(l) if i not in h.void}
+    agree("upload without a trailing byte", r.data, b"")
+    for i, sealed in backups.items():
+        other = b.slots[i]
+        expected = other.edges[l] + attribute(b.ctx, DROP, 0, other.g) + context(b.ctx, "backup", s.g, i)
+        agree(f"backup {i}", sealed, expected)
+    terms = [(1, s.self)] + [(-1, b.slots[i].edges[l]) for i in backups] + [(1, s.edges[j]) for j in range(l + 1, b.K)]
+    agree("y", y, combine(s.input, terms, b.ctx, b.group))
+    s.upload = SimpleNamespace(header=h, y=y, backups=backups)
+
+
+def check_user(b, l, user):
+    names = "deviceKey user nonce joinTag self edges input ephemeralSecret deposit depositAnswer keyRequest keyAnswer"
+    fields_of("the user", user, names + (" upload" if "upload" in user else ""))
+    s = check_deposit(b, user)
+    agree("no other deposit of u", s.u not in [other.u for other in b.slots])
+    check_deposit_answer(b, s, l, user)
+    check_key(b, s, l, user)
+    check_upload(b, s, l, user)
+    b.slots.append(s)
+    b.view = sha256(header(66), b.view, u16(l), s.g, s.D)
+
+
+def check_close(b, v):
+    """The keys that the authority releases, by slot and role."""
+    accepted = [l for l, s in enumerate(b.slots) if s.upload]
+    agree("at least Kmin accepted", len(accepted) >= b.Kmin)
+    q = read("closeRequest", bytes.fromhex(v["closeRequest"]))
+    agree("ctx of the closeRequest", q.ctx, b.ctx)
+    deposits = [(s.u, s.nonce, s.D, s.deposit.signature) for s in b.slots]
+    agree("the deposits of the closeRequest", [tuple(e.values()) for e in q.deposits], deposits)
+    agree("the accepted of the closeRequest", q.accepted, accepted)
+    headers = [b.slots[l].upload.header.raw for l in accepted]
+    agree("the headers of the closeRequest", [e["header"].raw for e in q.headers], headers)
+    check_signature(q, b.server)
+
+    a = read("closeAnswer", bytes.fromhex(v["closeAnswer"]))
+    agree("ctx and status of the outcome", (a.outcome.ctx, a.outcome.status), (b.ctx, 3))
+    agree("the accepted of the outcome", [(e["slot"], e["g"]) for e in a.outcome.accepted],
+          [(l, b.slots[l].g) for l in accepted])
+    check_signature(a.outcome, b.authority)
+    expected = {}
+    for l in range(b.K):
+        if l in accepted:
+            expected[l, "self"] = attribute(b.ctx, SELF, 0, b.slots[l].g)
+            continue
+        expected[l, "edge"] = attribute(b.ctx, EDGE, l)
+        if l < len(b.slots):
+            expected[l, "drop"] = attribute(b.ctx, DROP, 0, b.slots[l].g)
+    released = sorted((e["slot"], e["role"], e["key"]) for e in a.keys)
+    agree("the released keys", released, sorted((l, CLOSE_ROLES[role], key) for (l, role), key in expected.items()))
+    return accepted, {(slot, role): key for slot, role, key in released}
+
+
+def check_opening(b, v, accepted, released):
+    """Opens with what the server has: the messages and the released keys."""
+    terms = []
+
+    def take_out(sign, sealed, committed, key):
+        agree("the released key fits the sealed seed", sealed[32:64], key)
+        agree("the opened seed fits its commitment", commitment(sealed[:32]), committed)
+        terms.append((sign, sealed[:32]))
+
+    for l in accepted:
+        seeds, upload = b.slots[l].deposit.seeds, b.slots[l].upload
+        take_out(-1, seeds[-1][1], seeds[-1][0], released[l, CLOSE_ROLES["self"]])
+        for j in set(range(b.K)) - set(accepted):
+            if j > l:
+                take_out(-1, seeds[j - 1][1], seeds[j - 1][0], released[j, CLOSE_ROLES["edge"]])
+            elif j in upload.backups:
+                committed = b.slots[j].deposit.seeds[l - 1][0]
+                take_out(1, upload.backups[j], committed, released[j, CLOSE_ROLES["drop"]])
+    masked = column_sums([b.slots[l].upload.y for l in accepted], b.group)
+    opened = combine(masked, terms, b.ctx, b.group)
+    agree("the opened sum", opened, column_sums([b.slots[l].input for l in accepted], b.group))
+    agree("the guard words", opened[:4], [len(accepted), 0, 0, 0])
+    agree("weightSum", v["weightSum"], opened[4])
+    agree("sum", v["sum"], opened[5:])
+
+
+def check_sealed(v):
+    fields_of("the vector", v, "name policy task authorityKey serverKey descriptor ctx users closeRequest closeAnswer "
+              "sum weightSum")
+    b = check_descriptor(v)
+    agree("users within K", len(v["users"]) <= b.K)
+    each_user(v, lambda l, user: check_user(b, l, user))
+    check_opening(b, v, *check_close(b, v))
+
+
+def each_user(v, check):
+    for number, user in enumerate(v["users"]):
+        try:
+            check(number, user)
+        except Mismatch as mismatch:
+            raise Mismatch(f"user {number}: {mismatch}") from None
+
+
+# The paper's protocol
+
+
+def check_paper(v):
+    fields_of("the vector", v, "ctx serverKey version exponent users sum alphaSum")
+    ctx, server, count = bytes.fromhex(v["ctx"]), bytes.fromhex(v["serverKey"]), len(v["users"])
+    group, uploads, alphas = 0, [], []  # the vector does not name its group: signs and sum fit the field only
+
+    def check(k, user):
+        fields_of("the user", user, "user trainedOn ticket inbox terms input masked upload")
+        t = read("paperTicket", bytes.fromhex(user["ticket"]))
+        agree("the ticket", (t.ctx, t.slot, t.user), (ctx, k, bytes.fromhex(user["user"])))
+        check_signature(t, server)
+        inbox = [bytes.fromhex(sealed) for sealed in user["inbox"]]
+        agree("the inbox as uploaded", inbox, [upload.sealed[k - i - 1] for i, upload in enumerate(uploads)])
+        m = read("paperUpload", bytes.fromhex(user["upload"]), sealed=SEALED_SEED[0])
+        agree("the slot of the upload", m.slot, k)
+        agree("trained on a version that exists", user["trainedOn"] <= v["version"])
+        alpha = (1 + v["version"] - user["trainedOn"]) ** -v["exponent"]
+        agree("alpha", abs(m.alpha - alpha) <= math.ulp(alpha))  # a power may be rounded either way
+        agree("a sealed seed for each later slot", len(m.sealed), count - 1 - k)
+        for j, sealed in enumerate(m.sealed, k + 1):
+            agree(f"the sealed seed to {j}", sealed[32:], attribute(ctx, EDGE, j) + context(ctx, "edge", ZEROS, j))
+        terms = [(-1, sealed[:32]) for sealed in inbox] + [(1, sealed[:32]) for sealed in m.sealed]
+        agree("the terms", [(term["sign"], bytes.fromhex(term["seed"])) for term in user["terms"]], terms)
+        agree("the input below the modulus", all(0 <= x < modulus(group) for x in user["input"]))
+        agree("y", user["masked"], combine(user["input"], terms, ctx, group))
+        uploads.append(m)
+        alphas.append(m.alpha)
+
+    each_user(v, check)
+    agree("the sum of x", v["sum"], column_sums([user["input"] for user in v["users"]], group))
+    agree("the sum of y", v["sum"], column_sums([user["masked"] for user in v["users"]], group))
+    agree("alphaSum", v["alphaSum"], sum(alphas))
+
+
+CHECKS = {"sealed": check_sealed, "paper": check_paper}
+
+
+# That it can fail
+
+
+def leaves(node, path):
+    """Every value that something else depends on: not a name, nor the input of a user who uploads nothing."""
+    for key, value in node.items() if isinstance(node, dict) else enumerate(node):
+        where = f"{path}.{key}" if isinstance(node, dict) else f"{path}[{key}]"
+        if key == "name" or (key == "input" and "upload" not in node):
+            continue
+        if isinstance(value, (dict, list)):
+            yield from leaves(value, where)
+        else:
+            yield node, key, where
+
+
+def changes(value, step):
+    """The value with every step-th byte changed, one byte longer, one shorter; or one more.
+
+    0x18 leaves out what cannot matter: the bits that X25519 clamps and the last bit of an alpha.
+    """
+    if not isinstance(value, str):
+        yield "one more", value + 1
+        return
+    data = bytes.fromhex(value)
+    for at in sorted({*range(0, len(data), step), len(data) - 1}):
+        yield f"byte {at} changed", (data[:at] + bytes([data[at] ^ 0x18]) + data[at + 1 :]).hex()
+    yield "one byte longer", value + "00"
+    yield "one byte shorter", value[:-2]
+
+
+def must_fail(section, vector, step):
+    for node, key, where in leaves(vector, section):
+        kept = node[key]
+        for change, node[key] in changes(kept, step):
+            try:
+                CHECKS[section](vector)
+            except Mismatch:
+                continue
+            sys.exit(f"vectors/check_protocol.py: {where}, {change}, still agrees")
+        node[key] = kept
+
+
+def must_refuse(v):
+    """Signatures that a lenient verifier takes: with S + L for S, and with keys of small order or not canonical."""
+    key, m = bytes.fromhex(v["authorityKey"]), read("descriptor", bytes.fromhex(v["descriptor"]))
+    larger = (int.from_bytes(m.signature[32:], "little") + L).to_bytes(32, "little")
+    one = encode_point(NEUTRAL)  # as a key it verifies R = 1, S = 0 for every message
+    keys = one, one[:31] + b"\x80", (P + 1).to_bytes(32, "little")
+    if verifies(key, m.unsigned, m.signature[:32] + larger) or any(verifies(k, b"", one + ZEROS) for k in keys):
+        sys.exit("vectors/check_protocol.py: takes a signature that is not strict")
+
+
+def main():
+    vectors = json.loads(FILE.read_text())
+    if set(vectors) != {"about", *CHECKS}:
+        sys.exit(f"vectors/protocol.json: sections {sorted(vectors)}")
+    for section, check in CHECKS.items():
+        for number, vector in enumerate(vectors[section]):
+            try:
+                check(vector)
+            except Mismatch as mismatch:
+                name = f" ({vector['name']})" if "name" in vector else ""
+                sys.exit(f"vectors/protocol.json: {section}[{number}]{name} does not come out: {mismatch}")
+    agreed = checks
+    for section in CHECKS:
+        for vector in vectors[section]:
+            must_fail(section, vector, 11)
+    must_refuse(vectors["sealed"][0])
+    print(f"vectors/protocol.json: {agreed} checks agree")
+
+
+if __name__ == "__main__":
+    main()
