@@ -132,7 +132,8 @@ export class FederationDevice {
     if (this.session?.step === 'acknowledged') return done;
     if (this.session === undefined) {
       const descriptor = this.world.server.seat(this.user);
-      granted(checkDescriptor(this.suite, this.world.pins, descriptor, this.world.now));
+      const seated = checkDescriptor(this.suite, this.world.pins, descriptor, this.world.now);
+      if (seated.kind === 'refused') return seated;
       if (until === 'seat') return done;
       const built = buildInput(descriptor, {
         delta,

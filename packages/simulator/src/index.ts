@@ -8,4 +8,6 @@ export type { Step } from './federation-device.ts';
 export { FederationDevice } from './federation-device.ts';
 export { FederationServer } from './federation-server.ts';
 export { granted, reasonOf } from './granted.ts';
+export type { PaperFederationOptions, PaperPrepared } from './paper-federation.ts';
+export { PAPER_LEASE_MS, PaperFederation } from './paper-federation.ts';
 export type { AuthorityPeer, Environment, Sealings, ServerPeer, World } from './world.ts';
