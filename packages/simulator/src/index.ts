@@ -1,4 +1,6 @@
 /** Federations in memory. */
+export type { Attack, AttackRefusal, AttackResult, AttackSetting } from './attacks/attack.ts';
+export { ATTACKS } from './attacks/registry.ts';
 export type { PartyName } from './crash.ts';
 export { Crash } from './crash.ts';
 export type { FederationOptions } from './federation.ts';
