@@ -5,6 +5,7 @@
 import { parseArgs } from 'node:util';
 import type { Attack, AttackResult } from '@basa/simulator';
 import { ATTACKS } from '@basa/simulator';
+import { formatTable } from '../bench/table.ts';
 import { abeSealings } from '../test/support/real-sealings.ts';
 import { nodeEnvironment } from '../test/support/tools.ts';
 
@@ -23,20 +24,11 @@ function play(attack: Attack): Played {
   return { attack, broken: attack.broken(setting), sealed: attack.sealed(setting) };
 }
 
-function print({ attack, broken, sealed }: Played): void {
+function row({ attack, broken, sealed }: Played): string[] {
+  const said = broken.wrongSum === undefined ? learned(broken) : `${learned(broken)}; ${wrongSum(broken.wrongSum)}`;
+  const stopped = sealed.refusals.map(({ by, reason }) => `${by}: ${reason}`).join(', ');
   const against = attack.mutant === undefined ? 'paper' : 'mutant';
-  const stopped = sealed.refusals.map(({ by, reason }) => `${reason} (${by})`);
-  console.log(
-    [
-      `${attack.id}  ${attack.schedule}`,
-      ...(attack.mutant === undefined ? [] : [`    mutant   ${attack.mutant}`]),
-      `    ${against.padEnd(6)}   learned ${learned(broken)}`,
-      ...(broken.wrongSum === undefined ? [] : [`             and the sum is wrong: ${wrongSum(broken.wrongSum)}`]),
-      `    sealed   learned ${learned(sealed)}`,
-      `    stopped  ${stopped.length === 0 ? 'nobody had to refuse: the bytes are useless' : stopped.join(', ')}`,
-      '',
-    ].join('\n'),
-  );
+  return [attack.id, against, said, learned(sealed), stopped === '' ? '(the bytes are useless)' : stopped];
 }
 
 function learned({ findings }: AttackResult): string {
@@ -45,7 +37,7 @@ function learned({ findings }: AttackResult): string {
 
 function wrongSum({ expected, got }: NonNullable<AttackResult['wrongSum']>): string {
   const wrong = expected.findIndex((value, k) => value !== got[k]);
-  return wrong < 0 ? 'no coordinate' : `coordinate ${wrong} is ${got[wrong]} instead of ${expected[wrong]}`;
+  return wrong < 0 ? 'the sum is right' : `wrong sum, ${got[wrong]} instead of ${expected[wrong]}`;
 }
 
 function toJson({ attack, broken, sealed }: Played): object {
@@ -73,11 +65,14 @@ if (values.help) {
     'npm run attacks [-- --json]\n\nPlays attacks A1 to J1 against paper mode (or a mutant of sealed) and against sealed.',
   );
 } else {
+  // Schedules as they are played: an attack takes a second or two.
   const played = ATTACKS.map((attack) => {
-    const result = play(attack);
-    print(result);
-    return result;
+    console.log(`${attack.id}  ${attack.schedule}`);
+    if (attack.mutant !== undefined) console.log(`    mutant of sealed: ${attack.mutant}`);
+    return play(attack);
   });
+  const header = ['', 'against', 'learned', 'sealed: learned', 'stopped by'];
+  console.log(`\n${formatTable(header, played.map(row), header.length)}\n`);
   const broken = played.filter(({ sealed }) => sealed.findings.length > 0);
   console.log(`${played.length} attacks; against sealed ${broken.length} learned anything.`);
   if (values.json) console.log(JSON.stringify({ attacks: played.map(toJson) }));

@@ -57,6 +57,20 @@ describe.each(ATTACKS)('$id ($schedule)', ({ id, mutant, broken, sealed }) => {
   });
 });
 
+describe('join tags that do not bind their user', () => {
+  it('are caught a second time at close, where no tag may stand twice', () => {
+    const { tools } = nodeEnvironment;
+    const [join, joinBytes, userStart, userEnd] = [64, 83, 35, 67];
+    const blanked = (layout: Uint8Array): Uint8Array => layout.slice().fill(0, userStart, userEnd);
+    const sha256: typeof nodeSuite.sha256 = (...parts) =>
+      nodeSuite.sha256(...parts.map((part) => (part[2] === join && part.length === joinBytes ? blanked(part) : part)));
+    const environment = { ...nodeEnvironment, tools: { ...tools, suite: { ...nodeSuite, sha256 } } };
+    const J1 = ATTACKS.find(({ id }) => id === 'J1');
+    const sealings = () => transparentSealings(nodeSuite);
+    expect(() => J1?.sealed({ environment, sealings })).toThrow('refused: duplicate-user');
+  });
+});
+
 describe('the adversary', () => {
   it('is asked about every attack of the table', () => {
     expect(ATTACKS.map(({ id }) => id)).toEqual(Object.keys(EXPECTED));

@@ -1,5 +1,5 @@
 /** The paper's system in memory: one server, one authority, users in turn. UNSAFE, as `paper` mode is. */
-import type { Modulus, RandomBytes, Signer } from '@basa/masking';
+import type { MaskPlan, Modulus, RandomBytes, Signer } from '@basa/masking';
 import { addInPlace, applyMasksInPlace, dequantizeSum, FIELD } from '@basa/masking';
 import type {
   Ctx,
@@ -41,6 +41,7 @@ export interface PaperFederationOptions {
 /** An upload a user has made and not sent yet. */
 export interface PaperPrepared {
   readonly input: Uint32Array;
+  readonly plan: MaskPlan;
   readonly y: Uint32Array;
   readonly upload: PaperUpload;
 }
@@ -114,17 +115,17 @@ export class PaperFederation {
     const { plan, upload } = granted(contributePaper(ports, connection, key, { alpha, modulus }));
     const y = input.slice();
     applyMasksInPlace(y, plan, this.environment.tools);
-    return { input, y, upload };
+    return { input, plan, y, upload };
   }
 
   /** Connects, gets the key, masks; the upload is not sent yet. */
-  prepare(user: UserId, delta: readonly number[], trainedOn?: number): PaperPrepared {
+  prepare(user: UserId, delta: ArrayLike<number>, trainedOn?: number): PaperPrepared {
     return this.contribute(user, granted(this.connect(user)), Float32Array.from(delta), trainedOn);
   }
 
   upload(
     user: UserId,
-    { y, upload }: Omit<PaperPrepared, 'input'>,
+    { y, upload }: Pick<PaperPrepared, 'y' | 'upload'>,
   ): { readonly kind: 'accepted'; readonly isFull: boolean } | Refused {
     const codec = paperMessages(this.bufferSize, this.sealings.sealing).upload;
     const answer = this.keep(acceptPaperUpload(this.buffer, user, codec.decode(codec.encode(upload)), this.now));
