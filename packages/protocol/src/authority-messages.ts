@@ -59,7 +59,7 @@ export interface ReleasedKey {
 }
 
 /** authority -> server: for each slot either its self key or its edge and drop keys. */
-export interface CloseAnswerBody {
+interface CloseAnswerBody {
   readonly outcome: Outcome;
   readonly keys: readonly ReleasedKey[];
 }
