@@ -57,6 +57,17 @@ describe('the lease', () => {
     });
   });
 
+  it('asked for again by its holder gets the same answer, and an upload sent again counts once', () => {
+    const world = paperWorld(2);
+    const first = granted(world.connect(user(0)));
+    expect(world.connect(user(0))).toEqual(first);
+    const upload = world.prepare(user(0), [1, 0, 0, 0]);
+    granted(world.upload(user(0), upload));
+    expect(world.upload(user(0), upload)).toMatchObject({ kind: 'accepted', isRepeat: true });
+    granted(world.upload(user(1), world.prepare(user(1), [0, 1, 0, 0])));
+    expect(world.mean()).toEqual([0.5, 0.5, 0, 0]);
+  });
+
   it('is not given twice to one user of a buffer', () => {
     const world = paperWorld(3);
     granted(world.upload(user(0), world.prepare(user(0), [1, 0, 0, 0])));

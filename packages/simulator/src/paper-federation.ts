@@ -126,10 +126,11 @@ export class PaperFederation {
   upload(
     user: UserId,
     { y, upload }: Pick<PaperPrepared, 'y' | 'upload'>,
-  ): { readonly kind: 'accepted'; readonly isFull: boolean } | Refused {
+  ): { readonly kind: 'accepted'; readonly isFull: boolean; readonly isRepeat: boolean } | Refused {
     const codec = paperMessages(this.bufferSize, this.sealings.sealing).upload;
     const answer = this.keep(acceptPaperUpload(this.buffer, user, codec.decode(codec.encode(upload)), this.now));
-    if (answer.kind === 'accepted') addInPlace(this.sum, y, this.quantizer.modulus, this.environment.tools.kernel);
+    if (answer.kind === 'accepted' && !answer.isRepeat)
+      addInPlace(this.sum, y, this.quantizer.modulus, this.environment.tools.kernel);
     return answer;
   }
 

@@ -3,8 +3,10 @@ import { toHex } from '@basa/masking';
 import type { Ctx, Deposit, InboxEntry, JoinTag, PreparedSession, Slot, Ticket } from '@basa/protocol';
 import {
   authorityMessages,
+  checkDescriptor,
   commitmentOf,
   depositMessage,
+  EMPTY_LEDGER,
   joinTagOf,
   outboxOf,
   prepareDeposit,
@@ -12,6 +14,7 @@ import {
   userIdOf,
   viewsOf,
 } from '@basa/protocol';
+import { granted } from '../granted.ts';
 import type { SealedStage } from './sealed-stage.ts';
 
 /** A deposit as a chain of views holds it, real or made up. */
@@ -49,8 +52,9 @@ export function fakeDeposit({ world, adversary }: SealedStage, ctx: Ctx, joinTag
     notAfter: descriptor.closeBy,
     signature: new Uint8Array(64),
   };
-  const made = prepareDeposit(ports, {
-    descriptor,
+  const checked = granted(checkDescriptor(suite, world.pins, descriptor, world.now));
+  const made = prepareDeposit(ports, EMPTY_LEDGER, {
+    descriptor: checked.descriptor,
     certificate,
     deltaId: new Uint8Array(16),
     inputDigest: new Uint8Array(32),

@@ -1,5 +1,5 @@
 /** A1 and A2: a colluder takes a position and its key, goes silent, and an honest user gets the same position. */
-import { millis } from '@basa/protocol';
+import { EMPTY_LEDGER, millis } from '@basa/protocol';
 import { LEASE_MS } from '../federation.ts';
 import type { FederationDevice } from '../federation-device.ts';
 import type { Attack } from './attack.ts';
@@ -54,6 +54,7 @@ export const A2: Attack = {
     // Eve asks for a second slot of the same buffer, with a deposit of its own and the server's blessing.
     const { ctx } = eve;
     eve.leave();
+    eve.ledger = EMPTY_LEDGER; // a colluder keeps no rule of its own
     giveSlotAgain(stage, eve, eve, 2, ctx);
     stage.go(u2);
     stage.go(u3);

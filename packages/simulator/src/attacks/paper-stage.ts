@@ -2,7 +2,7 @@
 import type { Modulus } from '@basa/masking';
 import { ascii, modulusSize, RING_32, toHex } from '@basa/masking';
 import type { JoinTag, PaperConnection, PaperTicket, Slot, Staleness, UserId } from '@basa/protocol';
-import { edgeAttribute, millis, paperTicketCodec, sealingContext } from '@basa/protocol';
+import { millis, paperAttribute, paperTicketCodec, sealingContext } from '@basa/protocol';
 import { granted } from '../granted.ts';
 import type { PaperPrepared } from '../paper-federation.ts';
 import { PAPER_LEASE_MS, PaperFederation } from '../paper-federation.ts';
@@ -112,8 +112,8 @@ export class PaperStage {
   forgeCiphertext(slot: number): Uint8Array {
     const { sealings, buffer, randomBytes } = this.world;
     const seed = randomBytes(32);
-    const attribute = edgeAttribute(this.world.environment.tools.suite, buffer.ctx, slot as Slot);
-    const sealed = sealings.sealing.seal(seed, attribute, sealingContext(buffer.ctx, 'edge', NOBODY, slot));
+    const attribute = paperAttribute(this.world.environment.tools.suite, buffer.ctx, slot as Slot);
+    const sealed = sealings.sealing.seal(seed, attribute, sealingContext(buffer.ctx, 'paper', NOBODY, slot));
     this.adversary.knowSeed(toHex(sealed), seed);
     return sealed;
   }
@@ -129,7 +129,7 @@ export class PaperStage {
 
   /** A seed of the paper is named by its ciphertext. */
   #see({ ticket }: PaperConnection, sealed: Uint8Array, slot: number): string {
-    this.adversary.seeCiphertext(toHex(sealed), sealed, sealingContext(ticket.ctx, 'edge', NOBODY, slot));
+    this.adversary.seeCiphertext(toHex(sealed), sealed, sealingContext(ticket.ctx, 'paper', NOBODY, slot));
     return toHex(sealed);
   }
 }

@@ -1,10 +1,10 @@
 /** I1: users whose updates are in a sum are told "aborted", and bring the same updates to another buffer. */
 import type { Outcome } from '@basa/protocol';
-import { judgeOutcome, millis, outcomeCodec } from '@basa/protocol';
+import { EMPTY_LEDGER, millis, outcomeCodec, releaseDelta } from '@basa/protocol';
 import { CLOSE_MS, OPEN_MS } from '../federation.ts';
 import type { FederationDevice } from '../federation-device.ts';
 import type { Attack, AttackResult, AttackSetting } from './attack.ts';
-import { ALL_OF_THREE, SealedStage, sessionOf } from './sealed-stage.ts';
+import { ALL_OF_THREE, SealedStage } from './sealed-stage.ts';
 
 export const I1: Attack = {
   id: 'I1',
@@ -13,7 +13,7 @@ export const I1: Attack = {
   broken: (setting) =>
     resubmission(setting, (_, device) => {
       // The rule is gone: no outcome of the authority is asked for.
-      device.commitments.clear();
+      device.ledger = EMPTY_LEDGER;
     }),
   sealed: (setting) => resubmission(setting, lieAboutOutcome),
 };
@@ -45,7 +45,6 @@ function resubmission(
 function lieAboutOutcome(stage: SealedStage, device: FederationDevice, stillOpen: Outcome): void {
   const { world } = stage;
   const { ctx } = device;
-  const { joinTag } = sessionOf(device).member;
   const body = { ctx, status: 'aborted' as const, accepted: [] };
   const forged = { ...body, signature: world.server.ports.signer.sign(outcomeCodec.statement(body)) };
   const other = world.server.drawBuffer();
@@ -54,8 +53,8 @@ function lieAboutOutcome(stage: SealedStage, device: FederationDevice, stillOpen
   const aborted = world.authority.outcome(other);
   world.now = before;
   for (const outcome of [forged, aborted, { ...aborted, ctx }, stillOpen, world.authority.outcome(ctx)]) {
-    const verdict = judgeOutcome(device.ports, { ctx, joinTag }, outcome);
-    if (verdict.kind === 'refused') stage.note(verdict);
-    if (verdict.kind === 'free') device.commitments.clear();
+    const { state, answer } = releaseDelta(device.ports, device.ledger, device.deltaId, outcome);
+    if (answer.kind === 'refused') stage.note(answer);
+    device.ledger = state;
   }
 }
