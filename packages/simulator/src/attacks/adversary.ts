@@ -21,6 +21,13 @@ export interface SeenUpload {
   readonly terms: readonly NamedTerm[];
 }
 
+/** Different keys, seeds it drew, was told or opened, and different uploads it saw. */
+export interface Held {
+  readonly keys: number;
+  readonly seeds: number;
+  readonly uploads: number;
+}
+
 interface SealedUnderName {
   readonly seed: string;
   readonly sealed: Uint8Array;
@@ -60,6 +67,11 @@ export class Adversary {
 
   knowInput(name: string, vector: Uint32Array): void {
     this.#ownInputs.set(name, vector);
+  }
+
+  /** What it has to work with. */
+  get held(): Held {
+    return { keys: this.#keys.size, seeds: this.#seeds.size, uploads: this.#uploads.size };
   }
 
   /** Every upload without the masks it knows, and the colluders' own inputs. */

@@ -1,6 +1,7 @@
 /** What an attack is: one schedule of the threat model, played against the mode it breaks and against `sealed`. */
 import type { RefusalReason } from '@basa/protocol';
 import type { Environment, Sealings } from '../world.ts';
+import type { Held } from './adversary.ts';
 
 /** The outside of an attack. Every run asks for sealings of its own: real cryptography, or a simulation of it. */
 export interface AttackSetting {
@@ -17,6 +18,7 @@ export interface AttackRefusal {
 export interface AttackResult {
   /** Computed from what the adversary could calculate and the inputs the referee knows: `x of U2`, `x of Ua - x of Ub`. */
   readonly findings: readonly string[];
+  readonly held: Held;
   /** In the order they were met, each once. */
   readonly refusals: readonly AttackRefusal[];
   /** H1: what the sum should be, and what came out. */

@@ -2,9 +2,10 @@
 import type { Attack } from './attack.ts';
 import type { ChainLink } from './forgery.ts';
 import { chainOf, fakeDeposit, forgedAnswer, forgedClose, forgedInbox, forgedTicket, linkOf } from './forgery.ts';
-import type { FourDevices } from './held-keys.ts';
 import { PaperStage } from './paper-stage.ts';
 import { ALL_OF_THREE, SealedStage } from './sealed-stage.ts';
+import type { FourDevices } from './server-moves.ts';
+import { closeBuffer, tell } from './server-moves.ts';
 
 export const D1: Attack = {
   id: 'D1',
@@ -76,27 +77,19 @@ export const D2: Attack = {
     const { ctx } = eve;
     const { server } = stage.world;
     const [first, second] = chainOf(stage, ctx) as [ChainLink, ChainLink];
-    stage.lies.seat = () => server.buffer(ctx).descriptor;
-    stage.lies.upload = () => ({ kind: 'accepted' });
     // The ticket for slot 2, with the edge of U0 left out.
-    stage.lies.deposit = (bytes) =>
+    tell(stage, omitted, ctx, [first, second], (mine) =>
       server.messages.depositAnswer.encode({
-        ticket: forgedTicket(stage, linkOf(stage, bytes), [first, second]),
+        ticket: forgedTicket(stage, mine, [first, second]),
         inbox: forgedInbox(stage, [first, second]).slice(1),
-      });
-    stage.go(omitted);
+      }),
+    );
     // A chain in which U0 never was.
-    stage.lies.deposit = (bytes) => forgedAnswer(stage, linkOf(stage, bytes), [second]);
-    stage.go(shifted);
+    tell(stage, shifted, ctx, [second]);
     // A chain in which U0 deposited seeds of the server's.
-    const swap = fakeDeposit(stage, ctx, first.joinTag);
-    stage.lies.deposit = (bytes) => forgedAnswer(stage, linkOf(stage, bytes), [swap, second]);
-    stage.go(swapped);
-    stage.lies.seat = undefined;
-    stage.lies.deposit = undefined;
-    stage.lies.upload = undefined;
+    tell(stage, swapped, ctx, [fakeDeposit(stage, ctx, first.joinTag), second]);
     stage.go(stage.honest('U5'));
-    server.finish(ctx);
+    closeBuffer(stage, ctx);
     return stage.result();
   },
 };

@@ -6,9 +6,9 @@ import { checkDescriptor, inputDigestOf, PREFIX_ELEMENTS, prepareDeposit } from 
 import type { FederationDevice } from '../federation-device.ts';
 import { granted } from '../granted.ts';
 import type { Attack, AttackResult, AttackSetting } from './attack.ts';
-import type { FourDevices } from './held-keys.ts';
-import { closeBuffer } from './held-keys.ts';
 import { SealedStage } from './sealed-stage.ts';
+import type { FourDevices } from './server-moves.ts';
+import { closeBuffer } from './server-moves.ts';
 
 export const J1: Attack = {
   id: 'J1',
@@ -32,7 +32,7 @@ function repeatedNonce(setting: AttackSetting): AttackResult {
   stage.go(eve, 'key');
   stage.go(u1);
   stage.go(u2);
-  closeBuffer(stage, victim);
+  closeBuffer(stage, victim.ctx);
   return stage.result();
 }
 

@@ -4,11 +4,11 @@ import { millis } from '@basa/protocol';
 import { LEASE_MS } from '../federation.ts';
 import type { FederationDevice } from '../federation-device.ts';
 import type { Attack, AttackResult, AttackSetting } from './attack.ts';
-import type { FourDevices } from './held-keys.ts';
-import { closeBuffer, giveSlotAgain } from './held-keys.ts';
 import { PaperStage } from './paper-stage.ts';
 import { DIMENSION } from './sample-update.ts';
 import { SealedStage } from './sealed-stage.ts';
+import type { FourDevices } from './server-moves.ts';
+import { closeBuffer, giveSlotAgain } from './server-moves.ts';
 
 export const B1: Attack = {
   id: 'B1',
@@ -68,9 +68,9 @@ function lateInSealed(
   stage.world.now = millis(stage.world.now + LEASE_MS + 1);
   // In slot 2 two backups follow the vector: the cut goes through the vector.
   stage.world.server.upload(cut(late.uploadBytes(), stage.world.sealings.sealing.sealedBytes));
-  giveSlotAgain(stage, second, late, 2);
+  giveSlotAgain(stage, second, late.ctx, 2);
   stage.go(u3);
   // Slot 2 is dropped: its edge and drop keys are released, its self key never.
-  closeBuffer(stage, late);
+  closeBuffer(stage, late.ctx);
   return stage.result();
 }

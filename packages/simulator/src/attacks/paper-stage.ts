@@ -120,7 +120,8 @@ export class PaperStage {
 
   result(more: Pick<AttackResult, 'wrongSum'> = {}): AttackResult {
     const size = modulusSize(this.world.quantizer.modulus);
-    return { findings: findingsOf(this.adversary.vectors(), this.#inputs, { size, skip: 0 }), refusals: [], ...more };
+    const findings = findingsOf(this.adversary.vectors(), this.#inputs, { size, skip: 0 });
+    return { findings, held: this.adversary.held, refusals: [], ...more };
   }
 
   #prepare(name: string, connection: PaperConnection): PaperPrepared {

@@ -6,6 +6,7 @@ import type { ChainLink } from './forgery.ts';
 import { forgedAnswer, linkOf } from './forgery.ts';
 import { PaperStage } from './paper-stage.ts';
 import { ALL_OF_THREE, SealedStage } from './sealed-stage.ts';
+import { closeBuffer, tellTheTruth } from './server-moves.ts';
 
 export const E1: Attack = {
   id: 'E1',
@@ -29,7 +30,7 @@ export const E1: Attack = {
     });
     const { ctx } = first[2] as (typeof first)[number];
     const { descriptor } = server.buffer(ctx);
-    server.finish(ctx);
+    closeBuffer(stage, ctx);
 
     // The server forgets the first buffer and plays its descriptor again.
     const users = ['U0', 'U1', 'U2'].map((name) => stage.honest(name));
@@ -43,16 +44,18 @@ export const E1: Attack = {
       return answer;
     };
     for (const user of users) stage.go(user);
+    // To a user of the first buffer as well, with a new update.
+    const again = first[0] as (typeof first)[number];
+    again.newUpdate();
+    stage.go(again, 'upload', 1);
 
     // A fresh buffer, against the key of the old one.
-    stage.lies.seat = undefined;
-    stage.lies.deposit = undefined;
-    stage.lies.upload = undefined;
+    tellTheTruth(stage);
     for (const user of users) {
       user.leave();
       stage.go(user);
     }
-    server.finish((users[0] as (typeof users)[number]).ctx);
+    closeBuffer(stage, (users[0] as (typeof users)[number]).ctx);
 
     // The old descriptor once more, when its time is over.
     stage.world.now = millis(stage.world.now + OPEN_MS);

@@ -5,6 +5,7 @@ import { CLOSE_MS, OPEN_MS } from '../federation.ts';
 import type { FederationDevice } from '../federation-device.ts';
 import type { Attack, AttackResult, AttackSetting } from './attack.ts';
 import { ALL_OF_THREE, SealedStage } from './sealed-stage.ts';
+import { closeBuffer } from './server-moves.ts';
 
 export const I1: Attack = {
   id: 'I1',
@@ -28,7 +29,7 @@ function resubmission(
   const kept = stage.honest('V');
   for (const device of [...users, kept]) stage.go(device);
   const stillOpen = authority.outcome(kept.ctx);
-  server.finish(kept.ctx);
+  closeBuffer(stage, kept.ctx);
   for (const device of users) persuade(stage, device, stillOpen);
   const eve = stage.colluder('Eve');
   const second = server.drawBuffer();
@@ -37,7 +38,7 @@ function resubmission(
     device.leave();
     stage.go(device);
   }
-  if (server.buffer(second).slots.every(({ status }) => status === 'accepted')) server.finish(second);
+  closeBuffer(stage, second);
   return stage.result();
 }
 

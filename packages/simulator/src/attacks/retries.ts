@@ -2,10 +2,10 @@
 import { buildInput, maskInput } from '@basa/protocol';
 import { granted } from '../granted.ts';
 import type { Attack } from './attack.ts';
-import type { FourDevices } from './held-keys.ts';
-import { closeBuffer } from './held-keys.ts';
 import { PaperStage } from './paper-stage.ts';
 import { SealedStage, sessionOf } from './sealed-stage.ts';
+import type { FourDevices } from './server-moves.ts';
+import { closeBuffer } from './server-moves.ts';
 
 export const C1: Attack = {
   id: 'C1',
@@ -48,7 +48,7 @@ export const C1: Attack = {
     u2.leave();
     stage.go(u2, 'upload', 1);
     stage.go(u3);
-    closeBuffer(stage, u0);
+    closeBuffer(stage, u0.ctx);
     return stage.result();
   },
 };

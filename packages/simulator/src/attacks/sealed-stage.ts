@@ -100,7 +100,7 @@ export class SealedStage {
   result(): AttackResult {
     const size = modulusSize(this.world.policy.modulus);
     const findings = findingsOf(this.adversary.vectors(), [...this.#inputs.values()], { size, skip: PREFIX_ELEMENTS });
-    return { findings, refusals: this.#refusals };
+    return { findings, held: this.adversary.held, refusals: this.#refusals };
   }
 
   #rememberInput(device: FederationDevice): void {

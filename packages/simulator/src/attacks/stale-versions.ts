@@ -2,8 +2,10 @@
 import { descriptorCodec } from '@basa/protocol';
 import { granted } from '../granted.ts';
 import type { Attack } from './attack.ts';
+import { forgedAnswer, linkOf } from './forgery.ts';
 import { PaperStage } from './paper-stage.ts';
 import { ALL_OF_THREE, SealedStage } from './sealed-stage.ts';
+import { closeBuffer, tellTheTruth } from './server-moves.ts';
 
 /** S(t - tau) = (1 + 2^52)^-1/2: about 1.5e-8 of the update is left. */
 const HUGE = 2 ** 52;
@@ -33,11 +35,12 @@ export const G1: Attack = {
     const lies = [body, { ...body, signature: server.ports.signer.sign(descriptorCodec.statement(body)) }];
     for (const [n, lie] of lies.entries()) {
       stage.lies.seat = () => lie;
+      stage.lies.deposit = (bytes) => forgedAnswer(stage, linkOf(stage, bytes), []);
       stage.go(stage.honest(`V${n}`));
     }
-    stage.lies.seat = () => descriptor;
+    tellTheTruth(stage);
     for (const name of ['U0', 'U1', 'U2']) stage.go(stage.honest(name));
-    server.finish(ctx);
+    closeBuffer(stage, ctx);
     return stage.result();
   },
 };

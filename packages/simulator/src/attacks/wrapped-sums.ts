@@ -5,6 +5,7 @@ import type { Attack } from './attack.ts';
 import { PaperStage } from './paper-stage.ts';
 import { LEVEL } from './sample-update.ts';
 import { ALL_OF_THREE, SealedStage } from './sealed-stage.ts';
+import { closeBuffer, tellTheTruth } from './server-moves.ts';
 
 /** Holds one update of up to 2^10 - 1 either way, and not three. */
 const TOO_SMALL = ring(11);
@@ -32,9 +33,9 @@ export const H1: Attack = {
     const body = { ...descriptor, modulus: TOO_SMALL, level: LEVEL };
     stage.lies.seat = () => ({ ...body, signature: server.ports.signer.sign(descriptorCodec.statement(body)) });
     stage.go(stage.honest('U0'));
-    stage.lies.seat = undefined;
+    tellTheTruth(stage);
     for (const name of ['U1', 'U2', 'U3']) stage.go(stage.honest(name));
-    server.finish(ctx);
+    closeBuffer(stage, ctx);
     return stage.result();
   },
 };
