@@ -1,4 +1,6 @@
 /** The outside, on Node. */
+export type { TrainingKernelOptions, WasmTrainingKernel } from '../training-kernel.ts';
+export { createTrainingKernel } from '../training-kernel.ts';
 export { createWasmVectorKernel } from '../vector-kernel.ts';
 export { createNodeKeystream } from './keystream.ts';
 export { nodeRandomBytes } from './random.ts';
