@@ -22,7 +22,7 @@ export interface Engine {
   readonly labels: Int32Array;
   /** One row of words per class for each example of the batch, after `run`. */
   readonly outputs: Float32Array | Float64Array;
-  setParameters(parameters: Float32Array): void;
+  setParameters(parameters: Float32Array | Float64Array): void;
   readParameters(target: Float32Array | Float64Array): void;
   readGradients(target: Float32Array | Float64Array): void;
   /** Forgets momentum. */

@@ -1,9 +1,10 @@
 /** The fast engine: a network laid out in one arena of a `TrainingKernel`, and the calls that run it. */
 import { Arena } from './arena.ts';
+import { clipScale } from './clip.ts';
 import type { Descent, Engine } from './engine.ts';
 import type { Generator } from './generator.ts';
-import type { Stage } from './kernel-stages.ts';
-import { buildStages, scratchWords } from './kernel-stages.ts';
+import { buildStages, scratchWords } from './kernel-network.ts';
+import type { Stage } from './kernel-stage.ts';
 import type { Model } from './model.ts';
 import { wordsOf } from './model.ts';
 import type { TrainingKernel } from './training-kernel.ts';
@@ -67,10 +68,4 @@ export function createKernelEngine(model: Model, kernel: TrainingKernel, batchCa
 
 function backward(stages: readonly Stage[], count: number): void {
   for (let index = stages.length - 1; index >= 0; index--) stages[index]?.backward(count);
-}
-
-/** What a gradient of this squared length is multiplied with. */
-export function clipScale(squaredNorm: number, clipNorm: number): number {
-  const norm = Math.sqrt(squaredNorm);
-  return norm > clipNorm ? clipNorm / norm : 1;
 }

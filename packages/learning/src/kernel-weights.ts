@@ -1,5 +1,5 @@
 /** The two layers with weights, as calls of the kernel: convolutions image by image, dense layers batch by batch. */
-import type { Layout, Place, Stage } from './kernel-stages.ts';
+import type { Layout, Place, Stage } from './kernel-stage.ts';
 import type { ModelLayer } from './model.ts';
 
 export function denseStage({ tensors }: ModelLayer, layout: Layout, input: Place, output: Place): Stage {

@@ -1,9 +1,9 @@
 /** The slow, obvious engine in Float64: oracle of the fast one, and its fallback where wasm SIMD is absent. */
+import { clipScale } from './clip.ts';
+import { fillDropout } from './dropout-factors.ts';
 import type { Engine } from './engine.ts';
 import { ln } from './exact-math.ts';
 import type { Generator } from './generator.ts';
-import { clipScale } from './kernel-engine.ts';
-import { fillDropout } from './kernel-stages.ts';
 import type { Model, ModelLayer } from './model.ts';
 import { wordsOf } from './model.ts';
 import * as layers from './reference-layers.ts';
