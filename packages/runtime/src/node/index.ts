@@ -5,3 +5,5 @@ export { createWasmVectorKernel } from '../vector-kernel.ts';
 export { createNodeKeystream } from './keystream.ts';
 export { nodeRandomBytes } from './random.ts';
 export { nodeSuite } from './suite.ts';
+export type { WorkerPool, WorkerPoolOptions } from './worker-pool.ts';
+export { createWorkerPool, serveWorker } from './worker-pool.ts';
