@@ -1,6 +1,7 @@
 /** `npm run bench -- <name> [--json]`: one benchmark, as a table or ending with one line of JSON. */
 import { parseArgs } from 'node:util';
 import { benchMasking } from './masking.ts';
+import { benchTraining } from './training.ts';
 
 /** What a benchmark found: a table for people, an object for programs. */
 export interface BenchResult {
@@ -12,6 +13,10 @@ const BENCHMARKS: Readonly<
   Record<string, { readonly about: string; readonly run: () => BenchResult | Promise<BenchResult> }>
 > = {
   masking: { about: 'expanding and adding masks, beside openssl speed on the same bytes', run: benchMasking },
+  training: {
+    about: 'samples a second of the four models, beside the matrix product of the same kernel',
+    run: benchTraining,
+  },
 };
 
 const USAGE = `npm run bench -- <name> [--json]

@@ -14,7 +14,10 @@ export function generator(seed: number, ...names: readonly Name[]): Generator {
     const text = `${typeof part === 'number' ? '#' : '$'}${part}\u0000`;
     for (let i = 0; i < text.length; i++) hash = mix(hash ^ text.charCodeAt(i));
   }
-  return new Generator(hash);
+  const a = mix(hash ^ 0x9e37_79b9);
+  const b = mix(a ^ 0x243f_6a88);
+  const c = mix(b ^ 0xb7e1_5162);
+  return new Generator(a, b, c, mix(c ^ hash));
 }
 
 export class Generator {
@@ -24,11 +27,12 @@ export class Generator {
   #d: number;
   #spareNormal: number | undefined;
 
-  constructor(seed: number) {
-    this.#a = mix(seed ^ 0x9e37_79b9);
-    this.#b = mix(this.#a ^ 0x243f_6a88);
-    this.#c = mix(this.#b ^ 0xb7e1_5162);
-    this.#d = mix(this.#c ^ seed) | 1; // never all zero
+  /** The four words of the state, not all zero. */
+  constructor(a: number, b: number, c: number, d: number) {
+    this.#a = a;
+    this.#b = b;
+    this.#c = c;
+    this.#d = (a | b | c | d) === 0 ? 1 : d;
   }
 
   /** 32 uniform bits. */
