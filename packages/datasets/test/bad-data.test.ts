@@ -35,6 +35,7 @@ describe('idx files', () => {
       'images: at byte 0: its magic number is 0x00000801, not 0x00000803',
       () => readIdx('', images(images().bytes.map((byte, n) => (n === 3 ? 1 : byte))), labels(), 10),
     ],
+    ['labels: at byte 9: label 9 is not a class from 0 to 8', () => readIdx('', images(), labels(), 9)],
     ['labels: at byte 4: 1 labels for 2 images', () => readIdx('', images(), labels(idx(0x0801, [1], [7])), 10)],
   ])('that are wrong are refused: %s', (problem, read) => {
     expect(read).toThrow(problem);
