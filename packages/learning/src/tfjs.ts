@@ -38,7 +38,8 @@ export interface Tf<T extends TfTensor = TfTensor> {
   tensor(values: Float32Array | Int32Array, shape: number[], dtype?: 'float32' | 'int32'): T;
   oneHot(indices: T, depth: number): T;
   readonly losses: { softmaxCrossEntropy(oneHot: T, logits: T): T };
-  variableGrads(loss: () => T, variables: T[]): { value: TfTensor; grads: Record<string, TfTensor> };
+  /** The variables are of a class of tfjs's own: `never` fits it without naming it. */
+  variableGrads(loss: () => T, variables: never[]): { value: TfTensor; grads: Record<string, TfTensor> };
 }
 
 /** For a model that ends in logits, one per class, and whose weights are all trainable. */
@@ -93,7 +94,7 @@ export function createTfjsEngine<T extends TfTensor>(tf: Tf<T>, network: TfModel
       return sum;
     },
     learn(count) {
-      const { value, grads } = tf.variableGrads(() => lossOf(count, true), variables);
+      const { value, grads } = tf.variableGrads(() => lossOf(count, true), variables as never[]);
       for (const [n, { offset, name }] of model.manifest.entries()) {
         const gradient = grads[variables[n]?.name ?? name];
         if (gradient === undefined) throw new Error(`tfjs gave no gradient of ${name}`);
