@@ -15,7 +15,7 @@ export function buildStages(
 ): { readonly stages: readonly Stage[]; readonly output: number; readonly gradient: number } {
   const stages: Stage[] = [];
   let place: Place = { words: wordsOf(model.input), value: layout.inputs, gradient: undefined };
-  let kept: Kept = 'nothing';
+  let kept: Kept = 'value'; // the batch itself is not written to
   for (const entry of model.layers) {
     if (entry.layer.kind === 'flatten') continue;
     const input = place;
@@ -30,6 +30,7 @@ export function buildStages(
     if (kept === 'value' || (kept === 'sign' && kind !== 'relu' && kind !== 'dropout')) {
       place = freshPlace(entry, layout);
       stages.push(copyStage(layout, input, place));
+      kept = 'nothing';
     }
     stages.push(stageInPlace(entry, layout, place));
     if (kind !== 'dropout') kept = kind === 'relu' ? 'sign' : 'value';

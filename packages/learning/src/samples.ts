@@ -34,7 +34,11 @@ export function batchWriter(dataset: Dataset): BatchWriter {
     for (let row = 0; row < indices.length; row++) {
       const index = indices[row] as number;
       if (index >= dataset.labels.length) throw new RangeError(`${dataset.name} has no example ${index}`);
-      labels[row] = dataset.labels[index] as number;
+      const label = dataset.labels[index] as number;
+      if (!(label >= 0 && label < dataset.classes)) {
+        throw new RangeError(`${dataset.name}: example ${index} has the label ${label} of ${dataset.classes} classes`);
+      }
+      labels[row] = label;
       normalise(inputs, row * words, index * words, words, channels);
     }
   };

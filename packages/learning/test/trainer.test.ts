@@ -16,6 +16,7 @@ import {
   manifestText,
   maxPool,
   relu,
+  sigmoid,
 } from '../src/index.ts';
 
 const shape = { height: 6, width: 6, channels: 2 };
@@ -126,6 +127,7 @@ describe.each(Object.keys(ENGINES))('a trainer over the %s engine', (name) => {
     ['a client without samples', { samples: { dataset: data, indices: new Uint32Array() } }],
     ['no example 90', { samples: { dataset: data, indices: Uint32Array.of(90) } }],
     ['not what small takes', { samples: allSamples({ ...data, shape: { ...shape, channels: 1 } }) }],
+    ['has the label 3 of 3 classes', { samples: allSamples({ ...data, labels: new Int32Array(90).fill(3) }) }],
     ['more classes', { samples: allSamples({ ...data, classes: 4 }) }],
   ])('refuses a request with a wrong %s', (problem, change) => {
     const trainer = make();
@@ -142,6 +144,19 @@ describe('the wasm engine', () => {
     const worst = fast?.delta.reduce((most, value, n) => Math.max(most, Math.abs(value - (slow?.delta[n] ?? 0))), 0);
     expect(worst).toBeLessThan(2e-5);
     expect(Math.abs((fast?.loss ?? 0) - (slow?.loss ?? 1))).toBeLessThan(1e-5);
+  });
+
+  it('leaves its inputs alone, whatever comes first', () => {
+    for (const first of [relu, sigmoid, dropout(0.5)]) {
+      const engine = wasmEngine(
+        defineModel('in place', shape, [flatten, first, dropout(0.5), sigmoid, relu, dense(3)]),
+        4,
+      );
+      engine.setParameters(initialParameters(engine.model, 1));
+      engine.inputs.fill(-0.5);
+      engine.learn(4, generator(1));
+      expect(engine.inputs.every((value) => value === -0.5)).toBe(true);
+    }
   });
 
   it('floats and bytes of the same values train to the same bits', () => {
