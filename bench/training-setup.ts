@@ -5,9 +5,9 @@ import {
   fedmlCifarCnn,
   femnistCnn,
   flsimCnn,
-  generator,
   initialParameters,
   logisticRegression,
+  randomStream,
 } from '@basa/learning';
 import { createTrainingKernel } from '@basa/runtime/node';
 
@@ -27,7 +27,7 @@ export function trainingStep(model: Model, relaxed = false): (() => void) | unde
   const kernel = createTrainingKernel({ relaxed });
   if (kernel === undefined) return undefined;
   const engine = createKernelEngine(model, kernel, BATCH);
-  const random = generator(1, 'bench');
+  const random = randomStream(1, 'bench');
   engine.setParameters(initialParameters(model, 1));
   engine.inputs.forEach((_, n) => {
     engine.inputs[n] = random.unit();
@@ -62,7 +62,7 @@ export function gemmCeiling(): { readonly run: () => void; readonly multiplyAdds
   const a = kernel.start;
   const b = a + 4 * m * k;
   const c = b + 4 * k * n;
-  const random = generator(1, 'gemm');
+  const random = randomStream(1, 'gemm');
   const words = new Float32Array(kernel.reserve(4 * (m * k + k * n + m * n)), a, m * k + k * n);
   words.forEach((_, index) => {
     words[index] = random.unit() - 0.5;

@@ -7,11 +7,11 @@ import {
   fedmlCifarCnn,
   femnistCnn,
   flsimCnn,
-  generator,
   logisticRegression,
   partitionByDirichlet,
   partitionStatistics,
   plotPartition,
+  randomStream,
 } from '@basa/learning';
 
 export interface LearnTask {
@@ -63,7 +63,7 @@ async function femnistTask(seed: number): Promise<LearnTask> {
     model: femnistCnn(),
     users: 3400,
     batchSize: 20,
-    learningRate: 0.03,
+    learningRate: 0.05,
     target: 0.75,
     evaluateEvery: 5,
     samplesOf: (user) => allSamples(writers.user(user)),
@@ -74,6 +74,6 @@ async function femnistTask(seed: number): Promise<LearnTask> {
 
 function testParts(test: Dataset, seed: number): { quickTest: Samples; wholeTest: Samples } {
   const wholeTest = allSamples(test);
-  const order = generator(seed, 'quick test').shuffle(Uint32Array.from(wholeTest.indices));
+  const order = randomStream(seed, 'quick test').shuffle(Uint32Array.from(wholeTest.indices));
   return { wholeTest, quickTest: { dataset: test, indices: order.subarray(0, QUICK_TEST) } };
 }

@@ -2,7 +2,7 @@
 import { availableParallelism } from 'node:os';
 import { parseArgs } from 'node:util';
 import type { Evaluation, TrainResult } from '@basa/learning';
-import { FEDBUFF_STALENESS, fedBuffStep, generator, initialParameters, runPlainFedBuff } from '@basa/learning';
+import { FEDBUFF_STALENESS, fedBuffStep, initialParameters, randomStream, runPlainFedBuff } from '@basa/learning';
 import { createWorkerPool } from '@basa/runtime/node';
 import type { TaskName } from './learn-tasks.ts';
 import { openTask, TASK_NAMES } from './learn-tasks.ts';
@@ -67,7 +67,7 @@ async function learn(taskName: TaskName, seed: number): Promise<void> {
     staleness: FEDBUFF_STALENESS,
     step: fedBuffStep(1),
     delay: 3,
-    seed: generator(seed, taskName).u32(),
+    seed: randomStream(seed, taskName).u32(),
     train: async ({ user, start, seed: tripSeed }) =>
       (await pool.run({ kind: 'train', user, start, seed: tripSeed })) as TrainResult,
     evaluate: (current) => evaluate(current, false),

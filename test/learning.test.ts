@@ -8,10 +8,10 @@ import {
   fedBuffStep,
   femnistCnn,
   flsimCnn,
-  generator,
   initialParameters,
   logisticRegression,
   partitionByDirichlet,
+  randomStream,
   runPlainFedBuff,
 } from '@basa/learning';
 import { expect, it } from 'vitest';
@@ -51,7 +51,7 @@ it('MNIST by plain FedBuff (1000 users, K = 10, 32 concurrent) reaches 80 % with
 it('the wasm engine trains to the same bits on every machine and in every runtime', () => {
   const digests = [logisticRegression(), flsimCnn(), femnistCnn()].map((model) => {
     const engine = wasmEngine(model, 8);
-    const random = generator(1, 'bits');
+    const random = randomStream(1, 'bits');
     engine.setParameters(initialParameters(model, 1));
     for (let step = 0; step < 3; step++) {
       engine.inputs.forEach((_, n) => {

@@ -2,8 +2,8 @@
  * SYNTHETIC stand-in for FEMNIST: users who "write" with a handwriting font, each in a style of their own. Not people's
  * handwriting; 62 classes, 28 x 28, ink = 1, any number of users, everything fixed by seed and user.
  */
-import type { Dataset, Generator } from '@basa/learning';
-import { generator } from '@basa/learning';
+import type { Dataset, RandomStream } from '@basa/learning';
+import { randomStream } from '@basa/learning';
 import type { CacheOptions } from './cache.ts';
 import { openCache } from './cache.ts';
 import { loadHandwritingFonts } from './handwriting-fonts.ts';
@@ -13,6 +13,9 @@ import type { Contour, Font } from './truetype.ts';
 const LETTERS = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz';
 const SIDE = 28;
 const INK_SIDE = 20;
+
+/** Mean and deviation of all pixels; without it the first buffers are lost on finding them. */
+const NORMAL = { mean: [0.12], deviation: [0.28] };
 
 /** Examples a user has: lognormal with this mean, within bounds. */
 const MEAN_EXAMPLES = 200;
@@ -45,17 +48,17 @@ export async function loadFontWriters(seed: number, options?: CacheOptions): Pro
   const outlines = new Map<Font, readonly (readonly Contour[])[]>();
   const name = 'font writers (synthetic stand-in for FEMNIST)';
   const write = (user: number, split: string, count: number): Dataset => {
-    const style = styleOf(user, fonts, generator(seed, 'style', user));
+    const style = styleOf(user, fonts, randomStream(seed, 'style', user));
     let letters = outlines.get(style.font);
     if (letters === undefined) {
       letters = [...LETTERS].map((letter) => style.font.outline(letter));
       outlines.set(style.font, letters);
     }
-    return writeExamples(name, style, letters, count, generator(seed, split, user));
+    return writeExamples(name, style, letters, count, randomStream(seed, split, user));
   };
   return {
     name,
-    user: (user) => write(user, 'train', exampleCount(generator(seed, 'count', user))),
+    user: (user) => write(user, 'train', exampleCount(randomStream(seed, 'count', user))),
     test: (users, perUser) =>
       join(
         name,
@@ -64,12 +67,12 @@ export async function loadFontWriters(seed: number, options?: CacheOptions): Pro
   };
 }
 
-function exampleCount(random: Generator): number {
+function exampleCount(random: RandomStream): number {
   const logarithm = Math.log(MEAN_EXAMPLES) - SPREAD ** 2 / 2 + SPREAD * random.normal();
   return Math.round(Math.min(MOST, Math.max(FEWEST, Math.exp(logarithm))));
 }
 
-function styleOf(user: number, fonts: readonly Font[], random: Generator): Style {
+function styleOf(user: number, fonts: readonly Font[], random: RandomStream): Style {
   const around = (middle: number, spread: number): number =>
     middle + spread * Math.max(-2, Math.min(2, random.normal()));
   return {
@@ -90,7 +93,7 @@ function writeExamples(
   style: Style,
   letters: readonly (readonly Contour[])[],
   count: number,
-  random: Generator,
+  random: RandomStream,
 ): Dataset {
   const inputs = new Uint8Array(count * SIDE * SIDE);
   const labels = new Uint8Array(count);
@@ -103,7 +106,14 @@ function writeExamples(
       inputs[n * image.length + at] = Math.round(255 * Math.min(1, style.pen * soft(image, at)));
     }
   }
-  return { name, shape: { height: SIDE, width: SIDE, channels: 1 }, classes: LETTERS.length, inputs, labels };
+  return {
+    name,
+    shape: { height: SIDE, width: SIDE, channels: 1 },
+    classes: LETTERS.length,
+    inputs,
+    labels,
+    normal: NORMAL,
+  };
 }
 
 function drawClass(profile: readonly number[], place: number): number {
@@ -116,7 +126,7 @@ function drawClass(profile: readonly number[], place: number): number {
 }
 
 /** Slant, turn and aspect of the writer with a little of the moment, and a smooth wave through the paper. */
-function distorted(contours: readonly Contour[], style: Style, random: Generator): readonly Contour[] {
+function distorted(contours: readonly Contour[], style: Style, random: RandomStream): readonly Contour[] {
   const slant = style.slant + 0.05 * random.normal();
   const turn = style.turn + 0.04 * random.normal();
   const aspect = style.aspect * (1 + 0.05 * random.normal());

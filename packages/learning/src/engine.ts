@@ -1,6 +1,7 @@
 /** The port between the trainer's loop and the arithmetic: one batch at a time, parameters kept inside. */
-import type { Generator } from './generator.ts';
+
 import type { Model } from './model.ts';
+import type { RandomStream } from './random-stream.ts';
 
 /** One step of descent: v = momentum v + (clipped gradient + weightDecay w); w -= learningRate v (PyTorch's SGD). */
 export interface Descent {
@@ -30,6 +31,6 @@ export interface Engine {
   /** Forward without dropout; returns the sum of losses. */
   run(count: number): number;
   /** Forward with dropout drawn from `random`, and backward; returns the sum of losses, gradients are of their mean. */
-  learn(count: number, random: Generator): number;
+  learn(count: number, random: RandomStream): number;
   descend(descent: Descent): void;
 }

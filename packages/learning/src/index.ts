@@ -1,7 +1,5 @@
 /** Trainers, models, data partitions and server steps of buffered asynchronous federated learning. */
 export type { Descent, Engine } from './engine.ts';
-export type { Name } from './generator.ts';
-export { Generator, generator } from './generator.ts';
 export { initialParameters } from './initial.ts';
 export { createKernelEngine } from './kernel-engine.ts';
 export type { Layer } from './layers.ts';
@@ -21,6 +19,8 @@ export type { PartitionStatistics } from './partition-statistics.ts';
 export { describePartition, partitionStatistics, plotPartition } from './partition-statistics.ts';
 export type { PlainFedBuff, PlainFedBuffResult } from './plain-fedbuff.ts';
 export { runPlainFedBuff } from './plain-fedbuff.ts';
+export type { Name } from './random-stream.ts';
+export { RandomStream, randomStream } from './random-stream.ts';
 export { createReferenceEngine } from './reference-engine.ts';
 export { decodeSafetensors, encodeSafetensors, ModelFileError } from './safetensors.ts';
 export type { Dataset, Samples } from './samples.ts';

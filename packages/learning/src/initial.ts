@@ -1,6 +1,7 @@
 /** Initial parameters as PyTorch draws them: uniform within 1 / sqrt(fan in); group norms start at scale 1, shift 0. */
-import { generator } from './generator.ts';
+
 import type { Model } from './model.ts';
+import { randomStream } from './random-stream.ts';
 
 /** The same bits for the same seed everywhere: each tensor has its own stream, each word 24 uniform bits. */
 export function initialParameters(model: Model, seed: number): Float32Array {
@@ -11,7 +12,7 @@ export function initialParameters(model: Model, seed: number): Float32Array {
       target.fill(name.endsWith('.weight') ? 1 : 0);
       continue;
     }
-    const random = generator(seed, 'init', name, ...shape);
+    const random = randomStream(seed, 'init', name, ...shape);
     const bound = 1 / Math.sqrt(fanIn);
     for (let n = 0; n < length; n++) target[n] = bound * (2 * ((random.u32() >>> 8) / 2 ** 24) - 1);
   }

@@ -2,11 +2,11 @@
 import { Arena } from './arena.ts';
 import { clipScale } from './clip.ts';
 import type { Descent, Engine } from './engine.ts';
-import type { Generator } from './generator.ts';
 import { buildStages, scratchWords } from './kernel-network.ts';
 import type { Stage } from './kernel-stage.ts';
 import type { Model } from './model.ts';
 import { wordsOf } from './model.ts';
+import type { RandomStream } from './random-stream.ts';
 import type { TrainingKernel } from './training-kernel.ts';
 
 /** Takes the kernel for itself. */
@@ -31,7 +31,7 @@ export function createKernelEngine(model: Model, kernel: TrainingKernel, batchCa
   });
   arena.reserve();
 
-  const forward = (count: number, random?: Generator): void => {
+  const forward = (count: number, random?: RandomStream): void => {
     for (const stage of network.stages) stage.forward(count, random);
   };
   const loss = (count: number): number =>

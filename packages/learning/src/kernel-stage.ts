@@ -1,11 +1,11 @@
 /** One layer of a network as two calls over addresses: forward and backward for the first `count` rows. */
 import type { Arena } from './arena.ts';
-import type { Generator } from './generator.ts';
+import type { RandomStream } from './random-stream.ts';
 import type { TrainingKernel } from './training-kernel.ts';
 
 export interface Stage {
   /** Drops out only where `random` is given. */
-  forward(count: number, random?: Generator): void;
+  forward(count: number, random?: RandomStream): void;
   backward(count: number): void;
 }
 

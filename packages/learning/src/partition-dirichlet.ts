@@ -1,9 +1,9 @@
 /** The Dirichlet partition exactly as FedML makes it (fact sheet 5.1), from our own seeded draws. */
 import { exp, ln } from './exact-math.ts';
-import type { Generator } from './generator.ts';
-import { generator } from './generator.ts';
 import type { Labels, Partition } from './partition.ts';
 import { checkUsers, joinParts } from './partition.ts';
+import type { RandomStream } from './random-stream.ts';
+import { randomStream } from './random-stream.ts';
 
 export interface DirichletRequest {
   readonly labels: Labels;
@@ -27,7 +27,7 @@ const MOST_TRIES = 1000;
 export function partitionByDirichlet(request: DirichletRequest): DirichletPartition {
   const { labels, users, seed, minimum = 10 } = request;
   checkUsers(users * minimum, labels.length);
-  const random = generator(seed, 'dirichlet');
+  const random = randomStream(seed, 'dirichlet');
   for (let tries = 1; tries <= MOST_TRIES; tries++) {
     const parts = drawOnce(request, random);
     const shares = parts.map((slices) => joinParts(slices));
@@ -38,7 +38,7 @@ export function partitionByDirichlet(request: DirichletRequest): DirichletPartit
   throw new RangeError(`no partition with ${minimum} examples for each of ${users} users in ${MOST_TRIES} tries`);
 }
 
-function drawOnce({ labels, classes, users, alpha }: DirichletRequest, random: Generator): Uint32Array[][] {
+function drawOnce({ labels, classes, users, alpha }: DirichletRequest, random: RandomStream): Uint32Array[][] {
   const parts: Uint32Array[][] = Array.from({ length: users }, () => []);
   const sizes = new Float64Array(users);
   for (let label = 0; label < classes; label++) {
@@ -69,7 +69,7 @@ function indicesOf(labels: Labels, label: number): Uint32Array {
 }
 
 /** Gamma(alpha, 1) by Marsaglia and Tsang (2000), with their boost for alpha < 1. */
-export function gamma(alpha: number, random: Generator): number {
+export function gamma(alpha: number, random: RandomStream): number {
   if (!(alpha > 0)) throw new RangeError(`alpha must be positive, got ${alpha}`);
   if (alpha < 1) return gamma(alpha + 1, random) * exp(ln(1 - random.unit()) / alpha);
   const d = alpha - 1 / 3;

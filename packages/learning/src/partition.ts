@@ -1,5 +1,5 @@
 /** How examples are shared out among users: evenly, by shards of one label, by writer, or Dirichlet (partition-dirichlet.ts). */
-import { generator } from './generator.ts';
+import { randomStream } from './random-stream.ts';
 
 /** The examples of each user, as indices into a dataset. */
 export type Partition = readonly Uint32Array[];
@@ -9,7 +9,7 @@ export type Labels = Uint8Array | Int32Array | readonly number[];
 /** Shuffled and dealt out: sizes differ by one at most. */
 export function partitionEvenly(examples: number, users: number, seed: number): Partition {
   checkUsers(users, examples);
-  const order = generator(seed, 'iid').shuffle(Uint32Array.from({ length: examples }, (_, index) => index));
+  const order = randomStream(seed, 'iid').shuffle(Uint32Array.from({ length: examples }, (_, index) => index));
   return cut(order, users);
 }
 
@@ -19,7 +19,7 @@ export function partitionByShards(labels: Labels, users: number, shardsPerUser: 
   const sorted = Uint32Array.from({ length: labels.length }, (_, index) => index);
   sorted.sort((a, b) => (labels[a] as number) - (labels[b] as number) || a - b);
   const shards = cut(sorted, users * shardsPerUser);
-  const order = generator(seed, 'shards').shuffle(Array.from(shards, (_, index) => index));
+  const order = randomStream(seed, 'shards').shuffle(Array.from(shards, (_, index) => index));
   return Array.from({ length: users }, (_, user) =>
     joinParts(order.slice(user * shardsPerUser, (user + 1) * shardsPerUser).map((shard) => shards[shard] ?? [])),
   );

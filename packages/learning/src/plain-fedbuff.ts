@@ -2,9 +2,10 @@
  * Plain FedBuff in virtual time: C users always training, K updates a version, no cryptography. Small on purpose:
  * enough to see a model learn; devices, faults and protocols belong to the simulator.
  */
-import type { Generator } from './generator.ts';
-import { generator } from './generator.ts';
+
 import { RunMetrics } from './metrics.ts';
+import type { RandomStream } from './random-stream.ts';
+import { randomStream } from './random-stream.ts';
 import type { ServerStep } from './server-step.ts';
 import type { Staleness } from './staleness.ts';
 import { stalenessWeight } from './staleness.ts';
@@ -49,15 +50,15 @@ export async function runPlainFedBuff(run: PlainFedBuff): Promise<PlainFedBuffRe
   const metrics = new RunMetrics();
   const parameters = Float32Array.from(run.start);
   const buffer = new WeightedMean(parameters.length);
-  const selection = generator(run.seed, 'select');
+  const selection = randomStream(run.seed, 'select');
   const training: Trip[] = [];
   let trips = 0;
   let version = 0;
   const depart = (time: number): void => {
     const user = idleUser(run.users, training, selection);
     const trip = trips++;
-    const end = time + 1 + run.delay * generator(run.seed, 'delay', trip).exponential();
-    const seed = generator(run.seed, 'batch', user, trip).u32();
+    const end = time + 1 + run.delay * randomStream(run.seed, 'delay', trip).exponential();
+    const seed = randomStream(run.seed, 'batch', user, trip).u32();
     const start = Float32Array.from(parameters);
     training.push({ user, trip, version, end, result: run.train({ user, trip, start, seed }) });
   };
@@ -90,7 +91,7 @@ export async function runPlainFedBuff(run: PlainFedBuff): Promise<PlainFedBuffRe
   return { parameters, metrics };
 }
 
-function idleUser(users: number, training: readonly Trip[], selection: Generator): number {
+function idleUser(users: number, training: readonly Trip[], selection: RandomStream): number {
   if (training.length >= users) throw new RangeError(`${users} users cannot keep more than ${users} training`);
   for (;;) {
     const user = selection.below(users);

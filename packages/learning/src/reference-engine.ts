@@ -3,9 +3,9 @@ import { clipScale } from './clip.ts';
 import { fillDropout } from './dropout-factors.ts';
 import type { Engine } from './engine.ts';
 import { ln } from './exact-math.ts';
-import type { Generator } from './generator.ts';
 import type { Model, ModelLayer } from './model.ts';
 import { wordsOf } from './model.ts';
+import type { RandomStream } from './random-stream.ts';
 import * as layers from './reference-layers.ts';
 
 /** What came out of a layer for one example, and how a gradient goes back through it. */
@@ -30,7 +30,7 @@ export function createReferenceEngine(model: Model, batchCapacity = 32): Engine 
   };
 
   /** Dropout factors of the whole batch, layer after layer: the order in which the fast engine draws them. */
-  const drawDropout = (count: number, random: Generator): Map<ModelLayer, Float64Array> => {
+  const drawDropout = (count: number, random: RandomStream): Map<ModelLayer, Float64Array> => {
     const factors = new Map<ModelLayer, Float64Array>();
     for (const entry of model.layers) {
       if (entry.layer.kind !== 'dropout') continue;

@@ -1,8 +1,8 @@
 /** Local training as one call over flat vectors: the port, and the loop that fills it from any engine. */
 import type { Descent, Engine } from './engine.ts';
-import { generator } from './generator.ts';
 import { initialParameters } from './initial.ts';
 import type { Model } from './model.ts';
+import { randomStream } from './random-stream.ts';
 import type { BatchWriter, Dataset, Samples } from './samples.ts';
 import { batchWriter } from './samples.ts';
 
@@ -71,8 +71,8 @@ function train(engine: Engine, write: Write, request: TrainRequest): TrainResult
   const order = Uint32Array.from(samples.indices);
   const batches = Math.ceil(order.length / batchSize);
   const steps = request.steps ?? (request.epochs ?? 1) * batches;
-  const shuffles = generator(seed, 'order');
-  const dropouts = generator(seed, 'dropout');
+  const shuffles = randomStream(seed, 'order');
+  const dropouts = randomStream(seed, 'dropout');
   let loss = 0;
   let seen = 0;
   for (let step = 0; step < steps; step++) {

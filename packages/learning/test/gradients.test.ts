@@ -8,8 +8,8 @@ import {
   fedmlCifarCnn,
   femnistCnn,
   flsimCnn,
-  generator,
   logisticRegression,
+  randomStream,
 } from '../src/index.ts';
 import type { GoldenCase } from './golden/cases.ts';
 import { goldenCases, goldenInputs, goldenLabels, goldenParameters, hashed, modelOf } from './golden/cases.ts';
@@ -98,7 +98,7 @@ it('the two engines draw the same dropout and agree to single precision, step af
   const model = modelOf(golden);
   const results = [wasmEngine(model, 5), createReferenceEngine(model, 5)].map((engine) => {
     prepare(engine, golden);
-    const random = generator(3, 'dropout');
+    const random = randomStream(3, 'dropout');
     for (let step = 0; step < 5; step++) {
       engine.learn(golden.batch, random);
       engine.descend({ learningRate: 0.1, momentum: 0.9, weightDecay: 0.01, clipNorm: 0.5 });
@@ -121,7 +121,7 @@ function prepare(engine: Engine, { batch }: GoldenCase): void {
 
 function learnOnce(engine: Engine, golden: GoldenCase): { gradients: Float64Array; loss: number } {
   prepare(engine, golden);
-  const loss = engine.learn(golden.batch, generator(0));
+  const loss = engine.learn(golden.batch, randomStream(0));
   const gradients = new Float64Array(engine.model.dimension);
   engine.readGradients(gradients);
   return { gradients, loss };

@@ -5,8 +5,8 @@ import {
   fedAdamStep,
   fedAvgStep,
   fedBuffStep,
-  generator,
   RunMetrics,
+  randomStream,
   runPlainFedBuff,
   stalenessWeight,
   WeightedMean,
@@ -81,7 +81,7 @@ describe('the weighted mean', () => {
 
 /** A user's training that only depends on what it is given: pulls the model towards a point of its own. */
 function pull({ user, start }: { user: number; start: Float32Array }): TrainResult {
-  const random = generator(user, 'home');
+  const random = randomStream(user, 'home');
   const delta = start.map((w) => 0.3 * (w - random.normal()));
   return { delta, loss: 1, samples: 10 + user };
 }

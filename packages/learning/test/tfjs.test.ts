@@ -3,7 +3,7 @@
  * (83 MB with its layers and CPU backend) is not a dependency of this repository.
  */
 import { describe, expect, it } from 'vitest';
-import { allSamples, createReferenceEngine, createTrainer, defineModel, dense, generator } from '../src/index.ts';
+import { allSamples, createReferenceEngine, createTrainer, defineModel, dense, randomStream } from '../src/index.ts';
 import type { Tf, TfModel, TfTensor } from '../src/tfjs.ts';
 import { createTfjsEngine } from '../src/tfjs.ts';
 
@@ -118,7 +118,7 @@ function fakeTfjs(): { tf: Tf; network: TfModel } {
 }
 
 describe('the tfjs adapter, over a structural fake', () => {
-  const random = generator(1);
+  const random = randomStream(1);
   const dataset = {
     name: 'points',
     shape: { height: 1, width: 1, channels: INPUTS },

@@ -9,12 +9,12 @@ import {
   dense,
   dropout,
   flatten,
-  generator,
   groupNorm,
   initialParameters,
   logisticRegression,
   manifestText,
   maxPool,
+  randomStream,
   relu,
   sigmoid,
 } from '../src/index.ts';
@@ -32,7 +32,7 @@ const model = defineModel('small', shape, [
 
 /** Three classes, each bright in its own corner: easy to learn. */
 function corners(count: number): Dataset {
-  const random = generator(9, 'corners');
+  const random = randomStream(9, 'corners');
   const labels = Int32Array.from({ length: count }, () => random.below(3));
   const inputs = Uint8Array.from({ length: count * 72 }, (_, n) => {
     const [label, pixel] = [labels[Math.floor(n / 72)], Math.floor((n % 72) / 2)];
@@ -154,7 +154,7 @@ describe('the wasm engine', () => {
       );
       engine.setParameters(initialParameters(engine.model, 1));
       engine.inputs.fill(-0.5);
-      engine.learn(4, generator(1));
+      engine.learn(4, randomStream(1));
       expect(engine.inputs.every((value) => value === -0.5)).toBe(true);
     }
   });

@@ -1,35 +1,35 @@
 import { describe, expect, it } from 'vitest';
 import { exp, ln, power } from '../src/exact-math.ts';
-import { Generator, generator } from '../src/index.ts';
+import { RandomStream, randomStream } from '../src/index.ts';
 import { gamma } from '../src/partition-dirichlet.ts';
 
-describe('the generator', () => {
+describe('a random stream', () => {
   it('is xoshiro128**: the published draws from the state 1, 2, 3, 4', () => {
-    const random = new Generator(1, 2, 3, 4);
+    const random = new RandomStream(1, 2, 3, 4);
     expect(Array.from({ length: 4 }, () => random.u32())).toEqual([11_520, 0, 5_927_040, 70_819_200]);
-    expect(new Generator(0, 0, 0, 0).u32()).toBe(0);
+    expect(new RandomStream(0, 0, 0, 0).u32()).toBe(0);
   });
 
   it('gives the same draws for the same seed and names, for ever', () => {
-    const random = generator(7, 'batch', 3, 1);
+    const random = randomStream(7, 'batch', 3, 1);
     expect(Array.from({ length: 4 }, () => random.u32())).toEqual(FROZEN);
-    expect(generator(7, 'batch', 3, 1).u32()).toBe(FROZEN[0]);
+    expect(randomStream(7, 'batch', 3, 1).u32()).toBe(FROZEN[0]);
   });
 
   it('gives other draws for any other seed or name', () => {
     const streams = [
-      generator(7),
-      generator(8),
-      generator(7, 'a', 1),
-      generator(7, 'a1'),
-      generator(7, 'a', '1'),
-      generator(7, 1, 'a'),
+      randomStream(7),
+      randomStream(8),
+      randomStream(7, 'a', 1),
+      randomStream(7, 'a1'),
+      randomStream(7, 'a', '1'),
+      randomStream(7, 1, 'a'),
     ];
     expect(new Set(streams.map((random) => random.u32())).size).toBe(streams.length);
   });
 
   it('is uniform below every bound, exponential and normal as it says', () => {
-    const random = generator(1, 'moments');
+    const random = randomStream(1, 'moments');
     const draws = 40_000;
     const counts = new Array<number>(7).fill(0);
     for (let n = 0; n < draws; n++) {
@@ -44,11 +44,11 @@ describe('the generator', () => {
   });
 
   it('refuses a bound it cannot draw below', () => {
-    expect(() => generator(1).below(0)).toThrow(RangeError);
+    expect(() => randomStream(1).below(0)).toThrow(RangeError);
   });
 
   it('shuffles into a permutation', () => {
-    const order = generator(5).shuffle(Uint32Array.from({ length: 100 }, (_, n) => n));
+    const order = randomStream(5).shuffle(Uint32Array.from({ length: 100 }, (_, n) => n));
     expect([...order].sort((a, b) => a - b)).toEqual(Array.from({ length: 100 }, (_, n) => n));
     expect(order[0] === 0 && order[1] === 1 && order[2] === 2).toBe(false);
   });

@@ -7,7 +7,7 @@ import { ln } from './exact-math.ts';
 export type Name = string | number;
 
 /** The stream that belongs to a seed and a list of names, such as `(7, 'batch', user, trip)`. */
-export function generator(seed: number, ...names: readonly Name[]): Generator {
+export function randomStream(seed: number, ...names: readonly Name[]): RandomStream {
   let hash = 0x811c_9dc5;
   for (const part of [seed, ...names]) {
     // A type tag before and a mark after each part: ('a', 1) is neither ('a1') nor ('a', '1').
@@ -17,10 +17,10 @@ export function generator(seed: number, ...names: readonly Name[]): Generator {
   const a = mix(hash ^ 0x9e37_79b9);
   const b = mix(a ^ 0x243f_6a88);
   const c = mix(b ^ 0xb7e1_5162);
-  return new Generator(a, b, c, mix(c ^ hash));
+  return new RandomStream(a, b, c, mix(c ^ hash));
 }
 
-export class Generator {
+export class RandomStream {
   #a: number;
   #b: number;
   #c: number;
