@@ -8,16 +8,19 @@ export type Name = string | number;
 
 /** The stream that belongs to a seed and a list of names, such as `(7, 'batch', user, trip)`. */
 export function randomStream(seed: number, ...names: readonly Name[]): RandomStream {
-  let hash = 0x811c_9dc5;
+  // Four words, so that two of a million streams do not meet by chance.
+  let [a, b, c, d] = [0x9e37_79b9, 0x243f_6a88, 0xb7e1_5162, 0x811c_9dc5];
   for (const part of [seed, ...names]) {
     // A type tag before and a mark after each part: ('a', 1) is neither ('a1') nor ('a', '1').
     const text = `${typeof part === 'number' ? '#' : '$'}${part}\u0000`;
-    for (let i = 0; i < text.length; i++) hash = mix(hash ^ text.charCodeAt(i));
+    for (let i = 0; i < text.length; i++) {
+      a = mix(a ^ text.charCodeAt(i));
+      b = mix(b + a);
+      c = mix(c + b);
+      d = mix(d + c);
+    }
   }
-  const a = mix(hash ^ 0x9e37_79b9);
-  const b = mix(a ^ 0x243f_6a88);
-  const c = mix(b ^ 0xb7e1_5162);
-  return new RandomStream(a, b, c, mix(c ^ hash));
+  return new RandomStream(a, b, c, d);
 }
 
 export class RandomStream {
