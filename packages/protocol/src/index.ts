@@ -41,7 +41,15 @@ export type { Codec, Signature, SignedCodec } from './codec.ts';
 export type { Coordinator, SeatGiven } from './coordinator.ts';
 export { createCoordinator, takeSeat, trackBuffer } from './coordinator.ts';
 export type { BasaEvent, FreezeReason, Party } from './events.ts';
-export { dropAttribute, edgeAttribute, joinTagOf, sealingContext, selfAttribute, viewsOf } from './naming.ts';
+export {
+  commitmentOf,
+  dropAttribute,
+  edgeAttribute,
+  joinTagOf,
+  sealingContext,
+  selfAttribute,
+  viewsOf,
+} from './naming.ts';
 export { issuePaperKey } from './paper/authority.ts';
 export type { PaperBuffer, PaperConnection, PaperOptions, PaperRecord } from './paper/buffer.ts';
 export {
