@@ -2,12 +2,7 @@
 import { parseArgs } from 'node:util';
 import { benchAbe } from './abe.ts';
 import { benchMasking } from './masking.ts';
-
-/** What a benchmark found: a table for people, an object for programs. */
-export interface BenchResult {
-  readonly text: string;
-  readonly json: Readonly<Record<string, unknown>>;
-}
+import type { BenchResult } from './result.ts';
 
 const BENCHMARKS: Readonly<
   Record<string, { readonly about: string; readonly run: () => BenchResult | Promise<BenchResult> }>

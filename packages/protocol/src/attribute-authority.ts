@@ -43,7 +43,7 @@ export class AttributeAuthority {
   readonly #tasks = new Map<string, AuthorityTask>();
   readonly #devices = new Map<string, Device>();
   readonly #buffers = new Map<string, AuthorityBuffer>();
-  /** Buffers by the nonce that asked for them. */
+  /** Descriptors by the task and nonce that asked for them. */
   readonly #drawn = new Map<string, Descriptor>();
   readonly #logHashes: Uint8Array[] = [EMPTY_LOG_HASH];
 
@@ -94,7 +94,7 @@ export class AttributeAuthority {
     const task = this.#tasks.get(toHex(request.task));
     if (task === undefined) return declined(undefined, refused('task-unknown'));
     const step = drawBuffer(this.#ports, task, request, fresh, now);
-    const earlier = this.#drawn.get(toHex(request.nonce));
+    const earlier = this.#drawn.get(drawnName(request));
     // The same nonce gets the same buffer; whoever asks was checked above.
     if (earlier !== undefined && step.records.length > 0) return unchanged(undefined, earlier);
     return this.#commit(step);
@@ -211,7 +211,7 @@ export class AttributeAuthority {
       case 'buffer-drawn': {
         const buffer = drawnBuffer(suite, entry.descriptor);
         this.#buffers.set(toHex(buffer.ctx), buffer);
-        this.#drawn.set(toHex(entry.nonce), entry.descriptor);
+        this.#drawn.set(drawnName({ task: entry.descriptor.task, nonce: entry.nonce }), entry.descriptor);
         return;
       }
       case 'model-appended': {
@@ -230,4 +230,8 @@ export class AttributeAuthority {
     const buffer = this.buffer(ctx);
     if (buffer !== undefined) this.#buffers.set(toHex(ctx), evolveBuffer(buffer, entry));
   }
+}
+
+function drawnName({ task, nonce }: { readonly task: TaskId; readonly nonce: Uint8Array }): string {
+  return `${toHex(task)}:${toHex(nonce)}`;
 }

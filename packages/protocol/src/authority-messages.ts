@@ -101,7 +101,16 @@ export interface AuthorityMessages {
   readonly closeAnswer: Codec<CloseAnswer>;
 }
 
+const made = new Map<number, AuthorityMessages>();
+
+/** The codecs for buffers of this size; made once. */
 export function authorityMessages(bufferSize: number): AuthorityMessages {
+  const known = made.get(bufferSize) ?? makeMessages(bufferSize);
+  made.set(bufferSize, known);
+  return known;
+}
+
+function makeMessages(bufferSize: number): AuthorityMessages {
   const slot = below<Slot>(bufferSize);
   const uploadHeader = signedMessage<UploadHeaderBody>(KIND.uploadHeader, 'uploadHeader', {
     ctx: field.ctx,

@@ -1,5 +1,6 @@
 /** The signed statements that several messages carry: certificate, descriptor, ticket, receipt, outcome, model log. */
 import type { Suite } from '@basa/masking';
+import { equalBytes } from '@basa/masking';
 import type { Ctx, DepositRoot, JoinTag, Millis, Slot, TaskId, UserId, View } from './brands.ts';
 import type { Field, Signature, SignedCodec } from './codec.ts';
 import {
@@ -185,6 +186,19 @@ export function userIdOf(suite: Suite, deviceKey: Uint8Array): UserId {
 export function ctxOf(suite: Suite, descriptor: DescriptorBody): Ctx {
   return suite.sha256(descriptorCodec.statement(descriptor)) as Ctx;
 }
+
+/** Whether two statements are about the same user in the same slot with the same history. */
+export function isSameSlot(a: SlotStatement, b: SlotStatement): boolean {
+  return (
+    equalBytes(a.ctx, b.ctx) &&
+    a.slot === b.slot &&
+    equalBytes(a.joinTag, b.joinTag) &&
+    equalBytes(a.root, b.root) &&
+    equalBytes(a.view, b.view)
+  );
+}
+
+type SlotStatement = Pick<TicketBody, 'ctx' | 'slot' | 'joinTag' | 'root' | 'view'>;
 
 /** Whether the statement carries a good signature of this key. */
 export function isSigned<T extends object>(

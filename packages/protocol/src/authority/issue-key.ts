@@ -39,8 +39,8 @@ export function issueKey(
   if (problem !== undefined) return refuse(problem);
 
   const registered = buffer.slots.get(slot);
-  if (registered !== undefined && buffer.status === 'open' && equalBytes(registered.requestDigest, requestDigest)) {
-    // The same signed request gets the same answer: nothing new is given out.
+  if (registered !== undefined && buffer.status !== 'unknown' && equalBytes(registered.requestDigest, requestDigest)) {
+    // The same signed request gets the same answer, whatever became of the buffer: nothing new is given out.
     const again = answerOf(ports, buffer, request, registered);
     return again === undefined ? refuse(refused('buffer-not-open')) : unchanged(buffer, again);
   }

@@ -8,8 +8,7 @@ import type { Refused } from '../refusals.ts';
 import { refused } from '../refusals.ts';
 import type { BufferRecord, BufferSlot, BufferStep, SecureBuffer, ServerPorts } from '../secure-buffer.ts';
 import { evolveSecureBuffer } from '../secure-buffer.ts';
-import type { Receipt, TicketBody } from '../statements.ts';
-import { isSigned, receiptCodec } from '../statements.ts';
+import { isSameSlot, isSigned, receiptCodec } from '../statements.ts';
 import { declined, unchanged } from '../transition.ts';
 
 export type UploadVerdict = { readonly kind: 'expected' } | { readonly kind: 'accepted-before' } | Refused;
@@ -98,19 +97,8 @@ function headerProblem(
     return refused('view-mismatch');
   if (header.voids.some((earlier) => earlier >= header.slot)) return refused('slot-unknown');
   const { receipt } = header;
-  if (!names(receipt, ticket) || !isSigned(suite, receiptCodec, receipt, authorityKey))
+  if (!isSameSlot(receipt, ticket) || !isSigned(suite, receiptCodec, receipt, authorityKey))
     return refused('receipt-invalid');
   const { uploadHeader } = authorityMessages(buffer.descriptor.bufferSize);
   return isSigned(suite, uploadHeader, header, deviceKey) ? undefined : refused('signature-invalid');
-}
-
-/** The receipt is of the slot the ticket gave. */
-function names(receipt: Receipt, ticket: TicketBody): boolean {
-  return (
-    equalBytes(receipt.ctx, ticket.ctx) &&
-    receipt.slot === ticket.slot &&
-    equalBytes(receipt.joinTag, ticket.joinTag) &&
-    equalBytes(receipt.root, ticket.root) &&
-    equalBytes(receipt.view, ticket.view)
-  );
 }
