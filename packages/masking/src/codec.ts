@@ -77,7 +77,7 @@ export class ByteReader {
 }
 
 /** Fits most statements of the protocol without growing. */
-const FIRST_CAPACITY = 2048;
+const FIRST_CAPACITY = 4096;
 
 interface Room {
   readonly bytes: Uint8Array;

@@ -11,10 +11,10 @@ import type { Ledger } from './oracle-world.ts';
 import { keep, OracleWorld } from './oracle-world.ts';
 import type { Judgement } from './trace.ts';
 
-export const FATES = ['deposited', 'keyed', 'late', 'truncated', 'accepted'] as const;
-export type Fate = (typeof FATES)[number];
+const FATES = ['deposited', 'keyed', 'late', 'truncated', 'accepted'] as const;
+type Fate = (typeof FATES)[number];
 
-export interface SlotFate {
+interface SlotFate {
   readonly fate: Fate;
   readonly isHonest: boolean;
 }
@@ -22,6 +22,7 @@ export interface SlotFate {
 export interface Tally {
   situations: number;
   closed: number;
+  sums: number;
   sumsFound: number;
   /** Those with one honest accepted user at most are counted too: their sum is what it is. */
   readonly leaks: { readonly situation: string; readonly leaked: readonly string[] }[];
@@ -35,7 +36,7 @@ export function runEverySituation(
   onProgress: (situations: number) => void = () => {},
   minimum = 2,
 ): Tally {
-  const tally: Tally = { situations: 0, closed: 0, sumsFound: 0, leaks: [] };
+  const tally: Tally = { situations: 0, closed: 0, sums: 0, sumsFound: 0, leaks: [] };
   let bench = new Bench();
   let runs = 0;
   for (const slots of everyFilling(bufferSize)) {
@@ -43,6 +44,7 @@ export function runEverySituation(
     for (const judgement of runSituation(new OracleWorld(bench, { bufferSize, minimum }), slots)) {
       tally.situations++;
       tally.closed += judgement.closed;
+      tally.sums += judgement.sums;
       tally.sumsFound += judgement.sumsFound;
       if (judgement.leaked.length > 0)
         tally.leaks.push({ situation: describe(slots, judgement), leaked: judgement.leaked });
@@ -65,7 +67,7 @@ function* everyFilling(bufferSize: number): Generator<readonly SlotFate[]> {
 }
 
 /** The judgement before close, and the one after it where enough were accepted. */
-export function runSituation(world: OracleWorld, slots: readonly SlotFate[]): readonly Judgement[] {
+function runSituation(world: OracleWorld, slots: readonly SlotFate[]): readonly Judgement[] {
   const ledger = world.drawBuffer();
   const users = slots.map(({ isHonest }) => world.newUser(isHonest));
   for (const user of users) takeSlot(world, ledger, user);

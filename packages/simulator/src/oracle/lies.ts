@@ -26,11 +26,14 @@ import type { Ledger, OracleWorld, Source } from './oracle-world.ts';
 
 const flipped = <T extends Uint8Array>(bytes: T): T => bytes.map((byte, i) => (i === 5 ? byte ^ 1 : byte)) as T;
 
-/** A deposit over seeds of the server, under any tag: by default one of nobody. */
-export function forgedDeposit(world: OracleWorld, ledger: Ledger, as?: Pick<Source, 'joinTag' | 'user'>): Source {
+/**
+ * A deposit over seeds of the server, under the tag of `as` or of nobody. Where it stands for somebody's deposit, nonce
+ * and signature are the true ones, and only the seeds are not.
+ */
+export function forgedDeposit(world: OracleWorld, ledger: Ledger, as?: Source): Source {
   const { suite, sealing } = world.bench;
   const { ctx } = ledger.buffer;
-  const nonce = world.serverBytes(16);
+  const nonce = as?.deposit.nonce ?? world.serverBytes(16);
   const user = as?.user ?? (suite.sha256(nonce) as OracleUser['user']);
   const joinTag = as?.joinTag ?? joinTagOf(suite, { ctx, user, nonce });
   const { bufferSize } = world.shape;
@@ -43,10 +46,9 @@ export function forgedDeposit(world: OracleWorld, ledger: Ledger, as?: Pick<Sour
     return { commitment: commitmentOf(suite, seed), sealed: sealing.seal(seed, attribute, context) };
   });
   const root = depositRootOf(suite, entries);
-  const someone = world.users[0] as OracleUser;
-  const signature = someone.signer.sign(new Uint8Array());
-  const deposit: Deposit = { certificate: someone.certificate, ctx, nonce, root, entries, signature };
-  return { deposit, joinTag, user };
+  const { certificate, signer } = world.users[0] as OracleUser;
+  const signature = as?.deposit.signature ?? signer.sign(nonce);
+  return { deposit: { certificate, ctx, nonce, root, entries, signature }, joinTag, user };
 }
 
 /** A colluder's deposit that copies the sealed seeds of another: its own tag and signature, the other's bytes. */
@@ -148,10 +150,8 @@ export const DEPOSIT_LIES: Readonly<Record<string, DepositLie>> = {
   'forged seeds behind the true roots': (world, ledger, _, honest) => {
     const { slot } = honest.ticket;
     return everyEntry(honest, (entry) => {
-      const forged = forgedDeposit(world, ledger, {
-        joinTag: entry.joinTag,
-        user: ledger.buffer.ctx as Uint8Array as OracleUser['user'],
-      });
+      const owner = ledger.sources.find(({ deposit }) => deposit.root === entry.root);
+      const forged = forgedDeposit(world, ledger, owner);
       return { ...entry, ...forged.deposit.entries[slot - 1] };
     });
   },

@@ -111,6 +111,11 @@ export class OracleUser {
     this.leave();
   }
 
+  /** Another input of the same update, for the session that goes on. */
+  quantiseAgain(): void {
+    this.update = this.#newUpdate(`x${this.number}'`);
+  }
+
   /** Forgets the session, keeps the update and where it was given to. */
   leave(): void {
     this.records = [];

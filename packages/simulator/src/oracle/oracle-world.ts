@@ -28,6 +28,7 @@ import {
   bodyHashOf,
   bufferRequestCodec,
   edgeAttribute,
+  joinTagOf,
   openSecureBuffer,
   outboxOf,
   ticketCodec,
@@ -65,6 +66,8 @@ export class OracleWorld {
   readonly serverPorts: ServerPorts;
   readonly users: OracleUser[] = [];
   readonly ledgers: Ledger[] = [];
+  /** What the server told of deposits, true or not, newest last. */
+  readonly stories: (readonly Source[])[] = [];
   now = START;
   readonly #draw: (length: number) => Uint8Array;
 
@@ -82,12 +85,16 @@ export class OracleWorld {
   }
 
   newUser(isHonest: boolean): OracleUser {
-    const number = this.users.length;
-    const signer = this.bench.signer('device', number);
-    const certificate = this.bench.certificate(this.bench.task(this.shape).task, signer);
-    const user = new OracleUser(this.bench, this.trace, this.pins, certificate, { number, isHonest });
+    const user = this.aliasOf({ number: this.users.length, isHonest });
     this.users.push(user);
     return user;
+  }
+
+  /** The same device once more, with sessions of its own: for a colluder that wants two slots. */
+  aliasOf(options: { readonly number: number; readonly isHonest: boolean }): OracleUser {
+    const signer = this.bench.signer('device', options.number);
+    const certificate = this.bench.certificate(this.bench.task(this.shape).task, signer);
+    return new OracleUser(this.bench, this.trace, this.pins, certificate, options);
   }
 
   /** Colluders are few enough that every set of `minimum` users holds two honest ones. */
@@ -131,6 +138,7 @@ export class OracleWorld {
 
   /** A story of the server: these deposits came before, and this one is next. True where it happened so. */
   tell(ctx: Ctx, before: readonly Source[], mine: Source, change: Partial<Ticket> = {}): DepositAnswer {
+    this.stories.push([...before, mine]);
     const links = before.map(({ deposit, joinTag }) => ({ joinTag, root: deposit.root }));
     const view = viewsOf(this.bench.suite, ctx, links).at(-1) as Ticket['view'];
     const ticket = this.signedTicket({
@@ -169,6 +177,20 @@ export class OracleWorld {
     return keep(ledger, acceptUpload(this.serverPorts, ledger.buffer, upload.header, hash, this.now));
   }
 
+  /** A close that tells this story, with every header the server holds of it. */
+  closeTelling({ buffer: { ctx }, uploads }: Ledger, story: readonly Source[]): CloseRequest {
+    const headers = story.flatMap(({ joinTag }, slot) => {
+      const sent = uploads.find(({ header }) => header.slot === slot && equalBytes(header.joinTag, joinTag));
+      return sent === undefined ? [] : [sent.header];
+    });
+    return this.signedClose({
+      ctx,
+      deposits: story.map(({ user, deposit: { nonce, root, signature } }) => ({ user, nonce, root, signature })),
+      accepted: headers.map(({ slot }) => slot),
+      headers,
+    });
+  }
+
   signedClose(body: Omit<CloseRequest, 'signature'>): CloseRequest {
     const { closeRequest } = authorityMessages(this.shape.bufferSize);
     return { ...body, signature: this.bench.serverSigner.sign(closeRequest.statement(body)) };
@@ -196,6 +218,18 @@ export class OracleWorld {
     const honest = new Set(senders.flatMap((sender) => (sender?.input === undefined ? [] : sender.user.number)));
     const isEnough = accepted.length >= this.shape.minimum && (!this.isWithinBound || honest.size >= 2);
     this.trace.closed({ ctx, inputs, isEnough });
+  }
+
+  tagOf(ctx: Ctx, { user }: OracleUser, nonce: Uint8Array): Ticket['joinTag'] {
+    return joinTagOf(this.bench.suite, { ctx, user, nonce });
+  }
+
+  isOf(source: Source, { user }: OracleUser): boolean {
+    return equalBytes(source.user, user);
+  }
+
+  isDrawn({ bufferId }: Descriptor, { buffer }: Ledger): boolean {
+    return equalBytes(bufferId, buffer.descriptor.bufferId);
   }
 
   /** Who stands behind a tag, and with which input. */

@@ -30,7 +30,7 @@ export function isSpannedBy(some: readonly Combination[], all: readonly Combinat
   return some.length === 0 || rankOf([...all, ...some]) === rankOf(all);
 }
 
-export function rankOf(combinations: readonly Combination[]): number {
+function rankOf(combinations: readonly Combination[]): number {
   const columns = columnsOf(combinations);
   const matrix = combinations.map((combination) => denseOf(combination, columns));
   reduce(matrix);

@@ -31,7 +31,9 @@ export interface Judgement {
   /** The same, where they are more than the sums of the closed buffers; empty means that nothing leaked. */
   readonly leaked: readonly string[];
   readonly closed: number;
-  /** Closed buffers whose sum over honest accepted users it can compute, as it should. */
+  /** Closed buffers with honest accepted users. */
+  readonly sums: number;
+  /** Those whose sum over honest accepted users it can compute, as it should. */
   readonly sumsFound: number;
 }
 
@@ -92,6 +94,7 @@ export class Trace {
       learned: words,
       leaked: isSpannedBy(learned, allowed) ? [] : words,
       closed: this.#closings.length,
+      sums: allowed.length,
       sumsFound: allowed.filter((sum) => isSpannedBy([sum], learned)).length,
     };
   }
