@@ -72,7 +72,7 @@ async function bundlePatched(edits: readonly Edit[], outfile: string): Promise<v
     platform: 'node',
     format: 'esm',
     conditions: ['@basa/source'],
-    logLevel: 'error',
+    logLevel: 'silent',
     plugins: [
       {
         name: 'mutant',

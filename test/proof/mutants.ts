@@ -32,7 +32,8 @@ export const MUTANTS: readonly Mutant[] = [
       {
         file: 'user/session.ts',
         find: 'return records.reduce<UserSession | undefined>(',
-        replace: "return records.filter(({ kind }) => kind !== 'slotted').reduce<UserSession | undefined>(",
+        replace:
+          "return (records.at(-1)?.kind === 'slotted' ? records.slice(0, -1) : records).reduce<UserSession | undefined>(",
       },
       {
         file: 'authority/issue-key.ts',

@@ -4,20 +4,12 @@
  * most; against a core without the check they are made for, they learn more.
  */
 import type { DepositAnswer, KeyAnswer, KeyRequest, Refused, Slot } from '@basa/protocol';
-import {
-  authorityMessages,
-  closeRequestOf,
-  depositStatementCodec,
-  edgeAttribute,
-  freezeBuffer,
-  recordGrant,
-  sealEnvelope,
-} from '@basa/protocol';
+import { authorityMessages, closeRequestOf, depositStatementCodec, freezeBuffer, recordGrant } from '@basa/protocol';
 import { granted } from '../granted.ts';
 import { Bench } from './bench.ts';
 import { Dice } from './dice.ts';
 import { closeWith, takeKey, takeSlot } from './exhaustive.ts';
-import { DEPOSIT_LIES, forgedDeposit, HEADER_LIES, liedOutcome } from './lies.ts';
+import { DEPOSIT_LIES, forgedDeposit, HEADER_LIES, liedOutcome, withGarbageKey } from './lies.ts';
 import type { OracleUser } from './oracle-user.ts';
 import type { Ledger, Source } from './oracle-world.ts';
 import { keep, OracleWorld } from './oracle-world.ts';
@@ -67,19 +59,6 @@ function depositOf(world: OracleWorld, ledger: Ledger, user: OracleUser): [Sourc
   world.remember(user);
   const answer = granted(world.acceptDeposit(ledger, deposit));
   return [ledger.sources.at(-1) as Source, answer];
-}
-
-/** A key answer with the true receipt, and another key in an envelope that anybody can seal. */
-function withGarbageKey(world: OracleWorld, request: KeyRequest, answer: KeyAnswer): KeyAnswer {
-  const { suite } = world.bench;
-  const { keyRequest } = authorityMessages(world.shape.bufferSize);
-  const envelope = sealEnvelope(suite, {
-    senderSecret: world.serverBytes(32),
-    recipient: request.ephemeralKey,
-    requestDigest: suite.sha256(keyRequest.statement(request)),
-    key: edgeAttribute(suite, request.ticket.ctx, 0 as Slot),
-  });
-  return { ...answer, envelope: envelope ?? answer.envelope };
 }
 
 /** The key request of a colluder for a slot of the server's choice. */

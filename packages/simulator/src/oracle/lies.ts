@@ -5,18 +5,21 @@ import type {
   DepositAnswer,
   InboxEntry,
   KeyAnswer,
+  KeyRequest,
   Outcome,
   Slot,
   Ticket,
   UploadHeader,
 } from '@basa/protocol';
 import {
+  authorityMessages,
   commitmentOf,
   depositRootOf,
   depositStatementCodec,
   edgeAttribute,
   joinTagOf,
   outcomeCodec,
+  sealEnvelope,
   sealingContext,
   selfAttribute,
 } from '@basa/protocol';
@@ -160,16 +163,40 @@ export const DEPOSIT_LIES: Readonly<Record<string, DepositLie>> = {
   'a cut proof': (_, __, ___, honest) => everyEntry(honest, (e) => ({ ...e, path: e.path.slice(1) })),
 };
 
-type KeyLie = (honest: KeyAnswer, earlier: readonly KeyAnswer[], dice: Dice) => KeyAnswer;
+/** A key answer with the true receipt, and another key in an envelope that anybody can seal. */
+export function withGarbageKey(world: OracleWorld, request: KeyRequest, answer: KeyAnswer): KeyAnswer {
+  const { suite } = world.bench;
+  const { keyRequest } = authorityMessages(world.shape.bufferSize);
+  const envelope = sealEnvelope(suite, {
+    senderSecret: world.serverBytes(32),
+    recipient: request.ephemeralKey,
+    requestDigest: suite.sha256(keyRequest.statement(request)),
+    key: edgeAttribute(suite, request.ticket.ctx, 0 as Slot),
+  });
+  return { ...answer, envelope: envelope ?? answer.envelope };
+}
 
-export const KEY_LIES: Readonly<Record<string, KeyLie>> = {
-  'an answer given to another': (honest, earlier, dice) => (earlier.length > 0 ? dice.pick(earlier) : honest),
-  'the envelope of another': (honest, earlier, dice) => ({
+interface KeyStory {
+  readonly world: OracleWorld;
+  readonly request: KeyRequest;
+  readonly honest: KeyAnswer;
+  /** Answers that were given before, to anybody. */
+  readonly earlier: readonly KeyAnswer[];
+  readonly dice: Dice;
+}
+
+const anotherOf = ({ honest, earlier, dice }: KeyStory): KeyAnswer =>
+  earlier.length > 0 ? dice.pick(earlier) : honest;
+
+export const KEY_LIES: Readonly<Record<string, (story: KeyStory) => KeyAnswer>> = {
+  'an answer given to another': anotherOf,
+  'the envelope of another': (story) => ({ ...story.honest, envelope: anotherOf(story).envelope }),
+  'another key in an envelope of the server': ({ world, request, honest }) => withGarbageKey(world, request, honest),
+  'a changed envelope': ({ honest }) => ({ ...honest, envelope: flipped(honest.envelope) }),
+  'a changed receipt': ({ honest }) => ({
     ...honest,
-    envelope: (earlier.length > 0 ? dice.pick(earlier) : honest).envelope,
+    receipt: { ...honest.receipt, view: flipped(honest.receipt.view) },
   }),
-  'a changed envelope': (honest) => ({ ...honest, envelope: flipped(honest.envelope) }),
-  'a changed receipt': (honest) => ({ ...honest, receipt: { ...honest.receipt, view: flipped(honest.receipt.view) } }),
 };
 
 type HeaderLie = (header: UploadHeader) => UploadHeader;

@@ -167,11 +167,16 @@ class Run {
 
   /** The user hears of its slot; a colluder may ask for the key of the same slot first, or afterwards. */
   #take(user: OracleUser, answer: DepositAnswer): void {
-    const eve = this.world.users.find(({ isHonest }) => !isHonest);
-    const isShadowed = eve !== undefined && eve !== user && this.dice.chance(this.liesAt / 2);
+    const eve = this.#eve(user);
+    const isShadowed = eve !== undefined && this.dice.chance(this.liesAt / 2);
     if (isShadowed && this.dice.chance(0.5)) this.#shadow(eve, user, answer);
     user.takeSlot(answer);
     if (isShadowed) this.#shadow(eve, user, answer);
+  }
+
+  /** A colluder other than this user. */
+  #eve(user: OracleUser): OracleUser | undefined {
+    return this.world.users.find((other) => !other.isHonest && other !== user);
   }
 
   #shadow(eve: OracleUser, victim: OracleUser, { ticket, inbox }: DepositAnswer): void {
@@ -204,9 +209,13 @@ class Run {
       return;
     }
     if (dice.chance(0.05)) return;
-    const answer = this.#lies() ? dice.pick(Object.values(KEY_LIES))(honest, this.#keyAnswers, dice) : honest;
+    const story = { world, request: request as KeyRequest, honest, earlier: this.#keyAnswers, dice };
+    const answer = this.#lies() ? dice.pick(Object.values(KEY_LIES))(story) : honest;
     this.#keyAnswers.push(honest);
     user.takeKey(answer);
+    const eve = this.#eve(user);
+    if (eve !== undefined && course.answer !== undefined && dice.chance(this.liesAt / 2))
+      this.#shadow(eve, user, course.answer);
   }
 
   #upload(ledger: Ledger, course: Course): void {
