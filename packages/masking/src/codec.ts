@@ -139,6 +139,16 @@ export class ByteWriter {
     return this.u16(part.length).bytes(part);
   }
 
+  /** A length of two bytes, then what `write` writes. */
+  shortFrame(write: (writer: ByteWriter) => void): this {
+    const at = this.#length;
+    write(this.u16(0));
+    const length = this.#length - at - 2;
+    checkRange(length, 0xffff);
+    this.#roomFor(0).view.setUint16(at, length, true);
+    return this;
+  }
+
   /** The message. The writer is used up. */
   finish(): Uint8Array {
     const room = this.#roomFor(0);

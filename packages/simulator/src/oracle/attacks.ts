@@ -3,7 +3,7 @@
  * users and authority let it; the trace says what it learns. Against the core as it is they learn the honest sum at
  * most; against a core without the check they are made for, they learn more.
  */
-import type { DepositAnswer, KeyAnswer, KeyRequest, Refused, Slot } from '@basa/protocol';
+import type { DepositAnswer, KeyAnswer, KeyRequest, Refused } from '@basa/protocol';
 import { authorityMessages, closeRequestOf, depositStatementCodec, freezeBuffer, recordGrant } from '@basa/protocol';
 import { granted } from '../granted.ts';
 import { Bench } from './bench.ts';

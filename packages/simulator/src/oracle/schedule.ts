@@ -39,11 +39,11 @@ interface Course {
 
 export function runSchedule(bench: Bench, seed: number): ScheduleReport {
   const dice = new Dice(seed);
-  const bufferSize = dice.chance(0.6) ? 3 : dice.chance(0.85) ? 4 : 5;
+  const bufferSize = dice.chance(0.75) ? 3 : dice.chance(0.9) ? 4 : 5;
   const minimum = dice.chance(0.8) ? 2 + dice.below(bufferSize - 2) : bufferSize;
   const world = new OracleWorld(bench, { bufferSize, minimum });
   const colluders = dice.below(minimum - 1);
-  const honest = Math.max(2, bufferSize - colluders + dice.below(2));
+  const honest = Math.max(2, bufferSize - colluders + (dice.chance(0.25) ? 1 : 0));
   const run = new Run(world, dice, dice.pick([0, 0.03, 0.08, 0.15, 0.5]));
   const users = dice.shuffled([
     ...Array.from({ length: honest }, () => true),
@@ -82,7 +82,7 @@ class Run {
       this.#moveOn(second);
     }
     if (isPostponed) this.#end(first, late);
-    if (this.dice.chance(0.03)) this.#rollBack(first);
+    if (this.dice.chance(0.015)) this.#rollBack(first);
   }
 
   /** Runs the users through a buffer, step by step in any order; returns those whose upload is late. */

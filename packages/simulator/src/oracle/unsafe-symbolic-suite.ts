@@ -26,10 +26,18 @@ export const unsafeSymbolicSuite: Suite = {
     return equalBytes(tag, ciphertext.subarray(end)) ? plaintext : undefined;
   },
   verify: ({ signature, message, publicKey }) => equalBytes(signature, digest([publicKey, message], 64)),
-  x25519PublicKey: (secretKey) => secretKey.map((byte) => byte ^ CURVE),
+  x25519PublicKey: (secretKey) => {
+    const key = new Uint8Array(32);
+    for (let i = 0; i < 32; i++) key[i] = (secretKey[i] as number) ^ CURVE;
+    return key;
+  },
   // Commutes: both sides add the two secrets.
-  x25519: (secretKey, publicKey) =>
-    publicKey.length === 32 ? secretKey.map((byte, i) => byte + ((publicKey[i] as number) ^ CURVE)) : undefined,
+  x25519: (secretKey, publicKey) => {
+    if (publicKey.length !== 32) return undefined;
+    const shared = new Uint8Array(32);
+    for (let i = 0; i < 32; i++) shared[i] = (secretKey[i] as number) + ((publicKey[i] as number) ^ CURVE);
+    return shared;
+  },
 };
 
 /** UNSAFE: whoever knows the public key could sign; the oracle's adversary signs with its own signers only. */
