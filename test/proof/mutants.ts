@@ -90,8 +90,8 @@ export const MUTANTS: readonly Mutant[] = [
     edits: [
       {
         file: 'authority/head.ts',
-        find: 'return seen.sequence > log.sequence || own === undefined || !equalBytes(own, seen.hash);',
-        replace: 'return own !== undefined && !equalBytes(own, seen.hash);',
+        find: 'return branch < 0 || seen.sequence > sequence || own === undefined || !equalBytes(own, seen.hash);',
+        replace: 'return branch < 0 || (own !== undefined && !equalBytes(own, seen.hash));',
       },
     ],
     caughtBy: 'the authority is rolled back to before the close',
@@ -100,9 +100,9 @@ export const MUTANTS: readonly Mutant[] = [
     name: 'delta -> ctx not marked before upload',
     edits: [
       {
-        file: 'user/upload.ts',
-        find: 'if (commitment !== undefined && !equalBytes(commitment.ctx, session.member.ctx))',
-        replace: 'if (commitment !== undefined && commitment.ctx.length === 0)',
+        file: 'user/ledger.ts',
+        find: "return isSame ? undefined : refused('delta-committed');",
+        replace: 'return isSame ? undefined : undefined;',
       },
     ],
     caughtBy: 'one update goes into two buffers',
@@ -198,7 +198,7 @@ export const MUTANTS: readonly Mutant[] = [
     name: 'resubmission without outcome',
     edits: [
       {
-        file: 'user/upload.ts',
+        file: 'user/ledger.ts',
         find: "if (outcome.status !== 'closed') return refused('outcome-undecided');",
         replace: "if (outcome.status !== 'closed') return { kind: 'free' };",
       },
@@ -242,7 +242,7 @@ export const MUTANTS: readonly Mutant[] = [
     edits: [
       {
         file: 'server/close.ts',
-        find: "if (buffer.status === 'filling' || buffer.status === 'aborted') return refused('not-frozen');",
+        find: "if (buffer.status === 'filling' || isLost(buffer)) return refused('not-frozen');",
         replace:
           "if (buffer.status === 'filling') buffer = { ...buffer, accepted: buffer.slots.filter(({ status }) => status === 'accepted').map(({ ticket }) => ticket.slot) };",
       },
@@ -254,7 +254,7 @@ export const MUTANTS: readonly Mutant[] = [
     name: "an outcome of the server's own",
     edits: [
       {
-        file: 'user/upload.ts',
+        file: 'user/ledger.ts',
         find: ' && isSigned(suite, outcomeCodec, outcome, authorityKey);',
         replace: ';',
       },

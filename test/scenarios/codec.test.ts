@@ -1,5 +1,13 @@
 import { DecodeError, packVector, RING_32, ring } from '@basa/masking';
-import { frameHeader, readBackups, unframeHeader, uploadLayout, viewVector } from '@basa/protocol';
+import {
+  authorityMessages,
+  frameHeader,
+  MOST_SLOTS,
+  readBackups,
+  unframeHeader,
+  uploadLayout,
+  viewVector,
+} from '@basa/protocol';
 import { describe, expect, it } from 'vitest';
 import { KIND } from '../../packages/protocol/src/kinds.ts';
 import { fuzzDecoder } from '../support/fuzz.ts';
@@ -55,6 +63,50 @@ describe('every message', () => {
       expect(decoded).toBeLessThan(runs);
     },
   );
+});
+
+describe('the largest messages', () => {
+  const K = MOST_SLOTS;
+  const { closeAnswer, closeRequest, keyRequest } = authorityMessages(K);
+  const bytes = (length: number) => new Uint8Array(length) as never;
+  const slots = Array.from({ length: K }, (_, slot) => slot as never);
+  const accepted = slots.map((slot) => ({ slot, joinTag: bytes(32) }));
+  const outcome = { ctx: bytes(32), status: 'closed' as const, accepted, signature: bytes(64) };
+
+  it('of a buffer of the largest size can be written and read', () => {
+    const keys = slots.flatMap((slot) => [
+      { slot, role: 'edge' as const, key: bytes(280) },
+      { slot, role: 'drop' as const, key: bytes(280) },
+    ]);
+    const answer = { outcome, keys, signature: bytes(64) };
+    expect(closeAnswer.decode(closeAnswer.encode(answer))).toEqual(answer);
+    const { headers, ...request } = closeRequest.decode(
+      samples.find(({ name }) => name === 'closeRequest')?.bytes as Uint8Array,
+    );
+    const deposits = slots.map(() => request.deposits[0] as never);
+    const voids = slots.slice(0, -1);
+    const whole = {
+      ...request,
+      deposits,
+      accepted: slots,
+      headers: slots.map((slot) => ({ ...(headers[0] as object), slot, voids }) as never),
+    };
+    expect(closeRequest.decode(closeRequest.encode(whole)).headers).toHaveLength(K);
+    const asked = keyRequest.decode(samples.find(({ name }) => name === 'keyRequest')?.bytes as Uint8Array);
+    const earlier = slots.slice(1).map(() => asked.earlier[0] as never);
+    expect(keyRequest.decode(keyRequest.encode({ ...asked, earlier })).earlier).toHaveLength(K - 1);
+  });
+
+  it('cannot be written where they could not be read again', () => {
+    const tooMany = {
+      outcome: { ...outcome, accepted: [...accepted, accepted[0] as never] },
+      keys: [],
+      signature: bytes(64),
+    };
+    expect(() => closeAnswer.encode(tooMany)).toThrow(RangeError);
+    const request = closeRequest.decode(samples.find(({ name }) => name === 'closeRequest')?.bytes as Uint8Array);
+    expect(() => closeRequest.encode({ ...request, accepted: [1, 1] as never })).toThrow(RangeError);
+  });
 });
 
 describe('the frame of an upload', () => {

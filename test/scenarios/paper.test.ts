@@ -1,88 +1,14 @@
-import { addInPlace, applyMasksInPlace, dequantizeSum, FIELD } from '@basa/masking';
-import type { Ctx, Millis, PaperBuffer, PaperRecord, UserId } from '@basa/protocol';
-import {
-  acceptPaperUpload,
-  connectPaper,
-  contributePaper,
-  issuePaperKey,
-  millis,
-  paperInput,
-  paperMessages,
-  restorePaperBuffer,
-  tickPaper,
-  unsafePaperBuffer,
-} from '@basa/protocol';
-import { createNodeSigner, nodeRandomBytes, nodeSuite } from '@basa/runtime/node';
+import type { Millis, UserId } from '@basa/protocol';
+import { issuePaperKey, millis, restorePaperBuffer, tickPaper } from '@basa/protocol';
+import { nodeSuite } from '@basa/runtime/node';
 import type { Sealings } from '@basa/simulator';
-import { granted, reasonOf, transparentSealings } from '@basa/simulator';
+import { granted, PaperFederation, reasonOf, transparentSealings } from '@basa/simulator';
 import { describe, expect, it } from 'vitest';
 import { abeSealings } from '../support/real-sealings.ts';
-import { seededWords, wasmTools } from '../support/tools.ts';
+import { nodeEnvironment } from '../support/tools.ts';
 
-const tools = wasmTools();
-
-/** The paper's system: one server, one authority, users in turn. */
-class PaperWorld {
-  readonly signer = createNodeSigner(nodeRandomBytes(32));
-  readonly sealings: Sealings;
-  readonly quantizer = {
-    level: 1000,
-    clip: 1,
-    modulus: FIELD,
-    staleness: { kind: 'polynomial' as const, exponent: 0.5 },
-  };
-  readonly fresh: PaperBuffer;
-  readonly records: PaperRecord[] = [];
-  buffer: PaperBuffer;
-  sum = new Uint32Array(4);
-  now = millis(0);
-
-  constructor(bufferSize: number, sealings = transparentSealings(nodeSuite), version = 3) {
-    this.sealings = sealings;
-    this.fresh = unsafePaperBuffer({ bufferSize, leaseMs: 100 }, nodeRandomBytes(32) as Ctx, version);
-    this.buffer = this.fresh;
-  }
-
-  connect(user: UserId) {
-    const step = connectPaper({ suite: nodeSuite, signer: this.signer }, this.buffer, user, this.now);
-    return this.keep(step);
-  }
-
-  /** Connects, gets the key, masks; the upload is not sent yet. */
-  prepare(user: UserId, delta: number[], trainedOn = 3) {
-    const connection = granted(this.connect(user));
-    const { issuer, sealing } = this.sealings;
-    const { key } = granted(
-      issuePaperKey({ suite: nodeSuite, issuer, serverKey: this.signer.publicKey }, user, connection.ticket),
-    );
-    const input = granted(
-      paperInput(Float32Array.from(delta), this.quantizer, { version: connection.version, trainedOn }, seededWords(1)),
-    );
-    const ports = { suite: nodeSuite, randomBytes: nodeRandomBytes, sealing };
-    const { plan, upload } = granted(contributePaper(ports, connection, key, { alpha: input.alpha, modulus: FIELD }));
-    applyMasksInPlace(input.vector, plan, tools);
-    return { y: input.vector, upload };
-  }
-
-  upload(user: UserId, { y, upload }: ReturnType<PaperWorld['prepare']>) {
-    const codec = paperMessages(this.buffer.options.bufferSize, this.sealings.sealing).upload;
-    const answer = this.keep(acceptPaperUpload(this.buffer, user, codec.decode(codec.encode(upload)), this.now));
-    if (answer.kind === 'accepted') addInPlace(this.sum, y, FIELD, tools.kernel);
-    return answer;
-  }
-
-  keep<Answer>(step: { state: PaperBuffer; records: readonly PaperRecord[]; answer: Answer }): Answer {
-    this.buffer = step.state;
-    this.records.push(...step.records);
-    return step.answer;
-  }
-
-  mean(): number[] {
-    const mean = dequantizeSum(this.sum, this.quantizer, { weightSum: this.buffer.alphaSum, weightScale: 1 });
-    return Array.from(mean, (value) => Math.round(1000 * value) / 1000);
-  }
-}
-
+const paperWorld = (bufferSize: number, sealings: Sealings = transparentSealings(nodeSuite), seed = 1) =>
+  new PaperFederation(nodeEnvironment, { bufferSize, sealings, seed });
 const user = (n: number): UserId => new Uint8Array(32).fill(n + 1) as UserId;
 
 describe.each([
@@ -90,7 +16,7 @@ describe.each([
   ['CP-ABE', abeSealings],
 ])('paper mode with %s', (_, sealings) => {
   it.each([2, 3, 6])('fills a buffer of K = %d in turn, and the masks cancel', (K) => {
-    const world = new PaperWorld(K, sealings());
+    const world = paperWorld(K, sealings());
     for (let k = 0; k < K; k++) {
       const answer = granted(world.upload(user(k), world.prepare(user(k), [0.5, -0.25, k / 10, 0])));
       expect(answer.isFull).toBe(k === K - 1);
@@ -103,13 +29,13 @@ describe.each([
 
 describe('the lease', () => {
   it('makes users strictly serial: while one holds the position another is told so', () => {
-    const world = new PaperWorld(3);
+    const world = paperWorld(3);
     world.prepare(user(0), [1, 0, 0, 0]);
     expect(reasonOf(world.connect(user(1)))).toBe('lease-taken');
   });
 
   it('that times out gives the same position and the same ciphertexts to the next user; the late upload is discarded', () => {
-    const world = new PaperWorld(3);
+    const world = paperWorld(3);
     granted(world.upload(user(0), world.prepare(user(0), [1, 0, 0, 0])));
     const late = world.prepare(user(1), [0, 1, 0, 0]);
     world.now = millis(100);
@@ -122,7 +48,7 @@ describe('the lease', () => {
   });
 
   it('is ended by the tick, which says when to come again', () => {
-    const world = new PaperWorld(3);
+    const world = paperWorld(3);
     world.connect(user(0));
     expect(tickPaper(world.buffer, 99 as Millis).answer).toEqual({ nextAt: 100 });
     expect(tickPaper(world.buffer, 100 as Millis)).toMatchObject({
@@ -131,8 +57,19 @@ describe('the lease', () => {
     });
   });
 
+  it('asked for again by its holder gets the same answer, and an upload sent again counts once', () => {
+    const world = paperWorld(2);
+    const first = granted(world.connect(user(0)));
+    expect(world.connect(user(0))).toEqual(first);
+    const upload = world.prepare(user(0), [1, 0, 0, 0]);
+    granted(world.upload(user(0), upload));
+    expect(world.upload(user(0), upload)).toMatchObject({ kind: 'accepted', isRepeat: true });
+    granted(world.upload(user(1), world.prepare(user(1), [0, 1, 0, 0])));
+    expect(world.mean()).toEqual([0.5, 0.5, 0, 0]);
+  });
+
   it('is not given twice to one user of a buffer', () => {
-    const world = new PaperWorld(3);
+    const world = paperWorld(3);
     granted(world.upload(user(0), world.prepare(user(0), [1, 0, 0, 0])));
     expect(reasonOf(world.connect(user(0)))).toBe('second-slot');
   });
@@ -140,7 +77,7 @@ describe('the lease', () => {
 
 describe('staleness', () => {
   it('weighs an update before it is quantised, and divides by the sum of the weights (Algorithm 3)', () => {
-    const world = new PaperWorld(2);
+    const world = paperWorld(2);
     granted(world.upload(user(0), world.prepare(user(0), [1, 0, 0, 0], 3)));
     granted(world.upload(user(1), world.prepare(user(1), [0, 1, 0, 0], 0)));
     expect(world.buffer.alphaSum).toBe(1.5);
@@ -150,7 +87,7 @@ describe('staleness', () => {
 
 describe('a paper buffer', () => {
   it('is rebuilt from its records', () => {
-    const world = new PaperWorld(3);
+    const world = paperWorld(3);
     granted(world.upload(user(0), world.prepare(user(0), [1, 0, 0, 0])));
     world.now = millis(500);
     world.connect(user(1));
@@ -158,13 +95,13 @@ describe('a paper buffer', () => {
   });
 
   it('has attributes of its own: a key of one buffer opens nothing in the next', () => {
-    const [first, second] = [new PaperWorld(3), new PaperWorld(3)];
+    const [first, second] = [paperWorld(3), paperWorld(3, undefined, 2)];
     const [a, b] = [granted(first.connect(user(0))), granted(second.connect(user(0)))];
     for (const attribute of a.attributes) expect(b.attributes).not.toContainEqual(attribute);
   });
 
   it('refuses an upload with a wrong number of ciphertexts or for another position', () => {
-    const world = new PaperWorld(3);
+    const world = paperWorld(3);
     const { y, upload } = world.prepare(user(0), [1, 0, 0, 0]);
     expect(
       reasonOf(world.upload(user(0), { y, upload: { ...upload, ciphertexts: upload.ciphertexts.slice(1) } })),
@@ -174,7 +111,7 @@ describe('a paper buffer', () => {
   });
 
   it('whose ticket was not signed by the server, or is for another user, gets no key', () => {
-    const world = new PaperWorld(3);
+    const world = paperWorld(3);
     const { ticket } = granted(world.connect(user(0)));
     const ports = { suite: nodeSuite, issuer: world.sealings.issuer, serverKey: world.signer.publicKey };
     expect(reasonOf(issuePaperKey(ports, user(0), { ...ticket, slot: 2 as never }))).toBe('ticket-invalid');

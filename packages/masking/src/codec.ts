@@ -139,11 +139,12 @@ export class ByteWriter {
     return this.u16(part.length).bytes(part);
   }
 
-  /** A length of two bytes, then what `write` writes. */
-  shortFrame(write: (writer: ByteWriter) => void): this {
+  /** A length of two bytes, then what `write` writes: at most so many bytes. */
+  shortFrame(most: number, write: (writer: ByteWriter) => void): this {
     const at = this.#length;
     write(this.u16(0));
     const length = this.#length - at - 2;
+    if (length > most) throw new RangeError(`${length} bytes exceed ${most}`);
     checkRange(length, 0xffff);
     this.#roomFor(0).view.setUint16(at, length, true);
     return this;

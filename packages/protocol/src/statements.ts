@@ -5,12 +5,12 @@ import type { Ctx, DepositRoot, JoinTag, Millis, Slot, TaskId, UserId, View } fr
 import type { Field, Signature, SignedCodec } from './codec.ts';
 import {
   below,
+  checked,
   fixed,
   list,
   oneOf,
   positive,
   record,
-  refined,
   short,
   signedMessage,
   u8,
@@ -93,6 +93,8 @@ export type ModelEntry = ModelEntryBody & Signature;
 
 /** How far the authority's own log has come: shown back to it, it reveals a rolled-back authority. */
 export interface HeadBody {
+  /** Which life of the log: a new one begins when it was found rolled back. */
+  readonly branch: Uint8Array;
   readonly sequence: number;
   readonly hash: Uint8Array;
 }
@@ -122,7 +124,7 @@ export const descriptorCodec: SignedCodec<DescriptorBody> = signedMessage(KIND.d
   engine: u8,
   task,
   bufferId: fixed(16),
-  bufferSize: refined(u16, (value) => (value >= 2 && value <= MOST_SLOTS ? undefined : 'out of range')),
+  bufferSize: checked(u16, (value) => (value >= 2 && value <= MOST_SLOTS ? undefined : 'out of range')),
   minimum: u16,
   version: u53,
   modelHash: hash,
@@ -175,7 +177,11 @@ export const modelEntryCodec: SignedCodec<ModelEntryBody> = signedMessage(KIND.m
   previous: hash,
 });
 
-export const headCodec: SignedCodec<HeadBody> = signedMessage(KIND.head, 'head', { sequence: u53, hash });
+export const headCodec: SignedCodec<HeadBody> = signedMessage(KIND.head, 'head', {
+  branch: fixed(16),
+  sequence: u53,
+  hash,
+});
 
 /** u = SHA-256(device public key). */
 export function userIdOf(suite: Suite, deviceKey: Uint8Array): UserId {

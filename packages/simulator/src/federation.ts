@@ -2,7 +2,7 @@
  * A whole federation in memory: the real cores of server, authority and users, with what each of them has on disk. Every
  * message crosses as bytes. Any party may crash after any record, and any reply may be lost: the world goes on.
  */
-import type { MaskPlan, Modulus, RandomWords, Signer, Suite } from '@basa/masking';
+import type { MaskPlan, Modulus, RandomBytes, Signer, Suite } from '@basa/masking';
 import { applyMasksInPlace, ascii, RING_32, unsafeTransparentIssuer, unsafeTransparentSealing } from '@basa/masking';
 import type { Ctx, Millis, Pins, Staleness, TaskId, TaskPolicy } from '@basa/protocol';
 import { ENGINE, taskIdOf } from '@basa/protocol';
@@ -11,6 +11,7 @@ import { Crash } from './crash.ts';
 import { FederationAuthority } from './federation-authority.ts';
 import { FederationDevice } from './federation-device.ts';
 import { FederationServer } from './federation-server.ts';
+import { randomBytesFrom } from './random-bytes.ts';
 import type { Environment, Sealings, World } from './world.ts';
 
 export interface FederationOptions {
@@ -42,11 +43,11 @@ export class Federation implements World {
   crashIn: number | undefined;
   readonly loseReplies = new Set<string>();
   records = 0;
-  readonly #words: RandomWords;
+  readonly randomBytes: RandomBytes;
 
   constructor(environment: Environment, options: FederationOptions) {
     this.environment = environment;
-    this.#words = environment.randomWords(options.seed ?? 1);
+    this.randomBytes = randomBytesFrom(environment.randomWords(options.seed ?? 1));
     this.sealings = options.sealings ?? transparentSealings(environment.tools.suite);
     const serverSigner = this.signer();
     this.policy = {
@@ -76,12 +77,6 @@ export class Federation implements World {
   get pins(): Pins {
     return { policy: this.policy, authorityKey: this.authority.publicKey };
   }
-
-  randomBytes = (length: number): Uint8Array => {
-    const words = new Uint32Array(Math.ceil(length / 4));
-    this.#words(words);
-    return new Uint8Array(words.buffer, 0, length).slice();
-  };
 
   signer(): Signer {
     return this.environment.createSigner(this.randomBytes(32));

@@ -1,4 +1,6 @@
 /** Federations in memory. */
+export type { Attack, AttackRefusal, AttackResult, AttackSetting } from './attacks/attack.ts';
+export { ATTACKS } from './attacks/registry.ts';
 export type { PartyName } from './crash.ts';
 export { Crash } from './crash.ts';
 export type { FederationOptions } from './federation.ts';
@@ -15,4 +17,12 @@ export { runEverySituation } from './oracle/exhaustive.ts';
 export type { ScheduleTally } from './oracle/many.ts';
 export { addTallies, NO_SCHEDULES, runSchedules } from './oracle/many.ts';
 export { learnedInPaper, PAPER_ATTACKS, paperLaw } from './oracle/paper.ts';
+export type { PaperFederationOptions, PaperPrepared } from './paper-federation.ts';
+export { PAPER_LEASE_MS, PaperFederation } from './paper-federation.ts';
+export type { MaskEquation } from './uniformity/enumeration.ts';
+export { equationOf, jointCounts, unevenSubsets, withoutSeeds } from './uniformity/enumeration.ts';
+export type { TestResult } from './uniformity/statistics.ts';
+export { chiSquareTwoSample, chiSquareUniform, welch } from './uniformity/statistics.ts';
+export type { Suspicion } from './uniformity/upload-tests.ts';
+export { fixedVersusRandom, uniformityOf } from './uniformity/upload-tests.ts';
 export type { AuthorityPeer, Environment, Sealings, ServerPeer, World } from './world.ts';

@@ -68,6 +68,7 @@ export class Bench {
 
   persist<Answer>({ records, answer }: AuthorityStep<Answer>): Answer | Refused {
     for (const entry of records) this.log.push(entry);
+    this.authority.confirm();
     return answer;
   }
 
@@ -75,7 +76,7 @@ export class Bench {
   rollBack(length: number, witness: Head): void {
     this.log = this.log.slice(0, length);
     this.authority = AttributeAuthority.restore(this.authorityPorts, this.log);
-    this.persist(this.authority.start(witness));
+    this.persist(this.authority.start(witness, this.randomBytes(() => {})(16)));
   }
 
   /** The task of buffers of this shape, with its first model logged. */

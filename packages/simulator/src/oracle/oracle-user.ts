@@ -2,34 +2,35 @@
 import type { Signer } from '@basa/masking';
 import type {
   Certificate,
-  DeltaCommitment,
   Deposit,
   DepositAnswer,
   Descriptor,
+  DeviceLedger,
   KeyAnswer,
   KeyRequest,
+  LedgerRecord,
   Millis,
   Outcome,
   Pins,
   Refused,
-  Released,
+  Transition,
   UploadDraft,
   UploadHeader,
   UserId,
   UserPorts,
   UserRecord,
   UserSession,
-  UserStep,
 } from '@basa/protocol';
 import {
   acknowledgeUpload,
   checkDescriptor,
   depositMessage,
   depositToSign,
+  EMPTY_LEDGER,
+  evolveLedger,
   freezeUpload,
   headerToSign,
   inputDigestOf,
-  judgeOutcome,
   keyRequestMessage,
   keyRequestToSign,
   maskInput,
@@ -37,6 +38,7 @@ import {
   receiveKey,
   receiveSlot,
   refused,
+  releaseDelta,
   restoreSession,
   uploadHeaderMessage,
   userIdOf,
@@ -69,7 +71,7 @@ export class OracleUser {
   /** On disk. */
   records: UserRecord[] = [];
   update: Update;
-  commitment: DeltaCommitment | undefined;
+  ledger: DeviceLedger = EMPTY_LEDGER;
   /** In memory. */
   session: UserSession | undefined;
   draft: UploadDraft | undefined;
@@ -107,7 +109,6 @@ export class OracleUser {
   /** Trains again: another update, that was given to nobody. */
   trainAgain(): void {
     this.update = this.#newUpdate(`x${this.number}'`);
-    this.commitment = undefined;
     this.leave();
   }
 
@@ -132,10 +133,11 @@ export class OracleUser {
     if (this.session === undefined) {
       const seated = checkDescriptor(this.ports.suite, this.#pins, descriptor, now);
       if (seated.kind === 'refused') return seated;
-      const { certificate } = this;
+      const { certificate, deltaId } = this;
       const inputDigest = inputDigestOf(this.ports.suite, this.update.input);
-      const deltaId = inputDigest.subarray(0, 16);
-      this.#persist(prepareDeposit(this.ports, { descriptor, certificate, deltaId, inputDigest }));
+      const input = { descriptor: seated.descriptor, certificate, deltaId, inputDigest };
+      const entered = this.#persist(prepareDeposit(this.ports, this.ledger, input));
+      if ('kind' in entered) return entered;
     }
     if (this.session?.step !== 'prepared') return refused('wrong-step');
     const message = depositMessage(this.session, this.signer.sign(depositToSign(this.session).statement));
@@ -170,7 +172,7 @@ export class OracleUser {
       const masking = maskInput(this.ports, this.session, this.update.input, this.draft);
       if (masking.kind === 'refused') return masking;
       const body = bodyOf(this.session, this.draft.earlier.length);
-      const frozen = this.#persist(freezeUpload(this.ports, this.session, this.draft, body, this.commitment));
+      const frozen = this.#persist(freezeUpload(this.ports, this.ledger, this.session, this.draft, body));
       if ('kind' in frozen) return frozen;
     }
     const { session } = this;
@@ -188,18 +190,23 @@ export class OracleUser {
   }
 
   /** Takes its update back if the outcome allows it. */
-  hear(outcome: Outcome): Released | undefined {
-    if (this.commitment === undefined) return undefined;
-    const released = judgeOutcome(this.ports, this.commitment, outcome);
-    if (released.kind === 'free') this.commitment = undefined;
-    return released;
+  hear(outcome: Outcome): void {
+    this.ledger = releaseDelta(this.ports, this.ledger, this.deltaId, outcome).state;
   }
 
-  #persist<Answer>({ state, records, answer }: UserStep<Answer>): Answer | Refused {
+  /** Names the update in the ledger. */
+  get deltaId(): Uint8Array {
+    return inputDigestOf(this.ports.suite, this.update.input).subarray(0, 16);
+  }
+
+  /** Session and ledger, durable together. */
+  #persist<Answer extends object>({
+    state,
+    records,
+    answer,
+  }: Transition<UserSession | undefined, UserRecord, Answer>): Answer | Refused {
     this.records.push(...records);
-    // The record marks the update as given: what the device keeps under its one lock.
-    if (records.some(({ kind }) => kind === 'frozen'))
-      this.commitment = { ctx: state.member.ctx, joinTag: state.member.joinTag };
+    if ('ledger' in answer) this.ledger = evolveLedger(this.ledger, answer.ledger as LedgerRecord);
     this.session = state;
     return answer;
   }

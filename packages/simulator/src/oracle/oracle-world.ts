@@ -32,6 +32,7 @@ import {
   openSecureBuffer,
   outboxOf,
   ticketCodec,
+  uploadLayout,
   viewsOf,
 } from '@basa/protocol';
 import { granted } from '../granted.ts';
@@ -172,9 +173,15 @@ export class OracleWorld {
   /** Keeps an upload, and takes it in as the honest server would. `isWhole` is false where the body was cut short. */
   acceptUpload(ledger: Ledger, upload: SentUpload, isWhole = true): { readonly kind: 'accepted' } | Refused {
     ledger.uploads.push(upload);
+    const { sealing, suite } = this.bench;
+    const { bodyBytes } = uploadLayout(ledger.buffer.descriptor, upload.header, sealing);
     const body = isWhole ? upload.body : upload.body.subarray(1);
-    const hash = bodyHashOf(this.bench.suite, body, upload.backups);
-    return keep(ledger, acceptUpload(this.serverPorts, ledger.buffer, upload.header, hash, this.now));
+    const received = {
+      hash: bodyHashOf(suite, body, upload.backups),
+      bytes: isWhole ? bodyBytes : bodyBytes - 1,
+      isCanonical: true,
+    };
+    return keep(ledger, acceptUpload(this.serverPorts, ledger.buffer, upload.header, received, sealing, this.now));
   }
 
   /** A close that tells this story, with every header the server holds of it. */

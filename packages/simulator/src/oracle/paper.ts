@@ -6,8 +6,8 @@ import {
   acceptPaperUpload,
   connectPaper,
   contributePaper,
-  edgeAttribute,
   issuePaperKey,
+  paperAttribute,
   paperTicketCodec,
   sealingContext,
   unsafePaperBuffer,
@@ -101,7 +101,7 @@ class PaperWorld {
     const seed = countingBytes((name) => this.trace.knows(name), this.#counter)(32);
     const { ctx } = this.buffer;
     const nobody = new Uint8Array(32) as Parameters<typeof sealingContext>[2];
-    return sealing.seal(seed, edgeAttribute(suite, ctx, slot as Slot), sealingContext(ctx, 'edge', nobody, slot));
+    return sealing.seal(seed, paperAttribute(suite, ctx, slot as Slot), sealingContext(ctx, 'paper', nobody, slot));
   }
 }
 

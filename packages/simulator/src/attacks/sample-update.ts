@@ -1,0 +1,12 @@
+/** Updates for attacks: so many distinct coordinates that no two vectors agree by chance, and exact in the quantiser. */
+import type { RandomWords } from '@basa/masking';
+
+export const DIMENSION = 24;
+/** A power of two: n / LEVEL is a float without rounding, so that x is the same whenever it is quantised. */
+export const LEVEL = 1024;
+
+export function sampleUpdate(words: RandomWords): Float32Array {
+  const drawn = new Uint32Array(DIMENSION);
+  words(drawn);
+  return Float32Array.from(drawn, (word) => ((word % (2 * LEVEL - 1)) - (LEVEL - 1)) / LEVEL);
+}

@@ -1,0 +1,229 @@
+/**
+ * `sealed` mode on a stage: a federation whose server belongs to the adversary. It sees every deposit and upload, has the
+ * keys of its colluders and whatever the authority releases, and may lie in every message it hands out.
+ */
+import { modulusSize, toHex, unpackVector } from '@basa/masking';
+import type { Deposit, Descriptor, InboxEntry, Refused, UploadHeader, UserSession } from '@basa/protocol';
+import {
+  authorityMessages,
+  commitmentOf,
+  joinTagOf,
+  openEnvelope,
+  PREFIX_ELEMENTS,
+  readBackups,
+  sealingContext,
+  unframeHeader,
+  uploadLayout,
+  userIdOf,
+} from '@basa/protocol';
+import type { FederationOptions } from '../federation.ts';
+import { Federation } from '../federation.ts';
+import type { FederationDevice, Step } from '../federation-device.ts';
+import { Adversary } from './adversary.ts';
+import type { AttackRefusal, AttackResult, AttackSetting } from './attack.ts';
+import type { HonestInput } from './referee.ts';
+import { findingsOf } from './referee.ts';
+import { DIMENSION, LEVEL, sampleUpdate } from './sample-update.ts';
+
+/** What the server says instead of the truth, while it is set. */
+interface Lies {
+  seat?: (() => Descriptor) | undefined;
+  deposit?: ((bytes: Uint8Array) => Uint8Array) | undefined;
+  /** Takes what the honest core would not. */
+  upload?: (() => { readonly kind: 'accepted' }) | undefined;
+}
+
+/** K = 4, and Kmin = 3 withstands one colluder (c_max + 2 <= Kmin). */
+const SIZE = { bufferSize: 4, minimum: 3 };
+/** The same where nobody has to drop out. */
+export const ALL_OF_THREE = { bufferSize: 3, minimum: 3 };
+
+export class SealedStage {
+  readonly world: Federation;
+  readonly adversary: Adversary;
+  readonly lies: Lies = {};
+  /** Headers of the uploads that were seen, by join tag. */
+  readonly headers = new Map<string, UploadHeader>();
+  readonly #refusals: AttackRefusal[] = [];
+  readonly #serverNos = new Set<object>();
+  readonly #inputs = new Map<string, HonestInput>();
+  readonly #names = new Map<FederationDevice, string>();
+  readonly #colluders = new Set<FederationDevice>();
+  readonly #deposits = new Map<string, Deposit>();
+  /** Inboxes by the view they give: which one a user took, its header says. */
+  readonly #told = new Map<string, readonly InboxEntry[]>();
+
+  constructor({ environment, sealings }: AttackSetting, options: Partial<FederationOptions> = {}) {
+    const size = { ...SIZE, dimension: DIMENSION, level: LEVEL };
+    this.world = new Federation(environment, { ...size, ...options, sealings: sealings() });
+    this.adversary = new Adversary(environment, this.world.sealings.sealing);
+    this.#tapServer();
+    this.#tapAuthority();
+  }
+
+  honest(name: string): FederationDevice {
+    const device = this.world.device();
+    this.#names.set(device, name);
+    return device;
+  }
+
+  /** Enrolled like anybody, but tells the adversary everything. */
+  colluder(name: string): FederationDevice {
+    const device = this.honest(name);
+    this.#colluders.add(device);
+    return device;
+  }
+
+  /** The update of a device; `version` stands for training again. */
+  update(device: FederationDevice, version = 0): Float32Array {
+    return sampleUpdate(this.world.environment.randomWords(1000 + 100 * version + device.number));
+  }
+
+  /** The device goes on as far as it is let. A no of the user or of the authority is noted. */
+  go(device: FederationDevice, until: Step = 'upload', version = 0): { readonly kind: 'accepted' } | Refused {
+    const answer = device.contribute(until, this.update(device, version));
+    if (answer.kind === 'refused') this.note(answer);
+    this.#rememberInput(device);
+    if (this.#colluders.has(device)) this.#pool(device);
+    return answer;
+  }
+
+  /** A no that nobody but a user can have said, unless the server or the authority was heard to say it. */
+  note(answer: Refused, by: AttackRefusal['by'] = 'user'): void {
+    const { reason } = answer;
+    if (this.#serverNos.has(answer)) return;
+    this.#serverNos.add(answer);
+    if (this.#refusals.some((known) => known.by === by && known.reason === reason)) return;
+    this.#refusals.push({ by, reason });
+  }
+
+  result(): AttackResult {
+    const size = modulusSize(this.world.policy.modulus);
+    const findings = findingsOf(this.adversary.vectors(), [...this.#inputs.values()], { size, skip: PREFIX_ELEMENTS });
+    return { findings, held: this.adversary.held, refusals: this.#refusals };
+  }
+
+  #rememberInput(device: FederationDevice): void {
+    if (device.input === undefined) return;
+    const name = this.#names.get(device) as string;
+    if (this.#colluders.has(device)) this.adversary.knowInput(name, device.input);
+    else this.#inputs.set(`${name} ${device.input}`, { name, vector: device.input.slice(PREFIX_ELEMENTS) });
+  }
+
+  /** The colluder's own seeds. */
+  #pool(device: FederationDevice): void {
+    for (const entry of device.records) {
+      if (entry.kind !== 'prepared') continue;
+      for (const seed of [entry.self, ...entry.edges]) {
+        this.adversary.knowSeed(toHex(commitmentOf(device.suite, seed)), seed);
+      }
+    }
+  }
+
+  #tapServer(): void {
+    const { server } = this.world;
+    const [seat, deposit, upload] = [server.seat.bind(server), server.deposit.bind(server), server.upload.bind(server)];
+    server.seat = (certificate) => this.lies.seat?.() ?? seat(certificate);
+    server.deposit = (bytes) => {
+      this.#seeDeposit(server.messages.deposit.decode(bytes));
+      const answer = (this.lies.deposit ?? deposit)(bytes);
+      if (!(answer instanceof Uint8Array)) this.#serverNos.add(answer);
+      else {
+        const { ticket, inbox } = server.messages.depositAnswer.decode(answer);
+        this.#told.set(toHex(ticket.view), inbox);
+      }
+      return answer;
+    };
+    server.upload = (bytes) => {
+      this.#seeUpload(bytes);
+      const answer = this.lies.upload === undefined ? upload(bytes) : this.lies.upload();
+      if (answer.kind === 'refused') this.#serverNos.add(answer);
+      return answer;
+    };
+  }
+
+  #seeDeposit(deposit: Deposit): void {
+    const { suite } = this.world.environment.tools;
+    const { ctx, nonce, entries } = deposit;
+    const joinTag = joinTagOf(suite, { ctx, user: userIdOf(suite, deposit.certificate.deviceKey), nonce });
+    this.#deposits.set(toHex(joinTag), deposit);
+    for (const [n, { commitment, sealed }] of entries.entries()) {
+      const isSelf = n === entries.length - 1;
+      const context = sealingContext(ctx, isSelf ? 'self' : 'edge', joinTag, isSelf ? 0 : n + 1);
+      this.adversary.seeCiphertext(toHex(commitment), sealed, context);
+    }
+  }
+
+  /** y and the backups, as far as they arrived. Seeds are named by their commitments. */
+  #seeUpload(bytes: Uint8Array): void {
+    const { policy, sealings } = this.world;
+    const { header: headerBytes, bodyStart } = unframeHeader(bytes, 4096);
+    const header = authorityMessages(policy.bufferSize).uploadHeader.decode(headerBytes);
+    const { ctx, slot, joinTag, voids } = header;
+    this.headers.set(toHex(joinTag), header);
+    const body = bytes.slice(bodyStart);
+    const layout = uploadLayout(policy, header, sealings.sealing);
+    const inbox = this.#told.get(toHex(header.view)) ?? [];
+    const entries = this.#deposits.get(toHex(joinTag))?.entries ?? [];
+    const opened = inbox.flatMap((entry, i) => (voids.includes(i as typeof slot) ? [] : [{ ...entry, i }]));
+    const elements = Math.min(layout.elements, Math.floor(body.length / 4));
+    const unpacked = unpackVector(body.subarray(0, 4 * elements), elements, policy.modulus);
+    if (unpacked.kind === 'malformed') throw new Error(unpacked.problem);
+    this.adversary.seeUpload({
+      vector: unpacked.vector,
+      salt: ctx,
+      modulus: policy.modulus,
+      terms: [
+        ...entries.slice(-1).map(({ commitment }) => ({ seed: toHex(commitment), sign: 1 as const })),
+        ...opened.map(({ commitment }) => ({ seed: toHex(commitment), sign: -1 as const })),
+        ...entries.slice(slot, -1).map(({ commitment }) => ({ seed: toHex(commitment), sign: 1 as const })),
+      ],
+    });
+    if (body.length !== layout.bodyBytes) return;
+    for (const [n, sealed] of readBackups(body, layout).entries()) {
+      const { commitment, i } = opened[n] as InboxEntry & { i: number };
+      this.adversary.seeCiphertext(toHex(commitment), sealed, sealingContext(ctx, 'backup', joinTag, i));
+    }
+  }
+
+  #tapAuthority(): void {
+    const { authority } = this.world;
+    const [issueKey, close] = [authority.issueKey.bind(authority), authority.close.bind(authority)];
+    authority.issueKey = (request) => {
+      const answer = issueKey(request);
+      if (answer instanceof Uint8Array) this.#shareKey(request, answer);
+      else this.note(answer, 'authority');
+      return answer;
+    };
+    authority.close = (request) => {
+      const answer = close(request);
+      if ('kind' in answer) this.note(answer, 'authority');
+      else for (const { key } of answer.keys) this.adversary.holdKey(key);
+      return answer;
+    };
+  }
+
+  /** A colluder opens the envelope with its ephemeral key and hands on what is in it. */
+  #shareKey(requestBytes: Uint8Array, answerBytes: Uint8Array): void {
+    const { authority, environment } = this.world;
+    const { certificate } = authority.messages.keyRequest.decode(requestBytes);
+    const colluder = [...this.#colluders].find(
+      ({ signer }) => toHex(signer.publicKey) === toHex(certificate.deviceKey),
+    );
+    if (colluder?.session?.step !== 'slotted') return;
+    const { envelope, receipt } = authority.messages.keyAnswer.decode(answerBytes);
+    const key = openEnvelope(environment.tools.suite, {
+      recipientSecret: colluder.session.ephemeralSecret.reveal(),
+      requestDigest: receipt.requestDigest,
+      envelope,
+    });
+    if (key === undefined) throw new Error('the envelope does not open');
+    this.adversary.holdKey(key);
+  }
+}
+
+/** The session of a device that has one. */
+export function sessionOf({ session }: FederationDevice): UserSession {
+  if (session === undefined) throw new Error('no session');
+  return session;
+}

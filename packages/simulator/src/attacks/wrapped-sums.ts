@@ -1,0 +1,41 @@
+/** H1: the group is too small for K summands. Nothing is learned; the sum is wrong, and nobody is told. */
+import { ring, toSigned } from '@basa/masking';
+import { descriptorCodec } from '@basa/protocol';
+import type { Attack } from './attack.ts';
+import { PaperStage } from './paper-stage.ts';
+import { LEVEL } from './sample-update.ts';
+import { ALL_OF_THREE, SealedStage } from './sealed-stage.ts';
+import { closeBuffer, tellTheTruth } from './server-moves.ts';
+
+/** Holds one update of up to 2^10 - 1 either way, and not three. */
+const TOO_SMALL = ring(11);
+
+export const H1: Attack = {
+  id: 'H1',
+  schedule: 'q = 2^11 for three updates of up to 2^10 - 1 either way',
+  broken(setting) {
+    const stage = new PaperStage(setting, { modulus: TOO_SMALL });
+    const inputs = ['U0', 'U1', 'U2'].map((name) => stage.contribute(name));
+    const expected = Array.from(inputs[0] ?? [], (_, k) =>
+      inputs.reduce((sum, vector) => sum + toSigned(vector[k] as number, TOO_SMALL), 0),
+    );
+    const got = Array.from(stage.world.sum, (residue) => toSigned(residue, TOO_SMALL));
+    return stage.result({ wrongSum: { expected, got } });
+  },
+  sealed(setting) {
+    const stage = new SealedStage(setting, ALL_OF_THREE);
+    const { authority, server, policy } = stage.world;
+    const created = authority.persist(authority.core.createTask({ ...policy, modulus: TOO_SMALL }));
+    if ('kind' in created) stage.note(created, 'authority');
+    // The server tells users of the sound task that the group is small.
+    const ctx = server.drawBuffer();
+    const { descriptor } = server.buffer(ctx);
+    const body = { ...descriptor, modulus: TOO_SMALL, level: LEVEL };
+    stage.lies.seat = () => ({ ...body, signature: server.ports.signer.sign(descriptorCodec.statement(body)) });
+    stage.go(stage.honest('U0'));
+    tellTheTruth(stage);
+    for (const name of ['U1', 'U2', 'U3']) stage.go(stage.honest(name));
+    closeBuffer(stage, ctx);
+    return stage.result();
+  },
+};

@@ -1,0 +1,152 @@
+/** The paper's system in memory: one server, one authority, users in turn. UNSAFE, as `paper` mode is. */
+import type { MaskPlan, Modulus, RandomBytes, Signer } from '@basa/masking';
+import { addInPlace, applyMasksInPlace, dequantizeSum, FIELD } from '@basa/masking';
+import type {
+  Ctx,
+  PaperBuffer,
+  PaperConnection,
+  PaperRecord,
+  PaperTicket,
+  PaperUpload,
+  Refused,
+  Staleness,
+  UserId,
+} from '@basa/protocol';
+import {
+  acceptPaperUpload,
+  connectPaper,
+  contributePaper,
+  issuePaperKey,
+  millis,
+  paperInput,
+  paperMessages,
+  unsafePaperBuffer,
+} from '@basa/protocol';
+import { transparentSealings } from './federation.ts';
+import { granted } from './granted.ts';
+import { randomBytesFrom } from './random-bytes.ts';
+import type { Environment, Sealings } from './world.ts';
+
+export interface PaperFederationOptions {
+  readonly bufferSize: number;
+  readonly sealings?: Sealings;
+  readonly version?: number;
+  readonly dimension?: number;
+  readonly level?: number;
+  readonly modulus?: Modulus;
+  readonly staleness?: Staleness;
+  readonly seed?: number;
+}
+
+/** An upload a user has made and not sent yet. */
+export interface PaperPrepared {
+  readonly input: Uint32Array;
+  readonly plan: MaskPlan;
+  readonly y: Uint32Array;
+  readonly upload: PaperUpload;
+}
+
+export const PAPER_LEASE_MS = 100;
+
+export class PaperFederation {
+  readonly environment: Environment;
+  readonly sealings: Sealings;
+  readonly randomBytes: RandomBytes;
+  readonly signer: Signer;
+  readonly quantizer: { level: number; clip: number; modulus: Modulus; staleness: Staleness };
+  readonly bufferSize: number;
+  readonly dimension: number;
+  readonly version: number;
+  now = millis(0);
+  /** The buffer as it was opened, what happened to it, what it is now, and the running sum. */
+  fresh: PaperBuffer;
+  records: PaperRecord[] = [];
+  buffer: PaperBuffer;
+  sum: Uint32Array;
+
+  constructor(environment: Environment, options: PaperFederationOptions) {
+    this.environment = environment;
+    this.bufferSize = options.bufferSize;
+    this.dimension = options.dimension ?? 4;
+    this.version = options.version ?? 3;
+    this.sealings = options.sealings ?? transparentSealings(environment.tools.suite);
+    this.randomBytes = randomBytesFrom(environment.randomWords(options.seed ?? 1));
+    this.signer = environment.createSigner(this.randomBytes(32));
+    this.quantizer = {
+      level: options.level ?? 1000,
+      clip: 1,
+      modulus: options.modulus ?? FIELD,
+      staleness: options.staleness ?? { kind: 'polynomial', exponent: 0.5 },
+    };
+    this.fresh = this.#opened(this.randomBytes(32) as Ctx);
+    this.buffer = this.fresh;
+    this.sum = new Uint32Array(this.dimension);
+  }
+
+  /** The next buffer: with fresh attributes, or with those of another buffer (attack E1). */
+  openNext(ctx: Ctx = this.randomBytes(32) as Ctx): void {
+    this.fresh = this.#opened(ctx);
+    this.buffer = this.fresh;
+    this.records = [];
+    this.sum = new Uint32Array(this.dimension);
+  }
+
+  connect(user: UserId): PaperConnection | Refused {
+    const { suite } = this.environment.tools;
+    return this.keep(connectPaper({ suite, signer: this.signer }, this.buffer, user, this.now));
+  }
+
+  /** SK_k, from the authority. */
+  key(user: UserId, ticket: PaperTicket): Uint8Array {
+    const { suite } = this.environment.tools;
+    const ports = { suite, issuer: this.sealings.issuer, serverKey: this.signer.publicKey };
+    return granted(issuePaperKey(ports, user, ticket)).key;
+  }
+
+  /** What a user makes of what it was told on connect. */
+  contribute(user: UserId, connection: PaperConnection, delta: Float32Array, trainedOn = this.version): PaperPrepared {
+    const { randomBytes, quantizer } = this;
+    const { suite } = this.environment.tools;
+    const versions = { version: connection.version, trainedOn };
+    const { vector: input, alpha } = granted(paperInput(delta, quantizer, versions, this.environment.randomWords(1)));
+    const ports = { suite, randomBytes, sealing: this.sealings.sealing };
+    const key = this.key(user, connection.ticket);
+    const { modulus } = quantizer;
+    const { plan, upload } = granted(contributePaper(ports, connection, key, { alpha, modulus }));
+    const y = input.slice();
+    applyMasksInPlace(y, plan, this.environment.tools);
+    return { input, plan, y, upload };
+  }
+
+  /** Connects, gets the key, masks; the upload is not sent yet. */
+  prepare(user: UserId, delta: ArrayLike<number>, trainedOn?: number): PaperPrepared {
+    return this.contribute(user, granted(this.connect(user)), Float32Array.from(delta), trainedOn);
+  }
+
+  upload(
+    user: UserId,
+    { y, upload }: Pick<PaperPrepared, 'y' | 'upload'>,
+  ): { readonly kind: 'accepted'; readonly isFull: boolean; readonly isRepeat: boolean } | Refused {
+    const codec = paperMessages(this.bufferSize, this.sealings.sealing).upload;
+    const answer = this.keep(acceptPaperUpload(this.buffer, user, codec.decode(codec.encode(upload)), this.now));
+    if (answer.kind === 'accepted' && !answer.isRepeat)
+      addInPlace(this.sum, y, this.quantizer.modulus, this.environment.tools.kernel);
+    return answer;
+  }
+
+  keep<Answer>(step: { state: PaperBuffer; records: readonly PaperRecord[]; answer: Answer }): Answer {
+    this.buffer = step.state;
+    this.records.push(...step.records);
+    return step.answer;
+  }
+
+  /** Algorithm 3: the sum, divided by the sum of the weights. */
+  mean(): number[] {
+    const mean = dequantizeSum(this.sum, this.quantizer, { weightSum: this.buffer.alphaSum, weightScale: 1 });
+    return Array.from(mean, (value) => Math.round(1000 * value) / 1000);
+  }
+
+  #opened(ctx: Ctx): PaperBuffer {
+    return unsafePaperBuffer({ bufferSize: this.bufferSize, leaseMs: PAPER_LEASE_MS }, ctx, this.version);
+  }
+}

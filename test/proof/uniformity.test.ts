@@ -1,0 +1,315 @@
+/** Masks hide: exactly, in groups so small that every mask can be enumerated, and statistically, in what a server stores. */
+
+import type { Keystream, Modulus } from '@basa/masking';
+import { FIELD, modulusName, RING_32, ring } from '@basa/masking';
+import type { UserId, UserSession } from '@basa/protocol';
+import { maskInput } from '@basa/protocol';
+import type { Environment, MaskEquation, Suspicion } from '@basa/simulator';
+import {
+  chiSquareTwoSample,
+  chiSquareUniform,
+  equationOf,
+  Federation,
+  FederationDevice,
+  fixedVersusRandom,
+  granted,
+  jointCounts,
+  PaperFederation,
+  unevenSubsets,
+  uniformityOf,
+  welch,
+  withoutSeeds,
+} from '@basa/simulator';
+import { describe, expect, it } from 'vitest';
+import { nodeEnvironment, seededWords } from '../support/tools.ts';
+
+const user = (n: number): UserId => new Uint8Array(32).fill(n + 1) as UserId;
+
+describe('in a tiny group, over every value of every mask,', () => {
+  /** The mask plans of a full buffer of the real code, slot by slot; `self` names the self masks. */
+  interface Plans {
+    readonly equations: readonly MaskEquation[];
+    readonly self: ReadonlySet<string>;
+  }
+
+  function paperPlans(K: number): Plans {
+    const world = new PaperFederation(nodeEnvironment, { bufferSize: K });
+    const equations = Array.from({ length: K }, (_, k) => {
+      const prepared = world.prepare(user(k), [0, 0, 0, 0]);
+      granted(world.upload(user(k), prepared));
+      return equationOf(prepared.plan);
+    });
+    return { equations, self: new Set() };
+  }
+
+  function sealedPlans(K: number): Plans {
+    const world = new Federation(nodeEnvironment, { bufferSize: K });
+    const equations = Array.from({ length: K }, () => {
+      const device = world.device();
+      granted(device.contribute('key'));
+      device.receiveKeyAndFreeze('upload');
+      const masking = granted(maskInput(device.ports, device.session as UserSession, device.input as Uint32Array));
+      return equationOf(masking.plan);
+    });
+    return { equations, self: new Set(equations.map(([first]) => first?.seed ?? '')) };
+  }
+
+  const SIZES = [
+    [2, 2],
+    [2, 5],
+    [3, 2],
+    [3, 3],
+    [4, 2],
+    [4, 3],
+    [5, 2],
+  ] as const;
+  const positions = (K: number): number[] => Array.from({ length: K }, (_, l) => l);
+  const someInputs = (K: number, q: number): number[] => positions(K).map((l) => (l * l + 1) % q);
+
+  /** Every full set of values has the sum of the inputs, and each such set is equally likely. */
+  function expectOnlyTheSum(counts: Uint32Array, inputs: readonly number[], q: number): void {
+    const K = inputs.length;
+    const sum = inputs.reduce((total, x) => total + x, 0) % q;
+    const likely = q ** (K - 1);
+    for (const [index, count] of counts.entries()) {
+      let digits = 0;
+      for (let rest = index, l = 0; l < K; l++, rest = Math.floor(rest / q)) digits += rest % q;
+      expect(count).toBe(digits % q === sum ? counts.reduce((a, b) => a + b, 0) / likely : 0);
+    }
+  }
+
+  it.each(SIZES)(
+    'K = %d, q = %d: any proper subset of paper uploads is uniform, and all of them show the sum alone',
+    (K, q) => {
+      const { equations } = paperPlans(K);
+      const counts = jointCounts(equations, someInputs(K, q), q);
+      expect(unevenSubsets(counts, K, q)).toEqual([positions(K)]);
+      expectOnlyTheSum(counts, someInputs(K, q), q);
+    },
+  );
+
+  it.each(SIZES)('K = %d, q = %d: before close even all sealed uploads together are uniform', (K, q) => {
+    const { equations } = sealedPlans(K);
+    expect(unevenSubsets(jointCounts(equations, someInputs(K, q), q), K, q)).toEqual([]);
+  });
+
+  it.each(SIZES)(
+    'K = %d, q = %d: after close any proper subset of sealed uploads is uniform, and all show the sum alone',
+    (K, q) => {
+      const { equations, self } = sealedPlans(K);
+      const left = withoutSeeds(equations, (seed) => self.has(seed));
+      const counts = jointCounts(left, someInputs(K, q), q);
+      expect(unevenSubsets(counts, K, q)).toEqual([positions(K)]);
+      expectOnlyTheSum(counts, someInputs(K, q), q);
+    },
+  );
+
+  it.each([
+    [3, 3],
+    [4, 3],
+    [5, 2],
+  ])(
+    'K = %d, q = %d: whichever slot drops out after its upload was seen, only the sum of the others comes out',
+    (K, q) => {
+      const { equations } = sealedPlans(K);
+      for (const dropped of positions(K)) {
+        const [self, ...edges] = equations[dropped] ?? [];
+        const others = positions(K).filter((l) => l !== dropped);
+        // Close releases the self masks of the others, and every edge of the slot that is left out.
+        const released = new Set([...others.map((l) => equations[l]?.[0]?.seed), ...edges.map(({ seed }) => seed)]);
+        expect(released.has(self?.seed)).toBe(false);
+        const left = withoutSeeds(equations, (seed) => released.has(seed));
+        const uneven = unevenSubsets(jointCounts(left, someInputs(K, q), q), K, q);
+        expect(uneven).toHaveLength(2);
+        expect(uneven).toEqual(expect.arrayContaining([others, positions(K)]));
+      }
+    },
+  );
+
+  it('a user whose earlier edges are known, without a self mask, is bare', () => {
+    const { equations } = paperPlans(4);
+    const last = equations[3] ?? [];
+    const left = withoutSeeds(equations, (seed) => last.some((term) => term.seed === seed));
+    expect(unevenSubsets(jointCounts(left, [1, 2, 0, 1], 3), 4, 3)).toContainEqual([3]);
+  });
+
+  it('a seed that serves for both edges of a user is found out', () => {
+    const { equations, self } = sealedPlans(3);
+    const [a, b] = (equations[0] ?? []).slice(1).map(({ seed }) => seed);
+    const reused = withoutSeeds(equations, (seed) => self.has(seed)).map((equation) =>
+      equation.map((term) => (term.seed === b ? { ...term, seed: a ?? '' } : term)),
+    );
+    // y0 = x0 + 2a: its parity is bare.
+    expect(unevenSubsets(jointCounts(reused, [1, 0, 1], 2), 3, 2)).toContainEqual([0]);
+  });
+});
+
+describe('p-values', () => {
+  it.each([
+    [[60, 40], 0.0455],
+    [[10, 10, 10, 10, 10, 10], 1],
+    [[5, 8, 9, 8, 10, 20], 0.01991],
+  ])('of chi-square against uniform counts %j are %d', (counts, pValue) => {
+    expect(chiSquareUniform(counts).pValue).toBeCloseTo(pValue, 4);
+  });
+
+  it('of chi-square at the table values of 255 degrees are 0.05 and 0.001', () => {
+    const counts = (statistic: number): number[] => {
+      // Half the bins a little above the mean, half below.
+      const off = Math.sqrt((statistic * 1000) / 256);
+      return Array.from({ length: 256 }, (_, n) => 1000 + (n % 2 === 0 ? off : -off));
+    };
+    expect(chiSquareUniform(counts(293.2478)).pValue).toBeCloseTo(0.05, 5);
+    expect(chiSquareUniform(counts(330.5197)).pValue).toBeCloseTo(0.001, 6);
+  });
+
+  it('of two samples depend on their difference alone', () => {
+    expect(chiSquareTwoSample([10, 20, 30], [20, 40, 60]).pValue).toBeCloseTo(1, 10);
+    expect(chiSquareTwoSample([30, 10], [10, 30]).statistic).toBeCloseTo(20, 10);
+  });
+
+  it("of Welch's t are those of the two tails", () => {
+    expect(welch([500, 500], [500, 500]).pValue).toBeCloseTo(1, 10);
+    const { statistic, pValue } = welch([500, 500], [450, 550]);
+    expect(statistic).toBeCloseTo(-2.2405, 3);
+    expect(pValue).toBeCloseTo(0.02506, 4);
+  });
+});
+
+describe('what a server stores', () => {
+  const K = 3;
+  const DIMENSION = 1 << 16;
+  /** Runs repeat with their seeds: a p-value is the same each time, so that nothing here can be unlucky tomorrow. */
+  const QUIET = 1e-5;
+  const ALARM = 1e-12;
+
+  interface Run {
+    readonly environment?: Environment;
+    readonly modulus?: Modulus;
+    readonly isFixed?: boolean;
+    readonly seed?: number;
+    readonly makeDevice?: (world: Federation, number: number) => FederationDevice;
+  }
+
+  /** Updates so large that they reach into every bit of the group. */
+  const levelOf = (modulus: Modulus): number => (modulus.kind === 'field' ? 2 ** 29 : 2 ** (modulus.bits - 3));
+
+  function deltaOf(isFixed: boolean, number: number): Float32Array {
+    const words = new Uint32Array(DIMENSION);
+    seededWords(500 + number)(words);
+    return Float32Array.from(words, (word) => (isFixed ? (number + 1) / 8 : word / 2 ** 31 - 1));
+  }
+
+  function sealedUploads({ modulus = RING_32, isFixed = true, seed = 11, ...run }: Run): Uint32Array[] {
+    const options = { bufferSize: K, dimension: DIMENSION, modulus, level: levelOf(modulus), seed };
+    const world = new Federation(run.environment ?? nodeEnvironment, options);
+    const devices = Array.from({ length: K }, (_, n) => run.makeDevice?.(world, n) ?? world.device());
+    for (const [n, device] of devices.entries()) granted(device.contribute('upload', deltaOf(isFixed, n)));
+    return devices.map((device, l) => world.server.vector(device.ctx, l as never));
+  }
+
+  function paperUploads({ modulus = RING_32, isFixed = true, seed = 11, ...run }: Run): Uint32Array[] {
+    const options = { bufferSize: K, dimension: DIMENSION, modulus, level: levelOf(modulus), seed };
+    const world = new PaperFederation(run.environment ?? nodeEnvironment, options);
+    return Array.from({ length: K }, (_, k) => {
+      const prepared = world.prepare(user(k), deltaOf(isFixed, k));
+      granted(world.upload(user(k), prepared));
+      return prepared.y;
+    });
+  }
+
+  const MODES = [
+    ['sealed', sealedUploads],
+    ['paper', paperUploads],
+  ] as const;
+  const GROUPS = [RING_32, ring(20), FIELD];
+  const cases = MODES.flatMap(([mode, uploads]) =>
+    GROUPS.map((modulus) => ({ mode, uploads, modulus, name: modulusName(modulus) })),
+  );
+  const worst = ([first]: readonly Suspicion[]): number => first?.pValue ?? Number.NaN;
+
+  it.each(cases)(
+    'in $mode mode and the $name is uniform, each upload and every two together',
+    ({ uploads, modulus }) => {
+      expect(worst(uniformityOf(uploads({ modulus }), modulus))).toBeGreaterThan(QUIET);
+    },
+  );
+
+  it.each(cases)(
+    'in $mode mode and the $name does not show whether the updates are fixed or random',
+    ({ uploads, modulus }) => {
+      const [fixed, random] = [uploads({ modulus }), uploads({ modulus, isFixed: false, seed: 12 })];
+      expect(worst(fixedVersusRandom(fixed, random, modulus))).toBeGreaterThan(QUIET);
+    },
+  );
+
+  /** The outside with another keystream: what its words become. */
+  function biased(change: (word: number) => number): Environment {
+    const { tools } = nodeEnvironment;
+    const keystream: Keystream = {
+      read(request) {
+        const bytes = tools.keystream.read(request).slice();
+        const view = new DataView(bytes.buffer);
+        for (let at = 0; at + 4 <= bytes.length; at += 4) view.setUint32(at, change(view.getUint32(at, true)), true);
+        return bytes;
+      },
+    };
+    return { ...nodeEnvironment, tools: { ...tools, keystream } };
+  }
+
+  const BIASES = [
+    ['a top bit that is stuck', (word: number) => word & 0x7fff_ffff],
+    ['a bottom bit that is stuck', (word: number) => (word | 1) >>> 0],
+    ['words reduced by mod 10^9', (word: number) => word % 10 ** 9],
+  ] as const;
+  const planted = MODES.flatMap(([mode, uploads]) =>
+    BIASES.map(([bias, change]) => ({ mode, uploads, bias, environment: biased(change) })),
+  );
+
+  it.each(planted)('in $mode mode betrays $bias to both tests', ({ uploads, environment }) => {
+    const [fixed, random] = [uploads({ environment }), uploads({ environment, isFixed: false, seed: 12 })];
+    expect(worst(uniformityOf(fixed, RING_32))).toBeLessThan(ALARM);
+    expect(worst(fixedVersusRandom(fixed, random, RING_32))).toBeLessThan(ALARM);
+  });
+
+  it('betrays two users whose generators stand at the same place to both tests', () => {
+    /** A device that draws its seeds from a state it shares with its twins. */
+    class Twin extends FederationDevice {
+      readonly #words = seededWords(77);
+
+      override get ports() {
+        const randomBytes = (length: number): Uint8Array => {
+          const words = new Uint32Array(Math.ceil(length / 4));
+          this.#words(words);
+          return new Uint8Array(words.buffer, 0, length);
+        };
+        return { ...super.ports, randomBytes };
+      }
+    }
+    const makeDevice = (world: Federation, number: number) => new Twin(world, number, world.signer());
+    const fixed = sealedUploads({ makeDevice });
+    const random = sealedUploads({ makeDevice, isFixed: false, seed: 12 });
+    const difference = uniformityOf(fixed, RING_32).find(({ name }) => name === 'y0 - y1, bits 0 to 7');
+    expect(difference?.pValue).toBeLessThan(ALARM);
+    expect(worst(fixedVersusRandom(fixed, random, RING_32))).toBeLessThan(ALARM);
+    // Each upload alone still looks uniform: it takes two to see it.
+    for (const upload of fixed) expect(worst(uniformityOf([upload], RING_32))).toBeGreaterThan(QUIET);
+  });
+
+  it('betrays a paper user who uploads twice under the same seeds', () => {
+    const world = new PaperFederation(nodeEnvironment, {
+      bufferSize: K,
+      dimension: DIMENSION,
+      modulus: RING_32,
+      level: 1000,
+    });
+    for (const k of [0, 1]) granted(world.upload(user(k), world.prepare(user(k), deltaOf(false, k))));
+    const [first, again] = [2, 3].map((n) => {
+      const { y } = world.prepare(user(2), deltaOf(false, n));
+      world.now = (world.now + 100) as typeof world.now;
+      return y;
+    }) as [Uint32Array, Uint32Array];
+    expect(worst(uniformityOf([first], RING_32))).toBeGreaterThan(QUIET);
+    expect(worst(uniformityOf([first, again], RING_32))).toBeLessThan(ALARM);
+  });
+});
