@@ -76,34 +76,62 @@ export class ByteReader {
   }
 }
 
-/** Collects fields and joins them once. */
+/** Fits most statements of the protocol without growing. */
+const FIRST_CAPACITY = 4096;
+
+interface Room {
+  readonly bytes: Uint8Array;
+  readonly view: DataView;
+}
+
+/** Rooms of finished writers, wiped: a message costs one allocation, its own. */
+const spareRooms: Room[] = [];
+const MOST_SPARE = 8;
+
+/** Writes field after field into one room that grows. */
 export class ByteWriter {
-  readonly #parts: Uint8Array[] = [];
+  #room: Room | undefined = spareRooms.pop() ?? roomOf(FIRST_CAPACITY);
   #length = 0;
 
   u8(value: number): this {
-    return this.bytes(Uint8Array.of(checkRange(value, 0xff)));
+    checkRange(value, 0xff);
+    const at = this.#length;
+    this.#roomFor(1).bytes[at] = value;
+    return this;
   }
 
   u16(value: number): this {
-    return this.#number(2, (view) => view.setUint16(0, checkRange(value, 0xffff), true));
+    checkRange(value, 0xffff);
+    const at = this.#length;
+    this.#roomFor(2).view.setUint16(at, value, true);
+    return this;
   }
 
   u32(value: number): this {
-    return this.#number(4, (view) => view.setUint32(0, checkRange(value, 0xffff_ffff), true));
+    checkRange(value, 0xffff_ffff);
+    const at = this.#length;
+    this.#roomFor(4).view.setUint32(at, value, true);
+    return this;
   }
 
   u53(value: number): this {
-    return this.#number(8, (view) => view.setBigUint64(0, BigInt(checkRange(value, Number.MAX_SAFE_INTEGER)), true));
+    checkRange(value, Number.MAX_SAFE_INTEGER);
+    const at = this.#length;
+    const { view } = this.#roomFor(8);
+    view.setUint32(at, value % 2 ** 32, true);
+    view.setUint32(at + 4, Math.floor(value / 2 ** 32), true);
+    return this;
   }
 
   f64(value: number): this {
-    return this.#number(8, (view) => view.setFloat64(0, value, true));
+    const at = this.#length;
+    this.#roomFor(8).view.setFloat64(at, value, true);
+    return this;
   }
 
   bytes(part: Uint8Array): this {
-    this.#parts.push(part);
-    this.#length += part.length;
+    const at = this.#length;
+    this.#roomFor(part.length).bytes.set(part, at);
     return this;
   }
 
@@ -111,26 +139,47 @@ export class ByteWriter {
     return this.u16(part.length).bytes(part);
   }
 
-  finish(): Uint8Array {
-    const whole = new Uint8Array(this.#length);
-    let offset = 0;
-    for (const part of this.#parts) {
-      whole.set(part, offset);
-      offset += part.length;
-    }
-    return whole;
+  /** A length of two bytes, then what `write` writes: at most so many bytes. */
+  shortFrame(most: number, write: (writer: ByteWriter) => void): this {
+    const at = this.#length;
+    write(this.u16(0));
+    const length = this.#length - at - 2;
+    if (length > most) throw new RangeError(`${length} bytes exceed ${most}`);
+    checkRange(length, 0xffff);
+    this.#roomFor(0).view.setUint16(at, length, true);
+    return this;
   }
 
-  #number(length: number, write: (view: DataView) => void): this {
-    const bytes = new Uint8Array(length);
-    write(new DataView(bytes.buffer));
-    return this.bytes(bytes);
+  /** The message. The writer is used up. */
+  finish(): Uint8Array {
+    const room = this.#roomFor(0);
+    const message = room.bytes.slice(0, this.#length);
+    this.#room = undefined;
+    room.bytes.fill(0, 0, this.#length);
+    if (spareRooms.length < MOST_SPARE && room.bytes.length === FIRST_CAPACITY) spareRooms.push(room);
+    return message;
+  }
+
+  /** The room, with space for so many bytes more. */
+  #roomFor(more: number): Room {
+    const room = this.#room;
+    if (room === undefined) throw new Error('this writer is finished');
+    this.#length += more;
+    if (this.#length <= room.bytes.length) return room;
+    const larger = roomOf(Math.max(2 * room.bytes.length, this.#length));
+    larger.bytes.set(room.bytes);
+    this.#room = larger;
+    return larger;
   }
 }
 
-function checkRange(value: number, most: number): number {
+function roomOf(capacity: number): Room {
+  const bytes = new Uint8Array(capacity);
+  return { bytes, view: new DataView(bytes.buffer) };
+}
+
+function checkRange(value: number, most: number): void {
   if (!Number.isInteger(value) || value < 0 || value > most) {
     throw new RangeError(`${value} is not an integer from 0 to ${most}`);
   }
-  return value;
 }

@@ -18,6 +18,8 @@ export interface Codec<T> {
   encode(message: T): Uint8Array;
   /** Throws `DecodeError` and nothing else. */
   decode(bytes: Uint8Array): T;
+  /** The same bytes into a message around it. */
+  readonly write?: (writer: ByteWriter, message: T) => void;
 }
 
 type Fields<T> = { readonly [Name in keyof T]: Field<T[Name]> };
@@ -25,13 +27,11 @@ type Fields<T> = { readonly [Name in keyof T]: Field<T[Name]> };
 /** A message of its own kind. Kinds are listed in docs/wire-format.md. */
 export function message<T extends object>(kind: number, name: string, fields: Fields<T>): Codec<T> {
   const body = record(fields);
+  const write = (writer: ByteWriter, value: T): void => body.write(writer.u8(VERSION).u8(SUITE).u8(kind), value);
   return {
     name,
-    encode(value) {
-      const writer = new ByteWriter().u8(VERSION).u8(SUITE).u8(kind);
-      body.write(writer, value);
-      return writer.finish();
-    },
+    write,
+    encode: (value) => written(write, value),
     decode(bytes) {
       const reader = new ByteReader(bytes);
       expectByte(reader, `${name} version`, VERSION);
@@ -42,6 +42,12 @@ export function message<T extends object>(kind: number, name: string, fields: Fi
       return value;
     },
   };
+}
+
+function written<T>(write: (writer: ByteWriter, value: T) => void, value: T): Uint8Array {
+  const writer = new ByteWriter();
+  write(writer, value);
+  return writer.finish();
 }
 
 function expectByte(reader: ByteReader, name: string, expected: number): void {
@@ -173,8 +179,10 @@ export function increasing<T extends number>(limit: number): Field<readonly T[]>
 /** A message inside another, behind its length. */
 export function nested<T>(codec: Codec<T>, most: number): Field<T> {
   const bytes = short(most);
+  const { write } = codec;
   return {
-    write: (w, value) => bytes.write(w, codec.encode(value)),
+    write: (w, value) =>
+      write === undefined ? bytes.write(w, codec.encode(value)) : w.shortFrame(most, (inner) => write(inner, value)),
     read: (r, name) => codec.decode(bytes.read(r, name)),
   };
 }
@@ -194,14 +202,15 @@ export interface SignedCodec<T> extends Codec<T & Signature> {
 export function signedMessage<T extends object>(kind: number, name: string, fields: Fields<T>): SignedCodec<T> {
   const body = message(kind, name, fields);
   const signature = fixed(SIGNATURE_BYTES);
+  const write = (writer: ByteWriter, value: T & Signature): void => {
+    body.write?.(writer, value);
+    signature.write(writer, value.signature);
+  };
   return {
     name,
+    write,
     statement: (value) => body.encode(value),
-    encode(value) {
-      const writer = new ByteWriter().bytes(body.encode(value));
-      signature.write(writer, value.signature);
-      return writer.finish();
-    },
+    encode: (value) => written(write, value),
     decode(bytes) {
       const end = bytes.length - SIGNATURE_BYTES;
       if (end < 0) throw new DecodeError(`${name}.signature`, 'truncated');

@@ -40,7 +40,7 @@ export { millis, slotOf } from './brands.ts';
 export type { Codec, Signature, SignedCodec } from './codec.ts';
 export type { Coordinator, SeatGiven } from './coordinator.ts';
 export { createCoordinator, takeSeat, trackBuffer } from './coordinator.ts';
-export { openEnvelope } from './envelope.ts';
+export { openEnvelope, sealEnvelope } from './envelope.ts';
 export type { BasaEvent, FreezeReason, Party } from './events.ts';
 export {
   commitmentOf,

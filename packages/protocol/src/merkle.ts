@@ -3,7 +3,7 @@
  * fixes index and count, so that a leaf cannot stand for another position.
  */
 import type { Suite } from '@basa/masking';
-import { ByteWriter, equalBytes } from '@basa/masking';
+import { equalBytes } from '@basa/masking';
 
 const LEAF = Uint8Array.of(0);
 const NODE = Uint8Array.of(1);
@@ -16,7 +16,7 @@ export interface Leaf {
 }
 
 export function leafHash(suite: Suite, { label, commitment, sealed }: Leaf): Uint8Array {
-  return suite.sha256(LEAF, new ByteWriter().u16(label).finish(), commitment, sealed);
+  return suite.sha256(LEAF, Uint8Array.of(label & 0xff, label >> 8), commitment, sealed);
 }
 
 /** Every level of the tree, from the leaves to the root. */

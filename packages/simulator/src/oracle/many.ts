@@ -1,0 +1,75 @@
+/** Many generated schedules in a row, and what they came to. */
+import { Bench } from './bench.ts';
+import type { ScheduleReport } from './schedule.ts';
+import { runSchedule } from './schedule.ts';
+
+export interface ScheduleTally {
+  schedules: number;
+  /** Schedules with a buffer whose slots were all taken, and with a buffer that closed. */
+  filled: number;
+  closed: number;
+  withColluders: number;
+  withLies: number;
+  lies: number;
+  /** Closed buffers with an honest user in the sum, and those whose sum the server can compute. */
+  sums: number;
+  sumsFound: number;
+  readonly leaks: ScheduleReport[];
+}
+
+const SCHEDULES_PER_BENCH = 64;
+
+export const NO_SCHEDULES: ScheduleTally = {
+  schedules: 0,
+  filled: 0,
+  closed: 0,
+  withColluders: 0,
+  withLies: 0,
+  lies: 0,
+  sums: 0,
+  sumsFound: 0,
+  leaks: [],
+};
+
+/** Schedules `seed` .. `seed + count - 1`; stops at the first leak where it is told to. */
+export function runSchedules(
+  seed: number,
+  count: number,
+  options: { readonly untilLeak?: boolean } = {},
+): ScheduleTally {
+  const tally: ScheduleTally = { ...NO_SCHEDULES, leaks: [] };
+  let bench = new Bench();
+  for (let n = 0; n < count; n++) {
+    if (n % SCHEDULES_PER_BENCH === 0) bench = new Bench();
+    addReport(tally, runSchedule(bench, seed + n));
+    if (options.untilLeak === true && tally.leaks.length > 0) break;
+  }
+  return tally;
+}
+
+function addReport(tally: ScheduleTally, report: ScheduleReport): void {
+  tally.schedules++;
+  if (report.filled) tally.filled++;
+  if (report.closed > 0) tally.closed++;
+  if (report.colluders > 0) tally.withColluders++;
+  if (report.lies > 0) tally.withLies++;
+  tally.lies += report.lies;
+  tally.sums += report.sums;
+  tally.sumsFound += report.sumsFound;
+  if (report.leaked.length > 0) tally.leaks.push(report);
+}
+
+/** The tally of both. */
+export function addTallies(a: ScheduleTally, b: ScheduleTally): ScheduleTally {
+  return {
+    schedules: a.schedules + b.schedules,
+    filled: a.filled + b.filled,
+    closed: a.closed + b.closed,
+    withColluders: a.withColluders + b.withColluders,
+    withLies: a.withLies + b.withLies,
+    lies: a.lies + b.lies,
+    sums: a.sums + b.sums,
+    sumsFound: a.sumsFound + b.sumsFound,
+    leaks: [...a.leaks, ...b.leaks],
+  };
+}

@@ -1,0 +1,220 @@
+/** A device of the oracle's world: the real user core, its records, and where its update was given to. */
+import type { Signer } from '@basa/masking';
+import type {
+  Certificate,
+  Deposit,
+  DepositAnswer,
+  Descriptor,
+  DeviceLedger,
+  KeyAnswer,
+  KeyRequest,
+  LedgerRecord,
+  Millis,
+  Outcome,
+  Pins,
+  Refused,
+  Transition,
+  UploadDraft,
+  UploadHeader,
+  UserId,
+  UserPorts,
+  UserRecord,
+  UserSession,
+} from '@basa/protocol';
+import {
+  acknowledgeUpload,
+  checkDescriptor,
+  depositMessage,
+  depositToSign,
+  EMPTY_LEDGER,
+  evolveLedger,
+  freezeUpload,
+  headerToSign,
+  inputDigestOf,
+  keyRequestMessage,
+  keyRequestToSign,
+  maskInput,
+  prepareDeposit,
+  receiveKey,
+  receiveSlot,
+  refused,
+  releaseDelta,
+  restoreSession,
+  uploadHeaderMessage,
+  userIdOf,
+} from '@basa/protocol';
+import type { Bench } from './bench.ts';
+import type { Trace } from './trace.ts';
+
+/** One update: its symbol in the trace, and the input made of it. */
+interface Update {
+  readonly symbol: number;
+  readonly input: Uint32Array;
+}
+
+/** An upload as it leaves the device. The vector is in the trace; the body is a stand-in with the right hash. */
+export interface SentUpload {
+  readonly header: UploadHeader;
+  readonly body: Uint8Array;
+  readonly backups: readonly Uint8Array[];
+}
+
+export class OracleUser {
+  readonly number: number;
+  readonly isHonest: boolean;
+  readonly signer: Signer;
+  readonly user: UserId;
+  readonly certificate: Certificate;
+  readonly ports: UserPorts;
+  readonly #trace: Trace;
+  readonly #pins: Pins;
+  /** On disk. */
+  records: UserRecord[] = [];
+  update: Update;
+  ledger: DeviceLedger = EMPTY_LEDGER;
+  /** In memory. */
+  session: UserSession | undefined;
+  draft: UploadDraft | undefined;
+
+  constructor(
+    bench: Bench,
+    trace: Trace,
+    pins: Pins,
+    certificate: Certificate,
+    options: { number: number; isHonest: boolean },
+  ) {
+    this.number = options.number;
+    this.isHonest = options.isHonest;
+    this.signer = bench.signer('device', options.number);
+    this.certificate = certificate;
+    this.user = userIdOf(bench.suite, this.signer.publicKey);
+    this.#trace = trace;
+    this.#pins = pins;
+    this.ports = {
+      suite: bench.suite,
+      randomBytes: bench.randomBytes((name) => {
+        if (!options.isHonest) trace.knows(name);
+      }),
+      sealing: bench.sealing,
+      authorityKey: bench.authorityKey,
+    };
+    this.update = this.#newUpdate(`x${options.number}`);
+  }
+
+  #newUpdate(name: string): Update {
+    const symbol = this.#trace.newInput(name);
+    return { symbol, input: Uint32Array.of(symbol) };
+  }
+
+  /** Trains again: another update, that was given to nobody. */
+  trainAgain(): void {
+    this.update = this.#newUpdate(`x${this.number}'`);
+    this.leave();
+  }
+
+  /** Another input of the same update, for the session that goes on. */
+  quantiseAgain(): void {
+    this.update = this.#newUpdate(`x${this.number}'`);
+  }
+
+  /** Forgets the session, keeps the update and where it was given to. */
+  leave(): void {
+    this.records = [];
+    this.session = undefined;
+    this.draft = undefined;
+  }
+
+  restart(): void {
+    this.draft = undefined;
+    this.session = restoreSession(this.ports.suite, this.records);
+  }
+
+  deposit(descriptor: Descriptor, now: Millis): Deposit | Refused {
+    if (this.session === undefined) {
+      const seated = checkDescriptor(this.ports.suite, this.#pins, descriptor, now);
+      if (seated.kind === 'refused') return seated;
+      const { certificate, deltaId } = this;
+      const inputDigest = inputDigestOf(this.ports.suite, this.update.input);
+      const input = { descriptor: seated.descriptor, certificate, deltaId, inputDigest };
+      const entered = this.#persist(prepareDeposit(this.ports, this.ledger, input));
+      if ('kind' in entered) return entered;
+    }
+    if (this.session?.step !== 'prepared') return refused('wrong-step');
+    const message = depositMessage(this.session, this.signer.sign(depositToSign(this.session).statement));
+    for (const { sealed } of message.entries) this.#trace.sawSealed(sealed);
+    return message;
+  }
+
+  takeSlot(answer: DepositAnswer): KeyRequest | Refused {
+    if (this.session === undefined) return refused('wrong-step');
+    const next = this.#persist(receiveSlot(this.ports, this.session, answer));
+    return 'kind' in next ? next : this.keyRequest();
+  }
+
+  keyRequest(): KeyRequest | Refused {
+    if (this.session?.step !== 'slotted') return refused('wrong-step');
+    const { statement } = keyRequestToSign(this.ports, this.session);
+    return keyRequestMessage(this.ports, this.session, this.signer.sign(statement));
+  }
+
+  takeKey(answer: KeyAnswer): UploadDraft | Refused {
+    if (this.session === undefined) return refused('wrong-step');
+    const draft = receiveKey(this.ports, this.session, answer);
+    if (draft.kind === 'draft') this.draft = draft;
+    return draft;
+  }
+
+  /** Freezes the upload, or goes on with the frozen one, and sends it: the adversary has the bytes. */
+  upload(): SentUpload | Refused {
+    if (this.session === undefined) return refused('wrong-step');
+    if (this.session.step === 'slotted') {
+      if (this.draft === undefined) return refused('wrong-step');
+      const masking = maskInput(this.ports, this.session, this.update.input, this.draft);
+      if (masking.kind === 'refused') return masking;
+      const body = bodyOf(this.session, this.draft.earlier.length);
+      const frozen = this.#persist(freezeUpload(this.ports, this.ledger, this.session, this.draft, body));
+      if ('kind' in frozen) return frozen;
+    }
+    const { session } = this;
+    if (session.step !== 'frozen') return refused('wrong-step');
+    const masking = maskInput(this.ports, session, this.update.input);
+    if (masking.kind === 'refused') return masking;
+    if (this.isHonest) this.#trace.sawMasked(this.update.symbol, masking.plan);
+    for (const sealed of session.backups) this.#trace.sawSealed(sealed);
+    const header = uploadHeaderMessage(session, this.signer.sign(headerToSign(session).statement));
+    return { header, body: bodyOf(session, session.earlier.length), backups: session.backups };
+  }
+
+  acknowledge(): void {
+    if (this.session !== undefined) this.#persist(acknowledgeUpload(this.ports, this.session));
+  }
+
+  /** Takes its update back if the outcome allows it. */
+  hear(outcome: Outcome): void {
+    this.ledger = releaseDelta(this.ports, this.ledger, this.deltaId, outcome).state;
+  }
+
+  /** Names the update in the ledger. */
+  get deltaId(): Uint8Array {
+    return inputDigestOf(this.ports.suite, this.update.input).subarray(0, 16);
+  }
+
+  /** Session and ledger, durable together. */
+  #persist<Answer extends object>({
+    state,
+    records,
+    answer,
+  }: Transition<UserSession | undefined, UserRecord, Answer>): Answer | Refused {
+    this.records.push(...records);
+    if ('ledger' in answer) this.ledger = evolveLedger(this.ledger, answer.ledger as LedgerRecord);
+    this.session = state;
+    return answer;
+  }
+}
+
+/** A stand-in for y: one for each session and number of masks. */
+function bodyOf({ member }: UserSession, masks: number): Uint8Array {
+  const body = member.joinTag.slice(0, 8);
+  body[0] = masks;
+  return body;
+}

@@ -1,0 +1,154 @@
+/**
+ * What the adversary (the server and the users that collude with it) has seen, and what it can make of it. Seeds are
+ * named by the word they start with; a ciphertext of the transparent sealing says in clear what was sealed to whom.
+ */
+import type { MaskPlan } from '@basa/masking';
+import { equalBytes, SEED_BYTES } from '@basa/masking';
+import type { Ctx } from '@basa/protocol';
+import type { Combination, MaskedRow } from './solve.ts';
+import { describeCombination, isSpannedBy, learnedCombinations } from './solve.ts';
+
+interface SealedFor {
+  readonly seed: number;
+  readonly attribute: number;
+}
+
+interface SeenVector {
+  readonly input: number;
+  readonly masks: ReadonlyMap<number, { readonly seed: number; readonly sign: number }>;
+}
+
+interface Closing {
+  readonly ctx: Ctx;
+  /** Symbols of the honest accepted inputs. */
+  readonly inputs: readonly number[];
+  readonly isEnough: boolean;
+}
+
+export interface Judgement {
+  /** Combinations of honest inputs the adversary can compute, for people. */
+  readonly learned: readonly string[];
+  /** The same, where they are more than the sums of the closed buffers; empty means that nothing leaked. */
+  readonly leaked: readonly string[];
+  readonly closed: number;
+  /** Closed buffers with honest accepted users. */
+  readonly sums: number;
+  /** Those whose sum over honest accepted users it can compute, as it should. */
+  readonly sumsFound: number;
+}
+
+/** Mask symbols are (buffer, seed): the same seed expands to another mask in another buffer. */
+const MOST_SEEDS = 2 ** 32;
+
+export class Trace {
+  readonly #known = new Set<number>();
+  readonly #keys = new Set<number>();
+  readonly #sealed: SealedFor[] = [];
+  readonly #seen: SeenVector[] = [];
+  readonly #buffers: Ctx[] = [];
+  readonly #closings: Closing[] = [];
+  readonly #names: string[] = [];
+
+  /** A new honest input; one symbol for one update, whatever buffer it goes to. */
+  newInput(name: string): number {
+    this.#names.push(name);
+    return this.#names.length - 1;
+  }
+
+  /** The adversary drew this seed itself. */
+  knows(seed: number): void {
+    this.#known.add(seed);
+  }
+
+  sawSealed(sealed: Uint8Array): void {
+    this.#sealed.push({ seed: firstWord(sealed), attribute: nameOfKey(sealed.subarray(SEED_BYTES)) });
+  }
+
+  /** The key of an attribute, issued to a colluder or released at close. */
+  gotKey(key: Uint8Array): void {
+    this.#keys.add(nameOfKey(key));
+  }
+
+  /** A masked vector of an honest user, or a part of one: every coordinate has the same masks. */
+  sawMasked(input: number, { salt, terms }: MaskPlan): void {
+    const buffer = this.#bufferOf(salt as Ctx);
+    const masks = new Map<number, { seed: number; sign: number }>();
+    for (const { seed: secret, sign } of terms) {
+      const seed = firstWord(secret.reveal());
+      const symbol = buffer * MOST_SEEDS + seed;
+      masks.set(symbol, { seed, sign: sign + (masks.get(symbol)?.sign ?? 0) });
+    }
+    this.#seen.push({ input, masks });
+  }
+
+  /** The authority closed the buffer; what it did first is what counts. */
+  closed(closing: Closing): void {
+    if (!this.#closings.some(({ ctx }) => equalBytes(ctx, closing.ctx))) this.#closings.push(closing);
+  }
+
+  judge(): Judgement {
+    const learned = learnedCombinations(this.#rows());
+    const allowed = this.#allowed();
+    const words = learned.map((combination) => describeCombination(combination, (symbol) => this.#nameOf(symbol)));
+    return {
+      learned: words,
+      leaked: isSpannedBy(learned, allowed) ? [] : words,
+      closed: this.#closings.length,
+      sums: allowed.length,
+      sumsFound: allowed.filter((sum) => isSpannedBy([sum], learned)).length,
+    };
+  }
+
+  /**
+   * One sum for each closed buffer, of inputs that are in no sum before. A buffer that closed with too few gives none,
+   * and an input that stands in a second sum does not belong there.
+   */
+  #allowed(): readonly Combination[] {
+    const used = new Set<number>();
+    return this.#closings.flatMap(({ inputs, isEnough }) => {
+      const fresh = inputs.filter((symbol) => !used.has(symbol));
+      for (const symbol of fresh) used.add(symbol);
+      return isEnough && fresh.length > 0 ? [new Map(fresh.map((symbol) => [symbol, 1]))] : [];
+    });
+  }
+
+  #rows(): readonly MaskedRow[] {
+    const known = new Set(this.#known);
+    for (const { seed, attribute } of this.#sealed) if (this.#keys.has(attribute)) known.add(seed);
+    return this.#seen.map(({ input, masks }) => ({
+      inputs: new Map([[input, 1]]),
+      masks: new Map(
+        [...masks].flatMap(([symbol, { seed, sign }]) => (known.has(seed) || sign === 0 ? [] : [[symbol, sign]])),
+      ),
+    }));
+  }
+
+  #nameOf(symbol: number): string {
+    return this.#names[symbol] ?? `x?${symbol}`;
+  }
+
+  #bufferOf(ctx: Ctx): number {
+    const known = this.#buffers.findIndex((other) => equalBytes(other, ctx));
+    return known >= 0 ? known : this.#buffers.push(ctx) - 1;
+  }
+}
+
+/** The word a seed starts with: unique, since seeds are drawn from a counter. */
+function firstWord(bytes: Uint8Array): number {
+  return wordAt(bytes, 0);
+}
+
+/** Six bytes of a digest name it. */
+function nameOfKey(bytes: Uint8Array): number {
+  return wordAt(bytes, 0) + ((bytes[4] as number) + (bytes[5] as number) * 256) * 2 ** 32;
+}
+
+function wordAt(bytes: Uint8Array, at: number): number {
+  return (
+    ((bytes[at] as number) |
+      ((bytes[at + 1] as number) << 8) |
+      ((bytes[at + 2] as number) << 16) |
+      ((bytes[at + 3] as number) << 24)) >>>
+    0
+  );
+}

@@ -1,0 +1,114 @@
+/** Bundles the oracle with a patched core and runs it in a process of its own. */
+import { spawn } from 'node:child_process';
+import { mkdtemp, readFile, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import type { AttackReport } from '@basa/simulator';
+import { build } from 'esbuild';
+import type { Edit, Mutant } from './mutants.ts';
+
+const root = fileURLToPath(new URL('../..', import.meta.url));
+const core = join(root, 'packages/protocol/src');
+
+export interface MutantRun extends AttackReport {
+  /** The first generated schedule that leaks as well, if one does. */
+  readonly generated?: { readonly seed: number; readonly leaked: readonly string[] };
+}
+
+/** What the attack learns of the core with these edits. */
+export async function runPatched(edits: readonly Edit[], attack: string, schedules = 0): Promise<MutantRun> {
+  const folder = await mkdtemp(join(tmpdir(), 'basa-mutant-'));
+  try {
+    const bundle = join(folder, 'mutant.mjs');
+    await bundlePatched(edits, bundle);
+    return JSON.parse(await outputOf(bundle, [attack, String(schedules)])) as MutantRun;
+  } finally {
+    await rm(folder, { recursive: true });
+  }
+}
+
+/** Whether the attack got more than it may, or broke what must hold. */
+export function isCaught({ leaked, broken }: AttackReport): boolean {
+  return leaked.length > 0 || broken.length > 0;
+}
+
+export interface MutantVerdict {
+  readonly name: string;
+  readonly attack: string;
+  readonly caught: boolean;
+  readonly learned: readonly string[];
+  readonly broken: readonly string[];
+  /** How many places of the core hold the rule; each alone stops the attack if `eachAloneStops`. */
+  readonly edits: number;
+  readonly eachAloneStops: boolean;
+  /** The first generated schedule that leaks too; null if none of those that were run does. */
+  readonly generatedSeed: number | null;
+}
+
+/** The unpatched core under the same attack, the mutant, and the mutant with each of its edits taken back. */
+export async function judgeMutant({ name, edits, caughtBy }: Mutant, schedules = 0): Promise<MutantVerdict> {
+  const run = await runPatched(edits, caughtBy, schedules);
+  const weaker = edits.length > 1 ? edits.map((_, n) => edits.filter((__, m) => m !== n)) : [];
+  const stops = await Promise.all(weaker.map(async (some) => !isCaught(await runPatched(some, caughtBy))));
+  return {
+    name,
+    attack: caughtBy,
+    caught: isCaught(run),
+    learned: run.leaked,
+    broken: run.broken,
+    edits: edits.length,
+    eachAloneStops: stops.every((stop) => stop),
+    generatedSeed: run.generated?.seed ?? null,
+  };
+}
+
+async function bundlePatched(edits: readonly Edit[], outfile: string): Promise<void> {
+  const left = new Set(edits.map(({ file }) => join(core, file)));
+  await build({
+    entryPoints: [join(root, 'test/proof/mutant-entry.ts')],
+    outfile,
+    bundle: true,
+    platform: 'node',
+    format: 'esm',
+    conditions: ['@basa/source'],
+    logLevel: 'silent',
+    plugins: [
+      {
+        name: 'mutant',
+        setup({ onLoad }) {
+          onLoad({ filter: /\.ts$/ }, async ({ path }) => {
+            const mine = edits.filter(({ file }) => join(core, file) === path);
+            if (mine.length === 0) return undefined;
+            left.delete(path);
+            return { contents: mine.reduce(patched, await readFile(path, 'utf8')), loader: 'ts' };
+          });
+        },
+      },
+    ],
+  });
+  if (left.size > 0) throw new Error(`not part of the core: ${[...left].join(', ')}`);
+}
+
+function patched(text: string, { file, find, replace }: Edit): string {
+  const found = text.split(find).length - 1;
+  if (found !== 1) throw new Error(`${file}: ${JSON.stringify(find)} occurs ${found} times instead of once`);
+  return text.replace(find, () => replace);
+}
+
+function outputOf(bundle: string, args: readonly string[]): Promise<string> {
+  return new Promise((resolve, reject) => {
+    const child = spawn(process.execPath, [bundle, ...args], { stdio: ['ignore', 'pipe', 'pipe'] });
+    let [out, error] = ['', ''];
+    child.stdout.on('data', (chunk: Buffer) => {
+      out += chunk.toString();
+    });
+    child.stderr.on('data', (chunk: Buffer) => {
+      error += chunk.toString();
+    });
+    child.on('error', reject);
+    child.on('close', (code) =>
+      code === 0 ? resolve(out) : reject(new Error(`the mutant ended with ${code}: ${error}`)),
+    );
+  });
+}
