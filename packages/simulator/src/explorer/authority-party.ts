@@ -60,7 +60,13 @@ export class AuthorityParty {
       const core = this.#core(local);
       const step = core.outcome(ctx, now);
       const cause = `somebody asks for the outcome${this.#of(buffer)}`;
-      return this.#endings(local, core, step, (value) => (value.status === 'open' ? [] : [{ kind: 'outcome', buffer, value }]), cause);
+      return this.#endings(
+        local,
+        core,
+        step,
+        (value) => (value.status === 'open' ? [] : [{ kind: 'outcome', buffer, value }]),
+        cause,
+      );
     });
     const core = this.#core(local);
     const tick = this.#endings(local, core, core.tick(now), () => [], 'the authority looks at its clock');

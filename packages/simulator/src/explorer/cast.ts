@@ -52,6 +52,8 @@ export interface CastOptions {
   readonly rollback?: boolean;
   /** Every party may also die after any of its records, before the answer leaves. */
   readonly crashes?: boolean;
+  /** No clock moves and nobody leaves: fewer states, deeper ones. */
+  readonly still?: boolean;
   readonly broken?: BrokenRule;
 }
 
@@ -160,7 +162,9 @@ export function castOf(options: CastOptions): Cast {
 export function namedBytes({ tools: { suite } }: Cast, name: string): (length: number) => Uint8Array {
   let count = 0;
   return (length) => {
-    const blocks = Array.from({ length: Math.ceil(length / 32) }, (_, n) => suite.sha256(ascii(`${name} ${count}.${n}`)));
+    const blocks = Array.from({ length: Math.ceil(length / 32) }, (_, n) =>
+      suite.sha256(ascii(`${name} ${count}.${n}`)),
+    );
     count++;
     return concatBytes(...blocks).slice(0, length);
   };

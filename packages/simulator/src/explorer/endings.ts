@@ -37,7 +37,11 @@ export function endingsOf<Local, Entry extends { readonly kind: string }>(step: 
     }
   }
   if (answersFirst && records.length > 0 && sent.length > 0) {
-    endings.push({ local: after([]), sent, words: `${cause}; ${who}${says.slice(4)} first, and crashes before it writes` });
+    endings.push({
+      local: after([]),
+      sent,
+      words: `${cause}; ${who}${says.slice(4)} first, and crashes before it writes`,
+    });
   }
   return endings;
 }

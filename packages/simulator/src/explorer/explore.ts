@@ -176,7 +176,10 @@ class Explorer {
       authority: this.#authorityNumber(this.#parties.authority.initial()),
       serverHour: 0,
       authorityHour: 0,
-      sent: sent.reduce((set, message) => this.#union(set, message), this.#sets.number('', { numbers: [], problem: undefined })),
+      sent: sent.reduce(
+        (set, message) => this.#union(set, message),
+        this.#sets.number('', { numbers: [], problem: undefined }),
+      ),
     };
   }
 
@@ -210,6 +213,7 @@ class Explorer {
         withServer(this.#serverMoves(server, serverHour, number));
       if (TO_AUTHORITY.has(message.kind)) withAuthority(this.#authorityMoves(authority, authorityHour, number));
     }
+    if (this.#options.still) return found;
     const tell = (whose: string, hour: number): Move => ({
       local: -1,
       sent: [],
@@ -224,7 +228,9 @@ class Explorer {
 
   #readers(message: Message): readonly number[] {
     if (message.kind === 'outcome') return this.#cast.users.map((_, n) => n);
-    return message.kind === 'slot' || message.kind === 'key' || message.kind === 'acknowledgement' ? [message.user] : [];
+    return message.kind === 'slot' || message.kind === 'key' || message.kind === 'acknowledgement'
+      ? [message.user]
+      : [];
   }
 
   /**
@@ -251,7 +257,9 @@ class Explorer {
       const value = this.#servers.value(local);
       const { server } = this.#parties;
       const endings =
-        message < 0 ? server.act(value, nowAt(hour)) : server.deliver(value, this.#messages.value(message), nowAt(hour));
+        message < 0
+          ? server.act(value, nowAt(hour))
+          : server.deliver(value, this.#messages.value(message), nowAt(hour));
       return this.#movesOf(endings, local, (after) => this.#serverNumber(after));
     });
   }
@@ -269,7 +277,11 @@ class Explorer {
   }
 
   /** Endings as numbers; one that changes nothing and says nothing is none. */
-  #movesOf<Local>(endings: readonly Ending<Local>[], before: number, numberOf: (local: Local) => number): readonly Move[] {
+  #movesOf<Local>(
+    endings: readonly Ending<Local>[],
+    before: number,
+    numberOf: (local: Local) => number,
+  ): readonly Move[] {
     const moves = endings.map(
       ({ local, sent, words }): Move => ({
         local: numberOf(local),
@@ -393,7 +405,13 @@ function remembered<Value>(table: Map<number, Value>, key: number, compute: () =
   return value;
 }
 
-const TO_SERVER: ReadonlySet<Message['kind']> = new Set(['deposit', 'upload', 'close-answer', 'model-entry', 'outcome'] as const);
+const TO_SERVER: ReadonlySet<Message['kind']> = new Set([
+  'deposit',
+  'upload',
+  'close-answer',
+  'model-entry',
+  'outcome',
+] as const);
 const TO_AUTHORITY: ReadonlySet<Message['kind']> = new Set(['key-request', 'close-request', 'append'] as const);
 
 function nameOf({ users, server, authority, serverHour, authorityHour, sent }: State): string {

@@ -43,7 +43,8 @@ function contradiction(earlier: Message, added: Message): Sentence {
     return `user ${added.user} signed two uploads in one buffer`;
   if (earlier.kind === 'close-answer' && added.kind === 'close-answer') return releaseProblem([earlier, added]);
   if (earlier.kind === 'outcome' && added.kind === 'outcome') return outcomeProblem(earlier.value, added.value);
-  if (earlier.kind === 'model-entry' && added.kind === 'model-entry') return 'one buffer made two versions of the model';
+  if (earlier.kind === 'model-entry' && added.kind === 'model-entry')
+    return 'one buffer made two versions of the model';
   return undefined;
 }
 
@@ -91,7 +92,8 @@ export function agreementProblem(server: readonly SecureBuffer[], authority: rea
     if (closing.status === 'unknown') continue;
     if (closing.status === 'closed') {
       const closed = closing.closed?.accepted.map(({ slot }) => slot) ?? [];
-      if (closed.length < descriptor.minimum) return `a buffer was closed with ${closed.length} slots, below the minimum`;
+      if (closed.length < descriptor.minimum)
+        return `a buffer was closed with ${closed.length} slots, below the minimum`;
       if (canonical(closed) !== canonical(accepted))
         return `the authority closed slots ${closed}, and the server has ${status === 'filling' ? 'fixed nothing' : `fixed ${accepted}`}`;
     }
@@ -104,11 +106,11 @@ export function agreementProblem(server: readonly SecureBuffer[], authority: rea
 
 /** An acknowledgement is a promise: the slot is accepted, on disk, with these bytes. */
 export function acknowledgementProblem(server: readonly SecureBuffer[], messages: readonly Message[]): Sentence {
-  const broken = messages.find(
-    (message) =>
-      message.kind === 'acknowledgement' &&
-      canonical(server[message.buffer]?.slots[message.value.slot]?.header) !== canonical(message.value),
-  );
+  const broken = messages.find((message) => {
+    if (message.kind !== 'acknowledgement') return false;
+    const header = server[message.buffer]?.slots[message.value.slot]?.header;
+    return header === undefined || !equalBytes(header.signature, message.value.signature);
+  });
   return broken === undefined || !('user' in broken)
     ? undefined
     : `the update of user ${broken.user} was acknowledged, and the server does not have it`;

@@ -1,5 +1,5 @@
 /** The server of an exploration: the real buffers, rebuilt from their records before every step, and its store. */
-import { addInPlace, applyMasksInPlace, equalBytes, unpackVector } from '@basa/masking';
+import { addInPlace, applyMasksInPlace, unpackVector } from '@basa/masking';
 import type {
   BufferRecord,
   BufferStep,
@@ -69,7 +69,12 @@ export class ServerParty {
   }
 
   initial(): ServerLocal {
-    return { buffers: this.#cast.buffers.map(() => ({ records: [], bodies: new Map() })), drafts: [], models: [], forgot: 0 };
+    return {
+      buffers: this.#cast.buffers.map(() => ({ records: [], bodies: new Map() })),
+      drafts: [],
+      models: [],
+      forgot: 0,
+    };
   }
 
   buffer(local: ServerLocal, buffer: number): SecureBuffer {
@@ -93,7 +98,13 @@ export class ServerParty {
           const outbox = outboxOf(ports.suite, entry.deposit, entry.slot.ticket);
           return outbox[ticket.slot - entry.slot.ticket.slot - 1] ?? [];
         });
-        return this.#endings(local, at, step, [{ kind: 'slot', user: message.user, buffer: at, value: { ticket, inbox } }], cause);
+        return this.#endings(
+          local,
+          at,
+          step,
+          [{ kind: 'slot', user: message.user, buffer: at, value: { ticket, inbox } }],
+          cause,
+        );
       }
       case 'upload':
         return this.#upload(local, buffer, message, now);
@@ -103,7 +114,13 @@ export class ServerParty {
         return this.#include(local, buffer, message);
       case 'outcome': {
         if (message.value.status !== 'aborted') return [];
-        return this.#endings(local, at, recordAbort(ports, buffer, message.value), [], `the server hears "aborted"${this.#of(at)}`);
+        return this.#endings(
+          local,
+          at,
+          recordAbort(ports, buffer, message.value),
+          [],
+          `the server hears "aborted"${this.#of(at)}`,
+        );
       }
       default:
         return [];
@@ -157,7 +174,10 @@ export class ServerParty {
     const cause = `the server freezes the buffer as ${why}${this.#of(at)}`;
     const endings = this.#endings(local, at, step, sent, cause);
     if (this.#cast.options.broken !== 'server asks for close before it froze') return endings;
-    return [...endings, { local, sent, words: `the server asks for close with slots ${step.state.accepted}, and did not write it down` }];
+    return [
+      ...endings,
+      { local, sent, words: `the server asks for close with slots ${step.state.accepted}, and did not write it down` },
+    ];
   }
 
   /** After a crash: the same request. */
@@ -165,7 +185,13 @@ export class ServerParty {
     if (buffer.status !== 'frozen' && buffer.status !== 'granted') return [];
     const value = closeRequestOf(this.#cast.server, buffer);
     if (isRefused(value)) throw new Error('a frozen buffer cannot ask for close');
-    return [{ local, sent: [{ kind: 'close-request', buffer: at, value }], words: `the server asks for close again${this.#of(at)}` }];
+    return [
+      {
+        local,
+        sent: [{ kind: 'close-request', buffer: at, value }],
+        words: `the server asks for close again${this.#of(at)}`,
+      },
+    ];
   }
 
   /** The grant is written; with it on disk the sum is opened from the same answer. */
@@ -181,7 +207,12 @@ export class ServerParty {
     }
     const { signer, suite } = this.#cast.server;
     const version = local.models.length + 1;
-    const body = { task: this.#cast.task, version, modelHash: suite.sha256(Uint8Array.of(version, at)), ctx: buffer.ctx };
+    const body = {
+      task: this.#cast.task,
+      version,
+      modelHash: suite.sha256(Uint8Array.of(version, at)),
+      ctx: buffer.ctx,
+    };
     const value = { ...body, signature: signer.sign(modelAppendCodec.statement(body)) };
     const words = `the server opens the sum${this.#of(at)} and asks to log version ${version}`;
     const draft: OpenedSum = { buffer: at, version, sum: [...verdict.sum] };
@@ -239,9 +270,16 @@ export class ServerParty {
 
   /** The server was down for longer than a lease: every lease is as much longer. Once. */
   #comeBack(local: ServerLocal, buffer: SecureBuffer, at: number): Ending<ServerLocal>[] {
-    const isWorthIt = buffer.status === 'filling' && buffer.graceMs === 0 && buffer.slots.some(({ status }) => status === 'assigned');
+    const isWorthIt =
+      buffer.status === 'filling' && buffer.graceMs === 0 && buffer.slots.some(({ status }) => status === 'assigned');
     if (!this.#cast.options.crashes || !isWorthIt) return [];
-    return this.#endings(local, at, extendLeases(buffer, DOWNTIME_MS), [], `the server was down for a while${this.#of(at)}`);
+    return this.#endings(
+      local,
+      at,
+      extendLeases(buffer, DOWNTIME_MS),
+      [],
+      `the server was down for a while${this.#of(at)}`,
+    );
   }
 
   #lose(local: ServerLocal, at: number): Ending<ServerLocal>[] {
@@ -249,7 +287,13 @@ export class ServerParty {
     const isLost = this.#cast.options.broken === 'server loses its last record' && local.forgot === 0;
     if (!isLost || records.length === 0) return [];
     const buffers = local.buffers.map((kept, n) => (n === at ? { ...kept, records: records.slice(0, -1) } : kept));
-    return [{ local: { ...local, buffers, forgot: 1 }, sent: [], words: `the server crashes and has lost "${records.at(-1)?.kind}"` }];
+    return [
+      {
+        local: { ...local, buffers, forgot: 1 },
+        sent: [],
+        words: `the server crashes and has lost "${records.at(-1)?.kind}"`,
+      },
+    ];
   }
 
   #endings<Answer extends object>(
@@ -278,7 +322,9 @@ function stored(local: ServerLocal, buffer: number): StoredBuffer {
 
 function withRecords(local: ServerLocal, buffer: number, records: readonly BufferRecord[]): ServerLocal {
   if (records.length === 0) return local;
-  const buffers = local.buffers.map((kept, n) => (n === buffer ? { ...kept, records: [...kept.records, ...records] } : kept));
+  const buffers = local.buffers.map((kept, n) =>
+    n === buffer ? { ...kept, records: [...kept.records, ...records] } : kept,
+  );
   return { ...local, buffers };
 }
 

@@ -29,7 +29,8 @@ export function unsafeSymbolicSigner(secretKey: Uint8Array): Signer {
 }
 
 const keystream: Keystream = {
-  read: ({ stream, firstByte, bytes }) => stretch(concatBytes(stream.key, stream.counter), firstByte + bytes).subarray(firstByte),
+  read: ({ stream, firstByte, bytes }) =>
+    stretch(concatBytes(stream.key, stream.counter), firstByte + bytes).subarray(firstByte),
 };
 
 export function unsafeSymbolicTools(): MaskTools<Keystream> {

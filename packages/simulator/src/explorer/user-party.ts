@@ -1,6 +1,6 @@
 /** A user of an exploration: the real session per buffer, rebuilt from its records before every step. */
 import type { SeedSealing } from '@basa/masking';
-import { applyMasksInPlace, concatBytes, equalBytes } from '@basa/masking';
+import { applyMasksInPlace, concatBytes } from '@basa/masking';
 import type {
   DeltaCommitment,
   FrozenSession,
@@ -90,6 +90,7 @@ export class UserParty {
   /** What it may do of its own accord. */
   act(local: UserLocal): Ending<UserLocal>[] {
     return [
+      ...(this.#cast.options.crashes ? this.#cast.buffers.flatMap((_, buffer) => this.#sendAgain(local, buffer)) : []),
       ...this.#cast.buffers.flatMap((_, buffer) => this.#leave(local, buffer)),
       ...this.#cast.buffers.flatMap((_, buffer) => (this.#mayEnter(local, buffer) ? this.#prepare(local, buffer) : [])),
       ...this.#forget(local),
@@ -106,9 +107,7 @@ export class UserParty {
       deltaId: new Uint8Array(16).fill(this.#number),
       inputDigest: inputDigestOf(tools.suite, input),
     });
-    const session = step.state as PreparedSession;
-    const value = depositMessage(session, this.#player.signer.sign(depositToSign(session).statement));
-    const sent: Message[] = [{ kind: 'deposit', user: this.#number, buffer, value }];
+    const sent = [this.#deposit(buffer, step.state as PreparedSession)];
     return this.#endings(local, buffer, step, sent, `${this.name} prepares its deposit${this.#of(buffer)}`);
   }
 
@@ -124,13 +123,38 @@ export class UserParty {
     if (draft.kind === 'refused') return [];
     const { vector, plan } = granted(maskInput(ports, session, this.#player.input, draft));
     applyMasksInPlace(vector, plan, this.#cast.tools);
-    const masked = packMasked(session, vector);
-    const step = freezeUpload(ports, session, draft, masked, local.commitment);
-    if (step.state.step !== 'frozen') return this.#endings(local, buffer, step, [], cause);
-    const frozen: FrozenSession = step.state;
-    const value = uploadHeaderMessage(frozen, this.#player.signer.sign(headerToSign(frozen).statement));
-    const body = concatBytes(masked, ...frozen.backups);
-    return this.#endings(local, buffer, step, [{ kind: 'upload', user: this.#number, buffer, value, body }], cause);
+    const step = freezeUpload(ports, session, draft, packMasked(session, vector), local.commitment);
+    const sent = step.state.step === 'frozen' ? [this.#uploadOf(local, buffer, step.state)] : [];
+    return this.#endings(local, buffer, step, sent, cause);
+  }
+
+  /** After a crash it says what it was about to say: the same bytes, made of its records. */
+  #sendAgain(local: UserLocal, buffer: number): Ending<UserLocal>[] {
+    const session = this.#session(local, buffer);
+    const again = (message: Message): Ending<UserLocal>[] => [
+      { local, sent: [message], words: `${this.name} sends its ${message.kind} again${this.#of(buffer)}` },
+    ];
+    if (session?.step === 'prepared') return again(this.#deposit(buffer, session));
+    if (session?.step === 'slotted') return again(this.#keyRequest(local, buffer, session));
+    return session?.step === 'frozen' ? again(this.#uploadOf(local, buffer, session)) : [];
+  }
+
+  #deposit(buffer: number, session: PreparedSession): Message {
+    const value = depositMessage(session, this.#player.signer.sign(depositToSign(session).statement));
+    return { kind: 'deposit', user: this.#number, buffer, value };
+  }
+
+  #uploadOf(local: UserLocal, buffer: number, session: FrozenSession): Message {
+    const { vector, plan } = granted(maskInput(this.#ports(local, buffer, 'upload'), session, this.#player.input));
+    applyMasksInPlace(vector, plan, this.#cast.tools);
+    const value = uploadHeaderMessage(session, this.#player.signer.sign(headerToSign(session).statement));
+    return {
+      kind: 'upload',
+      user: this.#number,
+      buffer,
+      value,
+      body: concatBytes(packMasked(session, vector), ...session.backups),
+    };
   }
 
   #learn(local: UserLocal, message: Extract<Message, { kind: 'outcome' }>, cause: string): Ending<UserLocal>[] {
@@ -143,7 +167,7 @@ export class UserParty {
 
   #leave(local: UserLocal, buffer: number): Ending<UserLocal>[] {
     const session = this.#session(local, buffer);
-    if (session?.step !== 'prepared' && session?.step !== 'slotted') return [];
+    if (this.#cast.options.still || (session?.step !== 'prepared' && session?.step !== 'slotted')) return [];
     const step = abandonSession<object>(this.#ports(local, buffer, 'leave'), session, 'abandoned');
     const after = withRecords(local, buffer, step.records);
     return [{ local: after, sent: [], words: `${this.name} leaves the buffer${this.#of(buffer)} for good` }];
@@ -152,7 +176,10 @@ export class UserParty {
   /** Another buffer is open to it once its last one is behind it; whether its update may go there is the core's word. */
   #mayEnter(local: UserLocal, buffer: number): boolean {
     const last = this.#session(local, buffer - 1)?.step;
-    return local.sessions[buffer]?.length === 0 && (buffer === 0 ? local.forgot > 0 : last !== undefined && last !== 'prepared' && last !== 'slotted');
+    return (
+      local.sessions[buffer]?.length === 0 &&
+      (buffer === 0 ? local.forgot > 0 : last !== undefined && last !== 'prepared' && last !== 'slotted')
+    );
   }
 
   #forget(local: UserLocal): Ending<UserLocal>[] {
@@ -166,7 +193,13 @@ export class UserParty {
     return local.sessions.flatMap((records, buffer) => {
       if (records.length < 2) return [];
       const sessions = local.sessions.map((all, n) => (n === buffer ? all.slice(0, -1) : all));
-      return [{ local: { ...local, sessions, forgot: 1 }, sent: [], words: `${this.name} crashes and has lost "${records.at(-1)?.kind}"` }];
+      return [
+        {
+          local: { ...local, sessions, forgot: 1 },
+          sent: [],
+          words: `${this.name} crashes and has lost "${records.at(-1)?.kind}"`,
+        },
+      ];
     });
   }
 
@@ -226,9 +259,4 @@ function withRecords(local: UserLocal, buffer: number, records: readonly UserRec
   if (frozen?.kind !== 'frozen') return { ...local, sessions };
   const { ctx, joinTag } = frozen.receipt;
   return { ...local, sessions, commitment: { ctx, joinTag } };
-}
-
-/** The user's one-hot update went, or may have gone, to these buffers and was not freed from any. */
-export function isCommittedTo({ commitment }: UserLocal, ctx: Uint8Array): boolean {
-  return commitment !== undefined && equalBytes(commitment.ctx, ctx);
 }
