@@ -32,7 +32,7 @@ export function fixedSeed(byte: number): Uint8Array {
 }
 
 /** The outside of a federation, on Node. */
-const nodeEnvironment: Environment = {
+export const nodeEnvironment: Environment = {
   tools: wasmTools(),
   createSigner: createNodeSigner,
   randomWords: seededWords,

@@ -44,7 +44,7 @@ interface StoredBuffer {
   readonly bodies: ReadonlyMap<number, Uint8Array>;
 }
 
-export interface OpenedSum {
+interface OpenedSum {
   readonly buffer: number;
   readonly version: number;
   readonly sum: readonly number[];

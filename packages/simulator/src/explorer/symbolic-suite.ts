@@ -8,7 +8,7 @@ import { ascii, concatBytes, equalBytes, plainVectorKernel } from '@basa/masking
 const TAG_BYTES = 16;
 const CURVE = ascii('a commuting stand-in for X25519!');
 
-export const unsafeSymbolicSuite: Suite = {
+const unsafeSymbolicSuite: Suite = {
   sha256: (...parts) => mix(parts),
   hkdf: ({ secret, salt, info, length }) => stretch(concatBytes(secret, salt, info), length),
   seal: ({ key, nonce, associatedData, plaintext }) =>
