@@ -18,8 +18,8 @@ import {
 } from '@basa/abe';
 import { nodeRandomBytes as randomBytes, nodeSuite as suite } from '@basa/runtime/node';
 import { bareOperations } from './bare-mcl.ts';
-import type { BenchResult } from './main.ts';
 import { timeInTurn } from './measure.ts';
+import type { BenchResult } from './result.ts';
 import { formatTable } from './table.ts';
 
 const ROUNDS = 150;

@@ -2,18 +2,18 @@
 import { parseArgs } from 'node:util';
 import { benchAbe } from './abe.ts';
 import { benchMasking } from './masking.ts';
-
-/** What a benchmark found: a table for people, an object for programs. */
-export interface BenchResult {
-  readonly text: string;
-  readonly json: Readonly<Record<string, unknown>>;
-}
+import type { BenchResult } from './result.ts';
+import { benchTraining } from './training.ts';
 
 const BENCHMARKS: Readonly<
   Record<string, { readonly about: string; readonly run: () => BenchResult | Promise<BenchResult> }>
 > = {
   abe: { about: 'attribute-based encryption, beside the bare operations of its library', run: benchAbe },
   masking: { about: 'expanding and adding masks, beside openssl speed on the same bytes', run: benchMasking },
+  training: {
+    about: 'samples a second of the four models, beside the matrix product of the same kernel',
+    run: benchTraining,
+  },
 };
 
 const USAGE = `npm run bench -- <name> [--json]

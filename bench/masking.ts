@@ -4,8 +4,8 @@ import { createCipheriv } from 'node:crypto';
 import type { MaskPlan, Modulus } from '@basa/masking';
 import { applyMasksInPlace, FIELD, plainVectorKernel, RING_32, Secret } from '@basa/masking';
 import { createNodeKeystream, createWasmVectorKernel, nodeSuite } from '@basa/runtime/node';
-import type { BenchResult } from './main.ts';
 import { timeInTurn } from './measure.ts';
+import type { BenchResult } from './result.ts';
 import { formatTable } from './table.ts';
 
 const EXPANSIONS = 9; // K = 10: one seed shared with each other position

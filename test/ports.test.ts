@@ -1,4 +1,5 @@
 /** What runtime provides is what the pure packages ask for: checked by the compiler here, and by use below. */
+import type { TrainingKernel } from '@basa/learning';
 import type { AsyncKeystream, Keystream, MaskTools, RandomBytes, Suite, VectorKernel } from '@basa/masking';
 import {
   applyMasksInPlace,
@@ -9,7 +10,13 @@ import {
   ring,
   Secret,
 } from '@basa/masking';
-import { createNodeKeystream, createWasmVectorKernel, nodeRandomBytes, nodeSuite } from '@basa/runtime/node';
+import {
+  createNodeKeystream,
+  createTrainingKernel,
+  createWasmVectorKernel,
+  nodeRandomBytes,
+  nodeSuite,
+} from '@basa/runtime/node';
 import { createWebKeystream, webRandomBytes, webSuite } from '@basa/runtime/web';
 import { expect, it } from 'vitest';
 
@@ -18,9 +25,15 @@ const randoms: RandomBytes[] = [nodeRandomBytes, webRandomBytes];
 const nodeKeystream: Keystream = createNodeKeystream();
 const webKeystream: AsyncKeystream = createWebKeystream();
 const wasmKernel: VectorKernel | undefined = createWasmVectorKernel();
+const trainingKernel: TrainingKernel | undefined = createTrainingKernel();
 // The other way round: a suite of the port is good enough for runtime's own declaration.
 nodeSuite satisfies typeof webSuite satisfies Suite;
 ({}) as Suite satisfies typeof nodeSuite;
+
+it('this Node has the training kernel, and every function of the port', () => {
+  const functions = Object.values(trainingKernel ?? {}).filter((value) => typeof value === 'function');
+  expect(functions).toHaveLength(25);
+});
 
 it('a browser with wasm, one without, and Node mask to the same words in every group', async () => {
   const [random = nodeRandomBytes] = randoms;

@@ -2,17 +2,17 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { expect, it } from 'vitest';
 import { compileKernels } from '../scripts/wasm-kernels.ts';
 
-const files = compileKernels();
+const compiled = compileKernels();
 
 it('every committed kernel is what its source compiles to, byte for byte', () => {
-  expect(files.length).toBeGreaterThanOrEqual(2);
-  for (const { path, bytes } of files) {
+  expect(compiled.length).toBeGreaterThanOrEqual(2);
+  for (const { path, bytes } of compiled) {
     expect(Buffer.compare(readFileSync(path), bytes), `${path} is stale: run npm run build:wasm`).toBe(0);
   }
 });
 
 it('no committed kernel is without a source', () => {
   const folder = new URL('../packages/runtime/src/wasm/', import.meta.url);
-  const compiled = files.map(({ path }) => path.split('/').at(-1));
-  expect(readdirSync(folder).sort()).toEqual(compiled.sort());
+  const names = compiled.map(({ path }) => path.split('/').at(-1));
+  expect(readdirSync(folder).sort()).toEqual(names.sort());
 });

@@ -17,9 +17,9 @@ from check import FIELD, hkdf, mask
 FILE = pathlib.Path(__file__).parent / "protocol.json"
 ZEROS = bytes(32)
 SEALED_SEED = {0: 134, 1: 240, 2: 128}  # bytes, by engine
-EDGE, SELF, DROP = 1, 2, 3  # roles in an attribute
+EDGE, SELF, DROP, PAPER = 1, 2, 3, 4  # roles in an attribute
 CLOSE_ROLES = {"self": 0, "edge": 1, "drop": 2}  # roles in a closeAnswer
-SEAL_ROLES = {"edge": 0, "self": 1, "backup": 2}  # roles in the context of a sealed seed
+SEAL_ROLES = {"edge": 0, "self": 1, "backup": 2, "paper": 3}  # roles in the context of a sealed seed
 checks = 0
 
 
@@ -272,7 +272,7 @@ LAYOUTS = {  # kind, signed, fields after the header
     "closeRequest": (12, True, {
         "ctx": B32, "deposits": many(u=B32, nonce=B16, D=B32, signature=B64), "accepted": increasing,
         "headers": many(header=nested("uploadHeader"))}),
-    "closeAnswer": (13, False, {"outcome": nested("outcome"), "keys": many(slot=U16, role=U8, key=short(1024))}),
+    "closeAnswer": (13, True, {"outcome": nested("outcome"), "keys": many(slot=U16, role=U8, key=short(1024))}),
     "outcome": (14, True, {"ctx": B32, "status": U8, "accepted": many(slot=U16, g=B32)}),
     "paperTicket": (33, True, {"ctx": B32, "slot": U16, "user": B32}),
     "paperUpload": (34, False, {"slot": U16, "alpha": f64, "sealed": sealed_list}),
@@ -514,6 +514,7 @@ def check_close(b, v):
     agree("the accepted of the outcome", [(e["slot"], e["g"]) for e in a.outcome.accepted],
           [(l, b.slots[l].g) for l in accepted])
     check_signature(a.outcome, b.authority)
+    check_signature(a, b.authority)
     expected = {}
     for l in range(b.K):
         if l in accepted:
@@ -592,7 +593,7 @@ def check_paper(v):
         agree("alpha", abs(m.alpha - alpha) <= math.ulp(alpha))  # a power may be rounded either way
         agree("a sealed seed for each later slot", len(m.sealed), count - 1 - k)
         for j, sealed in enumerate(m.sealed, k + 1):
-            agree(f"the sealed seed to {j}", sealed[32:], attribute(ctx, EDGE, j) + context(ctx, "edge", ZEROS, j))
+            agree(f"the sealed seed to {j}", sealed[32:], attribute(ctx, PAPER, j) + context(ctx, "paper", ZEROS, j))
         terms = [(-1, sealed[:32]) for sealed in inbox] + [(1, sealed[:32]) for sealed in m.sealed]
         agree("the terms", [(term["sign"], bytes.fromhex(term["seed"])) for term in user["terms"]], terms)
         agree("the input below the modulus", all(0 <= x < modulus(group) for x in user["input"]))

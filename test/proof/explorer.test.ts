@@ -1,5 +1,5 @@
 /** Every state the parties can reach together, for buffers of two and three: no promise is broken in any of them. */
-import type { explore as Explore, Fate } from '@basa/simulator';
+import type { explore as Explore, SettledFate } from '@basa/simulator';
 import { explore } from '@basa/simulator';
 import { describe, expect, it } from 'vitest';
 import { CORE_RULES, HOST_RULES, LARGE_WORLDS, SMALL_WORLDS } from '../support/explorations.ts';
@@ -12,7 +12,9 @@ describe('no promise is broken in any state', () => {
     const { complete, counterexample, fates } = explore(world);
     expect(counterexample).toBeUndefined();
     expect(complete).toBe(true);
-    expect(Object.keys(fates).filter((fate) => fates[fate as Fate] > 0)).toEqual(expect.arrayContaining([...shows]));
+    expect(Object.keys(fates).filter((fate) => fates[fate as SettledFate] > 0)).toEqual(
+      expect.arrayContaining([...shows]),
+    );
   });
 
   it.each(LARGE_WORLDS)(`of $name, as far as ${BUDGET} states go`, (world) => {

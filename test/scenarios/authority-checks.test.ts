@@ -1,6 +1,6 @@
 /** What the authority refuses, and that a refusal changes nothing. */
 
-import type { CloseRequest, KeyRequest, ModelAppend, Slot, UploadHeader } from '@basa/protocol';
+import type { CloseRequest, KeyRequest, ModelAppend, Slot, TaskPolicy, UploadHeader } from '@basa/protocol';
 import {
   authorityMessages,
   bufferRequestCodec,
@@ -276,6 +276,13 @@ describe('the model log', () => {
     expect(appended(world, next)).toEqual(entry);
     expect(reasonOf(appended(world, { ...next, modelHash: new Uint8Array(32) }))).toBe('other-model');
     expect(reasonOf(appended(world, { ...next, version: 2 }))).toBe('buffer-used');
+    const first = {
+      version: 0,
+      modelHash: world.server.ports.suite.sha256(Uint8Array.of(0)),
+      ctx: new Uint8Array(32) as never,
+    };
+    expect(appended(world, first)).toMatchObject({ version: 0 });
+    expect(reasonOf(appended(world, { ...first, ctx }))).toBe('other-model');
   });
 });
 
@@ -287,9 +294,29 @@ describe('a task', () => {
     expect(step.answer).toMatchObject({ reason: 'policy-invalid', detail: expect.stringContaining('could wrap') });
   });
 
-  it.each([{ bufferSize: 1 }, { minimum: 1 }, { minimum: 5 }, { dimension: 0 }])('with %o is refused', (change) => {
+  it.each<Partial<TaskPolicy>>([
+    { bufferSize: 1 },
+    { bufferSize: 70_000 },
+    { minimum: 1 },
+    { minimum: 5 },
+    { dimension: 0 },
+    { name: new Uint8Array(100) },
+    { staleness: { kind: 'polynomial', exponent: -1 } },
+    { openMs: 2 ** 40 },
+  ])('with %o is refused', (change) => {
     const world = nodeFederation({ bufferSize: 4 });
     expect(reasonOf(world.authority.core.createTask({ ...world.policy, ...change }).answer)).toBe('policy-invalid');
+  });
+
+  it("starts its log from no buffer: version 0 cannot use up another task's sum", () => {
+    const { world, ctx, request } = atClose();
+    granted(closed(world, request));
+    const policy = { ...world.policy, name: new Uint8Array(1) };
+    const { task } = granted(world.authority.persist(world.authority.core.createTask(policy)));
+    const body = { task, version: 0, modelHash: new Uint8Array(32), ctx };
+    const { signer } = world.server.ports;
+    const append = { ...body, signature: signer.sign(modelAppendCodec.statement(body)) };
+    expect(reasonOf(world.authority.appendModel(modelAppendCodec.encode(append)))).toBe('buffer-unknown');
   });
 
   it('gives the same buffer for the same nonce, and none to a stranger', () => {
@@ -297,12 +324,10 @@ describe('a task', () => {
     const body = { task: world.task, nonce: new Uint8Array(16) };
     const fresh = () => ({ bufferId: world.randomBytes(16), sealingKey: new Uint8Array() });
     const { signer } = world.server.ports;
-    const draw = (by = signer) =>
-      world.authority.core.drawBuffer(
-        { ...body, signature: by.sign(bufferRequestCodec.statement(body)) },
-        fresh(),
-        world.now,
-      ).answer;
+    const draw = (by = signer) => {
+      const request = { ...body, signature: by.sign(bufferRequestCodec.statement(body)) };
+      return world.authority.persist(world.authority.core.drawBuffer(request, fresh(), world.now));
+    };
     expect(draw()).toEqual(draw());
     expect(reasonOf(draw(world.signer()))).toBe('server-unknown');
   });

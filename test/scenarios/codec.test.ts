@@ -1,5 +1,13 @@
-import { DecodeError } from '@basa/masking';
-import { frameHeader, unframeHeader } from '@basa/protocol';
+import { DecodeError, packVector, RING_32, ring } from '@basa/masking';
+import {
+  authorityMessages,
+  frameHeader,
+  MOST_SLOTS,
+  readBackups,
+  unframeHeader,
+  uploadLayout,
+  viewVector,
+} from '@basa/protocol';
 import { describe, expect, it } from 'vitest';
 import { KIND } from '../../packages/protocol/src/kinds.ts';
 import { fuzzDecoder } from '../support/fuzz.ts';
@@ -57,6 +65,50 @@ describe('every message', () => {
   );
 });
 
+describe('the largest messages', () => {
+  const K = MOST_SLOTS;
+  const { closeAnswer, closeRequest, keyRequest } = authorityMessages(K);
+  const bytes = (length: number) => new Uint8Array(length) as never;
+  const slots = Array.from({ length: K }, (_, slot) => slot as never);
+  const accepted = slots.map((slot) => ({ slot, joinTag: bytes(32) }));
+  const outcome = { ctx: bytes(32), status: 'closed' as const, accepted, signature: bytes(64) };
+
+  it('of a buffer of the largest size can be written and read', () => {
+    const keys = slots.flatMap((slot) => [
+      { slot, role: 'edge' as const, key: bytes(280) },
+      { slot, role: 'drop' as const, key: bytes(280) },
+    ]);
+    const answer = { outcome, keys, signature: bytes(64) };
+    expect(closeAnswer.decode(closeAnswer.encode(answer))).toEqual(answer);
+    const { headers, ...request } = closeRequest.decode(
+      samples.find(({ name }) => name === 'closeRequest')?.bytes as Uint8Array,
+    );
+    const deposits = slots.map(() => request.deposits[0] as never);
+    const voids = slots.slice(0, -1);
+    const whole = {
+      ...request,
+      deposits,
+      accepted: slots,
+      headers: slots.map((slot) => ({ ...(headers[0] as object), slot, voids }) as never),
+    };
+    expect(closeRequest.decode(closeRequest.encode(whole)).headers).toHaveLength(K);
+    const asked = keyRequest.decode(samples.find(({ name }) => name === 'keyRequest')?.bytes as Uint8Array);
+    const earlier = slots.slice(1).map(() => asked.earlier[0] as never);
+    expect(keyRequest.decode(keyRequest.encode({ ...asked, earlier })).earlier).toHaveLength(K - 1);
+  });
+
+  it('cannot be written where they could not be read again', () => {
+    const tooMany = {
+      outcome: { ...outcome, accepted: [...accepted, accepted[0] as never] },
+      keys: [],
+      signature: bytes(64),
+    };
+    expect(() => closeAnswer.encode(tooMany)).toThrow(RangeError);
+    const request = closeRequest.decode(samples.find(({ name }) => name === 'closeRequest')?.bytes as Uint8Array);
+    expect(() => closeRequest.encode({ ...request, accepted: [1, 1] as never })).toThrow(RangeError);
+  });
+});
+
 describe('the frame of an upload', () => {
   it('puts the vector at a multiple of 64 bytes, whatever the header', () => {
     for (let length = 0; length < 200; length++) {
@@ -73,5 +125,29 @@ describe('the frame of an upload', () => {
     expect(() => unframeHeader(frame.subarray(0, 20), 10)).toThrow(DecodeError);
     frame[63] = 1;
     expect(() => unframeHeader(frame, 10)).toThrow(DecodeError);
+  });
+});
+
+describe('the vector of an upload', () => {
+  const header = { slot: 2 as never, voids: [] };
+  const sealing = { sealedBytes: 240 };
+
+  it('is read without a copy where it lies aligned, and lies so after its frame', () => {
+    const shape = { dimension: 3, modulus: RING_32 };
+    const layout = uploadLayout(shape, header, sealing);
+    const frame = frameHeader(new Uint8Array(300));
+    const upload = new Uint8Array(frame.length + layout.bodyBytes);
+    upload.set(packVector(Uint32Array.of(1, 0, 0, 0, 9, 7, 8, 0xffff_ffff), RING_32), frame.length);
+    const vector = viewVector(upload.subarray(frame.length), shape, layout);
+    expect(vector).toEqual(Uint32Array.of(1, 0, 0, 0, 9, 7, 8, 0xffff_ffff));
+    expect(vector?.buffer).toBe(upload.buffer);
+    expect(readBackups(upload.subarray(frame.length), layout).map(({ length }) => length)).toEqual([240, 240]);
+  });
+
+  it('is not viewed where it is packed tighter, unaligned or cut', () => {
+    const layout = uploadLayout({ dimension: 3, modulus: RING_32 }, header, sealing);
+    expect(viewVector(new Uint8Array(512), { modulus: ring(20) }, layout)).toBeUndefined();
+    expect(viewVector(new Uint8Array(513).subarray(1), { modulus: RING_32 }, layout)).toBeUndefined();
+    expect(viewVector(new Uint8Array(31), { modulus: RING_32 }, layout)).toBeUndefined();
   });
 });

@@ -1,5 +1,5 @@
 import type { SecureBuffer } from '@basa/protocol';
-import { AttributeAuthority, millis, restoreSecureBuffer } from '@basa/protocol';
+import { AttributeAuthority, authorityMessages, createCoordinator, millis, restoreSecureBuffer } from '@basa/protocol';
 import type { Federation, FederationDevice } from '@basa/simulator';
 import { granted, LEASE_MS } from '@basa/simulator';
 import { describe, expect, it } from 'vitest';
@@ -103,9 +103,13 @@ describe('a rolled-back authority', () => {
       granted(world.server.freeze(ctx));
       world.authority.log = snapshot;
       if (how === 'no witness') world.authority.witness = undefined;
+      if (how === 'a witness that is not its own')
+        Object.assign(world.authority.witness as object, { signature: new Uint8Array(64) });
       world.authority.restart();
       expect(world.authority.outcome(ctx).status).toBe('unknown');
       expect(() => world.server.finish(ctx)).toThrow('buffer-over');
+      world.server.abort(ctx);
+      expect(world.server.buffer(ctx).status).toBe('unknown');
       world.now = millis(world.now + 10 ** 7);
       expect(world.authority.outcome(ctx).status).toBe('unknown');
     },
@@ -118,5 +122,42 @@ describe('a rolled-back authority', () => {
     world.authority.restart();
     granted(second.contribute());
     expect(world.server.finish(first.ctx).kind).toBe('good');
+  });
+
+  it('begins a new branch: heads of the lost one give up nothing that was drawn afterwards', () => {
+    const world = nodeFederation({ bufferSize: 2, dimension: 4 });
+    const [first, second, third] = [world.device(), world.device(), world.device()];
+    const snapshot = [...world.authority.log];
+    first.contribute('key');
+    const lostHead = world.authority.core.head();
+    world.authority.log = snapshot;
+    world.authority.restart();
+    for (const device of [second, third]) {
+      world.server.coordinator = createCoordinator(500);
+      device.contribute('seat');
+    }
+    const { ctx } = world.server.buffer(world.server.drawBuffer());
+    const again = world.authority.core.meetHead(lostHead, world.randomBytes(16));
+    expect(again).toMatchObject({ records: [], answer: { rolledBack: false } });
+    expect(world.authority.outcome(ctx).status).toBe('open');
+  });
+});
+
+describe('an authority whose log cannot be written', () => {
+  it('gives nothing away: without a confirmation the step was never taken, and no other is begun', () => {
+    const world = nodeFederation({ bufferSize: 2, dimension: 4 });
+    const device = world.device();
+    device.contribute('deposit');
+    const request = authorityMessages(2).keyRequest.decode(device.keyRequestBytes());
+    const { core } = world.authority;
+    const before = core.head();
+    expect(core.issueKey(request, world.now).records).toHaveLength(1);
+    expect(() => core.issueKey(request, world.now)).toThrow('neither confirmed nor discarded');
+    expect(core.head()).toEqual(before);
+    core.discard();
+    expect(core.buffer(device.ctx)?.slots.size).toBe(0);
+    expect(core.issueKey(request, world.now).records).toHaveLength(1);
+    core.confirm();
+    expect(core.issueKey(request, world.now).records).toHaveLength(0);
   });
 });

@@ -67,7 +67,7 @@ class PaperWorld {
   upload(user: UserId, { y, upload }: ReturnType<PaperWorld['prepare']>) {
     const codec = paperMessages(this.buffer.options.bufferSize, this.sealings.sealing).upload;
     const answer = this.keep(acceptPaperUpload(this.buffer, user, codec.decode(codec.encode(upload)), this.now));
-    if (answer.kind === 'accepted') addInPlace(this.sum, y, FIELD, tools.kernel);
+    if (answer.kind === 'accepted' && !answer.isRepeat) addInPlace(this.sum, y, FIELD, tools.kernel);
     return answer;
   }
 
@@ -129,6 +129,17 @@ describe('the lease', () => {
       records: [{ kind: 'timed-out' }],
       answer: { nextAt: undefined },
     });
+  });
+
+  it('asked for again by its holder gets the same answer, and an upload sent again counts once', () => {
+    const world = new PaperWorld(2);
+    const first = granted(world.connect(user(0)));
+    expect(world.connect(user(0))).toEqual(first);
+    const upload = world.prepare(user(0), [1, 0, 0, 0]);
+    granted(world.upload(user(0), upload));
+    expect(world.upload(user(0), upload)).toMatchObject({ kind: 'accepted', isRepeat: true });
+    granted(world.upload(user(1), world.prepare(user(1), [0, 1, 0, 0])));
+    expect(world.mean()).toEqual([0.5, 0.5, 0, 0]);
   });
 
   it('is not given twice to one user of a buffer', () => {

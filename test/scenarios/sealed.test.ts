@@ -1,5 +1,6 @@
 import { toHex } from '@basa/masking';
-import { judgeOutcome, millis } from '@basa/protocol';
+import type { JoinTag } from '@basa/protocol';
+import { fateOf, millis } from '@basa/protocol';
 import type { Federation, FederationDevice } from '@basa/simulator';
 import { CLOSE_MS, granted, LEASE_MS, OPEN_MS, reasonOf } from '@basa/simulator';
 import { describe, expect, it } from 'vitest';
@@ -28,12 +29,9 @@ describe('a full buffer', () => {
     const { world, devices } = worldOf(K);
     const ctx = world.fill(devices);
     expect(counted(world.server.finish(ctx))).toEqual(oneHotSum(world, ...devices));
-    const outcome = world.authority.outcome(ctx);
     for (const device of devices) {
-      const commitment = device.commitments.get(toHex(device.deltaId));
-      expect(
-        judgeOutcome(device.ports, commitment ?? { ctx, joinTag: device.session?.member.joinTag as never }, outcome),
-      ).toEqual({ kind: 'included' });
+      expect(device.release()).toEqual({ kind: 'included' });
+      expect(fateOf(world.server.buffer(ctx), device.session?.member.joinTag as JoinTag)).toBe('included');
     }
   });
 

@@ -1,21 +1,26 @@
 /** A server or an authority that lies is refused by the user, and the user leaves the buffer for good. */
 
-import type { DepositAnswer, InboxEntry, Ticket, UserSession } from '@basa/protocol';
+import type { Ctx, DepositAnswer, InboxEntry, Ticket, UserSession } from '@basa/protocol';
 import {
   abandonSession,
   authorityMessages,
   buildInput,
   checkDescriptor,
   descriptorCodec,
+  EMPTY_LEDGER,
+  evolveLedger,
   freezeUpload,
-  isLoggedModel,
   judgeOutcome,
+  loggedVersion,
   maskInput,
   millis,
   outcomeCodec,
   packMasked,
+  prepareDeposit,
   receiveKey,
   receiveSlot,
+  releaseSession,
+  restoreLedger,
   ticketCodec,
 } from '@basa/protocol';
 import type { Federation, FederationDevice } from '@basa/simulator';
@@ -189,7 +194,7 @@ describe('an upload', () => {
     expect(reasonOf(maskInput(device.ports, device.session as UserSession, other))).toBe('delta-committed');
   });
 
-  it('of an update that was given to another buffer is refused', () => {
+  it('of an update that was given to another buffer, or to another user of this one, is refused', () => {
     const { world, device } = frozenDevice();
     const twin = world.device();
     twin.contribute('deposit');
@@ -197,8 +202,15 @@ describe('an upload', () => {
     const draft = receiveKey(twin.ports, twin.session as UserSession, authorityMessages(3).keyAnswer.decode(answer));
     if (draft.kind === 'refused' || twin.session?.step !== 'slotted') throw new Error('no draft');
     const masked = packMasked(twin.session, twin.input as Uint32Array);
-    const elsewhere = { ctx: new Uint8Array(32) as never, joinTag: (device.session as UserSession).member.joinTag };
-    expect(reasonOf(freezeUpload(twin.ports, twin.session, draft, masked, elsewhere).answer)).toBe('delta-committed');
+    const { ctx, joinTag, deltaId } = twin.session.member;
+    const other = (device.session as UserSession).member.joinTag;
+    for (const given of [
+      { ctx: new Uint8Array(32) as Ctx, joinTag },
+      { ctx, joinTag: other },
+    ]) {
+      const ledger = evolveLedger(EMPTY_LEDGER, { kind: 'committed', deltaId, ...given });
+      expect(reasonOf(freezeUpload(twin.ports, ledger, twin.session, draft, masked).answer)).toBe('delta-committed');
+    }
   });
 
   it('cannot be abandoned once its bytes may have left', () => {
@@ -206,6 +218,43 @@ describe('an upload', () => {
     expect(reasonOf(abandonSession<object>(device.ports, device.session as UserSession, 'abandoned').answer)).toBe(
       'wrong-step',
     );
+  });
+});
+
+describe('the ledger of a device', () => {
+  it('lets it enter a buffer once, ever, also after it left', () => {
+    const { device } = atDeposit();
+    const { descriptor } = (device.session as UserSession).member;
+    const left = abandonSession<object>(device.ports, device.session as UserSession, 'inbox-proof');
+    expect(left.state.step).toBe('abandoned');
+    const input = {
+      descriptor: descriptor as never,
+      certificate: device.certificate,
+      deltaId: device.deltaId,
+      inputDigest: new Uint8Array(32),
+    };
+    expect(reasonOf(prepareDeposit(device.ports, device.ledger, input).answer)).toBe('abandoned');
+  });
+
+  it('frees an update by the outcome alone, is rebuilt from its records, and ends the session', () => {
+    const world = nodeFederation({ bufferSize: 3, dimension: 6 });
+    const [first, second, left] = [world.device(), world.device(), world.device()];
+    first.contribute();
+    second.contribute();
+    left.contribute('key');
+    left.receiveKeyAndFreeze('upload');
+    expect(reasonOf(left.release())).toBe('outcome-undecided');
+    world.server.finish(left.ctx, 'stalled');
+    expect(first.release()).toEqual({ kind: 'included' });
+    const { ctx, joinTag } = (left.session as UserSession).member;
+    const records = [
+      { kind: 'entered', ctx },
+      { kind: 'committed', deltaId: left.deltaId, ctx, joinTag },
+    ] as const;
+    expect(restoreLedger(records)).toEqual(left.ledger);
+    expect(left.release()).toEqual({ kind: 'free' });
+    expect(restoreLedger([...records, { kind: 'released', deltaId: left.deltaId }])).toEqual(left.ledger);
+    expect(releaseSession(left.ports, left.session as UserSession).state.step).toBe('released');
   });
 });
 
@@ -248,7 +297,7 @@ describe('an outcome', () => {
 
 describe('a descriptor', () => {
   const world = nodeFederation({ bufferSize: 4, minimum: 3, dimension: 6 });
-  const descriptor = world.server.seat(world.device().user);
+  const descriptor = granted(world.server.seat(world.device().certificate));
   const signedBy = (signer: { sign(message: Uint8Array): Uint8Array }, change: object) => {
     const body = { ...descriptor, ...change };
     return { ...body, signature: signer.sign(descriptorCodec.statement(body)) };
@@ -296,7 +345,7 @@ describe('an update', () => {
     maxStaleness: 2,
     staleness: { kind: 'polynomial', exponent: 0.5 },
   });
-  const descriptor = { ...world.server.seat(world.device().user), version: 5 };
+  const descriptor = { ...granted(world.server.seat(world.device().certificate)), version: 5 };
   const build = (delta: number[], trainedOn: number, more: object = {}) =>
     buildInput(descriptor, { delta: Float32Array.from(delta), trainedOn, randomWords: seededWords(1), ...more });
 
@@ -343,8 +392,8 @@ describe('a model', () => {
     const entry = world.authority.core.newestModel(world.task);
     if (entry === undefined) throw new Error('no entry');
     const { suite } = world.server.ports;
-    expect(isLoggedModel(suite, world.pins, entry, entry.modelHash)).toBe(true);
-    expect(isLoggedModel(suite, world.pins, entry, new Uint8Array(32))).toBe(false);
-    expect(isLoggedModel(suite, world.pins, { ...entry, version: 9 }, entry.modelHash)).toBe(false);
+    expect(loggedVersion(suite, world.pins, entry, entry.modelHash)).toBe(0);
+    expect(loggedVersion(suite, world.pins, entry, new Uint8Array(32))).toBeUndefined();
+    expect(loggedVersion(suite, world.pins, { ...entry, version: 9 }, entry.modelHash)).toBeUndefined();
   });
 });

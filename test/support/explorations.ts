@@ -1,5 +1,5 @@
 /** What the explorer is run on: worlds that must keep every promise, and rules whose absence it must show. */
-import type { BrokenRule, ExploreOptions, Fate } from '@basa/simulator';
+import type { BrokenRule, ExploreOptions, SettledFate } from '@basa/simulator';
 import type { SourcePatch } from './patched-core.ts';
 
 export interface NamedWorld extends ExploreOptions {
@@ -7,7 +7,7 @@ export interface NamedWorld extends ExploreOptions {
 }
 
 /** Every one of them is explored to the end. */
-export const SMALL_WORLDS: readonly (NamedWorld & { readonly shows: readonly Fate[] })[] = [
+export const SMALL_WORLDS: readonly (NamedWorld & { readonly shows: readonly SettledFate[] })[] = [
   {
     name: 'two users, with a crash after any record',
     bufferSize: 2,
@@ -162,9 +162,9 @@ export const CORE_RULES: readonly MissingRule[] = [
     world: { bufferSize: 2, buffers: 2, still: true },
     patches: [
       {
-        file: `${USER}/upload.ts`,
-        find: 'commitment !== undefined && !equalBytes(commitment.ctx, session.member.ctx)',
-        replace: 'commitment === null',
+        file: `${USER}/ledger.ts`,
+        find: 'const isSame = given === undefined ||',
+        replace: 'const isSame = given !== null ||',
       },
     ],
     problem: /one update is in buffers 0 and 1/,
@@ -175,8 +175,8 @@ export const CORE_RULES: readonly MissingRule[] = [
     patches: [
       {
         file: `${SERVER}/close.ts`,
-        find: "const isPossible = buffer.status === 'filling' || buffer.status === 'frozen';",
-        replace: 'const isPossible = true;',
+        find: "(status === 'granted' && outcome.status === 'unknown')",
+        replace: "status === 'granted'",
       },
       {
         file: `${AUTHORITY}/buffer.ts`,

@@ -2,9 +2,10 @@
  * The attribute authority (AA) of the paper as one restorable state machine: tasks, devices, buffers and model logs.
  * It issues each slot's key once, closes each buffer once, and never takes a ciphertext or an update.
  *
- * Every method returns records with its answer: they must be durable before the answer leaves. After a crash,
+ * Every step returns records with its answer. Once they are durable, `confirm` makes them true, and only then may the
+ * answer leave; if they could not be written, `discard` forgets them. Until then no other step is taken. After a crash,
  * `AttributeAuthority.restore(ports, records)` is the same authority; if the last records were lost, what others saw of
- * its log (`meetHead`, `start`) shows it.
+ * its log (`start`, `meetHead`) shows it.
  */
 import { toHex } from '@basa/masking';
 import type { AuthorityBuffer, AuthorityPorts } from './authority/buffer.ts';
@@ -13,7 +14,7 @@ import { closeBuffer } from './authority/close.ts';
 import type { Device } from './authority/device.ts';
 import { enrolDevice, revokeDevice } from './authority/device.ts';
 import type { LogPosition } from './authority/head.ts';
-import { contradictsLog, signHead } from './authority/head.ts';
+import { contradictsLog, FIRST_BRANCH, isOwnHead, signHead } from './authority/head.ts';
 import { issueKey } from './authority/issue-key.ts';
 import type { AuthorityRecord } from './authority/records.ts';
 import { EMPTY_LOG_HASH, nextLogHash } from './authority/records.ts';
@@ -28,6 +29,7 @@ import type {
   ModelAppend,
 } from './authority-messages.ts';
 import type { Ctx, Millis, TaskId, UserId } from './brands.ts';
+import type { BasaEvent } from './events.ts';
 import type { TaskPolicy } from './policy.ts';
 import { taskIdOf } from './policy.ts';
 import { refused } from './refusals.ts';
@@ -43,9 +45,12 @@ export class AttributeAuthority {
   readonly #tasks = new Map<string, AuthorityTask>();
   readonly #devices = new Map<string, Device>();
   readonly #buffers = new Map<string, AuthorityBuffer>();
-  /** Buffers by the nonce that asked for them. */
+  /** Descriptors by the task and nonce that asked for them. */
   readonly #drawn = new Map<string, Descriptor>();
   readonly #logHashes: Uint8Array[] = [EMPTY_LOG_HASH];
+  readonly #branches: Uint8Array[] = [FIRST_BRANCH];
+  /** What the last step wants to have on disk. */
+  #pending: readonly AuthorityRecord[] = [];
 
   constructor(ports: AuthorityPorts) {
     this.#ports = ports;
@@ -66,38 +71,48 @@ export class AttributeAuthority {
   }
 
   newestModel(task: TaskId): ModelEntry | undefined {
-    return this.#tasks.get(toHex(task))?.newest;
+    return this.#tasks.get(toHex(task))?.log.at(-1);
+  }
+
+  /** The records of the last step are durable: they are true from now on, and its answer may leave. */
+  confirm(): void {
+    for (const entry of this.#pending) this.#apply(entry);
+    this.#pending = [];
+  }
+
+  /** They could not be written: the step was never taken, and its answer must not leave. */
+  discard(): void {
+    this.#pending = [];
   }
 
   createTask(policy: TaskPolicy): AuthorityStep<{ readonly task: TaskId }> {
-    const id = taskIdOf(this.#ports.suite, policy);
-    if (this.#tasks.has(toHex(id))) return unchanged(undefined, { task: id });
-    return this.#commit(createTask(this.#ports.suite, policy));
+    const step = createTask(this.#ports.suite, policy);
+    const isKnown = 'task' in step.answer && this.#tasks.has(toHex(step.answer.task));
+    return isKnown ? unchanged(undefined, step.answer) : this.#stage(step);
   }
 
   enrol(body: CertificateBody): AuthorityStep<Certificate> {
     if (!this.#tasks.has(toHex(body.task))) return declined(undefined, refused('task-unknown'));
     const device = this.#devices.get(toHex(userIdOf(this.#ports.suite, body.deviceKey)));
-    return this.#commit(enrolDevice(this.#ports, device, body));
+    return this.#stage(enrolDevice(this.#ports, device, body));
   }
 
   revoke(user: UserId, now: Millis): AuthorityStep<{ readonly kind: 'revoked' }> {
-    return this.#commit(revokeDevice(this.#devices.get(toHex(user)), now));
+    return this.#stage(revokeDevice(this.#devices.get(toHex(user)), now));
   }
 
   /** `fresh` holds new random bytes and the public key of the current key epoch. */
   drawBuffer(
     request: BufferRequest,
-    fresh: { bufferId: Uint8Array; sealingKey: Uint8Array },
+    fresh: { readonly bufferId: Uint8Array; readonly sealingKey: Uint8Array },
     now: Millis,
   ): AuthorityStep<Descriptor> {
     const task = this.#tasks.get(toHex(request.task));
     if (task === undefined) return declined(undefined, refused('task-unknown'));
     const step = drawBuffer(this.#ports, task, request, fresh, now);
-    const earlier = this.#drawn.get(toHex(request.nonce));
+    const earlier = this.#drawn.get(drawnName(request));
     // The same nonce gets the same buffer; whoever asks was checked above.
-    if (earlier !== undefined && step.records.length > 0) return unchanged(undefined, earlier);
-    return this.#commit(step);
+    return earlier !== undefined && step.records.length > 0 ? unchanged(undefined, earlier) : this.#stage(step);
   }
 
   issueKey(request: KeyRequest, now: Millis): AuthorityStep<KeyAnswer> {
@@ -114,58 +129,58 @@ export class AttributeAuthority {
   /** Anybody may ask. A buffer that is not known is "unknown", never "aborted". */
   outcome(ctx: Ctx, now: Millis): AuthorityStep<Outcome> {
     const buffer = this.buffer(ctx);
-    const records = buffer === undefined ? [] : abortIfOverdue(buffer, now);
-    for (const entry of records) this.#apply(entry);
-    const answer = signOutcome(this.#ports, ctx, this.buffer(ctx));
-    return { records, answer, events: records.map(() => ({ kind: 'buffer-aborted', ctx })) };
+    if (buffer === undefined) return unchanged(undefined, signOutcome(this.#ports, ctx, undefined));
+    const records = abortIfOverdue(buffer, now);
+    const state = records.reduce(evolveBuffer, buffer);
+    return this.#stage({ state, records, answer: signOutcome(this.#ports, ctx, state), events: eventsOf(records) });
   }
 
   appendModel(append: ModelAppend): AuthorityStep<ModelEntry> {
     const task = this.#tasks.get(toHex(append.task));
     if (task === undefined) return declined(undefined, refused('task-unknown'));
-    return this.#commit(appendModel(this.#ports, task, this.buffer(append.ctx), append));
+    return this.#stage(appendModel(this.#ports, task, this.buffer(append.ctx), append));
   }
 
   /** Aborts what is overdue, and says when to call again. */
   tick(now: Millis): AuthorityStep<{ readonly nextAt: Millis | undefined }> {
-    const records = [...this.#buffers.values()].flatMap((buffer) => abortIfOverdue(buffer, now));
-    for (const entry of records) this.#apply(entry);
-    const ends = [...this.#buffers.values()]
-      .filter(({ status }) => status === 'open')
-      .map(({ descriptor }) => descriptor.closeBy);
-    const nextAt = ends.length > 0 ? (Math.min(...ends) as Millis) : undefined;
-    return { records, answer: { nextAt }, events: this.#eventsOf(records) };
+    const open = [...this.#buffers.values()].filter(({ status }) => status === 'open');
+    const records = open.flatMap((buffer) => abortIfOverdue(buffer, now));
+    const nextAt = open
+      .map(({ descriptor }) => descriptor.closeBy)
+      .filter((closeBy) => closeBy > now)
+      .reduce<Millis | undefined>(
+        (least, closeBy) => (least === undefined || closeBy < least ? closeBy : least),
+        undefined,
+      );
+    return this.#stage({ state: undefined, records, answer: { nextAt }, events: eventsOf(records) });
   }
 
-  /** How far the log has come; others keep it and show it back. */
+  /** How far the durable log has come; others keep it and show it back. */
   head(): Head {
     return signHead(this.#ports.signer, this.#log());
   }
 
   /** Somebody shows a head it was given. One that contradicts the log proves that the log was rolled back. */
-  meetHead(seen: Head): AuthorityStep<{ readonly rolledBack: boolean }> {
-    if (!contradictsLog(this.#ports.suite, this.publicKey, this.#log(), seen)) {
-      return unchanged(undefined, { rolledBack: false });
-    }
-    return this.#distrustOpenBuffers();
+  meetHead(seen: Head, freshBranch: Uint8Array): AuthorityStep<{ readonly rolledBack: boolean }> {
+    const isRolledBack = isOwnHead(this.#ports.suite, this.publicKey, seen) && contradictsLog(this.#log(), seen);
+    return isRolledBack ? this.#beginBranch(freshBranch) : unchanged(undefined, { rolledBack: false });
   }
 
-  /** After a restart: the witness is the last head kept elsewhere. Without one, nothing open can be trusted. */
-  start(witness: Head | undefined): AuthorityStep<{ readonly rolledBack: boolean }> {
-    return witness === undefined ? this.#distrustOpenBuffers() : this.meetHead(witness);
+  /** After a restart: the witness is the last head kept elsewhere. Without a good one, nothing open can be trusted. */
+  start(witness: Head | undefined, freshBranch: Uint8Array): AuthorityStep<{ readonly rolledBack: boolean }> {
+    const isGood = witness !== undefined && isOwnHead(this.#ports.suite, this.publicKey, witness);
+    return isGood ? this.meetHead(witness, freshBranch) : this.#beginBranch(freshBranch);
   }
 
-  #distrustOpenBuffers(): AuthorityStep<{ readonly rolledBack: boolean }> {
+  /** Gives up every open buffer: no key, no release, and an update sent there never enters another. */
+  #beginBranch(branch: Uint8Array): AuthorityStep<{ readonly rolledBack: boolean }> {
     const open = [...this.#buffers.values()].filter(({ status }) => status === 'open');
-    const records = open.map(({ ctx }): AuthorityRecord => ({ kind: 'buffer-unknown', ctx }));
-    for (const entry of records) this.#apply(entry);
-    return { records, answer: { rolledBack: true }, events: this.#eventsOf(records) };
-  }
-
-  #eventsOf(records: readonly AuthorityRecord[]): AuthorityStep<never>['events'] {
-    return records.flatMap((entry) =>
-      entry.kind === 'buffer-aborted' || entry.kind === 'buffer-unknown' ? [{ kind: entry.kind, ctx: entry.ctx }] : [],
-    );
+    const records: AuthorityRecord[] = [
+      ...open.map(({ ctx }): AuthorityRecord => ({ kind: 'buffer-unknown', ctx })),
+      { kind: 'branch-begun', branch },
+    ];
+    const events = [...eventsOf(records), { kind: 'authority-rolled-back' as const, givenUp: open.length }];
+    return this.#stage({ state: undefined, records, answer: { rolledBack: true }, events });
   }
 
   #withBuffer<Answer>(
@@ -173,20 +188,25 @@ export class AttributeAuthority {
     step: (buffer: AuthorityBuffer) => Transition<AuthorityBuffer, AuthorityRecord, Answer>,
   ): AuthorityStep<Answer> {
     const buffer = this.buffer(ctx);
-    return buffer === undefined ? declined(undefined, refused('buffer-unknown')) : this.#commit(step(buffer));
+    return buffer === undefined ? declined(undefined, refused('buffer-unknown')) : this.#stage(step(buffer));
   }
 
-  #commit<State, Answer>({
+  #stage<State, Answer>({
     records,
     answer,
     events,
   }: Transition<State, AuthorityRecord, Answer>): AuthorityStep<Answer> {
-    for (const entry of records) this.#apply(entry);
+    if (this.#pending.length > 0) throw new Error('the records of the last step are neither confirmed nor discarded');
+    this.#pending = records;
     return { records, answer, events };
   }
 
   #log(): LogPosition {
-    return { sequence: this.#logHashes.length - 1, hashAt: (sequence) => this.#logHashes[sequence] };
+    return {
+      sequence: this.#logHashes.length - 1,
+      branches: this.#branches,
+      hashAt: (sequence) => this.#logHashes[sequence],
+    };
   }
 
   #apply(entry: AuthorityRecord): void {
@@ -195,7 +215,7 @@ export class AttributeAuthority {
     switch (entry.kind) {
       case 'task-created': {
         const id = taskIdOf(suite, entry.policy);
-        this.#tasks.set(toHex(id), { id, policy: entry.policy });
+        this.#tasks.set(toHex(id), { id, policy: entry.policy, log: [] });
         return;
       }
       case 'device-enrolled': {
@@ -211,16 +231,19 @@ export class AttributeAuthority {
       case 'buffer-drawn': {
         const buffer = drawnBuffer(suite, entry.descriptor);
         this.#buffers.set(toHex(buffer.ctx), buffer);
-        this.#drawn.set(toHex(entry.nonce), entry.descriptor);
+        this.#drawn.set(drawnName({ task: entry.descriptor.task, nonce: entry.nonce }), entry.descriptor);
         return;
       }
       case 'model-appended': {
         const { task, ctx } = entry.entry;
         const before = this.#tasks.get(toHex(task));
-        if (before !== undefined) this.#tasks.set(toHex(task), { ...before, newest: entry.entry });
+        if (before !== undefined) this.#tasks.set(toHex(task), { ...before, log: [...before.log, entry.entry] });
         this.#evolve(ctx, entry);
         return;
       }
+      case 'branch-begun':
+        this.#branches.push(entry.branch);
+        return;
       default:
         this.#evolve(entry.ctx, entry);
     }
@@ -230,4 +253,14 @@ export class AttributeAuthority {
     const buffer = this.buffer(ctx);
     if (buffer !== undefined) this.#buffers.set(toHex(ctx), evolveBuffer(buffer, entry));
   }
+}
+
+function eventsOf(records: readonly AuthorityRecord[]): readonly BasaEvent[] {
+  return records.flatMap((entry) =>
+    entry.kind === 'buffer-aborted' || entry.kind === 'buffer-unknown' ? [{ kind: entry.kind, ctx: entry.ctx }] : [],
+  );
+}
+
+function drawnName({ task, nonce }: { readonly task: TaskId; readonly nonce: Uint8Array }): string {
+  return `${toHex(task)}:${toHex(nonce)}`;
 }

@@ -59,10 +59,11 @@ export interface ReleasedKey {
 }
 
 /** authority -> server: for each slot either its self key or its edge and drop keys. */
-export interface CloseAnswer {
+interface CloseAnswerBody {
   readonly outcome: Outcome;
   readonly keys: readonly ReleasedKey[];
 }
+export type CloseAnswer = CloseAnswerBody & Signature;
 
 /** server -> authority: draw me a buffer. The same nonce gets the same buffer. */
 export interface BufferRequestBody {
@@ -98,10 +99,19 @@ export interface AuthorityMessages {
   readonly keyAnswer: Codec<KeyAnswer>;
   readonly uploadHeader: SignedCodec<UploadHeaderBody>;
   readonly closeRequest: SignedCodec<CloseRequestBody>;
-  readonly closeAnswer: Codec<CloseAnswer>;
+  readonly closeAnswer: SignedCodec<CloseAnswerBody>;
 }
 
+const made = new Map<number, AuthorityMessages>();
+
+/** The codecs for buffers of this size; made once. */
 export function authorityMessages(bufferSize: number): AuthorityMessages {
+  const known = made.get(bufferSize) ?? makeMessages(bufferSize);
+  made.set(bufferSize, known);
+  return known;
+}
+
+function makeMessages(bufferSize: number): AuthorityMessages {
   const slot = below<Slot>(bufferSize);
   const uploadHeader = signedMessage<UploadHeaderBody>(KIND.uploadHeader, 'uploadHeader', {
     ctx: field.ctx,
@@ -134,7 +144,7 @@ export function authorityMessages(bufferSize: number): AuthorityMessages {
       accepted: increasing<Slot>(bufferSize),
       headers: list(bufferSize, nested(uploadHeader, STATEMENT_BYTES + 2 * bufferSize)),
     }),
-    closeAnswer: message<CloseAnswer>(KIND.closeAnswer, 'closeAnswer', {
+    closeAnswer: signedMessage<CloseAnswerBody>(KIND.closeAnswer, 'closeAnswer', {
       outcome: nested(outcomeCodec, STATEMENT_BYTES + 34 * bufferSize),
       keys: list(
         2 * bufferSize,

@@ -67,41 +67,59 @@ export const u32: Field<number> = { write: (w, value) => w.u32(value), read: (r,
 export const u53: Field<number> = { write: (w, value) => w.u53(value), read: (r, name) => r.u53(name) };
 
 /** A positive, finite double. */
-export const positive: Field<number> = {
-  write: (w, value) => w.f64(value),
-  read: (r, name) => {
-    const value = r.f64(name);
-    if (!(value > 0 && value < Number.POSITIVE_INFINITY)) throw new DecodeError(name, 'not a positive number');
-    return value;
-  },
-};
+export const positive: Field<number> = checked(
+  { write: (w, value) => w.f64(value), read: (r, name) => r.f64(name) },
+  (value) => (value > 0 && value < Number.POSITIVE_INFINITY ? undefined : 'not a positive number'),
+);
 
-/** Exactly `length` bytes. */
+/** What another field says, with a further check on both ways: `problem` names what is wrong, or undefined. */
+export function checked<T>(field: Field<T>, problem: (value: T) => string | undefined): Field<T> {
+  return {
+    write: (w, value) => {
+      const wrong = problem(value);
+      if (wrong !== undefined) throw new RangeError(wrong);
+      field.write(w, value);
+    },
+    read: (r, name) => {
+      const value = field.read(r, name);
+      const wrong = problem(value);
+      if (wrong !== undefined) throw new DecodeError(name, wrong);
+      return value;
+    },
+  };
+}
+
+/** Names, keys and signatures are copied out of a message, so that they do not keep its bytes alive. */
+const COPIED_UP_TO = 64;
+
+/** Exactly `length` bytes; a view of the message where they are many. */
 export function fixed<T extends Uint8Array = Uint8Array>(length: number): Field<T> {
   return {
     write: (w, value) => {
       if (value.length !== length) throw new RangeError(`${value.length} bytes instead of ${length}`);
       w.bytes(value);
     },
-    read: (r, name) => r.bytes(name, length) as T,
+    read: (r, name) => {
+      const bytes = r.bytes(name, length);
+      return (length <= COPIED_UP_TO ? bytes.slice() : bytes) as T;
+    },
   };
 }
 
 /** Up to `most` bytes behind their length. */
 export function short(most: number): Field<Uint8Array> {
-  return { write: (w, value) => w.shortBytes(value), read: (r, name) => r.shortBytes(name, most) };
+  return {
+    write: (w, value) => {
+      if (value.length > most) throw new RangeError(`${value.length} bytes exceed ${most}`);
+      w.shortBytes(value);
+    },
+    read: (r, name) => r.shortBytes(name, most).slice(),
+  };
 }
 
 /** An integer below `limit`, in two bytes. */
 export function below<T extends number = number>(limit: number): Field<T> {
-  return {
-    write: (w, value) => w.u16(value),
-    read: (r, name) => {
-      const value = r.u16(name);
-      if (value >= limit) throw new DecodeError(name, `${value} is not below ${limit}`);
-      return value as T;
-    },
-  };
+  return checked(u16 as Field<T>, (value) => (value < limit ? undefined : `${value} is not below ${limit}`));
 }
 
 /** One of a few names, as its index in one byte. */
@@ -132,6 +150,7 @@ export function times<T>(count: number, item: Field<T>): Field<readonly T[]> {
 export function list<T>(most: number, item: Field<T>): Field<readonly T[]> {
   return {
     write: (w, values) => {
+      if (values.length > most) throw new RangeError(`${values.length} items exceed ${most}`);
       w.u16(values.length);
       for (const value of values) item.write(w, value);
     },
@@ -145,29 +164,10 @@ export function list<T>(most: number, item: Field<T>): Field<readonly T[]> {
 
 /** Strictly increasing positions below `limit`. */
 export function increasing<T extends number>(limit: number): Field<readonly T[]> {
-  const plain = list(limit, below<T>(limit));
-  return {
-    write: plain.write,
-    read: (r, name) => {
-      const values = plain.read(r, name);
-      const out = values.findIndex((value, i) => i > 0 && value <= (values[i - 1] as number));
-      if (out >= 0) throw new DecodeError(`${name}[${out}]`, 'not strictly increasing');
-      return values;
-    },
-  };
-}
-
-/** What another field says, with a further check: `problem` names what is wrong, or undefined. */
-export function refined<T>(field: Field<T>, problem: (value: T) => string | undefined): Field<T> {
-  return {
-    write: field.write,
-    read: (r, name) => {
-      const value = field.read(r, name);
-      const wrong = problem(value);
-      if (wrong !== undefined) throw new DecodeError(name, wrong);
-      return value;
-    },
-  };
+  return checked(list(limit, below<T>(limit)), (values) => {
+    const out = values.findIndex((value, i) => i > 0 && value <= (values[i - 1] as number));
+    return out >= 0 ? `not strictly increasing at ${out}` : undefined;
+  });
 }
 
 /** A message inside another, behind its length. */
@@ -205,7 +205,7 @@ export function signedMessage<T extends object>(kind: number, name: string, fiel
     decode(bytes) {
       const end = bytes.length - SIGNATURE_BYTES;
       if (end < 0) throw new DecodeError(`${name}.signature`, 'truncated');
-      return { ...body.decode(bytes.subarray(0, end)), signature: bytes.subarray(end) };
+      return { ...body.decode(bytes.subarray(0, end)), signature: bytes.slice(end) };
     },
   };
 }

@@ -92,9 +92,10 @@ export function takeSeat(
 function lapseSeats(coordinator: Coordinator, now: Millis): Coordinator {
   const openSeats = new Map(coordinator.buffers.map((buffer) => [toHex(buffer.ctx), buffer]));
   const seats = new Map(
-    [...coordinator.seats].filter(
-      ([user, { ctx, lapsesAt }]) => now < lapsesAt && openSeats.get(ctx)?.seated.has(user),
-    ),
+    [...coordinator.seats].filter(([user, { ctx, lapsesAt }]) => {
+      const buffer = openSeats.get(ctx);
+      return buffer !== undefined && now < lapsesAt && now < buffer.expiry && buffer.seated.has(user);
+    }),
   );
   if (seats.size === coordinator.seats.size) return coordinator;
   const buffers = coordinator.buffers.map((buffer) => ({

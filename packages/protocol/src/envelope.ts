@@ -36,7 +36,9 @@ export function sealEnvelope(
   const sender = suite.x25519PublicKey(senderSecret);
   const shared = suite.x25519(senderSecret, recipient);
   if (shared === undefined) return undefined;
-  const sealed = suite.seal({ ...aead(suite, shared, { requestDigest, sender, recipient }), plaintext: key });
+  const once = aead(suite, shared, { requestDigest, sender, recipient });
+  const sealed = suite.seal({ ...once, plaintext: key });
+  once.key.fill(0);
   return concatBytes(sender, sealed);
 }
 
@@ -48,10 +50,10 @@ export function openEnvelope(
   const shared = suite.x25519(recipientSecret, sender);
   if (shared === undefined) return undefined;
   const recipient = suite.x25519PublicKey(recipientSecret);
-  return suite.open({
-    ...aead(suite, shared, { requestDigest, sender, recipient }),
-    ciphertext: envelope.subarray(SEED_BYTES),
-  });
+  const once = aead(suite, shared, { requestDigest, sender, recipient });
+  const key = suite.open({ ...once, ciphertext: envelope.subarray(SEED_BYTES) });
+  once.key.fill(0);
+  return key;
 }
 
 function aead(

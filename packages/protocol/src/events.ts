@@ -24,9 +24,16 @@ export type BasaEvent =
   | { readonly kind: 'buffer-quarantined'; readonly ctx: Ctx; readonly why: string; readonly slots: readonly number[] }
   | { readonly kind: 'buffer-aborted'; readonly ctx: Ctx }
   | { readonly kind: 'buffer-unknown'; readonly ctx: Ctx }
+  | { readonly kind: 'authority-rolled-back'; readonly givenUp: number }
   | { readonly kind: 'model-logged'; readonly task: TaskId; readonly version: number }
   | { readonly kind: 'server-fault'; readonly ctx: Ctx; readonly slots: readonly number[] }
-  | { readonly kind: 'refused'; readonly by: Party; readonly step: string; readonly reason: RefusalReason };
+  | {
+      readonly kind: 'refused';
+      readonly by: Party;
+      readonly step: string;
+      readonly reason: RefusalReason;
+      readonly ctx?: Ctx;
+    };
 
 /** Why a server stops waiting: every slot is resolved, waiting does not pay, or the buffer expires. */
 export type FreezeReason = 'resolved' | 'stalled' | 'expired';

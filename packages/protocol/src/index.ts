@@ -7,7 +7,7 @@ export { closeBuffer } from './authority/close.ts';
 export type { Device } from './authority/device.ts';
 export { enrolDevice, revokeDevice } from './authority/device.ts';
 export type { LogPosition } from './authority/head.ts';
-export { contradictsLog, signHead } from './authority/head.ts';
+export { contradictsLog, FIRST_BRANCH, isOwnHead, signHead } from './authority/head.ts';
 export { issueKey } from './authority/issue-key.ts';
 export type { AuthorityRecord, BufferClosed, KeyIssued, NamedSlot } from './authority/records.ts';
 export { decodeAuthorityRecord, EMPTY_LOG_HASH, encodeAuthorityRecord, nextLogHash } from './authority/records.ts';
@@ -41,7 +41,15 @@ export type { Codec, Signature, SignedCodec } from './codec.ts';
 export type { Coordinator, SeatGiven } from './coordinator.ts';
 export { createCoordinator, takeSeat, trackBuffer } from './coordinator.ts';
 export type { BasaEvent, FreezeReason, Party } from './events.ts';
-export { dropAttribute, edgeAttribute, joinTagOf, sealingContext, selfAttribute, viewsOf } from './naming.ts';
+export {
+  dropAttribute,
+  edgeAttribute,
+  joinTagOf,
+  paperAttribute,
+  sealingContext,
+  selfAttribute,
+  viewsOf,
+} from './naming.ts';
 export { issuePaperKey } from './paper/authority.ts';
 export type { PaperBuffer, PaperConnection, PaperOptions, PaperRecord } from './paper/buffer.ts';
 export {
@@ -71,7 +79,7 @@ export type { RefusalReason, Refused } from './refusals.ts';
 export { REFUSALS, refused } from './refusals.ts';
 export type { BufferRecord, BufferSlot, BufferStep, SecureBuffer, ServerPorts } from './secure-buffer.ts';
 export { evolveSecureBuffer, openSecureBuffer, restoreSecureBuffer } from './secure-buffer.ts';
-export type { UploadVerdict } from './server/accept.ts';
+export type { ReceivedBody, UploadVerdict } from './server/accept.ts';
 export { acceptUpload, extendLeases, judgeHeader, tickBuffer } from './server/accept.ts';
 export {
   closeRequestOf,
@@ -82,8 +90,12 @@ export {
   recordQuarantine,
 } from './server/close.ts';
 export { acceptDeposit } from './server/deposit.ts';
+export type { Fate } from './server/fate.ts';
+export { fateOf } from './server/fate.ts';
 export type { Opening, OpeningInput, StoredUpload, SumVerdict } from './server/open-sum.ts';
 export { judgeSum, openingTerms } from './server/open-sum.ts';
+export type { SeatStep } from './server/seat.ts';
+export { giveSeat, holdsSeat } from './server/seat.ts';
 export { slotsToLeaveOut } from './server/void-edges.ts';
 export type { Staleness } from './staleness.ts';
 export { stalenessWeight } from './staleness.ts';
@@ -121,14 +133,16 @@ export {
   uploadLayout,
   viewVector,
 } from './upload.ts';
-export type { DepositInput, ToSign } from './user/deposit.ts';
+export type { Committed, DepositInput, ToSign } from './user/deposit.ts';
 export { depositMessage, depositToSign, prepareDeposit } from './user/deposit.ts';
 export type { BuiltInput, UpdateInput } from './user/input.ts';
 export { buildInput, inputDigestOf } from './user/input.ts';
 export type { UploadDraft } from './user/key.ts';
 export { receiveKey } from './user/key.ts';
-export type { Pins, Seated } from './user/seat.ts';
-export { checkDescriptor, isLoggedModel } from './user/seat.ts';
+export type { DeltaCommitment, DeviceLedger, LedgerRecord, Released } from './user/ledger.ts';
+export { EMPTY_LEDGER, evolveLedger, judgeOutcome, releaseDelta, restoreLedger } from './user/ledger.ts';
+export type { CheckedDescriptor, Pins, Seated } from './user/seat.ts';
+export { checkDescriptor, loggedVersion } from './user/seat.ts';
 export type {
   FrozenSession,
   Membership,
@@ -141,14 +155,14 @@ export type {
 } from './user/session.ts';
 export { evolveSession, restoreSession, wipeSession } from './user/session.ts';
 export { abandonSession, keyRequestMessage, keyRequestToSign, receiveSlot } from './user/slot.ts';
-export type { DeltaCommitment, Masking, Released } from './user/upload.ts';
+export type { Masking } from './user/upload.ts';
 export {
   acknowledgeUpload,
   freezeUpload,
   headerToSign,
-  judgeOutcome,
   maskInput,
   packMasked,
+  releaseSession,
   uploadHeaderMessage,
 } from './user/upload.ts';
 export type { Deposit, DepositAnswer, InboxEntry, SealedSeed, SeatAnswer, UserMessages } from './user-messages.ts';

@@ -38,4 +38,5 @@ export const KIND = {
   bufferAborted: 102,
   bufferUnknown: 103,
   modelAppended: 104,
+  branchBegun: 105,
 } as const;

@@ -22,6 +22,7 @@ export function joinTagOf(suite: Suite, name: { ctx: Ctx; user: UserId; nonce: U
 const EDGE = 1;
 const SELF = 2;
 const DROP = 3;
+const PAPER = 4;
 const NO_TAG = new Uint8Array(32) as JoinTag;
 
 const attributeLayout = message<{ ctx: Ctx; role: number; slot: number; joinTag: JoinTag }>(
@@ -48,6 +49,11 @@ export function selfAttribute(suite: Suite, ctx: Ctx, joinTag: JoinTag): Attribu
 /** drop(g): released at close for a user left out; opens the backups later users made of its seeds. */
 export function dropAttribute(suite: Suite, ctx: Ctx, joinTag: JoinTag): Attribute {
   return suite.sha256(attributeLayout.encode({ ctx, role: DROP, slot: 0, joinTag })) as Attribute;
+}
+
+/** a_k of `paper` mode: apart from edge(k), so that no paper ticket ever gets the key of a sealed slot. */
+export function paperAttribute(suite: Suite, ctx: Ctx, slot: Slot): Attribute {
+  return suite.sha256(attributeLayout.encode({ ctx, role: PAPER, slot, joinTag: NO_TAG })) as Attribute;
 }
 
 const linkLayout = message<{ view: View; slot: Slot; joinTag: JoinTag; root: DepositRoot }>(
@@ -79,8 +85,8 @@ export function nextView(suite: Suite, view: View, slot: Slot, { joinTag, root }
 }
 
 /** Why a seed was sealed: kept apart in the context, so that a ciphertext opens only where it was meant to. */
-export type SealingRole = 'edge' | 'self' | 'backup';
-const ROLES: readonly SealingRole[] = ['edge', 'self', 'backup'];
+export type SealingRole = 'edge' | 'self' | 'backup' | 'paper';
+const ROLES: readonly SealingRole[] = ['edge', 'self', 'backup', 'paper'];
 
 const contextLayout = message<{ ctx: Ctx; role: number; joinTag: JoinTag; slot: number }>(
   KIND.sealingContext,

@@ -35,7 +35,7 @@ export interface TaskPolicy {
 }
 
 /** The most positions a buffer may have: bounds every list of every message. */
-export const MOST_SLOTS = 4096;
+export const MOST_SLOTS = 1024;
 
 const policyCodec = message<TaskPolicy>(KIND.policy, 'policy', {
   name: short(64),
@@ -80,8 +80,21 @@ export function policyProblem(policy: TaskPolicy): string | undefined {
   if (!(Number.isInteger(dimension) && dimension >= 1 && dimension <= 2 ** 31)) {
     return `dimension must be from 1 to 2^31, got ${dimension}`;
   }
+  const unwritable = encodingProblem(policy);
+  if (unwritable !== undefined) return unwritable;
   const planned = planPolicy(policy);
   return planned.kind === 'refused' ? planned.sentence : undefined;
+}
+
+/** Names, times and parameters must fit their fields: what is logged must be readable again. */
+function encodingProblem(policy: TaskPolicy): string | undefined {
+  try {
+    encodePolicy(policy);
+    return undefined;
+  } catch (error) {
+    if (!(error instanceof RangeError)) throw error;
+    return `the policy cannot be written: ${error.message}`;
+  }
 }
 
 /** K quantised updates fit, by the planner's proof; the count and the weight fit because W is chosen so. */

@@ -30,7 +30,6 @@ export const REFUSALS = {
   'buffer-full': { sentence: 'Every slot of the buffer is taken; take a seat in another one.', status: 409 },
   'second-deposit': { sentence: 'This user has another deposit in this buffer.', status: 409 },
   'second-slot': { sentence: 'This user holds another slot of this buffer.', status: 409 },
-  'tag-taken': { sentence: 'The join tag stands for another deposit already.', status: 409 },
   'slot-registered': { sentence: 'The key of this slot was issued to another request.', status: 409 },
   'view-mismatch': { sentence: 'The list of earlier deposits does not give the view of the ticket.', status: 409 },
   'server-equivocated': { sentence: 'Two tickets signed by the server contradict each other.', status: 409 },
@@ -61,7 +60,6 @@ export const REFUSALS = {
   // A user refuses what server or authority tell it.
   'descriptor-invalid': { sentence: 'The descriptor is not signed by the pinned authority.', status: 422 },
   'descriptor-policy': { sentence: 'The descriptor departs from the pinned policy.', status: 422 },
-  'engine-unknown': { sentence: 'The sealing engine of the buffer is not available here.', status: 422 },
   'too-stale': { sentence: 'The update was trained on a model that is too old.', status: 422 },
   'not-finite': { sentence: 'The update holds an entry that is not a finite number.', status: 422 },
   'zero-block': {

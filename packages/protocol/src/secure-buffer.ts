@@ -4,7 +4,7 @@
  *
  *     filling --freeze--> frozen --grant--> granted --include--> included
  *        |                   |                 \--quarantine--> quarantined
- *        \------ abort ------\--> aborted
+ *        \------ abort ------\--> aborted, or unknown: the authority lost its memory of the buffer
  *
  *     a slot:  assigned --accept--> accepted          (its bytes are durable)
  *                  \--lease over--> dropped            (single-use: never given to another)
@@ -33,17 +33,17 @@ export interface BufferSlot {
   readonly depositSignature: Uint8Array;
   readonly status: 'assigned' | 'accepted' | 'dropped';
   readonly header?: UploadHeader;
+  /** The lease is longer by the time the server was down. */
+  readonly graceMs: number;
 }
 
 export interface SecureBuffer {
   readonly ctx: Ctx;
   readonly descriptor: Descriptor;
-  readonly status: 'filling' | 'frozen' | 'granted' | 'included' | 'quarantined' | 'aborted';
+  readonly status: 'filling' | 'frozen' | 'granted' | 'included' | 'quarantined' | 'aborted' | 'unknown';
   readonly slots: readonly BufferSlot[];
   /** A, once frozen. */
   readonly accepted: readonly Slot[];
-  /** Leases are longer by the time the server was down. */
-  readonly graceMs: number;
 }
 
 export type BufferRecord =
@@ -55,12 +55,13 @@ export type BufferRecord =
   | { readonly kind: 'granted' }
   | { readonly kind: 'included'; readonly version: number }
   | { readonly kind: 'quarantined'; readonly why: string; readonly slots: readonly number[] }
-  | { readonly kind: 'aborted' };
+  | { readonly kind: 'aborted' }
+  | { readonly kind: 'unknown' };
 
 export type BufferStep<Answer> = Transition<SecureBuffer, BufferRecord, Answer>;
 
 export function openSecureBuffer(suite: Suite, descriptor: Descriptor): SecureBuffer {
-  return { ctx: ctxOf(suite, descriptor), descriptor, status: 'filling', slots: [], accepted: [], graceMs: 0 };
+  return { ctx: ctxOf(suite, descriptor), descriptor, status: 'filling', slots: [], accepted: [] };
 }
 
 export function restoreSecureBuffer(
@@ -85,13 +86,19 @@ export function evolveSecureBuffer(buffer: SecureBuffer, entry: BufferRecord): S
     case 'dropped':
       return withSlot(entry.slot, { status: 'dropped' });
     case 'extended':
-      return { ...buffer, graceMs: buffer.graceMs + entry.byMs };
+      return {
+        ...buffer,
+        slots: buffer.slots.map((slot) =>
+          slot.status === 'assigned' ? { ...slot, graceMs: slot.graceMs + entry.byMs } : slot,
+        ),
+      };
     case 'frozen':
       return { ...buffer, status: 'frozen', accepted: entry.accepted };
     case 'granted':
     case 'included':
     case 'quarantined':
     case 'aborted':
+    case 'unknown':
       return { ...buffer, status: entry.kind };
   }
 }

@@ -1,6 +1,7 @@
 /** S(tau): how much less an update counts that was trained on an older model (FedBuff, Nguyen et al. 2022). */
 import { DecodeError } from '@basa/masking';
 import type { Field } from './codec.ts';
+import { checked } from './codec.ts';
 
 export type Staleness =
   | { readonly kind: 'constant' }
@@ -9,8 +10,12 @@ export type Staleness =
   /** 1 up to `grace`, then 1 / (slope * (tau - grace) + 1). */
   | { readonly kind: 'hinge'; readonly slope: number; readonly grace: number };
 
-/** S(tau) in (0, 1]. */
+/** S(tau) in (0, 1]: never zero, however old. */
 export function stalenessWeight(staleness: Staleness, tau: number): number {
+  return Math.max(weightOf(staleness, tau), Number.MIN_VALUE);
+}
+
+function weightOf(staleness: Staleness, tau: number): number {
   if (!(Number.isSafeInteger(tau) && tau >= 0)) throw new RangeError(`tau must be a non-negative integer, got ${tau}`);
   switch (staleness.kind) {
     case 'constant':
@@ -26,28 +31,34 @@ const CONSTANT = 0;
 const POLYNOMIAL = 1;
 const HINGE = 2;
 
+/** Not a negative zero: it would encode differently from the zero it equals. */
+const parameter: Field<number> = checked(
+  { write: (writer, value) => writer.f64(value), read: (reader, name) => reader.f64(name) },
+  (value) => (value >= 0 && value <= 1e6 && !Object.is(value, -0) ? undefined : 'not in 0 .. 10^6'),
+);
+
 /** A byte for the kind, then its parameters as doubles. */
 export const stalenessField: Field<Staleness> = {
   write(writer, staleness) {
     if (staleness.kind === 'constant') writer.u8(CONSTANT);
-    else if (staleness.kind === 'polynomial') writer.u8(POLYNOMIAL).f64(staleness.exponent);
-    else writer.u8(HINGE).f64(staleness.slope).f64(staleness.grace);
+    else if (staleness.kind === 'polynomial') parameter.write(writer.u8(POLYNOMIAL), staleness.exponent);
+    else {
+      parameter.write(writer.u8(HINGE), staleness.slope);
+      parameter.write(writer, staleness.grace);
+    }
   },
   read(reader, name) {
-    const parameter = (field: string): number => {
-      const value = reader.f64(`${name}.${field}`);
-      // Not a negative zero: it would encode differently from the zero it equals.
-      if (!(value >= 0 && value <= 1e6) || Object.is(value, -0))
-        throw new DecodeError(`${name}.${field}`, 'not in 0 .. 10^6');
-      return value;
-    };
     switch (reader.u8(name)) {
       case CONSTANT:
         return { kind: 'constant' };
       case POLYNOMIAL:
-        return { kind: 'polynomial', exponent: parameter('exponent') };
+        return { kind: 'polynomial', exponent: parameter.read(reader, `${name}.exponent`) };
       case HINGE:
-        return { kind: 'hinge', slope: parameter('slope'), grace: parameter('grace') };
+        return {
+          kind: 'hinge',
+          slope: parameter.read(reader, `${name}.slope`),
+          grace: parameter.read(reader, `${name}.grace`),
+        };
       default:
         throw new DecodeError(name, 'no such staleness function');
     }

@@ -1,15 +1,16 @@
 /** The signed statements that several messages carry: certificate, descriptor, ticket, receipt, outcome, model log. */
 import type { Suite } from '@basa/masking';
+import { equalBytes } from '@basa/masking';
 import type { Ctx, DepositRoot, JoinTag, Millis, Slot, TaskId, UserId, View } from './brands.ts';
 import type { Field, Signature, SignedCodec } from './codec.ts';
 import {
   below,
+  checked,
   fixed,
   list,
   oneOf,
   positive,
   record,
-  refined,
   short,
   signedMessage,
   u8,
@@ -92,6 +93,8 @@ export type ModelEntry = ModelEntryBody & Signature;
 
 /** How far the authority's own log has come: shown back to it, it reveals a rolled-back authority. */
 export interface HeadBody {
+  /** Which life of the log: a new one begins when it was found rolled back. */
+  readonly branch: Uint8Array;
   readonly sequence: number;
   readonly hash: Uint8Array;
 }
@@ -121,7 +124,7 @@ export const descriptorCodec: SignedCodec<DescriptorBody> = signedMessage(KIND.d
   engine: u8,
   task,
   bufferId: fixed(16),
-  bufferSize: refined(u16, (value) => (value >= 2 && value <= MOST_SLOTS ? undefined : 'out of range')),
+  bufferSize: checked(u16, (value) => (value >= 2 && value <= MOST_SLOTS ? undefined : 'out of range')),
   minimum: u16,
   version: u53,
   modelHash: hash,
@@ -174,7 +177,11 @@ export const modelEntryCodec: SignedCodec<ModelEntryBody> = signedMessage(KIND.m
   previous: hash,
 });
 
-export const headCodec: SignedCodec<HeadBody> = signedMessage(KIND.head, 'head', { sequence: u53, hash });
+export const headCodec: SignedCodec<HeadBody> = signedMessage(KIND.head, 'head', {
+  branch: fixed(16),
+  sequence: u53,
+  hash,
+});
 
 /** u = SHA-256(device public key). */
 export function userIdOf(suite: Suite, deviceKey: Uint8Array): UserId {
@@ -185,6 +192,19 @@ export function userIdOf(suite: Suite, deviceKey: Uint8Array): UserId {
 export function ctxOf(suite: Suite, descriptor: DescriptorBody): Ctx {
   return suite.sha256(descriptorCodec.statement(descriptor)) as Ctx;
 }
+
+/** Whether two statements are about the same user in the same slot with the same history. */
+export function isSameSlot(a: SlotStatement, b: SlotStatement): boolean {
+  return (
+    equalBytes(a.ctx, b.ctx) &&
+    a.slot === b.slot &&
+    equalBytes(a.joinTag, b.joinTag) &&
+    equalBytes(a.root, b.root) &&
+    equalBytes(a.view, b.view)
+  );
+}
+
+type SlotStatement = Pick<TicketBody, 'ctx' | 'slot' | 'joinTag' | 'root' | 'view'>;
 
 /** Whether the statement carries a good signature of this key. */
 export function isSigned<T extends object>(

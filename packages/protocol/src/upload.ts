@@ -75,6 +75,6 @@ export function viewVector(
   { modulus }: Pick<DescriptorBody, 'modulus'>,
   { elements }: UploadLayout,
 ): Uint32Array | undefined {
-  if (elementBits(modulus) !== 32 || body.byteOffset % 4 !== 0) return undefined;
+  if (elementBits(modulus) !== 32 || body.byteOffset % 4 !== 0 || body.length < 4 * elements) return undefined;
   return new Uint32Array(body.buffer, body.byteOffset, elements);
 }

@@ -9,8 +9,8 @@ import { leafHash, merkleLevels, merklePath, merkleRoot } from './merkle.ts';
 import type { Certificate, Descriptor, Ticket } from './statements.ts';
 import { certificateCodec, descriptorCodec, field, STATEMENT_BYTES, ticketCodec } from './statements.ts';
 
-/** Siblings on the way from a leaf to the root of at most 4096 leaves. */
-const DEEPEST = 12;
+/** Siblings on the way from a leaf to the root of at most 1024 leaves. */
+const DEEPEST = 10;
 
 /** What a deposit is signed over. */
 export interface DepositStatement {

@@ -1,7 +1,8 @@
+import { readdirSync, readFileSync } from 'node:fs';
 import { nodeSuite } from '@basa/runtime/node';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { defaultMinimum, slotsToLeaveOut, stalenessWeight } from '../src/index.ts';
+import { defaultMinimum, REFUSALS, slotsToLeaveOut, stalenessWeight } from '../src/index.ts';
 import { isInTree, merkleLevels, merklePath, merkleRoot } from '../src/merkle.ts';
 
 describe('a Merkle tree', () => {
@@ -103,5 +104,21 @@ describe('staleness weights', () => {
     expect(defaultMinimum(10, 3)).toBe(8);
     expect(defaultMinimum(10, 8)).toBe(10);
     expect(defaultMinimum(3, 0)).toBe(3);
+  });
+});
+
+describe('the table of refusals', () => {
+  it('holds a sentence for every reason, and no reason that nobody gives', () => {
+    const folder = new URL('../src/', import.meta.url);
+    const files = readdirSync(folder, { recursive: true, encoding: 'utf8' }).filter(
+      (name) => name.endsWith('.ts') && name !== 'refusals.ts',
+    );
+    const source = files.map((name) => readFileSync(new URL(name, folder), 'utf8')).join('');
+    const unused = Object.keys(REFUSALS).filter((reason) => !source.includes(`'${reason}'`));
+    expect(unused).toEqual([]);
+    for (const { sentence, status } of Object.values(REFUSALS)) {
+      expect(sentence).toMatch(/^[A-Z].*\.$/);
+      expect([403, 404, 409, 410, 422]).toContain(status);
+    }
   });
 });

@@ -88,8 +88,10 @@ export class FederationAuthority implements AuthorityPeer {
 
   restart(): void {
     this.core = AttributeAuthority.restore(this.ports, this.records);
-    const { records } = this.core.start(this.witness);
+    const { records } = this.core.start(this.witness, this.world.randomBytes(16));
     this.log.push(...records.map(encodeAuthorityRecord));
+    this.core.confirm();
+    if (records.length > 0) this.witness = this.core.head();
   }
 
   get messages(): AuthorityMessages {
@@ -98,6 +100,7 @@ export class FederationAuthority implements AuthorityPeer {
 
   persist<Answer>({ records, answer }: AuthorityStep<Answer>): Answer | Refused {
     for (const entry of records) this.log.push(encodeAuthorityRecord(entry));
+    this.core.confirm();
     // The witness lags behind the log, never before it.
     if (records.length > 0) this.witness = this.core.head();
     for (const _ of records) this.world.persisted('authority');

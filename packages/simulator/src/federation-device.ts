@@ -1,22 +1,24 @@
 /** A device of a federation: its key, its certificate, and the session it can resume after any crash. */
 import type { Signer, Suite } from '@basa/masking';
-import { concatBytes, toHex } from '@basa/masking';
+import { concatBytes } from '@basa/masking';
 import type {
   BuiltInput,
   Certificate,
   Ctx,
-  DeltaCommitment,
   Descriptor,
+  DeviceLedger,
   KeyAnswer,
+  LedgerRecord,
   Refused,
+  Released,
   Slot,
   SlottedSession,
+  Transition,
   UploadDraft,
   UserId,
   UserPorts,
   UserRecord,
   UserSession,
-  UserStep,
 } from '@basa/protocol';
 import {
   acknowledgeUpload,
@@ -25,6 +27,8 @@ import {
   checkDescriptor,
   depositMessage,
   depositToSign,
+  EMPTY_LEDGER,
+  evolveLedger,
   frameHeader,
   freezeUpload,
   headerToSign,
@@ -37,9 +41,11 @@ import {
   prepareDeposit,
   receiveKey,
   receiveSlot,
+  releaseDelta,
   restoreSession,
   uploadHeaderMessage,
   userIdOf,
+  wipeSession,
 } from '@basa/protocol';
 import { Crash } from './crash.ts';
 import { granted } from './granted.ts';
@@ -57,7 +63,7 @@ export class FederationDevice {
   /** On disk: the input, the session's records, and where each update was given to. */
   input: Uint32Array | undefined;
   records: UserRecord[] = [];
-  readonly commitments = new Map<string, DeltaCommitment>();
+  ledger: DeviceLedger = EMPTY_LEDGER;
   session: UserSession | undefined;
   deltaId: Uint8Array;
 
@@ -136,18 +142,17 @@ export class FederationDevice {
     const done = { kind: 'accepted' } as const;
     if (this.session?.step === 'acknowledged') return done;
     if (this.session === undefined) {
-      const descriptor = this.world.server.seat(this.user);
-      granted(checkDescriptor(this.suite, this.world.pins, descriptor, this.world.now));
+      const offered = this.world.server.seat(this.certificate);
+      if ('kind' in offered) return offered;
+      const { descriptor } = granted(checkDescriptor(this.suite, this.world.pins, offered, this.world.now));
       if (until === 'seat') return done;
       const built = this.buildVector(descriptor, delta, trainedOn ?? descriptor.version);
       if (built.kind === 'refused') return built;
       this.input = built.vector;
       const inputDigest = inputDigestOf(this.suite, built.vector);
-      granted(
-        this.persist(
-          prepareDeposit(this.ports, { descriptor, certificate: this.certificate, deltaId: this.deltaId, inputDigest }),
-        ),
-      );
+      const input = { descriptor, certificate: this.certificate, deltaId: this.deltaId, inputDigest };
+      const entered = this.persist(prepareDeposit(this.ports, this.ledger, input));
+      if ('kind' in entered) return entered;
     }
     if (this.session?.step === 'prepared') {
       const answer = this.world.call('deposit', () => this.world.server.deposit(this.depositBytes()));
@@ -202,10 +207,8 @@ export class FederationDevice {
     if (draft.kind === 'refused') return draft;
     const masking = granted(maskInput(this.ports, this.session, this.input as Uint32Array, draft));
     this.world.mask(masking.vector, masking.plan);
-    const commitment = this.commitments.get(toHex(this.deltaId));
-    const next = this.persist(
-      freezeUpload(this.ports, this.session, draft, packMasked(this.session, masking.vector), commitment),
-    );
+    const masked = packMasked(this.session, masking.vector);
+    const next = this.persist(freezeUpload(this.ports, this.ledger, this.session, draft, masked));
     return 'kind' in next ? next : undefined;
   }
 
@@ -222,13 +225,25 @@ export class FederationDevice {
     return concatBytes(frameHeader(header), packMasked(session, masking.vector), ...session.backups);
   }
 
-  persist<Answer>({ state, records, answer }: UserStep<Answer>): Answer | Refused {
+  /** Asks the authority what became of the update, and frees it for another buffer where that is allowed. */
+  release(): Released {
+    const outcome = this.world.authority.outcome(this.ctx);
+    const { state, answer } = releaseDelta(this.ports, this.ledger, this.deltaId, outcome);
+    this.ledger = state;
+    return answer;
+  }
+
+  persist<Answer>({
+    state,
+    records,
+    answer,
+  }: Transition<UserSession | undefined, UserRecord, Answer>): Answer | Refused {
     this.records.push(...records);
-    for (const entry of records) {
-      if (entry.kind === 'frozen')
-        this.commitments.set(toHex(this.deltaId), { ctx: state.member.ctx, joinTag: state.member.joinTag });
-    }
+    const marked = (answer as { readonly ledger?: LedgerRecord }).ledger;
+    if (marked !== undefined) this.ledger = evolveLedger(this.ledger, marked);
     for (const _ of records) this.world.persisted('user');
+    if (this.session !== undefined && (state?.step === 'acknowledged' || state?.step === 'abandoned'))
+      wipeSession(this.session);
     this.session = state;
     return answer;
   }

@@ -4,6 +4,7 @@ import { addInPlace, dequantizeSum, equalBytes, toHex, unpackVector } from '@bas
 import type {
   BufferRecord,
   BufferStep,
+  Certificate,
   Coordinator,
   Ctx,
   Deposit,
@@ -11,12 +12,12 @@ import type {
   FreezeReason,
   InboxEntry,
   ModelEntry,
+  ReceivedBody,
   Refused,
   SecureBuffer,
   ServerPorts,
   Slot,
   SumVerdict,
-  UserId,
   UserMessages,
 } from '@basa/protocol';
 import {
@@ -29,6 +30,7 @@ import {
   createCoordinator,
   extendLeases,
   freezeBuffer,
+  giveSeat,
   judgeHeader,
   judgeSum,
   millis,
@@ -42,7 +44,6 @@ import {
   recordIncluded,
   recordQuarantine,
   restoreSecureBuffer,
-  takeSeat,
   tickBuffer,
   trackBuffer,
   unframeHeader,
@@ -64,7 +65,7 @@ export class FederationServer implements ServerPeer {
   readonly stored = new Map<string, StoredBuffer>();
   readonly bodies = new Map<string, Uint8Array>();
   /** w^t as what was summed into it: one-hot inputs make it its own witness. */
-  models: { version: number; sum: number[] }[] = [];
+  models: { version: number; ctx: Ctx; sum: number[] }[] = [];
   /** In memory. */
   buffers = new Map<string, SecureBuffer>();
   coordinator: Coordinator = createCoordinator(500);
@@ -82,11 +83,18 @@ export class FederationServer implements ServerPeer {
   }
 
   /** Hands out a seat; draws another buffer where all are taken. */
-  seat(user: UserId): Descriptor {
+  seat(certificate: Certificate): Descriptor | Refused {
     for (;;) {
-      const { coordinator, seat } = takeSeat(this.coordinator, user, this.world.now);
+      const { coordinator, answer } = giveSeat(
+        this.ports,
+        this.coordinator,
+        this.world.task,
+        certificate,
+        this.world.now,
+      );
       this.coordinator = coordinator;
-      if (seat.kind === 'seated') return this.buffer(seat.ctx).descriptor;
+      if (answer.kind === 'refused') return answer;
+      if (answer.kind === 'seated') return this.buffer(answer.ctx).descriptor;
       this.drawBuffer();
     }
   }
@@ -118,10 +126,16 @@ export class FederationServer implements ServerPeer {
     if (verdict.kind === 'refused') return verdict;
     const body = bytes.slice(bodyStart);
     const layout = uploadLayout(buffer.descriptor, header, this.world.sealings.sealing);
-    const bodyHash = bodyHashOf(this.ports.suite, body, []);
-    const isGood = body.length === layout.bodyBytes && equalBytes(bodyHash, header.bodyHash);
-    if (isGood) this.bodies.set(slotName(header.ctx, header.slot), body);
-    return this.persist(buffer, acceptUpload(this.ports, buffer, header, bodyHash, this.world.now));
+    const unpacked = unpackVector(body.subarray(0, layout.vectorBytes), layout.elements, buffer.descriptor.modulus);
+    const received: ReceivedBody = {
+      hash: bodyHashOf(this.ports.suite, body, []),
+      bytes: body.length,
+      isCanonical: unpacked.kind === 'vector',
+    };
+    const step = acceptUpload(this.ports, buffer, header, received, this.world.sealings.sealing, this.world.now);
+    // The body lies in the store before the record that counts on it.
+    if (step.records.length > 0) this.bodies.set(slotName(header.ctx, header.slot), body);
+    return this.persist(buffer, step);
   }
 
   tick(): void {
@@ -192,16 +206,17 @@ export class FederationServer implements ServerPeer {
     return unpacked.vector;
   }
 
-  /** The sum and "included" in one transaction, after the model's hash is logged. */
+  /** The model is durable before its hash is logged; "included" is recorded with the sum. A repeat finds it there. */
   #apply(ctx: Ctx, { sum, weightSum }: Extract<SumVerdict, { kind: 'good' }>): void {
     const buffer = this.buffer(ctx);
     if (buffer.status === 'included') return;
     const mean = dequantizeSum(sum, buffer.descriptor, { weightSum, weightScale: buffer.descriptor.weightScale });
-    const entry = this.world.call('append', () => this.appendModel(this.models.length, ctx));
-    this.models.push({
-      version: entry.version,
-      sum: Array.from(mean, (value) => Math.round(value * buffer.accepted.length)),
-    });
+    const known = this.models.findIndex((model) => equalBytes(model.ctx, ctx));
+    const version = known >= 0 ? known : this.models.length;
+    if (known < 0) {
+      this.models.push({ version, ctx, sum: Array.from(mean, (value) => Math.round(value * buffer.accepted.length)) });
+    }
+    const entry = this.world.call('append', () => this.appendModel(version, ctx));
     granted(this.persist(buffer, recordIncluded(buffer, entry.version)));
   }
 
@@ -209,7 +224,7 @@ export class FederationServer implements ServerPeer {
     const body = { task: this.world.task, version, modelHash: this.ports.suite.sha256(Uint8Array.of(version)), ctx };
     const append = { ...body, signature: this.ports.signer.sign(modelAppendCodec.statement(body)) };
     const entry = granted(this.world.authority.appendModel(modelAppendCodec.encode(append)));
-    if (version === 0) this.models = [{ version: 0, sum: [] }];
+    if (version === 0) this.models = [{ version: 0, ctx, sum: [] }];
     return entry;
   }
 

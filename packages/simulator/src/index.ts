@@ -4,7 +4,7 @@ export { Crash } from './crash.ts';
 export type { BrokenRule, CastOptions } from './explorer/cast.ts';
 export type { Exploration, ExploreOptions } from './explorer/explore.ts';
 export { explore } from './explorer/explore.ts';
-export type { Fate } from './explorer/invariants.ts';
+export type { SettledFate } from './explorer/invariants.ts';
 export { drawFrom } from './faults/draw.ts';
 export { shrinkList } from './faults/shrink.ts';
 export type { SimulationReport } from './faults/simulate.ts';

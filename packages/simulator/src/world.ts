@@ -21,7 +21,6 @@ import type {
   Refused,
   TaskId,
   TaskPolicy,
-  UserId,
   UserMessages,
 } from '@basa/protocol';
 import type { PartyName } from './crash.ts';
@@ -44,7 +43,7 @@ export interface Sealings {
 /** The server as users reach it, and the authority as users and server reach it: bytes in, bytes or a no out. */
 export interface ServerPeer {
   readonly messages: UserMessages;
-  seat(user: UserId): Descriptor;
+  seat(certificate: Certificate): Descriptor | Refused;
   deposit(bytes: Uint8Array): Uint8Array | Refused;
   upload(bytes: Uint8Array): { readonly kind: 'accepted' } | Refused;
 }

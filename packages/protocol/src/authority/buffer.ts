@@ -45,7 +45,7 @@ export function evolveBuffer(buffer: AuthorityBuffer, entry: AuthorityRecord): A
     case 'buffer-unknown':
       return { ...buffer, status: 'unknown' };
     case 'model-appended':
-      return { ...buffer, version: entry.entry.version };
+      return entry.entry.version > 0 ? { ...buffer, version: entry.entry.version } : buffer;
     default:
       return buffer;
   }

@@ -63,6 +63,7 @@ function listProblem(
 ): Refused | undefined {
   const { deposits, accepted, headers } = request;
   if (accepted.length < descriptor.minimum) return refused('too-few', { slots: accepted });
+  if (deposits.length > descriptor.bufferSize) return refused('close-mismatch');
   if (headers.length !== accepted.length || accepted.some((slot) => slot >= deposits.length))
     return refused('close-mismatch');
   const repeated = [...repeats(deposits.map(({ user }) => user)), ...repeats(tags)];
@@ -138,10 +139,12 @@ function answerClosed(
   const keys = releasedKeys(ports, buffer);
   if (keys === undefined || buffer.closed === undefined) return declined(before, refused('buffer-over'));
   const { accepted, dropped } = buffer.closed;
+  const body = { outcome: signOutcome(ports, buffer.ctx, buffer), keys };
+  const { closeAnswer } = authorityMessages(buffer.descriptor.bufferSize);
   return {
     state: buffer,
     records,
-    answer: { outcome: signOutcome(ports, buffer.ctx, buffer), keys },
+    answer: { ...body, signature: ports.signer.sign(closeAnswer.statement(body)) },
     events: records.map(({ ctx }) => ({
       kind: 'buffer-closed',
       ctx,

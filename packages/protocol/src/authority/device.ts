@@ -1,4 +1,5 @@
 /** Enrolment: a device's key becomes a certificate that servers check without asking. */
+import { equalBytes } from '@basa/masking';
 
 import type { Millis, UserId } from '../brands.ts';
 import { refused } from '../refusals.ts';
@@ -23,6 +24,12 @@ export function enrolDevice(
 ): Transition<Device | undefined, AuthorityRecord, Certificate> {
   if (device?.revoked) return declined(device, refused('revoked'));
   const certificate: Certificate = { ...body, signature: signer.sign(certificateCodec.statement(body)) };
+  if (
+    device !== undefined &&
+    equalBytes(certificateCodec.encode(device.certificate), certificateCodec.encode(certificate))
+  ) {
+    return unchanged(device, certificate);
+  }
   return {
     state: { user: userIdOf(suite, body.deviceKey), certificate, revoked: false },
     records: [{ kind: 'device-enrolled', certificate }],

@@ -4,20 +4,39 @@ import { equalBytes } from '@basa/masking';
 import type { Head, HeadBody } from '../statements.ts';
 import { headCodec, isSigned } from '../statements.ts';
 
-/** The authority's own log: its length, and its hash after so many records. */
+/**
+ * The authority's own log: its length, its hash after so many records, and its branches. A new branch begins when the log
+ * was found rolled back; everything open was given up then, so heads of earlier branches have nothing more to say.
+ */
 export interface LogPosition {
   readonly sequence: number;
+  /** The names of its branches, the current one last. */
+  readonly branches: readonly Uint8Array[];
   hashAt(sequence: number): Uint8Array | undefined;
 }
 
+/** The branch of a log that was never rolled back. */
+export const FIRST_BRANCH: Uint8Array = new Uint8Array(16);
+
 export function signHead(signer: Signer, log: LogPosition): Head {
-  const body: HeadBody = { sequence: log.sequence, hash: log.hashAt(log.sequence) ?? new Uint8Array(32) };
+  const { sequence, branches } = log;
+  const body: HeadBody = {
+    branch: branches.at(-1) ?? FIRST_BRANCH,
+    sequence,
+    hash: log.hashAt(sequence) ?? new Uint8Array(32),
+  };
   return { ...body, signature: signer.sign(headCodec.statement(body)) };
 }
 
-/** A head this authority signed that is ahead of its log, or beside it: the log is not the newest there was. */
-export function contradictsLog(suite: Suite, authorityKey: Uint8Array, log: LogPosition, seen: Head): boolean {
-  if (!isSigned(suite, headCodec, seen, authorityKey)) return false;
-  const own = log.hashAt(seen.sequence);
-  return seen.sequence > log.sequence || own === undefined || !equalBytes(own, seen.hash);
+/** Whether this authority gave the head out. */
+export function isOwnHead(suite: Suite, authorityKey: Uint8Array, seen: Head): boolean {
+  return isSigned(suite, headCodec, seen, authorityKey);
+}
+
+/** An own head that is ahead of the log, or beside it: the log is not the newest there was. */
+export function contradictsLog({ branches, sequence, hashAt }: LogPosition, seen: Head): boolean {
+  const branch = branches.findIndex((name) => equalBytes(name, seen.branch));
+  if (branch >= 0 && branch < branches.length - 1) return false;
+  const own = hashAt(seen.sequence);
+  return branch < 0 || seen.sequence > sequence || own === undefined || !equalBytes(own, seen.hash);
 }

@@ -39,10 +39,10 @@ export function issueKey(
   if (problem !== undefined) return refuse(problem);
 
   const registered = buffer.slots.get(slot);
-  if (registered !== undefined && buffer.status === 'open' && equalBytes(registered.requestDigest, requestDigest)) {
-    // The same signed request gets the same answer: nothing new is given out.
+  if (registered !== undefined && buffer.status !== 'unknown' && equalBytes(registered.requestDigest, requestDigest)) {
+    // The same signed request gets the same answer, whatever became of the buffer: nothing new is given out.
     const again = answerOf(ports, buffer, request, registered);
-    return again === undefined ? refuse(refused('buffer-not-open')) : unchanged(buffer, again);
+    return 'kind' in again ? refuse(again) : unchanged(buffer, again);
   }
   const conflict = stateProblem(buffer, request, user, now) ?? viewProblem(ports, buffer, request);
   if (conflict !== undefined) return refuse(conflict);
@@ -61,7 +61,7 @@ export function issueKey(
     requestDigest,
   };
   const answer = answerOf(ports, buffer, request, issued);
-  if (answer === undefined) return refuse(refused('buffer-not-open'));
+  if ('kind' in answer) return refuse(answer);
   return {
     state: evolveBuffer(buffer, issued),
     records: [issued],
@@ -141,22 +141,22 @@ function viewProblem(
     : refused('server-equivocated', { slots: [...contradicted.map(({ slot }) => slot), ticket.slot] });
 }
 
-/** The key in an envelope for this request, and the receipt that names its hash; undefined once the epoch is gone. */
+/** The key in an envelope for this request, and the receipt that names its hash; refused once the epoch is gone. */
 function answerOf(
   ports: AuthorityPorts,
   buffer: AuthorityBuffer,
   request: KeyRequest,
   issued: KeyIssued,
-): KeyAnswer | undefined {
+): KeyAnswer | Refused {
   const { suite, signer } = ports;
   const issuer = ports.issuerFor(buffer.descriptor.sealingKey);
-  if (issuer === undefined) return undefined;
+  if (issuer === undefined) return refused('buffer-not-open');
   const { ctx, slot, joinTag, root, view, requestDigest } = issued;
   const key = issuer.issue(edgeAttribute(suite, ctx, slot));
   const senderSecret = issuer.derive(requestDigest);
   const envelope = sealEnvelope(suite, { senderSecret, recipient: request.ephemeralKey, requestDigest, key });
   const body = { requestDigest, ctx, slot, joinTag, root, view, keyHash: suite.sha256(key) };
   senderSecret.fill(0);
-  if (envelope === undefined) return undefined;
+  if (envelope === undefined) return refused('key-invalid', { detail: 'the ephemeral key is of small order' });
   return { envelope, receipt: { ...body, signature: signer.sign(receiptCodec.statement(body)) } };
 }

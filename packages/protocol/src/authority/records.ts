@@ -24,7 +24,9 @@ export type AuthorityRecord =
   | BufferClosed
   | { readonly kind: 'buffer-aborted'; readonly ctx: Ctx }
   | { readonly kind: 'buffer-unknown'; readonly ctx: Ctx }
-  | { readonly kind: 'model-appended'; readonly entry: ModelEntry };
+  | { readonly kind: 'model-appended'; readonly entry: ModelEntry }
+  /** The log was found rolled back: a new life of it begins. */
+  | { readonly kind: 'branch-begun'; readonly branch: Uint8Array };
 
 export interface KeyIssued {
   readonly kind: 'key-issued';
@@ -73,6 +75,7 @@ const codecs: { readonly [Kind in AuthorityRecord['kind']]: Codec<Body<Kind>> } 
   'buffer-aborted': message(KIND.bufferAborted, 'buffer-aborted', { ctx }),
   'buffer-unknown': message(KIND.bufferUnknown, 'buffer-unknown', { ctx }),
   'model-appended': message(KIND.modelAppended, 'model-appended', { entry: nested(modelEntryCodec, 512) }),
+  'branch-begun': message(KIND.branchBegun, 'branch-begun', { branch: fixed(16) }),
 };
 
 export function encodeAuthorityRecord(entry: AuthorityRecord): Uint8Array {

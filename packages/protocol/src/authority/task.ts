@@ -18,8 +18,8 @@ import type { AuthorityRecord } from './records.ts';
 export interface AuthorityTask {
   readonly id: TaskId;
   readonly policy: TaskPolicy;
-  /** The newest entry of the model log. */
-  readonly newest?: ModelEntry;
+  /** The model log, by version. */
+  readonly log: readonly ModelEntry[];
 }
 
 /** A policy whose sums could wrap, or that no buffer can satisfy, never becomes a task. */
@@ -30,7 +30,12 @@ export function createTask(
   const problem = policyProblem(policy);
   if (problem !== undefined) return declined(undefined, refused('policy-invalid', { detail: problem }));
   const id = taskIdOf(suite, policy);
-  return { state: { id, policy }, records: [{ kind: 'task-created', policy }], answer: { task: id }, events: [] };
+  return {
+    state: { id, policy, log: [] },
+    records: [{ kind: 'task-created', policy }],
+    answer: { task: id },
+    events: [],
+  };
 }
 
 /** Draws and signs the descriptor of a new buffer, when the first seat is asked: so that t is fresh. */
@@ -41,7 +46,8 @@ export function drawBuffer(
   fresh: { readonly bufferId: Uint8Array; readonly sealingKey: Uint8Array },
   now: Millis,
 ): Transition<AuthorityTask, AuthorityRecord, Descriptor> {
-  const { newest, policy } = task;
+  const { policy } = task;
+  const newest = task.log.at(-1);
   const refuse = (no: Refused) => declined(task, no);
   if (!isSigned(suite, bufferRequestCodec, request, policy.serverKey)) return refuse(refused('server-unknown'));
   if (newest === undefined) return refuse(refused('model-not-logged', { detail: 'append version 0 first' }));
@@ -75,15 +81,16 @@ export function appendModel(
   buffer: AuthorityBuffer | undefined,
   append: ModelAppend,
 ): Transition<AuthorityTask, AuthorityRecord, ModelEntry> {
-  const { newest } = task;
+  const newest = task.log.at(-1);
   const refuse = (no: Refused) => declined(task, no);
   if (!isSigned(suite, modelAppendCodec, append, task.policy.serverKey)) return refuse(refused('server-unknown'));
-  if (newest !== undefined && append.version === newest.version) {
-    const isSame = equalBytes(append.modelHash, newest.modelHash) && equalBytes(append.ctx, newest.ctx);
-    return isSame ? unchanged(task, newest) : refuse(refused('other-model'));
+  const logged = task.log[append.version];
+  if (logged !== undefined) {
+    const isSame = equalBytes(append.modelHash, logged.modelHash) && equalBytes(append.ctx, logged.ctx);
+    return isSame ? unchanged(task, logged) : refuse(refused('other-model'));
   }
-  if (append.version !== (newest === undefined ? 0 : newest.version + 1)) return refuse(refused('wrong-version'));
-  const sourceProblem = newest === undefined ? undefined : bufferProblem(task, buffer, append);
+  if (append.version !== task.log.length) return refuse(refused('wrong-version'));
+  const sourceProblem = newest === undefined ? firstProblem(append) : bufferProblem(task, buffer, append);
   if (sourceProblem !== undefined) return refuse(sourceProblem);
   const body: ModelEntryBody = {
     task: task.id,
@@ -94,11 +101,16 @@ export function appendModel(
   };
   const entry = { ...body, signature: signer.sign(modelEntryCodec.statement(body)) };
   return {
-    state: { ...task, newest: entry },
+    state: { ...task, log: [...task.log, entry] },
     records: [{ kind: 'model-appended', entry }],
     answer: entry,
     events: [{ kind: 'model-logged', task: task.id, version: entry.version }],
   };
+}
+
+/** Version 0 comes from no buffer. */
+function firstProblem({ ctx }: ModelAppend): Refused | undefined {
+  return ctx.some((byte) => byte !== 0) ? refused('buffer-unknown') : undefined;
 }
 
 function bufferProblem(

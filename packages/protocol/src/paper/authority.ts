@@ -2,7 +2,7 @@
 import type { AttributeKeyIssuer, Suite } from '@basa/masking';
 import { equalBytes } from '@basa/masking';
 import type { UserId } from '../brands.ts';
-import { edgeAttribute } from '../naming.ts';
+import { paperAttribute } from '../naming.ts';
 import type { Refused } from '../refusals.ts';
 import { refused } from '../refusals.ts';
 import { isSigned } from '../statements.ts';
@@ -21,5 +21,5 @@ export function issuePaperKey(
 ): { readonly kind: 'key'; readonly key: Uint8Array } | Refused {
   if (!isSigned(suite, paperTicketCodec, ticket, serverKey)) return refused('ticket-invalid');
   if (!equalBytes(ticket.user, user)) return refused('tag-not-yours');
-  return { kind: 'key', key: issuer.issue(edgeAttribute(suite, ticket.ctx, ticket.slot)) };
+  return { kind: 'key', key: issuer.issue(paperAttribute(suite, ticket.ctx, ticket.slot)) };
 }

@@ -9,11 +9,11 @@
 import type { Signer, Suite } from '@basa/masking';
 import { equalBytes } from '@basa/masking';
 import type { Attribute, Ctx, Millis, Slot, UserId } from '../brands.ts';
-import { edgeAttribute } from '../naming.ts';
+import { paperAttribute } from '../naming.ts';
 import type { Refused } from '../refusals.ts';
 import { refused } from '../refusals.ts';
 import type { Transition } from '../transition.ts';
-import { declined } from '../transition.ts';
+import { declined, unchanged } from '../transition.ts';
 import type { PaperTicket, PaperUpload } from './messages.ts';
 import { paperTicketCodec } from './messages.ts';
 
@@ -78,34 +78,49 @@ export function connectPaper(
 ): Step<PaperConnection> {
   const timedOut = timeOutRecords(before, now);
   const buffer = timedOut.reduce(evolve, before);
+  const held = buffer.lease;
+  if (held !== undefined && equalBytes(held.user, user)) {
+    return { ...unchanged(buffer, connectionOf(ports, buffer, user)), records: timedOut };
+  }
   const no = connectProblem(buffer, user);
   if (no !== undefined) return { ...declined(buffer, no), records: timedOut };
-  const { bufferSize, leaseMs } = buffer.options;
-  const leased: PaperRecord = { kind: 'leased', user, until: (now + leaseMs) as Millis };
-  const { ctx, position, version } = buffer;
-  const body = { ctx, slot: position, user };
+  const leased: PaperRecord = { kind: 'leased', user, until: (now + buffer.options.leaseMs) as Millis };
   return {
     state: evolve(buffer, leased),
     records: [...timedOut, leased],
-    answer: {
-      attributes: Array.from({ length: bufferSize }, (_, k) => edgeAttribute(ports.suite, ctx, k as Slot)),
-      ticket: { ...body, signature: ports.signer.sign(paperTicketCodec.statement(body)) },
-      inbox: buffer.inboxes[position] ?? [],
-      version,
-    },
-    events: [{ kind: 'slot-assigned', ctx, slot: position }],
+    answer: connectionOf(ports, buffer, user),
+    events: [{ kind: 'slot-assigned', ctx: buffer.ctx, slot: buffer.position }],
   };
 }
 
-/** Algorithm 1, lines 13-19: the vector itself is added by the caller, who keeps the running sum. */
+function connectionOf(
+  { suite, signer }: { suite: Suite; signer: Signer },
+  { ctx, inboxes, options, position, version }: PaperBuffer,
+  user: UserId,
+): PaperConnection {
+  const body = { ctx, slot: position, user };
+  return {
+    attributes: Array.from({ length: options.bufferSize }, (_, k) => paperAttribute(suite, ctx, k as Slot)),
+    ticket: { ...body, signature: signer.sign(paperTicketCodec.statement(body)) },
+    inbox: inboxes[position] ?? [],
+    version,
+  };
+}
+
+/** Algorithm 1, lines 13-19: the vector itself is added by the caller, who keeps the running sum; not for a repeat. */
 export function acceptPaperUpload(
   before: PaperBuffer,
   user: UserId,
   upload: PaperUpload,
   now: Millis,
-): Step<{ readonly kind: 'accepted'; readonly isFull: boolean }> {
+): Step<{ readonly kind: 'accepted'; readonly isFull: boolean; readonly isRepeat: boolean }> {
   const timedOut = timeOutRecords(before, now);
   const buffer = timedOut.reduce(evolve, before);
+  const earlier = buffer.users[upload.slot];
+  if (earlier !== undefined && equalBytes(earlier, user)) {
+    const isFull = buffer.position === buffer.options.bufferSize;
+    return { ...unchanged(buffer, { kind: 'accepted', isFull, isRepeat: true } as const), records: timedOut };
+  }
   // Deviates: the paper's time-out falls through to reading y_k; here a late upload is discarded (decision 002).
   if (buffer.lease === undefined || !equalBytes(buffer.lease.user, user))
     return { ...declined(buffer, refused('lease-over')), records: timedOut };
@@ -117,7 +132,7 @@ export function acceptPaperUpload(
   return {
     state,
     records: [...timedOut, uploaded],
-    answer: { kind: 'accepted', isFull: state.position === buffer.options.bufferSize },
+    answer: { kind: 'accepted', isFull: state.position === buffer.options.bufferSize, isRepeat: false },
     events: [{ kind: 'upload-accepted', ctx: buffer.ctx, slot: buffer.position, voids: 0 }],
   };
 }

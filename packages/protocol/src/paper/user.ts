@@ -50,7 +50,7 @@ export function contributePaper(
 }
 
 function contextOf(ctx: Ctx, slot: number): Uint8Array {
-  return sealingContext(ctx, 'edge', NOBODY, slot);
+  return sealingContext(ctx, 'paper', NOBODY, slot);
 }
 
 /** x_k = Quant(alpha_k * clip(delta_k)), quantised once; alpha_k = S(t - tau_k) with the t sent on connect. */

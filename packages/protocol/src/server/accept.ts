@@ -1,4 +1,5 @@
 /** Takes a masked upload into its slot: the header decides before the body is read, the very bytes or none. */
+import type { SeedSealing } from '@basa/masking';
 import { equalBytes } from '@basa/masking';
 import type { UploadHeader } from '../authority-messages.ts';
 import { authorityMessages } from '../authority-messages.ts';
@@ -8,9 +9,9 @@ import type { Refused } from '../refusals.ts';
 import { refused } from '../refusals.ts';
 import type { BufferRecord, BufferSlot, BufferStep, SecureBuffer, ServerPorts } from '../secure-buffer.ts';
 import { evolveSecureBuffer } from '../secure-buffer.ts';
-import type { Receipt, TicketBody } from '../statements.ts';
-import { isSigned, receiptCodec } from '../statements.ts';
+import { isSameSlot, isSigned, receiptCodec } from '../statements.ts';
 import { declined, unchanged } from '../transition.ts';
+import { uploadLayout } from '../upload.ts';
 
 export type UploadVerdict = { readonly kind: 'expected' } | { readonly kind: 'accepted-before' } | Refused;
 
@@ -28,27 +29,38 @@ export function judgeHeader(
   if (problem !== undefined) return problem;
   if (slot.header !== undefined) {
     const { uploadHeader } = authorityMessages(buffer.descriptor.bufferSize);
-    const isSame = equalBytes(uploadHeader.encode(slot.header), uploadHeader.encode(header));
+    // What is signed, not the signature: some keys sign the same words differently each time.
+    const isSame = equalBytes(uploadHeader.statement(slot.header), uploadHeader.statement(header));
     return isSame ? { kind: 'accepted-before' } : refused('upload-differs', { slots: [header.slot] });
   }
   if (slot.status === 'dropped') return refused('slot-dropped');
   if (buffer.status !== 'filling') return refused('buffer-over');
-  return isLeaseOver(buffer, slot, now) ? refused('lease-over') : { kind: 'expected' };
+  return isLeaseOver(slot, now) ? refused('lease-over') : { kind: 'expected' };
 }
 
-/** `bodyHash` is of the bytes that are durable by now. */
+/** What was received, and is durable by now. */
+export interface ReceivedBody {
+  readonly hash: Uint8Array;
+  readonly bytes: number;
+  /** Whether every element of the vector is below q. */
+  readonly isCanonical: boolean;
+}
+
 export function acceptUpload(
   ports: ServerPorts,
   buffer: SecureBuffer,
   header: UploadHeader,
-  bodyHash: Uint8Array,
+  body: ReceivedBody,
+  sealing: Pick<SeedSealing, 'sealedBytes'>,
   now: Millis,
 ): BufferStep<{ readonly kind: 'accepted' }> {
   const refuse = (no: Refused) =>
     declined(buffer, no, [{ kind: 'refused', by: 'server', step: 'upload', reason: no.reason }]);
   const verdict = judgeHeader(ports, buffer, header, now);
   if (verdict.kind === 'refused') return refuse(verdict);
-  if (!equalBytes(bodyHash, header.bodyHash)) return refuse(refused('body-mismatch'));
+  const { bodyBytes } = uploadLayout(buffer.descriptor, header, sealing);
+  const isWhole = body.bytes === bodyBytes && body.isCanonical && equalBytes(body.hash, header.bodyHash);
+  if (!isWhole) return refuse(refused('body-mismatch'));
   if (verdict.kind === 'accepted-before') return unchanged(buffer, { kind: 'accepted' });
   const entry: BufferRecord = { kind: 'accepted', header };
   return {
@@ -62,11 +74,11 @@ export function acceptUpload(
 /** Drops every slot whose lease is over, and says when to call again. */
 export function tickBuffer(buffer: SecureBuffer, now: Millis): BufferStep<{ readonly nextAt: Millis | undefined }> {
   const waiting = buffer.status === 'filling' ? buffer.slots.filter(({ status }) => status === 'assigned') : [];
-  const overdue = waiting.filter((slot) => isLeaseOver(buffer, slot, now)).map(({ ticket }) => ticket.slot);
+  const overdue = waiting.filter((slot) => isLeaseOver(slot, now)).map(({ ticket }) => ticket.slot);
   const records = overdue.map((slot): BufferRecord => ({ kind: 'dropped', slot }));
   const deadlines = waiting
-    .filter((slot) => !isLeaseOver(buffer, slot, now))
-    .map(({ ticket }) => ticket.deadline + buffer.graceMs);
+    .filter((slot) => !isLeaseOver(slot, now))
+    .map(({ ticket, graceMs }) => ticket.deadline + graceMs);
   return {
     state: records.reduce(evolveSecureBuffer, buffer),
     records,
@@ -83,7 +95,7 @@ export function extendLeases(buffer: SecureBuffer, byMs: number): BufferStep<{ r
   return { state: evolveSecureBuffer(buffer, entry), records: [entry], answer: { kind: 'extended' }, events: [] };
 }
 
-function isLeaseOver({ graceMs }: SecureBuffer, { ticket }: BufferSlot, now: Millis): boolean {
+function isLeaseOver({ ticket, graceMs }: BufferSlot, now: Millis): boolean {
   return now > ticket.deadline + graceMs;
 }
 
@@ -98,19 +110,8 @@ function headerProblem(
     return refused('view-mismatch');
   if (header.voids.some((earlier) => earlier >= header.slot)) return refused('slot-unknown');
   const { receipt } = header;
-  if (!names(receipt, ticket) || !isSigned(suite, receiptCodec, receipt, authorityKey))
+  if (!isSameSlot(receipt, ticket) || !isSigned(suite, receiptCodec, receipt, authorityKey))
     return refused('receipt-invalid');
   const { uploadHeader } = authorityMessages(buffer.descriptor.bufferSize);
   return isSigned(suite, uploadHeader, header, deviceKey) ? undefined : refused('signature-invalid');
-}
-
-/** The receipt is of the slot the ticket gave. */
-function names(receipt: Receipt, ticket: TicketBody): boolean {
-  return (
-    equalBytes(receipt.ctx, ticket.ctx) &&
-    receipt.slot === ticket.slot &&
-    equalBytes(receipt.joinTag, ticket.joinTag) &&
-    equalBytes(receipt.root, ticket.root) &&
-    equalBytes(receipt.view, ticket.view)
-  );
 }

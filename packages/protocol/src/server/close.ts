@@ -20,7 +20,7 @@ export function freezeBuffer(
   why: FreezeReason,
   now: Millis,
 ): BufferStep<{ readonly accepted: readonly Slot[] }> {
-  if (buffer.status === 'aborted') return declined(buffer, refused('already-decided'));
+  if (isLost(buffer)) return declined(buffer, refused('already-decided'));
   if (buffer.status !== 'filling') return unchanged(buffer, { accepted: buffer.accepted });
   const problem = reasonProblem(buffer, why, now);
   if (problem !== undefined) return declined(buffer, problem);
@@ -50,7 +50,7 @@ export function freezeBuffer(
 
 /** The request, the same each time it is asked for once A is fixed. */
 export function closeRequestOf({ signer }: ServerPorts, buffer: SecureBuffer): CloseRequest | Refused {
-  if (buffer.status === 'filling' || buffer.status === 'aborted') return refused('not-frozen');
+  if (buffer.status === 'filling' || isLost(buffer)) return refused('not-frozen');
   const body: CloseRequestBody = {
     ctx: buffer.ctx,
     deposits: buffer.slots.map(({ user, nonce, ticket, depositSignature }) => ({
@@ -70,11 +70,14 @@ export function closeRequestOf({ signer }: ServerPorts, buffer: SecureBuffer): C
 export function recordGrant(
   ports: ServerPorts,
   buffer: SecureBuffer,
-  { outcome }: CloseAnswer,
+  answer: CloseAnswer,
 ): BufferStep<{ readonly kind: 'granted' }> {
-  if (buffer.status === 'filling' || buffer.status === 'aborted') return declined(buffer, refused('not-frozen'));
+  if (buffer.status === 'filling' || isLost(buffer)) return declined(buffer, refused('not-frozen'));
   if (buffer.status !== 'frozen') return unchanged(buffer, { kind: 'granted' });
+  const { closeAnswer } = authorityMessages(buffer.descriptor.bufferSize);
+  const { outcome } = answer;
   const isOurs =
+    isSigned(ports.suite, closeAnswer, answer, ports.authorityKey) &&
     isOutcomeOf(ports, buffer, outcome) &&
     outcome.status === 'closed' &&
     outcome.accepted.length === buffer.accepted.length &&
@@ -112,18 +115,25 @@ export function recordQuarantine(
   };
 }
 
-/** The authority aborted the buffer: its updates may go elsewhere. */
+/** The authority aborted the buffer, so that its updates may go elsewhere, or lost its memory of it, so that they may not. */
 export function recordAbort(
   ports: ServerPorts,
   buffer: SecureBuffer,
   outcome: Outcome,
-): BufferStep<{ readonly kind: 'aborted' }> {
-  if (buffer.status === 'aborted') return unchanged(buffer, { kind: 'aborted' });
-  const isPossible = buffer.status === 'filling' || buffer.status === 'frozen';
-  if (!isPossible) return declined(buffer, refused('already-decided'));
+): BufferStep<{ readonly kind: 'aborted' | 'unknown' }> {
+  const { status } = buffer;
+  if (status === 'aborted' || status === 'unknown') return unchanged(buffer, { kind: status });
+  if (status !== 'filling' && status !== 'frozen') return declined(buffer, refused('already-decided'));
   if (!isOutcomeOf(ports, buffer, outcome)) return declined(buffer, refused('outcome-invalid'));
-  if (outcome.status !== 'aborted') return declined(buffer, refused('outcome-undecided'));
-  return decided(buffer, { kind: 'aborted' }, [{ kind: 'buffer-aborted', ctx: buffer.ctx }]);
+  if (outcome.status === 'aborted')
+    return decided(buffer, { kind: 'aborted' }, [{ kind: 'buffer-aborted', ctx: buffer.ctx }]);
+  if (outcome.status === 'unknown')
+    return decided(buffer, { kind: 'unknown' }, [{ kind: 'buffer-unknown', ctx: buffer.ctx }]);
+  return declined(buffer, refused('outcome-undecided'));
+}
+
+function isLost({ status }: SecureBuffer): boolean {
+  return status === 'aborted' || status === 'unknown';
 }
 
 function decided<Entry extends BufferRecord>(

@@ -7,10 +7,11 @@ import { refused } from '../refusals.ts';
 import type { BufferSlot, BufferStep, SecureBuffer, ServerPorts } from '../secure-buffer.ts';
 import { evolveSecureBuffer } from '../secure-buffer.ts';
 import type { Ticket, TicketBody } from '../statements.ts';
-import { certificateCodec, isSigned, ticketCodec, userIdOf } from '../statements.ts';
+import { isSigned, ticketCodec, userIdOf } from '../statements.ts';
 import { declined, unchanged } from '../transition.ts';
 import type { Deposit } from '../user-messages.ts';
 import { depositRootOf, depositStatementCodec } from '../user-messages.ts';
+import { certificateProblem } from './seat.ts';
 
 /**
  * The slot is durable before it is told, with the deposit (in the record, not in the state) and what it puts into later
@@ -57,21 +58,25 @@ export function acceptDeposit(
 }
 
 function slotOfDeposit(user: UserId, { certificate, nonce, signature }: Deposit, ticket: Ticket): BufferSlot {
-  return { user, deviceKey: certificate.deviceKey, nonce, ticket, depositSignature: signature, status: 'assigned' };
+  return {
+    user,
+    deviceKey: certificate.deviceKey,
+    nonce,
+    ticket,
+    depositSignature: signature,
+    status: 'assigned',
+    graceMs: 0,
+  };
 }
 
-function depositProblem(
-  { suite, authorityKey }: ServerPorts,
-  buffer: SecureBuffer,
-  deposit: Deposit,
-  now: Millis,
-): Refused | undefined {
+function depositProblem(ports: ServerPorts, buffer: SecureBuffer, deposit: Deposit, now: Millis): Refused | undefined {
+  const { suite } = ports;
   const { certificate, nonce, root, signature } = deposit;
   const { ctx, descriptor } = buffer;
   if (!equalBytes(deposit.ctx, ctx)) return refused('buffer-unknown');
-  if (!isSigned(suite, certificateCodec, certificate, authorityKey)) return refused('certificate-invalid');
-  if (!equalBytes(certificate.task, descriptor.task)) return refused('certificate-invalid');
-  if (now > certificate.notAfter) return refused('certificate-expired');
+  if (deposit.entries.length !== descriptor.bufferSize) return refused('root-mismatch');
+  const notEnrolled = certificateProblem(ports, descriptor.task, certificate, now);
+  if (notEnrolled !== undefined) return notEnrolled;
   const joinTag = joinTagOf(suite, { ctx, user: userIdOf(suite, certificate.deviceKey), nonce });
   if (!isSigned(suite, depositStatementCodec, { ctx, joinTag, root, signature }, certificate.deviceKey)) {
     return refused('signature-invalid');

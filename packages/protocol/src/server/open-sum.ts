@@ -35,11 +35,18 @@ export type Opening =
  * = sum_{l in A} x'_l: the terms behind the y_l.
  */
 export function openingTerms(input: OpeningInput): Opening {
-  const wanted = input.buffer.accepted.flatMap((slot) => wantedSeeds(input, slot));
+  const keys = new Map(input.keys.map(({ slot, role, key }) => [`${role} ${slot}`, key]));
+  const isAccepted = new Set<number>(input.buffer.accepted);
+  const keyOf: KeyOf = (slot, role) => {
+    const key = keys.get(`${role} ${slot}`);
+    if (key === undefined) throw new Error(`the authority closed the buffer without the ${role} key of slot ${slot}`);
+    return key;
+  };
+  const wanted = input.buffer.accepted.flatMap((slot) => wantedSeeds({ ...input, isAccepted, keyOf }, slot));
   const terms: MaskTerm[] = [];
   const cheats = new Set<Slot>();
   for (const { sealed, commitment, key, context, sign, by } of wanted) {
-    const seed = key === undefined ? undefined : input.sealing.open(sealed, key, context);
+    const seed = input.sealing.open(sealed, key, context);
     if (seed === undefined || !equalBytes(commitmentOf(input.suite, seed), commitment)) cheats.add(by);
     else terms.push({ seed: new Secret(seed), sign });
   }
@@ -48,22 +55,26 @@ export function openingTerms(input: OpeningInput): Opening {
   return { kind: 'cheated', slots: [...cheats].sort((a, b) => a - b) };
 }
 
+type KeyOf = (slot: number, role: ReleasedKey['role']) => Uint8Array;
+
+interface OpeningWork extends OpeningInput {
+  readonly isAccepted: ReadonlySet<number>;
+  readonly keyOf: KeyOf;
+}
+
 interface WantedSeed extends SealedSeed {
-  readonly key: Uint8Array | undefined;
+  readonly key: Uint8Array;
   readonly context: Uint8Array;
   readonly sign: 1 | -1;
   /** Who sealed it. */
   readonly by: Slot;
 }
 
-function wantedSeeds(input: OpeningInput, slot: Slot): readonly WantedSeed[] {
-  const { buffer, deposits } = input;
+function wantedSeeds(work: OpeningWork, slot: Slot): readonly WantedSeed[] {
+  const { buffer, deposits, isAccepted, keyOf } = work;
   const { ctx } = buffer;
   const { joinTag } = (buffer.slots[slot] as BufferSlot).ticket;
   const { entries } = deposits[slot] as Deposit;
-  const isAccepted = new Set<number>(buffer.accepted);
-  const keyOf = (at: number, role: ReleasedKey['role']): Uint8Array | undefined =>
-    input.keys.find((released) => released.slot === at && released.role === role)?.key;
 
   const self: WantedSeed = {
     ...(entries.at(-1) as SealedSeed),
@@ -79,26 +90,26 @@ function wantedSeeds(input: OpeningInput, slot: Slot): readonly WantedSeed[] {
       { ...entry, key: keyOf(later, 'edge'), context: sealingContext(ctx, 'edge', joinTag, later), sign: -1, by: slot },
     ];
   });
-  return [self, ...edges, ...wantedBackups(input, slot, (earlier) => keyOf(earlier, 'drop'))];
+  return [self, ...edges, ...wantedBackups(work, slot)];
 }
 
 /** s_il of dropped slots i, from the backups of l: mended by l's own word, held to the commitment of i. */
 function wantedBackups(
-  { buffer, deposits, uploadOf }: OpeningInput,
+  { buffer, deposits, isAccepted, keyOf, uploadOf }: OpeningWork,
   slot: Slot,
-  dropKey: (slot: number) => Uint8Array | undefined,
 ): readonly WantedSeed[] {
   const { header, backups } = uploadOf(slot);
   const { joinTag } = header;
-  const opened = Array.from({ length: slot }, (_, i) => i as Slot).filter((i) => !header.voids.includes(i));
+  const isVoid = new Set<number>(header.voids);
+  const opened = Array.from({ length: slot }, (_, i) => i as Slot).filter((i) => !isVoid.has(i));
   return opened.flatMap((earlier, n): WantedSeed[] => {
-    if (buffer.accepted.includes(earlier)) return [];
+    if (isAccepted.has(earlier)) return [];
     const { commitment } = (deposits[earlier] as Deposit).entries[slot - 1] as SealedSeed;
     return [
       {
         commitment,
         sealed: backups[n] as Uint8Array,
-        key: dropKey(earlier),
+        key: keyOf(earlier, 'drop'),
         context: sealingContext(buffer.ctx, 'backup', joinTag, earlier),
         sign: 1,
         by: slot,

@@ -2,15 +2,21 @@
 import { SEED_BYTES } from '@basa/masking';
 import type { Ctx, JoinTag, Slot } from '../brands.ts';
 import { commitmentOf, edgeAttribute, joinTagOf, sealingContext, selfAttribute } from '../naming.ts';
-import type { Certificate, Descriptor } from '../statements.ts';
+import type { Certificate } from '../statements.ts';
 import { ctxOf, userIdOf } from '../statements.ts';
+import type { Transition } from '../transition.ts';
+import { declined } from '../transition.ts';
 import type { Deposit, SealedSeed } from '../user-messages.ts';
 import { depositStatementCodec } from '../user-messages.ts';
-import type { PreparedSession, UserPorts, UserRecord, UserStep } from './session.ts';
+import type { DeviceLedger, LedgerRecord } from './ledger.ts';
+import { entryProblem } from './ledger.ts';
+import type { CheckedDescriptor } from './seat.ts';
+import type { PreparedSession, UserPorts, UserRecord, UserSession } from './session.ts';
 import { evolveSession } from './session.ts';
 
 export interface DepositInput {
-  readonly descriptor: Descriptor;
+  /** What `checkDescriptor` let through. */
+  readonly descriptor: CheckedDescriptor;
   readonly certificate: Certificate;
   readonly deltaId: Uint8Array;
   readonly inputDigest: Uint8Array;
@@ -21,10 +27,21 @@ export interface ToSign {
   readonly statement: Uint8Array;
 }
 
-/** Draws b and s_1 .. s_{K-1}, independent, and seals each to its attribute. */
-export function prepareDeposit(ports: UserPorts, input: DepositInput): UserStep<ToSign> {
+/** The same, with what the device's ledger must hold, durably, before it leaves. */
+export interface Committed extends ToSign {
+  readonly ledger: LedgerRecord;
+}
+
+/** Draws b and s_1 .. s_{K-1}, independent, and seals each to its attribute. A buffer is entered once, ever. */
+export function prepareDeposit(
+  ports: UserPorts,
+  ledger: DeviceLedger,
+  input: DepositInput,
+): Transition<UserSession | undefined, UserRecord, Committed> {
   const { suite, randomBytes } = ports;
   const ctx = ctxOf(suite, input.descriptor);
+  const problem = entryProblem(ledger, ctx);
+  if (problem !== undefined) return declined(undefined, problem);
   const nonce = randomBytes(16);
   const joinTag = joinTagOf(suite, { ctx, user: userIdOf(suite, input.certificate.deviceKey), nonce });
   const edges = Array.from({ length: input.descriptor.bufferSize - 1 }, () => randomBytes(SEED_BYTES));
@@ -35,7 +52,8 @@ export function prepareDeposit(ports: UserPorts, input: DepositInput): UserStep<
   ];
   const entry: UserRecord = { kind: 'prepared', ...input, nonce, self, edges, entries };
   const state = evolveSession(suite, undefined, entry) as PreparedSession;
-  return { state, records: [entry], answer: depositToSign(state), events: [] };
+  const answer = { ...depositToSign(state), ledger: { kind: 'entered' as const, ctx } };
+  return { state, records: [entry], answer, events: [] };
 }
 
 export function depositToSign({ member: { ctx, joinTag, root } }: PreparedSession): ToSign {

@@ -36,8 +36,8 @@ export function buildInput(descriptor: DescriptorBody, update: UpdateInput): Bui
   const staleness = Math.max(0, descriptor.version - trainedOn);
   if (staleness > descriptor.maxStaleness)
     return refused('too-stale', { detail: `${staleness} exceeds ${descriptor.maxStaleness}` });
-  const block = blocks.find(([offset, length]) =>
-    delta.subarray(offset, offset + length).every((value) => value === 0),
+  const block = blocks.find(
+    ([offset, length]) => length > 0 && delta.subarray(offset, offset + length).every((value) => value === 0),
   );
   if (block !== undefined)
     return refused('zero-block', { detail: `entries ${block[0]} to ${block[0] + block[1] - 1}` });

@@ -7,7 +7,7 @@ import { commitmentOf, dropAttribute, sealingContext } from '../naming.ts';
 import type { Refused } from '../refusals.ts';
 import { refused } from '../refusals.ts';
 import type { Receipt } from '../statements.ts';
-import { isSigned, receiptCodec } from '../statements.ts';
+import { isSameSlot, isSigned, receiptCodec } from '../statements.ts';
 import type { InboxEntry } from '../user-messages.ts';
 import type { SlottedSession, UserPorts, UserSession } from './session.ts';
 import { keyRequestToSign } from './slot.ts';
@@ -38,20 +38,17 @@ export function receiveKey(ports: UserPorts, session: UserSession, answer: KeyAn
   return draft;
 }
 
+/** The ticket was held to me before: a receipt of the same slot is mine. */
 function isMyReceipt(
   { suite, authorityKey }: UserPorts,
-  { member, ticket }: SlottedSession,
+  { ticket }: SlottedSession,
   receipt: Receipt,
   requestDigest: Uint8Array,
 ): boolean {
   return (
     isSigned(suite, receiptCodec, receipt, authorityKey) &&
     equalBytes(receipt.requestDigest, requestDigest) &&
-    equalBytes(receipt.ctx, member.ctx) &&
-    receipt.slot === ticket.slot &&
-    equalBytes(receipt.joinTag, member.joinTag) &&
-    equalBytes(receipt.root, member.root) &&
-    equalBytes(receipt.view, ticket.view)
+    isSameSlot(receipt, ticket)
   );
 }
 

@@ -15,7 +15,11 @@ export interface Pins {
   readonly authorityKey: Uint8Array;
 }
 
-export type Seated = { readonly kind: 'seated'; readonly ctx: Ctx } | Refused;
+declare const isChecked: unique symbol;
+/** A descriptor that follows the pinned policy, by the pinned authority. */
+export type CheckedDescriptor = Descriptor & { readonly [isChecked]: true };
+
+export type Seated = { readonly kind: 'seated'; readonly ctx: Ctx; readonly descriptor: CheckedDescriptor } | Refused;
 
 export function checkDescriptor(
   suite: Suite,
@@ -28,7 +32,8 @@ export function checkDescriptor(
     equalBytes(descriptor.authorityKeyId, suite.sha256(authorityKey));
   if (!isAuthoritys) return refused('descriptor-invalid');
   if (!followsPolicy(suite, policy, descriptor)) return refused('descriptor-policy');
-  return now < descriptor.expiry ? { kind: 'seated', ctx: ctxOf(suite, descriptor) } : refused('buffer-not-open');
+  if (now >= descriptor.expiry) return refused('buffer-not-open');
+  return { kind: 'seated', ctx: ctxOf(suite, descriptor), descriptor: descriptor as CheckedDescriptor };
 }
 
 /** Every line of the policy, but that the minimum may be higher than the pinned floor. */
@@ -44,16 +49,19 @@ function followsPolicy(suite: Suite, policy: TaskPolicy, descriptor: Descriptor)
   );
 }
 
-/** A user trains only on a model of the authority's log: one hash per version. */
-export function isLoggedModel(
+/**
+ * A user trains only on a model of the authority's log, one hash per version. The version is tau: it comes from the log,
+ * never from the server. Undefined where the model is not the logged one.
+ */
+export function loggedVersion(
   suite: Suite,
   { policy, authorityKey }: Pins,
   entry: ModelEntry,
   modelHash: Uint8Array,
-): boolean {
-  return (
+): number | undefined {
+  const isLogged =
     isSigned(suite, modelEntryCodec, entry, authorityKey) &&
     equalBytes(entry.task, taskIdOf(suite, policy)) &&
-    equalBytes(entry.modelHash, modelHash)
-  );
+    equalBytes(entry.modelHash, modelHash);
+  return isLogged ? entry.version : undefined;
 }

@@ -3,8 +3,8 @@
  * session goes on with the very bytes it had, or not at all.
  *
  *     prepared --slot--> slotted --key, freeze--> frozen --acknowledged--> acknowledged
- *         \                 \--> abandoned        (a frozen session cannot be abandoned: its bytes may have left)
- *          \--> abandoned
+ *         \                 \--> abandoned             \--outcome--> released
+ *          \--> abandoned        (a frozen session cannot be abandoned: its bytes may have left)
  */
 import type { RandomBytes, SeedSealing, Suite } from '@basa/masking';
 import { Secret } from '@basa/masking';
@@ -73,6 +73,7 @@ export type UserSession =
   | SlottedSession
   | FrozenSession
   | { readonly step: 'acknowledged'; readonly member: Membership }
+  | { readonly step: 'released'; readonly member: Membership }
   | { readonly step: 'abandoned'; readonly member: Membership; readonly reason: RefusalReason };
 
 /** Holds secrets: keep it where only the device's owner can read. */
@@ -94,7 +95,7 @@ export type UserRecord =
       readonly inbox: readonly InboxEntry[];
       readonly ephemeralSecret: Uint8Array;
     }
-  /** Marks delta -> ctx as well: ever after these bytes go to this buffer or none. */
+  /** Ever after these bytes leave for this buffer, or none; the ledger marks delta -> ctx with it. */
   | {
       readonly kind: 'frozen';
       readonly receipt: Receipt;
@@ -104,6 +105,7 @@ export type UserRecord =
       readonly backups: readonly Uint8Array[];
     }
   | { readonly kind: 'acknowledged' }
+  | { readonly kind: 'released' }
   | { readonly kind: 'abandoned'; readonly reason: RefusalReason };
 
 export type UserStep<Answer> = Transition<UserSession, UserRecord, Answer>;
@@ -141,6 +143,8 @@ export function evolveSession(suite: Suite, session: UserSession | undefined, en
     }
     case 'acknowledged':
       return { step: 'acknowledged', member };
+    case 'released':
+      return { step: 'released', member };
     case 'abandoned':
       return { step: 'abandoned', member, reason: entry.reason };
   }
@@ -160,7 +164,7 @@ function membershipOf(suite: Suite, entry: Extract<UserRecord, { kind: 'prepared
 
 /** Overwrites every secret the session holds: when it ends, or before it is dropped from memory. */
 export function wipeSession(session: UserSession): void {
-  if (session.step === 'acknowledged' || session.step === 'abandoned') return;
+  if (session.step !== 'prepared' && session.step !== 'slotted' && session.step !== 'frozen') return;
   const rest =
     session.step === 'slotted' ? [session.ephemeralSecret] : session.step === 'frozen' ? session.earlier : [];
   for (const held of [session.self, ...session.edges, ...rest]) held.wipe();

@@ -3,18 +3,18 @@ import type { MaskPlan, MaskTerm, Secret } from '@basa/masking';
 import { equalBytes, packVector } from '@basa/masking';
 import type { UploadHeader } from '../authority-messages.ts';
 import { authorityMessages } from '../authority-messages.ts';
-import type { Ctx, JoinTag, Slot } from '../brands.ts';
+import type { Slot } from '../brands.ts';
 import type { Refused } from '../refusals.ts';
 import { refused } from '../refusals.ts';
-import type { Outcome } from '../statements.ts';
-import { isSigned, outcomeCodec } from '../statements.ts';
 import { declined, unchanged } from '../transition.ts';
 import { bodyHashOf } from '../upload.ts';
-import type { ToSign } from './deposit.ts';
+import type { Committed, ToSign } from './deposit.ts';
 import { inputDigestOf } from './input.ts';
 import type { UploadDraft } from './key.ts';
+import type { DeviceLedger, LedgerRecord } from './ledger.ts';
+import { commitmentProblem } from './ledger.ts';
 import type { FrozenSession, SlottedSession, UserPorts, UserRecord, UserSession, UserStep } from './session.ts';
-import { evolveSession, wipeSession } from './session.ts';
+import { evolveSession } from './session.ts';
 
 /** What a kernel has to do: the plan, applied to the vector in place, makes x' into y. */
 export interface Masking {
@@ -57,23 +57,18 @@ export function maskInput(
   }
 }
 
-/** The buffer an update was given to, if any: kept by the device, one lock for all its sessions. */
-export interface DeltaCommitment {
-  readonly ctx: Ctx;
-  readonly joinTag: JoinTag;
-}
-
-/** `masked` is y, packed. The record marks delta -> ctx. */
+/** `masked` is y, packed. The answer's ledger record marks delta -> ctx: durable together with the session's record. */
 export function freezeUpload(
   ports: UserPorts,
+  ledger: DeviceLedger,
   session: UserSession,
   draft: UploadDraft,
   masked: Uint8Array,
-  commitment: DeltaCommitment | undefined,
-): UserStep<ToSign> {
+): UserStep<Committed> {
   if (session.step !== 'slotted') return declined(session, refused('wrong-step'));
-  if (commitment !== undefined && !equalBytes(commitment.ctx, session.member.ctx))
-    return declined(session, refused('delta-committed'));
+  const { ctx, joinTag, deltaId } = session.member;
+  const problem = commitmentProblem(ledger, deltaId, { ctx, joinTag });
+  if (problem !== undefined) return declined(session, problem);
   const entry: UserRecord = {
     kind: 'frozen',
     receipt: draft.receipt,
@@ -83,7 +78,8 @@ export function freezeUpload(
     backups: draft.backups,
   };
   const state = evolveSession(ports.suite, session, entry) as FrozenSession;
-  return { state, records: [entry], answer: headerToSign(state), events: [] };
+  const commitment: LedgerRecord = { kind: 'committed', deltaId, ctx, joinTag };
+  return { state, records: [entry], answer: { ...headerToSign(state), ledger: commitment }, events: [] };
 }
 
 export function headerToSign({ member, header }: FrozenSession): ToSign {
@@ -99,12 +95,11 @@ export function packMasked({ member }: SlottedSession | FrozenSession, vector: U
   return packVector(vector, member.descriptor.modulus);
 }
 
-/** The server has the bytes, durably: the seeds are not needed any more. */
+/** The server has the bytes, durably: the seeds are not needed any more; wipe the session once this is recorded. */
 export function acknowledgeUpload(ports: UserPorts, session: UserSession): UserStep<{ readonly kind: 'acknowledged' }> {
   if (session.step === 'acknowledged') return unchanged(session, { kind: 'acknowledged' });
   if (session.step !== 'frozen') return declined(session, refused('wrong-step'));
   const entry: UserRecord = { kind: 'acknowledged' };
-  wipeSession(session);
   return {
     state: evolveSession(ports.suite, session, entry),
     records: [entry],
@@ -113,22 +108,15 @@ export function acknowledgeUpload(ports: UserPorts, session: UserSession): UserS
   };
 }
 
-export type Released = { readonly kind: 'free' } | { readonly kind: 'included' } | Refused;
-
-/**
- * Whether an update given to a buffer may go elsewhere: only with the authority's word that the buffer was aborted, or
- * closed without it. A server that lies "aborted" would collect it twice and learn a difference of sums (attack I1).
- */
-export function judgeOutcome(
-  { suite, authorityKey }: Pick<UserPorts, 'suite' | 'authorityKey'>,
-  commitment: DeltaCommitment,
-  outcome: Outcome,
-): Released {
-  const isAuthoritys = equalBytes(outcome.ctx, commitment.ctx) && isSigned(suite, outcomeCodec, outcome, authorityKey);
-  if (!isAuthoritys) return refused('outcome-invalid');
-  if (outcome.status === 'aborted') return { kind: 'free' };
-  if (outcome.status !== 'closed') return refused('outcome-undecided');
-  return outcome.accepted.some(({ joinTag }) => equalBytes(joinTag, commitment.joinTag))
-    ? { kind: 'included' }
-    : { kind: 'free' };
+/** The update is free for another buffer (`releaseDelta`): the session is over; wipe it once this is recorded. */
+export function releaseSession(ports: UserPorts, session: UserSession): UserStep<{ readonly kind: 'released' }> {
+  if (session.step === 'released') return unchanged(session, { kind: 'released' });
+  if (session.step !== 'frozen' && session.step !== 'acknowledged') return declined(session, refused('wrong-step'));
+  const entry: UserRecord = { kind: 'released' };
+  return {
+    state: evolveSession(ports.suite, session, entry),
+    records: [entry],
+    answer: { kind: 'released' },
+    events: [],
+  };
 }

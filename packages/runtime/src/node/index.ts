@@ -1,6 +1,10 @@
 /** The outside, on Node. */
+export type { TrainingKernelOptions, WasmTrainingKernel } from '../training-kernel.ts';
+export { createTrainingKernel } from '../training-kernel.ts';
 export { createWasmVectorKernel } from '../vector-kernel.ts';
 export { createNodeKeystream } from './keystream.ts';
 export { nodeRandomBytes } from './random.ts';
 export { createNodeSigner } from './signer.ts';
 export { nodeSuite } from './suite.ts';
+export type { WorkerPool, WorkerPoolOptions } from './worker-pool.ts';
+export { createWorkerPool, serveWorker } from './worker-pool.ts';

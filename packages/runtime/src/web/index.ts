@@ -1,4 +1,6 @@
 /** The outside, in a browser. */
+export type { TrainingKernelOptions, WasmTrainingKernel } from '../training-kernel.ts';
+export { createTrainingKernel } from '../training-kernel.ts';
 export { createWasmVectorKernel } from '../vector-kernel.ts';
 export { createWebKeystream } from './keystream.ts';
 export { webRandomBytes } from './random.ts';

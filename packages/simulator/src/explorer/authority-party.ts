@@ -83,7 +83,7 @@ export class AuthorityParty {
     const words = `the authority crashes and has lost "${lost}"`;
     if (hasNoWitness) return [{ local: older, sent: [], words: `${words}; it starts as if nothing had happened` }];
     const core = this.#core(older);
-    const { records } = core.start(this.#core(local).head());
+    const { records } = core.start(this.#core(local).head(), new Uint8Array(16).fill(1));
     const after: AuthorityLocal = { ...older, log: [...older.log, ...records] };
     return [{ local: after, sent: [], words: `${words}; its witness shows it, and it trusts no open buffer` }];
   }
@@ -98,6 +98,9 @@ export class AuthorityParty {
     const { crashes, broken } = this.#cast.options;
     const after = (entries: readonly AuthorityRecord[]): AuthorityLocal =>
       entries.length === 0 ? local : { ...local, log: [...local.log, ...entries] };
+    // Nothing is true before it is durable, and everything afterwards.
+    holdToRecords('the authority', this.#look(live), this.#look(this.#core(local)));
+    live.confirm();
     holdToRecords('the authority', this.#look(live), this.#look(this.#core(after(records))));
     const isRefused = 'kind' in answer && answer.kind === 'refused';
     const sent = isRefused ? [] : sentWith(answer as Answer);

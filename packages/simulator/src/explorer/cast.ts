@@ -7,8 +7,8 @@ import type {
   AuthorityStep,
   Certificate,
   Ctx,
-  Descriptor,
   Millis,
+  Seated,
   ServerPorts,
   TaskId,
   TaskPolicy,
@@ -18,7 +18,7 @@ import {
   AttributeAuthority,
   bufferRequestCodec,
   buildInput,
-  ctxOf,
+  checkDescriptor,
   millis,
   modelAppendCodec,
   taskIdOf,
@@ -65,6 +65,9 @@ export interface Player {
   readonly input: Uint32Array;
 }
 
+/** A buffer as a user takes it: checked against its pins. */
+export type DrawnBuffer = Extract<Seated, { kind: 'seated' }>;
+
 export interface Cast {
   readonly options: CastOptions;
   readonly tools: MaskTools<Keystream>;
@@ -74,7 +77,7 @@ export interface Cast {
   readonly authority: AuthorityPorts;
   readonly server: ServerPorts;
   readonly users: readonly Player[];
-  readonly buffers: readonly { readonly descriptor: Descriptor; readonly ctx: Ctx }[];
+  readonly buffers: readonly DrawnBuffer[];
   /** Task, devices, model 0 and the drawn buffers. */
   readonly genesis: readonly AuthorityRecord[];
 }
@@ -124,6 +127,7 @@ export function castOf(options: CastOptions): Cast {
   const genesis: AuthorityRecord[] = [];
   const written = <Answer extends object>({ records, answer }: AuthorityStep<Answer>): Answer => {
     genesis.push(...records);
+    core.confirm();
     return granted(answer);
   };
 
@@ -139,9 +143,10 @@ export function castOf(options: CastOptions): Cast {
     const request = { ...body, signature: serverSigner.sign(bufferRequestCodec.statement(body)) };
     const fresh = { bufferId: new Uint8Array(16).fill(n), sealingKey: sealings.issuer.publicKey };
     const descriptor = written(core.drawBuffer(request, fresh, nowAt(0)));
-    return { descriptor, ctx: ctxOf(suite, descriptor) };
+    const pins = { policy, authorityKey: authority.signer.publicKey };
+    return granted(checkDescriptor(suite, pins, descriptor, nowAt(0)));
   });
-  const { descriptor } = buffers[0] as { descriptor: Descriptor };
+  const { descriptor } = buffers[0] as DrawnBuffer;
   const players = signers.map((signer, n): Player => {
     const delta = new Float32Array(users);
     delta[n] = 1;

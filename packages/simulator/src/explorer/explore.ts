@@ -3,21 +3,21 @@
  * the core in any order, over a network that keeps every message and may deliver it never, late or again. A party has
  * nothing but its records; so a crash loses what it was about to say, and every step is a restart.
  */
-import type { AuthorityBuffer, SecureBuffer, Slot } from '@basa/protocol';
+import type { AuthorityBuffer, SecureBuffer } from '@basa/protocol';
 import type { AuthorityLocal } from './authority-party.ts';
 import { AuthorityParty } from './authority-party.ts';
 import { canonical } from './canonical.ts';
 import type { Cast, CastOptions } from './cast.ts';
 import { castOf, HOURS, nowAt } from './cast.ts';
 import { Interner } from './interner.ts';
-import type { Fate } from './invariants.ts';
+import type { SettledFate } from './invariants.ts';
 import {
   acknowledgementProblem,
   agreementProblem,
   commitmentProblem,
-  fateOf,
   messageProblem,
   serverProblem,
+  settledFate,
 } from './invariants.ts';
 import type { Ending, Message } from './messages.ts';
 import { RestoreError } from './messages.ts';
@@ -42,7 +42,7 @@ export interface Exploration {
   /** States in which nothing more can happen. */
   readonly terminal: number;
   /** Updates by fate, over all terminal states. */
-  readonly fates: Readonly<Record<Fate, number>>;
+  readonly fates: Readonly<Record<SettledFate, number>>;
   /** Distinct states of one party, and distinct messages: what the global ones are made of. */
   readonly local: number;
   readonly messages: number;
@@ -96,7 +96,7 @@ class Explorer {
     acknowledgement: new Map<number, string | undefined>(),
     users: new Map<number, string | undefined>(),
   };
-  readonly #fates: Record<Fate, number> = { included: 0, excluded: 0, aborted: 0, quarantined: 0 };
+  readonly #fates: Record<SettledFate, number> = { included: 0, excluded: 0, aborted: 0, quarantined: 0, unknown: 0 };
 
   constructor(options: ExploreOptions) {
     this.#options = options;
@@ -316,16 +316,15 @@ class Explorer {
       .find((sentence) => sentence !== undefined);
   }
 
-  /** Each update the server took ends in exactly one way; a rolled-back authority promises nothing but to keep silent. */
+  /** Each update the server took ends in exactly one way. */
   #terminalProblem({ server, authority }: State): string | undefined {
     for (const [at, buffer] of this.#serverBuffersOf(server).entries()) {
       const closing = this.#authorityBuffersOf(authority)[at] as AuthorityBuffer;
-      if (closing.status === 'unknown' && this.#options.rollback) continue;
-      for (const [slot, { header }] of buffer.slots.entries()) {
-        if (header === undefined) continue;
-        const fate = fateOf(slot as Slot, buffer, closing);
+      for (const [number, slot] of buffer.slots.entries()) {
+        if (slot.header === undefined) continue;
+        const fate = settledFate(slot, buffer, closing);
         if (fate === undefined)
-          return `the update in slot ${slot} is lost: the server is ${buffer.status}, the authority ${closing.status}, and nothing more can happen`;
+          return `the update in slot ${number} is lost: the server is ${buffer.status}, the authority ${closing.status}, and nothing more can happen`;
         this.#fates[fate]++;
       }
     }

@@ -1,6 +1,7 @@
 /** What must hold in every state of an exploration, each broken one as a sentence. */
 import { equalBytes, toHex } from '@basa/masking';
-import type { AuthorityBuffer, BufferSlot, Outcome, SecureBuffer, Slot } from '@basa/protocol';
+import type { AuthorityBuffer, BufferSlot, Fate, Outcome, SecureBuffer } from '@basa/protocol';
+import { fateOf } from '@basa/protocol';
 import { canonical } from './canonical.ts';
 import type { Cast } from './cast.ts';
 import type { Message } from './messages.ts';
@@ -8,7 +9,7 @@ import type { ServerLocal } from './server-party.ts';
 import type { UserLocal } from './user-party.ts';
 
 /** What became of an update the server acknowledged. */
-export type Fate = 'included' | 'excluded' | 'aborted' | 'quarantined';
+export type SettledFate = Exclude<Fate, 'pending'>;
 
 type Sentence = string | undefined;
 
@@ -90,6 +91,7 @@ export function agreementProblem(server: readonly SecureBuffer[], authority: rea
     const { status, accepted, descriptor } = server[at] as SecureBuffer;
     // Rolled back: it gives no key and no word, whatever it did before.
     if (closing.status === 'unknown') continue;
+    if (status === 'unknown') return 'the server gave up a buffer the authority remembers';
     if (closing.status === 'closed') {
       const closed = closing.closed?.accepted.map(({ slot }) => slot) ?? [];
       if (closed.length < descriptor.minimum)
@@ -130,12 +132,18 @@ export function commitmentProblem(user: UserLocal, authority: readonly Authority
   return held.length > 1 ? `one update is in buffers ${held.join(' and ')}` : undefined;
 }
 
-/** Where nothing more can happen, every update the server took has exactly one fate, and the authority says the same. */
-export function fateOf(slot: Slot, buffer: SecureBuffer, closing: AuthorityBuffer): Fate | undefined {
-  const isIn = buffer.accepted.includes(slot);
-  const isInAtAuthority = closing.closed?.accepted.some((named) => named.slot === slot) ?? false;
-  if (buffer.status === 'aborted' && closing.status === 'aborted') return 'aborted';
-  if (buffer.status !== 'included' && buffer.status !== 'quarantined') return undefined;
-  if (closing.status !== 'closed' || isIn !== isInAtAuthority) return undefined;
-  return isIn ? buffer.status : 'excluded';
+/** Where nothing more can happen, every update the server took has one fate, and the authority says the same. */
+export function settledFate(
+  { ticket }: BufferSlot,
+  buffer: SecureBuffer,
+  closing: AuthorityBuffer,
+): SettledFate | undefined {
+  const fate = fateOf(buffer, ticket.joinTag);
+  const isIn = closing.closed?.accepted.some(({ joinTag }) => equalBytes(joinTag, ticket.joinTag)) ?? false;
+  if (fate === undefined || fate === 'pending') return undefined;
+  // An authority that lost its memory of the buffer contradicts nothing it signed before.
+  if (closing.status === 'unknown') return fate;
+  if (fate === 'aborted' || fate === 'unknown') return closing.status === fate ? fate : undefined;
+  if (closing.status !== 'closed') return undefined;
+  return isIn === (fate !== 'excluded') ? fate : undefined;
 }

@@ -113,13 +113,14 @@ export class ServerParty {
       case 'model-entry':
         return this.#include(local, buffer, message);
       case 'outcome': {
-        if (message.value.status !== 'aborted') return [];
+        const { status } = message.value;
+        if (status !== 'aborted' && status !== 'unknown') return [];
         return this.#endings(
           local,
           at,
           recordAbort(ports, buffer, message.value),
           [],
-          `the server hears "aborted"${this.#of(at)}`,
+          `the server hears "${status}"${this.#of(at)}`,
         );
       }
       default:
@@ -148,7 +149,8 @@ export class ServerParty {
     { user, buffer: at, value, body }: Extract<Message, { kind: 'upload' }>,
     now: Millis,
   ): Ending<ServerLocal>[] {
-    const { server: ports, tools } = this.#cast;
+    const { server: ports, tools, sealings } = this.#cast;
+    const received = { hash: bodyHashOf(tools.suite, body, []), bytes: body.length, isCanonical: true };
     const cause = `the upload of user ${user} reaches the server${this.#of(at)}`;
     if (judgeHeader(ports, buffer, value, now).kind === 'refused') return [];
     const before: ServerLocal = {
@@ -157,7 +159,7 @@ export class ServerParty {
         n === at ? { ...kept, bodies: new Map(kept.bodies).set(value.slot, body) } : kept,
       ),
     };
-    const step = acceptUpload(ports, buffer, value, bodyHashOf(tools.suite, body, []), now);
+    const step = acceptUpload(ports, buffer, value, received, sealings.sealing, now);
     const isNew = step.records.length > 0 && this.#cast.options.crashes;
     return [
       ...this.#endings(before, at, step, [{ kind: 'acknowledgement', user, buffer: at, value }], cause),
@@ -271,7 +273,7 @@ export class ServerParty {
   /** The server was down for longer than a lease: every lease is as much longer. Once. */
   #comeBack(local: ServerLocal, buffer: SecureBuffer, at: number): Ending<ServerLocal>[] {
     const isWorthIt =
-      buffer.status === 'filling' && buffer.graceMs === 0 && buffer.slots.some(({ status }) => status === 'assigned');
+      buffer.status === 'filling' && buffer.slots.some(({ status, graceMs }) => status === 'assigned' && graceMs === 0);
     if (!this.#cast.options.crashes || !isWorthIt) return [];
     return this.#endings(
       local,

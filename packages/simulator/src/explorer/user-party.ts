@@ -2,14 +2,14 @@
 import type { SeedSealing } from '@basa/masking';
 import { applyMasksInPlace, concatBytes } from '@basa/masking';
 import type {
-  DeltaCommitment,
   FrozenSession,
+  LedgerRecord,
   PreparedSession,
   SlottedSession,
+  Transition,
   UserPorts,
   UserRecord,
   UserSession,
-  UserStep,
 } from '@basa/protocol';
 import {
   abandonSession,
@@ -19,7 +19,6 @@ import {
   freezeUpload,
   headerToSign,
   inputDigestOf,
-  judgeOutcome,
   keyRequestMessage,
   keyRequestToSign,
   maskInput,
@@ -27,6 +26,9 @@ import {
   prepareDeposit,
   receiveKey,
   receiveSlot,
+  releaseDelta,
+  releaseSession,
+  restoreLedger,
   restoreSession,
   uploadHeaderMessage,
 } from '@basa/protocol';
@@ -39,8 +41,8 @@ import type { Ending, Message } from './messages.ts';
 export interface UserLocal {
   /** The records of its session in each buffer. */
   readonly sessions: readonly (readonly UserRecord[])[];
-  /** Where its update was given to. */
-  readonly commitment?: DeltaCommitment;
+  /** Which buffers it entered, and where its update was given to. */
+  readonly ledger: readonly LedgerRecord[];
   /** How often it forgot something: what it draws afterwards is fresh. */
   readonly forgot: number;
 }
@@ -56,13 +58,17 @@ export class UserParty {
     this.#player = cast.users[number] as Player;
   }
 
+  get #deltaId(): Uint8Array {
+    return new Uint8Array(16).fill(this.#number);
+  }
+
   get name(): string {
     return `user ${this.#number}`;
   }
 
   /** On its way to buffer 0. */
   initial(): Ending<UserLocal> {
-    const nothing: UserLocal = { sessions: this.#cast.buffers.map(() => []), forgot: 0 };
+    const nothing: UserLocal = { sessions: this.#cast.buffers.map(() => []), ledger: [], forgot: 0 };
     return this.#prepare(nothing, 0)[0] as Ending<UserLocal>;
   }
 
@@ -101,12 +107,13 @@ export class UserParty {
     const { buffers, tools } = this.#cast;
     const { certificate, input } = this.#player;
     const { descriptor } = buffers[buffer] as Cast['buffers'][number];
-    const step = prepareDeposit(this.#ports(local, buffer, 'prepare', this.#sealing()), {
+    const step = prepareDeposit(this.#ports(local, buffer, 'prepare', this.#sealing()), restoreLedger(local.ledger), {
       descriptor,
       certificate,
-      deltaId: new Uint8Array(16).fill(this.#number),
+      deltaId: this.#deltaId,
       inputDigest: inputDigestOf(tools.suite, input),
     });
+    if (step.state === undefined) return [];
     const sent = [this.#deposit(buffer, step.state as PreparedSession)];
     return this.#endings(local, buffer, step, sent, `${this.name} prepares its deposit${this.#of(buffer)}`);
   }
@@ -123,7 +130,7 @@ export class UserParty {
     if (draft.kind === 'refused') return [];
     const { vector, plan } = granted(maskInput(ports, session, this.#player.input, draft));
     applyMasksInPlace(vector, plan, this.#cast.tools);
-    const step = freezeUpload(ports, session, draft, packMasked(session, vector), local.commitment);
+    const step = freezeUpload(ports, restoreLedger(local.ledger), session, draft, packMasked(session, vector));
     const sent = step.state.step === 'frozen' ? [this.#uploadOf(local, buffer, step.state)] : [];
     return this.#endings(local, buffer, step, sent, cause);
   }
@@ -157,12 +164,19 @@ export class UserParty {
     };
   }
 
-  #learn(local: UserLocal, message: Extract<Message, { kind: 'outcome' }>, cause: string): Ending<UserLocal>[] {
-    const { commitment, ...rest } = local;
-    if (commitment === undefined) return [];
-    const ports = { suite: this.#cast.tools.suite, authorityKey: this.#cast.server.authorityKey };
-    if (judgeOutcome(ports, commitment, message.value).kind !== 'free') return [];
-    return [{ local: rest, sent: [], words: `${cause}; its update is free for another buffer` }];
+  #learn(
+    local: UserLocal,
+    { buffer, value }: Extract<Message, { kind: 'outcome' }>,
+    cause: string,
+  ): Ending<UserLocal>[] {
+    const ports = this.#ports(local, buffer, 'outcome');
+    const ledger = restoreLedger(local.ledger);
+    const { records } = releaseDelta(ports, ledger, this.#deltaId, value);
+    const session = this.#session(local, buffer);
+    if (records.length === 0 || session === undefined) return [];
+    const released = releaseSession(ports, session);
+    const after = { ...withRecords(local, buffer, released.records), ledger: [...local.ledger, ...records] };
+    return [{ local: after, sent: [], words: `${cause}; its update is free for another buffer` }];
   }
 
   #leave(local: UserLocal, buffer: number): Ending<UserLocal>[] {
@@ -185,17 +199,21 @@ export class UserParty {
   #forget(local: UserLocal): Ending<UserLocal>[] {
     const { broken } = this.#cast.options;
     if (local.forgot > 0) return [];
-    if (broken === 'user forgets where its update went' && local.commitment !== undefined) {
-      const { commitment: _, ...rest } = local;
-      return [{ local: { ...rest, forgot: 1 }, sent: [], words: `${this.name} forgets where its update went` }];
+    if (broken === 'user forgets where its update went' && local.ledger.some(isCommitment)) {
+      const ledger = local.ledger.filter((entry) => !isCommitment(entry));
+      return [
+        { local: { ...local, ledger, forgot: 1 }, sent: [], words: `${this.name} forgets where its update went` },
+      ];
     }
     if (broken !== 'user forgets its last record') return [];
     return local.sessions.flatMap((records, buffer) => {
       if (records.length < 2) return [];
       const sessions = local.sessions.map((all, n) => (n === buffer ? all.slice(0, -1) : all));
+      // What was durable together is lost together.
+      const ledger = records.at(-1)?.kind === 'frozen' ? local.ledger.filter((e) => !isCommitment(e)) : local.ledger;
       return [
         {
-          local: { ...local, sessions, forgot: 1 },
+          local: { ...local, sessions, ledger, forgot: 1 },
           sent: [],
           words: `${this.name} crashes and has lost "${records.at(-1)?.kind}"`,
         },
@@ -206,12 +224,16 @@ export class UserParty {
   #endings<Answer extends object>(
     local: UserLocal,
     buffer: number,
-    step: UserStep<Answer>,
+    step: Transition<UserSession | undefined, UserRecord, Answer>,
     sent: readonly Message[],
     cause: string,
   ): Ending<UserLocal>[] {
     const { suite } = this.#cast.tools;
-    const after = (records: readonly UserRecord[]): UserLocal => withRecords(local, buffer, records);
+    const after = (entries: readonly UserRecord[]): UserLocal => {
+      const marked = entries.length === 0 ? undefined : (step.answer as { readonly ledger?: LedgerRecord }).ledger;
+      const next = withRecords(local, buffer, entries);
+      return marked === undefined ? next : { ...next, ledger: [...local.ledger, marked] };
+    };
     holdToRecords(this.name, step.state, restoreSession(suite, after(step.records).sessions[buffer] ?? []));
     const { records, answer } = step;
     return endingsOf({ who: 'it', cause, records, answer, sent, after, crashes: this.#cast.options.crashes });
@@ -252,11 +274,11 @@ export class UserParty {
   }
 }
 
-/** The local state with more records of one session; a frozen one marks the update. */
 function withRecords(local: UserLocal, buffer: number, records: readonly UserRecord[]): UserLocal {
-  const sessions = local.sessions.map((before, n) => (n === buffer ? [...before, ...records] : before));
-  const frozen = records.find((entry) => entry.kind === 'frozen');
-  if (frozen?.kind !== 'frozen') return { ...local, sessions };
-  const { ctx, joinTag } = frozen.receipt;
-  return { ...local, sessions, commitment: { ctx, joinTag } };
+  if (records.length === 0) return local;
+  return { ...local, sessions: local.sessions.map((before, n) => (n === buffer ? [...before, ...records] : before)) };
+}
+
+function isCommitment({ kind }: LedgerRecord): boolean {
+  return kind === 'committed';
 }

@@ -5,7 +5,7 @@
  */
 import { DecodeError, toHex } from '@basa/masking';
 import type { BufferSlot, Ctx, Outcome, Refused, SecureBuffer, SumVerdict } from '@basa/protocol';
-import { abandonSession, judgeOutcome, millis } from '@basa/protocol';
+import { abandonSession, millis } from '@basa/protocol';
 import { CLOSE_MS, Federation, OPEN_MS } from '../federation.ts';
 import type { FederationDevice } from '../federation-device.ts';
 import type { Environment } from '../world.ts';
@@ -172,14 +172,13 @@ class SimulationRun {
       device.leave();
       return;
     }
-    const commitment = device.commitments.get(toHex(device.deltaId));
-    if (commitment === undefined) return;
-    const outcome = this.#world.call('outcome', () => this.#world.authority.outcome(commitment.ctx));
-    const released = judgeOutcome(device.ports, commitment, outcome);
+    if (session.step === 'abandoned') {
+      device.leave();
+      return;
+    }
+    const released = this.#world.call('outcome', () => device.release());
     if (released.kind === 'included') device.newUpdate();
-    if (released.kind !== 'free') return;
-    device.commitments.delete(toHex(device.deltaId));
-    device.leave();
+    if (released.kind === 'free') device.leave();
   }
 
   /** Faults end, time runs out, and everything that is still open is brought to its end. */

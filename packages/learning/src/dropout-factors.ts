@@ -1,0 +1,9 @@
+/** The draws of dropout, the same for every engine. */
+import type { RandomStream } from './random-stream.ts';
+
+/** Zero with probability `rate` (to 2^-32), else 1 / (1 - rate). */
+export function fillDropout(factors: Float32Array | Float64Array, rate: number, random: RandomStream): void {
+  const kept = Math.fround(1 / (1 - rate));
+  const limit = rate * 2 ** 32;
+  for (let n = 0; n < factors.length; n++) factors[n] = random.u32() < limit ? 0 : kept;
+}

@@ -1,0 +1,36 @@
+/** The port between the trainer's loop and the arithmetic: one batch at a time, parameters kept inside. */
+
+import type { Model } from './model.ts';
+import type { RandomStream } from './random-stream.ts';
+
+/** One step of descent: v = momentum v + (clipped gradient + weightDecay w); w -= learningRate v (PyTorch's SGD). */
+export interface Descent {
+  readonly learningRate: number;
+  readonly momentum: number;
+  readonly weightDecay: number;
+  /** Gradients longer than this (L2, over all parameters) are shortened to it. */
+  readonly clipNorm?: number;
+}
+
+/**
+ * Not re-entrant, one per thread. A batch is written to `inputs` and `labels`, then run; results stay until the next.
+ */
+export interface Engine {
+  readonly name: string;
+  readonly model: Model;
+  readonly batchCapacity: number;
+  readonly inputs: Float32Array | Float64Array;
+  readonly labels: Int32Array;
+  /** One row of words per class for each example of the batch, after `run`. */
+  readonly outputs: Float32Array | Float64Array;
+  setParameters(parameters: Float32Array | Float64Array): void;
+  readParameters(target: Float32Array | Float64Array): void;
+  readGradients(target: Float32Array | Float64Array): void;
+  /** Forgets momentum. */
+  rest(): void;
+  /** Forward without dropout; returns the sum of losses. */
+  run(count: number): number;
+  /** Forward with dropout drawn from `random`, and backward; returns the sum of losses, gradients are of their mean. */
+  learn(count: number, random: RandomStream): number;
+  descend(descent: Descent): void;
+}

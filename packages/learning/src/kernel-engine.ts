@@ -1,0 +1,71 @@
+/** The fast engine: a network laid out in one arena of a `TrainingKernel`, and the calls that run it. */
+import { Arena } from './arena.ts';
+import { clipScale } from './clip.ts';
+import type { Descent, Engine } from './engine.ts';
+import { buildStages, scratchWords } from './kernel-network.ts';
+import type { Stage } from './kernel-stage.ts';
+import type { Model } from './model.ts';
+import { wordsOf } from './model.ts';
+import type { RandomStream } from './random-stream.ts';
+import type { TrainingKernel } from './training-kernel.ts';
+
+/** Takes the kernel for itself. */
+export function createKernelEngine(model: Model, kernel: TrainingKernel, batchCapacity = 32): Engine {
+  const arena = new Arena(kernel);
+  const words = model.dimension;
+  const parameters = arena.take(words);
+  const gradients = arena.take(words);
+  const velocity = arena.take(words);
+  const inputs = arena.take(batchCapacity * wordsOf(model.input));
+  const labels = arena.take(batchCapacity);
+  const scratch = scratchWords(model);
+  const network = buildStages(model, {
+    kernel,
+    arena,
+    batchCapacity,
+    inputs,
+    parameters,
+    gradients,
+    panels: arena.take(scratch.panels),
+    image: arena.take(scratch.image),
+  });
+  arena.reserve();
+
+  const forward = (count: number, random?: RandomStream): void => {
+    for (const stage of network.stages) stage.forward(count, random);
+  };
+  const loss = (count: number): number =>
+    kernel.softmaxCrossEntropy(network.gradient, network.output, labels, count, model.classes, 1 / count);
+
+  return {
+    name: kernel.name,
+    model,
+    batchCapacity,
+    inputs: arena.floats(inputs, batchCapacity * wordsOf(model.input)),
+    labels: new Int32Array(arena.memory.buffer, labels, batchCapacity),
+    outputs: arena.floats(network.output, batchCapacity * model.classes),
+    setParameters: (values) => arena.floats(parameters, words).set(values),
+    readParameters: (target) => target.set(arena.floats(parameters, words)),
+    readGradients: (target) => target.set(arena.floats(gradients, words)),
+    rest: () => arena.clear(velocity, words),
+    run(count) {
+      forward(count);
+      return loss(count);
+    },
+    learn(count, random) {
+      arena.clear(gradients, words);
+      forward(count, random);
+      const sum = loss(count);
+      backward(network.stages, count);
+      return sum;
+    },
+    descend({ learningRate, momentum, weightDecay, clipNorm }: Descent) {
+      const scale = clipNorm === undefined ? 1 : clipScale(kernel.squaredNorm(gradients, words), clipNorm);
+      kernel.descend(parameters, gradients, velocity, words, learningRate, momentum, weightDecay, scale);
+    },
+  };
+}
+
+function backward(stages: readonly Stage[], count: number): void {
+  for (let index = stages.length - 1; index >= 0; index--) stages[index]?.backward(count);
+}

@@ -1,0 +1,30 @@
+/** One layer of a network as two calls over addresses: forward and backward for the first `count` rows. */
+import type { Arena } from './arena.ts';
+import type { RandomStream } from './random-stream.ts';
+import type { TrainingKernel } from './training-kernel.ts';
+
+export interface Stage {
+  /** Drops out only where `random` is given. */
+  forward(count: number, random?: RandomStream): void;
+  backward(count: number): void;
+}
+
+/** Where everything of a network lies. */
+export interface Layout {
+  readonly kernel: TrainingKernel;
+  readonly arena: Arena;
+  readonly batchCapacity: number;
+  readonly inputs: number;
+  readonly parameters: number;
+  readonly gradients: number;
+  /** Scratch that stages use one after the other: packed weights, and one padded image. */
+  readonly panels: number;
+  readonly image: number;
+}
+
+/** A layer's words before or after: their gradient is undefined where nobody before needs one. */
+export interface Place {
+  readonly words: number;
+  readonly value: number;
+  readonly gradient: number | undefined;
+}

@@ -1,0 +1,149 @@
+/** The slow, obvious engine in Float64: oracle of the fast one, and its fallback where wasm SIMD is absent. */
+import { clipScale } from './clip.ts';
+import { fillDropout } from './dropout-factors.ts';
+import type { Engine } from './engine.ts';
+import { ln } from './exact-math.ts';
+import type { Model, ModelLayer } from './model.ts';
+import { wordsOf } from './model.ts';
+import type { RandomStream } from './random-stream.ts';
+import * as layers from './reference-layers.ts';
+
+/** What came out of a layer for one example, and how a gradient goes back through it. */
+interface Passed {
+  readonly output: Float64Array;
+  readonly back: (dy: Float64Array) => Float64Array;
+}
+
+export function createReferenceEngine(model: Model, batchCapacity = 32): Engine {
+  const parameters = new Float64Array(model.dimension);
+  const gradients = new Float64Array(model.dimension);
+  const velocity = new Float64Array(model.dimension);
+  const words = wordsOf(model.input);
+  const inputs = new Float64Array(batchCapacity * words);
+  const labels = new Int32Array(batchCapacity);
+  const outputs = new Float64Array(batchCapacity * model.classes);
+
+  const view = (vector: Float64Array, { tensors }: ModelLayer): layers.Weights => {
+    const cut = (t: { offset: number; length: number } | undefined): Float64Array =>
+      vector.subarray(t?.offset ?? 0, (t?.offset ?? 0) + (t?.length ?? 0));
+    return { weight: cut(tensors?.weight), bias: cut(tensors?.bias) };
+  };
+
+  /** Dropout factors of the whole batch, layer after layer: the order in which the fast engine draws them. */
+  const drawDropout = (count: number, random: RandomStream): Map<ModelLayer, Float64Array> => {
+    const factors = new Map<ModelLayer, Float64Array>();
+    for (const entry of model.layers) {
+      if (entry.layer.kind !== 'dropout') continue;
+      const drawn = new Float64Array(count * wordsOf(entry.input));
+      fillDropout(drawn, entry.layer.rate, random);
+      factors.set(entry, drawn);
+    }
+    return factors;
+  };
+
+  const pass = (row: number, dropout: Map<ModelLayer, Float64Array>): { output: Float64Array; trail: Passed[] } => {
+    const trail: Passed[] = [];
+    let x: Float64Array = inputs.slice(row * words, (row + 1) * words);
+    for (const entry of model.layers) {
+      const size = wordsOf(entry.input);
+      const factors = dropout.get(entry)?.subarray(row * size, (row + 1) * size);
+      const passed = passLayer(entry, x, view(parameters, entry), view(gradients, entry), factors);
+      trail.push(passed);
+      x = passed.output;
+    }
+    return { output: x, trail };
+  };
+
+  const lossOf = (output: Float64Array, label: number): number => -ln(layers.softmaxOf(output)[label] as number);
+
+  return {
+    name: 'plain Float64',
+    model,
+    batchCapacity,
+    inputs,
+    labels,
+    outputs,
+    setParameters: (values) => parameters.set(values),
+    readParameters: (target) => target.set(parameters),
+    readGradients: (target) => target.set(gradients),
+    rest: () => void velocity.fill(0),
+    run(count) {
+      let loss = 0;
+      for (let row = 0; row < count; row++) {
+        const { output } = pass(row, new Map());
+        outputs.set(output, row * model.classes);
+        loss += lossOf(output, labels[row] as number);
+      }
+      return loss;
+    },
+    learn(count, random) {
+      gradients.fill(0);
+      const dropout = drawDropout(count, random);
+      let loss = 0;
+      for (let row = 0; row < count; row++) {
+        const { output, trail } = pass(row, dropout);
+        const label = labels[row] as number;
+        outputs.set(output, row * model.classes);
+        loss += lossOf(output, label);
+        let dy: Float64Array = layers.softmaxOf(output).map((p, c) => (p - (c === label ? 1 : 0)) / count);
+        for (const { back } of trail.reverse()) dy = back(dy);
+      }
+      return loss;
+    },
+    descend({ learningRate, momentum, weightDecay, clipNorm }) {
+      const squares = gradients.reduce((sum, value) => sum + value * value, 0);
+      const scale = clipNorm === undefined ? 1 : clipScale(squares, clipNorm);
+      for (let n = 0; n < parameters.length; n++) {
+        const w = parameters[n] as number;
+        const v = momentum * (velocity[n] as number) + (gradients[n] as number) * scale + weightDecay * w;
+        velocity[n] = v;
+        parameters[n] = w - learningRate * v;
+      }
+    },
+  };
+}
+
+function passLayer(
+  entry: ModelLayer,
+  x: Float64Array,
+  own: layers.Weights,
+  gradient: layers.Weights,
+  factors: Float64Array | undefined,
+): Passed {
+  const { layer } = entry;
+  switch (layer.kind) {
+    case 'conv2d':
+      return {
+        output: layers.convolve(entry, layer, x, own),
+        back: (dy) => layers.convolveBack(entry, layer, x, dy, own, gradient),
+      };
+    case 'dense':
+      return { output: layers.multiply(x, own), back: (dy) => layers.multiplyBack(x, dy, own, gradient) };
+    case 'maxPool': {
+      const places = layers.poolPlaces(entry, layer, x);
+      const output = Float64Array.from(places, (at) => x[at] as number);
+      return { output, back: (dy) => layers.scatter(dy, places, x.length) };
+    }
+    case 'groupNorm': {
+      const normalised = layers.normalise(entry, layer, x);
+      const output = layers.scaleAndShift(normalised, own);
+      return { output, back: (dy) => layers.normaliseBack(normalised, dy, own, gradient) };
+    }
+    case 'relu':
+      return { output: x.map((v) => Math.max(v, 0)), back: (dy) => dy.map((g, n) => ((x[n] as number) > 0 ? g : 0)) };
+    case 'sigmoid': {
+      const y = layers.sigmoidOf(x);
+      return { output: y, back: (dy) => dy.map((g, n) => g * (y[n] as number) * (1 - (y[n] as number))) };
+    }
+    case 'softmax': {
+      const y = layers.softmaxOf(x);
+      return { output: y, back: (dy) => layers.softmaxBack(y, dy) };
+    }
+    case 'dropout': {
+      const by = (v: Float64Array): Float64Array => (factors ? v.map((value, n) => value * (factors[n] as number)) : v);
+      return { output: by(x), back: by };
+    }
+    case 'flatten':
+      return { output: x, back: (dy) => dy };
+  }
+}

@@ -1,0 +1,63 @@
+/** What the server does with the mean of a buffer or of a round: descent, with momentum, or Adam's. */
+
+/** Written into the model version by version; delta = start - end, so that a step subtracts. */
+export interface ServerStep {
+  /** Changes `parameters` in place by the mean delta. */
+  applyInPlace(parameters: Float32Array, meanDelta: Float64Array | Float32Array): void;
+}
+
+/** FedBuff: w -= rate * mean. */
+export function fedBuffStep(rate: number): ServerStep {
+  return fedAvgStep({ rate, momentum: 0 });
+}
+
+/** FedAvg with server momentum: v = momentum v + mean; w -= rate v (fact sheet 1.6). */
+export function fedAvgStep({ rate, momentum }: { readonly rate: number; readonly momentum: number }): ServerStep {
+  let velocity: Float64Array | undefined;
+  return {
+    applyInPlace(parameters, mean) {
+      checkLengths(parameters, mean);
+      velocity ??= new Float64Array(parameters.length);
+      for (let n = 0; n < parameters.length; n++) {
+        const v = momentum * (velocity[n] as number) + (mean[n] as number);
+        velocity[n] = v;
+        parameters[n] = (parameters[n] as number) - rate * v;
+      }
+    },
+  };
+}
+
+export interface AdamOptions {
+  readonly rate: number;
+  readonly beta1?: number;
+  readonly beta2?: number;
+  /** tau of Reddi et al. 2021, Algorithm 2: how adaptive the step is. */
+  readonly adaptivity?: number;
+}
+
+/** FedAdam (Reddi et al. 2021): m, v start at 0 and are not bias-corrected; w -= rate m / (sqrt(v) + adaptivity). */
+export function fedAdamStep({ rate, beta1 = 0.9, beta2 = 0.99, adaptivity = 1e-3 }: AdamOptions): ServerStep {
+  let first: Float64Array | undefined;
+  let second: Float64Array | undefined;
+  return {
+    applyInPlace(parameters, mean) {
+      checkLengths(parameters, mean);
+      first ??= new Float64Array(parameters.length);
+      second ??= new Float64Array(parameters.length);
+      for (let n = 0; n < parameters.length; n++) {
+        const delta = mean[n] as number;
+        const m = beta1 * (first[n] as number) + (1 - beta1) * delta;
+        const v = beta2 * (second[n] as number) + (1 - beta2) * delta * delta;
+        first[n] = m;
+        second[n] = v;
+        parameters[n] = (parameters[n] as number) - (rate * m) / (Math.sqrt(v) + adaptivity);
+      }
+    },
+  };
+}
+
+function checkLengths(parameters: Float32Array, mean: ArrayLike<number>): void {
+  if (parameters.length !== mean.length) {
+    throw new RangeError(`a mean of ${mean.length} for a model of ${parameters.length} parameters`);
+  }
+}

@@ -1,0 +1,150 @@
+/**
+ * A user's own TensorFlow.js model as an engine: tfjs computes losses and gradients, descent and everything around it
+ * are ours. tfjs is an optional peer dependency, described here only as far as it is used. Its dropout has its own
+ * randomness and its backends their own arithmetic, so bits repeat only as far as tfjs lets them.
+ */
+import { clipScale } from './clip.ts';
+import type { Engine } from './engine.ts';
+import type { Model, Shape, Tensor } from './model.ts';
+import { wordsOf } from './model.ts';
+
+export interface TfTensor {
+  readonly shape: number[];
+  dataSync(): ArrayLike<number>;
+  dispose(): void;
+}
+
+export interface TfWeight<T extends TfTensor = TfTensor> {
+  readonly name: string;
+  /** The variable behind the weight. */
+  read(): T;
+}
+
+/** What is used of `tf.LayersModel`. */
+export interface TfModel<T extends TfTensor = TfTensor> {
+  readonly name: string;
+  readonly inputs: readonly { readonly shape: readonly (number | null)[] }[];
+  readonly outputs: readonly { readonly shape: readonly (number | null)[] }[];
+  readonly weights: readonly unknown[];
+  readonly trainableWeights: readonly TfWeight<T>[];
+  getWeights(trainableOnly?: boolean): T[];
+  setWeights(weights: T[]): void;
+  apply(inputs: T, options?: { training?: boolean }): unknown;
+}
+
+/** What is used of `tf` itself. */
+export interface Tf<T extends TfTensor = TfTensor> {
+  tidy(run: () => void): unknown;
+  tensor(values: Float32Array | Int32Array, shape: number[], dtype?: 'float32' | 'int32'): T;
+  oneHot(indices: T, depth: number): T;
+  readonly losses: { softmaxCrossEntropy(oneHot: T, logits: T): T };
+  /** The variables are of a class of tfjs's own: `never` fits it without naming it. */
+  variableGrads(loss: () => T, variables: never[]): { value: TfTensor; grads: Record<string, TfTensor> };
+}
+
+/** For a model that ends in logits, one per class, and whose weights are all trainable. */
+export function createTfjsEngine<T extends TfTensor>(tf: Tf<T>, network: TfModel<T>, batchCapacity = 32): Engine {
+  const model = describe(network);
+  const inputShape = (network.inputs[0]?.shape ?? []).slice(1).map((size) => size ?? 1);
+  const words = wordsOf(model.input);
+  const parameters = new Float32Array(model.dimension);
+  const gradients = new Float32Array(model.dimension);
+  const velocity = new Float32Array(model.dimension);
+  const inputs = new Float32Array(batchCapacity * words);
+  const labels = new Int32Array(batchCapacity);
+  const outputs = new Float32Array(batchCapacity * model.classes);
+  // What a weight reads as is its variable, which has a name of its own.
+  const variables = network.trainableWeights.map((weight): T & { name?: string } => weight.read());
+
+  const loadWeights = (): void => {
+    const tensors = model.manifest.map(({ offset, length, shape }) =>
+      tf.tensor(parameters.slice(offset, offset + length), [...shape]),
+    );
+    network.setWeights(tensors);
+    for (const tensor of tensors) tensor.dispose();
+  };
+  /** The mean loss of the first `count` rows; leaves the logits in `outputs`. */
+  const lossOf = (count: number, training: boolean): T => {
+    const batch = tf.tensor(inputs.slice(0, count * words), [count, ...inputShape]);
+    const logits = network.apply(batch, { training }) as T;
+    outputs.set(Float32Array.from(logits.dataSync()));
+    const hot = tf.oneHot(tf.tensor(labels.slice(0, count), [count], 'int32'), model.classes);
+    return tf.losses.softmaxCrossEntropy(hot, logits);
+  };
+
+  return {
+    name: 'TensorFlow.js',
+    model,
+    batchCapacity,
+    inputs,
+    labels,
+    outputs,
+    setParameters(values) {
+      parameters.set(values);
+      loadWeights();
+    },
+    readParameters: (target) => target.set(parameters),
+    readGradients: (target) => target.set(gradients),
+    rest: () => void velocity.fill(0),
+    run(count) {
+      let sum = 0;
+      tf.tidy(() => {
+        sum = count * (lossOf(count, false).dataSync()[0] ?? Number.NaN);
+      });
+      return sum;
+    },
+    learn(count) {
+      const { value, grads } = tf.variableGrads(() => lossOf(count, true), variables as never[]);
+      for (const [n, { offset, name }] of model.manifest.entries()) {
+        const gradient = grads[variables[n]?.name ?? name];
+        if (gradient === undefined) throw new Error(`tfjs gave no gradient of ${name}`);
+        gradients.set(Float32Array.from(gradient.dataSync()), offset);
+      }
+      const loss = value.dataSync()[0] ?? Number.NaN;
+      for (const tensor of [value, ...Object.values(grads)]) tensor.dispose();
+      return count * loss;
+    },
+    descend({ learningRate, momentum, weightDecay, clipNorm }) {
+      const squares = gradients.reduce((sum, value) => sum + value * value, 0);
+      const scale = clipNorm === undefined ? 1 : clipScale(squares, clipNorm);
+      for (let n = 0; n < parameters.length; n++) {
+        const w = parameters[n] as number;
+        const v = momentum * (velocity[n] as number) + (gradients[n] as number) * scale + weightDecay * w;
+        velocity[n] = v;
+        parameters[n] = w - learningRate * v;
+      }
+      loadWeights();
+    },
+  };
+}
+
+/** The manifest in the order of the model's own weights. */
+function describe(network: TfModel): Model {
+  if (network.weights.length !== network.trainableWeights.length) {
+    throw new RangeError(`${network.name} has weights that are not trained; they would differ between users`);
+  }
+  const tensors = network.getWeights(true);
+  const manifest: Tensor[] = [];
+  let offset = 0;
+  for (const [n, { shape }] of tensors.entries()) {
+    const length = shape.reduce((product, size) => product * size, 1);
+    const fanIn = Math.max(1, length / (shape.at(-1) ?? 1)); // tfjs keeps outputs last
+    manifest.push({
+      name: network.trainableWeights[n]?.name ?? `weight${n}`,
+      shape: [...shape],
+      offset,
+      length,
+      fanIn,
+    });
+    offset += length;
+  }
+  const classes = network.outputs[0]?.shape.at(-1) ?? 0;
+  return { name: network.name, input: inputOf(network), layers: [], manifest, dimension: offset, classes };
+}
+
+function inputOf(network: TfModel): Shape {
+  const [height = 1, width = 1, channels = 1] = (network.inputs[0]?.shape ?? []).slice(1).map((size) => size ?? 1);
+  const rank = (network.inputs[0]?.shape.length ?? 0) - 1;
+  if (rank === 1) return { height: 1, width: 1, channels: height };
+  return { height, width, channels };
+}

@@ -1,0 +1,149 @@
+/** Local training as one call over flat vectors: the port, and the loop that fills it from any engine. */
+import type { Descent, Engine } from './engine.ts';
+import { initialParameters } from './initial.ts';
+import type { Model } from './model.ts';
+import { randomStream } from './random-stream.ts';
+import type { BatchWriter, Dataset, Samples } from './samples.ts';
+import { batchWriter } from './samples.ts';
+
+export interface TrainRequest extends Partial<Descent> {
+  readonly start: Float32Array;
+  readonly samples: Samples;
+  /** Whole passes over the samples (1 by default), or steps of one batch. */
+  readonly epochs?: number;
+  readonly steps?: number;
+  readonly batchSize: number;
+  readonly learningRate: number;
+  /** Fixes the order of examples and the dropout. */
+  readonly seed: number;
+}
+
+export interface TrainResult {
+  /** start - end: a descent step of the server subtracts it. */
+  readonly delta: Float32Array;
+  /** Mean over the examples seen, each before its own step. */
+  readonly loss: number;
+  /** Examples seen. */
+  readonly samples: number;
+}
+
+export interface Evaluation {
+  readonly loss: number;
+  readonly accuracy: number;
+  readonly samples: number;
+}
+
+export interface Trainer {
+  readonly name: string;
+  readonly model: Model;
+  init(seed: number): Float32Array;
+  train(request: TrainRequest): TrainResult;
+  evaluate(parameters: Float32Array, samples: Samples): Evaluation;
+}
+
+export function createTrainer(engine: Engine): Trainer {
+  const writers = new WeakMap<Dataset, BatchWriter>();
+  const write = (dataset: Dataset, indices: Uint32Array): void => {
+    let writer = writers.get(dataset);
+    if (writer === undefined) {
+      writer = batchWriter(fitting(dataset, engine.model));
+      writers.set(dataset, writer);
+    }
+    writer(engine.inputs, engine.labels, indices);
+  };
+  return {
+    name: engine.name,
+    model: engine.model,
+    init: (seed) => initialParameters(engine.model, seed),
+    train: (request) => train(engine, write, request),
+    evaluate: (parameters, samples) => evaluate(engine, write, parameters, samples),
+  };
+}
+
+type Write = (dataset: Dataset, indices: Uint32Array) => void;
+
+function train(engine: Engine, write: Write, request: TrainRequest): TrainResult {
+  const { samples, batchSize, learningRate, momentum = 0, weightDecay = 0, clipNorm, seed } = request;
+  checkRequest(engine, request);
+  const descent = { learningRate, momentum, weightDecay, ...(clipNorm !== undefined && { clipNorm }) };
+  engine.setParameters(request.start);
+  engine.rest();
+  const order = Uint32Array.from(samples.indices);
+  const batches = Math.ceil(order.length / batchSize);
+  const steps = request.steps ?? (request.epochs ?? 1) * batches;
+  const shuffles = randomStream(seed, 'order');
+  const dropouts = randomStream(seed, 'dropout');
+  let loss = 0;
+  let seen = 0;
+  for (let step = 0; step < steps; step++) {
+    const first = (step % batches) * batchSize;
+    if (first === 0) shuffles.shuffle(order);
+    const batch = order.subarray(first, first + batchSize); // the last one may be smaller, and averages over itself
+    write(samples.dataset, batch);
+    loss += engine.learn(batch.length, dropouts);
+    seen += batch.length;
+    engine.descend(descent);
+  }
+  const delta = new Float32Array(engine.model.dimension);
+  engine.readParameters(delta);
+  for (let n = 0; n < delta.length; n++) delta[n] = (request.start[n] as number) - (delta[n] as number);
+  return { delta, loss: loss / seen, samples: seen };
+}
+
+function evaluate(engine: Engine, write: Write, parameters: Float32Array, samples: Samples): Evaluation {
+  checkParameters(engine, parameters);
+  if (samples.indices.length === 0) throw new RangeError(`${samples.dataset.name}: nothing to evaluate on`);
+  engine.setParameters(parameters);
+  let loss = 0;
+  let right = 0;
+  for (let first = 0; first < samples.indices.length; first += engine.batchCapacity) {
+    const batch = samples.indices.subarray(first, first + engine.batchCapacity);
+    write(samples.dataset, batch);
+    loss += engine.run(batch.length);
+    for (let row = 0; row < batch.length; row++) if (bestClass(engine, row) === engine.labels[row]) right++;
+  }
+  const count = samples.indices.length;
+  return { loss: loss / count, accuracy: right / count, samples: count };
+}
+
+/** The class of the largest output, the first of equals. */
+function bestClass({ outputs, model }: Engine, row: number): number {
+  let best = 0;
+  for (let c = 1; c < model.classes; c++) {
+    if ((outputs[row * model.classes + c] as number) > (outputs[row * model.classes + best] as number)) best = c;
+  }
+  return best;
+}
+
+function checkRequest(engine: Engine, request: TrainRequest): void {
+  checkParameters(engine, request.start);
+  const { batchSize, epochs, steps, samples } = request;
+  if (!Number.isInteger(batchSize) || batchSize < 1 || batchSize > engine.batchCapacity) {
+    throw new RangeError(`batchSize must be an integer from 1 to ${engine.batchCapacity}, got ${batchSize}`);
+  }
+  if (epochs !== undefined && steps !== undefined) throw new RangeError('give epochs or steps, not both');
+  const turns = steps ?? epochs ?? 1;
+  if (!Number.isInteger(turns) || turns < 1) throw new RangeError(`epochs or steps must be at least 1, got ${turns}`);
+  if (samples.indices.length === 0) throw new RangeError(`${samples.dataset.name}: a client without samples`);
+  for (const name of ['learningRate', 'momentum', 'weightDecay'] as const) {
+    const value = request[name] ?? 0;
+    if (!(value >= 0 && value < Number.POSITIVE_INFINITY)) throw new RangeError(`${name} must be >= 0, got ${value}`);
+  }
+  if (request.clipNorm !== undefined && !(request.clipNorm > 0)) throw new RangeError('clipNorm must be positive');
+}
+
+function checkParameters({ model }: Engine, parameters: Float32Array): void {
+  if (parameters.length !== model.dimension) {
+    throw new RangeError(`${model.name} has ${model.dimension} parameters, got ${parameters.length}`);
+  }
+}
+
+function fitting(dataset: Dataset, model: Model): Dataset {
+  const { height, width, channels } = dataset.shape;
+  const { input } = model;
+  if (height !== input.height || width !== input.width || channels !== input.channels) {
+    throw new RangeError(`${dataset.name} is ${height}x${width}x${channels}, not what ${model.name} takes`);
+  }
+  if (dataset.classes > model.classes) throw new RangeError(`${dataset.name} has more classes than ${model.name}`);
+  return dataset;
+}

@@ -1,0 +1,102 @@
+import { describe, expect, it } from 'vitest';
+import {
+  decodeSafetensors,
+  encodeNpz,
+  encodeSafetensors,
+  initialParameters,
+  logisticRegression,
+} from '../src/index.ts';
+import { utf8, utf8Text } from '../src/text.ts';
+
+const model = logisticRegression();
+const parameters = initialParameters(model, 1);
+
+describe('safetensors', () => {
+  const bytes = encodeSafetensors(model, parameters, { note: 'für d = 7,850' });
+
+  it('come back bit for bit', () => {
+    expect(decodeSafetensors(model, bytes)).toEqual(parameters);
+  });
+
+  it('start with a header of a multiple of 8 bytes that any reader understands', () => {
+    const length = new DataView(bytes.buffer).getUint32(0, true);
+    expect(length % 8).toBe(0);
+    const header = JSON.parse(utf8Text(bytes.subarray(8, 8 + length)));
+    expect(header).toEqual({
+      __metadata__: { format: 'pt', note: 'für d = 7,850' },
+      'linear.weight': { dtype: 'F32', shape: [10, 784], data_offsets: [0, 31_360] },
+      'linear.bias': { dtype: 'F32', shape: [10], data_offsets: [31_360, 31_400] },
+    });
+    expect(bytes.length).toBe(8 + length + 4 * 7850);
+  });
+
+  it('in another order are read all the same', () => {
+    const swapped = withHeader({
+      'linear.bias': { dtype: 'F32', shape: [10], data_offsets: [0, 40] },
+      'linear.weight': { dtype: 'F32', shape: [10, 784], data_offsets: [40, 31_400] },
+    });
+    expect([...decodeSafetensors(model, swapped).subarray(7840)]).toEqual([...parameters.subarray(0, 10)]);
+  });
+
+  it.each([
+    ['too few', () => bytes.subarray(0, 5)],
+    ['does not fit', () => Uint8Array.from(bytes, (byte, n) => (n === 3 ? 255 : byte))],
+    ['not a JSON object', () => Uint8Array.from(bytes, (byte, n) => (n === 8 ? 0x5b : byte))],
+    ['is not 10 floats', () => bytes.subarray(0, bytes.length - 4)],
+    [
+      'linear.bias is missing',
+      () => withHeader({ 'linear.weight': { dtype: 'F32', shape: [10, 784], data_offsets: [0, 31_360] } }),
+    ],
+    [
+      'is F16, not F32',
+      () => withHeader({ 'linear.weight': { dtype: 'F16', shape: [10, 784], data_offsets: [0, 15_680] } }),
+    ],
+    [
+      'not [10,784]',
+      () => withHeader({ 'linear.weight': { dtype: 'F32', shape: [784, 10], data_offsets: [0, 31_360] } }),
+    ],
+    ['no data_offsets', () => withHeader({ 'linear.weight': { dtype: 'F32', shape: [10, 784] } })],
+    [
+      'is not 7840 floats',
+      () => withHeader({ 'linear.weight': { dtype: 'F32', shape: [10, 784], data_offsets: [-4, 31_356] } }),
+    ],
+  ])('that are damaged are refused: %s', (problem, damage) => {
+    expect(() => decodeSafetensors(model, damage())).toThrow(problem);
+  });
+
+  function withHeader(header: object): Uint8Array {
+    const json = utf8(JSON.stringify(header));
+    const file = new Uint8Array(8 + json.length + 4 * 7850);
+    new DataView(file.buffer).setUint32(0, json.length, true);
+    file.set(json, 8);
+    file.set(new Uint8Array(parameters.buffer), 8 + json.length);
+    return file;
+  }
+});
+
+it('npz holds one .npy per tensor, with the floats in place', () => {
+  const bytes = encodeNpz(model, parameters);
+  const view = new DataView(bytes.buffer);
+  const text = Buffer.from(bytes).toString('latin1');
+  expect(view.getUint32(0, true)).toBe(0x04034b50);
+  expect(view.getUint32(bytes.length - 22, true)).toBe(0x06054b50);
+  expect(view.getUint16(bytes.length - 22 + 10, true)).toBe(2);
+  const at = text.indexOf("{'descr': '<f4', 'fortran_order': False, 'shape': (10, 784), }");
+  const data = text.indexOf('\n', at) + 1;
+  expect((data - text.indexOf('\u0093NUMPY')) % 64).toBe(0);
+  expect(view.getFloat32(data, true)).toBe(parameters[0]);
+  expect(view.getFloat32(data + 4 * 7839, true)).toBe(parameters[7839]);
+  expect(text).toContain("'shape': (10,), }");
+});
+
+it('vectors of another length are refused by both writers', () => {
+  expect(() => encodeSafetensors(model, new Float32Array(3))).toThrow('7850 parameters, got 3');
+  expect(() => encodeNpz(model, new Float32Array(3))).toThrow('7850 parameters, got 3');
+});
+
+it('text survives UTF-8 both ways', () => {
+  for (const text of ['plain', 'für', '汉字', '𝔸 end']) {
+    expect(Buffer.from(utf8(text)).toString()).toBe(text);
+    expect(utf8Text(utf8(text))).toBe(text);
+  }
+});

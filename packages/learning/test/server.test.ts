@@ -1,0 +1,186 @@
+import { describe, expect, it } from 'vitest';
+import type { PlainFedBuff, TrainResult } from '../src/index.ts';
+import {
+  FEDBUFF_STALENESS,
+  fedAdamStep,
+  fedAvgStep,
+  fedBuffStep,
+  RunMetrics,
+  randomStream,
+  runPlainFedBuff,
+  stalenessWeight,
+  WeightedMean,
+} from '../src/index.ts';
+
+describe('staleness', () => {
+  it('constant, polynomial, hinge and maximum are what they say', () => {
+    const taus = [0, 1, 3, 8];
+    const weights = (staleness: Parameters<typeof stalenessWeight>[0]) =>
+      taus.map((tau) => stalenessWeight(staleness, tau));
+    expect(weights({ kind: 'constant' })).toEqual([1, 1, 1, 1]);
+    expect(weights(FEDBUFF_STALENESS)).toEqual([1, 1 / Math.SQRT2, 0.5, 1 / 3].map((w) => expect.closeTo(w, 15)));
+    expect(weights({ kind: 'polynomial', exponent: 1 })).toEqual([1, 0.5, 0.25, 1 / 9]);
+    expect(weights({ kind: 'hinge', slope: 0.5, late: 2 })).toEqual([1, 1, 1 / 1.5, 0.25]);
+    expect(weights({ kind: 'maximum', limit: 3, within: { kind: 'constant' } })).toEqual([1, 1, 1, 0]);
+  });
+
+  it('is an integer that never went back', () => {
+    expect(() => stalenessWeight({ kind: 'constant' }, -1)).toThrow('integer >= 0');
+    expect(() => stalenessWeight({ kind: 'constant' }, 0.5)).toThrow('integer >= 0');
+  });
+});
+
+describe('server steps', () => {
+  it('FedAvg with momentum follows PyTorch: v = mu v + g, w -= rate v', () => {
+    const step = fedAvgStep({ rate: 0.5, momentum: 0.9 });
+    const w = Float32Array.of(1, 2);
+    step.applyInPlace(w, Float64Array.of(1, -1));
+    expect([...w]).toEqual([0.5, 2.5]);
+    step.applyInPlace(w, Float64Array.of(1, -1)); // v = 1.9
+    expect([...w]).toEqual([expect.closeTo(-0.45, 6), expect.closeTo(3.45, 6)]);
+  });
+
+  it('FedAdam divides by the root of the mean square', () => {
+    const step = fedAdamStep({ rate: 1, beta1: 0, beta2: 0, adaptivity: 1 });
+    const w = Float32Array.of(0, 0);
+    step.applyInPlace(w, Float64Array.of(3, -1));
+    expect([...w]).toEqual([-0.75, 0.5]);
+  });
+
+  it('a mean of the wrong length is refused before anything changes', () => {
+    const w = Float32Array.of(1);
+    expect(() => fedBuffStep(1).applyInPlace(w, new Float64Array(2))).toThrow('a mean of 2');
+    expect([...w]).toEqual([1]);
+  });
+});
+
+describe('the weighted mean', () => {
+  it('with equal weights is the mean, whatever the weight', () => {
+    const deltas = [Float32Array.of(1, 2), Float32Array.of(3, -2)];
+    const mean = (weight: number | undefined): number[] => {
+      const buffer = new WeightedMean(2);
+      for (const delta of deltas) buffer.add(delta, weight);
+      return [...buffer.take()];
+    };
+    expect(mean(undefined)).toEqual([2, 0]);
+    expect(mean(1)).toEqual(mean(undefined));
+    expect(mean(0.25)).toEqual(mean(undefined));
+  });
+
+  it('weighs by examples, and starts over when taken', () => {
+    const buffer = new WeightedMean(1);
+    buffer.add(Float32Array.of(1), 30);
+    buffer.add(Float32Array.of(5), 10);
+    expect([...buffer.take()]).toEqual([2]);
+    expect([buffer.count, buffer.weights]).toEqual([0, 0]);
+    expect(() => buffer.take()).toThrow('no update');
+    expect(() => buffer.add(Float32Array.of(1), 0)).toThrow('positive');
+    expect(() => buffer.add(Float32Array.of(1, 2))).toThrow('a delta of 2');
+  });
+});
+
+/** A user's training that only depends on what it is given: pulls the model towards a point of its own. */
+function pull({ user, start }: { user: number; start: Float32Array }): TrainResult {
+  const random = randomStream(user, 'home');
+  const delta = start.map((w) => 0.3 * (w - random.normal()));
+  return { delta, loss: 1, samples: 10 + user };
+}
+
+const plain: PlainFedBuff = {
+  start: new Float32Array(5).fill(1),
+  users: 20,
+  concurrency: 6,
+  bufferSize: 6,
+  versions: 4,
+  staleness: { kind: 'constant' },
+  step: fedBuffStep(0.7),
+  seed: 3,
+  delay: 0,
+  train: pull,
+  evaluate: () => ({ loss: 1, accuracy: 0, samples: 1 }),
+  evaluateEvery: 1,
+};
+
+describe('equivalences', () => {
+  it('FedBuff with K = cohort, no delay and no staleness weight is FedAvg', async () => {
+    const { parameters, metrics } = await runPlainFedBuff({ ...plain, concurrency: 6, bufferSize: 6 });
+    // The first cohort starts together; afterwards whoever starts late trains on what is newest, so compare versions
+    // with FedAvg over the same cohorts and the same downloads.
+    const byVersion = Array.from({ length: 4 }, (_, n) => metrics.trips.slice(6 * n, 6 * n + 6));
+    const models = [Float32Array.from(plain.start)];
+    const fedAvg = fedAvgStep({ rate: 0.7, momentum: 0 });
+    for (const cohort of byVersion) {
+      const next = Float32Array.from(models.at(-1) as Float32Array);
+      const round = new WeightedMean(5);
+      for (const { user, version } of cohort) round.add(pull({ user, start: models[version] as Float32Array }).delta);
+      fedAvg.applyInPlace(next, round.take());
+      models.push(next);
+    }
+    expect(parameters).toEqual(models.at(-1));
+    expect(metrics.trips.slice(0, 6).every(({ staleness }) => staleness === 0)).toBe(true);
+  });
+
+  it('FedBuff with K = 1 is asynchronous SGD: each arrival is applied at once to the newest model', async () => {
+    const { parameters, metrics } = await runPlainFedBuff({ ...plain, bufferSize: 1, versions: 15, delay: 2 });
+    const models = [Float32Array.from(plain.start)];
+    for (const { user, version } of metrics.trips) {
+      const next = Float32Array.from(models.at(-1) as Float32Array);
+      const { delta } = pull({ user, start: models[version] as Float32Array });
+      for (let n = 0; n < next.length; n++) next[n] = (next[n] as number) - 0.7 * (delta[n] as number);
+      models.push(next);
+    }
+    expect(parameters).toEqual(models.at(-1));
+    expect(Math.max(...metrics.trips.map(({ staleness }) => staleness))).toBeGreaterThan(2);
+  });
+
+  it('weighted and unweighted agree when every alpha is 1', async () => {
+    const run = (staleness: PlainFedBuff['staleness']) =>
+      runPlainFedBuff({ ...plain, bufferSize: 3, delay: 3, versions: 8, staleness });
+    const one = await run({ kind: 'constant' });
+    const other = await run({ kind: 'polynomial', exponent: 0 });
+    expect(other.parameters).toEqual(one.parameters);
+    const third = await run(FEDBUFF_STALENESS);
+    expect(third.parameters).not.toEqual(one.parameters);
+  });
+});
+
+describe('a plain run', () => {
+  it('has a mean staleness of about (C - 1) / K, and the same seed gives the same run', async () => {
+    const run = () =>
+      runPlainFedBuff({ ...plain, users: 200, concurrency: 32, bufferSize: 10, versions: 300, delay: 3 });
+    const [one, two] = [await run(), await run()];
+    expect(one.metrics.summary().meanStaleness).toBeGreaterThan(2.7);
+    expect(one.metrics.summary().meanStaleness).toBeLessThan(3.4);
+    expect(two.parameters).toEqual(one.parameters);
+    expect(two.metrics.trips).toEqual(one.metrics.trips);
+  });
+
+  it('leaves updates beyond the staleness limit out', async () => {
+    const staleness = { kind: 'maximum', limit: 0, within: { kind: 'constant' } } as const;
+    const { metrics } = await runPlainFedBuff({ ...plain, bufferSize: 2, delay: 4, versions: 5, staleness });
+    const counted = metrics.trips.filter(({ weight }) => weight > 0);
+    expect(counted.every((trip) => trip.staleness === 0)).toBe(true);
+    expect(counted.length).toBe(10);
+    expect(metrics.trips.length).toBeGreaterThan(10);
+  });
+
+  it('counts trips, samples and staleness of each client', () => {
+    const metrics = new RunMetrics();
+    const trip = { trip: 0, version: 0, weight: 1 };
+    metrics.addTrip({ ...trip, user: 4, staleness: 2, loss: 1, samples: 10 });
+    metrics.addTrip({ ...trip, user: 1, staleness: 0, loss: 3, samples: 5 });
+    metrics.addTrip({ ...trip, user: 4, staleness: 4, loss: 2, samples: 10 });
+    expect(metrics.perClient()).toEqual([
+      { user: 1, trips: 1, samples: 5, meanStaleness: 0, meanLoss: 3 },
+      { user: 4, trips: 2, samples: 20, meanStaleness: 3, meanLoss: 1.5 },
+    ]);
+    expect(metrics.summary()).toEqual({ trips: 3, samples: 25, meanStaleness: 2, maxStaleness: 4, meanLoss: 2 });
+    metrics.addVersion({ version: 1, time: 2, loss: 1, accuracy: 0.7, samples: 100 });
+    expect(metrics.reached(0.7)?.version).toBe(1);
+    expect(metrics.reached(0.71)).toBeUndefined();
+  });
+
+  it('cannot keep more users training than there are', async () => {
+    await expect(runPlainFedBuff({ ...plain, users: 5 })).rejects.toThrow('5 users');
+  });
+});

@@ -1,0 +1,64 @@
+/** Gives a seat to an enrolled device: a place in an open buffer for as long as the seat lives. */
+import { equalBytes, toHex } from '@basa/masking';
+import type { Millis, TaskId } from '../brands.ts';
+import type { Coordinator, SeatGiven } from '../coordinator.ts';
+import { takeSeat } from '../coordinator.ts';
+import type { BasaEvent } from '../events.ts';
+import type { Refused } from '../refusals.ts';
+import { refused } from '../refusals.ts';
+import type { ServerPorts } from '../secure-buffer.ts';
+import type { Certificate } from '../statements.ts';
+import { certificateCodec, isSigned, userIdOf } from '../statements.ts';
+
+export interface SeatStep {
+  readonly coordinator: Coordinator;
+  readonly answer: SeatGiven | Refused;
+  readonly events: readonly BasaEvent[];
+}
+
+/** Nothing durable: a seat lapses unused. */
+export function giveSeat(
+  ports: ServerPorts,
+  coordinator: Coordinator,
+  task: TaskId,
+  certificate: Certificate,
+  now: Millis,
+): SeatStep {
+  const problem = certificateProblem(ports, task, certificate, now);
+  if (problem !== undefined) {
+    return {
+      coordinator,
+      answer: problem,
+      events: [{ kind: 'refused', by: 'server', step: 'seat', reason: problem.reason }],
+    };
+  }
+  const step = takeSeat(coordinator, userIdOf(ports.suite, certificate.deviceKey), now);
+  const { seat } = step;
+  const events: readonly BasaEvent[] =
+    seat.kind === 'seated' ? [{ kind: 'seat-given', ctx: seat.ctx, seats: seat.seats, deposits: seat.deposits }] : [];
+  return { coordinator: step.coordinator, answer: seat, events };
+}
+
+/** What a server asks of a certificate, without asking the authority. */
+export function certificateProblem(
+  { suite, authorityKey }: ServerPorts,
+  task: TaskId,
+  certificate: Certificate,
+  now: Millis,
+): Refused | undefined {
+  const isOfTask = equalBytes(certificate.task, task) && isSigned(suite, certificateCodec, certificate, authorityKey);
+  if (!isOfTask) return refused('certificate-invalid');
+  return now > certificate.notAfter ? refused('certificate-expired') : undefined;
+}
+
+/** Whether the device holds a living seat in the buffer: a service takes deposits of seated devices only. */
+export function holdsSeat(
+  { suite }: ServerPorts,
+  { seats }: Coordinator,
+  certificate: Certificate,
+  ctx: Uint8Array,
+  now: Millis,
+): boolean {
+  const seat = seats.get(toHex(userIdOf(suite, certificate.deviceKey)));
+  return seat !== undefined && seat.ctx === toHex(ctx) && now < seat.lapsesAt;
+}

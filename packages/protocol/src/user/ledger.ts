@@ -1,0 +1,112 @@
+/**
+ * What one device must remember across all its sessions: which buffers it ever entered, and to which buffer each update was
+ * given. One ledger a device, behind one lock: two sessions that read it side by side could give one update away twice.
+ */
+import type { Suite } from '@basa/masking';
+import { equalBytes, toHex } from '@basa/masking';
+import type { Ctx, JoinTag } from '../brands.ts';
+import type { Refused } from '../refusals.ts';
+import { refused } from '../refusals.ts';
+import type { Outcome } from '../statements.ts';
+import { isSigned, outcomeCodec } from '../statements.ts';
+import type { Transition } from '../transition.ts';
+import { declined, unchanged } from '../transition.ts';
+
+/** The buffer an update was given to. */
+export interface DeltaCommitment {
+  readonly ctx: Ctx;
+  readonly joinTag: JoinTag;
+}
+
+export interface DeviceLedger {
+  /** Buffers ever entered, as hex: a buffer that was left is left for good. */
+  readonly entered: ReadonlySet<string>;
+  /** Updates by their id, as hex. */
+  readonly deltas: ReadonlyMap<string, DeltaCommitment>;
+}
+
+/** Durable together with the session's record of the same step. */
+export type LedgerRecord =
+  | { readonly kind: 'entered'; readonly ctx: Ctx }
+  | { readonly kind: 'committed'; readonly deltaId: Uint8Array; readonly ctx: Ctx; readonly joinTag: JoinTag }
+  | { readonly kind: 'released'; readonly deltaId: Uint8Array };
+
+export const EMPTY_LEDGER: DeviceLedger = { entered: new Set(), deltas: new Map() };
+
+export function restoreLedger(records: readonly LedgerRecord[]): DeviceLedger {
+  return records.reduce(evolveLedger, EMPTY_LEDGER);
+}
+
+export function evolveLedger(ledger: DeviceLedger, entry: LedgerRecord): DeviceLedger {
+  switch (entry.kind) {
+    case 'entered':
+      return { ...ledger, entered: new Set(ledger.entered).add(toHex(entry.ctx)) };
+    case 'committed': {
+      const { ctx, joinTag } = entry;
+      return { ...ledger, deltas: new Map(ledger.deltas).set(toHex(entry.deltaId), { ctx, joinTag }) };
+    }
+    case 'released': {
+      const deltas = new Map(ledger.deltas);
+      deltas.delete(toHex(entry.deltaId));
+      return { ...ledger, deltas };
+    }
+  }
+}
+
+/** Whether the device may enter the buffer: once, ever. */
+export function entryProblem({ entered }: DeviceLedger, ctx: Ctx): Refused | undefined {
+  return entered.has(toHex(ctx)) ? refused('abandoned') : undefined;
+}
+
+/** Whether the update may be given to this user of this buffer: it is free, or was given to it before. */
+export function commitmentProblem(
+  { deltas }: DeviceLedger,
+  deltaId: Uint8Array,
+  { ctx, joinTag }: DeltaCommitment,
+): Refused | undefined {
+  const given = deltas.get(toHex(deltaId));
+  const isSame = given === undefined || (equalBytes(given.ctx, ctx) && equalBytes(given.joinTag, joinTag));
+  return isSame ? undefined : refused('delta-committed');
+}
+
+export type Released = { readonly kind: 'free' } | { readonly kind: 'included' } | Refused;
+
+interface OutcomePorts {
+  readonly suite: Suite;
+  readonly authorityKey: Uint8Array;
+}
+
+/**
+ * Whether an update given to a buffer may go elsewhere: only with the authority's word that the buffer was aborted, or
+ * closed without it. A server that lies "aborted" would collect it twice and learn a difference of sums (attack I1).
+ */
+export function judgeOutcome(
+  { suite, authorityKey }: OutcomePorts,
+  commitment: DeltaCommitment,
+  outcome: Outcome,
+): Released {
+  const isAuthoritys = equalBytes(outcome.ctx, commitment.ctx) && isSigned(suite, outcomeCodec, outcome, authorityKey);
+  if (!isAuthoritys) return refused('outcome-invalid');
+  if (outcome.status === 'aborted') return { kind: 'free' };
+  if (outcome.status !== 'closed') return refused('outcome-undecided');
+  return outcome.accepted.some(({ joinTag }) => equalBytes(joinTag, commitment.joinTag))
+    ? { kind: 'included' }
+    : { kind: 'free' };
+}
+
+/** Frees an update for another buffer where the outcome allows it. An update nobody was given is free. */
+export function releaseDelta(
+  ports: OutcomePorts,
+  ledger: DeviceLedger,
+  deltaId: Uint8Array,
+  outcome: Outcome,
+): Transition<DeviceLedger, LedgerRecord, Exclude<Released, Refused>> {
+  const commitment = ledger.deltas.get(toHex(deltaId));
+  if (commitment === undefined) return unchanged(ledger, { kind: 'free' });
+  const released = judgeOutcome(ports, commitment, outcome);
+  if (released.kind === 'refused')
+    return declined(ledger, released, [{ kind: 'refused', by: 'user', step: 'outcome', reason: released.reason }]);
+  if (released.kind === 'included') return unchanged(ledger, released);
+  const entry: LedgerRecord = { kind: 'released', deltaId };
+  return { state: evolveLedger(ledger, entry), records: [entry], answer: released, events: [] };
+}

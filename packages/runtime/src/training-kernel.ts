@@ -1,0 +1,69 @@
+/** The wasm SIMD kernel behind @basa/learning's `TrainingKernel` port: the same bytes in Node and in browsers. */
+import { trainingWasmBase64 } from './wasm/training-bytes.ts';
+import { trainingRelaxedWasmBase64 } from './wasm/training-relaxed-bytes.ts';
+
+const PAGE_BYTES = 65_536;
+
+/** A function of assembly/training.ts; the port says what its numbers are. */
+type WasmFunction = (...numbers: number[]) => number;
+
+type TrainingFunctions = Readonly<
+  Record<
+    | 'fillRows'
+    | 'packRows'
+    | 'packColumns'
+    | 'packTurned'
+    | 'multiply'
+    | 'multiplyTransposed'
+    | 'spreadImage'
+    | 'convolve'
+    | 'convolveGradient'
+    | 'maxPool'
+    | 'maxPoolGradient'
+    | 'groupNorm'
+    | 'groupNormGradient'
+    | 'relu'
+    | 'reluGradient'
+    | 'multiplyElements'
+    | 'sigmoid'
+    | 'sigmoidGradient'
+    | 'softmax'
+    | 'softmaxGradient'
+    | 'softmaxCrossEntropy'
+    | 'descend'
+    | 'squaredNorm'
+    | 'sumRows',
+    WasmFunction
+  >
+>;
+
+export interface WasmTrainingKernel extends TrainingFunctions {
+  readonly name: string;
+  /** The first free address. */
+  readonly start: number;
+  /** All memory, with room for `bytes` from `start` on. Call it once: growing detaches what was handed out before. */
+  reserve(bytes: number): ArrayBuffer;
+}
+
+export interface TrainingKernelOptions {
+  /** Fused multiply-add by relaxed SIMD: faster, and not the same bits on every machine. */
+  readonly relaxed?: boolean;
+}
+
+/** A kernel of its own memory, or undefined where the engine lacks what it needs. One per trainer and thread. */
+export function createTrainingKernel({ relaxed = false }: TrainingKernelOptions = {}): WasmTrainingKernel | undefined {
+  const base64 = relaxed ? trainingRelaxedWasmBase64 : trainingWasmBase64;
+  const bytes = Uint8Array.from(atob(base64), (letter) => letter.charCodeAt(0));
+  if (typeof WebAssembly === 'undefined' || !WebAssembly.validate(bytes)) return undefined;
+  const instance = new WebAssembly.Instance(new WebAssembly.Module(bytes));
+  const functions = instance.exports as unknown as TrainingFunctions & { readonly memory: WebAssembly.Memory };
+  return {
+    ...functions,
+    name: relaxed ? 'wasm relaxed SIMD' : 'wasm SIMD',
+    start: PAGE_BYTES,
+    reserve(length) {
+      functions.memory.grow(Math.ceil(length / PAGE_BYTES));
+      return functions.memory.buffer;
+    },
+  };
+}

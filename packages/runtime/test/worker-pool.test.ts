@@ -1,0 +1,41 @@
+import { expect, it } from 'vitest';
+import { createWorkerPool } from '../src/node/index.ts';
+
+// Plain JavaScript, so that a worker can start it without a loader; it answers as serveWorker does.
+const source = `
+  import { parentPort, workerData } from 'node:worker_threads';
+  parentPort.on('message', (task) => {
+    if (task === 'crash') throw new Error('crashed');
+    parentPort.postMessage(task < 0 ? { error: new Error('negative') } : { result: task * workerData.factor });
+  });`;
+const script = new URL(`data:text/javascript,${encodeURIComponent(source)}`);
+
+it('every task gets its own answer, however many there are', async () => {
+  const pool = createWorkerPool<number, number>({ script, size: 2, workerData: { factor: 3 } });
+  const tasks = Array.from({ length: 50 }, (_, n) => n);
+  expect(await Promise.all(tasks.map((task) => pool.run(task)))).toEqual(tasks.map((task) => 3 * task));
+  await pool.close();
+});
+
+it('what a handler throws reaches its caller, and the worker goes on', async () => {
+  const pool = createWorkerPool<number, number>({ script, size: 1, workerData: { factor: 2 } });
+  await expect(pool.run(-1)).rejects.toThrow('negative');
+  expect(await pool.run(4)).toBe(8);
+  await pool.close();
+});
+
+it('a worker that dies fails what waits and what comes later', async () => {
+  const pool = createWorkerPool<unknown, number>({ script, size: 1, workerData: { factor: 2 } });
+  const [dead, waiting] = [pool.run('crash'), pool.run(1)];
+  await expect(dead).rejects.toThrow('crashed');
+  await expect(waiting).rejects.toThrow('crashed');
+  await expect(pool.run(1)).rejects.toThrow('crashed');
+  await pool.close();
+});
+
+it('a closed pool refuses, and an empty one cannot be made', async () => {
+  const pool = createWorkerPool<number, number>({ script, size: 1, workerData: { factor: 2 } });
+  await pool.close();
+  await expect(pool.run(1)).rejects.toThrow('closed');
+  expect(() => createWorkerPool({ script, size: 0 })).toThrow('positive integer');
+});

@@ -1,0 +1,39 @@
+/** One worker of `npm run learn`: its own kernel and its own view of the data. */
+import { workerData } from 'node:worker_threads';
+import type { Evaluation, TrainResult } from '@basa/learning';
+import { createKernelEngine, createReferenceEngine, createTrainer } from '@basa/learning';
+import { createTrainingKernel, serveWorker } from '@basa/runtime/node';
+import type { TaskName } from './learn-tasks.ts';
+import { openTask } from './learn-tasks.ts';
+
+export type LearnRequest =
+  | { readonly kind: 'train'; readonly user: number; readonly start: Float32Array; readonly seed: number }
+  | { readonly kind: 'evaluate'; readonly parameters: Float32Array; readonly whole: boolean };
+
+export type LearnAnswer = TrainResult | Evaluation;
+
+const { name, seed, mostSamples, learningRate } = workerData as {
+  name: TaskName;
+  seed: number;
+  mostSamples: number;
+  learningRate: number | undefined;
+};
+const task = await openTask(name, seed);
+const kernel = createTrainingKernel();
+const trainer = createTrainer(kernel ? createKernelEngine(task.model, kernel) : createReferenceEngine(task.model));
+
+serveWorker<LearnRequest, LearnAnswer>((request) => {
+  if (request.kind === 'evaluate') {
+    return trainer.evaluate(request.parameters, request.whole ? task.wholeTest : task.quickTest);
+  }
+  const samples = task.samplesOf(request.user);
+  const steps = Math.ceil(Math.min(samples.indices.length, mostSamples) / task.batchSize);
+  return trainer.train({
+    start: request.start,
+    samples,
+    steps,
+    batchSize: task.batchSize,
+    learningRate: learningRate ?? task.learningRate,
+    seed: request.seed,
+  });
+});

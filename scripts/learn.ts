@@ -1,0 +1,102 @@
+/** `npm run learn -- mnist|femnist|cifar|flsim`: plain FedBuff until the paper's target; says buffers, samples, time. */
+import { availableParallelism } from 'node:os';
+import { parseArgs } from 'node:util';
+import type { Evaluation, TrainResult } from '@basa/learning';
+import { FEDBUFF_STALENESS, fedBuffStep, initialParameters, randomStream, runPlainFedBuff } from '@basa/learning';
+import { createWorkerPool } from '@basa/runtime/node';
+import type { TaskName } from './learn-tasks.ts';
+import { openTask, TASK_NAMES } from './learn-tasks.ts';
+import type { LearnAnswer, LearnRequest } from './learn-worker.ts';
+import { typescriptWorker } from './typescript-worker.ts';
+
+const USAGE = `npm run learn -- <task> [options]
+
+  mnist      logistic regression, 1000 users, to 80 %
+  femnist    CNN on the synthetic stand-in, 3400 users, to 75 %
+  cifar      FedML's CNN, 100 users, to 50 %
+  flsim      FLSim's CNN on CIFAR-10, 200 users, to 50 %
+
+  --buffers <n>    give up after so many (400)
+  --samples <n>    examples of a user's trip at most (all it has)
+  --rate <x>       learning rate of users instead of the task's
+  --workers <n>    worker threads (one per core)
+  --seed <n>       (1)`;
+
+const { values, positionals } = parseArgs({
+  allowPositionals: true,
+  options: {
+    buffers: { type: 'string', default: '400' },
+    samples: { type: 'string', default: 'Infinity' },
+    rate: { type: 'string' },
+    workers: { type: 'string', default: String(availableParallelism()) },
+    seed: { type: 'string', default: '1' },
+    help: { type: 'boolean', default: false },
+  },
+});
+const name = TASK_NAMES.find((candidate) => candidate === positionals[0]);
+if (values.help || name === undefined) {
+  console.log(USAGE);
+  process.exitCode = values.help ? 0 : 2;
+} else {
+  await learn(name, Number(values.seed));
+}
+
+async function learn(taskName: TaskName, seed: number): Promise<void> {
+  const task = await openTask(taskName, seed);
+  console.log(task.about);
+  const pool = createWorkerPool<LearnRequest, LearnAnswer>({
+    script: typescriptWorker(new URL('learn-worker.ts', import.meta.url)),
+    size: Number(values.workers),
+    workerData: {
+      name: taskName,
+      seed,
+      mostSamples: Number(values.samples),
+      learningRate: values.rate === undefined ? undefined : Number(values.rate),
+    },
+  });
+  const began = performance.now();
+  const seconds = (): string => `${((performance.now() - began) / 1000).toFixed(1)} s`;
+  const evaluate = async (parameters: Float32Array, whole: boolean): Promise<Evaluation> =>
+    (await pool.run({ kind: 'evaluate', parameters, whole })) as Evaluation;
+  const { parameters, metrics } = await runPlainFedBuff({
+    start: initialParameters(task.model, seed),
+    users: task.users,
+    concurrency: 32,
+    bufferSize: 10,
+    versions: Number(values.buffers),
+    staleness: FEDBUFF_STALENESS,
+    step: fedBuffStep(1),
+    delay: 3,
+    seed: randomStream(seed, taskName).u32(),
+    train: async ({ user, start, seed: tripSeed }) =>
+      (await pool.run({ kind: 'train', user, start, seed: tripSeed })) as TrainResult,
+    evaluate: (current) => evaluate(current, false),
+    evaluateEvery: task.evaluateEvery,
+    target: task.target,
+    onVersion: (version, evaluation, { trips }) => {
+      if (evaluation === undefined) return;
+      const seen = trips.reduce((sum, { samples }) => sum + samples, 0);
+      const { accuracy, loss } = evaluation;
+      console.log(`buffer ${version}: ${percent(accuracy)}, loss ${loss.toFixed(3)}, ${seen} samples, ${seconds()}`);
+    },
+  });
+  const whole = await evaluate(parameters, true);
+  const { trips, samples, meanStaleness, maxStaleness } = metrics.summary();
+  const reached = metrics.reached(task.target);
+  await pool.close();
+  console.log(
+    [
+      reached
+        ? `reached ${percent(task.target)} after ${reached.version} buffers`
+        : `did not reach ${percent(task.target)}`,
+      `whole test set ${percent(whole.accuracy)}, loss ${whole.loss.toFixed(3)}`,
+      `${trips} trips of ${metrics.perClient().length} users, ${samples} samples, ${seconds()}, ${pool.size} workers`,
+      `staleness mean ${meanStaleness.toFixed(2)}, max ${maxStaleness}`,
+    ].join('\n'),
+  );
+  if (reached === undefined) process.exitCode = 1;
+}
+
+function percent(share: number): string {
+  return `${(100 * share).toFixed(1)} %`;
+}

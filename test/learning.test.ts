@@ -1,0 +1,71 @@
+/** Learning as a whole: data, partition, trainer and server step together, on the real digits. */
+import { createHash } from 'node:crypto';
+import { loadMnist } from '@basa/datasets';
+import {
+  allSamples,
+  createTrainer,
+  FEDBUFF_STALENESS,
+  fedBuffStep,
+  femnistCnn,
+  flsimCnn,
+  initialParameters,
+  logisticRegression,
+  partitionByDirichlet,
+  randomStream,
+  runPlainFedBuff,
+} from '@basa/learning';
+import { expect, it } from 'vitest';
+import { wasmEngine } from './support/engines.ts';
+
+it('MNIST by plain FedBuff (1000 users, K = 10, 32 concurrent) reaches 80 % within 38 buffers', async () => {
+  const { train, test } = await loadMnist();
+  const { labels, classes } = train;
+  const { users } = partitionByDirichlet({ labels, classes, users: 1000, alpha: 0.5, seed: 1 });
+  const trainer = createTrainer(wasmEngine(logisticRegression()));
+  const { metrics } = await runPlainFedBuff({
+    start: trainer.init(1),
+    users: 1000,
+    concurrency: 32,
+    bufferSize: 10,
+    versions: 38,
+    staleness: FEDBUFF_STALENESS,
+    step: fedBuffStep(1),
+    seed: 1,
+    delay: 3,
+    train: ({ user, start, seed }) =>
+      trainer.train({
+        start,
+        samples: { dataset: train, indices: users[user] ?? new Uint32Array() },
+        batchSize: 10,
+        learningRate: 0.03,
+        seed,
+      }),
+    evaluate: (parameters) => trainer.evaluate(parameters, allSamples(test)),
+    evaluateEvery: 1,
+    target: 0.8,
+  });
+  expect(metrics.reached(0.8)?.version).toBeLessThanOrEqual(38);
+  expect(metrics.summary().trips).toBeLessThanOrEqual(380);
+});
+
+it('the wasm engine trains to the same bits on every machine and in every runtime', () => {
+  const digests = [logisticRegression(), flsimCnn(), femnistCnn()].map((model) => {
+    const engine = wasmEngine(model, 8);
+    const random = randomStream(1, 'bits');
+    engine.setParameters(initialParameters(model, 1));
+    for (let step = 0; step < 3; step++) {
+      engine.inputs.forEach((_, n) => {
+        engine.inputs[n] = random.unit();
+      });
+      engine.labels.forEach((_, n) => {
+        engine.labels[n] = random.below(model.classes);
+      });
+      engine.learn(8, random);
+      engine.descend({ learningRate: 0.05, momentum: 0.9, weightDecay: 1e-3, clipNorm: 2 });
+    }
+    const parameters = new Float32Array(model.dimension);
+    engine.readParameters(parameters);
+    return createHash('sha256').update(new Uint8Array(parameters.buffer)).digest('hex').slice(0, 16);
+  });
+  expect(digests).toEqual(['ea733b19574b0a77', 'e303c37bcfabdf53', 'f3e49c6b7e71a4ad']);
+});
