@@ -66,7 +66,7 @@ export interface Player {
 }
 
 /** A buffer as a user takes it: checked against its pins. */
-export type DrawnBuffer = Extract<Seated, { kind: 'seated' }>;
+type DrawnBuffer = Extract<Seated, { kind: 'seated' }>;
 
 export interface Cast {
   readonly options: CastOptions;

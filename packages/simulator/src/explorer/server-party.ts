@@ -273,7 +273,9 @@ export class ServerParty {
   /** The server was down for longer than a lease: every lease is as much longer. Once. */
   #comeBack(local: ServerLocal, buffer: SecureBuffer, at: number): Ending<ServerLocal>[] {
     const isWorthIt =
-      buffer.status === 'filling' && buffer.slots.some(({ status, graceMs }) => status === 'assigned' && graceMs === 0);
+      buffer.status === 'filling' &&
+      buffer.slots.every(({ graceMs }) => graceMs === 0) &&
+      buffer.slots.some(({ status }) => status === 'assigned');
     if (!this.#cast.options.crashes || !isWorthIt) return [];
     return this.#endings(
       local,
