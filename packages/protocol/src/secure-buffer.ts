@@ -4,7 +4,7 @@
  *
  *     filling --freeze--> frozen --grant--> granted --include--> included
  *        |                   |                 \--quarantine--> quarantined
- *        \------ abort ------\--> aborted, or unknown: the authority lost its memory of the buffer
+ *        \------ abort ------\--> aborted, or unknown (from granted as well): the authority lost its memory of it
  *
  *     a slot:  assigned --accept--> accepted          (its bytes are durable)
  *                  \--lease over--> dropped            (single-use: never given to another)

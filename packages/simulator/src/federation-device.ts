@@ -2,14 +2,19 @@
 import type { Signer, Suite } from '@basa/masking';
 import { concatBytes } from '@basa/masking';
 import type {
+  BuiltInput,
   Certificate,
   Ctx,
+  Descriptor,
   DeviceLedger,
+  KeyAnswer,
   LedgerRecord,
   Refused,
   Released,
   Slot,
+  SlottedSession,
   Transition,
+  UploadDraft,
   UserId,
   UserPorts,
   UserRecord,
@@ -143,11 +148,7 @@ export class FederationDevice {
       if (seated.kind === 'refused') return seated;
       const { descriptor } = seated;
       if (until === 'seat') return done;
-      const built = buildInput(descriptor, {
-        delta,
-        trainedOn: trainedOn ?? descriptor.version,
-        randomWords: this.world.environment.randomWords(7),
-      });
+      const built = this.buildVector(descriptor, delta, trainedOn ?? descriptor.version);
       if (built.kind === 'refused') return built;
       this.input = built.vector;
       const inputDigest = inputDigestOf(this.suite, built.vector);
@@ -175,6 +176,16 @@ export class FederationDevice {
     return done;
   }
 
+  /** x' of the update, fixed before the deposit leaves. */
+  buildVector(descriptor: Descriptor, delta: Float32Array, trainedOn: number): BuiltInput {
+    return buildInput(descriptor, { delta, trainedOn, randomWords: this.world.environment.randomWords(7) });
+  }
+
+  /** What it makes of the key of its slot. */
+  openKey(session: SlottedSession, answer: KeyAnswer): UploadDraft | Refused {
+    return receiveKey(this.ports, session, answer);
+  }
+
   depositBytes(): Uint8Array {
     if (this.session?.step !== 'prepared') throw new Error('not prepared');
     const signature = this.signer.sign(depositToSign(this.session).statement);
@@ -193,11 +204,8 @@ export class FederationDevice {
     const answer = this.world.call('key', () => this.world.authority.issueKey(this.keyRequestBytes()));
     if (!(answer instanceof Uint8Array)) return answer;
     if (until === 'key' || this.session?.step !== 'slotted') return undefined;
-    const draft = receiveKey(
-      this.ports,
-      this.session,
-      authorityMessages(this.world.policy.bufferSize).keyAnswer.decode(answer),
-    );
+    const { keyAnswer } = authorityMessages(this.world.policy.bufferSize);
+    const draft = this.openKey(this.session, keyAnswer.decode(answer));
     if (draft.kind === 'refused') return draft;
     const masking = granted(maskInput(this.ports, this.session, this.input as Uint32Array, draft));
     this.world.mask(masking.vector, masking.plan);

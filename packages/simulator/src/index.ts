@@ -3,6 +3,16 @@ export type { Attack, AttackRefusal, AttackResult, AttackSetting } from './attac
 export { ATTACKS } from './attacks/registry.ts';
 export type { PartyName } from './crash.ts';
 export { Crash } from './crash.ts';
+export type { BrokenRule, CastOptions } from './explorer/cast.ts';
+export type { Exploration, ExploreOptions } from './explorer/explore.ts';
+export { explore } from './explorer/explore.ts';
+export type { SettledFate } from './explorer/invariants.ts';
+export { drawFrom } from './faults/draw.ts';
+export { shrinkList } from './faults/shrink.ts';
+export type { SimulationReport } from './faults/simulate.ts';
+export { simulate } from './faults/simulate.ts';
+export type { Cheat, Operation, Simulation } from './faults/simulation.ts';
+export { drawSimulation } from './faults/simulation.ts';
 export type { FederationOptions } from './federation.ts';
 export { CLOSE_MS, Federation, LEASE_MS, OPEN_MS, transparentSealings } from './federation.ts';
 export { FederationAuthority } from './federation-authority.ts';

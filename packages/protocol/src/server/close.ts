@@ -123,7 +123,9 @@ export function recordAbort(
 ): BufferStep<{ readonly kind: 'aborted' | 'unknown' }> {
   const { status } = buffer;
   if (status === 'aborted' || status === 'unknown') return unchanged(buffer, { kind: status });
-  if (status !== 'filling' && status !== 'frozen') return declined(buffer, refused('already-decided'));
+  // A granted sum can still be lost: an authority that forgot the close never logs a model made of it.
+  const isOpen = status === 'filling' || status === 'frozen' || (status === 'granted' && outcome.status === 'unknown');
+  if (!isOpen) return declined(buffer, refused('already-decided'));
   if (!isOutcomeOf(ports, buffer, outcome)) return declined(buffer, refused('outcome-invalid'));
   if (outcome.status === 'aborted')
     return decided(buffer, { kind: 'aborted' }, [{ kind: 'buffer-aborted', ctx: buffer.ctx }]);

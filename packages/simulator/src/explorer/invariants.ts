@@ -1,0 +1,149 @@
+/** What must hold in every state of an exploration, each broken one as a sentence. */
+import { equalBytes, toHex } from '@basa/masking';
+import type { AuthorityBuffer, BufferSlot, Fate, Outcome, SecureBuffer } from '@basa/protocol';
+import { fateOf } from '@basa/protocol';
+import { canonical } from './canonical.ts';
+import type { Cast } from './cast.ts';
+import type { Message } from './messages.ts';
+import type { ServerLocal } from './server-party.ts';
+import type { UserLocal } from './user-party.ts';
+
+/** What became of an update the server acknowledged. */
+export type SettledFate = Exclude<Fate, 'pending'>;
+
+type Sentence = string | undefined;
+
+/** A new message must not contradict what was sent before: a word once given cannot be taken back. */
+export function messageProblem(before: readonly Message[], added: Message): Sentence {
+  if (added.kind === 'close-answer') {
+    const problem = releaseProblem([added]);
+    if (problem !== undefined) return problem;
+  }
+  for (const earlier of before) {
+    if (earlier.kind !== added.kind || earlier.buffer !== added.buffer) continue;
+    const problem = contradiction(earlier, added);
+    if (problem !== undefined) return problem;
+  }
+  return undefined;
+}
+
+function contradiction(earlier: Message, added: Message): Sentence {
+  if (earlier.kind === 'slot' && added.kind === 'slot') {
+    const [a, b] = [earlier.value.ticket, added.value.ticket];
+    if (a.slot === b.slot && !equalBytes(a.joinTag, b.joinTag)) return `slot ${a.slot} was given to two deposits`;
+    if (earlier.user === added.user && a.slot !== b.slot) return `user ${added.user} was given two slots`;
+  }
+  if (earlier.kind === 'key' && added.kind === 'key') {
+    const [a, b] = [earlier.value.receipt, added.value.receipt];
+    if (a.slot === b.slot && !equalBytes(a.requestDigest, b.requestDigest))
+      return `the key of slot ${a.slot} was issued to two requests`;
+  }
+  if (earlier.kind === 'key-request' && added.kind === 'key-request' && earlier.user === added.user)
+    return `user ${added.user} signed two key requests in one buffer`;
+  if (earlier.kind === 'upload' && added.kind === 'upload' && earlier.user === added.user)
+    return `user ${added.user} signed two uploads in one buffer`;
+  if (earlier.kind === 'close-answer' && added.kind === 'close-answer') return releaseProblem([earlier, added]);
+  if (earlier.kind === 'outcome' && added.kind === 'outcome') return outcomeProblem(earlier.value, added.value);
+  if (earlier.kind === 'model-entry' && added.kind === 'model-entry')
+    return 'one buffer made two versions of the model';
+  return undefined;
+}
+
+/** "Unknown" takes no word back: it is what a rolled-back authority says, and it frees nobody. */
+function outcomeProblem(earlier: Outcome, added: Outcome): Sentence {
+  return earlier.status === 'unknown' || added.status === 'unknown'
+    ? undefined
+    : `the authority said "${earlier.status}" and then another "${added.status}"`;
+}
+
+/** For each slot either its self key or its edge and drop keys, over all answers together; and one set of slots. */
+function releaseProblem(answers: readonly Extract<Message, { kind: 'close-answer' }>[]): Sentence {
+  const keys = answers.flatMap(({ value }) => value.keys);
+  const own = new Set(keys.filter(({ role }) => role === 'self').map(({ slot }) => slot));
+  const both = keys.find(({ role, slot }) => role !== 'self' && own.has(slot));
+  if (both !== undefined) return `self and ${both.role} keys of slot ${both.slot} were both released`;
+  const sets = new Set(answers.map(({ value }) => canonical(value.outcome.accepted)));
+  return sets.size > 1 ? 'one buffer was closed with two sets of slots' : undefined;
+}
+
+/** The server alone: every opened sum is the one-hot sum of its slots, and no update is in two of them. */
+export function serverProblem(cast: Cast, buffers: readonly SecureBuffer[], { models }: ServerLocal): Sentence {
+  const total = cast.users.map(() => 0);
+  for (const { buffer: at, sum, version } of models) {
+    const { accepted, slots } = buffers[at] as SecureBuffer;
+    const users = accepted.map((slot) => toHex((slots[slot] as BufferSlot).user));
+    const expected = cast.users.map(({ user }) => (users.includes(toHex(user)) ? 1 : 0));
+    if (canonical(sum) !== canonical(expected))
+      return `version ${version} holds the sum ${sum.join(' ')} instead of ${expected.join(' ')}`;
+    for (const [n, count] of sum.entries()) total[n] = (total[n] ?? 0) + count;
+  }
+  const twice = total.findIndex((count) => count > 1);
+  if (twice >= 0) return `the update of user ${twice} was counted ${total[twice]} times`;
+  if (new Set(models.map(({ buffer }) => buffer)).size < models.length) return 'one buffer was aggregated twice';
+  return buffers.some(({ status }, at) => (status === 'included') !== models.some(({ buffer }) => buffer === at))
+    ? 'a buffer is "included" without its sum, or the other way round'
+    : undefined;
+}
+
+/** Server and authority: nothing is closed that was not fixed durably before, with enough slots; decisions agree. */
+export function agreementProblem(server: readonly SecureBuffer[], authority: readonly AuthorityBuffer[]): Sentence {
+  for (const [at, closing] of authority.entries()) {
+    const { status, accepted, descriptor } = server[at] as SecureBuffer;
+    // Rolled back: it gives no key and no word, whatever it did before.
+    if (closing.status === 'unknown') continue;
+    if (status === 'unknown') return 'the server gave up a buffer the authority remembers';
+    if (closing.status === 'closed') {
+      const closed = closing.closed?.accepted.map(({ slot }) => slot) ?? [];
+      if (closed.length < descriptor.minimum)
+        return `a buffer was closed with ${closed.length} slots, below the minimum`;
+      if (canonical(closed) !== canonical(accepted))
+        return `the authority closed slots ${closed}, and the server has ${status === 'filling' ? 'fixed nothing' : `fixed ${accepted}`}`;
+    }
+    const isDecided = status === 'granted' || status === 'included' || status === 'quarantined';
+    if (isDecided && closing.status !== 'closed') return `the server is ${status}, the authority ${closing.status}`;
+    if (status === 'aborted' && closing.status !== 'aborted') return 'the server aborted what the authority did not';
+  }
+  return undefined;
+}
+
+/** An acknowledgement is a promise: the slot is accepted, on disk, with these bytes. */
+export function acknowledgementProblem(server: readonly SecureBuffer[], messages: readonly Message[]): Sentence {
+  const broken = messages.find((message) => {
+    if (message.kind !== 'acknowledgement') return false;
+    const header = server[message.buffer]?.slots[message.value.slot]?.header;
+    return header === undefined || !equalBytes(header.signature, message.value.signature);
+  });
+  return broken === undefined || !('user' in broken)
+    ? undefined
+    : `the update of user ${broken.user} was acknowledged, and the server does not have it`;
+}
+
+/** An update that was given to two buffers was freed from all but one of them. */
+export function commitmentProblem(user: UserLocal, authority: readonly AuthorityBuffer[]): Sentence {
+  const held = user.sessions.flatMap((records, at) => {
+    const frozen = records.find(({ kind }) => kind === 'frozen');
+    if (frozen?.kind !== 'frozen') return [];
+    const { status, closed } = authority[at] as AuthorityBuffer;
+    const isFree =
+      status === 'aborted' ||
+      (status === 'closed' && !closed?.accepted.some(({ joinTag }) => equalBytes(joinTag, frozen.receipt.joinTag)));
+    return isFree ? [] : [at];
+  });
+  return held.length > 1 ? `one update is in buffers ${held.join(' and ')}` : undefined;
+}
+
+/** Where nothing more can happen, every update the server took has one fate, and the authority says the same. */
+export function settledFate(
+  { ticket }: BufferSlot,
+  buffer: SecureBuffer,
+  closing: AuthorityBuffer,
+): SettledFate | undefined {
+  const fate = fateOf(buffer, ticket.joinTag);
+  const isIn = closing.closed?.accepted.some(({ joinTag }) => equalBytes(joinTag, ticket.joinTag)) ?? false;
+  if (fate === undefined || fate === 'pending') return undefined;
+  // An authority that lost its memory of the buffer contradicts nothing it signed before.
+  if (closing.status === 'unknown') return fate;
+  if (fate === 'aborted' || fate === 'unknown') return closing.status === fate ? fate : undefined;
+  if (closing.status !== 'closed') return undefined;
+  return isIn === (fate !== 'excluded') ? fate : undefined;
+}

@@ -1,0 +1,110 @@
+/** Lists of operations against the real cores: whatever goes wrong, sums are exact and nothing acknowledged is lost. */
+import type { Cheat, Operation, Simulation } from '@basa/simulator';
+import { drawFrom, drawSimulation, shrinkList, simulate } from '@basa/simulator';
+import { describe, expect, it } from 'vitest';
+import { nodeEnvironment, seededWords } from '../support/tools.ts';
+
+const SIMULATIONS = 100;
+
+function drawn(seed: number): Simulation {
+  return drawSimulation(seed, drawFrom(seededWords(seed)));
+}
+
+/** Four devices, the first of which cheats, fill one buffer. */
+function withCheat(cheat: Cheat): Simulation {
+  const devices = [cheat, undefined, undefined, undefined];
+  const advance = (device: number, until: 'deposit' | 'upload'): Operation => ({ kind: 'advance', device, until });
+  // The cheat takes slot 1, so that others stand on either side of it.
+  const order = [1, 0, 2, 3];
+  const operations = [
+    ...order.map((device) => advance(device, 'deposit')),
+    ...order.map((device) => advance(device, 'upload')),
+    { kind: 'finish', buffer: 0, why: 'stalled' } as const,
+  ];
+  return { seed: 1, bufferSize: 4, minimum: 2, devices, operations };
+}
+
+describe('simulations', () => {
+  it(`of seeds 1 to ${SIMULATIONS} keep every promise, and fill more than 140 buffers`, () => {
+    let [filled, included, quarantined, aborted, refusals] = [0, 0, 0, 0, 0];
+    for (let seed = 1; seed <= SIMULATIONS; seed++) {
+      const report = simulate(nodeEnvironment, drawn(seed));
+      expect({ seed, problems: report.problems }).toEqual({ seed, problems: [] });
+      filled += report.filled;
+      included += report.included;
+      quarantined += report.quarantined;
+      aborted += report.aborted;
+      refusals += report.refusals;
+    }
+    expect(filled).toBeGreaterThan(140);
+    expect(included).toBeGreaterThan(quarantined);
+    expect(Math.min(quarantined, aborted, refusals)).toBeGreaterThan(10);
+  });
+
+  it('repeat with their seed, to the last number', () => {
+    expect(drawn(7)).toEqual(drawn(7));
+    expect(simulate(nodeEnvironment, drawn(7))).toEqual(simulate(nodeEnvironment, drawn(7)));
+  });
+});
+
+describe('a cheat', () => {
+  const spoils: Cheat[] = ['garbage-self', 'other-self', 'wrong-weight', 'wrong-guard', 'out-of-range', 'alters'];
+  it.each(spoils)('that is accepted and spoils the sum (%s) quarantines its buffer, once', (cheat) => {
+    expect(simulate(nodeEnvironment, withCheat(cheat))).toMatchObject({ included: 0, quarantined: 1, problems: [] });
+  });
+
+  const harmless: Cheat[] = [
+    'garbage-edges',
+    'other-edges',
+    'wrong-root',
+    'bad-signature',
+    'hoards-seats',
+    'quits',
+    'truncates',
+    'lies-about-voids',
+  ];
+  it.each(harmless)('that is refused or left out (%s) leaves the exact sum of the three others', (cheat) => {
+    expect(simulate(nodeEnvironment, withCheat(cheat))).toMatchObject({ included: 1, updates: 3, problems: [] });
+  });
+
+  it('whose backups are garbage changes nothing while nobody drops out', () => {
+    expect(simulate(nodeEnvironment, withCheat('bad-backups'))).toMatchObject({
+      included: 1,
+      updates: 4,
+      problems: [],
+    });
+  });
+
+  it('whose backups are garbage is named when somebody before it drops out', () => {
+    const { operations, ...rest } = withCheat('bad-backups');
+    const withDropOut = operations.filter((op) => !(op.kind === 'advance' && op.device === 1 && op.until === 'upload'));
+    const report = simulate(nodeEnvironment, { ...rest, operations: withDropOut });
+    expect(report).toMatchObject({ included: 0, quarantined: 1, problems: [] });
+  });
+});
+
+describe('a planted fault', () => {
+  it('(a record the server loses) is noticed, and shrunk to two operations: one device uploads, the record is lost', () => {
+    const simulation = { ...drawn(4), devices: drawn(4).devices.map(() => undefined) };
+    const at = simulation.operations.findIndex((op) => op.kind === 'advance' && op.until === 'upload') + 1;
+    const planted: Operation[] = [
+      ...simulation.operations.slice(0, at),
+      { kind: 'lose-record', buffer: 0 },
+      ...simulation.operations.slice(at),
+    ];
+    const fails = (operations: readonly Operation[]) =>
+      simulate(nodeEnvironment, { ...simulation, operations }).problems.some((text) => text.includes('acknowledged'));
+    expect(fails(planted)).toBe(true);
+    const shortest = shrinkList(planted, fails);
+    expect(shortest.map(({ kind }) => kind)).toEqual(['advance', 'lose-record']);
+    expect(shortest[0]).toMatchObject({ until: 'upload' });
+  });
+});
+
+describe('shrinking', () => {
+  it('leaves exactly the entries the failure needs', () => {
+    const list = Array.from({ length: 100 }, (_, n) => n);
+    expect(shrinkList(list, (some) => [3, 50, 97].every((n) => some.includes(n)))).toEqual([3, 50, 97]);
+    expect(shrinkList(list, () => true)).toEqual([]);
+  });
+});
