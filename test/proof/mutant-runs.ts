@@ -1,15 +1,8 @@
-/** Bundles the oracle with a patched core and runs it in a process of its own. */
+/** Runs the oracle over a patched core, in a process of its own. */
 import { spawn } from 'node:child_process';
-import { mkdtemp, readFile, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-import { fileURLToPath } from 'node:url';
 import type { AttackReport } from '@basa/simulator';
-import { build } from 'esbuild';
+import { withPatchedBundle } from '../support/patched-core.ts';
 import type { Edit, Mutant } from './mutants.ts';
-
-const root = fileURLToPath(new URL('../..', import.meta.url));
-const core = join(root, 'packages/protocol/src');
 
 export interface MutantRun extends AttackReport {
   /** The first generated schedule that leaks as well, if one does. */
@@ -18,14 +11,10 @@ export interface MutantRun extends AttackReport {
 
 /** What the attack learns of the core with these edits. */
 export async function runPatched(edits: readonly Edit[], attack: string, schedules = 0): Promise<MutantRun> {
-  const folder = await mkdtemp(join(tmpdir(), 'basa-mutant-'));
-  try {
-    const bundle = join(folder, 'mutant.mjs');
-    await bundlePatched(edits, bundle);
+  const patches = edits.map((edit) => ({ ...edit, file: `packages/protocol/src/${edit.file}` }));
+  return withPatchedBundle('test/proof/mutant-entry.ts', patches, async (bundle) => {
     return JSON.parse(await outputOf(bundle, [attack, String(schedules)])) as MutantRun;
-  } finally {
-    await rm(folder, { recursive: true });
-  }
+  });
 }
 
 /** Whether the attack got more than it may, or broke what must hold. */
@@ -61,39 +50,6 @@ export async function judgeMutant({ name, edits, caughtBy }: Mutant, schedules =
     eachAloneStops: stops.every((stop) => stop),
     generatedSeed: run.generated?.seed ?? null,
   };
-}
-
-async function bundlePatched(edits: readonly Edit[], outfile: string): Promise<void> {
-  const left = new Set(edits.map(({ file }) => join(core, file)));
-  await build({
-    entryPoints: [join(root, 'test/proof/mutant-entry.ts')],
-    outfile,
-    bundle: true,
-    platform: 'node',
-    format: 'esm',
-    conditions: ['@basa/source'],
-    logLevel: 'silent',
-    plugins: [
-      {
-        name: 'mutant',
-        setup({ onLoad }) {
-          onLoad({ filter: /\.ts$/ }, async ({ path }) => {
-            const mine = edits.filter(({ file }) => join(core, file) === path);
-            if (mine.length === 0) return undefined;
-            left.delete(path);
-            return { contents: mine.reduce(patched, await readFile(path, 'utf8')), loader: 'ts' };
-          });
-        },
-      },
-    ],
-  });
-  if (left.size > 0) throw new Error(`not part of the core: ${[...left].join(', ')}`);
-}
-
-function patched(text: string, { file, find, replace }: Edit): string {
-  const found = text.split(find).length - 1;
-  if (found !== 1) throw new Error(`${file}: ${JSON.stringify(find)} occurs ${found} times instead of once`);
-  return text.replace(find, () => replace);
 }
 
 function outputOf(bundle: string, args: readonly string[]): Promise<string> {

@@ -15,44 +15,58 @@ export interface SourcePatch {
 
 /** The module at `entry` (a path from the root), with everything it imports from our sources, patched. */
 export async function importPatched<Module>(entry: string, patches: readonly SourcePatch[]): Promise<Module> {
+  return withPatchedBundle(entry, patches, (bundle) => import(pathToFileURL(bundle).href) as Promise<Module>);
+}
+
+/** Hands the path of the patched bundle to `use`, and removes it afterwards. */
+export async function withPatchedBundle<Result>(
+  entry: string,
+  patches: readonly SourcePatch[],
+  use: (bundle: string) => Promise<Result>,
+): Promise<Result> {
   const cache = join(root, 'node_modules/.cache');
   mkdirSync(cache, { recursive: true });
   const folder = mkdtempSync(join(cache, 'basa-patched-'));
-  const applied = new Set<SourcePatch>();
   try {
-    const outfile = join(folder, 'patched.mjs');
-    await build({
-      entryPoints: [join(root, entry)],
-      outfile,
-      bundle: true,
-      format: 'esm',
-      platform: 'node',
-      target: 'es2022',
-      conditions: ['@basa/source'],
-      logLevel: 'silent',
-      plugins: [
-        {
-          name: 'patches',
-          setup: ({ onLoad }) =>
-            onLoad({ filter: /packages\/.*\.ts$/ }, ({ path }) => {
-              const mine = patches.filter(({ file }) => path === join(root, file));
-              if (mine.length === 0) return undefined;
-              for (const patch of mine) applied.add(patch);
-              return { contents: mine.reduce(patched, readFileSync(path, 'utf8')), loader: 'ts' };
-            }),
-        },
-      ],
-    });
-    const unused = patches.find((patch) => !applied.has(patch));
-    if (unused !== undefined) throw new Error(`${entry} does not import ${unused.file}`);
-    return (await import(pathToFileURL(outfile).href)) as Module;
+    const bundle = join(folder, 'patched.mjs');
+    await bundlePatched(entry, patches, bundle);
+    return await use(bundle);
   } finally {
     rmSync(folder, { recursive: true });
   }
 }
 
+async function bundlePatched(entry: string, patches: readonly SourcePatch[], outfile: string): Promise<void> {
+  const applied = new Set<SourcePatch>();
+  await build({
+    entryPoints: [join(root, entry)],
+    outfile,
+    bundle: true,
+    format: 'esm',
+    platform: 'node',
+    target: 'es2022',
+    conditions: ['@basa/source'],
+    logLevel: 'silent',
+    plugins: [
+      {
+        name: 'patches',
+        setup: ({ onLoad }) =>
+          onLoad({ filter: /packages\/.*\.ts$/ }, ({ path }) => {
+            const mine = patches.filter(({ file }) => path === join(root, file));
+            if (mine.length === 0) return undefined;
+            for (const patch of mine) applied.add(patch);
+            return { contents: mine.reduce(patched, readFileSync(path, 'utf8')), loader: 'ts' };
+          }),
+      },
+    ],
+  });
+  const unused = patches.find((patch) => !applied.has(patch));
+  if (unused !== undefined) throw new Error(`${entry} does not import ${unused.file}`);
+}
+
 function patched(text: string, { file, find, replace }: SourcePatch): string {
   const found = text.split(find).length - 1;
-  if (found !== 1) throw new Error(`${file}: the text to patch is there ${found} times, not once: ${find}`);
+  if (found !== 1)
+    throw new Error(`${file}: the text to patch occurs ${found} times instead of once: ${JSON.stringify(find)}`);
   return text.replace(find, () => replace);
 }

@@ -27,7 +27,7 @@ import {
 import { transparentSealings } from '../federation.ts';
 import { granted } from '../granted.ts';
 import type { Sealings } from '../world.ts';
-import { unsafeSymbolicSigner, unsafeSymbolicTools } from './symbolic-suite.ts';
+import { signerOf, unsafeSymbolicTools } from './symbolic-tools.ts';
 
 /** What the environment does that it should not: a rule of the host switched off. */
 export type BrokenRule =
@@ -101,7 +101,7 @@ export function castOf(options: CastOptions): Cast {
   const tools = unsafeSymbolicTools();
   const { suite } = tools;
   const sealings = transparentSealings(suite);
-  const seeded = (name: string): Signer => unsafeSymbolicSigner(suite.sha256(ascii(name)));
+  const seeded = (name: string): Signer => signerOf(suite.sha256(ascii(name)));
   const serverSigner = seeded('server');
   const users = options.users ?? options.bufferSize;
   const policy: TaskPolicy = {

@@ -16,7 +16,7 @@ import type {
 import { AttributeAuthority, modelAppendCodec, taskIdOf } from '@basa/protocol';
 import { CLOSE_MS, LEASE_MS, OPEN_MS, transparentSealings } from '../federation.ts';
 import { granted } from '../granted.ts';
-import { countingBytes, unsafeSymbolicSigner, unsafeSymbolicSuite } from './unsafe-symbolic-suite.ts';
+import { countingBytes, unsafeSymbolicSigner, unsafeSymbolicSuite } from '../unsafe-symbolic-suite.ts';
 
 export const START = 1_000_000 as Millis;
 

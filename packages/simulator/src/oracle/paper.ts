@@ -14,8 +14,8 @@ import {
 } from '@basa/protocol';
 import { transparentSealings } from '../federation.ts';
 import { granted } from '../granted.ts';
+import { countingBytes, unsafeSymbolicSigner, unsafeSymbolicSuite } from '../unsafe-symbolic-suite.ts';
 import { Trace } from './trace.ts';
-import { countingBytes, unsafeSymbolicSigner, unsafeSymbolicSuite } from './unsafe-symbolic-suite.ts';
 
 const LEASE_MS = 1000;
 const suite = unsafeSymbolicSuite;
