@@ -1,9 +1,19 @@
 /** What the authority refuses, and that a refusal changes nothing. */
 
-import type { CloseRequest, KeyRequest, ModelAppend, Slot, TaskPolicy, UploadHeader } from '@basa/protocol';
+import type {
+  CertificateBody,
+  CloseRequest,
+  KeyRequest,
+  ModelAppend,
+  Slot,
+  TaskId,
+  TaskPolicy,
+  UploadHeader,
+} from '@basa/protocol';
 import {
   authorityMessages,
   bufferRequestCodec,
+  certificateCodec,
   closeRequestOf,
   millis,
   modelAppendCodec,
@@ -29,10 +39,20 @@ function atKey() {
 }
 
 /** The request with other words, signed by the device that asks. */
-function asked(world: Federation, device: FederationDevice, request: KeyRequest, change: Partial<KeyRequest> = {}) {
+function asked(
+  world: Federation,
+  device: Pick<FederationDevice, 'signer'>,
+  request: KeyRequest,
+  change: Partial<KeyRequest> = {},
+) {
   const body = { ...request, ...change };
   const signature = device.signer.sign(messages.keyRequest.statement(body));
   return world.authority.issueKey(messages.keyRequest.encode({ ...body, signature }));
+}
+
+/** The authority's own signature over these words. */
+function certified(world: Federation, body: CertificateBody) {
+  return { ...body, signature: world.authority.ports.signer.sign(certificateCodec.statement(body)) };
 }
 
 function signTicket(world: Federation, request: KeyRequest, change: object) {
@@ -68,6 +88,33 @@ describe('a key', () => {
       'certificate-invalid',
       ({ world, third, request }) =>
         asked(world, third, request, { certificate: { ...request.certificate, notAfter: millis(1) } }),
+    ],
+    [
+      'with a certificate that has ended',
+      'certificate-expired',
+      ({ world, third, request }) =>
+        asked(world, third, request, {
+          certificate: certified(world, { ...request.certificate, notAfter: millis(1) }),
+        }),
+    ],
+    [
+      'with a certificate for another task',
+      'certificate-invalid',
+      ({ world, third, request }) =>
+        asked(world, third, request, {
+          certificate: certified(world, { ...request.certificate, task: new Uint8Array(32) as TaskId }),
+        }),
+    ],
+    [
+      'of a device that holds a certificate and is not enrolled',
+      'not-enrolled',
+      ({ world, request }) => {
+        const stranger = { signer: world.signer() };
+        const deviceKey = stranger.signer.publicKey;
+        return asked(world, stranger, request, {
+          certificate: certified(world, { ...request.certificate, deviceKey }),
+        });
+      },
     ],
     [
       'of a revoked device',
@@ -242,10 +289,11 @@ describe('a close', () => {
     );
   });
 
-  it('after closeBy is too late: the buffer is aborted for ever', () => {
+  it('after closeBy is too late: the buffer is aborted for ever, and that is on disk before the no', () => {
     const { world, ctx, request } = atClose();
     world.now = millis(world.now + OPEN_MS + CLOSE_MS);
     expect(reasonOf(closed(world, request))).toBe('buffer-over');
+    expect(world.authority.records.at(-1)).toEqual({ kind: 'buffer-aborted', ctx });
     expect(world.authority.outcome(ctx).status).toBe('aborted');
     expect(reasonOf(closed(world, request))).toBe('buffer-over');
   });
