@@ -40,9 +40,10 @@ else if (!(Number.isSafeInteger(schedules) && schedules >= 0)) {
     console.log(columns.join('  '));
   }
   const caught = verdicts.filter((verdict) => verdict.caught).length;
+  const held = verdicts.filter((verdict) => verdict.unpatchedHolds).length;
   console.log(
-    `${caught} of ${verdicts.length} mutants caught; the core as it is gives each of these attacks the honest sum at most.`,
+    `${caught} of ${verdicts.length} mutants caught; the core as it is holds under ${held} of these attacks.`,
   );
   if (values.json) console.log(JSON.stringify({ mutants: verdicts }));
-  process.exitCode = caught === verdicts.length ? 0 : 1;
+  process.exitCode = caught === verdicts.length && held === verdicts.length ? 0 : 1;
 }

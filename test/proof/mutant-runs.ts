@@ -25,6 +25,8 @@ export function isCaught({ leaked, broken }: AttackReport): boolean {
 export interface MutantVerdict {
   readonly name: string;
   readonly attack: string;
+  /** The core as it is gives the same attack the honest sum at most. */
+  readonly unpatchedHolds: boolean;
   readonly caught: boolean;
   readonly learned: readonly string[];
   readonly broken: readonly string[];
@@ -37,12 +39,14 @@ export interface MutantVerdict {
 
 /** The unpatched core under the same attack, the mutant, and the mutant with each of its edits taken back. */
 export async function judgeMutant({ name, edits, caughtBy }: Mutant, schedules = 0): Promise<MutantVerdict> {
+  const unpatched = await runPatched([], caughtBy);
   const run = await runPatched(edits, caughtBy, schedules);
   const weaker = edits.length > 1 ? edits.map((_, n) => edits.filter((__, m) => m !== n)) : [];
   const stops = await Promise.all(weaker.map(async (some) => !isCaught(await runPatched(some, caughtBy))));
   return {
     name,
     attack: caughtBy,
+    unpatchedHolds: !isCaught(unpatched),
     caught: isCaught(run),
     learned: run.leaked,
     broken: run.broken,
