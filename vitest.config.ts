@@ -6,5 +6,7 @@ export default defineConfig({
   test: {
     include: ['packages/*/test/**/*.test.ts', 'test/**/*.test.ts'],
     testTimeout: 60_000,
+    // All cores: by default one is kept free, which is half of a small machine.
+    maxWorkers: '100%',
   },
 });
