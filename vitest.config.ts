@@ -5,7 +5,9 @@ export default defineConfig({
   ssr: { resolve: { conditions: ['@basa/source', 'node', 'import', 'default'] } },
   test: {
     include: ['packages/*/test/**/*.test.ts', 'test/**/*.test.ts'],
-    testTimeout: 60_000,
+    // Only a hang is an error: how fast a machine is, is not.
+    testTimeout: 900_000,
+    hookTimeout: 900_000,
     // All cores: by default one is kept free, which is half of a small machine.
     maxWorkers: '100%',
   },
