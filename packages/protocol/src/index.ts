@@ -42,6 +42,17 @@ export type { Coordinator, SeatGiven } from './coordinator.ts';
 export { createCoordinator, takeSeat, trackBuffer } from './coordinator.ts';
 export { openEnvelope, sealEnvelope } from './envelope.ts';
 export type { BasaEvent, FreezeReason, Party } from './events.ts';
+export type { ProblemCode, ProblemDocument, ProblemMore, ServiceProblem } from './http/problems.ts';
+export {
+  PROBLEM_MEDIA_TYPE,
+  problemCodeOf,
+  problemDocument,
+  problemOfRefusal,
+  SERVICE_PROBLEMS,
+} from './http/problems.ts';
+export type { RequestStatement } from './http/request-statement.ts';
+export { HEADER, requestStatement } from './http/request-statement.ts';
+export { AUTHORITY_PATH, SERVER_PATH } from './http/routes.ts';
 export {
   commitmentOf,
   dropAttribute,

@@ -19,6 +19,7 @@ export const KIND = {
   seatAnswer: 17,
   bufferRequest: 18,
   modelAppend: 19,
+  requestStatement: 20,
   paperConnectAnswer: 32,
   paperTicket: 33,
   paperUpload: 34,
