@@ -50,4 +50,5 @@ export const KIND = {
   bufferQuarantined: 135,
   abortRecorded: 136,
   unknownRecorded: 137,
+  inboxEntry: 138,
 } as const;
