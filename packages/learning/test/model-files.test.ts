@@ -45,7 +45,7 @@ describe('safetensors', () => {
     ['too few', () => bytes.subarray(0, 5)],
     ['does not fit', () => Uint8Array.from(bytes, (byte, n) => (n === 3 ? 255 : byte))],
     ['not a JSON object', () => Uint8Array.from(bytes, (byte, n) => (n === 8 ? 0x5b : byte))],
-    ['is not 10 floats', () => bytes.subarray(0, bytes.length - 4)],
+    ['is not 10 words', () => bytes.subarray(0, bytes.length - 4)],
     [
       'linear.bias is missing',
       () => withHeader({ 'linear.weight': { dtype: 'F32', shape: [10, 784], data_offsets: [0, 31_360] } }),
