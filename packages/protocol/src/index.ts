@@ -109,7 +109,7 @@ export type { Opening, OpeningInput, StoredUpload, SumVerdict } from './server/o
 export { judgeSum, openingTerms } from './server/open-sum.ts';
 export { decodeBufferRecord, encodeBufferRecord } from './server/records.ts';
 export type { SeatStep } from './server/seat.ts';
-export { giveSeat, holdsSeat } from './server/seat.ts';
+export { certificateProblem, giveSeat, holdsSeat } from './server/seat.ts';
 export { slotsToLeaveOut } from './server/void-edges.ts';
 export type { Staleness } from './staleness.ts';
 export { stalenessWeight } from './staleness.ts';
