@@ -154,6 +154,7 @@ export type { UploadDraft } from './user/key.ts';
 export { receiveKey } from './user/key.ts';
 export type { DeltaCommitment, DeviceLedger, LedgerRecord, Released } from './user/ledger.ts';
 export { EMPTY_LEDGER, evolveLedger, judgeOutcome, releaseDelta, restoreLedger } from './user/ledger.ts';
+export { ledgerRecordCodec, userRecordCodec } from './user/records.ts';
 export type { CheckedDescriptor, Pins, Seated } from './user/seat.ts';
 export { checkDescriptor, loggedVersion } from './user/seat.ts';
 export type {

@@ -40,4 +40,13 @@ export const KIND = {
   bufferUnknown: 103,
   modelAppended: 104,
   branchBegun: 105,
+  sessionPrepared: 112,
+  sessionSlotted: 113,
+  sessionFrozen: 114,
+  sessionAcknowledged: 115,
+  sessionReleased: 116,
+  sessionAbandoned: 117,
+  ledgerEntered: 120,
+  ledgerCommitted: 121,
+  ledgerReleased: 122,
 } as const;
