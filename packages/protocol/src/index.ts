@@ -53,6 +53,7 @@ export {
 export type { RequestStatement } from './http/request-statement.ts';
 export { HEADER, requestStatement } from './http/request-statement.ts';
 export { AUTHORITY_PATH, SERVER_PATH } from './http/routes.ts';
+export { KIND } from './kinds.ts';
 export {
   commitmentOf,
   dropAttribute,
