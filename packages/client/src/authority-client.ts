@@ -39,7 +39,8 @@ export class AuthorityClient {
 
   async about(signal: AbortSignal): Promise<{ readonly publicKey: Uint8Array }> {
     const { body } = await this.#get(AUTHORITY_PATH.about, signal);
-    return { publicKey: hexOf('authority', jsonOf('authority', body)['publicKey'], 'publicKey') };
+    const { publicKey } = jsonOf('authority', body);
+    return { publicKey: hexOf('authority', publicKey, 'publicKey') };
   }
 
   async policy(task: TaskId, signal: AbortSignal): Promise<TaskPolicy> {

@@ -43,10 +43,10 @@ export class ServerClient {
   }
 
   async about(signal: AbortSignal): Promise<{ readonly publicKey: Uint8Array; readonly authorityKey: Uint8Array }> {
-    const json = jsonOf('server', (await this.#get(SERVER_PATH.about, signal)).body);
+    const { publicKey, authorityKey } = jsonOf('server', (await this.#get(SERVER_PATH.about, signal)).body);
     return {
-      publicKey: hexOf('server', json['publicKey'], 'publicKey'),
-      authorityKey: hexOf('server', json['authorityKey'], 'authorityKey'),
+      publicKey: hexOf('server', publicKey, 'publicKey'),
+      authorityKey: hexOf('server', authorityKey, 'authorityKey'),
     };
   }
 
@@ -126,7 +126,8 @@ export class ServerClient {
 
   async unsafePaperUpload(task: TaskId, framed: Uint8Array, signal: AbortSignal): Promise<boolean> {
     const { body } = await this.#post(SERVER_PATH.unsafePaperUpload(task), framed, MOST_JSON_BYTES, signal);
-    return jsonOf('server', body)['accepted'] === true;
+    const { accepted } = jsonOf('server', body);
+    return accepted === true;
   }
 
   #get(target: string, signal: AbortSignal): Promise<Answered> {
