@@ -29,6 +29,7 @@ import { lastingEntries, readEntries, wipeRecord } from './kept.ts';
 export class DeviceState {
   readonly #store: DeviceStore;
   #kept: Kept;
+  #failure: unknown;
 
   private constructor(store: DeviceStore, kept: Kept) {
     this.#store = store;
@@ -39,6 +40,7 @@ export class DeviceState {
     const entries = await store.entries();
     const kept = readEntries(suite, entries);
     for (const entry of entries) entry.fill(0);
+    if (kept.session === undefined) await store.dropInput(); // a crash left it behind
     return new DeviceState(store, kept);
   }
 
@@ -63,7 +65,7 @@ export class DeviceState {
   }
 
   async keepCertificate(certificate: Certificate): Promise<void> {
-    await this.#store.append([certificateCodec.encode(certificate)]);
+    await this.#durably((store) => store.append([certificateCodec.encode(certificate)]));
     this.#kept = { ...this.#kept, certificate };
   }
 
@@ -75,7 +77,7 @@ export class DeviceState {
   /** Frees an update for another buffer. */
   async release({ state, records }: Transition<DeviceLedger, LedgerRecord, unknown>): Promise<void> {
     if (records.length === 0) return;
-    await this.#store.append(records.map(ledgerRecordCodec.encode));
+    await this.#durably((store) => store.append(records.map(ledgerRecordCodec.encode)));
     this.#kept = { ...this.#kept, ledger: state };
   }
 
@@ -87,13 +89,14 @@ export class DeviceState {
     if (records.length === 0) return answer;
     const marked = (answer as { readonly ledger?: LedgerRecord }).ledger;
     const ledger = marked === undefined ? this.ledger : evolveLedger(this.ledger, marked);
-    if (input !== undefined) await this.#store.putInput(bytesOf(input));
+    if (input !== undefined) await this.#durably((store) => store.putInput(bytesOf(input)));
     if (state?.step === 'acknowledged' || state?.step === 'abandoned' || state?.step === 'released') {
       await this.#end(ledger);
       return answer;
     }
     const entries = records.map(userRecordCodec.encode);
-    await this.#store.append([...entries, ...(marked === undefined ? [] : [ledgerRecordCodec.encode(marked)])]);
+    const together = [...entries, ...(marked === undefined ? [] : [ledgerRecordCodec.encode(marked)])];
+    await this.#durably((store) => store.append(together));
     for (const entry of entries) entry.fill(0);
     for (const record of records) wipeRecord(record);
     this.#kept = { ...this.#kept, ledger, session: state };
@@ -120,17 +123,31 @@ export class DeviceState {
   async close(): Promise<void> {
     this.#forget();
     try {
-      if (this.head !== undefined) await this.#store.append([headCodec.encode(this.head)]);
+      const { head } = this;
+      if (head !== undefined && this.#failure === undefined) await this.#store.append([headCodec.encode(head)]);
     } finally {
       await this.#store.close();
     }
   }
 
   async #end(ledger: DeviceLedger): Promise<void> {
-    await this.#store.replace(lastingEntries({ ...this.#kept, ledger }));
-    await this.#store.dropInput();
+    await this.#durably((store) => store.replace(lastingEntries({ ...this.#kept, ledger })));
+    await this.#durably((store) => store.dropInput());
     this.#forget();
     this.#kept = { ...this.#kept, ledger, session: undefined };
+  }
+
+  /** Whether a failed step is on disk nobody knows: nothing goes on until the store is opened anew. */
+  async #durably(work: (store: DeviceStore) => Promise<void>): Promise<void> {
+    if (this.#failure !== undefined) {
+      throw new StoreError('the store failed before; close this client and connect again', { cause: this.#failure });
+    }
+    try {
+      await work(this.#store);
+    } catch (error) {
+      this.#failure = error;
+      throw error;
+    }
   }
 
   #forget(): void {
