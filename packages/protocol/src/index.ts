@@ -53,6 +53,7 @@ export {
 export type { RequestStatement } from './http/request-statement.ts';
 export { HEADER, requestStatement } from './http/request-statement.ts';
 export { AUTHORITY_PATH, SERVER_PATH } from './http/routes.ts';
+export { KIND } from './kinds.ts';
 export {
   commitmentOf,
   dropAttribute,
@@ -155,6 +156,7 @@ export type { UploadDraft } from './user/key.ts';
 export { receiveKey } from './user/key.ts';
 export type { DeltaCommitment, DeviceLedger, LedgerRecord, Released } from './user/ledger.ts';
 export { EMPTY_LEDGER, evolveLedger, judgeOutcome, releaseDelta, restoreLedger } from './user/ledger.ts';
+export { ledgerRecordCodec, userRecordCodec } from './user/records.ts';
 export type { CheckedDescriptor, Pins, Seated } from './user/seat.ts';
 export { checkDescriptor, loggedVersion } from './user/seat.ts';
 export type {
