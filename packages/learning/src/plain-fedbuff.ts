@@ -27,7 +27,7 @@ export interface PlainFedBuff extends FedBuffSchedule {
 }
 
 /** Where a run stands when a version has come to be. */
-export interface FedBuffPlace {
+interface FedBuffPlace {
   readonly metrics: RunMetrics;
   checkpoint(): FedBuffCheckpoint;
 }
