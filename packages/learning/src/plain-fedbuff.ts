@@ -21,7 +21,7 @@ export interface PlainFedBuff extends FedBuffSchedule {
   readonly evaluateEvery: number;
   /** Ends the run early, once the accuracy is reached. */
   readonly target?: number;
-  /** Goes on where another run with the same arguments was. A step with a memory, as of momentum, starts it anew. */
+  /** Goes on where another run with the same arguments was; `step` must have been made with its `memory`. */
   readonly resume?: FedBuffCheckpoint;
   onVersion?(version: number, evaluation: Evaluation | undefined, at: FedBuffPlace): void;
 }
@@ -37,6 +37,8 @@ export interface FedBuffCheckpoint {
   readonly version: number;
   /** The newest model and those that trips under way began with, by version. */
   readonly models: ReadonlyMap<number, Float32Array>;
+  /** What the server's step remembers. */
+  readonly memory: Float64Array;
   readonly trips: readonly TripRecord[];
   readonly versions: readonly VersionRecord[];
 }
@@ -82,7 +84,13 @@ export async function runPlainFedBuff(run: PlainFedBuff): Promise<PlainFedBuffRe
       const { trips, versions } = metrics;
       run.onVersion?.(version, evaluation, {
         metrics,
-        checkpoint: () => ({ version, models: new Map(models), trips: [...trips], versions: [...versions] }),
+        checkpoint: () => ({
+          version,
+          models: new Map(models),
+          memory: run.step.memory(),
+          trips: [...trips],
+          versions: [...versions],
+        }),
       });
       if (isReached(run, evaluation)) break;
     }

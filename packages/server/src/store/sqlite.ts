@@ -1,0 +1,41 @@
+/** SQLite behind the SQL port: one connection, one transaction at a time. */
+import type { DatabaseSync, StatementSync } from '@photostructure/sqlite';
+import type { Dialect, Row, SqlDatabase, SqlSession } from './sql.ts';
+
+export const SQLITE: Dialect = { name: 'sqlite', blob: 'BLOB', integer: 'INTEGER', real: 'REAL', forUpdate: '' };
+
+/** `database` is open, in WAL mode and flushed at every commit. It is closed with what is returned. */
+export function sqliteDatabase(database: DatabaseSync): SqlDatabase {
+  const statements = new Map<string, StatementSync>();
+  const prepared = (text: string): StatementSync => {
+    const statement = statements.get(text) ?? database.prepare(text);
+    statements.set(text, statement);
+    return statement;
+  };
+  const session: SqlSession = {
+    query: async (text, ...values) => prepared(text).all(...values) as readonly Row[],
+  };
+  let last: Promise<unknown> = Promise.resolve();
+  return {
+    dialect: SQLITE,
+    transaction(work) {
+      const result = last.then(async () => {
+        database.exec('BEGIN IMMEDIATE');
+        try {
+          const value = await work(session);
+          database.exec('COMMIT');
+          return value;
+        } catch (error) {
+          database.exec('ROLLBACK');
+          throw error;
+        }
+      });
+      last = result.catch(() => undefined);
+      return result;
+    },
+    async close() {
+      await last;
+      database.close();
+    },
+  };
+}
