@@ -1,5 +1,5 @@
 /** What a server asks of the authority, over HTTP. The newest head it saw goes with every request, and is kept. */
-import { fromHex, toHex } from '@basa/masking';
+import { equalBytes, fromHex, toHex } from '@basa/masking';
 import type {
   CloseAnswer,
   CloseRequest,
@@ -73,7 +73,12 @@ export class AuthorityLink {
   async drawBuffer(task: TaskId, nonce: Uint8Array): Promise<Descriptor> {
     const body = { task, nonce };
     const signature = this.#sign(bufferRequestCodec.statement(body));
-    return this.#post(AUTHORITY_PATH.buffers, bufferRequestCodec.encode({ ...body, signature }), descriptorCodec);
+    const bytes = bufferRequestCodec.encode({ ...body, signature });
+    const descriptor = await this.#post(AUTHORITY_PATH.buffers, bytes, descriptorCodec);
+    const { suite, authorityKey } = this.#options.ports;
+    const isGood = isSigned(suite, descriptorCodec, descriptor, authorityKey) && equalBytes(descriptor.task, task);
+    if (!isGood) throw new AuthorityUnreachable('it drew a buffer that is not its own or not of this task');
+    return descriptor;
   }
 
   async appendModel(append: { task: TaskId; version: number; modelHash: Uint8Array; ctx: Ctx }): Promise<ModelEntry> {
@@ -114,7 +119,8 @@ export class AuthorityLink {
     }
     const problem = (await response.json().catch(() => ({}))) as { type?: unknown; title?: unknown; detail?: unknown };
     const words = [problem.title, problem.detail].filter((part) => typeof part === 'string').join(' ');
-    if (response.status >= 500 || response.status === 429) throw new AuthorityUnreachable(words || `${response.status}`);
+    if (response.status >= 500 || response.status === 429)
+      throw new AuthorityUnreachable(words || `${response.status}`);
     throw new AuthorityRefusal(problemCodeOf(problem), words || `${response.status}`);
   }
 

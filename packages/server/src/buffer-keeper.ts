@@ -41,9 +41,9 @@ export class BufferKeeper {
     this.#options = options;
   }
 
-  async add(stored: StoredBuffer): Promise<SecureBuffer> {
-    await this.#options.store.addBuffer(stored);
-    const buffer = openSecureBuffer(this.#options.ports.suite, stored.descriptor);
+  async add(drawn: Omit<StoredBuffer, 'ctx'>): Promise<SecureBuffer> {
+    const buffer = openSecureBuffer(this.#options.ports.suite, drawn.descriptor);
+    await this.#options.store.addBuffer({ ...drawn, ctx: buffer.ctx });
     this.#keep({ buffer, number: 0 });
     return buffer;
   }

@@ -60,7 +60,11 @@ export class Closer {
     if (buffer.status === 'filling') {
       const why = this.#freezeReason(buffer);
       if (why === undefined) return;
-      const frozen = await keeper.step(ctx, (now) => freezeBuffer(now, why, millis(this.#options.clock())), burntAtFreeze(this.#options.clock));
+      const frozen = await keeper.step(
+        ctx,
+        (now) => freezeBuffer(now, why, millis(this.#options.clock())),
+        burntAtFreeze(this.#options.clock),
+      );
       if ('kind' in frozen) return this.#giveUpIfOver(buffer);
       buffer = await this.#found(ctx);
     }
@@ -191,11 +195,14 @@ function burntAtFreeze(clock: () => number) {
 }
 
 function newlyDropped(before: SecureBuffer, after: SecureBuffer) {
-  return after.slots.filter(({ status }, l) => status === 'dropped' && before.slots[l]?.status !== 'dropped').map(({ user }) => user);
+  return after.slots
+    .filter(({ status }, l) => status === 'dropped' && before.slots[l]?.status !== 'dropped')
+    .map(({ user }) => user);
 }
 
 /** What our own steps never refuse. */
 function granted<Answer extends object>(answer: Answer | Refused): Answer {
-  if ('kind' in answer && answer.kind === 'refused') throw new Error(`a step was refused: ${(answer as Refused).reason}`);
+  if ('kind' in answer && answer.kind === 'refused')
+    throw new Error(`a step was refused: ${(answer as Refused).reason}`);
   return answer as Answer;
 }

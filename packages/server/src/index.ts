@@ -1,1 +1,3 @@
-export {};
+/** The aggregation server of BASA. */
+export type { RunningServer, ServerOptions } from './server.ts';
+export { startServer } from './server.ts';

@@ -1,6 +1,15 @@
 /** Seats of one task: places in open buffers, kept in memory only. The authority draws a buffer when all are taken. */
 import { toHex } from '@basa/masking';
-import type { Certificate, Coordinator, Ctx, Descriptor, Refused, SecureBuffer, ServerPorts, TaskId } from '@basa/protocol';
+import type {
+  Certificate,
+  Coordinator,
+  Ctx,
+  Descriptor,
+  Refused,
+  SecureBuffer,
+  ServerPorts,
+  TaskId,
+} from '@basa/protocol';
 import { createCoordinator, giveSeat, holdsSeat, millis, trackBuffer, userIdOf } from '@basa/protocol';
 
 export interface SeatsOptions {

@@ -42,7 +42,10 @@ export const taskSpecificationSchema = Type.Object(
     serverStep: Type.Optional(
       Type.Union([
         Type.Object({ kind: Type.Literal('fedbuff'), rate }, { additionalProperties: false }),
-        Type.Object({ kind: Type.Literal('fedavg'), rate, momentum: Type.Number({ minimum: 0, maximum: 1 }) }, { additionalProperties: false }),
+        Type.Object(
+          { kind: Type.Literal('fedavg'), rate, momentum: Type.Number({ minimum: 0, maximum: 1 }) },
+          { additionalProperties: false },
+        ),
         Type.Object(
           {
             kind: Type.Literal('fedadam'),
@@ -91,7 +94,13 @@ export function readTask(specification: TaskSpecification): ReadTask {
   if (initial !== undefined && initial.length !== 8 * policy.dimension)
     throw new RangeError(`initial.parameters holds ${initial.length / 8} floats, the policy ${policy.dimension}`);
   const serverStep = specification.serverStep ?? { kind: 'fedbuff', rate: 1 };
-  return { policy, specification, mode: specification.mode ?? 'sealed', model, serverStep: serverStep as ServerStepOptions };
+  return {
+    policy,
+    specification,
+    mode: specification.mode ?? 'sealed',
+    model,
+    serverStep: serverStep as ServerStepOptions,
+  };
 }
 
 function readModel(options: ModelOptions, policy: TaskPolicy): Model {

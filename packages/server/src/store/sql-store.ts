@@ -72,7 +72,7 @@ export function createSqlStore(database: SqlDatabase): Store {
       ),
     burntSince: async (user, since) => {
       const [row] = await one('SELECT COUNT(*) AS burnt FROM burnt_slots WHERE usr = ? AND at >= ?', user, since);
-      return row === undefined ? 0 : Number(row['burnt']);
+      return row === undefined ? 0 : column.number(row, 'burnt');
     },
 
     addModel: (model) => run(...insertModel(model)),

@@ -1,13 +1,16 @@
 /** SQLite behind the SQL port: one connection, one transaction at a time. */
-import type { DatabaseSync, StatementSync } from '@photostructure/sqlite';
+import type { Database, OpenDatabase } from '@basa/service';
 import type { Dialect, Row, SqlDatabase, SqlSession } from './sql.ts';
 
 export const SQLITE: Dialect = { name: 'sqlite', blob: 'BLOB', integer: 'INTEGER', real: 'REAL', forUpdate: '' };
 
-/** `database` is open, in WAL mode and flushed at every commit. It is closed with what is returned. */
-export function sqliteDatabase(database: DatabaseSync): SqlDatabase {
-  const statements = new Map<string, StatementSync>();
-  const prepared = (text: string): StatementSync => {
+type Statement = ReturnType<Database['prepare']>;
+
+/** `opened` is closed with what is returned. */
+export function sqliteDatabase(opened: OpenDatabase): SqlDatabase {
+  const { db: database } = opened;
+  const statements = new Map<string, Statement>();
+  const prepared = (text: string): Statement => {
     const statement = statements.get(text) ?? database.prepare(text);
     statements.set(text, statement);
     return statement;
@@ -26,7 +29,7 @@ export function sqliteDatabase(database: DatabaseSync): SqlDatabase {
           database.exec('COMMIT');
           return value;
         } catch (error) {
-          database.exec('ROLLBACK');
+          if (database.isTransaction) database.exec('ROLLBACK');
           throw error;
         }
       });
@@ -35,7 +38,7 @@ export function sqliteDatabase(database: DatabaseSync): SqlDatabase {
     },
     async close() {
       await last;
-      database.close();
+      opened.close();
     },
   };
 }

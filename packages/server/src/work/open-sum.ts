@@ -15,6 +15,7 @@ import {
 } from '@basa/protocol';
 import { nodeRandomBytes } from '@basa/runtime/node';
 import type { BlobStore } from '../blobs/blob-store.ts';
+import { wordPieces } from '../blobs/words.ts';
 import { messagesOf } from '../buffer-keeper.ts';
 import type { OpenedSum, OpenSumTask } from './tasks.ts';
 
@@ -27,7 +28,11 @@ export async function openSum(task: OpenSumTask, tools: OpenSumTools): Promise<O
   const { suite, blobs, group } = tools;
   const descriptor = descriptorCodec.decode(task.descriptor);
   const buffer = restoreSecureBuffer(suite, descriptor, task.facts.map(decodeBufferRecord));
-  const sealing = engineSealing(descriptor.engine, descriptor.sealingKey, { group, suite, randomBytes: nodeRandomBytes });
+  const sealing = engineSealing(descriptor.engine, descriptor.sealingKey, {
+    group,
+    suite,
+    randomBytes: nodeRandomBytes,
+  });
   try {
     const uploads = await Promise.all(
       task.bodies.map(async ({ slot, key }) => {
@@ -96,24 +101,10 @@ async function addBody(
     addInPlace(total, unpacked.vector, modulus, kernel);
     return;
   }
-  const words = wordPieces(pieces);
   let at = 0;
-  for await (const block of words) {
+  for await (const block of wordPieces(pieces)) {
     addInPlace(total.subarray(at, at + block.length), block, modulus, kernel);
     at += block.length;
-  }
-}
-
-/** The same bytes in pieces of whole words, in memory that words may lie in. */
-async function* wordPieces(pieces: AsyncIterable<Uint8Array>): AsyncIterable<Uint32Array> {
-  let rest = new Uint8Array(0);
-  for await (const piece of pieces) {
-    const joined = new Uint8Array(rest.length + piece.length);
-    joined.set(rest);
-    joined.set(piece, rest.length);
-    const words = Math.floor(joined.length / 4);
-    yield new Uint32Array(joined.buffer, 0, words);
-    rest = joined.slice(4 * words);
   }
 }
 

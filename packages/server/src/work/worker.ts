@@ -2,7 +2,14 @@
 import { readFile } from 'node:fs/promises';
 import { createMclGroup } from '@basa/abe';
 import type { Samples, Trainer } from '@basa/learning';
-import { allSamples, createKernelEngine, createReferenceEngine, createTrainer, decodeDataset, defineModel } from '@basa/learning';
+import {
+  allSamples,
+  createKernelEngine,
+  createReferenceEngine,
+  createTrainer,
+  decodeDataset,
+  defineModel,
+} from '@basa/learning';
 import { plainVectorKernel } from '@basa/masking';
 import {
   createNodeKeystream,
