@@ -53,6 +53,7 @@ export {
 export type { RequestStatement } from './http/request-statement.ts';
 export { HEADER, requestStatement } from './http/request-statement.ts';
 export { AUTHORITY_PATH, SERVER_PATH } from './http/routes.ts';
+export { KIND } from './kinds.ts';
 export {
   commitmentOf,
   dropAttribute,
@@ -109,7 +110,7 @@ export type { Opening, OpeningInput, StoredUpload, SumVerdict } from './server/o
 export { judgeSum, openingTerms } from './server/open-sum.ts';
 export { decodeBufferRecord, encodeBufferRecord } from './server/records.ts';
 export type { SeatStep } from './server/seat.ts';
-export { giveSeat, holdsSeat } from './server/seat.ts';
+export { certificateProblem, giveSeat, holdsSeat } from './server/seat.ts';
 export { slotsToLeaveOut } from './server/void-edges.ts';
 export type { Staleness } from './staleness.ts';
 export { stalenessWeight } from './staleness.ts';
@@ -155,6 +156,7 @@ export type { UploadDraft } from './user/key.ts';
 export { receiveKey } from './user/key.ts';
 export type { DeltaCommitment, DeviceLedger, LedgerRecord, Released } from './user/ledger.ts';
 export { EMPTY_LEDGER, evolveLedger, judgeOutcome, releaseDelta, restoreLedger } from './user/ledger.ts';
+export { ledgerRecordCodec, userRecordCodec } from './user/records.ts';
 export type { CheckedDescriptor, Pins, Seated } from './user/seat.ts';
 export { checkDescriptor, loggedVersion } from './user/seat.ts';
 export type {

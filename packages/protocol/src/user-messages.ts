@@ -10,7 +10,7 @@ import type { Certificate, Descriptor, Ticket } from './statements.ts';
 import { certificateCodec, descriptorCodec, field, STATEMENT_BYTES, ticketCodec } from './statements.ts';
 
 /** Siblings on the way from a leaf to the root of at most 1024 leaves. */
-const DEEPEST = 10;
+export const DEEPEST = 10;
 
 /** What a deposit is signed over. */
 export interface DepositStatement {

@@ -23,16 +23,15 @@ const NO_BUFFER = new Uint8Array(32) as Ctx;
 
 export class ModelKeeper {
   readonly #options: ModelKeeperOptions;
-  /** The newest version the authority has logged. */
+  /** The newest version users may have. */
   #newest: StoredModel | undefined;
 
   constructor(options: ModelKeeperOptions) {
     this.#options = options;
   }
 
-  get newest(): (StoredModel & { readonly entry: ModelEntry }) | undefined {
-    const newest = this.#newest;
-    return newest?.entry === undefined ? undefined : { ...newest, entry: newest.entry };
+  get newest(): StoredModel | undefined {
+    return this.#newest;
   }
 
   /** Makes version 0 where there is none, and takes up where a crash left it. */
@@ -47,8 +46,10 @@ export class ModelKeeper {
 
   /** Reads what is newest from the store. */
   async refresh(): Promise<void> {
-    const { store, task } = this.#options;
-    this.#newest = (await store.models(task)).filter(({ entry }) => entry !== undefined).at(-1);
+    const { store, task, read } = this.#options;
+    // The paper knows no log of models: its buffers are nothing to the authority.
+    const isReady = ({ entry }: StoredModel): boolean => entry !== undefined || read.mode === 'paper';
+    this.#newest = (await store.models(task)).filter(isReady).at(-1);
   }
 
   /** The version made of this buffer's sum, logged or not. */

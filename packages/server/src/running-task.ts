@@ -8,6 +8,7 @@ import type { BlobStore } from './blobs/blob-store.ts';
 import type { BufferKeeper } from './buffer-keeper.ts';
 import { Closer } from './closer.ts';
 import { ModelKeeper } from './model-keeper.ts';
+import { PaperTask } from './paper-task.ts';
 import { Seats } from './seats.ts';
 import type { Store, StoredModel, StoredTask, TaskState } from './store/store.ts';
 import type { ReadTask } from './task-specification.ts';
@@ -35,6 +36,8 @@ export class RunningTask {
   readonly read: ReadTask;
   readonly models: ModelKeeper;
   readonly seats: Seats;
+  /** Set for a task in the paper's mode. */
+  readonly paper: PaperTask | undefined;
   readonly #tools: TaskTools;
   readonly #closer: Closer;
   readonly #createdAt: number;
@@ -54,6 +57,16 @@ export class RunningTask {
     this.#why = stored.why;
     this.#createdAt = stored.createdAt;
     this.models = new ModelKeeper({ ...tools, task, read });
+    this.paper =
+      read.mode === 'paper'
+        ? new PaperTask({
+            tools,
+            name: toHex(task),
+            read,
+            models: this.models,
+            onModel: (model) => this.#included(model),
+          })
+        : undefined;
     this.seats = new Seats({
       ...tools,
       task,
@@ -118,6 +131,7 @@ export class RunningTask {
       await this.models
         .open()
         .catch((error: unknown) => this.#tools.onTrouble('the first model could not be logged', error));
+    await this.paper?.tick();
     await Promise.all(this.living.map((ctx) => this.attend(ctx)));
     const { afterMs } = this.read.specification.stop ?? {};
     if (this.#state === 'running' && afterMs !== undefined && this.#tools.clock() - this.#createdAt >= afterMs)

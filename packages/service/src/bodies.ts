@@ -1,5 +1,5 @@
 /** Small bodies: bytes or JSON, read whole and held to the digest their sender signed. */
-import type { FastifyInstance, FastifyRequest } from 'fastify';
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { checkAbsentBody, checkBodyDigest } from './device-requests.ts';
 import { fail } from './problem.ts';
 
@@ -29,4 +29,15 @@ export function bytesOf(request: FastifyRequest, most: number = Number.POSITIVE_
   if (!(body instanceof Uint8Array)) fail('malformed', { detail: `the body must be ${BYTES_MEDIA_TYPE}` });
   if (body.length > most) fail('body-too-large', { detail: `at most ${most} bytes` });
   return body;
+}
+
+/** In `onRequest`: refuses a body that says it is longer than the task allows, before it is read. */
+export function checkDeclaredLength(request: FastifyRequest, most: number): void {
+  if (Number(request.headers['content-length'] ?? 0) > most)
+    fail('body-too-large', { detail: `at most ${most} bytes` });
+}
+
+/** Answers with bytes of the wire format. */
+export function sendBytes(reply: FastifyReply, bytes: Uint8Array): FastifyReply {
+  return reply.type(BYTES_MEDIA_TYPE).send(Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length));
 }

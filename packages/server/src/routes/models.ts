@@ -13,7 +13,7 @@ export function mountModels(context: RouteContext): void {
   const newestSchema = { params: taskParams, response: answers(wireBytes('modelEntry')) };
   app.get(SERVER_PATH.newestModel(':task'), { schema: newestSchema }, async ({ params }, reply) => {
     const { models } = foundTask(context, params.task);
-    const { entry } = models.newest ?? fail('model-not-logged', { retryAfterMs: 1000 });
+    const entry = models.newest?.entry ?? fail('model-not-logged', { retryAfterMs: 1000 });
     return reply.type(BYTES_MEDIA_TYPE).send(Buffer.from(modelEntryCodec.encode(entry)));
   });
 

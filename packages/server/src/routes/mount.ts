@@ -2,6 +2,7 @@
 import { mountAbout } from './about.ts';
 import type { RouteContext } from './context.ts';
 import { mountModels } from './models.ts';
+import { mountUnsafePaper } from './paper.ts';
 import { mountParticipation } from './participation.ts';
 import { mountTasks } from './tasks.ts';
 import { mountUploads } from './uploads.ts';
@@ -12,4 +13,5 @@ export function mountRoutes(context: RouteContext): void {
   mountModels(context);
   mountParticipation(context);
   mountUploads(context);
+  mountUnsafePaper(context);
 }
