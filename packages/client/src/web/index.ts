@@ -1,1 +1,32 @@
-export {};
+/** The client SDK in browsers. */
+import type { BasaClient as Client } from '../basa-client.ts';
+import type { ConnectOptions } from '../connect.ts';
+import { connect } from '../connect.ts';
+import type { DeviceStore } from '../device-store.ts';
+import { openBrowserStore } from './browser-store.ts';
+import { webOutside } from './outside.ts';
+
+export type { Abortable, ContributeOptions } from '../basa-client.ts';
+export type { ClientEvents } from '../client-events.ts';
+export type { Contribution, ContributionOutcome, Costs, Rejection, Step } from '../contribution.ts';
+export type { DeviceSigner, DeviceStore } from '../device-store.ts';
+export { AnswerError, ProblemError, RefusedError, StoreError, UnreachableError } from '../errors.ts';
+export { inMemoryStoreForTests } from '../memory-store.ts';
+export type { FetchedModel } from '../model-fetch.ts';
+export type { RetryOptions } from '../retry.ts';
+export type { RoundTrainer, RunOptions, RunSummary, Training } from '../run.ts';
+export { openBrowserStore } from './browser-store.ts';
+
+export type WebConnectOptions = ConnectOptions & {
+  /** The name of the device in this browser. Or a store of your own. */
+  readonly identity: string | DeviceStore;
+};
+
+export type BasaClient = Client;
+
+export const BasaClient = {
+  async connect({ identity, ...options }: WebConnectOptions): Promise<Client> {
+    const store = typeof identity === 'string' ? await openBrowserStore(identity) : identity;
+    return connect(webOutside(), store, options);
+  },
+} as const;

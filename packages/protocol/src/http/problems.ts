@@ -74,5 +74,5 @@ export function problemCodeOf(document: { readonly type?: unknown }): ProblemCod
   const { type } = document;
   if (typeof type !== 'string' || !type.startsWith(PREFIX)) return undefined;
   const code = type.slice(PREFIX.length);
-  return code in REFUSALS || code in SERVICE_PROBLEMS ? (code as ProblemCode) : undefined;
+  return Object.hasOwn(REFUSALS, code) || Object.hasOwn(SERVICE_PROBLEMS, code) ? (code as ProblemCode) : undefined;
 }
