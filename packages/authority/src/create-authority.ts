@@ -22,14 +22,13 @@ import type { Vault, VaultSecret } from './vault.ts';
 import type { Witness } from './witness.ts';
 import { fileWitness } from './witness.ts';
 
-export interface AuthorityOptions {
+export interface AuthorityOptions extends Omit<ServiceOptions, 'title' | 'audience' | 'clock'> {
   readonly dataFolder: string;
   /** What the keys at rest are sealed with. */
   readonly secret: VaultSecret;
   /** A path outside of the data folder, or a witness of your own; `<dataFolder>.witness` by default. */
   readonly witness?: string | Witness;
-  readonly address?: Address;
-  readonly service?: Omit<ServiceOptions, 'title' | 'audience' | 'clock'>;
+  readonly listen?: Address;
   readonly epochMs?: number;
   readonly closedGraceMs?: number;
   readonly certificateMs?: number;
@@ -51,7 +50,7 @@ export interface Authority extends RunningService {
 
 const DAY_MS = 86_400_000;
 const DEFAULTS = {
-  address: { host: '127.0.0.1', port: 0 },
+  listen: { host: '127.0.0.1', port: 0 },
   epochMs: DAY_MS,
   closedGraceMs: DAY_MS,
   certificateMs: 365 * DAY_MS,
@@ -85,10 +84,9 @@ export async function createAuthority(options: AuthorityOptions): Promise<Author
       onEvent: (event) => log.onEvent(event),
     });
     service = await createService({
-      ...settings.service,
+      ...settings,
       title: 'BASA attribute authority',
       audience: signer.publicKey,
-      clock,
     });
     const { app } = service;
     log.onEvent = (event) => {
@@ -108,7 +106,7 @@ export async function createAuthority(options: AuthorityOptions): Promise<Author
       authority.tick(now());
       store.forgetTokens(now());
     };
-    const url = await service.listen(settings.address);
+    const url = await service.listen(settings.listen);
     const timer = setInterval(() => {
       try {
         tick();

@@ -19,15 +19,16 @@ import {
   stage,
   start,
   stop,
+  stopAll,
   time,
 } from './parties.ts';
 
 const mounted: string[] = [];
-afterEach(() =>
-  cleanUp(() => {
-    for (const folder of mounted.splice(0)) execFileSync('umount', ['--lazy', folder]);
-  }),
-);
+afterEach(async () => {
+  await stopAll();
+  for (const folder of mounted.splice(0)) execFileSync('umount', ['--lazy', folder]);
+  await cleanUp();
+});
 
 /** A home with an authority that has stopped. */
 async function usedHome(secret: { passphrase: string } | undefined = undefined) {
@@ -140,7 +141,7 @@ describe('a data folder', () => {
     const home = freshHome();
     const lines: string[] = [];
     const log = { level: 'warn' as const, stream: { write: (line: string) => void lines.push(line) } };
-    await start(home, { witness: join(home.dataFolder, 'witness'), service: { log } });
+    await start(home, { witness: join(home.dataFolder, 'witness'), log });
     expect(lines.join('')).toContain('the witness lies inside the data folder');
   });
 });
@@ -148,8 +149,8 @@ describe('a data folder', () => {
 it('a busy port is a sentence, and the folder is free again', async () => {
   const first = await start(freshHome());
   const home = freshHome();
-  const address = { host: '127.0.0.1', port: Number(new URL(first.url).port) };
-  await expect(start(home, { address })).rejects.toMatchObject({ reason: 'address' });
+  const listen = { host: '127.0.0.1', port: Number(new URL(first.url).port) };
+  await expect(start(home, { listen })).rejects.toMatchObject({ reason: 'address' });
   await start(home);
 });
 
@@ -176,7 +177,7 @@ it('a read-only disk is a sentence', async ({ skip }) => {
 it('a full disk refuses what needs it, serves the rest, and loses nothing', async ({ skip }) => {
   const folder = mount('size=600k') ?? skip('mount is not permitted here');
   const home = { ...freshHome(), dataFolder: join(folder, 'data') };
-  const authority = await start(home, { service: { addressLimit: { burst: 1e6, perSecond: 1e6 } } });
+  const authority = await start(home, { addressLimit: { burst: 1e6, perSecond: 1e6 } });
   const { server } = await stage(authority, 0);
   const path = AUTHORITY_PATH.tokens(server.task);
   const tokens: string[] = [];

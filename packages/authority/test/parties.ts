@@ -63,8 +63,8 @@ export async function start(
     clock: () => time.now,
     tickMs: 1e9,
     keyLimit: { burst: 1000, perSecond: 1000 },
+    operators: OPERATORS,
     ...more,
-    service: { operators: OPERATORS, ...more.service },
   });
   running.add(authority);
   return authority;
@@ -75,9 +75,12 @@ export async function stop(authority: Authority): Promise<void> {
   await authority.close();
 }
 
-export async function cleanUp(beforeRemoval: () => void = () => {}): Promise<void> {
+export async function stopAll(): Promise<void> {
   await Promise.all([...running].map(stop));
-  beforeRemoval();
+}
+
+export async function cleanUp(): Promise<void> {
+  await stopAll();
   for (const home of homes.splice(0)) rmSync(home, { recursive: true, force: true });
 }
 

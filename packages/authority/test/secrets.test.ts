@@ -39,7 +39,7 @@ it('no master key, signing key, issued key or token is on disk or in a log line'
       drawn.push(bytes.slice());
       return bytes;
     },
-    service: { log: { level: 'trace', stream: { write: (line) => void lines.push(line) } } },
+    log: { level: 'trace', stream: { write: (line) => void lines.push(line) } },
   });
   const world = await stage(authority, 2);
   const path = AUTHORITY_PATH.tokens(world.server.task);
