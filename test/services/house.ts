@@ -64,11 +64,12 @@ export class House {
     this.authority = await createAuthority({
       dataFolder: join(this.folder, 'authority'),
       secret: { passphrase: 'a passphrase of the tests' },
-      address: { host: '127.0.0.1', port: this.#authorityPort },
+      listen: { host: '127.0.0.1', port: this.#authorityPort },
+      operators: OPERATORS,
       keyLimit: { burst: 1000, perSecond: 1000 },
       clock: this.clock,
+      maxSkewMs: ANY_SKEW,
       ...this.options.authority,
-      service: { operators: OPERATORS, maxSkewMs: ANY_SKEW, ...this.options.authority?.service },
     });
     this.#authorityPort = Number(new URL(this.authority.url).port);
   }
