@@ -20,7 +20,9 @@ import { uploadInPieces } from './upload-pieces.ts';
 
 /** The body of a frozen upload made again: the same bytes, or none. */
 export async function bodyAgain({ outside, state }: Engine, session: FrozenSession): Promise<Uint8Array> {
-  const masking = maskInput(outside, session, await state.input());
+  const input = await state.input();
+  const masking = maskInput(outside, session, input);
+  input.fill(0);
   if (masking.kind === 'refused') throw new StoreError('the store holds another input than the one that was fixed');
   await outside.mask(masking.vector, masking.plan);
   const masked = packMasked(session, masking.vector);

@@ -5,6 +5,7 @@ import { connectTo, deltaOf } from './support/connect.ts';
 import type { Asked } from './support/http-services.ts';
 import { problem } from './support/http-services.ts';
 import { accepted, startClient, startServices } from './support/setup.ts';
+import { TLS } from './support/tls.ts';
 
 const once = <T>(value: T, isMeant: (asked: Asked) => boolean): ((asked: Asked) => T | undefined) => {
   let isUsed = false;
@@ -158,5 +159,20 @@ describe('a service', () => {
     };
     accepted(await client.contribute(deltaOf(1), { trainedOn: 0 }));
     expect(services.count('/seats')).toBeGreaterThan(1);
+  });
+});
+
+describe('over TLS', () => {
+  it('a client that is given the CA contributes', async () => {
+    const services = await startServices({}, TLS);
+    const client = await startClient(services, { tls: { ca: TLS.cert } });
+    accepted(await client.contribute(deltaOf(1), { trainedOn: 0 }));
+  });
+
+  it('a certificate nobody vouches for is refused at once, and the message says what to do', async () => {
+    const services = await startServices({}, TLS);
+    const retry = { attempts: 5, firstWaitMs: 60_000 };
+    await expect(connectTo(services, { retry })).rejects.toThrow('is not trusted');
+    await expect(connectTo(services, { retry })).rejects.toMatchObject({ name: 'CertificateError' });
   });
 });

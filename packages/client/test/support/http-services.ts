@@ -1,6 +1,7 @@
 /** Both services over real HTTP for client tests: a thin layer per docs/http.md over the cores of a `TestWorld`. */
 import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 import { createServer } from 'node:http';
+import { createServer as createTlsServer } from 'node:https';
 import type { AddressInfo } from 'node:net';
 import { concatBytes, equalBytes, fromHex, toHex } from '@basa/masking';
 import type { Ctx, ProblemCode, ProblemMore, Refused } from '@basa/protocol';
@@ -87,8 +88,11 @@ export class HttpServices {
   serverUrl = '';
   authorityUrl = '';
 
-  constructor(world: TestWorld) {
+  readonly #tls: { readonly cert: string; readonly key: string } | undefined;
+
+  constructor(world: TestWorld, tls?: { readonly cert: string; readonly key: string }) {
     this.world = world;
+    this.#tls = tls;
   }
 
   async start(): Promise<this> {
@@ -255,14 +259,15 @@ export class HttpServices {
   }
 
   async #listen(service: Asked['service'], handle: (asked: Asked) => Reply): Promise<string> {
-    const server = createServer((request, response) => {
+    const listener = (request: IncomingMessage, response: ServerResponse): void => {
       this.#handle(service, handle, request, response).catch((error: unknown) => {
         response.destroy(error instanceof Error ? error : undefined);
       });
-    });
+    };
+    const server = this.#tls === undefined ? createServer(listener) : createTlsServer(this.#tls, listener);
     this.#servers.push(server);
     await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-    return `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+    return `${this.#tls === undefined ? 'http' : 'https'}://127.0.0.1:${(server.address() as AddressInfo).port}`;
   }
 
   async #handle(
