@@ -14,9 +14,9 @@ import { BasaClient, inMemoryStoreForTests } from '../src/web/index.ts';
 import { deltaOf, optionsFor } from './support/connect.ts';
 import { accepted, startClient, startServices, temporaryFolder } from './support/setup.ts';
 
-async function bundle(entry: string): Promise<string> {
+async function bundle(entry: URL): Promise<string> {
   const result = await build({
-    entryPoints: [fileURLToPath(new URL(entry, import.meta.url))],
+    entryPoints: [fileURLToPath(entry)],
     bundle: true,
     write: false,
     minify: true,
@@ -48,7 +48,7 @@ describe('the browser client', () => {
   });
 
   it('bundles without a word of Node, below 800 KB', async () => {
-    const code = await bundle('../src/web/index.ts');
+    const code = await bundle(new URL('../src/web/index.ts', import.meta.url));
     expect(code).not.toMatch(/["']node:|from ?["']undici|require\(["'](fs|path|crypto)["']\)/);
     expect(gzipSync(code).length).toBeLessThan(300_000);
     expect(code.length).toBeLessThan(800_000);
@@ -60,7 +60,7 @@ const chromium = ['/usr/bin/chromium', '/usr/bin/chromium-browser', '/usr/bin/go
 describe.skipIf(chromium === undefined)('in a real browser', () => {
   it('a device lives in IndexedDB: locked against a second client, and resumed after an abort with its own key', async () => {
     const services = await startServices();
-    const script = await bundle('support/browser-page.ts');
+    const script = await bundle(new URL('support/browser-page.ts', import.meta.url));
     const { task, authority } = services.world;
     const settings = {
       server: services.serverUrl,
