@@ -6,6 +6,7 @@ export { decapsulate, decrypt } from './decrypt.ts';
 export { delegate } from './delegate.ts';
 export type { EncapsulateRequest, EncryptTools } from './encrypt.ts';
 export { encapsulate, encrypt } from './encrypt.ts';
+export { engineSealedBytes, engineSealing } from './engines.ts';
 export type {
   Element as GroupElement,
   FixedBase,

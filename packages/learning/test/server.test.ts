@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { PlainFedBuff, TrainResult } from '../src/index.ts';
 import {
+  createServerStep,
   FEDBUFF_STALENESS,
   fedAdamStep,
   fedAvgStep,
@@ -182,5 +183,25 @@ describe('a plain run', () => {
 
   it('cannot keep more users training than there are', async () => {
     await expect(runPlainFedBuff({ ...plain, users: 5 })).rejects.toThrow('5 users');
+  });
+});
+
+describe('a server step', () => {
+  it.each([
+    { kind: 'fedbuff', rate: 0.5 },
+    { kind: 'fedavg', rate: 0.5, momentum: 0.9 },
+    { kind: 'fedadam', rate: 0.1 },
+  ] as const)('$kind goes on from its checkpoint as if it had never stopped', (options) => {
+    const means = [Float64Array.of(1, -2, 0.5), Float64Array.of(0.25, 1, -1), Float64Array.of(3, 0, 1)];
+    const [whole, resumed] = [Float32Array.of(1, 2, 3), Float32Array.of(1, 2, 3)];
+    const unbroken = createServerStep(options);
+    for (const mean of means) unbroken.applyInPlace(whole, mean);
+    let memory: Float64Array | undefined;
+    for (const mean of means) {
+      const step = createServerStep(options, memory);
+      step.applyInPlace(resumed, mean);
+      memory = step.memory();
+    }
+    expect(resumed).toEqual(whole);
   });
 });
