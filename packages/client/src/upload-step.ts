@@ -40,7 +40,7 @@ export async function upload(
   meter: Meter,
   signal: AbortSignal,
 ): Promise<Contribution | Rejection> {
-  const { events, pieceBytes, server, state } = engine;
+  const { events, outside, pieceBytes, server, state } = engine;
   const { ctx, joinTag, descriptor } = session.member;
   const { slot } = session.header;
   const { uploadHeader } = authorityMessages(descriptor.bufferSize);
@@ -48,7 +48,17 @@ export async function upload(
   const header = uploadHeader.encode(uploadHeaderMessage(session, signature));
   const onProgress = (sent: number): void => events.emit('progress', { step: 'upload', sent, total: body.length });
   try {
-    await uploadInPieces(server, { ctx, slot, header, body, pieceBytes, isResumed, signal, onProgress });
+    await uploadInPieces(server, {
+      ctx,
+      slot,
+      header,
+      body,
+      pieceBytes,
+      isResumed,
+      signal,
+      onProgress,
+      sleep: outside.sleep,
+    });
   } catch (error) {
     const reason = refusalOf(error);
     if (reason === undefined || !(error instanceof ProblemError)) throw error;
