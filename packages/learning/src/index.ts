@@ -18,7 +18,7 @@ export type { DirichletPartition, DirichletRequest } from './partition-dirichlet
 export { partitionByDirichlet } from './partition-dirichlet.ts';
 export type { PartitionStatistics } from './partition-statistics.ts';
 export { describePartition, partitionStatistics, plotPartition } from './partition-statistics.ts';
-export type { PlainFedBuff, PlainFedBuffResult } from './plain-fedbuff.ts';
+export type { FedBuffCheckpoint, PlainFedBuff, PlainFedBuffResult } from './plain-fedbuff.ts';
 export { runPlainFedBuff } from './plain-fedbuff.ts';
 export type { Name } from './random-stream.ts';
 export { RandomStream, randomStream } from './random-stream.ts';

@@ -25,6 +25,7 @@ export class ModelKeeper {
   readonly #options: ModelKeeperOptions;
   /** The newest version users may have. */
   #newest: StoredModel | undefined;
+  #opening: Promise<void> | undefined;
 
   constructor(options: ModelKeeperOptions) {
     this.#options = options;
@@ -34,8 +35,15 @@ export class ModelKeeper {
     return this.#newest;
   }
 
-  /** Makes version 0 where there is none, and takes up where a crash left it. */
-  async open(): Promise<void> {
+  /** Makes version 0 where there is none, and takes up where a crash left it; once at a time. */
+  open(): Promise<void> {
+    this.#opening ??= this.#open().finally(() => {
+      this.#opening = undefined;
+    });
+    return this.#opening;
+  }
+
+  async #open(): Promise<void> {
     const { store, task } = this.#options;
     const models = await store.models(task);
     if (models.length === 0) await this.#add(0, NO_BUFFER, this.#first(), undefined, { accepted: 0, dropped: 0 });
