@@ -71,9 +71,10 @@ export class RealServices {
     this.#authority = await createAuthority({
       dataFolder: join(this.folder, 'authority'),
       secret: { passphrase: PASSPHRASE },
-      address: { host: '127.0.0.1', port: this.#ports.authority },
+      listen: { host: '127.0.0.1', port: this.#ports.authority },
       unsafePaperMode: true,
-      service: { operators, corsOrigins: this.#options.corsOrigins ?? [] },
+      operators,
+      corsOrigins: this.#options.corsOrigins ?? [],
     });
     this.#ports = { ...this.#ports, authority: Number(new URL(this.#authority.url).port) };
   }
