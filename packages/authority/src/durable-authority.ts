@@ -57,6 +57,8 @@ export class DurableAuthority {
   readonly #tools: DurableAuthorityTools;
   #sequence = 0;
   #hash: Uint8Array = EMPTY_LOG_HASH;
+  /** How far the witness has come; before the start it is not known. */
+  #witnessed = -1;
   #head: { readonly sequence: number; readonly bytes: Uint8Array } | undefined;
 
   /** Replays the log and checks its hash chain; nothing is written. */
@@ -70,11 +72,15 @@ export class DurableAuthority {
     this.core = AttributeAuthority.restore(ports, this.#replay());
   }
 
+  /** A new log has nothing to compare; the witness begins with it. */
+  startNew(): void {
+    this.#follow();
+  }
+
   /** Compares the log with the witness: what others may have seen and is not here any more, was rolled back. */
   start(): void {
     const { witness, randomBytes } = this.#tools;
     this.take(this.core.start(witness.read(), randomBytes(16)));
-    witness.write(this.core.head());
   }
 
   /** Makes the step durable, then true; gives its answer. */
@@ -94,8 +100,8 @@ export class DurableAuthority {
       this.core.confirm();
       alongside?.written?.();
       this.#advance(records, stored.at(-1)?.hash ?? this.#hash);
-      this.#tools.witness.write(this.core.head());
     }
+    this.#follow();
     for (const event of events) this.#tools.onEvent(event);
     return answer;
   }
@@ -136,6 +142,13 @@ export class DurableAuthority {
         return now >= buffer.descriptor.closeBy + this.#tools.closedGraceMs;
       }),
     );
+  }
+
+  /** The witness follows before an answer leaves, also where it could not the last time. */
+  #follow(): void {
+    if (this.#witnessed === this.#sequence) return;
+    this.#tools.witness.write(this.core.head());
+    this.#witnessed = this.#sequence;
   }
 
   #epochAt(now: Millis): number {
