@@ -3,7 +3,6 @@
  * follows, and only then may the answer leave. All of it is synchronous: one step at a time, by construction.
  */
 import type { RandomBytes, Signer } from '@basa/masking';
-import { DecodeError, equalBytes } from '@basa/masking';
 import type {
   AuthorityRecord,
   AuthorityStep,
@@ -16,7 +15,6 @@ import type {
 } from '@basa/protocol';
 import {
   AttributeAuthority,
-  decodeAuthorityRecord,
   EMPTY_LOG_HASH,
   encodeAuthorityRecord,
   headCodec,
@@ -24,9 +22,9 @@ import {
   refused,
 } from '@basa/protocol';
 import { nodeSuite } from '@basa/runtime/node';
-import { StartError } from '@basa/service';
 import { Directory } from './directory.ts';
 import type { KeyEpochs } from './key-epochs.ts';
+import { replayLog } from './replay-log.ts';
 import type { AuthorityStore } from './store.ts';
 import type { Witness } from './witness.ts';
 
@@ -49,8 +47,6 @@ export interface Alongside {
   written?(): void;
 }
 
-const PAGE = 1000;
-
 export class DurableAuthority {
   readonly core: AttributeAuthority;
   readonly directory: Directory = new Directory();
@@ -69,7 +65,9 @@ export class DurableAuthority {
       signer: tools.signer,
       issuerFor: (sealingKey: Uint8Array) => tools.epochs.issuerFor(sealingKey),
     };
-    this.core = AttributeAuthority.restore(ports, this.#replay());
+    const { records, hash } = replayLog(tools.store);
+    this.core = AttributeAuthority.restore(ports, records);
+    this.#advance(records, hash);
   }
 
   /** A new log has nothing to compare; the witness begins with it. */
@@ -167,33 +165,5 @@ export class DurableAuthority {
     this.#sequence += records.length;
     this.#hash = hash;
     for (const entry of records) this.directory.add(entry);
-  }
-
-  #replay(): readonly AuthorityRecord[] {
-    const replayed: AuthorityRecord[] = [];
-    for (;;) {
-      const page = this.#tools.store.records(this.#sequence + 1, PAGE);
-      for (const { bytes, hash } of page) {
-        const entry = this.#decoded(bytes);
-        if (!equalBytes(nextLogHash(nodeSuite, this.#hash, entry), hash)) throw this.#damaged('its hash is another');
-        this.#advance([entry], hash);
-        replayed.push(entry);
-      }
-      if (page.length < PAGE) return replayed;
-    }
-  }
-
-  #decoded(bytes: Uint8Array): AuthorityRecord {
-    try {
-      return decodeAuthorityRecord(bytes);
-    } catch (error) {
-      if (error instanceof DecodeError) throw this.#damaged(error.message);
-      throw error;
-    }
-  }
-
-  #damaged(what: string): StartError {
-    const sentence = `record ${this.#sequence + 1} of the log is damaged (${what})`;
-    return new StartError('dataFolder', `${sentence}; nothing was changed: restore the newest backup of the folder`);
   }
 }
