@@ -26,6 +26,15 @@ export class Emitter {
   }
 
   emit<Name extends keyof ClientEvents>(name: Name, event: ClientEvents[Name]): void {
-    for (const listener of this.#listeners.get(name) ?? []) (listener as Listener<Name>)(event);
+    for (const listener of this.#listeners.get(name) ?? []) {
+      try {
+        (listener as Listener<Name>)(event);
+      } catch (error) {
+        // A listener's mistake is its own: it surfaces, but not in the middle of a session.
+        queueMicrotask(() => {
+          throw error;
+        });
+      }
+    }
   }
 }

@@ -53,6 +53,8 @@ async function connectWith(outside: Outside, store: DeviceStore, options: Connec
   const task = pinned(options.task, 'task') as TaskId;
   const authorityKey = pinned(options.authorityKey, 'authorityKey');
   const state = await DeviceState.open(outside.suite, store);
+  const enrolledFor = state.certificate?.task;
+  if (enrolledFor !== undefined && !equalBytes(enrolledFor, task)) throw new RefusedError('store-of-another-task');
   const events = new Emitter();
   const link = (name: LinkOptions['name'], audience: Uint8Array): ServiceLink => {
     const retry = { ...DEFAULT_RETRY, ...options.retry };

@@ -25,6 +25,17 @@ export async function contribute(
   update: Update,
   signal: AbortSignal,
 ): Promise<Contribution | Rejection> {
+  checkUpdate(update);
+  // A copy: the caller may go on with its array while this waits for a seat.
+  const delta = update.delta.slice();
+  try {
+    return await contributeCopy(engine, { ...update, delta }, signal);
+  } finally {
+    delta.fill(0);
+  }
+}
+
+async function contributeCopy(engine: Engine, update: Update, signal: AbortSignal): Promise<Contribution | Rejection> {
   const deltaId = deltaIdOf(engine, update.delta);
   const pending = engine.state.session;
   if (pending !== undefined) {
@@ -64,6 +75,15 @@ async function heldElsewhere(engine: Engine, deltaId: Uint8Array, signal: AbortS
   return outcome === 'excluded' || outcome === 'aborted'
     ? undefined
     : rejected('delta-committed', 'held', { detail: outcome });
+}
+
+function checkUpdate({ exampleWeight = 1, trainedOn }: Update): void {
+  if (!Number.isSafeInteger(trainedOn) || trainedOn < 0) {
+    throw new RangeError(`trainedOn is the version that model() gave, got ${trainedOn}`);
+  }
+  if (!(exampleWeight > 0 && exampleWeight <= 1)) {
+    throw new RangeError(`exampleWeight must be in (0, 1], got ${exampleWeight}`);
+  }
 }
 
 /** An update is what it says: the same numbers offered twice are one update. */

@@ -1,6 +1,6 @@
 /** The deposit: sealed seeds go to the server, and the slot it gives for them is checked to the last hash. */
 import { equalBytes } from '@basa/masking';
-import type { PreparedSession, UserSession } from '@basa/protocol';
+import type { DepositAnswer, PreparedSession, UserSession } from '@basa/protocol';
 import { ctxOf, depositMessage, depositToSign, receiveSlot } from '@basa/protocol';
 import { abandon, abandonOrThrow } from './abandon.ts';
 import type { Rejection } from './contribution.ts';
@@ -18,16 +18,18 @@ export async function deposit(
 ): Promise<Rejection | undefined> {
   const { server, state } = engine;
   const ports = userPorts(engine, session.member.descriptor);
-  const send = async () => {
+  const send = async (): Promise<DepositAnswer | undefined> => {
     const signature = await state.signer.sign(depositToSign(session).statement);
-    return server.deposit(depositMessage(session, signature), ports.sealing, signal);
+    try {
+      return await server.deposit(depositMessage(session, signature), ports.sealing, signal);
+    } catch (error) {
+      if (error instanceof ProblemError && error.code === 'seat-missing') return undefined;
+      throw error;
+    }
   };
   try {
-    const answer = await send().catch(async (error: unknown) => {
-      // A seat lapsed before the deposit came, perhaps while this device was down.
-      if (!(error instanceof ProblemError) || error.code !== 'seat-missing') throw error;
-      return (await isSeatedAgain(engine, session, signal)) ? send() : undefined;
-    });
+    // A seat may lapse before the deposit comes, perhaps while this device was down: the same one is asked for once more.
+    const answer = (await send()) ?? ((await isSeatedAgain(engine, session, signal)) ? await send() : undefined);
     if (answer === undefined) return await abandon(engine, session, 'buffer-not-open');
     const slotted = await state.take(receiveSlot(ports, session, answer));
     return isRefused(slotted) ? rejected(slotted.reason, 'free', slotted) : undefined;
@@ -36,11 +38,7 @@ export async function deposit(
   }
 }
 
-async function isSeatedAgain(
-  { outside, ...engine }: Engine,
-  session: UserSession,
-  signal: AbortSignal,
-): Promise<boolean> {
-  const seat = await takeSeat({ outside, ...engine }, signal);
-  return seat.kind === 'seat' && equalBytes(ctxOf(outside.suite, seat.descriptor), session.member.ctx);
+async function isSeatedAgain(engine: Engine, session: UserSession, signal: AbortSignal): Promise<boolean> {
+  const seat = await takeSeat(engine, signal);
+  return seat.kind === 'seat' && equalBytes(ctxOf(engine.outside.suite, seat.descriptor), session.member.ctx);
 }

@@ -7,11 +7,9 @@ import { RefusedError } from './errors.ts';
 
 /** Keeps what the store has, where that is still good; else enrols with the token, if there is one. */
 export async function ensureEnrolled(engine: Engine, signal: AbortSignal): Promise<void> {
-  const { authority, state, task } = engine;
-  const { certificate } = state;
-  if (certificate === undefined) return enrol(engine, signal);
-  if (!equalBytes(certificate.task, task)) throw new RefusedError('store-of-another-task');
-  if (authority.link.now() >= certificate.notAfter) await enrol(engine, signal);
+  const { authority, state } = engine;
+  const isGood = state.certificate !== undefined && authority.link.now() < state.certificate.notAfter;
+  if (!isGood) await enrol(engine, signal);
 }
 
 export async function enrol(engine: Engine, signal: AbortSignal): Promise<void> {

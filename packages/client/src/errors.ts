@@ -43,6 +43,17 @@ export class UnreachableError extends Error {
   }
 }
 
+/** The service showed a TLS certificate that this client does not trust; trying again would not help. */
+export class CertificateError extends Error {
+  override readonly name = 'CertificateError';
+
+  constructor(url: string, cause: Error) {
+    super(`the certificate of ${url} is not trusted (${cause.message}); check the address, or pass its CA as tls.ca`, {
+      cause,
+    });
+  }
+}
+
 /** An answer that is not of the documented form. */
 export class AnswerError extends Error {
   override readonly name = 'AnswerError';

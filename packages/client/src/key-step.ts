@@ -30,7 +30,9 @@ export async function obtainKeyAndFreeze(
     if (draft.kind === 'refused') return await abandon(engine, session, draft.reason);
     engine.events.emit('progress', { step: 'mask' });
     return await meter.measure('mask', async () => {
-      const masking = maskInput(ports, session, await state.input(), draft);
+      const input = await state.input();
+      const masking = maskInput(ports, session, input, draft);
+      input.fill(0);
       if (masking.kind === 'refused') return await abandon(engine, session, masking.reason);
       await outside.mask(masking.vector, masking.plan);
       signal.throwIfAborted();

@@ -1,5 +1,7 @@
 /** The life of a device in a task: fetch the model, train, contribute, again and again. */
-import type { Samples, Trainer, TrainRequest, TrainResult } from '@basa/learning';
+import type { Model, Samples, TrainRequest, TrainResult } from '@basa/learning';
+import { manifestText } from '@basa/learning';
+import { ascii, equalBytes } from '@basa/masking';
 import type { ProblemCode } from '@basa/protocol';
 import type { Contribution, Rejection } from './contribution.ts';
 import type { Engine } from './engine.ts';
@@ -10,7 +12,7 @@ import { uniform } from './outside.ts';
 
 /** A trainer of @basa/learning, or one that trains elsewhere, in a worker say. */
 export interface RoundTrainer {
-  readonly model: Pick<Trainer['model'], 'dimension' | 'manifest'>;
+  readonly model: Model;
   train(request: TrainRequest): TrainResult | Promise<TrainResult>;
 }
 
@@ -72,6 +74,7 @@ export async function run(
   signal: AbortSignal,
 ): Promise<RunSummary> {
   const { events, outside } = engine;
+  checkModel(engine, trainer.model);
   const hint = (await engine.server.task(engine.task, signal)).training;
   const blocks = trainer.model.manifest.map(({ offset, length }) => [offset, length] as const);
   let [accepted, refusals, pauses] = [0, 0, 0];
@@ -112,6 +115,17 @@ export async function run(
   function pause(askedMs: number): Promise<void> {
     const ceiling = Math.min(LONGEST_PAUSE_MS, FIRST_PAUSE_MS * 2 ** pauses++);
     return outside.sleep(askedMs + uniform(outside.randomBytes) * ceiling, signal);
+  }
+}
+
+/** The policy names the layout of the parameters; one of zeros leaves it open. */
+function checkModel({ outside, pins: { policy } }: Engine, model: Model): void {
+  if (model.dimension !== policy.dimension) {
+    throw new RangeError(`the task has ${policy.dimension} parameters, ${model.name} has ${model.dimension}`);
+  }
+  const isOpen = policy.manifestHash.every((byte) => byte === 0);
+  if (!isOpen && !equalBytes(outside.suite.sha256(ascii(manifestText(model))), policy.manifestHash)) {
+    throw new RangeError(`the parameters of ${model.name} are laid out in another way than the task's`);
   }
 }
 

@@ -1,7 +1,7 @@
 /** What a server tells of a task besides the policy: hints, unsigned, that a client may follow. */
 
 /** How the operator would have clients train. */
-export interface TrainingHint {
+interface TrainingHint {
   readonly epochs?: number;
   readonly batchSize?: number;
   readonly learningRate?: number;

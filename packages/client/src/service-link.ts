@@ -3,7 +3,7 @@ import { concatBytes } from '@basa/masking';
 import type { Millis } from '@basa/protocol';
 import { HEADER, millis } from '@basa/protocol';
 import type { DeviceSigner } from './device-store.ts';
-import { AnswerError, ProblemError } from './errors.ts';
+import { AnswerError, CertificateError, ProblemError } from './errors.ts';
 import type { Outside } from './outside.ts';
 import { problemOf } from './problem-answer.ts';
 import type { RetryNotice, RetryOptions } from './retry.ts';
@@ -43,6 +43,9 @@ export interface LinkOptions {
 
 /** Bounds what is read of a no. */
 const MOST_PROBLEM_BYTES = 65_536;
+
+/** A body may take its time: nothing comes back while it goes up. */
+const SLOWEST_BYTES_PER_MS = 8;
 
 export class ServiceLink {
   readonly #outside: Outside;
@@ -96,7 +99,8 @@ export class ServiceLink {
   }
 
   async #attempt(call: Call, sink: (chunk: Uint8Array, status: number) => void): Promise<Omit<Answered, 'body'>> {
-    const watch = watchdog(call.signal, this.#options.retry.timeoutMs);
+    const patienceMs = this.#options.retry.timeoutMs + (call.body?.length ?? 0) / SLOWEST_BYTES_PER_MS;
+    const watch = watchdog(call.signal, patienceMs);
     try {
       const answer = await this.#send(call, watch.signal);
       watch.feed();
@@ -112,8 +116,9 @@ export class ServiceLink {
       return answer;
     } catch (error) {
       call.signal.throwIfAborted();
-      if (error instanceof ProblemError || error instanceof AnswerError) throw error;
-      const why = watch.signal.aborted ? `silent for ${this.#options.retry.timeoutMs} ms` : messageOf(error);
+      if (error instanceof ProblemError || error instanceof AnswerError || error instanceof CertificateError)
+        throw error;
+      const why = watch.signal.aborted ? `silent for ${Math.round(patienceMs)} ms` : messageOf(error);
       throw new NetworkFailure(why, { cause: watch.signal.aborted ? undefined : error });
     } finally {
       watch.stop();

@@ -1,6 +1,6 @@
 /** HTTP as the shared code sees it: undici fills it on Node, fetch in browsers. */
 
-export interface HttpRequest {
+interface HttpRequest {
   readonly method: string;
   readonly url: string;
   readonly headers: Readonly<Record<string, string>>;

@@ -9,6 +9,7 @@ export interface Upload extends Omit<UploadPiece, 'offset' | 'piece'> {
   readonly isResumed: boolean;
   readonly signal: AbortSignal;
   onProgress(sent: number): void;
+  sleep(ms: number, signal: AbortSignal): Promise<void>;
 }
 
 /** A server that keeps changing its mind is not followed for ever. */
@@ -16,7 +17,7 @@ const MOST_TURNS = 32;
 
 /** Resolves once the server has all of it, durably. */
 export async function uploadInPieces(server: ServerClient, upload: Upload): Promise<void> {
-  const { body, pieceBytes, signal, onProgress, isResumed, ...name } = upload;
+  const { body, pieceBytes, signal, onProgress, sleep, isResumed, ...name } = upload;
   let offset = isResumed ? await standing(server, name, signal) : 0;
   for (let turns = 0; ; ) {
     onProgress(Math.min(offset, body.length));
@@ -30,6 +31,8 @@ export async function uploadInPieces(server: ServerClient, upload: Upload): Prom
       // The answer to a piece got lost, or a piece did: the server says where it stands.
       if (!(error instanceof ProblemError) || error.uploadOffset === undefined) throw error;
       if (error.code !== 'offset-mismatch' || ++turns > MOST_TURNS) throw error;
+      // A piece that is still under way, perhaps our own from before: what it comes to is known a little later.
+      if (error.retryAfterMs !== undefined) await sleep(error.retryAfterMs, signal);
       offset = error.uploadOffset;
     }
   }

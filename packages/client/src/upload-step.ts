@@ -20,7 +20,9 @@ import { uploadInPieces } from './upload-pieces.ts';
 
 /** The body of a frozen upload made again: the same bytes, or none. */
 export async function bodyAgain({ outside, state }: Engine, session: FrozenSession): Promise<Uint8Array> {
-  const masking = maskInput(outside, session, await state.input());
+  const input = await state.input();
+  const masking = maskInput(outside, session, input);
+  input.fill(0);
   if (masking.kind === 'refused') throw new StoreError('the store holds another input than the one that was fixed');
   await outside.mask(masking.vector, masking.plan);
   const masked = packMasked(session, masking.vector);
@@ -38,7 +40,7 @@ export async function upload(
   meter: Meter,
   signal: AbortSignal,
 ): Promise<Contribution | Rejection> {
-  const { events, pieceBytes, server, state } = engine;
+  const { events, outside, pieceBytes, server, state } = engine;
   const { ctx, joinTag, descriptor } = session.member;
   const { slot } = session.header;
   const { uploadHeader } = authorityMessages(descriptor.bufferSize);
@@ -46,7 +48,17 @@ export async function upload(
   const header = uploadHeader.encode(uploadHeaderMessage(session, signature));
   const onProgress = (sent: number): void => events.emit('progress', { step: 'upload', sent, total: body.length });
   try {
-    await uploadInPieces(server, { ctx, slot, header, body, pieceBytes, isResumed, signal, onProgress });
+    await uploadInPieces(server, {
+      ctx,
+      slot,
+      header,
+      body,
+      pieceBytes,
+      isResumed,
+      signal,
+      onProgress,
+      sleep: outside.sleep,
+    });
   } catch (error) {
     const reason = refusalOf(error);
     if (reason === undefined || !(error instanceof ProblemError)) throw error;

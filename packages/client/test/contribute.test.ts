@@ -98,6 +98,14 @@ describe('what is not taken', () => {
     expect(services.count('/deposits')).toBe(0);
   });
 
+  it('what cannot be an update is an error of the caller, before anybody is asked', async () => {
+    const services = await startServices();
+    const client = await startClient(services);
+    await expect(client.contribute(deltaOf(1), { trainedOn: 0.5 })).rejects.toThrow('trainedOn is the version');
+    await expect(client.contribute(deltaOf(1), { trainedOn: 0, exampleWeight: 0 })).rejects.toThrow('(0, 1]');
+    expect(services.count('/seats')).toBe(0);
+  });
+
   it('one update is not offered to two buffers, even where it is offered twice', async () => {
     const services = await startServices();
     const client = await startClient(services);

@@ -1,10 +1,16 @@
 /** HTTP over undici: connections are kept, bodies are streamed. */
 import { Agent, request } from 'undici';
+import { CertificateError } from '../errors.ts';
 import type { Transport } from '../transport.ts';
 
 export interface TlsOptions {
   /** Certificates of the authorities to trust instead of Node's, as PEM. */
   readonly ca?: string | readonly string[];
+}
+
+/** OpenSSL's verdicts on a certificate, as Node names them. */
+function isUntrusted(error: unknown): error is Error {
+  return error instanceof Error && 'code' in error && /CERT|LEAF_SIGNATURE/.test(String(error.code));
 }
 
 export function createNodeTransport(tls: TlsOptions = {}): Transport {
@@ -19,6 +25,8 @@ export function createNodeTransport(tls: TlsOptions = {}): Transport {
         headers,
         signal,
         ...(body === undefined ? {} : { body }),
+      }).catch((error: unknown) => {
+        throw isUntrusted(error) ? new CertificateError(new URL(url).origin, error) : error;
       });
       return {
         status: answer.statusCode,

@@ -7,7 +7,7 @@ import { BasaClient, inMemoryStoreForTests } from '../../src/node/index.ts';
 import type { HttpServices } from './http-services.ts';
 import { DIMENSION } from './test-world.ts';
 
-export const FAST_RETRY = { attempts: 4, firstWaitMs: 5, longestWaitMs: 200, timeoutMs: 2000 };
+const FAST_RETRY = { attempts: 4, firstWaitMs: 5, longestWaitMs: 200, timeoutMs: 2000 };
 
 export function memoryStore(): DeviceStore {
   return inMemoryStoreForTests(createNodeSigner(nodeRandomBytes(32)));

@@ -1,6 +1,7 @@
 /** Both services over real HTTP for client tests: a thin layer per docs/http.md over the cores of a `TestWorld`. */
 import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 import { createServer } from 'node:http';
+import { createServer as createTlsServer } from 'node:https';
 import type { AddressInfo } from 'node:net';
 import { concatBytes, equalBytes, fromHex, toHex } from '@basa/masking';
 import type { Ctx, ProblemCode, ProblemMore, Refused } from '@basa/protocol';
@@ -23,10 +24,18 @@ import {
   seatAnswerCodec,
 } from '@basa/protocol';
 import { nodeSuite } from '@basa/runtime/node';
+import type { PaperService } from './paper-service.ts';
 import type { TestWorld } from './test-world.ts';
 import { parametersOf } from './test-world.ts';
 
 const SKEW_MS = 300_000;
+
+const CORS = {
+  'access-control-allow-origin': '*',
+  'access-control-allow-headers': '*',
+  'access-control-allow-methods': 'GET, HEAD, POST, PUT',
+  'access-control-expose-headers': `${HEADER.head}, ${HEADER.uploadOffset}, etag, retry-after`,
+};
 
 export interface Asked {
   readonly service: 'server' | 'authority';
@@ -61,6 +70,8 @@ function documented(document: ReturnType<typeof problemDocument>, headers: Recor
 }
 
 const bytes = (body: Uint8Array): Reply => ({ status: 200, body });
+const bytesOrProblem = (answer: Uint8Array | Refused): Reply =>
+  answer instanceof Uint8Array ? bytes(answer) : documented(problemOfRefusal(answer));
 const json = (value: object): Reply => ({ status: 200, body: Buffer.from(JSON.stringify(value)) });
 const isRefused = (answer: object): answer is Refused => 'kind' in answer && answer.kind === 'refused';
 
@@ -69,15 +80,19 @@ export class HttpServices {
   readonly tokens = new Set(['one', 'two', 'three', 'four', 'five']);
   readonly asked: Asked[] = [];
   mischief: Mischief = {};
-  mode = 'sealed';
+  /** With it, the task runs in paper mode. */
+  paper: PaperService | undefined;
   readonly #partial = new Map<string, Uint8Array>();
   readonly #nonces = new Set<string>();
   readonly #servers: Server[] = [];
   serverUrl = '';
   authorityUrl = '';
 
-  constructor(world: TestWorld) {
+  readonly #tls: { readonly cert: string; readonly key: string } | undefined;
+
+  constructor(world: TestWorld, tls?: { readonly cert: string; readonly key: string }) {
     this.world = world;
+    this.#tls = tls;
   }
 
   async start(): Promise<this> {
@@ -108,7 +123,12 @@ export class HttpServices {
       return json({ publicKey: toHex(publicKey), authorityKey: toHex(authorityKey), time: world.now });
     }
     if (kind === 'tasks' && room === undefined) {
-      return json({ task: name, mode: this.mode, state: 'running', training: { epochs: 1, batch: 5, rate: 0.1 } });
+      return json({
+        task: name,
+        mode: this.paper === undefined ? 'sealed' : 'paper',
+        state: 'running',
+        training: { epochs: 1, batch: 5, rate: 0.1 },
+      });
     }
     if (kind === 'tasks' && room === 'models') return modelReply(Number(rest[0]), asked);
     const device = this.#signed(asked, server.ports.signer.publicKey);
@@ -122,6 +142,11 @@ export class HttpServices {
         ? documented(problemOfRefusal(descriptor))
         : bytes(seatAnswerCodec.encode({ descriptor, token: new Uint8Array(16) }));
     }
+    if (room === 'unsafe-paper' && this.paper !== undefined) {
+      if (rest[0] === 'connect') return bytesOrProblem(this.paper.connect(asked.body));
+      const answer = this.paper.upload(device, asked.body);
+      return answer.kind === 'refused' ? documented(problemOfRefusal(answer)) : json({ accepted: true });
+    }
     if (room === 'deposits') return this.#deposit(asked);
     if (room === 'slots') return this.#upload(fromHex(name) as Ctx, asked);
     return problem('not-found');
@@ -134,8 +159,7 @@ export class HttpServices {
     if (!isKnown && !holdsSeat(server.ports, server.coordinator, deposit.certificate, deposit.ctx, now)) {
       return problem('seat-missing');
     }
-    const answer = server.deposit(body);
-    return answer instanceof Uint8Array ? bytes(answer) : documented(problemOfRefusal(answer));
+    return bytesOrProblem(server.deposit(body));
   }
 
   #upload(ctx: Ctx, asked: Asked): Reply {
@@ -192,13 +216,12 @@ export class HttpServices {
     }
     if (room === 'model-log') return bytes(modelEntryCodec.encode(entryOf(world, String(last))));
     if (room === 'outcome') return bytes(outcomeCodec.encode(authority.outcome(fromHex(name) as Ctx)));
+    if (last === 'sealing-key') return bytes(world.sealings.issuer.publicKey);
     const device = this.#signed(asked, authority.publicKey);
     if (!(device instanceof Uint8Array)) return device;
     if (room === 'enrolments') return this.#enrol(device, asked.body);
-    if (room === 'keys') {
-      const answer = authority.issueKey(asked.body);
-      return answer instanceof Uint8Array ? bytes(answer) : documented(problemOfRefusal(answer));
-    }
+    if (room === 'keys') return bytesOrProblem(authority.issueKey(asked.body));
+    if (room === 'unsafe-paper' && this.paper !== undefined) return bytesOrProblem(this.paper.key(device, asked.body));
     return problem('not-found');
   }
 
@@ -236,14 +259,15 @@ export class HttpServices {
   }
 
   async #listen(service: Asked['service'], handle: (asked: Asked) => Reply): Promise<string> {
-    const server = createServer((request, response) => {
+    const listener = (request: IncomingMessage, response: ServerResponse): void => {
       this.#handle(service, handle, request, response).catch((error: unknown) => {
         response.destroy(error instanceof Error ? error : undefined);
       });
-    });
+    };
+    const server = this.#tls === undefined ? createServer(listener) : createTlsServer(this.#tls, listener);
     this.#servers.push(server);
     await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-    return `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+    return `${this.#tls === undefined ? 'http' : 'https'}://127.0.0.1:${(server.address() as AddressInfo).port}`;
   }
 
   async #handle(
@@ -252,6 +276,7 @@ export class HttpServices {
     request: IncomingMessage,
     response: ServerResponse,
   ): Promise<void> {
+    if (request.method === 'OPTIONS') return void response.writeHead(204, CORS).end();
     const chunks: Buffer[] = [];
     for await (const chunk of request) chunks.push(chunk as Buffer);
     const { method = '', url: path = '', headers } = request;
@@ -268,7 +293,7 @@ export class HttpServices {
       setTimeout(() => response.destroy(), 20);
       return;
     }
-    response.writeHead(late.status, { 'access-control-allow-origin': '*', ...late.headers });
+    response.writeHead(late.status, { ...CORS, ...late.headers });
     response.end(late.body);
   }
 }

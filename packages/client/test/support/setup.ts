@@ -14,8 +14,11 @@ afterEach(async () => {
   for (const close of open.splice(0).reverse()) await close();
 });
 
-export async function startServices(options?: WorldOptions): Promise<HttpServices> {
-  const services = await new HttpServices(new TestWorld(options)).start();
+export async function startServices(
+  options?: WorldOptions,
+  tls?: ConstructorParameters<typeof HttpServices>[1],
+): Promise<HttpServices> {
+  const services = await new HttpServices(new TestWorld(options), tls).start();
   open.push(() => services.stop());
   return services;
 }
