@@ -1,10 +1,10 @@
 /** The keys of a configuration that both services have, and what they mean. */
 import { readFileSync } from 'node:fs';
 import { Type } from 'typebox';
-import type { ServiceOptions } from './create-service.ts';
 import type { Address } from './listen.ts';
 import { LOG_LEVELS } from './logger.ts';
 import { closed, hexText } from './schemas.ts';
+import type { ServiceOptions } from './service-options.ts';
 import { StartError } from './start-error.ts';
 
 const rateLimit = Type.Object(
