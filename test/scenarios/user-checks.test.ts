@@ -1,5 +1,6 @@
 /** A server or an authority that lies is refused by the user, and the user leaves the buffer for good. */
 
+import { seededWords } from '@basa/cli/simulation';
 import type { Ctx, DepositAnswer, InboxEntry, Ticket, UserSession } from '@basa/protocol';
 import {
   abandonSession,
@@ -26,7 +27,7 @@ import {
 import type { Federation, FederationDevice } from '@basa/simulator';
 import { granted, reasonOf } from '@basa/simulator';
 import { describe, expect, it } from 'vitest';
-import { nodeFederation, seededWords } from '../support/tools.ts';
+import { nodeFederation } from '../support/tools.ts';
 
 /** A device that has sent its deposit to slot 2 of 4, and the honest answer. */
 function atDeposit(): { world: Federation; device: FederationDevice; answer: DepositAnswer } {

@@ -1,5 +1,7 @@
 /** Every command, in the order of `--help`. */
 import type { Command } from '../command.ts';
+import { attacks } from './attacks.ts';
+import { bench } from './bench.ts';
 import { client } from './client.ts';
 import { demo } from './demo.ts';
 import { dev } from './dev.ts';
@@ -23,4 +25,6 @@ export const COMMANDS: readonly Command[] = [
   keysEnroll,
   keysRevoke,
   inspectBuffer,
+  attacks,
+  bench,
 ];

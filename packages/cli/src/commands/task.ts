@@ -11,14 +11,7 @@ import { knownModel, MODEL_NAMES } from '../models.ts';
 import type { ServerTask } from '../operator.ts';
 import { makePolicy, modelOptions } from '../policy.ts';
 import { table } from '../terminal.ts';
-import {
-  AUTHORITY_FLAGS,
-  AUTHORITY_USAGE,
-  authorityOperator,
-  SERVER_FLAGS,
-  SERVER_USAGE,
-  serverOperator,
-} from './connection.ts';
+import { AUTHORITY_FLAGS, authorityOperator, SERVER_FLAGS, SERVER_USAGE, serverOperator } from './connection.ts';
 
 export const taskCreate: Command = {
   name: 'task create',

@@ -5,11 +5,10 @@ import { allSamples, initialParameters, logisticRegression } from '@basa/learnin
 import type { LocalServices } from '../local-services.ts';
 import { startLocalServices } from '../local-services.ts';
 import type { VersionState } from '../operator.ts';
-import { makePolicy, modelOptions } from '../policy.ts';
 import type { Terminal } from '../terminal.ts';
+import { createDemoTask, fleetWork, TRAINING } from './demo-task.ts';
 import type { FleetTally } from './fleet.ts';
 import { Fleet } from './fleet.ts';
-import type { FleetWork, TrainingChoice } from './fleet-messages.ts';
 import type { TwinBuffer } from './plain-twin.ts';
 import { runPlainTwin } from './plain-twin.ts';
 import { demoTrainer } from './trainer.ts';
