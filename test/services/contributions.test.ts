@@ -21,7 +21,7 @@ describe('contributions over HTTP', () => {
   });
 
   it('drop out after the deposit, and the others still make their mean', async () => {
-    const opened = await House.open({ policy: { uploadLeaseMs: 400, bufferSize: 3, minimum: 2 } });
+    const opened = await House.open();
     house = opened;
     const [a, b, c] = await Promise.all(['a', 'b', 'c'].map((name) => opened.client(name)));
     const leaving = new AbortController();
@@ -30,6 +30,7 @@ describe('contributions over HTTP', () => {
     });
     await expect(b?.contribute(oneHot(1), { trainedOn: 0, signal: leaving.signal })).rejects.toThrow();
     await Promise.all([a?.contribute(oneHot(0), { trainedOn: 0 }), c?.contribute(oneHot(2), { trainedOn: 0 })]);
+    opened.elapse(opened.policy.uploadLeaseMs + 1);
     const model = await opened.reached(1);
     expect(Array.from(model, (value) => Math.round(value * 2))).toEqual([-1, 0, -1, 0, 0, 0, 0, 0]);
     // Its bytes may not go into the closed buffer any more, and its update is free for another one.

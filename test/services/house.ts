@@ -18,6 +18,9 @@ export const OPERATORS = [
   { tokenHash: toHex(nodeSuite.sha256(new TextEncoder().encode(OPERATOR_TOKEN))), roles: ['operator', 'auditor'] },
 ] as const satisfies NonNullable<ServerOptions['operators']>;
 
+/** Tests move the services' clocks, and devices keep theirs. */
+const ANY_SKEW = 10 ** 12;
+
 export interface HouseOptions {
   readonly policy?: Partial<TaskPolicy>;
   readonly specification?: object;
@@ -32,6 +35,8 @@ export class House {
   server!: RunningServer;
   task = '';
   policy!: TaskPolicy;
+  /** How far the clocks of both services are ahead of the machine's. */
+  #aheadMs = 0;
   #authorityPort = 0;
   #serverPort = 0;
   readonly #clients: BasaClient[] = [];
@@ -48,14 +53,23 @@ export class House {
     return house;
   }
 
+  readonly clock = (): number => Date.now() + this.#aheadMs;
+
+  /** Time passes for both services: leases end without waiting. */
+  elapse(ms: number): void {
+    this.#aheadMs += ms;
+  }
+
   async startAuthority(): Promise<void> {
     this.authority = await createAuthority({
       dataFolder: join(this.folder, 'authority'),
       secret: { passphrase: 'a passphrase of the tests' },
-      address: { host: '127.0.0.1', port: this.#authorityPort },
+      listen: { host: '127.0.0.1', port: this.#authorityPort },
+      operators: OPERATORS,
       keyLimit: { burst: 1000, perSecond: 1000 },
+      clock: this.clock,
+      maxSkewMs: ANY_SKEW,
       ...this.options.authority,
-      service: { operators: OPERATORS, ...this.options.authority?.service },
     });
     this.#authorityPort = Number(new URL(this.authority.url).port);
   }
@@ -66,6 +80,8 @@ export class House {
       authority: { url: this.authority.url, publicKey: this.authority.publicKey },
       listen: { host: '127.0.0.1', port: this.#serverPort },
       operators: OPERATORS,
+      maxSkewMs: ANY_SKEW,
+      clock: this.clock,
       tickMs: 50,
       ...this.options.server,
     });

@@ -2,11 +2,11 @@
 import { isAbsolute, relative, resolve } from 'node:path';
 import { createMclGroup } from '@basa/abe';
 import type { RandomBytes } from '@basa/masking';
-import type { BasaEvent } from '@basa/protocol';
+import type { BasaEvent, Millis } from '@basa/protocol';
 import { millis } from '@basa/protocol';
 import { nodeRandomBytes } from '@basa/runtime/node';
-import type { Address, RateLimit, RunningService, Service, ServiceApp, ServiceOptions } from '@basa/service';
-import { createService, StartError, TokenBuckets } from '@basa/service';
+import type { Address, RateLimit, RunningService, ServiceApp, ServiceOptions } from '@basa/service';
+import { createService, isStorageFull, StartError, TokenBuckets } from '@basa/service';
 import { DurableAuthority } from './durable-authority.ts';
 import { KeyEpochs } from './key-epochs.ts';
 import { logEvent } from './log-event.ts';
@@ -18,18 +18,17 @@ import { unsafePaperRoutes } from './routes/paper.ts';
 import { taskRoutes } from './routes/tasks.ts';
 import { AuthorityStore } from './store.ts';
 import { unlock } from './unlock.ts';
-import type { Vault, VaultSecret } from './vault.ts';
+import type { VaultSecret } from './vault.ts';
 import type { Witness } from './witness.ts';
 import { fileWitness } from './witness.ts';
 
-export interface AuthorityOptions {
+export interface AuthorityOptions extends Omit<ServiceOptions, 'title' | 'audience' | 'clock'> {
   readonly dataFolder: string;
   /** What the keys at rest are sealed with. */
   readonly secret: VaultSecret;
   /** A path outside of the data folder, or a witness of your own; `<dataFolder>.witness` by default. */
   readonly witness?: string | Witness;
-  readonly address?: Address;
-  readonly service?: Omit<ServiceOptions, 'title' | 'audience' | 'clock'>;
+  readonly listen?: Address;
   readonly epochMs?: number;
   readonly closedGraceMs?: number;
   readonly certificateMs?: number;
@@ -51,7 +50,7 @@ export interface Authority extends RunningService {
 
 const DAY_MS = 86_400_000;
 const DEFAULTS = {
-  address: { host: '127.0.0.1', port: 0 },
+  listen: { host: '127.0.0.1', port: 0 },
   epochMs: DAY_MS,
   closedGraceMs: DAY_MS,
   certificateMs: 365 * DAY_MS,
@@ -65,78 +64,64 @@ const DEFAULTS = {
 
 export async function createAuthority(options: AuthorityOptions): Promise<Authority> {
   const settings = { ...DEFAULTS, ...options };
-  const { dataFolder, clock, randomBytes } = settings;
-  const group = await createMclGroup();
-  const { witness = `${resolve(dataFolder)}.witness` } = options;
-  const keeper = typeof witness === 'string' ? fileWitness(witness) : witness;
-  const store = new AuthorityStore(dataFolder);
-  let epochs: KeyEpochs | undefined;
-  let service: Service | undefined;
+  const ends: (() => unknown)[] = [];
+  const close = async (): Promise<void> => {
+    for (const end of ends.splice(0).reverse()) await end();
+  };
   try {
-    const { vault, signer, isNew } = unlock(store, keeper, settings);
-    epochs = new KeyEpochs({ store, vault, group, randomBytes });
-    const log = { onEvent: settings.onEvent };
-    const authority = new DurableAuthority({
-      ...settings,
-      store,
-      signer,
-      epochs,
-      witness: keeper,
-      onEvent: (event) => log.onEvent(event),
-    });
-    service = await createService({
-      ...settings.service,
-      title: 'BASA attribute authority',
-      audience: signer.publicKey,
-      clock,
-    });
-    const { app } = service;
-    log.onEvent = (event) => {
-      logEvent(app, event);
-      settings.onEvent(event);
-    };
-    if (typeof witness === 'string') warnOfWitness(app, dataFolder, witness);
-    meetWitness(authority, keeper, isNew);
-    const enrolment = { store, authority, randomBytes, certificateMs: settings.certificateMs };
-    const now = () => millis(clock());
-    const tools = { service, authority, store, epochs, enrolment, keyLimits: new TokenBuckets(settings.keyLimit), now };
-    exchangeHeads(tools);
-    for (const mount of [taskRoutes, deviceRoutes, bufferRoutes, logRoutes]) mount(tools);
-    if (settings.unsafePaperMode) unsafePaperRoutes(tools);
-
-    const tick = (): void => {
-      authority.tick(now());
-      store.forgetTokens(now());
-    };
-    const url = await service.listen(settings.address);
-    const timer = setInterval(() => {
-      try {
-        tick();
-      } catch (error) {
-        app.log.error({ err: error }, 'the tick failed; it is tried again');
-      }
-    }, settings.tickMs);
-    return { app, url, publicKey: signer.publicKey, tick, close: () => closeAll(service, epochs, vault, store, timer) };
+    return { ...(await open(settings, ends)), close };
   } catch (error) {
-    await service?.close();
-    epochs?.wipe();
-    store.close();
+    await close();
     throw error;
   }
 }
 
-async function closeAll(
-  service: Service | undefined,
-  epochs: KeyEpochs | undefined,
-  vault: Vault,
-  store: AuthorityStore,
-  timer: NodeJS.Timeout,
-): Promise<void> {
-  clearInterval(timer);
-  await service?.close();
-  epochs?.wipe();
-  vault.wipe();
-  store.close();
+/** `ends` gets what gives each thing back that was taken. */
+async function open(
+  settings: typeof DEFAULTS & AuthorityOptions,
+  ends: (() => unknown)[],
+): Promise<Omit<Authority, 'close'>> {
+  const { dataFolder, clock, randomBytes, witness: kept = `${resolve(dataFolder)}.witness` } = settings;
+  const witness = typeof kept === 'string' ? fileWitness(kept) : kept;
+  const group = await createMclGroup();
+  const store = new AuthorityStore(dataFolder);
+  ends.push(() => store.close());
+  const { vault, signer, isNew } = unlock(store, witness, settings);
+  ends.push(() => vault.wipe());
+  const epochs = new KeyEpochs({ store, vault, group, randomBytes });
+  ends.push(() => epochs.wipe());
+  const service = await createService({ ...settings, title: 'BASA attribute authority', audience: signer.publicKey });
+  ends.push(() => service.close());
+  const { app } = service;
+  const onEvent = (event: BasaEvent): void => {
+    logEvent(app, event);
+    settings.onEvent(event);
+  };
+  const authority = new DurableAuthority({ ...settings, store, signer, epochs, witness, onEvent });
+  if (typeof kept === 'string') warnOfWitness(app, dataFolder, kept);
+  meetWitness(authority, witness, isNew);
+
+  const now = (): Millis => millis(clock());
+  const enrolment = { store, authority, randomBytes, certificateMs: settings.certificateMs };
+  const tools = { service, authority, store, epochs, enrolment, keyLimits: new TokenBuckets(settings.keyLimit), now };
+  exchangeHeads(tools);
+  for (const mount of [taskRoutes, deviceRoutes, bufferRoutes, logRoutes]) mount(tools);
+  if (settings.unsafePaperMode) unsafePaperRoutes(tools);
+
+  const url = await service.listen(settings.listen);
+  const tick = (): void => {
+    authority.tick(now());
+    store.forgetTokens(now());
+  };
+  const timer = setInterval(() => {
+    try {
+      tick();
+    } catch (error) {
+      app.log.error({ err: error }, 'the tick failed; it is tried again');
+    }
+  }, settings.tickMs);
+  ends.push(() => clearInterval(timer));
+  return { app, url, publicKey: signer.publicKey, tick };
 }
 
 function meetWitness(authority: DurableAuthority, witness: Witness, isNew: boolean): void {
@@ -144,6 +129,7 @@ function meetWitness(authority: DurableAuthority, witness: Witness, isNew: boole
     if (isNew) witness.write(authority.core.head());
     else authority.start();
   } catch (error) {
+    if (isStorageFull(error)) throw new StartError('storageFull', 'no space is left; free some and start again');
     const { code } = error as { readonly code?: string };
     if (code === undefined || !/^E[A-Z]+$/.test(code)) throw error;
     throw new StartError('dataFolder', `the witness cannot be written (${code}): check its path and permissions`);

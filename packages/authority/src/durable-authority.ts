@@ -42,6 +42,13 @@ export interface DurableAuthorityTools {
   onEvent(event: BasaEvent): void;
 }
 
+/** What is written in the transaction of a step besides its records. */
+export interface Alongside {
+  write(): void;
+  /** It is durable. */
+  written?(): void;
+}
+
 const PAGE = 1000;
 
 export class DurableAuthority {
@@ -70,21 +77,22 @@ export class DurableAuthority {
     witness.write(this.core.head());
   }
 
-  /** Makes the step durable, then true; gives its answer. `alongside` is written in the same transaction. */
-  take<Answer>(step: AuthorityStep<Answer>, alongside: () => void = () => {}): Answer | Refused {
+  /** Makes the step durable, then true; gives its answer. */
+  take<Answer>(step: AuthorityStep<Answer>, alongside?: Alongside): Answer | Refused {
     const { records, answer, events } = step;
     if (records.length > 0) {
       const stored = this.#chained(records);
       try {
         this.#tools.store.atomically(() => {
           for (const [n, entry] of stored.entries()) this.#tools.store.append(this.#sequence + n + 1, entry);
-          alongside();
+          alongside?.write();
         });
       } catch (error) {
         this.core.discard();
         throw error;
       }
       this.core.confirm();
+      alongside?.written?.();
       this.#advance(records, stored.at(-1)?.hash ?? this.#hash);
       this.#tools.witness.write(this.core.head());
     }
@@ -111,9 +119,10 @@ export class DurableAuthority {
     if (known === undefined) return refused('task-unknown');
     const sealingKey = epochs.publicKeyOf(known.task, known.policy.engine, this.#epochAt(now));
     const step = this.core.drawBuffer(request, { bufferId: randomBytes(16), sealingKey }, now);
-    const answer = this.take(step, () => epochs.store(sealingKey));
-    if (step.records.length > 0) epochs.confirm(sealingKey);
-    return answer;
+    return this.take(step, {
+      write: () => epochs.store(sealingKey),
+      written: () => epochs.confirm(sealingKey),
+    });
   }
 
   /** Aborts what is overdue, and destroys the keys of epochs that nothing needs any more. */

@@ -45,11 +45,13 @@ export function enrol(
   if (known !== undefined && now <= known.notAfter) return known;
   const step = authority.core.enrol({ task, deviceKey, notAfter: millis(now + certificateMs) });
   return granted(
-    authority.take(step, () => {
-      if (store.isAllowed(task, deviceKey)) return;
-      if (token === undefined)
-        fail('enrolment-token-invalid', { detail: 'send a token, or ask to be put on the list' });
-      if (!store.useToken(hashOf(token), task, user, now)) fail('enrolment-token-invalid');
+    authority.take(step, {
+      write() {
+        if (store.isAllowed(task, deviceKey)) return;
+        if (token === undefined)
+          fail('enrolment-token-invalid', { detail: 'send a token, or ask to be put on the list' });
+        if (!store.useToken(hashOf(token), task, user, now)) fail('enrolment-token-invalid');
+      },
     }),
   );
 }

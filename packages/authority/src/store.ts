@@ -35,9 +35,12 @@ export interface StoredEpoch {
   readonly sealed: Uint8Array;
 }
 
+type Statement = ReturnType<Database['prepare']>;
+
 export class AuthorityStore {
   readonly #open: OpenDatabase;
   readonly #db: Database;
+  readonly #statements = new Map<string, Statement>();
 
   constructor(folder: string) {
     this.#open = openDatabase(folder, { application: 'authority', migrations: MIGRATIONS });
@@ -50,7 +53,7 @@ export class AuthorityStore {
   }
 
   vault(): StoredVault | undefined {
-    const row = this.#db.prepare('SELECT * FROM vault').get();
+    const row = this.#prepared('SELECT * FROM vault').get();
     if (row === undefined) return undefined;
     const { kind, salt, cost, block_size: blockSize, parallel, signing_key: signingKey } = row;
     return { parameters: { kind, salt, cost, blockSize, parallel }, signingKey };
@@ -68,12 +71,12 @@ export class AuthorityStore {
   /** Records `from` and after, at most so many. */
   records(from: number, most: number): readonly StoredRecord[] {
     const select = 'SELECT bytes, hash FROM records WHERE sequence >= ? ORDER BY sequence LIMIT ?';
-    return this.#db.prepare(select).all(from, most) as StoredRecord[];
+    return this.#prepared(select).all(from, most) as StoredRecord[];
   }
 
   epochs(): readonly StoredEpoch[] {
     const select = 'SELECT task, epoch, engine, public_key AS publicKey, sealed FROM epochs';
-    return this.#db.prepare(select).all() as StoredEpoch[];
+    return this.#prepared(select).all() as StoredEpoch[];
   }
 
   addEpoch({ task, epoch, engine, publicKey, sealed }: StoredEpoch): void {
@@ -109,18 +112,25 @@ export class AuthorityStore {
 
   isAllowed(task: TaskId, deviceKey: Uint8Array): boolean {
     const select = 'SELECT 1 FROM allowed WHERE task = ? AND device_key = ?';
-    return this.#db.prepare(select).get(task, deviceKey) !== undefined;
+    return this.#prepared(select).get(task, deviceKey) !== undefined;
   }
 
   countAllowed(task: TaskId): number {
-    return this.#db.prepare('SELECT count(*) AS n FROM allowed WHERE task = ?').get(task).n;
+    return this.#prepared('SELECT count(*) AS n FROM allowed WHERE task = ?').get(task).n;
   }
 
   close(): void {
     this.#open.close();
   }
 
+  /** Each statement is compiled once. */
+  #prepared(sql: string): Statement {
+    const statement = this.#statements.get(sql) ?? this.#db.prepare(sql);
+    this.#statements.set(sql, statement);
+    return statement;
+  }
+
   #run(sql: string, ...values: readonly (string | number | Uint8Array)[]): number {
-    return this.#db.prepare(sql).run(...values).changes;
+    return this.#prepared(sql).run(...values).changes;
   }
 }

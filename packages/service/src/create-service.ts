@@ -1,5 +1,6 @@
 /** What both services are made of: Fastify with problem documents, limits, signed requests, operators and OpenAPI. */
 import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { Socket } from 'node:net';
 import type { ProblemDocument } from '@basa/protocol';
 import { HEADER, PROBLEM_MEDIA_TYPE, problemDocument } from '@basa/protocol';
 import cors from '@fastify/cors';
@@ -155,6 +156,7 @@ function makeApp(settings: Required<Defaults> & ServiceOptions): FastifyInstance
     return503OnClosing: false, // our own hook answers with a problem document
     forceCloseConnections: 'idle' as const,
     ajv: { customOptions: { coerceTypes: false, removeAdditional: false } as const },
+    clientErrorHandler: answerBrokenRequest,
     frameworkErrors: (error: Error, request: FastifyRequest, reply: FastifyReply) => answerError(error, request, reply),
   };
   const { tls } = settings;
@@ -167,6 +169,14 @@ function answerError(error: unknown, request: FastifyRequest, reply: FastifyRepl
   const document = problemOf(error);
   if (document.status >= 500) request.log.error({ err: error }, document.title);
   return sendProblem(reply, document);
+}
+
+/** What is no HTTP at all gets an answer as well, if its sender still listens. */
+function answerBrokenRequest(_: Error, socket: Socket): void {
+  const body = JSON.stringify(problemDocument('malformed', { detail: 'this is not HTTP' }));
+  const head = ['HTTP/1.1 400 Bad Request', `Content-Type: ${PROBLEM_MEDIA_TYPE}`, `Content-Length: ${body.length}`];
+  if (socket.writable) socket.write(`${[...head, 'Connection: close', '', body].join('\r\n')}`);
+  socket.destroy();
 }
 
 function sendProblem(reply: FastifyReply, document: ProblemDocument): FastifyReply {

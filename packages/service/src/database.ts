@@ -12,7 +12,7 @@ import { isStorageFull } from './storage-full.ts';
 export type Database = DatabaseSyncInstance;
 
 /** Whose data it is: SQLite's application_id. */
-export const APPLICATION = { server: 0x42615376, authority: 0x42614175 } as const;
+const APPLICATION = { server: 0x42615376, authority: 0x42614175 } as const;
 export type Application = keyof typeof APPLICATION;
 
 export interface DatabaseOptions {

@@ -28,5 +28,5 @@ const problem = Type.Object({
 /** The answers of a route: its yes, and the problem document for every no. */
 export function answers<Yes extends TSchema | ReturnType<typeof wireBytes>>(yes: Yes) {
   const no = { description: 'a problem document', content: { 'application/problem+json': { schema: problem } } };
-  return { 200: yes, '4xx': no, '5xx': no };
+  return { 200: yes, default: no };
 }

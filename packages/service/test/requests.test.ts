@@ -1,4 +1,6 @@
 /** Requests to a service: who signed them, what their no looks like, and what is never said. */
+import { get } from 'node:https';
+import { connect } from 'node:net';
 import { DecodeError, toHex } from '@basa/masking';
 import { refused } from '@basa/protocol';
 import { nodeRandomBytes, nodeSuite } from '@basa/runtime/node';
@@ -17,6 +19,7 @@ import {
   Type,
   wireBytes,
 } from '../src/index.ts';
+import { TEST_TLS } from './tls.ts';
 
 const audience = nodeRandomBytes(32);
 const NOW = 1_800_000_000_000;
@@ -320,6 +323,24 @@ describe('the service', () => {
     finish();
     expect(await (await slow).json()).toEqual({ done: true });
     await stopped;
+  });
+
+  it('speaks TLS where it is given a certificate', async () => {
+    const service = await serviceWith({ tls: TEST_TLS });
+    const url = await service.listen({ host: '127.0.0.1', port: 0 });
+    expect(url).toMatch(/^https:/);
+    const status = await new Promise((resolve, reject) => {
+      get(`${url}/v1/health`, { ca: TEST_TLS.cert }, ({ statusCode }) => resolve(statusCode)).on('error', reject);
+    });
+    expect(status).toBe(200);
+  });
+
+  it('answers what is no HTTP with a problem document', async () => {
+    const service = await serviceWith();
+    const { port } = new URL(await service.listen({ host: '127.0.0.1', port: 0 }));
+    const socket = connect(Number(port), '127.0.0.1', () => socket.write('this is not HTTP\r\n\r\n'));
+    const chunks: Buffer[] = await socket.toArray();
+    expect(Buffer.concat(chunks).toString()).toMatch(/^HTTP\/1\.1 400 .*"urn:basa:problem:malformed"/s);
   });
 
   it('says that a port is taken', async () => {
