@@ -3,10 +3,8 @@
  * breaks and against `sealed`. What was learned is calculated from what the adversary holds.
  */
 import type { Attack, AttackResult } from '@basa/simulator';
-import { ATTACKS } from '@basa/simulator';
 import type { Command } from '../command.ts';
 import { EXIT_CODE } from '../command.ts';
-import { nodeEnvironment } from '../simulation/environment.ts';
 import { table } from '../terminal.ts';
 
 interface Played {
@@ -22,6 +20,8 @@ export const attacks: Command = {
     '  Attacks A1 to J1 against paper mode (or a mutant of sealed) and against sealed; each takes a second or two.\n',
   flags: {},
   async run({ terminal, signal }) {
+    const { ATTACKS } = await import('@basa/simulator');
+    const { nodeEnvironment } = await import('../simulation/environment.ts');
     const { abeSealings } = await import('../simulation/real-sealings.ts');
     const setting = { environment: nodeEnvironment, sealings: abeSealings };
     const played: Played[] = [];

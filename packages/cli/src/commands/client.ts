@@ -1,13 +1,8 @@
 /** `basa client`: one device that takes part in a task with a share of MNIST. */
 
 import type { BasaClient } from '@basa/client/node';
-import { BasaClient as Clients } from '@basa/client/node';
-import { loadMnist } from '@basa/datasets';
-import { partitionByDirichlet } from '@basa/learning';
-import { toHex } from '@basa/masking';
 import type { Command, CommandInput } from '../command.ts';
 import { CommandError, needed, numberFlag, textFlag } from '../command.ts';
-import { demoTrainer } from '../demo/trainer.ts';
 
 const USERS = 1000;
 
@@ -36,6 +31,10 @@ export const client: Command = {
     const { terminal, signal } = input;
     const user = numberFlag(input, 'user', { most: USERS - 1, fallback: 0 });
     const rounds = numberFlag(input, 'rounds', { least: 1, fallback: 1 });
+    const { loadMnist } = await import('@basa/datasets');
+    const { partitionByDirichlet } = await import('@basa/learning');
+    const { toHex } = await import('@basa/masking');
+    const { demoTrainer } = await import('../demo/trainer.ts');
     const device = await connect(input);
     try {
       const trainer = demoTrainer();
@@ -62,7 +61,8 @@ export const client: Command = {
   },
 };
 
-function connect(input: CommandInput): Promise<BasaClient> {
+async function connect(input: CommandInput): Promise<BasaClient> {
+  const { BasaClient: Clients } = await import('@basa/client/node');
   const token = textFlag(input, 'enrol') ?? input.environment['BASA_ENROLMENT_TOKEN'];
   return Clients.connect({
     server: needed(input, 'server', 'BASA_SERVER'),

@@ -5,7 +5,6 @@ import { join } from 'node:path';
 import type { Command } from '../command.ts';
 import { EXIT_CODE, numberFlag, textFlag } from '../command.ts';
 import { jsonOf, lineOf, statusOf, summaryOf } from '../demo/report.ts';
-import { runDemo } from '../demo/run-demo.ts';
 
 export const demo: Command = {
   name: 'demo',
@@ -33,6 +32,7 @@ export const demo: Command = {
     const given = textFlag(input, 'folder');
     const folder = given ?? (await mkdtemp(join(tmpdir(), 'basa-demo-')));
     let shown = 0;
+    const { runDemo } = await import('../demo/run-demo.ts');
     try {
       const result = await runDemo({
         folder,

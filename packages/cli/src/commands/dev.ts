@@ -1,12 +1,9 @@
 /** `basa dev`: server, authority, an MNIST task and a small fleet, that stay up until Ctrl-C. */
 import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
-import { loadMnist } from '@basa/datasets';
 import type { Command } from '../command.ts';
 import { numberFlag, textFlag } from '../command.ts';
-import { createDemoTask, fleetWork } from '../demo/demo-task.ts';
-import { Fleet } from '../demo/fleet.ts';
-import { startLocalServices } from '../local-services.ts';
+import type { Fleet as DeviceFleet } from '../demo/fleet.ts';
 
 export const dev: Command = {
   name: 'dev',
@@ -25,6 +22,10 @@ export const dev: Command = {
   },
   async run(input) {
     const { terminal, signal } = input;
+    const { loadMnist } = await import('@basa/datasets');
+    const { createDemoTask, fleetWork } = await import('../demo/demo-task.ts');
+    const { Fleet } = await import('../demo/fleet.ts');
+    const { startLocalServices } = await import('../local-services.ts');
     const folder = textFlag(input, 'folder') ?? '.basa-dev';
     await mkdir(folder, { recursive: true });
     const { train, test } = await loadMnist();
@@ -34,7 +35,7 @@ export const dev: Command = {
       serverPort: numberFlag(input, 'server-port', { most: 65_535, fallback: 7800 }),
       authorityPort: numberFlag(input, 'authority-port', { most: 65_535, fallback: 7801 }),
     });
-    let fleet: Fleet | undefined;
+    let fleet: DeviceFleet | undefined;
     try {
       const bufferSize = numberFlag(input, 'buffer', { least: 2, most: 1024, fallback: 10 });
       const { task } = await createDemoTask(services, { name: 'dev', bufferSize, seed: 1, stop: {} }, test);

@@ -1,6 +1,5 @@
 /** `basa inspect buffer` and `basa authority verify-log`: looks at what happened. */
 import { readFile, writeFile } from 'node:fs/promises';
-import { verifyLog } from '@basa/authority';
 import { fromHex } from '@basa/masking';
 import type { Command } from '../command.ts';
 import { CommandError, EXIT_CODE, needed, textFlag } from '../command.ts';
@@ -58,6 +57,7 @@ ${AUTHORITY_USAGE}`,
     const bytes = file === undefined ? await authorityOperator(input).log() : await readLog(file);
     const save = textFlag(input, 'save');
     if (save !== undefined) await writeFile(save, bytes);
+    const { verifyLog } = await import('@basa/authority');
     const report = verifyLog(bytes, key);
     const { terminal } = input;
     terminal.line(

@@ -1,6 +1,5 @@
 /** `basa task ...`: what an operator does with tasks. */
 import { writeFile } from 'node:fs/promises';
-import { loadMnist } from '@basa/datasets';
 import type { Layer, Model, Shape } from '@basa/learning';
 import { defineModel, encodeDataset, encodeNpz, encodeSafetensors } from '@basa/learning';
 import { fromHex, toHex } from '@basa/masking';
@@ -82,7 +81,10 @@ ${SERVER_USAGE}
       stop: { ...(target > 0 && { accuracy: target }), ...(versions > 0 && { version: versions }) },
       stallMs: 1000 * numberFlag(input, 'stall', { least: 1, fallback: 60 }),
     });
-    if (modelName === 'mnist') await server.setExamples(task, encodeDataset((await loadMnist()).test));
+    if (modelName === 'mnist') {
+      const { loadMnist } = await import('@basa/datasets');
+      await server.setExamples(task, encodeDataset((await loadMnist()).test));
+    }
     terminal.line(`task ${task}`);
     terminal.line(`enrol devices: basa keys enroll --task ${task} --count 10`);
     return { json: { task } };

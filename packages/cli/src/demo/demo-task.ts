@@ -10,7 +10,7 @@ import { makePolicy, modelOptions } from '../policy.ts';
 import type { FleetWork, TrainingChoice } from './fleet-messages.ts';
 
 /** A user of the fact sheet's MNIST task holds about 60 examples; here there are fewer users, each with more. */
-const USERS = 400;
+const USERS = 120;
 export const TRAINING: TrainingChoice = { epochs: 1, batchSize: 10, learningRate: 0.03 };
 const PAUSE_MS = 400;
 /** Long enough for a slow machine; a buffer with enough updates does not wait for it. */
