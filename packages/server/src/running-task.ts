@@ -1,35 +1,16 @@
 /** One task of a server at work: its models, its seats, its buffers, and when it ends. */
 import { randomBytes } from 'node:crypto';
 import { toHex } from '@basa/masking';
-import type { BasaEvent, Ctx, SecureBuffer, ServerPorts, TaskId } from '@basa/protocol';
-import type { WorkerPool } from '@basa/runtime/node';
-import type { AuthorityLink } from './authority-link.ts';
-import type { BlobStore } from './blobs/blob-store.ts';
-import type { BufferKeeper } from './buffer-keeper.ts';
+import type { Ctx, SecureBuffer, TaskId } from '@basa/protocol';
 import { Closer } from './closer.ts';
 import { ModelKeeper } from './model-keeper.ts';
 import { PaperTask } from './paper-task.ts';
 import { Seats } from './seats.ts';
-import type { Store, StoredModel, StoredTask, TaskState } from './store/store.ts';
+import type { StoredModel, StoredTask, TaskState } from './store/store.ts';
 import type { ReadTask } from './task-specification.ts';
+import type { TaskTools } from './task-tools.ts';
 import { bodyKey } from './uploads.ts';
-import type { Evaluated, ModelOptions, WorkResult, WorkTask } from './work/tasks.ts';
-
-/** What tasks share. */
-export interface TaskTools {
-  readonly store: Store;
-  readonly blobs: BlobStore;
-  readonly blobFolder: string;
-  readonly keeper: BufferKeeper;
-  readonly authority: AuthorityLink;
-  readonly ports: ServerPorts;
-  readonly pool: WorkerPool<WorkTask, WorkResult>;
-  readonly clock: () => number;
-  readonly seatMs: number;
-  onEvent(event: BasaEvent): void;
-  /** Something failed that is tried again later. */
-  onTrouble(what: string, error: unknown): void;
-}
+import type { Evaluated, ModelOptions, WorkTask } from './work/tasks.ts';
 
 export class RunningTask {
   readonly task: TaskId;

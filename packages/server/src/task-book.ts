@@ -4,11 +4,11 @@ import type { Ctx, SecureBuffer, TaskId } from '@basa/protocol';
 import { encodePolicy, taskIdOf } from '@basa/protocol';
 import { nodeSuite } from '@basa/runtime/node';
 import { fail } from '@basa/service';
-import type { TaskTools } from './running-task.ts';
 import { RunningTask } from './running-task.ts';
 import type { StoredTask } from './store/store.ts';
 import type { TaskSpecification } from './task-specification.ts';
 import { readTask } from './task-specification.ts';
+import type { TaskTools } from './task-tools.ts';
 
 export class TaskBook {
   readonly #tools: TaskTools;
