@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { decodeSafetensors, logisticRegression } from '@basa/learning';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { runSnippet } from '../../../test/support/readme-snippet.ts';
 import type { Running } from './basa.ts';
 import { basa, lastLine, start } from './basa.ts';
 
@@ -31,6 +32,13 @@ describe('with `basa dev` in one terminal, another', () => {
     expect(ended[0]?.code).toBe(0);
     expect(lastLine(ended[0]?.out ?? '')).toMatchObject({ ended: 'rounds', rejected: 0 });
     if (ended[1]?.code !== 0) expect(ended[1]?.errors).toMatch(/in use|another process/);
+  });
+
+  it('runs the twenty lines of the README as they are written', async () => {
+    const enrolled = lastLine((await type('keys', 'enroll', '--json')).out) as { tokens: string[] };
+    const device = { ...environment, BASA_ENROLMENT_TOKEN: enrolled.tokens[0] ?? '' };
+    const said = await runSnippet('README.md', { cwd: folder, environment: device });
+    expect(said).toMatch(/^accepted in slot [0-2], \d+ bytes uploaded\n1 contribution made\n$/);
   });
 
   it('shows, pauses, resumes and exports the task, and looks into a buffer', async () => {
