@@ -1,7 +1,7 @@
 /** What the authority must have on disk before it answers, and the hash chain over it that anyone can verify. */
 import type { Suite } from '@basa/masking';
 import type { Ctx, DepositRoot, JoinTag, Millis, Slot, UserId, View } from '../brands.ts';
-import type { Codec, Field } from '../codec.ts';
+import type { Codec, Field, Message } from '../codec.ts';
 import { fixed, list, message, nested, record, u53 } from '../codec.ts';
 import { KIND } from '../kinds.ts';
 import type { TaskPolicy } from '../policy.ts';
@@ -53,7 +53,7 @@ const namedSlots = list(MOST_SLOTS, record({ slot, joinTag }));
 const policyCodec: Codec<TaskPolicy> = { name: 'policy', encode: encodePolicy, decode: decodePolicy };
 
 type Body<Kind> = Omit<Extract<AuthorityRecord, { kind: Kind }>, 'kind'>;
-const codecs: { readonly [Kind in AuthorityRecord['kind']]: Codec<Body<Kind>> } = {
+const codecs: { readonly [Kind in AuthorityRecord['kind']]: Message<Body<Kind>> } = {
   'task-created': message(KIND.taskCreated, 'task-created', { policy: nested(policyCodec, 512) }),
   'device-enrolled': message(KIND.deviceEnrolled, 'device-enrolled', { certificate: nested(certificateCodec, 512) }),
   'device-revoked': message(KIND.deviceRevoked, 'device-revoked', { user, at: u53 as Field<Millis> }),
@@ -79,7 +79,7 @@ const codecs: { readonly [Kind in AuthorityRecord['kind']]: Codec<Body<Kind>> } 
 };
 
 export function encodeAuthorityRecord(entry: AuthorityRecord): Uint8Array {
-  return (codecs[entry.kind] as Codec<object>).encode(entry);
+  return (codecs[entry.kind] as Message<object>).encode(entry);
 }
 
 const KIND_OFFSET = 2;
@@ -89,7 +89,7 @@ const kinds = Object.keys(codecs) as AuthorityRecord['kind'][];
 export function decodeAuthorityRecord(bytes: Uint8Array): AuthorityRecord {
   const index = (bytes[KIND_OFFSET] ?? 0) - KIND.taskCreated;
   const kind = kinds[index] ?? 'task-created';
-  return { kind, ...(codecs[kind] as Codec<object>).decode(bytes) } as AuthorityRecord;
+  return { kind, ...(codecs[kind] as Message<object>).decode(bytes) } as AuthorityRecord;
 }
 
 const linkLayout = message<{ previous: Uint8Array; record: Uint8Array }>(KIND.logLink, 'logLink', {
@@ -101,5 +101,6 @@ export const EMPTY_LOG_HASH: Uint8Array = new Uint8Array(32);
 
 /** Hash of the log with one more record. */
 export function nextLogHash(suite: Suite, previous: Uint8Array, entry: AuthorityRecord): Uint8Array {
-  return suite.sha256(linkLayout.encode({ previous, record: suite.sha256(encodeAuthorityRecord(entry)) }));
+  const record = (codecs[entry.kind] as Message<object>).hash(suite, entry);
+  return linkLayout.hash(suite, { previous, record });
 }
