@@ -61,7 +61,10 @@ export function mutantsOf(text: string): readonly Mutant[] {
     }));
 }
 
-/** The source with all its mutants asleep; they are numbered on from `first`, and `isAwake` is asked about each. */
+/**
+ * The source with all its mutants asleep, numbered on from `first`: `mutated(number, mutant, original)` decides which of
+ * two expressions counts.
+ */
 export function withSwitches(
   text: string,
   { mutants, first }: { readonly mutants: readonly Mutant[]; readonly first: number },
@@ -76,7 +79,10 @@ export function withSwitches(
     const original = `(${render(outermost.start, outermost.end, within)})`;
     const switched = inside
       .filter(isHere)
-      .reduce((other, mutant) => `(globalThis.isAwake(${mutant.number}) ? ${mutant.after} : ${other})`, original);
+      .reduce(
+        (other, mutant) => `globalThis.mutated(${mutant.number}, () => (${mutant.after}), () => ${other})`,
+        original,
+      );
     return text.slice(start, outermost.start) + switched + render(outermost.end, end, after);
   };
   return render(0, text.length, numbered);

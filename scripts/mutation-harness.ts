@@ -1,7 +1,7 @@
 /**
- * What stands in for Vitest where mutants are judged: it collects the tests, runs them once to see which mutants each of
- * them reaches, then wakes one mutant at a time and runs the tests that reach it, quick ones first, up to the first that
- * fails.
+ * What stands in for Vitest where mutants are judged: it collects the tests and runs them once to see in which of them a
+ * mutant would ever give another value than the original; the others run alike with it and without. Then it wakes one
+ * mutant at a time and runs the tests in which it makes a difference, quick ones first, up to the first that fails.
  */
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { format } from 'node:util';
@@ -45,56 +45,67 @@ export const describe = Object.assign(addSuite, { each: eachOf(addSuite) });
 export const it = Object.assign(addTest, { each: eachOf(addTest) });
 
 let awake = -1;
-let reached: Set<number> | undefined = new Set();
+/** Mutants that gave another value in this test; undefined once all tests are known. */
+let different: Set<number> | undefined = new Set();
 
-/** Whether this mutant is the one that is awake: asked by the switched sources. */
-Object.assign(globalThis, {
-  isAwake: (mutant: number): boolean => {
-    reached?.add(mutant);
-    return mutant === awake;
-  },
-});
+/** Asked by the switched sources. Expressions of the core have no effect of their own, so both may be evaluated. */
+function mutated<Value>(number: number, mutant: () => Value, original: () => Value): Value {
+  if (different === undefined) return number === awake ? mutant() : original();
+  const value = original();
+  if (!different.has(number) && !isSame(mutant, value)) different.add(number);
+  return value;
+}
+Object.assign(globalThis, { mutated });
+
+function isSame<Value>(mutant: () => Value, value: Value): boolean {
+  try {
+    const other = mutant();
+    if (Array.isArray(other) && Array.isArray(value))
+      return other.length === value.length && other.every((item, n) => item === value[n]);
+    return other === value;
+  } catch {
+    return false;
+  }
+}
 
 interface Coverage {
-  /** Mutants that only the loading of the sources reaches: nothing can wake them in time. */
-  readonly loading: readonly number[];
   readonly tests: readonly { readonly ms: number; readonly mutants: readonly number[] }[];
 }
 
 export interface JudgedMutant {
   readonly mutant: number;
-  /** The test that fails, or null where none of those that reach it does. */
+  /** The test that fails, or null where none does. */
   readonly noticedBy: string | null;
-  readonly reachedBy: number;
+  /** Tests in which it makes a difference. */
+  readonly asked: number;
 }
 
 /** Judges the mutants, one line of output for each as soon as it is known. */
 export async function judgeMutants(mutants: readonly number[], coverageFile: string): Promise<void> {
-  const loading = [...(reached ?? [])];
   const coverage: Coverage = existsSync(coverageFile)
     ? JSON.parse(readFileSync(coverageFile, 'utf8'))
-    : { loading, tests: await coverageOfTests() };
+    : { tests: await coverageOfTests() };
   writeFileSync(coverageFile, JSON.stringify(coverage));
-  reached = undefined;
+  different = undefined;
   const order = coverage.tests.map((_, n) => n).sort((a, b) => msOf(coverage, a) - msOf(coverage, b));
   for (const mutant of mutants) {
     const relevant = order.filter((n) => coverage.tests[n]?.mutants.includes(mutant));
     const failing = await firstFailing(mutant, relevant);
-    say({ mutant, noticedBy: failing?.name ?? null, reachedBy: relevant.length });
+    say({ mutant, noticedBy: failing?.name ?? null, asked: relevant.length });
   }
 }
 
 async function coverageOfTests(): Promise<Coverage['tests']> {
   const seen: Coverage['tests'][number][] = [];
   for (const { name, body } of tests) {
-    reached = new Set();
+    different = new Set();
     const began = performance.now();
     try {
       await body();
     } catch (error) {
       throw new Error(`"${name}" fails without any change`, { cause: error });
     }
-    seen.push({ ms: performance.now() - began, mutants: [...reached] });
+    seen.push({ ms: performance.now() - began, mutants: [...different] });
     say({ test: seen.length, of: tests.length });
   }
   return seen;

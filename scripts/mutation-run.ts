@@ -44,7 +44,7 @@ export async function runMutants(run: MutationRun): Promise<void> {
       left = left.slice(judged);
       const [hanging, ...rest] = left;
       if (hanging === undefined) break;
-      run.onJudged({ mutant: hanging, noticedBy: 'it never ended', reachedBy: 1 });
+      run.onJudged({ mutant: hanging, noticedBy: 'it never ended', asked: 1 });
       left = rest;
     }
   } finally {

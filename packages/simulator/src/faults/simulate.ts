@@ -1,9 +1,10 @@
 /** Carries out a simulation against the real cores, to its end; promises.ts says what must hold then. */
 import { DecodeError, toHex } from '@basa/masking';
-import type { Ctx, Refused, SecureBuffer } from '@basa/protocol';
+import type { Ctx, SecureBuffer } from '@basa/protocol';
 import { abandonSession, millis } from '@basa/protocol';
 import { CLOSE_MS, Federation, OPEN_MS } from '../federation.ts';
 import type { FederationDevice } from '../federation-device.ts';
+import { isRefused } from '../granted.ts';
 import type { Environment } from '../world.ts';
 import { CheatingDevice } from './cheating-device.ts';
 import { brokenPromises, Notes } from './promises.ts';
@@ -210,8 +211,4 @@ class SimulationRun {
       this.#refusals++;
     }
   }
-}
-
-function isRefused(answer: unknown): answer is Refused {
-  return typeof answer === 'object' && answer !== null && 'kind' in answer && answer.kind === 'refused';
 }
