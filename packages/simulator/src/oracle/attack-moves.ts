@@ -8,7 +8,7 @@ import type { OracleUser } from './oracle-user.ts';
 import type { Ledger, OracleWorld, Source } from './oracle-world.ts';
 import { keep } from './oracle-world.ts';
 
-export interface Attack extends BufferShape {
+interface Attack extends BufferShape {
   /** `broken` takes what is wrong besides secrecy. */
   play(world: OracleWorld, broken: string[]): void;
 }
