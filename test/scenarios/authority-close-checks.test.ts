@@ -42,6 +42,16 @@ describe('a close', () => {
     ['a header missing', 'close-mismatch', (r) => ({ headers: r.headers.slice(1) })],
     ['an accepted slot that is not listed', 'close-mismatch', (r) => ({ deposits: r.deposits.slice(0, 2) })],
     ['one user in two slots', 'duplicate-user', (r) => withDeposit(r, 3, { user: r.deposits[0]?.user })],
+    [
+      'another nonce in the last accepted slot',
+      'close-mismatch',
+      (r) => withDeposit(r, 2, { nonce: flipped(r.deposits[2]?.nonce as Uint8Array) }),
+    ],
+    [
+      'another root in the last accepted slot',
+      'close-mismatch',
+      (r) => withDeposit(r, 2, { root: flipped(r.deposits[2]?.root as Uint8Array) }),
+    ],
     ['a deposit signature that does not verify', 'close-mismatch', (r) => withDeposit(r, 1, { signature: zero })],
     ['another root', 'close-mismatch', (r) => withDeposit(r, 0, { root: flipped(r.deposits[0]?.root as Uint8Array) })],
     ['a header without its signature', 'close-mismatch', (r) => withHeader(r, 2, { signature: zero })],
@@ -65,13 +75,34 @@ describe('a close', () => {
     granted(closed(world, request));
   });
 
-  it('with a void edge between two accepted slots is refused', () => {
-    const { world, devices, request } = atClose();
-    const victim = devices[2] as FederationDevice;
-    const header = { ...(request.headers[2] as UploadHeader), voids: [0 as Slot] };
-    const signature = victim.signer.sign(messages.uploadHeader.statement(header));
-    const no = closed(world, request, withHeader(request, 2, { ...header, signature }));
-    expect(no).toMatchObject({ reason: 'void-edge', slots: [0, 2] });
+  /** The request with other voids in the header of slot 2, signed by its device. */
+  function withVoids({ devices, request }: ReturnType<typeof atClose>, voids: readonly Slot[]) {
+    const header = { ...(request.headers[2] as UploadHeader), voids };
+    const signature = (devices[2] as FederationDevice).signer.sign(messages.uploadHeader.statement(header));
+    return withHeader(request, 2, { ...header, signature });
+  }
+
+  it('with a void edge between two accepted slots is refused, and names them', () => {
+    const scene = atClose();
+    expect(closed(scene.world, scene.request, withVoids(scene, [0 as Slot]))).toMatchObject({
+      reason: 'void-edge',
+      slots: [0, 2],
+    });
+  });
+
+  it('with a void edge to a slot left out beside one to an accepted slot names the accepted ones', () => {
+    const scene = atClose();
+    const { headers } = withVoids(scene, [0, 1] as Slot[]);
+    const no = closed(scene.world, scene.request, { accepted: [1, 2] as Slot[], headers: headers.slice(1) });
+    expect(no).toMatchObject({ reason: 'void-edge', slots: [1, 2] });
+  });
+
+  it('with a slot that calls itself void is no close of these slots', () => {
+    const scene = atClose();
+    expect(closed(scene.world, scene.request, withVoids(scene, [2 as Slot]))).toMatchObject({
+      reason: 'close-mismatch',
+      slots: [2],
+    });
   });
 
   it('not signed by the server of the descriptor is refused', () => {

@@ -134,6 +134,20 @@ describe('a key', () => {
       },
     ],
     [
+      'with an ephemeral key of small order',
+      'key-invalid',
+      ({ world, third, request }) => asked(world, third, request, { ephemeralKey: new Uint8Array(32) }),
+    ],
+    [
+      'with a certificate of another task',
+      'certificate-invalid',
+      ({ world, third, request }) => {
+        const { signature: _, ...body } = request.certificate;
+        const certificate = certified(world, { ...body, task: new Uint8Array(32).fill(3) as never });
+        return asked(world, third, request, { certificate });
+      },
+    ],
+    [
       'for a slot that is taken',
       'slot-registered',
       ({ world, third, request }) =>
@@ -149,6 +163,34 @@ describe('a key', () => {
     const before = world.authority.core.buffer(request.ticket.ctx);
     expect(reasonOf(ask(scene))).toBe(reason);
     expect(world.authority.core.buffer(request.ticket.ctx)).toEqual(before);
+  });
+
+  it('that was issued is not told again once the buffer is given up, or the keys of its epoch are gone', () => {
+    const { world, third, request } = atKey();
+    const answer = asked(world, third, request);
+    expect(answer).toBeInstanceOf(Uint8Array);
+    const { issuerFor } = world.authority.ports;
+    Object.assign(world.authority.ports, { issuerFor: () => undefined });
+    expect(reasonOf(asked(world, third, request))).toBe('buffer-not-open');
+    Object.assign(world.authority.ports, { issuerFor });
+    expect(asked(world, third, request)).toEqual(answer);
+    world.authority.persist(world.authority.core.start(undefined, new Uint8Array(16).fill(1)));
+    expect(reasonOf(asked(world, third, request))).toBe('slot-registered');
+  });
+
+  it('refused for anything but a contradiction accuses nobody', () => {
+    const { world, third, request } = atKey();
+    const body = { ...request, earlier: [] };
+    const signature = third.signer.sign(messages.keyRequest.statement(body));
+    const { events } = world.authority.core.issueKey({ ...body, signature }, world.now);
+    expect(events).toEqual([{ kind: 'refused', by: 'authority', step: 'key', reason: 'view-mismatch' }]);
+  });
+
+  it('of a slot beyond the last is refused', () => {
+    const { world, third, request } = atKey();
+    const body = { ...request, ticket: signTicket(world, request, { slot: 4 }) };
+    const signature = third.signer.sign(messages.keyRequest.statement(body));
+    expect(reasonOf(world.authority.core.issueKey({ ...body, signature }, world.now).answer)).toBe('slot-unknown');
   });
 
   it('for a second slot of one user is refused', () => {
