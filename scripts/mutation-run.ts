@@ -3,7 +3,7 @@ import { spawn } from 'node:child_process';
 import { mkdirSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
-import { fileURLToPath } from 'node:url';
+import { fileURLToPath, pathToFileURL } from 'node:url';
 import { build } from 'esbuild';
 import type { Mutant } from './mutants.ts';
 import { withSwitches } from './mutants.ts';
@@ -96,12 +96,21 @@ async function bundleSwitched({ sources, tests }: MutationRun, outfile: string):
     plugins: [
       {
         name: 'switches',
-        setup: ({ onLoad }) =>
+        setup: ({ onLoad }) => {
+          // A test may look for files beside itself.
+          onLoad({ filter: /\.test\.ts$/ }, ({ path }) => ({
+            contents: readFileSync(path, 'utf8').replaceAll(
+              'import.meta.url',
+              JSON.stringify(pathToFileURL(path).href),
+            ),
+            loader: 'ts',
+          }));
           onLoad({ filter: /packages\/.*\.ts$/ }, ({ path }) => {
             const source = sources.find(({ file }) => path === join(root, file));
             if (source === undefined) return undefined;
             return { contents: withSwitches(readFileSync(path, 'utf8'), source), loader: 'ts' };
-          }),
+          });
+        },
       },
     ],
   });

@@ -154,7 +154,8 @@ if (values.help) {
   console.error(`no source of authority, server or user has "${values.only}" in its path`);
   process.exitCode = 2;
 } else {
-  const tests = listed('test/scenarios').filter((test) => !OTHER_TESTS.some((name) => test.includes(`/${name}`)));
+  const scenarios = listed('test/scenarios').filter((test) => !OTHER_TESTS.some((name) => test.includes(`/${name}`)));
+  const tests = [...listed('packages/protocol/test'), ...scenarios, 'test/proof/reproductions.test.ts'];
   const saved: Saved =
     !values.fresh && existsSync(values.results) ? JSON.parse(readFileSync(values.results, 'utf8')) : {};
   const results = await judgeFiles(chosenFiles, tests, saved);
