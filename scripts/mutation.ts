@@ -155,7 +155,11 @@ if (values.help) {
   process.exitCode = 2;
 } else {
   const scenarios = listed('test/scenarios').filter((test) => !OTHER_TESTS.some((name) => test.includes(`/${name}`)));
-  const tests = [...listed('packages/protocol/test'), ...scenarios, 'test/proof/reproductions.test.ts'];
+  const tests = [
+    ...listed('packages/protocol/test'),
+    ...scenarios,
+    ...['cheats', 'reproductions'].map((name) => `test/proof/${name}.test.ts`),
+  ];
   const saved: Saved =
     !values.fresh && existsSync(values.results) ? JSON.parse(readFileSync(values.results, 'utf8')) : {};
   const results = await judgeFiles(chosenFiles, tests, saved);

@@ -1,5 +1,5 @@
 /** Lists of operations against the real cores: whatever goes wrong, sums are exact and nothing acknowledged is lost. */
-import type { Cheat, Operation, Simulation } from '@basa/simulator';
+import type { Operation, Simulation } from '@basa/simulator';
 import { drawFrom, drawSimulation, shrinkList, simulate } from '@basa/simulator';
 import { describe, expect, it } from 'vitest';
 import { nodeEnvironment, seededWords } from '../support/tools.ts';
@@ -8,20 +8,6 @@ const SIMULATIONS = 100;
 
 function drawn(seed: number): Simulation {
   return drawSimulation(seed, drawFrom(seededWords(seed)));
-}
-
-/** Four devices, the first of which cheats, fill one buffer. */
-function withCheat(cheat: Cheat): Simulation {
-  const devices = [cheat, undefined, undefined, undefined];
-  const advance = (device: number, until: 'deposit' | 'upload'): Operation => ({ kind: 'advance', device, until });
-  // The cheat takes slot 1, so that others stand on either side of it.
-  const order = [1, 0, 2, 3];
-  const operations = [
-    ...order.map((device) => advance(device, 'deposit')),
-    ...order.map((device) => advance(device, 'upload')),
-    { kind: 'finish', buffer: 0, why: 'stalled' } as const,
-  ];
-  return { seed: 1, bufferSize: 4, minimum: 2, devices, operations };
 }
 
 describe('simulations', () => {
@@ -44,42 +30,6 @@ describe('simulations', () => {
   it('repeat with their seed, to the last number', () => {
     expect(drawn(7)).toEqual(drawn(7));
     expect(simulate(nodeEnvironment, drawn(7))).toEqual(simulate(nodeEnvironment, drawn(7)));
-  });
-});
-
-describe('a cheat', () => {
-  const spoils: Cheat[] = ['garbage-self', 'other-self', 'wrong-weight', 'wrong-guard', 'out-of-range', 'alters'];
-  it.each(spoils)('that is accepted and spoils the sum (%s) quarantines its buffer, once', (cheat) => {
-    expect(simulate(nodeEnvironment, withCheat(cheat))).toMatchObject({ included: 0, quarantined: 1, problems: [] });
-  });
-
-  const harmless: Cheat[] = [
-    'garbage-edges',
-    'other-edges',
-    'wrong-root',
-    'bad-signature',
-    'hoards-seats',
-    'quits',
-    'truncates',
-    'lies-about-voids',
-  ];
-  it.each(harmless)('that is refused or left out (%s) leaves the exact sum of the three others', (cheat) => {
-    expect(simulate(nodeEnvironment, withCheat(cheat))).toMatchObject({ included: 1, updates: 3, problems: [] });
-  });
-
-  it('whose backups are garbage changes nothing while nobody drops out', () => {
-    expect(simulate(nodeEnvironment, withCheat('bad-backups'))).toMatchObject({
-      included: 1,
-      updates: 4,
-      problems: [],
-    });
-  });
-
-  it('whose backups are garbage is named when somebody before it drops out', () => {
-    const { operations, ...rest } = withCheat('bad-backups');
-    const withDropOut = operations.filter((op) => !(op.kind === 'advance' && op.device === 1 && op.until === 'upload'));
-    const report = simulate(nodeEnvironment, { ...rest, operations: withDropOut });
-    expect(report).toMatchObject({ included: 0, quarantined: 1, problems: [] });
   });
 });
 

@@ -171,11 +171,18 @@ describe('a key', () => {
     expect(answer).toBeInstanceOf(Uint8Array);
     const { issuerFor } = world.authority.ports;
     Object.assign(world.authority.ports, { issuerFor: () => undefined });
-    expect(reasonOf(asked(world, third, request))).toBe('buffer-not-open');
+    const { events } = world.authority.core.issueKey(request, world.now);
+    expect(events).toEqual([{ kind: 'refused', by: 'authority', step: 'key', reason: 'buffer-not-open' }]);
     Object.assign(world.authority.ports, { issuerFor });
     expect(asked(world, third, request)).toEqual(answer);
     world.authority.persist(world.authority.core.start(undefined, new Uint8Array(16).fill(1)));
     expect(reasonOf(asked(world, third, request))).toBe('slot-registered');
+  });
+
+  it('is issued up to the last moment of the certificate', () => {
+    const { world, third, request } = atKey();
+    const certificate = certified(world, { ...request.certificate, notAfter: world.now });
+    expect(asked(world, third, request, { certificate })).toBeInstanceOf(Uint8Array);
   });
 
   it('refused for anything but a contradiction accuses nobody', () => {

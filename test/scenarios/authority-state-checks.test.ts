@@ -1,6 +1,8 @@
 /** The authority refuses what it does not know, writes nothing twice, and gives up exactly what is overdue or lost. */
+
+import { DecodeError } from '@basa/masking';
 import type { CertificateBody, Ctx, TaskId } from '@basa/protocol';
-import { bufferRequestCodec, millis, modelAppendCodec } from '@basa/protocol';
+import { bufferRequestCodec, decodeAuthorityRecord, millis, modelAppendCodec } from '@basa/protocol';
 import { CLOSE_MS, granted, OPEN_MS, reasonOf } from '@basa/simulator';
 import { describe, expect, it } from 'vitest';
 import { atClose, closed } from '../support/at-close.ts';
@@ -53,11 +55,54 @@ describe('what is said twice', () => {
   });
 });
 
+describe('a second task', () => {
+  /** Another policy of the same server, with no model yet. */
+  function withSecondTask() {
+    const scene = atClose();
+    const { world } = scene;
+    const { core } = world.authority;
+    const created = world.authority.persist(core.createTask({ ...world.policy, name: Uint8Array.of(2) }));
+    const { task } = granted(created);
+    const { signer } = world.server.ports;
+    const appended = (version: number, ctx: Ctx) => {
+      const body = { task, version, modelHash: new Uint8Array(32), ctx };
+      return core.appendModel({ ...body, signature: signer.sign(modelAppendCodec.statement(body)) });
+    };
+    return { ...scene, core, task, signer, appended };
+  }
+
+  it('draws no buffer before its first model, which comes from none', () => {
+    const { world, core, task, signer, ctx, appended } = withSecondTask();
+    const body = { task, nonce: new Uint8Array(16) };
+    const request = { ...body, signature: signer.sign(bufferRequestCodec.statement(body)) };
+    const fresh = { bufferId: new Uint8Array(16), sealingKey: world.sealings.issuer.publicKey };
+    expect(reasonOf(core.drawBuffer(request, fresh, world.now).answer)).toBe('model-not-logged');
+    expect(reasonOf(appended(0, ctx).answer)).toBe('buffer-unknown');
+    granted(world.authority.persist(appended(0, new Uint8Array(32) as Ctx)));
+    expect(core.drawBuffer(request, fresh, world.now).records).toHaveLength(1);
+  });
+
+  it('makes no model of a buffer of the first', () => {
+    const { world, ctx, request, appended } = withSecondTask();
+    granted(world.authority.persist(appended(0, new Uint8Array(32) as Ctx)));
+    granted(closed(world, request));
+    expect(reasonOf(appended(1, ctx).answer)).toBe('buffer-unknown');
+  });
+});
+
+describe('a record', () => {
+  it('of no kind, or of none that there is, is a decode error', () => {
+    expect(() => decodeAuthorityRecord(new Uint8Array(2))).toThrow(DecodeError);
+    expect(() => decodeAuthorityRecord(new Uint8Array(40).fill(255))).toThrow(DecodeError);
+  });
+});
+
 describe('what is overdue', () => {
   /** Three buffers: one closed, one overdue, one drawn later. */
   function atTick() {
     const scene = atClose();
     const { world, request } = scene;
+    world.now = millis(world.now + 100);
     const overdue = world.server.drawBuffer();
     granted(closed(world, request));
     world.now = millis(world.now + 100);
@@ -96,7 +141,10 @@ describe('what is overdue', () => {
     expect(step.records.slice(0, -1)).toEqual(
       [overdue, later, last].map((lost) => ({ kind: 'buffer-unknown', ctx: lost })),
     );
-    expect(step.events).toContainEqual({ kind: 'authority-rolled-back', givenUp: 3 });
+    expect(step.events).toEqual([
+      ...[overdue, later, last].map((lost) => ({ kind: 'buffer-unknown', ctx: lost })),
+      { kind: 'authority-rolled-back', givenUp: 3 },
+    ]);
     world.authority.persist(step);
     expect(world.authority.outcome(ctx).status).toBe('closed');
     expect(world.authority.outcome(overdue).status).toBe('unknown');

@@ -1,6 +1,14 @@
 /** Every word of an upload's header is held to the slot it names, before anything of its body is read. */
 import type { FrozenSession, Receipt, Slot, UploadHeader } from '@basa/protocol';
-import { acceptUpload, authorityMessages, judgeHeader, millis, receiptCodec, tickBuffer } from '@basa/protocol';
+import {
+  acceptUpload,
+  authorityMessages,
+  judgeHeader,
+  millis,
+  receiptCodec,
+  tickBuffer,
+  uploadLayout,
+} from '@basa/protocol';
 import { LEASE_MS, reasonOf } from '@basa/simulator';
 import { describe, expect, it } from 'vitest';
 import { nodeFederation } from '../support/tools.ts';
@@ -69,11 +77,11 @@ describe('a header', () => {
       reason: 'upload-differs',
       slots: [1],
     });
-    const layout = device.uploadBytes().length - uploadHeader.encode(signed({})).length - 4;
-    const body = { hash: header.bodyHash, bytes: layout, isCanonical: true };
     const { sealing } = world.sealings;
+    const { bodyBytes } = uploadLayout(buffer().descriptor, header, sealing);
+    const body = { hash: header.bodyHash, bytes: bodyBytes, isCanonical: true };
     const again = acceptUpload(world.server.ports, buffer(), signed({}), body, sealing, world.now);
-    expect(again).toMatchObject({ records: [] });
+    expect(again).toMatchObject({ records: [], answer: { kind: 'accepted' } });
     const refusal = acceptUpload(
       world.server.ports,
       buffer(),
