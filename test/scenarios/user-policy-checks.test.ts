@@ -69,6 +69,11 @@ describe('an update', () => {
     expect(built.kind === 'input' && [...built.vector]).toEqual([1, 0, 0, 0, 65_536, 1, 4_294_967_295, 0, 0]);
   });
 
+  it('as stale as it may be is taken, and a block without entries is not zero', () => {
+    expect(build([1, 0, 0, 0], 3)).toMatchObject({ kind: 'input', staleness: 2 });
+    expect(build([1, 0, 0, 0], 5, { blocks: [[1, 0]] }).kind).toBe('input');
+  });
+
   it('that is too stale, too short, not finite or zero on a block is refused', () => {
     expect(reasonOf(build([1, 0, 0, 0], 2))).toBe('too-stale');
     expect(reasonOf(build([1, 0, 0], 5))).toBe('wrong-length');
