@@ -4,6 +4,7 @@ import { parseArgs } from 'node:util';
 import type { Evaluation, TrainResult } from '@basa/learning';
 import { FEDBUFF_STALENESS, fedBuffStep, initialParameters, randomStream, runPlainFedBuff } from '@basa/learning';
 import { createWorkerPool } from '@basa/runtime/node';
+import { readCheckpoint, writeCheckpoint } from './learn-checkpoint.ts';
 import type { TaskName } from './learn-tasks.ts';
 import { openTask, TASK_NAMES } from './learn-tasks.ts';
 import type { LearnAnswer, LearnRequest } from './learn-worker.ts';
@@ -16,11 +17,12 @@ const USAGE = `npm run learn -- <task> [options]
   cifar      FedML's CNN, 100 users, to 50 %
   flsim      FLSim's CNN on CIFAR-10, 200 users, to 50 %
 
-  --buffers <n>    give up after so many (400)
-  --samples <n>    examples of a user's trip at most (all it has)
-  --rate <x>       learning rate of users instead of the task's
-  --workers <n>    worker threads (one per core)
-  --seed <n>       (1)`;
+  --buffers <n>        give up after so many (400)
+  --samples <n>        examples of a user's trip at most (all it has)
+  --rate <x>           learning rate of users instead of the task's
+  --workers <n>        worker threads (one per core)
+  --seed <n>           (1)
+  --checkpoint <file>  go on from this file where it is there, and bring it up to date with every evaluation`;
 
 const { values, positionals } = parseArgs({
   allowPositionals: true,
@@ -30,6 +32,7 @@ const { values, positionals } = parseArgs({
     rate: { type: 'string' },
     workers: { type: 'string', default: String(availableParallelism()) },
     seed: { type: 'string', default: '1' },
+    checkpoint: { type: 'string' },
     help: { type: 'boolean', default: false },
   },
 });
@@ -42,8 +45,11 @@ if (values.help || name === undefined) {
 }
 
 async function learn(taskName: TaskName, seed: number): Promise<void> {
+  const run = [taskName, seed, values.samples, values.rate ?? 'own rate'].join(' ');
+  const earlier = values.checkpoint === undefined ? undefined : readCheckpoint(values.checkpoint, run);
   const task = await openTask(taskName, seed);
   console.log(task.about);
+  if (earlier !== undefined) console.log(`going on from buffer ${earlier.at.version}`);
   const pool = createWorkerPool<LearnRequest, LearnAnswer>({
     script: typescriptWorker(new URL('learn-worker.ts', import.meta.url)),
     size: Number(values.workers),
@@ -54,7 +60,7 @@ async function learn(taskName: TaskName, seed: number): Promise<void> {
       learningRate: values.rate === undefined ? undefined : Number(values.rate),
     },
   });
-  const began = performance.now();
+  const began = performance.now() - (earlier?.tookMs ?? 0);
   const seconds = (): string => `${((performance.now() - began) / 1000).toFixed(1)} s`;
   const evaluate = async (parameters: Float32Array, whole: boolean): Promise<Evaluation> =>
     (await pool.run({ kind: 'evaluate', parameters, whole })) as Evaluation;
@@ -73,9 +79,13 @@ async function learn(taskName: TaskName, seed: number): Promise<void> {
     evaluate: (current) => evaluate(current, false),
     evaluateEvery: task.evaluateEvery,
     target: task.target,
-    onVersion: (version, evaluation, { trips }) => {
+    ...(earlier === undefined ? {} : { resume: earlier.at }),
+    onVersion: (version, evaluation, { metrics, checkpoint }) => {
       if (evaluation === undefined) return;
-      const seen = trips.reduce((sum, { samples }) => sum + samples, 0);
+      if (values.checkpoint !== undefined) {
+        writeCheckpoint(values.checkpoint, { run, tookMs: performance.now() - began, at: checkpoint() });
+      }
+      const seen = metrics.trips.reduce((sum, { samples }) => sum + samples, 0);
       const { accuracy, loss } = evaluation;
       console.log(`buffer ${version}: ${percent(accuracy)}, loss ${loss.toFixed(3)}, ${seen} samples, ${seconds()}`);
     },

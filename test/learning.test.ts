@@ -1,21 +1,17 @@
 /** Learning as a whole: data, partition, trainer and server step together, on the real digits. */
-import { createHash } from 'node:crypto';
 import { loadMnist } from '@basa/datasets';
 import {
   allSamples,
   createTrainer,
   FEDBUFF_STALENESS,
   fedBuffStep,
-  femnistCnn,
-  flsimCnn,
-  initialParameters,
   logisticRegression,
   partitionByDirichlet,
-  randomStream,
   runPlainFedBuff,
 } from '@basa/learning';
 import { expect, it } from 'vitest';
 import { wasmEngine } from './support/engines.ts';
+import { FROZEN_DIGESTS, trainingDigests } from './support/training-digests.ts';
 
 it('MNIST by plain FedBuff (1000 users, K = 10, 32 concurrent) reaches 80 % within 38 buffers', async () => {
   const { train, test } = await loadMnist();
@@ -49,23 +45,5 @@ it('MNIST by plain FedBuff (1000 users, K = 10, 32 concurrent) reaches 80 % with
 });
 
 it('the wasm engine trains to the same bits on every machine and in every runtime', () => {
-  const digests = [logisticRegression(), flsimCnn(), femnistCnn()].map((model) => {
-    const engine = wasmEngine(model, 8);
-    const random = randomStream(1, 'bits');
-    engine.setParameters(initialParameters(model, 1));
-    for (let step = 0; step < 3; step++) {
-      engine.inputs.forEach((_, n) => {
-        engine.inputs[n] = random.unit();
-      });
-      engine.labels.forEach((_, n) => {
-        engine.labels[n] = random.below(model.classes);
-      });
-      engine.learn(8, random);
-      engine.descend({ learningRate: 0.05, momentum: 0.9, weightDecay: 1e-3, clipNorm: 2 });
-    }
-    const parameters = new Float32Array(model.dimension);
-    engine.readParameters(parameters);
-    return createHash('sha256').update(new Uint8Array(parameters.buffer)).digest('hex').slice(0, 16);
-  });
-  expect(digests).toEqual(['ea733b19574b0a77', 'e303c37bcfabdf53', 'f3e49c6b7e71a4ad']);
+  expect(trainingDigests()).toEqual(FROZEN_DIGESTS);
 });

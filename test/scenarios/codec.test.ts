@@ -27,6 +27,7 @@ describe('every message', () => {
       KIND.commitment,
       KIND.keyEnvelope,
       KIND.logLink,
+      KIND.requestStatement,
     ]);
     const missing = Object.entries(KIND).filter(([, kind]) => !sampled.has(kind) && !hashedOnly.has(kind));
     expect(missing).toEqual([]);

@@ -1,6 +1,6 @@
 /** One real message of every kind, out of a run of both modes: what decoders are fuzzed with. */
 
-import type { Codec, Ctx, Millis, SlottedSession, UserSession } from '@basa/protocol';
+import type { Codec, Ctx, LedgerRecord, Millis, SlottedSession, UserRecord, UserSession } from '@basa/protocol';
 import {
   authorityMessages,
   bufferRequestCodec,
@@ -13,6 +13,7 @@ import {
   encodeAuthorityRecord,
   encodePolicy,
   headCodec,
+  ledgerRecordCodec,
   modelAppendCodec,
   modelEntryCodec,
   outcomeCodec,
@@ -22,6 +23,7 @@ import {
   seatAnswerCodec,
   ticketCodec,
   userMessages,
+  userRecordCodec,
 } from '@basa/protocol';
 import type { Federation, FederationDevice } from '@basa/simulator';
 import { granted } from '@basa/simulator';
@@ -86,6 +88,7 @@ export function sampleMessages(): readonly SampleMessage[] {
     sample(modelAppendCodec, { task: world.task, version: 3, modelHash: root, ctx, signature }),
     ...paperSamples(ctx, world),
     ...recordSamples(world),
+    ...deviceSamples(world),
   ];
 
   function paperSamples(paperCtx: Ctx, { sealings }: Federation): SampleMessage[] {
@@ -116,4 +119,29 @@ function recordSamples(world: Federation): SampleMessage[] {
   ];
   const byKind = new Map([...world.authority.records, ...extra].map((record) => [record.kind, record]));
   return [...byKind].map(([kind, record]) => ({ name: `record ${kind}`, codec, bytes: encodeAuthorityRecord(record) }));
+}
+
+/** One record of every kind a device keeps. */
+function deviceSamples(world: Federation): SampleMessage[] {
+  const device = world.devices[2] as FederationDevice;
+  const { ctx, deltaId } = device;
+  const records: readonly UserRecord[] = [
+    ...device.records,
+    { kind: 'released' },
+    { kind: 'abandoned', reason: 'inbox-proof' },
+  ];
+  const { joinTag } = (device.session as UserSession).member;
+  const ledger: readonly LedgerRecord[] = [
+    { kind: 'entered', ctx },
+    { kind: 'committed', deltaId, ctx, joinTag },
+    { kind: 'released', deltaId },
+  ];
+  const sampleOf =
+    <T extends { readonly kind: string }>(codec: Codec<T>) =>
+    (entry: T): SampleMessage => ({
+      name: `${codec.name} ${entry.kind}`,
+      codec: codec as unknown as Codec<object>,
+      bytes: codec.encode(entry),
+    });
+  return [...records.map(sampleOf(userRecordCodec)), ...ledger.map(sampleOf(ledgerRecordCodec))];
 }

@@ -6,6 +6,7 @@ export { decapsulate, decrypt } from './decrypt.ts';
 export { delegate } from './delegate.ts';
 export type { EncapsulateRequest, EncryptTools } from './encrypt.ts';
 export { encapsulate, encrypt } from './encrypt.ts';
+export { engineSealedBytes, engineSealing } from './engines.ts';
 export type {
   Element as GroupElement,
   FixedBase,
@@ -55,7 +56,7 @@ export { PolicySyntaxError } from './policy-lexer.ts';
 export { parsePolicy } from './policy-parser.ts';
 export { EncryptionPool } from './pool.ts';
 export type { CachedSealing } from './sealing.ts';
-export { abeSealing } from './sealing.ts';
+export { abeSealing, warmUpPairing } from './sealing.ts';
 export type { KeyPair } from './setup.ts';
 export { publicKeyOf, setup, wipeMasterKey } from './setup.ts';
 export { verifyKey } from './verify-key.ts';

@@ -1,11 +1,14 @@
 /** PNG images of 8 bits a channel, not interlaced (W3C PNG, third edition): what datasets are made of. */
-import { inflateSync } from 'node:zlib';
+import { crc32, inflateSync } from 'node:zlib';
 import { DataError } from './data-error.ts';
 
-export interface Image {
+interface Size {
   readonly height: number;
   readonly width: number;
   readonly channels: number;
+}
+
+export interface Image extends Size {
   readonly pixels: Uint8Array;
 }
 
@@ -17,48 +20,49 @@ export function readPng(bytes: Uint8Array, file: string): Image {
   if (!SIGNATURE.every((byte, n) => bytes[n] === byte)) throw new DataError(file, 0, 'is not a PNG');
   const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.length);
   const data: Uint8Array[] = [];
-  let header: { height: number; width: number; channels: number } | undefined;
+  let header: Size | undefined;
   for (let at = 8; ; ) {
     if (at + 12 > bytes.length) throw new DataError(file, at, 'ends before its last chunk');
     const length = view.getUint32(at);
     const kind = String.fromCharCode(...bytes.subarray(at + 4, at + 8));
     if (at + 12 + length > bytes.length) throw new DataError(file, at, `the chunk ${kind} is truncated`);
+    if (crc32(bytes.subarray(at + 4, at + 8 + length)) !== view.getUint32(at + 8 + length)) {
+      throw new DataError(file, at, `the chunk ${kind} is damaged`);
+    }
     if (kind === 'IHDR') header = readHeader(view, at + 8, file);
     if (kind === 'IDAT') data.push(bytes.subarray(at + 8, at + 8 + length));
     if (kind === 'IEND') break;
     at += 12 + length;
   }
   if (header === undefined) throw new DataError(file, 8, 'has no header');
-  return { ...header, pixels: unfilter(inflate(data, file), header, file) };
+  return { ...header, pixels: unfilter(inflate(data, header, file), header, file) };
 }
 
-function readHeader(view: DataView, at: number, file: string): { height: number; width: number; channels: number } {
+function readHeader(view: DataView, at: number, file: string): Size {
   const [depth, colour, interlaced] = [view.getUint8(at + 8), view.getUint8(at + 9), view.getUint8(at + 12)];
   const channels = CHANNELS[colour];
   if (depth !== 8 || channels === undefined || interlaced !== 0) {
     throw new DataError(
       file,
       at + 8,
-      `depth ${depth}, colour type ${colour}, interlacing ${interlaced}: not supported`,
+      `depth ${depth}, colour type ${colour}, interlacing ${interlaced}: save it as 8-bit grey or colour, not interlaced`,
     );
   }
   return { width: view.getUint32(at), height: view.getUint32(at + 4), channels };
 }
 
-function inflate(parts: readonly Uint8Array[], file: string): Uint8Array {
+/** A filter byte and its pixels, line by line; stops once there are more than the header promises. */
+function inflate(parts: readonly Uint8Array[], { height, width, channels }: Size, file: string): Uint8Array {
+  const promised = height * (width * channels + 1);
   try {
-    return inflateSync(Buffer.concat(parts));
+    return inflateSync(Buffer.concat(parts), { maxOutputLength: Math.max(1, promised) });
   } catch (error) {
     throw new DataError(file, 'its image data', error instanceof Error ? error.message : String(error));
   }
 }
 
 /** Undoes the filter of each line: none, sub, up, average or Paeth. */
-function unfilter(
-  lines: Uint8Array,
-  { height, width, channels }: { height: number; width: number; channels: number },
-  file: string,
-): Uint8Array {
+function unfilter(lines: Uint8Array, { height, width, channels }: Size, file: string): Uint8Array {
   const row = width * channels;
   if (lines.length !== height * (row + 1)) throw new DataError(file, 'its image data', `has ${lines.length} bytes`);
   const pixels = new Uint8Array(height * row);

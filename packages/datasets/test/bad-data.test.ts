@@ -1,7 +1,7 @@
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { deflateSync } from 'node:zlib';
+import { crc32, deflateSync } from 'node:zlib';
 import { afterAll, describe, expect, it } from 'vitest';
 import { loadCsv, loadImages, loadLeafFemnist, readCsv, readIdx } from '../src/index.ts';
 
@@ -127,6 +127,9 @@ describe('images', () => {
     return path;
   };
 
+  const changed = (bytes: Uint8Array, at: number, to: number): Uint8Array =>
+    bytes.map((byte, n) => (n === at ? to : byte));
+
   it('in a folder per class become a dataset, whatever filter their lines have', async () => {
     const pixels = [10, 20, 30, 40, 50, 60];
     const lines = [0, 1, 2, 3, 4].map((filter) => put(`b/${filter}.png`, png(3, 2, pixels, filter)));
@@ -150,8 +153,11 @@ describe('images', () => {
     ['at byte 0: is not a PNG', (good: Uint8Array) => good.map((byte, n) => (n === 1 ? 0 : byte))],
     ['at byte 33: the chunk IDAT is truncated', (good: Uint8Array) => good.subarray(0, 50)],
     ['ends before its last chunk', (good: Uint8Array) => good.subarray(0, 35)],
-    ['depth 16', (good: Uint8Array) => good.map((byte, n) => (n === 24 ? 16 : byte))],
-    ['at its image data', (good: Uint8Array) => good.map((byte, n) => (n === 45 ? byte ^ 255 : byte))],
+    ['depth 16', (good: Uint8Array) => sealed(changed(good, 24, 16), 8)],
+    ['at byte 8: the chunk IHDR is damaged', (good: Uint8Array) => changed(good, 24, 16)],
+    ['at byte 33: the chunk IDAT is damaged', (good: Uint8Array) => changed(good, 45, 77)],
+    ['at its image data', (good: Uint8Array) => sealed(changed(good, 45, 77), 33)],
+    ['at its image data', (good: Uint8Array) => sealed(changed(good, 23, 1), 8)], // more lines than promised
     ['is 2x2x1, the first one 2x3x1', () => png(2, 2, [1, 2, 3, 4], 0)],
     ['unknown filter 9', () => png(3, 2, [1, 2, 3, 4, 5, 6], 9)],
   ])('that are wrong are refused: %s', async (problem, damage) => {
@@ -165,6 +171,14 @@ describe('images', () => {
     await expect(loadImages(join(folder, 'empty'))).rejects.toThrow('a class without PNG files');
     await expect(loadImages(join(folder, 'empty/class'))).rejects.toThrow('one folder per class');
   });
+
+  /** With the checksum of the chunk at `at` put right. */
+  function sealed(bytes: Uint8Array, at: number): Uint8Array {
+    const copy = Buffer.from(bytes);
+    const end = at + 8 + copy.readUInt32BE(at);
+    copy.writeUInt32BE(crc32(copy.subarray(at + 4, end)), end);
+    return Uint8Array.from(copy);
+  }
 
   /** A greyscale PNG whose lines all have the same filter. */
   function png(width: number, height: number, pixels: readonly number[], filter: number): Uint8Array {
@@ -189,7 +203,7 @@ describe('images', () => {
       const start = Buffer.alloc(8);
       start.writeUInt32BE(data.length);
       start.write(kind, 4, 'latin1');
-      return Buffer.concat([start, data, Buffer.alloc(4)]);
+      return sealed(Buffer.concat([start, data, Buffer.alloc(4)]), 0);
     };
     const signature = Uint8Array.of(137, 80, 78, 71, 13, 10, 26, 10);
     const data = deflateSync(Uint8Array.from(lines), { level: 0 });

@@ -1,4 +1,5 @@
 /** Trainers, models, data partitions and server steps of buffered asynchronous federated learning. */
+export { decodeDataset, encodeDataset } from './dataset-file.ts';
 export type { Descent, Engine } from './engine.ts';
 export { initialParameters } from './initial.ts';
 export { createKernelEngine } from './kernel-engine.ts';
@@ -17,7 +18,7 @@ export type { DirichletPartition, DirichletRequest } from './partition-dirichlet
 export { partitionByDirichlet } from './partition-dirichlet.ts';
 export type { PartitionStatistics } from './partition-statistics.ts';
 export { describePartition, partitionStatistics, plotPartition } from './partition-statistics.ts';
-export type { PlainFedBuff, PlainFedBuffResult } from './plain-fedbuff.ts';
+export type { FedBuffCheckpoint, PlainFedBuff, PlainFedBuffResult } from './plain-fedbuff.ts';
 export { runPlainFedBuff } from './plain-fedbuff.ts';
 export type { Name } from './random-stream.ts';
 export { RandomStream, randomStream } from './random-stream.ts';
@@ -25,8 +26,8 @@ export { createReferenceEngine } from './reference-engine.ts';
 export { decodeSafetensors, encodeSafetensors, ModelFileError } from './safetensors.ts';
 export type { Dataset, Samples } from './samples.ts';
 export { allSamples } from './samples.ts';
-export type { AdamOptions, ServerStep } from './server-step.ts';
-export { fedAdamStep, fedAvgStep, fedBuffStep } from './server-step.ts';
+export type { AdamOptions, ServerStep, ServerStepOptions } from './server-step.ts';
+export { createServerStep, fedAdamStep, fedAvgStep, fedBuffStep } from './server-step.ts';
 export type { Staleness } from './staleness.ts';
 export { FEDBUFF_STALENESS, stalenessWeight } from './staleness.ts';
 export type { Evaluation, Trainer, TrainRequest, TrainResult } from './trainer.ts';

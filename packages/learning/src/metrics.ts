@@ -27,8 +27,14 @@ export interface ClientStatistics {
 }
 
 export class RunMetrics {
-  readonly trips: TripRecord[] = [];
-  readonly versions: VersionRecord[] = [];
+  readonly trips: TripRecord[];
+  readonly versions: VersionRecord[];
+
+  /** Empty, or going on from what an earlier part of the run left. */
+  constructor(earlier?: { readonly trips: readonly TripRecord[]; readonly versions: readonly VersionRecord[] }) {
+    this.trips = [...(earlier?.trips ?? [])];
+    this.versions = [...(earlier?.versions ?? [])];
+  }
 
   addTrip(record: TripRecord): void {
     this.trips.push(record);

@@ -41,7 +41,7 @@ export function partitionStatistics(partition: Partition, labels: Labels): Parti
 /** One line, in the order of the fact sheet. */
 export function describePartition(statistics: PartitionStatistics): string {
   const { users, examples, min, p10, median, mean, p90, max, deviation, classesPerUser, topClassShare } = statistics;
-  const sizes = `min ${min}, p10 ${p10}, median ${median}, mean ${mean.toFixed(1)}, p90 ${p90}, max ${max}`;
+  const sizes = `min ${min}, p10 ${tenths(p10)}, median ${median}, mean ${mean.toFixed(1)}, p90 ${tenths(p90)}, max ${max}`;
   const classes = `${classesPerUser.toFixed(1)} classes a user, top class ${topClassShare.toFixed(2)}`;
   return `${users} users, ${examples} examples: ${sizes}, sd ${deviation.toFixed(1)}; ${classes}`;
 }
@@ -75,4 +75,9 @@ function quantile(sorted: readonly number[], share: number): number {
   const below = sorted[Math.floor(place)] as number;
   const above = sorted[Math.ceil(place)] as number;
   return below + (above - below) * (place - Math.floor(place));
+}
+
+/** At most one decimal. */
+function tenths(value: number): string {
+  return String(Math.round(10 * value) / 10);
 }

@@ -3,34 +3,44 @@
  * enough to see a model learn; devices, faults and protocols belong to the simulator.
  */
 
+import type { FedBuffEvent, FedBuffSchedule, Trip } from './fedbuff-schedule.ts';
+import { fedBuffSchedule } from './fedbuff-schedule.ts';
+import type { TripRecord, VersionRecord } from './metrics.ts';
 import { RunMetrics } from './metrics.ts';
-import type { RandomStream } from './random-stream.ts';
-import { randomStream } from './random-stream.ts';
 import type { ServerStep } from './server-step.ts';
-import type { Staleness } from './staleness.ts';
-import { stalenessWeight } from './staleness.ts';
 import type { Evaluation, TrainResult } from './trainer.ts';
 import { WeightedMean } from './weighted-mean.ts';
 
-export interface PlainFedBuff {
+export interface PlainFedBuff extends FedBuffSchedule {
   readonly start: Float32Array;
-  readonly users: number;
-  readonly concurrency: number;
-  readonly bufferSize: number;
-  readonly versions: number;
-  readonly staleness: Staleness;
   readonly step: ServerStep;
-  readonly seed: number;
-  /** Mean of the exponential delay of a trip, beside one unit of training. */
-  readonly delay: number;
-  /** A trip's training; may run elsewhere, and starts as soon as the trip does. */
+  /** A trip's training; may run elsewhere, and starts as soon as the trip does. It must not write to `start`. */
   train(trip: { user: number; trip: number; start: Float32Array; seed: number }): TrainResult | Promise<TrainResult>;
   evaluate(parameters: Float32Array): Evaluation | Promise<Evaluation>;
   /** How often to evaluate: every `evaluateEvery` versions. */
   readonly evaluateEvery: number;
   /** Ends the run early, once the accuracy is reached. */
   readonly target?: number;
-  onVersion?(version: number, evaluation: Evaluation | undefined, metrics: RunMetrics): void;
+  /** Goes on where another run with the same arguments was; `step` must have been made with its `memory`. */
+  readonly resume?: FedBuffCheckpoint;
+  onVersion?(version: number, evaluation: Evaluation | undefined, at: FedBuffPlace): void;
+}
+
+/** Where a run stands when a version has come to be. */
+interface FedBuffPlace {
+  readonly metrics: RunMetrics;
+  checkpoint(): FedBuffCheckpoint;
+}
+
+/** All that its arguments do not say about a run. */
+export interface FedBuffCheckpoint {
+  readonly version: number;
+  /** The newest model and those that trips under way began with, by version. */
+  readonly models: ReadonlyMap<number, Float32Array>;
+  /** What the server's step remembers. */
+  readonly memory: Float64Array;
+  readonly trips: readonly TripRecord[];
+  readonly versions: readonly VersionRecord[];
 }
 
 export interface PlainFedBuffResult {
@@ -38,73 +48,78 @@ export interface PlainFedBuffResult {
   readonly metrics: RunMetrics;
 }
 
-interface Trip {
-  readonly user: number;
-  readonly trip: number;
-  readonly version: number;
-  readonly end: number;
-  readonly result: TrainResult | Promise<TrainResult>;
-}
-
 export async function runPlainFedBuff(run: PlainFedBuff): Promise<PlainFedBuffResult> {
-  const metrics = new RunMetrics();
-  const parameters = Float32Array.from(run.start);
+  const { resume } = run;
+  const events = fedBuffSchedule(run);
+  const metrics = new RunMetrics(resume);
+  const models = new Map(resume?.models ?? [[0, Float32Array.from(run.start)]]);
+  const parameters = Float32Array.from(modelOf(models, resume?.version ?? 0));
   const buffer = new WeightedMean(parameters.length);
-  const selection = randomStream(run.seed, 'select');
-  const training: Trip[] = [];
-  let trips = 0;
-  let version = 0;
-  const depart = (time: number): void => {
-    const user = idleUser(run.users, training, selection);
-    const trip = trips++;
-    const end = time + 1 + run.delay * randomStream(run.seed, 'delay', trip).exponential();
-    const seed = randomStream(run.seed, 'batch', user, trip).u32();
-    const start = Float32Array.from(parameters);
-    training.push({ user, trip, version, end, result: run.train({ user, trip, start, seed }) });
+  const underWay = new Map<Trip, TrainResult | Promise<TrainResult>>();
+  const depart = (trip: Trip): void => {
+    const { user, seed } = trip;
+    underWay.set(trip, run.train({ user, trip: trip.trip, start: modelOf(models, trip.version), seed }));
   };
-  while (training.length < run.concurrency) depart(0);
-  while (version < run.versions) {
-    const arrival = takeEarliest(training);
-    const { delta, loss, samples } = await arrival.result;
-    const staleness = version - arrival.version;
-    const weight = stalenessWeight(run.staleness, staleness);
-    if (weight > 0) buffer.add(delta, weight);
-    metrics.addTrip({
-      user: arrival.user,
-      trip: arrival.trip,
-      version: arrival.version,
-      staleness,
-      weight,
-      loss,
-      samples,
-    });
-    if (buffer.count === run.bufferSize) {
+  if (resume !== undefined) {
+    const trips = underWayAt(resume.version, events);
+    if (isReached(run, metrics.versions.at(-1))) return { parameters, metrics };
+    trips.forEach(depart);
+  }
+  for (const event of events) {
+    if (event.kind === 'departed') depart(event.trip);
+    else if (event.kind === 'arrived') {
+      const { trip, staleness, weight } = event;
+      const { delta, loss, samples } = (await underWay.get(trip)) as TrainResult;
+      underWay.delete(trip);
+      if (weight > 0) buffer.add(delta, weight);
+      const { user, version } = trip;
+      metrics.addTrip({ user, trip: trip.trip, version, staleness, weight, loss, samples });
+    } else {
+      const { version, time } = event;
       run.step.applyInPlace(parameters, buffer.take());
-      version++;
+      keepOnly(models, new Set([...underWay.keys()].map((trip) => trip.version)));
+      models.set(version, Float32Array.from(parameters));
       const evaluation = version % run.evaluateEvery === 0 ? await run.evaluate(parameters) : undefined;
-      if (evaluation !== undefined) metrics.addVersion({ version, time: arrival.end, ...evaluation });
-      run.onVersion?.(version, evaluation, metrics);
-      if (run.target !== undefined && evaluation !== undefined && evaluation.accuracy >= run.target) break;
+      if (evaluation !== undefined) metrics.addVersion({ version, time, ...evaluation });
+      const { trips, versions } = metrics;
+      run.onVersion?.(version, evaluation, {
+        metrics,
+        checkpoint: () => ({
+          version,
+          models: new Map(models),
+          memory: run.step.memory(),
+          trips: [...trips],
+          versions: [...versions],
+        }),
+      });
+      if (isReached(run, evaluation)) break;
     }
-    depart(arrival.end);
   }
   return { parameters, metrics };
 }
 
-function idleUser(users: number, training: readonly Trip[], selection: RandomStream): number {
-  if (training.length >= users) throw new RangeError(`${users} users cannot keep more than ${users} training`);
+function isReached({ target }: PlainFedBuff, evaluation: Evaluation | undefined): boolean {
+  return target !== undefined && evaluation !== undefined && evaluation.accuracy >= target;
+}
+
+/** Plays the schedule until the version has come to be, and says which trips are under way then. */
+function underWayAt(version: number, events: Iterator<FedBuffEvent>): readonly Trip[] {
+  const trips = new Set<Trip>();
   for (;;) {
-    const user = selection.below(users);
-    if (training.every((trip) => trip.user !== user)) return user;
+    const { value: event, done } = events.next();
+    if (done) throw new RangeError(`a run to fewer than ${version} versions cannot go on from there`);
+    if (event.kind === 'departed') trips.add(event.trip);
+    else if (event.kind === 'arrived') trips.delete(event.trip);
+    else if (event.version === version) return [...trips];
   }
 }
 
-/** The trip that ends first; of equals the one that began first. */
-function takeEarliest(training: Trip[]): Trip {
-  let best = 0;
-  for (let n = 1; n < training.length; n++) {
-    const [a, b] = [training[n] as Trip, training[best] as Trip];
-    if (a.end < b.end || (a.end === b.end && a.trip < b.trip)) best = n;
-  }
-  return training.splice(best, 1)[0] as Trip;
+function modelOf(models: ReadonlyMap<number, Float32Array>, version: number): Float32Array {
+  const model = models.get(version);
+  if (model === undefined) throw new RangeError(`the checkpoint has no model of version ${version}`);
+  return model;
+}
+
+function keepOnly(models: Map<number, Float32Array>, versions: ReadonlySet<number>): void {
+  for (const version of models.keys()) if (!versions.has(version)) models.delete(version);
 }

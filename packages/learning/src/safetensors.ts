@@ -13,6 +13,14 @@ export class ModelFileError extends Error {
 
 const HEADER_LIMIT_BYTES = 100_000_000; // the format's own bound
 
+/** One tensor of a file. */
+interface FileTensor {
+  readonly name: string;
+  readonly dtype: string;
+  readonly shape: readonly number[];
+  readonly bytes: Uint8Array;
+}
+
 export function encodeSafetensors(
   model: Model,
   parameters: Float32Array,
@@ -21,24 +29,62 @@ export function encodeSafetensors(
   if (parameters.length !== model.dimension) {
     throw new RangeError(`${model.name} has ${model.dimension} parameters, got ${parameters.length}`);
   }
-  const entries = model.manifest.map(({ name, shape, offset, length }) => [
-    name,
-    { dtype: 'F32', shape, data_offsets: [4 * offset, 4 * (offset + length)] },
-  ]);
-  const header = JSON.stringify({ __metadata__: { format: 'pt', ...metadata }, ...Object.fromEntries(entries) });
-  const text = utf8(header);
-  const json = new Uint8Array(Math.ceil(text.length / 8) * 8).fill(0x20); // padded with spaces: data stays aligned
-  json.set(text);
-  const bytes = new Uint8Array(8 + json.length + 4 * parameters.length);
+  const bytes = new Uint8Array(4 * parameters.length);
   const view = new DataView(bytes.buffer);
-  view.setUint32(0, json.length, true);
-  bytes.set(json, 8);
-  for (let n = 0; n < parameters.length; n++) view.setFloat32(8 + json.length + 4 * n, parameters[n] as number, true);
-  return bytes;
+  for (let n = 0; n < parameters.length; n++) view.setFloat32(4 * n, parameters[n] as number, true);
+  const tensors = model.manifest.map(({ name, shape, offset, length }) => ({
+    name,
+    dtype: 'F32',
+    shape,
+    bytes: bytes.subarray(4 * offset, 4 * (offset + length)),
+  }));
+  return writeTensorFile(tensors, metadata);
 }
 
 /** The flat vector of `model` from a file that holds all of its tensors, in whatever order they lie there. */
 export function decodeSafetensors(model: Model, bytes: Uint8Array): Float32Array {
+  const file = openTensorFile(bytes);
+  const parameters = new Float32Array(model.dimension);
+  for (const { name, shape, offset, length } of model.manifest) {
+    const found = file.tensor(name, { F32: 4 }, shape);
+    const view = new DataView(found.bytes.buffer, found.bytes.byteOffset);
+    for (let n = 0; n < length; n++) parameters[offset + n] = view.getFloat32(4 * n, true);
+  }
+  return parameters;
+}
+
+/** Tensors one after the other behind their header. */
+export function writeTensorFile(
+  tensors: readonly FileTensor[],
+  metadata: Readonly<Record<string, string>>,
+): Uint8Array {
+  let end = 0;
+  const entries = tensors.map(({ name, dtype, shape, bytes }) => {
+    const start = end;
+    end += bytes.length;
+    return [name, { dtype, shape, data_offsets: [start, end] }];
+  });
+  const text = utf8(JSON.stringify({ __metadata__: { format: 'pt', ...metadata }, ...Object.fromEntries(entries) }));
+  const json = new Uint8Array(Math.ceil(text.length / 8) * 8).fill(0x20); // padded with spaces: data stays aligned
+  json.set(text);
+  const file = new Uint8Array(8 + json.length + end);
+  new DataView(file.buffer).setUint32(0, json.length, true);
+  file.set(json, 8);
+  let at = 8 + json.length;
+  for (const { bytes } of tensors) {
+    file.set(bytes, at);
+    at += bytes.length;
+  }
+  return file;
+}
+
+/** A file whose header was read; `tensor` checks a tensor against the types it may have, by their bytes a word. */
+export interface TensorFile {
+  readonly metadata: Readonly<Record<string, unknown>>;
+  tensor(name: string, widths: Readonly<Record<string, number>>, shape?: readonly number[]): FileTensor;
+}
+
+export function openTensorFile(bytes: Uint8Array): TensorFile {
   const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.length);
   if (bytes.length < 8) throw new ModelFileError(`${bytes.length} bytes are too few for a header`);
   const headerLength = view.getUint32(0, true) + view.getUint32(4, true) * 2 ** 32;
@@ -46,21 +92,12 @@ export function decodeSafetensors(model: Model, bytes: Uint8Array): Float32Array
     throw new ModelFileError(`a header of ${headerLength} bytes does not fit a file of ${bytes.length}`);
   }
   const header = parseHeader(utf8Text(bytes.subarray(8, 8 + headerLength)));
-  const data = 8 + headerLength;
-  const parameters = new Float32Array(model.dimension);
-  for (const { name, shape, offset, length } of model.manifest) {
-    const entry = checkEntry(header[name], name, shape);
-    const [from, to] = entry.data_offsets;
-    if (!(to - from === 4 * length && from >= 0 && data + to <= bytes.length)) {
-      throw new ModelFileError(`${name} at bytes ${from} to ${to} is not ${length} floats of this file`);
-    }
-    for (let n = 0; n < length; n++) parameters[offset + n] = view.getFloat32(data + from + 4 * n, true);
-  }
-  return parameters;
-}
-
-interface Entry {
-  readonly data_offsets: readonly [number, number];
+  const data = bytes.subarray(8 + headerLength);
+  const { __metadata__: metadata } = header;
+  return {
+    metadata: typeof metadata === 'object' && metadata !== null ? { ...metadata } : {},
+    tensor: (name, widths, shape) => readTensor(header[name], { name, widths, shape }, data),
+  };
 }
 
 function parseHeader(text: string): Readonly<Record<string, unknown>> {
@@ -73,13 +110,37 @@ function parseHeader(text: string): Readonly<Record<string, unknown>> {
   throw new ModelFileError('the header is not a JSON object');
 }
 
-function checkEntry(entry: unknown, name: string, shape: readonly number[]): Entry {
+function readTensor(
+  entry: unknown,
+  wanted: {
+    readonly name: string;
+    readonly widths: Readonly<Record<string, number>>;
+    readonly shape: readonly number[] | undefined;
+  },
+  data: Uint8Array,
+): FileTensor {
+  const { name, widths } = wanted;
   if (typeof entry !== 'object' || entry === null) throw new ModelFileError(`${name} is missing`);
-  const { dtype, shape: found, data_offsets: offsets } = entry as Readonly<Record<string, unknown>>;
-  if (dtype !== 'F32') throw new ModelFileError(`${name} is ${String(dtype)}, not F32`);
-  if (String(found) !== String(shape)) throw new ModelFileError(`${name} is [${String(found)}], not [${shape}]`);
+  const { dtype, shape, data_offsets: offsets } = entry as Readonly<Record<string, unknown>>;
+  const width = typeof dtype === 'string' ? widths[dtype] : undefined;
+  if (width === undefined) {
+    throw new ModelFileError(`${name} is ${String(dtype)}, not ${Object.keys(widths).join(' or ')}`);
+  }
+  if (!isCounts(shape)) throw new ModelFileError(`${name} has no shape`);
+  if (wanted.shape !== undefined && String(shape) !== String(wanted.shape)) {
+    throw new ModelFileError(`${name} is [${shape}], not [${wanted.shape}]`);
+  }
   if (!Array.isArray(offsets) || offsets.length !== 2 || !offsets.every(Number.isSafeInteger)) {
     throw new ModelFileError(`${name} has no data_offsets`);
   }
-  return { data_offsets: [offsets[0] as number, offsets[1] as number] };
+  const [from, to] = offsets as [number, number];
+  const length = shape.reduce((words, side) => words * side, 1);
+  if (to - from !== width * length || from < 0 || to > data.length) {
+    throw new ModelFileError(`${name} at bytes ${from} to ${to} is not ${length} words of this file`);
+  }
+  return { name, dtype: dtype as string, shape, bytes: data.subarray(from, to) };
+}
+
+function isCounts(value: unknown): value is readonly number[] {
+  return Array.isArray(value) && value.every((side) => Number.isSafeInteger(side) && side >= 0);
 }

@@ -4,6 +4,26 @@
 export interface ServerStep {
   /** Changes `parameters` in place by the mean delta. */
   applyInPlace(parameters: Float32Array, meanDelta: Float64Array | Float32Array): void;
+  /** What it must remember until the next step, for a checkpoint; empty where that is nothing. */
+  memory(): Float64Array;
+}
+
+/** A step as data, for tasks that are written down. */
+export type ServerStepOptions =
+  | { readonly kind: 'fedbuff'; readonly rate: number }
+  | { readonly kind: 'fedavg'; readonly rate: number; readonly momentum: number }
+  | ({ readonly kind: 'fedadam' } & AdamOptions);
+
+/** The step of these options, going on from the `memory` of a checkpoint. */
+export function createServerStep(options: ServerStepOptions, memory?: Float64Array): ServerStep {
+  switch (options.kind) {
+    case 'fedbuff':
+      return fedBuffStep(options.rate);
+    case 'fedavg':
+      return fedAvgStep(options, memory);
+    case 'fedadam':
+      return fedAdamStep(options, memory);
+  }
 }
 
 /** FedBuff: w -= rate * mean. */
@@ -12,9 +32,13 @@ export function fedBuffStep(rate: number): ServerStep {
 }
 
 /** FedAvg with server momentum: v = momentum v + mean; w -= rate v (fact sheet 1.6). */
-export function fedAvgStep({ rate, momentum }: { readonly rate: number; readonly momentum: number }): ServerStep {
-  let velocity: Float64Array | undefined;
+export function fedAvgStep(
+  { rate, momentum }: { readonly rate: number; readonly momentum: number },
+  memory?: Float64Array,
+): ServerStep {
+  let velocity = memory?.slice();
   return {
+    memory: () => (momentum === 0 ? new Float64Array() : (velocity?.slice() ?? new Float64Array())),
     applyInPlace(parameters, mean) {
       checkLengths(parameters, mean);
       velocity ??= new Float64Array(parameters.length);
@@ -36,14 +60,19 @@ export interface AdamOptions {
 }
 
 /** FedAdam (Reddi et al. 2021): m, v start at 0 and are not bias-corrected; w -= rate m / (sqrt(v) + adaptivity). */
-export function fedAdamStep({ rate, beta1 = 0.9, beta2 = 0.99, adaptivity = 1e-3 }: AdamOptions): ServerStep {
-  let first: Float64Array | undefined;
-  let second: Float64Array | undefined;
+export function fedAdamStep(
+  { rate, beta1 = 0.9, beta2 = 0.99, adaptivity = 1e-3 }: AdamOptions,
+  memory?: Float64Array,
+): ServerStep {
+  /** m, then v. */
+  let moments = memory?.slice();
   return {
+    memory: () => moments?.slice() ?? new Float64Array(),
     applyInPlace(parameters, mean) {
       checkLengths(parameters, mean);
-      first ??= new Float64Array(parameters.length);
-      second ??= new Float64Array(parameters.length);
+      moments ??= new Float64Array(2 * parameters.length);
+      const first = moments.subarray(0, parameters.length);
+      const second = moments.subarray(parameters.length);
       for (let n = 0; n < parameters.length; n++) {
         const delta = mean[n] as number;
         const m = beta1 * (first[n] as number) + (1 - beta1) * delta;

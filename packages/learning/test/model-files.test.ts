@@ -1,6 +1,9 @@
 import { describe, expect, it } from 'vitest';
+import type { Dataset } from '../src/index.ts';
 import {
+  decodeDataset,
   decodeSafetensors,
+  encodeDataset,
   encodeNpz,
   encodeSafetensors,
   initialParameters,
@@ -42,7 +45,7 @@ describe('safetensors', () => {
     ['too few', () => bytes.subarray(0, 5)],
     ['does not fit', () => Uint8Array.from(bytes, (byte, n) => (n === 3 ? 255 : byte))],
     ['not a JSON object', () => Uint8Array.from(bytes, (byte, n) => (n === 8 ? 0x5b : byte))],
-    ['is not 10 floats', () => bytes.subarray(0, bytes.length - 4)],
+    ['is not 10 words', () => bytes.subarray(0, bytes.length - 4)],
     [
       'linear.bias is missing',
       () => withHeader({ 'linear.weight': { dtype: 'F32', shape: [10, 784], data_offsets: [0, 31_360] } }),
@@ -57,7 +60,7 @@ describe('safetensors', () => {
     ],
     ['no data_offsets', () => withHeader({ 'linear.weight': { dtype: 'F32', shape: [10, 784] } })],
     [
-      'is not 7840 floats',
+      'is not 7840 words',
       () => withHeader({ 'linear.weight': { dtype: 'F32', shape: [10, 784], data_offsets: [-4, 31_356] } }),
     ],
   ])('that are damaged are refused: %s', (problem, damage) => {
@@ -99,4 +102,23 @@ it('text survives UTF-8 both ways', () => {
     expect(Buffer.from(utf8(text)).toString()).toBe(text);
     expect(utf8Text(utf8(text))).toBe(text);
   }
+});
+
+describe('a file of examples', () => {
+  const dataset: Dataset = {
+    name: 'two',
+    shape: { height: 2, width: 1, channels: 1 },
+    classes: 3,
+    inputs: Uint8Array.of(1, 2, 3, 4),
+    labels: Uint8Array.of(2, 0),
+    normal: { mean: [0.5], deviation: [2] },
+  };
+  it('comes back as it went', () => {
+    expect(decodeDataset(encodeDataset(dataset))).toEqual({ ...dataset, labels: Int32Array.of(2, 0) });
+    const floats = { ...dataset, inputs: Float32Array.of(0.5, 1, 2, 3) };
+    expect(decodeDataset(encodeDataset(floats)).inputs).toEqual(floats.inputs);
+  });
+  it('that ends early is refused by name', () => {
+    expect(() => decodeDataset(encodeDataset(dataset).slice(0, -1))).toThrow('labels at bytes 4 to 12');
+  });
 });

@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
-import type { PlainFedBuff, TrainResult } from '../src/index.ts';
+import type { FedBuffCheckpoint, PlainFedBuff, TrainResult } from '../src/index.ts';
 import {
+  createServerStep,
   FEDBUFF_STALENESS,
   fedAdamStep,
   fedAvgStep,
@@ -155,6 +156,42 @@ describe('a plain run', () => {
     expect(two.metrics.trips).toEqual(one.metrics.trips);
   });
 
+  it('that was interrupted goes on to the same bits and the same records', async () => {
+    const long = { ...plain, users: 60, concurrency: 20, bufferSize: 4, versions: 30, delay: 3, evaluateEvery: 2 };
+    const momentum = { rate: 0.7, momentum: 0.5 };
+    const checkpoints: FedBuffCheckpoint[] = [];
+    const onVersion: PlainFedBuff['onVersion'] = (_version, _evaluation, at) => void checkpoints.push(at.checkpoint());
+    const run = { ...long, staleness: FEDBUFF_STALENESS };
+    const whole = await runPlainFedBuff({ ...run, step: fedAvgStep(momentum), onVersion });
+    expect(checkpoints.map(({ version }) => version)).toEqual(Array.from({ length: 30 }, (_, n) => n + 1));
+    for (const resume of checkpoints) {
+      const step = fedAvgStep(momentum, resume.memory);
+      const rest = await runPlainFedBuff({ ...run, step, resume: structuredClone(resume) });
+      expect(rest.parameters).toEqual(whole.parameters);
+      expect(rest.metrics).toEqual(whole.metrics);
+      expect(resume.models.size).toBeLessThanOrEqual(20);
+    }
+  });
+
+  it('that had reached its target trains no more, and one to fewer versions is refused', async () => {
+    let last: FedBuffCheckpoint | undefined;
+    const target = { ...plain, target: 0.5, evaluate: () => ({ loss: 1, accuracy: 0.6, samples: 1 }) };
+    const { parameters } = await runPlainFedBuff({
+      ...target,
+      onVersion: (_version, _evaluation, at) => {
+        last = at.checkpoint();
+      },
+    });
+    const resume = last as FedBuffCheckpoint;
+    const train = (): never => {
+      throw new Error('trained');
+    };
+    const again = await runPlainFedBuff({ ...target, resume, train });
+    expect(again.parameters).toEqual(parameters);
+    expect(again.metrics.reached(0.5)?.version).toBe(1);
+    await expect(runPlainFedBuff({ ...target, versions: 0, resume })).rejects.toThrow('fewer than 1');
+  });
+
   it('leaves updates beyond the staleness limit out', async () => {
     const staleness = { kind: 'maximum', limit: 0, within: { kind: 'constant' } } as const;
     const { metrics } = await runPlainFedBuff({ ...plain, bufferSize: 2, delay: 4, versions: 5, staleness });
@@ -182,5 +219,25 @@ describe('a plain run', () => {
 
   it('cannot keep more users training than there are', async () => {
     await expect(runPlainFedBuff({ ...plain, users: 5 })).rejects.toThrow('5 users');
+  });
+});
+
+describe('a server step', () => {
+  it.each([
+    { kind: 'fedbuff', rate: 0.5 },
+    { kind: 'fedavg', rate: 0.5, momentum: 0.9 },
+    { kind: 'fedadam', rate: 0.1 },
+  ] as const)('$kind goes on from its checkpoint as if it had never stopped', (options) => {
+    const means = [Float64Array.of(1, -2, 0.5), Float64Array.of(0.25, 1, -1), Float64Array.of(3, 0, 1)];
+    const [whole, resumed] = [Float32Array.of(1, 2, 3), Float32Array.of(1, 2, 3)];
+    const unbroken = createServerStep(options);
+    for (const mean of means) unbroken.applyInPlace(whole, mean);
+    let memory: Float64Array | undefined;
+    for (const mean of means) {
+      const step = createServerStep(options, memory);
+      step.applyInPlace(resumed, mean);
+      memory = step.memory();
+    }
+    expect(resumed).toEqual(whole);
   });
 });

@@ -1,6 +1,6 @@
 /**
- * The adapter against a small structural fake of tfjs: softmax regression with its gradients written out. Real tfjs
- * (83 MB with its layers and CPU backend) is not a dependency of this repository.
+ * The adapter against a small structural fake of tfjs: softmax regression with its gradients written out, and nothing
+ * of tfjs's own around it. test/tfjs trains with TensorFlow.js itself.
  */
 import { describe, expect, it } from 'vitest';
 import { allSamples, createReferenceEngine, createTrainer, defineModel, dense, randomStream } from '../src/index.ts';

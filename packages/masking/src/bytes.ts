@@ -48,3 +48,9 @@ export function toHex(bytes: Uint8Array): string {
   }
   return text;
 }
+
+/** The bytes of lower-case hexadecimal; undefined for any other text. */
+export function fromHex(text: string): Uint8Array | undefined {
+  if (text.length % 2 !== 0 || !/^[0-9a-f]*$/.test(text)) return undefined;
+  return Uint8Array.from({ length: text.length / 2 }, (_, i) => Number.parseInt(text.slice(2 * i, 2 * i + 2), 16));
+}

@@ -1,7 +1,7 @@
 /** Vectors, masks, quantiser and the ports of the pure packages. */
 export type { MaskTools } from './apply-masks.ts';
 export { applyMasksInPlace, applyMasksInPlaceAsync } from './apply-masks.ts';
-export { ascii, concatBytes, equalBytes, toHex } from './bytes.ts';
+export { ascii, concatBytes, equalBytes, fromHex, toHex } from './bytes.ts';
 export { ByteReader, ByteWriter, DecodeError } from './codec.ts';
 export type { AsyncKeystream, Keystream, KeystreamRequest, StreamKey } from './keystream.ts';
 export { SEED_BYTES } from './keystream.ts';

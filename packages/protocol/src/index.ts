@@ -42,6 +42,18 @@ export type { Coordinator, SeatGiven } from './coordinator.ts';
 export { createCoordinator, takeSeat, trackBuffer } from './coordinator.ts';
 export { openEnvelope, sealEnvelope } from './envelope.ts';
 export type { BasaEvent, FreezeReason, Party } from './events.ts';
+export type { ProblemCode, ProblemDocument, ProblemMore, ServiceProblem } from './http/problems.ts';
+export {
+  PROBLEM_MEDIA_TYPE,
+  problemCodeOf,
+  problemDocument,
+  problemOfRefusal,
+  SERVICE_PROBLEMS,
+} from './http/problems.ts';
+export type { RequestStatement } from './http/request-statement.ts';
+export { HEADER, requestStatement } from './http/request-statement.ts';
+export { AUTHORITY_PATH, SERVER_PATH } from './http/routes.ts';
+export { KIND } from './kinds.ts';
 export {
   commitmentOf,
   dropAttribute,
@@ -79,7 +91,7 @@ export {
 } from './policy.ts';
 export type { RefusalReason, Refused } from './refusals.ts';
 export { REFUSALS, refused } from './refusals.ts';
-export type { BufferRecord, BufferSlot, BufferStep, SecureBuffer, ServerPorts } from './secure-buffer.ts';
+export type { BufferFact, BufferRecord, BufferSlot, BufferStep, SecureBuffer, ServerPorts } from './secure-buffer.ts';
 export { evolveSecureBuffer, openSecureBuffer, restoreSecureBuffer } from './secure-buffer.ts';
 export type { ReceivedBody, UploadVerdict } from './server/accept.ts';
 export { acceptUpload, extendLeases, judgeHeader, tickBuffer } from './server/accept.ts';
@@ -96,8 +108,9 @@ export type { Fate } from './server/fate.ts';
 export { fateOf } from './server/fate.ts';
 export type { Opening, OpeningInput, StoredUpload, SumVerdict } from './server/open-sum.ts';
 export { judgeSum, openingTerms } from './server/open-sum.ts';
+export { decodeBufferRecord, encodeBufferRecord } from './server/records.ts';
 export type { SeatStep } from './server/seat.ts';
-export { giveSeat, holdsSeat } from './server/seat.ts';
+export { certificateProblem, giveSeat, holdsSeat } from './server/seat.ts';
 export { slotsToLeaveOut } from './server/void-edges.ts';
 export type { Staleness } from './staleness.ts';
 export { stalenessWeight } from './staleness.ts';
@@ -143,6 +156,7 @@ export type { UploadDraft } from './user/key.ts';
 export { receiveKey } from './user/key.ts';
 export type { DeltaCommitment, DeviceLedger, LedgerRecord, Released } from './user/ledger.ts';
 export { EMPTY_LEDGER, evolveLedger, judgeOutcome, releaseDelta, restoreLedger } from './user/ledger.ts';
+export { ledgerRecordCodec, userRecordCodec } from './user/records.ts';
 export type { CheckedDescriptor, Pins, Seated } from './user/seat.ts';
 export { checkDescriptor, loggedVersion } from './user/seat.ts';
 export type {

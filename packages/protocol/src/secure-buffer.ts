@@ -46,8 +46,9 @@ export interface SecureBuffer {
   readonly accepted: readonly Slot[];
 }
 
-export type BufferRecord =
-  | { readonly kind: 'deposited'; readonly slot: BufferSlot; readonly deposit: Deposit }
+/** What a buffer is made of again. */
+export type BufferFact =
+  | { readonly kind: 'deposited'; readonly slot: BufferSlot }
   | { readonly kind: 'accepted'; readonly header: UploadHeader }
   | { readonly kind: 'dropped'; readonly slot: Slot }
   | { readonly kind: 'extended'; readonly byMs: number }
@@ -58,6 +59,11 @@ export type BufferRecord =
   | { readonly kind: 'aborted' }
   | { readonly kind: 'unknown' };
 
+/** What a step wants to have durable: facts, and the deposit that comes with a slot. */
+export type BufferRecord =
+  | Exclude<BufferFact, { readonly kind: 'deposited' }>
+  | { readonly kind: 'deposited'; readonly slot: BufferSlot; readonly deposit: Deposit };
+
 export type BufferStep<Answer> = Transition<SecureBuffer, BufferRecord, Answer>;
 
 export function openSecureBuffer(suite: Suite, descriptor: Descriptor): SecureBuffer {
@@ -67,13 +73,13 @@ export function openSecureBuffer(suite: Suite, descriptor: Descriptor): SecureBu
 export function restoreSecureBuffer(
   suite: Suite,
   descriptor: Descriptor,
-  records: readonly BufferRecord[],
+  records: readonly BufferFact[],
 ): SecureBuffer {
   return records.reduce(evolveSecureBuffer, openSecureBuffer(suite, descriptor));
 }
 
 /** The buffer after one of its records. */
-export function evolveSecureBuffer(buffer: SecureBuffer, entry: BufferRecord): SecureBuffer {
+export function evolveSecureBuffer(buffer: SecureBuffer, entry: BufferFact): SecureBuffer {
   const withSlot = (slot: number, change: Partial<BufferSlot>): SecureBuffer => ({
     ...buffer,
     slots: buffer.slots.map((old, l) => (l === slot ? { ...old, ...change } : old)),

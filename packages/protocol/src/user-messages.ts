@@ -10,7 +10,7 @@ import type { Certificate, Descriptor, Ticket } from './statements.ts';
 import { certificateCodec, descriptorCodec, field, STATEMENT_BYTES, ticketCodec } from './statements.ts';
 
 /** Siblings on the way from a leaf to the root of at most 1024 leaves. */
-const DEEPEST = 10;
+export const DEEPEST = 10;
 
 /** What a deposit is signed over. */
 export interface DepositStatement {
@@ -72,10 +72,13 @@ export const seatAnswerCodec: Codec<SeatAnswer> = message(KIND.seatAnswer, 'seat
 export interface UserMessages {
   readonly deposit: Codec<Deposit>;
   readonly depositAnswer: Codec<DepositAnswer>;
+  /** What a server files for a later slot. */
+  readonly inboxEntry: Codec<InboxEntry>;
 }
 
 export function userMessages(bufferSize: number, sealing: Pick<SeedSealing, 'sealedBytes'>): UserMessages {
   const sealedSeed = { commitment: fixed(32), sealed: fixed(sealing.sealedBytes) };
+  const filed = { joinTag: field.joinTag, root: field.root, path: list(DEEPEST, field.hash), ...sealedSeed };
   return {
     deposit: message<Deposit>(KIND.deposit, 'deposit', {
       certificate: nested(certificateCodec, STATEMENT_BYTES),
@@ -87,11 +90,9 @@ export function userMessages(bufferSize: number, sealing: Pick<SeedSealing, 'sea
     }),
     depositAnswer: message<DepositAnswer>(KIND.depositAnswer, 'depositAnswer', {
       ticket: nested(ticketCodec, STATEMENT_BYTES),
-      inbox: list(
-        bufferSize - 1,
-        record({ joinTag: field.joinTag, root: field.root, path: list(DEEPEST, field.hash), ...sealedSeed }),
-      ),
+      inbox: list(bufferSize - 1, record(filed)),
     }),
+    inboxEntry: message<InboxEntry>(KIND.inboxEntry, 'inboxEntry', filed),
   };
 }
 

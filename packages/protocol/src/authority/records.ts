@@ -1,11 +1,12 @@
 /** What the authority must have on disk before it answers, and the hash chain over it that anyone can verify. */
 import type { Suite } from '@basa/masking';
 import type { Ctx, DepositRoot, JoinTag, Millis, Slot, UserId, View } from '../brands.ts';
-import type { Codec, Field, Message } from '../codec.ts';
+import type { Codec, Field } from '../codec.ts';
 import { fixed, list, message, nested, record, u53 } from '../codec.ts';
 import { KIND } from '../kinds.ts';
 import type { TaskPolicy } from '../policy.ts';
 import { decodePolicy, encodePolicy, MOST_SLOTS } from '../policy.ts';
+import { recordUnion } from '../record-union.ts';
 import type { Certificate, Descriptor, ModelEntry } from '../statements.ts';
 import { certificateCodec, descriptorCodec, field, modelEntryCodec } from '../statements.ts';
 
@@ -52,8 +53,7 @@ const { ctx, hash, joinTag, root, slot, user, view } = field;
 const namedSlots = list(MOST_SLOTS, record({ slot, joinTag }));
 const policyCodec: Codec<TaskPolicy> = { name: 'policy', encode: encodePolicy, decode: decodePolicy };
 
-type Body<Kind> = Omit<Extract<AuthorityRecord, { kind: Kind }>, 'kind'>;
-const codecs: { readonly [Kind in AuthorityRecord['kind']]: Message<Body<Kind>> } = {
+const codec: Codec<AuthorityRecord> = recordUnion('authority record', KIND.taskCreated, {
   'task-created': message(KIND.taskCreated, 'task-created', { policy: nested(policyCodec, 512) }),
   'device-enrolled': message(KIND.deviceEnrolled, 'device-enrolled', { certificate: nested(certificateCodec, 512) }),
   'device-revoked': message(KIND.deviceRevoked, 'device-revoked', { user, at: u53 as Field<Millis> }),
@@ -76,21 +76,11 @@ const codecs: { readonly [Kind in AuthorityRecord['kind']]: Message<Body<Kind>> 
   'buffer-unknown': message(KIND.bufferUnknown, 'buffer-unknown', { ctx }),
   'model-appended': message(KIND.modelAppended, 'model-appended', { entry: nested(modelEntryCodec, 512) }),
   'branch-begun': message(KIND.branchBegun, 'branch-begun', { branch: fixed(16) }),
-};
+});
 
-export function encodeAuthorityRecord(entry: AuthorityRecord): Uint8Array {
-  return (codecs[entry.kind] as Message<object>).encode(entry);
-}
-
-const KIND_OFFSET = 2;
-const kinds = Object.keys(codecs) as AuthorityRecord['kind'][];
-
+export const encodeAuthorityRecord = codec.encode;
 /** Throws `DecodeError` for anything that is not a record. */
-export function decodeAuthorityRecord(bytes: Uint8Array): AuthorityRecord {
-  const index = (bytes[KIND_OFFSET] ?? 0) - KIND.taskCreated;
-  const kind = kinds[index] ?? 'task-created';
-  return { kind, ...(codecs[kind] as Message<object>).decode(bytes) } as AuthorityRecord;
-}
+export const decodeAuthorityRecord = codec.decode;
 
 const linkLayout = message<{ previous: Uint8Array; record: Uint8Array }>(KIND.logLink, 'logLink', {
   previous: hash,
@@ -101,6 +91,5 @@ export const EMPTY_LOG_HASH: Uint8Array = new Uint8Array(32);
 
 /** Hash of the log with one more record. */
 export function nextLogHash(suite: Suite, previous: Uint8Array, entry: AuthorityRecord): Uint8Array {
-  const record = (codecs[entry.kind] as Message<object>).hash(suite, entry);
-  return linkLayout.hash(suite, { previous, record });
+  return linkLayout.hash(suite, { previous, record: suite.sha256(encodeAuthorityRecord(entry)) });
 }

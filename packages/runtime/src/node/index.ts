@@ -6,5 +6,7 @@ export { createNodeKeystream } from './keystream.ts';
 export { nodeRandomBytes } from './random.ts';
 export { createNodeSigner } from './signer.ts';
 export { nodeSuite } from './suite.ts';
+export type { WorkerModule } from './worker-module.ts';
+export { workerModule } from './worker-module.ts';
 export type { WorkerPool, WorkerPoolOptions } from './worker-pool.ts';
 export { createWorkerPool, serveWorker } from './worker-pool.ts';

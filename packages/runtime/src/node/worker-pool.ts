@@ -12,6 +12,8 @@ export interface WorkerPool<Task, Result> {
 export interface WorkerPoolOptions {
   /** A module that calls `serveWorker`. */
   readonly script: URL;
+  /** Node's options for the workers; those of the process by default. */
+  readonly execArgv?: readonly string[];
   readonly size: number;
   /** Given to every worker once, as node:worker_threads' `workerData`. */
   readonly workerData?: unknown;
@@ -26,7 +28,7 @@ interface Waiting<Task, Result> {
 type Answer<Result> = { readonly result: Result } | { readonly error: unknown };
 
 export function createWorkerPool<Task, Result>(options: WorkerPoolOptions): WorkerPool<Task, Result> {
-  const { script, size, workerData } = options;
+  const { script, execArgv, size, workerData } = options;
   if (!Number.isInteger(size) || size < 1) throw new RangeError(`size must be a positive integer, got ${size}`);
   const queue: Waiting<Task, Result>[] = [];
   const idle: Worker[] = [];
@@ -47,7 +49,7 @@ export function createWorkerPool<Task, Result>(options: WorkerPoolOptions): Work
     busy.clear();
   };
   const workers = Array.from({ length: size }, () => {
-    const worker = new Worker(script, { workerData });
+    const worker = new Worker(script, { workerData, ...(execArgv !== undefined && { execArgv: [...execArgv] }) });
     worker.on('message', (answer: Answer<Result>) => {
       const waiting = busy.get(worker);
       busy.delete(worker);

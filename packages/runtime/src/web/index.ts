@@ -4,4 +4,5 @@ export { createTrainingKernel } from '../training-kernel.ts';
 export { createWasmVectorKernel } from '../vector-kernel.ts';
 export { createWebKeystream } from './keystream.ts';
 export { webRandomBytes } from './random.ts';
+export { createWebSigner } from './signer.ts';
 export { webSuite } from './suite.ts';

@@ -1,0 +1,48 @@
+/** The configuration of an authority process: a JSON file, BASA_AUTHORITY_ variables, or both. */
+import type { ConfigSources } from '@basa/service';
+import { closed, commonKeys, commonOptions, readConfig, StartError, secretText, Type } from '@basa/service';
+import type { AuthorityOptions } from './create-authority.ts';
+import type { VaultSecret } from './vault.ts';
+
+const HOUR_MS = 3_600_000;
+
+const schema = Type.Object(
+  {
+    ...commonKeys,
+    passphrase: Type.Optional(secretText('what the keys at rest are sealed with; or keyFile')),
+    keyFile: Type.Optional(Type.String({ description: 'path of 32 random bytes' })),
+    witnessFile: Type.Optional(Type.String({ description: 'outside of the data folder, best on another disk' })),
+    epochHours: Type.Number({ exclusiveMinimum: 0, default: 24 }),
+    certificateDays: Type.Number({ exclusiveMinimum: 0, default: 365 }),
+    tickMs: Type.Optional(Type.Integer({ minimum: 10 })),
+    keyLimit: Type.Optional(
+      Type.Object({ burst: Type.Number({ minimum: 1 }), perSecond: Type.Number({ exclusiveMinimum: 0 }) }, closed),
+    ),
+  },
+  closed,
+);
+
+/** Where the configuration comes from. */
+export type AuthorityPlaces = Omit<ConfigSources, 'prefix'>;
+
+/** Throws a `StartError` that names the key. */
+export function readAuthorityConfig(places: AuthorityPlaces): AuthorityOptions {
+  const config = readConfig(schema, { ...places, prefix: 'BASA_AUTHORITY_' });
+  const { witnessFile, epochHours, certificateDays, tickMs, keyLimit } = config;
+  return {
+    ...commonOptions(config),
+    secret: secretOf(config),
+    epochMs: epochHours * HOUR_MS,
+    certificateMs: certificateDays * 24 * HOUR_MS,
+    ...(witnessFile !== undefined && { witness: witnessFile }),
+    ...(tickMs !== undefined && { tickMs }),
+    ...(keyLimit !== undefined && { keyLimit }),
+  };
+}
+
+function secretOf({ passphrase, keyFile }: { readonly passphrase?: string; readonly keyFile?: string }): VaultSecret {
+  if (passphrase !== undefined && keyFile === undefined) return { passphrase };
+  if (keyFile !== undefined && passphrase === undefined) return { keyFile };
+  const sentence = 'give either passphrase (BASA_AUTHORITY_PASSPHRASE, or passphraseFile) or keyFile';
+  throw new StartError('configuration', `configuration: ${sentence}`);
+}

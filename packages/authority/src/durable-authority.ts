@@ -1,0 +1,186 @@
+/**
+ * The core with its disk: every step's records are durable in one transaction before the step is confirmed, the witness
+ * follows, and only then may the answer leave. All of it is synchronous: one step at a time, by construction.
+ */
+import type { RandomBytes, Signer } from '@basa/masking';
+import { DecodeError, equalBytes } from '@basa/masking';
+import type {
+  AuthorityRecord,
+  AuthorityStep,
+  BasaEvent,
+  BufferRequest,
+  Descriptor,
+  Head,
+  Millis,
+  Refused,
+} from '@basa/protocol';
+import {
+  AttributeAuthority,
+  decodeAuthorityRecord,
+  EMPTY_LOG_HASH,
+  encodeAuthorityRecord,
+  headCodec,
+  nextLogHash,
+  refused,
+} from '@basa/protocol';
+import { nodeSuite } from '@basa/runtime/node';
+import { StartError } from '@basa/service';
+import { Directory } from './directory.ts';
+import type { KeyEpochs } from './key-epochs.ts';
+import type { AuthorityStore } from './store.ts';
+import type { Witness } from './witness.ts';
+
+export interface DurableAuthorityTools {
+  readonly store: AuthorityStore;
+  readonly signer: Signer;
+  readonly epochs: KeyEpochs;
+  readonly witness: Witness;
+  readonly randomBytes: RandomBytes;
+  readonly epochMs: number;
+  /** How long the keys of a closed buffer can be asked for again, if its sum never became a model. */
+  readonly closedGraceMs: number;
+  onEvent(event: BasaEvent): void;
+}
+
+/** What is written in the transaction of a step besides its records. */
+export interface Alongside {
+  write(): void;
+  /** It is durable. */
+  written?(): void;
+}
+
+const PAGE = 1000;
+
+export class DurableAuthority {
+  readonly core: AttributeAuthority;
+  readonly directory: Directory = new Directory();
+  readonly #tools: DurableAuthorityTools;
+  #sequence = 0;
+  #hash: Uint8Array = EMPTY_LOG_HASH;
+  #head: { readonly sequence: number; readonly bytes: Uint8Array } | undefined;
+
+  /** Replays the log and checks its hash chain; nothing is written. */
+  constructor(tools: DurableAuthorityTools) {
+    this.#tools = tools;
+    const ports = {
+      suite: nodeSuite,
+      signer: tools.signer,
+      issuerFor: (sealingKey: Uint8Array) => tools.epochs.issuerFor(sealingKey),
+    };
+    this.core = AttributeAuthority.restore(ports, this.#replay());
+  }
+
+  /** Compares the log with the witness: what others may have seen and is not here any more, was rolled back. */
+  start(): void {
+    const { witness, randomBytes } = this.#tools;
+    this.take(this.core.start(witness.read(), randomBytes(16)));
+    witness.write(this.core.head());
+  }
+
+  /** Makes the step durable, then true; gives its answer. */
+  take<Answer>(step: AuthorityStep<Answer>, alongside?: Alongside): Answer | Refused {
+    const { records, answer, events } = step;
+    if (records.length > 0) {
+      const stored = this.#chained(records);
+      try {
+        this.#tools.store.atomically(() => {
+          for (const [n, entry] of stored.entries()) this.#tools.store.append(this.#sequence + n + 1, entry);
+          alongside?.write();
+        });
+      } catch (error) {
+        this.core.discard();
+        throw error;
+      }
+      this.core.confirm();
+      alongside?.written?.();
+      this.#advance(records, stored.at(-1)?.hash ?? this.#hash);
+      this.#tools.witness.write(this.core.head());
+    }
+    for (const event of events) this.#tools.onEvent(event);
+    return answer;
+  }
+
+  /** The newest head, for every answer. */
+  headBytes(): Uint8Array {
+    if (this.#head?.sequence !== this.#sequence) {
+      this.#head = { sequence: this.#sequence, bytes: headCodec.encode(this.core.head()) };
+    }
+    return this.#head.bytes;
+  }
+
+  /** Somebody shows a head it was given. */
+  meet(seen: Head): void {
+    this.take(this.core.meetHead(seen, this.#tools.randomBytes(16)));
+  }
+
+  drawBuffer(request: BufferRequest, now: Millis): Descriptor | Refused {
+    const { epochs, randomBytes } = this.#tools;
+    const known = this.directory.task(request.task);
+    if (known === undefined) return refused('task-unknown');
+    const sealingKey = epochs.publicKeyOf(known.task, known.policy.engine, this.#epochAt(now));
+    const step = this.core.drawBuffer(request, { bufferId: randomBytes(16), sealingKey }, now);
+    return this.take(step, {
+      write: () => epochs.store(sealingKey),
+      written: () => epochs.confirm(sealingKey),
+    });
+  }
+
+  /** Aborts what is overdue, and destroys the keys of epochs that nothing needs any more. */
+  tick(now: Millis): void {
+    this.take(this.core.tick(now));
+    this.#tools.epochs.destroyOver(this.#epochAt(now), (sealingKey) =>
+      this.directory.buffersOf(sealingKey).every((ctx) => {
+        const buffer = this.core.buffer(ctx);
+        if (buffer?.status === 'open') return false;
+        if (buffer?.status !== 'closed' || buffer.version !== undefined) return true;
+        return now >= buffer.descriptor.closeBy + this.#tools.closedGraceMs;
+      }),
+    );
+  }
+
+  #epochAt(now: Millis): number {
+    return Math.floor(now / this.#tools.epochMs);
+  }
+
+  #chained(records: readonly AuthorityRecord[]): readonly { bytes: Uint8Array; hash: Uint8Array }[] {
+    let hash = this.#hash;
+    return records.map((entry) => {
+      hash = nextLogHash(nodeSuite, hash, entry);
+      return { bytes: encodeAuthorityRecord(entry), hash };
+    });
+  }
+
+  #advance(records: readonly AuthorityRecord[], hash: Uint8Array): void {
+    this.#sequence += records.length;
+    this.#hash = hash;
+    for (const entry of records) this.directory.add(entry);
+  }
+
+  #replay(): readonly AuthorityRecord[] {
+    const replayed: AuthorityRecord[] = [];
+    for (;;) {
+      const page = this.#tools.store.records(this.#sequence + 1, PAGE);
+      for (const { bytes, hash } of page) {
+        const entry = this.#decoded(bytes);
+        if (!equalBytes(nextLogHash(nodeSuite, this.#hash, entry), hash)) throw this.#damaged('its hash is another');
+        this.#advance([entry], hash);
+        replayed.push(entry);
+      }
+      if (page.length < PAGE) return replayed;
+    }
+  }
+
+  #decoded(bytes: Uint8Array): AuthorityRecord {
+    try {
+      return decodeAuthorityRecord(bytes);
+    } catch (error) {
+      if (error instanceof DecodeError) throw this.#damaged(error.message);
+      throw error;
+    }
+  }
+
+  #damaged(what: string): StartError {
+    const sentence = `record ${this.#sequence + 1} of the log is damaged (${what})`;
+    return new StartError('dataFolder', `${sentence}; nothing was changed: restore the newest backup of the folder`);
+  }
+}

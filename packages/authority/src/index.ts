@@ -1,0 +1,10 @@
+/** The attribute authority as a service of its own. */
+export type { AuthorityPlaces } from './config.ts';
+export { readAuthorityConfig } from './config.ts';
+export type { Authority, AuthorityOptions } from './create-authority.ts';
+export { createAuthority } from './create-authority.ts';
+export { runAuthority } from './main.ts';
+export type { VaultSecret } from './vault.ts';
+export type { LogReport } from './verify-log.ts';
+export { verifyLog } from './verify-log.ts';
+export type { Witness } from './witness.ts';

@@ -1,0 +1,14 @@
+/** Events of the core as lines of the log: there is nothing secret in them. */
+import { toHex } from '@basa/masking';
+import type { BasaEvent } from '@basa/protocol';
+import type { ServiceApp } from '@basa/service';
+
+export function logEvent({ log }: Pick<ServiceApp, 'log'>, event: BasaEvent): void {
+  const named = Object.entries(event).map(([key, value]) => [key, value instanceof Uint8Array ? toHex(value) : value]);
+  log[levelOf(event)]({ event: Object.fromEntries(named) }, event.kind);
+}
+
+function levelOf({ kind }: BasaEvent): 'error' | 'warn' | 'info' {
+  if (kind === 'authority-rolled-back') return 'error';
+  return kind === 'server-fault' ? 'warn' : 'info';
+}

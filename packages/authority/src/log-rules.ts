@@ -1,0 +1,171 @@
+/** The rules an authority promises, checked record by record: signatures, one key a slot, one close a buffer, one model a version. */
+import { equalBytes, toHex } from '@basa/masking';
+import type { AuthorityRecord, BufferClosed, Descriptor, KeyIssued, ModelEntry } from '@basa/protocol';
+import {
+  certificateCodec,
+  ctxOf,
+  descriptorCodec,
+  isSigned,
+  modelEntryCodec,
+  taskIdOf,
+  userIdOf,
+} from '@basa/protocol';
+import { nodeSuite } from '@basa/runtime/node';
+
+interface AuditedBuffer {
+  readonly descriptor: Descriptor;
+  state: 'open' | 'closed' | 'aborted' | 'unknown' | 'used';
+  readonly slots: Map<number, KeyIssued>;
+  readonly users: Set<string>;
+}
+
+type Kind = AuthorityRecord['kind'];
+const NO_COUNTS: Record<Kind, number> = {
+  'task-created': 0,
+  'device-enrolled': 0,
+  'device-revoked': 0,
+  'buffer-drawn': 0,
+  'key-issued': 0,
+  'buffer-closed': 0,
+  'buffer-aborted': 0,
+  'buffer-unknown': 0,
+  'model-appended': 0,
+  'branch-begun': 0,
+};
+
+export class LogRules {
+  readonly counts: Record<Kind, number> = { ...NO_COUNTS };
+  doubleIssues = 0;
+  /** The newest branch; undefined while the log was never found rolled back. */
+  branch: Uint8Array | undefined;
+  readonly #authorityKey: Uint8Array;
+  readonly #models = new Map<string, ModelEntry[]>();
+  readonly #devices = new Set<string>();
+  readonly #revoked = new Set<string>();
+  readonly #buffers = new Map<string, AuditedBuffer>();
+
+  constructor(authorityKey: Uint8Array) {
+    this.#authorityKey = authorityKey;
+  }
+
+  /** What this record breaks, in the light of those before it. */
+  check(entry: AuthorityRecord): readonly string[] {
+    this.counts[entry.kind]++;
+    switch (entry.kind) {
+      case 'task-created':
+        this.#models.set(toHex(taskIdOf(nodeSuite, entry.policy)), []);
+        return [];
+      case 'device-enrolled':
+        return this.#enrolled(entry.certificate);
+      case 'device-revoked':
+        this.#revoked.add(toHex(entry.user));
+        return this.#devices.has(toHex(entry.user)) ? [] : ['a device that was never enrolled'];
+      case 'buffer-drawn':
+        return this.#drawn(entry.descriptor);
+      case 'key-issued':
+        return this.#inBuffer(entry.ctx, (buffer) => this.#issued(buffer, entry));
+      case 'buffer-closed':
+        return this.#inBuffer(entry.ctx, (buffer) => closedProblems(buffer, entry));
+      case 'buffer-aborted':
+      case 'buffer-unknown':
+        return this.#inBuffer(entry.ctx, (buffer) => {
+          const wasOpen = buffer.state === 'open';
+          buffer.state = entry.kind === 'buffer-aborted' ? 'aborted' : 'unknown';
+          return wasOpen ? [] : ['the buffer was not open'];
+        });
+      case 'model-appended':
+        return this.#appended(entry.entry);
+      case 'branch-begun':
+        this.branch = entry.branch;
+        return [];
+    }
+  }
+
+  #enrolled(certificate: Parameters<typeof certificateCodec.encode>[0]): readonly string[] {
+    const user = toHex(userIdOf(nodeSuite, certificate.deviceKey));
+    this.#devices.add(user);
+    return [
+      ...(isSigned(nodeSuite, certificateCodec, certificate, this.#authorityKey)
+        ? []
+        : ['the signature does not verify']),
+      ...(this.#models.has(toHex(certificate.task)) ? [] : ['there is no such task']),
+      ...(this.#revoked.has(user) ? ['the device was revoked'] : []),
+    ];
+  }
+
+  #drawn(descriptor: Descriptor): readonly string[] {
+    const ctx = toHex(ctxOf(nodeSuite, descriptor));
+    const isKnown = this.#buffers.has(ctx);
+    this.#buffers.set(ctx, { descriptor, state: 'open', slots: new Map(), users: new Set() });
+    return [
+      ...(isSigned(nodeSuite, descriptorCodec, descriptor, this.#authorityKey)
+        ? []
+        : ['the signature does not verify']),
+      ...(this.#models.has(toHex(descriptor.task)) ? [] : ['there is no such task']),
+      ...(isKnown ? ['the buffer was drawn before'] : []),
+    ];
+  }
+
+  #issued(buffer: AuditedBuffer, issued: KeyIssued): readonly string[] {
+    const isDouble = buffer.slots.has(issued.slot);
+    if (isDouble) this.doubleIssues++;
+    const user = toHex(issued.user);
+    const isSecond = buffer.users.has(user);
+    buffer.slots.set(issued.slot, issued);
+    buffer.users.add(user);
+    return [
+      ...(isDouble ? [`the key of slot ${issued.slot} was issued before`] : []),
+      ...(isSecond ? ['the user holds another slot of the buffer'] : []),
+      ...(buffer.state === 'open' ? [] : [`the buffer is ${buffer.state}`]),
+      ...(issued.slot < buffer.descriptor.bufferSize ? [] : ['there is no such slot']),
+      ...(this.#devices.has(user) ? [] : ['the device was never enrolled']),
+      ...(this.#revoked.has(user) ? ['the device was revoked'] : []),
+      ...(equalBytes(userIdOf(nodeSuite, issued.deviceKey), issued.user) ? [] : ['the device key is of another user']),
+    ];
+  }
+
+  #appended(entry: ModelEntry): readonly string[] {
+    const log = this.#models.get(toHex(entry.task));
+    if (log === undefined) return ['there is no such task'];
+    const before = log.at(-1);
+    const previous = before === undefined ? new Uint8Array(32) : nodeSuite.sha256(modelEntryCodec.statement(before));
+    const problems = [
+      ...(isSigned(nodeSuite, modelEntryCodec, entry, this.#authorityKey) ? [] : ['the signature does not verify']),
+      ...(entry.version === log.length ? [] : [`version ${entry.version} instead of ${log.length}`]),
+      ...(equalBytes(entry.previous, previous) ? [] : ['does not follow the version before it']),
+    ];
+    log.push(entry);
+    if (entry.version === 0) return problems;
+    return [
+      ...problems,
+      ...this.#inBuffer(entry.ctx, (buffer) => {
+        const wasClosed = buffer.state === 'closed';
+        buffer.state = 'used';
+        return wasClosed ? [] : ['its buffer was not closed, or made another version'];
+      }),
+    ];
+  }
+
+  #inBuffer(ctx: Uint8Array, check: (buffer: AuditedBuffer) => readonly string[]): readonly string[] {
+    const buffer = this.#buffers.get(toHex(ctx));
+    return buffer === undefined ? ['there is no such buffer'] : check(buffer);
+  }
+}
+
+function closedProblems(buffer: AuditedBuffer, { accepted, dropped }: BufferClosed): readonly string[] {
+  const wasOpen = buffer.state === 'open';
+  buffer.state = 'closed';
+  const strangers = accepted.filter(({ slot, joinTag }) => {
+    const issued = buffer.slots.get(slot);
+    return issued === undefined || !equalBytes(issued.joinTag, joinTag);
+  });
+  const slots = [...accepted, ...dropped].map(({ slot }) => slot);
+  const tags = [...accepted, ...dropped].map(({ joinTag }) => toHex(joinTag));
+  const isOnce = new Set(slots).size === slots.length && new Set(tags).size === tags.length;
+  return [
+    ...(wasOpen ? [] : ['the buffer was not open']),
+    ...(accepted.length >= buffer.descriptor.minimum ? [] : ['fewer accepted slots than the minimum']),
+    ...strangers.map(({ slot }) => `slot ${slot} is accepted, but its key was issued to another or nobody`),
+    ...(isOnce ? [] : ['a slot or a join tag stands in it twice']),
+  ];
+}

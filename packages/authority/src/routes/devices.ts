@@ -1,0 +1,89 @@
+/** Devices: tokens and lists for operators, enrolment for devices, revocation at once. */
+import { fromHex } from '@basa/masking';
+import type { UserId } from '@basa/protocol';
+import { AUTHORITY_PATH, certificateCodec } from '@basa/protocol';
+import { answers, closed, deviceOf, fail, granted, hexText, sendBytes, Type, wireBytes } from '@basa/service';
+import { enrol, makeTokens } from '../enrolment.ts';
+import { taskOf, taskParams } from './names.ts';
+import type { RouteTools } from './route-tools.ts';
+
+const MOST_AT_ONCE = 1000;
+
+export function deviceRoutes({ service, authority, store, enrolment, now }: RouteTools): void {
+  const { app, requireRole, requireDevice } = service;
+
+  app.post(
+    AUTHORITY_PATH.tokens(':task'),
+    {
+      onRequest: requireRole('operator'),
+      schema: {
+        summary: 'Makes enrolment tokens, each for one device (operator)',
+        params: taskParams,
+        body: Type.Object(
+          { count: Type.Integer({ minimum: 1, maximum: MOST_AT_ONCE }), endsAt: Type.Integer({ minimum: 0 }) },
+          closed,
+        ),
+        response: answers(Type.Object({ tokens: Type.Array(Type.String()) })),
+      },
+    },
+    async (request) => {
+      if (request.body.endsAt <= now()) fail('malformed', { detail: 'body/endsAt is in the past' });
+      return { tokens: [...makeTokens(enrolment, taskOf(authority, request.params), request.body)] };
+    },
+  );
+
+  app.put(
+    AUTHORITY_PATH.allowList(':task'),
+    {
+      onRequest: requireRole('operator'),
+      bodyLimit: 100 * MOST_AT_ONCE,
+      schema: {
+        summary: 'Adds devices to the allow-list (operator)',
+        params: taskParams,
+        body: Type.Object({ deviceKeys: Type.Array(hexText(32), { maxItems: MOST_AT_ONCE }) }, closed),
+        response: answers(Type.Object({ allowed: Type.Integer({ description: 'devices on the list now' }) })),
+      },
+    },
+    async (request) => {
+      const { task } = taskOf(authority, request.params);
+      store.atomically(() => {
+        for (const deviceKey of request.body.deviceKeys) store.allow(task, fromHex(deviceKey) as Uint8Array);
+      });
+      return { allowed: store.countAllowed(task) };
+    },
+  );
+
+  app.post(
+    AUTHORITY_PATH.enrolments(':task'),
+    {
+      onRequest: requireDevice(),
+      schema: {
+        summary: 'Enrols the device that signs',
+        params: taskParams,
+        body: Type.Object({ token: Type.Optional(Type.String({ maxLength: 128 })) }, closed),
+        response: answers(wireBytes('certificate')),
+      },
+    },
+    async (request, reply) => {
+      const known = taskOf(authority, request.params);
+      const certificate = enrol(enrolment, known, deviceOf(request), request.body.token, now());
+      return sendBytes(reply, certificateCodec.encode(certificate));
+    },
+  );
+
+  app.post(
+    AUTHORITY_PATH.revocations,
+    {
+      onRequest: requireRole('operator'),
+      schema: {
+        summary: 'Revokes a device, at once (operator)',
+        body: Type.Object({ user: hexText(32, 'SHA-256 of the device key') }, closed),
+        response: answers(Type.Object({ revoked: Type.Literal(true) })),
+      },
+    },
+    async (request) => {
+      granted(authority.take(authority.core.revoke(fromHex(request.body.user) as UserId, now())));
+      return { revoked: true as const };
+    },
+  );
+}

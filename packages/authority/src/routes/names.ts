@@ -1,0 +1,22 @@
+/** Names in paths: 32 bytes in hexadecimal. */
+import { fromHex } from '@basa/masking';
+import type { Ctx, TaskId } from '@basa/protocol';
+import { fail, hexText, Type } from '@basa/service';
+import type { KnownTask } from '../directory.ts';
+import type { DurableAuthority } from '../durable-authority.ts';
+
+export const taskParams = Type.Object({ task: hexText(32, 'SHA-256 of the policy') });
+export const bufferParams = Type.Object({ ctx: hexText(32, 'SHA-256 of the descriptor') });
+
+export function taskOf(authority: DurableAuthority, { task }: { readonly task: string }): KnownTask {
+  return authority.directory.task(named(task) as TaskId) ?? fail('task-unknown');
+}
+
+export function ctxOfPath({ ctx }: { readonly ctx: string }): Ctx {
+  return named(ctx) as Ctx;
+}
+
+/** The schema has seen the text. */
+function named(hex: string): Uint8Array {
+  return fromHex(hex) ?? fail('malformed', { detail: 'a name is lower-case hexadecimal' });
+}

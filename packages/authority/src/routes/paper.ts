@@ -1,0 +1,55 @@
+/** UNSAFE: the authority of `paper` mode, mounted with `unsafePaperMode` only. Its keys are in no log. */
+import { toHex } from '@basa/masking';
+import { AUTHORITY_PATH, issuePaperKey, paperTicketCodec } from '@basa/protocol';
+import { nodeSuite } from '@basa/runtime/node';
+import { answers, bytesOf, deviceOf, fail, granted, sendBytes, wireBytes } from '@basa/service';
+import type { KnownTask } from '../directory.ts';
+import { PAPER_EPOCH } from '../key-epochs.ts';
+import { taskOf, taskParams } from './names.ts';
+import type { RouteTools } from './route-tools.ts';
+
+export function unsafePaperRoutes({ service, authority, store, epochs, keyLimits }: RouteTools): void {
+  const { app, requireDevice } = service;
+
+  const sealingKeyOf = ({ task, policy }: KnownTask): Uint8Array => {
+    const publicKey = epochs.publicKeyOf(task, policy.engine, PAPER_EPOCH);
+    store.atomically(() => epochs.store(publicKey));
+    epochs.confirm(publicKey);
+    return publicKey;
+  };
+
+  app.get(
+    AUTHORITY_PATH.unsafePaperSealingKey(':task'),
+    {
+      schema: {
+        summary: 'UNSAFE: what users of paper mode seal with (only with unsafePaperMode)',
+        params: taskParams,
+        response: answers(wireBytes('sealing key')),
+      },
+    },
+    async (request, reply) => sendBytes(reply, sealingKeyOf(taskOf(authority, request.params))),
+  );
+
+  app.post(
+    AUTHORITY_PATH.unsafePaperKeys(':task'),
+    {
+      onRequest: requireDevice({ limits: keyLimits }),
+      schema: {
+        summary: 'UNSAFE: the key of a position of paper mode (only with unsafePaperMode)',
+        params: taskParams,
+        body: wireBytes('paperTicket'),
+        response: answers(wireBytes('key')),
+      },
+    },
+    async (request, reply) => {
+      const known = taskOf(authority, request.params);
+      const { user } = deviceOf(request);
+      if (authority.directory.isRevoked(user)) fail('revoked');
+      if (!known.certificates.has(toHex(user))) fail('not-enrolled');
+      const issuer = epochs.issuerFor(sealingKeyOf(known)) ?? fail('internal');
+      const ports = { suite: nodeSuite, issuer, serverKey: known.policy.serverKey };
+      const { key } = granted(issuePaperKey(ports, user, paperTicketCodec.decode(bytesOf(request))));
+      return sendBytes(reply, key);
+    },
+  );
+}

@@ -1,0 +1,17 @@
+/** What every route of the authority works with. */
+import type { Millis } from '@basa/protocol';
+import type { Service, TokenBuckets } from '@basa/service';
+import type { DurableAuthority } from '../durable-authority.ts';
+import type { EnrolmentTools } from '../enrolment.ts';
+import type { KeyEpochs } from '../key-epochs.ts';
+import type { AuthorityStore } from '../store.ts';
+
+export interface RouteTools {
+  readonly service: Service;
+  readonly authority: DurableAuthority;
+  readonly store: AuthorityStore;
+  readonly epochs: KeyEpochs;
+  readonly enrolment: EnrolmentTools;
+  readonly keyLimits: TokenBuckets;
+  now(): Millis;
+}

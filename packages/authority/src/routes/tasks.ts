@@ -1,0 +1,102 @@
+/** Tasks: their policies, and the append-only logs of their models. */
+import { toHex } from '@basa/masking';
+import { AUTHORITY_PATH, decodePolicy, encodePolicy, modelAppendCodec, modelEntryCodec } from '@basa/protocol';
+import { answers, bytesOf, fail, granted, hexText, sendBytes, Type, wireBytes } from '@basa/service';
+import { masterKeysOf } from '../engines.ts';
+import { taskOf, taskParams } from './names.ts';
+import type { RouteTools } from './route-tools.ts';
+
+export function taskRoutes({ service, authority, now }: RouteTools): void {
+  const { app, requireRole } = service;
+  const { core, directory } = authority;
+
+  const about = Type.Object({ publicKey: hexText(32), time: Type.Integer(), head: Type.String() });
+  app.get(
+    AUTHORITY_PATH.about,
+    { schema: { summary: 'The public key of the authority', response: answers(about) } },
+    async () => ({ publicKey: toHex(core.publicKey), time: now(), head: toHex(authority.headBytes()) }),
+  );
+
+  app.post(
+    AUTHORITY_PATH.tasks,
+    {
+      onRequest: requireRole('operator'),
+      schema: {
+        summary: 'Creates a task (operator)',
+        body: wireBytes('policy'),
+        response: answers(Type.Object({ task: hexText(32) })),
+      },
+    },
+    async (request) => {
+      const policy = decodePolicy(bytesOf(request));
+      if (masterKeysOf(policy.engine) === undefined) {
+        fail('policy-invalid', { detail: `engine ${policy.engine} hides nothing or is not known` });
+      }
+      return { task: toHex(granted(authority.take(core.createTask(policy))).task) };
+    },
+  );
+
+  const listed = Type.Object({
+    task: hexText(32),
+    name: Type.String(),
+    version: Type.Optional(Type.Integer({ description: 'of the newest model; left out before the first' })),
+    devices: Type.Integer(),
+  });
+  app.get(
+    AUTHORITY_PATH.tasks,
+    {
+      onRequest: requireRole('operator'),
+      schema: { summary: 'All tasks (operator)', response: answers(Type.Object({ tasks: Type.Array(listed) })) },
+    },
+    async () => ({
+      tasks: directory.tasks().map((known) => {
+        const newest = known.models.at(-1);
+        return {
+          task: toHex(known.task),
+          name: Buffer.from(known.policy.name).toString('utf8'),
+          ...(newest === undefined ? {} : { version: newest.version }),
+          devices: directory.countDevices(known),
+        };
+      }),
+    }),
+  );
+
+  app.get(
+    AUTHORITY_PATH.policy(':task'),
+    { schema: { summary: 'The policy of a task', params: taskParams, response: answers(wireBytes('policy')) } },
+    async (request, reply) => sendBytes(reply, encodePolicy(taskOf(authority, request.params).policy)),
+  );
+
+  app.post(
+    AUTHORITY_PATH.modelLog(':task'),
+    {
+      schema: {
+        summary: 'Appends a version to the model log (server)',
+        params: taskParams,
+        body: wireBytes('modelAppend'),
+        response: answers(wireBytes('modelEntry')),
+      },
+    },
+    async (request, reply) => {
+      const append = modelAppendCodec.decode(bytesOf(request));
+      if (toHex(append.task) !== request.params.task)
+        fail('malformed', { detail: 'modelAppend.task: not that of the path' });
+      return sendBytes(reply, modelEntryCodec.encode(granted(authority.take(core.appendModel(append)))));
+    },
+  );
+
+  const entryParams = Type.Object({
+    ...taskParams.properties,
+    version: Type.String({ pattern: '^(newest|[0-9]{1,15})$' }),
+  });
+  app.get(
+    AUTHORITY_PATH.modelEntry(':task', ':version'),
+    { schema: { summary: 'A version, or newest', params: entryParams, response: answers(wireBytes('modelEntry')) } },
+    async (request, reply) => {
+      const { models } = taskOf(authority, request.params);
+      const { version } = request.params;
+      const entry = version === 'newest' ? models.at(-1) : models[Number(version)];
+      return sendBytes(reply, modelEntryCodec.encode(entry ?? fail('model-not-logged')));
+    },
+  );
+}

@@ -1,0 +1,101 @@
+/**
+ * Secrets at rest. A passphrase (scrypt) or a key file gives the vault's key; every secret is sealed under a key of its own,
+ * derived from it, a fresh salt and the secret's name, so that none can stand in another's place.
+ */
+import { scryptSync } from 'node:crypto';
+import { readFileSync } from 'node:fs';
+import type { RandomBytes } from '@basa/masking';
+import { ascii, concatBytes, Secret } from '@basa/masking';
+import { nodeSuite } from '@basa/runtime/node';
+import { StartError } from '@basa/service';
+
+export type VaultSecret = { readonly passphrase: string } | { readonly keyFile: string };
+
+/** How the vault's key is made; stored beside what it seals. */
+export interface VaultParameters {
+  readonly kind: 'passphrase' | 'key-file';
+  readonly salt: Uint8Array;
+  /** scrypt's N, r and p; zero for a key file. */
+  readonly cost: number;
+  readonly blockSize: number;
+  readonly parallel: number;
+}
+
+export interface Vault {
+  /** `name` is authenticated: it says what the secret is for. */
+  seal(name: string, secret: Uint8Array): Uint8Array;
+  /** Undefined where this vault did not seal it under this name. */
+  open(name: string, sealed: Uint8Array): Uint8Array | undefined;
+  wipe(): void;
+}
+
+const KEY_BYTES = 32;
+const SALT_BYTES = 32;
+const LEAST_PASSPHRASE = 12;
+/** 128 MiB and about half a second for each guess. */
+const SCRYPT = { cost: 2 ** 17, blockSize: 8, parallel: 1 };
+
+export function freshParameters(secret: VaultSecret, randomBytes: RandomBytes): VaultParameters {
+  const salt = randomBytes(SALT_BYTES);
+  if ('keyFile' in secret) return { kind: 'key-file', salt, cost: 0, blockSize: 0, parallel: 0 };
+  if (secret.passphrase.length < LEAST_PASSPHRASE) {
+    throw new StartError('keys', `the passphrase must have at least ${LEAST_PASSPHRASE} characters`);
+  }
+  return { kind: 'passphrase', salt, ...SCRYPT };
+}
+
+export function openVault(secret: VaultSecret, parameters: VaultParameters, randomBytes: RandomBytes): Vault {
+  const key = new Secret(vaultKey(secret, parameters));
+  const aead = (name: string, salt: Uint8Array) => {
+    const info = ascii(`basa-authority-v1 ${name}`);
+    const sealingKey = nodeSuite.hkdf({ secret: key.reveal(), salt, info, length: KEY_BYTES });
+    // The key seals once: its salt is fresh.
+    return { key: sealingKey, nonce: new Uint8Array(12), associatedData: info };
+  };
+  return {
+    seal(name, plaintext) {
+      const salt = randomBytes(SALT_BYTES);
+      const input = aead(name, salt);
+      const sealed = concatBytes(salt, nodeSuite.seal({ ...input, plaintext }));
+      input.key.fill(0);
+      return sealed;
+    },
+    open(name, sealed) {
+      const input = aead(name, sealed.subarray(0, SALT_BYTES));
+      const opened = nodeSuite.open({ ...input, ciphertext: sealed.subarray(SALT_BYTES) });
+      input.key.fill(0);
+      return opened;
+    },
+    wipe: () => key.wipe(),
+  };
+}
+
+function vaultKey(secret: VaultSecret, parameters: VaultParameters): Uint8Array {
+  const { kind, salt, cost, blockSize, parallel } = parameters;
+  if ('keyFile' in secret) {
+    if (kind !== 'key-file') throw new StartError('keys', 'the keys are sealed with a passphrase; give it');
+    const bytes = readKeyFile(secret.keyFile);
+    const key = nodeSuite.hkdf({ secret: bytes, salt, info: ascii('basa-authority-v1 vault'), length: KEY_BYTES });
+    bytes.fill(0);
+    return key;
+  }
+  if (kind !== 'passphrase') throw new StartError('keys', 'the keys are sealed with a key file; give its path');
+  const limits = { N: cost, r: blockSize, p: parallel, maxmem: 256 * cost * blockSize };
+  return new Uint8Array(scryptSync(secret.passphrase.normalize('NFC'), salt, KEY_BYTES, limits));
+}
+
+function readKeyFile(path: string): Uint8Array {
+  let bytes: Uint8Array;
+  try {
+    bytes = new Uint8Array(readFileSync(path));
+  } catch (error) {
+    throw new StartError('keys', `the key file cannot be read: ${(error as Error).message}`);
+  }
+  if (bytes.length !== KEY_BYTES) {
+    throw new StartError(
+      'keys',
+      `the key file ${path} must hold exactly ${KEY_BYTES} random bytes, not ${bytes.length}`,
+    );
+  }
+  return bytes;
+}

@@ -1,0 +1,69 @@
+/**
+ * Verifies the log of an authority offline: that its records and its head belong together and are signed, and that the
+ * authority kept its own rules. It shares the codecs with the authority, not its state machine.
+ */
+import { ByteReader, DecodeError, equalBytes, toHex } from '@basa/masking';
+import type { AuthorityRecord, Head } from '@basa/protocol';
+import { decodeAuthorityRecord, EMPTY_LOG_HASH, FIRST_BRANCH, headCodec, isSigned, nextLogHash } from '@basa/protocol';
+import { nodeSuite } from '@basa/runtime/node';
+import { LogRules } from './log-rules.ts';
+
+export interface LogReport {
+  /** Whether nothing is wrong. */
+  readonly isGood: boolean;
+  /** What is wrong, with the record it was found at. */
+  readonly problems: readonly string[];
+  readonly records: number;
+  /** How often each kind of record occurs. */
+  readonly counts: Readonly<Record<AuthorityRecord['kind'], number>>;
+  /** Slots whose key was issued to two requests; there must be none. */
+  readonly doubleIssues: number;
+  /** The head the log ends with, in hexadecimal: compare it with the heads that devices and the server saw. */
+  readonly head: string | undefined;
+}
+
+export function verifyLog(bytes: Uint8Array, authorityKey: Uint8Array): LogReport {
+  const rules = new LogRules(authorityKey);
+  const problems: string[] = [];
+  let hash = EMPTY_LOG_HASH;
+  let records = 0;
+  let head: Head | undefined;
+  try {
+    const reader = new ByteReader(bytes);
+    for (;;) {
+      const length = reader.u32(`length of record ${records + 1}`);
+      if (length === 0) break;
+      const entry = decodeAuthorityRecord(reader.bytes(`record ${records + 1}`, length));
+      records++;
+      hash = nextLogHash(nodeSuite, hash, entry);
+      problems.push(...rules.check(entry).map((problem) => `record ${records} (${entry.kind}): ${problem}`));
+    }
+    head = headCodec.decode(reader.bytes('head', reader.remaining));
+    problems.push(...headProblems(head, authorityKey, { records, hash, branch: rules.branch }));
+  } catch (error) {
+    if (!(error instanceof DecodeError)) throw error;
+    problems.push(`after record ${records}: ${error.message}`);
+  }
+  return {
+    isGood: problems.length === 0,
+    problems,
+    records,
+    counts: rules.counts,
+    doubleIssues: rules.doubleIssues,
+    head: head === undefined ? undefined : toHex(headCodec.encode(head)),
+  };
+}
+
+function headProblems(
+  head: Head,
+  authorityKey: Uint8Array,
+  log: { readonly records: number; readonly hash: Uint8Array; readonly branch: Uint8Array | undefined },
+): readonly string[] {
+  const isOwn = isSigned(nodeSuite, headCodec, head, authorityKey);
+  return [
+    ...(isOwn ? [] : ['head: not signed by this authority']),
+    ...(head.sequence === log.records ? [] : [`head: counts ${head.sequence} records, the log has ${log.records}`]),
+    ...(equalBytes(head.hash, log.hash) ? [] : ['head: the hash of the log is another']),
+    ...(equalBytes(head.branch, log.branch ?? FIRST_BRANCH) ? [] : ['head: of another branch']),
+  ];
+}

@@ -1,0 +1,47 @@
+/** The witness: the newest head of the log, kept outside of the data folder, so that a rolled-back folder is noticed. */
+import { closeSync, fsyncSync, openSync, readFileSync, renameSync, writeSync } from 'node:fs';
+import { DecodeError, fromHex, toHex } from '@basa/masking';
+import type { Head } from '@basa/protocol';
+import { headCodec } from '@basa/protocol';
+
+export interface Witness {
+  /** Undefined where there is none, or what is there is no head. */
+  read(): Head | undefined;
+  /** It may lag behind the log, never run ahead: it is written when the records are durable. */
+  write(head: Head): void;
+}
+
+export function fileWitness(path: string): Witness {
+  return {
+    read() {
+      const bytes = fromHex(readText(path).trim());
+      if (bytes === undefined) return undefined;
+      try {
+        return headCodec.decode(bytes);
+      } catch (error) {
+        if (error instanceof DecodeError) return undefined;
+        throw error;
+      }
+    },
+    write(head) {
+      const fresh = `${path}.new`;
+      const file = openSync(fresh, 'w', 0o600);
+      try {
+        writeSync(file, `${toHex(headCodec.encode(head))}\n`);
+        fsyncSync(file); // else a power cut after the rename could leave an empty file
+      } finally {
+        closeSync(file);
+      }
+      renameSync(fresh, path);
+    },
+  };
+}
+
+function readText(path: string): string {
+  try {
+    return readFileSync(path, 'utf8');
+  } catch (error) {
+    if ((error as { code?: string }).code === 'ENOENT') return '';
+    throw error;
+  }
+}

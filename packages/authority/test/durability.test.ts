@@ -1,0 +1,218 @@
+/** What survives: a crash at every durable boundary, a disk that fails, and a data folder that was rolled back. */
+import { cpSync, rmSync } from 'node:fs';
+import { join } from 'node:path';
+import { toHex } from '@basa/masking';
+import type { BasaEvent, Head } from '@basa/protocol';
+import { AUTHORITY_PATH } from '@basa/protocol';
+import { nodeRandomBytes } from '@basa/runtime/node';
+import { afterEach, describe, expect, it, vi } from 'vitest';
+import type { Authority, Witness } from '../src/index.ts';
+import { AuthorityStore } from '../src/store.ts';
+import type { Answer } from './parties.ts';
+import {
+  ask,
+  askAs,
+  cleanUp,
+  freshHome,
+  newDevice,
+  OPERATOR,
+  seated,
+  stage,
+  start,
+  stop,
+  TestServer,
+  time,
+  userOf,
+} from './parties.ts';
+
+afterEach(async () => {
+  vi.restoreAllMocks();
+  await cleanUp();
+});
+
+/** The witness is written between the transaction and the answer: there the power is cut. */
+class CuttingWitness implements Witness {
+  head: Head | undefined;
+  onWrite: (() => void) | undefined;
+  read(): Head | undefined {
+    return this.head;
+  }
+  write(head: Head): void {
+    const cut = this.onWrite;
+    this.onWrite = undefined;
+    cut?.();
+    this.head = head;
+  }
+}
+
+describe('a power cut between the transaction and the answer', () => {
+  it('loses nothing: the disk as it was then gives the same answer to the same request', async () => {
+    const home = freshHome();
+    const witness = new CuttingWitness();
+    const authority = await start(home, { witness });
+
+    /** Takes the step with the power cut, then again: on the disk of that moment, and on the authority that lives on. */
+    let cuts = 0;
+    const survive = async (step: (at: Authority) => Promise<Answer>): Promise<Answer> => {
+      const image = join(home.root, `image-${++cuts}`);
+      const seen = witness.head;
+      witness.onWrite = () => {
+        cpSync(home.dataFolder, image, { recursive: true });
+        throw new Error('the power is cut');
+      };
+      expect((await step(authority)).status).toBe(500);
+      const restarted = new CuttingWitness();
+      restarted.head = seen;
+      const second = await start({ ...home, dataFolder: image }, { witness: restarted });
+      const again = await step(second);
+      expect([again.status, again.code]).toEqual([200, undefined]);
+      await stop(second);
+      const living = await step(authority);
+      expect(living.bytes).toEqual(again.bytes);
+      return living;
+    };
+
+    const server = new TestServer();
+    await survive((at) => server.createTask(at));
+    await survive((at) => server.appendModel(at, 0, new Uint8Array(32)));
+    const tokensPath = AUTHORITY_PATH.tokens(server.task);
+    const tokens = await ask(authority, tokensPath, { body: { count: 2, endsAt: time.now + 1000 }, token: OPERATOR });
+    const enrolled = [];
+    for (const token of tokens.json().tokens as string[]) {
+      const device = newDevice();
+      const path = AUTHORITY_PATH.enrolments(server.task);
+      enrolled.push({ device, certificate: (await survive((at) => askAs(device, at, path, { token }))).bytes });
+    }
+    const draw = server.drawRequest();
+    await survive((at) => ask(at, AUTHORITY_PATH.buffers, { body: draw }));
+    const buffer = await seated(authority, { server, enrolled });
+    const keys: Answer[] = [];
+    for (const slot of [0, 1]) {
+      const request = buffer.keyRequest(slot);
+      keys.push(await survive((at) => buffer.askKey(at, slot, request)));
+    }
+    const close = buffer.closeRequest([0, 1], keys);
+    await survive((at) => buffer.close(at, close));
+    await survive((at) => server.appendModel(at, 1, buffer.ctx));
+    const user = toHex(userOf((enrolled[0] as (typeof enrolled)[0]).device));
+    await survive((at) => ask(at, AUTHORITY_PATH.revocations, { body: { user }, token: OPERATOR }));
+    expect(cuts).toBe(10);
+  });
+});
+
+describe('a disk that fails', () => {
+  it('changes nothing: the request is refused, and served when there is space again', async () => {
+    const authority = await start(freshHome());
+    const world = await stage(authority, 2);
+    const buffer = await seated(authority, world);
+    const before = (await ask(authority, '/v1/health')).head;
+    const full = Object.assign(new Error('database or disk is full'), { code: 'ERR_SQLITE_ERROR', errcode: 13 });
+    const request = buffer.keyRequest(0);
+    vi.spyOn(AuthorityStore.prototype, 'append').mockImplementation(() => {
+      throw full;
+    });
+    for (let n = 0; n < 2; n++) expect((await buffer.askKey(authority, 0, request)).code).toBe('storage-full');
+    const answer = await ask(authority, '/v1/health');
+    expect([answer.status, answer.head]).toEqual([200, before]);
+    vi.restoreAllMocks();
+    expect((await buffer.askKey(authority, 0, request)).status).toBe(200);
+  });
+
+  it('cannot use up a token without the enrolment', async () => {
+    const authority = await start(freshHome());
+    const { server } = await stage(authority, 0);
+    const path = AUTHORITY_PATH.tokens(server.task);
+    const made = await ask(authority, path, { body: { count: 1, endsAt: time.now + 1 }, token: OPERATOR });
+    const [token] = made.json().tokens as string[];
+    const enrol = () => askAs(newDevice(), authority, AUTHORITY_PATH.enrolments(server.task), { token });
+    const { useToken } = AuthorityStore.prototype;
+    vi.spyOn(AuthorityStore.prototype, 'useToken').mockImplementation(function (this: AuthorityStore, ...values) {
+      useToken.apply(this, values);
+      throw Object.assign(new Error('no space'), { code: 'ENOSPC' });
+    });
+    expect((await enrol()).code).toBe('storage-full');
+    vi.restoreAllMocks();
+    expect((await enrol()).status).toBe(200);
+  });
+});
+
+/** An authority that issued a key in an open buffer, then went back to the folder from before that. */
+async function rolledBack({ withWitness }: { withWitness: boolean }) {
+  const home = freshHome();
+  const witness = join(home.root, 'witness');
+  let authority = await start(home, { witness });
+  const world = await stage(authority, 2);
+  const buffer = await seated(authority, world);
+  await stop(authority);
+  const snapshot = join(home.root, 'snapshot');
+  cpSync(home.dataFolder, snapshot, { recursive: true });
+  cpSync(witness, `${witness}.old`);
+
+  authority = await start(home, { witness });
+  const key = await buffer.askKey(authority, 0);
+  expect(key.status).toBe(200);
+  await stop(authority);
+  rmSync(home.dataFolder, { recursive: true });
+  cpSync(snapshot, home.dataFolder, { recursive: true });
+  if (withWitness) cpSync(`${witness}.old`, witness);
+  const events: BasaEvent[] = [];
+  authority = await start(home, { witness, onEvent: (event) => events.push(event) });
+  return { authority, buffer, world, head: key.head, events, home, witness };
+}
+
+describe('a rolled-back data folder', () => {
+  it('is met by the witness: what was open is unknown, no key is issued, nothing is released', async () => {
+    const { authority, buffer, world, events } = await rolledBack({ withWitness: false });
+    expect(events).toContainEqual({ kind: 'authority-rolled-back', givenUp: 1 });
+    expect((await buffer.outcome(authority)).status).toBe('unknown');
+    expect((await buffer.askKey(authority, 0)).code).toBe('buffer-not-open');
+    expect((await buffer.close(authority, buffer.closeRequest([], []))).code).toBe('buffer-over');
+    const next = await seated(authority, world); // new buffers work
+    expect((await next.askKey(authority, 0)).status).toBe(200);
+  });
+
+  it('with its witness is met by the head that a client saw, whatever it asks', async () => {
+    const { authority, buffer, events, head } = await rolledBack({ withWitness: true });
+    expect((await buffer.outcome(authority)).status).toBe('open');
+    expect(events).toEqual([]);
+    expect((await ask(authority, '/v1/health', { headers: { 'basa-head': head } })).status).toBe(200);
+    expect(events).toContainEqual({ kind: 'authority-rolled-back', givenUp: 1 });
+    expect((await buffer.outcome(authority)).status).toBe('unknown');
+    expect((await buffer.askKey(authority, 0)).code).toBe('buffer-not-open');
+    // Met once, it is over: the same head says nothing new.
+    const { head: after } = await ask(authority, '/v1/health', { headers: { 'basa-head': head } });
+    expect((await ask(authority, '/v1/health', { headers: { 'basa-head': after } })).head).toBe(after);
+  });
+
+  it('stays met after a restart', async () => {
+    const { authority, buffer, home, witness } = await rolledBack({ withWitness: false });
+    await stop(authority);
+    const events: BasaEvent[] = [];
+    const again = await start(home, { witness, onEvent: (event) => events.push(event) });
+    expect(events).toEqual([]);
+    expect((await buffer.outcome(again)).status).toBe('unknown');
+  });
+
+  it('is assumed where there is no witness any more', async () => {
+    const home = freshHome();
+    const authority = await start(home);
+    const buffer = await seated(authority, await stage(authority, 2));
+    await stop(authority);
+    rmSync(`${home.dataFolder}.witness`);
+    const again = await start(home);
+    expect((await buffer.outcome(again)).status).toBe('unknown');
+  });
+
+  it('is not assumed after a plain restart, and a head nobody signed proves nothing', async () => {
+    const home = freshHome();
+    const authority = await start(home);
+    const buffer = await seated(authority, await stage(authority, 2));
+    const { head } = await ask(authority, '/v1/health');
+    await stop(authority);
+    const again = await start(home);
+    expect((await ask(again, '/v1/health')).head).toBe(head);
+    const forged = head.slice(0, -128) + toHex(nodeRandomBytes(64));
+    await ask(again, '/v1/health', { headers: { 'basa-head': forged } });
+    expect((await buffer.outcome(again)).status).toBe('open');
+  });
+});

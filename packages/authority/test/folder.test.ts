@@ -1,0 +1,205 @@
+/** Data folders and secrets that do not fit: each is refused with a sentence, and nothing is changed. */
+import { execFileSync } from 'node:child_process';
+import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { AUTHORITY_PATH } from '@basa/protocol';
+import { nodeRandomBytes } from '@basa/runtime/node';
+import { openDatabase } from '@basa/service';
+import { afterEach, describe, expect, it } from 'vitest';
+import { verifyLog } from '../src/index.ts';
+import {
+  AUDITOR,
+  ask,
+  askAs,
+  cleanUp,
+  freshHome,
+  newDevice,
+  OPERATOR,
+  seated,
+  stage,
+  start,
+  stop,
+  stopAll,
+  time,
+} from './parties.ts';
+
+const mounted: string[] = [];
+afterEach(async () => {
+  await stopAll();
+  for (const folder of mounted.splice(0)) execFileSync('umount', ['--lazy', folder]);
+  await cleanUp();
+});
+
+/** A home with an authority that has stopped. */
+async function usedHome(secret: { passphrase: string } | undefined = undefined) {
+  const home = freshHome();
+  const authority = await start(home, secret === undefined ? {} : { secret });
+  const buffer = await seated(authority, await stage(authority, 2));
+  await stop(authority);
+  return { home, buffer, file: join(home.dataFolder, 'basa.sqlite') };
+}
+
+/** Changes the database behind the authority's back. */
+function meddle(folder: string, sql: string): void {
+  const { db, close } = openDatabase(folder, { application: 'authority', migrations: [''] });
+  db.exec(sql);
+  close();
+}
+
+describe('what opens the keys', () => {
+  it('a passphrase opens what it sealed, and a wrong one changes nothing', async () => {
+    const passphrase = 'correct horse battery staple';
+    const { home, file } = await usedHome({ passphrase });
+    const before = readFileSync(file);
+    await expect(start(home, { secret: { passphrase: 'correct horse battery stable' } })).rejects.toMatchObject({
+      reason: 'keys',
+      message: `the passphrase does not open the keys in ${home.dataFolder}; nothing was changed`,
+    });
+    await expect(start(home)).rejects.toThrow('the keys are sealed with a passphrase; give it');
+    expect(readFileSync(file)).toEqual(before);
+    expect((await ask(await start(home, { secret: { passphrase } }), '/v1/health')).status).toBe(200);
+  });
+
+  it('a key file opens what it sealed; another, a short one or none is refused', async () => {
+    const { home } = await usedHome();
+    const other = join(home.root, 'other');
+    writeFileSync(other, nodeRandomBytes(32));
+    await expect(start({ ...home, keyFile: other })).rejects.toThrow('the key file does not open the keys');
+    writeFileSync(other, nodeRandomBytes(31));
+    await expect(start({ ...home, keyFile: other })).rejects.toThrow('must hold exactly 32 random bytes, not 31');
+    await expect(start({ ...home, keyFile: '/nowhere' })).rejects.toThrow('the key file cannot be read');
+    await expect(start(home, { secret: { passphrase: 'whatever it may be' } })).rejects.toThrow(
+      'sealed with a key file',
+    );
+  });
+
+  it('a short passphrase is not taken for a new folder', async () => {
+    await expect(start(freshHome(), { secret: { passphrase: 'short' } })).rejects.toThrow('at least 12 characters');
+  });
+});
+
+describe('a data folder', () => {
+  it('of a server is refused', async () => {
+    const home = freshHome();
+    openDatabase(home.dataFolder, { application: 'server', migrations: ['CREATE TABLE a (x)'] }).close();
+    await expect(start(home)).rejects.toThrow('is the data folder of a BASA server; give the authority a folder');
+  });
+
+  it('of an authority is refused by a server', async () => {
+    const { home } = await usedHome();
+    const open = () => openDatabase(home.dataFolder, { application: 'server', migrations: ['CREATE TABLE a (x)'] });
+    expect(open).toThrow('is the data folder of a BASA authority; give the server a folder');
+  });
+
+  it('of a newer format is refused', async () => {
+    const { home } = await usedHome();
+    openDatabase(home.dataFolder, { application: 'authority', migrations: ['', ''] }).close();
+    await expect(start(home)).rejects.toThrow('has format 2, this version knows up to 1');
+  });
+
+  it('in use is refused', async () => {
+    const home = freshHome();
+    await start(home);
+    await expect(start(home)).rejects.toMatchObject({ reason: 'inUse' });
+  });
+
+  it.each([
+    [
+      'a changed record',
+      'UPDATE records SET bytes = zeroblob(40) WHERE sequence = 2',
+      /record 2 of the log is damaged/,
+    ],
+    ['a changed name in a record', REPLACED_NAME(), /record 1 of the log is damaged \(its hash is another\)/],
+    ['a lost record', 'DELETE FROM records WHERE sequence = 1', /record 1 of the log is damaged/],
+    ['a changed master key', 'UPDATE epochs SET sealed = zeroblob(80)', /the master key of epoch \d+ .* is damaged/],
+    ['a master key moved to another epoch', 'UPDATE epochs SET epoch = epoch + 1', /the master key of epoch/],
+  ])('with %s is refused', async (_, sql, sentence) => {
+    const { home } = await usedHome();
+    meddle(home.dataFolder, sql);
+    await expect(start(home)).rejects.toThrow(sentence);
+  });
+
+  it('whose file is damaged is refused', async () => {
+    const { home, file } = await usedHome();
+    const bytes = readFileSync(file);
+    writeFileSync(file, bytes.subarray(0, bytes.length / 2));
+    await expect(start(home)).rejects.toThrow(/is damaged .* restore the newest backup/);
+  });
+
+  it('that is new beside the witness of an earlier authority is refused', async () => {
+    const { home } = await usedHome();
+    rmSync(home.dataFolder, { recursive: true });
+    await expect(start(home)).rejects.toThrow('there is the witness of an earlier authority');
+  });
+
+  it('whose witness cannot be written is refused', async () => {
+    const witness = join(freshHome().root, 'no', 'such', 'folder');
+    await expect(start(freshHome(), { witness })).rejects.toThrow('the witness cannot be written (ENOENT)');
+  });
+
+  it('that holds its own witness works, with a warning', async () => {
+    const home = freshHome();
+    const lines: string[] = [];
+    const log = { level: 'warn' as const, stream: { write: (line: string) => void lines.push(line) } };
+    await start(home, { witness: join(home.dataFolder, 'witness'), log });
+    expect(lines.join('')).toContain('the witness lies inside the data folder');
+  });
+});
+
+it('a busy port is a sentence, and the folder is free again', async () => {
+  const first = await start(freshHome());
+  const home = freshHome();
+  const listen = { host: '127.0.0.1', port: Number(new URL(first.url).port) };
+  await expect(start(home, { listen })).rejects.toMatchObject({ reason: 'address' });
+  await start(home);
+});
+
+/** Small file systems need the right to mount. */
+function mount(options: string): string | undefined {
+  const folder = join(freshHome().root, 'mount');
+  mkdirSync(folder);
+  try {
+    execFileSync('mount', ['-t', 'tmpfs', '-o', options, 'none', folder], { stdio: 'ignore' });
+  } catch {
+    return undefined;
+  }
+  mounted.push(folder);
+  return folder;
+}
+
+it('a read-only disk is a sentence', async ({ skip }) => {
+  const folder = mount('ro,size=1m') ?? skip('mount is not permitted here');
+  await expect(start({ ...freshHome(), dataFolder: join(folder, 'data') })).rejects.toThrow(
+    'cannot be used as a data folder',
+  );
+});
+
+it('a full disk refuses what needs it, serves the rest, and loses nothing', async ({ skip }) => {
+  const folder = mount('size=600k') ?? skip('mount is not permitted here');
+  const home = { ...freshHome(), dataFolder: join(folder, 'data') };
+  const authority = await start(home, { addressLimit: { burst: 1e6, perSecond: 1e6 } });
+  const { server } = await stage(authority, 0);
+  const path = AUTHORITY_PATH.tokens(server.task);
+  const tokens: string[] = [];
+  let refused: string | undefined;
+  while (refused === undefined) {
+    const answer = await ask(authority, path, { body: { count: 100, endsAt: time.now + 1000 }, token: OPERATOR });
+    refused = answer.code;
+    if (answer.status === 200) tokens.push(...(answer.json().tokens as string[]));
+  }
+  expect(refused).toBe('storage-full');
+  expect((await ask(authority, AUTHORITY_PATH.policy(server.task))).status).toBe(200);
+  execFileSync('mount', ['-o', 'remount,size=4m', folder]);
+  const token = tokens.at(-1);
+  expect((await askAs(newDevice(), authority, AUTHORITY_PATH.enrolments(server.task), { token })).status).toBe(200);
+  const log = await ask(authority, AUTHORITY_PATH.log, { token: AUDITOR });
+  expect(verifyLog(log.bytes, authority.publicKey).problems).toEqual([]);
+  await stop(authority);
+  await stop(await start(home));
+});
+
+/** SQL that writes another task name into the first record, with the same length. */
+function REPLACED_NAME(): string {
+  const [from, to] = ['test', 'tast'].map((name) => Buffer.from(name).toString('hex').toUpperCase());
+  return `UPDATE records SET bytes = unhex(replace(hex(bytes), '${from}', '${to}')) WHERE sequence = 1`;
+}

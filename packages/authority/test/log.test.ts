@@ -1,0 +1,113 @@
+/** The log: verified offline by whoever holds it and the public key of the authority. */
+import { concatBytes, toHex } from '@basa/masking';
+import type { AuthorityRecord } from '@basa/protocol';
+import {
+  AUTHORITY_PATH,
+  decodeAuthorityRecord,
+  EMPTY_LOG_HASH,
+  encodeAuthorityRecord,
+  FIRST_BRANCH,
+  headCodec,
+  nextLogHash,
+} from '@basa/protocol';
+import { createNodeSigner, nodeRandomBytes, nodeSuite } from '@basa/runtime/node';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { verifyLog } from '../src/index.ts';
+import { AUDITOR, ask, cleanUp, freshHome, OPERATOR, seated, stage, start, userOf } from './parties.ts';
+
+afterAll(cleanUp);
+let bytes: Uint8Array;
+let head: string;
+let publicKey: Uint8Array;
+
+beforeAll(async () => {
+  const authority = await start(freshHome());
+  const world = await stage(authority, 3);
+  const buffer = await seated(authority, world);
+  const keys = [await buffer.askKey(authority, 0), await buffer.askKey(authority, 1)];
+  await buffer.close(authority, buffer.closeRequest([0, 1], keys));
+  await world.server.appendModel(authority, 1, buffer.ctx);
+  const user = toHex(userOf((world.enrolled[2] as (typeof world.enrolled)[0]).device));
+  await ask(authority, AUTHORITY_PATH.revocations, { body: { user }, token: OPERATOR });
+  ({ bytes, head } = await ask(authority, AUTHORITY_PATH.log, { token: AUDITOR }));
+  ({ publicKey } = authority);
+});
+
+/** The records of a log file. */
+function recordsOf(log: Uint8Array): AuthorityRecord[] {
+  const view = new DataView(log.buffer, log.byteOffset, log.length);
+  const records: AuthorityRecord[] = [];
+  for (let at = 0; view.getUint32(at, true) !== 0; ) {
+    const length = view.getUint32(at, true);
+    records.push(decodeAuthorityRecord(log.subarray(at + 4, at + 4 + length)));
+    at += 4 + length;
+  }
+  return records;
+}
+
+/** A log of these records, with a head of somebody's own making. */
+function logOf(records: readonly AuthorityRecord[]): Uint8Array {
+  const length = (value: number) => new Uint8Array(new Uint32Array([value]).buffer);
+  const body = {
+    branch: FIRST_BRANCH,
+    sequence: records.length,
+    hash: records.reduce((hash, entry) => nextLogHash(nodeSuite, hash, entry), EMPTY_LOG_HASH),
+  };
+  const signature = createNodeSigner(nodeRandomBytes(32)).sign(headCodec.statement(body));
+  const framed = records.map(encodeAuthorityRecord).flatMap((entry) => [length(entry.length), entry]);
+  return concatBytes(...framed, length(0), headCodec.encode({ ...body, signature }));
+}
+
+describe('the log of an authority', () => {
+  it('verifies, and says what happened', () => {
+    const report = verifyLog(bytes, publicKey);
+    expect(report).toMatchObject({ isGood: true, problems: [], records: 11, doubleIssues: 0, head });
+    expect(report.counts).toMatchObject({
+      'task-created': 1,
+      'device-enrolled': 3,
+      'device-revoked': 1,
+      'buffer-drawn': 1,
+      'key-issued': 2,
+      'buffer-closed': 1,
+      'model-appended': 2,
+    });
+  });
+
+  it('does not verify with any byte changed, or cut off anywhere', () => {
+    for (let at = 0; at < bytes.length; at += 5) {
+      const changed = bytes.slice();
+      changed[at] = (changed[at] as number) ^ 1;
+      expect([at, verifyLog(changed, publicKey).isGood]).toEqual([at, false]);
+    }
+    for (let length = 0; length < bytes.length; length += 97) {
+      expect(verifyLog(bytes.subarray(0, length), publicKey).isGood).toBe(false);
+    }
+  });
+
+  it('of another authority does not verify', () => {
+    expect(verifyLog(bytes, nodeRandomBytes(32)).problems).toContain('head: not signed by this authority');
+  });
+
+  it.each([
+    ['a key issued twice', 'key-issued', 'was issued before'],
+    ['a buffer closed twice', 'buffer-closed', 'the buffer was not open'],
+    ['a version appended twice', 'model-appended', 'instead of'],
+    ['a buffer drawn twice', 'buffer-drawn', 'the buffer was drawn before'],
+  ] as const)('that shows %s is found out', (_, kind, problem) => {
+    const records = recordsOf(bytes);
+    const repeated = records.filter((entry) => entry.kind === kind).at(-1) as AuthorityRecord;
+    const report = verifyLog(logOf([...records, repeated]), publicKey);
+    expect(report.problems.join('\n')).toContain(problem);
+    expect(report.doubleIssues).toBe(kind === 'key-issued' ? 1 : 0);
+  });
+
+  it.each([
+    ['a key for a device that was never enrolled', 'device-enrolled', 'the device was never enrolled'],
+    ['a key in no buffer', 'buffer-drawn', 'there is no such buffer'],
+    ['a slot accepted without a key', 'key-issued', 'its key was issued to another or nobody'],
+    ['a model from a buffer that was not closed', 'buffer-closed', 'its buffer was not closed'],
+  ] as const)('that shows %s is found out', (_, kind, problem) => {
+    const records = recordsOf(bytes).filter((entry) => entry.kind !== kind);
+    expect(verifyLog(logOf(records), publicKey).problems.join('\n')).toContain(problem);
+  });
+});

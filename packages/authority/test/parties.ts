@@ -1,0 +1,340 @@
+/** Parties that talk to a real authority over real HTTP: an operator, a server and devices, in as few words as the authority sees. */
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { ascii, RING_32, toHex } from '@basa/masking';
+import type { CloseAnswer, Ctx, DepositRoot, Descriptor, Outcome, Slot, TaskPolicy } from '@basa/protocol';
+import {
+  AUTHORITY_PATH,
+  authorityMessages,
+  bufferRequestCodec,
+  certificateCodec,
+  ctxOf,
+  depositStatementCodec,
+  descriptorCodec,
+  ENGINE,
+  encodePolicy,
+  HEADER,
+  joinTagOf,
+  millis,
+  modelAppendCodec,
+  openEnvelope,
+  outcomeCodec,
+  problemCodeOf,
+  taskIdOf,
+  ticketCodec,
+  userIdOf,
+  viewsOf,
+} from '@basa/protocol';
+import { createNodeSigner, nodeRandomBytes, nodeSuite } from '@basa/runtime/node';
+import { testDevice } from '../../../test/support/signed-request.ts';
+import type { Authority, AuthorityOptions } from '../src/index.ts';
+import { createAuthority } from '../src/index.ts';
+
+export const OPERATOR = 'operator-token';
+export const AUDITOR = 'auditor-token';
+const tokenHash = (token: string): string => toHex(nodeSuite.sha256(Buffer.from(token)));
+export const OPERATORS = [
+  { tokenHash: tokenHash(OPERATOR), roles: ['operator' as const] },
+  { tokenHash: tokenHash(AUDITOR), roles: ['auditor' as const] },
+];
+
+/** The hand of the clock in these tests. */
+export const time = { now: 1_800_000_000_000 };
+
+/** A folder for one authority: its data, its key file, its witness. Everything is removed after the test file. */
+export function freshHome(): { readonly root: string; readonly dataFolder: string; readonly keyFile: string } {
+  const root = mkdtempSync(join(tmpdir(), 'basa-authority-'));
+  homes.push(root);
+  const keyFile = join(root, 'key');
+  writeFileSync(keyFile, nodeRandomBytes(32), { mode: 0o600 });
+  return { root, dataFolder: join(root, 'data'), keyFile };
+}
+const homes: string[] = [];
+const running = new Set<Authority>();
+
+export async function start(
+  home: { readonly dataFolder: string; readonly keyFile: string },
+  more: Partial<AuthorityOptions> = {},
+): Promise<Authority> {
+  const authority = await createAuthority({
+    dataFolder: home.dataFolder,
+    secret: { keyFile: home.keyFile },
+    clock: () => time.now,
+    tickMs: 1e9,
+    keyLimit: { burst: 1000, perSecond: 1000 },
+    operators: OPERATORS,
+    ...more,
+  });
+  running.add(authority);
+  return authority;
+}
+
+export async function stop(authority: Authority): Promise<void> {
+  running.delete(authority);
+  await authority.close();
+}
+
+export async function stopAll(): Promise<void> {
+  await Promise.all([...running].map(stop));
+}
+
+export async function cleanUp(): Promise<void> {
+  await stopAll();
+  for (const home of homes.splice(0)) rmSync(home, { recursive: true, force: true });
+}
+
+export interface Answer {
+  readonly status: number;
+  readonly bytes: Uint8Array;
+  readonly head: string;
+  /** Of a problem document. */
+  readonly code: string | undefined;
+  json(): { readonly tokens?: unknown; readonly [key: string]: unknown };
+}
+
+interface Ask {
+  readonly method?: string;
+  readonly body?: Uint8Array | object | undefined;
+  readonly token?: string;
+  readonly headers?: Record<string, string>;
+}
+
+export async function ask(
+  authority: Authority,
+  path: string,
+  { method, body, token, headers }: Ask = {},
+): Promise<Answer> {
+  const isBytes = body instanceof Uint8Array;
+  const answer = await fetch(authority.url + path, {
+    method: method ?? (body === undefined ? 'GET' : 'POST'),
+    headers: {
+      ...(body === undefined ? {} : { 'content-type': isBytes ? 'application/octet-stream' : 'application/json' }),
+      ...(token === undefined ? {} : { authorization: `Bearer ${token}` }),
+      ...headers,
+    },
+    ...(body === undefined ? {} : { body: isBytes ? Buffer.from(body) : JSON.stringify(body) }),
+  });
+  const bytes = new Uint8Array(await answer.arrayBuffer());
+  const json = () => JSON.parse(Buffer.from(bytes).toString('utf8'));
+  return {
+    status: answer.status,
+    bytes,
+    head: answer.headers.get(HEADER.head) ?? '',
+    code: answer.ok ? undefined : problemCodeOf(json()),
+    json,
+  };
+}
+
+export type Device = ReturnType<typeof testDevice>;
+export const newDevice = testDevice;
+export const userOf = (device: Device) => userIdOf(nodeSuite, device.deviceKey);
+
+/** A request that the device signs. */
+export function askAs(
+  device: Device,
+  authority: Authority,
+  path: string,
+  body: Uint8Array | object,
+  more: { readonly at?: number; readonly headers?: Record<string, string> } = {},
+): Promise<Answer> {
+  const bytes = body instanceof Uint8Array ? body : Buffer.from(JSON.stringify(body));
+  const signed = { audience: authority.publicKey, method: 'POST', target: path, body: bytes, at: more.at ?? time.now };
+  return ask(authority, path, { body, headers: { ...device.headers(signed), ...more.headers } });
+}
+
+/** The server of one task. */
+export class TestServer {
+  readonly signer = createNodeSigner(nodeRandomBytes(32));
+  readonly policy: TaskPolicy;
+
+  constructor(more: Partial<TaskPolicy> = {}) {
+    this.policy = {
+      name: ascii('test'),
+      engine: ENGINE.identityKem,
+      bufferSize: 3,
+      minimum: 2,
+      dimension: 8,
+      modulus: RING_32,
+      level: 1,
+      clip: 1,
+      staleness: { kind: 'constant' },
+      maxStaleness: 10,
+      manifestHash: new Uint8Array(32),
+      serverKey: this.signer.publicKey,
+      uploadLeaseMs: 1000,
+      openMs: 60_000,
+      closeMs: 60_000,
+      ...more,
+    };
+  }
+
+  get task() {
+    return taskIdOf(nodeSuite, this.policy);
+  }
+
+  createTask(authority: Authority): Promise<Answer> {
+    return ask(authority, AUTHORITY_PATH.tasks, { body: encodePolicy(this.policy), token: OPERATOR });
+  }
+
+  appendModel(authority: Authority, version: number, ctx: Uint8Array, modelHash = new Uint8Array(32).fill(version)) {
+    const body = { task: this.task, version, modelHash, ctx: ctx as Ctx };
+    const append = { ...body, signature: this.signer.sign(modelAppendCodec.statement(body)) };
+    return ask(authority, AUTHORITY_PATH.modelLog(this.task), { body: modelAppendCodec.encode(append) });
+  }
+
+  drawRequest(nonce: Uint8Array = nodeRandomBytes(16)): Uint8Array {
+    const body = { task: this.task, nonce };
+    return bufferRequestCodec.encode({ ...body, signature: this.signer.sign(bufferRequestCodec.statement(body)) });
+  }
+
+  async draw(authority: Authority): Promise<TestBuffer> {
+    const answer = await ask(authority, AUTHORITY_PATH.buffers, { body: this.drawRequest() });
+    if (answer.status !== 200) throw new Error(`no buffer: ${answer.code}`);
+    return new TestBuffer(this, descriptorCodec.decode(answer.bytes));
+  }
+}
+
+interface Seat {
+  readonly device: Device;
+  readonly certificate: Uint8Array;
+  readonly nonce: Uint8Array;
+  readonly root: DepositRoot;
+  readonly ephemeralSecret: Uint8Array;
+}
+
+/** One buffer, with the deposits in slot order. */
+export class TestBuffer {
+  readonly server: TestServer;
+  readonly descriptor: Descriptor;
+  readonly ctx: Ctx;
+  readonly seats: Seat[] = [];
+
+  constructor(server: TestServer, descriptor: Descriptor) {
+    this.server = server;
+    this.descriptor = descriptor;
+    this.ctx = ctxOf(nodeSuite, descriptor);
+  }
+
+  get #links() {
+    return this.seats.map((seat) => ({ joinTag: this.#tagOf(seat), root: seat.root }));
+  }
+
+  get #messages() {
+    return authorityMessages(this.descriptor.bufferSize);
+  }
+
+  #tagOf({ device, nonce }: Seat) {
+    return joinTagOf(nodeSuite, { ctx: this.ctx, user: userOf(device), nonce });
+  }
+
+  /** The device deposits and gets the next slot. */
+  seat(device: Device, certificate: Uint8Array): number {
+    const [root, ephemeralSecret] = [nodeRandomBytes(32) as DepositRoot, nodeRandomBytes(32)];
+    return this.seats.push({ device, certificate, nonce: nodeRandomBytes(16), root, ephemeralSecret }) - 1;
+  }
+
+  keyRequest(slot: number): Uint8Array {
+    const seat = this.seats[slot] as Seat;
+    const earlier = this.#links.slice(0, slot);
+    const ticketBody = {
+      ctx: this.ctx,
+      slot: slot as Slot,
+      joinTag: this.#tagOf(seat),
+      root: seat.root,
+      view: viewsOf(nodeSuite, this.ctx, earlier)[slot] as never,
+      deadline: millis(time.now),
+    };
+    const body = {
+      certificate: certificateCodec.decode(seat.certificate),
+      nonce: seat.nonce,
+      ticket: { ...ticketBody, signature: this.server.signer.sign(ticketCodec.statement(ticketBody)) },
+      earlier,
+      ephemeralKey: nodeSuite.x25519PublicKey(seat.ephemeralSecret),
+    };
+    const { keyRequest } = this.#messages;
+    return keyRequest.encode({ ...body, signature: seat.device.sign(keyRequest.statement(body)) });
+  }
+
+  askKey(authority: Authority, slot: number, request: Uint8Array = this.keyRequest(slot)): Promise<Answer> {
+    return askAs((this.seats[slot] as Seat).device, authority, AUTHORITY_PATH.keys(this.ctx), request);
+  }
+
+  /** The key inside an answer, and its receipt. */
+  openKey(slot: number, { bytes }: Answer) {
+    const { envelope, receipt } = this.#messages.keyAnswer.decode(bytes);
+    const { ephemeralSecret } = this.seats[slot] as Seat;
+    const { requestDigest } = receipt;
+    const key = openEnvelope(nodeSuite, { recipientSecret: ephemeralSecret, requestDigest, envelope });
+    if (key === undefined) throw new Error('the envelope does not open');
+    return { key, receipt };
+  }
+
+  closeRequest(accepted: readonly number[], keys: readonly Answer[]): Uint8Array {
+    const { closeRequest, uploadHeader, keyAnswer } = this.#messages;
+    const views = viewsOf(nodeSuite, this.ctx, this.#links);
+    const body = {
+      ctx: this.ctx,
+      deposits: this.seats.map((seat) => {
+        const statement = { ctx: this.ctx, joinTag: this.#tagOf(seat), root: seat.root };
+        const signature = seat.device.sign(depositStatementCodec.statement(statement));
+        return { user: userOf(seat.device), nonce: seat.nonce, root: seat.root, signature };
+      }),
+      accepted: accepted as readonly Slot[],
+      headers: accepted.map((slot) => {
+        const seat = this.seats[slot] as Seat;
+        const header = {
+          ctx: this.ctx,
+          slot: slot as Slot,
+          joinTag: this.#tagOf(seat),
+          view: views[slot] as never,
+          bodyHash: new Uint8Array(32),
+          voids: [],
+          receipt: keyAnswer.decode((keys[slot] as Answer).bytes).receipt,
+        };
+        return { ...header, signature: seat.device.sign(uploadHeader.statement(header)) };
+      }),
+    };
+    return closeRequest.encode({ ...body, signature: this.server.signer.sign(closeRequest.statement(body)) });
+  }
+
+  close(authority: Authority, request: Uint8Array): Promise<Answer> {
+    return ask(authority, AUTHORITY_PATH.close(this.ctx), { body: request });
+  }
+
+  releasedKeys({ bytes }: Answer): CloseAnswer {
+    return this.#messages.closeAnswer.decode(bytes);
+  }
+
+  async outcome(authority: Authority): Promise<Outcome> {
+    return outcomeCodec.decode((await ask(authority, AUTHORITY_PATH.outcome(this.ctx))).bytes);
+  }
+}
+
+/** An authority with a task, a logged model and so many enrolled devices. */
+export async function stage(authority: Authority, count: number, policy: Partial<TaskPolicy> = {}) {
+  const server = new TestServer(policy);
+  await server.createTask(authority);
+  await server.appendModel(authority, 0, new Uint8Array(32));
+  const devices = Array.from({ length: count }, newDevice);
+  const deviceKeys = devices.map(({ deviceKey }) => toHex(deviceKey));
+  await ask(authority, AUTHORITY_PATH.allowList(server.task), { method: 'PUT', body: { deviceKeys }, token: OPERATOR });
+  const enrolled = await Promise.all(
+    devices.map(async (device) => {
+      const answer = await askAs(device, authority, AUTHORITY_PATH.enrolments(server.task), {});
+      return { device, certificate: answer.bytes };
+    }),
+  );
+  return { server, enrolled };
+}
+
+/** A buffer in which the first `count` devices hold a slot each. */
+export async function seated(
+  authority: Authority,
+  { server, enrolled }: Awaited<ReturnType<typeof stage>>,
+  count: number = enrolled.length,
+): Promise<TestBuffer> {
+  const buffer = await server.draw(authority);
+  for (const { device, certificate } of enrolled.slice(0, count)) buffer.seat(device, certificate);
+  return buffer;
+}

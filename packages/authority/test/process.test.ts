@@ -1,0 +1,112 @@
+/** The authority as a process of its own: configuration, signals, exit codes, and a kill that loses nothing. */
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { fileURLToPath } from 'node:url';
+import { fromHex } from '@basa/masking';
+import { AUTHORITY_PATH } from '@basa/protocol';
+import { EXIT } from '@basa/service';
+import { afterEach, describe, expect, it } from 'vitest';
+import type { Authority } from '../src/index.ts';
+import { ask, cleanUp, freshHome, OPERATORS, seated, stage, time } from './parties.ts';
+
+afterEach(cleanUp);
+const root = fileURLToPath(new URL('../../..', import.meta.url));
+
+/** A process with this configuration in its environment; the clock of these tests is the real one here. */
+function spawnAuthority(config: Readonly<Record<string, string>>) {
+  const flags = ['--import', 'tsx', '--conditions=@basa/source', 'packages/authority/src/main.ts'];
+  const child = spawn(process.execPath, flags, { cwd: root, env: { ...process.env, ...config } });
+  const said = { out: '', err: '' };
+  child.stdout.on('data', (text) => {
+    said.out += text;
+  });
+  child.stderr.on('data', (text) => {
+    said.err += text;
+  });
+  const ended = once(child, 'exit').then(([code]) => code as number | null);
+  return { child, said, ended };
+}
+
+function configOf(home: { readonly dataFolder: string; readonly keyFile: string }): Record<string, string> {
+  return {
+    BASA_AUTHORITY_DATA_FOLDER: home.dataFolder,
+    BASA_AUTHORITY_KEY_FILE: home.keyFile,
+    BASA_AUTHORITY_PORT: '0',
+    BASA_AUTHORITY_OPERATORS: JSON.stringify(OPERATORS),
+    BASA_AUTHORITY_LOG_LEVEL: '"silent"',
+  };
+}
+
+/** The process once it listens, as the parties of the tests ask it. */
+async function listening(process: ReturnType<typeof spawnAuthority>): Promise<Authority> {
+  while (!process.said.out.includes('listening at')) {
+    await Promise.race([once(process.child.stdout, 'data'), process.ended]);
+    if (process.child.exitCode !== null) throw new Error(process.said.err);
+  }
+  const url = /listening at (\S+)/.exec(process.said.out)?.[1] ?? '';
+  const { publicKey } = await (await fetch(url + AUTHORITY_PATH.about)).json();
+  return { url, publicKey: fromHex(publicKey) } as Authority;
+}
+
+describe('the process', () => {
+  it('loses nothing when it is killed, and stops cleanly when it is asked to', async () => {
+    const home = freshHome();
+    const [before, real] = [time.now, Date.now()];
+    time.now = real;
+    try {
+      const first = spawnAuthority(configOf(home));
+      const authority = await listening(first);
+      const world = await stage(authority, 2);
+      const buffer = await seated(authority, world);
+      const request = buffer.keyRequest(0);
+      const answer = await buffer.askKey(authority, 0, request);
+      expect(answer.status).toBe(200);
+      first.child.kill('SIGKILL');
+      await first.ended;
+
+      const second = spawnAuthority(configOf(home));
+      const again = await listening(second);
+      expect(again.publicKey).toEqual(authority.publicKey);
+      expect((await ask(again, '/v1/health')).head).toBe(answer.head);
+      expect((await buffer.askKey(again, 0, request)).bytes).toEqual(answer.bytes);
+      second.child.kill('SIGTERM');
+      expect(await second.ended).toBe(EXIT.stopped);
+      expect(second.said.out).toContain('authority: stopped');
+    } finally {
+      time.now = before;
+    }
+  });
+
+  it.each([
+    ['no data folder', { BASA_AUTHORITY_DATA_FOLDER: undefined }, EXIT.configuration, 'dataFolder is missing'],
+    ['no secret', { BASA_AUTHORITY_KEY_FILE: undefined }, EXIT.configuration, 'give either passphrase'],
+    ['a port that is no number', { BASA_AUTHORITY_PORT: '"x"' }, EXIT.configuration, 'port must be'],
+    ['a key file that is not there', { BASA_AUTHORITY_KEY_FILE: '/nowhere' }, EXIT.keys, 'the key file cannot be read'],
+    [
+      'half of TLS',
+      { BASA_AUTHORITY_TLS_KEY_FILE: '/x' },
+      EXIT.configuration,
+      'tlsKeyFile and tlsCertFile go together',
+    ],
+  ])('%s is one line and an exit code', async (_, change, code, sentence) => {
+    const changed = Object.entries({ ...configOf(freshHome()), ...change }).filter(([, value]) => value !== undefined);
+    const { said, ended } = spawnAuthority(Object.fromEntries(changed) as Record<string, string>);
+    expect([await ended, said.err.split('\n').length]).toEqual([code, 2]);
+    expect(said.err).toMatch(/^authority: /);
+    expect(said.err).toContain(sentence);
+  });
+
+  it('a busy port is one line and an exit code', async () => {
+    const busy = createServer().listen(0, '127.0.0.1');
+    await once(busy, 'listening');
+    const port = String((busy.address() as AddressInfo).port);
+    const { said, ended } = spawnAuthority({ ...configOf(freshHome()), BASA_AUTHORITY_PORT: port });
+    expect([await ended, said.err]).toEqual([
+      EXIT.address,
+      `authority: port ${port} of 127.0.0.1 is taken; stop who uses it or choose another port\n`,
+    ]);
+    busy.close();
+  });
+});

@@ -1,0 +1,136 @@
+/** `basa <command>`: finds the command, reads its flags, and turns what happens into words and an exit code. */
+import { parseArgs } from 'node:util';
+import { ProblemError, RefusedError, StoreError, UnreachableError } from '@basa/client/node';
+import { DataError } from '@basa/datasets';
+import type { Command, CommandInput } from './command.ts';
+import { CommandError, EXIT_CODE } from './command.ts';
+import { COMMANDS } from './commands/all.ts';
+import { createTerminal } from './terminal.ts';
+
+const COMMON_FLAGS = {
+  json: { type: 'boolean', default: false },
+  help: { type: 'boolean', short: 'h', default: false },
+} as const;
+
+/** Resolves with the exit code. */
+export async function runCli(args: readonly string[], environment: NodeJS.ProcessEnv): Promise<number> {
+  const isJson = args.includes('--json');
+  const fail = (sentence: string, code: number): number => {
+    process.stderr.write(`basa: ${sentence}\n`);
+    if (isJson) process.stdout.write(`${JSON.stringify({ error: sentence, exitCode: code })}\n`);
+    return code;
+  };
+  const found = findCommand(args);
+  if (found === undefined) {
+    const words = args
+      .filter((arg) => !arg.startsWith('-'))
+      .slice(0, 2)
+      .join(' ');
+    if (words === '') {
+      process.stdout.write(`${overview()}\n`);
+      return args.some((arg) => arg === '--help' || arg === '-h') ? EXIT_CODE.fine : EXIT_CODE.usage;
+    }
+    return fail(`there is no command "${words}"${nearest(words)}; \`basa --help\` lists them`, EXIT_CODE.usage);
+  }
+  const { command, rest } = found;
+  const stopping = new AbortController();
+  const stop = (): void => stopping.abort(new CommandError('interrupted', EXIT_CODE.interrupted));
+  process.once('SIGINT', stop);
+  process.once('SIGTERM', stop);
+  try {
+    const { values, positionals } = readFlags(command, rest);
+    if (values['help']) {
+      process.stdout.write(`${helpOf(command)}\n`);
+      return EXIT_CODE.fine;
+    }
+    const terminal = createTerminal(isJson ? process.stderr : process.stdout);
+    const input: CommandInput = { values, positionals, environment, terminal, signal: stopping.signal };
+    const { json, exitCode = EXIT_CODE.fine } = await command.run(input);
+    terminal.clearStatus();
+    if (isJson) process.stdout.write(`${JSON.stringify(json)}\n`);
+    return exitCode;
+  } catch (error) {
+    const known = sentenceOf(error, command);
+    if (known === undefined) throw error;
+    return fail(known.sentence, known.code);
+  } finally {
+    process.off('SIGINT', stop);
+    process.off('SIGTERM', stop);
+  }
+}
+
+function findCommand(args: readonly string[]): { command: Command; rest: readonly string[] } | undefined {
+  for (const words of [2, 1]) {
+    const name = args.slice(0, words).join(' ');
+    const command = COMMANDS.find((candidate) => candidate.name === name);
+    if (command !== undefined) return { command, rest: args.slice(words) };
+  }
+  return undefined;
+}
+
+function readFlags(command: Command, args: readonly string[]) {
+  const { positionals = 0 } = command;
+  const options = { ...command.flags, ...COMMON_FLAGS };
+  const read = parseArgs({ args: [...args], allowPositionals: positionals > 0, options });
+  if (read.positionals.length > positionals)
+    throw new CommandError(
+      `"${read.positionals[positionals]}" is one argument too many; see \`basa ${command.name} --help\``,
+    );
+  return { values: read.values as CommandInput['values'], positionals: read.positionals };
+}
+
+/** Faults of the program are not caught: they end with their stack. */
+function sentenceOf(error: unknown, command: Command): { sentence: string; code: number } | undefined {
+  if (error instanceof CommandError) return { sentence: error.message, code: error.exitCode };
+  const { code } = error as { readonly code?: unknown };
+  if (typeof code === 'string' && code.startsWith('ERR_PARSE_ARGS'))
+    return {
+      sentence: `${(error as Error).message.split('\n')[0]}; see \`basa ${command.name} --help\``,
+      code: EXIT_CODE.usage,
+    };
+  const isService = error instanceof ProblemError || error instanceof UnreachableError || error instanceof RefusedError;
+  if (isService) return { sentence: error.message, code: EXIT_CODE.refused };
+  if (error instanceof StoreError || error instanceof DataError)
+    return { sentence: error.message, code: EXIT_CODE.usage };
+  return undefined;
+}
+
+function overview(): string {
+  const width = Math.max(...COMMANDS.map(({ name }) => name.length));
+  return [
+    'basa: secure aggregation for asynchronous federated learning',
+    '',
+    ...COMMANDS.map(({ name, summary }) => `  basa ${name.padEnd(width)}  ${summary}`),
+    '',
+    'Every command takes --help, and --json: standard output then ends with one line that is one JSON object.',
+  ].join('\n');
+}
+
+function helpOf({ name, summary, usage }: Command): string {
+  const common = [
+    '  --json               end standard output with one line that is one JSON object',
+    '  --help               this text',
+  ];
+  return [`basa ${name}: ${summary}`, '', usage, ...common].join('\n');
+}
+
+/** The command a typo probably meant. */
+function nearest(words: string): string {
+  const [first] = COMMANDS.map(({ name }) => ({ name, distance: editDistance(words, name) })).sort(
+    (a, b) => a.distance - b.distance,
+  );
+  return first !== undefined && first.distance <= 2 ? ` (did you mean "${first.name}"?)` : '';
+}
+
+function editDistance(a: string, b: string): number {
+  let row = Array.from({ length: b.length + 1 }, (_, n) => n);
+  for (let i = 1; i <= a.length; i++) {
+    const next = [i];
+    for (let j = 1; j <= b.length; j++) {
+      const change = (row[j - 1] as number) + (a[i - 1] === b[j - 1] ? 0 : 1);
+      next.push(Math.min(change, (row[j] as number) + 1, (next[j - 1] as number) + 1));
+    }
+    row = next;
+  }
+  return row[b.length] as number;
+}

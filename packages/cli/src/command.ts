@@ -1,0 +1,80 @@
+/** What a command of `basa` is: a name, words about it, its flags, and what it does. */
+import type { ParseArgsConfig } from 'node:util';
+import type { Terminal } from './terminal.ts';
+
+export type Flags = NonNullable<ParseArgsConfig['options']>;
+
+export interface CommandInput {
+  readonly values: Readonly<Record<string, string | boolean | readonly string[] | undefined>>;
+  readonly positionals: readonly string[];
+  readonly environment: Readonly<Record<string, string | undefined>>;
+  readonly terminal: Terminal;
+  /** Aborted by Ctrl-C. */
+  readonly signal: AbortSignal;
+}
+
+/** What `--json` prints at the end, with the exit code where it is not 0. */
+export interface CommandResult {
+  readonly json: object;
+  readonly exitCode?: number;
+}
+
+export interface Command {
+  /** One or two words: `demo`, `task create`. */
+  readonly name: string;
+  readonly summary: string;
+  /** The rest of `--help`: arguments and flags, one a line. */
+  readonly usage: string;
+  readonly flags: Flags;
+  /** How many positional arguments it takes. */
+  readonly positionals?: number;
+  run(input: CommandInput): Promise<CommandResult>;
+}
+
+/** The documented exit codes; services have more of their own from 3 on (docs/cli.md). */
+export const EXIT_CODE = {
+  fine: 0,
+  /** It ran, and what it was asked for did not come about. */
+  failed: 1,
+  /** The command line or a setting is wrong. */
+  usage: 2,
+  /** A service refused, or does not answer. */
+  refused: 8,
+  interrupted: 130,
+} as const;
+
+/** Something the person at the keyboard can mend; the sentence says how. */
+export class CommandError extends Error {
+  readonly exitCode: number;
+  constructor(sentence: string, exitCode: number = EXIT_CODE.usage) {
+    super(sentence);
+    this.name = 'CommandError';
+    this.exitCode = exitCode;
+  }
+}
+
+export function textFlag(input: CommandInput, name: string): string | undefined {
+  const value = input.values[name];
+  return typeof value === 'string' ? value : undefined;
+}
+
+/** A whole number within bounds; the error names the flag. */
+export function numberFlag(
+  input: CommandInput,
+  name: string,
+  { least = 0, most = Number.MAX_SAFE_INTEGER, fallback }: { least?: number; most?: number; fallback: number },
+): number {
+  const text = textFlag(input, name);
+  if (text === undefined) return fallback;
+  const value = Number(text);
+  if (!Number.isSafeInteger(value) || value < least || value > most)
+    throw new CommandError(`--${name} takes a whole number from ${least} to ${most}, got "${text}"`);
+  return value;
+}
+
+/** A flag, or else a variable of the environment; one of them is needed. */
+export function needed(input: CommandInput, name: string, variable?: string): string {
+  const value = textFlag(input, name) ?? (variable === undefined ? undefined : input.environment[variable]);
+  if (value !== undefined && value !== '') return value;
+  throw new CommandError(`--${name} is needed${variable === undefined ? '' : ` (or the variable ${variable})`}`);
+}

@@ -1,0 +1,157 @@
+/** What an operator asks of both services, with a token: tasks, enrolment tokens, revocations, logs. */
+import { toHex } from '@basa/masking';
+import type { TaskPolicy } from '@basa/protocol';
+import { AUTHORITY_PATH, encodePolicy, SERVER_PATH } from '@basa/protocol';
+import { CommandError, EXIT_CODE } from './command.ts';
+
+export interface OperatorOptions {
+  readonly url: string;
+  readonly token: string | undefined;
+  readonly signal: AbortSignal;
+}
+
+/** A task as a server describes it (docs/http.md). */
+export interface ServerTask {
+  readonly task: string;
+  readonly name: string;
+  readonly policy: string;
+  readonly mode: string;
+  readonly state: string;
+  readonly why?: string;
+  readonly version?: number;
+  readonly accuracy?: number;
+  readonly loss?: number;
+  readonly model?: unknown;
+  readonly training?: unknown;
+  readonly buffers: number;
+}
+
+export interface BufferState {
+  readonly ctx: string;
+  readonly task: string;
+  readonly status: string;
+  readonly version: number;
+  readonly bufferSize: number;
+  readonly minimum: number;
+  readonly expiry: number;
+  readonly closeBy: number;
+  readonly slots: readonly {
+    readonly slot: number;
+    readonly user: string;
+    readonly status: string;
+    readonly deadline: number;
+    readonly voids: readonly number[];
+  }[];
+  readonly accepted: readonly number[];
+}
+
+export interface VersionState {
+  readonly version: number;
+  readonly at: number;
+  readonly ctx: string;
+  readonly accepted: number;
+  readonly dropped: number;
+  readonly accuracy?: number;
+  readonly loss?: number;
+}
+
+export class ServerOperator {
+  readonly #options: OperatorOptions;
+  constructor(options: OperatorOptions) {
+    this.#options = options;
+  }
+
+  about(): Promise<{ readonly publicKey: string; readonly authorityKey: string }> {
+    return this.#json('GET', SERVER_PATH.about);
+  }
+  createTask(specification: object): Promise<ServerTask> {
+    return this.#json('POST', SERVER_PATH.tasks, specification);
+  }
+  async tasks(): Promise<readonly ServerTask[]> {
+    return (await this.#json<{ tasks: readonly ServerTask[] }>('GET', SERVER_PATH.tasks)).tasks;
+  }
+  task(task: string): Promise<ServerTask> {
+    return this.#json('GET', SERVER_PATH.task(task));
+  }
+  setState(task: string, state: 'running' | 'paused'): Promise<ServerTask> {
+    return this.#json('PUT', SERVER_PATH.taskState(task), { state });
+  }
+  setExamples(task: string, file: Uint8Array): Promise<{ readonly samples: number }> {
+    return this.#json('PUT', SERVER_PATH.evaluationSet(task), file);
+  }
+  async versions(task: string): Promise<readonly VersionState[]> {
+    return (await this.#json<{ versions: readonly VersionState[] }>('GET', SERVER_PATH.taskMetrics(task))).versions;
+  }
+  buffer(ctx: string): Promise<BufferState> {
+    return this.#json('GET', SERVER_PATH.buffer(ctx));
+  }
+  async parameters(task: string, version: number): Promise<Float32Array> {
+    const response = await ask(this.#options, 'GET', SERVER_PATH.model(task, version));
+    return new Float32Array(await response.arrayBuffer());
+  }
+
+  async #json<Answer>(method: string, path: string, body?: object | Uint8Array): Promise<Answer> {
+    return (await (await ask(this.#options, method, path, body)).json()) as Answer;
+  }
+}
+
+export class AuthorityOperator {
+  readonly #options: OperatorOptions;
+  constructor(options: OperatorOptions) {
+    this.#options = options;
+  }
+
+  async publicKey(): Promise<string> {
+    const response = await ask(this.#options, 'GET', AUTHORITY_PATH.about);
+    return ((await response.json()) as { publicKey: string }).publicKey;
+  }
+  async createTask(policy: TaskPolicy): Promise<string> {
+    const response = await ask(this.#options, 'POST', AUTHORITY_PATH.tasks, encodePolicy(policy));
+    return ((await response.json()) as { task: string }).task;
+  }
+  async tokens(task: string, count: number, endsAt: number): Promise<readonly string[]> {
+    const response = await ask(this.#options, 'POST', AUTHORITY_PATH.tokens(task), { count, endsAt });
+    return ((await response.json()) as { tokens: readonly string[] }).tokens;
+  }
+  async allow(task: string, deviceKeys: readonly string[]): Promise<number> {
+    const response = await ask(this.#options, 'PUT', AUTHORITY_PATH.allowList(task), { deviceKeys });
+    return ((await response.json()) as { allowed: number }).allowed;
+  }
+  async revoke(user: string): Promise<void> {
+    await ask(this.#options, 'POST', AUTHORITY_PATH.revocations, { user });
+  }
+  async log(): Promise<Uint8Array> {
+    return new Uint8Array(await (await ask(this.#options, 'GET', AUTHORITY_PATH.log)).arrayBuffer());
+  }
+}
+
+async function ask(
+  { url, token, signal }: OperatorOptions,
+  method: string,
+  path: string,
+  body?: object | Uint8Array,
+): Promise<Response> {
+  const headers: Record<string, string> = {};
+  if (token !== undefined) headers['authorization'] = `Bearer ${token}`;
+  if (body !== undefined)
+    headers['content-type'] = body instanceof Uint8Array ? 'application/octet-stream' : 'application/json';
+  const sent = body instanceof Uint8Array ? body.slice() : body === undefined ? undefined : JSON.stringify(body);
+  let response: Response;
+  try {
+    response = await fetch(new URL(path, url), { method, headers, signal, ...(sent !== undefined && { body: sent }) });
+  } catch (error) {
+    signal.throwIfAborted();
+    const why = (error as { cause?: { code?: string } }).cause?.code ?? (error as Error).message;
+    throw new CommandError(`${url} does not answer (${why}); is it running there?`, EXIT_CODE.refused);
+  }
+  if (response.ok) return response;
+  const problem = (await response.json().catch(() => ({}))) as { title?: string; detail?: string };
+  throw new CommandError(
+    `${url}${path}: ${problem.title ?? `status ${response.status}`}${problem.detail === undefined ? '' : ` (${problem.detail})`}`,
+    EXIT_CODE.refused,
+  );
+}
+
+export function hashOfToken(sha256: (bytes: Uint8Array) => Uint8Array, token: string): string {
+  return toHex(sha256(new TextEncoder().encode(token)));
+}

@@ -1,0 +1,65 @@
+/** Words for people: lines and a status that redraws itself on a terminal, and is left out elsewhere. */
+
+export interface Terminal {
+  /** Whether somebody watches. */
+  readonly isLive: boolean;
+  line(text?: string): void;
+  /** Replaces the status drawn before; several lines are fine. */
+  status(text: string): void;
+  clearStatus(): void;
+}
+
+/** With `--json` the words go to standard error, so that standard output holds the one line of JSON. */
+export function createTerminal(stream: NodeJS.WriteStream): Terminal {
+  const isLive = stream.isTTY === true;
+  let drawn = 0;
+  const clear = (): void => {
+    if (drawn === 0) return;
+    stream.write(`\r\x1b[${drawn > 1 ? `${drawn - 1}A` : '0C'}\x1b[J`.replace('\x1b[0C', ''));
+    drawn = 0;
+  };
+  return {
+    isLive,
+    line(text = '') {
+      clear();
+      stream.write(`${text}\n`);
+    },
+    status(text) {
+      if (!isLive) return;
+      clear();
+      stream.write(text);
+      drawn = text.split('\n').length;
+    },
+    clearStatus: clear,
+  };
+}
+
+const BAR_COLUMNS = 30;
+
+export function bar(share: number, columns: number = BAR_COLUMNS): string {
+  const filled = Math.round(Math.max(0, Math.min(1, share)) * columns);
+  return `${'█'.repeat(filled)}${'░'.repeat(columns - filled)}`;
+}
+
+const LEVELS = '▁▂▃▄▅▆▇█';
+
+/** The course of some values between 0 and 1, the last `columns` of them. */
+export function sparkline(values: readonly number[], columns = 60): string {
+  return values
+    .slice(-columns)
+    .map((value) => LEVELS[Math.max(0, Math.min(LEVELS.length - 1, Math.floor(value * LEVELS.length)))] ?? ' ')
+    .join('');
+}
+
+/** Columns as wide as their widest cell. */
+export function table(rows: readonly (readonly string[])[]): string {
+  const widths = rows.reduce<number[]>((most, row) => row.map((cell, n) => Math.max(most[n] ?? 0, cell.length)), []);
+  return rows
+    .map((row) =>
+      row
+        .map((cell, n) => cell.padEnd(widths[n] ?? 0))
+        .join('  ')
+        .trimEnd(),
+    )
+    .join('\n');
+}

@@ -1,0 +1,97 @@
+/** The authority as a device asks it: every call shows the newest head of its log, every answer brings one. */
+import type {
+  Certificate,
+  Ctx,
+  KeyAnswer,
+  KeyRequest,
+  ModelEntry,
+  Outcome,
+  PaperTicket,
+  TaskId,
+  TaskPolicy,
+} from '@basa/protocol';
+import {
+  AUTHORITY_PATH,
+  authorityMessages,
+  certificateCodec,
+  decodePolicy,
+  HEADER,
+  modelEntryCodec,
+  outcomeCodec,
+  paperTicketCodec,
+} from '@basa/protocol';
+import { decoded, hexOf, jsonBody, jsonOf } from './answers.ts';
+import type { Heads } from './heads.ts';
+import type { Answered, Call, ServiceLink } from './service-link.ts';
+
+const MOST_STATEMENT_BYTES = 16_384;
+/** An outcome names every accepted slot. */
+const MOST_OUTCOME_BYTES = 65_536;
+
+export class AuthorityClient {
+  readonly link: ServiceLink;
+  readonly heads: Heads;
+
+  constructor(link: ServiceLink, heads: Heads) {
+    this.link = link;
+    this.heads = heads;
+  }
+
+  async about(signal: AbortSignal): Promise<{ readonly publicKey: Uint8Array }> {
+    const { body } = await this.#get(AUTHORITY_PATH.about, signal);
+    const { publicKey } = jsonOf('authority', body);
+    return { publicKey: hexOf('authority', publicKey, 'publicKey') };
+  }
+
+  async policy(task: TaskId, signal: AbortSignal): Promise<TaskPolicy> {
+    const { body } = await this.#get(AUTHORITY_PATH.policy(task), signal);
+    return decoded('authority', { decode: decodePolicy }, body);
+  }
+
+  /** The same device again gets its certificate again. */
+  async enrol(task: TaskId, token: string | undefined, signal: AbortSignal): Promise<Certificate> {
+    const asked = jsonBody(token === undefined ? {} : { token });
+    const { body } = await this.#post(AUTHORITY_PATH.enrolments(task), asked, signal);
+    return decoded('authority', certificateCodec, body);
+  }
+
+  async modelEntry(task: TaskId, version: number | 'newest', signal: AbortSignal): Promise<ModelEntry> {
+    const { body } = await this.#get(AUTHORITY_PATH.modelEntry(task, version), signal);
+    return decoded('authority', modelEntryCodec, body);
+  }
+
+  async key(ctx: Ctx, request: KeyRequest, bufferSize: number, signal: AbortSignal): Promise<KeyAnswer> {
+    const { keyRequest, keyAnswer } = authorityMessages(bufferSize);
+    const { body } = await this.#post(AUTHORITY_PATH.keys(ctx), { body: keyRequest.encode(request) }, signal);
+    return decoded('authority', keyAnswer, body);
+  }
+
+  async outcome(ctx: Ctx, signal: AbortSignal): Promise<Outcome> {
+    const { body } = await this.#get(AUTHORITY_PATH.outcome(ctx), signal, MOST_OUTCOME_BYTES);
+    return decoded('authority', outcomeCodec, body);
+  }
+
+  async unsafePaperSealingKey(task: TaskId, signal: AbortSignal): Promise<Uint8Array> {
+    return (await this.#get(AUTHORITY_PATH.unsafePaperSealingKey(task), signal)).body;
+  }
+
+  async unsafePaperKey(task: TaskId, ticket: PaperTicket, signal: AbortSignal): Promise<Uint8Array> {
+    const asked = { body: paperTicketCodec.encode(ticket) };
+    return (await this.#post(AUTHORITY_PATH.unsafePaperKeys(task), asked, signal)).body;
+  }
+
+  #get(target: string, signal: AbortSignal, most = MOST_STATEMENT_BYTES): Promise<Answered> {
+    return this.#call({ method: 'GET', target, most, signal });
+  }
+
+  #post(target: string, asked: Pick<Call, 'body' | 'type'>, signal: AbortSignal): Promise<Answered> {
+    return this.#call({ method: 'POST', target, ...asked, signed: true, most: MOST_STATEMENT_BYTES, signal });
+  }
+
+  async #call(call: Call): Promise<Answered> {
+    const head = this.heads.toHeader();
+    const answer = await this.link.call({ ...call, headers: head === undefined ? {} : { [HEADER.head]: head } });
+    this.heads.meet(answer.header(HEADER.head));
+    return answer;
+  }
+}

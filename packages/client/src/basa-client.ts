@@ -1,0 +1,143 @@
+/** A device in a task: fetches models, contributes updates, and tells what became of them. */
+import type { Samples } from '@basa/learning';
+import { fromHex } from '@basa/masking';
+import type { Ctx, JoinTag, TaskPolicy } from '@basa/protocol';
+import { abandonSession } from '@basa/protocol';
+import type { ClientEvents } from './client-events.ts';
+import { contribute, resume } from './contribute.ts';
+import type { Contribution, ContributionOutcome, Rejection } from './contribution.ts';
+import type { Engine } from './engine.ts';
+import { userPorts } from './engine.ts';
+import type { Update } from './enter.ts';
+import type { FetchedModel } from './model-fetch.ts';
+import { fetchModel } from './model-fetch.ts';
+import { askOutcome } from './outcomes.ts';
+import { unsafePaperContribute } from './paper.ts';
+import type { RoundTrainer, RunOptions, RunSummary } from './run.ts';
+import { run } from './run.ts';
+
+export interface Abortable {
+  readonly signal?: AbortSignal;
+}
+
+export type ContributeOptions = Omit<Update, 'delta'> & Abortable;
+
+/** Its calls wait for each other: a device has one session at a time. */
+export class BasaClient {
+  readonly #engine: Engine;
+  readonly #closing = new AbortController();
+  #busy: Promise<unknown> = Promise.resolve();
+  #model: FetchedModel | undefined;
+
+  /** Use `connect`. */
+  constructor(engine: Engine) {
+    this.#engine = engine;
+  }
+
+  /** The device's public key, which its user id is the hash of. */
+  get deviceKey(): Uint8Array {
+    return this.#engine.state.signer.publicKey;
+  }
+
+  /** The pinned policy of the task. */
+  get policy(): TaskPolicy {
+    return this.#engine.pins.policy;
+  }
+
+  /** Whether a session was interrupted and waits for `resume`. */
+  get isInterrupted(): boolean {
+    return this.#engine.state.session !== undefined;
+  }
+
+  /** Returns a function that takes the listener away again. */
+  on<Name extends keyof ClientEvents>(name: Name, listener: (event: ClientEvents[Name]) => void): () => void {
+    return this.#engine.events.on(name, listener);
+  }
+
+  /** The newest model of the authority's log; its parameters are the client's own, not to be changed. */
+  model({ signal }: Abortable = {}): Promise<FetchedModel> {
+    return this.#exclusively(signal, (both) => this.#newestModel(both));
+  }
+
+  /**
+   * Offers an update. Resolves once it is decided; throws where it is not (aborted, nobody answers): `resume`, or the
+   * same call again, then goes on with the very bytes that were made durable.
+   */
+  contribute(delta: Float32Array, { signal, ...update }: ContributeOptions): Promise<Contribution | Rejection> {
+    return this.#exclusively(signal, (both) => contribute(this.#engine, { ...update, delta }, both));
+  }
+
+  /** Goes on with a session that a crash, an abort or a lost network interrupted; undefined where there is none. */
+  resume({ signal }: Abortable = {}): Promise<Contribution | Rejection | undefined> {
+    return this.#exclusively(signal, (both) => resume(this.#engine, both));
+  }
+
+  /** Gives an interrupted session up. Bytes that may have left keep their update held until its outcome. */
+  discard(): Promise<void> {
+    return this.#exclusively(undefined, async () => {
+      const { state } = this.#engine;
+      if (state.session?.step === 'frozen') await state.dropSession();
+      else if (state.session !== undefined) {
+        const ports = userPorts(this.#engine, state.session.member.descriptor);
+        await state.take(abandonSession(ports, state.session, 'abandoned'));
+      }
+    });
+  }
+
+  /** What the authority says became of a contribution. */
+  outcome(
+    { ctx, joinTag }: Pick<Contribution, 'ctx' | 'joinTag'>,
+    { signal }: Abortable = {},
+  ): Promise<ContributionOutcome> {
+    const commitment = { ctx: fromHex(ctx) as Ctx, joinTag: fromHex(joinTag) as JoinTag };
+    return this.#exclusively(signal, (both) => askOutcome(this.#engine, commitment, both));
+  }
+
+  /** Fetches, trains and contributes until the rounds are done or the task ends; an abort rejects. */
+  run(trainer: RoundTrainer, data: Samples, { signal, ...options }: RunOptions = {}): Promise<RunSummary> {
+    const steps = {
+      model: (both: AbortSignal) => this.#newestModel(both),
+      contribute: (update: Update, both: AbortSignal) => contribute(this.#engine, update, both),
+      resume: (both: AbortSignal) => resume(this.#engine, both),
+    };
+    return this.#exclusively(signal, (both) => run(this.#engine, steps, trainer, data, options, both));
+  }
+
+  /** Algorithm 2 of the paper, for tasks in paper mode only. UNSAFE: see docs/threat-model.md. */
+  unsafePaperContribute(
+    delta: Float32Array,
+    { trainedOn, signal }: { readonly trainedOn: number } & Abortable,
+  ): Promise<Contribution | Rejection> {
+    return this.#exclusively(signal, (both) => unsafePaperContribute(this.#engine, { delta, trainedOn }, both));
+  }
+
+  /** Ends what runs, wipes secrets, keeps the head and gives the device's lock back. */
+  async close(): Promise<void> {
+    if (this.#closing.signal.aborted) return;
+    this.#closing.abort(new Error('the client is closed; connect again'));
+    await this.#busy;
+    const { authority, outside, sealings, state } = this.#engine;
+    sealings.destroy();
+    state.noteHead(authority.heads.newest);
+    await state.close();
+    await outside.transport.close();
+  }
+
+  async #newestModel(signal: AbortSignal): Promise<FetchedModel> {
+    this.#model = await fetchModel(this.#engine, this.#model, signal);
+    return this.#model;
+  }
+
+  /** One after the other; whatever the last one came to. */
+  #exclusively<T>(signal: AbortSignal | undefined, work: (signal: AbortSignal) => Promise<T>): Promise<T> {
+    const both = signal === undefined ? this.#closing.signal : AbortSignal.any([signal, this.#closing.signal]);
+    const mine = this.#busy.then(() => {
+      both.throwIfAborted();
+      const { authority, state } = this.#engine;
+      state.noteHead(authority.heads.newest);
+      return work(both);
+    });
+    this.#busy = mine.catch(() => undefined);
+    return mine;
+  }
+}

@@ -1,0 +1,40 @@
+/** What a client tells while it works. Nothing secret: no seed, no key, no update. */
+import type { Contribution, Rejection, Step } from './contribution.ts';
+import type { RetryNotice } from './retry.ts';
+
+export interface ClientEvents {
+  /** A step has begun, or got further: bytes of `total` for the upload. */
+  progress: { readonly step: Step; readonly sent?: number; readonly total?: number };
+  accepted: Contribution;
+  rejected: Rejection;
+  /** A request failed and is sent again after a wait. */
+  retry: RetryNotice;
+  model: { readonly version: number; readonly bytes: number };
+  trained: { readonly version: number; readonly loss: number; readonly samples: number };
+}
+
+type Listener<Name extends keyof ClientEvents> = (event: ClientEvents[Name]) => void;
+
+export class Emitter {
+  readonly #listeners = new Map<keyof ClientEvents, Set<Listener<never>>>();
+
+  /** Returns a function that takes the listener away again. */
+  on<Name extends keyof ClientEvents>(name: Name, listener: Listener<Name>): () => void {
+    const listeners = this.#listeners.get(name) ?? new Set();
+    this.#listeners.set(name, listeners.add(listener as Listener<never>));
+    return () => void listeners.delete(listener as Listener<never>);
+  }
+
+  emit<Name extends keyof ClientEvents>(name: Name, event: ClientEvents[Name]): void {
+    for (const listener of this.#listeners.get(name) ?? []) {
+      try {
+        (listener as Listener<Name>)(event);
+      } catch (error) {
+        // A listener's mistake is its own: it surfaces, but not in the middle of a session.
+        queueMicrotask(() => {
+          throw error;
+        });
+      }
+    }
+  }
+}

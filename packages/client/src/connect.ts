@@ -1,0 +1,96 @@
+/** Finds out whether the services are the pinned ones, enrols the device where needed, and gets ready to contribute. */
+import { equalBytes, fromHex } from '@basa/masking';
+import type { TaskId, TaskPolicy } from '@basa/protocol';
+import { ENGINE, policyProblem, taskIdOf } from '@basa/protocol';
+import { AuthorityClient } from './authority-client.ts';
+import { BasaClient } from './basa-client.ts';
+import { Emitter } from './client-events.ts';
+import { DeviceState } from './device-state.ts';
+import type { DeviceStore } from './device-store.ts';
+import type { Engine } from './engine.ts';
+import { ensureEnrolled } from './enrol.ts';
+import { RefusedError } from './errors.ts';
+import { Heads } from './heads.ts';
+import type { Outside } from './outside.ts';
+import type { RetryOptions } from './retry.ts';
+import { DEFAULT_RETRY } from './retry.ts';
+import { Sealings } from './sealings.ts';
+import { ServerClient } from './server-client.ts';
+import type { LinkOptions } from './service-link.ts';
+import { ServiceLink } from './service-link.ts';
+
+export interface ConnectOptions {
+  /** Addresses: http(s)://host[:port]. */
+  readonly server: string;
+  readonly authority: string;
+  /** What the client believes over any service: the task, which is the hash of its policy, and the authority's key, in hex. */
+  readonly task: string;
+  readonly authorityKey: string;
+  /** For a device that is not enrolled yet. */
+  readonly token?: string;
+  readonly retry?: Partial<RetryOptions>;
+  /** Bytes of one piece of an upload; 1 MiB by default. */
+  readonly pieceBytes?: number;
+  readonly signal?: AbortSignal;
+}
+
+const PIECE_BYTES = 1 << 20;
+
+/** The store is closed again where connecting fails. */
+export async function connect(outside: Outside, store: DeviceStore, options: ConnectOptions): Promise<BasaClient> {
+  try {
+    return await connectWith(outside, store, options);
+  } catch (error) {
+    await store.close();
+    await outside.transport.close();
+    throw error;
+  }
+}
+
+async function connectWith(outside: Outside, store: DeviceStore, options: ConnectOptions): Promise<BasaClient> {
+  const { signal = new AbortController().signal, token, pieceBytes = PIECE_BYTES } = options;
+  signal.throwIfAborted();
+  const task = pinned(options.task, 'task') as TaskId;
+  const authorityKey = pinned(options.authorityKey, 'authorityKey');
+  const state = await DeviceState.open(outside.suite, store);
+  const enrolledFor = state.certificate?.task;
+  if (enrolledFor !== undefined && !equalBytes(enrolledFor, task)) throw new RefusedError('store-of-another-task');
+  const events = new Emitter();
+  const link = (name: LinkOptions['name'], audience: Uint8Array): ServiceLink => {
+    const retry = { ...DEFAULT_RETRY, ...options.retry };
+    const onRetry: LinkOptions['onRetry'] = (notice) => events.emit('retry', notice);
+    return new ServiceLink(outside, { name, url: options[name], audience, signer: state.signer, retry, onRetry });
+  };
+
+  const heads = new Heads(outside.suite, authorityKey, state.head);
+  const authority = new AuthorityClient(link('authority', authorityKey), heads);
+  const { publicKey } = await authority.about(signal);
+  if (!equalBytes(publicKey, authorityKey)) throw new RefusedError('wrong-authority');
+  const policy = checkedPolicy(outside, task, await authority.policy(task, signal));
+
+  const server = new ServerClient(link('server', policy.serverKey));
+  const about = await server.about(signal);
+  const isTheOne = equalBytes(about.publicKey, policy.serverKey) && equalBytes(about.authorityKey, authorityKey);
+  if (!isTheOne) throw new RefusedError('wrong-server');
+
+  const sealings = await Sealings.load(outside);
+  const pins = { policy, authorityKey };
+  const engine: Engine = { outside, server, authority, state, sealings, events, pins, task, token, pieceBytes };
+  await ensureEnrolled(engine, signal);
+  return new BasaClient(engine);
+}
+
+/** The task's name is the hash of its policy: no authority can show another. */
+function checkedPolicy({ suite }: Outside, task: TaskId, policy: TaskPolicy): TaskPolicy {
+  if (!equalBytes(taskIdOf(suite, policy), task)) throw new RefusedError('wrong-policy');
+  const problem = policyProblem(policy);
+  if (problem !== undefined) throw new RefusedError('unusable-policy', problem);
+  if (policy.engine === ENGINE.unsafeTransparent) throw new RefusedError('unsafe-engine');
+  return policy;
+}
+
+function pinned(hex: string, name: string): Uint8Array {
+  const bytes = fromHex(hex);
+  if (bytes?.length !== 32) throw new RangeError(`${name} is 64 lower-case hexadecimal digits, got ${hex}`);
+  return bytes;
+}

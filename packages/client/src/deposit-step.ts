@@ -1,0 +1,44 @@
+/** The deposit: sealed seeds go to the server, and the slot it gives for them is checked to the last hash. */
+import { equalBytes } from '@basa/masking';
+import type { DepositAnswer, PreparedSession, UserSession } from '@basa/protocol';
+import { ctxOf, depositMessage, depositToSign, receiveSlot } from '@basa/protocol';
+import { abandon, abandonOrThrow } from './abandon.ts';
+import type { Rejection } from './contribution.ts';
+import type { Engine } from './engine.ts';
+import { userPorts } from './engine.ts';
+import { takeSeat } from './enter.ts';
+import { ProblemError } from './errors.ts';
+import { isRefused, rejected } from './rejections.ts';
+
+/** Leaves a slotted session, or an abandoned one with its reason. */
+export async function deposit(
+  engine: Engine,
+  session: PreparedSession,
+  signal: AbortSignal,
+): Promise<Rejection | undefined> {
+  const { server, state } = engine;
+  const ports = userPorts(engine, session.member.descriptor);
+  const send = async (): Promise<DepositAnswer | undefined> => {
+    const signature = await state.signer.sign(depositToSign(session).statement);
+    try {
+      return await server.deposit(depositMessage(session, signature), ports.sealing, signal);
+    } catch (error) {
+      if (error instanceof ProblemError && error.code === 'seat-missing') return undefined;
+      throw error;
+    }
+  };
+  try {
+    // A seat may lapse before the deposit comes, perhaps while this device was down: the same one is asked for once more.
+    const answer = (await send()) ?? ((await isSeatedAgain(engine, session, signal)) ? await send() : undefined);
+    if (answer === undefined) return await abandon(engine, session, 'buffer-not-open');
+    const slotted = await state.take(receiveSlot(ports, session, answer));
+    return isRefused(slotted) ? rejected(slotted.reason, 'free', slotted) : undefined;
+  } catch (error) {
+    return await abandonOrThrow(engine, session, error);
+  }
+}
+
+async function isSeatedAgain(engine: Engine, session: UserSession, signal: AbortSignal): Promise<boolean> {
+  const seat = await takeSeat(engine, signal);
+  return seat.kind === 'seat' && equalBytes(ctxOf(engine.outside.suite, seat.descriptor), session.member.ctx);
+}

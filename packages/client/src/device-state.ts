@@ -1,0 +1,160 @@
+/**
+ * One device between two durable steps: memory follows the store, never the other way round. A step that could not be
+ * written was not taken, and nothing of it leaves.
+ */
+import type { Suite } from '@basa/masking';
+import type {
+  Certificate,
+  DeviceLedger,
+  Head,
+  LedgerRecord,
+  Refused,
+  Transition,
+  UserRecord,
+  UserSession,
+} from '@basa/protocol';
+import {
+  certificateCodec,
+  evolveLedger,
+  headCodec,
+  ledgerRecordCodec,
+  userRecordCodec,
+  wipeSession,
+} from '@basa/protocol';
+import type { DeviceSigner, DeviceStore } from './device-store.ts';
+import { StoreError } from './errors.ts';
+import type { Kept } from './kept.ts';
+import { lastingEntries, readEntries, wipeRecord } from './kept.ts';
+
+export class DeviceState {
+  readonly #store: DeviceStore;
+  #kept: Kept;
+  #failure: unknown;
+
+  private constructor(store: DeviceStore, kept: Kept) {
+    this.#store = store;
+    this.#kept = kept;
+  }
+
+  static async open(suite: Suite, store: DeviceStore): Promise<DeviceState> {
+    const entries = await store.entries();
+    const kept = readEntries(suite, entries);
+    for (const entry of entries) entry.fill(0);
+    if (kept.session === undefined) await store.dropInput(); // a crash left it behind
+    return new DeviceState(store, kept);
+  }
+
+  get signer(): DeviceSigner {
+    return this.#store.signer;
+  }
+
+  get certificate(): Certificate | undefined {
+    return this.#kept.certificate;
+  }
+
+  get head(): Head | undefined {
+    return this.#kept.head;
+  }
+
+  get ledger(): DeviceLedger {
+    return this.#kept.ledger;
+  }
+
+  get session(): UserSession | undefined {
+    return this.#kept.session;
+  }
+
+  async keepCertificate(certificate: Certificate): Promise<void> {
+    await this.#durably((store) => store.append([certificateCodec.encode(certificate)]));
+    this.#kept = { ...this.#kept, certificate };
+  }
+
+  /** The newest head goes along with the next step that is written anyway, and when the device closes. */
+  noteHead(head: Head | undefined): void {
+    this.#kept = { ...this.#kept, head };
+  }
+
+  /** Frees an update for another buffer. */
+  async release({ state, records }: Transition<DeviceLedger, LedgerRecord, unknown>): Promise<void> {
+    if (records.length === 0) return;
+    await this.#durably((store) => store.append(records.map(ledgerRecordCodec.encode)));
+    this.#kept = { ...this.#kept, ledger: state };
+  }
+
+  /** Makes a step durable, with what the ledger must hold of it and the input it counts on, and only then takes it. */
+  async take<Answer>(
+    { state, records, answer }: Transition<UserSession | undefined, UserRecord, Answer>,
+    input?: Uint32Array,
+  ): Promise<Answer | Refused> {
+    if (records.length === 0) return answer;
+    const marked = (answer as { readonly ledger?: LedgerRecord }).ledger;
+    const ledger = marked === undefined ? this.ledger : evolveLedger(this.ledger, marked);
+    if (input !== undefined) await this.#durably((store) => store.putInput(bytesOf(input)));
+    if (state?.step === 'acknowledged' || state?.step === 'abandoned' || state?.step === 'released') {
+      await this.#end(ledger);
+      return answer;
+    }
+    const entries = records.map(userRecordCodec.encode);
+    const together = [...entries, ...(marked === undefined ? [] : [ledgerRecordCodec.encode(marked)])];
+    await this.#durably((store) => store.append(together));
+    for (const entry of entries) entry.fill(0);
+    for (const record of records) wipeRecord(record);
+    this.#kept = { ...this.#kept, ledger, session: state };
+    return answer;
+  }
+
+  /** Ends a session whose bytes nobody wants any more; the ledger remembers what it gave away. */
+  dropSession(): Promise<void> {
+    return this.#end(this.ledger);
+  }
+
+  /** x' of the session. */
+  async input(): Promise<Uint32Array> {
+    const bytes = await this.#store.input();
+    if (bytes === undefined || bytes.length % 4 !== 0) {
+      throw new StoreError(
+        'the quantised input of the session is gone from the store; call discard() to go on without it',
+      );
+    }
+    return new Uint32Array(bytes.slice().buffer);
+  }
+
+  /** Keeps the head, gives the lock back, and overwrites what memory holds of the session. */
+  async close(): Promise<void> {
+    this.#forget();
+    try {
+      const { head } = this;
+      if (head !== undefined && this.#failure === undefined) await this.#store.append([headCodec.encode(head)]);
+    } finally {
+      await this.#store.close();
+    }
+  }
+
+  async #end(ledger: DeviceLedger): Promise<void> {
+    await this.#durably((store) => store.replace(lastingEntries({ ...this.#kept, ledger })));
+    await this.#durably((store) => store.dropInput());
+    this.#forget();
+    this.#kept = { ...this.#kept, ledger, session: undefined };
+  }
+
+  /** Whether a failed step is on disk nobody knows: nothing goes on until the store is opened anew. */
+  async #durably(work: (store: DeviceStore) => Promise<void>): Promise<void> {
+    if (this.#failure !== undefined) {
+      throw new StoreError('the store failed before; close this client and connect again', { cause: this.#failure });
+    }
+    try {
+      await work(this.#store);
+    } catch (error) {
+      this.#failure = error;
+      throw error;
+    }
+  }
+
+  #forget(): void {
+    if (this.#kept.session !== undefined) wipeSession(this.#kept.session);
+  }
+}
+
+function bytesOf({ buffer, byteOffset, byteLength }: Uint32Array): Uint8Array {
+  return new Uint8Array(buffer, byteOffset, byteLength);
+}

@@ -1,0 +1,90 @@
+/** Takes a seat, checks the descriptor against the pins, quantises the update and makes the session durable. */
+import { DecodeError } from '@basa/masking';
+import type { CheckedDescriptor } from '@basa/protocol';
+import { buildInput, checkDescriptor, inputDigestOf, prepareDeposit } from '@basa/protocol';
+import type { Rejection } from './contribution.ts';
+import type { Engine } from './engine.ts';
+import { userPorts } from './engine.ts';
+import { enrol } from './enrol.ts';
+import type { Meter } from './meter.ts';
+import { isRefused, refusalOf, rejected, rejectionOf } from './rejections.ts';
+
+/** An update to offer. */
+export interface Update {
+  readonly delta: Float32Array;
+  /** The version of the model it was trained on. */
+  readonly trainedOn: number;
+  /** In (0, 1]: how much it counts besides its staleness; 1 by default. */
+  readonly exampleWeight?: number;
+  /** Parameter blocks (offset, length) that may not be zero as a whole. */
+  readonly blocks?: readonly (readonly [offset: number, length: number])[];
+}
+
+/** Leaves a prepared session in the device's state, or says why not. */
+export async function enter(
+  engine: Engine,
+  update: Update,
+  deltaId: Uint8Array,
+  meter: Meter,
+  signal: AbortSignal,
+): Promise<Rejection | undefined> {
+  const { events, outside, state } = engine;
+  events.emit('progress', { step: 'seat' });
+  const descriptor = await meter.measure('seat', () => takeSeat(engine, signal));
+  if (descriptor.kind === 'rejected') return descriptor;
+  return await meter.measure('deposit', async () => {
+    const built = buildInput(descriptor.descriptor, { ...update, randomWords: (words) => fillWords(engine, words) });
+    if (built.kind === 'refused') return rejected(built.reason, 'free', built);
+    const ports = sealingPorts(engine, descriptor.descriptor);
+    if ('reason' in ports) return ports;
+    const certificate = state.certificate as NonNullable<typeof state.certificate>;
+    const inputDigest = inputDigestOf(outside.suite, built.vector);
+    const input = { descriptor: descriptor.descriptor, certificate, deltaId, inputDigest };
+    const prepared = await state.take(prepareDeposit(ports, state.ledger, input), built.vector);
+    built.vector.fill(0);
+    return isRefused(prepared) ? rejected(prepared.reason, 'free', prepared) : undefined;
+  });
+}
+
+type Seat = { readonly kind: 'seat'; readonly descriptor: CheckedDescriptor } | Rejection;
+
+/** An ended certificate is renewed once. */
+export async function takeSeat(engine: Engine, signal: AbortSignal): Promise<Seat> {
+  const { server, state, task } = engine;
+  const ask = async (): Promise<Seat> => {
+    const { certificate } = state;
+    if (certificate === undefined) return rejected('not-enrolled', 'free');
+    return checkedSeat(engine, await server.seat(task, certificate, signal));
+  };
+  try {
+    return await ask();
+  } catch (error) {
+    if (refusalOf(error) !== 'certificate-expired') return rejectionOf(error);
+    await enrol(engine, signal);
+    return await ask().catch(rejectionOf);
+  }
+}
+
+function checkedSeat(engine: Engine, { descriptor }: { descriptor: Parameters<typeof checkDescriptor>[2] }): Seat {
+  const { authority, outside, pins } = engine;
+  const seated = checkDescriptor(outside.suite, pins, descriptor, authority.link.now());
+  return seated.kind === 'refused'
+    ? rejected(seated.reason, 'free', seated)
+    : { kind: 'seat', descriptor: seated.descriptor };
+}
+
+/** A sealing key that is none makes the descriptor useless, whoever signed it. */
+function sealingPorts(engine: Engine, descriptor: CheckedDescriptor): ReturnType<typeof userPorts> | Rejection {
+  try {
+    return userPorts(engine, descriptor);
+  } catch (error) {
+    if (error instanceof DecodeError) return rejected('descriptor-invalid', 'free', { detail: error.message });
+    throw error;
+  }
+}
+
+function fillWords({ outside }: Engine, words: Uint32Array): void {
+  const bytes = outside.randomBytes(words.byteLength);
+  new Uint8Array(words.buffer, words.byteOffset, words.byteLength).set(bytes);
+  bytes.fill(0);
+}

@@ -1,0 +1,98 @@
+/** What can go wrong between a client and its services. Each error says what to do next; none holds a secret. */
+import type { ProblemCode, RefusalReason } from '@basa/protocol';
+import { REFUSALS } from '@basa/protocol';
+
+/** A service said no, with a problem document. */
+export class ProblemError extends Error {
+  override readonly name = 'ProblemError';
+  /** `unknown-problem` for an answer whose type this version does not know. */
+  readonly code: ProblemCode | 'unknown-problem';
+  readonly status: number;
+  readonly detail: string | undefined;
+  readonly retryAfterMs: number | undefined;
+  readonly slots: readonly number[] | undefined;
+  /** Where an upload stands, with `offset-mismatch`. */
+  readonly uploadOffset: number | undefined;
+
+  constructor(said: {
+    readonly code: ProblemError['code'];
+    readonly status: number;
+    readonly title: string;
+    readonly detail?: string | undefined;
+    readonly retryAfterMs?: number | undefined;
+    readonly slots?: readonly number[] | undefined;
+    readonly uploadOffset?: number | undefined;
+  }) {
+    super(said.detail === undefined ? said.title : `${said.title} (${said.detail})`);
+    this.code = said.code;
+    this.status = said.status;
+    this.detail = said.detail;
+    this.retryAfterMs = said.retryAfterMs;
+    this.slots = said.slots;
+    this.uploadOffset = said.uploadOffset;
+  }
+}
+
+/** Nobody answered in time. What was begun is kept: `resume` goes on with the same bytes. */
+export class UnreachableError extends Error {
+  override readonly name = 'UnreachableError';
+
+  constructor(service: string, cause: unknown) {
+    const why = cause instanceof Error ? cause.message : String(cause);
+    super(`${service} does not answer (${why}); check the address and the network, then call resume()`, { cause });
+  }
+}
+
+/** The service showed a TLS certificate that this client does not trust; trying again would not help. */
+export class CertificateError extends Error {
+  override readonly name = 'CertificateError';
+
+  constructor(url: string, cause: Error) {
+    super(`the certificate of ${url} is not trusted (${cause.message}); check the address, or pass its CA as tls.ca`, {
+      cause,
+    });
+  }
+}
+
+/** An answer that is not of the documented form. */
+export class AnswerError extends Error {
+  override readonly name = 'AnswerError';
+
+  constructor(service: string, problem: string, cause?: unknown) {
+    super(`${service} answered with what it should not: ${problem}; is this a BASA service of the same version?`, {
+      cause,
+    });
+  }
+}
+
+const OWN_REFUSALS = {
+  'wrong-authority': 'The authority does not have the pinned key; check its address and authorityKey.',
+  'wrong-server': "The server is not the one of the task's policy; check its address and the task.",
+  'wrong-policy': 'The policy does not hash to the pinned task; check the task, and do not trust this authority.',
+  'unusable-policy': 'The policy of the task cannot be used.',
+  'wrong-certificate': 'The certificate is not for this device and task by the pinned authority.',
+  'store-of-another-task': 'The store belongs to a device of another task; use a store of its own for each task.',
+  'unsafe-engine': 'The task seals nothing (transparent engine); this client takes no part in it.',
+  'not-paper-mode': 'The task does not run in paper mode; use contribute.',
+} as const;
+
+export type OwnRefusal = keyof typeof OWN_REFUSALS;
+
+/** The client itself refuses what it was told. */
+export class RefusedError extends Error {
+  override readonly name = 'RefusedError';
+  readonly reason: OwnRefusal | RefusalReason;
+
+  constructor(reason: OwnRefusal | RefusalReason, detail?: string) {
+    const sentence = Object.hasOwn(OWN_REFUSALS, reason)
+      ? OWN_REFUSALS[reason as OwnRefusal]
+      : REFUSALS[reason as RefusalReason].sentence;
+    super(detail === undefined ? sentence : `${sentence} (${detail})`);
+    this.reason = reason;
+  }
+}
+
+/** The device's store cannot be used: it is held by another process, or damaged. */
+export class StoreError extends Error {
+  override readonly name = 'StoreError';
+}

@@ -1,0 +1,70 @@
+/** What the entries of a device's store mean: certificate, head, ledger and the session that is not over. */
+import type { Suite } from '@basa/masking';
+import { DecodeError, fromHex } from '@basa/masking';
+import type { Certificate, Ctx, DeviceLedger, Head, LedgerRecord, UserRecord, UserSession } from '@basa/protocol';
+import {
+  certificateCodec,
+  EMPTY_LEDGER,
+  evolveLedger,
+  evolveSession,
+  headCodec,
+  KIND,
+  ledgerRecordCodec,
+  userRecordCodec,
+} from '@basa/protocol';
+import { StoreError } from './errors.ts';
+
+export interface Kept {
+  readonly certificate: Certificate | undefined;
+  readonly head: Head | undefined;
+  readonly ledger: DeviceLedger;
+  readonly session: UserSession | undefined;
+}
+
+export function readEntries(suite: Suite, entries: readonly Uint8Array[]): Kept {
+  let kept: Kept = { certificate: undefined, head: undefined, ledger: EMPTY_LEDGER, session: undefined };
+  try {
+    for (const entry of entries) kept = withEntry(suite, kept, entry);
+  } catch (error) {
+    if (!(error instanceof DecodeError)) throw error;
+    throw new StoreError(`the store is damaged (${error.message}); enrol a new device in an empty store`);
+  }
+  return kept;
+}
+
+/** Every layout names its kind in its third byte: an entry says by itself what it is. */
+const KIND_OFFSET = 2;
+
+function withEntry(suite: Suite, kept: Kept, entry: Uint8Array): Kept {
+  const kind = entry[KIND_OFFSET] ?? 0;
+  if (kind === KIND.certificate) return { ...kept, certificate: certificateCodec.decode(entry) };
+  if (kind === KIND.head) return { ...kept, head: headCodec.decode(entry) };
+  if (kind >= KIND.ledgerEntered)
+    return { ...kept, ledger: evolveLedger(kept.ledger, ledgerRecordCodec.decode(entry)) };
+  const record = userRecordCodec.decode(entry);
+  const session = evolveSession(suite, kept.session, record);
+  wipeRecord(record);
+  return { ...kept, session };
+}
+
+/** What outlives a session: everything without seeds. */
+export function lastingEntries({ certificate, head, ledger }: Omit<Kept, 'session'>): Uint8Array[] {
+  const records: LedgerRecord[] = [
+    ...[...ledger.entered].map((ctx): LedgerRecord => ({ kind: 'entered', ctx: fromHex(ctx) as Ctx })),
+    ...[...ledger.deltas].map(
+      ([deltaId, given]): LedgerRecord => ({ kind: 'committed', deltaId: fromHex(deltaId) as Uint8Array, ...given }),
+    ),
+  ];
+  return [
+    ...(certificate === undefined ? [] : [certificateCodec.encode(certificate)]),
+    ...(head === undefined ? [] : [headCodec.encode(head)]),
+    ...records.map(ledgerRecordCodec.encode),
+  ];
+}
+
+/** A session has its own copies of the seeds, and wipes those itself. */
+export function wipeRecord(record: UserRecord): void {
+  if (record.kind === 'prepared') for (const seed of [record.self, ...record.edges]) seed.fill(0);
+  if (record.kind === 'slotted') record.ephemeralSecret.fill(0);
+  if (record.kind === 'frozen') for (const seed of record.earlier) seed.fill(0);
+}

@@ -1,0 +1,62 @@
+/** The newest model: its hash from the authority's log, its bytes from the server, and not one without the other. */
+import type { ModelEntry } from '@basa/protocol';
+import { isSigned, loggedVersion, modelEntryCodec, SERVER_PATH } from '@basa/protocol';
+import type { Engine } from './engine.ts';
+import { AnswerError, RefusedError } from './errors.ts';
+
+export interface FetchedModel {
+  readonly version: number;
+  readonly parameters: Float32Array;
+}
+
+const FLOAT_BYTES = 4;
+
+/** `known` is given back where it is the newest. */
+export async function fetchModel(
+  engine: Engine,
+  known: FetchedModel | undefined,
+  signal: AbortSignal,
+): Promise<FetchedModel> {
+  const { authority, events, outside, pins, task } = engine;
+  const entry = await authority.modelEntry(task, 'newest', signal);
+  if (!isSigned(outside.suite, modelEntryCodec, entry, pins.authorityKey)) throw new RefusedError('model-not-logged');
+  if (known?.version === entry.version) return known;
+  const bytes = await download(engine, entry, signal);
+  const version = loggedVersion(outside.suite, pins, entry, outside.suite.sha256(bytes));
+  if (version === undefined) throw new RefusedError('model-not-logged', `version ${entry.version}`);
+  events.emit('model', { version, bytes: bytes.length });
+  return { version, parameters: floatsOf(bytes) };
+}
+
+/** Goes on from where a lost connection left it: versions never change, and the hash is checked over the whole. */
+async function download(
+  { server, pins, task }: Engine,
+  { version }: ModelEntry,
+  signal: AbortSignal,
+): Promise<Uint8Array> {
+  const bytes = new Uint8Array(FLOAT_BYTES * pins.policy.dimension);
+  const target = SERVER_PATH.model(task, version);
+  let at = 0;
+  await server.link.retrying(signal, async (progressed) => {
+    if (at === bytes.length) return;
+    const [start, headers] = [at, at === 0 ? {} : { range: `bytes=${at}-` }];
+    const call = { method: 'GET' as const, target, headers, most: bytes.length, signal };
+    let isFirst = true;
+    await server.link.attempt(call, (chunk, status) => {
+      if (isFirst) at = status === 206 ? start : 0;
+      isFirst = false;
+      if (at + chunk.length > bytes.length) throw new AnswerError('the server', 'a model of another dimension');
+      bytes.set(chunk, at);
+      at += chunk.length;
+      progressed();
+    });
+  });
+  if (at !== bytes.length) throw new AnswerError('the server', `a model of ${at} bytes instead of ${bytes.length}`);
+  return bytes;
+}
+
+/** Little-endian on the wire, whatever the machine. */
+function floatsOf(bytes: Uint8Array): Float32Array {
+  const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.length);
+  return Float32Array.from({ length: bytes.length / FLOAT_BYTES }, (_, n) => view.getFloat32(FLOAT_BYTES * n, true));
+}

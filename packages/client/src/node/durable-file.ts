@@ -1,0 +1,59 @@
+/** Files that are wholly there after a crash, or not at all, and that only their owner can read. */
+import { open, readFile, rename, unlink } from 'node:fs/promises';
+import { dirname } from 'node:path';
+
+/** Writes and syncs; the caller renames it to where it counts. */
+export async function writeDurably(path: string, bytes: Uint8Array): Promise<void> {
+  const file = await open(path, 'w', 0o600);
+  try {
+    await file.writeFile(bytes);
+    await file.sync();
+  } finally {
+    await file.close();
+  }
+}
+
+/** The new content in one step. */
+export async function replaceFile(path: string, bytes: Uint8Array): Promise<void> {
+  await writeDurably(`${path}.new`, bytes);
+  await rename(`${path}.new`, path);
+  await syncFolder(dirname(path));
+}
+
+export async function readIfThere(path: string): Promise<Uint8Array | undefined> {
+  try {
+    return new Uint8Array(await readFile(path));
+  } catch (error) {
+    if (isCode(error, 'ENOENT')) return undefined;
+    throw error;
+  }
+}
+
+/** Overwrites before it removes: best effort, a disk may keep copies. */
+export async function wipeFile(path: string): Promise<void> {
+  try {
+    const file = await open(path, 'r+');
+    const { size } = await file.stat();
+    await file.write(new Uint8Array(size), 0, size, 0);
+    await file.datasync();
+    await file.close();
+    await unlink(path);
+  } catch (error) {
+    if (!isCode(error, 'ENOENT')) throw error;
+  }
+}
+
+/** A rename is durable once its folder is. Windows cannot open folders, and needs no such call. */
+export async function syncFolder(path: string): Promise<void> {
+  if (process.platform === 'win32') return;
+  const folder = await open(path, 'r');
+  try {
+    await folder.sync();
+  } finally {
+    await folder.close();
+  }
+}
+
+export function isCode(error: unknown, code: string): boolean {
+  return error instanceof Error && 'code' in error && error.code === code;
+}

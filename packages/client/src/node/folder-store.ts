@@ -1,0 +1,55 @@
+/** A device in a folder: its key, its journal and its input, readable by their owner alone. */
+import { mkdir, realpath } from 'node:fs/promises';
+import { join } from 'node:path';
+import { createNodeSigner, nodeRandomBytes } from '@basa/runtime/node';
+import type { DeviceSigner, DeviceStore } from '../device-store.ts';
+import { StoreError } from '../errors.ts';
+import { lockDevice } from './device-lock.ts';
+import { readIfThere, replaceFile, wipeFile } from './durable-file.ts';
+import { Journal } from './journal.ts';
+
+/** Makes the folder and the key where there are none. Holds the device's lock until `close`. */
+export async function openFolderStore(path: string): Promise<DeviceStore> {
+  await mkdir(path, { recursive: true, mode: 0o700 });
+  const folder = await realpath(path);
+  const unlock = await lockDevice(folder);
+  try {
+    return await openLocked(folder, unlock);
+  } catch (error) {
+    await unlock();
+    throw error;
+  }
+}
+
+async function openLocked(folder: string, unlock: () => Promise<void>): Promise<DeviceStore> {
+  const signer = await signerOf(join(folder, 'identity.key'));
+  const journal = await Journal.open(join(folder, 'journal'));
+  const input = join(folder, 'input');
+  return {
+    signer,
+    entries: async () => journal.takeEntries(),
+    append: (entries) => journal.append(entries),
+    replace: (entries) => journal.replace(entries),
+    putInput: (bytes) => replaceFile(input, bytes),
+    input: () => readIfThere(input),
+    dropInput: () => wipeFile(input),
+    async close() {
+      await journal.close();
+      await unlock();
+    },
+  };
+}
+
+const KEY_BYTES = 32;
+
+async function signerOf(path: string): Promise<DeviceSigner> {
+  const known = await readIfThere(path);
+  const secretKey = known ?? nodeRandomBytes(KEY_BYTES);
+  if (secretKey.length !== KEY_BYTES) {
+    throw new StoreError(`${path} is damaged: ${secretKey.length} bytes instead of ${KEY_BYTES}`);
+  }
+  if (known === undefined) await replaceFile(path, secretKey);
+  const signer = createNodeSigner(secretKey);
+  secretKey.fill(0);
+  return signer;
+}

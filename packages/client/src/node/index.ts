@@ -1,0 +1,50 @@
+/** The client SDK on Node. */
+import type { BasaClient as Client } from '../basa-client.ts';
+import type { ConnectOptions } from '../connect.ts';
+import { connect } from '../connect.ts';
+import type { DeviceStore } from '../device-store.ts';
+import { openFolderStore } from './folder-store.ts';
+import { nodeOutside } from './outside.ts';
+import type { TlsOptions } from './transport.ts';
+
+export { AuthorityClient } from '../authority-client.ts';
+export type { Abortable, ContributeOptions } from '../basa-client.ts';
+export type { ClientEvents } from '../client-events.ts';
+export type { Contribution, ContributionOutcome, Costs, Rejection, Step } from '../contribution.ts';
+export type { DeviceSigner, DeviceStore } from '../device-store.ts';
+export {
+  AnswerError,
+  CertificateError,
+  ProblemError,
+  RefusedError,
+  StoreError,
+  UnreachableError,
+} from '../errors.ts';
+export { Heads } from '../heads.ts';
+export { inMemoryStoreForTests } from '../memory-store.ts';
+export type { FetchedModel } from '../model-fetch.ts';
+export type { Outside } from '../outside.ts';
+export type { RetryOptions } from '../retry.ts';
+export { DEFAULT_RETRY } from '../retry.ts';
+export type { RoundTrainer, RunOptions, RunSummary, Training } from '../run.ts';
+export { ServerClient } from '../server-client.ts';
+export type { LinkOptions } from '../service-link.ts';
+export { ServiceLink } from '../service-link.ts';
+export { openFolderStore } from './folder-store.ts';
+export { nodeOutside } from './outside.ts';
+export type { TlsOptions } from './transport.ts';
+
+export type NodeConnectOptions = ConnectOptions & {
+  /** The folder of the device: its key, certificate and unfinished session. Or a store of your own. */
+  readonly identity: string | DeviceStore;
+  readonly tls?: TlsOptions;
+};
+
+export type BasaClient = Client;
+
+export const BasaClient = {
+  async connect({ identity, tls, ...options }: NodeConnectOptions): Promise<Client> {
+    const store = typeof identity === 'string' ? await openFolderStore(identity) : identity;
+    return connect(nodeOutside(tls), store, options);
+  },
+} as const;

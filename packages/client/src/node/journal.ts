@@ -1,0 +1,117 @@
+/**
+ * An append-only file of steps: each is written whole and synced before it counts. A step that a crash tore is not there.
+ *
+ *     magic 8 | for each step: u32 length, body, SHA-256(body) cut to 8 | body: for each entry u32 length, entry
+ */
+import { constants } from 'node:fs';
+import type { FileHandle } from 'node:fs/promises';
+import { open, rename } from 'node:fs/promises';
+import { dirname } from 'node:path';
+import { ascii, ByteReader, ByteWriter, equalBytes } from '@basa/masking';
+import { nodeSuite } from '@basa/runtime/node';
+import { StoreError } from '../errors.ts';
+import { syncFolder, writeDurably } from './durable-file.ts';
+
+const MAGIC = ascii('basadev1');
+const CHECK_BYTES = 8;
+
+export class Journal {
+  readonly #path: string;
+  #file: FileHandle;
+  #end: number;
+  #entries: Uint8Array[];
+
+  private constructor(path: string, file: FileHandle, end: number, entries: Uint8Array[]) {
+    this.#path = path;
+    this.#file = file;
+    this.#end = end;
+    this.#entries = entries;
+  }
+
+  static async open(path: string): Promise<Journal> {
+    const file = await open(path, constants.O_RDWR | constants.O_CREAT, 0o600);
+    const bytes = new Uint8Array(await file.readFile());
+    if (bytes.length < MAGIC.length) {
+      await file.truncate(0);
+      await file.write(MAGIC, 0, MAGIC.length, 0);
+      await file.sync();
+      await syncFolder(dirname(path));
+      return new Journal(path, file, MAGIC.length, []);
+    }
+    const { end, entries } = read(bytes, path);
+    bytes.fill(0);
+    if (end < bytes.length) await file.truncate(end);
+    return new Journal(path, file, end, entries);
+  }
+
+  /** All entries at opening; they are handed out once. */
+  takeEntries(): readonly Uint8Array[] {
+    return this.#entries.splice(0);
+  }
+
+  async append(entries: readonly Uint8Array[]): Promise<void> {
+    const step = encodeStep(entries);
+    try {
+      await this.#file.write(step, 0, step.length, this.#end);
+      await this.#file.datasync();
+    } catch (error) {
+      await this.#file.truncate(this.#end).catch(() => undefined); // a full disk: the step was not taken
+      throw error;
+    }
+    this.#end += step.length;
+    step.fill(0);
+  }
+
+  /** A new file takes the place of the old one, which is overwritten. */
+  async replace(entries: readonly Uint8Array[]): Promise<void> {
+    const step = encodeStep(entries);
+    const bytes = new Uint8Array(MAGIC.length + step.length);
+    bytes.set(MAGIC);
+    bytes.set(step, MAGIC.length);
+    await writeDurably(`${this.#path}.new`, bytes);
+    await rename(`${this.#path}.new`, this.#path);
+    await syncFolder(dirname(this.#path));
+    const old = this.#file;
+    this.#file = await open(this.#path, constants.O_RDWR);
+    await old.write(new Uint8Array(this.#end), 0, this.#end, 0);
+    await old.datasync();
+    await old.close();
+    this.#end = bytes.length;
+  }
+
+  close(): Promise<void> {
+    return this.#file.close();
+  }
+}
+
+function encodeStep(entries: readonly Uint8Array[]): Uint8Array {
+  const body = new ByteWriter();
+  for (const entry of entries) body.u32(entry.length).bytes(entry);
+  const bytes = body.finish();
+  const check = nodeSuite.sha256(bytes).subarray(0, CHECK_BYTES);
+  const step = new ByteWriter().u32(bytes.length).bytes(bytes).bytes(check).finish();
+  bytes.fill(0);
+  return step;
+}
+
+function read(bytes: Uint8Array, path: string): { readonly end: number; readonly entries: Uint8Array[] } {
+  if (!equalBytes(bytes.subarray(0, MAGIC.length), MAGIC)) {
+    throw new StoreError(`${path} is not a journal of this version; use another folder for this device`);
+  }
+  const entries: Uint8Array[] = [];
+  let end = MAGIC.length;
+  while (bytes.length - end >= 4) {
+    const length = new ByteReader(bytes.subarray(end)).u32('length');
+    const next = end + 4 + length + CHECK_BYTES;
+    if (next > bytes.length) break; // torn: it was never acknowledged
+    const body = bytes.subarray(end + 4, end + 4 + length);
+    if (!equalBytes(nodeSuite.sha256(body).subarray(0, CHECK_BYTES), bytes.subarray(next - CHECK_BYTES, next))) {
+      if (next === bytes.length) break;
+      throw new StoreError(`${path} is damaged at byte ${end}; enrol a new device in an empty folder`);
+    }
+    const reader = new ByteReader(body);
+    while (reader.remaining > 0) entries.push(reader.bytes('entry', reader.u32('entry length')).slice());
+    end = next;
+  }
+  return { end, entries };
+}

@@ -1,0 +1,22 @@
+/** The outside, on Node. */
+import { applyMasksInPlace, plainVectorKernel } from '@basa/masking';
+import { millis } from '@basa/protocol';
+import { createNodeKeystream, createWasmVectorKernel, nodeRandomBytes, nodeSuite } from '@basa/runtime/node';
+import type { Outside } from '../outside.ts';
+import { sleep } from '../outside.ts';
+import type { TlsOptions } from './transport.ts';
+import { createNodeTransport } from './transport.ts';
+
+export function nodeOutside(tls?: TlsOptions): Outside {
+  const kernel = createWasmVectorKernel() ?? plainVectorKernel();
+  const tools = { suite: nodeSuite, kernel, keystream: createNodeKeystream() };
+  return {
+    suite: nodeSuite,
+    randomBytes: nodeRandomBytes,
+    transport: createNodeTransport(tls),
+    now: () => millis(Date.now()),
+    stopwatch: () => performance.now(),
+    sleep,
+    mask: (vector, plan) => applyMasksInPlace(vector, plan, tools),
+  };
+}

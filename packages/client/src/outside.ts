@@ -1,0 +1,39 @@
+/** The outside, as arguments: the shared code has no clock, randomness, network or kernel of its own. */
+import type { MaskPlan, RandomBytes, Suite } from '@basa/masking';
+import type { Millis } from '@basa/protocol';
+import type { Transport } from './transport.ts';
+
+export interface Outside {
+  readonly suite: Suite;
+  readonly randomBytes: RandomBytes;
+  readonly transport: Transport;
+  /** The device's clock, which may be wrong. */
+  now(): Millis;
+  /** Milliseconds since some moment, for measuring only. */
+  stopwatch(): number;
+  /** Rejects with the signal's reason. */
+  sleep(ms: number, signal: AbortSignal): Promise<void>;
+  /** Carries out a mask plan. */
+  mask(vector: Uint32Array, plan: MaskPlan): void | Promise<void>;
+}
+
+/** Waits on a timer. */
+export function sleep(ms: number, signal: AbortSignal): Promise<void> {
+  return new Promise((resolve, reject) => {
+    if (signal.aborted) return reject(signal.reason);
+    const end = (): void => {
+      clearTimeout(timer);
+      reject(signal.reason);
+    };
+    const timer = setTimeout(() => {
+      signal.removeEventListener('abort', end);
+      resolve();
+    }, ms);
+    signal.addEventListener('abort', end, { once: true });
+  });
+}
+
+/** A number in [0, 1). */
+export function uniform(randomBytes: RandomBytes): number {
+  return new DataView(randomBytes(4).buffer).getUint32(0) / 2 ** 32;
+}

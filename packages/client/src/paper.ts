@@ -1,0 +1,68 @@
+/**
+ * Algorithm 2 of the paper over the network. UNSAFE: nothing is made durable, a server that lies learns updates, and a
+ * time-out gives the position to another (docs/threat-model.md). Only for tasks whose server runs in paper mode.
+ */
+import { concatBytes, packVector, toHex } from '@basa/masking';
+import type { Slot } from '@basa/protocol';
+import { contributePaper, frameHeader, paperAttribute, paperInput, paperMessages } from '@basa/protocol';
+import type { Contribution, Rejection } from './contribution.ts';
+import type { Engine } from './engine.ts';
+import type { Update } from './enter.ts';
+import { RefusedError } from './errors.ts';
+import { Meter } from './meter.ts';
+import { rejected, rejectionOf } from './rejections.ts';
+
+export async function unsafePaperContribute(
+  engine: Engine,
+  update: Pick<Update, 'delta' | 'trainedOn'>,
+  signal: AbortSignal,
+): Promise<Contribution | Rejection> {
+  const { authority, server, task } = engine;
+  if ((await server.task(task, signal)).mode !== 'paper') throw new RefusedError('not-paper-mode');
+  const meter = new Meter(engine.outside.stopwatch, [server.link, authority.link]);
+  try {
+    return await algorithmTwo(engine, update, meter, signal);
+  } catch (error) {
+    return rejectionOf(error);
+  }
+}
+
+async function algorithmTwo(
+  engine: Engine,
+  { delta, trainedOn }: Pick<Update, 'delta' | 'trainedOn'>,
+  meter: Meter,
+  signal: AbortSignal,
+): Promise<Contribution | Rejection> {
+  const { authority, outside, pins, sealings, server, state, task } = engine;
+  const { policy } = pins;
+  const { suite, randomBytes } = outside;
+  const { certificate } = state;
+  if (certificate === undefined) return rejected('not-enrolled', 'free');
+  if (delta.length !== policy.dimension) return rejected('wrong-length', 'free');
+  const sealingKey = await authority.unsafePaperSealingKey(task, signal);
+  const sealing = sealings.of({ engine: policy.engine, sealingKey });
+  const connected = await meter.measure('seat', () =>
+    server.unsafePaperConnect(task, certificate, policy, sealing, signal),
+  );
+  const { ticket, version } = connected;
+  if (version - trainedOn > policy.maxStaleness) return rejected('too-stale', 'free');
+  const key = await meter.measure('key', () => authority.unsafePaperKey(task, ticket, signal));
+  const built = paperInput(delta, policy, { version, trainedOn }, (words) => {
+    new Uint8Array(words.buffer, words.byteOffset, words.byteLength).set(randomBytes(words.byteLength));
+  });
+  if (built.kind === 'refused') return rejected(built.reason, 'free', built);
+  const attributes = Array.from({ length: policy.bufferSize }, (_, k) => paperAttribute(suite, ticket.ctx, k as Slot));
+  const contribution = contributePaper({ suite, randomBytes, sealing }, { ...connected, attributes }, key, {
+    alpha: built.alpha,
+    modulus: policy.modulus,
+  });
+  if (contribution.kind === 'refused') return rejected(contribution.reason, 'free', contribution);
+  await meter.measure('mask', () => outside.mask(built.vector, contribution.plan));
+  for (const { seed } of contribution.plan.terms) seed.wipe();
+  const header = frameHeader(paperMessages(policy.bufferSize, sealing).upload.encode(contribution.upload));
+  const framed = concatBytes(header, packVector(built.vector, policy.modulus));
+  const isAccepted = await meter.measure('upload', () => server.unsafePaperUpload(task, framed, signal));
+  if (!isAccepted) return rejected('lease-over', 'held');
+  const { ctx, slot } = ticket;
+  return { kind: 'accepted', ctx: toHex(ctx), joinTag: '', slot, costs: meter.costs };
+}

@@ -1,0 +1,87 @@
+/** Which failures are tried again, and when: exponential back-off with full jitter, never before the service asks for it. */
+import type { ProblemCode } from '@basa/protocol';
+import { ProblemError, UnreachableError } from './errors.ts';
+import type { Outside } from './outside.ts';
+import { uniform } from './outside.ts';
+
+export interface RetryOptions {
+  /** Tries in all; progress starts the count anew. */
+  readonly attempts: number;
+  readonly firstWaitMs: number;
+  readonly longestWaitMs: number;
+  /** Silence after which an attempt counts as failed. */
+  readonly timeoutMs: number;
+}
+
+export const DEFAULT_RETRY: RetryOptions = {
+  attempts: 6,
+  firstWaitMs: 200,
+  longestWaitMs: 15_000,
+  timeoutMs: 30_000,
+};
+
+/** Every request is idempotent by the protocol, so what failed on the way or for the moment is simply sent again. */
+const RETRYABLE: ReadonlySet<ProblemCode | 'unknown-problem'> = new Set([
+  'digest-mismatch', // damaged on the way
+  'replayed', // signed anew, with another nonce
+  'rate-limited',
+  'internal',
+  'storage-full',
+  'authority-unreachable',
+  'stopping',
+]);
+
+/** Answers of a proxy, without a problem document. */
+const RETRYABLE_STATUS: ReadonlySet<number> = new Set([408, 425, 429, 500, 502, 503, 504]);
+
+export interface RetryNotice {
+  readonly service: string;
+  readonly attempt: number;
+  readonly waitMs: number;
+  readonly why: string;
+}
+
+/** Marks a failure of the way: no answer, or one that broke off. */
+export class NetworkFailure extends Error {}
+
+export interface Retrying {
+  readonly service: string;
+  readonly options: RetryOptions;
+  readonly signal: AbortSignal;
+  onRetry(notice: RetryNotice): void;
+}
+
+/** Runs the operation until it succeeds, fails for good, or has failed too often. It may tell that it got further. */
+export async function retrying<T>(
+  { sleep, randomBytes }: Pick<Outside, 'sleep' | 'randomBytes'>,
+  { service, options, signal, onRetry }: Retrying,
+  operation: (progressed: () => void) => Promise<T>,
+): Promise<T> {
+  let failures = 0;
+  for (;;) {
+    signal.throwIfAborted();
+    try {
+      return await operation(() => {
+        failures = 0;
+      });
+    } catch (error) {
+      signal.throwIfAborted();
+      if (!isRetryable(error)) throw error;
+      failures++;
+      const asked = error instanceof ProblemError ? (error.retryAfterMs ?? 0) : 0;
+      if (failures >= options.attempts || asked > options.longestWaitMs) {
+        throw error instanceof ProblemError ? error : new UnreachableError(service, error.cause ?? error);
+      }
+      const ceiling = Math.min(options.longestWaitMs, options.firstWaitMs * 2 ** (failures - 1));
+      const waitMs = asked + uniform(randomBytes) * ceiling;
+      onRetry({ service, attempt: failures, waitMs, why: error instanceof ProblemError ? error.code : error.message });
+      await sleep(waitMs, signal);
+    }
+  }
+}
+
+function isRetryable(error: unknown): error is Error {
+  if (error instanceof NetworkFailure) return true;
+  if (!(error instanceof ProblemError)) return false;
+  return error.code === 'unknown-problem' ? RETRYABLE_STATUS.has(error.status) : RETRYABLE.has(error.code);
+}

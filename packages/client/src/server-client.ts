@@ -1,0 +1,148 @@
+/** The server as a device asks it. Nothing it says is believed here: the session checks it against the pins. */
+import type { SeedSealing } from '@basa/masking';
+import { toHex } from '@basa/masking';
+import type {
+  Certificate,
+  Ctx,
+  Deposit,
+  DepositAnswer,
+  Fate,
+  JoinTag,
+  PaperConnection,
+  SeatAnswer,
+  Slot,
+  TaskId,
+  TaskPolicy,
+} from '@basa/protocol';
+import { certificateCodec, HEADER, paperMessages, SERVER_PATH, seatAnswerCodec, userMessages } from '@basa/protocol';
+import { decoded, hexOf, jsonOf } from './answers.ts';
+import { AnswerError } from './errors.ts';
+import type { ServerTask } from './server-task.ts';
+import { serverTaskOf } from './server-task.ts';
+import type { Answered, Call, ServiceLink } from './service-link.ts';
+
+const MOST_JSON_BYTES = 1 << 20;
+const MOST_STATEMENT_BYTES = 16_384;
+/** Everything in an inbox entry besides the sealed seed, with room for its lengths. */
+const INBOX_ENTRY_BYTES = 512;
+
+/** One piece of an upload: the signed header goes with each. */
+export interface UploadPiece {
+  readonly ctx: Ctx;
+  readonly slot: Slot;
+  readonly header: Uint8Array;
+  readonly offset: number;
+  readonly piece: Uint8Array;
+}
+
+export class ServerClient {
+  readonly link: ServiceLink;
+
+  constructor(link: ServiceLink) {
+    this.link = link;
+  }
+
+  async about(signal: AbortSignal): Promise<{ readonly publicKey: Uint8Array; readonly authorityKey: Uint8Array }> {
+    const { publicKey, authorityKey } = jsonOf('server', (await this.#get(SERVER_PATH.about, signal)).body);
+    return {
+      publicKey: hexOf('server', publicKey, 'publicKey'),
+      authorityKey: hexOf('server', authorityKey, 'authorityKey'),
+    };
+  }
+
+  async task(task: TaskId, signal: AbortSignal): Promise<ServerTask> {
+    return serverTaskOf(jsonOf('server', (await this.#get(SERVER_PATH.task(task), signal)).body));
+  }
+
+  async seat(task: TaskId, certificate: Certificate, signal: AbortSignal): Promise<SeatAnswer> {
+    const asked = certificateCodec.encode(certificate);
+    const { body } = await this.#post(SERVER_PATH.seats(task), asked, MOST_STATEMENT_BYTES, signal);
+    return decoded('server', seatAnswerCodec, body);
+  }
+
+  async deposit(deposit: Deposit, sealing: SeedSealing, signal: AbortSignal): Promise<DepositAnswer> {
+    const bufferSize = deposit.entries.length;
+    const messages = userMessages(bufferSize, sealing);
+    const most = MOST_STATEMENT_BYTES + bufferSize * (INBOX_ENTRY_BYTES + sealing.sealedBytes);
+    const asked = messages.deposit.encode(deposit);
+    const { body } = await this.#post(SERVER_PATH.deposits(deposit.ctx), asked, most, signal);
+    return decoded('server', messages.depositAnswer, body);
+  }
+
+  /** How much of the upload is durable. */
+  async uploadOffset(
+    { ctx, slot, header }: Omit<UploadPiece, 'offset' | 'piece'>,
+    signal: AbortSignal,
+  ): Promise<number> {
+    const answer = await this.link.call({
+      method: 'HEAD',
+      target: SERVER_PATH.upload(ctx, slot),
+      headers: { [HEADER.upload]: toHex(header) },
+      signed: true,
+      most: 0,
+      signal,
+    });
+    const offset = Number(answer.header(HEADER.uploadOffset) ?? Number.NaN);
+    if (!Number.isSafeInteger(offset) || offset < 0) throw new AnswerError('the server', 'no Upload-Offset');
+    return offset;
+  }
+
+  async uploadPiece({ ctx, slot, header, offset, piece }: UploadPiece, signal: AbortSignal): Promise<Received> {
+    const { body } = await this.link.call({
+      method: 'PUT',
+      target: SERVER_PATH.upload(ctx, slot),
+      ...(piece.length === 0 ? {} : { body: piece }),
+      headers: { [HEADER.upload]: toHex(header), [HEADER.uploadOffset]: String(offset) },
+      signed: true,
+      most: MOST_JSON_BYTES,
+      signal,
+    });
+    const { received, accepted } = jsonOf('server', body);
+    if (!Number.isSafeInteger(received) || typeof accepted !== 'boolean') {
+      throw new AnswerError('the server', 'an upload without { received, accepted }');
+    }
+    return { received: received as number, accepted };
+  }
+
+  async fate(ctx: Ctx, joinTag: JoinTag, signal: AbortSignal): Promise<Fate> {
+    const { fate } = jsonOf('server', (await this.#get(SERVER_PATH.fate(ctx, joinTag), signal)).body);
+    if (!FATES.includes(fate as Fate)) throw new AnswerError('the server', 'an update without a fate');
+    return fate as Fate;
+  }
+
+  async unsafePaperConnect(
+    task: TaskId,
+    certificate: Certificate,
+    { bufferSize }: Pick<TaskPolicy, 'bufferSize'>,
+    sealing: SeedSealing,
+    signal: AbortSignal,
+  ): Promise<Omit<PaperConnection, 'attributes'>> {
+    const { connectAnswer } = paperMessages(bufferSize, sealing);
+    const most = MOST_STATEMENT_BYTES + bufferSize * (INBOX_ENTRY_BYTES + sealing.sealedBytes);
+    const asked = certificateCodec.encode(certificate);
+    const { body } = await this.#post(SERVER_PATH.unsafePaperConnect(task), asked, most, signal);
+    return decoded('server', connectAnswer, body);
+  }
+
+  async unsafePaperUpload(task: TaskId, framed: Uint8Array, signal: AbortSignal): Promise<boolean> {
+    const { body } = await this.#post(SERVER_PATH.unsafePaperUpload(task), framed, MOST_JSON_BYTES, signal);
+    const { accepted } = jsonOf('server', body);
+    return accepted === true;
+  }
+
+  #get(target: string, signal: AbortSignal): Promise<Answered> {
+    return this.link.call({ method: 'GET', target, most: MOST_JSON_BYTES, signal });
+  }
+
+  #post(target: string, body: Uint8Array, most: number, signal: AbortSignal): Promise<Answered> {
+    const call: Call = { method: 'POST', target, body, signed: true, most, signal };
+    return this.link.call(call);
+  }
+}
+
+export interface Received {
+  readonly received: number;
+  readonly accepted: boolean;
+}
+
+const FATES: readonly Fate[] = ['pending', 'included', 'excluded', 'aborted', 'quarantined', 'unknown'];

@@ -1,0 +1,186 @@
+/** The way to one service: signs, digests, times out, retries, and turns what comes back into bytes or a `ProblemError`. */
+import { concatBytes } from '@basa/masking';
+import type { Millis } from '@basa/protocol';
+import { HEADER, millis } from '@basa/protocol';
+import type { DeviceSigner } from './device-store.ts';
+import { AnswerError, CertificateError, ProblemError } from './errors.ts';
+import type { Outside } from './outside.ts';
+import { problemOf } from './problem-answer.ts';
+import type { RetryNotice, RetryOptions } from './retry.ts';
+import { NetworkFailure, retrying } from './retry.ts';
+import { contentDigest, digestOf, signatureHeaders } from './signed-request.ts';
+import type { HttpAnswer } from './transport.ts';
+
+export interface Call {
+  readonly method: 'GET' | 'HEAD' | 'POST' | 'PUT';
+  readonly target: string;
+  readonly body?: Uint8Array;
+  readonly type?: 'application/octet-stream' | 'application/json';
+  readonly headers?: Readonly<Record<string, string>>;
+  /** Whether the device signs it. */
+  readonly signed?: boolean;
+  /** The most bytes an answer may have. */
+  readonly most: number;
+  readonly signal: AbortSignal;
+}
+
+export interface Answered {
+  readonly status: number;
+  header(name: string): string | undefined;
+  readonly body: Uint8Array;
+}
+
+export interface LinkOptions {
+  /** How it is called in messages. */
+  readonly name: 'server' | 'authority';
+  readonly url: string;
+  /** Its public key, which signed requests name. */
+  readonly audience: Uint8Array;
+  readonly signer: DeviceSigner;
+  readonly retry: RetryOptions;
+  onRetry(notice: RetryNotice): void;
+}
+
+/** Bounds what is read of a no. */
+const MOST_PROBLEM_BYTES = 65_536;
+
+/** A body may take its time: nothing comes back while it goes up. */
+const SLOWEST_BYTES_PER_MS = 8;
+
+export class ServiceLink {
+  readonly #outside: Outside;
+  readonly #options: LinkOptions;
+  readonly #origin: string;
+  /** The service's clock less the device's, once the service corrected it. */
+  #skewMs = 0;
+  /** Bytes sent and received, bodies only. */
+  readonly traffic = { sent: 0, received: 0 };
+
+  constructor(outside: Outside, options: LinkOptions) {
+    this.#outside = outside;
+    this.#options = options;
+    this.#origin = originOf(options);
+  }
+
+  get name(): string {
+    return this.#options.name;
+  }
+
+  /** The time as the service sees it, as far as it told. */
+  now(): Millis {
+    return millis(this.#outside.now() + this.#skewMs);
+  }
+
+  /** One request and its answer; sent again where that helps. */
+  call(call: Call): Promise<Answered> {
+    return this.retrying(call.signal, async () => {
+      const parts: Uint8Array[] = [];
+      const answer = await this.attempt(call, (chunk) => parts.push(chunk.slice()));
+      return { ...answer, body: concatBytes(...parts) };
+    });
+  }
+
+  retrying<T>(signal: AbortSignal, operation: (progressed: () => void) => Promise<T>): Promise<T> {
+    const { options, onRetry } = { options: this.#options.retry, onRetry: this.#options.onRetry };
+    return retrying(this.#outside, { service: `the ${this.name}`, options, signal, onRetry }, operation);
+  }
+
+  /** One attempt; the body of a yes goes to `sink` as it arrives. A wrong clock is set right, once. */
+  async attempt(call: Call, sink: (chunk: Uint8Array, status: number) => void): Promise<Omit<Answered, 'body'>> {
+    try {
+      return await this.#attempt(call, sink);
+    } catch (error) {
+      if (!(error instanceof ProblemError) || error.code !== 'clock-skew') throw error;
+      const theirs = Number(/\d{10,}/.exec(error.detail ?? '')?.[0] ?? Number.NaN);
+      if (!Number.isSafeInteger(theirs)) throw error;
+      this.#skewMs = theirs - this.#outside.now();
+      return await this.#attempt(call, sink);
+    }
+  }
+
+  async #attempt(call: Call, sink: (chunk: Uint8Array, status: number) => void): Promise<Omit<Answered, 'body'>> {
+    const patienceMs = this.#options.retry.timeoutMs + (call.body?.length ?? 0) / SLOWEST_BYTES_PER_MS;
+    const watch = watchdog(call.signal, patienceMs);
+    try {
+      const answer = await this.#send(call, watch.signal);
+      watch.feed();
+      if (answer.status >= 400) throw problemOf({ ...answer, body: await this.#readProblem(call, answer, watch.feed) });
+      let length = 0;
+      for await (const chunk of answer.chunks()) {
+        watch.feed();
+        length += chunk.length;
+        this.traffic.received += chunk.length;
+        if (length > call.most) throw new AnswerError(`the ${this.name}`, `more than ${call.most} bytes`);
+        sink(chunk, answer.status);
+      }
+      return answer;
+    } catch (error) {
+      call.signal.throwIfAborted();
+      if (error instanceof ProblemError || error instanceof AnswerError || error instanceof CertificateError)
+        throw error;
+      const why = watch.signal.aborted ? `silent for ${Math.round(patienceMs)} ms` : messageOf(error);
+      throw new NetworkFailure(why, { cause: watch.signal.aborted ? undefined : error });
+    } finally {
+      watch.stop();
+    }
+  }
+
+  async #send(call: Call, signal: AbortSignal): Promise<HttpAnswer> {
+    const { method, target, body, headers = {}, type = 'application/octet-stream' } = call;
+    const { suite, randomBytes, transport } = this.#outside;
+    const digest = digestOf(suite, body);
+    const { audience, signer } = this.#options;
+    const signed = call.signed
+      ? await signatureHeaders(signer, randomBytes, { audience, method, target, digest, at: this.now() })
+      : {};
+    const withBody = body === undefined ? {} : { 'content-type': type, [HEADER.digest]: contentDigest(digest) };
+    this.traffic.sent += body?.length ?? 0;
+    return transport.send({
+      method,
+      url: this.#origin + target,
+      headers: { ...withBody, ...headers, ...signed },
+      ...(body === undefined ? {} : { body }),
+      signal,
+    });
+  }
+
+  async #readProblem({ method }: Call, answer: HttpAnswer, feed: () => void): Promise<Uint8Array> {
+    const parts: Uint8Array[] = [];
+    let length = 0;
+    if (method === 'HEAD') return concatBytes(...parts);
+    for await (const chunk of answer.chunks()) {
+      feed();
+      length += chunk.length;
+      if (length > MOST_PROBLEM_BYTES) throw new AnswerError(`the ${this.name}`, 'an endless refusal');
+      parts.push(chunk.slice());
+    }
+    return concatBytes(...parts);
+  }
+}
+
+/** Aborts after so long a silence, and with the caller's signal. */
+function watchdog(signal: AbortSignal, timeoutMs: number): { signal: AbortSignal; feed(): void; stop(): void } {
+  const silence = new AbortController();
+  const bark = (): void => silence.abort(new Error('silence'));
+  let timer = setTimeout(bark, timeoutMs);
+  return {
+    signal: AbortSignal.any([signal, silence.signal]),
+    feed() {
+      clearTimeout(timer);
+      timer = setTimeout(bark, timeoutMs);
+    },
+    stop: () => clearTimeout(timer),
+  };
+}
+
+/** Signed requests name their path as sent: a service lies at the root of its address. */
+function originOf({ name, url }: LinkOptions): string {
+  const { origin, pathname, protocol } = new URL(url);
+  const isRoot = /^https?:$/.test(protocol) && pathname === '/';
+  if (!isRoot) throw new RangeError(`the address of the ${name} is http(s)://host[:port] without a path, got ${url}`);
+  return origin;
+}
+
+function messageOf(error: unknown): string {
+  return error instanceof Error ? error.message : String(error);
+}

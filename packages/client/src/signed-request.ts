@@ -1,0 +1,39 @@
+/** A device signs the words of its request: to whom, method, target, digest, time and a number used once. */
+import type { RandomBytes, Suite } from '@basa/masking';
+import { toHex } from '@basa/masking';
+import type { Millis } from '@basa/protocol';
+import { HEADER, requestStatement } from '@basa/protocol';
+import type { DeviceSigner } from './device-store.ts';
+
+export interface Words {
+  /** Public key of the service. */
+  readonly audience: Uint8Array;
+  readonly method: string;
+  readonly target: string;
+  readonly digest: Uint8Array;
+  readonly at: Millis;
+}
+
+export function digestOf(suite: Suite, body: Uint8Array | undefined): Uint8Array {
+  return suite.sha256(body ?? new Uint8Array());
+}
+
+/** RFC 9530. */
+export function contentDigest(digest: Uint8Array): string {
+  return `sha-256=:${btoa(String.fromCharCode(...digest))}:`;
+}
+
+export async function signatureHeaders(
+  signer: DeviceSigner,
+  randomBytes: RandomBytes,
+  words: Words,
+): Promise<Record<string, string>> {
+  const nonce = randomBytes(16);
+  const signature = await signer.sign(requestStatement({ ...words, nonce }));
+  return {
+    [HEADER.device]: toHex(signer.publicKey),
+    [HEADER.time]: String(words.at),
+    [HEADER.nonce]: toHex(nonce),
+    [HEADER.signature]: toHex(signature),
+  };
+}

@@ -1,0 +1,61 @@
+/** Sends a body piece by piece, from wherever the server has it durably: a lost connection costs one piece at most. */
+import { ProblemError } from './errors.ts';
+import type { ServerClient, UploadPiece } from './server-client.ts';
+
+export interface Upload extends Omit<UploadPiece, 'offset' | 'piece'> {
+  readonly body: Uint8Array;
+  readonly pieceBytes: number;
+  /** Whether some of it may be there already. */
+  readonly isResumed: boolean;
+  readonly signal: AbortSignal;
+  onProgress(sent: number): void;
+  sleep(ms: number, signal: AbortSignal): Promise<void>;
+}
+
+/** A server that keeps changing its mind is not followed for ever. */
+const MOST_TURNS = 32;
+
+/** Resolves once the server has all of it, durably. */
+export async function uploadInPieces(server: ServerClient, upload: Upload): Promise<void> {
+  const { body, pieceBytes, signal, onProgress, sleep, isResumed, ...name } = upload;
+  let offset = isResumed ? await standing(server, name, signal) : 0;
+  for (let turns = 0; ; ) {
+    onProgress(Math.min(offset, body.length));
+    const piece = body.subarray(offset, offset + pieceBytes);
+    try {
+      const { received, accepted } = await server.uploadPiece({ ...name, offset, piece }, signal);
+      if (accepted) return onProgress(body.length);
+      if (received <= offset && ++turns > MOST_TURNS) throw stuck(offset);
+      offset = received;
+    } catch (error) {
+      // The answer to a piece got lost, or a piece did: the server says where it stands.
+      if (!(error instanceof ProblemError) || error.uploadOffset === undefined) throw error;
+      if (error.code !== 'offset-mismatch' || ++turns > MOST_TURNS) throw error;
+      // A piece that is still under way, perhaps our own from before: what it comes to is known a little later.
+      if (error.retryAfterMs !== undefined) await sleep(error.retryAfterMs, signal);
+      offset = error.uploadOffset;
+    }
+  }
+}
+
+/** A no to this question carries no reason: the first piece will meet it again, with one. */
+async function standing(
+  server: ServerClient,
+  name: Omit<UploadPiece, 'offset' | 'piece'>,
+  signal: AbortSignal,
+): Promise<number> {
+  try {
+    return await server.uploadOffset(name, signal);
+  } catch (error) {
+    if (error instanceof ProblemError) return 0;
+    throw error;
+  }
+}
+
+function stuck(offset: number): ProblemError {
+  return new ProblemError({
+    code: 'offset-mismatch',
+    status: 409,
+    title: `The server does not get beyond byte ${offset} of the upload.`,
+  });
+}

@@ -1,0 +1,15 @@
+/** One tab a device: a Web Lock that the browser gives back when the tab ends. */
+import { StoreError } from '../errors.ts';
+
+/** Resolves with what gives the lock back; rejects where another tab has it. */
+export function lockDevice(name: string): Promise<() => void> {
+  return new Promise((resolve, reject) => {
+    const held = navigator.locks.request(name, { ifAvailable: true }, (lock) => {
+      if (lock === null) {
+        throw new StoreError(`the device ${name} is in use by another tab; give each client an identity of its own`);
+      }
+      return new Promise<void>((release) => resolve(release));
+    });
+    held.catch(reject);
+  });
+}

@@ -1,0 +1,30 @@
+/** The device's key in a browser: one that WebCrypto never gives out, or noble's where it has no Ed25519. */
+import { createWebSigner, webRandomBytes } from '@basa/runtime/web';
+import type { DeviceSigner } from '../device-store.ts';
+
+/** As it lies in IndexedDB, which stores a key without showing it. */
+export type KeptIdentity =
+  | { readonly kind: 'webcrypto'; readonly privateKey: CryptoKey; readonly publicKey: Uint8Array }
+  | { readonly kind: 'noble'; readonly secretKey: Uint8Array };
+
+const ED25519 = 'Ed25519';
+
+export async function createIdentity(): Promise<KeptIdentity> {
+  try {
+    const pair = (await crypto.subtle.generateKey(ED25519, false, ['sign', 'verify'])) as CryptoKeyPair;
+    const publicKey = new Uint8Array(await crypto.subtle.exportKey('raw', pair.publicKey));
+    return { kind: 'webcrypto', privateKey: pair.privateKey, publicKey };
+  } catch {
+    return { kind: 'noble', secretKey: webRandomBytes(32) };
+  }
+}
+
+export function signerOf(identity: KeptIdentity): DeviceSigner {
+  if (identity.kind === 'noble') return createWebSigner(identity.secretKey);
+  const { privateKey, publicKey } = identity;
+  return {
+    publicKey,
+    sign: async (message) =>
+      new Uint8Array(await crypto.subtle.sign(ED25519, privateKey, message as Uint8Array<ArrayBuffer>)),
+  };
+}

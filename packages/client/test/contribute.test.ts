@@ -1,0 +1,180 @@
+/** A device in a task, over real HTTP, against the real cores of server and authority. */
+import { join } from 'node:path';
+import { allSamples, createReferenceEngine, createTrainer, defineModel, dense } from '@basa/learning';
+import { describe, expect, it } from 'vitest';
+import { identitySealings } from '../../../test/support/real-sealings.ts';
+import type { BasaClient, Contribution } from '../src/node/index.ts';
+import { deltaOf } from './support/connect.ts';
+import { problem } from './support/http-services.ts';
+import { accepted, reasonOf, startClient, startServices, temporaryFolder } from './support/setup.ts';
+import { DIMENSION, parametersOf } from './support/test-world.ts';
+
+describe('a whole contribution', () => {
+  it('three devices fill a buffer: each is accepted and told so by the authority, and the sum is theirs', async () => {
+    const services = await startServices();
+    const folder = temporaryFolder();
+    const contributions: Contribution[] = [];
+    const clients: BasaClient[] = [];
+    for (let n = 0; n < 3; n++) {
+      const device = await startClient(services, { identity: join(folder, `device-${n}`) });
+      clients.push(device);
+      const { version, parameters } = await device.model();
+      expect(version).toBe(0);
+      expect(parameters).toEqual(parametersOf(0));
+      const result = accepted(await device.contribute(deltaOf(n), { trainedOn: version }));
+      expect(result.slot).toBe(n);
+      expect(Object.keys(result.costs).sort()).toEqual(['deposit', 'key', 'mask', 'seat', 'upload']);
+      expect(result.costs.upload?.sent).toBeGreaterThan(4 * DIMENSION);
+      contributions.push(result);
+    }
+    for (const [n, contribution] of contributions.entries()) {
+      expect(await clients[n]?.outcome(contribution)).toBe('included');
+    }
+    expect((await clients[0]?.model())?.version).toBe(1);
+    // The test server keeps the sum in whole numbers.
+    const expected = Array.from(deltaOf(0), (x, k) => x + (deltaOf(1)[k] as number) + (deltaOf(2)[k] as number));
+    const off = services.world.server.models[1]?.sum.map((value, k) => Math.abs(value - (expected[k] as number)));
+    expect(Math.max(...(off ?? []))).toBeLessThan(0.51);
+  });
+
+  it('works with the identity KEM as well', async () => {
+    const services = await startServices({ sealings: identitySealings(), bufferSize: 2 });
+    for (let n = 0; n < 2; n++) {
+      accepted(await (await startClient(services)).contribute(deltaOf(n), { trainedOn: 0 }));
+    }
+    expect(services.world.version).toBe(1);
+  });
+
+  it('tells its progress, step by step', async () => {
+    const services = await startServices();
+    const client = await startClient(services, { pieceBytes: 64 });
+    const steps: string[] = [];
+    const off = client.on('progress', ({ step, sent, total }) =>
+      steps.push(sent === undefined ? step : `${sent}/${total}`),
+    );
+    const outcomes: string[] = [];
+    client.on('accepted', ({ kind }) => outcomes.push(kind));
+    client.on('rejected', ({ reason }) => outcomes.push(reason));
+    await client.contribute(deltaOf(0), { trainedOn: 0 });
+    off();
+    expect(steps).toEqual(['seat', 'deposit', 'key', 'mask', '0/180', '64/180', '128/180', '180/180']);
+    await client.contribute(deltaOf(0).subarray(1), { trainedOn: 0 });
+    expect(outcomes).toEqual(['accepted', 'wrong-length']);
+    expect(steps).toHaveLength(8);
+  });
+
+  it('a device that was enrolled connects again without a token', async () => {
+    const services = await startServices();
+    const identity = join(temporaryFolder(), 'device');
+    const first = await startClient(services, { identity });
+    const key = first.deviceKey;
+    await first.close();
+    await expect(first.model()).rejects.toThrow('connect again');
+    const second = await startClient(services, { identity, token: 'no such token' });
+    expect(second.deviceKey).toEqual(key);
+    accepted(await second.contribute(deltaOf(1), { trainedOn: 0 }));
+  });
+});
+
+describe('what is not taken', () => {
+  it('an update trained on a model that is too old is refused before anything of it leaves', async () => {
+    const services = await startServices({ bufferSize: 2, maxStaleness: 0 });
+    const clients = [await startClient(services), await startClient(services)];
+    for (const [n, client] of clients.entries()) accepted(await client.contribute(deltaOf(n), { trainedOn: 0 }));
+    const deposits = services.count('/deposits');
+    const stale = await clients[0]?.contribute(deltaOf(7), { trainedOn: 0 });
+    expect(stale).toMatchObject({ kind: 'rejected', reason: 'too-stale', update: 'free' });
+    expect(services.count('/deposits')).toBe(deposits);
+    accepted(await clients[0]?.contribute(deltaOf(8), { trainedOn: 1 }));
+  });
+
+  it('an update that is zero on a whole block, not finite, or of another length', async () => {
+    const services = await startServices();
+    const client = await startClient(services);
+    const zero = deltaOf(1).fill(0, 10, 20);
+    expect(reasonOf(await client.contribute(zero, { trainedOn: 0, blocks: [[10, 10]] }))).toBe('zero-block');
+    expect(reasonOf(await client.contribute(deltaOf(1).fill(Number.NaN, 3, 4), { trainedOn: 0 }))).toBe('not-finite');
+    expect(reasonOf(await client.contribute(new Float32Array(3), { trainedOn: 0 }))).toBe('wrong-length');
+    expect(services.count('/deposits')).toBe(0);
+  });
+
+  it('what cannot be an update is an error of the caller, before anybody is asked', async () => {
+    const services = await startServices();
+    const client = await startClient(services);
+    await expect(client.contribute(deltaOf(1), { trainedOn: 0.5 })).rejects.toThrow('trainedOn is the version');
+    await expect(client.contribute(deltaOf(1), { trainedOn: 0, exampleWeight: 0 })).rejects.toThrow('(0, 1]');
+    expect(services.count('/seats')).toBe(0);
+  });
+
+  it('one update is not offered to two buffers, even where it is offered twice', async () => {
+    const services = await startServices();
+    const client = await startClient(services);
+    const contribution = accepted(await client.contribute(deltaOf(1), { trainedOn: 0 }));
+    const again = await client.contribute(deltaOf(1), { trainedOn: 0 });
+    expect(again).toMatchObject({ reason: 'delta-committed', detail: 'undecided', update: 'held' });
+    expect(await client.outcome(contribution)).toBe('undecided');
+    expect(services.count('/deposits')).toBe(1);
+  });
+
+  it('an update whose upload was refused goes elsewhere only after the authority said its buffer was aborted', async () => {
+    const services = await startServices();
+    const client = await startClient(services);
+    services.mischief = {
+      before: ({ path, method }) => (path.endsWith('/upload') && method === 'PUT' ? problem('lease-over') : undefined),
+    };
+    const late = await client.contribute(deltaOf(1), { trainedOn: 0 });
+    expect(late).toMatchObject({ reason: 'lease-over', update: 'held' });
+    services.mischief = {};
+    expect(reasonOf(await client.contribute(deltaOf(1), { trainedOn: 0 }))).toBe('delta-committed');
+    accepted(await client.contribute(deltaOf(2), { trainedOn: 0 }));
+    services.world.aheadMs = 245_000; // beyond closeBy, within the allowed skew
+    accepted(await client.contribute(deltaOf(1), { trainedOn: 0 }));
+    expect(reasonOf(await client.contribute(deltaOf(1), { trainedOn: 0 }))).toBe('delta-committed');
+  });
+});
+
+describe('run', () => {
+  const model = defineModel('tiny', { height: 1, width: 1, channels: 4 }, [dense(8)]);
+  const dataset = {
+    name: 'tiny',
+    shape: model.input,
+    classes: 8,
+    inputs: Float32Array.from({ length: 4 * 16 }, (_, n) => Math.cos(n)),
+    labels: Uint8Array.from({ length: 16 }, (_, n) => n % 8),
+  };
+
+  it('three devices train and contribute until their rounds are done; the model moves on', async () => {
+    const services = await startServices();
+    const clients = await Promise.all(
+      [0, 1, 2].map((n) => startClient(services, { token: [...services.tokens][n] ?? '' })),
+    );
+    const versions: number[] = [];
+    clients[0]?.on('trained', ({ version }) => versions.push(version));
+    const summaries = await Promise.all(
+      clients.map((client) =>
+        client.run(createTrainer(createReferenceEngine(model)), allSamples(dataset), { rounds: 2 }),
+      ),
+    );
+    expect(summaries).toEqual(Array(3).fill({ accepted: 2, rejected: 0, ended: 'rounds' }));
+    expect(services.world.version).toBe(2);
+    expect(versions).toHaveLength(2);
+  });
+
+  it('ends with the reason where the task has ended, and goes on where it was only paused', async () => {
+    const services = await startServices();
+    const client = await startClient(services);
+    let asked = 0;
+    services.mischief = {
+      before: ({ path }) => {
+        if (!path.endsWith('/seats')) return undefined;
+        return problem(asked++ === 0 ? 'task-paused' : 'task-finished', { retryAfterMs: 1 });
+      },
+    };
+    const trainer = createTrainer(createReferenceEngine(model));
+    expect(await client.run(trainer, allSamples(dataset))).toEqual({
+      accepted: 0,
+      rejected: 2,
+      ended: 'task-finished',
+    });
+  });
+});

@@ -1,0 +1,244 @@
+/** Services that lie: whatever is not signed by whom it should be, or departs from the pins, is refused. */
+import { toHex } from '@basa/masking';
+import type { Descriptor, Receipt, Ticket } from '@basa/protocol';
+import {
+  authorityMessages,
+  certificateCodec,
+  descriptorCodec,
+  encodePolicy,
+  HEADER,
+  headCodec,
+  modelEntryCodec,
+  outcomeCodec,
+  receiptCodec,
+  seatAnswerCodec,
+  ticketCodec,
+} from '@basa/protocol';
+import { createNodeSigner, nodeRandomBytes } from '@basa/runtime/node';
+import { describe, expect, it } from 'vitest';
+import { connectTo, deltaOf, memoryStore } from './support/connect.ts';
+import type { Asked, HttpServices } from './support/http-services.ts';
+import { accepted, startClient, startServices } from './support/setup.ts';
+import { parametersOf } from './support/test-world.ts';
+
+const stranger = createNodeSigner(nodeRandomBytes(32));
+
+/** Changes the body of every answer to requests whose path ends so. */
+function forge(services: HttpServices, ending: string, change: (body: Uint8Array, asked: Asked) => Uint8Array): void {
+  services.mischief = {
+    after: (asked, reply) =>
+      asked.path.endsWith(ending) && reply.status === 200
+        ? { ...reply, body: change(reply.body ?? new Uint8Array(), asked) }
+        : reply,
+  };
+}
+
+describe('connecting', () => {
+  it('to an authority with another key is refused', async () => {
+    const services = await startServices();
+    await expect(connectTo(services, { authorityKey: toHex(stranger.publicKey) })).rejects.toMatchObject({
+      // The head it signs is the first thing that does not verify.
+      name: 'AnswerError',
+    });
+    forge(services, '/v1/authority', () => Buffer.from(JSON.stringify({ publicKey: toHex(stranger.publicKey) })));
+    await expect(connectTo(services)).rejects.toMatchObject({ reason: 'wrong-authority' });
+  });
+
+  it('with a policy that does not hash to the pinned task is refused', async () => {
+    const services = await startServices();
+    forge(services, '/policy', () => encodePolicy({ ...services.world.policy, minimum: 3 }));
+    await expect(connectTo(services)).rejects.toMatchObject({ reason: 'wrong-policy' });
+  });
+
+  it('to another server than the one of the policy is refused', async () => {
+    const [services, other] = [await startServices(), await startServices()];
+    await expect(connectTo(services, { server: other.serverUrl })).rejects.toMatchObject({ reason: 'wrong-server' });
+  });
+
+  it('to a task nobody knows, or with a used token, says so', async () => {
+    const services = await startServices();
+    await expect(connectTo(services, { task: 'ab'.repeat(32) })).rejects.toMatchObject({ code: 'task-unknown' });
+    await expect(connectTo(services, { token: 'used' })).rejects.toMatchObject({ code: 'enrolment-token-invalid' });
+    await expect(connectTo(services, { task: 'short' })).rejects.toThrow('64 lower-case hexadecimal digits');
+    await expect(connectTo(services, { server: 'http://localhost/basa' })).rejects.toThrow('without a path');
+  });
+
+  it('with a certificate for another device is refused, and it is not kept', async () => {
+    const services = await startServices();
+    const store = memoryStore();
+    const { world } = services;
+    forge(services, '/enrolments', () => {
+      const body = { ...certificateBody(services), deviceKey: stranger.publicKey };
+      const { signer } = world.authority.ports;
+      return certificateCodec.encode({ ...body, signature: signer.sign(certificateCodec.statement(body)) });
+    });
+    await expect(connectTo(services, { identity: store })).rejects.toMatchObject({ reason: 'wrong-certificate' });
+    expect(await store.entries()).toEqual([]);
+  });
+
+  it('with the store of a device of another task is refused', async () => {
+    const [services, other] = [await startServices(), await startServices()];
+    const store = memoryStore();
+    await startClient(services, { identity: store });
+    await expect(connectTo(other, { identity: store })).rejects.toMatchObject({ reason: 'store-of-another-task' });
+  });
+});
+
+function certificateBody({ world }: HttpServices) {
+  return { task: world.task, deviceKey: stranger.publicKey, notAfter: world.now };
+}
+
+describe('a model', () => {
+  it('that is not the one of the log is refused', async () => {
+    const services = await startServices();
+    const client = await startClient(services);
+    forge(services, '/models/0', () => new Uint8Array(parametersOf(1).buffer));
+    await expect(client.model()).rejects.toMatchObject({ reason: 'model-not-logged' });
+    forge(services, '/models/0', (body) => body.subarray(0, 8));
+    await expect(client.model()).rejects.toThrow('8 bytes instead of 160');
+    forge(services, '/models/0', (body) => Buffer.concat([body, body]));
+    await expect(client.model()).rejects.toThrow('more than 160 bytes');
+  });
+
+  it('with an entry the authority did not sign, or of another task, is refused', async () => {
+    const services = await startServices();
+    const client = await startClient(services);
+    forge(services, '/model-log/newest', (body) => {
+      const entry = modelEntryCodec.decode(body);
+      return modelEntryCodec.encode({ ...entry, signature: stranger.sign(modelEntryCodec.statement(entry)) });
+    });
+    await expect(client.model()).rejects.toMatchObject({ reason: 'model-not-logged' });
+    const { signer } = services.world.authority.ports;
+    forge(services, '/model-log/newest', (body) => {
+      const entry = { ...modelEntryCodec.decode(body), task: new Uint8Array(32) as never };
+      return modelEntryCodec.encode({ ...entry, signature: signer.sign(modelEntryCodec.statement(entry)) });
+    });
+    await expect(client.model()).rejects.toMatchObject({ reason: 'model-not-logged' });
+  });
+});
+
+describe('a contribution is rejected, and nothing of the update leaves, where', () => {
+  const seat = (change: (descriptor: Descriptor) => Descriptor) => (services: HttpServices) =>
+    forge(services, '/seats', (body) => {
+      const { descriptor, token } = seatAnswerCodec.decode(body);
+      return seatAnswerCodec.encode({ descriptor: change(descriptor), token });
+    });
+  const answer = (change: (services: HttpServices, ticket: Ticket, inbox: readonly object[]) => object) => {
+    return (services: HttpServices) =>
+      forge(services, '/deposits', (body) => {
+        const { depositAnswer } = services.world.server.messages;
+        const { ticket, inbox } = depositAnswer.decode(body);
+        return depositAnswer.encode({ ticket, inbox, ...change(services, ticket, inbox) });
+      });
+  };
+  const key = (change: (receipt: Receipt) => Receipt) => (services: HttpServices) =>
+    forge(services, '/keys', (body) => {
+      const { keyAnswer } = authorityMessages(3);
+      const { envelope, receipt } = keyAnswer.decode(body);
+      return keyAnswer.encode({ envelope, receipt: change(receipt) });
+    });
+  const resigned = (ticket: Ticket, services: HttpServices): Ticket => ({
+    ...ticket,
+    signature: services.world.server.ports.signer.sign(ticketCodec.statement(ticket)),
+  });
+
+  it.each([
+    [
+      'the descriptor is signed by a stranger',
+      'descriptor-invalid',
+      seat((descriptor) => ({ ...descriptor, signature: stranger.sign(descriptorCodec.statement(descriptor)) })),
+    ],
+    ['a line of the descriptor is changed', 'descriptor-invalid', seat((descriptor) => ({ ...descriptor, level: 7 }))],
+    [
+      'the descriptor departs from the policy, even signed by the authority',
+      'descriptor-policy',
+      (services: HttpServices) => {
+        const { signer } = services.world.authority.ports;
+        seat((descriptor) => {
+          const other = { ...descriptor, clip: 1 };
+          return { ...other, signature: signer.sign(descriptorCodec.statement(other)) };
+        })(services);
+      },
+    ],
+    [
+      'the ticket is signed by a stranger',
+      'ticket-invalid',
+      answer((_, ticket) => ({ ticket: { ...ticket, signature: stranger.sign(ticketCodec.statement(ticket)) } })),
+    ],
+    [
+      'the ticket is of another deposit',
+      'ticket-not-mine',
+      answer((services, ticket) => ({ ticket: resigned({ ...ticket, root: new Uint8Array(32) as never }, services) })),
+    ],
+    ['an entry of the inbox is left out', 'inbox-incomplete', answer((_, __, inbox) => ({ inbox: inbox.slice(1) }))],
+    [
+      'an entry of the inbox is made up',
+      'inbox-proof',
+      answer((_, __, inbox) => ({ inbox: inbox.map((entry) => ({ ...entry, commitment: new Uint8Array(32) })) })),
+    ],
+    [
+      'the ticket tells another history',
+      'view-mismatch',
+      answer((services, ticket) => ({ ticket: resigned({ ...ticket, view: new Uint8Array(32) as never }, services) })),
+    ],
+    [
+      'the receipt is signed by a stranger',
+      'receipt-invalid',
+      key((receipt) => ({ ...receipt, signature: stranger.sign(receiptCodec.statement(receipt)) })),
+    ],
+    ['the receipt is of another slot', 'receipt-invalid', key((receipt) => ({ ...receipt, slot: 2 as never }))],
+  ])('%s', async (_, reason, lie) => {
+    const services = await startServices();
+    accepted(await (await startClient(services)).contribute(deltaOf(0), { trainedOn: 0 }));
+    const client = await startClient(services);
+    const uploads = services.count('/upload');
+    lie(services);
+    expect(await client.contribute(deltaOf(1), { trainedOn: 0 })).toMatchObject({ reason, update: 'free' });
+    expect(services.count('/upload')).toBe(uploads);
+    expect(client.isInterrupted).toBe(false);
+  });
+});
+
+describe('the authority', () => {
+  it("is not believed about an outcome it did not sign: the server's 'aborted' frees nothing", async () => {
+    const services = await startServices();
+    const client = await startClient(services);
+    const contribution = accepted(await client.contribute(deltaOf(1), { trainedOn: 0 }));
+    forge(services, '/outcome', (body) => {
+      const { ctx } = outcomeCodec.decode(body);
+      const outcome = { ctx, status: 'aborted' as const, accepted: [] };
+      const { signer } = services.world.server.ports;
+      return outcomeCodec.encode({ ...outcome, signature: signer.sign(outcomeCodec.statement(outcome)) });
+    });
+    await expect(client.outcome(contribution)).rejects.toMatchObject({ reason: 'outcome-invalid' });
+    await expect(client.contribute(deltaOf(1), { trainedOn: 0 })).rejects.toMatchObject({ reason: 'outcome-invalid' });
+    expect(services.count('/deposits')).toBe(1);
+  });
+
+  it('is shown the newest head of its log, also by a device that starts anew', async () => {
+    const services = await startServices();
+    const store = memoryStore();
+    const first = await connectTo(services, { identity: store });
+    await first.model();
+    await first.close();
+    const newest = toHex(headCodec.encode(services.world.authority.core.head()));
+    const before = services.asked.length;
+    await startClient(services, { identity: store });
+    const [about] = services.asked.slice(before);
+    expect(about?.headers[HEADER.head]).toBe(newest);
+  });
+
+  it('that was rolled back is met by it, and gives up what is open', async () => {
+    const services = await startServices();
+    const client = await startClient(services);
+    const { authority } = services.world;
+    const contribution = accepted(await client.contribute(deltaOf(1), { trainedOn: 0 }));
+    authority.log = authority.log.slice(0, -1); // the key it issued
+    authority.witness = undefined;
+    const { core } = authority;
+    authority.restart();
+    expect(authority.core).not.toBe(core);
+    expect(await client.outcome(contribution)).toBe('unknown');
+    expect(await client.contribute(deltaOf(1), { trainedOn: 0 })).toMatchObject({ reason: 'delta-committed' });
+  });
+});

@@ -1,0 +1,178 @@
+/** Services that are slow, busy, unreachable, or live in another time. */
+import { describe, expect, it } from 'vitest';
+import { ProblemError, UnreachableError } from '../src/node/index.ts';
+import { connectTo, deltaOf } from './support/connect.ts';
+import type { Asked } from './support/http-services.ts';
+import { problem } from './support/http-services.ts';
+import { accepted, startClient, startServices } from './support/setup.ts';
+import { TLS } from './support/tls.ts';
+
+const once = <T>(value: T, isMeant: (asked: Asked) => boolean): ((asked: Asked) => T | undefined) => {
+  let isUsed = false;
+  return (asked) => {
+    if (isUsed || !isMeant(asked)) return undefined;
+    isUsed = true;
+    return value;
+  };
+};
+
+describe('a request', () => {
+  it('is sent again not before the service asks for it', async () => {
+    const services = await startServices();
+    const client = await startClient(services);
+    const waits: number[] = [];
+    client.on('retry', ({ waitMs }) => waits.push(waitMs));
+    services.mischief = {
+      before: once(problem('rate-limited', { retryAfterMs: 120 }), ({ path }) => path.endsWith('seats')),
+    };
+    const start = performance.now();
+    accepted(await client.contribute(deltaOf(1), { trainedOn: 0 }));
+    expect(waits).toHaveLength(1);
+    expect(waits[0]).toBeGreaterThanOrEqual(120);
+    expect(performance.now() - start).toBeGreaterThanOrEqual(119);
+  });
+
+  it('follows Retry-After of a proxy that knows no problem documents', async () => {
+    const services = await startServices();
+    const client = await startClient(services, { retry: { longestWaitMs: 5000 } });
+    const waits: number[] = [];
+    client.on('retry', ({ waitMs }) => waits.push(waitMs));
+    const busy = { status: 503, headers: { 'retry-after': '1' }, body: Buffer.from('<h1>busy</h1>') };
+    services.mischief = { before: once(busy, ({ path }) => path.includes('/models/')) };
+    await client.model();
+    expect(waits[0]).toBeGreaterThanOrEqual(1000);
+  });
+
+  it('that may be asked again only much later is rejected with when', async () => {
+    const services = await startServices();
+    const client = await startClient(services);
+    services.mischief = {
+      before: ({ path }) => (path.endsWith('seats') ? problem('quota-exceeded', { retryAfterMs: 9e5 }) : undefined),
+    };
+    expect(await client.contribute(deltaOf(1), { trainedOn: 0 })).toEqual({
+      kind: 'rejected',
+      reason: 'quota-exceeded',
+      update: 'free',
+      retryAfterMs: 9e5,
+    });
+  });
+
+  it('that is wrong is not sent again', async () => {
+    const services = await startServices();
+    const client = await startClient(services);
+    const before = services.count('/seats');
+    services.mischief = {
+      before: ({ path }) => (path.endsWith('seats') ? problem('malformed', { detail: 'no' }) : undefined),
+    };
+    await expect(client.contribute(deltaOf(1), { trainedOn: 0 })).rejects.toMatchObject({
+      name: 'ProblemError',
+      code: 'malformed',
+      status: 400,
+      detail: 'no',
+    });
+    expect(services.count('/seats') - before).toBe(1);
+  });
+
+  it('waits longer and longer, by chance, up to a limit', async () => {
+    const services = await startServices();
+    const client = await startClient(services, {
+      retry: { attempts: 9, firstWaitMs: 4, longestWaitMs: 32, timeoutMs: 2000 },
+    });
+    const waits: number[] = [];
+    client.on('retry', ({ waitMs }) => waits.push(waitMs));
+    services.mischief = { before: () => 'cut' };
+    await expect(client.model()).rejects.toBeInstanceOf(UnreachableError);
+    expect(waits).toHaveLength(8);
+    for (const [n, wait] of waits.entries()) expect(wait).toBeLessThan(Math.min(32, 4 * 2 ** n));
+  });
+});
+
+describe('a service', () => {
+  it('that stays silent counts as unreachable after the time-out, and is asked again', async () => {
+    const services = await startServices();
+    const client = await startClient(services, { retry: { attempts: 2, firstWaitMs: 1, timeoutMs: 100 } });
+    let isSilent = true;
+    services.mischief = {
+      before: () =>
+        isSilent ? new Promise<undefined>((resolve) => setTimeout(() => resolve(undefined), 400)) : undefined,
+    };
+    const error = await client.model().catch((reason: unknown) => reason);
+    expect(error).toBeInstanceOf(UnreachableError);
+    expect(String(error)).toContain('silent for 100 ms');
+    isSilent = false;
+    expect((await client.model()).version).toBe(0);
+  });
+
+  it.each(['/deposits', '/keys', '/upload'])(
+    'that goes away at %s and comes back finds the session as it was',
+    async (ending) => {
+      const services = await startServices();
+      const client = await startClient(services, { retry: { attempts: 2, firstWaitMs: 1 } });
+      services.mischief = { before: ({ path }) => (path.endsWith(ending) ? 'cut' : undefined) };
+      await expect(client.contribute(deltaOf(1), { trainedOn: 0 })).rejects.toBeInstanceOf(UnreachableError);
+      services.mischief = {};
+      expect(client.isInterrupted).toBe(true);
+      accepted(await client.resume());
+    },
+  );
+
+  it('that nobody listens for is named', async () => {
+    const services = await startServices();
+    const retry = { attempts: 2, firstWaitMs: 1 };
+    await expect(connectTo(services, { authority: 'http://127.0.0.1:9', retry })).rejects.toThrow(
+      'the authority does not answer',
+    );
+    await expect(connectTo(services, { server: 'http://127.0.0.1:9', retry })).rejects.toThrow(
+      'the server does not answer',
+    );
+  });
+
+  it('whose clock is far away corrects the device once, and all goes on', async () => {
+    const services = await startServices();
+    services.world.aheadMs = 3_600_000;
+    const client = await startClient(services);
+    accepted(await client.contribute(deltaOf(1), { trainedOn: 0 }));
+    expect(services.count('/seats')).toBe(2);
+    expect(services.count('/enrolments')).toBe(2);
+    expect(services.count('/deposits')).toBe(1);
+  });
+
+  it('that never agrees with any clock is given up', async () => {
+    const services = await startServices();
+    const client = await startClient(services);
+    services.mischief = {
+      before: ({ path }) => (path.endsWith('seats') ? problem('clock-skew', { detail: '1' }) : undefined),
+    };
+    await expect(client.contribute(deltaOf(1), { trainedOn: 0 })).rejects.toBeInstanceOf(ProblemError);
+  });
+
+  it('that took the seat away before the deposit came gives it again, or another', async () => {
+    const services = await startServices({ seatMs: 400 });
+    const client = await startClient(services);
+    let isLate = true;
+    services.mischief = {
+      before: ({ path }) => {
+        if (!path.endsWith('/deposits') || !isLate) return undefined;
+        isLate = false;
+        return new Promise<undefined>((resolve) => setTimeout(() => resolve(undefined), 500));
+      },
+    };
+    accepted(await client.contribute(deltaOf(1), { trainedOn: 0 }));
+    expect(services.count('/seats')).toBeGreaterThan(1);
+  });
+});
+
+describe('over TLS', () => {
+  it('a client that is given the CA contributes', async () => {
+    const services = await startServices({}, TLS);
+    const client = await startClient(services, { tls: { ca: TLS.cert } });
+    accepted(await client.contribute(deltaOf(1), { trainedOn: 0 }));
+  });
+
+  it('a certificate nobody vouches for is refused at once, and the message says what to do', async () => {
+    const services = await startServices({}, TLS);
+    const retry = { attempts: 5, firstWaitMs: 60_000 };
+    await expect(connectTo(services, { retry })).rejects.toThrow('is not trusted');
+    await expect(connectTo(services, { retry })).rejects.toMatchObject({ name: 'CertificateError' });
+  });
+});

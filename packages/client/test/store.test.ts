@@ -1,0 +1,134 @@
+/** What a device keeps on Node: durable, private to its owner, and behind one lock. */
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { appendFileSync, readdirSync, readFileSync, statSync, truncateSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { KIND } from '@basa/protocol';
+import { describe, expect, it } from 'vitest';
+import { openFolderStore, StoreError } from '../src/node/index.ts';
+import { connectTo, deltaOf } from './support/connect.ts';
+import { accepted, startClient, startServices, temporaryFolder } from './support/setup.ts';
+
+const bytes = (...values: number[]): Uint8Array => Uint8Array.from(values);
+
+describe('a folder store', () => {
+  it('gives back what was appended, replaced and put, after it was closed', async () => {
+    const folder = join(temporaryFolder(), 'device');
+    const first = await openFolderStore(folder);
+    expect(await first.entries()).toEqual([]);
+    await first.append([bytes(1, 2), bytes()]);
+    await first.append([bytes(3)]);
+    await first.putInput(bytes(9, 9));
+    await first.close();
+    const second = await openFolderStore(folder);
+    expect(second.signer.publicKey).toEqual(first.signer.publicKey);
+    expect(await second.entries()).toEqual([bytes(1, 2), bytes(), bytes(3)]);
+    expect(await second.input()).toEqual(bytes(9, 9));
+    await second.replace([bytes(7)]);
+    await second.append([bytes(8)]);
+    await second.dropInput();
+    await second.dropInput();
+    await second.close();
+    const third = await openFolderStore(folder);
+    expect(await third.entries()).toEqual([bytes(7), bytes(8)]);
+    expect(await third.input()).toBeUndefined();
+    await third.close();
+  });
+
+  it('forgets a step that a crash tore, and nothing before it', async () => {
+    const folder = join(temporaryFolder(), 'device');
+    const journal = join(folder, 'journal');
+    const first = await openFolderStore(folder);
+    await first.append([bytes(1)]);
+    const whole = statSync(journal).size;
+    await first.append([bytes(2, 2, 2, 2)]);
+    await first.close();
+    const full = readFileSync(journal);
+    for (let size = whole; size < full.length; size++) {
+      writeFileSync(journal, full);
+      truncateSync(journal, size);
+      const store = await openFolderStore(folder);
+      expect(await store.entries()).toEqual([bytes(1)]);
+      await store.append([bytes(5)]);
+      await store.close();
+      const again = await openFolderStore(folder);
+      expect(await again.entries()).toEqual([bytes(1), bytes(5)]);
+      await again.close();
+    }
+  });
+
+  it('refuses a journal that is damaged in the middle, or no journal, and says what to do', async () => {
+    const folder = join(temporaryFolder(), 'device');
+    const journal = join(folder, 'journal');
+    const first = await openFolderStore(folder);
+    await first.append([bytes(1)]);
+    await first.append([bytes(2)]);
+    await first.close();
+    const damaged = readFileSync(journal);
+    damaged[17] = (damaged[17] as number) ^ 1;
+    writeFileSync(journal, damaged);
+    await expect(openFolderStore(folder)).rejects.toThrow('is damaged at byte 8; enrol a new device');
+    writeFileSync(journal, 'something else');
+    await expect(openFolderStore(folder)).rejects.toThrow('not a journal of this version');
+  });
+
+  it.skipIf(process.platform === 'win32')('can be read by its owner alone', async () => {
+    const folder = join(temporaryFolder(), 'device');
+    const store = await openFolderStore(folder);
+    await store.append([bytes(1)]);
+    await store.replace([bytes(1)]);
+    await store.putInput(bytes(1));
+    expect(statSync(folder).mode & 0o777).toBe(0o700);
+    for (const name of readdirSync(folder))
+      expect([name, statSync(join(folder, name)).mode & 0o777]).toEqual([name, 0o600]);
+    await store.close();
+  });
+
+  it('holds no seed and no input once a contribution is over', async () => {
+    const services = await startServices();
+    const identity = join(temporaryFolder(), 'device');
+    const client = await startClient(services, { identity });
+    accepted(await client.contribute(deltaOf(1), { trainedOn: 0 }));
+    await client.close();
+    expect(readdirSync(identity).sort()).toEqual(['identity.key', 'journal']);
+    const store = await openFolderStore(identity);
+    const kinds = (await store.entries()).map((entry) => entry[2]);
+    expect(new Set(kinds)).toEqual(new Set([KIND.certificate, KIND.head, KIND.ledgerEntered, KIND.ledgerCommitted]));
+    await store.close();
+  });
+});
+
+describe('one device', () => {
+  it('is not two clients of one process', async () => {
+    const services = await startServices();
+    const identity = join(temporaryFolder(), 'device');
+    const first = await startClient(services, { identity });
+    await expect(connectTo(services, { identity })).rejects.toThrow('give each client its own folder');
+    await first.close();
+    await startClient(services, { identity });
+  });
+
+  it('is not two processes; a lock whose process died is taken over', async () => {
+    const folder = join(temporaryFolder(), 'device');
+    const program = fileURLToPath(new URL('support/hold-device.ts', import.meta.url));
+    const child = spawn(process.execPath, ['--import', 'tsx', '--conditions=@basa/source', program, folder], {
+      stdio: ['ignore', 'pipe', 'inherit'],
+    });
+    await once(child.stdout, 'data');
+    const refused = await openFolderStore(folder).catch((error: unknown) => error);
+    expect(refused).toBeInstanceOf(StoreError);
+    expect(String(refused)).toContain(`in use by process ${child.pid}`);
+    child.kill('SIGKILL');
+    await once(child, 'exit');
+    const store = await openFolderStore(folder);
+    await store.close();
+  });
+
+  it('is not blocked by a lock that names a process of the same number which started at another time', async () => {
+    const folder = join(temporaryFolder(), 'device');
+    await (await openFolderStore(folder)).close();
+    appendFileSync(join(folder, 'lock'), `${process.ppid} 1`);
+    await (await openFolderStore(folder)).close();
+  });
+});

@@ -1,0 +1,55 @@
+/** What a page does with the browser client: a second client, an abort, a resume; reports to the test that opened it. */
+
+import { look, openDatabase, ROOM } from '../../src/web/database.ts';
+import { BasaClient, openBrowserStore } from '../../src/web/index.ts';
+
+interface Settings {
+  readonly server: string;
+  readonly authority: string;
+  readonly task: string;
+  readonly authorityKey: string;
+  readonly token: string;
+  readonly delta: readonly number[];
+}
+
+const nameOf = (error: unknown): string => (error instanceof Error ? error.name : String(error));
+
+async function play({ delta, ...options }: Settings): Promise<object> {
+  const update = Float32Array.from(delta);
+  const first = await BasaClient.connect({ ...options, identity: 'phone' });
+  const second = await BasaClient.connect({ ...options, identity: 'phone' }).catch(nameOf);
+  const controller = new AbortController();
+  first.on('progress', ({ step }) => step === 'upload' && controller.abort());
+  const stopped = await first.contribute(update, { trainedOn: 0, signal: controller.signal }).catch(nameOf);
+  const { deviceKey } = first;
+  await first.close();
+
+  const back = await BasaClient.connect({ ...options, identity: 'phone' });
+  const { isInterrupted } = back;
+  const resumed = (await back.resume())?.kind;
+  const again = await back.contribute(update, { trainedOn: 0 });
+  const isSameDevice = String(back.deviceKey) === String(deviceKey);
+  await back.close();
+
+  const database = await openDatabase('basa-device:phone');
+  const identity = await look(database, ROOM.kept, (kept) => kept.get('identity') as IDBRequest<{ kind: string }>);
+  database.close();
+  const store = await openBrowserStore('phone');
+  const kinds = [...new Set((await store.entries()).map((entry) => entry[2]))].sort((a, b) => Number(a) - Number(b));
+  await store.close();
+  return {
+    keyKind: identity.kind,
+    second,
+    stopped,
+    isInterrupted,
+    isSameDevice,
+    resumed,
+    again: 'reason' in again ? again.reason : again.kind,
+    kinds,
+  };
+}
+
+const report = await play((window as unknown as { settings: Settings }).settings).catch((error: unknown) => ({
+  failed: String(error),
+}));
+await fetch('/report', { method: 'POST', body: JSON.stringify(report) });

@@ -1,0 +1,37 @@
+/** A store whose process dies at its n-th durable step: before the step is on disk, or right after. */
+import type { DeviceStore } from '../../src/node/index.ts';
+
+export class ProcessDied extends Error {}
+
+export interface Crashes {
+  /** Which durable step, from 0; never where it is larger than there are. */
+  at: number;
+  when: 'before' | 'after';
+  /** Durable steps taken so far. */
+  steps: number;
+}
+
+export function crashingStore(inner: DeviceStore, crashes: Crashes): DeviceStore {
+  let isDead = false;
+  const durable = async (step: () => Promise<void>): Promise<void> => {
+    const isNow = crashes.steps++ === crashes.at;
+    if (isDead || (isNow && crashes.when === 'before')) {
+      isDead = true;
+      throw new ProcessDied();
+    }
+    await step();
+    if (!isNow) return;
+    isDead = true;
+    throw new ProcessDied();
+  };
+  return {
+    signer: inner.signer,
+    entries: () => inner.entries(),
+    input: () => inner.input(),
+    append: (entries) => durable(() => inner.append(entries)),
+    replace: (entries) => durable(() => inner.replace(entries)),
+    putInput: (input) => durable(() => inner.putInput(input)),
+    dropInput: () => durable(() => inner.dropInput()),
+    close: async () => {},
+  };
+}

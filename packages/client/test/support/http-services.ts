@@ -1,0 +1,322 @@
+/** Both services over real HTTP for client tests: a thin layer per docs/http.md over the cores of a `TestWorld`. */
+import type { IncomingMessage, Server, ServerResponse } from 'node:http';
+import { createServer } from 'node:http';
+import { createServer as createTlsServer } from 'node:https';
+import type { AddressInfo } from 'node:net';
+import { concatBytes, equalBytes, fromHex, toHex } from '@basa/masking';
+import type { Ctx, ProblemCode, ProblemMore, Refused } from '@basa/protocol';
+import {
+  authorityMessages,
+  certificateCodec,
+  encodePolicy,
+  fateOf,
+  frameHeader,
+  HEADER,
+  headCodec,
+  holdsSeat,
+  millis,
+  modelEntryCodec,
+  outcomeCodec,
+  PROBLEM_MEDIA_TYPE,
+  problemDocument,
+  problemOfRefusal,
+  requestStatement,
+  seatAnswerCodec,
+} from '@basa/protocol';
+import { nodeSuite } from '@basa/runtime/node';
+import type { PaperService } from './paper-service.ts';
+import type { TestWorld } from './test-world.ts';
+import { parametersOf } from './test-world.ts';
+
+const SKEW_MS = 300_000;
+
+const CORS = {
+  'access-control-allow-origin': '*',
+  'access-control-allow-headers': '*',
+  'access-control-allow-methods': 'GET, HEAD, POST, PUT',
+  'access-control-expose-headers': `${HEADER.head}, ${HEADER.uploadOffset}, etag, retry-after`,
+};
+
+export interface Asked {
+  readonly service: 'server' | 'authority';
+  readonly method: string;
+  readonly path: string;
+  readonly body: Uint8Array;
+  readonly headers: IncomingMessage['headers'];
+}
+
+/** What a test does to a request or its answer. */
+export interface Mischief {
+  /** Before anything is done: a problem instead, a cut connection, or a wait. */
+  before?(asked: Asked): Reply | 'cut' | Promise<undefined> | undefined;
+  /** The answer, changed or lost after everything was done. */
+  after?(asked: Asked, reply: Reply): Reply | 'cut' | { readonly cutAfter: number };
+}
+
+export interface Reply {
+  readonly status: number;
+  readonly headers?: Record<string, string>;
+  readonly body?: Uint8Array;
+}
+
+export const problem = (code: ProblemCode, more: ProblemMore = {}): Reply => documented(problemDocument(code, more));
+
+function documented(document: ReturnType<typeof problemDocument>, headers: Record<string, string> = {}): Reply {
+  return {
+    status: document.status,
+    headers: { 'content-type': PROBLEM_MEDIA_TYPE, ...headers },
+    body: Buffer.from(JSON.stringify(document)),
+  };
+}
+
+const bytes = (body: Uint8Array): Reply => ({ status: 200, body });
+const bytesOrProblem = (answer: Uint8Array | Refused): Reply =>
+  answer instanceof Uint8Array ? bytes(answer) : documented(problemOfRefusal(answer));
+const json = (value: object): Reply => ({ status: 200, body: Buffer.from(JSON.stringify(value)) });
+const isRefused = (answer: object): answer is Refused => 'kind' in answer && answer.kind === 'refused';
+
+export class HttpServices {
+  readonly world: TestWorld;
+  readonly tokens = new Set(['one', 'two', 'three', 'four', 'five']);
+  readonly asked: Asked[] = [];
+  mischief: Mischief = {};
+  /** With it, the task runs in paper mode. */
+  paper: PaperService | undefined;
+  readonly #partial = new Map<string, Uint8Array>();
+  readonly #nonces = new Set<string>();
+  readonly #servers: Server[] = [];
+  serverUrl = '';
+  authorityUrl = '';
+
+  readonly #tls: { readonly cert: string; readonly key: string } | undefined;
+
+  constructor(world: TestWorld, tls?: { readonly cert: string; readonly key: string }) {
+    this.world = world;
+    this.#tls = tls;
+  }
+
+  async start(): Promise<this> {
+    this.serverUrl = await this.#listen('server', (asked) => this.#server(asked));
+    this.authorityUrl = await this.#listen('authority', (asked) => this.#authority(asked));
+    return this;
+  }
+
+  async stop(): Promise<void> {
+    for (const server of this.#servers) {
+      server.closeAllConnections();
+      await new Promise((resolve) => server.close(resolve));
+    }
+  }
+
+  /** How often this was asked, by a part of its path. */
+  count(part: string, method?: string): number {
+    return this.asked.filter((asked) => asked.path.includes(part) && (method ?? asked.method) === asked.method).length;
+  }
+
+  #server(asked: Asked): Reply {
+    const { world } = this;
+    const { server } = world;
+    const parts = asked.path.split('/').slice(2);
+    const [kind, name = '', room, ...rest] = parts;
+    if (kind === 'server') {
+      const [publicKey, authorityKey] = [server.ports.signer.publicKey, world.authority.publicKey];
+      return json({ publicKey: toHex(publicKey), authorityKey: toHex(authorityKey), time: world.now });
+    }
+    if (kind === 'tasks' && room === undefined) {
+      return json({
+        task: name,
+        mode: this.paper === undefined ? 'sealed' : 'paper',
+        state: 'running',
+        training: { epochs: 1, batch: 5, rate: 0.1 },
+      });
+    }
+    if (kind === 'tasks' && room === 'models') return modelReply(Number(rest[0]), asked);
+    const device = this.#signed(asked, server.ports.signer.publicKey);
+    if (!(device instanceof Uint8Array)) {
+      if (room !== 'fates') return device;
+      return json({ fate: fateOf(server.buffer(fromHex(name) as Ctx), fromHex(rest[0] ?? '') as never) });
+    }
+    if (room === 'seats') {
+      const descriptor = server.seat(certificateCodec.decode(asked.body));
+      return isRefused(descriptor)
+        ? documented(problemOfRefusal(descriptor))
+        : bytes(seatAnswerCodec.encode({ descriptor, token: new Uint8Array(16) }));
+    }
+    if (room === 'unsafe-paper' && this.paper !== undefined) {
+      if (rest[0] === 'connect') return bytesOrProblem(this.paper.connect(asked.body));
+      const answer = this.paper.upload(device, asked.body);
+      return answer.kind === 'refused' ? documented(problemOfRefusal(answer)) : json({ accepted: true });
+    }
+    if (room === 'deposits') return this.#deposit(asked);
+    if (room === 'slots') return this.#upload(fromHex(name) as Ctx, asked);
+    return problem('not-found');
+  }
+
+  #deposit({ body }: Asked): Reply {
+    const { server, now } = this.world;
+    const deposit = server.messages.deposit.decode(body);
+    const isKnown = server.deposits(deposit.ctx).some(({ root }) => equalBytes(root, deposit.root));
+    if (!isKnown && !holdsSeat(server.ports, server.coordinator, deposit.certificate, deposit.ctx, now)) {
+      return problem('seat-missing');
+    }
+    return bytesOrProblem(server.deposit(body));
+  }
+
+  #upload(ctx: Ctx, asked: Asked): Reply {
+    const { world } = this;
+    const headerBytes = fromHex(String(asked.headers[HEADER.upload])) ?? new Uint8Array();
+    const header = authorityMessages(world.policy.bufferSize).uploadHeader.decode(headerBytes);
+    const { verdict, bodyBytes } = world.judge(header);
+    if (verdict.kind === 'refused') return documented(problemOfRefusal(verdict));
+    const known = verdict.kind === 'accepted-before';
+    const before = this.#partial.get(toHex(ctx) + header.slot) ?? new Uint8Array();
+    const standing = known ? bodyBytes : before.length;
+    if (asked.method === 'HEAD') return { status: 200, headers: { [HEADER.uploadOffset]: String(standing) } };
+    if (known) return json({ received: bodyBytes, accepted: true });
+    if (Number(asked.headers[HEADER.uploadOffset]) !== standing) {
+      const document = problemDocument('offset-mismatch');
+      return documented(document, { [HEADER.uploadOffset]: String(standing) });
+    }
+    const whole = concatBytes(before, asked.body);
+    this.#partial.set(toHex(ctx) + header.slot, whole);
+    if (whole.length < bodyBytes) return json({ received: whole.length, accepted: false });
+    const answer = world.server.upload(concatBytes(frameHeader(headerBytes), whole));
+    if (answer.kind === 'refused') return documented(problemOfRefusal(answer));
+    world.finishIfFull(ctx);
+    return json({ received: whole.length, accepted: true });
+  }
+
+  #authority(asked: Asked): Reply {
+    const reply = this.#authorityReply(asked);
+    return { ...reply, headers: { ...reply.headers, [HEADER.head]: toHex(headCodec.encode(this.#head())) } };
+  }
+
+  #head() {
+    return this.world.authority.core.head();
+  }
+
+  #authorityReply(asked: Asked): Reply {
+    const { world } = this;
+    const { authority } = world;
+    const seen = asked.headers[HEADER.head];
+    if (seen !== undefined) {
+      const head = headCodec.decode(fromHex(String(seen)) ?? new Uint8Array());
+      authority.persist(authority.core.meetHead(head, world.randomBytes(16)));
+    }
+    const [kind, name = '', room, last] = asked.path.split('/').slice(2);
+    if (kind === 'authority') {
+      return json({
+        publicKey: toHex(authority.publicKey),
+        time: world.now,
+        head: toHex(headCodec.encode(this.#head())),
+      });
+    }
+    if (room === 'policy') {
+      return name === toHex(world.task) ? bytes(encodePolicy(world.policy)) : problem('task-unknown');
+    }
+    if (room === 'model-log') return bytes(modelEntryCodec.encode(entryOf(world, String(last))));
+    if (room === 'outcome') return bytes(outcomeCodec.encode(authority.outcome(fromHex(name) as Ctx)));
+    if (last === 'sealing-key') return bytes(world.sealings.issuer.publicKey);
+    const device = this.#signed(asked, authority.publicKey);
+    if (!(device instanceof Uint8Array)) return device;
+    if (room === 'enrolments') return this.#enrol(device, asked.body);
+    if (room === 'keys') return bytesOrProblem(authority.issueKey(asked.body));
+    if (room === 'unsafe-paper' && this.paper !== undefined) return bytesOrProblem(this.paper.key(device, asked.body));
+    return problem('not-found');
+  }
+
+  readonly #enrolled = new Map<string, Uint8Array>();
+
+  #enrol(deviceKey: Uint8Array, body: Uint8Array): Reply {
+    const known = this.#enrolled.get(toHex(deviceKey));
+    if (known !== undefined) return bytes(known);
+    const { token } = JSON.parse(Buffer.from(body).toString()) as { token?: string };
+    if (token === undefined || !this.tokens.delete(token)) return problem('enrolment-token-invalid');
+    const { authority, task, now } = this.world;
+    const certificate = authority.enrol({ task, deviceKey, notAfter: millis(now + 10 ** 9) });
+    if (isRefused(certificate)) return documented(problemOfRefusal(certificate));
+    this.#enrolled.set(toHex(deviceKey), certificateCodec.encode(certificate));
+    return bytes(certificateCodec.encode(certificate));
+  }
+
+  /** The device key that signed the request, or the problem with it. */
+  #signed({ headers, method, path, body }: Asked, audience: Uint8Array): Uint8Array | Reply {
+    const of = (name: string): Uint8Array => fromHex(String(headers[name])) ?? new Uint8Array();
+    const [publicKey, nonce, signature] = [of(HEADER.device), of(HEADER.nonce), of(HEADER.signature)];
+    if (headers[HEADER.device] === undefined) return problem('unsigned');
+    const at = millis(Number(headers[HEADER.time]));
+    const now = this.world.now;
+    if (Math.abs(at - now) > SKEW_MS) return problem('clock-skew', { detail: String(now) });
+    const digest = nodeSuite.sha256(body);
+    const message = requestStatement({ audience, method, target: path, digest, at, nonce });
+    if (!nodeSuite.verify({ signature, message, publicKey })) return problem('request-signature-invalid');
+    if (body.length > 0 && headers[HEADER.digest] !== `sha-256=:${Buffer.from(digest).toString('base64')}:`) {
+      return problem('digest-mismatch');
+    }
+    if (this.#nonces.has(toHex(nonce))) return problem('replayed');
+    this.#nonces.add(toHex(nonce));
+    return publicKey;
+  }
+
+  async #listen(service: Asked['service'], handle: (asked: Asked) => Reply): Promise<string> {
+    const listener = (request: IncomingMessage, response: ServerResponse): void => {
+      this.#handle(service, handle, request, response).catch((error: unknown) => {
+        response.destroy(error instanceof Error ? error : undefined);
+      });
+    };
+    const server = this.#tls === undefined ? createServer(listener) : createTlsServer(this.#tls, listener);
+    this.#servers.push(server);
+    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+    return `${this.#tls === undefined ? 'http' : 'https'}://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  }
+
+  async #handle(
+    service: Asked['service'],
+    handle: (asked: Asked) => Reply,
+    request: IncomingMessage,
+    response: ServerResponse,
+  ): Promise<void> {
+    if (request.method === 'OPTIONS') return void response.writeHead(204, CORS).end();
+    const chunks: Buffer[] = [];
+    for await (const chunk of request) chunks.push(chunk as Buffer);
+    const { method = '', url: path = '', headers } = request;
+    const asked: Asked = { service, method, path, headers, body: new Uint8Array(Buffer.concat(chunks)) };
+    this.asked.push(asked);
+    const early = await this.mischief.before?.(asked);
+    if (early === 'cut') return void response.destroy();
+    const reply = early ?? guarded(handle, asked);
+    const late = this.mischief.after?.(asked, reply) ?? reply;
+    if (late === 'cut') return void response.destroy();
+    if ('cutAfter' in late) {
+      response.writeHead(reply.status, { 'content-length': String(reply.body?.length), ...reply.headers });
+      response.write(reply.body?.slice(0, late.cutAfter));
+      setTimeout(() => response.destroy(), 20);
+      return;
+    }
+    response.writeHead(late.status, { ...CORS, ...late.headers });
+    response.end(late.body);
+  }
+}
+
+function guarded(handle: (asked: Asked) => Reply, asked: Asked): Reply {
+  try {
+    return handle(asked);
+  } catch (error) {
+    return problem('internal', { detail: String(error) });
+  }
+}
+
+function entryOf({ authority, task, version }: TestWorld, asked: string) {
+  const wanted = asked === 'newest' ? version : Number(asked);
+  const entries = authority.records.flatMap((entry) => (entry.kind === 'model-appended' ? [entry.entry] : []));
+  const entry = entries.find((logged) => logged.version === wanted && equalBytes(logged.task, task));
+  if (entry === undefined) throw new Error('no such version');
+  return entry;
+}
+
+function modelReply(version: number, { headers }: Asked): Reply {
+  const whole = new Uint8Array(parametersOf(version).buffer);
+  const start = Number(/^bytes=(\d+)-$/.exec(headers.range ?? '')?.[1] ?? 0);
+  const body = whole.subarray(start);
+  return start === 0 ? { status: 200, body } : { status: 206, body };
+}

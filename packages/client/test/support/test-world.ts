@@ -1,0 +1,120 @@
+/** A server and an authority for client tests: the real cores of the protocol with real sealing, kept in memory. */
+import { applyMasksInPlace, RING_32 } from '@basa/masking';
+import type { Ctx, Millis, ModelEntry, Pins, Slot, TaskId, TaskPolicy, UploadHeader } from '@basa/protocol';
+import { createCoordinator, judgeHeader, millis, modelAppendCodec, taskIdOf, uploadLayout } from '@basa/protocol';
+import { createNodeSigner, nodeRandomBytes, nodeSuite } from '@basa/runtime/node';
+import type { Sealings, World } from '@basa/simulator';
+import { FederationAuthority, FederationServer, granted } from '@basa/simulator';
+import { abeSealings } from '../../../../test/support/real-sealings.ts';
+import { nodeEnvironment } from '../../../../test/support/tools.ts';
+
+export const DIMENSION = 40;
+
+/** The raw parameters of a version, as the server keeps them. */
+export function parametersOf(version: number): Float32Array {
+  return Float32Array.from({ length: DIMENSION }, (_, n) => version + n / 64);
+}
+
+const bytesOf = (version: number): Uint8Array => new Uint8Array(parametersOf(version).buffer);
+
+/** Real models instead of the federation's counters. */
+class ModelServer extends FederationServer {
+  override appendModel(version: number, ctx: Ctx): ModelEntry {
+    const body = { task: this.world.task, version, modelHash: nodeSuite.sha256(bytesOf(version)), ctx };
+    const append = { ...body, signature: this.ports.signer.sign(modelAppendCodec.statement(body)) };
+    const entry = granted(this.world.authority.appendModel(modelAppendCodec.encode(append)));
+    if (version === 0) this.models = [{ version: 0, ctx, sum: [] }];
+    return entry;
+  }
+}
+
+export interface WorldOptions {
+  readonly bufferSize?: number;
+  readonly minimum?: number;
+  readonly maxStaleness?: number;
+  readonly uploadLeaseMs?: number;
+  readonly seatMs?: number;
+  readonly sealings?: Sealings;
+}
+
+export class TestWorld implements World {
+  readonly environment = nodeEnvironment;
+  readonly sealings: Sealings;
+  readonly policy: TaskPolicy;
+  readonly task: TaskId;
+  readonly authority: FederationAuthority;
+  readonly server: ModelServer;
+  readonly randomBytes = nodeRandomBytes;
+  /** Added to the clock of both services. */
+  aheadMs = 0;
+
+  constructor(options: WorldOptions = {}) {
+    this.sealings = options.sealings ?? abeSealings();
+    const serverSigner = createNodeSigner(nodeRandomBytes(32));
+    this.policy = {
+      name: new Uint8Array([...'client test'].map((letter) => letter.charCodeAt(0))),
+      engine: this.sealings.engine,
+      bufferSize: options.bufferSize ?? 3,
+      minimum: options.minimum ?? 2,
+      dimension: DIMENSION,
+      modulus: RING_32,
+      level: 1024,
+      clip: 4,
+      staleness: { kind: 'constant' },
+      maxStaleness: options.maxStaleness ?? 10,
+      manifestHash: new Uint8Array(32),
+      serverKey: serverSigner.publicKey,
+      uploadLeaseMs: options.uploadLeaseMs ?? 60_000,
+      openMs: 120_000,
+      closeMs: 120_000,
+    };
+    this.task = taskIdOf(nodeSuite, this.policy);
+    this.authority = new FederationAuthority(this, createNodeSigner(nodeRandomBytes(32)));
+    this.server = new ModelServer(this, serverSigner);
+    this.server.coordinator = createCoordinator(options.seatMs ?? 60_000);
+    this.authority.createTask();
+    this.server.appendModel(0, new Uint8Array(32) as Ctx);
+  }
+
+  get now(): Millis {
+    return millis(Date.now() + this.aheadMs);
+  }
+
+  set now(_: Millis) {
+    throw new Error('the clock of this world is the real one');
+  }
+
+  get pins(): Pins {
+    return { policy: this.policy, authorityKey: this.authority.publicKey };
+  }
+
+  get version(): number {
+    return this.authority.core.newestModel(this.task)?.version ?? -1;
+  }
+
+  persisted(): void {}
+
+  call<Answer>(_: string, request: () => Answer): Answer {
+    return request();
+  }
+
+  mask: World['mask'] = (vector, plan) => applyMasksInPlace(vector, plan, this.environment.tools);
+
+  /** What the server thinks of a header, and how long its body is. */
+  judge(header: UploadHeader): { verdict: ReturnType<typeof judgeHeader>; bodyBytes: number } {
+    const buffer = this.server.buffer(header.ctx);
+    const { bodyBytes } = uploadLayout(buffer.descriptor, header, this.sealings.sealing);
+    return { verdict: judgeHeader(this.server.ports, buffer, header, this.now), bodyBytes };
+  }
+
+  /** Closes and opens a buffer whose every slot is accepted. */
+  finishIfFull(ctx: Ctx): void {
+    const { slots, descriptor, status } = this.server.buffer(ctx);
+    const isFull = slots.length === descriptor.bufferSize && slots.every((slot) => slot.status === 'accepted');
+    if (isFull && status === 'filling') this.server.finish(ctx);
+  }
+
+  acceptedSlots(ctx: Ctx): readonly Slot[] {
+    return this.server.buffer(ctx).slots.flatMap(({ status, ticket }) => (status === 'accepted' ? [ticket.slot] : []));
+  }
+}

@@ -1,0 +1,81 @@
+/** A body of many pieces over a bad connection. */
+import { HEADER } from '@basa/protocol';
+import { describe, expect, it } from 'vitest';
+import { deltaOf, memoryStore } from './support/connect.ts';
+import type { Asked } from './support/http-services.ts';
+import { accepted, startClient, startServices } from './support/setup.ts';
+
+const isPiece = ({ path, method }: Asked): boolean => path.endsWith('/upload') && method === 'PUT';
+
+describe('an upload', () => {
+  it.each(['before', 'after'] as const)('goes on where it stood when a piece is lost %s it arrives', async (when) => {
+    const services = await startServices();
+    const client = await startClient(services, { pieceBytes: 50 });
+    let pieces = 0;
+    const cutSecond = (asked: Asked) => (isPiece(asked) && ++pieces === 2 ? ('cut' as const) : undefined);
+    services.mischief =
+      when === 'before' ? { before: cutSecond } : { after: (asked, reply) => cutSecond(asked) ?? reply };
+    accepted(await client.contribute(deltaOf(1), { trainedOn: 0 }));
+    const offsets = services.asked.filter(isPiece).map(({ headers }) => headers[HEADER.uploadOffset]);
+    expect(offsets).toEqual(['0', '50', '50', '100', '150']);
+  });
+
+  it('that was interrupted sends only what the server does not have', async () => {
+    const services = await startServices();
+    const store = memoryStore();
+    const client = await startClient(services, { pieceBytes: 50, identity: store });
+    const controller = new AbortController();
+    client.on('progress', ({ sent = 0 }) => sent >= 100 && controller.abort());
+    await client.contribute(deltaOf(1), { trainedOn: 0, signal: controller.signal }).catch(() => undefined);
+    const before = services.asked.filter(isPiece).length;
+    const back = await startClient(services, { pieceBytes: 50, identity: store });
+    accepted(await back.resume());
+    const later = services.asked.filter(isPiece).slice(before);
+    expect(later.map(({ headers }) => headers[HEADER.uploadOffset])).toEqual(['100', '150']);
+  });
+
+  it('whose last answer got lost is acknowledged without its body', async () => {
+    const services = await startServices();
+    const store = memoryStore();
+    const client = await startClient(services, { identity: store, retry: { attempts: 1 } });
+    services.mischief = { after: (asked, reply) => (isPiece(asked) ? 'cut' : reply) };
+    await expect(client.contribute(deltaOf(1), { trainedOn: 0 })).rejects.toThrow('resume()');
+    services.mischief = {};
+    accepted(await client.resume());
+    expect(services.asked.filter(isPiece).at(-1)?.body).toHaveLength(0);
+  });
+
+  it('does not follow a server for ever that never says where it stands', async () => {
+    const services = await startServices();
+    const client = await startClient(services);
+    const body = Buffer.from(JSON.stringify({ received: 0, accepted: false }));
+    services.mischief = { after: (asked, reply) => (isPiece(asked) ? { status: 200, body } : reply) };
+    await expect(client.contribute(deltaOf(1), { trainedOn: 0 })).rejects.toThrow('does not get beyond byte 0');
+  });
+});
+
+describe('a model', () => {
+  const isModel = ({ path }: Asked): boolean => path.includes('/models/');
+
+  it('is fetched on from where the connection broke', async () => {
+    const services = await startServices();
+    const client = await startClient(services);
+    let cuts = 0;
+    services.mischief = {
+      after: (asked, reply) => (isModel(asked) && cuts++ < 2 ? { cutAfter: 40 } : reply),
+    };
+    expect((await client.model()).version).toBe(0);
+    expect(services.asked.filter(isModel).map(({ headers }) => headers.range)).toEqual([
+      undefined,
+      'bytes=40-',
+      'bytes=80-',
+    ]);
+  });
+
+  it('is fetched once as long as no newer one is logged', async () => {
+    const services = await startServices();
+    const client = await startClient(services);
+    expect(await client.model()).toBe(await client.model());
+    expect(services.asked.filter(isModel)).toHaveLength(1);
+  });
+});

@@ -1,0 +1,118 @@
+/** The browser half: the same client over fetch and WebCrypto, a bundle without Node, and a real browser where one is. */
+
+import { execFile } from 'node:child_process';
+import { existsSync } from 'node:fs';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { fileURLToPath } from 'node:url';
+import { gzipSync } from 'node:zlib';
+import { toHex } from '@basa/masking';
+import { build } from 'esbuild';
+import { describe, expect, it } from 'vitest';
+import { createIdentity, signerOf } from '../src/web/identity.ts';
+import { BasaClient, inMemoryStoreForTests } from '../src/web/index.ts';
+import { deltaOf, optionsFor } from './support/connect.ts';
+import { accepted, startClient, startServices, temporaryFolder } from './support/setup.ts';
+
+async function bundle(entry: URL): Promise<string> {
+  const result = await build({
+    entryPoints: [fileURLToPath(entry)],
+    bundle: true,
+    write: false,
+    minify: true,
+    format: 'esm',
+    platform: 'browser',
+    conditions: ['@basa/source'],
+    logLevel: 'error',
+  });
+  return result.outputFiles[0]?.text ?? '';
+}
+
+describe('the browser client', () => {
+  it('contributes over fetch and WebCrypto beside a Node client, to the same sum', async () => {
+    const services = await startServices({ bufferSize: 2 });
+    const identity = inMemoryStoreForTests(signerOf(await createIdentity()));
+    const web = await BasaClient.connect({ ...optionsFor(services), identity });
+    accepted(await web.contribute(deltaOf(0), { trainedOn: (await web.model()).version }));
+    accepted(await (await startClient(services)).contribute(deltaOf(1), { trainedOn: 0 }));
+    expect((await web.model()).version).toBe(1);
+    await web.close();
+  });
+
+  it('signs with noble where WebCrypto has no Ed25519', async () => {
+    const services = await startServices();
+    const identity = inMemoryStoreForTests(signerOf({ kind: 'noble', secretKey: new Uint8Array(32).fill(7) }));
+    const web = await BasaClient.connect({ ...optionsFor(services), identity });
+    accepted(await web.contribute(deltaOf(0), { trainedOn: 0 }));
+    await web.close();
+  });
+
+  it('bundles without a word of Node, below 800 KB', async () => {
+    const code = await bundle(new URL('../src/web/index.ts', import.meta.url));
+    expect(code).not.toMatch(/["']node:|from ?["']undici|require\(["'](fs|path|crypto)["']\)/);
+    expect(gzipSync(code).length).toBeLessThan(300_000);
+    expect(code.length).toBeLessThan(800_000);
+  });
+});
+
+const chromium = ['/usr/bin/chromium', '/usr/bin/chromium-browser', '/usr/bin/google-chrome'].find(existsSync);
+
+describe.skipIf(chromium === undefined)('in a real browser', () => {
+  it('a device lives in IndexedDB: locked against a second client, and resumed after an abort with its own key', async () => {
+    const services = await startServices();
+    const script = await bundle(new URL('support/browser-page.ts', import.meta.url));
+    const { task, authority } = services.world;
+    const settings = {
+      server: services.serverUrl,
+      authority: services.authorityUrl,
+      task: toHex(task),
+      authorityKey: toHex(authority.publicKey),
+      token: 'one',
+      delta: [...deltaOf(1)],
+    };
+    const report = await visit(script, settings);
+    expect(report).toEqual({
+      keyKind: 'webcrypto',
+      second: 'StoreError',
+      stopped: 'AbortError',
+      isInterrupted: true,
+      isSameDevice: true,
+      resumed: 'accepted',
+      again: 'delta-committed',
+      kinds: [1, 16, 120, 121],
+    });
+  });
+});
+
+/** Opens a page with the script in a browser of its own, and resolves with what the page reports. */
+async function visit(script: string, settings: object): Promise<unknown> {
+  const page = `<script>window.settings = ${JSON.stringify(settings)}</script><script type="module" src="/page.js"></script>`;
+  let resolve: (report: unknown) => void = () => undefined;
+  const reported = new Promise<unknown>((settle) => {
+    resolve = settle;
+  });
+  const host = createServer(async (request, response) => {
+    if (request.url === '/report') {
+      const chunks: Buffer[] = [];
+      for await (const chunk of request) chunks.push(chunk as Buffer);
+      resolve(JSON.parse(Buffer.concat(chunks).toString()));
+    }
+    const isScript = request.url === '/page.js';
+    response
+      .writeHead(200, { 'content-type': isScript ? 'text/javascript' : 'text/html' })
+      .end(isScript ? script : page);
+  });
+  await new Promise<void>((ready) => host.listen(0, '127.0.0.1', ready));
+  const url = `http://127.0.0.1:${(host.address() as AddressInfo).port}/`;
+  const flags = ['--headless=new', '--no-sandbox', '--disable-gpu', `--user-data-dir=${temporaryFolder()}`, url];
+  const browser = execFile(chromium as string, flags);
+  try {
+    return await reported;
+  } finally {
+    const gone = new Promise((ended) => browser.once('exit', ended));
+    browser.kill();
+    await gone;
+    host.closeAllConnections();
+    host.close();
+  }
+}

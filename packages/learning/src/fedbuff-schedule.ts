@@ -1,0 +1,84 @@
+/**
+ * Who departs and arrives when, in virtual time. Neither model nor data has a say in it, so that a run that was
+ * interrupted finds its place again by playing its schedule from the start, without any training.
+ */
+import type { RandomStream } from './random-stream.ts';
+import { randomStream } from './random-stream.ts';
+import type { Staleness } from './staleness.ts';
+import { stalenessWeight } from './staleness.ts';
+
+export interface FedBuffSchedule {
+  readonly users: number;
+  readonly concurrency: number;
+  readonly bufferSize: number;
+  readonly versions: number;
+  readonly staleness: Staleness;
+  readonly seed: number;
+  /** Mean of the exponential delay of a trip, beside one unit of training. */
+  readonly delay: number;
+}
+
+export interface Trip {
+  readonly user: number;
+  readonly trip: number;
+  /** The version it was downloaded at. */
+  readonly version: number;
+  /** When it arrives. */
+  readonly end: number;
+  /** Of its training. */
+  readonly seed: number;
+}
+
+export type FedBuffEvent =
+  | { readonly kind: 'departed'; readonly trip: Trip }
+  | { readonly kind: 'arrived'; readonly trip: Trip; readonly staleness: number; readonly weight: number }
+  /** The buffer is full: the last arrival made it so. */
+  | { readonly kind: 'version'; readonly version: number; readonly time: number };
+
+export function* fedBuffSchedule(run: FedBuffSchedule): Generator<FedBuffEvent, undefined> {
+  const selection = randomStream(run.seed, 'select');
+  const training: Trip[] = [];
+  let trips = 0;
+  let version = 0;
+  let filled = 0;
+  const depart = (time: number): FedBuffEvent => {
+    const user = idleUser(run.users, training, selection);
+    const number = trips++;
+    const end = time + 1 + run.delay * randomStream(run.seed, 'delay', number).exponential();
+    const seed = randomStream(run.seed, 'batch', user, number).u32();
+    const trip = { user, trip: number, version, end, seed };
+    training.push(trip);
+    return { kind: 'departed', trip };
+  };
+  while (training.length < run.concurrency) yield depart(0);
+  while (version < run.versions) {
+    const trip = takeEarliest(training);
+    const staleness = version - trip.version;
+    const weight = stalenessWeight(run.staleness, staleness);
+    yield { kind: 'arrived', trip, staleness, weight };
+    if (weight > 0) filled++;
+    if (filled === run.bufferSize) {
+      filled = 0;
+      yield { kind: 'version', version: ++version, time: trip.end };
+    }
+    yield depart(trip.end);
+  }
+}
+
+function idleUser(users: number, training: readonly Trip[], selection: RandomStream): number {
+  if (training.length >= users) throw new RangeError(`${users} users cannot keep more than ${users} training`);
+  for (;;) {
+    const user = selection.below(users);
+    if (training.every((trip) => trip.user !== user)) return user;
+  }
+}
+
+/** The trip that ends first; of equals the one that began first. */
+function takeEarliest(training: Trip[]): Trip {
+  let best = 0;
+  for (let n = 1; n < training.length; n++) {
+    const [a, b] = [training[n] as Trip, training[best] as Trip];
+    if (a.end < b.end || (a.end === b.end && a.trip < b.trip)) best = n;
+  }
+  return training.splice(best, 1)[0] as Trip;
+}

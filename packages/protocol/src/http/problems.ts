@@ -1,0 +1,78 @@
+/** Problem documents (RFC 9457): every no of a service, with a stable type, a sentence and what to do next. */
+import type { RefusalReason, Refused } from '../refusals.ts';
+import { REFUSALS } from '../refusals.ts';
+
+/** What a service refuses besides what the protocol refuses. */
+export const SERVICE_PROBLEMS = {
+  malformed: { sentence: 'The request is not of the documented form.', status: 400 },
+  'digest-mismatch': { sentence: 'The body does not have the digest that the request names.', status: 400 },
+  unsigned: { sentence: 'The request carries no signature of a device key.', status: 401 },
+  'request-signature-invalid': { sentence: 'The signature of the request does not verify.', status: 401 },
+  'clock-skew': { sentence: "The time of the request is too far from the service's clock.", status: 401 },
+  replayed: { sentence: 'This very request was received before.', status: 401 },
+  'operator-token-missing': { sentence: 'This route needs an operator token.', status: 401 },
+  'role-missing': { sentence: 'The operator token does not carry the role this route needs.', status: 403 },
+  'enrolment-token-invalid': { sentence: 'The enrolment token is unknown, used or has ended.', status: 403 },
+  'not-yours': { sentence: 'The message names another device than the one that signed the request.', status: 403 },
+  'not-found': { sentence: 'There is nothing at this address.', status: 404 },
+  'method-not-allowed': { sentence: 'This address does not take this method.', status: 405 },
+  'offset-mismatch': { sentence: 'The piece does not start where the upload stands.', status: 409 },
+  'task-exists': { sentence: 'This task exists with other settings.', status: 409 },
+  'task-paused': { sentence: 'The task is paused; ask again later.', status: 409 },
+  'task-finished': { sentence: 'The task has reached its end.', status: 410 },
+  'seat-missing': { sentence: 'The device holds no seat in this buffer; take one first.', status: 409 },
+  'body-too-large': { sentence: 'The body is larger than the task allows.', status: 413 },
+  'range-not-satisfiable': { sentence: 'The range lies outside of the model.', status: 416 },
+  'rate-limited': { sentence: 'Too many requests; wait before the next.', status: 429 },
+  'quota-exceeded': {
+    sentence: 'This device left too many slots unused lately; wait before the next seat.',
+    status: 429,
+  },
+  internal: { sentence: 'The service failed; the request may be sent again.', status: 500 },
+  'storage-full': { sentence: 'The service cannot store more at the moment; nothing was changed.', status: 507 },
+  'authority-unreachable': { sentence: 'The authority does not answer; ask again later.', status: 503 },
+  stopping: { sentence: 'The service is stopping; ask again later.', status: 503 },
+} as const satisfies Readonly<Record<string, { readonly sentence: string; readonly status: number }>>;
+
+export type ServiceProblem = keyof typeof SERVICE_PROBLEMS;
+export type ProblemCode = ServiceProblem | RefusalReason;
+
+export const PROBLEM_MEDIA_TYPE = 'application/problem+json';
+const PREFIX = 'urn:basa:problem:';
+
+export interface ProblemDocument {
+  readonly type: string;
+  readonly title: string;
+  readonly status: number;
+  readonly detail?: string;
+  readonly slots?: readonly number[];
+  /** When asking again makes sense. */
+  readonly retryAfterMs?: number;
+}
+
+export interface ProblemMore {
+  readonly detail?: string;
+  readonly slots?: readonly number[];
+  readonly retryAfterMs?: number;
+}
+
+export function problemDocument(code: ProblemCode, more: ProblemMore = {}): ProblemDocument {
+  const { sentence, status } =
+    code in REFUSALS ? REFUSALS[code as RefusalReason] : SERVICE_PROBLEMS[code as ServiceProblem];
+  return { type: PREFIX + code, title: sentence, status, ...more };
+}
+
+export function problemOfRefusal({ reason, slots, detail }: Refused): ProblemDocument {
+  return problemDocument(reason, {
+    ...(slots === undefined ? {} : { slots }),
+    ...(detail === undefined ? {} : { detail }),
+  });
+}
+
+/** The code of a received problem; undefined for a type this version does not know. */
+export function problemCodeOf(document: { readonly type?: unknown }): ProblemCode | undefined {
+  const { type } = document;
+  if (typeof type !== 'string' || !type.startsWith(PREFIX)) return undefined;
+  const code = type.slice(PREFIX.length);
+  return Object.hasOwn(REFUSALS, code) || Object.hasOwn(SERVICE_PROBLEMS, code) ? (code as ProblemCode) : undefined;
+}

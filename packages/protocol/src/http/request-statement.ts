@@ -1,0 +1,59 @@
+/** What a device signs with every request: the words of the request, to whom they go, when, and a number used once. */
+import { ascii } from '@basa/masking';
+import type { Millis } from '../brands.ts';
+import type { Codec } from '../codec.ts';
+import { fixed, message, short, u53 } from '../codec.ts';
+import { KIND } from '../kinds.ts';
+
+export interface RequestStatement {
+  /** The public key of the service that is asked: a request to a server says nothing to an authority. */
+  readonly audience: Uint8Array;
+  /** In capitals. */
+  readonly method: string;
+  /** Path and query, as they are sent. */
+  readonly target: string;
+  /** SHA-256 of the body; of no bytes where there is none. */
+  readonly digest: Uint8Array;
+  readonly at: Millis;
+  readonly nonce: Uint8Array;
+}
+
+interface Layout {
+  readonly audience: Uint8Array;
+  readonly method: Uint8Array;
+  readonly target: Uint8Array;
+  readonly digest: Uint8Array;
+  readonly at: number;
+  readonly nonce: Uint8Array;
+}
+
+const MOST_TARGET = 1024;
+
+const layout: Codec<Layout> = message(KIND.requestStatement, 'requestStatement', {
+  audience: fixed(32),
+  method: short(16),
+  target: short(MOST_TARGET),
+  digest: fixed(32),
+  at: u53,
+  nonce: fixed(16),
+});
+
+/** The bytes to sign. */
+export function requestStatement(request: RequestStatement): Uint8Array {
+  return layout.encode({ ...request, method: ascii(request.method), target: ascii(request.target) });
+}
+
+/** Names of the headers that carry a signed request and what comes with it. */
+export const HEADER = {
+  device: 'basa-device',
+  time: 'basa-time',
+  nonce: 'basa-nonce',
+  signature: 'basa-signature',
+  digest: 'content-digest',
+  /** The newest head of the authority's log that the sender saw; the authority answers with its own. */
+  head: 'basa-head',
+  /** The signed header of an upload, with every piece of its body. */
+  upload: 'basa-upload',
+  /** Where in the body a piece starts, and in answers how much is durable. */
+  uploadOffset: 'upload-offset',
+} as const;

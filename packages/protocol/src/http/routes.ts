@@ -1,0 +1,43 @@
+/** The addresses of both services, in one place for those who serve them and those who ask. Names are in hex. */
+import { toHex } from '@basa/masking';
+
+type Name = Uint8Array | string;
+const named = (name: Name): string => (typeof name === 'string' ? name : toHex(name));
+
+export const SERVER_PATH = {
+  about: '/v1/server',
+  tasks: '/v1/tasks',
+  task: (task: Name): string => `/v1/tasks/${named(task)}`,
+  taskState: (task: Name): string => `/v1/tasks/${named(task)}/state`,
+  evaluationSet: (task: Name): string => `/v1/tasks/${named(task)}/evaluation-set`,
+  taskMetrics: (task: Name): string => `/v1/tasks/${named(task)}/metrics`,
+  seats: (task: Name): string => `/v1/tasks/${named(task)}/seats`,
+  /** `newest` gives the signed log entry of the newest version. */
+  newestModel: (task: Name): string => `/v1/tasks/${named(task)}/models/newest`,
+  model: (task: Name, version: number | string): string => `/v1/tasks/${named(task)}/models/${version}`,
+  buffer: (ctx: Name): string => `/v1/buffers/${named(ctx)}`,
+  deposits: (ctx: Name): string => `/v1/buffers/${named(ctx)}/deposits`,
+  upload: (ctx: Name, slot: number | string): string => `/v1/buffers/${named(ctx)}/slots/${slot}/upload`,
+  fate: (ctx: Name, joinTag: Name): string => `/v1/buffers/${named(ctx)}/fates/${named(joinTag)}`,
+  unsafePaperConnect: (task: Name): string => `/v1/tasks/${named(task)}/unsafe-paper/connect`,
+  unsafePaperUpload: (task: Name): string => `/v1/tasks/${named(task)}/unsafe-paper/upload`,
+} as const;
+
+export const AUTHORITY_PATH = {
+  about: '/v1/authority',
+  tasks: '/v1/tasks',
+  policy: (task: Name): string => `/v1/tasks/${named(task)}/policy`,
+  tokens: (task: Name): string => `/v1/tasks/${named(task)}/enrolment-tokens`,
+  allowList: (task: Name): string => `/v1/tasks/${named(task)}/allow-list`,
+  enrolments: (task: Name): string => `/v1/tasks/${named(task)}/enrolments`,
+  modelLog: (task: Name): string => `/v1/tasks/${named(task)}/model-log`,
+  modelEntry: (task: Name, version: number | string): string => `/v1/tasks/${named(task)}/model-log/${version}`,
+  revocations: '/v1/revocations',
+  buffers: '/v1/buffers',
+  keys: (ctx: Name): string => `/v1/buffers/${named(ctx)}/keys`,
+  close: (ctx: Name): string => `/v1/buffers/${named(ctx)}/close`,
+  outcome: (ctx: Name): string => `/v1/buffers/${named(ctx)}/outcome`,
+  log: '/v1/log',
+  unsafePaperSealingKey: (task: Name): string => `/v1/tasks/${named(task)}/unsafe-paper/sealing-key`,
+  unsafePaperKeys: (task: Name): string => `/v1/tasks/${named(task)}/unsafe-paper/keys`,
+} as const;

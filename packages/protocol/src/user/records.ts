@@ -1,0 +1,75 @@
+/** What a device keeps of a session and of its ledger, as bytes. They hold seeds: only the device's owner may read them. */
+import { ascii, SEED_BYTES } from '@basa/masking';
+import type { Slot } from '../brands.ts';
+import type { Codec, Field } from '../codec.ts';
+import { checked, fixed, increasing, list, message, nested, record, short } from '../codec.ts';
+import { KIND } from '../kinds.ts';
+import { MOST_SLOTS } from '../policy.ts';
+import { recordUnion } from '../record-union.ts';
+import type { RefusalReason } from '../refusals.ts';
+import { REFUSALS } from '../refusals.ts';
+import { certificateCodec, descriptorCodec, field, receiptCodec, STATEMENT_BYTES, ticketCodec } from '../statements.ts';
+import { DEEPEST } from '../user-messages.ts';
+import type { LedgerRecord } from './ledger.ts';
+import type { UserRecord } from './session.ts';
+
+/** Bytes that fit a sealed seed of any engine. */
+const SEALED = 1024;
+const DELTA_ID = 64;
+
+const seed = fixed(SEED_BYTES);
+const seeds = list(MOST_SLOTS, seed);
+const sealed = short(SEALED);
+const sealedSeed = { commitment: field.hash, sealed };
+const deltaId = short(DELTA_ID);
+
+/** A reason by its name, so that a record outlives changes of the table. */
+const reason: Field<RefusalReason> = asText(
+  checked(short(64), (bytes) =>
+    Object.hasOwn(REFUSALS, String.fromCharCode(...bytes)) ? undefined : 'no reason of the table',
+  ),
+);
+
+function asText<T extends string>(bytes: Field<Uint8Array>): Field<T> {
+  return {
+    write: (w, value) => bytes.write(w, ascii(value)),
+    read: (r, name) => String.fromCharCode(...bytes.read(r, name)) as T,
+  };
+}
+
+export const userRecordCodec: Codec<UserRecord> = recordUnion('user record', KIND.sessionPrepared, {
+  prepared: message(KIND.sessionPrepared, 'prepared', {
+    descriptor: nested(descriptorCodec, 8192),
+    certificate: nested(certificateCodec, STATEMENT_BYTES),
+    nonce: fixed(16),
+    deltaId,
+    inputDigest: field.hash,
+    self: seed,
+    edges: seeds,
+    entries: list(MOST_SLOTS, record(sealedSeed)),
+  }),
+  slotted: message(KIND.sessionSlotted, 'slotted', {
+    ticket: nested(ticketCodec, STATEMENT_BYTES),
+    inbox: list(
+      MOST_SLOTS,
+      record({ joinTag: field.joinTag, root: field.root, path: list(DEEPEST, field.hash), ...sealedSeed }),
+    ),
+    ephemeralSecret: seed,
+  }),
+  frozen: message(KIND.sessionFrozen, 'frozen', {
+    receipt: nested(receiptCodec, STATEMENT_BYTES),
+    voids: increasing<Slot>(MOST_SLOTS),
+    bodyHash: field.hash,
+    earlier: seeds,
+    backups: list(MOST_SLOTS, sealed),
+  }),
+  acknowledged: message(KIND.sessionAcknowledged, 'acknowledged', {}),
+  released: message(KIND.sessionReleased, 'released', {}),
+  abandoned: message(KIND.sessionAbandoned, 'abandoned', { reason }),
+});
+
+export const ledgerRecordCodec: Codec<LedgerRecord> = recordUnion('ledger record', KIND.ledgerEntered, {
+  entered: message(KIND.ledgerEntered, 'entered', { ctx: field.ctx }),
+  committed: message(KIND.ledgerCommitted, 'committed', { deltaId, ctx: field.ctx, joinTag: field.joinTag }),
+  released: message(KIND.ledgerReleased, 'released', { deltaId }),
+});

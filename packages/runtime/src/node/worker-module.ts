@@ -1,0 +1,18 @@
+/** How a package starts a worker of its own: from its compiled module or, inside the repository, from its source. */
+
+export interface WorkerModule {
+  readonly script: URL;
+  readonly execArgv?: readonly string[];
+}
+
+/** The module `name` beside the one at `url` (its `import.meta.url`). */
+export function workerModule(url: string, name: string): WorkerModule {
+  if (!url.endsWith('.ts')) return { script: new URL(`${name}.js`, url) };
+  // Node 20 gives workers no loader of their own.
+  const loader = import.meta.resolve('tsx/esm/api');
+  const source = `import { register } from '${loader}'; register(); await import('${new URL(`${name}.ts`, url).href}');`;
+  return {
+    script: new URL(`data:text/javascript,${encodeURIComponent(source)}`),
+    execArgv: ['--conditions=@basa/source'],
+  };
+}

@@ -1,0 +1,140 @@
+/** What a server asks of the authority, over HTTP. The newest head it saw goes with every request, and is kept. */
+import { equalBytes, fromHex, toHex } from '@basa/masking';
+import type {
+  CloseAnswer,
+  CloseRequest,
+  Codec,
+  Ctx,
+  Descriptor,
+  ModelEntry,
+  Outcome,
+  ProblemCode,
+  ServerPorts,
+  TaskId,
+  TaskPolicy,
+} from '@basa/protocol';
+import {
+  AUTHORITY_PATH,
+  authorityMessages,
+  bufferRequestCodec,
+  decodePolicy,
+  descriptorCodec,
+  HEADER,
+  headCodec,
+  isSigned,
+  modelAppendCodec,
+  modelEntryCodec,
+  outcomeCodec,
+  problemCodeOf,
+} from '@basa/protocol';
+
+/** The authority said no. */
+export class AuthorityRefusal extends Error {
+  readonly code: ProblemCode | undefined;
+  constructor(code: ProblemCode | undefined, words: string) {
+    super(`the authority refused: ${words}`);
+    this.name = 'AuthorityRefusal';
+    this.code = code;
+  }
+}
+
+/** It does not answer, or not as an authority does. */
+export class AuthorityUnreachable extends Error {
+  constructor(why: string, options?: ErrorOptions) {
+    super(`the authority does not answer: ${why}`, options);
+    this.name = 'AuthorityUnreachable';
+  }
+}
+
+export interface AuthorityLinkOptions {
+  readonly url: string;
+  readonly ports: ServerPorts;
+  readonly timeoutMs: number;
+  readonly fetch: typeof fetch;
+  /** The newest head seen, kept across restarts. */
+  readonly head: Uint8Array | undefined;
+  keepHead(head: Uint8Array): Promise<void>;
+}
+
+export class AuthorityLink {
+  readonly #options: AuthorityLinkOptions;
+  #head: Uint8Array | undefined;
+
+  constructor(options: AuthorityLinkOptions) {
+    this.#options = options;
+    this.#head = options.head;
+  }
+
+  async policy(task: TaskId): Promise<TaskPolicy> {
+    return decodePolicy(await this.#ask('GET', AUTHORITY_PATH.policy(task)));
+  }
+
+  /** The same nonce gets the same buffer. */
+  async drawBuffer(task: TaskId, nonce: Uint8Array): Promise<Descriptor> {
+    const body = { task, nonce };
+    const signature = this.#sign(bufferRequestCodec.statement(body));
+    const bytes = bufferRequestCodec.encode({ ...body, signature });
+    const descriptor = await this.#post(AUTHORITY_PATH.buffers, bytes, descriptorCodec);
+    const { suite, authorityKey } = this.#options.ports;
+    const isGood = isSigned(suite, descriptorCodec, descriptor, authorityKey) && equalBytes(descriptor.task, task);
+    if (!isGood) throw new AuthorityUnreachable('it drew a buffer that is not its own or not of this task');
+    return descriptor;
+  }
+
+  async appendModel(append: { task: TaskId; version: number; modelHash: Uint8Array; ctx: Ctx }): Promise<ModelEntry> {
+    const signature = this.#sign(modelAppendCodec.statement(append));
+    const bytes = modelAppendCodec.encode({ ...append, signature });
+    return this.#post(AUTHORITY_PATH.modelLog(append.task), bytes, modelEntryCodec);
+  }
+
+  async close(request: CloseRequest, bufferSize: number): Promise<CloseAnswer> {
+    const { closeRequest, closeAnswer } = authorityMessages(bufferSize);
+    return this.#post(AUTHORITY_PATH.close(request.ctx), closeRequest.encode(request), closeAnswer);
+  }
+
+  async outcome(ctx: Ctx): Promise<Outcome> {
+    return outcomeCodec.decode(await this.#ask('GET', AUTHORITY_PATH.outcome(ctx)));
+  }
+
+  #sign(statement: Uint8Array): Uint8Array {
+    return this.#options.ports.signer.sign(statement);
+  }
+
+  async #post<T>(path: string, body: Uint8Array, codec: Codec<T>): Promise<T> {
+    return codec.decode(await this.#ask('POST', path, body));
+  }
+
+  async #ask(method: string, path: string, body?: Uint8Array): Promise<Uint8Array> {
+    const { url, timeoutMs, fetch } = this.#options;
+    const headers: Record<string, string> = { 'content-type': 'application/octet-stream' };
+    if (this.#head !== undefined) headers[HEADER.head] = toHex(this.#head);
+    let response: Response;
+    try {
+      const signal = AbortSignal.timeout(timeoutMs);
+      response = await fetch(new URL(path, url), { method, headers, signal, ...(body && { body: body.slice() }) });
+      await this.#meetHead(response);
+      if (response.ok) return new Uint8Array(await response.arrayBuffer());
+    } catch (error) {
+      throw new AuthorityUnreachable(error instanceof Error ? error.message : 'no reason given', { cause: error });
+    }
+    const problem = (await response.json().catch(() => ({}))) as { type?: unknown; title?: unknown; detail?: unknown };
+    const words = [problem.title, problem.detail].filter((part) => typeof part === 'string').join(' ');
+    if (response.status >= 500 || response.status === 429)
+      throw new AuthorityUnreachable(words || `${response.status}`);
+    throw new AuthorityRefusal(problemCodeOf(problem), words || `${response.status}`);
+  }
+
+  /** Keeps a head that is further than the one kept; one of another branch replaces it. */
+  async #meetHead(response: Response): Promise<void> {
+    const bytes = fromHex(response.headers.get(HEADER.head) ?? '');
+    if (bytes === undefined || bytes.length === 0) return;
+    const seen = headCodec.decode(bytes);
+    const { suite, authorityKey } = this.#options.ports;
+    if (!isSigned(suite, headCodec, seen, authorityKey)) throw new Error('a head that is not signed by the authority');
+    const known = this.#head === undefined ? undefined : headCodec.decode(this.#head);
+    const isNews = known === undefined || toHex(known.branch) !== toHex(seen.branch) || seen.sequence > known.sequence;
+    if (!isNews) return;
+    this.#head = bytes;
+    await this.#options.keepHead(bytes);
+  }
+}

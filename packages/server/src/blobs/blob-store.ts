@@ -1,0 +1,43 @@
+/** Where vectors lie: named, written once, read in pieces. Durable before the record that counts on them. */
+
+/** Bytes on their way in. Nothing of them can be read before `commit`. */
+export interface Staging {
+  /** Bytes staged so far, whole or not. */
+  readonly size: number;
+  /** Appends; `bytes` is free for reuse when the promise is fulfilled. */
+  append(bytes: Uint8Array): Promise<void>;
+  /** Forgets everything from `size` on. */
+  truncate(size: number): Promise<void>;
+  /** What is staged survives a crash from now on. */
+  flush(): Promise<void>;
+  read(start: number, end: number): AsyncIterable<Uint8Array>;
+  /** Durable under its name from now on. */
+  commit(): Promise<void>;
+  discard(): Promise<void>;
+  /** Leaves what is staged for later. */
+  close(): Promise<void>;
+}
+
+export interface BlobStore {
+  /** The staging of this name, with what was left there. */
+  stage(key: string): Promise<Staging>;
+  put(key: string, bytes: Uint8Array): Promise<void>;
+  /** Undefined where nothing has this name. */
+  size(key: string): Promise<number | undefined>;
+  /** Bytes from `start` to before `end`; a piece is valid until the next one is asked for. */
+  read(key: string, start: number, end: number): AsyncIterable<Uint8Array>;
+  remove(key: string): Promise<void>;
+}
+
+/** All of a blob in memory: for models and small things. */
+export async function readWhole(blobs: BlobStore, key: string): Promise<Uint8Array> {
+  const size = await blobs.size(key);
+  if (size === undefined) throw new Error(`the blob ${key} is missing`);
+  const whole = new Uint8Array(size);
+  let offset = 0;
+  for await (const piece of blobs.read(key, 0, size)) {
+    whole.set(piece, offset);
+    offset += piece.length;
+  }
+  return whole;
+}

@@ -1,0 +1,111 @@
+/** Blobs as files: written beside, flushed, renamed, and the folder flushed, so that a name never shows half a blob. */
+import type { FileHandle } from 'node:fs/promises';
+import { mkdir, open, rename, rm, stat } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
+import type { BlobStore, Staging } from './blob-store.ts';
+
+const BLOCK_BYTES = 512 * 1024;
+
+export async function openFileBlobs(folder: string): Promise<BlobStore> {
+  const staged = join(folder, 'incoming');
+  await mkdir(staged, { recursive: true });
+  const pathOf = (key: string): string => join(folder, checkedKey(key));
+  const stage = async (key: string): Promise<Staging> =>
+    stageFile(join(staged, checkedKey(key).replaceAll('/', '-')), pathOf(key));
+  return {
+    stage,
+    async put(key, bytes) {
+      const staging = await stage(key);
+      await staging.truncate(0);
+      await staging.append(bytes);
+      await staging.commit();
+    },
+    async size(key) {
+      return (await existing(stat(pathOf(key))))?.size;
+    },
+    async *read(key, start, end) {
+      const file = await open(pathOf(key), 'r');
+      try {
+        yield* readFile(file, start, end);
+      } finally {
+        await file.close();
+      }
+    },
+    remove: (key) => rm(pathOf(key), { force: true }),
+  };
+}
+
+/** Keys are our own words, never a client's; a path that climbs is a fault of ours. */
+function checkedKey(key: string): string {
+  if (!/^[a-z0-9-]+(\/[a-z0-9-]+)*$/.test(key)) throw new RangeError(`not the name of a blob: ${JSON.stringify(key)}`);
+  return key;
+}
+
+async function stageFile(path: string, destination: string): Promise<Staging> {
+  const file = await open(path, 'a+', 0o600);
+  let { size } = await file.stat();
+  return {
+    get size() {
+      return size;
+    },
+    async append(bytes) {
+      let written = 0;
+      while (written < bytes.length) {
+        const { bytesWritten } = await file.write(bytes, written, bytes.length - written);
+        written += bytesWritten;
+        size += bytesWritten;
+      }
+    },
+    async truncate(to) {
+      await file.truncate(to);
+      size = to;
+    },
+    flush: () => file.datasync(),
+    read: (start, end) => readFile(file, start, end),
+    async commit() {
+      await file.datasync();
+      await file.close();
+      await makeFolder(dirname(destination));
+      await rename(path, destination);
+      await flushFolder(dirname(destination));
+    },
+    async discard() {
+      await file.close();
+      await rm(path, { force: true });
+    },
+    close: () => file.close(),
+  };
+}
+
+async function* readFile(file: FileHandle, start: number, end: number): AsyncIterable<Uint8Array> {
+  const block = new Uint8Array(Math.min(BLOCK_BYTES, Math.max(0, end - start)));
+  for (let at = start; at < end; ) {
+    const { bytesRead } = await file.read(block, 0, Math.min(block.length, end - at), at);
+    if (bytesRead === 0) throw new Error(`the blob ends at ${at}, ${end - at} bytes early`);
+    yield block.subarray(0, bytesRead);
+    at += bytesRead;
+  }
+}
+
+async function makeFolder(folder: string): Promise<void> {
+  const first = await mkdir(folder, { recursive: true });
+  if (first !== undefined) await flushFolder(dirname(first));
+}
+
+async function flushFolder(folder: string): Promise<void> {
+  const handle = await open(folder, 'r');
+  try {
+    await handle.sync();
+  } finally {
+    await handle.close();
+  }
+}
+
+async function existing<T>(promise: Promise<T>): Promise<T | undefined> {
+  try {
+    return await promise;
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return undefined;
+    throw error;
+  }
+}

@@ -1,0 +1,135 @@
+/** The versions of a task's model: durable first, then logged at the authority, then given to users. */
+import type { ServerStepOptions } from '@basa/learning';
+import { createServerStep, initialParameters } from '@basa/learning';
+import { equalBytes, fromHex, toHex } from '@basa/masking';
+import type { Ctx, ModelEntry, TaskId } from '@basa/protocol';
+import { nodeSuite } from '@basa/runtime/node';
+import type { AuthorityLink } from './authority-link.ts';
+import type { BlobStore } from './blobs/blob-store.ts';
+import { readWhole } from './blobs/blob-store.ts';
+import type { Store, StoredModel } from './store/store.ts';
+import type { ReadTask } from './task-specification.ts';
+
+export interface ModelKeeperOptions {
+  readonly task: TaskId;
+  readonly read: ReadTask;
+  readonly store: Store;
+  readonly blobs: BlobStore;
+  readonly authority: AuthorityLink;
+  readonly clock: () => number;
+}
+
+const NO_BUFFER = new Uint8Array(32) as Ctx;
+
+export class ModelKeeper {
+  readonly #options: ModelKeeperOptions;
+  /** The newest version users may have. */
+  #newest: StoredModel | undefined;
+  #opening: Promise<void> | undefined;
+
+  constructor(options: ModelKeeperOptions) {
+    this.#options = options;
+  }
+
+  get newest(): StoredModel | undefined {
+    return this.#newest;
+  }
+
+  /** Makes version 0 where there is none, and takes up where a crash left it; once at a time. */
+  open(): Promise<void> {
+    this.#opening ??= this.#open().finally(() => {
+      this.#opening = undefined;
+    });
+    return this.#opening;
+  }
+
+  async #open(): Promise<void> {
+    const { store, task } = this.#options;
+    const models = await store.models(task);
+    if (models.length === 0) await this.#add(0, NO_BUFFER, this.#first(), undefined, { accepted: 0, dropped: 0 });
+    const first = await store.model(task, 0);
+    if (first !== undefined && first.entry === undefined) await store.logFirstModel(await this.#append(first));
+    await this.refresh();
+  }
+
+  /** Reads what is newest from the store. */
+  async refresh(): Promise<void> {
+    const { store, task, read } = this.#options;
+    // The paper knows no log of models: its buffers are nothing to the authority.
+    const isReady = ({ entry }: StoredModel): boolean => entry !== undefined || read.mode === 'paper';
+    this.#newest = (await store.models(task)).filter(isReady).at(-1);
+  }
+
+  /** The version made of this buffer's sum, logged or not. */
+  async of(ctx: Ctx): Promise<StoredModel | undefined> {
+    return (await this.#options.store.models(this.#options.task)).find((model) => equalBytes(model.ctx, ctx));
+  }
+
+  /** w^(t+1) of a mean, durable and not logged yet. */
+  async make(ctx: Ctx, mean: Float32Array, counts: { accepted: number; dropped: number }): Promise<StoredModel> {
+    const newest = this.newest;
+    if (newest === undefined) throw new Error('a sum before the first model');
+    const { blobs, read } = this.#options;
+    const parameters = floatsOf(await readWhole(blobs, newest.blobKey));
+    const memory = newest.stepKey === undefined ? undefined : doublesOf(await readWhole(blobs, newest.stepKey));
+    const step = createServerStep(read.serverStep as ServerStepOptions, memory);
+    step.applyInPlace(parameters, mean);
+    return this.#add(newest.version + 1, ctx, parameters, step.memory(), counts);
+  }
+
+  /** Logs a version; the same again gets the same answer. */
+  log(model: StoredModel): Promise<ModelEntry> {
+    return this.#append(model);
+  }
+
+  async parameters(version: number): Promise<Float32Array> {
+    const model = await this.#options.store.model(this.#options.task, version);
+    if (model === undefined) throw new Error(`there is no version ${version}`);
+    return floatsOf(await readWhole(this.#options.blobs, model.blobKey));
+  }
+
+  async #add(
+    version: number,
+    ctx: Ctx,
+    parameters: Float32Array,
+    memory: Float64Array | undefined,
+    counts: { readonly accepted: number; readonly dropped: number },
+  ): Promise<StoredModel> {
+    const { store, blobs, task, clock } = this.#options;
+    const bytes = bytesOf(parameters);
+    const modelHash = nodeSuite.sha256(bytes);
+    const folder = `models/${toHex(task)}`;
+    const blobKey = `${folder}/${version}-${toHex(modelHash).slice(0, 32)}`;
+    await blobs.put(blobKey, bytes);
+    const stepKey = `${folder}/${version}-step`;
+    const hasMemory = memory !== undefined && memory.length > 0;
+    if (hasMemory) await blobs.put(stepKey, bytesOf(memory));
+    const model = { task, version, modelHash, ctx, blobKey, madeAt: clock(), ...counts, ...(hasMemory && { stepKey }) };
+    await store.addModel(model);
+    return model;
+  }
+
+  #append({ task, version, modelHash, ctx }: StoredModel): Promise<ModelEntry> {
+    return this.#options.authority.appendModel({ task, version, modelHash, ctx });
+  }
+
+  #first(): Float32Array {
+    const { read } = this.#options;
+    const { parameters, seed = 0 } = read.specification.initial ?? {};
+    if (parameters !== undefined) return floatsOf(fromHex(parameters) ?? new Uint8Array());
+    return read.model === undefined ? new Float32Array(read.policy.dimension) : initialParameters(read.model, seed);
+  }
+}
+
+/** Parameters travel and are hashed as little-endian words, the order of every machine with wasm. */
+function bytesOf(words: Float32Array | Float64Array): Uint8Array {
+  return new Uint8Array(words.buffer, words.byteOffset, words.byteLength);
+}
+
+function floatsOf(bytes: Uint8Array): Float32Array {
+  return new Float32Array(bytes.slice().buffer);
+}
+
+function doublesOf(bytes: Uint8Array): Float64Array {
+  return new Float64Array(bytes.slice().buffer);
+}

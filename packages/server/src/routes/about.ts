@@ -1,0 +1,71 @@
+/** Who this server is, and what became of its buffers. */
+import { fromHex, toHex } from '@basa/masking';
+import type { Fate, JoinTag } from '@basa/protocol';
+import { fateOf, SERVER_PATH } from '@basa/protocol';
+import { answers, fail, hexText, Type } from '@basa/service';
+import type { RouteContext } from './context.ts';
+import { bufferParams, foundBuffer } from './context.ts';
+
+const about = Type.Object({ publicKey: hexText(32), authorityKey: hexText(32), time: Type.Integer() });
+const FATES: readonly Fate[] = ['pending', 'included', 'excluded', 'aborted', 'quarantined', 'unknown'];
+const fate = Type.Object({ fate: Type.Unsafe<Fate>({ enum: FATES }) });
+const bufferState = Type.Object({
+  ctx: hexText(32),
+  task: hexText(32),
+  status: Type.String(),
+  version: Type.Integer(),
+  bufferSize: Type.Integer(),
+  minimum: Type.Integer(),
+  expiry: Type.Integer(),
+  closeBy: Type.Integer(),
+  slots: Type.Array(
+    Type.Object({
+      slot: Type.Integer(),
+      user: hexText(32),
+      status: Type.String(),
+      deadline: Type.Integer(),
+      voids: Type.Array(Type.Integer()),
+    }),
+  ),
+  accepted: Type.Array(Type.Integer()),
+});
+
+export function mountAbout(context: RouteContext): void {
+  const { app, requireRole } = context.service;
+  const { signer, authorityKey } = context.ports;
+  app.get(SERVER_PATH.about, { schema: { response: answers(about) } }, async () => ({
+    publicKey: toHex(signer.publicKey),
+    authorityKey: toHex(authorityKey),
+    time: context.clock(),
+  }));
+  const fateParams = Type.Object({ ctx: hexText(32), joinTag: hexText(32) });
+  const fateSchema = { params: fateParams, response: answers(fate) };
+  app.get(SERVER_PATH.fate(':ctx', ':joinTag'), { schema: fateSchema }, async ({ params }) => {
+    const buffer = await foundBuffer(context, params.ctx);
+    const found = fateOf(buffer, fromHex(params.joinTag) as JoinTag);
+    return { fate: found ?? fail('slot-unknown') };
+  });
+  const bufferSchema = { params: bufferParams, response: answers(bufferState) };
+  const onlyOperators = { onRequest: requireRole('operator'), schema: bufferSchema };
+  app.get(SERVER_PATH.buffer(':ctx'), onlyOperators, async ({ params }) => {
+    const { ctx, descriptor, status, slots, accepted } = await foundBuffer(context, params.ctx);
+    return {
+      ctx: toHex(ctx),
+      task: toHex(descriptor.task),
+      status,
+      version: descriptor.version,
+      bufferSize: descriptor.bufferSize,
+      minimum: descriptor.minimum,
+      expiry: descriptor.expiry,
+      closeBy: descriptor.closeBy,
+      slots: slots.map(({ ticket, user, status: slotStatus, graceMs, header }) => ({
+        slot: ticket.slot,
+        user: toHex(user),
+        status: slotStatus,
+        deadline: ticket.deadline + graceMs,
+        voids: [...(header?.voids ?? [])],
+      })),
+      accepted: [...accepted],
+    };
+  });
+}

@@ -1,0 +1,59 @@
+/** Model versions: immutable, with ETag and Range, straight from where they lie. */
+import { Readable } from 'node:stream';
+import { toHex } from '@basa/masking';
+import { modelEntryCodec, SERVER_PATH } from '@basa/protocol';
+import { answers, BYTES_MEDIA_TYPE, fail, Type, wireBytes } from '@basa/service';
+import type { RouteContext } from './context.ts';
+import { foundTask, taskParams } from './context.ts';
+
+export function mountModels(context: RouteContext): void {
+  const { service, store, blobs } = context;
+  const { app } = service;
+
+  const newestSchema = { params: taskParams, response: answers(wireBytes('modelEntry')) };
+  app.get(SERVER_PATH.newestModel(':task'), { schema: newestSchema }, async ({ params }, reply) => {
+    const { models } = foundTask(context, params.task);
+    const entry = models.newest?.entry ?? fail('model-not-logged', { retryAfterMs: 1000 });
+    return reply.type(BYTES_MEDIA_TYPE).send(Buffer.from(modelEntryCodec.encode(entry)));
+  });
+
+  const params = Type.Object({ ...taskParams.properties, version: Type.String({ pattern: '^[0-9]{1,15}$' }) });
+  const modelSchema = { params, response: answers(wireBytes('little-endian float32 parameters')) };
+  app.get(SERVER_PATH.model(':task', ':version'), { schema: modelSchema }, async (request, reply) => {
+    const { task, read } = foundTask(context, request.params.task);
+    const model = await store.model(task, Number(request.params.version));
+    const isPublic = model?.entry !== undefined || read.mode === 'paper';
+    if (model === undefined || !isPublic) fail('not-found', { detail: 'this version is not logged' });
+    const etag = `"${toHex(model.modelHash)}"`;
+    reply.headers({ etag, 'accept-ranges': 'bytes', 'cache-control': 'public, max-age=31536000, immutable' });
+    if (request.headers['if-none-match'] === etag) return reply.code(304).send(new Uint8Array());
+    const size = await blobs.size(model.blobKey);
+    if (size === undefined) throw new Error(`the blob of version ${model.version} is missing`);
+    const range = rangeOf(request.headers.range, size);
+    if (range === 'unsatisfiable') {
+      reply.header('content-range', `bytes */${size}`);
+      fail('range-not-satisfiable', { detail: `the model has ${size} bytes` });
+    }
+    const [start, end] = range ?? [0, size];
+    if (range !== undefined) reply.code(206).header('content-range', `bytes ${start}-${end - 1}/${size}`);
+    reply.type(BYTES_MEDIA_TYPE).header('content-length', end - start);
+    const body = Readable.from(copies(blobs.read(model.blobKey, start, end)), { objectMode: false });
+    return reply.send(body as unknown as Uint8Array); // the schema knows bytes, and a stream is how they are sent
+  });
+}
+
+/** A stream keeps what it is given; the store reuses its block. */
+async function* copies(pieces: AsyncIterable<Uint8Array>): AsyncIterable<Uint8Array> {
+  for await (const piece of pieces) yield piece.slice();
+}
+
+/** One range of bytes, as start and end; a header of another kind is ignored, as RFC 9110 allows. */
+function rangeOf(header: string | undefined, size: number): readonly [number, number] | 'unsatisfiable' | undefined {
+  const [, from, to] = /^bytes=(\d*)-(\d*)$/.exec(header ?? '') ?? [];
+  if (from === undefined || to === undefined || (from === '' && to === '')) return undefined;
+  const [start, end] =
+    from === ''
+      ? [Math.max(0, size - Number(to)), size]
+      : [Number(from), to === '' ? size : Math.min(size, Number(to) + 1)];
+  return start < end && start < size ? [start, end] : 'unsatisfiable';
+}

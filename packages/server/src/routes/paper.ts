@@ -1,0 +1,68 @@
+/** The two routes of the paper's own mode; only with `unsafePaperMode`, only for tasks of that mode. */
+import { equalBytes } from '@basa/masking';
+import {
+  certificateCodec,
+  certificateProblem,
+  millis,
+  paperMessages,
+  SERVER_PATH,
+  unframeHeader,
+} from '@basa/protocol';
+import {
+  answerRefusal,
+  answers,
+  BYTES_MEDIA_TYPE,
+  bytesOf,
+  deviceOf,
+  fail,
+  granted,
+  Type,
+  wireBytes,
+} from '@basa/service';
+import { sealedBytesOf } from '../buffer-keeper.ts';
+import type { PaperTask } from '../paper-task.ts';
+import type { RunningTask } from '../running-task.ts';
+import type { RouteContext } from './context.ts';
+import { foundTask, taskParams } from './context.ts';
+
+const MOST_HEADER_BYTES = 320_000;
+const MOST_BODY_BYTES = 512 * 1024 * 1024;
+
+export function mountUnsafePaper(context: RouteContext): void {
+  if (!context.unsafePaperMode) return;
+  const { service, ports, clock } = context;
+  const { app } = service;
+  const onRequest = service.requireDevice();
+
+  const connectSchema = { params: taskParams, response: answers(wireBytes('paperConnectAnswer')) };
+  app.post(SERVER_PATH.unsafePaperConnect(':task'), { onRequest, schema: connectSchema }, async (request, reply) => {
+    const task = foundTask(context, request.params.task);
+    const certificate = certificateCodec.decode(bytesOf(request));
+    if (!equalBytes(certificate.deviceKey, deviceOf(request).deviceKey)) fail('not-yours');
+    const problem = certificateProblem(ports, task.task, certificate, millis(clock()));
+    if (problem !== undefined) answerRefusal(problem);
+    const { ticket, inbox, version } = granted(await paperOf(task).connect(certificate));
+    const answer = messagesOf(task).connectAnswer.encode({ ticket, inbox, version });
+    return reply.type(BYTES_MEDIA_TYPE).send(Buffer.from(answer));
+  });
+
+  const accepted = Type.Object({ accepted: Type.Boolean() });
+  const uploadSchema = { params: taskParams, response: answers(accepted) };
+  const uploadRoute = { onRequest, bodyLimit: MOST_BODY_BYTES, schema: uploadSchema };
+  app.post(SERVER_PATH.unsafePaperUpload(':task'), uploadRoute, async (request) => {
+    const task = foundTask(context, request.params.task);
+    const bytes = bytesOf(request);
+    const { header, bodyStart } = unframeHeader(bytes, MOST_HEADER_BYTES);
+    const upload = messagesOf(task).upload.decode(header);
+    granted(await paperOf(task).upload(deviceOf(request).user, upload, bytes.subarray(bodyStart)));
+    return { accepted: true };
+  });
+}
+
+function paperOf(task: RunningTask): PaperTask {
+  return task.paper ?? fail('not-found', { detail: 'this task does not run in the mode of the paper' });
+}
+
+function messagesOf({ read: { policy } }: RunningTask) {
+  return paperMessages(policy.bufferSize, { sealedBytes: sealedBytesOf(policy.engine) });
+}

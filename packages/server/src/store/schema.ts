@@ -1,0 +1,44 @@
+/** The tables of a server, as statements for one dialect; each entry brings a data folder from one format to the next. */
+import type { Dialect } from './sql.ts';
+
+export function migrationsFor({ blob, integer, real }: Dialect): readonly string[] {
+  const first = [
+    `CREATE TABLE meta (name TEXT PRIMARY KEY, value ${blob} NOT NULL)`,
+    `CREATE TABLE tasks (
+        task ${blob} PRIMARY KEY, specification TEXT NOT NULL, state TEXT NOT NULL, why TEXT, created_at ${integer} NOT NULL
+      )`,
+    // A model is pending until the authority has logged it: entry is its word for it.
+    `CREATE TABLE models (
+        task ${blob} NOT NULL REFERENCES tasks (task), version ${integer} NOT NULL, model_hash ${blob} NOT NULL,
+        ctx ${blob} NOT NULL, blob_key TEXT NOT NULL, step_key TEXT, entry ${blob}, made_at ${integer} NOT NULL,
+        accepted ${integer} NOT NULL, dropped ${integer} NOT NULL, accuracy ${real}, loss ${real},
+        PRIMARY KEY (task, version), UNIQUE (task, ctx)
+      )`,
+    `CREATE TABLE buffers (
+        ctx ${blob} PRIMARY KEY, task ${blob} NOT NULL REFERENCES tasks (task), descriptor ${blob} NOT NULL,
+        status TEXT NOT NULL, last_record ${integer} NOT NULL, drawn_at ${integer} NOT NULL
+      )`,
+    'CREATE INDEX buffers_by_status ON buffers (status)',
+    `CREATE TABLE records (
+        ctx ${blob} NOT NULL REFERENCES buffers (ctx), number ${integer} NOT NULL, record ${blob} NOT NULL,
+        PRIMARY KEY (ctx, number)
+      )`,
+    `CREATE TABLE deposits (
+        ctx ${blob} NOT NULL REFERENCES buffers (ctx), slot ${integer} NOT NULL, deposit ${blob} NOT NULL,
+        PRIMARY KEY (ctx, slot)
+      )`,
+    `CREATE TABLE inboxes (
+        ctx ${blob} NOT NULL REFERENCES buffers (ctx), to_slot ${integer} NOT NULL, from_slot ${integer} NOT NULL,
+        entry ${blob} NOT NULL, PRIMARY KEY (ctx, to_slot, from_slot)
+      )`,
+    `CREATE TABLE pieces (
+        ctx ${blob} NOT NULL REFERENCES buffers (ctx), slot ${integer} NOT NULL, received ${integer} NOT NULL,
+        PRIMARY KEY (ctx, slot)
+      )`,
+    `CREATE TABLE burnt_slots (
+        usr ${blob} NOT NULL, ctx ${blob} NOT NULL, at ${integer} NOT NULL, PRIMARY KEY (usr, ctx)
+      )`,
+    'CREATE INDEX burnt_slots_by_time ON burnt_slots (at)',
+  ];
+  return [first.join(';\n')];
+}

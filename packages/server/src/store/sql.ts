@@ -1,0 +1,46 @@
+/** One SQL path for every database: statements with `?`, and what differs between databases as a dialect. */
+export type SqlValue = string | number | Uint8Array | null;
+export type Row = Readonly<Record<string, SqlValue>>;
+
+export interface Dialect {
+  readonly name: 'sqlite' | 'postgres';
+  /** The column types of bytes, of integers up to 2^53 and of doubles. */
+  readonly blob: string;
+  readonly integer: string;
+  readonly real: string;
+  /** Ends the statement that reads a row which the transaction is about to change. */
+  readonly forUpdate: string;
+}
+
+export interface SqlSession {
+  query(statement: string, ...values: readonly SqlValue[]): Promise<readonly Row[]>;
+}
+
+export interface SqlDatabase {
+  readonly dialect: Dialect;
+  /** All of the work or none of it; durable when the promise is fulfilled. */
+  transaction<Result>(work: (session: SqlSession) => Promise<Result>): Promise<Result>;
+  close(): Promise<void>;
+}
+
+/** The values of a row, by the types its statement asked for. */
+export const column = {
+  bytes: (row: Row, name: string): Uint8Array => {
+    const value = row[name];
+    if (!(value instanceof Uint8Array)) throw new TypeError(`column ${name} holds no bytes`);
+    return value;
+  },
+  text: (row: Row, name: string): string => {
+    const value = row[name];
+    if (typeof value !== 'string') throw new TypeError(`column ${name} holds no text`);
+    return value;
+  },
+  number: (row: Row, name: string): number => {
+    const value = row[name];
+    if (typeof value !== 'number') throw new TypeError(`column ${name} holds no number`);
+    return value;
+  },
+  /** What may be missing. */
+  optional: <T>(row: Row, name: string, read: (row: Row, name: string) => T): T | undefined =>
+    row[name] === null || row[name] === undefined ? undefined : read(row, name),
+} as const;

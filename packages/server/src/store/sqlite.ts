@@ -1,0 +1,44 @@
+/** SQLite behind the SQL port: one connection, one transaction at a time. */
+import type { Database, OpenDatabase } from '@basa/service';
+import type { Dialect, Row, SqlDatabase, SqlSession } from './sql.ts';
+
+export const SQLITE: Dialect = { name: 'sqlite', blob: 'BLOB', integer: 'INTEGER', real: 'REAL', forUpdate: '' };
+
+type Statement = ReturnType<Database['prepare']>;
+
+/** `opened` is closed with what is returned. */
+export function sqliteDatabase(opened: OpenDatabase): SqlDatabase {
+  const { db: database } = opened;
+  const statements = new Map<string, Statement>();
+  const prepared = (text: string): Statement => {
+    const statement = statements.get(text) ?? database.prepare(text);
+    statements.set(text, statement);
+    return statement;
+  };
+  const session: SqlSession = {
+    query: async (text, ...values) => prepared(text).all(...values) as readonly Row[],
+  };
+  let last: Promise<unknown> = Promise.resolve();
+  return {
+    dialect: SQLITE,
+    transaction(work) {
+      const result = last.then(async () => {
+        database.exec('BEGIN IMMEDIATE');
+        try {
+          const value = await work(session);
+          database.exec('COMMIT');
+          return value;
+        } catch (error) {
+          if (database.isTransaction) database.exec('ROLLBACK');
+          throw error;
+        }
+      });
+      last = result.catch(() => undefined);
+      return result;
+    },
+    async close() {
+      await last;
+      opened.close();
+    },
+  };
+}

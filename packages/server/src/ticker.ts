@@ -1,0 +1,29 @@
+/** Calls again and again, never twice at once, until it is stopped. */
+
+export interface Ticker {
+  /** No call begins after this, and the last one has ended. */
+  stop(): Promise<void>;
+}
+
+export function startTicker(everyMs: number, tick: () => Promise<void>, onError: (error: unknown) => void): Ticker {
+  let isStopped = false;
+  let running: Promise<void> = Promise.resolve();
+  let timer: NodeJS.Timeout;
+  const next = (): void => {
+    timer = setTimeout(() => {
+      running = tick()
+        .catch(onError)
+        .then(() => {
+          if (!isStopped) next();
+        });
+    }, everyMs);
+  };
+  next();
+  return {
+    async stop() {
+      isStopped = true;
+      clearTimeout(timer);
+      await running;
+    },
+  };
+}

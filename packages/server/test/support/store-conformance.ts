@@ -1,0 +1,224 @@
+/** What every store must do, whatever database is below it. */
+import type {
+  BufferFact,
+  BufferSlot,
+  Ctx,
+  Descriptor,
+  JoinTag,
+  ModelEntry,
+  Slot,
+  TaskId,
+  UserId,
+  View,
+} from '@basa/protocol';
+import { ctxOf, millis } from '@basa/protocol';
+import { nodeSuite } from '@basa/runtime/node';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import type { Store } from '../../src/store/store.ts';
+
+const bytes = (value: number, length = 32): Uint8Array => new Uint8Array(length).fill(value);
+const task = bytes(1) as TaskId;
+
+export function descriptorOf(id: number): Descriptor {
+  return {
+    engine: 1,
+    task,
+    bufferId: bytes(id, 16),
+    bufferSize: 4,
+    minimum: 3,
+    version: 0,
+    modelHash: bytes(2),
+    dimension: 10,
+    modulus: { kind: 'ring', bits: 32 },
+    level: 1024,
+    clip: 1,
+    weightScale: 1,
+    staleness: { kind: 'constant' },
+    maxStaleness: 10,
+    manifestHash: bytes(3),
+    sealingKey: bytes(4, 48),
+    serverKey: bytes(5),
+    authorityKeyId: bytes(6),
+    uploadLeaseMs: 1000,
+    expiry: millis(10_000),
+    closeBy: millis(20_000),
+    signature: bytes(7, 64),
+  };
+}
+
+function slotOf(ctx: Ctx, slot: number): BufferSlot {
+  const names = { ctx, joinTag: bytes(slot + 20) as JoinTag, root: bytes(slot + 30) as BufferSlot['ticket']['root'] };
+  return {
+    user: bytes(slot + 40) as UserId,
+    deviceKey: bytes(slot + 50),
+    nonce: bytes(slot, 16),
+    ticket: { ...names, slot: slot as Slot, view: bytes(9) as View, deadline: millis(99), signature: bytes(8, 64) },
+    depositSignature: bytes(10, 64),
+    status: 'assigned',
+    graceMs: 0,
+  };
+}
+
+function entryOf(ctx: Ctx, version: number, hash: number): ModelEntry {
+  return { task, version, modelHash: bytes(hash), ctx, previous: bytes(0), signature: bytes(1, 64) };
+}
+
+export function testStore(name: string, open: () => Promise<{ store: Store; reopen(): Promise<Store> }>): void {
+  describe(`the store over ${name}`, () => {
+    let store: Store;
+    let reopen: () => Promise<Store>;
+    const descriptor = descriptorOf(1);
+    const ctx = ctxOf(nodeSuite, descriptor);
+
+    beforeEach(async () => {
+      ({ store, reopen } = await open());
+      await store.addTask({ task, specification: '{"a":1}', state: 'running', createdAt: 5 });
+      await store.addBuffer({ ctx, task, descriptor, drawnAt: 7 });
+    });
+    afterEach(() => store.close());
+
+    const write = (facts: readonly BufferFact[], more: object = {}) =>
+      store.advance(ctx, 0, () => ({ change: { facts, status: 'filling', ...more }, result: undefined }));
+    const facts = async () => (await store.advance(ctx, 0, (all) => ({ change: undefined, result: all }))).result;
+
+    it('gives back after a restart what was written before', async () => {
+      await store.setTaskState(task, 'finished', 'enough');
+      await write([
+        { kind: 'deposited', slot: slotOf(ctx, 0) },
+        { kind: 'dropped', slot: 0 as Slot },
+      ]);
+      await store.setNote('head', bytes(3, 5));
+      store = await reopen();
+      expect(await store.tasks()).toEqual([
+        { task, specification: '{"a":1}', state: 'finished', why: 'enough', createdAt: 5 },
+      ]);
+      expect(await store.buffer(ctx)).toEqual({ ctx, task, descriptor, drawnAt: 7 });
+      expect(await facts()).toEqual([
+        { kind: 'deposited', slot: slotOf(ctx, 0) },
+        { kind: 'dropped', slot: 0 },
+      ]);
+      expect(await store.note('head')).toEqual(bytes(3, 5));
+      expect(await store.note('tail')).toBeUndefined();
+    });
+
+    it('hands a step only the facts it does not know yet', async () => {
+      expect((await write([{ kind: 'extended', byMs: 1 }])).number).toBe(1);
+      const { result } = await store.advance(ctx, 1, (newer) => ({ change: undefined, result: newer }));
+      expect(result).toEqual([]);
+      expect((await store.advance(ctx, 0, (newer) => ({ change: undefined, result: newer }))).result).toHaveLength(1);
+    });
+
+    it('writes nothing of a step that throws', async () => {
+      const failing = store.advance(ctx, 0, () => {
+        throw new Error('on purpose');
+      });
+      await expect(failing).rejects.toThrow('on purpose');
+      await expect(write([{ kind: 'dropped', slot: 5000 as Slot }])).rejects.toThrow();
+      expect(await facts()).toEqual([]);
+    });
+
+    it('writes nothing where a part of the change cannot be written', async () => {
+      const deposit = { slot: 0 as Slot, bytes: bytes(1), outbox: [bytes(2), bytes(3)] };
+      await write([{ kind: 'deposited', slot: slotOf(ctx, 0) }], { deposit });
+      await expect(write([{ kind: 'extended', byMs: 3 }], { deposit })).rejects.toThrow();
+      expect(await facts()).toHaveLength(1);
+    });
+
+    it('gives each slot to one of many that ask at once', async () => {
+      const taken = await Promise.all(
+        Array.from({ length: 20 }, () =>
+          store.advance(ctx, 0, (known) => {
+            const slot = known.length as Slot;
+            const deposit = { slot, bytes: bytes(slot), outbox: [] };
+            return {
+              change: { facts: [{ kind: 'deposited', slot: slotOf(ctx, slot) }], status: 'filling', deposit },
+              result: slot,
+            };
+          }),
+        ),
+      );
+      expect(taken.map(({ result }) => result).sort((a, b) => a - b)).toEqual(Array.from({ length: 20 }, (_, n) => n));
+    });
+
+    it('files deposits and what they seal to later slots, in the order of slots', async () => {
+      for (const slot of [0, 1]) {
+        const outbox = Array.from({ length: 3 - slot }, (_, n) => bytes(10 * slot + n));
+        const deposit = { slot: slot as Slot, bytes: bytes(100 + slot), outbox };
+        await write([{ kind: 'deposited', slot: slotOf(ctx, slot) }], { deposit });
+      }
+      expect(await store.deposits(ctx)).toEqual([bytes(100), bytes(101)]);
+      expect(await store.inbox(ctx, 0 as Slot)).toEqual([]);
+      expect(await store.inbox(ctx, 1 as Slot)).toEqual([bytes(0)]);
+      expect(await store.inbox(ctx, 3 as Slot)).toEqual([bytes(2), bytes(11)]);
+    });
+
+    it('lists the buffers that have not ended, oldest first', async () => {
+      const second = descriptorOf(2);
+      const other = ctxOf(nodeSuite, second);
+      await store.addBuffer({ ctx: other, task, descriptor: second, drawnAt: 6 });
+      await store.addBuffer({ ctx: other, task, descriptor: second, drawnAt: 6 });
+      expect((await store.livingBuffers()).map(({ drawnAt }) => drawnAt)).toEqual([6, 7]);
+      await store.advance(other, 0, () => ({ change: { facts: [{ kind: 'aborted' }], status: 'aborted' }, result: 0 }));
+      expect((await store.livingBuffers()).map(({ drawnAt }) => drawnAt)).toEqual([7]);
+    });
+
+    it('keeps a model pending until the buffer that made it is included with its entry', async () => {
+      const model = {
+        task,
+        version: 1,
+        modelHash: bytes(8),
+        ctx,
+        blobKey: 'models/1',
+        madeAt: 3,
+        accepted: 3,
+        dropped: 1,
+      };
+      await store.addModel({ ...model, stepKey: 'models/1-step' });
+      expect((await store.model(task, 1))?.entry).toBeUndefined();
+      const entry = entryOf(ctx, 1, 8);
+      await write([{ kind: 'included', version: 1 }], { status: 'included', logged: entry });
+      await store.setEvaluation(task, 1, { accuracy: 0.5, loss: 1.25 });
+      expect(await store.models(task)).toEqual([
+        { ...model, stepKey: 'models/1-step', entry, accuracy: 0.5, loss: 1.25 },
+      ]);
+    });
+
+    it('refuses an entry of another model than the stored one, and then writes nothing', async () => {
+      const model = { task, version: 1, modelHash: bytes(8), ctx, blobKey: 'm', madeAt: 3, accepted: 3, dropped: 1 };
+      await store.addModel(model);
+      const logged = entryOf(ctx, 1, 9);
+      await expect(write([{ kind: 'included', version: 1 }], { status: 'included', logged })).rejects.toThrow(
+        'not the stored one',
+      );
+      expect(await facts()).toEqual([]);
+      await expect(store.addModel({ ...model, version: 2 })).rejects.toThrow(); // one version of a buffer
+    });
+
+    it('forgets the pending model of a lost buffer, and never a logged one', async () => {
+      const model = { task, version: 1, modelHash: bytes(8), ctx, blobKey: 'm', madeAt: 3, accepted: 3, dropped: 1 };
+      await store.addModel(model);
+      await write([{ kind: 'unknown' }], { status: 'unknown', withoutModel: true });
+      expect(await store.models(task)).toEqual([]);
+      await store.addModel(model);
+      await store.logFirstModel(entryOf(ctx, 1, 8));
+      await write([{ kind: 'unknown' }], { status: 'unknown', withoutModel: true });
+      expect(await store.models(task)).toHaveLength(1);
+    });
+
+    it('counts burnt slots of a user once a buffer, since a time', async () => {
+      const user = bytes(77) as UserId;
+      for (const at of [10, 20]) await write([{ kind: 'extended', byMs: 1 }], { burnt: { users: [user], at } });
+      expect(await store.burntSince(user, 0)).toBe(1);
+      expect(await store.burntSince(user, 11)).toBe(0);
+      expect(await store.burntSince(bytes(78) as UserId, 0)).toBe(0);
+    });
+
+    it('remembers how much of an upload is durable', async () => {
+      expect(await store.received(ctx, 2 as Slot)).toBe(0);
+      await store.setReceived(ctx, 2 as Slot, 100);
+      await store.setReceived(ctx, 2 as Slot, 4_000_000_000);
+      store = await reopen();
+      expect(await store.received(ctx, 2 as Slot)).toBe(4_000_000_000);
+    });
+  });
+}

@@ -1,0 +1,12 @@
+/** Which methods an address takes, so that a wrong method is told apart from a wrong address. */
+import type { FastifyInstance } from 'fastify';
+
+/** Watches routes as they are added; the returned function answers for a path. */
+export function allowedMethods(app: FastifyInstance): (path: string) => readonly string[] {
+  const routes: { readonly pattern: RegExp; readonly methods: readonly string[] }[] = [];
+  app.addHook('onRoute', ({ url, method }) => {
+    const pattern = new RegExp(`^${url.replaceAll('.', '\\.').replaceAll(/:[^/]+/g, '[^/]+')}$`);
+    routes.push({ pattern, methods: typeof method === 'string' ? [method] : method });
+  });
+  return (path) => routes.filter(({ pattern }) => pattern.test(path)).flatMap(({ methods }) => methods);
+}

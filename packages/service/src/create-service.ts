@@ -1,0 +1,185 @@
+/** What both services are made of: Fastify with problem documents, limits, signed requests, operators and OpenAPI. */
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { Socket } from 'node:net';
+import type { ProblemDocument } from '@basa/protocol';
+import { HEADER, PROBLEM_MEDIA_TYPE, problemDocument } from '@basa/protocol';
+import cors from '@fastify/cors';
+import swagger from '@fastify/swagger';
+import type { TypeBoxTypeProvider } from '@fastify/type-provider-typebox';
+import type { FastifyBaseLogger, FastifyInstance, FastifyReply, FastifyRequest, RawServerDefault } from 'fastify';
+import { fastify } from 'fastify';
+import { Type } from 'typebox';
+import { allowedMethods } from './allowed-methods.ts';
+import { readBodies } from './bodies.ts';
+import type { DeviceRouteOptions } from './device-requests.ts';
+import { deviceRequests } from './device-requests.ts';
+import type { Address } from './listen.ts';
+import { listen } from './listen.ts';
+import type { LogOptions } from './logger.ts';
+import { loggerOptions } from './logger.ts';
+import type { Operator, Role } from './operators.ts';
+import { operatorRequests } from './operators.ts';
+import { fail } from './problem.ts';
+import { problemOf } from './problem-of.ts';
+import { answers } from './schemas.ts';
+import type { RateLimit } from './token-buckets.ts';
+import { TokenBuckets } from './token-buckets.ts';
+
+export interface ServiceOptions {
+  readonly title: string;
+  /** The public key that devices name when they sign. */
+  readonly audience: Uint8Array;
+  readonly clock: () => number;
+  readonly operators?: readonly Operator[];
+  readonly log?: LogOptions;
+  /** Origins of web pages that may ask; none by default. */
+  readonly corsOrigins?: readonly string[];
+  readonly tls?: { readonly key: string | Buffer; readonly cert: string | Buffer };
+  /** How many proxies before this service tell the address of the sender. */
+  readonly trustedProxies?: number;
+  readonly bodyLimitBytes?: number;
+  readonly requestTimeoutMs?: number;
+  readonly addressLimit?: RateLimit;
+  readonly deviceLimit?: RateLimit;
+  readonly maxSkewMs?: number;
+  readonly mostNonces?: number;
+  /** How long a stop waits for what is under way. */
+  readonly stopWithinMs?: number;
+}
+
+export type ServiceApp = FastifyInstance<
+  RawServerDefault,
+  IncomingMessage,
+  ServerResponse,
+  FastifyBaseLogger,
+  TypeBoxTypeProvider
+>;
+type Hook = (request: FastifyRequest) => Promise<void>;
+
+export interface Service {
+  readonly app: ServiceApp;
+  /** `onRequest` of a route that only a device may ask; `deviceOf(request)` is who asked. */
+  requireDevice(route?: DeviceRouteOptions): Hook;
+  /** `onRequest` of a route that needs an operator token with this role. */
+  requireRole(role: Role): Hook;
+  /** Gives the URL. */
+  listen(address: Address): Promise<string>;
+  /** Takes no more requests, finishes those under way, and ends. */
+  close(): Promise<void>;
+}
+
+type Defaults = Pick<
+  ServiceOptions,
+  | 'bodyLimitBytes'
+  | 'requestTimeoutMs'
+  | 'addressLimit'
+  | 'deviceLimit'
+  | 'maxSkewMs'
+  | 'mostNonces'
+  | 'stopWithinMs'
+  | 'trustedProxies'
+>;
+const DEFAULTS: Required<Defaults> = {
+  bodyLimitBytes: 65_536,
+  requestTimeoutMs: 300_000,
+  addressLimit: { burst: 400, perSecond: 200 },
+  deviceLimit: { burst: 60, perSecond: 20 },
+  maxSkewMs: 300_000,
+  mostNonces: 1_000_000,
+  stopWithinMs: 10_000,
+  trustedProxies: 0,
+};
+
+const ALLOWED_HEADERS = ['authorization', 'content-type', 'if-none-match', 'range', ...Object.values(HEADER)];
+const EXPOSED_HEADERS = [HEADER.head, HEADER.uploadOffset, 'etag', 'content-range', 'retry-after'];
+
+export async function createService(options: ServiceOptions): Promise<Service> {
+  const settings = { ...DEFAULTS, ...options };
+  const { clock, stopWithinMs } = settings;
+  const app = makeApp(settings);
+  let isStopping = false;
+
+  readBodies(app);
+  app.setErrorHandler((error, request, reply) => answerError(error, request, reply));
+  if (settings.corsOrigins !== undefined && settings.corsOrigins.length > 0) {
+    await app.register(cors, {
+      origin: [...settings.corsOrigins],
+      methods: ['GET', 'HEAD', 'POST', 'PUT'],
+      allowedHeaders: ALLOWED_HEADERS,
+      exposedHeaders: EXPOSED_HEADERS,
+      maxAge: 86_400,
+    });
+  }
+  // After CORS, whose own route takes every address.
+  const methodsOf = allowedMethods(app);
+  app.setNotFoundHandler((request, reply) => {
+    const methods = methodsOf(request.url.split('?')[0] ?? '');
+    if (methods.length === 0) return sendProblem(reply, problemDocument('not-found'));
+    return sendProblem(reply.header('allow', methods.join(', ')), problemDocument('method-not-allowed'));
+  });
+  const addresses = new TokenBuckets(settings.addressLimit);
+  app.addHook('onRequest', async (request) => {
+    if (isStopping) fail('stopping', { retryAfterMs: stopWithinMs });
+    const wait = addresses.take(request.ip, clock());
+    if (wait !== undefined) fail('rate-limited', wait);
+  });
+  app.addHook('onSend', async (_, reply) => {
+    if (isStopping) reply.header('connection', 'close'); // a kept-alive connection would hold the stop up
+  });
+  await app.register(swagger, { openapi: { openapi: '3.1.0', info: { title: settings.title, version: '1' } } });
+  const typed = app.withTypeProvider<TypeBoxTypeProvider>();
+  const health = Type.Object({ status: Type.Literal('ok') });
+  typed.get('/v1/health', { schema: { response: answers(health) } }, async () => ({ status: 'ok' as const }));
+  typed.get('/v1/openapi.json', { schema: { hide: true } }, async () => app.swagger());
+
+  return {
+    app: typed,
+    requireDevice: deviceRequests({ ...settings, limits: new TokenBuckets(settings.deviceLimit) }),
+    requireRole: operatorRequests(settings.operators ?? []),
+    listen: (address) => listen(app, address),
+    async close() {
+      isStopping = true;
+      const force = setTimeout(() => app.server.closeAllConnections(), stopWithinMs);
+      await app.close();
+      clearTimeout(force);
+    },
+  };
+}
+
+function makeApp(settings: Required<Defaults> & ServiceOptions): FastifyInstance {
+  const common = {
+    logger: loggerOptions(settings.log ?? { level: 'silent' }),
+    bodyLimit: settings.bodyLimitBytes,
+    requestTimeout: settings.requestTimeoutMs,
+    trustProxy: (_: string, hop: number) => hop < settings.trustedProxies,
+    exposeHeadRoutes: false,
+    return503OnClosing: false, // our own hook answers with a problem document
+    forceCloseConnections: 'idle' as const,
+    ajv: { customOptions: { coerceTypes: false, removeAdditional: false } as const },
+    clientErrorHandler: answerBrokenRequest,
+    frameworkErrors: (error: Error, request: FastifyRequest, reply: FastifyReply) => answerError(error, request, reply),
+  };
+  const { tls } = settings;
+  return tls === undefined
+    ? fastify(common)
+    : (fastify({ ...common, https: { ...tls } }) as unknown as FastifyInstance);
+}
+
+function answerError(error: unknown, request: FastifyRequest, reply: FastifyReply): FastifyReply {
+  const document = problemOf(error);
+  if (document.status >= 500) request.log.error({ err: error }, document.title);
+  return sendProblem(reply, document);
+}
+
+/** What is no HTTP at all gets an answer as well, if its sender still listens. */
+function answerBrokenRequest(_: Error, socket: Socket): void {
+  const body = JSON.stringify(problemDocument('malformed', { detail: 'this is not HTTP' }));
+  const head = ['HTTP/1.1 400 Bad Request', `Content-Type: ${PROBLEM_MEDIA_TYPE}`, `Content-Length: ${body.length}`];
+  if (socket.writable) socket.write(`${[...head, 'Connection: close', '', body].join('\r\n')}`);
+  socket.destroy();
+}
+
+function sendProblem(reply: FastifyReply, document: ProblemDocument): FastifyReply {
+  if (document.retryAfterMs !== undefined) reply.header('retry-after', Math.ceil(document.retryAfterMs / 1000));
+  return reply.code(document.status).type(PROBLEM_MEDIA_TYPE).send(JSON.stringify(document));
+}

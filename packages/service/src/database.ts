@@ -1,0 +1,172 @@
+/**
+ * The embedded database of a data folder: one SQLite file, locked for this process, marked with the service it belongs to
+ * and the format it has. A file of anything else is refused with a sentence, and is not changed.
+ */
+import { mkdirSync } from 'node:fs';
+import { join } from 'node:path';
+import type { DatabaseSyncInstance } from '@photostructure/sqlite';
+import { DatabaseSync } from '@photostructure/sqlite';
+import { StartError } from './start-error.ts';
+import { isStorageFull } from './storage-full.ts';
+
+export type Database = DatabaseSyncInstance;
+
+/** Whose data it is: SQLite's application_id. */
+const APPLICATION = { server: 0x42615376, authority: 0x42614175 } as const;
+export type Application = keyof typeof APPLICATION;
+
+export interface DatabaseOptions {
+  readonly application: Application;
+  /** Format n is what the first n steps make; each step is SQL. Never change one that was released. */
+  readonly migrations: readonly string[];
+}
+
+/** The same name for both services, so that neither starts beside the other's data. */
+const DATABASE_FILE = 'basa.sqlite';
+const LOCK_FILE = 'basa.lock';
+
+export interface OpenDatabase {
+  readonly db: Database;
+  /** Gives file and lock back. */
+  close(): void;
+}
+
+export function openDatabase(folder: string, options: DatabaseOptions): OpenDatabase {
+  const lock = takeLock(folder);
+  let db: Database | undefined;
+  try {
+    db = new DatabaseSync(join(folder, DATABASE_FILE));
+    checkOwner(db, folder, options.application);
+    checkHealth(db, folder);
+    checkFormat(db, folder, options.migrations.length);
+    // secure_delete: a destroyed key is overwritten in the file.
+    db.exec(`PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL; PRAGMA foreign_keys = ON;
+             PRAGMA busy_timeout = 5000; PRAGMA trusted_schema = OFF; PRAGMA secure_delete = ON;`);
+    migrate(db, options);
+  } catch (error) {
+    db?.close();
+    lock.close();
+    throw sentenceOf(error, folder);
+  }
+  const opened = db;
+  return {
+    db: opened,
+    close() {
+      try {
+        opened.exec('PRAGMA wal_checkpoint(TRUNCATE)'); // one file to back up
+      } finally {
+        opened.close();
+        lock.close();
+      }
+    },
+  };
+}
+
+/** All of `work` or nothing of it. */
+export function transaction<Result>(db: Database, work: () => Result): Result {
+  db.exec('BEGIN IMMEDIATE');
+  try {
+    const result = work();
+    db.exec('COMMIT');
+    return result;
+  } catch (error) {
+    if (db.isTransaction) db.exec('ROLLBACK');
+    throw error;
+  }
+}
+
+/** An exclusive transaction on a file of its own: the system gives it back when the process ends, however it ends. */
+function takeLock(folder: string): Database {
+  try {
+    mkdirSync(folder, { recursive: true, mode: 0o700 });
+    const lock = new DatabaseSync(join(folder, LOCK_FILE), { timeout: 0 });
+    try {
+      lock.exec('BEGIN EXCLUSIVE');
+      return lock;
+    } catch (error) {
+      lock.close();
+      throw error;
+    }
+  } catch (error) {
+    throw sentenceOf(error, folder);
+  }
+}
+
+function checkOwner(db: Database, folder: string, application: Application): void {
+  const id = pragma(db, 'application_id');
+  if (id === APPLICATION[application]) return;
+  const other = (Object.keys(APPLICATION) as Application[]).find((name) => APPLICATION[name] === id);
+  if (other !== undefined) {
+    throw new StartError(
+      'dataFolder',
+      `${folder} is the data folder of a BASA ${other}; give the ${application} a folder of its own`,
+    );
+  }
+  const { tables } = db.prepare('SELECT count(*) AS tables FROM sqlite_schema').get() as { tables: number };
+  if (id !== 0 || tables > 0) {
+    throw new StartError('dataFolder', `${folder} holds the database of another program; choose another folder`);
+  }
+}
+
+function checkHealth(db: Database, folder: string): void {
+  const [first] = db.prepare('PRAGMA quick_check(1)').all() as { quick_check: string }[];
+  if (first?.quick_check !== 'ok') throw damaged(folder, first?.quick_check ?? 'no answer');
+}
+
+function checkFormat(db: Database, folder: string, newest: number): void {
+  const format = pragma(db, 'user_version');
+  if (format > newest) {
+    throw new StartError(
+      'dataFolder',
+      `${folder} has format ${format}, this version knows up to ${newest}: start the newer version that wrote it`,
+    );
+  }
+}
+
+function migrate(db: Database, { application, migrations }: DatabaseOptions): void {
+  const format = pragma(db, 'user_version');
+  if (format === migrations.length) return;
+  transaction(db, () => {
+    for (const step of migrations.slice(format)) db.exec(step);
+    db.exec(`PRAGMA application_id = ${APPLICATION[application]}; PRAGMA user_version = ${migrations.length}`);
+  });
+}
+
+function pragma(db: Database, name: 'application_id' | 'user_version'): number {
+  return (db.prepare(`PRAGMA ${name}`).get() as Record<string, number>)[name] ?? 0;
+}
+
+const SQLITE = { busy: 5, readOnly: 8, corrupt: 11, cannotOpen: 14, notADatabase: 26 };
+
+function sentenceOf(error: unknown, folder: string): unknown {
+  const { code, errcode = 0, message } = error as { code?: string; errcode?: number; message?: string };
+  if (isStorageFull(error)) {
+    return new StartError('storageFull', `no space is left for ${folder}; free some and start again`);
+  }
+  if (code !== undefined && ['EACCES', 'EPERM', 'EROFS', 'ENOTDIR', 'EEXIST', 'ENOENT'].includes(code)) {
+    return new StartError(
+      'dataFolder',
+      `${folder} cannot be used as a data folder (${code}): check path and permissions`,
+    );
+  }
+  if (code !== 'ERR_SQLITE_ERROR') return error;
+  switch (errcode & 0xff) {
+    case SQLITE.busy:
+      return new StartError('inUse', `${folder} is in use by another process; stop it first`);
+    case SQLITE.readOnly:
+    case SQLITE.cannotOpen:
+      return new StartError('dataFolder', `${folder} cannot be written; check its permissions`);
+    case SQLITE.corrupt:
+    case SQLITE.notADatabase:
+      return damaged(folder, message ?? 'not a database');
+    default:
+      return error;
+  }
+}
+
+function damaged(folder: string, what: string): StartError {
+  return new StartError(
+    'dataFolder',
+    `the database in ${folder} is damaged (${what.replaceAll('\n', ', ')}); nothing was changed: restore the newest backup of the folder`,
+  );
+}

@@ -1,0 +1,127 @@
+/**
+ * Requests that a device signs (docs/http.md). Headers, time, signature and nonce are checked before a byte of the body is
+ * read; the body is then held to the digest that was signed.
+ */
+import { equalBytes, fromHex, toHex } from '@basa/masking';
+import type { UserId } from '@basa/protocol';
+import { HEADER, millis, requestStatement, userIdOf } from '@basa/protocol';
+import { nodeSuite } from '@basa/runtime/node';
+import type { FastifyRequest } from 'fastify';
+import { fail } from './problem.ts';
+import { SeenNonces } from './seen-nonces.ts';
+import type { TokenBuckets } from './token-buckets.ts';
+
+export interface SigningDevice {
+  /** Its Ed25519 public key. */
+  readonly deviceKey: Uint8Array;
+  readonly user: UserId;
+  /** SHA-256 of the body by the device's word, which is signed. Whoever streams a body compares it. */
+  readonly digest: Uint8Array;
+}
+
+export interface DeviceRequestOptions {
+  /** The public key of this service. */
+  readonly audience: Uint8Array;
+  readonly maxSkewMs: number;
+  readonly mostNonces: number;
+  readonly clock: () => number;
+  readonly limits: TokenBuckets;
+}
+
+export interface DeviceRouteOptions {
+  /** `streamed`: the route reads the body itself and compares its digest. */
+  readonly body?: 'parsed' | 'streamed';
+  /** Besides the limit for all requests of a device. */
+  readonly limits?: TokenBuckets;
+}
+
+const EMPTY_DIGEST = nodeSuite.sha256();
+const devices = new WeakMap<FastifyRequest, SigningDevice>();
+/** Requests whose body was read and has the digest it should have, or is its route's own business. */
+const settledBodies = new WeakSet<FastifyRequest>();
+
+/** The device that signed this request; for routes that require one. */
+export function deviceOf(request: FastifyRequest): SigningDevice {
+  const device = devices.get(request);
+  if (device === undefined) throw new Error('this route does not require a device');
+  return device;
+}
+
+/** Gives the `onRequest` hook of routes that only a device may ask. */
+export function deviceRequests(
+  options: DeviceRequestOptions,
+): (route?: DeviceRouteOptions) => (request: FastifyRequest) => Promise<void> {
+  const { audience, maxSkewMs, mostNonces, clock, limits } = options;
+  const seen = new SeenNonces({ windowMs: 2 * maxSkewMs, most: mostNonces });
+  return (route = {}) =>
+    async (request) => {
+      const now = clock();
+      const { at, nonce, signature, deviceKey, digest } = signedHeaders(request);
+      if (Math.abs(now - at) > maxSkewMs) fail('clock-skew', { detail: String(now) });
+      const target = request.raw.url ?? '';
+      if (!/^[\x21-\x7e]{1,1024}$/.test(target)) fail('malformed', { detail: 'target: not ASCII, or too long' });
+      const statement = { audience, method: request.method, target, digest, at: millis(at), nonce };
+      if (!nodeSuite.verify({ signature, message: requestStatement(statement), publicKey: deviceKey })) {
+        fail('request-signature-invalid');
+      }
+      // Only what a device really signed is remembered or counted.
+      const name = Buffer.from(nodeSuite.sha256(deviceKey, nonce).subarray(0, 16)).toString('latin1');
+      const verdict = seen.add(name, now);
+      if (verdict === 'seen') fail('replayed');
+      const device = toHex(deviceKey);
+      const wait = limits.take(device, now) ?? route.limits?.take(device, now);
+      if (wait !== undefined) fail('rate-limited', wait);
+      if (verdict === 'full') fail('rate-limited', { retryAfterMs: maxSkewMs });
+      devices.set(request, { deviceKey, user: userIdOf(nodeSuite, deviceKey), digest });
+      if (route.body === 'streamed') settledBodies.add(request);
+    };
+}
+
+/** For body parsers: the bytes are what the device signed, if one did. */
+export function checkBodyDigest(request: FastifyRequest, bytes: Uint8Array): void {
+  const device = devices.get(request);
+  if (device !== undefined && !equalBytes(nodeSuite.sha256(bytes), device.digest)) fail('digest-mismatch');
+  settledBodies.add(request);
+}
+
+/** After parsing: where there was no body, the digest must be that of no bytes. */
+export function checkAbsentBody(request: FastifyRequest): void {
+  const device = devices.get(request);
+  if (device === undefined || settledBodies.has(request)) return;
+  if (!equalBytes(device.digest, EMPTY_DIGEST)) fail('digest-mismatch');
+}
+
+function signedHeaders(request: FastifyRequest) {
+  for (const name of [HEADER.device, HEADER.time, HEADER.nonce, HEADER.signature]) {
+    if (request.headers[name] === undefined) fail('unsigned', { detail: `the header ${name} is missing` });
+  }
+  return {
+    deviceKey: hexHeader(request, HEADER.device, 32),
+    nonce: hexHeader(request, HEADER.nonce, 16),
+    signature: hexHeader(request, HEADER.signature, 64),
+    at: timeHeader(request),
+    digest: digestHeader(request),
+  };
+}
+
+/** The bytes of a header in lower-case hexadecimal. */
+function hexHeader(request: FastifyRequest, name: string, length: number): Uint8Array {
+  const bytes = fromHex(String(request.headers[name]));
+  if (bytes?.length !== length) fail('malformed', { detail: `${name}: not ${length} bytes in lower-case hexadecimal` });
+  return bytes;
+}
+
+function timeHeader(request: FastifyRequest): number {
+  const text = String(request.headers[HEADER.time]);
+  if (!/^\d{1,15}$/.test(text)) fail('malformed', { detail: `${HEADER.time}: not milliseconds since 1970` });
+  return Number(text);
+}
+
+/** `sha-256=:<base64>:` (RFC 9530), the only digest we take. */
+function digestHeader(request: FastifyRequest): Uint8Array {
+  const text = request.headers[HEADER.digest];
+  if (text === undefined) return EMPTY_DIGEST;
+  const base64 = /^sha-256=:([A-Za-z0-9+/]{43}=):$/.exec(String(text))?.[1];
+  if (base64 === undefined) fail('malformed', { detail: `${HEADER.digest}: not sha-256=:<base64>:` });
+  return new Uint8Array(Buffer.from(base64, 'base64'));
+}

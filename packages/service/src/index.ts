@@ -1,0 +1,26 @@
+/** What both services of BASA mount. */
+export type { FastifyReply, FastifyRequest } from 'fastify';
+export { Type } from 'typebox';
+export { BYTES_MEDIA_TYPE, bytesOf, checkDeclaredLength, sendBytes } from './bodies.ts';
+export { commonKeys, commonOptions } from './common-config.ts';
+export type { ConfigSources } from './config.ts';
+export { readConfig, secretText } from './config.ts';
+export type { Service, ServiceApp, ServiceOptions } from './create-service.ts';
+export { createService } from './create-service.ts';
+export type { Application, Database, DatabaseOptions, OpenDatabase } from './database.ts';
+export { openDatabase, transaction } from './database.ts';
+export type { DeviceRouteOptions, SigningDevice } from './device-requests.ts';
+export { deviceOf } from './device-requests.ts';
+export type { Address } from './listen.ts';
+export type { LogLevel, LogOptions } from './logger.ts';
+export { LOG_LEVELS } from './logger.ts';
+export type { Operator, Role } from './operators.ts';
+export { answerRefusal, fail, granted, ServiceError } from './problem.ts';
+export type { RunningService, RunOptions } from './run-service.ts';
+export { runService } from './run-service.ts';
+export { answers, closed, hexText, wireBytes } from './schemas.ts';
+export type { ExitReason } from './start-error.ts';
+export { EXIT, StartError } from './start-error.ts';
+export { isStorageFull } from './storage-full.ts';
+export type { RateLimit } from './token-buckets.ts';
+export { TokenBuckets } from './token-buckets.ts';

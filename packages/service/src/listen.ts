@@ -1,0 +1,28 @@
+/** Listens at an address; one that cannot be had is told in a sentence. */
+import type { FastifyInstance } from 'fastify';
+import { StartError } from './start-error.ts';
+
+export interface Address {
+  readonly host: string;
+  /** 0 takes any free port. */
+  readonly port: number;
+}
+
+/** The address as a URL. */
+export async function listen(app: FastifyInstance, { host, port }: Address): Promise<string> {
+  try {
+    return await app.listen({ host, port });
+  } catch (error) {
+    const { code } = error as { readonly code?: string };
+    if (code === 'EADDRINUSE') {
+      throw new StartError('address', `port ${port} of ${host} is taken; stop who uses it or choose another port`);
+    }
+    if (code === 'EACCES') {
+      throw new StartError('address', `port ${port} of ${host} needs a permission; choose one above 1023`);
+    }
+    if (code === 'EADDRNOTAVAIL' || code === 'ENOTFOUND') {
+      throw new StartError('address', `${host} is no address of this machine; check the host`);
+    }
+    throw error;
+  }
+}

@@ -1,0 +1,29 @@
+/** A no as something to throw: whoever serves the request answers with its problem document. */
+import type { ProblemCode, ProblemDocument, ProblemMore, Refused } from '@basa/protocol';
+import { problemDocument, problemOfRefusal } from '@basa/protocol';
+
+export class ServiceError extends Error {
+  readonly document: ProblemDocument;
+
+  constructor(document: ProblemDocument) {
+    super(document.title);
+    this.name = 'ServiceError';
+    this.document = document;
+  }
+}
+
+/** Ends the request with this no. */
+export function fail(code: ProblemCode, more?: ProblemMore): never {
+  throw new ServiceError(problemDocument(code, more));
+}
+
+/** Ends the request with a no of the core. */
+export function answerRefusal(no: Refused): never {
+  throw new ServiceError(problemOfRefusal(no));
+}
+
+/** The answer of the core where it is a yes; its no ends the request. */
+export function granted<Answer extends object>(answer: Answer | Refused): Answer {
+  if ('kind' in answer && answer.kind === 'refused') answerRefusal(answer as Refused);
+  return answer as Answer;
+}

@@ -1,0 +1,37 @@
+/** Runs a service as a process: starts it, stops it on SIGTERM or SIGINT, and says in one line why it could not start. */
+import { EXIT, StartError } from './start-error.ts';
+
+export interface RunningService {
+  readonly url: string;
+  close(): Promise<void>;
+}
+
+export interface RunOptions {
+  /** What the lines begin with. */
+  readonly name: string;
+  readonly start: () => Promise<RunningService>;
+}
+
+/** Resolves with the exit code of the process, once the service has ended. */
+export async function runService({ name, start }: RunOptions): Promise<number> {
+  const stopped = stopSignal();
+  let service: RunningService;
+  try {
+    service = await start();
+  } catch (error) {
+    if (!(error instanceof StartError)) throw error;
+    process.stderr.write(`${name}: ${error.message}\n`);
+    return EXIT[error.reason];
+  }
+  process.stdout.write(`${name}: listening at ${service.url}\n`);
+  await stopped;
+  await service.close();
+  process.stdout.write(`${name}: stopped\n`);
+  return EXIT.stopped;
+}
+
+function stopSignal(): Promise<void> {
+  return new Promise((resolve) => {
+    for (const signal of ['SIGTERM', 'SIGINT'] as const) process.once(signal, () => resolve());
+  });
+}

@@ -1,0 +1,32 @@
+/** Schemas that the routes of both services share. */
+import type { TSchema, TString } from 'typebox';
+import { Type } from 'typebox';
+import { BYTES_MEDIA_TYPE } from './bodies.ts';
+
+/** A name of so many bytes in lower-case hexadecimal. */
+export function hexText(bytes: number, description?: string): TString {
+  return Type.String({ pattern: `^[0-9a-f]{${2 * bytes}}$`, ...(description === undefined ? {} : { description }) });
+}
+
+/** A body or answer in the wire format; its decoder checks it, not the schema. */
+export function wireBytes(description: string) {
+  return { description, content: { [BYTES_MEDIA_TYPE]: { schema: Type.Unsafe<unknown>({}) } } };
+}
+
+/** Keys that are not listed are refused. */
+export const closed = { additionalProperties: false } as const;
+
+const problem = Type.Object({
+  type: Type.String({ description: 'urn:basa:problem:<code>' }),
+  title: Type.String(),
+  status: Type.Integer(),
+  detail: Type.Optional(Type.String()),
+  slots: Type.Optional(Type.Array(Type.Integer())),
+  retryAfterMs: Type.Optional(Type.Integer()),
+});
+
+/** The answers of a route: its yes, and the problem document for every no. */
+export function answers<Yes extends TSchema | ReturnType<typeof wireBytes>>(yes: Yes) {
+  const no = { description: 'a problem document', content: { 'application/problem+json': { schema: problem } } };
+  return { 200: yes, default: no };
+}

@@ -1,0 +1,32 @@
+/** Why a service cannot start, for people: one sentence and an exit code, no stack. */
+
+export const EXIT = {
+  /** Stopped when it was asked to. */
+  stopped: 0,
+  /** A fault of the program. */
+  fault: 1,
+  /** The configuration is wrong. */
+  configuration: 2,
+  /** The data folder cannot be used: not readable, of another program or format, or damaged. */
+  dataFolder: 3,
+  /** Another process uses the data folder. */
+  inUse: 4,
+  /** The passphrase or key file does not open the keys. */
+  keys: 5,
+  /** The address cannot be listened at: taken, or not permitted. */
+  address: 6,
+  /** No space is left. */
+  storageFull: 7,
+} as const;
+
+export type ExitReason = keyof typeof EXIT;
+
+export class StartError extends Error {
+  readonly reason: ExitReason;
+
+  constructor(reason: ExitReason, sentence: string) {
+    super(sentence);
+    this.name = 'StartError';
+    this.reason = reason;
+  }
+}

@@ -1,0 +1,10 @@
+/** Whether a thrown error says that the disk is full, in the words of the system or of SQLite. */
+
+const SYSTEM_CODES: readonly unknown[] = ['ENOSPC', 'EDQUOT'];
+const SQLITE_FULL = 13;
+
+export function isStorageFull(error: unknown): boolean {
+  const { code, errcode } = (error ?? {}) as { readonly code?: unknown; readonly errcode?: unknown };
+  // The low byte of SQLite's extended code is the primary one.
+  return SYSTEM_CODES.includes(code) || (typeof errcode === 'number' && (errcode & 0xff) === SQLITE_FULL);
+}

@@ -1,0 +1,63 @@
+/** Configuration: where values come from, and what a wrong one is told. */
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, describe, expect, it } from 'vitest';
+import { readConfig, secretText, Type } from '../src/index.ts';
+
+const folder = mkdtempSync(join(tmpdir(), 'basa-config-'));
+afterAll(() => rmSync(folder, { recursive: true }));
+
+const schema = Type.Object(
+  {
+    dataFolder: Type.String(),
+    port: Type.Integer({ default: 8080, minimum: 0, maximum: 65_535 }),
+    limits: Type.Optional(Type.Object({ burst: Type.Number() }, { additionalProperties: false })),
+    passphrase: Type.Optional(secretText('opens the keys')),
+  },
+  { additionalProperties: false },
+);
+
+function read(file: unknown, environment: Record<string, string> = {}, overrides: Record<string, unknown> = {}) {
+  const path = join(folder, 'config.json');
+  writeFileSync(path, typeof file === 'string' ? file : JSON.stringify(file));
+  return readConfig(schema, { file: path, environment, prefix: 'BASA_TEST_', overrides });
+}
+
+describe('configuration', () => {
+  it('comes from the file, then the environment, then overrides, and has defaults', () => {
+    expect(read({ dataFolder: 'a' })).toEqual({ dataFolder: 'a', port: 8080 });
+    const environment = { BASA_TEST_DATA_FOLDER: 'b', BASA_TEST_PORT: '81', BASA_TEST_LIMITS: '{"burst":2}' };
+    expect(read({ dataFolder: 'a', port: 80 }, environment)).toEqual({
+      dataFolder: 'b',
+      port: 81,
+      limits: { burst: 2 },
+    });
+    expect(read({ dataFolder: 'a' }, environment, { port: 82 })).toMatchObject({ dataFolder: 'b', port: 82 });
+    expect(readConfig(schema, { environment, prefix: 'BASA_TEST_' }).port).toBe(81);
+  });
+
+  it.each([
+    ['a missing key', {}, {}, 'dataFolder is missing'],
+    ['a wrong type', { dataFolder: 'a', port: '80' }, {}, 'port must be integer'],
+    ['a value out of range', { dataFolder: 'a', port: 70_000 }, {}, 'port must be <= 65535'],
+    ['an unknown key', { dataFolder: 'a', prot: 80 }, {}, 'prot is not a known key'],
+    ['an unknown key further in', { dataFolder: 'a', limits: { burst: 1, x: 1 } }, {}, 'limits.x is not a known key'],
+    ['a variable that is no JSON', { dataFolder: 'a' }, { BASA_TEST_PORT: 'eighty' }, 'BASA_TEST_PORT must be JSON'],
+    ['a file that is no JSON', '{', {}, 'cannot be read as JSON'],
+    ['a file that is no object', '[]', {}, 'must hold one JSON object'],
+    ['a secret in the file', { dataFolder: 'a', passphrase: 'x' }, {}, 'passphrase is a secret and may not stand in'],
+    ['a secret file that is not there', { dataFolder: 'a', passphraseFile: '/nowhere' }, {}, 'passphraseFile: ENOENT'],
+  ])('%s is named', (_, file, environment, sentence) => {
+    expect(() => read(file, environment as Record<string, string>)).toThrow(sentence);
+    expect(() => read(file, environment as Record<string, string>)).toThrow(/^configuration: /);
+  });
+
+  it('takes a secret from its variable or from a file, without the line end', () => {
+    const path = join(folder, 'secret');
+    writeFileSync(path, 'open sesame \n');
+    expect(read({ dataFolder: 'a' }, { BASA_TEST_PASSPHRASE: 'p' }).passphrase).toBe('p');
+    expect(read({ dataFolder: 'a', passphraseFile: path }).passphrase).toBe('open sesame ');
+    expect(read({ dataFolder: 'a' }, { BASA_TEST_PASSPHRASE_FILE: path }).passphrase).toBe('open sesame ');
+  });
+});

@@ -1,0 +1,149 @@
+/** The database of a data folder: what it refuses, and that a refusal changes nothing. */
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { chmodSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { DatabaseSync } from '@photostructure/sqlite';
+import { afterAll, describe, expect, it } from 'vitest';
+import { openDatabase, transaction } from '../src/index.ts';
+
+const made: string[] = [];
+afterAll(() => {
+  for (const folder of made) rmSync(folder, { recursive: true });
+});
+function freshFolder(): string {
+  const folder = mkdtempSync(join(tmpdir(), 'basa-data-'));
+  made.push(folder);
+  return folder;
+}
+
+const ONE = { application: 'authority', migrations: ['CREATE TABLE a (x INTEGER)'] } as const;
+const TWO = { ...ONE, migrations: [...ONE.migrations, 'ALTER TABLE a ADD COLUMN y INTEGER DEFAULT 7'] };
+const file = (folder: string) => join(folder, 'basa.sqlite');
+
+describe('a data folder', () => {
+  it('is made where there is none, keeps what is written, and is durable by its settings', () => {
+    const folder = join(freshFolder(), 'deep', 'er');
+    const first = openDatabase(folder, ONE);
+    first.db.exec('INSERT INTO a VALUES (5)');
+    const settings = ['journal_mode', 'synchronous', 'foreign_keys', 'secure_delete'].map((name) =>
+      Object.values(first.db.prepare(`PRAGMA ${name}`).get() as object),
+    );
+    expect(settings.flat()).toEqual(['wal', 2, 1, 1]);
+    first.close();
+    const second = openDatabase(folder, ONE);
+    expect(second.db.prepare('SELECT x FROM a').all()).toMatchObject([{ x: 5 }]);
+    second.close();
+  });
+
+  it('of an older format is migrated', () => {
+    const folder = freshFolder();
+    const old = openDatabase(folder, ONE);
+    old.db.exec('INSERT INTO a VALUES (5)');
+    old.close();
+    const migrated = openDatabase(folder, TWO);
+    expect(migrated.db.prepare('SELECT x, y FROM a').all()).toMatchObject([{ x: 5, y: 7 }]);
+    migrated.close();
+  });
+
+  it('stays as it was when a migration fails', () => {
+    const folder = freshFolder();
+    openDatabase(folder, ONE).close();
+    expect(() => openDatabase(folder, { ...TWO, migrations: [...TWO.migrations, 'no SQL'] })).toThrow();
+    openDatabase(folder, ONE).close();
+  });
+
+  it('of a newer format is refused', () => {
+    const folder = freshFolder();
+    openDatabase(folder, TWO).close();
+    expect(() => openDatabase(folder, ONE)).toThrow(
+      `${folder} has format 2, this version knows up to 1: start the newer version that wrote it`,
+    );
+    openDatabase(folder, TWO).close();
+  });
+
+  it('of the other service is refused, and not changed', () => {
+    const folder = freshFolder();
+    openDatabase(folder, ONE).close();
+    const before = readFileSync(file(folder));
+    expect(() => openDatabase(folder, { ...ONE, application: 'server' })).toThrow(
+      `${folder} is the data folder of a BASA authority; give the server a folder of its own`,
+    );
+    expect(readFileSync(file(folder))).toEqual(before);
+  });
+
+  it('with the database of another program is refused, and not changed', () => {
+    const folder = freshFolder();
+    const other = new DatabaseSync(file(folder));
+    other.exec('CREATE TABLE b (x)');
+    other.close();
+    const before = readFileSync(file(folder));
+    expect(() => openDatabase(folder, ONE)).toThrow('another program');
+    expect(readFileSync(file(folder))).toEqual(before);
+  });
+
+  it.each([
+    ['its pages', (bytes: Buffer) => bytes.fill(0xaa, 4096 + 100, 8192)],
+    ['its header', (bytes: Buffer) => bytes.fill(0xaa, 0, 16)],
+    ['its end', (bytes: Buffer) => bytes.subarray(0, 6000)],
+  ])('damaged in %s is refused with what to do', (_, damage) => {
+    const folder = freshFolder();
+    const { db, close } = openDatabase(folder, ONE);
+    transaction(db, () => {
+      for (let n = 0; n < 2000; n++) db.prepare('INSERT INTO a VALUES (?)').run(n);
+    });
+    close();
+    writeFileSync(file(folder), damage(readFileSync(file(folder))));
+    expect(() => openDatabase(folder, ONE)).toThrow(/is damaged .* restore the newest backup/);
+  });
+
+  it('that cannot be written is refused', () => {
+    const folder = freshFolder();
+    writeFileSync(join(folder, 'file'), '');
+    expect(() => openDatabase(join(folder, 'file'), ONE)).toThrow('cannot be used as a data folder (EEXIST)');
+    if (process.getuid?.() === 0) return; // root may write anywhere
+    mkdirSync(join(folder, 'locked'));
+    chmodSync(join(folder, 'locked'), 0o500);
+    expect(() => openDatabase(join(folder, 'locked'), ONE)).toThrow('cannot be written');
+  });
+
+  it('is used by one at a time', () => {
+    const folder = freshFolder();
+    const first = openDatabase(folder, ONE);
+    expect(() => openDatabase(folder, ONE)).toThrow(`${folder} is in use by another process; stop it first`);
+    first.close();
+    openDatabase(folder, ONE).close();
+  });
+
+  it('is locked against other processes, and free again when one was killed', async () => {
+    const folder = freshFolder();
+    const program = `import { openDatabase } from '@basa/service';
+      openDatabase(${JSON.stringify(folder)}, { application: 'authority', migrations: ${JSON.stringify(ONE.migrations)} });
+      console.log('open'); setInterval(() => {}, 1000);`;
+    const flags = ['--import', 'tsx', '--conditions=@basa/source', '--input-type=module', '-e', program];
+    const child = spawn(process.execPath, flags, { cwd: fileURLToPath(new URL('..', import.meta.url)) });
+    await once(child.stdout, 'data');
+    expect(() => openDatabase(folder, ONE)).toThrow('in use by another process');
+    child.kill('SIGKILL');
+    await once(child, 'exit');
+    openDatabase(folder, ONE).close();
+  });
+});
+
+describe('a transaction', () => {
+  it('is taken back whole when its work throws', () => {
+    const { db, close } = openDatabase(freshFolder(), ONE);
+    const insert = (x: number) => db.prepare('INSERT INTO a VALUES (?)').run(x);
+    expect(transaction(db, () => insert(1).changes)).toBe(1);
+    const failing = () =>
+      transaction(db, () => {
+        insert(2);
+        throw new Error('no');
+      });
+    expect(failing).toThrow('no');
+    expect(db.prepare('SELECT count(*) AS n FROM a').get()).toMatchObject({ n: 1 });
+    close();
+  });
+});

@@ -1,0 +1,45 @@
+/** A service as a process: how it ends, and what it says. */
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { fileURLToPath } from 'node:url';
+import { expect, it } from 'vitest';
+import { EXIT } from '../src/index.ts';
+
+/** Runs a process whose `start` has this body. */
+function run(start: string) {
+  const program = `import { runService, StartError } from '@basa/service';
+    process.exitCode = await runService({ name: 'test', start: async () => { ${start} } });`;
+  const flags = ['--import', 'tsx', '--conditions=@basa/source', '--input-type=module', '-e', program];
+  const child = spawn(process.execPath, flags, { cwd: fileURLToPath(new URL('..', import.meta.url)) });
+  const said = { out: '', err: '' };
+  child.stdout.on('data', (text) => {
+    said.out += text;
+  });
+  child.stderr.on('data', (text) => {
+    said.err += text;
+  });
+  return { child, said };
+}
+
+it.each(['SIGTERM', 'SIGINT'] as const)('%s stops it cleanly', async (signal) => {
+  const { child, said } = run(`
+    const timer = setInterval(() => {}, 1000);
+    return { url: 'http://x', close: async () => { clearInterval(timer); console.log('closing'); } };`);
+  await once(child.stdout, 'data');
+  child.kill(signal);
+  const [code] = await once(child, 'exit');
+  expect([code, said.out]).toEqual([EXIT.stopped, 'test: listening at http://x\nclosing\ntest: stopped\n']);
+});
+
+it('what it expects to go wrong is one line and its exit code', async () => {
+  const { child, said } = run(`throw new StartError('keys', 'the passphrase does not open the keys');`);
+  const [code] = await once(child, 'exit');
+  expect([code, said.err]).toEqual([EXIT.keys, 'test: the passphrase does not open the keys\n']);
+});
+
+it('a fault shows where it happened', async () => {
+  const { child, said } = run(`throw new Error('a fault');`);
+  const [code] = await once(child, 'exit');
+  expect(code).toBe(EXIT.fault);
+  expect(said.err).toContain('at ');
+});

@@ -1,0 +1,55 @@
+import { afterEach, describe, expect, it } from 'vitest';
+import { House, oneHot, until } from './house.ts';
+
+let house: House | undefined;
+afterEach(() => house?.close());
+
+describe('contributions over HTTP', () => {
+  it('fill a buffer, and the model moves by exactly their mean', async () => {
+    const opened = await House.open();
+    house = opened;
+    const devices = await Promise.all(['a', 'b', 'c'].map((name) => opened.client(name)));
+    const results = await Promise.all(devices.map((device, n) => device.contribute(oneHot(n), { trainedOn: 0 })));
+    expect(results.map(({ kind }) => kind)).toEqual(['accepted', 'accepted', 'accepted']);
+    const model = await opened.reached(1);
+    expect(Array.from(model, (value) => Math.round(value * 3))).toEqual([-1, -1, -1, 0, 0, 0, 0, 0]);
+    for (const [n, device] of devices.entries()) {
+      const contribution = results[n];
+      if (contribution?.kind !== 'accepted') throw new Error('not accepted');
+      expect(await device.outcome(contribution)).toBe('included');
+    }
+  });
+
+  it('drop out after the deposit, and the others still make their mean', async () => {
+    const opened = await House.open();
+    house = opened;
+    const [a, b, c] = await Promise.all(['a', 'b', 'c'].map((name) => opened.client(name)));
+    const leaving = new AbortController();
+    b?.on('progress', ({ step }) => {
+      if (step === 'upload') leaving.abort();
+    });
+    await expect(b?.contribute(oneHot(1), { trainedOn: 0, signal: leaving.signal })).rejects.toThrow();
+    await Promise.all([a?.contribute(oneHot(0), { trainedOn: 0 }), c?.contribute(oneHot(2), { trainedOn: 0 })]);
+    opened.elapse(opened.policy.uploadLeaseMs + 1);
+    const model = await opened.reached(1);
+    expect(Array.from(model, (value) => Math.round(value * 2))).toEqual([-1, 0, -1, 0, 0, 0, 0, 0]);
+    // Its bytes may not go into the closed buffer any more, and its update is free for another one.
+    const again = await b?.contribute(oneHot(1), { trainedOn: 0 });
+    expect(again?.kind).toBe('accepted');
+  });
+
+  it('go on after server and authority were both restarted, and count once', async () => {
+    const opened = await House.open();
+    house = opened;
+    const [a, b, c] = await Promise.all(['a', 'b', 'c'].map((name) => opened.client(name)));
+    await a?.contribute(oneHot(0), { trainedOn: 0 });
+    await opened.server.close();
+    await opened.startServer();
+    await b?.contribute(oneHot(1), { trainedOn: 0 });
+    await opened.authority.close();
+    await opened.startAuthority();
+    await c?.contribute(oneHot(2), { trainedOn: 0 });
+    expect(Array.from(await opened.reached(1), (value) => Math.round(value * 3))).toEqual([-1, -1, -1, 0, 0, 0, 0, 0]);
+    await until(async () => (await opened.taskState()).buffers === 0);
+  });
+});

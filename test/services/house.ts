@@ -1,0 +1,190 @@
+/** Both services in this process, on a folder of their own, with a task and devices: what service tests start from. */
+import { mkdtempSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import type { Authority, AuthorityOptions } from '@basa/authority';
+import { createAuthority } from '@basa/authority';
+import type { BasaClient, NodeConnectOptions } from '@basa/client/node';
+import { BasaClient as Clients } from '@basa/client/node';
+import { RING_32, toHex } from '@basa/masking';
+import type { TaskPolicy } from '@basa/protocol';
+import { AUTHORITY_PATH, ENGINE, encodePolicy, SERVER_PATH } from '@basa/protocol';
+import { nodeSuite } from '@basa/runtime/node';
+import type { RunningServer, ServerOptions } from '@basa/server';
+import { startServer } from '@basa/server';
+
+export const OPERATOR_TOKEN = 'operator-of-the-tests';
+export const OPERATORS = [
+  { tokenHash: toHex(nodeSuite.sha256(new TextEncoder().encode(OPERATOR_TOKEN))), roles: ['operator', 'auditor'] },
+] as const satisfies NonNullable<ServerOptions['operators']>;
+
+/** Tests move the services' clocks, and devices keep theirs. */
+const ANY_SKEW = 10 ** 12;
+
+export interface HouseOptions {
+  readonly policy?: Partial<TaskPolicy>;
+  readonly specification?: object;
+  readonly server?: Partial<ServerOptions>;
+  readonly authority?: Partial<AuthorityOptions>;
+}
+
+export class House {
+  readonly folder = mkdtempSync(join(tmpdir(), 'basa-house-'));
+  readonly options: HouseOptions;
+  authority!: Authority;
+  server!: RunningServer;
+  task = '';
+  policy!: TaskPolicy;
+  /** How far the clocks of both services are ahead of the machine's. */
+  #aheadMs = 0;
+  #authorityPort = 0;
+  #serverPort = 0;
+  readonly #clients: BasaClient[] = [];
+
+  private constructor(options: HouseOptions) {
+    this.options = options;
+  }
+
+  static async open(options: HouseOptions = {}): Promise<House> {
+    const house = new House(options);
+    await house.startAuthority();
+    await house.startServer();
+    await house.createTask();
+    return house;
+  }
+
+  readonly clock = (): number => Date.now() + this.#aheadMs;
+
+  /** Time passes for both services: leases end without waiting. */
+  elapse(ms: number): void {
+    this.#aheadMs += ms;
+  }
+
+  async startAuthority(): Promise<void> {
+    this.authority = await createAuthority({
+      dataFolder: join(this.folder, 'authority'),
+      secret: { passphrase: 'a passphrase of the tests' },
+      listen: { host: '127.0.0.1', port: this.#authorityPort },
+      operators: OPERATORS,
+      keyLimit: { burst: 1000, perSecond: 1000 },
+      clock: this.clock,
+      maxSkewMs: ANY_SKEW,
+      ...this.options.authority,
+    });
+    this.#authorityPort = Number(new URL(this.authority.url).port);
+  }
+
+  async startServer(): Promise<void> {
+    this.server = await startServer({
+      dataFolder: join(this.folder, 'server'),
+      authority: { url: this.authority.url, publicKey: this.authority.publicKey },
+      listen: { host: '127.0.0.1', port: this.#serverPort },
+      operators: OPERATORS,
+      maxSkewMs: ANY_SKEW,
+      clock: this.clock,
+      tickMs: 50,
+      ...this.options.server,
+    });
+    this.#serverPort = Number(new URL(this.server.url).port);
+  }
+
+  async createTask(change: Partial<TaskPolicy> = {}): Promise<string> {
+    this.policy = { ...testPolicy(this.server.publicKey), ...this.options.policy, ...change };
+    const bytes = encodePolicy(this.policy);
+    const { task } = await this.operate<{ task: string }>(this.authority.url, 'POST', AUTHORITY_PATH.tasks, bytes);
+    const specification = { policy: toHex(bytes), ...this.options.specification };
+    await this.operate(this.server.url, 'POST', SERVER_PATH.tasks, specification);
+    this.task = task;
+    return task;
+  }
+
+  async token(task = this.task): Promise<string> {
+    const body = { count: 1, endsAt: Date.now() + 3_600_000 };
+    const { tokens } = await this.operate<{ tokens: string[] }>(
+      this.authority.url,
+      'POST',
+      AUTHORITY_PATH.tokens(task),
+      body,
+    );
+    return tokens[0] as string;
+  }
+
+  /** A device with a folder of its own; the same name is the same device. */
+  async client(name: string, options: Partial<NodeConnectOptions> = {}): Promise<BasaClient> {
+    const client = await Clients.connect({
+      server: this.server.url,
+      authority: this.authority.url,
+      authorityKey: toHex(this.authority.publicKey),
+      task: this.task,
+      identity: join(this.folder, 'devices', name),
+      token: await this.token(options.task),
+      ...options,
+    });
+    this.#clients.push(client);
+    return client;
+  }
+
+  /** What an operator asks of either service. */
+  async operate<Answer>(url: string, method: string, path: string, body?: object): Promise<Answer> {
+    const isBytes = body instanceof Uint8Array;
+    const response = await fetch(new URL(path, url), {
+      method,
+      headers: {
+        authorization: `Bearer ${OPERATOR_TOKEN}`,
+        ...(body !== undefined && { 'content-type': isBytes ? 'application/octet-stream' : 'application/json' }),
+      },
+      ...(body !== undefined && { body: isBytes ? body.slice() : JSON.stringify(body) }),
+    });
+    if (!response.ok) throw new Error(`${method} ${path}: ${response.status} ${await response.text()}`);
+    return (await response.json()) as Answer;
+  }
+
+  taskState(): Promise<{ version?: number; state: string; buffers: number; accuracy?: number }> {
+    return this.operate(this.server.url, 'GET', SERVER_PATH.task(this.task));
+  }
+
+  /** Waits until the newest version is this one. */
+  async reached(version: number): Promise<Float32Array> {
+    await until(async () => ((await this.taskState()).version ?? -1) >= version);
+    const response = await fetch(new URL(SERVER_PATH.model(this.task, version), this.server.url));
+    return new Float32Array(await response.arrayBuffer());
+  }
+
+  async close(): Promise<void> {
+    await Promise.all(this.#clients.map((client) => client.close()));
+    await this.server.close();
+    await this.authority.close();
+  }
+}
+
+/** Looks again and again; only a hang is an error. */
+export async function until(isSo: () => Promise<boolean> | boolean): Promise<void> {
+  while (!(await isSo())) await new Promise((resolve) => setTimeout(resolve, 20));
+}
+
+export function testPolicy(serverKey: Uint8Array): TaskPolicy {
+  return {
+    name: new TextEncoder().encode('a test'),
+    engine: ENGINE.cpAbe,
+    bufferSize: 3,
+    minimum: 2,
+    dimension: 8,
+    modulus: RING_32,
+    level: 2 ** 16,
+    clip: 1,
+    staleness: { kind: 'constant' },
+    maxStaleness: 100,
+    manifestHash: new Uint8Array(32),
+    serverKey,
+    uploadLeaseMs: 600_000,
+    openMs: 3_600_000,
+    closeMs: 3_600_000,
+  };
+}
+
+/** A device's update: 1 at one place. The sum is its own witness. */
+export function oneHot(place: number, dimension = 8): Float32Array {
+  const delta = new Float32Array(dimension);
+  delta[place] = 1;
+  return delta;
+}

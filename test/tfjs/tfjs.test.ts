@@ -1,0 +1,110 @@
+/** The adapter over TensorFlow.js itself, on its CPU backend, held to the reference engine of the same network. */
+import type { Model, Samples } from '@basa/learning';
+import {
+  allSamples,
+  conv2d,
+  createReferenceEngine,
+  createTrainer,
+  defineModel,
+  dense,
+  flatten,
+  maxPool,
+  randomStream,
+  relu,
+} from '@basa/learning';
+import { createTfjsEngine } from '@basa/learning/tfjs';
+import * as tf from '@tensorflow/tfjs-core';
+import type { LayersModel } from '@tensorflow/tfjs-layers';
+import { layers, sequential } from '@tensorflow/tfjs-layers';
+import '@tensorflow/tfjs-backend-cpu';
+import { beforeAll, expect, it } from 'vitest';
+
+const CLASSES = 3;
+const SHAPE = { height: 8, width: 8, channels: 2 };
+const EXAMPLES = 60;
+const BATCH = 8;
+
+beforeAll(() => {
+  tf.enableProdMode(); // without the advice to take another backend
+});
+
+const own = defineModel('own', SHAPE, [conv2d(4, 3), relu, maxPool(2), flatten, dense(6), relu, dense(CLASSES)]);
+
+function network(): LayersModel {
+  const { height, width, channels } = SHAPE;
+  return sequential({
+    layers: [
+      layers.conv2d({ inputShape: [height, width, channels], filters: 4, kernelSize: 3, activation: 'relu' }),
+      layers.maxPooling2d({ poolSize: 2 }),
+      layers.flatten(),
+      layers.dense({ units: 6, activation: 'relu' }),
+      layers.dense({ units: CLASSES }),
+    ],
+  });
+}
+
+/** Images whose class is the brightest of three stripes. */
+function stripes(): Samples {
+  const random = randomStream(5, 'stripes');
+  const labels = Int32Array.from({ length: EXAMPLES }, () => random.below(CLASSES));
+  const words = SHAPE.height * SHAPE.width * SHAPE.channels;
+  const inputs = Float32Array.from({ length: EXAMPLES * words }, (_, n) => {
+    const row = Math.floor((n % words) / (SHAPE.width * SHAPE.channels));
+    return random.unit() + (Math.floor((row * CLASSES) / SHAPE.height) === labels[Math.floor(n / words)] ? 0.5 : 0);
+  });
+  return allSamples({ name: 'stripes', shape: SHAPE, classes: CLASSES, inputs, labels });
+}
+
+/** From tfjs's order, outputs last, to ours, outputs first. */
+function toOwnOrder(model: Model, values: Float32Array): Float32Array {
+  const turned = Float32Array.from(values);
+  for (const { shape, offset, length } of model.manifest) {
+    const outputs = shape.at(-1) ?? 1;
+    const inputs = length / outputs;
+    for (let n = 0; n < length; n++) {
+      turned[offset + (n % outputs) * inputs + Math.floor(n / outputs)] = values[offset + n] as number;
+    }
+  }
+  return turned;
+}
+
+const request = { samples: stripes(), batchSize: BATCH, learningRate: 0.1, momentum: 0.5, weightDecay: 1e-3, seed: 2 };
+
+it('tfjs trains through the adapter to what the reference engine trains to, and leaves no tensor behind', () => {
+  const adapted = createTrainer(createTfjsEngine<tf.Tensor>(tf, network(), BATCH));
+  const reference = createTrainer(createReferenceEngine(own, BATCH));
+  expect(adapted.model.dimension).toBe(own.dimension);
+  const start = adapted.init(1);
+  adapted.evaluate(start, request.samples);
+  const before = tf.memory().numTensors;
+  const result = adapted.train({ ...request, start, epochs: 2, clipNorm: 1 });
+  const { accuracy, loss } = adapted.evaluate(start, request.samples);
+  expect(tf.memory().numTensors).toBe(before);
+
+  const ownStart = toOwnOrder(adapted.model, start);
+  const expected = reference.train({ ...request, start: ownStart, epochs: 2, clipNorm: 1 });
+  expect(result.samples).toBe(expected.samples);
+  expect(result.loss).toBeCloseTo(expected.loss, 5);
+  const delta = toOwnOrder(adapted.model, result.delta);
+  const farthest = delta.reduce((most, value, n) => Math.max(most, Math.abs(value - (expected.delta[n] as number))), 0);
+  expect(farthest).toBeLessThan(1e-5);
+  expect(Math.max(...delta.map(Math.abs))).toBeGreaterThan(0.01);
+  const judged = reference.evaluate(ownStart, request.samples);
+  expect(accuracy).toBe(judged.accuracy);
+  expect(loss).toBeCloseTo(judged.loss, 5);
+});
+
+it('a tfjs model learns', () => {
+  const trainer = createTrainer(createTfjsEngine<tf.Tensor>(tf, network(), BATCH));
+  const start = trainer.init(1);
+  const { delta } = trainer.train({ ...request, start, epochs: 15 });
+  const end = start.map((value, n) => value - (delta[n] as number));
+  expect(trainer.evaluate(end, request.samples).accuracy).toBeGreaterThan(0.9);
+});
+
+it('a tfjs model with weights that are not trained is refused', () => {
+  const frozen = sequential({
+    layers: [layers.dense({ inputShape: [4], units: CLASSES, trainable: false }), layers.dense({ units: CLASSES })],
+  });
+  expect(() => createTfjsEngine<tf.Tensor>(tf, frozen)).toThrow('not trained');
+});
