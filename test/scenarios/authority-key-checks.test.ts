@@ -48,6 +48,7 @@ describe('a key', () => {
     const records = world.authority.log.length;
     expect(answer).toBeInstanceOf(Uint8Array);
     expect(asked(world, third, request)).toEqual(answer);
+    expect(world.authority.core.issueKey(request, world.now).events).toEqual([]);
     expect(world.authority.log.length).toBe(records);
   });
 

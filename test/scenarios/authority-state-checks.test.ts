@@ -77,7 +77,8 @@ describe('a second task', () => {
     const request = { ...body, signature: signer.sign(bufferRequestCodec.statement(body)) };
     const fresh = { bufferId: new Uint8Array(16), sealingKey: world.sealings.issuer.publicKey };
     expect(reasonOf(core.drawBuffer(request, fresh, world.now).answer)).toBe('model-not-logged');
-    expect(reasonOf(appended(0, ctx).answer)).toBe('buffer-unknown');
+    const almostNone = new Uint8Array(32).fill(1, 31) as Ctx;
+    for (const source of [ctx, almostNone]) expect(reasonOf(appended(0, source).answer)).toBe('buffer-unknown');
     granted(world.authority.persist(appended(0, new Uint8Array(32) as Ctx)));
     expect(core.drawBuffer(request, fresh, world.now).records).toHaveLength(1);
   });

@@ -61,7 +61,10 @@ describe('a deposit', () => {
     [
       'with a seed too few',
       'root-mismatch',
-      ({ deposit, resigned }) => resigned({ entries: deposit.entries.slice(1) }),
+      ({ world, deposit, resigned }) => {
+        const entries = deposit.entries.slice(1);
+        return resigned({ entries, root: depositRootOf(world.server.ports.suite, entries) });
+      },
     ],
     ['under another root', 'root-mismatch', ({ resigned }) => resigned({ root: new Uint8Array(32) as DepositRoot })],
     [
