@@ -93,6 +93,30 @@ const EQUIVALENT: readonly Equivalent[] = [
     after: 'false',
     why: 'no slots touch no edge: the next line says so',
   },
+  {
+    file: 'authority/buffer.ts',
+    before: 'entry.entry.version > 0',
+    after: 'true',
+    why: 'version 0 names no buffer',
+  },
+  {
+    file: 'authority/head.ts',
+    before: 'branch < 0 || seen.sequence > sequence || own === undefined || !equalBytes(own, seen.hash)',
+    after: '(branch < 0 || seen.sequence > sequence || own === undefined && !equalBytes(own, seen.hash))',
+    why: 'a log has no hash beyond its length alone, and that was asked before',
+  },
+  {
+    file: 'server/void-edges.ts',
+    before: 'edges.length > size * edges.filter((edge) => edge.includes(busiest)).length',
+    after: 'false',
+    why: 'it only spares a search that finds nothing',
+  },
+  {
+    file: 'server/void-edges.ts',
+    before: 'edges.filter((edge) => edge.includes(busiest))',
+    after: 'edges',
+    why: 'it only spares a search that finds nothing',
+  },
 ];
 
 export function isEquivalent(file: string, { before, after }: Mutant): boolean {

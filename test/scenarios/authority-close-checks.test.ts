@@ -1,6 +1,6 @@
 /** The authority closes a buffer once, with a set it can vouch for; everything else is refused and changes nothing. */
 import type { CloseRequest, Slot, UploadHeader } from '@basa/protocol';
-import { authorityMessages, millis } from '@basa/protocol';
+import { authorityMessages, closeRequestOf, millis } from '@basa/protocol';
 import type { FederationDevice } from '@basa/simulator';
 import { CLOSE_MS, granted, OPEN_MS, reasonOf } from '@basa/simulator';
 import { describe, expect, it } from 'vitest';
@@ -103,6 +103,23 @@ describe('a close', () => {
       reason: 'close-mismatch',
       slots: [2],
     });
+  });
+
+  it('with a slot whose key was never issued is refused', () => {
+    const { world, ctx } = atClose();
+    const late = world.server.drawBuffer();
+    const devices = [world.device(), world.device()];
+    for (const device of devices) device.contribute('deposit');
+    const { signature: _, ...done } = granted(closeRequestOf(world.server.ports, world.server.buffer(ctx)));
+    const { slots } = world.server.buffer(late);
+    const deposits = slots.map(({ user, nonce, ticket, depositSignature }) => ({
+      user,
+      nonce,
+      root: ticket.root,
+      signature: depositSignature,
+    }));
+    const request = { ctx: late, deposits, accepted: [0, 1] as Slot[], headers: done.headers.slice(0, 2) };
+    expect(closed(world, { ...request, signature: zero })).toMatchObject({ reason: 'close-mismatch', slots: [0, 1] });
   });
 
   it('not signed by the server of the descriptor is refused', () => {

@@ -4,6 +4,7 @@ import {
   acknowledgeUpload,
   EMPTY_LEDGER,
   evolveSession,
+  freezeUpload,
   maskInput,
   outcomeCodec,
   receiveKey,
@@ -96,6 +97,9 @@ describe('a session', () => {
     expect(reasonOf(receiveKey(device.ports, prepared, {} as never))).toBe('wrong-step');
     for (const session of [prepared, slotted, acknowledged])
       expect(reasonOf(maskInput(device.ports, session, input))).toBe('wrong-step');
+    expect(reasonOf(freezeUpload(device.ports, device.ledger, prepared, {} as never, input as never).answer)).toBe(
+      'wrong-step',
+    );
     for (const session of [prepared, slotted, released])
       expect(reasonOf(acknowledgeUpload(device.ports, session).answer)).toBe('wrong-step');
     for (const session of [prepared, slotted])
