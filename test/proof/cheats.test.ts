@@ -1,8 +1,9 @@
 /** One device that cheats in one way: it spoils a buffer or is left out, is named where that can be, and reads nothing. */
+
+import { nodeEnvironment } from '@basa/cli/simulation';
 import type { Cheat, Operation, Simulation } from '@basa/simulator';
 import { simulate } from '@basa/simulator';
 import { describe, expect, it } from 'vitest';
-import { nodeEnvironment } from '../support/tools.ts';
 
 /** Four devices, the first of which cheats, fill one buffer. */
 function withCheat(cheat: Cheat): Simulation {

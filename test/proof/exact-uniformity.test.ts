@@ -1,3 +1,4 @@
+import { nodeEnvironment } from '@basa/cli/simulation';
 import type { UserId, UserSession } from '@basa/protocol';
 import { maskInput } from '@basa/protocol';
 import type { MaskEquation } from '@basa/simulator';
@@ -11,7 +12,6 @@ import {
   withoutSeeds,
 } from '@basa/simulator';
 import { describe, expect, it } from 'vitest';
-import { nodeEnvironment } from '../support/tools.ts';
 
 const user = (n: number): UserId => new Uint8Array(32).fill(n + 1) as UserId;
 

@@ -1,4 +1,5 @@
 /** Masks hide: exactly, in groups so small that every mask can be enumerated, and statistically, in what a server stores. */
+import { nodeEnvironment, seededWords } from '@basa/cli/simulation';
 import type { Keystream, Modulus } from '@basa/masking';
 import { FIELD, modulusName, RING_32, ring } from '@basa/masking';
 import type { UserId } from '@basa/protocol';
@@ -15,7 +16,6 @@ import {
   welch,
 } from '@basa/simulator';
 import { describe, expect, it } from 'vitest';
-import { nodeEnvironment, seededWords } from '../support/tools.ts';
 
 const user = (n: number): UserId => new Uint8Array(32).fill(n + 1) as UserId;
 

@@ -1,7 +1,8 @@
+import { seededWords } from '@basa/cli/simulation';
 import { buildInput, checkDescriptor, descriptorCodec, loggedVersion } from '@basa/protocol';
 import { granted, reasonOf } from '@basa/simulator';
 import { describe, expect, it } from 'vitest';
-import { nodeFederation, seededWords } from '../support/tools.ts';
+import { nodeFederation } from '../support/tools.ts';
 
 describe('a descriptor', () => {
   const world = nodeFederation({ bufferSize: 4, minimum: 3, dimension: 6 });

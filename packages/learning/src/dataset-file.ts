@@ -30,13 +30,16 @@ export function decodeDataset(bytes: Uint8Array): Dataset {
   if (labels.shape.length !== 1 || labels.shape[0] !== count) throw new ModelFileError('not one label for each input');
   const classes = Number(file.metadata['classes']);
   if (!Number.isSafeInteger(classes) || classes < 1) throw new ModelFileError('the metadata name no classes');
+  const values = new Int32Array(labels.bytes.slice().buffer);
+  const wrong = values.findIndex((label) => label < 0 || label >= classes);
+  if (wrong >= 0) throw new ModelFileError(`example ${wrong} has the label ${values[wrong]} of ${classes} classes`);
   const { name, normal } = file.metadata;
   return {
     name: typeof name === 'string' ? name : 'examples',
     shape: { height, width, channels },
     classes,
     inputs: inputs.dtype === 'U8' ? inputs.bytes.slice() : new Float32Array(inputs.bytes.slice().buffer),
-    labels: new Int32Array(labels.bytes.slice().buffer),
+    labels: values,
     ...(typeof normal === 'string' && { normal: readNormal(normal, channels) }),
   };
 }
