@@ -3,7 +3,7 @@
  * where its fields end: what decodes, encodes to the same bytes again.
  */
 import type { Suite } from '@basa/masking';
-import { ByteReader, ByteWriter, DecodeError } from '@basa/masking';
+import { ascii, ByteReader, ByteWriter, DecodeError } from '@basa/masking';
 
 /** Layout version and cryptographic suite (SHA-256, HKDF, ChaCha20-Poly1305, Ed25519, X25519, AES-128-CTR). */
 const VERSION = 1;
@@ -128,6 +128,15 @@ export function short(most: number): Field<Uint8Array> {
       w.shortBytes(value);
     },
     read: (r, name) => r.shortBytes(name, most).slice(),
+  };
+}
+
+/** Up to `most` letters of ASCII behind their number. */
+export function text<T extends string = string>(most: number): Field<T> {
+  const letters = checked(short(most), (bytes) => (bytes.some((byte) => byte > 0x7f) ? 'not ASCII' : undefined));
+  return {
+    write: (w, value) => letters.write(w, ascii(value)),
+    read: (r, name) => String.fromCharCode(...letters.read(r, name)) as T,
   };
 }
 
