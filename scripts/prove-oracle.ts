@@ -2,11 +2,10 @@
 import { availableParallelism } from 'node:os';
 import { parseArgs } from 'node:util';
 import type { WorkerPool } from '@basa/runtime/node';
-import { createWorkerPool } from '@basa/runtime/node';
+import { createWorkerPool, workerModule } from '@basa/runtime/node';
 import type { ScheduleTally, Tally } from '@basa/simulator';
 import { addSituations, addTallies, NO_SCHEDULES, NO_SITUATIONS } from '@basa/simulator';
 import type { OracleAnswer, OracleTask } from './prove-oracle-worker.ts';
-import { typescriptWorker } from './typescript-worker.ts';
 
 const HELP = `npm run prove:oracle -- [--schedules N] [--seed S] [--workers N] [--no-exhaustive] [--json]
 
@@ -121,7 +120,7 @@ else if (!options.isGood) {
   process.exitCode = 2;
 } else {
   const pool: Pool = createWorkerPool({
-    script: typescriptWorker(new URL('prove-oracle-worker.ts', import.meta.url)),
+    ...workerModule(import.meta.url, './prove-oracle-worker'),
     size: options.workers,
   });
   const exhaustive = options['no-exhaustive'] ? {} : await runExhaustive(pool);

@@ -13,8 +13,8 @@ import { nodeSuite } from '@basa/runtime/node';
 import type { RunningServer, ServerOptions } from '@basa/server';
 import { startServer } from '@basa/server';
 
-export const OPERATOR_TOKEN = 'operator-of-the-tests';
-export const OPERATORS = [
+const OPERATOR_TOKEN = 'operator-of-the-tests';
+const OPERATORS = [
   { tokenHash: toHex(nodeSuite.sha256(new TextEncoder().encode(OPERATOR_TOKEN))), roles: ['operator', 'auditor'] },
 ] as const satisfies NonNullable<ServerOptions['operators']>;
 
@@ -162,7 +162,7 @@ export async function until(isSo: () => Promise<boolean> | boolean): Promise<voi
   while (!(await isSo())) await new Promise((resolve) => setTimeout(resolve, 20));
 }
 
-export function testPolicy(serverKey: Uint8Array): TaskPolicy {
+function testPolicy(serverKey: Uint8Array): TaskPolicy {
   return {
     name: new TextEncoder().encode('a test'),
     engine: ENGINE.cpAbe,

@@ -1,8 +1,8 @@
 /** A device in a task, over real HTTP, against the real cores of server and authority. */
 import { join } from 'node:path';
-import { identitySealings } from '@basa/cli/real-sealings';
 import { allSamples, createReferenceEngine, createTrainer, defineModel, dense } from '@basa/learning';
 import { describe, expect, it } from 'vitest';
+import { identitySealings } from '../../cli/src/simulation/real-sealings.ts';
 import type { BasaClient, Contribution } from '../src/node/index.ts';
 import { deltaOf } from './support/connect.ts';
 import { problem } from './support/http-services.ts';

@@ -199,7 +199,7 @@ function rateOf(input: CommandInput): number {
   return rate;
 }
 
-export function taskName(input: CommandInput): string {
+function taskName(input: CommandInput): string {
   const [name] = input.positionals;
   if (name !== undefined && /^[0-9a-f]{64}$/.test(name)) return name;
   throw new CommandError(
