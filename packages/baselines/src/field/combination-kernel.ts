@@ -59,8 +59,8 @@ function accumulateInPlace(
 
 function reduceInPlace(low: Float64Array, high: Float64Array, words: number, order: number): void {
   for (let k = 0; k < words; k++) {
-    low[k] = (low[k] as number) % order;
-    high[k] = (high[k] as number) % order;
+    low[k] = remainder(low[k] as number, order);
+    high[k] = remainder(high[k] as number, order);
   }
 }
 
@@ -74,6 +74,13 @@ function joinInto(
   order: number,
 ): void {
   for (let k = 0; k < words; k++) {
-    output[start + k] = (((high[k] as number) % order) * 65_536 + ((low[k] as number) % order)) % order;
+    const shifted = remainder(high[k] as number, order) * 65_536;
+    output[start + k] = remainder(shifted + remainder(low[k] as number, order), order);
   }
+}
+
+/** value mod order for value < 2^53. The quotient may be one too large or small; `%` on doubles is many times slower. */
+function remainder(value: number, order: number): number {
+  const rest = value - Math.floor(value / order) * order;
+  return rest < 0 ? rest + order : rest >= order ? rest - order : rest;
 }
