@@ -5,7 +5,7 @@ import { Meter, median } from './meter.ts';
 import type { VectorPrices } from './prices.ts';
 
 /** Elements of the run that is timed and whose sum is checked. */
-export const SMALL = 64;
+const SMALL = 64;
 
 export interface Cost {
   readonly userMs: number;

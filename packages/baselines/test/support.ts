@@ -1,18 +1,17 @@
 /** What the tests of the baselines run on. */
-import { seededWords } from '@basa/cli/simulation';
+import { createCipheriv } from 'node:crypto';
 import type { RandomBytes } from '@basa/masking';
 import { FIELD_PRIME } from '@basa/masking';
 import { wasmTools } from '../../../test/support/tools.ts';
 import type { AggregationTools } from '../src/aggregation.ts';
 import { plainCombinationKernel } from '../src/field/combination-kernel.ts';
 
+/** Bytes that repeat with their seed. */
 export function seededBytes(seed: number): RandomBytes {
-  const words = seededWords(seed);
-  return (length) => {
-    const drawn = new Uint32Array(Math.ceil(length / 4));
-    words(drawn);
-    return new Uint8Array(drawn.buffer, 0, length).slice();
-  };
+  const key = Buffer.alloc(16);
+  key.writeUInt32LE(seed);
+  const cipher = createCipheriv('aes-128-ctr', key, Buffer.alloc(16));
+  return (length) => new Uint8Array(cipher.update(new Uint8Array(length)));
 }
 
 export function toolsFrom(seed: number): AggregationTools {
@@ -21,10 +20,9 @@ export function toolsFrom(seed: number): AggregationTools {
 
 /** Inputs of small absolute value, as residues. */
 export function inputsFrom(seed: number, users: number, dimension: number): Uint32Array[] {
-  const words = seededWords(seed);
+  const randomBytes = seededBytes(seed);
   return Array.from({ length: users }, () => {
-    const drawn = new Uint32Array(dimension);
-    words(drawn);
+    const drawn = new Uint32Array(randomBytes(4 * dimension).buffer);
     return drawn.map((word) => (word % 2 === 0 ? word % 1000 : FIELD_PRIME - 1 - (word % 1000)));
   });
 }

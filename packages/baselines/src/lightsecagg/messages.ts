@@ -36,7 +36,7 @@ export function decodeChannelKeys(bytes: Uint8Array): ChannelKey[] {
 }
 
 /** A sealed share has 4 L + 16 bytes. */
-export function sealedShareBytes(length: number): number {
+function sealedShareBytes(length: number): number {
   return packedLength(length, FIELD) + TAG_BYTES;
 }
 

@@ -21,7 +21,7 @@ import { LightSecAggServer } from './server.ts';
 import type { SynchronisationReading } from './synchronisation.ts';
 import { LightSecAggUser } from './user.ts';
 
-export const LIGHTSECAGG_PHASES: readonly Phase[] = [
+const LIGHTSECAGG_PHASES: readonly Phase[] = [
   { name: 'keys', user: 'agrees with each other user, once for a training run', server: 'tells everybody the keys' },
   { name: 'offline', user: 'draws and encodes a mask; seals and opens shares', server: 'routes the sealed shares' },
   { name: 'upload', user: 'adds its mask', server: 'adds y, times its weight' },
