@@ -56,8 +56,15 @@ const DEFAULTS = {
 
 export async function startServer(options: ServerOptions): Promise<RunningServer> {
   const ends: (() => unknown)[] = [];
+  // A disk that is full when the server stops must not keep it from giving its folder back.
   const close = async (): Promise<void> => {
-    for (const end of ends.splice(0).reverse()) await end();
+    const end = ends.pop();
+    if (end === undefined) return;
+    try {
+      await end();
+    } finally {
+      await close();
+    }
   };
   try {
     return { ...(await open({ ...DEFAULTS, ...options }, ends)), close };

@@ -108,8 +108,8 @@ export class Uploads {
         return staging.size;
       }
       if (!(await isExpected(staging, { bodyHash, modulus, layout }, offset === 0 ? digest : undefined))) {
+        if (standing > 0) await store.setPiece(ctx, slot, { bodyHash, received: 0 });
         standing = 0; // there is nothing to go on from
-        await store.setPiece(ctx, slot, { bodyHash, received: 0 });
         answerRefusal(refused('body-mismatch'));
       }
       await staging.commit();
