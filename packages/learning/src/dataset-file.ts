@@ -35,8 +35,9 @@ export function decodeDataset(bytes: Uint8Array): Dataset {
     name: typeof name === 'string' ? name : 'examples',
     shape: { height, width, channels },
     classes,
-    inputs: inputs.dtype === 'U8' ? inputs.bytes.slice() : new Float32Array(inputs.bytes.slice().buffer),
-    labels: new Int32Array(labels.bytes.slice().buffer),
+    // Copies: `slice` of a Node Buffer would be a view into memory that others share.
+    inputs: inputs.dtype === 'U8' ? new Uint8Array(inputs.bytes) : new Float32Array(new Uint8Array(inputs.bytes).buffer),
+    labels: new Int32Array(new Uint8Array(labels.bytes).buffer),
     ...(typeof normal === 'string' && { normal: readNormal(normal, channels) }),
   };
 }

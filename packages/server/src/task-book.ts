@@ -5,6 +5,7 @@ import type { Ctx, SecureBuffer, TaskId } from '@basa/protocol';
 import { taskIdOf } from '@basa/protocol';
 import { nodeSuite } from '@basa/runtime/node';
 import { fail } from '@basa/service';
+import { AuthorityRefusal } from './authority-link.ts';
 import { BODIES } from './body-key.ts';
 import type { TaskTools } from './running-task.ts';
 import { RunningTask } from './running-task.ts';
@@ -78,7 +79,11 @@ export class TaskBook {
     if (!equalBytes(policy.serverKey, ports.signer.publicKey))
       fail('policy-invalid', { detail: 'serverKey: not the key of this server' });
     // The name of a task is the hash of its policy: an authority that knows it knows the same.
-    await authority.policy(task);
+    await authority.policy(task).catch((error: unknown) => {
+      const isUnknown = error instanceof AuthorityRefusal && error.code === 'task-unknown';
+      if (isUnknown) fail('task-unknown', { detail: 'the authority must know the policy first' });
+      throw error;
+    });
     const text = JSON.stringify(specification);
     const stored: StoredTask = { task, specification: text, state: 'running', createdAt: clock() };
     await store.addTask(stored);
