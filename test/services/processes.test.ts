@@ -186,11 +186,13 @@ it('a folder that is damaged, of the other service, of a newer format or without
   writeFileSync(join(keyless, 'server.key'), 'lost\n');
   const start = (dataFolder: string) => new ServiceProcess('server', serverConfig({ dataFolder }));
   const wrong = { BASA_AUTHORITY_PASSPHRASE: 'not the passphrase' };
-  await failsToStart(start(damaged), 3, /^server: the database in .* is damaged .*restore the newest backup/, damaged);
-  await failsToStart(start(newer), 3, /has format 99, this version knows up to \d+/, newer);
-  await failsToStart(start(keyless), 5, /server.key is missing or holds no key/, keyless);
   const theirs = data('authority');
-  await failsToStart(start(theirs), 3, /is the data folder of a BASA authority/, theirs);
+  await Promise.all([
+    failsToStart(start(damaged), 3, /^server: the database in .* is damaged .*restore the newest backup/, damaged),
+    failsToStart(start(newer), 3, /has format 99, this version knows up to \d+/, newer),
+    failsToStart(start(keyless), 5, /server.key is missing or holds no key/, keyless),
+    failsToStart(start(theirs), 3, /is the data folder of a BASA authority/, theirs),
+  ]);
   const own = authorityConfig();
   await failsToStart(new ServiceProcess('authority', own, wrong), 5, /passphrase does not open the keys/, theirs);
 });
