@@ -1,7 +1,6 @@
 /** Samples a second of the four models on one core and on all, beside the matrix product of the same kernel. */
 import { availableParallelism } from 'node:os';
-import { createWorkerPool } from '@basa/runtime/node';
-import { typescriptWorker } from '../scripts/typescript-worker.ts';
+import { createWorkerPool, workerModule } from '@basa/runtime/node';
 import { timeInTurn } from './measure.ts';
 import type { BenchResult } from './result.ts';
 import { formatTable } from './table.ts';
@@ -79,8 +78,7 @@ function relaxedRates(): Record<ModelName, number> | undefined {
 /** One worker per core, all training the same model at the same time. */
 async function ratesTogether(): Promise<Record<ModelName, number>> {
   const size = availableParallelism();
-  const script = typescriptWorker(new URL('training-worker.ts', import.meta.url));
-  const pool = createWorkerPool<StepTask, number>({ script, size });
+  const pool = createWorkerPool<StepTask, number>({ ...workerModule(import.meta.url, './training-worker'), size });
   const rates = perModel(() => 0);
   for (const model of NAMES) {
     const each = await Promise.all(Array.from({ length: size }, () => pool.run({ model, forMs: TOGETHER_MS })));

@@ -5,10 +5,10 @@
  * Real CP-ABE; server, authority and users are the real cores, in memory.
  */
 
+import { abeSealings } from '@basa/cli/real-sealings';
 import type { UserSession } from '@basa/protocol';
 import { judgeOutcome, millis } from '@basa/protocol';
 import { LEASE_MS } from '@basa/simulator';
-import { abeSealings } from '../test/support/real-sealings.ts';
 import { nodeFederation } from '../test/support/tools.ts';
 
 const world = nodeFederation({ bufferSize: 4, minimum: 3, dimension: 4, sealings: abeSealings() });

@@ -3,12 +3,11 @@ import { availableParallelism } from 'node:os';
 import { parseArgs } from 'node:util';
 import type { Evaluation, TrainResult } from '@basa/learning';
 import { FEDBUFF_STALENESS, fedBuffStep, initialParameters, randomStream, runPlainFedBuff } from '@basa/learning';
-import { createWorkerPool } from '@basa/runtime/node';
+import { createWorkerPool, workerModule } from '@basa/runtime/node';
 import { readCheckpoint, writeCheckpoint } from './learn-checkpoint.ts';
 import type { TaskName } from './learn-tasks.ts';
 import { openTask, TASK_NAMES } from './learn-tasks.ts';
 import type { LearnAnswer, LearnRequest } from './learn-worker.ts';
-import { typescriptWorker } from './typescript-worker.ts';
 
 const USAGE = `npm run learn -- <task> [options]
 
@@ -51,7 +50,7 @@ async function learn(taskName: TaskName, seed: number): Promise<void> {
   console.log(task.about);
   if (earlier !== undefined) console.log(`going on from buffer ${earlier.at.version}`);
   const pool = createWorkerPool<LearnRequest, LearnAnswer>({
-    script: typescriptWorker(new URL('learn-worker.ts', import.meta.url)),
+    ...workerModule(import.meta.url, './learn-worker'),
     size: Number(values.workers),
     workerData: {
       name: taskName,

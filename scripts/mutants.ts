@@ -1,14 +1,13 @@
-/** Small wrong versions of a source: one condition, call or record changed in each. */
-import { readFileSync } from 'node:fs';
+/** Small wrong versions of a source, one condition, call or record changed in each; all in one text, behind switches. */
 import { parseSync } from 'oxc-parser';
 
 export interface Mutant {
-  readonly file: string;
   readonly line: number;
   readonly before: string;
   readonly after: string;
-  /** The whole source with the change. */
-  readonly source: string;
+  /** The expression that is changed, in the text. */
+  readonly start: number;
+  readonly end: number;
 }
 
 interface Node {
@@ -18,6 +17,7 @@ interface Node {
   readonly operator?: string;
   readonly name?: string;
   readonly computed?: boolean;
+  readonly shorthand?: boolean;
   readonly left?: Node;
   readonly right?: Node;
   readonly argument?: Node;
@@ -25,6 +25,7 @@ interface Node {
   readonly callee?: Node;
   readonly object?: Node;
   readonly property?: Node;
+  readonly properties?: readonly Node[];
   readonly key?: Node;
   readonly value?: unknown;
 }
@@ -32,7 +33,7 @@ interface Node {
 interface Change {
   readonly start: number;
   readonly end: number;
-  readonly text: string;
+  readonly after: string;
 }
 
 const OTHER_OPERATOR: Readonly<Record<string, string>> = {
@@ -47,23 +48,47 @@ const OTHER_OPERATOR: Readonly<Record<string, string>> = {
 };
 const OTHER_METHOD: Readonly<Record<string, string>> = { every: 'some', some: 'every' };
 
-/** Every mutant of one file, in the order of its lines. */
-export function mutantsOf(file: string): readonly Mutant[] {
-  const text = readFileSync(file, 'utf8');
-  const { program, errors } = parseSync(file, text);
-  if (errors.length > 0) throw new Error(`${file} does not parse: ${errors[0]?.message}`);
+/** Every mutant of a source, in the order of its lines. */
+export function mutantsOf(text: string): readonly Mutant[] {
+  const { program, errors } = parseSync('source.ts', text);
+  if (errors.length > 0) throw new Error(`it does not parse: ${errors[0]?.message}`);
   return changesBelow(program as unknown as Node, text)
-    .sort((a, b) => a.start - b.start)
-    .map(({ start, end, text: after }) => ({
-      file,
-      line: text.slice(0, start).split('\n').length,
-      before: text.slice(start, end),
-      after,
-      source: text.slice(0, start) + after + text.slice(end),
+    .sort((a, b) => a.start - b.start || b.end - a.end)
+    .map((change) => ({
+      ...change,
+      line: text.slice(0, change.start).split('\n').length,
+      before: text.slice(change.start, change.end),
     }));
 }
 
-/** Types and imports are no behaviour; the conditions of loops could make endless ones. */
+/**
+ * The source with all its mutants asleep, numbered on from `first`: `mutated(number, mutant, original)` decides which of
+ * two expressions counts.
+ */
+export function withSwitches(
+  text: string,
+  { mutants, first }: { readonly mutants: readonly Mutant[]; readonly first: number },
+): string {
+  const numbered = mutants.map((mutant, n) => ({ ...mutant, number: first + n }));
+  const render = (start: number, end: number, inside: typeof numbered): string => {
+    const outermost = inside[0];
+    if (outermost === undefined) return text.slice(start, end);
+    const isHere = (one: Change): boolean => one.start === outermost.start && one.end === outermost.end;
+    const within = inside.filter((one) => one.start < outermost.end && !isHere(one));
+    const after = inside.filter((one) => one.start >= outermost.end);
+    const original = `(${render(outermost.start, outermost.end, within)})`;
+    const switched = inside
+      .filter(isHere)
+      .reduce(
+        (other, mutant) => `globalThis.mutated(${mutant.number}, () => (${mutant.after}), () => ${other})`,
+        original,
+      );
+    return text.slice(start, outermost.start) + switched + render(outermost.end, end, after);
+  };
+  return render(0, text.length, numbered);
+}
+
+/** Types and imports are no behaviour. */
 function changesBelow(node: Node, text: string): Change[] {
   if (node.type.startsWith('TS') && !('expression' in node)) return [];
   if (node.type === 'ImportDeclaration') return [];
@@ -74,25 +99,25 @@ function changesBelow(node: Node, text: string): Change[] {
 }
 
 function changesOf(node: Node, text: string): Change[] {
-  const { left, right, operator = '', argument, test, key, value } = node;
+  const { left, right, operator = '', argument, test } = node;
   const textOf = (part: Node | undefined): string => (part === undefined ? '' : text.slice(part.start, part.end));
   switch (node.type) {
     case 'BinaryExpression':
     case 'LogicalExpression': {
-      if (operator === '??') return [{ ...spanOf(node), text: `(${textOf(left)} ?? undefined)` }];
+      if (operator === '??') return [{ ...spanOf(node), after: `(${textOf(left)} ?? undefined)` }];
       const other = OTHER_OPERATOR[operator];
-      return other === undefined ? [] : [{ ...spanOf(node), text: `(${textOf(left)} ${other} ${textOf(right)})` }];
+      return other === undefined ? [] : [{ ...spanOf(node), after: `(${textOf(left)} ${other} ${textOf(right)})` }];
     }
     case 'UnaryExpression':
-      return operator === '!' ? [{ ...spanOf(node), text: textOf(argument) }] : [];
+      return operator === '!' ? [{ ...spanOf(node), after: textOf(argument) }] : [];
     case 'IfStatement':
-      return test === undefined ? [] : [{ ...spanOf(test), text: 'false' }];
+      return test === undefined ? [] : [{ ...spanOf(test), after: 'false' }];
     case 'ConditionalExpression':
-      return test === undefined ? [] : ['true', 'false'].map((constant) => ({ ...spanOf(test), text: constant }));
+      return test === undefined ? [] : ['true', 'false'].map((after) => ({ ...spanOf(test), after }));
     case 'CallExpression':
       return callChanges(node, text);
-    case 'Property':
-      return isNode(key) && isNode(value) ? recordsChange(key, value, text) : [];
+    case 'ObjectExpression':
+      return (node.properties ?? []).flatMap((property) => forgottenRecords(property, text));
     default:
       return [];
   }
@@ -102,14 +127,17 @@ function callChanges(node: Node, text: string): Change[] {
   const { object, property, computed } = node.callee ?? {};
   if (object === undefined || property === undefined || computed) return [];
   const other = OTHER_METHOD[property.name ?? ''];
-  if (other !== undefined) return [{ ...spanOf(property), text: other }];
-  return property.name === 'filter' ? [{ ...spanOf(node), text: text.slice(object.start, object.end) }] : [];
+  if (other !== undefined) {
+    const after = text.slice(node.start, property.start) + other + text.slice(property.end, node.end);
+    return [{ ...spanOf(node), after }];
+  }
+  return property.name === 'filter' ? [{ ...spanOf(node), after: text.slice(object.start, object.end) }] : [];
 }
 
 /** A step that forgets to write. */
-function recordsChange(key: Node, value: Node, text: string): Change[] {
-  const isWritten = key.name === 'records' && text.slice(value.start, value.end) !== '[]';
-  return isWritten ? [{ ...spanOf(value), text: '[]' }] : [];
+function forgottenRecords({ key, value, shorthand }: Node, text: string): Change[] {
+  if (shorthand === true || key?.name !== 'records' || !isNode(value)) return [];
+  return text.slice(value.start, value.end) === '[]' ? [] : [{ ...spanOf(value), after: '[]' }];
 }
 
 function spanOf({ start, end }: Node): Pick<Change, 'start' | 'end'> {

@@ -1,8 +1,8 @@
 /** `npm run prove:faults -- [--buffers N] [--seed S] [--json]`: the long version of the fault simulation. */
 import { parseArgs } from 'node:util';
+import { nodeEnvironment, seededWords } from '@basa/cli/simulation';
 import type { Operation, Simulation } from '@basa/simulator';
 import { drawFrom, drawSimulation, shrinkList, simulate } from '@basa/simulator';
-import { nodeEnvironment, seededWords } from '../test/support/tools.ts';
 
 const HELP = `npm run prove:faults -- [--buffers N] [--seed S] [--json]
 

@@ -1,41 +1,74 @@
-/** `npm run prove:oracle -- [--schedules N] [--seed S] [--json]`: the long version of the leak oracle. */
+/** `npm run prove:oracle -- [--schedules N] [--seed S] [--workers N] [--json]`: the long version of the leak oracle. */
+import { availableParallelism } from 'node:os';
 import { parseArgs } from 'node:util';
+import type { WorkerPool } from '@basa/runtime/node';
+import { createWorkerPool, workerModule } from '@basa/runtime/node';
 import type { ScheduleTally, Tally } from '@basa/simulator';
-import { addTallies, NO_SCHEDULES, runEverySituation, runSchedules } from '@basa/simulator';
+import { addSituations, addTallies, NO_SCHEDULES, NO_SITUATIONS } from '@basa/simulator';
+import type { OracleAnswer, OracleTask } from './prove-oracle-worker.ts';
 
-const HELP = `npm run prove:oracle -- [--schedules N] [--seed S] [--no-exhaustive] [--json]
+const HELP = `npm run prove:oracle -- [--schedules N] [--seed S] [--workers N] [--no-exhaustive] [--json]
 
 Runs the protocol core over every situation of K = 3, 4 and 5 and over N generated schedules (10^7 by default), and
 solves which combinations of inputs server and colluders can compute. Anything but the honest sums is a leak.
 
   --schedules N     how many schedules (10000000)
   --seed S          the first schedule (0); they are numbered, so a run goes on with --seed <the number it printed>
+  --workers N       worker threads (one per core); the result does not depend on how many
   --no-exhaustive   only the generated schedules
   --json            the last line is one JSON object`;
 
-const CHUNK = 1024;
+const SCHEDULES_PER_TASK = 1024;
+const SHARES = 256;
 const REPORT_MS = 5000;
+
+type Pool = WorkerPool<OracleTask, OracleAnswer>;
 
 function readOptions() {
   const { values } = parseArgs({
     options: {
       schedules: { type: 'string', default: '10000000' },
       seed: { type: 'string', default: '0' },
+      workers: { type: 'string', default: String(availableParallelism()) },
       'no-exhaustive': { type: 'boolean', default: false },
       json: { type: 'boolean', default: false },
       help: { type: 'boolean', default: false },
     },
   });
-  const [schedules, seed] = [Number(values.schedules), Number(values.seed)];
-  const isGood = [schedules, seed].every((value) => Number.isSafeInteger(value) && value >= 0);
-  return { ...values, schedules, seed, isGood };
+  const [schedules, seed, workers] = [Number(values.schedules), Number(values.seed), Number(values.workers)];
+  const isGood = [schedules, seed, workers].every((value) => Number.isSafeInteger(value) && value >= 0) && workers > 0;
+  return { ...values, schedules, seed, workers, isGood };
 }
 
-function runExhaustive(): Record<string, Tally> {
+/** Keeps every worker busy with the numbered tasks `0 .. count - 1`; hands on each answer as it comes, with its number. */
+async function forEachTask(
+  pool: Pool,
+  count: number,
+  taskOf: (number: number) => OracleTask,
+  onAnswer: (number: number, answer: OracleAnswer) => void,
+): Promise<void> {
+  let next = 0;
+  const lane = async (): Promise<void> => {
+    while (next < count) {
+      const number = next++;
+      onAnswer(number, await pool.run(taskOf(number)));
+    }
+  };
+  await Promise.all(Array.from({ length: pool.size }, lane));
+}
+
+async function runExhaustive(pool: Pool): Promise<Record<string, Tally>> {
   const results: Record<string, Tally> = {};
   for (const bufferSize of [3, 4, 5]) {
-    const tally = runEverySituation(bufferSize, (done) =>
-      process.stderr.write(`  K = ${bufferSize}: ${done} situations\r`),
+    let tally = NO_SITUATIONS;
+    await forEachTask(
+      pool,
+      SHARES,
+      (index) => ({ kind: 'situations', bufferSize, share: { index, of: SHARES } }),
+      (_, answer) => {
+        tally = addSituations(tally, answer as Tally);
+        process.stderr.write(`  K = ${bufferSize}: ${tally.situations} situations\r`);
+      },
     );
     console.log(
       `K = ${bufferSize}: ${tally.situations} situations, ${tally.sums} sums of which ${tally.sumsFound} found, ${tally.leaks.length} leaks`,
@@ -47,22 +80,34 @@ function runExhaustive(): Record<string, Tally> {
   return results;
 }
 
-function runGenerated(first: number, count: number): ScheduleTally {
+async function runGenerated(pool: Pool, first: number, count: number): Promise<ScheduleTally> {
   const started = Date.now();
   let [total, reported] = [NO_SCHEDULES, started];
-  while (total.schedules < count) {
-    const from = first + total.schedules;
-    const tally = runSchedules(from, Math.min(CHUNK, count - total.schedules));
-    for (const { seed, leaked } of tally.leaks) console.log(`  LEAK ${leaked.join(', ')}: schedule ${seed}`);
-    total = addTallies(total, tally);
-    if (Date.now() - reported < REPORT_MS) continue;
-    reported = Date.now();
-    const perSecond = total.schedules / ((reported - started) / 1000);
-    const left = Math.ceil((count - total.schedules) / perSecond / 60);
-    console.log(
-      `  ${total.schedules} of ${count}, ${Math.round(perSecond)} a second, about ${left} min left; go on with --seed ${first + total.schedules}`,
-    );
-  }
+  // Answers come in any order; a later run may go on where no earlier one is missing.
+  const finished = new Set<number>();
+  let gapless = 0;
+  await forEachTask(
+    pool,
+    Math.ceil(count / SCHEDULES_PER_TASK),
+    (number) => {
+      const done = number * SCHEDULES_PER_TASK;
+      return { kind: 'schedules', seed: first + done, count: Math.min(SCHEDULES_PER_TASK, count - done) };
+    },
+    (number, answer) => {
+      const tally = answer as ScheduleTally;
+      for (const { seed, leaked } of tally.leaks) console.log(`  LEAK ${leaked.join(', ')}: schedule ${seed}`);
+      total = addTallies(total, tally);
+      finished.add(number);
+      while (finished.delete(gapless)) gapless++;
+      if (Date.now() - reported < REPORT_MS) return;
+      reported = Date.now();
+      const perSecond = total.schedules / ((reported - started) / 1000);
+      const left = Math.ceil((count - total.schedules) / perSecond / 60);
+      console.log(
+        `  ${total.schedules} of ${count}, ${Math.round(perSecond)} a second, about ${left} min left; go on with --seed ${Math.min(first + count, first + gapless * SCHEDULES_PER_TASK)}`,
+      );
+    },
+  );
   return total;
 }
 
@@ -71,11 +116,16 @@ const percent = (part: number, whole: number): string => `${((100 * part) / Math
 const options = readOptions();
 if (options.help) console.log(HELP);
 else if (!options.isGood) {
-  console.error('--schedules and --seed take whole numbers, for example --schedules 1000000');
+  console.error('--schedules, --seed and --workers take whole numbers, for example --schedules 1000000 --workers 8');
   process.exitCode = 2;
 } else {
-  const exhaustive = options['no-exhaustive'] ? {} : runExhaustive();
-  const tally = runGenerated(options.seed, options.schedules);
+  const pool: Pool = createWorkerPool({
+    ...workerModule(import.meta.url, './prove-oracle-worker'),
+    size: options.workers,
+  });
+  const exhaustive = options['no-exhaustive'] ? {} : await runExhaustive(pool);
+  const tally = await runGenerated(pool, options.seed, options.schedules);
+  await pool.close();
   const leaks = tally.leaks.length + Object.values(exhaustive).reduce((sum, one) => sum + one.leaks.length, 0);
   console.log(
     [

@@ -4,6 +4,7 @@
  */
 
 import { parseArgs } from 'node:util';
+import { abeSealings, identitySealings } from '@basa/cli/real-sealings';
 import type { Modulus, SeedSealing } from '@basa/masking';
 import {
   concatBytes,
@@ -19,7 +20,6 @@ import { nodeSuite } from '@basa/runtime/node';
 import type { Sealings } from '@basa/simulator';
 import { granted } from '@basa/simulator';
 import { formatTable } from '../bench/table.ts';
-import { abeSealings, identitySealings } from '../test/support/real-sealings.ts';
 import { nodeFederation } from '../test/support/tools.ts';
 
 const DIMENSION = 1_000_000;

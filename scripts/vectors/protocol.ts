@@ -1,5 +1,6 @@
 /** Whole buffers as vectors: `sealed` with three users, `sealed` with one drop-out, `paper` with three users. */
 
+import { seededWords } from '@basa/cli/simulation';
 import type { MaskTerm, Modulus } from '@basa/masking';
 import { addInPlace, applyMasksInPlace, FIELD, RING_32, unsafeTransparentSealing } from '@basa/masking';
 import type { Ctx, SlottedSession, UserId, UserRecord } from '@basa/protocol';
@@ -19,7 +20,7 @@ import {
 import { createNodeSigner, nodeSuite } from '@basa/runtime/node';
 import type { Federation, FederationDevice, Step } from '@basa/simulator';
 import { granted } from '@basa/simulator';
-import { nodeFederation, seededWords, wasmTools } from '../../test/support/tools.ts';
+import { nodeFederation, wasmTools } from '../../test/support/tools.ts';
 
 /** Positions of the paper-mode buffer. */
 const K = 3;

@@ -1,12 +1,12 @@
 /** The attack table of docs/threat-model.md, played with CP-ABE against the real state machines. */
 
+import { abeSealings } from '@basa/cli/real-sealings';
+import { nodeEnvironment } from '@basa/cli/simulation';
 import { unsafeTransparentSealing } from '@basa/masking';
 import { nodeSuite } from '@basa/runtime/node';
 import type { AttackRefusal, AttackSetting } from '@basa/simulator';
 import { ATTACKS, transparentSealings } from '@basa/simulator';
 import { describe, expect, it } from 'vitest';
-import { abeSealings } from '../support/real-sealings.ts';
-import { nodeEnvironment } from '../support/tools.ts';
 
 const setting: AttackSetting = { environment: nodeEnvironment, sealings: abeSealings };
 

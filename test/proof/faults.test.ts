@@ -1,27 +1,13 @@
 /** Lists of operations against the real cores: whatever goes wrong, sums are exact and nothing acknowledged is lost. */
-import type { Cheat, Operation, Simulation } from '@basa/simulator';
+import { nodeEnvironment, seededWords } from '@basa/cli/simulation';
+import type { Operation, Simulation } from '@basa/simulator';
 import { drawFrom, drawSimulation, shrinkList, simulate } from '@basa/simulator';
 import { describe, expect, it } from 'vitest';
-import { nodeEnvironment, seededWords } from '../support/tools.ts';
 
 const SIMULATIONS = 100;
 
 function drawn(seed: number): Simulation {
   return drawSimulation(seed, drawFrom(seededWords(seed)));
-}
-
-/** Four devices, the first of which cheats, fill one buffer. */
-function withCheat(cheat: Cheat): Simulation {
-  const devices = [cheat, undefined, undefined, undefined];
-  const advance = (device: number, until: 'deposit' | 'upload'): Operation => ({ kind: 'advance', device, until });
-  // The cheat takes slot 1, so that others stand on either side of it.
-  const order = [1, 0, 2, 3];
-  const operations = [
-    ...order.map((device) => advance(device, 'deposit')),
-    ...order.map((device) => advance(device, 'upload')),
-    { kind: 'finish', buffer: 0, why: 'stalled' } as const,
-  ];
-  return { seed: 1, bufferSize: 4, minimum: 2, devices, operations };
 }
 
 describe('simulations', () => {
@@ -47,57 +33,34 @@ describe('simulations', () => {
   });
 });
 
-describe('a cheat', () => {
-  const spoils: Cheat[] = ['garbage-self', 'other-self', 'wrong-weight', 'wrong-guard', 'out-of-range', 'alters'];
-  it.each(spoils)('that is accepted and spoils the sum (%s) quarantines its buffer, once', (cheat) => {
-    expect(simulate(nodeEnvironment, withCheat(cheat))).toMatchObject({ included: 0, quarantined: 1, problems: [] });
-  });
-
-  const harmless: Cheat[] = [
-    'garbage-edges',
-    'other-edges',
-    'wrong-root',
-    'bad-signature',
-    'hoards-seats',
-    'quits',
-    'truncates',
-    'lies-about-voids',
-  ];
-  it.each(harmless)('that is refused or left out (%s) leaves the exact sum of the three others', (cheat) => {
-    expect(simulate(nodeEnvironment, withCheat(cheat))).toMatchObject({ included: 1, updates: 3, problems: [] });
-  });
-
-  it('whose backups are garbage changes nothing while nobody drops out', () => {
-    expect(simulate(nodeEnvironment, withCheat('bad-backups'))).toMatchObject({
-      included: 1,
-      updates: 4,
-      problems: [],
-    });
-  });
-
-  it('whose backups are garbage is named when somebody before it drops out', () => {
-    const { operations, ...rest } = withCheat('bad-backups');
-    const withDropOut = operations.filter((op) => !(op.kind === 'advance' && op.device === 1 && op.until === 'upload'));
-    const report = simulate(nodeEnvironment, { ...rest, operations: withDropOut });
-    expect(report).toMatchObject({ included: 0, quarantined: 1, problems: [] });
-  });
-});
-
 describe('a planted fault', () => {
-  it('(a record the server loses) is noticed, and shrunk to two operations: one device uploads, the record is lost', () => {
-    const simulation = { ...drawn(4), devices: drawn(4).devices.map(() => undefined) };
-    const at = simulation.operations.findIndex((op) => op.kind === 'advance' && op.until === 'upload') + 1;
-    const planted: Operation[] = [
-      ...simulation.operations.slice(0, at),
-      { kind: 'lose-record', buffer: 0 },
-      ...simulation.operations.slice(at),
-    ];
-    const fails = (operations: readonly Operation[]) =>
-      simulate(nodeEnvironment, { ...simulation, operations }).problems.some((text) => text.includes('acknowledged'));
+  /** Seed 4 without cheats; buffer 0 loses its newest record after `operations` of them. */
+  const simulation = { ...drawn(4), devices: drawn(4).devices.map(() => undefined) };
+  const losingAfter = (count: number): Operation[] => [
+    ...simulation.operations.slice(0, count),
+    { kind: 'lose-record', buffer: 0 },
+    ...simulation.operations.slice(count),
+  ];
+  const problemsOf = (operations: readonly Operation[]) =>
+    simulate(nodeEnvironment, { ...simulation, operations }).problems;
+
+  it.each([
+    ['an accepted upload', 'upload', 'an acknowledged update is not there'],
+    ['a deposit whose slot was told', 'deposit', 'was told to a device and forgotten'],
+  ] as const)('(the server loses the record of %s) is noticed, and shrunk to two operations', (_, until, sentence) => {
+    const first = simulation.operations.findIndex((op) => op.kind === 'advance' && op.until === until);
+    const fails = (operations: readonly Operation[]) => problemsOf(operations).some((text) => text.includes(sentence));
+    const planted = losingAfter(first + 1);
     expect(fails(planted)).toBe(true);
     const shortest = shrinkList(planted, fails);
     expect(shortest.map(({ kind }) => kind)).toEqual(['advance', 'lose-record']);
-    expect(shortest[0]).toMatchObject({ until: 'upload' });
+    expect(shortest[0]).toMatchObject({ until });
+  });
+
+  it('after operation 40 of seed 4 (the record that a buffer was included) is harmless: it is included again, once', () => {
+    const planted = simulate(nodeEnvironment, { ...simulation, operations: losingAfter(40) });
+    expect(planted).toEqual(simulate(nodeEnvironment, simulation));
+    expect(planted).toMatchObject({ included: 2, updates: 8, problems: [] });
   });
 });
 

@@ -112,8 +112,8 @@ export const MUTANTS: readonly Mutant[] = [
     edits: [
       {
         file: 'naming.ts',
-        find: 'return suite.sha256(joinLayout.encode(name)) as JoinTag;',
-        replace: 'return suite.sha256(joinLayout.encode({ ...name, user: new Uint8Array(32) })) as JoinTag;',
+        find: 'return joinLayout.hash(suite, name) as JoinTag;',
+        replace: 'return joinLayout.hash(suite, { ...name, user: new Uint8Array(32) as UserId }) as JoinTag;',
       },
       {
         file: 'authority/close.ts',

@@ -1,11 +1,11 @@
+import { abeSealings } from '@basa/cli/real-sealings';
+import { nodeEnvironment } from '@basa/cli/simulation';
 import type { Millis, UserId } from '@basa/protocol';
 import { issuePaperKey, millis, restorePaperBuffer, tickPaper } from '@basa/protocol';
 import { nodeSuite } from '@basa/runtime/node';
 import type { Sealings } from '@basa/simulator';
 import { granted, PaperFederation, reasonOf, transparentSealings } from '@basa/simulator';
 import { describe, expect, it } from 'vitest';
-import { abeSealings } from '../support/real-sealings.ts';
-import { nodeEnvironment } from '../support/tools.ts';
 
 const paperWorld = (bufferSize: number, sealings: Sealings = transparentSealings(nodeSuite), seed = 1) =>
   new PaperFederation(nodeEnvironment, { bufferSize, sealings, seed });

@@ -1,5 +1,6 @@
 /** `sealed` mode with real cryptography: the sum comes out, and nothing else does. */
 
+import { abeSealings, identitySealings } from '@basa/cli/real-sealings';
 import { applyMasksInPlace, RING_32, Secret, subtractInPlace } from '@basa/masking';
 import type { ReleasedKey, Slot, UserRecord } from '@basa/protocol';
 import { closeRequestOf, edgeAttribute, millis, sealingContext } from '@basa/protocol';
@@ -7,7 +8,6 @@ import { nodeSuite } from '@basa/runtime/node';
 import type { Federation, FederationDevice, Sealings } from '@basa/simulator';
 import { granted, LEASE_MS } from '@basa/simulator';
 import { describe, expect, it } from 'vitest';
-import { abeSealings, identitySealings } from '../support/real-sealings.ts';
 import { nodeFederation } from '../support/tools.ts';
 
 describe.each([

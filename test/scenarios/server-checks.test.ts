@@ -2,7 +2,6 @@
 import { concatBytes, FIELD } from '@basa/masking';
 import type { Certificate, FrozenSession, JoinTag } from '@basa/protocol';
 import {
-  acceptDeposit,
   authorityMessages,
   certificateCodec,
   fateOf,
@@ -54,19 +53,6 @@ describe('a seat', () => {
     const second = granted(fresh.server.seat(late.certificate));
     expect(second.bufferId).not.toEqual(first.bufferId);
     expect(fresh.server.buffers.size).toBe(2);
-  });
-});
-
-describe('a deposit', () => {
-  it('with another number of sealed seeds than K is refused', () => {
-    const world = nodeFederation({ bufferSize: 4, dimension: 4 });
-    const device = world.device();
-    device.contribute('deposit');
-    const [deposit] = world.server.deposits(device.ctx);
-    if (deposit === undefined) throw new Error('no deposit');
-    const buffer = world.server.buffer(device.ctx);
-    const short = { ...deposit, entries: deposit.entries.slice(1) };
-    expect(reasonOf(acceptDeposit(world.server.ports, buffer, short, world.now).answer)).toBe('root-mismatch');
   });
 });
 

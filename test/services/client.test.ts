@@ -1,145 +1,118 @@
 /** The client SDK against both services as they are: no part in between is made for a test. */
-import { join } from 'node:path';
-import { BasaClient, UnreachableError } from '@basa/client/node';
-import { inMemoryStoreForTests, BasaClient as WebClient } from '@basa/client/web';
-import { allSamples, createReferenceEngine, createTrainer, defineModel, dense } from '@basa/learning';
+import { createHash } from 'node:crypto';
+import type { BasaClient } from '@basa/client/node';
+import { UnreachableError } from '@basa/client/node';
+import { inMemoryStoreForTests, BasaClient as WebClients } from '@basa/client/web';
+import { allSamples, createReferenceEngine, createTrainer, defineModel, dense, manifestText } from '@basa/learning';
+import { ascii, toHex } from '@basa/masking';
+import { AUTHORITY_PATH } from '@basa/protocol';
+import { nodeSuite } from '@basa/runtime/node';
 import { createWebSigner, webRandomBytes } from '@basa/runtime/web';
 import { afterEach, describe, expect, it } from 'vitest';
-import type { RealOptions } from '../support/real-services.ts';
-import { RealServices } from '../support/real-services.ts';
+import type { HouseOptions } from './house.ts';
+import { House, oneHot, until } from './house.ts';
 
-const model = defineModel('tiny', { height: 1, width: 1, channels: 4 }, [dense(8)]);
-const dataset = {
-  name: 'tiny',
-  shape: model.input,
-  classes: 8,
-  inputs: Float32Array.from({ length: 4 * 16 }, (_, n) => Math.cos(n)),
-  labels: Uint8Array.from({ length: 16 }, (_, n) => n % 8),
-};
 const retry = { attempts: 3, firstWaitMs: 20, longestWaitMs: 2000, timeoutMs: 10_000 };
-const delta = (n: number): Float32Array =>
-  Float32Array.from({ length: model.dimension }, (_, k) => Math.sin(k + 100 * n));
+let house: House | undefined;
+afterEach(() => house?.close());
 
-const open: (() => Promise<unknown>)[] = [];
-afterEach(async () => {
-  for (const close of open.splice(0).reverse()) await close();
-});
-
-async function startServices(options?: RealOptions): Promise<RealServices> {
-  const services = new RealServices(model, options);
-  open.push(() => services.stop());
-  return await services.start();
+async function openHouse(options: HouseOptions = {}): Promise<House> {
+  house = await House.open(options);
+  return house;
 }
 
-async function connect(services: RealServices, name: string, more: object = {}): Promise<BasaClient> {
-  const identity = join(services.folder, name);
-  const client = await BasaClient.connect({ ...(await services.invitation()), identity, retry, ...more });
-  open.push(() => client.close());
-  return client;
-}
-
-/** Asks until the authority has decided. */
-async function decided(client: BasaClient, contribution: { ctx: string; joinTag: string }): Promise<string> {
-  for (;;) {
-    const outcome = await client.outcome(contribution);
-    if (outcome !== 'undecided') return outcome;
-    await new Promise((resolve) => setTimeout(resolve, 100));
-  }
-}
-
-describe('clients and services', () => {
-  it('three devices run two rounds; the services make two models of it', async () => {
-    const services = await startServices();
-    const clients = await Promise.all(['a', 'b', 'c'].map((name) => connect(services, name)));
-    const trainer = () => createTrainer(createReferenceEngine(model));
-    const runs = clients.map((client) => client.run(trainer(), allSamples(dataset), { rounds: 2 }));
+describe('the client', () => {
+  it('trains and contributes by itself: three devices, two rounds, two models', async () => {
+    const model = defineModel('tiny', { height: 1, width: 1, channels: 4 }, [dense(8)]);
+    const dataset = {
+      name: 'tiny',
+      shape: model.input,
+      classes: 8,
+      inputs: Float32Array.from({ length: 4 * 16 }, (_, n) => Math.cos(n)),
+      labels: Uint8Array.from({ length: 16 }, (_, n) => n % 8),
+    };
+    const layers = model.layers.map(({ layer }) => layer);
+    const opened = await openHouse({
+      policy: { dimension: model.dimension, manifestHash: nodeSuite.sha256(ascii(manifestText(model))) },
+      specification: { model: { name: model.name, input: model.input, layers }, training: { batch: 4, rate: 0.05 } },
+    });
+    const clients = await Promise.all(['a', 'b', 'c'].map((name) => opened.client(name)));
+    const runs = clients.map((client) =>
+      client.run(createTrainer(createReferenceEngine(model)), allSamples(dataset), { rounds: 2 }),
+    );
     expect(await Promise.all(runs)).toEqual(Array(3).fill({ accepted: 2, rejected: 0, ended: 'rounds' }));
-    const [first] = clients;
-    for (let version = 0; version < 2; ) version = (await first?.model())?.version ?? 0;
+    await opened.reached(2);
+    const other = createTrainer(createReferenceEngine(defineModel('other', model.input, [dense(8, { name: 'x' })])));
+    await expect(clients[0]?.run(other, allSamples(dataset))).rejects.toThrow('laid out in another way');
   });
 
-  it('a server that goes down in the middle of an upload, and an authority before a key, find the same session', async () => {
-    const services = await startServices();
-    const clients = await Promise.all(['a', 'b', 'c'].map((name) => connect(services, name, { pieceBytes: 64 })));
-    const [a, b, c] = clients as [BasaClient, BasaClient, BasaClient];
-    const outage = { upload: () => services.stopServer(), key: () => services.stopAuthority() };
-    for (const [client, step] of [[a, 'upload'] as const, [b, 'key'] as const]) {
+  it('finds its session as it was when the server goes down in an upload, and the authority before a key', async () => {
+    const opened = await openHouse();
+    const [a, b, c] = (await Promise.all(
+      ['a', 'b', 'c'].map((name) => opened.client(name, { pieceBytes: 16, retry })),
+    )) as [BasaClient, BasaClient, BasaClient];
+    const outages = [
+      { client: a, step: 'upload', stop: () => opened.server.close(), start: () => opened.startServer() },
+      { client: b, step: 'key', stop: () => opened.authority.close(), start: () => opened.startAuthority() },
+    ] as const;
+    for (const [n, { client, step, stop, start }] of outages.entries()) {
       let down: Promise<void> | undefined;
       const off = client.on('progress', (event) => {
-        if (event.step === step && (event.sent ?? 64) > 0) down ??= outage[step]();
+        if (event.step === step && event.sent !== 0) down ??= stop();
       });
-      const trainedOn = (await client.model()).version;
-      const n = client === a ? 1 : 2;
-      await expect(client.contribute(delta(n), { trainedOn })).rejects.toThrow();
+      await expect(client.contribute(oneHot(n), { trainedOn: 0 })).rejects.toThrow();
       off();
       await down;
+      await start();
       expect(client.isInterrupted).toBe(true);
-      if (step === 'upload') await services.startServer();
-      else await services.startAuthority();
       expect(await client.resume()).toMatchObject({ kind: 'accepted' });
     }
-    const last = await c.contribute(delta(3), { trainedOn: 0 });
-    if (last.kind !== 'accepted') throw new Error(last.reason);
-    expect(await decided(c, last)).toBe('included');
+    await c.contribute(oneHot(2), { trainedOn: 0 });
+    const moved = await opened.reached(1);
+    expect(Array.from(moved, (value) => Math.round(value * 3))).toEqual([-1, -1, -1, 0, 0, 0, 0, 0]);
   });
 
-  it('a device that drops out is mended by the others, and its update goes elsewhere with the word of the authority', async () => {
-    const services = await startServices({ uploadLeaseMs: 1500 });
-    const [a, b, c] = (await Promise.all(['a', 'b', 'c'].map((name) => connect(services, name)))) as [
-      BasaClient,
-      BasaClient,
-      BasaClient,
-    ];
-    const controller = new AbortController();
-    a.on('progress', ({ step }) => step === 'upload' && controller.abort());
-    await a.contribute(delta(1), { trainedOn: 0, signal: controller.signal }).catch(() => undefined);
-    const contributions = [];
-    for (const [n, client] of [b, c].entries())
-      contributions.push(await client.contribute(delta(2 + n), { trainedOn: 0 }));
-    const [mine] = contributions;
-    if (mine?.kind !== 'accepted') throw new Error('not accepted');
-    expect(await decided(b, mine)).toBe('included');
-    expect(await a.resume()).toMatchObject({ kind: 'rejected', update: 'held' });
-    expect(await a.contribute(delta(1), { trainedOn: 0 })).toMatchObject({ kind: 'accepted' });
-  });
-
-  it('browser code and Node code share a buffer', async () => {
-    const services = await startServices({ bufferSize: 2 });
-    const node = await connect(services, 'node');
-    const identity = inMemoryStoreForTests(createWebSigner(webRandomBytes(32)));
-    const web = await WebClient.connect({ ...(await services.invitation()), identity, retry });
-    open.push(() => web.close());
-    expect(await web.contribute(delta(1), { trainedOn: 0 })).toMatchObject({ kind: 'accepted', slot: 0 });
-    const result = await node.contribute(delta(2), { trainedOn: 0 });
-    if (result.kind !== 'accepted') throw new Error(result.reason);
-    expect(await decided(node, result)).toBe('included');
-  });
-
-  it('paper mode runs over the network, behind its unsafe name', async () => {
-    const services = await startServices({ bufferSize: 2, mode: 'paper' });
-    for (const [n, name] of ['a', 'b'].entries()) {
-      const client = await connect(services, name);
-      expect(await client.unsafePaperContribute(delta(n), { trainedOn: 0 })).toMatchObject({
-        kind: 'accepted',
-        slot: n,
-      });
-    }
-  });
-
-  it('nobody at the address, a wrong token and a revoked device are told apart', async () => {
-    const services = await startServices();
-    const invitation = await services.invitation();
-    const identity = (name: string) => join(services.folder, name);
-    await expect(
-      BasaClient.connect({ ...invitation, server: 'http://127.0.0.1:9', identity: identity('x'), retry }),
-    ).rejects.toBeInstanceOf(UnreachableError);
-    await expect(BasaClient.connect({ ...invitation, token: 'wrong', identity: identity('y') })).rejects.toMatchObject({
-      code: 'enrolment-token-invalid',
+  it('for browsers shares a buffer with the one for Node', async () => {
+    const opened = await openHouse({ policy: { bufferSize: 2 } });
+    const web = await WebClients.connect({
+      server: opened.server.url,
+      authority: opened.authority.url,
+      authorityKey: toHex(opened.authority.publicKey),
+      task: opened.task,
+      token: await opened.token(),
+      identity: inMemoryStoreForTests(createWebSigner(webRandomBytes(32))),
     });
-    const client = await connect(services, 'z');
-    const { createHash } = await import('node:crypto');
+    expect(await web.contribute(oneHot(1), { trainedOn: 0 })).toMatchObject({ kind: 'accepted', slot: 0 });
+    await (await opened.client('node')).contribute(oneHot(2), { trainedOn: 0 });
+    await opened.reached(1);
+    await until(async () => (await web.model()).version === 1);
+    await web.close();
+  });
+
+  it('runs the paper’s mode over the network, behind its unsafe name', async () => {
+    const opened = await openHouse({
+      policy: { bufferSize: 2 },
+      specification: { mode: 'paper' },
+      server: { unsafePaperMode: true },
+      authority: { unsafePaperMode: true },
+    });
+    for (const [n, name] of ['a', 'b'].entries()) {
+      const client = await opened.client(name);
+      const result = await client.unsafePaperContribute(oneHot(n), { trainedOn: 0 });
+      expect(result).toMatchObject({ kind: 'accepted', slot: n });
+    }
+    const moved = await opened.reached(1);
+    expect(Array.from(moved, (value) => Math.round(value * 2))).toEqual([-1, -1, 0, 0, 0, 0, 0, 0]);
+  });
+
+  it('tells apart: nobody at the address, a wrong token, a revoked device', async () => {
+    const opened = await openHouse();
+    await expect(opened.client('x', { server: 'http://127.0.0.1:9', retry })).rejects.toBeInstanceOf(UnreachableError);
+    await expect(opened.client('y', { token: 'wrong' })).rejects.toMatchObject({ code: 'enrolment-token-invalid' });
+    const client = await opened.client('z');
     const user = createHash('sha256').update(client.deviceKey).digest('hex');
-    await services.ask(services.authority.url, '/v1/revocations', { user });
-    expect(await client.contribute(delta(1), { trainedOn: 0 })).toMatchObject({ reason: 'revoked', update: 'free' });
+    await opened.operate(opened.authority.url, 'POST', AUTHORITY_PATH.revocations, { user });
+    const result = await client.contribute(oneHot(1), { trainedOn: 0 });
+    expect(result).toMatchObject({ reason: 'revoked', update: 'free' });
   });
 });

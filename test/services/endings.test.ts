@@ -41,9 +41,16 @@ it('devices that leave at every step are mended by those who stay, in one buffer
   house.elapse(SEAT_MS + 1); // the seat nobody used is free again
   await contribute('d', 3);
   const { slots } = await house.bufferState(contribution.ctx);
-  expect(slots.map(({ status }) => status)).toEqual(
-    ['accepted', 'assigned', 'accepted', 'assigned', 'accepted', 'assigned', 'assigned', 'accepted'],
-  );
+  expect(slots.map(({ status }) => status)).toEqual([
+    'accepted',
+    'assigned',
+    'accepted',
+    'assigned',
+    'accepted',
+    'assigned',
+    'assigned',
+    'accepted',
+  ]);
   house.elapse(house.policy.uploadLeaseMs + 1);
   expect(countsOf(await house.reached(1), 4)).toEqual([1, 1, 1, 1, 0, 0, 0, 0]);
   expect(await house.bufferState(contribution.ctx)).toMatchObject({ status: 'included', accepted: [0, 2, 4, 7] });

@@ -87,7 +87,7 @@ export async function send(house: House, upload: HeldUpload, sent: Sent = {}): P
   return toldBy(response);
 }
 
-export async function toldBy(response: Response): Promise<Told> {
+async function toldBy(response: Response): Promise<Told> {
   const text = await response.text();
   const answer = text === '' ? undefined : JSON.parse(text);
   const offset = response.headers.get(HEADER.uploadOffset);

@@ -1,9 +1,10 @@
 /** A server that lies: the real one behind a proxy that changes its words, signed with its own key where that helps. */
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import type { BasaClient } from '@basa/client/node';
 import { engineSealedBytes } from '@basa/abe';
-import { fromHex, type Signer } from '@basa/masking';
+import type { BasaClient } from '@basa/client/node';
+import type { Signer } from '@basa/masking';
+import { fromHex } from '@basa/masking';
 import type { Ctx, Deposit, DepositAnswer, JoinTag, Slot, Ticket, View } from '@basa/protocol';
 import {
   depositRootOf,
@@ -30,7 +31,9 @@ let victim: BasaClient;
 
 beforeAll(async () => {
   house = await House.open({ policy: { bufferSize: BUFFER_SIZE } });
-  serverKey = createNodeSigner(fromHex(readFileSync(join(house.folder, 'server', 'server.key'), 'utf8').trim()) as Uint8Array);
+  serverKey = createNodeSigner(
+    fromHex(readFileSync(join(house.folder, 'server', 'server.key'), 'utf8').trim()) as Uint8Array,
+  );
 });
 afterAll(() => house.close());
 beforeEach(async () => {
@@ -61,7 +64,7 @@ function inventedSlot(ctx: Ctx): { readonly inbox: DepositAnswer['inbox']; reado
   }));
   const root = depositRootOf(nodeSuite, entries);
   const ticket = { joinTag: nodeRandomBytes(32) as JoinTag, slot: 0 as Slot };
-  const inbox = outboxOf(nodeSuite, { entries, root } as Deposit, ticket).slice(0, 1);
+  const inbox = outboxOf(nodeSuite, { entries, root } as unknown as Deposit, ticket).slice(0, 1);
   return { inbox, view: viewsOf(nodeSuite, ctx, inbox).at(-1) as View };
 }
 

@@ -133,11 +133,19 @@ async function failsToStart(service: ServiceProcess, code: number, line: RegExp,
 
 it('a folder that is in use is left alone', () => {
   const data = join(folder, 'server');
-  return failsToStart(new ServiceProcess('server', serverConfig()), 4, /^server: .* is in use by another process/, data);
+  return failsToStart(
+    new ServiceProcess('server', serverConfig()),
+    4,
+    /^server: .* is in use by another process/,
+    data,
+  );
 });
 
 it('both stop when they are asked to, with exit code 0', async () => {
-  for (const [name, service] of [['server', server], ['authority', authority]] as const) {
+  for (const [name, service] of [
+    ['server', server],
+    ['authority', authority],
+  ] as const) {
     const { code, out, err } = await service.stop();
     expect([code, err]).toEqual([0, '']);
     expect(out).toMatch(new RegExp(`${name}: stopped\\n$`));

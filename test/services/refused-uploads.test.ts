@@ -161,4 +161,3 @@ function raw(
     if (isCutWhen !== undefined) until(isCutWhen).then(() => socket.destroy(), reject);
   });
 }
-

@@ -92,7 +92,10 @@ describe('a vector', () => {
   it('with an element that is not below q, or bits after the last one, is refused', async () => {
     for (const [policy, spoil] of [
       [{ modulus: FIELD }, (body: Uint8Array) => body.map((byte, n) => (n < 4 ? 0xff : byte))],
-      [{ modulus: ring(21), level: 2 ** 8 }, (body: Uint8Array) => body.map((byte, n) => (n === body.length - 1 ? 0xff : byte))],
+      [
+        { modulus: ring(21), level: 2 ** 8 },
+        (body: Uint8Array) => body.map((byte, n) => (n === body.length - 1 ? 0xff : byte)),
+      ],
     ] as const) {
       await house.createTask(policy);
       const upload = await holdUpload(house, 0);

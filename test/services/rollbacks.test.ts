@@ -39,7 +39,10 @@ it('an authority that forgot a buffer gives it up; the server follows, and its u
   house.elapse(house.policy.uploadLeaseMs + 1); // the slot of the third is dropped, and the buffer full
   await until(async () => (await house.bufferState(first.ctx)).status === 'unknown');
   expect(await a?.outcome(first)).toBe('unknown');
-  expect(await a?.contribute(oneHot(0), { trainedOn: 0 })).toMatchObject({ reason: 'delta-committed', detail: 'unknown' });
+  expect(await a?.contribute(oneHot(0), { trainedOn: 0 })).toMatchObject({
+    reason: 'delta-committed',
+    detail: 'unknown',
+  });
   // What it knows it still serves.
   const clients = await Promise.all(['d', 'e', 'f'].map((name) => house.client(name)));
   for (const [n, client] of clients.entries()) await client.contribute(oneHot(3 + n), { trainedOn: 0 });

@@ -92,7 +92,7 @@ function attributeKey(ctx: string, records: readonly UserRecord[]): Uint8Array {
 }
 
 const listeningFetch: typeof fetch = async (url, options) => {
-  if (options?.body instanceof Uint8Array) between.push(options.body.slice());
+  if (options?.body instanceof Uint8Array) between.push(new Uint8Array(options.body));
   const response = await fetch(url, options);
   between.push(new Uint8Array(await response.clone().arrayBuffer()));
   return response;
@@ -125,7 +125,12 @@ function forms(bytes: Uint8Array): readonly Buffer[] {
     return Buffer.from(from.subarray(0, from.length - (from.length % 3))).toString('base64');
   });
   const hex = toHex(bytes);
-  const texts = [hex, hex.toUpperCase(), ...base64, ...base64.map((text) => text.replace(/\+/g, '-').replace(/\//g, '_'))];
+  const texts = [
+    hex,
+    hex.toUpperCase(),
+    ...base64,
+    ...base64.map((text) => text.replace(/\+/g, '-').replace(/\//g, '_')),
+  ];
   return [Buffer.from(bytes), ...texts.map((text) => Buffer.from(text))];
 }
 
@@ -151,7 +156,9 @@ it('no seed, input, key of a device or of its slot is stored, logged or sent by 
 });
 
 it('a finished buffer leaves no sealed seed and no masked vector behind', () => {
-  const bodies = (proxies[0] as Proxy).passed.filter(({ asked }) => asked.method === 'PUT').map(({ asked }) => asked.body);
+  const bodies = (proxies[0] as Proxy).passed
+    .filter(({ asked }) => asked.method === 'PUT')
+    .map(({ asked }) => asked.body);
   const deposits = (proxies[0] as Proxy).passed
     .filter(({ asked }) => asked.path.endsWith('/deposits'))
     .map(({ asked }) => asked.body.subarray(-64 - 240, -64)); // the last sealed seed, before the signature

@@ -141,7 +141,12 @@ describe('a task is refused', () => {
   const policy = (change: object) => toHex(encodePolicy({ ...testPolicy(house.server.publicKey), ...change }));
   it.each([
     ['with a policy that is none', () => ({ policy: 'abcd' }), 400, ''],
-    ['that the authority does not know', () => ({ policy: policy({}) }), 404, 'the authority must know the policy first'],
+    [
+      'that the authority does not know',
+      () => ({ policy: policy({}) }),
+      404,
+      'the authority must know the policy first',
+    ],
     ['of another server', () => ({ policy: policy({ serverKey: new Uint8Array(32) }) }), 422, 'serverKey'],
     ['with a key that is not known', () => ({ policy: policy({}), colour: 1 }), 400, 'colour'],
     ['with too few parameters', () => ({ policy: policy({}), initial: { parameters: '00' } }), 422, '8 floats'],
@@ -157,7 +162,12 @@ describe('a task is refused', () => {
       422,
       'model has 4 parameters, the policy 8',
     ],
-    ['in the mode of the paper without its option', () => ({ policy: policy({}), mode: 'paper' }), 422, 'unsafePaperMode'],
+    [
+      'in the mode of the paper without its option',
+      () => ({ policy: policy({}), mode: 'paper' }),
+      422,
+      'unsafePaperMode',
+    ],
   ])('%s', async (_, specification, status, words) => {
     const told = await asOperator(SERVER_PATH.tasks, specification());
     expect(told).toMatchObject({ status, text: expect.stringContaining(words) });
@@ -172,12 +182,22 @@ describe('a task is refused', () => {
 });
 
 it('a clock that is wrong is told the right time, and the client goes on by it', async () => {
-  const skewed = await House.open({ policy: { bufferSize: 2 }, server: { maxSkewMs: 300_000 }, authority: { maxSkewMs: 300_000 } });
+  const skewed = await House.open({
+    policy: { bufferSize: 2 },
+    server: { maxSkewMs: 300_000 },
+    authority: { maxSkewMs: 300_000 },
+  });
   try {
     skewed.elapse(86_400_000);
     const target = SERVER_PATH.seats(skewed.task);
     const body = nodeRandomBytes(10);
-    const headers = testDevice().headers({ audience: skewed.server.publicKey, method: 'POST', target, body, at: Date.now() });
+    const headers = testDevice().headers({
+      audience: skewed.server.publicKey,
+      method: 'POST',
+      target,
+      body,
+      at: Date.now(),
+    });
     const before = skewed.clock();
     const response = await fetch(new URL(target, skewed.server.url), {
       method: 'POST',

@@ -1,7 +1,8 @@
 /** Throws mutated messages at a decoder and holds it to its promise: a DecodeError, or a value that encodes back. */
+
+import { seededWords } from '@basa/cli/simulation';
 import { concatBytes, DecodeError } from '@basa/masking';
 import type { SampleMessage } from './sample-messages.ts';
-import { seededWords } from './tools.ts';
 
 export interface FuzzResult {
   readonly runs: number;

@@ -1,16 +1,29 @@
 /** One real message of every kind, out of a run of both modes: what decoders are fuzzed with. */
 
-import type { Codec, Ctx, LedgerRecord, Millis, SlottedSession, UserRecord, UserSession } from '@basa/protocol';
+import type {
+  BufferFact,
+  BufferSlot,
+  Codec,
+  Ctx,
+  LedgerRecord,
+  Millis,
+  SlottedSession,
+  UploadHeader,
+  UserRecord,
+  UserSession,
+} from '@basa/protocol';
 import {
   authorityMessages,
   bufferRequestCodec,
   certificateCodec,
   closeRequestOf,
   decodeAuthorityRecord,
+  decodeBufferRecord,
   decodePolicy,
   depositStatementCodec,
   descriptorCodec,
   encodeAuthorityRecord,
+  encodeBufferRecord,
   encodePolicy,
   headCodec,
   ledgerRecordCodec,
@@ -77,6 +90,7 @@ export function sampleMessages(): readonly SampleMessage[] {
     { name: 'keyAnswer', codec: authority.keyAnswer as unknown as Codec<object>, bytes: keyAnswer },
     sample(authority.uploadHeader, { ...(closeRequest.headers[2] as never as object), voids: [0, 1] } as never),
     sample(user.deposit, deposit),
+    sample(user.inboxEntry, slotted.inbox[1]),
     sample(user.depositAnswer, { ticket: slotted.ticket, inbox: slotted.inbox }),
     sample(authority.closeRequest, closeRequest),
     sample(authority.closeAnswer, closeAnswer),
@@ -89,6 +103,7 @@ export function sampleMessages(): readonly SampleMessage[] {
     ...paperSamples(ctx, world),
     ...recordSamples(world),
     ...deviceSamples(world),
+    ...bufferSamples(world, ctx),
   ];
 
   function paperSamples(paperCtx: Ctx, { sealings }: Federation): SampleMessage[] {
@@ -121,6 +136,34 @@ function recordSamples(world: Federation): SampleMessage[] {
   return [...byKind].map(([kind, record]) => ({ name: `record ${kind}`, codec, bytes: encodeAuthorityRecord(record) }));
 }
 
+/** One record of every kind a server keeps of a buffer. */
+function bufferSamples(world: Federation, ctx: Ctx): SampleMessage[] {
+  const codec: Codec<BufferFact> = { name: 'buffer record', encode: encodeBufferRecord, decode: decodeBufferRecord };
+  const { slots } = world.server.buffer(ctx);
+  const { header, ...slot } = slots[1] as BufferSlot;
+  const facts: readonly BufferFact[] = [
+    { kind: 'deposited', slot: { ...slot, status: 'assigned' } },
+    { kind: 'accepted', header: header as UploadHeader },
+    { kind: 'dropped', slot: slot.ticket.slot },
+    { kind: 'extended', byMs: 77 },
+    { kind: 'frozen', accepted: [slot.ticket.slot], why: 'stalled' },
+    { kind: 'granted' },
+    { kind: 'included', version: 3 },
+    { kind: 'quarantined', why: 'guards', slots: [0, 2] },
+    { kind: 'aborted' },
+    { kind: 'unknown' },
+  ];
+  return facts.map((fact) => recordSample(codec, fact));
+}
+
+function recordSample<T extends { readonly kind: string }>(codec: Codec<T>, entry: T): SampleMessage {
+  return {
+    name: `${codec.name} ${entry.kind}`,
+    codec: codec as unknown as Codec<object>,
+    bytes: codec.encode(entry),
+  };
+}
+
 /** One record of every kind a device keeps. */
 function deviceSamples(world: Federation): SampleMessage[] {
   const device = world.devices[2] as FederationDevice;
@@ -136,12 +179,8 @@ function deviceSamples(world: Federation): SampleMessage[] {
     { kind: 'committed', deltaId, ctx, joinTag },
     { kind: 'released', deltaId },
   ];
-  const sampleOf =
-    <T extends { readonly kind: string }>(codec: Codec<T>) =>
-    (entry: T): SampleMessage => ({
-      name: `${codec.name} ${entry.kind}`,
-      codec: codec as unknown as Codec<object>,
-      bytes: codec.encode(entry),
-    });
-  return [...records.map(sampleOf(userRecordCodec)), ...ledger.map(sampleOf(ledgerRecordCodec))];
+  return [
+    ...records.map((entry) => recordSample(userRecordCodec, entry)),
+    ...ledger.map((entry) => recordSample(ledgerRecordCodec, entry)),
+  ];
 }

@@ -1,4 +1,5 @@
 /** The authority as a service: opens its data folder, unlocks its keys, replays its log, meets its witness, and listens. */
+import { statSync } from 'node:fs';
 import { isAbsolute, relative, resolve } from 'node:path';
 import { createMclGroup } from '@basa/abe';
 import type { RandomBytes } from '@basa/masking';
@@ -98,7 +99,8 @@ async function open(
   };
   const authority = new DurableAuthority({ ...settings, store, signer, epochs, witness, onEvent });
   if (typeof kept === 'string') warnOfWitness(app, dataFolder, kept);
-  meetWitness(authority, witness, isNew);
+  if ('keyFile' in settings.secret) warnOfKeyFile(app, settings.secret.keyFile);
+  meetWitness(authority, isNew);
 
   const now = (): Millis => millis(clock());
   const enrolment = { store, authority, randomBytes, certificateMs: settings.certificateMs };
@@ -123,9 +125,9 @@ async function open(
   return { app, url, publicKey: signer.publicKey, tick };
 }
 
-function meetWitness(authority: DurableAuthority, witness: Witness, isNew: boolean): void {
+function meetWitness(authority: DurableAuthority, isNew: boolean): void {
   try {
-    if (isNew) witness.write(authority.core.head());
+    if (isNew) authority.startNew();
     else authority.start();
   } catch (error) {
     if (isStorageFull(error)) throw new StartError('storageFull', 'no space is left; free some and start again');
@@ -140,4 +142,9 @@ function warnOfWitness(app: ServiceApp, dataFolder: string, path: string): void 
   const inside = relative(resolve(dataFolder), resolve(path));
   if (inside.startsWith('..') || isAbsolute(inside)) return;
   app.log.warn('the witness lies inside the data folder: a rolled-back folder would not be noticed at the start');
+}
+
+function warnOfKeyFile(app: ServiceApp, path: string): void {
+  if (process.platform === 'win32' || (statSync(path).mode & 0o077) === 0) return;
+  app.log.warn('the key file can be read by others than its owner: chmod 600');
 }

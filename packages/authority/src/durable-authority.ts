@@ -3,7 +3,6 @@
  * follows, and only then may the answer leave. All of it is synchronous: one step at a time, by construction.
  */
 import type { RandomBytes, Signer } from '@basa/masking';
-import { DecodeError, equalBytes } from '@basa/masking';
 import type {
   AuthorityRecord,
   AuthorityStep,
@@ -16,7 +15,6 @@ import type {
 } from '@basa/protocol';
 import {
   AttributeAuthority,
-  decodeAuthorityRecord,
   EMPTY_LOG_HASH,
   encodeAuthorityRecord,
   headCodec,
@@ -24,9 +22,9 @@ import {
   refused,
 } from '@basa/protocol';
 import { nodeSuite } from '@basa/runtime/node';
-import { StartError } from '@basa/service';
 import { Directory } from './directory.ts';
 import type { KeyEpochs } from './key-epochs.ts';
+import { replayLog } from './replay-log.ts';
 import type { AuthorityStore } from './store.ts';
 import type { Witness } from './witness.ts';
 
@@ -49,14 +47,14 @@ export interface Alongside {
   written?(): void;
 }
 
-const PAGE = 1000;
-
 export class DurableAuthority {
   readonly core: AttributeAuthority;
   readonly directory: Directory = new Directory();
   readonly #tools: DurableAuthorityTools;
   #sequence = 0;
   #hash: Uint8Array = EMPTY_LOG_HASH;
+  /** How far the witness has come; before the start it is not known. */
+  #witnessed = -1;
   #head: { readonly sequence: number; readonly bytes: Uint8Array } | undefined;
 
   /** Replays the log and checks its hash chain; nothing is written. */
@@ -67,14 +65,20 @@ export class DurableAuthority {
       signer: tools.signer,
       issuerFor: (sealingKey: Uint8Array) => tools.epochs.issuerFor(sealingKey),
     };
-    this.core = AttributeAuthority.restore(ports, this.#replay());
+    const { records, hash } = replayLog(tools.store);
+    this.core = AttributeAuthority.restore(ports, records);
+    this.#advance(records, hash);
+  }
+
+  /** A new log has nothing to compare; the witness begins with it. */
+  startNew(): void {
+    this.#follow();
   }
 
   /** Compares the log with the witness: what others may have seen and is not here any more, was rolled back. */
   start(): void {
     const { witness, randomBytes } = this.#tools;
     this.take(this.core.start(witness.read(), randomBytes(16)));
-    witness.write(this.core.head());
   }
 
   /** Makes the step durable, then true; gives its answer. */
@@ -94,8 +98,8 @@ export class DurableAuthority {
       this.core.confirm();
       alongside?.written?.();
       this.#advance(records, stored.at(-1)?.hash ?? this.#hash);
-      this.#tools.witness.write(this.core.head());
     }
+    this.#follow();
     for (const event of events) this.#tools.onEvent(event);
     return answer;
   }
@@ -138,6 +142,13 @@ export class DurableAuthority {
     );
   }
 
+  /** The witness follows before an answer leaves, also where it could not the last time. */
+  #follow(): void {
+    if (this.#witnessed === this.#sequence) return;
+    this.#tools.witness.write(this.core.head());
+    this.#witnessed = this.#sequence;
+  }
+
   #epochAt(now: Millis): number {
     return Math.floor(now / this.#tools.epochMs);
   }
@@ -154,33 +165,5 @@ export class DurableAuthority {
     this.#sequence += records.length;
     this.#hash = hash;
     for (const entry of records) this.directory.add(entry);
-  }
-
-  #replay(): readonly AuthorityRecord[] {
-    const replayed: AuthorityRecord[] = [];
-    for (;;) {
-      const page = this.#tools.store.records(this.#sequence + 1, PAGE);
-      for (const { bytes, hash } of page) {
-        const entry = this.#decoded(bytes);
-        if (!equalBytes(nextLogHash(nodeSuite, this.#hash, entry), hash)) throw this.#damaged('its hash is another');
-        this.#advance([entry], hash);
-        replayed.push(entry);
-      }
-      if (page.length < PAGE) return replayed;
-    }
-  }
-
-  #decoded(bytes: Uint8Array): AuthorityRecord {
-    try {
-      return decodeAuthorityRecord(bytes);
-    } catch (error) {
-      if (error instanceof DecodeError) throw this.#damaged(error.message);
-      throw error;
-    }
-  }
-
-  #damaged(what: string): StartError {
-    const sentence = `record ${this.#sequence + 1} of the log is damaged (${what})`;
-    return new StartError('dataFolder', `${sentence}; nothing was changed: restore the newest backup of the folder`);
   }
 }

@@ -77,7 +77,7 @@ export class LogRules {
         return this.#appended(entry.entry);
       case 'branch-begun':
         this.branch = entry.branch;
-        return [];
+        return [...this.#buffers.values()].some(({ state }) => state === 'open') ? ['a buffer is still open'] : [];
     }
   }
 

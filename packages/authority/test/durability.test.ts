@@ -3,7 +3,7 @@ import { cpSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { toHex } from '@basa/masking';
 import type { BasaEvent, Head } from '@basa/protocol';
-import { AUTHORITY_PATH } from '@basa/protocol';
+import { AUTHORITY_PATH, headCodec } from '@basa/protocol';
 import { nodeRandomBytes } from '@basa/runtime/node';
 import { afterEach, describe, expect, it, vi } from 'vitest';
 import type { Authority, Witness } from '../src/index.ts';
@@ -97,6 +97,24 @@ describe('a power cut between the transaction and the answer', () => {
     const user = toHex(userOf((enrolled[0] as (typeof enrolled)[0]).device));
     await survive((at) => ask(at, AUTHORITY_PATH.revocations, { body: { user }, token: OPERATOR }));
     expect(cuts).toBe(10);
+  });
+});
+
+describe('a witness that cannot be written', () => {
+  it('holds every answer back until it can', async () => {
+    const witness = new CuttingWitness();
+    const authority = await start(freshHome(), { witness });
+    const buffer = await seated(authority, await stage(authority, 2));
+    const request = buffer.keyRequest(0);
+    const fails = () => {
+      witness.onWrite = fails;
+      throw new Error('the other disk is gone');
+    };
+    witness.onWrite = fails;
+    for (let n = 0; n < 2; n++) expect((await buffer.askKey(authority, 0, request)).status).toBe(500);
+    witness.onWrite = undefined;
+    const answer = await buffer.askKey(authority, 0, request);
+    expect([answer.status, toHex(headCodec.encode(witness.head as Head))]).toEqual([200, answer.head]);
   });
 });
 

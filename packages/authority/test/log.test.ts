@@ -101,6 +101,12 @@ describe('the log of an authority', () => {
     expect(report.doubleIssues).toBe(kind === 'key-issued' ? 1 : 0);
   });
 
+  it('that begins a branch with a buffer still open is found out', () => {
+    const records = recordsOf(bytes).filter(({ kind }) => kind !== 'buffer-closed' && kind !== 'model-appended');
+    const begun: AuthorityRecord = { kind: 'branch-begun', branch: nodeRandomBytes(16) };
+    expect(verifyLog(logOf([...records, begun]), publicKey).problems.join('\n')).toContain('a buffer is still open');
+  });
+
   it.each([
     ['a key for a device that was never enrolled', 'device-enrolled', 'the device was never enrolled'],
     ['a key in no buffer', 'buffer-drawn', 'there is no such buffer'],

@@ -1,7 +1,5 @@
 /** `basa <command>`: finds the command, reads its flags, and turns what happens into words and an exit code. */
 import { parseArgs } from 'node:util';
-import { ProblemError, RefusedError, StoreError, UnreachableError } from '@basa/client/node';
-import { DataError } from '@basa/datasets';
 import type { Command, CommandInput } from './command.ts';
 import { CommandError, EXIT_CODE } from './command.ts';
 import { COMMANDS } from './commands/all.ts';
@@ -79,6 +77,15 @@ function readFlags(command: Command, args: readonly string[]) {
   return { values: read.values as CommandInput['values'], positionals: read.positionals };
 }
 
+const SERVICE_ERRORS: ReadonlySet<string> = new Set([
+  'ProblemError',
+  'UnreachableError',
+  'RefusedError',
+  'CertificateError',
+  'AnswerError',
+]);
+const USER_ERRORS: ReadonlySet<string> = new Set(['StoreError', 'DataError']);
+
 /** Faults of the program are not caught: they end with their stack. */
 function sentenceOf(error: unknown, command: Command): { sentence: string; code: number } | undefined {
   if (error instanceof CommandError) return { sentence: error.message, code: error.exitCode };
@@ -88,10 +95,10 @@ function sentenceOf(error: unknown, command: Command): { sentence: string; code:
       sentence: `${(error as Error).message.split('\n')[0]}; see \`basa ${command.name} --help\``,
       code: EXIT_CODE.usage,
     };
-  const isService = error instanceof ProblemError || error instanceof UnreachableError || error instanceof RefusedError;
-  if (isService) return { sentence: error.message, code: EXIT_CODE.refused };
-  if (error instanceof StoreError || error instanceof DataError)
-    return { sentence: error.message, code: EXIT_CODE.usage };
+  // By name: the SDK and the data loaders are only loaded by the commands that use them.
+  const { name, message } = error as Error;
+  if (SERVICE_ERRORS.has(name)) return { sentence: message, code: EXIT_CODE.refused };
+  if (USER_ERRORS.has(name)) return { sentence: message, code: EXIT_CODE.usage };
   return undefined;
 }
 

@@ -119,8 +119,11 @@ export class BasaClient {
     const { authority, outside, sealings, state } = this.#engine;
     sealings.destroy();
     state.noteHead(authority.heads.newest);
-    await state.close();
-    await outside.transport.close();
+    try {
+      await state.close();
+    } finally {
+      await outside.transport.close();
+    }
   }
 
   async #newestModel(signal: AbortSignal): Promise<FetchedModel> {

@@ -1,4 +1,5 @@
 /** The newest model: its hash from the authority's log, its bytes from the server, and not one without the other. */
+import { toHex } from '@basa/masking';
 import type { ModelEntry } from '@basa/protocol';
 import { isSigned, loggedVersion, modelEntryCodec, SERVER_PATH } from '@basa/protocol';
 import type { Engine } from './engine.ts';
@@ -6,6 +7,8 @@ import { AnswerError, RefusedError } from './errors.ts';
 
 export interface FetchedModel {
   readonly version: number;
+  /** SHA-256 of the parameters in hex, as the authority logged it. */
+  readonly hash: string;
   readonly parameters: Float32Array;
 }
 
@@ -20,12 +23,13 @@ export async function fetchModel(
   const { authority, events, outside, pins, task } = engine;
   const entry = await authority.modelEntry(task, 'newest', signal);
   if (!isSigned(outside.suite, modelEntryCodec, entry, pins.authorityKey)) throw new RefusedError('model-not-logged');
-  if (known?.version === entry.version) return known;
+  const hash = toHex(entry.modelHash);
+  if (known?.version === entry.version && known.hash === hash) return known;
   const bytes = await download(engine, entry, signal);
   const version = loggedVersion(outside.suite, pins, entry, outside.suite.sha256(bytes));
   if (version === undefined) throw new RefusedError('model-not-logged', `version ${entry.version}`);
   events.emit('model', { version, bytes: bytes.length });
-  return { version, parameters: floatsOf(bytes) };
+  return { version, hash, parameters: floatsOf(bytes) };
 }
 
 /** Goes on from where a lost connection left it: versions never change, and the hash is checked over the whole. */

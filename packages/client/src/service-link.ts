@@ -160,16 +160,21 @@ export class ServiceLink {
 
 /** Aborts after so long a silence, and with the caller's signal. */
 function watchdog(signal: AbortSignal, timeoutMs: number): { signal: AbortSignal; feed(): void; stop(): void } {
-  const silence = new AbortController();
-  const bark = (): void => silence.abort(new Error('silence'));
+  const attempt = new AbortController();
+  const bark = (): void => attempt.abort(new Error('silence'));
+  const follow = (): void => attempt.abort(signal.reason);
+  signal.addEventListener('abort', follow, { once: true });
   let timer = setTimeout(bark, timeoutMs);
   return {
-    signal: AbortSignal.any([signal, silence.signal]),
+    signal: attempt.signal,
     feed() {
       clearTimeout(timer);
       timer = setTimeout(bark, timeoutMs);
     },
-    stop: () => clearTimeout(timer),
+    stop() {
+      clearTimeout(timer);
+      signal.removeEventListener('abort', follow); // a signal may outlive many requests
+    },
   };
 }
 

@@ -84,7 +84,9 @@ export interface TensorFile {
   tensor(name: string, widths: Readonly<Record<string, number>>, shape?: readonly number[]): FileTensor;
 }
 
-export function openTensorFile(bytes: Uint8Array): TensorFile {
+export function openTensorFile(file: Uint8Array): TensorFile {
+  // Node's Buffer slices without copying; plain arrays do what they say.
+  const bytes = new Uint8Array(file.buffer, file.byteOffset, file.length);
   const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.length);
   if (bytes.length < 8) throw new ModelFileError(`${bytes.length} bytes are too few for a header`);
   const headerLength = view.getUint32(0, true) + view.getUint32(4, true) * 2 ** 32;

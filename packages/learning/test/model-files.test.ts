@@ -118,6 +118,15 @@ describe('a file of examples', () => {
     const floats = { ...dataset, inputs: Float32Array.of(0.5, 1, 2, 3) };
     expect(decodeDataset(encodeDataset(floats)).inputs).toEqual(floats.inputs);
   });
+  it('comes back from a Buffer that lies in a larger one', () => {
+    const pool = Buffer.concat([Buffer.alloc(13), encodeDataset(dataset), Buffer.alloc(9)]);
+    const labels = decodeDataset(pool.subarray(13, -9)).labels;
+    expect(labels).toEqual(Int32Array.of(2, 0));
+  });
+  it('with a label beyond the classes is refused by its number', () => {
+    const file = encodeDataset({ ...dataset, labels: Uint8Array.of(2, 3) });
+    expect(() => decodeDataset(file)).toThrow('example 1 has the label 3 of 3 classes');
+  });
   it('that ends early is refused by name', () => {
     expect(() => decodeDataset(encodeDataset(dataset).slice(0, -1))).toThrow('labels at bytes 4 to 12');
   });

@@ -30,12 +30,22 @@ export function equalBytes(a: Uint8Array, b: Uint8Array): boolean {
   return difference === 0;
 }
 
-const HEX: readonly string[] = Array.from({ length: 256 }, (_, byte) => byte.toString(16).padStart(2, '0'));
+const DIGITS: Uint8Array = ascii('0123456789abcdef');
+
+/** Bytes that become text at a time: a hash in one piece, since a string of many pieces is slow to look up. */
+const PIECE_BYTES = 32;
 
 /** Lower-case hexadecimal: byte strings as keys of maps. */
 export function toHex(bytes: Uint8Array): string {
   let text = '';
-  for (let i = 0; i < bytes.length; i++) text += HEX[bytes[i] as number];
+  for (let start = 0; start < bytes.length; start += PIECE_BYTES) {
+    const codes: number[] = [];
+    for (let i = start; i < bytes.length && i < start + PIECE_BYTES; i++) {
+      const byte = bytes[i] as number;
+      codes.push(DIGITS[byte >> 4] as number, DIGITS[byte & 15] as number);
+    }
+    text += String.fromCharCode(...codes);
+  }
   return text;
 }
 

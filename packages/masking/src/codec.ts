@@ -152,12 +152,26 @@ export class ByteWriter {
 
   /** The message. The writer is used up. */
   finish(): Uint8Array {
+    const message = this.#roomFor(0).bytes.slice(0, this.#length);
+    this.#leave();
+    return message;
+  }
+
+  /** What `use` makes of the message, which is wiped when it returns: nothing is copied. The writer is used up. */
+  lend<Result>(use: (message: Uint8Array) => Result): Result {
+    const message = this.#roomFor(0).bytes.subarray(0, this.#length);
+    try {
+      return use(message);
+    } finally {
+      this.#leave();
+    }
+  }
+
+  #leave(): void {
     const room = this.#roomFor(0);
-    const message = room.bytes.slice(0, this.#length);
     this.#room = undefined;
     room.bytes.fill(0, 0, this.#length);
     if (spareRooms.length < MOST_SPARE && room.bytes.length === FIRST_CAPACITY) spareRooms.push(room);
-    return message;
   }
 
   /** The room, with space for so many bytes more. */

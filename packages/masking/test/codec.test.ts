@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { ByteReader, ByteWriter, DecodeError } from '../src/index.ts';
+import { ByteReader, ByteWriter, DecodeError, toHex } from '../src/index.ts';
 
 describe('bytes', () => {
   it('are read back as they were written', () => {
@@ -28,6 +28,18 @@ describe('bytes', () => {
     );
   });
 
+  it('that are lent are gone afterwards, and their writer with them', () => {
+    const writer = new ByteWriter().u8(7).bytes(Uint8Array.of(1, 2, 3));
+    const kept: Uint8Array[] = [];
+    const sum = writer.lend((message) => {
+      kept.push(message);
+      return message.reduce((total, byte) => total + byte, 0);
+    });
+    expect(sum).toBe(13);
+    expect(kept).toEqual([new Uint8Array(4)]);
+    expect(() => writer.u8(1)).toThrow('finished');
+  });
+
   it('that end too early name the field', () => {
     expect(() => new ByteReader(Uint8Array.of(1, 2, 3)).u32('slot')).toThrow(
       new DecodeError('slot', 'truncated: 4 bytes needed, 3 left'),
@@ -49,5 +61,14 @@ describe('bytes', () => {
     expect(() => new ByteWriter().u53(2 ** 53)).toThrow(RangeError);
     expect(() => new ByteWriter().u8(256)).toThrow(RangeError);
     expect(() => new ByteWriter().u16(-1)).toThrow(RangeError);
+  });
+});
+
+describe('hexadecimal', () => {
+  it('is what Node writes, for every byte and across pieces', () => {
+    const bytes = Uint8Array.from({ length: 300 }, (_, i) => i);
+    for (const length of [0, 1, 31, 32, 33, 64, 300]) {
+      expect(toHex(bytes.subarray(0, length))).toBe(Buffer.from(bytes.subarray(0, length)).toString('hex'));
+    }
   });
 });

@@ -2,7 +2,8 @@
  * Messages as lists of fields. Every field has one encoding, a message starts with version, suite and kind and ends
  * where its fields end: what decodes, encodes to the same bytes again.
  */
-import { ByteReader, ByteWriter, DecodeError } from '@basa/masking';
+import type { Suite } from '@basa/masking';
+import { ascii, ByteReader, ByteWriter, DecodeError } from '@basa/masking';
 
 /** Layout version and cryptographic suite (SHA-256, HKDF, ChaCha20-Poly1305, Ed25519, X25519, AES-128-CTR). */
 const VERSION = 1;
@@ -22,16 +23,23 @@ export interface Codec<T> {
   readonly write?: (writer: ByteWriter, message: T) => void;
 }
 
+export interface Message<T> extends Codec<T> {
+  readonly write: (writer: ByteWriter, message: T) => void;
+  /** SHA-256 of the encoding. */
+  hash(suite: Suite, message: T): Uint8Array;
+}
+
 type Fields<T> = { readonly [Name in keyof T]: Field<T[Name]> };
 
 /** A message of its own kind. Kinds are listed in docs/wire-format.md. */
-export function message<T extends object>(kind: number, name: string, fields: Fields<T>): Codec<T> {
+export function message<T extends object>(kind: number, name: string, fields: Fields<T>): Message<T> {
   const body = record(fields);
   const write = (writer: ByteWriter, value: T): void => body.write(writer.u8(VERSION).u8(SUITE).u8(kind), value);
   return {
     name,
     write,
-    encode: (value) => written(write, value),
+    encode: (value) => written(write, value).finish(),
+    hash: (suite, value) => written(write, value).lend((bytes) => suite.sha256(bytes)),
     decode(bytes) {
       const reader = new ByteReader(bytes);
       expectByte(reader, `${name} version`, VERSION);
@@ -44,10 +52,10 @@ export function message<T extends object>(kind: number, name: string, fields: Fi
   };
 }
 
-function written<T>(write: (writer: ByteWriter, value: T) => void, value: T): Uint8Array {
+function written<T>(write: (writer: ByteWriter, value: T) => void, value: T): ByteWriter {
   const writer = new ByteWriter();
   write(writer, value);
-  return writer.finish();
+  return writer;
 }
 
 function expectByte(reader: ByteReader, name: string, expected: number): void {
@@ -57,13 +65,13 @@ function expectByte(reader: ByteReader, name: string, expected: number): void {
 
 /** Fields one after the other, without a header: part of a message. */
 export function record<T extends object>(fields: Fields<T>): Field<T> {
-  const names = Object.keys(fields) as (keyof T & string)[];
+  const named = (Object.keys(fields) as (keyof T & string)[]).map((name) => ({ name, field: fields[name] }));
   return {
     write: (writer, value) => {
-      for (const name of names) fields[name].write(writer, value[name]);
+      for (const { name, field } of named) field.write(writer, value[name]);
     },
     read: (reader, parent) =>
-      Object.fromEntries(names.map((name) => [name, fields[name].read(reader, `${parent}.${name}`)])) as T,
+      Object.fromEntries(named.map(({ name, field }) => [name, field.read(reader, `${parent}.${name}`)])) as T,
   };
 }
 
@@ -120,6 +128,15 @@ export function short(most: number): Field<Uint8Array> {
       w.shortBytes(value);
     },
     read: (r, name) => r.shortBytes(name, most).slice(),
+  };
+}
+
+/** Up to `most` letters of ASCII behind their number. */
+export function text<T extends string = string>(most: number): Field<T> {
+  const letters = checked(short(most), (bytes) => (bytes.some((byte) => byte > 0x7f) ? 'not ASCII' : undefined));
+  return {
+    write: (w, value) => letters.write(w, ascii(value)),
+    read: (r, name) => String.fromCharCode(...letters.read(r, name)) as T,
   };
 }
 
@@ -197,20 +214,29 @@ export interface Signature {
 export interface SignedCodec<T> extends Codec<T & Signature> {
   /** The bytes that are signed. */
   statement(body: T): Uint8Array;
+  /** SHA-256 of the bytes that are signed. */
+  statementHash(suite: Suite, body: T): Uint8Array;
+  /** Whether the signature is a good one of this key. */
+  isSignedBy(suite: Suite, message: T & Signature, publicKey: Uint8Array): boolean;
 }
 
 export function signedMessage<T extends object>(kind: number, name: string, fields: Fields<T>): SignedCodec<T> {
   const body = message(kind, name, fields);
   const signature = fixed(SIGNATURE_BYTES);
   const write = (writer: ByteWriter, value: T & Signature): void => {
-    body.write?.(writer, value);
+    body.write(writer, value);
     signature.write(writer, value.signature);
   };
   return {
     name,
     write,
     statement: (value) => body.encode(value),
-    encode: (value) => written(write, value),
+    statementHash: (suite, value) => body.hash(suite, value),
+    isSignedBy: (suite, value, publicKey) =>
+      written(body.write, value).lend((bytes) =>
+        suite.verify({ signature: value.signature, message: bytes, publicKey }),
+      ),
+    encode: (value) => written(write, value).finish(),
     decode(bytes) {
       const end = bytes.length - SIGNATURE_BYTES;
       if (end < 0) throw new DecodeError(`${name}.signature`, 'truncated');

@@ -16,7 +16,7 @@ const joinLayout = message<{ ctx: Ctx; user: UserId; nonce: Uint8Array }>(KIND.j
 
 /** g = H("join", ctx, u, n). It binds u: a tag of n alone could be repeated by another user (attack J1). */
 export function joinTagOf(suite: Suite, name: { ctx: Ctx; user: UserId; nonce: Uint8Array }): JoinTag {
-  return suite.sha256(joinLayout.encode(name)) as JoinTag;
+  return joinLayout.hash(suite, name) as JoinTag;
 }
 
 const EDGE = 1;
@@ -38,22 +38,22 @@ const attributeLayout = message<{ ctx: Ctx; role: number; slot: number; joinTag:
 
 /** edge(j): whoever holds slot j opens the seeds earlier users sealed to it. */
 export function edgeAttribute(suite: Suite, ctx: Ctx, slot: Slot): Attribute {
-  return suite.sha256(attributeLayout.encode({ ctx, role: EDGE, slot, joinTag: NO_TAG })) as Attribute;
+  return attributeLayout.hash(suite, { ctx, role: EDGE, slot, joinTag: NO_TAG }) as Attribute;
 }
 
 /** self(g): released at close for an accepted user; opens its self mask. */
 export function selfAttribute(suite: Suite, ctx: Ctx, joinTag: JoinTag): Attribute {
-  return suite.sha256(attributeLayout.encode({ ctx, role: SELF, slot: 0, joinTag })) as Attribute;
+  return attributeLayout.hash(suite, { ctx, role: SELF, slot: 0, joinTag }) as Attribute;
 }
 
 /** drop(g): released at close for a user left out; opens the backups later users made of its seeds. */
 export function dropAttribute(suite: Suite, ctx: Ctx, joinTag: JoinTag): Attribute {
-  return suite.sha256(attributeLayout.encode({ ctx, role: DROP, slot: 0, joinTag })) as Attribute;
+  return attributeLayout.hash(suite, { ctx, role: DROP, slot: 0, joinTag }) as Attribute;
 }
 
 /** a_k of `paper` mode: apart from edge(k), so that no paper ticket ever gets the key of a sealed slot. */
 export function paperAttribute(suite: Suite, ctx: Ctx, slot: Slot): Attribute {
-  return suite.sha256(attributeLayout.encode({ ctx, role: PAPER, slot, joinTag: NO_TAG })) as Attribute;
+  return attributeLayout.hash(suite, { ctx, role: PAPER, slot, joinTag: NO_TAG }) as Attribute;
 }
 
 const linkLayout = message<{ view: View; slot: Slot; joinTag: JoinTag; root: DepositRoot }>(
@@ -81,7 +81,7 @@ export function viewsOf(suite: Suite, ctx: Ctx, links: readonly Link[]): readonl
 }
 
 export function nextView(suite: Suite, view: View, slot: Slot, { joinTag, root }: Link): View {
-  return suite.sha256(linkLayout.encode({ view, slot, joinTag, root })) as View;
+  return linkLayout.hash(suite, { view, slot, joinTag, root }) as View;
 }
 
 /** Why a seed was sealed: kept apart in the context, so that a ciphertext opens only where it was meant to. */
@@ -108,5 +108,5 @@ const commitmentLayout = message<{ seed: Uint8Array }>(KIND.commitment, 'commitm
 
 /** H(s): fixes a seed before anybody opens it, so that a cheat can be named. */
 export function commitmentOf(suite: Suite, seed: Uint8Array): Uint8Array {
-  return suite.sha256(commitmentLayout.encode({ seed }));
+  return commitmentLayout.hash(suite, { seed });
 }

@@ -60,7 +60,7 @@ export const decodePolicy = policyCodec.decode;
 
 /** The name of a task is the hash of its policy: who pins the name pins every line of it. */
 export function taskIdOf(suite: Suite, policy: TaskPolicy): TaskId {
-  return suite.sha256(encodePolicy(policy)) as TaskId;
+  return policyCodec.hash(suite, policy) as TaskId;
 }
 
 /** Kmin = max(c_max + 2, ceil(0.8 K)) for `colluders` to be withstood. */

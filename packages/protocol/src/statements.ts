@@ -190,7 +190,7 @@ export function userIdOf(suite: Suite, deviceKey: Uint8Array): UserId {
 
 /** ctx = SHA-256(descriptor), over what the authority signed. */
 export function ctxOf(suite: Suite, descriptor: DescriptorBody): Ctx {
-  return suite.sha256(descriptorCodec.statement(descriptor)) as Ctx;
+  return descriptorCodec.statementHash(suite, descriptor) as Ctx;
 }
 
 /** Whether two statements are about the same user in the same slot with the same history. */
@@ -213,5 +213,5 @@ export function isSigned<T extends object>(
   signed: T & Signature,
   publicKey: Uint8Array,
 ): boolean {
-  return suite.verify({ signature: signed.signature, message: codec.statement(signed), publicKey });
+  return codec.isSignedBy(suite, signed, publicKey);
 }

@@ -16,8 +16,8 @@ import {
 import { createWasmVectorKernel, nodeRandomBytes } from '@basa/runtime/node';
 import { readWhole } from './blobs/blob-store.ts';
 import type { ModelKeeper } from './model-keeper.ts';
-import type { TaskTools } from './running-task.ts';
 import type { ReadTask } from './task-specification.ts';
+import type { TaskTools } from './task-tools.ts';
 
 export interface PaperTaskOptions {
   readonly tools: TaskTools;

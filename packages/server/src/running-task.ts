@@ -1,39 +1,19 @@
 /** One task of a server at work: its models, its seats, its buffers, and when it ends. */
 import { toHex } from '@basa/masking';
-import type { BasaEvent, Ctx, SecureBuffer, ServerPorts, TaskId } from '@basa/protocol';
-import type { WorkerPool } from '@basa/runtime/node';
+import type { Ctx, SecureBuffer, TaskId } from '@basa/protocol';
 import { nodeRandomBytes } from '@basa/runtime/node';
-import type { AuthorityLink } from './authority-link.ts';
 import { AuthorityUnreachable } from './authority-link.ts';
-import type { BlobStore } from './blobs/blob-store.ts';
 import { bodiesOf, bodiesOfSlot } from './body-key.ts';
-import type { BufferKeeper } from './buffer-keeper.ts';
 import { Closer } from './closer.ts';
 import { Evaluation } from './evaluation.ts';
 import { ModelKeeper } from './model-keeper.ts';
 import { PaperTask } from './paper-task.ts';
 import { Seats } from './seats.ts';
 import { stopReason } from './stop.ts';
-import type { Store, StoredTask, TaskState } from './store/store.ts';
+import type { StoredTask, TaskState } from './store/store.ts';
 import { isEnded } from './store/store.ts';
 import type { ReadTask } from './task-specification.ts';
-import type { WorkResult, WorkTask } from './work/tasks.ts';
-
-/** What tasks share. */
-export interface TaskTools {
-  readonly store: Store;
-  readonly blobs: BlobStore;
-  readonly blobFolder: string;
-  readonly keeper: BufferKeeper;
-  readonly authority: AuthorityLink;
-  readonly ports: ServerPorts;
-  readonly pool: WorkerPool<WorkTask, WorkResult>;
-  readonly clock: () => number;
-  readonly seatMs: number;
-  onEvent(event: BasaEvent): void;
-  /** Something failed that is tried again later. */
-  onTrouble(what: string, error: unknown): void;
-}
+import type { TaskTools } from './task-tools.ts';
 
 export class RunningTask {
   readonly task: TaskId;

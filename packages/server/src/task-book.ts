@@ -7,11 +7,11 @@ import { nodeSuite } from '@basa/runtime/node';
 import { fail } from '@basa/service';
 import { AuthorityRefusal } from './authority-link.ts';
 import { BODIES } from './body-key.ts';
-import type { TaskTools } from './running-task.ts';
 import { RunningTask } from './running-task.ts';
 import type { StoredTask } from './store/store.ts';
 import type { TaskSpecification } from './task-specification.ts';
 import { readTask } from './task-specification.ts';
+import type { TaskTools } from './task-tools.ts';
 
 export class TaskBook {
   readonly #tools: TaskTools;

@@ -1,11 +1,16 @@
 /** The keys of a configuration that both services have, and what they mean. */
 import { readFileSync } from 'node:fs';
 import { Type } from 'typebox';
-import type { ServiceOptions } from './create-service.ts';
 import type { Address } from './listen.ts';
 import { LOG_LEVELS } from './logger.ts';
 import { closed, hexText } from './schemas.ts';
+import type { ServiceOptions } from './service-options.ts';
 import { StartError } from './start-error.ts';
+
+const rateLimit = Type.Object(
+  { burst: Type.Number({ minimum: 1 }), perSecond: Type.Number({ exclusiveMinimum: 0 }) },
+  closed,
+);
 
 /** Spread into the `Type.Object` of a service's configuration. */
 export const commonKeys = {
@@ -30,6 +35,8 @@ export const commonKeys = {
     ),
     { default: [] },
   ),
+  addressLimit: Type.Optional(rateLimit),
+  deviceLimit: Type.Optional(rateLimit),
   unsafePaperMode: Type.Boolean({ default: false }),
 } as const;
 
@@ -41,6 +48,7 @@ export function commonOptions(config: CommonConfig): Omit<ServiceOptions, 'title
   readonly unsafePaperMode: boolean;
 } {
   const { dataFolder, host, port, corsOrigins, trustedProxies, logLevel, operators, unsafePaperMode } = config;
+  const { addressLimit, deviceLimit } = config;
   const tls = tlsOf(config);
   return {
     dataFolder,
@@ -50,6 +58,8 @@ export function commonOptions(config: CommonConfig): Omit<ServiceOptions, 'title
     log: { level: logLevel },
     ...(corsOrigins !== undefined && { corsOrigins }),
     ...(trustedProxies !== undefined && { trustedProxies }),
+    ...(addressLimit !== undefined && { addressLimit }),
+    ...(deviceLimit !== undefined && { deviceLimit }),
     ...(tls !== undefined && { tls }),
   };
 }

@@ -1,8 +1,6 @@
 /** What both services are made of: Fastify with problem documents, limits, signed requests, operators and OpenAPI. */
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import type { Socket } from 'node:net';
-import type { ProblemDocument } from '@basa/protocol';
-import { HEADER, PROBLEM_MEDIA_TYPE, problemDocument } from '@basa/protocol';
+import { HEADER, problemDocument } from '@basa/protocol';
 import cors from '@fastify/cors';
 import swagger from '@fastify/swagger';
 import type { TypeBoxTypeProvider } from '@fastify/type-provider-typebox';
@@ -10,42 +8,20 @@ import type { FastifyBaseLogger, FastifyInstance, FastifyReply, FastifyRequest, 
 import { fastify } from 'fastify';
 import { Type } from 'typebox';
 import { allowedMethods } from './allowed-methods.ts';
+import { answerBrokenRequest, answerError, sendProblem } from './answer-problem.ts';
 import { readBodies } from './bodies.ts';
 import type { DeviceRouteOptions } from './device-requests.ts';
 import { deviceRequests } from './device-requests.ts';
 import type { Address } from './listen.ts';
 import { listen } from './listen.ts';
-import type { LogOptions } from './logger.ts';
 import { loggerOptions } from './logger.ts';
-import type { Operator, Role } from './operators.ts';
+import type { Role } from './operators.ts';
 import { operatorRequests } from './operators.ts';
 import { fail } from './problem.ts';
-import { problemOf } from './problem-of.ts';
 import { answers } from './schemas.ts';
-import type { RateLimit } from './token-buckets.ts';
+import type { ServiceOptions, ServiceSettings } from './service-options.ts';
+import { settingsOf } from './service-options.ts';
 import { TokenBuckets } from './token-buckets.ts';
-
-export interface ServiceOptions {
-  readonly title: string;
-  /** The public key that devices name when they sign. */
-  readonly audience: Uint8Array;
-  readonly clock: () => number;
-  readonly operators?: readonly Operator[];
-  readonly log?: LogOptions;
-  /** Origins of web pages that may ask; none by default. */
-  readonly corsOrigins?: readonly string[];
-  readonly tls?: { readonly key: string | Buffer; readonly cert: string | Buffer };
-  /** How many proxies before this service tell the address of the sender. */
-  readonly trustedProxies?: number;
-  readonly bodyLimitBytes?: number;
-  readonly requestTimeoutMs?: number;
-  readonly addressLimit?: RateLimit;
-  readonly deviceLimit?: RateLimit;
-  readonly maxSkewMs?: number;
-  readonly mostNonces?: number;
-  /** How long a stop waits for what is under way. */
-  readonly stopWithinMs?: number;
-}
 
 export type ServiceApp = FastifyInstance<
   RawServerDefault,
@@ -68,34 +44,12 @@ export interface Service {
   close(): Promise<void>;
 }
 
-type Defaults = Pick<
-  ServiceOptions,
-  | 'bodyLimitBytes'
-  | 'requestTimeoutMs'
-  | 'addressLimit'
-  | 'deviceLimit'
-  | 'maxSkewMs'
-  | 'mostNonces'
-  | 'stopWithinMs'
-  | 'trustedProxies'
->;
-const DEFAULTS: Required<Defaults> = {
-  bodyLimitBytes: 65_536,
-  requestTimeoutMs: 300_000,
-  addressLimit: { burst: 400, perSecond: 200 },
-  deviceLimit: { burst: 60, perSecond: 20 },
-  maxSkewMs: 300_000,
-  mostNonces: 1_000_000,
-  stopWithinMs: 10_000,
-  trustedProxies: 0,
-};
-
 const SWEEP_MS = 100;
 const ALLOWED_HEADERS = ['authorization', 'content-type', 'if-none-match', 'range', ...Object.values(HEADER)];
 const EXPOSED_HEADERS = [HEADER.head, HEADER.uploadOffset, 'etag', 'content-range', 'retry-after'];
 
 export async function createService(options: ServiceOptions): Promise<Service> {
-  const settings = { ...DEFAULTS, ...options };
+  const settings = settingsOf(options);
   const { clock, stopWithinMs } = settings;
   const app = makeApp(settings);
   let isStopping = false;
@@ -166,7 +120,7 @@ function askBeforeBodies(app: FastifyInstance): void {
   });
 }
 
-function makeApp(settings: Required<Defaults> & ServiceOptions): FastifyInstance {
+function makeApp(settings: ServiceSettings): FastifyInstance {
   const common = {
     logger: loggerOptions(settings.log ?? { level: 'silent' }),
     bodyLimit: settings.bodyLimitBytes,
@@ -183,23 +137,4 @@ function makeApp(settings: Required<Defaults> & ServiceOptions): FastifyInstance
   return tls === undefined
     ? fastify(common)
     : (fastify({ ...common, https: { ...tls } }) as unknown as FastifyInstance);
-}
-
-function answerError(error: unknown, request: FastifyRequest, reply: FastifyReply): FastifyReply {
-  const document = problemOf(error);
-  if (document.status >= 500) request.log.error({ err: error }, document.title);
-  return sendProblem(reply, document);
-}
-
-/** What is no HTTP at all gets an answer as well, if its sender still listens. */
-function answerBrokenRequest(_: Error, socket: Socket): void {
-  const body = JSON.stringify(problemDocument('malformed', { detail: 'this is not HTTP' }));
-  const head = ['HTTP/1.1 400 Bad Request', `Content-Type: ${PROBLEM_MEDIA_TYPE}`, `Content-Length: ${body.length}`];
-  if (socket.writable) socket.write(`${[...head, 'Connection: close', '', body].join('\r\n')}`);
-  socket.destroy();
-}
-
-function sendProblem(reply: FastifyReply, document: ProblemDocument): FastifyReply {
-  if (document.retryAfterMs !== undefined) reply.header('retry-after', Math.ceil(document.retryAfterMs / 1000));
-  return reply.code(document.status).type(PROBLEM_MEDIA_TYPE).send(JSON.stringify(document));
 }

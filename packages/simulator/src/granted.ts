@@ -1,14 +1,18 @@
-/** Refusals as errors, for code that expects a yes. */
+/** Refusals told from answers, and as errors for code that expects a yes. */
 import type { Refused } from '@basa/protocol';
+
+export function isRefused(answer: unknown): answer is Refused {
+  return typeof answer === 'object' && answer !== null && 'kind' in answer && answer.kind === 'refused';
+}
 
 /** The answer, or an error that names the refusal. */
 export function granted<Answer extends object>(answer: Answer | Refused): Answer {
-  if ('kind' in answer && answer.kind === 'refused') throw new Error(`refused: ${(answer as Refused).reason}`);
-  return answer as Answer;
+  if (isRefused(answer)) throw new Error(`refused: ${answer.reason}`);
+  return answer;
 }
 
 /** The reason of a refusal; an error where there is none. */
 export function reasonOf(answer: object): string {
-  if ('kind' in answer && answer.kind === 'refused') return (answer as Refused).reason;
+  if (isRefused(answer)) return answer.reason;
   throw new Error('not refused');
 }

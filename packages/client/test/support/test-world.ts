@@ -1,12 +1,13 @@
 /** A server and an authority for client tests: the real cores of the protocol with real sealing, kept in memory. */
+
 import { applyMasksInPlace, RING_32 } from '@basa/masking';
 import type { Ctx, Millis, ModelEntry, Pins, Slot, TaskId, TaskPolicy, UploadHeader } from '@basa/protocol';
 import { createCoordinator, judgeHeader, millis, modelAppendCodec, taskIdOf, uploadLayout } from '@basa/protocol';
 import { createNodeSigner, nodeRandomBytes, nodeSuite } from '@basa/runtime/node';
 import type { Sealings, World } from '@basa/simulator';
 import { FederationAuthority, FederationServer, granted } from '@basa/simulator';
-import { abeSealings } from '../../../../test/support/real-sealings.ts';
-import { nodeEnvironment } from '../../../../test/support/tools.ts';
+import { nodeEnvironment } from '../../../cli/src/simulation/environment.ts';
+import { abeSealings } from '../../../cli/src/simulation/real-sealings.ts';
 
 export const DIMENSION = 40;
 

@@ -71,7 +71,7 @@ export function issueKey(
 }
 
 function digestOf({ suite }: AuthorityPorts, { descriptor }: AuthorityBuffer, request: KeyRequest): Uint8Array {
-  return suite.sha256(authorityMessages(descriptor.bufferSize).keyRequest.statement(request));
+  return authorityMessages(descriptor.bufferSize).keyRequest.statementHash(suite, request);
 }
 
 /** The device signed the request, and is enrolled for this task and not revoked. */

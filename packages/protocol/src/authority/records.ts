@@ -91,5 +91,5 @@ export const EMPTY_LOG_HASH: Uint8Array = new Uint8Array(32);
 
 /** Hash of the log with one more record. */
 export function nextLogHash(suite: Suite, previous: Uint8Array, entry: AuthorityRecord): Uint8Array {
-  return suite.sha256(linkLayout.encode({ previous, record: suite.sha256(encodeAuthorityRecord(entry)) }));
+  return linkLayout.hash(suite, { previous, record: suite.sha256(encodeAuthorityRecord(entry)) });
 }

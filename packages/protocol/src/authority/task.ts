@@ -65,7 +65,7 @@ export function drawBuffer(
     closeBy: (expiry + closeMs) as Millis,
   };
   const descriptor = { ...body, signature: signer.sign(descriptorCodec.statement(body)) };
-  const ctx = suite.sha256(descriptorCodec.statement(body));
+  const ctx = descriptorCodec.statementHash(suite, body);
   return {
     state: task,
     records: [{ kind: 'buffer-drawn', nonce: request.nonce, descriptor }],
@@ -97,7 +97,7 @@ export function appendModel(
     version: append.version,
     modelHash: append.modelHash,
     ctx: append.ctx,
-    previous: newest === undefined ? new Uint8Array(32) : suite.sha256(modelEntryCodec.statement(newest)),
+    previous: newest === undefined ? new Uint8Array(32) : modelEntryCodec.statementHash(suite, newest),
   };
   const entry = { ...body, signature: signer.sign(modelEntryCodec.statement(body)) };
   return {

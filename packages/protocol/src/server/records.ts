@@ -1,27 +1,19 @@
 /** The records of a buffer as bytes for a store. A deposit itself lies beside them, in a table of its own. */
-import { ascii } from '@basa/masking';
 import { authorityMessages } from '../authority-messages.ts';
 import type { Slot } from '../brands.ts';
 import type { Codec } from '../codec.ts';
-import { fixed, increasing, list, message, nested, oneOf, short, u16, u53 } from '../codec.ts';
+import { fixed, increasing, list, message, nested, oneOf, text, u16, u53 } from '../codec.ts';
 import type { FreezeReason } from '../events.ts';
 import { KIND } from '../kinds.ts';
 import { MOST_SLOTS } from '../policy.ts';
+import { recordUnion } from '../record-union.ts';
 import type { BufferFact, BufferSlot } from '../secure-buffer.ts';
 import { field, STATEMENT_BYTES, ticketCodec } from '../statements.ts';
 
 const FREEZE_REASONS: readonly FreezeReason[] = ['resolved', 'stalled', 'expired'];
 const MOST_WORDS = 200;
 
-type FactOf<Kind extends BufferFact['kind']> = Omit<Extract<BufferFact, { kind: Kind }>, 'kind'>;
 type SlotGiven = Omit<BufferSlot, 'status' | 'graceMs' | 'header'>;
-
-const text = {
-  write: (writer: Parameters<typeof bytes.write>[0], value: string): void => bytes.write(writer, ascii(value)),
-  read: (reader: Parameters<typeof bytes.read>[0], name: string): string =>
-    String.fromCharCode(...bytes.read(reader, name)),
-};
-const bytes = short(MOST_WORDS);
 
 const deposited = message<SlotGiven>(KIND.slotDeposited, 'deposited', {
   user: field.user,
@@ -34,7 +26,7 @@ const deposited = message<SlotGiven>(KIND.slotDeposited, 'deposited', {
 /** Headers name at most as many void slots as a buffer may have. */
 const { uploadHeader } = authorityMessages(MOST_SLOTS);
 
-const codecs: { readonly [Kind in BufferFact['kind']]: Codec<FactOf<Kind>> } = {
+const codec: Codec<BufferFact> = recordUnion('buffer record', KIND.slotDeposited, {
   deposited: {
     name: deposited.name,
     encode: ({ slot }) => deposited.encode(slot),
@@ -48,20 +40,11 @@ const codecs: { readonly [Kind in BufferFact['kind']]: Codec<FactOf<Kind>> } = {
   frozen: message(KIND.bufferFrozen, 'frozen', { accepted: increasing<Slot>(MOST_SLOTS), why: oneOf(FREEZE_REASONS) }),
   granted: message(KIND.bufferGranted, 'granted', {}),
   included: message(KIND.bufferIncluded, 'included', { version: u53 }),
-  quarantined: message(KIND.bufferQuarantined, 'quarantined', { why: text, slots: list(MOST_SLOTS, u16) }),
+  quarantined: message(KIND.bufferQuarantined, 'quarantined', { why: text(MOST_WORDS), slots: list(MOST_SLOTS, u16) }),
   aborted: message(KIND.abortRecorded, 'aborted', {}),
   unknown: message(KIND.unknownRecorded, 'unknown', {}),
-};
+});
 
-export function encodeBufferRecord(entry: BufferFact): Uint8Array {
-  return (codecs[entry.kind] as Codec<object>).encode(entry);
-}
-
-const KIND_OFFSET = 2;
-const kinds = Object.keys(codecs) as BufferFact['kind'][];
-
+export const encodeBufferRecord = codec.encode;
 /** Throws `DecodeError` for anything that is not a record. */
-export function decodeBufferRecord(encoded: Uint8Array): BufferFact {
-  const kind = kinds[(encoded[KIND_OFFSET] ?? 0) - KIND.slotDeposited] ?? 'deposited';
-  return { kind, ...(codecs[kind] as Codec<object>).decode(encoded) } as BufferFact;
-}
+export const decodeBufferRecord = codec.decode;

@@ -1,8 +1,8 @@
 /** What a device keeps of a session and of its ledger, as bytes. They hold seeds: only the device's owner may read them. */
-import { ascii, SEED_BYTES } from '@basa/masking';
+import { SEED_BYTES } from '@basa/masking';
 import type { Slot } from '../brands.ts';
-import type { Codec, Field } from '../codec.ts';
-import { checked, fixed, increasing, list, message, nested, record, short } from '../codec.ts';
+import type { Codec } from '../codec.ts';
+import { checked, fixed, increasing, list, message, nested, record, short, text } from '../codec.ts';
 import { KIND } from '../kinds.ts';
 import { MOST_SLOTS } from '../policy.ts';
 import { recordUnion } from '../record-union.ts';
@@ -24,18 +24,9 @@ const sealedSeed = { commitment: field.hash, sealed };
 const deltaId = short(DELTA_ID);
 
 /** A reason by its name, so that a record outlives changes of the table. */
-const reason: Field<RefusalReason> = asText(
-  checked(short(64), (bytes) =>
-    Object.hasOwn(REFUSALS, String.fromCharCode(...bytes)) ? undefined : 'no reason of the table',
-  ),
+const reason = checked(text<RefusalReason>(64), (name) =>
+  Object.hasOwn(REFUSALS, name) ? undefined : 'no reason of the table',
 );
-
-function asText<T extends string>(bytes: Field<Uint8Array>): Field<T> {
-  return {
-    write: (w, value) => bytes.write(w, ascii(value)),
-    read: (r, name) => String.fromCharCode(...bytes.read(r, name)) as T,
-  };
-}
 
 export const userRecordCodec: Codec<UserRecord> = recordUnion('user record', KIND.sessionPrepared, {
   prepared: message(KIND.sessionPrepared, 'prepared', {

@@ -3,7 +3,7 @@ import type { Suite } from '@basa/masking';
 import { equalBytes } from '@basa/masking';
 import type { Ctx, Millis } from '../brands.ts';
 import type { TaskPolicy } from '../policy.ts';
-import { encodePolicy, policyWeightScale, taskIdOf } from '../policy.ts';
+import { policyWeightScale, taskIdOf } from '../policy.ts';
 import type { Refused } from '../refusals.ts';
 import { refused } from '../refusals.ts';
 import type { Descriptor, ModelEntry } from '../statements.ts';
@@ -40,9 +40,10 @@ export function checkDescriptor(
 function followsPolicy(suite: Suite, policy: TaskPolicy, descriptor: Descriptor): boolean {
   const { name, openMs, closeMs, minimum } = policy;
   const claimed: TaskPolicy = { ...descriptor, name, openMs, closeMs, minimum };
+  const task = taskIdOf(suite, policy);
   return (
-    equalBytes(encodePolicy(claimed), encodePolicy(policy)) &&
-    equalBytes(descriptor.task, taskIdOf(suite, policy)) &&
+    equalBytes(taskIdOf(suite, claimed), task) &&
+    equalBytes(descriptor.task, task) &&
     descriptor.minimum >= minimum &&
     descriptor.minimum <= descriptor.bufferSize &&
     descriptor.weightScale === policyWeightScale(policy)

@@ -19,7 +19,7 @@ import type { Store } from '../../src/store/store.ts';
 const bytes = (value: number, length = 32): Uint8Array => new Uint8Array(length).fill(value);
 const task = bytes(1) as TaskId;
 
-export function descriptorOf(id: number): Descriptor {
+function descriptorOf(id: number): Descriptor {
   return {
     engine: 1,
     task,

@@ -1,6 +1,8 @@
 /** The authority of an exploration: the real state machine, rebuilt from its log before every step. */
+
 import type { AuthorityBuffer, AuthorityRecord, AuthorityStep, Millis } from '@basa/protocol';
 import { AttributeAuthority } from '@basa/protocol';
+import { isRefused } from '../granted.ts';
 import type { Cast } from './cast.ts';
 import { endingsOf, holdToRecords } from './endings.ts';
 import type { Ending, Message } from './messages.ts';
@@ -102,8 +104,8 @@ export class AuthorityParty {
     holdToRecords('the authority', this.#look(live), this.#look(this.#core(local)));
     live.confirm();
     holdToRecords('the authority', this.#look(live), this.#look(this.#core(after(records))));
-    const isRefused = 'kind' in answer && answer.kind === 'refused';
-    const sent = isRefused ? [] : sentWith(answer as Answer);
+    const isNo = isRefused(answer);
+    const sent = isNo ? [] : sentWith(answer as Answer);
     const answersFirst = broken === 'authority answers before it writes';
     return endingsOf({ who: 'the authority', cause, records, answer, sent, after, crashes, answersFirst });
   }

@@ -1,5 +1,7 @@
 /** The ways a step of the core may end: answered, or dead after any of its records. */
+
 import type { Refused } from '@basa/protocol';
+import { isRefused } from '../granted.ts';
 import { canonical } from './canonical.ts';
 import type { Ending, Message } from './messages.ts';
 import { RestoreError } from './messages.ts';
@@ -20,8 +22,8 @@ interface Step<Local, Entry> {
 
 export function endingsOf<Local, Entry extends { readonly kind: string }>(step: Step<Local, Entry>): Ending<Local>[] {
   const { who, cause, records, answer, sent, after, crashes, answersFirst } = step;
-  const isRefused = 'kind' in answer && answer.kind === 'refused';
-  if (isRefused && records.length === 0) {
+  const isNo = isRefused(answer);
+  if (isNo && records.length === 0) {
     return [{ local: after([]), sent: [], words: `${cause}; ${who} refuses: ${(answer as Refused).reason}` }];
   }
   const writes = (entries: readonly Entry[]): string =>

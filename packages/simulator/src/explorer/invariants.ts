@@ -5,7 +5,7 @@ import { fateOf } from '@basa/protocol';
 import { canonical } from './canonical.ts';
 import type { Cast } from './cast.ts';
 import type { Message } from './messages.ts';
-import type { ServerLocal } from './server-party.ts';
+import type { ServerLocal } from './server-store.ts';
 import type { UserLocal } from './user-party.ts';
 
 /** What became of an update the server acknowledged. */

@@ -1,17 +1,4 @@
-/** The server of an exploration: the real buffers, rebuilt from their records before every step, and its store. */
-import { addInPlace, applyMasksInPlace, unpackVector } from '@basa/masking';
-import type {
-  BufferRecord,
-  BufferStep,
-  CloseAnswer,
-  Deposit,
-  FreezeReason,
-  Millis,
-  Refused,
-  SecureBuffer,
-  Slot,
-  SumVerdict,
-} from '@basa/protocol';
+import type { BufferRecord, BufferStep, CloseAnswer, FreezeReason, Millis, SecureBuffer } from '@basa/protocol';
 import {
   acceptDeposit,
   acceptUpload,
@@ -20,43 +7,22 @@ import {
   extendLeases,
   freezeBuffer,
   judgeHeader,
-  judgeSum,
   modelAppendCodec,
-  openingTerms,
   outboxOf,
-  PREFIX_ELEMENTS,
-  readBackups,
   recordAbort,
   recordGrant,
   recordIncluded,
   recordQuarantine,
   restoreSecureBuffer,
   tickBuffer,
-  uploadLayout,
 } from '@basa/protocol';
+import { isRefused } from '../granted.ts';
 import type { Cast } from './cast.ts';
 import { endingsOf, holdToRecords } from './endings.ts';
 import type { Ending, Message } from './messages.ts';
-
-interface StoredBuffer {
-  readonly records: readonly BufferRecord[];
-  /** Bodies by slot: there before the record that counts on them. */
-  readonly bodies: ReadonlyMap<number, Uint8Array>;
-}
-
-interface OpenedSum {
-  readonly buffer: number;
-  readonly version: number;
-  readonly sum: readonly number[];
-}
-
-export interface ServerLocal {
-  readonly buffers: readonly StoredBuffer[];
-  /** Sums that were opened and are durable before their model's hash is logged, and those that were applied. */
-  readonly drafts: readonly OpenedSum[];
-  readonly models: readonly OpenedSum[];
-  readonly forgot: number;
-}
+import { openStoredSum } from './open-stored-sum.ts';
+import type { OpenedSum, ServerLocal } from './server-store.ts';
+import { stored, withBody, withRecords } from './server-store.ts';
 
 const REASONS: readonly FreezeReason[] = ['resolved', 'stalled', 'expired'];
 const DOWNTIME_MS = 100;
@@ -153,12 +119,7 @@ export class ServerParty {
     const received = { hash: bodyHashOf(tools.suite, body, []), bytes: body.length, isCanonical: true };
     const cause = `the upload of user ${user} reaches the server${this.#of(at)}`;
     if (judgeHeader(ports, buffer, value, now).kind === 'refused') return [];
-    const before: ServerLocal = {
-      ...local,
-      buffers: local.buffers.map((kept, n) =>
-        n === at ? { ...kept, bodies: new Map(kept.bodies).set(value.slot, body) } : kept,
-      ),
-    };
+    const before = withBody(local, at, value.slot, body);
     const step = acceptUpload(ports, buffer, value, received, sealings.sealing, now);
     const isNew = step.records.length > 0 && this.#cast.options.crashes;
     return [
@@ -202,7 +163,7 @@ export class ServerParty {
     if (buffer.status !== 'granted') {
       return this.#endings(local, at, recordGrant(this.#cast.server, buffer, answer), [], cause);
     }
-    const verdict = this.#open(local, buffer, answer, at);
+    const verdict = openStoredSum(this.#cast, stored(local, at), buffer, answer);
     if (verdict.kind === 'quarantine') {
       const step = recordQuarantine(buffer, verdict.why, []);
       return this.#endings(local, at, step, [], `the sum is quarantined (${verdict.why})${this.#of(at)}`);
@@ -235,39 +196,6 @@ export class ServerParty {
     const after = withRecords({ ...local, drafts, models: [...local.models, draft] }, at, step.records);
     holdToRecords('the server', step.state, this.buffer(after, at));
     return [{ local: after, sent: [], words: `the server applies the sum${this.#of(at)} as version ${version}` }];
-  }
-
-  #open(local: ServerLocal, buffer: SecureBuffer, { keys }: Pick<CloseAnswer, 'keys'>, at: number): SumVerdict {
-    const { tools, sealings } = this.#cast;
-    const { records, bodies } = stored(local, at);
-    const { descriptor, ctx } = buffer;
-    const bodyOf = (slot: Slot): Uint8Array => bodies.get(slot) ?? new Uint8Array();
-    const layoutOf = (slot: Slot) => {
-      const header = buffer.slots[slot]?.header;
-      if (header === undefined) throw new Error('an accepted slot without a header');
-      return { header, layout: uploadLayout(descriptor, header, sealings.sealing) };
-    };
-    const opening = openingTerms({
-      suite: tools.suite,
-      sealing: sealings.sealing,
-      buffer,
-      keys,
-      deposits: records.flatMap((entry): Deposit[] => (entry.kind === 'deposited' ? [entry.deposit] : [])),
-      uploadOf: (slot) => {
-        const { header, layout } = layoutOf(slot);
-        return { header, backups: readBackups(bodyOf(slot), layout) };
-      },
-    });
-    if (opening.kind === 'cheated') return { kind: 'quarantine', why: `slot ${opening.slots} cheated` };
-    const total = new Uint32Array(descriptor.dimension + PREFIX_ELEMENTS);
-    for (const slot of buffer.accepted) {
-      const { layout } = layoutOf(slot);
-      const unpacked = unpackVector(bodyOf(slot).subarray(0, layout.vectorBytes), layout.elements, descriptor.modulus);
-      if (unpacked.kind === 'malformed') throw new Error(unpacked.problem);
-      addInPlace(total, unpacked.vector, descriptor.modulus, tools.kernel);
-    }
-    applyMasksInPlace(total, { modulus: descriptor.modulus, salt: ctx, terms: opening.terms }, tools);
-    return judgeSum(descriptor, total, buffer.accepted.length);
   }
 
   /** The server was down for longer than a lease: every lease is as much longer. Once. */
@@ -318,20 +246,4 @@ export class ServerParty {
   #of(buffer: number): string {
     return this.#cast.buffers.length > 1 ? ` (buffer ${buffer})` : '';
   }
-}
-
-function stored(local: ServerLocal, buffer: number): StoredBuffer {
-  return local.buffers[buffer] as StoredBuffer;
-}
-
-function withRecords(local: ServerLocal, buffer: number, records: readonly BufferRecord[]): ServerLocal {
-  if (records.length === 0) return local;
-  const buffers = local.buffers.map((kept, n) =>
-    n === buffer ? { ...kept, records: [...kept.records, ...records] } : kept,
-  );
-  return { ...local, buffers };
-}
-
-function isRefused(answer: object): answer is Refused {
-  return 'kind' in answer && answer.kind === 'refused';
 }

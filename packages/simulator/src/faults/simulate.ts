@@ -1,15 +1,13 @@
-/**
- * Carries out a simulation against the real cores and holds it to what a federation promises: every opened sum is the
- * sum of the accepted one-hot inputs, or the buffer is quarantined and a cheat is in it; nothing acknowledged is lost,
- * none is counted twice, no honest device is blamed, and nothing but a refusal is thrown.
- */
+/** Carries out a simulation against the real cores, to its end; promises.ts says what must hold then. */
 import { DecodeError, toHex } from '@basa/masking';
-import type { BufferSlot, Ctx, Outcome, Refused, SecureBuffer, SumVerdict } from '@basa/protocol';
+import type { Ctx, SecureBuffer } from '@basa/protocol';
 import { abandonSession, millis } from '@basa/protocol';
 import { CLOSE_MS, Federation, OPEN_MS } from '../federation.ts';
 import type { FederationDevice } from '../federation-device.ts';
+import { isRefused } from '../granted.ts';
 import type { Environment } from '../world.ts';
 import { CheatingDevice } from './cheating-device.ts';
+import { brokenPromises, Notes } from './promises.ts';
 import type { Operation, Simulation } from './simulation.ts';
 
 export interface SimulationReport {
@@ -32,17 +30,14 @@ export function simulate(environment: Environment, simulation: Simulation): Simu
   } catch (error) {
     return run.report([`it threw ${error instanceof Error ? error.message : String(error)}`]);
   }
-  return run.report(run.problems());
+  return run.report(run.brokenPromises());
 }
 
 class SimulationRun {
   readonly #world: Federation;
   readonly #devices: readonly FederationDevice[];
   readonly #captured: (() => unknown)[][];
-  readonly #verdicts = new Map<string, SumVerdict>();
-  /** Which update lies in which deposit: by join tag. */
-  readonly #updates = new Map<string, string>();
-  readonly #acknowledged = new Set<string>();
+  readonly #notes = new Notes();
   #refusals = 0;
 
   constructor(environment: Environment, { seed, bufferSize, minimum, devices }: Simulation) {
@@ -117,7 +112,7 @@ class SimulationRun {
       const frozen = this.#world.call('freeze', () => server.freeze(ctx, why));
       if (isRefused(frozen)) return frozen;
       const verdict = server.finish(ctx, why);
-      this.#verdicts.set(toHex(ctx), verdict);
+      this.#notes.verdicts.set(toHex(ctx), verdict);
       return verdict;
     });
   }
@@ -126,18 +121,10 @@ class SimulationRun {
     if (device.session?.step === 'abandoned') return;
     this.#try(() => {
       const answer = device.contribute(until);
-      this.#note(device);
+      this.#notes.see(device);
       return answer;
     });
-    this.#note(device);
-  }
-
-  /** Which update went where, and which of them were acknowledged. */
-  #note({ session, deltaId }: FederationDevice): void {
-    if (session === undefined) return;
-    const tag = toHex(session.member.joinTag);
-    this.#updates.set(tag, toHex(deltaId));
-    if (session.step === 'acknowledged') this.#acknowledged.add(tag);
+    this.#notes.see(device);
   }
 
   #send(number: number): void {
@@ -194,67 +181,8 @@ class SimulationRun {
     }
   }
 
-  problems(): readonly string[] {
-    const buffers = [...this.#world.server.buffers.values()];
-    return [...buffers.flatMap((buffer, n) => this.#bufferProblems(buffer, n)), ...this.#countProblems(buffers)];
-  }
-
-  #bufferProblems(buffer: SecureBuffer, number: number): string[] {
-    const outcome = this.#world.authority.outcome(buffer.ctx);
-    const name = `buffer ${number}`;
-    const lost = buffer.slots.filter((slot) => slot.status === 'accepted' && !hasFate(buffer, slot, outcome));
-    const problems = lost.map(
-      ({ ticket }) => `${name}: slot ${ticket.slot} is lost (server ${buffer.status}, authority ${outcome.status})`,
-    );
-    const verdict = this.#verdicts.get(toHex(buffer.ctx));
-    const accepted = buffer.accepted.map((slot) => this.#deviceOf(buffer.slots[slot] as BufferSlot));
-    const hasCheat = accepted.some((device) => device instanceof CheatingDevice);
-    if (buffer.status === 'quarantined') {
-      if (!hasCheat) problems.push(`${name}: quarantined, and no cheat is in it`);
-      for (const slot of blamed(verdict)) {
-        const device = this.#deviceOf(buffer.slots[slot] as BufferSlot);
-        if (!(device instanceof CheatingDevice)) problems.push(`${name}: honest device ${device.number} is blamed`);
-      }
-    }
-    if (buffer.status === 'included' && verdict?.kind === 'good') {
-      const expected = this.#devices.map((device) => (accepted.includes(device) ? 1 : 0));
-      const sum = [...verdict.sum];
-      if (sum.join() !== expected.join())
-        problems.push(`${name}: the sum is ${sum.join(' ')} instead of ${expected.join(' ')}`);
-    }
-    if (buffer.status === 'included' && verdict?.kind !== 'good') problems.push(`${name}: included without a good sum`);
-    return problems;
-  }
-
-  #countProblems(buffers: readonly SecureBuffer[]): string[] {
-    const problems: string[] = [];
-    const included = buffers.filter(({ status }) => status === 'included');
-    const counted = new Map<string, number>();
-    for (const { accepted, slots } of included) {
-      for (const slot of accepted) {
-        const update = this.#updates.get(toHex((slots[slot] as BufferSlot).ticket.joinTag));
-        if (update === undefined) problems.push(`slot ${slot} holds an update nobody gave`);
-        else counted.set(update, (counted.get(update) ?? 0) + 1);
-      }
-    }
-    for (const [update, count] of counted) if (count > 1) problems.push(`update ${update} was counted ${count} times`);
-    const kept = new Set(
-      buffers.flatMap(({ slots }) =>
-        slots.flatMap(({ status, ticket }) => (status === 'accepted' ? [toHex(ticket.joinTag)] : [])),
-      ),
-    );
-    for (const tag of this.#acknowledged)
-      if (!kept.has(tag)) problems.push(`an acknowledged update is not there (${tag.slice(0, 8)})`);
-    const { models } = this.#world.server;
-    if (models.length !== included.length + 1)
-      problems.push(`${models.length - 1} models of ${included.length} buffers`);
-    return problems;
-  }
-
-  #deviceOf({ user }: BufferSlot): FederationDevice {
-    const device = this.#devices.find((candidate) => toHex(candidate.user) === toHex(user));
-    if (device === undefined) throw new Error('a slot of nobody');
-    return device;
+  brokenPromises(): readonly string[] {
+    return brokenPromises(this.#world, this.#devices, this.#notes);
   }
 
   report(problems: readonly string[]): SimulationReport {
@@ -283,22 +211,4 @@ class SimulationRun {
       this.#refusals++;
     }
   }
-}
-
-function isRefused(answer: unknown): answer is Refused {
-  return typeof answer === 'object' && answer !== null && 'kind' in answer && answer.kind === 'refused';
-}
-
-/** Included, excluded, aborted or quarantined, and the authority says the same. */
-function hasFate({ status, accepted }: SecureBuffer, { ticket }: BufferSlot, outcome: Outcome): boolean {
-  if (status === 'aborted') return outcome.status === 'aborted';
-  const isIn = accepted.includes(ticket.slot);
-  const isInAtAuthority = outcome.accepted.some(({ slot }) => slot === ticket.slot);
-  return (status === 'included' || status === 'quarantined') && outcome.status === 'closed' && isIn === isInAtAuthority;
-}
-
-/** Slots that the opening names. */
-function blamed(verdict: SumVerdict | undefined): readonly number[] {
-  const [, slots] = /^slots ([\d,]+) cheated$/.exec(verdict?.kind === 'quarantine' ? verdict.why : '') ?? [];
-  return slots?.split(',').map(Number) ?? [];
 }

@@ -28,18 +28,28 @@ export interface Tally {
   readonly leaks: { readonly situation: string; readonly leaked: readonly string[] }[];
 }
 
+export const NO_SITUATIONS: Tally = { situations: 0, closed: 0, sums: 0, sumsFound: 0, leaks: [] };
+
 /** Benches are thrown away before their logs grow long. */
 const RUNS_PER_BENCH = 64;
 
+/** Every `of`-th filling, beginning with number `index`: what one of several workers takes. */
+export interface Share {
+  readonly index: number;
+  readonly of: number;
+}
+
+const WHOLE: Share = { index: 0, of: 1 };
+
 export function runEverySituation(
   bufferSize: number,
-  onProgress: (situations: number) => void = () => {},
-  minimum = 2,
+  { minimum = 2, share = WHOLE }: { readonly minimum?: number; readonly share?: Share } = {},
 ): Tally {
-  const tally: Tally = { situations: 0, closed: 0, sums: 0, sumsFound: 0, leaks: [] };
+  const tally: Tally = { ...NO_SITUATIONS, leaks: [] };
   let bench = new Bench();
-  let runs = 0;
+  let [filling, runs] = [0, 0];
   for (const slots of everyFilling(bufferSize)) {
+    if (filling++ % share.of !== share.index) continue;
     if (++runs % RUNS_PER_BENCH === 0) bench = new Bench();
     for (const judgement of runSituation(new OracleWorld(bench, { bufferSize, minimum }), slots)) {
       tally.situations++;
@@ -49,9 +59,19 @@ export function runEverySituation(
       if (judgement.leaked.length > 0)
         tally.leaks.push({ situation: describe(slots, judgement), leaked: judgement.leaked });
     }
-    if (runs % 1000 === 0) onProgress(tally.situations);
   }
   return tally;
+}
+
+/** The tally of both. */
+export function addSituations(a: Tally, b: Tally): Tally {
+  return {
+    situations: a.situations + b.situations,
+    closed: a.closed + b.closed,
+    sums: a.sums + b.sums,
+    sumsFound: a.sumsFound + b.sumsFound,
+    leaks: [...a.leaks, ...b.leaks],
+  };
 }
 
 function* everyFilling(bufferSize: number): Generator<readonly SlotFate[]> {

@@ -145,10 +145,9 @@ export class OracleUser {
     return message;
   }
 
-  takeSlot(answer: DepositAnswer): KeyRequest | Refused {
+  takeSlot(answer: DepositAnswer): object | Refused {
     if (this.session === undefined) return refused('wrong-step');
-    const next = this.#persist(receiveSlot(this.ports, this.session, answer));
-    return 'kind' in next ? next : this.keyRequest();
+    return this.#persist(receiveSlot(this.ports, this.session, answer));
   }
 
   keyRequest(): KeyRequest | Refused {

@@ -1,0 +1,30 @@
+/** Every command, in the order of `--help`. */
+import type { Command } from '../command.ts';
+import { attacks } from './attacks.ts';
+import { bench } from './bench.ts';
+import { client } from './client.ts';
+import { demo } from './demo.ts';
+import { dev } from './dev.ts';
+import { authorityVerifyLog, inspectBuffer } from './inspect.ts';
+import { keysEnroll, keysRevoke } from './keys.ts';
+import { authority, server } from './services.ts';
+import { taskCreate, taskExport, taskList, taskPause, taskShow } from './task.ts';
+
+export const COMMANDS: readonly Command[] = [
+  demo,
+  dev,
+  server,
+  authority,
+  authorityVerifyLog,
+  client,
+  taskCreate,
+  taskList,
+  taskShow,
+  taskPause,
+  taskExport,
+  keysEnroll,
+  keysRevoke,
+  inspectBuffer,
+  attacks,
+  bench,
+];

@@ -1,0 +1,66 @@
+/** `basa demo`: the whole system on this machine, from nothing to a trained model. */
+import { mkdtemp, rm } from 'node:fs/promises';
+import { availableParallelism, tmpdir } from 'node:os';
+import { join } from 'node:path';
+import type { Command } from '../command.ts';
+import { EXIT_CODE, numberFlag, textFlag } from '../command.ts';
+import { jsonOf, lineOf, statusOf, summaryOf } from '../demo/report.ts';
+
+export const demo: Command = {
+  name: 'demo',
+  summary: 'server, authority and a fleet of devices on this machine train MNIST with sealed updates',
+  usage: `  --devices <n>        devices in the fleet (24)
+  --buffer <n>         K, positions of a buffer (10)
+  --target <percent>   stop at this accuracy (85)
+  --buffers <n>        stop after so many buffers at the latest (100)
+  --drop <percent>     contributions that are given up after the deposit (8)
+  --seed <n>           (1)
+  --folder <path>      where to put data and logs (a new temporary folder)`,
+  flags: {
+    devices: { type: 'string' },
+    buffer: { type: 'string' },
+    target: { type: 'string' },
+    buffers: { type: 'string' },
+    drop: { type: 'string' },
+    seed: { type: 'string' },
+    folder: { type: 'string' },
+  },
+  async run(input) {
+    const { terminal, signal } = input;
+    const target = numberFlag(input, 'target', { least: 1, most: 100, fallback: 85 }) / 100;
+    const bufferSize = numberFlag(input, 'buffer', { least: 2, most: 1024, fallback: 10 });
+    const given = textFlag(input, 'folder');
+    const folder = given ?? (await mkdtemp(join(tmpdir(), 'basa-demo-')));
+    let shown = 0;
+    const { runDemo } = await import('../demo/run-demo.ts');
+    try {
+      const result = await runDemo({
+        folder,
+        target,
+        bufferSize,
+        devices: numberFlag(input, 'devices', {
+          least: bufferSize,
+          most: 10_000,
+          fallback: Math.max(24, 2 * bufferSize),
+        }),
+        mostBuffers: numberFlag(input, 'buffers', { least: 1, fallback: 100 }),
+        dropShare: numberFlag(input, 'drop', { most: 90, fallback: 8 }) / 100,
+        seed: numberFlag(input, 'seed', { most: 2 ** 31, fallback: 1 }),
+        threads: Math.max(1, Math.min(4, availableParallelism())),
+        terminal,
+        signal,
+        onProgress(progress) {
+          terminal.status(statusOf(progress, target));
+          if (terminal.isLive || progress.versions.length === shown) return;
+          shown = progress.versions.length;
+          terminal.line(lineOf(progress));
+        },
+      });
+      terminal.line(summaryOf(result, target, folder));
+      return { json: jsonOf(result), exitCode: result.reached ? EXIT_CODE.fine : EXIT_CODE.failed };
+    } catch (error) {
+      if (signal.aborted && given === undefined) await rm(folder, { recursive: true, force: true });
+      throw error;
+    }
+  },
+};

@@ -1,0 +1,81 @@
+/** `basa inspect buffer` and `basa authority verify-log`: looks at what happened. */
+import { readFile, writeFile } from 'node:fs/promises';
+import { fromHex } from '@basa/masking';
+import type { Command } from '../command.ts';
+import { CommandError, EXIT_CODE, needed, textFlag } from '../command.ts';
+import { table } from '../terminal.ts';
+import {
+  AUTHORITY_FLAGS,
+  AUTHORITY_USAGE,
+  authorityOperator,
+  SERVER_FLAGS,
+  SERVER_USAGE,
+  serverOperator,
+} from './connection.ts';
+
+export const inspectBuffer: Command = {
+  name: 'inspect buffer',
+  summary: 'shows a buffer: its state and its slots',
+  usage: `  <ctx>                its name, 64 hexadecimal digits\n${SERVER_USAGE}`,
+  flags: SERVER_FLAGS,
+  positionals: 1,
+  async run(input) {
+    const [ctx] = input.positionals;
+    if (ctx === undefined || !/^[0-9a-f]{64}$/.test(ctx))
+      throw new CommandError(
+        'the name of a buffer is 64 hexadecimal digits; `basa task show` names those of each version',
+      );
+    const buffer = await serverOperator(input).buffer(ctx);
+    const { terminal } = input;
+    terminal.line(
+      `${buffer.status}, drawn with version ${buffer.version}: ${buffer.slots.length} of ${buffer.bufferSize} slots taken, at least ${buffer.minimum} needed`,
+    );
+    const rows = buffer.slots.map(({ slot, user, status, voids }) => [
+      String(slot),
+      user.slice(0, 16),
+      status,
+      buffer.accepted.includes(slot) ? 'in the sum' : '',
+      voids.join(' '),
+    ]);
+    terminal.line(table([['slot', 'user', 'state', '', 'void edges'], ...rows]));
+    return { json: buffer };
+  },
+};
+
+export const authorityVerifyLog: Command = {
+  name: 'authority verify-log',
+  summary: "verifies the authority's log offline: chain, signatures, and that no key was issued twice",
+  usage: `  --file <path>        a log that was saved before; without it, it is asked for
+  --save <path>        keep the log that was asked for
+  --key <hex>          the authority's public key, pinned
+${AUTHORITY_USAGE}`,
+  flags: { file: { type: 'string' }, save: { type: 'string' }, key: { type: 'string' }, ...AUTHORITY_FLAGS },
+  async run(input) {
+    const file = textFlag(input, 'file');
+    const key = fromHex(needed(input, 'key', 'BASA_AUTHORITY_KEY'));
+    if (key?.length !== 32) throw new CommandError('--key takes 64 hexadecimal digits');
+    const bytes = file === undefined ? await authorityOperator(input).log() : await readLog(file);
+    const save = textFlag(input, 'save');
+    if (save !== undefined) await writeFile(save, bytes);
+    const { verifyLog } = await import('@basa/authority');
+    const report = verifyLog(bytes, key);
+    const { terminal } = input;
+    terminal.line(
+      `${report.records} records: ${Object.entries(report.counts)
+        .map(([kind, count]) => `${count} ${kind}`)
+        .join(', ')}`,
+    );
+    terminal.line(`keys issued twice: ${report.doubleIssues}`);
+    for (const problem of report.problems) terminal.line(`WRONG: ${problem}`);
+    terminal.line(report.isGood ? 'the log is whole, signed and keeps its rules' : 'the log is NOT good');
+    return { json: report, exitCode: report.isGood ? EXIT_CODE.fine : EXIT_CODE.failed };
+  },
+};
+
+async function readLog(path: string): Promise<Uint8Array> {
+  try {
+    return await readFile(path);
+  } catch (error) {
+    throw new CommandError(`--file ${path}: ${(error as Error).message}`);
+  }
+}

@@ -1,0 +1,87 @@
+/** A part of the fleet in a worker thread: real clients of the SDK that train, contribute, and sometimes drop out. */
+import { setMaxListeners } from 'node:events';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { parentPort, workerData } from 'node:worker_threads';
+import type { BasaClient } from '@basa/client/node';
+import { BasaClient as Clients } from '@basa/client/node';
+import { loadMnist, noProgress } from '@basa/datasets';
+import type { RandomStream } from '@basa/learning';
+import { randomStream } from '@basa/learning';
+import type { FleetDevice, FleetNews, FleetWork } from './fleet-messages.ts';
+import { trainingSeed } from './fleet-messages.ts';
+import { demoTrainer } from './trainer.ts';
+
+const work = workerData as FleetWork;
+const ending = new AbortController();
+setMaxListeners(0, ending.signal); // every device listens to it
+const tell = (news: FleetNews): void => parentPort?.postMessage(news);
+parentPort?.once('message', () => ending.abort());
+
+const { train: dataset } = await loadMnist({ progress: noProgress });
+const trainer = demoTrainer();
+await Promise.all(work.devices.map(live));
+parentPort?.close();
+
+/** One device until the task ends or the demo is over. */
+async function live(device: FleetDevice): Promise<void> {
+  const { server, authority, authorityKey, task } = work;
+  const { signal } = ending;
+  const chance = randomStream(work.seed, 'device', device.number);
+  let client: BasaClient | undefined;
+  try {
+    await pause(chance);
+    const identity = device.folder;
+    client = await Clients.connect({ server, authority, authorityKey, task, identity, token: device.token, signal });
+    client.on('retry', () => tell({ kind: 'retry' }));
+    tell({ kind: 'ready', device: device.number });
+    for (let round = 0; !signal.aborted; round++) {
+      if (await contributeOnce(client, device, round, chance)) return;
+      await pause(chance);
+    }
+  } catch (error) {
+    if (!signal.aborted) throw error;
+  } finally {
+    await client?.close();
+  }
+}
+
+/** Whether the task is over. */
+async function contributeOnce(
+  client: BasaClient,
+  { number, indices }: FleetDevice,
+  round: number,
+  chance: RandomStream,
+): Promise<boolean> {
+  const { version, parameters } = await client.model({ signal: ending.signal });
+  const seed = trainingSeed(work.seed, number, round);
+  const { delta } = trainer.train({ start: parameters, samples: { dataset, indices }, seed, ...work.training });
+  const leaving = new AbortController();
+  const leavesAt = chance.unit() < work.dropShare ? (chance.unit() < 0.5 ? 'key' : 'upload') : undefined;
+  const forget = client.on('progress', ({ step }) => {
+    if (step === leavesAt) leaving.abort();
+  });
+  try {
+    const signal = AbortSignal.any([ending.signal, leaving.signal]);
+    const result = await client.contribute(delta, { trainedOn: version, signal });
+    if (result.kind === 'rejected') {
+      if (result.reason === 'task-finished') return true;
+      tell({ kind: 'rejected', device: number, reason: result.reason });
+      return false;
+    }
+    const { ctx, slot, costs } = result;
+    tell({ kind: 'accepted', device: number, round, trainedOn: version, ctx, slot, costs });
+  } catch (error) {
+    if (ending.signal.aborted || !leaving.signal.aborted) throw error;
+    await client.discard();
+    tell({ kind: 'dropped', device: number, step: leavesAt ?? '' });
+  } finally {
+    forget();
+  }
+  return false;
+}
+
+/** Exponential: devices come when they come. */
+function pause(chance: RandomStream): Promise<void> {
+  const ms = -Math.log(1 - chance.unit()) * work.pauseMs;
+  return sleep(ms, undefined, { signal: ending.signal }).catch(() => undefined);
+}

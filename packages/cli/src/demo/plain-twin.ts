@@ -1,0 +1,47 @@
+/**
+ * The same run without security: the same devices, seeds, staleness and buffers, with updates added in clear as floats.
+ * What differs from the secure run is quantisation alone, and what follows from it.
+ */
+import type { Samples, Trainer } from '@basa/learning';
+import { fedBuffStep, WeightedMean } from '@basa/learning';
+import type { Staleness } from '@basa/protocol';
+import { stalenessWeight } from '@basa/protocol';
+import type { AcceptedNews, TrainingChoice } from './fleet-messages.ts';
+import { trainingSeed } from './fleet-messages.ts';
+
+export interface TwinBuffer {
+  /** The version that the buffer was drawn with, and the accepted updates of its sum. */
+  readonly version: number;
+  readonly updates: readonly AcceptedNews[];
+}
+
+export interface PlainTwin {
+  readonly trainer: Trainer;
+  readonly initial: Float32Array;
+  readonly training: TrainingChoice;
+  readonly seed: number;
+  readonly staleness: Staleness;
+  /** Buffers in the order of the versions they made. */
+  readonly buffers: readonly TwinBuffer[];
+  samplesOf(device: number): Samples;
+}
+
+/** The parameters after the last buffer. */
+export function runPlainTwin(twin: PlainTwin): Float32Array {
+  const { trainer, training, seed, staleness } = twin;
+  const step = fedBuffStep(1);
+  const versions = [twin.initial];
+  for (const { version, updates } of twin.buffers) {
+    const mean = new WeightedMean(twin.initial.length);
+    for (const { device, round, trainedOn } of updates) {
+      const start = versions[trainedOn];
+      if (start === undefined) throw new Error(`an update of version ${trainedOn}, which is not made yet`);
+      const request = { start, samples: twin.samplesOf(device), seed: trainingSeed(seed, device, round), ...training };
+      mean.add(trainer.train(request).delta, stalenessWeight(staleness, Math.max(0, version - trainedOn)));
+    }
+    const next = (versions.at(-1) as Float32Array).slice();
+    step.applyInPlace(next, mean.take());
+    versions.push(next);
+  }
+  return versions.at(-1) as Float32Array;
+}

@@ -1,0 +1,60 @@
+import { describe, expect, it } from 'vitest';
+import { basa, lastLine } from './basa.ts';
+
+describe.concurrent('basa', () => {
+  it('without arguments lists its commands, and ends with the code of a wrong command line', async () => {
+    const { code, out } = await basa([]);
+    expect(code).toBe(2);
+    for (const name of ['demo', 'dev', 'server', 'authority', 'client', 'task create', 'keys enroll', 'inspect buffer'])
+      expect(out).toContain(`basa ${name}`);
+    expect((await basa(['--help'])).code).toBe(0);
+  });
+
+  it('says which command a typo probably meant', async () => {
+    const { code, errors } = await basa(['tsk', 'ls']);
+    expect(code).toBe(2);
+    expect(errors).toContain('there is no command "tsk ls" (did you mean "task ls"?)');
+  });
+
+  it('names an unknown flag and where its help is', async () => {
+    const { code, errors } = await basa(['demo', '--bufer', '3']);
+    expect(code).toBe(2);
+    expect(errors).toContain("Unknown option '--bufer'");
+    expect(errors).toContain('`basa demo --help`');
+  });
+
+  it('names a flag whose value cannot be', async () => {
+    const { code, errors } = await basa(['demo', '--buffer', 'ten']);
+    expect(code).toBe(2);
+    expect(errors).toContain('--buffer takes a whole number from 2 to 1024, got "ten"');
+  });
+
+  it('ends its output with one line of JSON even when it fails', async () => {
+    const { code, out } = await basa(['task', 'ls', '--json']);
+    expect(code).toBe(2);
+    expect(lastLine(out)).toEqual({ error: '--server is needed (or the variable BASA_SERVER)', exitCode: 2 });
+  });
+
+  it('says that nobody answers at an address', async () => {
+    const { code, errors } = await basa(['task', 'ls', '--server', 'http://127.0.0.1:9']);
+    expect(code).toBe(8);
+    expect(errors).toContain('http://127.0.0.1:9 does not answer');
+  });
+
+  it('refuses a service without its configuration with the names of the keys', async () => {
+    const { code, errors } = await basa(['server']);
+    expect(code).toBe(2);
+    expect(errors).toContain('dataFolder is missing');
+    expect(errors).toContain('authorityKey is missing');
+  });
+
+  it.each(['demo', 'dev', 'server', 'authority verify-log', 'client', 'task export', 'keys revoke'])(
+    '%s explains itself',
+    async (name) => {
+      const { code, out } = await basa([...name.split(' '), '--help']);
+      expect(code).toBe(0);
+      expect(out).toContain(`basa ${name}:`);
+      expect(out).toContain('--json');
+    },
+  );
+});

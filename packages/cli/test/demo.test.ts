@@ -1,0 +1,40 @@
+import { existsSync, mkdtempSync, readdirSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { basa, lastLine, start } from './basa.ts';
+
+const SMALL = ['--devices', '8', '--buffer', '4', '--drop', '10'];
+
+describe('the demo', () => {
+  it('trains with sealed updates as well as without security, and says what it cost', async () => {
+    const folder = mkdtempSync(join(tmpdir(), 'basa-demo-test-'));
+    const run = ['demo', ...SMALL, '--target', '99', '--buffers', '3', '--json', '--folder', folder];
+    const { code, out, errors } = await basa(run);
+    expect(errors).toContain('did not reach 99.0 %');
+    expect(code).toBe(1); // nobody reaches 99 % in three buffers
+    const result = lastLine(out) as Readonly<Record<string, number>>;
+    expect(result['buffers']).toBe(3);
+    expect(result['accepted']).toBeGreaterThanOrEqual(3 * 4 * 0.8 - 1);
+    expect(result['accuracy']).toBeGreaterThan(0.3);
+    expect(Math.abs((result['accuracy'] ?? 0) - (result['plainAccuracy'] ?? 1))).toBeLessThan(0.005);
+    // 7,850 masked words, four sealed seeds with commitments, and a little more.
+    expect(result['bytesPerContribution']).toBeGreaterThan(4 * 7850);
+    expect(result['bytesPerContribution']).toBeLessThan(4 * 7850 + 10_000);
+    expect(result['msPerContribution']).toBeGreaterThan(0);
+    expect(readdirSync(folder)).toEqual(expect.arrayContaining(['authority', 'server', 'devices', 'server.log']));
+  });
+
+  it('stopped by Ctrl-C stops its services and takes its folder away', async () => {
+    const demo = start(['demo', ...SMALL]);
+    const said = await demo.said('starting authority and server in ');
+    const [, folder = ''] = /server in (\S+) \.\.\./.exec(said) ?? [];
+    await demo.said('enrolling 8 devices');
+    expect(existsSync(join(folder, 'server'))).toBe(true);
+    demo.child.kill('SIGINT');
+    const { code, errors } = await demo.ended;
+    expect(errors).toContain('interrupted');
+    expect(code).toBe(130);
+    expect(existsSync(folder)).toBe(false);
+  });
+});

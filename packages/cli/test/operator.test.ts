@@ -1,0 +1,79 @@
+import { mkdtempSync, readFileSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { decodeSafetensors, logisticRegression } from '@basa/learning';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { runSnippet } from '../../../test/support/readme-snippet.ts';
+import type { Running } from './basa.ts';
+import { basa, lastLine, start } from './basa.ts';
+
+/** A first terminal with `basa dev`, and whatever a person types in a second one. */
+describe('with `basa dev` in one terminal, another', () => {
+  const folder = mkdtempSync(join(tmpdir(), 'basa-dev-test-'));
+  let dev: Running;
+  let environment: Record<string, string>;
+  const type = (...args: readonly string[]) => basa(args, environment);
+
+  beforeAll(async () => {
+    const ports = ['--server-port', '0', '--authority-port', '0'];
+    dev = start(['dev', '--folder', join(folder, 'data'), '--devices', '2', '--buffer', '3', ...ports]);
+    const said = await dev.said('Ctrl-C stops everything');
+    environment = Object.fromEntries([...said.matchAll(/export (\w+)=(\S+)/g)].map(([, name, value]) => [name, value]));
+  });
+  afterAll(async () => {
+    dev.child.kill('SIGINT');
+    expect((await dev.ended).code).toBe(0);
+  });
+
+  it('takes part as a device, twice with one identity only after the other', async () => {
+    const client = ['client', '--identity', join(folder, 'mine'), '--user', '7', '--json'];
+    const [first, second] = await Promise.all([type(...client, '--rounds', '2'), type(...client)]);
+    const ended = [first, second].sort((a, b) => (a.code ?? 0) - (b.code ?? 0));
+    expect(ended[0]?.code).toBe(0);
+    expect(lastLine(ended[0]?.out ?? '')).toMatchObject({ ended: 'rounds', rejected: 0 });
+    if (ended[1]?.code !== 0) expect(ended[1]?.errors).toMatch(/in use|another process/);
+  });
+
+  it('runs the twenty lines of the README as they are written', async () => {
+    const enrolled = lastLine((await type('keys', 'enroll', '--json')).out) as { tokens: string[] };
+    const device = { ...environment, BASA_ENROLMENT_TOKEN: enrolled.tokens[0] ?? '' };
+    const said = await runSnippet('README.md', { cwd: folder, environment: device });
+    expect(said).toMatch(/^accepted in slot [0-2], \d+ bytes uploaded\n1 contribution made\n$/);
+  });
+
+  it('shows, pauses, resumes and exports the task, and looks into a buffer', async () => {
+    const task = environment['BASA_TASK'] ?? '';
+    const shown = lastLine((await type('task', 'show', task, '--json')).out) as { versions: { ctx: string }[] };
+    const ctx = shown.versions.at(-1)?.ctx ?? '';
+    const buffer = await type('inspect', 'buffer', ctx);
+    expect(buffer.code === 0 || ctx.startsWith('0000')).toBe(true);
+    expect((await type('task', 'pause', task)).out).toContain('is paused');
+    expect((await type('task', 'pause', task, '--resume')).out).toContain('is running');
+    const file = join(folder, 'model.safetensors');
+    expect((await type('task', 'export', task, '--out', file)).code).toBe(0);
+    expect(decodeSafetensors(logisticRegression(), readFileSync(file)).length).toBe(7850);
+    expect((await type('task', 'export', task, '--out', 'model.txt')).errors).toContain('.safetensors or .npz');
+  });
+
+  it('creates a task of its own, enrols a device and revokes it', async () => {
+    const created = await type('task', 'create', '--name', 'mine', '--buffer', '4', '--versions', '5', '--json');
+    const { task } = lastLine(created.out) as { task: string };
+    const { tokens } = lastLine((await type('keys', 'enroll', '--task', task, '--json')).out) as { tokens: string[] };
+    expect(tokens).toHaveLength(1);
+    const key = '11'.repeat(32);
+    expect((await type('keys', 'enroll', '--task', task, '--device-key', key)).out).toContain('allowed');
+    expect((await type('keys', 'revoke', '--device-key', key)).errors).toContain('not enrolled');
+  });
+
+  it('verifies the log of the authority, and finds a changed byte', async () => {
+    const log = join(folder, 'log');
+    const good = await type('authority', 'verify-log', '--key', environment['BASA_AUTHORITY_KEY'] ?? '', '--save', log);
+    expect(good.out).toContain('the log is whole');
+    const bytes = readFileSync(log);
+    bytes[bytes.length >> 1] = (bytes[bytes.length >> 1] ?? 0) ^ 1;
+    writeFileSync(log, bytes);
+    const bad = await type('authority', 'verify-log', '--key', environment['BASA_AUTHORITY_KEY'] ?? '', '--file', log);
+    expect(bad.code).toBe(1);
+    expect(bad.out).toContain('NOT good');
+  });
+});

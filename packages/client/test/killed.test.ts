@@ -1,0 +1,25 @@
+/** A client process that is killed at a step, and started again on the same folder, contributes exactly once. */
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { expect, it } from 'vitest';
+import { deltaOf, optionsFor } from './support/connect.ts';
+import { accepted, startClient, startServices, temporaryFolder } from './support/setup.ts';
+
+const program = fileURLToPath(new URL('support/killed-client.ts', import.meta.url));
+
+it.each(['seat', 'deposit', 'key', 'mask', 'upload'])('killed at step %s', async (step) => {
+  const services = await startServices();
+  const identity = join(temporaryFolder(), 'device');
+  const settings = JSON.stringify({ ...optionsFor(services), identity, pieceBytes: 64 });
+  const flags = ['--import', 'tsx', '--conditions=@basa/source', program, settings, step];
+  const [, signal] = (await once(spawn(process.execPath, flags, { stdio: 'inherit' }), 'exit')) as [null, string];
+  expect(signal).toBe('SIGKILL');
+  const client = await startClient(services, { identity, pieceBytes: 64 });
+  expect(client.isInterrupted).toBe(step !== 'seat');
+  accepted(step === 'seat' ? await client.contribute(deltaOf(3), { trainedOn: 0 }) : await client.resume());
+  const slots = [...services.world.server.buffers.values()].flatMap((buffer) => buffer.slots);
+  expect(slots.filter(({ status }) => status === 'accepted')).toHaveLength(1);
+  expect(await client.contribute(deltaOf(3), { trainedOn: 0 })).toMatchObject({ reason: 'delta-committed' });
+});

@@ -1,0 +1,25 @@
+/** Answers with problem documents, whatever went wrong and wherever. */
+import type { Socket } from 'node:net';
+import type { ProblemDocument } from '@basa/protocol';
+import { PROBLEM_MEDIA_TYPE, problemDocument } from '@basa/protocol';
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import { problemOf } from './problem-of.ts';
+
+export function answerError(error: unknown, request: FastifyRequest, reply: FastifyReply): FastifyReply {
+  const document = problemOf(error);
+  if (document.status >= 500) request.log.error({ err: error }, document.title);
+  return sendProblem(reply, document);
+}
+
+/** What is no HTTP at all gets an answer as well, if its sender still listens. */
+export function answerBrokenRequest(_: Error, socket: Socket): void {
+  const body = JSON.stringify(problemDocument('malformed', { detail: 'the request could not be read' }));
+  const head = ['HTTP/1.1 400 Bad Request', `Content-Type: ${PROBLEM_MEDIA_TYPE}`, `Content-Length: ${body.length}`];
+  if (socket.writable) socket.write(`${[...head, 'Connection: close', '', body].join('\r\n')}`);
+  socket.destroy();
+}
+
+export function sendProblem(reply: FastifyReply, document: ProblemDocument): FastifyReply {
+  if (document.retryAfterMs !== undefined) reply.header('retry-after', Math.ceil(document.retryAfterMs / 1000));
+  return reply.code(document.status).type(PROBLEM_MEDIA_TYPE).send(JSON.stringify(document));
+}

@@ -1,0 +1,54 @@
+/** What a service can be told, and what holds where it is told nothing. */
+import type { LogOptions } from './logger.ts';
+import type { Operator } from './operators.ts';
+import type { RateLimit } from './token-buckets.ts';
+
+export interface ServiceOptions {
+  readonly title: string;
+  /** The public key that devices name when they sign. */
+  readonly audience: Uint8Array;
+  readonly clock: () => number;
+  readonly operators?: readonly Operator[];
+  readonly log?: LogOptions;
+  /** Origins of web pages that may ask; none by default. */
+  readonly corsOrigins?: readonly string[];
+  readonly tls?: { readonly key: string | Buffer; readonly cert: string | Buffer };
+  /** How many proxies before this service tell the address of the sender. */
+  readonly trustedProxies?: number;
+  readonly bodyLimitBytes?: number;
+  readonly requestTimeoutMs?: number;
+  readonly addressLimit?: RateLimit;
+  readonly deviceLimit?: RateLimit;
+  readonly maxSkewMs?: number;
+  readonly mostNonces?: number;
+  /** How long a stop waits for what is under way. */
+  readonly stopWithinMs?: number;
+}
+
+type Defaulted = Pick<
+  ServiceOptions,
+  | 'bodyLimitBytes'
+  | 'requestTimeoutMs'
+  | 'addressLimit'
+  | 'deviceLimit'
+  | 'maxSkewMs'
+  | 'mostNonces'
+  | 'stopWithinMs'
+  | 'trustedProxies'
+>;
+const DEFAULTS: Required<Defaulted> = {
+  bodyLimitBytes: 65_536,
+  requestTimeoutMs: 300_000,
+  addressLimit: { burst: 400, perSecond: 200 },
+  deviceLimit: { burst: 60, perSecond: 20 },
+  maxSkewMs: 300_000,
+  mostNonces: 1_000_000,
+  stopWithinMs: 10_000,
+  trustedProxies: 0,
+};
+
+export type ServiceSettings = ServiceOptions & Required<Defaulted>;
+
+export function settingsOf(options: ServiceOptions): ServiceSettings {
+  return { ...DEFAULTS, ...options };
+}

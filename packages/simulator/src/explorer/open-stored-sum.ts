@@ -1,0 +1,42 @@
+/** The sum of a granted buffer, from what the server has on disk and the keys of the close answer. */
+import { addInPlace, applyMasksInPlace, unpackVector } from '@basa/masking';
+import type { CloseAnswer, Deposit, SecureBuffer, Slot, SumVerdict } from '@basa/protocol';
+import { judgeSum, openingTerms, PREFIX_ELEMENTS, readBackups, uploadLayout } from '@basa/protocol';
+import type { Cast } from './cast.ts';
+import type { StoredBuffer } from './server-store.ts';
+
+export function openStoredSum(
+  { tools, sealings }: Cast,
+  { records, bodies }: StoredBuffer,
+  buffer: SecureBuffer,
+  { keys }: Pick<CloseAnswer, 'keys'>,
+): SumVerdict {
+  const { descriptor, ctx } = buffer;
+  const bodyOf = (slot: Slot): Uint8Array => bodies.get(slot) ?? new Uint8Array();
+  const layoutOf = (slot: Slot) => {
+    const header = buffer.slots[slot]?.header;
+    if (header === undefined) throw new Error('an accepted slot without a header');
+    return { header, layout: uploadLayout(descriptor, header, sealings.sealing) };
+  };
+  const opening = openingTerms({
+    suite: tools.suite,
+    sealing: sealings.sealing,
+    buffer,
+    keys,
+    deposits: records.flatMap((entry): Deposit[] => (entry.kind === 'deposited' ? [entry.deposit] : [])),
+    uploadOf: (slot) => {
+      const { header, layout } = layoutOf(slot);
+      return { header, backups: readBackups(bodyOf(slot), layout) };
+    },
+  });
+  if (opening.kind === 'cheated') return { kind: 'quarantine', why: `slot ${opening.slots} cheated` };
+  const total = new Uint32Array(descriptor.dimension + PREFIX_ELEMENTS);
+  for (const slot of buffer.accepted) {
+    const { layout } = layoutOf(slot);
+    const unpacked = unpackVector(bodyOf(slot).subarray(0, layout.vectorBytes), layout.elements, descriptor.modulus);
+    if (unpacked.kind === 'malformed') throw new Error(unpacked.problem);
+    addInPlace(total, unpacked.vector, descriptor.modulus, tools.kernel);
+  }
+  applyMasksInPlace(total, { modulus: descriptor.modulus, salt: ctx, terms: opening.terms }, tools);
+  return judgeSum(descriptor, total, buffer.accepted.length);
+}

@@ -1,0 +1,8 @@
+/** What was computed once is looked up. */
+export function remembered<Value>(table: Map<number, Value>, key: number, compute: () => Value): Value {
+  const known = table.get(key);
+  if (known !== undefined || table.has(key)) return known as Value;
+  const value = compute();
+  table.set(key, value);
+  return value;
+}

@@ -1,0 +1,22 @@
+/** The key request of a colluder for a slot that the server says is its own. */
+import type { DepositAnswer, KeyAnswer, KeyRequest, Refused } from '@basa/protocol';
+import { authorityMessages } from '@basa/protocol';
+import type { OracleUser } from './oracle-user.ts';
+import type { OracleWorld } from './oracle-world.ts';
+
+export function askAsEve(
+  world: OracleWorld,
+  eve: OracleUser,
+  { ticket, inbox }: DepositAnswer,
+  nonce: Uint8Array = world.serverBytes(16),
+): KeyAnswer | Refused {
+  const body: Omit<KeyRequest, 'signature'> = {
+    certificate: eve.certificate,
+    nonce,
+    ticket: world.signedTicket({ ...ticket, joinTag: world.tagOf(ticket.ctx, eve, nonce) }),
+    earlier: inbox.map(({ joinTag, root }) => ({ joinTag, root })),
+    ephemeralKey: world.serverBytes(32),
+  };
+  const { keyRequest } = authorityMessages(world.shape.bufferSize);
+  return world.issueKey({ ...body, signature: eve.signer.sign(keyRequest.statement(body)) });
+}

@@ -1,0 +1,124 @@
+/** Changes of the core that change nothing anybody could see, each with its reason: no test can notice them. */
+import type { Mutant } from './mutants.ts';
+
+interface Equivalent {
+  readonly file: string;
+  readonly before: string;
+  readonly after: string;
+  readonly why: string;
+}
+
+const EQUIVALENT: readonly Equivalent[] = [
+  {
+    file: 'authority/close.ts',
+    before: '!equalBytes(request.ctx, buffer.ctx)',
+    after: 'false',
+    why: 'the buffer was looked up by this ctx',
+  },
+  {
+    file: 'authority/close.ts',
+    before: 'deposits.length > descriptor.bufferSize',
+    after: 'false',
+    why: 'a longer list has no encoding, so nobody can have signed it',
+  },
+  {
+    file: 'authority/close.ts',
+    before: 'slot >= deposits.length',
+    after: '(slot > deposits.length)',
+    why: 'isAsRegistered refuses a slot without a deposit, for the same reason',
+  },
+  {
+    file: 'authority/close.ts',
+    before: 'accepted.some((slot) => slot >= deposits.length)',
+    after: 'accepted.every((slot) => slot >= deposits.length)',
+    why: 'isAsRegistered refuses a slot without a deposit, for the same reason',
+  },
+  {
+    file: 'authority/close.ts',
+    before: 'issued === undefined || deposit === undefined',
+    after: '(issued === undefined && deposit === undefined)',
+    why: 'listProblem has refused a slot without a deposit',
+  },
+  {
+    file: 'authority/head.ts',
+    before: 'branches.at(-1) ?? FIRST_BRANCH',
+    after: '(branches.at(-1) ?? undefined)',
+    why: 'there is always a branch',
+  },
+  {
+    file: 'authority/head.ts',
+    before: 'log.hashAt(sequence) ?? new Uint8Array(32)',
+    after: '(log.hashAt(sequence) ?? undefined)',
+    why: 'a log has the hash of its own length',
+  },
+  {
+    file: 'authority/head.ts',
+    before: 'branch < 0 || seen.sequence > sequence',
+    after: '(branch < 0 && seen.sequence > sequence)',
+    why: 'the hash of a log holds its branches: it differs wherever the branch does',
+  },
+  {
+    file: 'authority/head.ts',
+    before: 'branch < 0 || seen.sequence > sequence || own === undefined',
+    after: '(branch < 0 || seen.sequence > sequence && own === undefined)',
+    why: 'a log has no hash beyond its length: both say the same',
+  },
+  {
+    file: 'authority/buffer.ts',
+    before: 'entry.entry.version > 0',
+    after: '(entry.entry.version >= 0)',
+    why: 'version 0 names no buffer',
+  },
+  {
+    file: 'attribute-authority.ts',
+    before: 'this.#logHashes.at(-1) ?? EMPTY_LOG_HASH',
+    after: '(this.#logHashes.at(-1) ?? undefined)',
+    why: 'there is always a hash',
+  },
+  {
+    file: 'attribute-authority.ts',
+    before: 'closeBy < least',
+    after: '(closeBy <= least)',
+    why: 'the least of two equal numbers is either',
+  },
+  {
+    file: 'authority/issue-key.ts',
+    before: 'no.slots ?? []',
+    after: '(no.slots ?? undefined)',
+    why: 'a contradiction always names its slots',
+  },
+  {
+    file: 'server/void-edges.ts',
+    before: 'size === 0',
+    after: 'false',
+    why: 'no slots touch no edge: the next line says so',
+  },
+  {
+    file: 'authority/buffer.ts',
+    before: 'entry.entry.version > 0',
+    after: 'true',
+    why: 'version 0 names no buffer',
+  },
+  {
+    file: 'authority/head.ts',
+    before: 'branch < 0 || seen.sequence > sequence || own === undefined || !equalBytes(own, seen.hash)',
+    after: '(branch < 0 || seen.sequence > sequence || own === undefined && !equalBytes(own, seen.hash))',
+    why: 'a log has no hash beyond its length alone, and that was asked before',
+  },
+  {
+    file: 'server/void-edges.ts',
+    before: 'edges.length > size * edges.filter((edge) => edge.includes(busiest)).length',
+    after: 'false',
+    why: 'it only spares a search that finds nothing',
+  },
+  {
+    file: 'server/void-edges.ts',
+    before: 'edges.filter((edge) => edge.includes(busiest))',
+    after: 'edges',
+    why: 'it only spares a search that finds nothing',
+  },
+];
+
+export function isEquivalent(file: string, { before, after }: Mutant): boolean {
+  return EQUIVALENT.some((one) => file.endsWith(one.file) && one.before === before && one.after === after);
+}

@@ -1,0 +1,137 @@
+/**
+ * What stands in for Vitest where mutants are judged: it collects the tests and runs them once to see in which of them a
+ * mutant would ever give another value than the original; the others run alike with it and without. Then it wakes one
+ * mutant at a time and runs the tests in which it makes a difference, quick ones first, up to the first that fails.
+ */
+import { existsSync, readFileSync, writeFileSync } from 'node:fs';
+import { format } from 'node:util';
+import { chai, JestAsymmetricMatchers, JestChaiExpect, JestExtend } from '@vitest/expect';
+
+chai.use(JestExtend);
+chai.use(JestChaiExpect);
+chai.use(JestAsymmetricMatchers);
+export const expect = chai.expect;
+
+interface Test {
+  readonly name: string;
+  readonly body: () => unknown;
+}
+
+const tests: Test[] = [];
+const path: string[] = [];
+
+type Body = (...row: never[]) => unknown;
+
+function eachOf(one: (name: string, body: () => unknown) => void) {
+  return (rows: readonly unknown[]) => (name: string, body: Body) => {
+    for (const row of rows) {
+      const values = (Array.isArray(row) ? row : [row]) as never[];
+      one(format(name, ...values), () => body(...values));
+    }
+  };
+}
+
+function addSuite(name: string, body: () => unknown): void {
+  path.push(name);
+  body();
+  path.pop();
+}
+
+function addTest(name: string, body: () => unknown): void {
+  tests.push({ name: [...path, name].join(' > '), body });
+}
+
+export const describe = Object.assign(addSuite, { each: eachOf(addSuite) });
+export const it = Object.assign(addTest, { each: eachOf(addTest) });
+
+let awake = -1;
+/** Mutants that gave another value in this test; undefined once all tests are known. */
+let different: Set<number> | undefined = new Set();
+
+/** Asked by the switched sources. Expressions of the core have no effect of their own, so both may be evaluated. */
+function mutated<Value>(number: number, mutant: () => Value, original: () => Value): Value {
+  if (different === undefined) return number === awake ? mutant() : original();
+  const value = original();
+  if (!different.has(number) && !isSame(mutant, value)) different.add(number);
+  return value;
+}
+Object.assign(globalThis, { mutated });
+
+function isSame<Value>(mutant: () => Value, value: Value): boolean {
+  try {
+    const other = mutant();
+    if (Array.isArray(other) && Array.isArray(value))
+      return other.length === value.length && other.every((item, n) => item === value[n]);
+    return other === value;
+  } catch {
+    return false;
+  }
+}
+
+interface Coverage {
+  readonly tests: readonly { readonly ms: number; readonly mutants: readonly number[] }[];
+}
+
+export interface JudgedMutant {
+  readonly mutant: number;
+  /** The test that fails, or null where none does. */
+  readonly noticedBy: string | null;
+  /** Tests in which it makes a difference. */
+  readonly asked: number;
+}
+
+/** Judges the mutants, one line of output for each as soon as it is known. */
+export async function judgeMutants(mutants: readonly number[], coverageFile: string): Promise<void> {
+  const coverage: Coverage = existsSync(coverageFile)
+    ? JSON.parse(readFileSync(coverageFile, 'utf8'))
+    : { tests: await coverageOfTests() };
+  writeFileSync(coverageFile, JSON.stringify(coverage));
+  different = undefined;
+  const order = coverage.tests.map((_, n) => n).sort((a, b) => msOf(coverage, a) - msOf(coverage, b));
+  for (const mutant of mutants) {
+    const relevant = order.filter((n) => coverage.tests[n]?.mutants.includes(mutant));
+    const failing = await firstFailing(mutant, relevant);
+    say({ mutant, noticedBy: failing?.name ?? null, asked: relevant.length });
+  }
+}
+
+async function coverageOfTests(): Promise<Coverage['tests']> {
+  const seen: Coverage['tests'][number][] = [];
+  for (const { name, body } of tests) {
+    different = new Set();
+    const began = performance.now();
+    try {
+      await body();
+    } catch (error) {
+      throw new Error(`"${name}" fails without any change`, { cause: error });
+    }
+    seen.push({ ms: performance.now() - began, mutants: [...different] });
+    say({ test: seen.length, of: tests.length });
+  }
+  return seen;
+}
+
+async function firstFailing(mutant: number, relevant: readonly number[]): Promise<Test | undefined> {
+  awake = mutant;
+  try {
+    for (const n of relevant) {
+      const test = tests[n] as Test;
+      try {
+        await test.body();
+      } catch {
+        return test;
+      }
+    }
+  } finally {
+    awake = -1;
+  }
+  return undefined;
+}
+
+function msOf(coverage: Coverage, test: number): number {
+  return coverage.tests[test]?.ms ?? 0;
+}
+
+function say(line: object): void {
+  process.stdout.write(`${JSON.stringify(line)}\n`);
+}

@@ -1,0 +1,140 @@
+/** The authority closes a buffer once, with a set it can vouch for; everything else is refused and changes nothing. */
+import type { CloseRequest, Slot, UploadHeader } from '@basa/protocol';
+import { authorityMessages, closeRequestOf, millis } from '@basa/protocol';
+import type { FederationDevice } from '@basa/simulator';
+import { CLOSE_MS, granted, OPEN_MS, reasonOf } from '@basa/simulator';
+import { describe, expect, it } from 'vitest';
+import { atClose, closed } from '../support/at-close.ts';
+
+const messages = authorityMessages(4);
+
+describe('a close', () => {
+  it('releases the self key of every accepted slot, edge and drop of every other, never both of one', () => {
+    const { world, request } = atClose();
+    const { keys, outcome } = granted(closed(world, request));
+    expect(keys.map(({ slot, role }) => `${role} ${slot}`)).toEqual(['self 0', 'self 1', 'self 2', 'edge 3', 'drop 3']);
+    expect(outcome.accepted.map(({ slot }) => slot)).toEqual([0, 1, 2]);
+  });
+
+  it('is final: asked again with another set, the recorded set and its keys are answered', () => {
+    const { world, request } = atClose();
+    const first = granted(closed(world, request));
+    const records = world.authority.log.length;
+    const again = granted(
+      closed(world, request, { accepted: request.accepted.slice(1), headers: request.headers.slice(1) }),
+    );
+    expect(again).toEqual(first);
+    expect(world.authority.log.length).toBe(records);
+  });
+
+  const [flipped, zero] = [
+    (bytes: Uint8Array) => bytes.map((byte, i) => (i ? byte : byte ^ 1)) as never,
+    new Uint8Array(64),
+  ];
+  const withDeposit = (request: CloseRequest, slot: number, change: object) => ({
+    deposits: request.deposits.map((deposit, n) => (n === slot ? { ...deposit, ...change } : deposit)),
+  });
+  const withHeader = (request: CloseRequest, n: number, change: Partial<UploadHeader>) => ({
+    headers: request.headers.map((header, m) => (m === n ? { ...header, ...change } : header)),
+  });
+  const refusals: [string, string, (request: CloseRequest) => Partial<CloseRequest>][] = [
+    ['too few slots', 'too-few', (r) => ({ accepted: r.accepted.slice(0, 1), headers: r.headers.slice(0, 1) })],
+    ['a header missing', 'close-mismatch', (r) => ({ headers: r.headers.slice(1) })],
+    ['an accepted slot that is not listed', 'close-mismatch', (r) => ({ deposits: r.deposits.slice(0, 2) })],
+    ['one user in two slots', 'duplicate-user', (r) => withDeposit(r, 3, { user: r.deposits[0]?.user })],
+    [
+      'another nonce in the last accepted slot',
+      'close-mismatch',
+      (r) => withDeposit(r, 2, { nonce: flipped(r.deposits[2]?.nonce as Uint8Array) }),
+    ],
+    [
+      'another root in the last accepted slot',
+      'close-mismatch',
+      (r) => withDeposit(r, 2, { root: flipped(r.deposits[2]?.root as Uint8Array) }),
+    ],
+    ['a deposit signature that does not verify', 'close-mismatch', (r) => withDeposit(r, 1, { signature: zero })],
+    ['another root', 'close-mismatch', (r) => withDeposit(r, 0, { root: flipped(r.deposits[0]?.root as Uint8Array) })],
+    ['a header without its signature', 'close-mismatch', (r) => withHeader(r, 2, { signature: zero })],
+    [
+      'a header stripped of its view',
+      'close-mismatch',
+      (r) => withHeader(r, 2, { view: flipped(r.headers[2]?.view as Uint8Array) }),
+    ],
+    ['a header of another slot', 'close-mismatch', (r) => withHeader(r, 2, { slot: 1 as Slot })],
+    [
+      'a slot whose key was never issued',
+      'close-mismatch',
+      (r) => ({ accepted: [...r.accepted.slice(0, 2), 3 as Slot] }),
+    ],
+  ];
+  it.each(refusals)('with %s is refused (%s), records nothing and can be asked again rightly', (_, reason, change) => {
+    const { world, request } = atClose();
+    const records = world.authority.log.length;
+    expect(reasonOf(closed(world, request, change(request)))).toBe(reason);
+    expect(world.authority.log.length).toBe(records);
+    granted(closed(world, request));
+  });
+
+  /** The request with other voids in the header of slot 2, signed by its device. */
+  function withVoids({ devices, request }: ReturnType<typeof atClose>, voids: readonly Slot[]) {
+    const header = { ...(request.headers[2] as UploadHeader), voids };
+    const signature = (devices[2] as FederationDevice).signer.sign(messages.uploadHeader.statement(header));
+    return withHeader(request, 2, { ...header, signature });
+  }
+
+  it('with a void edge between two accepted slots is refused, and names them', () => {
+    const scene = atClose();
+    expect(closed(scene.world, scene.request, withVoids(scene, [0 as Slot]))).toMatchObject({
+      reason: 'void-edge',
+      slots: [0, 2],
+    });
+  });
+
+  it('with a void edge to a slot left out beside one to an accepted slot names the accepted ones', () => {
+    const scene = atClose();
+    const { headers } = withVoids(scene, [0, 1] as Slot[]);
+    const no = closed(scene.world, scene.request, { accepted: [1, 2] as Slot[], headers: headers.slice(1) });
+    expect(no).toMatchObject({ reason: 'void-edge', slots: [1, 2] });
+  });
+
+  it('with a slot that calls itself void is no close of these slots', () => {
+    const scene = atClose();
+    expect(closed(scene.world, scene.request, withVoids(scene, [2 as Slot]))).toMatchObject({
+      reason: 'close-mismatch',
+      slots: [2],
+    });
+  });
+
+  it('with a slot whose key was never issued is refused', () => {
+    const { world, ctx } = atClose();
+    const late = world.server.drawBuffer();
+    const devices = [world.device(), world.device()];
+    for (const device of devices) device.contribute('deposit');
+    const { signature: _, ...done } = granted(closeRequestOf(world.server.ports, world.server.buffer(ctx)));
+    const { slots } = world.server.buffer(late);
+    const deposits = slots.map(({ user, nonce, ticket, depositSignature }) => ({
+      user,
+      nonce,
+      root: ticket.root,
+      signature: depositSignature,
+    }));
+    const request = { ctx: late, deposits, accepted: [0, 1] as Slot[], headers: done.headers.slice(0, 2) };
+    expect(closed(world, { ...request, signature: zero })).toMatchObject({ reason: 'close-mismatch', slots: [0, 1] });
+  });
+
+  it('not signed by the server of the descriptor is refused', () => {
+    const { world, request } = atClose();
+    expect(reasonOf(world.authority.close(messages.closeRequest.encode({ ...request, signature: zero })))).toBe(
+      'server-unknown',
+    );
+  });
+
+  it('after closeBy is too late: the buffer is aborted for ever, and that is on disk before the no', () => {
+    const { world, ctx, request } = atClose();
+    world.now = millis(world.now + OPEN_MS + CLOSE_MS);
+    expect(reasonOf(closed(world, request))).toBe('buffer-over');
+    expect(world.authority.records.at(-1)).toEqual({ kind: 'buffer-aborted', ctx });
+    expect(world.authority.outcome(ctx).status).toBe('aborted');
+    expect(reasonOf(closed(world, request))).toBe('buffer-over');
+  });
+});

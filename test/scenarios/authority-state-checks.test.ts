@@ -1,0 +1,166 @@
+/** The authority refuses what it does not know, writes nothing twice, and gives up exactly what is overdue or lost. */
+
+import { DecodeError } from '@basa/masking';
+import type { CertificateBody, Ctx, TaskId } from '@basa/protocol';
+import { bufferRequestCodec, decodeAuthorityRecord, millis, modelAppendCodec } from '@basa/protocol';
+import { CLOSE_MS, granted, OPEN_MS, reasonOf } from '@basa/simulator';
+import { describe, expect, it } from 'vitest';
+import { atClose, closed } from '../support/at-close.ts';
+import { nodeFederation } from '../support/tools.ts';
+
+const nobody = new Uint8Array(32).fill(9);
+
+describe('what the authority does not know', () => {
+  it('as a task gets no certificate, no buffer and no model', () => {
+    const world = nodeFederation({ bufferSize: 2 });
+    const { core } = world.authority;
+    const { signer } = world.server.ports;
+    const task = nobody as TaskId;
+    const body: CertificateBody = { task, deviceKey: nobody, notAfter: millis(10 ** 9) };
+    expect(reasonOf(core.enrol(body).answer)).toBe('task-unknown');
+    const draw = { task, nonce: new Uint8Array(16) };
+    const request = { ...draw, signature: signer.sign(bufferRequestCodec.statement(draw)) };
+    const fresh = { bufferId: new Uint8Array(16), sealingKey: world.sealings.issuer.publicKey };
+    expect(reasonOf(core.drawBuffer(request, fresh, world.now).answer)).toBe('task-unknown');
+    const append = { task, version: 0, modelHash: nobody, ctx: new Uint8Array(32) as Ctx };
+    const signature = signer.sign(modelAppendCodec.statement(append));
+    expect(core.appendModel({ ...append, signature }).answer).toMatchObject({ reason: 'task-unknown' });
+  });
+
+  it('as a buffer is refused, whoever asks', () => {
+    const { world, request } = atClose();
+    expect(closed(world, request, { ctx: nobody as Ctx })).toMatchObject({ reason: 'buffer-unknown' });
+    expect(world.authority.outcome(nobody as Ctx).status).toBe('unknown');
+  });
+
+  it('as a device cannot be revoked', () => {
+    const world = nodeFederation({ bufferSize: 2 });
+    expect(reasonOf(world.authority.core.revoke(nobody as never, world.now).answer)).toBe('not-enrolled');
+  });
+});
+
+describe('what is said twice', () => {
+  it('is written once: a task, a device, a revocation', () => {
+    const world = nodeFederation({ bufferSize: 2 });
+    const device = world.device();
+    const { core } = world.authority;
+    expect(core.createTask(world.policy)).toMatchObject({ records: [], answer: { task: world.task } });
+    const { signature: _, ...body } = device.certificate;
+    expect(core.enrol(body)).toMatchObject({ records: [], answer: device.certificate });
+    expect(core.enrol({ ...body, notAfter: millis(body.notAfter + 1) }).records).toHaveLength(1);
+    core.discard();
+    expect(world.authority.persist(core.revoke(device.user, world.now))).toEqual({ kind: 'revoked' });
+    expect(core.revoke(device.user, world.now)).toMatchObject({ records: [], answer: { kind: 'revoked' } });
+    expect(reasonOf(core.enrol(body).answer)).toBe('revoked');
+  });
+});
+
+describe('a second task', () => {
+  /** Another policy of the same server, with no model yet. */
+  function withSecondTask() {
+    const scene = atClose();
+    const { world } = scene;
+    const { core } = world.authority;
+    const created = world.authority.persist(core.createTask({ ...world.policy, name: Uint8Array.of(2) }));
+    const { task } = granted(created);
+    const { signer } = world.server.ports;
+    const appended = (version: number, ctx: Ctx) => {
+      const body = { task, version, modelHash: new Uint8Array(32), ctx };
+      return core.appendModel({ ...body, signature: signer.sign(modelAppendCodec.statement(body)) });
+    };
+    return { ...scene, core, task, signer, appended };
+  }
+
+  it('draws no buffer before its first model, which comes from none', () => {
+    const { world, core, task, signer, ctx, appended } = withSecondTask();
+    const body = { task, nonce: new Uint8Array(16) };
+    const request = { ...body, signature: signer.sign(bufferRequestCodec.statement(body)) };
+    const fresh = { bufferId: new Uint8Array(16), sealingKey: world.sealings.issuer.publicKey };
+    expect(reasonOf(core.drawBuffer(request, fresh, world.now).answer)).toBe('model-not-logged');
+    const almostNone = new Uint8Array(32).fill(1, 31) as Ctx;
+    for (const source of [ctx, almostNone]) expect(reasonOf(appended(0, source).answer)).toBe('buffer-unknown');
+    granted(world.authority.persist(appended(0, new Uint8Array(32) as Ctx)));
+    expect(core.drawBuffer(request, fresh, world.now).records).toHaveLength(1);
+  });
+
+  it('makes no model of a buffer of the first', () => {
+    const { world, ctx, request, appended } = withSecondTask();
+    granted(world.authority.persist(appended(0, new Uint8Array(32) as Ctx)));
+    granted(closed(world, request));
+    expect(reasonOf(appended(1, ctx).answer)).toBe('buffer-unknown');
+  });
+});
+
+describe('a record', () => {
+  it('of no kind, or of none that there is, is a decode error', () => {
+    expect(() => decodeAuthorityRecord(new Uint8Array(2))).toThrow(DecodeError);
+    expect(() => decodeAuthorityRecord(new Uint8Array(40).fill(255))).toThrow(DecodeError);
+  });
+});
+
+describe('what is overdue', () => {
+  /** Three buffers: one closed, one overdue, one drawn later. */
+  function atTick() {
+    const scene = atClose();
+    const { world, request } = scene;
+    world.now = millis(world.now + 100);
+    const overdue = world.server.drawBuffer();
+    granted(closed(world, request));
+    world.now = millis(world.now + 100);
+    const later = world.server.drawBuffer();
+    world.now = millis(world.now + 100);
+    const last = world.server.drawBuffer();
+    return { ...scene, overdue, later, last };
+  }
+
+  it('is aborted by a tick, which says when to come again; what is closed or has time is left alone', () => {
+    const { world, overdue, later } = atTick();
+    const { core } = world.authority;
+    const closeBy = (ctx: Ctx) => core.buffer(ctx)?.descriptor.closeBy ?? 0;
+    expect(core.tick(world.now)).toMatchObject({ records: [], answer: { nextAt: closeBy(overdue) } });
+    const step = core.tick(millis(closeBy(overdue)));
+    expect(step.records).toEqual([{ kind: 'buffer-aborted', ctx: overdue }]);
+    expect(step.events).toEqual([{ kind: 'buffer-aborted', ctx: overdue }]);
+    expect(step.answer).toEqual({ nextAt: closeBy(later) });
+  });
+
+  it('is aborted once, and a closed buffer never', () => {
+    const { world, ctx } = atTick();
+    world.now = millis(world.now + OPEN_MS + CLOSE_MS);
+    const step = world.authority.core.tick(world.now);
+    expect(step).toMatchObject({ answer: { nextAt: undefined } });
+    expect(step.records).toHaveLength(3);
+    world.authority.persist(step);
+    expect(world.authority.core.tick(world.now).records).toEqual([]);
+    expect(world.authority.outcome(ctx).status).toBe('closed');
+  });
+
+  it('in a log that was rolled back is given up if it was open, and stays closed if it was closed', () => {
+    const { world, ctx, overdue, later, last } = atTick();
+    const { core } = world.authority;
+    const step = core.start(undefined, new Uint8Array(16).fill(1));
+    expect(step.records.slice(0, -1)).toEqual(
+      [overdue, later, last].map((lost) => ({ kind: 'buffer-unknown', ctx: lost })),
+    );
+    expect(step.events).toEqual([
+      ...[overdue, later, last].map((lost) => ({ kind: 'buffer-unknown', ctx: lost })),
+      { kind: 'authority-rolled-back', givenUp: 3 },
+    ]);
+    world.authority.persist(step);
+    expect(world.authority.outcome(ctx).status).toBe('closed');
+    expect(world.authority.outcome(overdue).status).toBe('unknown');
+  });
+});
+
+describe('an epoch whose keys are gone', () => {
+  it('closes nothing and issues nothing any more', () => {
+    const { world, request } = atClose();
+    const device = world.device();
+    device.contribute('deposit');
+    Object.assign(world.authority.ports, { issuerFor: () => undefined });
+    const records = world.authority.log.length;
+    expect(reasonOf(closed(world, request))).toBe('buffer-over');
+    expect(reasonOf(world.authority.issueKey(device.keyRequestBytes()))).toBe('buffer-not-open');
+    expect(world.authority.log.length).toBe(records);
+  });
+});

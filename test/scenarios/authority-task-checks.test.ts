@@ -1,0 +1,90 @@
+/** Tasks and the model log are the authority's word: one policy, one model a version. */
+import type { ModelAppend, TaskPolicy } from '@basa/protocol';
+import { bufferRequestCodec, modelAppendCodec } from '@basa/protocol';
+import type { Federation } from '@basa/simulator';
+import { granted, reasonOf } from '@basa/simulator';
+import { describe, expect, it } from 'vitest';
+import { atClose, closed } from '../support/at-close.ts';
+import { nodeFederation } from '../support/tools.ts';
+
+describe('the model log', () => {
+  function appended(
+    world: Federation,
+    body: Omit<ModelAppend, 'signature' | 'task'>,
+    signer = world.server.ports.signer,
+  ) {
+    const whole = { ...body, task: world.task };
+    return world.authority.appendModel(
+      modelAppendCodec.encode({ ...whole, signature: signer.sign(modelAppendCodec.statement(whole)) }),
+    );
+  }
+
+  it('takes one hash per version, the next version only, from a closed buffer that made none, signed by the server', () => {
+    const { world, ctx, request } = atClose();
+    const modelHash = new Uint8Array(32).fill(1);
+    const next = { version: 1, modelHash, ctx };
+    expect(reasonOf(appended(world, next))).toBe('buffer-not-closed');
+    granted(closed(world, request));
+    expect(reasonOf(appended(world, { ...next, version: 2 }))).toBe('wrong-version');
+    expect(reasonOf(appended(world, { ...next, ctx: new Uint8Array(32) as never }))).toBe('buffer-unknown');
+    expect(reasonOf(appended(world, next, world.signer()))).toBe('server-unknown');
+    const entry = granted(appended(world, next));
+    expect(appended(world, next)).toEqual(entry);
+    expect(reasonOf(appended(world, { ...next, modelHash: new Uint8Array(32) }))).toBe('other-model');
+    expect(reasonOf(appended(world, { ...next, version: 2 }))).toBe('buffer-used');
+    const first = {
+      version: 0,
+      modelHash: world.server.ports.suite.sha256(Uint8Array.of(0)),
+      ctx: new Uint8Array(32) as never,
+    };
+    expect(appended(world, first)).toMatchObject({ version: 0 });
+    expect(reasonOf(appended(world, { ...first, ctx }))).toBe('other-model');
+  });
+});
+
+describe('a task', () => {
+  it('whose sums could wrap is refused with a sentence that says what to change', () => {
+    expect(() => nodeFederation({ bufferSize: 4000, modulus: { kind: 'ring', bits: 12 } })).toThrow();
+    const world = nodeFederation({ bufferSize: 4 });
+    const step = world.authority.core.createTask({ ...world.policy, level: 2 ** 31, clip: 100 });
+    expect(step.answer).toMatchObject({ reason: 'policy-invalid', detail: expect.stringContaining('could wrap') });
+  });
+
+  it.each<Partial<TaskPolicy>>([
+    { bufferSize: 1 },
+    { bufferSize: 70_000 },
+    { minimum: 1 },
+    { minimum: 5 },
+    { dimension: 0 },
+    { name: new Uint8Array(100) },
+    { staleness: { kind: 'polynomial', exponent: -1 } },
+    { openMs: 2 ** 40 },
+  ])('with %o is refused', (change) => {
+    const world = nodeFederation({ bufferSize: 4 });
+    expect(reasonOf(world.authority.core.createTask({ ...world.policy, ...change }).answer)).toBe('policy-invalid');
+  });
+
+  it("starts its log from no buffer: version 0 cannot use up another task's sum", () => {
+    const { world, ctx, request } = atClose();
+    granted(closed(world, request));
+    const policy = { ...world.policy, name: new Uint8Array(1) };
+    const { task } = granted(world.authority.persist(world.authority.core.createTask(policy)));
+    const body = { task, version: 0, modelHash: new Uint8Array(32), ctx };
+    const { signer } = world.server.ports;
+    const append = { ...body, signature: signer.sign(modelAppendCodec.statement(body)) };
+    expect(reasonOf(world.authority.appendModel(modelAppendCodec.encode(append)))).toBe('buffer-unknown');
+  });
+
+  it('gives the same buffer for the same nonce, and none to a stranger', () => {
+    const world = nodeFederation({ bufferSize: 4 });
+    const body = { task: world.task, nonce: new Uint8Array(16) };
+    const fresh = () => ({ bufferId: world.randomBytes(16), sealingKey: new Uint8Array() });
+    const { signer } = world.server.ports;
+    const draw = (by = signer) => {
+      const request = { ...body, signature: by.sign(bufferRequestCodec.statement(body)) };
+      return world.authority.persist(world.authority.core.drawBuffer(request, fresh(), world.now));
+    };
+    expect(draw()).toEqual(draw());
+    expect(reasonOf(draw(world.signer()))).toBe('server-unknown');
+  });
+});

@@ -1,0 +1,200 @@
+/** A buffer is decided once: what each decision may follow, whose word it needs, and what becomes of its updates. */
+import type { CloseAnswer, Ctx, JoinTag, Outcome, SecureBuffer, Slot } from '@basa/protocol';
+import {
+  authorityMessages,
+  closeRequestOf,
+  fateOf,
+  freezeBuffer,
+  judgeSum,
+  millis,
+  outcomeCodec,
+  recordAbort,
+  recordGrant,
+  recordIncluded,
+  recordQuarantine,
+} from '@basa/protocol';
+import { granted, reasonOf } from '@basa/simulator';
+import { describe, expect, it } from 'vitest';
+import { atClose, closed } from '../support/at-close.ts';
+
+const STATUSES = ['filling', 'frozen', 'granted', 'included', 'quarantined', 'aborted', 'unknown'] as const;
+type Status = (typeof STATUSES)[number];
+
+/** One buffer, whose fourth slot never uploaded, in each of its states, and the authority's signature on anything. */
+function everyState() {
+  const { world, ctx, request } = atClose();
+  const { ports } = world.server;
+  const { signer } = world.authority.ports;
+  const frozen = world.server.buffer(ctx);
+  const answer = granted(closed(world, request));
+  const outcome = (status: Outcome['status'], change: Partial<Outcome> = {}): Outcome => {
+    const body = { ctx, status, accepted: [], ...change };
+    return { ...body, signature: signer.sign(outcomeCodec.statement(body)) };
+  };
+  const grant = recordGrant(ports, frozen, answer).state;
+  const states: Record<Status, SecureBuffer> = {
+    filling: { ...frozen, status: 'filling', accepted: [] },
+    frozen,
+    granted: grant,
+    included: recordIncluded(grant, 1).state,
+    quarantined: recordQuarantine(grant, 'a test', [0]).state,
+    aborted: recordAbort(ports, frozen, outcome('aborted')).state,
+    unknown: recordAbort(ports, grant, outcome('unknown')).state,
+  };
+  const steps = {
+    freeze: (buffer: SecureBuffer) => freezeBuffer(buffer, 'stalled', world.now),
+    ask: (buffer: SecureBuffer) => ({ answer: closeRequestOf(ports, buffer), records: [] }),
+    grant: (buffer: SecureBuffer) => recordGrant(ports, buffer, answer),
+    include: (buffer: SecureBuffer) => recordIncluded(buffer, 1),
+    quarantine: (buffer: SecureBuffer) => recordQuarantine(buffer, 'a test', [0]),
+    abort: (buffer: SecureBuffer) => recordAbort(ports, buffer, outcome('aborted')),
+    lose: (buffer: SecureBuffer) => recordAbort(ports, buffer, outcome('unknown')),
+    hope: (buffer: SecureBuffer) => recordAbort(ports, buffer, outcome('open')),
+  };
+  return { world, ctx, ports, signer, answer, outcome, states, steps };
+}
+
+type Step = keyof ReturnType<typeof everyState>['steps'];
+
+/** `+` is written down, `=` changes nothing, anything else is the reason of a refusal. */
+function wordFor(step: object): string {
+  const { answer, records } = step as { answer: object; records: readonly object[] };
+  if ('kind' in answer && answer.kind === 'refused') return reasonOf(answer);
+  return records.length > 0 ? '+' : '=';
+}
+
+describe('a decision', () => {
+  const [no, late] = ['not-frozen', 'already-decided'];
+  const table: [Status, Partial<Record<Step, string>>][] = [
+    ['filling', { freeze: '+', ask: no, grant: no, include: late, quarantine: late, abort: '+', lose: '+' }],
+    ['frozen', { freeze: '=', ask: '=', grant: '+', include: late, quarantine: late, abort: '+', lose: '+' }],
+    ['granted', { freeze: '=', ask: '=', grant: '=', include: '+', quarantine: '+', abort: late, lose: '+' }],
+    ['included', { freeze: '=', ask: '=', grant: '=', include: '=', quarantine: late, abort: late, lose: late }],
+    ['quarantined', { freeze: '=', ask: '=', grant: '=', include: late, quarantine: '=', abort: late, lose: late }],
+    ['aborted', { freeze: late, ask: no, grant: no, include: late, quarantine: late, abort: '=', lose: '=' }],
+    ['unknown', { freeze: late, ask: no, grant: no, include: late, quarantine: late, abort: '=', lose: '=' }],
+  ];
+  it.each(table)('on a buffer that is %s is written, said before, or refused', (status, expected) => {
+    const { states, steps } = everyState();
+    expect(states[status].status).toBe(status);
+    const found = (Object.keys(expected) as Step[]).map((name) => [name, wordFor(steps[name](states[status]))]);
+    expect(Object.fromEntries(found)).toEqual(expected);
+  });
+
+  it('that is said before is answered as it was decided', () => {
+    const { states, steps } = everyState();
+    expect(steps.abort(states.unknown)).toMatchObject({ answer: { kind: 'unknown' } });
+    expect(steps.lose(states.aborted)).toMatchObject({ answer: { kind: 'aborted' } });
+    expect(steps.freeze(states.granted)).toMatchObject({ answer: { accepted: [0, 1, 2] } });
+  });
+
+  it('to abort needs the word of the authority about this buffer, and one that decides', () => {
+    const { states, steps, outcome, ports } = everyState();
+    expect(wordFor(steps.hope(states.frozen))).toBe('outcome-undecided');
+    const another = outcome('aborted', { ctx: new Uint8Array(32) as Ctx });
+    expect(wordFor(recordAbort(ports, states.frozen, another))).toBe('outcome-invalid');
+    const unsigned = { ...outcome('aborted'), signature: new Uint8Array(64) };
+    expect(wordFor(recordAbort(ports, states.frozen, unsigned))).toBe('outcome-invalid');
+  });
+
+  it.each<[string, (outcome: Outcome) => Partial<Outcome>]>([
+    ['another buffer', () => ({ ctx: new Uint8Array(32) as Ctx })],
+    ['a buffer that is not closed', () => ({ status: 'open' })],
+    ['fewer slots', ({ accepted }) => ({ accepted: accepted.slice(1) })],
+    ['other slots', ({ accepted }) => ({ accepted: accepted.map((named) => ({ ...named, slot: 3 as Slot })) })],
+    [
+      'another user in a slot',
+      ({ accepted }) => ({
+        accepted: accepted.map((named, n) => (n === 0 ? { ...named, joinTag: new Uint8Array(32) as JoinTag } : named)),
+      }),
+    ],
+  ])('to open is not taken from an answer about %s, though the authority signed it', (_, change) => {
+    const { states, ports, signer, answer, outcome } = everyState();
+    const told = outcome('closed', { accepted: answer.outcome.accepted, ...change(answer.outcome) });
+    const body: Omit<CloseAnswer, 'signature'> = { outcome: told, keys: answer.keys };
+    const signature = signer.sign(authorityMessages(4).closeAnswer.statement(body));
+    expect(wordFor(recordGrant(ports, states.frozen, { ...body, signature }))).toBe('outcome-invalid');
+  });
+});
+
+describe('the fate of an update', () => {
+  it.each<[Status, string, string]>([
+    ['filling', 'pending', 'pending'],
+    ['frozen', 'pending', 'pending'],
+    ['granted', 'pending', 'excluded'],
+    ['included', 'included', 'excluded'],
+    ['quarantined', 'quarantined', 'excluded'],
+    ['aborted', 'aborted', 'aborted'],
+    ['unknown', 'unknown', 'unknown'],
+  ])('in a buffer that is %s is %s, and %s if it was left out', (status, chosen, leftOut) => {
+    const buffer = everyState().states[status];
+    const fate = (slot: number) => fateOf(buffer, buffer.slots[slot]?.ticket.joinTag as JoinTag);
+    expect([fate(0), fate(3)]).toEqual([chosen, leftOut]);
+  });
+});
+
+describe('a freeze', () => {
+  it('tells who is left out and why: a void edge, or no upload; who was dropped before is not told again', () => {
+    const { world, ctx } = atClose();
+    const buffer: SecureBuffer = { ...world.server.buffer(ctx), status: 'filling', accepted: [] };
+    const withVoid = buffer.slots.map((slot, n) =>
+      n === 2 && slot.header !== undefined ? { ...slot, header: { ...slot.header, voids: [1 as Slot] } } : slot,
+    );
+    const step = freezeBuffer({ ...buffer, slots: withVoid }, 'stalled', world.now);
+    expect(step.answer).toEqual({ accepted: [0, 1] });
+    expect(step.events.slice(1)).toMatchObject([
+      { kind: 'slot-dropped', slot: 2, why: 'void-edge' },
+      { kind: 'slot-dropped', slot: 3, why: 'left-out' },
+    ]);
+    const dropped = buffer.slots.map((slot, n) => (n === 3 ? { ...slot, status: 'dropped' as const } : slot));
+    expect(freezeBuffer({ ...buffer, slots: dropped }, 'stalled', world.now).events).toHaveLength(1);
+  });
+
+  it('does not leave anybody out for a void edge to a slot that was not accepted', () => {
+    const { world, ctx } = atClose();
+    const buffer: SecureBuffer = { ...world.server.buffer(ctx), status: 'filling', accepted: [] };
+    const slots = buffer.slots.map((slot, n) => {
+      if (n === 1) return { ...slot, status: 'dropped' as const };
+      return n === 2 && slot.header !== undefined ? { ...slot, header: { ...slot.header, voids: [1 as Slot] } } : slot;
+    });
+    expect(freezeBuffer({ ...buffer, slots }, 'stalled', world.now).answer).toEqual({ accepted: [0, 2] });
+  });
+
+  it('as expired waits for expiry, to the millisecond', () => {
+    const { world, ctx } = atClose();
+    const buffer: SecureBuffer = { ...world.server.buffer(ctx), status: 'filling', accepted: [] };
+    const { expiry } = buffer.descriptor;
+    expect(reasonOf(freezeBuffer(buffer, 'expired', millis(expiry - 1)).answer)).toBe('not-pending');
+    expect(freezeBuffer(buffer, 'expired', expiry).answer).toEqual({ accepted: [0, 1, 2] });
+  });
+});
+
+describe('a sum', () => {
+  const { world, ctx } = atClose();
+  const { descriptor } = world.server.buffer(ctx);
+  const judged = (...words: number[]) => {
+    const total = new Uint32Array(5 + descriptor.dimension);
+    total.set(words.map((word) => word >>> 0));
+    return judgeSum(descriptor, total, 3);
+  };
+
+  it('is good from the least weights to the most, and no further', () => {
+    const most = 3 * descriptor.weightScale;
+    for (const weights of [3, most])
+      expect(judged(3, 0, 0, 0, weights)).toMatchObject({ kind: 'good', weightSum: weights });
+    for (const weights of [2, most + 1, -1])
+      expect(judged(3, 0, 0, 0, weights)).toEqual({ kind: 'quarantine', why: 'the sum of weights is out of range' });
+  });
+
+  it.each([
+    ['the count', [2, 0, 0, 0, 3]],
+    ['one zero of three', [3, 0, 1, 0, 3]],
+  ])('with %s wrong is quarantined', (_, words) => {
+    expect(judged(...words)).toEqual({ kind: 'quarantine', why: 'the guard words are wrong' });
+  });
+
+  it('with its first coordinate out of range is quarantined', () => {
+    expect(judged(3, 0, 0, 0, 3, 4)).toEqual({ kind: 'quarantine', why: 'coordinate 0 is out of range' });
+    expect(judged(3, 0, 0, 0, 3, 3).kind).toBe('good');
+  });
+});

@@ -1,0 +1,157 @@
+/** A deposit gets a slot if it is whole, signed, of an enrolled device, in time and the first of its user. */
+import type { Certificate, Ctx, Deposit, DepositRoot, SecureBuffer } from '@basa/protocol';
+import {
+  acceptDeposit,
+  certificateCodec,
+  createCoordinator,
+  depositRootOf,
+  depositStatementCodec,
+  extendLeases,
+  giveSeat,
+  holdsSeat,
+  joinTagOf,
+  millis,
+  openSecureBuffer,
+  tickBuffer,
+} from '@basa/protocol';
+import { reasonOf } from '@basa/simulator';
+import { describe, expect, it } from 'vitest';
+import { nodeFederation } from '../support/tools.ts';
+
+/** A buffer of two with one deposit in it, and ways to send it with other words. */
+function atDeposit() {
+  const world = nodeFederation({ bufferSize: 2, dimension: 4 });
+  const device = world.device();
+  device.contribute('deposit');
+  const buffer = world.server.buffer(device.ctx);
+  const empty = openSecureBuffer(world.server.ports.suite, buffer.descriptor);
+  const [deposit] = world.server.deposits(device.ctx) as [Deposit];
+  const { suite } = world.server.ports;
+  const resigned = (change: Partial<Deposit>): Deposit => {
+    const body = { ...deposit, ...change };
+    const joinTag = joinTagOf(suite, { ctx: body.ctx, user: device.user, nonce: body.nonce });
+    const statement = depositStatementCodec.statement({ ctx: body.ctx, joinTag, root: body.root });
+    return { ...body, signature: device.signer.sign(statement) };
+  };
+  const certified = (change: Partial<Certificate>): Certificate => {
+    const body = { ...deposit.certificate, ...change };
+    return { ...body, signature: world.authority.ports.signer.sign(certificateCodec.statement(body)) };
+  };
+  const sent = (to: SecureBuffer, message: Deposit, now = world.now) =>
+    acceptDeposit(world.server.ports, to, message, now);
+  return { world, device, buffer, empty, deposit, resigned, certified, sent };
+}
+
+describe('a deposit', () => {
+  it('sent again gets the stored ticket, and nothing is written', () => {
+    const { buffer, deposit, sent } = atDeposit();
+    expect(sent(buffer, deposit)).toMatchObject({ records: [], answer: buffer.slots[0]?.ticket ?? {} });
+  });
+
+  it('of the same user with another nonce or other seeds is refused as the second', () => {
+    const { world, buffer, deposit, resigned, sent } = atDeposit();
+    const entries = [...deposit.entries].reverse();
+    const root = depositRootOf(world.server.ports.suite, entries);
+    expect(reasonOf(sent(buffer, resigned({ nonce: new Uint8Array(16) })).answer)).toBe('second-deposit');
+    expect(reasonOf(sent(buffer, resigned({ entries, root })).answer)).toBe('second-deposit');
+  });
+
+  const wrong: [string, string, (scene: ReturnType<typeof atDeposit>) => Deposit][] = [
+    ['for another buffer', 'buffer-unknown', ({ resigned }) => resigned({ ctx: new Uint8Array(32) as Ctx })],
+    [
+      'with a seed too few',
+      'root-mismatch',
+      ({ world, deposit, resigned }) => {
+        const entries = deposit.entries.slice(1);
+        return resigned({ entries, root: depositRootOf(world.server.ports.suite, entries) });
+      },
+    ],
+    ['under another root', 'root-mismatch', ({ resigned }) => resigned({ root: new Uint8Array(32) as DepositRoot })],
+    [
+      'that its device did not sign',
+      'signature-invalid',
+      ({ deposit }) => ({ ...deposit, signature: new Uint8Array(64) }),
+    ],
+    [
+      'of a device enrolled elsewhere',
+      'certificate-invalid',
+      ({ certified, resigned }) => resigned({ certificate: certified({ task: new Uint8Array(32) as never }) }),
+    ],
+    [
+      'with a certificate the authority did not sign',
+      'certificate-invalid',
+      ({ deposit, resigned }) => resigned({ certificate: { ...deposit.certificate, signature: new Uint8Array(64) } }),
+    ],
+  ];
+  it.each(wrong)('%s is refused (%s), and says so', (_, reason, message) => {
+    const scene = atDeposit();
+    const step = scene.sent(scene.empty, message(scene));
+    expect(step.answer).toMatchObject({ kind: 'refused', reason });
+    expect(step.records).toEqual([]);
+    expect(step.events).toEqual([{ kind: 'refused', by: 'server', step: 'deposit', reason }]);
+  });
+
+  it('is in time before the buffer expires, and as long as the certificate holds', () => {
+    const { world, empty, deposit, resigned, certified, sent } = atDeposit();
+    const { expiry } = empty.descriptor;
+    expect(sent(empty, deposit, millis(expiry - 1)).records).toHaveLength(1);
+    expect(reasonOf(sent(empty, deposit, expiry).answer)).toBe('buffer-not-open');
+    const ending = resigned({ certificate: certified({ notAfter: world.now }) });
+    expect(sent(empty, ending, world.now).records).toHaveLength(1);
+    expect(reasonOf(sent(empty, ending, millis(world.now + 1)).answer)).toBe('certificate-expired');
+  });
+
+  it('is refused by a buffer that is frozen, and by one that is full', () => {
+    const { world, buffer, empty, deposit, sent } = atDeposit();
+    expect(reasonOf(sent({ ...empty, status: 'frozen' }, deposit).answer)).toBe('buffer-not-open');
+    const other = world.device();
+    other.contribute('deposit');
+    const full = world.server.buffer(buffer.ctx);
+    const others = full.slots.map((slot) => ({ ...slot, user: new Uint8Array(32) as typeof slot.user }));
+    expect(reasonOf(sent({ ...full, slots: others }, deposit).answer)).toBe('buffer-full');
+  });
+});
+
+describe('a seat', () => {
+  it('that is given is told, and one that waits for a new buffer is not', () => {
+    const { world, device } = atDeposit();
+    const other = world.device();
+    const { ports, coordinator } = world.server;
+    const given = giveSeat(ports, coordinator, world.task, other.certificate, world.now);
+    expect(given.events).toMatchObject([{ kind: 'seat-given', seats: 1, deposits: 1 }]);
+    const waiting = giveSeat(ports, createCoordinator(500), world.task, device.certificate, world.now);
+    expect(waiting).toMatchObject({ answer: { kind: 'needs-buffer' }, events: [] });
+  });
+
+  it('is held by its device, in its buffer, and by no other', () => {
+    const { world, buffer } = atDeposit();
+    const [seated, stranger] = [world.device(), world.device()];
+    seated.contribute('seat');
+    const { ports, coordinator } = world.server;
+    const holds = (device: typeof seated, ctx: Uint8Array) =>
+      holdsSeat(ports, coordinator, device.certificate, ctx, world.now);
+    expect(holds(seated, buffer.ctx)).toBe(true);
+    expect(holds(seated, new Uint8Array(32))).toBe(false);
+    expect(holds(stranger, buffer.ctx)).toBe(false);
+  });
+});
+
+describe('a lease', () => {
+  it('is longer by the time the server was down, and that is written down', () => {
+    const { buffer } = atDeposit();
+    const deadline = buffer.slots[0]?.ticket.deadline ?? 0;
+    const step = extendLeases(buffer, 100);
+    expect(step.records).toEqual([{ kind: 'extended', byMs: 100 }]);
+    expect(tickBuffer(step.state, millis(deadline + 100)).records).toEqual([]);
+    expect(tickBuffer(step.state, millis(deadline + 101)).records).toEqual([{ kind: 'dropped', slot: 0 }]);
+  });
+
+  it('ends with the freeze: nobody is dropped from a frozen buffer', () => {
+    const { buffer } = atDeposit();
+    const deadline = buffer.slots[0]?.ticket.deadline ?? 0;
+    expect(tickBuffer({ ...buffer, status: 'frozen' }, millis(deadline + 1))).toMatchObject({
+      records: [],
+      answer: { nextAt: undefined },
+    });
+  });
+});

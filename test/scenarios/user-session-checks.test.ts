@@ -1,0 +1,128 @@
+/** What a user's session writes down, what it forgets for good, and where it may not go on. */
+import type { UserSession } from '@basa/protocol';
+import {
+  acknowledgeUpload,
+  EMPTY_LEDGER,
+  evolveSession,
+  freezeUpload,
+  maskInput,
+  outcomeCodec,
+  receiveKey,
+  receiveSlot,
+  releaseDelta,
+  releaseSession,
+  wipeSession,
+} from '@basa/protocol';
+import { granted, reasonOf } from '@basa/simulator';
+import { describe, expect, it } from 'vitest';
+import { atDeposit } from '../support/at-deposit.ts';
+import { nodeFederation } from '../support/tools.ts';
+
+/** One device of a buffer of two, at each step of its session. */
+function everyStep() {
+  const world = nodeFederation({ bufferSize: 2, dimension: 4 });
+  const other = world.device();
+  const device = world.device();
+  other.contribute();
+  device.contribute('deposit');
+  const slotted = device.session as UserSession;
+  device.receiveKeyAndFreeze('upload');
+  const frozen = device.session as UserSession;
+  const acknowledged = acknowledgeUpload(device.ports, frozen).state;
+  const released = releaseSession(device.ports, frozen).state;
+  return { world, device, slotted, frozen, acknowledged, released };
+}
+
+describe('the ledger', () => {
+  const signed = (
+    { world, device }: ReturnType<typeof everyStep>,
+    body: Pick<Parameters<typeof outcomeCodec.statement>[0], 'status' | 'accepted'>,
+  ) => {
+    const whole = { ctx: device.ctx, ...body };
+    return { ...whole, signature: world.authority.ports.signer.sign(outcomeCodec.statement(whole)) };
+  };
+
+  it('writes down that an update is free, and nothing where it was given to nobody or is in a sum', () => {
+    const scene = everyStep();
+    const { device } = scene;
+    const { ports, ledger, deltaId } = device;
+    const aborted = signed(scene, { status: 'aborted', accepted: [] });
+    expect(releaseDelta(ports, ledger, deltaId, aborted)).toMatchObject({
+      records: [{ kind: 'released', deltaId }],
+      answer: { kind: 'free' },
+    });
+    expect(releaseDelta(ports, EMPTY_LEDGER, deltaId, aborted)).toMatchObject({
+      records: [],
+      answer: { kind: 'free' },
+    });
+    const { joinTag } = (device.session as UserSession).member;
+    const included = signed(scene, { status: 'closed', accepted: [{ slot: 1 as never, joinTag }] });
+    expect(releaseDelta(ports, ledger, deltaId, included)).toMatchObject({ records: [], answer: { kind: 'included' } });
+    const unknown = signed(scene, { status: 'unknown', accepted: [] });
+    const no = releaseDelta(ports, ledger, deltaId, unknown);
+    expect(no.events).toEqual([{ kind: 'refused', by: 'user', step: 'outcome', reason: 'outcome-undecided' }]);
+  });
+});
+
+describe('a session', () => {
+  it('wipes every secret of its step, and has none to wipe once it is over', () => {
+    const { device: waiting } = atDeposit();
+    const prepared = waiting.session as UserSession;
+    const { slotted, frozen, acknowledged } = everyStep();
+    for (const session of [prepared, slotted, frozen]) {
+      if (session.step !== 'prepared' && session.step !== 'slotted' && session.step !== 'frozen')
+        throw new Error('over');
+      const own = [session.self, ...session.edges];
+      const rest =
+        session.step === 'slotted' ? [session.ephemeralSecret] : session.step === 'frozen' ? session.earlier : [];
+      expect(own.length).toBeGreaterThan(1);
+      if (session.step !== 'prepared') expect(rest.length).toBeGreaterThan(0);
+      wipeSession(session);
+      for (const secret of [...own, ...rest]) expect(() => secret.reveal()).toThrow();
+    }
+    expect(() => wipeSession(acknowledged)).not.toThrow();
+  });
+
+  it('starts with a deposit, and with nothing else', () => {
+    const { device } = everyStep();
+    expect(() => evolveSession(device.ports.suite, undefined, { kind: 'acknowledged' })).toThrow('does not start');
+  });
+
+  it('takes no slot, no key and no mask out of turn', () => {
+    const { device: waiting, answer } = atDeposit();
+    const { device, slotted, frozen, acknowledged, released } = everyStep();
+    const prepared = waiting.session as UserSession;
+    const input = device.input as Uint32Array;
+    expect(reasonOf(receiveSlot(device.ports, frozen, answer).answer)).toBe('wrong-step');
+    expect(reasonOf(receiveKey(device.ports, prepared, {} as never))).toBe('wrong-step');
+    for (const session of [prepared, slotted, acknowledged])
+      expect(reasonOf(maskInput(device.ports, session, input))).toBe('wrong-step');
+    expect(reasonOf(freezeUpload(device.ports, device.ledger, prepared, {} as never, input as never).answer)).toBe(
+      'wrong-step',
+    );
+    for (const session of [prepared, slotted, released])
+      expect(reasonOf(acknowledgeUpload(device.ports, session).answer)).toBe('wrong-step');
+    for (const session of [prepared, slotted])
+      expect(reasonOf(releaseSession(device.ports, session).answer)).toBe('wrong-step');
+  });
+
+  it('that is acknowledged or released is so once', () => {
+    const { device, acknowledged, released } = everyStep();
+    expect(acknowledgeUpload(device.ports, acknowledged)).toMatchObject({
+      records: [],
+      answer: { kind: 'acknowledged' },
+    });
+    expect(releaseSession(device.ports, acknowledged).records).toEqual([{ kind: 'released' }]);
+    expect(releaseSession(device.ports, released)).toMatchObject({ records: [], answer: { kind: 'released' } });
+  });
+
+  it('told the same slot again asks for the same key, and another slot is not its own', () => {
+    const { device, answer } = atDeposit();
+    const first = receiveSlot(device.ports, device.session as UserSession, answer);
+    const again = receiveSlot(device.ports, first.state, answer);
+    expect(again.records).toEqual([]);
+    expect(again.answer).toEqual(granted(first.answer));
+    const other = { ...answer, ticket: { ...answer.ticket, signature: new Uint8Array(64) } };
+    expect(reasonOf(receiveSlot(device.ports, first.state, other).answer)).toBe('ticket-not-mine');
+  });
+});

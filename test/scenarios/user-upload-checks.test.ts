@@ -1,0 +1,145 @@
+/** What a user has given away it gives nowhere else, whatever it is told. */
+import type { Ctx, UserSession } from '@basa/protocol';
+import {
+  abandonSession,
+  authorityMessages,
+  EMPTY_LEDGER,
+  evolveLedger,
+  freezeUpload,
+  judgeOutcome,
+  maskInput,
+  outcomeCodec,
+  packMasked,
+  prepareDeposit,
+  receiveKey,
+  releaseSession,
+  restoreLedger,
+} from '@basa/protocol';
+import { reasonOf } from '@basa/simulator';
+import { describe, expect, it } from 'vitest';
+import { atDeposit } from '../support/at-deposit.ts';
+import { nodeFederation } from '../support/tools.ts';
+
+describe('an upload', () => {
+  function frozenDevice() {
+    const world = nodeFederation({ bufferSize: 3, dimension: 6 });
+    const device = world.device();
+    device.contribute('key');
+    device.receiveKeyAndFreeze('upload');
+    return { world, device };
+  }
+
+  it('is made of the same bytes after every restart', () => {
+    const { device } = frozenDevice();
+    const bytes = device.uploadBytes();
+    device.restart();
+    expect(device.uploadBytes()).toEqual(bytes);
+  });
+
+  it('cannot be made of another input than the one fixed before the deposit', () => {
+    const { device } = frozenDevice();
+    const other = (device.input as Uint32Array).slice();
+    other[6] = 77;
+    expect(reasonOf(maskInput(device.ports, device.session as UserSession, other))).toBe('delta-committed');
+  });
+
+  it('of an update that was given to another buffer, or to another user of this one, is refused', () => {
+    const { world, device } = frozenDevice();
+    const twin = world.device();
+    twin.contribute('deposit');
+    const answer = world.authority.issueKey(twin.keyRequestBytes()) as Uint8Array;
+    const draft = receiveKey(twin.ports, twin.session as UserSession, authorityMessages(3).keyAnswer.decode(answer));
+    if (draft.kind === 'refused' || twin.session?.step !== 'slotted') throw new Error('no draft');
+    const masked = packMasked(twin.session, twin.input as Uint32Array);
+    const { ctx, joinTag, deltaId } = twin.session.member;
+    const other = (device.session as UserSession).member.joinTag;
+    for (const given of [
+      { ctx: new Uint8Array(32) as Ctx, joinTag },
+      { ctx, joinTag: other },
+    ]) {
+      const ledger = evolveLedger(EMPTY_LEDGER, { kind: 'committed', deltaId, ...given });
+      expect(reasonOf(freezeUpload(twin.ports, ledger, twin.session, draft, masked).answer)).toBe('delta-committed');
+    }
+  });
+
+  it('cannot be abandoned once its bytes may have left', () => {
+    const { device } = frozenDevice();
+    expect(reasonOf(abandonSession<object>(device.ports, device.session as UserSession, 'abandoned').answer)).toBe(
+      'wrong-step',
+    );
+  });
+});
+
+describe('the ledger of a device', () => {
+  it('lets it enter a buffer once, ever, also after it left', () => {
+    const { device } = atDeposit();
+    const { descriptor } = (device.session as UserSession).member;
+    const left = abandonSession<object>(device.ports, device.session as UserSession, 'inbox-proof');
+    expect(left.state.step).toBe('abandoned');
+    const input = {
+      descriptor: descriptor as never,
+      certificate: device.certificate,
+      deltaId: device.deltaId,
+      inputDigest: new Uint8Array(32),
+    };
+    expect(reasonOf(prepareDeposit(device.ports, device.ledger, input).answer)).toBe('abandoned');
+  });
+
+  it('frees an update by the outcome alone, is rebuilt from its records, and ends the session', () => {
+    const world = nodeFederation({ bufferSize: 3, dimension: 6 });
+    const [first, second, left] = [world.device(), world.device(), world.device()];
+    first.contribute();
+    second.contribute();
+    left.contribute('key');
+    left.receiveKeyAndFreeze('upload');
+    expect(reasonOf(left.release())).toBe('outcome-undecided');
+    world.server.finish(left.ctx, 'stalled');
+    expect(first.release()).toEqual({ kind: 'included' });
+    const { ctx, joinTag } = (left.session as UserSession).member;
+    const records = [
+      { kind: 'entered', ctx },
+      { kind: 'committed', deltaId: left.deltaId, ctx, joinTag },
+    ] as const;
+    expect(restoreLedger(records)).toEqual(left.ledger);
+    expect(left.release()).toEqual({ kind: 'free' });
+    expect(restoreLedger([...records, { kind: 'released', deltaId: left.deltaId }])).toEqual(left.ledger);
+    expect(releaseSession(left.ports, left.session as UserSession).state.step).toBe('released');
+  });
+});
+
+describe('an outcome', () => {
+  function outcomes() {
+    const world = nodeFederation({ bufferSize: 3, dimension: 6 });
+    const [first, second, left] = [world.device(), world.device(), world.device()];
+    first.contribute();
+    second.contribute();
+    left.contribute('key');
+    left.receiveKeyAndFreeze('upload');
+    const commitment = { ctx: left.ctx, joinTag: (left.session as UserSession).member.joinTag };
+    return { world, first, left, commitment };
+  }
+
+  it('frees an update only when the buffer closed without it or was aborted', () => {
+    const { world, left, commitment } = outcomes();
+    expect(reasonOf(judgeOutcome(left.ports, commitment, world.authority.outcome(left.ctx)))).toBe('outcome-undecided');
+    world.server.finish(left.ctx, 'stalled');
+    const closed = world.authority.outcome(left.ctx);
+    expect(judgeOutcome(left.ports, commitment, closed)).toEqual({ kind: 'free' });
+    const included = { ...commitment, joinTag: closed.accepted[0]?.joinTag as never };
+    expect(judgeOutcome(left.ports, included, closed)).toEqual({ kind: 'included' });
+  });
+
+  it('of a server that says "aborted" frees nothing', () => {
+    const { world, left, commitment } = outcomes();
+    const body = { ctx: left.ctx, status: 'aborted' as const, accepted: [] };
+    const lie = { ...body, signature: world.server.ports.signer.sign(outcomeCodec.statement(body)) };
+    expect(reasonOf(judgeOutcome(left.ports, commitment, lie))).toBe('outcome-invalid');
+  });
+
+  it('of another buffer frees nothing', () => {
+    const { world, left, commitment } = outcomes();
+    const other = world.authority.outcome(new Uint8Array(32) as never);
+    expect(other.status).toBe('unknown');
+    expect(reasonOf(judgeOutcome(left.ports, commitment, other))).toBe('outcome-invalid');
+  });
+});
