@@ -1,7 +1,7 @@
 /** `basa task ...`: what an operator does with tasks. */
-import { writeFile } from 'node:fs/promises';
+import { readFile, writeFile } from 'node:fs/promises';
 import type { Layer, Model, Shape } from '@basa/learning';
-import { defineModel, encodeDataset, encodeNpz, encodeSafetensors } from '@basa/learning';
+import { decodeSafetensors, defineModel, encodeDataset, encodeNpz, encodeSafetensors } from '@basa/learning';
 import { fromHex, toHex } from '@basa/masking';
 import { encodePolicy } from '@basa/protocol';
 import type { Command, CommandInput } from '../command.ts';
@@ -27,6 +27,8 @@ export const taskCreate: Command = {
   --stall <seconds>    close a buffer with enough updates when none came for so long (60)
   --rate <x>           server's learning rate (1)
   --seed <n>           of the first parameters (1)
+  --initial <file>     or take them from a safetensors file
+  --unsafe-paper       the paper's own mode, which is not safe; both services must allow it
 ${SERVER_USAGE}
   --authority <url>    the authority (BASA_AUTHORITY)`,
   flags: {
@@ -42,6 +44,8 @@ ${SERVER_USAGE}
     stall: { type: 'string' },
     rate: { type: 'string' },
     seed: { type: 'string' },
+    initial: { type: 'string' },
+    'unsafe-paper': { type: 'boolean', default: false },
     ...SERVER_FLAGS,
     ...AUTHORITY_FLAGS,
   },
@@ -75,7 +79,8 @@ ${SERVER_USAGE}
     await server.createTask({
       policy: toHex(encodePolicy(policy)),
       model: modelOptions(model),
-      initial: { seed: numberFlag(input, 'seed', { fallback: 1 }) },
+      ...(input.values['unsafe-paper'] === true && { mode: 'paper' }),
+      initial: await initialOf(input, model),
       serverStep: { kind: 'fedbuff', rate: rateOf(input) },
       training,
       stop: { ...(target > 0 && { accuracy: target }), ...(versions > 0 && { version: versions }) },
@@ -186,6 +191,18 @@ function encoded(
   if (out.endsWith('.safetensors')) return encodeSafetensors(model, parameters, metadata);
   if (out.endsWith('.npz')) return encodeNpz(model, parameters);
   throw new CommandError(`--out ${out}: the name must end in .safetensors or .npz`);
+}
+
+/** The first parameters: from a file, or drawn with a seed. */
+async function initialOf(input: CommandInput, model: Model): Promise<object> {
+  const file = textFlag(input, 'initial');
+  if (file === undefined) return { seed: numberFlag(input, 'seed', { fallback: 1 }) };
+  try {
+    const parameters = decodeSafetensors(model, await readFile(file));
+    return { parameters: Buffer.from(parameters.buffer).toString('hex') };
+  } catch (error) {
+    throw new CommandError(`--initial ${file}: ${(error as Error).message}`);
+  }
 }
 
 function engineOf(name: string): 'cp-abe' | 'identity' {
