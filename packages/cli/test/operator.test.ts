@@ -1,7 +1,8 @@
 import { mkdtempSync, readFileSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { decodeSafetensors, logisticRegression } from '@basa/learning';
+import { decodeSafetensors, encodeSafetensors, logisticRegression } from '@basa/learning';
+import { SERVER_PATH } from '@basa/protocol';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { runSnippet } from '../../../test/support/readme-snippet.ts';
 import type { Running } from './basa.ts';
@@ -55,9 +56,14 @@ describe('with `basa dev` in one terminal, another', () => {
     expect((await type('task', 'export', task, '--out', 'model.txt')).errors).toContain('.safetensors or .npz');
   });
 
-  it('creates a task of its own, enrols a device and revokes it', async () => {
-    const created = await type('task', 'create', '--name', 'mine', '--buffer', '4', '--versions', '5', '--json');
+  it('creates a task from a model file, enrols a device and revokes it', async () => {
+    const file = join(folder, 'first.safetensors');
+    const parameters = Float32Array.from({ length: 7850 }, (_, n) => n / 7850);
+    writeFileSync(file, encodeSafetensors(logisticRegression(), parameters));
+    const created = await type('task', 'create', '--name', 'mine', '--buffer', '4', '--initial', file, '--json');
     const { task } = lastLine(created.out) as { task: string };
+    const first = await fetch(new URL(SERVER_PATH.model(task, 0), environment['BASA_SERVER']));
+    expect(new Float32Array(await first.arrayBuffer())).toEqual(parameters);
     const { tokens } = lastLine((await type('keys', 'enroll', '--task', task, '--json')).out) as { tokens: string[] };
     expect(tokens).toHaveLength(1);
     const key = '11'.repeat(32);
