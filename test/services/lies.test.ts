@@ -18,11 +18,11 @@ import {
 import { createNodeSigner, nodeRandomBytes, nodeSuite } from '@basa/runtime/node';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { House, oneHot } from './house.ts';
-import type { Proxy } from './proxy.ts';
+import type { ServiceProxy } from './proxy.ts';
 
 const BUFFER_SIZE = 4;
 let house: House;
-let proxy: Proxy;
+let proxy: ServiceProxy;
 let serverKey: Signer;
 /** Takes slot 0, honestly. */
 let first: { readonly ctx: string; readonly joinTag: string };

@@ -9,7 +9,7 @@ import { authorityMessages, KIND, openEnvelope, userRecordCodec } from '@basa/pr
 import { createNodeSigner, nodeRandomBytes, nodeSuite } from '@basa/runtime/node';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { House, oneHot } from './house.ts';
-import type { Proxy } from './proxy.ts';
+import type { ServiceProxy } from './proxy.ts';
 
 interface Found {
   readonly what: string;
@@ -21,7 +21,7 @@ const lines: string[] = [];
 /** What server and authority say to each other. */
 const between: Uint8Array[] = [];
 let house: House;
-let proxies: readonly Proxy[];
+let proxies: readonly ServiceProxy[];
 let joinTag: Uint8Array;
 
 beforeAll(async () => {
@@ -82,7 +82,7 @@ function overheard(name: string, store: DeviceStore, records: UserRecord[]): Dev
 
 function attributeKey(ctx: string, records: readonly UserRecord[]): Uint8Array {
   const slotted = records.find(({ kind }) => kind === 'slotted') as Extract<UserRecord, { kind: 'slotted' }>;
-  const { passed } = proxies[1] as Proxy;
+  const { passed } = proxies[1] as ServiceProxy;
   const answer = passed.filter(({ asked }) => asked.path === `/v1/buffers/${ctx}/keys`).at(-1)?.answer;
   const { envelope, receipt } = authorityMessages(3).keyAnswer.decode(answer?.body ?? new Uint8Array());
   const { requestDigest } = receipt;
@@ -156,10 +156,10 @@ it('no seed, input, key of a device or of its slot is stored, logged or sent by 
 });
 
 it('a finished buffer leaves no sealed seed and no masked vector behind', () => {
-  const bodies = (proxies[0] as Proxy).passed
+  const bodies = (proxies[0] as ServiceProxy).passed
     .filter(({ asked }) => asked.method === 'PUT')
     .map(({ asked }) => asked.body);
-  const deposits = (proxies[0] as Proxy).passed
+  const deposits = (proxies[0] as ServiceProxy).passed
     .filter(({ asked }) => asked.path.endsWith('/deposits'))
     .map(({ asked }) => asked.body.subarray(-64 - 240, -64)); // the last sealed seed, before the signature
   for (const bytes of [...bodies, ...deposits]) {
