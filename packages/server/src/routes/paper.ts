@@ -34,7 +34,12 @@ export function mountUnsafePaper(context: RouteContext): void {
   const { app } = service;
   const onRequest = service.requireDevice();
 
-  const connectSchema = { params: taskParams, response: answers(wireBytes('paperConnectAnswer')) };
+  const connectSchema = {
+    summary: 'UNSAFE: takes the turn (only with unsafePaperMode)',
+    params: taskParams,
+    body: wireBytes('certificate'),
+    response: answers(wireBytes('paperConnectAnswer')),
+  };
   app.post(SERVER_PATH.unsafePaperConnect(':task'), { onRequest, schema: connectSchema }, async (request, reply) => {
     const task = foundTask(context, request.params.task);
     const certificate = certificateCodec.decode(bytesOf(request));
@@ -48,7 +53,12 @@ export function mountUnsafePaper(context: RouteContext): void {
   });
 
   const accepted = Type.Object({ accepted: Type.Boolean() });
-  const uploadSchema = { params: taskParams, response: answers(accepted) };
+  const uploadSchema = {
+    summary: 'UNSAFE: the upload of a turn (only with unsafePaperMode)',
+    params: taskParams,
+    body: wireBytes('framed paperUpload, then the packed vector'),
+    response: answers(accepted),
+  };
   const uploadRoute = { onRequest, bodyLimit: MOST_BODY_BYTES, schema: uploadSchema };
   app.post(SERVER_PATH.unsafePaperUpload(':task'), uploadRoute, async (request) => {
     const task = foundTask(context, request.params.task);
