@@ -9,8 +9,15 @@ export interface Terminal {
   clearStatus(): void;
 }
 
+/** What is written to: a terminal says how wide it is. */
+export interface OutStream {
+  readonly isTTY?: boolean | undefined;
+  readonly columns?: number | undefined;
+  write(text: string): unknown;
+}
+
 /** With `--json` the words go to standard error, so that standard output holds the one line of JSON. */
-export function createTerminal(stream: NodeJS.WriteStream): Terminal {
+export function createTerminal(stream: OutStream): Terminal {
   const isLive = stream.isTTY === true;
   let drawn = 0;
   const clear = (): void => {

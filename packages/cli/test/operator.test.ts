@@ -6,14 +6,15 @@ import { SERVER_PATH } from '@basa/protocol';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { runSnippet } from '../../../test/support/readme-snippet.ts';
 import type { Running } from './basa.ts';
-import { basa, lastLine, start } from './basa.ts';
+import { basa, basaHere, lastLine, start } from './basa.ts';
 
 /** A first terminal with `basa dev`, and whatever a person types in a second one. */
 describe('with `basa dev` in one terminal, another', () => {
   const folder = mkdtempSync(join(tmpdir(), 'basa-dev-test-'));
   let dev: Running;
   let environment: Record<string, string>;
-  const type = (...args: readonly string[]) => basa(args, environment);
+  const type = (...args: readonly string[]) => basaHere(args, environment);
+  const typeElsewhere = (...args: readonly string[]) => basa(args, environment);
 
   beforeAll(async () => {
     const ports = ['--server-port', '0', '--authority-port', '0'];
@@ -28,7 +29,7 @@ describe('with `basa dev` in one terminal, another', () => {
 
   it('takes part as a device, twice with one identity only after the other', async () => {
     const client = ['client', '--identity', join(folder, 'mine'), '--user', '7', '--json'];
-    const [first, second] = await Promise.all([type(...client, '--rounds', '2'), type(...client)]);
+    const [first, second] = await Promise.all([typeElsewhere(...client, '--rounds', '2'), typeElsewhere(...client)]);
     const ended = [first, second].sort((a, b) => (a.code ?? 0) - (b.code ?? 0));
     expect(ended[0]?.code).toBe(0);
     expect(lastLine(ended[0]?.out ?? '')).toMatchObject({ ended: 'rounds', rejected: 0 });
