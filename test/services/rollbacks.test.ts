@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { afterEach, expect, it } from 'vitest';
 import { AT_ONCE } from './held-upload.ts';
 import { countsOf, House, oneHot, until } from './house.ts';
+import { blobsOf } from './snapshot.ts';
 
 let house: House;
 afterEach(() => house.close());
@@ -47,6 +48,34 @@ it('an authority that forgot a buffer gives it up; the server follows, and its u
   const clients = await Promise.all(['d', 'e', 'f'].map((name) => house.client(name)));
   for (const [n, client] of clients.entries()) await client.contribute(oneHot(3 + n), { trainedOn: 0 });
   expect(countsOf(await house.reached(1), 3)).toEqual([0, 0, 0, 1, 1, 1, 0, 0]);
+});
+
+it('a model whose buffer the authority forgot to have closed is never logged: it goes, and the version is made anew', async () => {
+  house = await House.open({ policy: { bufferSize: 2 } });
+  const clients = await Promise.all(['a', 'b', 'c', 'd'].map((name) => house.client(name)));
+  const contributions: string[] = [];
+  await forgotten('authority', async () => {
+    let isWaiting = false;
+    await house.restartServer({
+      fetch: (url, options) => {
+        if (!String(url).endsWith('/model-log')) return fetch(url, options);
+        isWaiting = true;
+        return Promise.reject(new Error('the model waits'));
+      },
+    });
+    for (const [n, client] of clients.slice(0, 2).entries()) {
+      const result = await client.contribute(oneHot(n), { trainedOn: 0 });
+      if (result.kind === 'accepted') contributions.push(result.ctx);
+    }
+    await until(() => isWaiting);
+  });
+  const models = () => blobsOf(join(house.folder, 'server', 'blobs', 'models')).filter((name) => /\/1-/.test(name));
+  expect(models()).toHaveLength(1);
+  await house.restartServer();
+  await until(async () => (await house.bufferState(contributions[0] ?? '')).status === 'unknown');
+  await until(() => models().length === 0);
+  for (const [n, client] of clients.slice(2).entries()) await client.contribute(oneHot(2 + n), { trainedOn: 0 });
+  expect(countsOf(await house.reached(1), 2)).toEqual([0, 0, 1, 1, 0, 0, 0, 0]);
 });
 
 it('a server does not draw buffers for a model that one of the two has forgotten', async () => {
