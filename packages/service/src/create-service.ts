@@ -71,6 +71,7 @@ export async function createService(options: ServiceOptions): Promise<Service> {
     if (methods.length === 0) return sendProblem(reply, problemDocument('not-found'));
     return sendProblem(reply.header('allow', methods.join(', ')), problemDocument('method-not-allowed'));
   });
+  askBeforeBodies(app);
   const addresses = new TokenBuckets(settings.addressLimit);
   app.addHook('onRequest', async (request) => {
     if (isStopping) fail('stopping', { retryAfterMs: stopWithinMs });
@@ -98,6 +99,21 @@ export async function createService(options: ServiceOptions): Promise<Service> {
       clearTimeout(force);
     },
   };
+}
+
+/** A sender that asks first (`Expect: 100-continue`) is told to go on once its request was let in, and not before. */
+function askBeforeBodies(app: FastifyInstance): void {
+  const waiting = new WeakSet<IncomingMessage>();
+  app.server.on('checkContinue', (message: IncomingMessage, response: ServerResponse) => {
+    waiting.add(message);
+    app.routing(message, response);
+  });
+  app.addHook('preParsing', async ({ raw }, reply) => {
+    if (waiting.delete(raw)) reply.raw.writeContinue();
+  });
+  app.addHook('onSend', async ({ raw }, reply) => {
+    if (waiting.has(raw)) reply.header('connection', 'close'); // its body never comes
+  });
 }
 
 function makeApp(settings: ServiceSettings): FastifyInstance {

@@ -12,6 +12,7 @@ export { openDatabase, transaction } from './database.ts';
 export type { DeviceRouteOptions, SigningDevice } from './device-requests.ts';
 export { deviceOf } from './device-requests.ts';
 export type { Address } from './listen.ts';
+export { logEvent } from './log-event.ts';
 export type { LogLevel, LogOptions } from './logger.ts';
 export { LOG_LEVELS } from './logger.ts';
 export type { Operator, Role } from './operators.ts';

@@ -1,24 +1,33 @@
 /** Blobs as files: written beside, flushed, renamed, and the folder flushed, so that a name never shows half a blob. */
 import type { FileHandle } from 'node:fs/promises';
-import { mkdir, open, rename, rm, stat } from 'node:fs/promises';
+import { mkdir, open, readdir, rename, rm, stat } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import type { BlobStore, Staging } from './blob-store.ts';
 
 const BLOCK_BYTES = 512 * 1024;
 
 export async function openFileBlobs(folder: string): Promise<BlobStore> {
-  const staged = join(folder, 'incoming');
-  await mkdir(staged, { recursive: true });
+  const incoming = join(folder, 'incoming');
+  await mkdir(incoming, { recursive: true });
   const pathOf = (key: string): string => join(folder, checkedKey(key));
-  const stage = async (key: string): Promise<Staging> =>
-    stageFile(join(staged, checkedKey(key).replaceAll('/', '-')), pathOf(key));
+  const stagedPathOf = (key: string): string => join(incoming, checkedKey(key));
+  const stage = async (key: string): Promise<Staging> => {
+    const path = stagedPathOf(key);
+    await mkdir(dirname(path), { recursive: true });
+    return stageFile(path, pathOf(key));
+  };
   return {
     stage,
     async put(key, bytes) {
       const staging = await stage(key);
-      await staging.truncate(0);
-      await staging.append(bytes);
-      await staging.commit();
+      try {
+        await staging.truncate(0);
+        await staging.append(bytes);
+        await staging.commit();
+      } catch (error) {
+        await staging.discard();
+        throw error;
+      }
     },
     async size(key) {
       return (await existing(stat(pathOf(key))))?.size;
@@ -32,6 +41,13 @@ export async function openFileBlobs(folder: string): Promise<BlobStore> {
       }
     },
     remove: (key) => rm(pathOf(key), { force: true }),
+    async removeBelow(key) {
+      for (const path of [stagedPathOf(key), pathOf(key)]) await rm(path, { force: true, recursive: true });
+    },
+    async namesBelow(key) {
+      const lists = [stagedPathOf(key), pathOf(key)].map(async (path) => (await existing(readdir(path))) ?? []);
+      return [...new Set((await Promise.all(lists)).flat())];
+    },
   };
 }
 

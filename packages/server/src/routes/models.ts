@@ -26,10 +26,11 @@ export function mountModels(context: RouteContext): void {
     if (model === undefined || !isPublic) fail('not-found', { detail: 'this version is not logged' });
     const etag = `"${toHex(model.modelHash)}"`;
     reply.headers({ etag, 'accept-ranges': 'bytes', 'cache-control': 'public, max-age=31536000, immutable' });
-    if (request.headers['if-none-match'] === etag) return reply.code(304).send(new Uint8Array());
+    if (isNamed(request.headers['if-none-match'], etag)) return reply.code(304).send(new Uint8Array());
     const size = await blobs.size(model.blobKey);
     if (size === undefined) throw new Error(`the blob of version ${model.version} is missing`);
-    const range = rangeOf(request.headers.range, size);
+    const { range: asked, 'if-range': ifRange } = request.headers;
+    const range = ifRange === undefined || ifRange === etag ? rangeOf(asked, size) : undefined;
     if (range === 'unsatisfiable') {
       reply.header('content-range', `bytes */${size}`);
       fail('range-not-satisfiable', { detail: `the model has ${size} bytes` });
@@ -40,6 +41,12 @@ export function mountModels(context: RouteContext): void {
     const body = Readable.from(copies(blobs.read(model.blobKey, start, end)), { objectMode: false });
     return reply.send(body as unknown as Uint8Array); // the schema knows bytes, and a stream is how they are sent
   });
+}
+
+/** Whether a list of entity tags (RFC 9110) names this one. */
+function isNamed(list: string | undefined, etag: string): boolean {
+  const tags = (list ?? '').split(',').map((tag) => tag.trim().replace(/^W\//, ''));
+  return tags.includes(etag) || tags.includes('*');
 }
 
 /** A stream keeps what it is given; the store reuses its block. */

@@ -23,7 +23,7 @@ import { sealedBytesOf } from '../buffer-keeper.ts';
 import type { PaperTask } from '../paper-task.ts';
 import type { RunningTask } from '../running-task.ts';
 import type { RouteContext } from './context.ts';
-import { foundTask, taskParams } from './context.ts';
+import { checkRunning, foundTask, taskParams } from './context.ts';
 
 const MOST_HEADER_BYTES = 320_000;
 const MOST_BODY_BYTES = 512 * 1024 * 1024;
@@ -41,6 +41,7 @@ export function mountUnsafePaper(context: RouteContext): void {
     if (!equalBytes(certificate.deviceKey, deviceOf(request).deviceKey)) fail('not-yours');
     const problem = certificateProblem(ports, task.task, certificate, millis(clock()));
     if (problem !== undefined) answerRefusal(problem);
+    checkRunning(task);
     const { ticket, inbox, version } = granted(await paperOf(task).connect(certificate));
     const answer = messagesOf(task).connectAnswer.encode({ ticket, inbox, version });
     return reply.type(BYTES_MEDIA_TYPE).send(Buffer.from(answer));
