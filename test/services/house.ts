@@ -14,7 +14,7 @@ import type { RunningServer, ServerOptions } from '@basa/server';
 import { startServer } from '@basa/server';
 import { Proxy } from './proxy.ts';
 
-const OPERATOR_TOKEN = 'operator-of-the-tests';
+export const OPERATOR_TOKEN = 'operator-of-the-tests';
 const OPERATORS = [
   { tokenHash: toHex(nodeSuite.sha256(new TextEncoder().encode(OPERATOR_TOKEN))), roles: ['operator', 'auditor'] },
 ] as const satisfies NonNullable<ServerOptions['operators']>;

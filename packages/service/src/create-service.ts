@@ -21,6 +21,7 @@ import { fail } from './problem.ts';
 import { answers } from './schemas.ts';
 import type { ServiceOptions, ServiceSettings } from './service-options.ts';
 import { settingsOf } from './service-options.ts';
+import { cutSlowRest } from './slow-rest.ts';
 import { TokenBuckets } from './token-buckets.ts';
 
 export type ServiceApp = FastifyInstance<
@@ -72,6 +73,7 @@ export async function createService(options: ServiceOptions): Promise<Service> {
     return sendProblem(reply.header('allow', methods.join(', ')), problemDocument('method-not-allowed'));
   });
   askBeforeBodies(app);
+  cutSlowRest(app, settings.requestTimeoutMs);
   const addresses = new TokenBuckets(settings.addressLimit);
   app.addHook('onRequest', async (request) => {
     if (isStopping) fail('stopping', { retryAfterMs: stopWithinMs });
@@ -129,8 +131,10 @@ function makeApp(settings: ServiceSettings): FastifyInstance {
     clientErrorHandler: answerBrokenRequest,
     frameworkErrors: (error: Error, request: FastifyRequest, reply: FastifyReply) => answerError(error, request, reply),
   };
-  const { tls } = settings;
+  const { tls, requestTimeoutMs } = settings;
+  // Node looks for slow senders every 30 s; a shorter time-out needs a closer look.
+  const looking = { connectionsCheckingInterval: Math.min(30_000, Math.ceil(requestTimeoutMs / 4)) };
   return tls === undefined
-    ? fastify(common)
-    : (fastify({ ...common, https: { ...tls } }) as unknown as FastifyInstance);
+    ? fastify({ ...common, http: looking })
+    : (fastify({ ...common, https: { ...looking, ...tls } }) as unknown as FastifyInstance);
 }
