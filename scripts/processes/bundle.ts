@@ -14,6 +14,7 @@ const ENTRIES = {
   'work/worker': 'packages/server/src/work/worker.ts',
   devices: 'scripts/crash/devices.ts',
   'durable-moments': 'scripts/crash/durable-moments.ts',
+  discard: 'bench/server/discard.ts',
   'clock-ahead': 'scripts/processes/clock-ahead.ts',
 } as const;
 

@@ -107,7 +107,9 @@ describe('requests that are not what they say', () => {
     // Word for word before the victim comes: its key is sealed to the victim, who then gets the same answer.
     const replayed = await fetch(new URL(path, house.authority.url), {
       method: 'POST',
-      headers: headers as Record<string, string>,
+      headers: Object.fromEntries(
+        Object.entries(headers).filter(([name]) => /^(basa|content-(type|digest))/.test(name)),
+      ) as Record<string, string>,
       body: body.slice(),
     });
     expect(replayed.status).toBe(200);

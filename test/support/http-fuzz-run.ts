@@ -1,4 +1,5 @@
 /** Throws requests at both services of a house: none may be answered by a 500, and both must be alive afterwards. */
+import type { IncomingHttpHeaders } from 'node:http';
 import { Agent, request } from 'node:http';
 import { inMemoryStoreForTests } from '@basa/client/node';
 import { HEADER } from '@basa/protocol';
@@ -82,11 +83,16 @@ async function sourcesOf(house: House): Promise<readonly { readonly url: string;
     clock: house.clock,
   };
   return Promise.all(
-    [house.server, house.authority].map(async ({ url, publicKey }) => {
+    [house.server, house.authority].map(async ({ url, publicKey }, n) => {
       const document = await (await fetch(`${url}/v1/openapi.json`)).json();
-      return { url, source: { ...shared, document, audience: publicKey } };
+      const sent = (proxies[n]?.passed ?? []).map((one) => ({ ...one.asked, headers: textOf(one.asked.headers) }));
+      return { url, source: { ...shared, sent, document, audience: publicKey } };
     }),
   );
+}
+
+function textOf(headers: IncomingHttpHeaders): Record<string, string> {
+  return Object.fromEntries(Object.entries(headers).map(([name, value]) => [name, String(value)]));
 }
 
 /** The status, or 0 where there was none. */

@@ -1,5 +1,6 @@
 /** Requests made from the OpenAPI document of a service: each address with wrong names, methods, headers and bodies. */
 import type { Signer } from '@basa/masking';
+import { toHex } from '@basa/masking';
 import { HEADER } from '@basa/protocol';
 import fc from 'fast-check';
 import { testDevice } from './signed-request.ts';
@@ -18,7 +19,8 @@ export interface FuzzSource {
   readonly operatorToken: string;
   /** Tasks, buffers, slots, join tags and versions that exist. */
   readonly names: readonly string[];
-  /** Bodies and headers that honest devices sent: what is changed a little gets further than what is made up. */
+  /** What honest devices sent: changed a little, it gets further than what is made up. */
+  readonly sent: readonly FuzzRequest[];
   readonly bodies: readonly Uint8Array[];
   readonly uploadHeaders: readonly string[];
   /** Devices that are enrolled. */
@@ -42,8 +44,46 @@ const TYPES = [
   '',
 ];
 
-/** One request of every kind, in proportion to what there is to find. */
-export function fuzzRequests(source: FuzzSource): fc.Arbitrary<() => FuzzRequest> {
+/** Made when it is sent: a signature is good for some minutes only. */
+type Later = () => FuzzRequest;
+
+export function fuzzRequests(source: FuzzSource): fc.Arbitrary<Later> {
+  return fc.oneof({ weight: 2, arbitrary: madeUp(source) }, { weight: 1, arbitrary: changed(source) });
+}
+
+/** A request of an honest device, with one thing changed, signed by the device or another one. */
+function changed(source: FuzzSource): fc.Arbitrary<Later> {
+  return fc
+    .record({
+      sent: fc.constantFrom(...source.sent),
+      body: seldom(2, bodyOf(source)),
+      name: seldom(6, nameOf(source)),
+      headers: seldom(6, headersOf(source)),
+      stranger: seldom(6, fc.constantFrom(...source.signers)),
+    })
+    .map(({ sent, name, headers, stranger, ...other }) => {
+      const body = other.body ?? sent.body;
+      const path = name === null ? sent.path : sent.path.replace(/[0-9a-f]{64}/, encodeURIComponent(name));
+      const own = source.signers.find(({ publicKey }) => toHex(publicKey) === sent.headers[HEADER.device]);
+      const signer = stranger ?? own;
+      const kept = Object.entries(sent.headers).filter(
+        ([key]) => !/^(host|connection|content-length|transfer)/.test(key),
+      );
+      return () => ({
+        method: sent.method,
+        path,
+        body,
+        headers: {
+          ...Object.fromEntries(kept),
+          ...(signer !== undefined && signed(source, signer, { method: sent.method, target: path, body })),
+          ...headers,
+        },
+      });
+    });
+}
+
+/** A request of any kind, in proportion to what there is to find. */
+function madeUp(source: FuzzSource): fc.Arbitrary<Later> {
   const routes = Object.entries(source.document.paths).flatMap(([path, methods]) =>
     Object.entries(methods).map(([method, { requestBody }]) => ({
       path,
@@ -68,7 +108,6 @@ export function fuzzRequests(source: FuzzSource): fc.Arbitrary<() => FuzzRequest
       const path = query === null ? filled : `${filled}?${query}`;
       const method = other.method ?? route.method;
       const type = other.type ?? route.type;
-      // Signed when it is sent: a request is good for some minutes only.
       return () => ({
         method,
         path,
@@ -114,10 +153,10 @@ function bodyOf({ bodies }: FuzzSource): fc.Arbitrary<Uint8Array> {
   return fc.oneof(
     real,
     fc.tuple(real, fc.nat(), fc.integer({ min: 1, max: 255 })).map(([bytes, at, flip]) => {
-      const changed = bytes.slice();
-      const place = at % Math.max(1, changed.length);
-      changed[place] = (changed[place] ?? 0) ^ flip;
-      return changed;
+      const flipped = bytes.slice();
+      const place = at % Math.max(1, flipped.length);
+      flipped[place] = (flipped[place] ?? 0) ^ flip;
+      return flipped;
     }),
     fc.tuple(real, fc.nat()).map(([bytes, at]) => bytes.slice(0, at % (bytes.length + 1))),
     fc.tuple(real, fc.uint8Array({ maxLength: 64 })).map(([bytes, more]) => Uint8Array.from([...bytes, ...more])),

@@ -21,7 +21,6 @@ import { fail } from './problem.ts';
 import { answers } from './schemas.ts';
 import type { ServiceOptions, ServiceSettings } from './service-options.ts';
 import { settingsOf } from './service-options.ts';
-import { cutSlowRest } from './slow-rest.ts';
 import { TokenBuckets } from './token-buckets.ts';
 
 export type ServiceApp = FastifyInstance<
@@ -73,7 +72,6 @@ export async function createService(options: ServiceOptions): Promise<Service> {
     return sendProblem(reply.header('allow', methods.join(', ')), problemDocument('method-not-allowed'));
   });
   askBeforeBodies(app);
-  cutSlowRest(app, settings.requestTimeoutMs);
   const addresses = new TokenBuckets(settings.addressLimit);
   app.addHook('onRequest', async (request) => {
     if (isStopping) fail('stopping', { retryAfterMs: stopWithinMs });
@@ -132,8 +130,13 @@ function makeApp(settings: ServiceSettings): FastifyInstance {
     frameworkErrors: (error: Error, request: FastifyRequest, reply: FastifyReply) => answerError(error, request, reply),
   };
   const { tls, requestTimeoutMs } = settings;
-  // Node looks for slow senders every 30 s; a shorter time-out needs a closer look.
-  const looking = { connectionsCheckingInterval: Math.min(30_000, Math.ceil(requestTimeoutMs / 4)) };
+  // Node looks for slow senders every 30 s, and takes the longer of two times for the one of whole requests: a time-out
+  // below a minute needs a closer look and a shorter time for heads.
+  const looking = {
+    connectionsCheckingInterval: Math.min(30_000, Math.ceil(requestTimeoutMs / 4)),
+    headersTimeout: Math.min(60_000, requestTimeoutMs),
+    requestTimeout: requestTimeoutMs,
+  };
   return tls === undefined
     ? fastify({ ...common, http: looking })
     : (fastify({ ...common, https: { ...looking, ...tls } }) as unknown as FastifyInstance);
