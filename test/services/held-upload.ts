@@ -1,4 +1,5 @@
 /** A device that has everything but its upload: the request is caught at a proxy, so that a test can send what it likes. */
+import { connect } from 'node:net';
 import type { BasaClient } from '@basa/client/node';
 import { inMemoryStoreForTests } from '@basa/client/node';
 import type { Signer } from '@basa/masking';
@@ -8,7 +9,7 @@ import { authorityMessages, HEADER, problemCodeOf } from '@basa/protocol';
 import { createNodeSigner, nodeRandomBytes, nodeSuite } from '@basa/runtime/node';
 import { testDevice } from '../support/signed-request.ts';
 import type { House } from './house.ts';
-import { oneHot } from './house.ts';
+import { oneHot, until } from './house.ts';
 
 /** No waits: a test that cuts a connection wants to know at once. */
 export const AT_ONCE = { attempts: 1, firstWaitMs: 1, longestWaitMs: 1, timeoutMs: 60_000 };
@@ -87,7 +88,7 @@ export async function send(house: House, upload: HeldUpload, sent: Sent = {}): P
   return toldBy(response);
 }
 
-export async function toldBy(response: Response): Promise<Told> {
+async function toldBy(response: Response): Promise<Told> {
   const text = await response.text();
   const answer = text === '' ? undefined : JSON.parse(text);
   const offset = response.headers.get(HEADER.uploadOffset);
@@ -97,6 +98,32 @@ export async function toldBy(response: Response): Promise<Told> {
     offset: offset === null ? undefined : Number(offset),
     answer,
   };
+}
+
+/** Speaks HTTP itself; resolves with everything that was answered, or when the connection was cut because it is so. */
+export function sendRaw(
+  house: House,
+  which: HeldUpload,
+  sent: Sent,
+  parts: readonly (Uint8Array | string)[],
+  isCutWhen?: () => boolean,
+): Promise<string> {
+  const { hostname, port } = new URL(house.server.url);
+  const headers = { host: `${hostname}:${port}`, connection: 'close', ...headersFor(house, which, sent) };
+  const head = Object.entries(headers).map(([name, value]) => `${name}: ${value}`);
+  return new Promise((resolve, reject) => {
+    const socket = connect(Number(port), hostname);
+    let text = '';
+    socket.on('data', (data) => {
+      text += data;
+      if (/\r\n\r\n[\s\S]*\}/.test(text)) socket.destroy();
+    });
+    socket.on('close', () => resolve(text));
+    socket.on('error', reject);
+    socket.write(`PUT ${which.target} HTTP/1.1\r\n${head.join('\r\n')}\r\n\r\n`);
+    for (const part of parts) socket.write(part);
+    if (isCutWhen !== undefined) until(isCutWhen).then(() => socket.destroy(), reject);
+  });
 }
 
 /** The header of other words, signed by the same device. */

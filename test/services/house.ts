@@ -12,10 +12,10 @@ import { AUTHORITY_PATH, ENGINE, encodePolicy, SERVER_PATH } from '@basa/protoco
 import { nodeRandomBytes, nodeSuite } from '@basa/runtime/node';
 import type { RunningServer, ServerOptions } from '@basa/server';
 import { startServer } from '@basa/server';
-import { Proxy } from './proxy.ts';
+import { ServiceProxy } from './proxy.ts';
 
 export const OPERATOR_TOKEN = 'operator-of-the-tests';
-const OPERATORS = [
+export const OPERATORS = [
   { tokenHash: toHex(nodeSuite.sha256(new TextEncoder().encode(OPERATOR_TOKEN))), roles: ['operator', 'auditor'] },
 ] as const satisfies NonNullable<ServerOptions['operators']>;
 
@@ -56,7 +56,7 @@ export class House {
   #serverPort = 0;
   #tasks = 0;
   readonly #clients: BasaClient[] = [];
-  readonly #proxies: Proxy[] = [];
+  readonly #proxies: ServiceProxy[] = [];
 
   private constructor(options: HouseOptions) {
     this.options = options;
@@ -152,8 +152,8 @@ export class House {
   }
 
   /** Something between devices and a service, to be told to lie. */
-  async proxy(which: 'server' | 'authority' = 'server'): Promise<Proxy> {
-    const proxy = await Proxy.before(() => this[which].url);
+  async proxy(which: 'server' | 'authority' = 'server'): Promise<ServiceProxy> {
+    const proxy = await ServiceProxy.before(() => this[which].url);
     this.#proxies.push(proxy);
     return proxy;
   }
@@ -200,7 +200,7 @@ export async function until(isSo: () => Promise<boolean> | boolean): Promise<voi
   while (!(await isSo())) await new Promise((resolve) => setTimeout(resolve, 20));
 }
 
-function testPolicy(serverKey: Uint8Array): TaskPolicy {
+export function testPolicy(serverKey: Uint8Array): TaskPolicy {
   return {
     name: new TextEncoder().encode('a test'),
     engine: ENGINE.cpAbe,

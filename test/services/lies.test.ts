@@ -18,11 +18,11 @@ import {
 import { createNodeSigner, nodeRandomBytes, nodeSuite } from '@basa/runtime/node';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { House, oneHot } from './house.ts';
-import type { Proxy } from './proxy.ts';
+import type { ServiceProxy } from './proxy.ts';
 
 const BUFFER_SIZE = 4;
 let house: House;
-let proxy: Proxy;
+let proxy: ServiceProxy;
 let serverKey: Signer;
 /** Takes slot 0, honestly. */
 let first: { readonly ctx: string; readonly joinTag: string };
@@ -64,7 +64,7 @@ function inventedSlot(ctx: Ctx): { readonly inbox: DepositAnswer['inbox']; reado
   }));
   const root = depositRootOf(nodeSuite, entries);
   const ticket = { joinTag: nodeRandomBytes(32) as JoinTag, slot: 0 as Slot };
-  const inbox = outboxOf(nodeSuite, { entries, root } as Deposit, ticket).slice(0, 1);
+  const inbox = outboxOf(nodeSuite, { entries, root } as unknown as Deposit, ticket).slice(0, 1);
   return { inbox, view: viewsOf(nodeSuite, ctx, inbox).at(-1) as View };
 }
 

@@ -21,7 +21,7 @@ type OnAsk = (asked: Asked) => Answer | 'cut' | undefined;
 /** Before an answer is passed on. */
 type OnAnswer = (asked: Asked, answer: Answer) => Answer | 'cut';
 
-export class Proxy {
+export class ServiceProxy {
   readonly passed: { readonly asked: Asked; readonly answer: Answer }[] = [];
   onAsk: OnAsk | undefined;
   onAnswer: OnAnswer | undefined;
@@ -33,8 +33,8 @@ export class Proxy {
     this.#server = createServer((asked, reply) => void this.#serve(asked, reply).catch(() => reply.destroy()));
   }
 
-  static async before(target: () => string): Promise<Proxy> {
-    const proxy = new Proxy(target);
+  static async before(target: () => string): Promise<ServiceProxy> {
+    const proxy = new ServiceProxy(target);
     await new Promise<void>((resolve) => proxy.#server.listen(0, '127.0.0.1', resolve));
     return proxy;
   }

@@ -1,8 +1,10 @@
 /** Uploads in pieces: each durable before it is acknowledged, so that a device goes on where it was, whatever happened. */
+import { existsSync, readdirSync, statSync } from 'node:fs';
+import { join } from 'node:path';
 import { FIELD, ring } from '@basa/masking';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { hashOf, holdUpload, otherHeader, send } from './held-upload.ts';
-import { countsOf, House, oneHot } from './house.ts';
+import { hashOf, holdUpload, otherHeader, send, sendRaw } from './held-upload.ts';
+import { countsOf, House, oneHot, until } from './house.ts';
 import { snapshot } from './snapshot.ts';
 
 let house: House;
@@ -10,6 +12,14 @@ beforeAll(async () => {
   house = await House.open({ policy: { bufferSize: 3, minimum: 2, dimension: 64 } });
 });
 afterAll(() => house.close());
+
+/** Files of uploads that are not whole. */
+function staged(): readonly { readonly size: number }[] {
+  const folder = join(house.folder, 'server', 'blobs', 'incoming', 'uploads');
+  if (!existsSync(folder)) return [];
+  const names = readdirSync(folder, { recursive: true, encoding: 'utf8' });
+  return names.map((name) => statSync(join(folder, name))).filter((file) => file.isFile() && file.size > 0);
+}
 
 describe('an upload that was cut after its half', () => {
   it('is told where it stands and goes on there, also after the server was restarted, and counts once', async () => {
@@ -61,6 +71,35 @@ describe('an upload that was cut after its half', () => {
     expect(blobs.filter((name) => name.includes(upload.ctx))).toHaveLength(1);
     expect((await send(house, upload, { method: 'HEAD' })).offset).toBe(0);
     expect((await send(house, upload)).answer).toMatchObject({ accepted: true });
+  });
+
+  it('is taken over by its own device, while the old connection seems to be alive', async () => {
+    await house.createTask();
+    const upload = await holdUpload(house, 0);
+    const headers = { 'content-length': String(upload.body.length) };
+    let isOver = false;
+    const hanging = sendRaw(house, upload, { body: upload.body, headers }, [upload.body.subarray(0, 50)], () => isOver);
+    await until(() => staged().length > 0);
+    expect((await send(house, upload)).answer).toMatchObject({ accepted: true });
+    isOver = true;
+    expect(await hanging).not.toContain('accepted');
+  });
+
+  it('does not hold up a server that stops, and stands where it was', async () => {
+    await house.createTask();
+    await house.restartServer({ stopWithinMs: 100 });
+    const upload = await holdUpload(house, 0);
+    await send(house, upload, { body: upload.body.subarray(0, 60) });
+    const headers = { 'content-length': '100' };
+    const piece = upload.body.subarray(60, 160);
+    const hanging = sendRaw(house, upload, { body: piece, offset: 60, headers }, [piece.subarray(0, 50)]);
+    await until(() => staged().some(({ size }) => size > 60));
+    await house.restartServer();
+    await hanging;
+    expect((await send(house, upload, { method: 'HEAD' })).offset).toBe(60);
+    expect((await send(house, upload, { body: upload.body.subarray(60), offset: 60 })).answer).toMatchObject({
+      accepted: true,
+    });
   });
 
   it('leaves nothing behind when its slot is dropped', async () => {

@@ -22,7 +22,7 @@ const { DatabaseSync } = createRequire(new URL('../../packages/service/package.j
 ) as { readonly DatabaseSync: new (path: string, options: { readOnly: boolean }) => Database };
 
 /** Every row, without the time the server notes. */
-export function rowsOf(folder: string): Record<string, unknown[]> {
+function rowsOf(folder: string): Record<string, unknown[]> {
   const db = new DatabaseSync(join(folder, 'basa.sqlite'), { readOnly: true });
   try {
     const tables = db.prepare(`SELECT name FROM sqlite_schema WHERE type = 'table' ORDER BY name`).all() as {

@@ -13,7 +13,8 @@ export function noteAlive(store: Store, now: number): Promise<void> {
 
 export async function extendByDowntime(store: Store, keeper: BufferKeeper, now: number): Promise<void> {
   const alive = await store.note(ALIVE);
-  const downtimeMs = alive === undefined ? 0 : now - Number(new DataView(alive.slice().buffer).getBigUint64(0));
+  const downtimeMs =
+    alive === undefined ? 0 : now - Number(new DataView(alive.buffer, alive.byteOffset).getBigUint64(0));
   for (const { ctx } of await store.livingBuffers()) {
     const buffer = await keeper.find(ctx);
     const isWaiting = buffer?.status === 'filling' && buffer.slots.some(({ status }) => status === 'assigned');

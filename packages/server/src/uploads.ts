@@ -133,7 +133,7 @@ export class Uploads {
     const standing = isSame ? Math.min(piece.received, staging.size) : 0;
     if (piece !== undefined && (!isSame || standing < piece.received))
       await store.setPiece(ctx, slot, { bodyHash, received: standing });
-    await staging.truncate(standing);
+    if (staging.size > standing) await staging.truncate(standing);
     return standing;
   }
 

@@ -44,6 +44,7 @@ export interface Service {
   close(): Promise<void>;
 }
 
+const SWEEP_MS = 100;
 const ALLOWED_HEADERS = ['authorization', 'content-type', 'if-none-match', 'range', ...Object.values(HEADER)];
 const EXPOSED_HEADERS = [HEADER.head, HEADER.uploadOffset, 'etag', 'content-range', 'retry-after'];
 
@@ -95,8 +96,11 @@ export async function createService(options: ServiceOptions): Promise<Service> {
     async close() {
       isStopping = true;
       const force = setTimeout(() => app.server.closeAllConnections(), stopWithinMs);
+      // Connections whose last answer was under way when the stop began are idle only now.
+      const sweep = setInterval(() => app.server.closeIdleConnections(), SWEEP_MS);
       await app.close();
       clearTimeout(force);
+      clearInterval(sweep);
     },
   };
 }

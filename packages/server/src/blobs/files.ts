@@ -21,7 +21,7 @@ export async function openFileBlobs(folder: string): Promise<BlobStore> {
     async put(key, bytes) {
       const staging = await stage(key);
       try {
-        await staging.truncate(0);
+        if (staging.size > 0) await staging.truncate(0);
         await staging.append(bytes);
         await staging.commit();
       } catch (error) {

@@ -10,7 +10,11 @@ export function mountModels(context: RouteContext): void {
   const { service, store, blobs } = context;
   const { app } = service;
 
-  const newestSchema = { params: taskParams, response: answers(wireBytes('modelEntry')) };
+  const newestSchema = {
+    summary: 'The log entry of the newest version',
+    params: taskParams,
+    response: answers(wireBytes('modelEntry')),
+  };
   app.get(SERVER_PATH.newestModel(':task'), { schema: newestSchema }, async ({ params }, reply) => {
     const { models } = foundTask(context, params.task);
     const entry = models.newest?.entry ?? fail('model-not-logged', { retryAfterMs: 1000 });
@@ -18,7 +22,11 @@ export function mountModels(context: RouteContext): void {
   });
 
   const params = Type.Object({ ...taskParams.properties, version: Type.String({ pattern: '^[0-9]{1,15}$' }) });
-  const modelSchema = { params, response: answers(wireBytes('little-endian float32 parameters')) };
+  const modelSchema = {
+    summary: 'The parameters of a version; ETag, Range',
+    params,
+    response: answers(wireBytes('little-endian float32 parameters')),
+  };
   app.get(SERVER_PATH.model(':task', ':version'), { schema: modelSchema }, async (request, reply) => {
     const { task, read } = foundTask(context, request.params.task);
     const model = await store.model(task, Number(request.params.version));

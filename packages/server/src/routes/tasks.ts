@@ -56,12 +56,19 @@ export function mountTasks(context: RouteContext): void {
     return describe(await created(() => tasks.create(body)));
   });
   const list = Type.Object({ tasks: Type.Array(taskState) });
-  app.get(SERVER_PATH.tasks, { schema: { response: answers(list) } }, async () => ({ tasks: tasks.all.map(describe) }));
-  const one = { params: taskParams, response: answers(taskState) };
+  app.get(SERVER_PATH.tasks, { schema: { summary: 'All tasks', response: answers(list) } }, async () => ({
+    tasks: tasks.all.map(describe),
+  }));
+  const one = { summary: 'A task', params: taskParams, response: answers(taskState) };
   app.get(SERVER_PATH.task(':task'), { schema: one }, async ({ params }) => describe(foundTask(context, params.task)));
 
   const wanted = Type.Object({ state: Type.Union([Type.Literal('running'), Type.Literal('paused')]) }, closed);
-  const changed = { params: taskParams, body: wanted, response: answers(taskState) };
+  const changed = {
+    summary: 'Pauses a task, or goes on with it (operator)',
+    params: taskParams,
+    body: wanted,
+    response: answers(taskState),
+  };
   app.put(SERVER_PATH.taskState(':task'), { onRequest, schema: changed }, async ({ params, body }) => {
     const task = foundTask(context, params.task);
     if (task.state === 'finished') fail('task-finished', { detail: task.why ?? '' });
@@ -81,7 +88,11 @@ export function mountTasks(context: RouteContext): void {
     return { samples: await task.evaluation.setExamples(bytesOf(request)) };
   });
 
-  const metrics = { params: taskParams, response: answers(versions) };
+  const metrics = {
+    summary: 'All versions, with what they were made of',
+    params: taskParams,
+    response: answers(versions),
+  };
   app.get(SERVER_PATH.taskMetrics(':task'), { schema: metrics }, async ({ params }) => {
     const { task, read } = foundTask(context, params.task);
     const models = (await store.models(task)).filter(({ entry }) => entry !== undefined || read.mode === 'paper');

@@ -52,7 +52,7 @@ export interface BufferChange {
   readonly burnt?: { readonly users: readonly UserId[]; readonly at: number };
 }
 
-export interface UploadPiece {
+interface UploadPiece {
   readonly bodyHash: Uint8Array;
   readonly received: number;
 }
