@@ -9,7 +9,7 @@ export interface Death {
 }
 
 const RANDOM_SHARE = 0.3;
-const MOST_STEPS = 30;
+const MOST_STEPS = 40;
 
 export class Plan {
   readonly #chance: RandomStream;

@@ -1,6 +1,6 @@
 /** A device of the soak: honest, or one that drops out, repeats itself, or lies. */
 import type { BasaClient } from '@basa/client/node';
-import { inMemoryStoreForTests, nodeOutside, ProblemError, UnreachableError } from '@basa/client/node';
+import { inMemoryStoreForTests, nodeOutside, ProblemError, StoreError, UnreachableError } from '@basa/client/node';
 import type { RandomStream } from '@basa/learning';
 import { createNodeSigner, nodeRandomBytes } from '@basa/runtime/node';
 import { connect } from '../../packages/client/src/connect.ts';
@@ -26,7 +26,6 @@ export interface SoakWork {
   readonly given: Given[];
   readonly tally: Tally;
   readonly latencies: number[];
-  readonly faults: string[];
   readonly signal: AbortSignal;
 }
 
@@ -39,27 +38,29 @@ export class SoakDevice {
   readonly #work: SoakWork;
   readonly #isLiar: boolean;
   readonly #signer = createNodeSigner(nodeRandomBytes(32));
-  #client: BasaClient | undefined;
 
   constructor(work: SoakWork, isLiar: boolean) {
     this.#work = work;
     this.#isLiar = isLiar;
   }
 
-  /** Contributes until the soak ends. */
+  /** Contributes until the soak ends; what was begun is ended. */
   async live(token: string): Promise<void> {
-    const { signal, faults } = this.#work;
-    while (!signal.aborted) {
+    const client = await this.#again(() => this.#connect(token));
+    while (!this.#work.signal.aborted) await this.#contribute(client);
+    await client.close();
+  }
+
+  /** Services come and go: what is not answered is tried again. */
+  async #again<Result>(work: () => Promise<Result>): Promise<Result> {
+    for (;;) {
       try {
-        this.#client ??= await this.#connect(token);
-        await this.#contribute(this.#client);
+        return await work();
       } catch (error) {
-        if (signal.aborted) break;
-        if (!(error instanceof UnreachableError) && !(error instanceof ProblemError)) faults.push(String(error));
+        if (!(error instanceof UnreachableError) && !(error instanceof ProblemError)) throw error;
         await new Promise((resolve) => setTimeout(resolve, PAUSE_MS));
       }
     }
-    await this.#client?.close();
   }
 
   /** A liar masks something else than it promised in every second update: no number in its sum can be trusted. */
@@ -83,20 +84,21 @@ export class SoakDevice {
   }
 
   async #contribute(client: BasaClient): Promise<void> {
-    const { stage, chance, tally, given, latencies, signal } = this.#work;
+    const { stage, chance, tally, given, latencies } = this.#work;
     const place = Math.floor(chance.unit() * stage.policy.dimension);
     const delta = new Float32Array(stage.policy.dimension);
     delta[place] = 1 - chance.unit() / 1e5; // an update of its own, and 1 after quantising
-    const { version } = await client.model({ signal });
+    const { version } = await this.#again(() => client.model());
     const leaving = new AbortController();
-    const leavesAt = chance.unit() < DROP_OUTS ? (chance.unit() < 0.5 ? 'key' : 'upload') : undefined;
+    // Before its bytes leave: whether an upload that was cut off was taken, nobody tells the device.
+    const leavesAt = chance.unit() < DROP_OUTS ? (chance.unit() < 0.5 ? 'key' : 'mask') : undefined;
     const forget = client.on('progress', ({ step }) => {
       if (step === leavesAt) leaving.abort();
     });
     const began = performance.now();
     try {
-      const both = AbortSignal.any([signal, leaving.signal]);
-      const result = await client.contribute(delta, { trainedOn: version, signal: both });
+      const { signal } = leaving;
+      const result = await this.#again(() => client.contribute(delta, { trainedOn: version, signal }));
       if (result.kind === 'rejected') {
         tally.rejected++;
         return;
@@ -104,9 +106,10 @@ export class SoakDevice {
       latencies.push(performance.now() - began);
       tally.accepted++;
       given.push({ ctx: result.ctx, slot: result.slot, place });
-      if (chance.unit() < DUPLICATES) await this.#again(client, delta, version);
+      if (chance.unit() < DUPLICATES) await this.#repeat(client, delta, version);
     } catch (error) {
-      if (!leaving.signal.aborted || signal.aborted) throw error;
+      if (error instanceof StoreError && this.#isLiar) return client.discard(); // it cannot tell the same lie twice
+      if (!leaving.signal.aborted) throw error;
       await client.discard();
       tally.droppedOut++;
     } finally {
@@ -115,10 +118,11 @@ export class SoakDevice {
   }
 
   /** The same update once more: it is refused, or goes elsewhere by the authority's word. */
-  async #again(client: BasaClient, delta: Float32Array, trainedOn: number): Promise<void> {
-    const { tally, faults, signal } = this.#work;
+  async #repeat(client: BasaClient, delta: Float32Array, trainedOn: number): Promise<void> {
+    const { tally, given } = this.#work;
     tally.duplicates++;
-    const result = await client.contribute(delta, { trainedOn, signal });
-    if (result.kind === 'accepted') faults.push('an update was taken twice');
+    const place = delta.findIndex((value) => value > 0);
+    const result = await this.#again(() => client.contribute(delta, { trainedOn }));
+    if (result.kind === 'accepted') given.push({ ctx: result.ctx, slot: result.slot, place });
   }
 }

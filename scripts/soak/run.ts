@@ -35,6 +35,7 @@ const DIMENSION = 256;
 const STALL_MS = 500;
 const LOOK_MS = 50;
 const SAMPLES = 100;
+/** At most, and never more often than every second buffer. */
 const RESTARTS = 20;
 
 export async function runSoak({ buffers, seed, onSample = () => {} }: SoakOptions): Promise<SoakReport> {
@@ -45,12 +46,13 @@ export async function runSoak({ buffers, seed, onSample = () => {} }: SoakOption
   setMaxListeners(0, ending.signal);
   const tally: Tally = { accepted: 0, rejected: 0, droppedOut: 0, duplicates: 0, lies: 0 };
   const chance = randomStream(seed, 'soak');
-  const shared = { stage, chance, given: [], tally, latencies: [], faults: [], signal: ending.signal };
+  const shared = { stage, chance, given: [], tally, latencies: [], signal: ending.signal };
   const work: SoakWork = shared;
   try {
     const tokens = await stage.authority.tokens(stage.task, DEVICES, Date.now() + 86_400_000);
     const lives = tokens.map((token, n) => new SoakDevice(work, n < LIARS).live(token));
     const samples: Sample[] = [];
+    const every = Math.max(2, buffers / (RESTARTS + 1));
     let restarts = 0;
     for (let ended = 0; ended < buffers; ) {
       await sleep(LOOK_MS);
@@ -59,7 +61,7 @@ export async function runSoak({ buffers, seed, onSample = () => {} }: SoakOption
         samples.push(sampleOf(stage, ended, work.latencies));
         onSample(samples.at(-1) as Sample);
       }
-      if (ended >= ((restarts + 1) * buffers) / (RESTARTS + 1)) await restart(stage, restarts++);
+      if (ended >= (restarts + 1) * every) await restart(stage, restarts++);
     }
     ending.abort();
     await Promise.all(lives);
@@ -68,7 +70,7 @@ export async function runSoak({ buffers, seed, onSample = () => {} }: SoakOption
     const quarantined = endings.filter((status) => status === 'quarantined').length;
     const wrong = await inexactVersions(stage, work.given);
     const log = verifyLog(await stage.authority.log(), fromHex(stage.authorityKey) ?? new Uint8Array());
-    const problems = [...wrong.map((version) => `version ${version} is not its sum`), ...log.problems, ...work.faults];
+    const problems = [...wrong.map((version) => `version ${version} is not its sum`), ...log.problems];
     return {
       buffers: endings.length,
       opened,
