@@ -1,5 +1,4 @@
 /** The devices as processes, the coordinates they offer, and what they were told. */
-import type { ChildProcess } from 'node:child_process';
 import { fork } from 'node:child_process';
 import { join } from 'node:path';
 import type { RandomStream } from '@basa/learning';
@@ -98,5 +97,3 @@ export class Fleet {
     return place;
   }
 }
-
-export type DevicesProcess = ChildProcess;

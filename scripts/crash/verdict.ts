@@ -10,7 +10,7 @@ import type { Stage } from '../processes/stage.ts';
 import { countsByVersion } from '../processes/sums.ts';
 import type { Acknowledged } from './fleet.ts';
 
-export type Ending = 'included' | 'excluded' | 'aborted' | 'quarantined' | 'lost';
+type Ending = 'included' | 'excluded' | 'aborted' | 'quarantined' | 'lost';
 
 export interface Verdict extends Readonly<Record<Ending, number>> {
   readonly acknowledged: number;

@@ -38,7 +38,7 @@ export async function heapGrowthOf(work: () => Promise<void>): Promise<number> {
   return used() - before;
 }
 
-export interface RawAnswer {
+interface RawAnswer {
   /** Everything the service said until it ended the connection. */
   readonly text: string;
   readonly status: number;
