@@ -3,6 +3,7 @@ import { parseArgs } from 'node:util';
 import { benchAbe } from './abe.ts';
 import { benchMasking } from './masking.ts';
 import type { BenchResult } from './result.ts';
+import { benchServer } from './server.ts';
 import { benchTraining } from './training.ts';
 
 const BENCHMARKS: Readonly<
@@ -10,6 +11,10 @@ const BENCHMARKS: Readonly<
 > = {
   abe: { about: 'attribute-based encryption, beside the bare operations of its library', run: benchAbe },
   masking: { about: 'expanding and adding masks, beside openssl speed on the same bytes', run: benchMasking },
+  server: {
+    about: 'durable uploads, beside node:http and bare TCP that discard; deposits, keys, closes',
+    run: benchServer,
+  },
   training: {
     about: 'samples a second of the four models, beside the matrix product of the same kernel',
     run: benchTraining,

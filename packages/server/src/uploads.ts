@@ -150,12 +150,33 @@ export class Uploads {
   }
 }
 
+/** Enough for the disk to be busy, and little for a server with many uploads under way: two of them for each. */
+const WRITE_BYTES = 512 * 1024;
+
+/** Hashes what comes while what came before is written; pieces are written as they are, without a copy. */
 async function appendBytes(staging: Staging, { bytes, digest }: Piece, most: number): Promise<void> {
   const hash = createHash('sha256');
-  for await (const block of bytes) {
-    if (staging.size + block.length > most) fail('body-too-large', { detail: `the whole body has ${most} bytes` });
-    hash.update(block);
-    await staging.append(block);
+  let writing: Promise<void> = Promise.resolve();
+  let [waiting, waitingBytes, total] = [[] as Uint8Array[], 0, staging.size];
+  const write = async (): Promise<void> => {
+    const pieces = waiting;
+    [waiting, waitingBytes] = [[], 0];
+    await writing;
+    writing = staging.append(...pieces);
+    writing.catch(() => undefined); // told by the next to wait for it
+  };
+  try {
+    for await (const block of bytes) {
+      total += block.length;
+      if (total > most) fail('body-too-large', { detail: `the whole body has ${most} bytes` });
+      hash.update(block);
+      waiting.push(block);
+      waitingBytes += block.length;
+      if (waitingBytes >= WRITE_BYTES) await write();
+    }
+    await write();
+  } finally {
+    await writing; // nobody may close or cut the file before
   }
   if (!equalBytes(hash.digest(), digest)) fail('digest-mismatch');
 }

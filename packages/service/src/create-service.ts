@@ -133,8 +133,15 @@ function makeApp(settings: ServiceSettings): FastifyInstance {
     clientErrorHandler: answerBrokenRequest,
     frameworkErrors: (error: Error, request: FastifyRequest, reply: FastifyReply) => answerError(error, request, reply),
   };
-  const { tls } = settings;
+  const { tls, requestTimeoutMs } = settings;
+  // Node looks for slow senders every 30 s, and takes the longer of two times for the one of whole requests: a time-out
+  // below a minute needs a closer look and a shorter time for heads.
+  const looking = {
+    connectionsCheckingInterval: Math.min(30_000, Math.ceil(requestTimeoutMs / 4)),
+    headersTimeout: Math.min(60_000, requestTimeoutMs),
+    requestTimeout: requestTimeoutMs,
+  };
   return tls === undefined
-    ? fastify(common)
-    : (fastify({ ...common, https: { ...tls } }) as unknown as FastifyInstance);
+    ? fastify({ ...common, http: looking })
+    : (fastify({ ...common, https: { ...looking, ...tls } }) as unknown as FastifyInstance);
 }

@@ -64,26 +64,27 @@ async function stageFile(path: string, destination: string): Promise<Staging> {
     get size() {
       return size;
     },
-    async append(bytes) {
-      let written = 0;
-      while (written < bytes.length) {
-        const { bytesWritten } = await file.write(bytes, written, bytes.length - written);
-        written += bytesWritten;
+    async append(...pieces) {
+      let left: readonly Uint8Array[] = pieces.filter(({ length }) => length > 0);
+      while (left.length > 0) {
+        const { bytesWritten } = await file.writev(left);
         size += bytesWritten;
+        left = after(left, bytesWritten);
       }
     },
     async truncate(to) {
-      await file.truncate(to);
+      if (to !== size) await file.truncate(to);
       size = to;
     },
     flush: () => file.datasync(),
     read: (start, end) => readFile(file, start, end),
     async commit() {
-      await file.datasync();
+      const folder = dirname(destination);
+      const [first] = await Promise.all([mkdir(folder, { recursive: true }), file.datasync()]);
       await file.close();
-      await makeFolder(dirname(destination));
       await rename(path, destination);
-      await flushFolder(dirname(destination));
+      // Side by side, so that the file system may write them together.
+      await Promise.all([flushFolder(folder), ...(first === undefined ? [] : [flushFolder(dirname(first))])]);
     },
     async discard() {
       await file.close();
@@ -103,9 +104,14 @@ async function* readFile(file: FileHandle, start: number, end: number): AsyncIte
   }
 }
 
-async function makeFolder(folder: string): Promise<void> {
-  const first = await mkdir(folder, { recursive: true });
-  if (first !== undefined) await flushFolder(dirname(first));
+/** What is left of the pieces after so many bytes. */
+function after(pieces: readonly Uint8Array[], bytes: number): readonly Uint8Array[] {
+  let skip = bytes;
+  return pieces.flatMap((piece) => {
+    const taken = Math.min(skip, piece.length);
+    skip -= taken;
+    return taken === piece.length ? [] : [piece.subarray(taken)];
+  });
 }
 
 async function flushFolder(folder: string): Promise<void> {
