@@ -4,6 +4,7 @@ import { benchAbe } from './abe.ts';
 import { benchMasking } from './masking.ts';
 import { benchProtocols } from './protocols.ts';
 import type { BenchResult } from './result.ts';
+import { benchServer } from './server.ts';
 import { benchTraining } from './training.ts';
 
 const BENCHMARKS: Readonly<
@@ -20,6 +21,10 @@ const BENCHMARKS: Readonly<
   protocols: {
     about: 'what a user and the server compute and send, BASA beside plain, SecAgg, SecAgg+ and LightSecAgg',
     run: benchProtocols,
+  },
+  server: {
+    about: 'durable uploads, beside node:http and bare TCP that discard; deposits, keys, closes',
+    run: benchServer,
   },
   training: {
     about: 'samples a second of the four models, beside the matrix product of the same kernel',

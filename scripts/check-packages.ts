@@ -3,7 +3,7 @@
  * project, and there compiles and runs a program over their public entries.
  */
 import { execFileSync } from 'node:child_process';
-import { mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
+import { copyFileSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -51,6 +51,9 @@ try {
   const options = ['--strict', '--target', 'ES2022', '--module', 'NodeNext', '--lib', 'ES2022,DOM', '--types', ''];
   execFileSync(join(root, 'node_modules/.bin/tsc'), ['program.ts', ...options], { cwd: project, stdio: 'inherit' });
   execFileSync(process.execPath, ['program.js'], { cwd: project, stdio: 'inherit' });
+  copyFileSync(fileURLToPath(new URL('consumer-services.mjs', import.meta.url)), join(project, 'services.mjs'));
+  execFileSync(process.execPath, ['services.mjs'], { cwd: project, stdio: 'inherit' });
+  execFileSync(join(project, 'node_modules/.bin/basa'), ['--help'], { cwd: project, stdio: 'ignore' });
   console.log(`${tarballs.length} packages install, compile and run in an empty project`);
 } finally {
   rmSync(project, { recursive: true });

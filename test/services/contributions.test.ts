@@ -1,5 +1,5 @@
 import { afterEach, describe, expect, it } from 'vitest';
-import { House, oneHot, until } from './house.ts';
+import { countsOf, House, oneHot, until } from './house.ts';
 
 let house: House | undefined;
 afterEach(() => house?.close());
@@ -36,6 +36,18 @@ describe('contributions over HTTP', () => {
     // Its bytes may not go into the closed buffer any more, and its update is free for another one.
     const again = await b?.contribute(oneHot(1), { trainedOn: 0 });
     expect(again?.kind).toBe('accepted');
+  });
+
+  it('of many devices at once fill buffers side by side, and each counts once in one of them', async () => {
+    const opened = await House.open({ policy: { dimension: 12 } });
+    house = opened;
+    const names = Array.from({ length: 12 }, (_, n) => `device ${n}`);
+    const devices = await Promise.all(names.map((name) => opened.client(name)));
+    const results = await Promise.all(devices.map((device, n) => device.contribute(oneHot(n, 12), { trainedOn: 0 })));
+    expect(results.map(({ kind }) => kind)).toEqual(names.map(() => 'accepted'));
+    expect(new Set(results.map((result) => result.kind === 'accepted' && result.ctx)).size).toBe(4);
+    const last = await opened.reached(4);
+    expect(countsOf(last, 3)).toEqual(names.map(() => 1));
   });
 
   it('go on after server and authority were both restarted, and count once', async () => {

@@ -1,5 +1,5 @@
 /** Both services in this process, on a folder of their own, with a task and devices: what service tests start from. */
-import { mkdtempSync } from 'node:fs';
+import { mkdtempSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Authority, AuthorityOptions } from '@basa/authority';
@@ -9,12 +9,13 @@ import { BasaClient as Clients } from '@basa/client/node';
 import { RING_32, toHex } from '@basa/masking';
 import type { TaskPolicy } from '@basa/protocol';
 import { AUTHORITY_PATH, ENGINE, encodePolicy, SERVER_PATH } from '@basa/protocol';
-import { nodeSuite } from '@basa/runtime/node';
+import { nodeRandomBytes, nodeSuite } from '@basa/runtime/node';
 import type { RunningServer, ServerOptions } from '@basa/server';
 import { startServer } from '@basa/server';
+import { ServiceProxy } from './proxy.ts';
 
-const OPERATOR_TOKEN = 'operator-of-the-tests';
-const OPERATORS = [
+export const OPERATOR_TOKEN = 'operator-of-the-tests';
+export const OPERATORS = [
   { tokenHash: toHex(nodeSuite.sha256(new TextEncoder().encode(OPERATOR_TOKEN))), roles: ['operator', 'auditor'] },
 ] as const satisfies NonNullable<ServerOptions['operators']>;
 
@@ -28,6 +29,20 @@ export interface HouseOptions {
   readonly authority?: Partial<AuthorityOptions>;
 }
 
+export interface TaskState {
+  readonly version?: number;
+  readonly state: string;
+  readonly why?: string;
+  readonly buffers: number;
+  readonly accuracy?: number;
+}
+
+export interface BufferState {
+  readonly status: string;
+  readonly slots: readonly { readonly slot: number; readonly status: string; readonly voids: readonly number[] }[];
+  readonly accepted: readonly number[];
+}
+
 export class House {
   readonly folder = mkdtempSync(join(tmpdir(), 'basa-house-'));
   readonly options: HouseOptions;
@@ -39,10 +54,13 @@ export class House {
   #aheadMs = 0;
   #authorityPort = 0;
   #serverPort = 0;
+  #tasks = 0;
   readonly #clients: BasaClient[] = [];
+  readonly #proxies: ServiceProxy[] = [];
 
   private constructor(options: HouseOptions) {
     this.options = options;
+    writeFileSync(join(this.folder, 'authority.key'), nodeRandomBytes(32));
   }
 
   static async open(options: HouseOptions = {}): Promise<House> {
@@ -63,7 +81,7 @@ export class House {
   async startAuthority(): Promise<void> {
     this.authority = await createAuthority({
       dataFolder: join(this.folder, 'authority'),
-      secret: { passphrase: 'a passphrase of the tests' },
+      secret: { keyFile: join(this.folder, 'authority.key') },
       listen: { host: '127.0.0.1', port: this.#authorityPort },
       operators: OPERATORS,
       keyLimit: { burst: 1000, perSecond: 1000 },
@@ -74,7 +92,13 @@ export class House {
     this.#authorityPort = Number(new URL(this.authority.url).port);
   }
 
-  async startServer(): Promise<void> {
+  /** Stops and starts the server, with other options if there are any. */
+  async restartServer(more: Partial<ServerOptions> = {}): Promise<void> {
+    await this.server.close();
+    await this.startServer(more);
+  }
+
+  async startServer(more: Partial<ServerOptions> = {}): Promise<void> {
     this.server = await startServer({
       dataFolder: join(this.folder, 'server'),
       authority: { url: this.authority.url, publicKey: this.authority.publicKey },
@@ -84,22 +108,25 @@ export class House {
       clock: this.clock,
       tickMs: 50,
       ...this.options.server,
+      ...more,
     });
     this.#serverPort = Number(new URL(this.server.url).port);
   }
 
-  async createTask(change: Partial<TaskPolicy> = {}): Promise<string> {
-    this.policy = { ...testPolicy(this.server.publicKey), ...this.options.policy, ...change };
+  /** Another task beside those there are; from now on `task` and `policy` are its. */
+  async createTask(change: Partial<TaskPolicy> = {}, more: object = {}): Promise<string> {
+    const name = new TextEncoder().encode(`test ${++this.#tasks}`);
+    this.policy = { ...testPolicy(this.server.publicKey), name, ...this.options.policy, ...change };
     const bytes = encodePolicy(this.policy);
     const { task } = await this.operate<{ task: string }>(this.authority.url, 'POST', AUTHORITY_PATH.tasks, bytes);
-    const specification = { policy: toHex(bytes), ...this.options.specification };
+    const specification = { policy: toHex(bytes), ...this.options.specification, ...more };
     await this.operate(this.server.url, 'POST', SERVER_PATH.tasks, specification);
     this.task = task;
     return task;
   }
 
   async token(task = this.task): Promise<string> {
-    const body = { count: 1, endsAt: Date.now() + 3_600_000 };
+    const body = { count: 1, endsAt: this.clock() + 3_600_000 };
     const { tokens } = await this.operate<{ tokens: string[] }>(
       this.authority.url,
       'POST',
@@ -109,19 +136,26 @@ export class House {
     return tokens[0] as string;
   }
 
-  /** A device with a folder of its own; the same name is the same device. */
+  /** A device with a folder of its own; the same name is the same device, of the same task. */
   async client(name: string, options: Partial<NodeConnectOptions> = {}): Promise<BasaClient> {
     const client = await Clients.connect({
       server: this.server.url,
       authority: this.authority.url,
       authorityKey: toHex(this.authority.publicKey),
       task: this.task,
-      identity: join(this.folder, 'devices', name),
+      identity: join(this.folder, 'devices', `${name}-${(options.task ?? this.task).slice(0, 8)}`),
       token: await this.token(options.task),
       ...options,
     });
     this.#clients.push(client);
     return client;
+  }
+
+  /** Something between devices and a service, to be told to lie. */
+  async proxy(which: 'server' | 'authority' = 'server'): Promise<ServiceProxy> {
+    const proxy = await ServiceProxy.before(() => this[which].url);
+    this.#proxies.push(proxy);
+    return proxy;
   }
 
   /** What an operator asks of either service. */
@@ -139,19 +173,23 @@ export class House {
     return (await response.json()) as Answer;
   }
 
-  taskState(): Promise<{ version?: number; state: string; buffers: number; accuracy?: number }> {
-    return this.operate(this.server.url, 'GET', SERVER_PATH.task(this.task));
+  taskState(task = this.task): Promise<TaskState> {
+    return this.operate(this.server.url, 'GET', SERVER_PATH.task(task));
+  }
+
+  bufferState(ctx: string): Promise<BufferState> {
+    return this.operate(this.server.url, 'GET', SERVER_PATH.buffer(ctx));
   }
 
   /** Waits until the newest version is this one. */
-  async reached(version: number): Promise<Float32Array> {
-    await until(async () => ((await this.taskState()).version ?? -1) >= version);
-    const response = await fetch(new URL(SERVER_PATH.model(this.task, version), this.server.url));
+  async reached(version: number, task = this.task): Promise<Float32Array> {
+    await until(async () => ((await this.taskState(task)).version ?? -1) >= version);
+    const response = await fetch(new URL(SERVER_PATH.model(task, version), this.server.url));
     return new Float32Array(await response.arrayBuffer());
   }
 
   async close(): Promise<void> {
-    await Promise.all(this.#clients.map((client) => client.close()));
+    await Promise.all([...this.#clients, ...this.#proxies].map((each) => each.close()));
     await this.server.close();
     await this.authority.close();
   }
@@ -162,7 +200,7 @@ export async function until(isSo: () => Promise<boolean> | boolean): Promise<voi
   while (!(await isSo())) await new Promise((resolve) => setTimeout(resolve, 20));
 }
 
-function testPolicy(serverKey: Uint8Array): TaskPolicy {
+export function testPolicy(serverKey: Uint8Array): TaskPolicy {
   return {
     name: new TextEncoder().encode('a test'),
     engine: ENGINE.cpAbe,
@@ -180,6 +218,11 @@ function testPolicy(serverKey: Uint8Array): TaskPolicy {
     openMs: 3_600_000,
     closeMs: 3_600_000,
   };
+}
+
+/** What a sum of one-hot updates did to a model of zeros: -1 where an update counted once, of so many. */
+export function countsOf(model: Float32Array, accepted: number): number[] {
+  return Array.from(model, (value) => Math.round(-value * accepted) + 0);
 }
 
 /** A device's update: 1 at one place. The sum is its own witness. */

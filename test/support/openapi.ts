@@ -4,9 +4,10 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createAuthority } from '@basa/authority';
 import { nodeRandomBytes } from '@basa/runtime/node';
+import { startServer } from '@basa/server';
 
 /** Each document by its name, with every route that can be mounted. */
-export const OPENAPI_DOCUMENTS = { authority: authorityDocument } as const;
+export const OPENAPI_DOCUMENTS = { authority: authorityDocument, server: serverDocument } as const;
 
 async function authorityDocument(): Promise<string> {
   const root = mkdtempSync(join(tmpdir(), 'basa-openapi-'));
@@ -21,6 +22,22 @@ async function authorityDocument(): Promise<string> {
     return textOf(await (await fetch(`${authority.url}/v1/openapi.json`)).json());
   } finally {
     await authority.close();
+    rmSync(root, { recursive: true });
+  }
+}
+
+async function serverDocument(): Promise<string> {
+  const root = mkdtempSync(join(tmpdir(), 'basa-openapi-'));
+  const server = await startServer({
+    dataFolder: root,
+    authority: { url: 'http://127.0.0.1:1', publicKey: new Uint8Array(32) }, // it is not asked
+    listen: { host: '127.0.0.1', port: 0 },
+    unsafePaperMode: true,
+  });
+  try {
+    return textOf(await (await fetch(`${server.url}/v1/openapi.json`)).json());
+  } finally {
+    await server.close();
     rmSync(root, { recursive: true });
   }
 }

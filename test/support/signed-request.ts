@@ -1,4 +1,5 @@
 /** A device of the tests: signs requests to a service as docs/http.md says. */
+import type { Signer } from '@basa/masking';
 import { toHex } from '@basa/masking';
 import { HEADER, millis, requestStatement } from '@basa/protocol';
 import { createNodeSigner, nodeRandomBytes, nodeSuite } from '@basa/runtime/node';
@@ -12,12 +13,11 @@ export interface RequestToSign {
   readonly nonce?: Uint8Array;
 }
 
-export function testDevice(): {
+export function testDevice(signer: Signer = createNodeSigner(nodeRandomBytes(32))): {
   readonly deviceKey: Uint8Array;
   sign(message: Uint8Array): Uint8Array;
   headers(request: RequestToSign): Record<string, string>;
 } {
-  const signer = createNodeSigner(nodeRandomBytes(32));
   return {
     deviceKey: signer.publicKey,
     sign: signer.sign,

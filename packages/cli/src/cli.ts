@@ -3,6 +3,7 @@ import { parseArgs } from 'node:util';
 import type { Command, CommandInput } from './command.ts';
 import { CommandError, EXIT_CODE } from './command.ts';
 import { COMMANDS } from './commands/all.ts';
+import type { OutStream } from './terminal.ts';
 import { createTerminal } from './terminal.ts';
 
 const COMMON_FLAGS = {
@@ -10,12 +11,22 @@ const COMMON_FLAGS = {
   help: { type: 'boolean', short: 'h', default: false },
 } as const;
 
+/** Where the words go. */
+export interface Streams {
+  readonly stdout: OutStream;
+  readonly stderr: OutStream;
+}
+
 /** Resolves with the exit code. */
-export async function runCli(args: readonly string[], environment: NodeJS.ProcessEnv): Promise<number> {
+export async function runCli(
+  args: readonly string[],
+  environment: NodeJS.ProcessEnv,
+  { stdout, stderr }: Streams = process,
+): Promise<number> {
   const isJson = args.includes('--json');
   const fail = (sentence: string, code: number): number => {
-    process.stderr.write(`basa: ${sentence}\n`);
-    if (isJson) process.stdout.write(`${JSON.stringify({ error: sentence, exitCode: code })}\n`);
+    stderr.write(`basa: ${sentence}\n`);
+    if (isJson) stdout.write(`${JSON.stringify({ error: sentence, exitCode: code })}\n`);
     return code;
   };
   const found = findCommand(args);
@@ -25,7 +36,7 @@ export async function runCli(args: readonly string[], environment: NodeJS.Proces
       .slice(0, 2)
       .join(' ');
     if (words === '') {
-      process.stdout.write(`${overview()}\n`);
+      stdout.write(`${overview()}\n`);
       return args.some((arg) => arg === '--help' || arg === '-h') ? EXIT_CODE.fine : EXIT_CODE.usage;
     }
     return fail(`there is no command "${words}"${nearest(words)}; \`basa --help\` lists them`, EXIT_CODE.usage);
@@ -38,14 +49,14 @@ export async function runCli(args: readonly string[], environment: NodeJS.Proces
   try {
     const { values, positionals } = readFlags(command, rest);
     if (values['help']) {
-      process.stdout.write(`${helpOf(command)}\n`);
+      stdout.write(`${helpOf(command)}\n`);
       return EXIT_CODE.fine;
     }
-    const terminal = createTerminal(isJson ? process.stderr : process.stdout);
+    const terminal = createTerminal(isJson ? stderr : stdout);
     const input: CommandInput = { values, positionals, environment, terminal, signal: stopping.signal };
     const { json, exitCode = EXIT_CODE.fine } = await command.run(input);
     terminal.clearStatus();
-    if (isJson) process.stdout.write(`${JSON.stringify(json)}\n`);
+    if (isJson) stdout.write(`${JSON.stringify(json)}\n`);
     return exitCode;
   } catch (error) {
     const known = sentenceOf(error, command);

@@ -1,15 +1,12 @@
 /** Authority and server as two processes of their own on this machine, on one folder, with an operator's token. */
 import type { ChildProcess } from 'node:child_process';
-import { spawn } from 'node:child_process';
-import { createWriteStream } from 'node:fs';
 import { mkdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
 import { toHex } from '@basa/masking';
 import { nodeRandomBytes, nodeSuite } from '@basa/runtime/node';
-import { CommandError, EXIT_CODE } from './command.ts';
 import { AuthorityOperator, hashOfToken, ServerOperator } from './operator.ts';
+import { startProcess, stopProcess } from './service-process.ts';
 
 export interface LocalServices {
   readonly authorityUrl: string;
@@ -40,7 +37,7 @@ export async function startLocalServices(options: LocalOptions): Promise<LocalSe
   ];
   const running: ChildProcess[] = [];
   const stop = async (): Promise<void> => {
-    await Promise.all(running.map(ended));
+    await Promise.all(running.map(stopProcess));
   };
   const fast = { burst: 10_000, perSecond: 10_000 };
   try {
@@ -107,41 +104,12 @@ async function launch(
   const file = join(folder, `${name}.json`);
   await writeFile(file, `${JSON.stringify(config, null, 2)}\n`, { mode: 0o600 });
   const main = fileURLToPath(new URL(import.meta.url.endsWith('.ts') ? './main.ts' : './main.js', import.meta.url));
-  const child = spawn(process.execPath, [...process.execArgv, main, name, '--config', file], {
-    env: { ...process.env, ...environment },
-    stdio: ['ignore', 'pipe', 'pipe'],
-    detached: true, // Ctrl-C goes to us alone, and we stop them in order
+  return startProcess({
+    name,
+    command: [...process.execArgv, main, name, '--config', file],
+    environment,
+    logFile: join(folder, `${name}.log`),
+    signal,
+    onChild: (child) => running.push(child),
   });
-  running.push(child);
-  const log = createWriteStream(join(folder, `${name}.log`), { flags: 'a', mode: 0o600 });
-  child.stderr?.pipe(log, { end: false });
-  const lines = createInterface({ input: child.stdout as NodeJS.ReadableStream });
-  let errors = '';
-  child.stderr?.on('data', (chunk: Buffer) => {
-    errors = (errors + chunk.toString()).slice(-1000);
-  });
-  return new Promise((resolve, reject) => {
-    const give = (why: Error): void => {
-      child.kill('SIGTERM');
-      reject(why);
-    };
-    signal.addEventListener('abort', () => give(signal.reason as Error), { once: true });
-    child.once('exit', (code) =>
-      give(new CommandError(`the ${name} ended with code ${code}: ${errors.trim()}`, EXIT_CODE.failed)),
-    );
-    lines.on('line', (line) => {
-      log.write(`${line}\n`);
-      const [, url] = /^\w+: listening at (https?:\S+)$/.exec(line) ?? [];
-      if (url !== undefined) resolve(url);
-    });
-  });
-}
-
-async function ended(child: ChildProcess): Promise<void> {
-  if (child.exitCode !== null || child.signalCode !== null) return;
-  const exit = new Promise((resolve) => child.once('exit', resolve));
-  child.kill('SIGTERM');
-  const kill = setTimeout(() => child.kill('SIGKILL'), 15_000);
-  await exit;
-  clearTimeout(kill);
 }

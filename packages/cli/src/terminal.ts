@@ -9,13 +9,20 @@ export interface Terminal {
   clearStatus(): void;
 }
 
+/** What is written to: a terminal says how wide it is. */
+export interface OutStream {
+  readonly isTTY?: boolean | undefined;
+  readonly columns?: number | undefined;
+  write(text: string): unknown;
+}
+
 /** With `--json` the words go to standard error, so that standard output holds the one line of JSON. */
-export function createTerminal(stream: NodeJS.WriteStream): Terminal {
+export function createTerminal(stream: OutStream): Terminal {
   const isLive = stream.isTTY === true;
   let drawn = 0;
   const clear = (): void => {
     if (drawn === 0) return;
-    stream.write(`\r\x1b[${drawn > 1 ? `${drawn - 1}A` : '0C'}\x1b[J`.replace('\x1b[0C', ''));
+    stream.write(`\r${drawn > 1 ? `\x1b[${drawn - 1}A` : ''}\x1b[J`);
     drawn = 0;
   };
   return {
@@ -27,14 +34,16 @@ export function createTerminal(stream: NodeJS.WriteStream): Terminal {
     status(text) {
       if (!isLive) return;
       clear();
-      stream.write(text);
-      drawn = text.split('\n').length;
+      // A line that wraps could not be taken back.
+      const lines = text.split('\n').map((line) => [...line].slice(0, (stream.columns ?? 80) - 1).join(''));
+      stream.write(lines.join('\n'));
+      drawn = lines.length;
     },
     clearStatus: clear,
   };
 }
 
-const BAR_COLUMNS = 30;
+const BAR_COLUMNS = 20;
 
 export function bar(share: number, columns: number = BAR_COLUMNS): string {
   const filled = Math.round(Math.max(0, Math.min(1, share)) * columns);
@@ -44,7 +53,7 @@ export function bar(share: number, columns: number = BAR_COLUMNS): string {
 const LEVELS = '▁▂▃▄▅▆▇█';
 
 /** The course of some values between 0 and 1, the last `columns` of them. */
-export function sparkline(values: readonly number[], columns = 60): string {
+export function sparkline(values: readonly number[], columns = 30): string {
   return values
     .slice(-columns)
     .map((value) => LEVELS[Math.max(0, Math.min(LEVELS.length - 1, Math.floor(value * LEVELS.length)))] ?? ' ')

@@ -2,6 +2,7 @@
 import type { ChildProcess } from 'node:child_process';
 import { spawn } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
+import { runCli } from '../src/index.ts';
 
 const MAIN = fileURLToPath(new URL('../src/main.ts', import.meta.url));
 
@@ -42,6 +43,26 @@ export function start(args: readonly string[], environment: Readonly<Record<stri
       void ended.then(({ code }) => reject(new Error(`ended with ${code} before it said "${text}": ${errors}`)));
     });
   return { child, ended, said };
+}
+
+/** The same in this process, which is quicker to start. */
+export async function basaHere(
+  args: readonly string[],
+  environment: Readonly<Record<string, string>> = {},
+): Promise<Ended> {
+  let [out, errors] = ['', ''];
+  const stdout = {
+    write: (text: string) => {
+      out += text;
+    },
+  };
+  const stderr = {
+    write: (text: string) => {
+      errors += text;
+    },
+  };
+  const code = await runCli(args, environment, { stdout, stderr });
+  return { code, out, errors };
 }
 
 export function basa(args: readonly string[], environment?: Readonly<Record<string, string>>): Promise<Ended> {

@@ -1,18 +1,20 @@
 import { mkdtempSync, readFileSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { decodeSafetensors, logisticRegression } from '@basa/learning';
+import { decodeSafetensors, encodeSafetensors, logisticRegression } from '@basa/learning';
+import { SERVER_PATH } from '@basa/protocol';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { runSnippet } from '../../../test/support/readme-snippet.ts';
 import type { Running } from './basa.ts';
-import { basa, lastLine, start } from './basa.ts';
+import { basa, basaHere, lastLine, start } from './basa.ts';
 
 /** A first terminal with `basa dev`, and whatever a person types in a second one. */
 describe('with `basa dev` in one terminal, another', () => {
   const folder = mkdtempSync(join(tmpdir(), 'basa-dev-test-'));
   let dev: Running;
   let environment: Record<string, string>;
-  const type = (...args: readonly string[]) => basa(args, environment);
+  const type = (...args: readonly string[]) => basaHere(args, environment);
+  const typeElsewhere = (...args: readonly string[]) => basa(args, environment);
 
   beforeAll(async () => {
     const ports = ['--server-port', '0', '--authority-port', '0'];
@@ -27,7 +29,7 @@ describe('with `basa dev` in one terminal, another', () => {
 
   it('takes part as a device, twice with one identity only after the other', async () => {
     const client = ['client', '--identity', join(folder, 'mine'), '--user', '7', '--json'];
-    const [first, second] = await Promise.all([type(...client, '--rounds', '2'), type(...client)]);
+    const [first, second] = await Promise.all([typeElsewhere(...client, '--rounds', '2'), typeElsewhere(...client)]);
     const ended = [first, second].sort((a, b) => (a.code ?? 0) - (b.code ?? 0));
     expect(ended[0]?.code).toBe(0);
     expect(lastLine(ended[0]?.out ?? '')).toMatchObject({ ended: 'rounds', rejected: 0 });
@@ -55,9 +57,14 @@ describe('with `basa dev` in one terminal, another', () => {
     expect((await type('task', 'export', task, '--out', 'model.txt')).errors).toContain('.safetensors or .npz');
   });
 
-  it('creates a task of its own, enrols a device and revokes it', async () => {
-    const created = await type('task', 'create', '--name', 'mine', '--buffer', '4', '--versions', '5', '--json');
+  it('creates a task from a model file, enrols a device and revokes it', async () => {
+    const file = join(folder, 'first.safetensors');
+    const parameters = Float32Array.from({ length: 7850 }, (_, n) => n / 7850);
+    writeFileSync(file, encodeSafetensors(logisticRegression(), parameters));
+    const created = await type('task', 'create', '--name', 'mine', '--buffer', '4', '--initial', file, '--json');
     const { task } = lastLine(created.out) as { task: string };
+    const first = await fetch(new URL(SERVER_PATH.model(task, 0), environment['BASA_SERVER']));
+    expect(new Float32Array(await first.arrayBuffer())).toEqual(parameters);
     const { tokens } = lastLine((await type('keys', 'enroll', '--task', task, '--json')).out) as { tokens: string[] };
     expect(tokens).toHaveLength(1);
     const key = '11'.repeat(32);

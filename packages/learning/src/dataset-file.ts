@@ -30,7 +30,7 @@ export function decodeDataset(bytes: Uint8Array): Dataset {
   if (labels.shape.length !== 1 || labels.shape[0] !== count) throw new ModelFileError('not one label for each input');
   const classes = Number(file.metadata['classes']);
   if (!Number.isSafeInteger(classes) || classes < 1) throw new ModelFileError('the metadata name no classes');
-  const values = new Int32Array(labels.bytes.slice().buffer);
+  const values = new Int32Array(copyOf(labels.bytes).buffer);
   const wrong = values.findIndex((label) => label < 0 || label >= classes);
   if (wrong >= 0) throw new ModelFileError(`example ${wrong} has the label ${values[wrong]} of ${classes} classes`);
   const { name, normal } = file.metadata;
@@ -38,10 +38,15 @@ export function decodeDataset(bytes: Uint8Array): Dataset {
     name: typeof name === 'string' ? name : 'examples',
     shape: { height, width, channels },
     classes,
-    inputs: inputs.dtype === 'U8' ? inputs.bytes.slice() : new Float32Array(inputs.bytes.slice().buffer),
+    inputs: inputs.dtype === 'U8' ? copyOf(inputs.bytes) : new Float32Array(copyOf(inputs.bytes).buffer),
     labels: values,
     ...(typeof normal === 'string' && { normal: readNormal(normal, channels) }),
   };
+}
+
+/** `slice` of a Node Buffer would be a view into memory that others share. */
+function copyOf(bytes: Uint8Array): Uint8Array {
+  return new Uint8Array(bytes);
 }
 
 /** Words lie in little-endian order on every machine this runs on: wasm has no other. */

@@ -24,12 +24,21 @@ it('what a handler throws reaches its caller, and the worker goes on', async () 
   await pool.close();
 });
 
-it('a worker that dies fails what waits and what comes later', async () => {
+it('a worker that dies fails its own task, and another takes its place', async () => {
   const pool = createWorkerPool<unknown, number>({ script, size: 1, workerData: { factor: 2 } });
   const [dead, waiting] = [pool.run('crash'), pool.run(1)];
   await expect(dead).rejects.toThrow('crashed');
-  await expect(waiting).rejects.toThrow('crashed');
-  await expect(pool.run(1)).rejects.toThrow('crashed');
+  expect(await waiting).toBe(2);
+  await expect(pool.run('crash')).rejects.toThrow('crashed');
+  expect(await pool.run(3)).toBe(6);
+  await pool.close();
+});
+
+it('a worker that cannot start fails each task once, and does not start for ever', async () => {
+  const broken = new URL(`data:text/javascript,${encodeURIComponent("throw new Error('no worker')")}`);
+  const pool = createWorkerPool<number, number>({ script: broken, size: 1 });
+  const tasks = [pool.run(1), pool.run(2)];
+  for (const task of tasks) await expect(task).rejects.toThrow('no worker');
   await pool.close();
 });
 

@@ -58,6 +58,7 @@ export interface AuthorityLinkOptions {
 
 export class AuthorityLink {
   readonly #options: AuthorityLinkOptions;
+  readonly #stopping = new AbortController();
   #head: Uint8Array | undefined;
 
   constructor(options: AuthorityLinkOptions) {
@@ -84,7 +85,15 @@ export class AuthorityLink {
   async appendModel(append: { task: TaskId; version: number; modelHash: Uint8Array; ctx: Ctx }): Promise<ModelEntry> {
     const signature = this.#sign(modelAppendCodec.statement(append));
     const bytes = modelAppendCodec.encode({ ...append, signature });
-    return this.#post(AUTHORITY_PATH.modelLog(append.task), bytes, modelEntryCodec);
+    const entry = await this.#post(AUTHORITY_PATH.modelLog(append.task), bytes, modelEntryCodec);
+    const { suite, authorityKey } = this.#options.ports;
+    const isGood =
+      isSigned(suite, modelEntryCodec, entry, authorityKey) &&
+      entry.version === append.version &&
+      equalBytes(entry.task, append.task) &&
+      equalBytes(entry.modelHash, append.modelHash);
+    if (!isGood) throw new AuthorityUnreachable('it logged another model than the one it was asked to');
+    return entry;
   }
 
   async close(request: CloseRequest, bufferSize: number): Promise<CloseAnswer> {
@@ -94,6 +103,11 @@ export class AuthorityLink {
 
   async outcome(ctx: Ctx): Promise<Outcome> {
     return outcomeCodec.decode(await this.#ask('GET', AUTHORITY_PATH.outcome(ctx)));
+  }
+
+  /** Ends what is asked, and everything asked from now on. */
+  stop(): void {
+    this.#stopping.abort(new Error('the server stops'));
   }
 
   #sign(statement: Uint8Array): Uint8Array {
@@ -110,7 +124,7 @@ export class AuthorityLink {
     if (this.#head !== undefined) headers[HEADER.head] = toHex(this.#head);
     let response: Response;
     try {
-      const signal = AbortSignal.timeout(timeoutMs);
+      const signal = AbortSignal.any([AbortSignal.timeout(timeoutMs), this.#stopping.signal]);
       response = await fetch(new URL(path, url), { method, headers, signal, ...(body && { body: body.slice() }) });
       await this.#meetHead(response);
       if (response.ok) return new Uint8Array(await response.arrayBuffer());

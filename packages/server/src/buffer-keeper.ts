@@ -1,4 +1,7 @@
-/** Runs the steps of buffers over the store: locked, durable, then answered. What it keeps in memory is only a copy. */
+/**
+ * Runs the steps of buffers over the store: locked, durable, then answered. What it keeps in memory are copies of the
+ * buffers that have not ended.
+ */
 import { engineSealedBytes } from '@basa/abe';
 import { toHex } from '@basa/masking';
 import type {
@@ -15,6 +18,7 @@ import type {
 } from '@basa/protocol';
 import { evolveSecureBuffer, openSecureBuffer, outboxOf, userMessages } from '@basa/protocol';
 import type { BufferChange, Store, StoredBuffer } from './store/store.ts';
+import { isEnded } from './store/store.ts';
 
 interface Kept {
   readonly buffer: SecureBuffer;
@@ -75,11 +79,6 @@ export class BufferKeeper {
     return result.answer;
   }
 
-  /** Forgets the copies of buffers that have ended. */
-  forget(ctx: Ctx): void {
-    this.#kept.delete(toHex(ctx));
-  }
-
   async #restore(ctx: Ctx): Promise<Kept | undefined> {
     const { store, ports } = this.#options;
     const stored = await store.buffer(ctx);
@@ -93,7 +92,9 @@ export class BufferKeeper {
   }
 
   #keep(kept: Kept): Kept {
-    this.#kept.set(toHex(kept.buffer.ctx), kept);
+    const name = toHex(kept.buffer.ctx);
+    if (isEnded(kept.buffer.status)) this.#kept.delete(name);
+    else this.#kept.set(name, kept);
     this.#options.onBuffer(kept.buffer);
     return kept;
   }

@@ -5,11 +5,18 @@
  *        \-- too few until closeBy --> aborted                         \-- guard words --> quarantined
  */
 import { toHex } from '@basa/masking';
-import type { BasaEvent, Ctx, FreezeReason, Refused, ReleasedKey, SecureBuffer, ServerPorts } from '@basa/protocol';
+import type {
+  BufferSlot,
+  Ctx,
+  FreezeReason,
+  Refused,
+  ReleasedKey,
+  SecureBuffer,
+  ServerPorts,
+  Slot,
+} from '@basa/protocol';
 import {
   closeRequestOf,
-  descriptorCodec,
-  encodeBufferRecord,
   freezeBuffer,
   millis,
   recordAbort,
@@ -18,31 +25,29 @@ import {
   recordQuarantine,
   tickBuffer,
 } from '@basa/protocol';
-import type { WorkerPool } from '@basa/runtime/node';
 import type { AuthorityLink } from './authority-link.ts';
 import { AuthorityRefusal } from './authority-link.ts';
 import type { BufferKeeper } from './buffer-keeper.ts';
 import type { ModelKeeper } from './model-keeper.ts';
-import type { Store, StoredModel } from './store/store.ts';
-import { bodyKey } from './uploads.ts';
-import type { OpenedSum, WorkResult, WorkTask } from './work/tasks.ts';
+import type { OpeningTools } from './opening.ts';
+import { openSumOf } from './opening.ts';
+import type { StoredModel } from './store/store.ts';
+import { isEnded } from './store/store.ts';
 
-export interface CloserOptions {
+export interface CloserOptions extends OpeningTools {
   readonly keeper: BufferKeeper;
   readonly models: ModelKeeper;
-  readonly store: Store;
   readonly authority: AuthorityLink;
   readonly ports: ServerPorts;
-  readonly pool: WorkerPool<WorkTask, WorkResult>;
-  readonly blobFolder: string;
   readonly stallMs: number | undefined;
   readonly clock: () => number;
   /** When the last upload of a buffer came, as far as this process saw it. */
   lastUploadAt(ctx: Ctx): number;
-  onIncluded(model: StoredModel): Promise<void>;
+  onIncluded(): Promise<void>;
+  /** The lease of the slot is over: what came of its body is not needed. */
+  onDropped(ctx: Ctx, slot: Slot): Promise<void>;
   /** The buffer has ended: its bodies are not needed any more. */
-  onEnded(buffer: SecureBuffer): Promise<void>;
-  onEvent(event: BasaEvent): void;
+  onEnded(ctx: Ctx): Promise<void>;
 }
 
 export class Closer {
@@ -73,14 +78,18 @@ export class Closer {
   }
 
   async #dropOverdue(ctx: Ctx): Promise<void> {
-    const now = this.#options.clock();
-    await this.#options.keeper.step(
+    const { clock, keeper, onDropped } = this.#options;
+    const now = clock();
+    let dropped: readonly BufferSlot[] = [];
+    await keeper.step(
       ctx,
       (buffer) => tickBuffer(buffer, millis(now)),
-      (before, after) => ({
-        burnt: { at: now, users: newlyDropped(before, after) },
-      }),
+      (before, after) => {
+        dropped = after.slots.filter(({ status }, l) => status === 'dropped' && before.slots[l]?.status !== 'dropped');
+        return { burnt: { at: now, users: dropped.map(({ user }) => user) } };
+      },
     );
+    for (const { ticket } of dropped) await onDropped(ctx, ticket.slot);
   }
 
   #freezeReason({ ctx, slots, descriptor }: SecureBuffer): FreezeReason | undefined {
@@ -101,16 +110,19 @@ export class Closer {
   }
 
   async #recordLoss(ctx: Ctx): Promise<void> {
-    const { authority, keeper, ports } = this.#options;
+    const { authority, keeper, models, ports } = this.#options;
     const outcome = await authority.outcome(ctx);
     if (outcome.status !== 'aborted' && outcome.status !== 'unknown') return;
-    await keeper.step(ctx, (buffer) => recordAbort(ports, buffer, outcome), { withoutModel: true });
+    const made = await models.of(ctx);
+    const lost = await keeper.step(ctx, (buffer) => recordAbort(ports, buffer, outcome), { withoutModel: true });
+    if (lost.kind !== 'refused' && made !== undefined) await models.discard(made);
   }
 
   async #finish(buffer: SecureBuffer): Promise<void> {
     const { models } = this.#options;
     const { ctx } = buffer;
     try {
+      if (await models.isHeldUpBy(ctx)) return;
       const made = (await models.of(ctx)) ?? (await this.#makeModel(buffer, await this.#close(buffer)));
       if (made !== undefined) await this.#include(ctx, made);
     } catch (error) {
@@ -132,36 +144,16 @@ export class Closer {
   async #makeModel(buffer: SecureBuffer, keys: readonly ReleasedKey[]): Promise<StoredModel | undefined> {
     const { keeper, models, clock } = this.#options;
     const { ctx, accepted, slots } = buffer;
-    const opened = await this.#open(buffer, keys);
-    for (const { key } of keys) key.fill(0);
+    const opened = await openSumOf(this.#options, buffer, keys);
     if (opened.kind === 'quarantine') {
-      const users = accepted.flatMap((slot) => slots[slot]?.user ?? []);
+      // Counted against those who cheated, where they are known, else against all.
+      const guilty = opened.slots.length > 0 ? opened.slots : accepted;
+      const users = guilty.flatMap((slot) => slots[slot]?.user ?? []);
       const step = (now: SecureBuffer) => recordQuarantine(now, opened.why, opened.slots);
       granted(await keeper.step(ctx, step, { burnt: { at: clock(), users } }));
       return undefined;
     }
     return models.make(ctx, opened.mean, { accepted: accepted.length, dropped: slots.length - accepted.length });
-  }
-
-  async #open({ ctx, descriptor, accepted }: SecureBuffer, keys: readonly ReleasedKey[]): Promise<OpenedSum> {
-    const { store, pool, blobFolder } = this.#options;
-    const { result: facts } = await store.advance(ctx, 0, (all) => ({ change: undefined, result: all }));
-    const { slots } = await this.#found(ctx);
-    const bodies = accepted.map((slot) => {
-      const header = slots[slot]?.header;
-      if (header === undefined) throw new Error(`slot ${slot} is accepted without a header`);
-      return { slot, key: bodyKey(header) };
-    });
-    const task: WorkTask = {
-      kind: 'open-sum',
-      descriptor: descriptorCodec.encode(descriptor),
-      facts: facts.map(encodeBufferRecord),
-      deposits: await store.deposits(ctx),
-      keys,
-      blobFolder,
-      bodies,
-    };
-    return (await pool.run(task)) as OpenedSum;
   }
 
   /** "Included" and the logged model are written together. */
@@ -170,14 +162,12 @@ export class Closer {
     const logged = made.entry ?? (await models.log(made));
     granted(await keeper.step(ctx, (buffer) => recordIncluded(buffer, made.version), { logged }));
     await models.refresh();
-    await onIncluded({ ...made, entry: logged });
+    await onIncluded();
   }
 
   async #tidy(ctx: Ctx): Promise<void> {
     const buffer = await this.#found(ctx);
-    if (buffer.status === 'filling' || buffer.status === 'frozen' || buffer.status === 'granted') return;
-    await this.#options.onEnded(buffer);
-    this.#options.keeper.forget(ctx);
+    if (isEnded(buffer.status)) await this.#options.onEnded(ctx);
   }
 
   async #found(ctx: Ctx): Promise<SecureBuffer> {
@@ -192,12 +182,6 @@ function burntAtFreeze(clock: () => number) {
   return (before: SecureBuffer) => ({
     burnt: { at: clock(), users: before.slots.filter(({ status }) => status === 'assigned').map(({ user }) => user) },
   });
-}
-
-function newlyDropped(before: SecureBuffer, after: SecureBuffer) {
-  return after.slots
-    .filter(({ status }, l) => status === 'dropped' && before.slots[l]?.status !== 'dropped')
-    .map(({ user }) => user);
 }
 
 /** What our own steps never refuse. */

@@ -4,6 +4,7 @@ import { createServerStep, initialParameters } from '@basa/learning';
 import { equalBytes, fromHex, toHex } from '@basa/masking';
 import type { Ctx, ModelEntry, TaskId } from '@basa/protocol';
 import { nodeSuite } from '@basa/runtime/node';
+import { StartError } from '@basa/service';
 import type { AuthorityLink } from './authority-link.ts';
 import type { BlobStore } from './blobs/blob-store.ts';
 import { readWhole } from './blobs/blob-store.ts';
@@ -45,8 +46,8 @@ export class ModelKeeper {
 
   async #open(): Promise<void> {
     const { store, task } = this.#options;
-    const models = await store.models(task);
-    if (models.length === 0) await this.#add(0, NO_BUFFER, this.#first(), undefined, { accepted: 0, dropped: 0 });
+    if ((await store.model(task, 0)) === undefined)
+      await this.#add(0, NO_BUFFER, this.#first(), undefined, { accepted: 0, dropped: 0 });
     const first = await store.model(task, 0);
     if (first !== undefined && first.entry === undefined) await store.logFirstModel(await this.#append(first));
     await this.refresh();
@@ -56,13 +57,36 @@ export class ModelKeeper {
   async refresh(): Promise<void> {
     const { store, task, read } = this.#options;
     // The paper knows no log of models: its buffers are nothing to the authority.
-    const isReady = ({ entry }: StoredModel): boolean => entry !== undefined || read.mode === 'paper';
-    this.#newest = (await store.models(task)).filter(isReady).at(-1);
+    this.#newest = await store.newestModel(task, read.mode === 'paper' ? 'any' : 'logged');
   }
 
   /** The version made of this buffer's sum, logged or not. */
-  async of(ctx: Ctx): Promise<StoredModel | undefined> {
-    return (await this.#options.store.models(this.#options.task)).find((model) => equalBytes(model.ctx, ctx));
+  of(ctx: Ctx): Promise<StoredModel | undefined> {
+    return this.#options.store.modelOf(ctx);
+  }
+
+  /** Whether the version of another buffer waits to be logged: no other one can be made before. */
+  async isHeldUpBy(ctx: Ctx): Promise<boolean> {
+    const last = await this.#options.store.newestModel(this.#options.task, 'any');
+    return last !== undefined && last.entry === undefined && !equalBytes(last.ctx, ctx);
+  }
+
+  /** Whether the version and hash a buffer is drawn for are ours: an authority that forgot some knows others. */
+  async has({ version, modelHash }: Pick<ModelEntry, 'version' | 'modelHash'>): Promise<boolean> {
+    const model = await this.#options.store.model(this.#options.task, version);
+    return model !== undefined && equalBytes(model.modelHash, modelHash);
+  }
+
+  /** Throws where the bytes of the newest version are gone. */
+  async checkNewest(): Promise<void> {
+    const { newest } = this;
+    if (newest !== undefined && (await this.#options.blobs.size(newest.blobKey)) === undefined)
+      throw new StartError('dataFolder', `version ${newest.version} of a model is missing; restore the newest backup`);
+  }
+
+  /** Removes the parameters of a version that came to nothing. */
+  async discard({ blobKey }: StoredModel): Promise<void> {
+    await this.#options.blobs.remove(blobKey);
   }
 
   /** w^(t+1) of a mean, durable and not logged yet. */

@@ -16,7 +16,6 @@ import {
 import { createWasmVectorKernel, nodeRandomBytes } from '@basa/runtime/node';
 import { readWhole } from './blobs/blob-store.ts';
 import type { ModelKeeper } from './model-keeper.ts';
-import type { StoredModel } from './store/store.ts';
 import type { ReadTask } from './task-specification.ts';
 import type { TaskTools } from './task-tools.ts';
 
@@ -25,7 +24,7 @@ export interface PaperTaskOptions {
   readonly name: string;
   readonly read: ReadTask;
   readonly models: ModelKeeper;
-  onModel(model: StoredModel): Promise<void>;
+  onModel(): Promise<void>;
 }
 
 /** What is durable of a buffer, beside its running sum. */
@@ -97,15 +96,16 @@ export class PaperTask {
     await models.refresh();
     await this.#keep(this.#fresh(made.version));
     await tools.blobs.remove(this.#sumKey(buffer));
-    await onModel(made);
+    await onModel();
   }
 
-  /** Takes up where a crash left it: also a full buffer whose model was not made. */
+  /** Takes up where a crash or a failure left it: also a full buffer whose model was not made. */
   async #open(): Promise<PaperBuffer> {
-    if (this.#buffer !== undefined) return this.#buffer;
     const { tools, read, models } = this.#options;
-    const note = await tools.store.note(this.#noteName());
-    this.#buffer = note === undefined ? this.#fresh(models.newest?.version ?? 0) : this.#restore(note);
+    if (this.#buffer === undefined) {
+      const note = await tools.store.note(this.#noteName());
+      this.#buffer = note === undefined ? this.#fresh(models.newest?.version ?? 0) : this.#restore(note);
+    }
     const { bufferSize } = read.policy;
     if (this.#buffer.position === bufferSize) await this.#finish(this.#buffer, await this.#sum(this.#buffer));
     return this.#buffer;

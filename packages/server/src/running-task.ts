@@ -1,22 +1,26 @@
 /** One task of a server at work: its models, its seats, its buffers, and when it ends. */
-import { randomBytes } from 'node:crypto';
 import { toHex } from '@basa/masking';
 import type { Ctx, SecureBuffer, TaskId } from '@basa/protocol';
+import { nodeRandomBytes } from '@basa/runtime/node';
+import { AuthorityUnreachable } from './authority-link.ts';
+import { bodiesOf, bodiesOfSlot } from './body-key.ts';
 import { Closer } from './closer.ts';
+import { Evaluation } from './evaluation.ts';
 import { ModelKeeper } from './model-keeper.ts';
 import { PaperTask } from './paper-task.ts';
 import { Seats } from './seats.ts';
-import type { StoredModel, StoredTask, TaskState } from './store/store.ts';
+import { stopReason } from './stop.ts';
+import type { StoredTask, TaskState } from './store/store.ts';
+import { isEnded } from './store/store.ts';
 import type { ReadTask } from './task-specification.ts';
 import type { TaskTools } from './task-tools.ts';
-import { bodyKey } from './uploads.ts';
-import type { Evaluated, ModelOptions, WorkTask } from './work/tasks.ts';
 
 export class RunningTask {
   readonly task: TaskId;
   readonly read: ReadTask;
   readonly models: ModelKeeper;
   readonly seats: Seats;
+  readonly evaluation: Evaluation;
   /** Set for a task in the paper's mode. */
   readonly paper: PaperTask | undefined;
   readonly #tools: TaskTools;
@@ -26,6 +30,8 @@ export class RunningTask {
   readonly #lastUploads = new Map<string, number>();
   /** Buffers of a task end one after the other: each version follows the one before. */
   #attending: Promise<void> = Promise.resolve();
+  /** The same until a buffer came of it: asked again, the authority gives the same buffer. */
+  #drawNonce: Uint8Array | undefined;
   #state: TaskState;
   #why: string | undefined;
 
@@ -38,15 +44,12 @@ export class RunningTask {
     this.#why = stored.why;
     this.#createdAt = stored.createdAt;
     this.models = new ModelKeeper({ ...tools, task, read });
+    const { models } = this;
+    this.evaluation = new Evaluation({ ...tools, task, read, models });
+    const onIncluded = () => this.#review();
     this.paper =
       read.mode === 'paper'
-        ? new PaperTask({
-            tools,
-            name: toHex(task),
-            read,
-            models: this.models,
-            onModel: (model) => this.#included(model),
-          })
+        ? new PaperTask({ tools, name: toHex(task), read, models, onModel: onIncluded })
         : undefined;
     this.seats = new Seats({
       ...tools,
@@ -56,11 +59,12 @@ export class RunningTask {
     });
     this.#closer = new Closer({
       ...tools,
-      models: this.models,
+      models,
       stallMs: read.specification.stallMs,
       lastUploadAt: (ctx) => this.#lastUpload(ctx),
-      onIncluded: (model) => this.#included(model),
-      onEnded: (buffer) => this.#ended(buffer),
+      onIncluded,
+      onDropped: (ctx, slot) => tools.blobs.removeBelow(bodiesOfSlot(ctx, slot)),
+      onEnded: (ctx) => this.#ended(ctx),
     });
   }
 
@@ -85,7 +89,7 @@ export class RunningTask {
 
   /** Takes in a buffer that was read or changed. */
   track(buffer: SecureBuffer): void {
-    if (['filling', 'frozen', 'granted'].includes(buffer.status)) this.#living.set(toHex(buffer.ctx), buffer.ctx);
+    if (!isEnded(buffer.status)) this.#living.set(toHex(buffer.ctx), buffer.ctx);
     this.seats.track(buffer);
   }
 
@@ -99,24 +103,18 @@ export class RunningTask {
   attend(ctx: Ctx): Promise<void> {
     const attended = this.#attending.then(async () => {
       if (!this.#living.has(toHex(ctx))) return;
-      await this.#closer
-        .attend(ctx)
-        .catch((error: unknown) => this.#tools.onTrouble('a buffer could not be ended', error));
+      await this.#tried('a buffer could not be ended', () => this.#closer.attend(ctx));
     });
     this.#attending = attended;
     return attended;
   }
 
+  /** Looks after everything; trouble in one thing does not keep it from the next. */
   async tick(): Promise<void> {
-    if (this.models.newest === undefined)
-      await this.models
-        .open()
-        .catch((error: unknown) => this.#tools.onTrouble('the first model could not be logged', error));
-    await this.paper?.tick();
+    if (this.models.newest === undefined) await this.#tried('the first model is not logged', () => this.models.open());
+    await this.#tried('the turn of a user could not be ended', async () => this.paper?.tick());
     await Promise.all(this.living.map((ctx) => this.attend(ctx)));
-    const { afterMs } = this.read.specification.stop ?? {};
-    if (this.#state === 'running' && afterMs !== undefined && this.#tools.clock() - this.#createdAt >= afterMs)
-      await this.setState('finished', `${afterMs} ms are over`);
+    await this.#review();
   }
 
   /** Waits for what is under way. */
@@ -124,13 +122,17 @@ export class RunningTask {
     return this.#attending;
   }
 
-  examplesKey(): string {
-    return `evaluation/${toHex(this.task)}`;
-  }
-
   async #drawBuffer(): Promise<void> {
     const { authority, keeper, clock } = this.#tools;
-    const descriptor = await authority.drawBuffer(this.task, randomBytes(16));
+    const newest = this.models.newest?.version ?? 0;
+    this.#drawNonce ??= nodeRandomBytes(16);
+    const descriptor = await authority.drawBuffer(this.task, this.#drawNonce);
+    this.#drawNonce = undefined;
+    // A sum could never become a model: its version would not follow the log.
+    if (descriptor.version < newest || !(await this.models.has(descriptor)))
+      throw new AuthorityUnreachable(
+        `its newest model, version ${descriptor.version}, is not ours; one of the services was rolled back`,
+      );
     const { ctx } = await keeper.add({ task: this.task, descriptor, drawnAt: clock() });
     this.#lastUploads.set(toHex(ctx), clock());
   }
@@ -142,33 +144,22 @@ export class RunningTask {
     return at;
   }
 
-  async #ended({ ctx, slots }: SecureBuffer): Promise<void> {
+  async #ended(ctx: Ctx): Promise<void> {
+    await this.#tools.blobs.removeBelow(bodiesOf(ctx));
     this.#living.delete(toHex(ctx));
     this.#lastUploads.delete(toHex(ctx));
-    for (const { header } of slots) if (header !== undefined) await this.#tools.blobs.remove(bodyKey(header));
   }
 
-  async #included(model: StoredModel): Promise<void> {
-    const evaluated = await this.evaluate(model.version);
-    const { stop = {} } = this.read.specification;
+  /** Evaluates the newest version and ends the task where it has reached its goal, also after a crash in between. */
+  async #review(): Promise<void> {
+    await this.#tried('the newest model could not be evaluated', () => this.evaluation.catchUp());
     if (this.#state === 'finished') return;
-    if (stop.accuracy !== undefined && evaluated !== undefined && evaluated.accuracy >= stop.accuracy)
-      await this.setState('finished', `accuracy ${evaluated.accuracy.toFixed(4)} reached at version ${model.version}`);
-    else if (stop.version !== undefined && model.version >= stop.version)
-      await this.setState('finished', `version ${model.version} reached`);
+    const ageMs = this.#tools.clock() - this.#createdAt;
+    const why = stopReason(this.read.specification.stop ?? {}, this.models.newest, ageMs);
+    if (why !== undefined) await this.#tried('the task could not be ended', () => this.setState('finished', why));
   }
 
-  /** Accuracy and loss on the held-out examples, where there are any. */
-  async evaluate(version: number): Promise<Evaluated | undefined> {
-    const { blobs, pool, store, blobFolder } = this.#tools;
-    const { model } = this.read.specification;
-    const key = this.examplesKey();
-    if (model === undefined || (await blobs.size(key)) === undefined) return undefined;
-    const parameters = await this.models.parameters(version);
-    const examples = `${blobFolder}/${key}`;
-    const task: WorkTask = { kind: 'evaluate', model: model as ModelOptions, parameters, examples };
-    const evaluated = (await pool.run(task)) as Evaluated;
-    await store.setEvaluation(this.task, version, evaluated);
-    return evaluated;
+  async #tried(trouble: string, work: () => Promise<void>): Promise<void> {
+    await work().catch((error: unknown) => this.#tools.onTrouble(trouble, error));
   }
 }

@@ -1,6 +1,7 @@
 /** Seats of one task: places in open buffers, kept in memory only. The authority draws a buffer when all are taken. */
 import { toHex } from '@basa/masking';
 import type {
+  BasaEvent,
   Certificate,
   Coordinator,
   Ctx,
@@ -11,6 +12,7 @@ import type {
   TaskId,
 } from '@basa/protocol';
 import { createCoordinator, giveSeat, holdsSeat, millis, trackBuffer, userIdOf } from '@basa/protocol';
+import { AuthorityUnreachable } from './authority-link.ts';
 
 export interface SeatsOptions {
   readonly task: TaskId;
@@ -20,7 +22,11 @@ export interface SeatsOptions {
   /** Has another buffer drawn, and tells `track` of it. */
   drawBuffer(): Promise<void>;
   descriptorOf(ctx: Ctx): Promise<Descriptor | undefined>;
+  onEvent(event: BasaEvent): void;
 }
+
+/** A new buffer that has no seat, again and again: the clocks of server and authority differ too much. */
+const MOST_DRAWN = 3;
 
 export class Seats {
   readonly #options: SeatsOptions;
@@ -38,10 +44,11 @@ export class Seats {
   }
 
   async take(certificate: Certificate): Promise<Descriptor | Refused> {
-    const { ports, task, clock, drawBuffer, descriptorOf } = this.#options;
-    for (;;) {
-      const { coordinator, answer } = giveSeat(ports, this.#coordinator, task, certificate, millis(clock()));
+    const { ports, task, clock, drawBuffer, descriptorOf, onEvent } = this.#options;
+    for (let drawn = 0; drawn <= MOST_DRAWN; drawn++) {
+      const { coordinator, answer, events } = giveSeat(ports, this.#coordinator, task, certificate, millis(clock()));
       this.#coordinator = coordinator;
+      for (const event of events) onEvent(event);
       if (answer.kind === 'refused') return answer;
       if (answer.kind === 'seated') {
         const descriptor = await descriptorOf(answer.ctx);
@@ -54,6 +61,7 @@ export class Seats {
       });
       await this.#drawing;
     }
+    throw new AuthorityUnreachable('the buffers it draws are over at once; compare the clocks of both services');
   }
 
   /**

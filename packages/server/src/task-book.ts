@@ -1,9 +1,12 @@
 /** The tasks of a server by their names. */
-import { toHex } from '@basa/masking';
+import { isDeepStrictEqual } from 'node:util';
+import { equalBytes, toHex } from '@basa/masking';
 import type { Ctx, SecureBuffer, TaskId } from '@basa/protocol';
-import { encodePolicy, taskIdOf } from '@basa/protocol';
+import { taskIdOf } from '@basa/protocol';
 import { nodeSuite } from '@basa/runtime/node';
 import { fail } from '@basa/service';
+import { AuthorityRefusal } from './authority-link.ts';
+import { BODIES } from './body-key.ts';
 import { RunningTask } from './running-task.ts';
 import type { StoredTask } from './store/store.ts';
 import type { TaskSpecification } from './task-specification.ts';
@@ -13,6 +16,8 @@ import type { TaskTools } from './task-tools.ts';
 export class TaskBook {
   readonly #tools: TaskTools;
   readonly #tasks = new Map<string, RunningTask>();
+  /** One is made after the other. */
+  #creating: Promise<unknown> = Promise.resolve();
 
   constructor(tools: TaskTools) {
     this.#tools = tools;
@@ -22,8 +27,20 @@ export class TaskBook {
   async open(): Promise<void> {
     const { store, keeper } = this.#tools;
     for (const stored of await store.tasks()) this.#add(stored, JSON.parse(stored.specification) as TaskSpecification);
-    for (const task of this.#tasks.values()) await task.models.refresh();
-    for (const { ctx } of await store.livingBuffers()) await keeper.find(ctx);
+    for (const { models } of this.#tasks.values()) {
+      await models.refresh();
+      await models.checkNewest();
+    }
+    const living = await store.livingBuffers();
+    for (const { ctx } of living) await keeper.find(ctx);
+    await this.#removeLeftovers(living.map(({ ctx }) => toHex(ctx)));
+  }
+
+  /** Bodies of buffers that ended just before the process did. */
+  async #removeLeftovers(living: readonly string[]): Promise<void> {
+    const { blobs } = this.#tools;
+    for (const ctx of await blobs.namesBelow(BODIES))
+      if (!living.includes(ctx)) await blobs.removeBelow(`${BODIES}/${ctx}`);
   }
 
   get all(): readonly RunningTask[] {
@@ -43,19 +60,31 @@ export class TaskBook {
   }
 
   /** The same specification again is the same task; another one under the same policy is refused. */
-  async create(specification: TaskSpecification): Promise<RunningTask> {
-    const { store, authority, clock } = this.#tools;
+  create(specification: TaskSpecification): Promise<RunningTask> {
+    const created = this.#creating.then(() => this.#create(specification));
+    this.#creating = created.catch(() => undefined);
+    return created;
+  }
+
+  async #create(specification: TaskSpecification): Promise<RunningTask> {
+    const { store, authority, clock, ports } = this.#tools;
     const { policy } = readTask(specification);
     const task = taskIdOf(nodeSuite, policy);
-    const text = JSON.stringify(specification);
     const known = this.find(toHex(task));
     if (known !== undefined) {
-      if (JSON.stringify(known.read.specification) !== text) fail('task-exists');
+      if (!isDeepStrictEqual(known.read.specification, specification)) fail('task-exists');
       await known.models.open();
       return known;
     }
-    const atAuthority = await authority.policy(task);
-    if (toHex(encodePolicy(atAuthority)) !== specification.policy) fail('policy-invalid', { detail: 'policy' });
+    if (!equalBytes(policy.serverKey, ports.signer.publicKey))
+      fail('policy-invalid', { detail: 'serverKey: not the key of this server' });
+    // The name of a task is the hash of its policy: an authority that knows it knows the same.
+    await authority.policy(task).catch((error: unknown) => {
+      const isUnknown = error instanceof AuthorityRefusal && error.code === 'task-unknown';
+      if (isUnknown) fail('task-unknown', { detail: 'the authority must know the policy first' });
+      throw error;
+    });
+    const text = JSON.stringify(specification);
     const stored: StoredTask = { task, specification: text, state: 'running', createdAt: clock() };
     await store.addTask(stored);
     const running = this.#add(stored, specification);

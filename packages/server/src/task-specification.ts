@@ -90,9 +90,7 @@ export function readTask(specification: TaskSpecification): ReadTask {
   const policy = decodePolicy(fromHex(specification.policy) ?? new Uint8Array());
   sealedBytesOf(policy.engine);
   const model = specification.model === undefined ? undefined : readModel(specification.model as ModelOptions, policy);
-  const initial = specification.initial?.parameters;
-  if (initial !== undefined && initial.length !== 8 * policy.dimension)
-    throw new RangeError(`initial.parameters holds ${initial.length / 8} floats, the policy ${policy.dimension}`);
+  checkInitial(specification.initial?.parameters, policy);
   const serverStep = specification.serverStep ?? { kind: 'fedbuff', rate: 1 };
   return {
     policy,
@@ -101,6 +99,15 @@ export function readTask(specification: TaskSpecification): ReadTask {
     model,
     serverStep: serverStep as ServerStepOptions,
   };
+}
+
+function checkInitial(hex: string | undefined, { dimension }: TaskPolicy): void {
+  if (hex === undefined) return;
+  const bytes = fromHex(hex);
+  if (bytes?.length !== 4 * dimension)
+    throw new RangeError(`initial.parameters must hold ${dimension} floats in lower-case hexadecimal`);
+  if (!new Float32Array(bytes.slice().buffer).every(Number.isFinite))
+    throw new RangeError('initial.parameters holds a value that is not finite');
 }
 
 function readModel(options: ModelOptions, policy: TaskPolicy): Model {

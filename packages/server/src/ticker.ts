@@ -1,4 +1,4 @@
-/** Calls again and again, never twice at once, until it is stopped. */
+/** Calls again and again, never twice at once and whatever a call comes to, until it is stopped. */
 
 export interface Ticker {
   /** No call begins after this, and the last one has ended. */
@@ -13,7 +13,7 @@ export function startTicker(everyMs: number, tick: () => Promise<void>, onError:
     timer = setTimeout(() => {
       running = tick()
         .catch(onError)
-        .then(() => {
+        .finally(() => {
           if (!isStopped) next();
         });
     }, everyMs);

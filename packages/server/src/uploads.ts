@@ -1,23 +1,29 @@
 /** Takes the body of an upload in pieces, each held to its digest, in memory of a block: late bytes are not kept. */
 import { createHash } from 'node:crypto';
-import type { Modulus } from '@basa/masking';
-import { elementBits, equalBytes, firstNonCanonical, toHex } from '@basa/masking';
-import type { Ctx, ReceivedBody, SecureBuffer, ServerPorts, Slot, UploadHeader, UploadLayout } from '@basa/protocol';
-import { acceptUpload, millis, uploadLayout } from '@basa/protocol';
+import { equalBytes } from '@basa/masking';
+import type { SecureBuffer, ServerPorts, UploadHeader, UploadLayout } from '@basa/protocol';
+import { acceptUpload, millis, refused, uploadLayout } from '@basa/protocol';
 import { answerRefusal, fail } from '@basa/service';
 import type { BlobStore, Staging } from './blobs/blob-store.ts';
-import { wordPieces } from './blobs/words.ts';
+import { isExpected } from './body-check.ts';
+import { bodiesOfSlot, bodyKey } from './body-key.ts';
 import type { BufferKeeper } from './buffer-keeper.ts';
 import { sealedBytesOf } from './buffer-keeper.ts';
 import type { Store } from './store/store.ts';
 
-export interface Piece {
+/** What is uploaded: the header was judged before. */
+export interface Upload {
   readonly buffer: SecureBuffer;
   readonly header: UploadHeader;
+}
+
+export interface Piece extends Upload {
   readonly offset: number;
   /** SHA-256 that the device signed for this piece. */
   readonly digest: Uint8Array;
   readonly bytes: AsyncIterable<Uint8Array>;
+  /** Ends `bytes`. */
+  interrupt(): void;
 }
 
 export interface UploadsOptions {
@@ -33,129 +39,144 @@ export interface Received {
   readonly accepted: boolean;
 }
 
-/** Where the body of this upload lies; unique for slot and bytes, so that nothing is ever written over. */
-export function bodyKey({ ctx, slot, bodyHash }: Pick<UploadHeader, 'ctx' | 'slot' | 'bodyHash'>): string {
-  return `uploads/${toHex(ctx)}/${slot}-${toHex(bodyHash).slice(0, 32)}`;
+export function layoutOf({ buffer, header }: Upload): UploadLayout {
+  return uploadLayout(buffer.descriptor, header, { sealedBytes: sealedBytesOf(buffer.descriptor.engine) });
 }
 
 export class Uploads {
   readonly #options: UploadsOptions;
-  /** Slots whose piece is under way: one at a time. */
-  readonly #busy = new Set<string>();
+  /** The piece under way of each slot: one at a time. */
+  readonly #underWay = new Map<string, { interrupt(): void; readonly ended: Promise<unknown> }>();
 
   constructor(options: UploadsOptions) {
     this.#options = options;
   }
 
-  /** How much of the body is durable. */
-  received(ctx: Ctx, slot: Slot): Promise<number> {
-    return this.#options.store.received(ctx, slot);
+  /** How much of this very body is durable. */
+  async standing({ buffer, header }: Upload): Promise<number> {
+    const { blobs, store } = this.#options;
+    // Committed, and the process died before it was recorded.
+    if ((await blobs.size(bodyKey(header))) !== undefined) return layoutOf({ buffer, header }).bodyBytes;
+    const piece = await store.piece(header.ctx, header.slot);
+    return piece !== undefined && equalBytes(piece.bodyHash, header.bodyHash) ? piece.received : 0;
   }
 
   /** Durable, then acknowledged. Whatever goes wrong leaves the upload where it stood before this piece. */
   async take(piece: Piece): Promise<Received> {
-    const key = bodyKey(piece.header);
-    if (this.#busy.has(key))
-      fail('offset-mismatch', { detail: 'a piece of this upload is under way', retryAfterMs: 1000 });
-    this.#busy.add(key);
-    try {
-      return await this.#takeAlone(piece, key);
-    } finally {
-      this.#busy.delete(key);
+    const slot = bodiesOfSlot(piece.header.ctx, piece.header.slot);
+    // A device that lost its link is back before the old connection is known to be dead.
+    for (let older = this.#underWay.get(slot); older !== undefined; older = this.#underWay.get(slot)) {
+      older.interrupt();
+      await older.ended;
     }
+    const work = this.#takeAlone(piece).finally(() => this.#underWay.delete(slot));
+    this.#underWay.set(slot, { interrupt: () => piece.interrupt(), ended: work.catch(() => undefined) });
+    return work;
   }
 
-  async #takeAlone(piece: Piece, key: string): Promise<Received> {
+  /** Waits until no piece is under way. */
+  async settle(): Promise<void> {
+    await Promise.all([...this.#underWay.values()].map(({ ended }) => ended));
+  }
+
+  async #takeAlone(piece: Piece): Promise<Received> {
+    const { header } = piece;
+    const layout = layoutOf(piece);
+    if ((await this.#options.blobs.size(bodyKey(header))) === undefined) {
+      const received = await this.#append(piece, layout);
+      if (received < layout.bodyBytes) return { received, accepted: false };
+    }
+    await this.#accept(piece, layout);
+    return { received: layout.bodyBytes, accepted: true };
+  }
+
+  /** How much is durable with this piece; where that is everything, it is the body its header names. */
+  async #append(piece: Piece, layout: UploadLayout): Promise<number> {
     const { blobs, store } = this.#options;
-    const { ctx, slot } = piece.header;
-    const standing = await store.received(ctx, slot);
-    if (piece.offset !== standing) fail('offset-mismatch', { detail: `the upload stands at ${standing}` });
-    const staging = await blobs.stage(key);
-    let isDone = false;
+    const { header, offset, digest } = piece;
+    const { ctx, slot, bodyHash } = header;
+    const { modulus } = piece.buffer.descriptor;
+    const staging = await blobs.stage(bodyKey(header));
+    let standing = 0;
     try {
-      // Beyond what is recorded may lie the rest of a piece that was cut off.
-      await staging.truncate(standing);
-      const layout = layoutOf(piece);
-      await appendPiece(staging, piece, layout.bodyBytes);
+      standing = await this.#resume(staging, header);
+      if (offset !== standing) fail('offset-mismatch', { detail: `the upload stands at ${standing}` });
+      await appendBytes(staging, piece, layout.bodyBytes);
       if (staging.size < layout.bodyBytes) {
         await staging.flush();
-        await store.setReceived(ctx, slot, staging.size);
-        return { received: staging.size, accepted: false };
+        await store.setPiece(ctx, slot, { bodyHash, received: staging.size });
+        return staging.size;
       }
-      const body = await describeBody(staging, piece, layout);
+      if (!(await isExpected(staging, { bodyHash, modulus, layout }, offset === 0 ? digest : undefined))) {
+        if (standing > 0) await store.setPiece(ctx, slot, { bodyHash, received: 0 });
+        standing = 0; // there is nothing to go on from
+        answerRefusal(refused('body-mismatch'));
+      }
       await staging.commit();
-      isDone = true;
-      await this.#accept(piece, body, key);
-      return { received: body.bytes, accepted: true };
+      return layout.bodyBytes;
     } catch (error) {
-      if (!isDone) await staging.truncate(standing).catch(() => undefined);
+      // A full disk may refuse this as well: what lies beyond is cut off before the next piece.
+      await (standing === 0 ? staging.discard() : staging.truncate(standing)).catch(() => undefined);
       throw error;
     } finally {
-      if (!isDone) await staging.close();
+      await staging.close();
     }
   }
 
-  async #accept({ buffer, header }: Piece, body: ReceivedBody, key: string): Promise<void> {
-    const { keeper, ports, clock, store, blobs } = this.#options;
+  /** Cuts off what lies beyond the record: the rest of a piece that was cut off. One body of a slot is staged at most. */
+  async #resume(staging: Staging, { ctx, slot, bodyHash }: UploadHeader): Promise<number> {
+    const { blobs, store } = this.#options;
+    const piece = await store.piece(ctx, slot);
+    const isSame = piece !== undefined && equalBytes(piece.bodyHash, bodyHash);
+    if (piece !== undefined && !isSame)
+      await (await blobs.stage(bodyKey({ ctx, slot, bodyHash: piece.bodyHash }))).discard();
+    const standing = isSame ? Math.min(piece.received, staging.size) : 0;
+    if (piece !== undefined && (!isSame || standing < piece.received))
+      await store.setPiece(ctx, slot, { bodyHash, received: standing });
+    if (staging.size > standing) await staging.truncate(standing);
+    return standing;
+  }
+
+  async #accept({ buffer, header }: Piece, { bodyBytes }: UploadLayout): Promise<void> {
+    const { keeper, ports, clock, blobs } = this.#options;
     const sealing = { sealedBytes: sealedBytesOf(buffer.descriptor.engine) };
+    const body = { bytes: bodyBytes, hash: header.bodyHash, isCanonical: true };
     const answer = await keeper.step(buffer.ctx, (now) =>
       acceptUpload(ports, now, header, body, sealing, millis(clock())),
     );
     if (answer.kind === 'accepted') return;
-    await blobs.remove(key);
-    await store.setReceived(buffer.ctx, header.slot, 0);
+    await blobs.remove(bodyKey(header));
     answerRefusal(answer);
   }
 }
 
-function layoutOf({ buffer, header }: Piece): UploadLayout {
-  return uploadLayout(buffer.descriptor, header, { sealedBytes: sealedBytesOf(buffer.descriptor.engine) });
-}
+/** Enough for the disk to be busy, and little for a server with many uploads under way: two of them for each. */
+const WRITE_BYTES = 512 * 1024;
 
-async function appendPiece(staging: Staging, { bytes, digest }: Piece, most: number): Promise<void> {
+/** Hashes what comes while what came before is written; pieces are written as they are, without a copy. */
+async function appendBytes(staging: Staging, { bytes, digest }: Piece, most: number): Promise<void> {
   const hash = createHash('sha256');
-  for await (const block of bytes) {
-    if (staging.size + block.length > most) fail('body-too-large', { detail: `the whole body has ${most} bytes` });
-    hash.update(block);
-    await staging.append(block);
+  let writing: Promise<void> = Promise.resolve();
+  let [waiting, waitingBytes, total] = [[] as Uint8Array[], 0, staging.size];
+  const write = async (): Promise<void> => {
+    const pieces = waiting;
+    [waiting, waitingBytes] = [[], 0];
+    await writing;
+    writing = staging.append(...pieces);
+    writing.catch(() => undefined); // told by the next to wait for it
+  };
+  try {
+    for await (const block of bytes) {
+      total += block.length;
+      if (total > most) fail('body-too-large', { detail: `the whole body has ${most} bytes` });
+      hash.update(block);
+      waiting.push(block);
+      waitingBytes += block.length;
+      if (waitingBytes >= WRITE_BYTES) await write();
+    }
+    await write();
+  } finally {
+    await writing; // nobody may close or cut the file before
   }
   if (!equalBytes(hash.digest(), digest)) fail('digest-mismatch');
-}
-
-/** What was received as a whole; where it came in one piece, its digest was computed already. */
-async function describeBody(
-  staging: Staging,
-  { buffer, offset, digest }: Piece,
-  layout: UploadLayout,
-): Promise<ReceivedBody> {
-  const { modulus } = buffer.descriptor;
-  return {
-    bytes: staging.size,
-    hash: offset === 0 ? digest : await hashOf(staging),
-    isCanonical: await isCanonical(staging, modulus, layout),
-  };
-}
-
-async function hashOf(staging: Staging): Promise<Uint8Array> {
-  const hash = createHash('sha256');
-  for await (const block of staging.read(0, staging.size)) hash.update(block);
-  return hash.digest();
-}
-
-/** Whether every element is below q, and the bits after the last one are zero. */
-async function isCanonical(
-  staging: Staging,
-  modulus: Modulus,
-  { elements, vectorBytes }: UploadLayout,
-): Promise<boolean> {
-  const bits = elementBits(modulus);
-  if (bits < 32) {
-    const used = (elements * bits) % 8;
-    if (used === 0) return true;
-    for await (const [last = 0] of staging.read(vectorBytes - 1, vectorBytes)) return last >> used === 0;
-  }
-  if (modulus.kind === 'ring') return true;
-  for await (const words of wordPieces(staging.read(0, vectorBytes)))
-    if (firstNonCanonical(words, modulus) >= 0) return false;
-  return true;
 }

@@ -21,7 +21,7 @@ describe('blobs in files', () => {
     expect(await blobs.size('uploads/a')).toBeUndefined();
     await staging.commit();
     expect(await readWhole(blobs, 'uploads/a')).toEqual(Uint8Array.of(1, 2, 3));
-    expect(readdirSync(join(folder, 'incoming'))).toEqual([]);
+    expect(readdirSync(join(folder, 'incoming', 'uploads'))).toEqual([]);
   });
 
   it('go on where a staging was left, and forget what is truncated', async () => {
@@ -43,6 +43,21 @@ describe('blobs in files', () => {
     await staging.discard();
     expect(readdirSync(join(folder, 'incoming'))).toEqual([]);
     expect(await blobs.size('a')).toBeUndefined();
+  });
+
+  it('are removed and listed with everything below a name, staged or committed', async () => {
+    await blobs.put('uploads/a/0/x', Uint8Array.of(1));
+    await blobs.put('uploads/ab/0/x', Uint8Array.of(2));
+    const staging = await blobs.stage('uploads/c/1/y');
+    await staging.append(Uint8Array.of(3));
+    await staging.close();
+    expect([...(await blobs.namesBelow('uploads'))].sort()).toEqual(['a', 'ab', 'c']);
+    for (const name of ['a', 'c']) await blobs.removeBelow(`uploads/${name}`);
+    expect(await blobs.namesBelow('uploads')).toEqual(['ab']);
+    expect(await blobs.namesBelow('nothing')).toEqual([]);
+    const again = await blobs.stage('uploads/c/1/y');
+    expect(again.size).toBe(0);
+    await again.discard();
   });
 
   it('are read from and to any place, and a short one is an error', async () => {

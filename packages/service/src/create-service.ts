@@ -44,6 +44,7 @@ export interface Service {
   close(): Promise<void>;
 }
 
+const SWEEP_MS = 100;
 const ALLOWED_HEADERS = ['authorization', 'content-type', 'if-none-match', 'range', ...Object.values(HEADER)];
 const EXPOSED_HEADERS = [HEADER.head, HEADER.uploadOffset, 'etag', 'content-range', 'retry-after'];
 
@@ -71,6 +72,7 @@ export async function createService(options: ServiceOptions): Promise<Service> {
     if (methods.length === 0) return sendProblem(reply, problemDocument('not-found'));
     return sendProblem(reply.header('allow', methods.join(', ')), problemDocument('method-not-allowed'));
   });
+  askBeforeBodies(app);
   const addresses = new TokenBuckets(settings.addressLimit);
   app.addHook('onRequest', async (request) => {
     if (isStopping) fail('stopping', { retryAfterMs: stopWithinMs });
@@ -94,10 +96,28 @@ export async function createService(options: ServiceOptions): Promise<Service> {
     async close() {
       isStopping = true;
       const force = setTimeout(() => app.server.closeAllConnections(), stopWithinMs);
+      // Connections whose last answer was under way when the stop began are idle only now.
+      const sweep = setInterval(() => app.server.closeIdleConnections(), SWEEP_MS);
       await app.close();
       clearTimeout(force);
+      clearInterval(sweep);
     },
   };
+}
+
+/** A sender that asks first (`Expect: 100-continue`) is told to go on once its request was let in, and not before. */
+function askBeforeBodies(app: FastifyInstance): void {
+  const waiting = new WeakSet<IncomingMessage>();
+  app.server.on('checkContinue', (message: IncomingMessage, response: ServerResponse) => {
+    waiting.add(message);
+    app.routing(message, response);
+  });
+  app.addHook('preParsing', async ({ raw }, reply) => {
+    if (waiting.delete(raw)) reply.raw.writeContinue();
+  });
+  app.addHook('onSend', async ({ raw }, reply) => {
+    if (waiting.has(raw)) reply.header('connection', 'close'); // its body never comes
+  });
 }
 
 function makeApp(settings: ServiceSettings): FastifyInstance {
@@ -113,8 +133,15 @@ function makeApp(settings: ServiceSettings): FastifyInstance {
     clientErrorHandler: answerBrokenRequest,
     frameworkErrors: (error: Error, request: FastifyRequest, reply: FastifyReply) => answerError(error, request, reply),
   };
-  const { tls } = settings;
+  const { tls, requestTimeoutMs } = settings;
+  // Node looks for slow senders every 30 s, and takes the longer of two times for the one of whole requests: a time-out
+  // below a minute needs a closer look and a shorter time for heads.
+  const looking = {
+    connectionsCheckingInterval: Math.min(30_000, Math.ceil(requestTimeoutMs / 4)),
+    headersTimeout: Math.min(60_000, requestTimeoutMs),
+    requestTimeout: requestTimeoutMs,
+  };
   return tls === undefined
-    ? fastify(common)
-    : (fastify({ ...common, https: { ...tls } }) as unknown as FastifyInstance);
+    ? fastify({ ...common, http: looking })
+    : (fastify({ ...common, https: { ...looking, ...tls } }) as unknown as FastifyInstance);
 }

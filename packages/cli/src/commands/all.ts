@@ -8,7 +8,8 @@ import { dev } from './dev.ts';
 import { authorityVerifyLog, inspectBuffer } from './inspect.ts';
 import { keysEnroll, keysRevoke } from './keys.ts';
 import { authority, server } from './services.ts';
-import { taskCreate, taskExport, taskList, taskPause, taskShow } from './task.ts';
+import { taskExport, taskList, taskPause, taskShow } from './task.ts';
+import { taskCreate } from './task-create.ts';
 
 export const COMMANDS: readonly Command[] = [
   demo,

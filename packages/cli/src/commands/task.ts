@@ -1,95 +1,12 @@
 /** `basa task ...`: what an operator does with tasks. */
 import { writeFile } from 'node:fs/promises';
 import type { Layer, Model, Shape } from '@basa/learning';
-import { defineModel, encodeDataset, encodeNpz, encodeSafetensors } from '@basa/learning';
-import { fromHex, toHex } from '@basa/masking';
-import { encodePolicy } from '@basa/protocol';
+import { defineModel, encodeNpz, encodeSafetensors } from '@basa/learning';
 import type { Command, CommandInput } from '../command.ts';
-import { CommandError, needed, numberFlag, textFlag } from '../command.ts';
-import { knownModel, MODEL_NAMES } from '../models.ts';
+import { CommandError, needed, numberFlag } from '../command.ts';
 import type { ServerTask } from '../operator.ts';
-import { makePolicy, modelOptions } from '../policy.ts';
 import { table } from '../terminal.ts';
-import { AUTHORITY_FLAGS, authorityOperator, SERVER_FLAGS, SERVER_USAGE, serverOperator } from './connection.ts';
-
-export const taskCreate: Command = {
-  name: 'task create',
-  summary: 'creates a task at the authority and at the server',
-  usage: `  --name <text>        what people call it
-  --model <name>       ${MODEL_NAMES.join(', ')} (mnist)
-  --buffer <n>         K, positions of a buffer (10)
-  --minimum <n>        Kmin, updates a sum holds at least (80 % of K)
-  --engine <name>      cp-abe or identity (cp-abe)
-  --target <percent>   stop at this accuracy; mnist brings its test set for it
-  --versions <n>       stop after so many versions
-  --lease <seconds>    from deposit to upload (600)
-  --open <seconds>     how long a buffer takes users (3600)
-  --stall <seconds>    close a buffer with enough updates when none came for so long (60)
-  --rate <x>           server's learning rate (1)
-  --seed <n>           of the first parameters (1)
-${SERVER_USAGE}
-  --authority <url>    the authority (BASA_AUTHORITY)`,
-  flags: {
-    name: { type: 'string' },
-    model: { type: 'string' },
-    buffer: { type: 'string' },
-    minimum: { type: 'string' },
-    engine: { type: 'string' },
-    target: { type: 'string' },
-    versions: { type: 'string' },
-    lease: { type: 'string' },
-    open: { type: 'string' },
-    stall: { type: 'string' },
-    rate: { type: 'string' },
-    seed: { type: 'string' },
-    ...SERVER_FLAGS,
-    ...AUTHORITY_FLAGS,
-  },
-  async run(input) {
-    const { terminal } = input;
-    const server = serverOperator(input);
-    const modelName = textFlag(input, 'model') ?? 'mnist';
-    const { model, training } = knownModel(modelName);
-    const { publicKey } = await server.about();
-    const bufferSize = numberFlag(input, 'buffer', { least: 2, most: 1024, fallback: 10 });
-    const target = numberFlag(input, 'target', { least: 1, most: 100, fallback: 0 }) / 100;
-    if (target > 0 && modelName !== 'mnist')
-      throw new CommandError('--target needs a test set at the server, which only mnist brings; use --versions');
-    const openMs = 1000 * numberFlag(input, 'open', { least: 1, fallback: 3600 });
-    const minimum = textFlag(input, 'minimum');
-    const policy = makePolicy({
-      name: textFlag(input, 'name') ?? modelName,
-      model,
-      serverKey: fromHex(publicKey) ?? new Uint8Array(),
-      bufferSize,
-      engine: engineOf(textFlag(input, 'engine') ?? 'cp-abe'),
-      ...(minimum !== undefined && {
-        minimum: numberFlag(input, 'minimum', { least: 2, most: bufferSize, fallback: 0 }),
-      }),
-      uploadLeaseMs: 1000 * numberFlag(input, 'lease', { least: 1, fallback: 600 }),
-      openMs,
-      closeMs: openMs,
-    });
-    const task = await authorityOperator(input).createTask(policy);
-    const versions = numberFlag(input, 'versions', { least: 1, fallback: 0 });
-    await server.createTask({
-      policy: toHex(encodePolicy(policy)),
-      model: modelOptions(model),
-      initial: { seed: numberFlag(input, 'seed', { fallback: 1 }) },
-      serverStep: { kind: 'fedbuff', rate: rateOf(input) },
-      training,
-      stop: { ...(target > 0 && { accuracy: target }), ...(versions > 0 && { version: versions }) },
-      stallMs: 1000 * numberFlag(input, 'stall', { least: 1, fallback: 60 }),
-    });
-    if (modelName === 'mnist') {
-      const { loadMnist } = await import('@basa/datasets');
-      await server.setExamples(task, encodeDataset((await loadMnist()).test));
-    }
-    terminal.line(`task ${task}`);
-    terminal.line(`enrol devices: basa keys enroll --task ${task} --count 10`);
-    return { json: { task } };
-  },
-};
+import { SERVER_FLAGS, SERVER_USAGE, serverOperator } from './connection.ts';
 
 export const taskList: Command = {
   name: 'task ls',
@@ -186,17 +103,6 @@ function encoded(
   if (out.endsWith('.safetensors')) return encodeSafetensors(model, parameters, metadata);
   if (out.endsWith('.npz')) return encodeNpz(model, parameters);
   throw new CommandError(`--out ${out}: the name must end in .safetensors or .npz`);
-}
-
-function engineOf(name: string): 'cp-abe' | 'identity' {
-  if (name === 'cp-abe' || name === 'identity') return name;
-  throw new CommandError(`--engine takes cp-abe or identity, got "${name}"`);
-}
-
-function rateOf(input: CommandInput): number {
-  const rate = Number(textFlag(input, 'rate') ?? 1);
-  if (!(rate > 0 && rate < Number.POSITIVE_INFINITY)) throw new CommandError('--rate takes a positive number');
-  return rate;
 }
 
 function taskName(input: CommandInput): string {

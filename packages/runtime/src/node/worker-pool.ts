@@ -27,29 +27,35 @@ interface Waiting<Task, Result> {
 
 type Answer<Result> = { readonly result: Result } | { readonly error: unknown };
 
+/** A worker that dies fails the task it had, and no other: the next task gets a new worker in its place. */
 export function createWorkerPool<Task, Result>(options: WorkerPoolOptions): WorkerPool<Task, Result> {
   const { script, execArgv, size, workerData } = options;
   if (!Number.isInteger(size) || size < 1) throw new RangeError(`size must be a positive integer, got ${size}`);
   const queue: Waiting<Task, Result>[] = [];
+  const workers = new Set<Worker>();
   const idle: Worker[] = [];
   const busy = new Map<Worker, Waiting<Task, Result>>();
-  let failure: Error | undefined;
+  let isClosed = false;
 
   const next = (): void => {
-    while (idle.length > 0 && queue.length > 0) {
-      const worker = idle.pop() as Worker;
+    while (queue.length > 0) {
+      const worker = idle.pop() ?? (workers.size < size ? start() : undefined);
+      if (worker === undefined) return;
       const waiting = queue.shift() as Waiting<Task, Result>;
       busy.set(worker, waiting);
       worker.postMessage(waiting.task);
     }
   };
-  const fail = (error: Error): void => {
-    failure ??= error;
-    for (const waiting of [...busy.values(), ...queue.splice(0)]) waiting.reject(failure);
-    busy.clear();
+  const bury = (worker: Worker, error: Error): void => {
+    if (!workers.delete(worker)) return;
+    if (idle.includes(worker)) idle.splice(idle.indexOf(worker), 1);
+    busy.get(worker)?.reject(error);
+    busy.delete(worker);
+    if (!isClosed) next();
   };
-  const workers = Array.from({ length: size }, () => {
+  const start = (): Worker => {
     const worker = new Worker(script, { workerData, ...(execArgv !== undefined && { execArgv: [...execArgv] }) });
+    workers.add(worker);
     worker.on('message', (answer: Answer<Result>) => {
       const waiting = busy.get(worker);
       busy.delete(worker);
@@ -58,23 +64,27 @@ export function createWorkerPool<Task, Result>(options: WorkerPoolOptions): Work
       else waiting?.resolve(answer.result);
       next();
     });
-    worker.on('error', (error) => fail(error));
-    worker.on('exit', () => fail(new Error('a worker of the pool has ended')));
+    worker.on('error', (error) => bury(worker, error));
+    worker.on('exit', () => bury(worker, new Error('a worker of the pool has ended')));
     return worker;
-  });
-  idle.push(...workers);
+  };
+  // At once, so that the first task does not wait for the start of a thread.
+  idle.push(...Array.from({ length: size }, start));
 
   return {
     size,
     run: (task) =>
       new Promise((resolve, reject) => {
-        if (failure !== undefined) return reject(failure);
+        if (isClosed) return reject(new Error('the pool is closed'));
         queue.push({ task, resolve, reject });
         next();
       }),
     async close() {
-      fail(new Error('the pool is closed'));
-      await Promise.all(workers.map((worker) => worker.terminate()));
+      isClosed = true;
+      const ending = [...workers];
+      for (const { reject } of queue.splice(0)) reject(new Error('the pool is closed'));
+      for (const worker of ending) bury(worker, new Error('the pool is closed'));
+      await Promise.all(ending.map((worker) => worker.terminate()));
     },
   };
 }

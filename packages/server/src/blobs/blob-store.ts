@@ -4,8 +4,8 @@
 export interface Staging {
   /** Bytes staged so far, whole or not. */
   readonly size: number;
-  /** Appends; `bytes` is free for reuse when the promise is fulfilled. */
-  append(bytes: Uint8Array): Promise<void>;
+  /** Appends one after the other; they are free for reuse when the promise is fulfilled. */
+  append(...pieces: readonly Uint8Array[]): Promise<void>;
   /** Forgets everything from `size` on. */
   truncate(size: number): Promise<void>;
   /** What is staged survives a crash from now on. */
@@ -27,6 +27,10 @@ export interface BlobStore {
   /** Bytes from `start` to before `end`; a piece is valid until the next one is asked for. */
   read(key: string, start: number, end: number): AsyncIterable<Uint8Array>;
   remove(key: string): Promise<void>;
+  /** Removes everything below this name, staged or committed. */
+  removeBelow(key: string): Promise<void>;
+  /** The next parts of the names below this one, staged or committed, each once. */
+  namesBelow(key: string): Promise<readonly string[]>;
 }
 
 /** All of a blob in memory: for models and small things. */

@@ -1,24 +1,33 @@
 /** Blobs as files: written beside, flushed, renamed, and the folder flushed, so that a name never shows half a blob. */
 import type { FileHandle } from 'node:fs/promises';
-import { mkdir, open, rename, rm, stat } from 'node:fs/promises';
+import { mkdir, open, readdir, rename, rm, stat } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import type { BlobStore, Staging } from './blob-store.ts';
 
 const BLOCK_BYTES = 512 * 1024;
 
 export async function openFileBlobs(folder: string): Promise<BlobStore> {
-  const staged = join(folder, 'incoming');
-  await mkdir(staged, { recursive: true });
+  const incoming = join(folder, 'incoming');
+  await mkdir(incoming, { recursive: true });
   const pathOf = (key: string): string => join(folder, checkedKey(key));
-  const stage = async (key: string): Promise<Staging> =>
-    stageFile(join(staged, checkedKey(key).replaceAll('/', '-')), pathOf(key));
+  const stagedPathOf = (key: string): string => join(incoming, checkedKey(key));
+  const stage = async (key: string): Promise<Staging> => {
+    const path = stagedPathOf(key);
+    await mkdir(dirname(path), { recursive: true });
+    return stageFile(path, pathOf(key));
+  };
   return {
     stage,
     async put(key, bytes) {
       const staging = await stage(key);
-      await staging.truncate(0);
-      await staging.append(bytes);
-      await staging.commit();
+      try {
+        if (staging.size > 0) await staging.truncate(0);
+        await staging.append(bytes);
+        await staging.commit();
+      } catch (error) {
+        await staging.discard();
+        throw error;
+      }
     },
     async size(key) {
       return (await existing(stat(pathOf(key))))?.size;
@@ -32,6 +41,13 @@ export async function openFileBlobs(folder: string): Promise<BlobStore> {
       }
     },
     remove: (key) => rm(pathOf(key), { force: true }),
+    async removeBelow(key) {
+      for (const path of [stagedPathOf(key), pathOf(key)]) await rm(path, { force: true, recursive: true });
+    },
+    async namesBelow(key) {
+      const lists = [stagedPathOf(key), pathOf(key)].map(async (path) => (await existing(readdir(path))) ?? []);
+      return [...new Set((await Promise.all(lists)).flat())];
+    },
   };
 }
 
@@ -48,26 +64,27 @@ async function stageFile(path: string, destination: string): Promise<Staging> {
     get size() {
       return size;
     },
-    async append(bytes) {
-      let written = 0;
-      while (written < bytes.length) {
-        const { bytesWritten } = await file.write(bytes, written, bytes.length - written);
-        written += bytesWritten;
+    async append(...pieces) {
+      let left: readonly Uint8Array[] = pieces.filter(({ length }) => length > 0);
+      while (left.length > 0) {
+        const { bytesWritten } = await file.writev(left);
         size += bytesWritten;
+        left = after(left, bytesWritten);
       }
     },
     async truncate(to) {
-      await file.truncate(to);
+      if (to !== size) await file.truncate(to);
       size = to;
     },
     flush: () => file.datasync(),
     read: (start, end) => readFile(file, start, end),
     async commit() {
-      await file.datasync();
+      const folder = dirname(destination);
+      const [first] = await Promise.all([mkdir(folder, { recursive: true }), file.datasync()]);
       await file.close();
-      await makeFolder(dirname(destination));
       await rename(path, destination);
-      await flushFolder(dirname(destination));
+      // Side by side, so that the file system may write them together.
+      await Promise.all([flushFolder(folder), ...(first === undefined ? [] : [flushFolder(dirname(first))])]);
     },
     async discard() {
       await file.close();
@@ -87,9 +104,14 @@ async function* readFile(file: FileHandle, start: number, end: number): AsyncIte
   }
 }
 
-async function makeFolder(folder: string): Promise<void> {
-  const first = await mkdir(folder, { recursive: true });
-  if (first !== undefined) await flushFolder(dirname(first));
+/** What is left of the pieces after so many bytes. */
+function after(pieces: readonly Uint8Array[], bytes: number): readonly Uint8Array[] {
+  let skip = bytes;
+  return pieces.flatMap((piece) => {
+    const taken = Math.min(skip, piece.length);
+    skip -= taken;
+    return taken === piece.length ? [] : [piece.subarray(taken)];
+  });
 }
 
 async function flushFolder(folder: string): Promise<void> {

@@ -33,19 +33,31 @@ const bufferState = Type.Object({
 export function mountAbout(context: RouteContext): void {
   const { app, requireRole } = context.service;
   const { signer, authorityKey } = context.ports;
-  app.get(SERVER_PATH.about, { schema: { response: answers(about) } }, async () => ({
-    publicKey: toHex(signer.publicKey),
-    authorityKey: toHex(authorityKey),
-    time: context.clock(),
-  }));
+  app.get(
+    SERVER_PATH.about,
+    { schema: { summary: 'The keys and the time of this server', response: answers(about) } },
+    async () => ({
+      publicKey: toHex(signer.publicKey),
+      authorityKey: toHex(authorityKey),
+      time: context.clock(),
+    }),
+  );
   const fateParams = Type.Object({ ctx: hexText(32), joinTag: hexText(32) });
-  const fateSchema = { params: fateParams, response: answers(fate) };
+  const fateSchema = {
+    summary: 'What became of an update, by the word of the server',
+    params: fateParams,
+    response: answers(fate),
+  };
   app.get(SERVER_PATH.fate(':ctx', ':joinTag'), { schema: fateSchema }, async ({ params }) => {
     const buffer = await foundBuffer(context, params.ctx);
     const found = fateOf(buffer, fromHex(params.joinTag) as JoinTag);
     return { fate: found ?? fail('slot-unknown') };
   });
-  const bufferSchema = { params: bufferParams, response: answers(bufferState) };
+  const bufferSchema = {
+    summary: 'The state of a buffer (operator)',
+    params: bufferParams,
+    response: answers(bufferState),
+  };
   const onlyOperators = { onRequest: requireRole('operator'), schema: bufferSchema };
   app.get(SERVER_PATH.buffer(':ctx'), onlyOperators, async ({ params }) => {
     const { ctx, descriptor, status, slots, accepted } = await foundBuffer(context, params.ctx);

@@ -3,6 +3,7 @@ import { fromHex } from '@basa/masking';
 import type { Ctx, SecureBuffer, ServerPorts } from '@basa/protocol';
 import type { Service } from '@basa/service';
 import { fail, hexText, Type } from '@basa/service';
+import { AuthorityRefusal, AuthorityUnreachable } from '../authority-link.ts';
 import type { BlobStore } from '../blobs/blob-store.ts';
 import type { BufferKeeper } from '../buffer-keeper.ts';
 import type { RunningTask } from '../running-task.ts';
@@ -23,6 +24,9 @@ export interface RouteContext {
   readonly unsafePaperMode: boolean;
 }
 
+const PAUSE_MS = 30_000;
+const ASK_AGAIN_MS = 2000;
+
 export const taskParams = Type.Object({ task: hexText(32, 'the name of a task') });
 export const bufferParams = Type.Object({ ctx: hexText(32, 'the name of a buffer') });
 
@@ -32,4 +36,21 @@ export function foundTask({ tasks }: RouteContext, name: string): RunningTask {
 
 export async function foundBuffer({ keeper }: RouteContext, name: string): Promise<SecureBuffer> {
   return (await keeper.find(fromHex(name) as Ctx)) ?? fail('buffer-unknown');
+}
+
+/** No new seats for a task that is paused or has reached its end. */
+export function checkRunning({ state, why }: RunningTask): void {
+  if (state === 'paused') fail('task-paused', { retryAfterMs: PAUSE_MS });
+  if (state === 'finished') fail('task-finished', why === undefined ? {} : { detail: why });
+}
+
+/** For work that needs the authority: what it cannot do now is told to whoever asked. */
+export async function askingAuthority<Result>(work: () => Promise<Result>): Promise<Result> {
+  try {
+    return await work();
+  } catch (error) {
+    const isAuthoritys = error instanceof AuthorityUnreachable || error instanceof AuthorityRefusal;
+    if (isAuthoritys) fail('authority-unreachable', { detail: error.message, retryAfterMs: ASK_AGAIN_MS });
+    throw error;
+  }
 }

@@ -10,7 +10,11 @@ export function mountModels(context: RouteContext): void {
   const { service, store, blobs } = context;
   const { app } = service;
 
-  const newestSchema = { params: taskParams, response: answers(wireBytes('modelEntry')) };
+  const newestSchema = {
+    summary: 'The log entry of the newest version',
+    params: taskParams,
+    response: answers(wireBytes('modelEntry')),
+  };
   app.get(SERVER_PATH.newestModel(':task'), { schema: newestSchema }, async ({ params }, reply) => {
     const { models } = foundTask(context, params.task);
     const entry = models.newest?.entry ?? fail('model-not-logged', { retryAfterMs: 1000 });
@@ -18,7 +22,11 @@ export function mountModels(context: RouteContext): void {
   });
 
   const params = Type.Object({ ...taskParams.properties, version: Type.String({ pattern: '^[0-9]{1,15}$' }) });
-  const modelSchema = { params, response: answers(wireBytes('little-endian float32 parameters')) };
+  const modelSchema = {
+    summary: 'The parameters of a version; ETag, Range',
+    params,
+    response: answers(wireBytes('little-endian float32 parameters')),
+  };
   app.get(SERVER_PATH.model(':task', ':version'), { schema: modelSchema }, async (request, reply) => {
     const { task, read } = foundTask(context, request.params.task);
     const model = await store.model(task, Number(request.params.version));
@@ -26,10 +34,11 @@ export function mountModels(context: RouteContext): void {
     if (model === undefined || !isPublic) fail('not-found', { detail: 'this version is not logged' });
     const etag = `"${toHex(model.modelHash)}"`;
     reply.headers({ etag, 'accept-ranges': 'bytes', 'cache-control': 'public, max-age=31536000, immutable' });
-    if (request.headers['if-none-match'] === etag) return reply.code(304).send(new Uint8Array());
+    if (isNamed(request.headers['if-none-match'], etag)) return reply.code(304).send(new Uint8Array());
     const size = await blobs.size(model.blobKey);
     if (size === undefined) throw new Error(`the blob of version ${model.version} is missing`);
-    const range = rangeOf(request.headers.range, size);
+    const { range: asked, 'if-range': ifRange } = request.headers;
+    const range = ifRange === undefined || ifRange === etag ? rangeOf(asked, size) : undefined;
     if (range === 'unsatisfiable') {
       reply.header('content-range', `bytes */${size}`);
       fail('range-not-satisfiable', { detail: `the model has ${size} bytes` });
@@ -40,6 +49,12 @@ export function mountModels(context: RouteContext): void {
     const body = Readable.from(copies(blobs.read(model.blobKey, start, end)), { objectMode: false });
     return reply.send(body as unknown as Uint8Array); // the schema knows bytes, and a stream is how they are sent
   });
+}
+
+/** Whether a list of entity tags (RFC 9110) names this one. */
+function isNamed(list: string | undefined, etag: string): boolean {
+  const tags = (list ?? '').split(',').map((tag) => tag.trim().replace(/^W\//, ''));
+  return tags.includes(etag) || tags.includes('*');
 }
 
 /** A stream keeps what it is given; the store reuses its block. */

@@ -1,5 +1,5 @@
 /** The two routes of the paper's own mode; only with `unsafePaperMode`, only for tasks of that mode. */
-import { equalBytes } from '@basa/masking';
+import { equalBytes, packedLength } from '@basa/masking';
 import {
   certificateCodec,
   certificateProblem,
@@ -13,6 +13,7 @@ import {
   answers,
   BYTES_MEDIA_TYPE,
   bytesOf,
+  checkDeclaredLength,
   deviceOf,
   fail,
   granted,
@@ -23,7 +24,7 @@ import { sealedBytesOf } from '../buffer-keeper.ts';
 import type { PaperTask } from '../paper-task.ts';
 import type { RunningTask } from '../running-task.ts';
 import type { RouteContext } from './context.ts';
-import { foundTask, taskParams } from './context.ts';
+import { checkRunning, foundTask, taskParams } from './context.ts';
 
 const MOST_HEADER_BYTES = 320_000;
 const MOST_BODY_BYTES = 512 * 1024 * 1024;
@@ -34,21 +35,37 @@ export function mountUnsafePaper(context: RouteContext): void {
   const { app } = service;
   const onRequest = service.requireDevice();
 
-  const connectSchema = { params: taskParams, response: answers(wireBytes('paperConnectAnswer')) };
+  const connectSchema = {
+    summary: 'UNSAFE: takes the turn (only with unsafePaperMode)',
+    params: taskParams,
+    body: wireBytes('certificate'),
+    response: answers(wireBytes('paperConnectAnswer')),
+  };
   app.post(SERVER_PATH.unsafePaperConnect(':task'), { onRequest, schema: connectSchema }, async (request, reply) => {
     const task = foundTask(context, request.params.task);
     const certificate = certificateCodec.decode(bytesOf(request));
     if (!equalBytes(certificate.deviceKey, deviceOf(request).deviceKey)) fail('not-yours');
     const problem = certificateProblem(ports, task.task, certificate, millis(clock()));
     if (problem !== undefined) answerRefusal(problem);
+    checkRunning(task);
     const { ticket, inbox, version } = granted(await paperOf(task).connect(certificate));
     const answer = messagesOf(task).connectAnswer.encode({ ticket, inbox, version });
     return reply.type(BYTES_MEDIA_TYPE).send(Buffer.from(answer));
   });
 
   const accepted = Type.Object({ accepted: Type.Boolean() });
-  const uploadSchema = { params: taskParams, response: answers(accepted) };
-  const uploadRoute = { onRequest, bodyLimit: MOST_BODY_BYTES, schema: uploadSchema };
+  const uploadSchema = {
+    summary: 'UNSAFE: the upload of a turn (only with unsafePaperMode)',
+    params: taskParams,
+    body: wireBytes('framed paperUpload, then the packed vector'),
+    response: answers(accepted),
+  };
+  const onUpload = async (request: Parameters<typeof deviceOf>[0]): Promise<void> => {
+    const { dimension, modulus } = foundTask(context, (request.params as { task: string }).task).read.policy;
+    checkDeclaredLength(request, MOST_HEADER_BYTES + packedLength(dimension, modulus));
+    await onRequest(request);
+  };
+  const uploadRoute = { onRequest: onUpload, bodyLimit: MOST_BODY_BYTES, schema: uploadSchema };
   app.post(SERVER_PATH.unsafePaperUpload(':task'), uploadRoute, async (request) => {
     const task = foundTask(context, request.params.task);
     const bytes = bytesOf(request);

@@ -1,25 +1,26 @@
 /** A device takes a seat, and deposits its sealed seeds. */
 import { equalBytes } from '@basa/masking';
-import type { Certificate } from '@basa/protocol';
 import { acceptDeposit, certificateCodec, millis, SERVER_PATH, seatAnswerCodec } from '@basa/protocol';
 import { nodeRandomBytes } from '@basa/runtime/node';
 import { answers, BYTES_MEDIA_TYPE, bytesOf, deviceOf, fail, granted, wireBytes } from '@basa/service';
-import { AuthorityRefusal, AuthorityUnreachable } from '../authority-link.ts';
 import { messagesOf } from '../buffer-keeper.ts';
-import type { RunningTask } from '../running-task.ts';
 import type { RouteContext } from './context.ts';
-import { bufferParams, foundBuffer, foundTask, taskParams } from './context.ts';
+import { askingAuthority, bufferParams, checkRunning, foundBuffer, foundTask, taskParams } from './context.ts';
 
 /** A deposit of 1024 sealed seeds of 240 bytes, with commitments, is below this. */
 const MOST_DEPOSIT_BYTES = 320_000;
-const ASK_AGAIN_MS = 2000;
 
 export function mountParticipation(context: RouteContext): void {
   const { service, keeper, store, ports, clock } = context;
   const { app } = service;
   const onRequest = service.requireDevice();
 
-  const seatSchema = { params: taskParams, response: answers(wireBytes('seatAnswer')) };
+  const seatSchema = {
+    summary: 'A seat in an open buffer (device)',
+    params: taskParams,
+    body: wireBytes('certificate'),
+    response: answers(wireBytes('seatAnswer')),
+  };
   app.post(SERVER_PATH.seats(':task'), { onRequest, schema: seatSchema }, async (request, reply) => {
     const task = foundTask(context, request.params.task);
     const certificate = certificateCodec.decode(bytesOf(request));
@@ -27,13 +28,18 @@ export function mountParticipation(context: RouteContext): void {
     if (!equalBytes(certificate.deviceKey, deviceKey)) fail('not-yours');
     checkRunning(task);
     await checkQuota(context, request);
-    const descriptor = granted(await takeSeat(task, certificate));
+    const descriptor = granted(await askingAuthority(() => task.seats.take(certificate)));
     return reply
       .type(BYTES_MEDIA_TYPE)
       .send(Buffer.from(seatAnswerCodec.encode({ descriptor, token: nodeRandomBytes(16) })));
   });
 
-  const depositSchema = { params: bufferParams, response: answers(wireBytes('depositAnswer')) };
+  const depositSchema = {
+    summary: 'Deposits sealed seeds for a slot (device)',
+    params: bufferParams,
+    body: wireBytes('deposit'),
+    response: answers(wireBytes('depositAnswer')),
+  };
   const depositRoute = { onRequest, bodyLimit: MOST_DEPOSIT_BYTES, schema: depositSchema };
   app.post(SERVER_PATH.deposits(':ctx'), depositRoute, async (request, reply) => {
     const { ctx, descriptor } = await foundBuffer(context, request.params.ctx);
@@ -44,30 +50,16 @@ export function mountParticipation(context: RouteContext): void {
     const task = foundTask(context, Buffer.from(descriptor.task).toString('hex'));
     if (!task.seats.admits(deposit.certificate, ctx)) fail('seat-missing');
     const ticket = granted(await keeper.step(ctx, (buffer) => acceptDeposit(ports, buffer, deposit, millis(clock()))));
-    const inbox = (await store.inbox(ctx, ticket.slot)).map((entry) => codecs.inboxEntry.decode(entry));
+    const entries = await store.inbox(ctx, ticket.slot);
+    // A buffer that ended keeps no seeds: there is nothing left to answer with.
+    if (entries.length < ticket.slot) fail('buffer-over');
+    const inbox = entries.map((entry) => codecs.inboxEntry.decode(entry));
     return reply.type(BYTES_MEDIA_TYPE).send(Buffer.from(codecs.depositAnswer.encode({ ticket, inbox })));
   });
-}
-
-function checkRunning({ state, why }: RunningTask): void {
-  if (state === 'paused') fail('task-paused', { retryAfterMs: 30_000 });
-  if (state === 'finished') fail('task-finished', why === undefined ? {} : { detail: why });
 }
 
 async function checkQuota({ store, clock, burntSlots }: RouteContext, request: Parameters<typeof deviceOf>[0]) {
   const { most, withinMs } = burntSlots;
   const burnt = await store.burntSince(deviceOf(request).user, clock() - withinMs);
   if (burnt >= most) fail('quota-exceeded', { detail: `${burnt} slots within ${withinMs} ms`, retryAfterMs: withinMs });
-}
-
-/** A buffer may have to be drawn first, by an authority that may not answer. */
-async function takeSeat(task: RunningTask, certificate: Certificate) {
-  try {
-    return await task.seats.take(certificate);
-  } catch (error) {
-    if (error instanceof AuthorityUnreachable) fail('authority-unreachable', { retryAfterMs: ASK_AGAIN_MS });
-    if (error instanceof AuthorityRefusal)
-      fail('authority-unreachable', { detail: error.message, retryAfterMs: ASK_AGAIN_MS });
-    throw error;
-  }
 }

@@ -1,13 +1,11 @@
 /** Tasks: made, looked at, paused and resumed. */
-
-import { decodeDataset, ModelFileError } from '@basa/learning';
 import { toHex } from '@basa/masking';
 import { SERVER_PATH } from '@basa/protocol';
-import { answers, bytesOf, closed, fail, hexText, Type } from '@basa/service';
+import { answers, bytesOf, closed, fail, hexText, Type, wireBytes } from '@basa/service';
 import type { RunningTask } from '../running-task.ts';
 import { taskSpecificationSchema } from '../task-specification.ts';
 import type { RouteContext } from './context.ts';
-import { foundTask, taskParams } from './context.ts';
+import { askingAuthority, foundTask, taskParams } from './context.ts';
 
 const MOST_SPECIFICATION_BYTES = 64 * 1024 * 1024;
 const MOST_EXAMPLES_BYTES = 1024 * 1024 * 1024;
@@ -42,24 +40,35 @@ const versions = Type.Object({
 });
 
 export function mountTasks(context: RouteContext): void {
-  const { service, tasks, store, blobs } = context;
+  const { service, tasks, store } = context;
   const { app } = service;
   const onRequest = service.requireRole('operator');
 
-  const created = { body: taskSpecificationSchema, response: answers(taskState) };
-  const creation = { onRequest, bodyLimit: MOST_SPECIFICATION_BYTES, schema: created };
+  const createdSchema = {
+    summary: 'Makes a task (operator)',
+    body: taskSpecificationSchema,
+    response: answers(taskState),
+  };
+  const creation = { onRequest, bodyLimit: MOST_SPECIFICATION_BYTES, schema: createdSchema };
   app.post(SERVER_PATH.tasks, creation, async ({ body }) => {
     if (body.mode === 'paper' && !context.unsafePaperMode)
       fail('policy-invalid', { detail: 'mode paper needs the option unsafePaperMode of the server' });
-    return describe(await tasks.create(body));
+    return describe(await created(() => tasks.create(body)));
   });
   const list = Type.Object({ tasks: Type.Array(taskState) });
-  app.get(SERVER_PATH.tasks, { schema: { response: answers(list) } }, async () => ({ tasks: tasks.all.map(describe) }));
-  const one = { params: taskParams, response: answers(taskState) };
+  app.get(SERVER_PATH.tasks, { schema: { summary: 'All tasks', response: answers(list) } }, async () => ({
+    tasks: tasks.all.map(describe),
+  }));
+  const one = { summary: 'A task', params: taskParams, response: answers(taskState) };
   app.get(SERVER_PATH.task(':task'), { schema: one }, async ({ params }) => describe(foundTask(context, params.task)));
 
   const wanted = Type.Object({ state: Type.Union([Type.Literal('running'), Type.Literal('paused')]) }, closed);
-  const changed = { params: taskParams, body: wanted, response: answers(taskState) };
+  const changed = {
+    summary: 'Pauses a task, or goes on with it (operator)',
+    params: taskParams,
+    body: wanted,
+    response: answers(taskState),
+  };
   app.put(SERVER_PATH.taskState(':task'), { onRequest, schema: changed }, async ({ params, body }) => {
     const task = foundTask(context, params.task);
     if (task.state === 'finished') fail('task-finished', { detail: task.why ?? '' });
@@ -67,23 +76,26 @@ export function mountTasks(context: RouteContext): void {
     return describe(task);
   });
 
-  const examples = { params: taskParams, response: answers(Type.Object({ samples: Type.Integer() })) };
+  const examples = {
+    summary: 'Held-out examples to evaluate versions on (operator)',
+    params: taskParams,
+    body: wireBytes('safetensors with inputs and labels'),
+    response: answers(Type.Object({ samples: Type.Integer() })),
+  };
   const setExamples = { onRequest, bodyLimit: MOST_EXAMPLES_BYTES, schema: examples };
   app.put(SERVER_PATH.evaluationSet(':task'), setExamples, async (request) => {
     const task = foundTask(context, request.params.task);
-    const bytes = bytesOf(request);
-    const samples = readExamples(bytes);
-    await blobs.put(task.examplesKey(), bytes);
-    const version = task.models.newest?.version;
-    if (version !== undefined) await task.evaluate(version);
-    await task.models.refresh();
-    return { samples };
+    return { samples: await task.evaluation.setExamples(bytesOf(request)) };
   });
 
-  const metrics = { params: taskParams, response: answers(versions) };
+  const metrics = {
+    summary: 'All versions, with what they were made of',
+    params: taskParams,
+    response: answers(versions),
+  };
   app.get(SERVER_PATH.taskMetrics(':task'), { schema: metrics }, async ({ params }) => {
-    const { task } = foundTask(context, params.task);
-    const models = (await store.models(task)).filter(({ entry }) => entry !== undefined);
+    const { task, read } = foundTask(context, params.task);
+    const models = (await store.models(task)).filter(({ entry }) => entry !== undefined || read.mode === 'paper');
     return {
       versions: models.map(({ version, madeAt, ctx, accepted, dropped, accuracy, loss }) => ({
         version,
@@ -98,11 +110,12 @@ export function mountTasks(context: RouteContext): void {
   });
 }
 
-function readExamples(bytes: Uint8Array): number {
+/** What is wrong with a specification, in its own words. */
+async function created(create: () => Promise<RunningTask>): Promise<RunningTask> {
   try {
-    return decodeDataset(bytes).labels.length;
+    return await askingAuthority(create);
   } catch (error) {
-    if (error instanceof ModelFileError) fail('malformed', { detail: error.message });
+    if (error instanceof RangeError) fail('policy-invalid', { detail: error.message });
     throw error;
   }
 }
@@ -112,7 +125,7 @@ function describe({ task, read, state, why, models, living }: RunningTask) {
   const { specification, policy, mode } = read;
   return {
     task: toHex(task),
-    name: String.fromCharCode(...policy.name),
+    name: Buffer.from(policy.name).toString('utf8'),
     policy: specification.policy,
     mode,
     state,

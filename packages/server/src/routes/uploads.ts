@@ -1,14 +1,27 @@
 /** Uploads: the signed header decides before a byte of the body is read. */
 import { equalBytes, fromHex } from '@basa/masking';
 import type { SecureBuffer, UploadHeader } from '@basa/protocol';
-import { authorityMessages, HEADER, judgeHeader, millis, SERVER_PATH, uploadLayout } from '@basa/protocol';
-import type { ServiceApp } from '@basa/service';
-import { answerRefusal, answers, BYTES_MEDIA_TYPE, deviceOf, fail, hexText, ServiceError, Type } from '@basa/service';
-import { sealedBytesOf } from '../buffer-keeper.ts';
+import { authorityMessages, HEADER, judgeHeader, millis, SERVER_PATH } from '@basa/protocol';
+import type { FastifyReply, ServiceApp } from '@basa/service';
+import {
+  answerRefusal,
+  answers,
+  BYTES_MEDIA_TYPE,
+  checkDeclaredLength,
+  deviceOf,
+  fail,
+  hexText,
+  ServiceError,
+  Type,
+} from '@basa/service';
+import { layoutOf } from '../uploads.ts';
 import type { RouteContext } from './context.ts';
 import { foundBuffer } from './context.ts';
 
 type Request = Parameters<typeof deviceOf>[0];
+
+/** More of a refused body is not waited for: the connection ends. */
+const MOST_READ_FOR_NOTHING = 8 * 1024 * 1024;
 
 const params = Type.Object({ ctx: hexText(32), slot: Type.String({ pattern: '^[0-9]{1,4}$' }) });
 type Params = Type.Static<typeof params>;
@@ -24,9 +37,14 @@ export function mountUploads(context: RouteContext): void {
   const { service, uploads, tasks } = context;
   const judgedUploads = new WeakMap<Request, Judged>();
   const authorise = service.requireDevice({ body: 'streamed' });
-  const onRequest = async (request: Request): Promise<void> => {
-    await authorise(request);
-    judgedUploads.set(request, await judge(context, request));
+  const onRequest = async (request: Request, reply: FastifyReply): Promise<void> => {
+    try {
+      await authorise(request);
+      judgedUploads.set(request, await judge(context, request));
+    } catch (error) {
+      closeAfterLongBody(request, reply);
+      throw error;
+    }
   };
   const judged = (request: Request): Judged => judgedUploads.get(request) ?? fail('internal');
 
@@ -37,31 +55,44 @@ export function mountUploads(context: RouteContext): void {
     app.addContentTypeParser(BYTES_MEDIA_TYPE, (_request, _payload, done) => done(null));
 
     const path = SERVER_PATH.upload(':ctx', ':slot');
-    const putSchema = { params, response: answers(received) };
+    const putSchema = { summary: 'A piece of an upload (device)', params, response: answers(received) };
     app.put(path, { onRequest, schema: putSchema, bodyLimit: Number.MAX_SAFE_INTEGER }, async (request, reply) => {
-      const { buffer, header, isAcceptedBefore } = judged(request);
-      if (isAcceptedBefore) return { received: bodyBytesOf(buffer, header), accepted: true };
-      const offset = offsetOf(request);
+      const upload = judged(request);
+      if (upload.isAcceptedBefore) return { received: layoutOf(upload).bodyBytes, accepted: true };
+      const { raw } = request;
       try {
-        const { digest } = deviceOf(request);
-        const result = await uploads.take({ buffer, header, offset, digest, bytes: request.raw });
-        if (result.accepted) tasks.uploaded(buffer.descriptor.task, buffer.ctx);
+        const result = await uploads.take({
+          ...upload,
+          offset: offsetOf(request),
+          digest: deviceOf(request).digest,
+          // A refusal in the middle must still reach the sender: the connection stays.
+          bytes: raw.iterator({ destroyOnReturn: false }),
+          interrupt: () => raw.destroy(),
+        });
+        if (result.accepted) tasks.uploaded(upload.buffer.descriptor.task, upload.buffer.ctx);
         return result;
       } catch (error) {
-        if (error instanceof ServiceError) {
-          reply.header(HEADER.uploadOffset, await uploads.received(buffer.ctx, header.slot));
-          // The rest of the body would be read for nothing.
-          if (!request.raw.readableEnded) reply.header('connection', 'close');
-        }
+        if (raw.destroyed && !raw.complete) fail('digest-mismatch', { detail: 'the piece was cut off' });
+        if (!(error instanceof ServiceError)) throw error;
+        reply.header(HEADER.uploadOffset, await uploads.standing(upload));
+        closeAfterLongBody(request, reply);
         throw error;
       }
     });
-    app.head(path, { onRequest, schema: { params } }, async (request, reply) => {
-      const { buffer, header, isAcceptedBefore } = judged(request);
-      const standing = isAcceptedBefore ? bodyBytesOf(buffer, header) : await uploads.received(buffer.ctx, header.slot);
+    const headSchema = { summary: 'Upload-Offset says how much of an upload is durable (device)', params };
+    app.head(path, { onRequest, schema: headSchema }, async (request, reply) => {
+      const upload = judged(request);
+      const standing = upload.isAcceptedBefore ? layoutOf(upload).bodyBytes : await uploads.standing(upload);
       return reply.header(HEADER.uploadOffset, standing).send();
     });
   });
+}
+
+/** What is left of a refused body is read and thrown away, so that its sender hears the no; but not for ever. */
+function closeAfterLongBody(request: Request, reply: FastifyReply): void {
+  const bytes = Number(request.headers['content-length'] ?? Number.POSITIVE_INFINITY);
+  if (request.method === 'PUT' && !request.raw.readableEnded && bytes > MOST_READ_FOR_NOTHING)
+    reply.header('connection', 'close');
 }
 
 /** Late, unknown or unauthorised: refused here. */
@@ -75,6 +106,8 @@ async function judge(context: RouteContext, request: Request): Promise<Judged> {
   if (holder !== undefined && !equalBytes(holder.deviceKey, deviceOf(request).deviceKey)) fail('not-yours');
   const verdict = judgeHeader(context.ports, buffer, header, millis(context.clock()));
   if (verdict.kind === 'refused') answerRefusal(verdict);
+  const { bodyBytes } = layoutOf({ buffer, header });
+  if (request.method === 'PUT') checkDeclaredLength(request, Math.max(0, bodyBytes - offsetOf(request)));
   return { buffer, header, isAcceptedBefore: verdict.kind === 'accepted-before' };
 }
 
@@ -83,10 +116,6 @@ function headerOf(request: Request, { descriptor }: SecureBuffer): UploadHeader 
   if (bytes === undefined || bytes.length === 0)
     fail('malformed', { detail: `${HEADER.upload}: missing or not hexadecimal` });
   return authorityMessages(descriptor.bufferSize).uploadHeader.decode(bytes);
-}
-
-function bodyBytesOf({ descriptor }: SecureBuffer, header: UploadHeader): number {
-  return uploadLayout(descriptor, header, { sealedBytes: sealedBytesOf(descriptor.engine) }).bodyBytes;
 }
 
 function offsetOf(request: Request): number {

@@ -18,6 +18,7 @@ export function migrationsFor({ blob, integer, real }: Dialect): readonly string
         ctx ${blob} PRIMARY KEY, task ${blob} NOT NULL REFERENCES tasks (task), descriptor ${blob} NOT NULL,
         status TEXT NOT NULL, last_record ${integer} NOT NULL, drawn_at ${integer} NOT NULL
       )`,
+    'CREATE INDEX models_by_buffer ON models (ctx)',
     'CREATE INDEX buffers_by_status ON buffers (status)',
     `CREATE TABLE records (
         ctx ${blob} NOT NULL REFERENCES buffers (ctx), number ${integer} NOT NULL, record ${blob} NOT NULL,
@@ -32,8 +33,8 @@ export function migrationsFor({ blob, integer, real }: Dialect): readonly string
         entry ${blob} NOT NULL, PRIMARY KEY (ctx, to_slot, from_slot)
       )`,
     `CREATE TABLE pieces (
-        ctx ${blob} NOT NULL REFERENCES buffers (ctx), slot ${integer} NOT NULL, received ${integer} NOT NULL,
-        PRIMARY KEY (ctx, slot)
+        ctx ${blob} NOT NULL REFERENCES buffers (ctx), slot ${integer} NOT NULL, body_hash ${blob} NOT NULL,
+        received ${integer} NOT NULL, PRIMARY KEY (ctx, slot)
       )`,
     `CREATE TABLE burnt_slots (
         usr ${blob} NOT NULL, ctx ${blob} NOT NULL, at ${integer} NOT NULL, PRIMARY KEY (usr, ctx)

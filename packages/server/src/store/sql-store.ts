@@ -5,6 +5,7 @@ import { decodeBufferRecord, descriptorCodec, encodeBufferRecord, modelEntryCode
 import type { Row, SqlDatabase, SqlSession, SqlValue } from './sql.ts';
 import { column } from './sql.ts';
 import type { BufferChange, Store, StoredBuffer, StoredModel, StoredTask, TaskState } from './store.ts';
+import { isEnded } from './store.ts';
 
 export function createSqlStore(database: SqlDatabase): Store {
   const one = (statement: string, ...values: readonly SqlValue[]): Promise<readonly Row[]> =>
@@ -58,27 +59,36 @@ export function createSqlStore(database: SqlDatabase): Store {
         column.bytes(row, 'deposit'),
       ),
 
-    received: async (ctx, slot) => {
-      const [row] = await one('SELECT received FROM pieces WHERE ctx = ? AND slot = ?', ctx, slot);
-      return row === undefined ? 0 : column.number(row, 'received');
-    },
-    setReceived: (ctx, slot, bytes) =>
+    piece: async (ctx, slot) =>
+      (await one('SELECT body_hash, received FROM pieces WHERE ctx = ? AND slot = ?', ctx, slot)).map((row) => ({
+        bodyHash: column.bytes(row, 'body_hash'),
+        received: column.number(row, 'received'),
+      }))[0],
+    setPiece: (ctx, slot, { bodyHash, received }) =>
       run(
-        `INSERT INTO pieces (ctx, slot, received) VALUES (?, ?, ?)
-          ON CONFLICT (ctx, slot) DO UPDATE SET received = excluded.received`,
+        `INSERT INTO pieces (ctx, slot, body_hash, received) VALUES (?, ?, ?, ?)
+          ON CONFLICT (ctx, slot) DO UPDATE SET body_hash = excluded.body_hash, received = excluded.received`,
         ctx,
         slot,
-        bytes,
+        bodyHash,
+        received,
       ),
     burntSince: async (user, since) => {
       const [row] = await one('SELECT COUNT(*) AS burnt FROM burnt_slots WHERE usr = ? AND at >= ?', user, since);
       return row === undefined ? 0 : column.number(row, 'burnt');
     },
+    forgetBurnt: (before) => run('DELETE FROM burnt_slots WHERE at < ?', before),
 
     addModel: (model) => run(...insertModel(model)),
     logFirstModel: (entry) => database.transaction((session) => logModel(session, entry)),
     model: async (task, version) =>
       (await one('SELECT * FROM models WHERE task = ? AND version = ?', task, version)).map(readModel)[0],
+    modelOf: async (ctx) => (await one('SELECT * FROM models WHERE ctx = ?', ctx)).map(readModel)[0],
+    newestModel: async (task, which) => {
+      const logged = which === 'logged' ? 'AND entry IS NOT NULL' : '';
+      const newest = `SELECT * FROM models WHERE task = ? ${logged} ORDER BY version DESC LIMIT 1`;
+      return (await one(newest, task)).map(readModel)[0];
+    },
     models: async (task) => (await one('SELECT * FROM models WHERE task = ? ORDER BY version', task)).map(readModel),
     setEvaluation: (task, version, { accuracy, loss }) =>
       run('UPDATE models SET accuracy = ?, loss = ? WHERE task = ? AND version = ?', accuracy, loss, task, version),
@@ -118,6 +128,9 @@ async function writeChange(session: SqlSession, ctx: Ctx, last: number, change: 
     const values = [user, ctx, burnt?.at ?? 0] as const;
     await session.query('INSERT INTO burnt_slots (usr, ctx, at) VALUES (?, ?, ?) ON CONFLICT DO NOTHING', ...values);
   }
+  if (isEnded(status))
+    for (const table of ['deposits', 'inboxes', 'pieces'])
+      await session.query(`DELETE FROM ${table} WHERE ctx = ?`, ctx);
   const number = last + facts.length;
   await session.query('UPDATE buffers SET status = ?, last_record = ? WHERE ctx = ?', status, number, ctx);
   return number;

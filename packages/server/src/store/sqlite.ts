@@ -16,7 +16,12 @@ export function sqliteDatabase(opened: OpenDatabase): SqlDatabase {
     return statement;
   };
   const session: SqlSession = {
-    query: async (text, ...values) => prepared(text).all(...values) as readonly Row[],
+    query: async (text, ...values) => {
+      if (/^\s*SELECT\b/i.test(text)) return prepared(text).all(...values) as readonly Row[];
+      // Not `all`: its errors do not say that the disk is full.
+      prepared(text).run(...values);
+      return [];
+    },
   };
   let last: Promise<unknown> = Promise.resolve();
   return {

@@ -38,7 +38,7 @@ export interface StoredModel {
   readonly loss?: number;
 }
 
-/** What one step of a buffer writes. */
+/** What one step of a buffer writes. A buffer that ends keeps its facts alone: deposits, inboxes and pieces go. */
 export interface BufferChange {
   readonly facts: readonly BufferFact[];
   readonly status: SecureBuffer['status'];
@@ -50,6 +50,11 @@ export interface BufferChange {
   readonly withoutModel?: true;
   /** Users whose slots came to nothing. */
   readonly burnt?: { readonly users: readonly UserId[]; readonly at: number };
+}
+
+interface UploadPiece {
+  readonly bodyHash: Uint8Array;
+  readonly received: number;
 }
 
 export interface Store {
@@ -73,19 +78,30 @@ export interface Store {
   inbox(ctx: Ctx, slot: Slot): Promise<readonly Uint8Array[]>;
   deposits(ctx: Ctx): Promise<readonly Uint8Array[]>;
 
-  /** How much of an upload is durable, for uploads in several pieces. */
-  received(ctx: Ctx, slot: Slot): Promise<number>;
-  setReceived(ctx: Ctx, slot: Slot, bytes: number): Promise<void>;
+  /** What is durable of an upload that comes in several pieces, and of which body it is. */
+  piece(ctx: Ctx, slot: Slot): Promise<UploadPiece | undefined>;
+  setPiece(ctx: Ctx, slot: Slot, piece: UploadPiece): Promise<void>;
   burntSince(user: UserId, since: number): Promise<number>;
+  /** Burnt slots from before this time count no more. */
+  forgetBurnt(before: number): Promise<void>;
 
   addModel(model: StoredModel): Promise<void>;
   /** Version 0 comes from no buffer. */
   logFirstModel(entry: ModelEntry): Promise<void>;
   model(task: TaskId, version: number): Promise<StoredModel | undefined>;
+  /** The version made of this buffer's sum, logged or not. */
+  modelOf(ctx: Ctx): Promise<StoredModel | undefined>;
+  /** The last version; `logged`: that the authority has logged. */
+  newestModel(task: TaskId, which: 'logged' | 'any'): Promise<StoredModel | undefined>;
   models(task: TaskId): Promise<readonly StoredModel[]>;
   setEvaluation(task: TaskId, version: number, result: { accuracy: number; loss: number }): Promise<void>;
 
   note(name: string): Promise<Uint8Array | undefined>;
   setNote(name: string, value: Uint8Array): Promise<void>;
   close(): Promise<void>;
+}
+
+/** Whether a buffer has come to its end, one way or another. */
+export function isEnded(status: SecureBuffer['status']): boolean {
+  return status !== 'filling' && status !== 'frozen' && status !== 'granted';
 }

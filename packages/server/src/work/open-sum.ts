@@ -3,7 +3,7 @@ import type { Group } from '@basa/abe';
 import { engineSealing } from '@basa/abe';
 import type { Keystream, MaskTools } from '@basa/masking';
 import { addInPlace, applyMasksInPlace, dequantizeSum, elementBits, unpackVector } from '@basa/masking';
-import type { Descriptor, SecureBuffer, UploadHeader, UploadLayout } from '@basa/protocol';
+import type { Descriptor, SecureBuffer, StoredUpload, UploadHeader, UploadLayout } from '@basa/protocol';
 import {
   decodeBufferRecord,
   descriptorCodec,
@@ -34,13 +34,14 @@ export async function openSum(task: OpenSumTask, tools: OpenSumTools): Promise<O
     randomBytes: nodeRandomBytes,
   });
   try {
-    const uploads = await Promise.all(
-      task.bodies.map(async ({ slot, key }) => {
-        const header = headerOf(buffer, slot);
-        const layout = uploadLayout(descriptor, header, sealing);
-        return { slot, key, header, layout, backups: await backupsOf(blobs, key, layout) };
-      }),
-    );
+    // Backups are for what dropped slots sealed: where none dropped, none are read.
+    const hasDropped = buffer.slots.length > buffer.accepted.length;
+    const uploads: (StoredUpload & { slot: number; key: string; layout: UploadLayout })[] = [];
+    for (const { slot, key } of task.bodies) {
+      const header = headerOf(buffer, slot);
+      const layout = uploadLayout(descriptor, header, sealing);
+      uploads.push({ slot, key, header, layout, backups: hasDropped ? await backupsOf(blobs, key, layout) : [] });
+    }
     const opening = openingTerms({
       suite,
       sealing,

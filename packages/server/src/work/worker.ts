@@ -24,6 +24,8 @@ import { openSum } from './open-sum.ts';
 import type { Evaluated, EvaluateTask, ModelOptions, WorkResult, WorkTask } from './tasks.ts';
 
 const BATCH = 64;
+/** Examples lie in memory: a few tasks at once, and not those of files that were replaced. */
+const MOST_EVALUATORS = 4;
 
 /** Made when first asked for: a server that never evaluates has no engine, one that never opens has no pairings. */
 let opening: Promise<Omit<OpenSumTools, 'blobs'>> | undefined;
@@ -58,6 +60,8 @@ async function makeEvaluator(options: ModelOptions, examples: string) {
     trainer: createTrainer(engine),
     samples: allSamples(decodeDataset(await readFile(examples))),
   };
+  const [oldest] = evaluators.keys();
+  if (oldest !== undefined && evaluators.size >= MOST_EVALUATORS) evaluators.delete(oldest);
   evaluators.set(examples, evaluator);
   return evaluator;
 }

@@ -213,12 +213,45 @@ export function testStore(name: string, open: () => Promise<{ store: Store; reop
       expect(await store.burntSince(bytes(78) as UserId, 0)).toBe(0);
     });
 
-    it('remembers how much of an upload is durable', async () => {
-      expect(await store.received(ctx, 2 as Slot)).toBe(0);
-      await store.setReceived(ctx, 2 as Slot, 100);
-      await store.setReceived(ctx, 2 as Slot, 4_000_000_000);
+    it('forgets burnt slots from before a time', async () => {
+      const user = bytes(77) as UserId;
+      await write([{ kind: 'extended', byMs: 1 }], { burnt: { users: [user], at: 10 } });
+      await store.forgetBurnt(10);
+      expect(await store.burntSince(user, 0)).toBe(1);
+      await store.forgetBurnt(11);
+      expect(await store.burntSince(user, 0)).toBe(0);
+    });
+
+    it('remembers how much of an upload is durable, and of which body', async () => {
+      const slot = 2 as Slot;
+      expect(await store.piece(ctx, slot)).toBeUndefined();
+      await store.setPiece(ctx, slot, { bodyHash: bytes(1), received: 100 });
+      await store.setPiece(ctx, slot, { bodyHash: bytes(2), received: 4_000_000_000 });
       store = await reopen();
-      expect(await store.received(ctx, 2 as Slot)).toBe(4_000_000_000);
+      expect(await store.piece(ctx, slot)).toEqual({ bodyHash: bytes(2), received: 4_000_000_000 });
+    });
+
+    it('keeps of a buffer that ended its facts alone', async () => {
+      const deposit = { slot: 0 as Slot, bytes: bytes(1), outbox: [bytes(2), bytes(3)] };
+      await write([{ kind: 'deposited', slot: slotOf(ctx, 0) }], { deposit });
+      await store.setPiece(ctx, 0 as Slot, { bodyHash: bytes(1), received: 100 });
+      await write([{ kind: 'aborted' }], { status: 'aborted' });
+      expect(await facts()).toHaveLength(2);
+      expect(await store.deposits(ctx)).toEqual([]);
+      expect(await store.inbox(ctx, 1 as Slot)).toEqual([]);
+      expect(await store.piece(ctx, 0 as Slot)).toBeUndefined();
+    });
+
+    it('finds the model of a buffer, and the newest one, logged or not', async () => {
+      const model = { task, version: 1, modelHash: bytes(8), ctx, blobKey: 'm', madeAt: 3, accepted: 3, dropped: 1 };
+      expect(await store.newestModel(task, 'any')).toBeUndefined();
+      await store.addModel(model);
+      expect(await store.modelOf(ctx)).toEqual(model);
+      expect(await store.newestModel(task, 'logged')).toBeUndefined();
+      expect(await store.newestModel(task, 'any')).toEqual(model);
+      await store.logFirstModel(entryOf(ctx, 1, 8));
+      expect((await store.newestModel(task, 'logged'))?.version).toBe(1);
+      expect(await store.modelOf(bytes(99) as Ctx)).toBeUndefined();
     });
   });
 }

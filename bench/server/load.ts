@@ -1,0 +1,77 @@
+/** Sends requests over kept connections, so many at once, and times each. */
+import { Agent, request } from 'node:http';
+import { connect } from 'node:net';
+import type { HeldRequest } from './held-devices.ts';
+
+export interface Load {
+  readonly perSecond: number;
+  /** Of each request, sorted. */
+  readonly ms: readonly number[];
+}
+
+export async function loadHttp(requests: readonly HeldRequest[], atOnce: number): Promise<Load> {
+  const agent = new Agent({ keepAlive: true, maxSockets: atOnce });
+  try {
+    return await timed(requests, atOnce, (one) => send(agent, one));
+  } finally {
+    agent.destroy();
+  }
+}
+
+function send(agent: Agent, { method, url, headers, body }: HeldRequest): Promise<void> {
+  return new Promise((resolve, reject) => {
+    const options = { agent, method, headers: { ...headers, 'content-length': String(body.length) } };
+    const asking = request(url, options, (answer) => {
+      answer.resume();
+      if (answer.statusCode === 200) answer.once('end', resolve);
+      else answer.once('end', () => reject(new Error(`${method} ${url}: ${answer.statusCode}`)));
+    });
+    asking.once('error', reject);
+    asking.end(body);
+  });
+}
+
+/** The same bytes over bare TCP. */
+export async function loadTcp(port: number, bodies: readonly Uint8Array[], atOnce: number): Promise<Load> {
+  const sockets = await Promise.all(
+    Array.from({ length: atOnce }, async () => {
+      const socket = connect(port, '127.0.0.1');
+      await new Promise((resolve) => socket.once('connect', resolve));
+      return socket;
+    }),
+  );
+  const free = [...sockets];
+  const load = await timed(bodies, atOnce, async (body) => {
+    const socket = free.pop();
+    if (socket === undefined) throw new Error('more at once than sockets');
+    const answered = new Promise((resolve) => socket.once('data', resolve));
+    const length = Buffer.alloc(4);
+    length.writeUInt32LE(body.length);
+    socket.write(length);
+    socket.write(body);
+    await answered;
+    free.push(socket);
+  });
+  for (const socket of sockets) socket.destroy();
+  return load;
+}
+
+async function timed<T>(items: readonly T[], atOnce: number, work: (item: T) => Promise<void>): Promise<Load> {
+  const left = [...items];
+  const ms: number[] = [];
+  const began = performance.now();
+  const worker = async (): Promise<void> => {
+    for (let item = left.pop(); item !== undefined; item = left.pop()) {
+      const start = performance.now();
+      await work(item);
+      ms.push(performance.now() - start);
+    }
+  };
+  await Promise.all(Array.from({ length: atOnce }, worker));
+  const seconds = (performance.now() - began) / 1000;
+  return { perSecond: items.length / seconds, ms: ms.sort((a, b) => a - b) };
+}
+
+export function percentile(sorted: readonly number[], share: number): number {
+  return sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * share))] ?? Number.NaN;
+}

@@ -1,0 +1,68 @@
+/** A service as a process of its own: started until it says where it listens, stopped in order or killed. */
+import type { ChildProcess } from 'node:child_process';
+import { spawn } from 'node:child_process';
+import { createWriteStream } from 'node:fs';
+import { createInterface } from 'node:readline';
+import { CommandError, EXIT_CODE } from './command.ts';
+
+export interface ProcessOptions {
+  readonly name: string;
+  /** What follows `node` on the command line. */
+  readonly command: readonly string[];
+  readonly environment: Readonly<Record<string, string>>;
+  /** The file that its words are added to. */
+  readonly logFile: string;
+  readonly signal: AbortSignal;
+  /** Told of the process before it listens. */
+  onChild(child: ChildProcess): void;
+}
+
+/** Gives the address it says it listens at. */
+export function startProcess({
+  name,
+  command,
+  environment,
+  logFile,
+  signal,
+  onChild,
+}: ProcessOptions): Promise<string> {
+  const child = spawn(process.execPath, command, {
+    env: { ...process.env, ...environment },
+    stdio: ['ignore', 'pipe', 'pipe'],
+    detached: true, // Ctrl-C goes to us alone, and we stop them in order
+  });
+  onChild(child);
+  const log = createWriteStream(logFile, { flags: 'a', mode: 0o600 });
+  child.stderr.pipe(log, { end: false });
+  child.once('close', () => log.end());
+  let errors = '';
+  child.stderr.on('data', (chunk: Buffer) => {
+    errors = (errors + chunk.toString()).slice(-1000);
+  });
+  return new Promise((resolve, reject) => {
+    const give = (why: Error): void => {
+      child.kill('SIGTERM');
+      reject(why);
+    };
+    const onAbort = (): void => give(signal.reason as Error);
+    signal.addEventListener('abort', onAbort, { once: true });
+    child.once('exit', (code) => {
+      signal.removeEventListener('abort', onAbort);
+      give(new CommandError(`the ${name} ended with code ${code}: ${errors.trim()}`, EXIT_CODE.failed));
+    });
+    createInterface({ input: child.stdout }).on('line', (line) => {
+      log.write(`${line}\n`);
+      const [, url] = /^\w+: listening at (https?:\S+)$/.exec(line) ?? [];
+      if (url !== undefined) resolve(url);
+    });
+  });
+}
+
+export async function stopProcess(child: ChildProcess): Promise<void> {
+  if (child.exitCode !== null || child.signalCode !== null) return;
+  const exit = new Promise((resolve) => child.once('exit', resolve));
+  child.kill('SIGTERM');
+  const kill = setTimeout(() => child.kill('SIGKILL'), 15_000);
+  await exit;
+  clearTimeout(kill);
+}

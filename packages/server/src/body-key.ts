@@ -1,0 +1,19 @@
+/** Where the bodies of uploads lie: everything of a buffer below one name, everything of a slot below the next. */
+import { toHex } from '@basa/masking';
+import type { Ctx, UploadHeader } from '@basa/protocol';
+
+/** Below it lie the bodies of all buffers, each below the name of its buffer. */
+export const BODIES = 'uploads';
+
+export function bodiesOf(ctx: Ctx): string {
+  return `${BODIES}/${toHex(ctx)}`;
+}
+
+export function bodiesOfSlot(ctx: Ctx, slot: number): string {
+  return `${bodiesOf(ctx)}/${slot}`;
+}
+
+/** Unique for slot and bytes, so that nothing is ever written over. */
+export function bodyKey({ ctx, slot, bodyHash }: Pick<UploadHeader, 'ctx' | 'slot' | 'bodyHash'>): string {
+  return `${bodiesOfSlot(ctx, slot)}/${toHex(bodyHash).slice(0, 32)}`;
+}

@@ -1,0 +1,34 @@
+/** `npm run test:crash -- [--kills N] [--seed N] [--json]`: kill -9 of every process under load; nothing may be lost. */
+import { parseArgs } from 'node:util';
+import { runCrashes } from './crash/run.ts';
+
+const { values } = parseArgs({
+  options: {
+    kills: { type: 'string', default: '200' },
+    seed: { type: 'string', default: String(Date.now() % 2 ** 31) },
+    json: { type: 'boolean', default: false },
+    help: { type: 'boolean', default: false },
+  },
+});
+if (values.help) {
+  console.log(
+    'npm run test:crash -- [--kills N] [--seed N] [--json]\n\nKills server, authority and devices N times (200 by default), at random and at durable moments.',
+  );
+} else {
+  const [kills, seed] = [Number(values.kills), Number(values.seed)];
+  if (!(Number.isSafeInteger(kills) && kills > 0 && Number.isSafeInteger(seed))) {
+    console.error('--kills and --seed take positive whole numbers, for example --kills 20');
+    process.exit(2);
+  }
+  console.log(`${kills} kills, seed ${seed}`);
+  const { problems, moments, ...counts } = await runCrashes({ kills, seed, onKill: (line) => console.log(line) });
+  for (const [role, deaths] of Object.entries(moments)) {
+    console.log(`\n${role} died at:`);
+    for (const [moment, count] of Object.entries(deaths)) console.log(`${String(count).padStart(4)}  ${moment}`);
+  }
+  console.log();
+  for (const [name, count] of Object.entries(counts)) console.log(`${name.padEnd(14)}${count}`);
+  for (const problem of problems) console.log(`WRONG: ${problem}`);
+  if (values.json) console.log(JSON.stringify(counts));
+  process.exitCode = problems.length === 0 ? 0 : 1;
+}

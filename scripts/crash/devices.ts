@@ -1,0 +1,66 @@
+/** A process with some devices of the SDK: each offers the one-hot update it is told, until the process is killed. */
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { BasaClient } from '@basa/client/node';
+import { BasaClient as Clients, ProblemError, UnreachableError } from '@basa/client/node';
+import type { DevicesWork, FromDevices, ToDevices } from './messages.ts';
+
+const PIECE_BYTES = 16_384;
+const PAUSE_MS = 100;
+const retry = { attempts: 8, firstWaitMs: 50, longestWaitMs: 1000 };
+const offers = new Map<number, (place: number) => void>();
+const tell = (news: FromDevices): void => void process.send?.(news);
+
+process.on('message', (message: ToDevices) => {
+  if (message.kind === 'offer') offers.get(message.device)?.(message.place);
+  else for (const device of message.work.devices) void live(message.work, device);
+});
+process.once('disconnect', () => process.exit());
+tell({ kind: 'ready' });
+
+async function live(work: DevicesWork, device: DevicesWork['devices'][number]): Promise<void> {
+  const client = await again(device.number, () => Clients.connect({ ...work, ...identityOf(device), retry }));
+  client.on('progress', ({ step }) => tell({ kind: 'step', device: device.number, step }));
+  for (;;) {
+    const place = await new Promise<number>((resolve) => {
+      offers.set(device.number, resolve);
+      tell({ kind: 'idle', device: device.number });
+    });
+    await offer(client, work, device.number, place);
+  }
+}
+
+function identityOf({ folder, token }: DevicesWork['devices'][number]) {
+  return { identity: folder, token, pieceBytes: PIECE_BYTES };
+}
+
+/** An interrupted session is brought to its end first: what it was acknowledged for is the coordinate it was killed at. */
+async function offer(client: BasaClient, work: DevicesWork, device: number, place: number): Promise<void> {
+  const delta = new Float32Array(work.dimension);
+  delta[place] = 1;
+  const result = await again(device, async () => {
+    const { version } = await client.model();
+    return client.contribute(delta, { trainedOn: version });
+  });
+  if (result.kind === 'accepted') {
+    const { ctx, joinTag, slot } = result;
+    tell({ kind: 'acknowledged', device, place, ctx, joinTag, slot });
+  } else {
+    const { reason, update } = result;
+    tell({ kind: 'rejected', device, place, reason, update });
+    await sleep(PAUSE_MS);
+  }
+}
+
+/** Services come and go: what is not answered is tried again, without end. */
+async function again<Result>(device: number, work: () => Promise<Result>): Promise<Result> {
+  for (;;) {
+    try {
+      return await work();
+    } catch (error) {
+      if (!(error instanceof UnreachableError) && !(error instanceof ProblemError)) {
+        tell({ kind: 'fault', device, what: String((error as Error).stack) });
+      }
+      await sleep(PAUSE_MS);
+    }
+  }
+}

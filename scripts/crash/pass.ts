@@ -1,0 +1,8 @@
+/** How the database of a bundle tells the preload of a moment: they are two files, in one process. */
+
+export const PASS: unique symbol = Symbol.for('basa.pass-moment') as never;
+
+/** Without the preload, nobody listens. */
+export function passMoment(name: string): void {
+  (globalThis as { [PASS]?: (name: string) => void })[PASS]?.(name);
+}

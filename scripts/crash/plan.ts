@@ -1,0 +1,50 @@
+/** Which moment a process dies at next: each kind of moment that was seen, the rarest first, and random ones in between. */
+import type { RandomStream } from '@basa/learning';
+
+export interface Death {
+  /** Undefined: at a random moment, after so many steps of the fleet. */
+  readonly moment: string | undefined;
+  readonly nth: number;
+  readonly afterSteps: number;
+}
+
+const RANDOM_SHARE = 0.3;
+const MOST_STEPS = 40;
+
+export class Plan {
+  readonly #chance: RandomStream;
+  /** Deaths at each moment, by the role of the process. */
+  readonly #deaths = new Map<string, Map<string, number>>();
+
+  constructor(chance: RandomStream) {
+    this.#chance = chance;
+  }
+
+  /** A process of this role has passed this moment. */
+  learn(role: string, moment: string): void {
+    const moments = this.#deaths.get(role) ?? new Map<string, number>();
+    this.#deaths.set(role, moments);
+    if (!moments.has(moment)) moments.set(moment, 0);
+  }
+
+  next(role: string): Death {
+    const afterSteps = Math.floor(this.#chance.unit() * MOST_STEPS);
+    const nth = 1 + Math.floor(this.#chance.unit() * 3);
+    const moments = [...(this.#deaths.get(role) ?? [])].sort(([, a], [, b]) => a - b);
+    if (moments.length === 0 || this.#chance.unit() < RANDOM_SHARE) return { moment: undefined, nth, afterSteps };
+    const rarest = moments.filter(([, deaths]) => deaths === moments[0]?.[1]);
+    const [moment] = rarest[Math.floor(this.#chance.unit() * rarest.length)] as [string, number];
+    // Moments that are not met soon are not waited for: the process then dies at a random one.
+    return { moment, nth, afterSteps: afterSteps + MOST_STEPS };
+  }
+
+  died(role: string, moment: string): void {
+    const moments = this.#deaths.get(role);
+    moments?.set(moment, (moments.get(moment) ?? 0) + 1);
+  }
+
+  /** Deaths by role and moment. */
+  report(): Readonly<Record<string, Readonly<Record<string, number>>>> {
+    return Object.fromEntries([...this.#deaths].map(([role, moments]) => [role, Object.fromEntries(moments)]));
+  }
+}

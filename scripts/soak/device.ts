@@ -1,0 +1,128 @@
+/** A device of the soak: honest, or one that drops out, repeats itself, or lies. */
+import type { BasaClient } from '@basa/client/node';
+import { inMemoryStoreForTests, nodeOutside, ProblemError, StoreError, UnreachableError } from '@basa/client/node';
+import type { RandomStream } from '@basa/learning';
+import { createNodeSigner, nodeRandomBytes } from '@basa/runtime/node';
+import { connect } from '../../packages/client/src/connect.ts';
+import type { Stage } from '../processes/stage.ts';
+
+export interface Given {
+  readonly ctx: string;
+  readonly slot: number;
+  readonly place: number;
+}
+
+export interface Tally {
+  accepted: number;
+  rejected: number;
+  droppedOut: number;
+  duplicates: number;
+  lies: number;
+}
+
+export interface SoakWork {
+  readonly stage: Stage;
+  readonly chance: RandomStream;
+  readonly given: Given[];
+  readonly tally: Tally;
+  readonly latencies: number[];
+  readonly signal: AbortSignal;
+}
+
+const DROP_OUTS = 0.05;
+const DUPLICATES = 0.01;
+const RETRY = { attempts: 5, firstWaitMs: 50, longestWaitMs: 500 };
+const PAUSE_MS = 100;
+
+export class SoakDevice {
+  readonly #work: SoakWork;
+  readonly #isLiar: boolean;
+  readonly #signer = createNodeSigner(nodeRandomBytes(32));
+
+  constructor(work: SoakWork, isLiar: boolean) {
+    this.#work = work;
+    this.#isLiar = isLiar;
+  }
+
+  /** Contributes until the soak ends; what was begun is ended. */
+  async live(token: string): Promise<void> {
+    const client = await this.#again(() => this.#connect(token));
+    while (!this.#work.signal.aborted) await this.#contribute(client);
+    await client.close();
+  }
+
+  /** Services come and go: what is not answered is tried again. */
+  async #again<Result>(work: () => Promise<Result>): Promise<Result> {
+    for (;;) {
+      try {
+        return await work();
+      } catch (error) {
+        if (!(error instanceof UnreachableError) && !(error instanceof ProblemError)) throw error;
+        await new Promise((resolve) => setTimeout(resolve, PAUSE_MS));
+      }
+    }
+  }
+
+  /** A liar masks something else than it promised in every second update: no number in its sum can be trusted. */
+  #connect(token: string): Promise<BasaClient> {
+    const { stage, chance, tally } = this.#work;
+    const real = nodeOutside();
+    const lie: typeof real.mask = async (vector, plan) => {
+      await real.mask(vector, plan);
+      if (chance.unit() >= 0.5) return;
+      tally.lies++;
+      vector[1] = ((vector[1] ?? 0) + 1) >>> 0;
+    };
+    return connect(this.#isLiar ? { ...real, mask: lie } : real, inMemoryStoreForTests(this.#signer), {
+      server: stage.urls.server,
+      authority: stage.urls.authority,
+      authorityKey: stage.authorityKey,
+      task: stage.task,
+      token,
+      retry: RETRY,
+    });
+  }
+
+  async #contribute(client: BasaClient): Promise<void> {
+    const { stage, chance, tally, given, latencies } = this.#work;
+    const place = Math.floor(chance.unit() * stage.policy.dimension);
+    const delta = new Float32Array(stage.policy.dimension);
+    delta[place] = 1 - chance.unit() / 1e5; // an update of its own, and 1 after quantising
+    const { version } = await this.#again(() => client.model());
+    const leaving = new AbortController();
+    // Before its bytes leave: whether an upload that was cut off was taken, nobody tells the device.
+    const leavesAt = chance.unit() < DROP_OUTS ? (chance.unit() < 0.5 ? 'key' : 'mask') : undefined;
+    const forget = client.on('progress', ({ step }) => {
+      if (step === leavesAt) leaving.abort();
+    });
+    const began = performance.now();
+    try {
+      const { signal } = leaving;
+      const result = await this.#again(() => client.contribute(delta, { trainedOn: version, signal }));
+      if (result.kind === 'rejected') {
+        tally.rejected++;
+        return;
+      }
+      latencies.push(performance.now() - began);
+      tally.accepted++;
+      given.push({ ctx: result.ctx, slot: result.slot, place });
+      if (chance.unit() < DUPLICATES) await this.#repeat(client, delta, version);
+    } catch (error) {
+      if (error instanceof StoreError && this.#isLiar) return client.discard(); // it cannot tell the same lie twice
+      if (!leaving.signal.aborted) throw error;
+      await client.discard();
+      tally.droppedOut++;
+    } finally {
+      forget();
+    }
+  }
+
+  /** The same update once more: it is refused, or goes elsewhere by the authority's word. */
+  async #repeat(client: BasaClient, delta: Float32Array, trainedOn: number): Promise<void> {
+    const { tally, given } = this.#work;
+    tally.duplicates++;
+    const place = delta.findIndex((value) => value > 0);
+    const result = await this.#again(() => client.contribute(delta, { trainedOn }));
+    if (result.kind === 'accepted') given.push({ ctx: result.ctx, slot: result.slot, place });
+  }
+}

@@ -1,0 +1,77 @@
+/** Floods: whoever asks too often is told to wait, and for how long; who does not, is served. */
+import { SERVER_PATH } from '@basa/protocol';
+import { nodeRandomBytes } from '@basa/runtime/node';
+import { afterEach, describe, expect, it } from 'vitest';
+import { House } from '../services/house.ts';
+import { testDevice } from '../support/signed-request.ts';
+import { askSigned, enrolledDevices, heapGrowthOf, honestFleet, honestFleetGoesOn } from './fleet.ts';
+
+let house: House | undefined;
+afterEach(() => house?.close());
+
+const UNLIMITED = { burst: 1e6, perSecond: 1e6 };
+const FLOOD = 400;
+
+/** Asks that many times, some at once; gives the statuses, and the shortest wait that was asked for. */
+async function flood(ask: (n: number) => Promise<Response>): Promise<{ statuses: Set<number>; waits: number[] }> {
+  const statuses = new Set<number>();
+  const waits: number[] = [];
+  for (let n = 0; n < FLOOD; n += 50) {
+    await Promise.all(
+      Array.from({ length: 50 }, async (_, i) => {
+        const response = await ask(n + i);
+        statuses.add(response.status);
+        const problem = (await response.json()) as { readonly retryAfterMs?: number };
+        if (response.status !== 429) return;
+        expect(Number(response.headers.get('retry-after'))).toBeGreaterThan(0);
+        waits.push(problem.retryAfterMs ?? 0);
+      }),
+    );
+  }
+  return { statuses, waits };
+}
+
+describe('a flood', () => {
+  it('of one device is limited for that device alone', async () => {
+    house = await House.open({ server: { addressLimit: UNLIMITED } });
+    const opened = house;
+    const fleet = await honestFleet(opened);
+    const [eve] = await enrolledDevices(opened, 1);
+    const { device } = eve as NonNullable<typeof eve>;
+    const growth = await heapGrowthOf(async () => {
+      const { statuses, waits } = await flood(() =>
+        askSigned(opened, device, 'server', SERVER_PATH.seats(opened.task), nodeRandomBytes(64)),
+      );
+      expect([...statuses].sort()).toEqual([400, 429]);
+      expect(Math.min(...waits)).toBeGreaterThan(0);
+      await honestFleetGoesOn(opened, fleet);
+    });
+    expect(growth).toBeLessThan(64);
+  });
+
+  it('of many devices that nobody enrolled is refused one by one, and costs no memory', async () => {
+    house = await House.open({ server: { addressLimit: UNLIMITED } });
+    const opened = house;
+    const fleet = await honestFleet(opened);
+    const growth = await heapGrowthOf(async () => {
+      const { statuses } = await flood(() =>
+        askSigned(opened, testDevice(), 'server', SERVER_PATH.seats(opened.task), nodeRandomBytes(64)),
+      );
+      expect([...statuses]).toEqual([400]);
+      await honestFleetGoesOn(opened, fleet);
+    });
+    expect(growth).toBeLessThan(64);
+  });
+
+  it('from one address is limited before a signature is looked at, and passes', async () => {
+    house = await House.open({ server: { addressLimit: { burst: 200, perSecond: 100 } } });
+    const opened = house;
+    const fleet = await honestFleet(opened);
+    const { statuses, waits } = await flood(() => fetch(new URL(SERVER_PATH.about, opened.server.url)));
+    expect([...statuses].sort()).toEqual([200, 429]);
+    expect(Math.min(...waits)).toBeGreaterThan(0);
+    // The same address: its devices wait as they are told, and come through.
+    opened.elapse(60_000);
+    await honestFleetGoesOn(opened, fleet);
+  });
+});

@@ -1,0 +1,150 @@
+/** Requests that are not what they say: too long, cut off, compressed, said twice, or somebody else's. */
+import { gzipSync } from 'node:zlib';
+import { fromHex, toHex } from '@basa/masking';
+import { AUTHORITY_PATH, authorityMessages, certificateCodec, problemCodeOf, SERVER_PATH } from '@basa/protocol';
+import { nodeRandomBytes } from '@basa/runtime/node';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { holdUpload, send } from '../services/held-upload.ts';
+import { House, oneHot } from '../services/house.ts';
+import type { Asked } from '../services/proxy.ts';
+import { testDevice } from '../support/signed-request.ts';
+import {
+  askSigned,
+  bytesOf,
+  enrolledDevices,
+  heapGrowthOf,
+  honestFleet,
+  honestFleetGoesOn,
+  rawConnection,
+} from './fleet.ts';
+
+let house: House;
+beforeAll(async () => {
+  house = await House.open();
+});
+afterAll(() => house.close());
+
+async function problemOf(response: Response | Promise<Response>): Promise<string | undefined> {
+  return problemCodeOf(await (await response).json());
+}
+
+describe('requests that are not what they say', () => {
+  it('with huge heads are refused, and the connection ends', async () => {
+    const growth = await heapGrowthOf(async () => {
+      for (let n = 0; n < 20; n++) {
+        const connection = await rawConnection(house.server.url);
+        connection.write(`GET /v1/server HTTP/1.1\r\nHost: x\r\nX-Huge: ${'x'.repeat(1 << 20)}\r\n\r\n`);
+        expect([400, 0]).toContain((await connection.ended).status); // 0: it was cut off while it still sent
+      }
+    });
+    expect(growth).toBeLessThan(64);
+  });
+
+  it.each([
+    ['two lengths', 'Content-Length: 5\r\nContent-Length: 6\r\n\r\nhello'],
+    ['a length and chunks', 'Content-Length: 5\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n'],
+    ['a negative length', 'Content-Length: -1\r\n\r\n'],
+    ['chunks that are none', 'Transfer-Encoding: chunked\r\n\r\nzz\r\n'],
+  ])('with %s are refused, and nothing behind them is read as a request', async (_, rest) => {
+    const connection = await rawConnection(house.server.url);
+    connection.write(`POST /v1/tasks HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\n${rest}`);
+    connection.write('GET /v1/server HTTP/1.1\r\nHost: x\r\n\r\n');
+    const { status, text } = await connection.ended;
+    expect(status).toBe(400);
+    expect(text).not.toContain('authorityKey');
+  });
+
+  it('with compressed bodies are taken as the bytes they are: nothing is ever unpacked', async () => {
+    const bomb = gzipSync(new Uint8Array(1 << 26));
+    const growth = await heapGrowthOf(async () => {
+      const response = await fetch(new URL(SERVER_PATH.tasks, house.server.url), {
+        method: 'POST',
+        headers: { 'content-type': 'application/json', 'content-encoding': 'gzip' },
+        body: bomb,
+      });
+      expect(response.status).toBeGreaterThanOrEqual(400);
+      expect(response.status).toBeLessThan(500);
+      const upload = await holdUpload(house, 1);
+      const packed = gzipSync(upload.body);
+      const told = await send(house, upload, { body: packed, headers: { 'content-encoding': 'gzip' } });
+      expect(told.status).toBeGreaterThanOrEqual(400);
+      expect(told.status).toBeLessThan(500);
+      await upload.client.discard();
+    });
+    expect(growth).toBeLessThan(32);
+  });
+
+  it('with a number that was used before are refused, also for another body', async () => {
+    const [one] = await enrolledDevices(house, 1);
+    const { device, certificate } = one as NonNullable<typeof one>;
+    const target = SERVER_PATH.seats(house.task);
+    const nonce = nodeRandomBytes(16);
+    await bytesOf(askSigned(house, device, 'server', target, certificate, nonce));
+    expect(await problemOf(askSigned(house, device, 'server', target, certificate, nonce))).toBe('replayed');
+    expect(await problemOf(askSigned(house, device, 'server', target, nodeRandomBytes(8), nonce))).toBe('replayed');
+  });
+
+  it('of a device for the ticket of another get no key', async () => {
+    const proxy = await house.proxy('authority');
+    const stolen: Asked[] = [];
+    proxy.onAsk = (asked) => {
+      if (!asked.path.endsWith('/keys')) return undefined;
+      stolen.push(asked);
+      return 'cut';
+    };
+    const retry = { attempts: 1, firstWaitMs: 1, longestWaitMs: 1 };
+    const victim = await house.client('victim', { authority: proxy.url, retry });
+    await expect(victim.contribute(oneHot(2), { trainedOn: 0 })).rejects.toThrow();
+    const { path, body, headers } = stolen[0] as Asked;
+    const [eve] = await enrolledDevices(house, 1);
+    const { device, certificate } = eve as NonNullable<typeof eve>;
+    // As it is, in Eve's name; and with Eve's certificate, signed anew.
+    expect(await problemOf(askSigned(house, device, 'authority', path, body))).toBe('not-yours');
+    const { keyRequest } = authorityMessages(house.policy.bufferSize);
+    const mine = { ...keyRequest.decode(body), certificate: certificateCodec.decode(certificate) };
+    const forged = keyRequest.encode({ ...mine, signature: device.sign(keyRequest.statement(mine)) });
+    expect(await problemOf(askSigned(house, device, 'authority', path, forged))).toBe('tag-not-yours');
+    // Word for word before the victim comes: its key is sealed to the victim, who then gets the same answer.
+    const replayed = await fetch(new URL(path, house.authority.url), {
+      method: 'POST',
+      headers: Object.fromEntries(
+        Object.entries(headers).filter(([name]) => /^(basa|content-(type|digest))/.test(name)),
+      ) as Record<string, string>,
+      body: body.slice(),
+    });
+    expect(replayed.status).toBe(200);
+    proxy.behave();
+    expect(await victim.resume()).toMatchObject({ kind: 'accepted' });
+  });
+
+  it('for buffers that have ended, or never were, change nothing', async () => {
+    const ended = await House.open();
+    try {
+      const proxy = await ended.proxy();
+      const clients = await Promise.all(['a', 'b', 'c'].map((name) => ended.client(name, { server: proxy.url })));
+      await honestFleetGoesOn(ended, clients);
+      const deposit = proxy.passed.find(({ asked }) => asked.path.endsWith('/deposits'))?.asked as Asked;
+      const stranger = testDevice();
+      expect(await problemOf(askSigned(ended, stranger, 'server', deposit.path, deposit.body))).toBe('not-yours');
+      const [eve] = await enrolledDevices(ended, 1);
+      const { device } = eve as NonNullable<typeof eve>;
+      const late = await problemOf(askSigned(ended, device, 'server', deposit.path, deposit.body.subarray(0, 40)));
+      expect(late).toBe('malformed');
+      const nowhere = SERVER_PATH.deposits(toHex(nodeRandomBytes(32)));
+      expect(await problemOf(askSigned(ended, device, 'server', nowhere, deposit.body))).toBe('buffer-unknown');
+      const unknown = AUTHORITY_PATH.keys(toHex(nodeRandomBytes(32)));
+      expect(await problemOf(askSigned(ended, device, 'authority', unknown, deposit.body))).toBe('buffer-unknown');
+      await honestFleetGoesOn(ended, clients, 4);
+    } finally {
+      await ended.close();
+    }
+  });
+
+  it('leave the honest fleet where it was', async () => {
+    expect(fromHex(house.task)?.length).toBe(32);
+    const { version = 0 } = await house.taskState();
+    const fleet = await honestFleet(house);
+    await honestFleetGoesOn(house, fleet, 4);
+    expect((await house.taskState()).version).toBe(version + 1);
+  });
+});

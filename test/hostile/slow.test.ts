@@ -1,0 +1,77 @@
+/** Senders that hold on to what they do not use: connections, bodies, seats. */
+import { toHex } from '@basa/masking';
+import { SERVER_PATH, seatAnswerCodec } from '@basa/protocol';
+import { afterEach, describe, expect, it } from 'vitest';
+import { headersFor, holdUpload, send } from '../services/held-upload.ts';
+import { House, until } from '../services/house.ts';
+import {
+  askSigned,
+  bytesOf,
+  enrolledDevices,
+  heapGrowthOf,
+  honestFleet,
+  honestFleetGoesOn,
+  rawConnection,
+} from './fleet.ts';
+
+let house: House | undefined;
+afterEach(() => house?.close());
+
+const CONNECTIONS = 100;
+
+describe('slow senders', () => {
+  it('that never end their heads or bodies keep nobody else out, and are cut off', async () => {
+    house = await House.open({ server: { requestTimeoutMs: 2000 } });
+    const { server } = house;
+    const fleet = await honestFleet(house);
+    const growth = await heapGrowthOf(async () => {
+      const heads = await Promise.all(Array.from({ length: CONNECTIONS }, () => rawConnection(server.url)));
+      for (const { write } of heads) write('GET /v1/server HTTP/1.1\r\nHost: x\r\nX-Slow: ');
+      const bodies = await Promise.all(Array.from({ length: CONNECTIONS }, () => rawConnection(server.url)));
+      for (const { write } of bodies)
+        write('POST /v1/tasks HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nContent-Length: 60000\r\n\r\n{');
+      await honestFleetGoesOn(house as House, fleet);
+      await Promise.all([...heads, ...bodies].map(({ ended }) => ended));
+    });
+    expect(growth).toBeLessThan(64);
+    await honestFleetGoesOn(house, fleet, 4);
+  });
+
+  it('of an upload hold one file each, lose it when they are cut off, and may come back', async () => {
+    house = await House.open({ server: { requestTimeoutMs: 2000 } });
+    const upload = await holdUpload(house, 1);
+    const headers = headersFor(house, upload, { body: upload.body });
+    const lines = Object.entries(headers).map(([name, value]) => `${name}: ${value}\r\n`);
+    const slow = await rawConnection(house.server.url);
+    slow.write(
+      `PUT ${upload.target} HTTP/1.1\r\nHost: x\r\nContent-Length: ${upload.body.length}\r\n${lines.join('')}\r\n`,
+    );
+    slow.write(upload.body.subarray(0, 1));
+    expect((await slow.ended).text).not.toContain('"accepted":true');
+    expect(await send(house, upload)).toMatchObject({ status: 200, answer: { accepted: true } });
+  });
+});
+
+describe('seats that nobody uses', () => {
+  it('cost a buffer for every few of them, lapse, and keep no honest device from sitting down', async () => {
+    const seats = 150;
+    const unlimited = { addressLimit: { burst: 1e6, perSecond: 1e6 } };
+    house = await House.open({ server: { ...unlimited, seatMs: 1_000_000 }, authority: unlimited });
+    const opened = house;
+    const taken = new Set<string>();
+    const growth = await heapGrowthOf(async () => {
+      const sit = async ({ device, certificate }: Awaited<ReturnType<typeof enrolledDevices>>[number]) => {
+        const asked = askSigned(opened, device, 'server', SERVER_PATH.seats(opened.task), certificate);
+        taken.add(toHex(seatAnswerCodec.decode(await bytesOf(asked)).descriptor.bufferId));
+      };
+      await Promise.all((await enrolledDevices(opened, seats)).map(sit));
+    });
+    expect(growth).toBeLessThan(64);
+    expect(taken.size).toBe(seats / opened.policy.bufferSize);
+    const fleet = await honestFleet(opened);
+    await honestFleetGoesOn(opened, fleet);
+    opened.elapse(1_000_000);
+    await honestFleetGoesOn(opened, fleet, 4);
+    await until(async () => (await opened.taskState()).buffers === taken.size - 1);
+  });
+});

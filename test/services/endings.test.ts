@@ -1,0 +1,122 @@
+/** How buffers end when not everybody stays, or not everybody is honest. One-hot updates make each sum its own witness. */
+import type { BasaClient, Contribution } from '@basa/client/node';
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import { hashOf, holdUpload, otherHeader, send } from './held-upload.ts';
+import { countsOf, House, oneHot, until } from './house.ts';
+
+const SEAT_MS = 30_000;
+const QUOTA_MS = 4 * 3_600_000;
+let house: House;
+beforeAll(async () => {
+  house = await House.open({ server: { seatMs: SEAT_MS, burntSlots: { most: 1, withinMs: QUOTA_MS } } });
+});
+afterAll(() => house.close());
+
+async function contribute(name: string, place: number): Promise<{ client: BasaClient; contribution: Contribution }> {
+  const client = await house.client(name);
+  const contribution = await client.contribute(oneHot(place, house.policy.dimension), { trainedOn: 0 });
+  if (contribution.kind !== 'accepted') throw new Error(`${name}: ${contribution.reason}`);
+  return { client, contribution };
+}
+
+/** Goes so far and is never seen again. */
+async function leaveAt(name: string, place: number, isNow: (step: string, sent: number) => boolean): Promise<void> {
+  const client = await house.client(name, { pieceBytes: 30 });
+  const leaving = new AbortController();
+  client.on('progress', ({ step, sent = 0 }) => isNow(step, sent) && leaving.abort());
+  const { signal } = leaving;
+  await expect(client.contribute(oneHot(place), { trainedOn: 0, signal })).rejects.toThrow();
+}
+
+it('devices that leave at every step are mended by those who stay, in one buffer', async () => {
+  await house.createTask({ bufferSize: 8, minimum: 4 });
+  await leaveAt('after its seat', 7, (step) => step === 'deposit');
+  const { contribution } = await contribute('a', 0);
+  await leaveAt('after its deposit', 7, (step) => step === 'key');
+  await contribute('b', 1);
+  await leaveAt('after its key', 7, (step) => step === 'mask');
+  await contribute('c', 2);
+  await leaveAt('before its upload', 7, (step) => step === 'upload');
+  await leaveAt('in its upload', 7, (step, sent) => step === 'upload' && sent > 0);
+  house.elapse(SEAT_MS + 1); // the seat nobody used is free again
+  await contribute('d', 3);
+  const { slots } = await house.bufferState(contribution.ctx);
+  expect(slots.map(({ status }) => status)).toEqual([
+    'accepted',
+    'assigned',
+    'accepted',
+    'assigned',
+    'accepted',
+    'assigned',
+    'assigned',
+    'accepted',
+  ]);
+  house.elapse(house.policy.uploadLeaseMs + 1);
+  expect(countsOf(await house.reached(1), 4)).toEqual([1, 1, 1, 1, 0, 0, 0, 0]);
+  expect(await house.bufferState(contribution.ctx)).toMatchObject({ status: 'included', accepted: [0, 2, 4, 7] });
+});
+
+it('who calls an edge void is left out, and may go elsewhere', async () => {
+  await house.createTask({ bufferSize: 4, minimum: 3 });
+  const { contribution } = await contribute('a', 0);
+  const liar = await holdUpload(house, 1);
+  expect(liar.slot).toBe(1);
+  const body = liar.body.subarray(0, liar.body.length - 240); // without the backup of the edge
+  const header = otherHeader(liar, 4, { voids: [0] as never, bodyHash: hashOf(body) });
+  expect((await send(house, liar, { header, body })).answer).toMatchObject({ accepted: true });
+  await contribute('c', 2);
+  await contribute('d', 3);
+  expect(countsOf(await house.reached(1), 3)).toEqual([1, 0, 1, 1, 0, 0, 0, 0]);
+  expect((await house.bufferState(contribution.ctx)).accepted).toEqual([0, 2, 3]);
+  expect(await liar.client.contribute(oneHot(1), { trainedOn: 0 })).toMatchObject({ kind: 'accepted', slot: 0 });
+});
+
+it('a buffer with enough updates is closed when none came for a while', async () => {
+  await house.createTask({ bufferSize: 4 }, { stallMs: 60_000 });
+  const { contribution } = await contribute('a', 0);
+  await contribute('b', 1);
+  house.elapse(59_000);
+  expect((await house.bufferState(contribution.ctx)).status).toBe('filling');
+  house.elapse(1001);
+  expect(countsOf(await house.reached(1), 2)).toEqual([1, 1, 0, 0, 0, 0, 0, 0]);
+});
+
+it('a buffer with enough updates is closed when it expires, and without them when it must', async () => {
+  await house.createTask({ bufferSize: 4 });
+  const { contribution } = await contribute('a', 0);
+  await contribute('b', 1);
+  house.elapse(house.policy.openMs + 1);
+  expect(countsOf(await house.reached(1), 2)).toEqual([1, 1, 0, 0, 0, 0, 0, 0]);
+  expect((await house.bufferState(contribution.ctx)).status).toBe('included');
+});
+
+it('too few updates are given up when the authority aborts, and go elsewhere', async () => {
+  await house.createTask({ bufferSize: 4 });
+  const { client, contribution } = await contribute('a', 0);
+  house.elapse(house.policy.openMs + 1);
+  expect(await client.outcome(contribution)).toBe('undecided');
+  expect(await client.contribute(oneHot(0), { trainedOn: 0 })).toMatchObject({ reason: 'delta-committed' });
+  house.elapse(house.policy.closeMs + 1);
+  await until(async () => (await house.bufferState(contribution.ctx)).status === 'aborted');
+  expect(await client.outcome(contribution)).toBe('aborted');
+  const again = await client.contribute(oneHot(0), { trainedOn: 0 });
+  if (again.kind !== 'accepted') throw new Error(again.reason);
+  expect(again.ctx).not.toBe(contribution.ctx);
+});
+
+it('a sum with wrong guard words is not applied, and counted against its users for a while', async () => {
+  await house.createTask();
+  const { client, contribution } = await contribute('honest', 0);
+  const cheat = await holdUpload(house, 1);
+  const body = cheat.body.map((byte, n) => (n === 5 ? byte ^ 1 : byte)); // the second guard word
+  const header = otherHeader(cheat, 3, { bodyHash: hashOf(body) });
+  expect((await send(house, cheat, { header, body })).answer).toMatchObject({ accepted: true });
+  await contribute('another', 2);
+  await until(async () => (await house.bufferState(contribution.ctx)).status === 'quarantined');
+  expect((await house.taskState()).version).toBe(0);
+  expect(await client.outcome(contribution)).toBe('quarantined');
+  const next = oneHot(4);
+  expect(await client.contribute(next, { trainedOn: 0 })).toMatchObject({ reason: 'quota-exceeded', update: 'free' });
+  house.elapse(QUOTA_MS + 1);
+  expect(await client.contribute(next, { trainedOn: 0 })).toMatchObject({ kind: 'accepted' });
+});

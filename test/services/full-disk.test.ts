@@ -1,0 +1,51 @@
+/** A disk that is full: told so, with nothing changed, and taken up again when there is space. */
+import { existsSync, mkdirSync, symlinkSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { defineModel, dense, encodeDataset, manifestText } from '@basa/learning';
+import { ascii, toHex } from '@basa/masking';
+import { SERVER_PATH } from '@basa/protocol';
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import { hashOf, holdUpload, send } from './held-upload.ts';
+import { House } from './house.ts';
+import { snapshot } from './snapshot.ts';
+
+/** A file of Linux that takes no byte: ENOSPC, as on a full disk. */
+const FULL = '/dev/full';
+
+let house: House;
+beforeAll(async () => {
+  house = await House.open({ server: { tickMs: 3_600_000 } });
+});
+afterAll(() => house.close());
+
+it.runIf(existsSync(FULL))('a piece of an upload is answered with storage-full, and can be sent again', async () => {
+  const upload = await holdUpload(house, 0);
+  const { body, ctx, slot } = upload;
+  const staged = join('uploads', ctx, String(slot), toHex(hashOf(body)).slice(0, 32));
+  const path = join(house.folder, 'server', 'blobs', 'incoming', staged);
+  mkdirSync(dirname(path), { recursive: true });
+  symlinkSync(FULL, path);
+  const before = await snapshot(house, ctx);
+  expect(await send(house, upload)).toMatchObject({ status: 507, code: 'storage-full' });
+  expect(await snapshot(house, ctx)).toEqual(before);
+  expect((await send(house, upload, { method: 'HEAD' })).offset).toBe(0);
+  expect((await send(house, upload)).answer).toMatchObject({ accepted: true });
+});
+
+it.runIf(existsSync(FULL))('a set of examples that does not fit leaves the one there was', async () => {
+  const model = defineModel('tiny', { height: 1, width: 1, channels: 2 }, [dense(2)]);
+  const { dimension, input } = model;
+  const manifestHash = hashOf(ascii(manifestText(model)));
+  const layers = model.layers.map(({ layer }) => layer);
+  await house.createTask({ dimension, manifestHash }, { model: { name: 'tiny', input, layers } });
+  const inputs = Float32Array.of(1, 0, 0, 1);
+  const bytes = encodeDataset({ name: 'two', shape: input, classes: 2, inputs, labels: Uint8Array.of(0, 1) });
+  const folder = join(house.folder, 'server', 'blobs', 'incoming', 'evaluation', house.task);
+  mkdirSync(folder, { recursive: true });
+  symlinkSync(FULL, join(folder, toHex(hashOf(bytes)).slice(0, 32)));
+  const put = () => house.operate(house.server.url, 'PUT', SERVER_PATH.evaluationSet(house.task), bytes);
+  const before = await snapshot(house);
+  await expect(put()).rejects.toThrow('507');
+  expect(await snapshot(house)).toEqual(before);
+  expect(await put()).toEqual({ samples: 2 });
+});

@@ -1,0 +1,147 @@
+/** A server that lies: the real one behind a proxy that changes its words, signed with its own key where that helps. */
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { engineSealedBytes } from '@basa/abe';
+import type { BasaClient } from '@basa/client/node';
+import type { Signer } from '@basa/masking';
+import { fromHex } from '@basa/masking';
+import type { Ctx, Deposit, DepositAnswer, JoinTag, Slot, Ticket, View } from '@basa/protocol';
+import {
+  depositRootOf,
+  descriptorCodec,
+  outboxOf,
+  seatAnswerCodec,
+  ticketCodec,
+  userMessages,
+  viewsOf,
+} from '@basa/protocol';
+import { createNodeSigner, nodeRandomBytes, nodeSuite } from '@basa/runtime/node';
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { House, oneHot } from './house.ts';
+import type { ServiceProxy } from './proxy.ts';
+
+const BUFFER_SIZE = 4;
+let house: House;
+let proxy: ServiceProxy;
+let serverKey: Signer;
+/** Takes slot 0, honestly. */
+let first: { readonly ctx: string; readonly joinTag: string };
+let firstClient: BasaClient;
+let victim: BasaClient;
+
+beforeAll(async () => {
+  house = await House.open({ policy: { bufferSize: BUFFER_SIZE } });
+  serverKey = createNodeSigner(
+    fromHex(readFileSync(join(house.folder, 'server', 'server.key'), 'utf8').trim()) as Uint8Array,
+  );
+});
+afterAll(() => house.close());
+beforeEach(async () => {
+  await house.createTask();
+  proxy = await house.proxy();
+  firstClient = await house.client('first', { server: proxy.url });
+  const contribution = await firstClient.contribute(oneHot(0), { trainedOn: 0 });
+  if (contribution.kind !== 'accepted') throw new Error(contribution.reason);
+  first = contribution;
+  victim = await house.client('victim', { server: proxy.url });
+});
+
+const messages = userMessages(BUFFER_SIZE, { sealedBytes: engineSealedBytes(1) ?? 0 });
+const resigned = (ticket: Ticket): Ticket => ({ ...ticket, signature: serverKey.sign(ticketCodec.statement(ticket)) });
+
+function forgeDeposits(change: (answer: DepositAnswer) => DepositAnswer): void {
+  proxy.onAnswer = (asked, answer) => {
+    if (!asked.path.endsWith('/deposits') || answer.status !== 200) return answer;
+    return { ...answer, body: messages.depositAnswer.encode(change(messages.depositAnswer.decode(answer.body))) };
+  };
+}
+
+/** A deposit that nobody made, as slot 0. */
+function inventedSlot(ctx: Ctx): { readonly inbox: DepositAnswer['inbox']; readonly view: View } {
+  const entries = Array.from({ length: BUFFER_SIZE }, () => ({
+    commitment: nodeRandomBytes(32),
+    sealed: nodeRandomBytes(engineSealedBytes(1) ?? 0),
+  }));
+  const root = depositRootOf(nodeSuite, entries);
+  const ticket = { joinTag: nodeRandomBytes(32) as JoinTag, slot: 0 as Slot };
+  const inbox = outboxOf(nodeSuite, { entries, root } as unknown as Deposit, ticket).slice(0, 1);
+  return { inbox, view: viewsOf(nodeSuite, ctx, inbox).at(-1) as View };
+}
+
+describe('an update stays where it is, and nothing of it is uploaded, where the server', () => {
+  it.each([
+    [
+      'forges an entry of the inbox',
+      'inbox-proof',
+      (answer: DepositAnswer) => ({
+        ...answer,
+        inbox: answer.inbox.map((entry) => ({ ...entry, commitment: nodeRandomBytes(32) })),
+      }),
+    ],
+    ['omits an edge', 'inbox-incomplete', (answer: DepositAnswer) => ({ ...answer, inbox: [] })],
+    [
+      'tells two users the same slot: the authority gave its key away',
+      'slot-registered',
+      ({ ticket }: DepositAnswer) => ({
+        inbox: [],
+        ticket: resigned({ ...ticket, slot: 0 as never, view: ticket.ctx as Uint8Array as View }),
+      }),
+    ],
+    [
+      'tells each user another history, all of it consistent: the authority knows better',
+      'server-equivocated',
+      ({ ticket }: DepositAnswer) => {
+        const { inbox, view } = inventedSlot(ticket.ctx);
+        return { inbox, ticket: resigned({ ...ticket, view }) };
+      },
+    ],
+    [
+      'gives a ticket for a deposit of its own',
+      'ticket-not-mine',
+      ({ ticket, inbox }: DepositAnswer) => ({
+        inbox,
+        ticket: resigned({ ...ticket, root: nodeRandomBytes(32) as never }),
+      }),
+    ],
+  ])('%s', async (_, reason, change) => {
+    forgeDeposits(change);
+    expect(await victim.contribute(oneHot(1), { trainedOn: 0 })).toMatchObject({ reason, update: 'free' });
+    expect(victim.isInterrupted).toBe(false);
+    const uploads = proxy.passed.filter(({ asked }) => asked.method === 'PUT');
+    expect(uploads.map(({ asked }) => asked.path)).toEqual([`/v1/buffers/${first.ctx}/slots/0/upload`]);
+    const { slots } = await house.bufferState(first.ctx);
+    expect(slots.map(({ status }) => status)).toEqual(['accepted', 'assigned']);
+  });
+
+  it('makes up a descriptor', async () => {
+    proxy.onAnswer = (asked, answer) => {
+      if (!asked.path.endsWith('/seats')) return answer;
+      const { descriptor, token } = seatAnswerCodec.decode(answer.body);
+      const other = { ...descriptor, minimum: 1 };
+      const signed = { ...other, signature: serverKey.sign(descriptorCodec.statement(other)) };
+      return { ...answer, body: seatAnswerCodec.encode({ descriptor: signed, token }) };
+    };
+    const no = await victim.contribute(oneHot(1), { trainedOn: 0 });
+    expect(no).toMatchObject({ reason: 'descriptor-invalid', update: 'free' });
+    expect(proxy.passed.filter(({ asked }) => asked.path.endsWith('/deposits'))).toHaveLength(1);
+  });
+});
+
+it('a model that is not the one of the log is not trained on', async () => {
+  proxy.onAnswer = (asked, answer) => {
+    if (!/\/models\/0$/.test(asked.path)) return answer;
+    return { ...answer, body: answer.body.map((byte, n) => (n === 3 ? byte ^ 1 : byte)) };
+  };
+  await expect(victim.model()).rejects.toMatchObject({ reason: 'model-not-logged' });
+  proxy.behave();
+  expect((await victim.model()).version).toBe(0);
+});
+
+it("the server's word that a buffer was aborted frees no update", async () => {
+  proxy.onAnswer = (asked, answer) =>
+    asked.path.includes('/fates/') ? { ...answer, body: Buffer.from('{"fate":"aborted"}') } : answer;
+  expect(await firstClient.outcome(first)).toBe('undecided');
+  const again = await firstClient.contribute(oneHot(0), { trainedOn: 0 });
+  expect(again).toMatchObject({ reason: 'delta-committed', update: 'held' });
+  expect(proxy.passed.filter(({ asked }) => asked.path.endsWith('/deposits'))).toHaveLength(1);
+});

@@ -1,0 +1,70 @@
+/** Versions of a model: immutable, named by their hash, and given in any piece. */
+import { toHex } from '@basa/masking';
+import { modelEntryCodec, SERVER_PATH } from '@basa/protocol';
+import { nodeSuite } from '@basa/runtime/node';
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import { House, oneHot } from './house.ts';
+
+let house: House;
+const first = Float32Array.from({ length: 8 }, (_, n) => n / 4);
+beforeAll(async () => {
+  const parameters = toHex(new Uint8Array(first.buffer));
+  house = await House.open({ policy: { bufferSize: 2 }, specification: { initial: { parameters } } });
+});
+afterAll(() => house.close());
+
+const get = (version: number | string, headers: Record<string, string> = {}): Promise<Response> =>
+  fetch(new URL(SERVER_PATH.model(house.task, version), house.server.url), { headers });
+const bytes = new Uint8Array(first.buffer);
+const etag = `"${toHex(nodeSuite.sha256(bytes))}"`;
+
+it('a version is named by its hash, and may be kept for ever', async () => {
+  const response = await get(0);
+  expect(new Uint8Array(await response.arrayBuffer())).toEqual(bytes);
+  expect(response.headers.get('etag')).toBe(etag);
+  expect(response.headers.get('cache-control')).toContain('immutable');
+  const entry = modelEntryCodec.decode(new Uint8Array(await (await get('newest')).arrayBuffer()));
+  expect(`"${toHex(entry.modelHash)}"`).toBe(etag);
+});
+
+it.each([etag, `W/${etag}`, `"other", ${etag}`, '*'])('who has it already (%s) is told so', async (known) => {
+  const response = await get(0, { 'if-none-match': known });
+  expect([response.status, await response.text()]).toEqual([304, '']);
+});
+
+it('who has another one gets it', async () => {
+  expect((await get(0, { 'if-none-match': '"other"' })).status).toBe(200);
+});
+
+it.each([
+  ['bytes=0-3', 0, 4],
+  ['bytes=30-', 30, 32],
+  ['bytes=-5', 27, 32],
+  ['bytes=10-1000', 10, 32],
+])('a range (%s) is a part of it', async (range, start, end) => {
+  const response = await get(0, { range });
+  expect(response.status).toBe(206);
+  expect(response.headers.get('content-range')).toBe(`bytes ${start}-${end - 1}/32`);
+  expect(new Uint8Array(await response.arrayBuffer())).toEqual(bytes.subarray(start, end));
+});
+
+it('a range outside is refused, one of another version or of no meaning is the whole', async () => {
+  const outside = await get(0, { range: 'bytes=32-' });
+  expect([outside.status, outside.headers.get('content-range')]).toEqual([416, 'bytes */32']);
+  expect(await outside.json()).toMatchObject({ type: 'urn:basa:problem:range-not-satisfiable' });
+  expect((await get(0, { range: 'bytes=0-3', 'if-range': '"other"' })).status).toBe(200);
+  expect((await get(0, { range: 'bytes=0-3', 'if-range': etag })).status).toBe(206);
+  expect((await get(0, { range: 'lines=1-2' })).status).toBe(200);
+});
+
+it('a version never changes, and one that is not there is not found', async () => {
+  const clients = await Promise.all(['a', 'b'].map((name) => house.client(name)));
+  await Promise.all(clients.map((client, n) => client.contribute(oneHot(n), { trainedOn: 0 })));
+  const second = await house.reached(1);
+  expect(second).not.toEqual(first);
+  await house.restartServer();
+  expect(new Float32Array(await (await get(0)).arrayBuffer())).toEqual(first);
+  expect(new Float32Array(await (await get(1)).arrayBuffer())).toEqual(second);
+  expect((await get(2)).status).toBe(404);
+  expect(await (await get('two')).json()).toMatchObject({ status: 400 });
+});

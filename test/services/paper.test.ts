@@ -1,0 +1,68 @@
+/** The mode of the paper over the network: one user after the other, behind an option that says what it is. */
+import { AUTHORITY_PATH, SERVER_PATH } from '@basa/protocol';
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import { AT_ONCE } from './held-upload.ts';
+import { countsOf, House, oneHot } from './house.ts';
+
+let house: House;
+beforeAll(async () => {
+  const paper = { unsafePaperMode: true };
+  house = await House.open({ server: paper, authority: paper, specification: { mode: 'paper' } });
+});
+afterAll(() => house.close());
+
+it('three users in a row make the model move by their mean, and a restart in between changes nothing', async () => {
+  for (const [n, name] of ['a', 'b', 'c'].entries()) {
+    const client = await house.client(name);
+    const contribution = await client.unsafePaperContribute(oneHot(n), { trainedOn: 0 });
+    expect(contribution).toMatchObject({ kind: 'accepted', slot: n });
+    if (n === 1) await house.restartServer();
+  }
+  expect(countsOf(await house.reached(1), 3)).toEqual([1, 1, 1, 0, 0, 0, 0, 0]);
+});
+
+it('a user who takes the turn and goes silent holds the others up, until another gets its position', async () => {
+  await house.createTask();
+  const proxy = await house.proxy();
+  const silent = await house.client('silent', { server: proxy.url, retry: AT_ONCE });
+  let upload: { body: Uint8Array; path: string } | undefined;
+  proxy.onAsk = (asked) => {
+    if (!asked.path.endsWith('/upload')) return undefined;
+    upload = asked;
+    return 'cut';
+  };
+  await expect(silent.unsafePaperContribute(oneHot(7), { trainedOn: 0 })).rejects.toThrow('does not answer');
+  const [b, c, d] = await Promise.all(['b', 'c', 'd'].map((name) => house.client(name, { retry: AT_ONCE })));
+  const turn = () => b?.unsafePaperContribute(oneHot(0), { trainedOn: 0 });
+  expect(await turn()).toMatchObject({ reason: 'lease-taken', update: 'free' });
+  house.elapse(house.policy.uploadLeaseMs + 1);
+  expect(await turn()).toMatchObject({ kind: 'accepted', slot: 0 });
+  expect(upload?.body.length).toBeGreaterThan(0);
+  proxy.behave();
+  expect(await c?.unsafePaperContribute(oneHot(1), { trainedOn: 0 })).toMatchObject({ kind: 'accepted', slot: 1 });
+  expect(await d?.unsafePaperContribute(oneHot(2), { trainedOn: 0 })).toMatchObject({ kind: 'accepted', slot: 2 });
+  expect(countsOf(await house.reached(1), 3)).toEqual([1, 1, 1, 0, 0, 0, 0, 0]);
+});
+
+it('a task in sealed mode is not served in this one', async () => {
+  await house.createTask({}, { mode: 'sealed' });
+  const client = await house.client('a');
+  await expect(client.unsafePaperContribute(oneHot(0), { trainedOn: 0 })).rejects.toThrow('not run in paper mode');
+});
+
+it('without the option neither service has its routes', async () => {
+  const safe = await House.open();
+  try {
+    for (const [url, method, path] of [
+      [safe.server.url, 'POST', SERVER_PATH.unsafePaperConnect(safe.task)],
+      [safe.server.url, 'POST', SERVER_PATH.unsafePaperUpload(safe.task)],
+      [safe.authority.url, 'GET', AUTHORITY_PATH.unsafePaperSealingKey(safe.task)],
+      [safe.authority.url, 'POST', AUTHORITY_PATH.unsafePaperKeys(safe.task)],
+    ] as const)
+      expect((await fetch(new URL(path, url), { method })).status).toBe(404);
+    const refused = safe.createTask({}, { mode: 'paper' });
+    await expect(refused).rejects.toThrow('needs the option unsafePaperMode');
+  } finally {
+    await safe.close();
+  }
+});

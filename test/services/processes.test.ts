@@ -1,0 +1,206 @@
+/** Both services as real processes: a buffer that outlives a killed server, clean stops, and starts that fail in one line. */
+import { copyFileSync, existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { createServer } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { BasaClient } from '@basa/client/node';
+import { toHex } from '@basa/masking';
+import { AUTHORITY_PATH, encodePolicy, SERVER_PATH } from '@basa/protocol';
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import { countsOf, OPERATOR_TOKEN, OPERATORS, oneHot, testPolicy, until } from './house.ts';
+import { ServiceProcess } from './service-process.ts';
+
+const folder = mkdtempSync(join(tmpdir(), 'basa-processes-'));
+const PASSPHRASE = { BASA_AUTHORITY_PASSPHRASE: 'a passphrase of the tests' };
+const QUIET = { logLevel: 'silent', operators: OPERATORS, tickMs: 50 };
+let authority: ServiceProcess;
+let server: ServiceProcess;
+let urls: { authority: string; server: string };
+let keys: { authority: Uint8Array; server: Uint8Array };
+
+function configured(name: string, config: object): string {
+  const path = join(folder, `${name}-${Math.random()}.json`);
+  writeFileSync(path, JSON.stringify(config));
+  return path;
+}
+
+const authorityConfig = (more: object = {}) =>
+  configured('authority', { dataFolder: join(folder, 'authority'), port: 0, ...QUIET, ...more });
+const serverConfig = (more: object = {}) =>
+  configured('server', {
+    dataFolder: join(folder, 'server'),
+    port: 0,
+    authorityUrl: urls.authority,
+    authorityKey: toHex(keys.authority),
+    ...QUIET,
+    ...more,
+  });
+
+async function ask<T>(url: string, path: string, body?: object): Promise<T> {
+  const isBytes = body instanceof Uint8Array;
+  const response = await fetch(new URL(path, url), {
+    headers: {
+      authorization: `Bearer ${OPERATOR_TOKEN}`,
+      ...(body && { 'content-type': isBytes ? 'application/octet-stream' : 'application/json' }),
+    },
+    ...(body && { method: 'POST', body: isBytes ? body.slice() : JSON.stringify(body) }),
+  });
+  if (!response.ok) throw new Error(await response.text());
+  return (await response.json()) as T;
+}
+
+const keyAt = async (url: string, path: string): Promise<Uint8Array> =>
+  new Uint8Array(Buffer.from((await ask<{ publicKey: string }>(url, path)).publicKey, 'hex'));
+
+beforeAll(async () => {
+  authority = new ServiceProcess('authority', authorityConfig(), PASSPHRASE);
+  urls = { authority: await authority.url(), server: '' };
+  keys = { authority: await keyAt(urls.authority, AUTHORITY_PATH.about), server: new Uint8Array() };
+  server = new ServiceProcess('server', serverConfig());
+  urls.server = await server.url();
+  keys.server = await keyAt(urls.server, SERVER_PATH.about);
+});
+afterAll(async () => {
+  await server.kill();
+  await authority.kill();
+});
+
+it('a server killed between deposit and upload goes on with the same buffer, and counts every update once', async () => {
+  const policy = encodePolicy(testPolicy(keys.server));
+  const { task } = await ask<{ task: string }>(urls.authority, AUTHORITY_PATH.tasks, policy);
+  await ask(urls.server, SERVER_PATH.tasks, { policy: toHex(policy) });
+  const tokens = { count: 3, endsAt: Date.now() + 3_600_000 };
+  const given = await ask<{ tokens: string[] }>(urls.authority, AUTHORITY_PATH.tokens(task), tokens);
+  const port = Number(new URL(urls.server).port);
+  const clients = await Promise.all(
+    given.tokens.map((token, n) =>
+      BasaClient.connect({
+        ...urls,
+        task,
+        token,
+        authorityKey: toHex(keys.authority),
+        identity: join(folder, `device-${n}`),
+        pieceBytes: 20,
+        retry: { attempts: 1, timeoutMs: 60_000 },
+      }),
+    ),
+  );
+  try {
+    const [a, b, c] = clients as [BasaClient, BasaClient, BasaClient];
+    expect(await a.contribute(oneHot(0), { trainedOn: 0 })).toMatchObject({ kind: 'accepted' });
+    for (const [client, place, isNow] of [
+      [b, 1, (step: string) => step === 'key'],
+      [c, 2, (step: string, sent: number) => step === 'upload' && sent > 0],
+    ] as const) {
+      let killed: Promise<void> | undefined;
+      const off = client.on('progress', ({ step, sent = 0 }) => {
+        if (isNow(step, sent)) killed ??= server.kill();
+      });
+      // The key comes from the authority: the server is missed at the upload.
+      await expect(client.contribute(oneHot(place), { trainedOn: 0 })).rejects.toThrow('does not answer');
+      off();
+      await killed;
+      server = new ServiceProcess('server', serverConfig({ port }));
+      await server.url();
+      expect(await client.resume()).toMatchObject({ kind: 'accepted', slot: place });
+    }
+    await until(async () => (await ask<{ version?: number }>(urls.server, SERVER_PATH.task(task))).version === 1);
+    const model = await (await fetch(new URL(SERVER_PATH.model(task, 1), urls.server))).arrayBuffer();
+    expect(countsOf(new Float32Array(model), 3)).toEqual([1, 1, 1, 0, 0, 0, 0, 0]);
+  } finally {
+    for (const client of clients) await client.close();
+  }
+});
+
+/** Every file but the lock: its name and bytes. */
+function contentOf(path: string): readonly string[] {
+  if (!existsSync(path)) return [];
+  return readdirSync(path, { withFileTypes: true, recursive: true })
+    .filter((entry) => entry.isFile() && !/lock|-wal|-shm/.test(entry.name))
+    .map(({ parentPath, name }) => `${name} ${readFileSync(join(parentPath, name)).toString('hex')}`)
+    .sort();
+}
+
+/** Ends by itself with this code and one line, and leaves its folder as it was. */
+async function failsToStart(service: ServiceProcess, code: number, line: RegExp, data: string): Promise<void> {
+  const before = contentOf(data);
+  const ended = await service.ended;
+  expect(ended.err.trimEnd()).toMatch(line);
+  expect(ended.err.trimEnd()).not.toContain('\n');
+  expect(ended.code).toBe(code);
+  expect(contentOf(data)).toEqual(before);
+}
+
+it('a folder that is in use is left alone', () => {
+  const data = join(folder, 'server');
+  return failsToStart(
+    new ServiceProcess('server', serverConfig()),
+    4,
+    /^server: .* is in use by another process/,
+    data,
+  );
+});
+
+it('both stop when they are asked to, with exit code 0', async () => {
+  for (const [name, service] of [
+    ['server', server],
+    ['authority', authority],
+  ] as const) {
+    const { code, out, err } = await service.stop();
+    expect([code, err]).toEqual([0, '']);
+    expect(out).toMatch(new RegExp(`${name}: stopped\\n$`));
+  }
+});
+
+it('a port that is taken, wrong words in the configuration, a secret in the file', async () => {
+  const busy = createServer().listen(0, '127.0.0.1');
+  await new Promise((resolve) => busy.once('listening', resolve));
+  const { port } = busy.address() as { port: number };
+  try {
+    const data = join(folder, 'server');
+    const start = (more: object) => new ServiceProcess('server', serverConfig(more));
+    const aside = join(folder, 'aside');
+    await Promise.all([
+      failsToStart(start({ port, dataFolder: aside }), 6, /^server: port \d+ of 127.0.0.1 is taken/, data),
+      failsToStart(start({ colour: 'blue' }), 2, /^server: configuration: colour is not a known key/, data),
+      failsToStart(start({ authorityKey: 'abc' }), 2, /^server: configuration: authorityKey /, data),
+      failsToStart(
+        new ServiceProcess('authority', authorityConfig({ passphrase: 'in the file' })),
+        2,
+        /^authority: configuration: passphrase is a secret/,
+        join(folder, 'authority'),
+      ),
+    ]);
+  } finally {
+    busy.close();
+  }
+});
+
+it('a folder that is damaged, of the other service, of a newer format or without its key; a wrong passphrase', async () => {
+  const data = (name: string): string => join(folder, name);
+  const copied = (name: string, change: (bytes: Buffer) => Buffer): string => {
+    mkdirSync(data(name));
+    for (const file of ['basa.sqlite', 'server.key']) copyFileSync(join(data('server'), file), join(data(name), file));
+    const path = join(data(name), 'basa.sqlite');
+    writeFileSync(path, change(readFileSync(path)));
+    return data(name);
+  };
+  const damaged = copied('damaged', (bytes) => bytes.fill(0x55, 4096, 12_288));
+  const newer = copied('newer', (bytes) => {
+    bytes.writeUInt32BE(99, 60); // user_version
+    return bytes;
+  });
+  const keyless = copied('keyless', (bytes) => bytes);
+  writeFileSync(join(keyless, 'server.key'), 'lost\n');
+  const start = (dataFolder: string) => new ServiceProcess('server', serverConfig({ dataFolder }));
+  const wrong = { BASA_AUTHORITY_PASSPHRASE: 'not the passphrase' };
+  const theirs = data('authority');
+  await Promise.all([
+    failsToStart(start(damaged), 3, /^server: the database in .* is damaged .*restore the newest backup/, damaged),
+    failsToStart(start(newer), 3, /has format 99, this version knows up to \d+/, newer),
+    failsToStart(start(keyless), 5, /server.key is missing or holds no key/, keyless),
+    failsToStart(start(theirs), 3, /is the data folder of a BASA authority/, theirs),
+  ]);
+  const own = authorityConfig();
+  await failsToStart(new ServiceProcess('authority', own, wrong), 5, /passphrase does not open the keys/, theirs);
+});

@@ -1,0 +1,145 @@
+/** Uploads that are not what they should be: each refused with its reason, and nothing of the server changes. */
+import { join } from 'node:path';
+import { HEADER } from '@basa/protocol';
+import { createNodeSigner, nodeRandomBytes } from '@basa/runtime/node';
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import type { HeldUpload, Sent } from './held-upload.ts';
+import { hashOf, headersFor, holdUpload, otherHeader, send, sendRaw } from './held-upload.ts';
+import { House, until } from './house.ts';
+import { blobsOf, snapshot } from './snapshot.ts';
+
+const BUFFER_SIZE = 4;
+let house: House;
+let upload: HeldUpload;
+let other: HeldUpload;
+
+beforeAll(async () => {
+  // No tick comes between two looks at the store.
+  house = await House.open({ policy: { bufferSize: BUFFER_SIZE, minimum: 2 }, server: { tickMs: 3_600_000 } });
+  upload = await holdUpload(house, 0);
+  other = await holdUpload(house, 1);
+});
+afterAll(() => house.close());
+
+const flipped = (bytes: Uint8Array): Uint8Array => bytes.map((byte, n) => (n === 3 ? byte ^ 1 : byte));
+
+/** Refused so, and the server is as it was. */
+async function refuses(sent: Sent, status: number, code: string, which = upload): Promise<void> {
+  const before = await snapshot(house, which.ctx);
+  expect(await send(house, which, sent)).toMatchObject({ status, code });
+  expect(await snapshot(house, which.ctx)).toEqual(before);
+}
+
+it('a body that is shorter than what was signed is refused', () =>
+  refuses({ body: upload.body.subarray(0, 9), signed: upload.body }, 400, 'digest-mismatch'));
+
+it('a body that is longer than the task allows is refused, declared or not', async () => {
+  const longer = Buffer.concat([upload.body, Buffer.alloc(1)]);
+  await refuses({ body: longer }, 413, 'body-too-large');
+  const before = await snapshot(house, upload.ctx);
+  const answer = await sendRaw(house, upload, { body: longer, headers: { 'transfer-encoding': 'chunked' } }, [
+    `${longer.length.toString(16)}\r\n`,
+    longer,
+    '\r\n0\r\n\r\n',
+  ]);
+  expect(answer).toContain('urn:basa:problem:body-too-large');
+  expect(await snapshot(house, upload.ctx)).toEqual(before);
+});
+
+it('a body that was damaged on the way is refused', () =>
+  refuses({ body: flipped(upload.body), signed: upload.body }, 400, 'digest-mismatch'));
+
+it('a body that its own device changed after it was signed for is refused', () =>
+  refuses({ body: flipped(upload.body) }, 422, 'body-mismatch'));
+
+it('a body that is cut off leaves nothing behind', async () => {
+  const before = await snapshot(house, upload.ctx);
+  const headers = { 'content-length': String(upload.body.length) };
+  const incoming = () => blobsOf(join(house.folder, 'server', 'blobs', 'incoming'));
+  await sendRaw(
+    house,
+    upload,
+    { body: upload.body, headers },
+    [upload.body.subarray(0, 20)],
+    () => incoming().length > 0,
+  );
+  await until(() => incoming().length === 0);
+  expect(await snapshot(house, upload.ctx)).toEqual(before);
+});
+
+it('a request that nobody signed, or somebody else, is refused', async () => {
+  await refuses({ headers: { [HEADER.signature]: '00'.repeat(64) } }, 401, 'request-signature-invalid');
+  const headers = headersFor(house, upload, { body: upload.body });
+  delete headers[HEADER.signature];
+  const before = await snapshot(house, upload.ctx);
+  const url = new URL(upload.target, house.server.url);
+  const response = await fetch(url, { method: 'PUT', headers, body: upload.body.slice() });
+  expect(await response.json()).toMatchObject({ status: 401, type: 'urn:basa:problem:unsigned' });
+  expect(await snapshot(house, upload.ctx)).toEqual(before);
+});
+
+it("another user's upload, or one by a stranger, is refused", async () => {
+  await refuses({ signer: other.signer }, 403, 'not-yours');
+  await refuses({ signer: createNodeSigner(nodeRandomBytes(32)) }, 403, 'not-yours');
+  await refuses({ signer: other.signer, header: other.header }, 400, 'malformed'); // the slot of the address is not its
+});
+
+it('an upload for another slot, or without the receipt of its slot, is refused', async () => {
+  const elsewhere = upload.target.replace(`slots/${upload.slot}`, `slots/${other.slot}`);
+  await refuses({ target: elsewhere }, 400, 'malformed');
+  const moved = otherHeader(upload, BUFFER_SIZE, { slot: other.slot as never });
+  await refuses({ target: elsewhere, header: moved }, 403, 'not-yours');
+  await refuses({ target: upload.target.replace(/slots\/\d+/, 'slots/3') }, 400, 'malformed');
+  const joinTag = nodeRandomBytes(32) as never;
+  await refuses({ header: otherHeader(upload, BUFFER_SIZE, { joinTag }) }, 409, 'view-mismatch');
+  const forged = otherHeader({ ...upload, signer: other.signer }, BUFFER_SIZE, {});
+  await refuses({ header: forged }, 403, 'signature-invalid');
+});
+
+it('an upload to a buffer nobody knows is refused', () =>
+  refuses({ target: upload.target.replace(upload.ctx, 'ab'.repeat(32)) }, 404, 'buffer-unknown'));
+
+it('a late upload is refused before its body is sent, and so is an unauthorised one', async () => {
+  const lease = house.policy.uploadLeaseMs + 1;
+  const before = await snapshot(house, upload.ctx);
+  const headers = { expect: '100-continue', 'content-length': String(upload.body.length) };
+  const stranger = { body: upload.body, headers, signer: other.signer };
+  const early = await sendRaw(house, upload, stranger, []);
+  expect(early).toContain('urn:basa:problem:not-yours');
+  expect(early).not.toContain('100 Continue');
+  house.elapse(lease);
+  const late = await sendRaw(house, upload, { body: upload.body, headers }, []);
+  expect(late).toContain('urn:basa:problem:lease-over');
+  expect(late).not.toContain('100 Continue');
+  // Without asking first, the answer comes while the sender still waits to send.
+  const { expect: _, ...plain } = headers;
+  expect(await sendRaw(house, upload, { body: upload.body, headers: plain }, [])).toContain(
+    'urn:basa:problem:lease-over',
+  );
+  expect(await snapshot(house, upload.ctx)).toEqual(before);
+  house.elapse(-lease);
+});
+
+it('who asks before sending is told to go on, once the header was judged', async () => {
+  const third = await holdUpload(house, 2);
+  const headers = { expect: '100-continue', 'content-length': String(third.body.length) };
+  const answer = await sendRaw(house, third, { body: third.body, headers }, [third.body]);
+  expect(answer).toMatch(/^HTTP\/1.1 100 Continue[\s\S]*"accepted":true/);
+});
+
+it('an upload is accepted once: the same again gets the same answer, other bytes are refused, a replay is one', async () => {
+  const headers = headersFor(house, upload, { body: upload.body });
+  const url = new URL(upload.target, house.server.url);
+  const first = await fetch(url, { method: 'PUT', headers, body: upload.body.slice() });
+  const said = { received: upload.body.length, accepted: true };
+  expect(await first.json()).toEqual(said);
+  const before = await snapshot(house, upload.ctx);
+  const replay = await fetch(url, { method: 'PUT', headers, body: upload.body.slice() });
+  expect(await replay.json()).toMatchObject({ status: 401, type: 'urn:basa:problem:replayed' });
+  expect((await send(house, upload)).answer).toEqual(said);
+  expect((await send(house, upload, { method: 'HEAD' })).offset).toBe(upload.body.length);
+  expect(await snapshot(house, upload.ctx)).toEqual(before);
+  const body = flipped(upload.body);
+  const header = otherHeader(upload, BUFFER_SIZE, { bodyHash: hashOf(body) });
+  await refuses({ header, body }, 409, 'upload-differs');
+});

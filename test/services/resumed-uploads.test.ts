@@ -1,0 +1,149 @@
+/** Uploads in pieces: each durable before it is acknowledged, so that a device goes on where it was, whatever happened. */
+import { existsSync, readdirSync, statSync } from 'node:fs';
+import { join } from 'node:path';
+import { FIELD, ring } from '@basa/masking';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { hashOf, holdUpload, otherHeader, send, sendRaw } from './held-upload.ts';
+import { countsOf, House, oneHot, until } from './house.ts';
+import { snapshot } from './snapshot.ts';
+
+let house: House;
+beforeAll(async () => {
+  house = await House.open({ policy: { bufferSize: 3, minimum: 2, dimension: 64 } });
+});
+afterAll(() => house.close());
+
+/** Files of uploads that are not whole. */
+function staged(): readonly { readonly size: number }[] {
+  const folder = join(house.folder, 'server', 'blobs', 'incoming', 'uploads');
+  if (!existsSync(folder)) return [];
+  const names = readdirSync(folder, { recursive: true, encoding: 'utf8' });
+  return names.map((name) => statSync(join(folder, name))).filter((file) => file.isFile() && file.size > 0);
+}
+
+describe('an upload that was cut after its half', () => {
+  it('is told where it stands and goes on there, also after the server was restarted, and counts once', async () => {
+    await house.createTask();
+    const upload = await holdUpload(house, 0);
+    const half = upload.body.length >> 1;
+    const told = await send(house, upload, { body: upload.body.subarray(0, half) });
+    expect(told.answer).toEqual({ received: half, accepted: false });
+    await house.server.close();
+    await house.startServer();
+    expect((await send(house, upload, { method: 'HEAD' })).offset).toBe(half);
+    const elsewhere = await send(house, upload, { body: upload.body.subarray(half + 1), offset: half + 1 });
+    expect(elsewhere).toMatchObject({ status: 409, code: 'offset-mismatch', offset: half });
+    const again = await send(house, upload, { body: upload.body.subarray(0, half) });
+    expect(again).toMatchObject({ status: 409, code: 'offset-mismatch', offset: half });
+    const rest = await send(house, upload, { body: upload.body.subarray(half), offset: half });
+    expect(rest.answer).toEqual({ received: upload.body.length, accepted: true });
+    const [b, c] = await Promise.all(['b', 'c'].map((name) => house.client(name)));
+    await b?.contribute(oneHot(1, 64), { trainedOn: 0 });
+    await c?.contribute(oneHot(2, 64), { trainedOn: 0 });
+    expect(countsOf(await house.reached(1), 3).slice(0, 4)).toEqual([1, 1, 1, 0]);
+  });
+
+  it('stays where it was when a piece arrives damaged', async () => {
+    await house.createTask();
+    const upload = await holdUpload(house, 0);
+    const piece = upload.body.subarray(0, 100);
+    await send(house, upload, { body: piece });
+    const before = await snapshot(house, upload.ctx);
+    const next = upload.body.slice(100, 200);
+    const damaged = await send(house, upload, { body: next.map((byte) => byte ^ 1), signed: next, offset: 100 });
+    expect(damaged).toMatchObject({ code: 'digest-mismatch', offset: 100 });
+    expect(await snapshot(house, upload.ctx)).toEqual(before);
+    expect((await send(house, upload, { body: upload.body.subarray(100), offset: 100 })).answer).toMatchObject({
+      accepted: true,
+    });
+  });
+
+  it('begins anew with another body: no more than one body of a slot is kept', async () => {
+    await house.createTask();
+    const upload = await holdUpload(house, 0);
+    await send(house, upload, { body: upload.body.subarray(0, 100) });
+    const body = upload.body.map((byte, n) => (n === 200 ? byte ^ 1 : byte));
+    const header = otherHeader(upload, 3, { bodyHash: hashOf(body) });
+    expect((await send(house, upload, { header, method: 'HEAD' })).offset).toBe(0);
+    const other = await send(house, upload, { header, body: body.subarray(0, 50) });
+    expect(other.answer).toEqual({ received: 50, accepted: false });
+    const { blobs } = (await snapshot(house)) as { blobs: string[] };
+    expect(blobs.filter((name) => name.includes(upload.ctx))).toHaveLength(1);
+    expect((await send(house, upload, { method: 'HEAD' })).offset).toBe(0);
+    expect((await send(house, upload)).answer).toMatchObject({ accepted: true });
+  });
+
+  it('is taken over by its own device, while the old connection seems to be alive', async () => {
+    await house.createTask();
+    const upload = await holdUpload(house, 0);
+    const headers = { 'content-length': String(upload.body.length) };
+    let isOver = false;
+    const hanging = sendRaw(house, upload, { body: upload.body, headers }, [upload.body.subarray(0, 50)], () => isOver);
+    await until(() => staged().length > 0);
+    expect((await send(house, upload)).answer).toMatchObject({ accepted: true });
+    isOver = true;
+    expect(await hanging).not.toContain('accepted');
+  });
+
+  it('does not hold up a server that stops, and stands where it was', async () => {
+    await house.createTask();
+    await house.restartServer({ stopWithinMs: 100 });
+    const upload = await holdUpload(house, 0);
+    await send(house, upload, { body: upload.body.subarray(0, 60) });
+    const headers = { 'content-length': '100' };
+    const piece = upload.body.subarray(60, 160);
+    const hanging = sendRaw(house, upload, { body: piece, offset: 60, headers }, [piece.subarray(0, 50)]);
+    await until(() => staged().some(({ size }) => size > 60));
+    await house.restartServer();
+    await hanging;
+    expect((await send(house, upload, { method: 'HEAD' })).offset).toBe(60);
+    expect((await send(house, upload, { body: upload.body.subarray(60), offset: 60 })).answer).toMatchObject({
+      accepted: true,
+    });
+  });
+
+  it('leaves nothing behind when its slot is dropped', async () => {
+    await house.createTask();
+    const upload = await holdUpload(house, 0);
+    await send(house, upload, { body: upload.body.subarray(0, 100) });
+    const here = async () =>
+      ((await snapshot(house)) as { blobs: string[] }).blobs.filter((name) => name.includes(upload.ctx)).length;
+    expect(await here()).toBe(1);
+    house.elapse(house.policy.uploadLeaseMs + 1);
+    while ((await here()) > 0) await new Promise((resolve) => setTimeout(resolve, 20));
+    expect(await send(house, upload)).toMatchObject({ code: 'slot-dropped' });
+    expect(await here()).toBe(0);
+  });
+});
+
+describe('a vector', () => {
+  it.each([
+    ['of the field 2^32-5', { modulus: FIELD }],
+    ['of a packed ring', { modulus: ring(21), level: 2 ** 8 }],
+  ])('%s goes through both services, and its sum is right', async (_, policy) => {
+    await house.createTask(policy);
+    const clients = await Promise.all(['x', 'y', 'z'].map((name) => house.client(name, { pieceBytes: 100 })));
+    const results = await Promise.all(clients.map((client, n) => client.contribute(oneHot(n, 64), { trainedOn: 0 })));
+    expect(results.map(({ kind }) => kind)).toEqual(['accepted', 'accepted', 'accepted']);
+    expect(countsOf(await house.reached(1), 3).slice(0, 4)).toEqual([1, 1, 1, 0]);
+  });
+
+  it('with an element that is not below q, or bits after the last one, is refused', async () => {
+    for (const [policy, spoil] of [
+      [{ modulus: FIELD }, (body: Uint8Array) => body.map((byte, n) => (n < 4 ? 0xff : byte))],
+      [
+        { modulus: ring(21), level: 2 ** 8 },
+        (body: Uint8Array) => body.map((byte, n) => (n === body.length - 1 ? 0xff : byte)),
+      ],
+    ] as const) {
+      await house.createTask(policy);
+      const upload = await holdUpload(house, 0);
+      const before = await snapshot(house, upload.ctx);
+      const body = new Uint8Array(spoil(upload.body));
+      const header = otherHeader(upload, 3, { bodyHash: hashOf(body) });
+      expect(await send(house, upload, { header, body })).toMatchObject({ status: 422, code: 'body-mismatch' });
+      expect(await snapshot(house, upload.ctx)).toEqual(before);
+      expect((await send(house, upload)).answer).toMatchObject({ accepted: true });
+    }
+  });
+});

@@ -1,0 +1,107 @@
+/** A service that was restored from an old snapshot: what it forgot is given up, and nothing is counted twice. */
+import { cpSync, rmSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterEach, expect, it } from 'vitest';
+import { AT_ONCE } from './held-upload.ts';
+import { countsOf, House, oneHot, until } from './house.ts';
+import { blobsOf } from './snapshot.ts';
+
+let house: House;
+afterEach(() => house.close());
+
+const folderOf = (which: string): string => join(house.folder, which);
+
+/** Sets the clock of a folder back: `work` happened, and is forgotten. */
+async function forgotten(which: 'authority' | 'server', work: () => Promise<unknown>): Promise<void> {
+  const start = () => (which === 'authority' ? house.startAuthority() : house.startServer());
+  await house[which].close();
+  cpSync(folderOf(which), folderOf('old'), { recursive: true });
+  await start();
+  await work();
+  await house[which].close();
+  rmSync(folderOf(which), { recursive: true });
+  cpSync(folderOf('old'), folderOf(which), { recursive: true });
+  await start();
+}
+
+it('an authority that forgot a buffer gives it up; the server follows, and its updates are held for good', async () => {
+  house = await House.open();
+  const [a, b, c] = await Promise.all(['a', 'b', 'c'].map((name) => house.client(name)));
+  const accepted: { ctx: string; joinTag: string }[] = [];
+  await forgotten('authority', async () => {
+    for (const [n, client] of [a, b].entries()) {
+      const contribution = await client?.contribute(oneHot(n), { trainedOn: 0 });
+      if (contribution?.kind === 'accepted') accepted.push(contribution);
+    }
+  });
+  const [first] = accepted;
+  if (first === undefined) throw new Error('not accepted');
+  expect(await c?.contribute(oneHot(2), { trainedOn: 0 })).toMatchObject({ kind: 'rejected', update: 'free' });
+  house.elapse(house.policy.uploadLeaseMs + 1); // the slot of the third is dropped, and the buffer full
+  await until(async () => (await house.bufferState(first.ctx)).status === 'unknown');
+  expect(await a?.outcome(first)).toBe('unknown');
+  expect(await a?.contribute(oneHot(0), { trainedOn: 0 })).toMatchObject({
+    reason: 'delta-committed',
+    detail: 'unknown',
+  });
+  // What it knows it still serves.
+  const clients = await Promise.all(['d', 'e', 'f'].map((name) => house.client(name)));
+  for (const [n, client] of clients.entries()) await client.contribute(oneHot(3 + n), { trainedOn: 0 });
+  expect(countsOf(await house.reached(1), 3)).toEqual([0, 0, 0, 1, 1, 1, 0, 0]);
+});
+
+it('a model whose buffer the authority forgot to have closed is never logged: it goes, and the version is made anew', async () => {
+  house = await House.open({ policy: { bufferSize: 2 } });
+  const clients = await Promise.all(['a', 'b', 'c', 'd'].map((name) => house.client(name)));
+  const contributions: string[] = [];
+  await forgotten('authority', async () => {
+    let isWaiting = false;
+    await house.restartServer({
+      fetch: (url, options) => {
+        if (!String(url).endsWith('/model-log')) return fetch(url, options);
+        isWaiting = true;
+        return Promise.reject(new Error('the model waits'));
+      },
+    });
+    for (const [n, client] of clients.slice(0, 2).entries()) {
+      const result = await client.contribute(oneHot(n), { trainedOn: 0 });
+      if (result.kind === 'accepted') contributions.push(result.ctx);
+    }
+    await until(() => isWaiting);
+  });
+  const models = () => blobsOf(join(house.folder, 'server', 'blobs', 'models')).filter((name) => /\/1-/.test(name));
+  expect(models()).toHaveLength(1);
+  await house.restartServer();
+  await until(async () => (await house.bufferState(contributions[0] ?? '')).status === 'unknown');
+  await until(() => models().length === 0);
+  for (const [n, client] of clients.slice(2).entries()) await client.contribute(oneHot(2 + n), { trainedOn: 0 });
+  expect(countsOf(await house.reached(1), 2)).toEqual([0, 0, 1, 1, 0, 0, 0, 0]);
+});
+
+it('a server does not draw buffers for a model that one of the two has forgotten', async () => {
+  house = await House.open({ policy: { bufferSize: 2 } });
+  const clients = await Promise.all(['a', 'b'].map((name) => house.client(name)));
+  const late = await house.client('late', { retry: AT_ONCE });
+  await forgotten('authority', async () => {
+    for (const [n, client] of clients.entries()) await client.contribute(oneHot(n), { trainedOn: 0 });
+    await house.reached(1);
+  });
+  const no = await late.contribute(oneHot(5), { trainedOn: 0 });
+  expect(no).toMatchObject({ reason: 'authority-unreachable', update: 'free' });
+  expect('detail' in no && no.detail).toContain('one of the services was rolled back');
+  await until(async () => (await house.taskState()).buffers === 0);
+  expect((await house.taskState()).version).toBe(1);
+});
+
+it('nor one that the server itself has forgotten', async () => {
+  house = await House.open({ policy: { bufferSize: 2 } });
+  const clients = await Promise.all(['a', 'b'].map((name) => house.client(name)));
+  const late = await house.client('late', { retry: AT_ONCE });
+  await forgotten('server', async () => {
+    for (const [n, client] of clients.entries()) await client.contribute(oneHot(n), { trainedOn: 0 });
+    await house.reached(1);
+  });
+  expect(await late.contribute(oneHot(5), { trainedOn: 0 })).toMatchObject({ reason: 'authority-unreachable' });
+  await until(async () => (await house.taskState()).buffers === 0);
+  expect((await house.taskState()).version).toBe(0);
+});

@@ -1,0 +1,169 @@
+/** After a contribution nothing secret of a device is anywhere but on the device: not stored, not logged, not sent. */
+import { readdirSync, readFileSync, statSync } from 'node:fs';
+import { join } from 'node:path';
+import type { DeviceStore } from '@basa/client/node';
+import { inMemoryStoreForTests } from '@basa/client/node';
+import { toHex } from '@basa/masking';
+import type { UserRecord } from '@basa/protocol';
+import { authorityMessages, KIND, openEnvelope, userRecordCodec } from '@basa/protocol';
+import { createNodeSigner, nodeRandomBytes, nodeSuite } from '@basa/runtime/node';
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import { House, oneHot } from './house.ts';
+import type { ServiceProxy } from './proxy.ts';
+
+interface Found {
+  readonly what: string;
+  readonly bytes: Uint8Array;
+}
+
+const secrets: Found[] = [];
+const lines: string[] = [];
+/** What server and authority say to each other. */
+const between: Uint8Array[] = [];
+let house: House;
+let proxies: readonly ServiceProxy[];
+let joinTag: Uint8Array;
+
+beforeAll(async () => {
+  const log = { level: 'trace', stream: { write: (line: string) => void lines.push(line) } } as const;
+  house = await House.open({ server: { log, fetch: listeningFetch }, authority: { log } });
+  proxies = [await house.proxy('server'), await house.proxy('authority')];
+  for (const [n, name] of ['a', 'b', 'c'].entries()) await contribute(name, n);
+  await house.reached(1);
+  await house.server.close();
+  await house.authority.close();
+});
+afterAll(async () => {
+  await house.startAuthority();
+  await house.startServer();
+  await house.close();
+});
+
+async function contribute(name: string, place: number): Promise<void> {
+  const secretKey = nodeRandomBytes(32);
+  secrets.push({ what: `the device key of ${name}`, bytes: secretKey.slice() });
+  const records: UserRecord[] = [];
+  const identity = overheard(name, inMemoryStoreForTests(createNodeSigner(secretKey)), records);
+  const [server, authority] = proxies.map(({ url }) => url) as [string, string];
+  const client = await house.client(name, { identity, server, authority });
+  const contribution = await client.contribute(oneHot(place), { trainedOn: 0 });
+  if (contribution.kind !== 'accepted') throw new Error(contribution.reason);
+  joinTag = new Uint8Array(Buffer.from(contribution.joinTag, 'hex'));
+  secrets.push({ what: `the attribute key of ${name}`, bytes: attributeKey(contribution.ctx, records) });
+}
+
+/** Copies every secret out of what the device makes durable. */
+function overheard(name: string, store: DeviceStore, records: UserRecord[]): DeviceStore {
+  const keep = (what: string, bytes: Uint8Array): void =>
+    void secrets.push({ what: `${what} of ${name}`, bytes: bytes.slice() });
+  return {
+    ...store,
+    putInput: (input) => {
+      keep('the quantised input', input);
+      return store.putInput(input);
+    },
+    append: (entries) => {
+      for (const entry of entries) {
+        const kind = entry[2] ?? 0;
+        if (kind < KIND.sessionPrepared || kind >= KIND.ledgerEntered) continue;
+        const record = userRecordCodec.decode(entry.slice());
+        records.push(record);
+        if (record.kind === 'prepared') {
+          keep('the self seed', record.self);
+          for (const [n, seed] of record.edges.entries()) keep(`the seed for slot ${n + 1}`, seed);
+        }
+        if (record.kind === 'slotted') keep('the ephemeral key', record.ephemeralSecret);
+        if (record.kind === 'frozen') for (const seed of record.earlier) keep('a seed of an earlier slot', seed);
+      }
+      return store.append(entries);
+    },
+  };
+}
+
+function attributeKey(ctx: string, records: readonly UserRecord[]): Uint8Array {
+  const slotted = records.find(({ kind }) => kind === 'slotted') as Extract<UserRecord, { kind: 'slotted' }>;
+  const { passed } = proxies[1] as ServiceProxy;
+  const answer = passed.filter(({ asked }) => asked.path === `/v1/buffers/${ctx}/keys`).at(-1)?.answer;
+  const { envelope, receipt } = authorityMessages(3).keyAnswer.decode(answer?.body ?? new Uint8Array());
+  const { requestDigest } = receipt;
+  const key = openEnvelope(nodeSuite, { recipientSecret: slotted.ephemeralSecret, requestDigest, envelope });
+  if (key === undefined) throw new Error('the envelope does not open');
+  return key;
+}
+
+const listeningFetch: typeof fetch = async (url, options) => {
+  if (options?.body instanceof Uint8Array) between.push(new Uint8Array(options.body));
+  const response = await fetch(url, options);
+  between.push(new Uint8Array(await response.clone().arrayBuffer()));
+  return response;
+};
+
+/** Everything that was written or sent, by where it is. */
+function places(): readonly Found[] {
+  const files = ['server', 'authority'].flatMap((which) => {
+    const folder = join(house.folder, which);
+    return readdirSync(folder, { recursive: true, encoding: 'utf8' })
+      .map((name) => join(folder, name))
+      .filter((path) => statSync(path).isFile())
+      .map((path) => ({ what: path.slice(house.folder.length + 1), bytes: new Uint8Array(readFileSync(path)) }));
+  });
+  const bodies = proxies.flatMap(({ passed }) =>
+    passed.flatMap(({ asked, answer }) => [
+      { what: `${asked.method} ${asked.path}`, bytes: asked.body },
+      { what: `headers of ${asked.path}`, bytes: Buffer.from(JSON.stringify([asked.headers, answer.headers])) },
+      { what: `answer to ${asked.path}`, bytes: answer.body },
+    ]),
+  );
+  const told = between.map((bytes) => ({ what: 'between server and authority', bytes }));
+  return [...files, ...bodies, ...told, { what: 'the logs', bytes: Buffer.from(lines.join('')) }];
+}
+
+/** The bytes as they are, in hexadecimal, and in base64 wherever in a longer text they start. */
+function forms(bytes: Uint8Array): readonly Buffer[] {
+  const base64 = [0, 1, 2].map((skip) => {
+    const from = bytes.subarray(skip);
+    return Buffer.from(from.subarray(0, from.length - (from.length % 3))).toString('base64');
+  });
+  const hex = toHex(bytes);
+  const texts = [
+    hex,
+    hex.toUpperCase(),
+    ...base64,
+    ...base64.map((text) => text.replace(/\+/g, '-').replace(/\//g, '_')),
+  ];
+  return [Buffer.from(bytes), ...texts.map((text) => Buffer.from(text))];
+}
+
+function whereabouts(bytes: Uint8Array): readonly string[] {
+  const wanted = forms(bytes);
+  return places()
+    .filter((place) => wanted.some((form) => Buffer.from(place.bytes).includes(form)))
+    .map(({ what }) => what);
+}
+
+it('the search finds what is public: in a store, in a body, in hexadecimal in a log', () => {
+  const found = whereabouts(joinTag);
+  expect(found).toContain('server/basa.sqlite');
+  expect(found.some((what) => what.startsWith('answer to') && what.endsWith('/deposits'))).toBe(true);
+  const ctx = new Uint8Array(Buffer.from(/buffers\/([0-9a-f]{64})/.exec(lines.join(''))?.[1] ?? '', 'hex'));
+  expect(whereabouts(ctx)).toContain('the logs');
+});
+
+it('no seed, input, key of a device or of its slot is stored, logged or sent by anybody', () => {
+  // Per device: its key, self seed, two edges, ephemeral key, input, attribute key; and 0 + 1 + 2 seeds of earlier slots.
+  expect(secrets).toHaveLength(3 * 7 + 3);
+  for (const { what, bytes } of secrets) expect([what, whereabouts(bytes)]).toEqual([what, []]);
+});
+
+it('a finished buffer leaves no sealed seed and no masked vector behind', () => {
+  const bodies = (proxies[0] as ServiceProxy).passed
+    .filter(({ asked }) => asked.method === 'PUT')
+    .map(({ asked }) => asked.body);
+  const deposits = (proxies[0] as ServiceProxy).passed
+    .filter(({ asked }) => asked.path.endsWith('/deposits'))
+    .map(({ asked }) => asked.body.subarray(-64 - 240, -64)); // the last sealed seed, before the signature
+  for (const bytes of [...bodies, ...deposits]) {
+    const files = whereabouts(bytes).filter((what) => /^(server|authority)\//.test(what));
+    expect(files).toEqual([]);
+  }
+});

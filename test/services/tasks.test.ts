@@ -1,0 +1,217 @@
+/** Tasks over their life: side by side, paused, evaluated, ended, and taken up again as if nothing had happened. */
+import type { BasaClient } from '@basa/client/node';
+import { defineModel, dense, encodeDataset, manifestText } from '@basa/learning';
+import { ascii, toHex } from '@basa/masking';
+import { encodePolicy, SERVER_PATH } from '@basa/protocol';
+import { nodeRandomBytes, nodeSuite } from '@basa/runtime/node';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { testDevice } from '../support/signed-request.ts';
+import { countsOf, House, OPERATOR_TOKEN, oneHot, testPolicy, until } from './house.ts';
+
+let house: House;
+beforeAll(async () => {
+  house = await House.open({ policy: { bufferSize: 2 } });
+});
+afterAll(() => house.close());
+
+const pair = (task = house.task): Promise<BasaClient[]> =>
+  Promise.all(['a', 'b'].map((name) => house.client(name, { task })));
+
+async function contributeAll(clients: readonly BasaClient[], delta: (n: number) => Float32Array, trainedOn = 0) {
+  const results = await Promise.all(clients.map((client, n) => client.contribute(delta(n), { trainedOn })));
+  expect(results.map(({ kind }) => kind)).toEqual(clients.map(() => 'accepted'));
+}
+
+function putState(state: 'paused' | 'running'): Promise<{ state: string }> {
+  return house.operate(house.server.url, 'PUT', SERVER_PATH.taskState(house.task), { state });
+}
+
+async function asOperator(path: string, body: object, method = 'POST'): Promise<{ status: number; text: string }> {
+  const isBytes = body instanceof Uint8Array;
+  const response = await fetch(new URL(path, house.server.url), {
+    method,
+    headers: {
+      authorization: `Bearer ${OPERATOR_TOKEN}`,
+      'content-type': isBytes ? 'application/octet-stream' : 'application/json',
+    },
+    body: isBytes ? body.slice() : JSON.stringify(body),
+  });
+  return { status: response.status, text: await response.text() };
+}
+
+it('two tasks at once keep their updates, models and devices apart', async () => {
+  const one = await house.createTask();
+  const two = await house.createTask({ dimension: 5 });
+  const [ones, twos] = [await pair(one), await pair(two)];
+  await Promise.all([contributeAll(ones, (n) => oneHot(n)), contributeAll(twos, (n) => oneHot(4 - n, 5))]);
+  expect(countsOf(await house.reached(1, one), 2)).toEqual([1, 1, 0, 0, 0, 0, 0, 0]);
+  expect(countsOf(await house.reached(1, two), 2)).toEqual([0, 0, 0, 1, 1]);
+  const { tasks } = await house.operate<{ tasks: { task: string }[] }>(house.server.url, 'GET', SERVER_PATH.tasks);
+  expect(tasks.map(({ task }) => task)).toEqual(expect.arrayContaining([one, two]));
+});
+
+it('a paused task gives no seats, and goes on when it is told to, also after a restart', async () => {
+  await house.createTask();
+  const [a] = await pair();
+  expect(await putState('paused')).toMatchObject({ state: 'paused' });
+  await house.restartServer();
+  const no = await a?.contribute(oneHot(0), { trainedOn: 0 });
+  expect(no).toMatchObject({ reason: 'task-paused', update: 'free', retryAfterMs: 30_000 });
+  expect(await putState('running')).toMatchObject({ state: 'running' });
+  expect(await a?.contribute(oneHot(0), { trainedOn: 0 })).toMatchObject({ kind: 'accepted' });
+});
+
+describe('a task ends', () => {
+  it('at its last version', async () => {
+    await house.createTask({}, { stop: { version: 1 } });
+    const clients = await pair();
+    await contributeAll(clients, (n) => oneHot(n));
+    await until(async () => (await house.taskState()).state === 'finished');
+    expect((await house.taskState()).why).toBe('version 1 reached');
+    const no = await clients[0]?.contribute(oneHot(5), { trainedOn: 1 });
+    expect(no).toMatchObject({ reason: 'task-finished', detail: 'version 1 reached' });
+    await expect(putState('running')).rejects.toThrow('410');
+  });
+
+  it('when its time is over', async () => {
+    await house.createTask({}, { stop: { afterMs: 100_000 } });
+    expect((await house.taskState()).state).toBe('running');
+    house.elapse(100_000);
+    await until(async () => (await house.taskState()).state === 'finished');
+  });
+
+  it('when it is accurate enough on the held-out examples', async () => {
+    const model = defineModel('tiny', { height: 1, width: 1, channels: 2 }, [dense(2)]);
+    const { dimension, input } = model;
+    const manifestHash = nodeSuite.sha256(ascii(manifestText(model)));
+    const parameters = toHex(new Uint8Array(4 * dimension));
+    const layers = model.layers.map(({ layer }) => layer);
+    const specification = {
+      model: { name: 'tiny', input, layers },
+      initial: { parameters },
+      stop: { accuracy: 0.9 },
+    };
+    await house.createTask({ dimension, manifestHash }, specification);
+    const examples = {
+      name: 'two corners',
+      shape: input,
+      classes: 2,
+      inputs: Float32Array.of(1, 0, 0, 1, 2, 0, 0, 2),
+      labels: Uint8Array.of(0, 1, 0, 1),
+    };
+    const path = SERVER_PATH.evaluationSet(house.task);
+    const bad = { ...examples, labels: Uint8Array.of(0, 1, 0, 7) };
+    expect((await asOperator(path, encodeDataset(bad), 'PUT')).text).toContain('label 7');
+    expect((await asOperator(path, nodeRandomBytes(100), 'PUT')).status).toBe(400);
+    expect(JSON.parse((await asOperator(path, encodeDataset(examples), 'PUT')).text)).toEqual({ samples: 4 });
+    expect(await house.taskState()).toMatchObject({ state: 'running', accuracy: 0.5 }); // always the first class
+    // Other examples take the place of the first ones, also for the worker that has read those.
+    const turned = { ...examples, labels: Uint8Array.of(1, 1, 1, 1) };
+    await asOperator(path, encodeDataset(turned), 'PUT');
+    expect((await house.taskState()).accuracy).toBe(0);
+    await asOperator(path, encodeDataset(examples), 'PUT');
+    const delta = new Float32Array(dimension);
+    delta[0] = -1; // weights are [outputs, inputs]
+    delta[3] = -1;
+    await contributeAll(await pair(), (n) => delta.map((value) => value / (n + 1)));
+    await until(async () => (await house.taskState()).state === 'finished');
+    expect(await house.taskState()).toMatchObject({ accuracy: 1, why: 'accuracy 1.0000 reached at version 1' });
+  });
+});
+
+it('momentum outlives a restart: the same updates give the same bits', async () => {
+  const serverStep = { kind: 'fedavg', rate: 0.3, momentum: 0.9 };
+  const models: Float32Array[] = [];
+  for (const isRestarted of [false, true]) {
+    await house.createTask({}, { serverStep });
+    const clients = await pair();
+    for (const version of [0, 1, 2]) {
+      await contributeAll(clients, (n) => oneHot((version + n) % 8), version);
+      await house.reached(version + 1);
+      if (isRestarted) await house.restartServer();
+    }
+    models.push(await house.reached(3));
+  }
+  expect(models[1]).toEqual(models[0]);
+  // Without memory the third step would not still move where only the first one did.
+  expect(Math.abs((models[0]?.[0] ?? 0) / (0.3 / 2))).toBeCloseTo(1 + 0.9 + 0.81, 5);
+});
+
+describe('a task is refused', () => {
+  const policy = (change: object) => toHex(encodePolicy({ ...testPolicy(house.server.publicKey), ...change }));
+  it.each([
+    ['with a policy that is none', () => ({ policy: 'abcd' }), 400, ''],
+    [
+      'that the authority does not know',
+      () => ({ policy: policy({}) }),
+      404,
+      'the authority must know the policy first',
+    ],
+    ['of another server', () => ({ policy: policy({ serverKey: new Uint8Array(32) }) }), 422, 'serverKey'],
+    ['with a key that is not known', () => ({ policy: policy({}), colour: 1 }), 400, 'colour'],
+    ['with too few parameters', () => ({ policy: policy({}), initial: { parameters: '00' } }), 422, '8 floats'],
+    [
+      'with parameters that are no numbers',
+      () => ({ policy: policy({}), initial: { parameters: 'ff'.repeat(32) } }),
+      422,
+      'not finite',
+    ],
+    [
+      'with a model of another dimension',
+      () => ({ policy: policy({}), model: { input: { height: 1, width: 1, channels: 1 }, layers: [dense(2)] } }),
+      422,
+      'model has 4 parameters, the policy 8',
+    ],
+    [
+      'in the mode of the paper without its option',
+      () => ({ policy: policy({}), mode: 'paper' }),
+      422,
+      'unsafePaperMode',
+    ],
+  ])('%s', async (_, specification, status, words) => {
+    const told = await asOperator(SERVER_PATH.tasks, specification());
+    expect(told).toMatchObject({ status, text: expect.stringContaining(words) });
+  });
+
+  it('with other settings than before; with the same ones it is the same', async () => {
+    await house.createTask();
+    const same = { policy: toHex(encodePolicy(house.policy)) };
+    expect((await asOperator(SERVER_PATH.tasks, same)).status).toBe(200);
+    expect((await asOperator(SERVER_PATH.tasks, { ...same, stallMs: 5 })).text).toContain('task-exists');
+  });
+});
+
+it('a clock that is wrong is told the right time, and the client goes on by it', async () => {
+  const skewed = await House.open({
+    policy: { bufferSize: 2 },
+    server: { maxSkewMs: 300_000 },
+    authority: { maxSkewMs: 300_000 },
+  });
+  try {
+    skewed.elapse(86_400_000);
+    const target = SERVER_PATH.seats(skewed.task);
+    const body = nodeRandomBytes(10);
+    const headers = testDevice().headers({
+      audience: skewed.server.publicKey,
+      method: 'POST',
+      target,
+      body,
+      at: Date.now(),
+    });
+    const before = skewed.clock();
+    const response = await fetch(new URL(target, skewed.server.url), {
+      method: 'POST',
+      headers: { ...headers, 'content-type': 'application/octet-stream' },
+      body: body.slice(),
+    });
+    const problem = (await response.json()) as { type: string; detail: string };
+    expect(problem.type).toBe('urn:basa:problem:clock-skew');
+    expect(Number(problem.detail)).toBeGreaterThanOrEqual(before);
+    expect(Number(problem.detail)).toBeLessThanOrEqual(skewed.clock());
+    const clients = await Promise.all(['a', 'b'].map((name) => skewed.client(name)));
+    await contributeAll(clients, (n) => oneHot(n));
+    expect(countsOf(await skewed.reached(1), 2)).toEqual([1, 1, 0, 0, 0, 0, 0, 0]);
+  } finally {
+    await skewed.close();
+  }
+});
