@@ -166,7 +166,7 @@ function textOf(rows: readonly Row[], { seals, opens, issues }: SealingPrices, c
     Math.round(bytesDown).toLocaleString('en'),
   ]);
   return [
-    'One sum of n users, on one thread; drop-outs happen after the keys are out and before the upload.',
+    'One sum of n users, in processor time of one process; drop-outs happen after the keys are out and before the upload.',
     'A user is the median of those in the sum. For BASA, n is the size of its buffer.',
     'How: SecAgg, SecAgg+ and BASA run in full at 64 elements, and that sum is checked; work on vectors is added by',
     'counting mask expansions and charging each at the price of the real dimension, measured in this run. BASA runs with',

@@ -2,6 +2,7 @@
 import type { Message, Observer, Party } from '@basa/baselines';
 import type { Suite } from '@basa/masking';
 import { ascii, equalBytes } from '@basa/masking';
+import { cpuMs } from './cpu-time.ts';
 
 /** What is counted instead of timed, because it is charged at its own price: mask expansions and sealing. */
 export type Counted = 'expansions' | 'seals' | 'opens' | 'issues';
@@ -24,11 +25,11 @@ export class Meter implements Observer {
   compute<Result>(party: Party, _phase: string, user: number | undefined, work: () => Result): Result {
     const frame = { account: this.#accountOf(party, user), nestedMs: 0 };
     this.#running.push(frame);
-    const began = performance.now();
+    const began = cpuMs();
     try {
       return work();
     } finally {
-      const elapsed = performance.now() - began;
+      const elapsed = cpuMs() - began;
       this.#running.pop();
       frame.account.ms += elapsed - frame.nestedMs;
       const outer = this.#running.at(-1);
