@@ -6,8 +6,8 @@ import type { RandomBytes } from '@basa/masking';
 import type { BasaEvent, Millis } from '@basa/protocol';
 import { millis } from '@basa/protocol';
 import { nodeRandomBytes } from '@basa/runtime/node';
-import type { Address, RateLimit, RunningService, ServiceApp, ServiceOptions } from '@basa/service';
-import { createService, isStorageFull, logEvent, StartError, TokenBuckets } from '@basa/service';
+import type { Address, OnClose, RateLimit, RunningService, ServiceApp, ServiceOptions } from '@basa/service';
+import { createService, isStorageFull, logEvent, opened, StartError, TokenBuckets } from '@basa/service';
 import { DurableAuthority } from './durable-authority.ts';
 import { KeyEpochs } from './key-epochs.ts';
 import { bufferRoutes } from './routes/buffers.ts';
@@ -62,36 +62,22 @@ const DEFAULTS = {
   randomBytes: nodeRandomBytes as RandomBytes,
 };
 
-export async function createAuthority(options: AuthorityOptions): Promise<Authority> {
-  const settings = { ...DEFAULTS, ...options };
-  const ends: (() => unknown)[] = [];
-  const close = async (): Promise<void> => {
-    for (const end of ends.splice(0).reverse()) await end();
-  };
-  try {
-    return { ...(await open(settings, ends)), close };
-  } catch (error) {
-    await close();
-    throw error;
-  }
+export function createAuthority(options: AuthorityOptions): Promise<Authority> {
+  return opened((onClose) => open({ ...DEFAULTS, ...options }, onClose));
 }
 
-/** `ends` gets what gives each thing back that was taken. */
-async function open(
-  settings: typeof DEFAULTS & AuthorityOptions,
-  ends: (() => unknown)[],
-): Promise<Omit<Authority, 'close'>> {
+async function open(settings: typeof DEFAULTS & AuthorityOptions, onClose: OnClose): Promise<Omit<Authority, 'close'>> {
   const { dataFolder, clock, randomBytes, witness: kept = `${resolve(dataFolder)}.witness` } = settings;
   const witness = typeof kept === 'string' ? fileWitness(kept) : kept;
   const group = await createMclGroup();
   const store = new AuthorityStore(dataFolder);
-  ends.push(() => store.close());
+  onClose(() => store.close());
   const { vault, signer, isNew } = unlock(store, witness, settings);
-  ends.push(() => vault.wipe());
+  onClose(() => vault.wipe());
   const epochs = new KeyEpochs({ store, vault, group, randomBytes });
-  ends.push(() => epochs.wipe());
+  onClose(() => epochs.wipe());
   const service = await createService({ ...settings, title: 'BASA attribute authority', audience: signer.publicKey });
-  ends.push(() => service.close());
+  onClose(() => service.close());
   const { app } = service;
   const onEvent = (event: BasaEvent): void => {
     logEvent(app, event);
@@ -121,7 +107,7 @@ async function open(
       app.log.error({ err: error }, 'the tick failed; it is tried again');
     }
   }, settings.tickMs);
-  ends.push(() => clearInterval(timer));
+  onClose(() => clearInterval(timer));
   return { app, url, publicKey: signer.publicKey, tick };
 }
 

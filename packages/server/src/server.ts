@@ -2,8 +2,8 @@
 import { join } from 'node:path';
 import type { BasaEvent, ServerPorts } from '@basa/protocol';
 import { createNodeSigner, createWorkerPool, nodeSuite, workerModule } from '@basa/runtime/node';
-import type { Address, ServiceOptions } from '@basa/service';
-import { createService, logEvent, openDatabase } from '@basa/service';
+import type { Address, OnClose, ServiceOptions } from '@basa/service';
+import { createService, logEvent, openDatabase, opened } from '@basa/service';
 import { AuthorityLink } from './authority-link.ts';
 import { openFileBlobs } from './blobs/files.ts';
 import { BufferKeeper } from './buffer-keeper.ts';
@@ -54,35 +54,18 @@ const DEFAULTS = {
   onEvent: (_: BasaEvent): void => {},
 };
 
-export async function startServer(options: ServerOptions): Promise<RunningServer> {
-  const ends: (() => unknown)[] = [];
-  // A disk that is full when the server stops must not keep it from giving its folder back.
-  const close = async (): Promise<void> => {
-    const end = ends.pop();
-    if (end === undefined) return;
-    try {
-      await end();
-    } finally {
-      await close();
-    }
-  };
-  try {
-    return { ...(await open({ ...DEFAULTS, ...options }, ends)), close };
-  } catch (error) {
-    await close();
-    throw error;
-  }
+export function startServer(options: ServerOptions): Promise<RunningServer> {
+  return opened((onClose) => open({ ...DEFAULTS, ...options }, onClose));
 }
 
-/** `ends` gets what gives each thing back that was taken. */
 async function open(
   settings: typeof DEFAULTS & ServerOptions,
-  ends: (() => unknown)[],
+  onClose: OnClose,
 ): Promise<Omit<RunningServer, 'close'>> {
   const { dataFolder, authority, clock } = settings;
   const opened = openDatabase(dataFolder, { application: 'server', migrations: migrationsFor(SQLITE) });
   const store = createSqlStore(sqliteDatabase(opened));
-  ends.push(() => store.close());
+  onClose(() => store.close());
   const mayMake = (await store.tasks()).length === 0;
   const signer = createNodeSigner(await serverKey(dataFolder, { mayMake }));
   const ports: ServerPorts = { suite: nodeSuite, signer, authorityKey: authority.publicKey };
@@ -112,7 +95,7 @@ async function open(
   const tasks: TaskBook = new TaskBook({ ...tools, authority: link, onEvent, onTrouble });
   const uploads = new Uploads(tools);
   let ticker: Ticker | undefined;
-  ends.push(async () => {
+  onClose(async () => {
     await service.close();
     // Whoever is asked or computes for a buffer is cut short: the next start takes it up where it is.
     link.stop();

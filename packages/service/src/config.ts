@@ -73,9 +73,10 @@ function variable({ prefix }: ConfigSources, key: string): string {
   return prefix + key.replaceAll(/[A-Z]/g, (letter) => `_${letter}`).toUpperCase();
 }
 
-/** Text stays text; everything else is JSON. */
+/** Text stays text, and so does one of a few words; everything else is JSON. */
 function parsed(schema: TSchema | undefined, text: string, name: string): unknown {
-  if (schema === undefined || (schema as { type?: unknown }).type === 'string') return text;
+  const { type, anyOf = [] } = (schema ?? { type: 'string' }) as { type?: unknown; anyOf?: { const?: unknown }[] };
+  if (type === 'string' || anyOf.some((choice) => choice.const === text)) return text;
   try {
     return JSON.parse(text);
   } catch {

@@ -15,6 +15,8 @@ export type { Address } from './listen.ts';
 export { logEvent } from './log-event.ts';
 export type { LogLevel, LogOptions } from './logger.ts';
 export { LOG_LEVELS } from './logger.ts';
+export type { OnClose } from './opened.ts';
+export { opened } from './opened.ts';
 export type { Operator, Role } from './operators.ts';
 export { answerRefusal, fail, granted, ServiceError } from './problem.ts';
 export type { RunningService, RunOptions } from './run-service.ts';

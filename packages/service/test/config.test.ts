@@ -13,6 +13,7 @@ const schema = Type.Object(
     dataFolder: Type.String(),
     port: Type.Integer({ default: 8080, minimum: 0, maximum: 65_535 }),
     limits: Type.Optional(Type.Object({ burst: Type.Number() }, { additionalProperties: false })),
+    level: Type.Optional(Type.Union([Type.Literal('info'), Type.Literal('warn')])),
     passphrase: Type.Optional(secretText('opens the keys')),
   },
   { additionalProperties: false },
@@ -35,6 +36,11 @@ describe('configuration', () => {
     });
     expect(read({ dataFolder: 'a' }, environment, { port: 82 })).toMatchObject({ dataFolder: 'b', port: 82 });
     expect(readConfig(schema, { environment, prefix: 'BASA_TEST_' }).port).toBe(81);
+  });
+
+  it('takes one of a few words from the environment without quotes', () => {
+    expect(read({ dataFolder: 'a' }, { BASA_TEST_LEVEL: 'warn' })).toMatchObject({ level: 'warn' });
+    expect(() => read({ dataFolder: 'a' }, { BASA_TEST_LEVEL: 'loud' })).toThrow('BASA_TEST_LEVEL');
   });
 
   it.each([
