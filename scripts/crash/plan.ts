@@ -8,7 +8,7 @@ export interface Death {
   readonly afterSteps: number;
 }
 
-const RANDOM_SHARE = 0.3;
+const RANDOM_SHARE = 0.25;
 const MOST_STEPS = 40;
 
 export class Plan {
@@ -29,13 +29,13 @@ export class Plan {
 
   next(role: string): Death {
     const afterSteps = Math.floor(this.#chance.unit() * MOST_STEPS);
-    const nth = 1 + Math.floor(this.#chance.unit() * 3);
+    const nth = this.#chance.unit() < 0.7 ? 1 : 2;
     const moments = [...(this.#deaths.get(role) ?? [])].sort(([, a], [, b]) => a - b);
     if (moments.length === 0 || this.#chance.unit() < RANDOM_SHARE) return { moment: undefined, nth, afterSteps };
     const rarest = moments.filter(([, deaths]) => deaths === moments[0]?.[1]);
     const [moment] = rarest[Math.floor(this.#chance.unit() * rarest.length)] as [string, number];
     // Moments that are not met soon are not waited for: the process then dies at a random one.
-    return { moment, nth, afterSteps: afterSteps + MOST_STEPS };
+    return { moment, nth, afterSteps: afterSteps + 2 * MOST_STEPS };
   }
 
   died(role: string, moment: string): void {

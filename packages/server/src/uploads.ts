@@ -5,6 +5,7 @@ import type { SecureBuffer, ServerPorts, UploadHeader, UploadLayout } from '@bas
 import { acceptUpload, millis, refused, uploadLayout } from '@basa/protocol';
 import { answerRefusal, fail } from '@basa/service';
 import type { BlobStore, Staging } from './blobs/blob-store.ts';
+import { WriteBehind } from './blobs/write-behind.ts';
 import { isExpected } from './body-check.ts';
 import { bodiesOfSlot, bodyKey } from './body-key.ts';
 import type { BufferKeeper } from './buffer-keeper.ts';
@@ -150,33 +151,20 @@ export class Uploads {
   }
 }
 
-/** Enough for the disk to be busy, and little for a server with many uploads under way: two of them for each. */
-const WRITE_BYTES = 512 * 1024;
-
-/** Hashes what comes while what came before is written; pieces are written as they are, without a copy. */
+/** Hashes what comes while what came before is written. */
 async function appendBytes(staging: Staging, { bytes, digest }: Piece, most: number): Promise<void> {
   const hash = createHash('sha256');
-  let writing: Promise<void> = Promise.resolve();
-  let [waiting, waitingBytes, total] = [[] as Uint8Array[], 0, staging.size];
-  const write = async (): Promise<void> => {
-    const pieces = waiting;
-    [waiting, waitingBytes] = [[], 0];
-    await writing;
-    writing = staging.append(...pieces);
-    writing.catch(() => undefined); // told by the next to wait for it
-  };
+  const behind = new WriteBehind(staging);
+  let total = staging.size;
   try {
     for await (const block of bytes) {
       total += block.length;
       if (total > most) fail('body-too-large', { detail: `the whole body has ${most} bytes` });
       hash.update(block);
-      waiting.push(block);
-      waitingBytes += block.length;
-      if (waitingBytes >= WRITE_BYTES) await write();
+      await behind.add(block);
     }
-    await write();
   } finally {
-    await writing; // nobody may close or cut the file before
+    await behind.end(); // nobody may close or cut the file before
   }
   if (!equalBytes(hash.digest(), digest)) fail('digest-mismatch');
 }
