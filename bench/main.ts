@@ -2,15 +2,26 @@
 import { parseArgs } from 'node:util';
 import { benchAbe } from './abe.ts';
 import { benchMasking } from './masking.ts';
+import { benchProtocols } from './protocols.ts';
 import type { BenchResult } from './result.ts';
 import { benchServer } from './server.ts';
 import { benchTraining } from './training.ts';
 
 const BENCHMARKS: Readonly<
-  Record<string, { readonly about: string; readonly run: () => BenchResult | Promise<BenchResult> }>
+  Record<
+    string,
+    {
+      readonly about: string;
+      readonly run: (options: { readonly quick: boolean }) => BenchResult | Promise<BenchResult>;
+    }
+  >
 > = {
   abe: { about: 'attribute-based encryption, beside the bare operations of its library', run: benchAbe },
   masking: { about: 'expanding and adding masks, beside openssl speed on the same bytes', run: benchMasking },
+  protocols: {
+    about: 'what a user and the server compute and send, BASA beside plain, SecAgg, SecAgg+ and LightSecAgg',
+    run: benchProtocols,
+  },
   server: {
     about: 'durable uploads, beside node:http and bare TCP that discard; deposits, keys, closes',
     run: benchServer,
@@ -21,19 +32,24 @@ const BENCHMARKS: Readonly<
   },
 };
 
-const USAGE = `npm run bench -- <name> [--json]
+const USAGE = `npm run bench -- <name> [--quick] [--json]
 
 ${Object.entries(BENCHMARKS)
   .map(([name, { about }]) => `  ${name.padEnd(10)} ${about}`)
   .join('\n')}
 
+  --quick    fewer sizes, for the protocols
   --json     end standard output with one line that is one JSON object
   --help     this text`;
 
 try {
   const { values, positionals } = parseArgs({
     allowPositionals: true,
-    options: { json: { type: 'boolean', default: false }, help: { type: 'boolean', default: false } },
+    options: {
+      json: { type: 'boolean', default: false },
+      quick: { type: 'boolean', default: false },
+      help: { type: 'boolean', default: false },
+    },
   });
   await main(positionals, values);
 } catch (error) {
@@ -43,7 +59,7 @@ try {
 
 async function main(
   names: readonly string[],
-  options: { readonly json: boolean; readonly help: boolean },
+  options: { readonly json: boolean; readonly quick: boolean; readonly help: boolean },
 ): Promise<void> {
   if (options.help) return console.log(USAGE);
   const [name, ...rest] = names;
@@ -51,7 +67,7 @@ async function main(
   if (benchmark === undefined || rest.length > 0) {
     return fail(name === undefined ? 'which benchmark?' : `there is no benchmark "${names.join(' ')}"`);
   }
-  const { text, json } = await benchmark.run();
+  const { text, json } = await benchmark.run(options);
   console.log(text);
   if (options.json) console.log(JSON.stringify(json));
 }

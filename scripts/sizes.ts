@@ -5,21 +5,14 @@
 
 import { parseArgs } from 'node:util';
 import { abeSealings, identitySealings } from '@basa/cli/real-sealings';
-import type { Modulus, SeedSealing } from '@basa/masking';
-import {
-  concatBytes,
-  elementBits,
-  packedLength,
-  RING_32,
-  ring,
-  unsafeTransparentIssuer,
-  unsafeTransparentSealing,
-} from '@basa/masking';
+import type { Modulus } from '@basa/masking';
+import { elementBits, packedLength, RING_32, ring } from '@basa/masking';
 import { PREFIX_ELEMENTS } from '@basa/protocol';
 import { nodeSuite } from '@basa/runtime/node';
 import type { Sealings } from '@basa/simulator';
 import { granted } from '@basa/simulator';
 import { formatTable } from '../bench/table.ts';
+import { paddedSealings } from '../test/support/padded-sealings.ts';
 import { nodeFederation } from '../test/support/tools.ts';
 
 const DIMENSION = 1_000_000;
@@ -44,31 +37,10 @@ interface SlotSizes {
   readonly uploadRest: number;
 }
 
-/** A transparent seed, padded to the length of a real one. */
-function paddedSealing(sealedBytes: number): SeedSealing {
-  const inner = unsafeTransparentSealing({ seed: 32, attribute: 32, context: 70 });
-  const wanted = Math.max(sealedBytes, inner.sealedBytes);
-  return {
-    name: 'padded (unsafe)',
-    sealedBytes: wanted,
-    seal: (...input) => concatBytes(inner.seal(...input), new Uint8Array(wanted - inner.sealedBytes)),
-    open: (sealed, key, context) => inner.open(sealed.subarray(0, inner.sealedBytes), key.subarray(0, 32), context),
-  };
-}
-
 function measureSlots(bufferSize: number, { sealedBytes, keyBytes }: (typeof ENGINES)[number]): SlotSizes[] {
-  const paddedKey = (attribute: Uint8Array): Uint8Array =>
-    concatBytes(attribute, new Uint8Array(keyBytes - attribute.length));
-  const sealing = paddedSealing(sealedBytes);
-  const world = nodeFederation({
-    bufferSize,
-    dimension: SMALL,
-    sealings: {
-      engine: 0,
-      issuer: { ...unsafeTransparentIssuer(nodeSuite), issue: paddedKey },
-      sealing,
-    },
-  });
+  const sealings = paddedSealings(nodeSuite, { sealedBytes, keyBytes });
+  const { sealing } = sealings;
+  const world = nodeFederation({ bufferSize, dimension: SMALL, sealings });
   // Transparent seeds are longer than the identity KEM's: their excess is taken off again.
   const excess = sealing.sealedBytes - sealedBytes;
   return Array.from({ length: bufferSize }, (_, slot) => {

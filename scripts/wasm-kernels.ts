@@ -24,6 +24,12 @@ const KERNELS: readonly Kernel[] = [
     // Two pages of scratch, and one for what the compiler lays out.
     options: ['--initialMemory', '3', '--maximumMemory', '3', '--memoryBase', '131072'],
   },
+  {
+    name: 'combination',
+    source: 'combination.ts',
+    // Coefficients, one output block and the inputs in 48 pages; nothing of the compiler's.
+    options: ['--initialMemory', '49', '--maximumMemory', '49', '--memoryBase', '3145728'],
+  },
   { name: 'training', source: 'training.ts', options: GROWING },
   { name: 'training-relaxed', source: 'training.ts', options: [...GROWING, '--enable', 'relaxed-simd'] },
 ];

@@ -1,4 +1,5 @@
 /** What runtime provides is what the pure packages ask for: checked by the compiler here, and by use below. */
+import type { CombinationKernel } from '@basa/baselines';
 import type { TrainingKernel } from '@basa/learning';
 import type { AsyncKeystream, Keystream, MaskTools, RandomBytes, Suite, VectorKernel } from '@basa/masking';
 import {
@@ -13,6 +14,7 @@ import {
 import {
   createNodeKeystream,
   createTrainingKernel,
+  createWasmCombinationKernel,
   createWasmVectorKernel,
   nodeRandomBytes,
   nodeSuite,
@@ -26,6 +28,7 @@ const nodeKeystream: Keystream = createNodeKeystream();
 const webKeystream: AsyncKeystream = createWebKeystream();
 const wasmKernel: VectorKernel | undefined = createWasmVectorKernel();
 const trainingKernel: TrainingKernel | undefined = createTrainingKernel();
+const combinationKernel: CombinationKernel | undefined = createWasmCombinationKernel();
 // The other way round: a suite of the port is good enough for runtime's own declaration.
 nodeSuite satisfies typeof webSuite satisfies Suite;
 ({}) as Suite satisfies typeof nodeSuite;
@@ -33,6 +36,10 @@ nodeSuite satisfies typeof webSuite satisfies Suite;
 it('this Node has the training kernel, and every function of the port', () => {
   const functions = Object.values(trainingKernel ?? {}).filter((value) => typeof value === 'function');
   expect(functions).toHaveLength(25);
+});
+
+it('this Node has the combination kernel', () => {
+  expect(combinationKernel?.order).toBe(2 ** 32 - 5);
 });
 
 it('a browser with wasm, one without, and Node mask to the same words in every group', async () => {

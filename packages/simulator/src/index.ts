@@ -29,6 +29,8 @@ export { addTallies, NO_SCHEDULES, runSchedules } from './oracle/many.ts';
 export { learnedInPaper, PAPER_ATTACKS, paperLaw } from './oracle/paper.ts';
 export type { PaperFederationOptions, PaperPrepared } from './paper-federation.ts';
 export { PAPER_LEASE_MS, PaperFederation } from './paper-federation.ts';
+export { unsafeBasaPaper } from './protocols/basa-paper.ts';
+export { basaSealed } from './protocols/basa-sealed.ts';
 export type { MaskEquation } from './uniformity/enumeration.ts';
 export { equationOf, jointCounts, unevenSubsets, withoutSeeds } from './uniformity/enumeration.ts';
 export type { TestResult } from './uniformity/statistics.ts';

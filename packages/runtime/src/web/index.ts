@@ -1,4 +1,6 @@
 /** The outside, in a browser. */
+export type { WasmCombinationKernel } from '../combination-kernel.ts';
+export { createWasmCombinationKernel } from '../combination-kernel.ts';
 export type { TrainingKernelOptions, WasmTrainingKernel } from '../training-kernel.ts';
 export { createTrainingKernel } from '../training-kernel.ts';
 export { createWasmVectorKernel } from '../vector-kernel.ts';

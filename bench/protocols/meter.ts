@@ -1,0 +1,75 @@
+/** Listens to a protocol: time, expensive calls and bytes of each user, of the server and of the authority. */
+import type { Message, Observer, Party } from '@basa/baselines';
+import type { Suite } from '@basa/masking';
+import { ascii, equalBytes } from '@basa/masking';
+
+/** What is counted instead of timed, because it is charged at its own price: mask expansions and sealing. */
+export type Counted = 'expansions' | 'seals' | 'opens' | 'issues';
+
+export interface Account {
+  ms: number;
+  up: number;
+  down: number;
+  readonly counts: Record<Counted, number>;
+}
+
+const MASK_LABEL = ascii('mask');
+
+export class Meter implements Observer {
+  readonly users = new Map<number, Account>();
+  readonly server = emptyAccount();
+  readonly authority = emptyAccount();
+  readonly #running: { readonly account: Account; nestedMs: number }[] = [];
+
+  compute<Result>(party: Party, _phase: string, user: number | undefined, work: () => Result): Result {
+    const frame = { account: this.#accountOf(party, user), nestedMs: 0 };
+    this.#running.push(frame);
+    const began = performance.now();
+    try {
+      return work();
+    } finally {
+      const elapsed = performance.now() - began;
+      this.#running.pop();
+      frame.account.ms += elapsed - frame.nestedMs;
+      const outer = this.#running.at(-1);
+      if (outer !== undefined) outer.nestedMs += elapsed;
+    }
+  }
+
+  sent({ from, user, bytes }: Message): void {
+    const account = this.#accountOf('user', user);
+    if (from === 'user') account.up += bytes;
+    else account.down += bytes;
+  }
+
+  count(what: Counted): void {
+    const account = this.#running.at(-1)?.account;
+    if (account !== undefined) account.counts[what]++;
+  }
+
+  /** The suite, with each derivation of a mask's key counted: that is one expansion. */
+  listen(suite: Suite): Suite {
+    return {
+      ...suite,
+      hkdf: (input) => {
+        if (equalBytes(input.info, MASK_LABEL)) this.count('expansions');
+        return suite.hkdf(input);
+      },
+    };
+  }
+
+  #accountOf(party: Party, user: number | undefined): Account {
+    if (party !== 'user') return this[party];
+    const account = this.users.get(user ?? -1) ?? emptyAccount();
+    this.users.set(user ?? -1, account);
+    return account;
+  }
+}
+
+function emptyAccount(): Account {
+  return { ms: 0, up: 0, down: 0, counts: { expansions: 0, seals: 0, opens: 0, issues: 0 } };
+}
+
+export function median(values: readonly number[]): number {
+  return [...values].sort((a, b) => a - b)[Math.floor(values.length / 2)] ?? Number.NaN;
+}

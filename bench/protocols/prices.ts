@@ -1,0 +1,61 @@
+/** What the counted operations cost on this machine, measured in this run: best of a few. */
+import type { AggregationTools } from '@basa/baselines';
+import { abeSealings } from '@basa/cli/real-sealings';
+import { addInPlace, applyMasksInPlace, FIELD, packVector, Secret, unpackVector } from '@basa/masking';
+import { nodeRandomBytes } from '@basa/runtime/node';
+
+export interface VectorPrices {
+  /** One mask expanded and added. */
+  readonly expansionMs: number;
+  readonly packMs: number;
+  /** One upload read and added. */
+  readonly addMs: number;
+}
+
+const TERMS = 8;
+
+export function vectorPrices(dimension: number, { masks }: AggregationTools): VectorPrices {
+  const vector = new Uint32Array(dimension);
+  const terms = Array.from({ length: TERMS }, () => ({ seed: new Secret(nodeRandomBytes(32)), sign: 1 as const }));
+  const plan = { modulus: FIELD, salt: new Uint8Array(32), terms };
+  const expansionMs = best(() => applyMasksInPlace(vector, plan, masks)) / TERMS;
+  const packed = packVector(vector, FIELD);
+  const addMs = best(() => {
+    const unpacked = unpackVector(packed, dimension, FIELD);
+    if (unpacked.kind === 'vector') addInPlace(vector, unpacked.vector, FIELD, masks.kernel);
+  });
+  return { expansionMs, packMs: best(() => packVector(vector, FIELD)), addMs };
+}
+
+export interface SealingPrices {
+  readonly seals: number;
+  readonly opens: number;
+  readonly issues: number;
+  readonly sealedBytes: number;
+  readonly keyBytes: number;
+}
+
+/** CP-ABE in milliseconds: seal and open a seed, issue a key. */
+export function sealingPrices(): SealingPrices {
+  const { sealing, issuer } = abeSealings();
+  const [seed, attribute, context] = [nodeRandomBytes(32), nodeRandomBytes(32), nodeRandomBytes(70)];
+  const key = issuer.issue(attribute);
+  const sealed = sealing.seal(seed, attribute, context);
+  return {
+    seals: best(() => void sealing.seal(seed, attribute, context), 40),
+    opens: best(() => void sealing.open(sealed, key, context), 20),
+    issues: best(() => void issuer.issue(attribute), 10),
+    sealedBytes: sealed.length,
+    keyBytes: key.length,
+  };
+}
+
+export function best(work: () => void, turns = 4): number {
+  let least = Number.POSITIVE_INFINITY;
+  for (let turn = 0; turn < turns; turn++) {
+    const began = performance.now();
+    work();
+    least = Math.min(least, performance.now() - began);
+  }
+  return least;
+}

@@ -1,0 +1,8 @@
+/** Carries out a mask plan that is used once, and overwrites its seeds. */
+import type { Keystream, MaskPlan, MaskTools } from '@basa/masking';
+import { applyMasksInPlace } from '@basa/masking';
+
+export function carryOut(vector: Uint32Array, plan: MaskPlan, masks: MaskTools<Keystream>): void {
+  applyMasksInPlace(vector, plan, masks);
+  for (const { seed } of plan.terms) seed.wipe();
+}

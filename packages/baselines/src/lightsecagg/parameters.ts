@@ -1,0 +1,42 @@
+/** N, U and T of LightSecAgg (So et al. 2022), and how long a piece of a mask is. */
+
+export interface CodeParameters {
+  /** N: everybody who gets a share of every mask. */
+  readonly users: number;
+  /** U: how many answers open a sum of masks. */
+  readonly survivors: number;
+  /** T: how many colluding users learn nothing of a mask. */
+  readonly privacy: number;
+}
+
+export interface LightSecAggParameters extends CodeParameters {
+  /** 32 bytes that no other training run, or round where keys are fresh each time, has. */
+  readonly session: Uint8Array;
+  readonly dimension: number;
+  /** The fewest masks a user lets the server open together: U in rounds, K with a buffer. */
+  readonly fewest: number;
+}
+
+/** LSA-A, the published setting: U = floor(0.7 N), T = floor(N / 2). Three in ten may drop. */
+export function publishedCode(users: number): CodeParameters {
+  const privacy = Math.floor(users / 2);
+  return { users, survivors: Math.max(privacy + 1, Math.floor((7 * users) / 10)), privacy };
+}
+
+/** LSA-B, what FedML runs: U = N, T = floor(N / 2). Nobody may drop, and pieces are shorter. */
+export function fedmlCode(users: number): CodeParameters {
+  return { users, survivors: users, privacy: Math.floor(users / 2) };
+}
+
+/** N >= U > T >= 0. */
+export function checkCode({ users, survivors, privacy }: CodeParameters): void {
+  const all = [users, survivors, privacy].every(Number.isSafeInteger);
+  if (!(all && users >= survivors && survivors > privacy && privacy >= 0)) {
+    throw new RangeError(`N >= U > T >= 0 does not hold for N = ${users}, U = ${survivors}, T = ${privacy}`);
+  }
+}
+
+/** L = d / (U - T), with d padded up to a multiple. */
+export function pieceLength({ dimension, survivors, privacy }: LightSecAggParameters): number {
+  return Math.ceil(dimension / (survivors - privacy));
+}

@@ -1,0 +1,62 @@
+/** What two users share: a secret by X25519, and messages that a server carries between them without reading. */
+import type { RandomBytes, Suite } from '@basa/masking';
+import { ascii, ByteWriter, Secret } from '@basa/masking';
+
+export interface KeyPair {
+  readonly secretKey: Secret;
+  readonly publicKey: Uint8Array;
+}
+
+const KEY_BYTES = 32;
+export const TAG_BYTES = 16;
+
+/** Every key seals one message, so its nonce may be fixed. */
+const NONCE = new Uint8Array(12);
+
+export function generateKeyPair(suite: Suite, randomBytes: RandomBytes): KeyPair {
+  const secretKey = new Secret(randomBytes(KEY_BYTES));
+  return { secretKey, publicKey: suite.x25519PublicKey(secretKey.reveal()) };
+}
+
+/** The same 32 bytes at both ends, or undefined for a key that is none. */
+export function agree(suite: Suite, own: Secret, peerKey: Uint8Array, purpose: string): Secret | undefined {
+  const shared = suite.x25519(own.reveal(), peerKey);
+  if (shared === undefined) return undefined;
+  const agreed = suite.hkdf({ secret: shared, salt: new Uint8Array(), info: ascii(purpose), length: KEY_BYTES });
+  shared.fill(0);
+  return new Secret(agreed);
+}
+
+/** Names one message of one session: no two messages have the same. */
+export interface Envelope {
+  readonly session: Uint8Array;
+  readonly from: number;
+  readonly to: number;
+  /** Which message from one to the other: the version a mask was made for, where there is more than one. */
+  readonly stamp?: number;
+}
+
+export function sealBetween(suite: Suite, agreed: Secret, envelope: Envelope, plaintext: Uint8Array): Uint8Array {
+  const { key, associatedData } = messageKey(suite, agreed, envelope);
+  const sealed = suite.seal({ key, nonce: NONCE, associatedData, plaintext });
+  key.fill(0);
+  return sealed;
+}
+
+export function openBetween(
+  suite: Suite,
+  agreed: Secret,
+  envelope: Envelope,
+  ciphertext: Uint8Array,
+): Uint8Array | undefined {
+  const { key, associatedData } = messageKey(suite, agreed, envelope);
+  const plaintext = suite.open({ key, nonce: NONCE, associatedData, ciphertext });
+  key.fill(0);
+  return plaintext;
+}
+
+function messageKey(suite: Suite, agreed: Secret, { session, from, to, stamp = 0 }: Envelope) {
+  const associatedData = new ByteWriter().u16(from).u16(to).u53(stamp).finish();
+  const key = suite.hkdf({ secret: agreed.reveal(), salt: session, info: associatedData, length: KEY_BYTES });
+  return { key, associatedData };
+}

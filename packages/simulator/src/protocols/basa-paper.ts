@@ -1,0 +1,74 @@
+/** BASA as the paper has it behind the interface of the baselines; whoever drops out leaves its position to the next. */
+import type { AggregationProtocol, Phase } from '@basa/baselines';
+import { NOBODY_LISTENS, presentIn } from '@basa/baselines';
+import { FIELD, packedLength } from '@basa/masking';
+import type { UserId } from '@basa/protocol';
+import { millis, paperMessages, paperTicketCodec } from '@basa/protocol';
+import { isRefused } from '../granted.ts';
+import { PAPER_LEASE_MS, PaperFederation } from '../paper-federation.ts';
+import type { Environment, Sealings } from '../world.ts';
+import { asDelta, LEVEL } from './inputs.ts';
+
+const PHASES: readonly Phase[] = [
+  { name: 'connect', user: 'waits for the position', server: 'gives the position and the seeds sealed to it' },
+  { name: 'upload', user: 'gets its key, opens and seals seeds, masks', server: 'adds y, files the seeds' },
+];
+
+/** UNSAFE, as `paper` mode is. A user that leaves before `upload` holds the position for a lease, then it is given anew. */
+export function unsafeBasaPaper(
+  environment: Environment,
+  { sealings, seed = 1 }: { readonly sealings?: Sealings; readonly seed?: number } = {},
+): AggregationProtocol {
+  return {
+    name: 'BASA paper',
+    timing: 'asynchronous',
+    modulus: FIELD,
+    phases: PHASES,
+    aggregate(gathering, observer = NOBODY_LISTENS) {
+      const included = presentIn(PHASES, gathering, 'upload');
+      if (included.length === 0) return { kind: 'refused', reason: 'too-few' };
+      const dimension = gathering.inputs[0]?.length ?? 0;
+      const world = new PaperFederation(environment, {
+        bufferSize: included.length,
+        dimension,
+        modulus: FIELD,
+        level: LEVEL,
+        staleness: { kind: 'constant' },
+        seed,
+        ...(sealings === undefined ? {} : { sealings }),
+      });
+      const codec = paperMessages(included.length, world.sealings.sealing);
+      for (const user of presentIn(PHASES, gathering, 'connect')) {
+        const id = idOf(user);
+        const connection = observer.compute('server', 'connect', undefined, () => world.connect(id));
+        if (isRefused(connection)) continue; // The buffer is full: its last places went to earlier users.
+        const told = codec.connectAnswer.encode(connection).length;
+        observer.sent({ phase: 'connect', from: 'server', to: 'user', user, bytes: told });
+        if (!included.includes(user)) {
+          world.now = millis(world.now + PAPER_LEASE_MS);
+          continue;
+        }
+        const key = world.key.bind(world);
+        world.key = (...request) => {
+          const answer = observer.compute('authority', 'upload', undefined, () => key(...request));
+          const asked = paperTicketCodec.encode(connection.ticket).length;
+          observer.sent({ phase: 'upload', from: 'user', to: 'authority', user, bytes: asked });
+          observer.sent({ phase: 'upload', from: 'authority', to: 'user', user, bytes: answer.length });
+          return answer;
+        };
+        const delta = asDelta(gathering.inputs[user] as Uint32Array);
+        const prepared = observer.compute('user', 'upload', user, () => world.contribute(id, connection, delta));
+        world.key = key;
+        const bytes = codec.upload.encode(prepared.upload).length + packedLength(dimension, FIELD);
+        observer.sent({ phase: 'upload', from: 'user', to: 'server', user, bytes });
+        const answer = observer.compute('server', 'upload', undefined, () => world.upload(id, prepared));
+        if (isRefused(answer)) return answer;
+      }
+      return { kind: 'sum', sum: world.sum, included };
+    },
+  };
+}
+
+function idOf(user: number): UserId {
+  return Uint8Array.from({ length: 32 }, (_, n) => (user + 1) >> (8 * (n % 4))) as UserId;
+}

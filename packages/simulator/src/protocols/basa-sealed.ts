@@ -1,0 +1,87 @@
+/** BASA in `sealed` mode behind the interface of the baselines: the real cores, as a federation in memory. */
+import type { AggregationProtocol, Observer, Party, Phase } from '@basa/baselines';
+import { NOBODY_LISTENS, presentIn } from '@basa/baselines';
+import { FIELD } from '@basa/masking';
+import { Federation } from '../federation.ts';
+import type { FederationDevice } from '../federation-device.ts';
+import { isRefused } from '../granted.ts';
+import type { Environment, Sealings } from '../world.ts';
+import { asDelta, LEVEL } from './inputs.ts';
+
+const PHASES: readonly Phase[] = [
+  { name: 'deposit', user: 'seals a seed for each slot and for itself', server: 'assigns a slot, files the seeds' },
+  { name: 'upload', user: 'gets its key, opens and backs up seeds, masks', server: 'checks and stores y' },
+  {
+    name: 'close',
+    user: 'nothing: nobody has to come back',
+    server: 'opens self seeds and the backups about drop-outs',
+  },
+];
+
+/** Whoever leaves before `upload` holds its key already: the worst moment for the others. */
+export function basaSealed(
+  environment: Environment,
+  { sealings, seed = 1 }: { readonly sealings?: Sealings; readonly seed?: number } = {},
+): AggregationProtocol {
+  return {
+    name: 'BASA sealed',
+    timing: 'asynchronous',
+    modulus: FIELD,
+    phases: PHASES,
+    aggregate(gathering, observer = NOBODY_LISTENS) {
+      const there = presentIn(PHASES, gathering, 'deposit');
+      const uploading = new Set(presentIn(PHASES, gathering, 'upload'));
+      const world = new Federation(environment, {
+        bufferSize: gathering.inputs.length,
+        dimension: gathering.inputs[0]?.length ?? 0,
+        modulus: FIELD,
+        level: LEVEL,
+        seed,
+        ...(sealings === undefined ? {} : { sealings }),
+      });
+      const listening = listenTo(world, observer);
+      const owners: number[] = [];
+      let last: FederationDevice | undefined;
+      for (const user of there) {
+        const device = world.device();
+        listening.user = user;
+        const delta = asDelta(gathering.inputs[user] as Uint32Array);
+        const deposited = observer.compute('user', 'deposit', user, () => device.contribute('deposit', delta));
+        if (isRefused(deposited)) return deposited;
+        owners.push(user);
+        last = device;
+        const until = uploading.has(user) ? 'upload' : 'key';
+        const done = observer.compute('user', 'upload', user, () => device.contribute(until, delta));
+        if (isRefused(done)) return done;
+      }
+      if (last === undefined) return { kind: 'refused', reason: 'too-few' };
+      const { ctx } = last;
+      const frozen = world.server.freeze(ctx, 'stalled');
+      if (isRefused(frozen)) return frozen;
+      const verdict = observer.compute('server', 'close', undefined, () => world.server.finish(ctx, 'stalled'));
+      if (verdict.kind === 'quarantine') return { kind: 'refused', reason: verdict.why };
+      return { kind: 'sum', sum: verdict.sum, included: frozen.accepted.map((slot) => owners[slot] as number) };
+    },
+  };
+}
+
+/** Counts the bytes of both directions, and puts each party's work under its own name. */
+function listenTo(world: Federation, observer: Observer): { user: number } {
+  const state = { user: 0 };
+  const { server, authority } = world;
+  const listen = <Answer>(phase: string, to: Party, serve: (bytes: Uint8Array) => Answer) => {
+    return (bytes: Uint8Array): Answer => {
+      observer.sent({ phase, from: 'user', to, user: state.user, bytes: bytes.length });
+      const answer = observer.compute(to, phase, undefined, () => serve(bytes));
+      const back = answer instanceof Uint8Array ? answer.length : 0;
+      observer.sent({ phase, from: to, to: 'user', user: state.user, bytes: back });
+      return answer;
+    };
+  };
+  server.deposit = listen('deposit', 'server', server.deposit.bind(server));
+  server.upload = listen('upload', 'server', server.upload.bind(server));
+  authority.issueKey = listen('upload', 'authority', authority.issueKey.bind(authority));
+  const close = authority.close.bind(authority);
+  authority.close = (bytes) => observer.compute('authority', 'close', undefined, () => close(bytes));
+  return state;
+}
