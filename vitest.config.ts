@@ -1,4 +1,5 @@
 import { defineConfig } from 'vitest/config';
+import { LongestFirst } from './test/support/longest-first.ts';
 
 export default defineConfig({
   resolve: { conditions: ['@basa/source'] },
@@ -10,5 +11,6 @@ export default defineConfig({
     hookTimeout: 900_000,
     // All cores: by default one is kept free, which is half of a small machine.
     maxWorkers: '100%',
+    sequence: { sequencer: LongestFirst },
   },
 });
