@@ -1,4 +1,4 @@
-/** Which moment a process dies at next: each kind of moment that was seen, the rarest first, and random ones in between. */
+/** Which moment a process dies at next: each kind of moment that was seen, the least tried first, and random ones in between. */
 import type { RandomStream } from '@basa/learning';
 
 export interface Death {
@@ -15,6 +15,8 @@ export class Plan {
   readonly #chance: RandomStream;
   /** Deaths at each moment, by the role of the process. */
   readonly #deaths = new Map<string, Map<string, number>>();
+  /** How often each was aimed at: some come once in a life, and must not be waited for again and again. */
+  readonly #tries = new Map<string, number>();
 
   constructor(chance: RandomStream) {
     this.#chance = chance;
@@ -30,10 +32,12 @@ export class Plan {
   next(role: string): Death {
     const afterSteps = Math.floor(this.#chance.unit() * MOST_STEPS);
     const nth = this.#chance.unit() < 0.7 ? 1 : 2;
-    const moments = [...(this.#deaths.get(role) ?? [])].sort(([, a], [, b]) => a - b);
+    const tries = (moment: string): number => this.#tries.get(`${role} ${moment}`) ?? 0;
+    const moments = [...(this.#deaths.get(role)?.keys() ?? [])].sort((a, b) => tries(a) - tries(b));
     if (moments.length === 0 || this.#chance.unit() < RANDOM_SHARE) return { moment: undefined, nth, afterSteps };
-    const rarest = moments.filter(([, deaths]) => deaths === moments[0]?.[1]);
-    const [moment] = rarest[Math.floor(this.#chance.unit() * rarest.length)] as [string, number];
+    const rarest = moments.filter((moment) => tries(moment) === tries(moments[0] as string));
+    const moment = rarest[Math.floor(this.#chance.unit() * rarest.length)] as string;
+    this.#tries.set(`${role} ${moment}`, tries(moment) + 1);
     // Moments that are not met soon are not waited for: the process then dies at a random one.
     return { moment, nth, afterSteps: afterSteps + 2 * MOST_STEPS };
   }

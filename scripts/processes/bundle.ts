@@ -1,5 +1,5 @@
 /** Both services and the processes of the long checks as single files: a process that is killed often must start fast. */
-import { mkdirSync } from 'node:fs';
+import { mkdirSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import type { Plugin } from 'esbuild';
@@ -44,6 +44,7 @@ export interface Bundle {
 export async function bundleProcesses({ watched = false }: { readonly watched?: boolean } = {}): Promise<Bundle> {
   const folder = join(root, 'node_modules/.cache/basa-processes', `${process.pid}${watched ? '-watched' : ''}`);
   mkdirSync(folder, { recursive: true });
+  process.once('exit', () => rmSync(folder, { recursive: true, force: true }));
   await build({
     entryPoints: Object.fromEntries(Object.entries(ENTRIES).map(([name, path]) => [name, join(root, path)])),
     outdir: folder,
