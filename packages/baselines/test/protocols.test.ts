@@ -103,6 +103,43 @@ describe('with drop-outs anywhere', () => {
   });
 });
 
+describe('SecAgg+ over a sparse graph', () => {
+  const USERS = 9;
+  const NEIGHBOURHOOD = { degree: 4, threshold: 2 };
+
+  it('gives the exact sum of those it names, or refuses, with drop-outs anywhere; and both happen', () => {
+    const outcomes = { sum: 0, refused: 0, mended: 0 };
+    // Most stay: one in four leaves, before any phase alike.
+    const leaves = fc.oneof({ weight: 3, arbitrary: fc.constant(undefined) }, { weight: 1, arbitrary: fc.nat(3) });
+    const leaving = fc.array(leaves, { minLength: USERS, maxLength: USERS });
+    fc.assert(
+      fc.property(fc.nat(), leaving, (seed, left) => {
+        const inputs = inputsFrom(seed, USERS, 5);
+        const protocol = secAggPlus(toolsFrom(seed), NEIGHBOURHOOD);
+        const leavesBefore = (user: number) => protocol.phases[left[user] ?? -1]?.name;
+        const found = protocol.aggregate({ inputs, leavesBefore });
+        outcomes[found.kind]++;
+        if (found.kind === 'refused') return;
+        expect([...found.sum]).toEqual(slowSum(inputs, found.included));
+        if (left.includes(2)) outcomes.mended++; // Somebody left with its masks in others' uploads.
+      }),
+      { numRuns: 60, seed: 7 },
+    );
+    expect(Math.min(outcomes.sum, outcomes.refused, outcomes.mended)).toBeGreaterThan(3);
+  });
+
+  it('costs a user the shares and masks of its neighbours, not of everybody', () => {
+    const peers: number[] = [];
+    const sent = ({ phase, from, user, bytes }: Message): void => {
+      if (phase === 'shares' && from === 'user') peers[user] = bytes / (2 + 64 + 16);
+    };
+    const inputs = inputsFrom(1, USERS, 5);
+    const protocol = secAggPlus(toolsFrom(1), NEIGHBOURHOOD);
+    expect(protocol.aggregate({ inputs, leavesBefore: stays }, { ...NOBODY_LISTENS, sent }).kind).toBe('sum');
+    expect(peers).toEqual(new Array(USERS).fill(NEIGHBOURHOOD.degree));
+  });
+});
+
 describe('buffered LightSecAgg', () => {
   it('adds masks of different versions, each times its integer weight', () => {
     const [users, bufferSize, weightScale] = [12, 5, 64];

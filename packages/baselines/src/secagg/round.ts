@@ -15,7 +15,7 @@ import {
   encodeShares,
   encodeUsers,
 } from './messages.ts';
-import type { Risk } from './neighbourhood.ts';
+import type { Neighbourhood, Risk } from './neighbourhood.ts';
 import type { SecAggParameters } from './parameters.ts';
 import { secAggParameters, secAggPlusParameters } from './parameters.ts';
 import { SecAggServer } from './server.ts';
@@ -44,13 +44,16 @@ export function secAgg(
   });
 }
 
+/** With the neighbourhood that carries a risk, or with one that was chosen elsewhere. */
 export function secAggPlus(
   tools: AggregationTools,
-  { modulus = FIELD, ...risk }: Risk & { readonly modulus?: Modulus },
+  { modulus = FIELD, ...choice }: (Risk | Neighbourhood) & { readonly modulus?: Modulus },
 ): AggregationProtocol {
-  return protocol('SecAgg+', tools, modulus, (users) =>
-    secAggPlusParameters(users, risk, { session: tools.randomBytes(32), modulus }),
-  );
+  return protocol('SecAgg+', tools, modulus, (users) => {
+    const base = { session: tools.randomBytes(32), modulus };
+    if (!('degree' in choice)) return secAggPlusParameters(users, choice, base);
+    return { ...base, graph: { kind: 'harary', degree: choice.degree }, threshold: choice.threshold };
+  });
 }
 
 function protocol(
