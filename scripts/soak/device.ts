@@ -1,6 +1,6 @@
 /** A device of the soak: honest, or one that drops out, repeats itself, or lies. */
 import type { BasaClient } from '@basa/client/node';
-import { inMemoryStoreForTests, nodeOutside, ProblemError, StoreError, UnreachableError } from '@basa/client/node';
+import { inMemoryStoreForTests, nodeOutside, ProblemError, UnreachableError } from '@basa/client/node';
 import type { RandomStream } from '@basa/learning';
 import { createNodeSigner, nodeRandomBytes } from '@basa/runtime/node';
 import { connect } from '../../packages/client/src/connect.ts';
@@ -38,6 +38,8 @@ export class SoakDevice {
   readonly #work: SoakWork;
   readonly #isLiar: boolean;
   readonly #signer = createNodeSigner(nodeRandomBytes(32));
+  /** For a whole contribution: an upload that is sent again must carry the same bytes, or nobody knows which was taken. */
+  #isLying = false;
 
   constructor(work: SoakWork, isLiar: boolean) {
     this.#work = work;
@@ -63,15 +65,13 @@ export class SoakDevice {
     }
   }
 
-  /** A liar masks something else than it promised in every second update: no number in its sum can be trusted. */
+  /** A liar masks something else than it promised in about every second contribution: no number in its sum can be trusted. */
   #connect(token: string): Promise<BasaClient> {
-    const { stage, chance, tally } = this.#work;
+    const { stage } = this.#work;
     const real = nodeOutside();
     const lie: typeof real.mask = async (vector, plan) => {
       await real.mask(vector, plan);
-      if (chance.unit() >= 0.5) return;
-      tally.lies++;
-      vector[1] = ((vector[1] ?? 0) + 1) >>> 0;
+      if (this.#isLying) vector[1] = ((vector[1] ?? 0) + 1) >>> 0;
     };
     return connect(this.#isLiar ? { ...real, mask: lie } : real, inMemoryStoreForTests(this.#signer), {
       server: stage.urls.server,
@@ -89,12 +89,15 @@ export class SoakDevice {
     const delta = new Float32Array(stage.policy.dimension);
     delta[place] = 1 - chance.unit() / 1e5; // an update of its own, and 1 after quantising
     const { version } = await this.#again(() => client.model());
+    this.#isLying = this.#isLiar && chance.unit() < 0.5;
+    if (this.#isLying) tally.lies++;
     const leaving = new AbortController();
-    // Before its bytes leave: whether an upload that was cut off was taken, nobody tells the device.
     const leavesAt = chance.unit() < DROP_OUTS ? (chance.unit() < 0.5 ? 'key' : 'mask') : undefined;
-    const forget = client.on('progress', ({ step }) => {
-      if (step === leavesAt) leaving.abort();
-    });
+    const forgets = [
+      client.on('progress', ({ step }) => step === leavesAt && leaving.abort()),
+      // Every slot it had, not those acknowledged: whether an upload that was cut off is in a sum, the server tells.
+      client.on('slotted', (seat) => given.push({ ...seat, place })),
+    ];
     const began = performance.now();
     try {
       const { signal } = leaving;
@@ -105,24 +108,19 @@ export class SoakDevice {
       }
       latencies.push(performance.now() - began);
       tally.accepted++;
-      given.push({ ctx: result.ctx, slot: result.slot, place });
       if (chance.unit() < DUPLICATES) await this.#repeat(client, delta, version);
     } catch (error) {
-      if (error instanceof StoreError && this.#isLiar) return client.discard(); // it cannot tell the same lie twice
       if (!leaving.signal.aborted) throw error;
       await client.discard();
       tally.droppedOut++;
     } finally {
-      forget();
+      for (const forget of forgets) forget();
     }
   }
 
   /** The same update once more: it is refused, or goes elsewhere by the authority's word. */
   async #repeat(client: BasaClient, delta: Float32Array, trainedOn: number): Promise<void> {
-    const { tally, given } = this.#work;
-    tally.duplicates++;
-    const place = delta.findIndex((value) => value > 0);
-    const result = await this.#again(() => client.contribute(delta, { trainedOn }));
-    if (result.kind === 'accepted') given.push({ ctx: result.ctx, slot: result.slot, place });
+    this.#work.tally.duplicates++;
+    await this.#again(() => client.contribute(delta, { trainedOn }));
   }
 }

@@ -97,7 +97,7 @@ async function restart(stage: Stage, n: number): Promise<void> {
 
 const statuses = new WeakMap<Stage, Map<string, string>>();
 
-/** How the buffers that devices were acknowledged in have ended; those that have not are left out. */
+/** How the buffers that devices had a slot in have ended; those that have not are left out. */
 async function endedBuffers(stage: Stage, given: readonly Given[]): Promise<readonly string[]> {
   const known = statuses.get(stage) ?? new Map<string, string>();
   statuses.set(stage, known);

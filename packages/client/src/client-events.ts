@@ -5,6 +5,8 @@ import type { RetryNotice } from './retry.ts';
 export interface ClientEvents {
   /** A step has begun, or got further: bytes of `total` for the upload. */
   progress: { readonly step: Step; readonly sent?: number; readonly total?: number };
+  /** The device has a place in a buffer, named in hex; it is told again where a session goes on before its upload is fixed. */
+  slotted: { readonly ctx: string; readonly slot: number };
   accepted: Contribution;
   rejected: Rejection;
   /** A request failed and is sent again after a wait. */

@@ -2,6 +2,7 @@
  * Brings the session of the device to its end, from whatever step its records show: the same code after a crash as
  * without one. Each step is durable before its bytes leave.
  */
+import { toHex } from '@basa/masking';
 import type { Contribution, Rejection } from './contribution.ts';
 import { deposit } from './deposit-step.ts';
 import type { Engine } from './engine.ts';
@@ -24,6 +25,7 @@ export async function finishSession(
     if (no !== undefined) return no;
   }
   if (state.session?.step === 'slotted') {
+    events.emit('slotted', { ctx: toHex(state.session.member.ctx), slot: state.session.ticket.slot });
     events.emit('progress', { step: 'key' });
     const made = await obtainKeyAndFreeze(engine, state.session, meter, signal);
     if (!(made instanceof Uint8Array)) return made;

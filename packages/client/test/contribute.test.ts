@@ -55,8 +55,11 @@ describe('a whole contribution', () => {
     const outcomes: string[] = [];
     client.on('accepted', ({ kind }) => outcomes.push(kind));
     client.on('rejected', ({ reason }) => outcomes.push(reason));
-    await client.contribute(deltaOf(0), { trainedOn: 0 });
+    const seats: unknown[] = [];
+    client.on('slotted', (seat) => seats.push(seat));
+    const { ctx, slot } = accepted(await client.contribute(deltaOf(0), { trainedOn: 0 }));
     off();
+    expect(seats).toEqual([{ ctx, slot }]);
     expect(steps).toEqual(['seat', 'deposit', 'key', 'mask', '0/180', '64/180', '128/180', '180/180']);
     await client.contribute(deltaOf(0).subarray(1), { trainedOn: 0 });
     expect(outcomes).toEqual(['accepted', 'wrong-length']);
