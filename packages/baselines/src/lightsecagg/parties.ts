@@ -6,6 +6,7 @@ import type { Crossing } from '../crossing.ts';
 import { crossing } from '../crossing.ts';
 import { primeField } from '../field/field.ts';
 import type { Refused } from '../refusals.ts';
+import type { LightSecAggChoice } from './choice.ts';
 import { MaskCode } from './mask-code.ts';
 import type { MaskEntry, SealedShare } from './messages.ts';
 import {
@@ -18,20 +19,12 @@ import {
   encodeSealedShares,
   encodeVector,
 } from './messages.ts';
-import type { CodeParameters, LightSecAggParameters } from './parameters.ts';
+import type { LightSecAggParameters } from './parameters.ts';
 import { pieceLength } from './parameters.ts';
 import { LIGHTSECAGG_PHASES } from './phases.ts';
 import { LightSecAggServer } from './server.ts';
 import { LightSecAggUser } from './user.ts';
 import { WeightedSum } from './weighted-sum.ts';
-
-export interface LightSecAggChoice {
-  readonly code: CodeParameters;
-  readonly fewest: number;
-  readonly most: number;
-  readonly staleness: (user: number) => number;
-  readonly weightOf?: (staleness: number) => number;
-}
 
 /** The server's version while the buffer fills; stamps count down from it by staleness. */
 const VERSION = 1000;
