@@ -12,8 +12,8 @@ import type { Meter } from './meter.ts';
 import type { SealingPrices } from './prices.ts';
 import { sealingPrices } from './prices.ts';
 
-export const ENGINES = ['CP-ABE', 'identity'] as const;
-export type EngineName = (typeof ENGINES)[number];
+const ENGINES = ['CP-ABE', 'identity'] as const;
+type EngineName = (typeof ENGINES)[number];
 export type EnginePrices = Readonly<Record<EngineName, SealingPrices>>;
 
 const SEALINGS: Readonly<Record<EngineName, () => Sealings>> = { 'CP-ABE': abeSealings, identity: identitySealings };
