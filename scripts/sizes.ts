@@ -4,7 +4,8 @@
  */
 
 import { parseArgs } from 'node:util';
-import { abeSealings, identitySealings } from '@basa/cli/real-sealings';
+import { paddedSealings } from '@basa/experiments';
+import { abeSealings, identitySealings } from '@basa/experiments/real-sealings';
 import type { Modulus } from '@basa/masking';
 import { elementBits, packedLength, RING_32, ring } from '@basa/masking';
 import { PREFIX_ELEMENTS } from '@basa/protocol';
@@ -12,7 +13,6 @@ import { nodeSuite } from '@basa/runtime/node';
 import type { Sealings } from '@basa/simulator';
 import { granted } from '@basa/simulator';
 import { formatTable } from '../bench/table.ts';
-import { paddedSealings } from '../test/support/padded-sealings.ts';
 import { nodeFederation } from '../test/support/tools.ts';
 
 const DIMENSION = 1_000_000;

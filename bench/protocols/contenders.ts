@@ -1,8 +1,8 @@
 /** The protocols whose cost is composed, each with and without real sealing. */
 import type { AggregationProtocol, AggregationTools } from '@basa/baselines';
 import { plainAggregation, secAgg, secAggPlus } from '@basa/baselines';
-import { abeSealings, identitySealings } from '@basa/cli/real-sealings';
-import { nodeEnvironment } from '@basa/cli/simulation';
+import { abeSealings, identitySealings } from '@basa/experiments/real-sealings';
+import { nodeEnvironment } from '@basa/experiments/simulation';
 import type { Environment, Sealings } from '@basa/simulator';
 import { basaSealed, unsafeBasaPaper } from '@basa/simulator';
 import type { SealingCosts } from './composed.ts';

@@ -1,7 +1,8 @@
 /** Sealing of the real size that costs nothing, whose calls the meter counts. */
+
+import { paddedSealings } from '@basa/experiments';
 import { nodeSuite } from '@basa/runtime/node';
 import type { Sealings } from '@basa/simulator';
-import { paddedSealings } from '../../test/support/padded-sealings.ts';
 import type { Meter } from './meter.ts';
 import type { SealingPrices } from './prices.ts';
 

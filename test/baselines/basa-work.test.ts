@@ -1,7 +1,7 @@
 /** What BASA's parties do not do twice. */
 import type { Observer } from '@basa/baselines';
 import { NOBODY_LISTENS } from '@basa/baselines';
-import { nodeEnvironment } from '@basa/cli/simulation';
+import { nodeEnvironment } from '@basa/experiments/simulation';
 import { ascii, equalBytes, toHex, unsafeTransparentIssuer, unsafeTransparentSealing } from '@basa/masking';
 import type { Environment, Sealings } from '@basa/simulator';
 import { basaSealed } from '@basa/simulator';

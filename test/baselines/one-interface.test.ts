@@ -9,7 +9,7 @@ import {
   secAgg,
   secAggPlus,
 } from '@basa/baselines';
-import { nodeEnvironment, seededWords } from '@basa/cli/simulation';
+import { nodeEnvironment, seededWords } from '@basa/experiments/simulation';
 import { FIELD_PRIME } from '@basa/masking';
 import { basaSealed, unsafeBasaPaper } from '@basa/simulator';
 import { describe, expect, it } from 'vitest';

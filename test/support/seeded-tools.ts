@@ -1,7 +1,7 @@
 /** What the baselines run on, with randomness that repeats. */
 import type { AggregationTools } from '@basa/baselines';
 import { plainCombinationKernel } from '@basa/baselines';
-import { seededWords } from '@basa/cli/simulation';
+import { seededWords } from '@basa/experiments/simulation';
 import { createWasmCombinationKernel } from '@basa/runtime/node';
 import { wasmTools } from './tools.ts';
 
