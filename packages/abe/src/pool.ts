@@ -73,6 +73,7 @@ export class EncryptionPool {
     this.#bases.destroy();
     this.#bases = plainBases(this.publicKey, this.#group);
     this.#hasTables = false;
+    this.#made = 0;
   }
 
   #make(): PreparedPart {

@@ -28,7 +28,7 @@ export class IdentityKem {
   readonly #pairing: GT;
   #commitTables: { readonly p: FixedBase<G1>; readonly g1: FixedBase<G1> } | undefined;
   #pairingTable: FixedBase<GT> | undefined;
-  readonly #count = { commits: 0, seals: 0 };
+  #count = { commits: 0, seals: 0 };
 
   constructor(publicKey: IdentityPublicKey, group: Group, suite: Suite) {
     this.#publicKey = publicKey;
@@ -47,6 +47,7 @@ export class IdentityKem {
     for (const table of [this.#commitTables?.p, this.#commitTables?.g1, this.#pairingTable]) table?.destroy();
     this.#commitTables = undefined;
     this.#pairingTable = undefined;
+    this.#count = { commits: 0, seals: 0 };
   }
 
   #buildCommitTables(): void {
