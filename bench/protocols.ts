@@ -1,14 +1,7 @@
 /** Every protocol, BASA's two modes included: what a user and the server compute and send for one sum. */
 import type { AggregationTools } from '@basa/baselines';
-import { fedmlCode, plainCombinationKernel, publishedCode } from '@basa/baselines';
-import { plainVectorKernel } from '@basa/masking';
-import {
-  createNodeKeystream,
-  createWasmCombinationKernel,
-  createWasmVectorKernel,
-  nodeRandomBytes,
-  nodeSuite,
-} from '@basa/runtime/node';
+import { fedmlCode, publishedCode } from '@basa/baselines';
+import { nodeTools } from '@basa/experiments';
 import { CHECKED, checkComposition } from './protocols/check.ts';
 import { priceOf } from './protocols/composed.ts';
 import { contenders, enginePrices } from './protocols/contenders.ts';
@@ -23,15 +16,7 @@ import type { BenchResult } from './result.ts';
 const BUFFER_SIZE = 10;
 
 export function benchProtocols({ quick }: { readonly quick: boolean }): BenchResult {
-  const tools: AggregationTools = {
-    masks: {
-      suite: nodeSuite,
-      kernel: createWasmVectorKernel() ?? plainVectorKernel(),
-      keystream: createNodeKeystream(),
-    },
-    combinations: createWasmCombinationKernel() ?? plainCombinationKernel(),
-    randomBytes: nodeRandomBytes,
-  };
+  const tools = nodeTools();
   const engines = enginePrices();
   const prices = new Map((quick ? [7850] : [7850, 100_000, 1_000_000]).map((d) => [d, vectorPrices(d, tools)]));
   const rows: Row[] = [];

@@ -1,8 +1,8 @@
 /** A whole run at a small dimension with everything in it real, and the work on vectors at the price of the real one. */
 import type { AggregationProtocol, AggregationTools } from '@basa/baselines';
+import type { Account, Book, Counted, Meter } from '@basa/experiments';
+import { accountIn, median } from '@basa/experiments';
 import type { Amounts, Cost } from './cost.ts';
-import type { Account, Book, Counted, Meter } from './meter.ts';
-import { accountIn, median } from './meter.ts';
 import type { Run } from './one-run.ts';
 import { runOnce } from './one-run.ts';
 import type { VectorPrices } from './prices.ts';

@@ -1,14 +1,14 @@
 /** The protocols whose cost is composed, each with and without real sealing. */
 import type { AggregationProtocol, AggregationTools } from '@basa/baselines';
 import { plainAggregation, secAgg, secAggPlus } from '@basa/baselines';
+import type { Meter } from '@basa/experiments';
+import { countedSealings } from '@basa/experiments';
 import { abeSealings, identitySealings } from '@basa/experiments/real-sealings';
 import { nodeEnvironment } from '@basa/experiments/simulation';
 import type { Environment, Sealings } from '@basa/simulator';
 import { basaSealed, unsafeBasaPaper } from '@basa/simulator';
 import type { SealingCosts } from './composed.ts';
 import { counted } from './composed.ts';
-import { countedSealings } from './counted-sealings.ts';
-import type { Meter } from './meter.ts';
 import type { SealingPrices } from './prices.ts';
 import { sealingPrices } from './prices.ts';
 

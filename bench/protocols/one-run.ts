@@ -1,7 +1,7 @@
 /** One sum that is run in full and checked, with a meter on it. */
 import type { AggregationProtocol } from '@basa/baselines';
-import type { Book } from './meter.ts';
-import { Meter } from './meter.ts';
+import type { Book } from '@basa/experiments';
+import { Meter } from '@basa/experiments';
 
 export interface Run {
   readonly protocol: AggregationProtocol;

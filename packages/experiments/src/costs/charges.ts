@@ -11,7 +11,7 @@ export type Engine = 'cp-abe' | 'identity';
 export type Reading = keyof typeof SYNCHRONISATION_READINGS;
 
 /** How long a device that left holds its place: declared, not measured. */
-export const LEASE_SECONDS = 5;
+const LEASE_SECONDS = 5;
 
 export class Charges {
   readonly #costs: Costs;

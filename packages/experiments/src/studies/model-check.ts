@@ -4,8 +4,9 @@ import { secAgg, secAggPlus } from '@basa/baselines';
 import { basaSealed, unsafeBasaPaper } from '@basa/simulator';
 import type { Profile, Study } from '../context.ts';
 import { Charges } from '../costs/charges.ts';
+import type { Book } from '../costs/meter.ts';
+import { Meter, median } from '../costs/meter.ts';
 import { nodeTools } from '../costs/needs.ts';
-import { PhaseMeter } from '../costs/phase-meter.ts';
 import type { ProfiledName } from '../costs/profiles.ts';
 import { mean, ordering } from '../outcome.ts';
 import { nodeEnvironment } from '../simulation/environment.ts';
@@ -49,7 +50,7 @@ export const modelCheck: Study = {
     const rows = POINTS[profile].map((point) => {
       const model = new Charges(costs, point.dimension).totals(point.name, point.users);
       const runs = Array.from({ length: profile === 'smoke' ? 1 : RUNS }, () => wholeRun(point));
-      const real = { user: middle(runs.map(({ user }) => user)), server: middle(runs.map(({ server }) => server)) };
+      const real = { user: median(runs.map(({ user }) => user)), server: median(runs.map(({ server }) => server)) };
       return {
         experiment: 'model-check',
         protocol: point.name,
@@ -105,16 +106,15 @@ export const modelCheck: Study = {
 };
 
 function wholeRun({ name, users, dimension }: Point): { readonly user: number; readonly server: number } {
-  const meter = new PhaseMeter();
+  const meter = new Meter();
   const inputs = Array.from({ length: users }, (_, user) =>
     Uint32Array.from({ length: dimension }, (__, k) => 1 + ((user * 31 + k) % 1000)),
   );
   const found = protocolOf(name).aggregate({ inputs, leavesBefore: () => undefined }, meter);
   if (found.kind === 'refused') throw new Error(`${name} refused: ${found.reason}`);
-  const phases = protocolOf(name).phases.map((phase) => phase.name);
-  const total = (party: 'user' | 'server', user?: number): number =>
-    phases.reduce((sum, phase) => sum + meter.of(party, phase, user).ms, 0) / 1000;
-  return { user: mean(found.included.map((user) => total('user', user))), server: total('server') };
+  const total = (book: Book | undefined): number =>
+    [...(book?.values() ?? [])].reduce((sum, { ms }) => sum + ms, 0) / 1000;
+  return { user: mean(found.included.map((user) => total(meter.users.get(user)))), server: total(meter.server) };
 }
 
 function protocolOf(name: ProfiledName): AggregationProtocol {
@@ -128,10 +128,6 @@ function protocolOf(name: ProfiledName): AggregationProtocol {
     case 'BASA sealed':
       return basaSealed(nodeEnvironment, { sealings: abeSealings() });
   }
-}
-
-function middle(values: readonly number[]): number {
-  return [...values].sort((a, b) => a - b)[Math.floor(values.length / 2)] ?? Number.NaN;
 }
 
 function percent(share: number): string {

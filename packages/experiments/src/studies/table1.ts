@@ -46,7 +46,7 @@ const GRIDS: Readonly<Record<Profile, Grid>> = {
 };
 
 /** The two variants: training as it is measured here, and the paper's devices by its table (fact sheet 3.3). */
-export const DEVICE_SECONDS = 1;
+const DEVICE_SECONDS = 1;
 const COMPUTES: readonly Cell['compute'][] = ['measured', DEVICE_SECONDS];
 
 function cellsOf(profile: Profile): readonly Cell[] {

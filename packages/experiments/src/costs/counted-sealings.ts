@@ -1,13 +1,14 @@
 /** Sealing of the real size that costs nothing, whose calls the meter counts. */
-
-import { paddedSealings } from '@basa/experiments';
 import { nodeSuite } from '@basa/runtime/node';
 import type { Sealings } from '@basa/simulator';
+import { paddedSealings } from '../simulation/padded-sealings.ts';
+import type { SealingPrices } from './costs.ts';
 import type { Meter } from './meter.ts';
-import type { SealingPrices } from './prices.ts';
 
-export function countedSealings(meter: Meter, prices: SealingPrices): Sealings {
-  const { engine, issuer, sealing } = paddedSealings(nodeSuite, prices);
+export type SealingSizes = Pick<SealingPrices, 'sealedBytes' | 'keyBytes'>;
+
+export function countedSealings(meter: Meter, sizes: SealingSizes): Sealings {
+  const { engine, issuer, sealing } = paddedSealings(nodeSuite, sizes);
   return {
     engine,
     issuer: {
