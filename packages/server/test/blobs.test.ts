@@ -62,13 +62,15 @@ describe('blobs in files', () => {
     const full = async (): Promise<void> => {
       throw new Error('the disk is full');
     };
-    const behind = new WriteBehind({ ...(await blobs.stage('a')), append: full });
+    const staging = await blobs.stage('a');
+    const behind = new WriteBehind({ ...staging, append: full });
     await expect(
       (async () => {
         for (let n = 0; n < 3; n++) await behind.add(new Uint8Array(600_000));
       })(),
     ).rejects.toThrow('the disk is full');
     await expect(behind.end()).rejects.toThrow('the disk is full');
+    await staging.close();
   });
 
   it('keep nothing of what is discarded', async () => {
