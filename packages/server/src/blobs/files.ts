@@ -1,19 +1,21 @@
-/** Blobs as files: written beside, flushed, renamed, and the folder flushed, so that a name never shows half a blob. */
+/** Blobs as files: written beside, flushed, renamed, and the folders flushed, so that a name never shows half a blob. */
 import { mkdir, open, readdir, rm, stat } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import type { BlobStore, Staging } from './blob-store.ts';
-import { readFile } from './file-parts.ts';
+import { DurableFolders } from './durable-folders.ts';
+import { readFile } from './read-file.ts';
 import { stageFile } from './staged-file.ts';
 
 export async function openFileBlobs(folder: string): Promise<BlobStore> {
   const incoming = join(folder, 'incoming');
   await mkdir(incoming, { recursive: true });
+  const folders = new DurableFolders(folder);
   const pathOf = (key: string): string => join(folder, checkedKey(key));
   const stagedPathOf = (key: string): string => join(incoming, checkedKey(key));
   const stage = async (key: string): Promise<Staging> => {
     const path = stagedPathOf(key);
     await mkdir(dirname(path), { recursive: true });
-    return stageFile(path, pathOf(key));
+    return stageFile(path, pathOf(key), folders);
   };
   return {
     stage,
@@ -41,6 +43,7 @@ export async function openFileBlobs(folder: string): Promise<BlobStore> {
     },
     remove: (key) => rm(pathOf(key), { force: true }),
     async removeBelow(key) {
+      folders.forget(pathOf(key));
       for (const path of [stagedPathOf(key), pathOf(key)]) await rm(path, { force: true, recursive: true });
     },
     async namesBelow(key) {

@@ -7,12 +7,13 @@ import { constants, mkdir, open, rename, rm } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import type { Staging } from './blob-store.ts';
 import { isAligned, PAGE_BYTES } from './blocks.ts';
-import { flushFolder, readFile } from './file-parts.ts';
+import type { DurableFolders } from './durable-folders.ts';
+import { readFile } from './read-file.ts';
 
 /** Less is not worth a second descriptor. */
 const LEAST_DIRECT_BYTES = 64 * 1024;
 
-export async function stageFile(path: string, destination: string): Promise<Staging> {
+export async function stageFile(path: string, destination: string, folders: DurableFolders): Promise<Staging> {
   const file = await open(path, constants.O_RDWR | constants.O_CREAT, 0o600);
   let { size } = await file.stat();
   const direct = new DirectFile(path);
@@ -43,11 +44,10 @@ export async function stageFile(path: string, destination: string): Promise<Stag
     read: (start, end) => readFile(file, start, end),
     async commit() {
       const folder = dirname(destination);
-      const [first] = await Promise.all([mkdir(folder, { recursive: true }), file.datasync()]);
+      await Promise.all([mkdir(folder, { recursive: true }), file.datasync()]);
       await close();
       await rename(path, destination);
-      // Side by side, so that the file system may write them together.
-      await Promise.all([flushFolder(folder), ...(first === undefined ? [] : [flushFolder(dirname(first))])]);
+      await folders.flush(folder);
     },
     async discard() {
       await close();

@@ -1,6 +1,5 @@
-/** What is done with files and folders in parts: reading in blocks, flushing the names of a folder. */
+/** A file in blocks. */
 import type { FileHandle } from 'node:fs/promises';
-import { open } from 'node:fs/promises';
 
 const BLOCK_BYTES = 512 * 1024;
 
@@ -12,14 +11,5 @@ export async function* readFile(file: FileHandle, start: number, end: number): A
     if (bytesRead === 0) throw new Error(`the blob ends at ${at}, ${end - at} bytes early`);
     yield block.subarray(0, bytesRead);
     at += bytesRead;
-  }
-}
-
-export async function flushFolder(folder: string): Promise<void> {
-  const handle = await open(folder, 'r');
-  try {
-    await handle.sync();
-  } finally {
-    await handle.close();
   }
 }
