@@ -14,7 +14,7 @@ export interface Death {
 /** What a process does once on its folder: tried before it is over, in this order. */
 const FIRST: Readonly<Record<string, readonly string[]>> = {
   devices: ['sync identity.key.new', 'rename identity.key', 'sync journal'],
-  authority: ['commit epochs+records', 'commit records+tokens'],
+  authority: ['commit records+tokens', 'commit epochs+records'],
 };
 const RANDOM_SHARE = 0.25;
 const MOST_STEPS = 40;
