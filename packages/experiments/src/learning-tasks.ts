@@ -3,15 +3,22 @@ import { loadCifar10, loadFontWriters, loadMnist } from '@basa/datasets';
 import type { Dataset, Model, Samples } from '@basa/learning';
 import {
   allSamples,
+  conv2d,
+  defineModel,
+  dense,
   describePartition,
   fedmlCifarCnn,
   femnistCnn,
+  flatten,
   flsimCnn,
+  groupNorm,
   logisticRegression,
+  maxPool,
   partitionByDirichlet,
   partitionStatistics,
   plotPartition,
   randomStream,
+  relu,
 } from '@basa/learning';
 
 export interface LearnTask {
@@ -21,8 +28,10 @@ export interface LearnTask {
   readonly learningRate: number;
   readonly target: number;
   readonly evaluateEvery: number;
-  /** The examples of a user; may be made when asked for. */
-  samplesOf(user: number): Samples;
+  /** How many examples a user has. */
+  countOf(user: number): number;
+  /** The examples of a user, made when asked for where data is synthetic: then no more than `most`, the first ones. */
+  samplesOf(user: number, most?: number): Samples;
   /** A fixed part of the test set, and all of it. */
   readonly quickTest: Samples;
   readonly wholeTest: Samples;
@@ -30,46 +39,70 @@ export interface LearnTask {
   readonly about: string;
 }
 
-export const TASK_NAMES = ['mnist', 'femnist', 'cifar', 'flsim'] as const;
+/** The `-small` ones have the data and users of the others and smaller networks: for grids that must fit an hour. */
+export const TASK_NAMES = ['mnist', 'femnist', 'cifar', 'flsim', 'femnist-small', 'cifar-small'] as const;
 export type TaskName = (typeof TASK_NAMES)[number];
 
 const QUICK_TEST = 1000;
 const FONT_TEST_USERS = 680;
+/** Drawing an example takes as long as learning it: so many of each user are drawn once, 160 MB for all. */
+const MOST_KEPT = 60;
 
 export async function openTask(name: TaskName, seed: number): Promise<LearnTask> {
-  if (name === 'femnist') return femnistTask(seed);
+  if (name === 'femnist' || name === 'femnist-small') return femnistTask(name, seed);
   const { train, test } = name === 'mnist' ? await loadMnist() : await loadCifar10();
-  const users = name === 'mnist' ? 1000 : name === 'cifar' ? 100 : 200;
+  const users = name === 'mnist' ? 1000 : name === 'flsim' ? 200 : 100;
   const { labels, classes } = train;
   const partition = partitionByDirichlet({ labels, classes, users, alpha: 0.5, seed });
-  const models = { mnist: logisticRegression, cifar: fedmlCifarCnn, flsim: flsimCnn };
+  const models = { mnist: logisticRegression, cifar: fedmlCifarCnn, flsim: flsimCnn, 'cifar-small': flsimCnn };
   const isMnist = name === 'mnist';
   return {
     model: models[name](),
     users,
     batchSize: isMnist ? 10 : 20,
-    learningRate: name === 'flsim' ? 0.1 : 0.03,
+    learningRate: name === 'flsim' || name === 'cifar-small' ? 0.1 : 0.03,
     target: isMnist ? 0.8 : 0.5,
     evaluateEvery: isMnist ? 1 : 5,
+    countOf: (user) => partition.users[user]?.length ?? 0,
     samplesOf: (user) => ({ dataset: train, indices: partition.users[user] ?? new Uint32Array() }),
     ...testParts(test, seed),
     about: `${train.name}: ${describePartition(partitionStatistics(partition.users, labels))}\n${plotPartition(partition.users)}`,
   };
 }
 
-async function femnistTask(seed: number): Promise<LearnTask> {
+async function femnistTask(name: 'femnist' | 'femnist-small', seed: number): Promise<LearnTask> {
   const writers = await loadFontWriters(seed);
+  const isSmall = name === 'femnist-small';
+  const kept = new Map<number, Samples>();
   return {
-    model: femnistCnn(),
+    model: isSmall ? smallNetwork() : femnistCnn(),
     users: 3400,
     batchSize: 20,
-    learningRate: 0.05,
+    learningRate: isSmall ? 0.1 : 0.05,
     target: 0.75,
     evaluateEvery: 5,
-    samplesOf: (user) => allSamples(writers.user(user)),
+    countOf: (user) => writers.count(user),
+    samplesOf: (user, most = Number.POSITIVE_INFINITY) => {
+      if (most > MOST_KEPT) return allSamples(writers.user(user, most));
+      const made = kept.get(user) ?? allSamples(writers.user(user, MOST_KEPT));
+      kept.set(user, made);
+      return { ...made, indices: made.indices.subarray(0, most) };
+    },
     ...testParts(writers.test(FONT_TEST_USERS, 10), seed),
     about: `${writers.name}: 3400 users, about 200 examples each`,
   };
+}
+
+/** LeNet's shape with normed channels, d = 19,262: a thirtieth of the CNN's work. */
+function smallNetwork(): Model {
+  const stage = (channels: number, name: string) => [
+    conv2d(channels, 5, { name }),
+    groupNorm(channels, { name: `${name}-norm` }),
+    relu,
+    maxPool(2),
+  ];
+  const layers = [...stage(8, 'conv1'), ...stage(16, 'conv2'), flatten, dense(62, { name: 'output' })];
+  return defineModel('small LeNet', femnistCnn().input, layers);
 }
 
 function testParts(test: Dataset, seed: number): { quickTest: Samples; wholeTest: Samples } {
