@@ -78,7 +78,7 @@ async function femnistTask(name: 'femnist' | 'femnist-small', seed: number): Pro
     model: isSmall ? smallNetwork() : femnistCnn(),
     users: 3400,
     batchSize: 20,
-    learningRate: isSmall ? 0.1 : 0.05,
+    learningRate: isSmall ? 0.15 : 0.05,
     target: 0.75,
     evaluateEvery: 5,
     countOf: (user) => writers.count(user),
