@@ -28,7 +28,7 @@ const MEDIA_TYPES: Readonly<Record<string, string>> = {
 };
 const SHARES = '/shares/';
 /** Pages are no part of the API. */
-const schema = { hide: true };
+const schema = { hide: true, response: {} };
 
 export function mountPages(context: RouteContext, pages: PageOptions, serverSideAuthorityUrl: string): void {
   const { app } = context.service;
