@@ -8,8 +8,8 @@ import {
   secAgg,
   secAggPlus,
 } from '@basa/baselines';
-import { abeSealings } from '@basa/cli/real-sealings';
-import { nodeEnvironment } from '@basa/cli/simulation';
+import { abeSealings } from '@basa/experiments/real-sealings';
+import { nodeEnvironment } from '@basa/experiments/simulation';
 import { plainVectorKernel } from '@basa/masking';
 import {
   createNodeKeystream,

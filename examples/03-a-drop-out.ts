@@ -5,7 +5,7 @@
  * Real CP-ABE; server, authority and users are the real cores, in memory.
  */
 
-import { abeSealings } from '@basa/cli/real-sealings';
+import { abeSealings } from '@basa/experiments/real-sealings';
 import type { UserSession } from '@basa/protocol';
 import { judgeOutcome, millis } from '@basa/protocol';
 import { LEASE_MS } from '@basa/simulator';

@@ -1,10 +1,10 @@
 /** One worker of `npm run learn`: its own kernel and its own view of the data. */
 import { workerData } from 'node:worker_threads';
+import type { TaskName } from '@basa/experiments';
+import { openTask } from '@basa/experiments';
 import type { Evaluation, TrainResult } from '@basa/learning';
 import { createKernelEngine, createReferenceEngine, createTrainer } from '@basa/learning';
 import { createTrainingKernel, serveWorker } from '@basa/runtime/node';
-import type { TaskName } from './learn-tasks.ts';
-import { openTask } from './learn-tasks.ts';
 
 export type LearnRequest =
   | { readonly kind: 'train'; readonly user: number; readonly start: Float32Array; readonly seed: number }

@@ -1,12 +1,12 @@
 /** `npm run learn -- mnist|femnist|cifar|flsim`: plain FedBuff until the paper's target; says buffers, samples, time. */
 import { availableParallelism } from 'node:os';
 import { parseArgs } from 'node:util';
+import type { TaskName } from '@basa/experiments';
+import { openTask, TASK_NAMES } from '@basa/experiments';
 import type { Evaluation, TrainResult } from '@basa/learning';
 import { FEDBUFF_STALENESS, fedBuffStep, initialParameters, randomStream, runPlainFedBuff } from '@basa/learning';
 import { createWorkerPool, workerModule } from '@basa/runtime/node';
 import { readCheckpoint, writeCheckpoint } from './learn-checkpoint.ts';
-import type { TaskName } from './learn-tasks.ts';
-import { openTask, TASK_NAMES } from './learn-tasks.ts';
 import type { LearnAnswer, LearnRequest } from './learn-worker.ts';
 
 const USAGE = `npm run learn -- <task> [options]

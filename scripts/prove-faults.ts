@@ -1,6 +1,6 @@
 /** `npm run prove:faults -- [--buffers N] [--seed S] [--json]`: the long version of the fault simulation. */
 import { parseArgs } from 'node:util';
-import { nodeEnvironment, seededWords } from '@basa/cli/simulation';
+import { nodeEnvironment, seededWords } from '@basa/experiments/simulation';
 import type { Operation, Simulation } from '@basa/simulator';
 import { drawFrom, drawSimulation, shrinkList, simulate } from '@basa/simulator';
 

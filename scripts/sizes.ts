@@ -4,7 +4,7 @@
  */
 
 import { parseArgs } from 'node:util';
-import { abeSealings, identitySealings } from '@basa/cli/real-sealings';
+import { abeSealings, identitySealings } from '@basa/experiments/real-sealings';
 import type { Modulus } from '@basa/masking';
 import { elementBits, packedLength, RING_32, ring } from '@basa/masking';
 import { PREFIX_ELEMENTS } from '@basa/protocol';

@@ -1,6 +1,6 @@
 /** What the counted operations cost on this machine, measured in this run: best of a few. */
 import type { AggregationTools } from '@basa/baselines';
-import { abeSealings } from '@basa/cli/real-sealings';
+import { abeSealings } from '@basa/experiments/real-sealings';
 import { addInPlace, applyMasksInPlace, FIELD, packVector, Secret, unpackVector } from '@basa/masking';
 import { nodeRandomBytes } from '@basa/runtime/node';
 import { cpuMs } from './cpu-time.ts';

@@ -1,6 +1,6 @@
 /** Whole buffers as vectors: `sealed` with three users, `sealed` with one drop-out, `paper` with three users. */
 
-import { seededWords } from '@basa/cli/simulation';
+import { seededWords } from '@basa/experiments/simulation';
 import type { MaskTerm, Modulus } from '@basa/masking';
 import { addInPlace, applyMasksInPlace, FIELD, RING_32, unsafeTransparentSealing } from '@basa/masking';
 import type { Ctx, SlottedSession, UserId, UserRecord } from '@basa/protocol';

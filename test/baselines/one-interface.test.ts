@@ -15,7 +15,7 @@ import {
   secAggParameters,
   secAggPlus,
 } from '@basa/baselines';
-import { nodeEnvironment, seededWords } from '@basa/cli/simulation';
+import { nodeEnvironment, seededWords } from '@basa/experiments/simulation';
 import { applyMasksInPlace, FIELD, FIELD_PRIME } from '@basa/masking';
 import { createWasmCombinationKernel } from '@basa/runtime/node';
 import { basaSealed, uniformityOf, unsafeBasaPaper } from '@basa/simulator';

@@ -1,7 +1,7 @@
 /** The attack table of docs/threat-model.md, played with CP-ABE against the real state machines. */
 
-import { abeSealings } from '@basa/cli/real-sealings';
-import { nodeEnvironment } from '@basa/cli/simulation';
+import { abeSealings } from '@basa/experiments/real-sealings';
+import { nodeEnvironment } from '@basa/experiments/simulation';
 import { unsafeTransparentSealing } from '@basa/masking';
 import { nodeSuite } from '@basa/runtime/node';
 import type { AttackRefusal, AttackSetting } from '@basa/simulator';

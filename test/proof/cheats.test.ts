@@ -1,6 +1,6 @@
 /** One device that cheats in one way: it spoils a buffer or is left out, is named where that can be, and reads nothing. */
 
-import { nodeEnvironment } from '@basa/cli/simulation';
+import { nodeEnvironment } from '@basa/experiments/simulation';
 import type { Cheat, Operation, Simulation } from '@basa/simulator';
 import { simulate } from '@basa/simulator';
 import { describe, expect, it } from 'vitest';

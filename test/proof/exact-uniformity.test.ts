@@ -1,4 +1,4 @@
-import { nodeEnvironment } from '@basa/cli/simulation';
+import { nodeEnvironment } from '@basa/experiments/simulation';
 import type { UserId, UserSession } from '@basa/protocol';
 import { maskInput } from '@basa/protocol';
 import type { MaskEquation } from '@basa/simulator';

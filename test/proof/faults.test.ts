@@ -1,5 +1,5 @@
 /** Lists of operations against the real cores: whatever goes wrong, sums are exact and nothing acknowledged is lost. */
-import { nodeEnvironment, seededWords } from '@basa/cli/simulation';
+import { nodeEnvironment, seededWords } from '@basa/experiments/simulation';
 import type { Operation, Simulation } from '@basa/simulator';
 import { drawFrom, drawSimulation, shrinkList, simulate } from '@basa/simulator';
 import { describe, expect, it } from 'vitest';

@@ -1,5 +1,5 @@
 /** Masks hide: exactly, in groups so small that every mask can be enumerated, and statistically, in what a server stores. */
-import { nodeEnvironment, seededWords } from '@basa/cli/simulation';
+import { nodeEnvironment, seededWords } from '@basa/experiments/simulation';
 import type { Keystream, Modulus } from '@basa/masking';
 import { FIELD, modulusName, RING_32, ring } from '@basa/masking';
 import type { UserId } from '@basa/protocol';

@@ -1,5 +1,5 @@
-import { abeSealings } from '@basa/cli/real-sealings';
-import { nodeEnvironment } from '@basa/cli/simulation';
+import { abeSealings } from '@basa/experiments/real-sealings';
+import { nodeEnvironment } from '@basa/experiments/simulation';
 import type { Millis, UserId } from '@basa/protocol';
 import { issuePaperKey, millis, restorePaperBuffer, tickPaper } from '@basa/protocol';
 import { nodeSuite } from '@basa/runtime/node';

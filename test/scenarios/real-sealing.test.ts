@@ -1,6 +1,6 @@
 /** `sealed` mode with real cryptography: the sum comes out, and nothing else does. */
 
-import { abeSealings, identitySealings } from '@basa/cli/real-sealings';
+import { abeSealings, identitySealings } from '@basa/experiments/real-sealings';
 import { applyMasksInPlace, RING_32, Secret, subtractInPlace } from '@basa/masking';
 import type { ReleasedKey, Slot, UserRecord } from '@basa/protocol';
 import { closeRequestOf, edgeAttribute, millis, sealingContext } from '@basa/protocol';

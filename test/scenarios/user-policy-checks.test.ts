@@ -1,4 +1,4 @@
-import { seededWords } from '@basa/cli/simulation';
+import { seededWords } from '@basa/experiments/simulation';
 import { buildInput, checkDescriptor, descriptorCodec, loggedVersion } from '@basa/protocol';
 import { granted, reasonOf } from '@basa/simulator';
 import { describe, expect, it } from 'vitest';

@@ -1,6 +1,6 @@
 /** Throws mutated messages at a decoder and holds it to its promise: a DecodeError, or a value that encodes back. */
 
-import { seededWords } from '@basa/cli/simulation';
+import { seededWords } from '@basa/experiments/simulation';
 import { concatBytes, DecodeError } from '@basa/masking';
 import type { SampleMessage } from './sample-messages.ts';
 

@@ -1,5 +1,5 @@
 /** What masking tests run on: Node's outside with either kernel, and a stream of words that repeats with its seed. */
-import { nodeEnvironment } from '@basa/cli/simulation';
+import { nodeEnvironment } from '@basa/experiments/simulation';
 import type { Keystream, MaskTools } from '@basa/masking';
 import { plainVectorKernel } from '@basa/masking';
 import { createNodeKeystream, createWasmVectorKernel, nodeSuite } from '@basa/runtime/node';

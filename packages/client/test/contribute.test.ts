@@ -2,7 +2,7 @@
 import { join } from 'node:path';
 import { allSamples, createReferenceEngine, createTrainer, defineModel, dense } from '@basa/learning';
 import { describe, expect, it } from 'vitest';
-import { identitySealings } from '../../cli/src/simulation/real-sealings.ts';
+import { identitySealings } from '../../experiments/src/simulation/real-sealings.ts';
 import type { BasaClient, Contribution } from '../src/node/index.ts';
 import { deltaOf } from './support/connect.ts';
 import { problem } from './support/http-services.ts';

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { seededWords } from '../../cli/src/simulation/environment.ts';
+import { seededWords } from '../../experiments/src/simulation/environment.ts';
 import type { Modulus, Quantizer } from '../src/index.ts';
 import {
   dequantizeSum,

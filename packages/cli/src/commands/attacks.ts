@@ -21,8 +21,8 @@ export const attacks: Command = {
   flags: {},
   async run({ terminal, signal }) {
     const { ATTACKS } = await import('@basa/simulator');
-    const { nodeEnvironment } = await import('../simulation/environment.ts');
-    const { abeSealings } = await import('../simulation/real-sealings.ts');
+    const { nodeEnvironment } = await import('@basa/experiments/simulation');
+    const { abeSealings } = await import('@basa/experiments/real-sealings');
     const setting = { environment: nodeEnvironment, sealings: abeSealings };
     const played: Played[] = [];
     for (const attack of ATTACKS) {

@@ -6,8 +6,8 @@ import { createCoordinator, judgeHeader, millis, modelAppendCodec, taskIdOf, upl
 import { createNodeSigner, nodeRandomBytes, nodeSuite } from '@basa/runtime/node';
 import type { Sealings, World } from '@basa/simulator';
 import { FederationAuthority, FederationServer, granted } from '@basa/simulator';
-import { nodeEnvironment } from '../../../cli/src/simulation/environment.ts';
-import { abeSealings } from '../../../cli/src/simulation/real-sealings.ts';
+import { nodeEnvironment } from '../../../experiments/src/simulation/environment.ts';
+import { abeSealings } from '../../../experiments/src/simulation/real-sealings.ts';
 
 export const DIMENSION = 40;
 

@@ -1,0 +1,3 @@
+/** Every table and figure of the paper, and ours. */
+export type { LearnTask, TaskName } from './learning-tasks.ts';
+export { openTask, TASK_NAMES } from './learning-tasks.ts';

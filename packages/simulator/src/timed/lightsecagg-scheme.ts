@@ -1,0 +1,137 @@
+/** LightSecAgg with a buffer: a full buffer opens when U users have answered, who answer when their training ends. */
+import type { SynchronisationReading } from '@basa/baselines';
+import { upSeconds } from './link.ts';
+import { Station } from './station.ts';
+import type { Scheme, Timeline } from './timeline.ts';
+import { PRIORITY } from './timeline.ts';
+import type { Included, Trip } from './trip.ts';
+
+export interface LightSecAggCosts {
+  /** A mask drawn, encoded and sent to all; beside the training where `isOverlapped`. */
+  readonly offlineSeconds: number;
+  readonly offlineBytes: number;
+  readonly isOverlapped: boolean;
+  readonly maskSeconds: number;
+  readonly uploadBytes: number;
+  readonly answerSeconds: number;
+  readonly answerBytes: number;
+  /** Of the server, when enough have answered. */
+  readonly decodeSeconds: number;
+  /** U. */
+  readonly answers: number;
+  readonly reading: SynchronisationReading;
+}
+
+/** The wait for U answers; every user that trains when it begins answers once. */
+interface Wait {
+  readonly full: readonly Included[];
+  readonly began: number;
+  /** The first trip that is too young to answer. */
+  readonly youngest: number;
+  missing: number;
+}
+
+export class LightSecAggScheme implements Scheme {
+  readonly #timeline: Timeline;
+  readonly #costs: LightSecAggCosts;
+  readonly #server = new Station();
+  #buffer: Included[] = [];
+  #door: Trip[] = [];
+  #idle: Trip[] = [];
+  #wait: Wait | undefined;
+  #waitedSeconds = 0;
+
+  constructor(timeline: Timeline, costs: LightSecAggCosts) {
+    this.#timeline = timeline;
+    this.#costs = costs;
+  }
+
+  trained(trip: Trip): void {
+    const timeline = this.#timeline;
+    const { link } = timeline.fleet;
+    const { offlineSeconds, offlineBytes, isOverlapped, maskSeconds, uploadBytes } = this.#costs;
+    const offline = offlineSeconds + upSeconds(link, offlineBytes);
+    const ready = isOverlapped ? Math.max(timeline.now, trip.departed + offline) : timeline.now + offline;
+    timeline.at(ready + maskSeconds + upSeconds(link, uploadBytes), PRIORITY.step, () => this.#arrive(trip));
+  }
+
+  utilisation(time: number): Readonly<Record<string, number>> {
+    return { server: this.#server.utilisation(time), waiting: time > 0 ? this.#waitedSeconds / time : 0 };
+  }
+
+  #arrive(trip: Trip): void {
+    const wait = this.#wait;
+    if (trip.dropsOut) this.#timeline.end(trip, 'dropped-out');
+    else if (wait === undefined) this.#accept(trip);
+    else this.#arriveInWait(trip);
+    if (wait !== undefined && !trip.dropsOut && trip.number < wait.youngest) this.#answer(wait);
+  }
+
+  #arriveInWait(trip: Trip): void {
+    const timeline = this.#timeline;
+    const { arrival } = this.#costs.reading;
+    if (arrival === 'held') this.#door.push(trip);
+    else if (arrival === 'lost') timeline.end(trip, 'lost');
+    else {
+      const update = timeline.include(trip);
+      if (update.weight > 0) this.#buffer.push(update);
+      this.#idle.push(trip);
+    }
+  }
+
+  #accept(trip: Trip): void {
+    const timeline = this.#timeline;
+    const update = timeline.include(trip);
+    if (update.weight > 0) this.#buffer.push(update);
+    timeline.end(trip, update.weight > 0 ? 'taken' : 'stale');
+    this.#checkFull();
+  }
+
+  #checkFull(): void {
+    const timeline = this.#timeline;
+    if (this.#wait !== undefined || this.#buffer.length < timeline.fleet.bufferSize) return;
+    const full = this.#buffer;
+    this.#buffer = [];
+    if (!this.#costs.reading.waits) {
+      this.#decode(full);
+      return;
+    }
+    // Whoever starts at this very moment is among those that train: users restart before the request goes out.
+    timeline.at(timeline.now, PRIORITY.start, () => this.#beginWait(full));
+    this.#wait = { full, began: timeline.now, youngest: 0, missing: Number.POSITIVE_INFINITY };
+  }
+
+  #beginWait(full: readonly Included[]): void {
+    const timeline = this.#timeline;
+    const wait = { full, began: timeline.now, youngest: timeline.trips, missing: this.#costs.answers };
+    this.#wait = wait;
+    for (let n = 0; n < this.#door.length; n++) this.#answer(wait); // They wait at the door: they have time.
+  }
+
+  #answer(wait: Wait): void {
+    const { answerSeconds, answerBytes } = this.#costs;
+    if (--wait.missing !== 0) return;
+    const timeline = this.#timeline;
+    const told = timeline.now + answerSeconds + upSeconds(timeline.fleet.link, answerBytes);
+    timeline.at(told, PRIORITY.step, () => {
+      this.#waitedSeconds += timeline.now - wait.began;
+      this.#decode(wait.full);
+    });
+  }
+
+  #decode(full: readonly Included[]): void {
+    const timeline = this.#timeline;
+    timeline.at(this.#server.serve(timeline.now, this.#costs.decodeSeconds), PRIORITY.finish, () => {
+      timeline.publish(full);
+      if (this.#costs.reading.waits) this.#endWait();
+    });
+  }
+
+  #endWait(): void {
+    const timeline = this.#timeline;
+    this.#wait = undefined;
+    for (const trip of this.#idle.splice(0)) timeline.end(trip, 'taken');
+    while (this.#wait === undefined && this.#door.length > 0) this.#accept(this.#door.shift() as Trip);
+    this.#checkFull();
+  }
+}

@@ -1,0 +1,48 @@
+/** FedBuff without secure aggregation: an update is taken when it arrives. */
+import { upSeconds } from './link.ts';
+import { Station } from './station.ts';
+import type { Scheme, Timeline } from './timeline.ts';
+import { PRIORITY } from './timeline.ts';
+import type { Included, Trip } from './trip.ts';
+
+export interface PlainCosts {
+  readonly uploadBytes: number;
+  /** Of the server, for each update. */
+  readonly addSeconds: number;
+}
+
+export class PlainScheme implements Scheme {
+  readonly #timeline: Timeline;
+  readonly #costs: PlainCosts;
+  readonly #server = new Station();
+  #buffer: Included[] = [];
+
+  constructor(timeline: Timeline, costs: PlainCosts) {
+    this.#timeline = timeline;
+    this.#costs = costs;
+  }
+
+  trained(trip: Trip): void {
+    const { now, fleet } = this.#timeline;
+    if (trip.dropsOut) this.#timeline.end(trip, 'dropped-out');
+    else
+      this.#timeline.at(now + upSeconds(fleet.link, this.#costs.uploadBytes), PRIORITY.finish, () => this.#take(trip));
+  }
+
+  utilisation(time: number): Readonly<Record<string, number>> {
+    return { server: this.#server.utilisation(time) };
+  }
+
+  #take(trip: Trip): void {
+    const timeline = this.#timeline;
+    const update = timeline.include(trip);
+    const added = this.#server.serve(timeline.now, this.#costs.addSeconds);
+    if (update.weight > 0) this.#buffer.push(update);
+    if (this.#buffer.length === timeline.fleet.bufferSize) {
+      const full = this.#buffer;
+      this.#buffer = [];
+      timeline.at(added, PRIORITY.finish, () => timeline.publish(full));
+    }
+    timeline.end(trip, update.weight > 0 ? 'taken' : 'stale');
+  }
+}

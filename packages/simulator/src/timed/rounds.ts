@@ -1,0 +1,66 @@
+/** Synchronous federated learning: a round is as slow as the slowest of its users. */
+import { randomStream } from '@basa/learning';
+import { downSeconds, upSeconds } from './link.ts';
+import { dropsOut, tripSeconds } from './timeline.ts';
+import type { Fleet, Included, TimedEvent, Trip } from './trip.ts';
+
+/** `concurrency` of the fleet is n, the users of a round. Seconds of one user; all users work at the same time. */
+export interface RoundCosts {
+  /** Before the training: keys and shares. */
+  readonly setupSeconds: number;
+  readonly setupBytes: { readonly up: number; readonly down: number };
+  /** Whether the set-up runs beside the training. */
+  readonly isOverlapped: boolean;
+  /** After the training: quantise and mask. */
+  readonly maskSeconds: number;
+  readonly uploadBytes: number;
+  /** Of users and server after the last upload, by the number of those who dropped out. */
+  readonly recoverySeconds: (dropped: number) => number;
+  readonly recoveryBytes: { readonly up: number; readonly down: number };
+  /** Fewer uploads than these, and the round is for nothing. */
+  readonly threshold: number;
+}
+
+/** Without end. Drop-outs leave before they upload and the server notices at once, which flatters rounds. */
+export function* rounds(fleet: Fleet, costs: RoundCosts): Generator<TimedEvent, undefined> {
+  const selection = randomStream(fleet.seed, 'select');
+  let time = 0;
+  let version = 0;
+  for (let round = 0; ; round++) {
+    const trips = cohort(fleet, selection, round).map((user, n): Trip => {
+      const number = round * fleet.concurrency + n;
+      return { number, user, version, departed: time, dropsOut: dropsOut(fleet, number) };
+    });
+    for (const trip of trips) yield { kind: 'departed', time, trip };
+    const stayed = trips.filter(({ dropsOut }) => !dropsOut);
+    time += roundSeconds(fleet, costs, trips, stayed);
+    for (const trip of trips) yield { kind: 'ended', time, trip, fate: trip.dropsOut ? 'dropped-out' : 'taken' };
+    if (stayed.length < costs.threshold) continue;
+    const included = stayed.map((trip): Included => ({ trip, staleness: 0, weight: 1 }));
+    yield { kind: 'version', time, version: ++version, included };
+  }
+}
+
+function roundSeconds(fleet: Fleet, costs: RoundCosts, trips: readonly Trip[], stayed: readonly Trip[]): number {
+  const { link } = fleet;
+  const { setupBytes, recoveryBytes } = costs;
+  const setup = costs.setupSeconds + upSeconds(link, setupBytes.up) + downSeconds(link, setupBytes.down);
+  const slowest = Math.max(0, ...stayed.map((trip) => tripSeconds(fleet, trip)));
+  const trained = costs.isOverlapped ? Math.max(setup, slowest) : setup + slowest;
+  return (
+    trained +
+    costs.maskSeconds +
+    upSeconds(link, costs.uploadBytes) +
+    costs.recoverySeconds(trips.length - stayed.length) +
+    upSeconds(link, recoveryBytes.up) +
+    downSeconds(link, recoveryBytes.down)
+  );
+}
+
+/** Different users, uniformly. */
+function cohort({ users, concurrency }: Fleet, selection: ReturnType<typeof randomStream>, round: number): number[] {
+  if (concurrency > users) throw new RangeError(`round ${round}: ${users} users are no cohort of ${concurrency}`);
+  const chosen = new Set<number>();
+  while (chosen.size < concurrency) chosen.add(selection.below(users));
+  return [...chosen];
+}

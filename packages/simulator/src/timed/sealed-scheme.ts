@@ -1,0 +1,125 @@
+/** BASA in `sealed` mode: users work side by side; the authority is one queue, a pool opens sums. */
+import { downSeconds, upSeconds } from './link.ts';
+import { Station } from './station.ts';
+import type { Scheme, Timeline } from './timeline.ts';
+import { PRIORITY } from './timeline.ts';
+import type { Included, Trip } from './trip.ts';
+
+export interface SealedCosts {
+  /** Made ahead, beside the training. */
+  readonly offlineSeconds: number;
+  /** Quantise, seal seeds for all slots, sign. */
+  readonly depositSeconds: number;
+  readonly depositBytes: number;
+  /** Of the server, for a deposit and for an upload. */
+  readonly serverSeconds: number;
+  readonly inboxBytes: (slot: number) => number;
+  /** Of the authority, for a key: check, issue, make durable. */
+  readonly keySeconds: number;
+  readonly keyBytes: number;
+  /** Open the inbox, back it up, mask. */
+  readonly maskSeconds: (slot: number) => number;
+  readonly uploadBytes: (slot: number) => number;
+  /** Of the authority, for the keys of so many accepted slots and drop-outs. */
+  readonly closeSeconds: (accepted: number, dropped: number) => number;
+  readonly openSeconds: (accepted: number, dropped: number) => number;
+  /** Threads that open sums. */
+  readonly openers: number;
+  /** How long a slot waits for its upload. */
+  readonly leaseSeconds: number;
+}
+
+interface Buffer {
+  seats: number;
+  slots: number;
+  dropped: number;
+  readonly accepted: Included[];
+}
+
+export class SealedScheme implements Scheme {
+  readonly #timeline: Timeline;
+  readonly #costs: SealedCosts;
+  readonly #server = new Station();
+  readonly #authority = new Station();
+  readonly #opening: Station;
+  #open: Buffer = newBuffer();
+
+  constructor(timeline: Timeline, costs: SealedCosts) {
+    this.#timeline = timeline;
+    this.#costs = costs;
+    this.#opening = new Station(costs.openers);
+  }
+
+  trained(trip: Trip): void {
+    const timeline = this.#timeline;
+    const ready = Math.max(timeline.now, trip.departed + this.#costs.offlineSeconds);
+    timeline.at(ready, PRIORITY.step, () => {
+      const update = timeline.include(trip);
+      if (update.weight === 0) return timeline.end(trip, 'stale');
+      const buffer = this.#seat();
+      const { depositSeconds, depositBytes } = this.#costs;
+      const arrives = timeline.now + depositSeconds + upSeconds(timeline.fleet.link, depositBytes);
+      timeline.at(arrives, PRIORITY.step, () => this.#deposit(buffer, update));
+    });
+  }
+
+  utilisation(time: number): Readonly<Record<string, number>> {
+    const [server, authority] = [this.#server.utilisation(time), this.#authority.utilisation(time)];
+    return { server, authority, opening: this.#opening.utilisation(time) };
+  }
+
+  /** A place in the open buffer; the next buffer opens when all are given. */
+  #seat(): Buffer {
+    const buffer = this.#open;
+    if (++buffer.seats === this.#timeline.fleet.bufferSize) this.#open = newBuffer();
+    return buffer;
+  }
+
+  #deposit(buffer: Buffer, update: Included): void {
+    const timeline = this.#timeline;
+    const { link } = timeline.fleet;
+    const { serverSeconds, inboxBytes, keyBytes, keySeconds } = this.#costs;
+    const slot = buffer.slots++;
+    const told = this.#server.serve(timeline.now, serverSeconds) + downSeconds(link, inboxBytes(slot));
+    timeline.at(told + link.latencySeconds, PRIORITY.step, () => {
+      const issued = this.#authority.serve(timeline.now, keySeconds) + downSeconds(link, keyBytes);
+      timeline.at(issued, PRIORITY.step, () => this.#mask(buffer, slot, update));
+    });
+  }
+
+  #mask(buffer: Buffer, slot: number, update: Included): void {
+    const timeline = this.#timeline;
+    const { leaseSeconds, maskSeconds, uploadBytes, serverSeconds } = this.#costs;
+    if (update.trip.dropsOut) {
+      timeline.end(update.trip, 'dropped-out');
+      timeline.at(timeline.now + leaseSeconds, PRIORITY.step, () => {
+        buffer.dropped++;
+        this.#closeWhenDecided(buffer);
+      });
+      return;
+    }
+    const arrives = timeline.now + maskSeconds(slot) + upSeconds(timeline.fleet.link, uploadBytes(slot));
+    timeline.at(arrives, PRIORITY.step, () => {
+      timeline.at(this.#server.serve(timeline.now, serverSeconds), PRIORITY.finish, () => {
+        buffer.accepted.push(update);
+        timeline.end(update.trip, 'taken');
+        this.#closeWhenDecided(buffer);
+      });
+    });
+  }
+
+  #closeWhenDecided({ accepted, dropped }: Buffer): void {
+    const timeline = this.#timeline;
+    if (accepted.length + dropped < timeline.fleet.bufferSize || accepted.length === 0) return;
+    const { closeSeconds, openSeconds } = this.#costs;
+    const closed = this.#authority.serve(timeline.now, closeSeconds(accepted.length, dropped));
+    timeline.at(closed, PRIORITY.step, () => {
+      const opened = this.#opening.serve(timeline.now, openSeconds(accepted.length, dropped));
+      timeline.at(opened, PRIORITY.finish, () => timeline.publish(accepted));
+    });
+  }
+}
+
+function newBuffer(): Buffer {
+  return { seats: 0, slots: 0, dropped: 0, accepted: [] };
+}

@@ -1,0 +1,131 @@
+/** Virtual time: who trains when. What users do with a trained update is a scheme's. */
+import { randomStream, stalenessWeight } from '@basa/learning';
+import { drawDelay } from './delay.ts';
+import { EventQueue } from './event-queue.ts';
+import { downSeconds } from './link.ts';
+import type { Fate, Fleet, Included, TimedEvent, Trip } from './trip.ts';
+
+/** Of events at the same time: what is finished goes first, what starts comes last. */
+export const PRIORITY = { finish: 0, step: 1, trained: 2, start: 3 } as const;
+
+/** A protocol in time: gets each trained update, and says when its user is free and when a version is there. */
+export interface Scheme {
+  trained(trip: Trip): void;
+  /** A trip has begun; most schemes do not mind. */
+  departed?(trip: Trip): void;
+  /** How busy its parts were, by name. */
+  utilisation(time: number): Readonly<Record<string, number>>;
+}
+
+export class Timeline {
+  readonly fleet: Fleet;
+  readonly #queue = new EventQueue<() => void>();
+  readonly #news: TimedEvent[] = [];
+  readonly #isBusy: Uint8Array;
+  readonly #selection;
+  readonly #arrivals;
+  #scheme: Scheme | undefined;
+  #trips = 0;
+  #underWay = 0;
+  #turnedAway = 0;
+  now = 0;
+  version = 0;
+
+  constructor(fleet: Fleet) {
+    if (fleet.concurrency > fleet.users) {
+      throw new RangeError(`${fleet.users} users cannot keep ${fleet.concurrency} training`);
+    }
+    this.fleet = fleet;
+    this.#isBusy = new Uint8Array(fleet.users);
+    this.#selection = randomStream(fleet.seed, 'select');
+    this.#arrivals = randomStream(fleet.seed, 'arrivals');
+  }
+
+  get trips(): number {
+    return this.#trips;
+  }
+
+  /** Users that came while all places were taken. */
+  get turnedAway(): number {
+    return this.#turnedAway;
+  }
+
+  /** Without end: whoever reads decides when it has seen enough. */
+  *run(scheme: Scheme): Generator<TimedEvent, undefined> {
+    this.#scheme = scheme;
+    const { arrivals, concurrency } = this.fleet;
+    if (arrivals.kind === 'closed') for (let n = 0; n < concurrency; n++) this.#depart();
+    else this.#arrive(arrivals.perSecond);
+    for (;;) {
+      yield* this.#news.splice(0);
+      const next = this.#queue.pop();
+      if (next === undefined) return;
+      this.now = next.time;
+      next.event();
+    }
+  }
+
+  at(time: number, priority: number, act: () => void): void {
+    this.#queue.push(time, priority, act);
+  }
+
+  /** The user is free; in a closed system another one sets out at once. */
+  end(trip: Trip, fate: Fate): void {
+    this.#isBusy[trip.user] = 0;
+    this.#underWay--;
+    this.#news.push({ kind: 'ended', time: this.now, trip, fate });
+    if (this.fleet.arrivals.kind === 'closed') this.at(this.now, PRIORITY.start, () => this.#depart());
+  }
+
+  /** Now: an update with the staleness it has at this moment. */
+  include(trip: Trip): Included {
+    const staleness = this.version - trip.version;
+    return { trip, staleness, weight: stalenessWeight(this.fleet.staleness, staleness) };
+  }
+
+  publish(included: readonly Included[]): void {
+    this.#news.push({ kind: 'version', time: this.now, version: ++this.version, included });
+  }
+
+  #arrive(perSecond: number): void {
+    this.at(this.now + this.#arrivals.exponential() / perSecond, PRIORITY.start, () => {
+      if (this.#underWay < this.fleet.concurrency) this.#depart();
+      else this.#turnedAway++;
+      this.#arrive(perSecond);
+    });
+  }
+
+  #depart(): void {
+    const { fleet, now, version } = this;
+    const number = this.#trips++;
+    const user = this.#idleUser();
+    const trip = { number, user, version, departed: now, dropsOut: dropsOut(fleet, number) };
+    this.#isBusy[user] = 1;
+    this.#underWay++;
+    this.#news.push({ kind: 'departed', time: now, trip });
+    const scheme = this.#scheme as Scheme;
+    scheme.departed?.(trip);
+    this.at(now + tripSeconds(fleet, trip), PRIORITY.trained, () => scheme.trained(trip));
+  }
+
+  #idleUser(): number {
+    for (;;) {
+      const user = this.#selection.below(this.fleet.users);
+      if (this.#isBusy[user] === 0) return user;
+    }
+  }
+}
+
+export function dropsOut({ dropouts, seed }: Fleet, trip: number): boolean {
+  return dropouts > 0 && randomStream(seed, 'drop-out', trip).unit() < dropouts;
+}
+
+/** Fetch, train, wait: the same draw for the same trip under every protocol. */
+export function tripSeconds(fleet: Fleet, { number, user }: Pick<Trip, 'number' | 'user'>): number {
+  const stream = randomStream(fleet.seed, 'delay', number);
+  return (
+    downSeconds(fleet.link, fleet.modelBytes) +
+    fleet.computeSeconds(user) +
+    drawDelay(fleet.delay, stream, fleet.examplesOf(user))
+  );
+}

@@ -1,0 +1,53 @@
+/** One user's way from a model to an update, and what others see of it. */
+import type { Staleness } from '@basa/learning';
+import type { Delay } from './delay.ts';
+import type { Link } from './link.ts';
+
+export interface Fleet {
+  readonly users: number;
+  /** How many train at the same time: always in a closed system, at most with open arrivals. */
+  readonly concurrency: number;
+  /** `closed`: whoever ends is followed at once. `open`: users come by themselves, and find a place or not. */
+  readonly arrivals: { readonly kind: 'closed' } | { readonly kind: 'open'; readonly perSecond: number };
+  readonly examplesOf: (user: number) => number;
+  readonly computeSeconds: (user: number) => number;
+  readonly delay: Delay;
+  /** Share of trips whose user leaves before it uploads. */
+  readonly dropouts: number;
+  readonly link: Link;
+  /** What a user fetches before it trains. */
+  readonly modelBytes: number;
+  readonly staleness: Staleness;
+  readonly bufferSize: number;
+  readonly seed: number;
+}
+
+export interface Trip {
+  readonly number: number;
+  readonly user: number;
+  /** The version it began with. */
+  readonly version: number;
+  readonly departed: number;
+  readonly dropsOut: boolean;
+}
+
+/** An update that is in a version. */
+export interface Included {
+  readonly trip: Trip;
+  readonly staleness: number;
+  readonly weight: number;
+}
+
+export type TimedEvent =
+  | { readonly kind: 'departed'; readonly time: number; readonly trip: Trip }
+  /** Its user is free again. What became of its update, where that is certain by now. */
+  | { readonly kind: 'ended'; readonly time: number; readonly trip: Trip; readonly fate: Fate }
+  | {
+      readonly kind: 'version';
+      readonly time: number;
+      readonly version: number;
+      readonly included: readonly Included[];
+    };
+
+/** `taken`: a buffer has it. `stale`: its weight is zero. `lost`: the protocol had no room for it. */
+export type Fate = 'taken' | 'stale' | 'lost' | 'dropped-out';

@@ -1,0 +1,162 @@
+/** The golden values of the fact sheet: queues whose throughput is known, within 2 %. */
+import { SYNCHRONISATION_READINGS } from '@basa/baselines';
+import type { LightSecAggCosts, PaperCosts, SealedCosts } from '@basa/simulator';
+import { LightSecAggScheme, PaperScheme, PlainScheme, rounds, SealedScheme } from '@basa/simulator';
+import { describe, expect, it } from 'vitest';
+import { fleetOf, measure, steadyState } from './fleet.ts';
+
+const within = (value: number, golden: number, share = 0.02): void => {
+  expect(Math.abs(value / golden - 1), `${value} for ${golden}`).toBeLessThan(share);
+};
+
+const free = { uploadBytes: 0, addSeconds: 0 };
+
+describe('no secure aggregation', () => {
+  it.each([
+    [32, 0, 0.3125],
+    [32, 3, 1.25],
+    [32, 6, 2.1875],
+    [200, 1, 0.1],
+    [200, 3, 0.2],
+    [200, 6, 0.35],
+  ])('%i users, beta %d: %d s a version', (concurrency, beta, golden) => {
+    const { secondsPerVersion, meanStaleness } = steadyState(
+      fleetOf(beta, { concurrency }),
+      (timeline) => new PlainScheme(timeline, free),
+    );
+    within(secondsPerVersion, golden);
+    if (beta > 0) within(meanStaleness, (concurrency - 1) / 10);
+  });
+});
+
+const paperCosts = (seconds: number): PaperCosts => ({
+  quantiseSeconds: 0,
+  turnSeconds: () => seconds,
+  afterTurnSeconds: 0,
+  downBytes: () => 0,
+  upBytes: () => 0,
+  leaseSeconds: 10,
+  parallelBuffers: 1,
+});
+
+describe('BASA paper: one turn at a time', () => {
+  const golden: readonly (readonly [number, number, readonly number[]])[] = [
+    [32, 0, [0.319, 0.5, 1, 2]],
+    [32, 3, [1.26, 1.275, 1.32, 2]],
+    [32, 6, [2.196, 2.208, 2.244, 2.361]],
+    [200, 0, [0.2, 0.5, 1, 2]],
+    [200, 3, [0.208, 0.5, 1, 2]],
+    [200, 6, [0.352, 0.5, 1, 2]],
+  ];
+  it.each(golden)('%i users, beta %d', (concurrency, beta, values) => {
+    [0.02, 0.05, 0.1, 0.2].forEach((turn, n) => {
+      const fleet = fleetOf(beta, { concurrency });
+      const { secondsPerVersion } = steadyState(fleet, (timeline) => new PaperScheme(timeline, paperCosts(turn)));
+      within(secondsPerVersion, values[n] as number);
+    });
+  });
+
+  it('a saturated slot is busy all the time, and parallel buffers free it', () => {
+    const serial = steadyState(fleetOf(0), (timeline) => new PaperScheme(timeline, paperCosts(0.2)));
+    within(serial.utilisation['slot'] as number, 1);
+    const four = steadyState(
+      fleetOf(0),
+      (timeline) => new PaperScheme(timeline, { ...paperCosts(0.2), parallelBuffers: 4 }),
+    );
+    within(four.secondsPerVersion, 0.5);
+  });
+
+  it('the turn handed over early leaves only the ciphertexts serial', () => {
+    const costs = { ...paperCosts(0.02), afterTurnSeconds: 0.18 };
+    const early = steadyState(fleetOf(0), (timeline) => new PaperScheme(timeline, costs));
+    within(early.secondsPerVersion, (10 * (1 + 0.2)) / 32, 0.03);
+  });
+});
+
+const sealedCosts: SealedCosts = {
+  offlineSeconds: 0.1,
+  depositSeconds: 0.05,
+  depositBytes: 0,
+  serverSeconds: 0,
+  inboxBytes: () => 0,
+  keySeconds: 0.002,
+  keyBytes: 0,
+  maskSeconds: () => 0.148,
+  uploadBytes: () => 0,
+  closeSeconds: () => 0.01,
+  openSeconds: () => 0.05,
+  openers: 1,
+  leaseSeconds: 5,
+};
+
+describe('BASA sealed: no turn', () => {
+  it.each([
+    [32, 0],
+    [32, 3],
+    [200, 3],
+  ])('%i users, beta %d: its own time is added to a trip, nothing else', (concurrency, beta) => {
+    const fleet = fleetOf(beta, { concurrency });
+    const { secondsPerVersion } = steadyState(fleet, (timeline) => new SealedScheme(timeline, sealedCosts));
+    // At beta 0 all come at once, and the authority's queue adds up to 32 keys.
+    within(secondsPerVersion, (10 * (1 + beta + 0.2)) / concurrency, beta === 0 ? 0.04 : 0.02);
+  });
+
+  it('the authority is a queue: beyond its rate it decides', () => {
+    const slow = { ...sealedCosts, keySeconds: 0.1, closeSeconds: () => 0 };
+    const { secondsPerVersion, utilisation } = steadyState(fleetOf(0), (timeline) => new SealedScheme(timeline, slow));
+    within(secondsPerVersion, 1);
+    within(utilisation['authority'] as number, 1);
+  });
+
+  it('drop-outs cost their own slots, not the time of others', () => {
+    const fleet = fleetOf(3, { dropouts: 0.3 });
+    const { secondsPerVersion } = steadyState(fleet, (timeline) => new SealedScheme(timeline, sealedCosts));
+    within(secondsPerVersion, (10 * 4.2) / 32, 0.04);
+  });
+});
+
+describe('LightSecAgg with a buffer, by what happens during its wait', () => {
+  const golden: readonly (readonly [keyof typeof SYNCHRONISATION_READINGS, readonly number[]])[] = [
+    ['sequential', [1.06, 1.45, 1.65, 1.93, 2.28, 4.36]],
+    ['barrier', [0.74, 1.13, 1.34, 1.6, 1.98, 4.05]],
+    ['block', [0.5, 0.67, 0.77, 0.93, 1.17, 2.94]],
+    ['background', [0.3125, 0.3125, 0.3125, 0.3125, 0.3125, 0.3125]],
+  ];
+  it.each(golden)('%s', (name, values) => {
+    [17, 22, 24, 26, 28, 32].forEach((answers, n) => {
+      const costs: LightSecAggCosts = {
+        offlineSeconds: 0,
+        offlineBytes: 0,
+        isOverlapped: true,
+        maskSeconds: 0,
+        uploadBytes: 0,
+        answerSeconds: 0,
+        answerBytes: 0,
+        decodeSeconds: 0,
+        answers,
+        reading: SYNCHRONISATION_READINGS[name],
+      };
+      const fleet = fleetOf(1, { computeSeconds: () => 0 });
+      const { secondsPerVersion } = steadyState(fleet, (timeline) => new LightSecAggScheme(timeline, costs));
+      within(secondsPerVersion, values[n] as number, 0.03);
+    });
+  });
+});
+
+describe('rounds', () => {
+  it('wait for the slowest of 32: b + beta H_32', () => {
+    const costs = {
+      setupSeconds: 0.5,
+      setupBytes: { up: 0, down: 0 },
+      isOverlapped: false,
+      maskSeconds: 0.3,
+      uploadBytes: 0,
+      recoverySeconds: () => 0.2,
+      recoveryBytes: { up: 0, down: 0 },
+      threshold: 22,
+    };
+    within(measure(rounds(fleetOf(3), costs), 10, 4000).secondsPerVersion, 2 + 3 * 4.0585);
+    // Beside the training the set-up costs nothing.
+    within(measure(rounds(fleetOf(3), { ...costs, isOverlapped: true }), 10, 4000).secondsPerVersion, 1.5 + 3 * 4.0585);
+  });
+});
