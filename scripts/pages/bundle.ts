@@ -8,26 +8,36 @@ import { build } from 'esbuild';
 const root = fileURLToPath(new URL('../..', import.meta.url));
 const dashboard = join(root, 'packages/dashboard');
 
-/** Scripts of pages and workers by the name of the file they become. */
-export const PAGE_SCRIPTS = {
-  watch: 'src/web/watch/main.ts',
-  join: 'src/web/join/main.ts',
-  'device-worker': 'src/web/join/device-worker.ts',
-  play: 'src/web/play/main.ts',
-  'play-worker': 'src/web/play/play-worker.ts',
-  sees: 'src/web/sees/main.ts',
-  'sees-worker': 'src/web/sees/sees-worker.ts',
-  style: 'site/style.css',
-} as const;
+/**
+ * Scripts by the name of the file they become. What is bundled together shares its parts, and a part holds what any of its
+ * users needs: a page must not load what only a worker uses, nor the worker of a device what only simulations use.
+ */
+const TOGETHER: readonly Readonly<Record<string, string>>[] = [
+  {
+    watch: 'src/web/watch/main.ts',
+    join: 'src/web/join/main.ts',
+    play: 'src/web/play/main.ts',
+    sees: 'src/web/sees/main.ts',
+    style: 'site/style.css',
+  },
+  { 'device-worker': 'src/web/join/device-worker.ts' },
+  { 'play-worker': 'src/web/play/play-worker.ts', 'sees-worker': 'src/web/sees/sees-worker.ts' },
+];
 
-/** `more` entries, by name and path, are bundled beside them: what a test runs in a page's place. */
-export async function bundlePages(folder: string, more: Readonly<Record<string, string>> = {}): Promise<Metafile> {
+export async function bundlePages(folder: string): Promise<Metafile['outputs']> {
   rmSync(folder, { recursive: true, force: true });
   mkdirSync(folder, { recursive: true });
-  const own = Object.entries(PAGE_SCRIPTS).map(([name, path]) => [name, join(dashboard, path)]);
-  const { metafile } = await build({
-    entryPoints: { ...Object.fromEntries(own), ...more },
+  const made = await Promise.all(TOGETHER.map((entries) => bundle(folder, entries)));
+  const site = join(dashboard, 'site');
+  for (const name of readdirSync(site)) if (!name.endsWith('.css')) copyFileSync(join(site, name), join(folder, name));
+  return Object.assign({}, ...made.map(({ metafile }) => metafile.outputs)) as Metafile['outputs'];
+}
+
+function bundle(folder: string, entries: Readonly<Record<string, string>>) {
+  return build({
+    entryPoints: Object.fromEntries(Object.entries(entries).map(([name, path]) => [name, join(dashboard, path)])),
     outdir: folder,
+    absWorkingDir: root,
     bundle: true,
     splitting: true,
     minify: true,
@@ -39,7 +49,4 @@ export async function bundlePages(folder: string, more: Readonly<Record<string, 
     metafile: true,
     logLevel: 'error',
   });
-  const site = join(dashboard, 'site');
-  for (const name of readdirSync(site)) if (!name.endsWith('.css')) copyFileSync(join(site, name), join(folder, name));
-  return metafile;
 }

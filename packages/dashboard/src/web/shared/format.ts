@@ -29,5 +29,5 @@ export function short(hex: string): string {
 /** The chance of a result as uneven as this, where everything is even. */
 export function chance(pValue: number): string {
   if (Number.isNaN(pValue)) return 'too few bytes to say';
-  return pValue < 0.0001 ? 'p < 0.0001' : `p = ${pValue.toFixed(4)}`;
+  return pValue < 1e-6 ? 'p < 0.000001' : `p = ${pValue < 0.01 ? pValue.toPrecision(2) : pValue.toFixed(2)}`;
 }
