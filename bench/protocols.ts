@@ -20,7 +20,7 @@ import {
 } from '@basa/runtime/node';
 import type { Environment, Sealings } from '@basa/simulator';
 import { basaSealed, unsafeBasaPaper } from '@basa/simulator';
-import { paddedSealings } from '../test/support/padded-sealings.ts';
+import { paddedSealings } from '@basa/experiments';
 import type { Cost, Priced } from './protocols/composed.ts';
 import { counted, priceOf } from './protocols/composed.ts';
 import { lightSecAggCost } from './protocols/lightsecagg.ts';

@@ -26,7 +26,7 @@ serveWorker<LearnRequest, LearnAnswer>((request) => {
   if (request.kind === 'evaluate') {
     return trainer.evaluate(request.parameters, request.whole ? task.wholeTest : task.quickTest);
   }
-  const samples = task.samplesOf(request.user);
+  const samples = task.samplesOf(request.user, mostSamples);
   const steps = Math.ceil(Math.min(samples.indices.length, mostSamples) / task.batchSize);
   return trainer.train({
     start: request.start,

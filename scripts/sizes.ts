@@ -12,7 +12,7 @@ import { nodeSuite } from '@basa/runtime/node';
 import type { Sealings } from '@basa/simulator';
 import { granted } from '@basa/simulator';
 import { formatTable } from '../bench/table.ts';
-import { paddedSealings } from '../test/support/padded-sealings.ts';
+import { paddedSealings } from '@basa/experiments';
 import { nodeFederation } from '../test/support/tools.ts';
 
 const DIMENSION = 1_000_000;

@@ -30,7 +30,7 @@ export interface Steady {
 export function steadyState(
   fleet: Fleet,
   make: (timeline: Timeline) => Scheme,
-  { warmUp = 200, versions = 4000 } = {},
+  { warmUp = 100, versions = 2000 } = {},
 ): Steady {
   const timeline = new Timeline(fleet);
   const scheme = make(timeline);

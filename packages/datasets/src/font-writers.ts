@@ -37,8 +37,10 @@ interface Style {
 
 export interface FontWriters {
   readonly name: string;
-  /** One user's examples, made anew and the same at each call. */
-  user(user: number): Dataset;
+  /** How many examples a user has. */
+  count(user: number): number;
+  /** One user's examples, or the first `most` of them; made anew and the same at each call. */
+  user(user: number, most?: number): Dataset;
   /** Examples that no user trains on, `perUser` from each of the first `users`. */
   test(users: number, perUser: number): Dataset;
 }
@@ -56,9 +58,11 @@ export async function loadFontWriters(seed: number, options?: CacheOptions): Pro
     }
     return writeExamples(name, style, letters, count, randomStream(seed, split, user));
   };
+  const count = (user: number): number => exampleCount(randomStream(seed, 'count', user));
   return {
     name,
-    user: (user) => write(user, 'train', exampleCount(randomStream(seed, 'count', user))),
+    count,
+    user: (user, most = Number.POSITIVE_INFINITY) => write(user, 'train', Math.min(most, count(user))),
     test: (users, perUser) =>
       join(
         name,

@@ -21,8 +21,10 @@ export interface LearnTask {
   readonly learningRate: number;
   readonly target: number;
   readonly evaluateEvery: number;
-  /** The examples of a user; may be made when asked for. */
-  samplesOf(user: number): Samples;
+  /** How many examples a user has. */
+  countOf(user: number): number;
+  /** The examples of a user, made when asked for where data is synthetic: then no more than `most`, the first ones. */
+  samplesOf(user: number, most?: number): Samples;
   /** A fixed part of the test set, and all of it. */
   readonly quickTest: Samples;
   readonly wholeTest: Samples;
@@ -30,43 +32,47 @@ export interface LearnTask {
   readonly about: string;
 }
 
-export const TASK_NAMES = ['mnist', 'femnist', 'cifar', 'flsim'] as const;
+/** The `-small` ones have the data and users of the others and FLSim's network: for grids that must fit an hour. */
+export const TASK_NAMES = ['mnist', 'femnist', 'cifar', 'flsim', 'femnist-small', 'cifar-small'] as const;
 export type TaskName = (typeof TASK_NAMES)[number];
 
 const QUICK_TEST = 1000;
 const FONT_TEST_USERS = 680;
 
 export async function openTask(name: TaskName, seed: number): Promise<LearnTask> {
-  if (name === 'femnist') return femnistTask(seed);
+  if (name === 'femnist' || name === 'femnist-small') return femnistTask(name, seed);
   const { train, test } = name === 'mnist' ? await loadMnist() : await loadCifar10();
-  const users = name === 'mnist' ? 1000 : name === 'cifar' ? 100 : 200;
+  const users = name === 'mnist' ? 1000 : name === 'flsim' ? 200 : 100;
   const { labels, classes } = train;
   const partition = partitionByDirichlet({ labels, classes, users, alpha: 0.5, seed });
-  const models = { mnist: logisticRegression, cifar: fedmlCifarCnn, flsim: flsimCnn };
+  const models = { mnist: logisticRegression, cifar: fedmlCifarCnn, flsim: flsimCnn, 'cifar-small': flsimCnn };
   const isMnist = name === 'mnist';
   return {
     model: models[name](),
     users,
     batchSize: isMnist ? 10 : 20,
-    learningRate: name === 'flsim' ? 0.1 : 0.03,
+    learningRate: name === 'flsim' || name === 'cifar-small' ? 0.1 : 0.03,
     target: isMnist ? 0.8 : 0.5,
     evaluateEvery: isMnist ? 1 : 5,
+    countOf: (user) => partition.users[user]?.length ?? 0,
     samplesOf: (user) => ({ dataset: train, indices: partition.users[user] ?? new Uint32Array() }),
     ...testParts(test, seed),
     about: `${train.name}: ${describePartition(partitionStatistics(partition.users, labels))}\n${plotPartition(partition.users)}`,
   };
 }
 
-async function femnistTask(seed: number): Promise<LearnTask> {
+async function femnistTask(name: 'femnist' | 'femnist-small', seed: number): Promise<LearnTask> {
   const writers = await loadFontWriters(seed);
+  const isSmall = name === 'femnist-small';
   return {
-    model: femnistCnn(),
+    model: isSmall ? flsimCnn({ input: femnistCnn().input, classes: 62 }) : femnistCnn(),
     users: 3400,
     batchSize: 20,
-    learningRate: 0.05,
+    learningRate: isSmall ? 0.1 : 0.05,
     target: 0.75,
     evaluateEvery: 5,
-    samplesOf: (user) => allSamples(writers.user(user)),
+    countOf: (user) => writers.count(user),
+    samplesOf: (user, most) => allSamples(writers.user(user, most)),
     ...testParts(writers.test(FONT_TEST_USERS, 10), seed),
     about: `${writers.name}: 3400 users, about 200 examples each`,
   };

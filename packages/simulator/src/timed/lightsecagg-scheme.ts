@@ -22,13 +22,12 @@ export interface LightSecAggCosts {
   readonly reading: SynchronisationReading;
 }
 
-/** The wait for U answers; every user that trains when it begins answers once. */
+/** The wait for U answers: everybody answers once, when its training ends. */
 interface Wait {
   readonly full: readonly Included[];
   readonly began: number;
-  /** The first trip that is too young to answer. */
-  readonly youngest: number;
-  missing: number;
+  /** The lanes that have answered. */
+  readonly answered: Set<number>;
 }
 
 export class LightSecAggScheme implements Scheme {
@@ -64,7 +63,7 @@ export class LightSecAggScheme implements Scheme {
     if (trip.dropsOut) this.#timeline.end(trip, 'dropped-out');
     else if (wait === undefined) this.#accept(trip);
     else this.#arriveInWait(trip);
-    if (wait !== undefined && !trip.dropsOut && trip.number < wait.youngest) this.#answer(wait);
+    if (wait !== undefined && !trip.dropsOut) this.#answer(wait, trip);
   }
 
   #arriveInWait(trip: Trip): void {
@@ -96,21 +95,16 @@ export class LightSecAggScheme implements Scheme {
       this.#decode(full);
       return;
     }
-    // Whoever starts at this very moment is among those that train: users restart before the request goes out.
-    timeline.at(timeline.now, PRIORITY.start, () => this.#beginWait(full));
-    this.#wait = { full, began: timeline.now, youngest: 0, missing: Number.POSITIVE_INFINITY };
-  }
-
-  #beginWait(full: readonly Included[]): void {
-    const timeline = this.#timeline;
-    const wait = { full, began: timeline.now, youngest: timeline.trips, missing: this.#costs.answers };
+    const wait: Wait = { full, began: timeline.now, answered: new Set() };
     this.#wait = wait;
-    for (let n = 0; n < this.#door.length; n++) this.#answer(wait); // They wait at the door: they have time.
+    for (const trip of this.#door) this.#answer(wait, trip); // They wait at the door: they have time.
   }
 
-  #answer(wait: Wait): void {
-    const { answerSeconds, answerBytes } = this.#costs;
-    if (--wait.missing !== 0) return;
+  #answer(wait: Wait, { lane }: Trip): void {
+    const { answers, answerSeconds, answerBytes } = this.#costs;
+    if (wait.answered.size === answers || wait.answered.has(lane)) return;
+    wait.answered.add(lane);
+    if (wait.answered.size < answers) return;
     const timeline = this.#timeline;
     const told = timeline.now + answerSeconds + upSeconds(timeline.fleet.link, answerBytes);
     timeline.at(told, PRIORITY.step, () => {

@@ -8,7 +8,9 @@ export interface PaperCosts {
   readonly quantiseSeconds: number;
   /** The turn of a position: its key, its seeds, its masks, and what the server does with the upload. */
   readonly turnSeconds: (position: number) => number;
-  /** After the turn is given away already ("ciphertexts first"); zero in the paper. */
+  /** Of the turn: the masks and the upload, which could come after it ("ciphertexts first"). */
+  readonly maskSeconds: number;
+  /** After the turn is given away already; zero in the paper. */
   readonly afterTurnSeconds: number;
   readonly downBytes: (position: number) => number;
   readonly upBytes: (position: number) => number;

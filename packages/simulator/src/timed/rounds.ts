@@ -29,7 +29,7 @@ export function* rounds(fleet: Fleet, costs: RoundCosts): Generator<TimedEvent, 
   for (let round = 0; ; round++) {
     const trips = cohort(fleet, selection, round).map((user, n): Trip => {
       const number = round * fleet.concurrency + n;
-      return { number, user, version, departed: time, dropsOut: dropsOut(fleet, number) };
+      return { number, user, lane: n, version, departed: time, dropsOut: dropsOut(fleet, number) };
     });
     for (const trip of trips) yield { kind: 'departed', time, trip };
     const stayed = trips.filter(({ dropsOut }) => !dropsOut);

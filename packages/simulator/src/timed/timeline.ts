@@ -22,11 +22,11 @@ export class Timeline {
   readonly #queue = new EventQueue<() => void>();
   readonly #news: TimedEvent[] = [];
   readonly #isBusy: Uint8Array;
+  readonly #freeLanes: number[];
   readonly #selection;
   readonly #arrivals;
   #scheme: Scheme | undefined;
   #trips = 0;
-  #underWay = 0;
   #turnedAway = 0;
   now = 0;
   version = 0;
@@ -37,6 +37,7 @@ export class Timeline {
     }
     this.fleet = fleet;
     this.#isBusy = new Uint8Array(fleet.users);
+    this.#freeLanes = Array.from({ length: fleet.concurrency }, (_, n) => fleet.concurrency - 1 - n);
     this.#selection = randomStream(fleet.seed, 'select');
     this.#arrivals = randomStream(fleet.seed, 'arrivals');
   }
@@ -72,7 +73,7 @@ export class Timeline {
   /** The user is free; in a closed system another one sets out at once. */
   end(trip: Trip, fate: Fate): void {
     this.#isBusy[trip.user] = 0;
-    this.#underWay--;
+    this.#freeLanes.push(trip.lane);
     this.#news.push({ kind: 'ended', time: this.now, trip, fate });
     if (this.fleet.arrivals.kind === 'closed') this.at(this.now, PRIORITY.start, () => this.#depart());
   }
@@ -89,7 +90,7 @@ export class Timeline {
 
   #arrive(perSecond: number): void {
     this.at(this.now + this.#arrivals.exponential() / perSecond, PRIORITY.start, () => {
-      if (this.#underWay < this.fleet.concurrency) this.#depart();
+      if (this.#freeLanes.length > 0) this.#depart();
       else this.#turnedAway++;
       this.#arrive(perSecond);
     });
@@ -99,9 +100,9 @@ export class Timeline {
     const { fleet, now, version } = this;
     const number = this.#trips++;
     const user = this.#idleUser();
-    const trip = { number, user, version, departed: now, dropsOut: dropsOut(fleet, number) };
+    const lane = this.#freeLanes.pop() as number;
+    const trip = { number, user, lane, version, departed: now, dropsOut: dropsOut(fleet, number) };
     this.#isBusy[user] = 1;
-    this.#underWay++;
     this.#news.push({ kind: 'departed', time: now, trip });
     const scheme = this.#scheme as Scheme;
     scheme.departed?.(trip);

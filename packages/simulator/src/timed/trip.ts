@@ -25,6 +25,8 @@ export interface Fleet {
 export interface Trip {
   readonly number: number;
   readonly user: number;
+  /** Its place among those that train at the same time. */
+  readonly lane: number;
   /** The version it began with. */
   readonly version: number;
   readonly departed: number;

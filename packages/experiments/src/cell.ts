@@ -1,0 +1,166 @@
+/** One cell of a grid: a protocol on a task under some delay, and its schedule in virtual time. */
+import { defaultThreshold } from '@basa/baselines';
+import { FEDBUFF_STALENESS } from '@basa/learning';
+import type { Delay, Fleet, Link, PaperCosts, Scheme, TimedEvent } from '@basa/simulator';
+import {
+  LightSecAggScheme,
+  NO_NETWORK,
+  PaperScheme,
+  PlainScheme,
+  rounds,
+  SealedScheme,
+  Timeline,
+} from '@basa/simulator';
+import type { Engine } from './costs/charges.ts';
+import { Charges } from './costs/charges.ts';
+import type { Costs } from './costs/costs.ts';
+import { priced } from './costs/costs.ts';
+import type { CostNeeds } from './costs/needs.ts';
+import type { ProfileRequest } from './costs/profiles.ts';
+import type { ExperimentTask } from './tasks.ts';
+import type { Schedule } from './trajectory.ts';
+import { scheduleOf } from './trajectory.ts';
+
+export const PROTOCOLS = [
+  'no SA',
+  'BASA paper',
+  'BASA sealed',
+  'SecAgg',
+  'SecAgg+',
+  'LSA sync',
+  'LSA async',
+  'LSA async, barrier',
+  'LSA async, background',
+] as const;
+export type ProtocolName = (typeof PROTOCOLS)[number];
+
+export interface Cell {
+  readonly task: ExperimentTask;
+  readonly protocol: ProtocolName;
+  readonly delay: Delay;
+  /** Users that train at the same time; of a round in synchronous protocols. */
+  readonly concurrency: number;
+  readonly bufferSize: number;
+  readonly seed: number;
+  /** Training as it is measured here, or so many seconds a trip. */
+  readonly compute: 'measured' | number;
+  readonly dropouts: number;
+  readonly link: Link;
+  readonly engine: Engine;
+  /** Steps of the quantiser to the unit. */
+  readonly level: number;
+  /** What an ablation changes about the paper's turn. */
+  readonly turn: Partial<Pick<PaperCosts, 'parallelBuffers'>> & { readonly isDepositFirst?: boolean };
+}
+
+export const CELL: Omit<Cell, 'task' | 'protocol'> = {
+  delay: { kind: 'none' },
+  concurrency: 32,
+  bufferSize: 10,
+  seed: 1,
+  compute: 'measured',
+  dropouts: 0,
+  link: NO_NETWORK,
+  engine: 'cp-abe',
+  level: 2 ** 16,
+  turn: {},
+};
+
+export function isSynchronous({ protocol }: Pick<Cell, 'protocol'>): boolean {
+  return protocol === 'SecAgg' || protocol === 'SecAgg+' || protocol === 'LSA sync';
+}
+
+/** `beta` of the paper. */
+export function exponential(beta: number): Delay {
+  return beta === 0 ? { kind: 'none' } : { kind: 'exponential', mean: beta };
+}
+
+export interface TimedSchedule extends Schedule {
+  readonly utilisation: Readonly<Record<string, number>>;
+}
+
+/** `examplesOf` a user, before the cap of the task. */
+export function scheduleCell(cell: Cell, costs: Costs, examplesOf: (user: number) => number): TimedSchedule {
+  const { task } = cell;
+  const examples = (user: number): number => Math.min(task.mostExamples, examplesOf(user));
+  const perExample = cell.compute === 'measured' ? priced(costs.training, task.charged).ms / 1000 : 0;
+  const fleet: Fleet = {
+    users: task.users,
+    concurrency: cell.concurrency,
+    arrivals: { kind: 'closed' },
+    examplesOf: examples,
+    computeSeconds: (user) => (cell.compute === 'measured' ? perExample * examples(user) : cell.compute),
+    delay: cell.delay,
+    dropouts: cell.dropouts,
+    link: cell.link,
+    modelBytes: 4 * task.dimension,
+    staleness: FEDBUFF_STALENESS,
+    bufferSize: cell.bufferSize,
+    seed: cell.seed,
+  };
+  const charges = new Charges(costs, task.dimension, cell.engine);
+  if (isSynchronous(cell)) {
+    const schedule = scheduleOf(roundsOf(cell, fleet, charges), task.cap.rounds);
+    return { ...schedule, utilisation: {} };
+  }
+  const timeline = new Timeline(fleet);
+  const scheme = schemeOf(cell, timeline, charges);
+  const schedule = scheduleOf(timeline.run(scheme), task.cap.buffers);
+  return { ...schedule, utilisation: scheme.utilisation(timeline.now) };
+}
+
+function roundsOf({ protocol, concurrency }: Cell, fleet: Fleet, charges: Charges): Iterable<TimedEvent> {
+  if (protocol === 'LSA sync') return rounds(fleet, charges.lightSecAggRound(concurrency));
+  const name = protocol === 'SecAgg' ? 'SecAgg' : 'SecAgg+';
+  return rounds(fleet, charges.pairwiseRound(name, concurrency, defaultThreshold(concurrency)));
+}
+
+function schemeOf(cell: Cell, timeline: Timeline, charges: Charges): Scheme {
+  const { protocol, bufferSize, concurrency, turn } = cell;
+  switch (protocol) {
+    case 'no SA':
+      return new PlainScheme(timeline, charges.plain());
+    case 'BASA paper':
+      return new PaperScheme(timeline, withTurn(charges.paper(bufferSize), turn));
+    case 'BASA sealed':
+      return new SealedScheme(timeline, charges.sealed(bufferSize));
+    case 'LSA async':
+      return new LightSecAggScheme(timeline, charges.lightSecAggBuffered(concurrency, bufferSize, 'sequential'));
+    case 'LSA async, barrier':
+      return new LightSecAggScheme(timeline, charges.lightSecAggBuffered(concurrency, bufferSize, 'barrier'));
+    case 'LSA async, background':
+      return new LightSecAggScheme(timeline, charges.lightSecAggBuffered(concurrency, bufferSize, 'background'));
+    default:
+      throw new Error(`${protocol} works in rounds`);
+  }
+}
+
+/** Deposit first: the next user's turn begins when the ciphertexts are there; masking and upload follow after it. */
+function withTurn(costs: PaperCosts, { parallelBuffers = 1, isDepositFirst = false }: Cell['turn']): PaperCosts {
+  if (!isDepositFirst) return { ...costs, parallelBuffers };
+  return {
+    ...costs,
+    parallelBuffers,
+    afterTurnSeconds: costs.maskSeconds,
+    turnSeconds: (k) => costs.turnSeconds(k) - costs.maskSeconds,
+  };
+}
+
+const PROFILED = ['SecAgg', 'SecAgg+', 'BASA paper', 'BASA sealed'] as const;
+
+/** What must be measured before the cell can be priced. */
+export function needsOf({ task, protocol, concurrency, bufferSize, compute }: Cell): CostNeeds {
+  const { dimension } = task;
+  const profiles = PROFILED.filter((name) => name === protocol).flatMap((name): ProfileRequest[] => {
+    const users = name.startsWith('BASA') ? bufferSize : concurrency;
+    return (name === 'BASA paper' ? [0] : [0, 1]).map((leaving) => ({ name, users, leaving }));
+  });
+  const isLightSecAgg = protocol.startsWith('LSA');
+  const summed = protocol === 'LSA sync' ? concurrency : bufferSize;
+  return {
+    dimensions: [dimension],
+    profiles,
+    codes: isLightSecAgg ? [{ code: 'published', users: concurrency, dimension, summed }] : [],
+    models: compute === 'measured' ? [task.charged] : [],
+  };
+}

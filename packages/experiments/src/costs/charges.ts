@@ -1,0 +1,196 @@
+/** From prices and profiles to what a scheme charges: seconds and bytes of one protocol, size and dimension. */
+import { publishedCode, SYNCHRONISATION_READINGS } from '@basa/baselines';
+import type { LightSecAggCosts, PaperCosts, PlainCosts, RoundCosts, SealedCosts } from '@basa/simulator';
+import type { Costs, LightSecAggPrices, Profile, Share, VectorOperation } from './costs.ts';
+import { priced } from './costs.ts';
+import { codeKey } from './needs.ts';
+import type { ProfiledName } from './profiles.ts';
+import { profileKey, TINY } from './profiles.ts';
+
+export type Engine = 'cp-abe' | 'identity';
+export type Reading = keyof typeof SYNCHRONISATION_READINGS;
+
+/** How long a device that left holds its place: declared, not measured. */
+export const LEASE_SECONDS = 5;
+
+export class Charges {
+  readonly #costs: Costs;
+  readonly #dimension: number;
+  readonly #engine: Engine;
+
+  constructor(costs: Costs, dimension: number, engine: Engine = 'cp-abe') {
+    this.#costs = costs;
+    this.#dimension = dimension;
+    this.#engine = engine;
+  }
+
+  plain(): PlainCosts {
+    return { uploadBytes: 4 * this.#dimension, addSeconds: this.#vector('add') };
+  }
+
+  /** The parts of encryption that know nothing yet are made beside the training; everything else is in the turn. */
+  paper(bufferSize: number): PaperCosts {
+    const phases = this.#phases('BASA paper', bufferSize, 0);
+    const { connect, upload } = phases;
+    const handling = this.#seconds(connect.server, 'online') / bufferSize;
+    const key = this.#seconds(upload.authority, 'online') / bufferSize;
+    const user = upload.users.map((share) => this.#seconds(share, 'online'));
+    const add = this.#vector('add') + this.#seconds(upload.server, 'online') / bufferSize;
+    return {
+      quantiseSeconds: this.#vector('quantise'),
+      turnSeconds: (position) => handling + key + at(user, position) + this.#vector('pack') + add,
+      maskSeconds: (bufferSize - 1) * this.#vector('expand') + this.#vector('pack') + add,
+      afterTurnSeconds: 0,
+      downBytes: (position) => at(connect.down, position) + at(upload.down, position),
+      upBytes: (position) => this.#withVector(at(upload.up, position)),
+      leaseSeconds: LEASE_SECONDS,
+      parallelBuffers: 1,
+    };
+  }
+
+  sealed(bufferSize: number, openers = 1): SealedCosts {
+    const { deposit, upload, close } = this.#phases('BASA sealed', bufferSize, 0);
+    const { close: lossy } = this.#phases('BASA sealed', bufferSize, 1);
+    const seals = mean(deposit.users.map((share, n) => share.counts.seals + at(upload.users, n).counts.seals));
+    const durable = this.#costs.durable.ms / 1000;
+    const deposits = deposit.users.map((share) => this.#seconds(share, 'online'));
+    const masks = upload.users.map((share) => this.#seconds(share, 'online'));
+    const serverWork = this.#seconds(deposit.server, 'seal') + this.#seconds(upload.server, 'seal');
+    const [closing, closingOne] = [this.#seconds(close.authority, 'seal'), this.#seconds(lossy.authority, 'seal')];
+    const [opening, openingOne] = [this.#seconds(close.server, 'seal'), this.#seconds(lossy.server, 'seal')];
+    /** A whole buffer's work, for so many slots, and what one drop-out adds to those that are left. */
+    const scaled = (whole: number, withOne: number, accepted: number, dropped: number): number =>
+      (whole * accepted) / bufferSize + dropped * Math.max(0, withOne - (whole * (bufferSize - 1)) / bufferSize);
+    return {
+      offlineSeconds: (seals * priced(this.#costs.sealing, this.#engine).prepare.ms) / 1000,
+      // The input is quantised, and its digest bound to the deposit.
+      depositSeconds: this.#vector('quantise') + this.#vector('hash') + mean(deposits) + durable,
+      depositBytes: mean(deposit.up),
+      serverSeconds: (serverWork / bufferSize + this.#vector('hash')) / 2,
+      inboxBytes: (slot) => at(deposit.down, slot),
+      keySeconds: this.#seconds(upload.authority, 'seal') / bufferSize + durable,
+      keyBytes: mean(upload.down),
+      maskSeconds: (slot) => at(masks, slot) + this.#vector('pack') + this.#vector('hash') + durable,
+      uploadBytes: (slot) => this.#withVector(at(upload.up, slot)),
+      closeSeconds: (accepted, dropped) => scaled(closing, closingOne, accepted, dropped) + durable,
+      openSeconds: (accepted, dropped) =>
+        scaled(opening, openingOne, accepted, dropped) + accepted * this.#vector('add'),
+      openers,
+      leaseSeconds: LEASE_SECONDS,
+    };
+  }
+
+  /** SecAgg and SecAgg+: keys are agreed anew in every round. */
+  pairwiseRound(name: 'SecAgg' | 'SecAgg+', users: number, threshold: number): RoundCosts {
+    const whole = this.#phases(name, users, 0);
+    const { unmasking: lossy } = this.#phases(name, users, 1);
+    const user = (phase: Phase): number => mean(phase.users.map((share) => this.#seconds(share, 'seal')));
+    const server = (phase: Phase): number => this.#seconds(phase.server, 'seal');
+    const recovery = user(whole.unmasking) + server(whole.unmasking);
+    const oneMore = Math.max(0, server(lossy) - server(whole.unmasking));
+    return {
+      setupSeconds: user(whole.keys) + server(whole.keys) + user(whole.shares) + server(whole.shares),
+      setupBytes: {
+        up: mean(whole.keys.up) + mean(whole.shares.up),
+        down: mean(whole.keys.down) + mean(whole.shares.down),
+      },
+      isOverlapped: false,
+      maskSeconds: this.#vector('quantise') + user(whole['masked-input']) + this.#vector('pack'),
+      uploadBytes: this.#withVector(mean(whole['masked-input'].up)),
+      recoverySeconds: (dropped) => (users - dropped) * this.#vector('add') + recovery + dropped * oneMore,
+      recoveryBytes: {
+        up: mean(whole.unmasking.up),
+        down: mean(whole['masked-input'].down) + mean(whole.unmasking.down),
+      },
+      threshold,
+    };
+  }
+
+  /** Pairwise keys are agreed once for a training run and not charged; the offline part runs beside the training. */
+  lightSecAggRound(users: number): RoundCosts {
+    const prices = this.#code(users, users);
+    const shareBytes = this.#shareBytes(users);
+    const { survivors } = publishedCode(users);
+    return {
+      setupSeconds: offlineSeconds(prices, users),
+      setupBytes: { up: (users - 1) * shareBytes, down: (users - 1) * shareBytes },
+      isOverlapped: true,
+      maskSeconds: this.#vector('quantise') + this.#vector('expand') + this.#vector('pack'),
+      uploadBytes: 4 * this.#dimension,
+      recoverySeconds: (dropped) =>
+        (users - dropped + 1) * this.#vector('add') + (prices.answer.ms + prices.decode.ms) / 1000,
+      recoveryBytes: { up: shareBytes, down: 0 },
+      threshold: survivors,
+    };
+  }
+
+  lightSecAggBuffered(users: number, bufferSize: number, reading: Reading): LightSecAggCosts {
+    const prices = this.#code(users, bufferSize);
+    const shareBytes = this.#shareBytes(users);
+    return {
+      offlineSeconds: offlineSeconds(prices, users),
+      offlineBytes: (users - 1) * shareBytes,
+      isOverlapped: true,
+      maskSeconds: this.#vector('quantise') + this.#vector('expand') + this.#vector('pack'),
+      uploadBytes: 4 * this.#dimension,
+      answerSeconds: prices.answer.ms / 1000,
+      answerBytes: shareBytes,
+      decodeSeconds: prices.decode.ms / 1000 + (bufferSize + 1) * this.#vector('add'),
+      answers: publishedCode(users).survivors,
+      reading: SYNCHRONISATION_READINGS[reading],
+    };
+  }
+
+  #vector(operation: VectorOperation): number {
+    return priced(this.#costs.vectors, String(this.#dimension))[operation].ms / 1000;
+  }
+
+  #code(users: number, summed: number): LightSecAggPrices {
+    const key = codeKey({ code: 'published', users, dimension: this.#dimension, summed });
+    return priced(this.#costs.lightSecAgg, key);
+  }
+
+  /** One share as it is sealed: a tag of 16 bytes and the name of its maker beside L elements. */
+  #shareBytes(users: number): number {
+    const { survivors, privacy } = publishedCode(users);
+    return 18 + 4 * Math.ceil(this.#dimension / (survivors - privacy));
+  }
+
+  #withVector(bytesAtTiny: number): number {
+    return bytesAtTiny + 4 * (this.#dimension - TINY);
+  }
+
+  #seconds({ ms, counts }: Share, sealsAs: 'seal' | 'online'): number {
+    const engine = priced(this.#costs.sealing, this.#engine);
+    const sealing = counts.seals * engine[sealsAs].ms + counts.opens * engine.open.ms + counts.issues * engine.issue.ms;
+    return (ms + sealing) / 1000 + counts.expansions * this.#vector('expand');
+  }
+
+  #phases(name: ProfiledName, users: number, leaving: number): Record<string, Phase> & NamedPhases {
+    const { phases } = priced(this.#costs.profiles, profileKey({ name, users, leaving }));
+    return Object.fromEntries(phases.map((phase) => [phase.name, phase])) as Record<string, Phase> & NamedPhases;
+  }
+}
+
+type Phase = Profile['phases'][number];
+
+/** The names that the protocols give their phases. */
+type NamedPhases = Record<
+  'connect' | 'upload' | 'deposit' | 'close' | 'keys' | 'shares' | 'masked-input' | 'unmasking',
+  Phase
+>;
+
+/** Its own mask for everybody, and a share of everybody's. */
+function offlineSeconds({ encode, receive }: LightSecAggPrices, users: number): number {
+  return (encode.ms + (users - 1) * receive.ms) / 1000;
+}
+
+function at<Item>(items: readonly Item[], index: number): Item {
+  const item = items[Math.min(index, items.length - 1)];
+  if (item === undefined) throw new RangeError('a profile without users');
+  return item;
+}
+
+function mean(values: readonly number[]): number {
+  return values.reduce((sum, value) => sum + value, 0) / values.length;
+}

@@ -1,0 +1,82 @@
+/** What everything costs on one machine: measured once, written to costs.json, charged to virtual time. */
+import type { Sampled } from './sampling.ts';
+
+export interface Machine {
+  readonly cpu: string;
+  readonly architecture: string;
+  readonly cores: number;
+  readonly node: string;
+  /** Load average when it was measured. */
+  readonly load: number;
+  readonly date: string;
+}
+
+/** Operations that a protocol's profile counts instead of timing. */
+export type Counted = 'expansions' | 'seals' | 'opens' | 'issues';
+
+/** One party in one phase: the time of everything that is not counted, and the counts. */
+export interface Share {
+  readonly ms: number;
+  readonly counts: Readonly<Record<Counted, number>>;
+}
+
+/** A protocol run in full at a tiny dimension. `users` has one entry for each user that stayed. */
+export interface Profile {
+  readonly phases: readonly {
+    readonly name: string;
+    readonly users: readonly Share[];
+    readonly server: Share;
+    readonly authority: Share;
+    /** Bytes of a user at a tiny dimension, from which those of its vector are taken. */
+    readonly up: readonly number[];
+    readonly down: readonly number[];
+  }[];
+}
+
+/** LightSecAgg at the true dimension. */
+export interface LightSecAggPrices {
+  /** Draw and encode a mask, seal a share for everybody. */
+  readonly encode: Sampled;
+  /** Open a share that another one sent. */
+  readonly receive: Sampled;
+  /** Add up the shares of so many updates as are summed. */
+  readonly answer: Sampled;
+  readonly decode: Sampled;
+}
+
+/** By dimension, by engine, by protocol and users. Keys are what is said beside each. */
+export interface Costs {
+  readonly machine: Machine;
+  readonly clock: 'processor time';
+  /** By d: one mask expanded and added, one upload read and added, quantised, packed, hashed. */
+  readonly vectors: Readonly<Record<string, Readonly<Record<VectorOperation, Sampled>>>>;
+  /** By engine. `seal` is whole, `prepare` and `online` its parts. */
+  readonly sealing: Readonly<Record<string, SealingPrices>>;
+  /** By `protocol n`. */
+  readonly profiles: Readonly<Record<string, Profile>>;
+  /** By `N d summed`. */
+  readonly lightSecAgg: Readonly<Record<string, LightSecAggPrices>>;
+  /** By model: one example learned. */
+  readonly training: Readonly<Record<string, Sampled>>;
+  /** A record made durable, in time on the clock: a disk does not use the processor. */
+  readonly durable: Sampled;
+}
+
+export type VectorOperation = 'expand' | 'add' | 'quantise' | 'pack' | 'hash';
+
+export interface SealingPrices {
+  readonly seal: Sampled;
+  readonly prepare: Sampled;
+  readonly online: Sampled;
+  readonly open: Sampled;
+  readonly issue: Sampled;
+  readonly sealedBytes: number;
+  readonly keyBytes: number;
+}
+
+/** A price that was not measured is a mistake of the experiment, not zero. */
+export function priced<Price>(prices: Readonly<Record<string, Price>>, key: string): Price {
+  const price = prices[key];
+  if (price === undefined) throw new Error(`the costs have nothing for "${key}"; measure them again`);
+  return price;
+}

@@ -1,0 +1,144 @@
+/** What an experiment must know the price of, and the measurement of what is not known yet. */
+import { availableParallelism, cpus, loadavg } from 'node:os';
+import type { AggregationTools } from '@basa/baselines';
+import { fedmlCode, plainCombinationKernel, publishedCode } from '@basa/baselines';
+import { plainVectorKernel } from '@basa/masking';
+import {
+  createNodeKeystream,
+  createWasmCombinationKernel,
+  createWasmVectorKernel,
+  nodeRandomBytes,
+  nodeSuite,
+} from '@basa/runtime/node';
+import type { Costs, Machine } from './costs.ts';
+import { priced } from './costs.ts';
+import { durableRecord } from './durable-record.ts';
+import { lightSecAggPrices } from './lightsecagg-operations.ts';
+import type { ProfileRequest } from './profiles.ts';
+import { profileKey, profileOf } from './profiles.ts';
+import type { Sampling } from './sampling.ts';
+import { abePrices, identityPrices } from './sealing-operations.ts';
+import { trainingPrice } from './training-operations.ts';
+import { vectorPrices } from './vector-operations.ts';
+
+export interface CodeRequest {
+  readonly code: 'published' | 'fedml';
+  readonly users: number;
+  readonly dimension: number;
+  readonly summed: number;
+}
+
+export interface CostNeeds {
+  readonly dimensions: readonly number[];
+  readonly profiles: readonly ProfileRequest[];
+  readonly codes: readonly CodeRequest[];
+  readonly models: readonly string[];
+}
+
+export function codeKey({ code, users, dimension, summed }: CodeRequest): string {
+  return `${code} N=${users} d=${dimension} summed=${summed}`;
+}
+
+export function allNeeds(needs: readonly CostNeeds[]): CostNeeds {
+  return {
+    dimensions: [...new Set(needs.flatMap(({ dimensions }) => dimensions))],
+    profiles: distinct(
+      needs.flatMap(({ profiles }) => profiles),
+      profileKey,
+    ),
+    codes: distinct(
+      needs.flatMap(({ codes }) => codes),
+      codeKey,
+    ),
+    models: [...new Set(needs.flatMap(({ models }) => models))],
+  };
+}
+
+function distinct<Item>(items: readonly Item[], keyOf: (item: Item) => string): Item[] {
+  return [...new Map(items.map((item) => [keyOf(item), item])).values()];
+}
+
+/** The tools of every protocol, as a device has them. */
+export function nodeTools(): AggregationTools {
+  return {
+    masks: {
+      suite: nodeSuite,
+      kernel: createWasmVectorKernel() ?? plainVectorKernel(),
+      keystream: createNodeKeystream(),
+    },
+    combinations: createWasmCombinationKernel() ?? plainCombinationKernel(),
+    randomBytes: nodeRandomBytes,
+  };
+}
+
+/** Everything that was measured, so far and now: `keep` gets the costs after every step. */
+export async function measureCosts(
+  needs: CostNeeds,
+  { sampling, known, date, step }: MeasureOptions,
+  keep: (costs: Costs) => void,
+): Promise<Costs> {
+  const tools = nodeTools();
+  let costs: Costs = known ?? {
+    machine: thisMachine(date),
+    clock: 'processor time',
+    vectors: {},
+    sealing: {},
+    profiles: {},
+    lightSecAgg: {},
+    training: {},
+    durable: durableRecord(),
+  };
+  const add = (more: Partial<Costs>): void => {
+    costs = { ...costs, ...more };
+    keep(costs);
+  };
+  const missing = <Item>(items: readonly Item[], keyOf: (item: Item) => string, there: object): Item[] =>
+    items.filter((item) => !(keyOf(item) in there));
+  for (const engine of ['cp-abe', 'identity'] as const) {
+    if (engine in costs.sealing) continue;
+    step(`sealing by ${engine}`);
+    const prices = engine === 'cp-abe' ? await abePrices(sampling) : identityPrices(sampling);
+    add({ sealing: { ...costs.sealing, [engine]: prices } });
+  }
+  for (const d of missing(needs.dimensions, String, costs.vectors)) {
+    step(`vectors of ${d.toLocaleString('en')}`);
+    add({ vectors: { ...costs.vectors, [d]: vectorPrices(d, tools, sampling) } });
+  }
+  for (const request of missing(needs.profiles, profileKey, costs.profiles)) {
+    step(profileKey(request));
+    const profile = profileOf(request, tools, priced(costs.sealing, 'cp-abe'), PROFILE_RUNS);
+    if (profile !== undefined) add({ profiles: { ...costs.profiles, [profileKey(request)]: profile } });
+  }
+  for (const request of missing(needs.codes, codeKey, costs.lightSecAgg)) {
+    step(`LightSecAgg ${codeKey(request)}`);
+    const code = (request.code === 'published' ? publishedCode : fedmlCode)(request.users);
+    const prices = lightSecAggPrices(code, request.dimension, request.summed, tools, sampling);
+    add({ lightSecAgg: { ...costs.lightSecAgg, [codeKey(request)]: prices } });
+  }
+  for (const model of missing(needs.models, String, costs.training)) {
+    step(`training ${model}`);
+    add({ training: { ...costs.training, [model]: trainingPrice(model, sampling) } });
+  }
+  return costs;
+}
+
+export interface MeasureOptions {
+  readonly sampling: Sampling;
+  /** What an earlier run measured on this machine. */
+  readonly known?: Costs | undefined;
+  readonly date: string;
+  step(what: string): void;
+}
+
+const PROFILE_RUNS = 3;
+
+function thisMachine(date: string): Machine {
+  return {
+    cpu: cpus()[0]?.model ?? 'unknown',
+    architecture: process.arch,
+    cores: availableParallelism(),
+    node: process.version,
+    load: Math.round(100 * (loadavg()[0] ?? 0)) / 100,
+    date,
+  };
+}

@@ -1,0 +1,111 @@
+/** A protocol run in full at a tiny dimension: what it costs beside vectors and sealing, and how much of those it needs. */
+import type { AggregationProtocol, AggregationTools } from '@basa/baselines';
+import { secAgg, secAggPlus } from '@basa/baselines';
+import { nodeSuite } from '@basa/runtime/node';
+import type { Environment } from '@basa/simulator';
+import { basaSealed, unsafeBasaPaper } from '@basa/simulator';
+import { nodeEnvironment } from '../simulation/environment.ts';
+import { paddedSealings } from '../simulation/padded-sealings.ts';
+import type { Profile, SealingPrices, Share } from './costs.ts';
+import type { Account } from './phase-meter.ts';
+import { PhaseMeter } from './phase-meter.ts';
+import { summary } from './sampling.ts';
+
+/** Elements of the vectors of a profile. */
+export const TINY = 64;
+
+export type ProfiledName = 'SecAgg' | 'SecAgg+' | 'BASA paper' | 'BASA sealed';
+
+type SealingSizes = Pick<SealingPrices, 'sealedBytes' | 'keyBytes'>;
+
+/** SecAgg+ for 5 % of corrupt users, and drop-outs of as many at least. */
+const CORRUPT = 0.05;
+
+export interface ProfileRequest {
+  readonly name: ProfiledName;
+  readonly users: number;
+  /** How many leave before they upload: the last moment, and the dearest one for the server. */
+  readonly leaving: number;
+}
+
+export function profileKey({ name, users, leaving }: ProfileRequest): string {
+  return `${name} ${users} -${leaving}`;
+}
+
+/** Undefined where the protocol refuses so many drop-outs. */
+export function profileOf(
+  request: ProfileRequest,
+  tools: AggregationTools,
+  sealing: SealingSizes,
+  runs: number,
+): Profile | undefined {
+  const profiles: Profile[] = [];
+  for (let run = 0; run < runs; run++) {
+    const profile = oneProfile(request, tools, sealing);
+    if (profile === undefined) return undefined;
+    profiles.push(profile);
+  }
+  return medianProfile(profiles);
+}
+
+function oneProfile(
+  { name, users, leaving }: ProfileRequest,
+  tools: AggregationTools,
+  sealing: SealingSizes,
+): Profile | undefined {
+  const meter = new PhaseMeter();
+  const masks = { ...tools.masks, suite: meter.listenToSuite(tools.masks.suite) };
+  const environment: Environment = { ...nodeEnvironment, tools: masks };
+  const sealings = meter.listenToSealing(paddedSealings(nodeSuite, sealing));
+  const protocols: Readonly<Record<ProfiledName, () => AggregationProtocol>> = {
+    SecAgg: () => secAgg({ ...tools, masks }),
+    'SecAgg+': () => secAggPlus({ ...tools, masks }, { corrupt: CORRUPT, dropped: Math.max(CORRUPT, leaving / users) }),
+    'BASA paper': () => unsafeBasaPaper(environment, { sealings }),
+    'BASA sealed': () => basaSealed(environment, { sealings }),
+  };
+  const protocol = protocols[name]();
+  const upload = protocol.phases.find((phase) => phase.name === 'upload' || phase.name === 'masked-input')?.name;
+  const inputs = Array.from({ length: users }, (_, user) =>
+    Uint32Array.from({ length: TINY }, (__, k) => 1 + ((user * 31 + k) % 1000)),
+  );
+  const leavesBefore = (user: number): string | undefined => (user >= 1 && user <= leaving ? upload : undefined);
+  const found = protocol.aggregate({ inputs, leavesBefore }, meter);
+  if (found.kind === 'refused') return undefined;
+  const expected = inputs[0]?.map((_, k) => found.included.reduce((sum, user) => sum + (inputs[user]?.[k] ?? 0), 0));
+  if (expected?.join() !== found.sum.join()) throw new Error(`${name} gave a wrong sum`);
+  return {
+    phases: protocol.phases.map((phase) => {
+      const accounts = found.included.map((user) => meter.of('user', phase.name, user));
+      return {
+        name: phase.name,
+        users: accounts.map(shareOf),
+        server: shareOf(meter.of('server', phase.name)),
+        authority: shareOf(meter.of('authority', phase.name)),
+        up: accounts.map(({ up }) => up),
+        down: accounts.map(({ down }) => down),
+      };
+    }),
+  };
+}
+
+function shareOf({ ms, counts }: Account): Share {
+  return { ms, counts: { ...counts } };
+}
+
+/** Counts and bytes are the same in every run; times are their medians. */
+function medianProfile(profiles: readonly Profile[]): Profile {
+  const [first] = profiles;
+  if (first === undefined) throw new RangeError('no profile');
+  const median = (of: (profile: Profile) => Share | undefined, share: Share): Share => ({
+    ...share,
+    ms: summary(profiles.map((profile) => of(profile)?.ms ?? Number.NaN)).ms,
+  });
+  return {
+    phases: first.phases.map((phase, p) => ({
+      ...phase,
+      users: phase.users.map((share, user) => median((profile) => profile.phases[p]?.users[user], share)),
+      server: median((profile) => profile.phases[p]?.server, phase.server),
+      authority: median((profile) => profile.phases[p]?.authority, phase.authority),
+    })),
+  };
+}

@@ -1,0 +1,59 @@
+/** A duration that may be charged: the median of many samples, with their spread; refused where it is too large. */
+import { cpuMs } from './cpu-time.ts';
+
+export interface Sampled {
+  readonly ms: number;
+  /** Interquartile range over median. */
+  readonly spread: number;
+}
+
+export interface Sampling {
+  readonly warmUps: number;
+  readonly samples: number;
+  /** A sample repeats short work until it takes about so long. */
+  readonly leastMs: number;
+  /** The largest spread that is accepted, and how often to try for it. */
+  readonly mostSpread: number;
+  readonly tries: number;
+}
+
+export const CAREFUL: Sampling = { warmUps: 5, samples: 15, leastMs: 5, mostSpread: 0.2, tries: 4 };
+
+/** For a look; not for a table. */
+export const HASTY: Sampling = { warmUps: 1, samples: 3, leastMs: 1, mostSpread: Number.POSITIVE_INFINITY, tries: 1 };
+
+export class NoisyMachineError extends Error {
+  constructor(what: string, { ms, spread }: Sampled, most: number) {
+    super(
+      `"${what}" took ${ms.toFixed(2)} ms, but half of its samples lie further apart than ${(100 * most).toFixed(0)} % ` +
+        `(${(100 * spread).toFixed(0)} %): the machine is busy. Stop other work and try again, or give --costs <file>.`,
+    );
+    this.name = 'NoisyMachineError';
+  }
+}
+
+export function sample(what: string, work: () => void, options: Sampling): Sampled {
+  for (let n = 0; n < options.warmUps; n++) work();
+  const repeats = Math.max(1, Math.ceil(options.leastMs / Math.max(once(work, 1), 0.001)));
+  let best: Sampled | undefined;
+  for (let turn = 0; turn < options.tries; turn++) {
+    const found = summary(Array.from({ length: options.samples }, () => once(work, repeats)));
+    if (best === undefined || found.spread < best.spread) best = found;
+    if (best.spread <= options.mostSpread) return best;
+  }
+  throw new NoisyMachineError(what, best as Sampled, options.mostSpread);
+}
+
+function once(work: () => void, repeats: number): number {
+  const began = cpuMs();
+  for (let n = 0; n < repeats; n++) work();
+  return (cpuMs() - began) / repeats;
+}
+
+export function summary(values: readonly number[]): Sampled {
+  const sorted = [...values].sort((a, b) => a - b);
+  const at = (share: number): number =>
+    sorted[Math.min(sorted.length - 1, Math.floor(share * sorted.length))] ?? Number.NaN;
+  const ms = at(0.5);
+  return { ms, spread: ms > 0 ? (at(0.75) - at(0.25)) / ms : 0 };
+}

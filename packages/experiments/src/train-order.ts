@@ -1,0 +1,140 @@
+/** Trains an order: real updates, quantised, summed by the parties of the protocols, one server step a version. */
+import type { AggregationProtocol } from '@basa/baselines';
+import type { Evaluation, Trainer } from '@basa/learning';
+import { createServerStep, initialParameters, randomStream, WeightedMean } from '@basa/learning';
+import { addInPlace, dequantizeSum, FIELD, plainVectorKernel, quantize } from '@basa/masking';
+import type { LearnTask } from './learning-tasks.ts';
+import { seededWords } from './simulation/environment.ts';
+import type { Order, OrderedUpdate } from './trajectory.ts';
+
+export interface TrainOrder {
+  readonly order: Order;
+  readonly seed: number;
+  readonly mostExamples: number;
+  readonly step: { readonly rate: number; readonly momentum: number };
+  /** Steps to the unit; without it updates stay floats, as without secure aggregation. */
+  readonly level?: number | undefined;
+  readonly target: number;
+  /** Whose real parties sum so many inputs, and in which versions; the sums must be the same, bit by bit. */
+  readonly parties: (users: number) => readonly AggregationProtocol[];
+  readonly partiesEvery: number;
+}
+
+export interface Trained {
+  /** Accuracy by version that was evaluated. */
+  readonly accuracy: readonly (readonly [version: number, accuracy: number])[];
+  /** The first evaluated version with the target, or none. */
+  readonly reached: number | undefined;
+  readonly wholeAccuracy: number;
+  readonly samples: number;
+  readonly clipped: number;
+  /** Sums that real parties made. */
+  readonly partySums: number;
+}
+
+const CLIP = 16;
+
+export function trainOrder(
+  run: TrainOrder,
+  task: LearnTask,
+  trainer: Trainer,
+  onVersion: (version: number, evaluation: Evaluation | undefined) => void = () => {},
+): Trained {
+  const parameters = initialParameters(task.model, run.seed);
+  const models = new Map([[0, parameters.slice()]]);
+  const lastUse = lastUses(run.order);
+  const step = createServerStep({ kind: 'fedavg', ...run.step });
+  const accuracy: [number, number][] = [];
+  const totals = { samples: 0, clipped: 0, partySums: 0 };
+  let reached: number | undefined;
+  for (const [n, updates] of run.order.entries()) {
+    const version = n + 1;
+    const mean = meanOf(run, updates, task, trainer, models, totals, version);
+    step.applyInPlace(parameters, mean);
+    models.set(version, parameters.slice());
+    for (const old of models.keys()) if ((lastUse.get(old) ?? -1) <= n && old !== version) models.delete(old);
+    const isLooked = version % task.evaluateEvery === 0;
+    const evaluation = isLooked ? trainer.evaluate(parameters, task.quickTest) : undefined;
+    if (evaluation !== undefined) accuracy.push([version, evaluation.accuracy]);
+    onVersion(version, evaluation);
+    if (evaluation !== undefined && evaluation.accuracy >= run.target) {
+      reached = version;
+      break;
+    }
+  }
+  const { accuracy: wholeAccuracy } = trainer.evaluate(parameters, task.wholeTest);
+  return { accuracy, reached, wholeAccuracy, ...totals };
+}
+
+function meanOf(
+  run: TrainOrder,
+  updates: readonly OrderedUpdate[],
+  task: LearnTask,
+  trainer: Trainer,
+  models: ReadonlyMap<number, Float32Array>,
+  totals: { samples: number; clipped: number; partySums: number },
+  version: number,
+): Float32Array | Float64Array {
+  const { level } = run;
+  const floats = new WeightedMean(task.model.dimension);
+  const inputs: Uint32Array[] = [];
+  let weightSum = 0;
+  for (const update of updates) {
+    const { delta, samples } = trainUpdate(run, update, task, trainer, models);
+    totals.samples += samples;
+    weightSum += update.weight;
+    if (level === undefined) floats.add(delta, update.weight);
+    else {
+      const words = seededWords(randomStream(run.seed, 'quant', update.trip).u32());
+      const quantized = quantize(delta, { level, clip: CLIP, modulus: FIELD }, words, update.weight);
+      if (quantized.kind === 'refused')
+        throw new Error(`trip ${update.trip} diverged at coordinate ${quantized.index}`);
+      totals.clipped += quantized.clipped;
+      inputs.push(quantized.vector);
+    }
+  }
+  if (level === undefined) return floats.take();
+  const sum = new Uint32Array(task.model.dimension);
+  for (const input of inputs) addInPlace(sum, input, FIELD, plainVectorKernel());
+  if (version % run.partiesEvery === 0) {
+    for (const protocol of run.parties(inputs.length)) {
+      checkSum(protocol, inputs, sum);
+      totals.partySums++;
+    }
+  }
+  return dequantizeSum(sum, { level, modulus: FIELD }, { weightSum, weightScale: 1 });
+}
+
+function trainUpdate(
+  { seed, mostExamples }: TrainOrder,
+  { user, trip, trainedOn }: OrderedUpdate,
+  task: LearnTask,
+  trainer: Trainer,
+  models: ReadonlyMap<number, Float32Array>,
+): ReturnType<Trainer['train']> {
+  const start = models.get(trainedOn);
+  if (start === undefined) throw new Error(`trip ${trip} began with version ${trainedOn}, which is gone`);
+  const samples = task.samplesOf(user, mostExamples);
+  return trainer.train({
+    start,
+    samples,
+    steps: Math.ceil(Math.min(samples.indices.length, mostExamples) / task.batchSize),
+    batchSize: task.batchSize,
+    learningRate: task.learningRate,
+    seed: randomStream(seed, 'batch', user, trip).u32(),
+  });
+}
+
+function checkSum(protocol: AggregationProtocol, inputs: readonly Uint32Array[], sum: Uint32Array): void {
+  const found = protocol.aggregate({ inputs, leavesBefore: () => undefined });
+  if (found.kind === 'refused')
+    throw new Error(`${protocol.name} refused a sum: ${found.reason} ${found.detail ?? ''}`);
+  if (found.sum.some((value, k) => value !== sum[k])) throw new Error(`${protocol.name} gave another sum`);
+}
+
+/** The last version, counted from 0, that needs the model of a version. */
+function lastUses(order: Order): ReadonlyMap<number, number> {
+  const uses = new Map<number, number>();
+  for (const [n, updates] of order.entries()) for (const { trainedOn } of updates) uses.set(trainedOn, n);
+  return uses;
+}

@@ -1,0 +1,65 @@
+/**
+ * What is learned depends on who trained on what and in which order, not on when. A schedule is therefore reduced to its
+ * order; every order is trained once, and priced by each schedule that has it.
+ */
+import { createHash } from 'node:crypto';
+import type { TimedEvent } from '@basa/simulator';
+
+/** One update of a version: who trained, on which version, and with which weight it counts. */
+export interface OrderedUpdate {
+  readonly user: number;
+  readonly trip: number;
+  readonly trainedOn: number;
+  readonly weight: number;
+}
+
+/** The updates of each version, from version 1 on. */
+export type Order = readonly (readonly OrderedUpdate[])[];
+
+export interface Schedule {
+  readonly order: Order;
+  /** When each version of `order` was there. */
+  readonly times: readonly number[];
+  readonly trips: number;
+  readonly lost: number;
+  readonly droppedOut: number;
+  readonly meanStaleness: number;
+}
+
+/** The first `versions` of a simulation. */
+export function scheduleOf(events: Iterable<TimedEvent>, versions: number): Schedule {
+  const order: OrderedUpdate[][] = [];
+  const times: number[] = [];
+  let [trips, lost, droppedOut, staleness, updates] = [0, 0, 0, 0, 0];
+  for (const event of events) {
+    if (event.kind === 'departed') trips++;
+    else if (event.kind === 'ended') {
+      if (event.fate === 'lost' || event.fate === 'stale') lost++;
+      if (event.fate === 'dropped-out') droppedOut++;
+    } else {
+      order.push(
+        event.included.map(({ trip: { user, number, version }, weight }) => ({
+          user,
+          trip: number,
+          trainedOn: version,
+          weight,
+        })),
+      );
+      times.push(event.time);
+      for (const update of event.included) staleness += update.staleness;
+      updates += event.included.length;
+      if (order.length === versions) break;
+    }
+  }
+  return { order, times, trips, lost, droppedOut, meanStaleness: updates === 0 ? 0 : staleness / updates };
+}
+
+/** Names an order, with whatever else decides what is learned. */
+export function orderDigest(order: Order, ...rest: readonly (string | number)[]): string {
+  const hash = createHash('sha256').update(rest.join(' '));
+  for (const version of order) {
+    hash.update('|');
+    for (const { user, trip, trainedOn, weight } of version) hash.update(`${user},${trip},${trainedOn},${weight};`);
+  }
+  return hash.digest('hex').slice(0, 24);
+}
