@@ -8,6 +8,7 @@ import {
   secAgg,
   secAggPlus,
 } from '@basa/baselines';
+import { paddedSealings } from '@basa/experiments';
 import { abeSealings } from '@basa/experiments/real-sealings';
 import { nodeEnvironment } from '@basa/experiments/simulation';
 import { plainVectorKernel } from '@basa/masking';
@@ -20,7 +21,6 @@ import {
 } from '@basa/runtime/node';
 import type { Environment, Sealings } from '@basa/simulator';
 import { basaSealed, unsafeBasaPaper } from '@basa/simulator';
-import { paddedSealings } from '@basa/experiments';
 import type { Cost, Priced } from './protocols/composed.ts';
 import { counted, priceOf } from './protocols/composed.ts';
 import { lightSecAggCost } from './protocols/lightsecagg.ts';

@@ -6,7 +6,7 @@ import type { LaneState, PlaySettings, Prices } from './play-messages.ts';
 const COMPUTE_SECONDS = 1;
 const USERS = 1000;
 const SEED = 7;
-/** Masking ten megabytes of keystream, checks and a durable write are small beside the pairings. */
+/** Masks, checks and a durable write are small beside the pairings. */
 const SMALL_SECONDS = 0.002;
 const MOST_STALENESS = 24;
 
@@ -88,6 +88,7 @@ export function paperCosts({ bufferSize, leaseSeconds }: PlaySettings, prices: P
     quantiseSeconds: SMALL_SECONDS,
     turnSeconds: (position) =>
       position * openSeconds + (bufferSize - 1 - position) * sealSeconds + issueSeconds + SMALL_SECONDS,
+    maskSeconds: SMALL_SECONDS,
     afterTurnSeconds: 0,
     downBytes: () => 0,
     upBytes: () => 0,

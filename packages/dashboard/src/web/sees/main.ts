@@ -44,7 +44,7 @@ function showUpload(slot: number, vector: Uint32Array): void {
     canvas.setAttribute('role', 'img');
     canvas.setAttribute('aria-label', label);
   }
-  const caption = make('figcaption', {}, `slot ${slot}: on the device, and at the server`);
+  const caption = make('figcaption', {}, `slot ${slot}`);
   element('uploads').append(make('li', {}, make('figure', {}, make('div', { class: 'pair' }, sent, seen), caption)));
   say(element('status'), `${slot + 1} of ${DEVICES} uploads are at the server`);
 }

@@ -71,7 +71,7 @@ export class LinePlot {
       scales: { x: { time: false }, y: range === undefined ? {} : { range: [range[0], range[1]] } },
       axes: [
         axis({ label: x, size: 30 }),
-        axis({ label: y, size: 46, values: (_, values) => values.map((value) => formatY(value)) }),
+        axis({ label: y, size: 58, values: (_, values) => values.map((value) => formatY(value)) }),
       ],
       series: [
         { label: x },
