@@ -4,6 +4,7 @@
  */
 
 import { parseArgs } from 'node:util';
+import { paddedSealings } from '@basa/experiments';
 import { abeSealings, identitySealings } from '@basa/experiments/real-sealings';
 import type { Modulus } from '@basa/masking';
 import { elementBits, packedLength, RING_32, ring } from '@basa/masking';
@@ -12,7 +13,6 @@ import { nodeSuite } from '@basa/runtime/node';
 import type { Sealings } from '@basa/simulator';
 import { granted } from '@basa/simulator';
 import { formatTable } from '../bench/table.ts';
-import { paddedSealings } from '@basa/experiments';
 import { nodeFederation } from '../test/support/tools.ts';
 
 const DIMENSION = 1_000_000;

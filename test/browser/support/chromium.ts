@@ -6,7 +6,7 @@ import { chromium } from 'playwright-core';
 const PLACES = ['/usr/bin/chromium', '/usr/bin/chromium-browser', '/usr/bin/google-chrome'];
 
 /** Where the browser is; an error that says what to do where there is none. */
-export function chromiumPath(): string {
+function chromiumPath(): string {
   const { CHROMIUM } = process.env;
   const found = [CHROMIUM, ...PLACES].find((path) => path !== undefined && existsSync(path));
   if (found !== undefined) return found;

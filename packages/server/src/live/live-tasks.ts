@@ -69,7 +69,11 @@ export class LiveTasks {
 
   async state(task: RunningTask, keeper: BufferKeeper, versions: readonly LiveVersion[]): Promise<LiveState> {
     const name = toHex(task.task);
-    const living = await Promise.all(task.living.map((ctx) => keeper.find(ctx)));
+    const found = await Promise.all(task.living.map((ctx) => keeper.find(ctx)));
+    // One that has just ended is tidied up a little later.
+    const living = found.flatMap((buffer) =>
+      buffer === undefined || isEnded(buffer.status) ? [] : [liveBuffer(buffer)],
+    );
     const { ended, lags } = this.#pastOf(name);
     return {
       at: this.#options.clock(),
@@ -80,7 +84,7 @@ export class LiveTasks {
       state: task.state,
       ...(task.why !== undefined && { why: task.why }),
       versions,
-      buffers: [...living.flatMap((buffer) => (buffer === undefined ? [] : [liveBuffer(buffer)])), ...ended],
+      buffers: [...living, ...ended],
       lags,
       steps: this.#tallies.steps(),
       refusals: this.#tallies.refusals(),

@@ -21,7 +21,7 @@ const OUTCOME_TEXT = {
   undecided: '',
   unknown: 'The authority does not know this buffer any more.',
 } as const;
-const MOST_LINES = 60;
+const MOST_LINES = 14;
 
 export interface OwnPlace {
   ctx: string | undefined;

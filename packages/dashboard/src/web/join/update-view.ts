@@ -45,13 +45,13 @@ function middle<Words extends Float32Array | Uint32Array>(words: Words): Words {
 function drawTiles(
   canvas: HTMLCanvasElement,
   words: Float32Array | Uint32Array,
-  valueOf: (word: number) => number,
+  numberOf: (word: number) => number,
 ): void {
   canvas.width = TILES * (SIDE + 1) - 1;
   canvas.height = SIDE;
   const context = canvas.getContext('2d');
   if (context === null || words.length === 0) return;
-  const values = Float64Array.from(words.subarray(0, TILES * TILE), valueOf);
+  const values = Float64Array.from(words.subarray(0, TILES * TILE), numberOf);
   const scale = spread(values);
   const picture = context.createImageData(canvas.width, SIDE);
   for (let n = 0; n < values.length; n++) {

@@ -12,8 +12,8 @@ const STATUS_TEXT: Readonly<Record<LiveBuffer['status'], string>> = {
   aborted: 'aborted',
   unknown: 'lost',
 };
-const SLOT_TEXT = { assigned: 'has its key, upload awaited', accepted: 'uploaded', dropped: 'dropped out' } as const;
-const SLOT_SIGN = { assigned: '·', accepted: '✓', dropped: '×' } as const;
+const SLOT_TEXT = { free: 'free', assigned: 'upload awaited', accepted: 'uploaded', dropped: 'dropped out' } as const;
+const SLOT_SIGN = { free: '', assigned: '·', accepted: '✓', dropped: '×' } as const;
 /** Below this, somebody is late. */
 const LATE_MS = 10_000;
 
@@ -74,15 +74,15 @@ function updateSlot(
   slot: LiveSlot | undefined,
   { now, isOwn, isOpen }: { readonly now: number; readonly isOwn: boolean; readonly isOpen: boolean },
 ): void {
-  const status = slot?.status ?? 'free';
-  const leftMs = slot?.status === 'assigned' && isOpen ? Math.max(0, slot.deadline - now) : undefined;
+  // Who has not uploaded when the buffer freezes is left out: it has dropped out as well.
+  const status = slot?.status === 'assigned' && !isOpen ? 'dropped' : (slot?.status ?? 'free');
+  const leftMs = status === 'assigned' && slot !== undefined ? Math.max(0, slot.deadline - now) : undefined;
   cell.dataset['status'] = status;
   cell.classList.toggle('own', isOwn);
   cell.classList.toggle('late', leftMs !== undefined && leftMs < LATE_MS);
-  say(cell.querySelector('.sign') as HTMLElement, slot === undefined ? '' : SLOT_SIGN[slot.status]);
+  say(cell.querySelector('.sign') as HTMLElement, SLOT_SIGN[status]);
   say(cell.querySelector('.lease') as HTMLElement, leftMs === undefined ? '' : `${Math.ceil(leftMs / 1000)} s`);
-  const said = slot === undefined ? 'free' : SLOT_TEXT[slot.status];
-  const label = `slot ${cell.dataset['slot']}: ${said}${isOwn ? ', yours' : ''}`;
+  const label = `slot ${cell.dataset['slot']}: ${SLOT_TEXT[status]}${isOwn ? ', yours' : ''}`;
   if (cell.getAttribute('aria-label') !== label) cell.setAttribute('aria-label', label);
   cell.title = label;
 }
