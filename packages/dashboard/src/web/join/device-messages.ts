@@ -2,7 +2,7 @@
 import type { ContributionOutcome, Costs, Step } from '@basa/client/web';
 
 /** Whom the device talks to and what it believes over them; `pieceBytes` for slow lines. */
-export interface DeviceSettings {
+interface DeviceSettings {
   readonly server: string;
   readonly authority: string;
   readonly authorityKey: string;

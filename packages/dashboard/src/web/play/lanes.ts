@@ -82,7 +82,7 @@ function fleetOf({ bufferSize, betaSeconds, concurrency, dropouts }: PlaySetting
 }
 
 /** A turn opens the seeds of all earlier positions and seals one for each later one. */
-export function paperCosts({ bufferSize, leaseSeconds }: PlaySettings, prices: Prices): PaperCosts {
+function paperCosts({ bufferSize, leaseSeconds }: PlaySettings, prices: Prices): PaperCosts {
   const { sealSeconds, openSeconds, issueSeconds } = prices;
   return {
     quantiseSeconds: SMALL_SECONDS,
@@ -98,7 +98,7 @@ export function paperCosts({ bufferSize, leaseSeconds }: PlaySettings, prices: P
 }
 
 /** A deposit seals a seed for each slot and for itself, a slot backs up what it opened; drop-outs are mended at the end. */
-export function sealedCosts({ bufferSize, leaseSeconds }: PlaySettings, prices: Prices): SealedCosts {
+function sealedCosts({ bufferSize, leaseSeconds }: PlaySettings, prices: Prices): SealedCosts {
   const { sealSeconds, openSeconds, issueSeconds } = prices;
   return {
     offlineSeconds: 0,

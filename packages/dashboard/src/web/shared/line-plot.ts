@@ -2,7 +2,7 @@
 import type { AlignedData, Axis, Options } from 'uplot';
 import uPlot from 'uplot';
 
-export interface LineSeries {
+interface LineSeries {
   readonly label: string;
   /** The name of a colour of the style sheet, without its dashes. */
   readonly colour: string;
