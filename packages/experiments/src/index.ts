@@ -1,4 +1,10 @@
 /** Every table and figure of the paper, and ours. */
+export type { Profile, Study } from './context.ts';
+export { CAREFUL, HASTY, NoisyMachineError } from './costs/sampling.ts';
 export type { LearnTask, TaskName } from './learning-tasks.ts';
 export { openTask, TASK_NAMES } from './learning-tasks.ts';
+export type { Ordering, Outcome, Table } from './outcome.ts';
+export type { RunOptions } from './run-study.ts';
+export { runStudies } from './run-study.ts';
 export { paddedSealings } from './simulation/padded-sealings.ts';
+export { STUDIES } from './studies/all.ts';

@@ -58,3 +58,50 @@ export const MNIST: ExperimentTask = task({
   cap: { buffers: 200, rounds: 100 },
   step: STEP,
 });
+
+export const MNIST_SMOKE: ExperimentTask = { ...MNIST, target: 0.6, cap: { buffers: 12, rounds: 6 } };
+
+export const FEMNIST: ExperimentTask = task({
+  dataset: 'FEMNIST',
+  learn: 'femnist',
+  isHybrid: false,
+  users: 3400,
+  mostExamples: Number.POSITIVE_INFINITY,
+  target: 0.75,
+  cap: { buffers: 500, rounds: 150 },
+  step: STEP,
+});
+
+export const CIFAR: ExperimentTask = task({
+  dataset: 'CIFAR-10',
+  learn: 'cifar',
+  isHybrid: false,
+  users: 100,
+  mostExamples: Number.POSITIVE_INFINITY,
+  target: 0.5,
+  cap: { buffers: 400, rounds: 150 },
+  step: STEP,
+});
+
+/** The data and users of the paper's tasks, FLSim's network and fewer examples a trip: a grid fits an hour. */
+export const FEMNIST_SMALL: ExperimentTask = {
+  ...FEMNIST,
+  learn: 'femnist-small',
+  isHybrid: true,
+  mostExamples: 60,
+};
+
+export const CIFAR_SMALL: ExperimentTask = { ...CIFAR, learn: 'cifar-small', isHybrid: true, mostExamples: 60 };
+
+/** FLSim's own task: 200 users, charged as what it is. */
+export const CIFAR_FLSIM: ExperimentTask = task({
+  dataset: 'CIFAR-10',
+  learn: 'flsim',
+  charged: 'FLSim CNN',
+  isHybrid: false,
+  users: 200,
+  mostExamples: 60,
+  target: 0.5,
+  cap: { buffers: 600, rounds: 150 },
+  step: STEP,
+});

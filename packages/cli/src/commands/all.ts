@@ -5,6 +5,7 @@ import { bench } from './bench.ts';
 import { client } from './client.ts';
 import { demo } from './demo.ts';
 import { dev } from './dev.ts';
+import { experiment } from './experiment.ts';
 import { authorityVerifyLog, inspectBuffer } from './inspect.ts';
 import { keysEnroll, keysRevoke } from './keys.ts';
 import { authority, server } from './services.ts';
@@ -28,4 +29,5 @@ export const COMMANDS: readonly Command[] = [
   inspectBuffer,
   attacks,
   bench,
+  experiment,
 ];

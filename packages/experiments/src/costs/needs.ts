@@ -106,7 +106,8 @@ export async function measureCosts(
   }
   for (const request of missing(needs.profiles, profileKey, costs.profiles)) {
     step(profileKey(request));
-    const profile = profileOf(request, tools, priced(costs.sealing, 'cp-abe'), PROFILE_RUNS);
+    const runs = request.users > MANY ? 1 : sampling.runs;
+    const profile = profileOf(request, tools, priced(costs.sealing, 'cp-abe'), runs);
     if (profile !== undefined) add({ profiles: { ...costs.profiles, [profileKey(request)]: profile } });
   }
   for (const request of missing(needs.codes, codeKey, costs.lightSecAgg)) {
@@ -130,7 +131,8 @@ export interface MeasureOptions {
   step(what: string): void;
 }
 
-const PROFILE_RUNS = 3;
+/** A run of more users than these takes a minute, and averages over them. */
+const MANY = 64;
 
 function thisMachine(date: string): Machine {
   return {

@@ -15,12 +15,21 @@ export interface Sampling {
   /** The largest spread that is accepted, and how often to try for it. */
   readonly mostSpread: number;
   readonly tries: number;
+  /** Whole runs of a protocol. */
+  readonly runs: number;
 }
 
-export const CAREFUL: Sampling = { warmUps: 5, samples: 15, leastMs: 5, mostSpread: 0.2, tries: 4 };
+export const CAREFUL: Sampling = { warmUps: 5, samples: 15, leastMs: 5, mostSpread: 0.2, tries: 4, runs: 3 };
 
 /** For a look; not for a table. */
-export const HASTY: Sampling = { warmUps: 1, samples: 3, leastMs: 1, mostSpread: Number.POSITIVE_INFINITY, tries: 1 };
+export const HASTY: Sampling = {
+  warmUps: 1,
+  samples: 3,
+  leastMs: 1,
+  mostSpread: Number.POSITIVE_INFINITY,
+  tries: 1,
+  runs: 1,
+};
 
 export class NoisyMachineError extends Error {
   constructor(what: string, { ms, spread }: Sampled, most: number) {

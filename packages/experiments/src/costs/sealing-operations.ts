@@ -1,5 +1,5 @@
 /** What an engine costs: sealing in one go and in its two parts, opening with a key that is known, a key. */
-import { abeSealing, createMclGroup, decodePublicKey, EncryptionPool } from '@basa/abe';
+import { abeSealing, createMclGroup, decodePublicKey, EncryptionPool, warmUpPairing } from '@basa/abe';
 import { nodeRandomBytes, nodeSuite } from '@basa/runtime/node';
 import type { Sealings } from '@basa/simulator';
 import { abeSealings, identitySealings } from '../simulation/real-sealings.ts';
@@ -14,6 +14,7 @@ const [SEED, ATTRIBUTE, CONTEXT] = [nodeRandomBytes(32), nodeRandomBytes(32), no
 export async function abePrices(sampling: Sampling): Promise<SealingPrices> {
   const sealings = abeSealings();
   const group = await createMclGroup();
+  warmUpPairing(group); // as a client does: a cold process is several times slower
   const publicKey = decodePublicKey(sealings.issuer.publicKey, group);
   const tools = { group, suite: nodeSuite, randomBytes: nodeRandomBytes };
   const pool = new EncryptionPool(publicKey, tools);

@@ -24,6 +24,6 @@ export class Station {
 
   /** Share of its servers' time that was work, up to `time`. */
   utilisation(time: number): number {
-    return time > 0 ? this.#busySeconds / (time * this.#free.length) : 0;
+    return time > 0 ? Math.min(1, this.#busySeconds / (time * this.#free.length)) : 0;
   }
 }

@@ -1,0 +1,72 @@
+/** What an experiment found: rows for machines, tables and figures for people, claims that hold or do not. */
+
+export type Value = string | number | boolean | null;
+export type Row = Readonly<Record<string, Value>>;
+
+export interface Table {
+  readonly title: string;
+  readonly columns: readonly string[];
+  readonly rows: readonly (readonly string[])[];
+  readonly note?: string;
+}
+
+export interface Series {
+  readonly name: string;
+  readonly points: readonly (readonly [x: number, y: number])[];
+}
+
+export interface Figure {
+  readonly name: string;
+  readonly title: string;
+  readonly x: string;
+  readonly y: string;
+  readonly isLogarithmic?: boolean;
+  readonly series: readonly Series[];
+}
+
+/** A claim that was written down before the run, with both numbers of every place it was looked at. */
+export interface Ordering {
+  readonly claim: string;
+  readonly holds: boolean;
+  readonly seen: readonly {
+    readonly where: string;
+    readonly left: number;
+    readonly right: number;
+    readonly holds: boolean;
+  }[];
+}
+
+export interface Outcome {
+  readonly experiment: string;
+  readonly title: string;
+  readonly profile: string;
+  readonly rows: readonly Row[];
+  readonly tables: readonly Table[];
+  readonly figures: readonly Figure[];
+  readonly orderings: readonly Ordering[];
+  /** What a reader must know to read the numbers. */
+  readonly notes: readonly string[];
+}
+
+/** `left` is at most `factor` times `right`, wherever both are there. */
+export function ordering(
+  claim: string,
+  pairs: readonly (readonly [where: string, left: number | undefined, right: number | undefined])[],
+  factor = 1,
+): Ordering {
+  const seen = pairs.flatMap(([where, left, right]) =>
+    left === undefined || right === undefined ? [] : [{ where, left, right, holds: left <= factor * right }],
+  );
+  return { claim, holds: seen.length > 0 && seen.every(({ holds }) => holds), seen };
+}
+
+export function mean(values: readonly number[]): number {
+  return values.reduce((sum, value) => sum + value, 0) / values.length;
+}
+
+/** Of a sample; zero for a single value. */
+export function deviation(values: readonly number[]): number {
+  if (values.length < 2) return 0;
+  const middle = mean(values);
+  return Math.sqrt(values.reduce((sum, value) => sum + (value - middle) ** 2, 0) / (values.length - 1));
+}

@@ -1,0 +1,94 @@
+/** Runs studies and writes what they found: CSV and JSON each, one page for all, every figure as a picture. */
+import { existsSync, mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import type { Cell } from './cell.ts';
+import type { Profile, Study } from './context.ts';
+import type { Costs } from './costs/costs.ts';
+import { allNeeds, measureCosts } from './costs/needs.ts';
+import type { Sampling } from './costs/sampling.ts';
+import type { CellResult, GridProgress } from './grid.ts';
+import { runGrid } from './grid.ts';
+import type { Outcome } from './outcome.ts';
+import { csvOf } from './report/csv.ts';
+import { reportHtml } from './report/html.ts';
+import { figureSvg } from './report/svg.ts';
+
+export interface RunOptions {
+  readonly profile: Profile;
+  readonly folder: string;
+  readonly workers: number;
+  /** Costs of another run or machine, instead of measuring. */
+  readonly costsFile?: string | undefined;
+  readonly sampling: Sampling;
+  readonly date: string;
+  readonly signal: AbortSignal;
+  onMeasure(what: string): void;
+  onProgress(study: string, progress: GridProgress): void;
+}
+
+export async function runStudies(studies: readonly Study[], options: RunOptions): Promise<readonly Outcome[]> {
+  const { folder, profile } = options;
+  mkdirSync(folder, { recursive: true });
+  const costs = await costsFor(studies, options);
+  const outcomes: Outcome[] = [];
+  for (const study of studies) {
+    const train = (cells: readonly Cell[]): Promise<readonly CellResult[]> =>
+      runGrid(cells, {
+        costs,
+        folder: join(folder, 'trained'),
+        workers: options.workers,
+        partiesEvery: partiesEvery(profile),
+        signal: options.signal,
+        onProgress: (progress) => options.onProgress(study.name, progress),
+      });
+    const outcome = await study.run({ profile, costs, train });
+    writeOutcome(folder, outcome);
+    outcomes.push(outcome);
+  }
+  writeWhole(join(folder, 'report.html'), reportHtml(keptOutcomes(folder, outcomes), costs));
+  return outcomes;
+}
+
+/** Real parties are the slow part of small models and nothing beside the training of large ones. */
+function partiesEvery(profile: Profile): (cell: Cell) => number {
+  return ({ level, concurrency }) => {
+    if (level > 2 ** 16) return Number.POSITIVE_INFINITY; // no policy allows it
+    return (profile === 'smoke' ? 3 : 10) * (concurrency > 100 ? 10 : 1);
+  };
+}
+
+async function costsFor(studies: readonly Study[], options: RunOptions): Promise<Costs> {
+  const { folder, profile, costsFile, sampling, date, onMeasure: step } = options;
+  const own = join(folder, 'costs.json');
+  const read = (file: string): Costs => JSON.parse(readFileSync(file, 'utf8')) as Costs;
+  const known = costsFile !== undefined ? read(costsFile) : existsSync(own) ? read(own) : undefined;
+  const keep = (costs: Costs): void => writeWhole(own, `${JSON.stringify(costs)}\n`);
+  const needs = allNeeds(studies.map((study) => study.needs(profile)));
+  const costs = await measureCosts(needs, { sampling, known, date, step }, keep);
+  keep(costs);
+  return costs;
+}
+
+/** The page shows every study that was run into the folder, in the order they were asked for first. */
+function keptOutcomes(folder: string, fresh: readonly Outcome[]): readonly Outcome[] {
+  const names = join(folder, 'studies.json');
+  const kept = existsSync(names) ? (JSON.parse(readFileSync(names, 'utf8')) as string[]) : [];
+  const all = [...new Set([...kept, ...fresh.map(({ experiment }) => experiment)])];
+  writeWhole(names, `${JSON.stringify(all)}\n`);
+  return all.map(
+    (name) =>
+      fresh.find(({ experiment }) => experiment === name) ??
+      (JSON.parse(readFileSync(join(folder, `${name}.json`), 'utf8')) as Outcome),
+  );
+}
+
+function writeOutcome(folder: string, outcome: Outcome): void {
+  writeWhole(join(folder, `${outcome.experiment}.json`), `${JSON.stringify(outcome, null, 1)}\n`);
+  writeWhole(join(folder, `${outcome.experiment}.csv`), csvOf(outcome.rows));
+  for (const figure of outcome.figures) writeWhole(join(folder, `${figure.name}.svg`), figureSvg(figure));
+}
+
+function writeWhole(file: string, text: string): void {
+  writeFileSync(`${file}.part`, text);
+  renameSync(`${file}.part`, file);
+}

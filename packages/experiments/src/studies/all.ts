@@ -1,0 +1,21 @@
+/** Every study, the paper's first. */
+import type { Study } from '../context.ts';
+import { ablation } from './ablation.ts';
+import { bandwidth } from './bandwidth.ts';
+import { concurrency } from './concurrency.ts';
+import { dropouts } from './dropouts.ts';
+import { largeScale } from './large-scale.ts';
+import { quantisation } from './quantisation.ts';
+import { scalability } from './scalability.ts';
+import { table1 } from './table1.ts';
+
+export const STUDIES: readonly Study[] = [
+  table1,
+  largeScale,
+  scalability,
+  concurrency,
+  dropouts,
+  bandwidth,
+  quantisation,
+  ablation,
+];

@@ -1,0 +1,97 @@
+/** Seconds to the target along one axis, one line for each protocol. */
+import type { Cell, ProtocolName } from '../cell.ts';
+import type { CellResult } from '../grid.ts';
+import type { Figure, Ordering, Table } from '../outcome.ts';
+import { ordering } from '../outcome.ts';
+import type { Found } from './protocol-cells.ts';
+import { overSeeds, shown } from './protocol-cells.ts';
+
+interface Axis {
+  readonly x: string;
+  readonly of: (cell: Cell) => number;
+}
+
+export function lineTable(
+  title: string,
+  results: readonly CellResult[],
+  dataset: string,
+  protocols: readonly ProtocolName[],
+  { x, of }: Axis,
+): Table {
+  const places = placesOf(results, dataset, of);
+  return {
+    title,
+    columns: [x, ...protocols.flatMap((protocol) => [protocol, 'versions'])],
+    rows: places.map((place) => [
+      `${place}`,
+      ...protocols.flatMap((protocol) => {
+        const found = at(results, dataset, protocol, place, of);
+        return [shown(found), found?.versions.toFixed(0) ?? ''];
+      }),
+    ]),
+  };
+}
+
+export function lineFigure(
+  name: string,
+  title: string,
+  results: readonly CellResult[],
+  dataset: string,
+  protocols: readonly ProtocolName[],
+  { x, of }: Axis,
+): Figure {
+  const places = placesOf(results, dataset, of);
+  return {
+    name,
+    title,
+    x,
+    y: 'virtual seconds to the target',
+    series: protocols.map((protocol) => ({
+      name: protocol,
+      points: places.flatMap((place) => {
+        const found = at(results, dataset, protocol, place, of);
+        return found === undefined || !found.isReached ? [] : [[place, found.seconds] as const];
+      }),
+    })),
+  };
+}
+
+/** The first protocol takes at most `factor` times as long as the second, at every place of every dataset. */
+export function lineOrderings(
+  claim: string,
+  results: readonly CellResult[],
+  [left, right]: readonly [ProtocolName, ProtocolName],
+  of: (cell: Cell) => number,
+  factor = 1,
+): Ordering {
+  const datasets = [...new Set(results.map(({ cell }) => cell.task.dataset))];
+  const pairs = datasets.flatMap((dataset) =>
+    placesOf(results, dataset, of).map(
+      (place) =>
+        [
+          `${dataset}, ${place}`,
+          at(results, dataset, left, place, of)?.seconds,
+          at(results, dataset, right, place, of)?.seconds,
+        ] as const,
+    ),
+  );
+  return ordering(claim, pairs, factor);
+}
+
+function placesOf(results: readonly CellResult[], dataset: string, of: (cell: Cell) => number): readonly number[] {
+  const here = results.filter(({ cell }) => cell.task.dataset === dataset).map(({ cell }) => of(cell));
+  return [...new Set(here)].sort((a, b) => a - b);
+}
+
+function at(
+  results: readonly CellResult[],
+  dataset: string,
+  protocol: ProtocolName,
+  place: number,
+  of: (cell: Cell) => number,
+): Found | undefined {
+  return overSeeds(
+    results,
+    (cell) => cell.task.dataset === dataset && cell.protocol === protocol && of(cell) === place,
+  );
+}

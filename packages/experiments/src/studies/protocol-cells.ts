@@ -1,0 +1,79 @@
+/** Cells by protocol and delay, and what is found in them again by name. */
+import type { Cell, ProtocolName } from '../cell.ts';
+import type { CellResult } from '../grid.ts';
+import { deviation, mean } from '../outcome.ts';
+
+export interface Found {
+  readonly seconds: number;
+  readonly deviation: number;
+  readonly versions: number;
+  readonly isReached: boolean;
+  readonly meanStaleness: number;
+  readonly utilisation: Readonly<Record<string, number>>;
+  readonly accuracy: number;
+}
+
+/** The results of one cell over its seeds. */
+export function overSeeds(results: readonly CellResult[], isHere: (cell: Cell) => boolean): Found | undefined {
+  const here = results.filter(({ cell }) => isHere(cell));
+  const [first] = here;
+  if (first === undefined) return undefined;
+  const seconds = here.map((result) => result.seconds);
+  const names = Object.keys(first.utilisation);
+  return {
+    seconds: mean(seconds),
+    deviation: deviation(seconds),
+    versions: mean(here.map(({ versions }) => versions)),
+    isReached: here.every(({ isReached }) => isReached),
+    meanStaleness: mean(here.map(({ meanStaleness }) => meanStaleness)),
+    utilisation: Object.fromEntries(
+      names.map((name) => [name, mean(here.map(({ utilisation }) => utilisation[name] ?? 0))]),
+    ),
+    accuracy: mean(here.map(({ trained }) => trained.wholeAccuracy)),
+  };
+}
+
+/** Mean and deviation, or more than the cap. */
+export function shown(found: Found | undefined): string {
+  if (found === undefined) return '';
+  const { seconds, deviation: spread, isReached } = found;
+  const text = `${seconds.toFixed(1)} ± ${spread.toFixed(1)}`;
+  return isReached ? text : `> ${text}`;
+}
+
+export function betaOf({ delay }: Cell): number {
+  return delay.kind === 'exponential' ? delay.mean : 0;
+}
+
+/** One row of a results file (fact sheet 7.7). */
+export function rowOf(experiment: string, result: CellResult): Readonly<Record<string, string | number | boolean>> {
+  const { cell } = result;
+  return {
+    experiment,
+    dataset: cell.task.dataset,
+    isHybrid: cell.task.isHybrid,
+    protocol: cell.protocol satisfies ProtocolName,
+    beta: betaOf(cell),
+    concurrency: cell.concurrency,
+    bufferSize: cell.bufferSize,
+    seed: cell.seed,
+    compute: cell.compute === 'measured' ? 'measured' : `${cell.compute} s`,
+    dropouts: cell.dropouts,
+    virtualSeconds: round(result.seconds),
+    aggregations: result.versions,
+    secondsPerAggregation: round(result.secondsPerVersion),
+    trips: result.trips,
+    lost: result.lost,
+    droppedOut: result.droppedOut,
+    meanStaleness: round(result.meanStaleness),
+    ...Object.fromEntries(Object.entries(result.utilisation).map(([name, share]) => [`busy ${name}`, round(share)])),
+    finalAccuracy: round(result.trained.wholeAccuracy),
+    partySums: result.trained.partySums,
+    reached: result.isReached,
+    trajectory: result.trajectory,
+  };
+}
+
+export function round(value: number): number {
+  return Math.round(value * 1e4) / 1e4;
+}

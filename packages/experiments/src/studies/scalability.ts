@@ -1,0 +1,173 @@
+/** Figure 3: what one user computes, by the number of users and parameters, and by the size of the buffer. */
+import type { Profile, Study } from '../context.ts';
+import { Charges } from '../costs/charges.ts';
+import type { Costs } from '../costs/costs.ts';
+import type { CostNeeds } from '../costs/needs.ts';
+import type { Figure, Row } from '../outcome.ts';
+import { mean, ordering } from '../outcome.ts';
+import { round } from './protocol-cells.ts';
+
+interface Grid {
+  readonly users: readonly number[];
+  readonly dimensions: readonly number[];
+  readonly buffers: readonly number[];
+}
+
+const K = 10;
+const GRIDS: Readonly<Record<Profile, Grid>> = {
+  smoke: { users: [20, 40], dimensions: [7850], buffers: [4, 8] },
+  small: { users: [100, 200, 400, 700, 1000], dimensions: [100_000, 1_000_000], buffers: [10, 20, 50, 100] },
+  full: {
+    users: [100, 200, 300, 400, 500, 600, 700, 800, 900, 1000],
+    dimensions: [100_000, 500_000, 1_000_000],
+    buffers: [10, 50, 100, 200, 500, 1000],
+  },
+};
+
+function needsOf(profile: Profile): CostNeeds {
+  const { users, dimensions, buffers } = GRIDS[profile];
+  const sizes = [...new Set([K, ...buffers])];
+  return {
+    dimensions,
+    profiles: sizes.flatMap((size) => [
+      { name: 'BASA paper' as const, users: size, leaving: 0 },
+      { name: 'BASA sealed' as const, users: size, leaving: 0 },
+      { name: 'BASA sealed' as const, users: size, leaving: 1 },
+    ]),
+    codes: users.flatMap((n) =>
+      dimensions.map((dimension) => ({ code: 'published' as const, users: n, dimension, summed: K })),
+    ),
+    models: [],
+  };
+}
+
+/** Mean over the places of a buffer. */
+function basaSeconds(
+  costs: Costs,
+  dimension: number,
+  bufferSize: number,
+): { paper: number; sealed: number; ahead: number } {
+  const charges = new Charges(costs, dimension);
+  const paper = charges.paper(bufferSize);
+  const sealed = charges.sealed(bufferSize);
+  const places = Array.from({ length: bufferSize }, (_, n) => n);
+  return {
+    paper: paper.quantiseSeconds + mean(places.map(paper.turnSeconds)),
+    sealed: sealed.depositSeconds + sealed.keySeconds + mean(places.map(sealed.maskSeconds)),
+    ahead: sealed.offlineSeconds,
+  };
+}
+
+export const scalability: Study = {
+  name: 'scalability',
+  title: 'Figure 3: time of one user',
+  needs: needsOf,
+  async run({ profile, costs }) {
+    const { users, dimensions, buffers } = GRIDS[profile];
+    const byUsers: Row[] = dimensions.flatMap((dimension) =>
+      users.map((n) => {
+        const lsa = new Charges(costs, dimension).lightSecAggBuffered(n, K, 'sequential');
+        const basa = basaSeconds(costs, dimension, K);
+        return {
+          figure: '3a',
+          dimension,
+          users: n,
+          'LSA async': round(lsa.offlineSeconds + lsa.maskSeconds + lsa.answerSeconds),
+          'BASA paper': round(basa.paper),
+          'BASA sealed': round(basa.sealed),
+          'BASA sealed, ahead': round(basa.ahead),
+          ratio: round((lsa.offlineSeconds + lsa.maskSeconds + lsa.answerSeconds) / basa.sealed),
+          'LSA bytes sent': lsa.offlineBytes + lsa.uploadBytes,
+        };
+      }),
+    );
+    const byBuffer: Row[] = dimensions.flatMap((dimension) =>
+      buffers.map((size) => {
+        const basa = basaSeconds(costs, dimension, size);
+        return {
+          figure: '3b',
+          dimension,
+          bufferSize: size,
+          'BASA paper': round(basa.paper),
+          'BASA sealed': round(basa.sealed),
+          'BASA sealed, ahead': round(basa.ahead),
+          'total, paper': round(size * basa.paper),
+          'total, sealed': round(size * basa.sealed),
+        };
+      }),
+    );
+    const largest = Math.max(...dimensions);
+    const most = Math.max(...users);
+    const at = (row: Row): boolean => row['dimension'] === largest && row['users'] === most;
+    return {
+      experiment: 'scalability',
+      title: this.title,
+      profile,
+      rows: [...byUsers, ...byBuffer],
+      tables: [
+        tableOf('One user by the number of users N, seconds; K = 10', byUsers),
+        tableOf('One user by the size of the buffer K, seconds', byBuffer),
+      ],
+      figures: [
+        ...dimensions.map((d) =>
+          figureOf(`scalability-users-${d}`, `d = ${d.toLocaleString('en')}`, byUsers, d, 'users', [
+            'LSA async',
+            'BASA paper',
+            'BASA sealed',
+          ]),
+        ),
+        ...dimensions.map((d) =>
+          figureOf(`scalability-buffer-${d}`, `d = ${d.toLocaleString('en')}`, byBuffer, d, 'bufferSize', [
+            'BASA paper',
+            'BASA sealed',
+          ]),
+        ),
+      ],
+      orderings: [
+        ordering(
+          'BASA sealed is below LSA at the most users and parameters',
+          byUsers
+            .filter(at)
+            .map((row) => [`N = ${most}, d = ${largest}`, Number(row['BASA sealed']), Number(row['LSA async'])]),
+        ),
+        ordering(
+          'BASA paper is below LSA at the most users and parameters, as in the paper',
+          byUsers
+            .filter(at)
+            .map((row) => [`N = ${most}, d = ${largest}`, Number(row['BASA paper']), Number(row['LSA async'])]),
+        ),
+      ],
+      notes: [
+        'Seconds of processor time, from operations measured at the true dimension. BASA does not depend on N: its line is drawn through one measurement.',
+        'LSA: its own mask encoded for all and a share received from all for each trip (U = 0.7 N, T = N / 2), its mask and one answer. "ahead": what sealed mode makes beside the training, not in the line.',
+      ],
+    };
+  },
+};
+
+function tableOf(title: string, rows: readonly Row[]) {
+  const columns = Object.keys(rows[0] ?? {}).filter((name) => name !== 'figure');
+  return { title, columns, rows: rows.map((row) => columns.map((name) => Number(row[name]).toLocaleString('en'))) };
+}
+
+function figureOf(
+  name: string,
+  title: string,
+  rows: readonly Row[],
+  dimension: number,
+  x: string,
+  lines: readonly string[],
+): Figure {
+  const here = rows.filter((row) => row['dimension'] === dimension);
+  return {
+    name,
+    title,
+    x: x === 'users' ? 'users N' : 'buffer size K',
+    y: 'seconds of one user',
+    isLogarithmic: true,
+    series: lines.map((line) => ({
+      name: line,
+      points: here.map((row) => [Number(row[x]), Number(row[line])] as const),
+    })),
+  };
+}
