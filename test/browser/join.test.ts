@@ -107,7 +107,11 @@ it('a tab that is killed in mid-upload, with the server restarted meanwhile, cou
   const killed = await open(link);
   const { masked } = await updateOf(killed);
   await expect.poll(() => pieces, FOR_LONG).toBeGreaterThan(1);
-  await killed.close({ runBeforeUnload: false });
+  const died = killed.waitForEvent('crash');
+  const devtools = await context.newCDPSession(killed);
+  void devtools.send('Page.crash').catch(() => undefined); // nobody is left to answer
+  await died;
+  await killed.close();
   await stage.stage.stop('server');
   await context.unroute('**/upload');
   await stage.stage.start('server');
@@ -126,11 +130,37 @@ it('a tab that is killed in mid-upload, with the server restarted meanwhile, cou
   await back.close();
 });
 
-it('a device rests when it is told to, and without network, and goes on by itself', async () => {
+/** So many pictures of a stroke, as files. */
+async function strokes(page: Page, many: number): Promise<{ name: string; mimeType: string; buffer: Buffer }[]> {
+  const url = await page.evaluate(() => {
+    const canvas = document.createElement('canvas');
+    [canvas.width, canvas.height] = [90, 120];
+    const context = canvas.getContext('2d');
+    context?.fillRect(40, 10, 12, 100);
+    return canvas.toDataURL('image/png');
+  });
+  const buffer = Buffer.from(url.split(',')[1] ?? '', 'base64');
+  return Array.from({ length: many }, (_, n) => ({ name: `${n}.png`, mimeType: 'image/png', buffer }));
+}
+
+it('a device with pictures of its own rests when it is told to, hidden, and without network, and goes on by itself', async () => {
   const page = await open((await stage.joinLink({ rounds: '9' })).replace('now=', 'later='));
+  await page.click('summary');
+  await page.selectOption('#label', '1');
+  await page.setInputFiles('#pictures', await strokes(page, 6));
+  await page.waitForFunction(() => document.querySelector('#picture-count')?.textContent?.startsWith('6 pictures'));
   await page.click('#join');
   await heardOf(page, 'accepted');
+  expect((await overheard(page)).news.find(({ kind }) => kind === 'connected')).toMatchObject({ examples: 6 });
   const last = () => page.evaluate(() => document.documentElement.dataset['device']);
+  const hide = (isHidden: boolean) =>
+    page.evaluate((hidden) => {
+      Object.defineProperty(document, 'hidden', { configurable: true, get: () => hidden });
+      document.dispatchEvent(new Event('visibilitychange'));
+    }, isHidden);
+  await hide(true);
+  await expect.poll(() => page.textContent('#device-status'), FOR_LONG).toMatch(/^paused/);
+  await hide(false);
   await page.click('#pause');
   await expect.poll(last, FOR_LONG).toBe('paused');
   await page.click('#pause');

@@ -56,6 +56,8 @@ export interface LiveState {
   readonly lags: readonly number[];
   readonly steps: Readonly<Record<LiveStepName, LiveStep>>;
   readonly refusals: Readonly<Record<string, number>>;
+  /** Slots that came to nothing: `lease-over`, `void-edge`, `left-out`. */
+  readonly drops: Readonly<Record<string, number>>;
   /** How often each of the last versions was fetched. */
   readonly fetches: readonly (readonly [version: number, count: number])[];
 }

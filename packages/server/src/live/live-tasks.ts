@@ -54,14 +54,17 @@ export class LiveTasks {
     this.#changed();
   }
 
-  /** A sum that became a version: how far the model had moved on meanwhile. */
   note(event: BasaEvent): void {
-    if (event.kind !== 'buffer-included') return;
-    const ctx = toHex(event.ctx);
+    if (event.kind === 'slot-dropped') this.#tallies.dropped(event.why);
+    if (event.kind === 'buffer-included') this.#included(toHex(event.ctx), event.version);
+  }
+
+  /** A sum became a version: how far the model had moved on meanwhile. */
+  #included(ctx: string, version: number): void {
     for (const { ended, lags } of this.#past.values()) {
       const buffer = ended.find((known) => known.ctx === ctx);
       if (buffer === undefined) continue;
-      const lag = Math.min(MOST_LAG, event.version - 1 - buffer.version);
+      const lag = Math.min(MOST_LAG, version - 1 - buffer.version);
       while (lags.length <= lag) lags.push(0);
       lags[lag] = (lags[lag] ?? 0) + 1;
     }
@@ -88,6 +91,7 @@ export class LiveTasks {
       lags,
       steps: this.#tallies.steps(),
       refusals: this.#tallies.refusals(),
+      drops: this.#tallies.drops(),
       fetches: this.#tallies.fetches(name),
     };
   }

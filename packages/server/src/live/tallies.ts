@@ -15,11 +15,12 @@ const NOTHING: LiveStep = { answers: 0, ms: 0, received: 0, sent: 0 };
 export class Tallies {
   readonly #steps = new Map<LiveStepName, LiveStep>();
   readonly #refusals = new Map<string, number>();
+  readonly #drops = new Map<string, number>();
   readonly #fetches = new Map<string, Map<number, number>>();
 
   /** Takes in what a request was answered with; whether that changed a count. */
   answered({ method, route, problem, ms, received, sent }: Answer): boolean {
-    if (problem !== undefined) this.#refusals.set(problem, (this.#refusals.get(problem) ?? 0) + 1);
+    if (problem !== undefined) countOne(this.#refusals, problem);
     const step = STEP_OF_ROUTE[`${method} ${route}`];
     if (step === undefined) return problem !== undefined;
     const before = this.#steps.get(step) ?? NOTHING;
@@ -32,9 +33,13 @@ export class Tallies {
     return true;
   }
 
+  dropped(why: string): void {
+    countOne(this.#drops, why);
+  }
+
   fetched(task: string, version: number): void {
     const counts = this.#fetches.get(task) ?? new Map<number, number>();
-    counts.set(version, (counts.get(version) ?? 0) + 1);
+    countOne(counts, version);
     if (counts.size > MOST_VERSIONS) counts.delete(Math.min(...counts.keys()));
     this.#fetches.set(task, counts);
   }
@@ -45,10 +50,22 @@ export class Tallies {
   }
 
   refusals(): Readonly<Record<string, number>> {
-    return Object.fromEntries([...this.#refusals].sort(([, a], [, b]) => b - a));
+    return mostFirst(this.#refusals);
+  }
+
+  drops(): Readonly<Record<string, number>> {
+    return mostFirst(this.#drops);
   }
 
   fetches(task: string): readonly (readonly [number, number])[] {
     return [...(this.#fetches.get(task) ?? [])].sort(([a], [b]) => a - b);
   }
+}
+
+function countOne<Name>(counts: Map<Name, number>, name: Name): void {
+  counts.set(name, (counts.get(name) ?? 0) + 1);
+}
+
+function mostFirst(counts: ReadonlyMap<string, number>): Readonly<Record<string, number>> {
+  return Object.fromEntries([...counts].sort(([, a], [, b]) => b - a));
 }

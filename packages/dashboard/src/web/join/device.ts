@@ -110,14 +110,16 @@ async function persistently<Result>(gate: Gate, tell: Tell, work: () => Promise<
   for (;;) {
     await gate.passed();
     if (gate.isLeaving) return undefined;
+    const { signal } = gate;
     try {
       return await work();
     } catch (error) {
-      if (gate.isClosed) tell({ kind: 'paused' });
+      // The gate may be open again by now: what counts is whether it was closed meanwhile.
+      if (signal.aborted) tell({ kind: 'paused' });
       else if (error instanceof UnreachableError) {
         tell({ kind: 'waiting', why: error.message });
         await sleep(RETRY_MS);
-      } else if (!gate.signal.aborted) throw error;
+      } else throw error;
     }
   }
 }

@@ -4,10 +4,6 @@ export class Gate {
   #working = new AbortController();
   readonly #leaving = new AbortController();
 
-  get isClosed(): boolean {
-    return this.#closed !== undefined;
-  }
-
   /** Whether the device was told to leave for good. */
   get isLeaving(): boolean {
     return this.#leaving.signal.aborted;

@@ -23,7 +23,7 @@ const tell = (message: ToDevice): void => device?.postMessage(message);
 const pauses = watchPauses({
   onChange(isResting, why) {
     tell({ kind: isResting ? 'pause' : 'go' });
-    if (isResting) status(why, true);
+    if (isResting || device !== undefined) status(isResting ? why : 'going on', true);
   },
 });
 

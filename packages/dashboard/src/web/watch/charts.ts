@@ -7,7 +7,13 @@ import { bytes, count, milliseconds } from '../shared/format.ts';
 
 const STEP_TEXT = { model: 'fetch the model', seat: 'take a seat', deposit: 'deposit', upload: 'upload' } as const;
 
-export function drawCharts({ steps, refusals, lags, fetches }: LiveState): void {
+const DROP_TEXT: Readonly<Record<string, string>> = {
+  'lease-over': 'dropped: lease over',
+  'void-edge': 'dropped: void edge',
+  'left-out': 'dropped: left out',
+};
+
+export function drawCharts({ steps, refusals, drops, lags, fetches }: LiveState): void {
   const used = LIVE_STEPS.filter((step) => steps[step].answers > 0);
   drawBars(
     element('step-ms'),
@@ -28,8 +34,15 @@ export function drawCharts({ steps, refusals, lags, fetches }: LiveState): void 
   );
   drawBars(
     element('refusals'),
-    Object.entries(refusals).map(([reason, times]) => ({ label: reason, value: times, text: count(times) })),
-    'nothing was refused',
+    [
+      ...Object.entries(drops).map(([why, times]) => ({
+        label: DROP_TEXT[why] ?? why,
+        value: times,
+        text: count(times),
+      })),
+      ...Object.entries(refusals).map(([reason, times]) => ({ label: reason, value: times, text: count(times) })),
+    ],
+    'nothing was refused, and nobody dropped out',
   );
   drawBars(
     element('lags'),
