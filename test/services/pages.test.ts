@@ -20,7 +20,7 @@ let house: House;
 
 beforeAll(async () => {
   const shown = { folder: join(pages, 'site'), sharesFolder: join(pages, 'shares') };
-  house = await House.open({ server: { pages: shown, corsOrigins: ['https://a.example'], stopWithinMs: 1000 } });
+  house = await House.open({ server: { pages: shown, corsOrigins: ['https://a.example'] } });
 });
 afterAll(() => house.close());
 

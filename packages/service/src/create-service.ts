@@ -23,6 +23,7 @@ import { answers } from './schemas.ts';
 import type { ServiceOptions, ServiceSettings } from './service-options.ts';
 import { settingsOf } from './service-options.ts';
 import { TokenBuckets } from './token-buckets.ts';
+import { unusedConnections } from './unused-connections.ts';
 
 export type ServiceApp = FastifyInstance<
   RawServerDefault,
@@ -53,6 +54,7 @@ export async function createService(options: ServiceOptions): Promise<Service> {
   const settings = settingsOf(options);
   const { clock, stopWithinMs } = settings;
   const app = makeApp(settings);
+  const endUnused = unusedConnections(app, settings.tls !== undefined);
   let isStopping = false;
 
   readBodies(app);
@@ -101,6 +103,7 @@ export async function createService(options: ServiceOptions): Promise<Service> {
       const force = setTimeout(() => app.server.closeAllConnections(), stopWithinMs);
       // Connections whose last answer was under way when the stop began are idle only now.
       const sweep = setInterval(() => app.server.closeIdleConnections(), SWEEP_MS);
+      endUnused();
       await app.close();
       clearTimeout(force);
       clearInterval(sweep);
