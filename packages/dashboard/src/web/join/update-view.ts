@@ -28,7 +28,7 @@ export function drawUpdate({ floats, quantised, masked, byteCounts, pValue }: Up
     numbers(quantised, (word) => count(signed(word))),
   );
   say(element('masked-numbers'), numbers(masked, count));
-  drawHistogram(element<HTMLCanvasElement>('byte-counts'), byteCounts);
+  drawHistogram(element<SVGElement>('byte-counts'), byteCounts);
   const total = byteCounts.reduce((sum, value) => sum + value, 0);
   say(
     element('evenness'),

@@ -50,7 +50,7 @@ function showUpload(slot: number, vector: Uint32Array): void {
 }
 
 function showEvenness({ byteCounts, pValue, tests, tried }: Extract<FromSees, { readonly kind: 'evenness' }>): void {
-  drawHistogram(element<HTMLCanvasElement>('bytes'), byteCounts);
+  drawHistogram(element<SVGElement>('bytes'), byteCounts);
   const total = byteCounts.reduce((sum, times) => sum + times, 0);
   say(element('evenness'), `${count(total)} bytes against even: ${chance(pValue)}.`);
   const rows = tests.map(({ name, pValue: p }) => make('tr', {}, make('td', {}, name), make('td', {}, chance(p))));

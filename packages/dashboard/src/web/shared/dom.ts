@@ -1,10 +1,10 @@
 /** A little of the document: elements by id, new ones, texts. */
 
 /** The element with this id; pages are written together with their scripts, so a missing one is a mistake. */
-export function element<Kind extends HTMLElement = HTMLElement>(id: string): Kind {
+export function element<Kind extends Element = HTMLElement>(id: string): Kind {
   const found = document.getElementById(id);
   if (found === null) throw new Error(`the page has no element ${id}`);
-  return found as Kind;
+  return found as Element as Kind;
 }
 
 type Content = Node | string;

@@ -18,6 +18,11 @@ export interface LinePlotOptions {
   readonly height?: number;
 }
 
+/** Versions and seconds are counted, not measured. */
+const WHOLE_STEPS = [1, 2, 5]
+  .flatMap((step) => [0, 1, 2, 3, 4].map((power) => step * 10 ** power))
+  .sort((a, b) => a - b);
+
 export class LinePlot {
   readonly #place: HTMLElement;
   readonly #options: LinePlotOptions;
@@ -70,7 +75,7 @@ export class LinePlot {
       ...this.#size(),
       scales: { x: { time: false }, y: range === undefined ? {} : { range: [range[0], range[1]] } },
       axes: [
-        axis({ label: x, size: 30 }),
+        axis({ label: x, size: 30, incrs: WHOLE_STEPS }),
         axis({ label: y, size: 58, values: (_, values) => values.map((value) => formatY(value)) }),
       ],
       series: [

@@ -28,16 +28,13 @@ export function drawGrey(canvas: HTMLCanvasElement, values: ArrayLike<number>, s
   context.putImageData(picture, 0, 0);
 }
 
-export function drawHistogram(canvas: HTMLCanvasElement, counts: Uint32Array): void {
-  const height = 64;
-  canvas.width = 2 * counts.length;
-  canvas.height = height;
-  const context = canvas.getContext('2d');
-  if (context === null) return;
-  context.fillStyle = getComputedStyle(canvas).color;
+/** Bars in the colour of the text around them, whatever the theme. */
+export function drawHistogram(place: SVGElement, counts: Uint32Array): void {
   const most = Math.max(...counts, 1);
-  for (const [byte, value] of counts.entries()) {
-    const bar = Math.round((height * value) / most);
-    context.fillRect(2 * byte, height - bar, 1.5, bar);
-  }
+  const bars = Array.from(counts, (value, n) => `M${n} 1V${1 - value / most}h.8V1z`);
+  const path = document.createElementNS(place.namespaceURI, 'path');
+  path.setAttribute('d', bars.join(''));
+  place.setAttribute('viewBox', `0 0 ${counts.length} 1`);
+  place.setAttribute('preserveAspectRatio', 'none');
+  place.replaceChildren(path);
 }
