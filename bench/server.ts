@@ -1,115 +1,94 @@
-/** The server under load: durable uploads beside node:http and bare TCP that discard, deposits, keys, closes, memory. */
+/** The server under load: durable uploads beside what bounds them, seats, deposits, keys, closes, memory, cost by step. */
 import type { ChildProcess } from 'node:child_process';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { setTimeout as sleep } from 'node:timers/promises';
 import { startProcess, stopProcess } from '../packages/cli/src/service-process.ts';
 import type { Bundle } from '../scripts/processes/bundle.ts';
 import { bundleProcesses } from '../scripts/processes/bundle.ts';
+import type { StageOptions } from '../scripts/processes/stage.ts';
 import { Stage } from '../scripts/processes/stage.ts';
 import type { BenchResult } from './result.ts';
-import { HeldDevices } from './server/held-devices.ts';
+import type { HeldRequest } from './server/held-devices.ts';
 import type { Load } from './server/load.ts';
-import { loadHttp, loadTcp, percentile } from './server/load.ts';
 import { bytesPerUpload } from './server/memory.ts';
-import { formatTable } from './table.ts';
+import { profileUploads } from './server/profile.ts';
+import type { Round } from './server/round.ts';
+import { playRound } from './server/round.ts';
+import type { Measured } from './server/tables.ts';
+import { bestOf, closeTable, latencyTable, ratioOf, uploadTable } from './server/tables.ts';
 
 interface Size {
   readonly name: string;
   readonly dimension: number;
-  /** Buffers, one a round: each round sends its uploads to server, node:http and TCP in turn. */
+  /** Each sends its uploads to server, node:http, TCP and disk in turn; one more before them measures memory. */
   readonly rounds: number;
+  /** Filled in one round. */
+  readonly buffers: number;
   readonly bufferSize: number;
 }
 
+const FOUR_MEGABYTES: Size = { name: '1M', dimension: 1_000_000, rounds: 4, buffers: 2, bufferSize: 12 };
 const SIZES: readonly Size[] = [
-  { name: '7,850', dimension: 7850, rounds: 5, bufferSize: 12 },
-  { name: '100k', dimension: 100_000, rounds: 5, bufferSize: 12 },
-  { name: '1M', dimension: 1_000_000, rounds: 5, bufferSize: 12 },
-  { name: '10M', dimension: 10_000_000, rounds: 2, bufferSize: 4 },
+  { name: '7,850', dimension: 7850, rounds: 3, buffers: 3, bufferSize: 12 },
+  { name: '100k', dimension: 100_000, rounds: 3, buffers: 2, bufferSize: 12 },
+  FOUR_MEGABYTES,
+  { name: '10M', dimension: 10_000_000, rounds: 2, buffers: 1, bufferSize: 5 },
 ];
-const FOUR_MEGABYTES = '1M';
 const AT_ONCE = 4;
-const LOOK_MS = 2;
-
-interface Measured {
-  readonly durable: Load;
-  readonly discard: Load;
-  readonly tcp: Load;
-  readonly deposits: Load;
-  readonly keys: Load;
-  readonly closeMs: number;
-  readonly bytesPerUpload: number;
-}
 
 export async function benchServer(): Promise<BenchResult> {
   const bundle = await bundleProcesses();
   const discard = await startDiscard(bundle);
-  const results: [Size, Measured][] = [];
+  const results: Measured[] = [];
+  let profile: string;
   try {
-    for (const size of SIZES) results.push([size, await measure(bundle, discard.url, size)]);
+    for (const size of SIZES) results.push(await measure(bundle, discard.url, size));
+    const { buffers } = FOUR_MEGABYTES;
+    profile = await profileUploads(stageOf(FOUR_MEGABYTES), { buffers, atOnce: AT_ONCE, discardUrl: discard.url });
   } finally {
     await stopProcess(discard.child);
   }
-  const [, main] = results.find(([{ name }]) => name === FOUR_MEGABYTES) as [Size, Measured];
-  const [, small] = results[0] as [Size, Measured];
+  const main = results.find(({ name }) => name === FOUR_MEGABYTES.name) as Measured;
+  const [small] = results as [Measured];
+  const notes = `${AT_ONCE} requests at once; a second: best of the rounds; server, discarders, senders and disk share one machine.`;
   return {
-    text: `${uploadTable(results)}\n\n${otherTable(small)}\n\n${AT_ONCE} requests at once; best of the rounds; server, discarders and senders share one machine.`,
+    text: [uploadTable(results), latencyTable(results, small), closeTable(results), profile, notes].join('\n\n'),
     json: {
       server: {
-        durableToDiscard: main.durable.perSecond / main.discard.perSecond,
+        durableToDiscard: ratioOf(main),
         bytesPerUpload: Math.round(main.bytesPerUpload),
-        depositsPerSecond: small.deposits.perSecond,
-        keysPerSecond: small.keys.perSecond,
+        seatsPerSecond: small.loads.seats.perSecond,
+        depositsPerSecond: small.loads.deposits.perSecond,
+        keysPerSecond: small.loads.keys.perSecond,
+        closesPerSecond: small.closesPerSecond,
         closeMs: main.closeMs,
       },
     },
   };
 }
 
-async function measure(bundle: Bundle, discardUrl: string, size: Size): Promise<Measured> {
-  const { dimension, rounds, bufferSize } = size;
+function stageOf({ dimension, bufferSize }: Size): Omit<StageOptions, 'bundle'> {
   const policy = { dimension, bufferSize, uploadLeaseMs: 3_600_000, openMs: 7_200_000, closeMs: 7_200_000 };
-  const stage = await Stage.open({ bundle, policy, server: { tickMs: 1000, seatMs: 3_600_000 } });
-  const all: Measured[] = [];
+  return { policy, server: { tickMs: 1000, seatMs: 3_600_000 } };
+}
+
+async function measure(bundle: Bundle, discardUrl: string, size: Size): Promise<Measured> {
+  const stage = await Stage.open({ bundle, ...stageOf(size) });
   try {
-    for (let round = 0; round < rounds; round++) {
-      const devices = new HeldDevices(stage);
-      await devices.enrol(bufferSize);
-      const deposits = await loadHttp(await devices.until(/deposits$/), AT_ONCE);
-      const keys = await loadHttp(await devices.until(/keys$/), AT_ONCE);
-      const uploads = await devices.until(/upload$/);
-      const dropped = uploads.map((one) => ({ ...one, url: discardUrl }));
-      const discard = await loadHttp(dropped, AT_ONCE);
-      const port = Number(new URL(discardUrl).searchParams.get('tcp'));
-      const tcp = await loadTcp(
-        port,
-        uploads.map(({ body }) => body),
-        AT_ONCE,
-      );
-      const pid = stage.children.server?.pid ?? 0;
-      // The first round measures memory instead of speed: its uploads stop half way, in a process that had none before.
-      const bytes = round === 0 ? await bytesPerUpload(pid, uploads) : Number.NaN;
-      const durable = round === 0 ? { perSecond: 0, ms: [] } : await loadHttp(uploads, AT_ONCE);
-      const began = performance.now();
-      while (((await stage.server.task(stage.task)).version ?? 0) <= round) await sleep(LOOK_MS);
-      all.push({ durable, discard, tcp, deposits, keys, closeMs: performance.now() - began, bytesPerUpload: bytes });
-      await devices.close();
-    }
+    const options = { stage, buffers: size.buffers, atOnce: AT_ONCE, discardUrl };
+    let bytes = Number.NaN;
+    const stopHalfWay = async (uploads: readonly HeldRequest[]): Promise<Load> => {
+      bytes = await bytesPerUpload(stage.children.server?.pid ?? 0, uploads);
+      return { perSecond: 0, ms: [] };
+    };
+    // In a process that had no uploads before; the other steps of this round warm everything up.
+    await playRound({ ...options, sendUploads: stopHalfWay });
+    const rounds: Round[] = [];
+    for (let round = 0; round < size.rounds; round++) rounds.push(await playRound(options));
+    return bestOf(size.name, rounds, bytes);
   } finally {
     await stage.close();
   }
-  const best = (of: 'durable' | 'discard' | 'tcp' | 'deposits' | 'keys'): Load =>
-    all.map((one) => one[of]).reduce((a, b) => (b.perSecond > a.perSecond ? b : a));
-  return {
-    durable: best('durable'),
-    discard: best('discard'),
-    tcp: best('tcp'),
-    deposits: best('deposits'),
-    keys: best('keys'),
-    closeMs: Math.min(...all.map(({ closeMs }) => closeMs)),
-    bytesPerUpload: all[0]?.bytesPerUpload ?? Number.NaN,
-  };
 }
 
 async function startDiscard(bundle: Bundle): Promise<{ readonly url: string; readonly child: ChildProcess }> {
@@ -125,30 +104,4 @@ async function startDiscard(bundle: Bundle): Promise<{ readonly url: string; rea
     },
   });
   return { url, child: started as ChildProcess };
-}
-
-function uploadTable(results: readonly [Size, Measured][]): string {
-  const rows = results.map(([{ name }, { durable, discard, tcp, ...other }]) => [
-    name,
-    durable.perSecond.toFixed(1),
-    discard.perSecond.toFixed(1),
-    tcp.perSecond.toFixed(1),
-    (durable.perSecond / discard.perSecond).toFixed(3),
-    percentile(durable.ms, 0.5).toFixed(1),
-    percentile(durable.ms, 0.95).toFixed(1),
-    (other.bytesPerUpload / 1e6).toFixed(2),
-    other.closeMs.toFixed(0),
-  ]);
-  const head = ['d', 'durable/s', 'node:http/s', 'TCP/s', 'ratio', 'p50 ms', 'p95 ms', 'MB an upload', 'close ms'];
-  return formatTable(head, rows);
-}
-
-function otherTable({ deposits, keys }: Measured): string {
-  const row = (name: string, { perSecond, ms }: Load): string[] => [
-    name,
-    perSecond.toFixed(1),
-    percentile(ms, 0.5).toFixed(1),
-    percentile(ms, 0.95).toFixed(1),
-  ];
-  return formatTable(['K = 12', 'a second', 'p50 ms', 'p95 ms'], [row('deposits', deposits), row('keys', keys)]);
 }

@@ -39,19 +39,16 @@ interface SlotSizes {
 
 function measureSlots(bufferSize: number, { sealedBytes, keyBytes }: (typeof ENGINES)[number]): SlotSizes[] {
   const sealings = paddedSealings(nodeSuite, { sealedBytes, keyBytes });
-  const { sealing } = sealings;
   const world = nodeFederation({ bufferSize, dimension: SMALL, sealings });
-  // Transparent seeds are longer than the identity KEM's: their excess is taken off again.
-  const excess = sealing.sealedBytes - sealedBytes;
-  return Array.from({ length: bufferSize }, (_, slot) => {
+  return Array.from({ length: bufferSize }, () => {
     const device = world.device();
     const sizes: Partial<Record<keyof SlotSizes, number>> = {};
     const { server, authority } = world;
     const [deposit, upload, issueKey] = [server.deposit, server.upload, authority.issueKey];
     server.deposit = (bytes) => {
       const answer = deposit.call(server, bytes);
-      sizes.deposit = bytes.length - bufferSize * excess;
-      if (answer instanceof Uint8Array) sizes.depositAnswer = answer.length - slot * excess;
+      sizes.deposit = bytes.length;
+      if (answer instanceof Uint8Array) sizes.depositAnswer = answer.length;
       return answer;
     };
     authority.issueKey = (bytes) => {
@@ -61,7 +58,7 @@ function measureSlots(bufferSize: number, { sealedBytes, keyBytes }: (typeof ENG
       return answer;
     };
     server.upload = (bytes) => {
-      sizes.uploadRest = bytes.length - packedLength(SMALL + PREFIX_ELEMENTS, RING_32) - slot * excess;
+      sizes.uploadRest = bytes.length - packedLength(SMALL + PREFIX_ELEMENTS, RING_32);
       return upload.call(server, bytes);
     };
     granted(device.contribute());

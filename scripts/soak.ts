@@ -24,7 +24,7 @@ if (values.help) {
     process.exit(2);
   }
   console.log(`${buffers} buffers, seed ${seed}`);
-  const { samples, problems, ...counts } = await runSoak({
+  const { samples, problems, lives, ...counts } = await runSoak({
     buffers,
     seed,
     onSample: ({ buffers: ended, ...one }) =>
@@ -35,8 +35,12 @@ if (values.help) {
       ),
   });
   for (const [name, count] of Object.entries(counts)) console.log(`${name.padEnd(14)}${count}`);
+  for (const { role, fromBuffer, toBuffer, kilobytesPerBuffer } of lives)
+    console.log(
+      `${role}: ${kilobytesPerBuffer.toFixed(1)} kB a buffer in the longest life, ${fromBuffer} to ${toBuffer}`,
+    );
   for (const problem of problems) console.log(`WRONG: ${problem}`);
   if (values.plot !== undefined) writeFileSync(values.plot, plotOf(samples));
-  if (values.json) console.log(JSON.stringify({ ...counts, samples }));
+  if (values.json) console.log(JSON.stringify({ ...counts, lives, samples }));
   process.exitCode = problems.length === 0 ? 0 : 1;
 }

@@ -1,23 +1,57 @@
 /** One user and the server of LightSecAgg at the real dimension; what the other users send is of the real length. */
 import type { AggregationTools, CodeParameters } from '@basa/baselines';
 import { LightSecAggUser, MaskCode, pieceLength, primeField } from '@basa/baselines';
-import { FIELD_PRIME } from '@basa/masking';
-import type { Cost } from './composed.ts';
+import { FIELD, FIELD_PRIME, packVector, unpackVector } from '@basa/masking';
+import type { Cost } from './cost.ts';
+import { inAll, NOTHING } from './cost.ts';
 import { best } from './prices.ts';
 
-/** `summed` updates are in the sum: the survivors of a round, or K of a buffer. Undefined where fewer than U are left. */
+interface Summed {
+  /** How many updates are in the sum: the survivors of a round, or K of a buffer. */
+  readonly summed: number;
+  readonly present: number;
+  /** Whether each counts by its staleness. */
+  readonly isWeighted: boolean;
+}
+
+/** Undefined where fewer than U are left. */
 export function lightSecAggCost(
   code: CodeParameters,
   dimension: number,
-  { summed, present }: { readonly summed: number; readonly present: number },
+  { summed, present, isWeighted }: Summed,
   tools: AggregationTools,
   addMs: number,
 ): Cost | undefined {
   if (present < code.survivors) return undefined;
-  const { users, survivors } = code;
+  const { users } = code;
   const parameters = { ...code, session: tools.randomBytes(32), dimension, fewest: summed };
-  const length = pieceLength(parameters);
   const maskCode = new MaskCode(code, primeField(FIELD_PRIME));
+  const length = pieceLength(parameters);
+  const userMs = userTimes(parameters, maskCode, tools);
+  const { answerMs, decodeMs } = recoveryTimes(maskCode, { summed, length }, tools);
+  const enterMs = isWeighted ? weighTime(dimension, tools) : addMs;
+  const sealed = (users - 1) * (2 + 4 * length + 16);
+  return inAll([
+    { ...NOTHING, phase: 'keys', userMs: userMs.keys, bytesUp: 34, bytesDown: users * 34 },
+    { ...NOTHING, phase: 'offline', userMs: userMs.offline, bytesUp: sealed, bytesDown: sealed },
+    { ...NOTHING, phase: 'upload', userMs: userMs.upload, serverMs: summed * enterMs, bytesUp: 4 * dimension },
+    {
+      ...NOTHING,
+      phase: 'recovery',
+      userMs: answerMs,
+      serverMs: decodeMs + addMs,
+      bytesUp: 4 * length,
+      bytesDown: summed * 14,
+    },
+  ]);
+}
+
+function userTimes(
+  parameters: ConstructorParameters<typeof LightSecAggUser>[1],
+  maskCode: MaskCode,
+  tools: AggregationTools,
+): { readonly keys: number; readonly offline: number; readonly upload: number } {
+  const { users, dimension } = parameters;
   const [first, second] = [0, 1].map((id) => new LightSecAggUser(id, parameters, maskCode, tools));
   if (first === undefined || second === undefined) throw new Error('two users are needed');
   const others = Array.from({ length: users - 2 }, (_, n) => ({
@@ -25,7 +59,7 @@ export function lightSecAggCost(
     channelKey: tools.masks.suite.x25519PublicKey(tools.randomBytes(32)),
   }));
   const roster = [first.advertise(), second.advertise(), ...others];
-  const keysMs = best(() => void first.connect(roster), 1);
+  const keys = best(() => void first.connect(roster), 1);
   second.connect(roster);
   let stamp = 0;
   let made: ReturnType<LightSecAggUser['encodeMask']> = [];
@@ -35,22 +69,33 @@ export function lightSecAggCost(
   const share = made.find(({ peer }) => peer === 1);
   if (share === undefined) throw new Error('no share');
   const openMs = best(() => void second.receiveShare({ ...share, peer: 0 }, stamp));
-  const maskMs = best(() => void first.maskInPlace(new Uint32Array(dimension), stamp), 1);
-  made = [];
+  const upload = best(() => void first.maskInPlace(new Uint32Array(dimension), stamp), 1);
+  return { keys, offline: encodeMs + (users - 1) * openMs, upload };
+}
 
-  const { combinations } = tools;
-  const vector = (words: number): Uint32Array =>
-    Uint32Array.from({ length: words }, (_, k) => (k * 2_654_435_761) % FIELD_PRIME);
-  const answers = Array.from({ length: survivors }, () => vector(length));
+/** One upload read, and added as often as its weight says. */
+function weighTime(dimension: number, { combinations }: AggregationTools): number {
+  const packed = packVector(new Uint32Array(dimension), FIELD);
+  const sum = new Uint32Array(dimension);
+  return best(() => {
+    const unpacked = unpackVector(packed, dimension, FIELD);
+    if (unpacked.kind === 'malformed') throw new Error(unpacked.problem);
+    combinations.combine([Uint32Array.of(1, 2)], [sum, unpacked.vector], [new Uint32Array(dimension)]);
+  });
+}
+
+function recoveryTimes(
+  maskCode: MaskCode,
+  { summed, length }: { readonly summed: number; readonly length: number },
+  { combinations }: AggregationTools,
+): { readonly answerMs: number; readonly decodeMs: number } {
+  const { users, survivors } = maskCode.parameters;
+  const vector = (): Uint32Array => Uint32Array.from({ length }, (_, k) => (k * 2_654_435_761) % FIELD_PRIME);
+  const answers = Array.from({ length: survivors }, vector);
   const held = Array.from({ length: summed }, (_, n) => answers[n % survivors] as Uint32Array);
-  const answerMs = best(() => combinations.combine([new Uint32Array(summed).fill(1)], held, [new Uint32Array(length)]));
   const ids = Array.from({ length: survivors }, (_, n) => users - 1 - n);
-  const decodeMs = best(() => void maskCode.decode(ids, answers, combinations), 2);
-  const sealed = 2 + 4 * length + 16;
   return {
-    userMs: keysMs + encodeMs + (users - 1) * openMs + maskMs + answerMs,
-    serverMs: summed * addMs + decodeMs + addMs,
-    bytesUp: 34 + (users - 1) * sealed + 4 * dimension + 4 * length,
-    bytesDown: users * 34 + (users - 1) * sealed + summed * 14,
+    answerMs: best(() => combinations.combine([new Uint32Array(summed).fill(1)], held, [new Uint32Array(length)])),
+    decodeMs: best(() => void maskCode.decode(ids, answers, combinations), 2),
   };
 }

@@ -1,9 +1,9 @@
 /** What the counted operations cost on this machine, measured in this run: best of a few. */
 import type { AggregationTools } from '@basa/baselines';
-import { abeSealings } from '@basa/experiments/real-sealings';
+import { cpuMs } from '@basa/experiments';
 import { addInPlace, applyMasksInPlace, FIELD, packVector, Secret, unpackVector } from '@basa/masking';
 import { nodeRandomBytes } from '@basa/runtime/node';
-import { cpuMs } from './cpu-time.ts';
+import type { Sealings } from '@basa/simulator';
 
 export interface VectorPrices {
   /** One mask expanded and added. */
@@ -36,14 +36,13 @@ export interface SealingPrices {
   readonly keyBytes: number;
 }
 
-/** CP-ABE in milliseconds: seal and open a seed, issue a key. */
-export function sealingPrices(): SealingPrices {
-  const { sealing, issuer } = abeSealings();
+/** An engine in milliseconds: seal and open a seed, issue a key; warm, as in a process that has sealed a buffer. */
+export function sealingPrices({ sealing, issuer }: Sealings): SealingPrices {
   const [seed, attribute, context] = [nodeRandomBytes(32), nodeRandomBytes(32), nodeRandomBytes(70)];
   const key = issuer.issue(attribute);
   const sealed = sealing.seal(seed, attribute, context);
   return {
-    seals: best(() => void sealing.seal(seed, attribute, context), 40),
+    seals: best(() => void sealing.seal(seed, attribute, context), 60),
     opens: best(() => void sealing.open(sealed, key, context), 20),
     issues: best(() => void issuer.issue(attribute), 10),
     sealedBytes: sealed.length,

@@ -56,7 +56,7 @@ export async function loadTcp(port: number, bodies: readonly Uint8Array[], atOnc
   return load;
 }
 
-async function timed<T>(items: readonly T[], atOnce: number, work: (item: T) => Promise<void>): Promise<Load> {
+export async function timed<T>(items: readonly T[], atOnce: number, work: (item: T) => Promise<void>): Promise<Load> {
   const left = [...items];
   const ms: number[] = [];
   const began = performance.now();

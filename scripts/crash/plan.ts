@@ -1,4 +1,7 @@
-/** Which moment a process dies at next: each kind of moment that was seen, the least tried first, and random ones in between. */
+/**
+ * Which moment a process dies at next: those that come once, then each kind that was seen, the least tried first, and random
+ * ones in between.
+ */
 import type { RandomStream } from '@basa/learning';
 
 export interface Death {
@@ -8,6 +11,11 @@ export interface Death {
   readonly afterSteps: number;
 }
 
+/** What a process does once on its folder: tried before it is over, in this order. */
+const FIRST: Readonly<Record<string, readonly string[]>> = {
+  devices: ['sync identity.key.new', 'rename identity.key', 'sync journal'],
+  authority: ['commit records+tokens', 'commit epochs+records'],
+};
 const RANDOM_SHARE = 0.25;
 const MOST_STEPS = 40;
 
@@ -33,12 +41,19 @@ export class Plan {
     const afterSteps = Math.floor(this.#chance.unit() * MOST_STEPS);
     const nth = this.#chance.unit() < 0.7 ? 1 : 2;
     const tries = (moment: string): number => this.#tries.get(`${role} ${moment}`) ?? 0;
+    const first = FIRST[role]?.flatMap((what) => [`before ${what}`, `after ${what}`]).find((one) => tries(one) === 0);
+    if (first !== undefined) return this.#aimAt(role, first, { nth: 1, afterSteps });
     const moments = [...(this.#deaths.get(role)?.keys() ?? [])].sort((a, b) => tries(a) - tries(b));
     if (moments.length === 0 || this.#chance.unit() < RANDOM_SHARE) return { moment: undefined, nth, afterSteps };
     const rarest = moments.filter((moment) => tries(moment) === tries(moments[0] as string));
     const moment = rarest[Math.floor(this.#chance.unit() * rarest.length)] as string;
-    this.#tries.set(`${role} ${moment}`, tries(moment) + 1);
-    // Moments that are not met soon are not waited for: the process then dies at a random one.
+    return this.#aimAt(role, moment, { nth, afterSteps });
+  }
+
+  /** Moments that are not met soon are not waited for: the process then dies at a random one. */
+  #aimAt(role: string, moment: string, { nth, afterSteps }: Pick<Death, 'nth' | 'afterSteps'>): Death {
+    const name = `${role} ${moment}`;
+    this.#tries.set(name, (this.#tries.get(name) ?? 0) + 1);
     return { moment, nth, afterSteps: afterSteps + 2 * MOST_STEPS };
   }
 

@@ -15,6 +15,7 @@ const ENTRIES = {
   devices: 'scripts/crash/devices.ts',
   'durable-moments': 'scripts/crash/durable-moments.ts',
   discard: 'bench/server/discard.ts',
+  steps: 'bench/server/steps.ts',
   'clock-ahead': 'scripts/processes/clock-ahead.ts',
 } as const;
 

@@ -5,10 +5,13 @@ import { verifyLog } from '@basa/authority';
 import { randomStream } from '@basa/learning';
 import { fromHex } from '@basa/masking';
 import { bundleProcesses } from '../processes/bundle.ts';
+import type { Role } from '../processes/stage.ts';
 import { Stage } from '../processes/stage.ts';
 import { countsByVersion } from '../processes/sums.ts';
 import type { Given, SoakWork, Tally } from './device.ts';
 import { SoakDevice } from './device.ts';
+import type { Life } from './lives.ts';
+import { longestLives, restartsAt } from './lives.ts';
 import type { Sample } from './samples.ts';
 import { sampleOf } from './samples.ts';
 
@@ -26,6 +29,7 @@ export interface SoakReport extends Tally {
   /** Versions whose sum is not that of the updates they are said to hold. */
   readonly inexact: number;
   readonly problems: readonly string[];
+  readonly lives: readonly Life[];
   readonly samples: readonly Sample[];
 }
 
@@ -35,8 +39,6 @@ const DIMENSION = 256;
 const STALL_MS = 500;
 const LOOK_MS = 50;
 const SAMPLES = 100;
-/** At most, and never more often than every second buffer. */
-const RESTARTS = 20;
 
 export async function runSoak({ buffers, seed, onSample = () => {} }: SoakOptions): Promise<SoakReport> {
   const policy = { dimension: DIMENSION, bufferSize: 4, minimum: 2, uploadLeaseMs: 5000 };
@@ -50,21 +52,22 @@ export async function runSoak({ buffers, seed, onSample = () => {} }: SoakOption
   const work: SoakWork = shared;
   try {
     const tokens = await stage.authority.tokens(stage.task, DEVICES, Date.now() + 86_400_000);
-    const lives = tokens.map((token, n) => new SoakDevice(work, n < LIARS).live(token));
+    const devices = tokens.map((token, n) => new SoakDevice(work, n < LIARS).live(token));
     const samples: Sample[] = [];
-    const every = Math.max(2, buffers / (RESTARTS + 1));
+    const planned = restartsAt(buffers);
+    const lives = { server: 0, authority: 0 };
     let restarts = 0;
     for (let ended = 0; ended < buffers; ) {
       await sleep(LOOK_MS);
       ended = (await endedBuffers(stage, work.given)).length;
       if (ended >= (samples.length * buffers) / SAMPLES) {
-        samples.push(sampleOf(stage, ended, work.latencies));
+        samples.push(sampleOf(stage, lives, ended, work.latencies));
         onSample(samples.at(-1) as Sample);
       }
-      if (ended >= (restarts + 1) * every) await restart(stage, restarts++);
+      if (ended >= (planned[restarts] ?? Number.POSITIVE_INFINITY)) lives[await restart(stage, restarts++)]++;
     }
     ending.abort();
-    await Promise.all(lives);
+    await Promise.all(devices);
     const opened = (await stage.server.versions(stage.task)).length - 1;
     const endings = await endedBuffers(stage, work.given);
     const quarantined = endings.filter((status) => status === 'quarantined').length;
@@ -79,6 +82,7 @@ export async function runSoak({ buffers, seed, onSample = () => {} }: SoakOption
       ...tally,
       inexact: wrong.length,
       problems,
+      lives: longestLives(samples),
       samples,
     };
   } finally {
@@ -88,11 +92,12 @@ export async function runSoak({ buffers, seed, onSample = () => {} }: SoakOption
 }
 
 /** In turn: the server in order, the server by SIGKILL, the authority in order, the authority by SIGKILL. */
-async function restart(stage: Stage, n: number): Promise<void> {
+async function restart(stage: Stage, n: number): Promise<Role> {
   const role = n % 4 < 2 ? 'server' : 'authority';
   if (n % 2 === 1) stage.children[role]?.kill('SIGKILL');
   await stage.stop(role);
   await stage.start(role);
+  return role;
 }
 
 const statuses = new WeakMap<Stage, Map<string, string>>();
@@ -116,11 +121,17 @@ async function endedBuffers(stage: Stage, given: readonly Given[]): Promise<read
 async function inexactVersions(stage: Stage, given: readonly Given[]): Promise<readonly number[]> {
   const counts = await countsByVersion(stage);
   const wrong: number[] = [];
-  for (const { version, ctx } of (await stage.server.versions(stage.task)).filter((one) => one.version > 0)) {
+  // Those made meanwhile are left out.
+  const versions = await stage.server.versions(stage.task);
+  for (const { version, ctx } of versions.filter((one) => one.version > 0 && one.version < counts.length)) {
     const { accepted } = await stage.server.buffer(ctx);
     const expected = new Int32Array(DIMENSION);
-    for (const { place } of given.filter((one) => one.ctx === ctx && accepted.includes(one.slot)))
-      expected[place] = (expected[place] ?? 0) + 1;
+    // A device that goes on with a slot after a service was away is told of it once more.
+    const places = new Map(given.filter((one) => one.ctx === ctx).map(({ slot, place }) => [slot, place]));
+    for (const slot of accepted) {
+      const place = places.get(slot);
+      if (place !== undefined) expected[place] = (expected[place] ?? 0) + 1;
+    }
     const isSame = counts[version]?.every((count, place) => count === expected[place]) ?? false;
     if (!isSame) wrong.push(version);
   }

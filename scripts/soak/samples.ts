@@ -11,9 +11,17 @@ export interface Sample {
   readonly diskMegabytes: number;
   readonly bodies: number;
   readonly latencyMs: number;
+  /** How often each was started before. */
+  readonly serverLife: number;
+  readonly authorityLife: number;
 }
 
-export function sampleOf({ children, folder }: Stage, buffers: number, latencies: number[]): Sample {
+export interface Lives {
+  readonly server: number;
+  readonly authority: number;
+}
+
+export function sampleOf({ children, folder }: Stage, lives: Lives, buffers: number, latencies: number[]): Sample {
   const [server = 0, authority = 0] = [children.server?.pid, children.authority?.pid];
   const sorted = latencies.splice(0).sort((a, b) => a - b);
   return {
@@ -24,6 +32,8 @@ export function sampleOf({ children, folder }: Stage, buffers: number, latencies
     diskMegabytes: filesBelow(folder).reduce((sum, path) => sum + sizeOf(path), 0) / 2 ** 20,
     bodies: filesBelow(join(folder, 'server', 'blobs')).filter((path) => !path.includes('models')).length,
     latencyMs: sorted[Math.floor(sorted.length / 2)] ?? Number.NaN,
+    serverLife: lives.server,
+    authorityLife: lives.authority,
   };
 }
 

@@ -1,10 +1,12 @@
 /** Every vector file, by the function that makes it. */
 import { abeVectors } from './abe.ts';
+import { baselineVectors } from './baselines.ts';
 import { maskingVectors } from './masking.ts';
 import { protocolVectors } from './protocol.ts';
 
 export const VECTOR_FILES: Readonly<Record<string, () => object | Promise<object>>> = {
   'abe.json': () => abeVectors(),
+  'baselines.json': baselineVectors,
   'masking.json': maskingVectors,
   'protocol.json': protocolVectors,
 };

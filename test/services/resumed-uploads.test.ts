@@ -13,6 +13,10 @@ beforeAll(async () => {
 });
 afterAll(() => house.close());
 
+/** A body of more than the server gathers before it writes. */
+const LONG = { dimension: 200_000 };
+const FIRST_BYTES = 600_000;
+
 /** Files of uploads that are not whole. */
 function staged(): readonly { readonly size: number }[] {
   const folder = join(house.folder, 'server', 'blobs', 'incoming', 'uploads');
@@ -74,11 +78,17 @@ describe('an upload that was cut after its half', () => {
   });
 
   it('is taken over by its own device, while the old connection seems to be alive', async () => {
-    await house.createTask();
+    await house.createTask(LONG);
     const upload = await holdUpload(house, 0);
     const headers = { 'content-length': String(upload.body.length) };
     let isOver = false;
-    const hanging = sendRaw(house, upload, { body: upload.body, headers }, [upload.body.subarray(0, 50)], () => isOver);
+    const hanging = sendRaw(
+      house,
+      upload,
+      { body: upload.body, headers },
+      [upload.body.subarray(0, FIRST_BYTES)],
+      () => isOver,
+    );
     await until(() => staged().length > 0);
     expect((await send(house, upload)).answer).toMatchObject({ accepted: true });
     isOver = true;
@@ -86,13 +96,13 @@ describe('an upload that was cut after its half', () => {
   });
 
   it('does not hold up a server that stops, and stands where it was', async () => {
-    await house.createTask();
+    await house.createTask(LONG);
     await house.restartServer({ stopWithinMs: 100 });
     const upload = await holdUpload(house, 0);
     await send(house, upload, { body: upload.body.subarray(0, 60) });
-    const headers = { 'content-length': '100' };
-    const piece = upload.body.subarray(60, 160);
-    const hanging = sendRaw(house, upload, { body: piece, offset: 60, headers }, [piece.subarray(0, 50)]);
+    const headers = { 'content-length': String(FIRST_BYTES + 1) };
+    const piece = upload.body.subarray(60, 61 + FIRST_BYTES);
+    const hanging = sendRaw(house, upload, { body: piece, offset: 60, headers }, [piece.subarray(0, FIRST_BYTES)]);
     await until(() => staged().some(({ size }) => size > 60));
     await house.restartServer();
     await hanging;

@@ -2,7 +2,6 @@
 
 import { seededWords } from '@basa/experiments/simulation';
 import { concatBytes, DecodeError } from '@basa/masking';
-import type { SampleMessage } from './sample-messages.ts';
 
 export interface FuzzResult {
   readonly runs: number;
@@ -10,8 +9,15 @@ export interface FuzzResult {
   readonly decoded: number;
 }
 
+export interface Fuzzed {
+  readonly name: string;
+  readonly codec: { encode(value: object): Uint8Array; decode(bytes: Uint8Array): object };
+  /** A message to begin with. */
+  readonly bytes: Uint8Array;
+}
+
 /** Runs `runs` inputs; throws with the offending bytes at the first broken promise. */
-export function fuzzDecoder({ name, codec, bytes }: SampleMessage, runs: number, seed: number): FuzzResult {
+export function fuzzDecoder({ name, codec, bytes }: Fuzzed, runs: number, seed: number): FuzzResult {
   const draw = wordSource(seed);
   let decoded = 0;
   // Refusals are the rule here, and a stack trace costs more than a decoding.

@@ -2,6 +2,12 @@
 import type { G1, G2, Group, GT, Scalar } from './group.ts';
 import type { PublicKey } from './keys.ts';
 
+/**
+ * After so many multiplications a table of the base would have paid for itself, so it is built: whoever stops short of
+ * it never pays for a table, and nobody pays more than twice the least.
+ */
+export const TABLES_PAY_FROM = 30;
+
 export interface Bases {
   /** h^by */
   h(by: Scalar): G1;

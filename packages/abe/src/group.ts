@@ -85,6 +85,8 @@ export interface Group {
   hashToG1(message: Uint8Array): G1;
   /** The product of e(g1, g2) over all pairs, with one final exponentiation. */
   pairingProduct(pairs: readonly PairingInput[]): GT;
+  /** e(., g2), for more than one pairing with the same point. */
+  pairingWith(g2: G2): (g1: G1) => GT;
 }
 
 export const G1_BYTES = 48;

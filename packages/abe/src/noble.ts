@@ -53,6 +53,7 @@ export function createNobleGroup(): Group {
       const values = pairs.map((pair) => ({ g1: read(pair.g1), g2: read(pair.g2) }));
       return make('gt', bls12_381.pairingBatch(values));
     },
+    pairingWith: (g2) => (g1) => make('gt', bls12_381.pairing(read(g1), read(g2))),
   };
   checkKnownAnswers(group);
   return group;

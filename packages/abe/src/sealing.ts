@@ -18,7 +18,7 @@ export interface CachedSealing extends SeedSealing {
   warmUp(): void;
   /** Drops the cached key. */
   forget(): void;
-  /** Drops the cached key and gives the tables of `warmUp` back, 2.7 MB of wasm memory that nobody else frees. */
+  /** Drops the cached key and gives the tables back, 1.4 MB of wasm memory that nobody else frees. */
   destroy(): void;
 }
 

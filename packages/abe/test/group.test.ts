@@ -110,13 +110,27 @@ describe('mcl and noble', () => {
   });
 });
 
+it('a pairing with a point that stays is the same pairing, on both', () => {
+  const [a, b] = numbers as [Uint8Array, Uint8Array];
+  for (const { g1, g2, gt, scalars, pairingProduct, pairingWith } of [mcl, noble]) {
+    const key = g2.multiply(g2.generator, scalars.reduce(a));
+    const pairing = pairingWith(key);
+    for (const by of [scalars.reduce(b), scalars.fromInteger(1)]) {
+      const point = g1.multiply(g1.generator, by);
+      expect(gt.encode(pairing(point))).toEqual(gt.encode(pairingProduct([{ g1: point, g2: key }])));
+    }
+  }
+});
+
 describe('mcl', () => {
   it('multiplies by its tables as it multiplies without, to the last digit', () => {
     const { g1, g2, gt, scalars } = mcl;
     const pairing = mcl.pairingProduct([{ g1: g1.generator, g2: g2.generator }]);
     const tables = [g1.fixedBase(g1.generator), g2.fixedBase(g2.generator), gt.fixedBase(pairing)] as const;
     const minusOne = scalars.subtract(scalars.fromInteger(0), scalars.fromInteger(1));
-    const some = [...numbers.map(scalars.reduce), scalars.fromInteger(1), scalars.fromInteger(64), minusOne];
+    // 32 is the largest digit, 33 the first that is negative with a carry.
+    const small = [1, 32, 33, 63, 64, 64 * 33 + 31, 2 ** 40 - 1].map(scalars.fromInteger);
+    const some = [...numbers.map(scalars.reduce), ...small, minusOne];
     for (const by of some) {
       expect(g1.encode(tables[0].multiply(by))).toEqual(g1.encode(g1.multiply(g1.generator, by)));
       expect(g2.encode(tables[1].multiply(by))).toEqual(g2.encode(g2.multiply(g2.generator, by)));

@@ -16,7 +16,7 @@ import {
 import { ascii, concatBytes, DecodeError } from '@basa/masking';
 import { webSuite } from '@basa/runtime/web';
 import fc from 'fast-check';
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, vi } from 'vitest';
 import { hostileBytes } from './hostile.ts';
 import { flipBit, mclTools, suite } from './tools.ts';
 
@@ -129,6 +129,16 @@ describe.each(engines)('%s', (_, { sealing, issuer, makeIssuer, bytes }) => {
     expect(sealing.open(sealed, key, context)).toEqual(seed);
     sealing.destroy();
     expect(sealing.open(sealing.seal(seed, attribute, context), key, context)).toEqual(seed);
+  });
+
+  it('gets its tables with the 30th seed, and opens what it sealed before and after', () => {
+    sealing.destroy();
+    const built = vi.spyOn(group.gt, 'fixedBase');
+    const seeds = Array.from({ length: 31 }, () => sealing.seal(seed, attribute, context));
+    expect(built).toHaveBeenCalledTimes(1);
+    built.mockRestore();
+    for (const n of [28, 29, 30]) expect(sealing.open(seeds[n] as Uint8Array, key, context)).toEqual(seed);
+    sealing.destroy();
   });
 
   it('has an issuer that gives the same key and the same derived bytes for the same request', () => {

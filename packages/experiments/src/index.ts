@@ -1,5 +1,10 @@
 /** Every table and figure of the paper, and ours. */
 export type { Profile, Study } from './context.ts';
+export { countedSealings } from './costs/counted-sealings.ts';
+export { cpuMs } from './costs/cpu-time.ts';
+export type { Account, Book, Counted } from './costs/meter.ts';
+export { accountIn, Meter, median } from './costs/meter.ts';
+export { nodeTools } from './costs/needs.ts';
 export { CAREFUL, HASTY, NoisyMachineError } from './costs/sampling.ts';
 export type { LearnTask, TaskName } from './learning-tasks.ts';
 export { openTask, TASK_NAMES } from './learning-tasks.ts';

@@ -1,6 +1,6 @@
 /** What an experiment found: rows for machines, tables and figures for people, claims that hold or do not. */
 
-export type Value = string | number | boolean | null;
+type Value = string | number | boolean | null;
 export type Row = Readonly<Record<string, Value>>;
 
 export interface Table {
@@ -10,7 +10,7 @@ export interface Table {
   readonly note?: string;
 }
 
-export interface Series {
+interface Series {
   readonly name: string;
   readonly points: readonly (readonly [x: number, y: number])[];
 }

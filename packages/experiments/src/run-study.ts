@@ -17,6 +17,9 @@ export interface RunOptions {
   readonly profile: Profile;
   readonly folder: string;
   readonly workers: number;
+  /** Only some of the cells: these datasets, and the first so many seeds. The rest is left for a later run. */
+  readonly datasets?: readonly string[] | undefined;
+  readonly seeds?: number | undefined;
   /** Costs of another run or machine, instead of measuring. */
   readonly costsFile?: string | undefined;
   readonly sampling: Sampling;
@@ -33,7 +36,7 @@ export async function runStudies(studies: readonly Study[], options: RunOptions)
   const outcomes: Outcome[] = [];
   for (const study of studies) {
     const train = (cells: readonly Cell[]): Promise<readonly CellResult[]> =>
-      runGrid(cells, {
+      runGrid(cells.filter(isWanted(options)), {
         costs,
         folder: join(folder, 'trained'),
         workers: options.workers,
@@ -47,6 +50,10 @@ export async function runStudies(studies: readonly Study[], options: RunOptions)
   }
   writeWhole(join(folder, 'report.html'), reportHtml(keptOutcomes(folder, outcomes), costs));
   return outcomes;
+}
+
+function isWanted({ datasets, seeds = Number.POSITIVE_INFINITY }: RunOptions): (cell: Cell) => boolean {
+  return ({ task, seed }) => seed <= seeds && (datasets === undefined || datasets.includes(task.dataset));
 }
 
 /** Real parties are the slow part of small models and nothing beside the training of large ones. */

@@ -13,6 +13,8 @@ interface Seat {
 
 interface OpenBuffer {
   readonly ctx: Ctx;
+  /** ctx in hexadecimal: thousands are compared for a seat. */
+  readonly name: string;
   readonly bufferSize: number;
   readonly expiry: Millis;
   readonly depositors: ReadonlySet<string>;
@@ -43,13 +45,15 @@ export function createCoordinator(seatMs: number): Coordinator {
 
 /** Adds a buffer, or takes in what a buffer restored from its records has become. */
 export function trackBuffer(coordinator: Coordinator, buffer: SecureBuffer): Coordinator {
-  const others = coordinator.buffers.filter(({ ctx }) => toHex(ctx) !== toHex(buffer.ctx));
+  const name = toHex(buffer.ctx);
+  const others = coordinator.buffers.filter((open) => open.name !== name);
   const { ctx, descriptor, slots, status } = buffer;
   if (status !== 'filling' || slots.length >= descriptor.bufferSize) return { ...coordinator, buffers: others };
-  const before = coordinator.buffers.find((open) => toHex(open.ctx) === toHex(ctx));
+  const before = coordinator.buffers.find((open) => open.name === name);
   const depositors = new Set(slots.map(({ user }) => toHex(user)));
   const tracked: OpenBuffer = {
     ctx,
+    name,
     bufferSize: descriptor.bufferSize,
     expiry: descriptor.expiry,
     depositors,
@@ -67,30 +71,37 @@ export function takeSeat(
   now: Millis,
 ): { readonly coordinator: Coordinator; readonly seat: SeatGiven } {
   const coordinator = lapseSeats(before, now);
-  const name = toHex(user);
-  const held = coordinator.seats.get(name);
+  const device = toHex(user);
+  const held = coordinator.seats.get(device);
   const open = coordinator.buffers.find(
-    ({ ctx, bufferSize, expiry, seated, depositors }) =>
+    ({ name, bufferSize, expiry, seated, depositors }) =>
       now < expiry &&
-      !depositors.has(name) &&
-      (held === undefined ? seated.size + depositors.size < bufferSize : toHex(ctx) === held.ctx),
+      !depositors.has(device) &&
+      (held === undefined ? seated.size + depositors.size < bufferSize : name === held.ctx),
   );
   if (open === undefined) return { coordinator, seat: { kind: 'needs-buffer' } };
   const lapsesAt = held?.lapsesAt ?? ((now + coordinator.seatMs) as Millis);
-  const taken: OpenBuffer = { ...open, seated: new Set(open.seated).add(name) };
+  const taken: OpenBuffer = { ...open, seated: new Set(open.seated).add(device) };
   return {
     coordinator: {
       ...coordinator,
       buffers: coordinator.buffers.map((buffer) => (buffer === open ? taken : buffer)),
-      seats: new Map(coordinator.seats).set(name, { ctx: toHex(open.ctx), lapsesAt }),
+      seats: new Map(coordinator.seats).set(device, { ctx: open.name, lapsesAt }),
     },
     seat: { kind: 'seated', ctx: open.ctx, lapsesAt, seats: taken.seated.size, deposits: taken.depositors.size },
   };
 }
 
+/** Whether anybody could sit down without another buffer. */
+export function hasFreeSeat({ buffers }: Coordinator, now: Millis): boolean {
+  return buffers.some(
+    ({ bufferSize, expiry, seated, depositors }) => now < expiry && seated.size + depositors.size < bufferSize,
+  );
+}
+
 /** Frees the seats nobody used in time, and those in buffers that took their deposit or are gone. */
 function lapseSeats(coordinator: Coordinator, now: Millis): Coordinator {
-  const openSeats = new Map(coordinator.buffers.map((buffer) => [toHex(buffer.ctx), buffer]));
+  const openSeats = new Map(coordinator.buffers.map((buffer) => [buffer.name, buffer]));
   const seats = new Map(
     [...coordinator.seats].filter(([user, { ctx, lapsesAt }]) => {
       const buffer = openSeats.get(ctx);
@@ -100,7 +111,7 @@ function lapseSeats(coordinator: Coordinator, now: Millis): Coordinator {
   if (seats.size === coordinator.seats.size) return coordinator;
   const buffers = coordinator.buffers.map((buffer) => ({
     ...buffer,
-    seated: new Set([...buffer.seated].filter((user) => seats.get(user)?.ctx === toHex(buffer.ctx))),
+    seated: new Set([...buffer.seated].filter((user) => seats.get(user)?.ctx === buffer.name)),
   }));
   return { ...coordinator, buffers, seats };
 }

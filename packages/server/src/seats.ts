@@ -11,7 +11,7 @@ import type {
   ServerPorts,
   TaskId,
 } from '@basa/protocol';
-import { createCoordinator, giveSeat, holdsSeat, millis, trackBuffer, userIdOf } from '@basa/protocol';
+import { createCoordinator, giveSeat, hasFreeSeat, holdsSeat, millis, trackBuffer, userIdOf } from '@basa/protocol';
 import { AuthorityUnreachable } from './authority-link.ts';
 
 export interface SeatsOptions {
@@ -25,13 +25,14 @@ export interface SeatsOptions {
   onEvent(event: BasaEvent): void;
 }
 
-/** A new buffer that has no seat, again and again: the clocks of server and authority differ too much. */
-const MOST_DRAWN = 3;
+/** New buffers of which nobody gets a seat, again and again: the clocks of server and authority differ too much. */
+const MOST_FRUITLESS = 3;
 
 export class Seats {
   readonly #options: SeatsOptions;
   #coordinator: Coordinator;
   #drawing: Promise<void> | undefined;
+  #given = 0;
 
   constructor(options: SeatsOptions) {
     this.#options = options;
@@ -44,24 +45,35 @@ export class Seats {
   }
 
   async take(certificate: Certificate): Promise<Descriptor | Refused> {
-    const { ports, task, clock, drawBuffer, descriptorOf, onEvent } = this.#options;
-    for (let drawn = 0; drawn <= MOST_DRAWN; drawn++) {
+    const { ports, task, clock, descriptorOf, onEvent } = this.#options;
+    for (let fruitless = 0; fruitless <= MOST_FRUITLESS; ) {
       const { coordinator, answer, events } = giveSeat(ports, this.#coordinator, task, certificate, millis(clock()));
       this.#coordinator = coordinator;
       for (const event of events) onEvent(event);
       if (answer.kind === 'refused') return answer;
       if (answer.kind === 'seated') {
+        this.#given++;
         const descriptor = await descriptorOf(answer.ctx);
         if (descriptor === undefined) throw new Error('a seat in a buffer that is not stored');
         return descriptor;
       }
-      // Whoever finds every seat taken meanwhile waits for the same new buffer.
-      this.#drawing ??= drawBuffer().finally(() => {
-        this.#drawing = undefined;
-      });
-      await this.#drawing;
+      // In a crowd others may have been quicker: that says nothing about clocks.
+      let given: number;
+      do {
+        given = this.#given;
+        await this.#draw();
+      } while (this.#given !== given && !hasFreeSeat(this.#coordinator, millis(clock())));
+      fruitless = this.#given === given ? fruitless + 1 : 0;
     }
     throw new AuthorityUnreachable('the buffers it draws are over at once; compare the clocks of both services');
+  }
+
+  /** Whoever finds every seat taken meanwhile waits for the same new buffer. */
+  #draw(): Promise<void> {
+    this.#drawing ??= this.#options.drawBuffer().finally(() => {
+      this.#drawing = undefined;
+    });
+    return this.#drawing;
   }
 
   /**
@@ -72,7 +84,7 @@ export class Seats {
     const { ports, clock } = this.#options;
     if (holdsSeat(ports, this.#coordinator, certificate, ctx, millis(clock()))) return true;
     const user = toHex(userIdOf(ports.suite, certificate.deviceKey));
-    const open = this.#coordinator.buffers.find((buffer) => toHex(buffer.ctx) === toHex(ctx));
+    const open = this.#coordinator.buffers.find(({ name }) => name === toHex(ctx));
     if (open === undefined) return true; // full or over: the buffer itself says which, and repeats what it answered
     return open.depositors.has(user) || open.seated.size + open.depositors.size < open.bufferSize;
   }

@@ -6,6 +6,7 @@ import type { BlobStore } from '../src/blobs/blob-store.ts';
 import { readWhole } from '../src/blobs/blob-store.ts';
 import { openFileBlobs } from '../src/blobs/files.ts';
 import { wordPieces } from '../src/blobs/words.ts';
+import { WriteBehind } from '../src/blobs/write-behind.ts';
 
 describe('blobs in files', () => {
   let folder: string;
@@ -35,6 +36,41 @@ describe('blobs in files', () => {
     await second.append(Uint8Array.of(9));
     await second.commit();
     expect(await readWhole(blobs, 'a')).toEqual(Uint8Array.of(1, 2, 9));
+  });
+
+  it.each([
+    ['at a page', 1 << 20],
+    ['between pages', 700_001],
+  ])('are the bytes that came, long ones gathered in blocks and resumed %s', async (_, cut) => {
+    const bytes = Uint8Array.from({ length: 2_500_003 }, (_unused, n) => (n * 31) % 251);
+    for (const [start, end] of [
+      [0, cut],
+      [cut, bytes.length],
+    ] as const) {
+      const staging = await (await openFileBlobs(folder)).stage('uploads/a');
+      expect(staging.size).toBe(start);
+      const behind = new WriteBehind(staging);
+      for (let at = start; at < end; at += 65_000) await behind.add(bytes.subarray(at, Math.min(end, at + 65_000)));
+      await behind.end();
+      await (end < bytes.length ? staging.flush() : staging.commit());
+      await staging.close();
+    }
+    expect(Buffer.compare(await readWhole(blobs, 'uploads/a'), bytes)).toBe(0);
+  });
+
+  it('say what went wrong behind the back of whoever writes', async () => {
+    const full = async (): Promise<void> => {
+      throw new Error('the disk is full');
+    };
+    const staging = await blobs.stage('a');
+    const behind = new WriteBehind({ ...staging, append: full });
+    await expect(
+      (async () => {
+        for (let n = 0; n < 3; n++) await behind.add(new Uint8Array(600_000));
+      })(),
+    ).rejects.toThrow('the disk is full');
+    await expect(behind.end()).rejects.toThrow('the disk is full');
+    await staging.close();
   });
 
   it('keep nothing of what is discarded', async () => {

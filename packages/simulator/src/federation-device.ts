@@ -7,6 +7,7 @@ import type {
   Ctx,
   Descriptor,
   DeviceLedger,
+  FrozenSession,
   KeyAnswer,
   LedgerRecord,
   Refused,
@@ -66,6 +67,8 @@ export class FederationDevice {
   ledger: DeviceLedger = EMPTY_LEDGER;
   session: UserSession | undefined;
   deltaId: Uint8Array;
+  /** In memory: what was masked to be frozen, so that only a device that restarted masks again. */
+  #masked: Uint8Array | undefined;
 
   constructor(world: World, number: number, signer: Signer) {
     this.world = world;
@@ -122,6 +125,7 @@ export class FederationDevice {
   }
 
   restart(): void {
+    this.#masked = undefined;
     this.session = restoreSession(this.suite, this.records);
   }
 
@@ -136,6 +140,7 @@ export class FederationDevice {
     this.records = [];
     this.session = undefined;
     this.input = undefined;
+    this.#masked = undefined;
   }
 
   #goOn(until: Step, delta: Float32Array, trainedOn: number | undefined): { readonly kind: 'accepted' } | Refused {
@@ -211,20 +216,27 @@ export class FederationDevice {
     this.world.mask(masking.vector, masking.plan);
     const masked = packMasked(this.session, masking.vector);
     const next = this.persist(freezeUpload(this.ports, this.ledger, this.session, draft, masked));
-    return 'kind' in next ? next : undefined;
+    if ('kind' in next) return next;
+    this.#masked = masked;
+    return undefined;
   }
 
   /** The upload, made of what is frozen: the same bytes each time. */
   uploadBytes(): Uint8Array {
     const session = this.session;
     if (session?.step !== 'frozen') throw new Error('not frozen');
-    const masking = granted(maskInput(this.ports, session, this.input as Uint32Array));
-    this.world.mask(masking.vector, masking.plan);
+    this.#masked ??= this.#maskAgain(session);
     const signature = this.signer.sign(headerToSign(session).statement);
     const header = authorityMessages(this.world.policy.bufferSize).uploadHeader.encode(
       uploadHeaderMessage(session, signature),
     );
-    return concatBytes(frameHeader(header), packMasked(session, masking.vector), ...session.backups);
+    return concatBytes(frameHeader(header), this.#masked, ...session.backups);
+  }
+
+  #maskAgain(session: FrozenSession): Uint8Array {
+    const masking = granted(maskInput(this.ports, session, this.input as Uint32Array));
+    this.world.mask(masking.vector, masking.plan);
+    return packMasked(session, masking.vector);
   }
 
   /** Asks the authority what became of the update, and frees it for another buffer where that is allowed. */

@@ -22,10 +22,7 @@ export function identitySealing(tools: {
 }): CachedSealing {
   const { publicKey, group, suite, randomBytes } = tools;
   const kem = new IdentityKem(publicKey, group, suite);
-  const opener = (attributeKey: Uint8Array): SeedOpener => {
-    const key = decodeIdentityKey(attributeKey, group);
-    return (sealed, context) => kem.open(key, sealed, context);
-  };
+  const opener = (attributeKey: Uint8Array): SeedOpener => kem.opener(decodeIdentityKey(attributeKey, group));
   const cache = openerCache(opener);
   return {
     name: `identity KEM (Sakai-Kasahara, ${group.name})`,

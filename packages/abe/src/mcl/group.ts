@@ -9,7 +9,7 @@ import type { MclModule } from './module.ts';
 import { loadMcl, SIZE } from './module.ts';
 import { pointsOf } from './points.ts';
 import { scalarsOf } from './scalars.ts';
-import { pairingProduct, targetGroupOf } from './target.ts';
+import { pairingProduct, pairingWith, targetGroupOf } from './target.ts';
 
 const DST = ascii(ATTRIBUTE_DST);
 
@@ -25,6 +25,7 @@ export async function createMclGroup(): Promise<Group> {
     gt: targetGroupOf(mcl, scalars),
     hashToG1: (message) => hashToG1(mcl, message),
     pairingProduct: (pairs) => pairingProduct(mcl, pairs),
+    pairingWith: (g2) => pairingWith(mcl, g2),
   };
   checkKnownAnswers(group);
   return group;

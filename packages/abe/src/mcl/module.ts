@@ -68,10 +68,15 @@ export interface MclModule {
   readonly _mclBnGT_isOne: Predicate;
   readonly _mclBnGT_isValid: Predicate;
   readonly _mclBnGT_mul: Binary;
+  /** Of elements of order r, where it is the conjugate. */
+  readonly _mclBnGT_inv: Unary;
   readonly _mclBnGT_pow: Binary;
 
   _mclBn_millerLoopVec(result: Address, g1s: Address, g2s: Address, count: number): void;
   readonly _mclBn_finalExp: Unary;
+  _mclBn_getUint64NumToPrecompute(): number;
+  readonly _mclBn_precomputeG2: Unary;
+  readonly _mclBn_precomputedMillerLoop: Binary;
 }
 
 /** Bytes of an element in wasm memory; points are projective. */

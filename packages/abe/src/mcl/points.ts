@@ -17,7 +17,7 @@ export function pointsOf<K extends 'g1' | 'g2'>(mcl: MclModule, scalars: Scalars
   };
   const generator = decode(hexBytes(curve.generator));
   if (generator === undefined) throw new Error(`mcl refuses the generator of ${kind}`);
-  const operations = { size: SIZE[kind], add: curve.add, normalize: curve.normalize };
+  const operations = { size: SIZE[kind], add: curve.add, negate: curve.negate, normalize: curve.normalize };
   return {
     generator,
     add: (a, b) => binary(mcl, kind, curve.add, a, b),

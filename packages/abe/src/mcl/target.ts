@@ -1,6 +1,6 @@
 /** The target group and the pairing into it, by mcl. */
 import { equalBytes } from '@basa/masking';
-import type { GT, PairingInput, Scalars, TargetGroup } from '../group.ts';
+import type { G1, G2, GT, PairingInput, Scalars, TargetGroup } from '../group.ts';
 import { GT_BYTES } from '../group.ts';
 import { call } from './calls.ts';
 import { makeElement, wordsOf } from './elements.ts';
@@ -14,10 +14,11 @@ const PAIRS_AT_ONCE = 64; // 27 kB of the wasm stack of 1 MB
 export function targetGroupOf(mcl: MclModule, scalars: Scalars): TargetGroup {
   const library = { mcl, read: mcl._mclBnGT_deserialize, write: mcl._mclBnGT_serialize };
   const encode = (a: GT): Uint8Array => swapPairs(serialize(mcl, mcl._mclBnGT_serialize, a, GT_BYTES));
+  const operations = { size: SIZE.gt, add: mcl._mclBnGT_mul, negate: mcl._mclBnGT_inv };
   return {
     multiply: (a, b) => binary(mcl, 'gt', mcl._mclBnGT_mul, a, b),
     power: (a, by) => binary(mcl, 'gt', mcl._mclBnGT_pow, a, by),
-    fixedBase: (a) => fixedBase('gt', a, { mcl, scalars, operations: { size: SIZE.gt, add: mcl._mclBnGT_mul } }),
+    fixedBase: (a) => fixedBase('gt', a, { mcl, scalars, operations }),
     equal: (a, b) => equalBytes(encode(a), encode(b)),
     encode,
     decode(bytes) {
@@ -48,6 +49,22 @@ export function pairingProduct(mcl: MclModule, pairs: readonly PairingInput[]): 
     product = binary(mcl, 'gt', mcl._mclBnGT_mul, product, next);
   }
   return unary(mcl, 'gt', mcl._mclBn_finalExp, product);
+}
+
+/** The lines of the Miller loop depend on the point of G2 alone: they are computed once, 20 kB. */
+export function pairingWith(mcl: MclModule, g2: G2): (g1: G1) => GT {
+  const bytes = 8 * mcl._mclBn_getUint64NumToPrecompute();
+  const { words: lines } = call(mcl, bytes, [wordsOf(g2)], (result, at = 0) => {
+    mcl._mclBn_precomputeG2(result, at);
+    return 0;
+  });
+  return (g1) => {
+    const { words } = call(mcl, SIZE.gt, [wordsOf(g1), lines], (result, g1At = 0, linesAt = 0) => {
+      mcl._mclBn_precomputedMillerLoop(result, g1At, linesAt);
+      return 0;
+    });
+    return unary(mcl, 'gt', mcl._mclBn_finalExp, makeElement('gt', words));
+  };
 }
 
 function millerLoops(mcl: MclModule, pairs: readonly PairingInput[]): GT {

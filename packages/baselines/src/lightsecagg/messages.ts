@@ -1,5 +1,6 @@
 /** What crosses in LightSecAgg, byte by byte. */
-import { ByteReader, ByteWriter, concatBytes, FIELD, packedLength, packVector, unpackVector } from '@basa/masking';
+import { ByteWriter, concatBytes, FIELD, packedLength, packVector, unpackVector } from '@basa/masking';
+import { listOf } from '../list-message.ts';
 import { TAG_BYTES } from '../pairwise.ts';
 
 const KEY_BYTES = 32;
@@ -29,7 +30,7 @@ export function encodeChannelKeys(list: readonly ChannelKey[]): Uint8Array {
 }
 
 export function decodeChannelKeys(bytes: Uint8Array): ChannelKey[] {
-  return listOf(bytes, (reader) => ({
+  return listOf(bytes, 'channel keys', (reader) => ({
     user: reader.u16('user'),
     channelKey: reader.bytes('channel key', KEY_BYTES),
   }));
@@ -45,7 +46,7 @@ export function encodeSealedShares(shares: readonly SealedShare[]): Uint8Array {
 }
 
 export function decodeSealedShares(bytes: Uint8Array, length: number): SealedShare[] {
-  return listOf(bytes, (reader) => ({
+  return listOf(bytes, 'sealed shares', (reader) => ({
     peer: reader.u16('peer'),
     sealed: reader.bytes('sealed share', sealedShareBytes(length)),
   }));
@@ -58,7 +59,7 @@ export function encodeEntries(entries: readonly MaskEntry[]): Uint8Array {
 }
 
 export function decodeEntries(bytes: Uint8Array): MaskEntry[] {
-  return listOf(bytes, (reader) => ({
+  return listOf(bytes, 'entries', (reader) => ({
     user: reader.u16('user'),
     stamp: reader.u53('stamp'),
     weight: reader.u32('weight'),
@@ -73,11 +74,4 @@ export function encodeVector(vector: Uint32Array): Uint8Array {
 export function decodeVector(bytes: Uint8Array, length: number): Uint32Array | undefined {
   const unpacked = unpackVector(bytes, length, FIELD);
   return unpacked.kind === 'vector' ? unpacked.vector : undefined;
-}
-
-function listOf<Entry>(bytes: Uint8Array, read: (reader: ByteReader) => Entry): Entry[] {
-  const reader = new ByteReader(bytes);
-  const list: Entry[] = [];
-  while (reader.remaining > 0) list.push(read(reader));
-  return list;
 }

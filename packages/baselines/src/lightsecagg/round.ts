@@ -1,32 +1,12 @@
-/** LightSecAgg from beginning to end, in rounds and with a buffer: all parties in one process, messages as bytes. */
-import { FIELD, FIELD_PRIME, integerWeight, signedCapacity, subtractInPlace } from '@basa/masking';
-import type { Aggregated, AggregationProtocol, AggregationTools, Gathering, Observer, Phase } from '../aggregation.ts';
-import { NOBODY_LISTENS, presentIn } from '../aggregation.ts';
-import { primeField } from '../field/field.ts';
+/** LightSecAgg behind the interface of all protocols: in rounds, and with a buffer. */
+import { FIELD, integerWeight, signedCapacity } from '@basa/masking';
+import type { AggregationProtocol, AggregationTools } from '../aggregation.ts';
+import { NOBODY_LISTENS } from '../aggregation.ts';
 import { refused } from '../refusals.ts';
-import { MaskCode } from './mask-code.ts';
-import {
-  decodeChannelKeys,
-  decodeEntries,
-  decodeSealedShares,
-  decodeVector,
-  encodeChannelKeys,
-  encodeEntries,
-  encodeSealedShares,
-  encodeVector,
-} from './messages.ts';
-import type { CodeParameters, LightSecAggParameters } from './parameters.ts';
-import { pieceLength } from './parameters.ts';
-import { LightSecAggServer } from './server.ts';
+import type { CodeParameters } from './parameters.ts';
+import { LightSecAggParties } from './parties.ts';
+import { LIGHTSECAGG_PHASES } from './phases.ts';
 import type { SynchronisationReading } from './synchronisation.ts';
-import { LightSecAggUser } from './user.ts';
-
-const LIGHTSECAGG_PHASES: readonly Phase[] = [
-  { name: 'keys', user: 'agrees with each other user, once for a training run', server: 'tells everybody the keys' },
-  { name: 'offline', user: 'draws and encodes a mask; seals and opens shares', server: 'routes the sealed shares' },
-  { name: 'upload', user: 'adds its mask', server: 'adds y, times its weight' },
-  { name: 'recovery', user: 'adds up the shares it holds', server: 'interpolates the sum of masks and subtracts it' },
-];
 
 /** In rounds: the sum of all survivors, who must be U at least. */
 export function lightSecAgg(
@@ -41,7 +21,8 @@ export function lightSecAgg(
     phases: LIGHTSECAGG_PHASES,
     aggregate(gathering, observer = NOBODY_LISTENS) {
       const code = codeFor(gathering.inputs.length);
-      return run(tools, gathering, observer, { code, fewest: code.survivors, most: code.users, staleness: () => 0 });
+      const choice = { code, fewest: code.survivors, most: code.users, staleness: () => 0 };
+      return new LightSecAggParties(tools, gathering, observer, choice).run();
     },
   };
 }
@@ -81,111 +62,13 @@ export function bufferedLightSecAgg(tools: AggregationTools, choice: BufferedCho
         return refused('would-wrap', `${bufferSize} * ${weightScale} * ${inputBound}`);
       }
       const code = choice.codeFor(gathering.inputs.length);
-      return run(tools, gathering, observer, {
+      return new LightSecAggParties(tools, gathering, observer, {
         code,
         fewest: bufferSize,
         most: bufferSize,
         staleness: stalenessOf,
         weightOf: (staleness) => integerWeight(weightOf(staleness), weightScale),
-      });
+      }).run();
     },
   };
-}
-
-interface Run {
-  readonly code: CodeParameters;
-  readonly fewest: number;
-  readonly most: number;
-  readonly staleness: (user: number) => number;
-  readonly weightOf?: (staleness: number) => number;
-}
-
-/** The server's version while the buffer fills; stamps count down from it by staleness. */
-const VERSION = 1000;
-
-function run(tools: AggregationTools, gathering: Gathering, observer: Observer, choice: Run): Aggregated {
-  const { masks, combinations, randomBytes } = tools;
-  const dimension = gathering.inputs[0]?.length ?? 0;
-  const parameters: LightSecAggParameters = {
-    ...choice.code,
-    session: randomBytes(32),
-    dimension,
-    fewest: choice.fewest,
-  };
-  const code = new MaskCode(choice.code, primeField(FIELD_PRIME));
-  const length = pieceLength(parameters);
-  const server = new LightSecAggServer(parameters, code);
-  const users = new Map<number, LightSecAggUser>();
-  const there = (phase: string): number[] => presentIn(LIGHTSECAGG_PHASES, gathering, phase);
-  const stampOf = (user: number): number => VERSION - choice.staleness(user);
-  const cross = (phase: string, from: 'user' | 'server', user: number, bytes: Uint8Array): Uint8Array => {
-    observer.sent({ phase, from, to: from === 'user' ? 'server' : 'user', user, bytes: bytes.length });
-    return bytes;
-  };
-
-  const roster = there('keys').map((id) => {
-    const keys = observer.compute('user', 'keys', id, () => {
-      users.set(id, new LightSecAggUser(id, parameters, code, tools));
-      return encodeChannelKeys([(users.get(id) as LightSecAggUser).advertise()]);
-    });
-    return decodeChannelKeys(cross('keys', 'user', id, keys));
-  });
-  const everybody = encodeChannelKeys(roster.flat());
-  for (const [id, user] of users) {
-    const told = decodeChannelKeys(cross('keys', 'server', id, everybody));
-    const problem = observer.compute('user', 'keys', id, () => user.connect(told));
-    if (problem !== undefined) return problem;
-  }
-
-  for (const id of there('offline')) {
-    const made = observer.compute('user', 'offline', id, () =>
-      encodeSealedShares((users.get(id) as LightSecAggUser).encodeMask(stampOf(id))),
-    );
-    for (const { peer, sealed } of decodeSealedShares(cross('offline', 'user', id, made), length)) {
-      const share = decodeSealedShares(
-        cross('offline', 'server', peer, encodeSealedShares([{ peer: id, sealed }])),
-        length,
-      );
-      const problem = observer.compute('user', 'offline', peer, () =>
-        (users.get(peer) as LightSecAggUser).receiveShare(share[0] as (typeof share)[number], stampOf(id)),
-      );
-      if (problem !== undefined) return problem;
-    }
-  }
-
-  let sum = new Uint32Array(dimension);
-  for (const id of there('upload').slice(0, choice.most)) {
-    const y = observer.compute('user', 'upload', id, () => {
-      const vector = (gathering.inputs[id] as Uint32Array).slice();
-      const problem = (users.get(id) as LightSecAggUser).maskInPlace(vector, stampOf(id));
-      return problem ?? encodeVector(vector);
-    });
-    if (!(y instanceof Uint8Array)) return y;
-    cross('upload', 'user', id, y);
-    observer.compute('server', 'upload', undefined, () => {
-      const weight = choice.weightOf?.(VERSION - stampOf(id)) ?? 1;
-      const vector = decodeVector(y, dimension);
-      if (vector === undefined || server.receiveMasked({ user: id, stamp: stampOf(id), weight }) !== undefined) return;
-      const next = new Uint32Array(dimension);
-      combinations.combine([Uint32Array.of(1, weight)], [sum, vector], [next]);
-      sum = next;
-    });
-  }
-  const closed = server.close();
-  if (closed.kind === 'refused') return closed;
-
-  for (const id of there('recovery')) {
-    if (server.isOpenable) break;
-    const asked = decodeEntries(cross('recovery', 'server', id, encodeEntries(closed.entries)));
-    const answer = observer.compute('user', 'recovery', id, () => (users.get(id) as LightSecAggUser).answer(asked));
-    if (answer.kind === 'refused') continue;
-    const share = decodeVector(cross('recovery', 'user', id, encodeVector(answer.share)), length);
-    if (share !== undefined) server.receiveAnswer(id, share);
-  }
-  return observer.compute('server', 'recovery', undefined, () => {
-    const opened = server.open(combinations);
-    if (opened.kind === 'refused') return opened;
-    subtractInPlace(sum, opened.mask, FIELD, masks.kernel);
-    return { kind: 'sum', sum, included: closed.entries.map(({ user }) => user) };
-  });
 }

@@ -1,5 +1,6 @@
 /** What crosses in SecAgg and SecAgg+, byte by byte. Users count from 0 in two bytes; a list is as long as its message. */
-import { ByteReader, ByteWriter, DecodeError, Secret } from '@basa/masking';
+import { ByteWriter, DecodeError, Secret } from '@basa/masking';
+import { listOf, MOST_ENTRIES } from '../list-message.ts';
 import { TAG_BYTES } from '../pairwise.ts';
 
 const KEY_BYTES = 32;
@@ -53,7 +54,7 @@ export function decodeShares(bytes: Uint8Array): SealedShares[] {
   }));
 }
 
-/** A bit for each user, lowest first. */
+/** A bit for each user, lowest first, in as few bytes as it takes. */
 export function encodeUsers(users: readonly number[]): Uint8Array {
   const bits = new Uint8Array(Math.floor(Math.max(-1, ...users) / 8) + 1);
   for (const user of users) bits[user >> 3] = (bits[user >> 3] as number) | (1 << (user & 7));
@@ -61,6 +62,8 @@ export function encodeUsers(users: readonly number[]): Uint8Array {
 }
 
 export function decodeUsers(bytes: Uint8Array): number[] {
+  if (8 * bytes.length > MOST_ENTRIES) throw new DecodeError('users', 'too long');
+  if (bytes.at(-1) === 0) throw new DecodeError('users', 'more bytes than it takes');
   return Array.from({ length: 8 * bytes.length }, (_, user) => user).filter(
     (user) => (((bytes[user >> 3] as number) >> (user & 7)) & 1) === 1,
   );
@@ -85,17 +88,4 @@ export function decodeAnswer(bytes: Uint8Array): RevealedShare[] {
     const share = new Secret(reader.bytes('share', SHARE_BYTES).slice());
     return { about, of: kind === 0 ? 'self-seed' : 'mask-key', share };
   });
-}
-
-/** At most one entry for each number of two bytes. */
-const MOST_ENTRIES = 65_536;
-
-function listOf<Entry>(bytes: Uint8Array, name: string, read: (reader: ByteReader) => Entry): Entry[] {
-  const reader = new ByteReader(bytes);
-  const list: Entry[] = [];
-  while (reader.remaining > 0) {
-    if (list.length === MOST_ENTRIES) throw new DecodeError(name, 'too long');
-    list.push(read(reader));
-  }
-  return list;
 }

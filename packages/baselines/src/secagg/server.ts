@@ -4,9 +4,8 @@
  *
  *     keys (U1) -> shares (U2) -> masked inputs (U3) -> answers -> opening       each set closes with at least t
  */
-import type { MaskPlan, MaskTerm, RandomBytes, Secret, Suite } from '@basa/masking';
+import type { MaskPlan, MaskTerm, RandomBytes, Suite } from '@basa/masking';
 import { equalBytes } from '@basa/masking';
-import { Reconstruction } from '../field/shamir.ts';
 import { agree } from '../pairwise.ts';
 import type { Refused } from '../refusals.ts';
 import { refused } from '../refusals.ts';
@@ -14,12 +13,8 @@ import type { Graph } from './graph.ts';
 import { drawGraph } from './graph.ts';
 import type { PublicKeys, RevealedShare, SealedShares } from './messages.ts';
 import type { SecAggParameters } from './parameters.ts';
-import { maskSign, sharePoint } from './parameters.ts';
-
-interface HeldShare {
-  readonly holder: number;
-  readonly share: Secret;
-}
+import { maskSign } from './parameters.ts';
+import { RevealedShares } from './revealed-shares.ts';
 
 export class SecAggServer {
   readonly #suite: Suite;
@@ -29,11 +24,12 @@ export class SecAggServer {
   readonly #shares = new Map<number, readonly SealedShares[]>();
   readonly #survivors = new Set<number>();
   readonly #answered = new Set<number>();
-  readonly #revealed = { 'self-seed': new Map<number, HeldShare[]>(), 'mask-key': new Map<number, HeldShare[]>() };
+  readonly #revealed: RevealedShares;
   #graph: Graph | undefined;
 
   constructor(parameters: SecAggParameters, ports: { readonly suite: Suite; readonly randomBytes: RandomBytes }) {
     this.#parameters = parameters;
+    this.#revealed = new RevealedShares(parameters.threshold);
     this.#suite = ports.suite;
     this.#randomBytes = ports.randomBytes;
   }
@@ -97,11 +93,7 @@ export class SecAggServer {
   receiveAnswer(user: number, revealed: readonly RevealedShare[]): Refused | undefined {
     if (!this.#survivors.has(user) || this.#answered.has(user)) return refused('not-expected', `an answer of ${user}`);
     this.#answered.add(user);
-    for (const { about, of, share } of revealed) {
-      const held = this.#revealed[of].get(about) ?? [];
-      held.push({ holder: user, share });
-      this.#revealed[of].set(about, held);
-    }
+    this.#revealed.add(user, revealed);
     return undefined;
   }
 
@@ -110,17 +102,16 @@ export class SecAggServer {
    * between shares and input what its neighbours u in U3 had added, sign(u, v) PRG(s_uv).
    */
   open(): { readonly kind: 'plan'; readonly plan: MaskPlan } | Refused {
-    const reconstruction = new Reconstruction();
     const terms: MaskTerm[] = [];
     for (const user of this.survivors) {
-      const seed = this.#reconstruct(user, 'self-seed', reconstruction);
+      const seed = this.#revealed.secretOf(user, 'self-seed');
       if ('kind' in seed) return seed;
       terms.push({ seed, sign: -1 });
     }
     for (const dropped of this.#shares.keys()) {
       const peers = this.#neighboursOf(dropped).filter((peer) => this.#survivors.has(peer));
       if (this.#survivors.has(dropped) || peers.length === 0) continue;
-      const maskKey = this.#reconstruct(dropped, 'mask-key', reconstruction);
+      const maskKey = this.#revealed.secretOf(dropped, 'mask-key');
       if ('kind' in maskKey) return maskKey;
       const advertised = (this.#keys.get(dropped) as PublicKeys).maskKey;
       if (!equalBytes(this.#suite.x25519PublicKey(maskKey.reveal()), advertised)) {
@@ -135,18 +126,6 @@ export class SecAggServer {
       maskKey.wipe();
     }
     return { kind: 'plan', plan: { modulus: this.#parameters.modulus, salt: this.#parameters.session, terms } };
-  }
-
-  #reconstruct(user: number, of: RevealedShare['of'], reconstruction: Reconstruction): Secret | Refused {
-    const { threshold } = this.#parameters;
-    const held = (this.#revealed[of].get(user) ?? []).sort((a, b) => a.holder - b.holder).slice(0, threshold);
-    if (held.length < threshold) {
-      return refused('too-few-shares', `${held.length} of ${threshold} for the ${of} of user ${user}`);
-    }
-    return reconstruction.secretOf(
-      held.map(({ holder }) => sharePoint(holder)),
-      held.map(({ share }) => share),
-    );
   }
 
   #neighboursOf(user: number): readonly number[] {

@@ -17,12 +17,16 @@ export const experiment: Command = {
                        (basa-experiments/<profile>); a run that was interrupted goes on from there
   --costs <file>       a costs.json of an earlier run instead of measuring this machine
   --hasty              measure costs in seconds instead of minutes, for a look: not for a table
+  --datasets <names>   only these, with commas: MNIST, FEMNIST, CIFAR-10
+  --seeds <n>          only the first n seeds; a later run adds the others
   --workers <n>        threads that train (one a core)`,
   flags: {
     profile: { type: 'string' },
     out: { type: 'string' },
     costs: { type: 'string' },
     hasty: { type: 'boolean' },
+    datasets: { type: 'string' },
+    seeds: { type: 'string' },
     workers: { type: 'string' },
   },
   positionals: 1,
@@ -44,6 +48,8 @@ export const experiment: Command = {
         folder,
         workers: numberFlag(input, 'workers', { least: 1, most: 1024, fallback: availableParallelism() }),
         costsFile: textFlag(input, 'costs'),
+        datasets: datasetsOf(input),
+        seeds: numberFlag(input, 'seeds', { least: 1, fallback: Number.MAX_SAFE_INTEGER }),
         sampling: isHasty ? HASTY : CAREFUL,
         date: new Date().toISOString().slice(0, 10),
         signal: input.signal,
@@ -72,6 +78,15 @@ function profileOf(input: CommandInput): Profile {
   const profile = PROFILES.find((one) => one === name);
   if (profile === undefined) throw new CommandError(`--profile takes ${PROFILES.join(', ')}, got "${name}"`);
   return profile;
+}
+
+const DATASETS = ['MNIST', 'FEMNIST', 'CIFAR-10'];
+
+function datasetsOf(input: CommandInput): readonly string[] | undefined {
+  const names = textFlag(input, 'datasets')?.split(',');
+  const wrong = names?.find((name) => !DATASETS.includes(name));
+  if (wrong !== undefined) throw new CommandError(`--datasets takes ${DATASETS.join(', ')}, got "${wrong}"`);
+  return names;
 }
 
 /** By the updates of this run; nothing is promised before a twentieth is done. */

@@ -11,7 +11,7 @@ export type Engine = 'cp-abe' | 'identity';
 export type Reading = keyof typeof SYNCHRONISATION_READINGS;
 
 /** How long a device that left holds its place: declared, not measured. */
-export const LEASE_SECONDS = 5;
+const LEASE_SECONDS = 5;
 
 export class Charges {
   readonly #costs: Costs;
@@ -138,6 +138,21 @@ export class Charges {
       decodeSeconds: prices.decode.ms / 1000 + (bufferSize + 1) * this.#vector('add'),
       answers: publishedCode(users).survivors,
       reading: SYNCHRONISATION_READINGS[reading],
+    };
+  }
+
+  /** All that one user and the server compute for one sum, sealing in one go: what a whole run can be held against. */
+  totals(name: ProfiledName, users: number): { readonly user: number; readonly server: number } {
+    const { phases } = priced(this.#costs.profiles, profileKey({ name, users, leaving: 0 }));
+    const isBasa = name.startsWith('BASA');
+    const user = phases.map((phase) => mean(phase.users.map((share) => this.#seconds(share, 'seal'))));
+    const server = phases.map((phase) => this.#seconds(phase.server, 'seal'));
+    const total = (values: readonly number[]): number => values.reduce((sum, value) => sum + value, 0);
+    const hashes = name === 'BASA sealed' ? 2 : 0;
+    return {
+      user:
+        total(user) + this.#vector('pack') + (isBasa ? this.#vector('quantise') : 0) + hashes * this.#vector('hash'),
+      server: total(server) + users * (this.#vector('add') + (hashes / 2) * this.#vector('hash')),
     };
   }
 

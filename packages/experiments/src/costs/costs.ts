@@ -1,4 +1,5 @@
 /** What everything costs on one machine: measured once, written to costs.json, charged to virtual time. */
+import type { Counted } from './meter.ts';
 import type { Sampled } from './sampling.ts';
 
 export interface Machine {
@@ -10,9 +11,6 @@ export interface Machine {
   readonly load: number;
   readonly date: string;
 }
-
-/** Operations that a protocol's profile counts instead of timing. */
-export type Counted = 'expansions' | 'seals' | 'opens' | 'issues';
 
 /** One party in one phase: the time of everything that is not counted, and the counts. */
 export interface Share {

@@ -1,22 +1,20 @@
 /** A protocol run in full at a tiny dimension: what it costs beside vectors and sealing, and how much of those it needs. */
 import type { AggregationProtocol, AggregationTools } from '@basa/baselines';
 import { secAgg, secAggPlus } from '@basa/baselines';
-import { nodeSuite } from '@basa/runtime/node';
 import type { Environment } from '@basa/simulator';
 import { basaSealed, unsafeBasaPaper } from '@basa/simulator';
 import { nodeEnvironment } from '../simulation/environment.ts';
-import { paddedSealings } from '../simulation/padded-sealings.ts';
-import type { Profile, SealingPrices, Share } from './costs.ts';
-import type { Account } from './phase-meter.ts';
-import { PhaseMeter } from './phase-meter.ts';
+import type { Profile, Share } from './costs.ts';
+import type { SealingSizes } from './counted-sealings.ts';
+import { countedSealings } from './counted-sealings.ts';
+import type { Account } from './meter.ts';
+import { accountIn, Meter } from './meter.ts';
 import { summary } from './sampling.ts';
 
 /** Elements of the vectors of a profile. */
 export const TINY = 64;
 
 export type ProfiledName = 'SecAgg' | 'SecAgg+' | 'BASA paper' | 'BASA sealed';
-
-type SealingSizes = Pick<SealingPrices, 'sealedBytes' | 'keyBytes'>;
 
 /** SecAgg+ for 5 % of corrupt users, and drop-outs of as many at least. */
 const CORRUPT = 0.05;
@@ -53,10 +51,10 @@ function oneProfile(
   tools: AggregationTools,
   sealing: SealingSizes,
 ): Profile | undefined {
-  const meter = new PhaseMeter();
-  const masks = { ...tools.masks, suite: meter.listenToSuite(tools.masks.suite) };
+  const meter = new Meter();
+  const masks = { ...tools.masks, suite: meter.listen(tools.masks.suite) };
   const environment: Environment = { ...nodeEnvironment, tools: masks };
-  const sealings = meter.listenToSealing(paddedSealings(nodeSuite, sealing));
+  const sealings = countedSealings(meter, sealing);
   const protocols: Readonly<Record<ProfiledName, () => AggregationProtocol>> = {
     SecAgg: () => secAgg({ ...tools, masks }),
     'SecAgg+': () => secAggPlus({ ...tools, masks }, { corrupt: CORRUPT, dropped: Math.max(CORRUPT, leaving / users) }),
@@ -75,12 +73,12 @@ function oneProfile(
   if (expected?.join() !== found.sum.join()) throw new Error(`${name} gave a wrong sum`);
   return {
     phases: protocol.phases.map((phase) => {
-      const accounts = found.included.map((user) => meter.of('user', phase.name, user));
+      const accounts = found.included.map((user) => accountIn(meter.users.get(user) ?? new Map(), phase.name));
       return {
         name: phase.name,
         users: accounts.map(shareOf),
-        server: shareOf(meter.of('server', phase.name)),
-        authority: shareOf(meter.of('authority', phase.name)),
+        server: shareOf(accountIn(meter.server, phase.name)),
+        authority: shareOf(accountIn(meter.authority, phase.name)),
         up: accounts.map(({ up }) => up),
         down: accounts.map(({ down }) => down),
       };

@@ -39,10 +39,10 @@ function orderingHtml({ claim, holds, seen }: Ordering): string {
   const numbers = seen.map(
     (one) => `${one.where}: ${one.left.toPrecision(4)} against ${one.right.toPrecision(4)}${one.holds ? '' : ' (no)'}`,
   );
-  return `<li><strong class="${holds ? 'holds' : 'fails'}">${holds ? 'holds' : 'does not hold'}</strong> ${escapeText(claim)}<details><summary>${seen.length} places</summary><small>${escapeText(numbers.join('; '))}</small></details></li>`;
+  return `<li><strong class="${holds ? 'holds' : 'fails'}">${holds ? 'holds' : 'does not hold'}</strong> ${escapeText(claim)}<details><summary>${seen.length === 1 ? 'one place' : `${seen.length} places`}</summary><small>${escapeText(numbers.join('; '))}</small></details></li>`;
 }
 
-export function costsTable(costs: Costs): Table {
+function costsTable(costs: Costs): Table {
   const ms = (value: number): string => value.toPrecision(3);
   const spread = (value: number): string => `${(100 * value).toFixed(0)} %`;
   return {

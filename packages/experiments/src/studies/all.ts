@@ -5,8 +5,10 @@ import { bandwidth } from './bandwidth.ts';
 import { concurrency } from './concurrency.ts';
 import { dropouts } from './dropouts.ts';
 import { largeScale } from './large-scale.ts';
+import { modelCheck } from './model-check.ts';
 import { quantisation } from './quantisation.ts';
 import { scalability } from './scalability.ts';
+import { scale } from './scale.ts';
 import { table1 } from './table1.ts';
 
 export const STUDIES: readonly Study[] = [
@@ -18,4 +20,6 @@ export const STUDIES: readonly Study[] = [
   bandwidth,
   quantisation,
   ablation,
+  scale,
+  modelCheck,
 ];

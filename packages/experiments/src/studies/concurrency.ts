@@ -13,7 +13,7 @@ const PROTOCOLS: readonly ProtocolName[] = ['no SA', 'BASA paper', 'BASA sealed'
 const TASK = { smoke: MNIST_SMOKE, small: { ...FEMNIST_SMALL, cap: { buffers: 600, rounds: 150 } }, full: FEMNIST };
 const CONCURRENCIES: Readonly<Record<Profile, readonly number[]>> = {
   smoke: [20, 60],
-  small: [50, 100, 200, 400],
+  small: [50, 100, 200],
   full: [50, 100, 200, 400, 800],
 };
 

@@ -1,8 +1,6 @@
 /** Table 1 of the paper: seconds to the target, mean and deviation. */
 
-export const PAPER_TABLE_1: Readonly<
-  Record<string, readonly (readonly [beta: number, mean: number, deviation: number])[]>
-> = {
+const PAPER_TABLE_1: Readonly<Record<string, readonly (readonly [beta: number, mean: number, deviation: number])[]>> = {
   'MNIST no SA': [
     [0, 9.97, 0.18],
     [3, 36.66, 1.56],

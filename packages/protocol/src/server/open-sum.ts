@@ -45,7 +45,7 @@ export function openingTerms(input: OpeningInput): Opening {
   const wanted = input.buffer.accepted.flatMap((slot) => wantedSeeds({ ...input, isAccepted, keyOf }, slot));
   const terms: MaskTerm[] = [];
   const cheats = new Set<Slot>();
-  for (const { sealed, commitment, key, context, sign, by } of wanted) {
+  for (const { sealed, commitment, key, context, sign, by } of byKey(wanted)) {
     const seed = input.sealing.open(sealed, key, context);
     if (seed === undefined || !equalBytes(commitmentOf(input.suite, seed), commitment)) cheats.add(by);
     else terms.push({ seed: new Secret(seed), sign });
@@ -68,6 +68,17 @@ interface WantedSeed extends SealedSeed {
   readonly sign: 1 | -1;
   /** Who sealed it. */
   readonly by: Slot;
+}
+
+/** Seeds under one key follow each other: a sealing decodes and checks the key once for all of them. */
+function byKey(wanted: readonly WantedSeed[]): readonly WantedSeed[] {
+  const groups = new Map<Uint8Array, WantedSeed[]>();
+  for (const seed of wanted) {
+    const group = groups.get(seed.key) ?? [];
+    group.push(seed);
+    groups.set(seed.key, group);
+  }
+  return [...groups.values()].flat();
 }
 
 function wantedSeeds(work: OpeningWork, slot: Slot): readonly WantedSeed[] {

@@ -4,8 +4,8 @@
 export interface Staging {
   /** Bytes staged so far, whole or not. */
   readonly size: number;
-  /** Appends one after the other; they are free for reuse when the promise is fulfilled. */
-  append(...pieces: readonly Uint8Array[]): Promise<void>;
+  /** One at a time; the bytes are free for reuse when the promise is fulfilled. */
+  append(bytes: Uint8Array): Promise<void>;
   /** Forgets everything from `size` on. */
   truncate(size: number): Promise<void>;
   /** What is staged survives a crash from now on. */

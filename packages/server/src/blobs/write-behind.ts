@@ -1,51 +1,55 @@
-/** Writes behind its caller's back: what comes while a write is under way goes with the next one, all at once and uncopied. */
+/** Writes behind its caller's back: one block fills while the one before is written. */
 import type { Staging } from './blob-store.ts';
-
-/** Enough for the disk to be busy, and little for a server with many uploads under way: twice this for each. */
-const MOST_WAITING_BYTES = 512 * 1024;
+import { giveBlock, takeBlock } from './blocks.ts';
 
 export class WriteBehind {
   readonly #staging: Staging;
-  #waiting: Uint8Array[] = [];
-  #waitingBytes = 0;
-  #writing: Promise<void> | undefined;
+  #filling = takeBlock();
+  #filled = 0;
+  /** The block that is being written, or was. */
+  #other: Uint8Array | undefined;
+  #writing: Promise<void> = Promise.resolve();
   #failure: { readonly error: unknown } | undefined;
 
   constructor(staging: Staging) {
     this.#staging = staging;
   }
 
-  /** Resolves when more may come. */
+  /** Resolves when more may come; the piece is free for reuse. */
   async add(piece: Uint8Array): Promise<void> {
-    this.#waiting.push(piece);
-    this.#waitingBytes += piece.length;
-    if (this.#writing === undefined) this.#write();
-    else if (this.#waitingBytes >= MOST_WAITING_BYTES) await this.#writing;
-    this.#check();
+    for (let at = 0; at < piece.length; ) {
+      const taken = piece.subarray(at, at + this.#filling.length - this.#filled);
+      this.#filling.set(taken, this.#filled);
+      this.#filled += taken.length;
+      at += taken.length;
+      if (this.#filled === this.#filling.length) await this.#turn();
+    }
   }
 
-  /** Resolves when everything is written, or throws what went wrong. */
+  /** Resolves when everything is written, or throws what went wrong. Once. */
   async end(): Promise<void> {
-    while (this.#writing !== undefined) await this.#writing;
+    try {
+      if (this.#filled > 0) await this.#turn();
+      await this.#writing;
+      this.#check();
+    } finally {
+      await this.#writing;
+      giveBlock(this.#filling);
+      if (this.#other !== undefined) giveBlock(this.#other);
+    }
+  }
+
+  /** Begins to write what is filled, as soon as the other block is free to be filled. */
+  async #turn(): Promise<void> {
+    await this.#writing;
     this.#check();
-  }
-
-  #write(): void {
-    const pieces = this.#waiting;
-    this.#waiting = [];
-    this.#waitingBytes = 0;
-    this.#writing = this.#staging.append(...pieces).then(
-      () => this.#next(),
-      (error: unknown) => {
-        this.#failure ??= { error };
-        this.#writing = undefined;
-      },
-    );
-  }
-
-  #next(): void {
-    this.#writing = undefined;
-    if (this.#waiting.length > 0) this.#write();
+    const full = this.#filling;
+    this.#writing = this.#staging.append(full.subarray(0, this.#filled)).catch((error: unknown) => {
+      this.#failure = { error };
+    });
+    this.#filling = this.#other ?? takeBlock();
+    this.#other = full;
+    this.#filled = 0;
   }
 
   #check(): void {

@@ -28,6 +28,7 @@ export class Timeline {
   #scheme: Scheme | undefined;
   #trips = 0;
   #turnedAway = 0;
+  #events = 0;
   now = 0;
   version = 0;
 
@@ -46,6 +47,11 @@ export class Timeline {
     return this.#trips;
   }
 
+  /** Things that have happened. */
+  get events(): number {
+    return this.#events;
+  }
+
   /** Users that came while all places were taken. */
   get turnedAway(): number {
     return this.#turnedAway;
@@ -62,6 +68,7 @@ export class Timeline {
       const next = this.#queue.pop();
       if (next === undefined) return;
       this.now = next.time;
+      this.#events++;
       next.event();
     }
   }

@@ -1,10 +1,10 @@
-/** Listens to a protocol: time, expensive calls and bytes of each user, of the server and of the authority. */
+/** Listens to a protocol: time, expensive calls and bytes of each user, of the server and of the authority, by phase. */
 import type { Message, Observer, Party } from '@basa/baselines';
 import type { Suite } from '@basa/masking';
 import { ascii, equalBytes } from '@basa/masking';
 import { cpuMs } from './cpu-time.ts';
 
-/** What is counted instead of timed, because it is charged at its own price: mask expansions and sealing. */
+/** What can be counted instead of timed, because it is charged at its own price: mask expansions and sealing. */
 export type Counted = 'expansions' | 'seals' | 'opens' | 'issues';
 
 export interface Account {
@@ -14,16 +14,19 @@ export interface Account {
   readonly counts: Record<Counted, number>;
 }
 
+/** The accounts of one party, by phase. */
+export type Book = Map<string, Account>;
+
 const MASK_LABEL = ascii('mask');
 
 export class Meter implements Observer {
-  readonly users = new Map<number, Account>();
-  readonly server = emptyAccount();
-  readonly authority = emptyAccount();
+  readonly users = new Map<number, Book>();
+  readonly server: Book = new Map();
+  readonly authority: Book = new Map();
   readonly #running: { readonly account: Account; nestedMs: number }[] = [];
 
-  compute<Result>(party: Party, _phase: string, user: number | undefined, work: () => Result): Result {
-    const frame = { account: this.#accountOf(party, user), nestedMs: 0 };
+  compute<Result>(party: Party, phase: string, user: number | undefined, work: () => Result): Result {
+    const frame = { account: accountIn(this.#bookOf(party, user), phase), nestedMs: 0 };
     this.#running.push(frame);
     const began = cpuMs();
     try {
@@ -37,8 +40,8 @@ export class Meter implements Observer {
     }
   }
 
-  sent({ from, user, bytes }: Message): void {
-    const account = this.#accountOf('user', user);
+  sent({ phase, from, user, bytes }: Message): void {
+    const account = accountIn(this.#bookOf('user', user), phase);
     if (from === 'user') account.up += bytes;
     else account.down += bytes;
   }
@@ -59,12 +62,18 @@ export class Meter implements Observer {
     };
   }
 
-  #accountOf(party: Party, user: number | undefined): Account {
+  #bookOf(party: Party, user: number | undefined): Book {
     if (party !== 'user') return this[party];
-    const account = this.users.get(user ?? -1) ?? emptyAccount();
-    this.users.set(user ?? -1, account);
-    return account;
+    const book = this.users.get(user ?? -1) ?? new Map();
+    this.users.set(user ?? -1, book);
+    return book;
   }
+}
+
+export function accountIn(book: Book, phase: string): Account {
+  const account = book.get(phase) ?? emptyAccount();
+  book.set(phase, account);
+  return account;
 }
 
 function emptyAccount(): Account {

@@ -1,0 +1,112 @@
+/** The tables of the benchmark of the protocols, and its rows as JSON. */
+import { formatTable } from '../table.ts';
+import type { Check } from './check.ts';
+import { AGREEMENT, CHECKED, isWithin } from './check.ts';
+import type { EnginePrices } from './contenders.ts';
+import type { Amounts, Cost } from './cost.ts';
+import { PUBLISHED } from './published.ts';
+
+export interface Row extends Cost {
+  readonly protocol: string;
+  readonly n: number;
+  readonly d: number;
+  readonly dropouts: number;
+}
+
+const COLUMNS = ['user ms', 'server ms', 'authority ms', 'user sends B', 'receives B'];
+
+function cellsOf({ userMs, serverMs, authorityMs, bytesUp, bytesDown }: Amounts): readonly string[] {
+  return [
+    userMs.toFixed(1),
+    serverMs.toFixed(1),
+    authorityMs === 0 ? '' : authorityMs.toFixed(1),
+    Math.round(bytesUp).toLocaleString('en'),
+    Math.round(bytesDown).toLocaleString('en'),
+  ];
+}
+
+export function textOf(rows: readonly Row[], engines: EnginePrices, check: readonly Check[]): string {
+  const largest = Math.max(...rows.map(({ d }) => d));
+  const most = Math.max(...rows.map(({ dropouts }) => dropouts));
+  const detailed = rows.filter(({ d, dropouts }) => d === largest && (dropouts === 0 || dropouts === most));
+  const settingOf = ({ protocol, n, d, dropouts }: Row): readonly string[] => [
+    protocol,
+    `${n}`,
+    d.toLocaleString('en'),
+    `${100 * dropouts} %`,
+  ];
+  return [
+    aboutOf(engines),
+    '',
+    formatTable(
+      ['protocol', 'n', 'd', 'drop-outs', ...COLUMNS],
+      rows.map((row) => [...settingOf(row), ...cellsOf(row)]),
+    ),
+    '',
+    `By phase, at d = ${largest.toLocaleString('en')}; the medians of users by phase need not add up to those above:`,
+    formatTable(
+      ['protocol', 'phase', 'n', 'drop-outs', ...COLUMNS],
+      detailed.flatMap((row) =>
+        row.phases.map((phase) => [
+          row.protocol,
+          phase.phase,
+          `${row.n}`,
+          `${100 * row.dropouts} %`,
+          ...cellsOf(phase),
+        ]),
+      ),
+      2,
+    ),
+    '',
+    checkText(check),
+    '',
+    'Published by others, on their machines; do not read as measured here:',
+    formatTable(['source', 'setting', 'figure', 'standing'], PUBLISHED, 4),
+  ].join('\n');
+}
+
+function aboutOf(engines: EnginePrices): string {
+  const prices = Object.entries(engines).map(
+    ([name, { seals, opens, issues }]) =>
+      `  ${name}: seal ${seals.toFixed(2)}, open ${opens.toFixed(2)}, key ${issues.toFixed(2)} ms.`,
+  );
+  return [
+    'One sum of n users, in processor time of one process; drop-outs happen after the keys are out and before the upload.',
+    'A user is the median of those in the sum. For BASA, n is the size of its buffer.',
+    'How: SecAgg, SecAgg+ and BASA run in full at 64 elements, and that sum is checked; work on vectors is added by',
+    'counting mask expansions and charging each at the price of the real dimension, measured in this run. BASA runs with',
+    'sealing of real size whose calls are counted, each charged at the price of a warm process in this run:',
+    ...prices,
+    'LightSecAgg: one user and the server at the real dimension. A row that is not there is a sum the protocol refuses to',
+    'open at so many drop-outs. Keys are agreed anew for each sum, by X25519.',
+  ].join('\n');
+}
+
+function checkText(check: readonly Check[]): string {
+  const { users, dropouts, dimension } = CHECKED;
+  const cell = (ratio: number | undefined): string => (ratio === undefined ? '' : ratio.toFixed(2));
+  const outside = check.filter(({ user, server, authority }) => ![user, server, authority].every(isWithin));
+  const size = `n = ${users}, d = ${dimension.toLocaleString('en')}, ${100 * dropouts} % drop-outs`;
+  return [
+    `Check: ${size}, really run and with the same bytes; composed time / run time, to lie within a factor of ${AGREEMENT}:`,
+    formatTable(
+      ['protocol', 'user', 'server', 'authority'],
+      check.map(({ protocol, user, server, authority }) => [protocol, cell(user), cell(server), cell(authority)]),
+    ),
+    outside.length === 0 ? 'All within.' : `OUTSIDE: ${outside.map(({ protocol }) => protocol).join(', ')}.`,
+  ].join('\n');
+}
+
+export function jsonOf({ phases, ...row }: Row): object {
+  return { ...roundedTimes(row), phases: phases.map(roundedTimes) };
+}
+
+function roundedTimes<Timed extends Amounts>({ authorityMs, ...timed }: Timed): object {
+  const round = (ms: number): number => Math.round(100 * ms) / 100;
+  return {
+    ...timed,
+    userMs: round(timed.userMs),
+    serverMs: round(timed.serverMs),
+    ...(authorityMs === 0 ? {} : { authorityMs: round(authorityMs) }),
+  };
+}

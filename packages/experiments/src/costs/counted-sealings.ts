@@ -1,0 +1,33 @@
+/** Sealing of the real size that costs nothing, whose calls the meter counts. */
+import { nodeSuite } from '@basa/runtime/node';
+import type { Sealings } from '@basa/simulator';
+import { paddedSealings } from '../simulation/padded-sealings.ts';
+import type { SealingPrices } from './costs.ts';
+import type { Meter } from './meter.ts';
+
+export type SealingSizes = Pick<SealingPrices, 'sealedBytes' | 'keyBytes'>;
+
+export function countedSealings(meter: Meter, sizes: SealingSizes): Sealings {
+  const { engine, issuer, sealing } = paddedSealings(nodeSuite, sizes);
+  return {
+    engine,
+    issuer: {
+      ...issuer,
+      issue(attribute) {
+        meter.count('issues');
+        return issuer.issue(attribute);
+      },
+    },
+    sealing: {
+      ...sealing,
+      seal(...input) {
+        meter.count('seals');
+        return sealing.seal(...input);
+      },
+      open(...input) {
+        meter.count('opens');
+        return sealing.open(...input);
+      },
+    },
+  };
+}

@@ -1,0 +1,135 @@
+/** Whole runs of the real protocols beside what the prices say they cost: how far the model of costs may be trusted. */
+import type { AggregationProtocol } from '@basa/baselines';
+import { secAgg, secAggPlus } from '@basa/baselines';
+import { basaSealed, unsafeBasaPaper } from '@basa/simulator';
+import type { Profile, Study } from '../context.ts';
+import { Charges } from '../costs/charges.ts';
+import type { Book } from '../costs/meter.ts';
+import { Meter, median } from '../costs/meter.ts';
+import { nodeTools } from '../costs/needs.ts';
+import type { ProfiledName } from '../costs/profiles.ts';
+import { mean, ordering } from '../outcome.ts';
+import { nodeEnvironment } from '../simulation/environment.ts';
+import { abeSealings } from '../simulation/real-sealings.ts';
+import { round } from './protocol-cells.ts';
+
+interface Point {
+  readonly name: ProfiledName;
+  readonly users: number;
+  readonly dimension: number;
+}
+
+const POINTS: Readonly<Record<Profile, readonly Point[]>> = {
+  smoke: [{ name: 'BASA sealed', users: 3, dimension: 7850 }],
+  small: wholeGrid(),
+  full: wholeGrid(),
+};
+
+function wholeGrid(): readonly Point[] {
+  const names = ['SecAgg', 'SecAgg+', 'BASA paper', 'BASA sealed'] as const;
+  return names.flatMap((name) => [
+    { name, users: 10, dimension: 100_000 },
+    { name, users: 20, dimension: 1_000_000 },
+  ]);
+}
+
+/** The aim: the model is off by no more than this. */
+const MOST_ERROR = 0.15;
+const RUNS = 3;
+
+export const modelCheck: Study = {
+  name: 'model-check',
+  title: 'The model of costs beside whole runs of the protocols',
+  needs: (profile) => ({
+    dimensions: [...new Set(POINTS[profile].map(({ dimension }) => dimension))],
+    profiles: POINTS[profile].map(({ name, users }) => ({ name, users, leaving: 0 })),
+    codes: [],
+    models: [],
+  }),
+  async run({ profile, costs }) {
+    const rows = POINTS[profile].map((point) => {
+      const model = new Charges(costs, point.dimension).totals(point.name, point.users);
+      const runs = Array.from({ length: profile === 'smoke' ? 1 : RUNS }, () => wholeRun(point));
+      const real = { user: median(runs.map(({ user }) => user)), server: median(runs.map(({ server }) => server)) };
+      return {
+        experiment: 'model-check',
+        protocol: point.name,
+        users: point.users,
+        dimension: point.dimension,
+        userModel: round(model.user),
+        userRun: round(real.user),
+        userError: round(model.user / real.user - 1),
+        serverModel: round(model.server),
+        serverRun: round(real.server),
+        serverError: round(model.server / real.server - 1),
+      };
+    });
+    const placed = rows.map((row) => ({ ...row, where: `${row.protocol}, ${row.users} users, d = ${row.dimension}` }));
+    return {
+      experiment: 'model-check',
+      title: this.title,
+      profile,
+      rows,
+      tables: [
+        {
+          title: 'Seconds of processor time for one sum: model, whole run, error',
+          columns: ['protocol', 'users', 'd', 'user: model', 'run', 'error', 'server: model', 'run', 'error'],
+          rows: rows.map((row) => [
+            row.protocol,
+            `${row.users}`,
+            row.dimension.toLocaleString('en'),
+            row.userModel.toFixed(3),
+            row.userRun.toFixed(3),
+            percent(row.userError),
+            row.serverModel.toFixed(3),
+            row.serverRun.toFixed(3),
+            percent(row.serverError),
+          ]),
+        },
+      ],
+      figures: [],
+      orderings: [
+        ordering(
+          'the model of a user is off by at most 15 %',
+          placed.map((row) => [row.where, Math.abs(row.userError), MOST_ERROR]),
+        ),
+        ordering(
+          'the model of the server is off by at most 15 %',
+          placed.map((row) => [row.where, Math.abs(row.serverError), MOST_ERROR]),
+        ),
+      ],
+      notes: [
+        'Whole runs: every party in one process, real sealing by CP-ABE, messages as bytes; the median of three. LightSecAgg is charged as measured at its dimension and has no model.',
+      ],
+    };
+  },
+};
+
+function wholeRun({ name, users, dimension }: Point): { readonly user: number; readonly server: number } {
+  const meter = new Meter();
+  const inputs = Array.from({ length: users }, (_, user) =>
+    Uint32Array.from({ length: dimension }, (__, k) => 1 + ((user * 31 + k) % 1000)),
+  );
+  const found = protocolOf(name).aggregate({ inputs, leavesBefore: () => undefined }, meter);
+  if (found.kind === 'refused') throw new Error(`${name} refused: ${found.reason}`);
+  const total = (book: Book | undefined): number =>
+    [...(book?.values() ?? [])].reduce((sum, { ms }) => sum + ms, 0) / 1000;
+  return { user: mean(found.included.map((user) => total(meter.users.get(user)))), server: total(meter.server) };
+}
+
+function protocolOf(name: ProfiledName): AggregationProtocol {
+  switch (name) {
+    case 'SecAgg':
+      return secAgg(nodeTools());
+    case 'SecAgg+':
+      return secAggPlus(nodeTools(), { corrupt: 0.05, dropped: 0.05 });
+    case 'BASA paper':
+      return unsafeBasaPaper(nodeEnvironment, { sealings: abeSealings() });
+    case 'BASA sealed':
+      return basaSealed(nodeEnvironment, { sealings: abeSealings() });
+  }
+}
+
+function percent(share: number): string {
+  return `${share >= 0 ? '+' : ''}${(100 * share).toFixed(0)} %`;
+}

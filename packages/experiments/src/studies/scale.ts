@@ -1,0 +1,97 @@
+/** Ours: a million registered users, in timing alone. */
+import { FEDBUFF_STALENESS } from '@basa/learning';
+import type { Fleet } from '@basa/simulator';
+import { SealedScheme, Timeline } from '@basa/simulator';
+import type { Profile, Study } from '../context.ts';
+import { Charges } from '../costs/charges.ts';
+import { ordering } from '../outcome.ts';
+import { MNIST } from '../tasks.ts';
+import { round } from './protocol-cells.ts';
+
+const USERS = 1_000_000;
+const K = 10;
+const EVENTS: Readonly<Record<Profile, number>> = { smoke: 100_000, small: 10_000_000, full: 10_000_000 };
+/** Phones that take minutes, and one in ten leaves. */
+const DELAY = { kind: 'lognormal', median: 60, sigma: 1 } as const;
+/** Arrivals a second, each below what one authority on this machine issues. */
+const RATES = [10, 40] as const;
+
+export const scale: Study = {
+  name: 'scale',
+  title: 'A million users: arrivals in the open, timing alone',
+  needs: () => ({
+    dimensions: [MNIST.dimension],
+    profiles: [0, 1].map((leaving) => ({ name: 'BASA sealed' as const, users: K, leaving })),
+    codes: [],
+    models: [],
+  }),
+  async run({ profile, costs }) {
+    const rows = RATES.map((perSecond) => {
+      const fleet: Fleet = {
+        users: USERS,
+        concurrency: 100_000,
+        arrivals: { kind: 'open', perSecond },
+        examplesOf: () => 60,
+        computeSeconds: () => 1,
+        delay: DELAY,
+        dropouts: 0.1,
+        link: { upBitsPerSecond: 10e6, downBitsPerSecond: 40e6, latencySeconds: 0.05 },
+        modelBytes: 4 * MNIST.dimension,
+        staleness: FEDBUFF_STALENESS,
+        bufferSize: K,
+        seed: 1,
+      };
+      const timeline = new Timeline(fleet);
+      const scheme = new SealedScheme(timeline, new Charges(costs, MNIST.dimension).sealed(K));
+      let [included, staleness] = [0, 0];
+      const began = performance.now();
+      for (const event of timeline.run(scheme)) {
+        if (event.kind === 'version') {
+          included += event.included.length;
+          for (const update of event.included) staleness += update.staleness;
+        }
+        if (timeline.events >= EVENTS[profile]) break;
+      }
+      const seconds = (performance.now() - began) / 1000;
+      const busy = scheme.utilisation(timeline.now);
+      return {
+        experiment: 'scale',
+        arrivalsPerSecond: perSecond,
+        events: timeline.events,
+        trips: timeline.trips,
+        versions: timeline.version,
+        included,
+        meanStaleness: round(staleness / Math.max(1, included)),
+        virtualHours: round(timeline.now / 3600),
+        busyAuthority: round(busy['authority'] ?? 0),
+        busyOpening: round(busy['opening'] ?? 0),
+        wallSeconds: round(seconds),
+        residentMegabytes: Math.round(process.memoryUsage().rss / 2 ** 20),
+      };
+    });
+    const columns = Object.keys(rows[0] ?? {}).filter(
+      (name) => name !== 'experiment',
+    ) as (keyof (typeof rows)[number])[];
+    return {
+      experiment: 'scale',
+      title: this.title,
+      profile,
+      rows,
+      tables: [
+        {
+          title: '10^6 registered users, K = 10, d = 7,850',
+          columns,
+          rows: rows.map((row) => columns.map((name) => row[name].toLocaleString('en'))),
+        },
+      ],
+      figures: [],
+      orderings: [
+        ordering(
+          'memory stays below 1 GB',
+          rows.map((row) => [`${row.arrivalsPerSecond} a second`, row.residentMegabytes, 1024]),
+        ),
+      ],
+      notes: ['Wall seconds and megabytes are of this run; everything else is virtual.'],
+    };
+  },
+};

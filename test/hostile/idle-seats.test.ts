@@ -1,0 +1,66 @@
+/** Thousands of seats that nobody uses: in one process and by a clock of its own, for the sake of their number. */
+import { toHex } from '@basa/masking';
+import type { Certificate, CertificateBody, Ctx, Descriptor, ServerPorts, TaskId } from '@basa/protocol';
+import { certificateCodec, millis } from '@basa/protocol';
+import { createNodeSigner, nodeRandomBytes, nodeSuite } from '@basa/runtime/node';
+import { expect, it } from 'vitest';
+import { Seats } from '../../packages/server/src/seats.ts';
+import { heapGrowthOf } from './fleet.ts';
+
+const IDLE = 2100;
+const CROWD = 60;
+const BUFFER_SIZE = 3;
+const SEAT_MS = 30_000;
+
+const authority = createNodeSigner(nodeRandomBytes(32));
+const task = nodeRandomBytes(32) as TaskId;
+const ports: ServerPorts = {
+  suite: nodeSuite,
+  signer: createNodeSigner(nodeRandomBytes(32)),
+  authorityKey: authority.publicKey,
+};
+
+function certificate(): Certificate {
+  const body: CertificateBody = { task, deviceKey: nodeRandomBytes(32), notAfter: millis(1e12) };
+  return { ...body, signature: authority.sign(certificateCodec.statement(body)) };
+}
+
+/** Seats whose authority draws a buffer whenever it is asked. */
+function openSeats(clock: () => number) {
+  const drawn = new Map<string, Descriptor>();
+  const seats: Seats = new Seats({
+    task,
+    ports,
+    seatMs: SEAT_MS,
+    clock,
+    drawBuffer: async () => {
+      const descriptor = { bufferSize: BUFFER_SIZE, expiry: millis(1e12), bufferId: nodeRandomBytes(32) } as Descriptor;
+      await new Promise((resolve) => setImmediate(resolve)); // others come meanwhile
+      const ctx = nodeRandomBytes(32) as Ctx;
+      drawn.set(toHex(ctx), descriptor);
+      seats.track({ ctx, descriptor, status: 'filling', slots: [], accepted: [] });
+    },
+    descriptorOf: async (ctx) => drawn.get(toHex(ctx)),
+    onEvent: () => undefined,
+  });
+  return { seats, drawn };
+}
+
+it('a crowd of idle devices costs a buffer for every few of them, little memory, and nobody else a seat', async () => {
+  let now = 1000;
+  const { seats, drawn } = openSeats(() => now);
+  const growth = await heapGrowthOf(async () => {
+    for (let n = 0; n < IDLE; n += CROWD) {
+      const answers = await Promise.all(Array.from({ length: CROWD }, () => seats.take(certificate())));
+      expect(answers.every((answer) => 'bufferId' in answer)).toBe(true);
+    }
+  });
+  expect(drawn.size).toBe(IDLE / BUFFER_SIZE);
+  expect(growth).toBeLessThan(64);
+  expect(await seats.take(certificate())).toHaveProperty('bufferId');
+  // When they lapse, their seats are given again: no new buffer is drawn for as many honest devices.
+  now += SEAT_MS;
+  const honest = await Promise.all(Array.from({ length: CROWD }, () => seats.take(certificate())));
+  expect(honest.every((answer) => 'bufferId' in answer)).toBe(true);
+  expect(drawn.size).toBe(IDLE / BUFFER_SIZE + 1);
+});

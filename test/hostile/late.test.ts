@@ -1,0 +1,49 @@
+/** What an honest device says too late: well-formed, signed, of somebody enrolled, for a buffer that is over. */
+import { inMemoryStoreForTests } from '@basa/client/node';
+import { problemCodeOf } from '@basa/protocol';
+import { createNodeSigner, nodeRandomBytes } from '@basa/runtime/node';
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import { AT_ONCE } from '../services/held-upload.ts';
+import { House, oneHot } from '../services/house.ts';
+import type { Asked } from '../services/proxy.ts';
+import { snapshot } from '../services/snapshot.ts';
+import { testDevice } from '../support/signed-request.ts';
+import { askSigned, honestFleet, honestFleetGoesOn } from './fleet.ts';
+
+const SEAT_MS = 1000;
+
+let house: House;
+beforeAll(async () => {
+  house = await House.open({ server: { seatMs: SEAT_MS } });
+});
+afterAll(() => house.close());
+
+it('a deposit for a buffer that has ended is refused and changes nothing, and its device goes on elsewhere', async () => {
+  const proxy = await house.proxy();
+  const signer = createNodeSigner(nodeRandomBytes(32));
+  const identity = inMemoryStoreForTests(signer);
+  const late = await house.client('late', { identity, server: proxy.url, retry: AT_ONCE });
+  const held: Asked[] = [];
+  proxy.onAsk = (asked) => {
+    if (!asked.path.endsWith('/deposits')) return undefined;
+    held.push(asked);
+    return 'cut';
+  };
+  await expect(late.contribute(oneHot(0), { trainedOn: 0 })).rejects.toThrow();
+  const { path, body } = held[0] as Asked;
+  house.elapse(SEAT_MS + 1);
+  const fleet = await honestFleet(house);
+  await honestFleetGoesOn(house, fleet);
+  const [, , , ctx = ''] = path.split('/');
+  expect(await house.bufferState(ctx)).toMatchObject({ status: 'included' });
+
+  const before = await snapshot(house, ctx);
+  const response = await askSigned(house, testDevice(signer), 'server', path, body);
+  expect(response.status).toBe(410);
+  expect(problemCodeOf(await response.json())).toBe('buffer-not-open');
+  expect(await snapshot(house, ctx)).toEqual(before);
+
+  proxy.behave();
+  await late.discard();
+  await honestFleetGoesOn(house, [late, ...fleet.slice(1)], 4);
+});

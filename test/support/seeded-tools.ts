@@ -1,0 +1,17 @@
+/** What the baselines run on, with randomness that repeats. */
+import type { AggregationTools } from '@basa/baselines';
+import { plainCombinationKernel } from '@basa/baselines';
+import { seededWords } from '@basa/experiments/simulation';
+import { createWasmCombinationKernel } from '@basa/runtime/node';
+import { wasmTools } from './tools.ts';
+
+export function seededTools(seed: number): AggregationTools {
+  const words = seededWords(seed);
+  const randomBytes = (length: number): Uint8Array => {
+    const drawn = new Uint32Array(Math.ceil(length / 4));
+    words(drawn);
+    return new Uint8Array(drawn.buffer, 0, length).slice();
+  };
+  const combinations = createWasmCombinationKernel() ?? plainCombinationKernel();
+  return { masks: wasmTools(), combinations, randomBytes };
+}

@@ -1,0 +1,69 @@
+/** Protocols that differ in cost alone learn the same, bit by bit. */
+import type { AggregationProtocol } from '@basa/baselines';
+import { PlainScheme, rounds, Timeline } from '@basa/simulator';
+import { expect, it } from 'vitest';
+import { PROTOCOLS } from '../../packages/experiments/src/cell.ts';
+import { partiesOf } from '../../packages/experiments/src/parties.ts';
+import type { TrainOrder } from '../../packages/experiments/src/train-order.ts';
+import { trainOrder } from '../../packages/experiments/src/train-order.ts';
+import { orderDigest, scheduleOf } from '../../packages/experiments/src/trajectory.ts';
+import { fleetOf } from './fleet.ts';
+import { tinyTask, tinyTrainer } from './tiny-task.ts';
+
+const free = { uploadBytes: 0, addSeconds: 0 };
+const freeRounds = {
+  setupSeconds: 0,
+  setupBytes: { up: 0, down: 0 },
+  isOverlapped: true,
+  maskSeconds: 0,
+  uploadBytes: 0,
+  recoverySeconds: () => 0,
+  recoveryBytes: { up: 0, down: 0 },
+  threshold: 1,
+};
+
+it('a buffer as large as the cohort, filled by all at once, is FedAvg', () => {
+  const fleet = fleetOf(0, { users: 12, concurrency: 12, bufferSize: 12 });
+  const timeline = new Timeline(fleet);
+  const buffered = scheduleOf(timeline.run(new PlainScheme(timeline, free)), 5);
+  const inRounds = scheduleOf(rounds(fleet, freeRounds), 5);
+  expect(buffered.order.flat()).toHaveLength(60);
+  expect(orderDigest(buffered.order)).toBe(orderDigest(inRounds.order));
+  expect(buffered.times).toEqual(inRounds.times);
+});
+
+const fleet = fleetOf(3, { users: tinyTask.users, concurrency: 8, bufferSize: 4 });
+
+function tinyRun(parties: TrainOrder['parties'], level: number | undefined = 2 ** 16) {
+  const timeline = new Timeline(fleet);
+  const { order } = scheduleOf(timeline.run(new PlainScheme(timeline, free)), 6);
+  const request = { order, seed: 1, mostExamples: 20, step: { rate: 1, momentum: 0 }, target: 2, partiesEvery: 1 };
+  return trainOrder({ ...request, level, parties }, tinyTask, tinyTrainer);
+}
+
+it('the sum of every protocol is that of the quantised updates, so that all of them learn the same', () => {
+  const secure = PROTOCOLS.filter((name) => name !== 'no SA');
+  const trained = tinyRun((users) => secure.map((name) => partiesOf(name, users) as AggregationProtocol));
+  expect(trained.partySums).toBe(6 * secure.length);
+  expect(trained.accuracy).toEqual(tinyRun(() => []).accuracy);
+  expect(trained.clipped).toBe(0);
+});
+
+it('a protocol that gives another sum is noticed', () => {
+  const honest = partiesOf('SecAgg', 4) as AggregationProtocol;
+  const wrong: AggregationProtocol = {
+    ...honest,
+    aggregate(gathering, observer) {
+      const found = honest.aggregate(gathering, observer);
+      if (found.kind === 'sum') found.sum[3] = ((found.sum[3] ?? 0) + 1) >>> 0;
+      return found;
+    },
+  };
+  expect(() => tinyRun(() => [wrong])).toThrow('SecAgg gave another sum');
+});
+
+it('quantising at 2^16 moves the accuracy by little, at 2^1 it is another run', () => {
+  const floats = tinyRun(() => [], undefined);
+  expect(tinyRun(() => []).accuracy.at(-1)?.[1]).toBeCloseTo(floats.accuracy.at(-1)?.[1] ?? 0, 1);
+  expect(tinyRun(() => [], 2).accuracy).not.toEqual(floats.accuracy);
+});
