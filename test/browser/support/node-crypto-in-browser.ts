@@ -1,5 +1,5 @@
 /** What the writers of vectors use of node:crypto and Buffer, over the browser's own suite. */
-import { fromHex, toHex } from '@basa/masking';
+import { concatBytes, fromHex, toHex } from '@basa/masking';
 import { createPlainKeystream, webSuite } from '@basa/runtime/web';
 
 const BLOCK_BYTES = 16;
@@ -48,4 +48,10 @@ function bytesFrom(source: string | ArrayLike<number>, encoding?: 'hex'): Uint8A
   return encoding === 'hex' ? (fromHex(source) ?? new Uint8Array()) : new TextEncoder().encode(source);
 }
 
-Object.assign(globalThis, { Buffer: { from: bytesFrom, alloc: (bytes: number) => new BrowserBytes(bytes) } });
+Object.assign(globalThis, {
+  Buffer: {
+    from: bytesFrom,
+    alloc: (bytes: number) => new BrowserBytes(bytes),
+    concat: (parts: readonly Uint8Array[]) => new BrowserBytes(concatBytes(...parts)),
+  },
+});
