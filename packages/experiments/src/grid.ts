@@ -17,6 +17,8 @@ export interface GridOptions {
   readonly workers: number;
   /** Real parties sum every so many versions. */
   readonly partiesEvery: (cell: Cell) => number;
+  /** Leave out what was not trained yet, instead of training it. */
+  readonly onlyFinished: boolean;
   readonly signal: AbortSignal;
   onProgress?(progress: GridProgress): void;
 }
@@ -46,10 +48,13 @@ export interface CellResult {
 
 export async function runGrid(cells: readonly Cell[], options: GridOptions): Promise<readonly CellResult[]> {
   const examples = await examplesBySeed(cells);
-  const planned = cells.map((cell) => {
-    const schedule = scheduleCell(cell, options.costs, examples(cell));
-    return { cell, schedule, job: jobOf(cell, schedule, options) };
-  });
+  const { costs, folder, onlyFinished } = options;
+  const planned = cells
+    .map((cell) => {
+      const schedule = scheduleCell(cell, costs, examples(cell));
+      return { cell, schedule, job: jobOf(cell, schedule, options) };
+    })
+    .filter(({ job }) => !onlyFinished || existsSync(fileOf(folder, job.name)));
   const jobs = mergeJobs(planned.map(({ job }) => job));
   const trained = await trainAll(jobs, options);
   return planned.map(({ cell, schedule, job }) => {

@@ -20,6 +20,8 @@ export interface RunOptions {
   /** Only some of the cells: these datasets, and the first so many seeds. The rest is left for a later run. */
   readonly datasets?: readonly string[] | undefined;
   readonly seeds?: number | undefined;
+  /** Report what earlier runs finished, and train nothing. */
+  readonly onlyFinished?: boolean;
   /** Costs of another run or machine, instead of measuring. */
   readonly costsFile?: string | undefined;
   readonly sampling: Sampling;
@@ -41,6 +43,7 @@ export async function runStudies(studies: readonly Study[], options: RunOptions)
         folder: join(folder, 'trained'),
         workers: options.workers,
         partiesEvery: partiesEvery(profile),
+        onlyFinished: options.onlyFinished ?? false,
         signal: options.signal,
         onProgress: (progress) => options.onProgress(study.name, progress),
       });

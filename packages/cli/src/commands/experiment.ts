@@ -11,7 +11,7 @@ export const experiment: Command = {
   name: 'experiment',
   summary: 'runs an experiment of the paper, or ours, and writes its report',
   usage: `  <name>               table1, large-scale, scalability, concurrency, dropouts, bandwidth,
-                       quantisation, ablation, or all
+                       quantisation, ablation, scale, model-check, or all
   --profile <name>     smoke: seconds; small: minutes to an hour; full: the paper's grid (smoke)
   --out <folder>       where CSV, JSON, pictures, report.html and finished trainings go
                        (basa-experiments/<profile>); a run that was interrupted goes on from there
@@ -19,6 +19,7 @@ export const experiment: Command = {
   --hasty              measure costs in seconds instead of minutes, for a look: not for a table
   --datasets <names>   only these, with commas: MNIST, FEMNIST, CIFAR-10
   --seeds <n>          only the first n seeds; a later run adds the others
+  --finished           report what earlier runs finished, train nothing
   --workers <n>        threads that train (one a core)`,
   flags: {
     profile: { type: 'string' },
@@ -27,6 +28,7 @@ export const experiment: Command = {
     hasty: { type: 'boolean' },
     datasets: { type: 'string' },
     seeds: { type: 'string' },
+    finished: { type: 'boolean' },
     workers: { type: 'string' },
   },
   positionals: 1,
@@ -50,6 +52,7 @@ export const experiment: Command = {
         costsFile: textFlag(input, 'costs'),
         datasets: datasetsOf(input),
         seeds: numberFlag(input, 'seeds', { least: 1, fallback: Number.MAX_SAFE_INTEGER }),
+        onlyFinished: input.values['finished'] === true,
         sampling: isHasty ? HASTY : CAREFUL,
         date: new Date().toISOString().slice(0, 10),
         signal: input.signal,

@@ -7,6 +7,7 @@ export interface Found {
   readonly seconds: number;
   readonly deviation: number;
   readonly versions: number;
+  readonly secondsPerVersion: number;
   readonly isReached: boolean;
   readonly meanStaleness: number;
   readonly utilisation: Readonly<Record<string, number>>;
@@ -24,6 +25,7 @@ export function overSeeds(results: readonly CellResult[], isHere: (cell: Cell) =
     seconds: mean(seconds),
     deviation: deviation(seconds),
     versions: mean(here.map(({ versions }) => versions)),
+    secondsPerVersion: mean(here.map(({ secondsPerVersion }) => secondsPerVersion)),
     isReached: here.every(({ isReached }) => isReached),
     meanStaleness: mean(here.map(({ meanStaleness }) => meanStaleness)),
     utilisation: Object.fromEntries(
