@@ -1,14 +1,11 @@
 /** A real Chromium, and pages in it that tell of everything they should not do. */
-import { existsSync } from 'node:fs';
 import type { Browser, BrowserContext, Page } from 'playwright-core';
 import { chromium } from 'playwright-core';
-
-const PLACES = ['/usr/bin/chromium', '/usr/bin/chromium-browser', '/usr/bin/google-chrome'];
+import { findChromium } from './find-chromium.ts';
 
 /** Where the browser is; an error that says what to do where there is none. */
 function chromiumPath(): string {
-  const { CHROMIUM } = process.env;
-  const found = [CHROMIUM, ...PLACES].find((path) => path !== undefined && existsSync(path));
+  const found = findChromium();
   if (found !== undefined) return found;
   throw new Error(
     'no Chromium was found; install one (Debian: apt-get install chromium) or set CHROMIUM to the path of its program',
