@@ -42,7 +42,7 @@ it('after many ended buffers none is in memory, and each is answered for as it w
   const home = freshHome();
   const authority = await start(home);
   const world = await stage(authority, 2);
-  const closed = [];
+  const closed: Awaited<ReturnType<typeof closedBuffer>>[] = [];
   for (let version = 1; version <= 12; version++) {
     const one = await closedBuffer(authority, world);
     expect((await world.server.appendModel(authority, version, one.buffer.ctx)).status).toBe(200);
@@ -56,7 +56,7 @@ it('after many ended buffers none is in memory, and each is answered for as it w
       expect((await buffer.outcome(now)).accepted).toHaveLength(2);
       expect((await buffer.askKey(now, 0, otherRequest(buffer))).code).toBe('slot-registered');
       expect((await world.server.appendModel(now, n + 1, buffer.ctx)).status).toBe(200);
-      expect((await world.server.appendModel(now, n + 1, buffer.ctx, nodeRandomBytes(32))).code).toBe('other-model');
+      expect((await world.server.appendModel(now, n + 1, buffer.ctx, new Uint8Array(32))).code).toBe('other-model');
       expect((await world.server.appendModel(now, 13, buffer.ctx)).code).toBe('buffer-used');
     }
     expect(now.buffersInMemory()).toBe(0);
