@@ -1,6 +1,7 @@
 /** `npm run bench -- <name> [--json]`: one benchmark, as a table or ending with one line of JSON. */
 import { parseArgs } from 'node:util';
 import { benchAbe } from './abe.ts';
+import { benchBrowser } from './browser.ts';
 import { benchMasking } from './masking.ts';
 import { benchProtocols } from './protocols.ts';
 import type { BenchResult } from './result.ts';
@@ -17,6 +18,7 @@ const BENCHMARKS: Readonly<
   >
 > = {
   abe: { about: 'attribute-based encryption, beside the bare operations of its library', run: benchAbe },
+  browser: { about: 'masking in a worker of Chromium, beside the same in Node', run: benchBrowser },
   masking: { about: 'expanding and adding masks, beside openssl speed on the same bytes', run: benchMasking },
   protocols: {
     about: 'what a user and the server compute and send, BASA beside plain, SecAgg, SecAgg+ and LightSecAgg',

@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createAuthority } from '@basa/authority';
 import { BasaClient } from '@basa/client/node';
+import { pagesFolder } from '@basa/dashboard';
 import { RING_32, toHex } from '@basa/masking';
 import { AUTHORITY_PATH, ENGINE, encodePolicy, SERVER_PATH } from '@basa/protocol';
 import { nodeSuite } from '@basa/runtime/node';
@@ -22,7 +23,12 @@ const server = await startServer({
   listen,
   operators,
   tickMs: 50,
+  pages: { folder: pagesFolder() },
 });
+for (const path of ['/', '/join.html', '/device-worker.js']) {
+  const page = await fetch(server.url + path);
+  if (!page.ok || !page.headers.has('content-security-policy')) throw new Error(`${path}: ${page.status}`);
+}
 const ask = async (base, path, body) => {
   const type = body instanceof Uint8Array ? 'application/octet-stream' : 'application/json';
   const headers = { authorization: `Bearer ${token}`, 'content-type': type };

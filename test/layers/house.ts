@@ -19,7 +19,7 @@ export const HOUSE: Readonly<Record<string, Room>> = {
   service: { mayImport: ['runtime', 'masking', 'protocol'], pure: false },
   server: { mayImport: ['runtime', 'masking', 'abe', 'protocol', 'learning', 'service'], pure: false },
   authority: { mayImport: ['runtime', 'masking', 'abe', 'protocol', 'service'], pure: false },
-  dashboard: { mayImport: ['runtime', 'protocol', 'learning', 'client', 'simulator'], pure: false },
+  dashboard: { mayImport: ['runtime', 'masking', 'abe', 'protocol', 'learning', 'client', 'simulator'], pure: false },
   experiments: { mayImport: allBut('experiments', 'cli'), pure: false },
   cli: { mayImport: allBut('cli'), pure: false },
 };

@@ -3,6 +3,8 @@ import type { TestSpecification } from 'vitest/node';
 import { BaseSequencer } from 'vitest/node';
 
 const LONGEST = [
+  'browser/join',
+  'browser/pages',
   'proof/oracle',
   'services/processes',
   'scenarios/codec',

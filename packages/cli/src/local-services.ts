@@ -6,6 +6,7 @@ import { fileURLToPath } from 'node:url';
 import { toHex } from '@basa/masking';
 import { nodeRandomBytes, nodeSuite } from '@basa/runtime/node';
 import { AuthorityOperator, hashOfToken, ServerOperator } from './operator.ts';
+import { localPages } from './pages.ts';
 import { startProcess, stopProcess } from './service-process.ts';
 
 export interface LocalServices {
@@ -16,6 +17,8 @@ export interface LocalServices {
   readonly operatorToken: string;
   readonly authority: AuthorityOperator;
   readonly server: ServerOperator;
+  /** Whether the server serves web pages. */
+  readonly hasPages: boolean;
   stop(): Promise<void>;
 }
 
@@ -39,6 +42,7 @@ export async function startLocalServices(options: LocalOptions): Promise<LocalSe
   const stop = async (): Promise<void> => {
     await Promise.all(running.map(stopProcess));
   };
+  const pages = await localPages(folder, options.serverPort ?? 0);
   const fast = { burst: 10_000, perSecond: 10_000 };
   try {
     const authorityUrl = await launch(running, 'authority', folder, signal, {
@@ -50,6 +54,7 @@ export async function startLocalServices(options: LocalOptions): Promise<LocalSe
         keyLimit: fast,
         deviceLimit: fast,
         addressLimit: fast,
+        ...pages?.authority,
       },
       environment: { BASA_AUTHORITY_PASSPHRASE: passphrase },
     });
@@ -58,7 +63,7 @@ export async function startLocalServices(options: LocalOptions): Promise<LocalSe
     const serverUrl = await launch(running, 'server', folder, signal, {
       config: {
         dataFolder: join(folder, 'server'),
-        port: options.serverPort ?? 0,
+        port: pages?.serverPort ?? options.serverPort ?? 0,
         operators,
         unsafePaperMode,
         authorityUrl,
@@ -66,12 +71,23 @@ export async function startLocalServices(options: LocalOptions): Promise<LocalSe
         tickMs: 100,
         deviceLimit: fast,
         addressLimit: fast,
+        ...pages?.server,
       },
       environment: {},
     });
     const server = new ServerOperator({ url: serverUrl, token: operatorToken, signal });
     const { publicKey } = await server.about();
-    return { authorityUrl, authorityKey, serverUrl, serverKey: publicKey, operatorToken, authority, server, stop };
+    return {
+      authorityUrl,
+      authorityKey,
+      serverUrl,
+      serverKey: publicKey,
+      operatorToken,
+      authority,
+      server,
+      hasPages: pages !== undefined,
+      stop,
+    };
   } catch (error) {
     await stop();
     throw error;

@@ -23,5 +23,5 @@ export function knownModel(name: string): { readonly model: Model; readonly trai
   if (known === undefined)
     throw new CommandError(`there is no model "${name}"; choose one of ${MODEL_NAMES.join(', ')}`);
   const { make, batchSize, learningRate } = known;
-  return { model: make(), training: { epochs: 1, batchSize, learningRate } };
+  return { model: make(), training: { epochs: 1, batch: batchSize, rate: learningRate } };
 }

@@ -1,14 +1,5 @@
 /** The sealing of a buffer: engine and public key come with its descriptor, and stay the same for a whole key epoch. */
-import type { CachedSealing, Group } from '@basa/abe';
-import {
-  abeSealing,
-  createMclGroup,
-  decodeIdentityPublicKey,
-  decodePublicKey,
-  EncryptionPool,
-  identitySealing,
-  warmUpPairing,
-} from '@basa/abe';
+import type { CachedSealing, EncryptionPool, Group } from '@basa/abe';
 import type { RandomBytes, SeedSealing, Suite } from '@basa/masking';
 import { equalBytes } from '@basa/masking';
 import { ENGINE } from '@basa/protocol';
@@ -24,18 +15,20 @@ interface Current {
 interface Tools {
   readonly suite: Suite;
   readonly randomBytes: RandomBytes;
+  readonly pairing: Pairing;
   readonly group: Group;
 }
 
-/** One instance of mcl a thread is enough. */
-let loading: Promise<Group> | undefined;
+type Pairing = typeof import('./pairing.ts');
 
-function sharedGroup(): Promise<Group> {
-  loading ??= createMclGroup().then((group) => {
-    warmUpPairing(group);
-    return group;
-  });
-  return loading;
+/** One instance of mcl a thread is enough. */
+let loading: Promise<Pick<Tools, 'pairing' | 'group'>> | undefined;
+
+async function load(): Promise<Pick<Tools, 'pairing' | 'group'>> {
+  const pairing = await import('./pairing.ts');
+  const group = await pairing.createMclGroup();
+  pairing.warmUpPairing(group);
+  return { pairing, group };
 }
 
 export class Sealings {
@@ -47,9 +40,9 @@ export class Sealings {
   }
 
   /** Loads mcl and brings it up to speed: a cold process is several times slower. */
-  static async load(tools: Omit<Tools, 'group'>): Promise<Sealings> {
-    const { suite, randomBytes } = tools;
-    return new Sealings({ suite, randomBytes, group: await sharedGroup() });
+  static async load({ suite, randomBytes }: Pick<Tools, 'suite' | 'randomBytes'>): Promise<Sealings> {
+    loading ??= load();
+    return new Sealings({ suite, randomBytes, ...(await loading) });
   }
 
   /** Throws a `DecodeError` for a key that is none. */
@@ -78,15 +71,15 @@ export class Sealings {
   }
 
   #make(engine: number, key: Uint8Array): Current {
-    const { group } = this.#tools;
+    const { group, pairing } = this.#tools;
     if (engine === ENGINE.cpAbe) {
-      const publicKey = decodePublicKey(key, group);
-      const pool = new EncryptionPool(publicKey, this.#tools);
-      return { engine, key, pool, sealing: abeSealing({ ...this.#tools, publicKey, pool }) };
+      const publicKey = pairing.decodePublicKey(key, group);
+      const pool = new pairing.EncryptionPool(publicKey, this.#tools);
+      return { engine, key, pool, sealing: pairing.abeSealing({ ...this.#tools, publicKey, pool }) };
     }
     if (engine === ENGINE.identityKem) {
-      const publicKey = decodeIdentityPublicKey(key, group);
-      return { engine, key, pool: undefined, sealing: identitySealing({ ...this.#tools, publicKey }) };
+      const publicKey = pairing.decodeIdentityPublicKey(key, group);
+      return { engine, key, pool: undefined, sealing: pairing.identitySealing({ ...this.#tools, publicKey }) };
     }
     throw new RefusedError('unsafe-engine');
   }

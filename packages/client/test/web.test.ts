@@ -31,7 +31,7 @@ async function bundle(entry: URL): Promise<string> {
 describe('the browser client', () => {
   it('contributes over fetch and WebCrypto beside a Node client, to the same sum', async () => {
     const services = await startServices({ bufferSize: 2 });
-    const identity = inMemoryStoreForTests(signerOf(await createIdentity()));
+    const identity = inMemoryStoreForTests(await signerOf(await createIdentity()));
     const web = await BasaClient.connect({ ...optionsFor(services), identity });
     accepted(await web.contribute(deltaOf(0), { trainedOn: (await web.model()).version }));
     accepted(await (await startClient(services)).contribute(deltaOf(1), { trainedOn: 0 }));
@@ -41,7 +41,7 @@ describe('the browser client', () => {
 
   it('signs with noble where WebCrypto has no Ed25519', async () => {
     const services = await startServices();
-    const identity = inMemoryStoreForTests(signerOf({ kind: 'noble', secretKey: new Uint8Array(32).fill(7) }));
+    const identity = inMemoryStoreForTests(await signerOf({ kind: 'noble', secretKey: new Uint8Array(32).fill(7) }));
     const web = await BasaClient.connect({ ...optionsFor(services), identity });
     accepted(await web.contribute(deltaOf(0), { trainedOn: 0 }));
     await web.close();

@@ -47,7 +47,7 @@ export interface Cell {
   readonly dropouts: number;
   readonly link: Link;
   readonly engine: Engine;
-  /** Steps of the quantiser to the unit. */
+  /** Steps of the quantiser to the unit; infinitely many leave floats as they are. */
   readonly level: number;
   /** What an ablation changes about the paper's turn. */
   readonly turn: Partial<Pick<PaperCosts, 'parallelBuffers'>> & { readonly isDepositFirst?: boolean };

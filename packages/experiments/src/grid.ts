@@ -67,7 +67,7 @@ interface NamedJob {
 function jobOf(cell: Cell, { order }: TimedSchedule, { partiesEvery }: GridOptions): NamedJob {
   const { task, seed, protocol } = cell;
   const step = isSynchronous(cell) ? task.step.rounds : task.step.buffers;
-  const level = protocol === 'no SA' ? undefined : cell.level;
+  const level = protocol === 'no SA' || cell.level === Number.POSITIVE_INFINITY ? undefined : cell.level;
   const { mostExamples, target, learn } = task;
   return {
     name: orderDigest(order, learn, seed, mostExamples, target, step.rate, step.momentum, level ?? 'floats'),

@@ -27,7 +27,7 @@ export function applyMasksInPlace(vector: Uint32Array, plan: MaskPlan, tools: Ma
 }
 
 /** Keystream requests that WebCrypto works on at the same time, on threads of its own. */
-const REQUESTS_IN_FLIGHT = 4;
+const REQUESTS_IN_FLIGHT = 16;
 
 /** The same bytes over an asynchronous keystream. The vector must not be touched until the promise settles. */
 export async function applyMasksInPlaceAsync(

@@ -44,6 +44,16 @@ export type { Coordinator, SeatGiven } from './coordinator.ts';
 export { createCoordinator, hasFreeSeat, takeSeat, trackBuffer } from './coordinator.ts';
 export { openEnvelope, sealEnvelope } from './envelope.ts';
 export type { BasaEvent, FreezeReason, Party } from './events.ts';
+export type {
+  LiveBuffer,
+  LiveSlot,
+  LiveState,
+  LiveStep,
+  LiveStepName,
+  LiveVersion,
+  PageSettings,
+} from './http/live.ts';
+export { LIVE_STEPS } from './http/live.ts';
 export type { ProblemCode, ProblemDocument, ProblemMore, ServiceProblem } from './http/problems.ts';
 export {
   PROBLEM_MEDIA_TYPE,

@@ -21,7 +21,8 @@ function weightOf(staleness: Staleness, tau: number): number {
     case 'constant':
       return 1;
     case 'polynomial':
-      return (1 + tau) ** -staleness.exponent;
+      // A root is the same number in every engine; a power may differ in its last bit (Node 20 and Chromium do).
+      return staleness.exponent === 0.5 ? 1 / Math.sqrt(1 + tau) : (1 + tau) ** -staleness.exponent;
     case 'hinge':
       return tau <= staleness.grace ? 1 : 1 / (staleness.slope * (tau - staleness.grace) + 1);
   }

@@ -1,6 +1,6 @@
 /** The server as one object: opens its data folder, takes its tasks up where they were, and serves them. */
 import { join } from 'node:path';
-import type { BasaEvent, ServerPorts } from '@basa/protocol';
+import type { BasaEvent, SecureBuffer, ServerPorts } from '@basa/protocol';
 import { createNodeSigner, createWorkerPool, nodeSuite, workerModule } from '@basa/runtime/node';
 import type { Address, OnClose, ServiceOptions } from '@basa/service';
 import { createService, logEvent, openDatabase, opened } from '@basa/service';
@@ -8,7 +8,9 @@ import { AuthorityLink } from './authority-link.ts';
 import { openFileBlobs } from './blobs/files.ts';
 import { BufferKeeper } from './buffer-keeper.ts';
 import { extendByDowntime, noteAlive } from './downtime.ts';
-import { mountRoutes } from './routes/mount.ts';
+import { LiveTasks } from './live/live-tasks.ts';
+import { mountRoutes, mountShow } from './routes/mount.ts';
+import type { PageOptions } from './routes/pages.ts';
 import { serverKey } from './server-key.ts';
 import { migrationsFor } from './store/schema.ts';
 import { createSqlStore } from './store/sql-store.ts';
@@ -33,6 +35,8 @@ export interface ServerOptions extends Omit<ServiceOptions, 'title' | 'audience'
   readonly burntSlots?: { readonly most: number; readonly withinMs: number };
   /** Serves tasks in the paper's own mode, which is not safe. */
   readonly unsafePaperMode?: boolean;
+  /** Serves web pages, and with them the event stream, which shows to everybody when slots fill. */
+  readonly pages?: PageOptions;
   onEvent?(event: BasaEvent): void;
 }
 
@@ -73,10 +77,17 @@ async function open(
   const ports: ServerPorts = { suite: nodeSuite, signer, authorityKey: authority.publicKey };
   const blobFolder = join(dataFolder, 'blobs');
   const blobs = await openFileBlobs(blobFolder);
-  const service = await createService({ ...settings, title: 'BASA server', audience: signer.publicKey });
+  const live = new LiveTasks({ store, clock });
+  const service = await createService({
+    ...settings,
+    title: 'BASA server',
+    audience: signer.publicKey,
+    onAnswer: (answer) => live.answered(answer),
+  });
   const { app } = service;
   const onEvent = (event: BasaEvent): void => {
     logEvent(app, event);
+    live.note(event);
     settings.onEvent(event);
   };
   const link = new AuthorityLink({
@@ -87,7 +98,11 @@ async function open(
     head: await store.note(HEAD),
     keepHead: (bytes) => store.setNote(HEAD, bytes),
   });
-  const keeper = new BufferKeeper({ store, ports, onEvent, onBuffer: (buffer) => tasks.track(buffer) });
+  const onBuffer = (buffer: SecureBuffer): void => {
+    tasks.track(buffer);
+    live.track(buffer);
+  };
+  const keeper = new BufferKeeper({ store, ports, onEvent, onBuffer });
   const pool = createWorkerPool<WorkTask, WorkResult>({
     ...workerModule(import.meta.url, './work/worker'),
     size: settings.workers,
@@ -109,7 +124,9 @@ async function open(
   });
   await tasks.open();
   await extendByDowntime(store, keeper, clock());
-  mountRoutes({ ...tools, service, tasks, uploads });
+  const routes = { ...tools, service, tasks, uploads, live };
+  mountRoutes(routes);
+  if (settings.pages !== undefined) mountShow(routes, settings.pages, authority.url);
   const url = await service.listen(settings.listen);
   const tick = async (): Promise<void> => {
     await noteAlive(store, clock());

@@ -1,7 +1,7 @@
 /** Answers with problem documents, whatever went wrong and wherever. */
 import type { Socket } from 'node:net';
-import type { ProblemDocument } from '@basa/protocol';
-import { PROBLEM_MEDIA_TYPE, problemDocument } from '@basa/protocol';
+import type { ProblemCode, ProblemDocument } from '@basa/protocol';
+import { PROBLEM_MEDIA_TYPE, problemCodeOf, problemDocument } from '@basa/protocol';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { problemOf } from './problem-of.ts';
 
@@ -19,7 +19,16 @@ export function answerBrokenRequest(_: Error, socket: Socket): void {
   socket.destroy();
 }
 
+const sent = new WeakMap<FastifyReply, ProblemDocument>();
+
+/** The no that a request was answered with, if it was one. */
+export function problemSent(reply: FastifyReply): ProblemCode | undefined {
+  const document = sent.get(reply);
+  return document === undefined ? undefined : problemCodeOf(document);
+}
+
 export function sendProblem(reply: FastifyReply, document: ProblemDocument): FastifyReply {
+  sent.set(reply, document);
   if (document.retryAfterMs !== undefined) reply.header('retry-after', Math.ceil(document.retryAfterMs / 1000));
   return reply.code(document.status).type(PROBLEM_MEDIA_TYPE).send(JSON.stringify(document));
 }

@@ -8,7 +8,7 @@ import type { FastifyBaseLogger, FastifyInstance, FastifyReply, FastifyRequest, 
 import { fastify } from 'fastify';
 import { Type } from 'typebox';
 import { allowedMethods } from './allowed-methods.ts';
-import { answerBrokenRequest, answerError, sendProblem } from './answer-problem.ts';
+import { answerBrokenRequest, answerError, problemSent, sendProblem } from './answer-problem.ts';
 import { readBodies } from './bodies.ts';
 import type { DeviceRouteOptions } from './device-requests.ts';
 import { deviceRequests } from './device-requests.ts';
@@ -17,11 +17,13 @@ import { listen } from './listen.ts';
 import { loggerOptions } from './logger.ts';
 import type { Role } from './operators.ts';
 import { operatorRequests } from './operators.ts';
+import { refuseOtherOrigins } from './origins.ts';
 import { fail } from './problem.ts';
 import { answers } from './schemas.ts';
 import type { ServiceOptions, ServiceSettings } from './service-options.ts';
 import { settingsOf } from './service-options.ts';
 import { TokenBuckets } from './token-buckets.ts';
+import { unusedConnections } from './unused-connections.ts';
 
 export type ServiceApp = FastifyInstance<
   RawServerDefault,
@@ -52,10 +54,13 @@ export async function createService(options: ServiceOptions): Promise<Service> {
   const settings = settingsOf(options);
   const { clock, stopWithinMs } = settings;
   const app = makeApp(settings);
+  const endUnused = unusedConnections(app, settings.tls !== undefined);
   let isStopping = false;
 
   readBodies(app);
   app.setErrorHandler((error, request, reply) => answerError(error, request, reply));
+  tellAnswers(app, settings);
+  refuseOtherOrigins(app, settings.corsOrigins ?? []);
   if (settings.corsOrigins !== undefined && settings.corsOrigins.length > 0) {
     await app.register(cors, {
       origin: [...settings.corsOrigins],
@@ -98,11 +103,27 @@ export async function createService(options: ServiceOptions): Promise<Service> {
       const force = setTimeout(() => app.server.closeAllConnections(), stopWithinMs);
       // Connections whose last answer was under way when the stop began are idle only now.
       const sweep = setInterval(() => app.server.closeIdleConnections(), SWEEP_MS);
+      endUnused();
       await app.close();
       clearTimeout(force);
       clearInterval(sweep);
     },
   };
+}
+
+function tellAnswers(app: FastifyInstance, { onAnswer }: ServiceSettings): void {
+  if (onAnswer === undefined) return;
+  app.addHook('onResponse', async ({ headers, method, routeOptions }, reply) => {
+    onAnswer({
+      method,
+      route: routeOptions.url,
+      status: reply.statusCode,
+      problem: problemSent(reply),
+      ms: reply.elapsedTime,
+      received: Number(headers['content-length'] ?? 0),
+      sent: Number(reply.getHeader('content-length') ?? 0),
+    });
+  });
 }
 
 /** A sender that asks first (`Expect: 100-continue`) is told to go on once its request was let in, and not before. */

@@ -22,7 +22,7 @@ export { answerRefusal, fail, granted, ServiceError } from './problem.ts';
 export type { RunningService, RunOptions } from './run-service.ts';
 export { runService } from './run-service.ts';
 export { answers, closed, hexText, wireBytes } from './schemas.ts';
-export type { ServiceOptions } from './service-options.ts';
+export type { Answer, ServiceOptions } from './service-options.ts';
 export type { ExitReason } from './start-error.ts';
 export { EXIT, StartError } from './start-error.ts';
 export { isStorageFull } from './storage-full.ts';

@@ -1,7 +1,21 @@
 /** What a service can be told, and what holds where it is told nothing. */
+import type { ProblemCode } from '@basa/protocol';
 import type { LogOptions } from './logger.ts';
 import type { Operator } from './operators.ts';
 import type { RateLimit } from './token-buckets.ts';
+
+/** What is known of a request once it is answered: nothing of who sent it. */
+export interface Answer {
+  readonly method: string;
+  /** The pattern of its route; undefined where there is none. */
+  readonly route: string | undefined;
+  readonly status: number;
+  readonly problem: ProblemCode | undefined;
+  readonly ms: number;
+  /** Bytes of the bodies, as far as they were declared. */
+  readonly received: number;
+  readonly sent: number;
+}
 
 export interface ServiceOptions {
   readonly title: string;
@@ -23,6 +37,7 @@ export interface ServiceOptions {
   readonly mostNonces?: number;
   /** How long a stop waits for what is under way. */
   readonly stopWithinMs?: number;
+  onAnswer?(answer: Answer): void;
 }
 
 type Defaulted = Pick<

@@ -325,6 +325,15 @@ describe('the service', () => {
     await stopped;
   });
 
+  it('does not wait for connections that never carried a request when it stops', async () => {
+    const service = await serviceWith({ stopWithinMs: 900_000 });
+    const { port } = new URL(await service.listen({ host: '127.0.0.1', port: 0 }));
+    const socket = connect(Number(port), '127.0.0.1');
+    await new Promise((resolve) => service.app.server.once('connection', resolve));
+    await service.close(); // a hang is the error
+    socket.destroy();
+  });
+
   it('speaks TLS where it is given a certificate', async () => {
     const service = await serviceWith({ tls: TEST_TLS });
     const url = await service.listen({ host: '127.0.0.1', port: 0 });

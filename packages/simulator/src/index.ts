@@ -48,7 +48,7 @@ export type { SealedCosts } from './timed/sealed-scheme.ts';
 export { SealedScheme } from './timed/sealed-scheme.ts';
 export { Station } from './timed/station.ts';
 export type { Scheme } from './timed/timeline.ts';
-export { Timeline } from './timed/timeline.ts';
+export { Timeline, tripSeconds } from './timed/timeline.ts';
 export type { Fate, Fleet, Included, TimedEvent, Trip } from './timed/trip.ts';
 export type { MaskEquation } from './uniformity/enumeration.ts';
 export { equationOf, jointCounts, unevenSubsets, withoutSeeds } from './uniformity/enumeration.ts';

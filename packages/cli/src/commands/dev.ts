@@ -26,9 +26,11 @@ export const dev: Command = {
     const { createDemoTask, fleetWork } = await import('../demo/demo-task.ts');
     const { Fleet } = await import('../demo/fleet.ts');
     const { startLocalServices } = await import('../local-services.ts');
+    const { joinLink, writeShares } = await import('../pages.ts');
     const folder = textFlag(input, 'folder') ?? '.basa-dev';
     await mkdir(folder, { recursive: true });
     const { train, test } = await loadMnist();
+    await writeShares(folder, train);
     const services = await startLocalServices({
       folder,
       signal,
@@ -49,7 +51,7 @@ export const dev: Command = {
         );
         fleet = new Fleet(work, 1);
       }
-      const [token] = await services.authority.tokens(task, 1, Date.now() + 24 * 3_600_000);
+      const [token, tabToken = ''] = await services.authority.tokens(task, 2, Date.now() + 24 * 3_600_000);
       const variables = {
         BASA_SERVER: services.serverUrl,
         BASA_AUTHORITY: services.authorityUrl,
@@ -58,6 +60,11 @@ export const dev: Command = {
         BASA_OPERATOR_TOKEN: services.operatorToken,
         BASA_ENROLMENT_TOKEN: token ?? '',
       };
+      if (services.hasPages) {
+        const { serverUrl, authorityKey } = services;
+        terminal.line(`watch it: ${serverUrl}/`);
+        terminal.line(`join from a tab: ${joinLink(serverUrl, { task, authorityKey, token: tabToken })}\n`);
+      }
       terminal.line('server and authority are up; in another terminal:\n');
       for (const [name, value] of Object.entries(variables)) terminal.line(`export ${name}=${value}`);
       terminal.line('\nnpm run basa -- client --identity my-device --user 7 --rounds 3');

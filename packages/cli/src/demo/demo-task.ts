@@ -45,7 +45,7 @@ export async function createDemoTask(
     policy: toHex(encodePolicy(policy)),
     model: modelOptions(model),
     initial: { seed },
-    training: TRAINING,
+    training: { epochs: TRAINING.epochs, batch: TRAINING.batchSize, rate: TRAINING.learningRate },
     stop,
     stallMs: STALL_MS,
   });

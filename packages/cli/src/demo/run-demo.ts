@@ -53,6 +53,7 @@ export async function runDemo(options: DemoOptions): Promise<DemoResult> {
     const { task, policy } = await createDemoTask(services, { name: 'demo', bufferSize, seed, stop }, test);
     const work = await fleetWork(services, options, task, train);
     terminal.line(`enrolling ${options.devices} devices; sealed mode, CP-ABE, K = ${options.bufferSize}`);
+    if (services.hasPages) terminal.line(`watch it: ${services.serverUrl}/`);
     const began = performance.now();
     const seconds = (): number => (performance.now() - began) / 1000;
     const fleet = new Fleet(work, options.threads);

@@ -21,7 +21,7 @@ export async function openBrowserStore(name: string): Promise<DeviceStore> {
 
 async function openLocked(database: IDBDatabase, unlock: () => void): Promise<DeviceStore> {
   return {
-    signer: signerOf(await identityIn(database)),
+    signer: await signerOf(await identityIn(database)),
     entries: () => look(database, ROOM.journal, (journal) => journal.getAll() as IDBRequest<Uint8Array[]>),
     append: (entries) => change(database, ROOM.journal, (step) => addAll(step, entries)),
     replace: (entries) =>

@@ -1,5 +1,4 @@
 /** The device's key in a browser: one that WebCrypto never gives out, or noble's where it has no Ed25519. */
-import { createWebSigner, webRandomBytes } from '@basa/runtime/web';
 import type { DeviceSigner } from '../device-store.ts';
 
 /** As it lies in IndexedDB, which stores a key without showing it. */
@@ -15,12 +14,15 @@ export async function createIdentity(): Promise<KeptIdentity> {
     const publicKey = new Uint8Array(await crypto.subtle.exportKey('raw', pair.publicKey));
     return { kind: 'webcrypto', privateKey: pair.privateKey, publicKey };
   } catch {
-    return { kind: 'noble', secretKey: webRandomBytes(32) };
+    return { kind: 'noble', secretKey: crypto.getRandomValues(new Uint8Array(32)) };
   }
 }
 
-export function signerOf(identity: KeptIdentity): DeviceSigner {
-  if (identity.kind === 'noble') return createWebSigner(identity.secretKey);
+export async function signerOf(identity: KeptIdentity): Promise<DeviceSigner> {
+  if (identity.kind === 'noble') {
+    const { createWebSigner } = await import('./cryptography.ts');
+    return createWebSigner(identity.secretKey);
+  }
   const { privateKey, publicKey } = identity;
   return {
     publicKey,

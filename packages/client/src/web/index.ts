@@ -3,6 +3,7 @@ import type { BasaClient as Client } from '../basa-client.ts';
 import type { ConnectOptions } from '../connect.ts';
 import { connect } from '../connect.ts';
 import type { DeviceStore } from '../device-store.ts';
+import type { Outside } from '../outside.ts';
 import { openBrowserStore } from './browser-store.ts';
 import { webOutside } from './outside.ts';
 
@@ -35,13 +36,30 @@ export { webOutside } from './outside.ts';
 export type WebConnectOptions = ConnectOptions & {
   /** The name of the device in this browser. Or a store of your own. */
   readonly identity: string | DeviceStore;
+  /**
+   * To show people their own update: what was quantised, with two words before it, and what of it leaves the device. The
+   * first is as secret as the update.
+   */
+  readonly watchMasking?: (quantised: Uint32Array, masked: Uint32Array) => void;
 };
 
 export type BasaClient = Client;
 
 export const BasaClient = {
-  async connect({ identity, ...options }: WebConnectOptions): Promise<Client> {
+  async connect({ identity, watchMasking, ...options }: WebConnectOptions): Promise<Client> {
+    const outside = await webOutside();
     const store = typeof identity === 'string' ? await openBrowserStore(identity) : identity;
-    return connect(webOutside(), store, options);
+    return connect(watchMasking === undefined ? outside : watched(outside, watchMasking), store, options);
   },
 } as const;
+
+function watched(outside: Outside, watch: NonNullable<WebConnectOptions['watchMasking']>): Outside {
+  return {
+    ...outside,
+    async mask(vector, plan) {
+      const quantised = vector.slice();
+      await outside.mask(vector, plan);
+      watch(quantised, vector.slice());
+    },
+  };
+}

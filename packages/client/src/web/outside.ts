@@ -1,12 +1,12 @@
 /** The outside, in a browser. */
 import { applyMasksInPlaceAsync, plainVectorKernel } from '@basa/masking';
 import { millis } from '@basa/protocol';
-import { createWasmVectorKernel, createWebKeystream, webRandomBytes, webSuite } from '@basa/runtime/web';
 import type { Outside } from '../outside.ts';
 import { sleep } from '../outside.ts';
 import { createWebTransport } from './transport.ts';
 
-export function webOutside(): Outside {
+export async function webOutside(): Promise<Outside> {
+  const { createWasmVectorKernel, createWebKeystream, webRandomBytes, webSuite } = await import('./cryptography.ts');
   const kernel = createWasmVectorKernel() ?? plainVectorKernel();
   const tools = { suite: webSuite, kernel, keystream: createWebKeystream() };
   return {

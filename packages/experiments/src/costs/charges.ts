@@ -11,7 +11,7 @@ export type Engine = 'cp-abe' | 'identity';
 export type Reading = keyof typeof SYNCHRONISATION_READINGS;
 
 /** How long a device that left holds its place: declared, not measured. */
-const LEASE_SECONDS = 5;
+const LEASE_SECONDS = 1;
 
 export class Charges {
   readonly #costs: Costs;
@@ -57,7 +57,7 @@ export class Charges {
     const masks = upload.users.map((share) => this.#seconds(share, 'online'));
     const serverWork = this.#seconds(deposit.server, 'seal') + this.#seconds(upload.server, 'seal');
     const [closing, closingOne] = [this.#seconds(close.authority, 'seal'), this.#seconds(lossy.authority, 'seal')];
-    const [opening, openingOne] = [this.#seconds(close.server, 'seal'), this.#seconds(lossy.server, 'seal')];
+    const [opening, openingOne] = [this.#opening(close.server), this.#opening(lossy.server)];
     /** A whole buffer's work, for so many slots, and what one drop-out adds to those that are left. */
     const scaled = (whole: number, withOne: number, accepted: number, dropped: number): number =>
       (whole * accepted) / bufferSize + dropped * Math.max(0, withOne - (whole * (bufferSize - 1)) / bufferSize);
@@ -146,7 +146,7 @@ export class Charges {
     const { phases } = priced(this.#costs.profiles, profileKey({ name, users, leaving: 0 }));
     const isBasa = name.startsWith('BASA');
     const user = phases.map((phase) => mean(phase.users.map((share) => this.#seconds(share, 'seal'))));
-    const server = phases.map((phase) => this.#seconds(phase.server, 'seal'));
+    const server = phases.map((phase) => this.#opening(phase.server));
     const total = (values: readonly number[]): number => values.reduce((sum, value) => sum + value, 0);
     const hashes = name === 'BASA sealed' ? 2 : 0;
     return {
@@ -179,6 +179,12 @@ export class Charges {
     const engine = priced(this.#costs.sealing, this.#engine);
     const sealing = counts.seals * engine[sealsAs].ms + counts.opens * engine.open.ms + counts.issues * engine.issue.ms;
     return (ms + sealing) / 1000 + counts.expansions * this.#vector('expand');
+  }
+
+  /** The server has another key for nearly every seed it opens. */
+  #opening(share: Share): number {
+    const { open, openByNewKey } = priced(this.#costs.sealing, this.#engine);
+    return this.#seconds(share, 'seal') + (share.counts.opens * (openByNewKey.ms - open.ms)) / 1000;
   }
 
   #phases(name: ProfiledName, users: number, leaving: number): Record<string, Phase> & NamedPhases {

@@ -67,6 +67,8 @@ export interface SealingPrices {
   readonly prepare: Sampled;
   readonly online: Sampled;
   readonly open: Sampled;
+  /** With a key that was not used before. */
+  readonly openByNewKey: Sampled;
   readonly issue: Sampled;
   readonly sealedBytes: number;
   readonly keyBytes: number;

@@ -113,7 +113,7 @@ export async function measureCosts(
   for (const request of missing(needs.codes, codeKey, costs.lightSecAgg)) {
     step(`LightSecAgg ${codeKey(request)}`);
     const code = (request.code === 'published' ? publishedCode : fedmlCode)(request.users);
-    const prices = lightSecAggPrices(code, request.dimension, request.summed, tools, few(sampling));
+    const prices = lightSecAggPrices(code, request.dimension, request.summed, tools, sampling);
     add({ lightSecAgg: { ...costs.lightSecAgg, [codeKey(request)]: prices } });
   }
   for (const model of missing(needs.models, String, costs.training)) {
@@ -129,11 +129,6 @@ export interface MeasureOptions {
   readonly known?: Costs | undefined;
   readonly date: string;
   step(what: string): void;
-}
-
-/** Of work that takes seconds. */
-function few(sampling: Sampling): Sampling {
-  return { ...sampling, warmUps: 1, samples: Math.min(7, sampling.samples) };
 }
 
 /** A run of more users than these takes a minute, and averages over them. */

@@ -1,5 +1,11 @@
 /** A duration that may be charged: the median of many samples, with their spread; refused where it is too large. */
+import { setFlagsFromString } from 'node:v8';
+import { runInNewContext } from 'node:vm';
 import { cpuMs } from './cpu-time.ts';
+
+setFlagsFromString('--expose-gc');
+/** What earlier work left behind is not this one's to pay for. */
+const collectGarbage = runInNewContext('gc') as () => void;
 
 export interface Sampled {
   readonly ms: number;
@@ -19,7 +25,7 @@ export interface Sampling {
   readonly runs: number;
 }
 
-export const CAREFUL: Sampling = { warmUps: 5, samples: 15, leastMs: 40, mostSpread: 0.2, tries: 4, runs: 3 };
+export const CAREFUL: Sampling = { warmUps: 5, samples: 15, leastMs: 40, mostSpread: 0.2, tries: 12, runs: 3 };
 
 /** For a look; not for a table. */
 export const HASTY: Sampling = {
@@ -30,6 +36,10 @@ export const HASTY: Sampling = {
   tries: 1,
   runs: 1,
 };
+
+/** Work that takes longer is sampled less often: its own length averages. */
+const LONG_MS = 300;
+const FEW = 7;
 
 export class NoisyMachineError extends Error {
   constructor(what: string, { ms, spread }: Sampled, most: number) {
@@ -42,11 +52,19 @@ export class NoisyMachineError extends Error {
 }
 
 export function sample(what: string, work: () => void, options: Sampling): Sampled {
-  for (let n = 0; n < options.warmUps; n++) work();
-  const repeats = Math.max(1, Math.ceil(options.leastMs / Math.max(once(work, 1), 0.001)));
+  const first = once(work, 1);
+  const isLong = first > LONG_MS;
+  for (let n = 0; n < (isLong ? 1 : options.warmUps); n++) work();
+  const repeats = isLong ? 1 : Math.max(1, Math.ceil(options.leastMs / Math.max(once(work, 1), 0.001)));
+  const samples = isLong ? Math.min(FEW, options.samples) : options.samples;
   let best: Sampled | undefined;
   for (let turn = 0; turn < options.tries; turn++) {
-    const found = summary(Array.from({ length: options.samples }, () => once(work, repeats)));
+    const found = summary(
+      Array.from({ length: samples }, () => {
+        collectGarbage();
+        return once(work, repeats);
+      }),
+    );
     if (best === undefined || found.spread < best.spread) best = found;
     if (best.spread <= options.mostSpread) return best;
   }

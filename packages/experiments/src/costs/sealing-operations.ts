@@ -7,6 +7,8 @@ import type { SealingPrices } from './costs.ts';
 import type { Sampled, Sampling } from './sampling.ts';
 import { sample } from './sampling.ts';
 
+/** More than a sealing keeps prepared. */
+const KEYS = 40;
 const NOTHING: Sampled = { ms: 0, spread: 0 };
 const [SEED, ATTRIBUTE, CONTEXT] = [nodeRandomBytes(32), nodeRandomBytes(32), nodeRandomBytes(70)];
 
@@ -47,9 +49,22 @@ function wholePrices(
 ): Omit<SealingPrices, 'prepare' | 'online'> {
   const key = issuer.issue(ATTRIBUTE);
   const sealed = sealing.seal(SEED, ATTRIBUTE, CONTEXT);
+  const many = Array.from({ length: KEYS }, () => {
+    const attribute = nodeRandomBytes(32);
+    return { key: issuer.issue(attribute), sealed: sealing.seal(SEED, attribute, CONTEXT) };
+  });
+  let turn = 0;
   return {
     seal: sample(`${name} seal`, () => void sealing.seal(SEED, ATTRIBUTE, CONTEXT), sampling),
     open: sample(`${name} open`, () => void sealing.open(sealed, key, CONTEXT), sampling),
+    openByNewKey: sample(
+      `${name} open by another key`,
+      () => {
+        const next = many[turn++ % KEYS] as (typeof many)[number];
+        void sealing.open(next.sealed, next.key, CONTEXT);
+      },
+      sampling,
+    ),
     issue: sample(`${name} key`, () => void issuer.issue(ATTRIBUTE), sampling),
     sealedBytes: sealed.length,
     keyBytes: key.length,

@@ -50,7 +50,7 @@ function costsTable(costs: Costs): Table {
     columns: ['operation', 'ms', 'spread'],
     rows: [
       ...Object.entries(costs.sealing).flatMap(([engine, prices]) =>
-        (['seal', 'prepare', 'online', 'open', 'issue'] as const).map((name) => [
+        (['seal', 'prepare', 'online', 'open', 'openByNewKey', 'issue'] as const).map((name) => [
           `${engine}: ${name}`,
           ms(prices[name].ms),
           spread(prices[name].spread),

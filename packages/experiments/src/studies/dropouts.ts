@@ -52,7 +52,7 @@ export const dropouts: Study = {
         lineOrderings('BASA sealed is ahead of SecAgg', results, ['BASA sealed', 'SecAgg'], axis.of),
       ],
       notes: [
-        'A user that leaves holds its place for 5 s (declared) in both modes of BASA; in sealed mode the others go on meanwhile, and a buffer closes with those that came.',
+        'A user that leaves holds its place for 1 s (declared) in both modes of BASA; in sealed mode the others go on meanwhile, and a buffer closes with those that came.',
         'Rounds notice a drop-out at once, which flatters them. Training is declared at 1 s a trip.',
       ],
     };

@@ -10,8 +10,8 @@ import { overSeeds, round, rowOf } from './protocol-cells.ts';
 
 const BITS: Readonly<Record<Profile, readonly number[]>> = {
   smoke: [4, 16],
-  small: [2, 4, 6, 8, 10, 13, 16, 20, 24, 28, 30, 32],
-  full: [2, 4, 6, 8, 10, 13, 16, 20, 24, 26, 28, 30, 32, 34],
+  small: [2, 4, 6, 8, 10, 13, 16, 20, 24, 28, 32, 34, 36],
+  full: [2, 4, 6, 8, 10, 13, 16, 20, 24, 26, 28, 30, 32, 34, 36],
 };
 const SEEDS: Readonly<Record<Profile, number>> = { smoke: 1, small: 3, full: 5 };
 const BUFFERS: Readonly<Record<Profile, number>> = { smoke: 6, small: 30, full: 40 };
@@ -22,8 +22,16 @@ function cellsOf(profile: Profile): readonly Cell[] {
   const task = { ...base, target: 2, cap: { buffers: BUFFERS[profile], rounds: 1 } };
   const seeds = Array.from({ length: SEEDS[profile] }, (_, n) => n + 1);
   return seeds.flatMap((seed): Cell[] => {
-    const cell: Cell = { ...CELL, task, protocol: 'no SA', delay: exponential(3), compute: 1, seed };
-    return [cell, ...BITS[profile].map((bits): Cell => ({ ...cell, protocol: 'BASA sealed', level: 2 ** bits }))];
+    const cell: Cell = {
+      ...CELL,
+      task,
+      protocol: 'BASA sealed',
+      delay: exponential(3),
+      compute: 1,
+      seed,
+      level: Number.POSITIVE_INFINITY,
+    };
+    return [cell, ...BITS[profile].map((bits): Cell => ({ ...cell, level: 2 ** bits }))];
   });
 }
 
@@ -33,14 +41,13 @@ export const quantisation: Study = {
   needs: (profile) => allNeeds(needsOfCells(cellsOf(profile))),
   async run({ profile, train }) {
     const results = await train(cellsOf(profile));
-    const plain = overSeeds(results, ({ protocol }) => protocol === 'no SA');
-    const at = (bits: number) =>
-      overSeeds(results, ({ protocol, level }) => protocol === 'BASA sealed' && level === 2 ** bits);
+    const plain = overSeeds(results, ({ level }) => level === Number.POSITIVE_INFINITY);
+    const at = (bits: number) => overSeeds(results, ({ level }) => level === 2 ** bits);
     return {
       experiment: 'quantisation',
       title: this.title,
       profile,
-      rows: results.map((result) => ({ ...rowOf('quantisation', result), level: result.cell.level })),
+      rows: results.map((result) => ({ ...rowOf('quantisation', result), level: String(result.cell.level) })),
       tables: [
         {
           title: `MNIST after ${BUFFERS[profile]} versions`,

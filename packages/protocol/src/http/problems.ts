@@ -14,6 +14,7 @@ export const SERVICE_PROBLEMS = {
   'role-missing': { sentence: 'The operator token does not carry the role this route needs.', status: 403 },
   'enrolment-token-invalid': { sentence: 'The enrolment token is unknown, used or has ended.', status: 403 },
   'not-yours': { sentence: 'The message names another device than the one that signed the request.', status: 403 },
+  'origin-refused': { sentence: 'Web pages of this origin may not ask this service.', status: 403 },
   'not-found': { sentence: 'There is nothing at this address.', status: 404 },
   'method-not-allowed': { sentence: 'This address does not take this method.', status: 405 },
   'offset-mismatch': { sentence: 'The piece does not start where the upload stands.', status: 409 },

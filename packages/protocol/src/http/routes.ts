@@ -11,6 +11,10 @@ export const SERVER_PATH = {
   taskState: (task: Name): string => `/v1/tasks/${named(task)}/state`,
   evaluationSet: (task: Name): string => `/v1/tasks/${named(task)}/evaluation-set`,
   taskMetrics: (task: Name): string => `/v1/tasks/${named(task)}/metrics`,
+  /** Server-sent events, each a `LiveState`; only where the server serves pages. */
+  events: (task: Name): string => `/v1/tasks/${named(task)}/events`,
+  /** `PageSettings`, likewise. */
+  page: '/v1/page',
   seats: (task: Name): string => `/v1/tasks/${named(task)}/seats`,
   /** `newest` gives the signed log entry of the newest version. */
   newestModel: (task: Name): string => `/v1/tasks/${named(task)}/models/newest`,

@@ -5,6 +5,7 @@ export type { TrainingKernelOptions, WasmTrainingKernel } from '../training-kern
 export { createTrainingKernel } from '../training-kernel.ts';
 export { createWasmVectorKernel } from '../vector-kernel.ts';
 export { createWebKeystream } from './keystream.ts';
+export { createPlainKeystream } from './plain-keystream.ts';
 export { webRandomBytes } from './random.ts';
 export { createWebSigner } from './signer.ts';
 export { webSuite } from './suite.ts';

@@ -6,6 +6,7 @@ import { fail, hexText, Type } from '@basa/service';
 import { AuthorityRefusal, AuthorityUnreachable } from '../authority-link.ts';
 import type { BlobStore } from '../blobs/blob-store.ts';
 import type { BufferKeeper } from '../buffer-keeper.ts';
+import type { LiveTasks } from '../live/live-tasks.ts';
 import type { RunningTask } from '../running-task.ts';
 import type { Store } from '../store/store.ts';
 import type { TaskBook } from '../task-book.ts';
@@ -19,6 +20,7 @@ export interface RouteContext {
   readonly store: Store;
   readonly blobs: BlobStore;
   readonly ports: ServerPorts;
+  readonly live: LiveTasks;
   readonly clock: () => number;
   readonly burntSlots: { readonly most: number; readonly withinMs: number };
   readonly unsafePaperMode: boolean;

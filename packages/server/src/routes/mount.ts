@@ -1,7 +1,10 @@
 /** Everything a server answers (docs/http.md). */
 import { mountAbout } from './about.ts';
 import type { RouteContext } from './context.ts';
+import { mountEvents } from './events.ts';
 import { mountModels } from './models.ts';
+import type { PageOptions } from './pages.ts';
+import { mountPages } from './pages.ts';
 import { mountUnsafePaper } from './paper.ts';
 import { mountParticipation } from './participation.ts';
 import { mountTasks } from './tasks.ts';
@@ -14,4 +17,10 @@ export function mountRoutes(context: RouteContext): void {
   mountParticipation(context);
   mountUploads(context);
   mountUnsafePaper(context);
+}
+
+/** What is there to look at, where the server is told to show it. */
+export function mountShow(context: RouteContext, pages: PageOptions, authorityUrl: string): void {
+  mountEvents(context);
+  mountPages(context, pages, authorityUrl);
 }

@@ -1,0 +1,81 @@
+/** What the local services need to show web pages: where they lie, from where they may ask, and data to train on. */
+import { mkdir, writeFile } from 'node:fs/promises';
+import { createServer } from 'node:net';
+import { join } from 'node:path';
+import { pagesFolder } from '@basa/dashboard';
+import type { Dataset } from '@basa/learning';
+import { encodeDataset, randomStream } from '@basa/learning';
+
+const SHARES = 12;
+const EXAMPLES = 400;
+
+export interface LocalPages {
+  readonly serverPort: number;
+  /** Keys of the server's configuration. */
+  readonly server: object;
+  /** Keys of the authority's: pages of the server may ask it, and nobody else's. */
+  readonly authority: object;
+}
+
+/** Undefined where no pages were built. */
+export async function localPages(folder: string, serverPort: number): Promise<LocalPages | undefined> {
+  const pages = pagesFolder();
+  if (pages === undefined) return undefined;
+  const sharesFolder = sharesBelow(folder);
+  await mkdir(sharesFolder, { recursive: true });
+  const port = serverPort === 0 ? await freePort() : serverPort;
+  return {
+    serverPort: port,
+    server: { pagesFolder: pages, sharesFolder },
+    authority: { corsOrigins: [`http://127.0.0.1:${port}`, `http://localhost:${port}`] },
+  };
+}
+
+/** Shares of a training set for tabs that join, each drawn by itself. To be written before the server starts. */
+export async function writeShares(
+  folder: string,
+  { name, shape, classes, inputs, labels, normal }: Dataset,
+): Promise<void> {
+  await mkdir(sharesBelow(folder), { recursive: true });
+  const words = shape.height * shape.width * shape.channels;
+  for (let share = 0; share < SHARES; share++) {
+    const chance = randomStream(share, 'share');
+    const chosen = Array.from({ length: Math.min(EXAMPLES, labels.length) }, () => chance.below(labels.length));
+    const picked = inputs.slice(0, chosen.length * words);
+    for (const [n, index] of chosen.entries())
+      picked.set(inputs.subarray(index * words, (index + 1) * words), n * words);
+    const part = {
+      name: `${name}, share ${share}`,
+      shape,
+      classes,
+      inputs: picked,
+      labels: Int32Array.from(chosen, (index) => labels[index] as number),
+      ...(normal !== undefined && { normal }),
+    };
+    await writeFile(join(sharesBelow(folder), `${String(share).padStart(2, '0')}.safetensors`), encodeDataset(part));
+  }
+}
+
+/** The address of the page that joins a task: what a device pins, and its token, behind the # that is sent to nobody. */
+export function joinLink(
+  serverUrl: string,
+  pins: { readonly task: string; readonly authorityKey: string; readonly token: string },
+): string {
+  return `${serverUrl}/join.html#${new URLSearchParams(pins)}`;
+}
+
+function sharesBelow(folder: string): string {
+  return join(folder, 'shares');
+}
+
+/** The authority must know the server's address before either of them starts. */
+function freePort(): Promise<number> {
+  return new Promise((resolve, reject) => {
+    const probe = createServer();
+    probe.once('error', reject);
+    probe.listen(0, '127.0.0.1', () => {
+      const { port } = probe.address() as { readonly port: number };
+      probe.close(() => resolve(port));
+    });
+  });
+}

@@ -1,0 +1,8 @@
+/** The cryptography of a browser: loaded when a client connects. Whoever imports it otherwise makes every page load it. */
+export {
+  createWasmVectorKernel,
+  createWebKeystream,
+  createWebSigner,
+  webRandomBytes,
+  webSuite,
+} from '@basa/runtime/web';

@@ -1,0 +1,66 @@
+/** What a page tells the worker that is its device, and what the device tells back. Plain data between threads. */
+import type { ContributionOutcome, Costs, Step } from '@basa/client/web';
+
+/** Whom the device talks to and what it believes over them; `pieceBytes` for slow lines. */
+interface DeviceSettings {
+  readonly server: string;
+  readonly authority: string;
+  readonly authorityKey: string;
+  readonly task: string;
+  readonly token?: string;
+  readonly pieceBytes?: number;
+}
+
+/** The network as the server describes it: a hint, which the client holds to the policy's manifest hash. */
+export interface TaskHints {
+  readonly model: unknown;
+}
+
+/** Its own data: an address at the server, or pictures of its own as bytes, one after the other. */
+export type DeviceData =
+  | { readonly kind: 'share'; readonly address: string }
+  | { readonly kind: 'own'; readonly inputs: Uint8Array; readonly labels: Uint8Array };
+
+export type ToDevice =
+  | {
+      readonly kind: 'join';
+      readonly settings: DeviceSettings;
+      readonly hints: TaskHints;
+      readonly data: DeviceData;
+      /** Contributions to make; without it, until it is told to leave. */
+      readonly rounds?: number;
+    }
+  | { readonly kind: 'pause' }
+  | { readonly kind: 'go' }
+  | { readonly kind: 'leave' };
+
+/** The picture of one update on its way out; at most so many of its words. */
+export interface UpdateView {
+  readonly floats: Float32Array;
+  readonly quantised: Uint32Array;
+  readonly masked: Uint32Array;
+  /** How often each byte occurs in all of what leaves, and the chance of counts as uneven. */
+  readonly byteCounts: Uint32Array;
+  readonly pValue: number;
+}
+
+export type FromDevice =
+  | { readonly kind: 'connected'; readonly device: string; readonly examples: number; readonly isResuming: boolean }
+  | { readonly kind: 'model'; readonly version: number }
+  | { readonly kind: 'trained'; readonly loss: number; readonly samples: number; readonly ms: number }
+  | { readonly kind: 'step'; readonly step: Step; readonly sent?: number; readonly total?: number }
+  | { readonly kind: 'slotted'; readonly ctx: string; readonly slot: number }
+  | { readonly kind: 'update'; readonly view: UpdateView }
+  | {
+      readonly kind: 'accepted';
+      readonly ctx: string;
+      readonly slot: number;
+      readonly costs: Costs;
+      readonly isResumed: boolean;
+    }
+  | { readonly kind: 'outcome'; readonly ctx: string; readonly outcome: ContributionOutcome }
+  | { readonly kind: 'rejected'; readonly reason: string; readonly detail?: string }
+  | { readonly kind: 'waiting'; readonly why: string }
+  | { readonly kind: 'paused' }
+  | { readonly kind: 'left'; readonly accepted: number }
+  | { readonly kind: 'failed'; readonly message: string };

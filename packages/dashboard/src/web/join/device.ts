@@ -1,0 +1,171 @@
+/** A tab as a device: connects, trains and contributes for as long as its gate is open, whatever fails in between. */
+import type { Contribution, RoundTrainer } from '@basa/client/web';
+import { BasaClient, UnreachableError } from '@basa/client/web';
+import type { Samples } from '@basa/learning';
+import { toHex } from '@basa/masking';
+import { PREFIX_ELEMENTS } from '@basa/protocol';
+import type { FromDevice, ToDevice, UpdateView } from './device-messages.ts';
+import type { Gate } from './gate.ts';
+
+const RETRY_MS = 1000;
+const OUTCOME_MS = 400;
+/** More of a vector is not shown. */
+const SHOWN_WORDS = 16_384;
+
+type Join = Extract<ToDevice, { readonly kind: 'join' }>;
+type Tell = (news: FromDevice) => void;
+
+/** Resolves when the device has left; rejects with what no other try would mend. */
+export async function live(join: Join, gate: Gate, tell: Tell): Promise<void> {
+  const shown: { floats: Float32Array } = { floats: new Float32Array() };
+  const { trainerOf, samplesOf } = await import('./training.ts');
+  const trainer = trainerOf(join.hints);
+  const samples = await samplesOf(join.data, trainer);
+  const watching = watcher(shown, tell);
+  const connect = (): Promise<BasaClient> =>
+    BasaClient.connect({
+      ...join.settings,
+      identity: `tab-${join.settings.task.slice(0, 16)}`,
+      watchMasking: watching,
+      signal: gate.signal,
+    });
+  const client = await persistently(gate, tell, connect);
+  if (client === undefined) return tell({ kind: 'left', accepted: 0 });
+  const { isInterrupted } = client;
+  tell({
+    kind: 'connected',
+    device: toHex(client.deviceKey),
+    examples: samples.indices.length,
+    isResuming: isInterrupted,
+  });
+  listen(client, tell);
+  const life = new Life({ client, gate, tell, rounds: join.rounds });
+  try {
+    await persistently(gate, tell, () => life.goOn(observed(trainer, shown, tell), samples));
+  } finally {
+    await client.close();
+  }
+  tell({ kind: 'left', accepted: life.accepted });
+}
+
+interface LifeOptions {
+  readonly client: BasaClient;
+  readonly gate: Gate;
+  readonly tell: Tell;
+  readonly rounds: number | undefined;
+}
+
+/** Rounds until there are enough; can be taken up again after any abort. */
+class Life {
+  accepted = 0;
+  #awaited: Contribution | undefined;
+  readonly #options: LifeOptions;
+
+  constructor(options: LifeOptions) {
+    this.#options = options;
+  }
+
+  async goOn(trainer: RoundTrainer, samples: Samples): Promise<void> {
+    const { client, gate, rounds, tell } = this.#options;
+    let isResumed = false;
+    const forget = client.on('accepted', (contribution) => {
+      const { ctx, slot, costs } = contribution;
+      this.accepted++;
+      this.#awaited = contribution;
+      tell({ kind: 'accepted', ctx, slot, costs, isResumed });
+    });
+    try {
+      for (;;) {
+        const { signal } = gate;
+        if (this.#awaited !== undefined) await this.#outcome(this.#awaited, signal);
+        if (this.accepted >= (rounds ?? Number.POSITIVE_INFINITY)) return;
+        isResumed = client.isInterrupted;
+        if (isResumed) await client.resume({ signal });
+        else {
+          const { ended } = await client.run(trainer, samples, { rounds: 1, signal });
+          if (ended !== 'rounds') return tell({ kind: 'rejected', reason: ended });
+        }
+      }
+    } finally {
+      forget();
+    }
+  }
+
+  /** Until the authority has decided. */
+  async #outcome(contribution: Contribution, signal: AbortSignal): Promise<void> {
+    const { client, tell } = this.#options;
+    for (;;) {
+      const outcome = await client.outcome(contribution, { signal });
+      if (outcome !== 'undecided') {
+        this.#awaited = undefined;
+        return tell({ kind: 'outcome', ctx: contribution.ctx, outcome });
+      }
+      await sleep(OUTCOME_MS);
+    }
+  }
+}
+
+/** Tries again while nobody answers or the gate is closed; undefined once the device leaves. */
+async function persistently<Result>(gate: Gate, tell: Tell, work: () => Promise<Result>): Promise<Result | undefined> {
+  for (;;) {
+    await gate.passed();
+    if (gate.isLeaving) return undefined;
+    const { signal } = gate;
+    try {
+      return await work();
+    } catch (error) {
+      // The gate may be open again by now: what counts is whether it was closed meanwhile.
+      if (signal.aborted) tell({ kind: 'paused' });
+      else if (error instanceof UnreachableError) {
+        tell({ kind: 'waiting', why: error.message });
+        await sleep(RETRY_MS);
+      } else throw error;
+    }
+  }
+}
+
+function listen(client: BasaClient, tell: Tell): void {
+  client.on('model', ({ version }) => tell({ kind: 'model', version }));
+  client.on('progress', ({ step, sent, total }) =>
+    tell({ kind: 'step', step, ...(sent !== undefined && { sent }), ...(total !== undefined && { total }) }),
+  );
+  client.on('slotted', ({ ctx, slot }) => tell({ kind: 'slotted', ctx, slot }));
+  client.on('rejected', ({ reason, detail }) =>
+    tell({ kind: 'rejected', reason, ...(detail !== undefined && { detail }) }),
+  );
+  client.on('retry', ({ service, why }) => tell({ kind: 'waiting', why: `${service}: ${why}` }));
+}
+
+/** Tells of each training, and keeps its result to be shown beside what becomes of it. */
+function observed(trainer: RoundTrainer, shown: { floats: Float32Array }, tell: Tell): RoundTrainer {
+  return {
+    model: trainer.model,
+    async train(request) {
+      const began = performance.now();
+      const result = await trainer.train(request);
+      shown.floats = result.delta.slice(0, SHOWN_WORDS);
+      tell({ kind: 'trained', loss: result.loss, samples: result.samples, ms: performance.now() - began });
+      return result;
+    },
+  };
+}
+
+function watcher(shown: { readonly floats: Float32Array }, tell: Tell) {
+  return (quantised: Uint32Array, masked: Uint32Array): void => {
+    const floats = shown.floats.slice();
+    void import('./uniformity.ts').then(({ byteEvenness }) => {
+      const view: UpdateView = {
+        floats,
+        quantised: quantised.slice(PREFIX_ELEMENTS, PREFIX_ELEMENTS + SHOWN_WORDS),
+        masked: masked.slice(PREFIX_ELEMENTS, PREFIX_ELEMENTS + SHOWN_WORDS),
+        ...byteEvenness(masked),
+      };
+      quantised.fill(0);
+      tell({ kind: 'update', view });
+    });
+  };
+}
+
+function sleep(ms: number): Promise<void> {
+  return new Promise((resolve) => setTimeout(resolve, ms));
+}

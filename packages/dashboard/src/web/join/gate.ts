@@ -1,0 +1,44 @@
+/** Whether the device may work now. Closing it aborts what runs; what was begun is on disk and goes on when it opens. */
+export class Gate {
+  #closed: { readonly opened: Promise<void>; readonly open: () => void } | undefined;
+  #working = new AbortController();
+  readonly #leaving = new AbortController();
+
+  /** Whether the device was told to leave for good. */
+  get isLeaving(): boolean {
+    return this.#leaving.signal.aborted;
+  }
+
+  /** Aborts when the gate closes, and for good when the device leaves. */
+  get signal(): AbortSignal {
+    return AbortSignal.any([this.#working.signal, this.#leaving.signal]);
+  }
+
+  close(): void {
+    if (this.#closed !== undefined) return;
+    let open = (): void => {};
+    const opened = new Promise<void>((resolve) => {
+      open = resolve;
+    });
+    this.#closed = { opened, open };
+    this.#working.abort(new Error('paused'));
+  }
+
+  open(): void {
+    const closed = this.#closed;
+    if (closed === undefined) return;
+    this.#closed = undefined;
+    this.#working = new AbortController();
+    closed.open();
+  }
+
+  leave(): void {
+    this.#leaving.abort(new Error('left'));
+    this.open();
+  }
+
+  /** Resolves once the gate is open. */
+  async passed(): Promise<void> {
+    await this.#closed?.opened;
+  }
+}

@@ -1,0 +1,159 @@
+/** The page "Join from this tab": choices on one side of a worker, the device on the other. */
+import { drawBuffers } from '../shared/buffer-view.ts';
+import { element, make, say } from '../shared/dom.ts';
+import { percent } from '../shared/format.ts';
+import { LinePlot } from '../shared/line-plot.ts';
+import type { Watched } from '../shared/live.ts';
+import { watchTask } from '../shared/live.ts';
+import type { ServerFacts, TaskFacts } from '../shared/server-facts.ts';
+import { chosenTask, fragment, serverFacts } from '../shared/server-facts.ts';
+import type { DeviceData, FromDevice, ToDevice } from './device-messages.ts';
+import type { OwnPlace } from './device-view.ts';
+import { showNews, status } from './device-view.ts';
+import type { OwnPictures } from './own-pictures.ts';
+import { addPictures, NO_PICTURES } from './own-pictures.ts';
+import { watchPauses } from './pauses.ts';
+
+const asked = fragment();
+const own: OwnPlace = { ctx: undefined, slot: undefined };
+let pictures: OwnPictures = NO_PICTURES;
+let device: Worker | undefined;
+
+const tell = (message: ToDevice): void => device?.postMessage(message);
+const pauses = watchPauses({
+  onChange(isResting, why) {
+    tell({ kind: isResting ? 'pause' : 'go' });
+    if (isResting || device !== undefined) status(isResting ? why : 'going on', true);
+  },
+});
+
+const facts = await serverFacts();
+const task = chosenTask(facts.tasks, asked.get('task'));
+if (task === undefined) status('this server has no task yet', true);
+else offer(facts, task);
+
+function offer(server: ServerFacts, chosen: TaskFacts): void {
+  say(element('task-name'), chosen.name);
+  say(
+    element('pins'),
+    asked.has('authorityKey')
+      ? 'The authority’s key and the task were pinned by the link you followed.'
+      : 'The authority’s key comes from this server. A link from your operator would pin it.',
+  );
+  const shares = element<HTMLSelectElement>('share');
+  shares.append(...server.settings.shares.map((address, n) => make('option', { value: address }, `share ${n + 1}`)));
+  const preferred = Number(asked.get('share') ?? Math.floor(Math.random() * server.settings.shares.length));
+  shares.selectedIndex = Math.min(preferred, shares.options.length - 1);
+  element<HTMLInputElement>('token').value = asked.get('token') ?? '';
+  const plot = new LinePlot(element('accuracy-plot'), {
+    x: 'version',
+    y: 'accuracy',
+    series: [{ label: 'accuracy', colour: 'accent' }],
+    formatY: percent,
+    height: 180,
+  });
+  let state: Watched | undefined;
+  watchTask(chosen.task, {
+    onState(next) {
+      state = next;
+      const known = next.versions.filter(({ accuracy }) => accuracy !== undefined);
+      plot.set(
+        known.map(({ version }) => version),
+        known.map(({ accuracy }) => accuracy ?? null),
+      );
+      say(element('newest'), newestText(next));
+      draw(state);
+    },
+    onLink: (isThere) => element('link').toggleAttribute('hidden', isThere),
+  });
+  setInterval(() => state !== undefined && draw(state), 1000);
+  wire(server, chosen);
+  if (asked.has('now')) join(server, chosen);
+}
+
+function newestText({ versions }: Watched): string {
+  const newest = versions.at(-1);
+  if (newest === undefined) return '';
+  return `version ${newest.version}${newest.accuracy === undefined ? '' : `, ${percent(newest.accuracy)} on the test set`}`;
+}
+
+/** The buffer this tab is in, or the one that fills now. */
+function draw({ buffers, aheadMs }: Watched): void {
+  const mine = buffers.find(({ ctx }) => ctx === own.ctx) ?? buffers.find(({ status: now }) => now === 'filling');
+  drawBuffers(element('own-buffer'), mine === undefined ? [] : [mine], ({ ctx }) => ({
+    now: Date.now() + aheadMs,
+    own: ctx === own.ctx ? own.slot : undefined,
+  }));
+}
+
+function wire(server: ServerFacts, chosen: TaskFacts): void {
+  const pause = element<HTMLButtonElement>('pause');
+  element('join').addEventListener('click', () => join(server, chosen));
+  pause.addEventListener('click', () => {
+    const isPaused = pause.getAttribute('aria-pressed') !== 'true';
+    pause.setAttribute('aria-pressed', String(isPaused));
+    say(pause, isPaused ? 'Go on' : 'Pause');
+    pauses.want(isPaused);
+  });
+  element('leave').addEventListener('click', () => tell({ kind: 'leave' }));
+  const hidden = element<HTMLInputElement>('when-hidden');
+  hidden.addEventListener('change', () => pauses.whenHidden(hidden.checked));
+  element<HTMLInputElement>('pictures').addEventListener('change', async ({ target }) => {
+    const { files } = target as HTMLInputElement;
+    const label = Number(element<HTMLSelectElement>('label').value);
+    pictures = await addPictures(pictures, files ?? [], { label, ...inputOf(chosen) });
+    say(element('picture-count'), `${pictures.labels.length} pictures of your own; they stay in this tab`);
+  });
+}
+
+/** What the network takes; 28 x 28 where the task does not say. */
+function inputOf({ model }: TaskFacts): { readonly width: number; readonly height: number } {
+  const { input } = (model ?? {}) as { readonly input?: { readonly width: number; readonly height: number } };
+  return { width: input?.width ?? 28, height: input?.height ?? 28 };
+}
+
+function join({ settings, authorityKey }: ServerFacts, { task: name, model }: TaskFacts): void {
+  if (device !== undefined) return;
+  const data: DeviceData =
+    pictures.labels.length > 0
+      ? { kind: 'own', ...pictures }
+      : { kind: 'share', address: element<HTMLSelectElement>('share').value };
+  const token = element<HTMLInputElement>('token').value.trim();
+  const [pieces, rounds] = [asked.get('pieceBytes'), asked.get('rounds')];
+  device = new Worker('/device-worker.js', { type: 'module' });
+  device.addEventListener('message', ({ data: news }: MessageEvent<FromDevice>) => hear(news));
+  device.addEventListener('error', ({ message }) => status(`the worker failed: ${message}`, true));
+  void navigator.storage?.persist?.();
+  tell({
+    kind: 'join',
+    settings: {
+      server: location.origin,
+      authority: settings.authority,
+      authorityKey: asked.get('authorityKey') ?? authorityKey,
+      task: name,
+      ...(token !== '' && { token }),
+      ...(pieces !== null && { pieceBytes: Number(pieces) }),
+    },
+    hints: { model },
+    data,
+    ...(rounds !== null && { rounds: Number(rounds) }),
+  });
+  if (pauses.isResting) tell({ kind: 'pause' });
+  setRunning(true);
+  status('loading cryptography and trainer', true);
+}
+
+function hear(news: FromDevice): void {
+  showNews(news, own);
+  if (news.kind !== 'left' && news.kind !== 'failed') return;
+  device?.terminate();
+  device = undefined;
+  setRunning(false);
+}
+
+function setRunning(isRunning: boolean): void {
+  element<HTMLButtonElement>('join').disabled = isRunning;
+  element<HTMLButtonElement>('pause').disabled = !isRunning;
+  element<HTMLButtonElement>('leave').disabled = !isRunning;
+  element<HTMLFieldSetElement>('data').disabled = isRunning;
+}

@@ -1,0 +1,45 @@
+/** Data and trainer of a tab, loaded when it joins: the engine and its wasm are no part of the core. */
+import type { Dataset, Layer, Samples, Shape, Trainer } from '@basa/learning';
+import {
+  allSamples,
+  createKernelEngine,
+  createReferenceEngine,
+  createTrainer,
+  decodeDataset,
+  defineModel,
+} from '@basa/learning';
+import { createTrainingKernel } from '@basa/runtime/web';
+import type { DeviceData, TaskHints } from './device-messages.ts';
+
+/** A network as a task specification writes it. */
+interface ModelOptions {
+  readonly name?: string;
+  readonly input: Shape;
+  readonly layers: readonly Layer[];
+}
+
+/** The client holds the network's layout to the policy before it trains. */
+export function trainerOf({ model }: TaskHints): Trainer {
+  if (typeof model !== 'object' || model === null) throw new Error('this task names no network that a tab could train');
+  const { name = 'model', input, layers } = model as ModelOptions;
+  const network = defineModel(name, input, layers);
+  const kernel = createTrainingKernel();
+  return createTrainer(kernel === undefined ? createReferenceEngine(network) : createKernelEngine(network, kernel));
+}
+
+export async function samplesOf(data: DeviceData, { model }: Trainer): Promise<Samples> {
+  return allSamples(data.kind === 'share' ? await fetchShare(data.address) : ownPictures(data, model));
+}
+
+async function fetchShare(address: string): Promise<Dataset> {
+  const answer = await fetch(address, { credentials: 'omit' });
+  if (!answer.ok) throw new Error(`the share ${address} could not be fetched (${answer.status})`);
+  return decodeDataset(new Uint8Array(await answer.arrayBuffer()));
+}
+
+function ownPictures(
+  { inputs, labels }: Extract<DeviceData, { readonly kind: 'own' }>,
+  { input, classes }: Trainer['model'],
+): Dataset {
+  return { name: 'own pictures', shape: input, classes, inputs, labels };
+}

@@ -1,0 +1,128 @@
+/** Both modes over the same fleet in virtual time, with the prices of this machine. */
+import type { Fleet, PaperCosts, Scheme, SealedCosts, TimedEvent } from '@basa/simulator';
+import { NO_NETWORK, PaperScheme, SealedScheme, Timeline, tripSeconds } from '@basa/simulator';
+import type { LaneState, PlaySettings, Prices } from './play-messages.ts';
+
+const COMPUTE_SECONDS = 1;
+const USERS = 1000;
+const SEED = 7;
+/** Masks, checks and a durable write are small beside the pairings. */
+const SMALL_SECONDS = 0.002;
+const MOST_STALENESS = 24;
+
+export class PlayedLane {
+  readonly #events: Iterator<TimedEvent, undefined>;
+  readonly #fleet: Fleet;
+  #pending: TimedEvent | undefined;
+  /** When each trip that is under way will be, or was, trained. */
+  readonly #trainedAt = new Map<number, number>();
+  readonly #staleness: number[] = [];
+  #versions = 0;
+  #taken = 0;
+  #included = 0;
+  #dropped = 0;
+
+  constructor(settings: PlaySettings, make: (timeline: Timeline) => Scheme) {
+    this.#fleet = fleetOf(settings);
+    const timeline = new Timeline(this.#fleet);
+    this.#events = timeline.run(make(timeline));
+  }
+
+  /** Lets everything happen up to this time. */
+  playUntil(time: number): void {
+    for (;;) {
+      this.#pending ??= this.#events.next().value;
+      if (this.#pending === undefined || this.#pending.time > time) return;
+      this.#hear(this.#pending);
+      this.#pending = undefined;
+    }
+  }
+
+  state(time: number): LaneState {
+    const waiting = [...this.#trainedAt.values()].filter((trained) => trained <= time).length;
+    const filled = Math.min(this.#fleet.bufferSize, this.#taken - this.#included);
+    return { versions: this.#versions, filled, waiting, dropped: this.#dropped, staleness: [...this.#staleness] };
+  }
+
+  #hear(event: TimedEvent): void {
+    if (event.kind === 'departed') {
+      this.#trainedAt.set(event.trip.number, event.time + tripSeconds(this.#fleet, event.trip));
+    } else if (event.kind === 'ended') {
+      this.#trainedAt.delete(event.trip.number);
+      if (event.fate === 'taken') this.#taken++;
+      if (event.fate === 'dropped-out') this.#dropped++;
+    } else {
+      this.#versions = event.version;
+      this.#included += event.included.length;
+      for (const { staleness } of event.included) this.#count(Math.min(MOST_STALENESS, staleness));
+    }
+  }
+
+  #count(staleness: number): void {
+    while (this.#staleness.length <= staleness) this.#staleness.push(0);
+    this.#staleness[staleness] = (this.#staleness[staleness] ?? 0) + 1;
+  }
+}
+
+function fleetOf({ bufferSize, betaSeconds, concurrency, dropouts }: PlaySettings): Fleet {
+  return {
+    users: USERS,
+    concurrency,
+    arrivals: { kind: 'closed' },
+    examplesOf: () => 60,
+    computeSeconds: () => COMPUTE_SECONDS,
+    delay: { kind: 'exponential', mean: betaSeconds },
+    dropouts,
+    link: NO_NETWORK,
+    modelBytes: 0,
+    staleness: { kind: 'polynomial', exponent: 0.5 },
+    bufferSize,
+    seed: SEED,
+  };
+}
+
+/** A turn opens the seeds of all earlier positions and seals one for each later one. */
+function paperCosts({ bufferSize, leaseSeconds }: PlaySettings, prices: Prices): PaperCosts {
+  const { sealSeconds, openSeconds, issueSeconds } = prices;
+  return {
+    quantiseSeconds: SMALL_SECONDS,
+    turnSeconds: (position) =>
+      position * openSeconds + (bufferSize - 1 - position) * sealSeconds + issueSeconds + SMALL_SECONDS,
+    maskSeconds: SMALL_SECONDS,
+    afterTurnSeconds: 0,
+    downBytes: () => 0,
+    upBytes: () => 0,
+    leaseSeconds,
+    parallelBuffers: 1,
+  };
+}
+
+/** A deposit seals a seed for each slot and for itself, a slot backs up what it opened; drop-outs are mended at the end. */
+function sealedCosts({ bufferSize, leaseSeconds }: PlaySettings, prices: Prices): SealedCosts {
+  const { sealSeconds, openSeconds, issueSeconds } = prices;
+  return {
+    offlineSeconds: 0,
+    depositSeconds: bufferSize * sealSeconds + SMALL_SECONDS,
+    depositBytes: 0,
+    serverSeconds: SMALL_SECONDS,
+    inboxBytes: () => 0,
+    keySeconds: issueSeconds + SMALL_SECONDS,
+    keyBytes: 0,
+    maskSeconds: (slot) => slot * (openSeconds + sealSeconds) + SMALL_SECONDS,
+    uploadBytes: () => 0,
+    closeSeconds: (accepted, dropped) => (accepted + 2 * dropped) * issueSeconds,
+    openSeconds: (accepted, dropped) => (accepted + dropped * accepted) * openSeconds,
+    openers: 1,
+    leaseSeconds,
+  };
+}
+
+export function newLanes(
+  settings: PlaySettings,
+  prices: Prices,
+): { readonly paper: PlayedLane; readonly sealed: PlayedLane } {
+  return {
+    paper: new PlayedLane(settings, (timeline) => new PaperScheme(timeline, paperCosts(settings, prices))),
+    sealed: new PlayedLane(settings, (timeline) => new SealedScheme(timeline, sealedCosts(settings, prices))),
+  };
+}

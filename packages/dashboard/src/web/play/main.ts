@@ -1,0 +1,129 @@
+/** The page "Play the paper": sliders, two lanes, and the versions they make. */
+import { drawBars } from '../shared/bars.ts';
+import { element, make, say } from '../shared/dom.ts';
+import { count, milliseconds } from '../shared/format.ts';
+import { LinePlot } from '../shared/line-plot.ts';
+import type { FromPlay, Lane, LaneState, PlaySettings, ToPlay } from './play-messages.ts';
+
+const SLIDERS = ['k', 'beta', 'concurrency', 'dropouts', 'lease', 'speed'] as const;
+const MOST_POINTS = 600;
+const MOST_BARS = 9;
+const worker = new Worker('/play-worker.js', { type: 'module' });
+const plot = new LinePlot(element('versions-plot'), {
+  x: 'virtual seconds',
+  y: 'versions',
+  series: [
+    { label: 'sealed', colour: 'sealed' },
+    { label: 'paper', colour: 'serial', dash: [6, 4] },
+  ],
+});
+const points: { time: number; sealed: number; paper: number }[] = [];
+let isRunning = true;
+
+const tell = (message: ToPlay): void => worker.postMessage(message);
+const value = (name: (typeof SLIDERS)[number]): number => element<HTMLInputElement>(name).valueAsNumber;
+
+worker.addEventListener('message', ({ data }: MessageEvent<FromPlay>) => {
+  if (data.kind === 'state') return draw(data.time, data.lanes);
+  const { sealSeconds, openSeconds, issueSeconds } = data.prices;
+  say(
+    element('prices'),
+    `Measured here: sealing a seed ${milliseconds(1000 * sealSeconds)}, opening one ${milliseconds(1000 * openSeconds)}, issuing a key ${milliseconds(1000 * issueSeconds)}. Training takes 1 s.`,
+  );
+});
+
+for (const name of SLIDERS) {
+  element<HTMLInputElement>(name).addEventListener('input', () => {
+    if (name === 'speed') setSpeed();
+    else start();
+    showValues();
+  });
+}
+element('again').addEventListener('click', start);
+element('run').addEventListener('click', () => {
+  isRunning = !isRunning;
+  say(element('run'), isRunning ? 'Pause' : 'Go on');
+  setSpeed();
+});
+showValues();
+start();
+
+function start(): void {
+  points.length = 0;
+  const settings: PlaySettings = {
+    bufferSize: value('k'),
+    betaSeconds: value('beta'),
+    concurrency: value('concurrency'),
+    dropouts: value('dropouts') / 100,
+    leaseSeconds: value('lease'),
+  };
+  for (const lane of ['paper', 'sealed'] as const) {
+    const cells = Array.from({ length: settings.bufferSize }, () =>
+      make('li', { class: 'slot', 'data-status': 'free' }),
+    );
+    place(lane, '.slots').replaceChildren(...cells);
+  }
+  tell({ kind: 'start', settings });
+  setSpeed();
+}
+
+function setSpeed(): void {
+  tell({ kind: 'speed', virtualSecondsPerSecond: isRunning ? value('speed') : 0 });
+}
+
+function showValues(): void {
+  for (const output of document.querySelectorAll('output'))
+    say(output, element<HTMLInputElement>(output.htmlFor.value).value);
+}
+
+function place(lane: Lane, selector: string): HTMLElement {
+  return element(lane).querySelector(selector) as HTMLElement;
+}
+
+function draw(time: number, lanes: Readonly<Record<Lane, LaneState>>): void {
+  drawLane('paper', time, lanes.paper);
+  drawLane('sealed', time, lanes.sealed);
+  points.push({ time, sealed: lanes.sealed.versions, paper: lanes.paper.versions });
+  // Every other point goes when there are too many: the whole run stays in view.
+  if (points.length > MOST_POINTS) points.splice(0, points.length, ...points.filter((_, n) => n % 2 === 0));
+  plot.set(
+    points.map((point) => point.time),
+    points.map((point) => point.sealed),
+    points.map((point) => point.paper),
+  );
+  const { paper, sealed } = lanes;
+  if (paper.versions >= 5)
+    say(
+      element('verdict'),
+      `Sealed mode makes ${(sealed.versions / paper.versions).toFixed(1)} versions for each of the paper’s.`,
+    );
+  else say(element('verdict'), '');
+}
+
+function drawLane(lane: Lane, time: number, { versions, filled, waiting, dropped, staleness }: LaneState): void {
+  say(place(lane, '.versions'), count(versions));
+  say(place(lane, '.pace'), versions === 0 ? '–' : (time / versions).toFixed(2));
+  say(place(lane, '.waiting'), count(waiting));
+  say(place(lane, '.dropped'), count(dropped));
+  const updates = staleness.reduce((sum, times) => sum + times, 0);
+  const total = staleness.reduce((sum, times, tau) => sum + times * tau, 0);
+  say(place(lane, '.staleness'), updates === 0 ? '–' : (total / updates).toFixed(1));
+  for (const [n, cell] of [...place(lane, '.slots').children].entries())
+    (cell as HTMLElement).dataset['status'] = n < filled ? 'accepted' : 'free';
+  drawBars(place(lane, '.histogram-rows'), stalenessBars(staleness, updates), 'no update is in a version yet');
+}
+
+/** The tail is one bar: the table keeps its height. */
+function stalenessBars(staleness: readonly number[], updates: number) {
+  if (updates === 0) return [];
+  const tail = staleness.slice(MOST_BARS - 1).reduce((sum, times) => sum + times, 0);
+  return Array.from({ length: MOST_BARS }, (_, tau) => {
+    const isTail = tau === MOST_BARS - 1;
+    const times = isTail ? tail : (staleness[tau] ?? 0);
+    return {
+      label: isTail ? `${tau} or more` : String(tau),
+      value: times,
+      text: `${Math.round((100 * times) / updates)} %`,
+    };
+  });
+}

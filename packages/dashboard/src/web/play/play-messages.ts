@@ -1,0 +1,36 @@
+/** What the page tells the worker that plays, and what it hears. */
+
+export interface PlaySettings {
+  readonly bufferSize: number;
+  readonly betaSeconds: number;
+  readonly concurrency: number;
+  readonly dropouts: number;
+  readonly leaseSeconds: number;
+}
+
+export type ToPlay =
+  | { readonly kind: 'start'; readonly settings: PlaySettings }
+  | { readonly kind: 'speed'; readonly virtualSecondsPerSecond: number };
+
+/** Seconds of one processor of this machine. */
+export interface Prices {
+  readonly sealSeconds: number;
+  readonly openSeconds: number;
+  readonly issueSeconds: number;
+}
+
+/** One mode at one moment. */
+export interface LaneState {
+  readonly versions: number;
+  /** Updates of the buffer that fills, as far as they are there. */
+  readonly filled: number;
+  readonly waiting: number;
+  readonly dropped: number;
+  readonly staleness: readonly number[];
+}
+
+export type Lane = 'paper' | 'sealed';
+
+export type FromPlay =
+  | { readonly kind: 'prices'; readonly prices: Prices }
+  | { readonly kind: 'state'; readonly time: number; readonly lanes: Readonly<Record<Lane, LaneState>> };

@@ -1,0 +1,33 @@
+/** What the page asks of the worker that plays server and colluders, and what it is shown. */
+import type { AttackRefusal } from '@basa/simulator';
+
+export type ToSees =
+  | { readonly kind: 'run'; readonly pictures: readonly Float32Array[]; readonly side: number }
+  | { readonly kind: 'attacks' };
+
+export interface Played {
+  readonly findings: readonly string[];
+  readonly refusals: readonly AttackRefusal[];
+  readonly isSumWrong: boolean;
+}
+
+export interface AttackNews {
+  readonly id: string;
+  readonly schedule: string;
+  readonly mutant?: string;
+  readonly broken: Played;
+  readonly sealed: Played;
+}
+
+export type FromSees =
+  | { readonly kind: 'upload'; readonly slot: number; readonly vector: Uint32Array }
+  | {
+      readonly kind: 'evenness';
+      readonly byteCounts: Uint32Array;
+      readonly pValue: number;
+      readonly tests: readonly { readonly name: string; readonly pValue: number }[];
+      readonly tried: number;
+    }
+  | { readonly kind: 'sum'; readonly mean: Float32Array; readonly isExact: boolean }
+  | { readonly kind: 'attack'; readonly attack: AttackNews; readonly isLast: boolean }
+  | { readonly kind: 'failed'; readonly message: string };

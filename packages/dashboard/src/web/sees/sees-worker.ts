@@ -1,0 +1,49 @@
+/** The worker behind "What the server sees": runs a buffer, and plays the attacks of the threat model. */
+import type { AttackResult } from '@basa/simulator';
+import { ATTACKS } from '@basa/simulator';
+import { loadAbeSealings, pageEnvironment } from '../shared/simulation.ts';
+import { runBuffer } from './run-buffer.ts';
+import type { FromSees, Played, ToSees } from './sees-messages.ts';
+
+interface WorkerScope {
+  postMessage(news: FromSees): void;
+  addEventListener(name: 'message', listener: (event: MessageEvent<ToSees>) => void): void;
+}
+
+const scope = self as unknown as WorkerScope;
+const tell = (news: FromSees): void => scope.postMessage(news);
+const loaded = loadAbeSealings();
+
+scope.addEventListener('message', ({ data }) => {
+  const work = data.kind === 'run' ? run(data.pictures) : playAttacks();
+  work.catch((error: unknown) => tell({ kind: 'failed', message: String(error) }));
+});
+
+async function run(pictures: readonly Float32Array[]): Promise<void> {
+  const sealings = await loaded;
+  runBuffer(pictures, sealings(), tell);
+}
+
+async function playAttacks(): Promise<void> {
+  const sealings = await loaded;
+  const setting = { environment: pageEnvironment(), sealings };
+  for (const attack of ATTACKS) {
+    const { id, schedule, mutant } = attack;
+    tell({
+      kind: 'attack',
+      isLast: attack === ATTACKS.at(-1),
+      attack: {
+        id,
+        schedule,
+        broken: playedOf(attack.broken(setting)),
+        sealed: playedOf(attack.sealed(setting)),
+        ...(mutant !== undefined && { mutant }),
+      },
+    });
+  }
+}
+
+function playedOf({ findings, refusals, wrongSum }: AttackResult): Played {
+  const isSumWrong = wrongSum?.expected.some((value, k) => value !== wrongSum.got[k]) ?? false;
+  return { findings, refusals, isSumWrong };
+}

@@ -1,0 +1,88 @@
+/** A buffer as a row of its slots: what each is at, and how long its lease still lasts. */
+import type { LiveBuffer, LiveSlot } from '@basa/protocol';
+import { make, say } from './dom.ts';
+import { short } from './format.ts';
+
+const STATUS_TEXT: Readonly<Record<LiveBuffer['status'], string>> = {
+  filling: 'filling',
+  frozen: 'frozen: asking the authority',
+  granted: 'keys released: the sum opens',
+  included: 'sum is in the model',
+  quarantined: 'quarantined',
+  aborted: 'aborted',
+  unknown: 'lost',
+};
+const SLOT_TEXT = { free: 'free', assigned: 'upload awaited', accepted: 'uploaded', dropped: 'dropped out' } as const;
+const SLOT_SIGN = { free: '', assigned: '·', accepted: '✓', dropped: '×' } as const;
+/** Below this, somebody is late. */
+const LATE_MS = 10_000;
+
+export interface BufferViewOptions {
+  readonly now: number;
+  /** This tab's own slot. */
+  readonly own?: number | undefined;
+}
+
+/** Draws buffers into a list, and touches only what changed. */
+export function drawBuffers(
+  list: HTMLElement,
+  buffers: readonly LiveBuffer[],
+  options: (buffer: LiveBuffer) => BufferViewOptions,
+): void {
+  const known = new Map([...list.children].map((item) => [(item as HTMLElement).dataset['ctx'], item as HTMLElement]));
+  const items = buffers.map((buffer) => {
+    const item = known.get(buffer.ctx) ?? newItem(buffer);
+    updateItem(item, buffer, options(buffer));
+    return item;
+  });
+  if (items.length !== list.children.length || items.some((item, n) => list.children[n] !== item))
+    list.replaceChildren(...items);
+}
+
+function newItem({ ctx, bufferSize }: LiveBuffer): HTMLElement {
+  const cells = Array.from({ length: bufferSize }, (_, slot) =>
+    make(
+      'li',
+      { class: 'slot', 'data-slot': String(slot) },
+      make('span', { class: 'sign', 'aria-hidden': 'true' }),
+      make('span', { class: 'lease', 'aria-hidden': 'true' }),
+    ),
+  );
+  return make(
+    'li',
+    { class: 'buffer', 'data-ctx': ctx },
+    make('p', { class: 'buffer-head' }, make('span', { class: 'name' }), make('span', { class: 'status' })),
+    make('ol', { class: 'slots', 'aria-label': `slots of buffer ${short(ctx)}` }, ...cells),
+  );
+}
+
+function updateItem(item: HTMLElement, buffer: LiveBuffer, { now, own }: BufferViewOptions): void {
+  const { ctx, status, bufferSize, minimum, slots, version } = buffer;
+  const accepted = slots.filter((slot) => slot.status === 'accepted').length;
+  item.dataset['status'] = status;
+  say(item.querySelector('.name') as HTMLElement, `buffer ${short(ctx)} · for version ${version}`);
+  const progress = status === 'filling' ? ` · ${accepted} of ${bufferSize} uploads, ${minimum} needed` : '';
+  say(item.querySelector('.status') as HTMLElement, STATUS_TEXT[status] + progress);
+  for (const cell of item.querySelectorAll<HTMLElement>('.slot')) {
+    const number = Number(cell.dataset['slot']);
+    updateSlot(cell, slots[number], { now, isOwn: number === own, isOpen: status === 'filling' });
+  }
+}
+
+function updateSlot(
+  cell: HTMLElement,
+  slot: LiveSlot | undefined,
+  { now, isOwn, isOpen }: { readonly now: number; readonly isOwn: boolean; readonly isOpen: boolean },
+): void {
+  // Who has not uploaded when the buffer freezes is left out: it has dropped out as well.
+  const status = slot?.status === 'assigned' && !isOpen ? 'dropped' : (slot?.status ?? 'free');
+  const leftMs = status === 'assigned' && slot !== undefined ? Math.max(0, slot.deadline - now) : undefined;
+  cell.dataset['status'] = status;
+  cell.classList.toggle('own', isOwn);
+  cell.classList.toggle('late', leftMs !== undefined && leftMs < LATE_MS);
+  say(cell.querySelector('.sign') as HTMLElement, SLOT_SIGN[status]);
+  say(cell.querySelector('.lease') as HTMLElement, leftMs === undefined ? '' : `${Math.ceil(leftMs / 1000)} s`);
+  const label = `slot ${cell.dataset['slot']}: ${SLOT_TEXT[status]}${isOwn ? ', yours' : ''}`;
+  if (cell.getAttribute('aria-label') !== label) cell.setAttribute('aria-label', label);
+  cell.title = label;
+}

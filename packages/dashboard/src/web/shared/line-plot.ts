@@ -1,0 +1,96 @@
+/** Lines over time or versions by uPlot, in the colours of the page, as wide as their place. */
+import type { AlignedData, Axis, Options } from 'uplot';
+import uPlot from 'uplot';
+
+interface LineSeries {
+  readonly label: string;
+  /** The name of a colour of the style sheet, without its dashes. */
+  readonly colour: string;
+  readonly dash?: readonly number[];
+}
+
+export interface LinePlotOptions {
+  readonly x: string;
+  readonly y: string;
+  readonly series: readonly LineSeries[];
+  readonly range?: readonly [number, number];
+  readonly formatY?: (value: number) => string;
+  readonly height?: number;
+}
+
+/** Versions and seconds are counted, not measured. */
+const WHOLE_STEPS = [1, 2, 5]
+  .flatMap((step) => [0, 1, 2, 3, 4].map((power) => step * 10 ** power))
+  .sort((a, b) => a - b);
+
+export class LinePlot {
+  readonly #place: HTMLElement;
+  readonly #options: LinePlotOptions;
+  #plot: uPlot | undefined;
+  #data: AlignedData;
+
+  constructor(place: HTMLElement, options: LinePlotOptions) {
+    this.#place = place;
+    this.#options = options;
+    this.#data = [[], ...options.series.map(() => [])] as unknown as AlignedData;
+    new ResizeObserver(() => this.#resize()).observe(place);
+    matchMedia('(prefers-color-scheme: dark)').addEventListener('change', () => this.#redraw());
+    this.#redraw();
+  }
+
+  set(xs: readonly number[], ...ys: readonly (readonly (number | null)[])[]): void {
+    this.#data = [xs as number[], ...(ys as (number | null)[][])];
+    this.#plot?.setData(this.#data);
+  }
+
+  #redraw(): void {
+    this.#plot?.destroy();
+    this.#place.replaceChildren();
+    this.#plot = new uPlot(this.#uplotOptions(), this.#data, this.#place);
+  }
+
+  #resize(): void {
+    const { width } = this.#size();
+    if (this.#plot !== undefined && this.#plot.width !== width) this.#plot.setSize(this.#size());
+  }
+
+  #size(): { width: number; height: number } {
+    return { width: Math.max(200, this.#place.clientWidth), height: this.#options.height ?? 220 };
+  }
+
+  #uplotOptions(): Options {
+    const { x, y, series, range, formatY = String } = this.#options;
+    const colour = (name: string): string =>
+      getComputedStyle(document.documentElement).getPropertyValue(`--${name}`).trim();
+    const axis = (more: Axis): Axis => ({
+      stroke: colour('quiet'),
+      font: '12px system-ui, sans-serif',
+      labelFont: '12px system-ui, sans-serif',
+      labelSize: 18,
+      grid: { stroke: colour('line'), width: 1 },
+      ticks: { stroke: colour('line'), width: 1, size: 4 },
+      ...more,
+    });
+    return {
+      ...this.#size(),
+      scales: { x: { time: false }, y: range === undefined ? {} : { range: [range[0], range[1]] } },
+      axes: [
+        axis({ label: x, size: 30, incrs: WHOLE_STEPS }),
+        axis({ label: y, size: 58, values: (_, values) => values.map((value) => formatY(value)) }),
+      ],
+      series: [
+        { label: x },
+        ...series.map(({ label, colour: name, dash }) => ({
+          label,
+          stroke: colour(name),
+          width: 2,
+          points: { size: 5 },
+          spanGaps: true,
+          value: (_: uPlot, value: number | null) => (value === null ? '–' : formatY(value)),
+          ...(dash !== undefined && { dash: [...dash] }),
+        })),
+      ],
+      cursor: { points: { size: 7 } },
+    };
+  }
+}

@@ -1,0 +1,61 @@
+/** What the server counts, as bars: steps, refusals, lags, versions that are out. */
+import type { LiveState } from '@basa/protocol';
+import { LIVE_STEPS } from '@basa/protocol';
+import { drawBars } from '../shared/bars.ts';
+import { element } from '../shared/dom.ts';
+import { bytes, count, milliseconds } from '../shared/format.ts';
+
+const STEP_TEXT = { model: 'fetch the model', seat: 'take a seat', deposit: 'deposit', upload: 'upload' } as const;
+
+const DROP_TEXT: Readonly<Record<string, string>> = {
+  'lease-over': 'dropped: lease over',
+  'void-edge': 'dropped: void edge',
+  'left-out': 'dropped: left out',
+};
+
+export function drawCharts({ steps, refusals, drops, lags, fetches }: LiveState): void {
+  const used = LIVE_STEPS.filter((step) => steps[step].answers > 0);
+  drawBars(
+    element('step-ms'),
+    used.map((step) => {
+      const { answers, ms } = steps[step];
+      return { label: STEP_TEXT[step], value: ms / answers, text: `${milliseconds(ms / answers)} × ${count(answers)}` };
+    }),
+    'nobody has asked yet',
+  );
+  drawBars(
+    element('step-bytes'),
+    used.map((step) => {
+      const { answers, received, sent } = steps[step];
+      const text = `${bytes(received / answers)} in, ${bytes(sent / answers)} out`;
+      return { label: STEP_TEXT[step], value: (received + sent) / answers, text };
+    }),
+    'nobody has asked yet',
+  );
+  drawBars(
+    element('refusals'),
+    [
+      ...Object.entries(drops).map(([why, times]) => ({
+        label: DROP_TEXT[why] ?? why,
+        value: times,
+        text: count(times),
+      })),
+      ...Object.entries(refusals).map(([reason, times]) => ({ label: reason, value: times, text: count(times) })),
+    ],
+    'nothing was refused, and nobody dropped out',
+  );
+  drawBars(
+    element('lags'),
+    lags.map((times, lag) => ({
+      label: lag === 1 ? '1 version' : `${lag} versions`,
+      value: times,
+      text: count(times),
+    })),
+    'no sum has opened yet',
+  );
+  drawBars(
+    element('fetches'),
+    fetches.slice(-8).map(([version, times]) => ({ label: `version ${version}`, value: times, text: count(times) })),
+    'nobody has fetched a model yet',
+  );
+}

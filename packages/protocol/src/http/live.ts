@@ -1,0 +1,70 @@
+/** What a server shows of a task while it runs: counts and times, and nothing of who took part. */
+import type { SecureBuffer } from '../secure-buffer.ts';
+
+export interface LiveSlot {
+  readonly slot: number;
+  readonly status: 'assigned' | 'accepted' | 'dropped';
+  /** When its lease ends. */
+  readonly deadline: number;
+}
+
+export interface LiveBuffer {
+  readonly ctx: string;
+  readonly status: SecureBuffer['status'];
+  /** The version it was drawn for. */
+  readonly version: number;
+  readonly bufferSize: number;
+  readonly minimum: number;
+  readonly expiry: number;
+  readonly slots: readonly LiveSlot[];
+}
+
+export interface LiveVersion {
+  readonly version: number;
+  readonly at: number;
+  readonly accepted: number;
+  readonly dropped: number;
+  readonly accuracy?: number;
+}
+
+/** What the requests of one step came to. */
+export interface LiveStep {
+  readonly answers: number;
+  readonly ms: number;
+  readonly received: number;
+  readonly sent: number;
+}
+
+export const LIVE_STEPS = ['model', 'seat', 'deposit', 'upload'] as const;
+export type LiveStepName = (typeof LIVE_STEPS)[number];
+
+/** One message of the event stream. Counts are of this process: they begin anew with it. */
+export interface LiveState {
+  /** The server's clock. */
+  readonly at: number;
+  readonly startedAt: number;
+  readonly task: string;
+  readonly name: string;
+  readonly mode: string;
+  readonly state: string;
+  readonly why?: string;
+  /** Versions that this stream has not told yet, or not with their accuracy. */
+  readonly versions: readonly LiveVersion[];
+  /** Those that have not ended, then the last ones that have. */
+  readonly buffers: readonly LiveBuffer[];
+  /** How many versions the model had moved on when a sum was applied: so many buffers at 0, at 1, .. */
+  readonly lags: readonly number[];
+  readonly steps: Readonly<Record<LiveStepName, LiveStep>>;
+  readonly refusals: Readonly<Record<string, number>>;
+  /** Slots that came to nothing: `lease-over`, `void-edge`, `left-out`. */
+  readonly drops: Readonly<Record<string, number>>;
+  /** How often each of the last versions was fetched. */
+  readonly fetches: readonly (readonly [version: number, count: number])[];
+}
+
+/** What a page needs to know of the house it was served from. */
+export interface PageSettings {
+  readonly authority: string;
+  /** Shares of the demo data: addresses below the server's own. */
+  readonly shares: readonly string[];
+}

@@ -1,0 +1,61 @@
+/** One listener of a task as server-sent events: the state whenever it looks different, a few times a second at most. */
+import type { ServerResponse } from 'node:http';
+import type { LiveState, LiveVersion } from '@basa/protocol';
+import type { LiveTasks } from './live-tasks.ts';
+
+const LEAST_PAUSE_MS = 200;
+/** Proxies end connections that are silent for long. */
+const KEEP_ALIVE_MS = 15_000;
+
+export interface StreamSource {
+  readonly live: LiveTasks;
+  versions(from: number): Promise<readonly LiveVersion[]>;
+  state(versions: readonly LiveVersion[]): Promise<LiveState>;
+}
+
+/** Ends when the listener goes, or by the function it returns. */
+export function streamEvents(response: ServerResponse, { live, versions, state }: StreamSource): () => void {
+  /** The first version whose accuracy this listener does not know. */
+  let from = 0;
+  let last = '';
+  let timer: NodeJS.Timeout | undefined;
+  let isEnded = false;
+
+  const send = async (): Promise<void> => {
+    const told = await versions(from);
+    const { at, ...rest } = await state(told);
+    const text = JSON.stringify(rest);
+    if (isEnded || text === last) return;
+    last = text;
+    response.write(`event: state\ndata: ${JSON.stringify({ at, ...rest })}\n\n`);
+    from = told.find(({ accuracy }) => accuracy === undefined)?.version ?? told.at(-1)?.version ?? from;
+  };
+  const schedule = (): void => {
+    timer ??= setTimeout(() => {
+      send()
+        .catch(end)
+        .finally(() => {
+          timer = undefined;
+        });
+    }, LEAST_PAUSE_MS);
+  };
+  const end = (): void => {
+    isEnded = true;
+    clearTimeout(timer);
+    clearInterval(alive);
+    forget();
+    const { socket } = response;
+    response.end(() => socket?.destroy()); // whoever does not read would hold up a stop
+  };
+  const forget = live.onChange(schedule);
+  const alive = setInterval(() => response.write(':\n\n'), KEEP_ALIVE_MS);
+  response.once('close', end);
+  response.writeHead(200, {
+    'content-type': 'text/event-stream',
+    'cache-control': 'no-store',
+    connection: 'close', // nothing follows: a stop need not wait for the connection
+    'x-content-type-options': 'nosniff',
+  });
+  send().catch(end);
+  return end;
+}

@@ -1,0 +1,16 @@
+/** Which web pages may ask: those of the service itself and of the listed origins. Who is no page sends no origin. */
+import type { FastifyInstance } from 'fastify';
+import { fail } from './problem.ts';
+
+/** To be mounted before CORS, which would only keep the answer from a page and not the request from the service. */
+export function refuseOtherOrigins(app: FastifyInstance, allowed: readonly string[]): void {
+  app.addHook('onRequest', async ({ headers }) => {
+    const { origin, host } = headers;
+    if (origin === undefined || allowed.includes(origin) || (host !== undefined && hostOf(origin) === host)) return;
+    fail('origin-refused', { detail: origin.slice(0, 200) });
+  });
+}
+
+function hostOf(origin: string): string | undefined {
+  return URL.canParse(origin) ? new URL(origin).host : undefined;
+}

@@ -1,0 +1,86 @@
+/** `npm run screenshots`: the pages of docs/web.md as pictures, both themes, wide and narrow, of a federation at work. */
+import { mkdirSync, mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { loadMnist } from '@basa/datasets';
+import type { Browser, Page } from 'playwright-core';
+import { createDemoTask, fleetWork } from '../packages/cli/src/demo/demo-task.ts';
+import { Fleet } from '../packages/cli/src/demo/fleet.ts';
+import { startLocalServices } from '../packages/cli/src/local-services.ts';
+import { joinLink, writeShares } from '../packages/cli/src/pages.ts';
+import { launchChromium } from '../test/browser/support/chromium.ts';
+
+const OUT = fileURLToPath(new URL('../docs/images', import.meta.url));
+const WIDE = { width: 1280, height: 800 };
+const NARROW = { width: 360, height: 740 };
+const THEMES = ['light', 'dark'] as const;
+
+const folder = mkdtempSync(join(tmpdir(), 'basa-screenshots-'));
+const ending = new AbortController();
+const { train, test } = await loadMnist();
+await writeShares(folder, train);
+const services = await startLocalServices({ folder, signal: ending.signal });
+const browser = await launchChromium();
+mkdirSync(OUT, { recursive: true });
+try {
+  const { task } = await createDemoTask(services, { name: 'MNIST', bufferSize: 10, seed: 1, stop: {} }, test);
+  const work = await fleetWork(services, { devices: 9, dropShare: 0.05, folder, seed: 1 }, task, train);
+  const fleet = new Fleet({ ...work, pauseMs: 3000 }, 1);
+  try {
+    await takeAll(browser, task);
+  } finally {
+    await fleet.stop();
+  }
+} finally {
+  await browser.close();
+  await services.stop();
+  rmSync(folder, { recursive: true, force: true });
+}
+
+async function takeAll(chromium: Browser, task: string): Promise<void> {
+  const { serverUrl, authorityKey } = services;
+  const tokens = await services.authority.tokens(task, 1, Date.now() + 3_600_000);
+  const link = joinLink(serverUrl, { task, authorityKey, token: tokens[0] ?? '' });
+  const context = await chromium.newContext({ viewport: WIDE });
+  context.setDefaultTimeout(0);
+  const page = await context.newPage();
+
+  await page.goto(`${link}&now&share=3`);
+  await page.waitForFunction(() => document.documentElement.dataset['outcome'] === 'included');
+  await page.waitForFunction(() => Number(document.querySelector('#accepted')?.textContent) > 2);
+  await take(page, 'join');
+
+  await page.goto(`${serverUrl}/`);
+  await page.waitForFunction(() => document.querySelectorAll('#ended .buffer').length > 2);
+  await page.waitForFunction(() => document.querySelectorAll('#living .slot[data-status="accepted"]').length > 3);
+  await take(page, 'watch');
+
+  await page.goto(`${serverUrl}/play.html`);
+  await page.fill('#speed', '60');
+  await page.waitForFunction(() => Number(document.querySelector('#paper .versions')?.textContent) > 12);
+  await page.click('#run');
+  await take(page, 'play');
+
+  await page.goto(`${serverUrl}/sees.html`);
+  await page.click('#run');
+  await page.waitForFunction(() => document.documentElement.dataset['sum'] === 'exact');
+  await page.click('#play-attacks');
+  await page.waitForFunction(() => document.querySelectorAll('.verdicts').length > 2);
+  await take(page, 'sees');
+}
+
+async function take(page: Page, name: string): Promise<void> {
+  for (const colorScheme of THEMES) {
+    await page.emulateMedia({ colorScheme });
+    for (const [width, viewport] of [
+      ['wide', WIDE],
+      ['narrow', NARROW],
+    ] as const) {
+      await page.setViewportSize(viewport);
+      await page.waitForTimeout(400); // plots follow their place
+      await page.screenshot({ path: join(OUT, `${name}-${colorScheme}-${width}.png`), fullPage: true });
+    }
+  }
+  await page.setViewportSize(WIDE);
+}

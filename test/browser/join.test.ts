@@ -1,0 +1,210 @@
+/** Tabs of a real Chromium as devices, against real processes: exact sums, once each, whatever is killed in between. */
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import type { Browser, BrowserContext, Page } from 'playwright-core';
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import { Conduct, launchChromium, overhear, overheard } from './support/chromium.ts';
+import { quantisedOf, versionOf, WebStage, wholeUpdate } from './support/web-stage.ts';
+
+/** Only a hang is an error. */
+const FOR_LONG = { timeout: 600_000, interval: 50 };
+let stage: WebStage;
+let browser: Browser;
+let context: BrowserContext;
+let conduct: Conduct;
+
+beforeAll(async () => {
+  [stage, browser] = await Promise.all([WebStage.open(), launchChromium()]);
+  conduct = new Conduct(stage.url, stage.stage.urls.authority);
+  context = await browser.newContext();
+  context.setDefaultTimeout(0);
+  await overhear(context);
+});
+afterAll(async () => {
+  await browser?.close();
+  await stage?.close();
+});
+
+async function open(url: string): Promise<Page> {
+  const page = await context.newPage();
+  conduct.watch(page);
+  await page.goto(url);
+  return page;
+}
+
+const heardOf = (page: Page, name: string) =>
+  page.waitForFunction(
+    (kind) =>
+      (globalThis as unknown as { heard: { news: { kind: string }[] } }).heard.news.some((one) => one.kind === kind),
+    name,
+  );
+
+/** What the page was told of its update: the quantised words, and those that left. */
+async function updateOf(page: Page): Promise<{ readonly quantised: number[]; readonly masked: number[] }> {
+  await heardOf(page, 'update');
+  const { news } = await overheard(page);
+  return news.find(({ kind }) => kind === 'update')?.['view'] as { quantised: number[]; masked: number[] };
+}
+
+/** Two Node clients fill the buffer; gives their updates as they are quantised. */
+async function contributeFromNode(version: number): Promise<readonly Uint32Array[]> {
+  const updates: Uint32Array[] = [];
+  for (const [n, name] of ['ann', 'bob'].entries()) {
+    const client = await stage.client(`${name}-${version}`);
+    const update = wholeUpdate(stage.stage.policy.dimension, 10 * version + n);
+    expect(await client.contribute(update, { trainedOn: (await client.model()).version })).toMatchObject({
+      kind: 'accepted',
+    });
+    updates.push(quantisedOf(update));
+  }
+  return updates;
+}
+
+it('a tab joins, trains MNIST and contributes beside Node clients: the sum is exact, and all the work was its worker’s', async () => {
+  const before = await stage.reached(0);
+  const page = await open(await stage.joinLink());
+  await heardOf(page, 'accepted');
+  const nodes = await contributeFromNode(0);
+  const { quantised, masked } = await updateOf(page);
+  expect(await stage.reached(1)).toEqual(versionOf(before, [quantised, ...nodes]));
+  await heardOf(page, 'left');
+  expect(await page.evaluate(() => ({ ...document.documentElement.dataset }))).toMatchObject({
+    outcome: 'included',
+    resumed: 'false',
+  });
+
+  const trained = (await overheard(page)).news.find(({ kind }) => kind === 'trained');
+  expect(trained).toMatchObject({ samples: 400 });
+  const isSmall = (word: number): boolean => Math.abs(word | 0) < 2 ** 20;
+  expect(quantised.every(isSmall)).toBe(true);
+  expect(masked.filter(isSmall).length).toBeLessThan(100); // about one in 2000 by chance
+
+  expect((await overheard(page)).heavyCalls).toEqual([]);
+  expect(page.workers()).toEqual([]); // it has left
+  const key = await page.evaluate(async () => {
+    const [known] = await indexedDB.databases();
+    const opened = indexedDB.open(known?.name ?? '');
+    await new Promise((resolve) => opened.addEventListener('success', resolve));
+    const asked = opened.result.transaction('kept').objectStore('kept').get('identity');
+    await new Promise((resolve) => asked.addEventListener('success', resolve));
+    const { kind, privateKey } = asked.result as { readonly kind: string; readonly privateKey: CryptoKey };
+    opened.result.close();
+    return { kind, isExtractable: privateKey.extractable };
+  });
+  expect(key).toEqual({ kind: 'webcrypto', isExtractable: false });
+  await page.close();
+});
+
+it('a tab that is killed in mid-upload, with the server restarted meanwhile, counts exactly once and sends the same bytes', async () => {
+  const before = await stage.reached(1);
+  const link = await stage.joinLink();
+  let pieces = 0;
+  await context.route('**/upload', async (route) => {
+    // The first piece arrives; the second one never does.
+    if (route.request().method() === 'PUT' && ++pieces > 1) return;
+    await route.continue();
+  });
+  const killed = await open(link);
+  const { masked } = await updateOf(killed);
+  await expect.poll(() => pieces, FOR_LONG).toBeGreaterThan(1);
+  const died = killed.waitForEvent('crash');
+  const devtools = await context.newCDPSession(killed);
+  void devtools.send('Page.crash').catch(() => undefined); // nobody is left to answer
+  await died;
+  await killed.close();
+  await stage.stage.stop('server');
+  await context.unroute('**/upload');
+  await stage.stage.start('server');
+
+  const back = await open(link);
+  await heardOf(back, 'accepted');
+  expect((await overheard(back)).news.find(({ kind }) => kind === 'connected')).toMatchObject({ isResuming: true });
+  const again = await updateOf(back);
+  expect(again.masked).toEqual(masked);
+  const nodes = await contributeFromNode(1);
+  expect(await stage.reached(2)).toEqual(versionOf(before, [again.quantised, ...nodes]));
+  await heardOf(back, 'left');
+  const { news } = await overheard(back);
+  expect(news.filter(({ kind }) => kind === 'accepted')).toMatchObject([{ isResumed: true }]);
+  expect(news.find(({ kind }) => kind === 'outcome')).toMatchObject({ outcome: 'included' });
+  await back.close();
+});
+
+/** So many pictures of a stroke, as files. */
+async function strokes(page: Page, many: number): Promise<{ name: string; mimeType: string; buffer: Buffer }[]> {
+  const url = await page.evaluate(() => {
+    const canvas = document.createElement('canvas');
+    [canvas.width, canvas.height] = [90, 120];
+    const context = canvas.getContext('2d');
+    context?.fillRect(40, 10, 12, 100);
+    return canvas.toDataURL('image/png');
+  });
+  const buffer = Buffer.from(url.split(',')[1] ?? '', 'base64');
+  return Array.from({ length: many }, (_, n) => ({ name: `${n}.png`, mimeType: 'image/png', buffer }));
+}
+
+it('a device with pictures of its own rests when it is told to, hidden, and without network, and goes on by itself', async () => {
+  const page = await open((await stage.joinLink({ rounds: '9' })).replace('now=', 'later='));
+  await page.click('summary');
+  await page.selectOption('#label', '1');
+  await page.setInputFiles('#pictures', await strokes(page, 6));
+  await page.waitForFunction(() => document.querySelector('#picture-count')?.textContent?.startsWith('6 pictures'));
+  await page.click('#join');
+  await heardOf(page, 'accepted');
+  expect((await overheard(page)).news.find(({ kind }) => kind === 'connected')).toMatchObject({ examples: 6 });
+  const last = () => page.evaluate(() => document.documentElement.dataset['device']);
+  const hide = (isHidden: boolean) =>
+    page.evaluate((hidden) => {
+      Object.defineProperty(document, 'hidden', { configurable: true, get: () => hidden });
+      document.dispatchEvent(new Event('visibilitychange'));
+    }, isHidden);
+  await hide(true);
+  await expect.poll(() => page.textContent('#device-status'), FOR_LONG).toMatch(/^paused/);
+  await hide(false);
+  await page.click('#pause');
+  await expect.poll(last, FOR_LONG).toBe('paused');
+  await page.click('#pause');
+  await context.setOffline(true);
+  await expect.poll(() => page.textContent('#device-status'), FOR_LONG).toMatch(/^paused/);
+  await context.setOffline(false);
+  await contributeFromNode(2);
+  await heardOf(page, 'outcome');
+  await page.click('#leave');
+  await heardOf(page, 'left');
+  await page.close();
+});
+
+it('pages of another origin are refused by both services', async () => {
+  const host = createServer(
+    (_, response) => void response.writeHead(200, { 'content-type': 'text/html' }).end('<!doctype html>'),
+  );
+  await new Promise<void>((ready) => host.listen(0, '127.0.0.1', ready));
+  const page = await context.newPage();
+  await page.goto(`http://127.0.0.1:${(host.address() as AddressInfo).port}/`);
+  const { server, authority } = stage.stage.urls;
+  for (const address of [`${server}/v1/tasks`, `${authority}/v1/authority`]) {
+    const answer = await page.evaluate(
+      (url) =>
+        fetch(url).then(
+          ({ status }) => status,
+          ({ name }) => name as string,
+        ),
+      address,
+    );
+    expect(answer).toBe('TypeError');
+  }
+  const asked = await page.evaluate(
+    (url) =>
+      fetch(url, { method: 'POST', headers: { 'basa-device': '00' } }).then(String, ({ name }) => name as string),
+    `${server}/v1/tasks`,
+  );
+  expect(asked).toBe('TypeError');
+  await page.close();
+  host.close();
+});
+
+it('no page broke a rule: no console error, no violation of the policy, no request to anybody else', () => {
+  // A tab that loses its network says so by itself: those two lines are Chromium's own.
+  const others = conduct.faults.filter((fault) => !/ERR_INTERNET_DISCONNECTED|ERR_CONNECTION_REFUSED/.test(fault));
+  expect(others).toEqual([]);
+});

@@ -1,0 +1,94 @@
+/** A real Chromium, and pages in it that tell of everything they should not do. */
+import { existsSync } from 'node:fs';
+import type { Browser, BrowserContext, Page } from 'playwright-core';
+import { chromium } from 'playwright-core';
+
+const PLACES = ['/usr/bin/chromium', '/usr/bin/chromium-browser', '/usr/bin/google-chrome'];
+
+/** Where the browser is; an error that says what to do where there is none. */
+function chromiumPath(): string {
+  const { CHROMIUM } = process.env;
+  const found = [CHROMIUM, ...PLACES].find((path) => path !== undefined && existsSync(path));
+  if (found !== undefined) return found;
+  throw new Error(
+    'no Chromium was found; install one (Debian: apt-get install chromium) or set CHROMIUM to the path of its program',
+  );
+}
+
+export function launchChromium(): Promise<Browser> {
+  return chromium.launch({ executablePath: chromiumPath(), args: ['--no-sandbox', '--disable-dev-shm-usage'] });
+}
+
+/** What a page may not do: errors, and requests to anybody but the hosts of the house. */
+export class Conduct {
+  readonly faults: string[] = [];
+  readonly #hosts: ReadonlySet<string>;
+
+  constructor(...urls: readonly string[]) {
+    this.#hosts = new Set(urls.map((url) => new URL(url).host));
+  }
+
+  /** Violations of the policy are console errors, of pages and of their workers. */
+  watch(page: Page): void {
+    page.on('console', (message) => {
+      if (message.type() === 'error' || message.type() === 'warning') this.faults.push(message.text());
+    });
+    page.on('pageerror', (error) => this.faults.push(error.message));
+    page.on('request', (request) => {
+      const { host, protocol } = new URL(request.url());
+      if (protocol.startsWith('http') && !this.#hosts.has(host)) this.faults.push(`asked ${request.url()}`);
+    });
+  }
+}
+
+/** Everything the page hears from its workers, and every call of its own thread that masking or training would need. */
+export interface Overheard {
+  readonly news: readonly Readonly<Record<string, unknown>>[];
+  readonly heavyCalls: readonly string[];
+}
+
+/** Listens in every page of the context; runs in pages alone, never in workers. */
+export async function overhear(context: BrowserContext): Promise<void> {
+  await context.addInitScript(() => {
+    const heard: { news: unknown[]; heavyCalls: string[] } = { news: [], heavyCalls: [] };
+    Object.assign(globalThis, { heard });
+    const Original = globalThis.Worker;
+    globalThis.Worker = class extends Original {
+      constructor(...given: ConstructorParameters<typeof Original>) {
+        super(...given);
+        this.addEventListener('message', ({ data }) => heard.news.push(data));
+      }
+    };
+    for (const [name, owner] of [
+      ['encrypt', SubtleCrypto.prototype],
+      ['sign', SubtleCrypto.prototype],
+      ['generateKey', SubtleCrypto.prototype],
+      ['instantiate', WebAssembly],
+      ['compile', WebAssembly],
+      ['Module', WebAssembly],
+      ['Instance', WebAssembly],
+    ] as const) {
+      const original = Reflect.get(owner, name) as (...given: unknown[]) => unknown;
+      Reflect.set(
+        owner,
+        name,
+        new Proxy(original, {
+          apply: (target, self, given) => heard.heavyCalls.push(name) && Reflect.apply(target, self, given),
+          construct: (target, given) => {
+            heard.heavyCalls.push(name);
+            return Reflect.construct(target, given) as object;
+          },
+        }),
+      );
+    }
+  });
+}
+
+/** Typed arrays come as plain lists. */
+export function overheard(page: Page): Promise<Overheard> {
+  return page.evaluate(() => {
+    const plain = (_: string, value: unknown): unknown =>
+      ArrayBuffer.isView(value) ? [...(value as Uint32Array)] : value;
+    return JSON.parse(JSON.stringify((globalThis as unknown as { heard: object }).heard, plain)) as Overheard;
+  });
+}

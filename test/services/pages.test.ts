@@ -1,0 +1,133 @@
+/** What a server shows: pages under a strict policy, a stream of what happens, and nothing to pages of other origins. */
+import { mkdirSync, mkdtempSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { toHex } from '@basa/masking';
+import type { LiveState } from '@basa/protocol';
+import { SERVER_PATH } from '@basa/protocol';
+import { nodeSuite } from '@basa/runtime/node';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { House, oneHot } from './house.ts';
+
+const pages = mkdtempSync(join(tmpdir(), 'basa-pages-'));
+mkdirSync(join(pages, 'site/parts'), { recursive: true });
+mkdirSync(join(pages, 'shares'));
+writeFileSync(join(pages, 'site/index.html'), '<!doctype html><title>x</title>');
+writeFileSync(join(pages, 'site/parts/a.js'), 'export {};');
+writeFileSync(join(pages, 'site/.secret'), 'no page');
+writeFileSync(join(pages, 'shares/0.safetensors'), 'data');
+let house: House;
+
+beforeAll(async () => {
+  const shown = { folder: join(pages, 'site'), sharesFolder: join(pages, 'shares') };
+  house = await House.open({ server: { pages: shown, corsOrigins: ['https://a.example'] } });
+});
+afterAll(() => house.close());
+
+const ask = (path: string, headers: Record<string, string> = {}) => fetch(house.server.url + path, { headers });
+
+/** Reads the stream until a state satisfies the question. */
+async function watch(isIt: (state: LiveState) => boolean): Promise<LiveState> {
+  const stopped = new AbortController();
+  const answer = await fetch(house.server.url + SERVER_PATH.events(house.task), { signal: stopped.signal });
+  expect(answer.headers.get('content-type')).toBe('text/event-stream');
+  let text = '';
+  try {
+    for await (const chunk of answer.body as unknown as AsyncIterable<Uint8Array>) {
+      text += new TextDecoder().decode(chunk);
+      const messages = text.split('\n\n');
+      text = messages.pop() ?? '';
+      for (const message of messages) {
+        const data = /^data: (.*)$/m.exec(message)?.[1];
+        const state = data === undefined ? undefined : (JSON.parse(data) as LiveState);
+        if (state !== undefined && isIt(state)) return state;
+      }
+    }
+  } finally {
+    stopped.abort();
+  }
+  throw new Error('the stream ended');
+}
+
+describe('pages', () => {
+  it('come with a policy that allows no inline script, no other host, and wasm', async () => {
+    const answer = await ask('/');
+    expect(answer.headers.get('content-type')).toContain('text/html');
+    const policy = answer.headers.get('content-security-policy') ?? '';
+    expect(policy).toContain("default-src 'self'");
+    expect(policy).toContain("script-src 'self' 'wasm-unsafe-eval'");
+    expect(policy).toContain(`connect-src 'self' ${house.authority.url}`);
+    expect(policy).not.toMatch(/'unsafe-|\*/);
+    const script = await ask('/parts/a.js');
+    expect(script.headers.get('content-type')).toContain('text/javascript');
+    expect(script.headers.get('content-security-policy')).toBe(policy); // a worker takes its own
+    expect((await ask('/', { 'if-none-match': answer.headers.get('etag') ?? '' })).status).toBe(304);
+  });
+
+  it('are those that lay in the folder, and no other file', async () => {
+    for (const path of ['/.secret', '/parts', '/parts/%2e%2e%2fshares/0.safetensors', '/nothing.html'])
+      expect([path, (await ask(path)).status]).toEqual([path, 404]);
+    const { authority, shares } = (await (await ask(SERVER_PATH.page)).json()) as {
+      authority: string;
+      shares: string[];
+    };
+    expect([authority, shares]).toEqual([house.authority.url, ['/shares/0.safetensors']]);
+    expect(await (await ask('/shares/0.safetensors')).text()).toBe('data');
+  });
+
+  it('of other origins are refused, whatever they ask', async () => {
+    const other = await ask(SERVER_PATH.tasks, { origin: 'https://b.example' });
+    expect([other.status, ((await other.json()) as { type: string }).type]).toEqual([
+      403,
+      'urn:basa:problem:origin-refused',
+    ]);
+    expect((await ask(SERVER_PATH.tasks, { origin: 'null' })).status).toBe(403);
+    expect((await ask(SERVER_PATH.tasks, { origin: 'https://a.example' })).status).toBe(200);
+    expect((await ask(SERVER_PATH.tasks, { origin: house.server.url })).status).toBe(200);
+  });
+
+  it('are not there by default, and nor is the stream', async () => {
+    const plain = await House.open();
+    try {
+      for (const path of ['/', SERVER_PATH.events(plain.task), SERVER_PATH.page])
+        expect((await fetch(plain.server.url + path)).status).toBe(404);
+    } finally {
+      await plain.close();
+    }
+  });
+});
+
+describe('the event stream', () => {
+  it('tells of slots, versions, steps and refusals, and of nobody who took part', async () => {
+    expect((await watch(() => true)).versions).toMatchObject([{ version: 0 }]);
+    const clients = await Promise.all(['a', 'b', 'c'].map((name) => house.client(name)));
+    const first = watch(({ buffers }) => buffers.some(({ slots }) => slots[0]?.status === 'accepted'));
+    for (const [place, client] of clients.entries()) {
+      await client.contribute(oneHot(place), { trainedOn: (await client.model()).version });
+      if (place === 0) {
+        const [buffer] = (await first).buffers;
+        expect(buffer).toMatchObject({ status: 'filling', bufferSize: 3, version: 0 });
+        expect(buffer?.slots[0]?.deadline).toBeGreaterThan(house.clock());
+      }
+    }
+    await house.reached(1);
+    await ask(SERVER_PATH.task('0'.repeat(64)));
+    const state = await watch(({ refusals, lags }) => refusals['task-unknown'] === 1 && lags.length === 1);
+    expect(state.buffers[0]).toMatchObject({ status: 'included', version: 0 });
+    expect(state.versions).toMatchObject([{ version: 0 }, { version: 1, accepted: 3, dropped: 0 }]);
+    expect(state.lags).toEqual([1]);
+    expect(state.steps.upload).toMatchObject({ answers: 3 });
+    expect(state.steps.upload.received).toBeGreaterThan(3 * 8 * 4);
+    expect(Object.fromEntries(state.fetches)).toMatchObject({ 0: 3 });
+    const text = JSON.stringify(state);
+    for (const { deviceKey } of clients)
+      for (const name of [deviceKey, nodeSuite.sha256(deviceKey)]) expect(text).not.toContain(toHex(name));
+  });
+
+  it('ends with the server, which does not wait for its listeners', async () => {
+    const answer = await fetch(house.server.url + SERVER_PATH.events(house.task));
+    await house.restartServer();
+    for await (const _ of answer.body as unknown as AsyncIterable<Uint8Array>);
+    expect((await watch(() => true)).versions.at(-1)).toMatchObject({ version: 1 });
+  });
+});
