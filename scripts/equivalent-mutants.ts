@@ -71,12 +71,6 @@ const EQUIVALENT: readonly Equivalent[] = [
   },
   {
     file: 'attribute-authority.ts',
-    before: 'this.#logHashes.at(-1) ?? EMPTY_LOG_HASH',
-    after: '(this.#logHashes.at(-1) ?? undefined)',
-    why: 'there is always a hash',
-  },
-  {
-    file: 'attribute-authority.ts',
     before: 'closeBy < least',
     after: '(closeBy <= least)',
     why: 'the least of two equal numbers is either',

@@ -1,4 +1,4 @@
-/** `npm run test:soak -- [--buffers N] [--seed N] [--plot file.svg] [--json]`: many buffers, and what they leave behind. */
+/** `npm run test:soak -- [--buffers N] [--seed N] [--restarts N] [--plot file.svg] [--json]`: many buffers, and what they leave behind. */
 import { writeFileSync } from 'node:fs';
 import { parseArgs } from 'node:util';
 import { plotOf } from './soak/plot.ts';
@@ -8,6 +8,7 @@ const { values } = parseArgs({
   options: {
     buffers: { type: 'string', default: '1000' },
     seed: { type: 'string', default: String(Date.now() % 2 ** 31) },
+    restarts: { type: 'string', default: '8' },
     plot: { type: 'string' },
     json: { type: 'boolean', default: false },
     help: { type: 'boolean', default: false },
@@ -15,18 +16,19 @@ const { values } = parseArgs({
 });
 if (values.help) {
   console.log(
-    'npm run test:soak -- [--buffers N] [--seed N] [--plot file.svg] [--json]\n\nRuns N buffers (1000 by default) with drop-outs, duplicates, liars and restarts.',
+    'npm run test:soak -- [--buffers N] [--seed N] [--restarts N] [--plot file.svg] [--json]\n\nRuns N buffers (1000 by default) with drop-outs, duplicates, liars and restarts (8 at most by default).',
   );
 } else {
-  const [buffers, seed] = [Number(values.buffers), Number(values.seed)];
-  if (!(Number.isSafeInteger(buffers) && buffers > 0 && Number.isSafeInteger(seed))) {
-    console.error('--buffers and --seed take positive whole numbers, for example --buffers 50');
+  const [buffers, seed, restarts] = [Number(values.buffers), Number(values.seed), Number(values.restarts)];
+  if (!([buffers, seed, restarts].every(Number.isSafeInteger) && buffers > 0 && restarts >= 0)) {
+    console.error('--buffers, --seed and --restarts take whole numbers, for example --buffers 50');
     process.exit(2);
   }
   console.log(`${buffers} buffers, seed ${seed}`);
   const { samples, problems, lives, ...counts } = await runSoak({
     buffers,
     seed,
+    restarts,
     onSample: ({ buffers: ended, ...one }) =>
       console.log(
         `${String(ended).padStart(5)}  ${Object.entries(one)

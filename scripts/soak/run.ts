@@ -18,6 +18,8 @@ import { sampleOf } from './samples.ts';
 export interface SoakOptions {
   readonly buffers: number;
   readonly seed: number;
+  /** The most restarts of services; 8 by default. */
+  readonly restarts?: number;
   onSample?(sample: Sample): void;
 }
 
@@ -40,7 +42,12 @@ const STALL_MS = 500;
 const LOOK_MS = 50;
 const SAMPLES = 100;
 
-export async function runSoak({ buffers, seed, onSample = () => {} }: SoakOptions): Promise<SoakReport> {
+export async function runSoak({
+  buffers,
+  seed,
+  restarts: most,
+  onSample = () => {},
+}: SoakOptions): Promise<SoakReport> {
   const policy = { dimension: DIMENSION, bufferSize: 4, minimum: 2, uploadLeaseMs: 5000 };
   const bundle = await bundleProcesses();
   const stage = await Stage.open({ bundle, policy, specification: { stallMs: STALL_MS } });
@@ -54,7 +61,7 @@ export async function runSoak({ buffers, seed, onSample = () => {} }: SoakOption
     const tokens = await stage.authority.tokens(stage.task, DEVICES, Date.now() + 86_400_000);
     const devices = tokens.map((token, n) => new SoakDevice(work, n < LIARS).live(token));
     const samples: Sample[] = [];
-    const planned = restartsAt(buffers);
+    const planned = restartsAt(buffers, most);
     const lives = { server: 0, authority: 0 };
     let restarts = 0;
     for (let ended = 0; ended < buffers; ) {

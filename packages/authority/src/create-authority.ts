@@ -46,6 +46,8 @@ export interface Authority extends RunningService {
   readonly publicKey: Uint8Array;
   /** What the timer does: aborts overdue buffers, destroys the keys of epochs that are over. */
   tick(): void;
+  /** Open buffers, and closed ones whose sum may still become a model: all others are on disk alone. */
+  buffersInMemory(): number;
 }
 
 const DAY_MS = 86_400_000;
@@ -108,7 +110,9 @@ async function open(settings: typeof DEFAULTS & AuthorityOptions, onClose: OnClo
     }
   }, settings.tickMs);
   onClose(() => clearInterval(timer));
-  return { app, url, publicKey: signer.publicKey, tick };
+  const { core, directory } = authority;
+  const buffersInMemory = (): number => Math.max(core.openBuffers, directory.unfinishedBuffers);
+  return { app, url, publicKey: signer.publicKey, tick, buffersInMemory };
 }
 
 function meetWitness(authority: DurableAuthority, isNew: boolean): void {

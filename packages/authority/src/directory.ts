@@ -1,30 +1,34 @@
-/** What the log says about tasks, certificates, models and buffers, for the routes that look something up. */
+/** What the log says about tasks and certificates, for the routes that look something up, and which buffers need their key. */
 import { toHex } from '@basa/masking';
-import type { AuthorityRecord, Certificate, Ctx, ModelEntry, TaskId, TaskPolicy, UserId } from '@basa/protocol';
+import type { AuthorityRecord, Certificate, Ctx, Millis, TaskId, TaskPolicy, UserId } from '@basa/protocol';
 import { ctxOf, taskIdOf, userIdOf } from '@basa/protocol';
 import { nodeSuite } from '@basa/runtime/node';
 
 export interface KnownTask {
   readonly task: TaskId;
   readonly policy: TaskPolicy;
-  /** The model log, by version. */
-  readonly models: ModelEntry[];
   /** The newest certificate of each user, by its hexadecimal name. */
   readonly certificates: Map<string, Certificate>;
+}
+
+/** A buffer that is open, or closed while its sum has become no model. */
+interface Unfinished {
+  readonly closeBy: Millis;
+  readonly isClosed: boolean;
 }
 
 export class Directory {
   readonly #tasks = new Map<string, KnownTask>();
   readonly #revoked = new Set<string>();
-  /** The buffers of each key epoch, by its public key. */
-  readonly #buffers = new Map<string, Ctx[]>();
+  /** By the public key of their epoch, and their ctx. */
+  readonly #unfinished = new Map<string, Map<string, Unfinished>>();
 
   /** Takes a durable record in. */
   add(entry: AuthorityRecord): void {
     switch (entry.kind) {
       case 'task-created': {
         const task = taskIdOf(nodeSuite, entry.policy);
-        this.#tasks.set(toHex(task), { task, policy: entry.policy, models: [], certificates: new Map() });
+        this.#tasks.set(toHex(task), { task, policy: entry.policy, certificates: new Map() });
         return;
       }
       case 'device-enrolled': {
@@ -35,16 +39,31 @@ export class Directory {
       case 'device-revoked':
         this.#revoked.add(toHex(entry.user));
         return;
-      case 'model-appended':
-        this.task(entry.entry.task)?.models.push(entry.entry);
-        return;
       case 'buffer-drawn': {
-        const epoch = toHex(entry.descriptor.sealingKey);
-        const buffers = this.#buffers.get(epoch) ?? [];
-        buffers.push(ctxOf(nodeSuite, entry.descriptor));
-        this.#buffers.set(epoch, buffers);
+        const { sealingKey, closeBy } = entry.descriptor;
+        const epoch = toHex(sealingKey);
+        const buffers = this.#unfinished.get(epoch) ?? new Map<string, Unfinished>();
+        this.#unfinished.set(
+          epoch,
+          buffers.set(toHex(ctxOf(nodeSuite, entry.descriptor)), { closeBy, isClosed: false }),
+        );
         return;
       }
+      case 'buffer-closed': {
+        const name = toHex(entry.ctx);
+        for (const buffers of this.#unfinished.values()) {
+          const buffer = buffers.get(name);
+          if (buffer !== undefined) buffers.set(name, { ...buffer, isClosed: true });
+        }
+        return;
+      }
+      case 'buffer-aborted':
+      case 'buffer-unknown':
+        this.#finish(entry.ctx);
+        return;
+      case 'model-appended':
+        this.#finish(entry.entry.ctx);
+        return;
       default:
     }
   }
@@ -66,7 +85,25 @@ export class Directory {
     return [...certificates.keys()].filter((user) => !this.#revoked.has(user)).length;
   }
 
-  buffersOf(sealingKey: Uint8Array): readonly Ctx[] {
-    return this.#buffers.get(toHex(sealingKey)) ?? [];
+  /** Whether a buffer may still ask for keys of this epoch. */
+  needs(sealingKey: Uint8Array): boolean {
+    return (this.#unfinished.get(toHex(sealingKey))?.size ?? 0) > 0;
+  }
+
+  /** Closed buffers whose closeBy is no later: their sums became no model in time. */
+  forgetClosed(closeBy: number): void {
+    for (const [epoch, buffers] of this.#unfinished) {
+      for (const [ctx, buffer] of buffers) if (buffer.isClosed && buffer.closeBy <= closeBy) buffers.delete(ctx);
+      if (buffers.size === 0) this.#unfinished.delete(epoch);
+    }
+  }
+
+  /** How many buffers are in memory. */
+  get unfinishedBuffers(): number {
+    return [...this.#unfinished.values()].reduce((sum, { size }) => sum + size, 0);
+  }
+
+  #finish(ctx: Ctx): void {
+    for (const buffers of this.#unfinished.values()) buffers.delete(toHex(ctx));
   }
 }

@@ -11,21 +11,24 @@ import type {
   Descriptor,
   Head,
   Millis,
+  PastLog,
   Refused,
 } from '@basa/protocol';
 import {
   AttributeAuthority,
+  decodeAuthorityRecord,
   EMPTY_LOG_HASH,
   encodeAuthorityRecord,
   headCodec,
   nextLogHash,
+  recordNames,
   refused,
 } from '@basa/protocol';
 import { nodeSuite } from '@basa/runtime/node';
 import { Directory } from './directory.ts';
 import type { KeyEpochs } from './key-epochs.ts';
 import { replayLog } from './replay-log.ts';
-import type { AuthorityStore } from './store.ts';
+import type { AuthorityStore, StoredRecord } from './store.ts';
 import type { Witness } from './witness.ts';
 
 export interface DurableAuthorityTools {
@@ -47,6 +50,11 @@ export interface Alongside {
   written?(): void;
 }
 
+/** A record as it is stored, with what it is found by. */
+interface Chained extends StoredRecord {
+  readonly names: readonly Uint8Array[];
+}
+
 export class DurableAuthority {
   readonly core: AttributeAuthority;
   readonly directory: Directory = new Directory();
@@ -57,7 +65,7 @@ export class DurableAuthority {
   #witnessed = -1;
   #head: { readonly sequence: number; readonly bytes: Uint8Array } | undefined;
 
-  /** Replays the log and checks its hash chain; nothing is written. */
+  /** Replays the log and checks its hash chain. Nothing is written but names that are missing. */
   constructor(tools: DurableAuthorityTools) {
     this.#tools = tools;
     const ports = {
@@ -65,9 +73,12 @@ export class DurableAuthority {
       signer: tools.signer,
       issuerFor: (sealingKey: Uint8Array) => tools.epochs.issuerFor(sealingKey),
     };
-    const { records, hash } = replayLog(tools.store);
-    this.core = AttributeAuthority.restore(ports, records);
-    this.#advance(records, hash);
+    const { store } = tools;
+    const past: PastLog = {
+      hashAt: (sequence) => store.hashAt(sequence),
+      named: (name) => store.recordsNamed(name).map(decodeAuthorityRecord),
+    };
+    this.core = store.atomically(() => AttributeAuthority.restore(ports, this.#replayed(), past));
   }
 
   /** A new log has nothing to compare; the witness begins with it. */
@@ -88,7 +99,7 @@ export class DurableAuthority {
       const stored = this.#chained(records);
       try {
         this.#tools.store.atomically(() => {
-          for (const [n, entry] of stored.entries()) this.#tools.store.append(this.#sequence + n + 1, entry);
+          this.#append(stored);
           alongside?.write();
         });
       } catch (error) {
@@ -131,15 +142,10 @@ export class DurableAuthority {
 
   /** Aborts what is overdue, and destroys the keys of epochs that nothing needs any more. */
   tick(now: Millis): void {
+    const { epochs, closedGraceMs } = this.#tools;
     this.take(this.core.tick(now));
-    this.#tools.epochs.destroyOver(this.#epochAt(now), (sealingKey) =>
-      this.directory.buffersOf(sealingKey).every((ctx) => {
-        const buffer = this.core.buffer(ctx);
-        if (buffer?.status === 'open') return false;
-        if (buffer?.status !== 'closed' || buffer.version !== undefined) return true;
-        return now >= buffer.descriptor.closeBy + this.#tools.closedGraceMs;
-      }),
-    );
+    this.directory.forgetClosed(now - closedGraceMs);
+    epochs.destroyOver(this.#epochAt(now), (sealingKey) => !this.directory.needs(sealingKey));
   }
 
   /** The witness follows before an answer leaves, also where it could not the last time. */
@@ -153,12 +159,28 @@ export class DurableAuthority {
     return Math.floor(now / this.#tools.epochMs);
   }
 
-  #chained(records: readonly AuthorityRecord[]): readonly { bytes: Uint8Array; hash: Uint8Array }[] {
+  *#replayed(): Generator<AuthorityRecord> {
+    for (const { entry, sequence, hash } of replayLog(this.#tools.store)) {
+      this.#tools.store.name(sequence, recordNames(nodeSuite, entry));
+      this.#advance([entry], hash);
+      yield entry;
+    }
+  }
+
+  #chained(records: readonly AuthorityRecord[]): readonly Chained[] {
     let hash = this.#hash;
     return records.map((entry) => {
       hash = nextLogHash(nodeSuite, hash, entry);
-      return { bytes: encodeAuthorityRecord(entry), hash };
+      return { bytes: encodeAuthorityRecord(entry), hash, names: recordNames(nodeSuite, entry) };
     });
+  }
+
+  #append(chained: readonly Chained[]): void {
+    for (const [n, { names, ...stored }] of chained.entries()) {
+      const sequence = this.#sequence + n + 1;
+      this.#tools.store.append(sequence, stored);
+      this.#tools.store.name(sequence, names);
+    }
   }
 
   #advance(records: readonly AuthorityRecord[], hash: Uint8Array): void {

@@ -8,23 +8,21 @@ import type { AuthorityStore } from './store.ts';
 
 const PAGE = 1000;
 
-/** Its records, and the hash after the last one. */
-export function replayLog(store: AuthorityStore): {
-  readonly records: readonly AuthorityRecord[];
-  readonly hash: Uint8Array;
-} {
-  const records: AuthorityRecord[] = [];
-  let hash = EMPTY_LOG_HASH;
+/** Its records one after the other, each with its number and the hash of the log up to it. */
+export function* replayLog(
+  store: AuthorityStore,
+): Generator<{ readonly entry: AuthorityRecord; readonly sequence: number; readonly hash: Uint8Array }> {
+  let [sequence, hash] = [0, EMPTY_LOG_HASH];
   for (;;) {
-    const page = store.records(records.length + 1, PAGE);
+    const page = store.records(sequence + 1, PAGE);
     for (const stored of page) {
-      const sequence = records.length + 1;
+      sequence++;
       const entry = decoded(stored.bytes, sequence);
       hash = nextLogHash(nodeSuite, hash, entry);
       if (!equalBytes(hash, stored.hash)) throw damaged(sequence, 'its hash is another');
-      records.push(entry);
+      yield { entry, sequence, hash };
     }
-    if (page.length < PAGE) return { records, hash };
+    if (page.length < PAGE) return;
   }
 }
 

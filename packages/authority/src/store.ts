@@ -14,6 +14,8 @@ const MIGRATIONS = [
      PRIMARY KEY (task, epoch));
    CREATE TABLE tokens (hash BLOB PRIMARY KEY, task BLOB NOT NULL, ends_at INTEGER NOT NULL, used_by BLOB);
    CREATE TABLE allowed (task BLOB NOT NULL, device_key BLOB NOT NULL, PRIMARY KEY (task, device_key));`,
+  `CREATE TABLE names (
+     name BLOB NOT NULL, sequence INTEGER NOT NULL REFERENCES records, PRIMARY KEY (name, sequence)) WITHOUT ROWID;`,
 ];
 
 export interface StoredVault {
@@ -66,6 +68,20 @@ export class AuthorityStore {
 
   append(sequence: number, { bytes, hash }: StoredRecord): void {
     this.#run('INSERT INTO records VALUES (?, ?, ?)', sequence, bytes, hash);
+  }
+
+  /** The record is found by these names, if it was not before. */
+  name(sequence: number, names: readonly Uint8Array[]): void {
+    for (const name of names) this.#run('INSERT OR IGNORE INTO names VALUES (?, ?)', name, sequence);
+  }
+
+  recordsNamed(name: Uint8Array): readonly Uint8Array[] {
+    const select = 'SELECT bytes FROM names JOIN records USING (sequence) WHERE name = ? ORDER BY sequence';
+    return (this.#prepared(select).all(name) as Pick<StoredRecord, 'bytes'>[]).map(({ bytes }) => bytes);
+  }
+
+  hashAt(sequence: number): Uint8Array | undefined {
+    return this.#prepared('SELECT hash FROM records WHERE sequence = ?').get(sequence)?.hash;
   }
 
   /** Records `from` and after, at most so many. */

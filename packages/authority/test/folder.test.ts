@@ -41,7 +41,7 @@ async function usedHome(secret: { passphrase: string } | undefined = undefined) 
 
 /** Changes the database behind the authority's back. */
 function meddle(folder: string, sql: string): void {
-  const { db, close } = openDatabase(folder, { application: 'authority', migrations: [''] });
+  const { db, close } = openDatabase(folder, { application: 'authority', migrations: ['', ''] });
   db.exec(sql);
   close();
 }
@@ -93,8 +93,8 @@ describe('a data folder', () => {
 
   it('of a newer format is refused', async () => {
     const { home } = await usedHome();
-    openDatabase(home.dataFolder, { application: 'authority', migrations: ['', ''] }).close();
-    await expect(start(home)).rejects.toThrow('has format 2, this version knows up to 1');
+    openDatabase(home.dataFolder, { application: 'authority', migrations: ['', '', ''] }).close();
+    await expect(start(home)).rejects.toThrow('has format 3, this version knows up to 2');
   });
 
   it('in use is refused', async () => {

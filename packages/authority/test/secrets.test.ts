@@ -94,7 +94,7 @@ it('a master key is destroyed when its epoch is over and its last buffer has end
   const close = first.closeRequest([0, 1], keys);
   await first.close(authority, close);
   const sealed = () => {
-    const { db, close: done } = openDatabase(`${home.dataFolder}`, { application: 'authority', migrations: [''] });
+    const { db, close: done } = openDatabase(`${home.dataFolder}`, { application: 'authority', migrations: ['', ''] });
     const rows = db.prepare('SELECT sealed FROM epochs').all() as { sealed: Uint8Array }[];
     done();
     return rows.map((row) => row.sealed);

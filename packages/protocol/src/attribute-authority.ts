@@ -6,16 +6,21 @@
  * answer leave; if they could not be written, `discard` forgets them. Until then no other step is taken. After a crash,
  * `AttributeAuthority.restore(ports, records)` is the same authority; if the last records were lost, what others saw of
  * its log (`start`, `meetHead`) shows it.
+ *
+ * In memory are tasks, devices and open buffers. What became of the others is read from the log (`PastLog`) when somebody
+ * asks: no buffer that has ended takes any memory, and none is forgotten.
  */
 import { toHex } from '@basa/masking';
 import type { AuthorityBuffer, AuthorityPorts } from './authority/buffer.ts';
-import { abortIfOverdue, drawnBuffer, evolveBuffer, signOutcome } from './authority/buffer.ts';
+import { abortIfOverdue, drawnBuffer, evolveBuffer, restoredBuffer, signOutcome } from './authority/buffer.ts';
 import { closeBuffer } from './authority/close.ts';
 import type { Device } from './authority/device.ts';
 import { enrolDevice, revokeDevice } from './authority/device.ts';
 import type { LogPosition } from './authority/head.ts';
 import { contradictsLog, FIRST_BRANCH, isOwnHead, signHead } from './authority/head.ts';
 import { issueKey } from './authority/issue-key.ts';
+import type { PastLog } from './authority/past-log.ts';
+import { drawName, LogInMemory, modelName } from './authority/past-log.ts';
 import type { AuthorityRecord } from './authority/records.ts';
 import { EMPTY_LOG_HASH, nextLogHash } from './authority/records.ts';
 import type { AuthorityTask } from './authority/task.ts';
@@ -44,20 +49,23 @@ export class AttributeAuthority {
   readonly #ports: AuthorityPorts;
   readonly #tasks = new Map<string, AuthorityTask>();
   readonly #devices = new Map<string, Device>();
-  readonly #buffers = new Map<string, AuthorityBuffer>();
-  /** Descriptors by the task and nonce that asked for them. */
-  readonly #drawn = new Map<string, Descriptor>();
-  readonly #logHashes: Uint8Array[] = [EMPTY_LOG_HASH];
+  /** The open buffers alone. */
+  readonly #open = new Map<string, AuthorityBuffer>();
+  readonly #past: PastLog;
+  #sequence = 0;
+  #hash: Uint8Array = EMPTY_LOG_HASH;
   readonly #branches: Uint8Array[] = [FIRST_BRANCH];
   /** What the last step wants to have on disk. */
   #pending: readonly AuthorityRecord[] = [];
 
-  constructor(ports: AuthorityPorts) {
+  /** `past` is the log on disk; without one, the authority keeps its log in memory. */
+  constructor(ports: AuthorityPorts, past: PastLog = new LogInMemory(ports.suite)) {
     this.#ports = ports;
+    this.#past = past;
   }
 
-  static restore(ports: AuthorityPorts, records: readonly AuthorityRecord[]): AttributeAuthority {
-    const authority = new AttributeAuthority(ports);
+  static restore(ports: AuthorityPorts, records: Iterable<AuthorityRecord>, past?: PastLog): AttributeAuthority {
+    const authority = new AttributeAuthority(ports, past);
     for (const entry of records) authority.#apply(entry);
     return authority;
   }
@@ -67,11 +75,21 @@ export class AttributeAuthority {
   }
 
   buffer(ctx: Ctx): AuthorityBuffer | undefined {
-    return this.#buffers.get(toHex(ctx));
+    return this.#open.get(toHex(ctx)) ?? restoredBuffer(this.#ports.suite, this.#past.named(ctx));
+  }
+
+  /** How many buffers are in memory. */
+  get openBuffers(): number {
+    return this.#open.size;
   }
 
   newestModel(task: TaskId): ModelEntry | undefined {
-    return this.#tasks.get(toHex(task))?.log.at(-1);
+    return this.#tasks.get(toHex(task))?.newest;
+  }
+
+  model(task: TaskId, version: number): ModelEntry | undefined {
+    const [found] = this.#past.named(modelName(task, version));
+    return found?.kind === 'model-appended' ? found.entry : undefined;
   }
 
   /** The records of the last step are durable: they are true from now on, and its answer may leave. */
@@ -110,9 +128,11 @@ export class AttributeAuthority {
     const task = this.#tasks.get(toHex(request.task));
     if (task === undefined) return declined(undefined, refused('task-unknown'));
     const step = drawBuffer(this.#ports, task, request, fresh, now);
-    const earlier = this.#drawn.get(drawnName(request));
+    const [earlier] = this.#past.named(drawName(request));
     // The same nonce gets the same buffer; whoever asks was checked above.
-    return earlier !== undefined && step.records.length > 0 ? unchanged(undefined, earlier) : this.#stage(step);
+    return earlier?.kind === 'buffer-drawn' && step.records.length > 0
+      ? unchanged(undefined, earlier.descriptor)
+      : this.#stage(step);
   }
 
   issueKey(request: KeyRequest, now: Millis): AuthorityStep<KeyAnswer> {
@@ -138,12 +158,13 @@ export class AttributeAuthority {
   appendModel(append: ModelAppend): AuthorityStep<ModelEntry> {
     const task = this.#tasks.get(toHex(append.task));
     if (task === undefined) return declined(undefined, refused('task-unknown'));
-    return this.#stage(appendModel(this.#ports, task, this.buffer(append.ctx), append));
+    const found = { buffer: this.buffer(append.ctx), logged: this.model(append.task, append.version) };
+    return this.#stage(appendModel(this.#ports, task, found, append));
   }
 
   /** Aborts what is overdue, and says when to call again. */
   tick(now: Millis): AuthorityStep<{ readonly nextAt: Millis | undefined }> {
-    const open = [...this.#buffers.values()].filter(({ status }) => status === 'open');
+    const open = [...this.#open.values()];
     const records = open.flatMap((buffer) => abortIfOverdue(buffer, now));
     const nextAt = open
       .map(({ descriptor }) => descriptor.closeBy)
@@ -174,7 +195,7 @@ export class AttributeAuthority {
 
   /** Gives up every open buffer: no key, no release, and an update sent there never enters another. */
   #beginBranch(branch: Uint8Array): AuthorityStep<{ readonly rolledBack: boolean }> {
-    const open = [...this.#buffers.values()].filter(({ status }) => status === 'open');
+    const open = [...this.#open.values()];
     const records: AuthorityRecord[] = [
       ...open.map(({ ctx }): AuthorityRecord => ({ kind: 'buffer-unknown', ctx })),
       { kind: 'branch-begun', branch },
@@ -203,19 +224,21 @@ export class AttributeAuthority {
 
   #log(): LogPosition {
     return {
-      sequence: this.#logHashes.length - 1,
+      sequence: this.#sequence,
       branches: this.#branches,
-      hashAt: (sequence) => this.#logHashes[sequence],
+      hashAt: (sequence) => (sequence === this.#sequence ? this.#hash : this.#past.hashAt(sequence)),
     };
   }
 
   #apply(entry: AuthorityRecord): void {
     const { suite } = this.#ports;
-    this.#logHashes.push(nextLogHash(suite, this.#logHashes.at(-1) ?? EMPTY_LOG_HASH, entry));
+    this.#sequence++;
+    this.#hash = nextLogHash(suite, this.#hash, entry);
+    this.#past.add?.(entry, this.#hash);
     switch (entry.kind) {
       case 'task-created': {
         const id = taskIdOf(suite, entry.policy);
-        this.#tasks.set(toHex(id), { id, policy: entry.policy, log: [] });
+        this.#tasks.set(toHex(id), { id, policy: entry.policy });
         return;
       }
       case 'device-enrolled': {
@@ -230,15 +253,14 @@ export class AttributeAuthority {
       }
       case 'buffer-drawn': {
         const buffer = drawnBuffer(suite, entry.descriptor);
-        this.#buffers.set(toHex(buffer.ctx), buffer);
-        this.#drawn.set(drawnName({ task: entry.descriptor.task, nonce: entry.nonce }), entry.descriptor);
+        this.#open.set(toHex(buffer.ctx), buffer);
         return;
       }
       case 'model-appended': {
-        const { task, ctx } = entry.entry;
-        const before = this.#tasks.get(toHex(task));
-        if (before !== undefined) this.#tasks.set(toHex(task), { ...before, log: [...before.log, entry.entry] });
-        this.#evolve(ctx, entry);
+        const name = toHex(entry.entry.task);
+        const before = this.#tasks.get(name);
+        // Its buffer is closed, and so in the log alone.
+        if (before !== undefined) this.#tasks.set(name, { ...before, newest: entry.entry });
         return;
       }
       case 'branch-begun':
@@ -250,8 +272,12 @@ export class AttributeAuthority {
   }
 
   #evolve(ctx: Ctx, entry: AuthorityRecord): void {
-    const buffer = this.buffer(ctx);
-    if (buffer !== undefined) this.#buffers.set(toHex(ctx), evolveBuffer(buffer, entry));
+    const name = toHex(ctx);
+    const before = this.#open.get(name);
+    if (before === undefined) return;
+    const buffer = evolveBuffer(before, entry);
+    if (buffer.status === 'open') this.#open.set(name, buffer);
+    else this.#open.delete(name);
   }
 }
 
@@ -259,8 +285,4 @@ function eventsOf(records: readonly AuthorityRecord[]): readonly BasaEvent[] {
   return records.flatMap((entry) =>
     entry.kind === 'buffer-aborted' || entry.kind === 'buffer-unknown' ? [{ kind: entry.kind, ctx: entry.ctx }] : [],
   );
-}
-
-function drawnName({ task, nonce }: { readonly task: TaskId; readonly nonce: Uint8Array }): string {
-  return `${toHex(task)}:${toHex(nonce)}`;
 }

@@ -9,6 +9,8 @@ export { enrolDevice, revokeDevice } from './authority/device.ts';
 export type { LogPosition } from './authority/head.ts';
 export { contradictsLog, FIRST_BRANCH, isOwnHead, signHead } from './authority/head.ts';
 export { issueKey } from './authority/issue-key.ts';
+export type { PastLog } from './authority/past-log.ts';
+export { recordNames } from './authority/past-log.ts';
 export type { AuthorityRecord, BufferClosed, KeyIssued, NamedSlot } from './authority/records.ts';
 export { decodeAuthorityRecord, EMPTY_LOG_HASH, encodeAuthorityRecord, nextLogHash } from './authority/records.ts';
 export type { AuthorityTask } from './authority/task.ts';

@@ -58,7 +58,9 @@ export interface AuthorityLinkOptions {
 
 export class AuthorityLink {
   readonly #options: AuthorityLinkOptions;
-  readonly #stopping = new AbortController();
+  /** One for each question under way. Not `AbortSignal.any`: what it ties to a signal that lives on stays there for ever. */
+  readonly #asking = new Set<AbortController>();
+  #isStopped = false;
   #head: Uint8Array | undefined;
 
   constructor(options: AuthorityLinkOptions) {
@@ -107,7 +109,8 @@ export class AuthorityLink {
 
   /** Ends what is asked, and everything asked from now on. */
   stop(): void {
-    this.#stopping.abort(new Error('the server stops'));
+    this.#isStopped = true;
+    for (const asking of this.#asking) asking.abort(new Error('the server stops'));
   }
 
   #sign(statement: Uint8Array): Uint8Array {
@@ -119,13 +122,26 @@ export class AuthorityLink {
   }
 
   async #ask(method: string, path: string, body?: Uint8Array): Promise<Uint8Array> {
-    const { url, timeoutMs, fetch } = this.#options;
+    const asking = new AbortController();
+    const { signal } = asking;
+    const timer = setTimeout(() => asking.abort(new Error('it took too long')), this.#options.timeoutMs);
+    this.#asking.add(asking);
+    if (this.#isStopped) this.stop();
+    try {
+      return await this.#answer(path, { method, signal, ...(body && { body: body.slice() }) });
+    } finally {
+      clearTimeout(timer);
+      this.#asking.delete(asking);
+    }
+  }
+
+  async #answer(path: string, question: RequestInit): Promise<Uint8Array> {
+    const { url, fetch } = this.#options;
     const headers: Record<string, string> = { 'content-type': 'application/octet-stream' };
     if (this.#head !== undefined) headers[HEADER.head] = toHex(this.#head);
     let response: Response;
     try {
-      const signal = AbortSignal.any([AbortSignal.timeout(timeoutMs), this.#stopping.signal]);
-      response = await fetch(new URL(path, url), { method, headers, signal, ...(body && { body: body.slice() }) });
+      response = await fetch(new URL(path, url), { ...question, headers });
       await this.#meetHead(response);
       if (response.ok) return new Uint8Array(await response.arrayBuffer());
     } catch (error) {

@@ -45,6 +45,11 @@ export class BufferKeeper {
     this.#options = options;
   }
 
+  /** How many buffers are in memory. */
+  get held(): number {
+    return this.#kept.size;
+  }
+
   async add(drawn: Omit<StoredBuffer, 'ctx'>): Promise<SecureBuffer> {
     const buffer = openSecureBuffer(this.#options.ports.suite, drawn.descriptor);
     await this.#options.store.addBuffer({ ...drawn, ctx: buffer.ctx });

@@ -81,6 +81,11 @@ export class RunningTask {
     return [...this.#living.values()];
   }
 
+  /** How many buffers something is remembered of. */
+  get held(): number {
+    return new Set([...this.#living.keys(), ...this.#lastUploads.keys()]).size;
+  }
+
   async setState(state: TaskState, why?: string): Promise<void> {
     await this.#tools.store.setTaskState(this.task, state, why);
     this.#state = state;
@@ -95,6 +100,8 @@ export class RunningTask {
 
   /** An upload was accepted: perhaps it was the last one. */
   uploaded(ctx: Ctx): void {
+    // One that has ended meanwhile is not remembered.
+    if (!this.#living.has(toHex(ctx))) return;
     this.#lastUploads.set(toHex(ctx), this.#tools.clock());
     void this.attend(ctx);
   }

@@ -43,6 +43,8 @@ export interface ServerOptions extends Omit<ServiceOptions, 'title' | 'audience'
 export interface RunningServer {
   readonly url: string;
   readonly publicKey: Uint8Array;
+  /** Buffers that have not ended: all others are in the store alone. */
+  buffersInMemory(): number;
   close(): Promise<void>;
 }
 
@@ -132,5 +134,10 @@ async function open(
     await tasks.tick();
   };
   ticker = startTicker(settings.tickMs, tick, (error) => onTrouble('a tick failed', error));
-  return { url, publicKey: signer.publicKey };
+  const buffersInMemory = (): number =>
+    Math.max(
+      keeper.held,
+      tasks.all.reduce((sum, { held }) => sum + held, 0),
+    );
+  return { url, publicKey: signer.publicKey, buffersInMemory };
 }

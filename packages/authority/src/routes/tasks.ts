@@ -50,7 +50,7 @@ export function taskRoutes({ service, authority, now }: RouteTools): void {
     },
     async () => ({
       tasks: directory.tasks().map((known) => {
-        const newest = known.models.at(-1);
+        const newest = core.newestModel(known.task);
         return {
           task: toHex(known.task),
           name: Buffer.from(known.policy.name).toString('utf8'),
@@ -93,9 +93,9 @@ export function taskRoutes({ service, authority, now }: RouteTools): void {
     AUTHORITY_PATH.modelEntry(':task', ':version'),
     { schema: { summary: 'A version, or newest', params: entryParams, response: answers(wireBytes('modelEntry')) } },
     async (request, reply) => {
-      const { models } = taskOf(authority, request.params);
+      const { task } = taskOf(authority, request.params);
       const { version } = request.params;
-      const entry = version === 'newest' ? models.at(-1) : models[Number(version)];
+      const entry = version === 'newest' ? core.newestModel(task) : core.model(task, Number(version));
       return sendBytes(reply, modelEntryCodec.encode(entry ?? fail('model-not-logged')));
     },
   );

@@ -33,6 +33,14 @@ export function drawnBuffer(suite: Suite, descriptor: Descriptor): AuthorityBuff
   return { ctx: ctxOf(suite, descriptor), descriptor, status: 'open', slots: new Map() };
 }
 
+/** The buffer of these records, the one that drew it first; undefined where there are none. */
+export function restoredBuffer(
+  suite: Suite,
+  [drawn, ...later]: readonly AuthorityRecord[],
+): AuthorityBuffer | undefined {
+  return drawn?.kind === 'buffer-drawn' ? later.reduce(evolveBuffer, drawnBuffer(suite, drawn.descriptor)) : undefined;
+}
+
 /** The buffer after one of its records. */
 export function evolveBuffer(buffer: AuthorityBuffer, entry: AuthorityRecord): AuthorityBuffer {
   switch (entry.kind) {

@@ -18,8 +18,8 @@ import type { AuthorityRecord } from './records.ts';
 export interface AuthorityTask {
   readonly id: TaskId;
   readonly policy: TaskPolicy;
-  /** The model log, by version. */
-  readonly log: readonly ModelEntry[];
+  /** The last entry of its model log; missing before version 0. */
+  readonly newest?: ModelEntry;
 }
 
 /** A policy whose sums could wrap, or that no buffer can satisfy, never becomes a task. */
@@ -31,7 +31,7 @@ export function createTask(
   if (problem !== undefined) return declined(undefined, refused('policy-invalid', { detail: problem }));
   const id = taskIdOf(suite, policy);
   return {
-    state: { id, policy, log: [] },
+    state: { id, policy },
     records: [{ kind: 'task-created', policy }],
     answer: { task: id },
     events: [],
@@ -46,8 +46,7 @@ export function drawBuffer(
   fresh: { readonly bufferId: Uint8Array; readonly sealingKey: Uint8Array },
   now: Millis,
 ): Transition<AuthorityTask, AuthorityRecord, Descriptor> {
-  const { policy } = task;
-  const newest = task.log.at(-1);
+  const { policy, newest } = task;
   const refuse = (no: Refused) => declined(task, no);
   if (!isSigned(suite, bufferRequestCodec, request, policy.serverKey)) return refuse(refused('server-unknown'));
   if (newest === undefined) return refuse(refused('model-not-logged', { detail: 'append version 0 first' }));
@@ -74,22 +73,21 @@ export function drawBuffer(
   };
 }
 
-/** One hash per version, t = last + 1, each from a closed buffer that made no other version. */
+/** One hash per version, t = last + 1, each from a closed buffer that made no other version. `logged` has this version. */
 export function appendModel(
   { suite, signer }: AuthorityPorts,
   task: AuthorityTask,
-  buffer: AuthorityBuffer | undefined,
+  { buffer, logged }: { readonly buffer: AuthorityBuffer | undefined; readonly logged: ModelEntry | undefined },
   append: ModelAppend,
 ): Transition<AuthorityTask, AuthorityRecord, ModelEntry> {
-  const newest = task.log.at(-1);
+  const { newest } = task;
   const refuse = (no: Refused) => declined(task, no);
   if (!isSigned(suite, modelAppendCodec, append, task.policy.serverKey)) return refuse(refused('server-unknown'));
-  const logged = task.log[append.version];
   if (logged !== undefined) {
     const isSame = equalBytes(append.modelHash, logged.modelHash) && equalBytes(append.ctx, logged.ctx);
     return isSame ? unchanged(task, logged) : refuse(refused('other-model'));
   }
-  if (append.version !== task.log.length) return refuse(refused('wrong-version'));
+  if (append.version !== (newest === undefined ? 0 : newest.version + 1)) return refuse(refused('wrong-version'));
   const sourceProblem = newest === undefined ? firstProblem(append) : bufferProblem(task, buffer, append);
   if (sourceProblem !== undefined) return refuse(sourceProblem);
   const body: ModelEntryBody = {
@@ -101,7 +99,7 @@ export function appendModel(
   };
   const entry = { ...body, signature: signer.sign(modelEntryCodec.statement(body)) };
   return {
-    state: { ...task, log: [...task.log, entry] },
+    state: { ...task, newest: entry },
     records: [{ kind: 'model-appended', entry }],
     answer: entry,
     events: [{ kind: 'model-logged', task: task.id, version: entry.version }],

@@ -1,0 +1,82 @@
+/**
+ * What the authority looks up in its own log instead of keeping it in memory: buffers that are not open any more, models
+ * before the newest one, and earlier hashes. Whoever keeps the log on disk finds its records there by their names.
+ */
+import type { Suite } from '@basa/masking';
+import { concatBytes, toHex } from '@basa/masking';
+import type { TaskId } from '../brands.ts';
+import { ctxOf } from '../statements.ts';
+import type { AuthorityRecord } from './records.ts';
+import { EMPTY_LOG_HASH } from './records.ts';
+
+/** The log, up to the last confirmed record at least. */
+export interface PastLog {
+  /** Told of every record as it becomes true; a log on disk has it by then. */
+  add?(entry: AuthorityRecord, hash: Uint8Array): void;
+  /** The hash of the log after so many records. */
+  hashAt(sequence: number): Uint8Array | undefined;
+  /** The records with this name, oldest first. */
+  named(name: Uint8Array): readonly AuthorityRecord[];
+}
+
+/** The names a record is found by: the ctx of its buffer; the request that drew it; the task and version of a model. */
+export function recordNames(suite: Suite, entry: AuthorityRecord): readonly Uint8Array[] {
+  switch (entry.kind) {
+    case 'buffer-drawn': {
+      const { nonce, descriptor } = entry;
+      return [ctxOf(suite, descriptor), drawName({ task: descriptor.task, nonce })];
+    }
+    case 'model-appended': {
+      const { task, version, ctx } = entry.entry;
+      // Version 0 comes from no buffer.
+      return version === 0 ? [modelName(task, version)] : [modelName(task, version), ctx];
+    }
+    case 'key-issued':
+    case 'buffer-closed':
+    case 'buffer-aborted':
+    case 'buffer-unknown':
+      return [entry.ctx];
+    default:
+      return [];
+  }
+}
+
+/** Names of different kinds have different lengths: none is taken for another. */
+export function drawName({ task, nonce }: { readonly task: TaskId; readonly nonce: Uint8Array }): Uint8Array {
+  return concatBytes(task, nonce);
+}
+
+export function modelName(task: TaskId, version: number): Uint8Array {
+  const name = new Uint8Array(task.length + 8);
+  name.set(task);
+  new DataView(name.buffer).setBigUint64(task.length, BigInt(version), true);
+  return name;
+}
+
+/** The log of an authority that nobody gave one: it grows with every record. */
+export class LogInMemory implements PastLog {
+  readonly #suite: Suite;
+  readonly #hashes: Uint8Array[] = [EMPTY_LOG_HASH];
+  readonly #named = new Map<string, AuthorityRecord[]>();
+
+  constructor(suite: Suite) {
+    this.#suite = suite;
+  }
+
+  add(entry: AuthorityRecord, hash: Uint8Array): void {
+    this.#hashes.push(hash);
+    for (const name of recordNames(this.#suite, entry).map(toHex)) {
+      const records = this.#named.get(name);
+      if (records === undefined) this.#named.set(name, [entry]);
+      else records.push(entry);
+    }
+  }
+
+  hashAt(sequence: number): Uint8Array | undefined {
+    return this.#hashes[sequence];
+  }
+
+  named(name: Uint8Array): readonly AuthorityRecord[] {
+    return this.#named.get(toHex(name)) ?? [];
+  }
+}
