@@ -11,7 +11,7 @@ import type { FleetWork, TrainingChoice } from './fleet-messages.ts';
 
 /** A user of the fact sheet's MNIST task holds about 60 examples; here there are fewer users, each with more. */
 const USERS = 120;
-export const TRAINING: TrainingChoice = { epochs: 1, batchSize: 10, learningRate: 0.03 };
+export const TRAINING: TrainingChoice = { epochs: 1, batchSize: 10, learningRate: 0.1 };
 const PAUSE_MS = 400;
 /** Long enough for a slow machine; a buffer with enough updates does not wait for it. */
 const LEASE_MS = 60_000;
