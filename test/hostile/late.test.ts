@@ -1,12 +1,13 @@
 /** What an honest device says too late: well-formed, signed, of somebody enrolled, for a buffer that is over. */
+import { join } from 'node:path';
 import { inMemoryStoreForTests } from '@basa/client/node';
 import { problemCodeOf } from '@basa/protocol';
 import { createNodeSigner, nodeRandomBytes } from '@basa/runtime/node';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { AT_ONCE } from '../services/held-upload.ts';
-import { House, oneHot } from '../services/house.ts';
+import { House, oneHot, until } from '../services/house.ts';
 import type { Asked } from '../services/proxy.ts';
-import { snapshot } from '../services/snapshot.ts';
+import { filesBelow, snapshot } from '../services/snapshot.ts';
 import { testDevice } from '../support/signed-request.ts';
 import { askSigned, honestFleet, honestFleetGoesOn } from './fleet.ts';
 
@@ -36,6 +37,8 @@ it('a deposit for a buffer that has ended is refused and changes nothing, and it
   await honestFleetGoesOn(house, fleet);
   const [, , , ctx = ''] = path.split('/');
   expect(await house.bufferState(ctx)).toMatchObject({ status: 'included' });
+  // Its uploads go when the sum is in the model, a moment after it says so.
+  await until(() => filesBelow(join(house.folder, 'server', 'blobs', 'uploads', ctx)).length === 0);
 
   const before = await snapshot(house, ctx);
   const response = await askSigned(house, testDevice(signer), 'server', path, body);

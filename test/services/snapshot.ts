@@ -37,11 +37,18 @@ function rowsOf(folder: string): Record<string, unknown[]> {
   }
 }
 
+/** Files come and go while they are looked at. */
+export function filesBelow(folder: string): readonly string[] {
+  if (!existsSync(folder)) return [];
+  return readdirSync(folder, { recursive: true, encoding: 'utf8' }).filter((name) =>
+    statSync(join(folder, name), { throwIfNoEntry: false })?.isFile(),
+  );
+}
+
 /** Path and hash of every file that holds something. */
 export function blobsOf(folder: string): readonly string[] {
-  if (!existsSync(folder)) return [];
-  return readdirSync(folder, { recursive: true, encoding: 'utf8' })
-    .filter((name) => statSync(join(folder, name)).isFile() && statSync(join(folder, name)).size > 0)
+  return filesBelow(folder)
+    .filter((name) => (statSync(join(folder, name), { throwIfNoEntry: false })?.size ?? 0) > 0)
     .map((name) => `${name} ${toHex(nodeSuite.sha256(readFileSync(join(folder, name))))}`)
     .sort();
 }

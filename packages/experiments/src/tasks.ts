@@ -59,7 +59,7 @@ export const MNIST: ExperimentTask = task({
   step: STEP,
 });
 
-export const MNIST_SMOKE: ExperimentTask = { ...MNIST, target: 0.6, cap: { buffers: 12, rounds: 6 } };
+export const MNIST_SMOKE: ExperimentTask = { ...MNIST, target: 0.5, cap: { buffers: 6, rounds: 3 } };
 
 export const FEMNIST: ExperimentTask = task({
   dataset: 'FEMNIST',
