@@ -5,7 +5,7 @@ import { openFolderStore } from '@basa/client/node';
 import { decodeSafetensors, encodeSafetensors, logisticRegression } from '@basa/learning';
 import { SERVER_PATH } from '@basa/protocol';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { runSnippet } from '../../../test/support/readme-snippet.ts';
+import { runSnippet } from '../../../test/support/snippets.ts';
 import type { Running } from './basa.ts';
 import { basa, basaHere, lastLine, start } from './basa.ts';
 
