@@ -32,5 +32,5 @@ for (const group of groups) {
     abeIssuer(masterKey, abe).issue(attribute),
     context,
   );
-  if (opened?.join() !== seed.join()) throw new Error('wrong seed from ' + group.name);
+  if (opened?.join() !== seed.join()) throw new Error(`wrong seed from ${group.name}`);
 }

@@ -1,6 +1,6 @@
 // Runs in an empty project that installed the packages: both services, three devices and the program of the README.
 import { execFile } from 'node:child_process';
-import { mkdtempSync } from 'node:fs';
+import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
@@ -110,9 +110,10 @@ const environment = {
   BASA_TASK: mnist.task,
   BASA_ENROLMENT_TOKEN: mnist.tokens[0],
 };
-const { stdout } = await promisify(execFile)(process.execPath, ['readme.js'], {
-  env: { ...process.env, ...environment },
-});
+const env = { ...process.env, ...environment };
+const program = join(process.cwd(), 'readme.js');
+const { stdout } = await promisify(execFile)(process.execPath, [program], { cwd: folder, env });
 process.stdout.write(stdout);
 await server.close();
 await authority.close();
+rmSync(folder, { recursive: true });

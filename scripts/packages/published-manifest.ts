@@ -37,7 +37,7 @@ function placesOf(repository: string, folder: string): object {
 }
 
 /** `git@host:owner/name.git`, `https://token@host/owner/name.git` and the like as an address that a browser opens. */
-function webAddress(repository: string): string {
+export function webAddress(repository: string): string {
   const [, host, path] =
     /^(?:[a-z+]+:\/\/)?(?:[^@/]*@)?([^:/]+)(?::\d+)?[:/](.+?)(?:\.git)?\/?$/.exec(repository) ?? [];
   if (host === undefined || path === undefined) throw new RangeError(`${repository} is not an address of a repository`);

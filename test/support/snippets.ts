@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
 import { promisify } from 'node:util';
 
-const root = fileURLToPath(new URL('../..', import.meta.url));
+export const ROOT = fileURLToPath(new URL('../..', import.meta.url));
 
 export interface Snippet {
   readonly language: string;
@@ -29,14 +29,14 @@ export function snippetsOf(markdown: string, language = 'ts'): readonly Snippet[
     .filter((snippet) => snippet.language === language);
 }
 
-/** Every page that people read, as paths from the root: what lies at the root, in docs and beside each package. */
+/** Every page that people read, as paths from the root: what lies at the ROOT, in docs and beside each package. */
 export function pagePaths(): readonly string[] {
-  const readmes = readdirSync(join(root, 'packages')).map((name) => `packages/${name}/README.md`);
-  const pages = readdirSync(join(root, 'docs'), { recursive: true, encoding: 'utf8' }).map((name) => `docs/${name}`);
-  return [...readdirSync(root), ...pages, ...readmes].filter((path) => path.endsWith('.md')).sort();
+  const readmes = readdirSync(join(ROOT, 'packages')).map((name) => `packages/${name}/README.md`);
+  const pages = readdirSync(join(ROOT, 'docs'), { recursive: true, encoding: 'utf8' }).map((name) => `docs/${name}`);
+  return [...readdirSync(ROOT), ...pages, ...readmes].filter((path) => path.endsWith('.md')).sort();
 }
 
-export const readPage = (path: string): string => readFileSync(join(root, path), 'utf8');
+export const readPage = (path: string): string => readFileSync(join(ROOT, path), 'utf8');
 
 export interface RunOptions {
   readonly cwd?: string;
@@ -51,7 +51,7 @@ export function runSnippet(page: string, options: RunOptions = {}): Promise<stri
 }
 
 /** What a program prints that imports our packages by name. */
-export async function runProgram(code: string, { cwd = root, environment = {} }: RunOptions = {}): Promise<string> {
+export async function runProgram(code: string, { cwd = ROOT, environment = {} }: RunOptions = {}): Promise<string> {
   const folder = folderOfPrograms();
   try {
     writeFileSync(join(folder, 'snippet.mts'), code);
@@ -65,9 +65,9 @@ export async function runProgram(code: string, { cwd = root, environment = {} }:
   }
 }
 
-/** A new folder below the root, so that programs in it find the packages. */
+/** A new folder below the ROOT, so that programs in it find the packages. */
 export function folderOfPrograms(): string {
-  const cache = join(root, 'node_modules/.cache');
+  const cache = join(ROOT, 'node_modules/.cache');
   mkdirSync(cache, { recursive: true });
   return mkdtempSync(join(cache, 'basa-snippets-'));
 }

@@ -1,23 +1,29 @@
 /** The configuration of an authority process: a JSON file, BASA_AUTHORITY_ variables, or both. */
 import type { ConfigSources } from '@basa/service';
-import { closed, commonKeys, commonOptions, readConfig, StartError, secretText, Type } from '@basa/service';
+import { closed, commonKeys, commonOptions, rateLimit, readConfig, StartError, secretText, Type } from '@basa/service';
 import type { AuthorityOptions } from './create-authority.ts';
 import type { VaultSecret } from './vault.ts';
 
 const HOUR_MS = 3_600_000;
 
-const schema = Type.Object(
+/** What `docs/reference/configuration.md` is written from. */
+export const authorityConfigSchema = Type.Object(
   {
     ...commonKeys,
     passphrase: Type.Optional(secretText('what the keys at rest are sealed with; or keyFile')),
-    keyFile: Type.Optional(Type.String({ description: 'path of 32 random bytes' })),
-    witnessFile: Type.Optional(Type.String({ description: 'outside of the data folder, best on another disk' })),
-    epochHours: Type.Number({ exclusiveMinimum: 0, default: 24 }),
-    certificateDays: Type.Number({ exclusiveMinimum: 0, default: 365 }),
-    tickMs: Type.Optional(Type.Integer({ minimum: 10 })),
-    keyLimit: Type.Optional(
-      Type.Object({ burst: Type.Number({ minimum: 1 }), perSecond: Type.Number({ exclusiveMinimum: 0 }) }, closed),
+    keyFile: Type.Optional(
+      Type.String({ description: 'path of 32 random bytes that the keys at rest are sealed with; or passphrase' }),
     ),
+    witnessFile: Type.Optional(
+      Type.String({
+        description:
+          'the newest head of the log, outside of the data folder and best on another disk (`<dataFolder>.witness`)',
+      }),
+    ),
+    epochHours: Type.Number({ exclusiveMinimum: 0, default: 24, description: 'life of a master key of a task' }),
+    certificateDays: Type.Number({ exclusiveMinimum: 0, default: 365, description: 'life of an enrolment' }),
+    tickMs: Type.Optional(Type.Integer({ minimum: 10, description: 'how often overdue buffers are aborted (5000)' })),
+    keyLimit: Type.Optional(rateLimit('key requests of one device (20, then 2 a second)')),
   },
   closed,
 );
@@ -27,7 +33,7 @@ export type AuthorityPlaces = Omit<ConfigSources, 'prefix'>;
 
 /** Throws a `StartError` that names the key. */
 export function readAuthorityConfig(places: AuthorityPlaces): AuthorityOptions {
-  const config = readConfig(schema, { ...places, prefix: 'BASA_AUTHORITY_' });
+  const config = readConfig(authorityConfigSchema, { ...places, prefix: 'BASA_AUTHORITY_' });
   const { witnessFile, epochHours, certificateDays, tickMs, keyLimit } = config;
   return {
     ...commonOptions(config),

@@ -4,19 +4,34 @@ import { closed, commonKeys, commonOptions, hexText, readConfig, Type } from '@b
 import type { PageOptions } from './routes/pages.ts';
 import type { ServerOptions } from './server.ts';
 
-const schema = Type.Object(
+/** What `docs/reference/configuration.md` is written from. */
+export const serverConfigSchema = Type.Object(
   {
     ...commonKeys,
-    authorityUrl: Type.String({ pattern: '^https?://' }),
-    authorityKey: hexText(32),
-    seatMs: Type.Optional(Type.Integer({ minimum: 1 })),
-    tickMs: Type.Optional(Type.Integer({ minimum: 10 })),
-    workers: Type.Optional(Type.Integer({ minimum: 1 })),
-    pagesFolder: Type.Optional(Type.String({ minLength: 1 })),
-    sharesFolder: Type.Optional(Type.String({ minLength: 1 })),
-    pagesAuthorityUrl: Type.Optional(Type.String({ pattern: '^https?://' })),
-    mostBurntSlots: Type.Integer({ minimum: 1, default: 20 }),
-    burntSlotsWithinMs: Type.Integer({ minimum: 1, default: 3_600_000 }),
+    authorityUrl: Type.String({ pattern: '^https?://', description: 'where the authority is' }),
+    authorityKey: hexText(32, 'its public key'),
+    seatMs: Type.Optional(Type.Integer({ minimum: 1, description: 'how long a seat lives unused (30000)' })),
+    tickMs: Type.Optional(
+      Type.Integer({ minimum: 10, description: 'how often leases and ends are looked after (500)' }),
+    ),
+    workers: Type.Optional(Type.Integer({ minimum: 1, description: 'threads that open sums and evaluate (1)' })),
+    pagesFolder: Type.Optional(
+      Type.String({ minLength: 1, description: 'web pages to serve, with the public event stream' }),
+    ),
+    sharesFolder: Type.Optional(Type.String({ minLength: 1, description: 'data that tabs may train on' })),
+    pagesAuthorityUrl: Type.Optional(
+      Type.String({ pattern: '^https?://', description: 'where pages find the authority (`authorityUrl`)' }),
+    ),
+    mostBurntSlots: Type.Integer({
+      minimum: 1,
+      default: 20,
+      description: 'so many slots may a device leave unused, or spoil, before it waits for seats (`quota-exceeded`)',
+    }),
+    burntSlotsWithinMs: Type.Integer({
+      minimum: 1,
+      default: 3_600_000,
+      description: 'the time in which they are counted',
+    }),
   },
   closed,
 );
@@ -29,7 +44,7 @@ export interface ConfigPlaces {
 
 /** Throws a `StartError` that names the key. */
 export function readServerConfig(places: ConfigPlaces): ServerOptions {
-  const config = readConfig(schema, { ...places, prefix: 'BASA_SERVER_' });
+  const config = readConfig(serverConfigSchema, { ...places, prefix: 'BASA_SERVER_' });
   const { authorityUrl, authorityKey, pagesFolder, seatMs, tickMs, workers, mostBurntSlots, burntSlotsWithinMs } =
     config;
   return {
