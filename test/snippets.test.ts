@@ -3,6 +3,8 @@ import { execFile } from 'node:child_process';
 import { readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
+import { readAuthorityConfig } from '@basa/authority';
+import { readServerConfig } from '@basa/server';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { COMMANDS } from '../packages/cli/src/commands/all.ts';
 import { folderOfPrograms, pagePaths, ROOT, readPage, snippetsOf } from './support/snippets.ts';
@@ -54,9 +56,17 @@ it.each(shown('sh').map(({ place, code }) => [place, code] as const))('the comma
   }
 });
 
-it.each(shown('json').map(({ place, code }) => [place, code] as const))('the JSON at %s is JSON', (_, code) => {
-  expect(() => JSON.parse(code)).not.toThrow();
-});
+it.each(shown('json').map(({ place, ...snippet }) => [place, snippet] as const))(
+  'the JSON at %s is JSON, and a configuration where it says so',
+  (_, { code, needs }) => {
+    const overrides = JSON.parse(code.replaceAll(/<[^>]*64 hexadecimal digits>/g, '0'.repeat(64))) as Record<
+      string,
+      unknown
+    >;
+    if (needs.includes('server')) expect(readServerConfig({ environment: {}, overrides })).toBeDefined();
+    if (needs.includes('authority')) expect(readAuthorityConfig({ environment: {}, overrides })).toBeDefined();
+  },
+);
 
 function checkCommand(words: readonly string[]): void {
   const command = [2, 1]

@@ -36,7 +36,7 @@ export function readEntry(path: string): EntryDeclarations {
     return known;
   };
   const entry = open(path);
-  const names = entry.program.body.flatMap(exportedNames);
+  const names = [...new Set(entry.program.body.flatMap(exportedNames))];
   const exported = names.map((name) => find(open, entry, name, name));
   const taken = new Set(exported.map(keyOf));
   const inner: Found[] = [];

@@ -52,7 +52,8 @@ export function buildSite(): Site {
     if (!isThere) broken.push(`${from}: ${page} has no place #${anchor}`);
   }
   const entryOf = (page: string) => ({ title: rendered.get(page)?.title ?? page, address: addressOf(page) });
-  const navigation = sections.map(({ title, pages: listed }) => ({ title, pages: listed.map(entryOf) }));
+  const shortened = (page: string) => ({ ...entryOf(page), title: entryOf(page).title.replace(/^Interface of /, '') });
+  const navigation = sections.map(({ title, pages: listed }) => ({ title, pages: listed.map(shortened) }));
   const texts = new Map<string, string>();
   for (const [page, { html, passages }] of rendered)
     texts.set(addressOf(page), pageOf({ ...entryOf(page), html, passages, navigation }));
