@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import type { BasaEvent, SecureBuffer, ServerPorts } from '@basa/protocol';
 import { createNodeSigner, createWorkerPool, nodeSuite, workerModule } from '@basa/runtime/node';
 import type { Address, OnClose, ServiceOptions } from '@basa/service';
-import { createService, logEvent, openDatabase, opened } from '@basa/service';
+import { createService, logEvent, openDatabase, opened, SQLITE, sqliteDatabase } from '@basa/service';
 import { AuthorityLink } from './authority-link.ts';
 import { openFileBlobs } from './blobs/files.ts';
 import { BufferKeeper } from './buffer-keeper.ts';
@@ -14,7 +14,6 @@ import type { PageOptions } from './routes/pages.ts';
 import { serverKey } from './server-key.ts';
 import { migrationsFor } from './store/schema.ts';
 import { createSqlStore } from './store/sql-store.ts';
-import { SQLITE, sqliteDatabase } from './store/sqlite.ts';
 import { TaskBook } from './task-book.ts';
 import type { Ticker } from './ticker.ts';
 import { startTicker } from './ticker.ts';
@@ -70,7 +69,7 @@ async function open(
 ): Promise<Omit<RunningServer, 'close'>> {
   const { dataFolder, authority, clock } = settings;
   const opened = openDatabase(dataFolder, { application: 'server', migrations: migrationsFor(SQLITE) });
-  const store = createSqlStore(sqliteDatabase(opened));
+  const store = createSqlStore(sqliteDatabase(opened, clock));
   onClose(() => store.close());
   const mayMake = (await store.tasks()).length === 0;
   const signer = createNodeSigner(await serverKey(dataFolder, { mayMake }));

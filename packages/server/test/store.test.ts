@@ -1,18 +1,29 @@
 import { mkdtempSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { isStorageFull, openDatabase } from '@basa/service';
-import { expect, it } from 'vitest';
+import {
+  isStorageFull,
+  migratePostgres,
+  openDatabase,
+  openPostgres,
+  POSTGRES,
+  SQLITE,
+  sqliteDatabase,
+} from '@basa/service';
+import type { LocalPostgres } from '@basa/service/local-postgres';
+import { startLocalPostgres } from '@basa/service/local-postgres';
+import { afterAll, beforeAll, expect, it } from 'vitest';
 import { migrationsFor } from '../src/store/schema.ts';
 import { createSqlStore } from '../src/store/sql-store.ts';
-import { SQLITE, sqliteDatabase } from '../src/store/sqlite.ts';
 import type { Store } from '../src/store/store.ts';
 import { testStore } from './support/store-conformance.ts';
 
 testStore('SQLite', async () => {
   const folder = mkdtempSync(join(tmpdir(), 'basa-store-'));
   const open = (): Store =>
-    createSqlStore(sqliteDatabase(openDatabase(folder, { application: 'server', migrations: migrationsFor(SQLITE) })));
+    createSqlStore(
+      sqliteDatabase(openDatabase(folder, { application: 'server', migrations: migrationsFor(SQLITE) }), Date.now),
+    );
   let current = open();
   return {
     store: current,
@@ -24,10 +35,33 @@ testStore('SQLite', async () => {
   };
 });
 
+let postgres: LocalPostgres;
+let databases = 0;
+beforeAll(async () => {
+  postgres = await startLocalPostgres({ folder: mkdtempSync(join(tmpdir(), 'basa-postgres-')) });
+}, 120_000);
+afterAll(() => postgres?.stop());
+
+testStore('PostgreSQL', async () => {
+  const options = { application: 'server', migrations: migrationsFor(POSTGRES) } as const;
+  const url = await postgres.database(`store_${databases++}`);
+  await migratePostgres(url, options);
+  const open = async (): Promise<Store> => createSqlStore(await openPostgres({ url, ...options }));
+  let current = await open();
+  return {
+    store: current,
+    async reopen() {
+      await current.close();
+      current = await open();
+      return current;
+    },
+  };
+});
+
 it('a database without space says so, and keeps what it has', async () => {
   const folder = mkdtempSync(join(tmpdir(), 'basa-store-'));
   const opened = openDatabase(folder, { application: 'server', migrations: migrationsFor(SQLITE) });
-  const store = createSqlStore(sqliteDatabase(opened));
+  const store = createSqlStore(sqliteDatabase(opened, Date.now));
   await store.setNote('small', Uint8Array.of(1));
   const { page_count: pages } = opened.db.prepare('PRAGMA page_count').get() as { page_count: number };
   opened.db.exec(`PRAGMA max_page_count = ${pages}`);

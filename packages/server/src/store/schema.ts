@@ -1,5 +1,5 @@
 /** The tables of a server, as statements for one dialect; each entry brings a data folder from one format to the next. */
-import type { Dialect } from './sql.ts';
+import type { Dialect } from '@basa/service';
 
 export function migrationsFor({ blob, integer, real }: Dialect): readonly string[] {
   const first = [

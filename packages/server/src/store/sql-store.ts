@@ -2,8 +2,8 @@
 import { equalBytes } from '@basa/masking';
 import type { BufferFact, Ctx, TaskId } from '@basa/protocol';
 import { decodeBufferRecord, descriptorCodec, encodeBufferRecord, modelEntryCodec } from '@basa/protocol';
-import type { Row, SqlDatabase, SqlSession, SqlValue } from './sql.ts';
-import { column } from './sql.ts';
+import type { Row, SqlDatabase, SqlSession, SqlValue } from '@basa/service';
+import { column } from '@basa/service';
 import type { BufferChange, Store, StoredBuffer, StoredModel, StoredTask, TaskState } from './store.ts';
 import { isEnded } from './store.ts';
 

@@ -1,5 +1,5 @@
 /** SQLite behind the SQL port: one connection, one transaction at a time. */
-import type { Database, OpenDatabase } from '@basa/service';
+import type { Database, OpenDatabase } from '../database.ts';
 import type { Dialect, Row, SqlDatabase, SqlSession } from './sql.ts';
 
 export const SQLITE: Dialect = { name: 'sqlite', blob: 'BLOB', integer: 'INTEGER', real: 'REAL', forUpdate: '' };
@@ -7,7 +7,7 @@ export const SQLITE: Dialect = { name: 'sqlite', blob: 'BLOB', integer: 'INTEGER
 type Statement = ReturnType<Database['prepare']>;
 
 /** `opened` is closed with what is returned. */
-export function sqliteDatabase(opened: OpenDatabase): SqlDatabase {
+export function sqliteDatabase(opened: OpenDatabase, clock: () => number): SqlDatabase {
   const { db: database } = opened;
   const statements = new Map<string, Statement>();
   const prepared = (text: string): Statement => {
@@ -22,6 +22,7 @@ export function sqliteDatabase(opened: OpenDatabase): SqlDatabase {
       prepared(text).run(...values);
       return [];
     },
+    now: async () => clock(),
   };
   let last: Promise<unknown> = Promise.resolve();
   return {

@@ -14,11 +14,16 @@ export interface Dialect {
 
 export interface SqlSession {
   query(statement: string, ...values: readonly SqlValue[]): Promise<readonly Row[]>;
+  /** Milliseconds on the clock that every node of the database shares; asked for after a lock, it is the time after the wait. */
+  now(): Promise<number>;
 }
 
 export interface SqlDatabase {
   readonly dialect: Dialect;
-  /** All of the work or none of it; durable when the promise is fulfilled. */
+  /**
+   * All of the work or none of it; durable when the promise is fulfilled. The work may be run again where the database asks
+   * for it or was lost, also after a commit whose outcome is not known: it must find out what is there, and only then write.
+   */
   transaction<Result>(work: (session: SqlSession) => Promise<Result>): Promise<Result>;
   close(): Promise<void>;
 }
