@@ -30,9 +30,10 @@ import { AuthorityRefusal } from './authority-link.ts';
 import type { BufferKeeper } from './buffer-keeper.ts';
 import type { ModelKeeper } from './model-keeper.ts';
 import type { OpeningTools } from './opening.ts';
-import { openSumOf } from './opening.ts';
+import { openSumOf, SumRefused } from './opening.ts';
 import type { StoredModel } from './store/store.ts';
 import { isEnded } from './store/store.ts';
+import type { Quarantined } from './work/tasks.ts';
 
 export interface CloserOptions extends OpeningTools {
   readonly keeper: BufferKeeper;
@@ -142,18 +143,26 @@ export class Closer {
   }
 
   async #makeModel(buffer: SecureBuffer, keys: readonly ReleasedKey[]): Promise<StoredModel | undefined> {
-    const { keeper, models, clock } = this.#options;
+    const { models } = this.#options;
     const { ctx, accepted, slots } = buffer;
     const opened = await openSumOf(this.#options, buffer, keys);
-    if (opened.kind === 'quarantine') {
-      // Counted against those who cheated, where they are known, else against all.
-      const guilty = opened.slots.length > 0 ? opened.slots : accepted;
-      const users = guilty.flatMap((slot) => slots[slot]?.user ?? []);
-      const step = (now: SecureBuffer) => recordQuarantine(now, opened.why, opened.slots);
-      granted(await keeper.step(ctx, step, { burnt: { at: clock(), users } }));
-      return undefined;
+    if (opened.kind === 'quarantine') return this.#quarantine(buffer, opened);
+    try {
+      const counts = { accepted: accepted.length, dropped: slots.length - accepted.length };
+      return await models.make(ctx, opened.shards, counts);
+    } catch (error) {
+      if (error instanceof SumRefused) return this.#quarantine(buffer, error.quarantined);
+      throw error;
     }
-    return models.make(ctx, opened.mean, { accepted: accepted.length, dropped: slots.length - accepted.length });
+  }
+
+  /** Counted against those who cheated, where they are known, else against all. */
+  async #quarantine({ ctx, accepted, slots }: SecureBuffer, { why, slots: known }: Quarantined): Promise<undefined> {
+    const { keeper, clock } = this.#options;
+    const guilty = known.length > 0 ? known : accepted;
+    const users = guilty.flatMap((slot) => slots[slot]?.user ?? []);
+    const step = (now: SecureBuffer) => recordQuarantine(now, why, known);
+    granted(await keeper.step(ctx, step, { burnt: { at: clock(), users } }));
   }
 
   /** "Included" and the logged model are written together. */

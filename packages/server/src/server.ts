@@ -5,7 +5,8 @@ import { createNodeSigner, createWorkerPool, nodeSuite, workerModule } from '@ba
 import type { Address, OnClose, ServiceOptions } from '@basa/service';
 import { createService, logEvent, openDatabase, opened, SQLITE, sqliteDatabase } from '@basa/service';
 import { AuthorityLink } from './authority-link.ts';
-import { openFileBlobs } from './blobs/files.ts';
+import type { BlobPlace } from './blobs/place.ts';
+import { openBlobs } from './blobs/place.ts';
 import { BufferKeeper } from './buffer-keeper.ts';
 import { extendByDowntime, noteAlive } from './downtime.ts';
 import { LiveTasks } from './live/live-tasks.ts';
@@ -18,12 +19,14 @@ import { TaskBook } from './task-book.ts';
 import type { Ticker } from './ticker.ts';
 import { startTicker } from './ticker.ts';
 import { Uploads } from './uploads.ts';
-import type { WorkResult, WorkTask } from './work/tasks.ts';
+import type { WorkerOptions, WorkResult, WorkTask } from './work/tasks.ts';
 
 export interface ServerOptions extends Omit<ServiceOptions, 'title' | 'audience' | 'clock'> {
   readonly dataFolder: string;
   readonly authority: { readonly url: string; readonly publicKey: Uint8Array; readonly timeoutMs?: number };
   readonly listen: Address;
+  /** Where vectors and models lie; in files below the data folder by default. */
+  readonly blobs?: BlobPlace;
   readonly clock?: () => number;
   readonly fetch?: typeof fetch;
   /** How long a seat lives unused. */
@@ -74,8 +77,9 @@ async function open(
   const mayMake = (await store.tasks()).length === 0;
   const signer = createNodeSigner(await serverKey(dataFolder, { mayMake }));
   const ports: ServerPorts = { suite: nodeSuite, signer, authorityKey: authority.publicKey };
-  const blobFolder = join(dataFolder, 'blobs');
-  const blobs = await openFileBlobs(blobFolder);
+  const place = settings.blobs ?? { kind: 'files', folder: join(dataFolder, 'blobs') };
+  const blobs = await openBlobs(place);
+  onClose(() => blobs.close());
   const live = new LiveTasks({ store, clock });
   const service = await createService({
     ...settings,
@@ -105,8 +109,9 @@ async function open(
   const pool = createWorkerPool<WorkTask, WorkResult>({
     ...workerModule(import.meta.url, './work/worker'),
     size: settings.workers,
+    workerData: { blobs: place } satisfies WorkerOptions,
   });
-  const tools = { ...settings, store, blobs, blobFolder, keeper, ports, pool };
+  const tools = { ...settings, store, blobs, keeper, ports, pool };
   const onTrouble = (what: string, error: unknown): void => app.log.warn({ err: error }, what);
   const tasks: TaskBook = new TaskBook({ ...tools, authority: link, onEvent, onTrouble });
   const uploads = new Uploads(tools);

@@ -41,15 +41,20 @@ export function checkedKey(key: string): string {
   return key;
 }
 
-/** All of a blob in memory: for models and small things. */
+/** All of a blob in memory: for small things. */
 export async function readWhole(blobs: BlobStore, key: string): Promise<Uint8Array> {
   const size = await blobs.size(key);
   if (size === undefined) throw new Error(`the blob ${key} is missing`);
-  const whole = new Uint8Array(size);
-  let offset = 0;
-  for await (const piece of blobs.read(key, 0, size)) {
-    whole.set(piece, offset);
-    offset += piece.length;
+  return collect(blobs.read(key, 0, size), size);
+}
+
+/** Pieces of `length` bytes in all, as one. */
+export async function collect(pieces: AsyncIterable<Uint8Array>, length: number): Promise<Uint8Array> {
+  const whole = new Uint8Array(length);
+  let at = 0;
+  for await (const piece of pieces) {
+    whole.set(piece, at);
+    at += piece.length;
   }
   return whole;
 }
