@@ -8,7 +8,7 @@ import { StartError } from '@basa/service';
 import type { AuthorityLink } from './authority-link.ts';
 import type { BlobStore } from './blobs/blob-store.ts';
 import { readWhole } from './blobs/blob-store.ts';
-import type { Store, StoredModel } from './store/store.ts';
+import type { Fence, Store, StoredModel } from './store/store.ts';
 import type { ReadTask } from './task-specification.ts';
 
 export interface ModelKeeperOptions {
@@ -17,7 +17,14 @@ export interface ModelKeeperOptions {
   readonly store: Store;
   readonly blobs: BlobStore;
   readonly authority: AuthorityLink;
-  readonly clock: () => number;
+  /** Other nodes make versions as well. */
+  readonly isShared: boolean;
+}
+
+interface Making {
+  readonly counts: { readonly accepted: number; readonly dropped: number };
+  /** The turn that it is made under. */
+  readonly fence?: Fence | undefined;
 }
 
 const NO_BUFFER = new Uint8Array(32) as Ctx;
@@ -36,6 +43,12 @@ export class ModelKeeper {
     return this.#newest;
   }
 
+  /** The same as it is in the store now. */
+  async current(): Promise<StoredModel | undefined> {
+    if (this.#options.isShared) await this.refresh();
+    return this.#newest;
+  }
+
   /** Makes version 0 where there is none, and takes up where a crash left it; once at a time. */
   open(): Promise<void> {
     this.#opening ??= this.#open().finally(() => {
@@ -47,7 +60,7 @@ export class ModelKeeper {
   async #open(): Promise<void> {
     const { store, task } = this.#options;
     if ((await store.model(task, 0)) === undefined)
-      await this.#add(0, NO_BUFFER, this.#first(), undefined, { accepted: 0, dropped: 0 });
+      await this.#add(0, NO_BUFFER, { parameters: this.#first() }, { counts: { accepted: 0, dropped: 0 } });
     const first = await store.model(task, 0);
     if (first !== undefined && first.entry === undefined) await store.logFirstModel(await this.#append(first));
     await this.refresh();
@@ -90,15 +103,16 @@ export class ModelKeeper {
   }
 
   /** w^(t+1) of a mean, durable and not logged yet. */
-  async make(ctx: Ctx, mean: Float32Array, counts: { accepted: number; dropped: number }): Promise<StoredModel> {
-    const newest = this.newest;
+  async make(ctx: Ctx, mean: Float32Array, made: Making): Promise<StoredModel> {
+    await this.refresh(); // another node may have made one
+    const { newest } = this;
     if (newest === undefined) throw new Error('a sum before the first model');
     const { blobs, read } = this.#options;
     const parameters = floatsOf(await readWhole(blobs, newest.blobKey));
     const memory = newest.stepKey === undefined ? undefined : doublesOf(await readWhole(blobs, newest.stepKey));
     const step = createServerStep(read.serverStep as ServerStepOptions, memory);
     step.applyInPlace(parameters, mean);
-    return this.#add(newest.version + 1, ctx, parameters, step.memory(), counts);
+    return this.#add(newest.version + 1, ctx, { parameters, memory: step.memory() }, made);
   }
 
   /** Logs a version; the same again gets the same answer. */
@@ -112,24 +126,25 @@ export class ModelKeeper {
     return floatsOf(await readWhole(this.#options.blobs, model.blobKey));
   }
 
+  /** Blobs have names of their own for each buffer and content: nobody writes over, or removes, another one's. */
   async #add(
     version: number,
     ctx: Ctx,
-    parameters: Float32Array,
-    memory: Float64Array | undefined,
-    counts: { readonly accepted: number; readonly dropped: number },
+    { parameters, memory }: { readonly parameters: Float32Array; readonly memory?: Float64Array },
+    { counts, fence }: Making,
   ): Promise<StoredModel> {
-    const { store, blobs, task, clock } = this.#options;
+    const { store, blobs, task } = this.#options;
     const bytes = bytesOf(parameters);
     const modelHash = nodeSuite.sha256(bytes);
-    const folder = `models/${toHex(task)}`;
-    const blobKey = `${folder}/${version}-${toHex(modelHash).slice(0, 32)}`;
+    const name = `models/${toHex(task)}/${version}-${toHex(ctx).slice(0, 16)}`;
+    const blobKey = `${name}-${toHex(modelHash).slice(0, 32)}`;
     await blobs.put(blobKey, bytes);
-    const stepKey = `${folder}/${version}-step`;
+    const stepKey = `${name}-step`;
     const hasMemory = memory !== undefined && memory.length > 0;
     if (hasMemory) await blobs.put(stepKey, bytesOf(memory));
-    const model = { task, version, modelHash, ctx, blobKey, madeAt: clock(), ...counts, ...(hasMemory && { stepKey }) };
-    await store.addModel(model);
+    const at = { madeAt: await store.now(), ...counts };
+    const model = { task, version, modelHash, ctx, blobKey, ...at, ...(hasMemory && { stepKey }) };
+    await store.addModel(model, fence);
     return model;
   }
 

@@ -18,7 +18,7 @@ export async function openSumOf(
   { ctx, descriptor, accepted, slots }: SecureBuffer,
   keys: readonly ReleasedKey[],
 ): Promise<OpenedSum> {
-  const { result: facts } = await store.advance(ctx, 0, (all) => ({ change: undefined, result: all }));
+  const facts = await store.facts(ctx, 0);
   const bodies = accepted.map((slot) => {
     const header = slots[slot]?.header;
     if (header === undefined) throw new Error(`slot ${slot} is accepted without a header`);
