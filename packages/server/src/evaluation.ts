@@ -41,8 +41,8 @@ export class Evaluation {
     await store.setNote(this.#note(), new TextEncoder().encode(name));
     if (before !== undefined && before !== name) await blobs.remove(`${this.#folder()}/${before}`);
     this.#failed = undefined;
-    const version = this.#options.models.newest?.version;
-    if (version !== undefined) await this.evaluate(version);
+    const newest = await this.#options.models.current();
+    if (newest !== undefined) await this.evaluate(newest.version);
     return labels.length;
   }
 

@@ -4,12 +4,13 @@ import type { ServerStepOptions } from '@basa/learning';
 import { createServerStep, initialParameters } from '@basa/learning';
 import { equalBytes, fromHex, toHex } from '@basa/masking';
 import type { Ctx, ModelEntry, TaskId } from '@basa/protocol';
+import { nodeRandomBytes } from '@basa/runtime/node';
 import { StartError } from '@basa/service';
 import type { AuthorityLink } from './authority-link.ts';
 import type { BlobStore } from './blobs/blob-store.ts';
 import { collect, readWhole } from './blobs/blob-store.ts';
 import { SHARD_ELEMENTS } from './opening.ts';
-import type { Store, StoredModel } from './store/store.ts';
+import type { Fence, Store, StoredModel } from './store/store.ts';
 import type { ReadTask } from './task-specification.ts';
 
 export interface ModelKeeperOptions {
@@ -18,7 +19,14 @@ export interface ModelKeeperOptions {
   readonly store: Store;
   readonly blobs: BlobStore;
   readonly authority: AuthorityLink;
-  readonly clock: () => number;
+  /** Other nodes make versions as well. */
+  readonly isShared: boolean;
+}
+
+interface Making {
+  readonly counts: { readonly accepted: number; readonly dropped: number };
+  /** The turn that it is made under. */
+  readonly fence?: Fence | undefined;
 }
 
 const NO_BUFFER = new Uint8Array(32) as Ctx;
@@ -37,6 +45,12 @@ export class ModelKeeper {
     return this.#newest;
   }
 
+  /** The same as it is in the store now. */
+  async current(): Promise<StoredModel | undefined> {
+    if (this.#options.isShared) await this.refresh();
+    return this.#newest;
+  }
+
   /** Makes version 0 where there is none, and takes up where a crash left it; once at a time. */
   open(): Promise<void> {
     this.#opening ??= this.#open().finally(() => {
@@ -48,7 +62,7 @@ export class ModelKeeper {
   async #open(): Promise<void> {
     const { store, task } = this.#options;
     if ((await store.model(task, 0)) === undefined)
-      await this.#add(0, NO_BUFFER, this.#first(), { accepted: 0, dropped: 0 });
+      await this.#add(0, NO_BUFFER, this.#first(), { counts: { accepted: 0, dropped: 0 } });
     const first = await store.model(task, 0);
     if (first !== undefined && first.entry === undefined) await store.logFirstModel(await this.#append(first));
     await this.refresh();
@@ -92,10 +106,11 @@ export class ModelKeeper {
   }
 
   /** w^(t+1) of a mean that comes in shards, durable and not logged yet: no more than a shard is in memory. */
-  async make(ctx: Ctx, mean: AsyncIterable<Float32Array>, counts: Counts): Promise<StoredModel> {
-    const newest = this.newest;
+  async make(ctx: Ctx, mean: AsyncIterable<Float32Array>, making: Making): Promise<StoredModel> {
+    await this.refresh(); // another node may have made one
+    const { newest } = this;
     if (newest === undefined) throw new Error('a sum before the first model');
-    return this.#add(newest.version + 1, ctx, this.#stepped(newest, mean), counts);
+    return this.#add(newest.version + 1, ctx, this.#stepped(newest, mean), making);
   }
 
   async *#stepped(before: StoredModel, mean: AsyncIterable<Float32Array>): AsyncGenerator<Stepped> {
@@ -127,15 +142,17 @@ export class ModelKeeper {
     return floatsOf(await readWhole(this.#options.blobs, model.blobKey));
   }
 
-  async #add(version: number, ctx: Ctx, shards: AsyncIterable<Stepped>, counts: Counts): Promise<StoredModel> {
-    const { store, blobs, task, clock } = this.#options;
+  /** Blobs have names of their own for each buffer: nobody writes over, or removes, another one's. */
+  async #add(version: number, ctx: Ctx, shards: AsyncIterable<Stepped>, making: Making): Promise<StoredModel> {
+    const { store, blobs, task } = this.#options;
+    const { counts, fence } = making;
     const blobKey = `models/${toHex(task)}/${version}-${toHex(ctx).slice(0, 32)}`;
     const stepKey = `${blobKey}-step`;
-    const [model, step] = [await blobs.stage(blobKey), await blobs.stage(stepKey)];
+    const attempt = toHex(nodeRandomBytes(8));
+    const [model, step] = [await blobs.stage(blobKey, attempt), await blobs.stage(stepKey, attempt)];
     const hash = createHash('sha256');
     let hasMemory = false;
     try {
-      await Promise.all([model.truncate(0), step.truncate(0)]); // what a crash left of an earlier try
       for await (const { parameters, memory } of shards) {
         hash.update(bytesOf(parameters));
         await model.append(bytesOf(parameters));
@@ -152,8 +169,9 @@ export class ModelKeeper {
       await Promise.all([model.close(), step.close()]);
     }
     const modelHash = new Uint8Array(hash.digest());
-    const made = { task, version, modelHash, ctx, blobKey, madeAt: clock(), ...counts, ...(hasMemory && { stepKey }) };
-    await store.addModel(made);
+    const at = { madeAt: await store.now(), ...counts };
+    const made = { task, version, modelHash, ctx, blobKey, ...at, ...(hasMemory && { stepKey }) };
+    await store.addModel(made, fence);
     return made;
   }
 
@@ -177,11 +195,6 @@ export class ModelKeeper {
 interface Stepped {
   readonly parameters: Float32Array;
   readonly memory: Float64Array;
-}
-
-interface Counts {
-  readonly accepted: number;
-  readonly dropped: number;
 }
 
 function part(blobs: BlobStore, key: string, start: number, end: number): Promise<Uint8Array> {

@@ -99,7 +99,7 @@ async function openTermsOf(
   bodies: readonly StoredBody[],
   keys: readonly ReleasedKey[],
 ): Promise<OpenedTerms> {
-  const { result: facts } = await store.advance(ctx, 0, (all) => ({ change: undefined, result: all }));
+  const facts = await store.facts(ctx, 0);
   const whole = {
     kind: 'open-terms',
     descriptor: descriptorCodec.encode(descriptor),

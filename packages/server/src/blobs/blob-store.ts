@@ -20,8 +20,13 @@ export interface Staging {
 }
 
 export interface BlobStore {
-  /** The staging of this name, with what was left there: whole pieces that were flushed, perhaps more. */
-  stage(key: string): Promise<Staging>;
+  /**
+   * The staging of this name, with what was left there: whole pieces that were flushed, perhaps more. Attempts to write one
+   * name stage apart from each other, at whatever node; the same attempt may be taken up at another one, once the one
+   * before has ended. The last commit of a name stays.
+   */
+  stage(key: string, attempt?: string): Promise<Staging>;
+  /** Several nodes may put the same bytes under one name at once. */
   put(key: string, bytes: Uint8Array): Promise<void>;
   /** Undefined where nothing has this name. */
   size(key: string): Promise<number | undefined>;
