@@ -1,6 +1,7 @@
 /** The configuration of a server process: a JSON file, BASA_SERVER_ variables, or both. */
 import { fromHex } from '@basa/masking';
-import { closed, commonKeys, commonOptions, hexText, readConfig, Type } from '@basa/service';
+import { closed, commonKeys, commonOptions, hexText, readConfig, StartError, secretText, Type } from '@basa/service';
+import type { SharedDatabase } from './open-store.ts';
 import type { PageOptions } from './routes/pages.ts';
 import type { ServerOptions } from './server.ts';
 
@@ -32,6 +33,17 @@ export const serverConfigSchema = Type.Object(
       default: 3_600_000,
       description: 'the time in which they are counted',
     }),
+    databaseUrl: Type.Optional(secretText('postgres://user:password@host/database, shared by all nodes of the server')),
+    databaseConnections: Type.Optional(
+      Type.Integer({ minimum: 2, description: 'connections of this node to the database (10)' }),
+    ),
+    signingKey: Type.Optional(secretText('the secret key of the server, 64 hexadecimal digits; with databaseUrl')),
+    turnMs: Type.Optional(
+      Type.Integer({
+        minimum: 100,
+        description: 'how long a node may be silent before another one ends its buffers (10000)',
+      }),
+    ),
   },
   closed,
 );
@@ -51,11 +63,45 @@ export function readServerConfig(places: ConfigPlaces): ServerOptions {
     ...commonOptions(config),
     authority: { url: authorityUrl, publicKey: fromHex(authorityKey) ?? new Uint8Array() },
     burntSlots: { most: mostBurntSlots, withinMs: burntSlotsWithinMs },
+    ...databaseOf(config),
     ...(pagesFolder !== undefined && { pages: pagesOf(pagesFolder, config) }),
     ...(seatMs !== undefined && { seatMs }),
     ...(tickMs !== undefined && { tickMs }),
     ...(workers !== undefined && { workers }),
   };
+}
+
+interface DatabaseKeys {
+  readonly databaseUrl?: string;
+  readonly databaseConnections?: number;
+  readonly signingKey?: string;
+  readonly turnMs?: number;
+}
+
+function databaseOf({ databaseUrl, databaseConnections, signingKey, turnMs }: DatabaseKeys): {
+  readonly database?: SharedDatabase;
+} {
+  if (databaseUrl === undefined) {
+    if (signingKey !== undefined)
+      throw wrong('signingKey goes with databaseUrl; without it the key is server.key in dataFolder');
+    return {};
+  }
+  if (!/^postgres(ql)?:\/\//.test(databaseUrl)) throw wrong('databaseUrl begins with postgres://');
+  const secret = fromHex(signingKey?.trim() ?? '');
+  if (secret?.length !== 32)
+    throw wrong('databaseUrl needs signingKey, 64 hexadecimal digits, the same at every node (openssl rand -hex 32)');
+  return {
+    database: {
+      url: databaseUrl,
+      signingKey: secret,
+      ...(databaseConnections !== undefined && { connections: databaseConnections }),
+      ...(turnMs !== undefined && { turnMs }),
+    },
+  };
+}
+
+function wrong(sentence: string): StartError {
+  return new StartError('configuration', `configuration: ${sentence}`);
 }
 
 function pagesOf(

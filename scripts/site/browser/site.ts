@@ -45,22 +45,28 @@ function show(text: string): void {
   list.hidden = words.length === 0 || list.childElementCount === 0;
 }
 
-/** Places that hold every word; those that hold them in their heading first. */
+/** Places that hold every word, best first; of two that are equal, the one that explains stands before the one that declares. */
 function find(words: readonly string[]): readonly Place[] {
   if (words.length === 0) return [];
   const scored = (places() ?? []).flatMap((place) => {
-    const [, page, heading, rest] = place.map((part) => part.toLowerCase());
-    const scores = words.map((word) => {
-      if (heading?.includes(word)) return heading === word ? 6 : heading.startsWith(word) ? 4 : 3;
-      return page?.includes(word) ? 2 : rest?.includes(word) ? 1 : 0;
-    });
-    const score = scores.reduce((sum: number, one) => sum + one, 0);
-    return scores.includes(0) ? [] : [{ place, score }];
+    const scores = words.map((word) => scoreOf(place, word));
+    const penalty = place[0].startsWith('api/') ? 1 : 0;
+    return scores.includes(0) ? [] : [{ place, score: scores.reduce((sum, one) => sum + one, -penalty) }];
   });
   return scored
     .sort((a, b) => b.score - a.score)
     .slice(0, MOST_FOUND)
     .map(({ place }) => place);
+}
+
+/** A heading counts more than text, a word by itself more than a part of one. */
+function scoreOf([, page, heading, rest]: Place, word: string): number {
+  const match = (text: string, whole: number, part: number): number => {
+    const lower = text.toLowerCase();
+    if (!lower.includes(word)) return 0;
+    return lower.split(/[^\p{L}\p{N}_]+/u).includes(word) ? whole : part;
+  };
+  return Math.max(match(heading, 6, 3), match(page, 4, 2), match(rest, 2, 1));
 }
 
 function row([address, page, heading, words]: Place): HTMLElement {

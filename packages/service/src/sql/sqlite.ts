@@ -1,13 +1,20 @@
 /** SQLite behind the SQL port: one connection, one transaction at a time. */
-import type { Database, OpenDatabase } from '@basa/service';
+import type { Database, OpenDatabase } from '../database.ts';
 import type { Dialect, Row, SqlDatabase, SqlSession } from './sql.ts';
 
-export const SQLITE: Dialect = { name: 'sqlite', blob: 'BLOB', integer: 'INTEGER', real: 'REAL', forUpdate: '' };
+export const SQLITE: Dialect = {
+  name: 'sqlite',
+  blob: 'BLOB',
+  integer: 'INTEGER',
+  real: 'REAL',
+  forUpdate: '',
+  unlogged: '',
+};
 
 type Statement = ReturnType<Database['prepare']>;
 
 /** `opened` is closed with what is returned. */
-export function sqliteDatabase(opened: OpenDatabase): SqlDatabase {
+export function sqliteDatabase(opened: OpenDatabase, clock: () => number): SqlDatabase {
   const { db: database } = opened;
   const statements = new Map<string, Statement>();
   const prepared = (text: string): Statement => {
@@ -22,25 +29,29 @@ export function sqliteDatabase(opened: OpenDatabase): SqlDatabase {
       prepared(text).run(...values);
       return [];
     },
+    now: async () => clock(),
   };
   let last: Promise<unknown> = Promise.resolve();
+  const transaction = <Result>(work: (session: SqlSession) => Promise<Result>): Promise<Result> => {
+    const result = last.then(async () => {
+      database.exec('BEGIN IMMEDIATE');
+      try {
+        const value = await work(session);
+        database.exec('COMMIT');
+        return value;
+      } catch (error) {
+        if (database.isTransaction) database.exec('ROLLBACK');
+        throw error;
+      }
+    });
+    last = result.catch(() => undefined);
+    return result;
+  };
   return {
     dialect: SQLITE,
-    transaction(work) {
-      const result = last.then(async () => {
-        database.exec('BEGIN IMMEDIATE');
-        try {
-          const value = await work(session);
-          database.exec('COMMIT');
-          return value;
-        } catch (error) {
-          if (database.isTransaction) database.exec('ROLLBACK');
-          throw error;
-        }
-      });
-      last = result.catch(() => undefined);
-      return result;
-    },
+    transaction,
+    query: (text, ...values) => transaction(({ query }) => query(text, ...values)),
+    now: async () => clock(),
     async close() {
       await last;
       opened.close();
