@@ -3,7 +3,7 @@ import type { Tokens } from 'marked';
 import { Marked } from 'marked';
 import { escapeHtml, highlight } from './highlight.ts';
 
-export interface Heading {
+interface Heading {
   readonly depth: number;
   readonly text: string;
   readonly anchor: string;
