@@ -7,7 +7,7 @@ import { AUTHORITY_PATH, headCodec } from '@basa/protocol';
 import { nodeRandomBytes } from '@basa/runtime/node';
 import { afterEach, describe, expect, it, vi } from 'vitest';
 import type { Authority, Witness } from '../src/index.ts';
-import { AuthorityStore } from '../src/store.ts';
+import { AuthorityTables } from '../src/tables.ts';
 import type { Answer } from './parties.ts';
 import {
   ask,
@@ -126,7 +126,7 @@ describe('a disk that fails', () => {
     const before = (await ask(authority, '/v1/health')).head;
     const full = Object.assign(new Error('database or disk is full'), { code: 'ERR_SQLITE_ERROR', errcode: 13 });
     const request = buffer.keyRequest(0);
-    vi.spyOn(AuthorityStore.prototype, 'append').mockImplementation(() => {
+    vi.spyOn(AuthorityTables.prototype, 'append').mockImplementation(() => {
       throw full;
     });
     for (let n = 0; n < 2; n++) expect((await buffer.askKey(authority, 0, request)).code).toBe('storage-full');
@@ -143,9 +143,12 @@ describe('a disk that fails', () => {
     const made = await ask(authority, path, { body: { count: 1, endsAt: time.now + 1 }, token: OPERATOR });
     const [token] = made.json().tokens as string[];
     const enrol = () => askAs(newDevice(), authority, AUTHORITY_PATH.enrolments(server.task), { token });
-    const { useToken } = AuthorityStore.prototype;
-    vi.spyOn(AuthorityStore.prototype, 'useToken').mockImplementation(function (this: AuthorityStore, ...values) {
-      useToken.apply(this, values);
+    const { useToken } = AuthorityTables.prototype;
+    vi.spyOn(AuthorityTables.prototype, 'useToken').mockImplementation(async function (
+      this: AuthorityTables,
+      ...values
+    ) {
+      await useToken.apply(this, values);
       throw Object.assign(new Error('no space'), { code: 'ENOSPC' });
     });
     expect((await enrol()).code).toBe('storage-full');

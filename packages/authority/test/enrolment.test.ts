@@ -50,7 +50,7 @@ describe('an enrolment token', () => {
     expect((await enrol(newDevice(), 'A'.repeat(32))).code).toBe('enrolment-token-invalid');
     time.now += DAY_MS;
     expect((await enrol(newDevice(), tokens[0])).code).toBe('enrolment-token-invalid');
-    authority.tick();
+    await authority.tick();
     time.now -= DAY_MS;
     expect((await enrol(newDevice(), tokens[0])).code).toBe('enrolment-token-invalid');
   });

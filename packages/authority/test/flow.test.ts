@@ -224,7 +224,7 @@ describe('besides', () => {
       time.now += 120_000;
       expect((await first.outcome(authority)).status).toBe('aborted');
       const before = (await ask(authority, '/v1/health')).head;
-      authority.tick();
+      await authority.tick();
       expect((await ask(authority, '/v1/health')).head).not.toBe(before);
       expect((await second.outcome(authority)).status).toBe('aborted');
       expect((await second.askKey(authority, 0)).code).toBe('buffer-not-open');

@@ -76,12 +76,12 @@ it('an aborted buffer takes no memory; a closed one without a model is remembere
   const began = time.now;
   try {
     time.now = open.descriptor.closeBy;
-    authority.tick();
+    await authority.tick();
     expect(authority.buffersInMemory()).toBe(1);
     expect((await open.outcome(authority)).status).toBe('aborted');
     expect((await open.askKey(authority, 1)).code).toBe('buffer-not-open');
     time.now = buffer.descriptor.closeBy + 5000;
-    authority.tick();
+    await authority.tick();
     expect(authority.buffersInMemory()).toBe(0);
     expect((await buffer.outcome(authority)).status).toBe('closed');
   } finally {

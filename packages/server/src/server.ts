@@ -2,8 +2,8 @@
 import { join } from 'node:path';
 import type { BasaEvent, SecureBuffer, ServerPorts } from '@basa/protocol';
 import { createNodeSigner, createWorkerPool, nodeSuite, workerModule } from '@basa/runtime/node';
-import type { Address, OnClose, ServiceOptions } from '@basa/service';
-import { createService, logEvent, openDatabase, opened, SQLITE, sqliteDatabase } from '@basa/service';
+import type { Address, OnClose, ServiceOptions, Ticker } from '@basa/service';
+import { createService, logEvent, openDatabase, opened, SQLITE, sqliteDatabase, startTicker } from '@basa/service';
 import { AuthorityLink } from './authority-link.ts';
 import { openFileBlobs } from './blobs/files.ts';
 import { BufferKeeper } from './buffer-keeper.ts';
@@ -15,8 +15,6 @@ import { serverKey } from './server-key.ts';
 import { migrationsFor } from './store/schema.ts';
 import { createSqlStore } from './store/sql-store.ts';
 import { TaskBook } from './task-book.ts';
-import type { Ticker } from './ticker.ts';
-import { startTicker } from './ticker.ts';
 import { Uploads } from './uploads.ts';
 import type { WorkResult, WorkTask } from './work/tasks.ts';
 

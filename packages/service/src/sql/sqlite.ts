@@ -1,13 +1,19 @@
 /** SQLite behind the SQL port: one connection, one transaction at a time. */
 import type { Database, OpenDatabase } from '../database.ts';
+import { turns } from '../turns.ts';
 import type { Dialect, Row, SqlDatabase, SqlSession } from './sql.ts';
 
 export const SQLITE: Dialect = { name: 'sqlite', blob: 'BLOB', integer: 'INTEGER', real: 'REAL', forUpdate: '' };
 
 type Statement = ReturnType<Database['prepare']>;
 
+export interface SqliteDatabase extends SqlDatabase {
+  /** Empties the write-ahead log, which still holds what was overwritten or deleted. */
+  checkpoint(): Promise<void>;
+}
+
 /** `opened` is closed with what is returned. */
-export function sqliteDatabase(opened: OpenDatabase, clock: () => number): SqlDatabase {
+export function sqliteDatabase(opened: OpenDatabase, clock: () => number): SqliteDatabase {
   const { db: database } = opened;
   const statements = new Map<string, Statement>();
   const prepared = (text: string): Statement => {
@@ -24,11 +30,11 @@ export function sqliteDatabase(opened: OpenDatabase, clock: () => number): SqlDa
     },
     now: async () => clock(),
   };
-  let last: Promise<unknown> = Promise.resolve();
+  const inTurn = turns();
   return {
     dialect: SQLITE,
-    transaction(work) {
-      const result = last.then(async () => {
+    transaction: (work) =>
+      inTurn(async () => {
         database.exec('BEGIN IMMEDIATE');
         try {
           const value = await work(session);
@@ -38,13 +44,8 @@ export function sqliteDatabase(opened: OpenDatabase, clock: () => number): SqlDa
           if (database.isTransaction) database.exec('ROLLBACK');
           throw error;
         }
-      });
-      last = result.catch(() => undefined);
-      return result;
-    },
-    async close() {
-      await last;
-      opened.close();
-    },
+      }),
+    checkpoint: () => inTurn(async () => database.exec('PRAGMA wal_checkpoint(TRUNCATE)')),
+    close: () => inTurn(async () => opened.close()),
   };
 }
