@@ -11,6 +11,7 @@ export type { Application, Database, DatabaseOptions, OpenDatabase } from './dat
 export { openDatabase, transaction } from './database.ts';
 export type { DeviceRouteOptions, SigningDevice } from './device-requests.ts';
 export { deviceOf } from './device-requests.ts';
+export { freePort } from './free-port.ts';
 export type { Address } from './listen.ts';
 export { logEvent } from './log-event.ts';
 export type { LogLevel, LogOptions } from './logger.ts';

@@ -13,13 +13,14 @@ export interface Staging {
   read(start: number, end: number): AsyncIterable<Uint8Array>;
   /** Durable under its name from now on. */
   commit(): Promise<void>;
+  /** Forgets all of it; where several nodes write, what others staged stays until `removeBelow`. */
   discard(): Promise<void>;
   /** Leaves what is staged for later. */
   close(): Promise<void>;
 }
 
 export interface BlobStore {
-  /** The staging of this name, with what was left there. */
+  /** The staging of this name, with what was left there: whole pieces that were flushed, perhaps more. */
   stage(key: string): Promise<Staging>;
   put(key: string, bytes: Uint8Array): Promise<void>;
   /** Undefined where nothing has this name. */
@@ -31,6 +32,13 @@ export interface BlobStore {
   removeBelow(key: string): Promise<void>;
   /** The next parts of the names below this one, staged or committed, each once. */
   namesBelow(key: string): Promise<readonly string[]>;
+  close(): Promise<void>;
+}
+
+/** Keys are our own words, never a client's; a path that climbs is a fault of ours. */
+export function checkedKey(key: string): string {
+  if (!/^[a-z0-9-]+(\/[a-z0-9-]+)*$/.test(key)) throw new RangeError(`not the name of a blob: ${JSON.stringify(key)}`);
+  return key;
 }
 
 /** All of a blob in memory: for models and small things. */

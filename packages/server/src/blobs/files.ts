@@ -2,6 +2,7 @@
 import { mkdir, open, readdir, rm, stat } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import type { BlobStore, Staging } from './blob-store.ts';
+import { checkedKey } from './blob-store.ts';
 import { DurableFolders } from './durable-folders.ts';
 import { readFile } from './read-file.ts';
 import { stageFile } from './staged-file.ts';
@@ -50,13 +51,8 @@ export async function openFileBlobs(folder: string): Promise<BlobStore> {
       const lists = [stagedPathOf(key), pathOf(key)].map(async (path) => (await existing(readdir(path))) ?? []);
       return [...new Set((await Promise.all(lists)).flat())];
     },
+    close: async () => {},
   };
-}
-
-/** Keys are our own words, never a client's; a path that climbs is a fault of ours. */
-function checkedKey(key: string): string {
-  if (!/^[a-z0-9-]+(\/[a-z0-9-]+)*$/.test(key)) throw new RangeError(`not the name of a blob: ${JSON.stringify(key)}`);
-  return key;
 }
 
 async function existing<T>(promise: Promise<T>): Promise<T | undefined> {

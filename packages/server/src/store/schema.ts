@@ -1,7 +1,7 @@
 /** The tables of a server, as statements for one dialect; each entry brings a data folder from one format to the next. */
 import type { Dialect } from '@basa/service';
 
-export function migrationsFor({ blob, integer, real }: Dialect): readonly string[] {
+export function migrationsFor({ name, blob, integer, real }: Dialect): readonly string[] {
   const first = [
     `CREATE TABLE meta (name TEXT PRIMARY KEY, value ${blob} NOT NULL)`,
     `CREATE TABLE tasks (
@@ -40,6 +40,13 @@ export function migrationsFor({ blob, integer, real }: Dialect): readonly string
         usr ${blob} NOT NULL, ctx ${blob} NOT NULL, at ${integer} NOT NULL, PRIMARY KEY (usr, ctx)
       )`,
     'CREATE INDEX burnt_slots_by_time ON burnt_slots (at)',
+    ...(name === 'postgres' ? CHUNKS : []),
   ];
   return [first.join(';\n')];
 }
+
+/** Blobs of servers that have no other place for them: vectors do not compress, and names are compared byte by byte. */
+const CHUNKS = [
+  'CREATE TABLE chunks (name TEXT COLLATE "C" PRIMARY KEY, bytes BYTEA NOT NULL)',
+  'ALTER TABLE chunks ALTER COLUMN bytes SET STORAGE EXTERNAL',
+];
