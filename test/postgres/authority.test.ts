@@ -2,7 +2,6 @@
 import { fromHex, toHex } from '@basa/masking';
 import type { BasaEvent, Descriptor, Head } from '@basa/protocol';
 import { AUTHORITY_PATH, descriptorCodec, headCodec } from '@basa/protocol';
-import { nodeRandomBytes } from '@basa/runtime/node';
 import type { SqlDatabase } from '@basa/service';
 import { openPostgres, POSTGRES } from '@basa/service';
 import { afterAll, afterEach, beforeAll, expect, it, vi } from 'vitest';
@@ -59,13 +58,6 @@ async function logOf(node: Authority) {
   return verifyLog(log.bytes, node.publicKey);
 }
 
-/** For the same slot as well, with another ephemeral key. */
-function otherRequest(buffer: TestBuffer, slot: number): Uint8Array {
-  const other = new TestBuffer(buffer.server, buffer.descriptor);
-  other.seats.push(...buffer.seats.map((seat) => ({ ...seat, ephemeralSecret: nodeRandomBytes(32) })));
-  return other.keyRequest(slot);
-}
-
 function only<Value>(values: readonly Value[], nameOf: (value: Value) => string): Value {
   expect(new Set(values.map(nameOf)).size).toBe(1);
   return values[0] as Value;
@@ -116,7 +108,7 @@ it('three nodes that start at once are one authority: what is asked of all at on
 
   // A key that two requests want at the same time goes to one of them.
   const contested = await seated(first, world);
-  const requests = [contested.keyRequest(0), otherRequest(contested, 0)];
+  const requests = [contested.keyRequest(0), contested.otherKeyRequest(0)];
   const two = await Promise.all(requests.map((request, n) => contested.askKey(nodes[n] ?? first, 0, request)));
   expect(two.map(({ code }) => code ?? 'issued').sort()).toEqual(['issued', 'slot-registered']);
 
@@ -233,7 +225,7 @@ it('a node that stood still in the midst of a step has changed nothing', async (
       await append.apply(this, values);
     });
   });
-  const late = buffer.askKey(first, 0, otherRequest(buffer, 0));
+  const late = buffer.askKey(first, 0, buffer.otherKeyRequest(0));
   await stands;
   // What PostgreSQL does by itself after five seconds.
   const database = await backdoor(home);
@@ -270,8 +262,8 @@ it('a database that was rolled back under its running nodes is met by them, once
   });
   // Another key for the same slot is what must not be: nobody issues in this buffer any more.
   const refusals = await Promise.all([
-    buffer.askKey(first, 0, otherRequest(buffer, 0)),
-    buffer.askKey(second, 0, otherRequest(buffer, 0)),
+    buffer.askKey(first, 0, buffer.otherKeyRequest(0)),
+    buffer.askKey(second, 0, buffer.otherKeyRequest(0)),
   ]);
   expect(refusals.map(({ code }) => code)).toEqual(['buffer-not-open', 'buffer-not-open']);
   expect(events.filter(({ kind }) => kind === 'authority-rolled-back')).toHaveLength(1);

@@ -27,6 +27,9 @@ export interface Home {
   readonly databaseUrl?: string;
 }
 
+/** A home for one authority that has none yet, on the database under test. */
+export type NewHome = () => Promise<Home>;
+
 /** A folder for one authority: its data, its key file, its witness. */
 export function freshHome(): Home {
   const root = mkdtempSync(join(tmpdir(), 'basa-authority-'));
@@ -38,10 +41,10 @@ export function freshHome(): Home {
 const homes: string[] = [];
 const running = new Set<Authority>();
 
-/** The PostgreSQL of a test file; `stop` removes it. */
+/** The PostgreSQL of a test file. It survives the kill of a process, not of the machine: these tests kill no machine. */
 export async function testPostgres(): Promise<LocalPostgres & { freshHome(): Promise<Home>; remove(): Promise<void> }> {
   const folder = mkdtempSync(join(tmpdir(), 'basa-postgres-'));
-  const postgres = await startLocalPostgres({ folder });
+  const postgres = await startLocalPostgres({ folder, settings: { fsync: 'off' } });
   let databases = 0;
   return {
     ...postgres,

@@ -202,6 +202,13 @@ export class TestBuffer {
     return keyRequest.encode({ ...body, signature: seat.device.sign(keyRequest.statement(body)) });
   }
 
+  /** For the same slot as well, with another ephemeral key. */
+  otherKeyRequest(slot: number): Uint8Array {
+    const other = new TestBuffer(this.server, this.descriptor);
+    other.seats.push(...this.seats.map((seat) => ({ ...seat, ephemeralSecret: nodeRandomBytes(32) })));
+    return other.keyRequest(slot);
+  }
+
   askKey(authority: Authority, slot: number, request: Uint8Array = this.keyRequest(slot)): Promise<Answer> {
     return askAs((this.seats[slot] as Seat).device, authority, AUTHORITY_PATH.keys(this.ctx), request);
   }
