@@ -3,11 +3,11 @@ import { fromHex, toHex } from '@basa/masking';
 import type { BasaEvent, Descriptor, Head } from '@basa/protocol';
 import { AUTHORITY_PATH, descriptorCodec, headCodec } from '@basa/protocol';
 import type { SqlDatabase } from '@basa/service';
-import { openPostgres, POSTGRES } from '@basa/service';
+import { openPostgres } from '@basa/service';
 import { afterAll, afterEach, beforeAll, expect, it, vi } from 'vitest';
 import type { Authority, Witness } from '../../packages/authority/src/index.ts';
 import { verifyLog } from '../../packages/authority/src/index.ts';
-import { migrationsFor } from '../../packages/authority/src/schema.ts';
+import { AUTHORITY_DATABASE } from '../../packages/authority/src/store.ts';
 import { AuthorityTables } from '../../packages/authority/src/tables.ts';
 import type { Home } from '../../packages/authority/test/homes.ts';
 import { nodeOf, testPostgres } from '../../packages/authority/test/homes.ts';
@@ -48,7 +48,7 @@ async function startNodes(home: Home, count: number): Promise<readonly [Authorit
 
 /** The database behind the back of its nodes. */
 async function backdoor({ databaseUrl: url = '' }: Home): Promise<SqlDatabase> {
-  const database = await openPostgres({ url, application: 'authority', migrations: migrationsFor(POSTGRES) });
+  const database = await openPostgres({ url, ...AUTHORITY_DATABASE });
   ends.push(() => database.close());
   return database;
 }

@@ -121,7 +121,7 @@ export class KeyEpochs {
     masterKey?.fill(0);
     if (issuer === undefined || !equalBytes(issuer.publicKey, stored.publicKey)) {
       const sentence = `the master key of epoch ${stored.epoch} of task ${toHex(stored.task)} is damaged`;
-      throw new StartError('dataFolder', `${sentence}; nothing was changed: restore the newest backup of the folder`);
+      throw new StartError('dataFolder', `${sentence}; nothing was changed: restore the newest backup`);
     }
     return issuer;
   }

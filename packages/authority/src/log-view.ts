@@ -123,5 +123,5 @@ function decoded(bytes: Uint8Array, sequence: number): AuthorityRecord {
 
 function damaged(sequence: number, what: string): StartError {
   const sentence = `record ${sequence} of the log is damaged (${what})`;
-  return new StartError('dataFolder', `${sentence}; nothing was changed: restore the newest backup of the folder`);
+  return new StartError('dataFolder', `${sentence}; nothing was changed: restore the newest backup`);
 }

@@ -1,6 +1,6 @@
 /** Where an authority keeps its log and its sealed keys: a data folder of its own, or a database that its nodes share. */
-import type { SqlDatabase, SqlSession } from '@basa/service';
-import { migratePostgres, openDatabase, openPostgres, POSTGRES, SQLITE, sqliteDatabase } from '@basa/service';
+import type { DatabaseOptions, SqlDatabase, SqlSession } from '@basa/service';
+import { openDatabase, openPostgres, POSTGRES, SQLITE, sqliteDatabase } from '@basa/service';
 import { migrationsFor } from './schema.ts';
 import { AuthorityTables } from './tables.ts';
 
@@ -25,6 +25,9 @@ export interface StoreOptions {
   onTrouble?(error: unknown): void;
 }
 
+/** The tables in a PostgreSQL. */
+export const AUTHORITY_DATABASE: DatabaseOptions = { application: 'authority', migrations: migrationsFor(POSTGRES) };
+
 export async function openStore(
   place: StorePlace,
   { clock, onTrouble = () => {} }: StoreOptions,
@@ -35,19 +38,9 @@ export async function openStore(
     const purge = (): Promise<void> => database.checkpoint();
     return { ...storeOf(database), place: place.dataFolder, isShared: false, purge };
   }
-  const database = await openPostgres({
-    url: place.databaseUrl,
-    application: 'authority',
-    migrations: migrationsFor(POSTGRES),
-    onTrouble,
-  });
+  const database = await openPostgres({ url: place.databaseUrl, ...AUTHORITY_DATABASE, onTrouble });
   // Deleted rows go when PostgreSQL tidies up; its log and backups keep them, sealed.
   return { ...storeOf(database, clock), place: 'the database', isShared: true, purge: async () => {} };
-}
-
-/** Makes or changes the tables of the database that an authority's nodes share. */
-export function migrateAuthority(databaseUrl: string): ReturnType<typeof migratePostgres> {
-  return migratePostgres(databaseUrl, { application: 'authority', migrations: migrationsFor(POSTGRES) });
 }
 
 function storeOf(database: SqlDatabase, clock?: () => number): Pick<AuthorityStore, 'transaction' | 'close'> {

@@ -4,10 +4,12 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { toHex } from '@basa/masking';
 import { nodeRandomBytes, nodeSuite } from '@basa/runtime/node';
+import { migratePostgres } from '@basa/service';
 import type { LocalPostgres } from '@basa/service/local-postgres';
 import { startLocalPostgres } from '@basa/service/local-postgres';
 import type { Authority, AuthorityOptions } from '../src/index.ts';
-import { createAuthority, migrateAuthority } from '../src/index.ts';
+import { createAuthority } from '../src/index.ts';
+import { AUTHORITY_DATABASE } from '../src/store.ts';
 
 export const OPERATOR = 'operator-token';
 export const AUDITOR = 'auditor-token';
@@ -50,7 +52,7 @@ export async function testPostgres(): Promise<LocalPostgres & { freshHome(): Pro
     ...postgres,
     async freshHome() {
       const databaseUrl = await postgres.database(`authority_${databases++}`);
-      await migrateAuthority(databaseUrl);
+      await migratePostgres(databaseUrl, AUTHORITY_DATABASE);
       return { ...freshHome(), databaseUrl };
     },
     async remove() {
