@@ -66,8 +66,14 @@ export class AttributeAuthority {
 
   static restore(ports: AuthorityPorts, records: Iterable<AuthorityRecord>, past?: PastLog): AttributeAuthority {
     const authority = new AttributeAuthority(ports, past);
-    for (const entry of records) authority.#apply(entry);
+    authority.absorb(records);
     return authority;
+  }
+
+  /** Takes in what is in the durable log already: from before a restart, or by another node of this authority. */
+  absorb(records: Iterable<AuthorityRecord>): void {
+    if (this.#pending.length > 0) throw new Error('a step is under way: what comes from elsewhere must come before it');
+    for (const entry of records) this.#apply(entry);
   }
 
   get publicKey(): Uint8Array {
@@ -81,6 +87,10 @@ export class AttributeAuthority {
   /** How many buffers are in memory. */
   get openBuffers(): number {
     return this.#open.size;
+  }
+
+  isOpen(ctx: Ctx): boolean {
+    return this.#open.has(toHex(ctx));
   }
 
   newestModel(task: TaskId): ModelEntry | undefined {
@@ -127,9 +137,9 @@ export class AttributeAuthority {
   ): AuthorityStep<Descriptor> {
     const task = this.#tasks.get(toHex(request.task));
     if (task === undefined) return declined(undefined, refused('task-unknown'));
-    const step = drawBuffer(this.#ports, task, request, fresh, now);
     const [earlier] = this.#past.named(drawName(request));
-    // The same nonce gets the same buffer; whoever asks was checked above.
+    const step = drawBuffer(this.#ports, task, request, fresh, now);
+    // The same nonce gets the same buffer; whoever asks is checked by the step.
     return earlier?.kind === 'buffer-drawn' && step.records.length > 0
       ? unchanged(undefined, earlier.descriptor)
       : this.#stage(step);
