@@ -1,4 +1,4 @@
-import { mkdtempSync } from 'node:fs';
+import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import {
@@ -16,10 +16,13 @@ import { afterAll, beforeAll, expect, it } from 'vitest';
 import { migrationsFor } from '../src/store/schema.ts';
 import { createSqlStore } from '../src/store/sql-store.ts';
 import type { Store } from '../src/store/store.ts';
+import { testNodes } from './support/nodes-conformance.ts';
 import { testStore } from './support/store-conformance.ts';
 
-testStore('SQLite', async () => {
+const folders: string[] = [];
+const sqlite = async () => {
   const folder = mkdtempSync(join(tmpdir(), 'basa-store-'));
+  folders.push(folder);
   const open = (): Store =>
     createSqlStore(
       sqliteDatabase(openDatabase(folder, { application: 'server', migrations: migrationsFor(SQLITE) }), Date.now),
@@ -33,16 +36,21 @@ testStore('SQLite', async () => {
       return current;
     },
   };
-});
+};
 
 let postgres: LocalPostgres;
 let databases = 0;
 beforeAll(async () => {
-  postgres = await startLocalPostgres({ folder: mkdtempSync(join(tmpdir(), 'basa-postgres-')) });
+  const folder = mkdtempSync(join(tmpdir(), 'basa-postgres-'));
+  folders.push(folder);
+  postgres = await startLocalPostgres({ folder });
 }, 120_000);
-afterAll(() => postgres?.stop());
+afterAll(async () => {
+  await postgres?.stop();
+  for (const folder of folders) rmSync(folder, { recursive: true, force: true });
+});
 
-testStore('PostgreSQL', async () => {
+const onPostgres = async () => {
   const options = { application: 'server', migrations: migrationsFor(POSTGRES) } as const;
   const url = await postgres.database(`store_${databases++}`);
   await migratePostgres(url, options);
@@ -56,10 +64,16 @@ testStore('PostgreSQL', async () => {
       return current;
     },
   };
-});
+};
+
+testStore('SQLite', sqlite);
+testStore('PostgreSQL', onPostgres);
+testNodes('SQLite', sqlite);
+testNodes('PostgreSQL', onPostgres);
 
 it('a database without space says so, and keeps what it has', async () => {
   const folder = mkdtempSync(join(tmpdir(), 'basa-store-'));
+  folders.push(folder);
   const opened = openDatabase(folder, { application: 'server', migrations: migrationsFor(SQLITE) });
   const store = createSqlStore(sqliteDatabase(opened, Date.now));
   await store.setNote('small', Uint8Array.of(1));

@@ -1,8 +1,8 @@
 /**
  * What a blob is in a store of chunks, below its key:
  *
- *     uploads/…/.000000000000-524288-9f3c…   512 KiB from byte 0, by one writer
- *     uploads/…/.whole                        the names of the chunks it is made of, once it is committed
+ *     uploads/…/.0.000000000000-524288-9f3c…   512 KiB from byte 0 of attempt 0, by one writer
+ *     uploads/…/.whole                          the names of the chunks it is made of, once it is committed
  *
  * A writer's chunks carry its mark: two nodes that write one blob at once never write over each other.
  */
@@ -13,8 +13,13 @@ export interface Chunk {
   readonly length: number;
 }
 
-export function chunkOf(key: string, start: number, length: number, mark: string): Chunk {
-  return { name: `${key}/.${String(start).padStart(12, '0')}-${length}-${mark}`, start, length };
+/** Where the chunks of an attempt to write a blob lie. */
+export function attemptOf(key: string, attempt: string): string {
+  return `${key}/.${attempt}.`;
+}
+
+export function chunkOf(place: string, start: number, length: number, mark: string): Chunk {
+  return { name: `${place}${String(start).padStart(12, '0')}-${length}-${mark}`, start, length };
 }
 
 export function wholeName(key: string): string {
@@ -23,7 +28,7 @@ export function wholeName(key: string): string {
 
 /** Undefined for a name of another kind. */
 export function readChunkName(key: string, name: string): Chunk | undefined {
-  const [, start, length] = /^\/\.(\d{12})-(\d+)-[0-9a-f]+$/.exec(name.slice(key.length)) ?? [];
+  const [, start, length] = /^\/\.[a-z0-9-]+\.(\d{12})-(\d+)-[0-9a-f]+$/.exec(name.slice(key.length)) ?? [];
   if (!name.startsWith(key) || start === undefined || length === undefined) return undefined;
   return { name, start: Number(start), length: Number(length) };
 }

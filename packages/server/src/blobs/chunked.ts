@@ -8,7 +8,7 @@ import { nodeRandomBytes } from '@basa/runtime/node';
 import type { BlobStore, Staging } from './blob-store.ts';
 import { checkedKey } from './blob-store.ts';
 import type { Chunk } from './chunk-names.ts';
-import { chainOf, chunkOf, decodeWhole, encodeWhole, readChunkName, wholeName } from './chunk-names.ts';
+import { attemptOf, chainOf, chunkOf, decodeWhole, encodeWhole, readChunkName, wholeName } from './chunk-names.ts';
 import type { ChunkStore } from './chunks.ts';
 
 export interface ChunkedOptions {
@@ -17,21 +17,23 @@ export interface ChunkedOptions {
 }
 
 const CUT_OFF = 'the blob ends';
+/** The attempt of whoever names none. */
+const ONLY = '0';
 
 export function openChunkedBlobs(chunks: ChunkStore, { chunkBytes }: ChunkedOptions): BlobStore {
   const wholeOf = async (key: string): Promise<readonly Chunk[] | undefined> => {
     const list = await chunks.get(wholeName(checkedKey(key)));
     return list === undefined ? undefined : decodeWhole(key, list);
   };
-  const stage = async (key: string): Promise<Staging> => {
-    const names = await chunks.list(`${checkedKey(key)}/.`);
+  const stage = async (key: string, attempt = ONLY): Promise<Staging> => {
+    const names = await chunks.list(attemptOf(checkedKey(key), attempt));
     const chain = chainOf(names.flatMap((name) => readChunkName(key, name) ?? []));
-    return new ChunkedStaging(chunks, key, chain, chunkBytes);
+    return new ChunkedStaging(chunks, { key, attempt, chain, chunkBytes });
   };
   return {
     stage,
     async put(key, bytes) {
-      const staging = new ChunkedStaging(chunks, checkedKey(key), [], chunkBytes);
+      const staging = new ChunkedStaging(chunks, { key: checkedKey(key), attempt: ONLY, chain: [], chunkBytes });
       try {
         await staging.append(bytes);
         await staging.commit();
@@ -66,9 +68,16 @@ export function openChunkedBlobs(chunks: ChunkStore, { chunkBytes }: ChunkedOpti
   };
 }
 
+interface Staged extends ChunkedOptions {
+  readonly key: string;
+  readonly attempt: string;
+  readonly chain: readonly Chunk[];
+}
+
 class ChunkedStaging implements Staging {
   readonly #chunks: ChunkStore;
   readonly #key: string;
+  readonly #place: string;
   readonly #mark = toHex(nodeRandomBytes(8));
   /** One full chunk at most. */
   readonly #block: Uint8Array;
@@ -76,9 +85,10 @@ class ChunkedStaging implements Staging {
   #chain: Chunk[];
   readonly #own = new Set<string>();
 
-  constructor(chunks: ChunkStore, key: string, chain: readonly Chunk[], chunkBytes: number) {
+  constructor(chunks: ChunkStore, { key, attempt, chain, chunkBytes }: Staged) {
     this.#chunks = chunks;
     this.#key = key;
+    this.#place = attemptOf(key, attempt);
     this.#chain = [...chain];
     this.#block = new Uint8Array(chunkBytes);
   }
@@ -117,7 +127,7 @@ class ChunkedStaging implements Staging {
 
   async flush(): Promise<void> {
     if (this.#filled === 0) return;
-    const chunk = chunkOf(this.#key, sizeOf(this.#chain), this.#filled, this.#mark);
+    const chunk = chunkOf(this.#place, sizeOf(this.#chain), this.#filled, this.#mark);
     await this.#chunks.put(chunk.name, this.#block.subarray(0, this.#filled));
     this.#own.add(chunk.name);
     this.#chain.push(chunk);

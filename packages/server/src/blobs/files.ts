@@ -13,8 +13,8 @@ export async function openFileBlobs(folder: string): Promise<BlobStore> {
   const folders = new DurableFolders(folder);
   const pathOf = (key: string): string => join(folder, checkedKey(key));
   const stagedPathOf = (key: string): string => join(incoming, checkedKey(key));
-  const stage = async (key: string): Promise<Staging> => {
-    const path = stagedPathOf(key);
+  const stage = async (key: string, attempt?: string): Promise<Staging> => {
+    const path = stagedPathOf(attempt === undefined ? key : `${key}-${attempt}`);
     await mkdir(dirname(path), { recursive: true });
     return stageFile(path, pathOf(key), folders);
   };

@@ -14,7 +14,9 @@ export const POSTGRES: Dialect = {
   blob: 'BYTEA',
   integer: 'BIGINT',
   real: 'DOUBLE PRECISION',
-  forUpdate: ' FOR UPDATE',
+  // Keys never change: rows that refer to this one need not wait.
+  forUpdate: ' FOR NO KEY UPDATE',
+  unlogged: 'UNLOGGED ',
 };
 
 export interface PostgresOptions {
@@ -71,21 +73,26 @@ export async function openPostgres(options: PostgresOptions): Promise<SqlDatabas
     await pool.end();
     throw error;
   }
+  const persist = async <Result>(work: Work<Result>, how: 'together' | 'alone'): Promise<Result> => {
+    const giveUpAt = Date.now() + patienceMs;
+    for (let tries = 0; ; tries++) {
+      const outcome = await attempt(pool, work, how, onTrouble);
+      if (outcome.kind === 'done') return outcome.value;
+      onTrouble(outcome.error);
+      if (Date.now() > giveUpAt) throw new DatabaseUnavailable(outcome.error);
+      await wait(Math.min(1_000, 10 * 2 ** tries) * (0.5 + Math.random()));
+    }
+  };
   return {
     dialect: POSTGRES,
-    async transaction(work) {
-      const giveUpAt = Date.now() + patienceMs;
-      for (let tries = 0; ; tries++) {
-        const outcome = await attempt(pool, work, onTrouble);
-        if (outcome.kind === 'done') return outcome.value;
-        onTrouble(outcome.error);
-        if (Date.now() > giveUpAt) throw new DatabaseUnavailable(outcome.error);
-        await wait(Math.min(1_000, 10 * 2 ** tries) * (0.5 + Math.random()));
-      }
-    },
+    transaction: (work) => persist(work, 'together'),
+    query: (text, ...values) => persist(({ query }) => query(text, ...values), 'alone'),
+    now: () => persist(({ now }) => now(), 'alone'),
     close: () => pool.end(),
   };
 }
+
+type Work<Result> = (session: SqlSession) => Promise<Result>;
 
 type Outcome<Result> =
   | { readonly kind: 'done'; readonly value: Result }
@@ -94,7 +101,8 @@ type Outcome<Result> =
 /** Once. Errors of the work itself, and those of the database that will not pass, are thrown. */
 async function attempt<Result>(
   pool: pg.Pool,
-  work: (session: SqlSession) => Promise<Result>,
+  work: Work<Result>,
+  how: 'together' | 'alone',
   onTrouble: (error: unknown) => void,
 ): Promise<Outcome<Result>> {
   let client: pg.PoolClient;
@@ -124,14 +132,16 @@ async function attempt<Result>(
     now: async () => Number((await ask(NOW))[0]?.['now']),
   };
   try {
-    await ask('BEGIN');
+    if (how === 'together') await ask('BEGIN');
     const value = await work(session);
-    await ask('COMMIT');
+    if (how === 'together') await ask('COMMIT');
     return { kind: 'done', value };
   } catch (error) {
-    await ask('ROLLBACK').catch((failed: unknown) => {
-      lost ??= failed;
-    });
+    if (how === 'together')
+      await ask('ROLLBACK').catch((failed: unknown) => {
+        lost ??= failed;
+      });
+    else if (isPassing(trouble)) lost ??= trouble;
     const asked = trouble ?? lost;
     if (asked !== undefined && isPassing(asked)) return { kind: 'passing', error: asked };
     throw error;

@@ -10,6 +10,8 @@ export interface Dialect {
   readonly real: string;
   /** Ends the statement that reads a row which the transaction is about to change. */
   readonly forUpdate: string;
+  /** Stands before TABLE where what it holds may be lost in a crash. */
+  readonly unlogged: string;
 }
 
 export interface SqlSession {
@@ -25,6 +27,10 @@ export interface SqlDatabase {
    * for it or was lost, also after a commit whose outcome is not known: it must find out what is there, and only then write.
    */
   transaction<Result>(work: (session: SqlSession) => Promise<Result>): Promise<Result>;
+  /** One statement as a transaction of its own. It may be run again as well. */
+  query(statement: string, ...values: readonly SqlValue[]): Promise<readonly Row[]>;
+  /** Milliseconds on the shared clock, outside of any transaction. */
+  now(): Promise<number>;
   close(): Promise<void>;
 }
 

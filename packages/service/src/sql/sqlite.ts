@@ -3,7 +3,14 @@ import type { Database, OpenDatabase } from '../database.ts';
 import { turns } from '../turns.ts';
 import type { Dialect, Row, SqlDatabase, SqlSession } from './sql.ts';
 
-export const SQLITE: Dialect = { name: 'sqlite', blob: 'BLOB', integer: 'INTEGER', real: 'REAL', forUpdate: '' };
+export const SQLITE: Dialect = {
+  name: 'sqlite',
+  blob: 'BLOB',
+  integer: 'INTEGER',
+  real: 'REAL',
+  forUpdate: '',
+  unlogged: '',
+};
 
 type Statement = ReturnType<Database['prepare']>;
 
@@ -31,20 +38,23 @@ export function sqliteDatabase(opened: OpenDatabase, clock: () => number): Sqlit
     now: async () => clock(),
   };
   const inTurn = turns();
+  const transaction = <Result>(work: (session: SqlSession) => Promise<Result>): Promise<Result> =>
+    inTurn(async () => {
+      database.exec('BEGIN IMMEDIATE');
+      try {
+        const value = await work(session);
+        database.exec('COMMIT');
+        return value;
+      } catch (error) {
+        if (database.isTransaction) database.exec('ROLLBACK');
+        throw error;
+      }
+    });
   return {
     dialect: SQLITE,
-    transaction: (work) =>
-      inTurn(async () => {
-        database.exec('BEGIN IMMEDIATE');
-        try {
-          const value = await work(session);
-          database.exec('COMMIT');
-          return value;
-        } catch (error) {
-          if (database.isTransaction) database.exec('ROLLBACK');
-          throw error;
-        }
-      }),
+    transaction,
+    query: (text, ...values) => transaction(({ query }) => query(text, ...values)),
+    now: async () => clock(),
     checkpoint: () => inTurn(async () => database.exec('PRAGMA wal_checkpoint(TRUNCATE)')),
     close: () => inTurn(async () => opened.close()),
   };

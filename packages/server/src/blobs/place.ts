@@ -1,0 +1,35 @@
+/** Where a server keeps its blobs: in files, in its database, or in an object store. Plain data, given to every thread. */
+import { openPostgres, POSTGRES } from '@basa/service';
+import { migrationsFor } from '../store/schema.ts';
+import type { BlobStore } from './blob-store.ts';
+import { openChunkedBlobs } from './chunked.ts';
+import { databaseChunks } from './database-chunks.ts';
+import { openFileBlobs } from './files.ts';
+import { openS3Chunks } from './s3/s3-chunks.ts';
+import type { S3Options } from './s3/s3-requests.ts';
+
+export type BlobPlace =
+  | { readonly kind: 'files'; readonly folder: string }
+  | { readonly kind: 'database'; readonly url: string }
+  | ({ readonly kind: 's3' } & Omit<S3Options, 'fetch'>);
+
+/** What a database takes in one statement without holding up others, and a request worth its round trip. */
+const ROW_BYTES = 1 << 20;
+const OBJECT_BYTES = 8 << 20;
+/** Blobs have connections of their own: long ones do not keep short transactions waiting. */
+const CONNECTIONS = 4;
+
+export async function openBlobs(place: BlobPlace): Promise<BlobStore> {
+  switch (place.kind) {
+    case 'files':
+      return openFileBlobs(place.folder);
+    case 's3':
+      return openChunkedBlobs(await openS3Chunks(place), { chunkBytes: OBJECT_BYTES });
+    case 'database': {
+      const options = { application: 'server', migrations: migrationsFor(POSTGRES), connections: CONNECTIONS } as const;
+      const database = await openPostgres({ url: place.url, ...options });
+      const chunks = { ...databaseChunks(database), close: () => database.close() };
+      return openChunkedBlobs(chunks, { chunkBytes: ROW_BYTES });
+    }
+  }
+}
