@@ -12,6 +12,7 @@ import {
 import type { FastifyRequest } from '@basa/service';
 import { answers, bytesOf, checkDeclaredLength, deviceOf, fail, granted, sendBytes, wireBytes } from '@basa/service';
 import { drawBuffer } from '../buffer-epochs.ts';
+import { closeBuffer } from '../close-buffer.ts';
 import { bufferParams, ctxOfPath } from './names.ts';
 import type { RouteTools } from './route-tools.ts';
 
@@ -96,7 +97,7 @@ export function bufferRoutes({ service, authority, bufferEpochs, keyLimits }: Ro
       const [bytes, messages] = await bodyOf(request, ctx, mostCloseRequestBytes);
       const closeRequest = messages.closeRequest.decode(bytes);
       if (!equalBytes(closeRequest.ctx, ctx)) fail('malformed', { detail: 'closeRequest.ctx: not that of the path' });
-      const answer = await authority.step((core, now) => core.close(closeRequest, now));
+      const answer = await closeBuffer(authority, closeRequest);
       return sendBytes(reply, messages.closeAnswer.encode(granted(answer)));
     },
   );
