@@ -10,6 +10,12 @@ const HOUR_MS = 3_600_000;
 export const authorityConfigSchema = Type.Object(
   {
     ...commonKeys,
+    dataFolder: Type.Optional(
+      Type.String({ minLength: 1, description: 'a folder of its own, on a local disk; or databaseUrl' }),
+    ),
+    databaseUrl: Type.Optional(
+      secretText('postgres://user:password@host/database, instead of a data folder, for one or several nodes'),
+    ),
     passphrase: Type.Optional(secretText('what the keys at rest are sealed with; or keyFile')),
     keyFile: Type.Optional(
       Type.String({ description: 'path of 32 random bytes that the keys at rest are sealed with; or passphrase' }),
@@ -17,9 +23,13 @@ export const authorityConfigSchema = Type.Object(
     witnessFile: Type.Optional(
       Type.String({
         description:
-          'the newest head of the log, outside of the data folder and best on another disk (`<dataFolder>.witness`)',
+          'the newest head of the log, outside of the data folder, best on another disk, one for each node (`<dataFolder>.witness`)',
       }),
     ),
+    newNode: Type.Boolean({
+      default: false,
+      description: "this node has no witness yet; the operator's word that the database is the newest there was",
+    }),
     epochHours: Type.Number({ exclusiveMinimum: 0, default: 24, description: 'life of a master key of a task' }),
     certificateDays: Type.Number({ exclusiveMinimum: 0, default: 365, description: 'life of an enrolment' }),
     tickMs: Type.Optional(Type.Integer({ minimum: 10, description: 'how often overdue buffers are aborted (5000)' })),
@@ -34,9 +44,13 @@ export type AuthorityPlaces = Omit<ConfigSources, 'prefix'>;
 /** Throws a `StartError` that names the key. */
 export function readAuthorityConfig(places: AuthorityPlaces): AuthorityOptions {
   const config = readConfig(authorityConfigSchema, { ...places, prefix: 'BASA_AUTHORITY_' });
-  const { witnessFile, epochHours, certificateDays, tickMs, keyLimit } = config;
+  const { dataFolder, databaseUrl, witnessFile, newNode, epochHours, certificateDays, tickMs, keyLimit } = config;
+  const { dataFolder: _, ...common } = commonOptions({ ...config, dataFolder: dataFolder ?? '' });
   return {
-    ...commonOptions(config),
+    ...common,
+    newNode,
+    ...(dataFolder !== undefined && { dataFolder }),
+    ...(databaseUrl !== undefined && { databaseUrl }),
     secret: secretOf(config),
     epochMs: epochHours * HOUR_MS,
     certificateMs: certificateDays * 24 * HOUR_MS,
