@@ -2,6 +2,7 @@
 import { relative } from 'node:path';
 import { gzipSync } from 'node:zlib';
 import { build } from 'esbuild';
+import { FOR_BROWSERS } from '../pages/bundle.ts';
 import { loadedAtOnce } from './loaded-at-once.ts';
 
 export interface BrowserSize {
@@ -16,16 +17,9 @@ export async function browserSize(entry: string, project: string): Promise<Brows
     stdin: { contents: `export * from '${entry}';`, resolveDir: project, sourcefile: 'entry.js' },
     outdir: 'bundle',
     absWorkingDir: project,
-    bundle: true,
-    splitting: true,
-    minify: true,
-    format: 'esm',
-    platform: 'browser',
-    target: 'es2022',
+    ...FOR_BROWSERS,
     external: ['@tensorflow/*'],
     write: false,
-    metafile: true,
-    logLevel: 'error',
   });
   const [start = ''] = Object.entries(metafile.outputs).find(([, { entryPoint }]) => entryPoint === 'entry.js') ?? [];
   const atOnce = loadedAtOnce(metafile.outputs, start);

@@ -59,14 +59,16 @@ function find(words: readonly string[]): readonly Place[] {
     .map(({ place }) => place);
 }
 
-/** A heading counts more than text, a word by itself more than a part of one. */
+/** A heading counts more than text, and a word by itself more than its beginning, which counts more than a part of it. */
 function scoreOf([, page, heading, rest]: Place, word: string): number {
-  const match = (text: string, whole: number, part: number): number => {
+  const match = (text: string, most: number): number => {
     const lower = text.toLowerCase();
     if (!lower.includes(word)) return 0;
-    return lower.split(/[^\p{L}\p{N}_]+/u).includes(word) ? whole : part;
+    const words = lower.split(/[^\p{L}\p{N}_]+/u);
+    if (words.includes(word)) return most;
+    return words.some((one) => one.startsWith(word)) ? most / 2 : most / 8;
   };
-  return Math.max(match(heading, 6, 3), match(page, 4, 2), match(rest, 2, 1));
+  return Math.max(match(heading, 6), match(page, 4), match(rest, 2));
 }
 
 function row([address, page, heading, words]: Place): HTMLElement {
