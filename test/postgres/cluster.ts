@@ -12,7 +12,9 @@ import { AUTHORITY_PATH, encodePolicy, SERVER_PATH } from '@basa/protocol';
 import { nodeRandomBytes } from '@basa/runtime/node';
 import type { RunningServer, ServerOptions } from '@basa/server';
 import { migrateServer, startServer } from '@basa/server';
+import { openPostgres, POSTGRES } from '@basa/service';
 import type { LocalPostgres } from '@basa/service/local-postgres';
+import { migrationsFor } from '../../packages/server/src/store/schema.ts';
 import { OPERATOR_TOKEN, OPERATORS, testPolicy } from '../services/house.ts';
 import { ServiceProxy } from '../services/proxy.ts';
 
@@ -26,7 +28,8 @@ export interface ClusterOptions {
   readonly nodes: number;
   readonly policy?: Partial<TaskPolicy>;
   readonly specification?: object;
-  readonly server?: Partial<ServerOptions>;
+  /** Options of each node. */
+  onNode?(n: number): Partial<ServerOptions>;
 }
 
 export class Cluster {
@@ -39,6 +42,8 @@ export class Cluster {
   readonly #options: ClusterOptions;
   readonly #signingKey = nodeRandomBytes(32);
   readonly #clients: BasaClient[] = [];
+  /** What the nodes logged. */
+  readonly #words: string[] = [];
   #balancer!: ServiceProxy;
 
   private constructor(options: ClusterOptions) {
@@ -95,7 +100,8 @@ export class Cluster {
       tickMs: 100,
       addressLimit: UNLIMITED,
       deviceLimit: UNLIMITED,
-      ...this.#options.server,
+      log: { level: 'warn', stream: { write: (line) => void this.#words.push(line) } },
+      ...this.#options.onNode?.(n),
       ...more,
     });
     this.nodes[n] = node;
@@ -131,23 +137,35 @@ export class Cluster {
     return Promise.all(Array.from({ length: count }, (_, n) => this.client(`device ${n}`, options)));
   }
 
-  /** How often each node answered. */
-  get passed(): ServiceProxy['passed'] {
-    return this.#balancer.passed;
+  /** How many requests of devices were answered. */
+  get answered(): number {
+    return this.#balancer.passed.length;
+  }
+
+  /** How often what a node wrote was refused because another had taken its turn. */
+  get turnsLost(): number {
+    return this.#words.filter((line) => line.includes('TurnLost')).length;
+  }
+
+  /** Asks the database itself. */
+  async query(statement: string): Promise<void> {
+    const migrations = migrationsFor(POSTGRES);
+    const database = await openPostgres({ url: this.databaseUrl, application: 'server', migrations });
+    await database.query(statement);
+    await database.close();
+  }
+
+  /** By an operator, at this node. */
+  async setState(n: number, state: 'running' | 'paused'): Promise<void> {
+    await this.#operate(this.nodes[n]?.url ?? '', 'PUT', SERVER_PATH.taskState(this.task), { state });
   }
 
   /** Of all updates that went into versions: how often each coordinate was counted. */
   async counts(): Promise<number[]> {
-    const url = this.#anyNode().url;
-    const { versions } = await this.#operate<{ versions: { version: number; accepted: number }[] }>(
-      url,
-      'GET',
-      SERVER_PATH.taskMetrics(this.task),
-    );
     const total = new Array<number>(this.policy.dimension).fill(0);
     let before = new Float32Array(this.policy.dimension);
-    for (const { version, accepted } of versions) {
-      const response = await fetch(new URL(SERVER_PATH.model(this.task, version), url));
+    for (const { version, accepted } of await this.versions()) {
+      const response = await fetch(new URL(SERVER_PATH.model(this.task, version), this.#anyNode().url));
       const after = new Float32Array(await response.arrayBuffer());
       for (const [place, value] of after.entries())
         total[place] = (total[place] ?? 0) + Math.round(((before[place] ?? 0) - value) * accepted);

@@ -87,7 +87,7 @@ async function open(
   const signer = await openedStore.signer();
   const ports: ServerPorts = { suite: nodeSuite, signer, authorityKey: authority.publicKey };
   const blobFolder = join(dataFolder, 'blobs');
-  const blobs = await openFileBlobs(blobFolder);
+  const blobs = await openFileBlobs(blobFolder, { isShared });
   const live = new LiveTasks({ store, clock });
   const service = await createService({
     ...settings,
