@@ -15,8 +15,8 @@ import { migrateServer, startServer } from '@basa/server';
 import { openPostgres, POSTGRES } from '@basa/service';
 import type { LocalPostgres } from '@basa/service/local-postgres';
 import { migrationsFor } from '../../packages/server/src/store/schema.ts';
+import { Balancer } from '../../scripts/processes/balancer.ts';
 import { OPERATOR_TOKEN, OPERATORS, testPolicy } from '../services/house.ts';
-import { ServiceProxy } from '../services/proxy.ts';
 
 const UNLIMITED = { burst: 1e9, perSecond: 1e9 };
 const retry = { attempts: 60, firstWaitMs: 20, longestWaitMs: 1000 };
@@ -34,7 +34,7 @@ export interface ClusterOptions {
 
 export class Cluster {
   readonly folder = mkdtempSync(join(tmpdir(), 'basa-cluster-'));
-  readonly nodes: (RunningServer | undefined)[] = [];
+  readonly nodes: RunningServer[] = [];
   authority!: Authority;
   databaseUrl = '';
   policy!: TaskPolicy;
@@ -44,7 +44,9 @@ export class Cluster {
   readonly #clients: BasaClient[] = [];
   /** What the nodes logged. */
   readonly #words: string[] = [];
-  #balancer!: ServiceProxy;
+  /** How many requests of devices were answered. */
+  answered = 0;
+  #balancer!: Balancer;
 
   private constructor(options: ClusterOptions) {
     this.#options = options;
@@ -86,7 +88,11 @@ export class Cluster {
       },
     });
     for (let n = 0; n < nodes; n++) await this.startNode(n);
-    this.#balancer = await ServiceProxy.before(() => this.#anyNode().url);
+    this.#balancer = await Balancer.open({
+      nodes: () => this.nodes.map(({ url }) => url),
+      random: Math.random,
+      onExchange: ({ answer }) => void (answer && this.answered++),
+    });
     await this.#createTask();
   }
 
@@ -106,12 +112,6 @@ export class Cluster {
     });
     this.nodes[n] = node;
     return node;
-  }
-
-  async stopNode(n: number): Promise<void> {
-    const node = this.nodes[n];
-    this.nodes[n] = undefined;
-    await node?.close();
   }
 
   /** A device: each of its requests goes to some node. */
@@ -135,11 +135,6 @@ export class Cluster {
 
   clients(count: number, options: Partial<NodeConnectOptions> = {}): Promise<BasaClient[]> {
     return Promise.all(Array.from({ length: count }, (_, n) => this.client(`device ${n}`, options)));
-  }
-
-  /** How many requests of devices were answered. */
-  get answered(): number {
-    return this.#balancer.passed.length;
   }
 
   /** How often what a node wrote was refused because another had taken its turn. */
@@ -187,14 +182,13 @@ export class Cluster {
   async close(): Promise<void> {
     await Promise.all(this.#clients.map((client) => client.close()));
     await this.#balancer?.close();
-    await Promise.all(this.nodes.map((node) => node?.close()));
+    await Promise.all(this.nodes.map((node) => node.close()));
     await this.authority?.close();
     rmSync(this.folder, { recursive: true, force: true });
   }
 
   #anyNode(): RunningServer {
-    const running = this.nodes.filter((node) => node !== undefined);
-    return running[Math.floor(Math.random() * running.length)] as RunningServer;
+    return this.nodes[Math.floor(Math.random() * this.nodes.length)] as RunningServer;
   }
 
   async #createTask(): Promise<void> {
