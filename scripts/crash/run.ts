@@ -13,6 +13,7 @@ import { Stage } from '../processes/stage.ts';
 import { CrashDatabase } from './crash-database.ts';
 import { Fleet } from './fleet.ts';
 import { Plan } from './plan.ts';
+import { Recorder } from './recorder.ts';
 import type { Verdict } from './verdict.ts';
 import { judge, stuckBuffers } from './verdict.ts';
 
@@ -21,8 +22,6 @@ export interface CrashOptions {
   readonly kills: number;
   readonly seed: number;
   readonly store?: 'embedded' | 'postgres';
-  /** Told of every request of a device to a node, for histories. */
-  onExchange?(exchange: Exchange): void;
   onKill?(line: string): void;
 }
 
@@ -62,20 +61,21 @@ export async function runCrashes(options: CrashOptions): Promise<CrashReport> {
 }
 
 async function crash(
-  { kills, seed, onKill = () => {}, onExchange }: CrashOptions,
+  { kills, seed, onKill = () => {} }: CrashOptions,
   database: CrashDatabase | undefined,
 ): Promise<CrashReport> {
   const bundle = await bundleProcesses({ watched: true });
   const dimension = Math.max(2048, kills * PLACES_PER_KILL);
   const chance = randomStream(seed, 'crash');
   const balancing = randomStream(seed, 'balancing');
+  const recorder = new Recorder();
   const nodes = database && {
     count: NODES,
     databaseUrl: database.url,
     random: () => balancing.unit(),
-    ...(onExchange && { onExchange }),
+    onExchange: (exchange: Exchange): void => recorder.note(exchange, () => stage.policy),
   };
-  const stage = await Stage.open({
+  const stage: Stage = await Stage.open({
     bundle,
     policy: { dimension },
     specification: { stallMs: STALL_MS },
@@ -92,6 +92,7 @@ async function crash(
       chance,
     });
     const plan = new Plan(chance);
+    const watching = database === undefined ? undefined : recorder.watch(stage);
     let left = kills;
 
     /** Waits until the fleet has taken so many steps, or cannot. */
@@ -178,8 +179,11 @@ async function crash(
       await gone(child);
     }
     await settle(stage, bundle.file('clock-ahead'), database);
+    recorder.stop();
+    await watching;
     const verdict = await judge(stage, fleet.acknowledged);
-    const problems = [...verdict.problems, ...fleet.faults];
+    const problems = [...verdict.problems, ...fleet.faults, ...recorder.faults(stage.policy)];
+    if (database !== undefined) onKill(`${recorder.calls} calls are in the history`);
     return { kills: kills - left, ...verdict, problems, moments: plan.report() };
   } finally {
     for (const child of running) child.kill('SIGKILL');
