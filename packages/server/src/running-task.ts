@@ -135,7 +135,7 @@ export class RunningTask {
       await this.#tried('a buffer could not be ended', async () => {
         const turn = await turns.take(this.task);
         if (turn === undefined) return; // another node looks after it
-        await turns.during(this.task, () => this.#closer.attend(ctx, turn === 'alone' ? undefined : turn));
+        await turns.during(turn, () => this.#closer.attend(ctx, turn === 'alone' ? undefined : turn));
       });
     });
     this.#attending = attended;

@@ -87,7 +87,7 @@ async function open(
   onClose(() => store.close());
   const signer = await openedStore.signer();
   const ports: ServerPorts = { suite: nodeSuite, signer, authorityKey: authority.publicKey };
-  const place = settings.blobs ?? { kind: 'files', folder: join(dataFolder, 'blobs') };
+  const place = settings.blobs ?? { kind: 'files', folder: join(dataFolder, 'blobs'), isShared };
   const blobs = await openBlobs(place);
   onClose(() => blobs.close());
   const live = new LiveTasks({ store, clock });

@@ -10,8 +10,8 @@ export type Turn = Fence | 'alone';
 export interface Turns {
   /** The turn of a task, for work that begins now; undefined where another node has it. */
   take(task: TaskId): Promise<Turn | undefined>;
-  /** Keeps the turns until the work has ended, however long that takes. */
-  during<Result>(task: TaskId, work: () => Promise<Result>): Promise<Result>;
+  /** Keeps the turn until the work has ended, however long that takes. */
+  during<Result>(turn: Turn, work: () => Promise<Result>): Promise<Result>;
   /** Others need not wait until they end. */
   giveBack(): Promise<void>;
 }
@@ -49,11 +49,13 @@ export class SharedTurns implements Turns {
     return { name, number };
   }
 
-  /** A node that was stopped for longer than its turn goes on and is refused by the fence: renewing does no harm then. */
-  async during<Result>(task: TaskId, work: () => Promise<Result>): Promise<Result> {
+  /** A node that was stopped for longer than its turn goes on and is refused by the fence: it renews nothing then. */
+  async during<Result>(turn: Turn, work: () => Promise<Result>): Promise<Result> {
+    if (turn === 'alone') return work();
+    const { store, turnMs, onTrouble } = this.#options;
     const renewing = setInterval(() => {
-      this.take(task).catch((error: unknown) => this.#options.onTrouble('a turn could not be renewed', error));
-    }, this.#options.turnMs / 4);
+      store.renewTurn(turn, turnMs).catch((error: unknown) => onTrouble('a turn could not be renewed', error));
+    }, turnMs / 4);
     try {
       return await work();
     } finally {

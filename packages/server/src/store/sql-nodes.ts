@@ -43,6 +43,11 @@ export function sqlNodes(database: SqlDatabase): NodeStore {
         if (!isFresh) await query(statement, holder, now + forMs, fence, name);
         return fence;
       }),
+    async renewTurn({ name, number }, forMs) {
+      // A node that stops between the two writes a time that is too early, which does no harm.
+      const until = (await database.now()) + forMs;
+      await database.query('UPDATE turns SET until = ? WHERE name = ? AND fence = ?', until, name, number);
+    },
     async giveTurnBack(name, holder) {
       await database.query('UPDATE turns SET until = 0 WHERE name = ? AND holder = ?', name, holder);
     },
