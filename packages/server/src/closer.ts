@@ -30,9 +30,10 @@ import { AuthorityRefusal } from './authority-link.ts';
 import type { BufferKeeper } from './buffer-keeper.ts';
 import type { ModelKeeper } from './model-keeper.ts';
 import type { OpeningTools } from './opening.ts';
-import { openSumOf } from './opening.ts';
+import { openSumOf, SumRefused } from './opening.ts';
 import type { Fence, StoredModel } from './store/store.ts';
 import { isEnded } from './store/store.ts';
+import type { Quarantined } from './work/tasks.ts';
 
 export interface CloserOptions extends OpeningTools {
   readonly keeper: BufferKeeper;
@@ -156,20 +157,30 @@ export class Closer {
     keys: readonly ReleasedKey[],
     fence: Fence | undefined,
   ): Promise<StoredModel | undefined> {
-    const { keeper, models } = this.#options;
+    const { models } = this.#options;
     const { ctx, accepted, slots } = buffer;
     const opened = await openSumOf(this.#options, buffer, keys);
-    if (opened.kind === 'quarantine') {
-      // Counted against those who cheated, where they are known, else against all.
-      const guilty = opened.slots.length > 0 ? opened.slots : accepted;
-      const users = guilty.flatMap((slot) => slots[slot]?.user ?? []);
-      const step = (found: SecureBuffer) => recordQuarantine(found, opened.why, opened.slots);
-      const more = (_: SecureBuffer, __: SecureBuffer, now: number) => ({ burnt: { at: now, users } });
-      granted(await keeper.step(ctx, step, { more, fence }));
-      return undefined;
+    if (opened.kind === 'quarantine') return this.#quarantine(buffer, opened, fence);
+    try {
+      const counts = { accepted: accepted.length, dropped: slots.length - accepted.length };
+      return await models.make(ctx, opened.shards, { counts, fence });
+    } catch (error) {
+      if (error instanceof SumRefused) return this.#quarantine(buffer, error.quarantined, fence);
+      throw error;
     }
-    const counts = { accepted: accepted.length, dropped: slots.length - accepted.length };
-    return models.make(ctx, opened.mean, { counts, fence });
+  }
+
+  /** Counted against those who cheated, where they are known, else against all. */
+  async #quarantine(
+    { ctx, accepted, slots }: SecureBuffer,
+    { why, slots: known }: Quarantined,
+    fence: Fence | undefined,
+  ): Promise<undefined> {
+    const guilty = known.length > 0 ? known : accepted;
+    const users = guilty.flatMap((slot) => slots[slot]?.user ?? []);
+    const step = (found: SecureBuffer) => recordQuarantine(found, why, known);
+    const more = (_: SecureBuffer, __: SecureBuffer, now: number) => ({ burnt: { at: now, users } });
+    granted(await this.#options.keeper.step(ctx, step, { more, fence }));
   }
 
   /** "Included" and the logged model are written together. */

@@ -2,10 +2,11 @@
 import { join } from 'node:path';
 import type { BasaEvent, SecureBuffer, ServerPorts, TaskId } from '@basa/protocol';
 import { createWorkerPool, nodeSuite, workerModule } from '@basa/runtime/node';
-import type { Address, OnClose, ServiceOptions } from '@basa/service';
-import { createService, logEvent, opened, StartError } from '@basa/service';
+import type { Address, OnClose, ServiceOptions, Ticker } from '@basa/service';
+import { createService, logEvent, opened, StartError, startTicker } from '@basa/service';
 import { AuthorityLink, isFurther } from './authority-link.ts';
-import { openFileBlobs } from './blobs/files.ts';
+import type { BlobPlace } from './blobs/place.ts';
+import { openBlobs } from './blobs/place.ts';
 import { BufferKeeper } from './buffer-keeper.ts';
 import { LiveTasks } from './live/live-tasks.ts';
 import type { SharedDatabase } from './open-store.ts';
@@ -15,11 +16,9 @@ import { listenToOthers } from './other-nodes.ts';
 import { mountRoutes, mountShow } from './routes/mount.ts';
 import type { PageOptions } from './routes/pages.ts';
 import { TaskBook } from './task-book.ts';
-import type { Ticker } from './ticker.ts';
-import { startTicker } from './ticker.ts';
 import { ALONE, SharedTurns } from './turns.ts';
 import { Uploads } from './uploads.ts';
-import type { WorkResult, WorkTask } from './work/tasks.ts';
+import type { WorkerOptions, WorkResult, WorkTask } from './work/tasks.ts';
 
 export interface ServerOptions extends Omit<ServiceOptions, 'title' | 'audience' | 'clock'> {
   /** Database, key and blobs; with `database` the blobs alone, in a folder that all nodes share. */
@@ -28,6 +27,8 @@ export interface ServerOptions extends Omit<ServiceOptions, 'title' | 'audience'
   readonly database?: SharedDatabase;
   readonly authority: { readonly url: string; readonly publicKey: Uint8Array; readonly timeoutMs?: number };
   readonly listen: Address;
+  /** Where vectors and models lie; in files below the data folder by default. */
+  readonly blobs?: BlobPlace;
   readonly clock?: () => number;
   readonly fetch?: typeof fetch;
   /** How long a seat lives unused. */
@@ -86,8 +87,9 @@ async function open(
   onClose(() => store.close());
   const signer = await openedStore.signer();
   const ports: ServerPorts = { suite: nodeSuite, signer, authorityKey: authority.publicKey };
-  const blobFolder = join(dataFolder, 'blobs');
-  const blobs = await openFileBlobs(blobFolder, { isShared });
+  const place = settings.blobs ?? { kind: 'files', folder: join(dataFolder, 'blobs'), isShared };
+  const blobs = await openBlobs(place);
+  onClose(() => blobs.close());
   const live = new LiveTasks({ store, clock });
   const service = await createService({
     ...settings,
@@ -119,11 +121,12 @@ async function open(
   const pool = createWorkerPool<WorkTask, WorkResult>({
     ...workerModule(import.meta.url, './work/worker'),
     size: settings.workers,
+    workerData: { blobs: place } satisfies WorkerOptions,
   });
   onTrouble = (what, error) => app.log.warn({ err: error }, what);
   const turnMs = database?.turnMs ?? TURN_MS;
   const turns = isShared ? new SharedTurns({ store, turnMs, onTrouble }) : ALONE;
-  const tools = { ...settings, store, blobs, blobFolder, keeper, ports, pool, isShared, turns };
+  const tools = { ...settings, store, blobs, keeper, ports, pool, isShared, turns };
   const onTask = (task: TaskId): void => others?.tellTask(task);
   const tasks: TaskBook = new TaskBook({ ...tools, authority: link, onEvent, onTask, onTrouble });
   const uploads = new Uploads(tools);

@@ -11,7 +11,6 @@ import type { WorkResult, WorkTask } from './work/tasks.ts';
 export interface TaskTools {
   readonly store: Store;
   readonly blobs: BlobStore;
-  readonly blobFolder: string;
   readonly keeper: BufferKeeper;
   readonly authority: AuthorityLink;
   readonly ports: ServerPorts;

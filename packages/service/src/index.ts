@@ -11,6 +11,7 @@ export type { Application, Database, DatabaseOptions, OpenDatabase } from './dat
 export { openDatabase, transaction } from './database.ts';
 export type { DeviceRouteOptions, SigningDevice } from './device-requests.ts';
 export { deviceOf } from './device-requests.ts';
+export { freePort } from './free-port.ts';
 export type { Address } from './listen.ts';
 export { logEvent } from './log-event.ts';
 export type { LogLevel, LogOptions } from './logger.ts';
@@ -35,5 +36,9 @@ export { SQLITE, sqliteDatabase } from './sql/sqlite.ts';
 export type { ExitReason } from './start-error.ts';
 export { EXIT, StartError } from './start-error.ts';
 export { isStorageFull } from './storage-full.ts';
+export type { Ticker } from './ticker.ts';
+export { startTicker } from './ticker.ts';
 export type { RateLimit } from './token-buckets.ts';
 export { TokenBuckets } from './token-buckets.ts';
+export type { InTurn } from './turns.ts';
+export { turns } from './turns.ts';

@@ -3,6 +3,7 @@ import { randomUUID } from 'node:crypto';
 import { mkdir, open, readdir, rm, stat } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import type { BlobStore, Staging } from './blob-store.ts';
+import { checkedKey } from './blob-store.ts';
 import { DurableFolders } from './durable-folders.ts';
 import { readFile } from './read-file.ts';
 import { stageFile } from './staged-file.ts';
@@ -61,6 +62,7 @@ export async function openFileBlobs(folder: string, { isShared = false }: FileBl
       const lists = [stagedPathOf(key), pathOf(key)].map(async (path) => (await existing(readdir(path))) ?? []);
       return [...new Set((await Promise.all(lists)).flat())];
     },
+    close: async () => {},
   };
 }
 
@@ -72,12 +74,6 @@ async function sweep(folder: string): Promise<void> {
     const file = await existing(stat(path)); // another node may sweep as well
     if (file !== undefined && file.mtimeMs < Date.now() - LEFT_AFTER_MS) await rm(path, { force: true });
   }
-}
-
-/** Keys are our own words, never a client's; a path that climbs is a fault of ours. */
-function checkedKey(key: string): string {
-  if (!/^[a-z0-9-]+(\/[a-z0-9-]+)*$/.test(key)) throw new RangeError(`not the name of a blob: ${JSON.stringify(key)}`);
-  return key;
 }
 
 async function existing<T>(promise: Promise<T>): Promise<T | undefined> {

@@ -1,7 +1,8 @@
 /** The tables of a server, as statements for one dialect; each entry brings a data folder from one format to the next. */
-import type { Dialect } from '@basa/service';
+import type { DatabaseOptions, Dialect } from '@basa/service';
+import { POSTGRES } from '@basa/service';
 
-export function migrationsFor({ blob, integer, real, unlogged }: Dialect): readonly string[] {
+export function migrationsFor({ name, blob, integer, real, unlogged }: Dialect): readonly string[] {
   const first = [
     `CREATE TABLE meta (name TEXT PRIMARY KEY, value ${blob} NOT NULL)`,
     `CREATE TABLE tasks (
@@ -40,6 +41,7 @@ export function migrationsFor({ blob, integer, real, unlogged }: Dialect): reado
         usr ${blob} NOT NULL, ctx ${blob} NOT NULL, at ${integer} NOT NULL, PRIMARY KEY (usr, ctx)
       )`,
     'CREATE INDEX burnt_slots_by_time ON burnt_slots (at)',
+    ...(name === 'postgres' ? CHUNKS : []),
   ];
   const severalNodes = [
     // What a node writes under its turn is refused once another one has taken it: the fence has risen.
@@ -61,3 +63,12 @@ export function migrationsFor({ blob, integer, real, unlogged }: Dialect): reado
   ];
   return [first, severalNodes].map((statements) => statements.join(';\n'));
 }
+
+/** Blobs of servers that have no other place for them: vectors do not compress, and names are compared byte by byte. */
+const CHUNKS = [
+  'CREATE TABLE chunks (name TEXT COLLATE "C" PRIMARY KEY, bytes BYTEA NOT NULL)',
+  'ALTER TABLE chunks ALTER COLUMN bytes SET STORAGE EXTERNAL',
+];
+
+/** What several nodes share. */
+export const SERVER_DATABASE: DatabaseOptions = { application: 'server', migrations: migrationsFor(POSTGRES) };

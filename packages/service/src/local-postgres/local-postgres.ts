@@ -4,11 +4,11 @@ import { execFile, spawn } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
 import { chmodSync, chownSync, existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
-import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
 import { promisify } from 'node:util';
 import pg from 'pg';
+import { freePort } from '../free-port.ts';
 import { StartError } from '../start-error.ts';
 import type { PostgresBinaries } from './binaries.ts';
 import { findPostgres, HOW_TO_GET_POSTGRES, usableBinaries } from './binaries.ts';
@@ -120,14 +120,4 @@ async function untilReady(url: string, child: ChildProcess, said: () => string):
       // not yet
     }
   }
-}
-
-/** Free a moment ago: good enough for loopback. */
-async function freePort(): Promise<number> {
-  const server = createServer().listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const { port } = server.address() as { port: number };
-  server.close();
-  await once(server, 'close');
-  return port;
 }

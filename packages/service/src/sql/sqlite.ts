@@ -1,5 +1,6 @@
 /** SQLite behind the SQL port: one connection, one transaction at a time. */
 import type { Database, OpenDatabase } from '../database.ts';
+import { turns } from '../turns.ts';
 import type { Dialect, Row, SqlDatabase, SqlSession } from './sql.ts';
 
 export const SQLITE: Dialect = {
@@ -13,8 +14,13 @@ export const SQLITE: Dialect = {
 
 type Statement = ReturnType<Database['prepare']>;
 
+export interface SqliteDatabase extends SqlDatabase {
+  /** Empties the write-ahead log, which still holds what was overwritten or deleted. */
+  checkpoint(): Promise<void>;
+}
+
 /** `opened` is closed with what is returned. */
-export function sqliteDatabase(opened: OpenDatabase, clock: () => number): SqlDatabase {
+export function sqliteDatabase(opened: OpenDatabase, clock: () => number): SqliteDatabase {
   const { db: database } = opened;
   const statements = new Map<string, Statement>();
   const prepared = (text: string): Statement => {
@@ -31,9 +37,9 @@ export function sqliteDatabase(opened: OpenDatabase, clock: () => number): SqlDa
     },
     now: async () => clock(),
   };
-  let last: Promise<unknown> = Promise.resolve();
-  const transaction = <Result>(work: (session: SqlSession) => Promise<Result>): Promise<Result> => {
-    const result = last.then(async () => {
+  const inTurn = turns();
+  const transaction = <Result>(work: (session: SqlSession) => Promise<Result>): Promise<Result> =>
+    inTurn(async () => {
       database.exec('BEGIN IMMEDIATE');
       try {
         const value = await work(session);
@@ -44,17 +50,12 @@ export function sqliteDatabase(opened: OpenDatabase, clock: () => number): SqlDa
         throw error;
       }
     });
-    last = result.catch(() => undefined);
-    return result;
-  };
   return {
     dialect: SQLITE,
     transaction,
     query: (text, ...values) => transaction(({ query }) => query(text, ...values)),
     now: async () => clock(),
-    async close() {
-      await last;
-      opened.close();
-    },
+    checkpoint: () => inTurn(async () => database.exec('PRAGMA wal_checkpoint(TRUNCATE)')),
+    close: () => inTurn(async () => opened.close()),
   };
 }
