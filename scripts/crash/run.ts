@@ -38,10 +38,11 @@ const PLACES_PER_KILL = 60;
 const STALL_MS = 1000;
 const NODES = 3;
 const TURN_MS = 1000;
-/** So long is a node stopped: past its turn, and past what the database lets it hold locks. */
-const STOP_MS = 6000;
+/** So long is a node stopped: past its turn, and at times past what the database lets it hold locks. */
+const STOP_MS = { least: 2000, most: 6500 };
 const STOPPED_SHARE = 0.3;
-/** The database dies less often than one of the nodes. */
+/** There is more to die on PostgreSQL: each lives longer, so that something is done meanwhile; the database longest. */
+const PACE = { embedded: 1, postgres: 3 };
 const DATABASE_STEPS = 60;
 /** What a node says that cannot reach its database when it starts. */
 const NO_DATABASE = 3;
@@ -97,7 +98,7 @@ async function crash(
 
     /** Waits until the fleet has taken so many steps, or cannot. */
     const during = async (steps: number, isOver = (): boolean => false): Promise<void> => {
-      const enough = fleet.steps + steps;
+      const enough = fleet.steps + steps * PACE[database === undefined ? 'embedded' : 'postgres'];
       const patience = Date.now() + PATIENCE_MS;
       while (!isOver() && fleet.steps < enough && Date.now() < patience) await sleep(5);
     };
@@ -113,9 +114,10 @@ async function crash(
           left--;
           await during(afterSteps, () => !isAlive(child));
           child.kill('SIGSTOP');
-          await sleep(STOP_MS);
+          const stopMs = Math.round(STOP_MS.least + (STOP_MS.most - STOP_MS.least) * chance.unit());
+          await sleep(stopMs);
           child.kill('SIGCONT');
-          tell(`${role}: stopped for ${STOP_MS} ms`);
+          tell(`${role}: stopped for ${stopMs} ms`);
         }
         await during(afterSteps, () => !isAlive(child));
         const diedItself = !isAlive(child);

@@ -142,7 +142,7 @@ export class RunningTask {
 
   /** An upload was accepted, here or at another node: perhaps it was the last one. */
   uploaded(ctx: Ctx): void {
-    if (this.#living.has(toHex(ctx))) void this.attend(ctx);
+    if (this.#living.has(toHex(ctx))) void (this.#tools.isShared ? this.#attendIfDue([ctx]) : this.attend(ctx));
   }
 
   /** Takes a buffer as far as it goes; trouble is told and tried again at the next look. */
@@ -171,21 +171,23 @@ export class RunningTask {
 
   /** The same beside other nodes: what is there to do is found by the copies, which were refreshed. */
   async #tickTogether(): Promise<void> {
-    const { store, keeper, turns } = this.#tools;
+    await this.#attendIfDue(this.living);
     await this.#tried('the task could not be looked after', async () => {
-      const now = await store.now();
-      const found = await Promise.all(this.living.map((ctx) => keeper.find(ctx)));
-      const due = found.filter((buffer) => buffer !== undefined && this.#closer.isDue(buffer, now));
-      await Promise.all(due.map((buffer) => buffer && this.attend(buffer.ctx)));
       const isEvaluated = this.read.specification.model === undefined || this.models.newest?.accuracy !== undefined;
       if (this.#state === 'finished' && isEvaluated) return;
-      if ((await turns.take(this.task)) !== undefined) await this.#review();
+      if ((await this.#tools.turns.take(this.task)) !== undefined) await this.#review();
     });
   }
 
-  /** Forgets the buffers that are not among those that live. */
-  retain(living: ReadonlySet<string>): void {
-    for (const [name, ctx] of this.#living) if (!living.has(name)) this.#forget(ctx);
+  /** By the copies: the database is asked for those with something to do. */
+  async #attendIfDue(buffers: readonly Ctx[]): Promise<void> {
+    const { store, keeper } = this.#tools;
+    await this.#tried('buffers could not be looked after', async () => {
+      const now = await store.now();
+      const found = await Promise.all(buffers.map((ctx) => keeper.find(ctx)));
+      const due = found.filter((buffer) => buffer !== undefined && this.#closer.isDue(buffer, now));
+      await Promise.all(due.map((buffer) => buffer && this.attend(buffer.ctx)));
+    });
   }
 
   /** Waits for what is under way. */

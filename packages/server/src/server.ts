@@ -147,7 +147,7 @@ async function open(
   });
   await store.noteAlive(isShared ? downAfterMs : 0);
   await tasks.open();
-  if (isShared) others = listenToOthers({ url: database.url, tasks, keeper, live, onTrouble });
+  if (isShared) others = listenToOthers({ url: database.url, tasks, keeper, live, turns, onTrouble });
   const routes = { ...tools, service, tasks, uploads, live, onUpload: others?.tellUpload };
   mountRoutes(routes);
   if (settings.pages !== undefined) mountShow(routes, settings.pages, authority.url);
