@@ -149,11 +149,11 @@ function withTurn(costs: PaperCosts, { parallelBuffers = 1, isDepositFirst = fal
 const PROFILED = ['SecAgg', 'SecAgg+', 'BASA paper', 'BASA sealed'] as const;
 
 /** What must be measured before the cell can be priced. */
-export function needsOf({ task, protocol, concurrency, bufferSize, compute }: Cell): CostNeeds {
+export function needsOf({ task, protocol, concurrency, bufferSize, compute, dropouts }: Cell): CostNeeds {
   const { dimension } = task;
   const profiles = PROFILED.filter((name) => name === protocol).flatMap((name): ProfileRequest[] => {
     const users = name.startsWith('BASA') ? bufferSize : concurrency;
-    return (name === 'BASA paper' ? [0] : [0, 1]).map((leaving) => ({ name, users, leaving }));
+    return (name === 'BASA paper' || dropouts === 0 ? [0] : [0, 1]).map((leaving) => ({ name, users, leaving }));
   });
   const isLightSecAgg = protocol.startsWith('LSA');
   const summed = protocol === 'LSA sync' ? concurrency : bufferSize;

@@ -69,7 +69,10 @@ interface NamedJob {
   readonly updates: number;
 }
 
-function jobOf(cell: Cell, { order }: TimedSchedule, { partiesEvery }: GridOptions): NamedJob {
+/** A version of so many updates is shared among threads. */
+const WIDE = 60;
+
+function jobOf(cell: Cell, { order }: TimedSchedule, { partiesEvery, workers }: GridOptions): NamedJob {
   const { task, seed, protocol } = cell;
   const step = isSynchronous(cell) ? task.step.rounds : task.step.buffers;
   const level = protocol === 'no SA' || cell.level === Number.POSITIVE_INFINITY ? undefined : cell.level;
@@ -87,6 +90,7 @@ function jobOf(cell: Cell, { order }: TimedSchedule, { partiesEvery }: GridOptio
       task: learn,
       protocols: protocol === 'no SA' ? [] : [protocol],
       partiesEvery: partiesEvery(cell),
+      threads: order.some(({ length }) => length >= WIDE) ? workers : 1,
     },
   };
 }

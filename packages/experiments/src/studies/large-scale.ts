@@ -11,23 +11,31 @@ import { betaOf, rowOf } from './protocol-cells.ts';
 
 const PROTOCOLS: readonly ProtocolName[] = ['no SA', 'BASA paper', 'BASA sealed', 'SecAgg', 'SecAgg+'];
 
-const TASKS: Readonly<Record<Profile, readonly ExperimentTask[]>> = {
-  smoke: [MNIST_SMOKE],
-  small: [CIFAR_FLSIM, { ...FEMNIST_SMALL, cap: { buffers: 600, rounds: 150 } }],
-  full: [CIFAR_FLSIM, FEMNIST],
-};
-const BETAS: Readonly<Record<Profile, readonly number[]>> = {
-  smoke: [1, 6],
-  small: [1, 2, 3, 4, 5, 6],
-  full: [1, 2, 3, 4, 5, 6],
+interface Row {
+  readonly task: ExperimentTask;
+  readonly betas: readonly number[];
+}
+
+const BETAS = [1, 2, 3, 4, 5, 6];
+/** CIFAR-10 learns slowly with half a step: the small profile asks for 40 % instead of 50 %, at three delays. */
+const TASKS: Readonly<Record<Profile, readonly Row[]>> = {
+  smoke: [{ task: MNIST_SMOKE, betas: [1, 6] }],
+  small: [
+    { task: { ...CIFAR_FLSIM, target: 0.4 }, betas: [1, 3, 6] },
+    { task: { ...FEMNIST_SMALL, cap: { buffers: 600, rounds: 150 } }, betas: BETAS },
+  ],
+  full: [
+    { task: CIFAR_FLSIM, betas: BETAS },
+    { task: FEMNIST, betas: BETAS },
+  ],
 };
 const SEEDS: Readonly<Record<Profile, number>> = { smoke: 1, small: 1, full: 3 };
 const CONCURRENCY: Readonly<Record<Profile, number>> = { smoke: 50, small: 200, full: 200 };
 
-/** A server step of 200 users at a time is a third: with about twenty versions of staleness a whole one swings. */
+/** A server step of 200 users at a time is a half: with about twenty versions of staleness a whole one swings. */
 function cellsOf(profile: Profile): readonly Cell[] {
-  return TASKS[profile].flatMap((task) =>
-    BETAS[profile].flatMap((beta) =>
+  return TASKS[profile].flatMap(({ task, betas }) =>
+    betas.flatMap((beta) =>
       PROTOCOLS.flatMap((protocol) =>
         Array.from(
           { length: SEEDS[profile] },
@@ -53,16 +61,22 @@ export const largeScale: Study = {
   async run({ profile, train }) {
     const results = await train(cellsOf(profile));
     const axis = { x: 'beta, s', of: betaOf };
-    const datasets = TASKS[profile].map(({ dataset }) => dataset);
+    const tasks = TASKS[profile].map(({ task }) => task);
     return {
       experiment: 'large-scale',
       title: this.title,
       profile,
       rows: results.map((result) => rowOf('large-scale', result)),
-      tables: datasets.map((dataset) =>
-        lineTable(`${dataset}: seconds to the target`, results, dataset, PROTOCOLS, axis),
+      tables: tasks.map(({ dataset, isHybrid, target }) =>
+        lineTable(
+          `${dataset}${isHybrid ? ' (hybrid)' : ''}: seconds to ${100 * target} %`,
+          results,
+          dataset,
+          PROTOCOLS,
+          axis,
+        ),
       ),
-      figures: datasets.map((dataset) =>
+      figures: tasks.map(({ dataset }) =>
         lineFigure(
           `large-scale-${dataset}`,
           `${dataset}, ${CONCURRENCY[profile]} users at a time`,
