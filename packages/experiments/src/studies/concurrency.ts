@@ -6,11 +6,12 @@ import { needsOfCells } from '../context.ts';
 import { allNeeds } from '../costs/needs.ts';
 import { FEMNIST, FEMNIST_SMALL, MNIST_SMOKE } from '../tasks.ts';
 import { lineFigure, lineOrderings, lineTable } from './lines.ts';
+import { forMany, notesOf, shortened } from './many-at-a-time.ts';
 import { rowOf } from './protocol-cells.ts';
 
 const BETA = 5;
 const PROTOCOLS: readonly ProtocolName[] = ['no SA', 'BASA paper', 'BASA sealed', 'SecAgg'];
-const TASK = { smoke: MNIST_SMOKE, small: { ...FEMNIST_SMALL, cap: { buffers: 600, rounds: 150 } }, full: FEMNIST };
+const TASK = { smoke: MNIST_SMOKE, small: shortened(FEMNIST_SMALL, 0.6), full: FEMNIST };
 const CONCURRENCIES: Readonly<Record<Profile, readonly number[]>> = {
   smoke: [20, 60],
   small: [50, 100, 200, 400, 800],
@@ -21,12 +22,11 @@ const MOST_IN_A_ROUND: Readonly<Record<Profile, number>> = { smoke: 60, small: 4
 
 function cellsOf(profile: Profile): readonly Cell[] {
   const task = TASK[profile];
-  const step = { ...task.step, buffers: { rate: 0.5, momentum: 0 } };
   return CONCURRENCIES[profile].flatMap((concurrency) =>
     PROTOCOLS.map(
       (protocol): Cell => ({
         ...CELL,
-        task: { ...task, step },
+        task: forMany(task, concurrency),
         protocol,
         delay: exponential(BETA),
         concurrency,
@@ -80,7 +80,7 @@ export const concurrency: Study = {
           1.05,
         ),
       ],
-      notes: ['Training is declared at 1 s a trip; one seed. The paper does not say which concurrencies it drew.'],
+      notes: [...notesOf([TASK[profile]]), 'The paper does not say which concurrencies it drew.'],
     };
   },
 };

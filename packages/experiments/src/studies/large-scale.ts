@@ -7,6 +7,7 @@ import { allNeeds } from '../costs/needs.ts';
 import type { ExperimentTask } from '../tasks.ts';
 import { CIFAR_FLSIM, FEMNIST, FEMNIST_SMALL, MNIST_SMOKE } from '../tasks.ts';
 import { lineFigure, lineOrderings, lineTable } from './lines.ts';
+import { forMany, notesOf, shortened } from './many-at-a-time.ts';
 import { betaOf, rowOf } from './protocol-cells.ts';
 
 const PROTOCOLS: readonly ProtocolName[] = ['no SA', 'BASA paper', 'BASA sealed', 'SecAgg', 'SecAgg+'];
@@ -17,12 +18,11 @@ interface Row {
 }
 
 const BETAS = [1, 2, 3, 4, 5, 6];
-/** CIFAR-10 learns slowly with half a step: the small profile asks for 40 % instead of 50 %, at three delays. */
 const TASKS: Readonly<Record<Profile, readonly Row[]>> = {
   smoke: [{ task: MNIST_SMOKE, betas: [1, 6] }],
   small: [
-    { task: { ...CIFAR_FLSIM, target: 0.4 }, betas: [1, 3, 6] },
-    { task: { ...FEMNIST_SMALL, cap: { buffers: 600, rounds: 150 } }, betas: BETAS },
+    { task: shortened(CIFAR_FLSIM, 0.4), betas: [1, 3, 6] },
+    { task: shortened(FEMNIST_SMALL, 0.6), betas: BETAS },
   ],
   full: [
     { task: CIFAR_FLSIM, betas: BETAS },
@@ -32,7 +32,6 @@ const TASKS: Readonly<Record<Profile, readonly Row[]>> = {
 const SEEDS: Readonly<Record<Profile, number>> = { smoke: 1, small: 1, full: 3 };
 const CONCURRENCY: Readonly<Record<Profile, number>> = { smoke: 50, small: 200, full: 200 };
 
-/** A server step of 200 users at a time is a half: with about twenty versions of staleness a whole one swings. */
 function cellsOf(profile: Profile): readonly Cell[] {
   return TASKS[profile].flatMap(({ task, betas }) =>
     betas.flatMap((beta) =>
@@ -41,7 +40,7 @@ function cellsOf(profile: Profile): readonly Cell[] {
           { length: SEEDS[profile] },
           (_, n): Cell => ({
             ...CELL,
-            task: { ...task, step: { ...task.step, buffers: { rate: 0.5, momentum: 0 } } },
+            task: forMany(task, CONCURRENCY[profile]),
             protocol,
             delay: exponential(beta),
             concurrency: CONCURRENCY[profile],
@@ -103,7 +102,7 @@ export const largeScale: Study = {
         ),
       ],
       notes: [
-        'Training is declared at 1 s a trip. A server step is a half of the mean: with about twenty versions of staleness a whole one swings.',
+        ...notesOf(tasks),
         'The paper gives no numbers for this figure. Its simulator may not have served one user at a time: "BASA sealed" shows what that costs.',
       ],
     };
