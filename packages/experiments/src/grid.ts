@@ -40,6 +40,7 @@ export interface CellResult {
   readonly lost: number;
   readonly droppedOut: number;
   readonly meanStaleness: number;
+  readonly meanAge: number;
   readonly utilisation: Readonly<Record<string, number>>;
   readonly trained: Trained;
   /** Names what was trained: cells with the same name share it. */
@@ -144,7 +145,7 @@ async function trainAll(jobs: readonly NamedJob[], options: GridOptions): Promis
 }
 
 function priceOf(schedule: TimedSchedule, { reached }: Trained): Omit<CellResult, 'cell' | 'trained' | 'trajectory'> {
-  const { times, trips, lost, droppedOut, meanStaleness, utilisation } = schedule;
+  const { times, trips, lost, droppedOut, meanStaleness, meanAge, utilisation } = schedule;
   const versions = reached ?? times.length;
   return {
     seconds: times[versions - 1] ?? 0,
@@ -155,6 +156,7 @@ function priceOf(schedule: TimedSchedule, { reached }: Trained): Omit<CellResult
     lost,
     droppedOut,
     meanStaleness,
+    meanAge,
     utilisation,
   };
 }

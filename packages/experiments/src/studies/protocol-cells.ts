@@ -1,6 +1,7 @@
 /** Cells by protocol and delay, and what is found in them again by name. */
 import type { Cell, ProtocolName } from '../cell.ts';
 import type { CellResult } from '../grid.ts';
+import type { Pair } from '../outcome.ts';
 import { deviation, mean } from '../outcome.ts';
 
 export interface Found {
@@ -33,6 +34,11 @@ export function overSeeds(results: readonly CellResult[], isHere: (cell: Cell) =
     ),
     accuracy: mean(here.map(({ trained }) => trained.wholeAccuracy)),
   };
+}
+
+/** Two cells, for a claim about their seconds to the target. */
+export function pairOf(where: string, left: Found | undefined, right: Found | undefined): Pair {
+  return [where, left?.seconds, right?.seconds, left !== undefined && !left.isReached];
 }
 
 /** Mean and deviation, or more than the cap. */
@@ -68,6 +74,7 @@ export function rowOf(experiment: string, result: CellResult): Readonly<Record<s
     lost: result.lost,
     droppedOut: result.droppedOut,
     meanStaleness: round(result.meanStaleness),
+    meanAge: round(result.meanAge),
     ...Object.fromEntries(Object.entries(result.utilisation).map(([name, share]) => [`busy ${name}`, round(share)])),
     finalAccuracy: round(result.trained.wholeAccuracy),
     partySums: result.trained.partySums,
