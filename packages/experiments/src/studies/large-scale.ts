@@ -7,7 +7,7 @@ import { allNeeds } from '../costs/needs.ts';
 import type { ExperimentTask } from '../tasks.ts';
 import { CIFAR_FLSIM, FEMNIST, FEMNIST_SMALL, MNIST_SMOKE } from '../tasks.ts';
 import { lineFigure, lineOrderings, lineTable } from './lines.ts';
-import { forMany, noteOf, OPENERS, STRIDE, shortened } from './many-at-a-time.ts';
+import { forMany, noteOf, shortened } from './many-at-a-time.ts';
 import { betaOf, rowOf } from './protocol-cells.ts';
 
 const PROTOCOLS: readonly ProtocolName[] = ['no SA', 'BASA paper', 'BASA sealed', 'SecAgg', 'SecAgg+'];
@@ -15,33 +15,29 @@ const PROTOCOLS: readonly ProtocolName[] = ['no SA', 'BASA paper', 'BASA sealed'
 interface Row {
   readonly task: ExperimentTask;
   readonly betas: readonly number[];
-  readonly stride: number;
-  readonly openers: number;
 }
 
 const BETAS = [1, 2, 3, 4, 5, 6];
 const TASKS: Readonly<Record<Profile, readonly Row[]>> = {
-  smoke: [{ task: MNIST_SMOKE, betas: [1, 6], stride: STRIDE, openers: OPENERS }],
+  smoke: [{ task: MNIST_SMOKE, betas: [1, 6] }],
   small: [
-    // As it was run before FEMNIST showed that this is too far and too few.
-    { task: shortened(CIFAR_FLSIM, 0.4, 1200), betas: [1, 3, 6], stride: 2400, openers: 1 },
-    { task: shortened(FEMNIST_SMALL, 0.4, 600), betas: BETAS, stride: STRIDE, openers: OPENERS },
+    { task: shortened(CIFAR_FLSIM, 0.4), betas: [1, 3, 6] },
+    { task: shortened(FEMNIST_SMALL, 0.6), betas: BETAS },
   ],
-  full: [CIFAR_FLSIM, FEMNIST].map((task) => ({ task, betas: BETAS, stride: STRIDE, openers: OPENERS })),
+  full: [CIFAR_FLSIM, FEMNIST].map((task) => ({ task, betas: BETAS })),
 };
 const SEEDS: Readonly<Record<Profile, number>> = { smoke: 1, small: 1, full: 3 };
 const CONCURRENCY: Readonly<Record<Profile, number>> = { smoke: 50, small: 200, full: 200 };
 
 function cellsOf(profile: Profile): readonly Cell[] {
-  return TASKS[profile].flatMap(({ task, betas, stride, openers }) =>
+  return TASKS[profile].flatMap(({ task, betas }) =>
     betas.flatMap((beta) =>
       PROTOCOLS.flatMap((protocol) =>
         Array.from(
           { length: SEEDS[profile] },
           (_, n): Cell => ({
             ...CELL,
-            task: forMany(task, CONCURRENCY[profile], stride),
-            openers,
+            task: forMany(task, CONCURRENCY[profile], profile),
             protocol,
             delay: exponential(beta),
             concurrency: CONCURRENCY[profile],
@@ -104,10 +100,7 @@ export const largeScale: Study = {
       ],
       notes: [
         'Training is declared at 1 s a trip; one seed.',
-        ...TASKS[profile].map(({ task, stride, openers }) => {
-          const { rate } = forMany(task, CONCURRENCY[profile], stride).step.buffers;
-          return `${noteOf(task)} A buffer steps by ${rate} of its mean; sums of sealed mode are opened by ${openers === 1 ? 'one thread' : `${openers} threads`}.`;
-        }),
+        ...tasks.map((task) => noteOf(task, forMany(task, CONCURRENCY[profile], profile))),
         'The paper gives no numbers for this figure. Its simulator may not have served one user at a time: "BASA sealed" shows what that costs.',
       ],
     };
