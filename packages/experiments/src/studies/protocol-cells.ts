@@ -7,6 +7,7 @@ import { deviation, mean } from '../outcome.ts';
 export interface Found {
   readonly seconds: number;
   readonly deviation: number;
+  readonly seeds: number;
   readonly versions: number;
   readonly secondsPerVersion: number;
   readonly isReached: boolean;
@@ -25,6 +26,7 @@ export function overSeeds(results: readonly CellResult[], isHere: (cell: Cell) =
   return {
     seconds: mean(seconds),
     deviation: deviation(seconds),
+    seeds: here.length,
     versions: mean(here.map(({ versions }) => versions)),
     secondsPerVersion: mean(here.map(({ secondsPerVersion }) => secondsPerVersion)),
     isReached: here.every(({ isReached }) => isReached),
@@ -41,11 +43,11 @@ export function pairOf(where: string, left: Found | undefined, right: Found | un
   return [where, left?.seconds, right?.seconds, left !== undefined && !left.isReached];
 }
 
-/** Mean and deviation, or more than the cap. */
+/** Mean and deviation, where there are several seeds, or more than the cap. */
 export function shown(found: Found | undefined): string {
   if (found === undefined) return '';
-  const { seconds, deviation: spread, isReached } = found;
-  const text = `${seconds.toFixed(1)} ± ${spread.toFixed(1)}`;
+  const { seconds, deviation: spread, seeds, isReached } = found;
+  const text = `${seconds.toFixed(1)}${seeds > 1 ? ` ± ${spread.toFixed(1)}` : ''}`;
   return isReached ? text : `> ${text}`;
 }
 
