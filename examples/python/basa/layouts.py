@@ -136,8 +136,9 @@ class Layout:
         """Everything but the signature."""
         return self.header + self._fields.write(values)
 
-    def encode(self, signature: bytes = b"", **values: Any) -> Message:
-        return self.decode(self.statement(**values) + signature)
+    def encode(self, **values: Any) -> Message:
+        """For a layout that is not signed."""
+        return self.decode(self.statement(**values))
 
     def decode(self, data: bytes) -> Message:
         reader = Reader(data)
