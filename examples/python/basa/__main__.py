@@ -9,7 +9,6 @@ from typing import List
 
 from .checks import Refused
 from .device import Device, Model, Settings
-from .layouts import Malformed
 from .link import Problem, Unreachable
 from .state import StateProblem
 from .training import read_examples, train_softmax, update_from_file
@@ -35,7 +34,7 @@ def main() -> int:
     try:
         with Device(_settings(options.identity)) as device:
             slot = device.contribute(train)
-    except (Refused, Problem, Malformed, StateProblem) as no:
+    except (Refused, Problem, StateProblem, ValueError) as no:
         print(f"not accepted: {no}", file=sys.stderr)
         return REFUSED
     except Unreachable as error:

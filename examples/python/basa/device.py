@@ -103,7 +103,11 @@ class Device:
     def contribute(self, train: Training) -> int:
         """The slot of the accepted update. An interrupted session is brought to its end first."""
         pending = None if self._state.session is None else self._session().delta_id
-        finished = self.resume()
+        finished: Optional[int] = None
+        try:
+            finished = self.resume()
+        except Refused:
+            pass  # that buffer is over for this device; the update may go into another
         model = self.model()
         delta = list(train(model))
         if len(delta) != self.policy.dimension:

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import Callable, Dict, Mapping, Optional, TypeVar
 from urllib.parse import urlsplit
 
-from .layouts import REQUEST
+from .layouts import REQUEST, Malformed
 from .suite import Signer, sha256
 
 ATTEMPTS = 6
@@ -36,7 +36,8 @@ class Problem(Exception):
         self.wait_s = wait / 1000 if isinstance(wait, (int, float)) else float(headers.get("retry-after", "0") or 0)
         offset = headers.get("upload-offset", "")
         self.upload_offset = int(offset) if offset.isdigit() else None
-        super().__init__(f"{document.get('title', f'status {status}')} ({self.code}{', ' * bool(self.detail)}{self.detail})")
+        title = document.get("title", f"status {status}")
+        super().__init__(f"{title} ({self.code}{': ' if self.detail else ''}{self.detail})")
 
     @property
     def is_passing(self) -> bool:
@@ -139,7 +140,7 @@ class ServiceLink:
             response = connection.getresponse()
             data = response.read(most + 1)
             if len(data) > most:
-                raise ValueError(f"{self._parts.netloc} answered with more than {most} bytes")
+                raise Malformed(f"{self._parts.netloc} answered with more than {most} bytes")
             return Answer(response.status, {name.lower(): value for name, value in response.getheaders()}, data)
         finally:
             connection.close()

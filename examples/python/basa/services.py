@@ -2,7 +2,7 @@
 from __future__ import annotations
 
 import json
-from typing import Dict, Optional
+from typing import Dict, Optional, Set
 
 from .checks import Refused, is_signed
 from .layouts import CERTIFICATE, HEAD, KEY_ANSWER, MODEL_ENTRY, OUTCOME, Message
@@ -14,6 +14,8 @@ from .suite import Signer
 class Authority:
     def __init__(self, url: str, state: DeviceState, key: bytes) -> None:
         self.link, self._state, self._key = ServiceLink(url, state.signer, key), state, key
+        #: Branches that a newer one took the place of: their heads are old, whoever sends them.
+        self._past: Set[bytes] = set()
 
     def public_key(self) -> bytes:
         return bytes.fromhex(json.loads(self._call("GET", "/v1/authority"))["publicKey"])
@@ -54,8 +56,13 @@ class Authority:
             raise Refused("wrong-head", "the authority did not sign this head of its log")
         known = self._state.get("head")
         before = None if known is None else HEAD.decode(known)
-        if before is None or before.branch != head.branch or head.sequence > before.sequence:
-            self._state.note("head", head.raw)
+        if before is not None and before.branch != head.branch:
+            if head.branch in self._past:
+                return
+            self._past.add(before.branch)
+        elif before is not None and head.sequence <= before.sequence:
+            return
+        self._state.note("head", head.raw)
 
 
 class Server:
