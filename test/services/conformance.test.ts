@@ -1,12 +1,14 @@
 /** The conformance kit: our own client and services keep to the protocol, and whoever does not is named for it. */
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { runCli } from '@basa/cli';
 import { BasaClient } from '@basa/client/node';
 import { fromHex, toHex } from '@basa/masking';
 import { createNodeSigner } from '@basa/runtime/node';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { checkClient } from '../../packages/cli/src/conformance/client/check-client.ts';
 import type { ClientEnd, StartClient } from '../../packages/cli/src/conformance/client/client-under-test.ts';
+import { commandClient } from '../../packages/cli/src/conformance/client/client-under-test.ts';
 import type { Verdict } from '../../packages/cli/src/conformance/report.ts';
 import { checkServer } from '../../packages/cli/src/conformance/server/check-server.ts';
 import { AuthorityOperator, ServerOperator } from '../../packages/cli/src/operator.ts';
@@ -102,6 +104,34 @@ describe('against a client', () => {
   });
 });
 
+describe('a client that is a command', () => {
+  const node = (code: string) => commandClient([process.execPath, '-e', code], 600_000);
+
+  it('gets its settings from the environment, and ends with its code', async () => {
+    const client = node('console.log(process.env.BASA_TASK); process.exit(3)')({ BASA_TASK: 'a task' });
+    expect(await client.ended).toEqual({ code: 3, output: 'a task\n' });
+  });
+
+  it('is killed with whatever it started', async () => {
+    const client = node(
+      'require("node:child_process").spawn(process.execPath, ["-e", "setInterval(() => {}, 1000)"], { stdio: "inherit" })',
+    )({});
+    client.kill();
+    expect(await client.ended).toMatchObject({ code: null });
+  });
+
+  it('that is not named is asked for', async () => {
+    let words = '';
+    const stream = {
+      write: (text: string) => {
+        words += text;
+      },
+    };
+    expect(await runCli(['conformance', 'client'], {}, { stdout: stream, stderr: stream })).toBe(2);
+    expect(words).toContain('the command of the client comes after --');
+  });
+});
+
 describe('against services', () => {
   const test = (serverUrl: string, isPlayed: (scene: string) => boolean = () => true) =>
     checkServer({
@@ -117,6 +147,27 @@ describe('against services', () => {
     const verdict = await test(house.server.url);
     expect(failures(verdict)).toEqual([]);
     expect(verdict.checks.length).toBeGreaterThan(60);
+  });
+
+  it('the command says it in one line of JSON', async () => {
+    const flags = ['--server', house.server.url, '--authority', house.authority.url, '--token', OPERATOR_TOKEN];
+    let out = '';
+    const stdout = {
+      write: (text: string) => {
+        out += text;
+      },
+    };
+    const code = await runCli(
+      ['conformance', 'server', ...flags, '--only', 'models', '--json'],
+      {},
+      {
+        stdout,
+        stderr: { write: () => undefined },
+      },
+    );
+    const { checks, held, failed } = JSON.parse(out) as Verdict;
+    expect({ code, held, failed }).toEqual({ code: 0, held: checks.length, failed: 0 });
+    expect(checks[0]).toMatchObject({ name: "the newest model is of the authority's log", holds: true });
   });
 
   it('a server that says no in words of its own is named for it', async () => {

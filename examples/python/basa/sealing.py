@@ -7,6 +7,7 @@ from .bls.curve import G1, G2, GENERATOR1, GENERATOR2, Point1, Point2
 from .bls.fields import R, Fp12
 from .bls.hash_to_curve import hash_to_g1
 from .bls.pairing import decode_target, encode_target, pairing_product, power
+from .layouts import Malformed, Reader
 from .suite import hkdf, seal, sha256, unseal
 
 ATTRIBUTE_DST = b"BASA-ABE-V1-ATTR-BLS12381G1_XMD:SHA-256_SSWU_RO_"
@@ -14,10 +15,6 @@ IDENTITY_SALT = b"basa-abe-v1 identity"
 RandomBytes = Callable[[int], bytes]
 #: Opens a sealed seed in a context; None where it does not open.
 Opener = Callable[[bytes, bytes], Optional[bytes]]
-
-
-class KeyProblem(ValueError):
-    """Bytes that are no key of this engine."""
 
 
 class Sealing(Protocol):
@@ -35,7 +32,7 @@ def sealing_for(engine: int, public_key: bytes, random_bytes: RandomBytes) -> Se
         return AbeSealing(public_key, random_bytes)
     if engine == 2:
         return IdentitySealing(public_key, random_bytes)
-    raise KeyProblem(f"there is no engine {engine} that hides anything")
+    raise Malformed(f"there is no engine {engine} that hides anything")
 
 
 def _kem_key(label: bytes, secret: bytes, header: bytes, context: bytes) -> bytes:
@@ -50,23 +47,13 @@ def _scalar(wide: bytes) -> int:
     return value
 
 
-class _Fields:
+class _Fields(Reader):
     """Reads the encodings of keys: a version, a kind, then fields to the last byte."""
 
     def __init__(self, data: bytes, kind: int) -> None:
-        self._data, self._at = data, 0
+        super().__init__(data)
         if self.take(2) != bytes([1, kind]):
-            raise KeyProblem("another version or kind of key")
-
-    def take(self, length: int) -> bytes:
-        part = self._data[self._at : self._at + length]
-        if len(part) != length:
-            raise KeyProblem("the key is too short")
-        self._at += length
-        return part
-
-    def number(self) -> int:
-        return int.from_bytes(self.take(2), "little")
+            raise Malformed("another version or kind of key")
 
     def g1(self) -> Point1:
         return _checked(G1.decode(self.take(48)))
@@ -74,14 +61,10 @@ class _Fields:
     def g2(self) -> Point2:
         return _checked(G2.decode(self.take(96)))
 
-    def end(self) -> None:
-        if self._at != len(self._data):
-            raise KeyProblem("the key is too long")
-
 
 def _checked(point):  # type: ignore[no-untyped-def]
     if point is None:
-        raise KeyProblem("not a canonical element of the group")
+        raise Malformed("not a canonical element of the group")
     return point
 
 
@@ -96,7 +79,7 @@ class AbeSealing:
         fields.end()
         self._a: Fp12 = _checked(decode_target(a))
         if pairing_product([(self._h, f)]) != pairing_product([(GENERATOR1, GENERATOR2)]):
-            raise KeyProblem("f does not belong to h")
+            raise Malformed("f does not belong to h")
         self._random_bytes = random_bytes
 
     def seal(self, seed: bytes, attribute: bytes, context: bytes) -> bytes:
@@ -109,10 +92,10 @@ class AbeSealing:
 
     def opener(self, attribute_key: bytes) -> Opener:
         fields = _Fields(attribute_key, 3)
-        if fields.number() != 1:
-            raise KeyProblem("not a key for one attribute")
-        if not fields.take(fields.number()):
-            raise KeyProblem("a key without an attribute")
+        if fields.number(2) != 1:
+            raise Malformed("not a key for one attribute")
+        if not fields.take(fields.number(2)):
+            raise Malformed("a key without an attribute")
         dj, dj_prime, d = G1.negate(fields.g1()), fields.g2(), fields.g2()
         fields.end()
 
@@ -149,7 +132,7 @@ class IdentitySealing:
 
     def opener(self, attribute_key: bytes) -> Opener:
         fields = _Fields(attribute_key, 7)
-        attribute, d = fields.take(fields.number()), fields.g2()
+        attribute, d = fields.take(fields.number(2)), fields.g2()
         fields.end()
 
         def unsealed(sealed: bytes, context: bytes) -> Optional[bytes]:

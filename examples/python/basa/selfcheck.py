@@ -12,11 +12,11 @@ from .bls.curve import G1
 from .bls.hash_to_curve import hash_to_g1
 from .checks import check_descriptor, check_slot, ctx_of, open_key
 from .layouts import (
-    CERTIFICATE, DESCRIPTOR, KEY_ANSWER, KEY_REQUEST, POLICY, SEAT_ANSWER, UPLOAD_HEADER, deposit_answer_layout,
-    deposit_layout,
+    CERTIFICATE, DESCRIPTOR, KEY_ANSWER, KEY_REQUEST, POLICY, SEAT_ANSWER, UPLOAD_HEADER, Malformed,
+    deposit_answer_layout, deposit_layout,
 )
 from .naming import deposit_root, join_tag
-from .sealing import ATTRIBUTE_DST, KeyProblem, Opener, Sealing, sealing_for
+from .sealing import ATTRIBUTE_DST, Opener, Sealing, sealing_for
 from .suite import sha256
 
 Vector = Dict[str, Any]
@@ -131,7 +131,7 @@ def check_seed(engine: int, public_key: str, v: Vector) -> None:
 def check_bad_key(v: Vector) -> None:
     try:
         sealing_for(1, bytes.fromhex(v["bytes"]), bytes)
-    except KeyProblem:
+    except Malformed:
         return
     raise AssertionError("a malformed key is taken")
 

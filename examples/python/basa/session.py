@@ -15,7 +15,7 @@ from .checks import Refused, check_slot, ctx_of, open_key
 from .layouts import CERTIFICATE, DESCRIPTOR, RECEIPT, Malformed, Message, deposit_answer_layout, deposit_layout
 from .link import Problem
 from .naming import deposit_root, join_tag
-from .sealing import KeyProblem, Sealing, sealing_for
+from .sealing import Sealing, sealing_for
 from .services import Authority, Server
 from .state import DeviceState
 from .suite import sha256
@@ -35,7 +35,7 @@ def begin_session(
         raise Refused("abandoned", "this buffer was left for good")
     try:
         sealing = sealing_for(descriptor.engine, descriptor.sealing_key, os.urandom)
-    except KeyProblem as problem:
+    except Malformed as problem:
         raise Refused("descriptor-invalid", str(problem)) from None
     tag = join_tag(ctx, sha256(state.signer.public), nonce)
     edges = [os.urandom(SEED_BYTES) for _ in range(descriptor.size - 1)]
@@ -95,7 +95,7 @@ class Session:
             if self._kept["step"] == "prepared":
                 self._deposit()
             self._obtain_key()
-        except (Refused, Malformed, KeyProblem) as no:
+        except (Refused, Malformed) as no:
             self._state.end_session()  # its buffer stays in the list of those entered: it is left for good
             raise no if isinstance(no, Refused) else Refused("malformed", str(no)) from None
         except Problem as problem:

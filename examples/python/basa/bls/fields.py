@@ -4,11 +4,12 @@ Elements are integers and nested tuples, lower coefficients first; every integer
 """
 from __future__ import annotations
 
-from typing import Tuple
+from typing import Callable, Tuple, TypeVar
 
 P = 0x1A0111EA397FE69A4B1BA7B6434BACD764774B84F38512BF6730D2A0F6B0F6241EABFFFEB153FFFFB9FEFFFFFFFFAAAB
 R = 0x73EDA753299D7D483339D80809A1D80553BDA402FFFE5BFEFFFFFFFF00000001
 
+F = TypeVar("F")
 Fp2 = Tuple[int, int]
 Fp6 = Tuple[Fp2, Fp2, Fp2]
 Fp12 = Tuple[Fp6, Fp6]
@@ -59,12 +60,12 @@ def times_xi(a: Fp2) -> Fp2:
     return (a[0] - a[1]) % P, (a[0] + a[1]) % P
 
 
-def power2(a: Fp2, exponent: int) -> Fp2:
-    result = ONE2
+def _power(a: F, exponent: int, one: F, square: Callable[[F], F], mul: Callable[[F, F], F]) -> F:
+    result = one
     for bit in bin(exponent)[2:]:
-        result = square2(result)
+        result = square(result)
         if bit == "1":
-            result = mul2(result, a)
+            result = mul(result, a)
     return result
 
 
@@ -146,15 +147,10 @@ def square_cyclotomic(a: Fp12) -> Fp12:
 
 
 def power_cyclotomic(a: Fp12, exponent: int) -> Fp12:
-    result = ONE12
-    for bit in bin(exponent)[2:]:
-        result = square_cyclotomic(result)
-        if bit == "1":
-            result = mul12(result, a)
-    return result
+    return _power(a, exponent, ONE12, square_cyclotomic, mul12)
 
 
-_GAMMA = tuple(power2((1, 1), k * (P - 1) // 6) for k in range(6))
+_GAMMA = tuple(_power((1, 1), k * (P - 1) // 6, ONE2, square2, mul2) for k in range(6))
 
 
 def frobenius12(a: Fp12) -> Fp12:

@@ -4,7 +4,7 @@ import { toHex } from '@basa/masking';
 import { HEADER, millis, requestStatement } from '@basa/protocol';
 import { createNodeSigner, nodeRandomBytes, nodeSuite } from '@basa/runtime/node';
 
-export interface RequestToSign {
+interface RequestToSign {
   readonly audience: Uint8Array;
   readonly method: string;
   readonly target: string;

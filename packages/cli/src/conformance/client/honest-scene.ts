@@ -5,7 +5,7 @@ import type { Asked, ServiceProxy } from '../service-proxy.ts';
 import { isStep } from '../steps.ts';
 import { noteMasks } from './mask-checks.ts';
 import type { Scene, Stage } from './stage.ts';
-import { ITSELF } from './stage.ts';
+import { noteSum } from './sum-check.ts';
 
 export function honestScene(stage: Stage, report: Report): Promise<void> {
   return stage.scene({}, async (scene) => {
@@ -20,12 +20,7 @@ export function honestScene(stage: Stage, report: Report): Promise<void> {
     noteMasks(scene, report);
     if (code !== 0) return;
     await noteSecondRun(scene, report);
-    await scene.peer(2);
-    const problem = await scene.sumProblem([0, ITSELF, 2]);
-    report.note('the sum is exact', problem === undefined, {
-      expected: 'the sum of three updates, clipped, to the last entry',
-      seen: problem ?? 'it',
-    });
+    await noteSum(scene, report, 'the sum is exact', 'CP-ABE, ring of 32 bits');
   });
 }
 

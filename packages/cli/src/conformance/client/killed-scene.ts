@@ -6,7 +6,7 @@ import type { Asked, ServiceProxy } from '../service-proxy.ts';
 import type { Step } from '../steps.ts';
 import { isStep } from '../steps.ts';
 import type { Scene, Stage } from './stage.ts';
-import { ITSELF } from './stage.ts';
+import { noteSum } from './sum-check.ts';
 
 /** In the field, where elements are below a prime. */
 export function killedScene(stage: Stage, report: Report): Promise<void> {
@@ -31,12 +31,7 @@ export function killedScene(stage: Stage, report: Report): Promise<void> {
     noteSame('asks for its key with the same bytes after it was killed', keys, report);
     noteResumed(pieces, before, report);
     if (code !== 0) return;
-    await scene.peer(2);
-    const problem = await scene.sumProblem([0, ITSELF, 2]);
-    report.note('the sum is exact after two kills', problem === undefined, {
-      expected: 'each update once in the sum (CP-ABE, in the field)',
-      seen: problem ?? 'it',
-    });
+    await noteSum(scene, report, 'the sum is exact after two kills', 'CP-ABE, field');
   });
 }
 

@@ -97,7 +97,7 @@ export class Probe {
   }
 }
 
-export function codeOf({ json }: Told): string {
+function codeOf({ json }: Told): string {
   return problemCodeOf(json) ?? 'without a problem';
 }
 
