@@ -3,7 +3,7 @@ import { LongestFirst } from './test/support/longest-first.ts';
 
 export default defineConfig({
   resolve: { conditions: ['@basa/source'] },
-  ssr: { resolve: { conditions: ['@basa/source', 'node', 'import', 'default'] } },
+  ssr: { resolve: { conditions: ['@basa/source', 'node'] } },
   test: {
     include: ['packages/*/test/**/*.test.ts', 'test/**/*.test.ts'],
     // Only a hang is an error: how fast a machine is, is not.

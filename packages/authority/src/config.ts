@@ -9,9 +9,12 @@ const HOUR_MS = 3_600_000;
 const schema = Type.Object(
   {
     ...commonKeys,
+    dataFolder: Type.Optional(Type.String({ minLength: 1 })),
+    databaseUrl: Type.Optional(secretText('postgres://user:password@host/database, instead of a data folder')),
     passphrase: Type.Optional(secretText('what the keys at rest are sealed with; or keyFile')),
     keyFile: Type.Optional(Type.String({ description: 'path of 32 random bytes' })),
     witnessFile: Type.Optional(Type.String({ description: 'outside of the data folder, best on another disk' })),
+    newNode: Type.Boolean({ default: false, description: 'has no witness yet, and the database is the newest' }),
     epochHours: Type.Number({ exclusiveMinimum: 0, default: 24 }),
     certificateDays: Type.Number({ exclusiveMinimum: 0, default: 365 }),
     tickMs: Type.Optional(Type.Integer({ minimum: 10 })),
@@ -28,9 +31,13 @@ export type AuthorityPlaces = Omit<ConfigSources, 'prefix'>;
 /** Throws a `StartError` that names the key. */
 export function readAuthorityConfig(places: AuthorityPlaces): AuthorityOptions {
   const config = readConfig(schema, { ...places, prefix: 'BASA_AUTHORITY_' });
-  const { witnessFile, epochHours, certificateDays, tickMs, keyLimit } = config;
+  const { dataFolder, databaseUrl, witnessFile, newNode, epochHours, certificateDays, tickMs, keyLimit } = config;
+  const { dataFolder: _, ...common } = commonOptions({ ...config, dataFolder: dataFolder ?? '' });
   return {
-    ...commonOptions(config),
+    ...common,
+    newNode,
+    ...(dataFolder !== undefined && { dataFolder }),
+    ...(databaseUrl !== undefined && { databaseUrl }),
     secret: secretOf(config),
     epochMs: epochHours * HOUR_MS,
     certificateMs: certificateDays * 24 * HOUR_MS,

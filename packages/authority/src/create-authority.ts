@@ -1,4 +1,4 @@
-/** The authority as a service: opens its data folder, unlocks its keys, replays its log, meets its witness, and listens. */
+/** The authority as a service: opens its database, unlocks its keys, reads its log, meets its witness, and listens. */
 import { statSync } from 'node:fs';
 import { isAbsolute, relative, resolve } from 'node:path';
 import { createMclGroup } from '@basa/abe';
@@ -7,7 +7,8 @@ import type { BasaEvent, Millis } from '@basa/protocol';
 import { millis } from '@basa/protocol';
 import { nodeRandomBytes } from '@basa/runtime/node';
 import type { Address, OnClose, RateLimit, RunningService, ServiceApp, ServiceOptions } from '@basa/service';
-import { createService, isStorageFull, logEvent, opened, StartError, TokenBuckets } from '@basa/service';
+import { createService, isStorageFull, logEvent, opened, StartError, startTicker, TokenBuckets } from '@basa/service';
+import { tick } from './buffer-epochs.ts';
 import { DurableAuthority } from './durable-authority.ts';
 import { KeyEpochs } from './key-epochs.ts';
 import { bufferRoutes } from './routes/buffers.ts';
@@ -16,18 +17,24 @@ import { exchangeHeads } from './routes/heads.ts';
 import { logRoutes } from './routes/log.ts';
 import { unsafePaperRoutes } from './routes/paper.ts';
 import { taskRoutes } from './routes/tasks.ts';
-import { AuthorityStore } from './store.ts';
+import type { StorePlace } from './store.ts';
+import { openStore } from './store.ts';
 import { unlock } from './unlock.ts';
 import type { VaultSecret } from './vault.ts';
 import type { Witness } from './witness.ts';
 import { fileWitness } from './witness.ts';
 
 export interface AuthorityOptions extends Omit<ServiceOptions, 'title' | 'audience' | 'clock'> {
-  readonly dataFolder: string;
-  /** What the keys at rest are sealed with. */
+  /** The embedded database; with `databaseUrl` it only says where the witness is by default. */
+  readonly dataFolder?: string;
+  /** postgres://user:password@host/database, which any number of nodes share. */
+  readonly databaseUrl?: string;
+  /** What the keys at rest are sealed with; the same for all nodes. */
   readonly secret: VaultSecret;
-  /** A path outside of the data folder, or a witness of your own; `<dataFolder>.witness` by default. */
+  /** A path outside of the data folder, one for each node, or a witness of your own; `<dataFolder>.witness` by default. */
   readonly witness?: string | Witness;
+  /** The operator's word that this node has no witness yet, and that the log in the database is the newest there was. */
+  readonly newNode?: boolean;
   readonly listen?: Address;
   readonly epochMs?: number;
   readonly closedGraceMs?: number;
@@ -37,6 +44,7 @@ export interface AuthorityOptions extends Omit<ServiceOptions, 'title' | 'audien
   /** Mounts the routes of `paper` mode, which does not protect updates. */
   readonly unsafePaperMode?: boolean;
   readonly onEvent?: (event: BasaEvent) => void;
+  /** Instead of the node's clock and the database's. */
   readonly clock?: () => number;
   readonly randomBytes?: RandomBytes;
 }
@@ -45,7 +53,7 @@ export interface Authority extends RunningService {
   readonly app: ServiceApp;
   readonly publicKey: Uint8Array;
   /** What the timer does: aborts overdue buffers, destroys the keys of epochs that are over. */
-  tick(): void;
+  tick(): Promise<void>;
   /** Open buffers, and closed ones whose sum may still become a model: all others are on disk alone. */
   buffersInMemory(): number;
 }
@@ -59,8 +67,8 @@ const DEFAULTS = {
   tickMs: 5000,
   keyLimit: { burst: 20, perSecond: 2 },
   unsafePaperMode: false,
+  newNode: false,
   onEvent: (_: BasaEvent): void => {},
-  clock: (): number => Date.now(),
   randomBytes: nodeRandomBytes as RandomBytes,
 };
 
@@ -69,56 +77,70 @@ export function createAuthority(options: AuthorityOptions): Promise<Authority> {
 }
 
 async function open(settings: typeof DEFAULTS & AuthorityOptions, onClose: OnClose): Promise<Omit<Authority, 'close'>> {
-  const { dataFolder, clock, randomBytes, witness: kept = `${resolve(dataFolder)}.witness` } = settings;
+  const { clock = Date.now, randomBytes } = settings;
+  const { place, kept } = placesOf(settings);
   const witness = typeof kept === 'string' ? fileWitness(kept) : kept;
   const group = await createMclGroup();
-  const store = new AuthorityStore(dataFolder);
+  let onTrouble = (_: unknown): void => {};
+  const store = await openStore(place, { clock: settings.clock, onTrouble: (error) => onTrouble(error) });
   onClose(() => store.close());
-  const { vault, signer, isNew } = unlock(store, witness, settings);
+  const { vault, signer, sealedSigner } = await unlock(store, witness, settings);
   onClose(() => vault.wipe());
-  const epochs = new KeyEpochs({ store, vault, group, randomBytes });
+  const epochs = new KeyEpochs({ vault, group, randomBytes });
   onClose(() => epochs.wipe());
-  const service = await createService({ ...settings, title: 'BASA attribute authority', audience: signer.publicKey });
+  const title = 'BASA attribute authority';
+  const service = await createService({ ...settings, clock, title, audience: signer.publicKey });
   onClose(() => service.close());
   const { app } = service;
+  onTrouble = (error) => app.log.warn({ reason: (error as Error).message }, 'the database: tried again');
   const onEvent = (event: BasaEvent): void => {
     logEvent(app, event);
     settings.onEvent(event);
   };
-  const authority = new DurableAuthority({ ...settings, store, signer, epochs, witness, onEvent });
-  if (typeof kept === 'string') warnOfWitness(app, dataFolder, kept);
+  const authority = await DurableAuthority.open({ ...settings, store, signer, sealedSigner, epochs, witness, onEvent });
+  if (typeof kept === 'string' && 'dataFolder' in place) warnOfWitness(app, place.dataFolder, kept);
   if ('keyFile' in settings.secret) warnOfKeyFile(app, settings.secret.keyFile);
-  meetWitness(authority, isNew);
+  await meetWitness(authority, settings.newNode);
 
   const now = (): Millis => millis(clock());
   const enrolment = { store, authority, randomBytes, certificateMs: settings.certificateMs };
-  const tools = { service, authority, store, epochs, enrolment, keyLimits: new TokenBuckets(settings.keyLimit), now };
+  const bufferEpochs = { ...settings, authority, store, epochs };
+  const keyLimits = new TokenBuckets(settings.keyLimit);
+  const tools = { service, authority, store, epochs, enrolment, bufferEpochs, keyLimits, now };
   exchangeHeads(tools);
   for (const mount of [taskRoutes, deviceRoutes, bufferRoutes, logRoutes]) mount(tools);
   if (settings.unsafePaperMode) unsafePaperRoutes(tools);
 
   const url = await service.listen(settings.listen);
-  const tick = (): void => {
-    authority.tick(now());
-    store.forgetTokens(now());
-  };
-  const timer = setInterval(() => {
-    try {
-      tick();
-    } catch (error) {
-      app.log.error({ err: error }, 'the tick failed; it is tried again');
-    }
-  }, settings.tickMs);
-  onClose(() => clearInterval(timer));
-  const { core, directory } = authority;
-  const buffersInMemory = (): number => Math.max(core.openBuffers, directory.unfinishedBuffers);
-  return { app, url, publicKey: signer.publicKey, tick, buffersInMemory };
+  const ticker = startTicker(
+    settings.tickMs,
+    () => tick(bufferEpochs),
+    (error) => app.log.error({ err: error }, 'the tick failed; it is tried again'),
+  );
+  onClose(() => ticker.stop());
+  const buffersInMemory = (): number => Math.max(authority.core.openBuffers, authority.directory.unfinishedBuffers);
+  return { app, url, publicKey: signer.publicKey, tick: () => tick(bufferEpochs), buffersInMemory };
 }
 
-function meetWitness(authority: DurableAuthority, isNew: boolean): void {
+function placesOf({ dataFolder, databaseUrl, witness }: AuthorityOptions): {
+  readonly place: StorePlace;
+  readonly kept: string | Witness;
+} {
+  const kept = witness ?? (dataFolder === undefined ? undefined : `${resolve(dataFolder)}.witness`);
+  if (databaseUrl !== undefined && kept !== undefined) return { place: { databaseUrl }, kept };
+  if (databaseUrl !== undefined)
+    throw new StartError(
+      'configuration',
+      'configuration: witnessFile is missing: a path on this node, outside of the database',
+    );
+  if (dataFolder === undefined || kept === undefined)
+    throw new StartError('configuration', 'configuration: dataFolder is missing; or give databaseUrl');
+  return { place: { dataFolder }, kept };
+}
+
+async function meetWitness(authority: DurableAuthority, isNewNode: boolean): Promise<void> {
   try {
-    if (isNew) authority.startNew();
-    else authority.start();
+    await authority.start({ isNewNode });
   } catch (error) {
     if (isStorageFull(error)) throw new StartError('storageFull', 'no space is left; free some and start again');
     const { code } = error as { readonly code?: string };

@@ -1,191 +1,241 @@
 /**
- * The core with its disk: every step's records are durable in one transaction before the step is confirmed, the witness
- * follows, and only then may the answer leave. All of it is synchronous: one step at a time, by construction.
+ * One node of the authority with its database. A step locks the log, takes in what other nodes have appended, is computed, and
+ * is durable before it is true here; the witness follows, and only then may the answer leave. One step at a time on a node,
+ * by its turns, and one at a time on all nodes, by the lock.
  */
 import type { RandomBytes, Signer } from '@basa/masking';
-import type {
-  AuthorityRecord,
-  AuthorityStep,
-  BasaEvent,
-  BufferRequest,
-  Descriptor,
-  Head,
-  Millis,
-  PastLog,
-  Refused,
-} from '@basa/protocol';
-import {
-  AttributeAuthority,
-  decodeAuthorityRecord,
-  EMPTY_LOG_HASH,
-  encodeAuthorityRecord,
-  headCodec,
-  nextLogHash,
-  recordNames,
-  refused,
-} from '@basa/protocol';
+import { equalBytes } from '@basa/masking';
+import type { AttributeAuthority, AuthorityStep, BasaEvent, Head, Millis, Refused } from '@basa/protocol';
+import { headCodec, millis } from '@basa/protocol';
 import { nodeSuite } from '@basa/runtime/node';
-import { Directory } from './directory.ts';
+import { DatabaseUnavailable, turns } from '@basa/service';
+import type { Directory } from './directory.ts';
 import type { KeyEpochs } from './key-epochs.ts';
-import { replayLog } from './replay-log.ts';
-import type { AuthorityStore, StoredRecord } from './store.ts';
+import { LogForked, LogView, nameRecords } from './log-view.ts';
+import type { AuthorityStore } from './store.ts';
+import type { AuthorityTables } from './tables.ts';
 import type { Witness } from './witness.ts';
 
 export interface DurableAuthorityTools {
   readonly store: AuthorityStore;
   readonly signer: Signer;
+  /** As it is sealed in the vault: it says whose log the database holds. */
+  readonly sealedSigner: Uint8Array;
   readonly epochs: KeyEpochs;
   readonly witness: Witness;
   readonly randomBytes: RandomBytes;
-  readonly epochMs: number;
-  /** How long the keys of a closed buffer can be asked for again, if its sum never became a model. */
-  readonly closedGraceMs: number;
   onEvent(event: BasaEvent): void;
 }
 
-/** What is written in the transaction of a step besides its records. */
-export interface Alongside {
-  write(): void;
-  /** It is durable. */
-  written?(): void;
+/** What a step works with, while the log is locked. It may be called again: it must look before it writes. */
+export interface Turn {
+  readonly tables: AuthorityTables;
+  readonly core: AttributeAuthority;
+  readonly directory: Directory;
+  /** On the clock that all nodes share. */
+  readonly now: Millis;
+  /** For what the core looks up in its log. */
+  compute<Result>(compute: () => Result): Promise<Result>;
 }
 
-/** A record as it is stored, with what it is found by. */
-interface Chained extends StoredRecord {
-  readonly names: readonly Uint8Array[];
-}
+type Step<Answer> = (core: AttributeAuthority, now: Millis) => AuthorityStep<Answer>;
 
 export class DurableAuthority {
-  readonly core: AttributeAuthority;
-  readonly directory: Directory = new Directory();
   readonly #tools: DurableAuthorityTools;
-  #sequence = 0;
-  #hash: Uint8Array = EMPTY_LOG_HASH;
+  readonly #inTurn = turns();
+  #view: LogView;
   /** How far the witness has come; before the start it is not known. */
   #witnessed = -1;
-  #head: { readonly sequence: number; readonly bytes: Uint8Array } | undefined;
+  #head: { readonly sequence: number; readonly head: Head; readonly bytes: Uint8Array } | undefined;
+  /** The last head of a log that is not in the database any more, until it was met. */
+  #lost: Head | undefined;
+  /** How much work was ever given to the turns, and how much of it the last outage has ended. */
+  #asked = 0;
+  #outage: { readonly error: DatabaseUnavailable; readonly last: number } | undefined;
 
-  /** Replays the log and checks its hash chain. Nothing is written but names that are missing. */
-  constructor(tools: DurableAuthorityTools) {
+  private constructor(tools: DurableAuthorityTools) {
     this.#tools = tools;
-    const ports = {
-      suite: nodeSuite,
-      signer: tools.signer,
-      issuerFor: (sealingKey: Uint8Array) => tools.epochs.issuerFor(sealingKey),
-    };
-    const { store } = tools;
-    const past: PastLog = {
-      hashAt: (sequence) => store.hashAt(sequence),
-      named: (name) => store.recordsNamed(name).map(decodeAuthorityRecord),
-    };
-    this.core = store.atomically(() => AttributeAuthority.restore(ports, this.#replayed(), past));
+    this.#view = this.#newView();
   }
 
-  /** A new log has nothing to compare; the witness begins with it. */
-  startNew(): void {
-    this.#follow();
+  /** Reads the log and checks its hash chain. Nothing is written but names that are missing. */
+  static async open(tools: DurableAuthorityTools): Promise<DurableAuthority> {
+    const authority = new DurableAuthority(tools);
+    await authority.#turn(() =>
+      tools.store.transaction(async (tables) => {
+        await authority.#follow(tables);
+        await nameRecords(tables);
+      }),
+    );
+    return authority;
   }
 
-  /** Compares the log with the witness: what others may have seen and is not here any more, was rolled back. */
-  start(): void {
+  get core(): AttributeAuthority {
+    return this.#view.core;
+  }
+
+  get directory(): Directory {
+    return this.#view.directory;
+  }
+
+  /**
+   * Compares the log with the witness: what others may have seen and is not here any more, was rolled back. Without a
+   * witness, only a log without records or a new node (its operator's word) has nothing to compare.
+   */
+  async start({ isNewNode }: { readonly isNewNode: boolean }): Promise<void> {
     const { witness, randomBytes } = this.#tools;
-    this.take(this.core.start(witness.read(), randomBytes(16)));
+    const kept = witness.read();
+    if (kept === undefined && (isNewNode || this.#view.sequence === 0)) this.#witness();
+    else await this.step((core) => core.start(kept, randomBytes(16)));
   }
 
-  /** Makes the step durable, then true; gives its answer. */
-  take<Answer>(step: AuthorityStep<Answer>, alongside?: Alongside): Answer | Refused {
-    const { records, answer, events } = step;
-    if (records.length > 0) {
-      const stored = this.#chained(records);
-      try {
-        this.#tools.store.atomically(() => {
-          this.#append(stored);
-          alongside?.write();
-        });
-      } catch (error) {
-        this.core.discard();
-        throw error;
-      }
-      this.core.confirm();
-      alongside?.written?.();
-      this.#advance(records, stored.at(-1)?.hash ?? this.#hash);
-    }
-    this.#follow();
-    for (const event of events) this.#tools.onEvent(event);
-    return answer;
+  /** Takes a step: durable, then true; gives its answer. */
+  step<Answer>(step: Step<Answer>): Promise<Answer | Refused> {
+    return this.take(({ compute, core, now }) => compute(() => step(core, now)));
   }
 
-  /** The newest head, for every answer. */
+  /** A step that reads or writes more than the log, in the same transaction. */
+  take<Answer>(work: (turn: Turn) => Promise<AuthorityStep<Answer>>): Promise<Answer | Refused> {
+    return this.#turn(() => this.#taken(work));
+  }
+
+  /** A step that seldom changes anything: the log is locked only where it does. */
+  async ask<Answer>(step: Step<Answer>): Promise<Answer | Refused> {
+    const { records, answer } = await this.#look((core, now) => {
+      const looked = step(core, now);
+      core.discard();
+      return looked;
+    });
+    return records.length === 0 ? answer : this.step(step);
+  }
+
+  /** An answer as new as the database when it was asked for. */
+  look<Result>(compute: (core: AttributeAuthority) => Result): Promise<Result> {
+    return this.#look(compute);
+  }
+
+  /** What is in memory is now as new as the database was when this was called. */
+  async catchUp(): Promise<void> {
+    if (this.#tools.store.isShared) await this.#look(() => undefined);
+  }
+
+  /** Work on other tables than the log's, while the log is locked. */
+  locked<Result>(work: (turn: Turn) => Promise<Result>): Promise<Result> {
+    return this.#turn(() => this.#tools.store.transaction(async (tables) => work(await this.#lock(tables))));
+  }
+
+  /** The newest head this node knows, for every answer. */
   headBytes(): Uint8Array {
-    if (this.#head?.sequence !== this.#sequence) {
-      this.#head = { sequence: this.#sequence, bytes: headCodec.encode(this.core.head()) };
-    }
-    return this.#head.bytes;
+    return this.#currentHead().bytes;
   }
 
   /** Somebody shows a head it was given. */
-  meet(seen: Head): void {
-    this.take(this.core.meetHead(seen, this.#tools.randomBytes(16)));
+  async meet(seen: Head): Promise<void> {
+    if (this.#view.isRecent(seen, this.#currentHead().head.branch)) return;
+    const branch = this.#tools.randomBytes(16);
+    await this.ask((core) => core.meetHead(seen, branch));
   }
 
-  drawBuffer(request: BufferRequest, now: Millis): Descriptor | Refused {
-    const { epochs, randomBytes } = this.#tools;
-    const known = this.directory.task(request.task);
-    if (known === undefined) return refused('task-unknown');
-    const sealingKey = epochs.publicKeyOf(known.task, known.policy.engine, this.#epochAt(now));
-    const step = this.core.drawBuffer(request, { bufferId: randomBytes(16), sealingKey }, now);
-    return this.take(step, {
-      write: () => epochs.store(sealingKey),
-      written: () => epochs.confirm(sealingKey),
+  async #taken<Answer>(work: (turn: Turn) => Promise<AuthorityStep<Answer>>): Promise<Answer | Refused> {
+    const { store, onEvent } = this.#tools;
+    const view = this.#view;
+    let taken: { readonly step: AuthorityStep<Answer>; readonly confirm: () => void };
+    try {
+      taken = await store.transaction(async (tables) => {
+        view.core.discard(); // of an earlier run of this transaction
+        const step = await work(await this.#lock(tables));
+        const end = await view.append(tables, step.records);
+        return { step, confirm: () => view.confirm(step.records, end) };
+      });
+    } catch (error) {
+      view.core.discard();
+      throw error;
+    }
+    taken.confirm();
+    this.#witness();
+    for (const event of taken.step.events) onEvent(event);
+    return taken.step.answer;
+  }
+
+  #look<Result>(compute: (core: AttributeAuthority, now: Millis) => Result): Promise<Result> {
+    return this.#turn(async () => {
+      const result = await this.#tools.store.transaction(async (tables) => {
+        const view = await this.#follow(tables);
+        const now = millis(await tables.now());
+        return view.compute(tables, () => compute(view.core, now));
+      });
+      this.#witness();
+      return result;
     });
   }
 
-  /** Aborts what is overdue, and destroys the keys of epochs that nothing needs any more. */
-  tick(now: Millis): void {
-    const { epochs, closedGraceMs } = this.#tools;
-    this.take(this.core.tick(now));
-    this.directory.forgetClosed(now - closedGraceMs);
-    epochs.destroyOver(this.#epochAt(now), (sealingKey) => !this.directory.needs(sealingKey));
+  /** When all earlier work has ended. A log that was rolled back is read anew, and meets the head of the one that is lost. */
+  #turn<Result>(work: () => Promise<Result>): Promise<Result> {
+    const number = ++this.#asked;
+    return this.#inTurn(async () => {
+      // Whoever waited while the database was waited for in vain does not wait for it once more.
+      if (this.#outage !== undefined && number <= this.#outage.last) throw this.#outage.error;
+      for (;;) {
+        try {
+          await this.#meetLost();
+          return await work();
+        } catch (error) {
+          if (error instanceof DatabaseUnavailable) this.#outage = { error, last: this.#asked };
+          if (!(error instanceof LogForked)) throw error;
+          this.#lost ??= this.core.head();
+          this.#view = this.#newView();
+          this.#head = undefined;
+          this.#witnessed = -1;
+        }
+      }
+    });
+  }
+
+  async #meetLost(): Promise<void> {
+    const lost = this.#lost;
+    if (lost === undefined) return;
+    const branch = this.#tools.randomBytes(16);
+    await this.#taken(({ compute, core }) => compute(() => core.meetHead(lost, branch)));
+    this.#lost = undefined;
+  }
+
+  async #lock(tables: AuthorityTables): Promise<Turn> {
+    const owner = await tables.lockLog();
+    if (owner === undefined || !equalBytes(owner, this.#tools.sealedSigner))
+      throw new Error('the database does not hold the log of this authority any more: restore it, or start again');
+    const view = await this.#follow(tables);
+    const now = millis(await tables.now());
+    const { core, directory } = view;
+    return { tables, core, directory, now, compute: (compute) => view.compute(tables, compute) };
+  }
+
+  async #follow(tables: AuthorityTables): Promise<LogView> {
+    await this.#view.follow(tables, await tables.end());
+    await this.#tools.epochs.follow(tables);
+    return this.#view;
+  }
+
+  #newView(): LogView {
+    const { signer, epochs } = this.#tools;
+    const issuerFor = (sealingKey: Uint8Array) => epochs.issuerFor(sealingKey);
+    return new LogView({ suite: nodeSuite, signer, issuerFor }, (entry) => {
+      if (entry.kind === 'buffer-drawn') epochs.expect(entry.descriptor.sealingKey);
+    });
   }
 
   /** The witness follows before an answer leaves, also where it could not the last time. */
-  #follow(): void {
-    if (this.#witnessed === this.#sequence) return;
-    this.#tools.witness.write(this.core.head());
-    this.#witnessed = this.#sequence;
+  #witness(): void {
+    if (this.#witnessed === this.#view.sequence) return;
+    this.#tools.witness.write(this.#currentHead().head);
+    this.#witnessed = this.#view.sequence;
   }
 
-  #epochAt(now: Millis): number {
-    return Math.floor(now / this.#tools.epochMs);
-  }
-
-  *#replayed(): Generator<AuthorityRecord> {
-    for (const { entry, sequence, hash } of replayLog(this.#tools.store)) {
-      this.#tools.store.name(sequence, recordNames(nodeSuite, entry));
-      this.#advance([entry], hash);
-      yield entry;
+  #currentHead() {
+    const { core, sequence } = this.#view;
+    if (this.#head?.sequence !== sequence) {
+      const head = core.head();
+      this.#head = { sequence, head, bytes: headCodec.encode(head) };
     }
-  }
-
-  #chained(records: readonly AuthorityRecord[]): readonly Chained[] {
-    let hash = this.#hash;
-    return records.map((entry) => {
-      hash = nextLogHash(nodeSuite, hash, entry);
-      return { bytes: encodeAuthorityRecord(entry), hash, names: recordNames(nodeSuite, entry) };
-    });
-  }
-
-  #append(chained: readonly Chained[]): void {
-    for (const [n, { names, ...stored }] of chained.entries()) {
-      const sequence = this.#sequence + n + 1;
-      this.#tools.store.append(sequence, stored);
-      this.#tools.store.name(sequence, names);
-    }
-  }
-
-  #advance(records: readonly AuthorityRecord[], hash: Uint8Array): void {
-    this.#sequence += records.length;
-    this.#hash = hash;
-    for (const entry of records) this.directory.add(entry);
+    return this.#head;
   }
 }

@@ -1,7 +1,7 @@
 /** Who may enrol: a device on the allow-list of the task, or one that brings a token that nobody used. */
 import type { RandomBytes } from '@basa/masking';
 import { toHex } from '@basa/masking';
-import type { Certificate, Millis } from '@basa/protocol';
+import type { Certificate, TaskId } from '@basa/protocol';
 import { millis } from '@basa/protocol';
 import { nodeSuite } from '@basa/runtime/node';
 import type { SigningDevice } from '@basa/service';
@@ -9,6 +9,7 @@ import { fail, granted } from '@basa/service';
 import type { KnownTask } from './directory.ts';
 import type { DurableAuthority } from './durable-authority.ts';
 import type { AuthorityStore } from './store.ts';
+import type { AuthorityTables } from './tables.ts';
 
 export interface EnrolmentTools {
   readonly store: AuthorityStore;
@@ -20,40 +21,49 @@ export interface EnrolmentTools {
 const TOKEN_BYTES = 24;
 
 /** Fresh tokens; the store keeps their hashes alone. */
-export function makeTokens(
+export async function makeTokens(
   { store, randomBytes }: EnrolmentTools,
   { task }: KnownTask,
   { count, endsAt }: { readonly count: number; readonly endsAt: number },
-): readonly string[] {
-  const tokens = Array.from({ length: count }, () => Buffer.from(randomBytes(TOKEN_BYTES)).toString('base64url'));
-  store.atomically(() => {
-    for (const token of tokens) store.addToken(hashOf(token), task, endsAt);
+): Promise<readonly string[]> {
+  const make = (): string => Buffer.from(randomBytes(TOKEN_BYTES)).toString('base64url');
+  return store.transaction(async (tables) => {
+    const tokens = Array.from({ length: count }, make); // again where this is run again: others may be there by now
+    for (const token of tokens) await tables.addToken(hashOf(token), task, endsAt);
+    return tokens;
   });
-  return tokens;
 }
 
 /** The same device again gets its certificate, while it is good; a token is used up with the enrolment or not at all. */
-export function enrol(
-  { store, authority, certificateMs }: EnrolmentTools,
-  { task, certificates }: KnownTask,
-  { deviceKey, user }: SigningDevice,
+export async function enrol(
+  { authority, certificateMs }: EnrolmentTools,
+  task: TaskId,
+  device: SigningDevice,
   token: string | undefined,
-  now: Millis,
-): Certificate {
-  if (authority.directory.isRevoked(user)) fail('revoked');
-  const known = certificates.get(toHex(user));
-  if (known !== undefined && now <= known.notAfter) return known;
-  const step = authority.core.enrol({ task, deviceKey, notAfter: millis(now + certificateMs) });
-  return granted(
-    authority.take(step, {
-      write() {
-        if (store.isAllowed(task, deviceKey)) return;
-        if (token === undefined)
-          fail('enrolment-token-invalid', { detail: 'send a token, or ask to be put on the list' });
-        if (!store.useToken(hashOf(token), task, user, now)) fail('enrolment-token-invalid');
-      },
-    }),
-  );
+): Promise<Certificate> {
+  const { deviceKey, user } = device;
+  const answer = await authority.take(async ({ tables, core, directory, now }) => {
+    if (directory.isRevoked(user)) fail('revoked');
+    const known = directory.task(task)?.certificates.get(toHex(user));
+    if (known !== undefined && now <= known.notAfter) return { records: [], answer: known, events: [] };
+    const step = core.enrol({ task, deviceKey, notAfter: millis(now + certificateMs) });
+    if (step.records.length > 0 && !(await tables.isAllowed(task, deviceKey))) {
+      await useToken(tables, task, device, token, now);
+    }
+    return step;
+  });
+  return granted(answer);
+}
+
+async function useToken(
+  tables: AuthorityTables,
+  task: TaskId,
+  { user }: SigningDevice,
+  token: string | undefined,
+  now: number,
+): Promise<void> {
+  if (token === undefined) fail('enrolment-token-invalid', { detail: 'send a token, or ask to be put on the list' });
+  if (!(await tables.useToken(hashOf(token), task, user, now))) fail('enrolment-token-invalid');
 }
 
 function hashOf(token: string): Uint8Array {

@@ -4,6 +4,7 @@ export { readAuthorityConfig } from './config.ts';
 export type { Authority, AuthorityOptions } from './create-authority.ts';
 export { createAuthority } from './create-authority.ts';
 export { runAuthority } from './main.ts';
+export { migrateAuthority } from './migrate.ts';
 export type { VaultSecret } from './vault.ts';
 export type { LogReport } from './verify-log.ts';
 export { verifyLog } from './verify-log.ts';

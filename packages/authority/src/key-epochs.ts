@@ -1,6 +1,6 @@
 /**
- * Key epochs: one master key for each task and epoch, sealed on disk and unlocked in memory. When its epoch is over and its
- * last buffer has ended, it is destroyed.
+ * Key epochs: one master key for each task and epoch, sealed in the database and unlocked in the memory of every node. When
+ * its epoch is over and its last buffer has ended, it is destroyed.
  */
 import type { Group, WipeableIssuer } from '@basa/abe';
 import type { AttributeKeyIssuer, RandomBytes } from '@basa/masking';
@@ -8,7 +8,7 @@ import { equalBytes, toHex } from '@basa/masking';
 import type { TaskId } from '@basa/protocol';
 import { StartError } from '@basa/service';
 import { masterKeysOf } from './engines.ts';
-import type { AuthorityStore, StoredEpoch } from './store.ts';
+import type { AuthorityTables, StoredEpoch } from './tables.ts';
 import type { Vault } from './vault.ts';
 
 /** The key of `paper` mode, whose buffers the authority does not know: it is kept as long as the task. */
@@ -17,11 +17,9 @@ export const PAPER_EPOCH = -1;
 interface Unlocked {
   readonly stored: StoredEpoch;
   readonly issuer: WipeableIssuer;
-  isDurable: boolean;
 }
 
 export interface KeyEpochTools {
-  readonly store: AuthorityStore;
   readonly vault: Vault;
   readonly group: Group;
   readonly randomBytes: RandomBytes;
@@ -31,67 +29,89 @@ export class KeyEpochs {
   readonly #tools: KeyEpochTools;
   /** By the hexadecimal of the public key. */
   readonly #unlocked = new Map<string, Unlocked>();
+  /** Made here and in no database yet, sealed, by task and epoch: what is asked for in vain makes no second one. */
+  readonly #made = new Map<string, StoredEpoch>();
+  #isBehind = true;
 
-  /** Unlocks every epoch that is on disk. */
   constructor(tools: KeyEpochTools) {
     this.#tools = tools;
-    for (const stored of tools.store.epochs()) this.#keep(stored, this.#issuerOf(stored), true);
   }
 
   issuerFor(sealingKey: Uint8Array): AttributeKeyIssuer | undefined {
     return this.#unlocked.get(toHex(sealingKey))?.issuer;
   }
 
-  /** The key of a task and epoch, made if there is none; it is on disk only after `keep` in a transaction. */
-  publicKeyOf(task: TaskId, engine: number, epoch: number): Uint8Array {
-    const known = [...this.#unlocked.values()].find(
-      ({ stored }) => stored.epoch === epoch && equalBytes(stored.task, task),
-    );
-    return known?.stored.publicKey ?? this.#make(task, engine, epoch);
+  /** A key with this name is in the database: it is unlocked with the next look. */
+  expect(sealingKey: Uint8Array): void {
+    if (!this.#unlocked.has(toHex(sealingKey))) this.#isBehind = true;
   }
 
-  /** Inside a transaction: writes the sealed key, if it is not on disk yet. */
-  store(publicKey: Uint8Array): void {
-    const unlocked = this.#unlocked.get(toHex(publicKey));
-    if (unlocked === undefined || unlocked.isDurable) return;
-    this.#tools.store.addEpoch(unlocked.stored);
-  }
-
-  /** The transaction was durable. */
-  confirm(publicKey: Uint8Array): void {
-    const unlocked = this.#unlocked.get(toHex(publicKey));
-    if (unlocked !== undefined) unlocked.isDurable = true;
-  }
-
-  /** Destroys the keys of epochs before `current` for which `isOver` says that no buffer needs them. */
-  destroyOver(current: number, isOver: (publicKey: Uint8Array) => boolean): number {
-    const over = [...this.#unlocked].filter(
-      ([, { stored }]) => stored.epoch !== PAPER_EPOCH && stored.epoch < current && isOver(stored.publicKey),
-    );
-    for (const [name, { stored, issuer }] of over) {
-      this.#tools.store.destroyEpoch(stored.task, stored.epoch);
-      issuer.wipe();
-      this.#unlocked.delete(name);
+  /** Everything in the database is unlocked, and what is not there any more is wiped: made or destroyed by any node. */
+  async follow(tables: AuthorityTables): Promise<void> {
+    if (!this.#isBehind) return;
+    const stored = await tables.epochs();
+    this.#wipeAllBut(new Set(stored.map(({ publicKey }) => toHex(publicKey))));
+    for (const epoch of stored) {
+      const name = toHex(epoch.publicKey);
+      if (!this.#unlocked.has(name)) this.#unlocked.set(name, { stored: epoch, issuer: this.#issuerOf(epoch) });
     }
+    this.#isBehind = false;
+  }
+
+  /** While the log is locked: the key of a task and epoch, made if there is none; it is in the database after `store`. */
+  async of(tables: AuthorityTables, task: TaskId, engine: number, epoch: number): Promise<StoredEpoch> {
+    const stored = await tables.epoch(task, epoch);
+    const name = `${toHex(task)} ${epoch}`;
+    const known = stored ?? this.#made.get(name) ?? this.#make(task, engine, epoch);
+    if (stored === undefined) this.#made.set(name, known);
+    else this.#made.delete(name);
+    this.expect(known.publicKey);
+    return known;
+  }
+
+  /** After `of`, in the same transaction. */
+  async store(tables: AuthorityTables, epoch: StoredEpoch): Promise<void> {
+    if (this.#made.has(`${toHex(epoch.task)} ${epoch.epoch}`)) await tables.addEpoch(epoch);
+  }
+
+  /** While the log is locked: destroys the keys of epochs before `current` that `isOver` says no buffer needs. */
+  async destroyOver(
+    tables: AuthorityTables,
+    current: number,
+    isOver: (publicKey: Uint8Array) => boolean,
+  ): Promise<number> {
+    const over = (await tables.epochs()).filter(
+      ({ epoch, publicKey }) => epoch !== PAPER_EPOCH && epoch < current && isOver(publicKey),
+    );
+    for (const stored of over) await tables.destroyEpoch(stored);
+    for (const [name, { epoch }] of this.#made) if (epoch < current) this.#made.delete(name);
+    this.#isBehind = true;
     return over.length;
   }
 
   wipe(): void {
-    for (const { issuer } of this.#unlocked.values()) issuer.wipe();
-    this.#unlocked.clear();
+    this.#wipeAllBut(new Set());
   }
 
-  #make(task: TaskId, engine: number, epoch: number): Uint8Array {
+  #wipeAllBut(kept: ReadonlySet<string>): void {
+    for (const [name, { issuer }] of this.#unlocked) {
+      if (kept.has(name)) continue;
+      issuer.wipe();
+      this.#unlocked.delete(name);
+    }
+  }
+
+  #make(task: TaskId, engine: number, epoch: number): StoredEpoch {
     const { vault, group, randomBytes } = this.#tools;
     const engineKeys = masterKeysOf(engine);
     if (engineKeys === undefined) throw new Error(`no master keys for engine ${engine}`);
     const masterKey = engineKeys.make(group, randomBytes);
     const issuer = engineKeys.issuer(group, masterKey);
     const { publicKey } = issuer;
+    issuer.wipe();
     const sealed = vault.seal(nameOf({ task, epoch, engine, publicKey }), masterKey);
     masterKey.fill(0);
-    this.#keep({ task, epoch, engine, publicKey, sealed }, issuer, false);
-    return publicKey;
+    return { task, epoch, engine, publicKey, sealed };
   }
 
   #issuerOf(stored: StoredEpoch): WipeableIssuer {
@@ -101,13 +121,9 @@ export class KeyEpochs {
     masterKey?.fill(0);
     if (issuer === undefined || !equalBytes(issuer.publicKey, stored.publicKey)) {
       const sentence = `the master key of epoch ${stored.epoch} of task ${toHex(stored.task)} is damaged`;
-      throw new StartError('dataFolder', `${sentence}; nothing was changed: restore the newest backup of the folder`);
+      throw new StartError('dataFolder', `${sentence}; nothing was changed: restore the newest backup`);
     }
     return issuer;
-  }
-
-  #keep(stored: StoredEpoch, issuer: WipeableIssuer, isDurable: boolean): void {
-    this.#unlocked.set(toHex(stored.publicKey), { stored, issuer, isDurable });
   }
 }
 

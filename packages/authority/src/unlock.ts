@@ -1,8 +1,10 @@
-/** Opens the vault of a data folder and the signing key in it; a new folder gets both. */
+/** Opens the vault of a database and the signing key in it; a new database gets both, from the first node that comes. */
 import type { RandomBytes, Signer } from '@basa/masking';
+import { equalBytes } from '@basa/masking';
 import { createNodeSigner } from '@basa/runtime/node';
 import { StartError } from '@basa/service';
 import type { AuthorityStore } from './store.ts';
+import type { StoredVault } from './tables.ts';
 import type { Vault, VaultSecret } from './vault.ts';
 import { freshParameters, openVault } from './vault.ts';
 import type { Witness } from './witness.ts';
@@ -12,41 +14,51 @@ const SIGNING_KEY = 'signing key';
 export interface Unlocked {
   readonly vault: Vault;
   readonly signer: Signer;
-  readonly isNew: boolean;
+  /** As it is in the database. */
+  readonly sealedSigner: Uint8Array;
 }
 
 export interface UnlockOptions {
-  readonly dataFolder: string;
   readonly secret: VaultSecret;
   readonly randomBytes: RandomBytes;
 }
 
-export function unlock(store: AuthorityStore, witness: Witness, options: UnlockOptions): Unlocked {
-  const { dataFolder, secret, randomBytes } = options;
-  const stored = store.vault();
-  if (stored === undefined) {
-    if (witness.read() !== undefined) {
-      const sentence = `${dataFolder} is new, but there is the witness of an earlier authority`;
-      throw new StartError('dataFolder', `${sentence}: restore its folder, or move the witness away to begin anew`);
-    }
-    return createVault(store, options);
+export async function unlock(store: AuthorityStore, witness: Witness, options: UnlockOptions): Promise<Unlocked> {
+  const stored = await store.transaction((tables) => tables.vault());
+  if (stored !== undefined) return openStored(store, stored, options);
+  if (witness.read() !== undefined) {
+    const sentence = `${store.place} is new, but there is the witness of an earlier authority`;
+    throw new StartError('dataFolder', `${sentence}: restore its data, or move the witness away to begin anew`);
   }
+  return createVault(store, options);
+}
+
+async function createVault(store: AuthorityStore, options: UnlockOptions): Promise<Unlocked> {
+  const { secret, randomBytes } = options;
+  const parameters = freshParameters(secret, randomBytes);
+  const vault = openVault(secret, parameters, randomBytes);
+  const seed = randomBytes(32);
+  const sealedSigner = vault.seal(SIGNING_KEY, seed);
+  const stored = await store.transaction(async (tables) => {
+    await tables.createVault({ parameters, signingKey: sealedSigner });
+    return tables.vault();
+  });
+  if (stored !== undefined && !equalBytes(stored.signingKey, sealedSigner)) {
+    seed.fill(0);
+    vault.wipe();
+    return openStored(store, stored, options); // another node was first
+  }
+  return { vault, signer: signerOf(seed), sealedSigner };
+}
+
+function openStored(store: AuthorityStore, stored: StoredVault, { secret, randomBytes }: UnlockOptions): Unlocked {
   const vault = openVault(secret, stored.parameters, randomBytes);
   const seed = vault.open(SIGNING_KEY, stored.signingKey);
   if (seed === undefined) {
     const what = 'passphrase' in secret ? 'passphrase' : 'key file';
-    throw new StartError('keys', `the ${what} does not open the keys in ${dataFolder}; nothing was changed`);
+    throw new StartError('keys', `the ${what} does not open the keys in ${store.place}; nothing was changed`);
   }
-  return { vault, signer: signerOf(seed), isNew: false };
-}
-
-function createVault(store: AuthorityStore, { secret, randomBytes }: UnlockOptions): Unlocked {
-  const parameters = freshParameters(secret, randomBytes);
-  const vault = openVault(secret, parameters, randomBytes);
-  const seed = randomBytes(32);
-  const signingKey = vault.seal(SIGNING_KEY, seed);
-  store.atomically(() => store.createVault({ parameters, signingKey }));
-  return { vault, signer: signerOf(seed), isNew: true };
+  return { vault, signer: signerOf(seed), sealedSigner: stored.signingKey };
 }
 
 /** Wipes the seed: the signer keeps the key in a key object, which does not print. */

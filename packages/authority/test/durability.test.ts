@@ -1,13 +1,13 @@
-/** What survives: a crash at every durable boundary, a disk that fails, and a data folder that was rolled back. */
+/** What survives: a crash at every durable boundary, and a data folder that was rolled back. */
 import { cpSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { toHex } from '@basa/masking';
-import type { BasaEvent, Head } from '@basa/protocol';
-import { AUTHORITY_PATH, headCodec } from '@basa/protocol';
+import type { BasaEvent } from '@basa/protocol';
+import { AUTHORITY_PATH } from '@basa/protocol';
 import { nodeRandomBytes } from '@basa/runtime/node';
-import { afterEach, describe, expect, it, vi } from 'vitest';
-import type { Authority, Witness } from '../src/index.ts';
-import { AuthorityStore } from '../src/store.ts';
+import { afterEach, describe, expect, it } from 'vitest';
+import type { Authority } from '../src/index.ts';
+import { CuttingWitness } from './cutting-witness.ts';
 import type { Answer } from './parties.ts';
 import {
   ask,
@@ -25,25 +25,7 @@ import {
   userOf,
 } from './parties.ts';
 
-afterEach(async () => {
-  vi.restoreAllMocks();
-  await cleanUp();
-});
-
-/** The witness is written between the transaction and the answer: there the power is cut. */
-class CuttingWitness implements Witness {
-  head: Head | undefined;
-  onWrite: (() => void) | undefined;
-  read(): Head | undefined {
-    return this.head;
-  }
-  write(head: Head): void {
-    const cut = this.onWrite;
-    this.onWrite = undefined;
-    cut?.();
-    this.head = head;
-  }
-}
+afterEach(cleanUp);
 
 describe('a power cut between the transaction and the answer', () => {
   it('loses nothing: the disk as it was then gives the same answer to the same request', async () => {
@@ -97,60 +79,6 @@ describe('a power cut between the transaction and the answer', () => {
     const user = toHex(userOf((enrolled[0] as (typeof enrolled)[0]).device));
     await survive((at) => ask(at, AUTHORITY_PATH.revocations, { body: { user }, token: OPERATOR }));
     expect(cuts).toBe(10);
-  });
-});
-
-describe('a witness that cannot be written', () => {
-  it('holds every answer back until it can', async () => {
-    const witness = new CuttingWitness();
-    const authority = await start(freshHome(), { witness });
-    const buffer = await seated(authority, await stage(authority, 2));
-    const request = buffer.keyRequest(0);
-    const fails = () => {
-      witness.onWrite = fails;
-      throw new Error('the other disk is gone');
-    };
-    witness.onWrite = fails;
-    for (let n = 0; n < 2; n++) expect((await buffer.askKey(authority, 0, request)).status).toBe(500);
-    witness.onWrite = undefined;
-    const answer = await buffer.askKey(authority, 0, request);
-    expect([answer.status, toHex(headCodec.encode(witness.head as Head))]).toEqual([200, answer.head]);
-  });
-});
-
-describe('a disk that fails', () => {
-  it('changes nothing: the request is refused, and served when there is space again', async () => {
-    const authority = await start(freshHome());
-    const world = await stage(authority, 2);
-    const buffer = await seated(authority, world);
-    const before = (await ask(authority, '/v1/health')).head;
-    const full = Object.assign(new Error('database or disk is full'), { code: 'ERR_SQLITE_ERROR', errcode: 13 });
-    const request = buffer.keyRequest(0);
-    vi.spyOn(AuthorityStore.prototype, 'append').mockImplementation(() => {
-      throw full;
-    });
-    for (let n = 0; n < 2; n++) expect((await buffer.askKey(authority, 0, request)).code).toBe('storage-full');
-    const answer = await ask(authority, '/v1/health');
-    expect([answer.status, answer.head]).toEqual([200, before]);
-    vi.restoreAllMocks();
-    expect((await buffer.askKey(authority, 0, request)).status).toBe(200);
-  });
-
-  it('cannot use up a token without the enrolment', async () => {
-    const authority = await start(freshHome());
-    const { server } = await stage(authority, 0);
-    const path = AUTHORITY_PATH.tokens(server.task);
-    const made = await ask(authority, path, { body: { count: 1, endsAt: time.now + 1 }, token: OPERATOR });
-    const [token] = made.json().tokens as string[];
-    const enrol = () => askAs(newDevice(), authority, AUTHORITY_PATH.enrolments(server.task), { token });
-    const { useToken } = AuthorityStore.prototype;
-    vi.spyOn(AuthorityStore.prototype, 'useToken').mockImplementation(function (this: AuthorityStore, ...values) {
-      useToken.apply(this, values);
-      throw Object.assign(new Error('no space'), { code: 'ENOSPC' });
-    });
-    expect((await enrol()).code).toBe('storage-full');
-    vi.restoreAllMocks();
-    expect((await enrol()).status).toBe(200);
   });
 });
 

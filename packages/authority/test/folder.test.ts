@@ -7,6 +7,7 @@ import { nodeRandomBytes } from '@basa/runtime/node';
 import { openDatabase } from '@basa/service';
 import { afterEach, describe, expect, it } from 'vitest';
 import { verifyLog } from '../src/index.ts';
+import { closedBuffer } from './conformance/memory.ts';
 import {
   AUDITOR,
   ask,
@@ -144,6 +145,17 @@ describe('a data folder', () => {
     await start(home, { witness: join(home.dataFolder, 'witness'), log });
     expect(lines.join('')).toContain('the witness lies inside the data folder');
   });
+});
+
+it('a folder of the first format, in which records have no names, is answered from as well', async () => {
+  const home = freshHome();
+  const authority = await start(home);
+  const { answers, askAgain } = await closedBuffer(authority, await stage(authority, 2));
+  await stop(authority);
+  const { db, close } = openDatabase(home.dataFolder, { application: 'authority', migrations: ['', ''] });
+  db.exec('DROP TABLE names; PRAGMA user_version = 1');
+  close();
+  expect(await askAgain(await start(home))).toEqual(answers);
 });
 
 it('a busy port is a sentence, and the folder is free again', async () => {

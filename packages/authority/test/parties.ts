@@ -1,7 +1,4 @@
 /** Parties that talk to a real authority over real HTTP: an operator, a server and devices, in as few words as the authority sees. */
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { ascii, RING_32, toHex } from '@basa/masking';
 import type { CloseAnswer, Ctx, DepositRoot, Descriptor, Outcome, Slot, TaskPolicy } from '@basa/protocol';
 import {
@@ -28,61 +25,10 @@ import {
 } from '@basa/protocol';
 import { createNodeSigner, nodeRandomBytes, nodeSuite } from '@basa/runtime/node';
 import { signingDevice } from '../../cli/src/conformance/signing-device.ts';
-import type { Authority, AuthorityOptions } from '../src/index.ts';
-import { createAuthority } from '../src/index.ts';
+import type { Authority } from '../src/index.ts';
+import { OPERATOR, time } from './homes.ts';
 
-export const OPERATOR = 'operator-token';
-export const AUDITOR = 'auditor-token';
-const tokenHash = (token: string): string => toHex(nodeSuite.sha256(Buffer.from(token)));
-export const OPERATORS = [
-  { tokenHash: tokenHash(OPERATOR), roles: ['operator' as const] },
-  { tokenHash: tokenHash(AUDITOR), roles: ['auditor' as const] },
-];
-
-/** The hand of the clock in these tests. */
-export const time = { now: 1_800_000_000_000 };
-
-/** A folder for one authority: its data, its key file, its witness. Everything is removed after the test file. */
-export function freshHome(): { readonly root: string; readonly dataFolder: string; readonly keyFile: string } {
-  const root = mkdtempSync(join(tmpdir(), 'basa-authority-'));
-  homes.push(root);
-  const keyFile = join(root, 'key');
-  writeFileSync(keyFile, nodeRandomBytes(32), { mode: 0o600 });
-  return { root, dataFolder: join(root, 'data'), keyFile };
-}
-const homes: string[] = [];
-const running = new Set<Authority>();
-
-export async function start(
-  home: { readonly dataFolder: string; readonly keyFile: string },
-  more: Partial<AuthorityOptions> = {},
-): Promise<Authority> {
-  const authority = await createAuthority({
-    dataFolder: home.dataFolder,
-    secret: { keyFile: home.keyFile },
-    clock: () => time.now,
-    tickMs: 1e9,
-    keyLimit: { burst: 1000, perSecond: 1000 },
-    operators: OPERATORS,
-    ...more,
-  });
-  running.add(authority);
-  return authority;
-}
-
-export async function stop(authority: Authority): Promise<void> {
-  running.delete(authority);
-  await authority.close();
-}
-
-export async function stopAll(): Promise<void> {
-  await Promise.all([...running].map(stop));
-}
-
-export async function cleanUp(): Promise<void> {
-  await stopAll();
-  for (const home of homes.splice(0)) rmSync(home, { recursive: true, force: true });
-}
+export { AUDITOR, cleanUp, freshHome, OPERATOR, OPERATORS, start, stop, stopAll, time } from './homes.ts';
 
 export interface Answer {
   readonly status: number;
@@ -254,6 +200,13 @@ export class TestBuffer {
     };
     const { keyRequest } = this.#messages;
     return keyRequest.encode({ ...body, signature: seat.device.sign(keyRequest.statement(body)) });
+  }
+
+  /** For the same slot as well, with another ephemeral key. */
+  otherKeyRequest(slot: number): Uint8Array {
+    const other = new TestBuffer(this.server, this.descriptor);
+    other.seats.push(...this.seats.map((seat) => ({ ...seat, ephemeralSecret: nodeRandomBytes(32) })));
+    return other.keyRequest(slot);
   }
 
   askKey(authority: Authority, slot: number, request: Uint8Array = this.keyRequest(slot)): Promise<Answer> {

@@ -106,15 +106,15 @@ it('a master key is destroyed when its epoch is over and its last buffer has end
   const again = await start(home);
   const began = time.now;
   try {
-    again.tick(); // within the epoch
+    await again.tick(); // within the epoch
     expect((await first.close(again, close)).status).toBe(200);
     time.now += DAY_MS; // the epoch is over, and the second buffer aborts; the keys of the first may still be asked for
-    again.tick();
+    await again.tick();
     expect((await first.close(again, close)).status).toBe(200);
     const next = await seated(again, world);
     expect(next.descriptor.sealingKey).not.toEqual(first.descriptor.sealingKey);
     await world.server.appendModel(again, 1, first.ctx); // the sum is a model: nothing needs the keys any more
-    again.tick();
+    await again.tick();
     expect((await first.close(again, close)).code).toBe('buffer-over');
     expect(everythingIn(home.dataFolder).includes(Buffer.from(before))).toBe(false);
     expect((await next.askKey(again, 0)).status).toBe(200);
@@ -135,10 +135,10 @@ it('the keys of a closed buffer that never became a model are destroyed after th
   const began = time.now;
   try {
     time.now = buffer.descriptor.closeBy + 4999;
-    authority.tick();
+    await authority.tick();
     expect((await buffer.close(authority, close)).status).toBe(200);
     time.now += 1;
-    authority.tick();
+    await authority.tick();
     expect((await buffer.close(authority, close)).code).toBe('buffer-over');
   } finally {
     time.now = began;

@@ -1,10 +1,10 @@
 /** What the local services need to show web pages: where they lie, from where they may ask, and data to train on. */
 import { mkdir, writeFile } from 'node:fs/promises';
-import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { pagesFolder } from '@basa/dashboard';
 import type { Dataset } from '@basa/learning';
 import { encodeDataset, randomStream } from '@basa/learning';
+import { freePort } from '@basa/service';
 
 const SHARES = 12;
 const EXAMPLES = 400;
@@ -23,6 +23,7 @@ export async function localPages(folder: string, serverPort: number): Promise<Lo
   if (pages === undefined) return undefined;
   const sharesFolder = sharesBelow(folder);
   await mkdir(sharesFolder, { recursive: true });
+  // The authority must know the server's address before either of them starts.
   const port = serverPort === 0 ? await freePort() : serverPort;
   return {
     serverPort: port,
@@ -66,16 +67,4 @@ export function joinLink(
 
 function sharesBelow(folder: string): string {
   return join(folder, 'shares');
-}
-
-/** The authority must know the server's address before either of them starts. */
-function freePort(): Promise<number> {
-  return new Promise((resolve, reject) => {
-    const probe = createServer();
-    probe.once('error', reject);
-    probe.listen(0, '127.0.0.1', () => {
-      const { port } = probe.address() as { readonly port: number };
-      probe.close(() => resolve(port));
-    });
-  });
 }

@@ -12,6 +12,7 @@ const DECIDING: ReadonlySet<string> = new Set<ProblemCode>([
   'rate-limited',
   'storage-full',
   'authority-unreachable',
+  'database-unreachable',
   'stopping',
 ]);
 

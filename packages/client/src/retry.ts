@@ -28,6 +28,7 @@ const RETRYABLE: ReadonlySet<ProblemCode | 'unknown-problem'> = new Set([
   'internal',
   'storage-full',
   'authority-unreachable',
+  'database-unreachable',
   'stopping',
 ]);
 

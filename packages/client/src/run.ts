@@ -50,6 +50,7 @@ const PASSING: ReadonlySet<ProblemCode> = new Set([
   'rate-limited',
   'storage-full',
   'authority-unreachable',
+  'database-unreachable',
   'stopping',
 ]);
 /** Of these, the ones that the same update would meet again. */

@@ -4,7 +4,10 @@
 export interface ServerStep {
   /** Changes `parameters` in place by the mean delta. */
   applyInPlace(parameters: Float32Array, meanDelta: Float64Array | Float32Array): void;
-  /** What it must remember until the next step, for a checkpoint; empty where that is nothing. */
+  /**
+   * What it must remember until the next step, for a checkpoint; empty where that is nothing. So many numbers for each
+   * parameter one after the other: a part of the parameters goes with the same part of the memory.
+   */
   memory(): Float64Array;
 }
 
@@ -64,21 +67,19 @@ export function fedAdamStep(
   { rate, beta1 = 0.9, beta2 = 0.99, adaptivity = 1e-3 }: AdamOptions,
   memory?: Float64Array,
 ): ServerStep {
-  /** m, then v. */
+  /** m and v of each parameter. */
   let moments = memory?.slice();
   return {
     memory: () => moments?.slice() ?? new Float64Array(),
     applyInPlace(parameters, mean) {
       checkLengths(parameters, mean);
       moments ??= new Float64Array(2 * parameters.length);
-      const first = moments.subarray(0, parameters.length);
-      const second = moments.subarray(parameters.length);
       for (let n = 0; n < parameters.length; n++) {
         const delta = mean[n] as number;
-        const m = beta1 * (first[n] as number) + (1 - beta1) * delta;
-        const v = beta2 * (second[n] as number) + (1 - beta2) * delta * delta;
-        first[n] = m;
-        second[n] = v;
+        const m = beta1 * (moments[2 * n] as number) + (1 - beta1) * delta;
+        const v = beta2 * (moments[2 * n + 1] as number) + (1 - beta2) * delta * delta;
+        moments[2 * n] = m;
+        moments[2 * n + 1] = v;
         parameters[n] = (parameters[n] as number) - (rate * m) / (Math.sqrt(v) + adaptivity);
       }
     },

@@ -13,7 +13,8 @@
 import { toHex } from '@basa/masking';
 import type { AuthorityBuffer, AuthorityPorts } from './authority/buffer.ts';
 import { abortIfOverdue, drawnBuffer, evolveBuffer, restoredBuffer, signOutcome } from './authority/buffer.ts';
-import { closeBuffer } from './authority/close.ts';
+import type { SettledBuffer } from './authority/close.ts';
+import { closeBuffer, releaseKeys, settleBuffer } from './authority/close.ts';
 import type { Device } from './authority/device.ts';
 import { enrolDevice, revokeDevice } from './authority/device.ts';
 import type { LogPosition } from './authority/head.ts';
@@ -37,6 +38,7 @@ import type { Ctx, Millis, TaskId, UserId } from './brands.ts';
 import type { BasaEvent } from './events.ts';
 import type { TaskPolicy } from './policy.ts';
 import { taskIdOf } from './policy.ts';
+import type { Refused } from './refusals.ts';
 import { refused } from './refusals.ts';
 import type { Certificate, CertificateBody, Descriptor, Head, ModelEntry, Outcome } from './statements.ts';
 import { userIdOf } from './statements.ts';
@@ -66,8 +68,14 @@ export class AttributeAuthority {
 
   static restore(ports: AuthorityPorts, records: Iterable<AuthorityRecord>, past?: PastLog): AttributeAuthority {
     const authority = new AttributeAuthority(ports, past);
-    for (const entry of records) authority.#apply(entry);
+    authority.absorb(records);
     return authority;
+  }
+
+  /** Takes in what is in the durable log already: from before a restart, or by another node of this authority. */
+  absorb(records: Iterable<AuthorityRecord>): void {
+    if (this.#pending.length > 0) throw new Error('a step is under way: what comes from elsewhere must come before it');
+    for (const entry of records) this.#apply(entry);
   }
 
   get publicKey(): Uint8Array {
@@ -81,6 +89,10 @@ export class AttributeAuthority {
   /** How many buffers are in memory. */
   get openBuffers(): number {
     return this.#open.size;
+  }
+
+  isOpen(ctx: Ctx): boolean {
+    return this.#open.has(toHex(ctx));
   }
 
   newestModel(task: TaskId): ModelEntry | undefined {
@@ -127,9 +139,9 @@ export class AttributeAuthority {
   ): AuthorityStep<Descriptor> {
     const task = this.#tasks.get(toHex(request.task));
     if (task === undefined) return declined(undefined, refused('task-unknown'));
-    const step = drawBuffer(this.#ports, task, request, fresh, now);
     const [earlier] = this.#past.named(drawName(request));
-    // The same nonce gets the same buffer; whoever asks was checked above.
+    const step = drawBuffer(this.#ports, task, request, fresh, now);
+    // The same nonce gets the same buffer; whoever asks is checked by the step.
     return earlier?.kind === 'buffer-drawn' && step.records.length > 0
       ? unchanged(undefined, earlier.descriptor)
       : this.#stage(step);
@@ -144,6 +156,16 @@ export class AttributeAuthority {
 
   close(request: CloseRequest, now: Millis): AuthorityStep<CloseAnswer> {
     return this.#withBuffer(request.ctx, (buffer) => closeBuffer(this.#ports, buffer, request, now));
+  }
+
+  /** The close without its keys: `release` computes them, once this is durable. */
+  settle(request: CloseRequest, now: Millis): AuthorityStep<SettledBuffer> {
+    return this.#withBuffer(request.ctx, (buffer) => settleBuffer(this.#ports, buffer, request, now));
+  }
+
+  /** The keys of a settled buffer. It yields after each: nothing here needs to wait for them. */
+  release(settled: SettledBuffer): Generator<undefined, CloseAnswer | Refused> {
+    return releaseKeys(this.#ports, settled);
   }
 
   /** Anybody may ask. A buffer that is not known is "unknown", never "aborted". */

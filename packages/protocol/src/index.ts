@@ -119,7 +119,7 @@ export { acceptDeposit } from './server/deposit.ts';
 export type { Fate } from './server/fate.ts';
 export { fateOf } from './server/fate.ts';
 export type { Opening, OpeningInput, StoredUpload, SumVerdict } from './server/open-sum.ts';
-export { judgeSum, openingTerms } from './server/open-sum.ts';
+export { judgeCoordinates, judgePrefix, judgeSum, openingTerms } from './server/open-sum.ts';
 export { decodeBufferRecord, encodeBufferRecord } from './server/records.ts';
 export type { SeatStep } from './server/seat.ts';
 export { certificateProblem, giveSeat, holdsSeat } from './server/seat.ts';

@@ -161,10 +161,15 @@ export class AuthorityLink {
     const seen = headCodec.decode(bytes);
     const { suite, authorityKey } = this.#options.ports;
     if (!isSigned(suite, headCodec, seen, authorityKey)) throw new Error('a head that is not signed by the authority');
-    const known = this.#head === undefined ? undefined : headCodec.decode(this.#head);
-    const isNews = known === undefined || toHex(known.branch) !== toHex(seen.branch) || seen.sequence > known.sequence;
-    if (!isNews) return;
+    if (!isFurther(bytes, this.#head)) return;
     this.#head = bytes;
     await this.#options.keepHead(bytes);
   }
+}
+
+/** Whether a head is to be kept instead of the known one: it is further, or of another branch. */
+export function isFurther(head: Uint8Array, known: Uint8Array | undefined): boolean {
+  if (known === undefined) return true;
+  const [seen, before] = [headCodec.decode(head), headCodec.decode(known)];
+  return toHex(before.branch) !== toHex(seen.branch) || seen.sequence > before.sequence;
 }

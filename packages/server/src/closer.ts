@@ -30,9 +30,10 @@ import { AuthorityRefusal } from './authority-link.ts';
 import type { BufferKeeper } from './buffer-keeper.ts';
 import type { ModelKeeper } from './model-keeper.ts';
 import type { OpeningTools } from './opening.ts';
-import { openSumOf } from './opening.ts';
-import type { StoredModel } from './store/store.ts';
+import { openSumOf, SumRefused } from './opening.ts';
+import type { Fence, StoredModel } from './store/store.ts';
 import { isEnded } from './store/store.ts';
+import type { Quarantined } from './work/tasks.ts';
 
 export interface CloserOptions extends OpeningTools {
   readonly keeper: BufferKeeper;
@@ -40,9 +41,8 @@ export interface CloserOptions extends OpeningTools {
   readonly authority: AuthorityLink;
   readonly ports: ServerPorts;
   readonly stallMs: number | undefined;
-  readonly clock: () => number;
-  /** When the last upload of a buffer came, as far as this process saw it. */
-  lastUploadAt(ctx: Ctx): number;
+  /** How long ago the last upload of a buffer came, as far as this process saw it. */
+  idleMs(ctx: Ctx): number;
   onIncluded(): Promise<void>;
   /** The lease of the slot is over: what came of its body is not needed. */
   onDropped(ctx: Ctx, slot: Slot): Promise<void>;
@@ -57,110 +57,138 @@ export class Closer {
     this.#options = options;
   }
 
-  /** Takes the buffer as far as it goes now. One call at a time for each task: versions follow each other. */
-  async attend(ctx: Ctx): Promise<void> {
+  /** Whether there is anything to do for the buffer, by the copy that is kept of it. */
+  isDue(buffer: SecureBuffer, now: number): boolean {
+    if (buffer.status !== 'filling') return true;
+    const isOverdue = tickBuffer(buffer, millis(now)).records.length > 0;
+    return isOverdue || now >= buffer.descriptor.closeBy || this.#freezeReason(buffer, now) !== undefined;
+  }
+
+  /**
+   * Takes the buffer as far as it goes now, under this turn where there are several nodes. One call at a time for each task:
+   * versions follow each other.
+   */
+  async attend(ctx: Ctx, fence: Fence | undefined): Promise<void> {
     const { keeper } = this.#options;
-    await this.#dropOverdue(ctx);
+    const now = await this.#dropOverdue(ctx, fence);
     let buffer = await this.#found(ctx);
     if (buffer.status === 'filling') {
-      const why = this.#freezeReason(buffer);
+      const why = this.#freezeReason(buffer, now);
       if (why === undefined) return;
-      const frozen = await keeper.step(
-        ctx,
-        (now) => freezeBuffer(now, why, millis(this.#options.clock())),
-        burntAtFreeze(this.#options.clock),
-      );
-      if ('kind' in frozen) return this.#giveUpIfOver(buffer);
+      const frozen = await keeper.step(ctx, (found, time) => freezeBuffer(found, why, time), {
+        more: burntAtFreeze,
+        fence,
+      });
+      if ('kind' in frozen) return this.#giveUpIfOver(buffer, now, fence);
       buffer = await this.#found(ctx);
     }
-    if (buffer.status === 'frozen' || buffer.status === 'granted') await this.#finish(buffer);
+    if (buffer.status === 'frozen' || buffer.status === 'granted') await this.#finish(buffer, fence);
     await this.#tidy(ctx);
   }
 
-  async #dropOverdue(ctx: Ctx): Promise<void> {
-    const { clock, keeper, onDropped } = this.#options;
-    const now = clock();
+  /** Gives the time of the step. */
+  async #dropOverdue(ctx: Ctx, fence: Fence | undefined): Promise<number> {
+    const { keeper, onDropped } = this.#options;
     let dropped: readonly BufferSlot[] = [];
-    await keeper.step(
-      ctx,
-      (buffer) => tickBuffer(buffer, millis(now)),
-      (before, after) => {
-        dropped = after.slots.filter(({ status }, l) => status === 'dropped' && before.slots[l]?.status !== 'dropped');
-        return { burnt: { at: now, users: dropped.map(({ user }) => user) } };
-      },
-    );
+    let at = 0;
+    const more = (before: SecureBuffer, after: SecureBuffer, now: number) => {
+      dropped = after.slots.filter(({ status }, l) => status === 'dropped' && before.slots[l]?.status !== 'dropped');
+      at = now;
+      return { burnt: { at: now, users: dropped.map(({ user }) => user) } };
+    };
+    await keeper.step(ctx, tickBuffer, { more, fence });
     for (const { ticket } of dropped) await onDropped(ctx, ticket.slot);
+    return at;
   }
 
-  #freezeReason({ ctx, slots, descriptor }: SecureBuffer): FreezeReason | undefined {
-    const { clock, stallMs, lastUploadAt } = this.#options;
-    const now = clock();
+  #freezeReason({ ctx, slots, descriptor }: SecureBuffer, now: number): FreezeReason | undefined {
+    const { stallMs, idleMs } = this.#options;
     if (slots.length === descriptor.bufferSize && slots.every(({ status }) => status !== 'assigned')) return 'resolved';
     if (now >= descriptor.expiry) return 'expired';
     const accepted = slots.filter(({ status }) => status === 'accepted').length;
-    const isStalled = stallMs !== undefined && accepted >= descriptor.minimum && now - lastUploadAt(ctx) >= stallMs;
+    const isStalled = stallMs !== undefined && accepted >= descriptor.minimum && idleMs(ctx) >= stallMs;
     return isStalled ? 'stalled' : undefined;
   }
 
   /** Too few updates: nothing to do until the authority aborts the buffer. */
-  async #giveUpIfOver({ ctx, descriptor }: SecureBuffer): Promise<void> {
-    if (this.#options.clock() < descriptor.closeBy) return;
-    await this.#recordLoss(ctx);
+  async #giveUpIfOver({ ctx, descriptor }: SecureBuffer, now: number, fence: Fence | undefined): Promise<void> {
+    if (now < descriptor.closeBy) return;
+    await this.#recordLoss(ctx, fence);
     await this.#tidy(ctx);
   }
 
-  async #recordLoss(ctx: Ctx): Promise<void> {
+  async #recordLoss(ctx: Ctx, fence: Fence | undefined): Promise<void> {
     const { authority, keeper, models, ports } = this.#options;
     const outcome = await authority.outcome(ctx);
     if (outcome.status !== 'aborted' && outcome.status !== 'unknown') return;
     const made = await models.of(ctx);
-    const lost = await keeper.step(ctx, (buffer) => recordAbort(ports, buffer, outcome), { withoutModel: true });
+    const lost = await keeper.step(ctx, (buffer) => recordAbort(ports, buffer, outcome), {
+      more: { withoutModel: true },
+      fence,
+    });
     if (lost.kind !== 'refused' && made !== undefined) await models.discard(made);
   }
 
-  async #finish(buffer: SecureBuffer): Promise<void> {
+  async #finish(buffer: SecureBuffer, fence: Fence | undefined): Promise<void> {
     const { models } = this.#options;
     const { ctx } = buffer;
     try {
       if (await models.isHeldUpBy(ctx)) return;
-      const made = (await models.of(ctx)) ?? (await this.#makeModel(buffer, await this.#close(buffer)));
-      if (made !== undefined) await this.#include(ctx, made);
+      const made = (await models.of(ctx)) ?? (await this.#makeModel(buffer, await this.#close(buffer, fence), fence));
+      if (made !== undefined) await this.#include(ctx, made, fence);
     } catch (error) {
       // The authority knows better: it aborted the buffer, or lost its memory of it.
-      if (error instanceof AuthorityRefusal) await this.#recordLoss(ctx);
+      if (error instanceof AuthorityRefusal) await this.#recordLoss(ctx, fence);
       throw error;
     }
   }
 
   /** Asks for the keys; asked again, the authority gives the same. */
-  async #close({ ctx, descriptor }: SecureBuffer): Promise<readonly ReleasedKey[]> {
+  async #close({ ctx, descriptor }: SecureBuffer, fence: Fence | undefined): Promise<readonly ReleasedKey[]> {
     const { authority, keeper, ports } = this.#options;
     const request = granted(closeRequestOf(ports, await this.#found(ctx)));
     const answer = await authority.close(request, descriptor.bufferSize);
-    granted(await keeper.step(ctx, (now) => recordGrant(ports, now, answer)));
+    granted(await keeper.step(ctx, (found) => recordGrant(ports, found, answer), { fence }));
     return answer.keys;
   }
 
-  async #makeModel(buffer: SecureBuffer, keys: readonly ReleasedKey[]): Promise<StoredModel | undefined> {
-    const { keeper, models, clock } = this.#options;
+  async #makeModel(
+    buffer: SecureBuffer,
+    keys: readonly ReleasedKey[],
+    fence: Fence | undefined,
+  ): Promise<StoredModel | undefined> {
+    const { models } = this.#options;
     const { ctx, accepted, slots } = buffer;
     const opened = await openSumOf(this.#options, buffer, keys);
-    if (opened.kind === 'quarantine') {
-      // Counted against those who cheated, where they are known, else against all.
-      const guilty = opened.slots.length > 0 ? opened.slots : accepted;
-      const users = guilty.flatMap((slot) => slots[slot]?.user ?? []);
-      const step = (now: SecureBuffer) => recordQuarantine(now, opened.why, opened.slots);
-      granted(await keeper.step(ctx, step, { burnt: { at: clock(), users } }));
-      return undefined;
+    if (opened.kind === 'quarantine') return this.#quarantine(buffer, opened, fence);
+    try {
+      const counts = { accepted: accepted.length, dropped: slots.length - accepted.length };
+      return await models.make(ctx, opened.shards, { counts, fence });
+    } catch (error) {
+      if (error instanceof SumRefused) return this.#quarantine(buffer, error.quarantined, fence);
+      throw error;
     }
-    return models.make(ctx, opened.mean, { accepted: accepted.length, dropped: slots.length - accepted.length });
+  }
+
+  /** Counted against those who cheated, where they are known, else against all. */
+  async #quarantine(
+    { ctx, accepted, slots }: SecureBuffer,
+    { why, slots: known }: Quarantined,
+    fence: Fence | undefined,
+  ): Promise<undefined> {
+    const guilty = known.length > 0 ? known : accepted;
+    const users = guilty.flatMap((slot) => slots[slot]?.user ?? []);
+    const step = (found: SecureBuffer) => recordQuarantine(found, why, known);
+    const more = (_: SecureBuffer, __: SecureBuffer, now: number) => ({ burnt: { at: now, users } });
+    granted(await this.#options.keeper.step(ctx, step, { more, fence }));
   }
 
   /** "Included" and the logged model are written together. */
-  async #include(ctx: Ctx, made: StoredModel): Promise<void> {
+  async #include(ctx: Ctx, made: StoredModel, fence: Fence | undefined): Promise<void> {
     const { keeper, models, onIncluded } = this.#options;
     const logged = made.entry ?? (await models.log(made));
-    granted(await keeper.step(ctx, (buffer) => recordIncluded(buffer, made.version), { logged }));
+    const step = (buffer: SecureBuffer) => recordIncluded(buffer, made.version);
+    granted(await keeper.step(ctx, step, { more: { logged }, fence }));
     await models.refresh();
     await onIncluded();
   }
@@ -178,10 +206,9 @@ export class Closer {
 }
 
 /** Slots that had not uploaded when the buffer was closed come to nothing as well. */
-function burntAtFreeze(clock: () => number) {
-  return (before: SecureBuffer) => ({
-    burnt: { at: clock(), users: before.slots.filter(({ status }) => status === 'assigned').map(({ user }) => user) },
-  });
+function burntAtFreeze(before: SecureBuffer, _: SecureBuffer, now: number) {
+  const users = before.slots.filter(({ status }) => status === 'assigned').map(({ user }) => user);
+  return { burnt: { at: now, users } };
 }
 
 /** What our own steps never refuse. */

@@ -1,5 +1,4 @@
 /** Accuracy and loss of model versions on held-out examples, where a task has a model and examples. */
-import { join } from 'node:path';
 import type { Dataset } from '@basa/learning';
 import { decodeDataset, ModelFileError } from '@basa/learning';
 import { toHex } from '@basa/masking';
@@ -19,7 +18,6 @@ export interface EvaluationOptions {
   readonly models: ModelKeeper;
   readonly store: Store;
   readonly blobs: BlobStore;
-  readonly blobFolder: string;
   readonly pool: WorkerPool<WorkTask, WorkResult>;
 }
 
@@ -43,8 +41,8 @@ export class Evaluation {
     await store.setNote(this.#note(), new TextEncoder().encode(name));
     if (before !== undefined && before !== name) await blobs.remove(`${this.#folder()}/${before}`);
     this.#failed = undefined;
-    const version = this.#options.models.newest?.version;
-    if (version !== undefined) await this.evaluate(version);
+    const newest = await this.#options.models.current();
+    if (newest !== undefined) await this.evaluate(newest.version);
     return labels.length;
   }
 
@@ -61,12 +59,12 @@ export class Evaluation {
   }
 
   async evaluate(version: number): Promise<void> {
-    const { blobFolder, models, pool, read, store, task } = this.#options;
+    const { models, pool, read, store, task } = this.#options;
     const { model } = read.specification;
     const name = model === undefined ? undefined : await this.#examples();
     if (model === undefined || name === undefined) return;
     const parameters = await models.parameters(version);
-    const examples = join(blobFolder, this.#folder(), name);
+    const examples = `${this.#folder()}/${name}`;
     const work: WorkTask = { kind: 'evaluate', model: model as ModelOptions, parameters, examples };
     await store.setEvaluation(task, version, (await pool.run(work)) as Evaluated);
     await models.refresh();

@@ -1,14 +1,16 @@
 /** The versions of a task's model: durable first, then logged at the authority, then given to users. */
+import { createHash } from 'node:crypto';
 import type { ServerStepOptions } from '@basa/learning';
 import { createServerStep, initialParameters } from '@basa/learning';
 import { equalBytes, fromHex, toHex } from '@basa/masking';
 import type { Ctx, ModelEntry, TaskId } from '@basa/protocol';
-import { nodeSuite } from '@basa/runtime/node';
+import { nodeRandomBytes } from '@basa/runtime/node';
 import { StartError } from '@basa/service';
 import type { AuthorityLink } from './authority-link.ts';
 import type { BlobStore } from './blobs/blob-store.ts';
-import { readWhole } from './blobs/blob-store.ts';
-import type { Store, StoredModel } from './store/store.ts';
+import { collect, readWhole } from './blobs/blob-store.ts';
+import { SHARD_ELEMENTS } from './opening.ts';
+import type { Fence, Store, StoredModel } from './store/store.ts';
 import type { ReadTask } from './task-specification.ts';
 
 export interface ModelKeeperOptions {
@@ -17,7 +19,14 @@ export interface ModelKeeperOptions {
   readonly store: Store;
   readonly blobs: BlobStore;
   readonly authority: AuthorityLink;
-  readonly clock: () => number;
+  /** Other nodes make versions as well. */
+  readonly isShared: boolean;
+}
+
+interface Making {
+  readonly counts: { readonly accepted: number; readonly dropped: number };
+  /** The turn that it is made under. */
+  readonly fence?: Fence | undefined;
 }
 
 const NO_BUFFER = new Uint8Array(32) as Ctx;
@@ -36,6 +45,12 @@ export class ModelKeeper {
     return this.#newest;
   }
 
+  /** The same as it is in the store now. */
+  async current(): Promise<StoredModel | undefined> {
+    if (this.#options.isShared) await this.refresh();
+    return this.#newest;
+  }
+
   /** Makes version 0 where there is none, and takes up where a crash left it; once at a time. */
   open(): Promise<void> {
     this.#opening ??= this.#open().finally(() => {
@@ -47,7 +62,7 @@ export class ModelKeeper {
   async #open(): Promise<void> {
     const { store, task } = this.#options;
     if ((await store.model(task, 0)) === undefined)
-      await this.#add(0, NO_BUFFER, this.#first(), undefined, { accepted: 0, dropped: 0 });
+      await this.#add(0, NO_BUFFER, this.#first(), { counts: { accepted: 0, dropped: 0 } });
     const first = await store.model(task, 0);
     if (first !== undefined && first.entry === undefined) await store.logFirstModel(await this.#append(first));
     await this.refresh();
@@ -85,20 +100,35 @@ export class ModelKeeper {
   }
 
   /** Removes the parameters of a version that came to nothing. */
-  async discard({ blobKey }: StoredModel): Promise<void> {
+  async discard({ blobKey, stepKey }: StoredModel): Promise<void> {
     await this.#options.blobs.remove(blobKey);
+    if (stepKey !== undefined) await this.#options.blobs.remove(stepKey);
   }
 
-  /** w^(t+1) of a mean, durable and not logged yet. */
-  async make(ctx: Ctx, mean: Float32Array, counts: { accepted: number; dropped: number }): Promise<StoredModel> {
-    const newest = this.newest;
+  /** w^(t+1) of a mean that comes in shards, durable and not logged yet: no more than a shard is in memory. */
+  async make(ctx: Ctx, mean: AsyncIterable<Float32Array>, making: Making): Promise<StoredModel> {
+    await this.refresh(); // another node may have made one
+    const { newest } = this;
     if (newest === undefined) throw new Error('a sum before the first model');
+    return this.#add(newest.version + 1, ctx, this.#stepped(newest, mean), making);
+  }
+
+  async *#stepped(before: StoredModel, mean: AsyncIterable<Float32Array>): AsyncGenerator<Stepped> {
     const { blobs, read } = this.#options;
-    const parameters = floatsOf(await readWhole(blobs, newest.blobKey));
-    const memory = newest.stepKey === undefined ? undefined : doublesOf(await readWhole(blobs, newest.stepKey));
-    const step = createServerStep(read.serverStep as ServerStepOptions, memory);
-    step.applyInPlace(parameters, mean);
-    return this.#add(newest.version + 1, ctx, parameters, step.memory(), counts);
+    const { blobKey, stepKey, version } = before;
+    const numbers = stepKey === undefined ? 0 : ((await blobs.size(stepKey)) ?? 0) / 8 / read.policy.dimension;
+    let at = 0;
+    for await (const shard of mean) {
+      const end = at + shard.length;
+      const parameters = floatsOf(await part(blobs, blobKey, 4 * at, 4 * end));
+      const memory =
+        stepKey === undefined ? undefined : doublesOf(await part(blobs, stepKey, 8 * numbers * at, 8 * numbers * end));
+      const step = createServerStep(read.serverStep as ServerStepOptions, memory);
+      step.applyInPlace(parameters, shard);
+      yield { parameters, memory: step.memory() };
+      at = end;
+    }
+    if (at !== read.policy.dimension) throw new Error(`${at} coordinates for the version after ${version}`);
   }
 
   /** Logs a version; the same again gets the same answer. */
@@ -112,37 +142,63 @@ export class ModelKeeper {
     return floatsOf(await readWhole(this.#options.blobs, model.blobKey));
   }
 
-  async #add(
-    version: number,
-    ctx: Ctx,
-    parameters: Float32Array,
-    memory: Float64Array | undefined,
-    counts: { readonly accepted: number; readonly dropped: number },
-  ): Promise<StoredModel> {
-    const { store, blobs, task, clock } = this.#options;
-    const bytes = bytesOf(parameters);
-    const modelHash = nodeSuite.sha256(bytes);
-    const folder = `models/${toHex(task)}`;
-    const blobKey = `${folder}/${version}-${toHex(modelHash).slice(0, 32)}`;
-    await blobs.put(blobKey, bytes);
-    const stepKey = `${folder}/${version}-step`;
-    const hasMemory = memory !== undefined && memory.length > 0;
-    if (hasMemory) await blobs.put(stepKey, bytesOf(memory));
-    const model = { task, version, modelHash, ctx, blobKey, madeAt: clock(), ...counts, ...(hasMemory && { stepKey }) };
-    await store.addModel(model);
-    return model;
+  /** Blobs have names of their own for each buffer: nobody writes over, or removes, another one's. */
+  async #add(version: number, ctx: Ctx, shards: AsyncIterable<Stepped>, making: Making): Promise<StoredModel> {
+    const { store, blobs, task } = this.#options;
+    const { counts, fence } = making;
+    const blobKey = `models/${toHex(task)}/${version}-${toHex(ctx).slice(0, 32)}`;
+    const stepKey = `${blobKey}-step`;
+    const attempt = toHex(nodeRandomBytes(8));
+    const [model, step] = [await blobs.stage(blobKey, attempt), await blobs.stage(stepKey, attempt)];
+    const hash = createHash('sha256');
+    let hasMemory = false;
+    try {
+      for await (const { parameters, memory } of shards) {
+        hash.update(bytesOf(parameters));
+        await model.append(bytesOf(parameters));
+        await step.append(bytesOf(memory));
+      }
+      hasMemory = step.size > 0;
+      if (hasMemory) await step.commit();
+      await model.commit();
+    } catch (error) {
+      await model.discard();
+      throw error;
+    } finally {
+      if (!hasMemory) await step.discard();
+      await Promise.all([model.close(), step.close()]);
+    }
+    const modelHash = new Uint8Array(hash.digest());
+    const at = { madeAt: await store.now(), ...counts };
+    const made = { task, version, modelHash, ctx, blobKey, ...at, ...(hasMemory && { stepKey }) };
+    await store.addModel(made, fence);
+    return made;
   }
 
   #append({ task, version, modelHash, ctx }: StoredModel): Promise<ModelEntry> {
     return this.#options.authority.appendModel({ task, version, modelHash, ctx });
   }
 
-  #first(): Float32Array {
+  async *#first(): AsyncGenerator<Stepped> {
     const { read } = this.#options;
     const { parameters, seed = 0 } = read.specification.initial ?? {};
-    if (parameters !== undefined) return floatsOf(fromHex(parameters) ?? new Uint8Array());
-    return read.model === undefined ? new Float32Array(read.policy.dimension) : initialParameters(read.model, seed);
+    const memory = new Float64Array();
+    if (parameters !== undefined) yield { parameters: floatsOf(fromHex(parameters) ?? new Uint8Array()), memory };
+    else if (read.model !== undefined) yield { parameters: initialParameters(read.model, seed), memory };
+    else
+      for (let left = read.policy.dimension; left > 0; left -= SHARD_ELEMENTS)
+        yield { parameters: new Float32Array(Math.min(left, SHARD_ELEMENTS)), memory };
   }
+}
+
+/** So much of a model, and of what the server's step remembers of it. */
+interface Stepped {
+  readonly parameters: Float32Array;
+  readonly memory: Float64Array;
+}
+
+function part(blobs: BlobStore, key: string, start: number, end: number): Promise<Uint8Array> {
+  return collect(blobs.read(key, start, end), end - start);
 }
 
 /** Parameters travel and are hashed as little-endian words, the order of every machine with wasm. */

@@ -92,7 +92,8 @@ export class PaperTask {
     const { level, modulus } = read.policy;
     const mean = dequantizeSum(sum, { level, modulus }, { weightSum: buffer.alphaSum, weightScale: 1 });
     const made =
-      (await models.of(buffer.ctx)) ?? (await models.make(buffer.ctx, mean, { accepted: buffer.position, dropped: 0 }));
+      (await models.of(buffer.ctx)) ??
+      (await models.make(buffer.ctx, inOnePiece(mean), { counts: { accepted: buffer.position, dropped: 0 } }));
     await models.refresh();
     await this.#keep(this.#fresh(made.version));
     await tools.blobs.remove(this.#sumKey(buffer));
@@ -181,4 +182,8 @@ export class PaperTask {
 
 function bytesOf(words: Uint32Array): Uint8Array {
   return new Uint8Array(words.buffer, words.byteOffset, words.byteLength);
+}
+
+async function* inOnePiece(mean: Float32Array): AsyncGenerator<Float32Array> {
+  yield mean;
 }

@@ -1,25 +1,27 @@
 /** One task of a server at work: its models, its seats, its buffers, and when it ends. */
 import { toHex } from '@basa/masking';
-import type { Ctx, SecureBuffer, TaskId } from '@basa/protocol';
-import { nodeRandomBytes } from '@basa/runtime/node';
-import { AuthorityUnreachable } from './authority-link.ts';
+import type { Certificate, Ctx, Descriptor, Refused, SecureBuffer, TaskId } from '@basa/protocol';
+import { fail } from '@basa/service';
 import { bodiesOf, bodiesOfSlot } from './body-key.ts';
 import { Closer } from './closer.ts';
 import { Evaluation } from './evaluation.ts';
 import { ModelKeeper } from './model-keeper.ts';
 import { PaperTask } from './paper-task.ts';
-import { Seats } from './seats.ts';
+import type { SeatGiver } from './seats.ts';
 import { stopReason } from './stop.ts';
 import type { StoredTask, TaskState } from './store/store.ts';
 import { isEnded } from './store/store.ts';
+import { seatsOf } from './task-seats.ts';
 import type { ReadTask } from './task-specification.ts';
 import type { TaskTools } from './task-tools.ts';
+
+const PAUSE_MS = 30_000;
 
 export class RunningTask {
   readonly task: TaskId;
   readonly read: ReadTask;
   readonly models: ModelKeeper;
-  readonly seats: Seats;
+  readonly seats: SeatGiver;
   readonly evaluation: Evaluation;
   /** Set for a task in the paper's mode. */
   readonly paper: PaperTask | undefined;
@@ -27,11 +29,10 @@ export class RunningTask {
   readonly #closer: Closer;
   readonly #createdAt: number;
   readonly #living = new Map<string, Ctx>();
-  readonly #lastUploads = new Map<string, number>();
+  /** When uploads of a buffer were last seen, and how many it had, on this node's clock. */
+  readonly #lastUploads = new Map<string, { readonly at: number; readonly uploads: number }>();
   /** Buffers of a task end one after the other: each version follows the one before. */
   #attending: Promise<void> = Promise.resolve();
-  /** The same until a buffer came of it: asked again, the authority gives the same buffer. */
-  #drawNonce: Uint8Array | undefined;
   #state: TaskState;
   #why: string | undefined;
 
@@ -46,22 +47,20 @@ export class RunningTask {
     this.models = new ModelKeeper({ ...tools, task, read });
     const { models } = this;
     this.evaluation = new Evaluation({ ...tools, task, read, models });
-    const onIncluded = () => this.#review();
+    const onIncluded = async (): Promise<void> => {
+      tools.onTask(task);
+      await this.#review();
+    };
     this.paper =
       read.mode === 'paper'
         ? new PaperTask({ tools, name: toHex(task), read, models, onModel: onIncluded })
         : undefined;
-    this.seats = new Seats({
-      ...tools,
-      task,
-      drawBuffer: () => this.#drawBuffer(),
-      descriptorOf: async (ctx) => (await tools.keeper.find(ctx))?.descriptor,
-    });
+    this.seats = seatsOf({ tools, task, models, refuse: () => this.#refuse() });
     this.#closer = new Closer({
       ...tools,
       models,
       stallMs: read.specification.stallMs,
-      lastUploadAt: (ctx) => this.#lastUpload(ctx),
+      idleMs: (ctx) => tools.clock() - this.#lastUpload(ctx),
       onIncluded,
       onDropped: (ctx, slot) => tools.blobs.removeBelow(bodiesOfSlot(ctx, slot)),
       onEnded: (ctx) => this.#ended(ctx),
@@ -90,27 +89,54 @@ export class RunningTask {
     await this.#tools.store.setTaskState(this.task, state, why);
     this.#state = state;
     this.#why = why;
+    this.#tools.onTask(this.task);
+  }
+
+  /** Takes in what the store says, which another node may have changed. */
+  meet({ state, why }: Pick<StoredTask, 'state' | 'why'>): void {
+    this.#state = state;
+    this.#why = why;
+  }
+
+  /** No new seats for a task that is paused or has reached its end. */
+  checkRunning(): void {
+    if (this.#state === 'paused') fail('task-paused', { retryAfterMs: PAUSE_MS });
+    if (this.#state === 'finished') fail('task-finished', this.#why === undefined ? {} : { detail: this.#why });
+  }
+
+  /** Beside other nodes the store says whether the task runs. */
+  async takeSeat(certificate: Certificate): Promise<Descriptor | Refused> {
+    if (!this.#tools.isShared) this.checkRunning();
+    return this.seats.take(certificate);
   }
 
   /** Takes in a buffer that was read or changed. */
   track(buffer: SecureBuffer): void {
-    if (!isEnded(buffer.status)) this.#living.set(toHex(buffer.ctx), buffer.ctx);
+    const name = toHex(buffer.ctx);
+    if (!isEnded(buffer.status)) {
+      this.#living.set(name, buffer.ctx);
+      const uploads = buffer.slots.filter(({ status }) => status === 'accepted').length;
+      if (uploads > (this.#lastUploads.get(name)?.uploads ?? 0))
+        this.#lastUploads.set(name, { at: this.#tools.clock(), uploads });
+    } else if (this.#tools.isShared) this.#forget(buffer.ctx); // whoever ended it tidies up
     this.seats.track(buffer);
   }
 
-  /** An upload was accepted: perhaps it was the last one. */
+  /** An upload was accepted, here or at another node: perhaps it was the last one. */
   uploaded(ctx: Ctx): void {
-    // One that has ended meanwhile is not remembered.
-    if (!this.#living.has(toHex(ctx))) return;
-    this.#lastUploads.set(toHex(ctx), this.#tools.clock());
-    void this.attend(ctx);
+    if (this.#living.has(toHex(ctx))) void this.attend(ctx);
   }
 
   /** Takes a buffer as far as it goes; trouble is told and tried again at the next look. */
   attend(ctx: Ctx): Promise<void> {
+    const { turns } = this.#tools;
     const attended = this.#attending.then(async () => {
       if (!this.#living.has(toHex(ctx))) return;
-      await this.#tried('a buffer could not be ended', () => this.#closer.attend(ctx));
+      await this.#tried('a buffer could not be ended', async () => {
+        const turn = await turns.take(this.task);
+        if (turn === undefined) return; // another node looks after it
+        await turns.during(turn, () => this.#closer.attend(ctx, turn === 'alone' ? undefined : turn));
+      });
     });
     this.#attending = attended;
     return attended;
@@ -120,8 +146,28 @@ export class RunningTask {
   async tick(): Promise<void> {
     if (this.models.newest === undefined) await this.#tried('the first model is not logged', () => this.models.open());
     await this.#tried('the turn of a user could not be ended', async () => this.paper?.tick());
+    if (this.#tools.isShared) return this.#tickTogether();
     await Promise.all(this.living.map((ctx) => this.attend(ctx)));
     await this.#review();
+  }
+
+  /** The same beside other nodes: what is there to do is found by the copies, which were refreshed. */
+  async #tickTogether(): Promise<void> {
+    const { store, keeper, turns } = this.#tools;
+    await this.#tried('the task could not be looked after', async () => {
+      const now = await store.now();
+      const found = await Promise.all(this.living.map((ctx) => keeper.find(ctx)));
+      const due = found.filter((buffer) => buffer !== undefined && this.#closer.isDue(buffer, now));
+      await Promise.all(due.map((buffer) => buffer && this.attend(buffer.ctx)));
+      const isEvaluated = this.read.specification.model === undefined || this.models.newest?.accuracy !== undefined;
+      if (this.#state === 'finished' && isEvaluated) return;
+      if ((await turns.take(this.task)) !== undefined) await this.#review();
+    });
+  }
+
+  /** Forgets the buffers that are not among those that live. */
+  retain(living: ReadonlySet<string>): void {
+    for (const [name, ctx] of this.#living) if (!living.has(name)) this.#forget(ctx);
   }
 
   /** Waits for what is under way. */
@@ -129,30 +175,26 @@ export class RunningTask {
     return this.#attending;
   }
 
-  async #drawBuffer(): Promise<void> {
-    const { authority, keeper, clock } = this.#tools;
-    const newest = this.models.newest?.version ?? 0;
-    this.#drawNonce ??= nodeRandomBytes(16);
-    const descriptor = await authority.drawBuffer(this.task, this.#drawNonce);
-    this.#drawNonce = undefined;
-    // A sum could never become a model: its version would not follow the log.
-    if (descriptor.version < newest || !(await this.models.has(descriptor)))
-      throw new AuthorityUnreachable(
-        `its newest model, version ${descriptor.version}, is not ours; one of the services was rolled back`,
-      );
-    const { ctx } = await keeper.add({ task: this.task, descriptor, drawnAt: clock() });
-    this.#lastUploads.set(toHex(ctx), clock());
+  async #refuse(): Promise<never> {
+    const stored = await this.#tools.store.task(this.task);
+    if (stored !== undefined) this.meet(stored);
+    this.checkRunning();
+    throw new Error('a task that runs was said not to');
   }
 
   /** After a restart, waiting starts anew. */
   #lastUpload(ctx: Ctx): number {
-    const at = this.#lastUploads.get(toHex(ctx)) ?? this.#tools.clock();
-    this.#lastUploads.set(toHex(ctx), at);
-    return at;
+    const seen = this.#lastUploads.get(toHex(ctx)) ?? { at: this.#tools.clock(), uploads: 0 };
+    this.#lastUploads.set(toHex(ctx), seen);
+    return seen.at;
   }
 
   async #ended(ctx: Ctx): Promise<void> {
     await this.#tools.blobs.removeBelow(bodiesOf(ctx));
+    this.#forget(ctx);
+  }
+
+  #forget(ctx: Ctx): void {
     this.#living.delete(toHex(ctx));
     this.#lastUploads.delete(toHex(ctx));
   }
@@ -161,7 +203,7 @@ export class RunningTask {
   async #review(): Promise<void> {
     await this.#tried('the newest model could not be evaluated', () => this.evaluation.catchUp());
     if (this.#state === 'finished') return;
-    const ageMs = this.#tools.clock() - this.#createdAt;
+    const ageMs = (await this.#tools.store.now()) - this.#createdAt;
     const why = stopReason(this.read.specification.stop ?? {}, this.models.newest, ageMs);
     if (why !== undefined) await this.#tried('the task could not be ended', () => this.setState('finished', why));
   }

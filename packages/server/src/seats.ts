@@ -14,6 +14,14 @@ import type {
 import { createCoordinator, giveSeat, hasFreeSeat, holdsSeat, millis, trackBuffer, userIdOf } from '@basa/protocol';
 import { AuthorityUnreachable } from './authority-link.ts';
 
+export interface SeatGiver {
+  /** Takes in what a buffer has become. */
+  track(buffer: SecureBuffer): void;
+  take(certificate: Certificate): Promise<Descriptor | Refused>;
+  /** Whether the device may deposit in the buffer: it holds a seat, or one is free. */
+  admits(certificate: Certificate, ctx: Ctx): Promise<boolean>;
+}
+
 export interface SeatsOptions {
   readonly task: TaskId;
   readonly ports: ServerPorts;
@@ -28,7 +36,7 @@ export interface SeatsOptions {
 /** New buffers of which nobody gets a seat, again and again: the clocks of server and authority differ too much. */
 const MOST_FRUITLESS = 3;
 
-export class Seats {
+export class Seats implements SeatGiver {
   readonly #options: SeatsOptions;
   #coordinator: Coordinator;
   #drawing: Promise<void> | undefined;
@@ -39,7 +47,6 @@ export class Seats {
     this.#coordinator = createCoordinator(options.seatMs);
   }
 
-  /** Takes in what a buffer has become. */
   track(buffer: SecureBuffer): void {
     this.#coordinator = trackBuffer(this.#coordinator, buffer);
   }
@@ -76,11 +83,8 @@ export class Seats {
     return this.#drawing;
   }
 
-  /**
-   * Whether the device may deposit in the buffer: it holds a seat, or one is free. Seats do not survive a restart of the
-   * server, and nobody should lose a buffer by that.
-   */
-  admits(certificate: Certificate, ctx: Ctx): boolean {
+  /** Seats do not survive a restart of the server, and nobody should lose a buffer by that. */
+  async admits(certificate: Certificate, ctx: Ctx): Promise<boolean> {
     const { ports, clock } = this.#options;
     if (holdsSeat(ports, this.#coordinator, certificate, ctx, millis(clock()))) return true;
     const user = toHex(userIdOf(ports.suite, certificate.deviceKey));

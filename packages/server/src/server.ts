@@ -1,30 +1,34 @@
 /** The server as one object: opens its data folder, takes its tasks up where they were, and serves them. */
 import { join } from 'node:path';
-import type { BasaEvent, SecureBuffer, ServerPorts } from '@basa/protocol';
-import { createNodeSigner, createWorkerPool, nodeSuite, workerModule } from '@basa/runtime/node';
-import type { Address, OnClose, ServiceOptions } from '@basa/service';
-import { createService, logEvent, openDatabase, opened } from '@basa/service';
-import { AuthorityLink } from './authority-link.ts';
-import { openFileBlobs } from './blobs/files.ts';
+import type { BasaEvent, SecureBuffer, ServerPorts, TaskId } from '@basa/protocol';
+import { createWorkerPool, nodeSuite, workerModule } from '@basa/runtime/node';
+import type { Address, OnClose, ServiceOptions, Ticker } from '@basa/service';
+import { createService, logEvent, opened, StartError, startTicker } from '@basa/service';
+import { AuthorityLink, isFurther } from './authority-link.ts';
+import type { BlobPlace } from './blobs/place.ts';
+import { openBlobs } from './blobs/place.ts';
 import { BufferKeeper } from './buffer-keeper.ts';
-import { extendByDowntime, noteAlive } from './downtime.ts';
 import { LiveTasks } from './live/live-tasks.ts';
+import type { SharedDatabase } from './open-store.ts';
+import { openEmbeddedStore, openSharedStore } from './open-store.ts';
+import type { OtherNodes } from './other-nodes.ts';
+import { listenToOthers } from './other-nodes.ts';
 import { mountRoutes, mountShow } from './routes/mount.ts';
 import type { PageOptions } from './routes/pages.ts';
-import { serverKey } from './server-key.ts';
-import { migrationsFor } from './store/schema.ts';
-import { createSqlStore } from './store/sql-store.ts';
-import { SQLITE, sqliteDatabase } from './store/sqlite.ts';
 import { TaskBook } from './task-book.ts';
-import type { Ticker } from './ticker.ts';
-import { startTicker } from './ticker.ts';
+import { ALONE, SharedTurns } from './turns.ts';
 import { Uploads } from './uploads.ts';
-import type { WorkResult, WorkTask } from './work/tasks.ts';
+import type { WorkerOptions, WorkResult, WorkTask } from './work/tasks.ts';
 
 export interface ServerOptions extends Omit<ServiceOptions, 'title' | 'audience' | 'clock'> {
+  /** Database, key and blobs; with `database` the blobs alone, in a folder that all nodes share. */
   readonly dataFolder: string;
+  /** Set where several nodes are one server. */
+  readonly database?: SharedDatabase;
   readonly authority: { readonly url: string; readonly publicKey: Uint8Array; readonly timeoutMs?: number };
   readonly listen: Address;
+  /** Where vectors and models lie; in files below the data folder by default. */
+  readonly blobs?: BlobPlace;
   readonly clock?: () => number;
   readonly fetch?: typeof fetch;
   /** How long a seat lives unused. */
@@ -49,6 +53,7 @@ export interface RunningServer {
 }
 
 const HEAD = 'authority-head';
+const TURN_MS = 10_000;
 const DEFAULTS = {
   clock: (): number => Date.now(),
   fetch: ((...asked) => fetch(...asked)) as typeof fetch,
@@ -68,15 +73,23 @@ async function open(
   settings: typeof DEFAULTS & ServerOptions,
   onClose: OnClose,
 ): Promise<Omit<RunningServer, 'close'>> {
-  const { dataFolder, authority, clock } = settings;
-  const opened = openDatabase(dataFolder, { application: 'server', migrations: migrationsFor(SQLITE) });
-  const store = createSqlStore(sqliteDatabase(opened));
+  const { dataFolder, authority, clock, database } = settings;
+  const isShared = database !== undefined;
+  if (isShared && settings.unsafePaperMode)
+    throw new StartError(
+      'configuration',
+      'unsafePaperMode is serial and needs a server of its own: leave out databaseUrl',
+    );
+  let onTrouble = (_: string, __: unknown): void => {};
+  const onDatabase = (error: unknown): void => onTrouble('the database is asked again', error);
+  const openedStore = isShared ? await openSharedStore(database, onDatabase) : openEmbeddedStore(dataFolder, clock);
+  const { store } = openedStore;
   onClose(() => store.close());
-  const mayMake = (await store.tasks()).length === 0;
-  const signer = createNodeSigner(await serverKey(dataFolder, { mayMake }));
+  const signer = await openedStore.signer();
   const ports: ServerPorts = { suite: nodeSuite, signer, authorityKey: authority.publicKey };
-  const blobFolder = join(dataFolder, 'blobs');
-  const blobs = await openFileBlobs(blobFolder);
+  const place = settings.blobs ?? { kind: 'files', folder: join(dataFolder, 'blobs'), isShared };
+  const blobs = await openBlobs(place);
+  onClose(() => blobs.close());
   const live = new LiveTasks({ store, clock });
   const service = await createService({
     ...settings,
@@ -96,21 +109,29 @@ async function open(
     ports,
     timeoutMs: authority.timeoutMs ?? 30_000,
     head: await store.note(HEAD),
-    keepHead: (bytes) => store.setNote(HEAD, bytes),
+    keepHead: (bytes) => store.changeNote(HEAD, (known) => (isFurther(bytes, known) ? bytes : undefined)),
   });
   const onBuffer = (buffer: SecureBuffer): void => {
     tasks.track(buffer);
     live.track(buffer);
   };
-  const keeper = new BufferKeeper({ store, ports, onEvent, onBuffer });
+  let others: OtherNodes | undefined;
+  const onChange = (buffer: SecureBuffer): void => others?.tellBuffer(buffer);
+  const keeper = new BufferKeeper({ store, ports, isShared, onEvent, onBuffer, onChange });
   const pool = createWorkerPool<WorkTask, WorkResult>({
     ...workerModule(import.meta.url, './work/worker'),
     size: settings.workers,
+    workerData: { blobs: place } satisfies WorkerOptions,
   });
-  const tools = { ...settings, store, blobs, blobFolder, keeper, ports, pool };
-  const onTrouble = (what: string, error: unknown): void => app.log.warn({ err: error }, what);
-  const tasks: TaskBook = new TaskBook({ ...tools, authority: link, onEvent, onTrouble });
+  onTrouble = (what, error) => app.log.warn({ err: error }, what);
+  const turnMs = database?.turnMs ?? TURN_MS;
+  const turns = isShared ? new SharedTurns({ store, turnMs, onTrouble }) : ALONE;
+  const tools = { ...settings, store, blobs, keeper, ports, pool, isShared, turns };
+  const onTask = (task: TaskId): void => others?.tellTask(task);
+  const tasks: TaskBook = new TaskBook({ ...tools, authority: link, onEvent, onTask, onTrouble });
   const uploads = new Uploads(tools);
+  // Alone, whatever the time since the last tick: it was down. Beside others, only where none of them was there.
+  const downAfterMs = isShared ? 2 * settings.tickMs + turnMs : Number.POSITIVE_INFINITY;
   let ticker: Ticker | undefined;
   onClose(async () => {
     await service.close();
@@ -120,17 +141,24 @@ async function open(
     await ticker?.stop();
     await uploads.settle();
     await tasks.settle();
-    if (ticker !== undefined) await noteAlive(store, clock());
+    await others?.close();
+    await turns.giveBack();
+    if (ticker !== undefined) await store.noteAlive(downAfterMs);
   });
+  await store.noteAlive(isShared ? downAfterMs : 0);
   await tasks.open();
-  await extendByDowntime(store, keeper, clock());
-  const routes = { ...tools, service, tasks, uploads, live };
+  if (isShared) others = listenToOthers({ url: database.url, tasks, keeper, live, onTrouble });
+  const routes = { ...tools, service, tasks, uploads, live, onUpload: others?.tellUpload };
   mountRoutes(routes);
   if (settings.pages !== undefined) mountShow(routes, settings.pages, authority.url);
   const url = await service.listen(settings.listen);
   const tick = async (): Promise<void> => {
-    await noteAlive(store, clock());
-    await store.forgetBurnt(clock() - settings.burntSlots.withinMs);
+    await store.noteAlive(downAfterMs);
+    await store.forgetBurnt((await store.now()) - settings.burntSlots.withinMs);
+    if (isShared) {
+      await store.forgetSeats();
+      await tasks.refresh();
+    }
     await tasks.tick();
   };
   ticker = startTicker(settings.tickMs, tick, (error) => onTrouble('a tick failed', error));

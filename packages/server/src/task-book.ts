@@ -1,6 +1,6 @@
 /** The tasks of a server by their names. */
 import { isDeepStrictEqual } from 'node:util';
-import { equalBytes, toHex } from '@basa/masking';
+import { equalBytes, fromHex, toHex } from '@basa/masking';
 import type { Ctx, SecureBuffer, TaskId } from '@basa/protocol';
 import { taskIdOf } from '@basa/protocol';
 import { nodeSuite } from '@basa/runtime/node';
@@ -25,22 +25,51 @@ export class TaskBook {
 
   /** Takes up every task of the store. An authority that does not answer yet is asked again at every tick. */
   async open(): Promise<void> {
-    const { store, keeper } = this.#tools;
-    for (const stored of await store.tasks()) this.#add(stored, JSON.parse(stored.specification) as TaskSpecification);
+    const { store } = this.#tools;
+    for (const stored of await store.tasks()) this.#add(stored);
     for (const { models } of this.#tasks.values()) {
       await models.refresh();
       await models.checkNewest();
     }
-    const living = await store.livingBuffers();
-    for (const { ctx } of living) await keeper.find(ctx);
-    await this.#removeLeftovers(living.map(({ ctx }) => toHex(ctx)));
+    await this.#removeLeftovers();
   }
 
-  /** Bodies of buffers that ended just before the process did. */
-  async #removeLeftovers(living: readonly string[]): Promise<void> {
-    const { blobs } = this.#tools;
-    for (const ctx of await blobs.namesBelow(BODIES))
-      if (!living.includes(ctx)) await blobs.removeBelow(`${BODIES}/${ctx}`);
+  /**
+   * Bodies of buffers that ended just before a process did. A buffer is stored before it has bodies: what has bodies and does
+   * not live afterwards has ended.
+   */
+  async #removeLeftovers(): Promise<void> {
+    const { blobs, keeper } = this.#tools;
+    const names = await blobs.namesBelow(BODIES);
+    const living = new Set((await keeper.refresh()).map(toHex));
+    for (const ctx of names) if (!living.has(ctx)) await blobs.removeBelow(`${BODIES}/${ctx}`);
+  }
+
+  /** Takes in what other nodes have done: tasks, their states, their newest models and their buffers. */
+  async refresh(): Promise<void> {
+    const { store, keeper } = this.#tools;
+    for (const { task, state, why } of await store.taskStates()) {
+      const known = this.find(toHex(task)) ?? (await this.#load(task));
+      known?.meet({ state, ...(why !== undefined && { why }) });
+    }
+    await Promise.all(this.all.map(({ models }) => models.refresh()));
+    const living = new Set((await keeper.refresh()).map(toHex));
+    for (const task of this.all) task.retain(living);
+  }
+
+  /** The task of this name, also one that was made at another node a moment ago. */
+  async meet(name: string): Promise<RunningTask | undefined> {
+    const known = this.find(name);
+    if (known !== undefined || !this.#tools.isShared) return known;
+    return this.#load((fromHex(name) ?? new Uint8Array()) as TaskId);
+  }
+
+  async #load(task: TaskId): Promise<RunningTask | undefined> {
+    const stored = await this.#tools.store.task(task);
+    if (stored === undefined) return undefined;
+    const running = this.find(toHex(task)) ?? this.#add(stored);
+    await running.models.refresh();
+    return running;
   }
 
   get all(): readonly RunningTask[] {
@@ -67,10 +96,10 @@ export class TaskBook {
   }
 
   async #create(specification: TaskSpecification): Promise<RunningTask> {
-    const { store, authority, clock, ports } = this.#tools;
+    const { store, authority, ports, onTask } = this.#tools;
     const { policy } = readTask(specification);
     const task = taskIdOf(nodeSuite, policy);
-    const known = this.find(toHex(task));
+    const known = await this.meet(toHex(task));
     if (known !== undefined) {
       if (!isDeepStrictEqual(known.read.specification, specification)) fail('task-exists');
       await known.models.open();
@@ -85,9 +114,10 @@ export class TaskBook {
       throw error;
     });
     const text = JSON.stringify(specification);
-    const stored: StoredTask = { task, specification: text, state: 'running', createdAt: clock() };
+    const stored: StoredTask = { task, specification: text, state: 'running', createdAt: await store.now() };
     await store.addTask(stored);
-    const running = this.#add(stored, specification);
+    const running = this.#add(stored);
+    onTask(task);
     await running.models.open();
     return running;
   }
@@ -100,7 +130,8 @@ export class TaskBook {
     await Promise.all(this.all.map((task) => task.settle()));
   }
 
-  #add(stored: StoredTask, specification: TaskSpecification): RunningTask {
+  #add(stored: StoredTask): RunningTask {
+    const specification = JSON.parse(stored.specification) as TaskSpecification;
     const running = new RunningTask(stored, readTask(specification), this.#tools);
     this.#tasks.set(toHex(stored.task), running);
     return running;

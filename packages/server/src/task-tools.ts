@@ -1,23 +1,29 @@
 /** What the tasks of a server share. */
-import type { BasaEvent, ServerPorts } from '@basa/protocol';
+import type { BasaEvent, ServerPorts, TaskId } from '@basa/protocol';
 import type { WorkerPool } from '@basa/runtime/node';
 import type { AuthorityLink } from './authority-link.ts';
 import type { BlobStore } from './blobs/blob-store.ts';
 import type { BufferKeeper } from './buffer-keeper.ts';
 import type { Store } from './store/store.ts';
+import type { Turns } from './turns.ts';
 import type { WorkResult, WorkTask } from './work/tasks.ts';
 
 export interface TaskTools {
   readonly store: Store;
   readonly blobs: BlobStore;
-  readonly blobFolder: string;
   readonly keeper: BufferKeeper;
   readonly authority: AuthorityLink;
   readonly ports: ServerPorts;
   readonly pool: WorkerPool<WorkTask, WorkResult>;
+  /** This node's; leases are judged by the store's. */
   readonly clock: () => number;
   readonly seatMs: number;
+  /** Several nodes work on the store. */
+  readonly isShared: boolean;
+  readonly turns: Turns;
   onEvent(event: BasaEvent): void;
+  /** A task or its newest model has changed: other nodes are told. */
+  onTask(task: TaskId): void;
   /** Something failed that is tried again later. */
   onTrouble(what: string, error: unknown): void;
 }

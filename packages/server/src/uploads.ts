@@ -2,7 +2,7 @@
 import { createHash } from 'node:crypto';
 import { equalBytes } from '@basa/masking';
 import type { SecureBuffer, ServerPorts, UploadHeader, UploadLayout } from '@basa/protocol';
-import { acceptUpload, millis, refused, uploadLayout } from '@basa/protocol';
+import { acceptUpload, refused, uploadLayout } from '@basa/protocol';
 import { answerRefusal, fail } from '@basa/service';
 import type { BlobStore, Staging } from './blobs/blob-store.ts';
 import { WriteBehind } from './blobs/write-behind.ts';
@@ -10,6 +10,8 @@ import { isExpected } from './body-check.ts';
 import { bodiesOfSlot, bodyKey } from './body-key.ts';
 import type { BufferKeeper } from './buffer-keeper.ts';
 import { sealedBytesOf } from './buffer-keeper.ts';
+import type { Pieces } from './pieces.ts';
+import { ownPieces, sharedPieces } from './pieces.ts';
 import type { Store } from './store/store.ts';
 
 /** What is uploaded: the header was judged before. */
@@ -20,6 +22,8 @@ export interface Upload {
 
 export interface Piece extends Upload {
   readonly offset: number;
+  /** As far as its sender told. */
+  readonly declaredBytes: number;
   /** SHA-256 that the device signed for this piece. */
   readonly digest: Uint8Array;
   readonly bytes: AsyncIterable<Uint8Array>;
@@ -32,7 +36,8 @@ export interface UploadsOptions {
   readonly store: Store;
   readonly blobs: BlobStore;
   readonly ports: ServerPorts;
-  readonly clock: () => number;
+  /** Pieces of a body may come to different nodes. */
+  readonly isShared: boolean;
 }
 
 export interface Received {
@@ -46,11 +51,13 @@ export function layoutOf({ buffer, header }: Upload): UploadLayout {
 
 export class Uploads {
   readonly #options: UploadsOptions;
+  readonly #pieces: Pieces;
   /** The piece under way of each slot: one at a time. */
   readonly #underWay = new Map<string, { interrupt(): void; readonly ended: Promise<unknown> }>();
 
   constructor(options: UploadsOptions) {
     this.#options = options;
+    this.#pieces = options.isShared ? sharedPieces(options) : ownPieces(options);
   }
 
   /** How much of this very body is durable. */
@@ -93,23 +100,22 @@ export class Uploads {
 
   /** How much is durable with this piece; where that is everything, it is the body its header names. */
   async #append(piece: Piece, layout: UploadLayout): Promise<number> {
-    const { blobs, store } = this.#options;
-    const { header, offset, digest } = piece;
-    const { ctx, slot, bodyHash } = header;
+    const { header, offset, digest, declaredBytes } = piece;
     const { modulus } = piece.buffer.descriptor;
-    const staging = await blobs.stage(bodyKey(header));
-    let standing = 0;
+    const isWhole = offset === 0 && declaredBytes === layout.bodyBytes;
+    const { staging, settle, fail: forget, ...open } = await this.#pieces.open(header, isWhole);
+    let { standing } = open;
     try {
-      standing = await this.#resume(staging, header);
       if (offset !== standing) fail('offset-mismatch', { detail: `the upload stands at ${standing}` });
       await appendBytes(staging, piece, layout.bodyBytes);
       if (staging.size < layout.bodyBytes) {
         await staging.flush();
-        await store.setPiece(ctx, slot, { bodyHash, received: staging.size });
+        await settle(staging.size);
         return staging.size;
       }
-      if (!(await isExpected(staging, { bodyHash, modulus, layout }, offset === 0 ? digest : undefined))) {
-        if (standing > 0) await store.setPiece(ctx, slot, { bodyHash, received: 0 });
+      const expected = { bodyHash: header.bodyHash, modulus, layout };
+      if (!(await isExpected(staging, expected, offset === 0 ? digest : undefined))) {
+        if (standing > 0) await settle(0);
         standing = 0; // there is nothing to go on from
         answerRefusal(refused('body-mismatch'));
       }
@@ -118,35 +124,26 @@ export class Uploads {
     } catch (error) {
       // A full disk may refuse this as well: what lies beyond is cut off before the next piece.
       await (standing === 0 ? staging.discard() : staging.truncate(standing)).catch(() => undefined);
+      await forget(standing).catch(() => undefined);
       throw error;
     } finally {
       await staging.close();
     }
   }
 
-  /** Cuts off what lies beyond the record: the rest of a piece that was cut off. One body of a slot is staged at most. */
-  async #resume(staging: Staging, { ctx, slot, bodyHash }: UploadHeader): Promise<number> {
-    const { blobs, store } = this.#options;
-    const piece = await store.piece(ctx, slot);
-    const isSame = piece !== undefined && equalBytes(piece.bodyHash, bodyHash);
-    if (piece !== undefined && !isSame)
-      await (await blobs.stage(bodyKey({ ctx, slot, bodyHash: piece.bodyHash }))).discard();
-    const standing = isSame ? Math.min(piece.received, staging.size) : 0;
-    if (piece !== undefined && (!isSame || standing < piece.received))
-      await store.setPiece(ctx, slot, { bodyHash, received: standing });
-    if (staging.size > standing) await staging.truncate(standing);
-    return standing;
-  }
-
   async #accept({ buffer, header }: Piece, { bodyBytes }: UploadLayout): Promise<void> {
-    const { keeper, ports, clock, blobs } = this.#options;
+    const { keeper, ports, blobs } = this.#options;
     const sealing = { sealedBytes: sealedBytesOf(buffer.descriptor.engine) };
     const body = { bytes: bodyBytes, hash: header.bodyHash, isCanonical: true };
-    const answer = await keeper.step(buffer.ctx, (now) =>
-      acceptUpload(ports, now, header, body, sealing, millis(clock())),
+    const answer = await keeper.step(buffer.ctx, (found, now) =>
+      acceptUpload(ports, found, header, body, sealing, now),
     );
     if (answer.kind === 'accepted') return;
-    await blobs.remove(bodyKey(header));
+    // Only what can never be accepted any more is removed; the rest goes with its slot.
+    const now = await keeper.find(buffer.ctx);
+    const slot = now?.slots[header.slot];
+    const isOver = slot?.status === 'dropped' || (now?.status !== 'filling' && slot?.status !== 'accepted');
+    if (isOver) await blobs.remove(bodyKey(header));
     answerRefusal(answer);
   }
 }

@@ -3,7 +3,10 @@ import { DecodeError } from '@basa/masking';
 import type { ProblemDocument } from '@basa/protocol';
 import { problemDocument } from '@basa/protocol';
 import { ServiceError } from './problem.ts';
+import { DatabaseUnavailable } from './sql/postgres.ts';
 import { isStorageFull } from './storage-full.ts';
+
+const ASK_AGAIN_MS = 1000;
 
 /** What Fastify's errors carry. */
 interface FrameworkError {
@@ -16,6 +19,8 @@ interface FrameworkError {
 export function problemOf(error: unknown): ProblemDocument {
   if (error instanceof ServiceError) return error.document;
   if (error instanceof DecodeError) return problemDocument('malformed', { detail: error.message });
+  if (error instanceof DatabaseUnavailable)
+    return problemDocument('database-unreachable', { retryAfterMs: ASK_AGAIN_MS });
   if (isStorageFull(error)) return problemDocument('storage-full');
   const { code, statusCode, message, validation } = (error ?? {}) as FrameworkError;
   if (validation !== undefined) return problemDocument('malformed', { detail: `${message}${unknownKey(validation)}` });

@@ -1,6 +1,5 @@
 /** Both services as processes that serve the pages, with a task on MNIST, for tests in a browser. */
 import { mkdtempSync, rmSync } from 'node:fs';
-import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { BasaClient } from '@basa/client/node';
@@ -9,6 +8,7 @@ import { loadMnist, noProgress } from '@basa/datasets';
 import { createServerStep, encodeDataset, logisticRegression, manifestText } from '@basa/learning';
 import { ascii, dequantizeSum, RING_32 } from '@basa/masking';
 import { nodeSuite } from '@basa/runtime/node';
+import { freePort } from '@basa/service';
 import { joinLink, writeShares } from '../../../packages/cli/src/pages.ts';
 import { modelOptions } from '../../../packages/cli/src/policy.ts';
 import { bundlePages } from '../../../scripts/pages/bundle.ts';
@@ -115,13 +115,4 @@ export function versionOf(before: Float32Array, updates: readonly ArrayLike<numb
 /** A whole update as it is quantised. */
 export function quantisedOf(update: Float32Array): Uint32Array {
   return Uint32Array.from(update, (value) => Math.round(value * LEVEL) >>> 0);
-}
-
-function freePort(): Promise<number> {
-  return new Promise((resolve) => {
-    const probe = createServer().listen(0, '127.0.0.1', () => {
-      const { port } = probe.address() as { readonly port: number };
-      probe.close(() => resolve(port));
-    });
-  });
 }

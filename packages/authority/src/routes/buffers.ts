@@ -11,6 +11,8 @@ import {
 } from '@basa/protocol';
 import type { FastifyRequest } from '@basa/service';
 import { answers, bytesOf, checkDeclaredLength, deviceOf, fail, granted, sendBytes, wireBytes } from '@basa/service';
+import { drawBuffer } from '../buffer-epochs.ts';
+import { closeBuffer } from '../close-buffer.ts';
 import { bufferParams, ctxOfPath } from './names.ts';
 import type { RouteTools } from './route-tools.ts';
 
@@ -19,19 +21,23 @@ const mostKeyRequestBytes = (bufferSize: number): number => 2048 + 64 * bufferSi
 /** For each slot its deposit, its place in A and its header, whose void list grows with K. */
 const mostCloseRequestBytes = (bufferSize: number): number => 2048 + bufferSize * (1024 + 2 * bufferSize);
 
-export function bufferRoutes({ service, authority, keyLimits, now }: RouteTools): void {
+export function bufferRoutes({ service, authority, bufferEpochs, keyLimits }: RouteTools): void {
   const { app, requireDevice } = service;
-  const { core } = authority;
-  const sizeOf = (ctx: Ctx): number => (core.buffer(ctx) ?? fail('buffer-unknown')).descriptor.bufferSize;
+  /** A buffer's size is part of its name: what is in memory needs no second look. */
+  const sizeOf = async (ctx: Ctx): Promise<number> => {
+    const { core } = authority;
+    const buffer = core.isOpen(ctx) ? core.buffer(ctx) : await authority.look((newest) => newest.buffer(ctx));
+    return (buffer ?? fail('buffer-unknown')).descriptor.bufferSize;
+  };
   /** Before the body is read: the buffer is known, and its size bounds the body. */
   const fits = (most: (bufferSize: number) => number) => async (request: FastifyRequest) =>
-    checkDeclaredLength(request, most(sizeOf(ctxOfPath(request.params as { ctx: string }))));
-  const bodyOf = (
+    checkDeclaredLength(request, most(await sizeOf(ctxOfPath(request.params as { ctx: string }))));
+  const bodyOf = async (
     request: FastifyRequest,
     ctx: Ctx,
     most: (size: number) => number,
-  ): [Uint8Array, AuthorityMessages] => {
-    const size = sizeOf(ctx);
+  ): Promise<[Uint8Array, AuthorityMessages]> => {
+    const size = await sizeOf(ctx);
     return [bytesOf(request, most(size)), authorityMessages(size)];
   };
 
@@ -45,7 +51,7 @@ export function bufferRoutes({ service, authority, keyLimits, now }: RouteTools)
       },
     },
     async (request, reply) => {
-      const descriptor = authority.drawBuffer(bufferRequestCodec.decode(bytesOf(request)), now());
+      const descriptor = await drawBuffer(bufferEpochs, bufferRequestCodec.decode(bytesOf(request)));
       return sendBytes(reply, descriptorCodec.encode(granted(descriptor)));
     },
   );
@@ -64,12 +70,13 @@ export function bufferRoutes({ service, authority, keyLimits, now }: RouteTools)
     },
     async (request, reply) => {
       const ctx = ctxOfPath(request.params);
-      const [bytes, messages] = bodyOf(request, ctx, mostKeyRequestBytes);
+      const [bytes, messages] = await bodyOf(request, ctx, mostKeyRequestBytes);
       const keyRequest = messages.keyRequest.decode(bytes);
       if (!equalBytes(keyRequest.ticket.ctx, ctx))
         fail('malformed', { detail: 'keyRequest.ticket.ctx: not that of the path' });
       if (!equalBytes(keyRequest.certificate.deviceKey, deviceOf(request).deviceKey)) fail('not-yours');
-      return sendBytes(reply, messages.keyAnswer.encode(granted(authority.take(core.issueKey(keyRequest, now())))));
+      const answer = await authority.step((core, now) => core.issueKey(keyRequest, now));
+      return sendBytes(reply, messages.keyAnswer.encode(granted(answer)));
     },
   );
 
@@ -87,10 +94,11 @@ export function bufferRoutes({ service, authority, keyLimits, now }: RouteTools)
     },
     async (request, reply) => {
       const ctx = ctxOfPath(request.params);
-      const [bytes, messages] = bodyOf(request, ctx, mostCloseRequestBytes);
+      const [bytes, messages] = await bodyOf(request, ctx, mostCloseRequestBytes);
       const closeRequest = messages.closeRequest.decode(bytes);
       if (!equalBytes(closeRequest.ctx, ctx)) fail('malformed', { detail: 'closeRequest.ctx: not that of the path' });
-      return sendBytes(reply, messages.closeAnswer.encode(granted(authority.take(core.close(closeRequest, now())))));
+      const answer = await closeBuffer(authority, closeRequest);
+      return sendBytes(reply, messages.closeAnswer.encode(granted(answer)));
     },
   );
 
@@ -98,7 +106,8 @@ export function bufferRoutes({ service, authority, keyLimits, now }: RouteTools)
     AUTHORITY_PATH.outcome(':ctx'),
     { schema: { summary: 'What became of a buffer', params: bufferParams, response: answers(wireBytes('outcome')) } },
     async (request, reply) => {
-      const outcome = authority.take(core.outcome(ctxOfPath(request.params), now()));
+      const ctx = ctxOfPath(request.params);
+      const outcome = await authority.ask((core, now) => core.outcome(ctx, now));
       return sendBytes(reply, outcomeCodec.encode(granted(outcome)));
     },
   );

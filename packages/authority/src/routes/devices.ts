@@ -28,7 +28,7 @@ export function deviceRoutes({ service, authority, store, enrolment, now }: Rout
     },
     async (request) => {
       if (request.body.endsAt <= now()) fail('malformed', { detail: 'body/endsAt is in the past' });
-      return { tokens: [...makeTokens(enrolment, taskOf(authority, request.params), request.body)] };
+      return { tokens: [...(await makeTokens(enrolment, await taskOf(authority, request.params), request.body))] };
     },
   );
 
@@ -45,11 +45,12 @@ export function deviceRoutes({ service, authority, store, enrolment, now }: Rout
       },
     },
     async (request) => {
-      const { task } = taskOf(authority, request.params);
-      store.atomically(() => {
-        for (const deviceKey of request.body.deviceKeys) store.allow(task, fromHex(deviceKey) as Uint8Array);
+      const { task } = await taskOf(authority, request.params);
+      const allowed = await store.transaction(async (tables) => {
+        for (const deviceKey of request.body.deviceKeys) await tables.allow(task, fromHex(deviceKey) as Uint8Array);
+        return tables.countAllowed(task);
       });
-      return { allowed: store.countAllowed(task) };
+      return { allowed };
     },
   );
 
@@ -65,8 +66,8 @@ export function deviceRoutes({ service, authority, store, enrolment, now }: Rout
       },
     },
     async (request, reply) => {
-      const known = taskOf(authority, request.params);
-      const certificate = enrol(enrolment, known, deviceOf(request), request.body.token, now());
+      const { task } = await taskOf(authority, request.params);
+      const certificate = await enrol(enrolment, task, deviceOf(request), request.body.token);
       return sendBytes(reply, certificateCodec.encode(certificate));
     },
   );
@@ -82,7 +83,8 @@ export function deviceRoutes({ service, authority, store, enrolment, now }: Rout
       },
     },
     async (request) => {
-      granted(authority.take(authority.core.revoke(fromHex(request.body.user) as UserId, now())));
+      const user = fromHex(request.body.user) as UserId;
+      granted(await authority.step((core, now) => core.revoke(user, now)));
       return { revoked: true as const };
     },
   );

@@ -10,7 +10,7 @@ export function exchangeHeads({ service, authority }: RouteTools): void {
     if (text === undefined) return;
     const seen = fromHex(String(text)) ?? fail('malformed', { detail: `${HEADER.head}: not lower-case hexadecimal` });
     // The one we gave last needs no check.
-    if (!equalBytes(seen, authority.headBytes())) authority.meet(headCodec.decode(seen));
+    if (!equalBytes(seen, authority.headBytes())) await authority.meet(headCodec.decode(seen));
   });
   service.app.addHook('onSend', async (_, reply) => {
     reply.header(HEADER.head, toHex(authority.headBytes()));

@@ -8,8 +8,11 @@ import type { DurableAuthority } from '../durable-authority.ts';
 export const taskParams = Type.Object({ task: hexText(32, 'SHA-256 of the policy') });
 export const bufferParams = Type.Object({ ctx: hexText(32, 'SHA-256 of the descriptor') });
 
-export function taskOf(authority: DurableAuthority, { task }: { readonly task: string }): KnownTask {
-  return authority.directory.task(named(task) as TaskId) ?? fail('task-unknown');
+/** A task never changes: only one that is not in memory may be in the database. Its certificates are those in memory. */
+export async function taskOf(authority: DurableAuthority, { task }: { readonly task: string }): Promise<KnownTask> {
+  const name = named(task) as TaskId;
+  if (authority.directory.task(name) === undefined) await authority.catchUp();
+  return authority.directory.task(name) ?? fail('task-unknown');
 }
 
 export function ctxOfPath({ ctx }: { readonly ctx: string }): Ctx {

@@ -8,15 +8,15 @@ import { PAPER_EPOCH } from '../key-epochs.ts';
 import { taskOf, taskParams } from './names.ts';
 import type { RouteTools } from './route-tools.ts';
 
-export function unsafePaperRoutes({ service, authority, store, epochs, keyLimits }: RouteTools): void {
+export function unsafePaperRoutes({ service, authority, epochs, keyLimits }: RouteTools): void {
   const { app, requireDevice } = service;
 
-  const sealingKeyOf = ({ task, policy }: KnownTask): Uint8Array => {
-    const publicKey = epochs.publicKeyOf(task, policy.engine, PAPER_EPOCH);
-    store.atomically(() => epochs.store(publicKey));
-    epochs.confirm(publicKey);
-    return publicKey;
-  };
+  const sealingKeyOf = ({ task, policy }: KnownTask): Promise<Uint8Array> =>
+    authority.locked(async ({ tables }) => {
+      const epoch = await epochs.of(tables, task, policy.engine, PAPER_EPOCH);
+      await epochs.store(tables, epoch);
+      return epoch.publicKey;
+    });
 
   app.get(
     AUTHORITY_PATH.unsafePaperSealingKey(':task'),
@@ -27,7 +27,7 @@ export function unsafePaperRoutes({ service, authority, store, epochs, keyLimits
         response: answers(wireBytes('sealing key')),
       },
     },
-    async (request, reply) => sendBytes(reply, sealingKeyOf(taskOf(authority, request.params))),
+    async (request, reply) => sendBytes(reply, await sealingKeyOf(await taskOf(authority, request.params))),
   );
 
   app.post(
@@ -42,11 +42,13 @@ export function unsafePaperRoutes({ service, authority, store, epochs, keyLimits
       },
     },
     async (request, reply) => {
-      const known = taskOf(authority, request.params);
+      const sealingKey = await sealingKeyOf(await taskOf(authority, request.params));
+      await authority.look(() => undefined); // unlocks the key where it is new here
+      const known = await taskOf(authority, request.params);
       const { user } = deviceOf(request);
       if (authority.directory.isRevoked(user)) fail('revoked');
       if (!known.certificates.has(toHex(user))) fail('not-enrolled');
-      const issuer = epochs.issuerFor(sealingKeyOf(known)) ?? fail('internal');
+      const issuer = epochs.issuerFor(sealingKey) ?? fail('internal');
       const ports = { suite: nodeSuite, issuer, serverKey: known.policy.serverKey };
       const { key } = granted(issuePaperKey(ports, user, paperTicketCodec.decode(bytesOf(request))));
       return sendBytes(reply, key);

@@ -1,6 +1,7 @@
 /** What every route of the authority works with. */
 import type { Millis } from '@basa/protocol';
 import type { Service, TokenBuckets } from '@basa/service';
+import type { BufferEpochTools } from '../buffer-epochs.ts';
 import type { DurableAuthority } from '../durable-authority.ts';
 import type { EnrolmentTools } from '../enrolment.ts';
 import type { KeyEpochs } from '../key-epochs.ts';
@@ -12,6 +13,8 @@ export interface RouteTools {
   readonly store: AuthorityStore;
   readonly epochs: KeyEpochs;
   readonly enrolment: EnrolmentTools;
+  readonly bufferEpochs: BufferEpochTools;
   readonly keyLimits: TokenBuckets;
+  /** Of this node; steps go by the clock of the database. */
   now(): Millis;
 }

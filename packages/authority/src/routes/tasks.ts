@@ -8,13 +8,15 @@ import type { RouteTools } from './route-tools.ts';
 
 export function taskRoutes({ service, authority, now }: RouteTools): void {
   const { app, requireRole } = service;
-  const { core, directory } = authority;
 
   const about = Type.Object({ publicKey: hexText(32), time: Type.Integer(), head: Type.String() });
   app.get(
     AUTHORITY_PATH.about,
     { schema: { summary: 'The public key of the authority', response: answers(about) } },
-    async () => ({ publicKey: toHex(core.publicKey), time: now(), head: toHex(authority.headBytes()) }),
+    async () => {
+      await authority.catchUp();
+      return { publicKey: toHex(authority.core.publicKey), time: now(), head: toHex(authority.headBytes()) };
+    },
   );
 
   app.post(
@@ -32,7 +34,7 @@ export function taskRoutes({ service, authority, now }: RouteTools): void {
       if (masterKeysOf(policy.engine) === undefined) {
         fail('policy-invalid', { detail: `engine ${policy.engine} hides nothing or is not known` });
       }
-      return { task: toHex(granted(authority.take(core.createTask(policy))).task) };
+      return { task: toHex(granted(await authority.step((core) => core.createTask(policy))).task) };
     },
   );
 
@@ -48,23 +50,27 @@ export function taskRoutes({ service, authority, now }: RouteTools): void {
       onRequest: requireRole('operator'),
       schema: { summary: 'All tasks (operator)', response: answers(Type.Object({ tasks: Type.Array(listed) })) },
     },
-    async () => ({
-      tasks: directory.tasks().map((known) => {
-        const newest = core.newestModel(known.task);
-        return {
-          task: toHex(known.task),
-          name: Buffer.from(known.policy.name).toString('utf8'),
-          ...(newest === undefined ? {} : { version: newest.version }),
-          devices: directory.countDevices(known),
-        };
-      }),
-    }),
+    async () => {
+      await authority.catchUp();
+      const { core, directory } = authority;
+      return {
+        tasks: directory.tasks().map((known) => {
+          const newest = core.newestModel(known.task);
+          return {
+            task: toHex(known.task),
+            name: Buffer.from(known.policy.name).toString('utf8'),
+            ...(newest === undefined ? {} : { version: newest.version }),
+            devices: directory.countDevices(known),
+          };
+        }),
+      };
+    },
   );
 
   app.get(
     AUTHORITY_PATH.policy(':task'),
     { schema: { summary: 'The policy of a task', params: taskParams, response: answers(wireBytes('policy')) } },
-    async (request, reply) => sendBytes(reply, encodePolicy(taskOf(authority, request.params).policy)),
+    async (request, reply) => sendBytes(reply, encodePolicy((await taskOf(authority, request.params)).policy)),
   );
 
   app.post(
@@ -81,7 +87,8 @@ export function taskRoutes({ service, authority, now }: RouteTools): void {
       const append = modelAppendCodec.decode(bytesOf(request));
       if (toHex(append.task) !== request.params.task)
         fail('malformed', { detail: 'modelAppend.task: not that of the path' });
-      return sendBytes(reply, modelEntryCodec.encode(granted(authority.take(core.appendModel(append)))));
+      const entry = await authority.step((core) => core.appendModel(append));
+      return sendBytes(reply, modelEntryCodec.encode(granted(entry)));
     },
   );
 
@@ -93,9 +100,11 @@ export function taskRoutes({ service, authority, now }: RouteTools): void {
     AUTHORITY_PATH.modelEntry(':task', ':version'),
     { schema: { summary: 'A version, or newest', params: entryParams, response: answers(wireBytes('modelEntry')) } },
     async (request, reply) => {
-      const { task } = taskOf(authority, request.params);
+      const { task } = await taskOf(authority, request.params);
       const { version } = request.params;
-      const entry = version === 'newest' ? core.newestModel(task) : core.model(task, Number(version));
+      const entry = await authority.look((core) =>
+        version === 'newest' ? core.newestModel(task) : core.model(task, Number(version)),
+      );
       return sendBytes(reply, modelEntryCodec.encode(entry ?? fail('model-not-logged')));
     },
   );

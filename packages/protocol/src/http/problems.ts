@@ -31,6 +31,7 @@ export const SERVICE_PROBLEMS = {
   },
   internal: { sentence: 'The service failed; the request may be sent again.', status: 500 },
   'storage-full': { sentence: 'The service cannot store more at the moment; nothing was changed.', status: 507 },
+  'database-unreachable': { sentence: 'The database of the service does not answer; ask again later.', status: 503 },
   'authority-unreachable': { sentence: 'The authority does not answer; ask again later.', status: 503 },
   stopping: { sentence: 'The service is stopping; ask again later.', status: 503 },
 } as const satisfies Readonly<Record<string, { readonly sentence: string; readonly status: number }>>;

@@ -22,6 +22,8 @@ export interface OpeningInput {
   readonly keys: readonly ReleasedKey[];
   /** Stored deposits by slot. */
   readonly deposits: readonly Deposit[];
+  /** The accepted slots whose seeds are opened; all of them by default. The terms of shares add up to those of all. */
+  readonly slots?: readonly Slot[];
   uploadOf(slot: Slot): StoredUpload;
 }
 
@@ -42,7 +44,9 @@ export function openingTerms(input: OpeningInput): Opening {
     if (key === undefined) throw new Error(`the authority closed the buffer without the ${role} key of slot ${slot}`);
     return key;
   };
-  const wanted = input.buffer.accepted.flatMap((slot) => wantedSeeds({ ...input, isAccepted, keyOf }, slot));
+  const wanted = (input.slots ?? input.buffer.accepted).flatMap((slot) =>
+    wantedSeeds({ ...input, isAccepted, keyOf }, slot),
+  );
   const terms: MaskTerm[] = [];
   const cheats = new Set<Slot>();
   for (const { sealed, commitment, key, context, sign, by } of byKey(wanted)) {
@@ -129,21 +133,43 @@ function wantedBackups(
   });
 }
 
-export type SumVerdict =
-  | { readonly kind: 'good'; readonly weightSum: number; readonly sum: Uint32Array }
-  | { readonly kind: 'quarantine'; readonly why: string };
+interface Quarantine {
+  readonly kind: 'quarantine';
+  readonly why: string;
+}
+
+export type SumVerdict = { readonly kind: 'good'; readonly weightSum: number; readonly sum: Uint32Array } | Quarantine;
+
+export type PrefixVerdict = { readonly kind: 'good'; readonly weightSum: number } | Quarantine;
 
 /** Guard words read (|A|, 0, 0, 0), the weights lie in [|A|, |A| W], every coordinate in range. */
 export function judgeSum(descriptor: DescriptorBody, total: Uint32Array, accepted: number): SumVerdict {
+  const prefix = judgePrefix(descriptor, total, accepted);
+  if (prefix.kind === 'quarantine') return prefix;
+  const sum = total.subarray(PREFIX_ELEMENTS);
+  return judgeCoordinates(descriptor, sum, accepted) ?? { ...prefix, sum };
+}
+
+/** The words before the coordinates, at the beginning of the vector. */
+export function judgePrefix(descriptor: DescriptorBody, vector: Uint32Array, accepted: number): PrefixVerdict {
   const { modulus, weightScale } = descriptor;
-  const [count, ...zeros] = Array.from(total.subarray(0, PREFIX_ELEMENTS - 1), (residue) => toSigned(residue, modulus));
+  const words = Array.from(vector.subarray(0, PREFIX_ELEMENTS - 1), (residue) => toSigned(residue, modulus));
+  const [count, ...zeros] = words;
   if (count !== accepted || zeros.some((guard) => guard !== 0))
     return { kind: 'quarantine', why: 'the guard words are wrong' };
-  const weightSum = toSigned(total[PREFIX_ELEMENTS - 1] as number, modulus);
+  const weightSum = toSigned(vector[PREFIX_ELEMENTS - 1] as number, modulus);
   if (weightSum < accepted || weightSum > accepted * weightScale)
     return { kind: 'quarantine', why: 'the sum of weights is out of range' };
-  const sum = total.subarray(PREFIX_ELEMENTS);
-  const offender = firstOutOfRange(sum, modulus, accepted * quantizedBound(descriptor));
-  if (offender >= 0) return { kind: 'quarantine', why: `coordinate ${offender} is out of range` };
-  return { kind: 'good', weightSum, sum };
+  return { kind: 'good', weightSum };
+}
+
+/** Coordinates from number `first` on; undefined where all of them are in range. */
+export function judgeCoordinates(
+  descriptor: DescriptorBody,
+  coordinates: Uint32Array,
+  accepted: number,
+  first = 0,
+): Quarantine | undefined {
+  const offender = firstOutOfRange(coordinates, descriptor.modulus, accepted * quantizedBound(descriptor));
+  return offender < 0 ? undefined : { kind: 'quarantine', why: `coordinate ${first + offender} is out of range` };
 }

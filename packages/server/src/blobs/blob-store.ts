@@ -13,14 +13,20 @@ export interface Staging {
   read(start: number, end: number): AsyncIterable<Uint8Array>;
   /** Durable under its name from now on. */
   commit(): Promise<void>;
+  /** Forgets all of it; where several nodes write, what others staged stays until `removeBelow`. */
   discard(): Promise<void>;
   /** Leaves what is staged for later. */
   close(): Promise<void>;
 }
 
 export interface BlobStore {
-  /** The staging of this name, with what was left there. */
-  stage(key: string): Promise<Staging>;
+  /**
+   * The staging of this name, with what was left there: whole pieces that were flushed, perhaps more. Attempts to write one
+   * name stage apart from each other, at whatever node; the same attempt may be taken up at another one, once the one
+   * before has ended. The last commit of a name stays.
+   */
+  stage(key: string, attempt?: string): Promise<Staging>;
+  /** Several nodes may put the same bytes under one name at once. */
   put(key: string, bytes: Uint8Array): Promise<void>;
   /** Undefined where nothing has this name. */
   size(key: string): Promise<number | undefined>;
@@ -31,17 +37,29 @@ export interface BlobStore {
   removeBelow(key: string): Promise<void>;
   /** The next parts of the names below this one, staged or committed, each once. */
   namesBelow(key: string): Promise<readonly string[]>;
+  close(): Promise<void>;
 }
 
-/** All of a blob in memory: for models and small things. */
+/** Keys are our own words, never a client's; a path that climbs is a fault of ours. */
+export function checkedKey(key: string): string {
+  if (!/^[a-z0-9-]+(\/[a-z0-9-]+)*$/.test(key)) throw new RangeError(`not the name of a blob: ${JSON.stringify(key)}`);
+  return key;
+}
+
+/** All of a blob in memory: for small things. */
 export async function readWhole(blobs: BlobStore, key: string): Promise<Uint8Array> {
   const size = await blobs.size(key);
   if (size === undefined) throw new Error(`the blob ${key} is missing`);
-  const whole = new Uint8Array(size);
-  let offset = 0;
-  for await (const piece of blobs.read(key, 0, size)) {
-    whole.set(piece, offset);
-    offset += piece.length;
+  return collect(blobs.read(key, 0, size), size);
+}
+
+/** Pieces of `length` bytes in all, as one. */
+export async function collect(pieces: AsyncIterable<Uint8Array>, length: number): Promise<Uint8Array> {
+  const whole = new Uint8Array(length);
+  let at = 0;
+  for await (const piece of pieces) {
+    whole.set(piece, at);
+    at += piece.length;
   }
   return whole;
 }

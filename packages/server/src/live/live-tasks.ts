@@ -40,6 +40,10 @@ export class LiveTasks {
     return () => void this.#listeners.delete(listener);
   }
 
+  get isWatched(): boolean {
+    return this.#listeners.size > 0;
+  }
+
   answered(answer: Answer): void {
     if (this.#tallies.answered(answer)) this.#changed();
   }

@@ -1,6 +1,6 @@
 /** What the routes of a server work with. */
 import { fromHex } from '@basa/masking';
-import type { Ctx, SecureBuffer, ServerPorts } from '@basa/protocol';
+import type { Ctx, SecureBuffer, ServerPorts, TaskId } from '@basa/protocol';
 import type { Service } from '@basa/service';
 import { fail, hexText, Type } from '@basa/service';
 import { AuthorityRefusal, AuthorityUnreachable } from '../authority-link.ts';
@@ -24,26 +24,28 @@ export interface RouteContext {
   readonly clock: () => number;
   readonly burntSlots: { readonly most: number; readonly withinMs: number };
   readonly unsafePaperMode: boolean;
+  readonly isShared: boolean;
+  /** Tells other nodes of an upload that was accepted here. */
+  readonly onUpload: ((task: TaskId, ctx: Ctx) => void) | undefined;
 }
 
-const PAUSE_MS = 30_000;
 const ASK_AGAIN_MS = 2000;
 
 export const taskParams = Type.Object({ task: hexText(32, 'the name of a task') });
 export const bufferParams = Type.Object({ ctx: hexText(32, 'the name of a buffer') });
 
-export function foundTask({ tasks }: RouteContext, name: string): RunningTask {
-  return tasks.find(name) ?? fail('task-unknown');
+export async function foundTask({ tasks }: RouteContext, name: string): Promise<RunningTask> {
+  return (await tasks.meet(name)) ?? fail('task-unknown');
 }
 
-export async function foundBuffer({ keeper }: RouteContext, name: string): Promise<SecureBuffer> {
+/** By the copy of this node: what never changes of it, and what is judged again in a step. */
+export async function knownBuffer({ keeper }: RouteContext, name: string): Promise<SecureBuffer> {
   return (await keeper.find(fromHex(name) as Ctx)) ?? fail('buffer-unknown');
 }
 
-/** No new seats for a task that is paused or has reached its end. */
-export function checkRunning({ state, why }: RunningTask): void {
-  if (state === 'paused') fail('task-paused', { retryAfterMs: PAUSE_MS });
-  if (state === 'finished') fail('task-finished', why === undefined ? {} : { detail: why });
+/** As it is now. */
+export async function foundBuffer({ keeper }: RouteContext, name: string): Promise<SecureBuffer> {
+  return (await keeper.fresh(fromHex(name) as Ctx)) ?? fail('buffer-unknown');
 }
 
 /** For work that needs the authority: what it cannot do now is told to whoever asked. */

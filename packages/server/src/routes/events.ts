@@ -17,7 +17,7 @@ export function mountEvents(context: RouteContext): void {
   });
   const schema = { params: taskParams, hide: true };
   app.get(SERVER_PATH.events(':task'), { schema }, async ({ params }, reply) => {
-    const task = foundTask(context, params.task);
+    const task = await foundTask(context, params.task);
     if (open.size >= MOST_STREAMS) fail('rate-limited', { retryAfterMs: ASK_AGAIN_MS });
     reply.hijack();
     const end = streamEvents(reply.raw, {

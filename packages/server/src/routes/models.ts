@@ -16,8 +16,8 @@ export function mountModels(context: RouteContext): void {
     response: answers(wireBytes('modelEntry')),
   };
   app.get(SERVER_PATH.newestModel(':task'), { schema: newestSchema }, async ({ params }, reply) => {
-    const { models } = foundTask(context, params.task);
-    const entry = models.newest?.entry ?? fail('model-not-logged', { retryAfterMs: 1000 });
+    const { models } = await foundTask(context, params.task);
+    const entry = (await models.current())?.entry ?? fail('model-not-logged', { retryAfterMs: 1000 });
     return reply.type(BYTES_MEDIA_TYPE).send(Buffer.from(modelEntryCodec.encode(entry)));
   });
 
@@ -28,7 +28,7 @@ export function mountModels(context: RouteContext): void {
     response: answers(wireBytes('little-endian float32 parameters')),
   };
   app.get(SERVER_PATH.model(':task', ':version'), { schema: modelSchema }, async (request, reply) => {
-    const { task, read } = foundTask(context, request.params.task);
+    const { task, read } = await foundTask(context, request.params.task);
     const model = await store.model(task, Number(request.params.version));
     const isPublic = model?.entry !== undefined || read.mode === 'paper';
     if (model === undefined || !isPublic) fail('not-found', { detail: 'this version is not logged' });

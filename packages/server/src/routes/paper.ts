@@ -24,7 +24,7 @@ import { sealedBytesOf } from '../buffer-keeper.ts';
 import type { PaperTask } from '../paper-task.ts';
 import type { RunningTask } from '../running-task.ts';
 import type { RouteContext } from './context.ts';
-import { checkRunning, foundTask, taskParams } from './context.ts';
+import { foundTask, taskParams } from './context.ts';
 
 const MOST_HEADER_BYTES = 320_000;
 const MOST_BODY_BYTES = 512 * 1024 * 1024;
@@ -42,12 +42,12 @@ export function mountUnsafePaper(context: RouteContext): void {
     response: answers(wireBytes('paperConnectAnswer')),
   };
   app.post(SERVER_PATH.unsafePaperConnect(':task'), { onRequest, schema: connectSchema }, async (request, reply) => {
-    const task = foundTask(context, request.params.task);
+    const task = await foundTask(context, request.params.task);
     const certificate = certificateCodec.decode(bytesOf(request));
     if (!equalBytes(certificate.deviceKey, deviceOf(request).deviceKey)) fail('not-yours');
     const problem = certificateProblem(ports, task.task, certificate, millis(clock()));
     if (problem !== undefined) answerRefusal(problem);
-    checkRunning(task);
+    task.checkRunning();
     const { ticket, inbox, version } = granted(await paperOf(task).connect(certificate));
     const answer = messagesOf(task).connectAnswer.encode({ ticket, inbox, version });
     return reply.type(BYTES_MEDIA_TYPE).send(Buffer.from(answer));
@@ -61,13 +61,14 @@ export function mountUnsafePaper(context: RouteContext): void {
     response: answers(accepted),
   };
   const onUpload = async (request: Parameters<typeof deviceOf>[0]): Promise<void> => {
-    const { dimension, modulus } = foundTask(context, (request.params as { task: string }).task).read.policy;
+    const { read } = await foundTask(context, (request.params as { task: string }).task);
+    const { dimension, modulus } = read.policy;
     checkDeclaredLength(request, MOST_HEADER_BYTES + packedLength(dimension, modulus));
     await onRequest(request);
   };
   const uploadRoute = { onRequest: onUpload, bodyLimit: MOST_BODY_BYTES, schema: uploadSchema };
   app.post(SERVER_PATH.unsafePaperUpload(':task'), uploadRoute, async (request) => {
-    const task = foundTask(context, request.params.task);
+    const task = await foundTask(context, request.params.task);
     const bytes = bytesOf(request);
     const { header, bodyStart } = unframeHeader(bytes, MOST_HEADER_BYTES);
     const upload = messagesOf(task).upload.decode(header);

@@ -1,17 +1,17 @@
 /** A device takes a seat, and deposits its sealed seeds. */
 import { equalBytes } from '@basa/masking';
-import { acceptDeposit, certificateCodec, millis, SERVER_PATH, seatAnswerCodec } from '@basa/protocol';
+import { acceptDeposit, certificateCodec, SERVER_PATH, seatAnswerCodec } from '@basa/protocol';
 import { nodeRandomBytes } from '@basa/runtime/node';
 import { answers, BYTES_MEDIA_TYPE, bytesOf, deviceOf, fail, granted, wireBytes } from '@basa/service';
 import { messagesOf } from '../buffer-keeper.ts';
 import type { RouteContext } from './context.ts';
-import { askingAuthority, bufferParams, checkRunning, foundBuffer, foundTask, taskParams } from './context.ts';
+import { askingAuthority, bufferParams, foundTask, knownBuffer, taskParams } from './context.ts';
 
 /** A deposit of 1024 sealed seeds of 240 bytes, with commitments, is below this. */
 const MOST_DEPOSIT_BYTES = 320_000;
 
 export function mountParticipation(context: RouteContext): void {
-  const { service, keeper, store, ports, clock } = context;
+  const { service, keeper, store, ports } = context;
   const { app } = service;
   const onRequest = service.requireDevice();
 
@@ -22,13 +22,12 @@ export function mountParticipation(context: RouteContext): void {
     response: answers(wireBytes('seatAnswer')),
   };
   app.post(SERVER_PATH.seats(':task'), { onRequest, schema: seatSchema }, async (request, reply) => {
-    const task = foundTask(context, request.params.task);
+    const task = await foundTask(context, request.params.task);
     const certificate = certificateCodec.decode(bytesOf(request));
     const { deviceKey } = deviceOf(request);
     if (!equalBytes(certificate.deviceKey, deviceKey)) fail('not-yours');
-    checkRunning(task);
     await checkQuota(context, request);
-    const descriptor = granted(await askingAuthority(() => task.seats.take(certificate)));
+    const descriptor = granted(await askingAuthority(() => task.takeSeat(certificate)));
     return reply
       .type(BYTES_MEDIA_TYPE)
       .send(Buffer.from(seatAnswerCodec.encode({ descriptor, token: nodeRandomBytes(16) })));
@@ -42,14 +41,14 @@ export function mountParticipation(context: RouteContext): void {
   };
   const depositRoute = { onRequest, bodyLimit: MOST_DEPOSIT_BYTES, schema: depositSchema };
   app.post(SERVER_PATH.deposits(':ctx'), depositRoute, async (request, reply) => {
-    const { ctx, descriptor } = await foundBuffer(context, request.params.ctx);
+    const { ctx, descriptor } = await knownBuffer(context, request.params.ctx);
     const codecs = messagesOf(descriptor);
     const deposit = codecs.deposit.decode(bytesOf(request));
     if (!equalBytes(deposit.ctx, ctx)) fail('malformed', { detail: 'deposit.ctx: not the buffer of the address' });
     if (!equalBytes(deposit.certificate.deviceKey, deviceOf(request).deviceKey)) fail('not-yours');
-    const task = foundTask(context, Buffer.from(descriptor.task).toString('hex'));
-    if (!task.seats.admits(deposit.certificate, ctx)) fail('seat-missing');
-    const ticket = granted(await keeper.step(ctx, (buffer) => acceptDeposit(ports, buffer, deposit, millis(clock()))));
+    const task = await foundTask(context, Buffer.from(descriptor.task).toString('hex'));
+    if (!(await task.seats.admits(deposit.certificate, ctx))) fail('seat-missing');
+    const ticket = granted(await keeper.step(ctx, (buffer, now) => acceptDeposit(ports, buffer, deposit, now)));
     const entries = await store.inbox(ctx, ticket.slot);
     // A buffer that ended keeps no seeds: there is nothing left to answer with.
     if (entries.length < ticket.slot) fail('buffer-over');
@@ -58,8 +57,8 @@ export function mountParticipation(context: RouteContext): void {
   });
 }
 
-async function checkQuota({ store, clock, burntSlots }: RouteContext, request: Parameters<typeof deviceOf>[0]) {
+async function checkQuota({ store, burntSlots }: RouteContext, request: Parameters<typeof deviceOf>[0]) {
   const { most, withinMs } = burntSlots;
-  const burnt = await store.burntSince(deviceOf(request).user, clock() - withinMs);
+  const burnt = await store.burntSince(deviceOf(request).user, (await store.now()) - withinMs);
   if (burnt >= most) fail('quota-exceeded', { detail: `${burnt} slots within ${withinMs} ms`, retryAfterMs: withinMs });
 }

@@ -60,7 +60,9 @@ export function mountTasks(context: RouteContext): void {
     tasks: tasks.all.map(describe),
   }));
   const one = { summary: 'A task', params: taskParams, response: answers(taskState) };
-  app.get(SERVER_PATH.task(':task'), { schema: one }, async ({ params }) => describe(foundTask(context, params.task)));
+  app.get(SERVER_PATH.task(':task'), { schema: one }, async ({ params }) =>
+    describe(await foundTask(context, params.task)),
+  );
 
   const wanted = Type.Object({ state: Type.Union([Type.Literal('running'), Type.Literal('paused')]) }, closed);
   const changed = {
@@ -70,7 +72,7 @@ export function mountTasks(context: RouteContext): void {
     response: answers(taskState),
   };
   app.put(SERVER_PATH.taskState(':task'), { onRequest, schema: changed }, async ({ params, body }) => {
-    const task = foundTask(context, params.task);
+    const task = await foundTask(context, params.task);
     if (task.state === 'finished') fail('task-finished', { detail: task.why ?? '' });
     await task.setState(body.state);
     return describe(task);
@@ -84,7 +86,7 @@ export function mountTasks(context: RouteContext): void {
   };
   const setExamples = { onRequest, bodyLimit: MOST_EXAMPLES_BYTES, schema: examples };
   app.put(SERVER_PATH.evaluationSet(':task'), setExamples, async (request) => {
-    const task = foundTask(context, request.params.task);
+    const task = await foundTask(context, request.params.task);
     return { samples: await task.evaluation.setExamples(bytesOf(request)) };
   });
 
@@ -94,7 +96,7 @@ export function mountTasks(context: RouteContext): void {
     response: answers(versions),
   };
   app.get(SERVER_PATH.taskMetrics(':task'), { schema: metrics }, async ({ params }) => {
-    const { task, read } = foundTask(context, params.task);
+    const { task, read } = await foundTask(context, params.task);
     const models = (await store.models(task)).filter(({ entry }) => entry !== undefined || read.mode === 'paper');
     return {
       versions: models.map(({ version, madeAt, ctx, accepted, dropped, accuracy, loss }) => ({

@@ -16,7 +16,7 @@ import {
 } from '@basa/service';
 import { layoutOf } from '../uploads.ts';
 import type { RouteContext } from './context.ts';
-import { foundBuffer } from './context.ts';
+import { knownBuffer } from './context.ts';
 
 type Request = Parameters<typeof deviceOf>[0];
 
@@ -34,7 +34,7 @@ interface Judged {
 }
 
 export function mountUploads(context: RouteContext): void {
-  const { service, uploads, tasks } = context;
+  const { service, uploads, tasks, onUpload } = context;
   const judgedUploads = new WeakMap<Request, Judged>();
   const authorise = service.requireDevice({ body: 'streamed' });
   const onRequest = async (request: Request, reply: FastifyReply): Promise<void> => {
@@ -46,7 +46,7 @@ export function mountUploads(context: RouteContext): void {
       throw error;
     }
   };
-  const judged = (request: Request): Judged => judgedUploads.get(request) ?? fail('internal');
+  const judgedOf = (request: Request): Judged => judgedUploads.get(request) ?? fail('internal');
 
   // Bodies of these routes are not read by a parser but by the route, block by block.
   service.app.register(async (scope) => {
@@ -57,19 +57,24 @@ export function mountUploads(context: RouteContext): void {
     const path = SERVER_PATH.upload(':ctx', ':slot');
     const putSchema = { summary: 'A piece of an upload (device)', params, response: answers(received) };
     app.put(path, { onRequest, schema: putSchema, bodyLimit: Number.MAX_SAFE_INTEGER }, async (request, reply) => {
-      const upload = judged(request);
+      const upload = judgedOf(request);
       if (upload.isAcceptedBefore) return { received: layoutOf(upload).bodyBytes, accepted: true };
       const { raw } = request;
       try {
         const result = await uploads.take({
           ...upload,
           offset: offsetOf(request),
+          declaredBytes: Number(request.headers['content-length'] ?? Number.NaN),
           digest: deviceOf(request).digest,
           // A refusal in the middle must still reach the sender: the connection stays.
           bytes: raw.iterator({ destroyOnReturn: false }),
           interrupt: () => raw.destroy(),
         });
-        if (result.accepted) tasks.uploaded(upload.buffer.descriptor.task, upload.buffer.ctx);
+        const { ctx, descriptor } = upload.buffer;
+        if (result.accepted) {
+          tasks.uploaded(descriptor.task, ctx);
+          onUpload?.(descriptor.task, ctx);
+        }
         return result;
       } catch (error) {
         if (raw.destroyed && !raw.complete) fail('digest-mismatch', { detail: 'the piece was cut off' });
@@ -81,7 +86,7 @@ export function mountUploads(context: RouteContext): void {
     });
     const headSchema = { summary: 'Upload-Offset says how much of an upload is durable (device)', params };
     app.head(path, { onRequest, schema: headSchema }, async (request, reply) => {
-      const upload = judged(request);
+      const upload = judgedOf(request);
       const standing = upload.isAcceptedBefore ? layoutOf(upload).bodyBytes : await uploads.standing(upload);
       return reply.header(HEADER.uploadOffset, standing).send();
     });
@@ -99,16 +104,28 @@ function closeAfterLongBody(request: Request, reply: FastifyReply): void {
 async function judge(context: RouteContext, request: Request): Promise<Judged> {
   const { ctx, slot } = request.params as Params;
   if (!/^[0-9a-f]{64}$/.test(ctx)) fail('buffer-unknown');
-  const buffer = await foundBuffer(context, ctx);
-  const header = headerOf(request, buffer);
+  const known = await knownBuffer(context, ctx);
+  const header = headerOf(request, known);
   if (header.slot !== Number(slot)) fail('malformed', { detail: `${HEADER.upload}: of another slot than the address` });
+  const { buffer, verdict } = await judged(context, known, header);
   const holder = buffer.slots[header.slot];
   if (holder !== undefined && !equalBytes(holder.deviceKey, deviceOf(request).deviceKey)) fail('not-yours');
-  const verdict = judgeHeader(context.ports, buffer, header, millis(context.clock()));
   if (verdict.kind === 'refused') answerRefusal(verdict);
   const { bodyBytes } = layoutOf({ buffer, header });
   if (request.method === 'PUT') checkDeclaredLength(request, Math.max(0, bodyBytes - offsetOf(request)));
   return { buffer, header, isAcceptedBefore: verdict.kind === 'accepted-before' };
+}
+
+/** A copy of this node may be old: a no is given by what the store holds, on the store's clock. */
+async function judged(
+  { ports, keeper, store, clock, isShared }: RouteContext,
+  known: SecureBuffer,
+  header: UploadHeader,
+) {
+  const verdict = judgeHeader(ports, known, header, millis(clock()));
+  if (verdict.kind !== 'refused' || !isShared) return { buffer: known, verdict };
+  const buffer = (await keeper.fresh(known.ctx)) ?? known;
+  return { buffer, verdict: judgeHeader(ports, buffer, header, millis(await store.now())) };
 }
 
 function headerOf(request: Request, { descriptor }: SecureBuffer): UploadHeader {

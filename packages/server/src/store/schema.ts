@@ -1,7 +1,8 @@
 /** The tables of a server, as statements for one dialect; each entry brings a data folder from one format to the next. */
-import type { Dialect } from './sql.ts';
+import type { DatabaseOptions, Dialect } from '@basa/service';
+import { POSTGRES } from '@basa/service';
 
-export function migrationsFor({ blob, integer, real }: Dialect): readonly string[] {
+export function migrationsFor({ name, blob, integer, real, unlogged }: Dialect): readonly string[] {
   const first = [
     `CREATE TABLE meta (name TEXT PRIMARY KEY, value ${blob} NOT NULL)`,
     `CREATE TABLE tasks (
@@ -40,6 +41,34 @@ export function migrationsFor({ blob, integer, real }: Dialect): readonly string
         usr ${blob} NOT NULL, ctx ${blob} NOT NULL, at ${integer} NOT NULL, PRIMARY KEY (usr, ctx)
       )`,
     'CREATE INDEX burnt_slots_by_time ON burnt_slots (at)',
+    ...(name === 'postgres' ? CHUNKS : []),
   ];
-  return [first.join(';\n')];
+  const severalNodes = [
+    // What a node writes under its turn is refused once another one has taken it: the fence has risen.
+    `CREATE TABLE turns (
+        name TEXT PRIMARY KEY, holder TEXT NOT NULL, until ${integer} NOT NULL, fence ${integer} NOT NULL
+      )`,
+    `CREATE ${unlogged}TABLE seats (
+        task ${blob} NOT NULL, usr ${blob} NOT NULL, ctx ${blob} NOT NULL, lapses_at ${integer} NOT NULL,
+        PRIMARY KEY (task, usr)
+      )`,
+    'CREATE INDEX seats_by_buffer ON seats (ctx)',
+    // The nonce of the buffer that is being drawn: every node asks the authority for the same.
+    `ALTER TABLE tasks ADD COLUMN draw_nonce ${blob}`,
+    `ALTER TABLE deposits ADD COLUMN usr ${blob}`,
+    // Where the pieces lie so far, and whose piece is under way.
+    'ALTER TABLE pieces ADD COLUMN staged TEXT',
+    'ALTER TABLE pieces ADD COLUMN writer TEXT',
+    'CREATE INDEX buffers_by_task ON buffers (task, status)',
+  ];
+  return [first, severalNodes].map((statements) => statements.join(';\n'));
 }
+
+/** Blobs of servers that have no other place for them: vectors do not compress, and names are compared byte by byte. */
+const CHUNKS = [
+  'CREATE TABLE chunks (name TEXT COLLATE "C" PRIMARY KEY, bytes BYTEA NOT NULL)',
+  'ALTER TABLE chunks ALTER COLUMN bytes SET STORAGE EXTERNAL',
+];
+
+/** What several nodes share. */
+export const SERVER_DATABASE: DatabaseOptions = { application: 'server', migrations: migrationsFor(POSTGRES) };

@@ -43,7 +43,12 @@ export interface BufferChange {
   readonly facts: readonly BufferFact[];
   readonly status: SecureBuffer['status'];
   /** The deposit that came with a slot, and what it seals to each later slot, the next one first. */
-  readonly deposit?: { readonly slot: Slot; readonly bytes: Uint8Array; readonly outbox: readonly Uint8Array[] };
+  readonly deposit?: {
+    readonly slot: Slot;
+    readonly user: UserId;
+    readonly bytes: Uint8Array;
+    readonly outbox: readonly Uint8Array[];
+  };
   /** The pending model that the authority has logged: in the same transaction as "included". */
   readonly logged?: ModelEntry;
   /** The pending model of a buffer that was lost. */
@@ -57,35 +62,82 @@ interface UploadPiece {
   readonly received: number;
 }
 
-export interface Store {
-  addTask(task: StoredTask): Promise<void>;
-  tasks(): Promise<readonly StoredTask[]>;
-  setTaskState(task: TaskId, state: TaskState, why?: string): Promise<void>;
+/** A turn that a node holds. What is written under it is refused once another node has taken it. */
+export interface Fence {
+  readonly name: string;
+  readonly number: number;
+}
 
-  addBuffer(buffer: StoredBuffer): Promise<void>;
+export class TurnLost extends Error {
+  constructor({ name }: Fence) {
+    super(`another node has taken the turn ${name}; nothing was written`);
+    this.name = 'TurnLost';
+  }
+}
+
+export interface TaskStore {
+  /** The same again changes nothing; another one under its name is refused. */
+  addTask(task: StoredTask): Promise<void>;
+  task(task: TaskId): Promise<StoredTask | undefined>;
+  tasks(): Promise<readonly StoredTask[]>;
+  /** All tasks, without their specifications, which may be long. */
+  taskStates(): Promise<readonly Pick<StoredTask, 'task' | 'state' | 'why'>[]>;
+  setTaskState(task: TaskId, state: TaskState, why?: string): Promise<void>;
+}
+
+export interface BufferStore {
+  /** `nonce`: what it was drawn with, which is used up by this. */
+  addBuffer(buffer: StoredBuffer, nonce?: Uint8Array): Promise<void>;
   buffer(ctx: Ctx): Promise<StoredBuffer | undefined>;
-  /** Buffers that are filling, frozen or granted, oldest first. */
-  livingBuffers(): Promise<readonly StoredBuffer[]>;
+  /** Buffers that are filling, frozen or granted, oldest first, with the number of their last fact. */
+  livingBuffers(): Promise<readonly (StoredBuffer & { readonly number: number })[]>;
   /**
-   * Locks the buffer, hands the facts after number `known` to `step`, and writes what it returns. `step` may be called
-   * again where the database asks for it: it must only compute.
+   * Locks the buffer, hands the facts after number `known` and the time to `step`, and writes what it returns. `step` may be
+   * called again where the database asks for it: it must only compute.
    */
   advance<Result>(
     ctx: Ctx,
     known: number,
-    step: (newFacts: readonly BufferFact[]) => { readonly change: BufferChange | undefined; readonly result: Result },
+    step: (
+      newFacts: readonly BufferFact[],
+      now: number,
+    ) => { readonly change: BufferChange | undefined; readonly result: Result },
+    fence?: Fence,
   ): Promise<{ readonly result: Result; readonly number: number }>;
+  /** The facts after number `known`, as they are now. */
+  facts(ctx: Ctx, known: number): Promise<readonly BufferFact[]>;
   inbox(ctx: Ctx, slot: Slot): Promise<readonly Uint8Array[]>;
   deposits(ctx: Ctx): Promise<readonly Uint8Array[]>;
-
-  /** What is durable of an upload that comes in several pieces, and of which body it is. */
-  piece(ctx: Ctx, slot: Slot): Promise<UploadPiece | undefined>;
-  setPiece(ctx: Ctx, slot: Slot, piece: UploadPiece): Promise<void>;
   burntSince(user: UserId, since: number): Promise<number>;
   /** Burnt slots from before this time count no more. */
   forgetBurnt(before: number): Promise<void>;
+}
 
-  addModel(model: StoredModel): Promise<void>;
+/** What an attempt to append a piece found. */
+interface PieceClaim {
+  /** So much of the body is durable. */
+  readonly received: number;
+  /** Where it lies; missing where nothing does. */
+  readonly staged?: string;
+  /** Nobody else writes there: it may be appended to. Else it is copied. */
+  readonly isOurs: boolean;
+  /** Another body of the slot, which is not wanted any more. */
+  readonly obsolete?: { readonly bodyHash: Uint8Array; readonly staged: string };
+}
+
+export interface PieceStore {
+  /** What is durable of an upload that comes in several pieces, and of which body it is. */
+  piece(ctx: Ctx, slot: Slot): Promise<UploadPiece | undefined>;
+  setPiece(ctx: Ctx, slot: Slot, piece: UploadPiece): Promise<void>;
+  /** From now on this attempt is the one whose end counts, whatever node an older one is still under way at. */
+  claimPiece(ctx: Ctx, slot: Slot, bodyHash: Uint8Array, attempt: string): Promise<PieceClaim>;
+  /** The attempt has ended: so much is durable, and lies there. False where a newer attempt was made meanwhile. */
+  settlePiece(ctx: Ctx, slot: Slot, attempt: string, stands: { received: number; staged: string }): Promise<boolean>;
+}
+
+export interface ModelStore {
+  /** The same again changes nothing; another one of its version or buffer is refused. */
+  addModel(model: StoredModel, fence?: Fence): Promise<void>;
   /** Version 0 comes from no buffer. */
   logFirstModel(entry: ModelEntry): Promise<void>;
   model(task: TaskId, version: number): Promise<StoredModel | undefined>;
@@ -95,9 +147,52 @@ export interface Store {
   newestModel(task: TaskId, which: 'logged' | 'any'): Promise<StoredModel | undefined>;
   models(task: TaskId): Promise<readonly StoredModel[]>;
   setEvaluation(task: TaskId, version: number, result: { accuracy: number; loss: number }): Promise<void>;
+}
 
+export type SharedSeat =
+  | {
+      readonly kind: 'seated';
+      readonly ctx: Ctx;
+      readonly descriptor: Descriptor;
+      /** Of the buffer, this one included. */
+      readonly seats: number;
+      readonly deposits: number;
+    }
+  /** Every seat is taken: whoever has a buffer drawn does it with this nonce. */
+  | { readonly kind: 'needs-buffer'; readonly nonce: Uint8Array }
+  | { readonly kind: 'not-running' };
+
+/** What nodes on one database tell each other by it. */
+export interface NodeStore {
+  /** The fence of the turn for so long from now on; undefined where another holder has it. */
+  takeTurn(name: string, holder: string, forMs: number): Promise<number | undefined>;
+  /** For so long from now on, unless another holder has it. */
+  renewTurn(fence: Fence, forMs: number): Promise<void>;
+  giveTurnBack(name: string, holder: string): Promise<void>;
+  /** A seat for as long: the one the device has, else in the oldest buffer with a free one; `only` in this buffer. */
+  takeSeat(
+    task: TaskId,
+    user: UserId,
+    wish: { readonly forMs: number; readonly freshNonce: Uint8Array; readonly only?: Ctx },
+  ): Promise<SharedSeat>;
+  /** Forgets a nonce whose buffer cannot be used. */
+  forgetDraw(task: TaskId, nonce: Uint8Array): Promise<void>;
+  /** Seats that lapsed unused. */
+  forgetSeats(): Promise<void>;
+  /**
+   * Notes that a node is alive now. Where none was for `leastGapMs` or longer, every lease is longer by that gap, in the same
+   * transaction. Gives the gap that was made up for.
+   */
+  noteAlive(leastGapMs: number): Promise<number>;
+}
+
+export interface Store extends TaskStore, BufferStore, PieceStore, ModelStore, NodeStore {
+  /** On the clock that leases are judged by. */
+  now(): Promise<number>;
   note(name: string): Promise<Uint8Array | undefined>;
   setNote(name: string, value: Uint8Array): Promise<void>;
+  /** Sets the note to what `change` makes of it; undefined leaves it. */
+  changeNote(name: string, change: (before: Uint8Array | undefined) => Uint8Array | undefined): Promise<void>;
   close(): Promise<void>;
 }
 

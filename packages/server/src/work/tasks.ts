@@ -1,28 +1,67 @@
 /** What the worker is asked, and what it answers: plain data, copied between threads. */
 import type { Layer, Shape } from '@basa/learning';
 import type { ReleasedKey, Slot } from '@basa/protocol';
+import type { BlobPlace } from '../blobs/place.ts';
 
-export interface OpenSumTask {
-  readonly kind: 'open-sum';
+/** Given to every worker once. */
+export interface WorkerOptions {
+  readonly blobs: BlobPlace;
+}
+
+export interface StoredBody {
+  readonly slot: Slot;
+  /** Its blob. */
+  readonly key: string;
+}
+
+/** The seeds behind the masks of some accepted slots. */
+export interface OpenTermsTask {
+  readonly kind: 'open-terms';
   readonly descriptor: Uint8Array;
   /** Every fact of the buffer, in order, and its deposits by slot. */
   readonly facts: readonly Uint8Array[];
   readonly deposits: readonly Uint8Array[];
   readonly keys: readonly ReleasedKey[];
-  readonly blobFolder: string;
-  /** Where the body of each accepted slot lies. */
-  readonly bodies: readonly { readonly slot: Slot; readonly key: string }[];
+  /** The accepted slots of this share. */
+  readonly bodies: readonly StoredBody[];
 }
 
-export type OpenedSum =
-  | { readonly kind: 'mean'; readonly mean: Float32Array }
-  | { readonly kind: 'quarantine'; readonly why: string; readonly slots: readonly number[] };
+export interface OpenTerm {
+  readonly seed: Uint8Array;
+  readonly sign: 1 | -1;
+}
+
+export interface Quarantined {
+  readonly kind: 'quarantine';
+  readonly why: string;
+  /** Who is known to have cheated. */
+  readonly slots: readonly number[];
+}
+
+export type OpenedTerms = { readonly kind: 'terms'; readonly terms: readonly OpenTerm[] } | Quarantined;
+
+/** The mean of some coordinates: elements `from` to before `to` of the vectors, the first of them guard words. */
+export interface SumShardTask {
+  readonly kind: 'sum-shard';
+  readonly descriptor: Uint8Array;
+  readonly terms: readonly OpenTerm[];
+  /** The bodies of all accepted slots. */
+  readonly keys: readonly string[];
+  readonly from: number;
+  readonly to: number;
+  /** Known from the first shard on. */
+  readonly weightSum?: number;
+}
+
+export type SummedShard =
+  | { readonly kind: 'shard'; readonly mean: Float32Array; readonly weightSum: number }
+  | Quarantined;
 
 export interface EvaluateTask {
   readonly kind: 'evaluate';
   readonly model: ModelOptions;
   readonly parameters: Float32Array;
-  /** A file of examples (`decodeDataset`), kept by the worker between calls. */
+  /** The blob of examples (`decodeDataset`), kept by the worker between calls. */
   readonly examples: string;
 }
 
@@ -39,5 +78,5 @@ export interface Evaluated {
   readonly loss: number;
 }
 
-export type WorkTask = OpenSumTask | EvaluateTask;
-export type WorkResult = OpenedSum | Evaluated;
+export type WorkTask = OpenTermsTask | SumShardTask | EvaluateTask;
+export type WorkResult = OpenedTerms | SummedShard | Evaluated;

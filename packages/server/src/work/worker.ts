@@ -1,5 +1,5 @@
 /** The worker thread of a server: opens sums and evaluates models, away from the thread that answers requests. */
-import { readFile } from 'node:fs/promises';
+import { workerData } from 'node:worker_threads';
 import { createMclGroup } from '@basa/abe';
 import type { Samples, Trainer } from '@basa/learning';
 import {
@@ -18,31 +18,45 @@ import {
   nodeSuite,
   serveWorker,
 } from '@basa/runtime/node';
-import { openFileBlobs } from '../blobs/files.ts';
-import type { OpenSumTools } from './open-sum.ts';
-import { openSum } from './open-sum.ts';
-import type { Evaluated, EvaluateTask, ModelOptions, WorkResult, WorkTask } from './tasks.ts';
+import type { BlobStore } from '../blobs/blob-store.ts';
+import { readWhole } from '../blobs/blob-store.ts';
+import { openBlobs } from '../blobs/place.ts';
+import type { OpenTermsTools } from './open-terms.ts';
+import { openTerms } from './open-terms.ts';
+import type { SumShardTools } from './sum-shard.ts';
+import { sumShard } from './sum-shard.ts';
+import type { Evaluated, EvaluateTask, ModelOptions, WorkerOptions, WorkResult, WorkTask } from './tasks.ts';
 
 const BATCH = 64;
 /** Examples lie in memory: a few tasks at once, and not those of files that were replaced. */
 const MOST_EVALUATORS = 4;
 
+type OpeningTools = OpenTermsTools & SumShardTools;
+
 /** Made when first asked for: a server that never evaluates has no engine, one that never opens has no pairings. */
-let opening: Promise<Omit<OpenSumTools, 'blobs'>> | undefined;
+let opening: Promise<OpeningTools> | undefined;
+let opened: Promise<BlobStore> | undefined;
 const evaluators = new Map<string, { readonly trainer: Trainer; readonly samples: Samples }>();
 
 serveWorker<WorkTask, WorkResult>(async (task) => {
   if (task.kind === 'evaluate') return evaluate(task);
   opening ??= makeOpeningTools();
-  return openSum(task, { ...(await opening), blobs: await openFileBlobs(task.blobFolder) });
+  const tools = await opening;
+  return task.kind === 'open-terms' ? openTerms(task, tools) : sumShard(task, tools);
 });
 
-async function makeOpeningTools(): Promise<Omit<OpenSumTools, 'blobs'>> {
+function blobStore(): Promise<BlobStore> {
+  opened ??= openBlobs((workerData as WorkerOptions).blobs);
+  return opened;
+}
+
+async function makeOpeningTools(): Promise<OpeningTools> {
   return {
     suite: nodeSuite,
     kernel: createWasmVectorKernel() ?? plainVectorKernel(),
     keystream: createNodeKeystream(),
     group: await createMclGroup(),
+    blobs: await blobStore(),
   };
 }
 
@@ -58,7 +72,7 @@ async function makeEvaluator(options: ModelOptions, examples: string) {
   const engine = kernel === undefined ? createReferenceEngine(model, BATCH) : createKernelEngine(model, kernel, BATCH);
   const evaluator = {
     trainer: createTrainer(engine),
-    samples: allSamples(decodeDataset(await readFile(examples))),
+    samples: allSamples(decodeDataset(await readWhole(await blobStore(), examples))),
   };
   const [oldest] = evaluators.keys();
   if (oldest !== undefined && evaluators.size >= MOST_EVALUATORS) evaluators.delete(oldest);

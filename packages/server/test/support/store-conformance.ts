@@ -1,63 +1,10 @@
 /** What every store must do, whatever database is below it. */
-import type {
-  BufferFact,
-  BufferSlot,
-  Ctx,
-  Descriptor,
-  JoinTag,
-  ModelEntry,
-  Slot,
-  TaskId,
-  UserId,
-  View,
-} from '@basa/protocol';
-import { ctxOf, millis } from '@basa/protocol';
+import type { BufferFact, Ctx, ModelEntry, Slot, UserId } from '@basa/protocol';
+import { ctxOf } from '@basa/protocol';
 import { nodeSuite } from '@basa/runtime/node';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { Store } from '../../src/store/store.ts';
-
-const bytes = (value: number, length = 32): Uint8Array => new Uint8Array(length).fill(value);
-const task = bytes(1) as TaskId;
-
-function descriptorOf(id: number): Descriptor {
-  return {
-    engine: 1,
-    task,
-    bufferId: bytes(id, 16),
-    bufferSize: 4,
-    minimum: 3,
-    version: 0,
-    modelHash: bytes(2),
-    dimension: 10,
-    modulus: { kind: 'ring', bits: 32 },
-    level: 1024,
-    clip: 1,
-    weightScale: 1,
-    staleness: { kind: 'constant' },
-    maxStaleness: 10,
-    manifestHash: bytes(3),
-    sealingKey: bytes(4, 48),
-    serverKey: bytes(5),
-    authorityKeyId: bytes(6),
-    uploadLeaseMs: 1000,
-    expiry: millis(10_000),
-    closeBy: millis(20_000),
-    signature: bytes(7, 64),
-  };
-}
-
-function slotOf(ctx: Ctx, slot: number): BufferSlot {
-  const names = { ctx, joinTag: bytes(slot + 20) as JoinTag, root: bytes(slot + 30) as BufferSlot['ticket']['root'] };
-  return {
-    user: bytes(slot + 40) as UserId,
-    deviceKey: bytes(slot + 50),
-    nonce: bytes(slot, 16),
-    ticket: { ...names, slot: slot as Slot, view: bytes(9) as View, deadline: millis(99), signature: bytes(8, 64) },
-    depositSignature: bytes(10, 64),
-    status: 'assigned',
-    graceMs: 0,
-  };
-}
+import { bytes, descriptorOf, slotOf, task, userOf } from './store-samples.ts';
 
 function entryOf(ctx: Ctx, version: number, hash: number): ModelEntry {
   return { task, version, modelHash: bytes(hash), ctx, previous: bytes(0), signature: bytes(1, 64) };
@@ -118,7 +65,7 @@ export function testStore(name: string, open: () => Promise<{ store: Store; reop
     });
 
     it('writes nothing where a part of the change cannot be written', async () => {
-      const deposit = { slot: 0 as Slot, bytes: bytes(1), outbox: [bytes(2), bytes(3)] };
+      const deposit = { slot: 0 as Slot, user: userOf(0), bytes: bytes(1), outbox: [bytes(2), bytes(3)] };
       await write([{ kind: 'deposited', slot: slotOf(ctx, 0) }], { deposit });
       await expect(write([{ kind: 'extended', byMs: 3 }], { deposit })).rejects.toThrow();
       expect(await facts()).toHaveLength(1);
@@ -129,7 +76,7 @@ export function testStore(name: string, open: () => Promise<{ store: Store; reop
         Array.from({ length: 20 }, () =>
           store.advance(ctx, 0, (known) => {
             const slot = known.length as Slot;
-            const deposit = { slot, bytes: bytes(slot), outbox: [] };
+            const deposit = { slot, user: userOf(slot), bytes: bytes(slot), outbox: [] };
             return {
               change: { facts: [{ kind: 'deposited', slot: slotOf(ctx, slot) }], status: 'filling', deposit },
               result: slot,
@@ -143,7 +90,7 @@ export function testStore(name: string, open: () => Promise<{ store: Store; reop
     it('files deposits and what they seal to later slots, in the order of slots', async () => {
       for (const slot of [0, 1]) {
         const outbox = Array.from({ length: 3 - slot }, (_, n) => bytes(10 * slot + n));
-        const deposit = { slot: slot as Slot, bytes: bytes(100 + slot), outbox };
+        const deposit = { slot: slot as Slot, user: userOf(slot), bytes: bytes(100 + slot), outbox };
         await write([{ kind: 'deposited', slot: slotOf(ctx, slot) }], { deposit });
       }
       expect(await store.deposits(ctx)).toEqual([bytes(100), bytes(101)]);
@@ -232,7 +179,7 @@ export function testStore(name: string, open: () => Promise<{ store: Store; reop
     });
 
     it('keeps of a buffer that ended its facts alone', async () => {
-      const deposit = { slot: 0 as Slot, bytes: bytes(1), outbox: [bytes(2), bytes(3)] };
+      const deposit = { slot: 0 as Slot, user: userOf(0), bytes: bytes(1), outbox: [bytes(2), bytes(3)] };
       await write([{ kind: 'deposited', slot: slotOf(ctx, 0) }], { deposit });
       await store.setPiece(ctx, 0 as Slot, { bodyHash: bytes(1), received: 100 });
       await write([{ kind: 'aborted' }], { status: 'aborted' });

@@ -10,16 +10,27 @@ export interface Dialect {
   readonly real: string;
   /** Ends the statement that reads a row which the transaction is about to change. */
   readonly forUpdate: string;
+  /** Stands before TABLE where what it holds may be lost in a crash. */
+  readonly unlogged: string;
 }
 
 export interface SqlSession {
   query(statement: string, ...values: readonly SqlValue[]): Promise<readonly Row[]>;
+  /** Milliseconds on the clock that every node of the database shares; asked for after a lock, it is the time after the wait. */
+  now(): Promise<number>;
 }
 
 export interface SqlDatabase {
   readonly dialect: Dialect;
-  /** All of the work or none of it; durable when the promise is fulfilled. */
+  /**
+   * All of the work or none of it; durable when the promise is fulfilled. The work may be run again where the database asks
+   * for it or was lost, also after a commit whose outcome is not known: it must find out what is there, and only then write.
+   */
   transaction<Result>(work: (session: SqlSession) => Promise<Result>): Promise<Result>;
+  /** One statement as a transaction of its own. It may be run again as well. */
+  query(statement: string, ...values: readonly SqlValue[]): Promise<readonly Row[]>;
+  /** Milliseconds on the shared clock, outside of any transaction. */
+  now(): Promise<number>;
   close(): Promise<void>;
 }
 

@@ -1,0 +1,176 @@
+/** What the authority reads and writes inside one transaction: the log, sealed keys, enrolment tokens and the allow-list. */
+import type { TaskId, UserId } from '@basa/protocol';
+import { EMPTY_LOG_HASH } from '@basa/protocol';
+import type { Dialect, Row, SqlSession } from '@basa/service';
+import { column } from '@basa/service';
+import type { VaultParameters } from './vault.ts';
+
+export interface StoredVault {
+  readonly parameters: VaultParameters;
+  readonly signingKey: Uint8Array;
+}
+
+/** A record and the hash of the log up to it. */
+export interface StoredRecord {
+  readonly bytes: Uint8Array;
+  readonly hash: Uint8Array;
+}
+
+/** How long the log is, and its hash. */
+export interface LogEnd {
+  readonly sequence: number;
+  readonly hash: Uint8Array;
+}
+
+export interface StoredEpoch {
+  readonly task: TaskId;
+  readonly epoch: number;
+  readonly engine: number;
+  readonly publicKey: Uint8Array;
+  readonly sealed: Uint8Array;
+}
+
+export class AuthorityTables {
+  readonly #session: SqlSession;
+  readonly #dialect: Dialect;
+
+  constructor(session: SqlSession, dialect: Dialect) {
+    this.#session = session;
+    this.#dialect = dialect;
+  }
+
+  now(): Promise<number> {
+    return this.#session.now();
+  }
+
+  async vault(): Promise<StoredVault | undefined> {
+    const [row] = await this.#session.query('SELECT * FROM vault');
+    return row === undefined ? undefined : readVault(row);
+  }
+
+  /** The first one stays. */
+  async createVault({ parameters, signingKey }: StoredVault): Promise<void> {
+    const { kind, salt, cost, blockSize, parallel } = parameters;
+    const insert = 'INSERT INTO vault VALUES (1, ?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING';
+    await this.#session.query(insert, kind, salt, cost, blockSize, parallel, signingKey);
+  }
+
+  /** Until this transaction ends, no other node appends to the log. Gives the sealed signing key: whose log it is. */
+  async lockLog(): Promise<Uint8Array | undefined> {
+    const [row] = await this.#session.query(`SELECT signing_key FROM vault WHERE id = 1${this.#dialect.forUpdate}`);
+    return row === undefined ? undefined : column.bytes(row, 'signing_key');
+  }
+
+  async end(): Promise<LogEnd> {
+    const [row] = await this.#session.query('SELECT sequence, hash FROM records ORDER BY sequence DESC LIMIT 1');
+    if (row === undefined) return { sequence: 0, hash: EMPTY_LOG_HASH };
+    return { sequence: column.number(row, 'sequence'), hash: column.bytes(row, 'hash') };
+  }
+
+  async append(sequence: number, { bytes, hash }: StoredRecord): Promise<void> {
+    await this.#session.query('INSERT INTO records VALUES (?, ?, ?)', sequence, bytes, hash);
+  }
+
+  /** The record is found by these names, if it was not before. */
+  async name(sequence: number, names: readonly Uint8Array[]): Promise<void> {
+    for (const name of names)
+      await this.#session.query('INSERT INTO names VALUES (?, ?) ON CONFLICT DO NOTHING', name, sequence);
+  }
+
+  async hasNames(): Promise<boolean> {
+    return (await this.#session.query('SELECT sequence FROM names LIMIT 1')).length > 0;
+  }
+
+  async recordsNamed(name: Uint8Array): Promise<readonly Uint8Array[]> {
+    const select = 'SELECT bytes FROM names JOIN records USING (sequence) WHERE name = ? ORDER BY sequence';
+    return (await this.#session.query(select, name)).map((row) => column.bytes(row, 'bytes'));
+  }
+
+  async hashAt(sequence: number): Promise<Uint8Array | undefined> {
+    const [row] = await this.#session.query('SELECT hash FROM records WHERE sequence = ?', sequence);
+    return row === undefined ? undefined : column.bytes(row, 'hash');
+  }
+
+  /** Records `from` and after, at most so many. */
+  async records(from: number, most: number): Promise<readonly StoredRecord[]> {
+    const select = 'SELECT bytes, hash FROM records WHERE sequence >= ? ORDER BY sequence LIMIT ?';
+    const rows = await this.#session.query(select, from, most);
+    return rows.map((row) => ({ bytes: column.bytes(row, 'bytes'), hash: column.bytes(row, 'hash') }));
+  }
+
+  async epochs(): Promise<readonly StoredEpoch[]> {
+    return (await this.#session.query('SELECT * FROM epochs')).map(readEpoch);
+  }
+
+  async epoch(task: TaskId, epoch: number): Promise<StoredEpoch | undefined> {
+    const [row] = await this.#session.query('SELECT * FROM epochs WHERE task = ? AND epoch = ?', task, epoch);
+    return row === undefined ? undefined : readEpoch(row);
+  }
+
+  /** The first one stays. */
+  async addEpoch({ task, epoch, engine, publicKey, sealed }: StoredEpoch): Promise<void> {
+    const insert = 'INSERT INTO epochs VALUES (?, ?, ?, ?, ?) ON CONFLICT DO NOTHING';
+    await this.#session.query(insert, task, epoch, engine, publicKey, sealed);
+  }
+
+  /** Overwrites the sealed key and deletes it; the store's `purge` does what must follow the transaction. */
+  async destroyEpoch({ task, epoch, sealed }: StoredEpoch): Promise<void> {
+    const overwrite = 'UPDATE epochs SET sealed = ? WHERE task = ? AND epoch = ?';
+    await this.#session.query(overwrite, new Uint8Array(sealed.length), task, epoch);
+    await this.#session.query('DELETE FROM epochs WHERE task = ? AND epoch = ?', task, epoch);
+  }
+
+  async addToken(hash: Uint8Array, task: TaskId, endsAt: number): Promise<void> {
+    await this.#session.query('INSERT INTO tokens VALUES (?, ?, ?, NULL)', hash, task, endsAt);
+  }
+
+  /** Whether the token was good; it is used up now. */
+  async useToken(hash: Uint8Array, task: TaskId, user: UserId, now: number): Promise<boolean> {
+    const good = 'FROM tokens WHERE hash = ? AND task = ? AND ends_at > ? AND used_by IS NULL';
+    const found = await this.#session.query(`SELECT hash ${good}${this.#dialect.forUpdate}`, hash, task, now);
+    if (found.length === 0) return false;
+    await this.#session.query('UPDATE tokens SET used_by = ? WHERE hash = ?', user, hash);
+    return true;
+  }
+
+  async forgetTokens(endedBefore: number): Promise<void> {
+    await this.#session.query('DELETE FROM tokens WHERE ends_at <= ?', endedBefore);
+  }
+
+  async allow(task: TaskId, deviceKey: Uint8Array): Promise<void> {
+    await this.#session.query('INSERT INTO allowed VALUES (?, ?) ON CONFLICT DO NOTHING', task, deviceKey);
+  }
+
+  async isAllowed(task: TaskId, deviceKey: Uint8Array): Promise<boolean> {
+    const select = 'SELECT task FROM allowed WHERE task = ? AND device_key = ?';
+    return (await this.#session.query(select, task, deviceKey)).length > 0;
+  }
+
+  async countAllowed(task: TaskId): Promise<number> {
+    const [row] = await this.#session.query('SELECT count(*) AS n FROM allowed WHERE task = ?', task);
+    return row === undefined ? 0 : column.number(row, 'n');
+  }
+}
+
+function readVault(row: Row): StoredVault {
+  return {
+    parameters: {
+      kind: column.text(row, 'kind') as VaultParameters['kind'],
+      salt: column.bytes(row, 'salt'),
+      cost: column.number(row, 'cost'),
+      blockSize: column.number(row, 'block_size'),
+      parallel: column.number(row, 'parallel'),
+    },
+    signingKey: column.bytes(row, 'signing_key'),
+  };
+}
+
+function readEpoch(row: Row): StoredEpoch {
+  return {
+    task: column.bytes(row, 'task') as TaskId,
+    epoch: column.number(row, 'epoch'),
+    engine: column.number(row, 'engine'),
+    publicKey: column.bytes(row, 'public_key'),
+    sealed: column.bytes(row, 'sealed'),
+  };
+}

@@ -1,0 +1,119 @@
+/** Enrolment: tokens that are good once, lists, renewal, revocation. */
+import { toHex } from '@basa/masking';
+import { AUTHORITY_PATH, certificateCodec } from '@basa/protocol';
+import { afterEach, describe, expect, it } from 'vitest';
+import type { NewHome } from '../homes.ts';
+import type { Device } from '../parties.ts';
+import { ask, askAs, cleanUp, newDevice, OPERATOR, stage, start, stop, time, userOf } from '../parties.ts';
+
+export function testEnrolment(freshHome: NewHome): void {
+  afterEach(cleanUp);
+  const DAY_MS = 86_400_000;
+
+  async function withTokens(count: number, endsAt = time.now + DAY_MS) {
+    const home = await freshHome();
+    const authority = await start(home, { certificateMs: 10 * DAY_MS });
+    const { server } = await stage(authority, 0);
+    const path = AUTHORITY_PATH.tokens(server.task);
+    const { tokens } = (await ask(authority, path, { body: { count, endsAt }, token: OPERATOR })).json();
+    const enrol = (device: Device, token?: string, at = authority) =>
+      askAs(device, at, AUTHORITY_PATH.enrolments(server.task), token === undefined ? {} : { token });
+    return { home, authority, server, tokens: tokens as string[], enrol };
+  }
+
+  describe('an enrolment token', () => {
+    it('enrols one device, and the same device again gets its certificate, with any token or none', async () => {
+      const { tokens, enrol } = await withTokens(2);
+      const [device, other] = [newDevice(), newDevice()];
+      const first = await enrol(device, tokens[0]);
+      expect(certificateCodec.decode(first.bytes)).toMatchObject({
+        deviceKey: device.deviceKey,
+        notAfter: time.now + 10 * DAY_MS,
+      });
+      expect((await enrol(other, tokens[0])).code).toBe('enrolment-token-invalid');
+      for (const token of [tokens[0], tokens[1], undefined])
+        expect((await enrol(device, token)).bytes).toEqual(first.bytes);
+      expect((await enrol(other, tokens[1])).status).toBe(200); // it was not used up
+    });
+
+    it('is used up for good: also after a restart', async () => {
+      const { home, authority, tokens, enrol } = await withTokens(1);
+      await enrol(newDevice(), tokens[0]);
+      await stop(authority);
+      const again = await start(home);
+      expect((await enrol(newDevice(), tokens[0], again)).code).toBe('enrolment-token-invalid');
+    });
+
+    it('ends, counts for its task alone, and cannot be guessed', async () => {
+      const { authority, tokens, enrol } = await withTokens(1);
+      const elsewhere = await stage(authority, 0, { dimension: 9 });
+      const path = AUTHORITY_PATH.enrolments(elsewhere.server.task);
+      expect((await askAs(newDevice(), authority, path, { token: tokens[0] })).code).toBe('enrolment-token-invalid');
+      expect((await enrol(newDevice(), 'A'.repeat(32))).code).toBe('enrolment-token-invalid');
+      time.now += DAY_MS;
+      expect((await enrol(newDevice(), tokens[0])).code).toBe('enrolment-token-invalid');
+      await authority.tick();
+      time.now -= DAY_MS;
+      expect((await enrol(newDevice(), tokens[0])).code).toBe('enrolment-token-invalid');
+    });
+
+    it('is not made for the past, nor a million at once', async () => {
+      const { authority, server } = await withTokens(1);
+      for (const body of [
+        { count: 1, endsAt: time.now },
+        { count: 1_000_000, endsAt: time.now + 1 },
+        { count: 0, endsAt: time.now + 1 },
+      ]) {
+        const answer = await ask(authority, AUTHORITY_PATH.tokens(server.task), { body, token: OPERATOR });
+        expect(answer.code).toBe('malformed');
+      }
+    });
+  });
+
+  describe('a device', () => {
+    it('on the allow-list needs no token, and renews a certificate that has ended', async () => {
+      const { authority, server, enrol } = await withTokens(1);
+      const device = newDevice();
+      const allow = () =>
+        ask(authority, AUTHORITY_PATH.allowList(server.task), {
+          method: 'PUT',
+          body: { deviceKeys: [toHex(device.deviceKey)] },
+          token: OPERATOR,
+        });
+      expect((await allow()).json()).toEqual({ allowed: 1 });
+      expect((await allow()).json()).toEqual({ allowed: 1 });
+      const first = certificateCodec.decode((await enrol(device)).bytes);
+      time.now += 11 * DAY_MS;
+      const second = certificateCodec.decode((await enrol(device)).bytes);
+      time.now -= 11 * DAY_MS;
+      expect(second.notAfter - first.notAfter).toBe(11 * DAY_MS);
+    });
+
+    it('may belong to two tasks, and has a certificate of each', async () => {
+      const { authority, server, tokens, enrol } = await withTokens(1);
+      const other = (await stage(authority, 0, { dimension: 9 })).server;
+      const path = AUTHORITY_PATH.tokens(other.task);
+      const more = (await ask(authority, path, { body: { count: 1, endsAt: time.now + 1 }, token: OPERATOR })).json();
+      const [token] = more.tokens as string[];
+      const device = newDevice();
+      const first = await enrol(device, tokens[0]);
+      const second = await askAs(device, authority, AUTHORITY_PATH.enrolments(other.task), { token });
+      expect(certificateCodec.decode(second.bytes).task).toEqual(other.task);
+      expect(certificateCodec.decode(first.bytes).task).toEqual(server.task);
+      expect((await enrol(device)).bytes).toEqual(first.bytes);
+    });
+
+    it('that was revoked is refused at once, for good, and after a restart', async () => {
+      const { home, authority, tokens, enrol } = await withTokens(2);
+      const device = newDevice();
+      await enrol(device, tokens[0]);
+      const body = { user: toHex(userOf(device)) };
+      await ask(authority, AUTHORITY_PATH.revocations, { body, token: OPERATOR });
+      expect((await enrol(device, tokens[1])).code).toBe('revoked');
+      await stop(authority);
+      const again = await start(home);
+      expect((await enrol(device, tokens[1], again)).code).toBe('revoked');
+      expect((await enrol(newDevice(), tokens[1], again)).status).toBe(200); // the token was not used up
+    });
+  });
+}

@@ -1,0 +1,73 @@
+/** What cannot be written: a witness that fails holds answers back, a database that fails changes nothing. */
+import { toHex } from '@basa/masking';
+import type { Head } from '@basa/protocol';
+import { AUTHORITY_PATH, headCodec } from '@basa/protocol';
+import { afterEach, describe, expect, it, vi } from 'vitest';
+import { AuthorityTables } from '../../src/tables.ts';
+import { CuttingWitness } from '../cutting-witness.ts';
+import type { NewHome } from '../homes.ts';
+import { ask, askAs, cleanUp, newDevice, OPERATOR, seated, stage, start, time } from '../parties.ts';
+
+export function testFailures(freshHome: NewHome): void {
+  afterEach(async () => {
+    vi.restoreAllMocks();
+    await cleanUp();
+  });
+
+  describe('a witness that cannot be written', () => {
+    it('holds every answer back until it can', async () => {
+      const witness = new CuttingWitness();
+      const authority = await start(await freshHome(), { witness });
+      const buffer = await seated(authority, await stage(authority, 2));
+      const request = buffer.keyRequest(0);
+      const fails = () => {
+        witness.onWrite = fails;
+        throw new Error('the other disk is gone');
+      };
+      witness.onWrite = fails;
+      for (let n = 0; n < 2; n++) expect((await buffer.askKey(authority, 0, request)).status).toBe(500);
+      witness.onWrite = undefined;
+      const answer = await buffer.askKey(authority, 0, request);
+      expect([answer.status, toHex(headCodec.encode(witness.head as Head))]).toEqual([200, answer.head]);
+    });
+  });
+
+  describe('a disk that fails', () => {
+    it('changes nothing: the request is refused, and served when there is space again', async () => {
+      const authority = await start(await freshHome());
+      const world = await stage(authority, 2);
+      const buffer = await seated(authority, world);
+      const before = (await ask(authority, '/v1/health')).head;
+      const full = Object.assign(new Error('database or disk is full'), { code: 'ERR_SQLITE_ERROR', errcode: 13 });
+      const request = buffer.keyRequest(0);
+      vi.spyOn(AuthorityTables.prototype, 'append').mockImplementation(() => {
+        throw full;
+      });
+      for (let n = 0; n < 2; n++) expect((await buffer.askKey(authority, 0, request)).code).toBe('storage-full');
+      const answer = await ask(authority, '/v1/health');
+      expect([answer.status, answer.head]).toEqual([200, before]);
+      vi.restoreAllMocks();
+      expect((await buffer.askKey(authority, 0, request)).status).toBe(200);
+    });
+
+    it('cannot use up a token without the enrolment', async () => {
+      const authority = await start(await freshHome());
+      const { server } = await stage(authority, 0);
+      const path = AUTHORITY_PATH.tokens(server.task);
+      const made = await ask(authority, path, { body: { count: 1, endsAt: time.now + 1 }, token: OPERATOR });
+      const [token] = made.json().tokens as string[];
+      const enrol = () => askAs(newDevice(), authority, AUTHORITY_PATH.enrolments(server.task), { token });
+      const { useToken } = AuthorityTables.prototype;
+      vi.spyOn(AuthorityTables.prototype, 'useToken').mockImplementation(async function (
+        this: AuthorityTables,
+        ...values
+      ) {
+        await useToken.apply(this, values);
+        throw Object.assign(new Error('no space'), { code: 'ENOSPC' });
+      });
+      expect((await enrol()).code).toBe('storage-full');
+      vi.restoreAllMocks();
+      expect((await enrol()).status).toBe(200);
+    });
+  });
+}

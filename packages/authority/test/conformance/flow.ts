@@ -1,0 +1,275 @@
+/** The whole life of a buffer at the authority, over real HTTP, with both engines. */
+import { abeSealing, createMclGroup, decodeIdentityPublicKey, decodePublicKey, identitySealing } from '@basa/abe';
+import { fromHex, toHex } from '@basa/masking';
+import type { Descriptor, Slot } from '@basa/protocol';
+import {
+  AUTHORITY_PATH,
+  certificateCodec,
+  decodePolicy,
+  ENGINE,
+  edgeAttribute,
+  encodePolicy,
+  headCodec,
+  isSigned,
+  modelEntryCodec,
+  outcomeCodec,
+  paperAttribute,
+  paperTicketCodec,
+} from '@basa/protocol';
+import { nodeRandomBytes, nodeSuite } from '@basa/runtime/node';
+import { afterEach, describe, expect, it } from 'vitest';
+import type { NewHome } from '../homes.ts';
+import {
+  ask,
+  askAs,
+  cleanUp,
+  newDevice,
+  OPERATOR,
+  seated,
+  stage,
+  start,
+  TestServer,
+  time,
+  userOf,
+} from '../parties.ts';
+
+const group = await createMclGroup();
+const tools = { group, suite: nodeSuite, randomBytes: nodeRandomBytes };
+function sealingOf({ engine, sealingKey }: Pick<Descriptor, 'engine' | 'sealingKey'>) {
+  if (engine === ENGINE.cpAbe) return abeSealing({ ...tools, publicKey: decodePublicKey(sealingKey, group) });
+  return identitySealing({ ...tools, publicKey: decodeIdentityPublicKey(sealingKey, group) });
+}
+
+export function testFlow(freshHome: NewHome): void {
+  afterEach(cleanUp);
+  describe.each([
+    ['CP-ABE', ENGINE.cpAbe],
+    ['the identity KEM', ENGINE.identityKem],
+  ])('with %s', (_, engine) => {
+    it('a task, its devices, a buffer, its keys, its close, its model', async () => {
+      const authority = await start(await freshHome());
+      const world = await stage(authority, 3, { engine });
+      const { server, enrolled } = world;
+      for (const { certificate } of enrolled) {
+        expect(isSigned(nodeSuite, certificateCodec, certificateCodec.decode(certificate), authority.publicKey)).toBe(
+          true,
+        );
+      }
+      const buffer = await seated(authority, world);
+      const { ctx, descriptor } = buffer;
+
+      // Each slot's key opens what was sealed to its edge, and nothing else.
+      const sealing = sealingOf(descriptor);
+      const [seed, context] = [nodeRandomBytes(32), nodeRandomBytes(70)];
+      const keys = [];
+      for (const slot of [0, 1, 2]) {
+        const answer = await buffer.askKey(authority, slot);
+        expect(answer.status).toBe(200);
+        keys.push(answer);
+        const { key, receipt } = buffer.openKey(slot, answer);
+        expect(receipt.keyHash).toEqual(nodeSuite.sha256(key));
+        const sealed = (to: number) => sealing.seal(seed, edgeAttribute(nodeSuite, ctx, to as Slot), context);
+        expect(sealing.open(sealed(slot), key, context)).toEqual(seed);
+        expect(sealing.open(sealed(slot + 1), key, context)).toBeUndefined();
+      }
+
+      // Slots 0 and 2 are accepted: self keys for them, edge and drop of slot 1.
+      const closed = await buffer.close(authority, buffer.closeRequest([0, 2], keys));
+      const { outcome, keys: released } = buffer.releasedKeys(closed);
+      expect(outcome.status).toBe('closed');
+      expect(released.map(({ slot, role }) => `${slot} ${role}`)).toEqual(['0 self', '2 self', '1 edge', '1 drop']);
+      const said = await buffer.outcome(authority);
+      expect(isSigned(nodeSuite, outcomeCodec, said, authority.publicKey)).toBe(true);
+      expect(said.accepted.map(({ slot }) => slot)).toEqual([0, 2]);
+
+      // Its sum becomes version 1.
+      const appended = await server.appendModel(authority, 1, ctx);
+      expect(modelEntryCodec.decode(appended.bytes).version).toBe(1);
+      for (const version of [1, 'newest']) {
+        expect((await ask(authority, AUTHORITY_PATH.modelEntry(server.task, version))).bytes).toEqual(appended.bytes);
+      }
+      const { tasks } = (await ask(authority, AUTHORITY_PATH.tasks, { token: OPERATOR })).json();
+      expect(tasks).toEqual([{ task: toHex(server.task), name: 'test', version: 1, devices: 3 }]);
+    });
+  });
+
+  describe('what is asked again', () => {
+    it('gets the same answer: task, model, buffer, key, close', async () => {
+      const authority = await start(await freshHome());
+      const world = await stage(authority, 2);
+      const { server } = world;
+      const twice = async (request: () => Promise<{ status: number; bytes: Uint8Array }>) => {
+        const [first, second] = [await request(), await request()];
+        expect([first.status, second.status]).toEqual([200, 200]);
+        expect(second.bytes).toEqual(first.bytes);
+      };
+      await twice(() => server.createTask(authority));
+      await twice(() => server.appendModel(authority, 0, new Uint8Array(32)));
+      const draw = server.drawRequest();
+      await twice(() => ask(authority, AUTHORITY_PATH.buffers, { body: draw }));
+      const buffer = await seated(authority, world);
+      const request = buffer.keyRequest(0);
+      await twice(() => buffer.askKey(authority, 0, request));
+      const keys = [await buffer.askKey(authority, 0, request), await buffer.askKey(authority, 1)];
+      const close = buffer.closeRequest([0, 1], keys);
+      await twice(() => buffer.close(authority, close));
+    });
+  });
+
+  describe('what is refused', () => {
+    it('is a problem document that names the reason, and changes nothing', async () => {
+      const authority = await start(await freshHome());
+      const world = await stage(authority, 2);
+      const { server, enrolled } = world;
+      const buffer = await seated(authority, world);
+      const [first, second] = enrolled as [(typeof enrolled)[0], (typeof enrolled)[0]];
+      const before = (await ask(authority, '/v1/health')).head;
+      const stranger = newDevice();
+      const other = new TestServer();
+      const nowhere = new Uint8Array(32).fill(9);
+      const forged = new TestServer(server.policy).drawRequest();
+      const keyRequest = buffer.keyRequest(0);
+      const keysPath = AUTHORITY_PATH.keys(buffer.ctx);
+      const cases: [string, Promise<{ code: string | undefined }>][] = [
+        ['operator-token-missing', ask(authority, AUTHORITY_PATH.tasks, { body: encodePolicy(other.policy) })],
+        ['role-missing', ask(authority, AUTHORITY_PATH.tasks, { token: 'auditor-token' })],
+        ['malformed', ask(authority, AUTHORITY_PATH.tasks, { body: new Uint8Array(10), token: OPERATOR })],
+        ['policy-invalid', new TestServer({ minimum: 1 }).createTask(authority)],
+        ['policy-invalid', new TestServer({ engine: ENGINE.unsafeTransparent }).createTask(authority)],
+        ['task-unknown', ask(authority, AUTHORITY_PATH.policy(nowhere))],
+        ['malformed', ask(authority, AUTHORITY_PATH.policy('abc'))],
+        ['task-unknown', ask(authority, AUTHORITY_PATH.buffers, { body: other.drawRequest() })],
+        ['server-unknown', ask(authority, AUTHORITY_PATH.buffers, { body: forged })],
+        ['wrong-version', server.appendModel(authority, 5, buffer.ctx)],
+        ['buffer-not-closed', server.appendModel(authority, 1, buffer.ctx)],
+        ['model-not-logged', ask(authority, AUTHORITY_PATH.modelEntry(server.task, 7))],
+        ['enrolment-token-invalid', askAs(stranger, authority, AUTHORITY_PATH.enrolments(server.task), {})],
+        [
+          'not-enrolled',
+          ask(authority, AUTHORITY_PATH.revocations, { body: { user: toHex(nowhere) }, token: OPERATOR }),
+        ],
+        ['unsigned', ask(authority, keysPath, { body: keyRequest })],
+        ['not-yours', askAs(second.device, authority, keysPath, keyRequest)],
+        ['clock-skew', askAs(first.device, authority, keysPath, keyRequest, { at: time.now - 400_000 })],
+        ['buffer-unknown', askAs(first.device, authority, AUTHORITY_PATH.keys(nowhere), keyRequest)],
+        ['body-too-large', askAs(first.device, authority, keysPath, new Uint8Array(2048 + 64 * 3 + 1))],
+        ['malformed', askAs(first.device, authority, keysPath, keyRequest.slice(0, -1))],
+        ['buffer-unknown', ask(authority, AUTHORITY_PATH.close(nowhere), { body: new Uint8Array(10) })],
+        ['body-too-large', ask(authority, AUTHORITY_PATH.close(buffer.ctx), { body: new Uint8Array(9000) })],
+        ['too-few', buffer.close(authority, buffer.closeRequest([], []))],
+        ['operator-token-missing', ask(authority, AUTHORITY_PATH.log)],
+        ['role-missing', ask(authority, AUTHORITY_PATH.log, { token: OPERATOR })],
+        ['not-found', ask(authority, AUTHORITY_PATH.unsafePaperSealingKey(server.task))],
+        ['malformed', ask(authority, '/v1/health', { headers: { 'basa-head': 'zz' } })],
+      ];
+      for (const [code, answer] of cases) expect((await answer).code).toBe(code);
+      expect((await ask(authority, '/v1/health')).head).toBe(before);
+    });
+
+    it('a key for a slot that another request holds, and a key for a revoked device', async () => {
+      const authority = await start(await freshHome());
+      const world = await stage(authority, 3);
+      const buffer = await seated(authority, world, 2);
+      await buffer.askKey(authority, 0);
+      // The server gives slot 0 away again, to a third device.
+      const [, , third] = world.enrolled as [unknown, unknown, (typeof world.enrolled)[0]];
+      const liar = await seated(authority, world, 0);
+      Object.assign(liar, { ctx: buffer.ctx, descriptor: buffer.descriptor });
+      liar.seat(third.device, third.certificate);
+      expect((await liar.askKey(authority, 0)).code).toBe('slot-registered');
+
+      const user = toHex(userOf((world.enrolled[1] as typeof third).device));
+      expect((await ask(authority, AUTHORITY_PATH.revocations, { body: { user }, token: OPERATOR })).json()).toEqual({
+        revoked: true,
+      });
+      expect((await buffer.askKey(authority, 1)).code).toBe('revoked');
+    });
+
+    it('a request that comes twice', async () => {
+      const authority = await start(await freshHome());
+      const world = await stage(authority, 1);
+      const buffer = await seated(authority, world);
+      const path = AUTHORITY_PATH.keys(buffer.ctx);
+      const body = buffer.keyRequest(0);
+      const { device } = world.enrolled[0] as (typeof world.enrolled)[0];
+      const headers = device.headers({
+        audience: authority.publicKey,
+        method: 'POST',
+        target: path,
+        body,
+        at: time.now,
+      });
+      expect((await ask(authority, path, { body, headers })).status).toBe(200);
+      expect((await ask(authority, path, { body, headers })).code).toBe('replayed');
+    });
+
+    it('too many key requests of one device', async () => {
+      const authority = await start(await freshHome(), { keyLimit: { burst: 2, perSecond: 1 } });
+      const world = await stage(authority, 2);
+      const buffer = await seated(authority, world);
+      const statuses = [];
+      for (const slot of [0, 0, 0, 1]) statuses.push((await buffer.askKey(authority, slot)).status);
+      expect(statuses).toEqual([200, 200, 429, 200]);
+    });
+  });
+
+  describe('besides', () => {
+    it('anybody may read the policy, the public key and the head', async () => {
+      const authority = await start(await freshHome());
+      const { server } = await stage(authority, 0);
+      const policy = await ask(authority, AUTHORITY_PATH.policy(server.task));
+      expect(encodePolicy(decodePolicy(policy.bytes))).toEqual(encodePolicy(server.policy));
+      const { publicKey, time: said, head } = (await ask(authority, AUTHORITY_PATH.about)).json();
+      expect([publicKey, said]).toEqual([toHex(authority.publicKey), time.now]);
+      const decoded = headCodec.decode(fromHex(head as string) as Uint8Array);
+      expect(isSigned(nodeSuite, headCodec, decoded, authority.publicKey)).toBe(true);
+      expect(decoded.sequence).toBe(2); // a task and a model
+    });
+
+    it('a head of the log without records, or of any length since, proves nothing against it', async () => {
+      const authority = await start(await freshHome());
+      const heads = [(await ask(authority, '/v1/health')).head];
+      const world = await stage(authority, 2);
+      const buffer = await seated(authority, world);
+      for (const slot of [0, 1]) heads.push((await buffer.askKey(authority, slot)).head);
+      for (const head of heads) await ask(authority, '/v1/health', { headers: { 'basa-head': head } });
+      expect((await buffer.outcome(authority)).status).toBe('open');
+      expect((await ask(authority, '/v1/health')).head).toBe(heads.at(-1));
+    });
+
+    it('a buffer past its end is aborted by the tick, and by whoever asks', async () => {
+      const authority = await start(await freshHome());
+      const world = await stage(authority, 2);
+      const [first, second] = [await seated(authority, world), await seated(authority, world)];
+      try {
+        time.now += 120_000;
+        expect((await first.outcome(authority)).status).toBe('aborted');
+        const before = (await ask(authority, '/v1/health')).head;
+        await authority.tick();
+        expect((await ask(authority, '/v1/health')).head).not.toBe(before);
+        expect((await second.outcome(authority)).status).toBe('aborted');
+        expect((await second.askKey(authority, 0)).code).toBe('buffer-not-open');
+      } finally {
+        time.now -= 120_000;
+      }
+    });
+
+    it('UNSAFE paper mode gives the key of a position against a ticket, to enrolled devices', async () => {
+      const home = await freshHome();
+      const authority = await start(home, { unsafePaperMode: true });
+      const { server, enrolled } = await stage(authority, 2);
+      const [mine, yours] = enrolled as [(typeof enrolled)[0], (typeof enrolled)[0]];
+      const sealingKey = (await ask(authority, AUTHORITY_PATH.unsafePaperSealingKey(server.task))).bytes;
+      const body = { ctx: nodeRandomBytes(32) as never, slot: 1 as Slot, user: userOf(mine.device) };
+      const ticket = { ...body, signature: server.signer.sign(paperTicketCodec.statement(body)) };
+      const path = AUTHORITY_PATH.unsafePaperKeys(server.task);
+      const answer = await askAs(mine.device, authority, path, paperTicketCodec.encode(ticket));
+      const sealing = sealingOf({ engine: server.policy.engine, sealingKey });
+      const [seed, context] = [nodeRandomBytes(32), nodeRandomBytes(70)];
+      const sealed = sealing.seal(seed, paperAttribute(nodeSuite, body.ctx, body.slot), context);
+      expect(sealing.open(sealed, answer.bytes, context)).toEqual(seed);
+      expect((await askAs(yours.device, authority, path, paperTicketCodec.encode(ticket))).code).toBe('tag-not-yours');
+      expect((await askAs(newDevice(), authority, path, paperTicketCodec.encode(ticket))).code).toBe('not-enrolled');
+    });
+  });
+}

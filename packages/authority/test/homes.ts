@@ -1,0 +1,97 @@
+/** Homes of authorities in these tests: a folder each, or a database that several share; all is removed at the end. */
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { toHex } from '@basa/masking';
+import { nodeRandomBytes, nodeSuite } from '@basa/runtime/node';
+import { migratePostgres } from '@basa/service';
+import type { LocalPostgres } from '@basa/service/local-postgres';
+import { startLocalPostgres } from '@basa/service/local-postgres';
+import type { Authority, AuthorityOptions } from '../src/index.ts';
+import { createAuthority } from '../src/index.ts';
+import { AUTHORITY_DATABASE } from '../src/store.ts';
+
+export const OPERATOR = 'operator-token';
+export const AUDITOR = 'auditor-token';
+const tokenHash = (token: string): string => toHex(nodeSuite.sha256(Buffer.from(token)));
+export const OPERATORS = [
+  { tokenHash: tokenHash(OPERATOR), roles: ['operator' as const] },
+  { tokenHash: tokenHash(AUDITOR), roles: ['auditor' as const] },
+];
+
+/** The hand of the clock in these tests. */
+export const time = { now: 1_800_000_000_000 };
+
+export interface Home {
+  readonly root: string;
+  readonly dataFolder: string;
+  readonly keyFile: string;
+  readonly databaseUrl?: string;
+}
+
+/** A home for one authority that has none yet, on the database under test. */
+export type NewHome = () => Promise<Home>;
+
+/** A folder for one authority: its data, its key file, its witness. */
+export function freshHome(): Home {
+  const root = mkdtempSync(join(tmpdir(), 'basa-authority-'));
+  homes.push(root);
+  const keyFile = join(root, 'key');
+  writeFileSync(keyFile, nodeRandomBytes(32), { mode: 0o600 });
+  return { root, dataFolder: join(root, 'data'), keyFile };
+}
+const homes: string[] = [];
+const running = new Set<Authority>();
+
+/** The PostgreSQL of a test file. It survives the kill of a process, not of the machine: these tests kill no machine. */
+export async function testPostgres(): Promise<LocalPostgres & { freshHome(): Promise<Home>; remove(): Promise<void> }> {
+  const folder = mkdtempSync(join(tmpdir(), 'basa-postgres-'));
+  const postgres = await startLocalPostgres({ folder, settings: { fsync: 'off' } });
+  let databases = 0;
+  return {
+    ...postgres,
+    async freshHome() {
+      const databaseUrl = await postgres.database(`authority_${databases++}`);
+      await migratePostgres(databaseUrl, AUTHORITY_DATABASE);
+      return { ...freshHome(), databaseUrl };
+    },
+    async remove() {
+      await postgres.stop();
+      rmSync(folder, { recursive: true, force: true });
+    },
+  };
+}
+
+/** Another node beside the one of this home: with a witness of its own. */
+export function nodeOf(home: Home, name: string): Home {
+  return { ...home, dataFolder: join(home.root, name) };
+}
+
+export async function start(home: Omit<Home, 'root'>, more: Partial<AuthorityOptions> = {}): Promise<Authority> {
+  const authority = await createAuthority({
+    dataFolder: home.dataFolder,
+    ...(home.databaseUrl !== undefined && { databaseUrl: home.databaseUrl }),
+    secret: { keyFile: home.keyFile },
+    clock: () => time.now,
+    tickMs: 1e9,
+    keyLimit: { burst: 1000, perSecond: 1000 },
+    operators: OPERATORS,
+    ...more,
+  });
+  running.add(authority);
+  return authority;
+}
+
+export async function stop(authority: Authority): Promise<void> {
+  running.delete(authority);
+  await authority.close();
+}
+
+export async function stopAll(): Promise<void> {
+  await Promise.all([...running].map(stop));
+}
+
+export async function cleanUp(): Promise<void> {
+  await stopAll();
+  for (const home of homes.splice(0)) rmSync(home, { recursive: true, force: true });
+}

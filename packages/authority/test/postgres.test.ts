@@ -1,0 +1,52 @@
+/** The authority on PostgreSQL, as one node. */
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { createAuthority, migrateAuthority, readAuthorityConfig } from '../src/index.ts';
+import { testEnrolment } from './conformance/enrolment.ts';
+import { testFailures } from './conformance/failures.ts';
+import { testFlow } from './conformance/flow.ts';
+import { testMemory } from './conformance/memory.ts';
+import { freshHome, testPostgres } from './homes.ts';
+
+let postgres: Awaited<ReturnType<typeof testPostgres>>;
+beforeAll(async () => {
+  postgres = await testPostgres();
+});
+afterAll(() => postgres?.remove());
+
+for (const [name, test] of Object.entries({ testFlow, testEnrolment, testMemory, testFailures })) {
+  describe(name, () => test(() => postgres.freshHome()));
+}
+
+describe('a configuration with a database', () => {
+  const environment = (databaseUrl: string) => ({
+    BASA_AUTHORITY_DATABASE_URL: databaseUrl,
+    BASA_AUTHORITY_KEY_FILE: freshHome().keyFile,
+    BASA_AUTHORITY_PORT: '0',
+  });
+
+  it('needs a place for the witness, and no data folder', async () => {
+    const given = environment(await postgres.database('configured'));
+    await expect(createAuthority(readAuthorityConfig({ environment: given }))).rejects.toMatchObject({
+      reason: 'configuration',
+      message: expect.stringContaining('witnessFile is missing'),
+    });
+  });
+
+  it('is told to migrate first, without a word of its address; then it starts, and migrating again changes nothing', async () => {
+    const given = environment(await postgres.database('unmade'));
+    const witness = join(freshHome().root, 'witness');
+    const places = { environment: { ...given, BASA_AUTHORITY_WITNESS_FILE: witness } };
+    const options = readAuthorityConfig(places);
+    const refusal = await createAuthority(options).catch((error: Error) => error);
+    expect(refusal).toMatchObject({ reason: 'dataFolder', message: expect.stringContaining('basa migrate authority') });
+    expect((refusal as Error).message).not.toContain('postgres://');
+    expect(await migrateAuthority(places)).toEqual({ from: 0, to: 2 });
+    expect(await migrateAuthority(places)).toEqual({ from: 2, to: 2 });
+    const authority = await createAuthority(options);
+    expect((await fetch(`${authority.url}/v1/health`)).status).toBe(200);
+    await authority.close();
+    const { BASA_AUTHORITY_DATABASE_URL: _, ...folder } = { ...given, BASA_AUTHORITY_DATA_FOLDER: witness };
+    await expect(migrateAuthority({ environment: folder })).rejects.toThrow('there is no databaseUrl');
+  });
+});

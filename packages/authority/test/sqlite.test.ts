@@ -1,0 +1,11 @@
+/** The authority on the database of a data folder. */
+import { describe } from 'vitest';
+import { testEnrolment } from './conformance/enrolment.ts';
+import { testFailures } from './conformance/failures.ts';
+import { testFlow } from './conformance/flow.ts';
+import { testMemory } from './conformance/memory.ts';
+import { freshHome } from './homes.ts';
+
+for (const [name, test] of Object.entries({ testFlow, testEnrolment, testMemory, testFailures })) {
+  describe(name, () => test(async () => freshHome()));
+}

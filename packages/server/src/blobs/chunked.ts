@@ -1,0 +1,186 @@
+/**
+ * Blobs in chunks, for nodes that share a database or an object store: a chunk is durable when it is written, can be read
+ * before the blob is whole, and belongs to one writer. Nobody removes a chunk that another writer may count on: what a
+ * buffer leaves behind goes when the buffer ends.
+ */
+import { toHex } from '@basa/masking';
+import { nodeRandomBytes } from '@basa/runtime/node';
+import type { BlobStore, Staging } from './blob-store.ts';
+import { checkedKey } from './blob-store.ts';
+import type { Chunk } from './chunk-names.ts';
+import { attemptOf, chainOf, chunkOf, decodeWhole, encodeWhole, readChunkName, wholeName } from './chunk-names.ts';
+import type { ChunkStore } from './chunks.ts';
+
+export interface ChunkedOptions {
+  /** Bytes of a full chunk. */
+  readonly chunkBytes: number;
+}
+
+const CUT_OFF = 'the blob ends';
+/** The attempt of whoever names none. */
+const ONLY = '0';
+
+export function openChunkedBlobs(chunks: ChunkStore, { chunkBytes }: ChunkedOptions): BlobStore {
+  const wholeOf = async (key: string): Promise<readonly Chunk[] | undefined> => {
+    const list = await chunks.get(wholeName(checkedKey(key)));
+    return list === undefined ? undefined : decodeWhole(key, list);
+  };
+  const stage = async (key: string, attempt = ONLY): Promise<Staging> => {
+    const names = await chunks.list(attemptOf(checkedKey(key), attempt));
+    const chain = chainOf(names.flatMap((name) => readChunkName(key, name) ?? []));
+    return new ChunkedStaging(chunks, { key, attempt, chain, chunkBytes });
+  };
+  return {
+    stage,
+    async put(key, bytes) {
+      const staging = new ChunkedStaging(chunks, { key: checkedKey(key), attempt: ONLY, chain: [], chunkBytes });
+      try {
+        await staging.append(bytes);
+        await staging.commit();
+      } catch (error) {
+        await staging.discard();
+        throw error;
+      }
+    },
+    async size(key) {
+      const whole = await wholeOf(key);
+      return whole === undefined ? undefined : sizeOf(whole);
+    },
+    async *read(key, start, end) {
+      const whole = await wholeOf(key);
+      if (whole === undefined) throw new Error(`the blob ${key} is missing`);
+      yield* readChunks(chunks, whole, start, end);
+    },
+    async remove(key) {
+      // First its list: half a blob must not look whole.
+      await chunks.remove([wholeName(checkedKey(key))]);
+      await chunks.remove(await chunks.list(`${key}/.`));
+    },
+    async removeBelow(key) {
+      await chunks.remove(await chunks.list(`${checkedKey(key)}/`));
+    },
+    async namesBelow(key) {
+      const below = `${checkedKey(key)}/`;
+      const names = (await chunks.list(below)).map((name) => name.slice(below.length).split('/')[0] ?? '');
+      return [...new Set(names.filter((name) => !name.startsWith('.')))];
+    },
+    close: () => chunks.close(),
+  };
+}
+
+interface Staged extends ChunkedOptions {
+  readonly key: string;
+  readonly attempt: string;
+  readonly chain: readonly Chunk[];
+}
+
+class ChunkedStaging implements Staging {
+  readonly #chunks: ChunkStore;
+  readonly #key: string;
+  readonly #place: string;
+  readonly #mark = toHex(nodeRandomBytes(8));
+  /** One full chunk at most. */
+  readonly #block: Uint8Array;
+  #filled = 0;
+  #chain: Chunk[];
+  readonly #own = new Set<string>();
+
+  constructor(chunks: ChunkStore, { key, attempt, chain, chunkBytes }: Staged) {
+    this.#chunks = chunks;
+    this.#key = key;
+    this.#place = attemptOf(key, attempt);
+    this.#chain = [...chain];
+    this.#block = new Uint8Array(chunkBytes);
+  }
+
+  get size(): number {
+    return sizeOf(this.#chain) + this.#filled;
+  }
+
+  async append(bytes: Uint8Array): Promise<void> {
+    for (let at = 0; at < bytes.length; ) {
+      const taken = bytes.subarray(at, at + this.#block.length - this.#filled);
+      this.#block.set(taken, this.#filled);
+      this.#filled += taken.length;
+      at += taken.length;
+      if (this.#filled === this.#block.length) await this.flush();
+    }
+  }
+
+  /** A chunk that is cut is written anew, as far as it is kept: others may count on the old one. */
+  async truncate(size: number): Promise<void> {
+    const durable = sizeOf(this.#chain);
+    if (size >= durable) {
+      this.#filled = size - durable;
+      return;
+    }
+    this.#filled = 0;
+    const kept = this.#chain.filter(({ start, length }) => start + length <= size);
+    const cut = this.#chain[kept.length];
+    const forgotten = this.#chain.slice(kept.length);
+    this.#chain = kept;
+    if (cut !== undefined && cut.start < size)
+      for await (const piece of readChunks(this.#chunks, [{ ...cut, start: 0 }], 0, size - cut.start))
+        await this.append(piece);
+    await this.#removeOwn(forgotten.map(({ name }) => name));
+  }
+
+  async flush(): Promise<void> {
+    if (this.#filled === 0) return;
+    const chunk = chunkOf(this.#place, sizeOf(this.#chain), this.#filled, this.#mark);
+    await this.#chunks.put(chunk.name, this.#block.subarray(0, this.#filled));
+    this.#own.add(chunk.name);
+    this.#chain.push(chunk);
+    this.#filled = 0;
+  }
+
+  async *read(start: number, end: number): AsyncIterable<Uint8Array> {
+    const durable = sizeOf(this.#chain);
+    yield* readChunks(this.#chunks, this.#chain, start, Math.min(end, durable));
+    if (end > durable + this.#filled) throw new Error(`${CUT_OFF} at ${this.size}, ${end - this.size} bytes early`);
+    if (end > durable) yield this.#block.subarray(Math.max(0, start - durable), end - durable);
+  }
+
+  async commit(): Promise<void> {
+    await this.flush();
+    await this.#chunks.put(wholeName(this.#key), encodeWhole(this.#key, this.#chain));
+    this.#own.clear();
+  }
+
+  async discard(): Promise<void> {
+    this.#chain = [];
+    this.#filled = 0;
+    await this.#removeOwn([...this.#own]);
+  }
+
+  async close(): Promise<void> {
+    await this.flush();
+  }
+
+  async #removeOwn(names: readonly string[]): Promise<void> {
+    const own = names.filter((name) => this.#own.delete(name));
+    if (own.length > 0) await this.#chunks.remove(own);
+  }
+}
+
+function sizeOf(chain: readonly Chunk[]): number {
+  const last = chain.at(-1);
+  return last === undefined ? 0 : last.start + last.length;
+}
+
+/** One chunk in memory at a time. */
+async function* readChunks(
+  chunks: ChunkStore,
+  chain: readonly Chunk[],
+  start: number,
+  end: number,
+): AsyncIterable<Uint8Array> {
+  const size = sizeOf(chain);
+  for (const { name, start: from, length } of chain) {
+    if (from >= end || from + length <= start) continue;
+    const bytes = await chunks.get(name);
+    if (bytes?.length !== length) throw new Error(`a chunk of a blob is missing or damaged: ${name}`);
+    yield bytes.subarray(Math.max(0, start - from), Math.min(length, end - from));
+  }
+  if (end > size && start < end) throw new Error(`${CUT_OFF} at ${size}, ${end - size} bytes early`);
+}

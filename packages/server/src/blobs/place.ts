@@ -1,0 +1,35 @@
+/** Where a server keeps its blobs: in files, in its database, or in an object store. Plain data, given to every thread. */
+import { openPostgres } from '@basa/service';
+import { SERVER_DATABASE } from '../store/schema.ts';
+import type { BlobStore } from './blob-store.ts';
+import { openChunkedBlobs } from './chunked.ts';
+import { databaseChunks } from './database-chunks.ts';
+import { openFileBlobs } from './files.ts';
+import { openS3Chunks } from './s3/s3-chunks.ts';
+import type { S3Options } from './s3/s3-requests.ts';
+
+export type BlobPlace =
+  /** `isShared`: other nodes write there as well. */
+  | { readonly kind: 'files'; readonly folder: string; readonly isShared: boolean }
+  | { readonly kind: 'database'; readonly url: string }
+  | ({ readonly kind: 's3' } & Omit<S3Options, 'fetch'>);
+
+/** What a database takes in one statement without holding up others, and a request worth its round trip. */
+const ROW_BYTES = 1 << 20;
+const OBJECT_BYTES = 8 << 20;
+/** Blobs have connections of their own: long ones do not keep short transactions waiting. */
+const CONNECTIONS = 4;
+
+export async function openBlobs(place: BlobPlace): Promise<BlobStore> {
+  switch (place.kind) {
+    case 'files':
+      return openFileBlobs(place.folder, place);
+    case 's3':
+      return openChunkedBlobs(await openS3Chunks(place), { chunkBytes: OBJECT_BYTES });
+    case 'database': {
+      const database = await openPostgres({ ...SERVER_DATABASE, url: place.url, connections: CONNECTIONS });
+      const chunks = { ...databaseChunks(database), close: () => database.close() };
+      return openChunkedBlobs(chunks, { chunkBytes: ROW_BYTES });
+    }
+  }
+}

@@ -1,0 +1,64 @@
+/** The store of a server and its signing key: both in its data folder, or shared by several nodes. */
+import { equalBytes } from '@basa/masking';
+import { createNodeSigner } from '@basa/runtime/node';
+import { openDatabase, openPostgres, SQLITE, StartError, sqliteDatabase } from '@basa/service';
+import { serverKey } from './server-key.ts';
+import { migrationsFor, SERVER_DATABASE } from './store/schema.ts';
+import { createSqlStore } from './store/sql-store.ts';
+import type { Store } from './store/store.ts';
+
+/** A database that several nodes share, and what they need to be one server. */
+export interface SharedDatabase {
+  /** postgres://user:password@host/database */
+  readonly url: string;
+  /** The secret half of the server's key, the same at every node. */
+  readonly signingKey: Uint8Array;
+  readonly connections?: number;
+  /** How long a request waits for a database that does not answer. */
+  readonly patienceMs?: number;
+  /** How long a node may be silent before another one ends its buffers. */
+  readonly turnMs?: number;
+}
+
+export interface OpenedStore {
+  readonly store: Store;
+  /** Gives the signer of the server, whose key may be made now. */
+  signer(): Promise<ReturnType<typeof createNodeSigner>>;
+}
+
+const PUBLIC_KEY = 'server-key';
+
+export function openEmbeddedStore(dataFolder: string, clock: () => number): OpenedStore {
+  const opened = openDatabase(dataFolder, { application: 'server', migrations: migrationsFor(SQLITE) });
+  const store = createSqlStore(sqliteDatabase(opened, clock));
+  return {
+    store,
+    async signer() {
+      const mayMake = (await store.taskStates()).length === 0;
+      return createNodeSigner(await serverKey(dataFolder, { mayMake }));
+    },
+  };
+}
+
+export async function openSharedStore(
+  { url, signingKey, connections, patienceMs }: SharedDatabase,
+  onTrouble: (error: unknown) => void,
+): Promise<OpenedStore> {
+  const patience = patienceMs === undefined ? {} : { patienceMs };
+  const most = connections === undefined ? {} : { connections };
+  const store = createSqlStore(await openPostgres({ ...SERVER_DATABASE, ...patience, ...most, url, onTrouble }));
+  return {
+    store,
+    async signer() {
+      const signer = createNodeSigner(signingKey);
+      let isOther = false;
+      await store.changeNote(PUBLIC_KEY, (known) => {
+        isOther = known !== undefined && !equalBytes(known, signer.publicKey);
+        return known === undefined ? signer.publicKey : undefined;
+      });
+      if (isOther)
+        throw new StartError('keys', 'signingKey is not the key of the other nodes on this database; give it theirs');
+      return signer;
+    },
+  };
+}

@@ -1,0 +1,53 @@
+/** The rows of a server's tables as what the store hands out. */
+import type { Ctx, TaskId } from '@basa/protocol';
+import { descriptorCodec, modelEntryCodec } from '@basa/protocol';
+import type { Row } from '@basa/service';
+import { column } from '@basa/service';
+import type { StoredBuffer, StoredModel, StoredTask, TaskState } from './store.ts';
+
+export function readTaskState(row: Row): Pick<StoredTask, 'task' | 'state' | 'why'> {
+  const why = column.optional(row, 'why', column.text);
+  return {
+    task: column.bytes(row, 'task') as TaskId,
+    state: column.text(row, 'state') as TaskState,
+    ...(why !== undefined && { why }),
+  };
+}
+
+export function readTask(row: Row): StoredTask {
+  return {
+    ...readTaskState(row),
+    specification: column.text(row, 'specification'),
+    createdAt: column.number(row, 'created_at'),
+  };
+}
+
+export function readBuffer(row: Row): StoredBuffer {
+  return {
+    ctx: column.bytes(row, 'ctx') as Ctx,
+    task: column.bytes(row, 'task') as TaskId,
+    descriptor: descriptorCodec.decode(column.bytes(row, 'descriptor')),
+    drawnAt: column.number(row, 'drawn_at'),
+  };
+}
+
+export function readModel(row: Row): StoredModel {
+  const stepKey = column.optional(row, 'step_key', column.text);
+  const entry = column.optional(row, 'entry', column.bytes);
+  const accuracy = column.optional(row, 'accuracy', column.number);
+  const loss = column.optional(row, 'loss', column.number);
+  return {
+    task: column.bytes(row, 'task') as TaskId,
+    version: column.number(row, 'version'),
+    modelHash: column.bytes(row, 'model_hash'),
+    ctx: column.bytes(row, 'ctx') as Ctx,
+    blobKey: column.text(row, 'blob_key'),
+    madeAt: column.number(row, 'made_at'),
+    accepted: column.number(row, 'accepted'),
+    dropped: column.number(row, 'dropped'),
+    ...(stepKey !== undefined && { stepKey }),
+    ...(entry !== undefined && { entry: modelEntryCodec.decode(entry) }),
+    ...(accuracy !== undefined && { accuracy }),
+    ...(loss !== undefined && { loss }),
+  };
+}

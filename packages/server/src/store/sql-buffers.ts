@@ -1,0 +1,100 @@
+/** Buffers over SQL. The buffer's row is locked first and read afterwards, so that two nodes never take one slot. */
+import type { BufferFact, Ctx } from '@basa/protocol';
+import { decodeBufferRecord, descriptorCodec, encodeBufferRecord } from '@basa/protocol';
+import type { SqlDatabase, SqlSession } from '@basa/service';
+import { column } from '@basa/service';
+import { checkFence } from './fence.ts';
+import { insertRows } from './insert-rows.ts';
+import { readBuffer } from './rows.ts';
+import { logModel } from './sql-models.ts';
+import type { BufferChange, BufferStore } from './store.ts';
+import { isEnded } from './store.ts';
+
+const FACTS = 'SELECT record FROM records WHERE ctx = ? AND number > ? ORDER BY number';
+const LIVING = `SELECT * FROM buffers WHERE status IN ('filling', 'frozen', 'granted') ORDER BY drawn_at, ctx`;
+
+export function sqlBuffers(database: SqlDatabase): BufferStore {
+  const facts = async ({ query }: Pick<SqlSession, 'query'>, ctx: Ctx, known: number): Promise<readonly BufferFact[]> =>
+    (await query(FACTS, ctx, known)).map((row) => decodeBufferRecord(column.bytes(row, 'record')));
+  return {
+    addBuffer: ({ ctx, task, descriptor, drawnAt }, nonce) =>
+      database.transaction(async ({ query }) => {
+        await query(
+          `INSERT INTO buffers (ctx, task, descriptor, status, last_record, drawn_at)
+            VALUES (?, ?, ?, 'filling', 0, ?) ON CONFLICT (ctx) DO NOTHING`,
+          ctx,
+          task,
+          descriptorCodec.encode(descriptor),
+          drawnAt,
+        );
+        if (nonce !== undefined) await query(...forgetNonce(task, nonce));
+      }),
+    buffer: async (ctx) => (await database.query('SELECT * FROM buffers WHERE ctx = ?', ctx)).map(readBuffer)[0],
+    livingBuffers: async () =>
+      (await database.query(LIVING)).map((row) => ({ ...readBuffer(row), number: column.number(row, 'last_record') })),
+    advance: (ctx, known, step, fence) =>
+      database.transaction(async (session) => {
+        const locked = `SELECT last_record FROM buffers WHERE ctx = ?${database.dialect.forUpdate}`;
+        const [row] = await session.query(locked, ctx);
+        if (row === undefined) throw new Error('no such buffer in the store');
+        await checkFence(database, session, fence);
+        const last = column.number(row, 'last_record');
+        // The time after the wait for the lock: a node that was paused does not judge by an old one.
+        const now = await session.now();
+        const { change, result } = step(known === last ? [] : await facts(session, ctx, known), now);
+        if (change === undefined) return { result, number: last };
+        return { result, number: await writeChange(session, ctx, last, change) };
+      }),
+    facts: (ctx, known) => facts(database, ctx, known),
+    inbox: async (ctx, slot) => {
+      const statement = 'SELECT entry FROM inboxes WHERE ctx = ? AND to_slot = ? ORDER BY from_slot';
+      return (await database.query(statement, ctx, slot)).map((row) => column.bytes(row, 'entry'));
+    },
+    deposits: async (ctx) =>
+      (await database.query('SELECT deposit FROM deposits WHERE ctx = ? ORDER BY slot', ctx)).map((row) =>
+        column.bytes(row, 'deposit'),
+      ),
+    burntSince: async (user, since) => {
+      const statement = 'SELECT COUNT(*) AS burnt FROM burnt_slots WHERE usr = ? AND at >= ?';
+      const [row] = await database.query(statement, user, since);
+      return row === undefined ? 0 : column.number(row, 'burnt');
+    },
+    async forgetBurnt(before) {
+      await database.query('DELETE FROM burnt_slots WHERE at < ?', before);
+    },
+  };
+}
+
+/** As a statement with its values. */
+export function forgetNonce(task: Uint8Array, nonce: Uint8Array): [string, Uint8Array, Uint8Array] {
+  return ['UPDATE tasks SET draw_nonce = NULL WHERE task = ? AND draw_nonce = ?', task, nonce];
+}
+
+async function writeChange(session: SqlSession, ctx: Ctx, last: number, change: BufferChange): Promise<number> {
+  const { facts, status, deposit, logged, withoutModel, burnt } = change;
+  const records = facts.map((fact, n) => [ctx, last + 1 + n, encodeBufferRecord(fact)]);
+  await insertRows(session, 'records (ctx, number, record)', records);
+  if (deposit !== undefined) await writeDeposit(session, ctx, deposit);
+  if (logged !== undefined) await logModel(session, logged);
+  if (withoutModel) await session.query('DELETE FROM models WHERE ctx = ? AND entry IS NULL', ctx);
+  const users = (burnt?.users ?? []).map((user) => [user, ctx, burnt?.at ?? 0]);
+  await insertRows(session, 'burnt_slots (usr, ctx, at)', users, ' ON CONFLICT DO NOTHING');
+  if (isEnded(status))
+    for (const table of ['deposits', 'inboxes', 'pieces', 'seats'])
+      await session.query(`DELETE FROM ${table} WHERE ctx = ?`, ctx);
+  const number = last + facts.length;
+  await session.query('UPDATE buffers SET status = ?, last_record = ? WHERE ctx = ?', status, number, ctx);
+  return number;
+}
+
+/** A seat becomes a deposit: it is counted as one of them at every moment. */
+async function writeDeposit(
+  session: SqlSession,
+  ctx: Ctx,
+  { slot, user, bytes, outbox }: NonNullable<BufferChange['deposit']>,
+): Promise<void> {
+  await session.query('INSERT INTO deposits (ctx, slot, usr, deposit) VALUES (?, ?, ?, ?)', ctx, slot, user, bytes);
+  const entries = outbox.map((entry, n) => [ctx, slot + 1 + n, slot, entry]);
+  await insertRows(session, 'inboxes (ctx, to_slot, from_slot, entry)', entries);
+  await session.query('DELETE FROM seats WHERE ctx = ? AND usr = ?', ctx, user);
+}

@@ -1,0 +1,64 @@
+/** Versions of models over SQL. */
+import { equalBytes } from '@basa/masking';
+import type { ModelEntry } from '@basa/protocol';
+import { modelEntryCodec } from '@basa/protocol';
+import type { SqlDatabase, SqlSession } from '@basa/service';
+import { column } from '@basa/service';
+import { checkFence } from './fence.ts';
+import { readModel } from './rows.ts';
+import type { ModelStore, StoredModel } from './store.ts';
+
+export function sqlModels(database: SqlDatabase): ModelStore {
+  return {
+    addModel: (model, fence) =>
+      database.transaction(async (session) => {
+        await checkFence(database, session, fence);
+        await insertModel(session, model);
+      }),
+    logFirstModel: (entry) => database.transaction((session) => logModel(session, entry)),
+    model: async (task, version) =>
+      (await database.query('SELECT * FROM models WHERE task = ? AND version = ?', task, version)).map(readModel)[0],
+    modelOf: async (ctx) => (await database.query('SELECT * FROM models WHERE ctx = ?', ctx)).map(readModel)[0],
+    newestModel: async (task, which) => {
+      const logged = which === 'logged' ? 'AND entry IS NOT NULL' : '';
+      const newest = `SELECT * FROM models WHERE task = ? ${logged} ORDER BY version DESC LIMIT 1`;
+      return (await database.query(newest, task)).map(readModel)[0];
+    },
+    models: async (task) =>
+      (await database.query('SELECT * FROM models WHERE task = ? ORDER BY version', task)).map(readModel),
+    async setEvaluation(task, version, { accuracy, loss }) {
+      const statement = 'UPDATE models SET accuracy = ?, loss = ? WHERE task = ? AND version = ?';
+      await database.query(statement, accuracy, loss, task, version);
+    },
+  };
+}
+
+/** In the transaction of whoever asks. */
+export async function logModel(session: SqlSession, entry: ModelEntry): Promise<void> {
+  const { task, version, modelHash } = entry;
+  const [row] = await session.query('SELECT model_hash FROM models WHERE task = ? AND version = ?', task, version);
+  if (row === undefined || !equalBytes(column.bytes(row, 'model_hash'), modelHash))
+    throw new Error(`the logged model ${version} is not the stored one`);
+  const values = [modelEntryCodec.encode(entry), task, version] as const;
+  await session.query('UPDATE models SET entry = ? WHERE task = ? AND version = ?', ...values);
+}
+
+async function insertModel({ query }: SqlSession, model: StoredModel): Promise<void> {
+  const { task, version, modelHash, ctx, blobKey, stepKey, madeAt, accepted, dropped } = model;
+  await query(
+    `INSERT INTO models (task, version, model_hash, ctx, blob_key, step_key, made_at, accepted, dropped)
+      VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING`,
+    task,
+    version,
+    modelHash,
+    ctx,
+    blobKey,
+    stepKey ?? null,
+    madeAt,
+    accepted,
+    dropped,
+  );
+  const [found] = (await query('SELECT * FROM models WHERE task = ? AND version = ?', task, version)).map(readModel);
+  const isSame = found !== undefined && equalBytes(found.ctx, ctx) && equalBytes(found.modelHash, modelHash);
+  if (!isSame) throw new Error(`there is another version ${version}, or another version of this buffer`);
+}

@@ -1,0 +1,223 @@
+/** What several nodes on one store count on: turns and their fences, seats, pieces of uploads, and when one was alive. */
+import type { Ctx, Slot, UserId } from '@basa/protocol';
+import { millis } from '@basa/protocol';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import type { Store } from '../../src/store/store.ts';
+import { TurnLost } from '../../src/store/store.ts';
+import { buffersOf, bytes, slotOf, task, userOf } from './store-samples.ts';
+
+const AGES = 10 ** 12;
+
+export function testNodes(name: string, open: () => Promise<{ readonly store: Store }>): void {
+  describe(`nodes on a store over ${name}`, () => {
+    let store: Store;
+    let ctx: Ctx;
+    const drawn = async (id: number): Promise<Ctx> => {
+      const { ctx: made, descriptor } = buffersOf(id, { expiry: millis(AGES * 10) });
+      await store.addBuffer({ ctx: made, task, descriptor, drawnAt: id });
+      return made;
+    };
+    beforeEach(async () => {
+      ({ store } = await open());
+      await store.addTask({ task, specification: '{}', state: 'running', createdAt: 5 });
+      ctx = await drawn(1);
+    });
+
+    afterEach(() => store.close());
+
+    describe('a turn', () => {
+      it('is one holder’s at a time, and renewed by it', async () => {
+        expect(await store.takeTurn('close', 'a', AGES)).toBe(1);
+        expect(await store.takeTurn('close', 'b', AGES)).toBeUndefined();
+        expect(await store.takeTurn('close', 'a', AGES)).toBe(1);
+        expect(await store.takeTurn('another', 'b', AGES)).toBe(1);
+      });
+
+      it('of many that ask at once is given to one', async () => {
+        const asked = Array.from({ length: 8 }, (_, n) => store.takeTurn('close', String(n), AGES));
+        expect((await Promise.all(asked)).filter((fence) => fence !== undefined)).toEqual([1]);
+      });
+
+      it('that ended goes to another with a higher fence, and what is written under the old one is refused', async () => {
+        expect(await store.takeTurn('close', 'a', -1)).toBe(1);
+        const old = { name: 'close', number: 1 };
+        const write = () =>
+          store.advance(
+            ctx,
+            0,
+            (known) => ({
+              change: { facts: [{ kind: 'extended', byMs: 1 }], status: 'filling' },
+              result: known.length,
+            }),
+            old,
+          );
+        await write(); // nobody has taken it
+        expect(await store.takeTurn('close', 'b', AGES)).toBe(2);
+        await expect(write()).rejects.toThrow(TurnLost);
+        const model = { task, version: 1, modelHash: bytes(8), ctx, blobKey: 'm', madeAt: 3, accepted: 3, dropped: 1 };
+        await expect(store.addModel(model, old)).rejects.toThrow(TurnLost);
+        expect(await store.facts(ctx, 0)).toHaveLength(1);
+        expect(await store.models(task)).toEqual([]);
+        await store.addModel(model, { name: 'close', number: 2 });
+        expect(await store.takeTurn('close', 'a', AGES)).toBeUndefined();
+      });
+
+      it('is renewed while nobody else has it, also after it ended', async () => {
+        await store.takeTurn('close', 'a', -1);
+        await store.renewTurn({ name: 'close', number: 1 }, AGES);
+        expect(await store.takeTurn('close', 'b', AGES)).toBeUndefined();
+        await store.giveTurnBack('close', 'a');
+        expect(await store.takeTurn('close', 'b', -1)).toBe(2);
+        await store.renewTurn({ name: 'close', number: 1 }, AGES);
+        expect(await store.takeTurn('close', 'c', AGES)).toBe(3);
+      });
+
+      it('that was given back is free at once', async () => {
+        await store.takeTurn('close', 'a', AGES);
+        await store.giveTurnBack('close', 'b');
+        expect(await store.takeTurn('close', 'b', AGES)).toBeUndefined();
+        await store.giveTurnBack('close', 'a');
+        expect(await store.takeTurn('close', 'b', AGES)).toBe(2);
+      });
+    });
+
+    describe('seats', () => {
+      const ask = (n: number, more: object = {}) =>
+        store.takeSeat(task, userOf(n), { forMs: AGES, freshNonce: bytes(n, 16), ...more });
+      const deposit = (n: number) =>
+        store.advance(ctx, 0, (known) => {
+          const slot = known.length as Slot;
+          const filed = { slot, user: userOf(n), bytes: bytes(n), outbox: [] };
+          const fact = { kind: 'deposited' as const, slot: { ...slotOf(ctx, slot), user: userOf(n) } };
+          return { change: { facts: [fact], status: 'filling' as const, deposit: filed }, result: slot };
+        });
+
+      it('of a buffer are given once, however many ask at once; then everybody draws with one nonce', async () => {
+        const given = await Promise.all(Array.from({ length: 9 }, (_, n) => ask(n)));
+        const seated = given.filter(({ kind }) => kind === 'seated');
+        expect(seated).toHaveLength(4);
+        const nonces = given.flatMap((seat) => (seat.kind === 'needs-buffer' ? [String(seat.nonce)] : []));
+        expect(nonces).toHaveLength(5);
+        expect(new Set(nonces).size).toBe(1);
+      });
+
+      it('become deposits without one more or less', async () => {
+        for (const n of [0, 1, 2]) await ask(n);
+        await Promise.all([0, 1].map(deposit));
+        expect(await ask(3)).toMatchObject({ kind: 'seated', deposits: 2, seats: 2 });
+        expect(await ask(4)).toMatchObject({ kind: 'needs-buffer' });
+        expect(await ask(2)).toMatchObject({ kind: 'seated', ctx }); // the one it has
+        expect(await ask(0)).toMatchObject({ kind: 'needs-buffer' }); // not twice in one buffer
+      });
+
+      it('are given in the next buffer, whose nonce is used up', async () => {
+        for (const n of [0, 1, 2, 3]) await ask(n);
+        const full = await ask(4);
+        if (full.kind !== 'needs-buffer') throw new Error('a fifth seat of four');
+        const { ctx: next, descriptor } = buffersOf(2, { expiry: millis(AGES * 10) });
+        await store.addBuffer({ ctx: next, task, descriptor, drawnAt: 9 }, full.nonce);
+        expect(await ask(4)).toMatchObject({ kind: 'seated', ctx: next });
+        for (const n of [5, 6, 7]) await ask(n);
+        const again = await ask(8);
+        expect(again).toEqual({ kind: 'needs-buffer', nonce: bytes(8, 16) });
+        await store.forgetDraw(task, bytes(7, 16)); // not this one
+        expect(await ask(9)).toEqual(again);
+        await store.forgetDraw(task, bytes(8, 16));
+        expect(await ask(9)).toEqual({ kind: 'needs-buffer', nonce: bytes(9, 16) });
+      });
+
+      it('lapse, and go to another', async () => {
+        for (const n of [0, 1, 2]) await ask(n);
+        await ask(3, { forMs: -1 });
+        expect(await ask(4)).toMatchObject({ kind: 'seated', seats: 4 });
+        await store.forgetSeats();
+        expect(await ask(3)).toMatchObject({ kind: 'needs-buffer' });
+        expect(await ask(0)).toMatchObject({ kind: 'seated' });
+      });
+
+      it('are asked for in one buffer only, also while the task is paused', async () => {
+        const other = await drawn(2);
+        await store.setTaskState(task, 'paused');
+        expect(await ask(0)).toEqual({ kind: 'not-running' });
+        expect(await ask(0, { only: other })).toMatchObject({ kind: 'seated', ctx: other });
+        await store.advance(other, 0, () => ({
+          change: { facts: [{ kind: 'aborted' }], status: 'aborted' },
+          result: 0,
+        }));
+        expect(await ask(0, { only: other })).toMatchObject({ kind: 'needs-buffer' });
+      });
+    });
+
+    it('an inbox holds what every slot before it sealed, however many deposit at once', async () => {
+      const wide = buffersOf(3, { expiry: millis(AGES * 10), bufferSize: 12 });
+      await store.addBuffer({ ctx: wide.ctx, task, descriptor: wide.descriptor, drawnAt: 9 });
+      const counts = await Promise.all(
+        Array.from({ length: 12 }, async (_, n) => {
+          const { result: slot } = await store.advance(wide.ctx, 0, (known) => {
+            const mine = known.length as Slot;
+            const outbox = Array.from({ length: 11 - mine }, (__, to) => bytes(mine, 8 + to));
+            const filed = { slot: mine, user: userOf(n), bytes: bytes(n), outbox };
+            const fact = { kind: 'deposited' as const, slot: slotOf(wide.ctx, mine) };
+            return { change: { facts: [fact], status: 'filling' as const, deposit: filed }, result: mine };
+          });
+          return (await store.inbox(wide.ctx, slot)).length - slot;
+        }),
+      );
+      expect(counts).toEqual(counts.map(() => 0));
+    });
+
+    it('of two attempts to append a piece, the newer one counts', async () => {
+      const slot = 1 as Slot;
+      const [body, other] = [bytes(1), bytes(2)];
+      expect(await store.claimPiece(ctx, slot, body, 'a')).toEqual({ received: 0, isOurs: true });
+      expect(await store.settlePiece(ctx, slot, 'a', { received: 10, staged: 'a' })).toBe(true);
+      expect(await store.settlePiece(ctx, slot, 'a', { received: 10, staged: 'a' })).toBe(true); // run again
+      expect(await store.claimPiece(ctx, slot, body, 'b')).toEqual({ received: 10, staged: 'a', isOurs: true });
+      expect(await store.claimPiece(ctx, slot, body, 'c')).toEqual({ received: 10, staged: 'a', isOurs: false });
+      expect(await store.settlePiece(ctx, slot, 'b', { received: 20, staged: 'a' })).toBe(false);
+      expect(await store.settlePiece(ctx, slot, 'c', { received: 15, staged: 'c' })).toBe(true);
+      expect(await store.piece(ctx, slot)).toEqual({ bodyHash: body, received: 15 });
+      expect(await store.claimPiece(ctx, slot, other, 'd')).toEqual({
+        received: 0,
+        isOurs: true,
+        obsolete: { bodyHash: body, staged: 'c' },
+      });
+    });
+
+    it('leases are longer by the time that no node was alive, once', async () => {
+      const fact = { kind: 'deposited' as const, slot: slotOf(ctx, 0) };
+      const deposit = { slot: 0 as Slot, user: userOf(0), bytes: bytes(1), outbox: [] };
+      await store.advance(ctx, 0, () => ({ change: { facts: [fact], status: 'filling', deposit }, result: 0 }));
+      expect(await store.noteAlive(0)).toBe(0); // the first one ever
+      const now = await store.now();
+      const long = new Uint8Array(8);
+      new DataView(long.buffer).setBigUint64(0, BigInt(now - 60_000));
+      await store.setNote('alive-at', long);
+      const gaps = await Promise.all([1, 2, 3].map(() => store.noteAlive(30_000)));
+      expect(gaps.filter((gap) => gap >= 60_000)).toHaveLength(1);
+      expect(gaps.filter((gap) => gap === 0)).toHaveLength(2);
+      const facts = await store.facts(ctx, 1);
+      expect(facts).toEqual([{ kind: 'extended', byMs: Math.max(...gaps) }]);
+    });
+
+    it('a note is changed by what it is, by many at once', async () => {
+      const raise = () => store.changeNote('n', (before) => Uint8Array.of((before?.[0] ?? 0) + 1));
+      await raise();
+      await Promise.all([1, 2, 3, 4].map(raise));
+      await store.changeNote('n', () => undefined);
+      expect(await store.note('n')).toEqual(Uint8Array.of(5));
+    });
+
+    it('the same task or model again changes nothing, another one is refused', async () => {
+      const same = { task, specification: '{}', state: 'running', createdAt: 9 } as const;
+      await store.addTask(same);
+      await expect(store.addTask({ ...same, specification: '{"b":1}' })).rejects.toThrow('another specification');
+      expect(await store.task(task)).toMatchObject({ createdAt: 5 });
+      const model = { task, version: 1, modelHash: bytes(8), ctx, blobKey: 'm', madeAt: 3, accepted: 3, dropped: 1 };
+      await Promise.all([store.addModel(model), store.addModel(model)]);
+      await expect(store.addModel({ ...model, modelHash: bytes(9) })).rejects.toThrow('another version 1');
+      expect(await store.taskStates()).toEqual([{ task, state: 'running' }]);
+      expect(await store.burntSince(bytes(1) as UserId, 0)).toBe(0);
+    });
+  });
+}

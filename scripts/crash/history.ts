@@ -1,0 +1,147 @@
+/**
+ * What clients saw and when, held to what one machine that does one thing at a time could have answered: seats and slots
+ * are counters, a key belongs to a slot, and a buffer goes forward only. Two calls of which one had ended before the
+ * other began happened in this order; calls that overlap may have happened in either.
+ */
+
+interface Call {
+  readonly device: number;
+  /** Milliseconds on one clock for all. */
+  readonly begun: number;
+  readonly ended: number;
+}
+
+/** A deposit was answered with a slot. */
+interface SlotCall extends Call {
+  readonly kind: 'slot';
+  readonly ctx: string;
+  readonly slot: number;
+}
+
+/** The authority gave the key of a slot. */
+interface KeyCall extends Call {
+  readonly kind: 'key';
+  readonly ctx: string;
+  readonly slot: number;
+}
+
+/** An upload was acknowledged. */
+interface AcceptCall extends Call {
+  readonly kind: 'accept';
+  readonly ctx: string;
+  readonly slot: number;
+}
+
+/** Somebody asked any node how a buffer stands. */
+interface StatusCall extends Call {
+  readonly kind: 'status';
+  readonly ctx: string;
+  readonly status: string;
+}
+
+export type HistoryCall = SlotCall | KeyCall | AcceptCall | StatusCall;
+
+const RANK: Readonly<Record<string, number>> = { filling: 0, frozen: 1, granted: 2 };
+const ENDED_RANK = 3;
+
+/** What no order of the calls explains, in words. */
+export function faultsOf(history: readonly HistoryCall[], bufferSize: number): readonly string[] {
+  const byBuffer = new Map<string, HistoryCall[]>();
+  for (const call of history) byBuffer.set(call.ctx, [...(byBuffer.get(call.ctx) ?? []), call]);
+  return [...byBuffer].flatMap(([ctx, calls]) => {
+    const slots = calls.filter((call) => call.kind === 'slot');
+    const keys = calls.filter((call) => call.kind === 'key');
+    const accepts = calls.filter((call) => call.kind === 'accept');
+    const statuses = calls.filter((call) => call.kind === 'status');
+    return [
+      ...slotFaults(slots, bufferSize),
+      ...outOfOrder(slots, ({ slot }) => slot, 'strictly').map(
+        (pair) => `slot ${pair.later} was given after slot ${pair.earlier} had been`,
+      ),
+      ...keyFaults(keys, slots),
+      ...outOfOrder(statuses, ({ status }) => RANK[status] ?? ENDED_RANK, 'weakly').map(
+        () => 'a buffer was seen to go back',
+      ),
+      ...afterTheEnd([...slots, ...accepts], statuses),
+    ].map((fault) => `${ctx.slice(0, 16)}: ${fault}`);
+  });
+}
+
+/** A slot is one device's, a device has one slot, and there are no more than K. */
+function slotFaults(slots: readonly SlotCall[], bufferSize: number): readonly string[] {
+  const owners = new Map<number, number>();
+  const owned = new Map<number, number>();
+  return slots.flatMap(({ device, slot }) => {
+    const owner = owners.get(slot) ?? device;
+    const before = owned.get(device) ?? slot;
+    owners.set(slot, owner);
+    owned.set(device, before);
+    return [
+      ...(owner === device ? [] : [`slot ${slot} was given to devices ${owner} and ${device}`]),
+      ...(before === slot ? [] : [`device ${device} was given slots ${before} and ${slot}`]),
+      ...(slot < bufferSize ? [] : [`slot ${slot} of ${bufferSize}`]),
+    ];
+  });
+}
+
+/** A key goes to whom the slot went to. */
+function keyFaults(keys: readonly KeyCall[], slots: readonly SlotCall[]): readonly string[] {
+  return keys.flatMap(({ device, slot }) => {
+    const owner = slots.find((call) => call.slot === slot)?.device;
+    return owner === undefined || owner === device ? [] : [`the key of slot ${slot} went to device ${device}`];
+  });
+}
+
+/** Whoever began after somebody had seen the buffer frozen must not have been let in. */
+function afterTheEnd(calls: readonly (SlotCall | AcceptCall)[], statuses: readonly StatusCall[]): readonly string[] {
+  const frozenAt = Math.min(
+    ...statuses.filter(({ status }) => status !== 'filling').map(({ ended }) => ended),
+    Number.POSITIVE_INFINITY,
+  );
+  const isFirst = firstCalls(calls);
+  return calls
+    .filter((call) => call.begun > frozenAt && isFirst(call))
+    .map(({ kind, slot }) => `${kind} ${slot} came after the buffer was seen frozen`);
+}
+
+/** An answer that is repeated was true when it was first given. */
+function firstCalls(calls: readonly (SlotCall | AcceptCall)[]): (call: SlotCall | AcceptCall) => boolean {
+  const first = new Map<string, SlotCall | AcceptCall>();
+  const nameOf = ({ kind, slot, device }: SlotCall | AcceptCall): string => `${kind} ${slot} ${device}`;
+  for (const call of [...calls].sort((a, b) => a.begun - b.begun)) {
+    const name = nameOf(call);
+    if (!first.has(name)) first.set(name, call);
+  }
+  return (call) => first.get(nameOf(call)) === call;
+}
+
+/**
+ * Pairs whose values contradict their times: one had ended before the other began, and its value is greater (or, strictly,
+ * the same for another device).
+ */
+function outOfOrder<One extends Call>(
+  calls: readonly One[],
+  valueOf: (call: One) => number,
+  how: 'strictly' | 'weakly',
+): readonly { readonly earlier: number; readonly later: number }[] {
+  const byEnd = [...calls].sort((a, b) => a.ended - b.ended);
+  const byBegin = [...calls].sort((a, b) => a.begun - b.begun);
+  const faults: { earlier: number; later: number }[] = [];
+  let greatest: One | undefined;
+  let next = 0;
+  for (const call of byBegin) {
+    for (; next < byEnd.length && (byEnd[next] as One).ended < call.begun; next++) {
+      const ended = byEnd[next] as One;
+      if (greatest === undefined || valueOf(ended) > valueOf(greatest)) greatest = ended;
+    }
+    if (greatest === undefined) continue;
+    const [before, now] = [valueOf(greatest), valueOf(call)];
+    const isRepeat = greatest.device === call.device && before === now;
+    const isRepeated =
+      how === 'strictly' &&
+      calls.some((one) => one !== call && one.device === call.device && valueOf(one) === now && one.begun < call.begun);
+    if (before > now || (how === 'strictly' && before === now && !isRepeat))
+      if (!isRepeated) faults.push({ earlier: before, later: now });
+  }
+  return faults;
+}

@@ -1,0 +1,31 @@
+/** `npm run test:s3`: the blob store against a real S3 server, Ceph's gateway; as root it installs Debian's packages. */
+import { execFileSync, spawnSync } from 'node:child_process';
+import { fileURLToPath } from 'node:url';
+import { missingCeph, startRadosgw } from './s3/radosgw.ts';
+
+const root = fileURLToPath(new URL('..', import.meta.url));
+const install = missingCeph();
+if (install !== undefined && process.getuid?.() === 0) {
+  console.log(`${install} ...`);
+  execFileSync('sh', ['-c', `${install} -y`], {
+    stdio: ['ignore', 'ignore', 'inherit'],
+    env: { ...process.env, DEBIAN_FRONTEND: 'noninteractive' },
+  });
+}
+const missing = missingCeph();
+if (missing !== undefined) {
+  console.error(`Ceph's gateway is not here; as root: ${missing}`);
+  process.exit(1);
+}
+console.log("starting Ceph's gateway ...");
+const { stop, ...store } = await startRadosgw();
+try {
+  const { status } = spawnSync(`${root}node_modules/.bin/vitest`, ['run', 'packages/server/test/blobs-s3.test.ts'], {
+    cwd: root,
+    stdio: 'inherit',
+    env: { ...process.env, BASA_TEST_S3: JSON.stringify(store) },
+  });
+  process.exitCode = status ?? 1;
+} finally {
+  await stop();
+}

@@ -1,0 +1,217 @@
+/** Several server nodes in this process on one real PostgreSQL, an authority, and devices whose requests go to any node. */
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import type { Authority } from '@basa/authority';
+import { createAuthority } from '@basa/authority';
+import type { BasaClient, NodeConnectOptions } from '@basa/client/node';
+import { BasaClient as Clients } from '@basa/client/node';
+import { toHex } from '@basa/masking';
+import type { TaskPolicy } from '@basa/protocol';
+import { AUTHORITY_PATH, encodePolicy, SERVER_PATH } from '@basa/protocol';
+import { nodeRandomBytes } from '@basa/runtime/node';
+import type { RunningServer, ServerOptions } from '@basa/server';
+import { migrateServer, startServer } from '@basa/server';
+import { openPostgres, POSTGRES } from '@basa/service';
+import type { LocalPostgres } from '@basa/service/local-postgres';
+import { migrationsFor } from '../../packages/server/src/store/schema.ts';
+import { Balancer } from '../../scripts/processes/balancer.ts';
+import { OPERATOR_TOKEN, OPERATORS, testPolicy } from '../services/house.ts';
+
+const UNLIMITED = { burst: 1e9, perSecond: 1e9 };
+const retry = { attempts: 60, firstWaitMs: 20, longestWaitMs: 1000 };
+
+export interface ClusterOptions {
+  readonly postgres: LocalPostgres;
+  /** The name of its database. */
+  readonly name: string;
+  readonly nodes: number;
+  readonly policy?: Partial<TaskPolicy>;
+  readonly specification?: object;
+  /** Options of each node. */
+  onNode?(n: number): Partial<ServerOptions>;
+}
+
+export class Cluster {
+  readonly folder = mkdtempSync(join(tmpdir(), 'basa-cluster-'));
+  readonly nodes: RunningServer[] = [];
+  authority!: Authority;
+  databaseUrl = '';
+  policy!: TaskPolicy;
+  task = '';
+  readonly #options: ClusterOptions;
+  readonly #signingKey = nodeRandomBytes(32);
+  readonly #clients: BasaClient[] = [];
+  /** What the nodes logged. */
+  readonly #words: string[] = [];
+  /** How many requests of devices were answered. */
+  answered = 0;
+  #balancer!: Balancer;
+
+  private constructor(options: ClusterOptions) {
+    this.#options = options;
+  }
+
+  static async open(options: ClusterOptions): Promise<Cluster> {
+    const cluster = new Cluster(options);
+    try {
+      await cluster.#open();
+    } catch (error) {
+      await cluster.close();
+      throw error;
+    }
+    return cluster;
+  }
+
+  async #open(): Promise<void> {
+    const { postgres, name, nodes } = this.#options;
+    const keyFile = join(this.folder, 'authority.key');
+    writeFileSync(keyFile, nodeRandomBytes(32));
+    this.authority = await createAuthority({
+      dataFolder: join(this.folder, 'authority'),
+      secret: { keyFile },
+      listen: { host: '127.0.0.1', port: 0 },
+      operators: OPERATORS,
+      keyLimit: UNLIMITED,
+      addressLimit: UNLIMITED,
+      deviceLimit: UNLIMITED,
+    });
+    this.databaseUrl = await postgres.database(name);
+    await migrateServer({
+      environment: {
+        BASA_SERVER_DATABASE_URL: this.databaseUrl,
+        BASA_SERVER_SIGNING_KEY: toHex(this.#signingKey),
+        BASA_SERVER_DATA_FOLDER: join(this.folder, 'blobs'),
+        BASA_SERVER_PORT: '0',
+        BASA_SERVER_AUTHORITY_URL: this.authority.url,
+        BASA_SERVER_AUTHORITY_KEY: toHex(this.authority.publicKey),
+      },
+    });
+    for (let n = 0; n < nodes; n++) await this.startNode(n);
+    this.#balancer = await Balancer.open({
+      nodes: () => this.nodes.map(({ url }) => url),
+      random: Math.random,
+      onExchange: ({ answer }) => void (answer && this.answered++),
+    });
+    await this.#createTask();
+  }
+
+  async startNode(n: number, more: Partial<ServerOptions> = {}): Promise<RunningServer> {
+    const node = await startServer({
+      dataFolder: join(this.folder, 'blobs'),
+      database: { url: this.databaseUrl, signingKey: this.#signingKey, turnMs: 1000, connections: 4 },
+      authority: { url: this.authority.url, publicKey: this.authority.publicKey },
+      listen: { host: '127.0.0.1', port: 0 },
+      operators: OPERATORS,
+      tickMs: 100,
+      addressLimit: UNLIMITED,
+      deviceLimit: UNLIMITED,
+      log: { level: 'warn', stream: { write: (line) => void this.#words.push(line) } },
+      ...this.#options.onNode?.(n),
+      ...more,
+    });
+    this.nodes[n] = node;
+    return node;
+  }
+
+  /** A device: each of its requests goes to some node. */
+  async client(name: string, options: Partial<NodeConnectOptions> = {}): Promise<BasaClient> {
+    const body = { count: 1, endsAt: Date.now() + 3_600_000 };
+    const path = AUTHORITY_PATH.tokens(this.task);
+    const { tokens } = await this.#operate<{ tokens: string[] }>(this.authority.url, 'POST', path, body);
+    const client = await Clients.connect({
+      server: this.#balancer.url,
+      authority: this.authority.url,
+      authorityKey: toHex(this.authority.publicKey),
+      task: this.task,
+      identity: join(this.folder, 'devices', name),
+      token: tokens[0] as string,
+      retry,
+      ...options,
+    });
+    this.#clients.push(client);
+    return client;
+  }
+
+  clients(count: number, options: Partial<NodeConnectOptions> = {}): Promise<BasaClient[]> {
+    return Promise.all(Array.from({ length: count }, (_, n) => this.client(`device ${n}`, options)));
+  }
+
+  /** How often what a node wrote was refused because another had taken its turn. */
+  get turnsLost(): number {
+    return this.#words.filter((line) => line.includes('TurnLost')).length;
+  }
+
+  /** Asks the database itself. */
+  async query(statement: string): Promise<void> {
+    const migrations = migrationsFor(POSTGRES);
+    const database = await openPostgres({ url: this.databaseUrl, application: 'server', migrations });
+    await database.query(statement);
+    await database.close();
+  }
+
+  /** By an operator, at this node. */
+  async setState(n: number, state: 'running' | 'paused'): Promise<void> {
+    await this.#operate(this.nodes[n]?.url ?? '', 'PUT', SERVER_PATH.taskState(this.task), { state });
+  }
+
+  /** Of all updates that went into versions: how often each coordinate was counted. */
+  async counts(): Promise<number[]> {
+    const total = new Array<number>(this.policy.dimension).fill(0);
+    let before = new Float32Array(this.policy.dimension);
+    for (const { version, accepted } of await this.versions()) {
+      const response = await fetch(new URL(SERVER_PATH.model(this.task, version), this.#anyNode().url));
+      const after = new Float32Array(await response.arrayBuffer());
+      for (const [place, value] of after.entries())
+        total[place] = (total[place] ?? 0) + Math.round(((before[place] ?? 0) - value) * accepted);
+      before = after;
+    }
+    return total;
+  }
+
+  async versions(): Promise<readonly { readonly version: number; readonly accepted: number }[]> {
+    const path = SERVER_PATH.taskMetrics(this.task);
+    const { versions } = await this.#operate<{ versions: { version: number; accepted: number }[] }>(
+      this.#anyNode().url,
+      'GET',
+      path,
+    );
+    return versions.filter(({ version }) => version > 0);
+  }
+
+  async close(): Promise<void> {
+    await Promise.all(this.#clients.map((client) => client.close()));
+    await this.#balancer?.close();
+    await Promise.all(this.nodes.map((node) => node.close()));
+    await this.authority?.close();
+    rmSync(this.folder, { recursive: true, force: true });
+  }
+
+  #anyNode(): RunningServer {
+    return this.nodes[Math.floor(Math.random() * this.nodes.length)] as RunningServer;
+  }
+
+  async #createTask(): Promise<void> {
+    const [first] = this.nodes;
+    this.policy = { ...testPolicy((first as RunningServer).publicKey), ...this.#options.policy };
+    const bytes = encodePolicy(this.policy);
+    const { task } = await this.#operate<{ task: string }>(this.authority.url, 'POST', AUTHORITY_PATH.tasks, bytes);
+    this.task = task;
+    const specification = { policy: toHex(bytes), ...this.#options.specification };
+    await this.#operate((first as RunningServer).url, 'POST', SERVER_PATH.tasks, specification);
+  }
+
+  async #operate<Answer>(url: string, method: string, path: string, body?: object): Promise<Answer> {
+    const isBytes = body instanceof Uint8Array;
+    const response = await fetch(new URL(path, url), {
+      method,
+      headers: {
+        authorization: `Bearer ${OPERATOR_TOKEN}`,
+        ...(body !== undefined && { 'content-type': isBytes ? 'application/octet-stream' : 'application/json' }),
+      },
+      ...(body !== undefined && { body: isBytes ? body.slice() : JSON.stringify(body) }),
+    });
+    if (!response.ok) throw new Error(`${method} ${path}: ${response.status} ${await response.text()}`);
+    return (await response.json()) as Answer;
+  }
+}
