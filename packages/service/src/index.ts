@@ -2,7 +2,7 @@
 export type { FastifyReply, FastifyRequest } from 'fastify';
 export { Type } from 'typebox';
 export { BYTES_MEDIA_TYPE, bytesOf, checkDeclaredLength, sendBytes } from './bodies.ts';
-export { commonKeys, commonOptions } from './common-config.ts';
+export { commonKeys, commonOptions, rateLimit } from './common-config.ts';
 export type { ConfigSources } from './config.ts';
 export { readConfig, secretText } from './config.ts';
 export type { Service, ServiceApp } from './create-service.ts';
