@@ -98,8 +98,9 @@ async function crash(
 
     /** Waits until the fleet has taken so many steps, or cannot. */
     const during = async (steps: number, isOver = (): boolean => false): Promise<void> => {
-      const enough = fleet.steps + steps * PACE[database === undefined ? 'embedded' : 'postgres'];
-      const patience = Date.now() + PATIENCE_MS;
+      const pace = PACE[database === undefined ? 'embedded' : 'postgres'];
+      const enough = fleet.steps + steps * pace;
+      const patience = Date.now() + PATIENCE_MS * pace;
       while (!isOver() && fleet.steps < enough && Date.now() < patience) await sleep(5);
     };
     const tell = (what: string): void => onKill(`${kills - left} ${what}`);
