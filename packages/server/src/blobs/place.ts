@@ -9,7 +9,8 @@ import { openS3Chunks } from './s3/s3-chunks.ts';
 import type { S3Options } from './s3/s3-requests.ts';
 
 export type BlobPlace =
-  | { readonly kind: 'files'; readonly folder: string }
+  /** `isShared`: other nodes write there as well. */
+  | { readonly kind: 'files'; readonly folder: string; readonly isShared: boolean }
   | { readonly kind: 'database'; readonly url: string }
   | ({ readonly kind: 's3' } & Omit<S3Options, 'fetch'>);
 
@@ -22,7 +23,7 @@ const CONNECTIONS = 4;
 export async function openBlobs(place: BlobPlace): Promise<BlobStore> {
   switch (place.kind) {
     case 'files':
-      return openFileBlobs(place.folder);
+      return openFileBlobs(place.folder, place);
     case 's3':
       return openChunkedBlobs(await openS3Chunks(place), { chunkBytes: OBJECT_BYTES });
     case 'database': {

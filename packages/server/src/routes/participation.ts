@@ -27,7 +27,12 @@ export function mountParticipation(context: RouteContext): void {
     const { deviceKey } = deviceOf(request);
     if (!equalBytes(certificate.deviceKey, deviceKey)) fail('not-yours');
     await checkQuota(context, request);
-    const descriptor = granted(await askingAuthority(() => task.takeSeat(certificate)));
+    const descriptor = granted(
+      await askingAuthority(
+        () => task.takeSeat(certificate),
+        () => task.tuned.retryAfterMs,
+      ),
+    );
     return reply
       .type(BYTES_MEDIA_TYPE)
       .send(Buffer.from(seatAnswerCodec.encode({ descriptor, token: nodeRandomBytes(16) })));
@@ -49,6 +54,7 @@ export function mountParticipation(context: RouteContext): void {
     const task = await foundTask(context, Buffer.from(descriptor.task).toString('hex'));
     if (!(await task.seats.admits(deposit.certificate, ctx))) fail('seat-missing');
     const ticket = granted(await keeper.step(ctx, (buffer, now) => acceptDeposit(ports, buffer, deposit, now)));
+    task.deposited(deposit.certificate);
     const entries = await store.inbox(ctx, ticket.slot);
     // A buffer that ended keeps no seeds: there is nothing left to answer with.
     if (entries.length < ticket.slot) fail('buffer-over');
