@@ -5,6 +5,7 @@ import type { Address } from './listen.ts';
 import { LOG_LEVELS } from './logger.ts';
 import { closed, hexText } from './schemas.ts';
 import type { ServiceOptions } from './service-options.ts';
+import { METRICS_ACCESS } from './service-options.ts';
 import { StartError } from './start-error.ts';
 
 const rateLimit = Type.Object(
@@ -29,12 +30,21 @@ export const commonKeys = {
     Type.Object(
       {
         tokenHash: hexText(32),
-        roles: Type.Array(Type.Union([Type.Literal('operator'), Type.Literal('auditor')])),
+        roles: Type.Array(Type.Union([Type.Literal('operator'), Type.Literal('auditor'), Type.Literal('metrics')])),
       },
       closed,
     ),
     { default: [] },
   ),
+  metrics: Type.Union(
+    METRICS_ACCESS.map((access) => Type.Literal(access)),
+    { default: 'token', description: 'who may read `/metrics`: nobody, operators by their token, or everybody' },
+  ),
+  drainMs: Type.Integer({
+    minimum: 0,
+    default: 0,
+    description: 'how long it goes on serving, unready, after SIGTERM',
+  }),
   addressLimit: Type.Optional(rateLimit),
   deviceLimit: Type.Optional(rateLimit),
   unsafePaperMode: Type.Boolean({ default: false }),
@@ -42,13 +52,16 @@ export const commonKeys = {
 
 type CommonConfig = Type.Static<ReturnType<typeof Type.Object<typeof commonKeys>>>;
 
-export function commonOptions(config: CommonConfig): Omit<ServiceOptions, 'title' | 'audience' | 'clock'> & {
+export function commonOptions(config: CommonConfig): Omit<
+  ServiceOptions,
+  'title' | 'audience' | 'clock' | 'metrics'
+> & {
   readonly dataFolder: string;
   readonly listen: Address;
   readonly unsafePaperMode: boolean;
 } {
   const { dataFolder, host, port, corsOrigins, trustedProxies, logLevel, operators, unsafePaperMode } = config;
-  const { addressLimit, deviceLimit } = config;
+  const { addressLimit, deviceLimit, metrics, drainMs } = config;
   const tls = tlsOf(config);
   return {
     dataFolder,
@@ -56,6 +69,8 @@ export function commonOptions(config: CommonConfig): Omit<ServiceOptions, 'title
     unsafePaperMode,
     operators,
     log: { level: logLevel },
+    metricsAccess: metrics,
+    drainMs,
     ...(corsOrigins !== undefined && { corsOrigins }),
     ...(trustedProxies !== undefined && { trustedProxies }),
     ...(addressLimit !== undefined && { addressLimit }),
