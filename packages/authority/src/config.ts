@@ -28,9 +28,16 @@ const schema = Type.Object(
 /** Where the configuration comes from. */
 export type AuthorityPlaces = Omit<ConfigSources, 'prefix'>;
 
+const keysOf = (places: AuthorityPlaces) => readConfig(schema, { ...places, prefix: 'BASA_AUTHORITY_' });
+
+/** For work on the tables alone, which needs none of the authority's secrets but this one. */
+export function readDatabaseUrl(places: AuthorityPlaces): string | undefined {
+  return keysOf(places).databaseUrl;
+}
+
 /** Throws a `StartError` that names the key. */
 export function readAuthorityConfig(places: AuthorityPlaces): AuthorityOptions {
-  const config = readConfig(schema, { ...places, prefix: 'BASA_AUTHORITY_' });
+  const config = keysOf(places);
   const { dataFolder, databaseUrl, witnessFile, newNode, epochHours, certificateDays, tickMs, keyLimit } = config;
   const { dataFolder: _, ...common } = commonOptions({ ...config, dataFolder: dataFolder ?? '' });
   return {

@@ -86,10 +86,12 @@ export class BufferKeeper {
 
   /** Takes in what other nodes have done to buffers that have not ended; gives their names. */
   async refresh(): Promise<readonly Ctx[]> {
-    const living = await this.#options.store.livingBuffers();
-    for (const { ctx, number } of living) {
-      const kept = await this.#find(ctx);
-      if (kept !== undefined && kept.number < number) await this.#catchUp(kept);
+    const { store, ports } = this.#options;
+    const living = await store.livingBuffers();
+    for (const { ctx, descriptor, number } of living) {
+      const kept = this.#kept.get(toHex(ctx));
+      if (kept === undefined) await this.#catchUp({ buffer: openSecureBuffer(ports.suite, descriptor), number: 0 });
+      else if (kept.number < number) await this.#catchUp(kept);
     }
     return living.map(({ ctx }) => ctx);
   }

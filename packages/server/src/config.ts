@@ -1,6 +1,7 @@
 /** The configuration of a server process: a JSON file, BASA_SERVER_ variables, or both. */
 import { fromHex } from '@basa/masking';
 import { closed, commonKeys, commonOptions, hexText, readConfig, StartError, secretText, Type } from '@basa/service';
+import type { BlobPlace } from './blobs/place.ts';
 import type { SharedDatabase } from './open-store.ts';
 import type { PageOptions } from './routes/pages.ts';
 import type { ServerOptions } from './server.ts';
@@ -8,6 +9,7 @@ import type { ServerOptions } from './server.ts';
 const schema = Type.Object(
   {
     ...commonKeys,
+    dataFolder: Type.Optional(Type.String({ minLength: 1 })),
     authorityUrl: Type.String({ pattern: '^https?://' }),
     authorityKey: hexText(32),
     seatMs: Type.Optional(Type.Integer({ minimum: 1 })),
@@ -22,6 +24,15 @@ const schema = Type.Object(
     databaseConnections: Type.Optional(Type.Integer({ minimum: 2 })),
     signingKey: Type.Optional(secretText('the secret key of the server, 64 hexadecimal digits; with databaseUrl')),
     turnMs: Type.Optional(Type.Integer({ minimum: 100 })),
+    blobs: Type.Union([Type.Literal('files'), Type.Literal('database'), Type.Literal('s3')], {
+      default: 'files',
+      description: 'where vectors and models lie; several nodes share a folder, their database or an object store',
+    }),
+    s3Endpoint: Type.Optional(Type.String({ pattern: '^https?://' })),
+    s3Region: Type.String({ default: 'us-east-1' }),
+    s3Bucket: Type.Optional(Type.String({ minLength: 1 })),
+    s3AccessKeyId: Type.Optional(secretText('of the object store')),
+    s3SecretAccessKey: Type.Optional(secretText('of the object store')),
   },
   closed,
 );
@@ -37,11 +48,13 @@ export function readServerConfig(places: ConfigPlaces): ServerOptions {
   const config = readConfig(schema, { ...places, prefix: 'BASA_SERVER_' });
   const { authorityUrl, authorityKey, pagesFolder, seatMs, tickMs, workers, mostBurntSlots, burntSlotsWithinMs } =
     config;
+  const shared = databaseOf(config);
   return {
-    ...commonOptions(config),
+    ...commonOptions({ ...config, dataFolder: folderOf(config) }),
     authority: { url: authorityUrl, publicKey: fromHex(authorityKey) ?? new Uint8Array() },
     burntSlots: { most: mostBurntSlots, withinMs: burntSlotsWithinMs },
-    ...databaseOf(config),
+    ...shared,
+    ...blobsOf(config),
     ...(pagesFolder !== undefined && { pages: pagesOf(pagesFolder, config) }),
     ...(seatMs !== undefined && { seatMs }),
     ...(tickMs !== undefined && { tickMs }),
@@ -76,6 +89,41 @@ function databaseOf({ databaseUrl, databaseConnections, signingKey, turnMs }: Da
       ...(turnMs !== undefined && { turnMs }),
     },
   };
+}
+
+/** Only where nothing lies in files it can be left out. */
+function folderOf({
+  dataFolder,
+  databaseUrl,
+  blobs,
+}: DatabaseKeys & BlobKeys & { readonly dataFolder?: string }): string {
+  if (dataFolder !== undefined) return dataFolder;
+  if (databaseUrl === undefined || blobs === 'files')
+    throw wrong('dataFolder is missing; it can be left out with databaseUrl and blobs "database" or "s3"');
+  return '';
+}
+
+interface BlobKeys {
+  readonly blobs: 'files' | 'database' | 's3';
+  readonly s3Endpoint?: string;
+  readonly s3Region: string;
+  readonly s3Bucket?: string;
+  readonly s3AccessKeyId?: string;
+  readonly s3SecretAccessKey?: string;
+}
+
+function blobsOf(config: DatabaseKeys & BlobKeys): { readonly blobs?: BlobPlace } {
+  const { blobs, databaseUrl, s3Endpoint, s3Region: region, s3Bucket, s3AccessKeyId, s3SecretAccessKey } = config;
+  if (blobs === 'files') return {};
+  if (blobs === 'database') {
+    if (databaseUrl === undefined) throw wrong('blobs "database" needs databaseUrl');
+    return { blobs: { kind: 'database', url: databaseUrl } };
+  }
+  if (s3Endpoint === undefined || s3Bucket === undefined) throw wrong('blobs "s3" needs s3Endpoint and s3Bucket');
+  if (s3AccessKeyId === undefined || s3SecretAccessKey === undefined)
+    throw wrong('blobs "s3" needs s3AccessKeyId and s3SecretAccessKey, from variables or files');
+  const credentials = { accessKeyId: s3AccessKeyId, secretAccessKey: s3SecretAccessKey };
+  return { blobs: { kind: 's3', endpoint: s3Endpoint, region, bucket: s3Bucket, ...credentials } };
 }
 
 function wrong(sentence: string): StartError {

@@ -2,9 +2,9 @@
 import { equalBytes } from '@basa/masking';
 import { createNodeSigner } from '@basa/runtime/node';
 import type { SqlWatch } from '@basa/service';
-import { openDatabase, openPostgres, POSTGRES, SQLITE, StartError, sqliteDatabase } from '@basa/service';
+import { openDatabase, openPostgres, SQLITE, StartError, sqliteDatabase } from '@basa/service';
 import { serverKey } from './server-key.ts';
-import { migrationsFor } from './store/schema.ts';
+import { migrationsFor, SERVER_DATABASE } from './store/schema.ts';
 import { createSqlStore } from './store/sql-store.ts';
 import type { Store } from './store/store.ts';
 
@@ -27,7 +27,6 @@ export interface OpenedStore {
   signer(): Promise<ReturnType<typeof createNodeSigner>>;
 }
 
-export const SERVER_DATABASE = { application: 'server', migrations: migrationsFor(POSTGRES) } as const;
 const PUBLIC_KEY = 'server-key';
 
 export function openEmbeddedStore(dataFolder: string, clock: () => number, watch: SqlWatch): OpenedStore {

@@ -97,7 +97,7 @@ async function open(
   onClose(() => store.close());
   const signer = await openedStore.signer();
   const ports: ServerPorts = { suite: nodeSuite, signer, authorityKey: authority.publicKey };
-  const place = settings.blobs ?? { kind: 'files', folder: join(dataFolder, 'blobs') };
+  const place = settings.blobs ?? { kind: 'files', folder: join(dataFolder, 'blobs'), isShared };
   const blobs = await openBlobs(place);
   onClose(() => blobs.close());
   const live = new LiveTasks({ store, clock });
@@ -170,7 +170,7 @@ async function open(
   });
   await store.noteAlive(isShared ? downAfterMs : 0);
   await tasks.open();
-  if (isShared) others = listenToOthers({ url: database.url, tasks, keeper, live, onTrouble });
+  if (isShared) others = listenToOthers({ url: database.url, tasks, keeper, live, turns, onTrouble });
   const routes = { ...tools, service, tasks, uploads, live, onUpload: others?.tellUpload };
   mountRoutes(routes);
   if (settings.pages !== undefined) mountShow(routes, settings.pages, authority.url);

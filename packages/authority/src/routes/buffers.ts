@@ -14,6 +14,7 @@ import { nodeSuite } from '@basa/runtime/node';
 import type { FastifyRequest } from '@basa/service';
 import { answers, bytesOf, checkDeclaredLength, deviceOf, fail, granted, sendBytes, wireBytes } from '@basa/service';
 import { drawBuffer } from '../buffer-epochs.ts';
+import { closeBuffer } from '../close-buffer.ts';
 import { bufferParams, ctxOfPath } from './names.ts';
 import type { RouteTools } from './route-tools.ts';
 
@@ -104,7 +105,7 @@ export function bufferRoutes({ service, authority, bufferEpochs, keyLimits, watc
       const closeRequest = messages.closeRequest.decode(bytes);
       if (!equalBytes(closeRequest.ctx, ctx)) fail('malformed', { detail: 'closeRequest.ctx: not that of the path' });
       const answer = await watch.traces.step('close', { ctx, carrier: request.headers }, async () =>
-        granted(await authority.step((core, now) => core.close(closeRequest, now))),
+        granted(await closeBuffer(authority, closeRequest)),
       );
       return sendBytes(reply, messages.closeAnswer.encode(answer));
     },

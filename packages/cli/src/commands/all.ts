@@ -8,7 +8,7 @@ import { dev } from './dev.ts';
 import { experiment } from './experiment.ts';
 import { authorityVerifyLog, inspectBuffer } from './inspect.ts';
 import { keysEnroll, keysRevoke } from './keys.ts';
-import { migrateServer } from './migrate.ts';
+import { migrateAuthority, migrateServer } from './migrate.ts';
 import { authority, server } from './services.ts';
 import { taskExport, taskList, taskPause, taskShow } from './task.ts';
 import { taskCreate } from './task-create.ts';
@@ -20,6 +20,7 @@ export const COMMANDS: readonly Command[] = [
   authority,
   authorityVerifyLog,
   migrateServer,
+  migrateAuthority,
   client,
   taskCreate,
   taskList,

@@ -115,8 +115,10 @@ function print({ title, tables, orderings, notes }: Outcome, line: (text?: strin
   line('\nExpected, written down before the run:');
   for (const { claim, holds, seen } of orderings) {
     line(`  ${holds ? 'holds        ' : 'does not hold'}  ${claim}`);
-    for (const { where, left, right } of seen.filter((one) => !one.holds)) {
-      line(`                   ${where}: ${left.toPrecision(4)} against ${right.toPrecision(4)}`);
+    for (const { where, left, right, isGivenUp } of seen.filter((one) => !one.holds)) {
+      line(
+        `                   ${where}: ${isGivenUp ? '> ' : ''}${left.toPrecision(4)} against ${right.toPrecision(4)}`,
+      );
     }
   }
   line(`\n${notes.map((note) => `- ${note}`).join('\n')}`);

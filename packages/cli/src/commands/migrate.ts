@@ -35,3 +35,7 @@ function migrate(name: string, load: () => Promise<Migrate>): Command {
 }
 
 export const migrateServer: Command = migrate('server', async () => (await import('@basa/server')).migrateServer);
+export const migrateAuthority: Command = migrate(
+  'authority',
+  async () => (await import('@basa/authority')).migrateAuthority,
+);

@@ -50,13 +50,16 @@ export async function foundBuffer({ keeper }: RouteContext, name: string): Promi
   return (await keeper.fresh(fromHex(name) as Ctx)) ?? fail('buffer-unknown');
 }
 
-/** For work that needs the authority: what it cannot do now is told to whoever asked. */
-export async function askingAuthority<Result>(work: () => Promise<Result>): Promise<Result> {
+/** For work that needs the authority: what it cannot do now, and when to ask again, is told to whoever asked. */
+export async function askingAuthority<Result>(
+  work: () => Promise<Result>,
+  askAgainMs: () => number = () => ASK_AGAIN_MS,
+): Promise<Result> {
   try {
     return await work();
   } catch (error) {
     const isAuthoritys = error instanceof AuthorityUnreachable || error instanceof AuthorityRefusal;
-    if (isAuthoritys) fail('authority-unreachable', { detail: error.message, retryAfterMs: ASK_AGAIN_MS });
+    if (isAuthoritys) fail('authority-unreachable', { detail: error.message, retryAfterMs: askAgainMs() });
     throw error;
   }
 }

@@ -28,7 +28,12 @@ export function mountParticipation(context: RouteContext): void {
     const { deviceKey } = deviceOf(request);
     if (!equalBytes(certificate.deviceKey, deviceKey)) fail('not-yours');
     await checkQuota(context, request);
-    const descriptor = granted(await askingAuthority(() => task.takeSeat(certificate)));
+    const descriptor = granted(
+      await askingAuthority(
+        () => task.takeSeat(certificate),
+        () => task.tuned.retryAfterMs,
+      ),
+    );
     watch.traces.past('seat', startedAt, { ctx: ctxOf(ports.suite, descriptor) });
     return reply
       .type(BYTES_MEDIA_TYPE)
@@ -52,6 +57,7 @@ export function mountParticipation(context: RouteContext): void {
     const task = await foundTask(context, Buffer.from(descriptor.task).toString('hex'));
     if (!(await task.seats.admits(deposit.certificate, ctx))) fail('seat-missing');
     const ticket = granted(await keeper.step(ctx, (buffer, now) => acceptDeposit(ports, buffer, deposit, now)));
+    task.deposited(deposit.certificate);
     const entries = await store.inbox(ctx, ticket.slot);
     // A buffer that ended keeps no seeds: there is nothing left to answer with.
     if (entries.length < ticket.slot) fail('buffer-over');
