@@ -5,7 +5,7 @@
 import { Type } from 'typebox';
 import type { ServiceApp } from './create-service.ts';
 
-export type CheckResult = 'ok' | 'failed';
+type CheckResult = 'ok' | 'failed';
 
 export interface Check {
   /** Whether the service can do without: then it is only told. */
