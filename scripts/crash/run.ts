@@ -13,6 +13,7 @@ import { Stage } from '../processes/stage.ts';
 import { CrashDatabase } from './crash-database.ts';
 import { Fleet } from './fleet.ts';
 import { Plan } from './plan.ts';
+import { Recorder } from './recorder.ts';
 import type { Verdict } from './verdict.ts';
 import { judge, stuckBuffers } from './verdict.ts';
 
@@ -21,8 +22,6 @@ export interface CrashOptions {
   readonly kills: number;
   readonly seed: number;
   readonly store?: 'embedded' | 'postgres';
-  /** Told of every request of a device to a node, for histories. */
-  onExchange?(exchange: Exchange): void;
   onKill?(line: string): void;
 }
 
@@ -39,10 +38,11 @@ const PLACES_PER_KILL = 60;
 const STALL_MS = 1000;
 const NODES = 3;
 const TURN_MS = 1000;
-/** So long is a node stopped: past its turn, and past what the database lets it hold locks. */
-const STOP_MS = 6000;
+/** So long is a node stopped: past its turn, and at times past what the database lets it hold locks. */
+const STOP_MS = { least: 2000, most: 6500 };
 const STOPPED_SHARE = 0.3;
-/** The database dies less often than one of the nodes. */
+/** There is more to die on PostgreSQL: each lives longer, so that something is done meanwhile; the database longest. */
+const PACE = { embedded: 1, postgres: 3 };
 const DATABASE_STEPS = 60;
 /** What a node says that cannot reach its database when it starts. */
 const NO_DATABASE = 3;
@@ -62,20 +62,21 @@ export async function runCrashes(options: CrashOptions): Promise<CrashReport> {
 }
 
 async function crash(
-  { kills, seed, onKill = () => {}, onExchange }: CrashOptions,
+  { kills, seed, onKill = () => {} }: CrashOptions,
   database: CrashDatabase | undefined,
 ): Promise<CrashReport> {
   const bundle = await bundleProcesses({ watched: true });
   const dimension = Math.max(2048, kills * PLACES_PER_KILL);
   const chance = randomStream(seed, 'crash');
   const balancing = randomStream(seed, 'balancing');
+  const recorder = new Recorder();
   const nodes = database && {
     count: NODES,
     databaseUrl: database.url,
     random: () => balancing.unit(),
-    ...(onExchange && { onExchange }),
+    onExchange: (exchange: Exchange): void => recorder.note(exchange, () => stage.policy),
   };
-  const stage = await Stage.open({
+  const stage: Stage = await Stage.open({
     bundle,
     policy: { dimension },
     specification: { stallMs: STALL_MS },
@@ -92,12 +93,14 @@ async function crash(
       chance,
     });
     const plan = new Plan(chance);
+    const watching = database === undefined ? undefined : recorder.watch(stage);
     let left = kills;
 
     /** Waits until the fleet has taken so many steps, or cannot. */
     const during = async (steps: number, isOver = (): boolean => false): Promise<void> => {
-      const enough = fleet.steps + steps;
-      const patience = Date.now() + PATIENCE_MS;
+      const pace = PACE[database === undefined ? 'embedded' : 'postgres'];
+      const enough = fleet.steps + steps * pace;
+      const patience = Date.now() + PATIENCE_MS * pace;
       while (!isOver() && fleet.steps < enough && Date.now() < patience) await sleep(5);
     };
     const tell = (what: string): void => onKill(`${kills - left} ${what}`);
@@ -112,9 +115,10 @@ async function crash(
           left--;
           await during(afterSteps, () => !isAlive(child));
           child.kill('SIGSTOP');
-          await sleep(STOP_MS);
+          const stopMs = Math.round(STOP_MS.least + (STOP_MS.most - STOP_MS.least) * chance.unit());
+          await sleep(stopMs);
           child.kill('SIGCONT');
-          tell(`${role}: stopped for ${STOP_MS} ms`);
+          tell(`${role}: stopped for ${stopMs} ms`);
         }
         await during(afterSteps, () => !isAlive(child));
         const diedItself = !isAlive(child);
@@ -178,8 +182,11 @@ async function crash(
       await gone(child);
     }
     await settle(stage, bundle.file('clock-ahead'), database);
+    recorder.stop();
+    await watching;
     const verdict = await judge(stage, fleet.acknowledged);
-    const problems = [...verdict.problems, ...fleet.faults];
+    const problems = [...verdict.problems, ...fleet.faults, ...recorder.faults(stage.policy)];
+    if (database !== undefined) onKill(`${recorder.calls} calls are in the history`);
     return { kills: kills - left, ...verdict, problems, moments: plan.report() };
   } finally {
     for (const child of running) child.kill('SIGKILL');

@@ -37,7 +37,8 @@ function tableHtml({ title, columns, rows, note }: Table): string {
 
 function orderingHtml({ claim, holds, seen }: Ordering): string {
   const numbers = seen.map(
-    (one) => `${one.where}: ${one.left.toPrecision(4)} against ${one.right.toPrecision(4)}${one.holds ? '' : ' (no)'}`,
+    (one) =>
+      `${one.where}: ${one.isGivenUp ? '> ' : ''}${one.left.toPrecision(4)} against ${one.right.toPrecision(4)}${one.holds ? '' : ' (no)'}`,
   );
   return `<li><strong class="${holds ? 'holds' : 'fails'}">${holds ? 'holds' : 'does not hold'}</strong> ${escapeText(claim)}<details><summary>${seen.length === 1 ? 'one place' : `${seen.length} places`}</summary><small>${escapeText(numbers.join('; '))}</small></details></li>`;
 }

@@ -53,7 +53,8 @@ export function sqlNodes(database: SqlDatabase): NodeStore {
     },
     takeSeat: (task, user, { forMs, freshNonce, only }) =>
       database.transaction(async (session) => {
-        const [row] = await session.query(`SELECT * FROM tasks WHERE task = ?${forUpdate}`, task);
+        const locked = `SELECT task, state, why, draw_nonce FROM tasks WHERE task = ?${forUpdate}`;
+        const [row] = await session.query(locked, task);
         const isRunning = row !== undefined && readTaskState(row).state === 'running';
         // Whoever is on the way into a buffer goes on.
         if (row === undefined || (!isRunning && only === undefined)) return { kind: 'not-running' };
