@@ -25,7 +25,14 @@ const SECTIONS: readonly Section[] = [
   },
   {
     title: 'Reference',
-    pages: [...inFolder('docs/reference'), 'docs/http.md', 'docs/wire-format.md', 'docs/paper-map.md', 'docs/sizes.md'],
+    pages: [
+      ...inFolder('docs/reference'),
+      'docs/http.md',
+      'docs/wire-format.md',
+      'docs/conformance.md',
+      'docs/paper-map.md',
+      'docs/sizes.md',
+    ],
   },
   { title: 'Packages', pages: readdirSync(join(ROOT, 'packages')).map((name) => `packages/${name}/README.md`) },
   { title: 'Interfaces', pages: inFolder('docs/api') },

@@ -5,7 +5,7 @@ import type { Passage } from './render.ts';
 /** One place: address, title of its page, heading, words. */
 export type Place = readonly [address: string, page: string, heading: string, words: string];
 
-const MOST_WORDS = 600;
+const MOST_WORDS = 1500;
 
 export function searchIndex(pages: readonly (Entry & { readonly passages: readonly Passage[] })[]): string {
   const places = pages.flatMap(({ title, address, passages }) =>
