@@ -3,9 +3,9 @@
  * serve; send nobody here where it cannot. Neither counts against the limit of an address.
  */
 import { Type } from 'typebox';
-import type { ServiceApp } from './create-service.ts';
+import type { ServiceApp } from './service-app.ts';
 
-export type CheckResult = 'ok' | 'failed';
+type CheckResult = 'ok' | 'failed';
 
 export interface Check {
   /** Whether the service can do without: then it is only told. */

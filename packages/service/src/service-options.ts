@@ -19,7 +19,7 @@ export interface Answer {
 }
 
 export const METRICS_ACCESS = ['off', 'token', 'open'] as const;
-export type MetricsAccess = (typeof METRICS_ACCESS)[number];
+type MetricsAccess = (typeof METRICS_ACCESS)[number];
 
 export interface ServiceOptions {
   readonly title: string;
