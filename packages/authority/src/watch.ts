@@ -14,9 +14,6 @@ const STEPS = {
   [`POST ${AUTHORITY_PATH.modelLog(':task')}`]: 'log',
   [`GET ${AUTHORITY_PATH.modelEntry(':task', ':version')}`]: 'model-entry',
   [`POST ${AUTHORITY_PATH.enrolments(':task')}`]: 'enrol',
-  'GET /healthz': 'probe',
-  'GET /readyz': 'probe',
-  'GET /metrics': 'scrape',
 };
 
 export class AuthorityWatch {

@@ -150,7 +150,12 @@ async function open(
   const tools = { ...settings, store, blobs, keeper, ports, pool, isShared, turns, watch };
   const onTask = (task: TaskId): void => others?.tellTask(task);
   const tasks: TaskBook = new TaskBook({ ...tools, authority: link, onEvent, onTask, onTrouble });
-  watch.read(tasks, keeper, clock);
+  watch.read({
+    clock,
+    tasks: () => tasks.all,
+    task: (name) => tasks.find(name),
+    buffers: () => keeper.living,
+  });
   const uploads = new Uploads(tools);
   // Alone, whatever the time since the last tick: it was down. Beside others, only where none of them was there.
   const downAfterMs = isShared ? 2 * settings.tickMs + turnMs : Number.POSITIVE_INFINITY;

@@ -5,7 +5,7 @@ import { HEADER, problemDocument } from '@basa/protocol';
 import cors from '@fastify/cors';
 import swagger from '@fastify/swagger';
 import type { TypeBoxTypeProvider } from '@fastify/type-provider-typebox';
-import type { FastifyBaseLogger, FastifyInstance, FastifyReply, FastifyRequest, RawServerDefault } from 'fastify';
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { fastify } from 'fastify';
 import { Type } from 'typebox';
 import { allowedMethods } from './allowed-methods.ts';
@@ -17,25 +17,19 @@ import type { Address } from './listen.ts';
 import { listen } from './listen.ts';
 import { loggerOptions } from './logger.ts';
 import { mountMetrics } from './metrics/route.ts';
-import type { Role } from './operators.ts';
+import type { RequireRole } from './operators.ts';
 import { operatorRequests } from './operators.ts';
 import { refuseOtherOrigins } from './origins.ts';
 import type { Check } from './probes.ts';
 import { mountProbes, PROBES } from './probes.ts';
 import { fail } from './problem.ts';
 import { answers } from './schemas.ts';
+import type { ServiceApp } from './service-app.ts';
 import type { ServiceOptions, ServiceSettings } from './service-options.ts';
 import { settingsOf } from './service-options.ts';
 import { TokenBuckets } from './token-buckets.ts';
 import { unusedConnections } from './unused-connections.ts';
 
-export type ServiceApp = FastifyInstance<
-  RawServerDefault,
-  IncomingMessage,
-  ServerResponse,
-  FastifyBaseLogger,
-  TypeBoxTypeProvider
->;
 type Hook = (request: FastifyRequest) => Promise<void>;
 
 export interface Service {
@@ -43,7 +37,7 @@ export interface Service {
   /** `onRequest` of a route that only a device may ask; `deviceOf(request)` is who asked. */
   requireDevice(route?: DeviceRouteOptions): Hook;
   /** `onRequest` of a route that needs an operator token with one of these roles. */
-  requireRole(...roles: readonly [Role, ...Role[]]): Hook;
+  readonly requireRole: RequireRole;
   /** Before `listen`: something that `/readyz` looks at. */
   check(name: string, check: Check): void;
   /** Gives the URL. */

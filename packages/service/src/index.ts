@@ -5,7 +5,7 @@ export { BYTES_MEDIA_TYPE, bytesOf, checkDeclaredLength, sendBytes } from './bod
 export { commonKeys, commonOptions, rateLimit } from './common-config.ts';
 export type { ConfigSources } from './config.ts';
 export { readConfig, secretText } from './config.ts';
-export type { Service, ServiceApp } from './create-service.ts';
+export type { Service } from './create-service.ts';
 export { createService } from './create-service.ts';
 export type { Application, Database, DatabaseOptions, OpenDatabase } from './database.ts';
 export { openDatabase, transaction } from './database.ts';
@@ -30,6 +30,7 @@ export { answerRefusal, fail, granted, ServiceError } from './problem.ts';
 export type { RunningService, RunOptions } from './run-service.ts';
 export { runService } from './run-service.ts';
 export { answers, closed, hexText, wireBytes } from './schemas.ts';
+export type { ServiceApp } from './service-app.ts';
 export type { Answer, ServiceOptions } from './service-options.ts';
 export type { PostgresOptions } from './sql/postgres.ts';
 export { DatabaseUnavailable, openPostgres, POSTGRES } from './sql/postgres.ts';

@@ -13,10 +13,10 @@ export interface Operator {
   readonly roles: readonly Role[];
 }
 
+export type RequireRole = (...roles: readonly [Role, ...Role[]]) => (request: FastifyRequest) => Promise<void>;
+
 /** Gives the `onRequest` hook of routes that need a role. */
-export function operatorRequests(
-  operators: readonly Operator[],
-): (...roles: readonly [Role, ...Role[]]) => (request: FastifyRequest) => Promise<void> {
+export function operatorRequests(operators: readonly Operator[]): RequireRole {
   const known = operators.map(({ tokenHash, roles }) => {
     const hash = fromHex(tokenHash);
     if (hash?.length !== 32) throw new RangeError('tokenHash must be SHA-256 in lower-case hexadecimal');

@@ -3,7 +3,7 @@
  * serve; send nobody here where it cannot. Neither counts against the limit of an address.
  */
 import { Type } from 'typebox';
-import type { ServiceApp } from './create-service.ts';
+import type { ServiceApp } from './service-app.ts';
 
 type CheckResult = 'ok' | 'failed';
 

@@ -1,29 +1,39 @@
 /** What is read when somebody asks: the copies in memory of buffers that have not ended, tasks and their models. */
 import { toHex } from '@basa/masking';
-import type { SecureBuffer } from '@basa/protocol';
+import type { SecureBuffer, TaskId } from '@basa/protocol';
 import type { Metrics, Sample } from '@basa/service';
-import type { RunningTask } from '../running-task.ts';
+import type { StoredModel } from '../store/store.ts';
+
+/** What is read of a task at work. */
+export interface WatchedTask {
+  readonly task: TaskId;
+  readonly state: string;
+  readonly read: { readonly policy: { readonly name: Uint8Array; readonly openMs: number } };
+  readonly models: { readonly newest: StoredModel | undefined };
+}
 
 export interface GaugeSources {
   readonly clock: () => number;
-  tasks(): readonly RunningTask[];
+  tasks(): readonly WatchedTask[];
+  /** By its name in hex. */
+  task(name: string): WatchedTask | undefined;
   /** Copies of the buffers that have not ended. */
   buffers(): readonly SecureBuffer[];
 }
 
 /** People know a task by its name, and two tasks may share one. */
-export function taskLabel({ task, read }: Pick<RunningTask, 'task' | 'read'>): string {
+export function taskLabel({ task, read }: WatchedTask): string {
   return `${Buffer.from(read.policy.name).toString('utf8')}-${toHex(task).slice(0, 8)}`;
 }
 
 export function serverGauges(metrics: Metrics, sources: GaugeSources): void {
   const { clock } = sources;
-  const eachTask = <Value>(read: (task: RunningTask, buffers: readonly SecureBuffer[]) => readonly Value[]): Value[] =>
+  const eachTask = <Value>(read: (task: WatchedTask, buffers: readonly SecureBuffer[]) => readonly Value[]): Value[] =>
     sources.tasks().flatMap((task) => {
       const own = sources.buffers().filter(({ descriptor }) => toHex(descriptor.task) === toHex(task.task));
       return read(task, own);
     });
-  const one = (task: RunningTask, value: number | undefined): readonly (readonly [{ task: string }, number])[] =>
+  const one = (task: WatchedTask, value: number | undefined): readonly (readonly [{ task: string }, number])[] =>
     value === undefined ? [] : [[{ task: taskLabel(task) }, value]];
   const seconds = (ms: number): number => Math.max(0, ms / 1000);
 

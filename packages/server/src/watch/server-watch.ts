@@ -5,12 +5,11 @@ import type { WorkerPool } from '@basa/runtime/node';
 import type { Answer } from '@basa/service';
 import { BufferTraces, countAnswers, createMetrics, timed } from '@basa/service';
 import type { Asked } from '../authority-link.ts';
-import type { BufferKeeper } from '../buffer-keeper.ts';
 import { STEP_OF_ROUTE } from '../live/tallies.ts';
 import { isEnded } from '../store/store.ts';
-import type { TaskBook } from '../task-book.ts';
 import type { WorkResult, WorkTask } from '../work/tasks.ts';
 import { EventCounts } from './event-counts.ts';
+import type { GaugeSources } from './gauges.ts';
 import { serverGauges, taskLabel } from './gauges.ts';
 
 const STEPS = {
@@ -18,9 +17,6 @@ const STEPS = {
   [`HEAD ${SERVER_PATH.upload(':ctx', ':slot')}`]: 'upload-offset',
   [`GET ${SERVER_PATH.newestModel(':task')}`]: 'newest-model',
   [`GET ${SERVER_PATH.fate(':ctx', ':joinTag')}`]: 'fate',
-  'GET /healthz': 'probe',
-  'GET /readyz': 'probe',
-  'GET /metrics': 'scrape',
 };
 
 export class ServerWatch {
@@ -28,12 +24,12 @@ export class ServerWatch {
   readonly traces = new BufferTraces('server');
   readonly answered: (answer: Answer) => void = countAnswers(this.metrics, STEPS);
   readonly #counts: EventCounts;
-  #tasks: TaskBook | undefined;
+  #sources: GaugeSources | undefined;
   #isAuthorityUp: boolean | undefined;
 
   constructor() {
     this.#counts = new EventCounts(this.metrics, (name) => {
-      const task = this.#tasks?.find(name);
+      const task = this.#sources?.task(name);
       return task === undefined ? name.slice(0, 8) : taskLabel(task);
     });
     this.metrics.gauge('basa_authority_up', () =>
@@ -42,9 +38,9 @@ export class ServerWatch {
   }
 
   /** From now on gauges are read from what is in memory here. */
-  read(tasks: TaskBook, keeper: BufferKeeper, clock: () => number): void {
-    this.#tasks = tasks;
-    serverGauges(this.metrics, { clock, tasks: () => tasks.all, buffers: () => keeper.living });
+  read(sources: GaugeSources): void {
+    this.#sources = sources;
+    serverGauges(this.metrics, sources);
   }
 
   track(buffer: SecureBuffer): void {

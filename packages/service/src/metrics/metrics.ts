@@ -32,6 +32,12 @@ export function createMetrics(service: ServiceName): Metrics {
     if (type === 'histogram')
       histograms.set(name, new Histogram({ name, help, labelNames, registers, buckets: [...(buckets ?? [])] }));
   }
+  const shapeOf = (name: MetricName) => ({
+    name,
+    help: METRICS[name].help,
+    labelNames: [...METRICS[name].labels],
+    registers,
+  });
   const of = <Kind>(known: ReadonlyMap<string, Kind>, name: MetricName): Kind => {
     const found = known.get(name);
     if (found === undefined) throw new Error(`${name} is not a metric of the ${service}`);
@@ -42,34 +48,33 @@ export function createMetrics(service: ServiceName): Metrics {
     count: (name, labels, by = 1) => of(counters, name).inc(labels, by),
     observe: (name, labels, value) => of(histograms, name).observe(labels, value),
     gauge(name, read) {
-      const { help, labels } = METRICS[name];
-      new Gauge({
-        name,
-        help,
-        labelNames: [...labels],
-        registers,
-        async collect() {
-          this.reset();
-          for (const [labelled, value] of await read()) this.set(labelled, value);
-        },
+      const gauge: Gauge = new Gauge({
+        ...shapeOf(name),
+        collect: () => refill(gauge, read, (...set) => gauge.set(...set)),
       });
     },
     counted(name, read) {
       registry.removeSingleMetric(name);
-      const { help, labels } = METRICS[name];
-      new Counter({
-        name,
-        help,
-        labelNames: [...labels],
-        registers,
-        async collect() {
-          this.reset();
-          for (const [labelled, value] of await read()) this.inc(labelled, value);
-        },
+      const counter: Counter = new Counter({
+        ...shapeOf(name),
+        collect: () => refill(counter, read, (...set) => counter.inc(...set)),
       });
     },
     text: () => registry.metrics(),
   };
+}
+
+/** What cannot be read now is left out of this scrape: the rest is wanted all the more. */
+async function refill<Name extends MetricName>(
+  metric: { reset(): void },
+  read: () => Samples<Name>,
+  set: (labels: Labels<Name>, value: number) => void,
+): Promise<void> {
+  const found = await Promise.resolve()
+    .then(read)
+    .catch(() => []);
+  metric.reset();
+  for (const [labels, value] of found) set(labels, value);
 }
 
 /** Tells how long the work took, whatever it came to. */

@@ -1,12 +1,13 @@
 /** `/metrics` in the text format of Prometheus, for whom the operator allows it. */
-import type { Service, ServiceApp } from '../create-service.ts';
+import type { RequireRole } from '../operators.ts';
+import type { ServiceApp } from '../service-app.ts';
 import type { ServiceSettings } from '../service-options.ts';
 import { METRICS_MEDIA_TYPE } from './metrics.ts';
 
 export function mountMetrics(
   app: ServiceApp,
   { metrics, metricsAccess }: Pick<ServiceSettings, 'metrics' | 'metricsAccess'>,
-  requireRole: Service['requireRole'],
+  requireRole: RequireRole,
 ): void {
   if (metrics === undefined || metricsAccess === 'off') return;
   const onRequest = metricsAccess === 'token' ? requireRole('metrics', 'operator') : [];
