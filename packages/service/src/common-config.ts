@@ -5,6 +5,7 @@ import type { Address } from './listen.ts';
 import { LOG_LEVELS } from './logger.ts';
 import { closed, hexText } from './schemas.ts';
 import type { ServiceOptions } from './service-options.ts';
+import { METRICS_ACCESS } from './service-options.ts';
 import { StartError } from './start-error.ts';
 
 /** So many at once, then so many a second. */
@@ -39,12 +40,21 @@ export const commonKeys = {
     Type.Object(
       {
         tokenHash: hexText(32),
-        roles: Type.Array(Type.Union([Type.Literal('operator'), Type.Literal('auditor')])),
+        roles: Type.Array(Type.Union([Type.Literal('operator'), Type.Literal('auditor'), Type.Literal('metrics')])),
       },
       closed,
     ),
     { default: [], description: 'SHA-256 of each token in hex, and what it may do' },
   ),
+  metrics: Type.Union(
+    METRICS_ACCESS.map((access) => Type.Literal(access)),
+    { default: 'token', description: 'who may read `/metrics`: nobody, operators by their token, or everybody' },
+  ),
+  drainMs: Type.Integer({
+    minimum: 0,
+    default: 0,
+    description: 'how long it goes on serving, unready, after SIGTERM',
+  }),
   addressLimit: Type.Optional(rateLimit('requests of one address (400, then 200 a second)')),
   deviceLimit: Type.Optional(rateLimit('requests of one device (60, then 20 a second)')),
   unsafePaperMode: Type.Boolean({
@@ -55,13 +65,16 @@ export const commonKeys = {
 
 type CommonConfig = Type.Static<ReturnType<typeof Type.Object<typeof commonKeys>>>;
 
-export function commonOptions(config: CommonConfig): Omit<ServiceOptions, 'title' | 'audience' | 'clock'> & {
+export function commonOptions(config: CommonConfig): Omit<
+  ServiceOptions,
+  'title' | 'audience' | 'clock' | 'metrics'
+> & {
   readonly dataFolder: string;
   readonly listen: Address;
   readonly unsafePaperMode: boolean;
 } {
   const { dataFolder, host, port, corsOrigins, trustedProxies, logLevel, operators, unsafePaperMode } = config;
-  const { addressLimit, deviceLimit } = config;
+  const { addressLimit, deviceLimit, metrics, drainMs } = config;
   const tls = tlsOf(config);
   return {
     dataFolder,
@@ -69,6 +82,8 @@ export function commonOptions(config: CommonConfig): Omit<ServiceOptions, 'title
     unsafePaperMode,
     operators,
     log: { level: logLevel },
+    metricsAccess: metrics,
+    drainMs,
     ...(corsOrigins !== undefined && { corsOrigins }),
     ...(trustedProxies !== undefined && { trustedProxies }),
     ...(addressLimit !== undefined && { addressLimit }),

@@ -11,7 +11,10 @@ import { AUTHORITY_FLAGS, authorityOperator, SERVER_FLAGS, serverOperator } from
 export const conformanceClient: Command = {
   name: 'conformance client',
   summary: 'plays server and authority against any client',
-  usage: `  -- <command>         how the client is started; docs/conformance.md says what it is given and must do
+  usage: `  -- <command>         how the client is started; it contributes one update, and ends with 0 once the server has it
+                       (docs/conformance.md). It is told by variables: BASA_SERVER, BASA_AUTHORITY, BASA_AUTHORITY_KEY,
+                       BASA_TASK, BASA_ENROLMENT_TOKEN, BASA_IDENTITY (its folder), BASA_UPDATE (a file of float32)
+                       and BASA_PIECE_BYTES
   --only <text>        only scenes whose name holds this text
   --seconds <n>        after so long a run of the client is killed (120)`,
   flags: { only: { type: 'string' }, seconds: { type: 'string' } },
@@ -22,7 +25,7 @@ export const conformanceClient: Command = {
     const { checkClient } = await import('../conformance/client/check-client.ts');
     const { startLocalServices } = await import('../local-services.ts');
     const { createNodeSigner } = await import('@basa/runtime/node');
-    const start = commandClient(input.positionals, 1000 * seconds);
+    const start = commandClient(input.positionals, { mostMs: 1000 * seconds, signal: input.signal });
     const folder = await mkdtemp(join(tmpdir(), 'basa-conformance-'));
     const services = await startLocalServices({ folder, signal: input.signal });
     try {

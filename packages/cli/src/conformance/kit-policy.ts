@@ -4,6 +4,7 @@ import type { TaskPolicy } from '@basa/protocol';
 import { ENGINE } from '@basa/protocol';
 import { nodeRandomBytes } from '@basa/runtime/node';
 
+export const KIT_BUFFER_SIZE = 3;
 /** Bytes of one piece of an upload. */
 export const PIECE_BYTES = 1024;
 
@@ -12,7 +13,7 @@ export function kitPolicy(serverKey: Uint8Array, change: Partial<TaskPolicy> = {
   return {
     name: ascii(`conformance ${toHex(nodeRandomBytes(8))}`),
     engine: ENGINE.cpAbe,
-    bufferSize: 3,
+    bufferSize: KIT_BUFFER_SIZE,
     minimum: 2,
     dimension: 1000,
     modulus: RING_32,

@@ -1,4 +1,5 @@
 /** Plays server and authority against a client, scene by scene. */
+import { KIT_BUFFER_SIZE } from '../kit-policy.ts';
 import type { Check, Verdict } from '../report.ts';
 import { Report } from '../report.ts';
 import type { StartClient } from './client-under-test.ts';
@@ -9,8 +10,6 @@ import { lieScene } from './lie-scene.ts';
 import { lies } from './lies.ts';
 import type { StageServices } from './stage.ts';
 import { Stage } from './stage.ts';
-
-const KIT_BUFFER_SIZE = 3;
 
 export interface ClientTest {
   readonly services: StageServices;

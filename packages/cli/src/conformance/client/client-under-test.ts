@@ -17,8 +17,11 @@ export interface RunningClient {
 
 export type StartClient = (environment: Readonly<Record<string, string>>) => RunningClient;
 
-/** A command line, each run a process group of its own. One that does not end is killed after so long. */
-export function commandClient([program, ...args]: readonly string[], mostMs: number): StartClient {
+/** A command line, each run a process group of its own. It is killed after so long, or when the signal says so. */
+export function commandClient(
+  [program, ...args]: readonly string[],
+  { mostMs, signal }: { readonly mostMs: number; readonly signal: AbortSignal },
+): StartClient {
   if (program === undefined) {
     throw new CommandError('the command of the client comes after --, for example: -- python3 -m basa');
   }
@@ -36,11 +39,16 @@ export function commandClient([program, ...args]: readonly string[], mostMs: num
     }
     const kill = (): void => killGroup(child.pid);
     const guard = setTimeout(kill, mostMs);
+    signal.addEventListener('abort', kill, { once: true });
     const ended = new Promise<ClientEnd>((resolve, reject) => {
       child.once('error', (error) => reject(new CommandError(`${program} does not start (${error.message})`)));
       child.once('close', (code) => resolve({ code, output }));
     });
-    return { ended: ended.finally(() => clearTimeout(guard)), kill };
+    const settle = (): void => {
+      clearTimeout(guard);
+      signal.removeEventListener('abort', kill);
+    };
+    return { ended: ended.finally(settle), kill };
   };
 }
 

@@ -28,14 +28,13 @@ export function faultScene(stage: Stage, report: Report): Promise<void> {
 }
 
 function failTwice(proxy: ServiceProxy, seen: ReadonlyMap<Step, Asked[]>): void {
-  const stepOf = (asked: Asked): Step | undefined => STEPS.find((step) => isStep(step, asked));
+  const requestsLike = (asked: Asked): Asked[] | undefined => [...seen].find(([step]) => isStep(step, asked))?.[1];
   proxy.onAsk = (asked) => {
-    const requests = seen.get(stepOf(asked) ?? 'enrolment');
-    if (requests === undefined) return undefined;
-    requests.push(asked);
-    return requests.length === 1 ? stopping() : undefined;
+    const requests = requestsLike(asked);
+    requests?.push(asked);
+    return requests?.length === 1 ? stopping() : undefined;
   };
-  proxy.onAnswer = (asked, answer) => (seen.get(stepOf(asked) ?? 'enrolment')?.length === 2 ? 'cut' : answer);
+  proxy.onAnswer = (asked, answer) => (requestsLike(asked)?.length === 2 ? 'cut' : answer);
 }
 
 function stopping(): Answer {
@@ -47,7 +46,7 @@ function stopping(): Answer {
   };
 }
 
-/** A seat or piece is asked for anew; deposit, key request and upload header are said once and for all. */
+/** A request is signed anew each time; what it says was said once and for all. */
 function noteRepeats(step: Step, requests: readonly Asked[], report: Report): void {
   const nonces = new Set(requests.map(({ headers }) => headers[HEADER.nonce]));
   report.note(`signs each ${step} anew`, requests.length >= 3 && nonces.size === requests.length, {

@@ -29,7 +29,7 @@ export interface StageServices {
 export const ITSELF = 1;
 
 /** A full buffer is closed and opened in moments; only a hang takes so long. */
-const MOST_CLOSING_MS = 120_000;
+const MOST_CLOSING_MS = 600_000;
 
 export class Stage {
   readonly services: StageServices;

@@ -32,4 +32,6 @@ async function addresses(name: string, probe: Probe, about: string): Promise<voi
   }
   probe.refuses(`the ${name} knows no other address`, await probe.ask('GET', '/v1/nowhere'), 'not-found');
   probe.refuses(`the ${name} takes no other method`, await probe.ask('DELETE', about), 'method-not-allowed');
+  const page = await probe.ask('GET', about, { headers: { origin: 'https://elsewhere.invalid' } });
+  probe.refuses(`the ${name} answers no page of another origin`, page, 'origin-refused');
 }

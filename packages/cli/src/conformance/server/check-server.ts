@@ -79,7 +79,7 @@ async function openTask(test: ServerTest, report: Report): Promise<KitTask> {
   const policy = kitPolicy(serverKey);
   const task = await authority.createTask(policy);
   await server.createTask({ policy: toHex(encodePolicy(policy)) });
-  const common = { operatorToken, report, signal, aheadMs: 0 };
+  const common = { operatorToken, report, signal };
   return {
     server: new Probe({ ...common, url: serverUrl, audience: serverKey }),
     authority: new Probe({ ...common, url: authorityUrl, audience: authorityKey }),

@@ -34,8 +34,6 @@ export interface ProbeOptions {
   /** The public key of the service. */
   readonly audience: Uint8Array;
   readonly operatorToken: string;
-  /** The service's clock less this one. */
-  readonly aheadMs: number;
   readonly report: Report;
   readonly signal: AbortSignal;
 }
@@ -70,7 +68,7 @@ export class Probe {
 
   signed(method: string, path: string, asking: SignedAsking): Promise<Told> {
     const { signer, body, signed = body, nonce, aheadMs = 0, audience = this.#options.audience } = asking;
-    const at = Date.now() + this.#options.aheadMs + aheadMs;
+    const at = Date.now() + aheadMs;
     const words = { audience, method, target: path, body: signed, at, ...(nonce && { nonce }) };
     return this.ask(method, path, { body, headers: { ...signingDevice(signer).headers(words), ...asking.headers } });
   }
@@ -89,6 +87,16 @@ export class Probe {
       title.length > 0;
     const expected = `${status} with a problem document of type ${type}`;
     this.#options.report.note(name, holds, { expected, seen: `${told.status} ${media} ${codeOf(told)}` });
+  }
+
+  /** A body that is too long: refused in words, or the connection ends while it is still being sent. */
+  async refusesLong(name: string, asking: Promise<Told>): Promise<void> {
+    const told = await asking.catch((error: unknown) => {
+      this.#options.signal.throwIfAborted();
+      return error instanceof TypeError ? undefined : Promise.reject(error);
+    });
+    if (told !== undefined) return this.refuses(name, told, 'body-too-large');
+    this.#options.report.note(name, true, { expected: '413, or the connection ended', seen: 'the connection ended' });
   }
 
   notes(name: string, holds: boolean, expected: string, told: Told): void {
