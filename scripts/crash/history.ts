@@ -142,7 +142,9 @@ function outOfOrder<One extends Call>(
     const isRepeat = greatest.device === call.device && before === now;
     const isRepeated =
       how === 'strictly' &&
-      calls.some((one) => one !== call && one.device === call.device && numberOf(one) === now && one.begun < call.begun);
+      calls.some(
+        (one) => one !== call && one.device === call.device && numberOf(one) === now && one.begun < call.begun,
+      );
     if (before > now || (how === 'strictly' && before === now && !isRepeat))
       if (!isRepeated) faults.push({ earlier: before, later: now });
   }
