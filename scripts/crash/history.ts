@@ -124,7 +124,7 @@ function nameOf(call: Entering): string {
  */
 function outOfOrder<One extends Call>(
   calls: readonly One[],
-  valueOf: (call: One) => number,
+  numberOf: (call: One) => number,
   how: 'strictly' | 'weakly',
 ): readonly { readonly earlier: number; readonly later: number }[] {
   const byEnd = [...calls].sort((a, b) => a.ended - b.ended);
@@ -135,14 +135,16 @@ function outOfOrder<One extends Call>(
   for (const call of byBegin) {
     for (; next < byEnd.length && (byEnd[next] as One).ended < call.begun; next++) {
       const ended = byEnd[next] as One;
-      if (greatest === undefined || valueOf(ended) > valueOf(greatest)) greatest = ended;
+      if (greatest === undefined || numberOf(ended) > numberOf(greatest)) greatest = ended;
     }
     if (greatest === undefined) continue;
-    const [before, now] = [valueOf(greatest), valueOf(call)];
+    const [before, now] = [numberOf(greatest), numberOf(call)];
     const isRepeat = greatest.device === call.device && before === now;
     const isRepeated =
       how === 'strictly' &&
-      calls.some((one) => one !== call && one.device === call.device && valueOf(one) === now && one.begun < call.begun);
+      calls.some(
+        (one) => one !== call && one.device === call.device && numberOf(one) === now && one.begun < call.begun,
+      );
     if (before > now || (how === 'strictly' && before === now && !isRepeat))
       if (!isRepeated) faults.push({ earlier: before, later: now });
   }

@@ -1,26 +1,39 @@
 /** The configuration of an authority process: a JSON file, BASA_AUTHORITY_ variables, or both. */
 import type { ConfigSources } from '@basa/service';
-import { closed, commonKeys, commonOptions, readConfig, StartError, secretText, Type } from '@basa/service';
+import { closed, commonKeys, commonOptions, rateLimit, readConfig, StartError, secretText, Type } from '@basa/service';
 import type { AuthorityOptions } from './create-authority.ts';
 import type { VaultSecret } from './vault.ts';
 
 const HOUR_MS = 3_600_000;
 
-const schema = Type.Object(
+/** What `docs/reference/configuration.md` is written from. */
+export const authorityConfigSchema = Type.Object(
   {
     ...commonKeys,
-    dataFolder: Type.Optional(Type.String({ minLength: 1 })),
-    databaseUrl: Type.Optional(secretText('postgres://user:password@host/database, instead of a data folder')),
-    passphrase: Type.Optional(secretText('what the keys at rest are sealed with; or keyFile')),
-    keyFile: Type.Optional(Type.String({ description: 'path of 32 random bytes' })),
-    witnessFile: Type.Optional(Type.String({ description: 'outside of the data folder, best on another disk' })),
-    newNode: Type.Boolean({ default: false, description: 'has no witness yet, and the database is the newest' }),
-    epochHours: Type.Number({ exclusiveMinimum: 0, default: 24 }),
-    certificateDays: Type.Number({ exclusiveMinimum: 0, default: 365 }),
-    tickMs: Type.Optional(Type.Integer({ minimum: 10 })),
-    keyLimit: Type.Optional(
-      Type.Object({ burst: Type.Number({ minimum: 1 }), perSecond: Type.Number({ exclusiveMinimum: 0 }) }, closed),
+    dataFolder: Type.Optional(
+      Type.String({ minLength: 1, description: 'a folder of its own, on a local disk; or databaseUrl' }),
     ),
+    databaseUrl: Type.Optional(
+      secretText('postgres://user:password@host/database, instead of a data folder, for one or several nodes'),
+    ),
+    passphrase: Type.Optional(secretText('what the keys at rest are sealed with; or keyFile')),
+    keyFile: Type.Optional(
+      Type.String({ description: 'path of 32 random bytes that the keys at rest are sealed with; or passphrase' }),
+    ),
+    witnessFile: Type.Optional(
+      Type.String({
+        description:
+          'the newest head of the log, outside of the data folder, best on another disk, one for each node (`<dataFolder>.witness`)',
+      }),
+    ),
+    newNode: Type.Boolean({
+      default: false,
+      description: "this node has no witness yet; the operator's word that the database is the newest there was",
+    }),
+    epochHours: Type.Number({ exclusiveMinimum: 0, default: 24, description: 'life of a master key of a task' }),
+    certificateDays: Type.Number({ exclusiveMinimum: 0, default: 365, description: 'life of an enrolment' }),
+    tickMs: Type.Optional(Type.Integer({ minimum: 10, description: 'how often overdue buffers are aborted (5000)' })),
+    keyLimit: Type.Optional(rateLimit('key requests of one device (20, then 2 a second)')),
   },
   closed,
 );
@@ -28,7 +41,7 @@ const schema = Type.Object(
 /** Where the configuration comes from. */
 export type AuthorityPlaces = Omit<ConfigSources, 'prefix'>;
 
-const keysOf = (places: AuthorityPlaces) => readConfig(schema, { ...places, prefix: 'BASA_AUTHORITY_' });
+const keysOf = (places: AuthorityPlaces) => readConfig(authorityConfigSchema, { ...places, prefix: 'BASA_AUTHORITY_' });
 
 /** For work on the tables alone, which needs none of the authority's secrets but this one. */
 export function readDatabaseUrl(places: AuthorityPlaces): string | undefined {

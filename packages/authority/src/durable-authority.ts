@@ -74,6 +74,11 @@ export class DurableAuthority {
     return this.#view.core;
   }
 
+  /** How many records of the log this node knows. */
+  get sequence(): number {
+    return this.#view.sequence;
+  }
+
   get directory(): Directory {
     return this.#view.directory;
   }

@@ -61,6 +61,11 @@ export class BufferKeeper {
     return this.#kept.size;
   }
 
+  /** Copies of the buffers that have not ended. */
+  get living(): readonly SecureBuffer[] {
+    return [...this.#kept.values()].map(({ buffer }) => buffer);
+  }
+
   async add(drawn: Omit<StoredBuffer, 'ctx'>, nonce?: Uint8Array): Promise<SecureBuffer> {
     const buffer = openSecureBuffer(this.#options.ports.suite, drawn.descriptor);
     await this.#options.store.addBuffer({ ...drawn, ctx: buffer.ctx }, nonce);

@@ -6,31 +6,57 @@ import type { SharedDatabase } from './open-store.ts';
 import type { PageOptions } from './routes/pages.ts';
 import type { ServerOptions } from './server.ts';
 
-const schema = Type.Object(
+/** What `docs/reference/configuration.md` is written from. */
+export const serverConfigSchema = Type.Object(
   {
     ...commonKeys,
-    dataFolder: Type.Optional(Type.String({ minLength: 1 })),
-    authorityUrl: Type.String({ pattern: '^https?://' }),
-    authorityKey: hexText(32),
-    seatMs: Type.Optional(Type.Integer({ minimum: 1 })),
-    tickMs: Type.Optional(Type.Integer({ minimum: 10 })),
-    workers: Type.Optional(Type.Integer({ minimum: 1 })),
-    pagesFolder: Type.Optional(Type.String({ minLength: 1 })),
-    sharesFolder: Type.Optional(Type.String({ minLength: 1 })),
-    pagesAuthorityUrl: Type.Optional(Type.String({ pattern: '^https?://' })),
-    mostBurntSlots: Type.Integer({ minimum: 1, default: 20 }),
-    burntSlotsWithinMs: Type.Integer({ minimum: 1, default: 3_600_000 }),
-    databaseUrl: Type.Optional(secretText('postgres://user:password@host/database')),
-    databaseConnections: Type.Optional(Type.Integer({ minimum: 2 })),
+    dataFolder: Type.Optional(
+      Type.String({ minLength: 1, description: 'a folder of its own, on a local disk; or databaseUrl' }),
+    ),
+    authorityUrl: Type.String({ pattern: '^https?://', description: 'where the authority is' }),
+    authorityKey: hexText(32, 'its public key'),
+    seatMs: Type.Optional(Type.Integer({ minimum: 1, description: 'how long a seat lives unused (30000)' })),
+    tickMs: Type.Optional(
+      Type.Integer({ minimum: 10, description: 'how often leases and ends are looked after (500)' }),
+    ),
+    workers: Type.Optional(Type.Integer({ minimum: 1, description: 'threads that open sums and evaluate (1)' })),
+    pagesFolder: Type.Optional(
+      Type.String({ minLength: 1, description: 'web pages to serve, with the public event stream' }),
+    ),
+    sharesFolder: Type.Optional(Type.String({ minLength: 1, description: 'data that tabs may train on' })),
+    pagesAuthorityUrl: Type.Optional(
+      Type.String({ pattern: '^https?://', description: 'where pages find the authority (`authorityUrl`)' }),
+    ),
+    mostBurntSlots: Type.Integer({
+      minimum: 1,
+      default: 20,
+      description: 'so many slots may a device leave unused, or spoil, before it waits for seats (`quota-exceeded`)',
+    }),
+    burntSlotsWithinMs: Type.Integer({
+      minimum: 1,
+      default: 3_600_000,
+      description: 'the time in which they are counted',
+    }),
+    databaseUrl: Type.Optional(secretText('postgres://user:password@host/database, shared by all nodes of the server')),
+    databaseConnections: Type.Optional(
+      Type.Integer({ minimum: 2, description: 'connections of this node to the database (10)' }),
+    ),
     signingKey: Type.Optional(secretText('the secret key of the server, 64 hexadecimal digits; with databaseUrl')),
-    turnMs: Type.Optional(Type.Integer({ minimum: 100 })),
+    turnMs: Type.Optional(
+      Type.Integer({
+        minimum: 100,
+        description: 'how long a node may be silent before another one ends its buffers (10000)',
+      }),
+    ),
     blobs: Type.Union([Type.Literal('files'), Type.Literal('database'), Type.Literal('s3')], {
       default: 'files',
       description: 'where vectors and models lie; several nodes share a folder, their database or an object store',
     }),
-    s3Endpoint: Type.Optional(Type.String({ pattern: '^https?://' })),
-    s3Region: Type.String({ default: 'us-east-1' }),
-    s3Bucket: Type.Optional(Type.String({ minLength: 1 })),
+    s3Endpoint: Type.Optional(Type.String({ pattern: '^https?://', description: 'where the object store is' })),
+    s3Region: Type.String({ default: 'us-east-1', description: 'of the object store' }),
+    s3Bucket: Type.Optional(
+      Type.String({ minLength: 1, description: 'of the object store, used by this server alone' }),
+    ),
     s3AccessKeyId: Type.Optional(secretText('of the object store')),
     s3SecretAccessKey: Type.Optional(secretText('of the object store')),
   },
@@ -45,7 +71,7 @@ export interface ConfigPlaces {
 
 /** Throws a `StartError` that names the key. */
 export function readServerConfig(places: ConfigPlaces): ServerOptions {
-  const config = readConfig(schema, { ...places, prefix: 'BASA_SERVER_' });
+  const config = readConfig(serverConfigSchema, { ...places, prefix: 'BASA_SERVER_' });
   const { authorityUrl, authorityKey, pagesFolder, seatMs, tickMs, workers, mostBurntSlots, burntSlotsWithinMs } =
     config;
   const shared = databaseOf(config);

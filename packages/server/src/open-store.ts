@@ -1,6 +1,7 @@
 /** The store of a server and its signing key: both in its data folder, or shared by several nodes. */
 import { equalBytes } from '@basa/masking';
 import { createNodeSigner } from '@basa/runtime/node';
+import type { SqlWatch } from '@basa/service';
 import { openDatabase, openPostgres, SQLITE, StartError, sqliteDatabase } from '@basa/service';
 import { serverKey } from './server-key.ts';
 import { migrationsFor, SERVER_DATABASE } from './store/schema.ts';
@@ -28,9 +29,9 @@ export interface OpenedStore {
 
 const PUBLIC_KEY = 'server-key';
 
-export function openEmbeddedStore(dataFolder: string, clock: () => number): OpenedStore {
+export function openEmbeddedStore(dataFolder: string, clock: () => number, watch: SqlWatch): OpenedStore {
   const opened = openDatabase(dataFolder, { application: 'server', migrations: migrationsFor(SQLITE) });
-  const store = createSqlStore(sqliteDatabase(opened, clock));
+  const store = createSqlStore(sqliteDatabase(opened, clock, watch));
   return {
     store,
     async signer() {
@@ -42,11 +43,11 @@ export function openEmbeddedStore(dataFolder: string, clock: () => number): Open
 
 export async function openSharedStore(
   { url, signingKey, connections, patienceMs }: SharedDatabase,
-  onTrouble: (error: unknown) => void,
+  watch: SqlWatch & { onTrouble(error: unknown): void },
 ): Promise<OpenedStore> {
   const patience = patienceMs === undefined ? {} : { patienceMs };
   const most = connections === undefined ? {} : { connections };
-  const store = createSqlStore(await openPostgres({ ...SERVER_DATABASE, ...patience, ...most, url, onTrouble }));
+  const store = createSqlStore(await openPostgres({ ...SERVER_DATABASE, ...patience, ...most, ...watch, url }));
   return {
     store,
     async signer() {

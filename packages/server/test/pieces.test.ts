@@ -17,6 +17,7 @@ import { migrationsFor } from '../src/store/schema.ts';
 import { createSqlStore } from '../src/store/sql-store.ts';
 import type { Store } from '../src/store/store.ts';
 import { Uploads } from '../src/uploads.ts';
+import { ServerWatch } from '../src/watch/server-watch.ts';
 import { buffersOf, bytes, slotOf, task } from './support/store-samples.ts';
 
 const { ctx, descriptor } = buffersOf(1, {});
@@ -125,7 +126,8 @@ describe('a committed body whose header is refused', () => {
     const slots = [slotOf(ctx, 0), { ...slotOf(ctx, 1), status }];
     const buffer: SecureBuffer = { ctx, descriptor, status: of, slots, accepted: [] };
     const keeper = { step: async () => refused('upload-differs'), find: async () => buffer } as unknown as BufferKeeper;
-    const uploads = new Uploads({ keeper, store, blobs: blobs[0], ports: {} as ServerPorts, isShared: true });
+    const tools = { keeper, store, blobs: blobs[0], ports: {} as ServerPorts, isShared: true };
+    const uploads = new Uploads({ ...tools, watch: new ServerWatch() });
     const none = (async function* (): AsyncIterable<Uint8Array> {})();
     const piece = { buffer, header, offset: 0, declaredBytes: 0, digest: bytes(0), bytes: none, interrupt: () => {} };
     return uploads.take(piece);

@@ -3,6 +3,7 @@ import type { Command } from '../command.ts';
 import { attacks } from './attacks.ts';
 import { bench } from './bench.ts';
 import { client } from './client.ts';
+import { conformanceClient, conformanceServer } from './conformance.ts';
 import { demo } from './demo.ts';
 import { dev } from './dev.ts';
 import { experiment } from './experiment.ts';
@@ -33,4 +34,6 @@ export const COMMANDS: readonly Command[] = [
   attacks,
   bench,
   experiment,
+  conformanceClient,
+  conformanceServer,
 ];

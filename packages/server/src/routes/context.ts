@@ -11,6 +11,7 @@ import type { RunningTask } from '../running-task.ts';
 import type { Store } from '../store/store.ts';
 import type { TaskBook } from '../task-book.ts';
 import type { Uploads } from '../uploads.ts';
+import type { ServerWatch } from '../watch/server-watch.ts';
 
 export interface RouteContext {
   readonly service: Service;
@@ -21,6 +22,7 @@ export interface RouteContext {
   readonly blobs: BlobStore;
   readonly ports: ServerPorts;
   readonly live: LiveTasks;
+  readonly watch: ServerWatch;
   readonly clock: () => number;
   readonly burntSlots: { readonly most: number; readonly withinMs: number };
   readonly unsafePaperMode: boolean;

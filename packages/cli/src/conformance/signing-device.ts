@@ -1,10 +1,10 @@
-/** A device of the tests: signs requests to a service as docs/http.md says. */
+/** A device that signs requests to a service as docs/http.md says, word by word: what it signs need not be what is sent. */
 import type { Signer } from '@basa/masking';
 import { toHex } from '@basa/masking';
 import { HEADER, millis, requestStatement } from '@basa/protocol';
 import { createNodeSigner, nodeRandomBytes, nodeSuite } from '@basa/runtime/node';
 
-export interface RequestToSign {
+interface RequestToSign {
   readonly audience: Uint8Array;
   readonly method: string;
   readonly target: string;
@@ -13,11 +13,13 @@ export interface RequestToSign {
   readonly nonce?: Uint8Array;
 }
 
-export function testDevice(signer: Signer = createNodeSigner(nodeRandomBytes(32))): {
+export interface SigningDevice {
   readonly deviceKey: Uint8Array;
   sign(message: Uint8Array): Uint8Array;
   headers(request: RequestToSign): Record<string, string>;
-} {
+}
+
+export function signingDevice(signer: Signer = createNodeSigner(nodeRandomBytes(32))): SigningDevice {
   return {
     deviceKey: signer.publicKey,
     sign: signer.sign,

@@ -1,11 +1,14 @@
-// Runs in an empty project that installed the packages: both services and three devices, from what is published.
-import { mkdtempSync } from 'node:fs';
+// Runs in an empty project that installed the packages: both services, three devices and the program of the README.
+import { execFile } from 'node:child_process';
+import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { promisify } from 'node:util';
 import { createAuthority } from '@basa/authority';
 import { BasaClient } from '@basa/client/node';
 import { pagesFolder } from '@basa/dashboard';
-import { RING_32, toHex } from '@basa/masking';
+import { logisticRegression, manifestText } from '@basa/learning';
+import { ascii, RING_32, toHex } from '@basa/masking';
 import { AUTHORITY_PATH, ENGINE, encodePolicy, SERVER_PATH } from '@basa/protocol';
 import { nodeSuite } from '@basa/runtime/node';
 import { startServer } from '@basa/server';
@@ -37,26 +40,32 @@ const ask = async (base, path, body) => {
   if (!response.ok) throw new Error(`${path}: ${await response.text()}`);
   return response.json();
 };
-const policy = encodePolicy({
-  name: new TextEncoder().encode('consumer'),
-  engine: ENGINE.cpAbe,
-  bufferSize: 3,
-  minimum: 2,
-  dimension: 4,
-  modulus: RING_32,
-  level: 65536,
-  clip: 1,
-  staleness: { kind: 'constant' },
-  maxStaleness: 10,
-  manifestHash: new Uint8Array(32),
-  serverKey: server.publicKey,
-  uploadLeaseMs: 600_000,
-  openMs: 3_600_000,
-  closeMs: 3_600_000,
-});
-const { task } = await ask(url, AUTHORITY_PATH.tasks, policy);
-await ask(server.url, SERVER_PATH.tasks, { policy: toHex(policy) });
-const { tokens } = await ask(url, AUTHORITY_PATH.tokens(task), { count: 3, endsAt: Date.now() + 3_600_000 });
+/** At the authority first, then at the server; with tokens for so many devices. */
+const createTask = async (name, choice, { devices, ...specification }) => {
+  const policy = encodePolicy({
+    name: new TextEncoder().encode(name),
+    engine: ENGINE.cpAbe,
+    bufferSize: 3,
+    minimum: 2,
+    modulus: RING_32,
+    level: 65536,
+    clip: 1,
+    staleness: { kind: 'constant' },
+    maxStaleness: 10,
+    manifestHash: new Uint8Array(32),
+    serverKey: server.publicKey,
+    uploadLeaseMs: 600_000,
+    openMs: 3_600_000,
+    closeMs: 3_600_000,
+    ...choice,
+  });
+  const { task } = await ask(url, AUTHORITY_PATH.tasks, policy);
+  await ask(server.url, SERVER_PATH.tasks, { policy: toHex(policy), ...specification });
+  const { tokens } = await ask(url, AUTHORITY_PATH.tokens(task), { count: devices, endsAt: Date.now() + 3_600_000 });
+  return { task, tokens };
+};
+
+const { task, tokens } = await createTask('consumer', { dimension: 4 }, { devices: 3 });
 await Promise.all(
   tokens.map(async (enrolment, n) => {
     const identity = join(folder, `device-${n}`);
@@ -85,5 +94,26 @@ while (model === undefined) {
 }
 if (Math.abs((model[0] ?? 0) + 0.25) > 1e-3 || Math.abs((model[1] ?? 0) + 0.25) > 1e-3)
   throw new Error(`wrong mean: ${model}`);
+
+// The program of the README, in a process of its own as its reader would run it.
+const network = logisticRegression();
+const { dimension, input, layers } = network;
+const mnist = await createTask(
+  'readme',
+  { dimension, clip: 8, manifestHash: nodeSuite.sha256(ascii(manifestText(network))) },
+  { devices: 1, model: { input, layers: layers.map(({ layer }) => layer) }, initial: { seed: 1 } },
+);
+const environment = {
+  BASA_SERVER: server.url,
+  BASA_AUTHORITY: url,
+  BASA_AUTHORITY_KEY: toHex(publicKey),
+  BASA_TASK: mnist.task,
+  BASA_ENROLMENT_TOKEN: mnist.tokens[0],
+};
+const env = { ...process.env, ...environment };
+const program = join(process.cwd(), 'readme.js');
+const { stdout } = await promisify(execFile)(process.execPath, [program], { cwd: folder, env });
+process.stdout.write(stdout);
 await server.close();
 await authority.close();
+rmSync(folder, { recursive: true });

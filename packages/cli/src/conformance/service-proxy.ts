@@ -1,6 +1,7 @@
-/** A proxy before a service: shows what passes, and changes, answers itself or cuts what the test says. */
+/** A proxy before a service: shows what passes, and changes, answers itself or cuts what it is told to. */
 import type { IncomingHttpHeaders, IncomingMessage, OutgoingHttpHeaders, Server, ServerResponse } from 'node:http';
 import { createServer, request } from 'node:http';
+import { request as secureRequest } from 'node:https';
 import type { AddressInfo } from 'node:net';
 
 export interface Asked {
@@ -70,9 +71,11 @@ export class ServiceProxy {
 
   #passOn({ method, path, headers, body }: Asked): Promise<Answer> {
     return new Promise((resolve, reject) => {
-      const { 'transfer-encoding': _, ...kept } = headers;
+      const url = new URL(path, this.#target());
+      const { 'transfer-encoding': _, ...kept } = { ...headers, host: url.host };
       const own = body.length > 0 ? { ...kept, 'content-length': body.length } : kept;
-      const passed = request(new URL(path, this.#target()), { method, headers: own, agent: false }, (answer) => {
+      const send = url.protocol === 'https:' ? secureRequest : request;
+      const passed = send(url, { method, headers: own, agent: false }, (answer) => {
         const { statusCode = 0 } = answer;
         bytesOf(answer).then((whole) => resolve({ status: statusCode, headers: answer.headers, body: whole }), reject);
       });
