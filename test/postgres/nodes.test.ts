@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import type { LocalPostgres } from '@basa/service/local-postgres';
 import { startLocalPostgres } from '@basa/service/local-postgres';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
-import { oneHot, until } from '../services/house.ts';
+import { oneHot, scraped, until } from '../services/house.ts';
 import type { ClusterOptions } from './cluster.ts';
 import { Cluster } from './cluster.ts';
 
@@ -85,6 +85,8 @@ describe('three nodes on one database', () => {
     const work = devices.map((device, n) => device.contribute(oneHot(n, count + 1), { trainedOn: 0 }));
     await until(() => nodes.answered >= count);
     await postgres.stop('kill');
+    const ready = async () => (await fetch(new URL('/readyz', nodes.nodes[0]?.url))).status;
+    expect(await ready()).toBe(503);
     await postgres.restart();
     const results = await Promise.all(work);
     expect(results.map(({ kind }) => kind)).toEqual(devices.map(() => 'accepted'));
@@ -95,6 +97,10 @@ describe('three nodes on one database', () => {
       await last.contribute(oneHot(count, count + 1), { trainedOn: 0 });
     }
     expect((await nodes.counts()).slice(0, count)).toEqual(devices.map(() => 1));
+    await until(async () => (await ready()) === 200);
+    const counted = await Promise.all(nodes.nodes.map(({ url }) => scraped(url)));
+    for (const name of ['basa_commit_seconds_count', 'basa_database_retries_total'])
+      expect(counted.reduce((sum, metrics) => sum + (metrics.get(name) ?? 0), 0)).toBeGreaterThan(0);
   });
 
   it('a task that is paused at one node gives no seat at any, at once', async () => {
