@@ -1,6 +1,6 @@
 /** The authority as a service: opens its database, unlocks its keys, reads its log, meets its witness, and listens. */
 import { statSync } from 'node:fs';
-import { isAbsolute, relative, resolve } from 'node:path';
+import { resolve } from 'node:path';
 import { createMclGroup } from '@basa/abe';
 import type { RandomBytes } from '@basa/masking';
 import type { BasaEvent, Millis } from '@basa/protocol';
@@ -10,6 +10,7 @@ import type { Address, OnClose, RateLimit, RunningService, ServiceApp, ServiceOp
 import { createService, isStorageFull, logEvent, opened, StartError, startTicker, TokenBuckets } from '@basa/service';
 import { tick } from './buffer-epochs.ts';
 import { DurableAuthority } from './durable-authority.ts';
+import { isInside } from './inside.ts';
 import { KeyEpochs } from './key-epochs.ts';
 import { bufferRoutes } from './routes/buffers.ts';
 import { deviceRoutes } from './routes/devices.ts';
@@ -59,7 +60,7 @@ export interface Authority extends RunningService {
 }
 
 const DAY_MS = 86_400_000;
-const DEFAULTS = {
+export const AUTHORITY_DEFAULTS = {
   listen: { host: '127.0.0.1', port: 0 },
   epochMs: DAY_MS,
   closedGraceMs: DAY_MS,
@@ -73,10 +74,13 @@ const DEFAULTS = {
 };
 
 export function createAuthority(options: AuthorityOptions): Promise<Authority> {
-  return opened((onClose) => open({ ...DEFAULTS, ...options }, onClose));
+  return opened((onClose) => open({ ...AUTHORITY_DEFAULTS, ...options }, onClose));
 }
 
-async function open(settings: typeof DEFAULTS & AuthorityOptions, onClose: OnClose): Promise<Omit<Authority, 'close'>> {
+async function open(
+  settings: typeof AUTHORITY_DEFAULTS & AuthorityOptions,
+  onClose: OnClose,
+): Promise<Omit<Authority, 'close'>> {
   const { clock = Date.now, randomBytes } = settings;
   const { place, kept } = placesOf(settings);
   const witness = typeof kept === 'string' ? fileWitness(kept) : kept;
@@ -122,7 +126,8 @@ async function open(settings: typeof DEFAULTS & AuthorityOptions, onClose: OnClo
   return { app, url, publicKey: signer.publicKey, tick: () => tick(bufferEpochs), buffersInMemory };
 }
 
-function placesOf({ dataFolder, databaseUrl, witness }: AuthorityOptions): {
+/** Where its records lie, and where its witness does. */
+export function placesOf({ dataFolder, databaseUrl, witness }: AuthorityOptions): {
   readonly place: StorePlace;
   readonly kept: string | Witness;
 } {
@@ -151,8 +156,7 @@ async function meetWitness(authority: DurableAuthority, isNewNode: boolean): Pro
 
 /** Whoever restores the folder from a snapshot restores what is inside it as well. */
 function warnOfWitness(app: ServiceApp, dataFolder: string, path: string): void {
-  const inside = relative(resolve(dataFolder), resolve(path));
-  if (inside.startsWith('..') || isAbsolute(inside)) return;
+  if (!isInside(dataFolder, path)) return;
   app.log.warn('the witness lies inside the data folder: a rolled-back folder would not be noticed at the start');
 }
 

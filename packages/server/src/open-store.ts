@@ -26,11 +26,14 @@ export interface OpenedStore {
   signer(): Promise<ReturnType<typeof createNodeSigner>>;
 }
 
+/** The tables in a data folder. */
+export const EMBEDDED_DATABASE = { application: 'server', migrations: migrationsFor(SQLITE) } as const;
+/** The tables in a PostgreSQL. */
 export const SERVER_DATABASE = { application: 'server', migrations: migrationsFor(POSTGRES) } as const;
 const PUBLIC_KEY = 'server-key';
 
 export function openEmbeddedStore(dataFolder: string, clock: () => number): OpenedStore {
-  const opened = openDatabase(dataFolder, { application: 'server', migrations: migrationsFor(SQLITE) });
+  const opened = openDatabase(dataFolder, EMBEDDED_DATABASE);
   const store = createSqlStore(sqliteDatabase(opened, clock));
   return {
     store,

@@ -5,25 +5,44 @@ import type { Address } from './listen.ts';
 import { LOG_LEVELS } from './logger.ts';
 import { closed, hexText } from './schemas.ts';
 import type { ServiceOptions } from './service-options.ts';
+import { SERVICE_DEFAULTS } from './service-options.ts';
 import { StartError } from './start-error.ts';
+import type { RateLimit } from './token-buckets.ts';
 
-const rateLimit = Type.Object(
-  { burst: Type.Number({ minimum: 1 }), perSecond: Type.Number({ exclusiveMinimum: 0 }) },
-  closed,
-);
+/** Requests of one sender: so many at once, then so many a second. */
+export function rateLimit(fallback: RateLimit, description: string) {
+  const numbers = { burst: Type.Number({ minimum: 1 }), perSecond: Type.Number({ exclusiveMinimum: 0 }) };
+  return Type.Object(numbers, { ...closed, default: fallback, description });
+}
 
 /** Spread into the `Type.Object` of a service's configuration. */
 export const commonKeys = {
-  dataFolder: Type.String({ minLength: 1 }),
-  host: Type.String({ default: '127.0.0.1' }),
-  port: Type.Integer({ minimum: 0, maximum: 65_535 }),
-  tlsKeyFile: Type.Optional(Type.String()),
-  tlsCertFile: Type.Optional(Type.String()),
-  corsOrigins: Type.Optional(Type.Array(Type.String())),
-  trustedProxies: Type.Optional(Type.Integer({ minimum: 0 })),
+  dataFolder: Type.String({ minLength: 1, description: 'a folder of its own, on a local disk', examples: ['./data'] }),
+  host: Type.String({
+    default: '127.0.0.1',
+    description: 'the address to listen at; `0.0.0.0` for all of the machine',
+  }),
+  port: Type.Integer({
+    minimum: 0,
+    maximum: 65_535,
+    description: '0 takes any free port',
+    examples: [7800],
+  }),
+  tlsKeyFile: Type.Optional(Type.String({ description: 'PEM; goes with `tlsCertFile`' })),
+  tlsCertFile: Type.Optional(Type.String({ description: 'PEM; goes with `tlsKeyFile`' })),
+  corsOrigins: Type.Array(Type.String(), {
+    default: [],
+    description:
+      "origins of web pages that may ask, besides the service's own, each by its name; others get `origin-refused`",
+  }),
+  trustedProxies: Type.Integer({
+    minimum: 0,
+    default: SERVICE_DEFAULTS.trustedProxies,
+    description: "how many proxies before the service tell the sender's address in `X-Forwarded-For`",
+  }),
   logLevel: Type.Union(
     LOG_LEVELS.map((level) => Type.Literal(level)),
-    { default: 'info' },
+    { default: 'info', description: LOG_LEVELS.map((level) => `\`${level}\``).join(', ') },
   ),
   operators: Type.Array(
     Type.Object(
@@ -33,11 +52,17 @@ export const commonKeys = {
       },
       closed,
     ),
-    { default: [] },
+    {
+      default: [],
+      description: 'list of `{ tokenHash, roles }`: SHA-256 of a token in hex; `operator`, `auditor`',
+    },
   ),
-  addressLimit: Type.Optional(rateLimit),
-  deviceLimit: Type.Optional(rateLimit),
-  unsafePaperMode: Type.Boolean({ default: false }),
+  addressLimit: rateLimit(SERVICE_DEFAULTS.addressLimit, 'requests of one address'),
+  deviceLimit: rateLimit(SERVICE_DEFAULTS.deviceLimit, 'requests of one device'),
+  unsafePaperMode: Type.Boolean({
+    default: false,
+    description: "serves the paper's own mode, which does not protect updates",
+  }),
 } as const;
 
 type CommonConfig = Type.Static<ReturnType<typeof Type.Object<typeof commonKeys>>>;
@@ -55,11 +80,11 @@ export function commonOptions(config: CommonConfig): Omit<ServiceOptions, 'title
     listen: { host, port },
     unsafePaperMode,
     operators,
+    corsOrigins,
+    trustedProxies,
+    addressLimit,
+    deviceLimit,
     log: { level: logLevel },
-    ...(corsOrigins !== undefined && { corsOrigins }),
-    ...(trustedProxies !== undefined && { trustedProxies }),
-    ...(addressLimit !== undefined && { addressLimit }),
-    ...(deviceLimit !== undefined && { deviceLimit }),
     ...(tls !== undefined && { tls }),
   };
 }

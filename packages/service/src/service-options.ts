@@ -51,7 +51,7 @@ type Defaulted = Pick<
   | 'stopWithinMs'
   | 'trustedProxies'
 >;
-const DEFAULTS: Required<Defaulted> = {
+export const SERVICE_DEFAULTS: Required<Defaulted> = {
   bodyLimitBytes: 65_536,
   requestTimeoutMs: 300_000,
   addressLimit: { burst: 400, perSecond: 200 },
@@ -65,5 +65,5 @@ const DEFAULTS: Required<Defaulted> = {
 export type ServiceSettings = ServiceOptions & Required<Defaulted>;
 
 export function settingsOf(options: ServiceOptions): ServiceSettings {
-  return { ...DEFAULTS, ...options };
+  return { ...SERVICE_DEFAULTS, ...options };
 }

@@ -60,7 +60,13 @@ export function migrationsFor({ name, blob, integer, real, unlogged }: Dialect):
     'ALTER TABLE pieces ADD COLUMN writer TEXT',
     'CREATE INDEX buffers_by_task ON buffers (task, status)',
   ];
-  return [first, severalNodes].map((statements) => statements.join(';\n'));
+  const retention = [
+    // The blobs of the version are gone, or on their way out.
+    `ALTER TABLE models ADD COLUMN forgotten ${integer} NOT NULL DEFAULT 0`,
+    'CREATE INDEX models_kept ON models (task, version) WHERE forgotten = 0',
+    'CREATE INDEX buffers_by_age ON buffers (task, drawn_at)',
+  ];
+  return [first, severalNodes, retention].map((statements) => statements.join(';\n'));
 }
 
 /** Blobs of servers that have no other place for them: vectors do not compress, and names are compared byte by byte. */

@@ -19,8 +19,8 @@ export interface SqliteDatabase extends SqlDatabase {
   checkpoint(): Promise<void>;
 }
 
-/** `opened` is closed with what is returned. */
-export function sqliteDatabase(opened: OpenDatabase, clock: () => number): SqliteDatabase {
+/** `opened` is closed with what is returned. A database that is only read begins with `BEGIN`. */
+export function sqliteDatabase(opened: OpenDatabase, clock: () => number, begin = 'BEGIN IMMEDIATE'): SqliteDatabase {
   const { db: database } = opened;
   const statements = new Map<string, Statement>();
   const prepared = (text: string): Statement => {
@@ -40,7 +40,7 @@ export function sqliteDatabase(opened: OpenDatabase, clock: () => number): Sqlit
   const inTurn = turns();
   const transaction = <Result>(work: (session: SqlSession) => Promise<Result>): Promise<Result> =>
     inTurn(async () => {
-      database.exec('BEGIN IMMEDIATE');
+      database.exec(begin);
       try {
         const value = await work(session);
         database.exec('COMMIT');
