@@ -18,7 +18,7 @@ import {
 import type { SharedDatabase } from './open-store.ts';
 import type { PageOptions } from './routes/pages.ts';
 import type { ServerOptions } from './server.ts';
-import { SERVER_DEFAULTS } from './server.ts';
+import { SERVER_DEFAULTS, TURN_MS } from './server.ts';
 import { KEY_FILE } from './server-key.ts';
 
 const address = { pattern: '^https?://' };
@@ -73,9 +73,7 @@ export const serverConfig = Type.Object(
       Type.Integer({ minimum: 2, description: 'of this node to the database, at most' }),
     ),
     signingKey: Type.Optional(secretText('the secret key of the server, 64 hexadecimal digits; with `databaseUrl`')),
-    turnMs: Type.Optional(
-      Type.Integer({ minimum: 100, description: 'how long a node may be silent before another one ends its buffers' }),
-    ),
+    turnMs: whole(100, TURN_MS, 'how long a node may be silent before another one ends its buffers'),
   },
   closed,
 );
@@ -135,7 +133,7 @@ interface DatabaseKeys {
   readonly databaseUrl?: string;
   readonly databaseConnections?: number;
   readonly signingKey?: string;
-  readonly turnMs?: number;
+  readonly turnMs: number;
 }
 
 function databaseOf({ databaseUrl, databaseConnections, signingKey, turnMs }: DatabaseKeys): {
@@ -155,7 +153,7 @@ function databaseOf({ databaseUrl, databaseConnections, signingKey, turnMs }: Da
       url: databaseUrl,
       signingKey: secret,
       ...(databaseConnections !== undefined && { connections: databaseConnections }),
-      ...(turnMs !== undefined && { turnMs }),
+      turnMs,
     },
   };
 }

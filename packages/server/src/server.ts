@@ -59,7 +59,7 @@ export interface RunningServer {
 }
 
 const HEAD = 'authority-head';
-const TURN_MS = 10_000;
+export const TURN_MS = 10_000;
 export const SERVER_DEFAULTS = {
   clock: (): number => Date.now(),
   fetch: ((...asked) => fetch(...asked)) as typeof fetch,
