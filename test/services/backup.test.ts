@@ -41,50 +41,33 @@ async function contribute(task: string, names: readonly string[], onAccepted: (a
 }
 
 it('a server backed up while buffers fill and end has every update that was acknowledged before, and goes on', async () => {
-  house = await House.open({ policy: { engine: ENGINE.identityKem } });
+  house = await House.open({ policy: { engine: ENGINE.identityKem, bufferSize: 2 } });
   const [busy, quiet] = [house.task, await house.createTask()];
   const acknowledged: Accepted[] = [];
-  await contribute(quiet, ['q0', 'q1'], (accepted) => acknowledged.push(accepted));
-  await contribute(busy, ['b0', 'b1'], (accepted) => acknowledged.push(accepted));
-  expect(acknowledged).toHaveLength(4);
+  await contribute(quiet, ['q0'], (accepted) => acknowledged.push(accepted));
+  await contribute(busy, ['b0'], (accepted) => acknowledged.push(accepted));
+  expect(acknowledged).toHaveLength(2);
 
-  let isDone = false;
-  const load = Promise.all(
-    ['x', 'y'].map((who) =>
-      contribute(
-        busy,
-        [0, 1].map((n) => `${who}${n}`),
-        () => {},
-      ),
-    ),
-  );
-  void load.finally(() => {
-    isDone = true;
-  });
-  const folders: string[] = [];
-  do {
-    const to = join(house.folder, `backup-${folders.length}`);
-    expect((await basa('backup', 'server', '--to', to)).code).toBe(0);
-    folders.push(to);
-  } while (!isDone && folders.length < 4);
+  const load = Promise.all([contribute(busy, ['x'], () => {}), contribute(busy, ['y'], () => {})]);
+  const folders = ['backup-0', 'backup-1', 'backup-2'].map((name) => join(house.folder, name));
+  for (const to of folders) expect((await basa('backup', 'server', '--to', to)).code).toBe(0);
   await load;
 
-  for (const from of [folders[0] ?? '', folders.at(-1) ?? '']) {
-    await house.server.close();
-    rmSync(join(house.folder, 'server'), { recursive: true });
-    const restored = await basa('restore', 'server', '--from', from);
-    expect(lastLine(restored.out)).toMatchObject({ from });
-    expect(restored.errors).toContain('is a rollback');
-    await house.startServer();
-    for (const { ctx, joinTag } of acknowledged) {
-      const answer = await fetch(new URL(SERVER_PATH.fate(ctx, joinTag), house.server.url));
-      expect(['pending', 'included']).toContain(((await answer.json()) as { fate: string }).fate);
-    }
-    const doctor = await basa('doctor', 'server');
-    expect(lastLine(doctor.out)).toMatchObject({ failed: 0 });
+  const [from = ''] = folders;
+  await house.server.close();
+  rmSync(join(house.folder, 'server'), { recursive: true });
+  const restored = await basa('restore', 'server', '--from', from);
+  expect(lastLine(restored.out)).toMatchObject({ from });
+  expect(restored.errors).toContain('is a rollback');
+  await house.startServer();
+  for (const { ctx, joinTag } of acknowledged) {
+    const answer = await fetch(new URL(SERVER_PATH.fate(ctx, joinTag), house.server.url));
+    expect(['pending', 'included']).toContain(((await answer.json()) as { fate: string }).fate);
   }
-  await contribute(quiet, ['q2'], () => {});
-  expect(countsOf(await house.reached(1, quiet), 3)).toEqual([2, 1, 0, 0, 0, 0, 0, 0]);
+  const doctor = await basa('doctor', 'server');
+  expect(lastLine(doctor.out)).toMatchObject({ failed: 0 });
+  await contribute(quiet, ['q1'], () => {});
+  expect(countsOf(await house.reached(1, quiet), 2)).toEqual([2, 0, 0, 0, 0, 0, 0, 0]);
 });
 
 it('an authority restored from a backup notices the rollback, and gives up what was open in it', async () => {

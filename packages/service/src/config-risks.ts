@@ -13,10 +13,10 @@ interface CommonValues {
   readonly unsafePaperMode: boolean;
 }
 
-/** What a configuration of either service risks. `secretFiles`: what only its owner should read, by key. */
+/** What a configuration of either service risks. `more`: other files that only their owner should read, by key. */
 export function commonRisks(
-  { config }: GatheredConfig<CommonValues>,
-  secretFiles: Readonly<Record<string, string | undefined>>,
+  { config, secretFiles }: GatheredConfig<CommonValues>,
+  more: Readonly<Record<string, string | undefined>>,
 ): readonly string[] {
   const { host, tlsCertFile, corsOrigins, operators, trustedProxies, unsafePaperMode } = config;
   const isOpen = !isLoopback(host) && tlsCertFile === undefined;
@@ -28,7 +28,9 @@ export function commonRisks(
     corsOrigins.includes('*') && 'corsOrigins: "*" matches no page; name each origin',
     operators.length === 0 && 'operators is empty: nobody can make tasks or enrol devices',
     unsafePaperMode && 'unsafePaperMode is on: tasks in that mode do not protect updates',
-    ...Object.entries({ ...secretFiles, tlsKeyFile: config.tlsKeyFile }).map(([key, path]) => openFile(key, path)),
+    ...Object.entries({ ...secretFiles, ...more, tlsKeyFile: config.tlsKeyFile }).map(([key, path]) =>
+      openFile(key, path),
+    ),
   ].filter((risk) => typeof risk === 'string');
 }
 

@@ -24,6 +24,8 @@ export interface ConfigSources {
 export interface GatheredConfig<Config> {
   readonly config: Config;
   readonly from: Readonly<Record<string, string>>;
+  /** The files that secrets were read from, by the key that names them. */
+  readonly secretFiles: Readonly<Record<string, string>>;
 }
 
 type Values = Record<string, unknown>;
@@ -65,12 +67,13 @@ export function gatherConfig<Schema extends TObject>(
       given[key] = value;
       from[key] = origin(key);
     }
-  for (const key of secrets) readSecretFile(given, from, key);
+  const secretFiles: Record<string, string> = {};
+  for (const key of secrets) readSecretFile(given, { from, secretFiles }, key);
   const config = Value.Default(schema, given) as Values;
   const checker = Compile(schema as TObject);
   if (!checker.Check(config)) throw wrong(problemsOf(checker.Errors(config)).join('; '));
   for (const key of Object.keys(config)) from[key] ??= 'default';
-  return { config: config as Static<Schema>, from };
+  return { config: config as Static<Schema>, from, secretFiles };
 }
 
 function refuseSecrets(secrets: readonly string[], values: Values, where: string, { prefix }: ConfigSources): void {
@@ -132,12 +135,17 @@ function parsed(schema: TSchema | undefined, text: string, name: string): unknow
 }
 
 /** `<key>File` becomes the text of the file it names, without the line end that editors leave. */
-function readSecretFile(given: Values, from: Record<string, string>, key: string): void {
+function readSecretFile(
+  given: Values,
+  { from, secretFiles }: Record<'from' | 'secretFiles', Record<string, string>>,
+  key: string,
+): void {
   const named = `${key}File`;
   const path = given[named];
   delete given[named];
   if (path === undefined || given[key] !== undefined) return;
   from[key] = `the file of ${named} (${from[named]})`;
+  secretFiles[named] = String(path);
   try {
     given[key] = readFileSync(String(path), 'utf8').replace(/\r?\n$/, '');
   } catch (error) {

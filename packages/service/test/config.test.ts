@@ -108,11 +108,19 @@ describe('configuration', () => {
     };
     const open = join(folder, 'open');
     writeFileSync(open, 'x', { mode: 0o644 });
-    const risks = commonRisks({ config, from: {} }, { keyFile: open }).join('\n');
-    for (const word of ['without TLS', 'corsOrigins', 'operators is empty', 'unsafePaperMode', `chmod 600 ${open}`])
+    const risks = commonRisks({ config, from: {}, secretFiles: { tokenFile: open } }, { keyFile: open }).join('\n');
+    for (const word of [
+      'without TLS',
+      'corsOrigins',
+      'operators is empty',
+      'unsafePaperMode',
+      'tokenFile: ',
+      `keyFile: ${open}`,
+      `chmod 600 ${open}`,
+    ])
       expect(risks).toContain(word);
     const safe = { ...config, host: '127.0.0.1', corsOrigins: [], operators: [{}], unsafePaperMode: false };
-    expect(commonRisks({ config: safe, from: {} }, {})).toEqual([]);
+    expect(commonRisks({ config: safe, from: {}, secretFiles: {} }, {})).toEqual([]);
     const environment = {
       BASA_SERVER_DATABASE_URL: 'postgres://a:b@db/x',
       BASA_AUTHORITY_DATABASE_URL: 'postgres://c:d@db/y',
