@@ -3,6 +3,7 @@ import { parseArgs } from 'node:util';
 import { benchAbe } from './abe.ts';
 import { benchBrowser } from './browser.ts';
 import { benchMasking } from './masking.ts';
+import { benchNodes } from './nodes.ts';
 import { benchProtocols } from './protocols.ts';
 import type { BenchResult } from './result.ts';
 import { benchServer } from './server.ts';
@@ -20,6 +21,10 @@ const BENCHMARKS: Readonly<
   abe: { about: 'attribute-based encryption, beside the bare operations of its library', run: benchAbe },
   browser: { about: 'masking in a worker of Chromium, beside the same in Node', run: benchBrowser },
   masking: { about: 'expanding and adding masks, beside openssl speed on the same bytes', run: benchMasking },
+  nodes: {
+    about: 'deposits and uploads at 1, 2 and 3 nodes on PostgreSQL, beside the embedded server',
+    run: benchNodes,
+  },
   protocols: {
     about: 'what a user and the server compute and send, BASA beside plain, SecAgg, SecAgg+ and LightSecAgg',
     run: benchProtocols,

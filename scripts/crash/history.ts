@@ -1,6 +1,6 @@
 /**
- * What clients saw and when, held to what one machine that does one thing at a time could have answered: seats and slots
- * are counters, a key belongs to a slot, and a buffer goes forward only. Two calls of which one had ended before the
+ * What clients saw and when, held to what one machine that does one thing at a time could have answered: slots are
+ * counted, an upload belongs to a slot, a buffer goes forward only and lets nobody in after its end. Two calls of which one had ended before the
  * other began happened in this order; calls that overlap may have happened in either.
  */
 
@@ -11,16 +11,15 @@ interface Call {
   readonly ended: number;
 }
 
+/** A device may sit down in a buffer. */
+interface SeatCall extends Call {
+  readonly kind: 'seat';
+  readonly ctx: string;
+}
+
 /** A deposit was answered with a slot. */
 interface SlotCall extends Call {
   readonly kind: 'slot';
-  readonly ctx: string;
-  readonly slot: number;
-}
-
-/** The authority gave the key of a slot. */
-interface KeyCall extends Call {
-  readonly kind: 'key';
   readonly ctx: string;
   readonly slot: number;
 }
@@ -39,7 +38,7 @@ interface StatusCall extends Call {
   readonly status: string;
 }
 
-export type HistoryCall = SlotCall | KeyCall | AcceptCall | StatusCall;
+export type HistoryCall = SeatCall | SlotCall | AcceptCall | StatusCall;
 
 const RANK: Readonly<Record<string, number>> = { filling: 0, frozen: 1, granted: 2 };
 const ENDED_RANK = 3;
@@ -50,7 +49,7 @@ export function faultsOf(history: readonly HistoryCall[], bufferSize: number): r
   for (const call of history) byBuffer.set(call.ctx, [...(byBuffer.get(call.ctx) ?? []), call]);
   return [...byBuffer].flatMap(([ctx, calls]) => {
     const slots = calls.filter((call) => call.kind === 'slot');
-    const keys = calls.filter((call) => call.kind === 'key');
+    const seats = calls.filter((call) => call.kind === 'seat');
     const accepts = calls.filter((call) => call.kind === 'accept');
     const statuses = calls.filter((call) => call.kind === 'status');
     return [
@@ -58,11 +57,11 @@ export function faultsOf(history: readonly HistoryCall[], bufferSize: number): r
       ...outOfOrder(slots, ({ slot }) => slot, 'strictly').map(
         (pair) => `slot ${pair.later} was given after slot ${pair.earlier} had been`,
       ),
-      ...keyFaults(keys, slots),
+      ...acceptFaults(accepts, slots),
       ...outOfOrder(statuses, ({ status }) => RANK[status] ?? ENDED_RANK, 'weakly').map(
         () => 'a buffer was seen to go back',
       ),
-      ...afterTheEnd([...slots, ...accepts], statuses),
+      ...afterTheEnd([...seats, ...slots, ...accepts], statuses),
     ].map((fault) => `${ctx.slice(0, 16)}: ${fault}`);
   });
 }
@@ -84,16 +83,18 @@ function slotFaults(slots: readonly SlotCall[], bufferSize: number): readonly st
   });
 }
 
-/** A key goes to whom the slot went to. */
-function keyFaults(keys: readonly KeyCall[], slots: readonly SlotCall[]): readonly string[] {
-  return keys.flatMap(({ device, slot }) => {
+/** An upload is whose slot it is. */
+function acceptFaults(accepts: readonly AcceptCall[], slots: readonly SlotCall[]): readonly string[] {
+  return accepts.flatMap(({ device, slot }) => {
     const owner = slots.find((call) => call.slot === slot)?.device;
-    return owner === undefined || owner === device ? [] : [`the key of slot ${slot} went to device ${device}`];
+    return owner === undefined || owner === device ? [] : [`the upload of slot ${slot} came from device ${device}`];
   });
 }
 
+type Entering = SeatCall | SlotCall | AcceptCall;
+
 /** Whoever began after somebody had seen the buffer frozen must not have been let in. */
-function afterTheEnd(calls: readonly (SlotCall | AcceptCall)[], statuses: readonly StatusCall[]): readonly string[] {
+function afterTheEnd(calls: readonly Entering[], statuses: readonly StatusCall[]): readonly string[] {
   const frozenAt = Math.min(
     ...statuses.filter(({ status }) => status !== 'filling').map(({ ended }) => ended),
     Number.POSITIVE_INFINITY,
@@ -101,18 +102,20 @@ function afterTheEnd(calls: readonly (SlotCall | AcceptCall)[], statuses: readon
   const isFirst = firstCalls(calls);
   return calls
     .filter((call) => call.begun > frozenAt && isFirst(call))
-    .map(({ kind, slot }) => `${kind} ${slot} came after the buffer was seen frozen`);
+    .map((call) => `${nameOf(call)} came after the buffer was seen frozen`);
 }
 
 /** An answer that is repeated was true when it was first given. */
-function firstCalls(calls: readonly (SlotCall | AcceptCall)[]): (call: SlotCall | AcceptCall) => boolean {
-  const first = new Map<string, SlotCall | AcceptCall>();
-  const nameOf = ({ kind, slot, device }: SlotCall | AcceptCall): string => `${kind} ${slot} ${device}`;
-  for (const call of [...calls].sort((a, b) => a.begun - b.begun)) {
-    const name = nameOf(call);
-    if (!first.has(name)) first.set(name, call);
-  }
+function firstCalls(calls: readonly Entering[]): (call: Entering) => boolean {
+  const first = new Map<string, Entering>();
+  for (const call of [...calls].sort((a, b) => a.begun - b.begun))
+    if (!first.has(nameOf(call))) first.set(nameOf(call), call);
   return (call) => first.get(nameOf(call)) === call;
+}
+
+function nameOf(call: Entering): string {
+  const slot = call.kind === 'seat' ? '' : ` ${call.slot}`;
+  return `${call.kind}${slot} of device ${call.device}`;
 }
 
 /**
@@ -121,7 +124,7 @@ function firstCalls(calls: readonly (SlotCall | AcceptCall)[]): (call: SlotCall 
  */
 function outOfOrder<One extends Call>(
   calls: readonly One[],
-  valueOf: (call: One) => number,
+  numberOf: (call: One) => number,
   how: 'strictly' | 'weakly',
 ): readonly { readonly earlier: number; readonly later: number }[] {
   const byEnd = [...calls].sort((a, b) => a.ended - b.ended);
@@ -132,14 +135,16 @@ function outOfOrder<One extends Call>(
   for (const call of byBegin) {
     for (; next < byEnd.length && (byEnd[next] as One).ended < call.begun; next++) {
       const ended = byEnd[next] as One;
-      if (greatest === undefined || valueOf(ended) > valueOf(greatest)) greatest = ended;
+      if (greatest === undefined || numberOf(ended) > numberOf(greatest)) greatest = ended;
     }
     if (greatest === undefined) continue;
-    const [before, now] = [valueOf(greatest), valueOf(call)];
+    const [before, now] = [numberOf(greatest), numberOf(call)];
     const isRepeat = greatest.device === call.device && before === now;
     const isRepeated =
       how === 'strictly' &&
-      calls.some((one) => one !== call && one.device === call.device && valueOf(one) === now && one.begun < call.begun);
+      calls.some(
+        (one) => one !== call && one.device === call.device && numberOf(one) === now && one.begun < call.begun,
+      );
     if (before > now || (how === 'strictly' && before === now && !isRepeat))
       if (!isRepeated) faults.push({ earlier: before, later: now });
   }

@@ -24,6 +24,18 @@ const TOGETHER: readonly Readonly<Record<string, string>>[] = [
   { 'play-worker': 'src/web/play/play-worker.ts', 'sees-worker': 'src/web/sees/sees-worker.ts' },
 ];
 
+/** How a bundle for browsers is made, whatever is in it. */
+export const FOR_BROWSERS = {
+  bundle: true,
+  splitting: true,
+  minify: true,
+  format: 'esm',
+  platform: 'browser',
+  target: 'es2022',
+  metafile: true,
+  logLevel: 'error',
+} as const;
+
 export async function bundlePages(folder: string): Promise<Metafile['outputs']> {
   rmSync(folder, { recursive: true, force: true });
   mkdirSync(folder, { recursive: true });
@@ -38,15 +50,8 @@ function bundle(folder: string, entries: Readonly<Record<string, string>>) {
     entryPoints: Object.fromEntries(Object.entries(entries).map(([name, path]) => [name, join(dashboard, path)])),
     outdir: folder,
     absWorkingDir: root,
-    bundle: true,
-    splitting: true,
-    minify: true,
-    format: 'esm',
-    platform: 'browser',
-    target: 'es2022',
+    ...FOR_BROWSERS,
     chunkNames: 'parts/[name]-[hash]',
     conditions: ['@basa/source'],
-    metafile: true,
-    logLevel: 'error',
   });
 }

@@ -25,6 +25,7 @@ const require = requireFor(import.meta.url); const __filename = pathOf(import.me
 
 const SQLITE = '@photostructure/sqlite';
 const WATCHED_SQLITE = join(root, 'scripts/crash/watched-sqlite.ts');
+const WATCHED_POSTGRES = join(root, 'scripts/crash/watched-postgres.ts');
 
 /** Commits are durable moments as well. */
 const watchedSqlite: Plugin = {
@@ -54,8 +55,9 @@ export async function bundleProcesses({ watched = false }: { readonly watched?: 
     format: 'esm',
     conditions: ['@basa/source'],
     // Native binaries and wasm are found beside their packages.
-    external: [SQLITE, 'mcl-wasm'],
+    external: [SQLITE, 'mcl-wasm', 'pg-native'],
     plugins: watched ? [watchedSqlite] : [],
+    inject: watched ? [WATCHED_POSTGRES] : [],
     banner: { js: BANNER },
     logLevel: 'error',
   });

@@ -7,11 +7,24 @@ import { RING_32, toHex } from '@basa/masking';
 import type { TaskPolicy } from '@basa/protocol';
 import { ENGINE, encodePolicy } from '@basa/protocol';
 import { nodeRandomBytes, nodeSuite } from '@basa/runtime/node';
+import { migrateServer } from '@basa/server';
 import { AuthorityOperator, hashOfToken, ServerOperator } from '../../packages/cli/src/operator.ts';
 import { startProcess, stopProcess } from '../../packages/cli/src/service-process.ts';
+import type { Exchange } from './balancer.ts';
+import { Balancer } from './balancer.ts';
 import type { Bundle } from './bundle.ts';
 
 export type Role = 'authority' | 'server';
+/** A process of its own: where there are several nodes, `server` is the balancer before them. */
+export type ProcessName = Role | `node-${number}`;
+
+interface NodesOptions {
+  readonly count: number;
+  readonly databaseUrl: string;
+  /** A number below 1. */
+  random(): number;
+  onExchange?(exchange: Exchange): void;
+}
 
 export interface StageOptions {
   readonly bundle: Bundle;
@@ -19,6 +32,8 @@ export interface StageOptions {
   readonly specification?: object;
   readonly server?: object;
   readonly authority?: object;
+  /** Several nodes on a database whose tables are made by this. */
+  readonly nodes?: NodesOptions;
 }
 
 /** Nothing is limited by default: whoever tests a limit sets it. */
@@ -28,8 +43,10 @@ const COMMON = { logLevel: 'warn', deviceLimit: UNLIMITED, addressLimit: UNLIMIT
 export class Stage {
   readonly folder = mkdtempSync(join(tmpdir(), 'basa-stage-'));
   readonly token = toHex(nodeRandomBytes(16));
-  readonly urls: Record<Role, string> = { authority: '', server: '' };
-  readonly children: Partial<Record<Role, ChildProcess>> = {};
+  readonly urls: Record<Role, string> & Partial<Record<ProcessName, string>> = { authority: '', server: '' };
+  readonly children: Partial<Record<ProcessName, ChildProcess>> = {};
+  readonly #secrets: Readonly<Record<string, string>>;
+  #balancer: Balancer | undefined;
   readonly #options: StageOptions;
   readonly #ending = new AbortController();
   policy!: TaskPolicy;
@@ -38,6 +55,11 @@ export class Stage {
 
   private constructor(options: StageOptions) {
     this.#options = options;
+    const { nodes } = options;
+    this.#secrets =
+      nodes === undefined
+        ? {}
+        : { BASA_SERVER_DATABASE_URL: nodes.databaseUrl, BASA_SERVER_SIGNING_KEY: toHex(nodeRandomBytes(32)) };
     writeFileSync(join(this.folder, 'authority.key'), nodeRandomBytes(32), { mode: 0o600 });
   }
 
@@ -46,13 +68,31 @@ export class Stage {
     try {
       await stage.start('authority');
       stage.authorityKey = await stage.authority.publicKey();
-      await stage.start('server');
+      await stage.#startServers();
       await stage.#createTask();
     } catch (error) {
       await stage.close();
       throw error;
     }
     return stage;
+  }
+
+  /** The processes that are the server. */
+  get servers(): readonly ProcessName[] {
+    const { nodes } = this.#options;
+    return nodes === undefined ? ['server'] : Array.from({ length: nodes.count }, (_, n) => `node-${n}` as const);
+  }
+
+  async #startServers(): Promise<void> {
+    const { nodes } = this.#options;
+    if (nodes !== undefined) {
+      const file = this.#writeConfig('server');
+      await migrateServer({ file, environment: { ...process.env, ...this.#secrets } });
+    }
+    for (const name of this.servers) await this.start(name);
+    if (nodes === undefined) return;
+    this.#balancer = await Balancer.open({ ...nodes, nodes: () => this.servers.map((name) => this.urls[name] ?? '') });
+    this.urls.server = this.#balancer.url;
   }
 
   get authority(): AuthorityOperator {
@@ -64,38 +104,46 @@ export class Stage {
   }
 
   /** `preloads` are bundled files; resolves when the service listens, always at the same address. */
-  async start(role: Role, environment: Readonly<Record<string, string>> = {}, preloads: readonly string[] = []) {
-    const file = join(this.folder, `${role}.json`);
-    writeFileSync(file, JSON.stringify(this.#config(role)), { mode: 0o600 });
-    this.urls[role] = await startProcess({
-      name: role,
+  async start(name: ProcessName, environment: Readonly<Record<string, string>> = {}, preloads: readonly string[] = []) {
+    const file = this.#writeConfig(name);
+    const role = roleOf(name);
+    this.urls[name] = await startProcess({
+      name,
       command: [...preloads.flatMap((path) => ['--import', path]), this.#options.bundle.file(role), file],
-      environment,
-      logFile: join(this.folder, `${role}.log`),
+      environment: { ...environment, ...(role === 'server' && this.#secrets) },
+      logFile: join(this.folder, `${name}.log`),
       signal: this.#ending.signal,
       onChild: (child) => {
-        this.children[role] = child;
+        this.children[name] = child;
       },
     });
   }
 
-  async stop(role: Role): Promise<void> {
-    const child = this.children[role];
+  #writeConfig(name: ProcessName): string {
+    const file = join(this.folder, `${name}.json`);
+    writeFileSync(file, JSON.stringify(this.#config(name)), { mode: 0o600 });
+    return file;
+  }
+
+  async stop(name: ProcessName): Promise<void> {
+    const child = this.children[name];
     if (child !== undefined) await stopProcess(child);
   }
 
   async close(): Promise<void> {
-    await this.stop('server');
+    await Promise.all(this.servers.map((name) => this.stop(name)));
     await this.stop('authority');
+    await this.#balancer?.close();
     this.#ending.abort();
     rmSync(this.folder, { recursive: true, force: true });
   }
 
-  #config(role: Role): object {
+  #config(name: ProcessName): object {
+    const role = roleOf(name);
     const common = {
       ...COMMON,
       dataFolder: join(this.folder, role),
-      port: Number(new URL(this.urls[role] || 'http://x:0').port),
+      port: Number(new URL(this.urls[name] || 'http://x:0').port),
       operators: [
         { tokenHash: hashOfToken((bytes) => nodeSuite.sha256(bytes), this.token), roles: ['operator', 'auditor'] },
       ],
@@ -115,6 +163,10 @@ export class Stage {
     this.task = await this.authority.createTask(this.policy);
     await this.server.createTask({ policy: toHex(encodePolicy(this.policy)), ...this.#options.specification });
   }
+}
+
+function roleOf(name: ProcessName): Role {
+  return name === 'authority' ? 'authority' : 'server';
 }
 
 const BASE_POLICY: Omit<TaskPolicy, 'serverKey' | 'dimension'> = {

@@ -6,6 +6,7 @@ import { fileURLToPath } from 'node:url';
 import { gzipSync } from 'node:zlib';
 import type { Metafile } from 'esbuild';
 import { afterAll, beforeAll, expect, it } from 'vitest';
+import { loadedAtOnce } from '../../scripts/packages/loaded-at-once.ts';
 import { bundlePages } from '../../scripts/pages/bundle.ts';
 
 const root = fileURLToPath(new URL('../..', import.meta.url));
@@ -18,16 +19,9 @@ afterAll(() => rmSync(folder, { recursive: true }));
 
 /** An entry and everything it imports without being asked. */
 function loadedBy(entry: string): readonly string[] {
-  const seen = new Set<string>();
-  const visit = (path: string): void => {
-    if (seen.has(path)) return;
-    seen.add(path);
-    for (const { kind, path: next } of outputs[path]?.imports ?? []) if (kind === 'import-statement') visit(next);
-  };
   const start = Object.keys(outputs).find((path) => basename(path) === entry);
   if (start === undefined) throw new Error(`no ${entry}`);
-  visit(start);
-  return [...seen];
+  return loadedAtOnce(outputs, start);
 }
 
 const sourcesOf = (paths: readonly string[]): readonly string[] =>

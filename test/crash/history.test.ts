@@ -42,9 +42,9 @@ describe('a history of calls', () => {
     expect(faults(slot(1, 3, 0, 10))).toEqual([expect.stringContaining('slot 3 of 3')]);
   });
 
-  it('shows a key that went to somebody else', () => {
-    const key: HistoryCall = { kind: 'key', device: 2, ctx: CTX, slot: 0, begun: 20, ended: 21 };
-    expect(faults(slot(1, 0, 0, 1), key)).toEqual([expect.stringContaining('key of slot 0')]);
+  it('shows an upload of somebody else', () => {
+    const accept: HistoryCall = { kind: 'accept', device: 2, ctx: CTX, slot: 0, begun: 20, ended: 21 };
+    expect(faults(slot(1, 0, 0, 1), accept)).toEqual([expect.stringContaining('upload of slot 0')]);
   });
 
   it('shows a buffer that goes back, and whoever was let in after its end', () => {
@@ -55,6 +55,8 @@ describe('a history of calls', () => {
       expect.stringContaining('after the buffer was seen frozen'),
     ]);
     expect(faults(status('granted', 0, 4), { ...accept, begun: 3 })).toEqual([]);
+    const seat: HistoryCall = { kind: 'seat', device: 1, ctx: CTX, begun: 5, ended: 6 };
+    expect(faults(status('frozen', 0, 4), seat)).toEqual([expect.stringContaining('seat of device 1')]);
   });
 
   it('of several buffers is judged buffer by buffer', () => {

@@ -4,9 +4,9 @@ import type { BasaClient } from '@basa/client/node';
 import { toHex } from '@basa/masking';
 import { AUTHORITY_PATH } from '@basa/protocol';
 import { expect } from 'vitest';
+import { signingDevice } from '../../packages/cli/src/conformance/signing-device.ts';
 import type { House } from '../services/house.ts';
 import { countsOf, oneHot } from '../services/house.ts';
-import { testDevice } from '../support/signed-request.ts';
 
 /** Three devices fill a buffer: the next version is the sum of their updates, and nothing else. Not the same place twice. */
 export async function honestFleetGoesOn(house: House, clients: readonly BasaClient[], firstPlace = 1): Promise<void> {
@@ -70,7 +70,7 @@ export async function rawConnection(url: string): Promise<RawConnection> {
 /** What a device asks, signed; the answer as it is. */
 export function askSigned(
   house: House,
-  device: ReturnType<typeof testDevice>,
+  device: ReturnType<typeof signingDevice>,
   to: 'authority' | 'server',
   target: string,
   body: string | Uint8Array,
@@ -95,7 +95,7 @@ export async function bytesOf(asked: Promise<Response>): Promise<Uint8Array> {
 
 /** Devices that may enrol, with their certificates. */
 export async function enrolledDevices(house: House, count: number) {
-  const devices = Array.from({ length: count }, () => testDevice());
+  const devices = Array.from({ length: count }, () => signingDevice());
   const deviceKeys = devices.map(({ deviceKey }) => toHex(deviceKey));
   await house.operate(house.authority.url, 'PUT', AUTHORITY_PATH.allowList(house.task), { deviceKeys });
   return Promise.all(

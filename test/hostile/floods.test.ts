@@ -2,8 +2,8 @@
 import { SERVER_PATH } from '@basa/protocol';
 import { nodeRandomBytes } from '@basa/runtime/node';
 import { afterEach, describe, expect, it } from 'vitest';
+import { signingDevice } from '../../packages/cli/src/conformance/signing-device.ts';
 import { House } from '../services/house.ts';
-import { testDevice } from '../support/signed-request.ts';
 import { askSigned, enrolledDevices, heapGrowthOf, honestFleet, honestFleetGoesOn } from './fleet.ts';
 
 let house: House | undefined;
@@ -55,7 +55,7 @@ describe('a flood', () => {
     const fleet = await honestFleet(opened);
     const growth = await heapGrowthOf(async () => {
       const { statuses } = await flood(() =>
-        askSigned(opened, testDevice(), 'server', SERVER_PATH.seats(opened.task), nodeRandomBytes(64)),
+        askSigned(opened, signingDevice(), 'server', SERVER_PATH.seats(opened.task), nodeRandomBytes(64)),
       );
       expect([...statuses]).toEqual([400]);
       await honestFleetGoesOn(opened, fleet);

@@ -31,7 +31,7 @@ function openSeats(clock: () => number) {
   const seats: Seats = new Seats({
     task,
     ports,
-    seatMs: SEAT_MS,
+    tuned: () => ({ seatMs: SEAT_MS, seatsAhead: 0 }),
     clock,
     drawBuffer: async () => {
       const descriptor = { bufferSize: BUFFER_SIZE, expiry: millis(1e12), bufferId: nodeRandomBytes(32) } as Descriptor;

@@ -4,11 +4,11 @@ import { inMemoryStoreForTests } from '@basa/client/node';
 import { problemCodeOf } from '@basa/protocol';
 import { createNodeSigner, nodeRandomBytes } from '@basa/runtime/node';
 import { afterAll, beforeAll, expect, it } from 'vitest';
+import type { Asked } from '../../packages/cli/src/conformance/service-proxy.ts';
+import { signingDevice } from '../../packages/cli/src/conformance/signing-device.ts';
 import { AT_ONCE } from '../services/held-upload.ts';
 import { House, oneHot, until } from '../services/house.ts';
-import type { Asked } from '../services/proxy.ts';
 import { filesBelow, snapshot } from '../services/snapshot.ts';
-import { testDevice } from '../support/signed-request.ts';
 import { askSigned, honestFleet, honestFleetGoesOn } from './fleet.ts';
 
 const SEAT_MS = 1000;
@@ -41,7 +41,7 @@ it('a deposit for a buffer that has ended is refused and changes nothing, and it
   await until(() => filesBelow(join(house.folder, 'server', 'blobs', 'uploads', ctx)).length === 0);
 
   const before = await snapshot(house, ctx);
-  const response = await askSigned(house, testDevice(signer), 'server', path, body);
+  const response = await askSigned(house, signingDevice(signer), 'server', path, body);
   expect(response.status).toBe(410);
   expect(problemCodeOf(await response.json())).toBe('buffer-not-open');
   expect(await snapshot(house, ctx)).toEqual(before);

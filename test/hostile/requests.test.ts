@@ -4,10 +4,10 @@ import { fromHex, toHex } from '@basa/masking';
 import { AUTHORITY_PATH, authorityMessages, certificateCodec, problemCodeOf, SERVER_PATH } from '@basa/protocol';
 import { nodeRandomBytes } from '@basa/runtime/node';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import type { Asked } from '../../packages/cli/src/conformance/service-proxy.ts';
+import { signingDevice } from '../../packages/cli/src/conformance/signing-device.ts';
 import { holdUpload, send } from '../services/held-upload.ts';
 import { House, oneHot } from '../services/house.ts';
-import type { Asked } from '../services/proxy.ts';
-import { testDevice } from '../support/signed-request.ts';
 import {
   askSigned,
   bytesOf,
@@ -124,7 +124,7 @@ describe('requests that are not what they say', () => {
       const clients = await Promise.all(['a', 'b', 'c'].map((name) => ended.client(name, { server: proxy.url })));
       await honestFleetGoesOn(ended, clients);
       const deposit = proxy.passed.find(({ asked }) => asked.path.endsWith('/deposits'))?.asked as Asked;
-      const stranger = testDevice();
+      const stranger = signingDevice();
       expect(await problemOf(askSigned(ended, stranger, 'server', deposit.path, deposit.body))).toBe('not-yours');
       const [eve] = await enrolledDevices(ended, 1);
       const { device } = eve as NonNullable<typeof eve>;

@@ -12,9 +12,11 @@ import { AUTHORITY_PATH, encodePolicy, SERVER_PATH } from '@basa/protocol';
 import { nodeRandomBytes } from '@basa/runtime/node';
 import type { RunningServer, ServerOptions } from '@basa/server';
 import { migrateServer, startServer } from '@basa/server';
+import { openPostgres, POSTGRES } from '@basa/service';
 import type { LocalPostgres } from '@basa/service/local-postgres';
+import { migrationsFor } from '../../packages/server/src/store/schema.ts';
+import { Balancer } from '../../scripts/processes/balancer.ts';
 import { OPERATOR_TOKEN, OPERATORS, testPolicy } from '../services/house.ts';
-import { ServiceProxy } from '../services/proxy.ts';
 
 const UNLIMITED = { burst: 1e9, perSecond: 1e9 };
 const retry = { attempts: 60, firstWaitMs: 20, longestWaitMs: 1000 };
@@ -26,12 +28,13 @@ export interface ClusterOptions {
   readonly nodes: number;
   readonly policy?: Partial<TaskPolicy>;
   readonly specification?: object;
-  readonly server?: Partial<ServerOptions>;
+  /** Options of each node. */
+  onNode?(n: number): Partial<ServerOptions>;
 }
 
 export class Cluster {
   readonly folder = mkdtempSync(join(tmpdir(), 'basa-cluster-'));
-  readonly nodes: (RunningServer | undefined)[] = [];
+  readonly nodes: RunningServer[] = [];
   authority!: Authority;
   databaseUrl = '';
   policy!: TaskPolicy;
@@ -39,7 +42,11 @@ export class Cluster {
   readonly #options: ClusterOptions;
   readonly #signingKey = nodeRandomBytes(32);
   readonly #clients: BasaClient[] = [];
-  #balancer!: ServiceProxy;
+  /** What the nodes logged. */
+  readonly #words: string[] = [];
+  /** How many requests of devices were answered. */
+  answered = 0;
+  #balancer!: Balancer;
 
   private constructor(options: ClusterOptions) {
     this.#options = options;
@@ -81,7 +88,11 @@ export class Cluster {
       },
     });
     for (let n = 0; n < nodes; n++) await this.startNode(n);
-    this.#balancer = await ServiceProxy.before(() => this.#anyNode().url);
+    this.#balancer = await Balancer.open({
+      nodes: () => this.nodes.map(({ url }) => url),
+      random: Math.random,
+      onExchange: ({ answer }) => void (answer && this.answered++),
+    });
     await this.#createTask();
   }
 
@@ -95,17 +106,12 @@ export class Cluster {
       tickMs: 100,
       addressLimit: UNLIMITED,
       deviceLimit: UNLIMITED,
-      ...this.#options.server,
+      log: { level: 'warn', stream: { write: (line) => void this.#words.push(line) } },
+      ...this.#options.onNode?.(n),
       ...more,
     });
     this.nodes[n] = node;
     return node;
-  }
-
-  async stopNode(n: number): Promise<void> {
-    const node = this.nodes[n];
-    this.nodes[n] = undefined;
-    await node?.close();
   }
 
   /** A device: each of its requests goes to some node. */
@@ -131,23 +137,30 @@ export class Cluster {
     return Promise.all(Array.from({ length: count }, (_, n) => this.client(`device ${n}`, options)));
   }
 
-  /** How often each node answered. */
-  get passed(): ServiceProxy['passed'] {
-    return this.#balancer.passed;
+  /** How often what a node wrote was refused because another had taken its turn. */
+  get turnsLost(): number {
+    return this.#words.filter((line) => line.includes('TurnLost')).length;
+  }
+
+  /** Asks the database itself. */
+  async query(statement: string): Promise<void> {
+    const migrations = migrationsFor(POSTGRES);
+    const database = await openPostgres({ url: this.databaseUrl, application: 'server', migrations });
+    await database.query(statement);
+    await database.close();
+  }
+
+  /** By an operator, at this node. */
+  async setState(n: number, state: 'running' | 'paused'): Promise<void> {
+    await this.#operate(this.nodes[n]?.url ?? '', 'PUT', SERVER_PATH.taskState(this.task), { state });
   }
 
   /** Of all updates that went into versions: how often each coordinate was counted. */
   async counts(): Promise<number[]> {
-    const url = this.#anyNode().url;
-    const { versions } = await this.#operate<{ versions: { version: number; accepted: number }[] }>(
-      url,
-      'GET',
-      SERVER_PATH.taskMetrics(this.task),
-    );
     const total = new Array<number>(this.policy.dimension).fill(0);
     let before = new Float32Array(this.policy.dimension);
-    for (const { version, accepted } of versions) {
-      const response = await fetch(new URL(SERVER_PATH.model(this.task, version), url));
+    for (const { version, accepted } of await this.versions()) {
+      const response = await fetch(new URL(SERVER_PATH.model(this.task, version), this.#anyNode().url));
       const after = new Float32Array(await response.arrayBuffer());
       for (const [place, value] of after.entries())
         total[place] = (total[place] ?? 0) + Math.round(((before[place] ?? 0) - value) * accepted);
@@ -169,14 +182,13 @@ export class Cluster {
   async close(): Promise<void> {
     await Promise.all(this.#clients.map((client) => client.close()));
     await this.#balancer?.close();
-    await Promise.all(this.nodes.map((node) => node?.close()));
+    await Promise.all(this.nodes.map((node) => node.close()));
     await this.authority?.close();
     rmSync(this.folder, { recursive: true, force: true });
   }
 
   #anyNode(): RunningServer {
-    const running = this.nodes.filter((node) => node !== undefined);
-    return running[Math.floor(Math.random() * running.length)] as RunningServer;
+    return this.nodes[Math.floor(Math.random() * this.nodes.length)] as RunningServer;
   }
 
   async #createTask(): Promise<void> {

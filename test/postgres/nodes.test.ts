@@ -33,27 +33,87 @@ async function opened(options: Partial<ClusterOptions> = {}): Promise<Cluster> {
 }
 
 describe('three nodes on one database', () => {
-  it('fill buffers side by side, and each update counts once', async () => {
-    const count = 12;
+  it('fill buffers side by side, pieces of a body at different nodes, and each update counts once', async () => {
+    const count = 9;
     const nodes = await opened({ policy: { dimension: count } });
-    // Pieces of a body come to different nodes as well.
-    const devices = await nodes.clients(count, { pieceBytes: 48 });
+    const devices = await nodes.clients(count, { pieceBytes: 24 });
     const results = await Promise.all(
       devices.map((device, n) => device.contribute(oneHot(n, count), { trainedOn: 0 })),
     );
     expect(results.map(({ kind }) => kind)).toEqual(devices.map(() => 'accepted'));
-    // As many buffers as the seats make up: none was given out twice.
+    // As many buffers as the seats make up: none was given twice, and none was drawn for nothing.
     expect(new Set(results.map((result) => result.kind === 'accepted' && result.ctx)).size).toBe(count / 3);
     await until(async () => (await nodes.versions()).length === count / 3);
     expect(await nodes.counts()).toEqual(devices.map(() => 1));
     // Told to keep two versions, they remove the others, whosever turn it is.
     for (const n of [0, 1, 2]) {
-      await nodes.stopNode(n);
+      await nodes.nodes[n]?.close();
       await nodes.startNode(n, { keep: { models: 2 }, tidyMs: 50 });
     }
     const status = async (version: number): Promise<number> =>
       (await fetch(new URL(SERVER_PATH.model(nodes.task, version), nodes.nodes[1]?.url))).status;
     await until(async () => (await status(count / 3 - 2)) === 404);
     expect([await status(count / 3 - 1), await status(count / 3)]).toEqual([200, 200]);
+  });
+
+  it('a node that was stopped past its turn in the midst of a close is refused by the fence, and another ends the buffer', async () => {
+    const included: number[] = [];
+    let stopped: number | undefined;
+    let resume = (): void => {};
+    const isResumed = new Promise<void>((resolve) => {
+      resume = resolve;
+    });
+    const nodes = await opened({
+      onNode: (n) => ({
+        onEvent: ({ kind }) => void (kind === 'buffer-included' && included.push(n)),
+        // The first node that asks for keys hears nothing of the answer until another has taken its turn.
+        fetch: async (...asked) => {
+          const answer = await fetch(...asked);
+          if (stopped === undefined && String(asked[0]).endsWith('/close')) stopped = n;
+          if (stopped === n) await isResumed;
+          return answer;
+        },
+      }),
+    });
+    const devices = await nodes.clients(3);
+    await Promise.all(devices.map((device, n) => device.contribute(oneHot(n), { trainedOn: 0 })));
+    await until(() => stopped !== undefined);
+    await nodes.query(`UPDATE turns SET holder = 'another', until = 0, fence = fence + 1`);
+    await until(async () => (await nodes.versions()).length === 1);
+    resume();
+    await until(() => nodes.turnsLost > 0);
+    expect(included).toHaveLength(1);
+    expect(included[0]).not.toBe(stopped);
+    expect(await nodes.counts()).toEqual([1, 1, 1, 0, 0, 0, 0, 0]);
+    expect(await nodes.versions()).toHaveLength(1);
+  });
+
+  it('go on when the database was killed under load and is back: nothing acknowledged is lost', async () => {
+    const count = 6;
+    const nodes = await opened({ policy: { dimension: count } });
+    const devices = await nodes.clients(count);
+    const work = devices.map((device, n) => device.contribute(oneHot(n, count), { trainedOn: 0 }));
+    await until(() => nodes.answered >= count);
+    await postgres.stop('kill');
+    await postgres.restart();
+    const results = await Promise.all(work);
+    expect(results.map(({ kind }) => kind)).toEqual(devices.map(() => 'accepted'));
+    await until(async () => (await nodes.counts()).every((times) => times === 1));
+  });
+
+  it('a task that is paused at one node gives no seat at any, at once', async () => {
+    const nodes = await opened();
+    const device = await nodes.client('late');
+    await nodes.setState(0, 'paused');
+    expect(await device.contribute(oneHot(0), { trainedOn: 0 })).toMatchObject({ reason: 'task-paused' });
+    await nodes.setState(1, 'running');
+    expect(await device.contribute(oneHot(0), { trainedOn: 0 })).toMatchObject({ kind: 'accepted' });
+  });
+
+  it('with another signing key than the others, or with the serial mode of the paper, do not start', async () => {
+    const nodes = await opened({ nodes: 1 });
+    await expect(nodes.startNode(1, { unsafePaperMode: true })).rejects.toThrow('leave out databaseUrl');
+    const database = { url: nodes.databaseUrl, signingKey: new Uint8Array(32).fill(7) };
+    await expect(nodes.startNode(1, { database })).rejects.toThrow('not the key of the other nodes');
   });
 });

@@ -144,7 +144,7 @@ export const MUTANTS: readonly Mutant[] = [
     edits: [
       {
         file: 'authority/close.ts',
-        find: "if (buffer.status === 'closed') return answerClosed(ports, buffer, []);",
+        find: "if (buffer.status === 'closed') return settled(ports, buffer, []);",
         replace: '',
       },
       {
@@ -188,8 +188,8 @@ export const MUTANTS: readonly Mutant[] = [
     edits: [
       {
         file: 'authority/close.ts',
-        find: '...closed.dropped.map(',
-        replace: '...[...closed.accepted, ...closed.dropped].map(',
+        find: '...dropped.map(',
+        replace: '...[...accepted, ...dropped].map(',
       },
     ],
     caughtBy: 'everybody is accepted',

@@ -7,7 +7,7 @@ import { fromHex, toHex } from '@basa/masking';
 import type { UploadHeader } from '@basa/protocol';
 import { authorityMessages, HEADER, problemCodeOf } from '@basa/protocol';
 import { createNodeSigner, nodeRandomBytes, nodeSuite } from '@basa/runtime/node';
-import { testDevice } from '../support/signed-request.ts';
+import { signingDevice } from '../../packages/cli/src/conformance/signing-device.ts';
 import type { House } from './house.ts';
 import { oneHot, until } from './house.ts';
 
@@ -66,7 +66,7 @@ export interface Told {
 
 export function headersFor(house: House, upload: HeldUpload, sent: Sent = {}): Record<string, string> {
   const { body, signed = body, method = 'PUT', offset = 0, target = upload.target, header = upload.header } = sent;
-  const device = testDevice(sent.signer ?? upload.signer);
+  const device = signingDevice(sent.signer ?? upload.signer);
   const words = { audience: house.server.publicKey, method, target, at: house.clock(), body: signed };
   return {
     ...device.headers(words),

@@ -6,13 +6,17 @@ import type { Authority, AuthorityOptions } from '@basa/authority';
 import { createAuthority } from '@basa/authority';
 import type { BasaClient, NodeConnectOptions } from '@basa/client/node';
 import { BasaClient as Clients } from '@basa/client/node';
-import { RING_32, toHex } from '@basa/masking';
+import { toHex } from '@basa/masking';
 import type { TaskPolicy } from '@basa/protocol';
-import { AUTHORITY_PATH, ENGINE, encodePolicy, SERVER_PATH } from '@basa/protocol';
+import { AUTHORITY_PATH, encodePolicy, SERVER_PATH } from '@basa/protocol';
 import { nodeRandomBytes, nodeSuite } from '@basa/runtime/node';
 import type { RunningServer, ServerOptions } from '@basa/server';
 import { startServer } from '@basa/server';
-import { ServiceProxy } from './proxy.ts';
+import { kitPolicy } from '../../packages/cli/src/conformance/kit-policy.ts';
+import { ServiceProxy } from '../../packages/cli/src/conformance/service-proxy.ts';
+import { until } from '../../packages/cli/src/conformance/until.ts';
+
+export { until };
 
 export const OPERATOR_TOKEN = 'operator-of-the-tests';
 export const OPERATORS = [
@@ -195,29 +199,8 @@ export class House {
   }
 }
 
-/** Looks again and again; only a hang is an error. */
-export async function until(isSo: () => Promise<boolean> | boolean): Promise<void> {
-  while (!(await isSo())) await new Promise((resolve) => setTimeout(resolve, 20));
-}
-
 export function testPolicy(serverKey: Uint8Array): TaskPolicy {
-  return {
-    name: new TextEncoder().encode('a test'),
-    engine: ENGINE.cpAbe,
-    bufferSize: 3,
-    minimum: 2,
-    dimension: 8,
-    modulus: RING_32,
-    level: 2 ** 16,
-    clip: 1,
-    staleness: { kind: 'constant' },
-    maxStaleness: 100,
-    manifestHash: new Uint8Array(32),
-    serverKey,
-    uploadLeaseMs: 600_000,
-    openMs: 3_600_000,
-    closeMs: 3_600_000,
-  };
+  return kitPolicy(serverKey, { name: new TextEncoder().encode('a test'), dimension: 8 });
 }
 
 /** What a sum of one-hot updates did to a model of zeros: -1 where an update counted once, of so many. */

@@ -1,26 +1,21 @@
 /** A server that lies: the real one behind a proxy that changes its words, signed with its own key where that helps. */
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { engineSealedBytes } from '@basa/abe';
 import type { BasaClient } from '@basa/client/node';
 import type { Signer } from '@basa/masking';
 import { fromHex } from '@basa/masking';
-import type { Ctx, Deposit, DepositAnswer, JoinTag, Slot, Ticket, View } from '@basa/protocol';
-import {
-  depositRootOf,
-  descriptorCodec,
-  outboxOf,
-  seatAnswerCodec,
-  ticketCodec,
-  userMessages,
-  viewsOf,
-} from '@basa/protocol';
-import { createNodeSigner, nodeRandomBytes, nodeSuite } from '@basa/runtime/node';
+import { descriptorCodec, seatAnswerCodec } from '@basa/protocol';
+import { createNodeSigner, nodeRandomBytes } from '@basa/runtime/node';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import type { ServiceProxy } from '../../packages/cli/src/conformance/service-proxy.ts';
+import type { SlotLie } from '../../packages/cli/src/conformance/slot-lies.ts';
+import { slotLies, tellingSlotLie } from '../../packages/cli/src/conformance/slot-lies.ts';
 import { House, oneHot } from './house.ts';
-import type { ServiceProxy } from './proxy.ts';
 
 const BUFFER_SIZE = 4;
+const LIES = slotLies(createNodeSigner(nodeRandomBytes(32)), BUFFER_SIZE).map(
+  ({ name, reason }) => [name, reason] as const,
+);
 let house: House;
 let proxy: ServiceProxy;
 let serverKey: Signer;
@@ -46,65 +41,10 @@ beforeEach(async () => {
   victim = await house.client('victim', { server: proxy.url });
 });
 
-const messages = userMessages(BUFFER_SIZE, { sealedBytes: engineSealedBytes(1) ?? 0 });
-const resigned = (ticket: Ticket): Ticket => ({ ...ticket, signature: serverKey.sign(ticketCodec.statement(ticket)) });
-
-function forgeDeposits(change: (answer: DepositAnswer) => DepositAnswer): void {
-  proxy.onAnswer = (asked, answer) => {
-    if (!asked.path.endsWith('/deposits') || answer.status !== 200) return answer;
-    return { ...answer, body: messages.depositAnswer.encode(change(messages.depositAnswer.decode(answer.body))) };
-  };
-}
-
-/** A deposit that nobody made, as slot 0. */
-function inventedSlot(ctx: Ctx): { readonly inbox: DepositAnswer['inbox']; readonly view: View } {
-  const entries = Array.from({ length: BUFFER_SIZE }, () => ({
-    commitment: nodeRandomBytes(32),
-    sealed: nodeRandomBytes(engineSealedBytes(1) ?? 0),
-  }));
-  const root = depositRootOf(nodeSuite, entries);
-  const ticket = { joinTag: nodeRandomBytes(32) as JoinTag, slot: 0 as Slot };
-  const inbox = outboxOf(nodeSuite, { entries, root } as unknown as Deposit, ticket).slice(0, 1);
-  return { inbox, view: viewsOf(nodeSuite, ctx, inbox).at(-1) as View };
-}
-
 describe('an update stays where it is, and nothing of it is uploaded, where the server', () => {
-  it.each([
-    [
-      'forges an entry of the inbox',
-      'inbox-proof',
-      (answer: DepositAnswer) => ({
-        ...answer,
-        inbox: answer.inbox.map((entry) => ({ ...entry, commitment: nodeRandomBytes(32) })),
-      }),
-    ],
-    ['omits an edge', 'inbox-incomplete', (answer: DepositAnswer) => ({ ...answer, inbox: [] })],
-    [
-      'tells two users the same slot: the authority gave its key away',
-      'slot-registered',
-      ({ ticket }: DepositAnswer) => ({
-        inbox: [],
-        ticket: resigned({ ...ticket, slot: 0 as never, view: ticket.ctx as Uint8Array as View }),
-      }),
-    ],
-    [
-      'tells each user another history, all of it consistent: the authority knows better',
-      'server-equivocated',
-      ({ ticket }: DepositAnswer) => {
-        const { inbox, view } = inventedSlot(ticket.ctx);
-        return { inbox, ticket: resigned({ ...ticket, view }) };
-      },
-    ],
-    [
-      'gives a ticket for a deposit of its own',
-      'ticket-not-mine',
-      ({ ticket, inbox }: DepositAnswer) => ({
-        inbox,
-        ticket: resigned({ ...ticket, root: nodeRandomBytes(32) as never }),
-      }),
-    ],
-  ])('%s', async (_, reason, change) => {
-    forgeDeposits(change);
+  it.each(LIES)('%s', async (name, reason) => {
+    const lie = slotLies(serverKey, BUFFER_SIZE).find((one) => one.name === name) as SlotLie;
+    proxy.onAnswer = tellingSlotLie(lie, BUFFER_SIZE);
     expect(await victim.contribute(oneHot(1), { trainedOn: 0 })).toMatchObject({ reason, update: 'free' });
     expect(victim.isInterrupted).toBe(false);
     const uploads = proxy.passed.filter(({ asked }) => asked.method === 'PUT');

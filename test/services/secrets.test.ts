@@ -8,8 +8,8 @@ import type { UserRecord } from '@basa/protocol';
 import { authorityMessages, KIND, openEnvelope, userRecordCodec } from '@basa/protocol';
 import { createNodeSigner, nodeRandomBytes, nodeSuite } from '@basa/runtime/node';
 import { afterAll, beforeAll, expect, it } from 'vitest';
+import type { ServiceProxy } from '../../packages/cli/src/conformance/service-proxy.ts';
 import { House, oneHot } from './house.ts';
-import type { ServiceProxy } from './proxy.ts';
 
 interface Found {
   readonly what: string;

@@ -5,7 +5,7 @@ import { ascii, toHex } from '@basa/masking';
 import { encodePolicy, SERVER_PATH } from '@basa/protocol';
 import { nodeRandomBytes, nodeSuite } from '@basa/runtime/node';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { testDevice } from '../support/signed-request.ts';
+import { signingDevice } from '../../packages/cli/src/conformance/signing-device.ts';
 import { countsOf, House, OPERATOR_TOKEN, oneHot, testPolicy, until } from './house.ts';
 
 let house: House;
@@ -191,7 +191,7 @@ it('a clock that is wrong is told the right time, and the client goes on by it',
     skewed.elapse(86_400_000);
     const target = SERVER_PATH.seats(skewed.task);
     const body = nodeRandomBytes(10);
-    const headers = testDevice().headers({
+    const headers = signingDevice().headers({
       audience: skewed.server.publicKey,
       method: 'POST',
       target,

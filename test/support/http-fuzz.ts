@@ -3,7 +3,7 @@ import type { Signer } from '@basa/masking';
 import { toHex } from '@basa/masking';
 import { HEADER } from '@basa/protocol';
 import fc from 'fast-check';
-import { testDevice } from './signed-request.ts';
+import { signingDevice } from '../../packages/cli/src/conformance/signing-device.ts';
 
 export interface FuzzRequest {
   readonly method: string;
@@ -132,7 +132,7 @@ function signed(
   signer: Signer,
   words: { readonly method: string; readonly target: string; readonly body: Uint8Array },
 ): Record<string, string> {
-  return testDevice(signer).headers({ ...words, audience, at: clock() });
+  return signingDevice(signer).headers({ ...words, audience, at: clock() });
 }
 
 function nameOf({ names }: FuzzSource): fc.Arbitrary<string> {

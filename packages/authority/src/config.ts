@@ -20,27 +20,28 @@ import type { VaultSecret } from './vault.ts';
 
 const HOUR_MS = 3_600_000;
 
-export const authorityConfig = Type.Object(
+/** What `docs/reference/configuration.md` is written from. */
+export const authorityConfigSchema = Type.Object(
   {
     ...commonKeys,
     dataFolder: Type.Optional(
       Type.String({
         minLength: 1,
-        description: 'a folder of its own, on a local disk; or `databaseUrl`',
+        description: 'a folder of its own, on a local disk; or databaseUrl',
         examples: ['./data'],
       }),
     ),
     databaseUrl: Type.Optional(
-      secretText(
-        '`postgres://user:password@host/database` instead of a data folder, for one or [several nodes](#several-authority-nodes)',
-      ),
+      secretText('postgres://user:password@host/database, instead of a data folder, for one or several nodes'),
     ),
-    passphrase: Type.Optional(secretText('what its keys are sealed with; or `keyFile`')),
-    keyFile: Type.Optional(Type.String({ description: 'path of 32 random bytes that its keys are sealed with' })),
+    passphrase: Type.Optional(secretText('what its keys are sealed with; or keyFile')),
+    keyFile: Type.Optional(
+      Type.String({ description: 'path of 32 random bytes that its keys are sealed with; or passphrase' }),
+    ),
     witnessFile: Type.Optional(
       Type.String({
         description:
-          'the newest head of its log; outside of the data folder, best on another disk, and one for each node; `<dataFolder>.witness`, if not set',
+          'the newest head of its log; outside of the data folder, best on another disk, and one for each node (`<dataFolder>.witness`)',
       }),
     ),
     newNode: Type.Boolean({
@@ -71,10 +72,15 @@ export const AUTHORITY_PREFIX = 'BASA_AUTHORITY_';
 
 /** Where the configuration comes from. */
 export type AuthorityPlaces = Omit<ConfigSources, 'prefix'>;
-type Gathered = GatheredConfig<Type.Static<typeof authorityConfig>>;
+type Gathered = GatheredConfig<Type.Static<typeof authorityConfigSchema>>;
 
 function gathered(places: AuthorityPlaces): Gathered {
-  return gatherConfig(authorityConfig, { ...places, prefix: AUTHORITY_PREFIX });
+  return gatherConfig(authorityConfigSchema, { ...places, prefix: AUTHORITY_PREFIX });
+}
+
+/** For work on the tables alone, which needs none of the authority's secrets but this one. */
+export function readDatabaseUrl(places: AuthorityPlaces): string | undefined {
+  return gathered(places).config.databaseUrl;
 }
 
 /** Throws a `StartError` that names the key. */

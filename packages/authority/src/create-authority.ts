@@ -1,13 +1,24 @@
 /** The authority as a service: opens its database, unlocks its keys, reads its log, meets its witness, and listens. */
-import { statSync } from 'node:fs';
-import { resolve } from 'node:path';
+import { constants, statSync } from 'node:fs';
+import { access } from 'node:fs/promises';
+import { dirname, resolve } from 'node:path';
 import { createMclGroup } from '@basa/abe';
 import type { RandomBytes } from '@basa/masking';
 import type { BasaEvent, Millis } from '@basa/protocol';
 import { millis } from '@basa/protocol';
 import { nodeRandomBytes } from '@basa/runtime/node';
 import type { Address, OnClose, RateLimit, RunningService, ServiceApp, ServiceOptions } from '@basa/service';
-import { createService, isStorageFull, logEvent, opened, StartError, startTicker, TokenBuckets } from '@basa/service';
+import {
+  countDatabase,
+  createService,
+  isStorageFull,
+  logEvent,
+  opened,
+  StartError,
+  startTicker,
+  TokenBuckets,
+  watchProcess,
+} from '@basa/service';
 import { tick } from './buffer-epochs.ts';
 import { DurableAuthority } from './durable-authority.ts';
 import { isInside } from './inside.ts';
@@ -22,10 +33,11 @@ import type { StorePlace } from './store.ts';
 import { openStore } from './store.ts';
 import { unlock } from './unlock.ts';
 import type { VaultSecret } from './vault.ts';
+import { AuthorityWatch } from './watch.ts';
 import type { Witness } from './witness.ts';
 import { fileWitness } from './witness.ts';
 
-export interface AuthorityOptions extends Omit<ServiceOptions, 'title' | 'audience' | 'clock'> {
+export interface AuthorityOptions extends Omit<ServiceOptions, 'title' | 'audience' | 'clock' | 'metrics'> {
   /** The embedded database; with `databaseUrl` it only says where the witness is by default. */
   readonly dataFolder?: string;
   /** postgres://user:password@host/database, which any number of nodes share. */
@@ -57,6 +69,7 @@ export interface Authority extends RunningService {
   tick(): Promise<void>;
   /** Open buffers, and closed ones whose sum may still become a model: all others are on disk alone. */
   buffersInMemory(): number;
+  drain(): Promise<void>;
 }
 
 const DAY_MS = 86_400_000;
@@ -83,22 +96,31 @@ async function open(
 ): Promise<Omit<Authority, 'close'>> {
   const { clock = Date.now, randomBytes } = settings;
   const { place, kept } = placesOf(settings);
-  const witness = typeof kept === 'string' ? fileWitness(kept) : kept;
+  const watch = new AuthorityWatch();
+  const { metrics } = watch;
+  onClose(watchProcess(metrics, 'dataFolder' in place ? place.dataFolder : undefined));
+  const witness = watch.timedWitness(typeof kept === 'string' ? fileWitness(kept) : kept);
   const group = await createMclGroup();
   let onTrouble = (_: unknown): void => {};
-  const store = await openStore(place, { clock: settings.clock, onTrouble: (error) => onTrouble(error) });
+  const onSql = { ...countDatabase(metrics), onTrouble: (error: unknown) => onTrouble(error) };
+  const store = await openStore(place, { clock: settings.clock, ...onSql });
   onClose(() => store.close());
   const { vault, signer, sealedSigner } = await unlock(store, witness, settings);
   onClose(() => vault.wipe());
-  const epochs = new KeyEpochs({ vault, group, randomBytes });
+  const epochs = new KeyEpochs({ vault, group, randomBytes, onKey: watch.keyMade });
   onClose(() => epochs.wipe());
   const title = 'BASA attribute authority';
-  const service = await createService({ ...settings, clock, title, audience: signer.publicKey });
+  const onAnswer = watch.answered;
+  const service = await createService({ ...settings, clock, title, audience: signer.publicKey, metrics, onAnswer });
   onClose(() => service.close());
   const { app } = service;
-  onTrouble = (error) => app.log.warn({ reason: (error as Error).message }, 'the database: tried again');
+  onTrouble = (error) => {
+    metrics.count('basa_troubles_total', {});
+    app.log.warn({ reason: (error as Error).message }, 'the database: tried again');
+  };
   const onEvent = (event: BasaEvent): void => {
     logEvent(app, event);
+    watch.note(event);
     settings.onEvent(event);
   };
   const authority = await DurableAuthority.open({ ...settings, store, signer, sealedSigner, epochs, witness, onEvent });
@@ -110,20 +132,35 @@ async function open(
   const enrolment = { store, authority, randomBytes, certificateMs: settings.certificateMs };
   const bufferEpochs = { ...settings, authority, store, epochs };
   const keyLimits = new TokenBuckets(settings.keyLimit);
-  const tools = { service, authority, store, epochs, enrolment, bufferEpochs, keyLimits, now };
+  const tools = { service, authority, store, epochs, enrolment, bufferEpochs, keyLimits, watch, now };
   exchangeHeads(tools);
   for (const mount of [taskRoutes, deviceRoutes, bufferRoutes, logRoutes]) mount(tools);
   if (settings.unsafePaperMode) unsafePaperRoutes(tools);
 
+  watch.read(authority);
+  service.check('database', { isNeeded: true, look: () => store.transaction((tables) => tables.now()) });
+  if (typeof kept === 'string')
+    service.check('witness', { isNeeded: true, look: () => access(dirname(kept), constants.W_OK) });
   const url = await service.listen(settings.listen);
   const ticker = startTicker(
     settings.tickMs,
     () => tick(bufferEpochs),
-    (error) => app.log.error({ err: error }, 'the tick failed; it is tried again'),
+    (error) => {
+      metrics.count('basa_troubles_total', {});
+      app.log.error({ err: error }, 'the tick failed; it is tried again');
+    },
   );
   onClose(() => ticker.stop());
+  onClose(() => watch.traces.closeAll());
   const buffersInMemory = (): number => Math.max(authority.core.openBuffers, authority.directory.unfinishedBuffers);
-  return { app, url, publicKey: signer.publicKey, tick: () => tick(bufferEpochs), buffersInMemory };
+  return {
+    app,
+    url,
+    publicKey: signer.publicKey,
+    tick: () => tick(bufferEpochs),
+    buffersInMemory,
+    drain: () => service.drain(),
+  };
 }
 
 /** Where its records lie, and where its witness does. */

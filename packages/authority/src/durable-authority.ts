@@ -8,7 +8,7 @@ import { equalBytes } from '@basa/masking';
 import type { AttributeAuthority, AuthorityStep, BasaEvent, Head, Millis, Refused } from '@basa/protocol';
 import { headCodec, millis } from '@basa/protocol';
 import { nodeSuite } from '@basa/runtime/node';
-import { turns } from '@basa/service';
+import { DatabaseUnavailable, turns } from '@basa/service';
 import type { Directory } from './directory.ts';
 import type { KeyEpochs } from './key-epochs.ts';
 import { LogForked, LogView, nameRecords } from './log-view.ts';
@@ -49,6 +49,9 @@ export class DurableAuthority {
   #head: { readonly sequence: number; readonly head: Head; readonly bytes: Uint8Array } | undefined;
   /** The last head of a log that is not in the database any more, until it was met. */
   #lost: Head | undefined;
+  /** How much work was ever given to the turns, and how much of it the last outage has ended. */
+  #asked = 0;
+  #outage: { readonly error: DatabaseUnavailable; readonly last: number } | undefined;
 
   private constructor(tools: DurableAuthorityTools) {
     this.#tools = tools;
@@ -69,6 +72,11 @@ export class DurableAuthority {
 
   get core(): AttributeAuthority {
     return this.#view.core;
+  }
+
+  /** How many records of the log this node knows. */
+  get sequence(): number {
+    return this.#view.sequence;
   }
 
   get directory(): Directory {
@@ -168,12 +176,16 @@ export class DurableAuthority {
 
   /** When all earlier work has ended. A log that was rolled back is read anew, and meets the head of the one that is lost. */
   #turn<Result>(work: () => Promise<Result>): Promise<Result> {
+    const number = ++this.#asked;
     return this.#inTurn(async () => {
+      // Whoever waited while the database was waited for in vain does not wait for it once more.
+      if (this.#outage !== undefined && number <= this.#outage.last) throw this.#outage.error;
       for (;;) {
         try {
           await this.#meetLost();
           return await work();
         } catch (error) {
+          if (error instanceof DatabaseUnavailable) this.#outage = { error, last: this.#asked };
           if (!(error instanceof LogForked)) throw error;
           this.#lost ??= this.core.head();
           this.#view = this.#newView();

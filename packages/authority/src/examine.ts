@@ -23,7 +23,7 @@ export async function examineAuthority(options: AuthorityOptions): Promise<Exami
   if ('dataFolder' in place && !existsSync(join(place.dataFolder, 'basa.sqlite'))) return seen;
   const database =
     'dataFolder' in place
-      ? sqliteDatabase(readDatabase(place.dataFolder, EMBEDDED_DATABASE), Date.now, 'BEGIN')
+      ? sqliteDatabase(readDatabase(place.dataFolder, EMBEDDED_DATABASE), Date.now, {}, 'BEGIN')
       : await openPostgres({ url: place.databaseUrl, ...AUTHORITY_DATABASE });
   try {
     const clockAheadMs = (await database.now()) - Date.now();

@@ -1,7 +1,7 @@
 /** The attribute authority as a service of its own. */
 export { backupAuthority, restoreAuthority } from './backup.ts';
 export type { AuthorityPlaces } from './config.ts';
-export { AUTHORITY_PREFIX, authorityConfig, checkAuthorityConfig, readAuthorityConfig } from './config.ts';
+export { AUTHORITY_PREFIX, authorityConfigSchema, checkAuthorityConfig, readAuthorityConfig } from './config.ts';
 export type { Authority, AuthorityOptions } from './create-authority.ts';
 export { createAuthority } from './create-authority.ts';
 export { examineAuthority } from './examine.ts';

@@ -23,6 +23,8 @@ export interface KeyEpochTools {
   readonly vault: Vault;
   readonly group: Group;
   readonly randomBytes: RandomBytes;
+  /** Told how long the key of an attribute took. */
+  onKey?(seconds: number): void;
 }
 
 export class KeyEpochs {
@@ -53,7 +55,8 @@ export class KeyEpochs {
     this.#wipeAllBut(new Set(stored.map(({ publicKey }) => toHex(publicKey))));
     for (const epoch of stored) {
       const name = toHex(epoch.publicKey);
-      if (!this.#unlocked.has(name)) this.#unlocked.set(name, { stored: epoch, issuer: this.#issuerOf(epoch) });
+      if (!this.#unlocked.has(name))
+        this.#unlocked.set(name, { stored: epoch, issuer: this.#timed(this.#issuerOf(epoch)) });
     }
     this.#isBehind = false;
   }
@@ -112,6 +115,18 @@ export class KeyEpochs {
     const sealed = vault.seal(masterKeyName({ task, epoch, engine, publicKey }), masterKey);
     masterKey.fill(0);
     return { task, epoch, engine, publicKey, sealed };
+  }
+
+  #timed(issuer: WipeableIssuer): WipeableIssuer {
+    return {
+      ...issuer,
+      issue: (attribute) => {
+        const start = performance.now();
+        const key = issuer.issue(attribute);
+        this.#tools.onKey?.((performance.now() - start) / 1000);
+        return key;
+      },
+    };
   }
 
   #issuerOf(stored: StoredEpoch): WipeableIssuer {

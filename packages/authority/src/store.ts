@@ -1,5 +1,5 @@
 /** Where an authority keeps its log and its sealed keys: a data folder of its own, or a database that its nodes share. */
-import type { DatabaseOptions, SqlDatabase, SqlSession } from '@basa/service';
+import type { DatabaseOptions, SqlDatabase, SqlSession, SqlWatch } from '@basa/service';
 import { openDatabase, openPostgres, POSTGRES, SQLITE, sqliteDatabase } from '@basa/service';
 import { migrationsFor } from './schema.ts';
 import { AuthorityTables } from './tables.ts';
@@ -19,7 +19,7 @@ export interface AuthorityStore {
   close(): Promise<void>;
 }
 
-export interface StoreOptions {
+export interface StoreOptions extends SqlWatch {
   /** Instead of the clock of the database. */
   readonly clock?: (() => number) | undefined;
   onTrouble?(error: unknown): void;
@@ -32,15 +32,15 @@ export const AUTHORITY_DATABASE: DatabaseOptions = { application: 'authority', m
 
 export async function openStore(
   place: StorePlace,
-  { clock, onTrouble = () => {} }: StoreOptions,
+  { clock, onTrouble = () => {}, ...watch }: StoreOptions,
 ): Promise<AuthorityStore> {
   if ('dataFolder' in place) {
     const opened = openDatabase(place.dataFolder, EMBEDDED_DATABASE);
-    const database = sqliteDatabase(opened, clock ?? Date.now);
+    const database = sqliteDatabase(opened, clock ?? Date.now, watch);
     const purge = (): Promise<void> => database.checkpoint();
     return { ...storeOf(database), place: place.dataFolder, isShared: false, purge };
   }
-  const database = await openPostgres({ url: place.databaseUrl, ...AUTHORITY_DATABASE, onTrouble });
+  const database = await openPostgres({ url: place.databaseUrl, ...AUTHORITY_DATABASE, ...watch, onTrouble });
   // Deleted rows go when PostgreSQL tidies up; its log and backups keep them, sealed.
   return { ...storeOf(database, clock), place: 'the database', isShared: true, purge: async () => {} };
 }

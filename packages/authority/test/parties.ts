@@ -24,7 +24,7 @@ import {
   viewsOf,
 } from '@basa/protocol';
 import { createNodeSigner, nodeRandomBytes, nodeSuite } from '@basa/runtime/node';
-import { testDevice } from '../../../test/support/signed-request.ts';
+import { signingDevice } from '../../cli/src/conformance/signing-device.ts';
 import type { Authority } from '../src/index.ts';
 import { OPERATOR, time } from './homes.ts';
 
@@ -72,8 +72,8 @@ export async function ask(
   };
 }
 
-export type Device = ReturnType<typeof testDevice>;
-export const newDevice = testDevice;
+export type Device = ReturnType<typeof signingDevice>;
+export const newDevice = signingDevice;
 export const userOf = (device: Device) => userIdOf(nodeSuite, device.deviceKey);
 
 /** A request that the device signs. */

@@ -23,7 +23,7 @@ export async function runCli(
   environment: NodeJS.ProcessEnv,
   { stdout, stderr }: Streams = process,
 ): Promise<number> {
-  const isJson = args.includes('--json');
+  const isJson = ownArgs(args).includes('--json');
   const fail = (sentence: string, code: number): number => {
     stderr.write(`basa: ${sentence}\n`);
     if (isJson) stdout.write(`${JSON.stringify({ error: sentence, exitCode: code })}\n`);
@@ -66,6 +66,11 @@ export async function runCli(
     process.off('SIGINT', stop);
     process.off('SIGTERM', stop);
   }
+}
+
+/** What comes before `--` is ours; the rest is the command line of somebody else. */
+function ownArgs(args: readonly string[]): readonly string[] {
+  return args.slice(0, args.includes('--') ? args.indexOf('--') : undefined);
 }
 
 function findCommand(args: readonly string[]): { command: Command; rest: readonly string[] } | undefined {

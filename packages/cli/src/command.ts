@@ -14,7 +14,7 @@ export interface CommandInput {
 }
 
 /** What `--json` prints at the end, with the exit code where it is not 0. */
-interface CommandResult {
+export interface CommandResult {
   readonly json: object;
   readonly exitCode?: number;
 }

@@ -5,6 +5,8 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { toHex } from '@basa/masking';
 import { nodeRandomBytes, nodeSuite } from '@basa/runtime/node';
+import type { LocalCluster } from './local-cluster.ts';
+import { startCluster } from './local-cluster.ts';
 import { AuthorityOperator, hashOfToken, ServerOperator } from './operator.ts';
 import { localPages } from './pages.ts';
 import { startProcess, stopProcess } from './service-process.ts';
@@ -29,6 +31,8 @@ export interface LocalOptions {
   readonly authorityPort?: number;
   readonly serverPort?: number;
   readonly unsafePaperMode?: boolean;
+  /** So many server nodes on a PostgreSQL of their own, behind a balancer; one embedded server by default. */
+  readonly nodes?: number;
 }
 
 export async function startLocalServices(options: LocalOptions): Promise<LocalServices> {
@@ -39,8 +43,10 @@ export async function startLocalServices(options: LocalOptions): Promise<LocalSe
     { tokenHash: hashOfToken((bytes) => nodeSuite.sha256(bytes), operatorToken), roles: ['operator', 'auditor'] },
   ];
   const running: ChildProcess[] = [];
+  let cluster: LocalCluster | undefined;
   const stop = async (): Promise<void> => {
     await Promise.all(running.map(stopProcess));
+    await cluster?.stop();
   };
   const pages = await localPages(folder, options.serverPort ?? 0);
   const fast = { burst: 10_000, perSecond: 10_000 };
@@ -60,21 +66,23 @@ export async function startLocalServices(options: LocalOptions): Promise<LocalSe
     });
     const authority = new AuthorityOperator({ url: authorityUrl, token: operatorToken, signal });
     const authorityKey = await authority.publicKey();
-    const serverUrl = await launch(running, 'server', folder, signal, {
-      config: {
-        dataFolder: join(folder, 'server'),
-        port: pages?.serverPort ?? options.serverPort ?? 0,
-        operators,
-        unsafePaperMode,
-        authorityUrl,
-        authorityKey,
-        tickMs: 100,
-        deviceLimit: fast,
-        addressLimit: fast,
-        ...pages?.server,
-      },
-      environment: {},
-    });
+    const port = pages?.serverPort ?? options.serverPort ?? 0;
+    const config = {
+      dataFolder: join(folder, 'server'),
+      operators,
+      unsafePaperMode,
+      authorityUrl,
+      authorityKey,
+      tickMs: 100,
+      deviceLimit: fast,
+      addressLimit: fast,
+      ...pages?.server,
+    };
+    const start = (name: string, own: object, environment: Launch['environment']): Promise<string> =>
+      launch(running, 'server', folder, signal, { config: { ...config, ...own }, environment, name });
+    if (options.nodes !== undefined)
+      cluster = await startCluster({ folder, nodes: options.nodes, port, config, start });
+    const serverUrl = cluster?.url ?? (await start('server', { port }, {}));
     const server = new ServerOperator({ url: serverUrl, token: operatorToken, signal });
     const { publicKey } = await server.about();
     return {
@@ -107,22 +115,24 @@ async function secretsOf(folder: string): Promise<{ readonly operatorToken: stri
 interface Launch {
   readonly config: object;
   readonly environment: Readonly<Record<string, string>>;
+  /** Of its files, where several of a kind run. */
+  readonly name?: string;
 }
 
 /** Starts `basa <name>` and gives the address it says it listens at. Its other words go to a file. */
 async function launch(
   running: ChildProcess[],
-  name: 'authority' | 'server',
+  service: 'authority' | 'server',
   folder: string,
   signal: AbortSignal,
-  { config, environment }: Launch,
+  { config, environment, name = service }: Launch,
 ): Promise<string> {
   const file = join(folder, `${name}.json`);
   await writeFile(file, `${JSON.stringify(config, null, 2)}\n`, { mode: 0o600 });
   const main = fileURLToPath(new URL(import.meta.url.endsWith('.ts') ? './main.ts' : './main.js', import.meta.url));
   return startProcess({
     name,
-    command: [...process.execArgv, main, name, '--config', file],
+    command: [...process.execArgv, main, service, '--config', file],
     environment,
     logFile: join(folder, `${name}.log`),
     signal,

@@ -5,9 +5,23 @@ import { openFolderStore } from '@basa/client/node';
 import { decodeSafetensors, encodeSafetensors, logisticRegression } from '@basa/learning';
 import { SERVER_PATH } from '@basa/protocol';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { runSnippet } from '../../../test/support/readme-snippet.ts';
+import { pagePaths, readPage, runProgram, runSnippet, snippetsOf } from '../../../test/support/snippets.ts';
 import type { Running } from './basa.ts';
 import { basa, basaHere, lastLine, start } from './basa.ts';
+
+/** The variables that a program or command told its reader to set. */
+function exportsOf(said: string): Record<string, string> {
+  return Object.fromEntries(
+    [...said.matchAll(/export (\w+)=(\S+)/g)].map(([, name = '', value = '']) => [name, value]),
+  );
+}
+
+const servicePrograms = (page: string) => snippetsOf(readPage(page)).filter(({ needs }) => needs.includes('services'));
+
+/** Pages of docs whose programs need both services; those of README.md and of the client have tests of their own. */
+function pagesWithServices(): readonly string[] {
+  return pagePaths().filter((page) => page.startsWith('docs/') && servicePrograms(page).length > 0);
+}
 
 /** A first terminal with `basa dev`, and whatever a person types in a second one. */
 describe('with `basa dev` in one terminal, another', () => {
@@ -21,7 +35,7 @@ describe('with `basa dev` in one terminal, another', () => {
     const ports = ['--server-port', '0', '--authority-port', '0'];
     dev = start(['dev', '--folder', join(folder, 'data'), '--devices', '2', '--buffer', '3', ...ports]);
     const said = await dev.said('Ctrl-C stops everything');
-    environment = Object.fromEntries([...said.matchAll(/export (\w+)=(\S+)/g)].map(([, name, value]) => [name, value]));
+    environment = exportsOf(said);
   });
   afterAll(async () => {
     dev.child.kill('SIGINT');
@@ -47,6 +61,16 @@ describe('with `basa dev` in one terminal, another', () => {
     const device = { ...environment, BASA_ENROLMENT_TOKEN: enrolled.tokens[0] ?? '' };
     const said = await runSnippet('README.md', { cwd: folder, environment: device });
     expect(said).toMatch(/^accepted in slot [0-2], \d+ bytes uploaded\n1 contribution made\n$/);
+  });
+
+  it.each(pagesWithServices())('runs the programs of %s, each with what the one before it exported', async (page) => {
+    const { tokens } = lastLine((await type('keys', 'enroll', '--json')).out) as { tokens: string[] };
+    let variables: Record<string, string> = { ...environment, BASA_ENROLMENT_TOKEN: tokens[0] ?? '' };
+    for (const { code, line } of servicePrograms(page)) {
+      const said = await runProgram(code, { cwd: folder, environment: variables });
+      expect(said, `${page}:${line}`).toMatch(/^export |1 contribution /m);
+      variables = { ...variables, ...exportsOf(said) };
+    }
   });
 
   it('shows, pauses, resumes and exports the task, and looks into a buffer', async () => {

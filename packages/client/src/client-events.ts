@@ -7,6 +7,11 @@ export interface ClientEvents {
   progress: { readonly step: Step; readonly sent?: number; readonly total?: number };
   /** The device has a place in a buffer, named in hex; it is told again where a session goes on before its upload is fixed. */
   slotted: { readonly ctx: string; readonly slot: number };
+  /**
+   * The update is an input now: so many of its entries lay beyond the clip, and so stale is it. This is known on the device
+   * alone; the server learns neither.
+   */
+  quantized: { readonly clipped: number; readonly entries: number; readonly staleness: number };
   accepted: Contribution;
   rejected: Rejection;
   /** A request failed and is sent again after a wait. */

@@ -29,11 +29,14 @@ import { lastingEntries, readEntries, wipeRecord } from './kept.ts';
 export class DeviceState {
   readonly #store: DeviceStore;
   #kept: Kept;
+  /** The head that the store has. */
+  #writtenHead: Head | undefined;
   #failure: unknown;
 
   private constructor(store: DeviceStore, kept: Kept) {
     this.#store = store;
     this.#kept = kept;
+    this.#writtenHead = kept.head;
   }
 
   static async open(suite: Suite, store: DeviceStore): Promise<DeviceState> {
@@ -96,7 +99,8 @@ export class DeviceState {
     }
     const entries = records.map(userRecordCodec.encode);
     const together = [...entries, ...(marked === undefined ? [] : [ledgerRecordCodec.encode(marked)])];
-    await this.#durably((store) => store.append(together));
+    await this.#durably((store) => store.append([...together, ...this.#newHead()]));
+    this.#writtenHead = this.head;
     for (const entry of entries) entry.fill(0);
     for (const record of records) wipeRecord(record);
     this.#kept = { ...this.#kept, ledger, session: state };
@@ -123,15 +127,22 @@ export class DeviceState {
   async close(): Promise<void> {
     this.#forget();
     try {
-      const { head } = this;
-      if (head !== undefined && this.#failure === undefined) await this.#store.append([headCodec.encode(head)]);
+      const head = this.#newHead();
+      if (head.length > 0 && this.#failure === undefined) await this.#store.append(head);
     } finally {
       await this.#store.close();
     }
   }
 
+  /** The newest head as an entry, where the store does not have it yet. */
+  #newHead(): Uint8Array[] {
+    const { head } = this;
+    return head === undefined || head === this.#writtenHead ? [] : [headCodec.encode(head)];
+  }
+
   async #end(ledger: DeviceLedger): Promise<void> {
     await this.#durably((store) => store.replace(lastingEntries({ ...this.#kept, ledger })));
+    this.#writtenHead = this.head;
     await this.#durably((store) => store.dropInput());
     this.#forget();
     this.#kept = { ...this.#kept, ledger, session: undefined };

@@ -35,6 +35,8 @@ export async function enter(
   return await meter.measure('deposit', async () => {
     const built = buildInput(descriptor.descriptor, { ...update, randomWords: (words) => fillWords(engine, words) });
     if (built.kind === 'refused') return rejected(built.reason, 'free', built);
+    const { clipped, staleness } = built;
+    events.emit('quantized', { clipped, entries: update.delta.length, staleness });
     const ports = sealingPorts(engine, descriptor.descriptor);
     if ('reason' in ports) return ports;
     const certificate = state.certificate as NonNullable<typeof state.certificate>;

@@ -49,6 +49,8 @@ export interface Cell {
   readonly engine: Engine;
   /** Steps of the quantiser to the unit; infinitely many leave floats as they are. */
   readonly level: number;
+  /** Threads of the server that open sums in sealed mode. */
+  readonly openers: number;
   /** What an ablation changes about the paper's turn. */
   readonly turn: Partial<Pick<PaperCosts, 'parallelBuffers'>> & { readonly isDepositFirst?: boolean };
 }
@@ -63,6 +65,7 @@ export const CELL: Omit<Cell, 'task' | 'protocol'> = {
   link: NO_NETWORK,
   engine: 'cp-abe',
   level: 2 ** 16,
+  openers: 1,
   turn: {},
 };
 
@@ -116,14 +119,14 @@ function roundsOf({ protocol, concurrency }: Cell, fleet: Fleet, charges: Charge
 }
 
 function schemeOf(cell: Cell, timeline: Timeline, charges: Charges): Scheme {
-  const { protocol, bufferSize, concurrency, turn } = cell;
+  const { protocol, bufferSize, concurrency, turn, openers } = cell;
   switch (protocol) {
     case 'no SA':
       return new PlainScheme(timeline, charges.plain());
     case 'BASA paper':
       return new PaperScheme(timeline, withTurn(charges.paper(bufferSize), turn));
     case 'BASA sealed':
-      return new SealedScheme(timeline, charges.sealed(bufferSize));
+      return new SealedScheme(timeline, charges.sealed(bufferSize, openers));
     case 'LSA async':
       return new LightSecAggScheme(timeline, charges.lightSecAggBuffered(concurrency, bufferSize, 'sequential'));
     case 'LSA async, barrier':
@@ -149,11 +152,11 @@ function withTurn(costs: PaperCosts, { parallelBuffers = 1, isDepositFirst = fal
 const PROFILED = ['SecAgg', 'SecAgg+', 'BASA paper', 'BASA sealed'] as const;
 
 /** What must be measured before the cell can be priced. */
-export function needsOf({ task, protocol, concurrency, bufferSize, compute }: Cell): CostNeeds {
+export function needsOf({ task, protocol, concurrency, bufferSize, compute, dropouts }: Cell): CostNeeds {
   const { dimension } = task;
   const profiles = PROFILED.filter((name) => name === protocol).flatMap((name): ProfileRequest[] => {
     const users = name.startsWith('BASA') ? bufferSize : concurrency;
-    return (name === 'BASA paper' ? [0] : [0, 1]).map((leaving) => ({ name, users, leaving }));
+    return (name === 'BASA paper' || dropouts === 0 ? [0] : [0, 1]).map((leaving) => ({ name, users, leaving }));
   });
   const isLightSecAgg = protocol.startsWith('LSA');
   const summed = protocol === 'LSA sync' ? concurrency : bufferSize;

@@ -40,6 +40,7 @@ export interface CellResult {
   readonly lost: number;
   readonly droppedOut: number;
   readonly meanStaleness: number;
+  readonly meanAge: number;
   readonly utilisation: Readonly<Record<string, number>>;
   readonly trained: Trained;
   /** Names what was trained: cells with the same name share it. */
@@ -69,7 +70,10 @@ interface NamedJob {
   readonly updates: number;
 }
 
-function jobOf(cell: Cell, { order }: TimedSchedule, { partiesEvery }: GridOptions): NamedJob {
+/** A version of so many updates is shared among threads. */
+const WIDE = 60;
+
+function jobOf(cell: Cell, { order }: TimedSchedule, { partiesEvery, workers }: GridOptions): NamedJob {
   const { task, seed, protocol } = cell;
   const step = isSynchronous(cell) ? task.step.rounds : task.step.buffers;
   const level = protocol === 'no SA' || cell.level === Number.POSITIVE_INFINITY ? undefined : cell.level;
@@ -87,6 +91,7 @@ function jobOf(cell: Cell, { order }: TimedSchedule, { partiesEvery }: GridOptio
       task: learn,
       protocols: protocol === 'no SA' ? [] : [protocol],
       partiesEvery: partiesEvery(cell),
+      threads: order.some(({ length }) => length >= WIDE) ? workers : 1,
     },
   };
 }
@@ -140,7 +145,7 @@ async function trainAll(jobs: readonly NamedJob[], options: GridOptions): Promis
 }
 
 function priceOf(schedule: TimedSchedule, { reached }: Trained): Omit<CellResult, 'cell' | 'trained' | 'trajectory'> {
-  const { times, trips, lost, droppedOut, meanStaleness, utilisation } = schedule;
+  const { times, trips, lost, droppedOut, meanStaleness, meanAge, utilisation } = schedule;
   const versions = reached ?? times.length;
   return {
     seconds: times[versions - 1] ?? 0,
@@ -151,6 +156,7 @@ function priceOf(schedule: TimedSchedule, { reached }: Trained): Omit<CellResult
     lost,
     droppedOut,
     meanStaleness,
+    meanAge,
     utilisation,
   };
 }

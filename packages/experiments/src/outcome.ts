@@ -33,6 +33,8 @@ export interface Ordering {
     readonly left: number;
     readonly right: number;
     readonly holds: boolean;
+    /** The left run ended without the target: `left` is what it took until then. */
+    readonly isGivenUp?: boolean;
   }[];
 }
 
@@ -48,14 +50,19 @@ export interface Outcome {
   readonly notes: readonly string[];
 }
 
-/** `left` is at most `factor` times `right`, wherever both are there. */
-export function ordering(
-  claim: string,
-  pairs: readonly (readonly [where: string, left: number | undefined, right: number | undefined])[],
-  factor = 1,
-): Ordering {
-  const seen = pairs.flatMap(([where, left, right]) =>
-    left === undefined || right === undefined ? [] : [{ where, left, right, holds: left <= factor * right }],
+export type Pair = readonly [
+  where: string,
+  left: number | undefined,
+  right: number | undefined,
+  isLeftGivenUp?: boolean | undefined,
+];
+
+/** `left` is at most `factor` times `right`, wherever both are there. What was given up is behind whatever it is compared with. */
+export function ordering(claim: string, pairs: readonly Pair[], factor = 1): Ordering {
+  const seen = pairs.flatMap(([where, left, right, isGivenUp = false]) =>
+    left === undefined || right === undefined
+      ? []
+      : [{ where, left, right, holds: !isGivenUp && left <= factor * right, ...(isGivenUp && { isGivenUp }) }],
   );
   return { claim, holds: seen.length > 0 && seen.every(({ holds }) => holds), seen };
 }

@@ -1,10 +1,12 @@
 /** Trains an order: real updates, quantised, summed by the parties of the protocols, one server step a version. */
 import type { AggregationProtocol } from '@basa/baselines';
-import type { Evaluation, Trainer } from '@basa/learning';
+import type { Trainer } from '@basa/learning';
 import { createServerStep, initialParameters, randomStream, WeightedMean } from '@basa/learning';
 import { addInPlace, dequantizeSum, FIELD, plainVectorKernel, quantize } from '@basa/masking';
 import type { LearnTask } from './learning-tasks.ts';
 import { seededWords } from './simulation/environment.ts';
+import type { TrainedUpdate, UpdateRequest } from './train-update.ts';
+import { trainUpdate } from './train-update.ts';
 import type { Order, OrderedUpdate } from './trajectory.ts';
 
 export interface TrainOrder {
@@ -34,12 +36,13 @@ export interface Trained {
 
 const CLIP = 16;
 
-export function trainOrder(
+/** Updates of a version do not depend on each other: `train` may do many at a time, elsewhere. */
+export async function trainOrder(
   run: TrainOrder,
   task: LearnTask,
   trainer: Trainer,
-  onVersion: (version: number, evaluation: Evaluation | undefined) => void = () => {},
-): Trained {
+  train: (request: UpdateRequest) => Promise<TrainedUpdate> = async (request) => trainUpdate(request, task, trainer),
+): Promise<Trained> {
   const parameters = initialParameters(task.model, run.seed);
   const models = new Map([[0, parameters.slice()]]);
   const lastUse = lastUses(run.order);
@@ -49,14 +52,14 @@ export function trainOrder(
   let reached: number | undefined;
   for (const [n, updates] of run.order.entries()) {
     const version = n + 1;
-    const mean = meanOf(run, updates, task, trainer, models, totals, version);
+    const trained = await Promise.all(updates.map((update) => train(requestOf(run, update, models))));
+    const mean = meanOf(run, updates, trained, task.model.dimension, totals, version);
     step.applyInPlace(parameters, mean);
     models.set(version, parameters.slice());
     for (const old of models.keys()) if ((lastUse.get(old) ?? -1) <= n && old !== version) models.delete(old);
     const isLooked = version % task.evaluateEvery === 0;
     const evaluation = isLooked ? trainer.evaluate(parameters, task.quickTest) : undefined;
     if (evaluation !== undefined) accuracy.push([version, evaluation.accuracy]);
-    onVersion(version, evaluation);
     if (evaluation !== undefined && evaluation.accuracy >= run.target) {
       reached = version;
       break;
@@ -69,18 +72,17 @@ export function trainOrder(
 function meanOf(
   run: TrainOrder,
   updates: readonly OrderedUpdate[],
-  task: LearnTask,
-  trainer: Trainer,
-  models: ReadonlyMap<number, Float32Array>,
+  trained: readonly TrainedUpdate[],
+  dimension: number,
   totals: { samples: number; clipped: number; partySums: number },
   version: number,
 ): Float32Array | Float64Array {
   const { level } = run;
-  const floats = new WeightedMean(task.model.dimension);
+  const floats = new WeightedMean(dimension);
   const inputs: Uint32Array[] = [];
   let weightSum = 0;
-  for (const update of updates) {
-    const { delta, samples } = trainUpdate(run, update, task, trainer, models);
+  for (const [n, update] of updates.entries()) {
+    const { delta, samples } = trained[n] as TrainedUpdate;
     totals.samples += samples;
     weightSum += update.weight;
     if (level === undefined) floats.add(delta, update.weight);
@@ -94,7 +96,7 @@ function meanOf(
     }
   }
   if (level === undefined) return floats.take();
-  const sum = new Uint32Array(task.model.dimension);
+  const sum = new Uint32Array(dimension);
   for (const input of inputs) addInPlace(sum, input, FIELD, plainVectorKernel());
   if (version % run.partiesEvery === 0) {
     for (const protocol of run.parties(inputs.length)) {
@@ -105,24 +107,14 @@ function meanOf(
   return dequantizeSum(sum, { level, modulus: FIELD }, { weightSum, weightScale: 1 });
 }
 
-function trainUpdate(
+function requestOf(
   { seed, mostExamples }: TrainOrder,
   { user, trip, trainedOn }: OrderedUpdate,
-  task: LearnTask,
-  trainer: Trainer,
   models: ReadonlyMap<number, Float32Array>,
-): ReturnType<Trainer['train']> {
+): UpdateRequest {
   const start = models.get(trainedOn);
   if (start === undefined) throw new Error(`trip ${trip} began with version ${trainedOn}, which is gone`);
-  const samples = task.samplesOf(user, mostExamples);
-  return trainer.train({
-    start,
-    samples,
-    steps: Math.ceil(Math.min(samples.indices.length, mostExamples) / task.batchSize),
-    batchSize: task.batchSize,
-    learningRate: task.learningRate,
-    seed: randomStream(seed, 'batch', user, trip).u32(),
-  });
+  return { seed, mostExamples, user, trip, start };
 }
 
 function checkSum(protocol: AggregationProtocol, inputs: readonly Uint32Array[], sum: Uint32Array): void {

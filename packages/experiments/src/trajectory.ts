@@ -24,19 +24,22 @@ export interface Schedule {
   readonly lost: number;
   readonly droppedOut: number;
   readonly meanStaleness: number;
+  /** Versions between the one an update was trained on and the one before its own: with what waited to be opened. */
+  readonly meanAge: number;
 }
 
 /** The first `versions` of a simulation. */
 export function scheduleOf(events: Iterable<TimedEvent>, versions: number): Schedule {
   const order: OrderedUpdate[][] = [];
   const times: number[] = [];
-  let [trips, lost, droppedOut, staleness, updates] = [0, 0, 0, 0, 0];
+  let [trips, lost, droppedOut, staleness, age, updates] = [0, 0, 0, 0, 0, 0];
   for (const event of events) {
     if (event.kind === 'departed') trips++;
     else if (event.kind === 'ended') {
       if (event.fate === 'lost' || event.fate === 'stale') lost++;
       if (event.fate === 'dropped-out') droppedOut++;
     } else {
+      for (const { trip } of event.included) age += order.length - trip.version;
       order.push(
         event.included.map(({ trip: { user, number, version }, weight }) => ({
           user,
@@ -51,7 +54,8 @@ export function scheduleOf(events: Iterable<TimedEvent>, versions: number): Sche
       if (order.length === versions) break;
     }
   }
-  return { order, times, trips, lost, droppedOut, meanStaleness: updates === 0 ? 0 : staleness / updates };
+  const mean = (sum: number): number => (updates === 0 ? 0 : sum / updates);
+  return { order, times, trips, lost, droppedOut, meanStaleness: mean(staleness), meanAge: mean(age) };
 }
 
 /** Names an order, with whatever else decides what is learned. */

@@ -13,7 +13,8 @@
 import { toHex } from '@basa/masking';
 import type { AuthorityBuffer, AuthorityPorts } from './authority/buffer.ts';
 import { abortIfOverdue, drawnBuffer, evolveBuffer, restoredBuffer, signOutcome } from './authority/buffer.ts';
-import { closeBuffer } from './authority/close.ts';
+import type { SettledBuffer } from './authority/close.ts';
+import { closeBuffer, releaseKeys, settleBuffer } from './authority/close.ts';
 import type { Device } from './authority/device.ts';
 import { enrolDevice, revokeDevice } from './authority/device.ts';
 import type { LogPosition } from './authority/head.ts';
@@ -37,6 +38,7 @@ import type { Ctx, Millis, TaskId, UserId } from './brands.ts';
 import type { BasaEvent } from './events.ts';
 import type { TaskPolicy } from './policy.ts';
 import { taskIdOf } from './policy.ts';
+import type { Refused } from './refusals.ts';
 import { refused } from './refusals.ts';
 import type { Certificate, CertificateBody, Descriptor, Head, ModelEntry, Outcome } from './statements.ts';
 import { userIdOf } from './statements.ts';
@@ -154,6 +156,16 @@ export class AttributeAuthority {
 
   close(request: CloseRequest, now: Millis): AuthorityStep<CloseAnswer> {
     return this.#withBuffer(request.ctx, (buffer) => closeBuffer(this.#ports, buffer, request, now));
+  }
+
+  /** The close without its keys: `release` computes them, once this is durable. */
+  settle(request: CloseRequest, now: Millis): AuthorityStep<SettledBuffer> {
+    return this.#withBuffer(request.ctx, (buffer) => settleBuffer(this.#ports, buffer, request, now));
+  }
+
+  /** The keys of a settled buffer. It yields after each: nothing here needs to wait for them. */
+  release(settled: SettledBuffer): Generator<undefined, CloseAnswer | Refused> {
+    return releaseKeys(this.#ports, settled);
   }
 
   /** Anybody may ask. A buffer that is not known is "unknown", never "aborted". */

@@ -92,11 +92,11 @@ export function takeSeat(
   };
 }
 
-/** Whether anybody could sit down without another buffer. */
-export function hasFreeSeat({ buffers }: Coordinator, now: Millis): boolean {
-  return buffers.some(
-    ({ bufferSize, expiry, seated, depositors }) => now < expiry && seated.size + depositors.size < bufferSize,
-  );
+/** How many could sit down without another buffer. */
+export function freeSeats({ buffers }: Coordinator, now: Millis): number {
+  return buffers
+    .filter(({ expiry }) => now < expiry)
+    .reduce((sum, { bufferSize, seated, depositors }) => sum + bufferSize - seated.size - depositors.size, 0);
 }
 
 /** Frees the seats nobody used in time, and those in buffers that took their deposit or are gone. */

@@ -41,7 +41,7 @@ export type {
 export { millis, slotOf } from './brands.ts';
 export type { Codec, Signature, SignedCodec } from './codec.ts';
 export type { Coordinator, SeatGiven } from './coordinator.ts';
-export { createCoordinator, hasFreeSeat, takeSeat, trackBuffer } from './coordinator.ts';
+export { createCoordinator, freeSeats, takeSeat, trackBuffer } from './coordinator.ts';
 export { openEnvelope, sealEnvelope } from './envelope.ts';
 export type { BasaEvent, FreezeReason, Party } from './events.ts';
 export type {

@@ -27,6 +27,7 @@ import {
   outcomeCodec,
   problemCodeOf,
 } from '@basa/protocol';
+import { traceHeaders } from '@basa/service';
 
 /** The authority said no. */
 export class AuthorityRefusal extends Error {
@@ -46,6 +47,14 @@ export class AuthorityUnreachable extends Error {
   }
 }
 
+/** What a question came to. */
+export interface Asked {
+  readonly question: 'policy' | 'draw' | 'log' | 'close' | 'outcome' | 'health';
+  readonly seconds: number;
+  /** It answered, be it with a no. */
+  readonly isUp: boolean;
+}
+
 export interface AuthorityLinkOptions {
   readonly url: string;
   readonly ports: ServerPorts;
@@ -54,7 +63,10 @@ export interface AuthorityLinkOptions {
   /** The newest head seen, kept across restarts. */
   readonly head: Uint8Array | undefined;
   keepHead(head: Uint8Array): Promise<void>;
+  onAsked?(asked: Asked): void;
 }
+
+type Question = Asked['question'];
 
 export class AuthorityLink {
   readonly #options: AuthorityLinkOptions;
@@ -69,7 +81,7 @@ export class AuthorityLink {
   }
 
   async policy(task: TaskId): Promise<TaskPolicy> {
-    return decodePolicy(await this.#ask('GET', AUTHORITY_PATH.policy(task)));
+    return decodePolicy(await this.#ask('policy', 'GET', AUTHORITY_PATH.policy(task)));
   }
 
   /** The same nonce gets the same buffer. */
@@ -77,7 +89,7 @@ export class AuthorityLink {
     const body = { task, nonce };
     const signature = this.#sign(bufferRequestCodec.statement(body));
     const bytes = bufferRequestCodec.encode({ ...body, signature });
-    const descriptor = await this.#post(AUTHORITY_PATH.buffers, bytes, descriptorCodec);
+    const descriptor = await this.#post('draw', AUTHORITY_PATH.buffers, bytes, descriptorCodec);
     const { suite, authorityKey } = this.#options.ports;
     const isGood = isSigned(suite, descriptorCodec, descriptor, authorityKey) && equalBytes(descriptor.task, task);
     if (!isGood) throw new AuthorityUnreachable('it drew a buffer that is not its own or not of this task');
@@ -87,7 +99,7 @@ export class AuthorityLink {
   async appendModel(append: { task: TaskId; version: number; modelHash: Uint8Array; ctx: Ctx }): Promise<ModelEntry> {
     const signature = this.#sign(modelAppendCodec.statement(append));
     const bytes = modelAppendCodec.encode({ ...append, signature });
-    const entry = await this.#post(AUTHORITY_PATH.modelLog(append.task), bytes, modelEntryCodec);
+    const entry = await this.#post('log', AUTHORITY_PATH.modelLog(append.task), bytes, modelEntryCodec);
     const { suite, authorityKey } = this.#options.ports;
     const isGood =
       isSigned(suite, modelEntryCodec, entry, authorityKey) &&
@@ -100,11 +112,16 @@ export class AuthorityLink {
 
   async close(request: CloseRequest, bufferSize: number): Promise<CloseAnswer> {
     const { closeRequest, closeAnswer } = authorityMessages(bufferSize);
-    return this.#post(AUTHORITY_PATH.close(request.ctx), closeRequest.encode(request), closeAnswer);
+    return this.#post('close', AUTHORITY_PATH.close(request.ctx), closeRequest.encode(request), closeAnswer);
   }
 
   async outcome(ctx: Ctx): Promise<Outcome> {
-    return outcomeCodec.decode(await this.#ask('GET', AUTHORITY_PATH.outcome(ctx)));
+    return outcomeCodec.decode(await this.#ask('outcome', 'GET', AUTHORITY_PATH.outcome(ctx)));
+  }
+
+  /** Throws where it does not answer. */
+  async health(): Promise<void> {
+    await this.#ask('health', 'GET', '/v1/health');
   }
 
   /** Ends what is asked, and everything asked from now on. */
@@ -117,18 +134,26 @@ export class AuthorityLink {
     return this.#options.ports.signer.sign(statement);
   }
 
-  async #post<T>(path: string, body: Uint8Array, codec: Codec<T>): Promise<T> {
-    return codec.decode(await this.#ask('POST', path, body));
+  async #post<T>(question: Question, path: string, body: Uint8Array, codec: Codec<T>): Promise<T> {
+    return codec.decode(await this.#ask(question, 'POST', path, body));
   }
 
-  async #ask(method: string, path: string, body?: Uint8Array): Promise<Uint8Array> {
+  async #ask(question: Question, method: string, path: string, body?: Uint8Array): Promise<Uint8Array> {
+    const start = performance.now();
+    const tell = (isUp: boolean): void =>
+      this.#options.onAsked?.({ question, seconds: (performance.now() - start) / 1000, isUp });
     const asking = new AbortController();
     const { signal } = asking;
     const timer = setTimeout(() => asking.abort(new Error('it took too long')), this.#options.timeoutMs);
     this.#asking.add(asking);
     if (this.#isStopped) this.stop();
     try {
-      return await this.#answer(path, { method, signal, ...(body && { body: body.slice() }) });
+      const answer = await this.#answer(path, { method, signal, ...(body && { body: body.slice() }) });
+      tell(true);
+      return answer;
+    } catch (error) {
+      tell(!(error instanceof AuthorityUnreachable));
+      throw error;
     } finally {
       clearTimeout(timer);
       this.#asking.delete(asking);
@@ -137,7 +162,7 @@ export class AuthorityLink {
 
   async #answer(path: string, question: RequestInit): Promise<Uint8Array> {
     const { url, fetch } = this.#options;
-    const headers: Record<string, string> = { 'content-type': 'application/octet-stream' };
+    const headers: Record<string, string> = { 'content-type': 'application/octet-stream', ...traceHeaders() };
     if (this.#head !== undefined) headers[HEADER.head] = toHex(this.#head);
     let response: Response;
     try {

@@ -2,12 +2,13 @@
 import { join } from 'node:path';
 import type { Manifest } from '@basa/service';
 import { backupFolder, readDatabase, restoreFolder, StartError, sqliteDatabase } from '@basa/service';
-import { openFileBlobs } from './blobs/files.ts';
+import type { BlobPlace } from './blobs/place.ts';
+import { openBlobs } from './blobs/place.ts';
 import type { ConfigPlaces } from './config.ts';
 import { readServerConfig } from './config.ts';
 import { missingBlobs } from './needed-blobs.ts';
-import { EMBEDDED_DATABASE } from './open-store.ts';
 import { KEY_FILE } from './server-key.ts';
+import { EMBEDDED_DATABASE } from './store/schema.ts';
 import { createSqlStore } from './store/sql-store.ts';
 
 export function backupServer(places: ConfigPlaces, to: string): Promise<Manifest> {
@@ -17,7 +18,10 @@ export function backupServer(places: ConfigPlaces, to: string): Promise<Manifest
     database: EMBEDDED_DATABASE,
     named: { folder: 'blobs', changing: 'incoming' },
     files: [KEY_FILE],
-    isWhole: async (copy) => (await missingInFolder(copy)).length === 0,
+    isWhole: async (copy) => {
+      const place = { kind: 'files', folder: join(copy, 'blobs'), isShared: false } as const;
+      return (await missingFrom(copy, place)).length === 0;
+    },
   });
 }
 
@@ -25,23 +29,32 @@ export function restoreServer(places: ConfigPlaces, from: string): Promise<Manif
   return restoreFolder({ application: 'server', from, dataFolder: folderOf(places) });
 }
 
-/** The blobs that the records of a data folder name and that are not there. */
-export async function missingInFolder(folder: string): Promise<readonly string[]> {
-  const store = createSqlStore(sqliteDatabase(readDatabase(folder, EMBEDDED_DATABASE), Date.now, 'BEGIN'));
-  const blobs = await openFileBlobs(join(folder, 'blobs'));
+/** The blobs that the records in a folder name and that are not where they should be. */
+export async function missingFrom(folder: string, place: BlobPlace): Promise<readonly string[]> {
+  const store = createSqlStore(sqliteDatabase(readDatabase(folder, EMBEDDED_DATABASE), Date.now, {}, 'BEGIN'));
   try {
-    return await missingBlobs(store, blobs);
+    const blobs = await openBlobs(place);
+    try {
+      return await missingBlobs(store, blobs);
+    } finally {
+      await blobs.close();
+    }
   } finally {
     await store.close();
-    await blobs.close();
   }
 }
 
 function folderOf(places: ConfigPlaces): string {
-  const { dataFolder, database } = readServerConfig(places);
-  if (database === undefined) return dataFolder;
-  throw new StartError(
-    'configuration',
-    'the server runs on a database: back it up with pg_dump, copy the folder blobs of dataFolder afterwards, and keep signingKey apart from both',
-  );
+  const { dataFolder, database, blobs } = readServerConfig(places);
+  if (database !== undefined)
+    throw new StartError(
+      'configuration',
+      'the server runs on a database: back it up with pg_dump, its blobs afterwards where they lie elsewhere, and keep signingKey apart from both',
+    );
+  if (blobs !== undefined)
+    throw new StartError(
+      'configuration',
+      'the blobs lie in an object store: stop the server, copy dataFolder, and let the store keep what is there',
+    );
+  return dataFolder;
 }

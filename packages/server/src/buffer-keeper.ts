@@ -61,6 +61,11 @@ export class BufferKeeper {
     return this.#kept.size;
   }
 
+  /** Copies of the buffers that have not ended. */
+  get living(): readonly SecureBuffer[] {
+    return [...this.#kept.values()].map(({ buffer }) => buffer);
+  }
+
   async add(drawn: Omit<StoredBuffer, 'ctx'>, nonce?: Uint8Array): Promise<SecureBuffer> {
     const buffer = openSecureBuffer(this.#options.ports.suite, drawn.descriptor);
     await this.#options.store.addBuffer({ ...drawn, ctx: buffer.ctx }, nonce);
@@ -81,10 +86,12 @@ export class BufferKeeper {
 
   /** Takes in what other nodes have done to buffers that have not ended; gives their names. */
   async refresh(): Promise<readonly Ctx[]> {
-    const living = await this.#options.store.livingBuffers();
-    for (const { ctx, number } of living) {
-      const kept = await this.#find(ctx);
-      if (kept !== undefined && kept.number < number) await this.#catchUp(kept);
+    const { store, ports } = this.#options;
+    const living = await store.livingBuffers();
+    for (const { ctx, descriptor, number } of living) {
+      const kept = this.#kept.get(toHex(ctx));
+      if (kept === undefined) await this.#catchUp({ buffer: openSecureBuffer(ports.suite, descriptor), number: 0 });
+      else if (kept.number < number) await this.#catchUp(kept);
     }
     return living.map(({ ctx }) => ctx);
   }

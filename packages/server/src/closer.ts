@@ -69,16 +69,15 @@ export class Closer {
    * versions follow each other.
    */
   async attend(ctx: Ctx, fence: Fence | undefined): Promise<void> {
-    const { keeper } = this.#options;
+    const { keeper, watch } = this.#options;
     const now = await this.#dropOverdue(ctx, fence);
     let buffer = await this.#found(ctx);
     if (buffer.status === 'filling') {
       const why = this.#freezeReason(buffer, now);
       if (why === undefined) return;
-      const frozen = await keeper.step(ctx, (found, time) => freezeBuffer(found, why, time), {
-        more: burntAtFreeze,
-        fence,
-      });
+      const frozen = await watch.traces.step('freeze', { ctx, attributes: { 'basa.why': why } }, () =>
+        keeper.step(ctx, (found, time) => freezeBuffer(found, why, time), { more: burntAtFreeze, fence }),
+      );
       if ('kind' in frozen) return this.#giveUpIfOver(buffer, now, fence);
       buffer = await this.#found(ctx);
     }
@@ -145,9 +144,9 @@ export class Closer {
 
   /** Asks for the keys; asked again, the authority gives the same. */
   async #close({ ctx, descriptor }: SecureBuffer, fence: Fence | undefined): Promise<readonly ReleasedKey[]> {
-    const { authority, keeper, ports } = this.#options;
+    const { authority, keeper, ports, watch } = this.#options;
     const request = granted(closeRequestOf(ports, await this.#found(ctx)));
-    const answer = await authority.close(request, descriptor.bufferSize);
+    const answer = await watch.traces.step('close', { ctx }, () => authority.close(request, descriptor.bufferSize));
     granted(await keeper.step(ctx, (found) => recordGrant(ports, found, answer), { fence }));
     return answer.keys;
   }
@@ -157,13 +156,13 @@ export class Closer {
     keys: readonly ReleasedKey[],
     fence: Fence | undefined,
   ): Promise<StoredModel | undefined> {
-    const { models } = this.#options;
+    const { models, watch } = this.#options;
     const { ctx, accepted, slots } = buffer;
     const opened = await openSumOf(this.#options, buffer, keys);
     if (opened.kind === 'quarantine') return this.#quarantine(buffer, opened, fence);
     try {
       const counts = { accepted: accepted.length, dropped: slots.length - accepted.length };
-      return await models.make(ctx, opened.shards, { counts, fence });
+      return await watch.traces.step('model-step', { ctx }, () => models.make(ctx, opened.shards, { counts, fence }));
     } catch (error) {
       if (error instanceof SumRefused) return this.#quarantine(buffer, error.quarantined, fence);
       throw error;
@@ -185,8 +184,8 @@ export class Closer {
 
   /** "Included" and the logged model are written together. */
   async #include(ctx: Ctx, made: StoredModel, fence: Fence | undefined): Promise<void> {
-    const { keeper, models, onIncluded } = this.#options;
-    const logged = made.entry ?? (await models.log(made));
+    const { keeper, models, onIncluded, watch } = this.#options;
+    const logged = made.entry ?? (await watch.traces.step('log', { ctx }, () => models.log(made)));
     const step = (buffer: SecureBuffer) => recordIncluded(buffer, made.version);
     granted(await keeper.step(ctx, step, { more: { logged }, fence }));
     await models.refresh();

@@ -15,6 +15,7 @@ import {
   sharedDatabaseRisk,
   Type,
 } from '@basa/service';
+import type { BlobPlace } from './blobs/place.ts';
 import type { SharedDatabase } from './open-store.ts';
 import type { PageOptions } from './routes/pages.ts';
 import type { ServerOptions } from './server.ts';
@@ -25,9 +26,17 @@ const address = { pattern: '^https?://' };
 const whole = (minimum: number, fallback: number, description: string) =>
   Type.Integer({ minimum, default: fallback, description });
 
-export const serverConfig = Type.Object(
+/** What `docs/reference/configuration.md` is written from. */
+export const serverConfigSchema = Type.Object(
   {
     ...commonKeys,
+    dataFolder: Type.Optional(
+      Type.String({
+        minLength: 1,
+        description: 'a folder of its own, on a local disk; or databaseUrl',
+        examples: ['./data'],
+      }),
+    ),
     authorityUrl: Type.String({
       ...address,
       description: 'where the authority is',
@@ -45,35 +54,43 @@ export const serverConfig = Type.Object(
       SERVER_DEFAULTS.burntSlots.most,
       'so many slots may a device leave unused, or spoil, before it waits for seats (`quota-exceeded`)',
     ),
-    burntSlotsWithinMs: whole(1, SERVER_DEFAULTS.burntSlots.withinMs, 'within this time'),
+    burntSlotsWithinMs: whole(1, SERVER_DEFAULTS.burntSlots.withinMs, 'the time in which they are counted'),
     keepModels: Type.Optional(
       Type.Integer({
         minimum: 2,
-        description: 'so many of the newest versions keep their parameters ([retention](#retention)); all, if not set',
+        description: 'so many of the newest versions keep their parameters (all)',
       }),
     ),
     keepBuffersDays: Type.Optional(
       Type.Number({
         exclusiveMinimum: 0,
-        description:
-          'so long the facts of a buffer are kept after its time ([retention](#retention)); for good, if not set',
+        description: 'so long the facts of a buffer are kept after its time (for good)',
       }),
     ),
     pagesFolder: Type.Optional(
-      Type.String({ minLength: 1, description: 'web pages to serve, with the public event stream ([web.md](web.md))' }),
+      Type.String({ minLength: 1, description: 'web pages to serve, with the public event stream' }),
     ),
     sharesFolder: Type.Optional(Type.String({ minLength: 1, description: 'data that tabs may train on' })),
     pagesAuthorityUrl: Type.Optional(
-      Type.String({ ...address, description: 'where pages find the authority; `authorityUrl`, if not set' }),
+      Type.String({ ...address, description: 'where pages find the authority (`authorityUrl`)' }),
     ),
-    databaseUrl: Type.Optional(
-      secretText('`postgres://user:password@host/database`, for several nodes; `dataFolder` then holds blobs alone'),
-    ),
+    databaseUrl: Type.Optional(secretText('postgres://user:password@host/database, shared by all nodes of the server')),
     databaseConnections: Type.Optional(
-      Type.Integer({ minimum: 2, description: 'of this node to the database, at most' }),
+      Type.Integer({ minimum: 2, description: 'connections of this node to the database (10)' }),
     ),
-    signingKey: Type.Optional(secretText('the secret key of the server, 64 hexadecimal digits; with `databaseUrl`')),
+    signingKey: Type.Optional(secretText('the secret key of the server, 64 hexadecimal digits; with databaseUrl')),
     turnMs: whole(100, TURN_MS, 'how long a node may be silent before another one ends its buffers'),
+    blobs: Type.Union([Type.Literal('files'), Type.Literal('database'), Type.Literal('s3')], {
+      default: 'files',
+      description: 'where vectors and models lie; several nodes share a folder, their database or an object store',
+    }),
+    s3Endpoint: Type.Optional(Type.String({ pattern: '^https?://', description: 'where the object store is' })),
+    s3Region: Type.String({ default: 'us-east-1', description: 'of the object store' }),
+    s3Bucket: Type.Optional(
+      Type.String({ minLength: 1, description: 'of the object store, used by this server alone' }),
+    ),
+    s3AccessKeyId: Type.Optional(secretText('of the object store')),
+    s3SecretAccessKey: Type.Optional(secretText('of the object store')),
   },
   closed,
 );
@@ -83,10 +100,10 @@ const DAY_MS = 86_400_000;
 
 /** Where the configuration comes from. */
 export type ConfigPlaces = Omit<ConfigSources, 'prefix'>;
-type Gathered = GatheredConfig<Type.Static<typeof serverConfig>>;
+type Gathered = GatheredConfig<Type.Static<typeof serverConfigSchema>>;
 
 function gathered(places: ConfigPlaces): Gathered {
-  return gatherConfig(serverConfig, { ...places, prefix: SERVER_PREFIX });
+  return gatherConfig(serverConfigSchema, { ...places, prefix: SERVER_PREFIX });
 }
 
 /** Throws a `StartError` that names the key. */
@@ -99,7 +116,8 @@ export function checkServerConfig(places: ConfigPlaces): Gathered & { readonly r
   const found = gathered(places);
   optionsOf(found);
   const { dataFolder, authorityUrl, databaseUrl } = found.config;
-  const secretFiles = databaseUrl === undefined ? { [KEY_FILE]: join(dataFolder, KEY_FILE) } : {};
+  const isAlone = databaseUrl === undefined && dataFolder !== undefined;
+  const secretFiles = isAlone ? { [KEY_FILE]: join(dataFolder, KEY_FILE) } : {};
   const isTogether = isLoopback(new URL(authorityUrl).hostname);
   const risks = [
     ...commonRisks(found, secretFiles),
@@ -114,7 +132,7 @@ function optionsOf({ config }: Gathered): ServerOptions {
     config;
   const { keepModels, keepBuffersDays } = config;
   return {
-    ...commonOptions(config),
+    ...commonOptions({ ...config, dataFolder: folderOf(config) }),
     authority: { url: authorityUrl, publicKey: fromHex(authorityKey) ?? new Uint8Array() },
     burntSlots: { most: mostBurntSlots, withinMs: burntSlotsWithinMs },
     keep: {
@@ -125,6 +143,7 @@ function optionsOf({ config }: Gathered): ServerOptions {
     tickMs,
     workers,
     ...databaseOf(config),
+    ...blobsOf(config),
     ...(pagesFolder !== undefined && { pages: pagesOf(pagesFolder, config) }),
   };
 }
@@ -156,6 +175,41 @@ function databaseOf({ databaseUrl, databaseConnections, signingKey, turnMs }: Da
       turnMs,
     },
   };
+}
+
+/** Only where nothing lies in files it can be left out. */
+function folderOf({
+  dataFolder,
+  databaseUrl,
+  blobs,
+}: DatabaseKeys & BlobKeys & { readonly dataFolder?: string }): string {
+  if (dataFolder !== undefined) return dataFolder;
+  if (databaseUrl === undefined || blobs === 'files')
+    throw wrong('dataFolder is missing; it can be left out with databaseUrl and blobs "database" or "s3"');
+  return '';
+}
+
+interface BlobKeys {
+  readonly blobs: 'files' | 'database' | 's3';
+  readonly s3Endpoint?: string;
+  readonly s3Region: string;
+  readonly s3Bucket?: string;
+  readonly s3AccessKeyId?: string;
+  readonly s3SecretAccessKey?: string;
+}
+
+function blobsOf(config: DatabaseKeys & BlobKeys): { readonly blobs?: BlobPlace } {
+  const { blobs, databaseUrl, s3Endpoint, s3Region: region, s3Bucket, s3AccessKeyId, s3SecretAccessKey } = config;
+  if (blobs === 'files') return {};
+  if (blobs === 'database') {
+    if (databaseUrl === undefined) throw wrong('blobs "database" needs databaseUrl');
+    return { blobs: { kind: 'database', url: databaseUrl } };
+  }
+  if (s3Endpoint === undefined || s3Bucket === undefined) throw wrong('blobs "s3" needs s3Endpoint and s3Bucket');
+  if (s3AccessKeyId === undefined || s3SecretAccessKey === undefined)
+    throw wrong('blobs "s3" needs s3AccessKeyId and s3SecretAccessKey, from variables or files');
+  const credentials = { accessKeyId: s3AccessKeyId, secretAccessKey: s3SecretAccessKey };
+  return { blobs: { kind: 's3', endpoint: s3Endpoint, region, bucket: s3Bucket, ...credentials } };
 }
 
 function wrong(sentence: string): StartError {

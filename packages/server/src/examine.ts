@@ -1,7 +1,7 @@
 /** What the records of a server say about themselves, read beside a running one: for `basa doctor`. */
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
-import { missingInFolder } from './backup.ts';
+import { missingFrom } from './backup.ts';
 import { openBlobs } from './blobs/place.ts';
 import { missingBlobs } from './needed-blobs.ts';
 import { openSharedStore } from './open-store.ts';
@@ -23,9 +23,9 @@ export async function examineServer(options: ServerOptions): Promise<Examined> {
   const { dataFolder, database } = options;
   if (database === undefined) {
     if (!existsSync(join(dataFolder, 'basa.sqlite'))) return {};
-    return { records: { missing: await missingInFolder(dataFolder), clockAheadMs: 0 } };
+    return { records: { missing: await missingFrom(dataFolder, blobPlaceOf(options)), clockAheadMs: 0 } };
   }
-  const { store } = await openSharedStore(database, () => {});
+  const { store } = await openSharedStore(database, { onTrouble: () => {} });
   try {
     const clockAheadMs = (await store.now()) - Date.now();
     const blobs = await openBlobs(blobPlaceOf(options));

@@ -3,7 +3,7 @@ import type { Migrated } from '@basa/service';
 import { migratePostgres, StartError } from '@basa/service';
 import type { ConfigPlaces } from './config.ts';
 import { readServerConfig } from './config.ts';
-import { SERVER_DATABASE } from './open-store.ts';
+import { SERVER_DATABASE } from './store/schema.ts';
 
 export async function migrateServer(places: ConfigPlaces): Promise<Migrated> {
   const { database } = readServerConfig(places);

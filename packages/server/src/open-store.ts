@@ -1,9 +1,10 @@
 /** The store of a server and its signing key: both in its data folder, or shared by several nodes. */
 import { equalBytes } from '@basa/masking';
 import { createNodeSigner } from '@basa/runtime/node';
-import { openDatabase, openPostgres, POSTGRES, SQLITE, StartError, sqliteDatabase } from '@basa/service';
+import type { SqlWatch } from '@basa/service';
+import { openDatabase, openPostgres, StartError, sqliteDatabase } from '@basa/service';
 import { serverKey } from './server-key.ts';
-import { migrationsFor } from './store/schema.ts';
+import { EMBEDDED_DATABASE, SERVER_DATABASE } from './store/schema.ts';
 import { createSqlStore } from './store/sql-store.ts';
 import type { Store } from './store/store.ts';
 
@@ -26,15 +27,11 @@ export interface OpenedStore {
   signer(): Promise<ReturnType<typeof createNodeSigner>>;
 }
 
-/** The tables in a data folder. */
-export const EMBEDDED_DATABASE = { application: 'server', migrations: migrationsFor(SQLITE) } as const;
-/** The tables in a PostgreSQL. */
-export const SERVER_DATABASE = { application: 'server', migrations: migrationsFor(POSTGRES) } as const;
 const PUBLIC_KEY = 'server-key';
 
-export function openEmbeddedStore(dataFolder: string, clock: () => number): OpenedStore {
+export function openEmbeddedStore(dataFolder: string, clock: () => number, watch: SqlWatch): OpenedStore {
   const opened = openDatabase(dataFolder, EMBEDDED_DATABASE);
-  const store = createSqlStore(sqliteDatabase(opened, clock));
+  const store = createSqlStore(sqliteDatabase(opened, clock, watch));
   return {
     store,
     async signer() {
@@ -46,11 +43,11 @@ export function openEmbeddedStore(dataFolder: string, clock: () => number): Open
 
 export async function openSharedStore(
   { url, signingKey, connections, patienceMs }: SharedDatabase,
-  onTrouble: (error: unknown) => void,
+  watch: SqlWatch & { onTrouble(error: unknown): void },
 ): Promise<OpenedStore> {
   const patience = patienceMs === undefined ? {} : { patienceMs };
   const most = connections === undefined ? {} : { connections };
-  const store = createSqlStore(await openPostgres({ ...SERVER_DATABASE, ...patience, ...most, url, onTrouble }));
+  const store = createSqlStore(await openPostgres({ ...SERVER_DATABASE, ...patience, ...most, ...watch, url }));
   return {
     store,
     async signer() {

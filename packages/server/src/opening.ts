@@ -4,6 +4,7 @@ import { descriptorCodec, encodeBufferRecord, PREFIX_ELEMENTS } from '@basa/prot
 import type { WorkerPool } from '@basa/runtime/node';
 import { bodyKey } from './body-key.ts';
 import type { Store } from './store/store.ts';
+import type { ServerWatch } from './watch/server-watch.ts';
 import type {
   OpenedTerms,
   OpenTerm,
@@ -17,6 +18,7 @@ import type {
 export interface OpeningTools {
   readonly store: Store;
   readonly pool: WorkerPool<WorkTask, WorkResult>;
+  readonly watch: ServerWatch;
 }
 
 /** 4 MiB of words: memory grows with the workers, not with the model. A multiple of 8: shards begin at whole bytes. */
@@ -42,7 +44,8 @@ export async function openSumOf(
   buffer: SecureBuffer,
   keys: readonly ReleasedKey[],
 ): Promise<OpenedSum> {
-  const { descriptor, accepted, slots } = buffer;
+  const { ctx, descriptor, accepted, slots } = buffer;
+  const { pool, watch } = tools;
   const bodies = accepted.map((slot) => {
     const header = slots[slot]?.header;
     if (header === undefined) throw new Error(`slot ${slot} is accepted without a header`);
@@ -55,19 +58,14 @@ export async function openSumOf(
   const shardAt = async (from: number, weightSum?: number): Promise<SummedShard> => {
     const to = Math.min(elements, from + SHARD_ELEMENTS);
     const known = weightSum === undefined ? {} : { weightSum };
-    return (await tools.pool.run({
-      kind: 'sum-shard',
-      ...part,
-      terms: opened.terms,
-      from,
-      to,
-      ...known,
-    })) as SummedShard;
+    const work = { kind: 'sum-shard', ...part, terms: opened.terms, from, to, ...known } as const;
+    const attributes = { 'basa.from': from, 'basa.to': to };
+    return watch.traces.step('sum-shard', { ctx, attributes }, async () => (await pool.run(work)) as SummedShard);
   };
   const first = await shardAt(0);
   if (first.kind === 'quarantine') return first;
   const later = (from: number): Promise<SummedShard> => shardAt(from, first.weightSum);
-  return { kind: 'mean', shards: shardsInOrder(first, later, elements, tools.pool.size, opened.terms) };
+  return { kind: 'mean', shards: shardsInOrder(first, later, elements, pool.size, opened.terms) };
 }
 
 /** As many at once as there are workers. */
@@ -94,7 +92,7 @@ async function* shardsInOrder(
 
 /** A share of the slots for each worker: opening seeds is most of the work where many slots dropped. */
 async function openTermsOf(
-  { store, pool }: OpeningTools,
+  { store, pool, watch }: OpeningTools,
   { ctx, descriptor }: SecureBuffer,
   bodies: readonly StoredBody[],
   keys: readonly ReleasedKey[],
@@ -111,7 +109,9 @@ async function openTermsOf(
     bodies.filter((_body, n) => n % pool.size === share),
   );
   try {
-    const opened = await Promise.all(shares.map((share) => pool.run({ ...whole, bodies: share })));
+    const openShare = (share: readonly StoredBody[]): Promise<WorkResult> =>
+      watch.traces.step('open-terms', { ctx }, () => pool.run({ ...whole, bodies: share }));
+    const opened = await Promise.all(shares.map(openShare));
     return togetherOf(opened as readonly OpenedTerms[]);
   } finally {
     for (const { key } of keys) key.fill(0);

@@ -6,12 +6,14 @@ import { openSignals } from '@basa/service';
 import type { BufferKeeper } from './buffer-keeper.ts';
 import type { LiveTasks } from './live/live-tasks.ts';
 import type { TaskBook } from './task-book.ts';
+import type { Turns } from './turns.ts';
 
 export interface OtherNodesOptions {
   readonly url: string;
   readonly tasks: TaskBook;
   readonly keeper: BufferKeeper;
   readonly live: LiveTasks;
+  readonly turns: Turns;
   onTrouble(what: string, error: unknown): void;
 }
 
@@ -25,15 +27,17 @@ export interface OtherNodes {
 
 const CHANNEL = 'basa_server';
 
-export function listenToOthers({ url, tasks, keeper, live, onTrouble }: OtherNodesOptions): OtherNodes {
+export function listenToOthers({ url, tasks, keeper, live, turns, onTrouble }: OtherNodesOptions): OtherNodes {
   const hear = async (word: string): Promise<void> => {
     const [kind, name = '', buffer] = word.split(' ');
     if (kind === 'task') return tasks.refresh();
     const ctx = fromHex(buffer ?? '') as Ctx | undefined;
     if (ctx === undefined) return;
     // Whoever watches sees it; whoever ends buffers looks whether it is time.
-    if (kind === 'upload' || live.isWatched) await keeper.fresh(ctx);
-    if (kind === 'upload') tasks.find(name)?.uploaded(ctx);
+    const task = tasks.find(name);
+    const isForUs = kind === 'upload' && task !== undefined && turns.has(task.task);
+    if (isForUs || live.isWatched) await keeper.fresh(ctx);
+    if (isForUs) task.uploaded(ctx);
   };
   const refresh = (): void => {
     tasks.refresh().catch((error: unknown) => onTrouble('what other nodes did could not be read', error));

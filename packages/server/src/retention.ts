@@ -49,7 +49,7 @@ export function startRetention(tools: RetentionTools): Ticker {
       const turn = await turns.take(task.task);
       if (turn === undefined) continue;
       const fence = turn === 'alone' ? undefined : turn;
-      await turns.during(task.task, async () => {
+      await turns.during(turn, async () => {
         await repeated(() => forgetModels(tools, task, fence));
         await repeated(() => forgetBuffers(tools, task, fence));
         if (hasLeftovers) await removeLeftovers(tools, task);

@@ -14,6 +14,8 @@ import { isEnded } from './store/store.ts';
 import { seatsOf } from './task-seats.ts';
 import type { ReadTask } from './task-specification.ts';
 import type { TaskTools } from './task-tools.ts';
+import type { Tuned } from './tuning.ts';
+import { Tuning } from './tuning.ts';
 
 const PAUSE_MS = 30_000;
 
@@ -27,6 +29,7 @@ export class RunningTask {
   readonly paper: PaperTask | undefined;
   readonly #tools: TaskTools;
   readonly #closer: Closer;
+  readonly #tuning: Tuning;
   readonly #createdAt: number;
   readonly #living = new Map<string, Ctx>();
   /** When uploads of a buffer were last seen, and how many it had, on this node's clock. */
@@ -55,7 +58,8 @@ export class RunningTask {
       read.mode === 'paper'
         ? new PaperTask({ tools, name: toHex(task), read, models, onModel: onIncluded })
         : undefined;
-    this.seats = seatsOf({ tools, task, models, refuse: () => this.#refuse() });
+    this.#tuning = new Tuning({ seatMs: tools.seatMs, bufferSize: read.policy.bufferSize });
+    this.seats = seatsOf({ tools, task, models, tuning: this.#tuning, refuse: () => this.#refuse() });
     this.#closer = new Closer({
       ...tools,
       models,
@@ -104,10 +108,24 @@ export class RunningTask {
     if (this.#state === 'finished') fail('task-finished', this.#why === undefined ? {} : { detail: this.#why });
   }
 
+  /** What was learnt from arrivals. */
+  get tuned(): Tuned {
+    return this.#tuning.at(this.#tools.clock());
+  }
+
+  /** A device used its seat. */
+  deposited({ deviceKey }: Certificate): void {
+    this.#tuning.deposited(toHex(deviceKey), this.#tools.clock());
+  }
+
   /** Beside other nodes the store says whether the task runs. */
   async takeSeat(certificate: Certificate): Promise<Descriptor | Refused> {
-    if (!this.#tools.isShared) this.checkRunning();
-    return this.seats.take(certificate);
+    const { clock, isShared } = this.#tools;
+    if (!isShared) this.checkRunning();
+    this.#tuning.arrived(clock());
+    const seat = await this.seats.take(certificate);
+    if (!('kind' in seat)) this.#tuning.seated(toHex(certificate.deviceKey), clock());
+    return seat;
   }
 
   /** Takes in a buffer that was read or changed. */
@@ -124,7 +142,7 @@ export class RunningTask {
 
   /** An upload was accepted, here or at another node: perhaps it was the last one. */
   uploaded(ctx: Ctx): void {
-    if (this.#living.has(toHex(ctx))) void this.attend(ctx);
+    if (this.#living.has(toHex(ctx))) void (this.#tools.isShared ? this.#attendIfDue([ctx]) : this.attend(ctx));
   }
 
   /** Takes a buffer as far as it goes; trouble is told and tried again at the next look. */
@@ -135,7 +153,7 @@ export class RunningTask {
       await this.#tried('a buffer could not be ended', async () => {
         const turn = await turns.take(this.task);
         if (turn === undefined) return; // another node looks after it
-        await turns.during(this.task, () => this.#closer.attend(ctx, turn === 'alone' ? undefined : turn));
+        await turns.during(turn, () => this.#closer.attend(ctx, turn === 'alone' ? undefined : turn));
       });
     });
     this.#attending = attended;
@@ -153,21 +171,23 @@ export class RunningTask {
 
   /** The same beside other nodes: what is there to do is found by the copies, which were refreshed. */
   async #tickTogether(): Promise<void> {
-    const { store, keeper, turns } = this.#tools;
+    await this.#attendIfDue(this.living);
     await this.#tried('the task could not be looked after', async () => {
-      const now = await store.now();
-      const found = await Promise.all(this.living.map((ctx) => keeper.find(ctx)));
-      const due = found.filter((buffer) => buffer !== undefined && this.#closer.isDue(buffer, now));
-      await Promise.all(due.map((buffer) => buffer && this.attend(buffer.ctx)));
       const isEvaluated = this.read.specification.model === undefined || this.models.newest?.accuracy !== undefined;
       if (this.#state === 'finished' && isEvaluated) return;
-      if ((await turns.take(this.task)) !== undefined) await this.#review();
+      if ((await this.#tools.turns.take(this.task)) !== undefined) await this.#review();
     });
   }
 
-  /** Forgets the buffers that are not among those that live. */
-  retain(living: ReadonlySet<string>): void {
-    for (const [name, ctx] of this.#living) if (!living.has(name)) this.#forget(ctx);
+  /** By the copies: the database is asked for those with something to do. */
+  async #attendIfDue(buffers: readonly Ctx[]): Promise<void> {
+    const { store, keeper } = this.#tools;
+    await this.#tried('buffers could not be looked after', async () => {
+      const now = await store.now();
+      const found = await Promise.all(buffers.map((ctx) => keeper.find(ctx)));
+      const due = found.filter((buffer) => buffer !== undefined && this.#closer.isDue(buffer, now));
+      await Promise.all(due.map((buffer) => buffer && this.attend(buffer.ctx)));
+    });
   }
 
   /** Waits for what is under way. */

@@ -11,7 +11,7 @@ import type {
   ServerPorts,
   TaskId,
 } from '@basa/protocol';
-import { createCoordinator, giveSeat, hasFreeSeat, holdsSeat, millis, trackBuffer, userIdOf } from '@basa/protocol';
+import { createCoordinator, freeSeats, giveSeat, holdsSeat, millis, trackBuffer, userIdOf } from '@basa/protocol';
 import { AuthorityUnreachable } from './authority-link.ts';
 
 export interface SeatGiver {
@@ -25,8 +25,9 @@ export interface SeatGiver {
 export interface SeatsOptions {
   readonly task: TaskId;
   readonly ports: ServerPorts;
-  readonly seatMs: number;
   readonly clock: () => number;
+  /** How long a seat lives, and how many should be free before they are asked for. */
+  tuned(): { readonly seatMs: number; readonly seatsAhead: number };
   /** Has another buffer drawn, and tells `track` of it. */
   drawBuffer(): Promise<void>;
   descriptorOf(ctx: Ctx): Promise<Descriptor | undefined>;
@@ -44,7 +45,7 @@ export class Seats implements SeatGiver {
 
   constructor(options: SeatsOptions) {
     this.#options = options;
-    this.#coordinator = createCoordinator(options.seatMs);
+    this.#coordinator = createCoordinator(options.tuned().seatMs);
   }
 
   track(buffer: SecureBuffer): void {
@@ -52,14 +53,16 @@ export class Seats implements SeatGiver {
   }
 
   async take(certificate: Certificate): Promise<Descriptor | Refused> {
-    const { ports, task, clock, descriptorOf, onEvent } = this.#options;
+    const { ports, task, clock, descriptorOf, onEvent, tuned } = this.#options;
     for (let fruitless = 0; fruitless <= MOST_FRUITLESS; ) {
-      const { coordinator, answer, events } = giveSeat(ports, this.#coordinator, task, certificate, millis(clock()));
+      const before = { ...this.#coordinator, seatMs: tuned().seatMs };
+      const { coordinator, answer, events } = giveSeat(ports, before, task, certificate, millis(clock()));
       this.#coordinator = coordinator;
       for (const event of events) onEvent(event);
       if (answer.kind === 'refused') return answer;
       if (answer.kind === 'seated') {
         this.#given++;
+        this.#drawAhead();
         const descriptor = await descriptorOf(answer.ctx);
         if (descriptor === undefined) throw new Error('a seat in a buffer that is not stored');
         return descriptor;
@@ -69,10 +72,16 @@ export class Seats implements SeatGiver {
       do {
         given = this.#given;
         await this.#draw();
-      } while (this.#given !== given && !hasFreeSeat(this.#coordinator, millis(clock())));
+      } while (this.#given !== given && freeSeats(this.#coordinator, millis(clock())) === 0);
       fruitless = this.#given === given ? fruitless + 1 : 0;
     }
     throw new AuthorityUnreachable('the buffers it draws are over at once; compare the clocks of both services');
+  }
+
+  /** Whoever comes while the authority is asked should find a seat; where it fails, whoever needs one asks again. */
+  #drawAhead(): void {
+    const { clock, tuned } = this.#options;
+    if (freeSeats(this.#coordinator, millis(clock())) < tuned().seatsAhead) this.#draw().catch(() => undefined);
   }
 
   /** Whoever finds every seat taken meanwhile waits for the same new buffer. */

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import type { BasaEvent, SecureBuffer, ServerPorts, TaskId } from '@basa/protocol';
 import { createWorkerPool, nodeSuite, workerModule } from '@basa/runtime/node';
 import type { Address, OnClose, ServiceOptions, Ticker } from '@basa/service';
-import { createService, logEvent, opened, StartError, startTicker } from '@basa/service';
+import { countDatabase, createService, logEvent, opened, StartError, startTicker, watchProcess } from '@basa/service';
 import { AuthorityLink, isFurther } from './authority-link.ts';
 import type { BlobPlace } from './blobs/place.ts';
 import { openBlobs } from './blobs/place.ts';
@@ -20,9 +20,11 @@ import type { PageOptions } from './routes/pages.ts';
 import { TaskBook } from './task-book.ts';
 import { ALONE, SharedTurns } from './turns.ts';
 import { Uploads } from './uploads.ts';
+import { checkReadiness } from './watch/ready.ts';
+import { ServerWatch } from './watch/server-watch.ts';
 import type { WorkerOptions, WorkResult, WorkTask } from './work/tasks.ts';
 
-export interface ServerOptions extends Omit<ServiceOptions, 'title' | 'audience' | 'clock'> {
+export interface ServerOptions extends Omit<ServiceOptions, 'title' | 'audience' | 'clock' | 'metrics'> {
   /** Database, key and blobs; with `database` the blobs alone, in a folder that all nodes share. */
   readonly dataFolder: string;
   /** Set where several nodes are one server. */
@@ -55,6 +57,8 @@ export interface RunningServer {
   readonly publicKey: Uint8Array;
   /** Buffers that have not ended: all others are in the store alone. */
   buffersInMemory(): number;
+  /** Serves on as long as it was told to drain, but says that it is not ready. */
+  drain(): Promise<void>;
   close(): Promise<void>;
 }
 
@@ -74,8 +78,8 @@ export const SERVER_DEFAULTS = {
 };
 
 /** Where vectors and models lie. */
-export function blobPlaceOf({ blobs, dataFolder }: ServerOptions): BlobPlace {
-  return blobs ?? { kind: 'files', folder: join(dataFolder, 'blobs') };
+export function blobPlaceOf({ blobs, dataFolder, database }: ServerOptions): BlobPlace {
+  return blobs ?? { kind: 'files', folder: join(dataFolder, 'blobs'), isShared: database !== undefined };
 }
 
 export function startServer(options: ServerOptions): Promise<RunningServer> {
@@ -93,9 +97,15 @@ async function open(
       'configuration',
       'unsafePaperMode is serial and needs a server of its own: leave out databaseUrl',
     );
+  const watch = new ServerWatch();
+  const { metrics } = watch;
+  onClose(watchProcess(metrics, isShared ? undefined : dataFolder));
   let onTrouble = (_: string, __: unknown): void => {};
-  const onDatabase = (error: unknown): void => onTrouble('the database is asked again', error);
-  const openedStore = isShared ? await openSharedStore(database, onDatabase) : openEmbeddedStore(dataFolder, clock);
+  const onSql = {
+    ...countDatabase(metrics),
+    onTrouble: (error: unknown): void => onTrouble('the database is asked again', error),
+  };
+  const openedStore = isShared ? await openSharedStore(database, onSql) : openEmbeddedStore(dataFolder, clock, onSql);
   const { store } = openedStore;
   onClose(() => store.close());
   const signer = await openedStore.signer();
@@ -108,12 +118,17 @@ async function open(
     ...settings,
     title: 'BASA server',
     audience: signer.publicKey,
-    onAnswer: (answer) => live.answered(answer),
+    metrics,
+    onAnswer: (answer) => {
+      live.answered(answer);
+      watch.answered(answer);
+    },
   });
   const { app } = service;
   const onEvent = (event: BasaEvent): void => {
     logEvent(app, event);
     live.note(event);
+    watch.note(event);
     settings.onEvent(event);
   };
   const link = new AuthorityLink({
@@ -123,25 +138,37 @@ async function open(
     timeoutMs: authority.timeoutMs ?? 30_000,
     head: await store.note(HEAD),
     keepHead: (bytes) => store.changeNote(HEAD, (known) => (isFurther(bytes, known) ? bytes : undefined)),
+    onAsked: (asked) => watch.asked(asked),
   });
   const onBuffer = (buffer: SecureBuffer): void => {
     tasks.track(buffer);
     live.track(buffer);
+    watch.track(buffer);
   };
   let others: OtherNodes | undefined;
   const onChange = (buffer: SecureBuffer): void => others?.tellBuffer(buffer);
   const keeper = new BufferKeeper({ store, ports, isShared, onEvent, onBuffer, onChange });
-  const pool = createWorkerPool<WorkTask, WorkResult>({
+  const workers = createWorkerPool<WorkTask, WorkResult>({
     ...workerModule(import.meta.url, './work/worker'),
     size: settings.workers,
     workerData: { blobs: place } satisfies WorkerOptions,
   });
-  onTrouble = (what, error) => app.log.warn({ err: error }, what);
+  const pool = watch.timedPool(workers);
+  onTrouble = (what, error) => {
+    metrics.count('basa_troubles_total', {});
+    app.log.warn({ err: error }, what);
+  };
   const turnMs = database?.turnMs ?? TURN_MS;
   const turns = isShared ? new SharedTurns({ store, turnMs, onTrouble }) : ALONE;
-  const tools = { ...settings, store, blobs, keeper, ports, pool, isShared, turns };
+  const tools = { ...settings, store, blobs, keeper, ports, pool, isShared, turns, watch };
   const onTask = (task: TaskId): void => others?.tellTask(task);
   const tasks: TaskBook = new TaskBook({ ...tools, authority: link, onEvent, onTask, onTrouble });
+  watch.read({
+    clock,
+    tasks: () => tasks.all,
+    task: (name) => tasks.find(name),
+    buffers: () => keeper.living,
+  });
   const uploads = new Uploads(tools);
   // Alone, whatever the time since the last tick: it was down. Beside others, only where none of them was there.
   const downAfterMs = isShared ? 2 * settings.tickMs + turnMs : Number.POSITIVE_INFINITY;
@@ -158,14 +185,16 @@ async function open(
     await tasks.settle();
     await others?.close();
     await turns.giveBack();
+    watch.traces.closeAll();
     if (ticker !== undefined) await store.noteAlive(downAfterMs);
   });
   await store.noteAlive(isShared ? downAfterMs : 0);
   await tasks.open();
-  if (isShared) others = listenToOthers({ url: database.url, tasks, keeper, live, onTrouble });
+  if (isShared) others = listenToOthers({ url: database.url, tasks, keeper, live, turns, onTrouble });
   const routes = { ...tools, service, tasks, uploads, live, onUpload: others?.tellUpload };
   mountRoutes(routes);
   if (settings.pages !== undefined) mountShow(routes, settings.pages, authority.url);
+  checkReadiness(service, { store, blobs, place, link });
   const url = await service.listen(settings.listen);
   const tick = async (): Promise<void> => {
     await store.noteAlive(downAfterMs);
@@ -183,5 +212,5 @@ async function open(
       keeper.held,
       tasks.all.reduce((sum, { held }) => sum + held, 0),
     );
-  return { url, publicKey: signer.publicKey, buffersInMemory };
+  return { url, publicKey: signer.publicKey, buffersInMemory, drain: () => service.drain() };
 }

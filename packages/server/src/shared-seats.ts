@@ -20,8 +20,9 @@ export interface SharedSeatsOptions {
   readonly task: TaskId;
   readonly store: Store;
   readonly ports: ServerPorts;
-  readonly seatMs: number;
   readonly clock: () => number;
+  /** How long a seat lives. */
+  tuned(): { readonly seatMs: number };
   /** Has the buffer of this nonce drawn and stores it; gives whether anybody can still sit down in it. */
   drawBuffer(nonce: Uint8Array): Promise<boolean>;
   bufferOf(ctx: Ctx): Promise<SecureBuffer | undefined>;
@@ -78,8 +79,12 @@ export class SharedSeats implements SeatGiver {
   }
 
   #ask({ deviceKey }: Certificate, only?: Ctx) {
-    const { store, task, seatMs, ports } = this.#options;
-    const wish = { forMs: seatMs, freshNonce: nodeRandomBytes(16), ...(only !== undefined && { only }) };
+    const { store, task, tuned, ports } = this.#options;
+    const wish = {
+      forMs: Math.round(tuned().seatMs),
+      freshNonce: nodeRandomBytes(16),
+      ...(only !== undefined && { only }),
+    };
     return store.takeSeat(task, userIdOf(ports.suite, deviceKey), wish);
   }
 

@@ -52,9 +52,12 @@ export class TaskBook {
       const known = this.find(toHex(task)) ?? (await this.#load(task));
       known?.meet({ state, ...(why !== undefined && { why }) });
     }
-    await Promise.all(this.all.map(({ models }) => models.refresh()));
+    const open = this.all.filter(({ state, models }) => state !== 'finished' || models.newest === undefined);
+    await Promise.all(open.map(({ models }) => models.refresh()));
     const living = new Set((await keeper.refresh()).map(toHex));
-    for (const task of this.all) task.retain(living);
+    // Those that ended elsewhere are read once more, and then forgotten.
+    const ended = this.all.flatMap((task) => task.living.filter((ctx) => !living.has(toHex(ctx))));
+    await Promise.all(ended.map((ctx) => keeper.fresh(ctx)));
   }
 
   /** The task of this name, also one that was made at another node a moment ago. */

@@ -7,11 +7,13 @@ import type { SeatGiver } from './seats.ts';
 import { Seats } from './seats.ts';
 import { SharedSeats } from './shared-seats.ts';
 import type { TaskTools } from './task-tools.ts';
+import type { Tuning } from './tuning.ts';
 
 export interface TaskSeatsOptions {
   readonly tools: TaskTools;
   readonly task: TaskId;
   readonly models: ModelKeeper;
+  readonly tuning: Tuning;
   /** The store says that the task does not run: throws what to answer. */
   refuse(): Promise<never>;
 }
@@ -20,16 +22,17 @@ export function seatsOf(options: TaskSeatsOptions): SeatGiver {
   return options.tools.isShared ? sharedSeats(options) : ownSeats(options);
 }
 
-function ownSeats({ tools, task, models }: TaskSeatsOptions): SeatGiver {
+function ownSeats({ tools, task, models, tuning }: TaskSeatsOptions): SeatGiver {
   /** The same until a buffer came of it: asked again, the authority gives the same buffer. */
   let nonce: Uint8Array | undefined;
   return new Seats({
     ...tools,
     task,
+    tuned: () => tuning.at(tools.clock()),
     async drawBuffer() {
       const newest = models.newest?.version ?? 0;
       nonce ??= nodeRandomBytes(16);
-      const descriptor = await tools.authority.drawBuffer(task, nonce);
+      const descriptor = await timed({ tools, tuning }, nonce, task);
       nonce = undefined;
       if (!(await isUsable(models, descriptor, newest))) throw rolledBack(descriptor);
       await tools.keeper.add({ task, descriptor, drawnAt: await tools.store.now() });
@@ -38,16 +41,17 @@ function ownSeats({ tools, task, models }: TaskSeatsOptions): SeatGiver {
   });
 }
 
-function sharedSeats({ tools, task, models, refuse }: TaskSeatsOptions): SeatGiver {
-  const { store, keeper, authority, onTrouble } = tools;
+function sharedSeats({ tools, task, models, tuning, refuse }: TaskSeatsOptions): SeatGiver {
+  const { store, keeper, onTrouble } = tools;
   return new SharedSeats({
     ...tools,
     task,
+    tuned: () => tuning.at(tools.clock()),
     // A nonce that a dead node left may be of a buffer before the newest model; one drawn anew is not.
     async drawBuffer(nonce) {
       await models.refresh();
       const newest = models.newest?.version ?? 0;
-      const descriptor = await authority.drawBuffer(task, nonce);
+      const descriptor = await timed({ tools, tuning }, nonce, task);
       if (!(await isUsable(models, descriptor, newest))) {
         await store.forgetDraw(task, nonce);
         onTrouble('a buffer that was drawn is of no use', rolledBack(descriptor));
@@ -60,6 +64,23 @@ function sharedSeats({ tools, task, models, refuse }: TaskSeatsOptions): SeatGiv
     bufferOf: (ctx) => keeper.fresh(ctx),
     refuse,
   });
+}
+
+/** Draws a buffer, and learns how long that takes. */
+async function timed(
+  { tools, tuning }: Pick<TaskSeatsOptions, 'tools' | 'tuning'>,
+  nonce: Uint8Array,
+  task: TaskId,
+): Promise<Descriptor> {
+  const begun = tools.clock();
+  try {
+    const descriptor = await tools.authority.drawBuffer(task, nonce);
+    tuning.drew(tools.clock() - begun);
+    return descriptor;
+  } catch (error) {
+    tuning.couldNotDraw();
+    throw error;
+  }
 }
 
 /** Else a sum could never become a model: its version would not follow the log. */

@@ -6,6 +6,7 @@ import type { BlobStore } from './blobs/blob-store.ts';
 import type { BufferKeeper } from './buffer-keeper.ts';
 import type { Store } from './store/store.ts';
 import type { Turns } from './turns.ts';
+import type { ServerWatch } from './watch/server-watch.ts';
 import type { WorkResult, WorkTask } from './work/tasks.ts';
 
 export interface TaskTools {
@@ -21,6 +22,7 @@ export interface TaskTools {
   /** Several nodes work on the store. */
   readonly isShared: boolean;
   readonly turns: Turns;
+  readonly watch: ServerWatch;
   onEvent(event: BasaEvent): void;
   /** A task or its newest model has changed: other nodes are told. */
   onTask(task: TaskId): void;

@@ -13,6 +13,7 @@ import { sealedBytesOf } from './buffer-keeper.ts';
 import type { Pieces } from './pieces.ts';
 import { ownPieces, sharedPieces } from './pieces.ts';
 import type { Store } from './store/store.ts';
+import type { ServerWatch } from './watch/server-watch.ts';
 
 /** What is uploaded: the header was judged before. */
 export interface Upload {
@@ -38,6 +39,7 @@ export interface UploadsOptions {
   readonly ports: ServerPorts;
   /** Pieces of a body may come to different nodes. */
   readonly isShared: boolean;
+  readonly watch: ServerWatch;
 }
 
 export interface Received {
@@ -77,7 +79,7 @@ export class Uploads {
       older.interrupt();
       await older.ended;
     }
-    const work = this.#takeAlone(piece).finally(() => this.#underWay.delete(slot));
+    const work = this.#traced(piece).finally(() => this.#underWay.delete(slot));
     this.#underWay.set(slot, { interrupt: () => piece.interrupt(), ended: work.catch(() => undefined) });
     return work;
   }
@@ -85,6 +87,13 @@ export class Uploads {
   /** Waits until no piece is under way. */
   async settle(): Promise<void> {
     await Promise.all([...this.#underWay.values()].map(({ ended }) => ended));
+  }
+
+  #traced(piece: Piece): Promise<Received> {
+    const { header, offset } = piece;
+    const { ctx, slot } = header;
+    const attributes = { 'basa.offset': offset };
+    return this.#options.watch.traces.step('upload', { ctx, slot, attributes }, () => this.#takeAlone(piece));
   }
 
   async #takeAlone(piece: Piece): Promise<Received> {
@@ -119,7 +128,7 @@ export class Uploads {
         standing = 0; // there is nothing to go on from
         answerRefusal(refused('body-mismatch'));
       }
-      await staging.commit();
+      await this.#options.watch.blobCommit(() => staging.commit());
       return layout.bodyBytes;
     } catch (error) {
       // A full disk may refuse this as well: what lies beyond is cut off before the next piece.

@@ -29,6 +29,8 @@ export function problemSent(reply: FastifyReply): ProblemCode | undefined {
 
 export function sendProblem(reply: FastifyReply, document: ProblemDocument): FastifyReply {
   sent.set(reply, document);
+  // Not its detail, which may hold words of the request.
+  reply.log.info({ refused: problemCodeOf(document), statusCode: document.status }, 'request refused');
   if (document.retryAfterMs !== undefined) reply.header('retry-after', Math.ceil(document.retryAfterMs / 1000));
   return reply.code(document.status).type(PROBLEM_MEDIA_TYPE).send(JSON.stringify(document));
 }

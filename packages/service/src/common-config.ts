@@ -5,7 +5,7 @@ import type { Address } from './listen.ts';
 import { LOG_LEVELS } from './logger.ts';
 import { closed, hexText } from './schemas.ts';
 import type { ServiceOptions } from './service-options.ts';
-import { SERVICE_DEFAULTS } from './service-options.ts';
+import { METRICS_ACCESS, SERVICE_DEFAULTS } from './service-options.ts';
 import { StartError } from './start-error.ts';
 import type { RateLimit } from './token-buckets.ts';
 
@@ -48,7 +48,7 @@ export const commonKeys = {
     Type.Object(
       {
         tokenHash: hexText(32),
-        roles: Type.Array(Type.Union([Type.Literal('operator'), Type.Literal('auditor')])),
+        roles: Type.Array(Type.Union([Type.Literal('operator'), Type.Literal('auditor'), Type.Literal('metrics')])),
       },
       closed,
     ),
@@ -57,6 +57,15 @@ export const commonKeys = {
       description: 'list of `{ tokenHash, roles }`: SHA-256 of a token in hex; `operator`, `auditor`',
     },
   ),
+  metrics: Type.Union(
+    METRICS_ACCESS.map((access) => Type.Literal(access)),
+    { default: 'token', description: 'who may read `/metrics`: nobody, operators by their token, or everybody' },
+  ),
+  drainMs: Type.Integer({
+    minimum: 0,
+    default: SERVICE_DEFAULTS.drainMs,
+    description: 'how long it goes on serving, unready, after SIGTERM',
+  }),
   addressLimit: rateLimit(SERVICE_DEFAULTS.addressLimit, 'requests of one address'),
   deviceLimit: rateLimit(SERVICE_DEFAULTS.deviceLimit, 'requests of one device'),
   unsafePaperMode: Type.Boolean({
@@ -67,13 +76,16 @@ export const commonKeys = {
 
 type CommonConfig = Type.Static<ReturnType<typeof Type.Object<typeof commonKeys>>>;
 
-export function commonOptions(config: CommonConfig): Omit<ServiceOptions, 'title' | 'audience' | 'clock'> & {
+export function commonOptions(config: CommonConfig): Omit<
+  ServiceOptions,
+  'title' | 'audience' | 'clock' | 'metrics'
+> & {
   readonly dataFolder: string;
   readonly listen: Address;
   readonly unsafePaperMode: boolean;
 } {
   const { dataFolder, host, port, corsOrigins, trustedProxies, logLevel, operators, unsafePaperMode } = config;
-  const { addressLimit, deviceLimit } = config;
+  const { addressLimit, deviceLimit, metrics, drainMs } = config;
   const tls = tlsOf(config);
   return {
     dataFolder,
@@ -85,6 +97,8 @@ export function commonOptions(config: CommonConfig): Omit<ServiceOptions, 'title
     addressLimit,
     deviceLimit,
     log: { level: logLevel },
+    metricsAccess: metrics,
+    drainMs,
     ...(tls !== undefined && { tls }),
   };
 }

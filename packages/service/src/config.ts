@@ -18,6 +18,8 @@ export interface ConfigSources {
   readonly prefix: string;
   /** `key=value`, as a command line gives them; values are written as in variables. */
   readonly settings?: readonly string[] | undefined;
+  /** What the program that starts the service knows better. */
+  readonly overrides?: Readonly<Record<string, unknown>>;
 }
 
 /** A configuration, and for each key that has a value where it came from, in words. */
@@ -55,10 +57,11 @@ export function gatherConfig<Schema extends TObject>(
   const fromSettings = readSettings(properties, sources);
   refuseSecrets(secrets, fromFile, `stand in ${sources.file}`, sources);
   refuseSecrets(secrets, fromSettings, 'stand on a command line, where others can read it', sources);
-  const layers: readonly (readonly [Values, (key: string) => string])[] = [
+  const layers: readonly (readonly [Readonly<Values>, (key: string) => string])[] = [
     [fromFile, () => sources.file ?? ''],
     [fromEnvironment(properties, secrets, sources), (key) => variableOf(sources.prefix, key)],
     [fromSettings, () => '--set'],
+    [sources.overrides ?? {}, () => 'the program'],
   ];
   const given: Values = {};
   const from: Record<string, string> = {};

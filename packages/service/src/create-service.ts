@@ -1,10 +1,11 @@
 /** What both services are made of: Fastify with problem documents, limits, signed requests, operators and OpenAPI. */
 import type { IncomingMessage, ServerResponse } from 'node:http';
+import { setTimeout as wait } from 'node:timers/promises';
 import { HEADER, problemDocument } from '@basa/protocol';
 import cors from '@fastify/cors';
 import swagger from '@fastify/swagger';
 import type { TypeBoxTypeProvider } from '@fastify/type-provider-typebox';
-import type { FastifyBaseLogger, FastifyInstance, FastifyReply, FastifyRequest, RawServerDefault } from 'fastify';
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { fastify } from 'fastify';
 import { Type } from 'typebox';
 import { allowedMethods } from './allowed-methods.ts';
@@ -15,33 +16,34 @@ import { deviceRequests } from './device-requests.ts';
 import type { Address } from './listen.ts';
 import { listen } from './listen.ts';
 import { loggerOptions } from './logger.ts';
-import type { Role } from './operators.ts';
+import { mountMetrics } from './metrics/route.ts';
+import type { RequireRole } from './operators.ts';
 import { operatorRequests } from './operators.ts';
 import { refuseOtherOrigins } from './origins.ts';
+import type { Check } from './probes.ts';
+import { mountProbes, PROBES } from './probes.ts';
 import { fail } from './problem.ts';
 import { answers } from './schemas.ts';
+import type { ServiceApp } from './service-app.ts';
 import type { ServiceOptions, ServiceSettings } from './service-options.ts';
 import { settingsOf } from './service-options.ts';
 import { TokenBuckets } from './token-buckets.ts';
 import { unusedConnections } from './unused-connections.ts';
 
-export type ServiceApp = FastifyInstance<
-  RawServerDefault,
-  IncomingMessage,
-  ServerResponse,
-  FastifyBaseLogger,
-  TypeBoxTypeProvider
->;
 type Hook = (request: FastifyRequest) => Promise<void>;
 
 export interface Service {
   readonly app: ServiceApp;
   /** `onRequest` of a route that only a device may ask; `deviceOf(request)` is who asked. */
   requireDevice(route?: DeviceRouteOptions): Hook;
-  /** `onRequest` of a route that needs an operator token with this role. */
-  requireRole(role: Role): Hook;
+  /** `onRequest` of a route that needs an operator token with one of these roles. */
+  readonly requireRole: RequireRole;
+  /** Before `listen`: something that `/readyz` looks at. */
+  check(name: string, check: Check): void;
   /** Gives the URL. */
   listen(address: Address): Promise<string>;
+  /** Goes on serving but says that it is not ready, for as long as balancers are given to notice. */
+  drain(): Promise<void>;
   /** Takes no more requests, finishes those under way, and ends. */
   close(): Promise<void>;
 }
@@ -55,6 +57,8 @@ export async function createService(options: ServiceOptions): Promise<Service> {
   const { clock, stopWithinMs } = settings;
   const app = makeApp(settings);
   const endUnused = unusedConnections(app, settings.tls !== undefined);
+  const checks = new Map<string, Check>();
+  let isDraining = false;
   let isStopping = false;
 
   readBodies(app);
@@ -80,6 +84,7 @@ export async function createService(options: ServiceOptions): Promise<Service> {
   askBeforeBodies(app);
   const addresses = new TokenBuckets(settings.addressLimit);
   app.addHook('onRequest', async (request) => {
+    if (PROBES.has(request.routeOptions.url ?? '')) return;
     if (isStopping) fail('stopping', { retryAfterMs: stopWithinMs });
     const wait = addresses.take(request.ip, clock());
     if (wait !== undefined) fail('rate-limited', wait);
@@ -92,13 +97,23 @@ export async function createService(options: ServiceOptions): Promise<Service> {
   const health = Type.Object({ status: Type.Literal('ok') });
   typed.get('/v1/health', { schema: { response: answers(health) } }, async () => ({ status: 'ok' as const }));
   typed.get('/v1/openapi.json', { schema: { hide: true } }, async () => app.swagger());
+  const requireRole = operatorRequests(settings.operators ?? []);
+  mountProbes(typed, checks, () => isDraining);
+  mountMetrics(typed, settings, requireRole);
+  settings.metrics?.gauge('basa_draining', () => [[{}, Number(isDraining)]]);
 
   return {
     app: typed,
     requireDevice: deviceRequests({ ...settings, limits: new TokenBuckets(settings.deviceLimit) }),
-    requireRole: operatorRequests(settings.operators ?? []),
+    requireRole,
+    check: (name, check) => void checks.set(name, check),
     listen: (address) => listen(app, address),
+    async drain() {
+      isDraining = true;
+      await wait(settings.drainMs, undefined, { ref: false });
+    },
     async close() {
+      isDraining = true;
       isStopping = true;
       const force = setTimeout(() => app.server.closeAllConnections(), stopWithinMs);
       // Connections whose last answer was under way when the stop began are idle only now.
@@ -143,7 +158,7 @@ function askBeforeBodies(app: FastifyInstance): void {
 
 function makeApp(settings: ServiceSettings): FastifyInstance {
   const common = {
-    logger: loggerOptions(settings.log ?? { level: 'silent' }),
+    logger: loggerOptions(settings.metrics?.service ?? settings.title, settings.log ?? { level: 'silent' }),
     bodyLimit: settings.bodyLimitBytes,
     requestTimeout: settings.requestTimeoutMs,
     trustProxy: (_: string, hop: number) => hop < settings.trustedProxies,

@@ -1,7 +1,7 @@
 /** Events of the core as lines of the log: there is nothing secret in them. */
 import { toHex } from '@basa/masking';
 import type { BasaEvent } from '@basa/protocol';
-import type { ServiceApp } from './create-service.ts';
+import type { ServiceApp } from './service-app.ts';
 
 export function logEvent({ log }: Pick<ServiceApp, 'log'>, event: BasaEvent): void {
   const named = Object.entries(event).map(([key, value]) => [key, value instanceof Uint8Array ? toHex(value) : value]);

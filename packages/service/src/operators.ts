@@ -4,7 +4,8 @@ import { nodeSuite } from '@basa/runtime/node';
 import type { FastifyRequest } from 'fastify';
 import { fail } from './problem.ts';
 
-export type Role = 'operator' | 'auditor';
+/** `metrics` reads `/metrics` and nothing else. */
+export type Role = 'operator' | 'auditor' | 'metrics';
 
 export interface Operator {
   /** SHA-256 of the token, in hexadecimal. */
@@ -12,22 +13,24 @@ export interface Operator {
   readonly roles: readonly Role[];
 }
 
+export type RequireRole = (...roles: readonly [Role, ...Role[]]) => (request: FastifyRequest) => Promise<void>;
+
 /** Gives the `onRequest` hook of routes that need a role. */
-export function operatorRequests(
-  operators: readonly Operator[],
-): (role: Role) => (request: FastifyRequest) => Promise<void> {
+export function operatorRequests(operators: readonly Operator[]): RequireRole {
   const known = operators.map(({ tokenHash, roles }) => {
     const hash = fromHex(tokenHash);
     if (hash?.length !== 32) throw new RangeError('tokenHash must be SHA-256 in lower-case hexadecimal');
     return { hash, roles };
   });
-  return (role) => async (request) => {
-    const token = /^Bearer (\S+)$/i.exec(request.headers.authorization ?? '')?.[1];
-    if (token === undefined) fail('operator-token-missing', { detail: 'send Authorization: Bearer <token>' });
-    const hash = nodeSuite.sha256(Buffer.from(token, 'utf8'));
-    // Every operator is compared, each in constant time.
-    const [operator] = known.filter((candidate) => equalBytes(candidate.hash, hash));
-    if (operator === undefined) fail('operator-token-missing', { detail: 'this token is not known here' });
-    if (!operator.roles.includes(role)) fail('role-missing', { detail: `the role ${role} is needed` });
-  };
+  return (...wanted) =>
+    async (request) => {
+      const token = /^Bearer (\S+)$/i.exec(request.headers.authorization ?? '')?.[1];
+      if (token === undefined) fail('operator-token-missing', { detail: 'send Authorization: Bearer <token>' });
+      const hash = nodeSuite.sha256(Buffer.from(token, 'utf8'));
+      // Every operator is compared, each in constant time.
+      const [operator] = known.filter((candidate) => equalBytes(candidate.hash, hash));
+      if (operator === undefined) fail('operator-token-missing', { detail: 'this token is not known here' });
+      if (!operator.roles.some((role) => wanted.includes(role)))
+        fail('role-missing', { detail: `the role ${wanted.join(' or ')} is needed` });
+    };
 }

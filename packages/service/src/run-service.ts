@@ -1,8 +1,10 @@
-/** Runs a service as a process: starts it, stops it on SIGTERM or SIGINT, and says in one line why it could not start. */
+/** Runs a service as a process: starts it, drains and stops it on SIGTERM or SIGINT, and says in one line why it could not start. */
 import { EXIT, StartError } from './start-error.ts';
 
 export interface RunningService {
   readonly url: string;
+  /** Says that it is not ready, and serves on for a while. */
+  drain?(): Promise<void>;
   close(): Promise<void>;
 }
 
@@ -25,6 +27,8 @@ export async function runService({ name, start }: RunOptions): Promise<number> {
   }
   process.stdout.write(`${name}: listening at ${service.url}\n`);
   await stopped;
+  // A second signal is of somebody impatient.
+  if (service.drain !== undefined) await Promise.race([service.drain(), stopSignal()]);
   await service.close();
   process.stdout.write(`${name}: stopped\n`);
   return EXIT.stopped;

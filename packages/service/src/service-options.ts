@@ -1,6 +1,7 @@
 /** What a service can be told, and what holds where it is told nothing. */
 import type { ProblemCode } from '@basa/protocol';
 import type { LogOptions } from './logger.ts';
+import type { Metrics } from './metrics/metrics.ts';
 import type { Operator } from './operators.ts';
 import type { RateLimit } from './token-buckets.ts';
 
@@ -17,11 +18,18 @@ export interface Answer {
   readonly sent: number;
 }
 
+export const METRICS_ACCESS = ['off', 'token', 'open'] as const;
+type MetricsAccess = (typeof METRICS_ACCESS)[number];
+
 export interface ServiceOptions {
   readonly title: string;
   /** The public key that devices name when they sign. */
   readonly audience: Uint8Array;
   readonly clock: () => number;
+  /** What it counts; served at `/metrics`. */
+  readonly metrics?: Metrics;
+  /** Who may read them: nobody, operators with the role `metrics` or `operator`, or everybody who reaches the port. */
+  readonly metricsAccess?: MetricsAccess;
   readonly operators?: readonly Operator[];
   readonly log?: LogOptions;
   /** Origins of web pages that may ask; none by default. */
@@ -35,6 +43,8 @@ export interface ServiceOptions {
   readonly deviceLimit?: RateLimit;
   readonly maxSkewMs?: number;
   readonly mostNonces?: number;
+  /** How long a service that was asked to stop goes on serving, unready, so that balancers send nobody any more. */
+  readonly drainMs?: number;
   /** How long a stop waits for what is under way. */
   readonly stopWithinMs?: number;
   onAnswer?(answer: Answer): void;
@@ -49,6 +59,8 @@ type Defaulted = Pick<
   | 'maxSkewMs'
   | 'mostNonces'
   | 'stopWithinMs'
+  | 'drainMs'
+  | 'metricsAccess'
   | 'trustedProxies'
 >;
 export const SERVICE_DEFAULTS: Required<Defaulted> = {
@@ -59,6 +71,8 @@ export const SERVICE_DEFAULTS: Required<Defaulted> = {
   maxSkewMs: 300_000,
   mostNonces: 1_000_000,
   stopWithinMs: 10_000,
+  drainMs: 0,
+  metricsAccess: 'token',
   trustedProxies: 0,
 };
 

@@ -6,7 +6,7 @@ import { DecodeError, toHex } from '@basa/masking';
 import { refused } from '@basa/protocol';
 import { nodeRandomBytes, nodeSuite } from '@basa/runtime/node';
 import { afterEach, describe, expect, it } from 'vitest';
-import { testDevice } from '../../../test/support/signed-request.ts';
+import { signingDevice } from '../../cli/src/conformance/signing-device.ts';
 import type { Service, ServiceOptions } from '../src/index.ts';
 import {
   answers,
@@ -67,7 +67,7 @@ async function serviceWith(more: Partial<ServiceOptions> = {}): Promise<Service>
   return service;
 }
 
-const device = testDevice();
+const device = signingDevice();
 function signed(target: string, body: Uint8Array | undefined, more: { at?: number; method?: string } = {}) {
   const method = more.method ?? (body === undefined ? 'GET' : 'POST');
   const headers: Record<string, string> = device.headers({ audience, target, at: NOW, body, ...more, method });

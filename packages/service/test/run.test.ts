@@ -21,14 +21,15 @@ function run(start: string) {
   return { child, said };
 }
 
-it.each(['SIGTERM', 'SIGINT'] as const)('%s stops it cleanly', async (signal) => {
+it.each(['SIGTERM', 'SIGINT'] as const)('%s drains and stops it cleanly', async (signal) => {
   const { child, said } = run(`
     const timer = setInterval(() => {}, 1000);
-    return { url: 'http://x', close: async () => { clearInterval(timer); console.log('closing'); } };`);
+    const drain = async () => console.log('draining');
+    return { url: 'http://x', drain, close: async () => { clearInterval(timer); console.log('closing'); } };`);
   await once(child.stdout, 'data');
   child.kill(signal);
   const [code] = await once(child, 'exit');
-  expect([code, said.out]).toEqual([EXIT.stopped, 'test: listening at http://x\nclosing\ntest: stopped\n']);
+  expect([code, said.out]).toEqual([EXIT.stopped, 'test: listening at http://x\ndraining\nclosing\ntest: stopped\n']);
 });
 
 it('what it expects to go wrong is one line and its exit code', async () => {

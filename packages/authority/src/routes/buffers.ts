@@ -5,13 +5,16 @@ import {
   AUTHORITY_PATH,
   authorityMessages,
   bufferRequestCodec,
+  ctxOf,
   descriptorCodec,
   MOST_SLOTS,
   outcomeCodec,
 } from '@basa/protocol';
+import { nodeSuite } from '@basa/runtime/node';
 import type { FastifyRequest } from '@basa/service';
 import { answers, bytesOf, checkDeclaredLength, deviceOf, fail, granted, sendBytes, wireBytes } from '@basa/service';
 import { drawBuffer } from '../buffer-epochs.ts';
+import { closeBuffer } from '../close-buffer.ts';
 import { bufferParams, ctxOfPath } from './names.ts';
 import type { RouteTools } from './route-tools.ts';
 
@@ -20,7 +23,7 @@ const mostKeyRequestBytes = (bufferSize: number): number => 2048 + 64 * bufferSi
 /** For each slot its deposit, its place in A and its header, whose void list grows with K. */
 const mostCloseRequestBytes = (bufferSize: number): number => 2048 + bufferSize * (1024 + 2 * bufferSize);
 
-export function bufferRoutes({ service, authority, bufferEpochs, keyLimits }: RouteTools): void {
+export function bufferRoutes({ service, authority, bufferEpochs, keyLimits, watch }: RouteTools): void {
   const { app, requireDevice } = service;
   /** A buffer's size is part of its name: what is in memory needs no second look. */
   const sizeOf = async (ctx: Ctx): Promise<number> => {
@@ -50,8 +53,10 @@ export function bufferRoutes({ service, authority, bufferEpochs, keyLimits }: Ro
       },
     },
     async (request, reply) => {
-      const descriptor = await drawBuffer(bufferEpochs, bufferRequestCodec.decode(bytesOf(request)));
-      return sendBytes(reply, descriptorCodec.encode(granted(descriptor)));
+      const startedAt = Date.now();
+      const descriptor = granted(await drawBuffer(bufferEpochs, bufferRequestCodec.decode(bytesOf(request))));
+      watch.traces.past('draw', startedAt, { ctx: ctxOf(nodeSuite, descriptor) });
+      return sendBytes(reply, descriptorCodec.encode(descriptor));
     },
   );
 
@@ -74,8 +79,11 @@ export function bufferRoutes({ service, authority, bufferEpochs, keyLimits }: Ro
       if (!equalBytes(keyRequest.ticket.ctx, ctx))
         fail('malformed', { detail: 'keyRequest.ticket.ctx: not that of the path' });
       if (!equalBytes(keyRequest.certificate.deviceKey, deviceOf(request).deviceKey)) fail('not-yours');
-      const answer = await authority.step((core, now) => core.issueKey(keyRequest, now));
-      return sendBytes(reply, messages.keyAnswer.encode(granted(answer)));
+      const { slot } = keyRequest.ticket;
+      const answer = await watch.traces.step('key', { ctx, slot }, async () =>
+        granted(await authority.step((core, now) => core.issueKey(keyRequest, now))),
+      );
+      return sendBytes(reply, messages.keyAnswer.encode(answer));
     },
   );
 
@@ -96,8 +104,10 @@ export function bufferRoutes({ service, authority, bufferEpochs, keyLimits }: Ro
       const [bytes, messages] = await bodyOf(request, ctx, mostCloseRequestBytes);
       const closeRequest = messages.closeRequest.decode(bytes);
       if (!equalBytes(closeRequest.ctx, ctx)) fail('malformed', { detail: 'closeRequest.ctx: not that of the path' });
-      const answer = await authority.step((core, now) => core.close(closeRequest, now));
-      return sendBytes(reply, messages.closeAnswer.encode(granted(answer)));
+      const answer = await watch.traces.step('close', { ctx, carrier: request.headers }, async () =>
+        granted(await closeBuffer(authority, closeRequest)),
+      );
+      return sendBytes(reply, messages.closeAnswer.encode(answer));
     },
   );
 

@@ -6,6 +6,7 @@ import type { DurableAuthority } from '../durable-authority.ts';
 import type { EnrolmentTools } from '../enrolment.ts';
 import type { KeyEpochs } from '../key-epochs.ts';
 import type { AuthorityStore } from '../store.ts';
+import type { AuthorityWatch } from '../watch.ts';
 
 export interface RouteTools {
   readonly service: Service;
@@ -15,6 +16,7 @@ export interface RouteTools {
   readonly enrolment: EnrolmentTools;
   readonly bufferEpochs: BufferEpochTools;
   readonly keyLimits: TokenBuckets;
+  readonly watch: AuthorityWatch;
   /** Of this node; steps go by the clock of the database. */
   now(): Millis;
 }

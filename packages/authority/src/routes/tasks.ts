@@ -6,7 +6,7 @@ import { masterKeysOf } from '../engines.ts';
 import { taskOf, taskParams } from './names.ts';
 import type { RouteTools } from './route-tools.ts';
 
-export function taskRoutes({ service, authority, now }: RouteTools): void {
+export function taskRoutes({ service, authority, now, watch }: RouteTools): void {
   const { app, requireRole } = service;
 
   const about = Type.Object({ publicKey: hexText(32), time: Type.Integer(), head: Type.String() });
@@ -87,8 +87,10 @@ export function taskRoutes({ service, authority, now }: RouteTools): void {
       const append = modelAppendCodec.decode(bytesOf(request));
       if (toHex(append.task) !== request.params.task)
         fail('malformed', { detail: 'modelAppend.task: not that of the path' });
-      const entry = await authority.step((core) => core.appendModel(append));
-      return sendBytes(reply, modelEntryCodec.encode(granted(entry)));
+      const entry = await watch.traces.step('log', { ctx: append.ctx, carrier: request.headers }, async () =>
+        granted(await authority.step((core) => core.appendModel(append))),
+      );
+      return sendBytes(reply, modelEntryCodec.encode(entry));
     },
   );
 

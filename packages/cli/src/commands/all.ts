@@ -5,6 +5,7 @@ import { backupAuthority, backupServer, restoreAuthority, restoreServer } from '
 import { bench } from './bench.ts';
 import { client } from './client.ts';
 import { configCheck, configPrint } from './config.ts';
+import { conformanceClient, conformanceServer } from './conformance.ts';
 import { demo } from './demo.ts';
 import { dev } from './dev.ts';
 import { doctor } from './doctor.ts';
@@ -45,4 +46,6 @@ export const COMMANDS: readonly Command[] = [
   attacks,
   bench,
   experiment,
+  conformanceClient,
+  conformanceServer,
 ];

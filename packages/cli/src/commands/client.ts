@@ -1,18 +1,19 @@
-/** `basa client`: one device that takes part in a task with a share of MNIST. */
-
+/** `basa client`: one device that takes part in a task, with a share of MNIST or an update from a file. */
+import { readFile } from 'node:fs/promises';
 import type { BasaClient } from '@basa/client/node';
-import type { Command, CommandInput } from '../command.ts';
-import { CommandError, needed, numberFlag, textFlag } from '../command.ts';
+import type { Command, CommandInput, CommandResult } from '../command.ts';
+import { CommandError, EXIT_CODE, needed, numberFlag, textFlag } from '../command.ts';
 
 const USERS = 1000;
 
 export const client: Command = {
   name: 'client',
-  summary: 'takes part in an MNIST task as one device',
-  usage: `  --identity <folder>  where the device keeps its key and state
+  summary: 'takes part in a task as one device',
+  usage: `  --identity <folder>  where the device keeps its key and state (BASA_IDENTITY)
   --enrol <token>      a one-time token, for the first time (BASA_ENROLMENT_TOKEN)
   --user <n>           whose share of MNIST it trains on, of ${USERS} (0)
   --rounds <n>         contributions to make (1)
+  --update <file>      contribute this update instead, raw little-endian float32 (BASA_UPDATE)
   --server <url>       the server (BASA_SERVER)
   --authority <url>    the authority (BASA_AUTHORITY)
   --authority-key <h>  its public key, pinned (BASA_AUTHORITY_KEY)
@@ -22,55 +23,79 @@ export const client: Command = {
     enrol: { type: 'string' },
     user: { type: 'string' },
     rounds: { type: 'string' },
+    update: { type: 'string' },
     server: { type: 'string' },
     authority: { type: 'string' },
     'authority-key': { type: 'string' },
     task: { type: 'string' },
   },
-  async run(input) {
-    const { terminal, signal } = input;
-    const user = numberFlag(input, 'user', { most: USERS - 1, fallback: 0 });
-    const rounds = numberFlag(input, 'rounds', { least: 1, fallback: 1 });
-    const { loadMnist } = await import('@basa/datasets');
-    const { partitionByDirichlet } = await import('@basa/learning');
-    const { toHex } = await import('@basa/masking');
-    const { demoTrainer } = await import('../demo/trainer.ts');
-    const device = await connect(input);
-    try {
-      const trainer = demoTrainer();
-      if (device.policy.dimension !== trainer.model.dimension)
-        throw new CommandError(
-          `the task has ${device.policy.dimension} parameters; this command trains MNIST's ${trainer.model.dimension}`,
-        );
-      device.on('trained', ({ version, loss }) =>
-        terminal.line(`trained on version ${version}, loss ${loss.toFixed(3)}`),
-      );
-      device.on('accepted', ({ ctx, slot }) => terminal.line(`accepted: slot ${slot} of buffer ${ctx.slice(0, 16)}`));
-      device.on('rejected', ({ reason }) => terminal.line(`rejected: ${reason}`));
-      device.on('retry', () => terminal.line('a service does not answer; trying again'));
-      const { train } = await loadMnist();
-      const { labels, classes } = train;
-      const partition = partitionByDirichlet({ labels, classes, users: USERS, alpha: 0.5, seed: 1 });
-      const samples = { dataset: train, indices: partition.users[user] ?? new Uint32Array() };
-      const summary = await device.run(trainer, samples, { rounds, signal });
-      terminal.line(`${summary.accepted} accepted, ${summary.rejected} rejected (${summary.ended})`);
-      return { json: { deviceKey: toHex(device.deviceKey), ...summary }, exitCode: summary.accepted > 0 ? 0 : 1 };
-    } finally {
-      await device.close();
-    }
+  run(input) {
+    const file = textFlag(input, 'update') ?? input.environment['BASA_UPDATE'];
+    return file === undefined ? train(input) : offer(input, file);
   },
 };
+
+/** The update is offered as one that was trained on the newest model. */
+async function offer(input: CommandInput, file: string): Promise<CommandResult> {
+  const { terminal, signal } = input;
+  const bytes = new Uint8Array(await readFile(file));
+  if (bytes.length % 4 !== 0) throw new CommandError(`${file} is not a file of float32`);
+  const device = await connect(input);
+  try {
+    const { version } = await device.model({ signal });
+    const result = await device.contribute(new Float32Array(bytes.buffer), { trainedOn: version, signal });
+    terminal.line(result.kind === 'accepted' ? `accepted in slot ${result.slot}` : `rejected: ${result.reason}`);
+    return { json: result, exitCode: result.kind === 'accepted' ? EXIT_CODE.fine : EXIT_CODE.failed };
+  } finally {
+    await device.close();
+  }
+}
+
+async function train(input: CommandInput): Promise<CommandResult> {
+  const { terminal, signal } = input;
+  const user = numberFlag(input, 'user', { most: USERS - 1, fallback: 0 });
+  const rounds = numberFlag(input, 'rounds', { least: 1, fallback: 1 });
+  const { loadMnist } = await import('@basa/datasets');
+  const { partitionByDirichlet } = await import('@basa/learning');
+  const { toHex } = await import('@basa/masking');
+  const { demoTrainer } = await import('../demo/trainer.ts');
+  const device = await connect(input);
+  try {
+    const trainer = demoTrainer();
+    if (device.policy.dimension !== trainer.model.dimension)
+      throw new CommandError(
+        `the task has ${device.policy.dimension} parameters; this command trains MNIST's ${trainer.model.dimension}`,
+      );
+    device.on('trained', ({ version, loss }) =>
+      terminal.line(`trained on version ${version}, loss ${loss.toFixed(3)}`),
+    );
+    device.on('accepted', ({ ctx, slot }) => terminal.line(`accepted: slot ${slot} of buffer ${ctx.slice(0, 16)}`));
+    device.on('rejected', ({ reason }) => terminal.line(`rejected: ${reason}`));
+    device.on('retry', () => terminal.line('a service does not answer; trying again'));
+    const { train } = await loadMnist();
+    const { labels, classes } = train;
+    const partition = partitionByDirichlet({ labels, classes, users: USERS, alpha: 0.5, seed: 1 });
+    const samples = { dataset: train, indices: partition.users[user] ?? new Uint32Array() };
+    const summary = await device.run(trainer, samples, { rounds, signal });
+    terminal.line(`${summary.accepted} accepted, ${summary.rejected} rejected (${summary.ended})`);
+    return { json: { deviceKey: toHex(device.deviceKey), ...summary }, exitCode: summary.accepted > 0 ? 0 : 1 };
+  } finally {
+    await device.close();
+  }
+}
 
 async function connect(input: CommandInput): Promise<BasaClient> {
   const { BasaClient: Clients } = await import('@basa/client/node');
   const token = textFlag(input, 'enrol') ?? input.environment['BASA_ENROLMENT_TOKEN'];
+  const pieceBytes = Number(input.environment['BASA_PIECE_BYTES'] ?? 0);
   return Clients.connect({
     server: needed(input, 'server', 'BASA_SERVER'),
     authority: needed(input, 'authority', 'BASA_AUTHORITY'),
     authorityKey: needed(input, 'authority-key', 'BASA_AUTHORITY_KEY'),
     task: needed(input, 'task', 'BASA_TASK'),
-    identity: needed(input, 'identity'),
+    identity: needed(input, 'identity', 'BASA_IDENTITY'),
     signal: input.signal,
     ...(token !== undefined && { token }),
+    ...(pieceBytes > 0 && { pieceBytes }),
   });
 }

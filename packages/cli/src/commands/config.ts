@@ -20,11 +20,11 @@ async function check(service: ServiceName, places: Places): Promise<Checked> {
 async function keysOf(service: ServiceName) {
   const { configKeys } = await import('@basa/service');
   if (service === 'server') {
-    const { SERVER_PREFIX, serverConfig } = await import('@basa/server');
-    return configKeys(serverConfig, SERVER_PREFIX);
+    const { SERVER_PREFIX, serverConfigSchema } = await import('@basa/server');
+    return configKeys(serverConfigSchema, SERVER_PREFIX);
   }
-  const { AUTHORITY_PREFIX, authorityConfig } = await import('@basa/authority');
-  return configKeys(authorityConfig, AUTHORITY_PREFIX);
+  const { AUTHORITY_PREFIX, authorityConfigSchema } = await import('@basa/authority');
+  return configKeys(authorityConfigSchema, AUTHORITY_PREFIX);
 }
 
 export const configCheck: Command = {

@@ -11,12 +11,14 @@ export const dev: Command = {
   usage: `  --folder <path>      data and logs; kept, and gone on with next time (.basa-dev)
   --devices <n>        devices of the fleet; 0 for none (9)
   --buffer <n>         K (10)
+  --nodes <n>          so many server nodes on a PostgreSQL that is started here, behind a balancer (one, embedded)
   --server-port <n>    (7800)
   --authority-port <n> (7801)`,
   flags: {
     folder: { type: 'string' },
     devices: { type: 'string' },
     buffer: { type: 'string' },
+    nodes: { type: 'string' },
     'server-port': { type: 'string' },
     'authority-port': { type: 'string' },
   },
@@ -36,6 +38,9 @@ export const dev: Command = {
       signal,
       serverPort: numberFlag(input, 'server-port', { most: 65_535, fallback: 7800 }),
       authorityPort: numberFlag(input, 'authority-port', { most: 65_535, fallback: 7801 }),
+      ...(textFlag(input, 'nodes') !== undefined && {
+        nodes: numberFlag(input, 'nodes', { least: 1, most: 16, fallback: 3 }),
+      }),
     });
     let fleet: DeviceFleet | undefined;
     try {

@@ -11,7 +11,7 @@ export const experiment: Command = {
   name: 'experiment',
   summary: 'runs an experiment of the paper, or ours, and writes its report',
   usage: `  <name>               table1, large-scale, scalability, concurrency, dropouts, bandwidth,
-                       quantisation, ablation, scale, model-check, or all
+                       quantisation, ablation, scale, capacity, model-check, or all
   --profile <name>     smoke: seconds; small: minutes to an hour; full: the paper's grid (smoke)
   --out <folder>       where CSV, JSON, pictures, report.html and finished trainings go
                        (basa-experiments/<profile>); a run that was interrupted goes on from there
@@ -115,8 +115,10 @@ function print({ title, tables, orderings, notes }: Outcome, line: (text?: strin
   line('\nExpected, written down before the run:');
   for (const { claim, holds, seen } of orderings) {
     line(`  ${holds ? 'holds        ' : 'does not hold'}  ${claim}`);
-    for (const { where, left, right } of seen.filter((one) => !one.holds)) {
-      line(`                   ${where}: ${left.toPrecision(4)} against ${right.toPrecision(4)}`);
+    for (const { where, left, right, isGivenUp } of seen.filter((one) => !one.holds)) {
+      line(
+        `                   ${where}: ${isGivenUp ? '> ' : ''}${left.toPrecision(4)} against ${right.toPrecision(4)}`,
+      );
     }
   }
   line(`\n${notes.map((note) => `- ${note}`).join('\n')}`);

@@ -50,17 +50,22 @@ export class Charges {
 
   sealed(bufferSize: number, openers = 1): SealedCosts {
     const { deposit, upload, close } = this.#phases('BASA sealed', bufferSize, 0);
-    const { close: lossy } = this.#phases('BASA sealed', bufferSize, 1);
+    const lossy = (): Phase => this.#phases('BASA sealed', bufferSize, 1).close;
     const seals = mean(deposit.users.map((share, n) => share.counts.seals + at(upload.users, n).counts.seals));
     const durable = this.#costs.durable.ms / 1000;
     const deposits = deposit.users.map((share) => this.#seconds(share, 'online'));
     const masks = upload.users.map((share) => this.#seconds(share, 'online'));
     const serverWork = this.#seconds(deposit.server, 'seal') + this.#seconds(upload.server, 'seal');
-    const [closing, closingOne] = [this.#seconds(close.authority, 'seal'), this.#seconds(lossy.authority, 'seal')];
-    const [opening, openingOne] = [this.#opening(close.server), this.#opening(lossy.server)];
+    const closing = this.#seconds(close.authority, 'seal');
+    const closingOne = (): number => this.#seconds(lossy().authority, 'seal');
+    const opening = this.#opening(close.server);
+    const openingOne = (): number => this.#opening(lossy().server);
     /** A whole buffer's work, for so many slots, and what one drop-out adds to those that are left. */
-    const scaled = (whole: number, withOne: number, accepted: number, dropped: number): number =>
-      (whole * accepted) / bufferSize + dropped * Math.max(0, withOne - (whole * (bufferSize - 1)) / bufferSize);
+    const scaled = (whole: number, withOne: () => number, accepted: number, dropped: number): number => {
+      const work = (whole * accepted) / bufferSize;
+      if (dropped === 0) return work;
+      return work + dropped * Math.max(0, withOne() - (whole * (bufferSize - 1)) / bufferSize);
+    };
     return {
       offlineSeconds: (seals * priced(this.#costs.sealing, this.#engine).prepare.ms) / 1000,
       // The input is quantised, and its digest bound to the deposit.
@@ -83,11 +88,10 @@ export class Charges {
   /** SecAgg and SecAgg+: keys are agreed anew in every round. */
   pairwiseRound(name: 'SecAgg' | 'SecAgg+', users: number, threshold: number): RoundCosts {
     const whole = this.#phases(name, users, 0);
-    const { unmasking: lossy } = this.#phases(name, users, 1);
     const user = (phase: Phase): number => mean(phase.users.map((share) => this.#seconds(share, 'seal')));
     const server = (phase: Phase): number => this.#seconds(phase.server, 'seal');
     const recovery = user(whole.unmasking) + server(whole.unmasking);
-    const oneMore = Math.max(0, server(lossy) - server(whole.unmasking));
+    const oneMore = (): number => Math.max(0, server(this.#phases(name, users, 1).unmasking) - server(whole.unmasking));
     return {
       setupSeconds: user(whole.keys) + server(whole.keys) + user(whole.shares) + server(whole.shares),
       setupBytes: {
@@ -97,7 +101,8 @@ export class Charges {
       isOverlapped: false,
       maskSeconds: this.#vector('quantise') + user(whole['masked-input']) + this.#vector('pack'),
       uploadBytes: this.#withVector(mean(whole['masked-input'].up)),
-      recoverySeconds: (dropped) => (users - dropped) * this.#vector('add') + recovery + dropped * oneMore,
+      recoverySeconds: (dropped) =>
+        (users - dropped) * this.#vector('add') + recovery + (dropped && dropped * oneMore()),
       recoveryBytes: {
         up: mean(whole.unmasking.up),
         down: mean(whole['masked-input'].down) + mean(whole.unmasking.down),

@@ -5,7 +5,7 @@ import { escapeText } from './escape.ts';
 import { figureSvg } from './svg.ts';
 
 const STYLE = `:root{color-scheme:light dark}body{font:16px/1.5 system-ui,sans-serif;max-width:72rem;margin:2rem auto;padding:0 1rem}
-table{border-collapse:collapse;font-variant-numeric:tabular-nums;margin:.5rem 0 1.5rem}th,td{padding:.25rem .7rem;border-bottom:1px solid #8885;text-align:right}
+table{border-collapse:collapse;font-variant-numeric:tabular-nums;margin:.5rem 0 1.5rem}th,td{padding:.25rem .7rem;border-bottom:1px solid #8885;text-align:right}td{white-space:nowrap}
 th:first-child,td:first-child{text-align:left}.wide{overflow-x:auto}figure{margin:1rem 0;max-width:46rem}svg{width:100%;height:auto;border-radius:6px}
 .holds{color:#0a7d36}.fails{color:#c0392b}@media(prefers-color-scheme:dark){.holds{color:#5dd28a}.fails{color:#ff8a7a}}li{margin:.2rem 0}small{opacity:.8}`;
 
@@ -37,7 +37,8 @@ function tableHtml({ title, columns, rows, note }: Table): string {
 
 function orderingHtml({ claim, holds, seen }: Ordering): string {
   const numbers = seen.map(
-    (one) => `${one.where}: ${one.left.toPrecision(4)} against ${one.right.toPrecision(4)}${one.holds ? '' : ' (no)'}`,
+    (one) =>
+      `${one.where}: ${one.isGivenUp ? '> ' : ''}${one.left.toPrecision(4)} against ${one.right.toPrecision(4)}${one.holds ? '' : ' (no)'}`,
   );
   return `<li><strong class="${holds ? 'holds' : 'fails'}">${holds ? 'holds' : 'does not hold'}</strong> ${escapeText(claim)}<details><summary>${seen.length === 1 ? 'one place' : `${seen.length} places`}</summary><small>${escapeText(numbers.join('; '))}</small></details></li>`;
 }

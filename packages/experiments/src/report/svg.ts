@@ -8,6 +8,8 @@ const PLOT = { left: 78, right: 540, top: 46, bottom: 366 } as const;
 const COLOURS = ['#0072b2', '#d55e00', '#009e73', '#cc79a7', '#e69f00', '#56b4e9', '#000000'];
 const MARKS = ['circle', 'square', 'diamond', 'triangle'] as const;
 
+const LABEL_WIDTH = 34;
+
 export function figureSvg({ title, x, y, isLogarithmic = false, series }: Figure): string {
   const points = series.flatMap((line) => line.points);
   const xs = points.map(([at]) => at);
@@ -24,12 +26,10 @@ export function figureSvg({ title, x, y, isLogarithmic = false, series }: Figure
     return `<line x1="${PLOT.left}" x2="${PLOT.right}" y1="${at}" y2="${at}" class="grid"/><text x="${PLOT.left - 8}" y="${at}" dy="4" text-anchor="end">${short(tick)}</text>`;
   });
   const places = [...new Set(xs)].sort((a, b) => a - b);
-  const labels = places
-    .filter((_, n) => places.length <= 12 || n % Math.ceil(places.length / 12) === 0)
-    .map(
-      (place) =>
-        `<text x="${xOf(place).toFixed(1)}" y="${PLOT.bottom + 20}" text-anchor="middle">${short(place)}</text>`,
-    );
+  const labels = apart(places.map(xOf)).map(
+    (n) =>
+      `<text x="${xOf(places[n] as number).toFixed(1)}" y="${PLOT.bottom + 20}" text-anchor="middle">${short(places[n] as number)}</text>`,
+  );
   const lines = series.map((line, n) => {
     const colour = COLOURS[n % COLOURS.length] as string;
     const shown = line.points.filter(([, value]) => !isLogarithmic || value > 0);
@@ -48,6 +48,18 @@ ${labels.join('\n')}
 ${lines.join('\n')}
 </svg>
 `;
+}
+
+/** Which of the places, from left to right, have room for a label. */
+function apart(places: readonly number[]): readonly number[] {
+  const kept: number[] = [];
+  let last = Number.NEGATIVE_INFINITY;
+  for (const [n, place] of places.entries()) {
+    if (place - last < LABEL_WIDTH) continue;
+    kept.push(n);
+    last = place;
+  }
+  return kept;
 }
 
 function spanOf(values: readonly number[]): readonly [number, number] {

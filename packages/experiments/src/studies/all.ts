@@ -2,6 +2,7 @@
 import type { Study } from '../context.ts';
 import { ablation } from './ablation.ts';
 import { bandwidth } from './bandwidth.ts';
+import { capacity } from './capacity.ts';
 import { concurrency } from './concurrency.ts';
 import { dropouts } from './dropouts.ts';
 import { largeScale } from './large-scale.ts';
@@ -21,5 +22,6 @@ export const STUDIES: readonly Study[] = [
   quantisation,
   ablation,
   scale,
+  capacity,
   modelCheck,
 ];

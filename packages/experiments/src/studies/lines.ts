@@ -4,7 +4,7 @@ import type { CellResult } from '../grid.ts';
 import type { Figure, Ordering, Table } from '../outcome.ts';
 import { ordering } from '../outcome.ts';
 import type { Found } from './protocol-cells.ts';
-import { overSeeds, shown } from './protocol-cells.ts';
+import { overSeeds, pairOf, shown } from './protocol-cells.ts';
 
 interface Axis {
   readonly x: string;
@@ -66,13 +66,8 @@ export function lineOrderings(
 ): Ordering {
   const datasets = [...new Set(results.map(({ cell }) => cell.task.dataset))];
   const pairs = datasets.flatMap((dataset) =>
-    placesOf(results, dataset, of).map(
-      (place) =>
-        [
-          `${dataset}, ${place}`,
-          at(results, dataset, left, place, of)?.seconds,
-          at(results, dataset, right, place, of)?.seconds,
-        ] as const,
+    placesOf(results, dataset, of).map((place) =>
+      pairOf(`${dataset}, ${place}`, at(results, dataset, left, place, of), at(results, dataset, right, place, of)),
     ),
   );
   return ordering(claim, pairs, factor);

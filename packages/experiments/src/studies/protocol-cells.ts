@@ -1,11 +1,13 @@
 /** Cells by protocol and delay, and what is found in them again by name. */
 import type { Cell, ProtocolName } from '../cell.ts';
 import type { CellResult } from '../grid.ts';
+import type { Pair } from '../outcome.ts';
 import { deviation, mean } from '../outcome.ts';
 
 export interface Found {
   readonly seconds: number;
   readonly deviation: number;
+  readonly seeds: number;
   readonly versions: number;
   readonly secondsPerVersion: number;
   readonly isReached: boolean;
@@ -24,6 +26,7 @@ export function overSeeds(results: readonly CellResult[], isHere: (cell: Cell) =
   return {
     seconds: mean(seconds),
     deviation: deviation(seconds),
+    seeds: here.length,
     versions: mean(here.map(({ versions }) => versions)),
     secondsPerVersion: mean(here.map(({ secondsPerVersion }) => secondsPerVersion)),
     isReached: here.every(({ isReached }) => isReached),
@@ -35,11 +38,16 @@ export function overSeeds(results: readonly CellResult[], isHere: (cell: Cell) =
   };
 }
 
-/** Mean and deviation, or more than the cap. */
+/** Two cells, for a claim about their seconds to the target. */
+export function pairOf(where: string, left: Found | undefined, right: Found | undefined): Pair {
+  return [where, left?.seconds, right?.seconds, left !== undefined && !left.isReached];
+}
+
+/** Mean and deviation, where there are several seeds, or more than the cap. */
 export function shown(found: Found | undefined): string {
   if (found === undefined) return '';
-  const { seconds, deviation: spread, isReached } = found;
-  const text = `${seconds.toFixed(1)} ± ${spread.toFixed(1)}`;
+  const { seconds, deviation: spread, seeds, isReached } = found;
+  const text = `${seconds.toFixed(1)}${seeds > 1 ? ` ± ${spread.toFixed(1)}` : ''}`;
   return isReached ? text : `> ${text}`;
 }
 
@@ -68,6 +76,7 @@ export function rowOf(experiment: string, result: CellResult): Readonly<Record<s
     lost: result.lost,
     droppedOut: result.droppedOut,
     meanStaleness: round(result.meanStaleness),
+    meanAge: round(result.meanAge),
     ...Object.fromEntries(Object.entries(result.utilisation).map(([name, share]) => [`busy ${name}`, round(share)])),
     finalAccuracy: round(result.trained.wholeAccuracy),
     partySums: result.trained.partySums,

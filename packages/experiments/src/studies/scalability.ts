@@ -16,7 +16,11 @@ interface Grid {
 const K = 10;
 const GRIDS: Readonly<Record<Profile, Grid>> = {
   smoke: { users: [20, 40], dimensions: [7850], buffers: [4, 8] },
-  small: { users: [100, 200, 400, 700, 1000], dimensions: [100_000, 1_000_000], buffers: [10, 20, 50, 100] },
+  small: {
+    users: [100, 200, 400, 700, 1000],
+    dimensions: [100_000, 500_000, 1_000_000],
+    buffers: [10, 20, 50, 100, 200, 500, 1000],
+  },
   full: {
     users: [100, 200, 300, 400, 500, 600, 700, 800, 900, 1000],
     dimensions: [100_000, 500_000, 1_000_000],
@@ -32,7 +36,6 @@ function needsOf(profile: Profile): CostNeeds {
     profiles: sizes.flatMap((size) => [
       { name: 'BASA paper' as const, users: size, leaving: 0 },
       { name: 'BASA sealed' as const, users: size, leaving: 0 },
-      { name: 'BASA sealed' as const, users: size, leaving: 1 },
     ]),
     codes: users.flatMap((n) =>
       dimensions.map((dimension) => ({ code: 'published' as const, users: n, dimension, summed: K })),

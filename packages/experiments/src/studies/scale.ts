@@ -1,18 +1,15 @@
 /** Ours: a million registered users, in timing alone. */
-import { FEDBUFF_STALENESS } from '@basa/learning';
-import type { Fleet } from '@basa/simulator';
 import { SealedScheme, Timeline } from '@basa/simulator';
 import type { Profile, Study } from '../context.ts';
 import { Charges } from '../costs/charges.ts';
 import { ordering } from '../outcome.ts';
 import { MNIST } from '../tasks.ts';
+import { openFleet } from './open-fleet.ts';
 import { round } from './protocol-cells.ts';
 
 const USERS = 1_000_000;
 const K = 10;
 const EVENTS: Readonly<Record<Profile, number>> = { smoke: 100_000, small: 10_000_000, full: 10_000_000 };
-/** Phones that take minutes, and one in ten leaves. */
-const DELAY = { kind: 'lognormal', median: 60, sigma: 1 } as const;
 /** Arrivals a second, each below what one authority on this machine issues. */
 const RATES = [10, 40] as const;
 
@@ -27,20 +24,7 @@ export const scale: Study = {
   }),
   async run({ profile, costs }) {
     const rows = RATES.map((perSecond) => {
-      const fleet: Fleet = {
-        users: USERS,
-        concurrency: 100_000,
-        arrivals: { kind: 'open', perSecond },
-        examplesOf: () => 60,
-        computeSeconds: () => 1,
-        delay: DELAY,
-        dropouts: 0.1,
-        link: { upBitsPerSecond: 10e6, downBitsPerSecond: 40e6, latencySeconds: 0.05 },
-        modelBytes: 4 * MNIST.dimension,
-        staleness: FEDBUFF_STALENESS,
-        bufferSize: K,
-        seed: 1,
-      };
+      const fleet = openFleet({ users: USERS, perSecond, bufferSize: K, dimension: MNIST.dimension });
       const timeline = new Timeline(fleet);
       const scheme = new SealedScheme(timeline, new Charges(costs, MNIST.dimension).sealed(K));
       let [included, staleness] = [0, 0];

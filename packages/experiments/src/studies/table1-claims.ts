@@ -1,11 +1,11 @@
 /** What Table 1 is expected to show. */
 import type { Cell, ProtocolName } from '../cell.ts';
 import type { CellResult } from '../grid.ts';
-import type { Ordering } from '../outcome.ts';
+import type { Ordering, Pair } from '../outcome.ts';
 import { ordering } from '../outcome.ts';
 import type { ExperimentTask } from '../tasks.ts';
 import type { Found } from './protocol-cells.ts';
-import { betaOf, overSeeds } from './protocol-cells.ts';
+import { betaOf, overSeeds, pairOf } from './protocol-cells.ts';
 
 /** The two variants: training as it is measured here, and the paper's devices by its table (fact sheet 3.3). */
 export const DEVICE_SECONDS = 1;
@@ -38,18 +38,11 @@ export function orderingsOf(
       left: ProtocolName,
       right: ProtocolName,
       more: (beta: number) => boolean = () => true,
-    ): (readonly [string, number | undefined, number | undefined])[] =>
+    ): Pair[] =>
       tasks.flatMap((task) =>
         betas
           .filter((beta) => beta >= from && more(beta))
-          .map(
-            (beta) =>
-              [
-                `${task.dataset}, beta ${beta}`,
-                found(task, beta, left)?.seconds,
-                found(task, beta, right)?.seconds,
-              ] as const,
-          ),
+          .map((beta) => pairOf(`${task.dataset}, beta ${beta}`, found(task, beta, left), found(task, beta, right))),
       );
     const rivals = ['SecAgg', 'SecAgg+', 'LSA sync', 'LSA async'] as const;
     claims.push(

@@ -90,7 +90,7 @@ export const table1: Study = {
       ),
       orderings: orderingsOf(results, tasks, grid.betas),
       notes: [
-        'Virtual seconds, mean ± standard deviation over seeds, until the first evaluation with the target accuracy. "> x": not reached when the run was given up.',
+        'Virtual seconds, mean ± standard deviation over seeds, until the first evaluation with the target accuracy. "> x": not reached when the run was given up. Blank: not run.',
         '"measured": training costs what this machine takes for the network that is charged. "1 s": every trip trains for one second, declared; protocol costs are measured in both.',
         ...tasks
           .filter(({ isHybrid }) => isHybrid)

@@ -1,4 +1,5 @@
 /** Closes a buffer once: for each slot either its self key (accepted) or its edge and drop keys (not), never both. */
+import type { Suite } from '@basa/masking';
 import { equalBytes, toHex } from '@basa/masking';
 import type { CloseAnswer, CloseRequest, ReleasedKey, UploadHeader } from '../authority-messages.ts';
 import { authorityMessages } from '../authority-messages.ts';
@@ -14,12 +15,33 @@ import type { AuthorityBuffer, AuthorityPorts } from './buffer.ts';
 import { abortIfOverdue, evolveBuffer, signOutcome } from './buffer.ts';
 import type { AuthorityRecord, BufferClosed, NamedSlot } from './records.ts';
 
+/** A buffer whose set is fixed: once its record is durable, its keys may be released, as often as the server asks. */
+export interface SettledBuffer {
+  readonly buffer: AuthorityBuffer;
+}
+
+/** Settles the buffer and computes its keys at once. */
 export function closeBuffer(
   ports: AuthorityPorts,
   buffer: AuthorityBuffer,
   request: CloseRequest,
   now: Millis,
 ): Transition<AuthorityBuffer, AuthorityRecord, CloseAnswer> {
+  const { answer: settled, ...step } = settleBuffer(ports, buffer, request, now);
+  if ('kind' in settled) return { ...step, answer: settled };
+  const releasing = releaseKeys(ports, settled);
+  let next = releasing.next();
+  while (next.done !== true) next = releasing.next();
+  return { ...step, answer: next.value };
+}
+
+/** Decides about the close, without its keys: they take a while, and nothing needs to wait for them. */
+export function settleBuffer(
+  ports: AuthorityPorts,
+  buffer: AuthorityBuffer,
+  request: CloseRequest,
+  now: Millis,
+): Transition<AuthorityBuffer, AuthorityRecord, SettledBuffer> {
   const refuse = (no: Refused) =>
     declined(buffer, no, [{ kind: 'refused', by: 'authority', step: 'close', reason: no.reason }]);
   const { closeRequest } = authorityMessages(buffer.descriptor.bufferSize);
@@ -27,7 +49,7 @@ export function closeBuffer(
   if (!isSigned(ports.suite, closeRequest, request, buffer.descriptor.serverKey))
     return refuse(refused('server-unknown'));
   // Asked again, with whatever set: the recorded set and its keys.
-  if (buffer.status === 'closed') return answerClosed(ports, buffer, []);
+  if (buffer.status === 'closed') return settled(ports, buffer, []);
   const overdue = abortIfOverdue(buffer, now);
   if (overdue.length > 0) {
     return {
@@ -45,7 +67,7 @@ export function closeBuffer(
   if (problem !== undefined) return refuse(problem);
   const named = tags.map((joinTag, slot): NamedSlot => ({ slot: slot as Slot, joinTag }));
   const isAccepted = new Set<number>(request.accepted);
-  return answerClosed(ports, buffer, [
+  return settled(ports, buffer, [
     {
       kind: 'buffer-closed',
       ctx: buffer.ctx,
@@ -130,22 +152,18 @@ function voidProblem({ accepted, headers }: CloseRequest): Refused | undefined {
     : refused('void-edge', { slots: [...bare.voids.filter((slot) => isAccepted.has(slot)), bare.slot] });
 }
 
-function answerClosed(
+function settled(
   ports: AuthorityPorts,
   before: AuthorityBuffer,
   records: readonly BufferClosed[],
-): Transition<AuthorityBuffer, AuthorityRecord, CloseAnswer> {
+): Transition<AuthorityBuffer, AuthorityRecord, SettledBuffer> {
+  if (ports.issuerFor(before.descriptor.sealingKey) === undefined) return declined(before, refused('buffer-over'));
   const buffer = records.reduce(evolveBuffer, before);
-  const keys = releasedKeys(ports, buffer);
-  if (keys === undefined || buffer.closed === undefined) return declined(before, refused('buffer-over'));
-  const { accepted, dropped } = buffer.closed;
-  const body = { outcome: signOutcome(ports, buffer.ctx, buffer), keys };
-  const { closeAnswer } = authorityMessages(buffer.descriptor.bufferSize);
   return {
     state: buffer,
     records,
-    answer: { ...body, signature: ports.signer.sign(closeAnswer.statement(body)) },
-    events: records.map(({ ctx }) => ({
+    answer: { buffer },
+    events: records.map(({ ctx, accepted, dropped }) => ({
       kind: 'buffer-closed',
       ctx,
       accepted: accepted.length,
@@ -154,32 +172,48 @@ function answerClosed(
   };
 }
 
-/** self(g) of the accepted; edge(l) of every other slot, assigned or not; drop(g) of every deposit left out. */
-function releasedKeys(
-  { suite, issuerFor }: AuthorityPorts,
-  { ctx, descriptor, closed }: AuthorityBuffer,
-): readonly ReleasedKey[] | undefined {
-  const issuer = issuerFor(descriptor.sealingKey);
-  if (issuer === undefined || closed === undefined) return undefined;
-  const isAccepted = new Set<number>(closed.accepted.map(({ slot }) => slot));
+/**
+ * The keys of a settled buffer, signed: self(g) of the accepted; edge(l) of every other slot, assigned or not; drop(g) of
+ * every deposit left out. It yields after each key, so that whoever runs it may do something else in between.
+ */
+export function* releaseKeys(
+  ports: AuthorityPorts,
+  { buffer }: SettledBuffer,
+): Generator<undefined, CloseAnswer | Refused> {
+  const { suite, signer } = ports;
+  const { ctx, descriptor, closed } = buffer;
+  const issuer = ports.issuerFor(descriptor.sealingKey);
+  if (issuer === undefined || closed === undefined) return refused('buffer-over');
+  const keys: ReleasedKey[] = [];
+  for (const { slot, role, attribute } of releasedAttributes(suite, buffer, closed)) {
+    keys.push({ slot, role, key: issuer.issue(attribute) });
+    yield;
+  }
+  const body = { outcome: signOutcome(ports, ctx, buffer), keys };
+  const { closeAnswer } = authorityMessages(descriptor.bufferSize);
+  return { ...body, signature: signer.sign(closeAnswer.statement(body)) };
+}
+
+function releasedAttributes(
+  suite: Suite,
+  { ctx, descriptor }: AuthorityBuffer,
+  { accepted, dropped }: BufferClosed,
+): readonly (Omit<ReleasedKey, 'key'> & { readonly attribute: Uint8Array })[] {
+  const isAccepted = new Set<number>(accepted.map(({ slot }) => slot));
   const others = Array.from({ length: descriptor.bufferSize }, (_, slot) => slot as Slot).filter(
     (slot) => !isAccepted.has(slot),
   );
   return [
-    ...closed.accepted.map(
-      ({ slot, joinTag }): ReleasedKey => ({
-        slot,
-        role: 'self',
-        key: issuer.issue(selfAttribute(suite, ctx, joinTag)),
-      }),
-    ),
-    ...others.map((slot): ReleasedKey => ({ slot, role: 'edge', key: issuer.issue(edgeAttribute(suite, ctx, slot)) })),
-    ...closed.dropped.map(
-      ({ slot, joinTag }): ReleasedKey => ({
-        slot,
-        role: 'drop',
-        key: issuer.issue(dropAttribute(suite, ctx, joinTag)),
-      }),
-    ),
+    ...accepted.map(({ slot, joinTag }) => ({
+      slot,
+      role: 'self' as const,
+      attribute: selfAttribute(suite, ctx, joinTag),
+    })),
+    ...others.map((slot) => ({ slot, role: 'edge' as const, attribute: edgeAttribute(suite, ctx, slot) })),
+    ...dropped.map(({ slot, joinTag }) => ({
+      slot,
+      role: 'drop' as const,
+      attribute: dropAttribute(suite, ctx, joinTag),
+    })),
   ];
 }

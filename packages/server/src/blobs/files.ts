@@ -1,4 +1,5 @@
 /** Blobs as files: written beside, flushed, renamed, and the folders flushed, so that a name never shows half a blob. */
+import { randomUUID } from 'node:crypto';
 import { mkdir, open, readdir, rm, stat } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import type { BlobStore, Staging } from './blob-store.ts';
@@ -7,9 +8,19 @@ import { DurableFolders } from './durable-folders.ts';
 import { readFile } from './read-file.ts';
 import { stageFile } from './staged-file.ts';
 
-export async function openFileBlobs(folder: string): Promise<BlobStore> {
+export interface FileBlobsOptions {
+  /** Other nodes write into the folder as well. */
+  readonly isShared?: boolean;
+}
+
+/** What a node that died left of a blob it put is swept after this time; nothing is put for as long. */
+const LEFT_AFTER_MS = 24 * 3_600_000;
+
+export async function openFileBlobs(folder: string, { isShared = false }: FileBlobsOptions = {}): Promise<BlobStore> {
   const incoming = join(folder, 'incoming');
   await mkdir(incoming, { recursive: true });
+  const putting = join(folder, 'putting');
+  if (isShared) await sweep(putting);
   const folders = new DurableFolders(folder);
   const pathOf = (key: string): string => join(folder, checkedKey(key));
   const stagedPathOf = (key: string): string => join(incoming, checkedKey(key));
@@ -21,7 +32,7 @@ export async function openFileBlobs(folder: string): Promise<BlobStore> {
   return {
     stage,
     async put(key, bytes) {
-      const staging = await stage(key);
+      const staging = await (isShared ? stageFile(join(putting, randomUUID()), pathOf(key), folders) : stage(key));
       try {
         if (staging.size > 0) await staging.truncate(0);
         await staging.append(bytes);
@@ -53,6 +64,16 @@ export async function openFileBlobs(folder: string): Promise<BlobStore> {
     },
     close: async () => {},
   };
+}
+
+/** Makes the folder where it is missing, and removes what is old in it. */
+async function sweep(folder: string): Promise<void> {
+  await mkdir(folder, { recursive: true });
+  for (const name of await readdir(folder)) {
+    const path = join(folder, name);
+    const file = await existing(stat(path)); // another node may sweep as well
+    if (file !== undefined && file.mtimeMs < Date.now() - LEFT_AFTER_MS) await rm(path, { force: true });
+  }
 }
 
 async function existing<T>(promise: Promise<T>): Promise<T | undefined> {

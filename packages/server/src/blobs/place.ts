@@ -1,6 +1,6 @@
 /** Where a server keeps its blobs: in files, in its database, or in an object store. Plain data, given to every thread. */
-import { openPostgres, POSTGRES } from '@basa/service';
-import { migrationsFor } from '../store/schema.ts';
+import { openPostgres } from '@basa/service';
+import { SERVER_DATABASE } from '../store/schema.ts';
 import type { BlobStore } from './blob-store.ts';
 import { openChunkedBlobs } from './chunked.ts';
 import { databaseChunks } from './database-chunks.ts';
@@ -9,7 +9,8 @@ import { openS3Chunks } from './s3/s3-chunks.ts';
 import type { S3Options } from './s3/s3-requests.ts';
 
 export type BlobPlace =
-  | { readonly kind: 'files'; readonly folder: string }
+  /** `isShared`: other nodes write there as well. */
+  | { readonly kind: 'files'; readonly folder: string; readonly isShared: boolean }
   | { readonly kind: 'database'; readonly url: string }
   | ({ readonly kind: 's3' } & Omit<S3Options, 'fetch'>);
 
@@ -22,12 +23,11 @@ const CONNECTIONS = 4;
 export async function openBlobs(place: BlobPlace): Promise<BlobStore> {
   switch (place.kind) {
     case 'files':
-      return openFileBlobs(place.folder);
+      return openFileBlobs(place.folder, place);
     case 's3':
       return openChunkedBlobs(await openS3Chunks(place), { chunkBytes: OBJECT_BYTES });
     case 'database': {
-      const options = { application: 'server', migrations: migrationsFor(POSTGRES), connections: CONNECTIONS } as const;
-      const database = await openPostgres({ url: place.url, ...options });
+      const database = await openPostgres({ ...SERVER_DATABASE, url: place.url, connections: CONNECTIONS });
       const chunks = { ...databaseChunks(database), close: () => database.close() };
       return openChunkedBlobs(chunks, { chunkBytes: ROW_BYTES });
     }

@@ -3,7 +3,7 @@ import type { LiveStep, LiveStepName } from '@basa/protocol';
 import { LIVE_STEPS, SERVER_PATH } from '@basa/protocol';
 import type { Answer } from '@basa/service';
 
-const STEP_OF_ROUTE: Readonly<Record<string, LiveStepName>> = {
+export const STEP_OF_ROUTE: Readonly<Record<string, LiveStepName>> = {
   [`GET ${SERVER_PATH.model(':task', ':version')}`]: 'model',
   [`POST ${SERVER_PATH.seats(':task')}`]: 'seat',
   [`POST ${SERVER_PATH.deposits(':ctx')}`]: 'deposit',

@@ -11,6 +11,7 @@ import type { RunningTask } from '../running-task.ts';
 import type { Store } from '../store/store.ts';
 import type { TaskBook } from '../task-book.ts';
 import type { Uploads } from '../uploads.ts';
+import type { ServerWatch } from '../watch/server-watch.ts';
 
 export interface RouteContext {
   readonly service: Service;
@@ -21,6 +22,7 @@ export interface RouteContext {
   readonly blobs: BlobStore;
   readonly ports: ServerPorts;
   readonly live: LiveTasks;
+  readonly watch: ServerWatch;
   readonly clock: () => number;
   readonly burntSlots: { readonly most: number; readonly withinMs: number };
   readonly unsafePaperMode: boolean;
@@ -48,13 +50,16 @@ export async function foundBuffer({ keeper }: RouteContext, name: string): Promi
   return (await keeper.fresh(fromHex(name) as Ctx)) ?? fail('buffer-unknown');
 }
 
-/** For work that needs the authority: what it cannot do now is told to whoever asked. */
-export async function askingAuthority<Result>(work: () => Promise<Result>): Promise<Result> {
+/** For work that needs the authority: what it cannot do now, and when to ask again, is told to whoever asked. */
+export async function askingAuthority<Result>(
+  work: () => Promise<Result>,
+  askAgainMs: () => number = () => ASK_AGAIN_MS,
+): Promise<Result> {
   try {
     return await work();
   } catch (error) {
     const isAuthoritys = error instanceof AuthorityUnreachable || error instanceof AuthorityRefusal;
-    if (isAuthoritys) fail('authority-unreachable', { detail: error.message, retryAfterMs: ASK_AGAIN_MS });
+    if (isAuthoritys) fail('authority-unreachable', { detail: error.message, retryAfterMs: askAgainMs() });
     throw error;
   }
 }

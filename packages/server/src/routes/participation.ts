@@ -1,6 +1,6 @@
 /** A device takes a seat, and deposits its sealed seeds. */
 import { equalBytes } from '@basa/masking';
-import { acceptDeposit, certificateCodec, SERVER_PATH, seatAnswerCodec } from '@basa/protocol';
+import { acceptDeposit, certificateCodec, ctxOf, SERVER_PATH, seatAnswerCodec } from '@basa/protocol';
 import { nodeRandomBytes } from '@basa/runtime/node';
 import { answers, BYTES_MEDIA_TYPE, bytesOf, deviceOf, fail, granted, wireBytes } from '@basa/service';
 import { messagesOf } from '../buffer-keeper.ts';
@@ -11,7 +11,7 @@ import { askingAuthority, bufferParams, foundTask, knownBuffer, taskParams } fro
 const MOST_DEPOSIT_BYTES = 320_000;
 
 export function mountParticipation(context: RouteContext): void {
-  const { service, keeper, store, ports } = context;
+  const { service, keeper, store, ports, watch } = context;
   const { app } = service;
   const onRequest = service.requireDevice();
 
@@ -22,12 +22,19 @@ export function mountParticipation(context: RouteContext): void {
     response: answers(wireBytes('seatAnswer')),
   };
   app.post(SERVER_PATH.seats(':task'), { onRequest, schema: seatSchema }, async (request, reply) => {
+    const startedAt = Date.now();
     const task = await foundTask(context, request.params.task);
     const certificate = certificateCodec.decode(bytesOf(request));
     const { deviceKey } = deviceOf(request);
     if (!equalBytes(certificate.deviceKey, deviceKey)) fail('not-yours');
     await checkQuota(context, request);
-    const descriptor = granted(await askingAuthority(() => task.takeSeat(certificate)));
+    const descriptor = granted(
+      await askingAuthority(
+        () => task.takeSeat(certificate),
+        () => task.tuned.retryAfterMs,
+      ),
+    );
+    watch.traces.past('seat', startedAt, { ctx: ctxOf(ports.suite, descriptor) });
     return reply
       .type(BYTES_MEDIA_TYPE)
       .send(Buffer.from(seatAnswerCodec.encode({ descriptor, token: nodeRandomBytes(16) })));
@@ -41,6 +48,7 @@ export function mountParticipation(context: RouteContext): void {
   };
   const depositRoute = { onRequest, bodyLimit: MOST_DEPOSIT_BYTES, schema: depositSchema };
   app.post(SERVER_PATH.deposits(':ctx'), depositRoute, async (request, reply) => {
+    const startedAt = Date.now();
     const { ctx, descriptor } = await knownBuffer(context, request.params.ctx);
     const codecs = messagesOf(descriptor);
     const deposit = codecs.deposit.decode(bytesOf(request));
@@ -49,9 +57,11 @@ export function mountParticipation(context: RouteContext): void {
     const task = await foundTask(context, Buffer.from(descriptor.task).toString('hex'));
     if (!(await task.seats.admits(deposit.certificate, ctx))) fail('seat-missing');
     const ticket = granted(await keeper.step(ctx, (buffer, now) => acceptDeposit(ports, buffer, deposit, now)));
+    task.deposited(deposit.certificate);
     const entries = await store.inbox(ctx, ticket.slot);
     // A buffer that ended keeps no seeds: there is nothing left to answer with.
     if (entries.length < ticket.slot) fail('buffer-over');
+    watch.traces.past('deposit', startedAt, { ctx, slot: ticket.slot });
     const inbox = entries.map((entry) => codecs.inboxEntry.decode(entry));
     return reply.type(BYTES_MEDIA_TYPE).send(Buffer.from(codecs.depositAnswer.encode({ ticket, inbox })));
   });

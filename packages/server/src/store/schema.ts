@@ -1,5 +1,6 @@
 /** The tables of a server, as statements for one dialect; each entry brings a data folder from one format to the next. */
-import type { Dialect } from '@basa/service';
+import type { DatabaseOptions, Dialect } from '@basa/service';
+import { POSTGRES, SQLITE } from '@basa/service';
 
 export function migrationsFor({ name, blob, integer, real, unlogged }: Dialect): readonly string[] {
   const first = [
@@ -74,3 +75,8 @@ const CHUNKS = [
   'CREATE TABLE chunks (name TEXT COLLATE "C" PRIMARY KEY, bytes BYTEA NOT NULL)',
   'ALTER TABLE chunks ALTER COLUMN bytes SET STORAGE EXTERNAL',
 ];
+
+/** What a data folder holds. */
+export const EMBEDDED_DATABASE: DatabaseOptions = { application: 'server', migrations: migrationsFor(SQLITE) };
+/** What several nodes share. */
+export const SERVER_DATABASE: DatabaseOptions = { application: 'server', migrations: migrationsFor(POSTGRES) };

@@ -43,12 +43,18 @@ export function sqlNodes(database: SqlDatabase): NodeStore {
         if (!isFresh) await query(statement, holder, now + forMs, fence, name);
         return fence;
       }),
+    async renewTurn({ name, number }, forMs) {
+      // A node that stops between the two writes a time that is too early, which does no harm.
+      const until = (await database.now()) + forMs;
+      await database.query('UPDATE turns SET until = ? WHERE name = ? AND fence = ?', until, name, number);
+    },
     async giveTurnBack(name, holder) {
       await database.query('UPDATE turns SET until = 0 WHERE name = ? AND holder = ?', name, holder);
     },
     takeSeat: (task, user, { forMs, freshNonce, only }) =>
       database.transaction(async (session) => {
-        const [row] = await session.query(`SELECT * FROM tasks WHERE task = ?${forUpdate}`, task);
+        const locked = `SELECT task, state, why, draw_nonce FROM tasks WHERE task = ?${forUpdate}`;
+        const [row] = await session.query(locked, task);
         const isRunning = row !== undefined && readTaskState(row).state === 'running';
         // Whoever is on the way into a buffer goes on.
         if (row === undefined || (!isRunning && only === undefined)) return { kind: 'not-running' };

@@ -180,6 +180,8 @@ export type SharedSeat =
 export interface NodeStore {
   /** The fence of the turn for so long from now on; undefined where another holder has it. */
   takeTurn(name: string, holder: string, forMs: number): Promise<number | undefined>;
+  /** For so long from now on, unless another holder has it. */
+  renewTurn(fence: Fence, forMs: number): Promise<void>;
   giveTurnBack(name: string, holder: string): Promise<void>;
   /** A seat for as long: the one the device has, else in the oldest buffer with a free one; `only` in this buffer. */
   takeSeat(

@@ -64,6 +64,16 @@ export function testNodes(name: string, open: () => Promise<{ readonly store: St
         expect(await store.takeTurn('close', 'a', AGES)).toBeUndefined();
       });
 
+      it('is renewed while nobody else has it, also after it ended', async () => {
+        await store.takeTurn('close', 'a', -1);
+        await store.renewTurn({ name: 'close', number: 1 }, AGES);
+        expect(await store.takeTurn('close', 'b', AGES)).toBeUndefined();
+        await store.giveTurnBack('close', 'a');
+        expect(await store.takeTurn('close', 'b', -1)).toBe(2);
+        await store.renewTurn({ name: 'close', number: 1 }, AGES);
+        expect(await store.takeTurn('close', 'c', AGES)).toBe(3);
+      });
+
       it('that was given back is free at once', async () => {
         await store.takeTurn('close', 'a', AGES);
         await store.giveTurnBack('close', 'b');

@@ -7,7 +7,8 @@ import pg from 'pg';
 import type { Application } from '../database.ts';
 import { checkPostgresFormat } from './postgres-format.ts';
 import { isPassing } from './postgres-trouble.ts';
-import type { Dialect, Row, SqlDatabase, SqlSession, SqlValue } from './sql.ts';
+import type { Dialect, Row, SqlDatabase, SqlSession, SqlValue, SqlWatch } from './sql.ts';
+import { isWrite } from './sql.ts';
 
 export const POSTGRES: Dialect = {
   name: 'postgres',
@@ -19,7 +20,7 @@ export const POSTGRES: Dialect = {
   unlogged: 'UNLOGGED ',
 };
 
-export interface PostgresOptions {
+export interface PostgresOptions extends SqlWatch {
   /** postgres://user:password@host/database */
   readonly url: string;
   readonly application: Application;
@@ -76,10 +77,11 @@ export async function openPostgres(options: PostgresOptions): Promise<SqlDatabas
   const persist = async <Result>(work: Work<Result>, how: 'together' | 'alone'): Promise<Result> => {
     const giveUpAt = Date.now() + patienceMs;
     for (let tries = 0; ; tries++) {
-      const outcome = await attempt(pool, work, how, onTrouble);
+      const outcome = await attempt(pool, work, how, { ...options, onTrouble });
       if (outcome.kind === 'done') return outcome.value;
       onTrouble(outcome.error);
       if (Date.now() > giveUpAt) throw new DatabaseUnavailable(outcome.error);
+      options.onRetry?.();
       await wait(Math.min(1_000, 10 * 2 ** tries) * (0.5 + Math.random()));
     }
   };
@@ -103,7 +105,7 @@ async function attempt<Result>(
   pool: pg.Pool,
   work: Work<Result>,
   how: 'together' | 'alone',
-  onTrouble: (error: unknown) => void,
+  { onTrouble, onCommit }: SqlWatch & { onTrouble(error: unknown): void },
 ): Promise<Outcome<Result>> {
   let client: pg.PoolClient;
   try {
@@ -127,14 +129,20 @@ async function attempt<Result>(
       throw error;
     }
   };
+  let hasWritten = false;
   const session: SqlSession = {
-    query: (text, ...values) => ask(text, values),
+    query: (text, ...values) => {
+      hasWritten ||= isWrite(text);
+      return ask(text, values);
+    },
     now: async () => Number((await ask(NOW))[0]?.['now']),
   };
   try {
     if (how === 'together') await ask('BEGIN');
     const value = await work(session);
+    const start = performance.now();
     if (how === 'together') await ask('COMMIT');
+    if (how === 'together' && hasWritten) onCommit?.((performance.now() - start) / 1000);
     return { kind: 'done', value };
   } catch (error) {
     if (how === 'together')

@@ -34,6 +34,18 @@ export interface SqlDatabase {
   close(): Promise<void>;
 }
 
+/** Told of what a database does, after it was done. */
+export interface SqlWatch {
+  /** A transaction that wrote was committed; its COMMIT took so long. */
+  onCommit?(seconds: number): void;
+  /** A transaction that could not be done is tried again. */
+  onRetry?(): void;
+}
+
+export function isWrite(statement: string): boolean {
+  return !/^\s*SELECT\b/i.test(statement);
+}
+
 /** The values of a row, by the types its statement asked for. */
 export const column = {
   bytes: (row: Row, name: string): Uint8Array => {

@@ -1,7 +1,8 @@
 /** SQLite behind the SQL port: one connection, one transaction at a time. */
 import type { Database, OpenDatabase } from '../database.ts';
 import { turns } from '../turns.ts';
-import type { Dialect, Row, SqlDatabase, SqlSession } from './sql.ts';
+import type { Dialect, Row, SqlDatabase, SqlSession, SqlWatch } from './sql.ts';
+import { isWrite } from './sql.ts';
 
 export const SQLITE: Dialect = {
   name: 'sqlite',
@@ -20,7 +21,12 @@ export interface SqliteDatabase extends SqlDatabase {
 }
 
 /** `opened` is closed with what is returned. A database that is only read begins with `BEGIN`. */
-export function sqliteDatabase(opened: OpenDatabase, clock: () => number, begin = 'BEGIN IMMEDIATE'): SqliteDatabase {
+export function sqliteDatabase(
+  opened: OpenDatabase,
+  clock: () => number,
+  { onCommit }: SqlWatch = {},
+  begin: 'BEGIN' | 'BEGIN IMMEDIATE' = 'BEGIN IMMEDIATE',
+): SqliteDatabase {
   const { db: database } = opened;
   const statements = new Map<string, Statement>();
   const prepared = (text: string): Statement => {
@@ -28,11 +34,13 @@ export function sqliteDatabase(opened: OpenDatabase, clock: () => number, begin 
     statements.set(text, statement);
     return statement;
   };
+  let hasWritten = false;
   const session: SqlSession = {
     query: async (text, ...values) => {
-      if (/^\s*SELECT\b/i.test(text)) return prepared(text).all(...values) as readonly Row[];
+      if (!isWrite(text)) return prepared(text).all(...values) as readonly Row[];
       // Not `all`: its errors do not say that the disk is full.
       prepared(text).run(...values);
+      hasWritten = true;
       return [];
     },
     now: async () => clock(),
@@ -41,9 +49,12 @@ export function sqliteDatabase(opened: OpenDatabase, clock: () => number, begin 
   const transaction = <Result>(work: (session: SqlSession) => Promise<Result>): Promise<Result> =>
     inTurn(async () => {
       database.exec(begin);
+      hasWritten = false;
       try {
         const value = await work(session);
+        const start = performance.now();
         database.exec('COMMIT');
+        if (hasWritten) onCommit?.((performance.now() - start) / 1000);
         return value;
       } catch (error) {
         if (database.isTransaction) database.exec('ROLLBACK');

@@ -52,6 +52,11 @@ export class Timeline {
     return this.#events;
   }
 
+  /** Trips that have begun and not ended. */
+  get inFlight(): number {
+    return this.fleet.concurrency - this.#freeLanes.length;
+  }
+
   /** Users that came while all places were taken. */
   get turnedAway(): number {
     return this.#turnedAway;

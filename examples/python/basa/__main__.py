@@ -1,0 +1,68 @@
+"""`python3 -m basa`: contributes one update to a task. Settings come from the variables of docs/conformance.md."""
+from __future__ import annotations
+
+import argparse
+import os
+import sys
+from pathlib import Path
+from typing import List
+
+from .checks import Refused
+from .device import Device, Model, Settings
+from .link import Problem, Unreachable
+from .state import StateProblem
+from .training import read_examples, train_softmax, update_from_file
+
+REFUSED, USAGE, UNDECIDED = 1, 2, 3
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(prog="python3 -m basa", description=__doc__)
+    where = parser.add_mutually_exclusive_group()
+    where.add_argument("--update", type=Path, help="a file of float32 to contribute (BASA_UPDATE)")
+    where.add_argument("--examples", type=Path, help="a CSV file to train on: the class, then the features")
+    parser.add_argument("--identity", type=Path, help="the device's folder (BASA_IDENTITY)")
+    options = parser.parse_args()
+    update = options.update or _path("BASA_UPDATE")
+    if update is None and options.examples is None:
+        parser.error("--update, BASA_UPDATE or --examples says what to contribute")
+    examples = None if options.examples is None else read_examples(options.examples)
+
+    def train(model: Model) -> List[float]:
+        return update_from_file(update) if examples is None else train_softmax(model.parameters, examples)
+
+    try:
+        with Device(_settings(options.identity)) as device:
+            slot = device.contribute(train)
+    except (Refused, Problem, StateProblem, ValueError) as no:
+        print(f"not accepted: {no}", file=sys.stderr)
+        return REFUSED
+    except Unreachable as error:
+        print(error, file=sys.stderr)
+        return UNDECIDED
+    print(f"accepted in slot {slot}")
+    return 0
+
+
+def _settings(identity: "Path | None") -> Settings:
+    try:
+        return Settings(
+            server=os.environ["BASA_SERVER"],
+            authority=os.environ["BASA_AUTHORITY"],
+            authority_key=bytes.fromhex(os.environ["BASA_AUTHORITY_KEY"]),
+            task=bytes.fromhex(os.environ["BASA_TASK"]),
+            folder=identity or Path(os.environ.get("BASA_IDENTITY", "my-device")),
+            token=os.environ.get("BASA_ENROLMENT_TOKEN"),
+            piece_bytes=int(os.environ.get("BASA_PIECE_BYTES", 1 << 20)),
+        )
+    except KeyError as missing:
+        sys.exit(f"the variable {missing.args[0]} is needed; `npm run basa -- dev` prints it")
+
+
+def _path(variable: str) -> "Path | None":
+    value = os.environ.get(variable)
+    return Path(value) if value else None
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,106 @@
+"""What a device checks before it believes a service: each function raises `Refused` with the reason of the protocol."""
+from __future__ import annotations
+
+from .layouts import MOST_SLOTS, POLICY, SEAT_ANSWER, Message
+from .naming import header, leaf, proven_root, view_of
+from .suite import hkdf, sha256, unseal, verifies, x25519_public, x25519_shared
+from .vectors import could_wrap, weight_scale
+
+
+class Refused(Exception):
+    """The device itself says no. Nothing of the update has left, or nothing more will."""
+
+    def __init__(self, reason: str, detail: str = "") -> None:
+        super().__init__(f"{reason}{': ' if detail else ''}{detail}")
+        self.reason = reason
+
+
+def is_signed(message: Message, key: bytes) -> bool:
+    return verifies(key, message.statement, message.signature)
+
+
+def check_policy(data: bytes, task: bytes) -> Message:
+    """The task's name is the hash of its policy: no authority can show another."""
+    if sha256(data) != task:
+        raise Refused("wrong-policy", "it does not hash to the pinned task; do not trust this authority")
+    policy = POLICY.decode(data)
+    if policy.engine not in (1, 2):
+        raise Refused("unsafe-engine", f"engine {policy.engine} seals nothing, or is not known here")
+    if not 2 <= policy.minimum <= policy.size <= MOST_SLOTS or could_wrap(policy):
+        raise Refused("unusable-policy", "its sums could show single updates, or wrap around")
+    return policy
+
+
+def check_certificate(certificate: Message, authority_key: bytes, task: bytes, device: bytes) -> Message:
+    if not is_signed(certificate, authority_key) or (certificate.task, certificate.device) != (task, device):
+        raise Refused("wrong-certificate")
+    return certificate
+
+
+def check_model(entry: Message, data: bytes, authority_key: bytes, task: bytes) -> int:
+    """The version that the authority logged these parameters as."""
+    if not is_signed(entry, authority_key) or entry.task != task or entry.model != sha256(data):
+        raise Refused("model-not-logged")
+    return int(entry.version)
+
+
+_AS_IN_THE_POLICY = (
+    "engine size dimension group level clip staleness max_staleness manifest server upload_lease_ms".split()
+)
+
+
+def check_descriptor(seat: bytes, policy: Message, authority_key: bytes, now_ms: int) -> Message:
+    descriptor: Message = SEAT_ANSWER.decode(seat).descriptor
+    if not is_signed(descriptor, authority_key) or descriptor.authority != sha256(authority_key):
+        raise Refused("descriptor-invalid")
+    follows = (
+        descriptor.task == sha256(policy.raw)
+        and all(descriptor[name] == policy[name] for name in _AS_IN_THE_POLICY)
+        and policy.minimum <= descriptor.minimum <= descriptor.size
+        and descriptor.weight_scale == weight_scale(policy.size, policy.group)
+    )
+    if not follows:
+        raise Refused("descriptor-policy")
+    if now_ms >= descriptor.expiry:
+        raise Refused("buffer-not-open")
+    return descriptor
+
+
+def ctx_of(descriptor: Message) -> bytes:
+    return sha256(descriptor.statement)
+
+
+def check_slot(answer: Message, descriptor: Message, tag: bytes, root: bytes) -> None:
+    """The ticket is the descriptor's server's word and about me; the inbox is whole, proved, and gives the view."""
+    ticket, ctx = answer.ticket, ctx_of(descriptor)
+    if not is_signed(ticket, descriptor.server):
+        raise Refused("ticket-invalid")
+    if (ticket.ctx, ticket.tag, ticket.root) != (ctx, tag, root):
+        raise Refused("ticket-not-mine")
+    if ticket.slot >= descriptor.size:
+        raise Refused("slot-unknown")
+    if len(answer.inbox) != ticket.slot:
+        raise Refused("inbox-incomplete")
+    for entry in answer.inbox:
+        node = leaf(ticket.slot, entry.commitment, entry.sealed)
+        if proven_root(node, ticket.slot - 1, descriptor.size, entry.siblings) != entry.root:
+            raise Refused("inbox-proof")
+    if view_of(ctx, ((entry.tag, entry.root) for entry in answer.inbox)) != ticket.view:
+        raise Refused("view-mismatch")
+
+
+def open_key(answer: Message, ticket: Message, request_digest: bytes, ephemeral: bytes, authority_key: bytes) -> bytes:
+    """The key of edge(l) out of its envelope, held to the receipt."""
+    receipt = answer.receipt
+    same = all(receipt[name] == ticket[name] for name in ("ctx", "slot", "tag", "root", "view"))
+    if not is_signed(receipt, authority_key) or receipt.request != request_digest or not same:
+        raise Refused("receipt-invalid")
+    sender, sealed = answer.envelope[:32], answer.envelope[32:]
+    shared = x25519_shared(ephemeral, sender) if len(sender) == 32 else None
+    if shared is None:
+        raise Refused("key-invalid")
+    associated = header(69) + request_digest + sender + x25519_public(ephemeral)
+    key = unseal(hkdf(shared, request_digest, associated, 32), sealed, associated)
+    if key is None or sha256(key) != receipt.key_hash:
+        raise Refused("key-invalid")
+    return key

@@ -1,0 +1,155 @@
+"""A device in a task: finds out whether the services are the pinned ones, fetches models and contributes updates."""
+from __future__ import annotations
+
+import os
+import struct
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Callable, List, Optional, Sequence
+
+from .checks import Refused, check_certificate, check_descriptor, check_model, check_policy, is_signed
+from .layouts import CERTIFICATE
+from .services import Authority, Server
+from .session import Session, begin_session
+from .state import DeviceState
+from .steps import delta_id
+from .vectors import build_input
+
+_OUTCOMES = ("unknown", "open", "aborted", "closed")
+#: Reasons of a buffer, not of the update: another buffer may take it at once.
+_ANOTHER_SEAT = {"buffer-not-open", "buffer-full", "buffer-over", "lease-over", "second-deposit"}
+_MOST_SEATS = 3
+
+
+@dataclass(frozen=True)
+class Settings:
+    """Addresses, and what the device believes over any service: the authority's key and the task."""
+
+    server: str
+    authority: str
+    authority_key: bytes
+    task: bytes
+    folder: Path
+    token: Optional[str] = None
+    piece_bytes: int = 1 << 20
+
+
+@dataclass(frozen=True)
+class Model:
+    version: int
+    parameters: List[float]
+
+
+#: Makes an update of the newest model.
+Training = Callable[[Model], Sequence[float]]
+
+
+class Device:
+    """Use it with `with`: the folder's lock is given back at the end."""
+
+    def __init__(self, settings: Settings) -> None:
+        self._settings = settings
+        self._state = DeviceState(settings.folder)
+
+    def __enter__(self) -> "Device":
+        try:
+            self._connect()
+        except BaseException:
+            self._state.close()
+            raise
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._state.close()
+
+    def _connect(self) -> None:
+        settings, state = self._settings, self._state
+        self._authority = Authority(settings.authority, state, settings.authority_key)
+        if self._authority.public_key() != settings.authority_key:
+            raise Refused("wrong-authority", "check its address and the pinned key")
+        self.policy = check_policy(self._authority.policy(settings.task), settings.task)
+        self.server = Server(settings.server, state.signer, self.policy.server)
+        if self.server.keys() != {"publicKey": self.policy.server, "authorityKey": settings.authority_key}:
+            raise Refused("wrong-server", "it is not the one of the task's policy")
+        self._enrol()
+
+    def _enrol(self) -> None:
+        settings, state = self._settings, self._state
+        kept = state.get("certificate")
+        if kept is not None:
+            self._certificate = CERTIFICATE.decode(kept)
+            if self._certificate.task != settings.task:
+                raise Refused("store-of-another-task", "use a folder of its own for each task")
+            if self._authority.link.now_ms() < self._certificate.not_after:
+                return
+        told = self._authority.enrol(settings.task, settings.token)
+        self._certificate = check_certificate(told, settings.authority_key, settings.task, state.signer.public)
+        state.keep("certificate", told.raw)
+
+    def model(self) -> Model:
+        """The newest model: its hash from the authority's log, its bytes from the server."""
+        task, key = self._settings.task, self._settings.authority_key
+        entry = self._authority.newest_model(task)
+        if not is_signed(entry, key):
+            raise Refused("model-not-logged")
+        data = self.server.model(task, entry.version, 4 * self.policy.dimension)
+        version = check_model(entry, data, key, task)
+        return Model(version, list(struct.unpack(f"<{self.policy.dimension}f", data)))
+
+    def resume(self) -> Optional[int]:
+        """Goes on with a session that was interrupted; the slot once it is accepted, None where there is none."""
+        return None if self._state.session is None else self._session().finish(self._settings.piece_bytes)
+
+    def contribute(self, train: Training) -> int:
+        """The slot of the accepted update. An interrupted session is brought to its end first."""
+        pending = None if self._state.session is None else self._session().delta_id
+        finished: Optional[int] = None
+        try:
+            finished = self.resume()
+        except Refused:
+            pass  # that buffer is over for this device; the update may go into another
+        model = self.model()
+        delta = list(train(model))
+        if len(delta) != self.policy.dimension:
+            raise Refused("wrong-length", f"{len(delta)} instead of {self.policy.dimension}")
+        name = delta_id(delta)
+        if finished is not None and pending == name:
+            return finished
+        self._free_or_refuse(name)
+        for seats in range(1, _MOST_SEATS + 1):
+            try:
+                self._enter(delta, name, model.version)
+                return self._session().finish(self._settings.piece_bytes)
+            except Refused as no:
+                is_free = self._state.given(name) is None
+                if seats == _MOST_SEATS or not is_free or no.reason not in _ANOTHER_SEAT:
+                    raise
+        raise AssertionError("unreachable")
+
+    def _enter(self, delta: Sequence[float], name: str, trained_on: int) -> None:
+        """Takes a seat, checks the descriptor, and quantises the update once and for all."""
+        seat = self.server.seat(self._settings.task, self._certificate.raw)
+        now_ms = self._authority.link.now_ms()
+        descriptor = check_descriptor(seat, self.policy, self._settings.authority_key, now_ms)
+        if descriptor.version - trained_on > descriptor.max_staleness:
+            raise Refused("too-stale")
+        x = build_input(descriptor, delta, trained_on, os.urandom(4 * len(delta)))
+        begin_session(self._state, descriptor, self._certificate, name, x)
+
+    def _session(self) -> Session:
+        return Session(self._state, self.server, self._authority, self._settings.authority_key)
+
+    def _free_or_refuse(self, name: str) -> None:
+        """An update that some buffer may have goes elsewhere only with the authority's word that it is not in its sum."""
+        given = self._state.given(name)
+        if given is None:
+            return
+        ctx, tag = bytes.fromhex(given["ctx"]), bytes.fromhex(given["tag"])
+        outcome = self._authority.outcome(ctx)
+        if not is_signed(outcome, self._settings.authority_key) or outcome.ctx != ctx or outcome.status > 3:
+            raise Refused("outcome-invalid")
+        status = _OUTCOMES[outcome.status]
+        is_excluded = status == "closed" and all(entry.tag != tag for entry in outcome.accepted)
+        if status != "aborted" and not is_excluded:
+            raise Refused("delta-committed", f"a buffer has this update, and is {status}")
+        self._state.release(name)

@@ -1,0 +1,195 @@
+"""The layouts of docs/wire-format.md: one table, from which every message is read and written."""
+from __future__ import annotations
+
+import math
+import struct
+from typing import Any, Callable, Dict, List, NamedTuple, Tuple
+
+MOST_SLOTS = 1024
+SIGNATURE_BYTES = 64
+
+
+class Malformed(ValueError):
+    """Bytes that are not of the documented form."""
+
+
+class Message(Dict[str, Any]):
+    """The fields of a layout by name; `raw` is the whole of it, `statement` what is signed or hashed."""
+
+    raw: bytes = b""
+    statement: bytes = b""
+
+    def __getattr__(self, name: str) -> Any:
+        return self[name]
+
+
+class Reader:
+    def __init__(self, data: bytes) -> None:
+        self._data, self._at = data, 0
+
+    def take(self, length: int) -> bytes:
+        part = self._data[self._at : self._at + length]
+        if len(part) != length:
+            raise Malformed("too short")
+        self._at += length
+        return part
+
+    def number(self, length: int) -> int:
+        return int.from_bytes(self.take(length), "little")
+
+    @property
+    def position(self) -> int:
+        return self._at
+
+    def end(self) -> None:
+        if self._at != len(self._data):
+            raise Malformed("bytes after the end")
+
+
+class Field(NamedTuple):
+    read: Callable[[Reader], Any]
+    write: Callable[[Any], bytes]
+
+
+def fixed(length: int) -> Field:
+    return Field(lambda r: r.take(length), lambda v: _exactly(v, length))
+
+
+def _exactly(value: bytes, length: int) -> bytes:
+    if len(value) != length:
+        raise Malformed(f"{len(value)} bytes instead of {length}")
+    return bytes(value)
+
+
+def unsigned(length: int, below: int) -> Field:
+    def read(r: Reader) -> int:
+        value = r.number(length)
+        if value >= below:
+            raise Malformed("a number out of its range")
+        return value
+
+    return Field(read, lambda v: v.to_bytes(length, "little"))
+
+
+def short(most: int) -> Field:
+    def read(r: Reader) -> bytes:
+        length = r.number(2)
+        if length > most:
+            raise Malformed(f"{length} bytes, at most {most}")
+        return r.take(length)
+
+    return Field(read, lambda v: len(v).to_bytes(2, "little") + v)
+
+
+def many(item: Field) -> Field:
+    def read(r: Reader) -> List[Any]:
+        count = r.number(2)
+        if count > MOST_SLOTS:
+            raise Malformed("a list that is too long")
+        return [item.read(r) for _ in range(count)]
+
+    return Field(read, lambda v: len(v).to_bytes(2, "little") + b"".join(map(item.write, v)))
+
+
+def group(**fields: Field) -> Field:
+    """Several fields one after the other, as one message without a header."""
+    return Field(
+        lambda r: Message((name, field.read(r)) for name, field in fields.items()),
+        lambda v: b"".join(field.write(v[name]) for name, field in fields.items()),
+    )
+
+
+def _read_f64(r: Reader) -> float:
+    value = struct.unpack("<d", r.take(8))[0]
+    if not math.isfinite(value) or math.copysign(1, value) < 0:
+        raise Malformed("a double that is negative or no number")
+    return value
+
+
+def _read_increasing(r: Reader) -> List[int]:
+    numbers = many(U16).read(r)
+    if any(a >= b for a, b in zip(numbers, numbers[1:])):
+        raise Malformed("a list that does not increase")
+    return numbers
+
+
+def _read_staleness(r: Reader) -> Tuple[float, ...]:
+    kind = r.number(1)
+    if kind > 2:
+        raise Malformed("no such staleness function")
+    return (kind, *(_read_f64(r) for _ in range(kind)))
+
+
+B16, B32, B64 = fixed(16), fixed(32), fixed(64)
+U8, U16, U32, U53 = unsigned(1, 2**8), unsigned(2, 2**16), unsigned(4, 2**32), unsigned(8, 2**53)
+F64 = Field(_read_f64, lambda v: struct.pack("<d", v))
+INCREASING = Field(_read_increasing, many(U16).write)
+STALENESS = Field(_read_staleness, lambda v: bytes([int(v[0])]) + b"".join(map(F64.write, v[1:])))
+
+
+class Layout:
+    def __init__(self, kind: int, signed: bool = False, **fields: Field) -> None:
+        self.header, self.signed, self._fields = bytes([1, 1, kind]), signed, group(**fields)
+        self.nested = Field(lambda r: self.decode(r.take(r.number(2))), lambda v: short(2**16 - 1).write(v.raw))
+
+    def statement(self, **values: Any) -> bytes:
+        """Everything but the signature."""
+        return self.header + self._fields.write(values)
+
+    def encode(self, **values: Any) -> Message:
+        """For a layout that is not signed."""
+        return self.decode(self.statement(**values))
+
+    def decode(self, data: bytes) -> Message:
+        reader = Reader(data)
+        if reader.take(3) != self.header:
+            raise Malformed("another version, suite or kind of message")
+        message: Message = self._fields.read(reader)
+        message.statement = data[: reader.position]
+        if self.signed:
+            message["signature"] = reader.take(SIGNATURE_BYTES)
+        reader.end()
+        message.raw = bytes(data)
+        return message
+
+
+PLAN = {"dimension": U32, "group": U8, "level": U32, "clip": F64}
+CERTIFICATE = Layout(1, signed=True, task=B32, device=B32, not_after=U53)
+POLICY = Layout(
+    2, name=short(64), engine=U8, size=U16, minimum=U16, **PLAN, staleness=STALENESS, max_staleness=U32, manifest=B32,
+    server=B32, upload_lease_ms=U32, open_ms=U32, close_ms=U32,
+)
+DESCRIPTOR = Layout(
+    3, signed=True, engine=U8, task=B32, buffer=B16, size=U16, minimum=U16, version=U53, model=B32, **PLAN,
+    weight_scale=U32, staleness=STALENESS, max_staleness=U32, manifest=B32, sealing_key=short(4096), server=B32,
+    authority=B32, upload_lease_ms=U32, expiry=U53, close_by=U53,
+)
+DEPOSIT_STATEMENT = Layout(4, ctx=B32, tag=B32, root=B32)
+TICKET = Layout(5, signed=True, ctx=B32, slot=U16, tag=B32, root=B32, view=B32, deadline=U53)
+KEY_REQUEST = Layout(
+    6, signed=True, certificate=CERTIFICATE.nested, nonce=B16, ticket=TICKET.nested,
+    earlier=many(group(tag=B32, root=B32)), ephemeral=B32,
+)
+RECEIPT = Layout(7, signed=True, request=B32, ctx=B32, slot=U16, tag=B32, root=B32, view=B32, key_hash=B32)
+KEY_ANSWER = Layout(8, envelope=short(1024), receipt=RECEIPT.nested)
+UPLOAD_HEADER = Layout(
+    9, signed=True, ctx=B32, slot=U16, tag=B32, view=B32, body_hash=B32, void=INCREASING, receipt=RECEIPT.nested
+)
+OUTCOME = Layout(14, signed=True, ctx=B32, status=U8, accepted=many(group(slot=U16, tag=B32)))
+MODEL_ENTRY = Layout(15, signed=True, task=B32, version=U53, model=B32, ctx=B32, previous=B32)
+HEAD = Layout(16, signed=True, branch=B16, sequence=U53, hash=B32)
+SEAT_ANSWER = Layout(17, descriptor=DESCRIPTOR.nested, token=B16)
+REQUEST = Layout(20, audience=B32, method=short(16), target=short(1024), digest=B32, at=U53, nonce=B16)
+
+
+def deposit_layout(size: int, sealed_bytes: int) -> Layout:
+    """Layout 10: as many entries as the buffer has positions, without a count."""
+    entry = group(commitment=B32, sealed=fixed(sealed_bytes))
+    entries = Field(lambda r: [entry.read(r) for _ in range(size)], lambda v: b"".join(map(entry.write, v)))
+    return Layout(10, certificate=CERTIFICATE.nested, ctx=B32, nonce=B16, root=B32, entries=entries, signature=B64)
+
+
+def deposit_answer_layout(sealed_bytes: int) -> Layout:
+    """Layout 11."""
+    entry = group(tag=B32, root=B32, siblings=many(B32), commitment=B32, sealed=fixed(sealed_bytes))
+    return Layout(11, ticket=TICKET.nested, inbox=many(entry))

@@ -1,0 +1,168 @@
+"""The way to one service: signs requests, sends them again where that helps, and turns a no into a `Problem`."""
+from __future__ import annotations
+
+import base64
+import http.client
+import json
+import os
+import random
+import time
+from dataclasses import dataclass
+from typing import Callable, Dict, Mapping, Optional, TypeVar
+from urllib.parse import urlsplit
+
+from .layouts import REQUEST, Malformed
+from .suite import Signer, sha256
+
+ATTEMPTS = 6
+FIRST_WAIT_S, LONGEST_WAIT_S, TIMEOUT_S = 0.2, 15.0, 30.0
+_RETRYABLE = {
+    "digest-mismatch", "replayed", "rate-limited", "internal", "storage-full", "authority-unreachable", "stopping",
+}
+_RETRYABLE_STATUS = {408, 425, 429, 500, 502, 503, 504}
+_PREFIX = "urn:basa:problem:"
+Result = TypeVar("Result")
+
+
+class Problem(Exception):
+    """A service said no, with a problem document or without."""
+
+    def __init__(self, status: int, document: Mapping[str, object], headers: Mapping[str, str]) -> None:
+        kind = str(document.get("type", ""))
+        self.code = kind[len(_PREFIX) :] if kind.startswith(_PREFIX) else "unknown-problem"
+        self.status = status
+        self.detail = str(document.get("detail", ""))
+        wait = document.get("retryAfterMs")
+        self.wait_s = wait / 1000 if isinstance(wait, (int, float)) else float(headers.get("retry-after", "0") or 0)
+        offset = headers.get("upload-offset", "")
+        self.upload_offset = int(offset) if offset.isdigit() else None
+        title = document.get("title", f"status {status}")
+        super().__init__(f"{title} ({self.code}{': ' if self.detail else ''}{self.detail})")
+
+    @property
+    def is_passing(self) -> bool:
+        return self.code in _RETRYABLE if self.code != "unknown-problem" else self.status in _RETRYABLE_STATUS
+
+
+class Unreachable(Exception):
+    """Nobody answered. What was begun is kept: run the same command again to go on with the same bytes."""
+
+
+@dataclass(frozen=True)
+class Answer:
+    status: int
+    headers: Mapping[str, str]
+    body: bytes
+
+
+class ServiceLink:
+    """`audience` is the public key of the service, which signed requests name."""
+
+    def __init__(self, url: str, signer: Signer, audience: bytes) -> None:
+        parts = urlsplit(url)
+        if parts.scheme not in ("http", "https") or parts.hostname is None or parts.path not in ("", "/"):
+            raise ValueError(f"an address is http(s)://host[:port] without a path, got {url}")
+        self._parts, self._signer, self._audience = parts, signer, audience
+        self._skew_ms = 0
+
+    def now_ms(self) -> int:
+        """The time as the service sees it, as far as it told."""
+        return int(time.time() * 1000) + self._skew_ms
+
+    def call(
+        self,
+        method: str,
+        target: str,
+        body: Optional[bytes] = None,
+        *,
+        signed: bool = False,
+        kind: str = "application/octet-stream",
+        headers: Mapping[str, str] = {},
+        most: int = 1 << 20,
+        seen: Callable[[Answer], None] = lambda answer: None,
+    ) -> Answer:
+        """`seen` is shown every answer, also a no."""
+
+        def attempt() -> Answer:
+            answer = self._send(method, target, body, signed, kind, headers, most)
+            seen(answer)
+            return _checked(answer)
+
+        return self._retrying(lambda: self._with_right_clock(attempt))
+
+    def _with_right_clock(self, attempt: Callable[[], Result]) -> Result:
+        try:
+            return attempt()
+        except Problem as problem:
+            digits = "".join(filter(str.isdigit, problem.detail))
+            if problem.code != "clock-skew" or not digits:
+                raise
+            self._skew_ms = int(digits) - int(time.time() * 1000)
+            return attempt()
+
+    def _retrying(self, attempt: Callable[[], Result]) -> Result:
+        for failures in range(1, ATTEMPTS + 1):
+            asked = 0.0
+            try:
+                return attempt()
+            except Problem as problem:
+                if not problem.is_passing or failures == ATTEMPTS or problem.wait_s > LONGEST_WAIT_S:
+                    raise
+                asked = problem.wait_s
+            except (OSError, http.client.HTTPException) as error:
+                if failures == ATTEMPTS:
+                    raise Unreachable(f"{self._parts.netloc} does not answer ({error}); run this again later") from None
+            time.sleep(asked + random.random() * min(LONGEST_WAIT_S, FIRST_WAIT_S * 2 ** (failures - 1)))
+        raise AssertionError("unreachable")
+
+    def _send(
+        self,
+        method: str,
+        target: str,
+        body: Optional[bytes],
+        signed: bool,
+        kind: str,
+        more: Mapping[str, str],
+        most: int,
+    ) -> Answer:
+        digest = sha256(body or b"")
+        headers: Dict[str, str] = dict(more)
+        if body is not None:
+            headers["Content-Type"] = kind
+            headers["Content-Digest"] = f"sha-256=:{base64.b64encode(digest).decode()}:"
+        if signed:
+            headers.update(self._signature(method, target, digest))
+        secure = self._parts.scheme == "https"
+        connect = http.client.HTTPSConnection if secure else http.client.HTTPConnection
+        connection = connect(self._parts.hostname or "", self._parts.port, timeout=TIMEOUT_S)
+        try:
+            connection.request(method, target, body=body, headers=headers)
+            response = connection.getresponse()
+            data = response.read(most + 1)
+            if len(data) > most:
+                raise Malformed(f"{self._parts.netloc} answered with more than {most} bytes")
+            return Answer(response.status, {name.lower(): value for name, value in response.getheaders()}, data)
+        finally:
+            connection.close()
+
+    def _signature(self, method: str, target: str, digest: bytes) -> Dict[str, str]:
+        at, nonce = self.now_ms(), os.urandom(16)
+        statement = REQUEST.statement(
+            audience=self._audience, method=method.encode(), target=target.encode(), digest=digest, at=at, nonce=nonce
+        )
+        return {
+            "Basa-Device": self._signer.public.hex(),
+            "Basa-Time": str(at),
+            "Basa-Nonce": nonce.hex(),
+            "Basa-Signature": self._signer.sign(statement).hex(),
+        }
+
+
+def _checked(answer: Answer) -> Answer:
+    if answer.status < 400:
+        return answer
+    try:
+        document = json.loads(answer.body)
+    except ValueError:
+        document = {}
+    raise Problem(answer.status, document if isinstance(document, dict) else {}, answer.headers)

@@ -1,0 +1,188 @@
+"""One contribution from deposit to acknowledgement: goes on from whatever step the device's state shows.
+
+    prepared --deposit--> slotted --key--> frozen --upload--> acknowledged
+        \\--------------------\\--> abandoned: nothing of the update was given away, it is free
+
+Each step is durable before its bytes leave, and the same bytes leave again after a crash.
+"""
+from __future__ import annotations
+
+import os
+from typing import Any, Dict, List, Optional
+
+from . import steps
+from .checks import Refused, check_slot, ctx_of, open_key
+from .layouts import CERTIFICATE, DESCRIPTOR, RECEIPT, Malformed, Message, deposit_answer_layout, deposit_layout
+from .link import Problem
+from .naming import deposit_root, join_tag
+from .sealing import Sealing, sealing_for
+from .services import Authority, Server
+from .state import DeviceState
+from .suite import sha256
+from .upload import upload_in_pieces
+
+SEED_BYTES = 32
+#: Service problems that a later run may not meet: the session waits for it.
+_UNDECIDED = {"rate-limited", "internal", "storage-full", "authority-unreachable", "stopping", "unknown-problem"}
+
+
+def begin_session(
+    state: DeviceState, descriptor: Message, certificate: Message, delta_id: str, x: List[int]
+) -> None:
+    """Draws the seeds, seals them, and makes all of it durable; nothing has left yet."""
+    ctx, nonce = ctx_of(descriptor), os.urandom(16)
+    if state.was_entered(ctx):
+        raise Refused("abandoned", "this buffer was left for good")
+    try:
+        sealing = sealing_for(descriptor.engine, descriptor.sealing_key, os.urandom)
+    except Malformed as problem:
+        raise Refused("descriptor-invalid", str(problem)) from None
+    tag = join_tag(ctx, sha256(state.signer.public), nonce)
+    edges = [os.urandom(SEED_BYTES) for _ in range(descriptor.size - 1)]
+    self_seed = os.urandom(SEED_BYTES)
+    entries = steps.seal_seeds(sealing, ctx, tag, edges, self_seed)
+    state.begin(
+        ctx,
+        {
+            "step": "prepared",
+            "descriptor": descriptor.raw.hex(),
+            "certificate": certificate.raw.hex(),
+            "nonce": nonce.hex(),
+            "delta": delta_id,
+            "input": steps.words_to_bytes(x).hex(),
+            "self": self_seed.hex(),
+            "edges": [seed.hex() for seed in edges],
+            "entries": [[committed.hex(), sealed.hex()] for committed, sealed in entries],
+        },
+    )
+
+
+class Session:
+    """The session of the state, with what is derived from it."""
+
+    def __init__(self, state: DeviceState, server: Server, authority: Authority, authority_key: bytes) -> None:
+        kept = state.session
+        if kept is None:
+            raise ValueError("there is no session")
+        self._state, self._server, self._authority, self._authority_key = state, server, authority, authority_key
+        self._kept: Dict[str, Any] = kept
+        self.descriptor = DESCRIPTOR.decode(bytes.fromhex(kept["descriptor"]))
+        self._certificate = CERTIFICATE.decode(bytes.fromhex(kept["certificate"]))
+        self.ctx = ctx_of(self.descriptor)
+        self._nonce = bytes.fromhex(kept["nonce"])
+        self.tag = join_tag(self.ctx, sha256(state.signer.public), self._nonce)
+        self._made: Optional[Sealing] = None
+
+    @property
+    def delta_id(self) -> str:
+        return str(self._kept["delta"])
+
+    @property
+    def _sealing(self) -> Sealing:
+        if self._made is None:  # a resumed upload needs none
+            self._made = sealing_for(self.descriptor.engine, self.descriptor.sealing_key, os.urandom)
+        return self._made
+
+    def finish(self, piece_bytes: int) -> int:
+        """The slot, once the server has the upload. Raises `Refused` where the buffer is over for this device."""
+        is_resumed = self._kept["step"] == "frozen"
+        if not is_resumed:
+            self._before_upload()
+        return self._upload(piece_bytes, is_resumed)
+
+    def _before_upload(self) -> None:
+        try:
+            if self._kept["step"] == "prepared":
+                self._deposit()
+            self._obtain_key()
+        except (Refused, Malformed) as no:
+            self._state.end_session()  # its buffer stays in the list of those entered: it is left for good
+            raise no if isinstance(no, Refused) else Refused("malformed", str(no)) from None
+        except Problem as problem:
+            if problem.code in _UNDECIDED:
+                raise
+            self._state.end_session()
+            raise Refused(problem.code, problem.detail) from None
+
+    def _deposit(self) -> None:
+        entries = [(bytes.fromhex(c), bytes.fromhex(s)) for c, s in self._kept["entries"]]
+        root = deposit_root(entries)
+        sealed_bytes = len(entries[0][1])
+        deposit = deposit_layout(self.descriptor.size, sealed_bytes).encode(
+            certificate=self._certificate,
+            ctx=self.ctx,
+            nonce=self._nonce,
+            root=root,
+            entries=[{"commitment": committed, "sealed": sealed} for committed, sealed in entries],
+            signature=self._state.signer.sign(steps.deposit_statement(self.ctx, self.tag, root)),
+        )
+        answer = deposit_answer_layout(sealed_bytes).decode(self._send_deposit(deposit.raw))
+        check_slot(answer, self.descriptor, self.tag, root)
+        self._state.advance(step="slotted", answer=answer.raw.hex(), ephemeral=os.urandom(32).hex())
+
+    def _send_deposit(self, deposit: bytes) -> bytes:
+        """A seat may lapse while the device is down: the same one is asked for once more."""
+        try:
+            return self._server.deposit(self.ctx, deposit)
+        except Problem as problem:
+            if problem.code != "seat-missing":
+                raise
+        self._server.seat(self.descriptor.task, self._certificate.raw)
+        return self._server.deposit(self.ctx, deposit)
+
+    def _obtain_key(self) -> None:
+        answer = self._answer()
+        if self._server.link.now_ms() >= answer.ticket.deadline:
+            raise Refused("lease-over")
+        ephemeral = bytes.fromhex(self._kept["ephemeral"])
+        statement = steps.key_request_statement(self._certificate, self._nonce, answer, ephemeral)
+        told = self._authority.key(self.ctx, statement + self._state.signer.sign(statement))
+        key = open_key(told, answer.ticket, sha256(statement), ephemeral, self._authority_key)
+        draft = steps.draft_upload(self._sealing, self._sealing.opener(key), self.ctx, self.tag, answer)
+        body_hash = sha256(self._body(answer.ticket.slot, draft.earlier, draft.backups))
+        if self._state.given(self.delta_id) is not None:
+            raise Refused("delta-committed")
+        self._state.freeze(
+            self.delta_id,
+            self.ctx,
+            self.tag,
+            step="frozen",
+            receipt=told.receipt.raw.hex(),
+            void=draft.void,
+            body_hash=body_hash.hex(),
+            earlier=[seed.hex() for seed in draft.earlier],
+            backups=[backup.hex() for backup in draft.backups],
+        )
+
+    def _upload(self, piece_bytes: int, is_resumed: bool) -> int:
+        kept, ticket = self._kept, self._answer().ticket
+        earlier, backups = ([bytes.fromhex(text) for text in kept[name]] for name in ("earlier", "backups"))
+        body = self._body(ticket.slot, earlier, backups)
+        body_hash = bytes.fromhex(kept["body_hash"])
+        if sha256(body) != body_hash:
+            raise ValueError("the upload does not come out as it was frozen; the device's folder is damaged")
+        receipt = RECEIPT.decode(bytes.fromhex(kept["receipt"]))
+        statement = steps.header_statement(ticket, receipt, body_hash, kept["void"])
+        header = statement + self._state.signer.sign(statement)
+        target = f"/v1/buffers/{self.ctx.hex()}/slots/{ticket.slot}/upload"
+        try:
+            upload_in_pieces(self._server.link, target, header, body, piece_bytes, is_resumed)
+        except Problem as problem:
+            if problem.code in _UNDECIDED:
+                raise
+            # Its bytes were offered: none leave any more, and only the authority's outcome frees the update.
+            self._state.end_session()
+            raise Refused(problem.code, problem.detail) from None
+        self._state.end_session()
+        return int(ticket.slot)
+
+    def _answer(self) -> Message:
+        sealed_bytes = len(self._kept["entries"][0][1]) // 2
+        return deposit_answer_layout(sealed_bytes).decode(bytes.fromhex(self._kept["answer"]))
+
+    def _body(self, slot: int, earlier: List[bytes], backups: List[bytes]) -> bytes:
+        kept = self._kept
+        x = steps.bytes_to_words(bytes.fromhex(kept["input"]))
+        edges = [bytes.fromhex(seed) for seed in kept["edges"]]
+        own = bytes.fromhex(kept["self"])
+        return steps.upload_body(x, self.ctx, self.descriptor.group, slot, own, edges, earlier, backups)

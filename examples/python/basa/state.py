@@ -1,0 +1,121 @@
+"""What a device keeps: its key, and one JSON file that is wholly there after a crash or not at all.
+
+    identity.key  the Ed25519 secret key, 32 bytes
+    state.json    certificate, newest head, buffers ever entered, updates given away, and the session under way
+
+Every step of a session is on disk before its bytes leave. The file holds seeds while a session runs; it is overwritten when
+another takes its place.
+"""
+from __future__ import annotations
+
+import fcntl
+import json
+import os
+from pathlib import Path
+from typing import Any, Dict, Optional
+
+from .suite import Secret, Signer
+
+Json = Dict[str, Any]
+
+
+class StateProblem(Exception):
+    """The folder cannot be used."""
+
+
+class DeviceState:
+    """Holds the lock of its folder until `close`: one update is never given away twice by two processes."""
+
+    def __init__(self, folder: Path) -> None:
+        folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+        self._folder = folder
+        self._lock = open(folder / "lock", "w")
+        try:
+            fcntl.flock(self._lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            raise StateProblem(f"{folder} is in use by another process; give each device its own folder") from None
+        self.signer = self._load_signer()
+        self._data: Json = self._load()
+
+    @property
+    def session(self) -> Optional[Json]:
+        return self._data.get("session")
+
+    def get(self, name: str) -> Optional[bytes]:
+        """A certificate or head, as bytes."""
+        text = self._data.get(name)
+        return None if text is None else bytes.fromhex(text)
+
+    def note(self, name: str, value: bytes) -> None:
+        """Goes to disk along with the next step, or when the device closes."""
+        self._data[name] = value.hex()
+
+    def keep(self, name: str, value: bytes) -> None:
+        self.note(name, value)
+        self._write()
+
+    def was_entered(self, ctx: bytes) -> bool:
+        return ctx.hex() in self._data["entered"]
+
+    def begin(self, ctx: bytes, session: Json) -> None:
+        """A buffer is entered once, ever."""
+        self._data["entered"].append(ctx.hex())
+        self._data["session"] = session
+        self._write()
+
+    def advance(self, **more: Any) -> None:
+        self._data["session"].update(more)
+        self._write()
+
+    def freeze(self, delta_id: str, ctx: bytes, tag: bytes, **more: Any) -> None:
+        """From now on these bytes leave for this buffer, or none: the update is marked in the same step."""
+        self._data["given"][delta_id] = {"ctx": ctx.hex(), "tag": tag.hex()}
+        self.advance(**more)
+
+    def end_session(self) -> None:
+        self._data.pop("session", None)
+        self._write()
+
+    def given(self, delta_id: str) -> Optional[Json]:
+        return self._data["given"].get(delta_id)
+
+    def release(self, delta_id: str) -> None:
+        self._data["given"].pop(delta_id)
+        self._write()
+
+    def close(self) -> None:
+        self._write()
+        self._lock.close()
+
+    def _load_signer(self) -> Signer:
+        path = self._folder / "identity.key"
+        if not path.exists():
+            _replace(path, os.urandom(32))
+        secret = Secret(path.read_bytes())
+        signer = Signer(secret)
+        secret.wipe()
+        return signer
+
+    def _load(self) -> Json:
+        path = self._folder / "state.json"
+        return json.loads(path.read_text()) if path.exists() else {"entered": [], "given": {}}
+
+    def _write(self) -> None:
+        _replace(self._folder / "state.json", json.dumps(self._data).encode())
+
+
+def _replace(path: Path, data: bytes) -> None:
+    """The new content in one step; what was there before is overwritten, as far as the disk allows."""
+    new = path.with_name(path.name + ".new")
+    with open(os.open(new, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600), "wb") as file:
+        file.write(data)
+        file.flush()
+        os.fsync(file.fileno())
+    old = open(path, "r+b") if path.exists() else None
+    os.rename(new, path)
+    folder = os.open(path.parent, os.O_RDONLY)
+    os.fsync(folder)
+    os.close(folder)
+    if old is not None:
+        with old:
+            old.write(bytes(os.fstat(old.fileno()).st_size))

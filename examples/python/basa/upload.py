@@ -1,0 +1,46 @@
+"""Sends a body piece by piece, from wherever the server has it durably: a lost connection costs one piece at most."""
+from __future__ import annotations
+
+import json
+import time
+
+from .link import Problem, ServiceLink
+
+MOST_TURNS = 32
+
+
+def upload_in_pieces(
+    link: ServiceLink, target: str, header: bytes, body: bytes, piece_bytes: int, is_resumed: bool
+) -> None:
+    """Returns once the server has all of it. Raises the server's `Problem` where it does not want it."""
+    named = {"Basa-Upload": header.hex()}
+    offset = _standing(link, target, named) if is_resumed else 0
+    turns = 0
+    while True:
+        piece = body[offset : offset + piece_bytes]
+        try:
+            headers = {**named, "Upload-Offset": str(offset)}
+            answer = json.loads(link.call("PUT", target, piece or None, signed=True, headers=headers).body)
+            if answer["accepted"]:
+                return
+            turns += answer["received"] <= offset
+            offset = answer["received"]
+        except Problem as problem:
+            if problem.code != "offset-mismatch" or problem.upload_offset is None:
+                raise
+            turns += 1
+            if turns > MOST_TURNS:
+                raise
+            time.sleep(problem.wait_s)
+            offset = problem.upload_offset
+        if turns > MOST_TURNS:
+            raise ValueError(f"the server does not get beyond byte {offset} of the upload")
+
+
+def _standing(link: ServiceLink, target: str, named: dict) -> int:
+    """A no to this question carries no reason: the first piece will meet it again, with one."""
+    try:
+        answer = link.call("HEAD", target, signed=True, headers=named)
+        return int(answer.headers.get("upload-offset", "0"))
+    except Problem:
+        return 0

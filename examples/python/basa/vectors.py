@@ -1,0 +1,107 @@
+"""Vectors in the group of a task: masks, packing, and the quantiser."""
+from __future__ import annotations
+
+import math
+import struct
+from typing import Iterable, List, Sequence, Tuple
+
+from .layouts import Message
+from .suite import hkdf, keystream
+
+FIELD = 2**32 - 5
+PREFIX = 5  # 1, 0, 0, 0 and the weight stand before x
+
+
+def modulus(group: int) -> int:
+    """A group on the wire is 0 for the field, else the bits of the ring."""
+    return 2**group if group else FIELD
+
+
+def expand(seed: bytes, ctx: bytes, group: int, count: int) -> List[int]:
+    """PRG(seed): the mask vector."""
+    words = _words(seed, ctx, b"mask", count)
+    q = modulus(group)
+    if group:
+        return [word & (q - 1) for word in words]
+    for k, word in enumerate(words):
+        n = 0
+        while word >= q:
+            n += 1
+            word = _words(seed, ctx, b"mask-reject" + bytes([n]), k + 1)[k]
+        words[k] = word
+    return words
+
+
+def _words(seed: bytes, ctx: bytes, info: bytes, count: int) -> List[int]:
+    okm = hkdf(seed, ctx, info, 32)
+    return list(struct.unpack(f"<{count}I", keystream(okm[:16], okm[16:], 4 * count)))
+
+
+def mask(vector: Sequence[int], terms: Iterable[Tuple[int, bytes]], ctx: bytes, group: int) -> List[int]:
+    """vector + the sum of sign * PRG(seed)."""
+    q, masked = modulus(group), list(vector)
+    for sign, seed in terms:
+        masked = [(x + sign * m) % q for x, m in zip(masked, expand(seed, ctx, group, len(masked)))]
+    return masked
+
+
+def pack(vector: Sequence[int], group: int) -> bytes:
+    bits = group or 32
+    if bits == 32:
+        return struct.pack(f"<{len(vector)}I", *vector)
+    # Eight elements fill whole bytes: a short integer for each eight keeps this linear.
+    packed = b"".join(
+        sum(x << (bits * k) for k, x in enumerate(vector[at : at + 8])).to_bytes(bits, "little")
+        for at in range(0, len(vector), 8)
+    )
+    return packed[: -(-len(vector) * bits // 8)]
+
+
+def weight_scale(size: int, group: int) -> int:
+    """W."""
+    return min(2**16, (modulus(group) - 1) // (2 * size))
+
+
+def could_wrap(policy: Message) -> bool:
+    """H1 of the threat model: a sum of so many updates would not fit the group."""
+    bound = policy.size * math.ceil(policy.level * policy.clip)
+    return bound > (modulus(policy.group) - 1) // 2 or weight_scale(policy.size, policy.group) < 1
+
+
+def staleness_weight(staleness: Sequence[float], tau: int) -> float:
+    """S(tau)."""
+    kind, *parameters = staleness
+    if kind == 0:
+        return 1.0
+    if kind == 1:
+        exponent = parameters[0]
+        weight = 1 / math.sqrt(1 + tau) if exponent == 0.5 else (1 + tau) ** -exponent
+    else:
+        slope, grace = parameters
+        weight = 1.0 if tau <= grace else 1 / (slope * (tau - grace) + 1)
+    return max(weight, 5e-324)
+
+
+def quantize(
+    values: Sequence[float], level: int, clip: float, group: int, weight: float, words: Sequence[int]
+) -> List[int]:
+    """X = floor(c x) + (r < c x - floor(c x)) of the clipped and weighted values."""
+    q, vector = modulus(group), []
+    for value, word in zip(values, words):
+        if not math.isfinite(value):
+            raise ValueError("the update holds an entry that is not a finite number")
+        scaled = level * (weight * min(clip, max(-clip, value)))
+        below = math.floor(scaled)
+        vector.append((below + (word * 2**-32 < scaled - below)) % q)
+    return vector
+
+
+def build_input(descriptor: Message, delta: Sequence[float], trained_on: int, randomness: bytes) -> List[int]:
+    """x' = [1, 0, 0, 0 | w | x]; `randomness` has four bytes an entry."""
+    staleness = max(0, descriptor.version - trained_on)
+    alpha = staleness_weight(descriptor.staleness, staleness)
+    scale = descriptor.weight_scale
+    weight = min(scale, max(1, math.floor(alpha * scale + 0.5)))
+    words = struct.unpack(f"<{len(delta)}I", randomness)
+    x = quantize(delta, descriptor.level, descriptor.clip, descriptor.group, weight / scale, words)
+    return [1, 0, 0, 0, weight, *x]

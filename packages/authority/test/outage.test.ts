@@ -1,0 +1,53 @@
+/** A database that is away: who waits for it waits once, and nothing is true that is not durable. */
+import { createMclGroup } from '@basa/abe';
+import { millis } from '@basa/protocol';
+import { nodeRandomBytes } from '@basa/runtime/node';
+import { DatabaseUnavailable } from '@basa/service';
+import { afterEach, expect, it } from 'vitest';
+import { DurableAuthority } from '../src/durable-authority.ts';
+import { KeyEpochs } from '../src/key-epochs.ts';
+import type { AuthorityStore } from '../src/store.ts';
+import { openStore } from '../src/store.ts';
+import { unlock } from '../src/unlock.ts';
+import { CuttingWitness } from './cutting-witness.ts';
+import { cleanUp, freshHome, TestServer } from './parties.ts';
+
+afterEach(cleanUp);
+
+it('all that waited when the patience was over is refused at once, and what comes later is served', async () => {
+  const { dataFolder, keyFile } = freshHome();
+  const real = await openStore({ dataFolder }, {});
+  let tries = 0;
+  let giveUp: (() => void) | undefined;
+  let isAway = false;
+  const store: AuthorityStore = {
+    ...real,
+    transaction(work) {
+      if (!isAway) return real.transaction(work);
+      tries++;
+      return new Promise((_, reject) => {
+        giveUp = () => reject(new DatabaseUnavailable(new Error('no answer')));
+      });
+    },
+  };
+  const witness = new CuttingWitness();
+  const randomBytes = nodeRandomBytes;
+  const unlocked = await unlock(store, witness, { secret: { keyFile }, randomBytes });
+  const epochs = new KeyEpochs({ ...unlocked, group: await createMclGroup(), randomBytes });
+  const authority = await DurableAuthority.open({ ...unlocked, store, epochs, witness, randomBytes, onEvent() {} });
+  await authority.start({ isNewNode: false });
+
+  const { policy } = new TestServer();
+  const create = () => authority.step((core) => core.createTask(policy));
+  isAway = true;
+  const waiting = [create(), create(), authority.look((core) => core.head())].map((one) => one.catch(String));
+  while (giveUp === undefined) await new Promise(setImmediate);
+  isAway = false;
+  giveUp();
+  expect(await Promise.all(waiting)).toEqual(waiting.map(() => expect.stringContaining('cannot be reached')));
+  expect([tries, authority.core.head().sequence]).toEqual([1, 0]);
+  expect(await create()).toMatchObject({ task: expect.any(Uint8Array) });
+  expect(witness.head?.sequence).toBe(1);
+  expect(await authority.ask((core) => core.tick(millis(0)))).toEqual({ nextAt: undefined });
+  await real.close();
+});

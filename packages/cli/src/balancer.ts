@@ -1,0 +1,58 @@
+/** A small balancer before nodes on this machine, for development: each request goes to the next node that answers. */
+import { once } from 'node:events';
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import { Agent, createServer, request } from 'node:http';
+import type { AddressInfo } from 'node:net';
+
+export interface Balancer {
+  readonly url: string;
+  close(): Promise<void>;
+}
+
+/** A node that did not answer is left alone for so long. */
+const PAUSE_MS = 1_000;
+
+export async function startBalancer(targets: readonly string[], port: number): Promise<Balancer> {
+  const agent = new Agent({ keepAlive: true });
+  const silentUntil = new Map<string, number>();
+  let turn = 0;
+  const next = (): string => {
+    const awake = targets.filter((target) => (silentUntil.get(target) ?? 0) <= Date.now());
+    const choice = awake.length > 0 ? awake : targets;
+    return choice[turn++ % choice.length] as string;
+  };
+  const pass = (incoming: IncomingMessage, outgoing: ServerResponse): void => {
+    const target = next();
+    const onward = request(new URL(incoming.url ?? '/', target), {
+      agent,
+      method: incoming.method,
+      headers: { ...incoming.headers, 'x-forwarded-for': incoming.socket.remoteAddress },
+    });
+    onward.on('continue', () => outgoing.writeContinue());
+    onward.on('response', (answer) => {
+      outgoing.writeHead(answer.statusCode ?? 502, answer.headers);
+      answer.pipe(outgoing);
+    });
+    onward.on('error', () => {
+      silentUntil.set(target, Date.now() + PAUSE_MS);
+      // What was sent may have been done: clients repeat it themselves, with the same bytes.
+      if (outgoing.headersSent) outgoing.destroy();
+      else outgoing.writeHead(503, { 'retry-after': '1' }).end();
+    });
+    outgoing.on('close', () => onward.destroy());
+    incoming.pipe(onward);
+  };
+  const server = createServer(pass).on('checkContinue', pass);
+  server.requestTimeout = 0;
+  server.listen(port, '127.0.0.1');
+  await once(server, 'listening');
+  return {
+    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    async close() {
+      server.close();
+      server.closeAllConnections();
+      await once(server, 'close');
+      agent.destroy();
+    },
+  };
+}

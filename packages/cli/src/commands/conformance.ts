@@ -1,0 +1,90 @@
+/** `basa conformance`: whether a client, or a server with its authority, keeps to the protocol. */
+import { mkdtemp, readFile, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fromHex } from '@basa/masking';
+import type { Command, CommandInput, CommandResult } from '../command.ts';
+import { CommandError, EXIT_CODE, needed, numberFlag, textFlag } from '../command.ts';
+import type { Check, Verdict } from '../conformance/report.ts';
+import { AUTHORITY_FLAGS, authorityOperator, SERVER_FLAGS, serverOperator } from './connection.ts';
+
+export const conformanceClient: Command = {
+  name: 'conformance client',
+  summary: 'plays server and authority against any client',
+  usage: `  -- <command>         how the client is started; it contributes one update, and ends with 0 once the server has it
+                       (docs/conformance.md). It is told by variables: BASA_SERVER, BASA_AUTHORITY, BASA_AUTHORITY_KEY,
+                       BASA_TASK, BASA_ENROLMENT_TOKEN, BASA_IDENTITY (its folder), BASA_UPDATE (a file of float32)
+                       and BASA_PIECE_BYTES
+  --only <text>        only scenes whose name holds this text
+  --seconds <n>        after so long a run of the client is killed (120)`,
+  flags: { only: { type: 'string' }, seconds: { type: 'string' } },
+  positionals: Number.POSITIVE_INFINITY,
+  async run(input) {
+    const seconds = numberFlag(input, 'seconds', { least: 1, most: 86_400, fallback: 120 });
+    const { commandClient } = await import('../conformance/client/client-under-test.ts');
+    const { checkClient } = await import('../conformance/client/check-client.ts');
+    const { startLocalServices } = await import('../local-services.ts');
+    const { createNodeSigner } = await import('@basa/runtime/node');
+    const start = commandClient(input.positionals, { mostMs: 1000 * seconds, signal: input.signal });
+    const folder = await mkdtemp(join(tmpdir(), 'basa-conformance-'));
+    const services = await startLocalServices({ folder, signal: input.signal });
+    try {
+      const serverSigner = createNodeSigner(keyOf(await readFile(join(folder, 'server', 'server.key'), 'utf8')));
+      const verdict = await checkClient({
+        services: { ...services, serverSigner },
+        folder,
+        start,
+        signal: input.signal,
+        isPlayed: (scene) => scene.includes(textFlag(input, 'only') ?? ''),
+        onCheck: printing(input),
+      });
+      return resultOf(input, verdict);
+    } finally {
+      await services.stop();
+      await rm(folder, { recursive: true, force: true });
+    }
+  },
+};
+
+export const conformanceServer: Command = {
+  name: 'conformance server',
+  summary: 'plays a client against any server and its authority',
+  usage: `  Makes a task of its own with three devices, and leaves it paused.
+  --server <url>       the server (BASA_SERVER)
+  --authority <url>    its authority (BASA_AUTHORITY)
+  --token <text>       a token that is an operator's at both (BASA_OPERATOR_TOKEN)
+  --only <text>        only scenes whose name holds this text`,
+  flags: { ...SERVER_FLAGS, ...AUTHORITY_FLAGS, only: { type: 'string' } },
+  async run(input) {
+    const { checkServer } = await import('../conformance/server/check-server.ts');
+    const verdict = await checkServer({
+      serverUrl: needed(input, 'server', 'BASA_SERVER'),
+      authorityUrl: needed(input, 'authority', 'BASA_AUTHORITY'),
+      operatorToken: needed(input, 'token', 'BASA_OPERATOR_TOKEN'),
+      server: serverOperator(input),
+      authority: authorityOperator(input),
+      signal: input.signal,
+      isPlayed: (scene) => scene.includes(textFlag(input, 'only') ?? ''),
+      onCheck: printing(input),
+    });
+    return resultOf(input, verdict);
+  },
+};
+
+function keyOf(text: string): Uint8Array {
+  const key = fromHex(text.trim());
+  if (key === undefined) throw new CommandError('the key of the server that was started cannot be read');
+  return key;
+}
+
+function printing({ terminal }: CommandInput): (check: Check) => void {
+  return ({ name, holds, detail }) =>
+    terminal.line(holds ? `  holds  ${name}` : `  FAILS  ${name}\n         ${detail}`);
+}
+
+function resultOf({ terminal }: CommandInput, verdict: Verdict): CommandResult {
+  const { held, failed } = verdict;
+  terminal.line(`${held} of ${held + failed} checks hold.`);
+  if (held + failed === 0) throw new CommandError('no scene has such a name; leave --only out to see them all');
+  return { json: verdict, exitCode: failed > 0 ? EXIT_CODE.failed : EXIT_CODE.fine };
+}

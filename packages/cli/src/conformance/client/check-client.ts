@@ -1,0 +1,42 @@
+/** Plays server and authority against a client, scene by scene. */
+import { KIT_BUFFER_SIZE } from '../kit-policy.ts';
+import type { Check, Verdict } from '../report.ts';
+import { Report } from '../report.ts';
+import type { StartClient } from './client-under-test.ts';
+import { faultScene } from './fault-scene.ts';
+import { honestScene } from './honest-scene.ts';
+import { killedScene } from './killed-scene.ts';
+import { lieScene } from './lie-scene.ts';
+import { lies } from './lies.ts';
+import type { StageServices } from './stage.ts';
+import { Stage } from './stage.ts';
+
+export interface ClientTest {
+  readonly services: StageServices;
+  /** Where the client's folders lie. */
+  readonly folder: string;
+  readonly start: StartClient;
+  readonly signal: AbortSignal;
+  /** Which scenes, by name; all by default. */
+  isPlayed?(scene: string): boolean;
+  onCheck?(check: Check): void;
+}
+
+export async function checkClient(test: ClientTest): Promise<Verdict> {
+  const { services, folder, start, signal, isPlayed = () => true, onCheck } = test;
+  const report = new Report(onCheck);
+  const stage = new Stage(services, folder, start, signal);
+  const scenes: readonly (readonly [name: string, play: () => Promise<void>])[] = [
+    ['honest services', () => honestScene(stage, report)],
+    ['failing services', () => faultScene(stage, report)],
+    ['killed clients', () => killedScene(stage, report)],
+    ...lies(services.serverSigner, KIT_BUFFER_SIZE).map(
+      (lie) => [lie.name, () => lieScene(stage, lie, report)] as const,
+    ),
+  ];
+  for (const [name, play] of scenes) {
+    signal.throwIfAborted();
+    if (isPlayed(name)) await report.play(name, play);
+  }
+  return report.verdict;
+}

@@ -1,0 +1,18 @@
+/** A lie in a scene of its own: the client ends with a no, and what would give something away does not come. */
+import type { Report } from '../report.ts';
+import type { Lie } from './lies.ts';
+import { stepAfter } from './lies.ts';
+import type { Stage } from './stage.ts';
+
+export function lieScene(stage: Stage, lie: Lie, report: Report): Promise<void> {
+  return stage.scene({}, async (scene) => {
+    if (lie.isAboutOthers) await scene.peer(0);
+    await lie.tell(scene);
+    const { code } = await scene.run(lie.settings);
+    const sent = stepAfter(lie, scene.asked);
+    report.note(lie.name, code !== 0 && code !== null && sent === undefined, {
+      expected: `an exit code that is not 0, and no ${lie.before} or later step`,
+      seen: `code ${code}, ${sent === undefined ? 'nothing of it' : `a request for: ${sent}`}`,
+    });
+  });
+}

@@ -1,0 +1,164 @@
+/** Lies that a client must not fall for: each is a change of what real services say, and the step that must not follow. */
+import type { Signer } from '@basa/masking';
+import { toHex } from '@basa/masking';
+import type { KeyAnswer } from '@basa/protocol';
+import {
+  authorityMessages,
+  certificateCodec,
+  decodePolicy,
+  descriptorCodec,
+  encodePolicy,
+  HEADER,
+  modelEntryCodec,
+  seatAnswerCodec,
+} from '@basa/protocol';
+import { createNodeSigner, nodeRandomBytes, nodeSuite } from '@basa/runtime/node';
+import type { Answer, Asked, ServiceProxy } from '../service-proxy.ts';
+import { slotLies, tellingSlotLie } from '../slot-lies.ts';
+import type { Step } from '../steps.ts';
+import { isStep } from '../steps.ts';
+import type { Scene, Stage } from './stage.ts';
+
+export interface Lie {
+  readonly name: string;
+  /** What a client that saw through it does not send, nor anything after it. */
+  readonly before: Step;
+  /** Whether it needs another device in the buffer. */
+  readonly isAboutOthers?: boolean;
+  /** Settings of the client that take the place of the right ones. */
+  readonly settings?: Readonly<Record<string, string>>;
+  tell(scene: Scene): void | Promise<void>;
+}
+
+/** Somebody who is neither the server nor the authority. */
+const STRANGER = createNodeSigner(nodeRandomBytes(32));
+
+export function lies(serverSigner: Signer, bufferSize: number): readonly Lie[] {
+  return [
+    {
+      name: 'refuses an authority with another key than the pinned one',
+      before: 'enrolment',
+      settings: { BASA_AUTHORITY_KEY: toHex(STRANGER.publicKey) },
+      tell: () => undefined,
+    },
+    {
+      name: 'refuses a policy that does not hash to the task',
+      before: 'enrolment',
+      tell: ({ authority }) =>
+        changing(authority, /\/policy$/, (body) => encodePolicy({ ...decodePolicy(body), minimum: 3 })),
+    },
+    {
+      name: 'refuses a certificate that the authority did not sign',
+      before: 'seat',
+      tell: ({ authority }) =>
+        changing(authority, /\/enrolments$/, (body) => {
+          const certificate = certificateCodec.decode(body);
+          const signature = STRANGER.sign(certificateCodec.statement(certificate));
+          return certificateCodec.encode({ ...certificate, signature });
+        }),
+    },
+    {
+      name: 'refuses a head that the authority did not sign',
+      before: 'deposit',
+      tell: ({ authority }) => {
+        authority.onAnswer = (_, answer) => {
+          const { [HEADER.head]: head, ...headers } = answer.headers;
+          const forged = String(head).replace(/.{128}$/, toHex(nodeRandomBytes(64)));
+          return { ...answer, headers: { ...headers, [HEADER.head]: forged } };
+        };
+      },
+    },
+    {
+      name: 'refuses a model that is not the logged one',
+      before: 'deposit',
+      tell: ({ server }) => changing(server, /\/models\/0$/, flipped),
+    },
+    {
+      name: 'refuses a model entry that the authority did not sign',
+      before: 'deposit',
+      tell: ({ authority, policy, server }) => {
+        changing(server, /\/models\/0$/, flipped);
+        changing(authority, /\/model-log\/newest$/, (body) => {
+          const model = flipped(new Uint8Array(4 * policy.dimension));
+          const entry = { ...modelEntryCodec.decode(body), modelHash: nodeSuite.sha256(model) };
+          return modelEntryCodec.encode({ ...entry, signature: STRANGER.sign(modelEntryCodec.statement(entry)) });
+        });
+      },
+    },
+    {
+      name: 'refuses a descriptor that the server made up',
+      before: 'deposit',
+      tell: ({ server }) =>
+        changing(server, /\/seats$/, (body) => {
+          const { descriptor, token } = seatAnswerCodec.decode(body);
+          const other = { ...descriptor, minimum: 1 };
+          const signature = serverSigner.sign(descriptorCodec.statement(other));
+          return seatAnswerCodec.encode({ descriptor: { ...other, signature }, token });
+        }),
+    },
+    {
+      name: 'refuses a descriptor of another task',
+      before: 'deposit',
+      tell: async ({ server, stage }) => {
+        const foreign = await seatOfAnotherTask(stage);
+        changing(server, /\/seats$/, () => foreign);
+      },
+    },
+    ...slotLies(serverSigner, bufferSize).map((lie): Lie => {
+      const telling = tellingSlotLie(lie, bufferSize);
+      return {
+        name: `refuses a server that ${lie.name}`,
+        before: 'upload',
+        isAboutOthers: true,
+        tell: ({ server }) => {
+          server.onAnswer = telling;
+        },
+      };
+    }),
+    {
+      name: 'refuses a receipt that the authority did not sign',
+      before: 'upload',
+      tell: (scene) =>
+        changingKeys(scene, (answer) => {
+          const { receipt } = answer;
+          return { ...answer, receipt: { ...receipt, signature: nodeRandomBytes(64) } };
+        }),
+    },
+    {
+      name: 'refuses a key that was damaged in its envelope',
+      before: 'upload',
+      tell: (scene) => changingKeys(scene, (answer) => ({ ...answer, envelope: flipped(answer.envelope) })),
+    },
+  ];
+}
+
+/** Signed by the same authority, for the same server: only the policy is another. */
+async function seatOfAnotherTask(stage: Stage): Promise<Uint8Array> {
+  let seat: Uint8Array = new Uint8Array();
+  await stage.scene({ level: 2 ** 12 }, async (scene) => {
+    await scene.peer(0, scene.server.url);
+    seat = scene.server.passed.find(({ asked }) => isStep('seat', asked))?.answer.body ?? seat;
+  });
+  return seat;
+}
+
+function changingKeys({ authority, policy }: Scene, change: (answer: KeyAnswer) => KeyAnswer): void {
+  const { keyAnswer } = authorityMessages(policy.bufferSize);
+  changing(authority, /\/keys$/, (body) => keyAnswer.encode(change(keyAnswer.decode(body))));
+}
+
+function changing(proxy: ServiceProxy, path: RegExp, change: (body: Uint8Array) => Uint8Array): void {
+  proxy.onAnswer = (asked: Asked, answer: Answer) =>
+    path.test(asked.path) && answer.status === 200 ? { ...answer, body: change(answer.body) } : answer;
+}
+
+function flipped(bytes: Uint8Array): Uint8Array {
+  return bytes.map((byte, n) => (n === bytes.length - 1 ? byte ^ 1 : byte));
+}
+
+const ORDER: readonly Step[] = ['enrolment', 'seat', 'deposit', 'key', 'upload'];
+
+/** The step that a client which believed the lie went on with, if any. */
+export function stepAfter({ before }: Lie, asked: readonly Asked[]): Step | undefined {
+  return ORDER.slice(ORDER.indexOf(before)).find((step) => asked.some((one) => isStep(step, one)));
+}

@@ -1,0 +1,31 @@
+/** The policies of the kit's tasks: small buffers, and a body that takes several pieces to send. */
+import { ascii, RING_32, toHex } from '@basa/masking';
+import type { TaskPolicy } from '@basa/protocol';
+import { ENGINE } from '@basa/protocol';
+import { nodeRandomBytes } from '@basa/runtime/node';
+
+export const KIT_BUFFER_SIZE = 3;
+/** Bytes of one piece of an upload. */
+export const PIECE_BYTES = 1024;
+
+/** A name that no other run has: the same policy would be the same task. */
+export function kitPolicy(serverKey: Uint8Array, change: Partial<TaskPolicy> = {}): TaskPolicy {
+  return {
+    name: ascii(`conformance ${toHex(nodeRandomBytes(8))}`),
+    engine: ENGINE.cpAbe,
+    bufferSize: KIT_BUFFER_SIZE,
+    minimum: 2,
+    dimension: 1000,
+    modulus: RING_32,
+    level: 2 ** 16,
+    clip: 1,
+    staleness: { kind: 'constant' },
+    maxStaleness: 100,
+    manifestHash: new Uint8Array(32),
+    serverKey,
+    uploadLeaseMs: 600_000,
+    openMs: 3_600_000,
+    closeMs: 3_600_000,
+    ...change,
+  };
+}

@@ -1,0 +1,81 @@
+/** Seats, deposits and keys: what a real client said is said again, by others and with changes. */
+import { equalBytes } from '@basa/masking';
+import type { Deposit } from '@basa/protocol';
+import { AUTHORITY_PATH, authorityMessages, certificateCodec, SERVER_PATH } from '@basa/protocol';
+import { createNodeSigner, nodeRandomBytes } from '@basa/runtime/node';
+import { depositCodec, signedDeposit } from './deposits.ts';
+import type { KitDevice, KitTask } from './kit-task.ts';
+
+const NOBODY = 'ab'.repeat(32);
+
+type Speaker = Pick<KitDevice, 'signer' | 'said'>;
+
+export async function seatChecks({ server }: KitTask, device: Speaker): Promise<void> {
+  const { signer } = device;
+  const { asked, answer } = device.said('seat');
+  const { path, body } = asked;
+  const again = await server.signed('POST', path, { signer, body });
+  const isSeated = again.status === 200 && again.body.length === answer.body.length;
+  server.notes('a device may ask for its seat again', isSeated, 'a seatAnswer', again);
+  server.refuses('a seat for nobody is refused', await server.ask('POST', path, { body }), 'unsigned');
+  const stranger = createNodeSigner(nodeRandomBytes(32));
+  const stolen = await server.signed('POST', path, { signer: stranger, body });
+  server.refuses("another's certificate is refused", stolen, 'not-yours');
+  const own = { ...certificateCodec.decode(body), deviceKey: stranger.publicKey };
+  const forged = certificateCodec.encode({ ...own, signature: stranger.sign(certificateCodec.statement(own)) });
+  const made = await server.signed('POST', path, { signer: stranger, body: forged });
+  server.refuses('a certificate that the authority did not sign is refused', made, 'certificate-invalid');
+  const cut = await server.signed('POST', path, { signer, body: body.subarray(0, -1) });
+  server.refuses('a certificate that is cut short is refused', cut, 'malformed');
+  const nowhere = await server.signed('POST', SERVER_PATH.seats(NOBODY), { signer, body });
+  server.refuses('a seat in no task is refused', nowhere, 'task-unknown');
+}
+
+export async function depositChecks({ server, policy }: KitTask, device: Speaker): Promise<void> {
+  const { signer } = device;
+  const { asked, answer } = device.said('deposit');
+  const { path, body } = asked;
+  const again = await server.signed('POST', path, { signer, body });
+  server.notes('the same deposit again gets the same answer', equalBytes(again.body, answer.body), 'it', again);
+  const codec = depositCodec(policy);
+  const deposit = codec.decode(body);
+  const send = (changed: Deposit) => server.signed('POST', path, { signer, body: codec.encode(changed) });
+  const second = await send(signedDeposit({ ...deposit, nonce: nodeRandomBytes(16) }, signer));
+  server.refuses('a second deposit of a user is refused', second, 'second-deposit');
+  const unsigned = await send({ ...deposit, signature: nodeRandomBytes(64) });
+  server.refuses('a deposit that its user did not sign is refused', unsigned, 'signature-invalid');
+  const entries = deposit.entries.map((entry) => ({ ...entry, commitment: nodeRandomBytes(32) }));
+  server.refuses('a root that is not of the seeds is refused', await send({ ...deposit, entries }), 'root-mismatch');
+  const cut = await server.signed('POST', path, { signer, body: body.subarray(0, -1) });
+  server.refuses('a deposit that is cut short is refused', cut, 'malformed');
+  const long = server.signed('POST', path, { signer, body: new Uint8Array(1 << 20) });
+  await server.refusesLong('a deposit without end is refused', long);
+  const stolen = await server.signed('POST', path, { signer: createNodeSigner(nodeRandomBytes(32)), body });
+  server.refuses("another's deposit is refused", stolen, 'not-yours');
+  const nowhere = await server.signed('POST', SERVER_PATH.deposits(NOBODY), { signer, body });
+  server.refuses('a deposit in no buffer is refused', nowhere, 'buffer-unknown');
+}
+
+export async function keyChecks({ authority, policy }: KitTask, device: Speaker): Promise<void> {
+  const { signer } = device;
+  const { asked, answer } = device.said('key');
+  const { path, body } = asked;
+  const again = await authority.signed('POST', path, { signer, body });
+  authority.notes('the same key request again gets the same answer', equalBytes(again.body, answer.body), 'it', again);
+  const { keyRequest } = authorityMessages(policy.bufferSize);
+  const other = { ...keyRequest.decode(body), ephemeralKey: nodeRandomBytes(32) };
+  const resigned = keyRequest.encode({ ...other, signature: signer.sign(keyRequest.statement(other)) });
+  const second = await authority.signed('POST', path, { signer, body: resigned });
+  authority.refuses('another request for a slot whose key was issued is refused', second, 'slot-registered');
+  const forged = keyRequest.encode({ ...other, signature: nodeRandomBytes(64) });
+  const unsigned = await authority.signed('POST', path, { signer, body: forged });
+  authority.refuses('a key request that its user did not sign is refused', unsigned, 'signature-invalid');
+  const cut = await authority.signed('POST', path, { signer, body: body.subarray(0, -1) });
+  authority.refuses('a key request that is cut short is refused', cut, 'malformed');
+  const long = authority.signed('POST', path, { signer, body: new Uint8Array(1 << 17) });
+  await authority.refusesLong('a key request without end is refused', long);
+  const stolen = await authority.signed('POST', path, { signer: createNodeSigner(nodeRandomBytes(32)), body });
+  authority.refuses("another's key request is refused", stolen, 'not-yours');
+  const nowhere = await authority.signed('POST', AUTHORITY_PATH.keys(NOBODY), { signer, body });
+  authority.refuses('a key in no buffer is refused', nowhere, 'buffer-unknown');
+}

@@ -1,0 +1,38 @@
+/** A device that signs requests to a service as docs/http.md says, word by word: what it signs need not be what is sent. */
+import type { Signer } from '@basa/masking';
+import { toHex } from '@basa/masking';
+import { HEADER, millis, requestStatement } from '@basa/protocol';
+import { createNodeSigner, nodeRandomBytes, nodeSuite } from '@basa/runtime/node';
+
+interface RequestToSign {
+  readonly audience: Uint8Array;
+  readonly method: string;
+  readonly target: string;
+  readonly body?: Uint8Array | string | undefined;
+  readonly at: number;
+  readonly nonce?: Uint8Array;
+}
+
+export interface SigningDevice {
+  readonly deviceKey: Uint8Array;
+  sign(message: Uint8Array): Uint8Array;
+  headers(request: RequestToSign): Record<string, string>;
+}
+
+export function signingDevice(signer: Signer = createNodeSigner(nodeRandomBytes(32))): SigningDevice {
+  return {
+    deviceKey: signer.publicKey,
+    sign: signer.sign,
+    headers({ audience, method, target, body = '', at, nonce = nodeRandomBytes(16) }) {
+      const digest = nodeSuite.sha256(typeof body === 'string' ? Buffer.from(body) : body);
+      const statement = requestStatement({ audience, method, target, digest, at: millis(at), nonce });
+      return {
+        [HEADER.device]: toHex(signer.publicKey),
+        [HEADER.time]: String(at),
+        [HEADER.nonce]: toHex(nonce),
+        [HEADER.signature]: toHex(signer.sign(statement)),
+        ...(body.length === 0 ? {} : { [HEADER.digest]: `sha-256=:${Buffer.from(digest).toString('base64')}:` }),
+      };
+    },
+  };
+}

@@ -1,0 +1,16 @@
+/** Which step of a contribution a request is. */
+import type { Asked } from './service-proxy.ts';
+
+const STEPS = {
+  enrolment: /^POST .*\/enrolments$/,
+  seat: /^POST .*\/seats$/,
+  deposit: /^POST .*\/deposits$/,
+  key: /^POST .*\/keys$/,
+  upload: /^PUT .*\/upload$/,
+} as const;
+
+export type Step = keyof typeof STEPS;
+
+export function isStep(step: Step, { method, path }: Pick<Asked, 'method' | 'path'>): boolean {
+  return STEPS[step].test(`${method} ${path}`);
+}

@@ -1,0 +1,26 @@
+/** The data of a thread's last task and what trains on it, kept for its next job. */
+import type { Trainer } from '@basa/learning';
+import { createKernelEngine, createReferenceEngine, createTrainer } from '@basa/learning';
+import { createTrainingKernel } from '@basa/runtime/node';
+import type { LearnTask, TaskName } from './learning-tasks.ts';
+import { openTask } from './learning-tasks.ts';
+
+export interface OpenedTask {
+  readonly task: LearnTask;
+  readonly trainer: Trainer;
+}
+
+let last: { readonly key: string; readonly opened: Promise<OpenedTask> } | undefined;
+
+export function openedTask(name: TaskName, seed: number): Promise<OpenedTask> {
+  const key = `${name} ${seed}`;
+  if (last?.key !== key) last = { key, opened: open(name, seed) };
+  return last.opened;
+}
+
+async function open(name: TaskName, seed: number): Promise<OpenedTask> {
+  const task = await openTask(name, seed);
+  const kernel = createTrainingKernel();
+  const engine = kernel ? createKernelEngine(task.model, kernel) : createReferenceEngine(task.model);
+  return { task, trainer: createTrainer(engine) };
+}

@@ -1,0 +1,27 @@
+/** Phones that come and go by themselves: minutes a trip, and one in ten leaves. */
+import { FEDBUFF_STALENESS } from '@basa/learning';
+import type { Fleet } from '@basa/simulator';
+
+export interface OpenFleet {
+  readonly users: number;
+  readonly perSecond: number;
+  readonly bufferSize: number;
+  readonly dimension: number;
+}
+
+export function openFleet({ users, perSecond, bufferSize, dimension }: OpenFleet): Fleet {
+  return {
+    users,
+    concurrency: 100_000,
+    arrivals: { kind: 'open', perSecond },
+    examplesOf: () => 60,
+    computeSeconds: () => 1,
+    delay: { kind: 'lognormal', median: 60, sigma: 1 },
+    dropouts: 0.1,
+    link: { upBitsPerSecond: 10e6, downBitsPerSecond: 40e6, latencySeconds: 0.05 },
+    modelBytes: 4 * dimension,
+    staleness: FEDBUFF_STALENESS,
+    bufferSize,
+    seed: 1,
+  };
+}

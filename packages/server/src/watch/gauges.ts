@@ -1,0 +1,108 @@
+/** What is read when somebody asks: the copies in memory of buffers that have not ended, tasks and their models. */
+import { toHex } from '@basa/masking';
+import type { SecureBuffer, TaskId } from '@basa/protocol';
+import type { Metrics, Sample } from '@basa/service';
+import type { StoredModel } from '../store/store.ts';
+
+/** What is read of a task at work. */
+export interface WatchedTask {
+  readonly task: TaskId;
+  readonly state: string;
+  readonly read: { readonly policy: { readonly name: Uint8Array; readonly openMs: number } };
+  readonly models: { readonly newest: StoredModel | undefined };
+}
+
+export interface GaugeSources {
+  readonly clock: () => number;
+  tasks(): readonly WatchedTask[];
+  /** By its name in hex. */
+  task(name: string): WatchedTask | undefined;
+  /** Copies of the buffers that have not ended. */
+  buffers(): readonly SecureBuffer[];
+}
+
+/** People know a task by its name, and two tasks may share one. */
+export function taskLabel({ task, read }: WatchedTask): string {
+  return `${Buffer.from(read.policy.name).toString('utf8')}-${toHex(task).slice(0, 8)}`;
+}
+
+export function serverGauges(metrics: Metrics, sources: GaugeSources): void {
+  const { clock } = sources;
+  const eachTask = <Value>(read: (task: WatchedTask, buffers: readonly SecureBuffer[]) => readonly Value[]): Value[] =>
+    sources.tasks().flatMap((task) => {
+      const own = sources.buffers().filter(({ descriptor }) => toHex(descriptor.task) === toHex(task.task));
+      return read(task, own);
+    });
+  const one = (task: WatchedTask, value: number | undefined): readonly (readonly [{ task: string }, number])[] =>
+    value === undefined ? [] : [[{ task: taskLabel(task) }, value]];
+  const seconds = (ms: number): number => Math.max(0, ms / 1000);
+
+  metrics.gauge('basa_task_running', () => eachTask((task) => one(task, Number(task.state === 'running'))));
+  metrics.gauge('basa_buffers', () =>
+    eachTask((task, buffers) =>
+      counted(['filling', 'frozen', 'granted'], buffers, ({ status }) => status).map(
+        ([status, count]): Sample<'basa_buffers'> => [{ task: taskLabel(task), status }, count],
+      ),
+    ),
+  );
+  metrics.gauge('basa_buffer_fill_ratio', () =>
+    eachTask((task, buffers) => {
+      const [oldest] = oldestFirst(buffers.filter(({ status }) => status === 'filling'));
+      return one(task, oldest === undefined ? 0 : fillOf(oldest));
+    }),
+  );
+  metrics.gauge('basa_buffer_age_seconds', () =>
+    eachTask((task, buffers) => {
+      const [oldest] = oldestFirst(buffers);
+      if (oldest === undefined) return one(task, 0);
+      return one(task, seconds(clock() - (oldest.descriptor.expiry - task.read.policy.openMs)));
+    }),
+  );
+  metrics.gauge('basa_slots', () =>
+    eachTask((task, buffers) => {
+      const states = buffers.flatMap(({ slots, descriptor }) => [
+        ...slots.map(({ status }) => status),
+        ...Array<'free'>(descriptor.bufferSize - slots.length).fill('free'),
+      ]);
+      return counted(['free', 'assigned', 'accepted', 'dropped'], states, (state) => state).map(
+        ([state, count]): Sample<'basa_slots'> => [{ task: taskLabel(task), state }, count],
+      );
+    }),
+  );
+  metrics.gauge('basa_leases', () =>
+    eachTask((task, buffers) => {
+      const now = clock();
+      const leased = buffers.flatMap(({ slots }) => slots.filter(({ status }) => status === 'assigned'));
+      const stateOf = ({ ticket, graceMs }: (typeof leased)[number]): string =>
+        ticket.deadline + graceMs < now ? 'overdue' : 'running';
+      return counted(['running', 'overdue'], leased, stateOf).map(
+        ([state, count]): Sample<'basa_leases'> => [{ task: taskLabel(task), state }, count],
+      );
+    }),
+  );
+  metrics.gauge('basa_model_version', () => eachTask((task) => one(task, task.models.newest?.version)));
+  metrics.gauge('basa_model_age_seconds', () =>
+    eachTask((task) => {
+      const { newest } = task.models;
+      return one(task, newest === undefined ? undefined : seconds(clock() - newest.madeAt));
+    }),
+  );
+  metrics.gauge('basa_model_accuracy', () => eachTask((task) => one(task, task.models.newest?.accuracy)));
+}
+
+/** How many there are of each kind, also of those there are none of. */
+function counted<Thing>(
+  kinds: readonly string[],
+  things: readonly Thing[],
+  kindOf: (thing: Thing) => string,
+): readonly (readonly [string, number])[] {
+  return kinds.map((kind) => [kind, things.filter((thing) => kindOf(thing) === kind).length]);
+}
+
+function oldestFirst(buffers: readonly SecureBuffer[]): readonly SecureBuffer[] {
+  return [...buffers].sort((a, b) => a.descriptor.expiry - b.descriptor.expiry);
+}
+
+function fillOf({ slots, descriptor }: SecureBuffer): number {
+  return slots.filter(({ status }) => status === 'accepted').length / descriptor.bufferSize;
+}

@@ -1,0 +1,76 @@
+/** What a server lets operators see of itself: metrics and traces, fed by what it is told after it happened. */
+import type { BasaEvent, SecureBuffer } from '@basa/protocol';
+import { SERVER_PATH } from '@basa/protocol';
+import type { WorkerPool } from '@basa/runtime/node';
+import type { Answer } from '@basa/service';
+import { BufferTraces, countAnswers, createMetrics, timed } from '@basa/service';
+import type { Asked } from '../authority-link.ts';
+import { STEP_OF_ROUTE } from '../live/tallies.ts';
+import { isEnded } from '../store/store.ts';
+import type { WorkResult, WorkTask } from '../work/tasks.ts';
+import { EventCounts } from './event-counts.ts';
+import type { GaugeSources } from './gauges.ts';
+import { serverGauges, taskLabel } from './gauges.ts';
+
+const STEPS = {
+  ...STEP_OF_ROUTE,
+  [`HEAD ${SERVER_PATH.upload(':ctx', ':slot')}`]: 'upload-offset',
+  [`GET ${SERVER_PATH.newestModel(':task')}`]: 'newest-model',
+  [`GET ${SERVER_PATH.fate(':ctx', ':joinTag')}`]: 'fate',
+};
+
+export class ServerWatch {
+  readonly metrics = createMetrics('server');
+  readonly traces = new BufferTraces('server');
+  readonly answered: (answer: Answer) => void = countAnswers(this.metrics, STEPS);
+  readonly #counts: EventCounts;
+  #sources: GaugeSources | undefined;
+  #isAuthorityUp: boolean | undefined;
+
+  constructor() {
+    this.#counts = new EventCounts(this.metrics, (name) => {
+      const task = this.#sources?.task(name);
+      return task === undefined ? name.slice(0, 8) : taskLabel(task);
+    });
+    this.metrics.gauge('basa_authority_up', () =>
+      this.#isAuthorityUp === undefined ? [] : [[{}, Number(this.#isAuthorityUp)]],
+    );
+  }
+
+  /** From now on gauges are read from what is in memory here. */
+  read(sources: GaugeSources): void {
+    this.#sources = sources;
+    serverGauges(this.metrics, sources);
+  }
+
+  track(buffer: SecureBuffer): void {
+    const { ctx, descriptor, status } = buffer;
+    this.#counts.track(buffer);
+    if (isEnded(status)) this.traces.close(ctx);
+    else this.traces.open({ ctx, task: descriptor.task, version: descriptor.version });
+  }
+
+  note(event: BasaEvent): void {
+    this.#counts.note(event);
+    if (event.kind === 'upload-accepted' || event.kind === 'slot-dropped') this.traces.closeSlot(event.ctx, event.slot);
+  }
+
+  asked({ question, seconds, isUp }: Asked): void {
+    this.#isAuthorityUp = isUp;
+    this.metrics.observe('basa_authority_seconds', { question }, seconds);
+  }
+
+  timedPool(pool: WorkerPool<WorkTask, WorkResult>): WorkerPool<WorkTask, WorkResult> {
+    const observe = (work: string) => (seconds: number) => this.metrics.observe('basa_work_seconds', { work }, seconds);
+    return {
+      size: pool.size,
+      run: (task) => timed(observe(task.kind), () => pool.run(task)),
+      close: () => pool.close(),
+    };
+  }
+
+  /** Times a commit of a blob. */
+  blobCommit<Result>(commit: () => Promise<Result>): Promise<Result> {
+    return timed((seconds) => this.metrics.observe('basa_blob_commit_seconds', {}, seconds), commit);
+  }
+}

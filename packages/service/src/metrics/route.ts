@@ -1,0 +1,20 @@
+/** `/metrics` in the text format of Prometheus, for whom the operator allows it. */
+import type { RequireRole } from '../operators.ts';
+import type { ServiceApp } from '../service-app.ts';
+import type { ServiceSettings } from '../service-options.ts';
+import { METRICS_MEDIA_TYPE } from './metrics.ts';
+
+export function mountMetrics(
+  app: ServiceApp,
+  { metrics, metricsAccess }: Pick<ServiceSettings, 'metrics' | 'metricsAccess'>,
+  requireRole: RequireRole,
+): void {
+  if (metrics === undefined || metricsAccess === 'off') return;
+  const onRequest = metricsAccess === 'token' ? requireRole('metrics', 'operator') : [];
+  app.get('/metrics', { onRequest, schema: { hide: true } }, async (_, reply) =>
+    reply
+      .type(METRICS_MEDIA_TYPE)
+      .header('cache-control', 'no-store')
+      .send(await metrics.text()),
+  );
+}

@@ -1,0 +1,82 @@
+/**
+ * What orchestrators and balancers ask. `/healthz`: the process answers; restart it where it does not. `/readyz`: it can
+ * serve; send nobody here where it cannot. Neither counts against the limit of an address.
+ */
+import { Type } from 'typebox';
+import type { ServiceApp } from './service-app.ts';
+
+type CheckResult = 'ok' | 'failed';
+
+export interface Check {
+  /** Whether the service can do without: then it is only told. */
+  readonly isNeeded: boolean;
+  /** Fulfilled where all is well. */
+  look(): Promise<unknown>;
+}
+
+export const PROBES: ReadonlySet<string> = new Set(['/healthz', '/readyz']);
+
+/** A look is good for so long, and failed after so long: many who ask cost no more than one. */
+const FRESH_MS = 1000;
+const PATIENCE_MS = 2000;
+
+export function mountProbes(app: ServiceApp, checks: ReadonlyMap<string, Check>, isDraining: () => boolean): void {
+  const health = Type.Object({ status: Type.Literal('ok') });
+  app.get('/healthz', { schema: { summary: 'The process answers', response: { 200: health } } }, async () => ({
+    status: 'ok' as const,
+  }));
+
+  const ready = Type.Object({
+    status: Type.Union([Type.Literal('ready'), Type.Literal('unready'), Type.Literal('draining')]),
+    checks: Type.Record(Type.String(), Type.Union([Type.Literal('ok'), Type.Literal('failed')])),
+  });
+  const schema = {
+    summary: 'The service can serve; 503 where it cannot, or stops',
+    response: { 200: ready, 503: ready },
+  };
+  const looks = new Map<string, () => Promise<CheckResult>>();
+  app.addHook('onReady', async () => {
+    for (const [name, check] of checks) looks.set(name, shared(check));
+  });
+  app.get('/readyz', { schema }, async (_, reply) => {
+    if (isDraining()) return reply.code(503).send({ status: 'draining' as const, checks: {} });
+    const looked = await Promise.all([...looks].map(async ([name, look]) => [name, await look()] as const));
+    const found = Object.fromEntries(looked);
+    const isReady = [...checks].every(([name, { isNeeded }]) => !isNeeded || found[name] === 'ok');
+    return reply.code(isReady ? 200 : 503).send({ status: isReady ? 'ready' : 'unready', checks: found });
+  });
+}
+
+/** Whoever asks while somebody looks, or just after, gets the same answer: no second look begins before the first ends. */
+function shared({ look }: Check): () => Promise<CheckResult> {
+  let looking: Promise<CheckResult> | undefined;
+  let freshUntil: number | undefined;
+  return () => {
+    if (looking === undefined || (freshUntil !== undefined && performance.now() > freshUntil)) {
+      freshUntil = undefined;
+      looking = resultOf(look).finally(() => {
+        freshUntil = performance.now() + FRESH_MS;
+      });
+    }
+    return inTime(looking);
+  };
+}
+
+function resultOf(look: () => Promise<unknown>): Promise<CheckResult> {
+  return look().then(
+    () => 'ok',
+    () => 'failed',
+  );
+}
+
+async function inTime(looking: Promise<CheckResult>): Promise<CheckResult> {
+  let timer: NodeJS.Timeout | undefined;
+  const late = new Promise<CheckResult>((resolve) => {
+    timer = setTimeout(() => resolve('failed'), PATIENCE_MS);
+  });
+  try {
+    return await Promise.race([looking, late]);
+  } finally {
+    clearTimeout(timer);
+  }
+}

@@ -1,0 +1,195 @@
+/**
+ * Traces, one for each buffer: task > buffer > slot > step. Every party takes its trace id from the name of the buffer, so
+ * that nodes and services write to one trace without telling each other. Nothing is recorded unless the process has an
+ * OpenTelemetry SDK; nothing secret and no device is in a span.
+ *
+ *     open --> steps, slots --> close     what is closed ends with the last step that is under way in it
+ */
+
+import { toHex } from '@basa/masking';
+import type { Ctx, TaskId } from '@basa/protocol';
+import type { Attributes, Context, Span } from '@opentelemetry/api';
+import { context, propagation, ROOT_CONTEXT, SpanStatusCode, TraceFlags, trace } from '@opentelemetry/api';
+import { ServiceError } from '../problem.ts';
+
+/** What a step belongs to. */
+export interface StepOf {
+  readonly ctx: Ctx;
+  readonly slot?: number;
+  readonly attributes?: Attributes;
+  /** Headers of the request: a parent of the same trace is taken from them. */
+  readonly carrier?: object;
+}
+
+export interface TracedBuffer {
+  readonly ctx: Ctx;
+  readonly task: TaskId;
+  readonly version: number;
+}
+
+/** A span that lasts over many steps. */
+class Lasting {
+  readonly context: Context;
+  readonly #span: Span;
+  #steps = 0;
+  #isOver = false;
+
+  constructor(name: string, attributes: Attributes, parent: Context, startTime = Date.now()) {
+    this.#span = tracer.startSpan(name, { attributes, startTime }, parent);
+    this.context = trace.setSpan(parent, this.#span);
+  }
+
+  get isRecorded(): boolean {
+    return this.#span.isRecording();
+  }
+
+  enter(): void {
+    this.#steps++;
+  }
+
+  leave(): void {
+    this.#steps--;
+    this.#endIfOver();
+  }
+
+  over(): void {
+    this.#isOver = true;
+    this.#endIfOver();
+  }
+
+  #endIfOver(): void {
+    if (this.#isOver && this.#steps === 0 && this.#span.isRecording()) this.#span.end();
+  }
+}
+
+interface Open {
+  readonly task: Lasting;
+  readonly buffer: Lasting;
+  readonly slots: Map<number, Lasting>;
+}
+
+const tracer = trace.getTracer('basa');
+
+export class BufferTraces {
+  readonly #party: string;
+  readonly #open = new Map<string, Open>();
+
+  constructor(party: string) {
+    this.#party = party;
+  }
+
+  /** The buffer lives; again changes nothing. */
+  open({ ctx, task, version }: TracedBuffer): void {
+    const name = toHex(ctx);
+    if (this.#open.has(name)) return;
+    const taskSpan = new Lasting('task', { ...this.#named(), 'basa.task': toHex(task) }, rootOf(ctx));
+    if (!taskSpan.isRecorded) return;
+    const attributes = { ...this.#named(), 'basa.ctx': name, 'basa.version': version };
+    const buffer = new Lasting('buffer', attributes, taskSpan.context);
+    this.#open.set(name, { task: taskSpan, buffer, slots: new Map() });
+  }
+
+  close(ctx: Ctx): void {
+    const name = toHex(ctx);
+    const open = this.#open.get(name);
+    if (open === undefined) return;
+    this.#open.delete(name);
+    for (const lasting of [...open.slots.values(), open.buffer, open.task]) lasting.over();
+  }
+
+  /** The slot was accepted, or dropped. */
+  closeSlot(ctx: Ctx, slot: number): void {
+    this.#open.get(toHex(ctx))?.slots.get(slot)?.over();
+  }
+
+  closeAll(): void {
+    for (const { slots, buffer, task } of this.#open.values())
+      for (const lasting of [...slots.values(), buffer, task]) lasting.over();
+    this.#open.clear();
+  }
+
+  /** Does the work within a span of its own. */
+  async step<Result>(name: string, of: StepOf, work: () => Promise<Result>): Promise<Result> {
+    const { within, parent } = this.#parentOf(of);
+    const span = tracer.startSpan(name, { attributes: this.#attributesOf(of) }, parent);
+    for (const lasting of within) lasting.enter();
+    try {
+      return await context.with(trace.setSpan(parent, span), work);
+    } catch (error) {
+      span.setStatus({ code: SpanStatusCode.ERROR, message: reasonOf(error) });
+      throw error;
+    } finally {
+      span.end();
+      for (const lasting of within.reverse()) lasting.leave();
+    }
+  }
+
+  /** A step that has ended, of which it was not known before what it belongs to. */
+  past(name: string, startedAt: number, of: StepOf): void {
+    const { parent } = this.#parentOf(of, startedAt);
+    tracer.startSpan(name, { attributes: this.#attributesOf(of), startTime: startedAt }, parent).end();
+  }
+
+  #named(): Attributes {
+    return { 'basa.party': this.#party };
+  }
+
+  #attributesOf({ ctx, slot, attributes }: StepOf): Attributes {
+    return {
+      ...this.#named(),
+      'basa.ctx': toHex(ctx),
+      ...(slot !== undefined && { 'basa.slot': slot }),
+      ...attributes,
+    };
+  }
+
+  /** A buffer that does not live here, or is not sampled, has no spans that last: steps hang at the root of its trace. */
+  #parentOf(
+    { ctx, slot, carrier }: StepOf,
+    startedAt?: number,
+  ): { readonly within: Lasting[]; readonly parent: Context } {
+    const root = rootOf(ctx);
+    const remote = carrier === undefined ? undefined : propagation.extract(ROOT_CONTEXT, carrier);
+    const isSame = remote !== undefined && traceIdOf(remote) === traceIdOf(root);
+    const open = this.#open.get(toHex(ctx));
+    if (open === undefined || isSame) return { within: [], parent: isSame ? remote : root };
+    const within = [open.task, open.buffer, ...(slot === undefined ? [] : [this.#slotOf(open, slot, startedAt)])];
+    return { within, parent: within.at(-1)?.context ?? root };
+  }
+
+  #slotOf({ buffer, slots }: Open, slot: number, startedAt?: number): Lasting {
+    const known = slots.get(slot);
+    if (known !== undefined) return known;
+    const made = new Lasting('slot', { ...this.#named(), 'basa.slot': slot }, buffer.context, startedAt);
+    slots.set(slot, made);
+    return made;
+  }
+}
+
+/** Headers that make what another service does a child of the step under way. */
+export function traceHeaders(): Readonly<Record<string, string>> {
+  const headers: Record<string, string> = {};
+  propagation.inject(context.active(), headers);
+  return headers;
+}
+
+/** The parent of all spans of a buffer, which nobody writes: its ids are the first 24 bytes of the buffer's name. */
+function rootOf(ctx: Ctx): Context {
+  const name = toHex(ctx);
+  return trace.setSpanContext(ROOT_CONTEXT, {
+    traceId: name.slice(0, 32),
+    spanId: name.slice(32, 48),
+    traceFlags: TraceFlags.SAMPLED,
+    isRemote: true,
+  });
+}
+
+function traceIdOf(where: Context): string | undefined {
+  return trace.getSpanContext(where)?.traceId;
+}
+
+/** The code of a refusal, or the name of an error: never its words. */
+function reasonOf(error: unknown): string {
+  if (error instanceof ServiceError) return error.document.type;
+  return error instanceof Error ? error.name : 'error';
+}

@@ -1,0 +1,45 @@
+/** The package.json of a package as it is published: without what is for this repository alone, and saying where it comes from. */
+
+/** A value of an exports map: a path, or paths by condition. */
+type ExportTarget = string | { readonly [condition: string]: ExportTarget };
+
+export interface Manifest {
+  readonly name: string;
+  readonly version: string;
+  readonly files: readonly string[];
+  readonly exports: Readonly<Record<string, ExportTarget>>;
+  readonly [key: string]: unknown;
+}
+
+/** The condition that tests and scripts of this repository resolve sources with. */
+const SOURCE_CONDITION = '@basa/source';
+
+/** `repository` is the address of this repository, where it has one; `folder` is the package's below its root. */
+export function publishedManifest(manifest: Manifest, folder: string, repository: string | undefined): Manifest {
+  const { devDependencies: _, exports: entries, ...rest } = manifest;
+  const shipped = Object.fromEntries(Object.entries(entries).map(([entry, target]) => [entry, withoutSource(target)]));
+  return { ...rest, exports: shipped, ...(repository !== undefined && placesOf(repository, folder)) };
+}
+
+function withoutSource(target: ExportTarget): ExportTarget {
+  if (typeof target === 'string') return target;
+  const { [SOURCE_CONDITION]: _, ...rest } = target;
+  return rest;
+}
+
+function placesOf(repository: string, folder: string): object {
+  const page = webAddress(repository);
+  return {
+    repository: { type: 'git', url: `git+${page}.git`, directory: folder },
+    homepage: `${page}/tree/main/${folder}#readme`,
+    bugs: `${page}/issues`,
+  };
+}
+
+/** `git@host:owner/name.git`, `https://token@host/owner/name.git` and the like as an address that a browser opens. */
+export function webAddress(repository: string): string {
+  const [, host, path] =
+    /^(?:[a-z+]+:\/\/)?(?:[^@/]*@)?([^:/]+)(?::\d+)?[:/](.+?)(?:\.git)?\/?$/.exec(repository) ?? [];
+  if (host === undefined || path === undefined) throw new RangeError(`${repository} is not an address of a repository`);
+  return `https://${host}/${path}`;
+}

@@ -1,0 +1,33 @@
+/** What every command of `basa` says with `--help`. */
+import { runCli } from '@basa/cli';
+import { markdownPage, writtenFrom } from './markdown.ts';
+
+export async function cliPage(): Promise<string> {
+  const overview = await helpOf();
+  const names = [...overview.matchAll(/^ {2}basa ((?:[\w-]+ )+) /gm)].map(([, name = '']) => name.trim());
+  const sections = await Promise.all(
+    names.map(async (name) => `## ${name}\n\n${block(await helpOf(...name.split(' ')))}`),
+  );
+  return markdownPage(
+    '# Commands and their flags',
+    'How to call it, variables that stand in for flags, and exit codes: [the command line](../cli.md).',
+    writtenFrom('what each command says with `--help`'),
+    block(overview),
+    ...sections,
+  );
+}
+
+async function helpOf(...command: readonly string[]): Promise<string> {
+  let said = '';
+  const stream = {
+    write: (text: string): void => {
+      said += text;
+    },
+  };
+  await runCli([...command, '--help'], {}, { stdout: stream, stderr: stream });
+  return said.trimEnd();
+}
+
+function block(text: string): string {
+  return `\`\`\`text\n${text}\n\`\`\``;
+}

@@ -1,0 +1,5 @@
+/** `npm run api`: writes docs/api anew from the declarations of every package. */
+import './build.ts';
+import { writeReports } from './packages/api-files.ts';
+
+for (const file of writeReports()) console.log(`docs/api/${file}`);

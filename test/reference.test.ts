@@ -1,0 +1,11 @@
+/** The pages of docs/reference are what the code says of itself. */
+import { expect, it } from 'vitest';
+import { REFERENCE_PAGES } from '../scripts/reference/pages.ts';
+import { readPage } from './support/snippets.ts';
+
+it.each(Object.entries(REFERENCE_PAGES))(
+  'docs/reference/%s is current; else: npm run reference',
+  async (file, page) => {
+    expect(readPage(`docs/reference/${file}`)).toBe(await page());
+  },
+);

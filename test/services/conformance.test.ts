@@ -1,0 +1,191 @@
+/** The conformance kit: our own client and services keep to the protocol, and whoever does not is named for it. */
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { runCli } from '@basa/cli';
+import { BasaClient } from '@basa/client/node';
+import { fromHex, toHex } from '@basa/masking';
+import { createNodeSigner } from '@basa/runtime/node';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { checkClient } from '../../packages/cli/src/conformance/client/check-client.ts';
+import type { ClientEnd, StartClient } from '../../packages/cli/src/conformance/client/client-under-test.ts';
+import { commandClient } from '../../packages/cli/src/conformance/client/client-under-test.ts';
+import type { Verdict } from '../../packages/cli/src/conformance/report.ts';
+import { checkServer } from '../../packages/cli/src/conformance/server/check-server.ts';
+import { AuthorityOperator, ServerOperator } from '../../packages/cli/src/operator.ts';
+import { House, OPERATOR_TOKEN } from './house.ts';
+
+let house: House;
+const { signal } = new AbortController();
+beforeAll(async () => {
+  const usual = { maxSkewMs: 300_000 };
+  house = await House.open({ server: usual, authority: { ...usual, deviceLimit: { burst: 40, perSecond: 0.01 } } });
+});
+afterAll(() => house.close());
+
+const operators = (serverUrl = house.server.url) => ({
+  server: new ServerOperator({ url: serverUrl, token: OPERATOR_TOKEN, signal }),
+  authority: new AuthorityOperator({ url: house.authority.url, token: OPERATOR_TOKEN, signal }),
+});
+
+type Settings = Readonly<Record<string, string>>;
+
+/** Our client in this process, as `basa client --update` runs it. Killed, it stops in the middle. */
+function ourClient(settings: (given: Settings) => Settings = (given) => given): StartClient {
+  return (given) => {
+    const killing = new AbortController();
+    return { ended: contribute(settings(given), killing.signal), kill: () => killing.abort() };
+  };
+}
+
+async function contribute(settings: Settings, killed: AbortSignal): Promise<ClientEnd> {
+  const { BASA_SERVER: server = '', BASA_AUTHORITY: authority = '', BASA_AUTHORITY_KEY: authorityKey = '' } = settings;
+  const { BASA_TASK: task = '', BASA_ENROLMENT_TOKEN: token = '', BASA_IDENTITY: identity = '' } = settings;
+  const pieceBytes = Number(settings['BASA_PIECE_BYTES']);
+  const retry = { firstWaitMs: 1 };
+  const options = { server, authority, authorityKey, task, token, identity, pieceBytes, retry, signal: killed };
+  try {
+    const client = await BasaClient.connect(options);
+    try {
+      const delta = new Float32Array(new Uint8Array(readFileSync(settings['BASA_UPDATE'] as string)).buffer);
+      const { version } = await client.model({ signal: killed });
+      const { kind } = await client.contribute(delta, { trainedOn: version, signal: killed });
+      return { code: kind === 'accepted' ? 0 : 1, output: kind };
+    } finally {
+      await client.close();
+    }
+  } catch (error) {
+    return { code: killed.aborted ? null : 1, output: String(error) };
+  }
+}
+
+let runs = 0;
+function check(start: StartClient, isPlayed: (scene: string) => boolean): Promise<Verdict> {
+  const key = fromHex(readFileSync(join(house.folder, 'server', 'server.key'), 'utf8').trim()) as Uint8Array;
+  return checkClient({
+    services: {
+      serverUrl: house.server.url,
+      authorityUrl: house.authority.url,
+      authorityKey: toHex(house.authority.publicKey),
+      serverSigner: createNodeSigner(key),
+      ...operators(),
+    },
+    folder: join(house.folder, `kit-${++runs}`),
+    start,
+    signal,
+    isPlayed,
+  });
+}
+
+const failures = ({ checks }: Verdict) => checks.filter(({ holds }) => !holds);
+
+describe('against a client', () => {
+  /** Of the lies about a slot one is enough here: lies.test.ts tells them all. */
+  const isPlayed = (scene: string) => !scene.includes('a server that') || scene.endsWith('omits an edge');
+
+  it('our client passes every check', async () => {
+    const verdict = await check(ourClient(), isPlayed);
+    expect(failures(verdict)).toEqual([]);
+    expect(verdict).toMatchObject({ failed: 0, held: verdict.checks.length });
+    expect(verdict.checks.length).toBeGreaterThan(30);
+  });
+
+  it('one that believes whatever authority answers is named for it', async () => {
+    const gullible = ourClient((given) => ({ ...given, BASA_AUTHORITY_KEY: toHex(house.authority.publicKey) }));
+    const [failure] = failures(await check(gullible, (scene) => scene.includes('another key')));
+    expect(failure).toMatchObject({ name: 'refuses an authority with another key than the pinned one' });
+    expect(failure?.detail).toMatch(/saw code 0, a request for: enrolment/);
+  });
+
+  it('one that contributes another update than it was given is named for it', async () => {
+    const mistaken = ourClient((given) => ({ ...given, BASA_UPDATE: join(house.folder, 'authority.key') }));
+    expect(failures(await check(mistaken, (scene) => scene === 'honest services')).map(({ name }) => name)).toContain(
+      'contributes',
+    );
+  });
+});
+
+describe('a client that is a command', () => {
+  const node = (code: string) => commandClient([process.execPath, '-e', code], { mostMs: 600_000, signal });
+
+  it('gets its settings from the environment, and ends with its code', async () => {
+    const client = node('console.log(process.env.BASA_TASK); process.exit(3)')({ BASA_TASK: 'a task' });
+    expect(await client.ended).toEqual({ code: 3, output: 'a task\n' });
+  });
+
+  it('is killed with whatever it started', async () => {
+    const client = node(
+      'require("node:child_process").spawn(process.execPath, ["-e", "setInterval(() => {}, 1000)"], { stdio: "inherit" })',
+    )({});
+    client.kill();
+    expect(await client.ended).toMatchObject({ code: null });
+  });
+
+  it('that is not named is asked for', async () => {
+    let words = '';
+    const stream = {
+      write: (text: string) => {
+        words += text;
+      },
+    };
+    expect(await runCli(['conformance', 'client'], {}, { stdout: stream, stderr: stream })).toBe(2);
+    expect(words).toContain('the command of the client comes after --');
+  });
+});
+
+describe('against services', () => {
+  const test = (serverUrl: string, isPlayed: (scene: string) => boolean = () => true) =>
+    checkServer({
+      serverUrl,
+      isPlayed,
+      authorityUrl: house.authority.url,
+      operatorToken: OPERATOR_TOKEN,
+      ...operators(serverUrl),
+      signal,
+    });
+
+  it('ours pass every check', async () => {
+    const verdict = await test(house.server.url);
+    expect(failures(verdict)).toEqual([]);
+    expect(verdict.checks.length).toBeGreaterThan(60);
+  });
+
+  it('the command says it in one line of JSON', async () => {
+    const flags = ['--server', house.server.url, '--authority', house.authority.url, '--token', OPERATOR_TOKEN];
+    let out = '';
+    const stdout = {
+      write: (text: string) => {
+        out += text;
+      },
+    };
+    const code = await runCli(
+      ['conformance', 'server', ...flags, '--only', 'models', '--json'],
+      {},
+      {
+        stdout,
+        stderr: { write: () => undefined },
+      },
+    );
+    const { checks, held, failed } = JSON.parse(out) as Verdict;
+    expect({ code, held, failed }).toEqual({ code: 0, held: checks.length, failed: 0 });
+    expect(checks[0]).toMatchObject({ name: "the newest model is of the authority's log", holds: true });
+  });
+
+  it('a server that says no in words of its own is named for it', async () => {
+    const proxy = await house.proxy();
+    proxy.onAnswer = (_, answer) =>
+      answer.status === 405 ? { ...answer, headers: { 'content-type': 'text/plain' } } : answer;
+    const [failure] = failures(await test(proxy.url, (scene) => scene === 'what anybody may ask'));
+    expect(failure?.name).toBe('the server takes no other method');
+    expect(failure?.detail).toMatch(/expected 405 with a problem document .* saw 405 text\/plain/);
+  });
+
+  it('a server that serves another model than the logged one is named for it', async () => {
+    const proxy = await house.proxy();
+    proxy.onAnswer = (asked, answer) =>
+      /\/models\/0$/.test(asked.path) && answer.status === 200
+        ? { ...answer, body: answer.body.map((byte) => byte ^ 1) }
+        : answer;
+    const [failure] = failures(await test(proxy.url, (scene) => scene === 'models'));
+    expect(failure?.name).toBe('a model has the hash of its entry');
+  });
+});

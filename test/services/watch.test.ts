@@ -1,0 +1,196 @@
+/** What operators see of both services: metrics, readiness, log lines, and the trace of one buffer. */
+import { rmSync } from 'node:fs';
+import { METRICS } from '@basa/service';
+import type { ReadableSpan } from '@opentelemetry/sdk-trace-node';
+import { InMemorySpanExporter, NodeTracerProvider, SimpleSpanProcessor } from '@opentelemetry/sdk-trace-node';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { House, OPERATOR_TOKEN, oneHot, until } from './house.ts';
+
+const exporter = new InMemorySpanExporter();
+const provider = new NodeTracerProvider({ spanProcessors: [new SimpleSpanProcessor(exporter)] });
+const lines: string[] = [];
+const clippedRatios: number[] = [];
+let house: House;
+let ctx: string;
+let label: string;
+
+beforeAll(async () => {
+  provider.register();
+  const log = { level: 'info', stream: { write: (line: string) => void lines.push(line) } } as const;
+  house = await House.open({ server: { log }, authority: { log } });
+  label = `task="test 1-${house.task.slice(0, 8)}"`;
+  for (const [place, name] of ['a', 'b', 'c'].entries()) {
+    const client = await house.client(name);
+    client.on('quantized', ({ clipped, entries }) => clippedRatios.push(clipped / entries));
+    client.on('slotted', (seat) => {
+      ctx = seat.ctx;
+    });
+    const delta = oneHot(place);
+    if (place === 0) delta[7] = 5; // beyond the clip of 1
+    await client.contribute(delta, { trainedOn: 0 });
+  }
+  await house.reached(1);
+  // The last step that is traced ends a moment after the version is there.
+  await until(() => exporter.getFinishedSpans().some((span) => span.name === 'task' && partyOf(span) === 'server'));
+});
+afterAll(async () => {
+  await house.close();
+  await provider.shutdown();
+  rmSync(house.folder, { recursive: true });
+});
+
+async function scrape(url: string): Promise<string> {
+  const headers = { authorization: `Bearer ${OPERATOR_TOKEN}` };
+  return (await fetch(new URL('/metrics', url), { headers })).text();
+}
+
+async function samples(url: string): Promise<ReadonlyMap<string, number>> {
+  const found = (await scrape(url)).split('\n').filter((line) => line !== '' && !line.startsWith('#'));
+  return new Map(found.map((line) => [line.slice(0, line.lastIndexOf(' ')), Number(line.split(' ').at(-1))]));
+}
+
+describe('metrics', () => {
+  it.each(['server', 'authority'] as const)('of the %s are those of the table, and no others', async (service) => {
+    const text = await scrape(house[service].url);
+    const told = [...text.matchAll(/^# HELP (\S+) (.*)$/gm)].map(([, name, help]) => [name, help]);
+    const known = Object.entries(METRICS).filter(([, { on }]) => on === 'both' || on === service);
+    expect(new Map(told as [string, string][])).toEqual(new Map(known.map(([name, { help }]) => [name, help])));
+  });
+
+  it('count what became of one buffer', async () => {
+    const server = await samples(house.server.url);
+    for (const name of ['basa_seats_total', 'basa_deposits_total', 'basa_uploads_accepted_total'])
+      expect([name, server.get(`${name}{${label}}`)]).toEqual([name, 3]);
+    expect(server.get(`basa_buffers_frozen_total{${label},why="resolved"}`)).toBe(1);
+    expect(server.get(`basa_buffers_ended_total{${label},outcome="included"}`)).toBe(1);
+    expect(server.get(`basa_buffer_lag_versions_count{${label}}`)).toBe(1);
+    expect(server.get(`basa_model_version{${label}}`)).toBe(1);
+    expect(server.get('basa_work_seconds_count{work="open-terms"}')).toBe(1);
+    expect(server.get('basa_work_seconds_count{work="sum-shard"}')).toBe(1);
+    expect(server.get('basa_blob_commit_seconds_count')).toBe(3);
+    expect(server.get('basa_requests_total{step="upload",status="200"}')).toBe(3);
+    for (const name of ['basa_commit_seconds_count', 'basa_received_bytes_total{step="upload"}'])
+      expect(server.get(name)).toBeGreaterThan(0);
+    expect(server.get('basa_sent_bytes_total{step="model"}')).toBeGreaterThanOrEqual(32);
+    expect(server.get('basa_authority_up')).toBe(1);
+
+    const authority = await samples(house.authority.url);
+    expect(authority.get('basa_keys_issued_total')).toBe(3);
+    expect(authority.get('basa_abe_seconds_count')).toBe(6); // three edges, and three selves at the close
+    expect(authority.get('basa_outcomes_total{outcome="closed"}')).toBe(1);
+    expect(authority.get('basa_devices_enrolled_total')).toBe(3);
+    expect(authority.get('basa_witness_seconds_count')).toBeGreaterThan(0);
+  });
+
+  it('show a buffer that fills: its fill, its slots and its leases', async () => {
+    const client = await house.client('d');
+    await client.contribute(oneHot(3), { trainedOn: 1 });
+    house.elapse(60_000);
+    const server = await samples(house.server.url);
+    expect(server.get(`basa_buffer_fill_ratio{${label}}`)).toBeCloseTo(1 / 3);
+    expect(server.get(`basa_buffer_age_seconds{${label}}`)).toBeGreaterThanOrEqual(60);
+    expect(server.get(`basa_buffers{${label},status="filling"}`)).toBe(1);
+    expect(server.get(`basa_slots{${label},state="accepted"}`)).toBe(1);
+    expect(server.get(`basa_slots{${label},state="free"}`)).toBe(2);
+    expect(server.get(`basa_leases{${label},state="running"}`)).toBe(0);
+    expect((await samples(house.authority.url)).get('basa_open_buffers')).toBe(1);
+  });
+
+  it('count a no by its reason, and the log has the reason without the words of the request', async () => {
+    const answer = await fetch(new URL('/v1/tasks?my-secret', house.server.url), { method: 'POST', body: 'my-secret' });
+    expect(answer.status).toBe(401);
+    await until(async () =>
+      (await samples(house.server.url)).has('basa_refusals_total{step="other",reason="operator-token-missing"}'),
+    );
+    expect(lines.map((line) => JSON.parse(line))).toContainEqual(
+      expect.objectContaining({ service: 'server', refused: 'operator-token-missing', statusCode: 401 }),
+    );
+    expect(lines.join('')).not.toContain('my-secret');
+  });
+
+  it('name no buffer and no device', async () => {
+    const text = (await scrape(house.server.url)) + (await scrape(house.authority.url));
+    expect(text).not.toContain(ctx.slice(0, 16));
+    const values = [...text.matchAll(/="([^"]*)"/g)].map(([, value]) => value);
+    expect(values.filter((value) => /[0-9a-f]{12}/.test(value ?? ''))).toEqual([]);
+  });
+});
+
+it('the clipped ratio and the staleness of an update are known on its device', () => {
+  expect(clippedRatios).toEqual([1 / 8, 0, 0]);
+});
+
+it('each line of the logs names its service', () => {
+  expect(new Set(lines.map((line) => JSON.parse(line).service))).toEqual(new Set(['server', 'authority']));
+});
+
+it('a server without its authority is ready, and says so', async () => {
+  const ready = async () => {
+    const answer = await fetch(new URL('/readyz', house.server.url));
+    return { code: answer.status, ...((await answer.json()) as { status: string; checks: Record<string, string> }) };
+  };
+  expect(await ready()).toEqual({
+    code: 200,
+    status: 'ready',
+    checks: { database: 'ok', blobs: 'ok', authority: 'ok' },
+  });
+  await house.authority.close();
+  await until(async () => (await ready()).checks['authority'] === 'failed');
+  expect(await ready()).toMatchObject({ code: 200, status: 'ready', checks: { database: 'ok', blobs: 'ok' } });
+  expect((await samples(house.server.url)).get('basa_authority_up')).toBe(0);
+  await house.startAuthority();
+});
+
+describe('the trace of a buffer', () => {
+  const ofBuffer = (): readonly ReadableSpan[] =>
+    exporter.getFinishedSpans().filter((span) => span.spanContext().traceId === ctx.slice(0, 32));
+
+  /** A span and its ancestors, by name. */
+  function pathOf(span: ReadableSpan): string {
+    const parent = ofBuffer().find((other) => other.spanContext().spanId === span.parentSpanContext?.spanId);
+    const slot = span.name === 'slot' ? ` ${span.attributes['basa.slot']}` : '';
+    return `${parent === undefined ? '' : `${pathOf(parent)} > `}${span.name}${slot}`;
+  }
+
+  it('is task > buffer > slot > step, of both services under one id', () => {
+    const paths = (party: string) =>
+      ofBuffer()
+        .filter((span) => partyOf(span) === party)
+        .map(pathOf);
+    const ofSlot = (step: string) => [0, 1, 2].map((slot) => `task > buffer > slot ${slot} > ${step}`);
+    const ofSlots = [0, 1, 2].map((slot) => `task > buffer > slot ${slot}`);
+    const steps = ['seat', 'seat', 'seat', 'freeze', 'close', 'open-terms', 'sum-shard', 'model-step', 'log'];
+    expect(paths('server').sort()).toEqual(
+      [
+        'task',
+        'task > buffer',
+        ...ofSlots,
+        ...ofSlot('deposit'),
+        ...ofSlot('upload'),
+        ...steps.map((step) => `task > buffer > ${step}`),
+      ].sort(),
+    );
+    // What the server asked for is a child of its question.
+    expect(paths('authority').sort()).toEqual(
+      [
+        'task',
+        'task > buffer',
+        'task > buffer > draw',
+        ...ofSlots,
+        ...ofSlot('key'),
+        'task > buffer > close > close',
+        'task > buffer > log > log',
+      ].sort(),
+    );
+  });
+
+  it('holds public names alone', () => {
+    const keys = ofBuffer().flatMap(({ attributes }) => Object.keys(attributes));
+    const allowed = ['party', 'task', 'ctx', 'version', 'slot', 'offset', 'why', 'from', 'to'];
+    expect(new Set(keys)).toEqual(new Set(allowed.map((key) => `basa.${key}`)));
+  });
+});
+
+function partyOf({ attributes }: ReadableSpan): unknown {
+  return attributes['basa.party'];
+}
