@@ -2,6 +2,7 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { SERVER_PATH } from '@basa/protocol';
 import type { LocalPostgres } from '@basa/service/local-postgres';
 import { startLocalPostgres } from '@basa/service/local-postgres';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
@@ -44,6 +45,15 @@ describe('three nodes on one database', () => {
     expect(new Set(results.map((result) => result.kind === 'accepted' && result.ctx)).size).toBe(count / 3);
     await until(async () => (await nodes.versions()).length === count / 3);
     expect(await nodes.counts()).toEqual(devices.map(() => 1));
+    // Told to keep two versions, they remove the others, whosever turn it is.
+    for (const n of [0, 1, 2]) {
+      await nodes.nodes[n]?.close();
+      await nodes.startNode(n, { keep: { models: 2 }, tidyMs: 50 });
+    }
+    const status = async (version: number): Promise<number> =>
+      (await fetch(new URL(SERVER_PATH.model(nodes.task, version), nodes.nodes[1]?.url))).status;
+    await until(async () => (await status(count / 3 - 2)) === 404);
+    expect([await status(count / 3 - 1), await status(count / 3)]).toEqual([200, 200]);
   });
 
   it('a node that was stopped past its turn in the midst of a close is refused by the fence, and another ends the buffer', async () => {
