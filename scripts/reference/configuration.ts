@@ -31,7 +31,7 @@ export function configurationPage(): string {
   });
   return markdownPage(
     '# Configuration',
-    `A JSON file, variables, or both; variables win. The key \`dataFolder\` is \`BASA_SERVER_DATA_FOLDER\` or \`BASA_AUTHORITY_DATA_FOLDER\`; what is not text is JSON (\`BASA_SERVER_PORT=7800\`, \`BASA_SERVER_CORS_ORIGINS='["https://example.org"]'\`). Keys that are not listed are refused, and messages name the key. A secret never stands in the file: it comes from its variable, or from the file that \`<key>File\` names. In parentheses: what holds where the key is left out. How to run the services: [operations](../operations.md).`,
+    `A JSON file, variables, and \`--set key=value\` of the command line; the later ones win. The key \`dataFolder\` is \`BASA_SERVER_DATA_FOLDER\` or \`BASA_AUTHORITY_DATA_FOLDER\`; what is not text is JSON (\`BASA_SERVER_PORT=7800\`, \`BASA_SERVER_CORS_ORIGINS='["https://example.org"]'\`). Keys that are not listed are refused, and messages name the key. A secret stands neither in the file nor on the command line: it comes from its variable, or from the file that \`<key>File\` names. In parentheses: what holds where the key is left out. How to run the services: [operations](../operations.md).`,
     writtenFrom('the schemas that the services read their configuration with'),
     '## Of both services',
     tableOf(services.server, Object.keys(commonKeys)),

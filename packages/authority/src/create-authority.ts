@@ -1,7 +1,7 @@
 /** The authority as a service: opens its database, unlocks its keys, reads its log, meets its witness, and listens. */
 import { constants, statSync } from 'node:fs';
 import { access } from 'node:fs/promises';
-import { dirname, isAbsolute, relative, resolve } from 'node:path';
+import { dirname, resolve } from 'node:path';
 import { createMclGroup } from '@basa/abe';
 import type { RandomBytes } from '@basa/masking';
 import type { BasaEvent, Millis } from '@basa/protocol';
@@ -21,6 +21,7 @@ import {
 } from '@basa/service';
 import { tick } from './buffer-epochs.ts';
 import { DurableAuthority } from './durable-authority.ts';
+import { isInside } from './inside.ts';
 import { KeyEpochs } from './key-epochs.ts';
 import { bufferRoutes } from './routes/buffers.ts';
 import { deviceRoutes } from './routes/devices.ts';
@@ -72,7 +73,7 @@ export interface Authority extends RunningService {
 }
 
 const DAY_MS = 86_400_000;
-const DEFAULTS = {
+export const AUTHORITY_DEFAULTS = {
   listen: { host: '127.0.0.1', port: 0 },
   epochMs: DAY_MS,
   closedGraceMs: DAY_MS,
@@ -86,10 +87,13 @@ const DEFAULTS = {
 };
 
 export function createAuthority(options: AuthorityOptions): Promise<Authority> {
-  return opened((onClose) => open({ ...DEFAULTS, ...options }, onClose));
+  return opened((onClose) => open({ ...AUTHORITY_DEFAULTS, ...options }, onClose));
 }
 
-async function open(settings: typeof DEFAULTS & AuthorityOptions, onClose: OnClose): Promise<Omit<Authority, 'close'>> {
+async function open(
+  settings: typeof AUTHORITY_DEFAULTS & AuthorityOptions,
+  onClose: OnClose,
+): Promise<Omit<Authority, 'close'>> {
   const { clock = Date.now, randomBytes } = settings;
   const { place, kept } = placesOf(settings);
   const watch = new AuthorityWatch();
@@ -159,7 +163,8 @@ async function open(settings: typeof DEFAULTS & AuthorityOptions, onClose: OnClo
   };
 }
 
-function placesOf({ dataFolder, databaseUrl, witness }: AuthorityOptions): {
+/** Where its records lie, and where its witness does. */
+export function placesOf({ dataFolder, databaseUrl, witness }: AuthorityOptions): {
   readonly place: StorePlace;
   readonly kept: string | Witness;
 } {
@@ -188,8 +193,7 @@ async function meetWitness(authority: DurableAuthority, isNewNode: boolean): Pro
 
 /** Whoever restores the folder from a snapshot restores what is inside it as well. */
 function warnOfWitness(app: ServiceApp, dataFolder: string, path: string): void {
-  const inside = relative(resolve(dataFolder), resolve(path));
-  if (inside.startsWith('..') || isAbsolute(inside)) return;
+  if (!isInside(dataFolder, path)) return;
   app.log.warn('the witness lies inside the data folder: a rolled-back folder would not be noticed at the start');
 }
 

@@ -112,7 +112,7 @@ export class KeyEpochs {
     const issuer = engineKeys.issuer(group, masterKey);
     const { publicKey } = issuer;
     issuer.wipe();
-    const sealed = vault.seal(nameOf({ task, epoch, engine, publicKey }), masterKey);
+    const sealed = vault.seal(masterKeyName({ task, epoch, engine, publicKey }), masterKey);
     masterKey.fill(0);
     return { task, epoch, engine, publicKey, sealed };
   }
@@ -131,7 +131,7 @@ export class KeyEpochs {
 
   #issuerOf(stored: StoredEpoch): WipeableIssuer {
     const { vault, group } = this.#tools;
-    const masterKey = vault.open(nameOf(stored), stored.sealed);
+    const masterKey = vault.open(masterKeyName(stored), stored.sealed);
     const issuer = masterKey === undefined ? undefined : masterKeysOf(stored.engine)?.issuer(group, masterKey);
     masterKey?.fill(0);
     if (issuer === undefined || !equalBytes(issuer.publicKey, stored.publicKey)) {
@@ -143,6 +143,6 @@ export class KeyEpochs {
 }
 
 /** Binds a sealed master key to all that is stored beside it. */
-function nameOf({ task, epoch, engine, publicKey }: Omit<StoredEpoch, 'sealed'>): string {
+export function masterKeyName({ task, epoch, engine, publicKey }: Omit<StoredEpoch, 'sealed'>): string {
   return `master key ${toHex(task)} ${epoch} ${engine} ${toHex(publicKey).slice(0, 64)}`;
 }

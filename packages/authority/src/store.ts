@@ -25,6 +25,8 @@ export interface StoreOptions extends SqlWatch {
   onTrouble?(error: unknown): void;
 }
 
+/** The tables in a data folder. */
+export const EMBEDDED_DATABASE: DatabaseOptions = { application: 'authority', migrations: migrationsFor(SQLITE) };
 /** The tables in a PostgreSQL. */
 export const AUTHORITY_DATABASE: DatabaseOptions = { application: 'authority', migrations: migrationsFor(POSTGRES) };
 
@@ -33,7 +35,7 @@ export async function openStore(
   { clock, onTrouble = () => {}, ...watch }: StoreOptions,
 ): Promise<AuthorityStore> {
   if ('dataFolder' in place) {
-    const opened = openDatabase(place.dataFolder, { application: 'authority', migrations: migrationsFor(SQLITE) });
+    const opened = openDatabase(place.dataFolder, EMBEDDED_DATABASE);
     const database = sqliteDatabase(opened, clock ?? Date.now, watch);
     const purge = (): Promise<void> => database.checkpoint();
     return { ...storeOf(database), place: place.dataFolder, isShared: false, purge };

@@ -55,6 +55,18 @@ export class AuthorityTables {
     await this.#session.query(insert, kind, salt, cost, blockSize, parallel, signingKey);
   }
 
+  /** Under another secret: together with `resealEpoch` for every epoch, in one transaction. */
+  async replaceVault({ parameters, signingKey }: StoredVault): Promise<void> {
+    const { kind, salt, cost, blockSize, parallel } = parameters;
+    const update =
+      'UPDATE vault SET kind = ?, salt = ?, cost = ?, block_size = ?, parallel = ?, signing_key = ? WHERE id = 1';
+    await this.#session.query(update, kind, salt, cost, blockSize, parallel, signingKey);
+  }
+
+  async resealEpoch({ task, epoch, sealed }: StoredEpoch): Promise<void> {
+    await this.#session.query('UPDATE epochs SET sealed = ? WHERE task = ? AND epoch = ?', sealed, task, epoch);
+  }
+
   /** Until this transaction ends, no other node appends to the log. Gives the sealed signing key: whose log it is. */
   async lockLog(): Promise<Uint8Array | undefined> {
     const [row] = await this.#session.query(`SELECT signing_key FROM vault WHERE id = 1${this.#dialect.forUpdate}`);

@@ -9,7 +9,8 @@ import type { Vault, VaultSecret } from './vault.ts';
 import { freshParameters, openVault } from './vault.ts';
 import type { Witness } from './witness.ts';
 
-const SIGNING_KEY = 'signing key';
+/** The name under which the vault seals it. */
+export const SIGNING_KEY = 'signing key';
 
 export interface Unlocked {
   readonly vault: Vault;
@@ -25,7 +26,7 @@ export interface UnlockOptions {
 
 export async function unlock(store: AuthorityStore, witness: Witness, options: UnlockOptions): Promise<Unlocked> {
   const stored = await store.transaction((tables) => tables.vault());
-  if (stored !== undefined) return openStored(store, stored, options);
+  if (stored !== undefined) return unlocked(store, stored, options);
   if (witness.read() !== undefined) {
     const sentence = `${store.place} is new, but there is the witness of an earlier authority`;
     throw new StartError('dataFolder', `${sentence}: restore its data, or move the witness away to begin anew`);
@@ -46,18 +47,27 @@ async function createVault(store: AuthorityStore, options: UnlockOptions): Promi
   if (stored !== undefined && !equalBytes(stored.signingKey, sealedSigner)) {
     seed.fill(0);
     vault.wipe();
-    return openStored(store, stored, options); // another node was first
+    return unlocked(store, stored, options); // another node was first
   }
   return { vault, signer: signerOf(seed), sealedSigner };
 }
 
-function openStored(store: AuthorityStore, stored: StoredVault, { secret, randomBytes }: UnlockOptions): Unlocked {
+/** The vault of a database, and the seed of the signing key in it. */
+export function openStored(
+  store: Pick<AuthorityStore, 'place'>,
+  stored: StoredVault,
+  { secret, randomBytes }: UnlockOptions,
+): { readonly vault: Vault; readonly seed: Uint8Array } {
   const vault = openVault(secret, stored.parameters, randomBytes);
   const seed = vault.open(SIGNING_KEY, stored.signingKey);
-  if (seed === undefined) {
-    const what = 'passphrase' in secret ? 'passphrase' : 'key file';
-    throw new StartError('keys', `the ${what} does not open the keys in ${store.place}; nothing was changed`);
-  }
+  if (seed !== undefined) return { vault, seed };
+  vault.wipe();
+  const what = 'passphrase' in secret ? 'passphrase' : 'key file';
+  throw new StartError('keys', `the ${what} does not open the keys in ${store.place}; nothing was changed`);
+}
+
+function unlocked(store: AuthorityStore, stored: StoredVault, options: UnlockOptions): Unlocked {
+  const { vault, seed } = openStored(store, stored, options);
   return { vault, signer: signerOf(seed), sealedSigner: stored.signingKey };
 }
 

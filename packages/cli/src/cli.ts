@@ -113,6 +113,7 @@ function sentenceOf(error: unknown, command: Command): { sentence: string; code:
     };
   // By name: the SDK and the data loaders are only loaded by the commands that use them.
   const { name, message } = error as Error;
+  if (name === 'StartError') return { sentence: message, code: (error as { exitCode: number } & Error).exitCode };
   if (SERVICE_ERRORS.has(name)) return { sentence: message, code: EXIT_CODE.refused };
   if (USER_ERRORS.has(name)) return { sentence: message, code: EXIT_CODE.usage };
   return undefined;

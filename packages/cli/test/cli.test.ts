@@ -44,7 +44,7 @@ describe('basa', () => {
   it('refuses a service without its configuration with the names of the keys', async () => {
     const { code, errors } = await basaProcess(['server']);
     expect(code).toBe(2);
-    expect(errors).toContain('dataFolder is missing');
+    expect(errors).toContain('port is missing');
     expect(errors).toContain('authorityKey is missing');
   });
 

@@ -1,53 +1,85 @@
-/** The configuration of a server process: a JSON file, BASA_SERVER_ variables, or both. */
+/** The configuration of a server process: a JSON file, BASA_SERVER_ variables, settings of the command line, or all of them. */
+import { join } from 'node:path';
 import { fromHex } from '@basa/masking';
-import { closed, commonKeys, commonOptions, hexText, readConfig, StartError, secretText, Type } from '@basa/service';
+import type { ConfigSources, GatheredConfig } from '@basa/service';
+import {
+  closed,
+  commonKeys,
+  commonOptions,
+  commonRisks,
+  gatherConfig,
+  hexText,
+  isLoopback,
+  StartError,
+  secretText,
+  sharedDatabaseRisk,
+  Type,
+} from '@basa/service';
 import type { BlobPlace } from './blobs/place.ts';
 import type { SharedDatabase } from './open-store.ts';
 import type { PageOptions } from './routes/pages.ts';
 import type { ServerOptions } from './server.ts';
+import { SERVER_DEFAULTS, TURN_MS } from './server.ts';
+import { KEY_FILE } from './server-key.ts';
+
+const address = { pattern: '^https?://' };
+const whole = (minimum: number, fallback: number, description: string) =>
+  Type.Integer({ minimum, default: fallback, description });
 
 /** What `docs/reference/configuration.md` is written from. */
 export const serverConfigSchema = Type.Object(
   {
     ...commonKeys,
     dataFolder: Type.Optional(
-      Type.String({ minLength: 1, description: 'a folder of its own, on a local disk; or databaseUrl' }),
+      Type.String({
+        minLength: 1,
+        description: 'a folder of its own, on a local disk; or databaseUrl',
+        examples: ['./data'],
+      }),
     ),
-    authorityUrl: Type.String({ pattern: '^https?://', description: 'where the authority is' }),
-    authorityKey: hexText(32, 'its public key'),
-    seatMs: Type.Optional(Type.Integer({ minimum: 1, description: 'how long a seat lives unused (30000)' })),
-    tickMs: Type.Optional(
-      Type.Integer({ minimum: 10, description: 'how often leases and ends are looked after (500)' }),
+    authorityUrl: Type.String({
+      ...address,
+      description: 'where the authority is',
+      examples: ['https://authority.example.org'],
+    }),
+    authorityKey: Type.String({
+      ...hexText(32, 'its public key in hex (`GET /v1/authority`)'),
+      examples: ['0'.repeat(64)],
+    }),
+    seatMs: whole(1, SERVER_DEFAULTS.seatMs, 'how long a seat lives unused'),
+    tickMs: whole(10, SERVER_DEFAULTS.tickMs, 'how often leases and ends are looked after'),
+    workers: whole(1, SERVER_DEFAULTS.workers, 'threads that open sums and evaluate'),
+    mostBurntSlots: whole(
+      1,
+      SERVER_DEFAULTS.burntSlots.most,
+      'so many slots may a device leave unused, or spoil, before it waits for seats (`quota-exceeded`)',
     ),
-    workers: Type.Optional(Type.Integer({ minimum: 1, description: 'threads that open sums and evaluate (1)' })),
+    burntSlotsWithinMs: whole(1, SERVER_DEFAULTS.burntSlots.withinMs, 'the time in which they are counted'),
+    keepModels: Type.Optional(
+      Type.Integer({
+        minimum: 2,
+        description: 'so many of the newest versions keep their parameters (all)',
+      }),
+    ),
+    keepBuffersDays: Type.Optional(
+      Type.Number({
+        exclusiveMinimum: 0,
+        description: 'so long the facts of a buffer are kept after its time (for good)',
+      }),
+    ),
     pagesFolder: Type.Optional(
       Type.String({ minLength: 1, description: 'web pages to serve, with the public event stream' }),
     ),
     sharesFolder: Type.Optional(Type.String({ minLength: 1, description: 'data that tabs may train on' })),
     pagesAuthorityUrl: Type.Optional(
-      Type.String({ pattern: '^https?://', description: 'where pages find the authority (`authorityUrl`)' }),
+      Type.String({ ...address, description: 'where pages find the authority (`authorityUrl`)' }),
     ),
-    mostBurntSlots: Type.Integer({
-      minimum: 1,
-      default: 20,
-      description: 'so many slots may a device leave unused, or spoil, before it waits for seats (`quota-exceeded`)',
-    }),
-    burntSlotsWithinMs: Type.Integer({
-      minimum: 1,
-      default: 3_600_000,
-      description: 'the time in which they are counted',
-    }),
     databaseUrl: Type.Optional(secretText('postgres://user:password@host/database, shared by all nodes of the server')),
     databaseConnections: Type.Optional(
       Type.Integer({ minimum: 2, description: 'connections of this node to the database (10)' }),
     ),
     signingKey: Type.Optional(secretText('the secret key of the server, 64 hexadecimal digits; with databaseUrl')),
-    turnMs: Type.Optional(
-      Type.Integer({
-        minimum: 100,
-        description: 'how long a node may be silent before another one ends its buffers (10000)',
-      }),
-    ),
+    turnMs: whole(100, TURN_MS, 'how long a node may be silent before another one ends its buffers'),
     blobs: Type.Union([Type.Literal('files'), Type.Literal('database'), Type.Literal('s3')], {
       default: 'files',
       description: 'where vectors and models lie; several nodes share a folder, their database or an object store',
@@ -63,28 +95,56 @@ export const serverConfigSchema = Type.Object(
   closed,
 );
 
-export interface ConfigPlaces {
-  readonly file?: string | undefined;
-  readonly environment: Readonly<Record<string, string | undefined>>;
-  readonly overrides?: Readonly<Record<string, unknown>>;
+export const SERVER_PREFIX = 'BASA_SERVER_';
+const DAY_MS = 86_400_000;
+
+/** Where the configuration comes from. */
+export type ConfigPlaces = Omit<ConfigSources, 'prefix'>;
+type Gathered = GatheredConfig<Type.Static<typeof serverConfigSchema>>;
+
+function gathered(places: ConfigPlaces): Gathered {
+  return gatherConfig(serverConfigSchema, { ...places, prefix: SERVER_PREFIX });
 }
 
 /** Throws a `StartError` that names the key. */
 export function readServerConfig(places: ConfigPlaces): ServerOptions {
-  const config = readConfig(serverConfigSchema, { ...places, prefix: 'BASA_SERVER_' });
+  return optionsOf(gathered(places));
+}
+
+/** The same with what is in force and where it comes from, and what it risks. */
+export function checkServerConfig(places: ConfigPlaces): Gathered & { readonly risks: readonly string[] } {
+  const found = gathered(places);
+  optionsOf(found);
+  const { dataFolder, authorityUrl, databaseUrl } = found.config;
+  const isAlone = databaseUrl === undefined && dataFolder !== undefined;
+  const secretFiles = isAlone ? { [KEY_FILE]: join(dataFolder, KEY_FILE) } : {};
+  const isTogether = isLoopback(new URL(authorityUrl).hostname);
+  const risks = [
+    ...commonRisks(found, secretFiles),
+    isTogether && 'authorityUrl is on this machine: whoever has both services can read every update; use two machines',
+    sharedDatabaseRisk(places),
+  ];
+  return { ...found, risks: risks.filter((risk) => typeof risk === 'string') };
+}
+
+function optionsOf({ config }: Gathered): ServerOptions {
   const { authorityUrl, authorityKey, pagesFolder, seatMs, tickMs, workers, mostBurntSlots, burntSlotsWithinMs } =
     config;
-  const shared = databaseOf(config);
+  const { keepModels, keepBuffersDays } = config;
   return {
     ...commonOptions({ ...config, dataFolder: folderOf(config) }),
     authority: { url: authorityUrl, publicKey: fromHex(authorityKey) ?? new Uint8Array() },
     burntSlots: { most: mostBurntSlots, withinMs: burntSlotsWithinMs },
-    ...shared,
+    keep: {
+      ...(keepModels !== undefined && { models: keepModels }),
+      ...(keepBuffersDays !== undefined && { buffersMs: keepBuffersDays * DAY_MS }),
+    },
+    seatMs,
+    tickMs,
+    workers,
+    ...databaseOf(config),
     ...blobsOf(config),
     ...(pagesFolder !== undefined && { pages: pagesOf(pagesFolder, config) }),
-    ...(seatMs !== undefined && { seatMs }),
-    ...(tickMs !== undefined && { tickMs }),
-    ...(workers !== undefined && { workers }),
   };
 }
 
@@ -92,7 +152,7 @@ interface DatabaseKeys {
   readonly databaseUrl?: string;
   readonly databaseConnections?: number;
   readonly signingKey?: string;
-  readonly turnMs?: number;
+  readonly turnMs: number;
 }
 
 function databaseOf({ databaseUrl, databaseConnections, signingKey, turnMs }: DatabaseKeys): {
@@ -112,7 +172,7 @@ function databaseOf({ databaseUrl, databaseConnections, signingKey, turnMs }: Da
       url: databaseUrl,
       signingKey: secret,
       ...(databaseConnections !== undefined && { connections: databaseConnections }),
-      ...(turnMs !== undefined && { turnMs }),
+      turnMs,
     },
   };
 }

@@ -31,6 +31,11 @@ interface Making {
 
 const NO_BUFFER = new Uint8Array(32) as Ctx;
 
+/** Below it lie the versions of a task, each name beginning with its number. */
+export function modelsOf(task: TaskId): string {
+  return `models/${toHex(task)}`;
+}
+
 export class ModelKeeper {
   readonly #options: ModelKeeperOptions;
   /** The newest version users may have. */
@@ -146,7 +151,7 @@ export class ModelKeeper {
   async #add(version: number, ctx: Ctx, shards: AsyncIterable<Stepped>, making: Making): Promise<StoredModel> {
     const { store, blobs, task } = this.#options;
     const { counts, fence } = making;
-    const blobKey = `models/${toHex(task)}/${version}-${toHex(ctx).slice(0, 32)}`;
+    const blobKey = `${modelsOf(task)}/${version}-${toHex(ctx).slice(0, 32)}`;
     const stepKey = `${blobKey}-step`;
     const attempt = toHex(nodeRandomBytes(8));
     const [model, step] = [await blobs.stage(blobKey, attempt), await blobs.stage(stepKey, attempt)];

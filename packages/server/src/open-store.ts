@@ -2,9 +2,9 @@
 import { equalBytes } from '@basa/masking';
 import { createNodeSigner } from '@basa/runtime/node';
 import type { SqlWatch } from '@basa/service';
-import { openDatabase, openPostgres, SQLITE, StartError, sqliteDatabase } from '@basa/service';
+import { openDatabase, openPostgres, StartError, sqliteDatabase } from '@basa/service';
 import { serverKey } from './server-key.ts';
-import { migrationsFor, SERVER_DATABASE } from './store/schema.ts';
+import { EMBEDDED_DATABASE, SERVER_DATABASE } from './store/schema.ts';
 import { createSqlStore } from './store/sql-store.ts';
 import type { Store } from './store/store.ts';
 
@@ -30,7 +30,7 @@ export interface OpenedStore {
 const PUBLIC_KEY = 'server-key';
 
 export function openEmbeddedStore(dataFolder: string, clock: () => number, watch: SqlWatch): OpenedStore {
-  const opened = openDatabase(dataFolder, { application: 'server', migrations: migrationsFor(SQLITE) });
+  const opened = openDatabase(dataFolder, EMBEDDED_DATABASE);
   const store = createSqlStore(sqliteDatabase(opened, clock, watch));
   return {
     store,

@@ -5,7 +5,7 @@ import { fromHex, toHex } from '@basa/masking';
 import { nodeRandomBytes } from '@basa/runtime/node';
 import { StartError } from '@basa/service';
 
-const KEY_FILE = 'server.key';
+export const KEY_FILE = 'server.key';
 const KEY_BYTES = 32;
 
 /** `mayMake`: a folder that holds tasks must have its key. */

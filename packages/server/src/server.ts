@@ -13,6 +13,8 @@ import type { SharedDatabase } from './open-store.ts';
 import { openEmbeddedStore, openSharedStore } from './open-store.ts';
 import type { OtherNodes } from './other-nodes.ts';
 import { listenToOthers } from './other-nodes.ts';
+import type { Keep } from './retention.ts';
+import { startRetention } from './retention.ts';
 import { mountRoutes, mountShow } from './routes/mount.ts';
 import type { PageOptions } from './routes/pages.ts';
 import { TaskBook } from './task-book.ts';
@@ -39,6 +41,10 @@ export interface ServerOptions extends Omit<ServiceOptions, 'title' | 'audience'
   readonly workers?: number;
   /** So many slots may a device leave unused within the time before it waits for seats. */
   readonly burntSlots?: { readonly most: number; readonly withinMs: number };
+  /** What of the past is kept; everything by default. */
+  readonly keep?: Keep;
+  /** How often what is not kept any more is removed. */
+  readonly tidyMs?: number;
   /** Serves tasks in the paper's own mode, which is not safe. */
   readonly unsafePaperMode?: boolean;
   /** Serves web pages, and with them the event stream, which shows to everybody when slots fill. */
@@ -57,24 +63,31 @@ export interface RunningServer {
 }
 
 const HEAD = 'authority-head';
-const TURN_MS = 10_000;
-const DEFAULTS = {
+export const TURN_MS = 10_000;
+export const SERVER_DEFAULTS = {
   clock: (): number => Date.now(),
   fetch: ((...asked) => fetch(...asked)) as typeof fetch,
   seatMs: 30_000,
   tickMs: 500,
   workers: 1,
   burntSlots: { most: 20, withinMs: 3_600_000 },
+  keep: {} as Keep,
+  tidyMs: 60_000,
   unsafePaperMode: false,
   onEvent: (_: BasaEvent): void => {},
 };
 
+/** Where vectors and models lie. */
+export function blobPlaceOf({ blobs, dataFolder, database }: ServerOptions): BlobPlace {
+  return blobs ?? { kind: 'files', folder: join(dataFolder, 'blobs'), isShared: database !== undefined };
+}
+
 export function startServer(options: ServerOptions): Promise<RunningServer> {
-  return opened((onClose) => open({ ...DEFAULTS, ...options }, onClose));
+  return opened((onClose) => open({ ...SERVER_DEFAULTS, ...options }, onClose));
 }
 
 async function open(
-  settings: typeof DEFAULTS & ServerOptions,
+  settings: typeof SERVER_DEFAULTS & ServerOptions,
   onClose: OnClose,
 ): Promise<Omit<RunningServer, 'close'>> {
   const { dataFolder, authority, clock, database } = settings;
@@ -97,7 +110,7 @@ async function open(
   onClose(() => store.close());
   const signer = await openedStore.signer();
   const ports: ServerPorts = { suite: nodeSuite, signer, authorityKey: authority.publicKey };
-  const place = settings.blobs ?? { kind: 'files', folder: join(dataFolder, 'blobs'), isShared };
+  const place = blobPlaceOf(settings);
   const blobs = await openBlobs(place);
   onClose(() => blobs.close());
   const live = new LiveTasks({ store, clock });
@@ -160,8 +173,10 @@ async function open(
   // Alone, whatever the time since the last tick: it was down. Beside others, only where none of them was there.
   const downAfterMs = isShared ? 2 * settings.tickMs + turnMs : Number.POSITIVE_INFINITY;
   let ticker: Ticker | undefined;
+  let retention: Ticker | undefined;
   onClose(async () => {
     await service.close();
+    await retention?.stop();
     // Whoever is asked or computes for a buffer is cut short: the next start takes it up where it is.
     link.stop();
     await pool.close();
@@ -191,6 +206,7 @@ async function open(
     await tasks.tick();
   };
   ticker = startTicker(settings.tickMs, tick, (error) => onTrouble('a tick failed', error));
+  retention = startRetention({ ...tools, tasks, onTrouble });
   const buffersInMemory = (): number =>
     Math.max(
       keeper.held,

@@ -5,36 +5,44 @@ import type { Address } from './listen.ts';
 import { LOG_LEVELS } from './logger.ts';
 import { closed, hexText } from './schemas.ts';
 import type { ServiceOptions } from './service-options.ts';
-import { METRICS_ACCESS } from './service-options.ts';
+import { METRICS_ACCESS, SERVICE_DEFAULTS } from './service-options.ts';
 import { StartError } from './start-error.ts';
+import type { RateLimit } from './token-buckets.ts';
 
-/** So many at once, then so many a second. */
-export function rateLimit(description: string) {
-  const fields = { burst: Type.Number({ minimum: 1 }), perSecond: Type.Number({ exclusiveMinimum: 0 }) };
-  return Type.Object(fields, { ...closed, description });
+/** Requests of one sender: so many at once, then so many a second. */
+export function rateLimit(fallback: RateLimit, description: string) {
+  const numbers = { burst: Type.Number({ minimum: 1 }), perSecond: Type.Number({ exclusiveMinimum: 0 }) };
+  return Type.Object(numbers, { ...closed, default: fallback, description });
 }
 
 /** Spread into the `Type.Object` of a service's configuration. */
 export const commonKeys = {
-  dataFolder: Type.String({ minLength: 1, description: 'a folder of its own, on a local disk' }),
-  host: Type.String({ default: '127.0.0.1', description: 'the address it listens on' }),
-  port: Type.Integer({ minimum: 0, maximum: 65_535, description: '0 takes any free port' }),
-  tlsKeyFile: Type.Optional(Type.String({ description: 'PEM; with tlsCertFile' })),
-  tlsCertFile: Type.Optional(Type.String({ description: 'PEM; with tlsKeyFile' })),
-  corsOrigins: Type.Optional(
-    Type.Array(Type.String(), {
-      description: "origins of web pages that may ask, besides the service's own; others get `origin-refused`",
-    }),
-  ),
-  trustedProxies: Type.Optional(
-    Type.Integer({
-      minimum: 0,
-      description: "how many proxies before the service tell the sender's address in `X-Forwarded-For` (0)",
-    }),
-  ),
+  dataFolder: Type.String({ minLength: 1, description: 'a folder of its own, on a local disk', examples: ['./data'] }),
+  host: Type.String({
+    default: '127.0.0.1',
+    description: 'the address to listen at; `0.0.0.0` for all of the machine',
+  }),
+  port: Type.Integer({
+    minimum: 0,
+    maximum: 65_535,
+    description: '0 takes any free port',
+    examples: [7800],
+  }),
+  tlsKeyFile: Type.Optional(Type.String({ description: 'PEM; goes with `tlsCertFile`' })),
+  tlsCertFile: Type.Optional(Type.String({ description: 'PEM; goes with `tlsKeyFile`' })),
+  corsOrigins: Type.Array(Type.String(), {
+    default: [],
+    description:
+      "origins of web pages that may ask, besides the service's own, each by its name; others get `origin-refused`",
+  }),
+  trustedProxies: Type.Integer({
+    minimum: 0,
+    default: SERVICE_DEFAULTS.trustedProxies,
+    description: "how many proxies before the service tell the sender's address in `X-Forwarded-For`",
+  }),
   logLevel: Type.Union(
     LOG_LEVELS.map((level) => Type.Literal(level)),
-    { default: 'info', description: 'what is logged, and everything graver' },
+    { default: 'info', description: LOG_LEVELS.map((level) => `\`${level}\``).join(', ') },
   ),
   operators: Type.Array(
     Type.Object(
@@ -44,7 +52,10 @@ export const commonKeys = {
       },
       closed,
     ),
-    { default: [], description: 'SHA-256 of each token in hex, and what it may do' },
+    {
+      default: [],
+      description: 'list of `{ tokenHash, roles }`: SHA-256 of a token in hex; `operator`, `auditor`',
+    },
   ),
   metrics: Type.Union(
     METRICS_ACCESS.map((access) => Type.Literal(access)),
@@ -52,11 +63,11 @@ export const commonKeys = {
   ),
   drainMs: Type.Integer({
     minimum: 0,
-    default: 0,
+    default: SERVICE_DEFAULTS.drainMs,
     description: 'how long it goes on serving, unready, after SIGTERM',
   }),
-  addressLimit: Type.Optional(rateLimit('requests of one address (400, then 200 a second)')),
-  deviceLimit: Type.Optional(rateLimit('requests of one device (60, then 20 a second)')),
+  addressLimit: rateLimit(SERVICE_DEFAULTS.addressLimit, 'requests of one address'),
+  deviceLimit: rateLimit(SERVICE_DEFAULTS.deviceLimit, 'requests of one device'),
   unsafePaperMode: Type.Boolean({
     default: false,
     description: "serves the paper's own mode, which does not protect updates",
@@ -81,13 +92,13 @@ export function commonOptions(config: CommonConfig): Omit<
     listen: { host, port },
     unsafePaperMode,
     operators,
+    corsOrigins,
+    trustedProxies,
+    addressLimit,
+    deviceLimit,
     log: { level: logLevel },
     metricsAccess: metrics,
     drainMs,
-    ...(corsOrigins !== undefined && { corsOrigins }),
-    ...(trustedProxies !== undefined && { trustedProxies }),
-    ...(addressLimit !== undefined && { addressLimit }),
-    ...(deviceLimit !== undefined && { deviceLimit }),
     ...(tls !== undefined && { tls }),
   };
 }

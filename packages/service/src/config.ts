@@ -1,6 +1,7 @@
 /**
- * Configuration from a JSON file, environment variables and overrides, later ones first, held to a schema. Messages name the
- * key. A secret never stands in the file: it comes from its variable, or from a file that `<key>File` names.
+ * Configuration from a JSON file, environment variables and settings of the command line, later ones first, held to a schema.
+ * Messages name the key. A secret stands neither in the file nor on the command line: it comes from its variable, or from a
+ * file that `<key>File` names.
  */
 import { readFileSync } from 'node:fs';
 import type { Static, TObject, TSchema, TString } from 'typebox';
@@ -15,10 +16,22 @@ export interface ConfigSources {
   readonly environment: Readonly<Record<string, string | undefined>>;
   /** `BASA_AUTHORITY_` makes `dataFolder` the variable BASA_AUTHORITY_DATA_FOLDER. */
   readonly prefix: string;
+  /** `key=value`, as a command line gives them; values are written as in variables. */
+  readonly settings?: readonly string[] | undefined;
+  /** What the program that starts the service knows better. */
   readonly overrides?: Readonly<Record<string, unknown>>;
 }
 
+/** A configuration, and for each key that has a value where it came from, in words. */
+export interface GatheredConfig<Config> {
+  readonly config: Config;
+  readonly from: Readonly<Record<string, string>>;
+  /** The files that secrets were read from, by the key that names them. */
+  readonly secretFiles: Readonly<Record<string, string>>;
+}
+
 type Values = Record<string, unknown>;
+type Properties = Readonly<Record<string, TSchema>>;
 const SECRET = 'x-secret';
 
 /** A text that may not stand in the configuration file. */
@@ -26,23 +39,62 @@ export function secretText(description: string): TString {
   return Type.String({ description, minLength: 1, [SECRET]: true });
 }
 
+export function isSecret(schema: TSchema): boolean {
+  return SECRET in schema;
+}
+
 export function readConfig<Schema extends TObject>(schema: Schema, sources: ConfigSources): Static<Schema> {
-  const { properties } = schema as { readonly properties: Readonly<Record<string, TSchema>> };
-  const secrets = Object.keys(properties).filter((key) => SECRET in (properties[key] as object));
+  return gatherConfig(schema, sources).config;
+}
+
+export function gatherConfig<Schema extends TObject>(
+  schema: Schema,
+  sources: ConfigSources,
+): GatheredConfig<Static<Schema>> {
+  const { properties } = schema as { readonly properties: Properties };
+  const secrets = Object.keys(properties).filter((key) => isSecret(properties[key] as TSchema));
   const fromFile = sources.file === undefined ? {} : readFile(sources.file);
-  for (const key of secrets) {
-    if (key in fromFile) {
-      throw wrong(
-        `${key} is a secret and may not stand in ${sources.file}; set ${variable(sources, key)} or ${key}File`,
-      );
+  const fromSettings = readSettings(properties, sources);
+  refuseSecrets(secrets, fromFile, `stand in ${sources.file}`, sources);
+  refuseSecrets(secrets, fromSettings, 'stand on a command line, where others can read it', sources);
+  const layers: readonly (readonly [Readonly<Values>, (key: string) => string])[] = [
+    [fromFile, () => sources.file ?? ''],
+    [fromEnvironment(properties, secrets, sources), (key) => variableOf(sources.prefix, key)],
+    [fromSettings, () => '--set'],
+    [sources.overrides ?? {}, () => 'the program'],
+  ];
+  const given: Values = {};
+  const from: Record<string, string> = {};
+  for (const [values, origin] of layers)
+    for (const [key, value] of Object.entries(values)) {
+      given[key] = value;
+      from[key] = origin(key);
     }
-  }
-  const given: Values = { ...fromFile, ...fromEnvironment(properties, secrets, sources), ...sources.overrides };
-  for (const key of secrets) readSecretFile(given, key);
-  const config = Value.Default(schema, given);
+  const secretFiles: Record<string, string> = {};
+  for (const key of secrets) readSecretFile(given, { from, secretFiles }, key);
+  const config = Value.Default(schema, given) as Values;
   const checker = Compile(schema as TObject);
   if (!checker.Check(config)) throw wrong(problemsOf(checker.Errors(config)).join('; '));
-  return config as Static<Schema>;
+  for (const key of Object.keys(config)) from[key] ??= 'default';
+  return { config: config as Static<Schema>, from, secretFiles };
+}
+
+function refuseSecrets(secrets: readonly string[], values: Values, where: string, { prefix }: ConfigSources): void {
+  for (const key of secrets)
+    if (key in values)
+      throw wrong(`${key} is a secret and may not ${where}; set ${variableOf(prefix, key)} or ${key}File`);
+}
+
+/** A key that is not known stays: the schema names it. */
+function readSettings(properties: Properties, { settings = [] }: ConfigSources): Values {
+  return Object.fromEntries(
+    settings.map((setting) => {
+      const at = setting.indexOf('=');
+      if (at < 1) throw wrong(`--set takes key=value, got "${setting}"`);
+      const key = setting.slice(0, at);
+      return [key, parsed(properties[key], setting.slice(at + 1), key)];
+    }),
+  );
 }
 
 function readFile(path: string): Values {
@@ -56,20 +108,21 @@ function readFile(path: string): Values {
 }
 
 function fromEnvironment(
-  properties: Readonly<Record<string, TSchema>>,
+  properties: Properties,
   secrets: readonly string[],
-  sources: ConfigSources,
+  { environment, prefix }: ConfigSources,
 ): Values {
   const keys = [...Object.keys(properties), ...secrets.map((key) => `${key}File`)];
   return Object.fromEntries(
     keys.flatMap((key) => {
-      const text = sources.environment[variable(sources, key)];
-      return text === undefined ? [] : [[key, parsed(properties[key], text, variable(sources, key))]];
+      const name = variableOf(prefix, key);
+      const text = environment[name];
+      return text === undefined ? [] : [[key, parsed(properties[key], text, name)]];
     }),
   );
 }
 
-function variable({ prefix }: ConfigSources, key: string): string {
+export function variableOf(prefix: string, key: string): string {
   return prefix + key.replaceAll(/[A-Z]/g, (letter) => `_${letter}`).toUpperCase();
 }
 
@@ -85,10 +138,17 @@ function parsed(schema: TSchema | undefined, text: string, name: string): unknow
 }
 
 /** `<key>File` becomes the text of the file it names, without the line end that editors leave. */
-function readSecretFile(given: Values, key: string): void {
-  const path = given[`${key}File`];
-  delete given[`${key}File`];
+function readSecretFile(
+  given: Values,
+  { from, secretFiles }: Record<'from' | 'secretFiles', Record<string, string>>,
+  key: string,
+): void {
+  const named = `${key}File`;
+  const path = given[named];
+  delete given[named];
   if (path === undefined || given[key] !== undefined) return;
+  from[key] = `the file of ${named} (${from[named]})`;
+  secretFiles[named] = String(path);
   try {
     given[key] = readFileSync(String(path), 'utf8').replace(/\r?\n$/, '');
   } catch (error) {

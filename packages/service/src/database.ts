@@ -22,7 +22,7 @@ export interface DatabaseOptions {
 }
 
 /** The same name for both services, so that neither starts beside the other's data. */
-const DATABASE_FILE = 'basa.sqlite';
+export const DATABASE_FILE = 'basa.sqlite';
 const LOCK_FILE = 'basa.lock';
 
 export interface OpenDatabase {
@@ -62,6 +62,36 @@ export function openDatabase(folder: string, options: DatabaseOptions): OpenData
   };
 }
 
+/** The database of a service that may be running: to read from, with the format of this program and no other. */
+export function readDatabase(folder: string, { application, migrations }: DatabaseOptions): OpenDatabase {
+  let db: Database | undefined;
+  try {
+    db = new DatabaseSync(join(folder, DATABASE_FILE), { readOnly: true, timeout: 5000 });
+    checkOwner(db, folder, application);
+    checkFormat(db, folder, migrations.length);
+    const format = pragma(db, 'user_version');
+    if (format < migrations.length) {
+      const sentence = `${folder} has format ${format}, this version has ${migrations.length}`;
+      throw new StartError('dataFolder', `${sentence}: use the version that runs, or start the new one once`);
+    }
+  } catch (error) {
+    db?.close();
+    throw sentenceOf(error, folder);
+  }
+  const opened = db;
+  return { db: opened, close: () => opened.close() };
+}
+
+/** Writes the database as it is at this moment to a new file, while its service goes on. */
+export function copyDatabase(folder: string, options: DatabaseOptions, path: string): void {
+  const { db, close } = readDatabase(folder, options);
+  try {
+    db.prepare('VACUUM INTO ?').run(path);
+  } finally {
+    close();
+  }
+}
+
 /** All of `work` or nothing of it. */
 export function transaction<Result>(db: Database, work: () => Result): Result {
   db.exec('BEGIN IMMEDIATE');
@@ -76,7 +106,7 @@ export function transaction<Result>(db: Database, work: () => Result): Result {
 }
 
 /** An exclusive transaction on a file of its own: the system gives it back when the process ends, however it ends. */
-function takeLock(folder: string): Database {
+export function takeLock(folder: string): Pick<Database, 'close'> {
   try {
     mkdirSync(folder, { recursive: true, mode: 0o700 });
     const lock = new DatabaseSync(join(folder, LOCK_FILE), { timeout: 0 });

@@ -1,14 +1,22 @@
 /** What both services of BASA mount. */
 export type { FastifyReply, FastifyRequest } from 'fastify';
 export { Type } from 'typebox';
+export type { BackupOptions } from './backup/backup.ts';
+export { backupFolder } from './backup/backup.ts';
+export type { Manifest } from './backup/manifest.ts';
+export type { RestoreOptions } from './backup/restore.ts';
+export { restoreFolder } from './backup/restore.ts';
 export { BYTES_MEDIA_TYPE, bytesOf, checkDeclaredLength, sendBytes } from './bodies.ts';
 export { commonKeys, commonOptions, rateLimit } from './common-config.ts';
-export type { ConfigSources } from './config.ts';
-export { readConfig, secretText } from './config.ts';
+export type { ConfigSources, GatheredConfig } from './config.ts';
+export { gatherConfig, readConfig, secretText } from './config.ts';
+export type { ConfigKey } from './config-keys.ts';
+export { configKeys, exampleConfig } from './config-keys.ts';
+export { commonRisks, isLoopback, openFile, sharedDatabaseRisk } from './config-risks.ts';
 export type { Service } from './create-service.ts';
 export { createService } from './create-service.ts';
 export type { Application, Database, DatabaseOptions, OpenDatabase } from './database.ts';
-export { openDatabase, transaction } from './database.ts';
+export { openDatabase, readDatabase, transaction } from './database.ts';
 export type { DeviceRouteOptions, SigningDevice } from './device-requests.ts';
 export { deviceOf } from './device-requests.ts';
 export { freePort } from './free-port.ts';

@@ -23,7 +23,7 @@ export async function runService({ name, start }: RunOptions): Promise<number> {
   } catch (error) {
     if (!(error instanceof StartError)) throw error;
     process.stderr.write(`${name}: ${error.message}\n`);
-    return EXIT[error.reason];
+    return error.exitCode;
   }
   process.stdout.write(`${name}: listening at ${service.url}\n`);
   await stopped;

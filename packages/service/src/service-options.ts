@@ -63,7 +63,7 @@ type Defaulted = Pick<
   | 'metricsAccess'
   | 'trustedProxies'
 >;
-const DEFAULTS: Required<Defaulted> = {
+export const SERVICE_DEFAULTS: Required<Defaulted> = {
   bodyLimitBytes: 65_536,
   requestTimeoutMs: 300_000,
   addressLimit: { burst: 400, perSecond: 200 },
@@ -79,5 +79,5 @@ const DEFAULTS: Required<Defaulted> = {
 export type ServiceSettings = ServiceOptions & Required<Defaulted>;
 
 export function settingsOf(options: ServiceOptions): ServiceSettings {
-  return { ...DEFAULTS, ...options };
+  return { ...SERVICE_DEFAULTS, ...options };
 }

@@ -29,4 +29,8 @@ export class StartError extends Error {
     this.name = 'StartError';
     this.reason = reason;
   }
+
+  get exitCode(): number {
+    return EXIT[this.reason];
+  }
 }

@@ -3,7 +3,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, describe, expect, it } from 'vitest';
-import { readConfig, secretText, Type } from '../src/index.ts';
+import { commonRisks, gatherConfig, readConfig, secretText, sharedDatabaseRisk, Type } from '../src/index.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'basa-config-'));
 afterAll(() => rmSync(folder, { recursive: true }));
@@ -19,14 +19,14 @@ const schema = Type.Object(
   { additionalProperties: false },
 );
 
-function read(file: unknown, environment: Record<string, string> = {}, overrides: Record<string, unknown> = {}) {
+function read(file: unknown, environment: Record<string, string> = {}, settings: readonly string[] = []) {
   const path = join(folder, 'config.json');
   writeFileSync(path, typeof file === 'string' ? file : JSON.stringify(file));
-  return readConfig(schema, { file: path, environment, prefix: 'BASA_TEST_', overrides });
+  return readConfig(schema, { file: path, environment, prefix: 'BASA_TEST_', settings });
 }
 
 describe('configuration', () => {
-  it('comes from the file, then the environment, then overrides, and has defaults', () => {
+  it('comes from the file, then the environment, then the command line, and has defaults', () => {
     expect(read({ dataFolder: 'a' })).toEqual({ dataFolder: 'a', port: 8080 });
     const environment = { BASA_TEST_DATA_FOLDER: 'b', BASA_TEST_PORT: '81', BASA_TEST_LIMITS: '{"burst":2}' };
     expect(read({ dataFolder: 'a', port: 80 }, environment)).toEqual({
@@ -34,7 +34,7 @@ describe('configuration', () => {
       port: 81,
       limits: { burst: 2 },
     });
-    expect(read({ dataFolder: 'a' }, environment, { port: 82 })).toMatchObject({ dataFolder: 'b', port: 82 });
+    expect(read({ dataFolder: 'a' }, environment, ['port=82'])).toMatchObject({ dataFolder: 'b', port: 82 });
     expect(readConfig(schema, { environment, prefix: 'BASA_TEST_' }).port).toBe(81);
   });
 
@@ -65,5 +65,66 @@ describe('configuration', () => {
     expect(read({ dataFolder: 'a' }, { BASA_TEST_PASSPHRASE: 'p' }).passphrase).toBe('p');
     expect(read({ dataFolder: 'a', passphraseFile: path }).passphrase).toBe('open sesame ');
     expect(read({ dataFolder: 'a' }, { BASA_TEST_PASSPHRASE_FILE: path }).passphrase).toBe('open sesame ');
+  });
+
+  it('takes settings of a command line as text or JSON, and names one that cannot be', () => {
+    expect(read({ dataFolder: 'a' }, {}, ['dataFolder=b=c', 'limits={"burst":3}', 'level=warn'])).toEqual({
+      dataFolder: 'b=c',
+      port: 8080,
+      limits: { burst: 3 },
+      level: 'warn',
+    });
+    expect(() => read({ dataFolder: 'a' }, {}, ['port'])).toThrow('--set takes key=value, got "port"');
+    expect(() => read({ dataFolder: 'a' }, {}, ['prot=1'])).toThrow('prot is not a known key');
+    expect(() => read({ dataFolder: 'a' }, {}, ['passphrase=x'])).toThrow('may not stand on a command line');
+  });
+
+  it('says where each value came from', () => {
+    const secret = join(folder, 'secret');
+    writeFileSync(secret, 'x');
+    const file = join(folder, 'config.json');
+    writeFileSync(file, JSON.stringify({ dataFolder: 'a', port: 1, passphraseFile: secret }));
+    const environment = { BASA_TEST_PORT: '2', BASA_TEST_LEVEL: 'warn' };
+    const sources = { file, environment, prefix: 'BASA_TEST_', settings: ['level=info'] };
+    expect(gatherConfig(schema, sources).from).toMatchObject({
+      dataFolder: file,
+      port: 'BASA_TEST_PORT',
+      level: '--set',
+      passphrase: `the file of passphraseFile (${file})`,
+    });
+    expect(gatherConfig(schema, { environment: { BASA_TEST_DATA_FOLDER: 'a' }, prefix: 'BASA_TEST_' }).from).toEqual({
+      dataFolder: 'BASA_TEST_DATA_FOLDER',
+      port: 'default',
+    });
+  });
+
+  it('warns of what is allowed and seldom wise', () => {
+    const config = {
+      host: '0.0.0.0',
+      corsOrigins: ['*'],
+      operators: [],
+      trustedProxies: 0,
+      unsafePaperMode: true,
+    };
+    const open = join(folder, 'open');
+    writeFileSync(open, 'x', { mode: 0o644 });
+    const risks = commonRisks({ config, from: {}, secretFiles: { tokenFile: open } }, { keyFile: open }).join('\n');
+    for (const word of [
+      'without TLS',
+      'corsOrigins',
+      'operators is empty',
+      'unsafePaperMode',
+      'tokenFile: ',
+      `keyFile: ${open}`,
+      `chmod 600 ${open}`,
+    ])
+      expect(risks).toContain(word);
+    const safe = { ...config, host: '127.0.0.1', corsOrigins: [], operators: [{}], unsafePaperMode: false };
+    expect(commonRisks({ config: safe, from: {}, secretFiles: {} }, {})).toEqual([]);
+    const environment = {
+      BASA_SERVER_DATABASE_URL: 'postgres://a:b@db/x',
+      BASA_AUTHORITY_DATABASE_URL: 'postgres://c:d@db/y',
+    };
+    expect(sharedDatabaseRisk({ environment })).toContain('databases on db');
   });
 });

@@ -1,6 +1,7 @@
 /** Requests to a service: who signed them, what their no looks like, and what is never said. */
 import { get } from 'node:https';
 import { connect } from 'node:net';
+import { PassThrough } from 'node:stream';
 import { DecodeError, toHex } from '@basa/masking';
 import { refused } from '@basa/protocol';
 import { nodeRandomBytes, nodeSuite } from '@basa/runtime/node';
@@ -322,6 +323,31 @@ describe('the service', () => {
     await expect(fetch(`${url}/v1/health`)).rejects.toThrow();
     finish();
     expect(await (await slow).json()).toEqual({ done: true });
+    await stopped;
+  });
+
+  it('tells who still asks while it stops to come back later, and closes the connection', async () => {
+    const service = await serviceWith({ stopWithinMs: 900_000 });
+    let finish = (): void => {};
+    service.app.get('/v1/stream', async (_, reply) => {
+      const body = new PassThrough();
+      body.write('begun');
+      finish = () => body.end();
+      return reply.send(body);
+    });
+    const { port } = new URL(await service.listen({ host: '127.0.0.1', port: 0 }));
+    const socket = connect(Number(port), '127.0.0.1');
+    socket.write('GET /v1/stream HTTP/1.1\r\nHost: x\r\n\r\n');
+    const chunks = [await new Promise<Buffer>((resolve) => socket.once('data', resolve))];
+    const stopped = service.close();
+    socket.write('GET /v1/health HTTP/1.1\r\nHost: x\r\n\r\n');
+    const rest = socket.toArray() as Promise<Buffer[]>; // until the service closes it
+    await new Promise((resolve) => service.app.server.once('request', resolve));
+    finish();
+    const said = Buffer.concat([...chunks, ...(await rest)]).toString();
+    expect(said).toMatch(/^HTTP\/1\.1 200 .*HTTP\/1\.1 503 /s);
+    expect(said).toMatch(/retry-after: 900\r\n/i);
+    expect(said).toContain('urn:basa:problem:stopping');
     await stopped;
   });
 

@@ -1,14 +1,18 @@
 /** Every command, in the order of `--help`. */
 import type { Command } from '../command.ts';
 import { attacks } from './attacks.ts';
+import { backupAuthority, backupServer, restoreAuthority, restoreServer } from './backup.ts';
 import { bench } from './bench.ts';
 import { client } from './client.ts';
+import { configCheck, configPrint } from './config.ts';
 import { conformanceClient, conformanceServer } from './conformance.ts';
 import { demo } from './demo.ts';
 import { dev } from './dev.ts';
+import { doctor } from './doctor.ts';
 import { experiment } from './experiment.ts';
 import { authorityVerifyLog, inspectBuffer } from './inspect.ts';
 import { keysEnroll, keysRevoke } from './keys.ts';
+import { keysRotateVault } from './keys-rotate.ts';
 import { migrateAuthority, migrateServer } from './migrate.ts';
 import { authority, server } from './services.ts';
 import { taskExport, taskList, taskPause, taskShow } from './task.ts';
@@ -20,8 +24,15 @@ export const COMMANDS: readonly Command[] = [
   server,
   authority,
   authorityVerifyLog,
+  configCheck,
+  configPrint,
+  doctor,
   migrateServer,
   migrateAuthority,
+  backupServer,
+  backupAuthority,
+  restoreServer,
+  restoreAuthority,
   client,
   taskCreate,
   taskList,
@@ -30,6 +41,7 @@ export const COMMANDS: readonly Command[] = [
   taskExport,
   keysEnroll,
   keysRevoke,
+  keysRotateVault,
   inspectBuffer,
   attacks,
   bench,

@@ -1,8 +1,10 @@
 /** `basa migrate ...`: the tables of a database that several nodes share, before they start with a new version. */
-import type { Command, CommandInput } from '../command.ts';
-import { CommandError, textFlag } from '../command.ts';
+import type { Command } from '../command.ts';
+import type { Places, ServiceName } from './places.ts';
+import { CONFIG_FLAGS, CONFIG_USAGE, placesOf } from './places.ts';
 
-const USAGE = `  --config <file>      the configuration of the service; databaseUrl comes from PREFIX_DATABASE_URL or databaseUrlFile
+const USAGE = `${CONFIG_USAGE}
+  databaseUrl comes from PREFIX_DATABASE_URL or databaseUrlFile.
   Stop the nodes first where the format changes. A database in a data folder is migrated when its service starts.`;
 
 interface Migrated {
@@ -10,24 +12,14 @@ interface Migrated {
   readonly to: number;
 }
 
-type Migrate = (places: {
-  readonly file: string | undefined;
-  readonly environment: CommandInput['environment'];
-}) => Promise<Migrated>;
-
-function migrate(name: string, load: () => Promise<Migrate>): Command {
+function migrate(name: ServiceName, load: () => Promise<(places: Places) => Promise<Migrated>>): Command {
   return {
     name: `migrate ${name}`,
     summary: `makes or changes the tables of the ${name}'s PostgreSQL database`,
     usage: USAGE.replace('PREFIX', `BASA_${name.toUpperCase()}`),
-    flags: { config: { type: 'string' } },
+    flags: CONFIG_FLAGS,
     async run(input) {
-      const run = await load();
-      const { EXIT, StartError } = await import('@basa/service');
-      const places = { file: textFlag(input, 'config'), environment: input.environment };
-      const { from, to } = await run(places).catch((error: unknown) => {
-        throw error instanceof StartError ? new CommandError(error.message, EXIT[error.reason]) : error;
-      });
+      const { from, to } = await (await load())(placesOf(input));
       input.terminal.line(from === to ? `format ${to}: nothing to do` : `format ${from} -> ${to}`);
       return { json: { from, to } };
     },

@@ -1,24 +1,23 @@
 /** `basa server` and `basa authority`: one service each, as a process of its own. */
-import type { Command, CommandInput } from '../command.ts';
-import { textFlag } from '../command.ts';
+import type { Command } from '../command.ts';
+import type { Places, ServiceName } from './places.ts';
+import { CONFIG_FLAGS, CONFIG_USAGE, placesOf } from './places.ts';
 
-const USAGE = `  --config <file>      a JSON file; see docs/operations.md for its keys
-  Every key can also be set by a variable, for example PREFIX_PORT=7800. Secrets come from variables or files only.`;
+const USAGE = `${CONFIG_USAGE}
+  Every key can also be set by a variable, for example PREFIX_PORT=7800. Secrets come from variables or files only.
+  Before it runs in earnest: \`basa config check NAME\` and \`basa doctor NAME\`.`;
 
-type Run = (places: {
-  readonly file: string | undefined;
-  readonly environment: CommandInput['environment'];
-}) => Promise<number>;
+type Run = (places: Places) => Promise<number>;
 
-function service(name: 'server' | 'authority', summary: string, load: () => Promise<Run>): Command {
+function service(name: ServiceName, summary: string, load: () => Promise<Run>): Command {
   return {
     name,
     summary,
-    usage: USAGE.replace('PREFIX', `BASA_${name.toUpperCase()}`),
-    flags: { config: { type: 'string' } },
-    async run(input: CommandInput) {
+    usage: USAGE.replace('PREFIX', `BASA_${name.toUpperCase()}`).replaceAll('NAME', name),
+    flags: CONFIG_FLAGS,
+    async run(input) {
       const run = await load();
-      const exitCode = await run({ file: textFlag(input, 'config'), environment: input.environment });
+      const exitCode = await run(placesOf(input));
       return { json: { stopped: exitCode === 0, exitCode }, exitCode };
     },
   };

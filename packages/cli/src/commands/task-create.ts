@@ -8,6 +8,7 @@ import type { Command, CommandInput } from '../command.ts';
 import { CommandError, numberFlag, textFlag } from '../command.ts';
 import { knownModel, MODEL_NAMES } from '../models.ts';
 import { makePolicy, modelOptions } from '../policy.ts';
+import { PRESET_NAMES, taskPreset } from '../presets.ts';
 import { AUTHORITY_FLAGS, authorityOperator, SERVER_FLAGS, SERVER_USAGE, serverOperator } from './connection.ts';
 
 export const taskCreate: Command = {
@@ -15,14 +16,16 @@ export const taskCreate: Command = {
   summary: 'creates a task at the authority and at the server',
   usage: `  --name <text>        what people call it
   --model <name>       ${MODEL_NAMES.join(', ')} (mnist)
-  --buffer <n>         K, positions of a buffer (10)
+  --preset <name>      ${PRESET_NAMES.join(' or ')}: the numbers that the flags below do not give (paper)
+  --buffer <n>         K, positions of a buffer (paper 10, production 32)
   --minimum <n>        Kmin, updates a sum holds at least (80 % of K)
   --engine <name>      cp-abe or identity (cp-abe)
   --target <percent>   stop at this accuracy; mnist brings its test set for it
   --versions <n>       stop after so many versions
-  --lease <seconds>    from deposit to upload (600)
-  --open <seconds>     how long a buffer takes users (3600)
-  --stall <seconds>    close a buffer with enough updates when none came for so long (60)
+  --lease <seconds>    from deposit to upload (paper 600, production 900)
+  --open <seconds>     how long a buffer takes users (paper 3600, production 21600)
+  --stall <seconds>    close a buffer with enough updates when none came for so long (paper 60, production 300)
+  --max-staleness <n>  versions an update may be behind (paper 1000, production 100)
   --rate <x>           server's learning rate (1)
   --seed <n>           of the first parameters (1)
   --initial <file>     or take them from a safetensors file
@@ -32,6 +35,7 @@ ${SERVER_USAGE}
   flags: {
     name: { type: 'string' },
     model: { type: 'string' },
+    preset: { type: 'string' },
     buffer: { type: 'string' },
     minimum: { type: 'string' },
     engine: { type: 'string' },
@@ -40,6 +44,7 @@ ${SERVER_USAGE}
     lease: { type: 'string' },
     open: { type: 'string' },
     stall: { type: 'string' },
+    'max-staleness': { type: 'string' },
     rate: { type: 'string' },
     seed: { type: 'string' },
     initial: { type: 'string' },
@@ -52,12 +57,13 @@ ${SERVER_USAGE}
     const server = serverOperator(input);
     const modelName = textFlag(input, 'model') ?? 'mnist';
     const { model, training } = knownModel(modelName);
+    const preset = taskPreset(textFlag(input, 'preset'));
     const { publicKey } = await server.about();
-    const bufferSize = numberFlag(input, 'buffer', { least: 2, most: 1024, fallback: 10 });
+    const bufferSize = numberFlag(input, 'buffer', { least: 2, most: 1024, fallback: preset.bufferSize });
     const target = numberFlag(input, 'target', { least: 1, most: 100, fallback: 0 }) / 100;
     if (target > 0 && modelName !== 'mnist')
       throw new CommandError('--target needs a test set at the server, which only mnist brings; use --versions');
-    const openMs = 1000 * numberFlag(input, 'open', { least: 1, fallback: 3600 });
+    const openMs = 1000 * numberFlag(input, 'open', { least: 1, fallback: preset.openSeconds });
     const minimum = textFlag(input, 'minimum');
     const policy = makePolicy({
       name: textFlag(input, 'name') ?? modelName,
@@ -68,7 +74,8 @@ ${SERVER_USAGE}
       ...(minimum !== undefined && {
         minimum: numberFlag(input, 'minimum', { least: 2, most: bufferSize, fallback: 0 }),
       }),
-      uploadLeaseMs: 1000 * numberFlag(input, 'lease', { least: 1, fallback: 600 }),
+      maxStaleness: numberFlag(input, 'max-staleness', { fallback: preset.maxStaleness }),
+      uploadLeaseMs: 1000 * numberFlag(input, 'lease', { least: 1, fallback: preset.leaseSeconds }),
       openMs,
       closeMs: openMs,
     });
@@ -82,7 +89,7 @@ ${SERVER_USAGE}
       serverStep: { kind: 'fedbuff', rate: rateOf(input) },
       training,
       stop: { ...(target > 0 && { accuracy: target }), ...(versions > 0 && { version: versions }) },
-      stallMs: 1000 * numberFlag(input, 'stall', { least: 1, fallback: 60 }),
+      stallMs: 1000 * numberFlag(input, 'stall', { least: 1, fallback: preset.stallSeconds }),
     });
     if (modelName === 'mnist') {
       const { loadMnist } = await import('@basa/datasets');

@@ -46,6 +46,7 @@ export function readModel(row: Row): StoredModel {
     accepted: column.number(row, 'accepted'),
     dropped: column.number(row, 'dropped'),
     ...(stepKey !== undefined && { stepKey }),
+    ...(column.number(row, 'forgotten') !== 0 && { isForgotten: true }),
     ...(entry !== undefined && { entry: modelEntryCodec.decode(entry) }),
     ...(accuracy !== undefined && { accuracy }),
     ...(loss !== undefined && { loss }),

@@ -1,6 +1,6 @@
 /** The tables of a server, as statements for one dialect; each entry brings a data folder from one format to the next. */
 import type { DatabaseOptions, Dialect } from '@basa/service';
-import { POSTGRES } from '@basa/service';
+import { POSTGRES, SQLITE } from '@basa/service';
 
 export function migrationsFor({ name, blob, integer, real, unlogged }: Dialect): readonly string[] {
   const first = [
@@ -61,7 +61,13 @@ export function migrationsFor({ name, blob, integer, real, unlogged }: Dialect):
     'ALTER TABLE pieces ADD COLUMN writer TEXT',
     'CREATE INDEX buffers_by_task ON buffers (task, status)',
   ];
-  return [first, severalNodes].map((statements) => statements.join(';\n'));
+  const retention = [
+    // The blobs of the version are gone, or on their way out.
+    `ALTER TABLE models ADD COLUMN forgotten ${integer} NOT NULL DEFAULT 0`,
+    'CREATE INDEX models_kept ON models (task, version) WHERE forgotten = 0',
+    'CREATE INDEX buffers_by_age ON buffers (task, drawn_at)',
+  ];
+  return [first, severalNodes, retention].map((statements) => statements.join(';\n'));
 }
 
 /** Blobs of servers that have no other place for them: vectors do not compress, and names are compared byte by byte. */
@@ -70,5 +76,7 @@ const CHUNKS = [
   'ALTER TABLE chunks ALTER COLUMN bytes SET STORAGE EXTERNAL',
 ];
 
+/** What a data folder holds. */
+export const EMBEDDED_DATABASE: DatabaseOptions = { application: 'server', migrations: migrationsFor(SQLITE) };
 /** What several nodes share. */
 export const SERVER_DATABASE: DatabaseOptions = { application: 'server', migrations: migrationsFor(POSTGRES) };

@@ -11,7 +11,11 @@ import type { BufferChange, BufferStore } from './store.ts';
 import { isEnded } from './store.ts';
 
 const FACTS = 'SELECT record FROM records WHERE ctx = ? AND number > ? ORDER BY number';
-const LIVING = `SELECT * FROM buffers WHERE status IN ('filling', 'frozen', 'granted') ORDER BY drawn_at, ctx`;
+const OPEN = `('filling', 'frozen', 'granted')`;
+const LIVING = `SELECT * FROM buffers WHERE status IN ${OPEN} ORDER BY drawn_at, ctx`;
+const ENDED = `SELECT ctx FROM buffers WHERE task = ? AND drawn_at < ? AND status NOT IN ${OPEN} ORDER BY drawn_at LIMIT ?`;
+/** What a buffer has in other tables until it ends. */
+const WHILE_OPEN = ['deposits', 'inboxes', 'pieces', 'seats'];
 
 export function sqlBuffers(database: SqlDatabase): BufferStore {
   const facts = async ({ query }: Pick<SqlSession, 'query'>, ctx: Ctx, known: number): Promise<readonly BufferFact[]> =>
@@ -59,6 +63,15 @@ export function sqlBuffers(database: SqlDatabase): BufferStore {
       const [row] = await database.query(statement, user, since);
       return row === undefined ? 0 : column.number(row, 'burnt');
     },
+    forgetBuffers: (task, { drawnBefore, most }, fence) =>
+      database.transaction(async (session) => {
+        await checkFence(database, session, fence);
+        const ended = await session.query(ENDED, task, drawnBefore, most);
+        for (const row of ended)
+          for (const table of ['records', ...WHILE_OPEN, 'buffers'])
+            await session.query(`DELETE FROM ${table} WHERE ctx = ?`, column.bytes(row, 'ctx'));
+        return ended.length;
+      }),
     async forgetBurnt(before) {
       await database.query('DELETE FROM burnt_slots WHERE at < ?', before);
     },
@@ -79,9 +92,7 @@ async function writeChange(session: SqlSession, ctx: Ctx, last: number, change: 
   if (withoutModel) await session.query('DELETE FROM models WHERE ctx = ? AND entry IS NULL', ctx);
   const users = (burnt?.users ?? []).map((user) => [user, ctx, burnt?.at ?? 0]);
   await insertRows(session, 'burnt_slots (usr, ctx, at)', users, ' ON CONFLICT DO NOTHING');
-  if (isEnded(status))
-    for (const table of ['deposits', 'inboxes', 'pieces', 'seats'])
-      await session.query(`DELETE FROM ${table} WHERE ctx = ?`, ctx);
+  if (isEnded(status)) for (const table of WHILE_OPEN) await session.query(`DELETE FROM ${table} WHERE ctx = ?`, ctx);
   const number = last + facts.length;
   await session.query('UPDATE buffers SET status = ?, last_record = ? WHERE ctx = ?', status, number, ctx);
   return number;

@@ -26,6 +26,23 @@ export function sqlModels(database: SqlDatabase): ModelStore {
     },
     models: async (task) =>
       (await database.query('SELECT * FROM models WHERE task = ? ORDER BY version', task)).map(readModel),
+    keptModels: async (task, { before, most }) => {
+      const old = 'SELECT * FROM models WHERE task = ? AND version < ? AND forgotten = 0 ORDER BY version LIMIT ?';
+      return (await database.query(old, task, before, most)).map(readModel);
+    },
+    forgetModels: (task, versions, fence) =>
+      database.transaction(async (session) => {
+        await checkFence(database, session, fence);
+        const forget = 'UPDATE models SET forgotten = 1 WHERE task = ? AND version = ?';
+        for (const version of versions) await session.query(forget, task, version);
+      }),
+    modelBlobs: async (task) => {
+      const rows = await database.query('SELECT blob_key, step_key FROM models WHERE task = ? AND forgotten = 0', task);
+      return rows.flatMap((row) => [
+        column.text(row, 'blob_key'),
+        ...[column.optional(row, 'step_key', column.text)].filter((key) => key !== undefined),
+      ]);
+    },
     async setEvaluation(task, version, { accuracy, loss }) {
       const statement = 'UPDATE models SET accuracy = ?, loss = ? WHERE task = ? AND version = ?';
       await database.query(statement, accuracy, loss, task, version);

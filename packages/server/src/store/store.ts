@@ -29,6 +29,8 @@ export interface StoredModel {
   /** Where the parameters lie, and what the server's step remembers after it, if anything. */
   readonly blobKey: string;
   readonly stepKey?: string;
+  /** Set where neither is kept any more. */
+  readonly isForgotten?: true;
   /** Missing until the authority has logged it. */
   readonly entry?: ModelEntry;
   readonly madeAt: number;
@@ -109,6 +111,12 @@ export interface BufferStore {
   inbox(ctx: Ctx, slot: Slot): Promise<readonly Uint8Array[]>;
   deposits(ctx: Ctx): Promise<readonly Uint8Array[]>;
   burntSince(user: UserId, since: number): Promise<number>;
+  /** Removes the facts of buffers that have ended, the oldest first and at most so many; gives how many it were. */
+  forgetBuffers(
+    task: TaskId,
+    which: { readonly drawnBefore: number; readonly most: number },
+    fence?: Fence,
+  ): Promise<number>;
   /** Burnt slots from before this time count no more. */
   forgetBurnt(before: number): Promise<void>;
 }
@@ -146,6 +154,12 @@ export interface ModelStore {
   /** The last version; `logged`: that the authority has logged. */
   newestModel(task: TaskId, which: 'logged' | 'any'): Promise<StoredModel | undefined>;
   models(task: TaskId): Promise<readonly StoredModel[]>;
+  /** Versions before this one whose parameters are kept, the oldest first. */
+  keptModels(task: TaskId, which: { readonly before: number; readonly most: number }): Promise<readonly StoredModel[]>;
+  /** From now on the parameters of these versions are not kept; what is known of them stays. */
+  forgetModels(task: TaskId, versions: readonly number[], fence?: Fence): Promise<void>;
+  /** The names of all blobs that versions are made of. */
+  modelBlobs(task: TaskId): Promise<readonly string[]>;
   setEvaluation(task: TaskId, version: number, result: { accuracy: number; loss: number }): Promise<void>;
 }
 

@@ -56,6 +56,8 @@ export function testNodes(name: string, open: () => Promise<{ readonly store: St
         await expect(write()).rejects.toThrow(TurnLost);
         const model = { task, version: 1, modelHash: bytes(8), ctx, blobKey: 'm', madeAt: 3, accepted: 3, dropped: 1 };
         await expect(store.addModel(model, old)).rejects.toThrow(TurnLost);
+        await expect(store.forgetModels(task, [0], old)).rejects.toThrow(TurnLost);
+        await expect(store.forgetBuffers(task, { drawnBefore: AGES, most: 1 }, old)).rejects.toThrow(TurnLost);
         expect(await store.facts(ctx, 0)).toHaveLength(1);
         expect(await store.models(task)).toEqual([]);
         await store.addModel(model, { name: 'close', number: 2 });

@@ -4,7 +4,7 @@ import { ctxOf } from '@basa/protocol';
 import { nodeSuite } from '@basa/runtime/node';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { Store } from '../../src/store/store.ts';
-import { bytes, descriptorOf, slotOf, task, userOf } from './store-samples.ts';
+import { buffersOf, bytes, descriptorOf, slotOf, task, userOf } from './store-samples.ts';
 
 function entryOf(ctx: Ctx, version: number, hash: number): ModelEntry {
   return { task, version, modelHash: bytes(hash), ctx, previous: bytes(0), signature: bytes(1, 64) };
@@ -187,6 +187,41 @@ export function testStore(name: string, open: () => Promise<{ store: Store; reop
       expect(await store.deposits(ctx)).toEqual([]);
       expect(await store.inbox(ctx, 1 as Slot)).toEqual([]);
       expect(await store.piece(ctx, 0 as Slot)).toBeUndefined();
+    });
+
+    it('forgets the parameters of old versions and what it knew of old buffers that ended, a few at a time', async () => {
+      const modelOf = (version: number, stepKey?: string) => ({
+        task,
+        version,
+        modelHash: bytes(version),
+        ctx: bytes(version + 100) as Ctx,
+        blobKey: `models/${version}`,
+        madeAt: 1,
+        accepted: 0,
+        dropped: 0,
+        ...(stepKey !== undefined && { stepKey }),
+      });
+      for (const version of [0, 1, 2])
+        await store.addModel(modelOf(version, version === 1 ? 'models/1-step' : undefined));
+      const old = await store.keptModels(task, { before: 2, most: 1 });
+      expect(old.map(({ version }) => version)).toEqual([0]);
+      await store.forgetModels(task, [0]);
+      expect(await store.model(task, 0)).toEqual({ ...modelOf(0), isForgotten: true });
+      expect((await store.keptModels(task, { before: 2, most: 9 })).map(({ version }) => version)).toEqual([1]);
+      expect([...(await store.modelBlobs(task))].sort()).toEqual(['models/1', 'models/1-step', 'models/2']);
+
+      const ended = buffersOf(2, {});
+      await store.addBuffer({ ...ended, task, drawnAt: 6 });
+      await store.advance(ended.ctx, 0, () => ({
+        change: { facts: [{ kind: 'extended', byMs: 1 }], status: 'aborted' },
+        result: undefined,
+      }));
+      await write([{ kind: 'extended', byMs: 1 }]);
+      expect(await store.forgetBuffers(task, { drawnBefore: 6, most: 9 })).toBe(0);
+      expect(await store.forgetBuffers(task, { drawnBefore: 99, most: 9 })).toBe(1);
+      expect(await store.buffer(ended.ctx)).toBeUndefined();
+      expect(await store.facts(ended.ctx, 0)).toEqual([]);
+      expect(await facts()).toHaveLength(1);
     });
 
     it('finds the model of a buffer, and the newest one, logged or not', async () => {

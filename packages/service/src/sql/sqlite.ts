@@ -20,8 +20,13 @@ export interface SqliteDatabase extends SqlDatabase {
   checkpoint(): Promise<void>;
 }
 
-/** `opened` is closed with what is returned. */
-export function sqliteDatabase(opened: OpenDatabase, clock: () => number, { onCommit }: SqlWatch = {}): SqliteDatabase {
+/** `opened` is closed with what is returned. A database that is only read begins with `BEGIN`. */
+export function sqliteDatabase(
+  opened: OpenDatabase,
+  clock: () => number,
+  { onCommit }: SqlWatch = {},
+  begin: 'BEGIN' | 'BEGIN IMMEDIATE' = 'BEGIN IMMEDIATE',
+): SqliteDatabase {
   const { db: database } = opened;
   const statements = new Map<string, Statement>();
   const prepared = (text: string): Statement => {
@@ -43,7 +48,7 @@ export function sqliteDatabase(opened: OpenDatabase, clock: () => number, { onCo
   const inTurn = turns();
   const transaction = <Result>(work: (session: SqlSession) => Promise<Result>): Promise<Result> =>
     inTurn(async () => {
-      database.exec('BEGIN IMMEDIATE');
+      database.exec(begin);
       hasWritten = false;
       try {
         const value = await work(session);

@@ -1,0 +1,66 @@
+/** Another passphrase or key file for an authority: everything that is sealed is sealed anew, all of it or nothing. */
+import { nodeRandomBytes } from '@basa/runtime/node';
+import { StartError } from '@basa/service';
+import type { AuthorityPlaces } from './config.ts';
+import { readAuthorityConfig } from './config.ts';
+import { placesOf } from './create-authority.ts';
+import { masterKeyName } from './key-epochs.ts';
+import type { AuthorityStore } from './store.ts';
+import { openStore } from './store.ts';
+import type { AuthorityTables } from './tables.ts';
+import { openStored, SIGNING_KEY } from './unlock.ts';
+import type { Vault, VaultSecret } from './vault.ts';
+import { freshParameters, openVault } from './vault.ts';
+
+export interface Rotated {
+  readonly masterKeys: number;
+}
+
+/** The authority is stopped: its data folder is locked, and nodes on a database would refuse to go on with the old secret. */
+export async function rotateVault(places: AuthorityPlaces, fresh: VaultSecret): Promise<Rotated> {
+  const options = readAuthorityConfig(places);
+  const store = await openStore(placesOf(options).place, { clock: options.clock });
+  try {
+    const rotated = await store.transaction((tables) => resealAll(store, tables, options.secret, fresh));
+    await store.purge();
+    return rotated;
+  } finally {
+    await store.close();
+  }
+}
+
+async function resealAll(
+  store: AuthorityStore,
+  tables: AuthorityTables,
+  secret: VaultSecret,
+  fresh: VaultSecret,
+): Promise<Rotated> {
+  await tables.lockLog();
+  const stored = await tables.vault();
+  if (stored === undefined)
+    throw new StartError('dataFolder', `${store.place} holds no keys yet; start the authority with the new secret`);
+  const randomBytes = nodeRandomBytes;
+  const parameters = freshParameters(fresh, randomBytes);
+  const { vault: before, seed } = openStored(store, stored, { secret, randomBytes });
+  const after = openVault(fresh, parameters, randomBytes);
+  try {
+    await tables.replaceVault({ parameters, signingKey: after.seal(SIGNING_KEY, seed) });
+    const epochs = await tables.epochs();
+    for (const epoch of epochs)
+      await tables.resealEpoch({ ...epoch, sealed: resealed(masterKeyName(epoch), epoch.sealed, before, after) });
+    return { masterKeys: epochs.length };
+  } finally {
+    seed.fill(0);
+    before.wipe();
+    after.wipe();
+  }
+}
+
+function resealed(name: string, sealed: Uint8Array, before: Vault, after: Vault): Uint8Array {
+  const secret = before.open(name, sealed);
+  if (secret === undefined)
+    throw new StartError('dataFolder', `the ${name.split(' ').slice(0, 4).join(' ')} is damaged; nothing was changed`);
+  const again = after.seal(name, secret);
+  secret.fill(0);
+  return again;
+}

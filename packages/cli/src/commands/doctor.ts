@@ -1,0 +1,32 @@
+/** `basa doctor`: looks at everything a service needs, and says what to do about what is not right. */
+import type { Command } from '../command.ts';
+import { EXIT_CODE } from '../command.ts';
+import type { Finding } from '../doctor/finding.ts';
+import { CONFIG_FLAGS, CONFIG_USAGE, placesOf, serviceOf } from './places.ts';
+
+const MARK: Readonly<Record<Finding['state'], string>> = { fine: 'ok  ', warning: 'warn', failed: 'FAIL' };
+
+export const doctor: Command = {
+  name: 'doctor',
+  summary: 'checks versions, ports, disk, clocks, permissions, records and the authority, and says what to do',
+  usage: `  server | authority   which service; without one, only this machine
+${CONFIG_USAGE}
+  Changes nothing, and may run beside the service; run it as the same user. Ends with code 1 where a check failed.`,
+  flags: CONFIG_FLAGS,
+  positionals: 1,
+  async run(input) {
+    const { checkVersions } = await import('../doctor/machine.ts');
+    const findings = [...(await checkVersions())];
+    if (input.positionals.length > 0) {
+      const { checkService } = await import('../doctor/services.ts');
+      findings.push(...(await checkService(serviceOf(input), placesOf(input))));
+    }
+    for (const { check, state, says, todo } of findings) {
+      input.terminal.line(`${MARK[state]}  ${check}: ${says}`);
+      if (todo !== undefined) input.terminal.line(`      ${todo}`);
+    }
+    const failures = findings.filter(({ state }) => state === 'failed').length;
+    input.terminal.line(failures === 0 ? 'nothing is in the way' : `${failures} of ${findings.length} checks failed`);
+    return { json: { failed: failures, findings }, ...(failures > 0 && { exitCode: EXIT_CODE.failed }) };
+  },
+};

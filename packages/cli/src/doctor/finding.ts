@@ -1,0 +1,32 @@
+/** What a check found: fine, worth a look, or in the way; then with what to do. */
+
+export interface Finding {
+  readonly check: string;
+  readonly state: 'fine' | 'warning' | 'failed';
+  readonly says: string;
+  readonly todo?: string;
+}
+
+export function fine(check: string, says: string): Finding {
+  return { check, state: 'fine', says };
+}
+
+export function warning(check: string, says: string, todo: string): Finding {
+  return { check, state: 'warning', says, todo };
+}
+
+export function failed(check: string, says: string, todo: string): Finding {
+  return { check, state: 'failed', says, todo };
+}
+
+const LATE_MS = 30_000;
+/** What a service bears between its clock and that of whoever signs. */
+const TOO_LATE_MS = 300_000;
+
+export function clockFinding(check: string, aheadMs: number): Finding {
+  const says = `${check} is ${(Math.abs(aheadMs) / 1000).toFixed(1)} s ${aheadMs < 0 ? 'behind' : 'ahead of'} this machine`;
+  const todo = 'set both clocks by NTP; 5 minutes is the most that signed requests bear';
+  if (Math.abs(aheadMs) > TOO_LATE_MS) return failed(`clock of ${check}`, says, todo);
+  if (Math.abs(aheadMs) > LATE_MS) return warning(`clock of ${check}`, says, todo);
+  return fine(`clock of ${check}`, says);
+}

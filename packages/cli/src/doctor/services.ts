@@ -1,0 +1,135 @@
+/** A service's own checks: its configuration, its records, and those it depends on. */
+import type { Places, ServiceName } from '../commands/places.ts';
+import type { Finding } from './finding.ts';
+import { clockFinding, failed, fine, warning } from './finding.ts';
+import { checkFolder, checkPort } from './machine.ts';
+
+const PATIENCE_MS = 10_000;
+
+export function checkService(service: ServiceName, places: Places): Promise<readonly Finding[]> {
+  return tried('configuration', () => (service === 'server' ? checkServer(places) : checkAuthority(places)));
+}
+
+async function checkServer(places: Places): Promise<readonly Finding[]> {
+  const { checkServerConfig, examineServer, readServerConfig } = await import('@basa/server');
+  const { risks } = checkServerConfig(places);
+  const options = readServerConfig(places);
+  const records = await tried('records', async () => {
+    const { records: found } = await examineServer(options);
+    if (found === undefined) return [fine('records', 'none yet: a new server')];
+    const { missing, clockAheadMs } = found;
+    const blobs =
+      missing.length === 0
+        ? fine('blobs', 'every one that the records name is there')
+        : failed('blobs', `${missing.length} are missing, the first is ${missing[0]}`, 'restore the newest backup');
+    return [fine('records', 'of this format'), blobs, clockFinding('the database', clockAheadMs)];
+  });
+  return [
+    ...configFindings(risks),
+    await checkPort(options.listen, () => isOurs(options)),
+    ...(await checkFolder(options.dataFolder)),
+    ...records,
+    ...(await askAuthority(options.authority)),
+  ];
+}
+
+async function checkAuthority(places: Places): Promise<readonly Finding[]> {
+  const { checkAuthorityConfig, examineAuthority, readAuthorityConfig } = await import('@basa/authority');
+  const { risks } = checkAuthorityConfig(places);
+  const options = readAuthorityConfig(places);
+  const { listen = { host: '127.0.0.1', port: 0 }, dataFolder, databaseUrl } = options;
+  const records = await tried('records', async () => {
+    const { records: found, witnessed } = await examineAuthority(options);
+    if (found === undefined)
+      return [
+        witnessed === undefined
+          ? fine('records', 'none yet: a new authority')
+          : failed(
+              'records',
+              'none, but there is a witness',
+              'restore the data, or move the witness away to begin anew',
+            ),
+      ];
+    const length = `${found.logLength} records in the log`;
+    return [
+      fine('records', length),
+      witnessFinding(found.logLength, witnessed),
+      clockFinding('the database', found.clockAheadMs),
+    ];
+  });
+  return [
+    ...configFindings(risks),
+    await checkPort(listen, () => isOurs({ ...options, listen })),
+    ...(dataFolder === undefined || databaseUrl !== undefined ? [] : await checkFolder(dataFolder)),
+    ...records,
+  ];
+}
+
+function witnessFinding(logLength: number, witnessed: number | undefined): Finding {
+  if (witnessed === undefined && logLength > 0)
+    return warning(
+      'witness',
+      'there is none',
+      'at its start the authority gives up every open buffer; newNode, if it is a new node',
+    );
+  if ((witnessed ?? 0) > logLength)
+    return warning(
+      'witness',
+      `it has seen ${witnessed} records, the log has ${logLength}`,
+      'the log was rolled back: at its start the authority gives up every open buffer',
+    );
+  return fine('witness', `it has seen ${witnessed ?? 0} records`);
+}
+
+function configFindings(risks: readonly string[]): readonly Finding[] {
+  const read = fine('configuration', 'can be used');
+  return [read, ...risks.map((risk) => warning('configuration', risk, 'see docs/operations.md'))];
+}
+
+/** What stops a service from its start is a failed check here. */
+async function tried(check: string, work: () => Promise<readonly Finding[]>): Promise<readonly Finding[]> {
+  try {
+    return await work();
+  } catch (error) {
+    if ((error as Error).name !== 'StartError') throw error;
+    return [failed(check, (error as Error).message, 'the service would not start: do what the sentence says')];
+  }
+}
+
+async function isOurs({ listen, tls }: { readonly listen: { host: string; port: number }; readonly tls?: unknown }) {
+  const host = listen.host === '0.0.0.0' || listen.host === '::' ? 'localhost' : listen.host;
+  const url = `${tls === undefined ? 'http' : 'https'}://${host}:${listen.port}/v1/health`;
+  const answer = await fetch(url, { signal: AbortSignal.timeout(PATIENCE_MS) }).catch(() => undefined);
+  return answer?.ok === true;
+}
+
+async function askAuthority(authority: {
+  readonly url: string;
+  readonly publicKey: Uint8Array;
+}): Promise<readonly Finding[]> {
+  const { AUTHORITY_PATH } = await import('@basa/protocol');
+  const { toHex } = await import('@basa/masking');
+  const { url, publicKey } = authority;
+  const asked = Date.now();
+  const signal = AbortSignal.timeout(PATIENCE_MS);
+  let about: { readonly publicKey?: unknown; readonly time?: unknown };
+  try {
+    about = (await (await fetch(new URL(AUTHORITY_PATH.about, url), { signal })).json()) as typeof about;
+  } catch (error) {
+    const why = (error as { cause?: { code?: string } }).cause?.code ?? (error as Error).message;
+    return [failed('authority', `${url} does not answer (${why})`, 'start it, or check authorityUrl and the network')];
+  }
+  if (about.publicKey !== toHex(publicKey))
+    return [
+      failed(
+        'authority',
+        `${url} has another key than authorityKey`,
+        'check authorityUrl, then authorityKey with whoever runs it',
+      ),
+    ];
+  const half = (Date.now() - asked) / 2;
+  return [
+    fine('authority', `${url} answers with the key of authorityKey`),
+    clockFinding('the authority', Number(about.time) - asked - half),
+  ];
+}

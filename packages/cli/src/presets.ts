@@ -1,0 +1,46 @@
+/** Settings that go together: `paper` as in the paper's experiments, `production` for devices that come and go for months. */
+import { CommandError } from './command.ts';
+import type { ServiceName } from './commands/places.ts';
+
+export interface TaskPreset {
+  readonly bufferSize: number;
+  readonly leaseSeconds: number;
+  readonly openSeconds: number;
+  readonly stallSeconds: number;
+  readonly maxStaleness: number;
+}
+
+const TASK: Readonly<Record<string, TaskPreset>> = {
+  paper: { bufferSize: 10, leaseSeconds: 600, openSeconds: 3600, stallSeconds: 60, maxStaleness: 1000 },
+  production: { bufferSize: 32, leaseSeconds: 900, openSeconds: 21_600, stallSeconds: 300, maxStaleness: 100 },
+};
+
+const TLS = { host: '0.0.0.0', tlsKeyFile: '/etc/basa/tls.key', tlsCertFile: '/etc/basa/tls.crt' };
+const SERVICE: Readonly<Record<string, Readonly<Record<ServiceName, object>>>> = {
+  paper: { server: {}, authority: { keyFile: './authority.key' } },
+  production: {
+    server: { ...TLS, dataFolder: '/var/lib/basa/server', keepModels: 100, keepBuffersDays: 30 },
+    authority: {
+      ...TLS,
+      dataFolder: '/var/lib/basa/authority',
+      keyFile: '/etc/basa/authority.key',
+      witnessFile: '/var/lib/basa-witness/authority.witness',
+    },
+  },
+};
+
+export const PRESET_NAMES: readonly string[] = Object.keys(TASK);
+const PAPER = 'paper';
+
+export function taskPreset(name: string = PAPER): TaskPreset {
+  return TASK[name] ?? unknown(name);
+}
+
+/** What a preset writes into the configuration of a service. */
+export function servicePreset(name: string = PAPER, service: ServiceName): object {
+  return (SERVICE[name] ?? unknown(name))[service];
+}
+
+function unknown(name: string): never {
+  throw new CommandError(`there is no preset "${name}"; choose one of ${PRESET_NAMES.join(', ')}`);
+}

@@ -1,0 +1,107 @@
+/** Configuration as an operator looks at it, and the doctor. */
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, describe, expect, it } from 'vitest';
+import { basaHere as basa, lastLine } from './basa.ts';
+
+const folder = mkdtempSync(join(tmpdir(), 'basa-cli-config-'));
+afterAll(() => rmSync(folder, { recursive: true }));
+
+const KEY = 'ab'.repeat(32);
+const file = (name: string, config: object): string => {
+  writeFileSync(join(folder, name), JSON.stringify(config));
+  return join(folder, name);
+};
+const server = { dataFolder: join(folder, 'server'), port: 0, authorityUrl: 'http://127.0.0.1:9', authorityKey: KEY };
+
+describe('basa config', () => {
+  it('print gives a file that check accepts, for each service and preset', async () => {
+    const key = join(folder, 'key');
+    writeFileSync(key, new Uint8Array(32), { mode: 0o600 });
+    for (const service of ['server', 'authority'])
+      for (const preset of ['paper', 'production']) {
+        const printed = lastLine((await basa(['config', 'print', service, '--preset', preset, '--json'])).out);
+        const { tlsKeyFile: _, tlsCertFile: __, ...rest } = printed;
+        const config = file(`${service}-${preset}.json`, { ...rest, ...(service === 'authority' && { keyFile: key }) });
+        expect((await basa(['config', 'check', service, '--config', config])).code).toBe(0);
+      }
+    const words = await basa(['config', 'print', 'server']);
+    expect(words.out).toContain('authorityKey (needed)');
+    expect(words.out).toContain('BASA_SERVER_KEEP_MODELS');
+  });
+
+  it('check says where values come from, hides secrets, and warns', async () => {
+    const environment = {
+      BASA_SERVER_DATABASE_URL: 'postgres://me:hunter2@db/x',
+      BASA_SERVER_SIGNING_KEY: 'cd'.repeat(32),
+      BASA_SERVER_HOST: '0.0.0.0',
+    };
+    const config = file('server.json', server);
+    const args = ['config', 'check', 'server', '--config', config, '--set', 'port=7800', '--json'];
+    const { code, out, errors } = await basa(args, environment);
+    expect(code).toBe(0);
+    expect(`${out}${errors}`).not.toMatch(/hunter2|cdcd/);
+    const { settings, warnings } = lastLine(out) as { settings: object[]; warnings: string[] };
+    for (const setting of [
+      { key: 'authorityKey', value: KEY, from: config },
+      { key: 'host', value: '0.0.0.0', from: 'BASA_SERVER_HOST' },
+      { key: 'port', value: 7800, from: '--set' },
+      { key: 'tickMs', value: 500, from: 'default' },
+      { key: 'databaseUrl', value: 'set', from: 'BASA_SERVER_DATABASE_URL' },
+    ])
+      expect(settings).toContainEqual(setting);
+    expect(warnings.join('\n')).toMatch(/without TLS.*authorityUrl is on this machine/s);
+  });
+
+  it.each([
+    [['server', '--set', 'port=99999'], 'port must be <= 65535'],
+    [['server', '--set', 'dataFolder=x'], 'authorityKey is missing'],
+    [['authority', '--set', 'port=0', '--set', 'dataFolder=x'], 'give either passphrase'],
+    [['authority', '--set', 'passphrase=x'], 'passphrase is a secret'],
+    [['nothing'], 'server or authority, not "nothing"'],
+  ])('check %j ends with code 2 and names the key', async (args, sentence) => {
+    const { code, errors } = await basa(['config', 'check', ...args]);
+    expect([code, errors]).toEqual([2, expect.stringContaining(sentence)]);
+  });
+});
+
+describe('basa doctor', () => {
+  it('looks at this machine alone where no service is named', async () => {
+    const { code, out } = await basa(['doctor']);
+    expect([code, out]).toEqual([0, expect.stringContaining('ok    node: v')]);
+  });
+
+  it('says what to do about an authority with another key and another time, and a port that is taken', async () => {
+    const other = createServer((_, response) =>
+      response.end(JSON.stringify({ publicKey: KEY, time: Date.now() - 3_600_000 })),
+    ).listen(0, '127.0.0.1');
+    await new Promise((resolve) => other.once('listening', resolve));
+    const { port } = other.address() as AddressInfo;
+    const found = async (more: object) => {
+      const config = file('doctor.json', { ...server, authorityUrl: `http://127.0.0.1:${port}`, ...more });
+      const { code, out } = await basa(['doctor', 'server', '--config', config, '--json']);
+      const { findings } = lastLine(out) as { findings: { check: string; state: string }[] };
+      return { code, failed: findings.filter(({ state }) => state === 'failed').map(({ check }) => check) };
+    };
+    try {
+      expect(await found({})).toEqual({ code: 1, failed: ['clock of the authority'] });
+      expect(await found({ authorityKey: 'ee'.repeat(32) })).toEqual({ code: 1, failed: ['authority'] });
+      expect(await found({ authorityUrl: 'http://127.0.0.1:9' })).toEqual({ code: 1, failed: ['authority'] });
+      expect(await found({ port: 'x' })).toEqual({ code: 1, failed: ['configuration'] });
+    } finally {
+      other.close();
+    }
+  });
+
+  it('knows a port that another program holds', async () => {
+    const other = createServer((_, response) => response.writeHead(404).end()).listen(0, '127.0.0.1');
+    await new Promise((resolve) => other.once('listening', resolve));
+    const { port } = other.address() as AddressInfo;
+    const { out } = await basa(['doctor', 'server', '--config', file('port.json', { ...server, port })]);
+    other.close();
+    expect(out).toContain(`FAIL  port: 127.0.0.1:${port} cannot be had (EADDRINUSE)`);
+  });
+});

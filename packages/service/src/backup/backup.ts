@@ -1,0 +1,74 @@
+/** A backup of a data folder while its service runs: the database as of one moment, and the files that it names. */
+import { mkdir, readdir, rm } from 'node:fs/promises';
+import { join } from 'node:path';
+import type { DatabaseOptions } from '../database.ts';
+import { copyDatabase, DATABASE_FILE } from '../database.ts';
+import { StartError } from '../start-error.ts';
+import { copyDurably, filesBelow, flush } from './files.ts';
+import type { Manifest } from './manifest.ts';
+import { writeManifest } from './manifest.ts';
+
+export interface BackupOptions {
+  readonly dataFolder: string;
+  /** A folder that is empty or is not there yet. */
+  readonly to: string;
+  readonly database: DatabaseOptions;
+  /** Files of the data folder that never change, which the database may name; by a part of their path. */
+  readonly named?: { readonly folder: string; readonly changing: string };
+  /** Other files of the data folder. */
+  readonly files?: readonly string[];
+  /** Whether the copy has everything that its database names. */
+  isWhole?(copy: string): Promise<boolean>;
+}
+
+const MOST_TRIES = 5;
+
+export async function backupFolder(options: BackupOptions): Promise<Manifest> {
+  const { dataFolder, to, database, files = [], isWhole } = options;
+  await needEmpty(to);
+  await mkdir(to, { recursive: true, mode: 0o700 });
+  const path = join(to, DATABASE_FILE);
+  for (let tries = 1; ; tries++) {
+    await rm(path, { force: true });
+    await copyNamed(options, 'before');
+    copyDatabase(dataFolder, database, path);
+    await flush(path);
+    await copyNamed(options, 'after');
+    if (isWhole === undefined || (await isWhole(to))) break;
+    if (tries === MOST_TRIES)
+      throw new StartError(
+        'dataFolder',
+        `${dataFolder} does not have every file that its database names; see basa doctor`,
+      );
+  }
+  for (const file of files)
+    if (!(await copyDurably(join(dataFolder, file), join(to, file))))
+      throw new StartError('dataFolder', `${join(dataFolder, file)} is missing; a backup without it cannot be used`);
+  return writeManifest(to, database.application);
+}
+
+/** What goes away while the database is copied was copied before; what is new to it comes after. */
+async function copyNamed({ dataFolder, to, named }: BackupOptions, when: 'before' | 'after'): Promise<void> {
+  if (named === undefined) return;
+  const { folder, changing } = named;
+  const isChanging = (path: string): boolean => path.startsWith(`${changing}/`);
+  if (when === 'after') {
+    await rm(join(to, folder, changing), { recursive: true, force: true });
+    for (const path of await filesBelow(join(dataFolder, folder, changing)))
+      await copyDurably(join(dataFolder, folder, changing, path), join(to, folder, changing, path));
+  }
+  const known = new Set(await filesBelow(join(to, folder)));
+  for (const path of await filesBelow(join(dataFolder, folder)))
+    if (!isChanging(path) && !known.has(path))
+      await copyDurably(join(dataFolder, folder, path), join(to, folder, path));
+}
+
+/** Throws where the folder holds something. */
+export async function needEmpty(folder: string): Promise<void> {
+  const names = await readdir(folder).catch((error: NodeJS.ErrnoException) => {
+    if (error.code === 'ENOENT') return [];
+    throw new StartError('dataFolder', `${folder} cannot be used (${error.code}): check path and permissions`);
+  });
+  if (names.length > 0)
+    throw new StartError('dataFolder', `${folder} is not empty; nothing was changed: give another one`);
+}

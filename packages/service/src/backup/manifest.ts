@@ -1,0 +1,80 @@
+/** What a backup holds, with a hash for every file. It is written last: a folder without it is no backup. */
+import { readFile, rename, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { Type } from 'typebox';
+import { Compile } from 'typebox/compile';
+import type { Application } from '../database.ts';
+import { closed, hexText } from '../schemas.ts';
+import { StartError } from '../start-error.ts';
+import { filesBelow, flush, hashOf } from './files.ts';
+
+const MANIFEST_FILE = 'manifest.json';
+
+const schema = Type.Object(
+  {
+    version: Type.Literal(1),
+    application: Type.Union([Type.Literal('server'), Type.Literal('authority')]),
+    madeAt: Type.String(),
+    files: Type.Array(
+      Type.Object({ path: Type.String(), bytes: Type.Integer({ minimum: 0 }), sha256: hexText(32) }, closed),
+    ),
+  },
+  closed,
+);
+const checker = Compile(schema);
+
+export type Manifest = Type.Static<typeof schema>;
+
+export async function writeManifest(folder: string, application: Application): Promise<Manifest> {
+  const paths = [...(await filesBelow(folder))].sort();
+  const files: Manifest['files'] = [];
+  for (const path of paths) files.push({ path, ...(await hashOf(join(folder, path))) });
+  const manifest: Manifest = { version: 1, application, madeAt: new Date().toISOString(), files };
+  const fresh = join(folder, `${MANIFEST_FILE}.new`);
+  await writeFile(fresh, `${JSON.stringify(manifest, null, 2)}\n`, { mode: 0o600 });
+  await flush(fresh);
+  await rename(fresh, join(folder, MANIFEST_FILE));
+  await flush(folder);
+  return manifest;
+}
+
+/** Throws a `StartError` where it is no backup of this service, or a file is missing or damaged. */
+export async function checkManifest(folder: string, application: Application): Promise<Manifest> {
+  const manifest = await readManifest(folder);
+  if (manifest.application !== application)
+    throw new StartError(
+      'dataFolder',
+      `${folder} is a backup of the ${manifest.application}, not of the ${application}`,
+    );
+  for (const { path, bytes, sha256 } of manifest.files) {
+    const found = await hashOf(join(folder, checkedPath(folder, path))).catch(() => undefined);
+    if (found === undefined) throw damaged(folder, `${path} is missing`);
+    if (found.bytes !== bytes || found.sha256 !== sha256) throw damaged(folder, `${path} is not what was written`);
+  }
+  return manifest;
+}
+
+async function readManifest(folder: string): Promise<Manifest> {
+  const text = await readFile(join(folder, MANIFEST_FILE), 'utf8').catch(() => undefined);
+  if (text === undefined)
+    throw new StartError('dataFolder', `${folder} has no ${MANIFEST_FILE}: it is no backup, or one that was cut short`);
+  let parsed: unknown;
+  try {
+    parsed = JSON.parse(text);
+  } catch {
+    throw damaged(folder, `${MANIFEST_FILE} is no JSON`);
+  }
+  if (!checker.Check(parsed)) throw damaged(folder, `${MANIFEST_FILE} is not one that this version knows`);
+  return parsed;
+}
+
+/** A manifest that was tampered with writes nowhere else. */
+function checkedPath(folder: string, path: string): string {
+  if (path.split('/').some((part) => part === '' || part === '.' || part === '..' || part.includes('\\')))
+    throw damaged(folder, `${MANIFEST_FILE} names ${JSON.stringify(path)}`);
+  return path;
+}
+
+function damaged(folder: string, what: string): StartError {
+  return new StartError('dataFolder', `the backup in ${folder} is damaged: ${what}; use another one`);
+}

@@ -1,0 +1,38 @@
+/** A backup becomes a data folder again, whole or not usable. */
+import { mkdir, rename, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import type { Application } from '../database.ts';
+import { DATABASE_FILE, takeLock } from '../database.ts';
+import { needEmpty } from './backup.ts';
+import { copyDurably, flush } from './files.ts';
+import type { Manifest } from './manifest.ts';
+import { checkManifest } from './manifest.ts';
+
+export interface RestoreOptions {
+  readonly application: Application;
+  readonly from: string;
+  /** Empty, or not there yet. */
+  readonly dataFolder: string;
+}
+
+export async function restoreFolder({ application, from, dataFolder }: RestoreOptions): Promise<Manifest> {
+  const manifest = await checkManifest(from, application);
+  await needEmpty(dataFolder);
+  await mkdir(dataFolder, { recursive: true, mode: 0o700 });
+  const lock = takeLock(dataFolder);
+  try {
+    const database = join(dataFolder, DATABASE_FILE);
+    // No service starts on half a folder: this is no database until the real one takes its place.
+    await writeFile(database, 'The restore of this folder was cut short. Empty it and restore again.\n', {
+      mode: 0o600,
+    });
+    await flush(dataFolder);
+    for (const { path } of manifest.files)
+      await copyDurably(join(from, path), path === DATABASE_FILE ? `${database}.new` : join(dataFolder, path));
+    await rename(`${database}.new`, database);
+    await flush(dataFolder);
+  } finally {
+    lock.close();
+  }
+  return manifest;
+}

@@ -1,0 +1,59 @@
+/** What is allowed in a configuration and seldom wise: one sentence each, for `basa config check`. */
+import { statSync } from 'node:fs';
+import type { ConfigSources, GatheredConfig } from './config.ts';
+import { variableOf } from './config.ts';
+
+interface CommonValues {
+  readonly host: string;
+  readonly tlsCertFile?: string;
+  readonly tlsKeyFile?: string;
+  readonly corsOrigins: readonly string[];
+  readonly operators: readonly unknown[];
+  readonly trustedProxies: number;
+  readonly unsafePaperMode: boolean;
+}
+
+/** What a configuration of either service risks. `more`: other files that only their owner should read, by key. */
+export function commonRisks(
+  { config, secretFiles }: GatheredConfig<CommonValues>,
+  more: Readonly<Record<string, string | undefined>>,
+): readonly string[] {
+  const { host, tlsCertFile, corsOrigins, operators, trustedProxies, unsafePaperMode } = config;
+  const isOpen = !isLoopback(host) && tlsCertFile === undefined;
+  return [
+    isOpen &&
+      trustedProxies === 0 &&
+      `host is ${host} without TLS: tokens and released keys can be read on the way; set tlsKeyFile and tlsCertFile`,
+    isOpen && trustedProxies > 0 && `host is ${host} without TLS: only the proxy before the service may reach it`,
+    corsOrigins.includes('*') && 'corsOrigins: "*" matches no page; name each origin',
+    operators.length === 0 && 'operators is empty: nobody can make tasks or enrol devices',
+    unsafePaperMode && 'unsafePaperMode is on: tasks in that mode do not protect updates',
+    ...Object.entries({ ...secretFiles, ...more, tlsKeyFile: config.tlsKeyFile }).map(([key, path]) =>
+      openFile(key, path),
+    ),
+  ].filter((risk) => typeof risk === 'string');
+}
+
+/** Set where others than its owner may read the file. */
+export function openFile(key: string, path: string | undefined): string | undefined {
+  if (path === undefined || process.platform === 'win32') return undefined;
+  const mode = statSync(path, { throwIfNoEntry: false })?.mode ?? 0;
+  return (mode & 0o077) === 0 ? undefined : `${key}: ${path} can be read by others than its owner; chmod 600 ${path}`;
+}
+
+/** The two services in one hand: whoever has both can read every update. */
+export function sharedDatabaseRisk({ environment }: Pick<ConfigSources, 'environment'>): string | undefined {
+  const [server, authority] = ['BASA_SERVER_', 'BASA_AUTHORITY_'].map((prefix) =>
+    hostOf(environment[variableOf(prefix, 'databaseUrl')]),
+  );
+  if (server === undefined || server !== authority) return undefined;
+  return `server and authority have their databases on ${server}: whoever runs it sees both; use two machines`;
+}
+
+export function isLoopback(host: string): boolean {
+  return host === 'localhost' || host === '::1' || host === '[::1]' || host.startsWith('127.');
+}
+
+function hostOf(url: string | undefined): string | undefined {
+  return url !== undefined && URL.canParse(url) ? new URL(url).host : undefined;
+}

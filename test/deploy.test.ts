@@ -1,0 +1,114 @@
+/** The files of deploy/ cannot be run everywhere; what can be held against the code is. */
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
+import { describe, expect, it } from 'vitest';
+import { parse, parseAllDocuments } from 'yaml';
+import { authorityConfigSchema } from '../packages/authority/src/config.ts';
+import { COMMANDS } from '../packages/cli/src/commands/all.ts';
+import { serverConfigSchema } from '../packages/server/src/config.ts';
+
+const root = fileURLToPath(new URL('..', import.meta.url));
+const text = (path: string): string => readFileSync(`${root}deploy/${path}`, 'utf8');
+
+/** Every variable a service knows: keys, and the files of secrets. */
+const KNOWN = new Set(
+  [
+    { prefix: 'BASA_SERVER_', properties: serverConfigSchema.properties },
+    { prefix: 'BASA_AUTHORITY_', properties: authorityConfigSchema.properties },
+  ].flatMap(({ prefix, properties }) =>
+    Object.keys(properties).flatMap((key) => {
+      const name = prefix + key.replaceAll(/[A-Z]/g, (letter) => `_${letter}`).toUpperCase();
+      return [name, `${name}_FILE`];
+    }),
+  ),
+);
+
+interface ComposeService {
+  readonly image: string;
+  readonly command?: readonly string[];
+  readonly environment?: Readonly<Record<string, string>>;
+  readonly read_only?: boolean;
+  readonly cap_drop?: readonly string[];
+  readonly healthcheck?: { readonly test: readonly string[] };
+}
+
+interface PodSpec {
+  readonly containers: readonly {
+    readonly image: string;
+    readonly args: readonly string[];
+    readonly readinessProbe?: { readonly httpGet: { readonly path: string } };
+    readonly securityContext: { readonly readOnlyRootFilesystem: boolean; readonly allowPrivilegeEscalation: boolean };
+  }[];
+  readonly securityContext: { readonly runAsNonRoot: boolean };
+}
+
+interface Manifest {
+  readonly kind: string;
+  readonly data?: Readonly<Record<string, string>>;
+  readonly spec?: { readonly template?: { readonly spec: PodSpec } };
+}
+
+function isCommand(words: readonly string[]): boolean {
+  return COMMANDS.some(({ name }) => words.join(' ').startsWith(name));
+}
+
+describe.each(['compose.yaml', 'compose.nodes.yaml'])('deploy/%s', (file) => {
+  const { services } = parse(text(file), { merge: true }) as { services: Record<string, ComposeService> };
+  const own = Object.entries(services).filter(([, { image }]) => image === 'basa');
+
+  it('names variables and commands that exist', () => {
+    expect(own.length).toBeGreaterThan(3);
+    const variables = own.flatMap(([, { environment = {} }]) => Object.keys(environment));
+    expect(variables.filter((name) => /^BASA_(SERVER|AUTHORITY)_/.test(name) && !KNOWN.has(name))).toEqual(
+      variables.filter((name) => name === 'BASA_AUTHORITY_KEY' && !KNOWN.has(name)), // the pin of a device
+    );
+    expect(own.filter(([, { command = [] }]) => !isCommand(command)).map(([name]) => name)).toEqual([]);
+  });
+
+  it('gives no privileges, and asks for health where it is answered', () => {
+    expect(own.filter(([, service]) => service.read_only !== true || !service.cap_drop?.includes('ALL'))).toEqual([]);
+    for (const [, { healthcheck }] of own)
+      if (healthcheck !== undefined) expect(healthcheck.test.at(-1)).toMatch(/\/(readyz|healthz|v1\/health)$/);
+  });
+});
+
+describe.each(readdirSync(`${root}deploy/kubernetes`))('deploy/kubernetes/%s', (file) => {
+  const manifests = parseAllDocuments(text(`kubernetes/${file}`)).map((document) => document.toJS() as Manifest);
+  const pods = manifests.flatMap(({ spec }) => spec?.template?.spec ?? []);
+
+  it('names variables and commands that exist', () => {
+    const variables = manifests.flatMap(({ data = {} }) => Object.keys(data));
+    expect(variables.length).toBeGreaterThan(3);
+    expect(variables.filter((name) => !KNOWN.has(name))).toEqual([]);
+    expect(pods.flatMap(({ containers }) => containers.filter(({ args }) => !isCommand(args)))).toEqual([]);
+  });
+
+  it('runs as an ordinary user on a file system that cannot be written', () => {
+    expect(pods.length).toBe(2);
+    for (const { containers, securityContext } of pods) {
+      expect(securityContext.runAsNonRoot).toBe(true);
+      for (const { securityContext: own } of containers)
+        expect(own).toMatchObject({ readOnlyRootFilesystem: true, allowPrivilegeEscalation: false });
+    }
+  });
+});
+
+it.each(readdirSync(`${root}deploy/systemd`))('deploy/systemd/%s names variables and a command that exist', (file) => {
+  const unit = text(`systemd/${file}`);
+  const variables = [...unit.matchAll(/^Environment=(BASA_[A-Z_]+)=/gm)].map(([, name = '']) => name);
+  expect(variables.filter((name) => !KNOWN.has(name))).toEqual([]);
+  const [, words = ''] = /^ExecStart=\S+\/basa (.*)$/m.exec(unit) ?? [];
+  expect(isCommand(words.split(' '))).toBe(true);
+});
+
+it('the image copies what is there, and ends as an ordinary user', () => {
+  const lines = text('Dockerfile').split('\n');
+  const copied = lines
+    .filter((line) => line.startsWith('COPY ') && !line.includes('--from'))
+    .flatMap((line) => line.split(' ').slice(1, -1));
+  expect(copied.length).toBeGreaterThan(5);
+  expect(copied.filter((path) => !existsSync(root + path))).toEqual([]);
+  const user = lines.map((line) => line.startsWith('USER ')).lastIndexOf(true);
+  expect(lines[user]).toBe('USER node');
+  expect(lines.slice(user).some((line) => line.startsWith('RUN '))).toBe(false);
+});

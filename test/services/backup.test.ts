@@ -1,0 +1,113 @@
+/** Backups of services that run, and what a restored folder knows and forgets. */
+import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { toHex } from '@basa/masking';
+import { ENGINE, SERVER_PATH } from '@basa/protocol';
+import { afterEach, expect, it } from 'vitest';
+import { basaHere, lastLine } from '../../packages/cli/test/basa.ts';
+import { countsOf, House, oneHot, until } from './house.ts';
+
+let house: House;
+afterEach(async () => {
+  await house.close();
+  rmSync(house.folder, { recursive: true, force: true });
+});
+
+/** Types `basa ... server` or `basa ... authority` with the configuration of the house's service. */
+async function basa(command: string, which: 'server' | 'authority', ...more: readonly string[]) {
+  const settings: Record<string, string> = {
+    dataFolder: join(house.folder, which),
+    port: '0',
+    ...(which === 'server'
+      ? { authorityUrl: house.authority.url, authorityKey: toHex(house.authority.publicKey) }
+      : { keyFile: join(house.folder, 'authority.key') }),
+  };
+  const set = Object.entries(settings).flatMap(([key, value]) => ['--set', `${key}=${value}`]);
+  return basaHere([command, which, ...set, ...more, '--json']);
+}
+
+interface Accepted {
+  readonly ctx: string;
+  readonly joinTag: string;
+}
+
+/** New devices of a task that contribute one after the other; tells of each that was acknowledged. */
+async function contribute(task: string, names: readonly string[], onAccepted: (accepted: Accepted) => void) {
+  for (const [n, name] of names.entries()) {
+    const client = await house.client(name, { task });
+    const result = await client.contribute(oneHot(n), { trainedOn: 0 });
+    if (result.kind === 'accepted') onAccepted(result);
+  }
+}
+
+it('a server backed up while buffers fill and end has every update that was acknowledged before, and goes on', async () => {
+  house = await House.open({ policy: { engine: ENGINE.identityKem, bufferSize: 2 } });
+  const [busy, quiet] = [house.task, await house.createTask()];
+  const acknowledged: Accepted[] = [];
+  await contribute(quiet, ['q0'], (accepted) => acknowledged.push(accepted));
+  await contribute(busy, ['b0'], (accepted) => acknowledged.push(accepted));
+  expect(acknowledged).toHaveLength(2);
+
+  const load = Promise.all([contribute(busy, ['x'], () => {}), contribute(busy, ['y'], () => {})]);
+  const folders = ['backup-0', 'backup-1', 'backup-2'].map((name) => join(house.folder, name));
+  for (const to of folders) expect((await basa('backup', 'server', '--to', to)).code).toBe(0);
+  await load;
+
+  const [from = ''] = folders;
+  await house.server.close();
+  rmSync(join(house.folder, 'server'), { recursive: true });
+  const restored = await basa('restore', 'server', '--from', from);
+  expect(lastLine(restored.out)).toMatchObject({ from });
+  expect(restored.errors).toContain('is a rollback');
+  await house.startServer();
+  for (const { ctx, joinTag } of acknowledged) {
+    const answer = await fetch(new URL(SERVER_PATH.fate(ctx, joinTag), house.server.url));
+    expect(['pending', 'included']).toContain(((await answer.json()) as { fate: string }).fate);
+  }
+  const doctor = await basa('doctor', 'server');
+  expect(lastLine(doctor.out)).toMatchObject({ failed: 0 });
+  await contribute(quiet, ['q1'], () => {});
+  expect(countsOf(await house.reached(1, quiet), 2)).toEqual([2, 0, 0, 0, 0, 0, 0, 0]);
+});
+
+it('an authority restored from a backup notices the rollback, and gives up what was open in it', async () => {
+  house = await House.open({ policy: { engine: ENGINE.identityKem } });
+  const held: Accepted[] = [];
+  await contribute(house.task, ['a'], (accepted) => held.push(accepted));
+  const to = join(house.folder, 'backup');
+  expect((await basa('backup', 'authority', '--to', to)).code).toBe(0);
+  await contribute(house.task, ['b'], () => {});
+  await house.authority.close();
+  rmSync(join(house.folder, 'authority'), { recursive: true });
+  expect((await basa('restore', 'authority', '--from', to)).code).toBe(0);
+  expect(lastLine((await basa('doctor', 'authority')).out)['findings']).toContainEqual(
+    expect.objectContaining({ check: 'witness', state: 'warning' }),
+  );
+  await house.startAuthority();
+  house.elapse(house.policy.openMs + house.policy.closeMs);
+  await until(async () => (await house.bufferState(held[0]?.ctx ?? '')).status === 'unknown');
+});
+
+it('what is damaged, of the other service or in the way is refused, and half a folder does not start', async () => {
+  house = await House.open();
+  const to = join(house.folder, 'backup');
+  await basa('backup', 'server', '--to', to);
+  expect((await basa('backup', 'server', '--to', to)).errors).toContain('is not empty');
+  expect((await basa('restore', 'server', '--from', to)).errors).toContain('is not empty; nothing was changed');
+  expect((await basa('restore', 'authority', '--from', to)).errors).toContain('a backup of the server');
+  expect((await basa('restore', 'server', '--from', house.folder)).errors).toContain('has no manifest.json');
+  const key = join(to, 'server.key');
+  writeFileSync(
+    key,
+    readFileSync(key, 'utf8').replace(/^./, (digit) => (digit === '0' ? '1' : '0')),
+  );
+  const damaged = await basa('restore', 'server', '--from', to);
+  expect([damaged.code, damaged.errors]).toEqual([3, expect.stringContaining('server.key is not what was written')]);
+
+  const half = join(house.folder, 'half');
+  mkdirSync(half);
+  writeFileSync(join(half, 'basa.sqlite'), 'The restore of this folder was cut short.');
+  await expect(house.startServer({ dataFolder: half, listen: { host: '127.0.0.1', port: 0 } })).rejects.toMatchObject({
+    reason: 'dataFolder',
+  });
+});
