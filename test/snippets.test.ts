@@ -51,7 +51,8 @@ it.each(shown('sh').map(({ place, code }) => [place, code] as const))('the comma
   for (const line of code.split('\n')) {
     const [, script] = /\bnpm run (?:--silent )?([\w:]+)/.exec(line) ?? [];
     if (script !== undefined) expect(Object.keys(scripts)).toContain(script);
-    const [, words = ''] = /\bbasa(?: --)? (.*)$/.exec(line.replace(/ #.*$/, '')) ?? [];
+    const [, words = ''] =
+      /(?:^|&& |\| |\$\(|npx |npm run (?:--silent )?)basa(?: --)? (.*)$/.exec(line.replace(/ #.*$/, '')) ?? [];
     const [own = ''] = words.split(' -- '); // what follows is another program
     if (own !== '') checkCommand(own.split(' '));
   }

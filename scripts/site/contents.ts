@@ -12,7 +12,10 @@ export interface Section {
 const SECTIONS: readonly Section[] = [
   { title: 'Start', pages: ['README.md', 'docs/quick-start.md', 'docs/concepts.md'] },
   { title: 'Guides', pages: inFolder('docs/guides') },
-  { title: 'Running it', pages: ['docs/operations.md', 'docs/cli.md', 'docs/web.md'] },
+  {
+    title: 'Running it',
+    pages: ['docs/operations.md', 'docs/deploy.md', 'docs/capacity.md', 'docs/cli.md', 'docs/web.md'],
+  },
   { title: 'Security', pages: ['docs/threat-model.md', 'docs/evidence.md', 'SECURITY.md'] },
   {
     title: 'Results',
