@@ -30,6 +30,7 @@ const SECTIONS: readonly Section[] = [
       'docs/http.md',
       'docs/wire-format.md',
       'docs/conformance.md',
+      'docs/metrics.md',
       'docs/paper-map.md',
       'docs/sizes.md',
     ],

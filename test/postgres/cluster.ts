@@ -19,6 +19,8 @@ import { Balancer } from '../../scripts/processes/balancer.ts';
 import { OPERATOR_TOKEN, OPERATORS, testPolicy } from '../services/house.ts';
 
 const UNLIMITED = { burst: 1e9, perSecond: 1e9 };
+/** However slow the machine is. */
+const LONG_MS = 900_000;
 const retry = { attempts: 60, firstWaitMs: 20, longestWaitMs: 1000 };
 
 export interface ClusterOptions {
@@ -100,7 +102,8 @@ export class Cluster {
     const node = await startServer({
       dataFolder: join(this.folder, 'blobs'),
       database: { url: this.databaseUrl, signingKey: this.#signingKey, turnMs: 1000, connections: 4 },
-      authority: { url: this.authority.url, publicKey: this.authority.publicKey },
+      authority: { url: this.authority.url, publicKey: this.authority.publicKey, timeoutMs: LONG_MS },
+      seatMs: LONG_MS,
       listen: { host: '127.0.0.1', port: 0 },
       operators: OPERATORS,
       tickMs: 100,

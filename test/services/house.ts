@@ -199,6 +199,14 @@ export class House {
   }
 }
 
+/** What an operator reads at `/metrics`: values by names with their labels. */
+export async function scraped(url: string): Promise<ReadonlyMap<string, number>> {
+  const headers = { authorization: `Bearer ${OPERATOR_TOKEN}` };
+  const text = await (await fetch(new URL('/metrics', url), { headers })).text();
+  const lines = text.split('\n').filter((line) => line !== '' && !line.startsWith('#'));
+  return new Map(lines.map((line) => [line.slice(0, line.lastIndexOf(' ')), Number(line.split(' ').at(-1))]));
+}
+
 export function testPolicy(serverKey: Uint8Array): TaskPolicy {
   return kitPolicy(serverKey, { name: new TextEncoder().encode('a test'), dimension: 8 });
 }

@@ -4,7 +4,7 @@ import { METRICS } from '@basa/service';
 import type { ReadableSpan } from '@opentelemetry/sdk-trace-node';
 import { InMemorySpanExporter, NodeTracerProvider, SimpleSpanProcessor } from '@opentelemetry/sdk-trace-node';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { House, OPERATOR_TOKEN, oneHot, until } from './house.ts';
+import { House, OPERATOR_TOKEN, oneHot, scraped, until } from './house.ts';
 
 const exporter = new InMemorySpanExporter();
 const provider = new NodeTracerProvider({ spanProcessors: [new SimpleSpanProcessor(exporter)] });
@@ -44,11 +44,6 @@ async function scrape(url: string): Promise<string> {
   return (await fetch(new URL('/metrics', url), { headers })).text();
 }
 
-async function samples(url: string): Promise<ReadonlyMap<string, number>> {
-  const found = (await scrape(url)).split('\n').filter((line) => line !== '' && !line.startsWith('#'));
-  return new Map(found.map((line) => [line.slice(0, line.lastIndexOf(' ')), Number(line.split(' ').at(-1))]));
-}
-
 describe('metrics', () => {
   it.each(['server', 'authority'] as const)('of the %s are those of the table, and no others', async (service) => {
     const text = await scrape(house[service].url);
@@ -58,7 +53,7 @@ describe('metrics', () => {
   });
 
   it('count what became of one buffer', async () => {
-    const server = await samples(house.server.url);
+    const server = await scraped(house.server.url);
     for (const name of ['basa_seats_total', 'basa_deposits_total', 'basa_uploads_accepted_total'])
       expect([name, server.get(`${name}{${label}}`)]).toEqual([name, 3]);
     expect(server.get(`basa_buffers_frozen_total{${label},why="resolved"}`)).toBe(1);
@@ -74,7 +69,7 @@ describe('metrics', () => {
     expect(server.get('basa_sent_bytes_total{step="model"}')).toBeGreaterThanOrEqual(32);
     expect(server.get('basa_authority_up')).toBe(1);
 
-    const authority = await samples(house.authority.url);
+    const authority = await scraped(house.authority.url);
     expect(authority.get('basa_keys_issued_total')).toBe(3);
     expect(authority.get('basa_abe_seconds_count')).toBe(6); // three edges, and three selves at the close
     expect(authority.get('basa_outcomes_total{outcome="closed"}')).toBe(1);
@@ -86,21 +81,21 @@ describe('metrics', () => {
     const client = await house.client('d');
     await client.contribute(oneHot(3), { trainedOn: 1 });
     house.elapse(60_000);
-    const server = await samples(house.server.url);
+    const server = await scraped(house.server.url);
     expect(server.get(`basa_buffer_fill_ratio{${label}}`)).toBeCloseTo(1 / 3);
     expect(server.get(`basa_buffer_age_seconds{${label}}`)).toBeGreaterThanOrEqual(60);
     expect(server.get(`basa_buffers{${label},status="filling"}`)).toBe(1);
     expect(server.get(`basa_slots{${label},state="accepted"}`)).toBe(1);
     expect(server.get(`basa_slots{${label},state="free"}`)).toBe(2);
     expect(server.get(`basa_leases{${label},state="running"}`)).toBe(0);
-    expect((await samples(house.authority.url)).get('basa_open_buffers')).toBe(1);
+    expect((await scraped(house.authority.url)).get('basa_open_buffers')).toBe(1);
   });
 
   it('count a no by its reason, and the log has the reason without the words of the request', async () => {
     const answer = await fetch(new URL('/v1/tasks?my-secret', house.server.url), { method: 'POST', body: 'my-secret' });
     expect(answer.status).toBe(401);
     await until(async () =>
-      (await samples(house.server.url)).has('basa_refusals_total{step="other",reason="operator-token-missing"}'),
+      (await scraped(house.server.url)).has('basa_refusals_total{step="other",reason="operator-token-missing"}'),
     );
     expect(lines.map((line) => JSON.parse(line))).toContainEqual(
       expect.objectContaining({ service: 'server', refused: 'operator-token-missing', statusCode: 401 }),
@@ -137,7 +132,7 @@ it('a server without its authority is ready, and says so', async () => {
   await house.authority.close();
   await until(async () => (await ready()).checks['authority'] === 'failed');
   expect(await ready()).toMatchObject({ code: 200, status: 'ready', checks: { database: 'ok', blobs: 'ok' } });
-  expect((await samples(house.server.url)).get('basa_authority_up')).toBe(0);
+  expect((await scraped(house.server.url)).get('basa_authority_up')).toBe(0);
   await house.startAuthority();
 });
 

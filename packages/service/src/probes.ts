@@ -16,15 +16,16 @@ export interface Check {
 
 export const PROBES: ReadonlySet<string> = new Set(['/healthz', '/readyz']);
 
+/** They are asked every few seconds: no line for each. */
+const QUIET = { logLevel: 'warn' } as const;
 /** A look is good for so long, and failed after so long: many who ask cost no more than one. */
 const FRESH_MS = 1000;
 const PATIENCE_MS = 2000;
 
 export function mountProbes(app: ServiceApp, checks: ReadonlyMap<string, Check>, isDraining: () => boolean): void {
   const health = Type.Object({ status: Type.Literal('ok') });
-  app.get('/healthz', { schema: { summary: 'The process answers', response: { 200: health } } }, async () => ({
-    status: 'ok' as const,
-  }));
+  const alive = { ...QUIET, schema: { summary: 'The process answers', response: { 200: health } } };
+  app.get('/healthz', alive, async () => ({ status: 'ok' as const }));
 
   const ready = Type.Object({
     status: Type.Union([Type.Literal('ready'), Type.Literal('unready'), Type.Literal('draining')]),
@@ -38,7 +39,7 @@ export function mountProbes(app: ServiceApp, checks: ReadonlyMap<string, Check>,
   app.addHook('onReady', async () => {
     for (const [name, check] of checks) looks.set(name, shared(check));
   });
-  app.get('/readyz', { schema }, async (_, reply) => {
+  app.get('/readyz', { ...QUIET, schema }, async (_, reply) => {
     if (isDraining()) return reply.code(503).send({ status: 'draining' as const, checks: {} });
     const looked = await Promise.all([...looks].map(async ([name, look]) => [name, await look()] as const));
     const found = Object.fromEntries(looked);

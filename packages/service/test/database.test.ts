@@ -7,7 +7,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { DatabaseSync } from '@photostructure/sqlite';
 import { afterAll, describe, expect, it } from 'vitest';
-import { openDatabase, transaction } from '../src/index.ts';
+import { openDatabase, sqliteDatabase, transaction } from '../src/index.ts';
 
 const made: string[] = [];
 afterAll(() => {
@@ -146,4 +146,23 @@ describe('a transaction', () => {
     expect(db.prepare('SELECT count(*) AS n FROM a').get()).toMatchObject({ n: 1 });
     close();
   });
+});
+
+it('tells how long commits took, of transactions that wrote and no others', async () => {
+  const commits: number[] = [];
+  const opened = openDatabase(freshFolder(), ONE);
+  const database = sqliteDatabase(opened, Date.now, { onCommit: (seconds) => commits.push(seconds) });
+  await database.query('SELECT x FROM a');
+  await database.transaction(async () => undefined);
+  const failed = database.transaction(async ({ query }) => {
+    await query('INSERT INTO a VALUES (1)');
+    throw new Error('rolled back');
+  });
+  await expect(failed).rejects.toThrow('rolled back');
+  expect(commits).toEqual([]);
+  await database.query('INSERT INTO a VALUES (2)');
+  await database.query('SELECT x FROM a');
+  expect(commits.length).toBe(1);
+  expect(commits[0]).toBeGreaterThan(0);
+  await database.close();
 });
