@@ -1,12 +1,15 @@
 /** Several nodes of one authority on one PostgreSQL: each key once, one log, whatever fails between them. */
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { fromHex, toHex } from '@basa/masking';
 import type { BasaEvent, Descriptor, Head } from '@basa/protocol';
 import { AUTHORITY_PATH, descriptorCodec, headCodec } from '@basa/protocol';
+import { nodeRandomBytes } from '@basa/runtime/node';
 import type { SqlDatabase } from '@basa/service';
 import { openPostgres } from '@basa/service';
 import { afterAll, afterEach, beforeAll, expect, it, vi } from 'vitest';
 import type { Authority, Witness } from '../../packages/authority/src/index.ts';
-import { verifyLog } from '../../packages/authority/src/index.ts';
+import { rotateVault, verifyLog } from '../../packages/authority/src/index.ts';
 import { AUTHORITY_DATABASE } from '../../packages/authority/src/store.ts';
 import { AuthorityTables } from '../../packages/authority/src/tables.ts';
 import type { Home } from '../../packages/authority/test/homes.ts';
@@ -327,6 +330,22 @@ it('the key of an epoch that is over is wiped in every node', async () => {
   }
   const database = await backdoor(home);
   expect(await database.transaction((session) => session.query('SELECT task FROM epochs'))).toEqual([]);
+});
+
+it('keys that were sealed anew open with the new secret at every node; one that runs on with the old one issues nothing', async () => {
+  const home = await postgres.freshHome();
+  const old = await start(nodeOf(home, 'node-0'));
+  const buffer = await seated(old, await stage(old, 2));
+  const keyFile = join(home.root, 'new-key');
+  writeFileSync(keyFile, nodeRandomBytes(32), { mode: 0o600 });
+  const environment = { BASA_AUTHORITY_DATABASE_URL: home.databaseUrl };
+  const settings = [`witnessFile=${home.root}/rotating.witness`, `keyFile=${home.keyFile}`, 'port=0'];
+  expect(await rotateVault({ environment, settings }, { keyFile })).toEqual({ masterKeys: 1 });
+  expect((await buffer.askKey(old, 0)).status).toBe(500);
+  await stop(old);
+  await expect(start(nodeOf(home, 'node-0'))).rejects.toThrow('the key file does not open the keys');
+  const fresh = await start(nodeOf({ ...home, keyFile }, 'node-0'));
+  expect((await buffer.askKey(fresh, 0)).status).toBe(200);
 });
 
 it('a database that ends and comes back has lost nothing, and its nodes go on', async () => {

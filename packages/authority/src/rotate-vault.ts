@@ -1,4 +1,5 @@
 /** Another passphrase or key file for an authority: everything that is sealed is sealed anew, all of it or nothing. */
+import { equalBytes } from '@basa/masking';
 import { nodeRandomBytes } from '@basa/runtime/node';
 import { StartError } from '@basa/service';
 import type { AuthorityPlaces } from './config.ts';
@@ -7,7 +8,6 @@ import { placesOf } from './create-authority.ts';
 import { masterKeyName } from './key-epochs.ts';
 import type { AuthorityStore } from './store.ts';
 import { openStore } from './store.ts';
-import type { AuthorityTables } from './tables.ts';
 import { openStored, SIGNING_KEY } from './unlock.ts';
 import type { Vault, VaultSecret } from './vault.ts';
 import { freshParameters, openVault } from './vault.ts';
@@ -21,7 +21,7 @@ export async function rotateVault(places: AuthorityPlaces, fresh: VaultSecret): 
   const options = readAuthorityConfig(places);
   const store = await openStore(placesOf(options).place, { clock: options.clock });
   try {
-    const rotated = await store.transaction((tables) => resealAll(store, tables, options.secret, fresh));
+    const rotated = await resealAll(store, options.secret, fresh);
     await store.purge();
     return rotated;
   } finally {
@@ -29,26 +29,27 @@ export async function rotateVault(places: AuthorityPlaces, fresh: VaultSecret): 
   }
 }
 
-async function resealAll(
-  store: AuthorityStore,
-  tables: AuthorityTables,
-  secret: VaultSecret,
-  fresh: VaultSecret,
-): Promise<Rotated> {
-  await tables.lockLog();
-  const stored = await tables.vault();
+/** What takes long comes first: the transaction itself is short. */
+async function resealAll(store: AuthorityStore, secret: VaultSecret, fresh: VaultSecret): Promise<Rotated> {
+  const stored = await store.transaction((tables) => tables.vault());
   if (stored === undefined)
     throw new StartError('dataFolder', `${store.place} holds no keys yet; start the authority with the new secret`);
-  const randomBytes = nodeRandomBytes;
-  const parameters = freshParameters(fresh, randomBytes);
-  const { vault: before, seed } = openStored(store, stored, { secret, randomBytes });
-  const after = openVault(fresh, parameters, randomBytes);
+  const parameters = freshParameters(fresh, nodeRandomBytes);
+  const { vault: before, seed } = openStored(store, stored, { secret, randomBytes: nodeRandomBytes });
+  const after = openVault(fresh, parameters, nodeRandomBytes);
   try {
-    await tables.replaceVault({ parameters, signingKey: after.seal(SIGNING_KEY, seed) });
-    const epochs = await tables.epochs();
-    for (const epoch of epochs)
-      await tables.resealEpoch({ ...epoch, sealed: resealed(masterKeyName(epoch), epoch.sealed, before, after) });
-    return { masterKeys: epochs.length };
+    const signingKey = after.seal(SIGNING_KEY, seed);
+    return await store.transaction(async (tables) => {
+      const sealed = await tables.lockLog();
+      if (sealed !== undefined && equalBytes(sealed, signingKey)) return { masterKeys: (await tables.epochs()).length };
+      if (sealed === undefined || !equalBytes(sealed, stored.signingKey))
+        throw new StartError('inUse', `${store.place} was changed meanwhile; nothing was changed: try again`);
+      await tables.replaceVault({ parameters, signingKey });
+      const epochs = await tables.epochs();
+      for (const epoch of epochs)
+        await tables.resealEpoch({ ...epoch, sealed: resealed(masterKeyName(epoch), epoch.sealed, before, after) });
+      return { masterKeys: epochs.length };
+    });
   } finally {
     seed.fill(0);
     before.wipe();

@@ -86,13 +86,17 @@ function configFindings(risks: readonly string[]): readonly Finding[] {
   return [read, ...risks.map((risk) => warning('configuration', risk, 'see docs/operations.md'))];
 }
 
-/** What stops a service from its start is a failed check here. */
+/** What stops a service is a failed check here, whatever it is. */
 async function tried(check: string, work: () => Promise<readonly Finding[]>): Promise<readonly Finding[]> {
   try {
     return await work();
   } catch (error) {
-    if ((error as Error).name !== 'StartError') throw error;
-    return [failed(check, (error as Error).message, 'the service would not start: do what the sentence says')];
+    const { name, message } = error as Error;
+    const isSaid = name === 'StartError';
+    const todo = isSaid
+      ? 'do what the sentence says; the service would not start'
+      : 'check that it runs and is in reach';
+    return [failed(check, message, todo)];
   }
 }
 
