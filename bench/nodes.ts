@@ -138,7 +138,9 @@ async function playRound(stage: Stage, databasePid: number): Promise<Round> {
 
 function tableOf(results: readonly Measured[]): string {
   const rows = results.map((one) => {
-    const embedded = results.find(({ place, size }) => place.nodes === 0 && size === one.size) as Measured;
+    const embedded = results.find(
+      ({ place, size }) => place.nodes === 0 && size.dimension === one.size.dimension,
+    ) as Measured;
     const perNode = one.uploadsPerSecond / Math.max(1, one.place.nodes) / embedded.uploadsPerSecond;
     return [
       one.size.name,
