@@ -59,7 +59,10 @@ export const commonKeys = {
   ),
   metrics: Type.Union(
     METRICS_ACCESS.map((access) => Type.Literal(access)),
-    { default: 'token', description: 'who may read `/metrics`: nobody, the roles `metrics` and `operator` by their token, or everybody' },
+    {
+      default: 'token',
+      description: 'who may read `/metrics`: nobody, the roles `metrics` and `operator` by their token, or everybody',
+    },
   ),
   drainMs: Type.Integer({
     minimum: 0,
