@@ -3,12 +3,14 @@ from __future__ import annotations
 
 import os
 import struct
+import time
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Callable, List, Optional, Sequence
 
 from .checks import Refused, check_certificate, check_descriptor, check_model, check_policy, is_signed
 from .layouts import CERTIFICATE
+from .link import Problem
 from .services import Authority, Server
 from .session import Session, begin_session
 from .state import DeviceState
@@ -19,6 +21,9 @@ _OUTCOMES = ("unknown", "open", "aborted", "closed")
 #: Reasons of a buffer, not of the update: another buffer may take it at once.
 _ANOTHER_SEAT = {"buffer-not-open", "buffer-full", "buffer-over", "lease-over", "second-deposit"}
 _MOST_SEATS = 3
+#: The authority knows a version a moment before the server's record does.
+_MOST_LOOKS = 5
+_FIRST_WAIT_S = 0.2
 
 
 @dataclass(frozen=True)
@@ -87,7 +92,18 @@ class Device:
         state.keep("certificate", told.raw)
 
     def model(self) -> Model:
-        """The newest model: its hash from the authority's log, its bytes from the server."""
+        """The newest model; one that the server does not have yet is looked for again."""
+        for looks in range(_MOST_LOOKS - 1):
+            try:
+                return self._newest_model()
+            except Problem as problem:
+                if problem.code != "not-found":
+                    raise
+                time.sleep(_FIRST_WAIT_S * 2**looks)
+        return self._newest_model()
+
+    def _newest_model(self) -> Model:
+        """Its hash from the authority's log, its bytes from the server."""
         task, key = self._settings.task, self._settings.authority_key
         entry = self._authority.newest_model(task)
         if not is_signed(entry, key):

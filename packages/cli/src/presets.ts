@@ -17,14 +17,18 @@ const TASK: Readonly<Record<string, TaskPreset>> = {
 
 const TLS = { host: '0.0.0.0', tlsKeyFile: '/etc/basa/tls.key', tlsCertFile: '/etc/basa/tls.crt' };
 const SERVICE: Readonly<Record<string, Readonly<Record<ServiceName, object>>>> = {
-  paper: { server: {}, authority: { keyFile: './authority.key' } },
+  paper: {
+    server: { dataFolder: './server-data', authorityUrl: 'http://127.0.0.1:7801' },
+    authority: { dataFolder: './authority-data', port: 7801, keyFile: './authority.key' },
+  },
   production: {
-    server: { ...TLS, dataFolder: '/var/lib/basa/server', keepModels: 100, keepBuffersDays: 30 },
+    server: { ...TLS, dataFolder: '/var/lib/basa-server', keepModels: 100, keepBuffersDays: 30 },
     authority: {
       ...TLS,
-      dataFolder: '/var/lib/basa/authority',
+      dataFolder: '/var/lib/basa-authority',
+      port: 7801,
       keyFile: '/etc/basa/authority.key',
-      witnessFile: '/var/lib/basa-witness/authority.witness',
+      witnessFile: '/var/lib/basa-authority-witness/head',
     },
   },
 };

@@ -3,7 +3,7 @@ import { toHex } from '@basa/masking';
 import type { ModelEntry } from '@basa/protocol';
 import { isSigned, loggedVersion, modelEntryCodec, SERVER_PATH } from '@basa/protocol';
 import type { Engine } from './engine.ts';
-import { AnswerError, RefusedError } from './errors.ts';
+import { AnswerError, ProblemError, RefusedError } from './errors.ts';
 
 export interface FetchedModel {
   readonly version: number;
@@ -13,9 +13,31 @@ export interface FetchedModel {
 }
 
 const FLOAT_BYTES = 4;
+/** So often a version is looked for at the server, with twice the wait each time. */
+const MOST_LOOKS = 5;
+const FIRST_WAIT_MS = 200;
 
-/** `known` is given back where it is the newest. */
+/**
+ * `known` is given back where it is the newest. The authority knows a version a moment before the record of the server
+ * says that it is logged: one that is not there yet is looked for again.
+ */
 export async function fetchModel(
+  engine: Engine,
+  known: FetchedModel | undefined,
+  signal: AbortSignal,
+): Promise<FetchedModel> {
+  for (let looks = 1; ; looks++) {
+    try {
+      return await fetchNewest(engine, known, signal);
+    } catch (error) {
+      const isThere = !(error instanceof ProblemError) || error.code !== 'not-found';
+      if (isThere || looks === MOST_LOOKS) throw error;
+      await engine.outside.sleep(FIRST_WAIT_MS * 2 ** (looks - 1), signal);
+    }
+  }
+}
+
+async function fetchNewest(
   engine: Engine,
   known: FetchedModel | undefined,
   signal: AbortSignal,

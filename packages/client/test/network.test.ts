@@ -57,6 +57,13 @@ describe('a request', () => {
     });
   });
 
+  it('for a model that the server has not recorded yet is sent again', async () => {
+    const services = await startServices();
+    const client = await startClient(services);
+    services.mischief = { before: once(problem('not-found'), ({ path }) => path.includes('/models/')) };
+    expect(await client.model()).toMatchObject({ version: 0 });
+  });
+
   it('that is wrong is not sent again', async () => {
     const services = await startServices();
     const client = await startClient(services);

@@ -11,16 +11,16 @@ const README = 'packages/client/README.md';
 
 it('enrols, contributes, asks for the outcome, and comes back as the same device', async () => {
   const [snippet] = snippetsOf(readPage(README));
-  expect(snippet?.code.trim().split('\n').length).toBeLessThanOrEqual(11);
+  expect(snippet?.code.trim().split('\n').length).toBeLessThanOrEqual(12);
   const services = await startServices();
   const cwd = mkdtempSync(join(tmpdir(), 'basa-client-readme-'));
   try {
     const environment = {
-      SERVER: services.serverUrl,
-      AUTHORITY: services.authorityUrl,
-      TASK: toHex(services.world.task),
-      AUTHORITY_KEY: toHex(services.world.authority.publicKey),
-      TOKEN: 'one',
+      BASA_SERVER: services.serverUrl,
+      BASA_AUTHORITY: services.authorityUrl,
+      BASA_TASK: toHex(services.world.task),
+      BASA_AUTHORITY_KEY: toHex(services.world.authority.publicKey),
+      BASA_ENROLMENT_TOKEN: 'one',
     };
     expect(await runSnippet(README, { cwd, environment })).toBe('undecided\n');
     expect(await runSnippet(README, { cwd, environment })).toBe('delta-committed\n');

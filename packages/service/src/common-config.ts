@@ -42,7 +42,7 @@ export const commonKeys = {
   }),
   logLevel: Type.Union(
     LOG_LEVELS.map((level) => Type.Literal(level)),
-    { default: 'info', description: LOG_LEVELS.map((level) => `\`${level}\``).join(', ') },
+    { default: 'info', description: 'how much is logged, from nothing to everything' },
   ),
   operators: Type.Array(
     Type.Object(
@@ -54,12 +54,15 @@ export const commonKeys = {
     ),
     {
       default: [],
-      description: 'list of `{ tokenHash, roles }`: SHA-256 of a token in hex; `operator`, `auditor`',
+      description: 'list of `{ tokenHash, roles }`: SHA-256 of a token in hex; `operator`, `auditor`, `metrics`',
     },
   ),
   metrics: Type.Union(
     METRICS_ACCESS.map((access) => Type.Literal(access)),
-    { default: 'token', description: 'who may read `/metrics`: nobody, operators by their token, or everybody' },
+    {
+      default: 'token',
+      description: 'who may read `/metrics`: nobody, the roles `metrics` and `operator` by their token, or everybody',
+    },
   ),
   drainMs: Type.Integer({
     minimum: 0,

@@ -95,7 +95,9 @@ export async function createService(options: ServiceOptions): Promise<Service> {
   await app.register(swagger, { openapi: { openapi: '3.1.0', info: { title: settings.title, version: '1' } } });
   const typed = app.withTypeProvider<TypeBoxTypeProvider>();
   const health = Type.Object({ status: Type.Literal('ok') });
-  typed.get('/v1/health', { schema: { response: answers(health) } }, async () => ({ status: 'ok' as const }));
+  typed.get('/v1/health', { schema: { summary: 'Requests are taken', response: answers(health) } }, async () => ({
+    status: 'ok' as const,
+  }));
   typed.get('/v1/openapi.json', { schema: { hide: true } }, async () => app.swagger());
   const requireRole = operatorRequests(settings.operators ?? []);
   mountProbes(typed, checks, () => isDraining);

@@ -43,11 +43,15 @@ function backup(service: ServiceName, load: () => Promise<Work>): Command {
       const to = needed(input, 'to');
       const { files } = await (await load())(placesOf(input), to);
       const bytes = files.reduce((sum, file) => sum + file.bytes, 0);
-      input.terminal.line(`${files.length} files, ${bytes} bytes, in ${to}`);
+      input.terminal.line(`${countOf(files)}, ${bytes} bytes, in ${to}`);
       input.terminal.line(APART[service]);
       return { json: { to, files: files.length, bytes } };
     },
   };
+}
+
+function countOf({ length }: Manifest['files']): string {
+  return length === 1 ? '1 file' : `${length} files`;
 }
 
 function restore(service: ServiceName, load: () => Promise<Work>): Command {
@@ -62,7 +66,7 @@ ${FORGETS[service].map((line) => `  ${line}`).join('\n')}`,
     async run(input) {
       const from = needed(input, 'from');
       const { files, madeAt } = await (await load())(placesOf(input), from);
-      input.terminal.line(`${files.length} files of ${madeAt} are restored`);
+      input.terminal.line(`restored: ${countOf(files)} of ${madeAt}`);
       for (const line of FORGETS[service]) input.terminal.line(line);
       return { json: { from, madeAt, files: files.length } };
     },

@@ -33,7 +33,7 @@ export const configCheck: Command = {
   usage: `  server | authority   which service
 ${CONFIG_USAGE}
   Prints every key with its value and where it comes from; of secrets only whether they are set.
-  Ends with code 2 where the service would not start with it.`,
+  Ends with code 2 where the service would refuse it.`,
   flags: CONFIG_FLAGS,
   positionals: 1,
   async run(input: CommandInput) {

@@ -23,7 +23,7 @@ export const inspectBuffer: Command = {
     const [ctx] = input.positionals;
     if (ctx === undefined || !/^[0-9a-f]{64}$/.test(ctx))
       throw new CommandError(
-        'the name of a buffer is 64 hexadecimal digits; `basa task show` names those of each version',
+        'the name of a buffer is 64 hexadecimal digits; `basa task show --json` names those of each version',
       );
     const buffer = await serverOperator(input).buffer(ctx);
     const { terminal } = input;
@@ -47,7 +47,7 @@ export const authorityVerifyLog: Command = {
   summary: "verifies the authority's log offline: chain, signatures, and that no key was issued twice",
   usage: `  --file <path>        a log that was saved before; without it, it is asked for
   --save <path>        keep the log that was asked for
-  --key <hex>          the authority's public key, pinned
+  --key <hex>          the authority's public key, pinned (BASA_AUTHORITY_KEY)
 ${AUTHORITY_USAGE}`,
   flags: { file: { type: 'string' }, save: { type: 'string' }, key: { type: 'string' }, ...AUTHORITY_FLAGS },
   async run(input) {

@@ -9,8 +9,8 @@ import { AUTHORITY_FLAGS, AUTHORITY_USAGE, authorityOperator } from './connectio
 export const keysEnroll: Command = {
   name: 'keys enroll',
   summary: 'makes one-time tokens for devices, or allows device keys',
-  usage: `  --task <name>        64 hexadecimal digits
-  --count <n>          so many tokens (1)
+  usage: `  --task <name>        64 hexadecimal digits (BASA_TASK)
+  --count <n>          so many tokens, at most 1000 (1)
   --hours <n>          how long they are good (24)
   --device-key <hex>   allow this device instead; may be given again and again
 ${AUTHORITY_USAGE}`,
@@ -31,7 +31,7 @@ ${AUTHORITY_USAGE}`,
       return { json: { allowed } };
     }
     const hours = numberFlag(input, 'hours', { least: 1, fallback: 24 });
-    const count = numberFlag(input, 'count', { least: 1, most: 10_000, fallback: 1 });
+    const count = numberFlag(input, 'count', { least: 1, most: 1000, fallback: 1 });
     const tokens = await authority.tokens(task, count, Date.now() + hours * 3_600_000);
     for (const token of tokens) input.terminal.line(token);
     return { json: { tokens } };

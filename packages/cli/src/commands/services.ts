@@ -4,8 +4,13 @@ import type { Places, ServiceName } from './places.ts';
 import { CONFIG_FLAGS, CONFIG_USAGE, placesOf } from './places.ts';
 
 const USAGE = `${CONFIG_USAGE}
-  Every key can also be set by a variable, for example PREFIX_PORT=7800. Secrets come from variables or files only.
+  Every key can also be set by a variable, for example EXAMPLE. Secrets come from variables or files only.
   Before it runs in earnest: \`basa config check NAME\` and \`basa doctor NAME\`.`;
+
+const PORT: Readonly<Record<ServiceName, string>> = {
+  server: 'BASA_SERVER_PORT=7800',
+  authority: 'BASA_AUTHORITY_PORT=7801',
+};
 
 type Run = (places: Places) => Promise<number>;
 
@@ -13,7 +18,7 @@ function service(name: ServiceName, summary: string, load: () => Promise<Run>): 
   return {
     name,
     summary,
-    usage: USAGE.replace('PREFIX', `BASA_${name.toUpperCase()}`).replaceAll('NAME', name),
+    usage: USAGE.replace('EXAMPLE', PORT[name]).replaceAll('NAME', name),
     flags: CONFIG_FLAGS,
     async run(input) {
       const run = await load();

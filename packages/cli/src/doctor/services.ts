@@ -1,4 +1,5 @@
 /** A service's own checks: its configuration, its records, and those it depends on. */
+import { existsSync } from 'node:fs';
 import type { Places, ServiceName } from '../commands/places.ts';
 import type { Finding } from './finding.ts';
 import { clockFinding, failed, fine, warning } from './finding.ts';
@@ -59,6 +60,7 @@ async function checkAuthority(places: Places): Promise<readonly Finding[]> {
   });
   return [
     ...configFindings(risks),
+    ...keyFileFindings(options.secret),
     await checkPort(listen, () => isOurs({ ...options, listen })),
     ...(dataFolder === undefined || databaseUrl !== undefined ? [] : await checkFolder(dataFolder)),
     ...records,
@@ -79,6 +81,14 @@ function witnessFinding(logLength: number, witnessed: number | undefined): Findi
       'the log was rolled back: at its start the authority gives up every open buffer',
     );
   return fine('witness', `it has seen ${witnessed ?? 0} records`);
+}
+
+/** Without its key file an authority does not start; of a passphrase nothing can be said here. */
+function keyFileFindings(secret: { readonly keyFile: string } | object): readonly Finding[] {
+  if (!('keyFile' in secret)) return [];
+  if (existsSync(secret.keyFile)) return [fine('key file', secret.keyFile)];
+  const todo = `put the old one back, or for a new authority: openssl rand -out ${secret.keyFile} 32; chmod 600 ${secret.keyFile}`;
+  return [failed('key file', `${secret.keyFile} is not there`, todo)];
 }
 
 function configFindings(risks: readonly string[]): readonly Finding[] {
