@@ -1,7 +1,10 @@
-/** A service as a process of its own: spawned from its source, spoken to over its address, killed or stopped. */
+/** A service as a process of its own: bundled from its source, spoken to over its address, killed or stopped. */
 import type { ChildProcess } from 'node:child_process';
 import { spawn } from 'node:child_process';
-import { fileURLToPath } from 'node:url';
+import { bundleProcesses } from '../../scripts/processes/bundle.ts';
+
+/** Started many times: a bundle starts in a fraction of the time that its sources take. */
+const bundle = await bundleProcesses();
 
 export interface Ended {
   readonly code: number | null;
@@ -18,9 +21,10 @@ export class ServiceProcess {
   readonly #listening: Promise<string>;
 
   constructor(which: 'server' | 'authority', config: string, environment: Readonly<Record<string, string>> = {}) {
-    const main = fileURLToPath(new URL(`../../packages/${which}/src/main.ts`, import.meta.url));
-    const flags = ['--import', 'tsx', '--conditions=@basa/source', main, config];
-    const child = spawn(process.execPath, flags, { env: { ...process.env, ...environment }, stdio: 'pipe' });
+    const child = spawn(process.execPath, [bundle.file(which), config], {
+      env: { ...process.env, ...environment },
+      stdio: 'pipe',
+    });
     this.#child = child;
     this.ended = new Promise((resolve) => {
       child.on('close', (code) => resolve({ code, out: this.out, err: this.err }));

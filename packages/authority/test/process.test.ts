@@ -3,21 +3,20 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { fileURLToPath } from 'node:url';
 import { fromHex } from '@basa/masking';
 import { AUTHORITY_PATH } from '@basa/protocol';
 import { EXIT } from '@basa/service';
 import { afterEach, describe, expect, it } from 'vitest';
+import { bundleProcesses } from '../../../scripts/processes/bundle.ts';
 import type { Authority } from '../src/index.ts';
 import { ask, cleanUp, freshHome, OPERATORS, seated, stage, time } from './parties.ts';
 
 afterEach(cleanUp);
-const root = fileURLToPath(new URL('../../..', import.meta.url));
+const bundle = await bundleProcesses();
 
 /** A process with this configuration in its environment; the clock of these tests is the real one here. */
 function spawnAuthority(config: Readonly<Record<string, string>>) {
-  const flags = ['--import', 'tsx', '--conditions=@basa/source', 'packages/authority/src/main.ts'];
-  const child = spawn(process.execPath, flags, { cwd: root, env: { ...process.env, ...config } });
+  const child = spawn(process.execPath, [bundle.file('authority')], { env: { ...process.env, ...config } });
   const said = { out: '', err: '' };
   child.stdout.on('data', (text) => {
     said.out += text;
