@@ -53,7 +53,7 @@ const SIZES: readonly Size[] = [
   { name: '7,850', dimension: 7850 },
   { name: '1M (4 MB)', dimension: 1_000_000 },
 ];
-const ROUNDS = 3;
+const ROUNDS = 2;
 const BUFFERS = 2;
 const BUFFER_SIZE = 12;
 const AT_ONCE = 6;
