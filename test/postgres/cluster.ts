@@ -16,7 +16,7 @@ import { openPostgres, POSTGRES } from '@basa/service';
 import type { LocalPostgres } from '@basa/service/local-postgres';
 import { migrationsFor } from '../../packages/server/src/store/schema.ts';
 import { Balancer } from '../../scripts/processes/balancer.ts';
-import { OPERATOR_TOKEN, OPERATORS, testPolicy } from '../services/house.ts';
+import { OPERATORS, operate, testPolicy } from '../services/house.ts';
 
 const UNLIMITED = { burst: 1e9, perSecond: 1e9 };
 /** However slow the machine is. */
@@ -121,7 +121,7 @@ export class Cluster {
   async client(name: string, options: Partial<NodeConnectOptions> = {}): Promise<BasaClient> {
     const body = { count: 1, endsAt: Date.now() + 3_600_000 };
     const path = AUTHORITY_PATH.tokens(this.task);
-    const { tokens } = await this.#operate<{ tokens: string[] }>(this.authority.url, 'POST', path, body);
+    const { tokens } = await operate<{ tokens: string[] }>(this.authority.url, 'POST', path, body);
     const client = await Clients.connect({
       server: this.#balancer.url,
       authority: this.authority.url,
@@ -155,7 +155,7 @@ export class Cluster {
 
   /** By an operator, at this node. */
   async setState(n: number, state: 'running' | 'paused'): Promise<void> {
-    await this.#operate(this.nodes[n]?.url ?? '', 'PUT', SERVER_PATH.taskState(this.task), { state });
+    await operate(this.nodes[n]?.url ?? '', 'PUT', SERVER_PATH.taskState(this.task), { state });
   }
 
   /** Of all updates that went into versions: how often each coordinate was counted. */
@@ -174,7 +174,7 @@ export class Cluster {
 
   async versions(): Promise<readonly { readonly version: number; readonly accepted: number }[]> {
     const path = SERVER_PATH.taskMetrics(this.task);
-    const { versions } = await this.#operate<{ versions: { version: number; accepted: number }[] }>(
+    const { versions } = await operate<{ versions: { version: number; accepted: number }[] }>(
       this.#anyNode().url,
       'GET',
       path,
@@ -198,23 +198,9 @@ export class Cluster {
     const [first] = this.nodes;
     this.policy = { ...testPolicy((first as RunningServer).publicKey), ...this.#options.policy };
     const bytes = encodePolicy(this.policy);
-    const { task } = await this.#operate<{ task: string }>(this.authority.url, 'POST', AUTHORITY_PATH.tasks, bytes);
+    const { task } = await operate<{ task: string }>(this.authority.url, 'POST', AUTHORITY_PATH.tasks, bytes);
     this.task = task;
     const specification = { policy: toHex(bytes), ...this.#options.specification };
-    await this.#operate((first as RunningServer).url, 'POST', SERVER_PATH.tasks, specification);
-  }
-
-  async #operate<Answer>(url: string, method: string, path: string, body?: object): Promise<Answer> {
-    const isBytes = body instanceof Uint8Array;
-    const response = await fetch(new URL(path, url), {
-      method,
-      headers: {
-        authorization: `Bearer ${OPERATOR_TOKEN}`,
-        ...(body !== undefined && { 'content-type': isBytes ? 'application/octet-stream' : 'application/json' }),
-      },
-      ...(body !== undefined && { body: isBytes ? body.slice() : JSON.stringify(body) }),
-    });
-    if (!response.ok) throw new Error(`${method} ${path}: ${response.status} ${await response.text()}`);
-    return (await response.json()) as Answer;
+    await operate((first as RunningServer).url, 'POST', SERVER_PATH.tasks, specification);
   }
 }

@@ -122,16 +122,16 @@ export class House {
     const name = new TextEncoder().encode(`test ${++this.#tasks}`);
     this.policy = { ...testPolicy(this.server.publicKey), name, ...this.options.policy, ...change };
     const bytes = encodePolicy(this.policy);
-    const { task } = await this.operate<{ task: string }>(this.authority.url, 'POST', AUTHORITY_PATH.tasks, bytes);
+    const { task } = await operate<{ task: string }>(this.authority.url, 'POST', AUTHORITY_PATH.tasks, bytes);
     const specification = { policy: toHex(bytes), ...this.options.specification, ...more };
-    await this.operate(this.server.url, 'POST', SERVER_PATH.tasks, specification);
+    await operate(this.server.url, 'POST', SERVER_PATH.tasks, specification);
     this.task = task;
     return task;
   }
 
   async token(task = this.task): Promise<string> {
     const body = { count: 1, endsAt: this.clock() + 3_600_000 };
-    const { tokens } = await this.operate<{ tokens: string[] }>(
+    const { tokens } = await operate<{ tokens: string[] }>(
       this.authority.url,
       'POST',
       AUTHORITY_PATH.tokens(task),
@@ -162,27 +162,15 @@ export class House {
     return proxy;
   }
 
-  /** What an operator asks of either service. */
-  async operate<Answer>(url: string, method: string, path: string, body?: object): Promise<Answer> {
-    const isBytes = body instanceof Uint8Array;
-    const response = await fetch(new URL(path, url), {
-      method,
-      headers: {
-        authorization: `Bearer ${OPERATOR_TOKEN}`,
-        ...(body !== undefined && { 'content-type': isBytes ? 'application/octet-stream' : 'application/json' }),
-      },
-      ...(body !== undefined && { body: isBytes ? body.slice() : JSON.stringify(body) }),
-    });
-    if (!response.ok) throw new Error(`${method} ${path}: ${response.status} ${await response.text()}`);
-    return (await response.json()) as Answer;
-  }
+  /** The same, of this house. */
+  readonly operate = operate;
 
   taskState(task = this.task): Promise<TaskState> {
-    return this.operate(this.server.url, 'GET', SERVER_PATH.task(task));
+    return operate(this.server.url, 'GET', SERVER_PATH.task(task));
   }
 
   bufferState(ctx: string): Promise<BufferState> {
-    return this.operate(this.server.url, 'GET', SERVER_PATH.buffer(ctx));
+    return operate(this.server.url, 'GET', SERVER_PATH.buffer(ctx));
   }
 
   /** Waits until the newest version is this one. */
@@ -197,6 +185,21 @@ export class House {
     await this.server.close();
     await this.authority.close();
   }
+}
+
+/** What an operator asks of either service. */
+export async function operate<Answer>(url: string, method: string, path: string, body?: object): Promise<Answer> {
+  const isBytes = body instanceof Uint8Array;
+  const response = await fetch(new URL(path, url), {
+    method,
+    headers: {
+      authorization: `Bearer ${OPERATOR_TOKEN}`,
+      ...(body !== undefined && { 'content-type': isBytes ? 'application/octet-stream' : 'application/json' }),
+    },
+    ...(body !== undefined && { body: isBytes ? body.slice() : JSON.stringify(body) }),
+  });
+  if (!response.ok) throw new Error(`${method} ${path}: ${response.status} ${await response.text()}`);
+  return (await response.json()) as Answer;
 }
 
 /** What an operator reads at `/metrics`: values by names with their labels. */
