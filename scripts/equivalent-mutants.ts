@@ -52,18 +52,6 @@ const EQUIVALENT: readonly Equivalent[] = [
     why: 'a log has the hash of its own length',
   },
   {
-    file: 'authority/head.ts',
-    before: 'branch < 0 || seen.sequence > sequence',
-    after: '(branch < 0 && seen.sequence > sequence)',
-    why: 'the hash of a log holds its branches: it differs wherever the branch does',
-  },
-  {
-    file: 'authority/head.ts',
-    before: 'branch < 0 || seen.sequence > sequence || own === undefined',
-    after: '(branch < 0 || seen.sequence > sequence && own === undefined)',
-    why: 'a log has no hash beyond its length: both say the same',
-  },
-  {
     file: 'authority/buffer.ts',
     before: 'entry.entry.version > 0',
     after: '(entry.entry.version >= 0)',
@@ -92,12 +80,6 @@ const EQUIVALENT: readonly Equivalent[] = [
     before: 'entry.entry.version > 0',
     after: 'true',
     why: 'version 0 names no buffer',
-  },
-  {
-    file: 'authority/head.ts',
-    before: 'branch < 0 || seen.sequence > sequence || own === undefined || !equalBytes(own, seen.hash)',
-    after: '(branch < 0 || seen.sequence > sequence || own === undefined && !equalBytes(own, seen.hash))',
-    why: 'a log has no hash beyond its length alone, and that was asked before',
   },
   {
     file: 'server/void-edges.ts',

@@ -130,7 +130,7 @@ function recordSamples(world: Federation): SampleMessage[] {
     { kind: 'device-revoked' as const, user, at: 5 as Millis },
     { kind: 'buffer-aborted' as const, ctx },
     { kind: 'buffer-unknown' as const, ctx },
-    { kind: 'branch-begun' as const, branch: new Uint8Array(16).fill(3) },
+    { kind: 'branch-begun' as const, branch: new Uint8Array(16).fill(3), met: [world.authority.core.head()] },
   ];
   const byKind = new Map([...world.authority.records, ...extra].map((record) => [record.kind, record]));
   return [...byKind].map(([kind, record]) => ({ name: `record ${kind}`, codec, bytes: encodeAuthorityRecord(record) }));

@@ -1,10 +1,11 @@
 /** The rules an authority promises, checked record by record: signatures, one key a slot, one close a buffer, one model a version. */
 import { equalBytes, toHex } from '@basa/masking';
-import type { AuthorityRecord, BufferClosed, Descriptor, KeyIssued, ModelEntry } from '@basa/protocol';
+import type { AuthorityRecord, BranchBegun, BufferClosed, Descriptor, KeyIssued, ModelEntry } from '@basa/protocol';
 import {
   certificateCodec,
   ctxOf,
   descriptorCodec,
+  headCodec,
   isSigned,
   modelEntryCodec,
   taskIdOf,
@@ -42,6 +43,7 @@ export class LogRules {
   readonly #models = new Map<string, ModelEntry[]>();
   readonly #devices = new Set<string>();
   readonly #revoked = new Set<string>();
+  readonly #retired = new Set<string>();
   readonly #buffers = new Map<string, AuditedBuffer>();
 
   constructor(authorityKey: Uint8Array) {
@@ -76,8 +78,7 @@ export class LogRules {
       case 'model-appended':
         return this.#appended(entry.entry);
       case 'branch-begun':
-        this.branch = entry.branch;
-        return [...this.#buffers.values()].some(({ state }) => state === 'open') ? ['a buffer is still open'] : [];
+        return this.#begun(entry);
     }
   }
 
@@ -90,6 +91,19 @@ export class LogRules {
         : ['the signature does not verify']),
       ...(this.#models.has(toHex(certificate.task)) ? [] : ['there is no such task']),
       ...(this.#revoked.has(user) ? ['the device was revoked'] : []),
+    ];
+  }
+
+  #begun({ branch, met }: BranchBegun): readonly string[] {
+    this.branch = branch;
+    const isOpen = [...this.#buffers.values()].some(({ state }) => state === 'open');
+    const isForeign = met.some((head) => !isSigned(nodeSuite, headCodec, head, this.#authorityKey));
+    const isAgain = met.some((head) => this.#retired.has(toHex(head.branch)));
+    for (const head of met) this.#retired.add(toHex(head.branch));
+    return [
+      ...(isOpen ? ['a buffer is still open'] : []),
+      ...(isForeign ? ['the head it met is not signed by this authority'] : []),
+      ...(isAgain ? ['the branch it met was retired before'] : []),
     ];
   }
 

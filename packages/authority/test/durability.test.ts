@@ -7,9 +7,11 @@ import { AUTHORITY_PATH } from '@basa/protocol';
 import { nodeRandomBytes } from '@basa/runtime/node';
 import { afterEach, describe, expect, it } from 'vitest';
 import type { Authority } from '../src/index.ts';
+import { verifyLog } from '../src/index.ts';
 import { CuttingWitness } from './cutting-witness.ts';
 import type { Answer } from './parties.ts';
 import {
+  AUDITOR,
   ask,
   askAs,
   cleanUp,
@@ -98,6 +100,7 @@ async function rolledBack({ withWitness }: { withWitness: boolean }) {
   const key = await buffer.askKey(authority, 0);
   expect(key.status).toBe(200);
   await stop(authority);
+  cpSync(home.dataFolder, join(home.root, 'newer'), { recursive: true });
   rmSync(home.dataFolder, { recursive: true });
   cpSync(snapshot, home.dataFolder, { recursive: true });
   if (withWitness) cpSync(`${witness}.old`, witness);
@@ -159,6 +162,47 @@ describe('a rolled-back data folder', () => {
     expect((await ask(again, '/v1/health')).head).toBe(head);
     const forged = head.slice(0, -128) + toHex(nodeRandomBytes(64));
     await ask(again, '/v1/health', { headers: { 'basa-head': forged } });
+    expect((await buffer.outcome(again)).status).toBe('open');
+  });
+
+  it('of a restore drill is met once: its heads, shown again and by anybody, give up nothing that is drawn later', async () => {
+    const home = freshHome();
+    const events: BasaEvent[] = [];
+    const onEvent = (event: BasaEvent) => void events.push(event);
+    const stopped = await start(home);
+    const world = await stage(stopped, 2);
+    await stop(stopped);
+    const copy = { ...home, dataFolder: join(home.root, 'drill') };
+    cpSync(home.dataFolder, copy.dataFolder, { recursive: true });
+    const drill = await start(copy);
+    const { head } = await ask(drill, '/v1/health');
+    await seated(drill, world);
+    const { head: further } = await ask(drill, '/v1/health');
+    const authority = await start(home, { onEvent });
+    const lost = await seated(authority, world);
+    const show = (shown: string) => ask(authority, '/v1/health', { headers: { 'basa-head': shown } });
+    await show(head);
+    expect((await lost.outcome(authority)).status).toBe('unknown');
+    const buffer = await seated(authority, world);
+    for (const shown of [head, further, head, further]) await show(shown);
+    expect((await buffer.outcome(authority)).status).toBe('open');
+    expect((await buffer.askKey(authority, 0)).status).toBe(200);
+    expect(events.filter(({ kind }) => kind === 'authority-rolled-back')).toHaveLength(1);
+    const { bytes } = await ask(authority, AUTHORITY_PATH.log, { token: AUDITOR });
+    expect(verifyLog(bytes, authority.publicKey)).toMatchObject({ problems: [], counts: { 'branch-begun': 1 } });
+  });
+
+  it('that is put back after the older one was used is met once, by the witness of that one', async () => {
+    const { authority, world, home, witness } = await rolledBack({ withWitness: false });
+    const { head: ofOlder } = await ask(authority, '/v1/health');
+    await stop(authority);
+    rmSync(home.dataFolder, { recursive: true });
+    cpSync(join(home.root, 'newer'), home.dataFolder, { recursive: true });
+    const events: BasaEvent[] = [];
+    const again = await start(home, { witness, onEvent: (event) => events.push(event) });
+    expect(events).toContainEqual({ kind: 'authority-rolled-back', givenUp: 1 });
+    const buffer = await seated(again, world);
+    await ask(again, '/v1/health', { headers: { 'basa-head': ofOlder } });
     expect((await buffer.outcome(again)).status).toBe('open');
   });
 });

@@ -1,6 +1,6 @@
 /** The log: verified offline by whoever holds it and the public key of the authority. */
-import { concatBytes, toHex } from '@basa/masking';
-import type { AuthorityRecord } from '@basa/protocol';
+import { concatBytes, fromHex, toHex } from '@basa/masking';
+import type { AuthorityRecord, Head } from '@basa/protocol';
 import {
   AUTHORITY_PATH,
   decodeAuthorityRecord,
@@ -103,8 +103,21 @@ describe('the log of an authority', () => {
 
   it('that begins a branch with a buffer still open is found out', () => {
     const records = recordsOf(bytes).filter(({ kind }) => kind !== 'buffer-closed' && kind !== 'model-appended');
-    const begun: AuthorityRecord = { kind: 'branch-begun', branch: nodeRandomBytes(16) };
+    const begun: AuthorityRecord = { kind: 'branch-begun', branch: nodeRandomBytes(16), met: [] };
     expect(verifyLog(logOf([...records, begun]), publicKey).problems.join('\n')).toContain('a buffer is still open');
+  });
+
+  it('that begins a branch by a head which is not its own, or by one twice, is found out', () => {
+    const own = headCodec.decode(fromHex(head) as Uint8Array);
+    const foreign = { ...own, signature: new Uint8Array(64) };
+    const begun = (met: Head): AuthorityRecord => ({ kind: 'branch-begun', branch: nodeRandomBytes(16), met: [met] });
+    const problems = (...begins: AuthorityRecord[]) =>
+      verifyLog(logOf([...recordsOf(bytes), ...begins]), publicKey).problems.filter((text) =>
+        text.startsWith('record'),
+      );
+    expect(problems(begun(own))).toEqual([]);
+    expect(problems(begun(foreign)).join()).toContain('the head it met is not signed by this authority');
+    expect(problems(begun(own), begun(own)).join()).toContain('the branch it met was retired before');
   });
 
   it.each([

@@ -57,6 +57,8 @@ export class AttributeAuthority {
   #sequence = 0;
   #hash: Uint8Array = EMPTY_LOG_HASH;
   readonly #branches: Uint8Array[] = [FIRST_BRANCH];
+  /** Branches of lost lives of the log that were met: each gives up what is open once. */
+  readonly #retired: Uint8Array[] = [];
   /** What the last step wants to have on disk. */
   #pending: readonly AuthorityRecord[] = [];
 
@@ -203,24 +205,24 @@ export class AttributeAuthority {
     return signHead(this.#ports.signer, this.#log());
   }
 
-  /** Somebody shows a head it was given. One that contradicts the log proves that the log was rolled back. */
+  /** Somebody shows a head it was given. One that contradicts the log proves that the log was rolled back, once. */
   meetHead(seen: Head, freshBranch: Uint8Array): AuthorityStep<{ readonly rolledBack: boolean }> {
     const isRolledBack = isOwnHead(this.#ports.suite, this.publicKey, seen) && contradictsLog(this.#log(), seen);
-    return isRolledBack ? this.#beginBranch(freshBranch) : unchanged(undefined, { rolledBack: false });
+    return isRolledBack ? this.#beginBranch(freshBranch, [seen]) : unchanged(undefined, { rolledBack: false });
   }
 
   /** After a restart: the witness is the last head kept elsewhere. Without a good one, nothing open can be trusted. */
   start(witness: Head | undefined, freshBranch: Uint8Array): AuthorityStep<{ readonly rolledBack: boolean }> {
     const isGood = witness !== undefined && isOwnHead(this.#ports.suite, this.publicKey, witness);
-    return isGood ? this.meetHead(witness, freshBranch) : this.#beginBranch(freshBranch);
+    return isGood ? this.meetHead(witness, freshBranch) : this.#beginBranch(freshBranch, []);
   }
 
   /** Gives up every open buffer: no key, no release, and an update sent there never enters another. */
-  #beginBranch(branch: Uint8Array): AuthorityStep<{ readonly rolledBack: boolean }> {
+  #beginBranch(branch: Uint8Array, met: readonly Head[]): AuthorityStep<{ readonly rolledBack: boolean }> {
     const open = [...this.#open.values()];
     const records: AuthorityRecord[] = [
       ...open.map(({ ctx }): AuthorityRecord => ({ kind: 'buffer-unknown', ctx })),
-      { kind: 'branch-begun', branch },
+      { kind: 'branch-begun', branch, met },
     ];
     const events = [...eventsOf(records), { kind: 'authority-rolled-back' as const, givenUp: open.length }];
     return this.#stage({ state: undefined, records, answer: { rolledBack: true }, events });
@@ -248,6 +250,7 @@ export class AttributeAuthority {
     return {
       sequence: this.#sequence,
       branches: this.#branches,
+      retired: this.#retired,
       hashAt: (sequence) => (sequence === this.#sequence ? this.#hash : this.#past.hashAt(sequence)),
     };
   }
@@ -287,6 +290,7 @@ export class AttributeAuthority {
       }
       case 'branch-begun':
         this.#branches.push(entry.branch);
+        this.#retired.push(...entry.met.map(({ branch }) => branch));
         return;
       default:
         this.#evolve(entry.ctx, entry);

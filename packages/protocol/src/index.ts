@@ -11,7 +11,7 @@ export { contradictsLog, FIRST_BRANCH, isOwnHead, signHead } from './authority/h
 export { issueKey } from './authority/issue-key.ts';
 export type { PastLog } from './authority/past-log.ts';
 export { recordNames } from './authority/past-log.ts';
-export type { AuthorityRecord, BufferClosed, KeyIssued, NamedSlot } from './authority/records.ts';
+export type { AuthorityRecord, BranchBegun, BufferClosed, KeyIssued, NamedSlot } from './authority/records.ts';
 export { decodeAuthorityRecord, EMPTY_LOG_HASH, encodeAuthorityRecord, nextLogHash } from './authority/records.ts';
 export type { AuthorityTask } from './authority/task.ts';
 export { appendModel, createTask, drawBuffer } from './authority/task.ts';

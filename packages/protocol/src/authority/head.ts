@@ -6,12 +6,14 @@ import { headCodec, isSigned } from '../statements.ts';
 
 /**
  * The authority's own log: its length, its hash after so many records, and its branches. A new branch begins when the log
- * was found rolled back; everything open was given up then, so heads of earlier branches have nothing more to say.
+ * was found rolled back, and everything that is open then is given up.
  */
 export interface LogPosition {
   readonly sequence: number;
   /** The names of its branches, the current one last. */
   readonly branches: readonly Uint8Array[];
+  /** Branches of other lives of this log, met once by a head of theirs. */
+  readonly retired: readonly Uint8Array[];
   hashAt(sequence: number): Uint8Array | undefined;
 }
 
@@ -33,10 +35,21 @@ export function isOwnHead(suite: Suite, authorityKey: Uint8Array, seen: Head): b
   return isSigned(suite, headCodec, seen, authorityKey);
 }
 
-/** An own head that is ahead of the log, or beside it: the log is not the newest there was. */
-export function contradictsLog({ branches, sequence, hashAt }: LogPosition, seen: Head): boolean {
-  const branch = branches.findIndex((name) => equalBytes(name, seen.branch));
-  if (branch >= 0 && branch < branches.length - 1) return false;
+/**
+ * Whether an own head shows that something open here may have gone on in another life of the log, which was lost. That life and
+ * this log share their first records, up to where they fork; it knows what was open there, and nothing drawn here afterwards.
+ *
+ * - A head of the current branch: the lives fork in this branch, perhaps now. Ahead of the log or beside it, it is proof.
+ * - A head of a past branch: its life forks before the next branch began here, and whatever was open was given up then.
+ * - A head of a branch that was never met: its life may fork anywhere. Its hash covers the record that began the branch, so it
+ *   never agrees with the log, and it is proof.
+ * - A head of a retired branch, even one further than what was met of it: all lives with this branch descend from the one
+ *   record that began it, which is not in this log. They fork from it where the first one did, so before it was met, and whatever
+ *   was open was given up then. It proves nothing new, whoever shows it and however often.
+ */
+export function contradictsLog({ branches, retired, hashAt }: LogPosition, seen: Head): boolean {
+  const isSettled = [...branches.slice(0, -1), ...retired].some((name) => equalBytes(name, seen.branch));
+  if (isSettled) return false;
   const own = hashAt(seen.sequence);
-  return branch < 0 || seen.sequence > sequence || own === undefined || !equalBytes(own, seen.hash);
+  return own === undefined || !equalBytes(own, seen.hash);
 }

@@ -7,8 +7,15 @@ import { KIND } from '../kinds.ts';
 import type { TaskPolicy } from '../policy.ts';
 import { decodePolicy, encodePolicy, MOST_SLOTS } from '../policy.ts';
 import { recordUnion } from '../record-union.ts';
-import type { Certificate, Descriptor, ModelEntry } from '../statements.ts';
-import { certificateCodec, descriptorCodec, field, modelEntryCodec } from '../statements.ts';
+import type { Certificate, Descriptor, Head, ModelEntry } from '../statements.ts';
+import {
+  certificateCodec,
+  descriptorCodec,
+  field,
+  headCodec,
+  modelEntryCodec,
+  STATEMENT_BYTES,
+} from '../statements.ts';
 
 /** A slot and who stands in it, as outcomes name it. */
 export interface NamedSlot {
@@ -26,8 +33,15 @@ export type AuthorityRecord =
   | { readonly kind: 'buffer-aborted'; readonly ctx: Ctx }
   | { readonly kind: 'buffer-unknown'; readonly ctx: Ctx }
   | { readonly kind: 'model-appended'; readonly entry: ModelEntry }
-  /** The log was found rolled back: a new life of it begins. */
-  | { readonly kind: 'branch-begun'; readonly branch: Uint8Array };
+  | BranchBegun;
+
+/** The log was found rolled back: a new life of it begins. */
+export interface BranchBegun {
+  readonly kind: 'branch-begun';
+  readonly branch: Uint8Array;
+  /** The head that showed it, whose branch is retired by this; none where there was no witness. */
+  readonly met: readonly Head[];
+}
 
 export interface KeyIssued {
   readonly kind: 'key-issued';
@@ -75,7 +89,10 @@ const codec: Codec<AuthorityRecord> = recordUnion('authority record', KIND.taskC
   'buffer-aborted': message(KIND.bufferAborted, 'buffer-aborted', { ctx }),
   'buffer-unknown': message(KIND.bufferUnknown, 'buffer-unknown', { ctx }),
   'model-appended': message(KIND.modelAppended, 'model-appended', { entry: nested(modelEntryCodec, 512) }),
-  'branch-begun': message(KIND.branchBegun, 'branch-begun', { branch: fixed(16) }),
+  'branch-begun': message(KIND.branchBegun, 'branch-begun', {
+    branch: fixed(16),
+    met: list(1, nested(headCodec, STATEMENT_BYTES)),
+  }),
 });
 
 export const encodeAuthorityRecord = codec.encode;
