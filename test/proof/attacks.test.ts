@@ -56,6 +56,7 @@ const EXPECTED: Readonly<Record<string, Expected>> = {
     refusals: ['user outcome-invalid', 'user outcome-undecided', 'user delta-committed'],
   },
   J1: { held: [5, 3], learned: ['x of U0'], refusals: [] },
+  R1: { held: [4, 4], learned: ['x of V'], refusals: ['authority buffer-over'] },
 };
 
 const said = ({ by, reason }: AttackRefusal): string => `${by} ${reason}`;
