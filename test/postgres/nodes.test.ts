@@ -122,6 +122,22 @@ describe('three nodes on one database', () => {
     expect(await device.contribute(oneHot(0), { trainedOn: 0 })).toMatchObject({ kind: 'accepted' });
   });
 
+  it('give a device two slots that it has not finished, whatever nodes it asks', async () => {
+    const nodes = await opened();
+    const device = await nodes.client('eve');
+    const reasons: string[] = [];
+    for (let n = 0; n < 5; n++) {
+      const leaving = new AbortController();
+      const stop = device.on('progress', ({ step }) => step === 'key' && leaving.abort());
+      const { signal } = leaving;
+      const result = await device.contribute(oneHot(n), { trainedOn: 0, signal }).catch(() => undefined);
+      stop();
+      await device.discard();
+      reasons.push(result?.kind === 'rejected' ? result.reason : 'left');
+    }
+    expect(reasons).toEqual(['left', 'left', 'too-many-slots', 'too-many-slots', 'too-many-slots']);
+  });
+
   it('with another signing key than the others, or with the serial mode of the paper, do not start', async () => {
     const nodes = await opened({ nodes: 1 });
     await expect(nodes.startNode(1, { unsafePaperMode: true })).rejects.toThrow('leave out databaseUrl');

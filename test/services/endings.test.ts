@@ -104,7 +104,7 @@ it('too few updates are given up when the authority aborts, and go elsewhere', a
   expect(again.ctx).not.toBe(contribution.ctx);
 });
 
-it('a sum with wrong guard words is not applied, and counted against its users for a while', async () => {
+it('a sum with wrong guard words is not applied; nobody can be named, and nobody is locked out for it', async () => {
   await house.createTask();
   const { client, contribution } = await contribute('honest', 0);
   const cheat = await holdUpload(house, 1);
@@ -115,8 +115,27 @@ it('a sum with wrong guard words is not applied, and counted against its users f
   await until(async () => (await house.bufferState(contribution.ctx)).status === 'quarantined');
   expect((await house.taskState()).version).toBe(0);
   expect(await client.outcome(contribution)).toBe('quarantined');
-  const next = oneHot(4);
-  expect(await client.contribute(next, { trainedOn: 0 })).toMatchObject({ reason: 'quota-exceeded', update: 'free' });
+  expect(await client.contribute(oneHot(4), { trainedOn: 0 })).toMatchObject({ kind: 'accepted' });
+});
+
+it('a seed that does not open names its slot: the device waits for seats, and no other one does', async () => {
+  await house.createTask({ bufferSize: 4, minimum: 3 });
+  const client = await house.client('honest');
+  await leaveAt('a drop-out', 7, (step) => step === 'upload');
+  const cheat = await holdUpload(house, 1);
+  const body = cheat.body.map((byte, n) => (n === cheat.body.length - 1 ? byte ^ 1 : byte)); // the backup for slot 0
+  const header = otherHeader(cheat, 4, { bodyHash: hashOf(body) });
+  expect((await send(house, cheat, { header, body })).answer).toMatchObject({ accepted: true });
+  const contribution = await client.contribute(oneHot(2), { trainedOn: 0 });
+  await contribute('another', 3);
+  house.elapse(house.policy.uploadLeaseMs + 1);
+  await until(async () => (await house.bufferState(cheat.ctx)).status === 'quarantined');
+  if (contribution.kind === 'accepted') expect(await client.outcome(contribution)).toBe('quarantined');
+  expect(await client.contribute(oneHot(4), { trainedOn: 0 })).toMatchObject({ kind: 'accepted' });
+  await cheat.client.discard();
+  const next = oneHot(5);
+  const asked = () => cheat.client.contribute(next, { trainedOn: 0 });
+  expect(await asked()).toMatchObject({ reason: 'quota-exceeded', update: 'free' });
   house.elapse(QUOTA_MS + 1);
-  expect(await client.contribute(next, { trainedOn: 0 })).toMatchObject({ kind: 'accepted' });
+  expect(await asked()).toMatchObject({ kind: 'accepted' });
 });

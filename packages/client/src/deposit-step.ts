@@ -1,6 +1,6 @@
 /** The deposit: sealed seeds go to the server, and the slot it gives for them is checked to the last hash. */
 import { equalBytes } from '@basa/masking';
-import type { DepositAnswer, PreparedSession, UserSession } from '@basa/protocol';
+import type { DepositAnswer, PreparedSession, ProblemCode, UserSession } from '@basa/protocol';
 import { ctxOf, depositMessage, depositToSign, receiveSlot } from '@basa/protocol';
 import { abandon, abandonOrThrow } from './abandon.ts';
 import type { Rejection } from './contribution.ts';
@@ -9,6 +9,9 @@ import { userPorts } from './engine.ts';
 import { takeSeat } from './enter.ts';
 import { ProblemError } from './errors.ts';
 import { isRefused, rejected } from './rejections.ts';
+
+/** The deposit may be made later or never in this buffer: whoever asks for a seat is told which. */
+const NO_PLACE: ReadonlySet<string> = new Set<ProblemCode>(['seat-missing', 'too-many-slots']);
 
 /** Leaves a slotted session, or an abandoned one with its reason. */
 export async function deposit(
@@ -23,7 +26,7 @@ export async function deposit(
     try {
       return await server.deposit(depositMessage(session, signature), ports.sealing, signal);
     } catch (error) {
-      if (error instanceof ProblemError && error.code === 'seat-missing') return undefined;
+      if (error instanceof ProblemError && NO_PLACE.has(error.code)) return undefined;
       throw error;
     }
   };

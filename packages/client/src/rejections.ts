@@ -9,6 +9,7 @@ const DECIDING: ReadonlySet<string> = new Set<ProblemCode>([
   'task-paused',
   'task-finished',
   'quota-exceeded',
+  'too-many-slots',
   'rate-limited',
   'storage-full',
   'authority-unreachable',

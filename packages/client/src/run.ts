@@ -47,6 +47,7 @@ const PASSING: ReadonlySet<ProblemCode> = new Set([
   'zero-block',
   'task-paused',
   'quota-exceeded',
+  'too-many-slots',
   'rate-limited',
   'storage-full',
   'authority-unreachable',

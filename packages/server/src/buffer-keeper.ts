@@ -14,6 +14,7 @@ import type {
   Refused,
   SecureBuffer,
   ServerPorts,
+  Ticket,
   UserMessages,
 } from '@basa/protocol';
 import { evolveSecureBuffer, millis, openSecureBuffer, outboxOf, userIdOf, userMessages } from '@basa/protocol';
@@ -157,15 +158,12 @@ export class BufferKeeper {
     return { ...change, deposit: this.#filed(state.descriptor, deposited.slot.ticket, deposited.deposit) };
   }
 
-  #filed(
-    descriptor: Descriptor,
-    ticket: Parameters<typeof outboxOf>[2],
-    deposit: Deposit,
-  ): NonNullable<BufferChange['deposit']> {
+  #filed(descriptor: Descriptor, ticket: Ticket, deposit: Deposit): NonNullable<BufferChange['deposit']> {
     const codecs = messagesOf(descriptor);
     const outbox = outboxOf(this.#options.ports.suite, deposit, ticket).map((entry) => codecs.inboxEntry.encode(entry));
     const user = userIdOf(this.#options.ports.suite, deposit.certificate.deviceKey);
-    return { slot: ticket.slot, user, bytes: codecs.deposit.encode(deposit), outbox };
+    const { slot, deadline: until } = ticket;
+    return { slot, task: descriptor.task, user, until, bytes: codecs.deposit.encode(deposit), outbox };
   }
 }
 

@@ -76,7 +76,7 @@ export class Closer {
       const why = this.#freezeReason(buffer, now);
       if (why === undefined) return;
       const frozen = await watch.traces.step('freeze', { ctx, attributes: { 'basa.why': why } }, () =>
-        keeper.step(ctx, (found, time) => freezeBuffer(found, why, time), { more: burntAtFreeze, fence }),
+        keeper.step(ctx, (found, time) => freezeBuffer(found, why, time), { fence }),
       );
       if ('kind' in frozen) return this.#giveUpIfOver(buffer, now, fence);
       buffer = await this.#found(ctx);
@@ -169,14 +169,13 @@ export class Closer {
     }
   }
 
-  /** Counted against those who cheated, where they are known, else against all. */
+  /** Counted against those who cheated, where they are known, and against nobody else: one liar would lock out the others. */
   async #quarantine(
-    { ctx, accepted, slots }: SecureBuffer,
+    { ctx, slots }: SecureBuffer,
     { why, slots: known }: Quarantined,
     fence: Fence | undefined,
   ): Promise<undefined> {
-    const guilty = known.length > 0 ? known : accepted;
-    const users = guilty.flatMap((slot) => slots[slot]?.user ?? []);
+    const users = known.flatMap((slot) => slots[slot]?.user ?? []);
     const step = (found: SecureBuffer) => recordQuarantine(found, why, known);
     const more = (_: SecureBuffer, __: SecureBuffer, now: number) => ({ burnt: { at: now, users } });
     granted(await this.#options.keeper.step(ctx, step, { more, fence }));
@@ -202,12 +201,6 @@ export class Closer {
     if (buffer === undefined) throw new Error(`the buffer ${toHex(ctx)} is not in the store`);
     return buffer;
   }
-}
-
-/** Slots that had not uploaded when the buffer was closed come to nothing as well. */
-function burntAtFreeze(before: SecureBuffer, _: SecureBuffer, now: number) {
-  const users = before.slots.filter(({ status }) => status === 'assigned').map(({ user }) => user);
-  return { burnt: { at: now, users } };
 }
 
 /** What our own steps never refuse. */

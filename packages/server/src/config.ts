@@ -52,7 +52,7 @@ export const serverConfigSchema = Type.Object(
     mostBurntSlots: whole(
       1,
       SERVER_DEFAULTS.burntSlots.most,
-      'so many slots may a device leave unused, or spoil, before it waits for seats (`quota-exceeded`)',
+      'so many slots may a device leave unused, or spoil by name, before it waits for seats (`quota-exceeded`)',
     ),
     burntSlotsWithinMs: whole(1, SERVER_DEFAULTS.burntSlots.withinMs, 'the time in which they are counted'),
     keepModels: Type.Optional(

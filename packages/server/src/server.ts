@@ -199,6 +199,7 @@ async function open(
   const tick = async (): Promise<void> => {
     await store.noteAlive(downAfterMs);
     await store.forgetBurnt((await store.now()) - settings.burntSlots.withinMs);
+    await store.forgetLapsedSlots();
     if (isShared) {
       await store.forgetSeats();
       await tasks.refresh();

@@ -29,6 +29,10 @@ export const SERVICE_PROBLEMS = {
     sentence: 'This device left too many slots unused lately; wait before the next seat.',
     status: 429,
   },
+  'too-many-slots': {
+    sentence: 'This device has slots that it has not finished; upload there, or wait until a lease is over.',
+    status: 429,
+  },
   internal: { sentence: 'The service failed; the request may be sent again.', status: 500 },
   'storage-full': { sentence: 'The service cannot store more at the moment; nothing was changed.', status: 507 },
   'database-unreachable': { sentence: 'The database of the service does not answer; ask again later.', status: 503 },

@@ -1,9 +1,11 @@
 /** A device takes a seat, and deposits its sealed seeds. */
 import { equalBytes } from '@basa/masking';
+import type { TaskId } from '@basa/protocol';
 import { acceptDeposit, certificateCodec, ctxOf, SERVER_PATH, seatAnswerCodec } from '@basa/protocol';
 import { nodeRandomBytes } from '@basa/runtime/node';
 import { answers, BYTES_MEDIA_TYPE, bytesOf, deviceOf, fail, granted, wireBytes } from '@basa/service';
 import { messagesOf } from '../buffer-keeper.ts';
+import { MOST_UNFINISHED_SLOTS, TooManySlots } from '../store/store.ts';
 import type { RouteContext } from './context.ts';
 import { askingAuthority, bufferParams, foundTask, knownBuffer, taskParams } from './context.ts';
 
@@ -28,6 +30,7 @@ export function mountParticipation(context: RouteContext): void {
     const { deviceKey } = deviceOf(request);
     if (!equalBytes(certificate.deviceKey, deviceKey)) fail('not-yours');
     await checkQuota(context, request);
+    await checkUnfinished(context, task.task, request);
     const descriptor = granted(
       await askingAuthority(
         () => task.takeSeat(certificate),
@@ -56,7 +59,9 @@ export function mountParticipation(context: RouteContext): void {
     if (!equalBytes(deposit.certificate.deviceKey, deviceOf(request).deviceKey)) fail('not-yours');
     const task = await foundTask(context, Buffer.from(descriptor.task).toString('hex'));
     if (!(await task.seats.admits(deposit.certificate, ctx))) fail('seat-missing');
-    const ticket = granted(await keeper.step(ctx, (buffer, now) => acceptDeposit(ports, buffer, deposit, now)));
+    const ticket = granted(
+      await withinSlots(() => keeper.step(ctx, (buffer, now) => acceptDeposit(ports, buffer, deposit, now))),
+    );
     task.deposited(deposit.certificate);
     const entries = await store.inbox(ctx, ticket.slot);
     // A buffer that ended keeps no seeds: there is nothing left to answer with.
@@ -65,6 +70,25 @@ export function mountParticipation(context: RouteContext): void {
     const inbox = entries.map((entry) => codecs.inboxEntry.decode(entry));
     return reply.type(BYTES_MEDIA_TYPE).send(Buffer.from(codecs.depositAnswer.encode({ ticket, inbox })));
   });
+}
+
+/** A seat would be of no use: the deposit is held to the same, and there two at a time cannot both pass. */
+async function checkUnfinished({ store }: RouteContext, task: TaskId, request: Parameters<typeof deviceOf>[0]) {
+  const { slots, freeInMs } = await store.unfinishedSlots(task, deviceOf(request).user);
+  if (slots >= MOST_UNFINISHED_SLOTS) tooManySlots(freeInMs);
+}
+
+async function withinSlots<Result>(work: () => Promise<Result>): Promise<Result> {
+  try {
+    return await work();
+  } catch (error) {
+    if (error instanceof TooManySlots) tooManySlots(error.freeInMs);
+    throw error;
+  }
+}
+
+function tooManySlots(retryAfterMs: number): never {
+  fail('too-many-slots', { detail: `at most ${MOST_UNFINISHED_SLOTS} in a task`, retryAfterMs });
 }
 
 async function checkQuota({ store, burntSlots }: RouteContext, request: Parameters<typeof deviceOf>[0]) {

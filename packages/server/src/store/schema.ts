@@ -67,7 +67,16 @@ export function migrationsFor({ name, blob, integer, real, unlogged }: Dialect):
     'CREATE INDEX models_kept ON models (task, version) WHERE forgotten = 0',
     'CREATE INDEX buffers_by_age ON buffers (task, drawn_at)',
   ];
-  return [first, severalNodes, retention].map((statements) => statements.join(';\n'));
+  const unfinishedSlots = [
+    // Until its lease is over, also where its buffer ends before that.
+    `CREATE TABLE unfinished_slots (
+        ctx ${blob} NOT NULL, slot ${integer} NOT NULL, task ${blob} NOT NULL, usr ${blob} NOT NULL,
+        until ${integer} NOT NULL, PRIMARY KEY (ctx, slot)
+      )`,
+    'CREATE INDEX unfinished_slots_by_user ON unfinished_slots (task, usr)',
+    'CREATE INDEX unfinished_slots_by_time ON unfinished_slots (until)',
+  ];
+  return [first, severalNodes, retention, unfinishedSlots].map((statements) => statements.join(';\n'));
 }
 
 /** Blobs of servers that have no other place for them: vectors do not compress, and names are compared byte by byte. */

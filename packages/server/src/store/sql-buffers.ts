@@ -7,6 +7,7 @@ import { checkFence } from './fence.ts';
 import { insertRows } from './insert-rows.ts';
 import { readBuffer } from './rows.ts';
 import { logModel } from './sql-models.ts';
+import { beginSlot, finishSlot } from './sql-slots.ts';
 import type { BufferChange, BufferStore } from './store.ts';
 import { isEnded } from './store.ts';
 
@@ -47,7 +48,7 @@ export function sqlBuffers(database: SqlDatabase): BufferStore {
         const now = await session.now();
         const { change, result } = step(known === last ? [] : await facts(session, ctx, known), now);
         if (change === undefined) return { result, number: last };
-        return { result, number: await writeChange(session, ctx, last, change) };
+        return { result, number: await writeChange(database, session, { ctx, last, now }, change) };
       }),
     facts: (ctx, known) => facts(database, ctx, known),
     inbox: async (ctx, slot) => {
@@ -83,11 +84,20 @@ export function forgetNonce(task: Uint8Array, nonce: Uint8Array): [string, Uint8
   return ['UPDATE tasks SET draw_nonce = NULL WHERE task = ? AND draw_nonce = ?', task, nonce];
 }
 
-async function writeChange(session: SqlSession, ctx: Ctx, last: number, change: BufferChange): Promise<number> {
+async function writeChange(
+  database: SqlDatabase,
+  session: SqlSession,
+  { ctx, last, now }: { readonly ctx: Ctx; readonly last: number; readonly now: number },
+  change: BufferChange,
+): Promise<number> {
   const { facts, status, deposit, logged, withoutModel, burnt } = change;
   const records = facts.map((fact, n) => [ctx, last + 1 + n, encodeBufferRecord(fact)]);
   await insertRows(session, 'records (ctx, number, record)', records);
-  if (deposit !== undefined) await writeDeposit(session, ctx, deposit);
+  if (deposit !== undefined) {
+    await beginSlot(database, session, ctx, deposit, now);
+    await writeDeposit(session, ctx, deposit);
+  }
+  for (const fact of facts) if (fact.kind === 'accepted') await finishSlot(session, ctx, fact.header.slot);
   if (logged !== undefined) await logModel(session, logged);
   if (withoutModel) await session.query('DELETE FROM models WHERE ctx = ? AND entry IS NULL', ctx);
   const users = (burnt?.users ?? []).map((user) => [user, ctx, burnt?.at ?? 0]);

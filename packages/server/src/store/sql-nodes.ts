@@ -119,6 +119,7 @@ function countsOf(row: Row) {
 
 /** Of every buffer somebody may wait in. */
 async function extendLeases({ query }: SqlSession, byMs: number, forUpdate: string): Promise<void> {
+  await query('UPDATE unfinished_slots SET until = until + ?', byMs);
   const waiting = `SELECT ctx, last_record FROM buffers WHERE status = 'filling'
     AND EXISTS (SELECT 1 FROM deposits d WHERE d.ctx = buffers.ctx) ORDER BY ctx${forUpdate}`;
   for (const row of await query(waiting)) {

@@ -5,6 +5,7 @@ import { sqlBuffers } from './sql-buffers.ts';
 import { sqlModels } from './sql-models.ts';
 import { sqlNodes } from './sql-nodes.ts';
 import { sqlPieces } from './sql-pieces.ts';
+import { sqlSlots } from './sql-slots.ts';
 import { sqlTasks } from './sql-tasks.ts';
 import type { Store } from './store.ts';
 
@@ -15,6 +16,7 @@ export function createSqlStore(database: SqlDatabase): Store {
   return {
     ...sqlTasks(database),
     ...sqlBuffers(database),
+    ...sqlSlots(database),
     ...sqlPieces(database),
     ...sqlModels(database),
     ...sqlNodes(database),

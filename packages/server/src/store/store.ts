@@ -47,7 +47,10 @@ export interface BufferChange {
   /** The deposit that came with a slot, and what it seals to each later slot, the next one first. */
   readonly deposit?: {
     readonly slot: Slot;
+    readonly task: TaskId;
     readonly user: UserId;
+    /** When its lease is over, as long as the server is up. */
+    readonly until: number;
     readonly bytes: Uint8Array;
     readonly outbox: readonly Uint8Array[];
   };
@@ -77,6 +80,33 @@ export class TurnLost extends Error {
   }
 }
 
+/** A device has at most so many slots of a task that are not finished: else it could open one buffer after the other. */
+export const MOST_UNFINISHED_SLOTS = 2;
+
+export interface UnfinishedSlots {
+  readonly slots: number;
+  /** How long until the first of them counts no more. */
+  readonly freeInMs: number;
+}
+
+/** A deposit of a device that has too many slots already; nothing was written. */
+export class TooManySlots extends Error {
+  readonly freeInMs: number;
+
+  constructor({ slots, freeInMs }: UnfinishedSlots) {
+    super(`the device has ${slots} slots that are not finished`);
+    this.name = 'TooManySlots';
+    this.freeInMs = freeInMs;
+  }
+}
+
+export interface SlotStore {
+  /** Slots of the device in the task whose lease runs and whose upload was not accepted. */
+  unfinishedSlots(task: TaskId, user: UserId): Promise<UnfinishedSlots>;
+  /** Slots whose lease is over count no more. */
+  forgetLapsedSlots(): Promise<void>;
+}
+
 export interface TaskStore {
   /** The same again changes nothing; another one under its name is refused. */
   addTask(task: StoredTask): Promise<void>;
@@ -95,7 +125,8 @@ export interface BufferStore {
   livingBuffers(): Promise<readonly (StoredBuffer & { readonly number: number })[]>;
   /**
    * Locks the buffer, hands the facts after number `known` and the time to `step`, and writes what it returns. `step` may be
-   * called again where the database asks for it: it must only compute.
+   * called again where the database asks for it: it must only compute. Throws `TooManySlots` for a deposit of a device that
+   * has to finish others first.
    */
   advance<Result>(
     ctx: Ctx,
@@ -200,7 +231,7 @@ export interface NodeStore {
   noteAlive(leastGapMs: number): Promise<number>;
 }
 
-export interface Store extends TaskStore, BufferStore, PieceStore, ModelStore, NodeStore {
+export interface Store extends TaskStore, BufferStore, SlotStore, PieceStore, ModelStore, NodeStore {
   /** On the clock that leases are judged by. */
   now(): Promise<number>;
   note(name: string): Promise<Uint8Array | undefined>;

@@ -3,8 +3,8 @@ import type { Ctx, Slot, UserId } from '@basa/protocol';
 import { millis } from '@basa/protocol';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { Store } from '../../src/store/store.ts';
-import { TurnLost } from '../../src/store/store.ts';
-import { buffersOf, bytes, slotOf, task, userOf } from './store-samples.ts';
+import { TooManySlots, TurnLost } from '../../src/store/store.ts';
+import { buffersOf, bytes, depositOf, headerOf, slotOf, task, userOf } from './store-samples.ts';
 
 const AGES = 10 ** 12;
 
@@ -89,7 +89,7 @@ export function testNodes(name: string, open: () => Promise<{ readonly store: St
       const deposit = (n: number) =>
         store.advance(ctx, 0, (known) => {
           const slot = known.length as Slot;
-          const filed = { slot, user: userOf(n), bytes: bytes(n), outbox: [] };
+          const filed = depositOf(slot, { user: userOf(n) });
           const fact = { kind: 'deposited' as const, slot: { ...slotOf(ctx, slot), user: userOf(n) } };
           return { change: { facts: [fact], status: 'filling' as const, deposit: filed }, result: slot };
         });
@@ -158,7 +158,7 @@ export function testNodes(name: string, open: () => Promise<{ readonly store: St
           const { result: slot } = await store.advance(wide.ctx, 0, (known) => {
             const mine = known.length as Slot;
             const outbox = Array.from({ length: 11 - mine }, (__, to) => bytes(mine, 8 + to));
-            const filed = { slot: mine, user: userOf(n), bytes: bytes(n), outbox };
+            const filed = depositOf(mine, { user: userOf(n), outbox });
             const fact = { kind: 'deposited' as const, slot: slotOf(wide.ctx, mine) };
             return { change: { facts: [fact], status: 'filling' as const, deposit: filed }, result: mine };
           });
@@ -166,6 +166,68 @@ export function testNodes(name: string, open: () => Promise<{ readonly store: St
         }),
       );
       expect(counts).toEqual(counts.map(() => 0));
+    });
+
+    describe('slots that a device has not finished', () => {
+      const user = userOf(5);
+      const begin = (at: Ctx, slot: number, more: object = {}) => {
+        const fact = { kind: 'deposited' as const, slot: slotOf(at, slot) };
+        const deposit = depositOf(slot, { user, ...more });
+        return store.advance(at, 0, () => ({ change: { facts: [fact], status: 'filling', deposit }, result: 0 }));
+      };
+
+      it('are two at most, however many buffers it deposits in at once', async () => {
+        const buffers = await Promise.all([2, 3, 4, 5, 6, 7, 8, 9].map(drawn));
+        const begun = await Promise.allSettled(buffers.map((at) => begin(at, 0)));
+        const refused = begun.flatMap((each) => (each.status === 'rejected' ? [each.reason as Error] : []));
+        expect(refused).toHaveLength(6);
+        expect(refused.every((reason) => reason instanceof TooManySlots)).toBe(true);
+        expect(await store.unfinishedSlots(task, user)).toMatchObject({ slots: 2 });
+        const lengths = await Promise.all(buffers.map(async (at) => (await store.facts(at, 0)).length));
+        expect(lengths.reduce((sum, each) => sum + each, 0)).toBe(2);
+      });
+
+      it('are counted for each device and each task', async () => {
+        const [a, b] = [await drawn(2), await drawn(3)];
+        for (const at of [a, b]) await begin(at, 0);
+        await begin(ctx, 0, { user: userOf(6) });
+        await expect(begin(ctx, 1)).rejects.toThrow(TooManySlots);
+        await begin(ctx, 2, { task: bytes(99) });
+        expect(await store.unfinishedSlots(task, userOf(6))).toMatchObject({ slots: 1 });
+        expect(await store.unfinishedSlots(task, userOf(7))).toEqual({ slots: 0, freeInMs: 0 });
+      });
+
+      it('count until the upload is accepted, or the lease is over, however the buffer ends', async () => {
+        const [a, b] = [await drawn(2), await drawn(3)];
+        const now = await store.now();
+        await begin(a, 0, { until: now + 60_000 });
+        await begin(b, 0, { until: now + 3_600_000 });
+        const { slots, freeInMs } = await store.unfinishedSlots(task, user);
+        expect(slots).toBe(2);
+        expect(freeInMs).toBeGreaterThan(0);
+        expect(freeInMs).toBeLessThanOrEqual(60_001);
+        await store.advance(a, 1, () => ({ change: { facts: [{ kind: 'aborted' }], status: 'aborted' }, result: 0 }));
+        await expect(begin(ctx, 0)).rejects.toThrow(TooManySlots);
+        const accepted = { kind: 'accepted' as const, header: headerOf(b, 0) };
+        await store.advance(b, 1, () => ({ change: { facts: [accepted], status: 'filling' }, result: 0 }));
+        expect(await store.unfinishedSlots(task, user)).toMatchObject({ slots: 1 });
+        await begin(ctx, 0, { until: now - 60_000 });
+        expect(await store.unfinishedSlots(task, user)).toMatchObject({ slots: 1 });
+        await store.forgetLapsedSlots();
+        await begin(await drawn(4), 0);
+        expect(await store.unfinishedSlots(task, user)).toMatchObject({ slots: 2 });
+      });
+
+      it('count longer by the time that no node was alive', async () => {
+        await begin(ctx, 0, { until: (await store.now()) - 30_000 });
+        expect(await store.unfinishedSlots(task, user)).toMatchObject({ slots: 0 });
+        await store.noteAlive(0);
+        const long = new Uint8Array(8);
+        new DataView(long.buffer).setBigUint64(0, BigInt((await store.now()) - 60_000));
+        await store.setNote('alive-at', long);
+        await store.noteAlive(30_000);
+        expect(await store.unfinishedSlots(task, user)).toMatchObject({ slots: 1 });
+      });
     });
 
     it('of two attempts to append a piece, the newer one counts', async () => {
@@ -188,7 +250,7 @@ export function testNodes(name: string, open: () => Promise<{ readonly store: St
 
     it('leases are longer by the time that no node was alive, once', async () => {
       const fact = { kind: 'deposited' as const, slot: slotOf(ctx, 0) };
-      const deposit = { slot: 0 as Slot, user: userOf(0), bytes: bytes(1), outbox: [] };
+      const deposit = depositOf(0);
       await store.advance(ctx, 0, () => ({ change: { facts: [fact], status: 'filling', deposit }, result: 0 }));
       expect(await store.noteAlive(0)).toBe(0); // the first one ever
       const now = await store.now();

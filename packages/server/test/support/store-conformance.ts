@@ -4,7 +4,7 @@ import { ctxOf } from '@basa/protocol';
 import { nodeSuite } from '@basa/runtime/node';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { Store } from '../../src/store/store.ts';
-import { buffersOf, bytes, descriptorOf, slotOf, task, userOf } from './store-samples.ts';
+import { buffersOf, bytes, depositOf, descriptorOf, slotOf, task, userOf } from './store-samples.ts';
 
 function entryOf(ctx: Ctx, version: number, hash: number): ModelEntry {
   return { task, version, modelHash: bytes(hash), ctx, previous: bytes(0), signature: bytes(1, 64) };
@@ -65,7 +65,7 @@ export function testStore(name: string, open: () => Promise<{ store: Store; reop
     });
 
     it('writes nothing where a part of the change cannot be written', async () => {
-      const deposit = { slot: 0 as Slot, user: userOf(0), bytes: bytes(1), outbox: [bytes(2), bytes(3)] };
+      const deposit = depositOf(0, { outbox: [bytes(2), bytes(3)] });
       await write([{ kind: 'deposited', slot: slotOf(ctx, 0) }], { deposit });
       await expect(write([{ kind: 'extended', byMs: 3 }], { deposit })).rejects.toThrow();
       expect(await facts()).toHaveLength(1);
@@ -76,7 +76,7 @@ export function testStore(name: string, open: () => Promise<{ store: Store; reop
         Array.from({ length: 20 }, () =>
           store.advance(ctx, 0, (known) => {
             const slot = known.length as Slot;
-            const deposit = { slot, user: userOf(slot), bytes: bytes(slot), outbox: [] };
+            const deposit = depositOf(slot);
             return {
               change: { facts: [{ kind: 'deposited', slot: slotOf(ctx, slot) }], status: 'filling', deposit },
               result: slot,
@@ -90,7 +90,7 @@ export function testStore(name: string, open: () => Promise<{ store: Store; reop
     it('files deposits and what they seal to later slots, in the order of slots', async () => {
       for (const slot of [0, 1]) {
         const outbox = Array.from({ length: 3 - slot }, (_, n) => bytes(10 * slot + n));
-        const deposit = { slot: slot as Slot, user: userOf(slot), bytes: bytes(100 + slot), outbox };
+        const deposit = depositOf(slot, { bytes: bytes(100 + slot), outbox });
         await write([{ kind: 'deposited', slot: slotOf(ctx, slot) }], { deposit });
       }
       expect(await store.deposits(ctx)).toEqual([bytes(100), bytes(101)]);
@@ -179,7 +179,7 @@ export function testStore(name: string, open: () => Promise<{ store: Store; reop
     });
 
     it('keeps of a buffer that ended its facts alone', async () => {
-      const deposit = { slot: 0 as Slot, user: userOf(0), bytes: bytes(1), outbox: [bytes(2), bytes(3)] };
+      const deposit = depositOf(0, { outbox: [bytes(2), bytes(3)] });
       await write([{ kind: 'deposited', slot: slotOf(ctx, 0) }], { deposit });
       await store.setPiece(ctx, 0 as Slot, { bodyHash: bytes(1), received: 100 });
       await write([{ kind: 'aborted' }], { status: 'aborted' });

@@ -1,10 +1,13 @@
 /** Tasks, buffers and slots that tests of stores write. */
-import type { BufferSlot, Ctx, Descriptor, JoinTag, Slot, TaskId, UserId, View } from '@basa/protocol';
+import type { BufferSlot, Ctx, Descriptor, JoinTag, Slot, TaskId, UploadHeader, UserId, View } from '@basa/protocol';
 import { ctxOf, millis } from '@basa/protocol';
 import { nodeSuite } from '@basa/runtime/node';
+import type { BufferChange } from '../../src/store/store.ts';
 
 export const bytes = (value: number, length = 32): Uint8Array => new Uint8Array(length).fill(value);
 export const task = bytes(1) as TaskId;
+/** After every time that a test asks at. */
+export const LATER: number = 10 ** 13;
 export const userOf = (n: number): UserId => bytes(n + 40) as UserId;
 
 export function descriptorOf(id: number): Descriptor {
@@ -45,6 +48,22 @@ export function slotOf(ctx: Ctx, slot: number): BufferSlot {
     status: 'assigned',
     graceMs: 0,
   };
+}
+
+export function headerOf(ctx: Ctx, slot: number): UploadHeader {
+  const { ticket } = slotOf(ctx, slot);
+  const names = { ctx, slot: ticket.slot, joinTag: ticket.joinTag, view: ticket.view };
+  const signature = bytes(11, 64);
+  const receipt = { ...names, root: ticket.root, requestDigest: bytes(12), keyHash: bytes(13), signature };
+  return { ...names, bodyHash: bytes(14), voids: [], receipt, signature };
+}
+
+/** Users differ from slot to slot, and leases end when nobody looks any more. */
+export function depositOf(
+  slot: number,
+  change: Partial<NonNullable<BufferChange['deposit']>> = {},
+): NonNullable<BufferChange['deposit']> {
+  return { slot: slot as Slot, task, user: userOf(slot), until: LATER, bytes: bytes(slot), outbox: [], ...change };
 }
 
 /** The buffer of this number with its name. */

@@ -10,6 +10,8 @@ export interface Dialect {
   readonly real: string;
   /** Ends the statement that reads a row which the transaction is about to change. */
   readonly forUpdate: string;
+  /** Makes transactions that name the same text wait for each other; empty where only one is under way at a time. */
+  readonly lockName: string;
   /** Stands before TABLE where what it holds may be lost in a crash. */
   readonly unlogged: string;
 }

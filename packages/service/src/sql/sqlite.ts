@@ -10,6 +10,7 @@ export const SQLITE: Dialect = {
   integer: 'INTEGER',
   real: 'REAL',
   forUpdate: '',
+  lockName: '',
   unlogged: '',
 };
 
