@@ -65,6 +65,18 @@ describe.each(['compose.yaml', 'compose.nodes.yaml'])('deploy/%s', (file) => {
     expect(own.filter(([, { command = [] }]) => !isCommand(command)).map(([name]) => name)).toEqual([]);
   });
 
+  it('lets each service be asked for by the names that the others know it by', () => {
+    const environments = Object.values(services).map(({ environment = {} }) => environment);
+    const hostsOf = (variable: string) =>
+      new Set(environments.flatMap((all) => JSON.parse(all[variable] ?? '[]') as string[]));
+    const named = { '7800': hostsOf('BASA_SERVER_HOSTS'), '7801': hostsOf('BASA_AUTHORITY_HOSTS') };
+    const asked = environments
+      .flatMap((all) => Object.values(all))
+      .flatMap((value) => [...String(value).matchAll(/^http:\/\/([a-z0-9-]+):(7800|7801)$/g)]);
+    expect(asked.length).toBeGreaterThan(0);
+    for (const [, host = '', port] of asked) expect(named[port as '7800' | '7801']).toContain(host);
+  });
+
   it('gives no privileges, and asks for health where it is answered', () => {
     expect(own.filter(([, service]) => service.read_only !== true || !service.cap_drop?.includes('ALL'))).toEqual([]);
     for (const [, { healthcheck }] of own)

@@ -104,6 +104,8 @@ export class SoakDevice {
       const result = await this.#again(() => client.contribute(delta, { trainedOn: version, signal }));
       if (result.kind === 'rejected') {
         tally.rejected++;
+        // Whoever dropped out twice waits until a lease is over.
+        await new Promise((resolve) => setTimeout(resolve, result.retryAfterMs ?? 0));
         return;
       }
       latencies.push(performance.now() - began);

@@ -63,6 +63,20 @@ describe('a flood', () => {
     expect(growth).toBeLessThan(64);
   });
 
+  it('of keys that nobody enrolled takes no place in the memory of requests: those of enrolled devices are known still', async () => {
+    house = await House.open({ server: { addressLimit: UNLIMITED, mostNonces: 8 } });
+    const opened = house;
+    const [honest] = await enrolledDevices(opened, 1);
+    const { device, certificate } = honest as NonNullable<typeof honest>;
+    const nonce = nodeRandomBytes(16);
+    const path = SERVER_PATH.seats(opened.task);
+    const ask = (used?: Uint8Array) => askSigned(opened, device, 'server', path, certificate, used);
+    expect((await ask(nonce)).status).toBe(200);
+    await flood(() => askSigned(opened, signingDevice(), 'server', path, nodeRandomBytes(64)));
+    expect(await (await ask(nonce)).json()).toMatchObject({ type: 'urn:basa:problem:replayed' });
+    for (let n = 0; n < 20; n++) expect((await ask()).status).toBe(200);
+  });
+
   it('from one address is limited before a signature is looked at, and passes', async () => {
     house = await House.open({ server: { addressLimit: { burst: 200, perSecond: 100 } } });
     const opened = house;

@@ -37,7 +37,7 @@ export interface LocalOptions {
 
 export async function startLocalServices(options: LocalOptions): Promise<LocalServices> {
   const { folder, signal, unsafePaperMode = false } = options;
-  await mkdir(folder, { recursive: true });
+  await mkdir(folder, { recursive: true, mode: 0o700 });
   const { operatorToken, passphrase } = await secretsOf(folder);
   const operators = [
     { tokenHash: hashOfToken((bytes) => nodeSuite.sha256(bytes), operatorToken), roles: ['operator', 'auditor'] },

@@ -6,9 +6,14 @@ import type { FastifyReply, FastifyRequest } from 'fastify';
 import { problemOf } from './problem-of.ts';
 
 export function answerError(error: unknown, request: FastifyRequest, reply: FastifyReply): FastifyReply {
-  const document = problemOf(error);
+  const document = isCutOff(error, request) ? problemDocument('interrupted') : problemOf(error);
   if (document.status >= 500) request.log.error({ err: error }, document.title);
   return sendProblem(reply, document);
+}
+
+/** Its sender went away in the midst of the body: nobody hears the answer, and nothing failed here. */
+function isCutOff(error: unknown, { raw }: FastifyRequest): boolean {
+  return (error as { code?: unknown } | undefined)?.code === 'ECONNRESET' && raw.destroyed && !raw.complete;
 }
 
 /** What is no HTTP at all gets an answer as well, if its sender still listens. */

@@ -30,6 +30,11 @@ export const commonKeys = {
   }),
   tlsKeyFile: Type.Optional(Type.String({ description: 'PEM; goes with `tlsCertFile`' })),
   tlsCertFile: Type.Optional(Type.String({ description: 'PEM; goes with `tlsKeyFile`' })),
+  hosts: Type.Array(Type.String({ minLength: 1 }), {
+    default: [],
+    description:
+      'names by which the service is asked for, besides `localhost` and `host`, also behind a proxy; others get `host-refused`',
+  }),
   corsOrigins: Type.Array(Type.String(), {
     default: [],
     description:
@@ -69,7 +74,7 @@ export const commonKeys = {
     default: SERVICE_DEFAULTS.drainMs,
     description: 'how long it goes on serving, unready, after SIGTERM',
   }),
-  addressLimit: rateLimit(SERVICE_DEFAULTS.addressLimit, 'requests of one address'),
+  addressLimit: rateLimit(SERVICE_DEFAULTS.addressLimit, 'requests of one address, or of one /64 of IPv6'),
   deviceLimit: rateLimit(SERVICE_DEFAULTS.deviceLimit, 'requests of one device'),
   unsafePaperMode: Type.Boolean({
     default: false,
@@ -87,7 +92,7 @@ export function commonOptions(config: CommonConfig): Omit<
   readonly listen: Address;
   readonly unsafePaperMode: boolean;
 } {
-  const { dataFolder, host, port, corsOrigins, trustedProxies, logLevel, operators, unsafePaperMode } = config;
+  const { dataFolder, host, hosts, port, corsOrigins, trustedProxies, logLevel, operators, unsafePaperMode } = config;
   const { addressLimit, deviceLimit, metrics, drainMs } = config;
   const tls = tlsOf(config);
   return {
@@ -95,6 +100,7 @@ export function commonOptions(config: CommonConfig): Omit<
     listen: { host, port },
     unsafePaperMode,
     operators,
+    hosts,
     corsOrigins,
     trustedProxies,
     addressLimit,

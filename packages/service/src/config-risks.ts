@@ -1,5 +1,6 @@
 /** What is allowed in a configuration and seldom wise: one sentence each, for `basa config check`. */
 import { statSync } from 'node:fs';
+import { isIPv4 } from 'node:net';
 import type { ConfigSources, GatheredConfig } from './config.ts';
 import { variableOf } from './config.ts';
 
@@ -7,6 +8,7 @@ interface CommonValues {
   readonly host: string;
   readonly tlsCertFile?: string;
   readonly tlsKeyFile?: string;
+  readonly hosts: readonly string[];
   readonly corsOrigins: readonly string[];
   readonly operators: readonly unknown[];
   readonly trustedProxies: number;
@@ -18,13 +20,16 @@ export function commonRisks(
   { config, secretFiles }: GatheredConfig<CommonValues>,
   more: Readonly<Record<string, string | undefined>>,
 ): readonly string[] {
-  const { host, tlsCertFile, corsOrigins, operators, trustedProxies, unsafePaperMode } = config;
+  const { host, hosts, tlsCertFile, corsOrigins, operators, trustedProxies, unsafePaperMode } = config;
   const isOpen = !isLoopback(host) && tlsCertFile === undefined;
   return [
     isOpen &&
       trustedProxies === 0 &&
       `host is ${host} without TLS: tokens and released keys can be read on the way; set tlsKeyFile and tlsCertFile`,
     isOpen && trustedProxies > 0 && `host is ${host} without TLS: only the proxy before the service may reach it`,
+    (!isLoopback(host) || trustedProxies > 0) &&
+      hosts.length === 0 &&
+      'hosts is empty: who asks for the service by a name gets `host-refused`; list the names it has',
     corsOrigins.includes('*') && 'corsOrigins: "*" matches no page; name each origin',
     operators.length === 0 && 'operators is empty: nobody can make tasks or enrol devices',
     unsafePaperMode && 'unsafePaperMode is on: tasks in that mode do not protect updates',
@@ -51,7 +56,7 @@ export function sharedDatabaseRisk({ environment }: Pick<ConfigSources, 'environ
 }
 
 export function isLoopback(host: string): boolean {
-  return host === 'localhost' || host === '::1' || host === '[::1]' || host.startsWith('127.');
+  return host === 'localhost' || host === '::1' || host === '[::1]' || (isIPv4(host) && host.startsWith('127.'));
 }
 
 function hostOf(url: string | undefined): string | undefined {

@@ -13,10 +13,12 @@ import { answerBrokenRequest, answerError, problemSent, sendProblem } from './an
 import { readBodies } from './bodies.ts';
 import type { DeviceRouteOptions } from './device-requests.ts';
 import { deviceRequests } from './device-requests.ts';
+import { refuseOtherHosts } from './hosts.ts';
 import type { Address } from './listen.ts';
 import { listen } from './listen.ts';
 import { loggerOptions } from './logger.ts';
 import { mountMetrics } from './metrics/route.ts';
+import { networkOf } from './network.ts';
 import type { RequireRole } from './operators.ts';
 import { operatorRequests } from './operators.ts';
 import { refuseOtherOrigins } from './origins.ts';
@@ -64,6 +66,7 @@ export async function createService(options: ServiceOptions): Promise<Service> {
   readBodies(app);
   app.setErrorHandler((error, request, reply) => answerError(error, request, reply));
   tellAnswers(app, settings);
+  const listensAt = refuseOtherHosts(app, settings.hosts ?? []);
   refuseOtherOrigins(app, settings.corsOrigins ?? []);
   if (settings.corsOrigins !== undefined && settings.corsOrigins.length > 0) {
     await app.register(cors, {
@@ -86,7 +89,7 @@ export async function createService(options: ServiceOptions): Promise<Service> {
   app.addHook('onRequest', async (request) => {
     if (PROBES.has(request.routeOptions.url ?? '')) return;
     if (isStopping) fail('stopping', { retryAfterMs: stopWithinMs });
-    const wait = addresses.take(request.ip, clock());
+    const wait = addresses.take(networkOf(request.ip), clock());
     if (wait !== undefined) fail('rate-limited', wait);
   });
   app.addHook('onSend', async (_, reply) => {
@@ -109,7 +112,10 @@ export async function createService(options: ServiceOptions): Promise<Service> {
     requireDevice: deviceRequests({ ...settings, limits: new TokenBuckets(settings.deviceLimit) }),
     requireRole,
     check: (name, check) => void checks.set(name, check),
-    listen: (address) => listen(app, address),
+    listen: (address) => {
+      listensAt(address.host);
+      return listen(app, address);
+    },
     async drain() {
       isDraining = true;
       await wait(settings.drainMs, undefined, { ref: false });

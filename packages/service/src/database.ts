@@ -2,10 +2,10 @@
  * The embedded database of a data folder: one SQLite file, locked for this process, marked with the service it belongs to
  * and the format it has. A file of anything else is refused with a sentence, and is not changed.
  */
-import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import type { DatabaseSyncInstance } from '@photostructure/sqlite';
 import { DatabaseSync } from '@photostructure/sqlite';
+import { keepPrivate, makePrivateFile, makePrivateFolder } from './private-files.ts';
 import { StartError } from './start-error.ts';
 import { isStorageFull } from './storage-full.ts';
 
@@ -35,7 +35,10 @@ export function openDatabase(folder: string, options: DatabaseOptions): OpenData
   const lock = takeLock(folder);
   let db: Database | undefined;
   try {
-    db = new DatabaseSync(join(folder, DATABASE_FILE));
+    const file = join(folder, DATABASE_FILE);
+    makePrivateFile(file);
+    for (const beside of ['-wal', '-shm']) keepPrivate(file + beside);
+    db = new DatabaseSync(file);
     checkOwner(db, folder, options.application);
     checkHealth(db, folder);
     checkFormat(db, folder, options.migrations.length);
@@ -86,6 +89,7 @@ export function readDatabase(folder: string, { application, migrations }: Databa
 export function copyDatabase(folder: string, options: DatabaseOptions, path: string): void {
   const { db, close } = readDatabase(folder, options);
   try {
+    makePrivateFile(path); // an empty file is as good to SQLite as none
     db.prepare('VACUUM INTO ?').run(path);
   } finally {
     close();
@@ -108,7 +112,8 @@ export function transaction<Result>(db: Database, work: () => Result): Result {
 /** An exclusive transaction on a file of its own: the system gives it back when the process ends, however it ends. */
 export function takeLock(folder: string): Pick<Database, 'close'> {
   try {
-    mkdirSync(folder, { recursive: true, mode: 0o700 });
+    makePrivateFolder(folder);
+    makePrivateFile(join(folder, LOCK_FILE));
     const lock = new DatabaseSync(join(folder, LOCK_FILE), { timeout: 0 });
     try {
       lock.exec('BEGIN EXCLUSIVE');

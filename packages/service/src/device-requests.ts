@@ -37,6 +37,7 @@ export interface DeviceRouteOptions {
 
 const EMPTY_DIGEST = nodeSuite.sha256();
 const devices = new WeakMap<FastifyRequest, SigningDevice>();
+const rememberers = new WeakMap<FastifyRequest, () => void>();
 /** Requests whose body was read and has the digest it should have, or is its route's own business. */
 const settledBodies = new WeakSet<FastifyRequest>();
 
@@ -45,6 +46,14 @@ export function deviceOf(request: FastifyRequest): SigningDevice {
   const device = devices.get(request);
   if (device === undefined) throw new Error('this route does not require a device');
   return device;
+}
+
+/**
+ * For routes that found the device to hold a valid certificate: from now on this very request is refused as `replayed`. Keys
+ * that anybody can make are not worth the memory: with enough of them, whoever is enrolled would be forgotten.
+ */
+export function rememberRequest(request: FastifyRequest): void {
+  rememberers.get(request)?.();
 }
 
 /** Gives the `onRequest` hook of routes that only a device may ask. */
@@ -64,15 +73,14 @@ export function deviceRequests(
       if (!nodeSuite.verify({ signature, message: requestStatement(statement), publicKey: deviceKey })) {
         fail('request-signature-invalid');
       }
-      // Only what a device really signed is remembered or counted.
+      // Only what a device really signed is counted.
       const name = Buffer.from(nodeSuite.sha256(deviceKey, nonce).subarray(0, 16)).toString('latin1');
-      const verdict = seen.add(name, now);
-      if (verdict === 'seen') fail('replayed');
+      if (seen.has(name, now)) fail('replayed');
       const device = toHex(deviceKey);
       const wait = limits.take(device, now) ?? route.limits?.take(device, now);
       if (wait !== undefined) fail('rate-limited', wait);
-      if (verdict === 'full') fail('rate-limited', { retryAfterMs: maxSkewMs });
       devices.set(request, { deviceKey, user: userIdOf(nodeSuite, deviceKey), digest });
+      rememberers.set(request, () => seen.add(name, now));
       if (route.body === 'streamed') settledBodies.add(request);
     };
 }

@@ -18,7 +18,7 @@ export { createService } from './create-service.ts';
 export type { Application, Database, DatabaseOptions, OpenDatabase } from './database.ts';
 export { openDatabase, readDatabase, transaction } from './database.ts';
 export type { DeviceRouteOptions, SigningDevice } from './device-requests.ts';
-export { deviceOf } from './device-requests.ts';
+export { deviceOf, rememberRequest } from './device-requests.ts';
 export { freePort } from './free-port.ts';
 export type { Address } from './listen.ts';
 export { logEvent } from './log-event.ts';

@@ -1,7 +1,7 @@
 /** Which signed requests were received lately: two generations of short names, so that old ones go all at once. */
 
 export interface SeenNoncesOptions {
-  /** How long a name is remembered at least; at most twice that. */
+  /** How long a name is remembered, unless there are too many; at most twice that. */
   readonly windowMs: number;
   /** The most names in memory. */
   readonly most: number;
@@ -9,27 +9,28 @@ export interface SeenNoncesOptions {
 
 export class SeenNonces {
   readonly #windowMs: number;
-  readonly #most: number;
+  readonly #mostOfGeneration: number;
   #current = new Set<string>();
   #previous = new Set<string>();
   #turnsAt = Number.NEGATIVE_INFINITY;
 
   constructor({ windowMs, most }: SeenNoncesOptions) {
     this.#windowMs = windowMs;
-    this.#most = most;
+    this.#mostOfGeneration = Math.max(1, Math.floor(most / 2));
   }
 
-  /** Remembers a name. `full` says that no more can be remembered now: to forget one would let it be replayed. */
-  add(name: string, now: number): 'new' | 'seen' | 'full' {
-    this.#turn(now);
-    if (this.#current.has(name) || this.#previous.has(name)) return 'seen';
-    if (this.#current.size + this.#previous.size >= this.#most) return 'full';
+  has(name: string, now: number): boolean {
+    if (now >= this.#turnsAt) this.#turn(now);
+    return this.#current.has(name) || this.#previous.has(name);
+  }
+
+  /** Where there are too many, the older half is forgotten early: what is replayed then meets a step that changes nothing. */
+  add(name: string, now: number): void {
+    if (now >= this.#turnsAt || this.#current.size >= this.#mostOfGeneration) this.#turn(now);
     this.#current.add(name);
-    return 'new';
   }
 
   #turn(now: number): void {
-    if (now < this.#turnsAt) return;
     const isLongQuiet = now >= this.#turnsAt + this.#windowMs;
     this.#previous = isLongQuiet ? new Set() : this.#current;
     this.#current = new Set();

@@ -32,6 +32,8 @@ export interface ServiceOptions {
   readonly metricsAccess?: MetricsAccess;
   readonly operators?: readonly Operator[];
   readonly log?: LogOptions;
+  /** Names by which it is asked for, besides `localhost` and the address it listens at; others are refused. */
+  readonly hosts?: readonly string[];
   /** Origins of web pages that may ask; none by default. */
   readonly corsOrigins?: readonly string[];
   readonly tls?: { readonly key: string | Buffer; readonly cert: string | Buffer };

@@ -101,6 +101,7 @@ describe('configuration', () => {
   it('warns of what is allowed and seldom wise', () => {
     const config = {
       host: '0.0.0.0',
+      hosts: [],
       corsOrigins: ['*'],
       operators: [],
       trustedProxies: 0,
@@ -111,6 +112,7 @@ describe('configuration', () => {
     const risks = commonRisks({ config, from: {}, secretFiles: { tokenFile: open } }, { keyFile: open }).join('\n');
     for (const word of [
       'without TLS',
+      'hosts is empty',
       'corsOrigins',
       'operators is empty',
       'unsafePaperMode',

@@ -1,7 +1,7 @@
 /** The database of a data folder: what it refuses, and that a refusal changes nothing. */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { chmodSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { chmodSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -36,6 +36,20 @@ describe('a data folder', () => {
     const second = openDatabase(folder, ONE);
     expect(second.db.prepare('SELECT x FROM a').all()).toMatchObject([{ x: 5 }]);
     second.close();
+  });
+
+  it('is for its owner alone, with everything in it, also where it was made with other rights', () => {
+    const folder = freshFolder();
+    chmodSync(folder, 0o755);
+    for (const name of ['basa.sqlite', 'basa.lock']) writeFileSync(join(folder, name), '', { mode: 0o644 });
+    const { db, close } = openDatabase(folder, ONE);
+    db.exec('INSERT INTO a VALUES (5)');
+    const rights = (path: string) => (statSync(path).mode & 0o777).toString(8);
+    expect(rights(folder)).toBe('700');
+    const names = readdirSync(folder).sort();
+    expect(names).toEqual(expect.arrayContaining(['basa.lock', 'basa.sqlite', 'basa.sqlite-shm', 'basa.sqlite-wal']));
+    expect(names.map((name) => [name, rights(join(folder, name))])).toEqual(names.map((name) => [name, '600']));
+    close();
   });
 
   it('of an older format is migrated', () => {
@@ -106,7 +120,7 @@ describe('a data folder', () => {
     if (process.getuid?.() === 0) return; // root may write anywhere
     mkdirSync(join(folder, 'locked'));
     chmodSync(join(folder, 'locked'), 0o500);
-    expect(() => openDatabase(join(folder, 'locked'), ONE)).toThrow('cannot be written');
+    expect(() => openDatabase(join(folder, 'locked'), ONE)).toThrow('cannot be used as a data folder (EACCES)');
   });
 
   it('is used by one at a time', () => {

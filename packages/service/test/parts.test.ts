@@ -1,5 +1,6 @@
-/** Nonces and buckets by themselves. */
+/** Nonces, networks and buckets by themselves. */
 import { describe, expect, it } from 'vitest';
+import { networkOf } from '../src/network.ts';
 import { SeenNonces } from '../src/seen-nonces.ts';
 import { TokenBuckets } from '../src/token-buckets.ts';
 
@@ -8,17 +9,33 @@ describe('seen nonces', () => {
     for (const start of [0, 1, 50, 99]) {
       const seen = new SeenNonces({ windowMs: 100, most: 10 });
       seen.add('first', 0);
-      expect(seen.add('a', start)).toBe('new');
-      expect(seen.add('a', start + 100)).toBe('seen');
-      expect(seen.add('a', start + 200)).toBe('new');
+      expect(seen.has('a', start)).toBe(false);
+      seen.add('a', start);
+      expect(seen.has('a', start + 100)).toBe(true);
+      expect(seen.has('a', start + 200)).toBe(false);
     }
   });
 
-  it('are bounded, and none is forgotten to make room', () => {
-    const seen = new SeenNonces({ windowMs: 100, most: 2 });
-    expect([seen.add('a', 0), seen.add('b', 0), seen.add('c', 0)]).toEqual(['new', 'new', 'full']);
-    expect([seen.add('a', 0), seen.add('c', 200)]).toEqual(['seen', 'new']);
+  it('are bounded: where there are too many, the older half goes', () => {
+    const seen = new SeenNonces({ windowMs: 100, most: 4 });
+    for (const name of ['a', 'b', 'c', 'd', 'e']) seen.add(name, 0);
+    expect(['a', 'b', 'c', 'd', 'e'].map((name) => seen.has(name, 0))).toEqual([false, false, true, true, true]);
   });
+});
+
+describe('the network of an address', () => {
+  it.each([
+    ['192.0.2.7', '192.0.2.7'],
+    ['::ffff:192.0.2.7', '192.0.2.7'],
+    ['::ffff:c000:207', '192.0.2.7'],
+    ['2001:db8::1', '2001:db8:0:0::/64'],
+    ['2001:db8:0:0:ffff:ffff:ffff:ffff', '2001:db8:0:0::/64'],
+    ['2001:DB8:0:1::', '2001:db8:0:1::/64'],
+    ['fe80::1%eth0', 'fe80:0:0:0::/64'],
+    ['::1', '0:0:0:0::/64'],
+    ['64:ff9b::192.0.2.7', '64:ff9b:0:0::/64'],
+    ['not an address', 'not an address'],
+  ])('%s is %s', (address, network) => expect(networkOf(address)).toBe(network));
 });
 
 describe('token buckets', () => {

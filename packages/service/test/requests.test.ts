@@ -5,7 +5,7 @@ import { PassThrough } from 'node:stream';
 import { DecodeError, toHex } from '@basa/masking';
 import { refused } from '@basa/protocol';
 import { nodeRandomBytes, nodeSuite } from '@basa/runtime/node';
-import { afterEach, describe, expect, it } from 'vitest';
+import { afterEach, describe, expect, it, vi } from 'vitest';
 import { signingDevice } from '../../cli/src/conformance/signing-device.ts';
 import type { Service, ServiceOptions } from '../src/index.ts';
 import {
@@ -17,6 +17,7 @@ import {
   fail,
   granted,
   hexText,
+  rememberRequest,
   Type,
   wireBytes,
 } from '../src/index.ts';
@@ -42,10 +43,10 @@ async function serviceWith(more: Partial<ServiceOptions> = {}): Promise<Service>
   app.post(
     '/v1/echo',
     { onRequest: service.requireDevice(), schema: { body: wireBytes('bytes') } },
-    async (request) => ({
-      user: toHex(deviceOf(request).user),
-      length: bytesOf(request, 100).length,
-    }),
+    async (request) => {
+      rememberRequest(request);
+      return { user: toHex(deviceOf(request).user), length: bytesOf(request, 100).length };
+    },
   );
   const hello = Type.Object({ name: Type.String(), id: Type.Optional(hexText(2)) }, closed);
   const named = { body: hello, response: answers(Type.Object({ name: Type.String() })) };
@@ -156,11 +157,17 @@ describe('a request signed by a device', () => {
     }
   });
 
-  it('is refused when no more nonces can be remembered, and counted against the device', async () => {
-    const { app } = await serviceWith({ mostNonces: 1, deviceLimit: { burst: 3, perSecond: 1 } });
-    const codes = [];
-    for (let n = 0; n < 3; n++) codes.push((await app.inject(signed('/v1/look', undefined))).statusCode);
-    expect(codes).toEqual([200, 429, 429]);
+  it('is not remembered where nobody vouched for the device', async () => {
+    const { app } = await serviceWith();
+    const request = signed('/v1/look', undefined);
+    expect([(await app.inject(request)).statusCode, (await app.inject(request)).statusCode]).toEqual([200, 200]);
+  });
+
+  it('is served however many were remembered before, and the newest of them are refused still', async () => {
+    const { app } = await serviceWith({ mostNonces: 10 });
+    const requests = Array.from({ length: 50 }, () => signed('/v1/echo', new Uint8Array(7)));
+    for (const request of requests) expect((await app.inject(request)).statusCode).toBe(200);
+    for (const request of requests.slice(-5)) expect(codeOf(await app.inject(request))).toBe('replayed');
   });
 });
 
@@ -184,6 +191,16 @@ describe('limits', () => {
     const { app } = await serviceWith({ addressLimit: { burst: 1, perSecond: 1 } });
     expect((await app.inject('/v1/health')).statusCode).toBe(200);
     expect(codeOf(await app.inject('/v1/nowhere'))).toBe('rate-limited');
+  });
+
+  it('addresses of one IPv6 network count as one, and those of another do not', async () => {
+    const { app } = await serviceWith({ addressLimit: { burst: 2, perSecond: 1 } });
+    const from = async (remoteAddress: string) => (await app.inject({ url: '/v1/health', remoteAddress })).statusCode;
+    expect([await from('2001:db8:1:2::1'), await from('2001:db8:1:2:ffff::9')]).toEqual([200, 200]);
+    expect(await from('2001:db8:1:2:3:4:5:6')).toBe(429);
+    expect(await from('2001:db8:1:3::1')).toBe(200);
+    expect([await from('192.0.2.1'), await from('::ffff:192.0.2.1'), await from('192.0.2.1')]).toEqual([200, 200, 429]);
+    expect(await from('192.0.2.2')).toBe(200);
   });
 
   it('a body beyond the limit of the route, or of the task, is refused', async () => {
@@ -258,7 +275,63 @@ describe('a no', () => {
   });
 });
 
+describe('a host name', () => {
+  const asked = async (service: Service, host: string) => {
+    const answer = await service.app.inject({ url: '/v1/look-at-me', headers: { host } });
+    return codeOf(answer) === 'not-found' ? 'answered' : codeOf(answer);
+  };
+
+  it('that is not ours is refused with what to set, whatever is asked', async () => {
+    const service = await serviceWith({ hosts: ['basa.example.org', 'Other.Example:8443'] });
+    const refused = await service.app.inject({ url: '/v1/health', headers: { host: 'evil.example:7800' } });
+    expect([refused.statusCode, codeOf(refused)]).toEqual([421, 'host-refused']);
+    expect(refused.json().detail).toContain('"evil.example" is not known here; name it in `hosts`');
+    for (const host of ['localhost', 'LOCALHOST:80', '127.0.0.1:7', '[::1]:7800', 'basa.example.org', 'other.example.'])
+      expect([host, await asked(service, host)]).toEqual([host, 'answered']);
+    const others = [
+      '127.evil.example',
+      'localhost.evil.example',
+      'basa.example.org.evil',
+      '192.0.2.1',
+      '[2001:db8::1]:1',
+    ];
+    for (const host of others) expect([host, await asked(service, host)]).toEqual([host, 'host-refused']);
+  });
+
+  it('is not asked of probes, nor of whoever sends none', async () => {
+    const service = await serviceWith();
+    const probe = await service.app.inject({ url: '/healthz', headers: { host: '10.0.0.7:80' } });
+    expect(probe.statusCode).toBe(200);
+    const { port } = new URL(await service.listen({ host: '127.0.0.1', port: 0 }));
+    const socket = connect(Number(port), '127.0.0.1', () => socket.write('GET /v1/health HTTP/1.0\r\n\r\n'));
+    expect(Buffer.concat((await socket.toArray()) as Buffer[]).toString()).toMatch(/^HTTP\/1\.1 200 /);
+  });
+
+  it('may be any address where the service listens at all of them, and no name', async () => {
+    const service = await serviceWith();
+    await service.listen({ host: '0.0.0.0', port: 0 });
+    for (const host of ['192.0.2.1:7800', '[2001:db8::1]']) expect(await asked(service, host)).toBe('answered');
+    expect(await asked(service, 'evil.example')).toBe('host-refused');
+  });
+});
+
 describe('the service', () => {
+  it('takes a request whose body is cut off for what it is: no failure of its own, and no stack in the log', async () => {
+    const lines: string[] = [];
+    const service = await serviceWith({ log: { level: 'info', stream: { write: (line) => void lines.push(line) } } });
+    const { port } = new URL(await service.listen({ host: '127.0.0.1', port: 0 }));
+    const { headers } = signed('/v1/echo', new Uint8Array(50));
+    const head = Object.entries({ host: 'localhost', ...headers, 'content-length': '50' });
+    const socket = connect(Number(port), '127.0.0.1');
+    const lineOf = ([name, value]: [string, string]) => `${name}: ${value}\r\n`;
+    socket.write(`POST /v1/echo HTTP/1.1\r\n${head.map(lineOf).join('')}\r\nhalf`);
+    await vi.waitFor(() => expect(lines.join('')).toContain('incoming request'));
+    socket.resetAndDestroy();
+    await vi.waitFor(() => expect(lines.join('')).toContain('request refused'));
+    expect(lines.join('')).toContain('"refused":"interrupted"');
+    expect(lines.join('')).not.toContain('stack');
+  });
+
   it('describes itself', async () => {
     const { app } = await serviceWith();
     const document = (await app.inject('/v1/openapi.json')).json();
@@ -337,10 +410,10 @@ describe('the service', () => {
     });
     const { port } = new URL(await service.listen({ host: '127.0.0.1', port: 0 }));
     const socket = connect(Number(port), '127.0.0.1');
-    socket.write('GET /v1/stream HTTP/1.1\r\nHost: x\r\n\r\n');
+    socket.write('GET /v1/stream HTTP/1.1\r\nHost: localhost\r\n\r\n');
     const chunks = [await new Promise<Buffer>((resolve) => socket.once('data', resolve))];
     const stopped = service.close();
-    socket.write('GET /v1/health HTTP/1.1\r\nHost: x\r\n\r\n');
+    socket.write('GET /v1/health HTTP/1.1\r\nHost: localhost\r\n\r\n');
     const rest = socket.toArray() as Promise<Buffer[]>; // until the service closes it
     await new Promise((resolve) => service.app.server.once('request', resolve));
     finish();

@@ -12,7 +12,17 @@ import {
 } from '@basa/protocol';
 import { nodeSuite } from '@basa/runtime/node';
 import type { FastifyRequest } from '@basa/service';
-import { answers, bytesOf, checkDeclaredLength, deviceOf, fail, granted, sendBytes, wireBytes } from '@basa/service';
+import {
+  answers,
+  bytesOf,
+  checkDeclaredLength,
+  deviceOf,
+  fail,
+  granted,
+  rememberRequest,
+  sendBytes,
+  wireBytes,
+} from '@basa/service';
 import { drawBuffer } from '../buffer-epochs.ts';
 import { closeBuffer } from '../close-buffer.ts';
 import { bufferParams, ctxOfPath } from './names.ts';
@@ -83,6 +93,7 @@ export function bufferRoutes({ service, authority, bufferEpochs, keyLimits, watc
       const answer = await watch.traces.step('key', { ctx, slot }, async () =>
         granted(await authority.step((core, now) => core.issueKey(keyRequest, now))),
       );
+      rememberRequest(request);
       return sendBytes(reply, messages.keyAnswer.encode(answer));
     },
   );

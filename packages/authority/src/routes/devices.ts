@@ -2,7 +2,18 @@
 import { fromHex } from '@basa/masking';
 import type { UserId } from '@basa/protocol';
 import { AUTHORITY_PATH, certificateCodec } from '@basa/protocol';
-import { answers, closed, deviceOf, fail, granted, hexText, sendBytes, Type, wireBytes } from '@basa/service';
+import {
+  answers,
+  closed,
+  deviceOf,
+  fail,
+  granted,
+  hexText,
+  rememberRequest,
+  sendBytes,
+  Type,
+  wireBytes,
+} from '@basa/service';
 import { enrol, makeTokens } from '../enrolment.ts';
 import { taskOf, taskParams } from './names.ts';
 import type { RouteTools } from './route-tools.ts';
@@ -68,6 +79,7 @@ export function deviceRoutes({ service, authority, store, enrolment, now }: Rout
     async (request, reply) => {
       const { task } = await taskOf(authority, request.params);
       const certificate = await enrol(enrolment, task, deviceOf(request), request.body.token);
+      rememberRequest(request);
       return sendBytes(reply, certificateCodec.encode(certificate));
     },
   );

@@ -2,7 +2,7 @@
 import { toHex } from '@basa/masking';
 import { AUTHORITY_PATH, issuePaperKey, paperTicketCodec } from '@basa/protocol';
 import { nodeSuite } from '@basa/runtime/node';
-import { answers, bytesOf, deviceOf, fail, granted, sendBytes, wireBytes } from '@basa/service';
+import { answers, bytesOf, deviceOf, fail, granted, rememberRequest, sendBytes, wireBytes } from '@basa/service';
 import type { KnownTask } from '../directory.ts';
 import { PAPER_EPOCH } from '../key-epochs.ts';
 import { taskOf, taskParams } from './names.ts';
@@ -48,6 +48,7 @@ export function unsafePaperRoutes({ service, authority, epochs, keyLimits }: Rou
       const { user } = deviceOf(request);
       if (authority.directory.isRevoked(user)) fail('revoked');
       if (!known.certificates.has(toHex(user))) fail('not-enrolled');
+      rememberRequest(request);
       const issuer = epochs.issuerFor(sealingKey) ?? fail('internal');
       const ports = { suite: nodeSuite, issuer, serverKey: known.policy.serverKey };
       const { key } = granted(issuePaperKey(ports, user, paperTicketCodec.decode(bytesOf(request))));

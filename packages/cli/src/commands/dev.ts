@@ -30,7 +30,7 @@ export const dev: Command = {
     const { startLocalServices } = await import('../local-services.ts');
     const { joinLink, writeShares } = await import('../pages.ts');
     const folder = textFlag(input, 'folder') ?? '.basa-dev';
-    await mkdir(folder, { recursive: true });
+    await mkdir(folder, { recursive: true, mode: 0o700 });
     const { train, test } = await loadMnist();
     await writeShares(folder, train);
     const services = await startLocalServices({

@@ -6,6 +6,7 @@ import { REFUSALS } from '../refusals.ts';
 export const SERVICE_PROBLEMS = {
   malformed: { sentence: 'The request is not of the documented form.', status: 400 },
   'digest-mismatch': { sentence: 'The body does not have the digest that the request names.', status: 400 },
+  interrupted: { sentence: 'The request was cut off before its body was whole.', status: 400 },
   unsigned: { sentence: 'The request carries no signature of a device key.', status: 401 },
   'request-signature-invalid': { sentence: 'The signature of the request does not verify.', status: 401 },
   'clock-skew': { sentence: "The time of the request is too far from the service's clock.", status: 401 },
@@ -15,6 +16,7 @@ export const SERVICE_PROBLEMS = {
   'enrolment-token-invalid': { sentence: 'The enrolment token is unknown, used or has ended.', status: 403 },
   'not-yours': { sentence: 'The message names another device than the one that signed the request.', status: 403 },
   'origin-refused': { sentence: 'Web pages of this origin may not ask this service.', status: 403 },
+  'host-refused': { sentence: 'This service does not answer to this host name.', status: 421 },
   'not-found': { sentence: 'There is nothing at this address.', status: 404 },
   'method-not-allowed': { sentence: 'This address does not take this method.', status: 405 },
   'offset-mismatch': { sentence: 'The piece does not start where the upload stands.', status: 409 },

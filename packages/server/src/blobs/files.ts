@@ -6,7 +6,7 @@ import type { BlobStore, Staging } from './blob-store.ts';
 import { checkedKey } from './blob-store.ts';
 import { DurableFolders } from './durable-folders.ts';
 import { readFile } from './read-file.ts';
-import { stageFile } from './staged-file.ts';
+import { PRIVATE, stageFile } from './staged-file.ts';
 
 export interface FileBlobsOptions {
   /** Other nodes write into the folder as well. */
@@ -18,7 +18,7 @@ const LEFT_AFTER_MS = 24 * 3_600_000;
 
 export async function openFileBlobs(folder: string, { isShared = false }: FileBlobsOptions = {}): Promise<BlobStore> {
   const incoming = join(folder, 'incoming');
-  await mkdir(incoming, { recursive: true });
+  await mkdir(incoming, PRIVATE);
   const putting = join(folder, 'putting');
   if (isShared) await sweep(putting);
   const folders = new DurableFolders(folder);
@@ -26,7 +26,7 @@ export async function openFileBlobs(folder: string, { isShared = false }: FileBl
   const stagedPathOf = (key: string): string => join(incoming, checkedKey(key));
   const stage = async (key: string, attempt?: string): Promise<Staging> => {
     const path = stagedPathOf(attempt === undefined ? key : `${key}-${attempt}`);
-    await mkdir(dirname(path), { recursive: true });
+    await mkdir(dirname(path), PRIVATE);
     return stageFile(path, pathOf(key), folders);
   };
   return {
@@ -68,7 +68,7 @@ export async function openFileBlobs(folder: string, { isShared = false }: FileBl
 
 /** Makes the folder where it is missing, and removes what is old in it. */
 async function sweep(folder: string): Promise<void> {
-  await mkdir(folder, { recursive: true });
+  await mkdir(folder, PRIVATE);
   for (const name of await readdir(folder)) {
     const path = join(folder, name);
     const file = await existing(stat(path)); // another node may sweep as well

@@ -10,6 +10,8 @@ import { isAligned, PAGE_BYTES } from './blocks.ts';
 import type { DurableFolders } from './durable-folders.ts';
 import { readFile } from './read-file.ts';
 
+/** Folders for their owner alone. */
+export const PRIVATE = { recursive: true, mode: 0o700 } as const;
 /** Less is not worth a second descriptor. */
 const LEAST_DIRECT_BYTES = 64 * 1024;
 
@@ -44,7 +46,7 @@ export async function stageFile(path: string, destination: string, folders: Dura
     read: (start, end) => readFile(file, start, end),
     async commit() {
       const folder = dirname(destination);
-      await Promise.all([mkdir(folder, { recursive: true }), file.datasync()]);
+      await Promise.all([mkdir(folder, PRIVATE), file.datasync()]);
       await close();
       await rename(path, destination);
       await folders.flush(folder);

@@ -35,8 +35,9 @@ export function mountModels(context: RouteContext): void {
     if (model.isForgotten) fail('not-found', { detail: 'the parameters of this version are not kept any more' });
     context.live.fetched(request.params.task, model.version);
     const etag = `"${toHex(model.modelHash)}"`;
-    reply.headers({ etag, 'accept-ranges': 'bytes', 'cache-control': 'public, max-age=31536000, immutable' });
-    if (isNamed(request.headers['if-none-match'], etag)) return reply.code(304).send(new Uint8Array());
+    // Of the version itself, not of a no about it.
+    const lasting = { etag, 'accept-ranges': 'bytes', 'cache-control': 'public, max-age=31536000, immutable' };
+    if (isNamed(request.headers['if-none-match'], etag)) return reply.code(304).headers(lasting).send(new Uint8Array());
     const size = await blobs.size(model.blobKey);
     if (size === undefined) throw new Error(`the blob of version ${model.version} is missing`);
     const { range: asked, 'if-range': ifRange } = request.headers;
@@ -47,7 +48,10 @@ export function mountModels(context: RouteContext): void {
     }
     const [start, end] = range ?? [0, size];
     if (range !== undefined) reply.code(206).header('content-range', `bytes ${start}-${end - 1}/${size}`);
-    reply.type(BYTES_MEDIA_TYPE).header('content-length', end - start);
+    reply
+      .headers(lasting)
+      .type(BYTES_MEDIA_TYPE)
+      .header('content-length', end - start);
     const body = Readable.from(copies(blobs.read(model.blobKey, start, end)), { objectMode: false });
     return reply.send(body as unknown as Uint8Array); // the schema knows bytes, and a stream is how they are sent
   });

@@ -17,6 +17,7 @@ import {
   deviceOf,
   fail,
   granted,
+  rememberRequest,
   Type,
   wireBytes,
 } from '@basa/service';
@@ -47,6 +48,7 @@ export function mountUnsafePaper(context: RouteContext): void {
     if (!equalBytes(certificate.deviceKey, deviceOf(request).deviceKey)) fail('not-yours');
     const problem = certificateProblem(ports, task.task, certificate, millis(clock()));
     if (problem !== undefined) answerRefusal(problem);
+    rememberRequest(request);
     task.checkRunning();
     const { ticket, inbox, version } = granted(await paperOf(task).connect(certificate));
     const answer = messagesOf(task).connectAnswer.encode({ ticket, inbox, version });
@@ -73,6 +75,7 @@ export function mountUnsafePaper(context: RouteContext): void {
     const { header, bodyStart } = unframeHeader(bytes, MOST_HEADER_BYTES);
     const upload = messagesOf(task).upload.decode(header);
     granted(await paperOf(task).upload(deviceOf(request).user, upload, bytes.subarray(bodyStart)));
+    rememberRequest(request);
     return { accepted: true };
   });
 }

@@ -3,7 +3,7 @@ import { equalBytes } from '@basa/masking';
 import type { TaskId } from '@basa/protocol';
 import { acceptDeposit, certificateCodec, ctxOf, SERVER_PATH, seatAnswerCodec } from '@basa/protocol';
 import { nodeRandomBytes } from '@basa/runtime/node';
-import { answers, BYTES_MEDIA_TYPE, bytesOf, deviceOf, fail, granted, wireBytes } from '@basa/service';
+import { answers, BYTES_MEDIA_TYPE, bytesOf, deviceOf, fail, granted, rememberRequest, wireBytes } from '@basa/service';
 import { messagesOf } from '../buffer-keeper.ts';
 import { MOST_UNFINISHED_SLOTS, TooManySlots } from '../store/store.ts';
 import type { RouteContext } from './context.ts';
@@ -37,6 +37,7 @@ export function mountParticipation(context: RouteContext): void {
         () => task.tuned.retryAfterMs,
       ),
     );
+    rememberRequest(request);
     watch.traces.past('seat', startedAt, { ctx: ctxOf(ports.suite, descriptor) });
     return reply
       .type(BYTES_MEDIA_TYPE)
@@ -62,6 +63,7 @@ export function mountParticipation(context: RouteContext): void {
     const ticket = granted(
       await withinSlots(() => keeper.step(ctx, (buffer, now) => acceptDeposit(ports, buffer, deposit, now))),
     );
+    rememberRequest(request);
     task.deposited(deposit.certificate);
     const entries = await store.inbox(ctx, ticket.slot);
     // A buffer that ended keeps no seeds: there is nothing left to answer with.

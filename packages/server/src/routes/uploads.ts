@@ -11,6 +11,7 @@ import {
   deviceOf,
   fail,
   hexText,
+  rememberRequest,
   ServiceError,
   Type,
 } from '@basa/service';
@@ -77,7 +78,7 @@ export function mountUploads(context: RouteContext): void {
         }
         return result;
       } catch (error) {
-        if (raw.destroyed && !raw.complete) fail('digest-mismatch', { detail: 'the piece was cut off' });
+        if (raw.destroyed && !raw.complete) fail('interrupted');
         if (!(error instanceof ServiceError)) throw error;
         reply.header(HEADER.uploadOffset, await uploads.standing(upload));
         closeAfterLongBody(request, reply);
@@ -111,6 +112,7 @@ async function judge(context: RouteContext, request: Request): Promise<Judged> {
   const holder = buffer.slots[header.slot];
   if (holder !== undefined && !equalBytes(holder.deviceKey, deviceOf(request).deviceKey)) fail('not-yours');
   if (verdict.kind === 'refused') answerRefusal(verdict);
+  rememberRequest(request);
   const { bodyBytes } = layoutOf({ buffer, header });
   if (request.method === 'PUT') checkDeclaredLength(request, Math.max(0, bodyBytes - offsetOf(request)));
   return { buffer, header, isAcceptedBefore: verdict.kind === 'accepted-before' };

@@ -1,0 +1,37 @@
+/**
+ * Which host names the service answers to. A web page can have its own name point at this address (DNS rebinding): its requests
+ * count as its own origin then, but they carry its name.
+ */
+import { isIP } from 'node:net';
+import type { FastifyInstance } from 'fastify';
+import { isLoopback } from './config-risks.ts';
+import { PROBES } from './probes.ts';
+import { fail } from './problem.ts';
+
+/** Listening at one of these is listening at every address of the machine. */
+const EVERY_ADDRESS: ReadonlySet<string> = new Set(['0.0.0.0', '::', '']);
+
+/** To be mounted first. Gives what is to be told where the service listens. */
+export function refuseOtherHosts(app: FastifyInstance, hosts: readonly string[]): (listensAt: string) => void {
+  const known = new Set(hosts.map(nameOf));
+  let isAnyAddress = false;
+  app.addHook('onRequest', async ({ headers: { host }, routeOptions }) => {
+    if (host === undefined || PROBES.has(routeOptions.url ?? '')) return;
+    const name = nameOf(host);
+    // An address is no name that somebody could have pointed elsewhere.
+    if (known.has(name) || isLoopback(name) || (isAnyAddress && isIP(name) !== 0)) return;
+    fail('host-refused', {
+      detail: `${JSON.stringify(name.slice(0, 200))} is not known here; name it in \`hosts\` of this service's configuration`,
+    });
+  });
+  return (listensAt) => {
+    known.add(nameOf(listensAt));
+    isAnyAddress = EVERY_ADDRESS.has(listensAt);
+  };
+}
+
+/** The host of `name`, `name:port`, `[address]` or `[address]:port`, as names are compared. */
+function nameOf(host: string): string {
+  const [, address, name] = /^(?:\[(.*)\]|([^:]*|.*:.*:.*))(?::\d*)?$/.exec(host) ?? [];
+  return (address ?? name ?? host).toLowerCase().replace(/\.$/, '');
+}
