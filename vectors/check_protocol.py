@@ -245,7 +245,7 @@ B16, B32, B64 = raw(16), raw(32), raw(64)
 U8, U16, U32, U53 = integer(1, 2**8), integer(2, 2**16), integer(4, 2**32), integer(8, 2**53)
 PLAN = {"d": U32, "group": U8, "level": U32, "clip": f64}
 LAYOUTS = {  # kind, signed, fields after the header
-    "certificate": (1, True, {"task": B32, "device": B32, "notAfter": U53}),
+    "certificate": (1, True, {"task": B32, "device": B32, "issuedAt": U53, "notAfter": U53}),
     "policy": (2, False, {
         "name": short(64), "engine": U8, "K": U16, "Kmin": U16, **PLAN, "staleness": staleness, "maxStaleness": U32,
         "manifest": B32, "server": B32, "uploadLeaseMs": U32, "openMs": U32, "closeMs": U32}),
@@ -274,6 +274,15 @@ LAYOUTS = {  # kind, signed, fields after the header
         "headers": many(header=nested("uploadHeader"))}),
     "closeAnswer": (13, True, {"outcome": nested("outcome"), "keys": many(slot=U16, role=U8, key=short(1024))}),
     "outcome": (14, True, {"ctx": B32, "status": U8, "accepted": many(slot=U16, g=B32)}),
+    "modelEntry": (15, True, {"task": B32, "version": U53, "model": B32, "ctx": B32, "previous": B32}),
+    "head": (16, True, {"branch": B16, "sequence": U53, "revocations": U53, "hash": B32}),
+    "revocationRequest": (21, True, {"task": B32, "after": U53}),
+    "revocations": (22, True, {"task": B32, "branch": B16, "after": U53, "upTo": U53, "users": many(u=B32)}),
+    "task-created": (96, False, {"policy": nested("policy")}),
+    "device-enrolled": (97, False, {"certificate": nested("certificate")}),
+    "device-revoked": (98, False, {"u": B32, "at": U53}),
+    "model-appended": (104, False, {"entry": nested("modelEntry")}),
+    "branch-begun": (105, False, {"branch": B16, "met": many(head=nested("head"))}),
     "paperTicket": (33, True, {"ctx": B32, "slot": U16, "user": B32}),
     "paperUpload": (34, False, {"slot": U16, "alpha": f64, "sealed": sealed_list}),
 }
@@ -607,7 +616,49 @@ def check_paper(v):
     agree("alphaSum", v["alphaSum"], sum(alphas))
 
 
-CHECKS = {"sealed": check_sealed, "paper": check_paper}
+RECORDS = {kind: name for name, (kind, _, _) in LAYOUTS.items() if 96 <= kind < 112}
+
+
+def check_log(v):
+    """The chain of the records, the head over it, and what a server is told of revocations."""
+    authority, server, task = (bytes.fromhex(v[name]) for name in ("authorityKey", "serverKey", "task"))
+    head = read("head", bytes.fromhex(v["head"]))
+    chain, branch, revoked, retired, enrolled = ZEROS, bytes(16), [], set(), {}
+    records = []
+    for text in v["records"]:
+        data = bytes.fromhex(text)
+        chain = sha256(header(70), chain, sha256(data))
+        agree("a record of a known kind", len(data) > 2 and data[2] in RECORDS)
+        records.append(read(RECORDS[data[2]], data))
+    agree("hash and sequence of the head", (head.hash, head.sequence), (chain, len(records)))
+    for record in records:
+        if record.layout == "task-created":
+            agree("task = SHA-256(policy)", task, sha256(record.policy.raw))
+            agree("the server key", server, record.policy.server)
+        elif record.layout == "device-enrolled":
+            agree("the task of the certificate", record.certificate.task, task)
+            check_signature(record.certificate, authority)
+            enrolled[sha256(record.certificate.device)] = record.certificate
+        elif record.layout == "device-revoked":
+            agree("a device that was enrolled is revoked once", record.u in enrolled and record.u not in revoked)
+            revoked.append(record.u)
+        elif record.layout == "branch-begun":
+            for met in (entry["head"] for entry in record.met):
+                check_signature(met, authority)
+                agree("a branch that is met is another, and not retired yet", met.branch not in {branch, *retired})
+                retired.add(met.branch)
+            branch = record.branch
+    agree("branch and revocations of the head", (head.branch, head.revocations), (branch, len(revoked)))
+    check_signature(head, authority)
+    q, a = (read(name, bytes.fromhex(v[name])) for name in ("revocationRequest", "revocations"))
+    check_signature(q, server)
+    check_signature(a, authority)
+    agree("what is asked for and answered", (q.task, a.task, a.after, a.branch), (task, task, q.after, branch))
+    agree("the revoked devices after that number", [e["u"] for e in a.users], revoked[q.after : a.upTo])
+    agree("up to the last one", a.upTo, len(revoked))
+
+
+CHECKS = {"sealed": check_sealed, "paper": check_paper, "log": check_log}
 
 
 # That it can fail

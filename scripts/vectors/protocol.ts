@@ -1,4 +1,4 @@
-/** Whole buffers as vectors: `sealed` with three users, `sealed` with one drop-out, `paper` with three users. */
+/** Whole buffers as vectors: `sealed` with three users, `sealed` with one drop-out, `paper` with three users; and a log. */
 
 import { seededWords } from '@basa/experiments/simulation';
 import type { MaskTerm, Modulus } from '@basa/masking';
@@ -21,6 +21,7 @@ import { createNodeSigner, nodeSuite } from '@basa/runtime/node';
 import type { Federation, FederationDevice, Step } from '@basa/simulator';
 import { granted } from '@basa/simulator';
 import { nodeFederation, wasmTools } from '../../test/support/tools.ts';
+import { logVector } from './log.ts';
 
 /** Positions of the paper-mode buffer. */
 const K = 3;
@@ -42,6 +43,7 @@ export function protocolVectors(): object {
       ]),
     ],
     paper: [paperVector()],
+    log: [logVector()],
   };
 }
 

@@ -21,7 +21,7 @@ const ports: ServerPorts = {
 };
 
 function certificate(): Certificate {
-  const body: CertificateBody = { task, deviceKey: nodeRandomBytes(32), notAfter: millis(1e12) };
+  const body: CertificateBody = { task, deviceKey: nodeRandomBytes(32), issuedAt: millis(0), notAfter: millis(1e12) };
   return { ...body, signature: authority.sign(certificateCodec.statement(body)) };
 }
 

@@ -2,11 +2,13 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { SERVER_PATH } from '@basa/protocol';
+import { toHex } from '@basa/masking';
+import { AUTHORITY_PATH, SERVER_PATH } from '@basa/protocol';
+import { nodeSuite } from '@basa/runtime/node';
 import type { LocalPostgres } from '@basa/service/local-postgres';
 import { startLocalPostgres } from '@basa/service/local-postgres';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
-import { oneHot, scraped, until } from '../services/house.ts';
+import { oneHot, operate, scraped, until } from '../services/house.ts';
 import type { ClusterOptions } from './cluster.ts';
 import { Cluster } from './cluster.ts';
 
@@ -136,6 +138,21 @@ describe('three nodes on one database', () => {
       reasons.push(result?.kind === 'rejected' ? result.reason : 'left');
     }
     expect(reasons).toEqual(['left', 'left', 'too-many-slots', 'too-many-slots', 'too-many-slots']);
+  });
+
+  it('a device that was revoked gets no seat at any node once one of them has looked', async () => {
+    const nodes = await opened({ onNode: (n) => ({ revocationsMs: n === 0 ? 50 : 1e9 }) });
+    const device = await nodes.client('revoked', { server: nodes.nodes[2]?.url ?? '' });
+    const user = toHex(nodeSuite.sha256(device.deviceKey));
+    await operate(nodes.authority.url, 'POST', AUTHORITY_PATH.revocations, { user });
+    const steps: string[] = [];
+    device.on('progress', ({ step }) => steps.push(step));
+    await until(async () => {
+      steps.length = 0;
+      const result = await device.contribute(oneHot(0), { trainedOn: 0 });
+      // Before that, the authority refuses it the key of its slot.
+      return result.kind === 'rejected' && result.reason === 'revoked' && steps.join() === 'seat';
+    });
   });
 
   it('with another signing key than the others, or with the serial mode of the paper, do not start', async () => {

@@ -16,7 +16,7 @@ describe('what the authority does not know', () => {
     const { core } = world.authority;
     const { signer } = world.server.ports;
     const task = nobody as TaskId;
-    const body: CertificateBody = { task, deviceKey: nobody, notAfter: millis(10 ** 9) };
+    const body: CertificateBody = { task, deviceKey: nobody, issuedAt: millis(0), notAfter: millis(10 ** 9) };
     expect(reasonOf(core.enrol(body).answer)).toBe('task-unknown');
     const draw = { task, nonce: new Uint8Array(16) };
     const request = { ...draw, signature: signer.sign(bufferRequestCodec.statement(draw)) };

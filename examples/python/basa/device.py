@@ -9,8 +9,8 @@ from pathlib import Path
 from typing import Callable, List, Optional, Sequence
 
 from .checks import Refused, check_certificate, check_descriptor, check_model, check_policy, is_signed
-from .layouts import CERTIFICATE
-from .link import Problem
+from .layouts import CERTIFICATE, Message
+from .link import Problem, Unreachable
 from .services import Authority, Server
 from .session import Session, begin_session
 from .state import DeviceState
@@ -76,20 +76,32 @@ class Device:
         self.server = Server(settings.server, state.signer, self.policy.server)
         if self.server.keys() != {"publicKey": self.policy.server, "authorityKey": settings.authority_key}:
             raise Refused("wrong-server", "it is not the one of the task's policy")
-        self._enrol()
-
-    def _enrol(self) -> None:
-        settings, state = self._settings, self._state
         kept = state.get("certificate")
-        if kept is not None:
-            self._certificate = CERTIFICATE.decode(kept)
-            if self._certificate.task != settings.task:
-                raise Refused("store-of-another-task", "use a folder of its own for each task")
-            if self._authority.link.now_ms() < self._certificate.not_after:
-                return
+        if kept is not None and CERTIFICATE.decode(kept).task != settings.task:
+            raise Refused("store-of-another-task", "use a folder of its own for each task")
+        self._certificate()
+
+    def _certificate(self) -> Message:
+        """One in the last third of its life is renewed, which needs no token; until it ends it is good."""
+        kept, now_ms = self._state.get("certificate"), self._authority.link.now_ms()
+        if kept is None:
+            return self._enrol()
+        certificate = CERTIFICATE.decode(kept)
+        if now_ms >= certificate.not_after:
+            return self._enrol()
+        if now_ms < certificate.not_after - (certificate.not_after - certificate.issued_at) / 3:
+            return certificate
+        try:
+            return self._enrol()
+        except (Problem, Unreachable):
+            return certificate  # another is asked for with the next seat
+
+    def _enrol(self) -> Message:
+        settings, state = self._settings, self._state
         told = self._authority.enrol(settings.task, settings.token)
-        self._certificate = check_certificate(told, settings.authority_key, settings.task, state.signer.public)
+        certificate = check_certificate(told, settings.authority_key, settings.task, state.signer.public)
         state.keep("certificate", told.raw)
+        return certificate
 
     def model(self) -> Model:
         """The newest model; one that the server does not have yet is looked for again."""
@@ -144,13 +156,14 @@ class Device:
 
     def _enter(self, delta: Sequence[float], name: str, trained_on: int) -> None:
         """Takes a seat, checks the descriptor, and quantises the update once and for all."""
-        seat = self.server.seat(self._settings.task, self._certificate.raw)
+        certificate = self._certificate()
+        seat = self.server.seat(self._settings.task, certificate.raw)
         now_ms = self._authority.link.now_ms()
         descriptor = check_descriptor(seat, self.policy, self._settings.authority_key, now_ms)
         if descriptor.version - trained_on > descriptor.max_staleness:
             raise Refused("too-stale")
         x = build_input(descriptor, delta, trained_on, os.urandom(4 * len(delta)))
-        begin_session(self._state, descriptor, self._certificate, name, x)
+        begin_session(self._state, descriptor, certificate, name, x)
 
     def _session(self) -> Session:
         return Session(self._state, self.server, self._authority, self._settings.authority_key)

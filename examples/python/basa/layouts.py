@@ -154,7 +154,7 @@ class Layout:
 
 
 PLAN = {"dimension": U32, "group": U8, "level": U32, "clip": F64}
-CERTIFICATE = Layout(1, signed=True, task=B32, device=B32, not_after=U53)
+CERTIFICATE = Layout(1, signed=True, task=B32, device=B32, issued_at=U53, not_after=U53)
 POLICY = Layout(
     2, name=short(64), engine=U8, size=U16, minimum=U16, **PLAN, staleness=STALENESS, max_staleness=U32, manifest=B32,
     server=B32, upload_lease_ms=U32, open_ms=U32, close_ms=U32,
@@ -177,7 +177,7 @@ UPLOAD_HEADER = Layout(
 )
 OUTCOME = Layout(14, signed=True, ctx=B32, status=U8, accepted=many(group(slot=U16, tag=B32)))
 MODEL_ENTRY = Layout(15, signed=True, task=B32, version=U53, model=B32, ctx=B32, previous=B32)
-HEAD = Layout(16, signed=True, branch=B16, sequence=U53, hash=B32)
+HEAD = Layout(16, signed=True, branch=B16, sequence=U53, revocations=U53, hash=B32)
 SEAT_ANSWER = Layout(17, descriptor=DESCRIPTOR.nested, token=B16)
 REQUEST = Layout(20, audience=B32, method=short(16), target=short(1024), digest=B32, at=U53, nonce=B16)
 

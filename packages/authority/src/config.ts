@@ -56,7 +56,7 @@ export const authorityConfigSchema = Type.Object(
     certificateDays: Type.Number({
       exclusiveMinimum: 0,
       default: AUTHORITY_DEFAULTS.certificateMs / (24 * HOUR_MS),
-      description: 'life of an enrolment',
+      description: 'life of a certificate, which devices renew by themselves until they are revoked',
     }),
     tickMs: Type.Integer({
       minimum: 10,

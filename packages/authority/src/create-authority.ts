@@ -77,7 +77,7 @@ export const AUTHORITY_DEFAULTS = {
   listen: { host: '127.0.0.1', port: 0 },
   epochMs: DAY_MS,
   closedGraceMs: DAY_MS,
-  certificateMs: 365 * DAY_MS,
+  certificateMs: 7 * DAY_MS,
   tickMs: 5000,
   keyLimit: { burst: 20, perSecond: 2 },
   unsafePaperMode: false,

@@ -1,8 +1,8 @@
-/** Who may enrol: a device on the allow-list of the task, or one that brings a token that nobody used. */
+/** Who may enrol: a device on the allow-list of the task, or one that brings a token that nobody used. Who is enrolled renews. */
 import type { RandomBytes } from '@basa/masking';
 import { toHex } from '@basa/masking';
 import type { Certificate, TaskId } from '@basa/protocol';
-import { millis } from '@basa/protocol';
+import { isDueForRenewal, millis } from '@basa/protocol';
 import { nodeSuite } from '@basa/runtime/node';
 import type { SigningDevice } from '@basa/service';
 import { fail, granted } from '@basa/service';
@@ -34,7 +34,10 @@ export async function makeTokens(
   });
 }
 
-/** The same device again gets its certificate, while it is good; a token is used up with the enrolment or not at all. */
+/**
+ * The same device again gets its certificate, or another one once that is due for renewal: who is enrolled stays so until it is
+ * revoked, and needs no second token. A token is used up with the enrolment or not at all.
+ */
 export async function enrol(
   { authority, certificateMs }: EnrolmentTools,
   task: TaskId,
@@ -45,11 +48,10 @@ export async function enrol(
   const answer = await authority.take(async ({ tables, core, directory, now }) => {
     if (directory.isRevoked(user)) fail('revoked');
     const known = directory.task(task)?.certificates.get(toHex(user));
-    if (known !== undefined && now <= known.notAfter) return { records: [], answer: known, events: [] };
-    const step = core.enrol({ task, deviceKey, notAfter: millis(now + certificateMs) });
-    if (step.records.length > 0 && !(await tables.isAllowed(task, deviceKey))) {
-      await useToken(tables, task, device, token, now);
-    }
+    if (known !== undefined && !isDueForRenewal(known, now)) return { records: [], answer: known, events: [] };
+    const step = core.enrol({ task, deviceKey, issuedAt: now, notAfter: millis(now + certificateMs) });
+    const isNew = known === undefined && step.records.length > 0;
+    if (isNew && !(await tables.isAllowed(task, deviceKey))) await useToken(tables, task, device, token, now);
     return step;
   });
   return granted(answer);

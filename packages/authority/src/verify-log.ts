@@ -39,7 +39,8 @@ export function verifyLog(bytes: Uint8Array, authorityKey: Uint8Array): LogRepor
       problems.push(...rules.check(entry).map((problem) => `record ${records} (${entry.kind}): ${problem}`));
     }
     head = headCodec.decode(reader.bytes('head', reader.remaining));
-    problems.push(...headProblems(head, authorityKey, { records, hash, branch: rules.branch }));
+    const { branch, counts } = rules;
+    problems.push(...headProblems(head, authorityKey, { records, hash, branch, revoked: counts['device-revoked'] }));
   } catch (error) {
     if (!(error instanceof DecodeError)) throw error;
     problems.push(`after record ${records}: ${error.message}`);
@@ -57,12 +58,20 @@ export function verifyLog(bytes: Uint8Array, authorityKey: Uint8Array): LogRepor
 function headProblems(
   head: Head,
   authorityKey: Uint8Array,
-  log: { readonly records: number; readonly hash: Uint8Array; readonly branch: Uint8Array | undefined },
+  log: {
+    readonly records: number;
+    readonly hash: Uint8Array;
+    readonly branch: Uint8Array | undefined;
+    readonly revoked: number;
+  },
 ): readonly string[] {
   const isOwn = isSigned(nodeSuite, headCodec, head, authorityKey);
   return [
     ...(isOwn ? [] : ['head: not signed by this authority']),
     ...(head.sequence === log.records ? [] : [`head: counts ${head.sequence} records, the log has ${log.records}`]),
+    ...(head.revocations === log.revoked
+      ? []
+      : [`head: counts ${head.revocations} revocations, the log has ${log.revoked}`]),
     ...(equalBytes(head.hash, log.hash) ? [] : ['head: the hash of the log is another']),
     ...(equalBytes(head.branch, log.branch ?? FIRST_BRANCH) ? [] : ['head: of another branch']),
   ];

@@ -51,6 +51,7 @@ function logOf(records: readonly AuthorityRecord[]): Uint8Array {
   const body = {
     branch: FIRST_BRANCH,
     sequence: records.length,
+    revocations: records.filter(({ kind }) => kind === 'device-revoked').length,
     hash: records.reduce((hash, entry) => nextLogHash(nodeSuite, hash, entry), EMPTY_LOG_HASH),
   };
   const signature = createNodeSigner(nodeRandomBytes(32)).sign(headCodec.statement(body));
@@ -99,6 +100,19 @@ describe('the log of an authority', () => {
     const report = verifyLog(logOf([...records, repeated]), publicKey);
     expect(report.problems.join('\n')).toContain(problem);
     expect(report.doubleIssues).toBe(kind === 'key-issued' ? 1 : 0);
+  });
+
+  it('whose head counts other revocations than there are is found out', () => {
+    const records = recordsOf(bytes).filter(({ kind }) => kind !== 'device-revoked');
+    const short = logOf(records);
+    const body = headCodec.decode(
+      short.subarray(short.length - headCodec.encode(headCodec.decode(fromHex(head) as Uint8Array)).length),
+    );
+    const lying = concatBytes(
+      short.subarray(0, short.length - headCodec.encode(body).length),
+      headCodec.encode({ ...body, revocations: 5 }),
+    );
+    expect(verifyLog(lying, publicKey).problems.join()).toContain('counts 5 revocations, the log has 0');
   });
 
   it('that begins a branch with a buffer still open is found out', () => {

@@ -1,15 +1,27 @@
-/** The device's certificate: asked for where it is missing or has ended, and checked before it is kept. */
+/** The device's certificate: asked for where it is missing or comes to its end, and checked before it is kept. */
 import { equalBytes } from '@basa/masking';
 import type { Certificate } from '@basa/protocol';
-import { certificateCodec, isSigned } from '@basa/protocol';
+import { certificateCodec, isDueForRenewal, isSigned } from '@basa/protocol';
 import type { Engine } from './engine.ts';
-import { RefusedError } from './errors.ts';
+import { ProblemError, RefusedError, UnreachableError } from './errors.ts';
 
-/** Keeps what the store has, where that is still good; else enrols with the token, if there is one. */
+/**
+ * Keeps what the store has, where that is good for a while; else enrols, with the token if there is one. A device that is
+ * enrolled needs none: its certificate is renewed before it ends.
+ */
 export async function ensureEnrolled(engine: Engine, signal: AbortSignal): Promise<void> {
   const { authority, state } = engine;
-  const isGood = state.certificate !== undefined && authority.link.now() < state.certificate.notAfter;
-  if (!isGood) await enrol(engine, signal);
+  const { certificate } = state;
+  const now = authority.link.now();
+  if (certificate === undefined || now >= certificate.notAfter) return await enrol(engine, signal);
+  if (!isDueForRenewal(certificate, now)) return;
+  try {
+    await enrol(engine, signal);
+  } catch (error) {
+    signal.throwIfAborted();
+    // The old one is good for a while, and another is asked for with the next seat.
+    if (!(error instanceof ProblemError) && !(error instanceof UnreachableError)) throw error;
+  }
 }
 
 export async function enrol(engine: Engine, signal: AbortSignal): Promise<void> {

@@ -5,7 +5,7 @@ import { buildInput, checkDescriptor, inputDigestOf, prepareDeposit } from '@bas
 import type { Rejection } from './contribution.ts';
 import type { Engine } from './engine.ts';
 import { userPorts } from './engine.ts';
-import { enrol } from './enrol.ts';
+import { enrol, ensureEnrolled } from './enrol.ts';
 import type { Meter } from './meter.ts';
 import { isRefused, refusalOf, rejected, rejectionOf } from './rejections.ts';
 
@@ -50,7 +50,7 @@ export async function enter(
 
 type Seat = { readonly kind: 'seat'; readonly descriptor: CheckedDescriptor } | Rejection;
 
-/** An ended certificate is renewed once. */
+/** With a certificate that is good for a while; one that ended by the server's clock is renewed once. */
 export async function takeSeat(engine: Engine, signal: AbortSignal): Promise<Seat> {
   const { server, state, task } = engine;
   const ask = async (): Promise<Seat> => {
@@ -59,11 +59,11 @@ export async function takeSeat(engine: Engine, signal: AbortSignal): Promise<Sea
     return checkedSeat(engine, await server.seat(task, certificate, signal));
   };
   try {
+    await ensureEnrolled(engine, signal);
     return await ask();
   } catch (error) {
     if (refusalOf(error) !== 'certificate-expired') return rejectionOf(error);
-    await enrol(engine, signal);
-    return await ask().catch(rejectionOf);
+    return await enrol(engine, signal).then(ask).catch(rejectionOf);
   }
 }
 

@@ -1,10 +1,12 @@
 /** A device in a task, over real HTTP, against the real cores of server and authority. */
 import { join } from 'node:path';
 import { allSamples, createReferenceEngine, createTrainer, defineModel, dense } from '@basa/learning';
+import { certificateCodec } from '@basa/protocol';
 import { describe, expect, it } from 'vitest';
 import { identitySealings } from '../../experiments/src/simulation/real-sealings.ts';
-import type { BasaClient, Contribution } from '../src/node/index.ts';
-import { deltaOf } from './support/connect.ts';
+import type { Contribution } from '../src/node/index.ts';
+import { BasaClient } from '../src/node/index.ts';
+import { deltaOf, optionsFor } from './support/connect.ts';
 import { problem } from './support/http-services.ts';
 import { accepted, reasonOf, startClient, startServices, temporaryFolder } from './support/setup.ts';
 import { DIMENSION, parametersOf } from './support/test-world.ts';
@@ -76,6 +78,70 @@ describe('a whole contribution', () => {
     const second = await startClient(services, { identity, token: 'no such token' });
     expect(second.deviceKey).toEqual(key);
     accepted(await second.contribute(deltaOf(1), { trainedOn: 0 }));
+  });
+});
+
+describe('a certificate', () => {
+  const YOUNG = { ageMs: 0, leftMs: 10 ** 9 };
+  const seatOf = (services: Awaited<ReturnType<typeof startServices>>) =>
+    certificateCodec.decode(
+      services.asked.filter(({ path }) => path.endsWith('/seats')).at(-1)?.body ?? new Uint8Array(),
+    );
+
+  it('in the last third of its life is renewed before the next seat, without a token', async () => {
+    const services = await startServices();
+    services.certificates = { ageMs: 2000 * 1000, leftMs: 999 * 1000 };
+    const client = await startClient(services);
+    services.certificates = YOUNG;
+    services.tokens.clear();
+    accepted(await client.contribute(deltaOf(1), { trainedOn: 0 }));
+    expect(services.count('/enrolments')).toBe(2);
+    expect(seatOf(services).notAfter - services.world.now).toBeGreaterThan(999 * 1000);
+    accepted(await client.contribute(deltaOf(2), { trainedOn: 0 }));
+    expect(services.count('/enrolments')).toBe(2);
+  });
+
+  it('that is younger is left alone', async () => {
+    const services = await startServices();
+    services.certificates = { ageMs: 1000 * 1000, leftMs: 900 * 1000 };
+    const client = await startClient(services);
+    accepted(await client.contribute(deltaOf(1), { trainedOn: 0 }));
+    expect(services.count('/enrolments')).toBe(1);
+  });
+
+  it('that cannot be renewed yet is good until it ends', async () => {
+    const services = await startServices();
+    services.certificates = { ageMs: 2000 * 1000, leftMs: 900 * 1000 };
+    const client = await startClient(services);
+    services.mischief = { before: ({ path }) => (path.endsWith('/enrolments') ? problem('storage-full') : undefined) };
+    accepted(await client.contribute(deltaOf(1), { trainedOn: 0 }));
+    services.mischief = { before: ({ path }) => (path.endsWith('/enrolments') ? 'cut' : undefined) };
+    accepted(await client.contribute(deltaOf(2), { trainedOn: 0 }));
+    services.mischief = {};
+    services.certificates = YOUNG;
+    accepted(await client.contribute(deltaOf(3), { trainedOn: 0 }));
+    expect(seatOf(services).notAfter - services.world.now).toBeGreaterThan(900 * 1000);
+  });
+
+  it('that has ended is renewed when the device connects again, and a revoked device is rejected', async () => {
+    const services = await startServices();
+    services.certificates = { ageMs: 10, leftMs: -1 };
+    const identity = join(temporaryFolder(), 'device');
+    await (await startClient(services, { identity })).close();
+    services.certificates = YOUNG;
+    const { token: _, ...options } = optionsFor(services, { identity });
+    const client = await BasaClient.connect(options);
+    accepted(await client.contribute(deltaOf(1), { trainedOn: 0 }));
+    services.mischief = {
+      before: ({ path }) =>
+        path.endsWith('/seats')
+          ? problem('certificate-expired')
+          : path.endsWith('/enrolments')
+            ? problem('revoked')
+            : undefined,
+    };
+    await expect(client.contribute(deltaOf(2), { trainedOn: 0 })).resolves.toMatchObject({ reason: 'revoked' });
+    await client.close();
   });
 });
 

@@ -85,7 +85,7 @@ describe('connecting', () => {
 });
 
 function certificateBody({ world }: HttpServices) {
-  return { task: world.task, deviceKey: stranger.publicKey, notAfter: world.now };
+  return { task: world.task, deviceKey: stranger.publicKey, issuedAt: world.now, notAfter: world.now };
 }
 
 describe('a model', () => {

@@ -16,7 +16,7 @@ import { abortIfOverdue, drawnBuffer, evolveBuffer, restoredBuffer, signOutcome 
 import type { SettledBuffer } from './authority/close.ts';
 import { closeBuffer, releaseKeys, settleBuffer } from './authority/close.ts';
 import type { Device } from './authority/device.ts';
-import { enrolDevice, revokeDevice } from './authority/device.ts';
+import { enrolDevice, revokeDevice, withCertificate } from './authority/device.ts';
 import type { LogPosition } from './authority/head.ts';
 import { contradictsLog, FIRST_BRANCH, isOwnHead, signHead } from './authority/head.ts';
 import { issueKey } from './authority/issue-key.ts';
@@ -24,6 +24,7 @@ import type { PastLog } from './authority/past-log.ts';
 import { drawName, LogInMemory, modelName } from './authority/past-log.ts';
 import type { AuthorityRecord } from './authority/records.ts';
 import { EMPTY_LOG_HASH, nextLogHash } from './authority/records.ts';
+import { tellRevocations } from './authority/revocations.ts';
 import type { AuthorityTask } from './authority/task.ts';
 import { appendModel, createTask, drawBuffer } from './authority/task.ts';
 import type {
@@ -33,6 +34,8 @@ import type {
   KeyAnswer,
   KeyRequest,
   ModelAppend,
+  RevocationRequest,
+  Revocations,
 } from './authority-messages.ts';
 import type { Ctx, Millis, TaskId, UserId } from './brands.ts';
 import type { BasaEvent } from './events.ts';
@@ -51,6 +54,8 @@ export class AttributeAuthority {
   readonly #ports: AuthorityPorts;
   readonly #tasks = new Map<string, AuthorityTask>();
   readonly #devices = new Map<string, Device>();
+  /** In the order of the log. */
+  readonly #revoked: Device[] = [];
   /** The open buffers alone. */
   readonly #open = new Map<string, AuthorityBuffer>();
   readonly #past: PastLog;
@@ -131,6 +136,14 @@ export class AttributeAuthority {
 
   revoke(user: UserId, now: Millis): AuthorityStep<{ readonly kind: 'revoked' }> {
     return this.#stage(revokeDevice(this.#devices.get(toHex(user)), now));
+  }
+
+  /** Which devices of a task were revoked, for its server: the head says how many there are. */
+  revocations(request: RevocationRequest): AuthorityStep<Revocations> {
+    const task = this.#tasks.get(toHex(request.task));
+    if (task === undefined) return declined(undefined, refused('task-unknown'));
+    const branch = this.#branches.at(-1) ?? FIRST_BRANCH;
+    return tellRevocations(this.#ports, task, { branch, revoked: this.#revoked }, request);
   }
 
   /** `fresh` holds new random bytes and the public key of the current key epoch. */
@@ -251,6 +264,7 @@ export class AttributeAuthority {
       sequence: this.#sequence,
       branches: this.#branches,
       retired: this.#retired,
+      revocations: this.#revoked.length,
       hashAt: (sequence) => (sequence === this.#sequence ? this.#hash : this.#past.hashAt(sequence)),
     };
   }
@@ -267,13 +281,19 @@ export class AttributeAuthority {
         return;
       }
       case 'device-enrolled': {
-        const user = userIdOf(suite, entry.certificate.deviceKey);
-        this.#devices.set(toHex(user), { user, certificate: entry.certificate, revoked: false });
+        const { certificate } = entry;
+        const name = toHex(userIdOf(suite, certificate.deviceKey));
+        // One name of the task for all of its devices: there may be millions.
+        const task = this.#tasks.get(toHex(certificate.task))?.id ?? certificate.task;
+        this.#devices.set(name, withCertificate(suite, this.#devices.get(name), { ...certificate, task }));
         return;
       }
       case 'device-revoked': {
         const device = this.#devices.get(toHex(entry.user));
-        if (device !== undefined) this.#devices.set(toHex(entry.user), { ...device, revoked: true });
+        if (device === undefined) return;
+        const revoked = { ...device, revoked: true };
+        this.#devices.set(toHex(entry.user), revoked);
+        this.#revoked.push(revoked);
         return;
       }
       case 'buffer-drawn': {

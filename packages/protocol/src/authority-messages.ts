@@ -93,6 +93,41 @@ export const modelAppendCodec: SignedCodec<ModelAppendBody> = signedMessage(KIND
   ctx: field.ctx,
 });
 
+/** server -> authority: which devices were revoked after this number? */
+export interface RevocationRequestBody {
+  readonly task: TaskId;
+  readonly after: number;
+}
+export type RevocationRequest = RevocationRequestBody & Signature;
+
+export const revocationRequestCodec: SignedCodec<RevocationRequestBody> = signedMessage(
+  KIND.revocationRequest,
+  'revocationRequest',
+  { task: field.task, after: u53 },
+);
+
+/** authority -> server: of the revocations after number `after` up to number `upTo`, these are devices of the task. */
+export interface RevocationsBody {
+  readonly task: TaskId;
+  /** The numbers are those of this life of the log. */
+  readonly branch: Uint8Array;
+  readonly after: number;
+  readonly upTo: number;
+  readonly users: readonly UserId[];
+}
+export type Revocations = RevocationsBody & Signature;
+
+/** Told at once. */
+export const MOST_REVOCATIONS = 1024;
+
+export const revocationsCodec: SignedCodec<RevocationsBody> = signedMessage(KIND.revocations, 'revocations', {
+  task: field.task,
+  branch: fixed(16),
+  after: u53,
+  upTo: u53,
+  users: list(MOST_REVOCATIONS, field.user),
+});
+
 /** The messages of the authority, and the header it must check: none can hold a ciphertext or an update. */
 export interface AuthorityMessages {
   readonly keyRequest: SignedCodec<KeyRequestBody>;

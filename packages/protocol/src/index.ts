@@ -24,9 +24,18 @@ export type {
   KeyRequest,
   ModelAppend,
   ReleasedKey,
+  RevocationRequest,
+  Revocations,
   UploadHeader,
 } from './authority-messages.ts';
-export { authorityMessages, bufferRequestCodec, modelAppendCodec } from './authority-messages.ts';
+export {
+  authorityMessages,
+  bufferRequestCodec,
+  MOST_REVOCATIONS,
+  modelAppendCodec,
+  revocationRequestCodec,
+  revocationsCodec,
+} from './authority-messages.ts';
 export type {
   Attribute,
   Ctx,
@@ -142,6 +151,7 @@ export {
   ctxOf,
   descriptorCodec,
   headCodec,
+  isDueForRenewal,
   isSigned,
   modelEntryCodec,
   outcomeCodec,

@@ -20,6 +20,8 @@ export const KIND = {
   bufferRequest: 18,
   modelAppend: 19,
   requestStatement: 20,
+  revocationRequest: 21,
+  revocations: 22,
   paperConnectAnswer: 32,
   paperTicket: 33,
   paperUpload: 34,

@@ -28,6 +28,8 @@ import { stalenessField } from './staleness.ts';
 export interface CertificateBody {
   readonly task: TaskId;
   readonly deviceKey: Uint8Array;
+  /** Nothing is checked by it: it says when the certificate is due for renewal. */
+  readonly issuedAt: Millis;
   readonly notAfter: Millis;
 }
 export type Certificate = CertificateBody & Signature;
@@ -96,6 +98,8 @@ export interface HeadBody {
   /** Which life of the log: a new one begins when it was found rolled back. */
   readonly branch: Uint8Array;
   readonly sequence: number;
+  /** How many devices were revoked so far: a server that knows of fewer asks who they are. */
+  readonly revocations: number;
   readonly hash: Uint8Array;
 }
 export type Head = HeadBody & Signature;
@@ -117,6 +121,7 @@ export const field = { ctx, hash, joinTag, root, slot, task, user: fixed<UserId>
 export const certificateCodec: SignedCodec<CertificateBody> = signedMessage(KIND.certificate, 'certificate', {
   task,
   deviceKey: fixed(32),
+  issuedAt: millisField,
   notAfter: millisField,
 });
 
@@ -180,8 +185,14 @@ export const modelEntryCodec: SignedCodec<ModelEntryBody> = signedMessage(KIND.m
 export const headCodec: SignedCodec<HeadBody> = signedMessage(KIND.head, 'head', {
   branch: fixed(16),
   sequence: u53,
+  revocations: u53,
   hash,
 });
+
+/** In the last third of its life: its device asks for another, and the authority gives one. */
+export function isDueForRenewal({ issuedAt, notAfter }: CertificateBody, now: Millis): boolean {
+  return now >= notAfter - (notAfter - issuedAt) / 3;
+}
 
 /** u = SHA-256(device public key). */
 export function userIdOf(suite: Suite, deviceKey: Uint8Array): UserId {

@@ -6,9 +6,11 @@ import type {
   Codec,
   Ctx,
   Descriptor,
+  Head,
   ModelEntry,
   Outcome,
   ProblemCode,
+  Revocations,
   ServerPorts,
   TaskId,
   TaskPolicy,
@@ -26,6 +28,8 @@ import {
   modelEntryCodec,
   outcomeCodec,
   problemCodeOf,
+  revocationRequestCodec,
+  revocationsCodec,
 } from '@basa/protocol';
 import { traceHeaders } from '@basa/service';
 
@@ -49,7 +53,7 @@ export class AuthorityUnreachable extends Error {
 
 /** What a question came to. */
 export interface Asked {
-  readonly question: 'policy' | 'draw' | 'log' | 'close' | 'outcome' | 'health';
+  readonly question: 'policy' | 'draw' | 'log' | 'close' | 'outcome' | 'head' | 'revocations' | 'health';
   readonly seconds: number;
   /** It answered, be it with a no. */
   readonly isUp: boolean;
@@ -117,6 +121,29 @@ export class AuthorityLink {
 
   async outcome(ctx: Ctx): Promise<Outcome> {
     return outcomeCodec.decode(await this.#ask('outcome', 'GET', AUTHORITY_PATH.outcome(ctx)));
+  }
+
+  /** The newest head that was seen. */
+  get head(): Head | undefined {
+    return this.#head === undefined ? undefined : headCodec.decode(this.#head);
+  }
+
+  /** Asks for the newest head there is. */
+  async look(): Promise<void> {
+    await this.#ask('head', 'GET', AUTHORITY_PATH.about);
+  }
+
+  /** The devices of the task among some revocations after this number. */
+  async revocations(task: TaskId, after: number): Promise<Revocations> {
+    const body = { task, after };
+    const signature = this.#sign(revocationRequestCodec.statement(body));
+    const bytes = revocationRequestCodec.encode({ ...body, signature });
+    const told = await this.#post('revocations', AUTHORITY_PATH.taskRevocations(task), bytes, revocationsCodec);
+    const { suite, authorityKey } = this.#options.ports;
+    const isGood =
+      isSigned(suite, revocationsCodec, told, authorityKey) && equalBytes(told.task, task) && told.after === after;
+    if (!isGood) throw new AuthorityUnreachable('it told revocations that are not its own or not those asked for');
+    return told;
   }
 
   /** Throws where it does not answer. */

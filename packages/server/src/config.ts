@@ -48,6 +48,11 @@ export const serverConfigSchema = Type.Object(
     }),
     seatMs: whole(1, SERVER_DEFAULTS.seatMs, 'how long a seat lives unused'),
     tickMs: whole(10, SERVER_DEFAULTS.tickMs, 'how often leases and ends are looked after'),
+    revocationsMs: whole(
+      100,
+      SERVER_DEFAULTS.revocationsMs,
+      'how often the authority is asked for revoked devices; besides, with every buffer it draws',
+    ),
     workers: whole(1, SERVER_DEFAULTS.workers, 'threads that open sums and evaluate'),
     mostBurntSlots: whole(
       1,
@@ -128,8 +133,8 @@ export function checkServerConfig(places: ConfigPlaces): Gathered & { readonly r
 }
 
 function optionsOf({ config }: Gathered): ServerOptions {
-  const { authorityUrl, authorityKey, pagesFolder, seatMs, tickMs, workers, mostBurntSlots, burntSlotsWithinMs } =
-    config;
+  const { authorityUrl, authorityKey, pagesFolder, seatMs, tickMs, revocationsMs, workers } = config;
+  const { mostBurntSlots, burntSlotsWithinMs } = config;
   const { keepModels, keepBuffersDays } = config;
   return {
     ...commonOptions({ ...config, dataFolder: folderOf(config) }),
@@ -141,6 +146,7 @@ function optionsOf({ config }: Gathered): ServerOptions {
     },
     seatMs,
     tickMs,
+    revocationsMs,
     workers,
     ...databaseOf(config),
     ...blobsOf(config),

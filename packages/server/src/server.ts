@@ -15,6 +15,7 @@ import type { OtherNodes } from './other-nodes.ts';
 import { listenToOthers } from './other-nodes.ts';
 import type { Keep } from './retention.ts';
 import { startRetention } from './retention.ts';
+import { Revocations } from './revocations.ts';
 import { mountRoutes, mountShow } from './routes/mount.ts';
 import type { PageOptions } from './routes/pages.ts';
 import { TaskBook } from './task-book.ts';
@@ -38,6 +39,8 @@ export interface ServerOptions extends Omit<ServiceOptions, 'title' | 'audience'
   /** How long a seat lives unused. */
   readonly seatMs?: number;
   readonly tickMs?: number;
+  /** How often the authority is asked whether devices were revoked; besides, whenever it draws a buffer. */
+  readonly revocationsMs?: number;
   readonly workers?: number;
   /** So many slots may a device leave unused within the time before it waits for seats. */
   readonly burntSlots?: { readonly most: number; readonly withinMs: number };
@@ -69,6 +72,7 @@ export const SERVER_DEFAULTS = {
   fetch: ((...asked) => fetch(...asked)) as typeof fetch,
   seatMs: 30_000,
   tickMs: 500,
+  revocationsMs: 10_000,
   workers: 1,
   burntSlots: { most: 20, withinMs: 3_600_000 },
   keep: {} as Keep,
@@ -160,7 +164,8 @@ async function open(
   };
   const turnMs = database?.turnMs ?? TURN_MS;
   const turns = isShared ? new SharedTurns({ store, turnMs, onTrouble }) : ALONE;
-  const tools = { ...settings, store, blobs, keeper, ports, pool, isShared, turns, watch };
+  const revocations = new Revocations({ store, authority: link, onTrouble: (what, error) => onTrouble(what, error) });
+  const tools = { ...settings, store, blobs, keeper, ports, pool, isShared, turns, watch, revocations };
   const onTask = (task: TaskId): void => others?.tellTask(task);
   const tasks: TaskBook = new TaskBook({ ...tools, authority: link, onEvent, onTask, onTrouble });
   watch.read({
@@ -174,11 +179,13 @@ async function open(
   const downAfterMs = isShared ? 2 * settings.tickMs + turnMs : Number.POSITIVE_INFINITY;
   let ticker: Ticker | undefined;
   let retention: Ticker | undefined;
+  let looking: Ticker | undefined;
   onClose(async () => {
     await service.close();
     await retention?.stop();
     // Whoever is asked or computes for a buffer is cut short: the next start takes it up where it is.
     link.stop();
+    await looking?.stop();
     await pool.close();
     await ticker?.stop();
     await uploads.settle();
@@ -207,6 +214,13 @@ async function open(
     await tasks.tick();
   };
   ticker = startTicker(settings.tickMs, tick, (error) => onTrouble('a tick failed', error));
+  const lookForRevocations = async (): Promise<void> => {
+    const going = tasks.all.filter(({ state }) => state !== 'finished').map(({ task }) => task);
+    if (going.length > 0) await revocations.look(going);
+  };
+  looking = startTicker(settings.revocationsMs, lookForRevocations, (error) =>
+    onTrouble('revocations could not be asked for', error),
+  );
   retention = startRetention({ ...tools, tasks, onTrouble });
   const buffersInMemory = (): number =>
     Math.max(

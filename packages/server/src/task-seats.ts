@@ -76,6 +76,8 @@ async function timed(
   try {
     const descriptor = await tools.authority.drawBuffer(task, nonce);
     tuning.drew(tools.clock() - begun);
+    // The answer came with a head: whoever was revoked by then takes no part in this buffer.
+    await tools.revocations.catchUp(task);
     return descriptor;
   } catch (error) {
     tuning.couldNotDraw();

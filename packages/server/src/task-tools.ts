@@ -4,6 +4,7 @@ import type { WorkerPool } from '@basa/runtime/node';
 import type { AuthorityLink } from './authority-link.ts';
 import type { BlobStore } from './blobs/blob-store.ts';
 import type { BufferKeeper } from './buffer-keeper.ts';
+import type { Revocations } from './revocations.ts';
 import type { Store } from './store/store.ts';
 import type { Turns } from './turns.ts';
 import type { ServerWatch } from './watch/server-watch.ts';
@@ -15,6 +16,7 @@ export interface TaskTools {
   readonly keeper: BufferKeeper;
   readonly authority: AuthorityLink;
   readonly ports: ServerPorts;
+  readonly revocations: Revocations;
   readonly pool: WorkerPool<WorkTask, WorkResult>;
   /** This node's; leases are judged by the store's. */
   readonly clock: () => number;

@@ -77,7 +77,12 @@ export class FederationDevice {
     this.user = userIdOf(this.suite, signer.publicKey);
     this.deltaId = world.randomBytes(16);
     this.certificate = granted(
-      world.authority.enrol({ task: world.task, deviceKey: signer.publicKey, notAfter: millis(world.now + 10 ** 9) }),
+      world.authority.enrol({
+        task: world.task,
+        deviceKey: signer.publicKey,
+        issuedAt: world.now,
+        notAfter: millis(world.now + 10 ** 9),
+      }),
     );
   }
 

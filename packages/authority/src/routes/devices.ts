@@ -1,4 +1,4 @@
-/** Devices: tokens and lists for operators, enrolment for devices, revocation at once. */
+/** Devices: tokens and lists for operators, enrolment for devices, revocation. */
 import { fromHex } from '@basa/masking';
 import type { UserId } from '@basa/protocol';
 import { AUTHORITY_PATH, certificateCodec } from '@basa/protocol';
@@ -89,7 +89,7 @@ export function deviceRoutes({ service, authority, store, enrolment, now }: Rout
     {
       onRequest: requireRole('operator'),
       schema: {
-        summary: 'Revokes a device, at once (operator)',
+        summary: 'Revokes a device: no key from now on, and servers are told (operator)',
         body: Type.Object({ user: hexText(32, 'SHA-256 of the device key') }, closed),
         response: answers(Type.Object({ revoked: Type.Literal(true) })),
       },

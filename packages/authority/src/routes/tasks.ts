@@ -1,6 +1,14 @@
-/** Tasks: their policies, and the append-only logs of their models. */
+/** Tasks: their policies, the append-only logs of their models, and which of their devices were revoked. */
 import { toHex } from '@basa/masking';
-import { AUTHORITY_PATH, decodePolicy, encodePolicy, modelAppendCodec, modelEntryCodec } from '@basa/protocol';
+import {
+  AUTHORITY_PATH,
+  decodePolicy,
+  encodePolicy,
+  modelAppendCodec,
+  modelEntryCodec,
+  revocationRequestCodec,
+  revocationsCodec,
+} from '@basa/protocol';
 import { answers, bytesOf, fail, granted, hexText, sendBytes, Type, wireBytes } from '@basa/service';
 import { masterKeysOf } from '../engines.ts';
 import { taskOf, taskParams } from './names.ts';
@@ -91,6 +99,25 @@ export function taskRoutes({ service, authority, now, watch }: RouteTools): void
         granted(await authority.step((core) => core.appendModel(append))),
       );
       return sendBytes(reply, modelEntryCodec.encode(entry));
+    },
+  );
+
+  app.post(
+    AUTHORITY_PATH.taskRevocations(':task'),
+    {
+      schema: {
+        summary: 'Which devices were revoked (server)',
+        params: taskParams,
+        body: wireBytes('revocationRequest'),
+        response: answers(wireBytes('revocations')),
+      },
+    },
+    async (request, reply) => {
+      const asked = revocationRequestCodec.decode(bytesOf(request));
+      if (toHex(asked.task) !== request.params.task)
+        fail('malformed', { detail: 'revocationRequest.task: not that of the path' });
+      const told = granted(await authority.ask((core) => core.revocations(asked)));
+      return sendBytes(reply, revocationsCodec.encode(told));
     },
   );
 

@@ -89,6 +89,32 @@ export function testEnrolment(freshHome: NewHome): void {
       expect(second.notAfter - first.notAfter).toBe(11 * DAY_MS);
     });
 
+    it('that came with a token renews without one, in the last third of its certificate or later, until it is revoked', async () => {
+      const { authority, tokens, enrol } = await withTokens(1);
+      const device = newDevice();
+      const renewedAfter = async (days: number) => {
+        time.now += days * DAY_MS;
+        const { bytes } = await enrol(device);
+        time.now -= days * DAY_MS;
+        return certificateCodec.decode(bytes);
+      };
+      const first = certificateCodec.decode((await enrol(device, tokens[0])).bytes);
+      expect(first.issuedAt).toBe(time.now);
+      expect(await renewedAfter(6.6)).toEqual(first);
+      const second = await renewedAfter(6.7);
+      expect([second.issuedAt - first.issuedAt, second.notAfter - second.issuedAt]).toEqual([
+        6.7 * DAY_MS,
+        10 * DAY_MS,
+      ]);
+      expect((await renewedAfter(400)).notAfter - first.notAfter).toBe(400 * DAY_MS);
+      await ask(authority, AUTHORITY_PATH.revocations, { body: { user: toHex(userOf(device)) }, token: OPERATOR });
+      time.now += 800 * DAY_MS;
+      const { code } = await enrol(device);
+      time.now -= 800 * DAY_MS;
+      expect(code).toBe('revoked');
+      expect((await enrol(newDevice())).code).toBe('enrolment-token-invalid');
+    });
+
     it('may belong to two tasks, and has a certificate of each', async () => {
       const { authority, server, tokens, enrol } = await withTokens(1);
       const other = (await stage(authority, 0, { dimension: 9 })).server;

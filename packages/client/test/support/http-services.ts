@@ -14,6 +14,7 @@ import {
   HEADER,
   headCodec,
   holdsSeat,
+  isDueForRenewal,
   millis,
   modelEntryCodec,
   outcomeCodec,
@@ -80,6 +81,8 @@ export class HttpServices {
   readonly tokens = new Set(['one', 'two', 'three', 'four', 'five']);
   readonly asked: Asked[] = [];
   mischief: Mischief = {};
+  /** How old certificates are when they are issued, and how long they are good: a test need not wait for their end. */
+  certificates: { readonly ageMs: number; readonly leftMs: number } = { ageMs: 0, leftMs: 10 ** 9 };
   /** With it, the task runs in paper mode. */
   paper: PaperService | undefined;
   readonly #partial = new Map<string, Uint8Array>();
@@ -228,12 +231,19 @@ export class HttpServices {
   readonly #enrolled = new Map<string, Uint8Array>();
 
   #enrol(deviceKey: Uint8Array, body: Uint8Array): Reply {
-    const known = this.#enrolled.get(toHex(deviceKey));
-    if (known !== undefined) return bytes(known);
-    const { token } = JSON.parse(Buffer.from(body).toString()) as { token?: string };
-    if (token === undefined || !this.tokens.delete(token)) return problem('enrolment-token-invalid');
     const { authority, task, now } = this.world;
-    const certificate = authority.enrol({ task, deviceKey, notAfter: millis(now + 10 ** 9) });
+    const known = this.#enrolled.get(toHex(deviceKey));
+    if (known !== undefined && !isDueForRenewal(certificateCodec.decode(known), now)) return bytes(known);
+    const { token } = JSON.parse(Buffer.from(body).toString()) as { token?: string };
+    if (known === undefined && (token === undefined || !this.tokens.delete(token)))
+      return problem('enrolment-token-invalid');
+    const { ageMs, leftMs } = this.certificates;
+    const certificate = authority.enrol({
+      task,
+      deviceKey,
+      issuedAt: millis(now - ageMs),
+      notAfter: millis(now + leftMs),
+    });
     if (isRefused(certificate)) return documented(problemOfRefusal(certificate));
     this.#enrolled.set(toHex(deviceKey), certificateCodec.encode(certificate));
     return bytes(certificateCodec.encode(certificate));

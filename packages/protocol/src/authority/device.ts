@@ -1,7 +1,7 @@
 /** Enrolment: a device's key becomes a certificate that servers check without asking. */
+import type { Suite } from '@basa/masking';
 import { equalBytes } from '@basa/masking';
-
-import type { Millis, UserId } from '../brands.ts';
+import type { Millis, TaskId, UserId } from '../brands.ts';
 import { refused } from '../refusals.ts';
 import type { Certificate, CertificateBody } from '../statements.ts';
 import { certificateCodec, userIdOf } from '../statements.ts';
@@ -13,7 +13,18 @@ import type { AuthorityRecord } from './records.ts';
 export interface Device {
   readonly user: UserId;
   readonly certificate: Certificate;
+  /** For which it ever had a certificate. */
+  readonly tasks: readonly TaskId[];
   readonly revoked: boolean;
+}
+
+/** The device with a certificate more. */
+export function withCertificate(suite: Suite, device: Device | undefined, certificate: Certificate): Device {
+  const { task, deviceKey } = certificate;
+  const tasks = device?.tasks ?? [];
+  const isKnown = tasks.some((one) => equalBytes(one, task));
+  const user = device?.user ?? userIdOf(suite, deviceKey);
+  return { user, certificate, tasks: isKnown ? tasks : [...tasks, task], revoked: false };
 }
 
 /** Enrolled again with the same words: the same certificate. A revoked device stays revoked. */
@@ -31,14 +42,14 @@ export function enrolDevice(
     return unchanged(device, certificate);
   }
   return {
-    state: { user: userIdOf(suite, body.deviceKey), certificate, revoked: false },
+    state: withCertificate(suite, device, certificate),
     records: [{ kind: 'device-enrolled', certificate }],
     answer: certificate,
     events: [{ kind: 'device-enrolled', task: body.task }],
   };
 }
 
-/** From now on no key is issued to the device; slots it already holds stay as they are. */
+/** From now on no key is issued to the device, and servers are told; slots it already holds stay as they are. */
 export function revokeDevice(
   device: Device | undefined,
   now: Millis,

@@ -14,6 +14,8 @@ export interface LogPosition {
   readonly branches: readonly Uint8Array[];
   /** Branches of other lives of this log, met once by a head of theirs. */
   readonly retired: readonly Uint8Array[];
+  /** How many of its records revoke a device. */
+  readonly revocations: number;
   hashAt(sequence: number): Uint8Array | undefined;
 }
 
@@ -21,10 +23,11 @@ export interface LogPosition {
 export const FIRST_BRANCH: Uint8Array = new Uint8Array(16);
 
 export function signHead(signer: Signer, log: LogPosition): Head {
-  const { sequence, branches } = log;
+  const { sequence, branches, revocations } = log;
   const body: HeadBody = {
     branch: branches.at(-1) ?? FIRST_BRANCH,
     sequence,
+    revocations,
     hash: log.hashAt(sequence) ?? new Uint8Array(32),
   };
   return { ...body, signature: signer.sign(headCodec.statement(body)) };

@@ -7,6 +7,7 @@ import { AuthorityRefusal, AuthorityUnreachable } from '../authority-link.ts';
 import type { BlobStore } from '../blobs/blob-store.ts';
 import type { BufferKeeper } from '../buffer-keeper.ts';
 import type { LiveTasks } from '../live/live-tasks.ts';
+import type { Revocations } from '../revocations.ts';
 import type { RunningTask } from '../running-task.ts';
 import type { Store } from '../store/store.ts';
 import type { TaskBook } from '../task-book.ts';
@@ -22,6 +23,7 @@ export interface RouteContext {
   readonly blobs: BlobStore;
   readonly ports: ServerPorts;
   readonly live: LiveTasks;
+  readonly revocations: Revocations;
   readonly watch: ServerWatch;
   readonly clock: () => number;
   readonly burntSlots: { readonly most: number; readonly withinMs: number };

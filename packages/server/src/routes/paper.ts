@@ -48,6 +48,7 @@ export function mountUnsafePaper(context: RouteContext): void {
     if (!equalBytes(certificate.deviceKey, deviceOf(request).deviceKey)) fail('not-yours');
     const problem = certificateProblem(ports, task.task, certificate, millis(clock()));
     if (problem !== undefined) answerRefusal(problem);
+    await context.revocations.check(task.task, deviceOf(request).user);
     rememberRequest(request);
     task.checkRunning();
     const { ticket, inbox, version } = granted(await paperOf(task).connect(certificate));

@@ -29,6 +29,7 @@ export function mountParticipation(context: RouteContext): void {
     const certificate = certificateCodec.decode(bytesOf(request));
     const { deviceKey } = deviceOf(request);
     if (!equalBytes(certificate.deviceKey, deviceKey)) fail('not-yours');
+    await context.revocations.check(task.task, deviceOf(request).user);
     await checkQuota(context, request);
     await checkUnfinished(context, task.task, request);
     const descriptor = granted(
@@ -59,6 +60,7 @@ export function mountParticipation(context: RouteContext): void {
     if (!equalBytes(deposit.ctx, ctx)) fail('malformed', { detail: 'deposit.ctx: not the buffer of the address' });
     if (!equalBytes(deposit.certificate.deviceKey, deviceOf(request).deviceKey)) fail('not-yours');
     const task = await foundTask(context, Buffer.from(descriptor.task).toString('hex'));
+    await context.revocations.check(task.task, deviceOf(request).user);
     if (!(await task.seats.admits(deposit.certificate, ctx))) fail('seat-missing');
     const ticket = granted(
       await withinSlots(() => keeper.step(ctx, (buffer, now) => acceptDeposit(ports, buffer, deposit, now))),

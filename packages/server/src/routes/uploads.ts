@@ -112,10 +112,13 @@ async function judge(context: RouteContext, request: Request): Promise<Judged> {
   const holder = buffer.slots[header.slot];
   if (holder !== undefined && !equalBytes(holder.deviceKey, deviceOf(request).deviceKey)) fail('not-yours');
   if (verdict.kind === 'refused') answerRefusal(verdict);
+  const isAcceptedBefore = verdict.kind === 'accepted-before';
+  // What was accepted before is told again: it stays in its sum.
+  if (!isAcceptedBefore) await context.revocations.check(buffer.descriptor.task, deviceOf(request).user);
   rememberRequest(request);
   const { bodyBytes } = layoutOf({ buffer, header });
   if (request.method === 'PUT') checkDeclaredLength(request, Math.max(0, bodyBytes - offsetOf(request)));
-  return { buffer, header, isAcceptedBefore: verdict.kind === 'accepted-before' };
+  return { buffer, header, isAcceptedBefore };
 }
 
 /** A copy of this node may be old: a no is given by what the store holds, on the store's clock. */

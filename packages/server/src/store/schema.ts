@@ -76,7 +76,11 @@ export function migrationsFor({ name, blob, integer, real, unlogged }: Dialect):
     'CREATE INDEX unfinished_slots_by_user ON unfinished_slots (task, usr)',
     'CREATE INDEX unfinished_slots_by_time ON unfinished_slots (until)',
   ];
-  return [first, severalNodes, retention, unfinishedSlots].map((statements) => statements.join(';\n'));
+  const revocations = [
+    `CREATE TABLE revoked_devices (task ${blob} NOT NULL, usr ${blob} NOT NULL, PRIMARY KEY (task, usr))`,
+    `CREATE TABLE revocation_marks (task ${blob} PRIMARY KEY, branch ${blob} NOT NULL, up_to ${integer} NOT NULL)`,
+  ];
+  return [first, severalNodes, retention, unfinishedSlots, revocations].map((statements) => statements.join(';\n'));
 }
 
 /** Blobs of servers that have no other place for them: vectors do not compress, and names are compared byte by byte. */

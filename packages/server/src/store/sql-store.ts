@@ -5,6 +5,7 @@ import { sqlBuffers } from './sql-buffers.ts';
 import { sqlModels } from './sql-models.ts';
 import { sqlNodes } from './sql-nodes.ts';
 import { sqlPieces } from './sql-pieces.ts';
+import { sqlRevocations } from './sql-revocations.ts';
 import { sqlSlots } from './sql-slots.ts';
 import { sqlTasks } from './sql-tasks.ts';
 import type { Store } from './store.ts';
@@ -17,6 +18,7 @@ export function createSqlStore(database: SqlDatabase): Store {
     ...sqlTasks(database),
     ...sqlBuffers(database),
     ...sqlSlots(database),
+    ...sqlRevocations(database),
     ...sqlPieces(database),
     ...sqlModels(database),
     ...sqlNodes(database),

@@ -107,6 +107,19 @@ export interface SlotStore {
   forgetLapsedSlots(): Promise<void>;
 }
 
+/** Up to which number of which life of the authority's log the revocations are known. */
+export interface RevocationMark {
+  readonly branch: Uint8Array;
+  readonly upTo: number;
+}
+
+export interface RevocationStore {
+  revocationMark(task: TaskId): Promise<RevocationMark | undefined>;
+  /** These devices stay revoked; whoever was told before stays so as well. */
+  addRevocations(task: TaskId, users: readonly UserId[], mark: RevocationMark): Promise<void>;
+  isRevoked(task: TaskId, user: UserId): Promise<boolean>;
+}
+
 export interface TaskStore {
   /** The same again changes nothing; another one under its name is refused. */
   addTask(task: StoredTask): Promise<void>;
@@ -231,7 +244,7 @@ export interface NodeStore {
   noteAlive(leastGapMs: number): Promise<number>;
 }
 
-export interface Store extends TaskStore, BufferStore, SlotStore, PieceStore, ModelStore, NodeStore {
+export interface Store extends TaskStore, BufferStore, SlotStore, RevocationStore, PieceStore, ModelStore, NodeStore {
   /** On the clock that leases are judged by. */
   now(): Promise<number>;
   note(name: string): Promise<Uint8Array | undefined>;

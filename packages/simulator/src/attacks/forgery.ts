@@ -49,6 +49,7 @@ export function fakeDeposit({ world, adversary }: SealedStage, ctx: Ctx, joinTag
   const certificate = {
     task: world.task,
     deviceKey: randomBytes(32),
+    issuedAt: world.now,
     notAfter: descriptor.closeBy,
     signature: new Uint8Array(64),
   };

@@ -136,7 +136,7 @@ export function castOf(options: CastOptions): Cast {
   written(core.appendModel({ ...append, signature: serverSigner.sign(modelAppendCodec.statement(append)) }));
   const signers = Array.from({ length: users }, (_, n) => seeded(`user ${n}`));
   const certificates = signers.map(({ publicKey }) =>
-    written(core.enrol({ task, deviceKey: publicKey, notAfter: millis(10 ** 9) })),
+    written(core.enrol({ task, deviceKey: publicKey, issuedAt: millis(0), notAfter: millis(10 ** 9) })),
   );
   const buffers = Array.from({ length: options.buffers ?? 1 }, (_, n) => {
     const body = { task, nonce: new Uint8Array(16).fill(n) };

@@ -114,7 +114,7 @@ export class Bench {
     const name = toHex(task.subarray(0, 8)) + toHex(signer.publicKey.subarray(0, 8));
     const made = this.#certificates.get(name);
     if (made !== undefined) return made;
-    const body = { task, deviceKey: signer.publicKey, notAfter: (START * 1000) as Millis };
+    const body = { task, deviceKey: signer.publicKey, issuedAt: 0 as Millis, notAfter: (START * 1000) as Millis };
     const certificate = granted(this.persist(this.authority.enrol(body)));
     this.#certificates.set(name, certificate);
     return certificate;
