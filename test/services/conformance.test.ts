@@ -18,7 +18,10 @@ let house: House;
 const { signal } = new AbortController();
 beforeAll(async () => {
   const usual = { maxSkewMs: 300_000 };
-  house = await House.open({ server: usual, authority: { ...usual, deviceLimit: { burst: 40, perSecond: 0.01 } } });
+  house = await House.open({
+    server: { ...usual, revocationsMs: 200 },
+    authority: { ...usual, deviceLimit: { burst: 40, perSecond: 0.01 } },
+  });
 });
 afterAll(() => house.close());
 

@@ -40,7 +40,7 @@ ${AUTHORITY_USAGE}`,
 
 export const keysRevoke: Command = {
   name: 'keys revoke',
-  summary: 'ends the enrolment of a device, at once',
+  summary: 'ends the enrolment of a device: at once at the authority, within seconds at the server',
   usage: `  --user <hex>         SHA-256 of its device key
   --device-key <hex>   or the key itself
 ${AUTHORITY_USAGE}`,

@@ -13,6 +13,7 @@ import { enrolmentChecks } from './enrolment-checks.ts';
 import type { KitTask } from './kit-task.ts';
 import { KitDevice } from './kit-task.ts';
 import { Probe } from './probe.ts';
+import { revocationChecks } from './revocation-checks.ts';
 import { depositChecks, keyChecks, seatChecks } from './slot-checks.ts';
 import { modelChecks, taskChecks } from './task-checks.ts';
 import { uploadChecks } from './upload-checks.ts';
@@ -37,6 +38,7 @@ export async function checkServer(test: ServerTest): Promise<Verdict> {
     ['tasks', taskChecks],
     ['models', modelChecks],
     ['enrolment', enrolmentChecks],
+    ['revocation', revocationChecks],
     ['a buffer', aBuffer],
     ['limits', limitChecks],
   ];
