@@ -3,6 +3,7 @@ import { spawnSync } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
 import { runCli } from '@basa/cli';
 import { learnTogether } from './python/learn-together.ts';
+import { renewsItsCertificate } from './python/renewal.ts';
 
 const folder = fileURLToPath(new URL('../examples/python', import.meta.url));
 // Wherever it is started: `python3 -m basa` is the one in the examples.
@@ -22,6 +23,9 @@ if (found.status === 0) {
 async function runAll(): Promise<number> {
   const { status } = spawnSync('python3', ['-m', 'basa.selfcheck'], { stdio: 'inherit' });
   if (status !== 0) return 1;
+  const isRenewed = await renewsItsCertificate();
+  console.log(`a certificate that comes to its end ${isRenewed ? 'is renewed' : 'is not renewed'}`);
+  if (!isRenewed) return 1;
   const accuracy = await learnTogether();
   console.log(`with two Node devices in each buffer: ${(100 * accuracy).toFixed(0)} % after three buffers`);
   if (accuracy < 0.9) return 1;

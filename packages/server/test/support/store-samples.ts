@@ -7,7 +7,7 @@ import type { BufferChange } from '../../src/store/store.ts';
 export const bytes = (value: number, length = 32): Uint8Array => new Uint8Array(length).fill(value);
 export const task = bytes(1) as TaskId;
 /** After every time that a test asks at. */
-export const LATER: number = 10 ** 13;
+const LATER: number = 10 ** 13;
 export const userOf = (n: number): UserId => bytes(n + 40) as UserId;
 
 export function descriptorOf(id: number): Descriptor {

@@ -38,9 +38,9 @@ export async function checkServer(test: ServerTest): Promise<Verdict> {
     ['tasks', taskChecks],
     ['models', modelChecks],
     ['enrolment', enrolmentChecks],
-    ['revocation', revocationChecks],
     ['a buffer', aBuffer],
     ['limits', limitChecks],
+    ['revocation', revocationChecks],
   ];
   for (const [name, play] of scenes) {
     if (test.isPlayed?.(name) ?? true) await report.play(name, () => play(kit));

@@ -17,8 +17,6 @@ export async function revocationChecks({ authority, server, operators, task, tok
   };
   const { body } = await enrol();
   const seat = () => server.signed('POST', SERVER_PATH.seats(task), { signer, body });
-  const seated = await seat();
-  server.notes('an enrolled device gets a seat', seated.status === 200, 'a seatAnswer', seated);
   await operators.authority.revoke(toHex(nodeSuite.sha256(signer.publicKey)));
   authority.refuses('a revoked device gets no certificate, whatever its token', await enrol(), 'revoked');
   const { type } = problemDocument('revoked');
