@@ -4,7 +4,7 @@ import { ctxOf } from '@basa/protocol';
 import { nodeSuite } from '@basa/runtime/node';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { Store } from '../../src/store/store.ts';
-import { buffersOf, bytes, depositOf, descriptorOf, slotOf, task, userOf } from './store-samples.ts';
+import { buffersOf, bytes, depositOf, descriptorOf, slotOf, task } from './store-samples.ts';
 
 function entryOf(ctx: Ctx, version: number, hash: number): ModelEntry {
   return { task, version, modelHash: bytes(hash), ctx, previous: bytes(0), signature: bytes(1, 64) };
