@@ -1,6 +1,6 @@
 /** Tasks, buffers and slots that tests of stores write. */
 import type { BufferSlot, Ctx, Descriptor, JoinTag, Slot, TaskId, UserId, View } from '@basa/protocol';
-import { ctxOf, millis } from '@basa/protocol';
+import { ctxOf, millis, POLICY_DEFAULTS } from '@basa/protocol';
 import { nodeSuite } from '@basa/runtime/node';
 
 export const bytes = (value: number, length = 32): Uint8Array => new Uint8Array(length).fill(value);
@@ -23,6 +23,7 @@ export function descriptorOf(id: number): Descriptor {
     weightScale: 1,
     staleness: { kind: 'constant' },
     maxStaleness: 10,
+    ...POLICY_DEFAULTS,
     manifestHash: bytes(3),
     sealingKey: bytes(4, 48),
     serverKey: bytes(5),
