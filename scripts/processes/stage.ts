@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { RING_32, toHex } from '@basa/masking';
 import type { TaskPolicy } from '@basa/protocol';
-import { ENGINE, encodePolicy } from '@basa/protocol';
+import { ENGINE, encodePolicy, POLICY_DEFAULTS } from '@basa/protocol';
 import { nodeRandomBytes, nodeSuite } from '@basa/runtime/node';
 import { migrateServer } from '@basa/server';
 import { AuthorityOperator, hashOfToken, ServerOperator } from '../../packages/cli/src/operator.ts';
@@ -179,6 +179,7 @@ const BASE_POLICY: Omit<TaskPolicy, 'serverKey' | 'dimension'> = {
   clip: 1,
   staleness: { kind: 'constant' },
   maxStaleness: 1_000_000,
+  ...POLICY_DEFAULTS,
   manifestHash: new Uint8Array(32),
   uploadLeaseMs: 20_000,
   openMs: 600_000,

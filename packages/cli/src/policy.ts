@@ -3,7 +3,7 @@ import type { Model } from '@basa/learning';
 import { manifestText } from '@basa/learning';
 import { ascii, RING_32 } from '@basa/masking';
 import type { Staleness, TaskPolicy } from '@basa/protocol';
-import { defaultMinimum, ENGINE, policyProblem } from '@basa/protocol';
+import { defaultMinimum, ENGINE, POLICY_DEFAULTS, policyProblem } from '@basa/protocol';
 import { nodeSuite } from '@basa/runtime/node';
 import { CommandError } from './command.ts';
 
@@ -35,7 +35,8 @@ export function makePolicy(choice: PolicyChoice): TaskPolicy {
     level: choice.level ?? 2 ** 16,
     clip: choice.clip ?? 8,
     staleness: choice.staleness ?? { kind: 'polynomial', exponent: 0.5 },
-    maxStaleness: choice.maxStaleness ?? 1000,
+    maxStaleness: choice.maxStaleness ?? 15,
+    ...POLICY_DEFAULTS,
     manifestHash: nodeSuite.sha256(ascii(manifestText(model))),
     serverKey,
     uploadLeaseMs,

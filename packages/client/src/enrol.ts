@@ -2,8 +2,10 @@
 import { equalBytes } from '@basa/masking';
 import type { Certificate } from '@basa/protocol';
 import { certificateCodec, isDueForRenewal, isSigned } from '@basa/protocol';
+import type { Rejection } from './contribution.ts';
 import type { Engine } from './engine.ts';
 import { ProblemError, RefusedError, UnreachableError } from './errors.ts';
+import { refusalOf, rejected, rejectionOf } from './rejections.ts';
 
 /**
  * Keeps what the store has, where that is good for a while; else enrols, with the token if there is one. A device that is
@@ -21,6 +23,24 @@ export async function ensureEnrolled(engine: Engine, signal: AbortSignal): Promi
     signal.throwIfAborted();
     // The old one is good for a while, and another is asked for with the next seat.
     if (!(error instanceof ProblemError) && !(error instanceof UnreachableError)) throw error;
+  }
+}
+
+/** Asks with a certificate that is good for a while; one that ended by the server's clock is renewed once. */
+export async function withCertificate<Answer>(
+  engine: Engine,
+  signal: AbortSignal,
+  ask: (certificate: Certificate) => Promise<Answer>,
+): Promise<Answer | Rejection> {
+  const { state } = engine;
+  const asked = async (): Promise<Answer | Rejection> =>
+    state.certificate === undefined ? rejected('not-enrolled', 'free') : ask(state.certificate);
+  try {
+    await ensureEnrolled(engine, signal);
+    return await asked();
+  } catch (error) {
+    if (refusalOf(error) !== 'certificate-expired') return rejectionOf(error);
+    return await enrol(engine, signal).then(asked).catch(rejectionOf);
   }
 }
 

@@ -5,9 +5,9 @@ import { buildInput, checkDescriptor, inputDigestOf, prepareDeposit } from '@bas
 import type { Rejection } from './contribution.ts';
 import type { Engine } from './engine.ts';
 import { userPorts } from './engine.ts';
-import { enrol, ensureEnrolled } from './enrol.ts';
+import { withCertificate } from './enrol.ts';
 import type { Meter } from './meter.ts';
-import { isRefused, refusalOf, rejected, rejectionOf } from './rejections.ts';
+import { isRefused, rejected } from './rejections.ts';
 
 /** An update to offer. */
 export interface Update {
@@ -50,21 +50,11 @@ export async function enter(
 
 type Seat = { readonly kind: 'seat'; readonly descriptor: CheckedDescriptor } | Rejection;
 
-/** With a certificate that is good for a while; one that ended by the server's clock is renewed once. */
-export async function takeSeat(engine: Engine, signal: AbortSignal): Promise<Seat> {
-  const { server, state, task } = engine;
-  const ask = async (): Promise<Seat> => {
-    const { certificate } = state;
-    if (certificate === undefined) return rejected('not-enrolled', 'free');
-    return checkedSeat(engine, await server.seat(task, certificate, signal));
-  };
-  try {
-    await ensureEnrolled(engine, signal);
-    return await ask();
-  } catch (error) {
-    if (refusalOf(error) !== 'certificate-expired') return rejectionOf(error);
-    return await enrol(engine, signal).then(ask).catch(rejectionOf);
-  }
+export function takeSeat(engine: Engine, signal: AbortSignal): Promise<Seat> {
+  const { server, task } = engine;
+  return withCertificate(engine, signal, async (certificate) =>
+    checkedSeat(engine, await server.seat(task, certificate, signal)),
+  );
 }
 
 function checkedSeat(engine: Engine, { descriptor }: { descriptor: Parameters<typeof checkDescriptor>[2] }): Seat {

@@ -1,7 +1,7 @@
 /** S(tau): how much less an update counts that was trained on an older model (FedBuff, Nguyen et al. 2022). */
 import { DecodeError } from '@basa/masking';
 import type { Field } from './codec.ts';
-import { checked } from './codec.ts';
+import { checked, finite } from './codec.ts';
 
 export type Staleness =
   | { readonly kind: 'constant' }
@@ -32,10 +32,8 @@ const CONSTANT = 0;
 const POLYNOMIAL = 1;
 const HINGE = 2;
 
-/** Not a negative zero: it would encode differently from the zero it equals. */
-const parameter: Field<number> = checked(
-  { write: (writer, value) => writer.f64(value), read: (reader, name) => reader.f64(name) },
-  (value) => (value >= 0 && value <= 1e6 && !Object.is(value, -0) ? undefined : 'not in 0 .. 10^6'),
+const parameter: Field<number> = checked(finite, (value) =>
+  value >= 0 && value <= 1e6 ? undefined : 'not in 0 .. 10^6',
 );
 
 /** A byte for the kind, then its parameters as doubles. */

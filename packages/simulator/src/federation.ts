@@ -5,7 +5,7 @@
 import type { MaskPlan, Modulus, RandomBytes, Signer, Suite } from '@basa/masking';
 import { applyMasksInPlace, ascii, RING_32, unsafeTransparentIssuer, unsafeTransparentSealing } from '@basa/masking';
 import type { Ctx, Millis, Pins, Staleness, TaskId, TaskPolicy } from '@basa/protocol';
-import { ENGINE, taskIdOf } from '@basa/protocol';
+import { ENGINE, POLICY_DEFAULTS, taskIdOf } from '@basa/protocol';
 import type { PartyName } from './crash.ts';
 import { Crash } from './crash.ts';
 import { FederationAuthority } from './federation-authority.ts';
@@ -61,6 +61,7 @@ export class Federation implements World {
       clip: 1,
       staleness: options.staleness ?? { kind: 'constant' },
       maxStaleness: options.maxStaleness ?? 10,
+      ...POLICY_DEFAULTS,
       manifestHash: new Uint8Array(32),
       serverKey: serverSigner.publicKey,
       uploadLeaseMs: LEASE_MS,

@@ -2,7 +2,15 @@
 
 import { applyMasksInPlace, RING_32 } from '@basa/masking';
 import type { Ctx, Millis, ModelEntry, Pins, Slot, TaskId, TaskPolicy, UploadHeader } from '@basa/protocol';
-import { createCoordinator, judgeHeader, millis, modelAppendCodec, taskIdOf, uploadLayout } from '@basa/protocol';
+import {
+  createCoordinator,
+  judgeHeader,
+  millis,
+  modelAppendCodec,
+  POLICY_DEFAULTS,
+  taskIdOf,
+  uploadLayout,
+} from '@basa/protocol';
 import { createNodeSigner, nodeRandomBytes, nodeSuite } from '@basa/runtime/node';
 import type { Sealings, World } from '@basa/simulator';
 import { FederationAuthority, FederationServer, granted } from '@basa/simulator';
@@ -63,6 +71,7 @@ export class TestWorld implements World {
       clip: 4,
       staleness: { kind: 'constant' },
       maxStaleness: options.maxStaleness ?? 10,
+      ...POLICY_DEFAULTS,
       manifestHash: new Uint8Array(32),
       serverKey: serverSigner.publicKey,
       uploadLeaseMs: options.uploadLeaseMs ?? 60_000,

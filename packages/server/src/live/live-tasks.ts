@@ -92,6 +92,7 @@ export class LiveTasks {
       ...(task.why !== undefined && { why: task.why }),
       versions,
       buffers: [...living, ...ended],
+      admission: task.places.view,
       lags,
       steps: this.#tallies.steps(),
       refusals: this.#tallies.refusals(),
@@ -105,12 +106,14 @@ export class LiveTasks {
     const models = await this.#options.store.models(task);
     return models
       .filter(({ entry, version }) => version >= from && (entry !== undefined || read.mode === 'paper'))
-      .map(({ version, madeAt, accepted, dropped, accuracy }) => ({
+      .map(({ version, madeAt, accepted, dropped, accuracy, meanAge, metrics }) => ({
         version,
         at: madeAt,
         accepted,
         dropped,
         ...(accuracy !== undefined && { accuracy }),
+        ...(meanAge !== undefined && { meanAge }),
+        ...(metrics !== undefined && Object.keys(metrics).length > 0 && { metrics }),
       }));
   }
 

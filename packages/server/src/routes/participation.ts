@@ -1,9 +1,27 @@
 /** A device takes a seat, and deposits its sealed seeds. */
 import { equalBytes } from '@basa/masking';
 import type { TaskId } from '@basa/protocol';
-import { acceptDeposit, certificateCodec, ctxOf, SERVER_PATH, seatAnswerCodec } from '@basa/protocol';
+import {
+  acceptDeposit,
+  certificateCodec,
+  certificateProblem,
+  ctxOf,
+  millis,
+  SERVER_PATH,
+  seatAnswerCodec,
+} from '@basa/protocol';
 import { nodeRandomBytes } from '@basa/runtime/node';
-import { answers, BYTES_MEDIA_TYPE, bytesOf, deviceOf, fail, granted, rememberRequest, wireBytes } from '@basa/service';
+import {
+  answers,
+  BYTES_MEDIA_TYPE,
+  bytesOf,
+  deviceOf,
+  fail,
+  granted,
+  rememberRequest,
+  Type,
+  wireBytes,
+} from '@basa/service';
 import { messagesOf } from '../buffer-keeper.ts';
 import { MOST_UNFINISHED_SLOTS, TooManySlots } from '../store/store.ts';
 import type { RouteContext } from './context.ts';
@@ -29,9 +47,7 @@ export function mountParticipation(context: RouteContext): void {
     const certificate = certificateCodec.decode(bytesOf(request));
     const { deviceKey } = deviceOf(request);
     if (!equalBytes(certificate.deviceKey, deviceKey)) fail('not-yours');
-    await context.revocations.check(task.task, deviceOf(request).user);
-    await checkQuota(context, request);
-    await checkUnfinished(context, task.task, request);
+    await checkStanding(context, task.task, request);
     const descriptor = granted(
       await askingAuthority(
         () => task.takeSeat(certificate),
@@ -43,6 +59,34 @@ export function mountParticipation(context: RouteContext): void {
     return reply
       .type(BYTES_MEDIA_TYPE)
       .send(Buffer.from(seatAnswerCodec.encode({ descriptor, token: nodeRandomBytes(16) })));
+  });
+
+  const admissionSchema = {
+    summary: 'A place to train in, asked for before the model is fetched (device)',
+    params: taskParams,
+    body: wireBytes('certificate'),
+    response: answers(Type.Object({ endsInMs: Type.Integer() })),
+  };
+  app.post(SERVER_PATH.admissions(':task'), { onRequest, schema: admissionSchema }, async (request) => {
+    const task = await foundTask(context, request.params.task);
+    const certificate = certificateCodec.decode(bytesOf(request));
+    if (!equalBytes(certificate.deviceKey, deviceOf(request).deviceKey)) fail('not-yours');
+    const problem = certificateProblem(ports, task.task, certificate, millis(context.clock()));
+    if (problem !== undefined) granted(problem);
+    await checkStanding(context, task.task, request);
+    rememberRequest(request);
+    const { leftMs } = await task.admit(certificate);
+    return { endsInMs: Math.floor(leftMs) };
+  });
+  const discardSchema = {
+    summary: 'Gives a place back that is not needed (device)',
+    params: taskParams,
+    response: answers(Type.Object({})),
+  };
+  app.delete(SERVER_PATH.admissions(':task'), { onRequest, schema: discardSchema }, async (request) => {
+    const task = await foundTask(context, request.params.task);
+    await task.places.discard(deviceOf(request).user);
+    return {};
   });
 
   const depositSchema = {
@@ -66,7 +110,7 @@ export function mountParticipation(context: RouteContext): void {
       await withinSlots(() => keeper.step(ctx, (buffer, now) => acceptDeposit(ports, buffer, deposit, now))),
     );
     rememberRequest(request);
-    task.deposited(deposit.certificate);
+    await task.deposited(deposit.certificate);
     const entries = await store.inbox(ctx, ticket.slot);
     // A buffer that ended keeps no seeds: there is nothing left to answer with.
     if (entries.length < ticket.slot) fail('buffer-over');
@@ -76,9 +120,13 @@ export function mountParticipation(context: RouteContext): void {
   });
 }
 
-/** A seat would be of no use: the deposit is held to the same, and there two at a time cannot both pass. */
-async function checkUnfinished({ store }: RouteContext, task: TaskId, request: Parameters<typeof deviceOf>[0]) {
-  const { slots, freeInMs } = await store.unfinishedSlots(task, deviceOf(request).user);
+/** Whether a seat would be of any use to the device: it is not revoked, has not left too many slots, and has not two to finish. */
+async function checkStanding(context: RouteContext, task: TaskId, request: Parameters<typeof deviceOf>[0]) {
+  const { user } = deviceOf(request);
+  await context.revocations.check(task, user);
+  await checkQuota(context, request);
+  // The deposit is held to the same, and there two at a time cannot both pass.
+  const { slots, freeInMs } = await context.store.unfinishedSlots(task, user);
   if (slots >= MOST_UNFINISHED_SLOTS) tooManySlots(freeInMs);
 }
 

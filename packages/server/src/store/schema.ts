@@ -67,6 +67,13 @@ export function migrationsFor({ name, blob, integer, real, unlogged }: Dialect):
     'CREATE INDEX models_kept ON models (task, version) WHERE forgotten = 0',
     'CREATE INDEX buffers_by_age ON buffers (task, drawn_at)',
   ];
+  const places = [
+    // Devices that train, or are about to: nothing is lost with them.
+    `CREATE ${unlogged}TABLE places (
+        task ${blob} NOT NULL, usr ${blob} NOT NULL, ends_at ${integer} NOT NULL, PRIMARY KEY (task, usr)
+      )`,
+  ];
+  const ages = [`ALTER TABLE models ADD COLUMN mean_age ${real}`, 'ALTER TABLE models ADD COLUMN metrics TEXT'];
   const unfinishedSlots = [
     // Until its lease is over, also where its buffer ends before that.
     `CREATE TABLE unfinished_slots (
@@ -80,7 +87,9 @@ export function migrationsFor({ name, blob, integer, real, unlogged }: Dialect):
     `CREATE TABLE revoked_devices (task ${blob} NOT NULL, usr ${blob} NOT NULL, PRIMARY KEY (task, usr))`,
     `CREATE TABLE revocation_marks (task ${blob} PRIMARY KEY, branch ${blob} NOT NULL, up_to ${integer} NOT NULL)`,
   ];
-  return [first, severalNodes, retention, unfinishedSlots, revocations].map((statements) => statements.join(';\n'));
+  return [first, severalNodes, retention, [...ages, ...places], unfinishedSlots, revocations].map((statements) =>
+    statements.join(';\n'),
+  );
 }
 
 /** Blobs of servers that have no other place for them: vectors do not compress, and names are compared byte by byte. */

@@ -1,6 +1,6 @@
 /** Tasks, buffers and slots that tests of stores write. */
 import type { BufferSlot, Ctx, Descriptor, JoinTag, Slot, TaskId, UploadHeader, UserId, View } from '@basa/protocol';
-import { ctxOf, millis } from '@basa/protocol';
+import { ctxOf, millis, POLICY_DEFAULTS } from '@basa/protocol';
 import { nodeSuite } from '@basa/runtime/node';
 import type { BufferChange } from '../../src/store/store.ts';
 
@@ -26,6 +26,7 @@ export function descriptorOf(id: number): Descriptor {
     weightScale: 1,
     staleness: { kind: 'constant' },
     maxStaleness: 10,
+    ...POLICY_DEFAULTS,
     manifestHash: bytes(3),
     sealingKey: bytes(4, 48),
     serverKey: bytes(5),

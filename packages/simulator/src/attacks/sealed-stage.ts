@@ -9,7 +9,7 @@ import {
   commitmentOf,
   joinTagOf,
   openEnvelope,
-  PREFIX_ELEMENTS,
+  prefixElements,
   readBackups,
   sealingContext,
   unframeHeader,
@@ -99,7 +99,10 @@ export class SealedStage {
 
   result(): AttackResult {
     const size = modulusSize(this.world.policy.modulus);
-    const findings = findingsOf(this.adversary.vectors(), [...this.#inputs.values()], { size, skip: PREFIX_ELEMENTS });
+    const findings = findingsOf(this.adversary.vectors(), [...this.#inputs.values()], {
+      size,
+      skip: prefixElements(this.world.policy),
+    });
     return { findings, held: this.adversary.held, refusals: this.#refusals };
   }
 
@@ -107,7 +110,11 @@ export class SealedStage {
     if (device.input === undefined) return;
     const name = this.#names.get(device) as string;
     if (this.#colluders.has(device)) this.adversary.knowInput(name, device.input);
-    else this.#inputs.set(`${name} ${device.input}`, { name, vector: device.input.slice(PREFIX_ELEMENTS) });
+    else
+      this.#inputs.set(`${name} ${device.input}`, {
+        name,
+        vector: device.input.slice(prefixElements(this.world.policy)),
+      });
   }
 
   /** The colluder's own seeds. */

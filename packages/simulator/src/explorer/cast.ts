@@ -21,6 +21,7 @@ import {
   checkDescriptor,
   millis,
   modelAppendCodec,
+  POLICY_DEFAULTS,
   taskIdOf,
   userIdOf,
 } from '@basa/protocol';
@@ -115,6 +116,7 @@ export function castOf(options: CastOptions): Cast {
     clip: 1,
     staleness: { kind: 'constant' },
     maxStaleness: 10,
+    ...POLICY_DEFAULTS,
     manifestHash: new Uint8Array(32),
     serverKey: serverSigner.publicKey,
     uploadLeaseMs: LEASE_MS,

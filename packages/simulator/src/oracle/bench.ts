@@ -13,7 +13,7 @@ import type {
   TaskId,
   TaskPolicy,
 } from '@basa/protocol';
-import { AttributeAuthority, modelAppendCodec, taskIdOf } from '@basa/protocol';
+import { AttributeAuthority, modelAppendCodec, POLICY_DEFAULTS, taskIdOf } from '@basa/protocol';
 import { CLOSE_MS, LEASE_MS, OPEN_MS, transparentSealings } from '../federation.ts';
 import { granted } from '../granted.ts';
 import { countingBytes, unsafeSymbolicSigner, unsafeSymbolicSuite } from '../unsafe-symbolic-suite.ts';
@@ -95,6 +95,7 @@ export class Bench {
       clip: 1,
       staleness: { kind: 'constant' },
       maxStaleness: 10,
+      ...POLICY_DEFAULTS,
       manifestHash: new Uint8Array(32),
       serverKey: this.serverSigner.publicKey,
       uploadLeaseMs: LEASE_MS,
