@@ -78,7 +78,7 @@ describe('a flood', () => {
   });
 
   it('from one address is limited before a signature is looked at, and passes', async () => {
-    house = await House.open({ server: { addressLimit: { burst: 200, perSecond: 100 } } });
+    house = await House.open({ server: { addressLimit: { burst: 200, perSecond: 10 } } });
     const opened = house;
     const fleet = await honestFleet(opened);
     const { statuses, waits } = await flood(() => fetch(new URL(SERVER_PATH.about, opened.server.url)));

@@ -48,9 +48,20 @@ export function filesBelow(folder: string): readonly string[] {
 /** Path and hash of every file that holds something. */
 export function blobsOf(folder: string): readonly string[] {
   return filesBelow(folder)
-    .filter((name) => (statSync(join(folder, name), { throwIfNoEntry: false })?.size ?? 0) > 0)
-    .map((name) => `${name} ${toHex(nodeSuite.sha256(readFileSync(join(folder, name))))}`)
+    .map((name) => ({ name, bytes: bytesOf(join(folder, name)) }))
+    .filter(({ bytes }) => bytes.length > 0)
+    .map(({ name, bytes }) => `${name} ${toHex(nodeSuite.sha256(bytes))}`)
     .sort();
+}
+
+/** None where the file is gone by now. */
+function bytesOf(path: string): Uint8Array {
+  try {
+    return readFileSync(path);
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return new Uint8Array();
+    throw error;
+  }
 }
 
 function readable(row: unknown): unknown {
