@@ -1,7 +1,5 @@
 /** The log of an authority as a vector: a device is revoked, and a head of a lost life of the log is met. */
-import type { Head } from '@basa/protocol';
-import { AttributeAuthority, headCodec, revocationRequestCodec, revocationsCodec } from '@basa/protocol';
-import type { Federation } from '@basa/simulator';
+import { headCodec, revocationRequestCodec, revocationsCodec } from '@basa/protocol';
 import { granted } from '@basa/simulator';
 import { nodeFederation } from '../../test/support/tools.ts';
 
@@ -10,7 +8,7 @@ export function logVector(): object {
   const { authority, server, task } = world;
   const [, second, third] = [world.device(), world.device(), world.device()];
   for (const { user } of [third, second]) granted(authority.persist(authority.core.revoke(user, world.now)));
-  granted(authority.persist(authority.core.meetHead(lostHead(world), world.randomBytes(16))));
+  granted(authority.persist(authority.core.meetHead(authority.lostLife().head(), world.randomBytes(16))));
   const asked = { task, after: 1 };
   const request = { ...asked, signature: server.ports.signer.sign(revocationRequestCodec.statement(asked)) };
   return {
@@ -22,14 +20,6 @@ export function logVector(): object {
     revocationRequest: hex(revocationRequestCodec.encode(request)),
     revocations: hex(revocationsCodec.encode(granted(authority.core.revocations(request).answer))),
   };
-}
-
-/** Of a copy that was started without a witness. */
-function lostHead({ authority, randomBytes }: Federation): Head {
-  const copy = AttributeAuthority.restore(authority.ports, authority.records);
-  copy.start(undefined, randomBytes(16));
-  copy.confirm();
-  return copy.head();
 }
 
 function hex(bytes: Uint8Array): string {

@@ -15,10 +15,8 @@ function met({ authority, randomBytes }: Federation, head: Head): boolean {
 const statusOf = ({ authority }: Federation, ctx: Ctx): string => authority.outcome(ctx).status;
 
 /** The log as it is now, restored elsewhere without a witness, as in a drill: heads of its branch, one after the other. */
-function drill({ authority, policy, randomBytes }: Federation): readonly [Head, Head] {
-  const copy = AttributeAuthority.restore(authority.ports, authority.records);
-  copy.start(undefined, randomBytes(16));
-  copy.confirm();
+function drill({ authority, policy }: Federation): readonly [Head, Head] {
+  const copy = authority.lostLife();
   const first = copy.head();
   copy.createTask({ ...policy, name: Uint8Array.of(7) });
   copy.confirm();

@@ -44,7 +44,7 @@ export async function withCertificate<Answer>(
   }
 }
 
-export async function enrol(engine: Engine, signal: AbortSignal): Promise<void> {
+async function enrol(engine: Engine, signal: AbortSignal): Promise<void> {
   const { authority, state, task, token } = engine;
   const certificate = await authority.enrol(task, token, signal);
   if (!isMine(engine, certificate)) throw new RefusedError('wrong-certificate');

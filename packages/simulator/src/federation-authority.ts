@@ -94,6 +94,14 @@ export class FederationAuthority implements AuthorityPeer {
     if (records.length > 0) this.witness = this.core.head();
   }
 
+  /** Another life of the log as it is now: restored elsewhere and started without a witness, as in a drill. */
+  lostLife(): AttributeAuthority {
+    const copy = AttributeAuthority.restore(this.ports, this.records);
+    copy.start(undefined, this.world.randomBytes(16));
+    copy.confirm();
+    return copy;
+  }
+
   get messages(): AuthorityMessages {
     return authorityMessages(this.world.policy.bufferSize);
   }

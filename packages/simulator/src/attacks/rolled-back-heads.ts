@@ -19,7 +19,7 @@ export const R1: Attack = {
 function closedTwice(setting: AttackSetting, show: (authority: FederationAuthority, head: Head) => void): AttackResult {
   const stage = new SealedStage(setting);
   const { authority } = stage.world;
-  const old = headOfLostLife(authority);
+  const old = authority.lostLife().head();
   meet(authority, old);
   const devices = ['U0', 'U1', 'U2', 'V'].map((name) => stage.honest(name));
   for (const device of devices) stage.go(device);
@@ -33,14 +33,6 @@ function closedTwice(setting: AttackSetting, show: (authority: FederationAuthori
   for (const head of [old, seen]) show(authority, head);
   forgedClose(stage, ctx, chainOf(stage, ctx), [0, 1, 2]);
   return stage.result();
-}
-
-/** Of a copy of the log that was started elsewhere, without a witness. */
-function headOfLostLife({ ports, records, world }: FederationAuthority): Head {
-  const copy = AttributeAuthority.restore(ports, records);
-  copy.start(undefined, world.randomBytes(16));
-  copy.confirm();
-  return copy.head();
 }
 
 function meet(authority: FederationAuthority, head: Head): void {
