@@ -8,6 +8,7 @@ import type { TaskPolicy } from '@basa/protocol';
 import { ENGINE, encodePolicy, POLICY_DEFAULTS } from '@basa/protocol';
 import { nodeRandomBytes, nodeSuite } from '@basa/runtime/node';
 import { migrateServer } from '@basa/server';
+import { WHOLE_STEP } from '../../packages/cli/src/conformance/whole-step.ts';
 import { AuthorityOperator, hashOfToken, ServerOperator } from '../../packages/cli/src/operator.ts';
 import { startProcess, stopProcess } from '../../packages/cli/src/service-process.ts';
 import type { Exchange } from './balancer.ts';
@@ -161,7 +162,11 @@ export class Stage {
     const { publicKey } = await this.server.about();
     this.policy = { ...BASE_POLICY, serverKey: Buffer.from(publicKey, 'hex'), ...this.#options.policy };
     this.task = await this.authority.createTask(this.policy);
-    await this.server.createTask({ policy: toHex(encodePolicy(this.policy)), ...this.#options.specification });
+    await this.server.createTask({
+      policy: toHex(encodePolicy(this.policy)),
+      serverStep: WHOLE_STEP,
+      ...this.#options.specification,
+    });
   }
 }
 

@@ -11,8 +11,8 @@ export interface TaskPreset {
 }
 
 const TASK: Readonly<Record<string, TaskPreset>> = {
-  paper: { bufferSize: 10, leaseSeconds: 600, openSeconds: 3600, stallSeconds: 60, maxStaleness: 1000 },
-  production: { bufferSize: 32, leaseSeconds: 900, openSeconds: 21_600, stallSeconds: 300, maxStaleness: 100 },
+  paper: { bufferSize: 10, leaseSeconds: 600, openSeconds: 3600, stallSeconds: 60, maxStaleness: 15 },
+  production: { bufferSize: 32, leaseSeconds: 900, openSeconds: 21_600, stallSeconds: 300, maxStaleness: 15 },
 };
 
 const TLS = { host: '0.0.0.0', tlsKeyFile: '/etc/basa/tls.key', tlsCertFile: '/etc/basa/tls.crt' };

@@ -61,6 +61,8 @@ export class FederationDevice {
   readonly signer: Signer;
   readonly user: UserId;
   certificate: Certificate;
+  /** What it tells of the metrics that the task names. */
+  metrics: Readonly<Record<string, number>> = {};
   /** On disk: the input, the session's records, and where each update was given to. */
   input: Uint32Array | undefined;
   records: UserRecord[] = [];
@@ -188,7 +190,8 @@ export class FederationDevice {
 
   /** x' of the update, fixed before the deposit leaves. */
   buildVector(descriptor: Descriptor, delta: Float32Array, trainedOn: number): BuiltInput {
-    return buildInput(descriptor, { delta, trainedOn, randomWords: this.world.environment.randomWords(7) });
+    const randomWords = this.world.environment.randomWords(7);
+    return buildInput(descriptor, { delta, trainedOn, metrics: this.metrics, randomWords });
   }
 
   /** What it makes of the key of its slot. */

@@ -4,7 +4,7 @@
  */
 import type { MaskPlan, Modulus, RandomBytes, Signer, Suite } from '@basa/masking';
 import { applyMasksInPlace, ascii, RING_32, unsafeTransparentIssuer, unsafeTransparentSealing } from '@basa/masking';
-import type { Ctx, Millis, Pins, Staleness, TaskId, TaskPolicy } from '@basa/protocol';
+import type { Ctx, MetricRange, Millis, Pins, Staleness, TaskId, TaskPolicy } from '@basa/protocol';
 import { ENGINE, POLICY_DEFAULTS, taskIdOf } from '@basa/protocol';
 import type { PartyName } from './crash.ts';
 import { Crash } from './crash.ts';
@@ -22,6 +22,7 @@ export interface FederationOptions {
   readonly level?: number;
   readonly staleness?: Staleness;
   readonly maxStaleness?: number;
+  readonly metrics?: readonly MetricRange[];
   readonly sealings?: Sealings;
   readonly seed?: number;
 }
@@ -62,6 +63,7 @@ export class Federation implements World {
       staleness: options.staleness ?? { kind: 'constant' },
       maxStaleness: options.maxStaleness ?? 10,
       ...POLICY_DEFAULTS,
+      metrics: options.metrics ?? [],
       manifestHash: new Uint8Array(32),
       serverKey: serverSigner.publicKey,
       uploadLeaseMs: LEASE_MS,

@@ -6,6 +6,7 @@ import { fromHex, toHex } from '@basa/masking';
 import { encodePolicy } from '@basa/protocol';
 import type { Command, CommandInput } from '../command.ts';
 import { CommandError, numberFlag, textFlag } from '../command.ts';
+import { admissionOf, LEARNING_FLAGS, LEARNING_USAGE, serverStepOf } from '../learning-flags.ts';
 import { knownModel, MODEL_NAMES } from '../models.ts';
 import { makePolicy, modelOptions } from '../policy.ts';
 import { PRESET_NAMES, taskPreset } from '../presets.ts';
@@ -25,8 +26,8 @@ export const taskCreate: Command = {
   --lease <seconds>    from deposit to upload (paper 600, production 900)
   --open <seconds>     how long a buffer takes users (paper 3600, production 21600)
   --stall <seconds>    close a buffer with enough updates when none came for so long (paper 60, production 300)
-  --max-staleness <n>  versions an update may be behind (paper 1000, production 100)
-  --rate <x>           server's learning rate (1)
+  --max-staleness <n>  versions an update may be behind (15)
+${LEARNING_USAGE}
   --seed <n>           of the first parameters (1)
   --initial <file>     or take them from a safetensors file
   --unsafe-paper       the paper's own mode, which is not safe; both services must allow it
@@ -45,10 +46,10 @@ ${SERVER_USAGE}
     open: { type: 'string' },
     stall: { type: 'string' },
     'max-staleness': { type: 'string' },
-    rate: { type: 'string' },
     seed: { type: 'string' },
     initial: { type: 'string' },
     'unsafe-paper': { type: 'boolean', default: false },
+    ...LEARNING_FLAGS,
     ...SERVER_FLAGS,
     ...AUTHORITY_FLAGS,
   },
@@ -86,7 +87,8 @@ ${SERVER_USAGE}
       model: modelOptions(model),
       ...(input.values['unsafe-paper'] === true && { mode: 'paper' }),
       initial: await initialOf(input, model),
-      serverStep: { kind: 'fedbuff', rate: rateOf(input) },
+      serverStep: serverStepOf(input),
+      ...admissionOf(input),
       training,
       stop: { ...(target > 0 && { accuracy: target }), ...(versions > 0 && { version: versions }) },
       stallMs: 1000 * numberFlag(input, 'stall', { least: 1, fallback: preset.stallSeconds }),
@@ -116,10 +118,4 @@ async function initialOf(input: CommandInput, model: Model): Promise<object> {
 function engineOf(name: string): 'cp-abe' | 'identity' {
   if (name === 'cp-abe' || name === 'identity') return name;
   throw new CommandError(`--engine takes cp-abe or identity, got "${name}"`);
-}
-
-function rateOf(input: CommandInput): number {
-  const rate = Number(textFlag(input, 'rate') ?? 1);
-  if (!(rate > 0 && rate < Number.POSITIVE_INFINITY)) throw new CommandError('--rate takes a positive number');
-  return rate;
 }

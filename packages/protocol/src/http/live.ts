@@ -58,8 +58,6 @@ export interface LiveState {
   /** Those that have not ended, then the last ones that have. */
   readonly buffers: readonly LiveBuffer[];
   readonly admission: AdmissionView;
-  /** How many versions the model had moved on when a sum was applied: so many buffers at 0, at 1, .. */
-  readonly lags: readonly number[];
   readonly steps: Readonly<Record<LiveStepName, LiveStep>>;
   readonly refusals: Readonly<Record<string, number>>;
   /** Slots that came to nothing: `lease-over`, `void-edge`, `left-out`. */
