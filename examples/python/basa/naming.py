@@ -11,7 +11,7 @@ _CONTEXT_ROLES = {"edge": 0, "self": 1, "backup": 2}
 
 
 def header(kind: int) -> bytes:
-    return bytes([1, 1, kind])
+    return bytes([2, 1, kind])
 
 
 def _u16(number: int) -> bytes:
