@@ -118,15 +118,17 @@ describe('the age of a sum', () => {
   it('is learnt from the words under the masks, and damps the step', async () => {
     await opened('auto', { specification: { serverStep: { kind: 'fedbuff', rate: 1 } } });
     const clients = await devices(3);
-    const round = async (trainedOn: number) => {
-      for (const [n, client] of clients.entries()) await client.contribute(oneHot(n), { trainedOn });
+    const round = async (size: number) => {
+      const updates = clients.map((_, n) => oneHot(n).map((value) => size * value));
+      for (const [n, client] of clients.entries())
+        await client.contribute(updates[n] as Float32Array, { trainedOn: 0 });
     };
-    await round(0);
+    await round(1);
     const first = await house.reached(1);
-    await round(0); // one version old when it is applied
+    await round(0.5); // one version old when it is applied
     const second = await house.reached(2);
     const moved = Array.from(second.slice(0, 3), (value, n) => (value - (first[n] as number)) / (first[n] as number));
-    for (const step of moved) expect(step).toBeCloseTo(1 / 2, 3);
+    for (const step of moved) expect(step).toBeCloseTo(0.5 / 2, 3);
     const { versions } = await house.operate<{ versions: { meanAge?: number }[] }>(
       house.server.url,
       'GET',

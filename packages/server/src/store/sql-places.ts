@@ -15,34 +15,36 @@ export function sqlPlaces(
         // Nobody else takes a place of the task meanwhile.
         await session.query(`SELECT task FROM tasks WHERE task = ?${forUpdate}`, task);
         const now = await session.now();
-        const over = await session.query('DELETE FROM places WHERE task = ? AND ends_at <= ? RETURNING usr', task, now);
-        const lapsed = over.length;
+        const lapsed = await counted(session, 'ends_at <= ?', task, now);
+        await session.query('DELETE FROM places WHERE task = ? AND ends_at <= ?', task, now);
         const [mine] = await session.query('SELECT ends_at FROM places WHERE task = ? AND usr = ?', task, user);
-        const underWay = await counted(session, task);
+        const underWay = await counted(session, 'ends_at > ?', task, now);
         if (mine !== undefined)
           return { kind: 'given', leftMs: column.number(mine, 'ends_at') - now, underWay, lapsed };
         if (!isFree(underWay)) return { kind: 'none', lapsed };
         await session.query(TAKE, task, user, now + forMs);
         return { kind: 'given', leftMs: forMs, underWay: underWay + 1, lapsed };
       }),
-    async hasPlace(task, user) {
+    hasPlace: async (task, user) => {
       const found = 'SELECT usr FROM places WHERE task = ? AND usr = ? AND ends_at > ?';
       return (await database.query(found, task, user, await database.now())).length > 0;
     },
-    async endPlace(task, user) {
-      return (
-        (await database.query('DELETE FROM places WHERE task = ? AND usr = ? RETURNING usr', task, user)).length > 0
-      );
-    },
-    async countPlaces(task) {
-      const living = 'SELECT COUNT(*) AS places FROM places WHERE task = ? AND ends_at > ?';
-      const [row] = await database.query(living, task, await database.now());
-      return row === undefined ? 0 : column.number(row, 'places');
-    },
+    endPlace: (task, user) =>
+      database.transaction(async ({ query }) => {
+        const held = await query('SELECT usr FROM places WHERE task = ? AND usr = ?', task, user);
+        await query('DELETE FROM places WHERE task = ? AND usr = ?', task, user);
+        return held.length > 0;
+      }),
+    countPlaces: async (task) => counted(database, 'ends_at > ?', task, await database.now()),
   };
 }
 
-async function counted({ query }: Pick<SqlDatabase, 'query'>, task: Uint8Array): Promise<number> {
-  const [row] = await query('SELECT COUNT(*) AS places FROM places WHERE task = ?', task);
+async function counted(
+  { query }: Pick<SqlDatabase, 'query'>,
+  which: string,
+  task: Uint8Array,
+  now: number,
+): Promise<number> {
+  const [row] = await query(`SELECT COUNT(*) AS places FROM places WHERE task = ? AND ${which}`, task, now);
   return row === undefined ? 0 : column.number(row, 'places');
 }
