@@ -45,7 +45,7 @@ def check_model(entry: Message, data: bytes, authority_key: bytes, task: bytes) 
 
 
 _AS_IN_THE_POLICY = (
-    "engine size dimension group level clip staleness max_staleness manifest server upload_lease_ms".split()
+    "engine size dimension group level clip block_floor staleness max_staleness manifest server upload_lease_ms".split()
 )
 
 

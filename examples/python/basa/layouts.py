@@ -153,11 +153,12 @@ class Layout:
         return message
 
 
-PLAN = {"dimension": U32, "group": U8, "level": U32, "clip": F64}
+PLAN = {"dimension": U32, "group": U8, "level": U32, "clip": F64, "block_floor": F64}
+TRAINING = group(epochs=U16, batch_size=U16, learning_rate=F64, loss=U8)
 CERTIFICATE = Layout(1, signed=True, task=B32, device=B32, not_after=U53)
 POLICY = Layout(
     2, name=short(64), engine=U8, size=U16, minimum=U16, **PLAN, staleness=STALENESS, max_staleness=U32, manifest=B32,
-    server=B32, upload_lease_ms=U32, open_ms=U32, close_ms=U32,
+    training=TRAINING, server=B32, upload_lease_ms=U32, open_ms=U32, close_ms=U32,
 )
 DESCRIPTOR = Layout(
     3, signed=True, engine=U8, task=B32, buffer=B16, size=U16, minimum=U16, version=U53, model=B32, **PLAN,

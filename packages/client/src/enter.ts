@@ -1,6 +1,6 @@
 /** Takes a seat, checks the descriptor against the pins, quantises the update and makes the session durable. */
 import { DecodeError } from '@basa/masking';
-import type { CheckedDescriptor } from '@basa/protocol';
+import type { Block, CheckedDescriptor } from '@basa/protocol';
 import { buildInput, checkDescriptor, inputDigestOf, prepareDeposit } from '@basa/protocol';
 import type { Rejection } from './contribution.ts';
 import type { Engine } from './engine.ts';
@@ -16,8 +16,8 @@ export interface Update {
   readonly trainedOn: number;
   /** In (0, 1]: how much it counts besides its staleness; 1 by default. */
   readonly exampleWeight?: number;
-  /** Parameter blocks (offset, length) that may not be zero as a whole. */
-  readonly blocks?: readonly (readonly [offset: number, length: number])[];
+  /** The tensors of the model (`blocksOf`), none of which may vanish; without them the whole update is one. */
+  readonly blocks?: readonly Block[];
 }
 
 /** Leaves a prepared session in the device's state, or says why not. */

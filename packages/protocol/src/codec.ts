@@ -86,6 +86,13 @@ export const positive: Field<number> = checked(
   (value) => (value > 0 && value < Number.POSITIVE_INFINITY ? undefined : 'not a positive number'),
 );
 
+/** A finite double that is not negative. Not a negative zero: it would encode differently from the zero it equals. */
+export const nonNegative: Field<number> = checked(
+  { write: (w, value) => w.f64(value), read: (r, name) => r.f64(name) },
+  (value) =>
+    value >= 0 && value < Number.POSITIVE_INFINITY && !Object.is(value, -0) ? undefined : 'not zero or positive',
+);
+
 /** What another field says, with a further check on both ways: `problem` names what is wrong, or undefined. */
 export function checked<T>(field: Field<T>, problem: (value: T) => string | undefined): Field<T> {
   return {

@@ -125,7 +125,7 @@ export type { SeatStep } from './server/seat.ts';
 export { certificateProblem, giveSeat, holdsSeat } from './server/seat.ts';
 export { slotsToLeaveOut } from './server/void-edges.ts';
 export type { Staleness } from './staleness.ts';
-export { stalenessWeight } from './staleness.ts';
+export { DEFAULT_MAX_STALENESS, stalenessWeight } from './staleness.ts';
 export type {
   Certificate,
   CertificateBody,
@@ -149,6 +149,8 @@ export {
   ticketCodec,
   userIdOf,
 } from './statements.ts';
+export type { Loss, TaskTraining } from './training.ts';
+export { DEFAULT_TRAINING } from './training.ts';
 export type { Transition } from './transition.ts';
 export type { UploadLayout } from './upload.ts';
 export {
@@ -160,6 +162,7 @@ export {
   uploadLayout,
   viewVector,
 } from './upload.ts';
+export type { Block } from './user/blocks.ts';
 export type { Committed, DepositInput, ToSign } from './user/deposit.ts';
 export { depositMessage, depositToSign, prepareDeposit } from './user/deposit.ts';
 export type { BuiltInput, UpdateInput } from './user/input.ts';

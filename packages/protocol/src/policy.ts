@@ -2,11 +2,13 @@
 import type { Modulus, Planned, Suite } from '@basa/masking';
 import { planQuantizer, weightScale } from '@basa/masking';
 import type { TaskId } from './brands.ts';
-import { fixed, message, positive, short, u8, u16, u32 } from './codec.ts';
+import { fixed, message, nonNegative, positive, short, u8, u16, u32 } from './codec.ts';
 import { KIND } from './kinds.ts';
 import { modulusField } from './modulus-field.ts';
 import type { Staleness } from './staleness.ts';
 import { stalenessField } from './staleness.ts';
+import type { TaskTraining } from './training.ts';
+import { trainingField } from './training.ts';
 
 /** Which sealing a buffer uses. Transparent sealing hides nothing: for simulations. */
 export const ENGINE = { unsafeTransparent: 0, cpAbe: 1, identityKem: 2 } as const;
@@ -22,10 +24,17 @@ export interface TaskPolicy {
   readonly modulus: Modulus;
   readonly level: number;
   readonly clip: number;
+  /** The smallest norm that a block of x / level may have; 0 refuses only a block that is all zero (`user/blocks.ts`). */
+  readonly blockFloor: number;
   readonly staleness: Staleness;
   readonly maxStaleness: number;
-  /** Hash of the parameter manifest: names, shapes and offsets of the model. */
+  /**
+   * Hash of the model's manifest: its architecture with every hyper-parameter, and where its parameters lie. Zeros leave
+   * the architecture to the application.
+   */
   readonly manifestHash: Uint8Array;
+  /** Every device trains like this, unless its own application says otherwise; no server has a say. */
+  readonly training: TaskTraining;
   readonly serverKey: Uint8Array;
   /** How long a slot may take from deposit to upload. */
   readonly uploadLeaseMs: number;
@@ -46,9 +55,11 @@ const policyCodec = message<TaskPolicy>(KIND.policy, 'policy', {
   modulus: modulusField,
   level: u32,
   clip: positive,
+  blockFloor: nonNegative,
   staleness: stalenessField,
   maxStaleness: u32,
   manifestHash: fixed(32),
+  training: trainingField,
   serverKey: fixed(32),
   uploadLeaseMs: u32,
   openMs: u32,
@@ -82,6 +93,9 @@ export function policyProblem(policy: TaskPolicy): string | undefined {
   }
   const unwritable = encodingProblem(policy);
   if (unwritable !== undefined) return unwritable;
+  const largestNorm = policy.clip * Math.sqrt(dimension);
+  if (policy.blockFloor > largestNorm)
+    return `blockFloor ${policy.blockFloor} exceeds any update's norm (${largestNorm})`;
   const planned = planPolicy(policy);
   return planned.kind === 'refused' ? planned.sentence : undefined;
 }

@@ -63,7 +63,7 @@ export const REFUSALS = {
   'too-stale': { sentence: 'The update was trained on a model that is too old.', status: 422 },
   'not-finite': { sentence: 'The update holds an entry that is not a finite number.', status: 422 },
   'zero-block': {
-    sentence: 'The update is zero on a whole parameter block, which would single out other users.',
+    sentence: 'The update vanishes on a whole parameter block, which would single out other users.',
     status: 422,
   },
   'wrong-length': { sentence: 'The update does not have the dimension of the task.', status: 422 },

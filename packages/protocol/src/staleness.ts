@@ -1,7 +1,7 @@
 /** S(tau): how much less an update counts that was trained on an older model (FedBuff, Nguyen et al. 2022). */
 import { DecodeError } from '@basa/masking';
 import type { Field } from './codec.ts';
-import { checked } from './codec.ts';
+import { checked, nonNegative } from './codec.ts';
 
 export type Staleness =
   | { readonly kind: 'constant' }
@@ -9,6 +9,12 @@ export type Staleness =
   | { readonly kind: 'polynomial'; readonly exponent: number }
   /** 1 up to `grace`, then 1 / (slope * (tau - grace) + 1). */
   | { readonly kind: 'hinge'; readonly slope: number; readonly grace: number };
+
+/**
+ * FedBuff's weight (1 + tau)^-1/2 is 1/4 here. A task without a reason for more stays below it: a server that names old
+ * versions to all users but one could otherwise make their updates vanish beside that one's.
+ */
+export const DEFAULT_MAX_STALENESS = 15;
 
 /** S(tau) in (0, 1]: never zero, however old. */
 export function stalenessWeight(staleness: Staleness, tau: number): number {
@@ -32,11 +38,7 @@ const CONSTANT = 0;
 const POLYNOMIAL = 1;
 const HINGE = 2;
 
-/** Not a negative zero: it would encode differently from the zero it equals. */
-const parameter: Field<number> = checked(
-  { write: (writer, value) => writer.f64(value), read: (reader, name) => reader.f64(name) },
-  (value) => (value >= 0 && value <= 1e6 && !Object.is(value, -0) ? undefined : 'not in 0 .. 10^6'),
-);
+const parameter: Field<number> = checked(nonNegative, (value) => (value <= 1e6 ? undefined : 'not in 0 .. 10^6'));
 
 /** A byte for the kind, then its parameters as doubles. */
 export const stalenessField: Field<Staleness> = {

@@ -8,6 +8,7 @@ import {
   checked,
   fixed,
   list,
+  nonNegative,
   oneOf,
   positive,
   record,
@@ -32,8 +33,8 @@ export interface CertificateBody {
 }
 export type Certificate = CertificateBody & Signature;
 
-/** One buffer, drawn and signed by the authority. */
-export interface DescriptorBody extends Omit<TaskPolicy, 'name' | 'openMs' | 'closeMs'> {
+/** One buffer, drawn and signed by the authority. How to train is not in it: a device reads that in its pinned policy. */
+export interface DescriptorBody extends Omit<TaskPolicy, 'name' | 'training' | 'openMs' | 'closeMs'> {
   readonly task: TaskId;
   readonly bufferId: Uint8Array;
   /** t and the hash of w^t when the buffer was drawn. */
@@ -132,6 +133,7 @@ export const descriptorCodec: SignedCodec<DescriptorBody> = signedMessage(KIND.d
   modulus: modulusField,
   level: u32,
   clip: positive,
+  blockFloor: nonNegative,
   weightScale: u32,
   staleness: stalenessField,
   maxStaleness: u32,

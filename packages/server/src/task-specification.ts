@@ -58,7 +58,6 @@ export const taskSpecificationSchema = Type.Object(
         ),
       ]),
     ),
-    training: Type.Optional(Type.Record(Type.String(), Type.Unknown())),
     stop: Type.Optional(
       Type.Object(
         {

@@ -5,7 +5,7 @@
 import type { MaskPlan, Modulus, RandomBytes, Signer, Suite } from '@basa/masking';
 import { applyMasksInPlace, ascii, RING_32, unsafeTransparentIssuer, unsafeTransparentSealing } from '@basa/masking';
 import type { Ctx, Millis, Pins, Staleness, TaskId, TaskPolicy } from '@basa/protocol';
-import { ENGINE, taskIdOf } from '@basa/protocol';
+import { DEFAULT_TRAINING, ENGINE, taskIdOf } from '@basa/protocol';
 import type { PartyName } from './crash.ts';
 import { Crash } from './crash.ts';
 import { FederationAuthority } from './federation-authority.ts';
@@ -59,9 +59,11 @@ export class Federation implements World {
       modulus: options.modulus ?? RING_32,
       level: options.level ?? 1,
       clip: 1,
+      blockFloor: 0,
       staleness: options.staleness ?? { kind: 'constant' },
       maxStaleness: options.maxStaleness ?? 10,
       manifestHash: new Uint8Array(32),
+      training: DEFAULT_TRAINING,
       serverKey: serverSigner.publicKey,
       uploadLeaseMs: LEASE_MS,
       openMs: OPEN_MS,

@@ -25,8 +25,12 @@ export const taskCreate: Command = {
   --lease <seconds>    from deposit to upload (paper 600, production 900)
   --open <seconds>     how long a buffer takes users (paper 3600, production 21600)
   --stall <seconds>    close a buffer with enough updates when none came for so long (paper 60, production 300)
-  --max-staleness <n>  versions an update may be behind (paper 1000, production 100)
-  --rate <x>           server's learning rate (1)
+  --max-staleness <n>  versions an update may be behind (15)
+  --epochs <n>         passes of a device over its examples (1)
+  --batch <n>          examples of a step (10 for mnist, else 20)
+  --rate <x>           learning rate of the devices (mnist and cifar 0.03, femnist 0.05, flsim 0.1)
+  --block-floor <x>    smallest norm an update may have on a block of parameters; 0 refuses only zeros (0)
+  --server-rate <x>    learning rate of the server (1)
   --seed <n>           of the first parameters (1)
   --initial <file>     or take them from a safetensors file
   --unsafe-paper       the paper's own mode, which is not safe; both services must allow it
@@ -45,7 +49,11 @@ ${SERVER_USAGE}
     open: { type: 'string' },
     stall: { type: 'string' },
     'max-staleness': { type: 'string' },
+    epochs: { type: 'string' },
+    batch: { type: 'string' },
     rate: { type: 'string' },
+    'block-floor': { type: 'string' },
+    'server-rate': { type: 'string' },
     seed: { type: 'string' },
     initial: { type: 'string' },
     'unsafe-paper': { type: 'boolean', default: false },
@@ -75,6 +83,13 @@ ${SERVER_USAGE}
         minimum: numberFlag(input, 'minimum', { least: 2, most: bufferSize, fallback: 0 }),
       }),
       maxStaleness: numberFlag(input, 'max-staleness', { fallback: preset.maxStaleness }),
+      blockFloor: realFlag(input, 'block-floor', { fallback: 0, isZeroAllowed: true }),
+      training: {
+        epochs: numberFlag(input, 'epochs', { least: 1, most: 65_535, fallback: training.epochs }),
+        batchSize: numberFlag(input, 'batch', { least: 1, most: 65_535, fallback: training.batchSize }),
+        learningRate: realFlag(input, 'rate', { fallback: training.learningRate }),
+        loss: training.loss,
+      },
       uploadLeaseMs: 1000 * numberFlag(input, 'lease', { least: 1, fallback: preset.leaseSeconds }),
       openMs,
       closeMs: openMs,
@@ -86,8 +101,7 @@ ${SERVER_USAGE}
       model: modelOptions(model),
       ...(input.values['unsafe-paper'] === true && { mode: 'paper' }),
       initial: await initialOf(input, model),
-      serverStep: { kind: 'fedbuff', rate: rateOf(input) },
-      training,
+      serverStep: { kind: 'fedbuff', rate: realFlag(input, 'server-rate', { fallback: 1 }) },
       stop: { ...(target > 0 && { accuracy: target }), ...(versions > 0 && { version: versions }) },
       stallMs: 1000 * numberFlag(input, 'stall', { least: 1, fallback: preset.stallSeconds }),
     });
@@ -118,8 +132,12 @@ function engineOf(name: string): 'cp-abe' | 'identity' {
   throw new CommandError(`--engine takes cp-abe or identity, got "${name}"`);
 }
 
-function rateOf(input: CommandInput): number {
-  const rate = Number(textFlag(input, 'rate') ?? 1);
-  if (!(rate > 0 && rate < Number.POSITIVE_INFINITY)) throw new CommandError('--rate takes a positive number');
-  return rate;
+function realFlag(
+  input: CommandInput,
+  name: string,
+  { fallback, isZeroAllowed = false }: { fallback: number; isZeroAllowed?: boolean },
+): number {
+  const value = Number(textFlag(input, name) ?? fallback);
+  if ((value > 0 && value < Number.POSITIVE_INFINITY) || (isZeroAllowed && value === 0)) return Math.abs(value);
+  throw new CommandError(`--${name} takes a positive number${isZeroAllowed ? ', or 0' : ''}`);
 }

@@ -4,14 +4,13 @@ import type { Dataset } from '@basa/learning';
 import { encodeDataset, logisticRegression, partitionByDirichlet } from '@basa/learning';
 import { fromHex, toHex } from '@basa/masking';
 import type { TaskPolicy } from '@basa/protocol';
-import { encodePolicy } from '@basa/protocol';
+import { DEFAULT_TRAINING, encodePolicy } from '@basa/protocol';
 import type { LocalServices } from '../local-services.ts';
 import { makePolicy, modelOptions } from '../policy.ts';
-import type { FleetWork, TrainingChoice } from './fleet-messages.ts';
+import type { FleetWork } from './fleet-messages.ts';
 
 /** A user of the fact sheet's MNIST task holds about 60 examples; here there are fewer users, each with more. */
 const USERS = 120;
-export const TRAINING: TrainingChoice = { epochs: 1, batchSize: 10, learningRate: 0.1 };
 const PAUSE_MS = 400;
 /** Long enough for a slow machine; a buffer with enough updates does not wait for it. */
 const LEASE_MS = 60_000;
@@ -36,6 +35,7 @@ export async function createDemoTask(
     model,
     serverKey: fromHex(services.serverKey) ?? new Uint8Array(),
     bufferSize,
+    training: DEFAULT_TRAINING,
     uploadLeaseMs: LEASE_MS,
     openMs: 3_600_000,
     closeMs: 3_600_000,
@@ -45,7 +45,6 @@ export async function createDemoTask(
     policy: toHex(encodePolicy(policy)),
     model: modelOptions(model),
     initial: { seed },
-    training: { epochs: TRAINING.epochs, batch: TRAINING.batchSize, rate: TRAINING.learningRate },
     stop,
     stallMs: STALL_MS,
   });
@@ -81,7 +80,6 @@ export async function fleetWork(
       token,
       indices: partition.users[number] ?? new Uint32Array(),
     })),
-    training: TRAINING,
     seed,
     pauseMs: PAUSE_MS,
     dropShare,

@@ -3,7 +3,7 @@ import { setMaxListeners } from 'node:events';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { parentPort, workerData } from 'node:worker_threads';
 import type { BasaClient } from '@basa/client/node';
-import { BasaClient as Clients } from '@basa/client/node';
+import { blocksOf, BasaClient as Clients } from '@basa/client/node';
 import { loadMnist, noProgress } from '@basa/datasets';
 import type { RandomStream } from '@basa/learning';
 import { randomStream } from '@basa/learning';
@@ -54,7 +54,12 @@ async function contributeOnce(
 ): Promise<boolean> {
   const { version, parameters } = await client.model({ signal: ending.signal });
   const seed = trainingSeed(work.seed, number, round);
-  const { delta } = trainer.train({ start: parameters, samples: { dataset, indices }, seed, ...work.training });
+  const { delta } = trainer.train({
+    start: parameters,
+    samples: { dataset, indices },
+    seed,
+    ...client.policy.training,
+  });
   const leaving = new AbortController();
   const leavesAt = chance.unit() < work.dropShare ? (chance.unit() < 0.5 ? 'key' : 'upload') : undefined;
   const forget = client.on('progress', ({ step }) => {
@@ -62,7 +67,7 @@ async function contributeOnce(
   });
   try {
     const signal = AbortSignal.any([ending.signal, leaving.signal]);
-    const result = await client.contribute(delta, { trainedOn: version, signal });
+    const result = await client.contribute(delta, { trainedOn: version, blocks: blocksOf(trainer.model), signal });
     if (result.kind === 'rejected') {
       if (result.reason === 'task-finished') return true;
       tell({ kind: 'rejected', device: number, reason: result.reason });

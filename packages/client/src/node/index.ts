@@ -27,6 +27,7 @@ export type { Outside } from '../outside.ts';
 export type { RetryOptions } from '../retry.ts';
 export { DEFAULT_RETRY } from '../retry.ts';
 export type { RoundTrainer, RunOptions, RunSummary, Training } from '../run.ts';
+export { blocksOf } from '../run.ts';
 export { ServerClient } from '../server-client.ts';
 export type { LinkOptions } from '../service-link.ts';
 export { ServiceLink } from '../service-link.ts';

@@ -21,7 +21,6 @@ const taskState = Type.Object({
   accuracy: Type.Optional(Type.Number()),
   loss: Type.Optional(Type.Number()),
   model: Type.Optional(Type.Unknown()),
-  training: Type.Optional(Type.Unknown()),
   buffers: Type.Integer(),
 });
 
@@ -137,6 +136,5 @@ function describe({ task, read, state, why, models, living }: RunningTask) {
     ...(newest?.accuracy !== undefined && { accuracy: newest.accuracy }),
     ...(newest?.loss !== undefined && { loss: newest.loss }),
     ...(specification.model !== undefined && { model: specification.model }),
-    ...(specification.training !== undefined && { training: specification.training }),
   };
 }

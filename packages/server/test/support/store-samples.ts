@@ -20,6 +20,7 @@ export function descriptorOf(id: number): Descriptor {
     modulus: { kind: 'ring', bits: 32 },
     level: 1024,
     clip: 1,
+    blockFloor: 0,
     weightScale: 1,
     staleness: { kind: 'constant' },
     maxStaleness: 10,
