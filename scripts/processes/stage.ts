@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { RING_32, toHex } from '@basa/masking';
 import type { TaskPolicy } from '@basa/protocol';
-import { DEFAULT_TRAINING, ENGINE, encodePolicy } from '@basa/protocol';
+import { DEFAULT_MAX_STALENESS, DEFAULT_TRAINING, ENGINE, encodePolicy } from '@basa/protocol';
 import { nodeRandomBytes, nodeSuite } from '@basa/runtime/node';
 import { migrateServer } from '@basa/server';
 import { AuthorityOperator, hashOfToken, ServerOperator } from '../../packages/cli/src/operator.ts';
@@ -179,7 +179,7 @@ const BASE_POLICY: Omit<TaskPolicy, 'serverKey' | 'dimension'> = {
   clip: 1,
   blockFloor: 0,
   staleness: { kind: 'constant' },
-  maxStaleness: 1_000_000,
+  maxStaleness: DEFAULT_MAX_STALENESS,
   manifestHash: new Uint8Array(32),
   training: DEFAULT_TRAINING,
   uploadLeaseMs: 20_000,

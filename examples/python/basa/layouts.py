@@ -178,7 +178,9 @@ UPLOAD_HEADER = Layout(
 )
 OUTCOME = Layout(14, signed=True, ctx=B32, status=U8, accepted=many(group(slot=U16, tag=B32)))
 MODEL_ENTRY = Layout(15, signed=True, task=B32, version=U53, model=B32, ctx=B32, previous=B32)
-HEAD = Layout(16, signed=True, branch=B16, sequence=U53, hash=B32)
+_HEAD = {"branch": B16, "sequence": U53, "hash": B32}
+HEAD = Layout(16, signed=True, **_HEAD)
+NEWEST_MODEL = Layout(22, signed=True, nonce=B16, entry=MODEL_ENTRY.nested, head=group(**_HEAD))
 SEAT_ANSWER = Layout(17, descriptor=DESCRIPTOR.nested, token=B16)
 REQUEST = Layout(20, audience=B32, method=short(16), target=short(1024), digest=B32, at=U53, nonce=B16)
 

@@ -5,9 +5,10 @@ import type { Block, Loss, ProblemCode } from '@basa/protocol';
 import type { Contribution, Rejection } from './contribution.ts';
 import type { Engine } from './engine.ts';
 import type { Update } from './enter.ts';
-import { UnreachableError } from './errors.ts';
+import { AnswerError, ProblemError, RefusedError, UnreachableError } from './errors.ts';
 import type { FetchedModel } from './model-fetch.ts';
 import { uniform } from './outside.ts';
+import { rejected } from './rejections.ts';
 
 /** A trainer of @basa/learning, or one that trains elsewhere, in a worker say. */
 export interface RoundTrainer {
@@ -38,6 +39,7 @@ export interface RunSummary {
 /** Rejections that another try, or another round, may not meet; any other ends the run. */
 const PASSING: ReadonlySet<ProblemCode> = new Set([
   'too-stale',
+  'model-stale', // a replay on the way; the next answer may be a true one
   'buffer-not-open',
   'buffer-full',
   'buffer-over',
@@ -57,6 +59,21 @@ const PASSING: ReadonlySet<ProblemCode> = new Set([
 ]);
 /** Of these, the ones that the same update would meet again. */
 const FRESH_UPDATE_NEEDED: ReadonlySet<ProblemCode> = new Set(['too-stale', 'zero-block', 'delta-committed']);
+
+/** Faults of a service or of the way to it, after all tries of one request: they say nothing about the update. */
+const FAULTS: ReadonlySet<string> = new Set([
+  'internal',
+  'clock-skew',
+  'digest-mismatch',
+  'replayed',
+  'offset-mismatch',
+  'unknown-problem',
+] satisfies ProblemError['code'][]);
+
+function isFault(error: unknown): error is Error {
+  if (error instanceof ProblemError) return FAULTS.has(error.code);
+  return error instanceof UnreachableError || error instanceof AnswerError;
+}
 
 const FIRST_PAUSE_MS = 500;
 const LONGEST_PAUSE_MS = 30_000;
@@ -96,8 +113,12 @@ export async function run(
       if (FRESH_UPDATE_NEEDED.has(result.reason)) update = undefined;
       await pause(result.retryAfterMs ?? 0);
     } catch (error) {
-      if (!(error instanceof UnreachableError)) throw error;
-      await pause(0);
+      if (error instanceof RefusedError && PASSING.has(error.reason as ProblemCode)) {
+        refusals++;
+        events.emit('rejected', rejected(error.reason as ProblemCode, 'free', { detail: error.message }));
+        await pause(0);
+      } else if (isFault(error)) await pause(0, error.message);
+      else throw error;
     }
   }
   return { accepted, rejected: refusals, ended: 'rounds' };
@@ -113,9 +134,11 @@ export async function run(
     return { delta, trainedOn: version, blocks, ...(weight === undefined ? {} : { exampleWeight: weight }) };
   }
 
-  function pause(askedMs: number): Promise<void> {
+  function pause(askedMs: number, why?: string): Promise<void> {
     const ceiling = Math.min(LONGEST_PAUSE_MS, FIRST_PAUSE_MS * 2 ** pauses++);
-    return outside.sleep(askedMs + uniform(outside.randomBytes) * ceiling, signal);
+    const waitMs = askedMs + uniform(outside.randomBytes) * ceiling;
+    if (why !== undefined) events.emit('retry', { service: 'run', attempt: pauses, waitMs, why });
+    return outside.sleep(waitMs, signal);
   }
 }
 

@@ -54,6 +54,7 @@ export type {
   PageSettings,
 } from './http/live.ts';
 export { LIVE_STEPS } from './http/live.ts';
+export { isLoopback } from './http/loopback.ts';
 export type { ProblemCode, ProblemDocument, ProblemMore, ServiceProblem } from './http/problems.ts';
 export {
   PROBLEM_MEDIA_TYPE,
@@ -131,7 +132,9 @@ export type {
   CertificateBody,
   Descriptor,
   Head,
+  HeadBody,
   ModelEntry,
+  NewestModel,
   Outcome,
   OutcomeStatus,
   Receipt,
@@ -144,6 +147,7 @@ export {
   headCodec,
   isSigned,
   modelEntryCodec,
+  newestModelCodec,
   outcomeCodec,
   receiptCodec,
   ticketCodec,
@@ -165,11 +169,13 @@ export {
 export type { Block } from './user/blocks.ts';
 export type { Committed, DepositInput, ToSign } from './user/deposit.ts';
 export { depositMessage, depositToSign, prepareDeposit } from './user/deposit.ts';
+export type { NewestQuestion } from './user/freshness.ts';
+export { noteModel, receiveNewest } from './user/freshness.ts';
 export type { BuiltInput, UpdateInput } from './user/input.ts';
 export { buildInput, inputDigestOf } from './user/input.ts';
 export type { UploadDraft } from './user/key.ts';
 export { receiveKey } from './user/key.ts';
-export type { DeltaCommitment, DeviceLedger, LedgerRecord, Released } from './user/ledger.ts';
+export type { DeltaCommitment, DeviceLedger, LedgerRecord, Released, SeenModel } from './user/ledger.ts';
 export { EMPTY_LEDGER, evolveLedger, judgeOutcome, releaseDelta, restoreLedger } from './user/ledger.ts';
 export { ledgerRecordCodec, userRecordCodec } from './user/records.ts';
 export type { CheckedDescriptor, Pins, Seated } from './user/seat.ts';

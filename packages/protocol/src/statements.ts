@@ -8,6 +8,7 @@ import {
   checked,
   fixed,
   list,
+  nested,
   nonNegative,
   oneOf,
   positive,
@@ -101,6 +102,15 @@ export interface HeadBody {
 }
 export type Head = HeadBody & Signature;
 
+/** This entry was the newest of its task when somebody asked with this nonce, and so far had the log come. */
+export interface NewestModelBody {
+  /** Of whoever asks: an answer that was kept is not taken for a new one. */
+  readonly nonce: Uint8Array;
+  readonly entry: ModelEntry;
+  readonly head: HeadBody;
+}
+export type NewestModel = NewestModelBody & Signature;
+
 /** Bytes that fit any of these statements inside another message, but for what grows with K or the sealing key. */
 export const STATEMENT_BYTES = 512;
 
@@ -179,10 +189,13 @@ export const modelEntryCodec: SignedCodec<ModelEntryBody> = signedMessage(KIND.m
   previous: hash,
 });
 
-export const headCodec: SignedCodec<HeadBody> = signedMessage(KIND.head, 'head', {
-  branch: fixed(16),
-  sequence: u53,
-  hash,
+const headFields = { branch: fixed(16), sequence: u53, hash };
+export const headCodec: SignedCodec<HeadBody> = signedMessage(KIND.head, 'head', headFields);
+
+export const newestModelCodec: SignedCodec<NewestModelBody> = signedMessage(KIND.newestModel, 'newestModel', {
+  nonce: fixed(16),
+  entry: nested(modelEntryCodec, STATEMENT_BYTES),
+  head: record(headFields),
 });
 
 /** u = SHA-256(device public key). */

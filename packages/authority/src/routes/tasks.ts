@@ -1,6 +1,13 @@
 /** Tasks: their policies, and the append-only logs of their models. */
-import { toHex } from '@basa/masking';
-import { AUTHORITY_PATH, decodePolicy, encodePolicy, modelAppendCodec, modelEntryCodec } from '@basa/protocol';
+import { fromHex, toHex } from '@basa/masking';
+import {
+  AUTHORITY_PATH,
+  decodePolicy,
+  encodePolicy,
+  modelAppendCodec,
+  modelEntryCodec,
+  newestModelCodec,
+} from '@basa/protocol';
 import { answers, bytesOf, fail, granted, hexText, sendBytes, Type, wireBytes } from '@basa/service';
 import { masterKeysOf } from '../engines.ts';
 import { taskOf, taskParams } from './names.ts';
@@ -108,6 +115,24 @@ export function taskRoutes({ service, authority, now, watch }: RouteTools): void
         version === 'newest' ? core.newestModel(task) : core.model(task, Number(version)),
       );
       return sendBytes(reply, modelEntryCodec.encode(entry ?? fail('model-not-logged')));
+    },
+  );
+
+  const newestParams = Type.Object({ ...taskParams.properties, nonce: hexText(16) });
+  app.get(
+    AUTHORITY_PATH.newestModel(':task', ':nonce'),
+    {
+      schema: {
+        summary: 'The newest version, signed for whoever asks with this nonce',
+        params: newestParams,
+        response: answers(wireBytes('newestModel')),
+      },
+    },
+    async (request, reply) => {
+      const { task } = await taskOf(authority, request.params);
+      const nonce = fromHex(request.params.nonce) ?? fail('malformed', { detail: 'nonce' });
+      const newest = await authority.look((core) => core.showNewestModel(task, nonce));
+      return sendBytes(reply, newestModelCodec.encode(newest ?? fail('model-not-logged')));
     },
   );
 }

@@ -20,6 +20,8 @@ export {
   StoreError,
   UnreachableError,
 } from '../errors.ts';
+export type { Floor } from '../floor.ts';
+export { DEFAULT_FLOOR } from '../floor.ts';
 export { Heads } from '../heads.ts';
 export { inMemoryStoreForTests } from '../memory-store.ts';
 export type { FetchedModel } from '../model-fetch.ts';

@@ -15,7 +15,7 @@ import {
   headCodec,
   holdsSeat,
   millis,
-  modelEntryCodec,
+  newestModelCodec,
   outcomeCodec,
   PROBLEM_MEDIA_TYPE,
   problemDocument,
@@ -204,7 +204,7 @@ export class HttpServices {
       const head = headCodec.decode(fromHex(String(seen)) ?? new Uint8Array());
       authority.persist(authority.core.meetHead(head, world.randomBytes(16)));
     }
-    const [kind, name = '', room, last] = asked.path.split('/').slice(2);
+    const [kind, name = '', room, last, nonce] = asked.path.split('/').slice(2);
     if (kind === 'authority') {
       return json({
         publicKey: toHex(authority.publicKey),
@@ -215,7 +215,7 @@ export class HttpServices {
     if (room === 'policy') {
       return name === toHex(world.task) ? bytes(encodePolicy(world.policy)) : problem('task-unknown');
     }
-    if (room === 'model-log') return bytes(modelEntryCodec.encode(entryOf(world, String(last))));
+    if (room === 'model-log') return newestReply(world, nonce);
     if (room === 'outcome') return bytes(outcomeCodec.encode(authority.outcome(fromHex(name) as Ctx)));
     if (last === 'sealing-key') return bytes(world.sealings.issuer.publicKey);
     const device = this.#signed(asked, authority.publicKey);
@@ -307,12 +307,8 @@ function guarded(handle: (asked: Asked) => Reply, asked: Asked): Reply {
   }
 }
 
-function entryOf({ authority, task, version }: TestWorld, asked: string) {
-  const wanted = asked === 'newest' ? version : Number(asked);
-  const entries = authority.records.flatMap((entry) => (entry.kind === 'model-appended' ? [entry.entry] : []));
-  const entry = entries.find((logged) => logged.version === wanted && equalBytes(logged.task, task));
-  if (entry === undefined) throw new Error('no such version');
-  return entry;
+function newestReply({ authority }: TestWorld, nonce = ''): Reply {
+  return bytes(newestModelCodec.encode(authority.newestModel(fromHex(nonce) ?? new Uint8Array())));
 }
 
 function modelReply({ policy }: TestWorld, version: number, { headers }: Asked): Reply {
