@@ -2,6 +2,7 @@
 import type { Signer, Suite } from '@basa/masking';
 import { concatBytes } from '@basa/masking';
 import type {
+  Block,
   BuiltInput,
   Certificate,
   Ctx,
@@ -67,6 +68,8 @@ export class FederationDevice {
   ledger: DeviceLedger = EMPTY_LEDGER;
   session: UserSession | undefined;
   deltaId: Uint8Array;
+  /** The tensors of its model, none of which may vanish; without them the whole update is one. */
+  blocks: readonly Block[] | undefined;
   /** In memory: what was masked to be frozen, so that only a device that restarted masks again. */
   #masked: Uint8Array | undefined;
 
@@ -183,7 +186,8 @@ export class FederationDevice {
 
   /** x' of the update, fixed before the deposit leaves. */
   buildVector(descriptor: Descriptor, delta: Float32Array, trainedOn: number): BuiltInput {
-    return buildInput(descriptor, { delta, trainedOn, randomWords: this.world.environment.randomWords(7) });
+    const update = { delta, trainedOn, randomWords: this.world.environment.randomWords(7) };
+    return buildInput(descriptor, { ...update, ...(this.blocks !== undefined && { blocks: this.blocks }) });
   }
 
   /** What it makes of the key of its slot. */

@@ -17,7 +17,7 @@ export const attacks: Command = {
   name: 'attacks',
   summary: 'plays the attacks on the paper, and shows what stops them in sealed mode',
   usage:
-    '  Attacks A1 to J1 against paper mode (or a mutant of sealed) and against sealed; each takes a second or two.\n',
+    '  Attacks A1 to N1 against paper mode (or a mutant of sealed) and against sealed; each takes a second or two.\n',
   flags: {},
   async run({ terminal, signal }) {
     const { ATTACKS } = await import('@basa/simulator');
