@@ -7,7 +7,14 @@ import { CommandError } from './command.ts';
 interface KnownModel {
   readonly make: () => Model;
   readonly training: TaskTraining;
+  readonly blockFloor: number;
 }
+
+/**
+ * Of 2000 updates of 1000 users over 200 versions the smallest norm on MNIST's weights was 0.029, a quarter of it where an update is
+ * as stale as may be; rounding alone makes at most 0.0007. Not measured for the others.
+ */
+export const MNIST_BLOCK_FLOOR = 0.005;
 
 const training = (batchSize: number, learningRate: number): TaskTraining => ({
   epochs: 1,
@@ -17,17 +24,18 @@ const training = (batchSize: number, learningRate: number): TaskTraining => ({
 });
 
 const MODELS: Readonly<Record<string, KnownModel>> = {
-  mnist: { make: logisticRegression, training: training(10, 0.03) },
-  femnist: { make: femnistCnn, training: training(20, 0.05) },
-  cifar: { make: fedmlCifarCnn, training: training(20, 0.03) },
-  flsim: { make: flsimCnn, training: training(20, 0.1) },
+  mnist: { make: logisticRegression, training: training(10, 0.03), blockFloor: MNIST_BLOCK_FLOOR },
+  femnist: { make: femnistCnn, training: training(20, 0.05), blockFloor: 0 },
+  cifar: { make: fedmlCifarCnn, training: training(20, 0.03), blockFloor: 0 },
+  flsim: { make: flsimCnn, training: training(20, 0.1), blockFloor: 0 },
 };
 
 export const MODEL_NAMES: readonly string[] = Object.keys(MODELS);
 
-export function knownModel(name: string): { readonly model: Model; readonly training: TaskTraining } {
+export function knownModel(name: string): Omit<KnownModel, 'make'> & { readonly model: Model } {
   const known = MODELS[name];
   if (known === undefined)
     throw new CommandError(`there is no model "${name}"; choose one of ${MODEL_NAMES.join(', ')}`);
-  return { model: known.make(), training: known.training };
+  const { make, ...settings } = known;
+  return { model: make(), ...settings };
 }

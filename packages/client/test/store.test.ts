@@ -91,7 +91,9 @@ describe('a folder store', () => {
     expect(readdirSync(identity).sort()).toEqual(['identity.key', 'journal']);
     const store = await openFolderStore(identity);
     const kinds = (await store.entries()).map((entry) => entry[2]);
-    expect(new Set(kinds)).toEqual(new Set([KIND.certificate, KIND.head, KIND.ledgerEntered, KIND.ledgerCommitted, KIND.ledgerSeen]));
+    expect(new Set(kinds)).toEqual(
+      new Set([KIND.certificate, KIND.head, KIND.ledgerEntered, KIND.ledgerCommitted, KIND.ledgerSeen]),
+    );
     await store.close();
   });
 });

@@ -104,10 +104,10 @@ export class FederationDevice {
     throw new Error(`no slot at step ${this.session?.step}`);
   }
 
-  /** The one-hot update of this device: its number says which coordinate. */
+  /** The one-hot update of this device: its number says which coordinate, as long as there are so many. */
   oneHot(): Float32Array {
     const delta = new Float32Array(this.world.policy.dimension);
-    delta[this.number] = 1;
+    delta[this.number % delta.length] = 1;
     return delta;
   }
 

@@ -29,7 +29,7 @@ export const taskCreate: Command = {
   --epochs <n>         passes of a device over its examples (1)
   --batch <n>          examples of a step (10 for mnist, else 20)
   --rate <x>           learning rate of the devices (mnist and cifar 0.03, femnist 0.05, flsim 0.1)
-  --block-floor <x>    smallest norm an update may have on a block of parameters; 0 refuses only zeros (0)
+  --block-floor <x>    smallest norm an update may have on a block of parameters; 0 refuses only zeros (mnist 0.005, else 0)
   --server-rate <x>    learning rate of the server (1)
   --seed <n>           of the first parameters (1)
   --initial <file>     or take them from a safetensors file
@@ -64,7 +64,7 @@ ${SERVER_USAGE}
     const { terminal } = input;
     const server = serverOperator(input);
     const modelName = textFlag(input, 'model') ?? 'mnist';
-    const { model, training } = knownModel(modelName);
+    const { model, training, blockFloor } = knownModel(modelName);
     const preset = taskPreset(textFlag(input, 'preset'));
     const { publicKey } = await server.about();
     const bufferSize = numberFlag(input, 'buffer', { least: 2, most: 1024, fallback: preset.bufferSize });
@@ -83,7 +83,7 @@ ${SERVER_USAGE}
         minimum: numberFlag(input, 'minimum', { least: 2, most: bufferSize, fallback: 0 }),
       }),
       maxStaleness: numberFlag(input, 'max-staleness', { fallback: preset.maxStaleness }),
-      blockFloor: realFlag(input, 'block-floor', { fallback: 0, isZeroAllowed: true }),
+      blockFloor: realFlag(input, 'block-floor', { fallback: blockFloor, isZeroAllowed: true }),
       training: {
         epochs: numberFlag(input, 'epochs', { least: 1, most: 65_535, fallback: training.epochs }),
         batchSize: numberFlag(input, 'batch', { least: 1, most: 65_535, fallback: training.batchSize }),

@@ -6,6 +6,7 @@ import { fromHex, toHex } from '@basa/masking';
 import type { TaskPolicy } from '@basa/protocol';
 import { DEFAULT_TRAINING, encodePolicy } from '@basa/protocol';
 import type { LocalServices } from '../local-services.ts';
+import { MNIST_BLOCK_FLOOR } from '../models.ts';
 import { makePolicy, modelOptions } from '../policy.ts';
 import type { FleetWork } from './fleet-messages.ts';
 
@@ -36,6 +37,7 @@ export async function createDemoTask(
     serverKey: fromHex(services.serverKey) ?? new Uint8Array(),
     bufferSize,
     training: DEFAULT_TRAINING,
+    blockFloor: MNIST_BLOCK_FLOOR,
     uploadLeaseMs: LEASE_MS,
     openMs: 3_600_000,
     closeMs: 3_600_000,
