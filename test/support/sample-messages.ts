@@ -180,6 +180,7 @@ function deviceSamples(world: Federation): SampleMessage[] {
     { kind: 'entered', ctx },
     { kind: 'committed', deltaId, ctx, joinTag },
     { kind: 'released', deltaId },
+    { kind: 'seen', version: 4, modelHash: ctx },
   ];
   return [
     ...records.map((entry) => recordSample(userRecordCodec, entry)),
