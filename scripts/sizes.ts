@@ -8,7 +8,7 @@ import { paddedSealings } from '@basa/experiments';
 import { abeSealings, identitySealings } from '@basa/experiments/real-sealings';
 import type { Modulus } from '@basa/masking';
 import { elementBits, packedLength, RING_32, ring } from '@basa/masking';
-import { PREFIX_ELEMENTS } from '@basa/protocol';
+import { prefixElements } from '@basa/protocol';
 import { nodeSuite } from '@basa/runtime/node';
 import type { Sealings } from '@basa/simulator';
 import { granted } from '@basa/simulator';
@@ -58,7 +58,7 @@ function measureSlots(bufferSize: number, { sealedBytes, keyBytes }: (typeof ENG
       return answer;
     };
     server.upload = (bytes) => {
-      sizes.uploadRest = bytes.length - packedLength(SMALL + PREFIX_ELEMENTS, RING_32);
+      sizes.uploadRest = bytes.length - packedLength(SMALL + prefixElements({ metrics: [] }), RING_32);
       return upload.call(server, bytes);
     };
     granted(device.contribute());
@@ -79,7 +79,7 @@ for (const lengths of ENGINES) {
   for (const K of [10, 32, 100]) {
     const slots = measureSlots(K, lengths);
     for (const modulus of MODULI) {
-      const vector = packedLength(DIMENSION + PREFIX_ELEMENTS, modulus);
+      const vector = packedLength(DIMENSION + prefixElements({ metrics: [] }), modulus);
       const uploads = slots.map(({ uploadRest }) => uploadRest + vector);
       const up = mean(slots.map((slot, n) => slot.deposit + slot.keyRequest + (uploads[n] as number)));
       const down = mean(slots.map((slot) => slot.depositAnswer + slot.keyAnswer));

@@ -39,7 +39,7 @@ def sha256(*parts):
 
 
 def header(kind):
-    return bytes([1, 1, kind])
+    return bytes([2, 1, kind])
 
 
 def u16(number):
@@ -229,6 +229,10 @@ def f64(r):
     return struct.unpack("<d", r.take(8))[0]
 
 
+def metric_list(r):
+    return [(r.take(r.number(2)).decode("ascii"), f64(r), f64(r)) for _ in range(r.number(2))]
+
+
 def sealed_seed(r):
     return r.take(r.sealed)
 
@@ -249,10 +253,11 @@ LAYOUTS = {  # kind, signed, fields after the header
     "certificate": (1, True, {"task": B32, "device": B32, "notAfter": U53}),
     "policy": (2, False, {
         "name": short(64), "engine": U8, "K": U16, "Kmin": U16, **PLAN, "staleness": staleness, "maxStaleness": U32,
-        "manifest": B32, **TRAINING, "server": B32, "uploadLeaseMs": U32, "openMs": U32, "closeMs": U32}),
+        "tinyWeights": U8, "metrics": metric_list, "manifest": B32, **TRAINING, "server": B32, "uploadLeaseMs": U32,
+        "openMs": U32, "closeMs": U32}),
     "descriptor": (3, True, {
         "engine": U8, "task": B32, "buffer": B16, "K": U16, "Kmin": U16, "version": U53, "model": B32, **PLAN, "W": U32,
-        "staleness": staleness, "maxStaleness": U32, "manifest": B32, "sealingKey": short(4096), "server": B32,
+        "staleness": staleness, "maxStaleness": U32, "tinyWeights": U8, "metrics": metric_list, "manifest": B32, "sealingKey": short(4096), "server": B32,
         "authority": B32, "uploadLeaseMs": U32, "expiry": U53, "closeBy": U53}),
     "ticket": (5, True, {"ctx": B32, "slot": U16, "g": B32, "D": B32, "V": B32, "deadline": U53}),
     "keyRequest": (6, True, {
@@ -371,7 +376,8 @@ def check_descriptor(v):
     policy, descriptor = read("policy", hexed["policy"]), read("descriptor", hexed["descriptor"])
     agree("task = SHA-256(policy)", hexed["task"], sha256(policy.raw))
     agree("the task of the descriptor", descriptor.task, hexed["task"])
-    shared = "engine K Kmin d group level clip blockFloor staleness maxStaleness manifest server uploadLeaseMs"
+    shared = ("engine K Kmin d group level clip blockFloor staleness maxStaleness tinyWeights metrics manifest server "
+              "uploadLeaseMs")
     for name in shared.split():
         agree(f"{name} of the descriptor as in the policy", getattr(descriptor, name), getattr(policy, name))
     agree("training that can be", policy.epochs > 0 and policy.batch > 0 and policy.rate > 0 and policy.loss < 2)
@@ -385,7 +391,7 @@ def check_descriptor(v):
     agree("ctx", hexed["ctx"], ctx)
     return SimpleNamespace(
         ctx=ctx, task=hexed["task"], K=descriptor.K, Kmin=descriptor.Kmin, d=descriptor.d, group=descriptor.group,
-        closeBy=descriptor.closeBy, sealed=SEALED_SEED[descriptor.engine], authority=hexed["authorityKey"],
+        metrics=descriptor.metrics, max_staleness=descriptor.maxStaleness, W=descriptor.W, closeBy=descriptor.closeBy, sealed=SEALED_SEED[descriptor.engine], authority=hexed["authorityKey"],
         server=hexed["serverKey"], view=ctx, slots=[])
 
 
@@ -460,7 +466,7 @@ def check_key(b, s, l, user):
 
 
 def check_upload(b, s, l, user):
-    s.input, q, elements = user["input"], modulus(b.group), b.d + 5
+    s.input, q, elements = user["input"], modulus(b.group), b.d + 6 + len(b.metrics)
     agree("elements of x'", len(s.input), elements)
     agree("x' = [1, 0, 0, 0, w, x] below the modulus", s.input[:4] == [1, 0, 0, 0] and all(0 <= x < q for x in s.input))
     if "upload" not in user:
@@ -553,12 +559,20 @@ def check_opening(b, v, accepted, released):
     agree("the opened sum", opened, column_sums([b.slots[l].input for l in accepted], b.group))
     agree("the guard words", opened[:4], [len(accepted), 0, 0, 0])
     agree("weightSum", v["weightSum"], opened[4])
-    agree("sum", v["sum"], opened[5:])
+    agree("versionSum", v["versionSum"], opened[5])
+    agree("a sum of versions in range", opened[5] <= 2 * b.max_staleness * len(accepted))
+    prefix = 6 + len(b.metrics)
+    means = {name: low + (high - low) * word / (len(accepted) * b.W)
+             for (name, low, high), word in zip(b.metrics, opened[6:prefix])}
+    agree("the names of the metrics", list(v["metrics"]), list(means))
+    for name, mean in means.items():
+        agree(f"the mean of {name}", abs(v["metrics"][name] - mean) < 1e-9)
+    agree("sum", v["sum"], opened[prefix:])
 
 
 def check_sealed(v):
     fields_of("the vector", v, "name policy task authorityKey serverKey descriptor ctx users closeRequest closeAnswer "
-              "sum weightSum")
+              "sum weightSum versionSum metrics")
     b = check_descriptor(v)
     agree("users within K", len(v["users"]) <= b.K)
     each_user(v, lambda l, user: check_user(b, l, user))

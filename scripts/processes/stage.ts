@@ -5,9 +5,10 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { RING_32, toHex } from '@basa/masking';
 import type { TaskPolicy } from '@basa/protocol';
-import { DEFAULT_MAX_STALENESS, DEFAULT_TRAINING, ENGINE, encodePolicy } from '@basa/protocol';
+import { DEFAULT_MAX_STALENESS, ENGINE, encodePolicy, POLICY_DEFAULTS } from '@basa/protocol';
 import { nodeRandomBytes, nodeSuite } from '@basa/runtime/node';
 import { migrateServer } from '@basa/server';
+import { WHOLE_STEP } from '../../packages/cli/src/conformance/whole-step.ts';
 import { AuthorityOperator, hashOfToken, ServerOperator } from '../../packages/cli/src/operator.ts';
 import { startProcess, stopProcess } from '../../packages/cli/src/service-process.ts';
 import type { Exchange } from './balancer.ts';
@@ -161,7 +162,11 @@ export class Stage {
     const { publicKey } = await this.server.about();
     this.policy = { ...BASE_POLICY, serverKey: Buffer.from(publicKey, 'hex'), ...this.#options.policy };
     this.task = await this.authority.createTask(this.policy);
-    await this.server.createTask({ policy: toHex(encodePolicy(this.policy)), ...this.#options.specification });
+    await this.server.createTask({
+      policy: toHex(encodePolicy(this.policy)),
+      serverStep: WHOLE_STEP,
+      ...this.#options.specification,
+    });
   }
 }
 
@@ -177,11 +182,10 @@ const BASE_POLICY: Omit<TaskPolicy, 'serverKey' | 'dimension'> = {
   modulus: RING_32,
   level: 2 ** 16,
   clip: 1,
-  blockFloor: 0,
   staleness: { kind: 'constant' },
   maxStaleness: DEFAULT_MAX_STALENESS,
+  ...POLICY_DEFAULTS,
   manifestHash: new Uint8Array(32),
-  training: DEFAULT_TRAINING,
   uploadLeaseMs: 20_000,
   openMs: 600_000,
   closeMs: 600_000,

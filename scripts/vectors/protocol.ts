@@ -25,6 +25,12 @@ import { nodeFederation, wasmTools } from '../../test/support/tools.ts';
 /** Positions of the paper-mode buffer. */
 const K = 3;
 
+/** Of the buffer with six users. */
+const METRICS = [
+  { name: 'loss', low: 0, high: 8 },
+  { name: 'accuracy', low: 0, high: 1 },
+];
+
 export function protocolVectors(): object {
   return {
     about:
@@ -52,11 +58,14 @@ function sealedVector(name: string, modulus: Modulus, steps: readonly Step[]): o
     modulus,
     seed: 42,
     staleness: { kind: 'polynomial', exponent: 0.5 },
+    metrics: METRICS.slice(0, steps.length - 3),
   });
   const sent = recorder(world);
   const users = steps.map((step, n) => {
     const device = world.device();
-    granted(device.contribute('deposit', Float32Array.of(1, n === 0 ? -1 : 0, n, 0.25)));
+    device.metrics = { loss: n / 4, accuracy: 1 - n / 10 };
+    // Some trained on a newer version than the one the buffer was drawn for.
+    granted(device.contribute('deposit', Float32Array.of(1, n === 0 ? -1 : 0, n, 0.25), n));
     const { ephemeralSecret } = device.session as SlottedSession;
     const ephemeral = hex(ephemeralSecret.reveal());
     granted(device.contribute(step));
@@ -82,6 +91,8 @@ function sealedVector(name: string, modulus: Modulus, steps: readonly Step[]): o
     closeAnswer: hex(closeAnswer.encode(answer)),
     sum: [...verdict.sum],
     weightSum: verdict.weightSum,
+    versionSum: verdict.versionSum,
+    metrics: verdict.metrics,
   };
 }
 

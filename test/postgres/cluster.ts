@@ -14,6 +14,7 @@ import type { RunningServer, ServerOptions } from '@basa/server';
 import { migrateServer, startServer } from '@basa/server';
 import { openPostgres, POSTGRES } from '@basa/service';
 import type { LocalPostgres } from '@basa/service/local-postgres';
+import { WHOLE_STEP } from '../../packages/cli/src/conformance/whole-step.ts';
 import { migrationsFor } from '../../packages/server/src/store/schema.ts';
 import { Balancer } from '../../scripts/processes/balancer.ts';
 import { OPERATORS, operate, testPolicy } from '../services/house.ts';
@@ -200,7 +201,7 @@ export class Cluster {
     const bytes = encodePolicy(this.policy);
     const { task } = await operate<{ task: string }>(this.authority.url, 'POST', AUTHORITY_PATH.tasks, bytes);
     this.task = task;
-    const specification = { policy: toHex(bytes), ...this.#options.specification };
+    const specification = { policy: toHex(bytes), serverStep: WHOLE_STEP, ...this.#options.specification };
     await operate((first as RunningServer).url, 'POST', SERVER_PATH.tasks, specification);
   }
 }

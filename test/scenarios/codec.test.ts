@@ -135,19 +135,19 @@ describe('the vector of an upload', () => {
   const sealing = { sealedBytes: 240 };
 
   it('is read without a copy where it lies aligned, and lies so after its frame', () => {
-    const shape = { dimension: 3, modulus: RING_32 };
+    const shape = { dimension: 3, metrics: [], modulus: RING_32 };
     const layout = uploadLayout(shape, header, sealing);
     const frame = frameHeader(new Uint8Array(300));
     const upload = new Uint8Array(frame.length + layout.bodyBytes);
-    upload.set(packVector(Uint32Array.of(1, 0, 0, 0, 9, 7, 8, 0xffff_ffff), RING_32), frame.length);
+    upload.set(packVector(Uint32Array.of(1, 0, 0, 0, 9, 10, 7, 8, 0xffff_ffff), RING_32), frame.length);
     const vector = viewVector(upload.subarray(frame.length), shape, layout);
-    expect(vector).toEqual(Uint32Array.of(1, 0, 0, 0, 9, 7, 8, 0xffff_ffff));
+    expect(vector).toEqual(Uint32Array.of(1, 0, 0, 0, 9, 10, 7, 8, 0xffff_ffff));
     expect(vector?.buffer).toBe(upload.buffer);
     expect(readBackups(upload.subarray(frame.length), layout).map(({ length }) => length)).toEqual([240, 240]);
   });
 
   it('is not viewed where it is packed tighter, unaligned or cut', () => {
-    const layout = uploadLayout({ dimension: 3, modulus: RING_32 }, header, sealing);
+    const layout = uploadLayout({ metrics: [], dimension: 3, modulus: RING_32 }, header, sealing);
     expect(viewVector(new Uint8Array(512), { modulus: ring(20) }, layout)).toBeUndefined();
     expect(viewVector(new Uint8Array(513).subarray(1), { modulus: RING_32 }, layout)).toBeUndefined();
     expect(viewVector(new Uint8Array(31), { modulus: RING_32 }, layout)).toBeUndefined();

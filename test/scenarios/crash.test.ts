@@ -20,7 +20,13 @@ function run(prepare: (world: Federation) => void): { world: Federation; verdict
   return { world, verdict };
 }
 
-const EXPECTED = { kind: 'good', weightSum: 3 * 65_536, sum: Uint32Array.of(1, 0, 1, 1, 0, 0) };
+const EXPECTED = {
+  kind: 'good',
+  weightSum: 3 * 65_536,
+  versionSum: 3 * 10,
+  metrics: {},
+  sum: Uint32Array.of(1, 0, 1, 1, 0, 0),
+};
 
 describe('a crash', () => {
   const total = run(() => {}).world.records;

@@ -65,7 +65,7 @@ describe('an upload', () => {
     device.receiveKeyAndFreeze('upload');
     const session = device.session as FrozenSession;
     const { suite } = world.server.ports;
-    const honest = device.uploadBytes().slice(-36);
+    const honest = device.uploadBytes().slice(-40);
     const header = { ...session.header, bodyHash: suite.sha256(body(honest)) };
     const { uploadHeader } = authorityMessages(2);
     const signature = device.signer.sign(uploadHeader.statement(header));
@@ -100,7 +100,7 @@ describe('an upload', () => {
     const { header } = device.session as FrozenSession;
     const { uploadHeader } = authorityMessages(2);
     const other = uploadHeader.encode({ ...header, signature: new Uint8Array(64).fill(9) });
-    expect(world.server.upload(concatBytes(frameHeader(other), device.uploadBytes().slice(-36)))).toEqual({
+    expect(world.server.upload(concatBytes(frameHeader(other), device.uploadBytes().slice(-40)))).toEqual({
       kind: 'accepted',
     });
   });

@@ -66,9 +66,9 @@ describe('an update', () => {
     expect(build([1, 0, 0, 0], 5, { exampleWeight: 0.5 })).toMatchObject({ weight: 32_768 });
   });
 
-  it('carries guard words and weight before its entries', () => {
+  it('carries guard words, weight and version before its entries', () => {
     const built = build([1, -1, 0, 0], 5);
-    expect(built.kind === 'input' && [...built.vector]).toEqual([1, 0, 0, 0, 65_536, 1, 4_294_967_295, 0, 0]);
+    expect(built.kind === 'input' && [...built.vector]).toEqual([1, 0, 0, 0, 65_536, 2, 1, 4_294_967_295, 0, 0]);
   });
 
   it('as stale as it may be is taken', () => {

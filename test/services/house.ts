@@ -15,6 +15,7 @@ import { startServer } from '@basa/server';
 import { kitPolicy } from '../../packages/cli/src/conformance/kit-policy.ts';
 import { ServiceProxy } from '../../packages/cli/src/conformance/service-proxy.ts';
 import { until } from '../../packages/cli/src/conformance/until.ts';
+import { WHOLE_STEP } from '../../packages/cli/src/conformance/whole-step.ts';
 
 export { until };
 
@@ -123,7 +124,7 @@ export class House {
     this.policy = { ...testPolicy(this.server.publicKey), name, ...this.options.policy, ...change };
     const bytes = encodePolicy(this.policy);
     const { task } = await operate<{ task: string }>(this.authority.url, 'POST', AUTHORITY_PATH.tasks, bytes);
-    const specification = { policy: toHex(bytes), ...this.options.specification, ...more };
+    const specification = { policy: toHex(bytes), serverStep: WHOLE_STEP, ...this.options.specification, ...more };
     await operate(this.server.url, 'POST', SERVER_PATH.tasks, specification);
     this.task = task;
     return task;

@@ -112,10 +112,10 @@ describe('the event stream', () => {
     }
     await house.reached(1);
     await ask(SERVER_PATH.task('0'.repeat(64)));
-    const state = await watch(({ refusals, lags }) => refusals['task-unknown'] === 1 && lags.length === 1);
+    const state = await watch(({ refusals, versions }) => refusals['task-unknown'] === 1 && versions.length === 2);
     expect(state.buffers[0]).toMatchObject({ status: 'included', version: 0 });
-    expect(state.versions).toMatchObject([{ version: 0 }, { version: 1, accepted: 3, dropped: 0 }]);
-    expect(state.lags).toEqual([1]);
+    expect(state.versions).toMatchObject([{ version: 0 }, { version: 1, accepted: 3, dropped: 0, meanAge: 0 }]);
+    expect(state.admission).toMatchObject({ places: 12, used: 0, waitingBuffers: 0, targetAge: 3 });
     expect(state.steps.upload).toMatchObject({ answers: 3 });
     expect(state.steps.upload.received).toBeGreaterThan(3 * 8 * 4);
     expect(Object.fromEntries(state.fetches)).toMatchObject({ 0: 3 });

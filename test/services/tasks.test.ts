@@ -6,6 +6,7 @@ import { encodePolicy, SERVER_PATH } from '@basa/protocol';
 import { nodeRandomBytes, nodeSuite } from '@basa/runtime/node';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { signingDevice } from '../../packages/cli/src/conformance/signing-device.ts';
+import { WHOLE_STEP } from '../../packages/cli/src/conformance/whole-step.ts';
 import { countsOf, House, OPERATOR_TOKEN, oneHot, testPolicy, until } from './house.ts';
 
 let house: House;
@@ -176,7 +177,7 @@ describe('a task is refused', () => {
 
   it('with other settings than before; with the same ones it is the same', async () => {
     await house.createTask();
-    const same = { policy: toHex(encodePolicy(house.policy)) };
+    const same = { policy: toHex(encodePolicy(house.policy)), serverStep: WHOLE_STEP };
     expect((await asOperator(SERVER_PATH.tasks, same)).status).toBe(200);
     expect((await asOperator(SERVER_PATH.tasks, { ...same, stallMs: 5 })).text).toContain('task-exists');
   });

@@ -56,7 +56,7 @@ export function sampleMessages(): readonly SampleMessage[] {
     bufferSize: K,
     minimum: 2,
     dimension: 6,
-    staleness: { kind: 'hinge', slope: 0.5, grace: 2 },
+    staleness: { kind: 'hinge', slope: 0.25, grace: 2 },
   });
   const devices = Array.from({ length: K }, () => world.device());
   const quitter = devices[3] as FederationDevice;

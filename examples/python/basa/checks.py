@@ -4,8 +4,8 @@ from __future__ import annotations
 import math
 from typing import List, Sequence, Tuple
 
-from .layouts import MOST_SLOTS, POLICY, SEAT_ANSWER, Message
-from .naming import header, leaf, proven_root, view_of
+from .layouts import MOST_SLOTS, POLICY, SEAT_ANSWER, Message, header
+from .naming import leaf, proven_root, view_of
 from .suite import hkdf, sha256, unseal, verifies, x25519_public, x25519_shared
 from .vectors import could_wrap, modulus, weight_scale
 
@@ -102,7 +102,8 @@ def _groups(blocks: Sequence[Block]) -> List[List[Block]]:
 
 
 _AS_IN_THE_POLICY = (
-    "engine size dimension group level clip block_floor staleness max_staleness manifest server upload_lease_ms".split()
+    "engine size dimension group level clip block_floor staleness max_staleness tiny_weights metrics manifest server "
+    "upload_lease_ms".split()
 )
 
 

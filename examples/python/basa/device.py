@@ -27,6 +27,8 @@ _MOST_SEATS = 3
 #: The authority knows a version a moment before the server's record does.
 _MOST_LOOKS = 5
 _FIRST_WAIT_S = 0.2
+#: Nobody is sent away for longer, whatever the server says.
+_LONGEST_PLACE_WAIT_S = 60.0
 
 
 @dataclass(frozen=True)
@@ -142,6 +144,7 @@ class Device:
             finished = self.resume()
         except Refused:
             pass  # that buffer is over for this device; the update may go into another
+        self._await_place()
         model = self.model()
         delta = list(train(model))
         if len(delta) != self.policy.dimension:
@@ -160,6 +163,16 @@ class Device:
                     raise
         raise AssertionError("unreachable")
 
+    def _await_place(self) -> None:
+        """Asked before the model is fetched: how many train at a time decides how old their updates are."""
+        while True:
+            try:
+                return self.server.admission(self._settings.task, self._certificate.raw)
+            except Problem as problem:
+                if problem.code != "no-place":
+                    raise
+                time.sleep(min(_LONGEST_PLACE_WAIT_S, max(_FIRST_WAIT_S, problem.wait_s)))
+
     def _enter(self, delta: Sequence[float], name: str, trained_on: int, blocks: Sequence[Block]) -> None:
         """Takes a seat, checks the descriptor, and quantises the update once and for all."""
         seat = self.server.seat(self._settings.task, self._certificate.raw)
@@ -169,8 +182,10 @@ class Device:
         self._see(descriptor.version, descriptor.model)
         if descriptor.version - trained_on > descriptor.max_staleness:
             raise Refused("too-stale")
-        x = build_input(descriptor, delta, trained_on, os.urandom(4 * len(delta)))
-        check_blocks(x[PREFIX:], descriptor, blocks)
+        if descriptor.metrics:
+            raise Refused("metric-missing", "this client tells no metrics")
+        x = build_input(descriptor, delta, trained_on, os.urandom(4 * len(delta)), {})
+        check_blocks(x[-len(delta) :], descriptor, blocks)
         begin_session(self._state, descriptor, self._certificate, name, x)
 
     def _session(self) -> Session:

@@ -99,10 +99,24 @@ def group(**fields: Field) -> Field:
     )
 
 
-def _read_f64(r: Reader) -> float:
+def _read_finite(r: Reader) -> float:
     value = struct.unpack("<d", r.take(8))[0]
-    if not math.isfinite(value) or math.copysign(1, value) < 0:
-        raise Malformed("a double that is negative or no number")
+    if not math.isfinite(value) or (value == 0 and math.copysign(1, value) < 0):
+        raise Malformed("a double that is no number, or a negative zero")
+    return value
+
+
+def _read_f64(r: Reader) -> float:
+    value = _read_finite(r)
+    if value < 0:
+        raise Malformed("a double that is negative")
+    return value
+
+
+def _read_flag(r: Reader) -> int:
+    value = r.number(1)
+    if value > 1:
+        raise Malformed("a flag that is neither 0 nor 1")
     return value
 
 
@@ -123,13 +137,20 @@ def _read_staleness(r: Reader) -> Tuple[float, ...]:
 B16, B32, B64 = fixed(16), fixed(32), fixed(64)
 U8, U16, U32, U53 = unsigned(1, 2**8), unsigned(2, 2**16), unsigned(4, 2**32), unsigned(8, 2**53)
 F64 = Field(_read_f64, lambda v: struct.pack("<d", v))
+FINITE = Field(_read_finite, F64.write)
+FLAG = Field(_read_flag, U8.write)
 INCREASING = Field(_read_increasing, many(U16).write)
 STALENESS = Field(_read_staleness, lambda v: bytes([int(v[0])]) + b"".join(map(F64.write, v[1:])))
 
 
+def header(kind: int) -> bytes:
+    """Version, suite and kind: what every layout starts with, and what is hashed into names."""
+    return bytes([2, 1, kind])
+
+
 class Layout:
     def __init__(self, kind: int, signed: bool = False, **fields: Field) -> None:
-        self.header, self.signed, self._fields = bytes([1, 1, kind]), signed, group(**fields)
+        self.header, self.signed, self._fields = header(kind), signed, group(**fields)
         self.nested = Field(lambda r: self.decode(r.take(r.number(2))), lambda v: short(2**16 - 1).write(v.raw))
 
     def statement(self, **values: Any) -> bytes:
@@ -153,16 +174,18 @@ class Layout:
         return message
 
 
+METRICS = many(group(name=short(32), low=FINITE, high=FINITE))
 PLAN = {"dimension": U32, "group": U8, "level": U32, "clip": F64, "block_floor": F64}
 TRAINING = group(epochs=U16, batch_size=U16, learning_rate=F64, loss=U8)
 CERTIFICATE = Layout(1, signed=True, task=B32, device=B32, not_after=U53)
 POLICY = Layout(
-    2, name=short(64), engine=U8, size=U16, minimum=U16, **PLAN, staleness=STALENESS, max_staleness=U32, manifest=B32,
-    training=TRAINING, server=B32, upload_lease_ms=U32, open_ms=U32, close_ms=U32,
+    2, name=short(64), engine=U8, size=U16, minimum=U16, **PLAN, staleness=STALENESS, max_staleness=U32,
+    tiny_weights=FLAG, metrics=METRICS, manifest=B32, training=TRAINING, server=B32, upload_lease_ms=U32, open_ms=U32,
+    close_ms=U32,
 )
 DESCRIPTOR = Layout(
     3, signed=True, engine=U8, task=B32, buffer=B16, size=U16, minimum=U16, version=U53, model=B32, **PLAN,
-    weight_scale=U32, staleness=STALENESS, max_staleness=U32, manifest=B32, sealing_key=short(4096), server=B32,
+    weight_scale=U32, staleness=STALENESS, max_staleness=U32, tiny_weights=FLAG, metrics=METRICS, manifest=B32, sealing_key=short(4096), server=B32,
     authority=B32, upload_lease_ms=U32, expiry=U53, close_by=U53,
 )
 DEPOSIT_STATEMENT = Layout(4, ctx=B32, tag=B32, root=B32)

@@ -89,6 +89,10 @@ class Server:
     def model(self, task: bytes, version: int, size: int) -> bytes:
         return self.link.call("GET", f"/v1/tasks/{task.hex()}/models/{version}", most=size).body
 
+    def admission(self, task: bytes, certificate: bytes) -> None:
+        """A place to train in; `no-place` says when to ask again."""
+        self.link.call("POST", f"/v1/tasks/{task.hex()}/admissions", certificate, signed=True)
+
     def seat(self, task: bytes, certificate: bytes) -> bytes:
         return self.link.call("POST", f"/v1/tasks/{task.hex()}/seats", certificate, signed=True).body
 

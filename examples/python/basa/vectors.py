@@ -3,13 +3,12 @@ from __future__ import annotations
 
 import math
 import struct
-from typing import Iterable, List, Sequence, Tuple
+from typing import Iterable, List, Mapping, Sequence, Tuple
 
 from .layouts import Message
 from .suite import hkdf, keystream
 
 FIELD = 2**32 - 5
-PREFIX = 5  # 1, 0, 0, 0 and the weight stand before x
 
 
 def modulus(group: int) -> int:
@@ -96,12 +95,23 @@ def quantize(
     return vector
 
 
-def build_input(descriptor: Message, delta: Sequence[float], trained_on: int, randomness: bytes) -> List[int]:
-    """x' = [1, 0, 0, 0 | w | x]; `randomness` has four bytes an entry."""
+def metric_word(metric: Message, value: float, scale: int) -> int:
+    """The place of a value in its range, 0 .. scale."""
+    clipped = min(metric.high, max(metric.low, value))
+    return math.floor((clipped - metric.low) / (metric.high - metric.low) * scale + 0.5)
+
+
+def build_input(
+    descriptor: Message, delta: Sequence[float], trained_on: int, randomness: bytes, metrics: Mapping[str, float]
+) -> List[int]:
+    """x' = [1, 0, 0, 0 | w | v | metrics | x]; `randomness` has four bytes an entry."""
     staleness = max(0, descriptor.version - trained_on)
     alpha = staleness_weight(descriptor.staleness, staleness)
     scale = descriptor.weight_scale
     weight = min(scale, max(1, math.floor(alpha * scale + 0.5)))
     words = struct.unpack(f"<{len(delta)}I", randomness)
     x = quantize(delta, descriptor.level, descriptor.clip, descriptor.group, weight / scale, words)
-    return [1, 0, 0, 0, weight, *x]
+    oldest = descriptor.max_staleness
+    version = min(2 * oldest, max(0, trained_on - descriptor.version + oldest))
+    told = [metric_word(metric, metrics[metric.name.decode()], scale) for metric in descriptor.metrics]
+    return [1, 0, 0, 0, weight, version, *told, *x]

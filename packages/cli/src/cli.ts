@@ -11,6 +11,9 @@ const COMMON_FLAGS = {
   help: { type: 'boolean', short: 'h', default: false },
 } as const;
 
+/** Ctrl-C, an orderly end, and a terminal that was closed. */
+const STOP_SIGNALS = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;
+
 /** Where the words go. */
 export interface Streams {
   readonly stdout: OutStream;
@@ -44,8 +47,7 @@ export async function runCli(
   const { command, rest } = found;
   const stopping = new AbortController();
   const stop = (): void => stopping.abort(new CommandError('interrupted', EXIT_CODE.interrupted));
-  process.once('SIGINT', stop);
-  process.once('SIGTERM', stop);
+  for (const name of STOP_SIGNALS) process.once(name, stop);
   try {
     const { values, positionals } = readFlags(command, rest);
     if (values['help']) {
@@ -63,8 +65,7 @@ export async function runCli(
     if (known === undefined) throw error;
     return fail(known.sentence, known.code);
   } finally {
-    process.off('SIGINT', stop);
-    process.off('SIGTERM', stop);
+    for (const name of STOP_SIGNALS) process.off(name, stop);
   }
 }
 

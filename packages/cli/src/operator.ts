@@ -1,6 +1,6 @@
 /** What an operator asks of both services, with a token: tasks, enrolment tokens, revocations, logs. */
 import { toHex } from '@basa/masking';
-import type { TaskPolicy } from '@basa/protocol';
+import type { AdmissionView, TaskPolicy } from '@basa/protocol';
 import { AUTHORITY_PATH, encodePolicy, SERVER_PATH } from '@basa/protocol';
 import { CommandError, EXIT_CODE } from './command.ts';
 
@@ -23,6 +23,9 @@ export interface ServerTask {
   readonly loss?: number;
   readonly model?: unknown;
   readonly buffers: number;
+  readonly admission: AdmissionView;
+  /** Of the updates of the newest version. */
+  readonly meanAge?: number;
 }
 
 export interface BufferState {
@@ -50,6 +53,8 @@ export interface VersionState {
   readonly ctx: string;
   readonly accepted: number;
   readonly dropped: number;
+  readonly meanAge?: number;
+  readonly metrics?: Readonly<Record<string, number>>;
   readonly accuracy?: number;
   readonly loss?: number;
 }

@@ -5,6 +5,17 @@ import { createWriteStream } from 'node:fs';
 import { createInterface } from 'node:readline';
 import { CommandError, EXIT_CODE } from './command.ts';
 
+/** Set for a child whose standard input ends with its parent, however that ends. */
+const STOP_WITH_PARENT = 'BASA_STOP_WITH_PARENT';
+
+/** In the child: stops in order once the parent is gone. */
+export function stopWithParent(environment: Readonly<Record<string, string | undefined>>): void {
+  if (environment[STOP_WITH_PARENT] === undefined) return;
+  process.stdin.once('end', () => process.kill(process.pid, 'SIGTERM'));
+  process.stdin.resume();
+  process.stdin.unref();
+}
+
 export interface ProcessOptions {
   readonly name: string;
   /** What follows `node` on the command line. */
@@ -27,8 +38,8 @@ export function startProcess({
   onChild,
 }: ProcessOptions): Promise<string> {
   const child = spawn(process.execPath, command, {
-    env: { ...process.env, ...environment },
-    stdio: ['ignore', 'pipe', 'pipe'],
+    env: { ...process.env, ...environment, [STOP_WITH_PARENT]: '1' },
+    stdio: ['pipe', 'pipe', 'pipe'],
     detached: true, // Ctrl-C goes to us alone, and we stop them in order
   });
   onChild(child);

@@ -50,6 +50,29 @@ export function bar(share: number, columns: number = BAR_COLUMNS): string {
   return `${'█'.repeat(filled)}${'░'.repeat(columns - filled)}`;
 }
 
+export interface PlotOptions {
+  /** A value that is drawn as a line across. */
+  readonly mark: number;
+  readonly rows?: number;
+  readonly columns?: number;
+  label(value: number): string;
+}
+
+/** A course between 0 and 1 as a few rows of characters, with the mark across; the last values where there are many. */
+export function plot(values: readonly number[], { mark, rows = 8, columns = 60, label }: PlotOptions): string {
+  const shown = values.slice(-columns);
+  const wide = Math.max(1, Math.floor(columns / Math.max(1, shown.length)));
+  const rowOf = (value: number): number => Math.round((1 - Math.max(0, Math.min(1, value))) * (rows - 1));
+  const lines = Array.from({ length: rows }, (_, row) => {
+    const cells = shown.map((value) => (rowOf(value) === row ? '●' : row === rowOf(mark) ? '·' : ' ').padEnd(wide));
+    const text = row === rowOf(mark) ? label(mark) : row === 0 ? label(1) : row === rows - 1 ? label(0) : '';
+    const rest = (row === rowOf(mark) ? '·' : ' ').repeat(Math.max(0, columns - shown.length * wide));
+    const line = cells.join('');
+    return `${text.padStart(8)} │${row === rowOf(mark) ? line.replaceAll(' ', '·') : line}${rest}`.trimEnd();
+  });
+  return lines.join('\n');
+}
+
 const LEVELS = '▁▂▃▄▅▆▇█';
 
 /** The course of some values between 0 and 1, the last `columns` of them. */

@@ -3,6 +3,8 @@ import type { Samples } from '@basa/learning';
 import { fromHex } from '@basa/masking';
 import type { Ctx, JoinTag, TaskPolicy } from '@basa/protocol';
 import { abandonSession } from '@basa/protocol';
+import type { Place } from './admission.ts';
+import { askForPlace } from './admission.ts';
 import type { ClientEvents } from './client-events.ts';
 import { contribute, resume } from './contribute.ts';
 import type { Contribution, ContributionOutcome, Rejection } from './contribution.ts';
@@ -54,6 +56,14 @@ export class BasaClient {
     return this.#engine.events.on(name, listener);
   }
 
+  /**
+   * Asks for a place before the model is fetched. A rejection with reason `no-place` says when to ask again. `run` asks by
+   * itself; without a place `contribute` is served where there is room.
+   */
+  admission({ signal }: Abortable = {}): Promise<Place | Rejection> {
+    return this.#exclusively(signal, (both) => askForPlace(this.#engine, both));
+  }
+
   /** The newest model of the authority's log; its parameters are the client's own, not to be changed. */
   model({ signal }: Abortable = {}): Promise<FetchedModel> {
     return this.#exclusively(signal, (both) => this.#newestModel(both));
@@ -75,12 +85,14 @@ export class BasaClient {
   /** Gives an interrupted session up. Bytes that may have left keep their update held until its outcome. */
   discard(): Promise<void> {
     return this.#exclusively(undefined, async () => {
-      const { state } = this.#engine;
+      const { server, state, task } = this.#engine;
       if (state.session?.step === 'frozen') await state.dropSession();
       else if (state.session !== undefined) {
         const ports = userPorts(this.#engine, state.session.member.descriptor);
         await state.take(abandonSession(ports, state.session, 'abandoned'));
       }
+      // A courtesy: a place that nobody gives back lapses.
+      await server.discardPlace(task, this.#closing.signal).catch(() => undefined);
     });
   }
 
@@ -96,6 +108,7 @@ export class BasaClient {
   /** Fetches, trains and contributes until the rounds are done or the task ends; an abort rejects. */
   run(trainer: RoundTrainer, data: Samples, { signal, ...options }: RunOptions = {}): Promise<RunSummary> {
     const steps = {
+      admission: (both: AbortSignal) => askForPlace(this.#engine, both),
       model: (both: AbortSignal) => this.#newestModel(both),
       contribute: (update: Update, both: AbortSignal) => contribute(this.#engine, update, both),
       resume: (both: AbortSignal) => resume(this.#engine, both),

@@ -5,9 +5,9 @@ import { buildInput, checkDescriptor, inputDigestOf, noteModel, prepareDeposit }
 import type { Rejection } from './contribution.ts';
 import type { Engine } from './engine.ts';
 import { userPorts } from './engine.ts';
-import { enrol } from './enrol.ts';
+import { withCertificate } from './enrol.ts';
 import type { Meter } from './meter.ts';
-import { isRefused, refusalOf, rejected, rejectionOf } from './rejections.ts';
+import { isRefused, rejected } from './rejections.ts';
 
 /** An update to offer. */
 export interface Update {
@@ -52,21 +52,11 @@ export async function enter(
 
 type Seat = { readonly kind: 'seat'; readonly descriptor: CheckedDescriptor } | Rejection;
 
-/** An ended certificate is renewed once. */
-export async function takeSeat(engine: Engine, signal: AbortSignal): Promise<Seat> {
-  const { server, state, task } = engine;
-  const ask = async (): Promise<Seat> => {
-    const { certificate } = state;
-    if (certificate === undefined) return rejected('not-enrolled', 'free');
-    return checkedSeat(engine, await server.seat(task, certificate, signal));
-  };
-  try {
-    return await ask();
-  } catch (error) {
-    if (refusalOf(error) !== 'certificate-expired') return rejectionOf(error);
-    await enrol(engine, signal);
-    return await ask().catch(rejectionOf);
-  }
+export function takeSeat(engine: Engine, signal: AbortSignal): Promise<Seat> {
+  const { server, task } = engine;
+  return withCertificate(engine, signal, async (certificate) =>
+    checkedSeat(engine, await server.seat(task, certificate, signal)),
+  );
 }
 
 function checkedSeat(engine: Engine, { descriptor }: { descriptor: Parameters<typeof checkDescriptor>[2] }): Seat {

@@ -8,6 +8,7 @@ import { ProblemError } from './errors.ts';
 const DECIDING: ReadonlySet<string> = new Set<ProblemCode>([
   'task-paused',
   'task-finished',
+  'no-place',
   'quota-exceeded',
   'rate-limited',
   'storage-full',

@@ -2,6 +2,7 @@
 import type { Model, Samples, TrainRequest, TrainResult } from '@basa/learning';
 import { ascii, equalBytes } from '@basa/masking';
 import type { Block, Loss, ProblemCode } from '@basa/protocol';
+import type { Place } from './admission.ts';
 import type { Contribution, Rejection } from './contribution.ts';
 import type { Engine } from './engine.ts';
 import type { Update } from './enter.ts';
@@ -50,6 +51,7 @@ const PASSING: ReadonlySet<ProblemCode> = new Set([
   'delta-committed',
   'zero-block',
   'task-paused',
+  'no-place',
   'quota-exceeded',
   'rate-limited',
   'storage-full',
@@ -79,6 +81,7 @@ const FIRST_PAUSE_MS = 500;
 const LONGEST_PAUSE_MS = 30_000;
 
 export interface RunSteps {
+  admission(signal: AbortSignal): Promise<Place | Rejection>;
   model(signal: AbortSignal): Promise<FetchedModel>;
   contribute(update: Update, signal: AbortSignal): Promise<Contribution | Rejection>;
   resume(signal: AbortSignal): Promise<unknown>;
@@ -101,17 +104,18 @@ export async function run(
     signal.throwIfAborted();
     try {
       await steps.resume(signal);
-      update ??= await trainOnce();
-      const result = await steps.contribute(update, signal);
+      const result = await nextResult();
       if (result.kind === 'accepted') {
         [accepted, pauses, update] = [accepted + 1, 0, undefined];
         continue;
       }
-      refusals++;
+      if (result.reason !== 'no-place') refusals++;
       if (!PASSING.has(result.reason)) return { accepted, rejected: refusals, ended: result.reason };
       // One that is held is offered again, too: `contribute` asks for the outcome first, and says so where it stays held.
       if (FRESH_UPDATE_NEEDED.has(result.reason)) update = undefined;
-      await pause(result.retryAfterMs ?? 0);
+      await (result.reason === 'no-place'
+        ? outside.sleep(result.retryAfterMs ?? FIRST_PAUSE_MS, signal)
+        : pause(result.retryAfterMs ?? 0));
     } catch (error) {
       if (error instanceof RefusedError && PASSING.has(error.reason as ProblemCode)) {
         refusals++;
@@ -122,6 +126,16 @@ export async function run(
     }
   }
   return { accepted, rejected: refusals, ended: 'rounds' };
+
+  /** Whoever has no update asks for a place first, so that it does not train on a model that is old when it is done. */
+  async function nextResult(): Promise<Contribution | Rejection> {
+    if (update === undefined) {
+      const place = await steps.admission(signal);
+      if (place.kind === 'rejected') return place;
+      update = await trainOnce();
+    }
+    return steps.contribute(update, signal);
+  }
 
   async function trainOnce(): Promise<Update> {
     const { version, parameters } = await steps.model(signal);

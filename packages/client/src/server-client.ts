@@ -53,6 +53,21 @@ export class ServerClient {
     return jsonOf('server', (await this.#get(SERVER_PATH.task(task), signal)).body)['mode'] === 'paper';
   }
 
+  /** A place to train in; how long it lasts. */
+  async admission(task: TaskId, certificate: Certificate, signal: AbortSignal): Promise<number> {
+    const asked = certificateCodec.encode(certificate);
+    const { body } = await this.#post(SERVER_PATH.admissions(task), asked, MOST_JSON_BYTES, signal);
+    const { endsInMs } = jsonOf('server', body);
+    if (typeof endsInMs !== 'number' || !(endsInMs >= 0))
+      throw new AnswerError('the server', 'a place without its end');
+    return endsInMs;
+  }
+
+  async discardPlace(task: TaskId, signal: AbortSignal): Promise<void> {
+    const target = SERVER_PATH.admissions(task);
+    await this.link.call({ method: 'DELETE', target, signed: true, most: MOST_JSON_BYTES, signal });
+  }
+
   async seat(task: TaskId, certificate: Certificate, signal: AbortSignal): Promise<SeatAnswer> {
     const asked = certificateCodec.encode(certificate);
     const { body } = await this.#post(SERVER_PATH.seats(task), asked, MOST_STATEMENT_BYTES, signal);

@@ -12,7 +12,7 @@ import { contentDigest, digestOf, signatureHeaders } from './signed-request.ts';
 import type { HttpAnswer } from './transport.ts';
 
 export interface Call {
-  readonly method: 'GET' | 'HEAD' | 'POST' | 'PUT';
+  readonly method: 'GET' | 'HEAD' | 'POST' | 'PUT' | 'DELETE';
   readonly target: string;
   readonly body?: Uint8Array;
   readonly type?: 'application/octet-stream' | 'application/json';

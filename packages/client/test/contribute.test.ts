@@ -59,7 +59,7 @@ describe('a whole contribution', () => {
     const { ctx, slot } = accepted(await client.contribute(deltaOf(0), { trainedOn: 0 }));
     off();
     expect(seats).toEqual([{ ctx, slot }]);
-    expect(steps).toEqual(['seat', 'deposit', 'key', 'mask', '0/180', '64/180', '128/180', '180/180']);
+    expect(steps).toEqual(['seat', 'deposit', 'key', 'mask', '0/184', '64/184', '128/184', '184/184']);
     await client.contribute(deltaOf(0).subarray(1), { trainedOn: 0 });
     expect(outcomes).toEqual(['accepted', 'wrong-length']);
     expect(steps).toHaveLength(8);

@@ -95,7 +95,7 @@ function meanOf(
       inputs.push(quantized.vector);
     }
   }
-  if (level === undefined) return floats.take();
+  if (level === undefined) return floats.take('weights');
   const sum = new Uint32Array(dimension);
   for (const input of inputs) addInPlace(sum, input, FIELD, plainVectorKernel());
   if (version % run.partiesEvery === 0) {

@@ -26,11 +26,19 @@ export { createReferenceEngine } from './reference-engine.ts';
 export { decodeSafetensors, encodeSafetensors, ModelFileError } from './safetensors.ts';
 export type { Dataset, Samples } from './samples.ts';
 export { allSamples } from './samples.ts';
-export type { AdamOptions, ServerStep, ServerStepOptions } from './server-step.ts';
-export { createServerStep, fedAdamStep, fedAvgStep, fedBuffStep } from './server-step.ts';
+export type { AdamOptions, Damping, MomentumOptions, ServerStep, ServerStepOptions } from './server-step.ts';
+export {
+  createServerStep,
+  DEFAULT_DAMPING,
+  dampingFactor,
+  fedAdamStep,
+  fedAvgStep,
+  fedBuffStep,
+} from './server-step.ts';
 export type { Staleness } from './staleness.ts';
 export { FEDBUFF_STALENESS, stalenessWeight } from './staleness.ts';
 export type { Evaluation, Trainer, TrainRequest, TrainResult } from './trainer.ts';
 export { createTrainer } from './trainer.ts';
 export type { TrainingKernel } from './training-kernel.ts';
+export type { Divisor } from './weighted-mean.ts';
 export { WeightedMean } from './weighted-mean.ts';

@@ -9,11 +9,14 @@ import type { TripRecord, VersionRecord } from './metrics.ts';
 import { RunMetrics } from './metrics.ts';
 import type { ServerStep } from './server-step.ts';
 import type { Evaluation, TrainResult } from './trainer.ts';
+import type { Divisor } from './weighted-mean.ts';
 import { WeightedMean } from './weighted-mean.ts';
 
 export interface PlainFedBuff extends FedBuffSchedule {
   readonly start: Float32Array;
   readonly step: ServerStep;
+  /** What the weighted sum of a buffer is divided by: `count` by default. */
+  readonly divideBy?: Divisor;
   /** A trip's training; may run elsewhere, and starts as soon as the trip does. It must not write to `start`. */
   train(trip: { user: number; trip: number; start: Float32Array; seed: number }): TrainResult | Promise<TrainResult>;
   evaluate(parameters: Float32Array): Evaluation | Promise<Evaluation>;
@@ -76,7 +79,7 @@ export async function runPlainFedBuff(run: PlainFedBuff): Promise<PlainFedBuffRe
       metrics.addTrip({ user, trip: trip.trip, version, staleness, weight, loss, samples });
     } else {
       const { version, time } = event;
-      run.step.applyInPlace(parameters, buffer.take());
+      run.step.applyInPlace(parameters, buffer.take(run.divideBy ?? 'count'));
       keepOnly(models, new Set([...underWay.keys()].map((trip) => trip.version)));
       models.set(version, Float32Array.from(parameters));
       const evaluation = version % run.evaluateEvery === 0 ? await run.evaluate(parameters) : undefined;

@@ -1,4 +1,10 @@
-/** sum of alpha Delta / sum of alpha: the normalisation of the BASA paper, for every protocol alike. */
+/**
+ * The mean of weighted updates where single ages are known: sum of alpha Delta, divided by K or by the sum of alpha.
+ *
+ * `count` is FedBuff's (Nguyen et al. 2022, Algorithm 1) and Algorithm 3 of the BASA paper: old updates make a shorter step.
+ * `weights` is the BASA paper's text: updates that are equally old make the step of fresh ones.
+ */
+export type Divisor = 'count' | 'weights';
 
 export class WeightedMean {
   readonly #sum: Float64Array;
@@ -33,9 +39,10 @@ export class WeightedMean {
   }
 
   /** The mean so far; starts over. */
-  take(): Float64Array {
+  take(divideBy: Divisor): Float64Array {
     if (this.#count === 0) throw new RangeError('no update to average');
-    const mean = this.#sum.map((sum) => sum / this.#weights);
+    const divisor = divideBy === 'count' ? this.#count : this.#weights;
+    const mean = this.#sum.map((sum) => sum / divisor);
     this.#sum.fill(0);
     this.#weights = 0;
     this.#count = 0;

@@ -61,20 +61,30 @@ describe('the weighted mean', () => {
     const mean = (weight: number | undefined): number[] => {
       const buffer = new WeightedMean(2);
       for (const delta of deltas) buffer.add(delta, weight);
-      return [...buffer.take()];
+      return [...buffer.take('weights')];
     };
     expect(mean(undefined)).toEqual([2, 0]);
     expect(mean(1)).toEqual(mean(undefined));
     expect(mean(0.25)).toEqual(mean(undefined));
   });
 
+  it('divided by the count, old updates make a shorter step; divided by the weights, equally old ones do not', () => {
+    const taken = (divideBy: 'count' | 'weights'): number[] => {
+      const buffer = new WeightedMean(1);
+      for (const value of [2, 6]) buffer.add(Float32Array.of(value), stalenessWeight(FEDBUFF_STALENESS, 3));
+      return [...buffer.take(divideBy)];
+    };
+    expect(taken('count')).toEqual([2]);
+    expect(taken('weights')).toEqual([4]);
+  });
+
   it('weighs by examples, and starts over when taken', () => {
     const buffer = new WeightedMean(1);
     buffer.add(Float32Array.of(1), 30);
     buffer.add(Float32Array.of(5), 10);
-    expect([...buffer.take()]).toEqual([2]);
+    expect([...buffer.take('weights')]).toEqual([2]);
     expect([buffer.count, buffer.weights]).toEqual([0, 0]);
-    expect(() => buffer.take()).toThrow('no update');
+    expect(() => buffer.take('count')).toThrow('no update');
     expect(() => buffer.add(Float32Array.of(1), 0)).toThrow('positive');
     expect(() => buffer.add(Float32Array.of(1, 2))).toThrow('a delta of 2');
   });
@@ -114,7 +124,7 @@ describe('equivalences', () => {
       const next = Float32Array.from(models.at(-1) as Float32Array);
       const round = new WeightedMean(5);
       for (const { user, version } of cohort) round.add(pull({ user, start: models[version] as Float32Array }).delta);
-      fedAvg.applyInPlace(next, round.take());
+      fedAvg.applyInPlace(next, round.take('count'));
       models.push(next);
     }
     expect(parameters).toEqual(models.at(-1));

@@ -6,7 +6,7 @@ import type { Suite } from '@basa/masking';
 import { ascii, ByteReader, ByteWriter, DecodeError } from '@basa/masking';
 
 /** Layout version and cryptographic suite (SHA-256, HKDF, ChaCha20-Poly1305, Ed25519, X25519, AES-128-CTR). */
-const VERSION = 1;
+const VERSION = 2;
 const SUITE = 1;
 
 export interface Field<T> {
@@ -80,18 +80,20 @@ export const u16: Field<number> = { write: (w, value) => w.u16(value), read: (r,
 export const u32: Field<number> = { write: (w, value) => w.u32(value), read: (r, name) => r.u32(name) };
 export const u53: Field<number> = { write: (w, value) => w.u53(value), read: (r, name) => r.u53(name) };
 
+const f64: Field<number> = { write: (w, value) => w.f64(value), read: (r, name) => r.f64(name) };
+
 /** A positive, finite double. */
-export const positive: Field<number> = checked(
-  { write: (w, value) => w.f64(value), read: (r, name) => r.f64(name) },
-  (value) => (value > 0 && value < Number.POSITIVE_INFINITY ? undefined : 'not a positive number'),
+export const positive: Field<number> = checked(f64, (value) =>
+  value > 0 && value < Number.POSITIVE_INFINITY ? undefined : 'not a positive number',
 );
 
-/** A finite double that is not negative. Not a negative zero: it would encode differently from the zero it equals. */
-export const nonNegative: Field<number> = checked(
-  { write: (w, value) => w.f64(value), read: (r, name) => r.f64(name) },
-  (value) =>
-    value >= 0 && value < Number.POSITIVE_INFINITY && !Object.is(value, -0) ? undefined : 'not zero or positive',
+/** A finite double; not a negative zero, which would encode differently from the zero it equals. */
+export const finite: Field<number> = checked(f64, (value) =>
+  Number.isFinite(value) && !Object.is(value, -0) ? undefined : 'not a finite number, or a negative zero',
 );
+
+/** A finite double that is not negative. */
+export const nonNegative: Field<number> = checked(finite, (value) => (value >= 0 ? undefined : 'not zero or positive'));
 
 /** What another field says, with a further check on both ways: `problem` names what is wrong, or undefined. */
 export function checked<T>(field: Field<T>, problem: (value: T) => string | undefined): Field<T> {
@@ -151,6 +153,16 @@ export function text<T extends string = string>(most: number): Field<T> {
 export function below<T extends number = number>(limit: number): Field<T> {
   return checked(u16 as Field<T>, (value) => (value < limit ? undefined : `${value} is not below ${limit}`));
 }
+
+/** 0 or 1 in one byte. */
+export const flag: Field<boolean> = {
+  write: (w, value) => w.u8(value ? 1 : 0),
+  read: (r, name) => {
+    const byte = r.u8(name);
+    if (byte > 1) throw new DecodeError(name, `${byte} is neither 0 nor 1`);
+    return byte === 1;
+  },
+};
 
 /** One of a few names, as its index in one byte. */
 export function oneOf<T extends string>(names: readonly T[]): Field<T> {

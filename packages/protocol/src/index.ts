@@ -67,6 +67,8 @@ export type { RequestStatement } from './http/request-statement.ts';
 export { HEADER, requestStatement } from './http/request-statement.ts';
 export { AUTHORITY_PATH, SERVER_PATH } from './http/routes.ts';
 export { KIND } from './kinds.ts';
+export type { MetricRange } from './metrics.ts';
+export { MAX_METRICS } from './metrics.ts';
 export {
   commitmentOf,
   dropAttribute,
@@ -97,17 +99,23 @@ export {
   ENGINE,
   encodePolicy,
   MOST_SLOTS,
+  POLICY_DEFAULTS,
   planPolicy,
   policyProblem,
   policyWeightScale,
   taskIdOf,
 } from './policy.ts';
+export type { PrefixVerdict } from './prefix.ts';
+export { judgePrefix, meanAgeOf, prefixElements } from './prefix.ts';
 export type { RefusalReason, Refused } from './refusals.ts';
 export { REFUSALS, refused } from './refusals.ts';
 export type { BufferFact, BufferRecord, BufferSlot, BufferStep, SecureBuffer, ServerPorts } from './secure-buffer.ts';
 export { evolveSecureBuffer, openSecureBuffer, restoreSecureBuffer } from './secure-buffer.ts';
 export type { ReceivedBody, UploadVerdict } from './server/accept.ts';
 export { acceptUpload, extendLeases, judgeHeader, tickBuffer } from './server/accept.ts';
+export type { AdmissionOptions, AdmissionView, Admitted, BufferFill, BufferStage } from './server/admission.ts';
+export { Admission, DEFAULT_WAITING_BUFFERS } from './server/admission.ts';
+export { fillOf } from './server/buffer-fill.ts';
 export {
   closeRequestOf,
   freezeBuffer,
@@ -120,7 +128,9 @@ export { acceptDeposit } from './server/deposit.ts';
 export type { Fate } from './server/fate.ts';
 export { fateOf } from './server/fate.ts';
 export type { Opening, OpeningInput, StoredUpload, SumVerdict } from './server/open-sum.ts';
-export { judgeCoordinates, judgePrefix, judgeSum, openingTerms } from './server/open-sum.ts';
+export { judgeCoordinates, judgeSum, openingTerms } from './server/open-sum.ts';
+export type { PlaceOptions, PlaceState } from './server/place-controller.ts';
+export { DEFAULT_TARGET_AGE, noteUsedPlaces, noteVersionAge, startPlaces } from './server/place-controller.ts';
 export { decodeBufferRecord, encodeBufferRecord } from './server/records.ts';
 export type { SeatStep } from './server/seat.ts';
 export { certificateProblem, giveSeat, holdsSeat } from './server/seat.ts';
@@ -160,7 +170,6 @@ export type { UploadLayout } from './upload.ts';
 export {
   bodyHashOf,
   frameHeader,
-  PREFIX_ELEMENTS,
   readBackups,
   unframeHeader,
   uploadLayout,

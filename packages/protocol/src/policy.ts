@@ -1,14 +1,16 @@
 /** A task as the authority and its clients hold it: what no server can change by its word. */
 import type { Modulus, Planned, Suite } from '@basa/masking';
-import { planQuantizer, weightScale } from '@basa/masking';
+import { modulusSize, planQuantizer, weightScale } from '@basa/masking';
 import type { TaskId } from './brands.ts';
-import { fixed, message, nonNegative, positive, short, u8, u16, u32 } from './codec.ts';
+import { fixed, flag, message, nonNegative, positive, short, u8, u16, u32 } from './codec.ts';
 import { KIND } from './kinds.ts';
+import type { MetricRange } from './metrics.ts';
+import { metricsField } from './metrics.ts';
 import { modulusField } from './modulus-field.ts';
 import type { Staleness } from './staleness.ts';
-import { stalenessField } from './staleness.ts';
+import { stalenessField, stalenessWeight } from './staleness.ts';
 import type { TaskTraining } from './training.ts';
-import { trainingField } from './training.ts';
+import { DEFAULT_TRAINING, trainingField } from './training.ts';
 
 /** Which sealing a buffer uses. Transparent sealing hides nothing: for simulations. */
 export const ENGINE = { unsafeTransparent: 0, cpAbe: 1, identityKem: 2 } as const;
@@ -27,7 +29,12 @@ export interface TaskPolicy {
   /** The smallest norm that a block of x / level may have; 0 refuses only a block that is all zero (`user/blocks.ts`). */
   readonly blockFloor: number;
   readonly staleness: Staleness;
+  /** M: an update that was trained on a version older than this many is refused. */
   readonly maxStaleness: number;
+  /** Lets weights fall below 1/4 at the maximum staleness: for experiments alone. */
+  readonly unsafeTinyWeights: boolean;
+  /** Numbers of devices whose means the task wants to learn. */
+  readonly metrics: readonly MetricRange[];
   /**
    * Hash of the model's manifest: its architecture with every hyper-parameter, and where its parameters lie. Zeros leave
    * the architecture to the application.
@@ -42,6 +49,14 @@ export interface TaskPolicy {
   readonly openMs: number;
   readonly closeMs: number;
 }
+
+/** What a policy says unless its author has something else in mind. */
+export const POLICY_DEFAULTS = {
+  blockFloor: 0,
+  unsafeTinyWeights: false,
+  metrics: [],
+  training: DEFAULT_TRAINING,
+} as const satisfies Partial<TaskPolicy>;
 
 /** The most positions a buffer may have: bounds every list of every message. */
 export const MOST_SLOTS = 1024;
@@ -58,6 +73,8 @@ const policyCodec = message<TaskPolicy>(KIND.policy, 'policy', {
   blockFloor: nonNegative,
   staleness: stalenessField,
   maxStaleness: u32,
+  unsafeTinyWeights: flag,
+  metrics: metricsField,
   manifestHash: fixed(32),
   training: trainingField,
   serverKey: fixed(32),
@@ -97,7 +114,31 @@ export function policyProblem(policy: TaskPolicy): string | undefined {
   if (policy.blockFloor > largestNorm)
     return `blockFloor ${policy.blockFloor} exceeds any update's norm (${largestNorm})`;
   const planned = planPolicy(policy);
-  return planned.kind === 'refused' ? planned.sentence : undefined;
+  return planned.kind === 'refused' ? planned.sentence : stalenessProblem(policy);
+}
+
+/** The smallest weight of a stale update: a server that names old versions to all but one must not silence them. */
+const LEAST_WEIGHT = 1 / 4;
+
+function stalenessProblem(policy: TaskPolicy): string | undefined {
+  const { bufferSize, maxStaleness, modulus, staleness, unsafeTinyWeights } = policy;
+  if (2 * maxStaleness * bufferSize >= modulusSize(modulus)) {
+    return `maxStaleness ${maxStaleness} is too large: 2 * maxStaleness * bufferSize must stay below ${modulusSize(modulus)}`;
+  }
+  const least = stalenessWeight(staleness, maxStaleness);
+  if (least >= LEAST_WEIGHT || unsafeTinyWeights) return undefined;
+  const fitting = largestStaleness(policy);
+  return `an update of staleness ${maxStaleness} would weigh ${least.toPrecision(2)}, less than 1/4: maxStaleness ${fitting} is the largest that fits`;
+}
+
+function largestStaleness({ staleness, maxStaleness }: TaskPolicy): number {
+  let [fits, tooLarge] = [0, maxStaleness];
+  while (tooLarge - fits > 1) {
+    const middle = Math.floor((fits + tooLarge) / 2);
+    if (stalenessWeight(staleness, middle) >= LEAST_WEIGHT) fits = middle;
+    else tooLarge = middle;
+  }
+  return fits;
 }
 
 /** Names, times and parameters must fit their fields: what is logged must be readable again. */

@@ -66,6 +66,10 @@ export const REFUSALS = {
     sentence: 'The update vanishes on a whole parameter block, which would single out other users.',
     status: 422,
   },
+  'metric-missing': {
+    sentence: 'The task names a metric for which the update brings no finite number.',
+    status: 422,
+  },
   'wrong-length': { sentence: 'The update does not have the dimension of the task.', status: 422 },
   'ticket-not-mine': { sentence: 'The ticket names another buffer, tag or deposit.', status: 422 },
   'inbox-incomplete': { sentence: 'The inbox does not hold exactly one entry of every earlier slot.', status: 422 },

@@ -1,7 +1,7 @@
 /** S(tau): how much less an update counts that was trained on an older model (FedBuff, Nguyen et al. 2022). */
 import { DecodeError } from '@basa/masking';
 import type { Field } from './codec.ts';
-import { checked, nonNegative } from './codec.ts';
+import { checked, finite } from './codec.ts';
 
 export type Staleness =
   | { readonly kind: 'constant' }
@@ -38,7 +38,9 @@ const CONSTANT = 0;
 const POLYNOMIAL = 1;
 const HINGE = 2;
 
-const parameter: Field<number> = checked(nonNegative, (value) => (value <= 1e6 ? undefined : 'not in 0 .. 10^6'));
+const parameter: Field<number> = checked(finite, (value) =>
+  value >= 0 && value <= 1e6 ? undefined : 'not in 0 .. 10^6',
+);
 
 /** A byte for the kind, then its parameters as doubles. */
 export const stalenessField: Field<Staleness> = {

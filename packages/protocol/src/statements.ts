@@ -7,6 +7,7 @@ import {
   below,
   checked,
   fixed,
+  flag,
   list,
   nested,
   nonNegative,
@@ -21,6 +22,7 @@ import {
   u53,
 } from './codec.ts';
 import { KIND } from './kinds.ts';
+import { metricsField } from './metrics.ts';
 import { modulusField } from './modulus-field.ts';
 import type { TaskPolicy } from './policy.ts';
 import { MOST_SLOTS } from './policy.ts';
@@ -147,6 +149,8 @@ export const descriptorCodec: SignedCodec<DescriptorBody> = signedMessage(KIND.d
   weightScale: u32,
   staleness: stalenessField,
   maxStaleness: u32,
+  unsafeTinyWeights: flag,
+  metrics: metricsField,
   manifestHash: hash,
   sealingKey: short(4096),
   serverKey: fixed(32),

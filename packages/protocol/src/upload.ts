@@ -2,10 +2,8 @@
 import type { SeedSealing, Suite } from '@basa/masking';
 import { ByteReader, ByteWriter, DecodeError, elementBits, packedLength } from '@basa/masking';
 import type { UploadHeaderBody } from './authority-messages.ts';
+import { prefixElements } from './prefix.ts';
 import type { DescriptorBody } from './statements.ts';
-
-/** Guard words and weight before the update: x' = [1, 0, 0, 0 | w | x]. */
-export const PREFIX_ELEMENTS = 5;
 
 /** The body of an upload: the masked vector, packed, then the backups. */
 export interface UploadLayout {
@@ -17,11 +15,11 @@ export interface UploadLayout {
 }
 
 export function uploadLayout(
-  { dimension, modulus }: Pick<DescriptorBody, 'dimension' | 'modulus'>,
+  { dimension, metrics, modulus }: Pick<DescriptorBody, 'dimension' | 'metrics' | 'modulus'>,
   { slot, voids }: Pick<UploadHeaderBody, 'slot' | 'voids'>,
   { sealedBytes }: Pick<SeedSealing, 'sealedBytes'>,
 ): UploadLayout {
-  const elements = dimension + PREFIX_ELEMENTS;
+  const elements = dimension + prefixElements({ metrics });
   const vectorBytes = packedLength(elements, modulus);
   const backups = slot - voids.length;
   return { elements, vectorBytes, backups, sealedBytes, bodyBytes: vectorBytes + backups * sealedBytes };

@@ -18,6 +18,7 @@ import type {
 import {
   closeRequestOf,
   freezeBuffer,
+  meanAgeOf,
   millis,
   recordAbort,
   recordGrant,
@@ -43,12 +44,19 @@ export interface CloserOptions extends OpeningTools {
   readonly stallMs: number | undefined;
   /** How long ago the last upload of a buffer came, as far as this process saw it. */
   idleMs(ctx: Ctx): number;
+  /** For how long nobody was under way to a seat. */
+  quietMs(): number;
   onIncluded(): Promise<void>;
   /** The lease of the slot is over: what came of its body is not needed. */
   onDropped(ctx: Ctx, slot: Slot): Promise<void>;
   /** The buffer has ended: its bodies are not needed any more. */
   onEnded(ctx: Ctx): Promise<void>;
 }
+
+/** Nobody is under way to a seat for so long: nobody will come. */
+const NOBODY_COMES_MS = 1_000;
+/** So long a slot that was given is waited for where nobody else comes. */
+const UPLOAD_MS = 5_000;
 
 export class Closer {
   readonly #options: CloserOptions;
@@ -100,13 +108,15 @@ export class Closer {
     return at;
   }
 
+  /** A buffer with enough updates does not wait for more where waiting does not pay. */
   #freezeReason({ ctx, slots, descriptor }: SecureBuffer, now: number): FreezeReason | undefined {
-    const { stallMs, idleMs } = this.#options;
+    const { stallMs = Number.POSITIVE_INFINITY, idleMs, quietMs } = this.#options;
     if (slots.length === descriptor.bufferSize && slots.every(({ status }) => status !== 'assigned')) return 'resolved';
     if (now >= descriptor.expiry) return 'expired';
-    const accepted = slots.filter(({ status }) => status === 'accepted').length;
-    const isStalled = stallMs !== undefined && accepted >= descriptor.minimum && idleMs(ctx) >= stallMs;
-    return isStalled ? 'stalled' : undefined;
+    if (slots.filter(({ status }) => status === 'accepted').length < descriptor.minimum) return undefined;
+    const isAwaited = slots.some(({ status }) => status === 'assigned');
+    const quiet = quietMs() >= NOBODY_COMES_MS && idleMs(ctx) >= (isAwaited ? UPLOAD_MS : NOBODY_COMES_MS);
+    return quiet || idleMs(ctx) >= stallMs ? 'stalled' : undefined;
   }
 
   /** Too few updates: nothing to do until the authority aborts the buffer. */
@@ -157,12 +167,14 @@ export class Closer {
     fence: Fence | undefined,
   ): Promise<StoredModel | undefined> {
     const { models, watch } = this.#options;
-    const { ctx, accepted, slots } = buffer;
+    const { ctx, accepted, descriptor, slots } = buffer;
     const opened = await openSumOf(this.#options, buffer, keys);
     if (opened.kind === 'quarantine') return this.#quarantine(buffer, opened, fence);
     try {
       const counts = { accepted: accepted.length, dropped: slots.length - accepted.length };
-      return await watch.traces.step('model-step', { ctx }, () => models.make(ctx, opened.shards, { counts, fence }));
+      const { shards, prefix } = opened;
+      const sum = { ageAt: (now: number) => meanAgeOf(descriptor, { ...prefix, ...counts, now }), ...prefix };
+      return await watch.traces.step('model-step', { ctx }, () => models.make(ctx, shards, { counts, fence, sum }));
     } catch (error) {
       if (error instanceof SumRefused) return this.#quarantine(buffer, error.quarantined, fence);
       throw error;

@@ -25,6 +25,12 @@ export interface ModelKeeperOptions {
 
 interface Making {
   readonly counts: { readonly accepted: number; readonly dropped: number };
+  /** What the sum tells besides the mean; missing in the paper's mode, which damps single updates. */
+  readonly sum?: {
+    /** The mean age of its updates when it is applied to this version. */
+    ageAt(version: number): number;
+    readonly metrics: Readonly<Record<string, number>>;
+  };
   /** The turn that it is made under. */
   readonly fence?: Fence | undefined;
 }
@@ -115,10 +121,15 @@ export class ModelKeeper {
     await this.refresh(); // another node may have made one
     const { newest } = this;
     if (newest === undefined) throw new Error('a sum before the first model');
-    return this.#add(newest.version + 1, ctx, this.#stepped(newest, mean), making);
+    const meanAge = making.sum?.ageAt(newest.version);
+    return this.#add(newest.version + 1, ctx, this.#stepped(newest, mean, meanAge), { ...making, meanAge });
   }
 
-  async *#stepped(before: StoredModel, mean: AsyncIterable<Float32Array>): AsyncGenerator<Stepped> {
+  async *#stepped(
+    before: StoredModel,
+    mean: AsyncIterable<Float32Array>,
+    meanAge: number | undefined,
+  ): AsyncGenerator<Stepped> {
     const { blobs, read } = this.#options;
     const { blobKey, stepKey, version } = before;
     const numbers = stepKey === undefined ? 0 : ((await blobs.size(stepKey)) ?? 0) / 8 / read.policy.dimension;
@@ -129,7 +140,7 @@ export class ModelKeeper {
       const memory =
         stepKey === undefined ? undefined : doublesOf(await part(blobs, stepKey, 8 * numbers * at, 8 * numbers * end));
       const step = createServerStep(read.serverStep as ServerStepOptions, memory);
-      step.applyInPlace(parameters, shard);
+      step.applyInPlace(parameters, shard, meanAge);
       yield { parameters, memory: step.memory() };
       at = end;
     }
@@ -148,9 +159,13 @@ export class ModelKeeper {
   }
 
   /** Blobs have names of their own for each buffer: nobody writes over, or removes, another one's. */
-  async #add(version: number, ctx: Ctx, shards: AsyncIterable<Stepped>, making: Making): Promise<StoredModel> {
+  async #add(
+    version: number,
+    ctx: Ctx,
+    shards: AsyncIterable<Stepped>,
+    { counts, fence, meanAge, sum }: Making & { readonly meanAge?: number | undefined },
+  ): Promise<StoredModel> {
     const { store, blobs, task } = this.#options;
-    const { counts, fence } = making;
     const blobKey = `${modelsOf(task)}/${version}-${toHex(ctx).slice(0, 32)}`;
     const stepKey = `${blobKey}-step`;
     const attempt = toHex(nodeRandomBytes(8));
@@ -174,8 +189,18 @@ export class ModelKeeper {
       await Promise.all([model.close(), step.close()]);
     }
     const modelHash = new Uint8Array(hash.digest());
-    const at = { madeAt: await store.now(), ...counts };
-    const made = { task, version, modelHash, ctx, blobKey, ...at, ...(hasMemory && { stepKey }) };
+    const made: StoredModel = {
+      task,
+      version,
+      modelHash,
+      ctx,
+      blobKey,
+      madeAt: await store.now(),
+      ...counts,
+      ...(hasMemory && { stepKey }),
+      ...(meanAge !== undefined && { meanAge }),
+      ...(sum !== undefined && { metrics: sum.metrics }),
+    };
     await store.addModel(made, fence);
     return made;
   }

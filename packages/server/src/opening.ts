@@ -1,11 +1,12 @@
 /** Has the sum of a closed buffer opened by the workers: the seeds in shares of slots, then the mean in shards of the vector. */
 import type { ReleasedKey, SecureBuffer } from '@basa/protocol';
-import { descriptorCodec, encodeBufferRecord, PREFIX_ELEMENTS } from '@basa/protocol';
+import { descriptorCodec, encodeBufferRecord, prefixElements } from '@basa/protocol';
 import type { WorkerPool } from '@basa/runtime/node';
 import { bodyKey } from './body-key.ts';
 import type { Store } from './store/store.ts';
 import type { ServerWatch } from './watch/server-watch.ts';
 import type {
+  GoodPrefix,
   OpenedTerms,
   OpenTerm,
   Quarantined,
@@ -25,7 +26,9 @@ export interface OpeningTools {
 export const SHARD_ELEMENTS = 1 << 20;
 
 /** The mean in shards, one after the other; asking for the next one may throw `SumRefused`. */
-export type OpenedSum = { readonly kind: 'mean'; readonly shards: AsyncIterable<Float32Array> } | Quarantined;
+export type OpenedSum =
+  | { readonly kind: 'mean'; readonly prefix: GoodPrefix; readonly shards: AsyncIterable<Float32Array> }
+  | Quarantined;
 
 /** A later shard is not what it should be: nothing of the sum may be used. */
 export class SumRefused extends Error {
@@ -53,7 +56,7 @@ export async function openSumOf(
   });
   const opened = await openTermsOf(tools, buffer, bodies, keys);
   if (opened.kind === 'quarantine') return opened;
-  const elements = descriptor.dimension + PREFIX_ELEMENTS;
+  const elements = descriptor.dimension + prefixElements(descriptor);
   const part = { descriptor: descriptorCodec.encode(descriptor), keys: bodies.map(({ key }) => key) };
   const shardAt = async (from: number, weightSum?: number): Promise<SummedShard> => {
     const to = Math.min(elements, from + SHARD_ELEMENTS);
@@ -64,8 +67,10 @@ export async function openSumOf(
   };
   const first = await shardAt(0);
   if (first.kind === 'quarantine') return first;
-  const later = (from: number): Promise<SummedShard> => shardAt(from, first.weightSum);
-  return { kind: 'mean', shards: shardsInOrder(first, later, elements, pool.size, opened.terms) };
+  const { prefix } = first;
+  if (prefix === undefined) throw new Error('the first shard of a sum came without its prefix');
+  const later = (from: number): Promise<SummedShard> => shardAt(from, prefix.weightSum);
+  return { kind: 'mean', prefix, shards: shardsInOrder(first, later, elements, pool.size, opened.terms) };
 }
 
 /** As many at once as there are workers. */

@@ -86,11 +86,13 @@ export class PaperTask {
     });
   }
 
-  /** w <- w - eta_g * sum y / sum alpha, and fresh attributes. */
+  /** w <- w - eta_g * sum y / K (Algorithm 3), or / sum alpha (the text), and fresh attributes. */
   async #finish(buffer: PaperBuffer, sum: Uint32Array): Promise<void> {
     const { models, read, onModel, tools } = this.#options;
     const { level, modulus } = read.policy;
-    const mean = dequantizeSum(sum, { level, modulus }, { weightSum: buffer.alphaSum, weightScale: 1 });
+    const isByWeights = read.specification.divideBy === 'weights';
+    const weightSum = isByWeights ? buffer.alphaSum : buffer.position;
+    const mean = dequantizeSum(sum, { level, modulus }, { weightSum, weightScale: 1 });
     const made =
       (await models.of(buffer.ctx)) ??
       (await models.make(buffer.ctx, inOnePiece(mean), { counts: { accepted: buffer.position, dropped: 0 } }));

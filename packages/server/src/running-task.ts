@@ -1,12 +1,15 @@
 /** One task of a server at work: its models, its seats, its buffers, and when it ends. */
 import { toHex } from '@basa/masking';
-import type { Certificate, Ctx, Descriptor, Refused, SecureBuffer, TaskId } from '@basa/protocol';
+import type { Certificate, Ctx, Descriptor, Refused, SecureBuffer, TaskId, UserId } from '@basa/protocol';
+import { userIdOf } from '@basa/protocol';
+import { nodeRandomBytes } from '@basa/runtime/node';
 import { fail } from '@basa/service';
 import { bodiesOf, bodiesOfSlot } from './body-key.ts';
 import { Closer } from './closer.ts';
 import { Evaluation } from './evaluation.ts';
 import { ModelKeeper } from './model-keeper.ts';
 import { PaperTask } from './paper-task.ts';
+import { Places } from './places.ts';
 import type { SeatGiver } from './seats.ts';
 import { stopReason } from './stop.ts';
 import type { StoredTask, TaskState } from './store/store.ts';
@@ -16,6 +19,7 @@ import type { ReadTask } from './task-specification.ts';
 import type { TaskTools } from './task-tools.ts';
 import type { Tuned } from './tuning.ts';
 import { Tuning } from './tuning.ts';
+import { placesInDatabase, placesInMemory } from './under-way.ts';
 
 const PAUSE_MS = 30_000;
 
@@ -24,6 +28,7 @@ export class RunningTask {
   readonly read: ReadTask;
   readonly models: ModelKeeper;
   readonly seats: SeatGiver;
+  readonly places: Places;
   readonly evaluation: Evaluation;
   /** Set for a task in the paper's mode. */
   readonly paper: PaperTask | undefined;
@@ -51,6 +56,7 @@ export class RunningTask {
     const { models } = this;
     this.evaluation = new Evaluation({ ...tools, task, read, models });
     const onIncluded = async (): Promise<void> => {
+      this.#meetVersion();
       tools.onTask(task);
       await this.#review();
     };
@@ -60,11 +66,19 @@ export class RunningTask {
         : undefined;
     this.#tuning = new Tuning({ seatMs: tools.seatMs, bufferSize: read.policy.bufferSize });
     this.seats = seatsOf({ tools, task, models, tuning: this.#tuning, refuse: () => this.#refuse() });
+    this.places = new Places({
+      ...read.admission,
+      underWay: tools.isShared ? placesInDatabase(tools.store, task) : placesInMemory(tools.clock),
+      clock: tools.clock,
+      jitter: () => (nodeRandomBytes(1)[0] as number) / 256,
+      uploadLeaseMs: read.policy.uploadLeaseMs,
+    });
     this.#closer = new Closer({
       ...tools,
       models,
       stallMs: read.specification.stallMs,
       idleMs: (ctx) => tools.clock() - this.#lastUpload(ctx),
+      quietMs: () => this.places.quietMs,
       onIncluded,
       onDropped: (ctx, slot) => tools.blobs.removeBelow(bodiesOfSlot(ctx, slot)),
       onEnded: (ctx) => this.#ended(ctx),
@@ -102,6 +116,10 @@ export class RunningTask {
     this.#why = why;
   }
 
+  #meetVersion(): void {
+    if (this.models.newest !== undefined) this.places.meetVersion(this.models.newest);
+  }
+
   /** No new seats for a task that is paused or has reached its end. */
   checkRunning(): void {
     if (this.#state === 'paused') fail('task-paused', { retryAfterMs: PAUSE_MS });
@@ -113,9 +131,18 @@ export class RunningTask {
     return this.#tuning.at(this.#tools.clock());
   }
 
-  /** A device used its seat. */
-  deposited({ deviceKey }: Certificate): void {
+  /** A device used its seat, and its place became one of the buffer's. */
+  async deposited({ deviceKey }: Certificate): Promise<void> {
     this.#tuning.deposited(toHex(deviceKey), this.#tools.clock());
+    await this.places.deposited(this.#userOf(deviceKey));
+  }
+
+  /** Before a device fetches a model: its place, or when to ask again. */
+  async admit({ deviceKey }: Certificate): Promise<{ readonly leftMs: number }> {
+    this.checkRunning();
+    const answer = await this.places.ask(this.#userOf(deviceKey));
+    if (answer.kind === 'later') fail('no-place', { detail: answer.why, retryAfterMs: answer.retryAfterMs });
+    return answer;
   }
 
   /** Beside other nodes the store says whether the task runs. */
@@ -123,9 +150,17 @@ export class RunningTask {
     const { clock, isShared } = this.#tools;
     if (!isShared) this.checkRunning();
     this.#tuning.arrived(clock());
+    const user = this.#userOf(certificate.deviceKey);
+    const later = await this.places.comesToSeat(user);
+    if (later !== undefined) fail('no-place', { detail: later.why, retryAfterMs: later.retryAfterMs });
     const seat = await this.seats.take(certificate);
-    if (!('kind' in seat)) this.#tuning.seated(toHex(certificate.deviceKey), clock());
+    if ('kind' in seat) await this.places.discard(user);
+    else this.#tuning.seated(toHex(certificate.deviceKey), clock());
     return seat;
+  }
+
+  #userOf(deviceKey: Uint8Array): UserId {
+    return userIdOf(this.#tools.ports.suite, deviceKey);
   }
 
   /** Takes in a buffer that was read or changed. */
@@ -138,6 +173,7 @@ export class RunningTask {
         this.#lastUploads.set(name, { at: this.#tools.clock(), uploads });
     } else if (this.#tools.isShared) this.#forget(buffer.ctx); // whoever ended it tidies up
     this.seats.track(buffer);
+    this.places.track(buffer);
   }
 
   /** An upload was accepted, here or at another node: perhaps it was the last one. */
@@ -164,6 +200,11 @@ export class RunningTask {
   async tick(): Promise<void> {
     if (this.models.newest === undefined) await this.#tried('the first model is not logged', () => this.models.open());
     await this.#tried('the turn of a user could not be ended', async () => this.paper?.tick());
+    await this.#tried('places could not be counted', async () => {
+      const living = await Promise.all(this.living.map((ctx) => this.#tools.keeper.find(ctx)));
+      await this.places.look(living.filter((buffer) => buffer !== undefined));
+    });
+    this.#meetVersion();
     if (this.#tools.isShared) return this.#tickTogether();
     await Promise.all(this.living.map((ctx) => this.attend(ctx)));
     await this.#review();

@@ -1,7 +1,7 @@
 /** The tasks of a server by their names. */
 import { isDeepStrictEqual } from 'node:util';
 import { equalBytes, fromHex, toHex } from '@basa/masking';
-import type { Ctx, SecureBuffer, TaskId } from '@basa/protocol';
+import type { Ctx, SecureBuffer, TaskId, UserId } from '@basa/protocol';
 import { taskIdOf } from '@basa/protocol';
 import { nodeSuite } from '@basa/runtime/node';
 import { fail } from '@basa/service';
@@ -87,8 +87,10 @@ export class TaskBook {
     this.find(toHex(buffer.descriptor.task))?.track(buffer);
   }
 
-  uploaded(task: TaskId, ctx: Ctx): void {
-    this.find(toHex(task))?.uploaded(ctx);
+  uploaded(task: TaskId, ctx: Ctx, user: UserId): void {
+    const running = this.find(toHex(task));
+    running?.places.uploaded(user);
+    running?.uploaded(ctx);
   }
 
   /** The same specification again is the same task; another one under the same policy is refused. */

@@ -2,14 +2,16 @@
 import type { Model, ServerStepOptions } from '@basa/learning';
 import { defineModel, manifestText } from '@basa/learning';
 import { ascii, equalBytes, fromHex } from '@basa/masking';
-import type { TaskPolicy } from '@basa/protocol';
-import { decodePolicy } from '@basa/protocol';
+import type { AdmissionOptions, TaskPolicy } from '@basa/protocol';
+import { DEFAULT_TARGET_AGE, DEFAULT_WAITING_BUFFERS, decodePolicy } from '@basa/protocol';
 import { nodeSuite } from '@basa/runtime/node';
 import { Type } from '@basa/service';
 import { sealedBytesOf } from './buffer-keeper.ts';
 import type { ModelOptions } from './work/tasks.ts';
 
 const rate = Type.Number({ exclusiveMinimum: 0 });
+/** p of (1 + mean age)^-p, by which the rate is multiplied. */
+const damping = Type.Optional(Type.Union([Type.Literal('none'), Type.Number({ minimum: 0, maximum: 4 })]));
 const shape = Type.Object(
   {
     height: Type.Integer({ minimum: 1 }),
@@ -21,7 +23,7 @@ const shape = Type.Object(
 
 export const taskSpecificationSchema = Type.Object(
   {
-    policy: Type.String({ pattern: '^[0-9a-f]+$', maxLength: 2048 }),
+    policy: Type.String({ pattern: '^[0-9a-f]+$', maxLength: 4096 }),
     mode: Type.Optional(Type.Union([Type.Literal('sealed'), Type.Literal('paper')])),
     model: Type.Optional(
       Type.Object(
@@ -41,9 +43,9 @@ export const taskSpecificationSchema = Type.Object(
     ),
     serverStep: Type.Optional(
       Type.Union([
-        Type.Object({ kind: Type.Literal('fedbuff'), rate }, { additionalProperties: false }),
+        Type.Object({ kind: Type.Literal('fedbuff'), rate, damping }, { additionalProperties: false }),
         Type.Object(
-          { kind: Type.Literal('fedavg'), rate, momentum: Type.Number({ minimum: 0, maximum: 1 }) },
+          { kind: Type.Literal('fedavg'), rate, momentum: Type.Number({ minimum: 0, maximum: 1 }), damping },
           { additionalProperties: false },
         ),
         Type.Object(
@@ -53,11 +55,13 @@ export const taskSpecificationSchema = Type.Object(
             beta1: Type.Optional(Type.Number({ minimum: 0, maximum: 1 })),
             beta2: Type.Optional(Type.Number({ minimum: 0, maximum: 1 })),
             adaptivity: Type.Optional(rate),
+            damping,
           },
           { additionalProperties: false },
         ),
       ]),
     ),
+    divideBy: Type.Optional(Type.Union([Type.Literal('count'), Type.Literal('weights')])),
     stop: Type.Optional(
       Type.Object(
         {
@@ -69,6 +73,16 @@ export const taskSpecificationSchema = Type.Object(
       ),
     ),
     stallMs: Type.Optional(Type.Integer({ minimum: 1 })),
+    admission: Type.Optional(
+      Type.Object(
+        {
+          places: Type.Optional(Type.Union([Type.Literal('auto'), Type.Integer({ minimum: 2, maximum: 1_000_000 })])),
+          targetAge: Type.Optional(Type.Number({ minimum: 0, maximum: 100 })),
+          waitingBuffers: Type.Optional(Type.Integer({ minimum: 1, maximum: 1000 })),
+        },
+        { additionalProperties: false },
+      ),
+    ),
   },
   { additionalProperties: false },
 );
@@ -82,6 +96,7 @@ export interface ReadTask {
   readonly mode: 'sealed' | 'paper';
   readonly model: Model | undefined;
   readonly serverStep: ServerStepOptions;
+  readonly admission: AdmissionOptions;
 }
 
 /** Throws a `RangeError` that names the line. */
@@ -97,7 +112,15 @@ export function readTask(specification: TaskSpecification): ReadTask {
     mode: specification.mode ?? 'sealed',
     model,
     serverStep: serverStep as ServerStepOptions,
+    admission: readAdmission(specification.admission, policy),
   };
+}
+
+function readAdmission(asked: TaskSpecification['admission'], { bufferSize }: TaskPolicy): AdmissionOptions {
+  const { places = 'auto', targetAge = DEFAULT_TARGET_AGE, waitingBuffers = DEFAULT_WAITING_BUFFERS } = asked ?? {};
+  if (places !== 'auto' && places < bufferSize)
+    throw new RangeError(`admission.places must be at least the size of a buffer (${bufferSize}), got ${places}`);
+  return { bufferSize, places, targetAge, maxWaitingBuffers: waitingBuffers };
 }
 
 function checkInitial(hex: string | undefined, { dimension }: TaskPolicy): void {

@@ -2,6 +2,7 @@
  * Learns from arrivals and durations what nobody can know beforehand: how long a seat must live, how many seats should be
  * free before they are asked for, and when a device that was sent away should come back.
  */
+import { Samples } from './samples.ts';
 
 export interface TuningOptions {
   /** The longest a seat may live: what it lives until enough was seen. */
@@ -17,9 +18,6 @@ export interface Tuned {
   readonly retryAfterMs: number;
 }
 
-/** Fewer say nothing about the slowest of them. */
-const LEAST_SAMPLES = 20;
-const MOST_SAMPLES = 256;
 const SLOWEST = 0.95;
 /** A seat lives so many times as long as nearly all devices need. */
 const SEAT_MARGIN = 4;
@@ -92,23 +90,5 @@ export class Tuning {
   /** Arrivals a millisecond, after so long without one. */
   #decayed(gap: number): number {
     return this.#rate * Math.exp(-gap / MEMORY_MS);
-  }
-}
-
-/** The newest durations. */
-class Samples {
-  readonly #values: number[] = [];
-  #next = 0;
-
-  add(value: number): void {
-    this.#values[this.#next] = value;
-    this.#next = (this.#next + 1) % MOST_SAMPLES;
-  }
-
-  /** Undefined while there are too few. */
-  quantile(share: number): number | undefined {
-    const { length } = this.#values;
-    if (length < LEAST_SAMPLES) return undefined;
-    return [...this.#values].sort((a, b) => a - b)[Math.min(length - 1, Math.floor(share * length))];
   }
 }

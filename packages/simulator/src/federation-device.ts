@@ -62,6 +62,8 @@ export class FederationDevice {
   readonly signer: Signer;
   readonly user: UserId;
   certificate: Certificate;
+  /** What it tells of the metrics that the task names. */
+  metrics: Readonly<Record<string, number>> = {};
   /** On disk: the input, the session's records, and where each update was given to. */
   input: Uint32Array | undefined;
   records: UserRecord[] = [];
@@ -186,7 +188,7 @@ export class FederationDevice {
 
   /** x' of the update, fixed before the deposit leaves. */
   buildVector(descriptor: Descriptor, delta: Float32Array, trainedOn: number): BuiltInput {
-    const update = { delta, trainedOn, randomWords: this.world.environment.randomWords(7) };
+    const update = { delta, trainedOn, metrics: this.metrics, randomWords: this.world.environment.randomWords(7) };
     return buildInput(descriptor, { ...update, ...(this.blocks !== undefined && { blocks: this.blocks }) });
   }
 

@@ -38,6 +38,7 @@ import {
   openingTerms,
   openSecureBuffer,
   outboxOf,
+  prefixElements,
   readBackups,
   recordAbort,
   recordGrant,
@@ -189,7 +190,7 @@ export class FederationServer implements ServerPeer {
     });
     if (opening.kind === 'cheated') return { kind: 'quarantine', why: `slots ${opening.slots} cheated` };
     const { modulus, dimension } = buffer.descriptor;
-    const total = new Uint32Array(dimension + 5);
+    const total = new Uint32Array(dimension + prefixElements(buffer.descriptor));
     for (const slot of buffer.accepted)
       addInPlace(total, this.vector(ctx, slot), modulus, this.world.environment.tools.kernel);
     this.world.mask(total, { modulus, salt: ctx, terms: opening.terms });

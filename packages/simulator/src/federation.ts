@@ -4,8 +4,8 @@
  */
 import type { MaskPlan, Modulus, RandomBytes, Signer, Suite } from '@basa/masking';
 import { applyMasksInPlace, ascii, RING_32, unsafeTransparentIssuer, unsafeTransparentSealing } from '@basa/masking';
-import type { Ctx, Millis, Pins, Staleness, TaskId, TaskPolicy } from '@basa/protocol';
-import { DEFAULT_TRAINING, ENGINE, taskIdOf } from '@basa/protocol';
+import type { Ctx, MetricRange, Millis, Pins, Staleness, TaskId, TaskPolicy } from '@basa/protocol';
+import { ENGINE, POLICY_DEFAULTS, taskIdOf } from '@basa/protocol';
 import type { PartyName } from './crash.ts';
 import { Crash } from './crash.ts';
 import { FederationAuthority } from './federation-authority.ts';
@@ -22,6 +22,7 @@ export interface FederationOptions {
   readonly level?: number;
   readonly staleness?: Staleness;
   readonly maxStaleness?: number;
+  readonly metrics?: readonly MetricRange[];
   readonly sealings?: Sealings;
   readonly seed?: number;
 }
@@ -59,11 +60,11 @@ export class Federation implements World {
       modulus: options.modulus ?? RING_32,
       level: options.level ?? 1,
       clip: 1,
-      blockFloor: 0,
       staleness: options.staleness ?? { kind: 'constant' },
       maxStaleness: options.maxStaleness ?? 10,
+      ...POLICY_DEFAULTS,
+      metrics: options.metrics ?? [],
       manifestHash: new Uint8Array(32),
-      training: DEFAULT_TRAINING,
       serverKey: serverSigner.publicKey,
       uploadLeaseMs: LEASE_MS,
       openMs: OPEN_MS,

@@ -11,32 +11,40 @@ export const demo: Command = {
   summary: 'server, authority and a fleet of devices on this machine train MNIST with sealed updates',
   usage: `  --devices <n>        devices in the fleet (24)
   --buffer <n>         K, positions of a buffer (10)
-  --target <percent>   stop at this accuracy (85)
-  --buffers <n>        stop after so many buffers at the latest (100)
+  --target <percent>   the accuracy to reach (88)
+  --further <n>        buffers after the target, to show that it stays (5)
+  --buffers <n>        give up after so many buffers (100)
+  --seconds <n>        give up after so long (600)
   --drop <percent>     contributions that are given up after the deposit (8)
   --seed <n>           (1)
-  --folder <path>      where to put data and logs (a new temporary folder)`,
+  --folder <path>      where to put data and logs; kept (a temporary folder, removed at the end)
+  --keep               keep the temporary folder`,
   flags: {
     devices: { type: 'string' },
     buffer: { type: 'string' },
     target: { type: 'string' },
+    further: { type: 'string' },
     buffers: { type: 'string' },
+    seconds: { type: 'string' },
     drop: { type: 'string' },
     seed: { type: 'string' },
     folder: { type: 'string' },
+    keep: { type: 'boolean', default: false },
   },
   async run(input) {
     const { terminal, signal } = input;
-    const target = numberFlag(input, 'target', { least: 1, most: 100, fallback: 85 }) / 100;
+    const target = numberFlag(input, 'target', { least: 1, most: 100, fallback: 88 }) / 100;
+    const goal = { target, further: numberFlag(input, 'further', { most: 1000, fallback: 5 }) };
     const bufferSize = numberFlag(input, 'buffer', { least: 2, most: 1024, fallback: 10 });
     const given = textFlag(input, 'folder');
     const folder = given ?? (await mkdtemp(join(tmpdir(), 'basa-demo-')));
+    const isKept = given !== undefined || input.values['keep'] === true;
     let shown = 0;
     const { runDemo } = await import('../demo/run-demo.ts');
     try {
       const result = await runDemo({
         folder,
-        target,
+        ...goal,
         bufferSize,
         devices: numberFlag(input, 'devices', {
           least: bufferSize,
@@ -44,23 +52,25 @@ export const demo: Command = {
           fallback: Math.max(24, 2 * bufferSize),
         }),
         mostBuffers: numberFlag(input, 'buffers', { least: 1, fallback: 100 }),
+        mostSeconds: numberFlag(input, 'seconds', { least: 1, fallback: 600 }),
         dropShare: numberFlag(input, 'drop', { most: 90, fallback: 8 }) / 100,
         seed: numberFlag(input, 'seed', { most: 2 ** 31, fallback: 1 }),
         threads: Math.max(1, Math.min(4, availableParallelism())),
         terminal,
         signal,
         onProgress(progress) {
-          terminal.status(statusOf(progress, target));
+          terminal.status(statusOf(progress, goal));
           if (terminal.isLive || progress.versions.length === shown) return;
           shown = progress.versions.length;
-          terminal.line(lineOf(progress));
+          terminal.line(lineOf(progress, goal));
         },
       });
-      terminal.line(summaryOf(result, target, folder));
-      return { json: jsonOf(result), exitCode: result.reached ? EXIT_CODE.fine : EXIT_CODE.failed };
-    } catch (error) {
-      if (signal.aborted && given === undefined) await rm(folder, { recursive: true, force: true });
-      throw error;
+      terminal.line(summaryOf(result, goal));
+      if (isKept) terminal.line(`logs and data: ${folder}`);
+      const isReached = result.ending === 'reached';
+      return { json: jsonOf(result), exitCode: isReached ? EXIT_CODE.fine : EXIT_CODE.failed };
+    } finally {
+      if (!isKept) await rm(folder, { recursive: true, force: true });
     }
   },
 };

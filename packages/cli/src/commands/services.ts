@@ -1,5 +1,6 @@
 /** `basa server` and `basa authority`: one service each, as a process of its own. */
 import type { Command } from '../command.ts';
+import { stopWithParent } from '../service-process.ts';
 import type { Places, ServiceName } from './places.ts';
 import { CONFIG_FLAGS, CONFIG_USAGE, placesOf } from './places.ts';
 
@@ -21,6 +22,7 @@ function service(name: ServiceName, summary: string, load: () => Promise<Run>): 
     usage: USAGE.replace('EXAMPLE', PORT[name]).replaceAll('NAME', name),
     flags: CONFIG_FLAGS,
     async run(input) {
+      stopWithParent(input.environment);
       const run = await load();
       const exitCode = await run(placesOf(input));
       return { json: { stopped: exitCode === 0, exitCode }, exitCode };

@@ -6,9 +6,11 @@ import { fromHex, toHex } from '@basa/masking';
 import { encodePolicy } from '@basa/protocol';
 import type { Command, CommandInput } from '../command.ts';
 import { CommandError, numberFlag, textFlag } from '../command.ts';
+import { admissionOf, LEARNING_FLAGS, LEARNING_USAGE, serverStepOf } from '../learning-flags.ts';
 import { knownModel, MODEL_NAMES } from '../models.ts';
 import { makePolicy, modelOptions } from '../policy.ts';
 import { PRESET_NAMES, taskPreset } from '../presets.ts';
+import { TRAINING_FLAGS, TRAINING_USAGE, trainingOf } from '../training-flags.ts';
 import { AUTHORITY_FLAGS, authorityOperator, SERVER_FLAGS, SERVER_USAGE, serverOperator } from './connection.ts';
 
 export const taskCreate: Command = {
@@ -26,11 +28,8 @@ export const taskCreate: Command = {
   --open <seconds>     how long a buffer takes users (paper 3600, production 21600)
   --stall <seconds>    close a buffer with enough updates when none came for so long (paper 60, production 300)
   --max-staleness <n>  versions an update may be behind (15)
-  --epochs <n>         passes of a device over its examples (1)
-  --batch <n>          examples of a step (10 for mnist, else 20)
-  --rate <x>           learning rate of the devices (mnist and cifar 0.03, femnist 0.05, flsim 0.1)
-  --block-floor <x>    smallest norm an update may have on a block of parameters; 0 refuses only zeros (mnist 0.005, else 0)
-  --server-rate <x>    learning rate of the server (1)
+${TRAINING_USAGE}
+${LEARNING_USAGE}
   --seed <n>           of the first parameters (1)
   --initial <file>     or take them from a safetensors file
   --unsafe-paper       the paper's own mode, which is not safe; both services must allow it
@@ -49,14 +48,11 @@ ${SERVER_USAGE}
     open: { type: 'string' },
     stall: { type: 'string' },
     'max-staleness': { type: 'string' },
-    epochs: { type: 'string' },
-    batch: { type: 'string' },
-    rate: { type: 'string' },
-    'block-floor': { type: 'string' },
-    'server-rate': { type: 'string' },
+    ...TRAINING_FLAGS,
     seed: { type: 'string' },
     initial: { type: 'string' },
     'unsafe-paper': { type: 'boolean', default: false },
+    ...LEARNING_FLAGS,
     ...SERVER_FLAGS,
     ...AUTHORITY_FLAGS,
   },
@@ -64,7 +60,7 @@ ${SERVER_USAGE}
     const { terminal } = input;
     const server = serverOperator(input);
     const modelName = textFlag(input, 'model') ?? 'mnist';
-    const { model, training, blockFloor } = knownModel(modelName);
+    const { model, ...settings } = knownModel(modelName);
     const preset = taskPreset(textFlag(input, 'preset'));
     const { publicKey } = await server.about();
     const bufferSize = numberFlag(input, 'buffer', { least: 2, most: 1024, fallback: preset.bufferSize });
@@ -83,13 +79,7 @@ ${SERVER_USAGE}
         minimum: numberFlag(input, 'minimum', { least: 2, most: bufferSize, fallback: 0 }),
       }),
       maxStaleness: numberFlag(input, 'max-staleness', { fallback: preset.maxStaleness }),
-      blockFloor: realFlag(input, 'block-floor', { fallback: blockFloor, isZeroAllowed: true }),
-      training: {
-        epochs: numberFlag(input, 'epochs', { least: 1, most: 65_535, fallback: training.epochs }),
-        batchSize: numberFlag(input, 'batch', { least: 1, most: 65_535, fallback: training.batchSize }),
-        learningRate: realFlag(input, 'rate', { fallback: training.learningRate }),
-        loss: training.loss,
-      },
+      ...trainingOf(input, settings),
       uploadLeaseMs: 1000 * numberFlag(input, 'lease', { least: 1, fallback: preset.leaseSeconds }),
       openMs,
       closeMs: openMs,
@@ -101,7 +91,8 @@ ${SERVER_USAGE}
       model: modelOptions(model),
       ...(input.values['unsafe-paper'] === true && { mode: 'paper' }),
       initial: await initialOf(input, model),
-      serverStep: { kind: 'fedbuff', rate: realFlag(input, 'server-rate', { fallback: 1 }) },
+      serverStep: serverStepOf(input),
+      ...admissionOf(input),
       stop: { ...(target > 0 && { accuracy: target }), ...(versions > 0 && { version: versions }) },
       stallMs: 1000 * numberFlag(input, 'stall', { least: 1, fallback: preset.stallSeconds }),
     });
@@ -130,14 +121,4 @@ async function initialOf(input: CommandInput, model: Model): Promise<object> {
 function engineOf(name: string): 'cp-abe' | 'identity' {
   if (name === 'cp-abe' || name === 'identity') return name;
   throw new CommandError(`--engine takes cp-abe or identity, got "${name}"`);
-}
-
-function realFlag(
-  input: CommandInput,
-  name: string,
-  { fallback, isZeroAllowed = false }: { fallback: number; isZeroAllowed?: boolean },
-): number {
-  const value = Number(textFlag(input, name) ?? fallback);
-  if ((value > 0 && value < Number.POSITIVE_INFINITY) || (isZeroAllowed && value === 0)) return Math.abs(value);
-  throw new CommandError(`--${name} takes a positive number${isZeroAllowed ? ', or 0' : ''}`);
 }

@@ -39,14 +39,15 @@ export const taskShow: Command = {
     const task = await server.task(taskName(input));
     const versions = await server.versions(task.task);
     input.terminal.line(table(linesOf(task)));
-    const rows = versions.map(({ version, at, accepted, dropped, accuracy }) => [
+    const rows = versions.map(({ version, at, accepted, dropped, meanAge, accuracy }) => [
       String(version),
       new Date(at).toISOString(),
       String(accepted),
       String(dropped),
+      meanAge?.toFixed(2) ?? '-',
       percent(accuracy),
     ]);
-    input.terminal.line(`\n${table([['version', 'made at', 'updates', 'dropped', 'accuracy'], ...rows])}`);
+    input.terminal.line(`\n${table([['version', 'made at', 'updates', 'dropped', 'mean age', 'accuracy'], ...rows])}`);
     return { json: { ...task, versions } };
   },
 };
@@ -113,7 +114,9 @@ function taskName(input: CommandInput): string {
   );
 }
 
-function linesOf({ task, name, mode, state, why, version, accuracy, loss, buffers }: ServerTask): string[][] {
+function linesOf(described: ServerTask): string[][] {
+  const { task, name, mode, state, why, version, accuracy, loss, buffers, admission, meanAge } = described;
+  const { places, used, waiting, waitingBuffers, targetAge } = admission;
   return [
     ['task', task],
     ['name', name],
@@ -122,7 +125,9 @@ function linesOf({ task, name, mode, state, why, version, accuracy, loss, buffer
     ['version', String(version ?? '-')],
     ['accuracy', percent(accuracy)],
     ['loss', loss === undefined ? '-' : loss.toFixed(4)],
-    ['open buffers', String(buffers)],
+    ['open buffers', `${buffers}, of which ${waitingBuffers} wait to be opened`],
+    ['places', `${used} of ${places} taken, ${waiting} devices wait`],
+    ['mean age', `${meanAge?.toFixed(2) ?? '-'} versions (auto aims at ${targetAge})`],
   ];
 }
 

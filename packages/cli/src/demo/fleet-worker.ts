@@ -3,7 +3,7 @@ import { setMaxListeners } from 'node:events';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { parentPort, workerData } from 'node:worker_threads';
 import type { BasaClient } from '@basa/client/node';
-import { blocksOf, BasaClient as Clients } from '@basa/client/node';
+import { BasaClient as Clients } from '@basa/client/node';
 import { loadMnist, noProgress } from '@basa/datasets';
 import type { RandomStream } from '@basa/learning';
 import { randomStream } from '@basa/learning';
@@ -45,44 +45,41 @@ async function live(device: FleetDevice): Promise<void> {
   }
 }
 
-/** Whether the task is over. */
+/** One contribution of `run`, which asks for a place, fetches, trains and uploads. Gives whether the task is over. */
 async function contributeOnce(
   client: BasaClient,
   { number, indices }: FleetDevice,
   round: number,
   chance: RandomStream,
 ): Promise<boolean> {
-  const { version, parameters } = await client.model({ signal: ending.signal });
-  const seed = trainingSeed(work.seed, number, round);
-  const { delta } = trainer.train({
-    start: parameters,
-    samples: { dataset, indices },
-    seed,
-    ...client.policy.training,
-  });
   const leaving = new AbortController();
   const leavesAt = chance.unit() < work.dropShare ? (chance.unit() < 0.5 ? 'key' : 'upload') : undefined;
-  const forget = client.on('progress', ({ step }) => {
-    if (step === leavesAt) leaving.abort();
-  });
+  let trainedOn = 0;
+  const forget = [
+    client.on('progress', ({ step }) => {
+      if (step === leavesAt) leaving.abort();
+    }),
+    client.on('trained', ({ version }) => {
+      trainedOn = version;
+    }),
+    client.on('accepted', ({ ctx, slot, costs }) =>
+      tell({ kind: 'accepted', device: number, round, trainedOn, ctx, slot, costs }),
+    ),
+  ];
   try {
     const signal = AbortSignal.any([ending.signal, leaving.signal]);
-    const result = await client.contribute(delta, { trainedOn: version, blocks: blocksOf(trainer.model), signal });
-    if (result.kind === 'rejected') {
-      if (result.reason === 'task-finished') return true;
-      tell({ kind: 'rejected', device: number, reason: result.reason });
-      return false;
-    }
-    const { ctx, slot, costs } = result;
-    tell({ kind: 'accepted', device: number, round, trainedOn: version, ctx, slot, costs });
+    const training = { seed: trainingSeed(work.seed, number, round) };
+    const { ended } = await client.run(trainer, { dataset, indices }, { rounds: 1, training, signal });
+    if (ended !== 'rounds' && ended !== 'task-finished') tell({ kind: 'rejected', device: number, reason: ended });
+    return ended === 'task-finished';
   } catch (error) {
     if (ending.signal.aborted || !leaving.signal.aborted) throw error;
     await client.discard();
     tell({ kind: 'dropped', device: number, step: leavesAt ?? '' });
+    return false;
   } finally {
-    forget();
+    for (const end of forget) end();
   }
-  return false;
 }
 
 /** Exponential: devices come when they come. */

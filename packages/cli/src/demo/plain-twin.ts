@@ -1,9 +1,9 @@
 /**
- * The same run without security: the same devices, seeds, staleness and buffers, with updates added in clear as floats.
+ * The same run without security: the same devices, seeds, staleness, buffers and damped steps, with updates added as floats.
  * What differs from the secure run is quantisation alone, and what follows from it.
  */
-import type { Samples, Trainer } from '@basa/learning';
-import { fedBuffStep, WeightedMean } from '@basa/learning';
+import type { Samples, ServerStepOptions, Trainer } from '@basa/learning';
+import { createServerStep, WeightedMean } from '@basa/learning';
 import type { Staleness, TaskTraining } from '@basa/protocol';
 import { stalenessWeight } from '@basa/protocol';
 import type { AcceptedNews } from './fleet-messages.ts';
@@ -21,6 +21,7 @@ export interface PlainTwin {
   readonly training: TaskTraining;
   readonly seed: number;
   readonly staleness: Staleness;
+  readonly serverStep: ServerStepOptions;
   /** Buffers in the order of the versions they made. */
   readonly buffers: readonly TwinBuffer[];
   samplesOf(device: number): Samples;
@@ -29,18 +30,20 @@ export interface PlainTwin {
 /** The parameters after the last buffer. */
 export function runPlainTwin(twin: PlainTwin): Float32Array {
   const { trainer, training, seed, staleness } = twin;
-  const step = fedBuffStep(1);
+  const step = createServerStep(twin.serverStep);
   const versions = [twin.initial];
   for (const { version, updates } of twin.buffers) {
     const mean = new WeightedMean(twin.initial.length);
+    let ages = 0;
     for (const { device, round, trainedOn } of updates) {
       const start = versions[trainedOn];
       if (start === undefined) throw new Error(`an update of version ${trainedOn}, which is not made yet`);
       const request = { start, samples: twin.samplesOf(device), seed: trainingSeed(seed, device, round), ...training };
+      ages += versions.length - 1 - trainedOn;
       mean.add(trainer.train(request).delta, stalenessWeight(staleness, Math.max(0, version - trainedOn)));
     }
     const next = (versions.at(-1) as Float32Array).slice();
-    step.applyInPlace(next, mean.take());
+    step.applyInPlace(next, mean.take('weights'), ages / updates.length);
     versions.push(next);
   }
   return versions.at(-1) as Float32Array;

@@ -1,26 +1,58 @@
 /** What the demo draws while it runs and says at its end. */
 import type { Step } from '@basa/client/node';
-import { bar, sparkline, table } from '../terminal.ts';
+import { plot, table } from '../terminal.ts';
 import type { AcceptedNews } from './fleet-messages.ts';
 import type { DemoProgress, DemoResult } from './run-demo.ts';
 
 const STEPS: readonly Step[] = ['seat', 'deposit', 'key', 'mask', 'upload'];
 
-/** A few lines that redraw themselves. */
-export function statusOf({ versions, tally, seconds }: DemoProgress, target: number): string {
-  const accuracies = versions.map(({ accuracy = 0 }) => accuracy);
-  const newest = accuracies.at(-1) ?? 0;
+/** Buffers to the target in most runs: for the estimate of the time that is left. */
+const USUAL_BUFFERS = 10;
+
+export interface DemoGoal {
+  readonly target: number;
+  readonly further: number;
+}
+
+/** A plot of the accuracy and two lines, which redraw themselves. */
+export function statusOf(progress: DemoProgress, goal: DemoGoal): string {
+  const { versions, tally, seconds } = progress;
   const updates = tally.accepted.length;
+  const pace = (updates / Math.max(1, seconds)).toFixed(1);
   return [
-    `accuracy  ${sparkline(accuracies)} ${percent(newest)}  ${bar(newest / target)} of ${percent(target)}`,
-    `buffers   ${versions.length - 1} opened   updates ${updates} (${(updates / Math.max(1, seconds)).toFixed(1)} a second)   dropped out ${tally.dropped}   ${seconds.toFixed(0)} s`,
+    plot(
+      versions.map(({ accuracy }) => accuracy),
+      { mark: goal.target, label: percent },
+    ),
+    `accuracy ${percent(newestOf(versions))} of ${percent(goal.target)}   buffers ${versions.length - 1}   ${seconds.toFixed(0)} s${leftOf(progress, goal)}`,
+    `updates ${updates} (${pace} a second)   contributions that dropped out ${tally.dropped}`,
   ].join('\n');
 }
 
 /** One line for a version, where nobody watches. */
-export function lineOf({ versions, tally, seconds }: DemoProgress): string {
+export function lineOf(progress: DemoProgress, goal: DemoGoal): string {
+  const { versions, tally, seconds } = progress;
   const newest = versions.at(-1);
-  return `version ${newest?.version}: accuracy ${percent(newest?.accuracy ?? 0)}, ${newest?.accepted} updates, ${tally.dropped} dropped out so far, ${seconds.toFixed(1)} s`;
+  return `version ${newest?.version}: accuracy ${percent(newestOf(versions))}, ${newest?.accepted} updates, mean age ${newest?.meanAge?.toFixed(1) ?? '0.0'}, ${tally.dropped} contributions dropped out so far, ${seconds.toFixed(1)} s${leftOf(progress, goal)}`;
+}
+
+/** How long it will take, by the pace so far. */
+function leftOf({ versions, seconds }: DemoProgress, { target, further }: DemoGoal): string {
+  const buffers = versions.length - 1;
+  if (buffers < 2) return '';
+  const reached = versions.findIndex(({ accuracy }) => accuracy >= target);
+  const left = reached < 0 ? Math.max(1, USUAL_BUFFERS - buffers) + further : reached + further - buffers;
+  return left <= 0 ? '' : `, about ${Math.ceil((left * seconds) / buffers)} s to go`;
+}
+
+/** The largest fall below the best so far, in points. */
+export function largestDropOf(versions: DemoProgress['versions']): number {
+  let [best, drop] = [0, 0];
+  for (const { accuracy } of versions) {
+    best = Math.max(best, accuracy);
+    drop = Math.max(drop, best - accuracy);
+  }
+  return 100 * drop;
 }
 
 /** The line of `--json`. */
@@ -35,13 +67,16 @@ export function jsonOf(result: DemoResult): object {
     bytesPerContribution: sum(costs.map(({ sent, received }) => sent + received)),
     msPerContribution: sum(costs.map(({ ms }) => ms)),
     seconds: result.seconds,
-    reached: result.reached,
+    reached: result.ending === 'reached',
+    largestDrop: largestDropOf(result.versions),
+    accuracies: result.versions.map(({ accuracy }) => accuracy),
     steps: Object.fromEntries(costs.map(({ step, ...cost }) => [step, cost])),
   };
 }
 
-export function summaryOf(result: DemoResult, target: number, folder: string): string {
-  const costs = costsOf(result.tally.accepted);
+export function summaryOf(result: DemoResult, { target, further }: DemoGoal): string {
+  const { versions, tally, seconds } = result;
+  const costs = costsOf(tally.accepted);
   const rows = costs.map(({ step, ms, sent, received }) => [step, ms.toFixed(0), sent.toFixed(0), received.toFixed(0)]);
   const total = [
     'all',
@@ -49,19 +84,42 @@ export function summaryOf(result: DemoResult, target: number, folder: string): s
     sum(costs.map(({ sent }) => sent)).toFixed(0),
     sum(costs.map(({ received }) => received)).toFixed(0),
   ];
-  const verdict = result.reached ? `reached ${percent(target)}` : `did not reach ${percent(target)}`;
+  const buffers = versions.length - 1;
+  const first = versions.findIndex(({ accuracy }) => accuracy >= target);
+  const verdict =
+    result.ending === 'reached'
+      ? `reached ${percent(target)} at buffer ${first} and went on for ${further}: ${percent(result.accuracy)} after ${buffers} buffers and ${seconds.toFixed(0)} s`
+      : missOf(result, target);
   return [
     '',
-    `${verdict}: ${percent(result.accuracy)} after ${result.versions.length - 1} buffers and ${result.seconds.toFixed(0)} s`,
+    plot(
+      versions.map(({ accuracy }) => accuracy),
+      { mark: target, label: percent },
+    ),
+    verdict,
+    `largest drop below the best so far: ${largestDropOf(versions).toFixed(1)} points`,
     `the same run without security: ${percent(result.plainAccuracy)} (same devices, seeds and buffers, updates added in clear)`,
-    `${result.tally.dropped} devices dropped out after their deposit; every buffer was opened all the same`,
+    `${tally.dropped} contributions dropped out after their deposit; every buffer was opened all the same`,
     '',
     'what one contribution cost a device, on the average:',
     table([['step', 'ms', 'bytes up', 'bytes down'], ...rows, total]),
     '',
-    `logs and data: ${folder}`,
     'next: `npm run basa -- dev` keeps server and authority up for your own clients; `npm run attacks` shows what sealed mode is for',
   ].join('\n');
+}
+
+/** Why the target was missed, and what to do. */
+function missOf({ ending, versions, accuracy, seconds, tally }: DemoResult, target: number): string {
+  const stood = `did not reach ${percent(target)}: ${percent(accuracy)} after ${versions.length - 1} buffers and ${seconds.toFixed(0)} s`;
+  if (ending === 'buffers')
+    return `${stood}. All the buffers it was given are used: allow more with --buffers, or lower --target`;
+  if (tally.accepted.length === 0)
+    return `${stood}. No update was accepted: run it again with --keep and look at server.log and authority.log in its folder`;
+  return `${stood}. This machine made too few versions in that time: end what else runs on it, or allow more with --seconds`;
+}
+
+function newestOf(versions: DemoProgress['versions']): number {
+  return versions.at(-1)?.accuracy ?? 0;
 }
 
 interface StepCost {

@@ -1,4 +1,4 @@
-/** The demo: both services as processes, a fleet of real clients, MNIST to a target, and the same run without security. */
+/** The demo: both services as processes, a fleet of real clients, MNIST to a target and beyond, and the same run without security. */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { loadMnist } from '@basa/datasets';
 import { allSamples, initialParameters, logisticRegression } from '@basa/learning';
@@ -6,7 +6,7 @@ import type { LocalServices } from '../local-services.ts';
 import { startLocalServices } from '../local-services.ts';
 import type { VersionState } from '../operator.ts';
 import type { Terminal } from '../terminal.ts';
-import { createDemoTask, fleetWork } from './demo-task.ts';
+import { createDemoTask, fleetWork, SERVER_STEP } from './demo-task.ts';
 import type { FleetTally } from './fleet.ts';
 import { Fleet } from './fleet.ts';
 import type { TwinBuffer } from './plain-twin.ts';
@@ -18,7 +18,10 @@ export interface DemoOptions {
   readonly devices: number;
   readonly bufferSize: number;
   readonly target: number;
+  /** Versions after the target, to show that it stays. */
+  readonly further: number;
   readonly mostBuffers: number;
+  readonly mostSeconds: number;
   readonly dropShare: number;
   readonly seed: number;
   readonly threads: number;
@@ -27,16 +30,22 @@ export interface DemoOptions {
   onProgress(progress: DemoProgress): void;
 }
 
+/** A version that was evaluated. */
+export type EvaluatedVersion = VersionState & { readonly accuracy: number };
+
 export interface DemoProgress {
-  readonly versions: readonly VersionState[];
+  readonly versions: readonly EvaluatedVersion[];
   readonly tally: FleetTally;
   readonly seconds: number;
 }
 
+/** `buffers`, `time`: it was given up after so many, or so long. */
+export type DemoEnding = 'reached' | 'buffers' | 'time';
+
 export interface DemoResult extends DemoProgress {
   readonly accuracy: number;
   readonly plainAccuracy: number;
-  readonly reached: boolean;
+  readonly ending: DemoEnding;
 }
 
 const LOOK_MS = 250;
@@ -48,16 +57,16 @@ export async function runDemo(options: DemoOptions): Promise<DemoResult> {
   terminal.line(`starting authority and server in ${folder} ...`);
   const services = await startLocalServices({ folder, signal });
   try {
-    const { seed, bufferSize, target, mostBuffers } = options;
-    const stop = { accuracy: target, version: mostBuffers };
-    const { task, policy } = await createDemoTask(services, { name: 'demo', bufferSize, seed, stop }, test);
+    const { seed, bufferSize, mostBuffers } = options;
+    const choice = { name: 'demo', bufferSize, seed, stop: { version: mostBuffers } };
+    const { task, policy } = await createDemoTask(services, choice, test);
     const work = await fleetWork(services, options, task, train);
     terminal.line(`enrolling ${options.devices} devices; sealed mode, CP-ABE, K = ${options.bufferSize}`);
     if (services.hasPages) terminal.line(`watch it: ${services.serverUrl}/`);
     const began = performance.now();
     const seconds = (): number => (performance.now() - began) / 1000;
     const fleet = new Fleet(work, options.threads);
-    let ended: DemoProgress & { readonly reached: boolean };
+    let ended: DemoProgress & { readonly ending: DemoEnding };
     try {
       ended = await watch(services, task, fleet, options, seconds);
     } finally {
@@ -68,9 +77,10 @@ export async function runDemo(options: DemoOptions): Promise<DemoResult> {
       trainer,
       initial: initialParameters(logisticRegression(), options.seed),
       training: policy.training,
+      serverStep: SERVER_STEP,
       seed: options.seed,
       staleness: policy.staleness,
-      buffers: await twinBuffers(services, ended),
+      buffers: await twinBuffers(services, { ...ended, tally: fleet.tally }),
       samplesOf: (device) => ({ dataset: train, indices: work.devices[device]?.indices ?? new Uint32Array() }),
     });
     const plainAccuracy = trainer.evaluate(plain, allSamples(test)).accuracy;
@@ -84,18 +94,35 @@ async function watch(
   { server }: LocalServices,
   task: string,
   fleet: Fleet,
-  { target, signal, onProgress }: DemoOptions,
+  options: DemoOptions,
   seconds: () => number,
-): Promise<DemoProgress & { readonly reached: boolean }> {
+): Promise<DemoProgress & { readonly ending: DemoEnding }> {
+  const { signal, onProgress, mostBuffers, mostSeconds } = options;
   for (;;) {
     await sleep(LOOK_MS, undefined, { signal }).catch(() => signal.throwIfAborted());
     fleet.check();
-    const { state } = await server.task(task);
-    const versions = (await server.versions(task)).filter(({ accuracy }) => accuracy !== undefined);
+    const versions = evaluatedOf(await server.versions(task));
     const progress = { versions, tally: fleet.tally, seconds: seconds() };
     onProgress(progress);
-    if (state === 'finished') return { ...progress, reached: (versions.at(-1)?.accuracy ?? 0) >= target };
+    if (hasStayed(versions, options)) return { ...progress, ending: 'reached' };
+    if (versions.length > mostBuffers) return { ...progress, ending: 'buffers' };
+    if (progress.seconds > mostSeconds) return { ...progress, ending: 'time' };
   }
+}
+
+/** Evaluation follows the versions: those before the first that still waits for it. */
+function evaluatedOf(versions: readonly VersionState[]): readonly EvaluatedVersion[] {
+  const waiting = versions.findIndex(({ accuracy }) => accuracy === undefined);
+  return versions.slice(0, waiting < 0 ? undefined : waiting) as readonly EvaluatedVersion[];
+}
+
+/** So many versions after the first one with the target. */
+function hasStayed(
+  versions: readonly EvaluatedVersion[],
+  { target, further }: Pick<DemoOptions, 'target' | 'further'>,
+): boolean {
+  const reached = versions.findIndex(({ accuracy }) => accuracy >= target);
+  return reached >= 0 && versions.length - 1 - reached >= further;
 }
 
 /** Which updates made which version, by the server's books and the fleet's. */

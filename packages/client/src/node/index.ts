@@ -7,6 +7,7 @@ import { openFolderStore } from './folder-store.ts';
 import { nodeOutside } from './outside.ts';
 import type { TlsOptions } from './transport.ts';
 
+export type { Place } from '../admission.ts';
 export { AuthorityClient } from '../authority-client.ts';
 export type { Abortable, ContributeOptions } from '../basa-client.ts';
 export type { ClientEvents } from '../client-events.ts';

@@ -7,6 +7,7 @@ import type { Outside } from '../outside.ts';
 import { openBrowserStore } from './browser-store.ts';
 import { webOutside } from './outside.ts';
 
+export type { Place } from '../admission.ts';
 export { AuthorityClient } from '../authority-client.ts';
 export type { Abortable, ContributeOptions } from '../basa-client.ts';
 export type { ClientEvents } from '../client-events.ts';

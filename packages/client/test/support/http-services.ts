@@ -137,6 +137,7 @@ export class HttpServices {
       if (room !== 'fates') return device;
       return json({ fate: fateOf(server.buffer(fromHex(name) as Ctx), fromHex(rest[0] ?? '') as never) });
     }
+    if (room === 'admissions') return json({ endsInMs: 60_000 });
     if (room === 'seats') {
       const descriptor = server.seat(certificateCodec.decode(asked.body));
       return isRefused(descriptor)

@@ -4,10 +4,10 @@ import { applyMasksInPlace, RING_32 } from '@basa/masking';
 import type { Ctx, Millis, ModelEntry, Pins, Slot, TaskId, TaskPolicy, UploadHeader } from '@basa/protocol';
 import {
   createCoordinator,
-  DEFAULT_TRAINING,
   judgeHeader,
   millis,
   modelAppendCodec,
+  POLICY_DEFAULTS,
   taskIdOf,
   uploadLayout,
 } from '@basa/protocol';
@@ -70,11 +70,10 @@ export class TestWorld implements World {
       modulus: RING_32,
       level: 1024,
       clip: 4,
-      blockFloor: 0,
       staleness: { kind: 'constant' },
       maxStaleness: options.maxStaleness ?? 10,
+      ...POLICY_DEFAULTS,
       manifestHash: new Uint8Array(32),
-      training: DEFAULT_TRAINING,
       serverKey: serverSigner.publicKey,
       uploadLeaseMs: options.uploadLeaseMs ?? 60_000,
       openMs: 120_000,

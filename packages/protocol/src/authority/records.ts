@@ -54,7 +54,7 @@ const namedSlots = list(MOST_SLOTS, record({ slot, joinTag }));
 const policyCodec: Codec<TaskPolicy> = { name: 'policy', encode: encodePolicy, decode: decodePolicy };
 
 const codec: Codec<AuthorityRecord> = recordUnion('authority record', KIND.taskCreated, {
-  'task-created': message(KIND.taskCreated, 'task-created', { policy: nested(policyCodec, 512) }),
+  'task-created': message(KIND.taskCreated, 'task-created', { policy: nested(policyCodec, 2048) }),
   'device-enrolled': message(KIND.deviceEnrolled, 'device-enrolled', { certificate: nested(certificateCodec, 512) }),
   'device-revoked': message(KIND.deviceRevoked, 'device-revoked', { user, at: u53 as Field<Millis> }),
   'buffer-drawn': message(KIND.bufferDrawn, 'buffer-drawn', {

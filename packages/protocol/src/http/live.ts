@@ -1,5 +1,6 @@
 /** What a server shows of a task while it runs: counts and times, and nothing of who took part. */
 import type { SecureBuffer } from '../secure-buffer.ts';
+import type { AdmissionView } from '../server/admission.ts';
 
 export interface LiveSlot {
   readonly slot: number;
@@ -25,6 +26,10 @@ export interface LiveVersion {
   readonly accepted: number;
   readonly dropped: number;
   readonly accuracy?: number;
+  /** How old its updates were on the average, in versions, when they were applied. */
+  readonly meanAge?: number;
+  /** Means of the task's metrics over its devices. */
+  readonly metrics?: Readonly<Record<string, number>>;
 }
 
 /** What the requests of one step came to. */
@@ -52,8 +57,7 @@ export interface LiveState {
   readonly versions: readonly LiveVersion[];
   /** Those that have not ended, then the last ones that have. */
   readonly buffers: readonly LiveBuffer[];
-  /** How many versions the model had moved on when a sum was applied: so many buffers at 0, at 1, .. */
-  readonly lags: readonly number[];
+  readonly admission: AdmissionView;
   readonly steps: Readonly<Record<LiveStepName, LiveStep>>;
   readonly refusals: Readonly<Record<string, number>>;
   /** Slots that came to nothing: `lease-over`, `void-edge`, `left-out`. */

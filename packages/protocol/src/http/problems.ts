@@ -24,6 +24,7 @@ export const SERVICE_PROBLEMS = {
   'seat-missing': { sentence: 'The device holds no seat in this buffer; take one first.', status: 409 },
   'body-too-large': { sentence: 'The body is larger than the task allows.', status: 413 },
   'range-not-satisfiable': { sentence: 'The range lies outside of the model.', status: 416 },
+  'no-place': { sentence: 'Enough devices are under way; ask for a place again later.', status: 429 },
   'rate-limited': { sentence: 'Too many requests; wait before the next.', status: 429 },
   'quota-exceeded': {
     sentence: 'This device left too many slots unused lately; wait before the next seat.',

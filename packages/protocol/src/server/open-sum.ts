@@ -1,12 +1,13 @@
 /** Opens the sum of a closed buffer: the seeds the released keys open, as a mask plan over the sum of the uploads. */
 import type { MaskTerm, SeedSealing, Suite } from '@basa/masking';
-import { equalBytes, firstOutOfRange, quantizedBound, Secret, toSigned } from '@basa/masking';
+import { equalBytes, firstOutOfRange, quantizedBound, Secret } from '@basa/masking';
 import type { ReleasedKey, UploadHeader } from '../authority-messages.ts';
 import type { Slot } from '../brands.ts';
 import { commitmentOf, sealingContext } from '../naming.ts';
+import type { PrefixVerdict } from '../prefix.ts';
+import { judgePrefix, prefixElements } from '../prefix.ts';
 import type { BufferSlot, SecureBuffer } from '../secure-buffer.ts';
 import type { DescriptorBody } from '../statements.ts';
-import { PREFIX_ELEMENTS } from '../upload.ts';
 import type { Deposit, SealedSeed } from '../user-messages.ts';
 
 /** What the store holds of one accepted slot, besides the vector. */
@@ -133,34 +134,16 @@ function wantedBackups(
   });
 }
 
-interface Quarantine {
-  readonly kind: 'quarantine';
-  readonly why: string;
-}
+type Quarantine = Extract<PrefixVerdict, { kind: 'quarantine' }>;
 
-export type SumVerdict = { readonly kind: 'good'; readonly weightSum: number; readonly sum: Uint32Array } | Quarantine;
+export type SumVerdict = (Extract<PrefixVerdict, { kind: 'good' }> & { readonly sum: Uint32Array }) | Quarantine;
 
-export type PrefixVerdict = { readonly kind: 'good'; readonly weightSum: number } | Quarantine;
-
-/** Guard words read (|A|, 0, 0, 0), the weights lie in [|A|, |A| W], every coordinate in range. */
+/** The words before the coordinates are as they should be, and every coordinate is in range. */
 export function judgeSum(descriptor: DescriptorBody, total: Uint32Array, accepted: number): SumVerdict {
   const prefix = judgePrefix(descriptor, total, accepted);
   if (prefix.kind === 'quarantine') return prefix;
-  const sum = total.subarray(PREFIX_ELEMENTS);
+  const sum = total.subarray(prefixElements(descriptor));
   return judgeCoordinates(descriptor, sum, accepted) ?? { ...prefix, sum };
-}
-
-/** The words before the coordinates, at the beginning of the vector. */
-export function judgePrefix(descriptor: DescriptorBody, vector: Uint32Array, accepted: number): PrefixVerdict {
-  const { modulus, weightScale } = descriptor;
-  const words = Array.from(vector.subarray(0, PREFIX_ELEMENTS - 1), (residue) => toSigned(residue, modulus));
-  const [count, ...zeros] = words;
-  if (count !== accepted || zeros.some((guard) => guard !== 0))
-    return { kind: 'quarantine', why: 'the guard words are wrong' };
-  const weightSum = toSigned(vector[PREFIX_ELEMENTS - 1] as number, modulus);
-  if (weightSum < accepted || weightSum > accepted * weightScale)
-    return { kind: 'quarantine', why: 'the sum of weights is out of range' };
-  return { kind: 'good', weightSum };
 }
 
 /** Coordinates from number `first` on; undefined where all of them are in range. */

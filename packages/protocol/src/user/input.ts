@@ -1,11 +1,11 @@
-/** From an update to what is masked: x' = [1, 0, 0, 0 | w | x], x = Quant((w/W) clip(delta)), quantised once. */
+/** From an update to what is masked: x' = [1, 0, 0, 0 | w | v | metrics | x], x = Quant((w/W) clip(delta)), quantised once. */
 import type { RandomWords, Suite } from '@basa/masking';
 import { integerWeight, quantize } from '@basa/masking';
+import { prefixElements, writePrefix } from '../prefix.ts';
 import type { Refused } from '../refusals.ts';
 import { refused } from '../refusals.ts';
 import { stalenessWeight } from '../staleness.ts';
 import type { DescriptorBody } from '../statements.ts';
-import { PREFIX_ELEMENTS } from '../upload.ts';
 import type { Block } from './blocks.ts';
 import { blockProblem } from './blocks.ts';
 
@@ -15,6 +15,8 @@ export interface UpdateInput {
   readonly trainedOn: number;
   /** In (0, 1]: how much the update counts besides its staleness; 1 by default. */
   readonly exampleWeight?: number;
+  /** By name: a finite number for each metric that the task names. */
+  readonly metrics?: Readonly<Record<string, number>>;
   /** The blocks of the parameters, none of which may vanish; without them the whole update is one. */
   readonly blocks?: readonly Block[];
   readonly randomWords: RandomWords;
@@ -32,12 +34,14 @@ export type BuiltInput =
   | Refused;
 
 export function buildInput(descriptor: DescriptorBody, update: UpdateInput): BuiltInput {
-  const { delta, trainedOn, exampleWeight = 1, blocks = [[0, delta.length]], randomWords } = update;
+  const { delta, trainedOn, exampleWeight = 1, metrics = {}, blocks = [[0, delta.length]], randomWords } = update;
   if (delta.length !== descriptor.dimension)
     return refused('wrong-length', { detail: `${delta.length} instead of ${descriptor.dimension}` });
   const staleness = Math.max(0, descriptor.version - trainedOn);
   if (staleness > descriptor.maxStaleness)
     return refused('too-stale', { detail: `${staleness} exceeds ${descriptor.maxStaleness}` });
+  const missing = descriptor.metrics.find(({ name }) => !Number.isFinite(metrics[name]));
+  if (missing !== undefined) return refused('metric-missing', { detail: missing.name });
   const alpha = stalenessWeight(descriptor.staleness, staleness) * exampleWeight;
   const weight = integerWeight(alpha, descriptor.weightScale);
   const quantized = quantize(delta, descriptor, randomWords, weight / descriptor.weightScale);
@@ -45,10 +49,10 @@ export function buildInput(descriptor: DescriptorBody, update: UpdateInput): Bui
     return refused('not-finite', { detail: `entry ${quantized.index} is ${quantized.value}` });
   const vanished = blockProblem(descriptor, quantized.vector, blocks);
   if (vanished !== undefined) return vanished;
-  const vector = new Uint32Array(PREFIX_ELEMENTS + delta.length);
-  vector[0] = 1;
-  vector[PREFIX_ELEMENTS - 1] = weight;
-  vector.set(quantized.vector, PREFIX_ELEMENTS);
+  const prefix = prefixElements(descriptor);
+  const vector = new Uint32Array(prefix + delta.length);
+  writePrefix(vector, descriptor, { weight, trainedOn, metrics });
+  vector.set(quantized.vector, prefix);
   return { kind: 'input', vector, weight, staleness, clipped: quantized.clipped };
 }
 

@@ -9,13 +9,6 @@ import { isEnded } from '../store/store.ts';
 import { Tallies } from './tallies.ts';
 
 const MOST_ENDED = 6;
-const MOST_LAG = 32;
-
-interface Past {
-  /** Buffers that ended lately, the last one first. */
-  ended: readonly LiveBuffer[];
-  readonly lags: number[];
-}
 
 export interface LiveOptions {
   readonly store: Store;
@@ -25,7 +18,8 @@ export interface LiveOptions {
 export class LiveTasks {
   readonly #options: LiveOptions;
   readonly #tallies = new Tallies();
-  readonly #past = new Map<string, Past>();
+  /** Buffers of each task that ended lately, the last one first. */
+  readonly #ended = new Map<string, readonly LiveBuffer[]>();
   readonly #listeners = new Set<() => void>();
   readonly #startedAt: number;
 
@@ -60,18 +54,6 @@ export class LiveTasks {
 
   note(event: BasaEvent): void {
     if (event.kind === 'slot-dropped') this.#tallies.dropped(event.why);
-    if (event.kind === 'buffer-included') this.#included(toHex(event.ctx), event.version);
-  }
-
-  /** A sum became a version: how far the model had moved on meanwhile. */
-  #included(ctx: string, version: number): void {
-    for (const { ended, lags } of this.#past.values()) {
-      const buffer = ended.find((known) => known.ctx === ctx);
-      if (buffer === undefined) continue;
-      const lag = Math.min(MOST_LAG, version - 1 - buffer.version);
-      while (lags.length <= lag) lags.push(0);
-      lags[lag] = (lags[lag] ?? 0) + 1;
-    }
   }
 
   async state(task: RunningTask, keeper: BufferKeeper, versions: readonly LiveVersion[]): Promise<LiveState> {
@@ -81,7 +63,6 @@ export class LiveTasks {
     const living = found.flatMap((buffer) =>
       buffer === undefined || isEnded(buffer.status) ? [] : [liveBuffer(buffer)],
     );
-    const { ended, lags } = this.#pastOf(name);
     return {
       at: this.#options.clock(),
       startedAt: this.#startedAt,
@@ -91,8 +72,8 @@ export class LiveTasks {
       state: task.state,
       ...(task.why !== undefined && { why: task.why }),
       versions,
-      buffers: [...living, ...ended],
-      lags,
+      buffers: [...living, ...(this.#ended.get(name) ?? [])],
+      admission: task.places.view,
       steps: this.#tallies.steps(),
       refusals: this.#tallies.refusals(),
       drops: this.#tallies.drops(),
@@ -105,25 +86,22 @@ export class LiveTasks {
     const models = await this.#options.store.models(task);
     return models
       .filter(({ entry, version }) => version >= from && (entry !== undefined || read.mode === 'paper'))
-      .map(({ version, madeAt, accepted, dropped, accuracy }) => ({
+      .map(({ version, madeAt, accepted, dropped, accuracy, meanAge, metrics }) => ({
         version,
         at: madeAt,
         accepted,
         dropped,
         ...(accuracy !== undefined && { accuracy }),
+        ...(meanAge !== undefined && { meanAge }),
+        ...(metrics !== undefined && Object.keys(metrics).length > 0 && { metrics }),
       }));
   }
 
   #remember(buffer: SecureBuffer): void {
-    const past = this.#pastOf(toHex(buffer.descriptor.task));
+    const task = toHex(buffer.descriptor.task);
     const ctx = toHex(buffer.ctx);
-    past.ended = [liveBuffer(buffer), ...past.ended.filter((other) => other.ctx !== ctx)].slice(0, MOST_ENDED);
-  }
-
-  #pastOf(task: string): Past {
-    const known = this.#past.get(task) ?? { ended: [], lags: [] };
-    this.#past.set(task, known);
-    return known;
+    const others = (this.#ended.get(task) ?? []).filter((other) => other.ctx !== ctx);
+    this.#ended.set(task, [liveBuffer(buffer), ...others].slice(0, MOST_ENDED));
   }
 
   #changed(): void {

@@ -1,8 +1,16 @@
 /** A device takes a seat, and deposits its sealed seeds. */
 import { equalBytes } from '@basa/masking';
-import { acceptDeposit, certificateCodec, ctxOf, SERVER_PATH, seatAnswerCodec } from '@basa/protocol';
+import {
+  acceptDeposit,
+  certificateCodec,
+  certificateProblem,
+  ctxOf,
+  millis,
+  SERVER_PATH,
+  seatAnswerCodec,
+} from '@basa/protocol';
 import { nodeRandomBytes } from '@basa/runtime/node';
-import { answers, BYTES_MEDIA_TYPE, bytesOf, deviceOf, fail, granted, wireBytes } from '@basa/service';
+import { answers, BYTES_MEDIA_TYPE, bytesOf, deviceOf, fail, granted, Type, wireBytes } from '@basa/service';
 import { messagesOf } from '../buffer-keeper.ts';
 import type { RouteContext } from './context.ts';
 import { askingAuthority, bufferParams, foundTask, knownBuffer, taskParams } from './context.ts';
@@ -40,6 +48,33 @@ export function mountParticipation(context: RouteContext): void {
       .send(Buffer.from(seatAnswerCodec.encode({ descriptor, token: nodeRandomBytes(16) })));
   });
 
+  const admissionSchema = {
+    summary: 'A place to train in, asked for before the model is fetched (device)',
+    params: taskParams,
+    body: wireBytes('certificate'),
+    response: answers(Type.Object({ endsInMs: Type.Integer() })),
+  };
+  app.post(SERVER_PATH.admissions(':task'), { onRequest, schema: admissionSchema }, async (request) => {
+    const task = await foundTask(context, request.params.task);
+    const certificate = certificateCodec.decode(bytesOf(request));
+    if (!equalBytes(certificate.deviceKey, deviceOf(request).deviceKey)) fail('not-yours');
+    const problem = certificateProblem(ports, task.task, certificate, millis(context.clock()));
+    if (problem !== undefined) granted(problem);
+    await checkQuota(context, request);
+    const { leftMs } = await task.admit(certificate);
+    return { endsInMs: Math.floor(leftMs) };
+  });
+  const discardSchema = {
+    summary: 'Gives a place back that is not needed (device)',
+    params: taskParams,
+    response: answers(Type.Object({})),
+  };
+  app.delete(SERVER_PATH.admissions(':task'), { onRequest, schema: discardSchema }, async (request) => {
+    const task = await foundTask(context, request.params.task);
+    await task.places.discard(deviceOf(request).user);
+    return {};
+  });
+
   const depositSchema = {
     summary: 'Deposits sealed seeds for a slot (device)',
     params: bufferParams,
@@ -57,7 +92,7 @@ export function mountParticipation(context: RouteContext): void {
     const task = await foundTask(context, Buffer.from(descriptor.task).toString('hex'));
     if (!(await task.seats.admits(deposit.certificate, ctx))) fail('seat-missing');
     const ticket = granted(await keeper.step(ctx, (buffer, now) => acceptDeposit(ports, buffer, deposit, now)));
-    task.deposited(deposit.certificate);
+    await task.deposited(deposit.certificate);
     const entries = await store.inbox(ctx, ticket.slot);
     // A buffer that ended keeps no seeds: there is nothing left to answer with.
     if (entries.length < ticket.slot) fail('buffer-over');

@@ -22,6 +22,15 @@ const taskState = Type.Object({
   loss: Type.Optional(Type.Number()),
   model: Type.Optional(Type.Unknown()),
   buffers: Type.Integer(),
+  admission: Type.Object({
+    places: Type.Integer(),
+    used: Type.Integer(),
+    underWay: Type.Integer(),
+    waiting: Type.Integer(),
+    waitingBuffers: Type.Integer(),
+    targetAge: Type.Number(),
+  }),
+  meanAge: Type.Optional(Type.Number()),
 });
 
 const versions = Type.Object({
@@ -32,6 +41,8 @@ const versions = Type.Object({
       ctx: hexText(32),
       accepted: Type.Integer(),
       dropped: Type.Integer(),
+      meanAge: Type.Optional(Type.Number()),
+      metrics: Type.Optional(Type.Record(Type.String(), Type.Number())),
       accuracy: Type.Optional(Type.Number()),
       loss: Type.Optional(Type.Number()),
     }),
@@ -98,12 +109,14 @@ export function mountTasks(context: RouteContext): void {
     const { task, read } = await foundTask(context, params.task);
     const models = (await store.models(task)).filter(({ entry }) => entry !== undefined || read.mode === 'paper');
     return {
-      versions: models.map(({ version, madeAt, ctx, accepted, dropped, accuracy, loss }) => ({
+      versions: models.map(({ version, madeAt, ctx, accepted, dropped, meanAge, metrics, accuracy, loss }) => ({
         version,
         at: madeAt,
         ctx: toHex(ctx),
         accepted,
         dropped,
+        ...(meanAge !== undefined && { meanAge }),
+        ...(metrics !== undefined && Object.keys(metrics).length > 0 && { metrics }),
         ...(accuracy !== undefined && { accuracy }),
         ...(loss !== undefined && { loss }),
       })),
@@ -121,7 +134,7 @@ async function created(create: () => Promise<RunningTask>): Promise<RunningTask>
   }
 }
 
-function describe({ task, read, state, why, models, living }: RunningTask) {
+function describe({ task, read, state, why, models, living, places }: RunningTask) {
   const { newest } = models;
   const { specification, policy, mode } = read;
   return {
@@ -131,6 +144,8 @@ function describe({ task, read, state, why, models, living }: RunningTask) {
     mode,
     state,
     buffers: living.length,
+    admission: places.view,
+    ...(newest?.meanAge !== undefined && { meanAge: newest.meanAge }),
     ...(why !== undefined && { why }),
     ...(newest !== undefined && { version: newest.version }),
     ...(newest?.accuracy !== undefined && { accuracy: newest.accuracy }),

@@ -72,7 +72,7 @@ export function mountUploads(context: RouteContext): void {
         });
         const { ctx, descriptor } = upload.buffer;
         if (result.accepted) {
-          tasks.uploaded(descriptor.task, ctx);
+          tasks.uploaded(descriptor.task, ctx, deviceOf(request).user);
           onUpload?.(descriptor.task, ctx);
         }
         return result;

@@ -36,6 +36,8 @@ export function readModel(row: Row): StoredModel {
   const entry = column.optional(row, 'entry', column.bytes);
   const accuracy = column.optional(row, 'accuracy', column.number);
   const loss = column.optional(row, 'loss', column.number);
+  const meanAge = column.optional(row, 'mean_age', column.number);
+  const metrics = column.optional(row, 'metrics', column.text);
   return {
     task: column.bytes(row, 'task') as TaskId,
     version: column.number(row, 'version'),
@@ -48,6 +50,8 @@ export function readModel(row: Row): StoredModel {
     ...(stepKey !== undefined && { stepKey }),
     ...(column.number(row, 'forgotten') !== 0 && { isForgotten: true }),
     ...(entry !== undefined && { entry: modelEntryCodec.decode(entry) }),
+    ...(meanAge !== undefined && { meanAge }),
+    ...(metrics !== undefined && { metrics: JSON.parse(metrics) as Record<string, number> }),
     ...(accuracy !== undefined && { accuracy }),
     ...(loss !== undefined && { loss }),
   };

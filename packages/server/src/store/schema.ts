@@ -67,7 +67,14 @@ export function migrationsFor({ name, blob, integer, real, unlogged }: Dialect):
     'CREATE INDEX models_kept ON models (task, version) WHERE forgotten = 0',
     'CREATE INDEX buffers_by_age ON buffers (task, drawn_at)',
   ];
-  return [first, severalNodes, retention].map((statements) => statements.join(';\n'));
+  const places = [
+    // Devices that train, or are about to: nothing is lost with them.
+    `CREATE ${unlogged}TABLE places (
+        task ${blob} NOT NULL, usr ${blob} NOT NULL, ends_at ${integer} NOT NULL, PRIMARY KEY (task, usr)
+      )`,
+  ];
+  const ages = [`ALTER TABLE models ADD COLUMN mean_age ${real}`, 'ALTER TABLE models ADD COLUMN metrics TEXT'];
+  return [first, severalNodes, retention, [...ages, ...places]].map((statements) => statements.join(';\n'));
 }
 
 /** Blobs of servers that have no other place for them: vectors do not compress, and names are compared byte by byte. */

@@ -61,10 +61,10 @@ export async function logModel(session: SqlSession, entry: ModelEntry): Promise<
 }
 
 async function insertModel({ query }: SqlSession, model: StoredModel): Promise<void> {
-  const { task, version, modelHash, ctx, blobKey, stepKey, madeAt, accepted, dropped } = model;
+  const { task, version, modelHash, ctx, blobKey, stepKey, madeAt, accepted, dropped, meanAge, metrics } = model;
   await query(
-    `INSERT INTO models (task, version, model_hash, ctx, blob_key, step_key, made_at, accepted, dropped)
-      VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING`,
+    `INSERT INTO models (task, version, model_hash, ctx, blob_key, step_key, made_at, accepted, dropped, mean_age, metrics)
+      VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING`,
     task,
     version,
     modelHash,
@@ -74,6 +74,8 @@ async function insertModel({ query }: SqlSession, model: StoredModel): Promise<v
     madeAt,
     accepted,
     dropped,
+    meanAge ?? null,
+    metrics === undefined ? null : JSON.stringify(metrics),
   );
   const [found] = (await query('SELECT * FROM models WHERE task = ? AND version = ?', task, version)).map(readModel);
   const isSame = found !== undefined && equalBytes(found.ctx, ctx) && equalBytes(found.modelHash, modelHash);

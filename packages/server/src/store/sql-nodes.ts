@@ -6,6 +6,7 @@ import type { Row, SqlDatabase, SqlSession } from '@basa/service';
 import { column } from '@basa/service';
 import { readBuffer, readTaskState } from './rows.ts';
 import { forgetNonce } from './sql-buffers.ts';
+import { sqlPlaces } from './sql-places.ts';
 import type { NodeStore, SharedSeat } from './store.ts';
 
 const ALIVE = 'alive-at';
@@ -71,6 +72,7 @@ export function sqlNodes(database: SqlDatabase): NodeStore {
     async forgetSeats() {
       await database.query('DELETE FROM seats WHERE lapses_at <= ?', await database.now());
     },
+    ...sqlPlaces(database),
     noteAlive: (leastGapMs) =>
       database.transaction(async (session) => {
         const { query } = session;

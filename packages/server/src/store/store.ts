@@ -36,6 +36,10 @@ export interface StoredModel {
   readonly madeAt: number;
   readonly accepted: number;
   readonly dropped: number;
+  /** How many versions old its updates were on the average when they were applied; missing for version 0 and in paper mode. */
+  readonly meanAge?: number;
+  /** Means over its devices of the metrics that the task names. */
+  readonly metrics?: Readonly<Record<string, number>>;
   readonly accuracy?: number;
   readonly loss?: number;
 }
@@ -176,6 +180,10 @@ export type SharedSeat =
   | { readonly kind: 'needs-buffer'; readonly nonce: Uint8Array }
   | { readonly kind: 'not-running' };
 
+export type SharedPlace =
+  | { readonly kind: 'given'; readonly leftMs: number; readonly underWay: number }
+  | { readonly kind: 'none' };
+
 /** What nodes on one database tell each other by it. */
 export interface NodeStore {
   /** The fence of the turn for so long from now on; undefined where another holder has it. */
@@ -193,6 +201,17 @@ export interface NodeStore {
   forgetDraw(task: TaskId, nonce: Uint8Array): Promise<void>;
   /** Seats that lapsed unused. */
   forgetSeats(): Promise<void>;
+  /** A place under way for so long: the one the device has, else a new one where `isFree` says so of how many there are. */
+  takePlace(
+    task: TaskId,
+    user: UserId,
+    forMs: number,
+    isFree: (underWay: number) => boolean,
+  ): Promise<SharedPlace & { readonly lapsed: number }>;
+  hasPlace(task: TaskId, user: UserId): Promise<boolean>;
+  /** Gives whether there was one. */
+  endPlace(task: TaskId, user: UserId): Promise<boolean>;
+  countPlaces(task: TaskId): Promise<number>;
   /**
    * Notes that a node is alive now. Where none was for `leastGapMs` or longer, every lease is longer by that gap, in the same
    * transaction. Gives the gap that was made up for.

@@ -1,6 +1,6 @@
 /** What is read when somebody asks: the copies in memory of buffers that have not ended, tasks and their models. */
 import { toHex } from '@basa/masking';
-import type { SecureBuffer, TaskId } from '@basa/protocol';
+import type { AdmissionView, SecureBuffer, TaskId } from '@basa/protocol';
 import type { Metrics, Sample } from '@basa/service';
 import type { StoredModel } from '../store/store.ts';
 
@@ -10,6 +10,7 @@ export interface WatchedTask {
   readonly state: string;
   readonly read: { readonly policy: { readonly name: Uint8Array; readonly openMs: number } };
   readonly models: { readonly newest: StoredModel | undefined };
+  readonly places: { readonly view: AdmissionView };
 }
 
 export interface GaugeSources {
@@ -80,6 +81,11 @@ export function serverGauges(metrics: Metrics, sources: GaugeSources): void {
       );
     }),
   );
+  metrics.gauge('basa_places', () => eachTask((task) => one(task, task.places.view.places)));
+  metrics.gauge('basa_places_used', () => eachTask((task) => one(task, task.places.view.used)));
+  metrics.gauge('basa_devices_waiting', () => eachTask((task) => one(task, task.places.view.waiting)));
+  metrics.gauge('basa_buffers_waiting', () => eachTask((task) => one(task, task.places.view.waitingBuffers)));
+  metrics.gauge('basa_model_mean_age', () => eachTask((task) => one(task, task.models.newest?.meanAge)));
   metrics.gauge('basa_model_version', () => eachTask((task) => one(task, task.models.newest?.version)));
   metrics.gauge('basa_model_age_seconds', () =>
     eachTask((task) => {

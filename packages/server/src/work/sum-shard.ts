@@ -2,7 +2,7 @@
 import type { Keystream, MaskTools } from '@basa/masking';
 import { addInPlace, applyMasksInPlace, dequantizeSum, elementBits, Secret, unpackVector } from '@basa/masking';
 import type { Descriptor } from '@basa/protocol';
-import { ctxOf, descriptorCodec, judgeCoordinates, judgePrefix, PREFIX_ELEMENTS } from '@basa/protocol';
+import { ctxOf, descriptorCodec, judgeCoordinates, judgePrefix, prefixElements } from '@basa/protocol';
 import type { BlobStore } from '../blobs/blob-store.ts';
 import { collect } from '../blobs/blob-store.ts';
 import { wordPieces } from '../blobs/words.ts';
@@ -26,17 +26,17 @@ export async function sumShard(task: SumShardTask, tools: SumShardTools): Promis
 
 function judged(descriptor: Descriptor, total: Uint32Array, task: SumShardTask): SummedShard {
   const { keys, from } = task;
-  const prefix =
-    task.weightSum === undefined
-      ? judgePrefix(descriptor, total, keys.length)
-      : { kind: 'good' as const, weightSum: task.weightSum };
-  if (prefix.kind === 'quarantine') return { ...prefix, slots: [] };
-  const { weightSum } = prefix;
-  const coordinates = from === 0 ? total.subarray(PREFIX_ELEMENTS) : total;
-  const outOfRange = judgeCoordinates(descriptor, coordinates, keys.length, Math.max(0, from - PREFIX_ELEMENTS));
+  const prefix = from === 0 ? judgePrefix(descriptor, total, keys.length) : undefined;
+  if (prefix?.kind === 'quarantine') return { ...prefix, slots: [] };
+  const weightSum = prefix?.weightSum ?? task.weightSum;
+  if (weightSum === undefined) throw new Error('a later shard needs the sum of weights of the first');
+  const skipped = prefixElements(descriptor);
+  const coordinates = from === 0 ? total.subarray(skipped) : total;
+  const outOfRange = judgeCoordinates(descriptor, coordinates, keys.length, Math.max(0, from - skipped));
   if (outOfRange !== undefined) return { ...outOfRange, slots: [] };
   const { weightScale } = descriptor;
-  return { kind: 'shard', mean: dequantizeSum(coordinates, descriptor, { weightSum, weightScale }), weightSum };
+  const mean = dequantizeSum(coordinates, descriptor, { weightSum, weightScale });
+  return { kind: 'shard', mean, ...(prefix !== undefined && { prefix }) };
 }
 
 /** total += this part of the y of one body. Shards begin at whole bytes, however few bits an element has. */

@@ -1,6 +1,6 @@
 /** What the worker is asked, and what it answers: plain data, copied between threads. */
 import type { Layer, Shape } from '@basa/learning';
-import type { ReleasedKey, Slot } from '@basa/protocol';
+import type { PrefixVerdict, ReleasedKey, Slot } from '@basa/protocol';
 import type { BlobPlace } from '../blobs/place.ts';
 
 /** Given to every worker once. */
@@ -53,9 +53,12 @@ export interface SumShardTask {
   readonly weightSum?: number;
 }
 
+/** What the words before the coordinates say of the whole sum. */
+export type GoodPrefix = Extract<PrefixVerdict, { kind: 'good' }>;
+
 export type SummedShard =
-  | { readonly kind: 'shard'; readonly mean: Float32Array; readonly weightSum: number }
-  | Quarantined;
+  /** `prefix` comes with the first shard. */
+  { readonly kind: 'shard'; readonly mean: Float32Array; readonly prefix?: GoodPrefix } | Quarantined;
 
 export interface EvaluateTask {
   readonly kind: 'evaluate';

@@ -25,6 +25,33 @@ export function testNodes(name: string, open: () => Promise<{ readonly store: St
 
     afterEach(() => store.close());
 
+    describe('a place', () => {
+      const [ann, bob, cem] = [1, 2, 3].map(userOf) as [UserId, UserId, UserId];
+      const fewerThan = (limit: number) => (underWay: number) => underWay < limit;
+
+      it('is given once to a device, and to no more than there are', async () => {
+        expect(await store.takePlace(task, ann, AGES, fewerThan(2))).toMatchObject({ kind: 'given', underWay: 1 });
+        expect(await store.takePlace(task, ann, AGES, fewerThan(1))).toMatchObject({ kind: 'given', underWay: 1 });
+        expect(await store.takePlace(task, bob, AGES, fewerThan(2))).toMatchObject({ kind: 'given', underWay: 2 });
+        expect(await store.takePlace(task, cem, AGES, fewerThan(2))).toEqual({ kind: 'none', lapsed: 0 });
+        expect([await store.hasPlace(task, bob), await store.hasPlace(task, cem)]).toEqual([true, false]);
+      });
+
+      it('of many that ask at once is given to as many as there are', async () => {
+        const asked = Array.from({ length: 8 }, (_, n) => store.takePlace(task, userOf(n), AGES, fewerThan(3)));
+        expect((await Promise.all(asked)).filter(({ kind }) => kind === 'given')).toHaveLength(3);
+        expect(await store.countPlaces(task)).toBe(3);
+      });
+
+      it('that was ended or has lapsed is free', async () => {
+        await store.takePlace(task, ann, AGES, fewerThan(1));
+        expect([await store.endPlace(task, ann), await store.endPlace(task, ann)]).toEqual([true, false]);
+        await store.takePlace(task, bob, -1, fewerThan(1));
+        expect(await store.countPlaces(task)).toBe(0);
+        expect(await store.takePlace(task, cem, AGES, fewerThan(1))).toMatchObject({ kind: 'given', lapsed: 1 });
+      });
+    });
+
     describe('a turn', () => {
       it('is one holder’s at a time, and renewed by it', async () => {
         expect(await store.takeTurn('close', 'a', AGES)).toBe(1);

@@ -24,6 +24,8 @@ export function descriptorOf(id: number): Descriptor {
     weightScale: 1,
     staleness: { kind: 'constant' },
     maxStaleness: 10,
+    unsafeTinyWeights: false,
+    metrics: [],
     manifestHash: bytes(3),
     sealingKey: bytes(4, 48),
     serverKey: bytes(5),

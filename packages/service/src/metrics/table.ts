@@ -137,6 +137,36 @@ export const METRICS = {
     help: 'Leases of assigned slots: running, or overdue (they end with the next tick)',
     labels: ['task', 'state'],
   },
+  basa_places: {
+    type: 'gauge',
+    on: 'server',
+    help: 'Devices that may be under way at a time',
+    labels: ['task'],
+  },
+  basa_places_used: {
+    type: 'gauge',
+    on: 'server',
+    help: 'Places that are taken: devices that train, and slots of buffers that have not ended',
+    labels: ['task'],
+  },
+  basa_devices_waiting: {
+    type: 'gauge',
+    on: 'server',
+    help: 'Devices that were told to ask for a place again',
+    labels: ['task'],
+  },
+  basa_buffers_waiting: {
+    type: 'gauge',
+    on: 'server',
+    help: 'Closed buffers whose sum is not open yet',
+    labels: ['task'],
+  },
+  basa_model_mean_age: {
+    type: 'gauge',
+    on: 'server',
+    help: 'Mean age, in versions, of the updates that the newest version was made of',
+    labels: ['task'],
+  },
   basa_model_version: { type: 'gauge', on: 'server', help: 'Newest version that users may have', labels: ['task'] },
   basa_model_age_seconds: { type: 'gauge', on: 'server', help: 'Time since that version was made', labels: ['task'] },
   basa_model_accuracy: {

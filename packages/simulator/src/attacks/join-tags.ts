@@ -2,7 +2,7 @@
 import type { Suite } from '@basa/masking';
 import { equalBytes, toHex } from '@basa/masking';
 import type { UserRecord } from '@basa/protocol';
-import { checkDescriptor, inputDigestOf, PREFIX_ELEMENTS, prepareDeposit } from '@basa/protocol';
+import { checkDescriptor, inputDigestOf, prefixElements, prepareDeposit } from '@basa/protocol';
 import type { FederationDevice } from '../federation-device.ts';
 import { granted } from '../granted.ts';
 import type { Attack, AttackResult, AttackSetting } from './attack.ts';
@@ -40,7 +40,7 @@ function prepareWithNonceOf({ world }: SealedStage, eve: FederationDevice, victi
   const { nonce } = victim.records[0] as Extract<UserRecord, { kind: 'prepared' }>;
   const offered = granted(world.server.seat(eve.certificate));
   const { descriptor } = granted(checkDescriptor(eve.suite, world.pins, offered, world.now));
-  eve.input = new Uint32Array(PREFIX_ELEMENTS + world.policy.dimension);
+  eve.input = new Uint32Array(prefixElements(world.policy) + world.policy.dimension);
   const randomBytes = (length: number): Uint8Array => (length === 16 ? nonce.slice() : world.randomBytes(length));
   const { certificate, deltaId, suite, input } = eve;
   granted(

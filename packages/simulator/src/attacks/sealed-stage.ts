@@ -9,7 +9,7 @@ import {
   commitmentOf,
   joinTagOf,
   openEnvelope,
-  PREFIX_ELEMENTS,
+  prefixElements,
   readBackups,
   sealingContext,
   unframeHeader,
@@ -116,7 +116,7 @@ export class SealedStage {
   /** What was learned of these entries alone. */
   resultOn([offset, length]: Block): AttackResult {
     const size = modulusSize(this.world.policy.modulus);
-    const skip = PREFIX_ELEMENTS + offset;
+    const skip = prefixElements(this.world.policy) + offset;
     const inputs = [...this.#inputs.values()].map(({ name, vector }) => ({
       name: length === vector.length ? name : `${name} on entries ${offset} to ${offset + length - 1}`,
       vector: vector.slice(offset, offset + length),
@@ -141,7 +141,11 @@ export class SealedStage {
     if (device.input === undefined) return;
     const name = this.#names.get(device) as string;
     if (this.#colluders.has(device)) this.adversary.knowInput(name, device.input);
-    else this.#inputs.set(`${name} ${device.input}`, { name, vector: device.input.slice(PREFIX_ELEMENTS) });
+    else
+      this.#inputs.set(`${name} ${device.input}`, {
+        name,
+        vector: device.input.slice(prefixElements(this.world.policy)),
+      });
   }
 
   /** The colluder's own seeds. */

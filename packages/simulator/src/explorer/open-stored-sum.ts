@@ -1,7 +1,7 @@
 /** The sum of a granted buffer, from what the server has on disk and the keys of the close answer. */
 import { addInPlace, applyMasksInPlace, unpackVector } from '@basa/masking';
 import type { CloseAnswer, Deposit, SecureBuffer, Slot, SumVerdict } from '@basa/protocol';
-import { judgeSum, openingTerms, PREFIX_ELEMENTS, readBackups, uploadLayout } from '@basa/protocol';
+import { judgeSum, openingTerms, prefixElements, readBackups, uploadLayout } from '@basa/protocol';
 import type { Cast } from './cast.ts';
 import type { StoredBuffer } from './server-store.ts';
 
@@ -30,7 +30,7 @@ export function openStoredSum(
     },
   });
   if (opening.kind === 'cheated') return { kind: 'quarantine', why: `slot ${opening.slots} cheated` };
-  const total = new Uint32Array(descriptor.dimension + PREFIX_ELEMENTS);
+  const total = new Uint32Array(descriptor.dimension + prefixElements(descriptor));
   for (const slot of buffer.accepted) {
     const { layout } = layoutOf(slot);
     const unpacked = unpackVector(bodyOf(slot).subarray(0, layout.vectorBytes), layout.elements, descriptor.modulus);

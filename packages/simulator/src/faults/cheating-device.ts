@@ -17,13 +17,16 @@ import {
   depositMessage,
   depositStatementCodec,
   frameHeader,
-  PREFIX_ELEMENTS,
+  prefixElements,
   unframeHeader,
 } from '@basa/protocol';
 import type { Step } from '../federation-device.ts';
 import { FederationDevice } from '../federation-device.ts';
 import type { World } from '../world.ts';
 import type { Cheat } from './simulation.ts';
+
+/** Where the weight stands in x'. */
+const WEIGHT_WORD = 4;
 
 export class CheatingDevice extends FederationDevice {
   readonly cheat: Cheat;
@@ -58,9 +61,9 @@ export class CheatingDevice extends FederationDevice {
     const built = super.buildVector(descriptor, delta, trainedOn);
     if (built.kind === 'refused') return built;
     const { vector } = built;
-    if (this.cheat === 'wrong-weight') vector[PREFIX_ELEMENTS - 1] = 2 * descriptor.weightScale;
+    if (this.cheat === 'wrong-weight') vector[WEIGHT_WORD] = 2 * descriptor.weightScale;
     if (this.cheat === 'wrong-guard') vector[1] = 7;
-    if (this.cheat === 'out-of-range') vector[PREFIX_ELEMENTS + this.number] = 2 ** 20;
+    if (this.cheat === 'out-of-range') vector[prefixElements(descriptor) + this.number] = 2 ** 20;
     return built;
   }
 

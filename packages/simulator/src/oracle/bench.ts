@@ -13,7 +13,7 @@ import type {
   TaskId,
   TaskPolicy,
 } from '@basa/protocol';
-import { AttributeAuthority, DEFAULT_TRAINING, modelAppendCodec, taskIdOf } from '@basa/protocol';
+import { AttributeAuthority, modelAppendCodec, POLICY_DEFAULTS, taskIdOf } from '@basa/protocol';
 import { CLOSE_MS, LEASE_MS, OPEN_MS, transparentSealings } from '../federation.ts';
 import { granted } from '../granted.ts';
 import { countingBytes, unsafeSymbolicSigner, unsafeSymbolicSuite } from '../unsafe-symbolic-suite.ts';
@@ -93,11 +93,10 @@ export class Bench {
       modulus: RING_32,
       level: 1,
       clip: 1,
-      blockFloor: 0,
       staleness: { kind: 'constant' },
       maxStaleness: 10,
+      ...POLICY_DEFAULTS,
       manifestHash: new Uint8Array(32),
-      training: DEFAULT_TRAINING,
       serverKey: this.serverSigner.publicKey,
       uploadLeaseMs: LEASE_MS,
       openMs: OPEN_MS,

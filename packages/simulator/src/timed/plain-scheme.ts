@@ -37,11 +37,18 @@ export class PlainScheme implements Scheme {
     const timeline = this.#timeline;
     const update = timeline.include(trip);
     const added = this.#server.serve(timeline.now, this.#costs.addSeconds);
-    if (update.weight > 0) this.#buffer.push(update);
-    if (this.#buffer.length === timeline.fleet.bufferSize) {
-      const full = this.#buffer;
+    const buffer = this.#buffer;
+    if (update.weight > 0) {
+      buffer.push(update);
+      timeline.gate?.entered(trip.user, buffer, 'begun', timeline.now);
+    }
+    if (buffer.length === timeline.fleet.bufferSize) {
       this.#buffer = [];
-      timeline.at(added, PRIORITY.finish, () => timeline.publish(full));
+      timeline.gate?.became(buffer, 'waiting', timeline.now);
+      timeline.at(added, PRIORITY.finish, () => {
+        timeline.publish(buffer);
+        timeline.gate?.became(buffer, 'over', timeline.now);
+      });
     }
     timeline.end(trip, update.weight > 0 ? 'taken' : 'stale');
   }

@@ -37,7 +37,7 @@ export function* rounds(fleet: Fleet, costs: RoundCosts): Generator<TimedEvent, 
     for (const trip of trips) yield { kind: 'ended', time, trip, fate: trip.dropsOut ? 'dropped-out' : 'taken' };
     if (stayed.length < costs.threshold) continue;
     const included = stayed.map((trip): Included => ({ trip, staleness: 0, weight: 1 }));
-    yield { kind: 'version', time, version: ++version, included };
+    yield { kind: 'version', time, version: ++version, included, meanAge: 0 };
   }
 }
 

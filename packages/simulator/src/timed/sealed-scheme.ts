@@ -33,8 +33,12 @@ interface Buffer {
   seats: number;
   slots: number;
   dropped: number;
+  isClosed: boolean;
   readonly accepted: Included[];
 }
+
+/** Nobody is under way to a seat for so long: nobody will come. */
+const NOBODY_COMES_SECONDS = 1;
 
 export class SealedScheme implements Scheme {
   readonly #timeline: Timeline;
@@ -80,6 +84,8 @@ export class SealedScheme implements Scheme {
     const { link } = timeline.fleet;
     const { serverSeconds, inboxBytes, keyBytes, keySeconds } = this.#costs;
     const slot = buffer.slots++;
+    timeline.gate?.entered(update.trip.user, buffer, this.#stageOf(buffer), timeline.now);
+    this.#closeWhenQuiet();
     const told = this.#server.serve(timeline.now, serverSeconds) + downSeconds(link, inboxBytes(slot));
     timeline.at(told + link.latencySeconds, PRIORITY.step, () => {
       const issued = this.#authority.serve(timeline.now, keySeconds) + downSeconds(link, keyBytes);
@@ -108,18 +114,50 @@ export class SealedScheme implements Scheme {
     });
   }
 
-  #closeWhenDecided({ accepted, dropped }: Buffer): void {
+  #closeWhenDecided(buffer: Buffer): void {
+    const { accepted, dropped } = buffer;
+    const { bufferSize } = this.#timeline.fleet;
+    if (accepted.length + dropped >= bufferSize && accepted.length > 0) this.#close(buffer);
+    else this.#closeWhenQuiet();
+  }
+
+  /** A buffer with enough updates does not wait where nobody is under way. */
+  #closeWhenQuiet(): void {
     const timeline = this.#timeline;
-    if (accepted.length + dropped < timeline.fleet.bufferSize || accepted.length === 0) return;
+    const { gate, fleet } = timeline;
+    const buffer = this.#open;
+    const isEnough = (): boolean =>
+      gate?.underWay === 0 && !buffer.isClosed && buffer.accepted.length >= (fleet.minimum ?? fleet.bufferSize);
+    if (!isEnough()) return;
+    const { slots } = buffer;
+    timeline.at(timeline.now + NOBODY_COMES_SECONDS, PRIORITY.step, () => {
+      if (!isEnough() || buffer.slots !== slots || buffer.accepted.length + buffer.dropped < slots) return;
+      if (this.#open === buffer) this.#open = newBuffer();
+      this.#close(buffer);
+    });
+  }
+
+  #close(buffer: Buffer): void {
+    const timeline = this.#timeline;
+    const { accepted, dropped } = buffer;
     const { closeSeconds, openSeconds } = this.#costs;
+    buffer.isClosed = true;
+    timeline.gate?.became(buffer, 'waiting', timeline.now);
     const closed = this.#authority.serve(timeline.now, closeSeconds(accepted.length, dropped));
     timeline.at(closed, PRIORITY.step, () => {
       const opened = this.#opening.serve(timeline.now, openSeconds(accepted.length, dropped));
-      timeline.at(opened, PRIORITY.finish, () => timeline.publish(accepted));
+      timeline.at(opened, PRIORITY.finish, () => {
+        timeline.publish(accepted);
+        timeline.gate?.became(buffer, 'over', timeline.now);
+      });
     });
+  }
+
+  #stageOf({ slots }: Buffer): 'begun' | 'full' {
+    return slots < this.#timeline.fleet.bufferSize ? 'begun' : 'full';
   }
 }
 
 function newBuffer(): Buffer {
-  return { seats: 0, slots: 0, dropped: 0, accepted: [] };
+  return { seats: 0, slots: 0, dropped: 0, isClosed: false, accepted: [] };
 }

@@ -1,5 +1,6 @@
 /** Virtual time: who trains when. What users do with a trained update is a scheme's. */
 import { randomStream, stalenessWeight } from '@basa/learning';
+import { AdmissionGate } from './admission-gate.ts';
 import { drawDelay } from './delay.ts';
 import { EventQueue } from './event-queue.ts';
 import { downSeconds } from './link.ts';
@@ -25,6 +26,8 @@ export class Timeline {
   readonly #freeLanes: number[];
   readonly #selection;
   readonly #arrivals;
+  /** Without one, everybody may train. */
+  readonly gate: AdmissionGate | undefined;
   #scheme: Scheme | undefined;
   #trips = 0;
   #turnedAway = 0;
@@ -41,6 +44,7 @@ export class Timeline {
     this.#freeLanes = Array.from({ length: fleet.concurrency }, (_, n) => fleet.concurrency - 1 - n);
     this.#selection = randomStream(fleet.seed, 'select');
     this.#arrivals = randomStream(fleet.seed, 'arrivals');
+    this.gate = fleet.admission === undefined ? undefined : new AdmissionGate(fleet.admission, fleet.seed);
   }
 
   get trips(): number {
@@ -62,16 +66,16 @@ export class Timeline {
     return this.#turnedAway;
   }
 
-  /** Without end: whoever reads decides when it has seen enough. */
-  *run(scheme: Scheme): Generator<TimedEvent, undefined> {
+  /** Without end where no time is given: whoever reads decides when it has seen enough. */
+  *run(scheme: Scheme, untilSeconds = Number.POSITIVE_INFINITY): Generator<TimedEvent, undefined> {
     this.#scheme = scheme;
     const { arrivals, concurrency } = this.fleet;
-    if (arrivals.kind === 'closed') for (let n = 0; n < concurrency; n++) this.#depart();
+    if (arrivals.kind === 'closed') for (let n = 0; n < concurrency; n++) this.#setOut();
     else this.#arrive(arrivals.perSecond);
     for (;;) {
       yield* this.#news.splice(0);
       const next = this.#queue.pop();
-      if (next === undefined) return;
+      if (next === undefined || next.time > untilSeconds) return;
       this.now = next.time;
       this.#events++;
       next.event();
@@ -87,7 +91,8 @@ export class Timeline {
     this.#isBusy[trip.user] = 0;
     this.#freeLanes.push(trip.lane);
     this.#news.push({ kind: 'ended', time: this.now, trip, fate });
-    if (this.fleet.arrivals.kind === 'closed') this.at(this.now, PRIORITY.start, () => this.#depart());
+    this.gate?.left(trip.user, this.now);
+    if (this.fleet.arrivals.kind === 'closed') this.at(this.now, PRIORITY.start, () => this.#setOut());
   }
 
   /** Now: an update with the staleness it has at this moment. */
@@ -97,24 +102,37 @@ export class Timeline {
   }
 
   publish(included: readonly Included[]): void {
-    this.#news.push({ kind: 'version', time: this.now, version: ++this.version, included });
+    const meanAge = included.reduce((sum, { trip }) => sum + this.version - trip.version, 0) / included.length;
+    this.gate?.versionMade(meanAge);
+    this.#news.push({ kind: 'version', time: this.now, version: ++this.version, included, meanAge });
   }
 
   #arrive(perSecond: number): void {
     this.at(this.now + this.#arrivals.exponential() / perSecond, PRIORITY.start, () => {
-      if (this.#freeLanes.length > 0) this.#depart();
+      if (this.#freeLanes.length > 0) this.#setOut();
       else this.#turnedAway++;
       this.#arrive(perSecond);
     });
   }
 
-  #depart(): void {
+  /** A user that is willing: it departs where it is admitted, and asks again later where it is not. */
+  #setOut(): void {
+    const user = this.#idleUser();
+    this.#isBusy[user] = 1;
+    this.#ask(user);
+  }
+
+  #ask(user: number): void {
+    const againIn = this.gate?.ask(user, this.now);
+    if (againIn === undefined) this.#depart(user);
+    else this.at(this.now + againIn, PRIORITY.start, () => this.#ask(user));
+  }
+
+  #depart(user: number): void {
     const { fleet, now, version } = this;
     const number = this.#trips++;
-    const user = this.#idleUser();
     const lane = this.#freeLanes.pop() as number;
     const trip = { number, user, lane, version, departed: now, dropsOut: dropsOut(fleet, number) };
-    this.#isBusy[user] = 1;
     this.#news.push({ kind: 'departed', time: now, trip });
     const scheme = this.#scheme as Scheme;
     scheme.departed?.(trip);

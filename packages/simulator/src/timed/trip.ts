@@ -1,5 +1,6 @@
 /** One user's way from a model to an update, and what others see of it. */
 import type { Staleness } from '@basa/learning';
+import type { AdmissionOptions } from '@basa/protocol';
 import type { Delay } from './delay.ts';
 import type { Link } from './link.ts';
 
@@ -19,6 +20,10 @@ export interface Fleet {
   readonly modelBytes: number;
   readonly staleness: Staleness;
   readonly bufferSize: number;
+  /** Kmin: a buffer with so many updates is closed where nobody else comes; K by default. */
+  readonly minimum?: number;
+  /** Who may train at a time, decided as the server does; without it, everybody. */
+  readonly admission?: AdmissionOptions;
   readonly seed: number;
 }
 
@@ -49,6 +54,8 @@ export type TimedEvent =
       readonly time: number;
       readonly version: number;
       readonly included: readonly Included[];
+      /** How old the updates are on the average now that they are applied. */
+      readonly meanAge: number;
     };
 
 /** `taken`: a buffer has it. `stale`: its weight is zero. `lost`: the protocol had no room for it. */

@@ -1,6 +1,6 @@
 /** Nothing that leaves the client tells its update: neither as it was given nor quantised. */
 import { packedLength, toHex, unpackVector } from '@basa/masking';
-import { HEADER, PREFIX_ELEMENTS } from '@basa/protocol';
+import { HEADER, prefixElements } from '@basa/protocol';
 import { updateOf } from '../exact-updates.ts';
 import type { Report } from '../report.ts';
 import type { ServiceProxy } from '../service-proxy.ts';
@@ -19,10 +19,11 @@ export function noteMasks(scene: Scene, report: Report): void {
     seen: told.length === 0 ? `none of ${scene.asked.length}` : told.map(({ path }) => path).join(', '),
   });
   const body = uploadedBody(scene.server);
-  const elements = dimension + PREFIX_ELEMENTS;
+  const prefix = prefixElements(scene.policy);
+  const elements = dimension + prefix;
   const unpacked = unpackVector(body.subarray(0, packedLength(elements, modulus)), elements, modulus);
   const y = unpacked.kind === 'vector' ? unpacked.vector : undefined;
-  const bare = quantised.filter((value, k) => y?.[PREFIX_ELEMENTS + k] === value >>> 0).length;
+  const bare = quantised.filter((value, k) => y?.[prefix + k] === value >>> 0).length;
   report.note('masks every entry', y !== undefined && bare < 3, {
     expected: 'an upload that agrees with the quantised update nowhere but by chance',
     seen: y === undefined ? `an upload of ${body.length} bytes` : `${bare} of ${dimension} entries as they were`,

@@ -12,6 +12,7 @@ import { firstDifference, updateOf } from '../exact-updates.ts';
 import { kitPolicy, PIECE_BYTES } from '../kit-policy.ts';
 import { ServiceProxy } from '../service-proxy.ts';
 import { until } from '../until.ts';
+import { WHOLE_STEP } from '../whole-step.ts';
 import type { ClientEnd, RunningClient, StartClient } from './client-under-test.ts';
 
 export interface StageServices {
@@ -51,7 +52,7 @@ export class Stage {
     const { services } = this;
     const policy = kitPolicy(services.serverSigner.publicKey, change);
     const task = await services.authority.createTask(policy);
-    await services.server.createTask({ policy: toHex(encodePolicy(policy)) });
+    await services.server.createTask({ policy: toHex(encodePolicy(policy)), serverStep: WHOLE_STEP });
     const folder = join(this.#folder, `client-${++this.#scenes}`);
     await mkdir(folder, { recursive: true });
     const update = join(folder, 'update.f32');

@@ -7,6 +7,7 @@ import { updateOf } from '../exact-updates.ts';
 import { kitPolicy } from '../kit-policy.ts';
 import type { Check, Verdict } from '../report.ts';
 import { Report } from '../report.ts';
+import { WHOLE_STEP } from '../whole-step.ts';
 import { aboutChecks } from './about-checks.ts';
 import { closingChecks, limitChecks, pauseChecks } from './closing-checks.ts';
 import { enrolmentChecks } from './enrolment-checks.ts';
@@ -78,7 +79,7 @@ async function openTask(test: ServerTest, report: Report): Promise<KitTask> {
   const serverKey = keyOf(about.publicKey, 'server');
   const policy = kitPolicy(serverKey);
   const task = await authority.createTask(policy);
-  await server.createTask({ policy: toHex(encodePolicy(policy)) });
+  await server.createTask({ policy: toHex(encodePolicy(policy)), serverStep: WHOLE_STEP });
   const common = { operatorToken, report, signal };
   return {
     server: new Probe({ ...common, url: serverUrl, audience: serverKey }),

@@ -2,6 +2,7 @@
 import { equalBytes, toHex } from '@basa/masking';
 import { AUTHORITY_PATH, encodePolicy, isSigned, modelEntryCodec, SERVER_PATH } from '@basa/protocol';
 import { nodeSuite } from '@basa/runtime/node';
+import { WHOLE_STEP } from '../whole-step.ts';
 import type { KitTask } from './kit-task.ts';
 
 const NOBODY = 'ab'.repeat(32);
@@ -23,7 +24,7 @@ export async function taskChecks(kit: KitTask): Promise<void> {
   const long = authority.operate('POST', AUTHORITY_PATH.tasks, new Uint8Array(TOO_LONG));
   await authority.refusesLong('a policy without end is refused', long);
 
-  const specification = JSON.stringify({ policy: toHex(bytes) });
+  const specification = JSON.stringify({ policy: toHex(bytes), serverStep: WHOLE_STEP });
   const same = await server.operate('POST', SERVER_PATH.tasks, specification);
   server.notes('the same task again is the same task', same.json['task'] === task, `task ${task}`, same);
   const other = JSON.stringify({ policy: toHex(bytes), stallMs: 12_345 });

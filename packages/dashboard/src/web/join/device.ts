@@ -3,7 +3,6 @@ import type { Contribution, RoundTrainer } from '@basa/client/web';
 import { BasaClient, UnreachableError } from '@basa/client/web';
 import type { Samples } from '@basa/learning';
 import { toHex } from '@basa/masking';
-import { PREFIX_ELEMENTS } from '@basa/protocol';
 import type { FromDevice, ToDevice, UpdateView } from './device-messages.ts';
 import type { Gate } from './gate.ts';
 
@@ -21,7 +20,7 @@ export async function live(join: Join, gate: Gate, tell: Tell): Promise<void> {
   const { trainerOf, samplesOf } = await import('./training.ts');
   const trainer = trainerOf(join.hints);
   const samples = await samplesOf(join.data, trainer);
-  const watching = watcher(shown, tell);
+  const watching = watcher(shown, trainer.model.dimension, tell);
   const connect = (): Promise<BasaClient> =>
     BasaClient.connect({
       ...join.settings,
@@ -154,14 +153,16 @@ function observed(trainer: RoundTrainer, shown: { floats: Float32Array }, tell: 
   };
 }
 
-function watcher(shown: { readonly floats: Float32Array }, tell: Tell) {
+/** Shows the update without the words before it. */
+function watcher(shown: { readonly floats: Float32Array }, dimension: number, tell: Tell) {
   return (quantised: Uint32Array, masked: Uint32Array): void => {
     const floats = shown.floats.slice();
+    const start = quantised.length - dimension;
     void import('./uniformity.ts').then(({ byteEvenness }) => {
       const view: UpdateView = {
         floats,
-        quantised: quantised.slice(PREFIX_ELEMENTS, PREFIX_ELEMENTS + SHOWN_WORDS),
-        masked: masked.slice(PREFIX_ELEMENTS, PREFIX_ELEMENTS + SHOWN_WORDS),
+        quantised: quantised.slice(start, start + SHOWN_WORDS),
+        masked: masked.slice(start, start + SHOWN_WORDS),
         ...byteEvenness(masked),
       };
       quantised.fill(0);

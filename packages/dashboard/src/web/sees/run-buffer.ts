@@ -1,6 +1,6 @@
 /** One real buffer in a page: the cores of users, server and authority with CP-ABE, and what the server holds of it. */
 
-import { PREFIX_ELEMENTS } from '@basa/protocol';
+import { prefixElements } from '@basa/protocol';
 import type { Sealings } from '@basa/simulator';
 import { chiSquareUniform, Federation, uniformityOf } from '@basa/simulator';
 import { pageEnvironment } from '../shared/simulation.ts';
@@ -24,7 +24,7 @@ export function runBuffer(pictures: readonly Float32Array[], sealings: Sealings,
     device.contribute('deposit', pictures[n] as Float32Array);
     const { ctx, slot } = device;
     device.contribute('upload', pictures[n] as Float32Array);
-    const vector = world.server.vector(ctx, slot).slice(PREFIX_ELEMENTS);
+    const vector = world.server.vector(ctx, slot).slice(prefixElements(world.policy));
     tell({ kind: 'upload', slot, vector });
     return { ctx, vector };
   });

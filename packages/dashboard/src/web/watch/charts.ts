@@ -1,4 +1,4 @@
-/** What the server counts, as bars: steps, refusals, lags, versions that are out. */
+/** What the server counts, as bars: steps, refusals, ages, versions that are out. */
 import type { LiveState } from '@basa/protocol';
 import { LIVE_STEPS } from '@basa/protocol';
 import { drawBars } from '../shared/bars.ts';
@@ -13,7 +13,7 @@ const DROP_TEXT: Readonly<Record<string, string>> = {
   'left-out': 'dropped: left out',
 };
 
-export function drawCharts({ steps, refusals, drops, lags, fetches }: LiveState): void {
+export function drawCharts({ steps, refusals, drops, fetches, versions }: LiveState): void {
   const used = LIVE_STEPS.filter((step) => steps[step].answers > 0);
   drawBars(
     element('step-ms'),
@@ -45,12 +45,11 @@ export function drawCharts({ steps, refusals, drops, lags, fetches }: LiveState)
     'nothing was refused, and nobody dropped out',
   );
   drawBars(
-    element('lags'),
-    lags.map((times, lag) => ({
-      label: lag === 1 ? '1 version' : `${lag} versions`,
-      value: times,
-      text: count(times),
-    })),
+    element('ages'),
+    versions
+      .flatMap(({ version, meanAge }) => (meanAge === undefined ? [] : [{ version, meanAge }]))
+      .slice(-8)
+      .map(({ version, meanAge }) => ({ label: `version ${version}`, value: meanAge, text: meanAge.toFixed(2) })),
     'no sum has opened yet',
   );
   drawBars(

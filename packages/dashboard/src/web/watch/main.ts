@@ -61,9 +61,21 @@ function drawAll(state: Watched, plot: LinePlot): void {
   say(element('accuracy'), evaluated.length === 0 ? '–' : percent(evaluated.at(-1)?.accuracy ?? 0));
   say(element('updates'), count(accepted));
   say(element('dropped'), count(dropped));
+  const { places, used } = state.admission;
+  say(element('places'), `${count(used)} of ${count(places)}`);
+  say(element('mean-age'), newest?.meanAge === undefined ? '–' : newest.meanAge.toFixed(1));
+  say(element('admission'), admissionOf(state));
   say(element('mode'), `${mode} mode, ${running}${why === undefined ? '' : ` (${why})`}`);
   say(element('summary'), summaryOf(name, state));
   drawCharts(state);
+}
+
+/** Who trains, who waits, and why nobody is let in. */
+function admissionOf({ admission: { underWay, waiting, waitingBuffers } }: Watched): string {
+  const train = underWay === 1 ? '1 device trains' : `${count(underWay)} devices train`;
+  const wait = waiting === 0 ? 'nobody waits for a place' : `${count(waiting)} wait for a place`;
+  const backlog = waitingBuffers === 0 ? '' : `, ${count(waitingBuffers)} closed buffers wait to be opened`;
+  return `Now ${train}, ${wait}${backlog}.`;
 }
 
 /** One sentence for those who listen: it changes with versions, not with every slot. */

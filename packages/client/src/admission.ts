@@ -1,0 +1,19 @@
+/** Asks for a place before a model is fetched: how many train at a time decides how old their updates are. */
+import type { Rejection } from './contribution.ts';
+import type { Engine } from './engine.ts';
+import { withCertificate } from './enrol.ts';
+
+/** A place to train in. */
+export interface Place {
+  readonly kind: 'place';
+  /** It lapses then; an update that comes later is still taken where there is room. */
+  readonly endsInMs: number;
+}
+
+/** A place, or a rejection that says when to ask again. */
+export function askForPlace(engine: Engine, signal: AbortSignal): Promise<Place | Rejection> {
+  const { server, task } = engine;
+  return withCertificate(engine, signal, async (certificate): Promise<Place> => {
+    return { kind: 'place', endsInMs: await server.admission(task, certificate, signal) };
+  });
+}

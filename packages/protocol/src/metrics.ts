@@ -1,0 +1,41 @@
+/** Private metrics: bounded numbers of devices that travel under the masks, so that only their mean is learnt. */
+import type { Field } from './codec.ts';
+import { checked, finite, list, record, text } from './codec.ts';
+
+/** What a task wants to know of its devices on the average, and the range that a value is clipped to. */
+export interface MetricRange {
+  readonly name: string;
+  readonly low: number;
+  readonly high: number;
+}
+
+export const MAX_METRICS = 16;
+const MAX_NAME = 32;
+
+/** The word of a value: its place in the range, 0 .. scale, rounded to the nearest. */
+export function metricWord({ low, high }: MetricRange, value: number, scale: number): number {
+  return Math.round(((Math.min(high, Math.max(low, value)) - low) / (high - low)) * scale);
+}
+
+/** The mean value behind a sum of words. */
+export function metricMean({ low, high }: MetricRange, sum: number, accepted: number, scale: number): number {
+  return low + ((high - low) * sum) / (accepted * scale);
+}
+
+/** The sentence that says why these metrics cannot be used, or undefined. */
+export function metricsProblem(metrics: readonly MetricRange[]): string | undefined {
+  if (metrics.length > MAX_METRICS) return `a task names at most ${MAX_METRICS} metrics, got ${metrics.length}`;
+  for (const [n, { name, low, high }] of metrics.entries()) {
+    if (!/^[a-z][a-zA-Z0-9-]*$/.test(name) || name.length > MAX_NAME) {
+      return `the name of a metric is a letter, then letters, digits and "-", at most ${MAX_NAME}; got "${name}"`;
+    }
+    if (metrics.findIndex((other) => other.name === name) !== n) return `two metrics are named "${name}"`;
+    if (!(low < high)) return `the metric ${name} needs low < high, got ${low} and ${high}`;
+  }
+  return undefined;
+}
+
+export const metricsField: Field<readonly MetricRange[]> = checked(
+  list(MAX_METRICS, record<MetricRange>({ name: text(MAX_NAME), low: finite, high: finite })),
+  metricsProblem,
+);

@@ -1,0 +1,93 @@
+/**
+ * The words before the update: x' = [1, 0, 0, 0 | w | v | metrics | x].
+ *
+ * Guard words show whether a sum is a sum of so many honest inputs, w is the weight, v the version the update was trained
+ * on, then one word for each metric that the task names. The server learns the sums of these words and no single one.
+ */
+import { toSigned } from '@basa/masking';
+import type { MetricRange } from './metrics.ts';
+import { metricMean, metricWord } from './metrics.ts';
+import type { DescriptorBody } from './statements.ts';
+
+const GUARDS = 4;
+const WEIGHT = GUARDS;
+const VERSION = GUARDS + 1;
+const METRICS = GUARDS + 2;
+
+/** How many words stand before the update. */
+export function prefixElements({ metrics }: { readonly metrics: readonly MetricRange[] }): number {
+  return METRICS + metrics.length;
+}
+
+export interface PrefixInput {
+  /** w. */
+  readonly weight: number;
+  /** tau. */
+  readonly trainedOn: number;
+  /** By name; one for each metric of the task. */
+  readonly metrics: Readonly<Record<string, number>>;
+}
+
+export type PrefixDescriptor = Pick<DescriptorBody, 'modulus' | 'weightScale' | 'version' | 'maxStaleness' | 'metrics'>;
+
+export function writePrefix(
+  vector: Uint32Array,
+  descriptor: PrefixDescriptor,
+  { weight, trainedOn, metrics }: PrefixInput,
+): void {
+  vector[0] = 1;
+  vector[WEIGHT] = weight;
+  vector[VERSION] = versionWord(descriptor, trainedOn);
+  for (const [n, metric] of descriptor.metrics.entries()) {
+    vector[METRICS + n] = metricWord(metric, metrics[metric.name] as number, descriptor.weightScale);
+  }
+}
+
+/** v = clamp(tau - t + M, 0, 2M): relative to the version t of the draw, so that it stays small. */
+function versionWord({ version, maxStaleness }: PrefixDescriptor, trainedOn: number): number {
+  return Math.min(2 * maxStaleness, Math.max(0, trainedOn - version + maxStaleness));
+}
+
+export type PrefixVerdict =
+  | {
+      readonly kind: 'good';
+      readonly weightSum: number;
+      /** Sum of v over the accepted. */
+      readonly versionSum: number;
+      /** Mean of each metric over the accepted, by its name. */
+      readonly metrics: Readonly<Record<string, number>>;
+    }
+  | { readonly kind: 'quarantine'; readonly why: string };
+
+/**
+ * Guard words must read (|A|, 0, 0, 0), the sum of w lie in [|A|, |A| W], that of v in [0, 2 M |A|], that of a metric in
+ * [0, |A| W]. The vector begins with the prefix.
+ */
+export function judgePrefix(descriptor: PrefixDescriptor, vector: Uint32Array, accepted: number): PrefixVerdict {
+  const { modulus, weightScale, maxStaleness, metrics } = descriptor;
+  const quarantine = (why: string): PrefixVerdict => ({ kind: 'quarantine', why });
+  const [count, ...zeros] = Array.from(vector.subarray(0, GUARDS), (residue) => toSigned(residue, modulus));
+  if (count !== accepted || zeros.some((guard) => guard !== 0)) return quarantine('the guard words are wrong');
+  const weightSum = toSigned(vector[WEIGHT] as number, modulus);
+  if (weightSum < accepted || weightSum > accepted * weightScale)
+    return quarantine('the sum of weights is out of range');
+  // Sums of v are below q, not below q/2: they are read as they stand.
+  const versionSum = vector[VERSION] as number;
+  if (versionSum > 2 * maxStaleness * accepted) return quarantine('the sum of versions is out of range');
+  const sums = metrics.map((_, n) => vector[METRICS + n] as number);
+  const wrong = metrics.find((_, n) => (sums[n] as number) > accepted * weightScale);
+  if (wrong !== undefined) return quarantine(`the sum of the metric ${wrong.name} is out of range`);
+  const means = metrics.map((metric, n) => [metric.name, metricMean(metric, sums[n] as number, accepted, weightScale)]);
+  return { kind: 'good', weightSum, versionSum, metrics: Object.fromEntries(means) };
+}
+
+/**
+ * The mean true age of a sum when it is applied to version `now`: now - t + M - (sum of v)/|A|. It is 0 where every update
+ * was trained on `now`. A liar moves it by 2M/|A| at most. Never negative: devices cannot be ahead of the model.
+ */
+export function meanAgeOf(
+  { version, maxStaleness }: PrefixDescriptor,
+  { versionSum, accepted, now }: { readonly versionSum: number; readonly accepted: number; readonly now: number },
+): number {
+  return Math.max(0, now - version + maxStaleness - versionSum / accepted);
+}

@@ -1,0 +1,134 @@
+/**
+ * Admission before training: who may fetch a model and train, so that updates are not old before they are made.
+ *
+ *     asked --place--> under way --deposit--> in a buffer --the buffer's end--> free
+ *        \--later         \--lapses, discarded--> free
+ *
+ * A place is flow control, not security: whoever comes without one is served where there is room. This class decides; who
+ * is under way is kept beside it, in memory or in a database that several nodes share.
+ */
+import type { PlaceOptions, PlaceState } from './place-controller.ts';
+import { noteUsedPlaces, noteVersionAge, startPlaces } from './place-controller.ts';
+import { WaitingList } from './waiting-list.ts';
+
+export interface AdmissionOptions extends PlaceOptions {
+  /** At so many buffers that wait to be opened no places are given. */
+  readonly maxWaitingBuffers: number;
+}
+
+export const DEFAULT_WAITING_BUFFERS = 2;
+
+/** `holds`: its last update is in no version yet. `backlog`: buffers wait to be opened. */
+export type Admitted = 'place' | 'holds' | 'full' | 'backlog';
+
+/**
+ * `empty`, `begun`: nobody, or somebody, is in it, and others can enter. `full`: slots are awaited. `waiting`: its sum is to
+ * be opened. `over`: it has ended, or can never have enough updates, so that nobody waits for it.
+ */
+export type BufferStage = 'empty' | 'begun' | 'full' | 'waiting' | 'over';
+
+export interface BufferFill {
+  readonly users: readonly string[];
+  readonly stage: BufferStage;
+}
+
+/** What a page, a metric or a command shows. */
+export interface AdmissionView {
+  readonly places: number;
+  readonly used: number;
+  readonly underWay: number;
+  /** Devices that were told to come back. */
+  readonly waiting: number;
+  readonly waitingBuffers: number;
+  readonly targetAge: number;
+}
+
+export class Admission {
+  readonly #options: AdmissionOptions;
+  #state: PlaceState;
+  /** Users in the buffers that have not ended, by ctx. */
+  readonly #slots = new Map<string, ReadonlySet<string>>();
+  /** Buffers that somebody is in and others can still enter. */
+  readonly #begun = new Set<string>();
+  readonly #waitingBuffers = new Set<string>();
+  readonly #waiting = new WaitingList();
+
+  constructor(options: AdmissionOptions) {
+    this.#options = options;
+    this.#state = startPlaces(options);
+  }
+
+  /** C. */
+  get places(): number {
+    return Math.floor(this.#state.places);
+  }
+
+  /** `underWay` counts the devices with a place and no slot yet. */
+  judge(user: string, underWay: number): Admitted {
+    if (this.#holds(user)) return 'holds';
+    if (this.#waitingBuffers.size >= this.#options.maxWaitingBuffers) return 'backlog';
+    return underWay + this.#held < this.places ? 'place' : 'full';
+  }
+
+  /** Whether a device without a place finds a slot beside others: it makes nobody older. */
+  get hasRoom(): boolean {
+    return this.#begun.size > 0;
+  }
+
+  /** The device has its place; so many are under way with it. */
+  placed(user: string, underWay: number): void {
+    this.#waiting.leave(user);
+    this.#state = noteUsedPlaces(this.#state, underWay + this.#held);
+  }
+
+  /** In so many milliseconds the device should ask again. */
+  later(user: string, now: number, jitter: number): number {
+    return this.#waiting.later(user, now, jitter);
+  }
+
+  /** Places of devices under way came free. */
+  freed(places: number, now: number): void {
+    this.#waiting.freed(places, now);
+  }
+
+  /** Takes in what a buffer has become. Its end frees the places of all its slots, dropped ones too. */
+  track(name: string, { users, stage }: BufferFill, now: number): void {
+    if (stage === 'over') {
+      this.freed(this.#slots.get(name)?.size ?? 0, now);
+      this.#slots.delete(name);
+    } else this.#slots.set(name, new Set(users));
+    note(this.#begun, name, stage === 'begun');
+    note(this.#waitingBuffers, name, stage === 'waiting');
+  }
+
+  versionMade(meanAge: number): void {
+    this.#state = noteVersionAge(this.#options, this.#state, meanAge);
+  }
+
+  view(underWay: number, now: number): AdmissionView {
+    return {
+      places: this.places,
+      used: underWay + this.#held,
+      underWay,
+      waiting: this.#waiting.sizeAt(now),
+      waitingBuffers: this.#waitingBuffers.size,
+      targetAge: this.#options.targetAge,
+    };
+  }
+
+  get #held(): number {
+    let held = 0;
+    for (const users of this.#slots.values()) held += users.size;
+    return held;
+  }
+
+  #holds(user: string): boolean {
+    for (const users of this.#slots.values()) if (users.has(user)) return true;
+    return false;
+  }
+}
+
+function note(names: Set<string>, name: string, isIn: boolean): void {
+  if (isIn) names.add(name);
+  else names.delete(name);
+}

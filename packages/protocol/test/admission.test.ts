@@ -1,0 +1,107 @@
+import { describe, expect, it } from 'vitest';
+import type { AdmissionOptions, BufferStage } from '../src/index.ts';
+import { Admission, noteUsedPlaces, noteVersionAge, startPlaces } from '../src/index.ts';
+
+const OPTIONS: AdmissionOptions = { bufferSize: 4, places: 6, targetAge: 3, maxWaitingBuffers: 2 };
+const fill = (stage: BufferStage, ...users: string[]) => ({ users, stage });
+
+describe('a place', () => {
+  it('is given while fewer are taken than there are, those in buffers included', () => {
+    const admission = new Admission(OPTIONS);
+    admission.track('A', fill('begun', 'u1', 'u2'), 0);
+    expect(admission.judge('new', 3)).toBe('place');
+    expect(admission.judge('new', 4)).toBe('full');
+  });
+
+  it('is held until the end of the buffer: a device whose update is in no version gets no other', () => {
+    const admission = new Admission(OPTIONS);
+    admission.track('A', fill('full', 'u1', 'u2', 'u3', 'u4'), 0);
+    expect(admission.judge('u1', 0)).toBe('holds');
+    admission.track('A', fill('over', 'u1', 'u2', 'u3', 'u4'), 1);
+    expect(admission.judge('u1', 0)).toBe('place');
+    expect(admission.view(0, 1)).toMatchObject({ places: 6, used: 0 });
+  });
+
+  it('is not given while the bound of buffers wait to be opened', () => {
+    const admission = new Admission({ ...OPTIONS, places: 100 });
+    admission.track('A', fill('waiting', 'u1'), 0);
+    expect(admission.judge('new', 0)).toBe('place');
+    admission.track('B', fill('waiting', 'u2'), 0);
+    expect(admission.judge('new', 0)).toBe('backlog');
+    admission.track('A', fill('over', 'u1'), 1);
+    expect(admission.judge('new', 0)).toBe('place');
+  });
+
+  it('is not needed where a buffer has others in it and slots left', () => {
+    const admission = new Admission(OPTIONS);
+    admission.track('A', fill('empty'), 0);
+    expect(admission.hasRoom).toBe(false);
+    admission.track('A', fill('begun', 'u1'), 0);
+    expect(admission.hasRoom).toBe(true);
+    admission.track('A', fill('full', 'u1', 'u2', 'u3', 'u4'), 0);
+    expect(admission.hasRoom).toBe(false);
+  });
+});
+
+describe('who is told to come back', () => {
+  it('comes soon where nothing is known, and after the places before it at the rate they come free', () => {
+    const admission = new Admission(OPTIONS);
+    expect(admission.later('first', 0, 0.5)).toBe(1000);
+    for (let now = 0; now <= 60_000; now += 1000) admission.freed(1, now); // one place a second
+    const waits = Array.from({ length: 200 }, (_, n) => admission.later(`u${n}`, 60_000, 0.5));
+    expect(waits[0]).toBeLessThan(2000);
+    expect(waits[99]).toBeGreaterThan(1900); // as long as a hundred may take to ask, not the hundred seconds it may take
+    expect(waits[199]).toBeGreaterThan(waits[99] as number);
+    expect(Math.max(...waits)).toBeLessThanOrEqual(60_000);
+  });
+
+  it('is spread by jitter, and keeps its turn when it asks again', () => {
+    const admission = new Admission(OPTIONS);
+    for (let now = 0; now <= 60_000; now += 1000) admission.freed(1, now);
+    expect(admission.later('a', 60_000, 0)).toBeLessThan(admission.later('a', 60_000, 0.99));
+    const early = admission.later('b', 60_000, 0.5);
+    for (let n = 0; n < 100; n++) admission.later(`u${n}`, 60_000, 0.5);
+    expect(admission.later('b', 60_000, 0.5)).toBeLessThanOrEqual(early + 1000);
+    expect(admission.view(0, 60_000).waiting).toBe(102);
+  });
+
+  it('is forgotten where it does not come', () => {
+    const admission = new Admission(OPTIONS);
+    admission.later('gone', 0, 0.5);
+    expect(admission.view(0, 1000).waiting).toBe(1);
+    expect(admission.view(0, 60_000).waiting).toBe(0);
+  });
+});
+
+describe('the controller', () => {
+  const auto = { bufferSize: 10, places: 'auto', targetAge: 3 } as const;
+  const after = (ages: number[], used: number) =>
+    ages.reduce((state, age) => noteVersionAge(auto, state, age), noteUsedPlaces(startPlaces(auto), used)).places;
+
+  it('starts at K (1 + target) and stays there while the age is near the target', () => {
+    expect(startPlaces(auto).places).toBe(40);
+    expect(after(Array(8).fill(3.2), 40)).toBe(40);
+  });
+
+  it('looks every 2 (1 + target) versions and changes by no more than a quarter', () => {
+    expect(after(Array(7).fill(20), 40)).toBe(40);
+    expect(after(Array(8).fill(20), 40)).toBe(32);
+    expect(after(Array(8).fill(1), 40)).toBe(50);
+  });
+
+  it('does not wind up where places are not used: never above K (1 + target) or 1.25 times the most that were', () => {
+    expect(after(Array(80).fill(0), 9)).toBe(40);
+  });
+
+  it('never falls below K + 2', () => {
+    expect(after(Array(800).fill(500), 40)).toBe(12);
+  });
+
+  it('leaves a fixed number as it is', () => {
+    const fixed = { ...auto, places: 14 };
+    const state = Array(80)
+      .fill(9)
+      .reduce((before, age: number) => noteVersionAge(fixed, before, age), startPlaces(fixed));
+    expect(state.places).toBe(14);
+  });
+});

@@ -1,0 +1,86 @@
+import { RING_32, ring, weightScale } from '@basa/masking';
+import { describe, expect, it } from 'vitest';
+import { judgePrefix, meanAgeOf, prefixElements } from '../src/index.ts';
+import type { PrefixDescriptor } from '../src/prefix.ts';
+import { writePrefix } from '../src/prefix.ts';
+
+const descriptor: PrefixDescriptor = {
+  modulus: RING_32,
+  weightScale: weightScale(4, RING_32),
+  version: 100,
+  maxStaleness: 10,
+  metrics: [
+    { name: 'loss', low: 0, high: 8 },
+    { name: 'accuracy', low: 0, high: 1 },
+  ],
+};
+
+function sumOf(inputs: readonly Parameters<typeof writePrefix>[2][], of = descriptor): Uint32Array {
+  const total = new Uint32Array(prefixElements(of));
+  for (const input of inputs) {
+    const vector = new Uint32Array(total.length);
+    writePrefix(vector, of, input);
+    for (const [n, word] of vector.entries()) total[n] = (total[n] as number) + word;
+  }
+  return total;
+}
+
+const honest = [97, 100, 103, 100].map((trainedOn, n) => ({
+  weight: 65_536,
+  trainedOn,
+  metrics: { loss: n, accuracy: n / 4 },
+}));
+
+describe("the words before an update, x' = [1, 0, 0, 0 | w | v | metrics | x]", () => {
+  it('show the server the mean age of a sum and no single one', () => {
+    const verdict = judgePrefix(descriptor, sumOf(honest), 4);
+    if (verdict.kind !== 'good') throw new Error(verdict.why);
+    // Applied to version 105: ages 8, 5, 2, 5.
+    expect(meanAgeOf(descriptor, { ...verdict, accepted: 4, now: 105 })).toBe(5);
+    expect(verdict.weightSum).toBe(4 * 65_536);
+  });
+
+  it('carry versions newer and older than the draw, and cap them at M', () => {
+    const age = (trainedOn: number): number => {
+      const verdict = judgePrefix(descriptor, sumOf([{ ...(honest[0] as (typeof honest)[0]), trainedOn }]), 1);
+      if (verdict.kind !== 'good') throw new Error(verdict.why);
+      return meanAgeOf(descriptor, { ...verdict, accepted: 1, now: 120 });
+    };
+    expect([90, 100, 108, 110, 115].map(age)).toEqual([30, 20, 12, 10, 10]);
+  });
+
+  it('give the means of metrics, clipped to their range', () => {
+    const verdict = judgePrefix(descriptor, sumOf(honest), 4);
+    expect(verdict).toMatchObject({ metrics: { loss: expect.closeTo(1.5, 4), accuracy: expect.closeTo(0.375, 4) } });
+    const far = sumOf([{ weight: 1, trainedOn: 100, metrics: { loss: 1e9, accuracy: -5 } }]);
+    expect(judgePrefix(descriptor, far, 1)).toMatchObject({ metrics: { loss: 8, accuracy: 0 } });
+  });
+
+  it.each([
+    ['a guard word', 1, 7, 'guard words'],
+    ['the count', 0, 3, 'guard words'],
+    ['too small a weight', 4, 3, 'sum of weights'],
+    ['too large a weight', 4, 4 * 65_536 + 1, 'sum of weights'],
+    ['a version out of range', 5, 2 * 10 * 4 + 1, 'sum of versions'],
+    ['a metric out of range', 6, 4 * 65_536 + 1, 'metric loss'],
+    ['a negative metric', 7, 2 ** 32 - 1, 'metric accuracy'],
+  ])('quarantine a sum with %s', (_, word, value, why) => {
+    const total = sumOf(honest);
+    total[word] = value;
+    expect(judgePrefix(descriptor, total, 4)).toMatchObject({ kind: 'quarantine', why: expect.stringContaining(why) });
+  });
+
+  it('read sums of versions above half the ring as they are', () => {
+    const small = {
+      ...descriptor,
+      modulus: ring(8),
+      weightScale: weightScale(4, ring(8)),
+      maxStaleness: 31,
+      metrics: [],
+    };
+    const inputs = Array(4).fill({ weight: 1, trainedOn: 131, metrics: {} });
+    const verdict = judgePrefix(small, sumOf(inputs, small), 4);
+    expect(verdict).toMatchObject({ kind: 'good', versionSum: 4 * 62 });
+    expect(meanAgeOf(small, { versionSum: 4 * 62, accepted: 4, now: 131 })).toBe(0);
+  });
+});

@@ -1,0 +1,68 @@
+/** The server's admission in virtual time: the same decisions by the same code, with users as numbers. */
+import type { RandomStream } from '@basa/learning';
+import { randomStream } from '@basa/learning';
+import type { AdmissionOptions, AdmissionView, BufferStage } from '@basa/protocol';
+import { Admission } from '@basa/protocol';
+
+interface Entered {
+  readonly name: string;
+  readonly users: string[];
+}
+
+export class AdmissionGate {
+  readonly #admission: Admission;
+  readonly #underWay = new Set<string>();
+  readonly #buffers = new Map<object, Entered>();
+  readonly #jitter: RandomStream;
+  #names = 0;
+
+  constructor(options: AdmissionOptions, seed: number) {
+    this.#admission = new Admission(options);
+    this.#jitter = randomStream(seed, 'jitter');
+  }
+
+  /** How many train or are about to. */
+  get underWay(): number {
+    return this.#underWay.size;
+  }
+
+  /** Undefined where the user has a place; else the seconds after which it asks again. */
+  ask(user: number, time: number): number | undefined {
+    const name = String(user);
+    if (this.#admission.judge(name, this.#underWay.size) !== 'place')
+      return this.#admission.later(name, 1000 * time, this.#jitter.unit()) / 1000;
+    this.#underWay.add(name);
+    this.#admission.placed(name, this.#underWay.size);
+    return undefined;
+  }
+
+  /** The user came to nothing before it was in a buffer. */
+  left(user: number, time: number): void {
+    if (this.#underWay.delete(String(user))) this.#admission.freed(1, 1000 * time);
+  }
+
+  /** The user has a slot of this buffer. */
+  entered(user: number, buffer: object, stage: BufferStage, time: number): void {
+    this.#underWay.delete(String(user));
+    const known = this.#buffers.get(buffer) ?? { name: String(this.#names++), users: [] };
+    this.#buffers.set(buffer, known);
+    known.users.push(String(user));
+    this.#admission.track(known.name, { users: known.users, stage }, 1000 * time);
+  }
+
+  /** The buffer is that far. */
+  became(buffer: object, stage: BufferStage, time: number): void {
+    const known = this.#buffers.get(buffer);
+    if (known === undefined) return;
+    this.#admission.track(known.name, { users: known.users, stage }, 1000 * time);
+    if (stage === 'over') this.#buffers.delete(buffer);
+  }
+
+  versionMade(meanAge: number): void {
+    this.#admission.versionMade(meanAge);
+  }
+
+  view(time: number): AdmissionView {
+    return this.#admission.view(this.#underWay.size, 1000 * time);
+  }
+}

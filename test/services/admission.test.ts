@@ -1,0 +1,137 @@
+/** Admission over HTTP: who may train, who is told to come back, and what frees a place. */
+import type { BasaClient } from '@basa/client/node';
+import type { AdmissionView } from '@basa/protocol';
+import { afterEach, describe, expect, it } from 'vitest';
+import type { HouseOptions } from './house.ts';
+import { countsOf, House, oneHot, scraped, until } from './house.ts';
+
+let house: House;
+afterEach(() => house.close());
+
+/** K = 3, Kmin = 2, and so many places. */
+async function opened(places: number | 'auto', options: HouseOptions = {}): Promise<House> {
+  house = await House.open({ ...options, specification: { admission: { places }, ...options.specification } });
+  return house;
+}
+
+async function devices(count: number): Promise<BasaClient[]> {
+  return Promise.all(Array.from({ length: count }, (_, n) => house.client(`device ${n}`)));
+}
+
+async function kindOf(client: BasaClient | undefined): Promise<string> {
+  const answer = await (client as BasaClient).admission();
+  return answer.kind === 'place' ? 'place' : `${answer.reason}: ${answer.detail}`;
+}
+
+const view = async (): Promise<AdmissionView> =>
+  ((await house.taskState()) as unknown as { readonly admission: AdmissionView }).admission;
+
+describe('a place', () => {
+  it('is given while there are some, is the same when asked for again, and its absence says when to come back', async () => {
+    await opened(3);
+    const clients = await devices(4);
+    for (const client of clients.slice(0, 3)) expect(await kindOf(client)).toBe('place');
+    expect(await kindOf(clients[0])).toBe('place');
+    const no = await (clients[3] as BasaClient).admission();
+    expect(no).toMatchObject({ kind: 'rejected', reason: 'no-place', detail: 'every place is taken', update: 'free' });
+    expect(no.kind === 'rejected' && no.retryAfterMs).toBeGreaterThan(100);
+    await until(async () => (await view()).underWay === 3);
+    expect(await view()).toMatchObject({ places: 3, used: 3, waiting: 1, waitingBuffers: 0 });
+    const metrics = await scraped(house.server.url);
+    const label = `{service="server",task="test 1-${house.task.slice(0, 8)}"}`;
+    expect([...metrics.keys()].filter((name) => name.startsWith('basa_places'))).toHaveLength(2);
+    expect(
+      metrics.get(`basa_places${label}`) ?? [...metrics].find(([name]) => name.startsWith('basa_places{'))?.[1],
+    ).toBe(3);
+  });
+
+  it('lapses where nobody uses it, and is free at once where it is given back', async () => {
+    await opened(3);
+    const clients = await devices(5);
+    for (const client of clients.slice(0, 3)) await client.admission();
+    await (clients[0] as BasaClient).discard();
+    expect(await kindOf(clients[3])).toBe('place');
+    expect(await kindOf(clients[4])).toContain('no-place');
+    house.elapse(house.policy.uploadLeaseMs + 1);
+    expect(await kindOf(clients[4])).toBe('place');
+  });
+
+  it('is held from the deposit until the update is in a version', async () => {
+    await opened(3);
+    const clients = await devices(4);
+    for (const client of clients.slice(0, 2)) {
+      await client.admission();
+      await client.contribute(oneHot(0), { trainedOn: 0 });
+    }
+    expect(await kindOf(clients[0])).toBe('no-place: the last update of this device is in no version yet');
+    expect(await kindOf(clients[2])).toBe('place');
+    expect(await kindOf(clients[3])).toBe('no-place: every place is taken');
+    await (clients[2] as BasaClient).contribute(oneHot(1), { trainedOn: 0 });
+    await house.reached(1);
+    await until(async () => (await view()).used === 0);
+    expect(await kindOf(clients[0])).toBe('place');
+    expect(await kindOf(clients[3])).toBe('place');
+  });
+
+  it('is not needed where a buffer has others in it and slots left; else the device is sent away with its update', async () => {
+    await opened(3);
+    const clients = await devices(5);
+    const offer = async (n: number) => (clients[n] as BasaClient).contribute(oneHot(n), { trainedOn: 0 });
+    for (const n of [0, 1, 2]) await (clients[n] as BasaClient).admission();
+    expect(await offer(3)).toMatchObject({ kind: 'rejected', reason: 'no-place', update: 'free' });
+    expect(await offer(0)).toMatchObject({ kind: 'accepted' });
+    // One is in the buffer now, two are on the way: whoever comes without a place still finds a slot beside the first.
+    expect(await offer(3)).toMatchObject({ kind: 'accepted' });
+    expect(await offer(4)).toMatchObject({ kind: 'accepted' });
+    expect(countsOf(await house.reached(1), 3)).toEqual([1, 0, 0, 1, 1, 0, 0, 0]);
+  });
+
+  it('of a device that may not take part is not given', async () => {
+    await opened('auto');
+    const [client] = await devices(1);
+    await house.operate(house.server.url, 'PUT', `/v1/tasks/${house.task}/state`, { state: 'paused' });
+    expect(await kindOf(client)).toContain('task-paused');
+  });
+});
+
+describe('a buffer with enough updates', () => {
+  it('is closed a second after nobody else is on the way, and not while somebody is', async () => {
+    await opened('auto');
+    const clients = await devices(3);
+    for (const client of clients) await client.admission();
+    for (const client of clients.slice(0, 2)) await client.contribute(oneHot(0), { trainedOn: 0 });
+    house.elapse(3000);
+    // Two of three are in, the third still trains: ticks pass and nothing is closed.
+    const before = await house.taskState();
+    await new Promise((resolve) => setTimeout(resolve, 300));
+    expect([before.version, (await house.taskState()).version]).toEqual([0, 0]);
+    await (clients[2] as BasaClient).discard();
+    await until(async () => {
+      house.elapse(1001);
+      return ((await house.taskState()).version ?? 0) > 0;
+    });
+    expect(countsOf(await house.reached(1), 2)).toEqual([2, 0, 0, 0, 0, 0, 0, 0]);
+  });
+});
+
+describe('the age of a sum', () => {
+  it('is learnt from the words under the masks, and damps the step', async () => {
+    await opened('auto', { specification: { serverStep: { kind: 'fedbuff', rate: 1 } } });
+    const clients = await devices(3);
+    const round = async (trainedOn: number) => {
+      for (const [n, client] of clients.entries()) await client.contribute(oneHot(n), { trainedOn });
+    };
+    await round(0);
+    const first = await house.reached(1);
+    await round(0); // one version old when it is applied
+    const second = await house.reached(2);
+    const moved = Array.from(second.slice(0, 3), (value, n) => (value - (first[n] as number)) / (first[n] as number));
+    for (const step of moved) expect(step).toBeCloseTo(1 / 2, 3);
+    const { versions } = await house.operate<{ versions: { meanAge?: number }[] }>(
+      house.server.url,
+      'GET',
+      `/v1/tasks/${house.task}/metrics`,
+    );
+    expect(versions.map(({ meanAge }) => meanAge)).toEqual([undefined, 0, 1]);
+  });
+});

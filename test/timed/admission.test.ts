@@ -1,0 +1,123 @@
+/** Admission in virtual time: the controller holds its target age for every fleet it may meet. */
+import type { Fleet, SealedCosts } from '@basa/simulator';
+import { SealedScheme, Timeline } from '@basa/simulator';
+import { describe, expect, it } from 'vitest';
+import { fleetOf } from './fleet.ts';
+
+const COSTS: SealedCosts = {
+  offlineSeconds: 0,
+  depositSeconds: 0.05,
+  depositBytes: 0,
+  serverSeconds: 0.001,
+  inboxBytes: () => 0,
+  keySeconds: 0.005,
+  keyBytes: 0,
+  maskSeconds: () => 0.05,
+  uploadBytes: () => 0,
+  closeSeconds: () => 0.02,
+  openSeconds: () => 0.05,
+  openers: 4,
+  leaseSeconds: 5,
+};
+const AUTO = { bufferSize: 10, places: 'auto', targetAge: 3, maxWaitingBuffers: 2 } as const;
+
+interface Course {
+  /** Mean ages after a warm-up of 100 versions. */
+  readonly meanAge: number;
+  readonly versionsPerSecond: number;
+  readonly meanSize: number;
+}
+
+function courseOf(changes: Partial<Fleet>, costs: Partial<SealedCosts> = {}, versions = 400): Course {
+  const fleet = fleetOf(3, { users: 100_000, concurrency: 200, minimum: 8, admission: AUTO, ...changes });
+  const timeline = new Timeline(fleet);
+  const ages: number[] = [];
+  let [updates, end] = [0, 0];
+  for (const event of timeline.run(new SealedScheme(timeline, { ...COSTS, ...costs }))) {
+    if (event.kind !== 'version') continue;
+    ages.push(event.meanAge);
+    updates += event.included.length;
+    end = event.time;
+    if (ages.length === versions) break;
+  }
+  const late = ages.slice(100);
+  const meanAge = late.reduce((sum, age) => sum + age, 0) / late.length;
+  return { meanAge, versionsPerSecond: versions / end, meanSize: updates / versions };
+}
+
+describe('the number of places', () => {
+  it.each<[string, Partial<Fleet>, Partial<SealedCosts>]>([
+    ['200 devices', {}, {}],
+    ['2000 devices', { concurrency: 2000 }, {}],
+    ['slow devices', { computeSeconds: () => 60, delay: { kind: 'exponential', mean: 60 } }, {}],
+    ['fast devices', { computeSeconds: () => 0.1, delay: { kind: 'none' } }, {}],
+    ['devices in bursts', { arrivals: { kind: 'open', perSecond: 20 }, concurrency: 2000 }, {}],
+    ['a slow opener', {}, { openSeconds: () => 2, openers: 1 }],
+    ['heavy tails', { delay: { kind: 'lognormal', median: 3, sigma: 1.5 } }, {}],
+    ['a tenth of drop-outs', { dropouts: 0.1 }, {}],
+  ])('holds the mean age at its target of 3: %s', (_, fleet, costs) => {
+    const { meanAge } = courseOf(fleet, costs);
+    expect(meanAge).toBeGreaterThan(2.5);
+    expect(meanAge).toBeLessThan(3.5);
+  });
+
+  it.each([
+    [12, 0.2],
+    [14, 0.4],
+    [20, 1],
+    [40, 3],
+  ])("fixed at %i gives the age of Little's law, places / K - 1", (places, age) => {
+    const { meanAge } = courseOf({ admission: { ...AUTO, places } });
+    expect(meanAge).toBeCloseTo(age, 1);
+  });
+
+  it('without admission the age of 200 devices is that of 200 places', () => {
+    const { users, ...open } = fleetOf(3, { users: 100_000, concurrency: 200 });
+    const timeline = new Timeline({ ...open, users });
+    const ages: number[] = [];
+    for (const event of timeline.run(new SealedScheme(timeline, COSTS))) {
+      if (event.kind === 'version') ages.push(event.meanAge);
+      if (ages.length === 400) break;
+    }
+    expect(ages.slice(100).reduce((sum, age) => sum + age, 0) / 300).toBeGreaterThan(15);
+  });
+});
+
+describe('a tiny fleet', () => {
+  it('of 9 at K = 10 and Kmin = 8 closes buffers of 9 as soon as nobody is under way, and makes versions', () => {
+    const { meanAge, meanSize, versionsPerSecond } = courseOf({ users: 9, concurrency: 9 }, {}, 150);
+    expect(meanAge).toBe(0);
+    expect(meanSize).toBe(9);
+    expect(versionsPerSecond).toBeGreaterThan(0.05);
+  });
+
+  it('of 7 never closes one: fewer than Kmin devices cannot', () => {
+    const timeline = new Timeline(fleetOf(3, { users: 7, concurrency: 7, minimum: 8, admission: AUTO }));
+    let versions = 0;
+    for (const { kind } of timeline.run(new SealedScheme(timeline, COSTS), 1000)) if (kind === 'version') versions++;
+    expect(versions).toBe(0);
+  });
+
+  it('of 12 fills one buffer after the other', () => {
+    const { meanAge, meanSize } = courseOf({ users: 12, concurrency: 12 }, {}, 150);
+    expect(meanAge).toBeLessThan(0.4);
+    expect(meanSize).toBeGreaterThan(9.5);
+  });
+});
+
+describe('buffers that wait to be opened', () => {
+  it('bound admission: at two of them nobody sets out', () => {
+    const changes = { users: 100_000, concurrency: 2000, minimum: 8, admission: AUTO };
+    const timeline = new Timeline(fleetOf(3, changes));
+    const slow: SealedCosts = { ...COSTS, openSeconds: () => 5, openers: 1 };
+    const waitingAtDeparture = new Set<number>();
+    let mostWaiting = 0;
+    for (const { kind } of timeline.run(new SealedScheme(timeline, slow), 500)) {
+      const waiting = timeline.gate?.view(timeline.now).waitingBuffers ?? 0;
+      mostWaiting = Math.max(mostWaiting, waiting);
+      if (kind === 'departed') waitingAtDeparture.add(waiting);
+    }
+    expect(mostWaiting).toBeGreaterThanOrEqual(2); // by those that were under way
+    expect([...waitingAtDeparture].sort()).toEqual([0, 1]);
+  });
+});
