@@ -18,7 +18,7 @@ from .services import Authority, Server
 from .session import Session, begin_session
 from .state import DeviceState
 from .steps import delta_id
-from .vectors import PREFIX, build_input
+from .vectors import build_input
 
 _OUTCOMES = ("unknown", "open", "aborted", "closed")
 #: Reasons of a buffer, not of the update: another buffer may take it at once.

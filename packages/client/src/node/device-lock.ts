@@ -7,20 +7,22 @@
  * other sees it: two can never both find themselves alone. A living claim is never removed by another.
  */
 import { randomBytes } from 'node:crypto';
-import { chmod, lstat, readdir, unlink } from 'node:fs/promises';
+import { chmod, lstat, readdir, unlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { StoreError } from '../errors.ts';
 import { isCode } from './durable-file.ts';
 import type { LockPlace } from './lock-place.ts';
 import { placeOf } from './lock-place.ts';
-import type { Claim, Said } from './lock-socket.ts';
-import { askClaim, listenFor } from './lock-socket.ts';
+import type { Claim } from './lock-socket.ts';
+import { isListening, listenFor, nameOf } from './lock-socket.ts';
 
 const PREFIX = 'lock-';
+/** Lies beside a claim once its process has the device: others need not wait for it to give way. */
+const heldName = (claim: string): string => `held-${claim}`;
 /** Of several that claim at once the first by name stays, and waits for the others to go. */
 const WAIT_MS = 10;
-const MOST_WAITS = 500;
+const MOST_WAITS = 3000;
 
 export interface DeviceLock {
   /** Rejects where the claim is gone: somebody cleaned it away, and another process may have the device. */
@@ -44,12 +46,18 @@ export async function lockDevice(folder: string, place?: LockPlace): Promise<Dev
       if (waits === MOST_WAITS) throw busy(folder, 'several processes that started at once');
       await sleep(WAIT_MS);
     }
+    await writeFile(join(folder, heldName(name)), '', { mode: 0o600 });
   } catch (error) {
     await mine.close();
     throw error;
   }
-  mine.say('holds');
-  return { check: () => checkClaim(folder, name), release: () => mine.close() };
+  return {
+    check: () => checkClaim(folder, name),
+    async release() {
+      await isThere(() => unlink(join(folder, heldName(name))));
+      await mine.close();
+    },
+  };
 }
 
 /** How many others are still trying that will give way; rejects where another has the device, or comes first. */
@@ -57,9 +65,9 @@ async function rivals(folder: string, mine: string, place: LockPlace): Promise<n
   let trying = 0;
   for (const name of await readdir(folder)) {
     if (!name.startsWith(PREFIX) || name === mine) continue;
-    const said = await askClaim(folder, name);
-    if (said === 'nobody') await sweep(folder, name, place);
-    else if (said.isHeld || name < mine) throw busy(folder, said.who);
+    if (!(await isListening(folder, name))) await sweep(folder, name, place);
+    else if (name < mine || (await isThere(() => lstat(join(folder, heldName(name))))))
+      throw busy(folder, await nameOf(folder, name));
     else trying++;
   }
   return trying;
@@ -73,6 +81,7 @@ async function sweep(folder: string, name: string, { machine, isShared }: LockPl
         `where no other process uses the device, delete ${join(folder, name)}`,
     );
   }
+  await isThere(() => unlink(join(folder, heldName(name))));
   await isThere(() => unlink(join(folder, name)));
 }
 
@@ -106,7 +115,7 @@ async function lockByPipe(folder: string): Promise<DeviceLock> {
   return { check: async () => {}, release: () => mine.close() };
 }
 
-function busy(folder: string, who: Exclude<Said, 'nobody'>['who']): StoreError {
+function busy(folder: string, who: string): StoreError {
   return new StoreError(
     `the device in ${folder} is in use by ${who}; a device runs once at a time, so give each client its own folder`,
   );

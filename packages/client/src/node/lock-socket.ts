@@ -2,7 +2,6 @@
 import { constants } from 'node:fs';
 import type { FileHandle } from 'node:fs/promises';
 import { open } from 'node:fs/promises';
-import type { Socket } from 'node:net';
 import { connect, createServer } from 'node:net';
 import { hostname } from 'node:os';
 import { join } from 'node:path';
@@ -10,24 +9,21 @@ import { StoreError } from '../errors.ts';
 import { isCode } from './durable-file.ts';
 
 export interface Claim {
-  say(state: 'claims' | 'holds'): void;
   /** Removes the socket. */
   close(): Promise<void>;
 }
 
-export type Said = 'nobody' | { readonly isHeld: boolean; readonly who: string };
-
 /** The shortest of the systems' limits; longer paths are cut off without a word. */
 const LONGEST_PATH_BYTES = 100;
-/** A process may be busy or stopped: that it listens is the kernel's word, and its own only for the message. */
+/** A process may be busy or stopped: that it listens is the kernel's word; its own name is for the message only. */
 const PATIENCE_MS = 300;
 
+/** Whoever connects is told which process this is. */
 export async function listenFor(folder: string, name: string): Promise<Claim> {
-  let state = 'claims';
   const { path, handle } = await reach(folder, name);
   const server = createServer((asking) => {
     asking.on('error', () => undefined); // whoever asked has gone
-    asking.end(`${state} process ${process.pid} on ${hostname()}`, () => asking.destroy());
+    asking.end(`process ${process.pid} on ${hostname()}`, () => asking.destroy());
   });
   server.unref();
   try {
@@ -41,9 +37,6 @@ export async function listenFor(folder: string, name: string): Promise<Claim> {
     throw new StoreError(`no lock can be made in ${folder}; use a folder on a disk of this machine`, { cause: error });
   }
   return {
-    say(next) {
-      state = next;
-    },
     async close() {
       await new Promise((resolve) => server.close(resolve));
       await handle?.close();
@@ -52,36 +45,36 @@ export async function listenFor(folder: string, name: string): Promise<Claim> {
 }
 
 /** Whether anybody listens on a claim. In doubt somebody does. */
-export async function askClaim(folder: string, name: string): Promise<Said> {
+export async function isListening(folder: string, name: string): Promise<boolean> {
+  return (await ask(folder, name, 'connect')) !== undefined;
+}
+
+/** Who listens on a claim, as far as it tells. */
+export async function nameOf(folder: string, name: string): Promise<string> {
+  return (await ask(folder, name, 'end')) || 'another process';
+}
+
+/** What was said until then; undefined where the kernel says that nobody listens, or the socket is gone. */
+async function ask(folder: string, name: string, until: 'connect' | 'end'): Promise<string | undefined> {
   const { path, handle } = await reach(folder, name);
   const socket = connect(path);
   try {
-    const words = await answerOf(socket);
-    return words === undefined ? 'nobody' : { isHeld: !words.startsWith('claims '), who: whoOf(words) };
+    return await new Promise((resolve) => {
+      let words = '';
+      socket.setEncoding('utf8').setTimeout(PATIENCE_MS);
+      socket.on('data', (part) => {
+        words += part;
+      });
+      socket.on(until, () => resolve(words));
+      socket.on('timeout', () => resolve(words));
+      socket.on('error', (error) => {
+        resolve(isCode(error, 'ECONNREFUSED') || isCode(error, 'ENOENT') ? undefined : words);
+      });
+    });
   } finally {
     socket.destroy();
     await handle?.close();
   }
-}
-
-/** What it says; undefined where the kernel says that nobody listens, or the socket is gone. */
-function answerOf(socket: Socket): Promise<string | undefined> {
-  return new Promise((resolve) => {
-    let words = '';
-    socket.setEncoding('utf8').setTimeout(PATIENCE_MS);
-    socket.on('data', (part) => {
-      words += part;
-    });
-    socket.on('end', () => resolve(words));
-    socket.on('timeout', () => resolve(words));
-    socket.on('error', (error) => {
-      resolve(isCode(error, 'ECONNREFUSED') || isCode(error, 'ENOENT') ? undefined : words);
-    });
-  });
-}
-
-function whoOf(words: string): string {
-  return words.includes(' ') ? words.slice(words.indexOf(' ') + 1) : 'another process';
 }
 
 /** A path that fits into the address of a socket: through an open folder where the whole is too long. */

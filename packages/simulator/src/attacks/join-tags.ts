@@ -66,7 +66,7 @@ function keysOfNonceAlone(suite: Suite): Suite {
     sha256(...parts) {
       const [layout] = parts;
       const isLayout =
-        parts.length === 1 && layout !== undefined && equalBytes(layout.subarray(0, 2), Uint8Array.of(1, 1));
+        parts.length === 1 && layout !== undefined && equalBytes(layout.subarray(0, 2), Uint8Array.of(2, 1));
       const hash = suite.sha256(...parts);
       if (!isLayout) return hash;
       if (layout[2] === JOIN) {
