@@ -247,12 +247,14 @@ def deposited(r):
 
 B16, B32, B64 = raw(16), raw(32), raw(64)
 U8, U16, U32, U53 = integer(1, 2**8), integer(2, 2**16), integer(4, 2**32), integer(8, 2**53)
-PLAN = {"d": U32, "group": U8, "level": U32, "clip": f64}
+PLAN = {"d": U32, "group": U8, "level": U32, "clip": f64, "blockFloor": f64}
+TRAINING = {"epochs": U16, "batch": U16, "rate": f64, "loss": U8}
 LAYOUTS = {  # kind, signed, fields after the header
     "certificate": (1, True, {"task": B32, "device": B32, "issuedAt": U53, "notAfter": U53}),
     "policy": (2, False, {
         "name": short(64), "engine": U8, "K": U16, "Kmin": U16, **PLAN, "staleness": staleness, "maxStaleness": U32,
-        "tinyWeights": U8, "metrics": metric_list, "manifest": B32, "server": B32, "uploadLeaseMs": U32, "openMs": U32, "closeMs": U32}),
+        "tinyWeights": U8, "metrics": metric_list, "manifest": B32, **TRAINING, "server": B32, "uploadLeaseMs": U32,
+        "openMs": U32, "closeMs": U32}),
     "descriptor": (3, True, {
         "engine": U8, "task": B32, "buffer": B16, "K": U16, "Kmin": U16, "version": U53, "model": B32, **PLAN, "W": U32,
         "staleness": staleness, "maxStaleness": U32, "tinyWeights": U8, "metrics": metric_list, "manifest": B32, "sealingKey": short(4096), "server": B32,
@@ -383,9 +385,11 @@ def check_descriptor(v):
     policy, descriptor = read("policy", hexed["policy"]), read("descriptor", hexed["descriptor"])
     agree("task = SHA-256(policy)", hexed["task"], sha256(policy.raw))
     agree("the task of the descriptor", descriptor.task, hexed["task"])
-    shared = "engine K Kmin d group level clip staleness maxStaleness tinyWeights metrics manifest server uploadLeaseMs"
+    shared = ("engine K Kmin d group level clip blockFloor staleness maxStaleness tinyWeights metrics manifest server "
+              "uploadLeaseMs")
     for name in shared.split():
         agree(f"{name} of the descriptor as in the policy", getattr(descriptor, name), getattr(policy, name))
+    agree("training that can be", policy.epochs > 0 and policy.batch > 0 and policy.rate > 0 and policy.loss < 2)
     agree("the server key", descriptor.server, hexed["serverKey"])
     agree("the authority key id", descriptor.authority, sha256(hexed["authorityKey"]))
     agree("transparent sealing and its empty sealing key", (descriptor.engine, descriptor.sealingKey), (0, b""))

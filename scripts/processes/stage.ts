@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { RING_32, toHex } from '@basa/masking';
 import type { TaskPolicy } from '@basa/protocol';
-import { ENGINE, encodePolicy, POLICY_DEFAULTS } from '@basa/protocol';
+import { DEFAULT_MAX_STALENESS, ENGINE, encodePolicy, POLICY_DEFAULTS } from '@basa/protocol';
 import { nodeRandomBytes, nodeSuite } from '@basa/runtime/node';
 import { migrateServer } from '@basa/server';
 import { WHOLE_STEP } from '../../packages/cli/src/conformance/whole-step.ts';
@@ -183,7 +183,7 @@ const BASE_POLICY: Omit<TaskPolicy, 'serverKey' | 'dimension'> = {
   level: 2 ** 16,
   clip: 1,
   staleness: { kind: 'constant' },
-  maxStaleness: 1_000_000,
+  maxStaleness: DEFAULT_MAX_STALENESS,
   ...POLICY_DEFAULTS,
   manifestHash: new Uint8Array(32),
   uploadLeaseMs: 20_000,

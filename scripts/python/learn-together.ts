@@ -8,7 +8,7 @@ import { BasaClient } from '@basa/client/node';
 import type { Samples } from '@basa/learning';
 import { createReferenceEngine, createTrainer, defineModel, dense, encodeDataset, randomStream } from '@basa/learning';
 import { fromHex, toHex } from '@basa/masking';
-import { encodePolicy } from '@basa/protocol';
+import { DEFAULT_TRAINING, encodePolicy } from '@basa/protocol';
 import { until } from '../../packages/cli/src/conformance/until.ts';
 import { startLocalServices } from '../../packages/cli/src/local-services.ts';
 import { makePolicy, modelOptions } from '../../packages/cli/src/policy.ts';
@@ -33,6 +33,7 @@ export async function learnTogether(): Promise<number> {
       bufferSize: 3,
       minimum: 3,
       clip: 8,
+      training: DEFAULT_TRAINING,
       uploadLeaseMs: 600_000,
       openMs: 3_600_000,
       closeMs: 3_600_000,

@@ -9,7 +9,7 @@ import { expect, it } from 'vitest';
 
 const USERS = 6;
 const LEAVERS = [1, 3];
-const inputs = Array.from({ length: USERS }, (_, user) => new Uint32Array(8).fill(user));
+const inputs = Array.from({ length: USERS }, (_, user) => new Uint32Array(8).fill(user + 1));
 const gathering = {
   inputs,
   leavesBefore: (user: number) => (LEAVERS.includes(user) ? 'upload' : undefined),

@@ -1,8 +1,11 @@
 /** Tabs of a real Chromium as devices, against real processes: exact sums, once each, whatever is killed in between. */
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { toHex } from '@basa/masking';
+import { encodePolicy } from '@basa/protocol';
 import type { Browser, BrowserContext, Page } from 'playwright-core';
 import { afterAll, beforeAll, expect, it } from 'vitest';
+import { joinLink } from '../../packages/cli/src/pages.ts';
 import { Conduct, launchChromium, overhear, overheard } from './support/chromium.ts';
 import { quantisedOf, versionOf, WebStage, wholeUpdate } from './support/web-stage.ts';
 
@@ -171,6 +174,28 @@ it('a device with pictures of its own rests when it is told to, hidden, and with
   await heardOf(page, 'outcome');
   await page.click('#leave');
   await heardOf(page, 'left');
+  await page.close();
+});
+
+it('a tab takes no part in a task that leaves the network to the server, whatever the server describes', async () => {
+  const { authority, authorityKey, policy, server, task: known } = stage.stage;
+  const openPolicy = { ...policy, manifestHash: new Uint8Array(32) };
+  const task = await authority.createTask(openPolicy);
+  await server.createTask({ policy: toHex(encodePolicy(openPolicy)) });
+  const [token = ''] = await authority.tokens(task, 1, Date.now() + 3_600_000);
+  const { model } = await server.task(known);
+  const page = await context.newPage();
+  await page.route('**/v1/tasks', async (route) => {
+    const answer = await route.fetch();
+    const { tasks } = (await answer.json()) as { tasks: object[] };
+    await route.fulfill({ response: answer, json: { tasks: tasks.map((one) => ({ ...one, model })) } });
+  });
+  const rest = new URLSearchParams({ now: '', share: '0', rounds: '1' });
+  await page.goto(`${joinLink(stage.url, { task, authorityKey, token })}&${rest}`);
+  await heardOf(page, 'failed');
+  const { news } = await overheard(page);
+  expect(news.at(-1)).toMatchObject({ kind: 'failed', message: expect.stringContaining('leaves the network open') });
+  expect((await server.task(task)).buffers).toBe(0);
   await page.close();
 });
 

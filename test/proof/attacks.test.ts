@@ -56,6 +56,10 @@ const EXPECTED: Readonly<Record<string, Expected>> = {
     refusals: ['user outcome-invalid', 'user outcome-undecided', 'user delta-committed'],
   },
   J1: { held: [5, 3], learned: ['x of U0'], refusals: [] },
+  K1: { held: [3, 3], learned: ['x of U2'], refusals: ['user zero-block'] },
+  L1: { held: [3, 3], learned: ['x of U2 on entries 64 to 127'], refusals: ['user zero-block'] },
+  M1: { held: [6, 6], learned: ['x of U2'], refusals: ['user model-stale'] },
+  N1: { held: [4, 4], learned: ['x of V'], refusals: ['user delta-committed'] },
   R1: { held: [4, 4], learned: ['x of V'], refusals: ['authority buffer-over'] },
 };
 

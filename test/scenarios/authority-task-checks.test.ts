@@ -1,6 +1,14 @@
 /** Tasks and the model log are the authority's word: one policy, one model a version. */
 import type { ModelAppend, TaskPolicy } from '@basa/protocol';
-import { bufferRequestCodec, modelAppendCodec } from '@basa/protocol';
+import {
+  bufferRequestCodec,
+  DEFAULT_TRAINING,
+  decodePolicy,
+  encodePolicy,
+  modelAppendCodec,
+  taskIdOf,
+} from '@basa/protocol';
+import { nodeSuite } from '@basa/runtime/node';
 import type { Federation } from '@basa/simulator';
 import { granted, reasonOf } from '@basa/simulator';
 import { describe, expect, it } from 'vitest';
@@ -59,9 +67,32 @@ describe('a task', () => {
     { name: new Uint8Array(100) },
     { staleness: { kind: 'polynomial', exponent: -1 } },
     { openMs: 2 ** 40 },
+    { blockFloor: -0 },
+    { blockFloor: -1 },
+    { blockFloor: Number.NaN },
+    { blockFloor: 2.9 }, // the clip is 1 and the dimension 8: no update has such a norm
+    { training: { ...DEFAULT_TRAINING, epochs: 0 } },
+    { training: { ...DEFAULT_TRAINING, epochs: 65_536 } },
+    { training: { ...DEFAULT_TRAINING, batchSize: 0 } },
+    { training: { ...DEFAULT_TRAINING, learningRate: 0 } },
+    { training: { ...DEFAULT_TRAINING, learningRate: Number.POSITIVE_INFINITY } },
+    { training: { ...DEFAULT_TRAINING, loss: 'another' as 'own' } },
   ])('with %o is refused', (change) => {
     const world = nodeFederation({ bufferSize: 4 });
     expect(reasonOf(world.authority.core.createTask({ ...world.policy, ...change }).answer)).toBe('policy-invalid');
+  });
+
+  it.each<Partial<TaskPolicy>>([
+    { blockFloor: 2.8 },
+    { training: { ...DEFAULT_TRAINING, learningRate: 0.2 } },
+    { training: { ...DEFAULT_TRAINING, epochs: 2 } },
+    { training: { ...DEFAULT_TRAINING, batchSize: 11 } },
+    { training: { ...DEFAULT_TRAINING, loss: 'own' } },
+  ])('with %o is another task, and reads as it was written', (change) => {
+    const { policy } = nodeFederation({ bufferSize: 4 });
+    const changed = { ...policy, ...change };
+    expect(decodePolicy(encodePolicy(changed))).toEqual(changed);
+    expect(taskIdOf(nodeSuite, changed)).not.toEqual(taskIdOf(nodeSuite, policy));
   });
 
   it("starts its log from no buffer: version 0 cannot use up another task's sum", () => {

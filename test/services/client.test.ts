@@ -33,8 +33,12 @@ describe('the client', () => {
     };
     const layers = model.layers.map(({ layer }) => layer);
     const opened = await openHouse({
-      policy: { dimension: model.dimension, manifestHash: nodeSuite.sha256(ascii(manifestText(model))) },
-      specification: { model: { name: model.name, input: model.input, layers }, training: { batch: 4, rate: 0.05 } },
+      policy: {
+        dimension: model.dimension,
+        manifestHash: nodeSuite.sha256(ascii(manifestText(model))),
+        training: { epochs: 1, batchSize: 4, learningRate: 0.05, loss: 'softmaxCrossEntropy' },
+      },
+      specification: { model: { name: model.name, input: model.input, layers } },
     });
     const clients = await Promise.all(['a', 'b', 'c'].map((name) => opened.client(name)));
     const runs = clients.map((client) =>
@@ -43,7 +47,7 @@ describe('the client', () => {
     expect(await Promise.all(runs)).toEqual(Array(3).fill({ accepted: 2, rejected: 0, ended: 'rounds' }));
     await opened.reached(2);
     const other = createTrainer(createReferenceEngine(defineModel('other', model.input, [dense(8, { name: 'x' })])));
-    await expect(clients[0]?.run(other, allSamples(dataset))).rejects.toThrow('laid out in another way');
+    await expect(clients[0]?.run(other, allSamples(dataset))).rejects.toThrow("another network than the task's");
   });
 
   it('finds its session as it was when the server goes down in an upload, and the authority before a key', async () => {

@@ -150,6 +150,7 @@ describe('a task is refused', () => {
     ],
     ['of another server', () => ({ policy: policy({ serverKey: new Uint8Array(32) }) }), 422, 'serverKey'],
     ['with a key that is not known', () => ({ policy: policy({}), colour: 1 }), 400, 'colour'],
+    ['with a word on training, which is the policy’s', () => ({ policy: policy({}), training: {} }), 400, 'training'],
     ['with too few parameters', () => ({ policy: policy({}), initial: { parameters: '00' } }), 422, '8 floats'],
     [
       'with parameters that are no numbers',

@@ -29,6 +29,7 @@ import {
   ledgerRecordCodec,
   modelAppendCodec,
   modelEntryCodec,
+  newestModelCodec,
   outcomeCodec,
   paperMessages,
   paperTicketCodec,
@@ -99,6 +100,7 @@ export function sampleMessages(): readonly SampleMessage[] {
     sample(outcomeCodec, closeAnswer.outcome),
     sample(modelEntryCodec, entry),
     sample(headCodec, world.authority.core.head()),
+    sample(newestModelCodec, world.authority.newestModel(new Uint8Array(16).fill(5))),
     sample(seatAnswerCodec, { descriptor, token: new Uint8Array(16) }),
     sample(bufferRequestCodec, { task: world.task, nonce: new Uint8Array(16), signature }),
     sample(revocationRequestCodec, { task: world.task, after: 7, signature }),
@@ -189,6 +191,7 @@ function deviceSamples(world: Federation): SampleMessage[] {
     { kind: 'entered', ctx },
     { kind: 'committed', deltaId, ctx, joinTag },
     { kind: 'released', deltaId },
+    { kind: 'seen', version: 4, modelHash: ctx },
   ];
   return [
     ...records.map((entry) => recordSample(userRecordCodec, entry)),

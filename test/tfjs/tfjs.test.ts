@@ -8,6 +8,7 @@ import {
   defineModel,
   dense,
   flatten,
+  manifestText,
   maxPool,
   randomStream,
   relu,
@@ -107,4 +108,22 @@ it('a tfjs model with weights that are not trained is refused', () => {
     layers: [layers.dense({ inputShape: [4], units: CLASSES, trainable: false }), layers.dense({ units: CLASSES })],
   });
   expect(() => createTfjsEngine<tf.Tensor>(tf, frozen)).toThrow('not trained');
+});
+
+it('the manifest of a tfjs model tells networks apart that have the same tensors', () => {
+  const textOf = (rate: number, activation: 'relu' | 'tanh', name = 'net'): string => {
+    const net = sequential({
+      name,
+      layers: [
+        layers.dense({ inputShape: [4], units: 6, activation, name: 'a' }),
+        layers.dropout({ rate, name: 'b' }),
+        layers.dense({ units: CLASSES, name: 'c' }),
+      ],
+    });
+    return manifestText(createTfjsEngine<tf.Tensor>(tf, net).model);
+  };
+  const text = textOf(0.3, 'relu');
+  expect(textOf(0.3, 'relu', 'another')).toBe(text);
+  expect(textOf(0.9, 'relu')).not.toBe(text);
+  expect(textOf(0.3, 'tanh')).not.toBe(text);
 });

@@ -5,13 +5,13 @@ import argparse
 import os
 import sys
 from pathlib import Path
-from typing import List
+from typing import Sequence
 
-from .checks import Refused
-from .device import Device, Model, Settings
+from .checks import Refused, check_loss
+from .device import Device, Settings, Training
 from .link import Problem, Unreachable
 from .state import StateProblem
-from .training import read_examples, train_softmax, update_from_file
+from .training import Example, read_examples, softmax_blocks, train_softmax, update_from_file
 
 REFUSED, USAGE, UNDECIDED = 1, 2, 3
 
@@ -28,12 +28,12 @@ def main() -> int:
         parser.error("--update, BASA_UPDATE or --examples says what to contribute")
     examples = None if options.examples is None else read_examples(options.examples)
 
-    def train(model: Model) -> List[float]:
-        return update_from_file(update) if examples is None else train_softmax(model.parameters, examples)
-
     try:
         with Device(_settings(options.identity)) as device:
-            slot = device.contribute(train)
+            if examples is None:
+                slot = device.contribute(lambda model: update_from_file(update))
+            else:
+                slot = device.contribute(_trainer(device, examples), softmax_blocks(device.policy.dimension, examples))
     except (Refused, Problem, StateProblem, ValueError) as no:
         print(f"not accepted: {no}", file=sys.stderr)
         return REFUSED
@@ -42,6 +42,15 @@ def main() -> int:
         return UNDECIDED
     print(f"accepted in slot {slot}")
     return 0
+
+
+def _trainer(device: Device, examples: Sequence[Example]) -> Training:
+    """As the pinned policy says: no server has a say in it."""
+    check_loss(device.policy)
+    said = device.policy.training
+    return lambda model: train_softmax(
+        model.parameters, examples, said.epochs, said.batch_size, said.learning_rate
+    )
 
 
 def _settings(identity: "Path | None") -> Settings:
@@ -54,6 +63,9 @@ def _settings(identity: "Path | None") -> Settings:
             folder=identity or Path(os.environ.get("BASA_IDENTITY", "my-device")),
             token=os.environ.get("BASA_ENROLMENT_TOKEN"),
             piece_bytes=int(os.environ.get("BASA_PIECE_BYTES", 1 << 20)),
+            least_minimum=int(os.environ.get("BASA_LEAST_MINIMUM", 2)),
+            most_staleness=int(os.environ.get("BASA_MOST_STALENESS", 15)),
+            unsafe_allow_plain_http=os.environ.get("BASA_UNSAFE_PLAIN_HTTP") == "1",
         )
     except KeyError as missing:
         sys.exit(f"the variable {missing.args[0]} is needed; `npm run basa -- dev` prints it")

@@ -1,10 +1,19 @@
 """What a device checks before it believes a service: each function raises `Refused` with the reason of the protocol."""
 from __future__ import annotations
 
-from .layouts import MOST_SLOTS, POLICY, SEAT_ANSWER, Message
-from .naming import header, leaf, proven_root, view_of
+import math
+from typing import List, Sequence, Tuple
+
+from .layouts import MOST_SLOTS, POLICY, SEAT_ANSWER, Message, header
+from .naming import leaf, proven_root, view_of
 from .suite import hkdf, sha256, unseal, verifies, x25519_public, x25519_shared
-from .vectors import could_wrap, weight_scale
+from .vectors import could_wrap, modulus, weight_scale
+
+#: Where a tensor of the model lies in the flat vector: offset and length.
+Block = Tuple[int, int]
+#: Smaller blocks are judged together with their neighbours: a few biases may well be zero.
+_FEWEST_ENTRIES = 64
+_SOFTMAX_CROSS_ENTROPY = 1
 
 
 class Refused(Exception):
@@ -19,8 +28,8 @@ def is_signed(message: Message, key: bytes) -> bool:
     return verifies(key, message.statement, message.signature)
 
 
-def check_policy(data: bytes, task: bytes) -> Message:
-    """The task's name is the hash of its policy: no authority can show another."""
+def check_policy(data: bytes, task: bytes, least_minimum: int = 2, most_staleness: int = 15) -> Message:
+    """The task's name is the hash of its policy: no authority can show another. The rest is this device's own floor."""
     if sha256(data) != task:
         raise Refused("wrong-policy", "it does not hash to the pinned task; do not trust this authority")
     policy = POLICY.decode(data)
@@ -28,7 +37,15 @@ def check_policy(data: bytes, task: bytes) -> Message:
         raise Refused("unsafe-engine", f"engine {policy.engine} seals nothing, or is not known here")
     if not 2 <= policy.minimum <= policy.size <= MOST_SLOTS or could_wrap(policy):
         raise Refused("unusable-policy", "its sums could show single updates, or wrap around")
+    if policy.minimum < least_minimum or policy.max_staleness > most_staleness:
+        raise Refused("below-floor", f"Kmin {policy.minimum}, maxStaleness {policy.max_staleness}")
     return policy
+
+
+def check_loss(policy: Message) -> None:
+    """For whoever trains as this client does."""
+    if policy.training.loss not in (0, _SOFTMAX_CROSS_ENTROPY):
+        raise Refused("unusable-policy", f"loss {policy.training.loss} is not known here")
 
 
 def check_certificate(certificate: Message, authority_key: bytes, task: bytes, device: bytes) -> Message:
@@ -37,15 +54,56 @@ def check_certificate(certificate: Message, authority_key: bytes, task: bytes, d
     return certificate
 
 
-def check_model(entry: Message, data: bytes, authority_key: bytes, task: bytes) -> int:
+def check_newest(
+    answer: Message, authority_key: bytes, task: bytes, nonce: bytes, is_past: bool, seen: Tuple[int, bytes]
+) -> Message:
+    """The newest entry, where the answer is one to this very question and goes back behind nothing."""
+    entry: Message = answer.entry
+    if not is_signed(answer, authority_key) or not is_signed(entry, authority_key) or entry.task != task:
+        raise Refused("model-not-logged")
+    if answer.nonce != nonce or is_past or entry.version < seen[0]:
+        raise Refused("model-stale", "a replay, or an authority that was rolled back")
+    check_one_hash(entry.version, entry.model, seen)
+    return entry
+
+
+def check_one_hash(version: int, model_hash: bytes, seen: Tuple[int, bytes]) -> None:
+    if version == seen[0] and model_hash != seen[1]:
+        raise Refused("other-model", f"version {version} has two hashes")
+
+
+def check_model(entry: Message, data: bytes) -> int:
     """The version that the authority logged these parameters as."""
-    if not is_signed(entry, authority_key) or entry.task != task or entry.model != sha256(data):
+    if entry.model != sha256(data):
         raise Refused("model-not-logged")
     return int(entry.version)
 
 
+def check_blocks(x: Sequence[int], descriptor: Message, blocks: Sequence[Block]) -> None:
+    """No block of the quantised update may vanish: where it does for all users but one, the sum shows that one's."""
+    q = modulus(descriptor.group)
+    for group in _groups(blocks):
+        values = [min(v, q - v) for offset, length in group for v in x[offset : offset + length]]
+        norm = math.sqrt(sum(v * v for v in values)) / descriptor.level
+        if norm == 0 or norm < descriptor.block_floor:
+            raise Refused("zero-block", f"entries from {group[0][0]}: norm {norm}")
+
+
+def _groups(blocks: Sequence[Block]) -> List[List[Block]]:
+    """Every large block by itself, and small ones that stand together; a few beside a large one make no group."""
+    groups: List[List[Block]] = []
+    small: List[Block] = []
+    for block in blocks:
+        small.append(block)
+        if sum(length for _, length in small) >= _FEWEST_ENTRIES:
+            groups.append([block] if block[1] >= _FEWEST_ENTRIES else small)
+            small = []
+    return groups or ([small] if small else [])
+
+
 _AS_IN_THE_POLICY = (
-    "engine size dimension group level clip staleness max_staleness tiny_weights metrics manifest server upload_lease_ms".split()
+    "engine size dimension group level clip block_floor staleness max_staleness tiny_weights metrics manifest server "
+    "upload_lease_ms".split()
 )
 
 

@@ -8,7 +8,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Callable, List, Optional, Sequence
 
-from .checks import Refused, check_certificate, check_descriptor, check_model, check_policy, is_signed
+from .checks import (
+    Block, Refused, check_blocks, check_certificate, check_descriptor, check_model, check_newest, check_one_hash,
+    check_policy, is_signed,
+)
 from .layouts import CERTIFICATE, Message
 from .link import Problem, Unreachable
 from .services import Authority, Server
@@ -39,6 +42,11 @@ class Settings:
     folder: Path
     token: Optional[str] = None
     piece_bytes: int = 1 << 20
+    #: This application's own floor, whatever the task says.
+    least_minimum: int = 2
+    most_staleness: int = 15
+    #: Plain http to another machine: anybody on the way can read and change what is said.
+    unsafe_allow_plain_http: bool = False
 
 
 @dataclass(frozen=True)
@@ -71,11 +79,13 @@ class Device:
 
     def _connect(self) -> None:
         settings, state = self._settings, self._state
-        self._authority = Authority(settings.authority, state, settings.authority_key)
+        plain = settings.unsafe_allow_plain_http
+        self._authority = Authority(settings.authority, state, settings.authority_key, plain)
         if self._authority.public_key() != settings.authority_key:
             raise Refused("wrong-authority", "check its address and the pinned key")
-        self.policy = check_policy(self._authority.policy(settings.task), settings.task)
-        self.server = Server(settings.server, state.signer, self.policy.server)
+        told = self._authority.policy(settings.task)
+        self.policy = check_policy(told, settings.task, settings.least_minimum, settings.most_staleness)
+        self.server = Server(settings.server, state.signer, self.policy.server, plain)
         if self.server.keys() != {"publicKey": self.policy.server, "authorityKey": settings.authority_key}:
             raise Refused("wrong-server", "it is not the one of the task's policy")
         kept = state.get("certificate")
@@ -119,19 +129,27 @@ class Device:
     def _newest_model(self) -> Model:
         """Its hash from the authority's log, its bytes from the server."""
         task, key = self._settings.task, self._settings.authority_key
-        entry = self._authority.newest_model(task)
-        if not is_signed(entry, key):
-            raise Refused("model-not-logged")
+        nonce, is_past = os.urandom(16), self._authority.past_heads()
+        answer = self._authority.newest_model(task, nonce)
+        entry = check_newest(answer, key, task, nonce, is_past(answer.head), self._state.seen_model)
+        self._see(entry.version, entry.model)
         data = self.server.model(task, entry.version, 4 * self.policy.dimension)
-        version = check_model(entry, data, key, task)
+        version = check_model(entry, data)
         return Model(version, list(struct.unpack(f"<{self.policy.dimension}f", data)))
+
+    def _see(self, version: int, model_hash: bytes) -> None:
+        if version > self._state.seen_model[0]:
+            self._state.see_model(version, model_hash)
 
     def resume(self) -> Optional[int]:
         """Goes on with a session that was interrupted; the slot once it is accepted, None where there is none."""
         return None if self._state.session is None else self._session().finish(self._settings.piece_bytes)
 
-    def contribute(self, train: Training) -> int:
-        """The slot of the accepted update. An interrupted session is brought to its end first."""
+    def contribute(self, train: Training, blocks: Optional[Sequence[Block]] = None) -> int:
+        """The slot of the accepted update. An interrupted session is brought to its end first.
+
+        `blocks` are the tensors of the model, none of which may vanish; without them the whole update is one.
+        """
         pending = None if self._state.session is None else self._session().delta_id
         finished: Optional[int] = None
         try:
@@ -149,7 +167,7 @@ class Device:
         self._free_or_refuse(name)
         for seats in range(1, _MOST_SEATS + 1):
             try:
-                self._enter(delta, name, model.version)
+                self._enter(delta, name, model.version, blocks or [(0, len(delta))])
                 return self._session().finish(self._settings.piece_bytes)
             except Refused as no:
                 is_free = self._state.given(name) is None
@@ -167,17 +185,20 @@ class Device:
                     raise
                 time.sleep(min(_LONGEST_PLACE_WAIT_S, max(_FIRST_WAIT_S, problem.wait_s)))
 
-    def _enter(self, delta: Sequence[float], name: str, trained_on: int) -> None:
+    def _enter(self, delta: Sequence[float], name: str, trained_on: int, blocks: Sequence[Block]) -> None:
         """Takes a seat, checks the descriptor, and quantises the update once and for all."""
         certificate = self._certificate()
         seat = self.server.seat(self._settings.task, certificate.raw)
         now_ms = self._authority.link.now_ms()
         descriptor = check_descriptor(seat, self.policy, self._settings.authority_key, now_ms)
+        check_one_hash(descriptor.version, descriptor.model, self._state.seen_model)
+        self._see(descriptor.version, descriptor.model)
         if descriptor.version - trained_on > descriptor.max_staleness:
             raise Refused("too-stale")
         if descriptor.metrics:
             raise Refused("metric-missing", "this client tells no metrics")
         x = build_input(descriptor, delta, trained_on, os.urandom(4 * len(delta)), {})
+        check_blocks(x[-len(delta) :], descriptor, blocks)
         begin_session(self._state, descriptor, certificate, name, x)
 
     def _session(self) -> Session:

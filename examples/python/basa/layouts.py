@@ -143,9 +143,14 @@ INCREASING = Field(_read_increasing, many(U16).write)
 STALENESS = Field(_read_staleness, lambda v: bytes([int(v[0])]) + b"".join(map(F64.write, v[1:])))
 
 
+def header(kind: int) -> bytes:
+    """Version, suite and kind: what every layout starts with, and what is hashed into names."""
+    return bytes([2, 1, kind])
+
+
 class Layout:
     def __init__(self, kind: int, signed: bool = False, **fields: Field) -> None:
-        self.header, self.signed, self._fields = bytes([2, 1, kind]), signed, group(**fields)
+        self.header, self.signed, self._fields = header(kind), signed, group(**fields)
         self.nested = Field(lambda r: self.decode(r.take(r.number(2))), lambda v: short(2**16 - 1).write(v.raw))
 
     def statement(self, **values: Any) -> bytes:
@@ -170,11 +175,13 @@ class Layout:
 
 
 METRICS = many(group(name=short(32), low=FINITE, high=FINITE))
-PLAN = {"dimension": U32, "group": U8, "level": U32, "clip": F64}
+PLAN = {"dimension": U32, "group": U8, "level": U32, "clip": F64, "block_floor": F64}
+TRAINING = group(epochs=U16, batch_size=U16, learning_rate=F64, loss=U8)
 CERTIFICATE = Layout(1, signed=True, task=B32, device=B32, issued_at=U53, not_after=U53)
 POLICY = Layout(
     2, name=short(64), engine=U8, size=U16, minimum=U16, **PLAN, staleness=STALENESS, max_staleness=U32,
-    tiny_weights=FLAG, metrics=METRICS, manifest=B32, server=B32, upload_lease_ms=U32, open_ms=U32, close_ms=U32,
+    tiny_weights=FLAG, metrics=METRICS, manifest=B32, training=TRAINING, server=B32, upload_lease_ms=U32, open_ms=U32,
+    close_ms=U32,
 )
 DESCRIPTOR = Layout(
     3, signed=True, engine=U8, task=B32, buffer=B16, size=U16, minimum=U16, version=U53, model=B32, **PLAN,
@@ -194,7 +201,9 @@ UPLOAD_HEADER = Layout(
 )
 OUTCOME = Layout(14, signed=True, ctx=B32, status=U8, accepted=many(group(slot=U16, tag=B32)))
 MODEL_ENTRY = Layout(15, signed=True, task=B32, version=U53, model=B32, ctx=B32, previous=B32)
-HEAD = Layout(16, signed=True, branch=B16, sequence=U53, revocations=U53, hash=B32)
+_HEAD = {"branch": B16, "sequence": U53, "revocations": U53, "hash": B32}
+HEAD = Layout(16, signed=True, **_HEAD)
+NEWEST_MODEL = Layout(23, signed=True, nonce=B16, entry=MODEL_ENTRY.nested, head=group(**_HEAD))
 SEAT_ANSWER = Layout(17, descriptor=DESCRIPTOR.nested, token=B16)
 REQUEST = Layout(20, audience=B32, method=short(16), target=short(1024), digest=B32, at=U53, nonce=B16)
 

@@ -3,6 +3,7 @@ from __future__ import annotations
 
 import base64
 import http.client
+import ipaddress
 import json
 import os
 import random
@@ -16,6 +17,8 @@ from .suite import Signer, sha256
 
 ATTEMPTS = 6
 FIRST_WAIT_S, LONGEST_WAIT_S, TIMEOUT_S = 0.2, 15.0, 30.0
+MOST_WAIT_S = 3600.0
+LATEST_MS = 2**52
 _RETRYABLE = {
     "digest-mismatch", "replayed", "rate-limited", "internal", "storage-full", "authority-unreachable", "stopping",
 }
@@ -33,7 +36,7 @@ class Problem(Exception):
         self.status = status
         self.detail = str(document.get("detail", ""))
         wait = document.get("retryAfterMs")
-        self.wait_s = wait / 1000 if isinstance(wait, (int, float)) else float(headers.get("retry-after", "0") or 0)
+        self.wait_s = _seconds(wait, 1000) if wait is not None else _seconds(headers.get("retry-after"), 1)
         offset = headers.get("upload-offset", "")
         self.upload_offset = int(offset) if offset.isdigit() else None
         title = document.get("title", f"status {status}")
@@ -42,6 +45,15 @@ class Problem(Exception):
     @property
     def is_passing(self) -> bool:
         return self.code in _RETRYABLE if self.code != "unknown-problem" else self.status in _RETRYABLE_STATUS
+
+
+def _seconds(said: object, scale: int) -> float:
+    """A wait that a service asks for: none where it is no number, and an hour at most."""
+    try:
+        wait = float(said) / scale  # type: ignore[arg-type]
+    except (TypeError, ValueError, OverflowError):
+        return 0.0
+    return min(wait, MOST_WAIT_S) if wait > 0 else 0.0
 
 
 class Unreachable(Exception):
@@ -58,10 +70,12 @@ class Answer:
 class ServiceLink:
     """`audience` is the public key of the service, which signed requests name."""
 
-    def __init__(self, url: str, signer: Signer, audience: bytes) -> None:
+    def __init__(self, url: str, signer: Signer, audience: bytes, allows_plain_http: bool = False) -> None:
         parts = urlsplit(url)
         if parts.scheme not in ("http", "https") or parts.hostname is None or parts.path not in ("", "/"):
             raise ValueError(f"an address is http(s)://host[:port] without a path, got {url}")
+        if parts.scheme == "http" and not _is_loopback(parts.hostname) and not allows_plain_http:
+            raise ValueError(f"{url} is plain http to another machine; use https, or allow it where the way is yours")
         self._parts, self._signer, self._audience = parts, signer, audience
         self._skew_ms = 0
 
@@ -94,8 +108,8 @@ class ServiceLink:
         try:
             return attempt()
         except Problem as problem:
-            digits = "".join(filter(str.isdigit, problem.detail))
-            if problem.code != "clock-skew" or not digits:
+            digits = "".join(filter(str.isdigit, problem.detail))[:20]
+            if problem.code != "clock-skew" or not digits or int(digits) >= LATEST_MS:
                 raise
             self._skew_ms = int(digits) - int(time.time() * 1000)
             return attempt()
@@ -156,6 +170,15 @@ class ServiceLink:
             "Basa-Nonce": nonce.hex(),
             "Basa-Signature": self._signer.sign(statement).hex(),
         }
+
+
+def _is_loopback(host: str) -> bool:
+    if host == "localhost":
+        return True
+    try:
+        return ipaddress.ip_address(host).is_loopback
+    except ValueError:
+        return False
 
 
 def _checked(answer: Answer) -> Answer:

@@ -3,15 +3,12 @@ from __future__ import annotations
 
 from typing import Iterable, List, Optional, Sequence, Tuple
 
+from .layouts import header
 from .suite import sha256
 
 ZEROS = bytes(32)
 _EDGE, _SELF, _DROP = 1, 2, 3
 _CONTEXT_ROLES = {"edge": 0, "self": 1, "backup": 2}
-
-
-def header(kind: int) -> bytes:
-    return bytes([2, 1, kind])
 
 
 def _u16(number: int) -> bytes:

@@ -16,6 +16,7 @@ from .layouts import (
     deposit_answer_layout, deposit_layout,
 )
 from .naming import deposit_root, join_tag
+from .rulecheck import RULES
 from .sealing import ATTRIBUTE_DST, Opener, Sealing, sealing_for
 from .suite import sha256
 
@@ -160,6 +161,8 @@ def main() -> None:
     sealing = sealing_for(1, bytes.fromhex(public_key), bytes)
     _all("refused public keys", check_bad_key, bad["publicKey"])
     _all("refused sealed seeds", lambda v: check_bad_seed(sealing, v), bad["sealed"])
+    for name, check, cases in RULES:
+        _all(name, check, cases)
 
 
 def _all(name: str, check: Callable[[Vector], None], vectors_of_it: List[Vector]) -> None:

@@ -2,20 +2,18 @@
 from __future__ import annotations
 
 import json
-from typing import Dict, Optional, Set
+from typing import Callable, Dict, Optional
 
 from .checks import Refused, is_signed
-from .layouts import CERTIFICATE, HEAD, KEY_ANSWER, MODEL_ENTRY, OUTCOME, Message
+from .layouts import CERTIFICATE, HEAD, KEY_ANSWER, NEWEST_MODEL, OUTCOME, Message
 from .link import Answer, ServiceLink
 from .state import DeviceState
 from .suite import Signer
 
 
 class Authority:
-    def __init__(self, url: str, state: DeviceState, key: bytes) -> None:
-        self.link, self._state, self._key = ServiceLink(url, state.signer, key), state, key
-        #: Branches that a newer one took the place of: their heads are old, whoever sends them.
-        self._past: Set[bytes] = set()
+    def __init__(self, url: str, state: DeviceState, key: bytes, allows_plain_http: bool = False) -> None:
+        self.link, self._state, self._key = ServiceLink(url, state.signer, key, allows_plain_http), state, key
 
     def public_key(self) -> bytes:
         return bytes.fromhex(json.loads(self._call("GET", "/v1/authority"))["publicKey"])
@@ -27,8 +25,23 @@ class Authority:
         body = json.dumps({} if token is None else {"token": token}).encode()
         return CERTIFICATE.decode(self._call("POST", f"/v1/tasks/{task.hex()}/enrolments", body, "application/json"))
 
-    def newest_model(self, task: bytes) -> Message:
-        return MODEL_ENTRY.decode(self._call("GET", f"/v1/tasks/{task.hex()}/model-log/newest"))
+    def newest_model(self, task: bytes, nonce: bytes) -> Message:
+        return NEWEST_MODEL.decode(self._call("GET", f"/v1/tasks/{task.hex()}/model-log/newest/{nonce.hex()}"))
+
+    def past_heads(self) -> Callable[[Message], bool]:
+        """Says of a head whether the log was further than that when this was called."""
+        known = self._newest_head()
+
+        def is_past(head: Message) -> bool:
+            if known is not None and known.branch == head.branch:
+                return bool(head.sequence < known.sequence)
+            return self._state.is_past_branch(head.branch)
+
+        return is_past
+
+    def _newest_head(self) -> Optional[Message]:
+        kept = self._state.get("head")
+        return None if kept is None else HEAD.decode(kept)
 
     def key(self, ctx: bytes, request: bytes) -> Message:
         return KEY_ANSWER.decode(self._call("POST", f"/v1/buffers/{ctx.hex()}/keys", request))
@@ -54,28 +67,24 @@ class Authority:
         head = HEAD.decode(bytes.fromhex(text))
         if not is_signed(head, self._key):
             raise Refused("wrong-head", "the authority did not sign this head of its log")
-        known = self._state.get("head")
-        before = None if known is None else HEAD.decode(known)
+        before = self._newest_head()
         if before is not None and before.branch != head.branch:
-            if head.branch in self._past:
+            # Heads of a branch that a newer one took the place of are old, whoever sends them.
+            if self._state.is_past_branch(head.branch):
                 return
-            self._past.add(before.branch)
+            self._state.note_past_branch(before.branch)
         elif before is not None and head.sequence <= before.sequence:
             return
         self._state.note("head", head.raw)
 
 
 class Server:
-    def __init__(self, url: str, signer: Signer, key: bytes) -> None:
-        self.link = ServiceLink(url, signer, key)
+    def __init__(self, url: str, signer: Signer, key: bytes, allows_plain_http: bool = False) -> None:
+        self.link = ServiceLink(url, signer, key, allows_plain_http)
 
     def keys(self) -> Dict[str, bytes]:
         about = json.loads(self.link.call("GET", "/v1/server").body)
         return {name: bytes.fromhex(about[name]) for name in ("publicKey", "authorityKey")}
-
-    def task(self, task: bytes) -> Dict[str, object]:
-        about: Dict[str, object] = json.loads(self.link.call("GET", f"/v1/tasks/{task.hex()}").body)
-        return about
 
     def model(self, task: bytes, version: int, size: int) -> bytes:
         return self.link.call("GET", f"/v1/tasks/{task.hex()}/models/{version}", most=size).body

@@ -1,7 +1,7 @@
 """What a device keeps: its key, and one JSON file that is wholly there after a crash or not at all.
 
     identity.key  the Ed25519 secret key, 32 bytes
-    state.json    certificate, newest head, buffers ever entered, updates given away, and the session under way
+    state.json    certificate, newest head, newest model seen, buffers ever entered, updates given away, and the session under way
 
 Every step of a session is on disk before its bytes leave. The file holds seeds while a session runs; it is overwritten when
 another takes its place.
@@ -12,7 +12,7 @@ import fcntl
 import json
 import os
 from pathlib import Path
-from typing import Any, Dict, Optional
+from typing import Any, Dict, Optional, Tuple
 
 from .suite import Secret, Signer
 
@@ -52,6 +52,24 @@ class DeviceState:
 
     def keep(self, name: str, value: bytes) -> None:
         self.note(name, value)
+        self._write()
+
+    def is_past_branch(self, branch: bytes) -> bool:
+        return branch.hex() in self._data.get("past", [])
+
+    def note_past_branch(self, branch: bytes) -> None:
+        """Like `note`."""
+        self._data["past"] = [*self._data.get("past", []), branch.hex()]
+
+    @property
+    def seen_model(self) -> Tuple[int, bytes]:
+        """The newest version that was ever seen signed, with its hash; -1 before the first."""
+        seen = self._data.get("seen", {"version": -1, "hash": ""})
+        return int(seen["version"]), bytes.fromhex(seen["hash"])
+
+    def see_model(self, version: int, model_hash: bytes) -> None:
+        """Durable: no older version is trained on after it."""
+        self._data["seen"] = {"version": version, "hash": model_hash.hex()}
         self._write()
 
     def was_entered(self, ctx: bytes) -> bool:

@@ -25,8 +25,14 @@ def read_examples(path: Path) -> List[Example]:
         return [(int(row[0]), [float(cell) for cell in row[1:]]) for row in csv.reader(file) if row]
 
 
+def softmax_blocks(dimension: int, examples: Sequence[Example]) -> List[Tuple[int, int]]:
+    """The tensors of the dense layer: weights, then biases."""
+    classes = dimension // (len(examples[0][1]) + 1)
+    return [(0, dimension - classes), (dimension - classes, classes)]
+
+
 def train_softmax(
-    parameters: Sequence[float], examples: Sequence[Example], epochs: int = 1, rate: float = 0.1
+    parameters: Sequence[float], examples: Sequence[Example], epochs: int, batch_size: int, rate: float
 ) -> List[float]:
     """start - end after stochastic gradient descent: the server subtracts the mean of such updates.
 
@@ -40,12 +46,16 @@ def train_softmax(
     order = list(range(len(examples)))
     for _ in range(epochs):
         random.shuffle(order)
-        for n in order:
-            _descend(now, classes, *examples[n], rate)
+        for first in range(0, len(order), batch_size):
+            batch = [examples[n] for n in order[first : first + batch_size]]
+            slopes = [_slopes(now, classes, label, x) for label, x in batch]
+            for (_, x), slope in zip(batch, slopes):
+                _descend(now, x, slope, rate / len(batch))
     return [before - after for before, after in zip(parameters, now)]
 
 
-def _descend(parameters: List[float], classes: int, label: int, x: Sequence[float], rate: float) -> None:
+def _slopes(parameters: Sequence[float], classes: int, label: int, x: Sequence[float]) -> List[float]:
+    """How the loss of an example changes with the score of each class."""
     features, biases = len(x), classes * len(x)
     scores = [
         parameters[biases + c] + sum(w * v for w, v in zip(parameters[c * features : (c + 1) * features], x))
@@ -54,8 +64,12 @@ def _descend(parameters: List[float], classes: int, label: int, x: Sequence[floa
     top = max(scores)
     exponentials = [math.exp(score - top) for score in scores]
     total = sum(exponentials)
-    for c in range(classes):
-        slope = rate * (exponentials[c] / total - (c == label))
-        parameters[biases + c] -= slope
+    return [exponentials[c] / total - (c == label) for c in range(classes)]
+
+
+def _descend(parameters: List[float], x: Sequence[float], slopes: Sequence[float], rate: float) -> None:
+    features, biases = len(x), len(slopes) * len(x)
+    for c, slope in enumerate(slopes):
+        parameters[biases + c] -= rate * slope
         for k, value in enumerate(x):
-            parameters[c * features + k] -= slope * value
+            parameters[c * features + k] -= rate * slope * value

@@ -4,7 +4,8 @@ from __future__ import annotations
 import json
 import time
 
-from .link import Problem, ServiceLink
+from .layouts import Malformed
+from .link import LONGEST_WAIT_S, Problem, ServiceLink
 
 MOST_TURNS = 32
 
@@ -14,7 +15,7 @@ def upload_in_pieces(
 ) -> None:
     """Returns once the server has all of it. Raises the server's `Problem` where it does not want it."""
     named = {"Basa-Upload": header.hex()}
-    offset = _standing(link, target, named) if is_resumed else 0
+    offset = _within(body, _standing(link, target, named)) if is_resumed else 0
     turns = 0
     while True:
         piece = body[offset : offset + piece_bytes]
@@ -24,17 +25,23 @@ def upload_in_pieces(
             if answer["accepted"]:
                 return
             turns += answer["received"] <= offset
-            offset = answer["received"]
+            offset = _within(body, answer["received"])
         except Problem as problem:
             if problem.code != "offset-mismatch" or problem.upload_offset is None:
                 raise
             turns += 1
             if turns > MOST_TURNS:
                 raise
-            time.sleep(problem.wait_s)
-            offset = problem.upload_offset
+            time.sleep(min(problem.wait_s, LONGEST_WAIT_S))
+            offset = _within(body, problem.upload_offset)
         if turns > MOST_TURNS:
             raise ValueError(f"the server does not get beyond byte {offset} of the upload")
+
+
+def _within(body: bytes, offset: object) -> int:
+    if type(offset) is not int or not 0 <= offset <= len(body):
+        raise Malformed(f"byte {offset} of an upload of {len(body)}")
+    return offset
 
 
 def _standing(link: ServiceLink, target: str, named: dict) -> int:

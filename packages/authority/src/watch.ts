@@ -13,6 +13,7 @@ const STEPS = {
   [`GET ${AUTHORITY_PATH.outcome(':ctx')}`]: 'outcome',
   [`POST ${AUTHORITY_PATH.modelLog(':task')}`]: 'log',
   [`GET ${AUTHORITY_PATH.modelEntry(':task', ':version')}`]: 'model-entry',
+  [`GET ${AUTHORITY_PATH.newestModel(':task', ':nonce')}`]: 'newest-model',
   [`POST ${AUTHORITY_PATH.enrolments(':task')}`]: 'enrol',
 };
 

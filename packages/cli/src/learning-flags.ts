@@ -63,7 +63,8 @@ function dampingOf(text: string | undefined): Damping | undefined {
   throw new CommandError(`--damping takes a number from 0 to 4, or none, got "${text}"`);
 }
 
-function positive(input: CommandInput, name: string, fallback: number): number {
+/** A positive number; the error names the flag. */
+export function positive(input: CommandInput, name: string, fallback: number): number {
   const text = textFlag(input, name);
   const value = text === undefined ? fallback : Number(text);
   if (value > 0 && value < Number.POSITIVE_INFINITY) return value;

@@ -1,27 +1,41 @@
 /** The models the command line knows by name, and how a task of each is trained by default (the paper's settings). */
 import type { Model } from '@basa/learning';
 import { fedmlCifarCnn, femnistCnn, flsimCnn, logisticRegression } from '@basa/learning';
+import type { TaskTraining } from '@basa/protocol';
 import { CommandError } from './command.ts';
 
 interface KnownModel {
   readonly make: () => Model;
-  readonly batchSize: number;
-  readonly learningRate: number;
+  readonly training: TaskTraining;
+  readonly blockFloor: number;
 }
 
+/**
+ * Of 2000 updates of 1000 users over 200 versions the smallest norm on MNIST's weights was 0.029, a quarter of it where an update is
+ * as stale as may be; rounding alone makes at most 0.0007. Not measured for the others.
+ */
+export const MNIST_BLOCK_FLOOR = 0.005;
+
+const training = (batchSize: number, learningRate: number): TaskTraining => ({
+  epochs: 1,
+  batchSize,
+  learningRate,
+  loss: 'softmaxCrossEntropy',
+});
+
 const MODELS: Readonly<Record<string, KnownModel>> = {
-  mnist: { make: logisticRegression, batchSize: 10, learningRate: 0.03 },
-  femnist: { make: femnistCnn, batchSize: 20, learningRate: 0.05 },
-  cifar: { make: fedmlCifarCnn, batchSize: 20, learningRate: 0.03 },
-  flsim: { make: flsimCnn, batchSize: 20, learningRate: 0.1 },
+  mnist: { make: logisticRegression, training: training(10, 0.03), blockFloor: MNIST_BLOCK_FLOOR },
+  femnist: { make: femnistCnn, training: training(20, 0.05), blockFloor: 0 },
+  cifar: { make: fedmlCifarCnn, training: training(20, 0.03), blockFloor: 0 },
+  flsim: { make: flsimCnn, training: training(20, 0.1), blockFloor: 0 },
 };
 
 export const MODEL_NAMES: readonly string[] = Object.keys(MODELS);
 
-export function knownModel(name: string): { readonly model: Model; readonly training: object } {
+export function knownModel(name: string): Omit<KnownModel, 'make'> & { readonly model: Model } {
   const known = MODELS[name];
   if (known === undefined)
     throw new CommandError(`there is no model "${name}"; choose one of ${MODEL_NAMES.join(', ')}`);
-  const { make, batchSize, learningRate } = known;
-  return { model: make(), training: { epochs: 1, batch: batchSize, rate: learningRate } };
+  const { make, ...settings } = known;
+  return { model: make(), ...settings };
 }

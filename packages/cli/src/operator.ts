@@ -22,7 +22,6 @@ export interface ServerTask {
   readonly accuracy?: number;
   readonly loss?: number;
   readonly model?: unknown;
-  readonly training?: unknown;
   readonly buffers: number;
   readonly admission: AdmissionView;
   /** Of the updates of the newest version. */

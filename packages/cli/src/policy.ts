@@ -2,8 +2,8 @@
 import type { Model } from '@basa/learning';
 import { manifestText } from '@basa/learning';
 import { ascii, RING_32 } from '@basa/masking';
-import type { Staleness, TaskPolicy } from '@basa/protocol';
-import { defaultMinimum, ENGINE, POLICY_DEFAULTS, policyProblem } from '@basa/protocol';
+import type { Staleness, TaskPolicy, TaskTraining } from '@basa/protocol';
+import { DEFAULT_MAX_STALENESS, defaultMinimum, ENGINE, POLICY_DEFAULTS, policyProblem } from '@basa/protocol';
 import { nodeSuite } from '@basa/runtime/node';
 import { CommandError } from './command.ts';
 
@@ -16,8 +16,10 @@ export interface PolicyChoice {
   readonly engine?: 'cp-abe' | 'identity';
   readonly level?: number;
   readonly clip?: number;
+  readonly blockFloor?: number;
   readonly staleness?: Staleness;
   readonly maxStaleness?: number;
+  readonly training: TaskTraining;
   readonly uploadLeaseMs: number;
   readonly openMs: number;
   readonly closeMs: number;
@@ -26,6 +28,7 @@ export interface PolicyChoice {
 export function makePolicy(choice: PolicyChoice): TaskPolicy {
   const { name, model, serverKey, bufferSize, uploadLeaseMs, openMs, closeMs } = choice;
   const policy: TaskPolicy = {
+    ...POLICY_DEFAULTS,
     name: ascii(name),
     engine: choice.engine === 'identity' ? ENGINE.identityKem : ENGINE.cpAbe,
     bufferSize,
@@ -34,10 +37,11 @@ export function makePolicy(choice: PolicyChoice): TaskPolicy {
     modulus: RING_32,
     level: choice.level ?? 2 ** 16,
     clip: choice.clip ?? 8,
+    blockFloor: choice.blockFloor ?? POLICY_DEFAULTS.blockFloor,
     staleness: choice.staleness ?? { kind: 'polynomial', exponent: 0.5 },
-    maxStaleness: choice.maxStaleness ?? 15,
-    ...POLICY_DEFAULTS,
+    maxStaleness: choice.maxStaleness ?? DEFAULT_MAX_STALENESS,
     manifestHash: nodeSuite.sha256(ascii(manifestText(model))),
+    training: choice.training,
     serverKey,
     uploadLeaseMs,
     openMs,

@@ -1,4 +1,5 @@
 /** Settings that go together: `paper` as in the paper's experiments, `production` for devices that come and go for months. */
+import { DEFAULT_MAX_STALENESS } from '@basa/protocol';
 import { CommandError } from './command.ts';
 import type { ServiceName } from './commands/places.ts';
 
@@ -11,8 +12,20 @@ export interface TaskPreset {
 }
 
 const TASK: Readonly<Record<string, TaskPreset>> = {
-  paper: { bufferSize: 10, leaseSeconds: 600, openSeconds: 3600, stallSeconds: 60, maxStaleness: 15 },
-  production: { bufferSize: 32, leaseSeconds: 900, openSeconds: 21_600, stallSeconds: 300, maxStaleness: 15 },
+  paper: {
+    bufferSize: 10,
+    leaseSeconds: 600,
+    openSeconds: 3600,
+    stallSeconds: 60,
+    maxStaleness: DEFAULT_MAX_STALENESS,
+  },
+  production: {
+    bufferSize: 32,
+    leaseSeconds: 900,
+    openSeconds: 21_600,
+    stallSeconds: 300,
+    maxStaleness: DEFAULT_MAX_STALENESS,
+  },
 };
 
 const TLS = { host: '0.0.0.0', tlsKeyFile: '/etc/basa/tls.key', tlsCertFile: '/etc/basa/tls.crt' };

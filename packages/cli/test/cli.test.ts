@@ -1,3 +1,6 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { basaHere as basa, basa as basaProcess, lastLine } from './basa.ts';
 
@@ -27,6 +30,31 @@ describe('basa', () => {
     const { code, errors } = await basa(['demo', '--buffer', 'ten']);
     expect(code).toBe(2);
     expect(errors).toContain('--buffer takes a whole number from 2 to 1024, got "ten"');
+  });
+
+  it.each([
+    ['task', 'ls', '--server'],
+    ['keys', 'revoke', '--user', '11'.repeat(32), '--authority'],
+  ])('does not send an operator’s token over plain http to another machine: %s %s', async (...words) => {
+    const { code, errors } = await basa([...words, 'http://192.0.2.1:7800'], { BASA_OPERATOR_TOKEN: 'secret' });
+    expect(code).toBe(2);
+    expect(errors).toContain('plain http to another machine; use https, or --unsafe-plain-http');
+    expect((await basa([...words, 'not an address'])).errors).toContain('takes an address like https://host:port');
+  });
+
+  it('a device refuses plain http to another machine as well', async () => {
+    const identity = mkdtempSync(join(tmpdir(), 'basa-plain-'));
+    const elsewhere = {
+      BASA_SERVER: 'http://192.0.2.1:7800',
+      BASA_AUTHORITY: 'http://192.0.2.1:7801',
+      BASA_AUTHORITY_KEY: '11'.repeat(32),
+      BASA_TASK: '22'.repeat(32),
+      BASA_IDENTITY: identity,
+    };
+    expect((await basa(['client', '--update', '/dev/null'], elsewhere)).errors).toContain(
+      'plain http to another machine',
+    );
+    rmSync(identity, { recursive: true });
   });
 
   it('ends its output with one line of JSON even when it fails', async () => {

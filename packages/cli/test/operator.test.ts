@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { openFolderStore } from '@basa/client/node';
 import { decodeSafetensors, encodeSafetensors, logisticRegression } from '@basa/learning';
-import { SERVER_PATH } from '@basa/protocol';
+import { AUTHORITY_PATH, decodePolicy, SERVER_PATH } from '@basa/protocol';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { pagePaths, readPage, runProgram, runSnippet, snippetsOf } from '../../../test/support/snippets.ts';
 import type { Running } from './basa.ts';
@@ -103,6 +103,44 @@ describe('with `basa dev` in one terminal, another', () => {
     const key = '11'.repeat(32);
     expect((await type('keys', 'enroll', '--task', task, '--device-key', key)).out).toContain('allowed');
     expect((await type('keys', 'revoke', '--device-key', key)).errors).toContain('not enrolled');
+  });
+
+  it('writes into the policy how devices train, and what updates may not be', async () => {
+    const policyOf = async (...flags: readonly string[]) => {
+      const created = await type('task', 'create', '--name', `with ${flags.length} words`, ...flags, '--json');
+      const { task } = lastLine(created.out) as { task: string };
+      const answer = await fetch(new URL(AUTHORITY_PATH.policy(task), environment['BASA_AUTHORITY']));
+      return decodePolicy(new Uint8Array(await answer.arrayBuffer()));
+    };
+    const said = ['--epochs', '2', '--batch', '5', '--rate', '0.25', '--block-floor', '0.5', '--max-staleness', '3'];
+    expect(await policyOf(...said)).toMatchObject({
+      training: { epochs: 2, batchSize: 5, learningRate: 0.25, loss: 'softmaxCrossEntropy' },
+      blockFloor: 0.5,
+      maxStaleness: 3,
+    });
+    expect(await policyOf('--preset', 'production')).toMatchObject({
+      training: { epochs: 1, batchSize: 10, learningRate: 0.03, loss: 'softmaxCrossEntropy' },
+      blockFloor: 0.005,
+      maxStaleness: 15,
+    });
+    for (const [flag, value] of [
+      ['--rate', '0'],
+      ['--epochs', '0'],
+      ['--batch', '65536'],
+      ['--block-floor', '-1'],
+      ['--server-rate', 'x'],
+    ] as const) {
+      const { code, errors } = await type('task', 'create', flag, value);
+      expect([flag, code, errors.includes(flag)]).toEqual([flag, 2, true]);
+    }
+  });
+
+  it('does not take part below its own floor', async () => {
+    const identity = join(folder, 'choosy');
+    const { code, errors } = await type('client', '--identity', identity, '--least-minimum', '4');
+    expect(errors).toContain('Kmin is 3, at least 4');
+    expect(code).not.toBe(0);
+    expect((await type('client', '--identity', identity, '--most-staleness', '14')).errors).toContain('at most 14');
   });
 
   it('verifies the log of the authority, and finds a changed byte', async () => {

@@ -4,7 +4,7 @@ import type {
   Ctx,
   KeyAnswer,
   KeyRequest,
-  ModelEntry,
+  NewestModel,
   Outcome,
   PaperTicket,
   TaskId,
@@ -16,7 +16,7 @@ import {
   certificateCodec,
   decodePolicy,
   HEADER,
-  modelEntryCodec,
+  newestModelCodec,
   outcomeCodec,
   paperTicketCodec,
 } from '@basa/protocol';
@@ -55,9 +55,9 @@ export class AuthorityClient {
     return decoded('authority', certificateCodec, body);
   }
 
-  async modelEntry(task: TaskId, version: number | 'newest', signal: AbortSignal): Promise<ModelEntry> {
-    const { body } = await this.#get(AUTHORITY_PATH.modelEntry(task, version), signal);
-    return decoded('authority', modelEntryCodec, body);
+  async newestModel(task: TaskId, nonce: Uint8Array, signal: AbortSignal): Promise<NewestModel> {
+    const { body } = await this.#get(AUTHORITY_PATH.newestModel(task, nonce), signal);
+    return decoded('authority', newestModelCodec, body);
   }
 
   async key(ctx: Ctx, request: KeyRequest, bufferSize: number, signal: AbortSignal): Promise<KeyAnswer> {

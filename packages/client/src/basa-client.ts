@@ -131,7 +131,7 @@ export class BasaClient {
     await this.#busy;
     const { authority, outside, sealings, state } = this.#engine;
     sealings.destroy();
-    state.noteHead(authority.heads.newest);
+    state.noteHeads(authority.heads.seen);
     try {
       await state.close();
     } finally {
@@ -150,7 +150,7 @@ export class BasaClient {
     const mine = this.#busy.then(() => {
       both.throwIfAborted();
       const { authority, state } = this.#engine;
-      state.noteHead(authority.heads.newest);
+      state.noteHeads(authority.heads.seen);
       return work(both);
     });
     this.#busy = mine.catch(() => undefined);

@@ -10,6 +10,8 @@ import type { DeviceStore } from './device-store.ts';
 import type { Engine } from './engine.ts';
 import { ensureEnrolled } from './enrol.ts';
 import { RefusedError } from './errors.ts';
+import type { Floor } from './floor.ts';
+import { DEFAULT_FLOOR, floorProblem } from './floor.ts';
 import { Heads } from './heads.ts';
 import type { Outside } from './outside.ts';
 import type { RetryOptions } from './retry.ts';
@@ -26,6 +28,10 @@ export interface ConnectOptions {
   /** What the client believes over any service: the task, which is the hash of its policy, and the authority's key, in hex. */
   readonly task: string;
   readonly authorityKey: string;
+  /** What this application asks of any policy, whatever the task says. */
+  readonly floor?: Partial<Floor>;
+  /** Lets an address be plain http to another machine. Anybody on the way can then read and change what is said. */
+  readonly unsafeAllowPlainHttp?: boolean;
   /** For a device that is not enrolled yet. */
   readonly token?: string;
   readonly retry?: Partial<RetryOptions>;
@@ -59,14 +65,26 @@ async function connectWith(outside: Outside, store: DeviceStore, options: Connec
   const link = (name: LinkOptions['name'], audience: Uint8Array): ServiceLink => {
     const retry = { ...DEFAULT_RETRY, ...options.retry };
     const onRetry: LinkOptions['onRetry'] = (notice) => events.emit('retry', notice);
-    return new ServiceLink(outside, { name, url: options[name], audience, signer: state.signer, retry, onRetry });
+    const { [name]: url, unsafeAllowPlainHttp = false } = options;
+    return new ServiceLink(outside, {
+      name,
+      url,
+      unsafeAllowPlainHttp,
+      audience,
+      signer: state.signer,
+      retry,
+      onRetry,
+    });
   };
 
-  const heads = new Heads(outside.suite, authorityKey, state.head);
+  const heads = new Heads(outside.suite, authorityKey, state.heads);
   const authority = new AuthorityClient(link('authority', authorityKey), heads);
   const { publicKey } = await authority.about(signal);
   if (!equalBytes(publicKey, authorityKey)) throw new RefusedError('wrong-authority');
-  const policy = checkedPolicy(outside, task, await authority.policy(task, signal));
+  const policy = checkedPolicy(outside, task, await authority.policy(task, signal), {
+    ...DEFAULT_FLOOR,
+    ...options.floor,
+  });
 
   const server = new ServerClient(link('server', policy.serverKey));
   const about = await server.about(signal);
@@ -81,11 +99,13 @@ async function connectWith(outside: Outside, store: DeviceStore, options: Connec
 }
 
 /** The task's name is the hash of its policy: no authority can show another. */
-function checkedPolicy({ suite }: Outside, task: TaskId, policy: TaskPolicy): TaskPolicy {
+function checkedPolicy({ suite }: Outside, task: TaskId, policy: TaskPolicy, floor: Floor): TaskPolicy {
   if (!equalBytes(taskIdOf(suite, policy), task)) throw new RefusedError('wrong-policy');
   const problem = policyProblem(policy);
   if (problem !== undefined) throw new RefusedError('unusable-policy', problem);
   if (policy.engine === ENGINE.unsafeTransparent) throw new RefusedError('unsafe-engine');
+  const below = floorProblem(floor, policy);
+  if (below !== undefined) throw new RefusedError('below-floor', below);
   return policy;
 }
 

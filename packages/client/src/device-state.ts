@@ -29,14 +29,14 @@ import { lastingEntries, readEntries, wipeRecord } from './kept.ts';
 export class DeviceState {
   readonly #store: DeviceStore;
   #kept: Kept;
-  /** The head that the store has. */
-  #writtenHead: Head | undefined;
+  /** The heads that the store has. */
+  #written: readonly Head[];
   #failure: unknown;
 
   private constructor(store: DeviceStore, kept: Kept) {
     this.#store = store;
     this.#kept = kept;
-    this.#writtenHead = kept.head;
+    this.#written = kept.heads;
   }
 
   static async open(suite: Suite, store: DeviceStore): Promise<DeviceState> {
@@ -55,8 +55,8 @@ export class DeviceState {
     return this.#kept.certificate;
   }
 
-  get head(): Head | undefined {
-    return this.#kept.head;
+  get heads(): readonly Head[] {
+    return this.#kept.heads;
   }
 
   get ledger(): DeviceLedger {
@@ -72,16 +72,21 @@ export class DeviceState {
     this.#kept = { ...this.#kept, certificate };
   }
 
-  /** The newest head goes along with the next step that is written anyway, and when the device closes. */
-  noteHead(head: Head | undefined): void {
-    this.#kept = { ...this.#kept, head };
+  /** New heads go along with the next step that is written anyway, and when the device closes. */
+  noteHeads(heads: readonly Head[]): void {
+    this.#kept = { ...this.#kept, heads };
   }
 
-  /** Frees an update for another buffer. */
-  async release({ state, records }: Transition<DeviceLedger, LedgerRecord, unknown>): Promise<void> {
-    if (records.length === 0) return;
+  /** What the ledger alone learns: an update that is free again, a newer version of the model. */
+  async enter<Answer>({
+    state,
+    records,
+    answer,
+  }: Transition<DeviceLedger, LedgerRecord, Answer>): Promise<Answer | Refused> {
+    if (records.length === 0) return answer;
     await this.#durably((store) => store.append(records.map(ledgerRecordCodec.encode)));
     this.#kept = { ...this.#kept, ledger: state };
+    return answer;
   }
 
   /** Makes a step durable, with what the ledger must hold of it and the input it counts on, and only then takes it. */
@@ -99,8 +104,8 @@ export class DeviceState {
     }
     const entries = records.map(userRecordCodec.encode);
     const together = [...entries, ...(marked === undefined ? [] : [ledgerRecordCodec.encode(marked)])];
-    await this.#durably((store) => store.append([...together, ...this.#newHead()]));
-    this.#writtenHead = this.head;
+    await this.#durably((store) => store.append([...together, ...this.#newHeads()]));
+    this.#written = this.heads;
     for (const entry of entries) entry.fill(0);
     for (const record of records) wipeRecord(record);
     this.#kept = { ...this.#kept, ledger, session: state };
@@ -127,22 +132,21 @@ export class DeviceState {
   async close(): Promise<void> {
     this.#forget();
     try {
-      const head = this.#newHead();
-      if (head.length > 0 && this.#failure === undefined) await this.#store.append(head);
+      const heads = this.#newHeads();
+      if (heads.length > 0 && this.#failure === undefined) await this.#store.append(heads);
     } finally {
       await this.#store.close();
     }
   }
 
-  /** The newest head as an entry, where the store does not have it yet. */
-  #newHead(): Uint8Array[] {
-    const { head } = this;
-    return head === undefined || head === this.#writtenHead ? [] : [headCodec.encode(head)];
+  /** Heads as entries that the store does not have yet, in their order. */
+  #newHeads(): Uint8Array[] {
+    return this.heads.filter((head) => !this.#written.includes(head)).map(headCodec.encode);
   }
 
   async #end(ledger: DeviceLedger): Promise<void> {
     await this.#durably((store) => store.replace(lastingEntries({ ...this.#kept, ledger })));
-    this.#writtenHead = this.head;
+    this.#written = this.heads;
     await this.#durably((store) => store.dropInput());
     this.#forget();
     this.#kept = { ...this.#kept, ledger, session: undefined };

@@ -1,7 +1,7 @@
 /** Takes a seat, checks the descriptor against the pins, quantises the update and makes the session durable. */
 import { DecodeError } from '@basa/masking';
-import type { CheckedDescriptor } from '@basa/protocol';
-import { buildInput, checkDescriptor, inputDigestOf, prepareDeposit } from '@basa/protocol';
+import type { Block, CheckedDescriptor } from '@basa/protocol';
+import { buildInput, checkDescriptor, inputDigestOf, noteModel, prepareDeposit } from '@basa/protocol';
 import type { Rejection } from './contribution.ts';
 import type { Engine } from './engine.ts';
 import { userPorts } from './engine.ts';
@@ -16,8 +16,8 @@ export interface Update {
   readonly trainedOn: number;
   /** In (0, 1]: how much it counts besides its staleness; 1 by default. */
   readonly exampleWeight?: number;
-  /** Parameter blocks (offset, length) that may not be zero as a whole. */
-  readonly blocks?: readonly (readonly [offset: number, length: number])[];
+  /** The tensors of the model (`blocksOf`), none of which may vanish; without them the whole update is one. */
+  readonly blocks?: readonly Block[];
 }
 
 /** Leaves a prepared session in the device's state, or says why not. */
@@ -32,6 +32,8 @@ export async function enter(
   events.emit('progress', { step: 'seat' });
   const descriptor = await meter.measure('seat', () => takeSeat(engine, signal));
   if (descriptor.kind === 'rejected') return descriptor;
+  const noted = await state.enter(noteModel(state.ledger, descriptor.descriptor));
+  if (isRefused(noted)) return rejected(noted.reason, 'free', noted);
   return await meter.measure('deposit', async () => {
     const built = buildInput(descriptor.descriptor, { ...update, randomWords: (words) => fillWords(engine, words) });
     if (built.kind === 'refused') return rejected(built.reason, 'free', built);

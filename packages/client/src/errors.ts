@@ -70,6 +70,10 @@ const OWN_REFUSALS = {
   'wrong-server': "The server is not the one of the task's policy; check its address and the task.",
   'wrong-policy': 'The policy does not hash to the pinned task; check the task, and do not trust this authority.',
   'unusable-policy': 'The policy of the task cannot be used.',
+  'below-floor':
+    "The policy of the task asks for less than this application's own floor; raise the task, or lower the floor.",
+  'plain-http':
+    'The address is plain http to another machine, where anybody on the way can read and change what is said; use https, or pass unsafeAllowPlainHttp where the way is yours.',
   'wrong-certificate': 'The certificate is not for this device and task by the pinned authority.',
   'store-of-another-task': 'The store belongs to a device of another task; use a store of its own for each task.',
   'unsafe-engine': 'The task seals nothing (transparent engine); this client takes no part in it.',

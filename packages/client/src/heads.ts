@@ -1,7 +1,7 @@
-/** The newest head of the authority's log that this device saw: shown back, it reveals a rolled-back authority. */
+/** The heads of the authority's log that this device saw: the newest, shown back, reveals a rolled-back authority. */
 import type { Suite } from '@basa/masking';
 import { equalBytes, fromHex, toHex } from '@basa/masking';
-import type { Head } from '@basa/protocol';
+import type { Head, HeadBody } from '@basa/protocol';
 import { headCodec, isSigned } from '@basa/protocol';
 import { decoded } from './answers.ts';
 import { AnswerError } from './errors.ts';
@@ -9,23 +9,27 @@ import { AnswerError } from './errors.ts';
 export class Heads {
   readonly #suite: Suite;
   readonly #authorityKey: Uint8Array;
-  #newest: Head | undefined;
-  /** Branches that a newer one took the place of: their heads are old, whoever sends them. */
-  readonly #past = new Set<string>();
+  #seen: readonly Head[];
 
-  constructor(suite: Suite, authorityKey: Uint8Array, kept: Head | undefined) {
+  /** `kept`: what `seen` was before. */
+  constructor(suite: Suite, authorityKey: Uint8Array, kept: readonly Head[]) {
     this.#suite = suite;
     this.#authorityKey = authorityKey;
-    this.#newest = kept;
+    this.#seen = kept;
+  }
+
+  /** The last head of each branch, the current one at the end: heads of the others are old, whoever sends them. */
+  get seen(): readonly Head[] {
+    return this.#seen;
   }
 
   get newest(): Head | undefined {
-    return this.#newest;
+    return this.#seen.at(-1);
   }
 
   /** What goes into the header. */
   toHeader(): string | undefined {
-    return this.#newest === undefined ? undefined : toHex(headCodec.encode(this.#newest));
+    return this.newest === undefined ? undefined : toHex(headCodec.encode(this.newest));
   }
 
   /** Takes in the head of an answer. */
@@ -35,12 +39,20 @@ export class Heads {
     if (!isSigned(this.#suite, headCodec, head, this.#authorityKey)) {
       throw new AnswerError('the authority', 'a head of its log that it did not sign');
     }
-    const before = this.#newest;
-    if (before !== undefined && equalBytes(before.branch, head.branch)) {
-      if (head.sequence > before.sequence) this.#newest = head;
-    } else if (!this.#past.has(toHex(head.branch))) {
-      if (before !== undefined) this.#past.add(toHex(before.branch));
-      this.#newest = head;
-    }
+    this.#seen = withHead(this.#seen, head);
   }
+}
+
+/** Whether the log was further than this when these were seen. */
+export function isPastHead(seen: readonly Head[], { branch, sequence }: HeadBody): boolean {
+  const known = seen.find((head) => equalBytes(head.branch, branch));
+  return known !== undefined && (known !== seen.at(-1) || sequence < known.sequence);
+}
+
+/** These and a further one; the same list where it says nothing new. */
+export function withHead(seen: readonly Head[], head: Head): readonly Head[] {
+  const at = seen.findIndex(({ branch }) => equalBytes(branch, head.branch));
+  if (at < 0) return [...seen, head];
+  const isNewer = at === seen.length - 1 && head.sequence > (seen[at] as Head).sequence;
+  return isNewer ? [...seen.slice(0, -1), head] : seen;
 }

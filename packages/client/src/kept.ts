@@ -13,16 +13,18 @@ import {
   userRecordCodec,
 } from '@basa/protocol';
 import { StoreError } from './errors.ts';
+import { withHead } from './heads.ts';
 
 export interface Kept {
   readonly certificate: Certificate | undefined;
-  readonly head: Head | undefined;
+  /** The last head of each branch of the authority's log, the current one at the end. */
+  readonly heads: readonly Head[];
   readonly ledger: DeviceLedger;
   readonly session: UserSession | undefined;
 }
 
 export function readEntries(suite: Suite, entries: readonly Uint8Array[]): Kept {
-  let kept: Kept = { certificate: undefined, head: undefined, ledger: EMPTY_LEDGER, session: undefined };
+  let kept: Kept = { certificate: undefined, heads: [], ledger: EMPTY_LEDGER, session: undefined };
   try {
     for (const entry of entries) kept = withEntry(suite, kept, entry);
   } catch (error) {
@@ -38,7 +40,7 @@ const KIND_OFFSET = 2;
 function withEntry(suite: Suite, kept: Kept, entry: Uint8Array): Kept {
   const kind = entry[KIND_OFFSET] ?? 0;
   if (kind === KIND.certificate) return { ...kept, certificate: certificateCodec.decode(entry) };
-  if (kind === KIND.head) return { ...kept, head: headCodec.decode(entry) };
+  if (kind === KIND.head) return { ...kept, heads: withHead(kept.heads, headCodec.decode(entry)) };
   if (kind >= KIND.ledgerEntered)
     return { ...kept, ledger: evolveLedger(kept.ledger, ledgerRecordCodec.decode(entry)) };
   const record = userRecordCodec.decode(entry);
@@ -48,16 +50,17 @@ function withEntry(suite: Suite, kept: Kept, entry: Uint8Array): Kept {
 }
 
 /** What outlives a session: everything without seeds. */
-export function lastingEntries({ certificate, head, ledger }: Omit<Kept, 'session'>): Uint8Array[] {
+export function lastingEntries({ certificate, heads, ledger }: Omit<Kept, 'session'>): Uint8Array[] {
   const records: LedgerRecord[] = [
     ...[...ledger.entered].map((ctx): LedgerRecord => ({ kind: 'entered', ctx: fromHex(ctx) as Ctx })),
     ...[...ledger.deltas].map(
       ([deltaId, given]): LedgerRecord => ({ kind: 'committed', deltaId: fromHex(deltaId) as Uint8Array, ...given }),
     ),
+    ...(ledger.seen === undefined ? [] : [{ kind: 'seen' as const, ...ledger.seen }]),
   ];
   return [
     ...(certificate === undefined ? [] : [certificateCodec.encode(certificate)]),
-    ...(head === undefined ? [] : [headCodec.encode(head)]),
+    ...heads.map(headCodec.encode),
     ...records.map(ledgerRecordCodec.encode),
   ];
 }

@@ -1,9 +1,11 @@
 /** The newest model: its hash from the authority's log, its bytes from the server, and not one without the other. */
 import { toHex } from '@basa/masking';
-import type { ModelEntry } from '@basa/protocol';
-import { isSigned, loggedVersion, modelEntryCodec, SERVER_PATH } from '@basa/protocol';
+import type { HeadBody, ModelEntry } from '@basa/protocol';
+import { loggedVersion, receiveNewest, SERVER_PATH } from '@basa/protocol';
 import type { Engine } from './engine.ts';
 import { AnswerError, ProblemError, RefusedError } from './errors.ts';
+import { isPastHead } from './heads.ts';
+import { isRefused } from './rejections.ts';
 
 export interface FetchedModel {
   readonly version: number;
@@ -42,9 +44,8 @@ async function fetchNewest(
   known: FetchedModel | undefined,
   signal: AbortSignal,
 ): Promise<FetchedModel> {
-  const { authority, events, outside, pins, task } = engine;
-  const entry = await authority.modelEntry(task, 'newest', signal);
-  if (!isSigned(outside.suite, modelEntryCodec, entry, pins.authorityKey)) throw new RefusedError('model-not-logged');
+  const { events, outside, pins } = engine;
+  const entry = await newestEntry(engine, signal);
   const hash = toHex(entry.modelHash);
   if (known?.version === entry.version && known.hash === hash) return known;
   const bytes = await download(engine, entry, signal);
@@ -52,6 +53,19 @@ async function fetchNewest(
   if (version === undefined) throw new RefusedError('model-not-logged', `version ${entry.version}`);
   events.emit('model', { version, bytes: bytes.length });
   return { version, hash, parameters: floatsOf(bytes) };
+}
+
+/** Durable before it is believed: no version that is older is taken after it, in this process or the next. */
+async function newestEntry(engine: Engine, signal: AbortSignal): Promise<ModelEntry> {
+  const { authority, outside, pins, state, task } = engine;
+  const nonce = outside.randomBytes(16);
+  const { seen } = authority.heads; // as it was before the question
+  const isPast = (head: HeadBody): boolean => isPastHead(seen, head);
+  const question = { suite: outside.suite, authorityKey: pins.authorityKey, task, nonce, isPast };
+  const answer = await authority.newestModel(task, nonce, signal);
+  const entry = await state.enter(receiveNewest(question, state.ledger, answer));
+  if (isRefused(entry)) throw new RefusedError(entry.reason, entry.detail);
+  return entry;
 }
 
 /** Goes on from where a lost connection left it: versions never change, and the hash is checked over the whole. */

@@ -17,7 +17,10 @@ export interface Outside {
   mask(vector: Uint32Array, plan: MaskPlan): void | Promise<void>;
 }
 
-/** Waits on a timer. */
+/** A timer takes no more: beyond it, it rings at once. */
+const LONGEST_TIMER_MS = 2 ** 31 - 1;
+
+/** Waits on a timer: not at all for what is no time, and at most 24 days. */
 export function sleep(ms: number, signal: AbortSignal): Promise<void> {
   return new Promise((resolve, reject) => {
     if (signal.aborted) return reject(signal.reason);
@@ -25,10 +28,13 @@ export function sleep(ms: number, signal: AbortSignal): Promise<void> {
       clearTimeout(timer);
       reject(signal.reason);
     };
-    const timer = setTimeout(() => {
-      signal.removeEventListener('abort', end);
-      resolve();
-    }, ms);
+    const timer = setTimeout(
+      () => {
+        signal.removeEventListener('abort', end);
+        resolve();
+      },
+      Math.min(Math.max(0, ms) || 0, LONGEST_TIMER_MS),
+    );
     signal.addEventListener('abort', end, { once: true });
   });
 }

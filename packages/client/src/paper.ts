@@ -18,7 +18,7 @@ export async function unsafePaperContribute(
   signal: AbortSignal,
 ): Promise<Contribution | Rejection> {
   const { authority, server, task } = engine;
-  if ((await server.task(task, signal)).mode !== 'paper') throw new RefusedError('not-paper-mode');
+  if (!(await server.isPaperTask(task, signal))) throw new RefusedError('not-paper-mode');
   const meter = new Meter(engine.outside.stopwatch, [server.link, authority.link]);
   try {
     return await algorithmTwo(engine, update, meter, signal);

@@ -18,12 +18,19 @@ export function problemOf({ status, header, body }: NegativeAnswer): ProblemErro
     detail: typeof detail === 'string' ? detail : undefined,
     slots: Array.isArray(slots) && slots.every(Number.isInteger) ? slots : undefined,
     retryAfterMs: waitOf(retryAfterMs) ?? waitOf(1000 * Number(header('retry-after') ?? Number.NaN)),
-    uploadOffset: waitOf(Number(header(HEADER.uploadOffset) ?? Number.NaN)),
+    uploadOffset: offsetOf(Number(header(HEADER.uploadOffset) ?? Number.NaN)),
   });
 }
 
+/** A service may ask for patience, but not for ever: after this it is asked again. */
+const LONGEST_WAIT_MS = 3_600_000;
+
 function waitOf(value: unknown): number | undefined {
-  return typeof value === 'number' && value >= 0 && Number.isFinite(value) ? value : undefined;
+  return typeof value === 'number' && value >= 0 ? Math.min(value, LONGEST_WAIT_MS) : undefined;
+}
+
+function offsetOf(value: number): number | undefined {
+  return Number.isSafeInteger(value) && value >= 0 ? value : undefined;
 }
 
 function parse(body: Uint8Array): Readonly<Record<string, unknown>> {

@@ -1,18 +1,21 @@
 /** The life of a device in a task: fetch the model, train, contribute, again and again. */
 import type { Model, Samples, TrainRequest, TrainResult } from '@basa/learning';
 import { ascii, equalBytes } from '@basa/masking';
-import type { ProblemCode } from '@basa/protocol';
+import type { Block, Loss, ProblemCode } from '@basa/protocol';
 import type { Place } from './admission.ts';
 import type { Contribution, Rejection } from './contribution.ts';
 import type { Engine } from './engine.ts';
 import type { Update } from './enter.ts';
-import { UnreachableError } from './errors.ts';
+import { AnswerError, ProblemError, RefusedError, UnreachableError } from './errors.ts';
 import type { FetchedModel } from './model-fetch.ts';
 import { uniform } from './outside.ts';
+import { rejected } from './rejections.ts';
 
 /** A trainer of @basa/learning, or one that trains elsewhere, in a worker say. */
 export interface RoundTrainer {
   readonly model: Model;
+  /** What it minimises; softmax cross-entropy where it does not say. */
+  readonly loss?: Loss;
   train(request: TrainRequest): TrainResult | Promise<TrainResult>;
 }
 
@@ -21,7 +24,7 @@ export type Training = Partial<Omit<TrainRequest, 'start' | 'samples'>>;
 export interface RunOptions {
   /** Accepted contributions to make; without it, until the signal or the task's end. */
   readonly rounds?: number;
-  /** What the server's hint leaves open or gets wrong. */
+  /** What this application does otherwise than the task's policy. */
   readonly training?: Training;
   readonly exampleWeight?: number;
   readonly signal?: AbortSignal;
@@ -37,6 +40,7 @@ export interface RunSummary {
 /** Rejections that another try, or another round, may not meet; any other ends the run. */
 const PASSING: ReadonlySet<ProblemCode> = new Set([
   'too-stale',
+  'model-stale', // a replay on the way; the next answer may be a true one
   'buffer-not-open',
   'buffer-full',
   'buffer-over',
@@ -59,6 +63,21 @@ const PASSING: ReadonlySet<ProblemCode> = new Set([
 /** Of these, the ones that the same update would meet again. */
 const FRESH_UPDATE_NEEDED: ReadonlySet<ProblemCode> = new Set(['too-stale', 'zero-block', 'delta-committed']);
 
+/** Faults of a service or of the way to it, after all tries of one request: they say nothing about the update. */
+const FAULTS: ReadonlySet<string> = new Set([
+  'internal',
+  'clock-skew',
+  'digest-mismatch',
+  'replayed',
+  'offset-mismatch',
+  'unknown-problem',
+] satisfies ProblemError['code'][]);
+
+function isFault(error: unknown): error is Error {
+  if (error instanceof ProblemError) return FAULTS.has(error.code);
+  return error instanceof UnreachableError || error instanceof AnswerError;
+}
+
 const FIRST_PAUSE_MS = 500;
 const LONGEST_PAUSE_MS = 30_000;
 
@@ -78,9 +97,8 @@ export async function run(
   signal: AbortSignal,
 ): Promise<RunSummary> {
   const { events, outside } = engine;
-  await checkModel(engine, trainer.model);
-  const hint = (await engine.server.task(engine.task, signal)).training;
-  const blocks = trainer.model.manifest.map(({ offset, length }) => [offset, length] as const);
+  await checkTrainer(engine, trainer);
+  const blocks = blocksOf(trainer.model);
   let [accepted, refusals, pauses] = [0, 0, 0];
   let update: Update | undefined;
   while (options.rounds === undefined || accepted < options.rounds) {
@@ -100,8 +118,12 @@ export async function run(
         ? outside.sleep(result.retryAfterMs ?? FIRST_PAUSE_MS, signal)
         : pause(result.retryAfterMs ?? 0));
     } catch (error) {
-      if (!(error instanceof UnreachableError)) throw error;
-      await pause(0);
+      if (error instanceof RefusedError && PASSING.has(error.reason as ProblemCode)) {
+        refusals++;
+        events.emit('rejected', rejected(error.reason as ProblemCode, 'free', { detail: error.message }));
+        await pause(0);
+      } else if (isFault(error)) await pause(0, error.message);
+      else throw error;
     }
   }
   return { accepted, rejected: refusals, ended: 'rounds' };
@@ -119,7 +141,7 @@ export async function run(
   async function trainOnce(): Promise<Update> {
     const { version, parameters } = await steps.model(signal);
     const ahead = prepareAhead(engine, signal);
-    const request = { batchSize: 10, learningRate: 0.1, seed: seedOf(engine), ...hint, ...options.training };
+    const request = { ...trainingOf(engine, options.training), seed: seedOf(engine), ...options.training };
     const { delta, loss, samples } = await trainer.train({ ...request, start: parameters, samples: data });
     await ahead;
     events.emit('trained', { version, loss, samples });
@@ -127,14 +149,33 @@ export async function run(
     return { delta, trainedOn: version, blocks, ...(weight === undefined ? {} : { exampleWeight: weight }) };
   }
 
-  function pause(askedMs: number): Promise<void> {
+  function pause(askedMs: number, why?: string): Promise<void> {
     const ceiling = Math.min(LONGEST_PAUSE_MS, FIRST_PAUSE_MS * 2 ** pauses++);
-    return outside.sleep(askedMs + uniform(outside.randomBytes) * ceiling, signal);
+    const waitMs = askedMs + uniform(outside.randomBytes) * ceiling;
+    if (why !== undefined) events.emit('retry', { service: 'run', attempt: pauses, waitMs, why });
+    return outside.sleep(waitMs, signal);
   }
 }
 
-/** The policy names the layout of the parameters; one of zeros leaves it open. */
-async function checkModel({ outside, pins: { policy } }: Engine, model: Model): Promise<void> {
+/** The tensors of a model: none of them may vanish in an update. */
+export function blocksOf({ manifest }: Model): readonly Block[] {
+  return manifest.map(({ offset, length }) => [offset, length] as const);
+}
+
+/** As the pinned policy has it. Whoever counts in steps does not count in epochs. */
+function trainingOf(
+  { pins: { policy } }: Engine,
+  own: Training | undefined,
+): Omit<TrainRequest, 'start' | 'samples' | 'seed'> {
+  const { epochs, batchSize, learningRate } = policy.training;
+  return { batchSize, learningRate, ...(own?.steps === undefined && { epochs }) };
+}
+
+/** The policy names loss and architecture; where it names none, they are the application's own. */
+async function checkTrainer({ outside, pins: { policy } }: Engine, trainer: RoundTrainer): Promise<void> {
+  const { model, loss = 'softmaxCrossEntropy' } = trainer;
+  const wanted = policy.training.loss;
+  if (wanted !== 'own' && loss !== wanted) throw new RangeError(`the task minimises ${wanted}, the trainer ${loss}`);
   if (model.dimension !== policy.dimension) {
     throw new RangeError(`the task has ${policy.dimension} parameters, ${model.name} has ${model.dimension}`);
   }
@@ -142,7 +183,7 @@ async function checkModel({ outside, pins: { policy } }: Engine, model: Model): 
   // Whoever trains has the trainers loaded; whoever does not need not load them.
   const { manifestText } = await import('@basa/learning');
   if (!equalBytes(outside.suite.sha256(ascii(manifestText(model))), policy.manifestHash)) {
-    throw new RangeError(`the parameters of ${model.name} are laid out in another way than the task's`);
+    throw new RangeError(`${model.name} is another network than the task's: its manifest has another hash`);
   }
 }
 

@@ -17,8 +17,6 @@ import type {
 import { certificateCodec, HEADER, paperMessages, SERVER_PATH, seatAnswerCodec, userMessages } from '@basa/protocol';
 import { decoded, hexOf, jsonOf } from './answers.ts';
 import { AnswerError } from './errors.ts';
-import type { ServerTask } from './server-task.ts';
-import { serverTaskOf } from './server-task.ts';
 import type { Answered, Call, ServiceLink } from './service-link.ts';
 
 const MOST_JSON_BYTES = 1 << 20;
@@ -50,8 +48,9 @@ export class ServerClient {
     };
   }
 
-  async task(task: TaskId, signal: AbortSignal): Promise<ServerTask> {
-    return serverTaskOf(jsonOf('server', (await this.#get(SERVER_PATH.task(task), signal)).body));
+  /** Whether the server runs the task as the paper has it. */
+  async isPaperTask(task: TaskId, signal: AbortSignal): Promise<boolean> {
+    return jsonOf('server', (await this.#get(SERVER_PATH.task(task), signal)).body)['mode'] === 'paper';
   }
 
   /** A place to train in; how long it lasts. */

@@ -1,9 +1,9 @@
 /** The way to one service: signs, digests, times out, retries, and turns what comes back into bytes or a `ProblemError`. */
 import { concatBytes } from '@basa/masking';
 import type { Millis } from '@basa/protocol';
-import { HEADER, millis } from '@basa/protocol';
+import { HEADER, isLoopback, millis } from '@basa/protocol';
 import type { DeviceSigner } from './device-store.ts';
-import { AnswerError, CertificateError, ProblemError } from './errors.ts';
+import { AnswerError, CertificateError, ProblemError, RefusedError } from './errors.ts';
 import type { Outside } from './outside.ts';
 import { problemOf } from './problem-answer.ts';
 import type { RetryNotice, RetryOptions } from './retry.ts';
@@ -34,6 +34,8 @@ export interface LinkOptions {
   /** How it is called in messages. */
   readonly name: 'server' | 'authority';
   readonly url: string;
+  /** Plain http to another machine than this one. */
+  readonly unsafeAllowPlainHttp?: boolean;
   /** Its public key, which signed requests name. */
   readonly audience: Uint8Array;
   readonly signer: DeviceSigner;
@@ -46,6 +48,9 @@ const MOST_PROBLEM_BYTES = 65_536;
 
 /** A body may take its time: nothing comes back while it goes up. */
 const SLOWEST_BYTES_PER_MS = 8;
+
+/** A time that leaves room to be written as eight bytes below 2^53 for ever after. */
+const LATEST_MS = 2 ** 52;
 
 export class ServiceLink {
   readonly #outside: Outside;
@@ -92,7 +97,7 @@ export class ServiceLink {
     } catch (error) {
       if (!(error instanceof ProblemError) || error.code !== 'clock-skew') throw error;
       const theirs = Number(/\d{10,}/.exec(error.detail ?? '')?.[0] ?? Number.NaN);
-      if (!Number.isSafeInteger(theirs)) throw error;
+      if (!(theirs < LATEST_MS)) throw error;
       this.#skewMs = theirs - this.#outside.now();
       return await this.#attempt(call, sink);
     }
@@ -179,10 +184,12 @@ function watchdog(signal: AbortSignal, timeoutMs: number): { signal: AbortSignal
 }
 
 /** Signed requests name their path as sent: a service lies at the root of its address. */
-function originOf({ name, url }: LinkOptions): string {
-  const { origin, pathname, protocol } = new URL(url);
+function originOf({ name, url, unsafeAllowPlainHttp = false }: LinkOptions): string {
+  const { hostname, origin, pathname, protocol } = new URL(url);
   const isRoot = /^https?:$/.test(protocol) && pathname === '/';
   if (!isRoot) throw new RangeError(`the address of the ${name} is http(s)://host[:port] without a path, got ${url}`);
+  const isPlain = protocol === 'http:' && !isLoopback(hostname);
+  if (isPlain && !unsafeAllowPlainHttp) throw new RefusedError('plain-http', `${name} ${url}`);
   return origin;
 }
 

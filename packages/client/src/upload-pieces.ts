@@ -1,5 +1,5 @@
 /** Sends a body piece by piece, from wherever the server has it durably: a lost connection costs one piece at most. */
-import { ProblemError } from './errors.ts';
+import { AnswerError, ProblemError } from './errors.ts';
 import type { ServerClient, UploadPiece } from './server-client.ts';
 
 export interface Upload extends Omit<UploadPiece, 'offset' | 'piece'> {
@@ -14,28 +14,35 @@ export interface Upload extends Omit<UploadPiece, 'offset' | 'piece'> {
 
 /** A server that keeps changing its mind is not followed for ever. */
 const MOST_TURNS = 32;
+/** A piece that is under way is over by then. */
+const LONGEST_WAIT_MS = 15_000;
 
 /** Resolves once the server has all of it, durably. */
 export async function uploadInPieces(server: ServerClient, upload: Upload): Promise<void> {
   const { body, pieceBytes, signal, onProgress, sleep, isResumed, ...name } = upload;
-  let offset = isResumed ? await standing(server, name, signal) : 0;
+  let offset = isResumed ? within(body, await standing(server, name, signal)) : 0;
   for (let turns = 0; ; ) {
-    onProgress(Math.min(offset, body.length));
+    onProgress(offset);
     const piece = body.subarray(offset, offset + pieceBytes);
     try {
       const { received, accepted } = await server.uploadPiece({ ...name, offset, piece }, signal);
       if (accepted) return onProgress(body.length);
       if (received <= offset && ++turns > MOST_TURNS) throw stuck(offset);
-      offset = received;
+      offset = within(body, received);
     } catch (error) {
       // The answer to a piece got lost, or a piece did: the server says where it stands.
       if (!(error instanceof ProblemError) || error.uploadOffset === undefined) throw error;
       if (error.code !== 'offset-mismatch' || ++turns > MOST_TURNS) throw error;
       // A piece that is still under way, perhaps our own from before: what it comes to is known a little later.
-      if (error.retryAfterMs !== undefined) await sleep(error.retryAfterMs, signal);
-      offset = error.uploadOffset;
+      if (error.retryAfterMs !== undefined) await sleep(Math.min(error.retryAfterMs, LONGEST_WAIT_MS), signal);
+      offset = within(body, error.uploadOffset);
     }
   }
+}
+
+function within(body: Uint8Array, offset: number): number {
+  if (offset >= 0 && offset <= body.length) return offset;
+  throw new AnswerError('the server', `byte ${offset} of an upload of ${body.length}`);
 }
 
 /** A no to this question carries no reason: the first piece will meet it again, with one. */

@@ -1,6 +1,5 @@
 /** A device in a task, over real HTTP, against the real cores of server and authority. */
 import { join } from 'node:path';
-import { allSamples, createReferenceEngine, createTrainer, defineModel, dense } from '@basa/learning';
 import { certificateCodec } from '@basa/protocol';
 import { describe, expect, it } from 'vitest';
 import { identitySealings } from '../../experiments/src/simulation/real-sealings.ts';
@@ -157,9 +156,11 @@ describe('what is not taken', () => {
     accepted(await clients[0]?.contribute(deltaOf(8), { trainedOn: 1 }));
   });
 
-  it('an update that is zero on a whole block, not finite, or of another length', async () => {
+  it('an update that vanishes when it is quantised, is not finite, or of another length', async () => {
     const services = await startServices();
     const client = await startClient(services);
+    const tiny = deltaOf(1).map((value) => 1e-12 * value);
+    expect(reasonOf(await client.contribute(tiny, { trainedOn: 0 }))).toBe('zero-block');
     const zero = deltaOf(1).fill(0, 10, 20);
     expect(reasonOf(await client.contribute(zero, { trainedOn: 0, blocks: [[10, 10]] }))).toBe('zero-block');
     expect(reasonOf(await client.contribute(deltaOf(1).fill(Number.NaN, 3, 4), { trainedOn: 0 }))).toBe('not-finite');
@@ -199,51 +200,5 @@ describe('what is not taken', () => {
     services.world.aheadMs = 245_000; // beyond closeBy, within the allowed skew
     accepted(await client.contribute(deltaOf(1), { trainedOn: 0 }));
     expect(reasonOf(await client.contribute(deltaOf(1), { trainedOn: 0 }))).toBe('delta-committed');
-  });
-});
-
-describe('run', () => {
-  const model = defineModel('tiny', { height: 1, width: 1, channels: 4 }, [dense(8)]);
-  const dataset = {
-    name: 'tiny',
-    shape: model.input,
-    classes: 8,
-    inputs: Float32Array.from({ length: 4 * 16 }, (_, n) => Math.cos(n)),
-    labels: Uint8Array.from({ length: 16 }, (_, n) => n % 8),
-  };
-
-  it('three devices train and contribute until their rounds are done; the model moves on', async () => {
-    const services = await startServices();
-    const clients = await Promise.all(
-      [0, 1, 2].map((n) => startClient(services, { token: [...services.tokens][n] ?? '' })),
-    );
-    const versions: number[] = [];
-    clients[0]?.on('trained', ({ version }) => versions.push(version));
-    const summaries = await Promise.all(
-      clients.map((client) =>
-        client.run(createTrainer(createReferenceEngine(model)), allSamples(dataset), { rounds: 2 }),
-      ),
-    );
-    expect(summaries).toEqual(Array(3).fill({ accepted: 2, rejected: 0, ended: 'rounds' }));
-    expect(services.world.version).toBe(2);
-    expect(versions).toHaveLength(2);
-  });
-
-  it('ends with the reason where the task has ended, and goes on where it was only paused', async () => {
-    const services = await startServices();
-    const client = await startClient(services);
-    let asked = 0;
-    services.mischief = {
-      before: ({ path }) => {
-        if (!path.endsWith('/seats')) return undefined;
-        return problem(asked++ === 0 ? 'task-paused' : 'task-finished', { retryAfterMs: 1 });
-      },
-    };
-    const trainer = createTrainer(createReferenceEngine(model));
-    expect(await client.run(trainer, allSamples(dataset))).toEqual({
-      accepted: 0,
-      rejected: 2,
-      ended: 'task-finished',
-    });
   });
 });

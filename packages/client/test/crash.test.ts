@@ -63,8 +63,8 @@ describe.each(['before', 'after'] as const)('a process that dies right %s a dura
       if (!hasDied) break;
       steps = at + 1;
     }
-    // Input dropped at opening, certificate, input, prepared, slotted, frozen, ended, input dropped.
-    expect(steps).toBe(8);
+    // Input dropped at opening, certificate, version seen, input, prepared, slotted, frozen, ended, input dropped.
+    expect(steps).toBe(9);
   });
 });
 

@@ -1,6 +1,7 @@
 /** Services that lie: whatever is not signed by whom it should be, or departs from the pins, is refused. */
+import type { Signer } from '@basa/masking';
 import { toHex } from '@basa/masking';
-import type { Descriptor, Receipt, Ticket } from '@basa/protocol';
+import type { Descriptor, ModelEntry, Receipt, Ticket } from '@basa/protocol';
 import {
   authorityMessages,
   certificateCodec,
@@ -9,6 +10,7 @@ import {
   HEADER,
   headCodec,
   modelEntryCodec,
+  newestModelCodec,
   outcomeCodec,
   receiptCodec,
   seatAnswerCodec,
@@ -23,11 +25,16 @@ import { parametersOf } from './support/test-world.ts';
 
 const stranger = createNodeSigner(nodeRandomBytes(32));
 
-/** Changes the body of every answer to requests whose path ends so. */
-function forge(services: HttpServices, ending: string, change: (body: Uint8Array, asked: Asked) => Uint8Array): void {
+/** Changes the body of every answer to requests whose path ends or is so. */
+function forge(
+  services: HttpServices,
+  path: string | RegExp,
+  change: (body: Uint8Array, asked: Asked) => Uint8Array,
+): void {
+  const isMeant = (asked: string): boolean => (typeof path === 'string' ? asked.endsWith(path) : path.test(asked));
   services.mischief = {
     after: (asked, reply) =>
-      asked.path.endsWith(ending) && reply.status === 200
+      isMeant(asked.path) && reply.status === 200
         ? { ...reply, body: change(reply.body ?? new Uint8Array(), asked) }
         : reply,
   };
@@ -103,17 +110,24 @@ describe('a model', () => {
   it('with an entry the authority did not sign, or of another task, is refused', async () => {
     const services = await startServices();
     const client = await startClient(services);
-    forge(services, '/model-log/newest', (body) => {
-      const entry = modelEntryCodec.decode(body);
-      return modelEntryCodec.encode({ ...entry, signature: stranger.sign(modelEntryCodec.statement(entry)) });
-    });
-    await expect(client.model()).rejects.toMatchObject({ reason: 'model-not-logged' });
     const { signer } = services.world.authority.ports;
-    forge(services, '/model-log/newest', (body) => {
-      const entry = { ...modelEntryCodec.decode(body), task: new Uint8Array(32) as never };
-      return modelEntryCodec.encode({ ...entry, signature: signer.sign(modelEntryCodec.statement(entry)) });
-    });
+    const forgeNewest = (by: Signer, entryBy: Signer, change: Partial<ModelEntry> = {}): void =>
+      forge(services, /\/model-log\/newest\//, (body) => {
+        const told = newestModelCodec.decode(body);
+        const entry = { ...told.entry, ...change };
+        const signature = entryBy.sign(modelEntryCodec.statement(entry));
+        const newest = { ...told, entry: { ...entry, signature } };
+        return newestModelCodec.encode({ ...newest, signature: by.sign(newestModelCodec.statement(newest)) });
+      });
+    forgeNewest(stranger, signer);
     await expect(client.model()).rejects.toMatchObject({ reason: 'model-not-logged' });
+    forgeNewest(signer, stranger, { version: 99 });
+    await expect(client.model()).rejects.toMatchObject({ reason: 'model-not-logged' });
+    forgeNewest(signer, signer, { task: new Uint8Array(32) as never, version: 99 });
+    await expect(client.model()).rejects.toMatchObject({ reason: 'model-not-logged' });
+    // Nor is anything of it remembered.
+    forgeNewest(signer, signer);
+    expect((await client.model()).version).toBe(0);
   });
 });
 

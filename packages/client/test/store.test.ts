@@ -1,13 +1,10 @@
-/** What a device keeps on Node: durable, private to its owner, and behind one lock. */
-import { spawn } from 'node:child_process';
-import { once } from 'node:events';
-import { appendFileSync, readdirSync, readFileSync, statSync, truncateSync, writeFileSync } from 'node:fs';
+/** What a device keeps on Node: durable, and private to its owner. */
+import { readdirSync, readFileSync, statSync, truncateSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { fileURLToPath } from 'node:url';
 import { KIND } from '@basa/protocol';
 import { describe, expect, it } from 'vitest';
-import { openFolderStore, StoreError } from '../src/node/index.ts';
-import { connectTo, deltaOf } from './support/connect.ts';
+import { openFolderStore } from '../src/node/index.ts';
+import { deltaOf } from './support/connect.ts';
 import { accepted, startClient, startServices, temporaryFolder } from './support/setup.ts';
 
 const bytes = (...values: number[]): Uint8Array => Uint8Array.from(values);
@@ -94,41 +91,9 @@ describe('a folder store', () => {
     expect(readdirSync(identity).sort()).toEqual(['identity.key', 'journal']);
     const store = await openFolderStore(identity);
     const kinds = (await store.entries()).map((entry) => entry[2]);
-    expect(new Set(kinds)).toEqual(new Set([KIND.certificate, KIND.head, KIND.ledgerEntered, KIND.ledgerCommitted]));
+    expect(new Set(kinds)).toEqual(
+      new Set([KIND.certificate, KIND.head, KIND.ledgerEntered, KIND.ledgerCommitted, KIND.ledgerSeen]),
+    );
     await store.close();
-  });
-});
-
-describe('one device', () => {
-  it('is not two clients of one process', async () => {
-    const services = await startServices();
-    const identity = join(temporaryFolder(), 'device');
-    const first = await startClient(services, { identity });
-    await expect(connectTo(services, { identity })).rejects.toThrow('give each client its own folder');
-    await first.close();
-    await startClient(services, { identity });
-  });
-
-  it('is not two processes; a lock whose process died is taken over', async () => {
-    const folder = join(temporaryFolder(), 'device');
-    const program = fileURLToPath(new URL('support/hold-device.ts', import.meta.url));
-    const child = spawn(process.execPath, ['--import', 'tsx', '--conditions=@basa/source', program, folder], {
-      stdio: ['ignore', 'pipe', 'inherit'],
-    });
-    await once(child.stdout, 'data');
-    const refused = await openFolderStore(folder).catch((error: unknown) => error);
-    expect(refused).toBeInstanceOf(StoreError);
-    expect(String(refused)).toContain(`in use by process ${child.pid}`);
-    child.kill('SIGKILL');
-    await once(child, 'exit');
-    const store = await openFolderStore(folder);
-    await store.close();
-  });
-
-  it('is not blocked by a lock that names a process of the same number which started at another time', async () => {
-    const folder = join(temporaryFolder(), 'device');
-    await (await openFolderStore(folder)).close();
-    appendFileSync(join(folder, 'lock'), `${process.ppid} 1`);
-    await (await openFolderStore(folder)).close();
   });
 });

@@ -1,8 +1,14 @@
-/** A model's layout as bytes, to be hashed into the task: users of another layout cannot take part by mistake. */
+/** A model as bytes, to be hashed into the task: nobody can make a device train another network under the same name. */
+import { canonicalJson } from './canonical-json.ts';
 import type { Model } from './model.ts';
 
-/** Canonical: version, dimension, then name, shape and offset of each tensor, as one line of ASCII each. */
-export function manifestText(model: Model): string {
-  const lines = model.manifest.map(({ name, shape, offset }) => `${name} [${shape.join(',')}] ${offset}`);
-  return ['basa-manifest-1', `d ${model.dimension}`, ...lines, ''].join('\n');
+/**
+ * Canonical, one line of ASCII each: version, dimension, the shape of an example, every layer with all that decides what
+ * it computes, then name, shape and offset of each tensor.
+ */
+export function manifestText({ architecture, dimension, input, manifest }: Model): string {
+  const tensors = manifest.map(({ name, shape, offset }) => canonicalJson([name, shape, offset]));
+  const { height, width, channels } = input;
+  const lines = [`d ${dimension}`, `input ${height}x${width}x${channels}`, ...architecture, ...tensors];
+  return ['basa-manifest-2', ...lines, ''].join('\n');
 }

@@ -1,4 +1,5 @@
 /** A network resolved: the shape before and after each layer, and where its parameters lie in the flat vector. */
+import { canonicalJson } from './canonical-json.ts';
 import type { Layer } from './layers.ts';
 
 /** One image, or a vector as 1 x 1 x channels. Words are in this order: NHWC. */
@@ -30,6 +31,8 @@ export interface Model {
   readonly name: string;
   readonly input: Shape;
   readonly layers: readonly ModelLayer[];
+  /** All that decides what the network computes, as lines of canonical JSON: a line a layer, or one for all. */
+  readonly architecture: readonly string[];
   readonly manifest: readonly Tensor[];
   /** d: parameters in all. */
   readonly dimension: number;
@@ -55,6 +58,7 @@ export function defineModel(name: string, input: Shape, layers: readonly Layer[]
     name,
     input,
     layers: resolved,
+    architecture: layers.map(canonicalJson),
     manifest,
     dimension: last.offset + last.length,
     classes: shape.channels,
@@ -82,6 +86,7 @@ function outputShape(layer: Layer, input: Shape, place: string): Shape {
       if (input.channels % whole(layer.groups, 'groups', place) !== 0) {
         throw new RangeError(`${place}: ${layer.groups} groups do not divide ${input.channels} channels`);
       }
+      if (!(layer.epsilon > 0)) throw new RangeError(`${place}: epsilon must be positive`);
       return input;
     case 'dropout':
       if (!(layer.rate >= 0 && layer.rate < 1)) throw new RangeError(`${place}: rate must be in [0, 1)`);

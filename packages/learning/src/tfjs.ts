@@ -3,6 +3,7 @@
  * are ours. tfjs is an optional peer dependency, described here only as far as it is used. Its dropout has its own
  * randomness and its backends their own arithmetic, so bits repeat only as far as tfjs lets them.
  */
+import { canonicalJson } from './canonical-json.ts';
 import { clipScale } from './clip.ts';
 import type { Engine } from './engine.ts';
 import type { Model, Shape, Tensor } from './model.ts';
@@ -27,6 +28,8 @@ export interface TfModel<T extends TfTensor = TfTensor> {
   readonly outputs: readonly { readonly shape: readonly (number | null)[] }[];
   readonly weights: readonly unknown[];
   readonly trainableWeights: readonly TfWeight<T>[];
+  /** Every layer with its configuration. */
+  getConfig(): object;
   getWeights(trainableOnly?: boolean): T[];
   setWeights(weights: T[]): void;
   apply(inputs: T, options?: { training?: boolean }): unknown;
@@ -139,7 +142,16 @@ function describe(network: TfModel): Model {
     offset += length;
   }
   const classes = network.outputs[0]?.shape.at(-1) ?? 0;
-  return { name: network.name, input: inputOf(network), layers: [], manifest, dimension: offset, classes };
+  const architecture = [canonicalJson({ ...network.getConfig(), name: undefined })]; // tfjs numbers nameless networks
+  return {
+    name: network.name,
+    input: inputOf(network),
+    layers: [],
+    architecture,
+    manifest,
+    dimension: offset,
+    classes,
+  };
 }
 
 function inputOf(network: TfModel): Shape {

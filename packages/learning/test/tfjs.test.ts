@@ -39,6 +39,7 @@ function fakeTfjs(): { tf: Tf; network: TfModel } {
   let seen: { inputs: Float32Array; shares: number[][]; hot: Float32Array; rows: number } | undefined;
   const network: TfModel = {
     name: 'fake',
+    getConfig: () => ({ name: 'fake', layers: [{ className: 'Dense', config: { units: CLASSES } }] }),
     inputs: [{ shape: [null, INPUTS] }],
     outputs: [{ shape: [null, CLASSES] }],
     weights: [1, 2],

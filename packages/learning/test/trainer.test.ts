@@ -180,17 +180,61 @@ describe('models', () => {
     expect([...values.subarray(76, 84)]).toEqual([1, 1, 1, 1, 0, 0, 0, 0]); // the norm's scale and shift
   });
 
-  it('the manifest names every tensor with shape and offset', () => {
+  it('the manifest names the input, every layer with its hyper-parameters, and every tensor with shape and offset', () => {
     expect(manifestText(model)).toBe(
-      'basa-manifest-1\nd 195\nconv2d0.weight [4,3,3,2] 0\nconv2d0.bias [4] 72\ngroupNorm1.weight [4] 76\n' +
-        'groupNorm1.bias [4] 80\ndense6.weight [3,36] 84\ndense6.bias [3] 192\n',
+      [
+        'basa-manifest-2',
+        'd 195',
+        'input 6x6x2',
+        '{"kind":"conv2d","outputs":4,"padding":1,"stride":1,"window":3}',
+        '{"epsilon":0.00001,"groups":2,"kind":"groupNorm"}',
+        '{"kind":"relu"}',
+        '{"kind":"maxPool","padding":0,"stride":2,"window":2}',
+        '{"kind":"dropout","rate":0.25}',
+        '{"kind":"flatten"}',
+        '{"kind":"dense","outputs":3}',
+        '["conv2d0.weight",[4,3,3,2],0]',
+        '["conv2d0.bias",[4],72]',
+        '["groupNorm1.weight",[4],76]',
+        '["groupNorm1.bias",[4],80]',
+        '["dense6.weight",[3,36],84]',
+        '["dense6.bias",[3],192]',
+        '',
+      ].join('\n'),
     );
+  });
+
+  it.each<[string, Parameters<typeof defineModel>[2]]>([
+    ['another activation', [conv2d(4, 3, { padding: 1 }), sigmoid, maxPool(2), flatten, dense(3)]],
+    ['none', [conv2d(4, 3, { padding: 1 }), maxPool(2), flatten, dense(3)]],
+    ['one more', [conv2d(4, 3, { padding: 1 }), relu, maxPool(2), flatten, relu, dense(3)]],
+    ['a dropout', [conv2d(4, 3, { padding: 1 }), relu, maxPool(2), dropout(0.999), flatten, dense(3)]],
+    ['another pooling', [conv2d(4, 3, { padding: 1 }), relu, maxPool(1, { stride: 2 }), flatten, dense(3)]],
+    ['other strides and padding', [conv2d(4, 3, { stride: 2, padding: 1 }), relu, flatten, dense(3)]],
+  ])('a network of the same tensors that computes something else has another manifest: %s', (_, layers) => {
+    const plain = defineModel('plain', shape, [conv2d(4, 3, { padding: 1 }), relu, maxPool(2), flatten, dense(3)]);
+    const other = defineModel('plain', shape, layers);
+    expect(other.manifest.map(({ shape: tensor }) => tensor)).toEqual(
+      plain.manifest.map(({ shape: tensor }) => tensor),
+    );
+    expect(manifestText(other)).not.toBe(manifestText(plain));
+  });
+
+  it('the manifest does not hang on the order of a layer’s keys, and holds nothing but ASCII', () => {
+    const [one, other] = [
+      { kind: 'dense', outputs: 3, name: 'größe\nx' } as const,
+      { name: 'größe\nx', outputs: 3, kind: 'dense' } as const,
+    ].map((layer) => manifestText(defineModel('m', shape, [flatten, layer])));
+    expect(other).toBe(one);
+    expect(one).toContain('"name":"gr\\u00f6\\u00dfe\\nx"');
   });
 
   it.each([
     ['flatten the image first', [dense(3)]],
     ['window is larger', [conv2d(3, 7)]],
     ['3 groups do not divide 2 channels', [groupNorm(3)]],
+    ['epsilon must be positive', [groupNorm(2, { epsilon: Number.NaN })]],
+    ['cannot be written as JSON', [groupNorm(2, { epsilon: Number.POSITIVE_INFINITY }), flatten, dense(3)]],
     ['rate must be in [0, 1)', [dropout(1)]],
     ['padding must be below the window', [maxPool(2, { padding: 2 })]],
     ['positive integer', [conv2d(0, 3)]],

@@ -18,7 +18,7 @@ import { closeBuffer, releaseKeys, settleBuffer } from './authority/close.ts';
 import type { Device } from './authority/device.ts';
 import { enrolDevice, revokeDevice, withCertificate } from './authority/device.ts';
 import type { LogPosition } from './authority/head.ts';
-import { contradictsLog, FIRST_BRANCH, isOwnHead, signHead } from './authority/head.ts';
+import { contradictsLog, FIRST_BRANCH, isOwnHead, signHead, signNewest } from './authority/head.ts';
 import { issueKey } from './authority/issue-key.ts';
 import type { PastLog } from './authority/past-log.ts';
 import { drawName, LogInMemory, modelName } from './authority/past-log.ts';
@@ -43,7 +43,7 @@ import type { TaskPolicy } from './policy.ts';
 import { taskIdOf } from './policy.ts';
 import type { Refused } from './refusals.ts';
 import { refused } from './refusals.ts';
-import type { Certificate, CertificateBody, Descriptor, Head, ModelEntry, Outcome } from './statements.ts';
+import type { Certificate, CertificateBody, Descriptor, Head, ModelEntry, NewestModel, Outcome } from './statements.ts';
 import { userIdOf } from './statements.ts';
 import type { Transition } from './transition.ts';
 import { declined, unchanged } from './transition.ts';
@@ -104,6 +104,11 @@ export class AttributeAuthority {
 
   newestModel(task: TaskId): ModelEntry | undefined {
     return this.#tasks.get(toHex(task))?.newest;
+  }
+
+  /** The same for a device, which must know that nobody replays it. */
+  showNewestModel(task: TaskId, nonce: Uint8Array): NewestModel | undefined {
+    return signNewest(this.#ports.signer, this.#log(), this.newestModel(task), nonce);
   }
 
   model(task: TaskId, version: number): ModelEntry | undefined {

@@ -63,6 +63,7 @@ export type {
   PageSettings,
 } from './http/live.ts';
 export { LIVE_STEPS } from './http/live.ts';
+export { isLoopback } from './http/loopback.ts';
 export type { ProblemCode, ProblemDocument, ProblemMore, ServiceProblem } from './http/problems.ts';
 export {
   PROBLEM_MEDIA_TYPE,
@@ -144,13 +145,15 @@ export type { SeatStep } from './server/seat.ts';
 export { certificateProblem, giveSeat, holdsSeat } from './server/seat.ts';
 export { slotsToLeaveOut } from './server/void-edges.ts';
 export type { Staleness } from './staleness.ts';
-export { stalenessWeight } from './staleness.ts';
+export { DEFAULT_MAX_STALENESS, stalenessWeight } from './staleness.ts';
 export type {
   Certificate,
   CertificateBody,
   Descriptor,
   Head,
+  HeadBody,
   ModelEntry,
+  NewestModel,
   Outcome,
   OutcomeStatus,
   Receipt,
@@ -164,11 +167,14 @@ export {
   isDueForRenewal,
   isSigned,
   modelEntryCodec,
+  newestModelCodec,
   outcomeCodec,
   receiptCodec,
   ticketCodec,
   userIdOf,
 } from './statements.ts';
+export type { Loss, TaskTraining } from './training.ts';
+export { DEFAULT_TRAINING } from './training.ts';
 export type { Transition } from './transition.ts';
 export type { UploadLayout } from './upload.ts';
 export {
@@ -179,13 +185,16 @@ export {
   uploadLayout,
   viewVector,
 } from './upload.ts';
+export type { Block } from './user/blocks.ts';
 export type { Committed, DepositInput, ToSign } from './user/deposit.ts';
 export { depositMessage, depositToSign, prepareDeposit } from './user/deposit.ts';
+export type { NewestQuestion } from './user/freshness.ts';
+export { noteModel, receiveNewest } from './user/freshness.ts';
 export type { BuiltInput, UpdateInput } from './user/input.ts';
 export { buildInput, inputDigestOf } from './user/input.ts';
 export type { UploadDraft } from './user/key.ts';
 export { receiveKey } from './user/key.ts';
-export type { DeltaCommitment, DeviceLedger, LedgerRecord, Released } from './user/ledger.ts';
+export type { DeltaCommitment, DeviceLedger, LedgerRecord, Released, SeenModel } from './user/ledger.ts';
 export { EMPTY_LEDGER, evolveLedger, judgeOutcome, releaseDelta, restoreLedger } from './user/ledger.ts';
 export { ledgerRecordCodec, userRecordCodec } from './user/records.ts';
 export type { CheckedDescriptor, Pins, Seated } from './user/seat.ts';

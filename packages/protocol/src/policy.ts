@@ -2,13 +2,15 @@
 import type { Modulus, Planned, Suite } from '@basa/masking';
 import { modulusSize, planQuantizer, weightScale } from '@basa/masking';
 import type { TaskId } from './brands.ts';
-import { fixed, flag, message, positive, short, u8, u16, u32 } from './codec.ts';
+import { fixed, flag, message, nonNegative, positive, short, u8, u16, u32 } from './codec.ts';
 import { KIND } from './kinds.ts';
 import type { MetricRange } from './metrics.ts';
 import { metricsField } from './metrics.ts';
 import { modulusField } from './modulus-field.ts';
 import type { Staleness } from './staleness.ts';
 import { stalenessField, stalenessWeight } from './staleness.ts';
+import type { TaskTraining } from './training.ts';
+import { DEFAULT_TRAINING, trainingField } from './training.ts';
 
 /** Which sealing a buffer uses. Transparent sealing hides nothing: for simulations. */
 export const ENGINE = { unsafeTransparent: 0, cpAbe: 1, identityKem: 2 } as const;
@@ -24,6 +26,8 @@ export interface TaskPolicy {
   readonly modulus: Modulus;
   readonly level: number;
   readonly clip: number;
+  /** The smallest norm that a block of x / level may have; 0 refuses only a block that is all zero (`user/blocks.ts`). */
+  readonly blockFloor: number;
   readonly staleness: Staleness;
   /** M: an update that was trained on a version older than this many is refused. */
   readonly maxStaleness: number;
@@ -31,8 +35,13 @@ export interface TaskPolicy {
   readonly unsafeTinyWeights: boolean;
   /** Numbers of devices whose means the task wants to learn. */
   readonly metrics: readonly MetricRange[];
-  /** Hash of the parameter manifest: names, shapes and offsets of the model. */
+  /**
+   * Hash of the model's manifest: its architecture with every hyper-parameter, and where its parameters lie. Zeros leave
+   * the architecture to the application.
+   */
   readonly manifestHash: Uint8Array;
+  /** Every device trains like this, unless its own application says otherwise; no server has a say. */
+  readonly training: TaskTraining;
   readonly serverKey: Uint8Array;
   /** How long a slot may take from deposit to upload. */
   readonly uploadLeaseMs: number;
@@ -42,7 +51,12 @@ export interface TaskPolicy {
 }
 
 /** What a policy says unless its author has something else in mind. */
-export const POLICY_DEFAULTS = { unsafeTinyWeights: false, metrics: [] } as const satisfies Partial<TaskPolicy>;
+export const POLICY_DEFAULTS = {
+  blockFloor: 0,
+  unsafeTinyWeights: false,
+  metrics: [],
+  training: DEFAULT_TRAINING,
+} as const satisfies Partial<TaskPolicy>;
 
 /** The most positions a buffer may have: bounds every list of every message. */
 export const MOST_SLOTS = 1024;
@@ -56,11 +70,13 @@ const policyCodec = message<TaskPolicy>(KIND.policy, 'policy', {
   modulus: modulusField,
   level: u32,
   clip: positive,
+  blockFloor: nonNegative,
   staleness: stalenessField,
   maxStaleness: u32,
   unsafeTinyWeights: flag,
   metrics: metricsField,
   manifestHash: fixed(32),
+  training: trainingField,
   serverKey: fixed(32),
   uploadLeaseMs: u32,
   openMs: u32,
@@ -94,6 +110,9 @@ export function policyProblem(policy: TaskPolicy): string | undefined {
   }
   const unwritable = encodingProblem(policy);
   if (unwritable !== undefined) return unwritable;
+  const largestNorm = policy.clip * Math.sqrt(dimension);
+  if (policy.blockFloor > largestNorm)
+    return `blockFloor ${policy.blockFloor} exceeds any update's norm (${largestNorm})`;
   const planned = planPolicy(policy);
   return planned.kind === 'refused' ? planned.sentence : stalenessProblem(policy);
 }

@@ -63,7 +63,7 @@ export const REFUSALS = {
   'too-stale': { sentence: 'The update was trained on a model that is too old.', status: 422 },
   'not-finite': { sentence: 'The update holds an entry that is not a finite number.', status: 422 },
   'zero-block': {
-    sentence: 'The update is zero on a whole parameter block, which would single out other users.',
+    sentence: 'The update vanishes on a whole parameter block, which would single out other users.',
     status: 422,
   },
   'metric-missing': {
@@ -75,6 +75,10 @@ export const REFUSALS = {
   'inbox-incomplete': { sentence: 'The inbox does not hold exactly one entry of every earlier slot.', status: 422 },
   'inbox-proof': { sentence: "An entry of the inbox is not at this slot's place of its deposit.", status: 422 },
   'key-invalid': { sentence: 'The key in the envelope is not the one of the receipt.', status: 422 },
+  'model-stale': {
+    sentence: 'The answer about the newest model is an old one: a replay, or of an authority that was rolled back.',
+    status: 422,
+  },
   'model-not-logged': { sentence: "The model is not the one of the authority's log.", status: 422 },
   abandoned: { sentence: 'This buffer was left for good.', status: 409 },
   'wrong-step': { sentence: 'The session is not at this step.', status: 409 },

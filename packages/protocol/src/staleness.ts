@@ -10,6 +10,12 @@ export type Staleness =
   /** 1 up to `grace`, then 1 / (slope * (tau - grace) + 1). */
   | { readonly kind: 'hinge'; readonly slope: number; readonly grace: number };
 
+/**
+ * FedBuff's weight (1 + tau)^-1/2 is 1/4 here. A task without a reason for more stays below it: a server that names old
+ * versions to all users but one could otherwise make their updates vanish beside that one's.
+ */
+export const DEFAULT_MAX_STALENESS = 15;
+
 /** S(tau) in (0, 1]: never zero, however old. */
 export function stalenessWeight(staleness: Staleness, tau: number): number {
   return Math.max(weightOf(staleness, tau), Number.MIN_VALUE);

@@ -9,6 +9,8 @@ import {
   fixed,
   flag,
   list,
+  nested,
+  nonNegative,
   oneOf,
   positive,
   record,
@@ -36,8 +38,8 @@ export interface CertificateBody {
 }
 export type Certificate = CertificateBody & Signature;
 
-/** One buffer, drawn and signed by the authority. */
-export interface DescriptorBody extends Omit<TaskPolicy, 'name' | 'openMs' | 'closeMs'> {
+/** One buffer, drawn and signed by the authority. How to train is not in it: a device reads that in its pinned policy. */
+export interface DescriptorBody extends Omit<TaskPolicy, 'name' | 'training' | 'openMs' | 'closeMs'> {
   readonly task: TaskId;
   readonly bufferId: Uint8Array;
   /** t and the hash of w^t when the buffer was drawn. */
@@ -106,6 +108,15 @@ export interface HeadBody {
 }
 export type Head = HeadBody & Signature;
 
+/** This entry was the newest of its task when somebody asked with this nonce, and so far had the log come. */
+export interface NewestModelBody {
+  /** Of whoever asks: an answer that was kept is not taken for a new one. */
+  readonly nonce: Uint8Array;
+  readonly entry: ModelEntry;
+  readonly head: HeadBody;
+}
+export type NewestModel = NewestModelBody & Signature;
+
 /** Bytes that fit any of these statements inside another message, but for what grows with K or the sealing key. */
 export const STATEMENT_BYTES = 512;
 
@@ -139,6 +150,7 @@ export const descriptorCodec: SignedCodec<DescriptorBody> = signedMessage(KIND.d
   modulus: modulusField,
   level: u32,
   clip: positive,
+  blockFloor: nonNegative,
   weightScale: u32,
   staleness: stalenessField,
   maxStaleness: u32,
@@ -186,11 +198,13 @@ export const modelEntryCodec: SignedCodec<ModelEntryBody> = signedMessage(KIND.m
   previous: hash,
 });
 
-export const headCodec: SignedCodec<HeadBody> = signedMessage(KIND.head, 'head', {
-  branch: fixed(16),
-  sequence: u53,
-  revocations: u53,
-  hash,
+const headFields = { branch: fixed(16), sequence: u53, revocations: u53, hash };
+export const headCodec: SignedCodec<HeadBody> = signedMessage(KIND.head, 'head', headFields);
+
+export const newestModelCodec: SignedCodec<NewestModelBody> = signedMessage(KIND.newestModel, 'newestModel', {
+  nonce: fixed(16),
+  entry: nested(modelEntryCodec, STATEMENT_BYTES),
+  head: record(headFields),
 });
 
 /** In the last third of its life: its device asks for another, and the authority gives one. */

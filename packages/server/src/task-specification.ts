@@ -62,7 +62,6 @@ export const taskSpecificationSchema = Type.Object(
       ]),
     ),
     divideBy: Type.Optional(Type.Union([Type.Literal('count'), Type.Literal('weights')])),
-    training: Type.Optional(Type.Record(Type.String(), Type.Unknown())),
     stop: Type.Optional(
       Type.Object(
         {

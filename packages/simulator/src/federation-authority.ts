@@ -12,6 +12,7 @@ import type {
   Descriptor,
   Head,
   ModelEntry,
+  NewestModel,
   Outcome,
   Refused,
 } from '@basa/protocol';
@@ -25,6 +26,7 @@ import {
   encodeAuthorityRecord,
   modelAppendCodec,
   modelEntryCodec,
+  newestModelCodec,
   outcomeCodec,
 } from '@basa/protocol';
 import type { AuthorityPeer, World } from './world.ts';
@@ -84,6 +86,12 @@ export class FederationAuthority implements AuthorityPeer {
 
   appendModel(append: Uint8Array): ModelEntry | Refused {
     return viaBytes(modelEntryCodec, this.persist(this.core.appendModel(modelAppendCodec.decode(append))));
+  }
+
+  newestModel(nonce: Uint8Array): NewestModel {
+    const shown = this.core.showNewestModel(this.world.task, nonce);
+    if (shown === undefined) throw new Error('no model is logged');
+    return viaBytes(newestModelCodec, shown) as NewestModel;
   }
 
   restart(): void {

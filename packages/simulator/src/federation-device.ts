@@ -2,6 +2,7 @@
 import type { Signer, Suite } from '@basa/masking';
 import { concatBytes } from '@basa/masking';
 import type {
+  Block,
   BuiltInput,
   Certificate,
   Ctx,
@@ -69,6 +70,8 @@ export class FederationDevice {
   ledger: DeviceLedger = EMPTY_LEDGER;
   session: UserSession | undefined;
   deltaId: Uint8Array;
+  /** The tensors of its model, none of which may vanish; without them the whole update is one. */
+  blocks: readonly Block[] | undefined;
   /** In memory: what was masked to be frozen, so that only a device that restarted masks again. */
   #masked: Uint8Array | undefined;
 
@@ -108,10 +111,10 @@ export class FederationDevice {
     throw new Error(`no slot at step ${this.session?.step}`);
   }
 
-  /** The one-hot update of this device: its number says which coordinate. */
+  /** The one-hot update of this device: its number says which coordinate, as long as there are so many. */
   oneHot(): Float32Array {
     const delta = new Float32Array(this.world.policy.dimension);
-    delta[this.number] = 1;
+    delta[this.number % delta.length] = 1;
     return delta;
   }
 
@@ -190,8 +193,8 @@ export class FederationDevice {
 
   /** x' of the update, fixed before the deposit leaves. */
   buildVector(descriptor: Descriptor, delta: Float32Array, trainedOn: number): BuiltInput {
-    const randomWords = this.world.environment.randomWords(7);
-    return buildInput(descriptor, { delta, trainedOn, metrics: this.metrics, randomWords });
+    const update = { delta, trainedOn, metrics: this.metrics, randomWords: this.world.environment.randomWords(7) };
+    return buildInput(descriptor, { ...update, ...(this.blocks !== undefined && { blocks: this.blocks }) });
   }
 
   /** What it makes of the key of its slot. */

@@ -59,6 +59,9 @@ interface StoredBuffer {
   readonly records: BufferRecord[];
 }
 
+/** How long a seat waits for its deposit. */
+export const SEAT_MS = 500;
+
 export class FederationServer implements ServerPeer {
   readonly world: World;
   readonly ports: ServerPorts;
@@ -69,7 +72,7 @@ export class FederationServer implements ServerPeer {
   models: { version: number; ctx: Ctx; sum: number[] }[] = [];
   /** In memory. */
   buffers = new Map<string, SecureBuffer>();
-  coordinator: Coordinator = createCoordinator(500);
+  coordinator: Coordinator = createCoordinator(SEAT_MS);
   readonly #outboxes = new WeakMap<BufferRecord, readonly InboxEntry[]>();
 
   constructor(world: World, signer: Signer) {

@@ -45,9 +45,10 @@ export class WebStage {
         level: LEVEL,
         clip: 8,
         manifestHash: nodeSuite.sha256(ascii(manifestText(model))),
+        training: { epochs: 1, batchSize: 10, learningRate: 0.03, loss: 'softmaxCrossEntropy' },
         uploadLeaseMs: 300_000,
       },
-      specification: { model: modelOptions(model), training: { epochs: 1, batch: 10, rate: 0.03 } },
+      specification: { model: modelOptions(model) },
       server: { port, pagesFolder: join(folder, 'pages'), sharesFolder: join(folder, 'shares') },
       authority: { corsOrigins: [`http://127.0.0.1:${port}`] },
     });

@@ -1,11 +1,12 @@
 /** Tasks: their policies, the append-only logs of their models, and which of their devices were revoked. */
-import { toHex } from '@basa/masking';
+import { fromHex, toHex } from '@basa/masking';
 import {
   AUTHORITY_PATH,
   decodePolicy,
   encodePolicy,
   modelAppendCodec,
   modelEntryCodec,
+  newestModelCodec,
   revocationRequestCodec,
   revocationsCodec,
 } from '@basa/protocol';
@@ -135,6 +136,24 @@ export function taskRoutes({ service, authority, now, watch }: RouteTools): void
         version === 'newest' ? core.newestModel(task) : core.model(task, Number(version)),
       );
       return sendBytes(reply, modelEntryCodec.encode(entry ?? fail('model-not-logged')));
+    },
+  );
+
+  const newestParams = Type.Object({ ...taskParams.properties, nonce: hexText(16) });
+  app.get(
+    AUTHORITY_PATH.newestModel(':task', ':nonce'),
+    {
+      schema: {
+        summary: 'The newest version, signed for whoever asks with this nonce',
+        params: newestParams,
+        response: answers(wireBytes('newestModel')),
+      },
+    },
+    async (request, reply) => {
+      const { task } = await taskOf(authority, request.params);
+      const nonce = fromHex(request.params.nonce) ?? fail('malformed', { detail: 'nonce' });
+      const newest = await authority.look((core) => core.showNewestModel(task, nonce));
+      return sendBytes(reply, newestModelCodec.encode(newest ?? fail('model-not-logged')));
     },
   );
 }

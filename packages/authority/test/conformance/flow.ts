@@ -12,6 +12,7 @@ import {
   headCodec,
   isSigned,
   modelEntryCodec,
+  newestModelCodec,
   outcomeCodec,
   paperAttribute,
   paperTicketCodec,
@@ -88,6 +89,15 @@ export function testFlow(freshHome: NewHome): void {
       for (const version of [1, 'newest']) {
         expect((await ask(authority, AUTHORITY_PATH.modelEntry(server.task, version))).bytes).toEqual(appended.bytes);
       }
+      // A device asks with a nonce, and gets entry and head under one signature.
+      const nonce = new Uint8Array(16).fill(9);
+      const shown = await ask(authority, AUTHORITY_PATH.newestModel(server.task, nonce));
+      const newest = newestModelCodec.decode(shown.bytes);
+      expect(isSigned(nodeSuite, newestModelCodec, newest, authority.publicKey)).toBe(true);
+      expect(modelEntryCodec.encode(newest.entry)).toEqual(appended.bytes);
+      expect(newest.nonce).toEqual(nonce);
+      const { signature: _, ...head } = headCodec.decode(fromHex(shown.head) ?? new Uint8Array());
+      expect(newest.head).toEqual(head);
       const { tasks } = (await ask(authority, AUTHORITY_PATH.tasks, { token: OPERATOR })).json();
       expect(tasks).toEqual([{ task: toHex(server.task), name: 'test', version: 1, devices: 3 }]);
     });
@@ -143,6 +153,7 @@ export function testFlow(freshHome: NewHome): void {
         ['wrong-version', server.appendModel(authority, 5, buffer.ctx)],
         ['buffer-not-closed', server.appendModel(authority, 1, buffer.ctx)],
         ['model-not-logged', ask(authority, AUTHORITY_PATH.modelEntry(server.task, 7))],
+        ['malformed', ask(authority, AUTHORITY_PATH.newestModel(server.task, 'short'))],
         ['enrolment-token-invalid', askAs(stranger, authority, AUTHORITY_PATH.enrolments(server.task), {})],
         [
           'not-enrolled',

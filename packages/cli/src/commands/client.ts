@@ -3,6 +3,7 @@ import { readFile } from 'node:fs/promises';
 import type { BasaClient } from '@basa/client/node';
 import type { Command, CommandInput, CommandResult } from '../command.ts';
 import { CommandError, EXIT_CODE, needed, numberFlag, textFlag } from '../command.ts';
+import { allowsPlainHttp, PLAIN_HTTP_FLAGS, PLAIN_HTTP_USAGE } from './connection.ts';
 
 const USERS = 1000;
 
@@ -17,7 +18,10 @@ export const client: Command = {
   --server <url>       the server (BASA_SERVER)
   --authority <url>    the authority (BASA_AUTHORITY)
   --authority-key <h>  its public key, pinned (BASA_AUTHORITY_KEY)
-  --task <name>        the task, pinned (BASA_TASK)`,
+  --task <name>        the task, pinned (BASA_TASK)
+  --least-minimum <n>  take part only where Kmin is at least so many (2)
+  --most-staleness <n> take part only where updates may be at most so many versions behind (15)
+${PLAIN_HTTP_USAGE}`,
   flags: {
     identity: { type: 'string' },
     enrol: { type: 'string' },
@@ -28,6 +32,9 @@ export const client: Command = {
     authority: { type: 'string' },
     'authority-key': { type: 'string' },
     task: { type: 'string' },
+    'least-minimum': { type: 'string' },
+    'most-staleness': { type: 'string' },
+    ...PLAIN_HTTP_FLAGS,
   },
   run(input) {
     const file = textFlag(input, 'update') ?? input.environment['BASA_UPDATE'];
@@ -85,7 +92,7 @@ async function train(input: CommandInput): Promise<CommandResult> {
 }
 
 async function connect(input: CommandInput): Promise<BasaClient> {
-  const { BasaClient: Clients } = await import('@basa/client/node');
+  const { BasaClient: Clients, DEFAULT_FLOOR } = await import('@basa/client/node');
   const token = textFlag(input, 'enrol') ?? input.environment['BASA_ENROLMENT_TOKEN'];
   const pieceBytes = Number(input.environment['BASA_PIECE_BYTES'] ?? 0);
   return Clients.connect({
@@ -95,6 +102,11 @@ async function connect(input: CommandInput): Promise<BasaClient> {
     task: needed(input, 'task', 'BASA_TASK'),
     identity: needed(input, 'identity', 'BASA_IDENTITY'),
     signal: input.signal,
+    floor: {
+      minimum: numberFlag(input, 'least-minimum', { fallback: DEFAULT_FLOOR.minimum }),
+      maxStaleness: numberFlag(input, 'most-staleness', { fallback: DEFAULT_FLOOR.maxStaleness }),
+    },
+    unsafeAllowPlainHttp: allowsPlainHttp(input),
     ...(token !== undefined && { token }),
     ...(pieceBytes > 0 && { pieceBytes }),
   });

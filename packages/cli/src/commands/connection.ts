@@ -1,27 +1,58 @@
 /** How commands find the services: flags, or the variables that `basa dev` prints. */
+import { isLoopback } from '@basa/protocol';
 import type { CommandInput, Flags } from '../command.ts';
-import { needed, textFlag } from '../command.ts';
+import { CommandError, needed, textFlag } from '../command.ts';
 import { AuthorityOperator, ServerOperator } from '../operator.ts';
 
-export const SERVER_FLAGS: Flags = { server: { type: 'string' }, token: { type: 'string' } };
-export const AUTHORITY_FLAGS: Flags = { authority: { type: 'string' }, token: { type: 'string' } };
+/** For whoever owns the way between: a network of containers, say. */
+export const PLAIN_HTTP_FLAGS: Flags = { 'unsafe-plain-http': { type: 'boolean', default: false } };
+export const PLAIN_HTTP_USAGE =
+  '  --unsafe-plain-http  let addresses be plain http to another machine (BASA_UNSAFE_PLAIN_HTTP=1)';
+
+export const SERVER_FLAGS: Flags = { server: { type: 'string' }, token: { type: 'string' }, ...PLAIN_HTTP_FLAGS };
+export const AUTHORITY_FLAGS: Flags = { authority: { type: 'string' }, token: { type: 'string' }, ...PLAIN_HTTP_FLAGS };
 
 export const SERVER_USAGE = `  --server <url>       the server (BASA_SERVER)
-  --token <text>       an operator's token (BASA_OPERATOR_TOKEN)`;
+  --token <text>       an operator's token (BASA_OPERATOR_TOKEN)
+${PLAIN_HTTP_USAGE}`;
 export const AUTHORITY_USAGE = `  --authority <url>    the authority (BASA_AUTHORITY)
-  --token <text>       an operator's token (BASA_OPERATOR_TOKEN)`;
+  --token <text>       an operator's token (BASA_OPERATOR_TOKEN)
+${PLAIN_HTTP_USAGE}`;
+
+export function allowsPlainHttp({ values, environment }: CommandInput): boolean {
+  return values['unsafe-plain-http'] === true || environment['BASA_UNSAFE_PLAIN_HTTP'] === '1';
+}
 
 export function serverOperator(input: CommandInput): ServerOperator {
   return new ServerOperator({
-    url: needed(input, 'server', 'BASA_SERVER'),
+    url: address(input, 'server', 'BASA_SERVER'),
     token: tokenOf(input),
     signal: input.signal,
   });
 }
 
 export function authorityOperator(input: CommandInput): AuthorityOperator {
-  const url = needed(input, 'authority', 'BASA_AUTHORITY');
+  const url = address(input, 'authority', 'BASA_AUTHORITY');
   return new AuthorityOperator({ url, token: tokenOf(input), signal: input.signal });
+}
+
+/** An operator's token is worth a service: it goes over plain http to nobody else. */
+function address(input: CommandInput, name: string, variable: string): string {
+  const url = needed(input, name, variable);
+  const { protocol, hostname } = urlOf(url, name);
+  if (protocol === 'http:' && !isLoopback(hostname) && !allowsPlainHttp(input))
+    throw new CommandError(
+      `--${name} ${url} is plain http to another machine; use https, or --unsafe-plain-http where the way is yours`,
+    );
+  return url;
+}
+
+function urlOf(text: string, name: string): URL {
+  try {
+    return new URL(text);
+  } catch {
+    throw new CommandError(`--${name} takes an address like https://host:port, got "${text}"`);
+  }
 }
 
 function tokenOf(input: CommandInput): string | undefined {

@@ -10,6 +10,7 @@ import { admissionOf, LEARNING_FLAGS, LEARNING_USAGE, serverStepOf } from '../le
 import { knownModel, MODEL_NAMES } from '../models.ts';
 import { makePolicy, modelOptions } from '../policy.ts';
 import { PRESET_NAMES, taskPreset } from '../presets.ts';
+import { TRAINING_FLAGS, TRAINING_USAGE, trainingOf } from '../training-flags.ts';
 import { AUTHORITY_FLAGS, authorityOperator, SERVER_FLAGS, SERVER_USAGE, serverOperator } from './connection.ts';
 
 export const taskCreate: Command = {
@@ -27,6 +28,7 @@ export const taskCreate: Command = {
   --open <seconds>     how long a buffer takes users (paper 3600, production 21600)
   --stall <seconds>    close a buffer with enough updates when none came for so long (paper 60, production 300)
   --max-staleness <n>  versions an update may be behind (15)
+${TRAINING_USAGE}
 ${LEARNING_USAGE}
   --seed <n>           of the first parameters (1)
   --initial <file>     or take them from a safetensors file
@@ -46,6 +48,7 @@ ${SERVER_USAGE}
     open: { type: 'string' },
     stall: { type: 'string' },
     'max-staleness': { type: 'string' },
+    ...TRAINING_FLAGS,
     seed: { type: 'string' },
     initial: { type: 'string' },
     'unsafe-paper': { type: 'boolean', default: false },
@@ -57,7 +60,7 @@ ${SERVER_USAGE}
     const { terminal } = input;
     const server = serverOperator(input);
     const modelName = textFlag(input, 'model') ?? 'mnist';
-    const { model, training } = knownModel(modelName);
+    const { model, ...settings } = knownModel(modelName);
     const preset = taskPreset(textFlag(input, 'preset'));
     const { publicKey } = await server.about();
     const bufferSize = numberFlag(input, 'buffer', { least: 2, most: 1024, fallback: preset.bufferSize });
@@ -76,6 +79,7 @@ ${SERVER_USAGE}
         minimum: numberFlag(input, 'minimum', { least: 2, most: bufferSize, fallback: 0 }),
       }),
       maxStaleness: numberFlag(input, 'max-staleness', { fallback: preset.maxStaleness }),
+      ...trainingOf(input, settings),
       uploadLeaseMs: 1000 * numberFlag(input, 'lease', { least: 1, fallback: preset.leaseSeconds }),
       openMs,
       closeMs: openMs,
@@ -89,7 +93,6 @@ ${SERVER_USAGE}
       initial: await initialOf(input, model),
       serverStep: serverStepOf(input),
       ...admissionOf(input),
-      training,
       stop: { ...(target > 0 && { accuracy: target }), ...(versions > 0 && { version: versions }) },
       stallMs: 1000 * numberFlag(input, 'stall', { least: 1, fallback: preset.stallSeconds }),
     });

@@ -1,7 +1,7 @@
 /** The policies of the kit's tasks: small buffers, and a body that takes several pieces to send. */
 import { ascii, RING_32, toHex } from '@basa/masking';
 import type { TaskPolicy } from '@basa/protocol';
-import { ENGINE, POLICY_DEFAULTS } from '@basa/protocol';
+import { DEFAULT_MAX_STALENESS, ENGINE, POLICY_DEFAULTS } from '@basa/protocol';
 import { nodeRandomBytes } from '@basa/runtime/node';
 
 export const KIT_BUFFER_SIZE = 3;
@@ -20,7 +20,7 @@ export function kitPolicy(serverKey: Uint8Array, change: Partial<TaskPolicy> = {
     level: 2 ** 16,
     clip: 1,
     staleness: { kind: 'constant' },
-    maxStaleness: 100,
+    maxStaleness: DEFAULT_MAX_STALENESS,
     ...POLICY_DEFAULTS,
     manifestHash: new Uint8Array(32),
     serverKey,

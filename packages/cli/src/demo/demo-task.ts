@@ -3,14 +3,15 @@ import { join } from 'node:path';
 import type { Dataset, ServerStepOptions } from '@basa/learning';
 import { encodeDataset, logisticRegression, partitionByDirichlet } from '@basa/learning';
 import { fromHex, toHex } from '@basa/masking';
-import type { TaskPolicy } from '@basa/protocol';
+import type { TaskPolicy, TaskTraining } from '@basa/protocol';
 import { encodePolicy } from '@basa/protocol';
 import type { LocalServices } from '../local-services.ts';
+import { MNIST_BLOCK_FLOOR } from '../models.ts';
 import { makePolicy, modelOptions } from '../policy.ts';
-import type { FleetWork, TrainingChoice } from './fleet-messages.ts';
+import type { FleetWork } from './fleet-messages.ts';
 
 /** What learnt steadily in virtual time: all of MNIST over the fleet, one epoch an update, a whole step for fresh updates. */
-export const TRAINING: TrainingChoice = { epochs: 1, batchSize: 32, learningRate: 0.1 };
+const TRAINING: TaskTraining = { epochs: 1, batchSize: 32, learningRate: 0.1, loss: 'softmaxCrossEntropy' };
 export const SERVER_STEP: ServerStepOptions = { kind: 'fedbuff', rate: 1 };
 /** How alike the devices' shares of digits are (Dirichlet): 5 is a mild skew; at 0.5 single versions fall by up to 8 points. */
 const SKEW = 5;
@@ -40,6 +41,8 @@ export async function createDemoTask(
     model,
     serverKey: fromHex(services.serverKey) ?? new Uint8Array(),
     bufferSize,
+    training: TRAINING,
+    blockFloor: MNIST_BLOCK_FLOOR,
     uploadLeaseMs: LEASE_MS,
     openMs: 3_600_000,
     closeMs: 3_600_000,
@@ -49,7 +52,6 @@ export async function createDemoTask(
     policy: toHex(encodePolicy(policy)),
     model: modelOptions(model),
     initial: { seed },
-    training: { epochs: TRAINING.epochs, batch: TRAINING.batchSize, rate: TRAINING.learningRate },
     serverStep: SERVER_STEP,
     admission: { places: bufferSize + SPARE_PLACES },
     stop,
@@ -87,7 +89,6 @@ export async function fleetWork(
       token,
       indices: partition.users[number] ?? new Uint32Array(),
     })),
-    training: TRAINING,
     seed,
     pauseMs: PAUSE_MS,
     dropShare,

@@ -15,18 +15,11 @@ export interface FleetWork {
   readonly authorityKey: string;
   readonly task: string;
   readonly devices: readonly FleetDevice[];
-  readonly training: TrainingChoice;
   readonly seed: number;
   /** Mean of the pause between two contributions of a device. */
   readonly pauseMs: number;
   /** The share of contributions that are given up after the deposit, for good. */
   readonly dropShare: number;
-}
-
-export interface TrainingChoice {
-  readonly epochs: number;
-  readonly batchSize: number;
-  readonly learningRate: number;
 }
 
 /** An update that a buffer took: what it was trained on and with, so that the run can be repeated without security. */

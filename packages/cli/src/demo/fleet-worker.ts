@@ -68,7 +68,7 @@ async function contributeOnce(
   ];
   try {
     const signal = AbortSignal.any([ending.signal, leaving.signal]);
-    const training = { ...work.training, seed: trainingSeed(work.seed, number, round) };
+    const training = { seed: trainingSeed(work.seed, number, round) };
     const { ended } = await client.run(trainer, { dataset, indices }, { rounds: 1, training, signal });
     if (ended !== 'rounds' && ended !== 'task-finished') tell({ kind: 'rejected', device: number, reason: ended });
     return ended === 'task-finished';

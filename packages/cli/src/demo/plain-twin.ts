@@ -4,9 +4,9 @@
  */
 import type { Samples, ServerStepOptions, Trainer } from '@basa/learning';
 import { createServerStep, WeightedMean } from '@basa/learning';
-import type { Staleness } from '@basa/protocol';
+import type { Staleness, TaskTraining } from '@basa/protocol';
 import { stalenessWeight } from '@basa/protocol';
-import type { AcceptedNews, TrainingChoice } from './fleet-messages.ts';
+import type { AcceptedNews } from './fleet-messages.ts';
 import { trainingSeed } from './fleet-messages.ts';
 
 export interface TwinBuffer {
@@ -18,7 +18,7 @@ export interface TwinBuffer {
 export interface PlainTwin {
   readonly trainer: Trainer;
   readonly initial: Float32Array;
-  readonly training: TrainingChoice;
+  readonly training: TaskTraining;
   readonly seed: number;
   readonly staleness: Staleness;
   readonly serverStep: ServerStepOptions;

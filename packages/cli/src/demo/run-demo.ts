@@ -6,7 +6,7 @@ import type { LocalServices } from '../local-services.ts';
 import { startLocalServices } from '../local-services.ts';
 import type { VersionState } from '../operator.ts';
 import type { Terminal } from '../terminal.ts';
-import { createDemoTask, fleetWork, SERVER_STEP, TRAINING } from './demo-task.ts';
+import { createDemoTask, fleetWork, SERVER_STEP } from './demo-task.ts';
 import type { FleetTally } from './fleet.ts';
 import { Fleet } from './fleet.ts';
 import type { TwinBuffer } from './plain-twin.ts';
@@ -76,7 +76,7 @@ export async function runDemo(options: DemoOptions): Promise<DemoResult> {
     const plain = runPlainTwin({
       trainer,
       initial: initialParameters(logisticRegression(), options.seed),
-      training: TRAINING,
+      training: policy.training,
       serverStep: SERVER_STEP,
       seed: options.seed,
       staleness: policy.staleness,

@@ -1,83 +1,122 @@
-/** One process a device: a lock file that names its holder, and is taken over where the holder is gone. */
-import { readFileSync } from 'node:fs';
-import { link, readFile, unlink, writeFile } from 'node:fs/promises';
+/**
+ * One process a device, by the word of the operating system: a claim is a socket in the device's folder on which its process
+ * listens. The kernel says whether somebody does, across containers and their process ids, and stops saying so when the
+ * process dies, however it dies (docs/decisions/040).
+ *
+ * First a process makes its own claim, then it looks for others. Of two claims one was made first, and whoever made the
+ * other sees it: two can never both find themselves alone. A living claim is never removed by another.
+ */
+import { randomBytes } from 'node:crypto';
+import { chmod, lstat, readdir, unlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { StoreError } from '../errors.ts';
 import { isCode } from './durable-file.ts';
+import type { LockPlace } from './lock-place.ts';
+import { placeOf } from './lock-place.ts';
+import type { Claim } from './lock-socket.ts';
+import { isListening, listenFor, nameOf } from './lock-socket.ts';
 
-/** Folders this very process holds: a crashed one may have had the same process id. */
-const held = new Set<string>();
-const TRIES = 10;
-/** Others that saw the same dead holder may be about to take over as well: the last one has it. */
-const SETTLE_MS = 50;
+const PREFIX = 'lock-';
+/** Lies beside a claim once its process has the device: others need not wait for it to give way. */
+const heldName = (claim: string): string => `held-${claim}`;
+/** Of several that claim at once the first by name stays, and waits for the others to go. */
+const WAIT_MS = 10;
+const MOST_WAITS = 3000;
 
-/** Resolves with what gives the lock back; rejects where another living process has it. */
-export async function lockDevice(folder: string): Promise<() => Promise<void>> {
-  if (held.has(folder)) throw busy(folder, process.pid);
-  held.add(folder);
+export interface DeviceLock {
+  /** Rejects where the claim is gone: somebody cleaned it away, and another process may have the device. */
+  check(): Promise<void>;
+  release(): Promise<void>;
+}
+
+/** Rejects where another living process has the device, or may have it. */
+export async function lockDevice(folder: string, place?: LockPlace): Promise<DeviceLock> {
+  if (process.platform === 'win32') return lockByPipe(folder);
+  const { machine, isShared } = place ?? (await placeOf(folder));
+  const name = `${PREFIX}${machine}-${randomBytes(8).toString('hex')}`;
+  const mine = await listenFor(folder, name);
   try {
-    return await take(folder);
+    // Another may have taken it for a dead one before anybody listened; from here on none can.
+    if (!(await isThere(() => chmod(join(folder, name), 0o600)))) {
+      await mine.close();
+      return await lockDevice(folder, place);
+    }
+    for (let waits = 0; (await rivals(folder, name, { machine, isShared })) > 0; waits++) {
+      if (waits === MOST_WAITS) throw busy(folder, 'several processes that started at once');
+      await sleep(WAIT_MS);
+    }
+    await writeFile(join(folder, heldName(name)), '', { mode: 0o600 });
   } catch (error) {
-    held.delete(folder);
+    await mine.close();
+    throw error;
+  }
+  return {
+    check: () => checkClaim(folder, name),
+    async release() {
+      await isThere(() => unlink(join(folder, heldName(name))));
+      await mine.close();
+    },
+  };
+}
+
+/** How many others are still trying that will give way; rejects where another has the device, or comes first. */
+async function rivals(folder: string, mine: string, place: LockPlace): Promise<number> {
+  let trying = 0;
+  for (const name of await readdir(folder)) {
+    if (!name.startsWith(PREFIX) || name === mine) continue;
+    if (!(await isListening(folder, name))) await sweep(folder, name, place);
+    else if (name < mine || (await isThere(() => lstat(join(folder, heldName(name))))))
+      throw busy(folder, await nameOf(folder, name));
+    else trying++;
+  }
+  return trying;
+}
+
+/** Nobody listens: the process is dead, unless another machine, whose kernel is not asked, uses the same disk. */
+async function sweep(folder: string, name: string, { machine, isShared }: LockPlace): Promise<void> {
+  if (isShared && !name.startsWith(`${PREFIX}${machine}-`)) {
+    throw new StoreError(
+      `the device in ${folder} was claimed by another machine, or before this one was started anew, on a file system that machines may share; ` +
+        `where no other process uses the device, delete ${join(folder, name)}`,
+    );
+  }
+  await isThere(() => unlink(join(folder, heldName(name))));
+  await isThere(() => unlink(join(folder, name)));
+}
+
+async function checkClaim(folder: string, name: string): Promise<void> {
+  if (await isThere(() => lstat(join(folder, name)))) return;
+  throw new StoreError(
+    `the lock of the device in ${folder} was removed while it was held; this process stops, for another may have the device`,
+  );
+}
+
+/** Whether the file was there for what was done to it. */
+async function isThere(work: () => Promise<unknown>): Promise<boolean> {
+  try {
+    await work();
+    return true;
+  } catch (error) {
+    if (isCode(error, 'ENOENT')) return false;
     throw error;
   }
 }
 
-async function take(folder: string): Promise<() => Promise<void>> {
-  const path = join(folder, 'lock');
-  const mine = `${path}.${process.pid}`;
-  await writeFile(mine, nameOf(process.pid), { mode: 0o600 });
+/** Names of pipes are the machine's, and end with their process. */
+async function lockByPipe(folder: string): Promise<DeviceLock> {
+  const pipe = `\\\\.\\pipe\\basa-device-${Buffer.from(folder.toLowerCase()).toString('base64url').slice(-180)}`;
+  let mine: Claim;
   try {
-    for (let tries = 0; tries < TRIES; tries++) {
-      try {
-        await link(mine, path); // fails where the lock exists: one of many wins
-        if (tries > 0) await settle(folder, path);
-        return async () => {
-          held.delete(folder);
-          await unlink(path);
-        };
-      } catch (error) {
-        if (!isCode(error, 'EEXIST')) throw error;
-      }
-      const holder = await readFile(path, 'utf8').catch(() => '');
-      const pid = Number(holder.split(' ')[0]);
-      const isAlive = pid !== process.pid && holder !== '' && nameOf(pid) === holder;
-      if (isAlive) throw busy(folder, pid);
-      await unlink(path).catch(() => undefined);
-    }
-    throw busy(folder, 0);
-  } finally {
-    await unlink(mine);
-  }
-}
-
-async function settle(folder: string, path: string): Promise<void> {
-  await new Promise((resolve) => setTimeout(resolve, SETTLE_MS));
-  const holder = await readFile(path, 'utf8').catch(() => '');
-  if (holder !== nameOf(process.pid)) throw busy(folder, Number(holder.split(' ')[0]));
-}
-
-/** The process id with when it started, where the system tells: ids are used again. Empty for one that is gone. */
-function nameOf(pid: number): string {
-  try {
-    process.kill(pid, 0);
+    mine = await listenFor('', pipe);
   } catch (error) {
-    if (!isCode(error, 'EPERM')) return '';
+    throw isCode(error, 'EADDRINUSE') ? busy(folder, 'another process') : error;
   }
-  return `${pid} ${startOf(pid)}`;
+  return { check: async () => {}, release: () => mine.close() };
 }
 
-function startOf(pid: number): string {
-  try {
-    const stat = readFileSync(`/proc/${pid}/stat`, 'utf8');
-    return stat.slice(stat.lastIndexOf(')') + 2).split(' ')[19] ?? '';
-  } catch {
-    return '';
-  }
-}
-
-function busy(folder: string, pid: number): StoreError {
+function busy(folder: string, who: string): StoreError {
   return new StoreError(
-    `the device in ${folder} is in use by process ${pid}; a device runs once at a time, so give each client its own folder`,
+    `the device in ${folder} is in use by ${who}; a device runs once at a time, so give each client its own folder`,
   );
 }

@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { createNodeSigner, nodeRandomBytes } from '@basa/runtime/node';
 import type { DeviceSigner, DeviceStore } from '../device-store.ts';
 import { StoreError } from '../errors.ts';
+import type { DeviceLock } from './device-lock.ts';
 import { lockDevice } from './device-lock.ts';
 import { readIfThere, replaceFile, wipeFile } from './durable-file.ts';
 import { Journal } from './journal.ts';
@@ -12,30 +13,30 @@ import { Journal } from './journal.ts';
 export async function openFolderStore(path: string): Promise<DeviceStore> {
   await mkdir(path, { recursive: true, mode: 0o700 });
   const folder = await realpath(path);
-  const unlock = await lockDevice(folder);
+  const lock = await lockDevice(folder);
   try {
-    return await openLocked(folder, unlock);
+    return await openLocked(folder, lock);
   } catch (error) {
-    await unlock();
+    await lock.release();
     throw error;
   }
 }
 
-async function openLocked(folder: string, unlock: () => Promise<void>): Promise<DeviceStore> {
+async function openLocked(folder: string, lock: DeviceLock): Promise<DeviceStore> {
   const signer = await signerOf(join(folder, 'identity.key'));
   const journal = await Journal.open(join(folder, 'journal'));
   const input = join(folder, 'input');
   return {
     signer,
     entries: async () => journal.takeEntries(),
-    append: (entries) => journal.append(entries),
-    replace: (entries) => journal.replace(entries),
-    putInput: (bytes) => replaceFile(input, bytes),
+    append: (entries) => lock.check().then(() => journal.append(entries)),
+    replace: (entries) => lock.check().then(() => journal.replace(entries)),
+    putInput: (bytes) => lock.check().then(() => replaceFile(input, bytes)),
     input: () => readIfThere(input),
     dropInput: () => wipeFile(input),
     async close() {
       await journal.close();
-      await unlock();
+      await lock.release();
     },
   };
 }

@@ -30,6 +30,15 @@ export class Journal {
 
   static async open(path: string): Promise<Journal> {
     const file = await open(path, constants.O_RDWR | constants.O_CREAT, 0o600);
+    try {
+      return await Journal.#read(path, file);
+    } catch (error) {
+      await file.close();
+      throw error;
+    }
+  }
+
+  static async #read(path: string, file: FileHandle): Promise<Journal> {
     const bytes = new Uint8Array(await file.readFile());
     if (bytes.length < MAGIC.length) {
       await file.truncate(0);

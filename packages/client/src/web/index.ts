@@ -21,6 +21,8 @@ export {
   StoreError,
   UnreachableError,
 } from '../errors.ts';
+export type { Floor } from '../floor.ts';
+export { DEFAULT_FLOOR } from '../floor.ts';
 export { Heads } from '../heads.ts';
 export { inMemoryStoreForTests } from '../memory-store.ts';
 export type { FetchedModel } from '../model-fetch.ts';
@@ -28,6 +30,7 @@ export type { Outside } from '../outside.ts';
 export type { RetryOptions } from '../retry.ts';
 export { DEFAULT_RETRY } from '../retry.ts';
 export type { RoundTrainer, RunOptions, RunSummary, Training } from '../run.ts';
+export { blocksOf } from '../run.ts';
 export { ServerClient } from '../server-client.ts';
 export type { LinkOptions } from '../service-link.ts';
 export { ServiceLink } from '../service-link.ts';

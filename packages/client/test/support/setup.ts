@@ -31,7 +31,7 @@ export async function startClient(...args: Parameters<typeof connectTo>): Promis
 
 export function temporaryFolder(): string {
   const folder = mkdtempSync(join(tmpdir(), 'basa-client-'));
-  open.push(() => rmSync(folder, { recursive: true }));
+  open.push(() => rmSync(folder, { recursive: true, maxRetries: 10 }));
   return folder;
 }
 

@@ -20,16 +20,15 @@ import { abeSealings } from '../../../experiments/src/simulation/real-sealings.t
 export const DIMENSION = 40;
 
 /** The raw parameters of a version, as the server keeps them. */
-export function parametersOf(version: number): Float32Array {
-  return Float32Array.from({ length: DIMENSION }, (_, n) => version + n / 64);
+export function parametersOf(version: number, dimension = DIMENSION): Float32Array {
+  return Float32Array.from({ length: dimension }, (_, n) => version + n / 64);
 }
-
-const bytesOf = (version: number): Uint8Array => new Uint8Array(parametersOf(version).buffer);
 
 /** Real models instead of the federation's counters. */
 class ModelServer extends FederationServer {
   override appendModel(version: number, ctx: Ctx): ModelEntry {
-    const body = { task: this.world.task, version, modelHash: nodeSuite.sha256(bytesOf(version)), ctx };
+    const bytes = new Uint8Array(parametersOf(version, this.world.policy.dimension).buffer);
+    const body = { task: this.world.task, version, modelHash: nodeSuite.sha256(bytes), ctx };
     const append = { ...body, signature: this.ports.signer.sign(modelAppendCodec.statement(body)) };
     const entry = granted(this.world.authority.appendModel(modelAppendCodec.encode(append)));
     if (version === 0) this.models = [{ version: 0, ctx, sum: [] }];
@@ -44,6 +43,8 @@ export interface WorldOptions {
   readonly uploadLeaseMs?: number;
   readonly seatMs?: number;
   readonly sealings?: Sealings;
+  /** Any other line of the policy. */
+  readonly policy?: Partial<TaskPolicy>;
 }
 
 export class TestWorld implements World {
@@ -77,6 +78,7 @@ export class TestWorld implements World {
       uploadLeaseMs: options.uploadLeaseMs ?? 60_000,
       openMs: 120_000,
       closeMs: 120_000,
+      ...options.policy,
     };
     this.task = taskIdOf(nodeSuite, this.policy);
     this.authority = new FederationAuthority(this, createNodeSigner(nodeRandomBytes(32)));

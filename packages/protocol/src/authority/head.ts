@@ -1,8 +1,8 @@
 /** Heads of the authority's log: how a rolled-back authority is met by what others have seen of it. */
 import type { Signer, Suite } from '@basa/masking';
 import { equalBytes } from '@basa/masking';
-import type { Head, HeadBody } from '../statements.ts';
-import { headCodec, isSigned } from '../statements.ts';
+import type { Head, HeadBody, ModelEntry, NewestModel } from '../statements.ts';
+import { headCodec, isSigned, newestModelCodec } from '../statements.ts';
 
 /**
  * The authority's own log: its length, its hash after so many records, and its branches. A new branch begins when the log
@@ -23,14 +23,25 @@ export interface LogPosition {
 export const FIRST_BRANCH: Uint8Array = new Uint8Array(16);
 
 export function signHead(signer: Signer, log: LogPosition): Head {
-  const { sequence, branches, revocations } = log;
-  const body: HeadBody = {
-    branch: branches.at(-1) ?? FIRST_BRANCH,
-    sequence,
-    revocations,
-    hash: log.hashAt(sequence) ?? new Uint8Array(32),
-  };
+  const body = headOf(log);
   return { ...body, signature: signer.sign(headCodec.statement(body)) };
+}
+
+/** For whoever asks with this nonce; undefined before version 0. */
+export function signNewest(
+  signer: Signer,
+  log: LogPosition,
+  entry: ModelEntry | undefined,
+  nonce: Uint8Array,
+): NewestModel | undefined {
+  if (entry === undefined) return undefined;
+  const body = { nonce, entry, head: headOf(log) };
+  return { ...body, signature: signer.sign(newestModelCodec.statement(body)) };
+}
+
+function headOf({ sequence, branches, revocations, hashAt }: LogPosition): HeadBody {
+  const branch = branches.at(-1) ?? FIRST_BRANCH;
+  return { branch, sequence, revocations, hash: hashAt(sequence) ?? new Uint8Array(32) };
 }
 
 /** Whether this authority gave the head out. */

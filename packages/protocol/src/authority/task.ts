@@ -50,7 +50,7 @@ export function drawBuffer(
   const refuse = (no: Refused) => declined(task, no);
   if (!isSigned(suite, bufferRequestCodec, request, policy.serverKey)) return refuse(refused('server-unknown'));
   if (newest === undefined) return refuse(refused('model-not-logged', { detail: 'append version 0 first' }));
-  const { name: _, openMs, closeMs, ...shared } = policy;
+  const { name: _, training: __, openMs, closeMs, ...shared } = policy;
   const expiry = (now + openMs) as Millis;
   const body: DescriptorBody = {
     ...shared,

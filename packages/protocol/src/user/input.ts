@@ -6,6 +6,8 @@ import type { Refused } from '../refusals.ts';
 import { refused } from '../refusals.ts';
 import { stalenessWeight } from '../staleness.ts';
 import type { DescriptorBody } from '../statements.ts';
+import type { Block } from './blocks.ts';
+import { blockProblem } from './blocks.ts';
 
 export interface UpdateInput {
   readonly delta: Float32Array;
@@ -15,8 +17,8 @@ export interface UpdateInput {
   readonly exampleWeight?: number;
   /** By name: a finite number for each metric that the task names. */
   readonly metrics?: Readonly<Record<string, number>>;
-  /** Parameter blocks (offset, length) that may not be zero as a whole. */
-  readonly blocks?: readonly (readonly [offset: number, length: number])[];
+  /** The blocks of the parameters, none of which may vanish; without them the whole update is one. */
+  readonly blocks?: readonly Block[];
   readonly randomWords: RandomWords;
 }
 
@@ -32,7 +34,7 @@ export type BuiltInput =
   | Refused;
 
 export function buildInput(descriptor: DescriptorBody, update: UpdateInput): BuiltInput {
-  const { delta, trainedOn, exampleWeight = 1, metrics = {}, blocks = [], randomWords } = update;
+  const { delta, trainedOn, exampleWeight = 1, metrics = {}, blocks = [[0, delta.length]], randomWords } = update;
   if (delta.length !== descriptor.dimension)
     return refused('wrong-length', { detail: `${delta.length} instead of ${descriptor.dimension}` });
   const staleness = Math.max(0, descriptor.version - trainedOn);
@@ -40,17 +42,13 @@ export function buildInput(descriptor: DescriptorBody, update: UpdateInput): Bui
     return refused('too-stale', { detail: `${staleness} exceeds ${descriptor.maxStaleness}` });
   const missing = descriptor.metrics.find(({ name }) => !Number.isFinite(metrics[name]));
   if (missing !== undefined) return refused('metric-missing', { detail: missing.name });
-  const block = blocks.find(
-    ([offset, length]) => length > 0 && delta.subarray(offset, offset + length).every((value) => value === 0),
-  );
-  if (block !== undefined)
-    return refused('zero-block', { detail: `entries ${block[0]} to ${block[0] + block[1] - 1}` });
-
   const alpha = stalenessWeight(descriptor.staleness, staleness) * exampleWeight;
   const weight = integerWeight(alpha, descriptor.weightScale);
   const quantized = quantize(delta, descriptor, randomWords, weight / descriptor.weightScale);
   if (quantized.kind === 'refused')
     return refused('not-finite', { detail: `entry ${quantized.index} is ${quantized.value}` });
+  const vanished = blockProblem(descriptor, quantized.vector, blocks);
+  if (vanished !== undefined) return vanished;
   const prefix = prefixElements(descriptor);
   const vector = new Uint32Array(prefix + delta.length);
   writePrefix(vector, descriptor, { weight, trainedOn, metrics });

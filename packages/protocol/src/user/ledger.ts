@@ -18,20 +18,29 @@ export interface DeltaCommitment {
   readonly joinTag: JoinTag;
 }
 
+/** A version of the model with the hash that the authority logged for it. */
+export interface SeenModel {
+  readonly version: number;
+  readonly modelHash: Uint8Array;
+}
+
 export interface DeviceLedger {
   /** Buffers ever entered, as hex: a buffer that was left is left for good. */
   readonly entered: ReadonlySet<string>;
   /** Updates by their id, as hex. */
   readonly deltas: ReadonlyMap<string, DeltaCommitment>;
+  /** The newest version that was ever seen signed: the device trains on none that is older. */
+  readonly seen: SeenModel | undefined;
 }
 
 /** Durable together with the session's record of the same step. */
 export type LedgerRecord =
   | { readonly kind: 'entered'; readonly ctx: Ctx }
   | { readonly kind: 'committed'; readonly deltaId: Uint8Array; readonly ctx: Ctx; readonly joinTag: JoinTag }
-  | { readonly kind: 'released'; readonly deltaId: Uint8Array };
+  | { readonly kind: 'released'; readonly deltaId: Uint8Array }
+  | ({ readonly kind: 'seen' } & SeenModel);
 
-export const EMPTY_LEDGER: DeviceLedger = { entered: new Set(), deltas: new Map() };
+export const EMPTY_LEDGER: DeviceLedger = { entered: new Set(), deltas: new Map(), seen: undefined };
 
 export function restoreLedger(records: readonly LedgerRecord[]): DeviceLedger {
   return records.reduce(evolveLedger, EMPTY_LEDGER);
@@ -50,6 +59,8 @@ export function evolveLedger(ledger: DeviceLedger, entry: LedgerRecord): DeviceL
       deltas.delete(toHex(entry.deltaId));
       return { ...ledger, deltas };
     }
+    case 'seen':
+      return { ...ledger, seen: { version: entry.version, modelHash: entry.modelHash } };
   }
 }
 

@@ -2,7 +2,7 @@
 import { SEED_BYTES } from '@basa/masking';
 import type { Slot } from '../brands.ts';
 import type { Codec } from '../codec.ts';
-import { checked, fixed, increasing, list, message, nested, record, short, text } from '../codec.ts';
+import { checked, fixed, increasing, list, message, nested, record, short, text, u53 } from '../codec.ts';
 import { KIND } from '../kinds.ts';
 import { MOST_SLOTS } from '../policy.ts';
 import { recordUnion } from '../record-union.ts';
@@ -63,4 +63,5 @@ export const ledgerRecordCodec: Codec<LedgerRecord> = recordUnion('ledger record
   entered: message(KIND.ledgerEntered, 'entered', { ctx: field.ctx }),
   committed: message(KIND.ledgerCommitted, 'committed', { deltaId, ctx: field.ctx, joinTag: field.joinTag }),
   released: message(KIND.ledgerReleased, 'released', { deltaId }),
+  seen: message(KIND.ledgerSeen, 'seen', { version: u53, modelHash: field.hash }),
 });

@@ -36,10 +36,13 @@ export function checkDescriptor(
   return { kind: 'seated', ctx: ctxOf(suite, descriptor), descriptor: descriptor as CheckedDescriptor };
 }
 
-/** Every line of the policy, but that the minimum may be higher than the pinned floor. */
+/**
+ * Every line of the policy that a descriptor repeats, but that the minimum may be higher than the pinned floor. What it
+ * does not repeat comes from the pinned policy alone.
+ */
 function followsPolicy(suite: Suite, policy: TaskPolicy, descriptor: Descriptor): boolean {
-  const { name, openMs, closeMs, minimum } = policy;
-  const claimed: TaskPolicy = { ...descriptor, name, openMs, closeMs, minimum };
+  const { name, training, openMs, closeMs, minimum } = policy;
+  const claimed: TaskPolicy = { ...descriptor, name, training, openMs, closeMs, minimum };
   const task = taskIdOf(suite, policy);
   return (
     equalBytes(taskIdOf(suite, claimed), task) &&

@@ -21,7 +21,6 @@ const taskState = Type.Object({
   accuracy: Type.Optional(Type.Number()),
   loss: Type.Optional(Type.Number()),
   model: Type.Optional(Type.Unknown()),
-  training: Type.Optional(Type.Unknown()),
   buffers: Type.Integer(),
   admission: Type.Object({
     places: Type.Integer(),
@@ -152,6 +151,5 @@ function describe({ task, read, state, why, models, living, places }: RunningTas
     ...(newest?.accuracy !== undefined && { accuracy: newest.accuracy }),
     ...(newest?.loss !== undefined && { loss: newest.loss }),
     ...(specification.model !== undefined && { model: specification.model }),
-    ...(specification.training !== undefined && { training: specification.training }),
   };
 }

@@ -1,6 +1,6 @@
 /** Tasks, buffers and slots that tests of stores write. */
 import type { BufferSlot, Ctx, Descriptor, JoinTag, Slot, TaskId, UploadHeader, UserId, View } from '@basa/protocol';
-import { ctxOf, millis, POLICY_DEFAULTS } from '@basa/protocol';
+import { ctxOf, millis } from '@basa/protocol';
 import { nodeSuite } from '@basa/runtime/node';
 import type { BufferChange } from '../../src/store/store.ts';
 
@@ -23,10 +23,12 @@ export function descriptorOf(id: number): Descriptor {
     modulus: { kind: 'ring', bits: 32 },
     level: 1024,
     clip: 1,
+    blockFloor: 0,
     weightScale: 1,
     staleness: { kind: 'constant' },
     maxStaleness: 10,
-    ...POLICY_DEFAULTS,
+    unsafeTinyWeights: false,
+    metrics: [],
     manifestHash: bytes(3),
     sealingKey: bytes(4, 48),
     serverKey: bytes(5),

@@ -3,7 +3,7 @@
  * keys of its colluders and whatever the authority releases, and may lie in every message it hands out.
  */
 import { modulusSize, toHex, unpackVector } from '@basa/masking';
-import type { Deposit, Descriptor, InboxEntry, Refused, UploadHeader, UserSession } from '@basa/protocol';
+import type { Block, Deposit, Descriptor, InboxEntry, Refused, UploadHeader, UserSession } from '@basa/protocol';
 import {
   authorityMessages,
   commitmentOf,
@@ -18,7 +18,8 @@ import {
 } from '@basa/protocol';
 import type { FederationOptions } from '../federation.ts';
 import { Federation } from '../federation.ts';
-import type { FederationDevice, Step } from '../federation-device.ts';
+import type { Step } from '../federation-device.ts';
+import { FederationDevice } from '../federation-device.ts';
 import { Adversary } from './adversary.ts';
 import type { AttackRefusal, AttackResult, AttackSetting } from './attack.ts';
 import type { HonestInput } from './referee.ts';
@@ -76,12 +77,23 @@ export class SealedStage {
 
   /** The update of a device; `version` stands for training again. */
   update(device: FederationDevice, version = 0): Float32Array {
-    return sampleUpdate(this.world.environment.randomWords(1000 + 100 * version + device.number));
+    const words = this.world.environment.randomWords(1000 + 100 * version + device.number);
+    return sampleUpdate(words, this.world.policy.dimension);
   }
 
   /** The device goes on as far as it is let. A no of the user or of the authority is noted. */
   go(device: FederationDevice, until: Step = 'upload', version = 0): { readonly kind: 'accepted' } | Refused {
-    const answer = device.contribute(until, this.update(device, version));
+    return this.offer(device, this.update(device, version), until);
+  }
+
+  /** The same with another update, trained on the version of the descriptor or on another. */
+  offer(
+    device: FederationDevice,
+    delta: Float32Array,
+    until: Step = 'upload',
+    trainedOn?: number,
+  ): { readonly kind: 'accepted' } | Refused {
+    const answer = device.contribute(until, delta, trainedOn);
     if (answer.kind === 'refused') this.note(answer);
     this.#rememberInput(device);
     if (this.#colluders.has(device)) this.#pool(device);
@@ -98,12 +110,31 @@ export class SealedStage {
   }
 
   result(): AttackResult {
+    return this.resultOn([0, this.world.policy.dimension]);
+  }
+
+  /** What was learned of these entries alone. */
+  resultOn([offset, length]: Block): AttackResult {
     const size = modulusSize(this.world.policy.modulus);
-    const findings = findingsOf(this.adversary.vectors(), [...this.#inputs.values()], {
-      size,
-      skip: prefixElements(this.world.policy),
-    });
-    return { findings, held: this.adversary.held, refusals: this.#refusals };
+    const skip = prefixElements(this.world.policy) + offset;
+    const inputs = [...this.#inputs.values()].map(({ name, vector }) => ({
+      name: length === vector.length ? name : `${name} on entries ${offset} to ${offset + length - 1}`,
+      vector: vector.slice(offset, offset + length),
+    }));
+    const vectors = this.adversary.vectors().map((vector) => vector.subarray(0, skip + length));
+    return {
+      findings: findingsOf(vectors, inputs, { size, skip }),
+      held: this.adversary.held,
+      refusals: this.#refusals,
+    };
+  }
+
+  /** The same device in another process: it has what the folder holds of it, and nothing of what the first one does next. */
+  secondProcess(device: FederationDevice): FederationDevice {
+    const twin = new FederationDevice(this.world, device.number, device.signer);
+    Object.assign(twin, { deltaId: device.deltaId, ledger: device.ledger, certificate: device.certificate });
+    this.#names.set(twin, this.#names.get(device) as string);
+    return twin;
   }
 
   #rememberInput(device: FederationDevice): void {

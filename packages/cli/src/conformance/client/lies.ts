@@ -3,6 +3,7 @@ import type { Signer } from '@basa/masking';
 import { toHex } from '@basa/masking';
 import type { KeyAnswer } from '@basa/protocol';
 import {
+  AUTHORITY_PATH,
   authorityMessages,
   certificateCodec,
   decodePolicy,
@@ -10,6 +11,7 @@ import {
   encodePolicy,
   HEADER,
   modelEntryCodec,
+  newestModelCodec,
   seatAnswerCodec,
 } from '@basa/protocol';
 import { createNodeSigner, nodeRandomBytes, nodeSuite } from '@basa/runtime/node';
@@ -78,11 +80,22 @@ export function lies(serverSigner: Signer, bufferSize: number): readonly Lie[] {
       before: 'deposit',
       tell: ({ authority, policy, server }) => {
         changing(server, /\/models\/0$/, flipped);
-        changing(authority, /\/model-log\/newest$/, (body) => {
+        changing(authority, NEWEST, (body) => {
+          const told = newestModelCodec.decode(body);
           const model = flipped(new Uint8Array(4 * policy.dimension));
-          const entry = { ...modelEntryCodec.decode(body), modelHash: nodeSuite.sha256(model) };
-          return modelEntryCodec.encode({ ...entry, signature: STRANGER.sign(modelEntryCodec.statement(entry)) });
+          const entry = { ...told.entry, modelHash: nodeSuite.sha256(model) };
+          const forged = { ...told, entry: { ...entry, signature: STRANGER.sign(modelEntryCodec.statement(entry)) } };
+          return newestModelCodec.encode({ ...forged, signature: STRANGER.sign(newestModelCodec.statement(forged)) });
         });
+      },
+    },
+    {
+      name: 'refuses an answer about the newest model that was given to another',
+      before: 'deposit',
+      tell: async ({ authority, stage, task }) => {
+        const path = AUTHORITY_PATH.newestModel(task, nodeRandomBytes(16));
+        const kept = await (await fetch(stage.services.authorityUrl + path)).arrayBuffer();
+        changing(authority, NEWEST, () => new Uint8Array(kept));
       },
     },
     {
@@ -155,6 +168,9 @@ function changing(proxy: ServiceProxy, path: RegExp, change: (body: Uint8Array) 
 function flipped(bytes: Uint8Array): Uint8Array {
   return bytes.map((byte, n) => (n === bytes.length - 1 ? byte ^ 1 : byte));
 }
+
+/** With a nonce of whoever asks. */
+const NEWEST = /\/model-log\/newest\//;
 
 const ORDER: readonly Step[] = ['enrolment', 'seat', 'deposit', 'key', 'upload'];
 

@@ -30,6 +30,10 @@ export async function live(join: Join, gate: Gate, tell: Tell): Promise<void> {
     });
   const client = await persistently(gate, tell, connect);
   if (client === undefined) return tell({ kind: 'left', accepted: 0 });
+  if (client.policy.manifestHash.every((byte) => byte === 0)) {
+    await client.close();
+    throw new Error('this task leaves the network open; a tab, which hears of it from the server alone, takes no part');
+  }
   const { isInterrupted } = client;
   tell({
     kind: 'connected',

@@ -11,7 +11,6 @@ export interface TaskFacts {
   readonly version?: number;
   readonly accuracy?: number;
   readonly model?: unknown;
-  readonly training?: unknown;
 }
 
 export interface ServerFacts {

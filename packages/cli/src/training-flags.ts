@@ -1,0 +1,36 @@
+/** How the devices of a task train, and what their updates may not be: the flags of `task create` that go into the policy. */
+import type { TaskTraining } from '@basa/protocol';
+import type { CommandInput, Flags } from './command.ts';
+import { numberFlag, textFlag } from './command.ts';
+import { positive } from './learning-flags.ts';
+
+export const TRAINING_FLAGS: Flags = {
+  epochs: { type: 'string' },
+  batch: { type: 'string' },
+  rate: { type: 'string' },
+  'block-floor': { type: 'string' },
+};
+
+export const TRAINING_USAGE = `  --epochs <n>         passes of a device over its examples (1)
+  --batch <n>          examples of a step (10 for mnist, else 20)
+  --rate <x>           learning rate of the devices (mnist and cifar 0.03, femnist 0.05, flsim 0.1)
+  --block-floor <x>    smallest norm an update may have on a block of parameters; 0 refuses only zeros (mnist 0.005, else 0)`;
+
+const MOST = 65_535;
+
+/** What the flags do not say is as the model has it. */
+export function trainingOf(
+  input: CommandInput,
+  { training, blockFloor }: { readonly training: TaskTraining; readonly blockFloor: number },
+): { readonly training: TaskTraining; readonly blockFloor: number } {
+  const isZero = Number(textFlag(input, 'block-floor') ?? blockFloor) === 0;
+  return {
+    training: {
+      epochs: numberFlag(input, 'epochs', { least: 1, most: MOST, fallback: training.epochs }),
+      batchSize: numberFlag(input, 'batch', { least: 1, most: MOST, fallback: training.batchSize }),
+      learningRate: positive(input, 'rate', training.learningRate),
+      loss: training.loss,
+    },
+    blockFloor: isZero ? 0 : positive(input, 'block-floor', blockFloor),
+  };
+}

@@ -1,0 +1,191 @@
+/** What a service says beside its answers: waits, offsets and times. Out of range, none of it throws or spins. */
+import { allSamples, defineModel, dense } from '@basa/learning';
+import { HEADER, isLoopback, problemDocument } from '@basa/protocol';
+import { afterEach, describe, expect, it, vi } from 'vitest';
+import { sleep } from '../src/outside.ts';
+import { connectTo, deltaOf } from './support/connect.ts';
+import type { Asked, Reply } from './support/http-services.ts';
+import { accepted, startClient, startServices } from './support/setup.ts';
+
+afterEach(() => void vi.useRealTimers());
+
+const model = defineModel('tiny', { height: 1, width: 1, channels: 4 }, [dense(8)]);
+const dataset = {
+  name: 'tiny',
+  shape: model.input,
+  classes: 8,
+  inputs: new Float32Array(4),
+  labels: new Uint8Array(1),
+};
+let trained = 0;
+const trainer = { model, train: () => ({ delta: deltaOf(1000 + trained++), loss: 1, samples: 1 }) };
+
+const json = (text: string, headers: Record<string, string> = {}, status = 200): Reply => ({
+  status,
+  headers,
+  body: Buffer.from(text),
+});
+/** A problem whose document says this of `retryAfterMs`, which no JSON writer would. */
+const busy = (wait: string, headers: Record<string, string> = {}): Reply =>
+  json(
+    JSON.stringify(problemDocument('quota-exceeded')).replace(/}$/, wait === '' ? '}' : `,"retryAfterMs":${wait}}`),
+    headers,
+    429,
+  );
+
+describe('a wait', () => {
+  it.each([2 ** 31, 2 ** 40, Number.MAX_VALUE, Number.POSITIVE_INFINITY])(
+    'of %d ms does not end at once, and ends with its signal',
+    async (ms) => {
+      vi.useFakeTimers();
+      const leaving = new AbortController();
+      const ended = vi.fn();
+      const waiting = sleep(ms, leaving.signal).then(ended);
+      await vi.advanceTimersByTimeAsync(3_600_000);
+      expect(ended).not.toHaveBeenCalled();
+      leaving.abort(new Error('over'));
+      await expect(waiting).rejects.toThrow('over');
+    },
+  );
+
+  it.each([Number.NaN, -1, Number.NEGATIVE_INFINITY])('of %d ms is none', async (ms) => {
+    vi.useFakeTimers();
+    const ended = vi.fn();
+    const waiting = sleep(ms, new AbortController().signal).then(ended);
+    await vi.advanceTimersByTimeAsync(1);
+    expect(ended).toHaveBeenCalled();
+    await waiting;
+  });
+
+  it.each([
+    ['1e300', {}, 3_600_000],
+    ['1e999', {}, 3_600_000],
+    ['4294967296', {}, 3_600_000],
+    ['-1', {}, undefined],
+    ['"soon"', {}, undefined],
+    ['null', {}, undefined],
+    ['', { 'retry-after': '1e300' }, 3_600_000],
+    ['', { 'retry-after': '-5' }, undefined],
+    ['', { 'retry-after': 'Wed, 21 Oct 2065 07:28:00 GMT' }, undefined],
+    ['250', {}, 250],
+  ])('that a service asks for with %s %o is an hour at most', async (wait, headers, expected) => {
+    const services = await startServices();
+    const client = await startClient(services);
+    services.mischief = { before: ({ path }) => (path.endsWith('/seats') ? busy(wait, headers) : undefined) };
+    const told = await client.contribute(deltaOf(1), { trainedOn: 0 });
+    expect(told).toMatchObject({ kind: 'rejected', reason: 'quota-exceeded' });
+    expect('retryAfterMs' in told ? told.retryAfterMs : undefined).toBe(expected);
+  });
+});
+
+describe('run goes on after', () => {
+  const upload = ({ path, method }: Asked): boolean => path.endsWith('/upload') && method === 'PUT';
+  it.each<[string, (asked: Asked) => Reply | undefined]>([
+    [
+      'an upload of less than nothing',
+      (asked) => (upload(asked) ? json('{"received":-5,"accepted":false}') : undefined),
+    ],
+    [
+      'an upload of more than there is',
+      (asked) => (upload(asked) ? json('{"received":1e9,"accepted":false}') : undefined),
+    ],
+    ['half a byte', (asked) => (upload(asked) ? json('{"received":0.5,"accepted":false}') : undefined)],
+    [
+      'an offset beyond the end',
+      (asked) =>
+        upload(asked)
+          ? json(JSON.stringify(problemDocument('offset-mismatch')), { [HEADER.uploadOffset]: '99999999' }, 409)
+          : undefined,
+    ],
+    ['a seat that is none', ({ path }) => (path.endsWith('/seats') ? json('nonsense') : undefined)],
+    ['a slot that is none', ({ path }) => (path.endsWith('/deposits') ? json('nonsense') : undefined)],
+    ['a model of another length', ({ path }) => (path.includes('/models/') ? json('short') : undefined)],
+    ['a log entry that is none', ({ path }) => (path.includes('/model-log/') ? json('nonsense') : undefined)],
+    [
+      'a time beyond all times',
+      ({ path }) =>
+        path.endsWith('/seats')
+          ? json(JSON.stringify(problemDocument('clock-skew', { detail: '9007199254740991' })), {}, 401)
+          : undefined,
+    ],
+    ['a no that nobody knows', ({ path }) => (path.endsWith('/seats') ? json('{"type":"x"}', {}, 418) : undefined)],
+  ])('%s', async (_, lie) => {
+    const services = await startServices();
+    const client = await startClient(services);
+    let isTold = false;
+    services.mischief = {
+      before: (asked) => {
+        if (isTold) return undefined;
+        const answer = lie(asked);
+        isTold = answer !== undefined;
+        return answer;
+      },
+    };
+    const summary = await client.run(trainer, allSamples(dataset), { rounds: 1 });
+    expect(summary).toMatchObject({ accepted: 1, ended: 'rounds' });
+    expect(isTold).toBe(true);
+  });
+});
+
+it.each([
+  ['received', json('{"received":-5,"accepted":false}')],
+  ['received', json('{"received":1e9,"accepted":false}')],
+  ['offset', json(JSON.stringify(problemDocument('offset-mismatch')), { [HEADER.uploadOffset]: '99999999' }, 409)],
+])('an upload does not go on from where it never was: %s', async (_, reply) => {
+  const services = await startServices();
+  const client = await startClient(services);
+  services.mischief = { before: ({ path }) => (path.endsWith('/upload') ? reply : undefined) };
+  await expect(client.contribute(deltaOf(1), { trainedOn: 0 })).rejects.toMatchObject({ name: 'AnswerError' });
+  expect(services.count('/upload', 'PUT')).toBe(1);
+});
+
+describe('plain http', () => {
+  const elsewhere = [
+    'http://192.0.2.1:7800',
+    'http://basa.example',
+    'http://[2001:db8::1]:7800',
+    'http://localhost.example',
+  ];
+
+  it.each(elsewhere)('to %s is refused before anything is sent', async (url) => {
+    const services = await startServices();
+    const refused = { name: 'RefusedError', reason: 'plain-http' };
+    await expect(connectTo(services, { authority: url })).rejects.toMatchObject(refused);
+    expect(services.asked).toEqual([]);
+    await expect(connectTo(services, { server: url })).rejects.toMatchObject(refused);
+    expect(services.asked.filter(({ service }) => service === 'server')).toEqual([]);
+  });
+
+  it('to this machine is not, nor where the application says so', async () => {
+    for (const here of ['localhost', '127.0.0.1', '127.255.0.9', '[::1]'])
+      expect([here, isLoopback(here)]).toEqual([here, true]);
+    for (const there of ['127.0.0.1.example', 'localhost.example', 'x.localhost', '0.0.0.0', '[::2]', '1127.0.0.1']) {
+      expect([there, isLoopback(there)]).toEqual([there, false]);
+    }
+    const services = await startServices();
+    accepted(await (await startClient(services)).contribute(deltaOf(1), { trainedOn: 0 }));
+    const retry = { attempts: 1, timeoutMs: 50 };
+    await expect(
+      connectTo(services, { authority: 'http://192.0.2.1:7800', unsafeAllowPlainHttp: true, retry }),
+    ).rejects.toMatchObject({ name: 'UnreachableError' });
+  });
+});
+
+describe('the floor of an application', () => {
+  it.each([
+    [{ minimum: 3 }, {}, 'Kmin is 2, at least 3'],
+    [{ maxStaleness: 9 }, {}, 'maxStaleness is 10, at most 9'],
+    [{}, { maxStaleness: 16 }, 'maxStaleness is 16, at most 15'],
+    [{ minimum: Number.NaN }, {}, 'at least NaN'],
+  ])('%o refuses a policy below it before the device enrols', async (floor, policy, sentence) => {
+    const services = await startServices({ policy });
+    const refused = { reason: 'below-floor', message: expect.stringContaining(sentence) };
+    await expect(connectTo(services, { floor })).rejects.toMatchObject(refused);
+    expect(services.count('/enrolments')).toBe(0);
+  });
+
+  it('lets a policy pass that meets it', async () => {
+    const services = await startServices({ policy: { minimum: 3, maxStaleness: 16 } });
+    await startClient(services, { floor: { minimum: 3, maxStaleness: 16 } });
+  });
+});

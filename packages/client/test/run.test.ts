@@ -1,0 +1,163 @@
+/** A device that lives by itself: it trains as its pinned policy and its application say, and by nobody else's word. */
+import type { Dataset, Model, TrainRequest } from '@basa/learning';
+import {
+  allSamples,
+  createReferenceEngine,
+  createTrainer,
+  defineModel,
+  dense,
+  flatten,
+  manifestText,
+  relu,
+  sigmoid,
+} from '@basa/learning';
+import { ascii } from '@basa/masking';
+import type { TaskPolicy } from '@basa/protocol';
+import { nodeSuite } from '@basa/runtime/node';
+import { describe, expect, it } from 'vitest';
+import type { Rejection, RoundTrainer } from '../src/node/index.ts';
+import { problem } from './support/http-services.ts';
+import { startClient, startServices } from './support/setup.ts';
+
+const input = { height: 1, width: 1, channels: 4 };
+const model = defineModel('tiny', input, [dense(8)]);
+const dataset: Dataset = {
+  name: 'tiny',
+  shape: input,
+  classes: 8,
+  inputs: Float32Array.from({ length: 4 * 16 }, (_, n) => Math.cos(n)),
+  labels: Uint8Array.from({ length: 16 }, (_, n) => n % 8),
+};
+const manifestHashOf = (of: Model): Uint8Array => nodeSuite.sha256(ascii(manifestText(of)));
+
+/** Trains nothing, and keeps what it was asked for. */
+class Recorder implements RoundTrainer {
+  readonly asked: Omit<TrainRequest, 'start' | 'samples' | 'seed'>[] = [];
+  readonly model: Model;
+  readonly delta: Float32Array;
+  constructor(of: Model, delta = new Float32Array(of.dimension).fill(0.5)) {
+    this.model = of;
+    this.delta = delta;
+  }
+  train({ start: _, samples: __, seed: ___, ...asked }: TrainRequest) {
+    this.asked.push(asked);
+    return { delta: this.delta, loss: 1, samples: 1 };
+  }
+}
+
+describe('run', () => {
+  it('three devices train and contribute until their rounds are done; the model moves on', async () => {
+    const services = await startServices();
+    const clients = await Promise.all(
+      [0, 1, 2].map((n) => startClient(services, { token: [...services.tokens][n] ?? '' })),
+    );
+    const versions: number[] = [];
+    clients[0]?.on('trained', ({ version }) => versions.push(version));
+    const summaries = await Promise.all(
+      clients.map((client) =>
+        client.run(createTrainer(createReferenceEngine(model)), allSamples(dataset), { rounds: 2 }),
+      ),
+    );
+    expect(summaries).toEqual(Array(3).fill({ accepted: 2, rejected: 0, ended: 'rounds' }));
+    expect(services.world.version).toBe(2);
+    expect(versions).toHaveLength(2);
+  });
+
+  it('ends with the reason where the task has ended, and goes on where it was only paused', async () => {
+    const services = await startServices();
+    const client = await startClient(services);
+    let asked = 0;
+    services.mischief = {
+      before: ({ path }) => {
+        if (!path.endsWith('/seats')) return undefined;
+        return problem(asked++ === 0 ? 'task-paused' : 'task-finished', { retryAfterMs: 1 });
+      },
+    };
+    const trainer = createTrainer(createReferenceEngine(model));
+    expect(await client.run(trainer, allSamples(dataset))).toEqual({
+      accepted: 0,
+      rejected: 2,
+      ended: 'task-finished',
+    });
+  });
+});
+
+describe('how a device trains', () => {
+  const training = { epochs: 3, batchSize: 7, learningRate: 0.25, loss: 'softmaxCrossEntropy' } as const;
+
+  it('stands in the policy; what the server says of it changes nothing', async () => {
+    const services = await startServices({ policy: { training } });
+    const client = await startClient(services);
+    const trainer = new Recorder(model);
+    await client.run(trainer, allSamples(dataset), { rounds: 1 });
+    expect(trainer.asked).toEqual([{ epochs: 3, batchSize: 7, learningRate: 0.25 }]);
+    expect(services.asked.filter(({ path }) => /\/tasks\/[0-9a-f]+$/.test(path))).toEqual([]);
+  });
+
+  it('is the application’s to change, also to steps instead of epochs', async () => {
+    const services = await startServices({ policy: { training } });
+    const client = await startClient(services);
+    const trainer = new Recorder(model);
+    const own = { learningRate: 1, steps: 2, momentum: 0.5 };
+    await client.run(trainer, allSamples(dataset), { rounds: 1, training: own });
+    expect(trainer.asked).toEqual([{ batchSize: 7, learningRate: 1, steps: 2, momentum: 0.5 }]);
+  });
+
+  it('is part of the task’s name: a policy with another rate is another task', async () => {
+    const services = await startServices({ policy: { training } });
+    const { world } = services;
+    const other: TaskPolicy = { ...world.policy, training: { ...training, learningRate: 1e-9 } };
+    (world as { policy: TaskPolicy }).policy = other;
+    await expect(startClient(services)).rejects.toMatchObject({ reason: 'wrong-policy' });
+  });
+
+  it('a trainer that minimises something else than the policy says is not used', async () => {
+    const services = await startServices();
+    const client = await startClient(services);
+    const trainer = Object.assign(new Recorder(model), { loss: 'own' as const });
+    await expect(client.run(trainer, allSamples(dataset))).rejects.toThrow('minimises softmaxCrossEntropy');
+    const open = await startServices({ policy: { training: { ...training, loss: 'own' } } });
+    const summary = await (await startClient(open)).run(trainer, allSamples(dataset), { rounds: 1 });
+    expect(summary.accepted).toBe(1);
+  });
+
+  it.each([
+    ['another activation', [dense(4, { name: 'a' }), sigmoid, dense(4, { name: 'b' })]],
+    ['none', [dense(4, { name: 'a' }), dense(4, { name: 'b' })]],
+    ['one more layer', [dense(4, { name: 'a' }), relu, flatten, dense(4, { name: 'b' })]],
+  ])('a network of the same tensors with %s is not trained', async (_, layers) => {
+    const pinned = defineModel('pinned', input, [dense(4, { name: 'a' }), relu, dense(4, { name: 'b' })]);
+    const services = await startServices({ policy: { manifestHash: manifestHashOf(pinned) } });
+    const client = await startClient(services);
+    const other = defineModel('pinned', input, layers);
+    expect(other.manifest).toEqual(pinned.manifest);
+    await expect(client.run(new Recorder(other), allSamples(dataset))).rejects.toThrow('another network');
+    expect((await client.run(new Recorder(pinned), allSamples(dataset), { rounds: 1 })).accepted).toBe(1);
+  });
+});
+
+describe('an update that vanishes on a tensor of the model', () => {
+  const wide = defineModel('wide', { height: 1, width: 1, channels: 16 }, [
+    dense(8, { name: 'a' }),
+    relu,
+    dense(8, { name: 'b' }),
+  ]);
+
+  it('is refused before a deposit, because run names the tensors', async () => {
+    const services = await startServices({ policy: { dimension: wide.dimension } });
+    const client = await startClient(services);
+    const rejections: Rejection[] = [];
+    const leaving = new AbortController();
+    client.on('rejected', (rejection) => {
+      rejections.push(rejection);
+      leaving.abort();
+    });
+    // Small enough to quantise to zero nearly always; as a float it is none.
+    const delta = new Float32Array(wide.dimension).fill(0.5, 0, 136).fill(1e-12, 136);
+    const data = { ...dataset, shape: wide.input, inputs: new Float32Array(16 * 16) };
+    const life = client.run(new Recorder(wide, delta), allSamples(data), { signal: leaving.signal });
+    await expect(life).rejects.toThrow();
+    expect(rejections[0]).toMatchObject({ reason: 'zero-block', update: 'free' });
+    expect(services.count('/deposits')).toBe(0);
+  });
+});

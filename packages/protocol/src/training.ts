@@ -1,0 +1,32 @@
+/** How the devices of a task train: part of its policy, so that no server can tell one device to train otherwise. */
+import type { Field } from './codec.ts';
+import { checked, oneOf, positive, record, u16 } from './codec.ts';
+
+/** What is minimised. `own`: a function that the application knows, and the policy does not name. */
+const LOSSES = ['own', 'softmaxCrossEntropy'] as const;
+export type Loss = (typeof LOSSES)[number];
+
+export interface TaskTraining {
+  /** Whole passes over the device's examples. */
+  readonly epochs: number;
+  readonly batchSize: number;
+  readonly learningRate: number;
+  readonly loss: Loss;
+}
+
+/** For tasks that ask for nothing else. */
+export const DEFAULT_TRAINING: TaskTraining = {
+  epochs: 1,
+  batchSize: 10,
+  learningRate: 0.1,
+  loss: 'softmaxCrossEntropy',
+};
+
+const atLeastOne = checked(u16, (value) => (value >= 1 ? undefined : 'must be at least 1'));
+
+export const trainingField: Field<TaskTraining> = record({
+  epochs: atLeastOne,
+  batchSize: atLeastOne,
+  learningRate: positive,
+  loss: oneOf(LOSSES),
+});
