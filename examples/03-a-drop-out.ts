@@ -3,15 +3,16 @@
  * come back, and the one who left learns from the authority that its update may go into another buffer.
  *
  * Real CP-ABE; server, authority and users are the real cores, in memory.
+ *
+ * Run it with `npx tsx --conditions=@basa/source examples/03-a-drop-out.ts`.
  */
-
 import { abeSealings } from '@basa/experiments/real-sealings';
+import { nodeEnvironment } from '@basa/experiments/simulation';
 import type { UserSession } from '@basa/protocol';
 import { judgeOutcome, millis } from '@basa/protocol';
-import { LEASE_MS } from '@basa/simulator';
-import { nodeFederation } from '../test/support/tools.ts';
+import { Federation, LEASE_MS } from '@basa/simulator';
 
-const world = nodeFederation({ bufferSize: 4, minimum: 3, dimension: 4, sealings: abeSealings() });
+const world = new Federation(nodeEnvironment, { bufferSize: 4, minimum: 3, dimension: 4, sealings: abeSealings() });
 const [ann, bob, cem, dee] = [world.device(), world.device(), world.device(), world.device()];
 
 ann.contribute('upload', Float32Array.of(1, 0, 0, 0));

@@ -1,14 +1,16 @@
 /**
  * Staleness weights: updates trained on older models count less. The weight travels masked beside the update, so the
  * server learns the sum of the weights and the weighted mean, never whose example weight was what.
+ *
+ * Run it with `npx tsx --conditions=@basa/source examples/04-staleness.ts`.
  */
-
+import { nodeEnvironment } from '@basa/experiments/simulation';
 import { dequantizeSum, FIELD } from '@basa/masking';
 import { stalenessWeight } from '@basa/protocol';
-import { nodeFederation } from '../test/support/tools.ts';
+import { Federation } from '@basa/simulator';
 
 const staleness = { kind: 'polynomial', exponent: 0.5 } as const; // FedBuff's (1 + tau)^-1/2
-const world = nodeFederation({
+const world = new Federation(nodeEnvironment, {
   bufferSize: 3,
   dimension: 2,
   modulus: FIELD,

@@ -1,4 +1,5 @@
 /** `npm run build`: publishable JavaScript and types of every package, from nothing. */
+import './help.ts';
 import { execFileSync } from 'node:child_process';
 import { readdirSync, rmSync } from 'node:fs';
 import { join } from 'node:path';

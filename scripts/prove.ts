@@ -13,16 +13,17 @@ prove:oracle.
 
 interface Part {
   readonly name: string;
-  readonly script: string;
+  /** What Node runs, with the options of every version of it. */
+  readonly program: readonly string[];
   readonly quick: readonly string[];
 }
 
 const PARTS: readonly Part[] = [
-  { name: 'attacks', script: 'attacks', quick: [] },
-  { name: 'mutants', script: 'prove-mutants', quick: [] },
-  { name: 'explorer', script: 'prove-explorer', quick: ['--states', '20000'] },
-  { name: 'faults', script: 'prove-faults', quick: ['--buffers', '300'] },
-  { name: 'oracle', script: 'prove-oracle', quick: ['--schedules', '20000', '--no-exhaustive'] },
+  { name: 'attacks', program: ['packages/cli/src/main.ts', 'attacks'], quick: [] },
+  { name: 'mutants', program: ['scripts/prove-mutants.ts'], quick: [] },
+  { name: 'explorer', program: ['scripts/prove-explorer.ts'], quick: ['--states', '20000'] },
+  { name: 'faults', program: ['scripts/prove-faults.ts'], quick: ['--buffers', '300'] },
+  { name: 'oracle', program: ['scripts/prove-oracle.ts'], quick: ['--schedules', '20000', '--no-exhaustive'] },
 ];
 
 const { values } = parseArgs({
@@ -41,17 +42,13 @@ interface PartResult {
 }
 
 /** Runs one part, shows what it prints, and keeps its last line. */
-async function runPart({ name, script, quick }: Part): Promise<PartResult> {
+async function runPart({ name, program, quick }: Part): Promise<PartResult> {
   console.log(`\n== ${name}`);
   const started = Date.now();
   const options = [...(values.quick ? quick : []), '--json'];
-  const child = spawn(
-    process.execPath,
-    ['--import', 'tsx', '--conditions=@basa/source', `scripts/${script}.ts`, ...options],
-    {
-      stdio: ['ignore', 'pipe', 'inherit'],
-    },
-  );
+  const child = spawn(process.execPath, ['--import', 'tsx', '--conditions=@basa/source', ...program, ...options], {
+    stdio: ['ignore', 'pipe', 'inherit'],
+  });
   let printed = '';
   child.stdout.setEncoding('utf8').on('data', (text: string) => {
     printed += text;

@@ -2,7 +2,7 @@
  * `npm run sizes [-- --json]`: what one user sends and receives in `sealed` mode, by message, from a real run of every
  * slot with seeds sealed to 240 bytes (CP-ABE) or 128 (identity KEM). Only the vector is counted instead of made.
  */
-
+import './help.ts';
 import { parseArgs } from 'node:util';
 import { paddedSealings } from '@basa/experiments';
 import { abeSealings, identitySealings } from '@basa/experiments/real-sealings';

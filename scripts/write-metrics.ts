@@ -1,4 +1,5 @@
 /** `npm run metrics`: writes docs/metrics.md anew from the table of metrics. */
+import './help.ts';
 import { writeFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { metricsPage } from '../test/support/metrics-page.ts';

@@ -1,4 +1,5 @@
 /** `npm run reference`: writes docs/reference anew from commands, schemas and tables. */
+import './help.ts';
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { REFERENCE_PAGES } from './reference/pages.ts';

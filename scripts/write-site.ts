@@ -1,4 +1,5 @@
 /** `npm run site [-- <folder>]`: writes the documentation as a static site (`site` by default), from the pages of this repository. */
+import './help.ts';
 import { copyFileSync, mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';

@@ -1,7 +1,7 @@
 /** Makes a history of what passes the balancer, and asks how buffers stand while it does. */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { toHex } from '@basa/masking';
-import { ctxOf, HEADER, SERVER_PATH, seatAnswerCodec } from '@basa/protocol';
+import { ctxOf, descriptorCodec, HEADER, SERVER_PATH } from '@basa/protocol';
 import { nodeSuite } from '@basa/runtime/node';
 import { messagesOf } from '../../packages/server/src/buffer-keeper.ts';
 import type { Exchange } from '../processes/balancer.ts';
@@ -26,7 +26,7 @@ export class Recorder {
     const call = { device: this.#numberOf(String(headers[HEADER.device] ?? '')), begun, ended };
     const [, ctx = '', rest = ''] = /^\/v1\/buffers\/([0-9a-f]{64})(\/.*)?$/.exec(path) ?? [];
     if (method === 'POST' && path.endsWith('/seats')) {
-      const { descriptor } = seatAnswerCodec.decode(answer.body);
+      const descriptor = descriptorCodec.decode(answer.body);
       this.#history.push({ ...call, kind: 'seat', ctx: toHex(ctxOf(nodeSuite, descriptor)) });
     } else if (method === 'POST' && rest === '/deposits') {
       const { ticket, inbox } = messagesOf(policy()).depositAnswer.decode(answer.body);

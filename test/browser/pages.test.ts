@@ -48,7 +48,8 @@ it('a buffer fills and its sum becomes a version while the page looks on', async
   await shows(page, '#summary').toMatch(/is at version 1 with an accuracy of/);
   await shows(page, '#ended .buffer .status').toBe('sum is in the model');
   await shows(page, '#step-ms').toMatch(/upload.*× 3/);
-  await shows(page, '#lags').toMatch(/0 versions1/);
+  await shows(page, '#mean-age').toBe('0.0');
+  await shows(page, '#ages').toMatch(/version 10\.00/);
   await expect.poll(() => page.textContent('#log-heads li:first-child'), FOR_LONG).not.toBe(head);
   await page.close();
 });

@@ -1,6 +1,6 @@
 /** Senders that hold on to what they do not use: connections, bodies, seats. */
 import { toHex } from '@basa/masking';
-import { SERVER_PATH, seatAnswerCodec } from '@basa/protocol';
+import { descriptorCodec, SERVER_PATH } from '@basa/protocol';
 import { afterEach, describe, expect, it } from 'vitest';
 import { headersFor, holdUpload, send } from '../services/held-upload.ts';
 import { House, until } from '../services/house.ts';
@@ -56,13 +56,15 @@ describe('seats that nobody uses', () => {
   it('cost a buffer for every few of them, lapse, and keep no honest device from sitting down', async () => {
     const seats = 150;
     const unlimited = { addressLimit: { burst: 1e6, perSecond: 1e6 } };
-    house = await House.open({ server: { ...unlimited, seatMs: 1_000_000 }, authority: unlimited });
+    // Places are flow control for the honest; here there are more of them than seats that are wasted.
+    const specification = { admission: { places: 2 * seats } };
+    house = await House.open({ server: { ...unlimited, seatMs: 1_000_000 }, authority: unlimited, specification });
     const opened = house;
     const taken = new Set<string>();
     const growth = await heapGrowthOf(async () => {
       const sit = async ({ device, certificate }: Awaited<ReturnType<typeof enrolledDevices>>[number]) => {
         const asked = askSigned(opened, device, 'server', SERVER_PATH.seats(opened.task), certificate);
-        taken.add(toHex(seatAnswerCodec.decode(await bytesOf(asked)).descriptor.bufferId));
+        taken.add(toHex(descriptorCodec.decode(await bytesOf(asked)).bufferId));
       };
       await Promise.all((await enrolledDevices(opened, seats)).map(sit));
     });

@@ -90,8 +90,8 @@ export const MUTANTS: readonly Mutant[] = [
     edits: [
       {
         file: 'authority/head.ts',
-        find: 'return branch < 0 || seen.sequence > sequence || own === undefined || !equalBytes(own, seen.hash);',
-        replace: 'return branch < 0 || (own !== undefined && !equalBytes(own, seen.hash));',
+        find: 'return own === undefined || !equalBytes(own, seen.hash);',
+        replace: 'return own !== undefined && !equalBytes(own, seen.hash);',
       },
     ],
     caughtBy: 'the authority is rolled back to before the close',

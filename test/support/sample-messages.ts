@@ -36,7 +36,6 @@ import {
   receiptCodec,
   revocationRequestCodec,
   revocationsCodec,
-  seatAnswerCodec,
   ticketCodec,
   userMessages,
   userRecordCodec,
@@ -101,7 +100,6 @@ export function sampleMessages(): readonly SampleMessage[] {
     sample(modelEntryCodec, entry),
     sample(headCodec, world.authority.core.head()),
     sample(newestModelCodec, world.authority.newestModel(new Uint8Array(16).fill(5))),
-    sample(seatAnswerCodec, { descriptor, token: new Uint8Array(16) }),
     sample(bufferRequestCodec, { task: world.task, nonce: new Uint8Array(16), signature }),
     sample(revocationRequestCodec, { task: world.task, after: 7, signature }),
     sample(revocationsCodec, {

@@ -4,7 +4,7 @@ from __future__ import annotations
 import math
 from typing import List, Sequence, Tuple
 
-from .layouts import MOST_SLOTS, POLICY, SEAT_ANSWER, Message, header
+from .layouts import DESCRIPTOR, MOST_SLOTS, POLICY, Message, header
 from .naming import leaf, proven_root, view_of
 from .suite import hkdf, sha256, unseal, verifies, x25519_public, x25519_shared
 from .vectors import could_wrap, modulus, weight_scale
@@ -108,7 +108,7 @@ _AS_IN_THE_POLICY = (
 
 
 def check_descriptor(seat: bytes, policy: Message, authority_key: bytes, now_ms: int) -> Message:
-    descriptor: Message = SEAT_ANSWER.decode(seat).descriptor
+    descriptor: Message = DESCRIPTOR.decode(seat)
     if not is_signed(descriptor, authority_key) or descriptor.authority != sha256(authority_key):
         raise Refused("descriptor-invalid")
     follows = (

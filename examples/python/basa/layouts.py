@@ -204,7 +204,6 @@ MODEL_ENTRY = Layout(15, signed=True, task=B32, version=U53, model=B32, ctx=B32,
 _HEAD = {"branch": B16, "sequence": U53, "revocations": U53, "hash": B32}
 HEAD = Layout(16, signed=True, **_HEAD)
 NEWEST_MODEL = Layout(23, signed=True, nonce=B16, entry=MODEL_ENTRY.nested, head=group(**_HEAD))
-SEAT_ANSWER = Layout(17, descriptor=DESCRIPTOR.nested, token=B16)
 REQUEST = Layout(20, audience=B32, method=short(16), target=short(1024), digest=B32, at=U53, nonce=B16)
 
 

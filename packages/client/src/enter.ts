@@ -1,6 +1,6 @@
 /** Takes a seat, checks the descriptor against the pins, quantises the update and makes the session durable. */
 import { DecodeError } from '@basa/masking';
-import type { Block, CheckedDescriptor } from '@basa/protocol';
+import type { Block, CheckedDescriptor, Descriptor } from '@basa/protocol';
 import { buildInput, checkDescriptor, inputDigestOf, noteModel, prepareDeposit } from '@basa/protocol';
 import type { Rejection } from './contribution.ts';
 import type { Engine } from './engine.ts';
@@ -59,7 +59,7 @@ export function takeSeat(engine: Engine, signal: AbortSignal): Promise<Seat> {
   );
 }
 
-function checkedSeat(engine: Engine, { descriptor }: { descriptor: Parameters<typeof checkDescriptor>[2] }): Seat {
+function checkedSeat(engine: Engine, descriptor: Descriptor): Seat {
   const { authority, outside, pins } = engine;
   const seated = checkDescriptor(outside.suite, pins, descriptor, authority.link.now());
   return seated.kind === 'refused'

@@ -6,15 +6,15 @@ import type {
   Ctx,
   Deposit,
   DepositAnswer,
+  Descriptor,
   Fate,
   JoinTag,
   PaperConnection,
-  SeatAnswer,
   Slot,
   TaskId,
   TaskPolicy,
 } from '@basa/protocol';
-import { certificateCodec, HEADER, paperMessages, SERVER_PATH, seatAnswerCodec, userMessages } from '@basa/protocol';
+import { certificateCodec, descriptorCodec, HEADER, paperMessages, SERVER_PATH, userMessages } from '@basa/protocol';
 import { decoded, hexOf, jsonOf } from './answers.ts';
 import { AnswerError } from './errors.ts';
 import type { Answered, Call, ServiceLink } from './service-link.ts';
@@ -68,10 +68,10 @@ export class ServerClient {
     await this.link.call({ method: 'DELETE', target, signed: true, most: MOST_JSON_BYTES, signal });
   }
 
-  async seat(task: TaskId, certificate: Certificate, signal: AbortSignal): Promise<SeatAnswer> {
+  async seat(task: TaskId, certificate: Certificate, signal: AbortSignal): Promise<Descriptor> {
     const asked = certificateCodec.encode(certificate);
     const { body } = await this.#post(SERVER_PATH.seats(task), asked, MOST_STATEMENT_BYTES, signal);
-    return decoded('server', seatAnswerCodec, body);
+    return decoded('server', descriptorCodec, body);
   }
 
   async deposit(deposit: Deposit, sealing: SeedSealing, signal: AbortSignal): Promise<DepositAnswer> {

@@ -13,7 +13,6 @@ import {
   newestModelCodec,
   outcomeCodec,
   receiptCodec,
-  seatAnswerCodec,
   ticketCodec,
 } from '@basa/protocol';
 import { createNodeSigner, nodeRandomBytes } from '@basa/runtime/node';
@@ -133,10 +132,7 @@ describe('a model', () => {
 
 describe('a contribution is rejected, and nothing of the update leaves, where', () => {
   const seat = (change: (descriptor: Descriptor) => Descriptor) => (services: HttpServices) =>
-    forge(services, '/seats', (body) => {
-      const { descriptor, token } = seatAnswerCodec.decode(body);
-      return seatAnswerCodec.encode({ descriptor: change(descriptor), token });
-    });
+    forge(services, '/seats', (body) => descriptorCodec.encode(change(descriptorCodec.decode(body))));
   const answer = (change: (services: HttpServices, ticket: Ticket, inbox: readonly object[]) => object) => {
     return (services: HttpServices) =>
       forge(services, '/deposits', (body) => {

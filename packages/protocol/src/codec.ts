@@ -24,6 +24,8 @@ export interface Codec<T> {
 }
 
 export interface Message<T> extends Codec<T> {
+  /** The byte that names its layout. */
+  readonly kind: number;
   readonly write: (writer: ByteWriter, message: T) => void;
   /** SHA-256 of the encoding. */
   hash(suite: Suite, message: T): Uint8Array;
@@ -37,6 +39,7 @@ export function message<T extends object>(kind: number, name: string, fields: Fi
   const write = (writer: ByteWriter, value: T): void => body.write(writer.u8(VERSION).u8(SUITE).u8(kind), value);
   return {
     name,
+    kind,
     write,
     encode: (value) => written(write, value).finish(),
     hash: (suite, value) => written(write, value).lend((bytes) => suite.sha256(bytes)),

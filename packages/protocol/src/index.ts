@@ -221,5 +221,5 @@ export {
   releaseSession,
   uploadHeaderMessage,
 } from './user/upload.ts';
-export type { Deposit, DepositAnswer, InboxEntry, SealedSeed, SeatAnswer, UserMessages } from './user-messages.ts';
-export { depositRootOf, depositStatementCodec, outboxOf, seatAnswerCodec, userMessages } from './user-messages.ts';
+export type { Deposit, DepositAnswer, InboxEntry, SealedSeed, UserMessages } from './user-messages.ts';
+export { depositRootOf, depositStatementCodec, outboxOf, userMessages } from './user-messages.ts';

@@ -16,7 +16,6 @@ export const KIND = {
   outcome: 14,
   modelEntry: 15,
   head: 16,
-  seatAnswer: 17,
   bufferRequest: 18,
   modelAppend: 19,
   requestStatement: 20,

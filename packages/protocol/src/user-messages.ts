@@ -57,17 +57,6 @@ export interface DepositAnswer {
   readonly inbox: readonly InboxEntry[];
 }
 
-/** server -> user. The token names the seat; it lapses unused. */
-export interface SeatAnswer {
-  readonly descriptor: Descriptor;
-  readonly token: Uint8Array;
-}
-
-export const seatAnswerCodec: Codec<SeatAnswer> = message(KIND.seatAnswer, 'seatAnswer', {
-  descriptor: nested(descriptorCodec, 4096 + STATEMENT_BYTES),
-  token: fixed(16),
-});
-
 /** The messages with ciphertexts: between users and server only. */
 export interface UserMessages {
   readonly deposit: Codec<Deposit>;

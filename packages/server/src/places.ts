@@ -2,7 +2,7 @@
 import { toHex } from '@basa/masking';
 import type { AdmissionOptions, AdmissionView, SecureBuffer, UserId } from '@basa/protocol';
 import { Admission, fillOf } from '@basa/protocol';
-import { Samples } from './samples.ts';
+import { Span } from './span.ts';
 import type { StoredModel } from './store/store.ts';
 import type { UnderWay } from './under-way.ts';
 
@@ -19,12 +19,6 @@ export type PlaceAnswer =
   | { readonly kind: 'place'; readonly leftMs: number }
   | { readonly kind: 'later'; readonly why: string; readonly retryAfterMs: number };
 
-/** A place lasts this many times as long as nearly all devices need from admission to upload. */
-const MARGIN = 3;
-const NEARLY_ALL = 0.9;
-const MIN_PLACE_MS = 5_000;
-const MAX_REMEMBERED = 10_000;
-
 const WHY = {
   holds: 'the last update of this device is in no version yet',
   full: 'every place is taken',
@@ -34,9 +28,8 @@ const WHY = {
 export class Places {
   readonly #options: PlacesOptions;
   readonly #admission: Admission;
-  readonly #times = new Samples();
-  /** When devices got their places; also those that are late count when they upload. */
-  readonly #admittedAt = new Map<string, number>();
+  readonly #toDeposit = new Span();
+  readonly #toUpload = new Span();
   #newestVersion = -1;
   #quietSince: number | undefined;
   #isUsed = false;
@@ -61,24 +54,29 @@ export class Places {
   }
 
   async deposited(user: UserId): Promise<void> {
+    const now = this.#options.clock();
+    this.#toDeposit.end(user, now);
+    this.#toUpload.begin(user, now);
     await this.#options.underWay.end(user);
   }
 
   uploaded(user: UserId): void {
-    const since = this.#admittedAt.get(toHex(user));
-    if (since === undefined) return;
-    this.#times.add(this.#options.clock() - since);
-    this.#admittedAt.delete(toHex(user));
+    this.#toUpload.end(user, this.#options.clock());
   }
 
   /** The device gave its place up, or was refused. */
   async discard(user: UserId): Promise<void> {
+    this.#toDeposit.forget(user);
     if (await this.#options.underWay.end(user)) this.#admission.freed(1, this.#options.clock());
   }
 
   track(buffer: SecureBuffer): void {
     const now = this.#options.clock();
-    this.#admission.track(toHex(buffer.ctx), fillOf(buffer, now, this.#usualMs), now);
+    this.#admission.track(
+      toHex(buffer.ctx),
+      fillOf(buffer, now, this.#toUpload.lateMs(this.#options.uploadLeaseMs)),
+      now,
+    );
   }
 
   /** The newest version, made here or at another node. */
@@ -110,10 +108,10 @@ export class Places {
 
   /** `mayHold`: a device that comes with another update is not asked whether its last one is in a version. */
   async #take(user: UserId, mayHold = false): Promise<PlaceAnswer> {
-    const { underWay, clock, jitter } = this.#options;
+    const { underWay, clock, jitter, uploadLeaseMs } = this.#options;
     const name = toHex(user);
     let judged: ReturnType<Admission['judge']> = 'place';
-    const taken = await underWay.take(user, this.#usualMs, (count) => {
+    const taken = await underWay.take(user, this.#toDeposit.lateMs(uploadLeaseMs), (count) => {
       judged = this.#admission.judge(mayHold ? '' : name, count);
       return judged === 'place';
     });
@@ -126,21 +124,7 @@ export class Places {
     this.#quietSince = undefined;
     this.#underWay = taken.underWay;
     this.#admission.placed(name, taken.underWay);
-    this.#remember(name, now);
+    if (!this.#toDeposit.has(user)) this.#toDeposit.begin(user, now);
     return { kind: 'place', leftMs: taken.leftMs };
-  }
-
-  /** Nearly every device uploads within this time. */
-  get #usualMs(): number {
-    const { uploadLeaseMs } = this.#options;
-    const usual = this.#times.quantile(NEARLY_ALL);
-    return usual === undefined ? uploadLeaseMs : Math.min(uploadLeaseMs, Math.max(MIN_PLACE_MS, MARGIN * usual));
-  }
-
-  #remember(name: string, now: number): void {
-    if (this.#admittedAt.has(name)) return;
-    this.#admittedAt.set(name, now);
-    const [oldest] = this.#admittedAt.keys();
-    if (oldest !== undefined && this.#admittedAt.size > MAX_REMEMBERED) this.#admittedAt.delete(oldest);
   }
 }

@@ -1,12 +1,16 @@
 /** The newest durations, and how long nearly all of them took. */
 
-/** Fewer say nothing about the slowest of them. */
-const MIN_SAMPLES = 20;
 const MAX_SAMPLES = 256;
 
 export class Samples {
+  readonly #minimum: number;
   readonly #values: number[] = [];
   #next = 0;
+
+  /** Fewer than `minimum` say nothing about the slowest of them. */
+  constructor(minimum: number) {
+    this.#minimum = minimum;
+  }
 
   add(value: number): void {
     this.#values[this.#next] = value;
@@ -16,7 +20,7 @@ export class Samples {
   /** Undefined while there are too few. */
   quantile(share: number): number | undefined {
     const { length } = this.#values;
-    if (length < MIN_SAMPLES) return undefined;
+    if (length < this.#minimum) return undefined;
     return [...this.#values].sort((a, b) => a - b)[Math.min(length - 1, Math.floor(share * length))];
   }
 }

@@ -19,6 +19,7 @@ export interface Tuned {
 }
 
 const SLOWEST = 0.95;
+const MIN_SAMPLES = 20;
 /** A seat lives so many times as long as nearly all devices need. */
 const SEAT_MARGIN = 4;
 const LEAST_SEAT_MS = 2_000;
@@ -32,8 +33,8 @@ const MOST_SEATED = 10_000;
 
 export class Tuning {
   readonly #options: TuningOptions;
-  readonly #toDeposit = new Samples();
-  readonly #draws = new Samples();
+  readonly #toDeposit = new Samples(MIN_SAMPLES);
+  readonly #draws = new Samples(MIN_SAMPLES);
   /** When each device sat down; the oldest are forgotten. */
   readonly #seatedAt = new Map<string, number>();
   #rate = 0;

@@ -8,6 +8,7 @@ import type { Ctx, ProblemCode, ProblemMore, Refused } from '@basa/protocol';
 import {
   authorityMessages,
   certificateCodec,
+  descriptorCodec,
   encodePolicy,
   fateOf,
   frameHeader,
@@ -22,7 +23,6 @@ import {
   problemDocument,
   problemOfRefusal,
   requestStatement,
-  seatAnswerCodec,
 } from '@basa/protocol';
 import { nodeSuite } from '@basa/runtime/node';
 import type { PaperService } from './paper-service.ts';
@@ -145,7 +145,7 @@ export class HttpServices {
       const descriptor = server.seat(certificateCodec.decode(asked.body));
       return isRefused(descriptor)
         ? documented(problemOfRefusal(descriptor))
-        : bytes(seatAnswerCodec.encode({ descriptor, token: new Uint8Array(16) }));
+        : bytes(descriptorCodec.encode(descriptor));
     }
     if (room === 'unsafe-paper' && this.paper !== undefined) {
       if (rest[0] === 'connect') return bytesOrProblem(this.paper.connect(asked.body));

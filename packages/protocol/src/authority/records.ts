@@ -67,7 +67,7 @@ const { ctx, hash, joinTag, root, slot, user, view } = field;
 const namedSlots = list(MOST_SLOTS, record({ slot, joinTag }));
 const policyCodec: Codec<TaskPolicy> = { name: 'policy', encode: encodePolicy, decode: decodePolicy };
 
-const codec: Codec<AuthorityRecord> = recordUnion('authority record', KIND.taskCreated, {
+const codec: Codec<AuthorityRecord> = recordUnion('authority record', {
   'task-created': message(KIND.taskCreated, 'task-created', { policy: nested(policyCodec, 2048) }),
   'device-enrolled': message(KIND.deviceEnrolled, 'device-enrolled', { certificate: nested(certificateCodec, 512) }),
   'device-revoked': message(KIND.deviceRevoked, 'device-revoked', { user, at: u53 as Field<Millis> }),

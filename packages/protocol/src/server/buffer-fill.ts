@@ -3,18 +3,17 @@ import { toHex } from '@basa/masking';
 import type { BufferSlot, SecureBuffer } from '../secure-buffer.ts';
 import type { BufferFill, BufferStage } from './admission.ts';
 
-/** `usualMs`: nearly every slot uploads within this time after its deposit. One that is later may have dropped out. */
-export function fillOf(buffer: SecureBuffer, now: number, usualMs: number): BufferFill {
-  return { users: buffer.slots.map(({ user }) => toHex(user)), stage: stageOf(buffer, now, usualMs) };
+/** `lateMs`: a slot whose upload has not come so long after its deposit may have dropped out. */
+export function fillOf(buffer: SecureBuffer, now: number, lateMs: number): BufferFill {
+  return { users: buffer.slots.map(({ user }) => toHex(user)), stage: stageOf(buffer, now, lateMs) };
 }
 
-function stageOf(buffer: SecureBuffer, now: number, usualMs: number): BufferStage {
+function stageOf(buffer: SecureBuffer, now: number, lateMs: number): BufferStage {
   const { descriptor, slots, status } = buffer;
   if (status === 'frozen' || status === 'granted') return 'waiting';
   if (status !== 'filling') return 'over';
   const { bufferSize, minimum, uploadLeaseMs } = descriptor;
-  const isLate = ({ ticket, graceMs }: BufferSlot): boolean =>
-    now > ticket.deadline - uploadLeaseMs + graceMs + usualMs;
+  const isLate = ({ ticket, graceMs }: BufferSlot): boolean => now > ticket.deadline - uploadLeaseMs + graceMs + lateMs;
   const lost = slots.filter((slot) => slot.status === 'dropped' || (slot.status === 'assigned' && isLate(slot)));
   // Its places are free before its last lease is over: else a few drop-outs would hold up everybody for that long.
   if (bufferSize - lost.length < minimum) return 'over';

@@ -26,9 +26,10 @@ const deposited = message<SlotGiven>(KIND.slotDeposited, 'deposited', {
 /** Headers name at most as many void slots as a buffer may have. */
 const { uploadHeader } = authorityMessages(MOST_SLOTS);
 
-const codec: Codec<BufferFact> = recordUnion('buffer record', KIND.slotDeposited, {
+const codec: Codec<BufferFact> = recordUnion('buffer record', {
   deposited: {
     name: deposited.name,
+    kind: deposited.kind,
     encode: ({ slot }) => deposited.encode(slot),
     decode: (encoded) => ({ slot: { ...deposited.decode(encoded), status: 'assigned', graceMs: 0 } }),
   },

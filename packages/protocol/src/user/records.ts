@@ -28,7 +28,7 @@ const reason = checked(text<RefusalReason>(64), (name) =>
   Object.hasOwn(REFUSALS, name) ? undefined : 'no reason of the table',
 );
 
-export const userRecordCodec: Codec<UserRecord> = recordUnion('user record', KIND.sessionPrepared, {
+export const userRecordCodec: Codec<UserRecord> = recordUnion('user record', {
   prepared: message(KIND.sessionPrepared, 'prepared', {
     descriptor: nested(descriptorCodec, 8192),
     certificate: nested(certificateCodec, STATEMENT_BYTES),
@@ -59,7 +59,7 @@ export const userRecordCodec: Codec<UserRecord> = recordUnion('user record', KIN
   abandoned: message(KIND.sessionAbandoned, 'abandoned', { reason }),
 });
 
-export const ledgerRecordCodec: Codec<LedgerRecord> = recordUnion('ledger record', KIND.ledgerEntered, {
+export const ledgerRecordCodec: Codec<LedgerRecord> = recordUnion('ledger record', {
   entered: message(KIND.ledgerEntered, 'entered', { ctx: field.ctx }),
   committed: message(KIND.ledgerCommitted, 'committed', { deltaId, ctx: field.ctx, joinTag: field.joinTag }),
   released: message(KIND.ledgerReleased, 'released', { deltaId }),

@@ -6,11 +6,10 @@ import {
   certificateCodec,
   certificateProblem,
   ctxOf,
+  descriptorCodec,
   millis,
   SERVER_PATH,
-  seatAnswerCodec,
 } from '@basa/protocol';
-import { nodeRandomBytes } from '@basa/runtime/node';
 import {
   answers,
   BYTES_MEDIA_TYPE,
@@ -39,7 +38,7 @@ export function mountParticipation(context: RouteContext): void {
     summary: 'A seat in an open buffer (device)',
     params: taskParams,
     body: wireBytes('certificate'),
-    response: answers(wireBytes('seatAnswer')),
+    response: answers(wireBytes('descriptor')),
   };
   app.post(SERVER_PATH.seats(':task'), { onRequest, schema: seatSchema }, async (request, reply) => {
     const startedAt = Date.now();
@@ -56,9 +55,7 @@ export function mountParticipation(context: RouteContext): void {
     );
     rememberRequest(request);
     watch.traces.past('seat', startedAt, { ctx: ctxOf(ports.suite, descriptor) });
-    return reply
-      .type(BYTES_MEDIA_TYPE)
-      .send(Buffer.from(seatAnswerCodec.encode({ descriptor, token: nodeRandomBytes(16) })));
+    return reply.type(BYTES_MEDIA_TYPE).send(Buffer.from(descriptorCodec.encode(descriptor)));
   });
 
   const admissionSchema = {

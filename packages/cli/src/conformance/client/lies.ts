@@ -12,7 +12,6 @@ import {
   HEADER,
   modelEntryCodec,
   newestModelCodec,
-  seatAnswerCodec,
 } from '@basa/protocol';
 import { createNodeSigner, nodeRandomBytes, nodeSuite } from '@basa/runtime/node';
 import type { Answer, Asked, ServiceProxy } from '../service-proxy.ts';
@@ -103,10 +102,10 @@ export function lies(serverSigner: Signer, bufferSize: number): readonly Lie[] {
       before: 'deposit',
       tell: ({ server }) =>
         changing(server, /\/seats$/, (body) => {
-          const { descriptor, token } = seatAnswerCodec.decode(body);
+          const descriptor = descriptorCodec.decode(body);
           const other = { ...descriptor, minimum: 1 };
           const signature = serverSigner.sign(descriptorCodec.statement(other));
-          return seatAnswerCodec.encode({ descriptor: { ...other, signature }, token });
+          return descriptorCodec.encode({ ...other, signature });
         }),
     },
     {

@@ -16,7 +16,7 @@ export async function seatChecks({ server }: KitTask, device: Speaker): Promise<
   const { path, body } = asked;
   const again = await server.signed('POST', path, { signer, body });
   const isSeated = again.status === 200 && again.body.length === answer.body.length;
-  server.notes('a device may ask for its seat again', isSeated, 'a seatAnswer', again);
+  server.notes('a device may ask for its seat again', isSeated, 'a descriptor', again);
   server.refuses('a seat for nobody is refused', await server.ask('POST', path, { body }), 'unsigned');
   const stranger = createNodeSigner(nodeRandomBytes(32));
   const stolen = await server.signed('POST', path, { signer: stranger, body });
