@@ -20,6 +20,7 @@ const SECTIONS: readonly Section[] = [
   {
     title: 'Results',
     pages: [
+      'docs/results/learning.md',
       'docs/results/experiments.md',
       'docs/results/protocols.md',
       'docs/results/reliability.md',

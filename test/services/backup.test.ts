@@ -80,8 +80,10 @@ it('an authority restored from a backup notices the rollback, and gives up what 
   await house.authority.close();
   rmSync(join(house.folder, 'authority'), { recursive: true });
   expect((await basa('restore', 'authority', '--from', to)).code).toBe(0);
-  expect(lastLine((await basa('doctor', 'authority')).out)['findings']).toContainEqual(
-    expect.objectContaining({ check: 'witness', state: 'warning' }),
+  const { findings } = lastLine((await basa('doctor', 'authority')).out);
+  expect(findings).toContainEqual(expect.objectContaining({ check: 'witness', state: 'warning' }));
+  expect(findings).toContainEqual(
+    expect.objectContaining({ todo: expect.stringMatching(/^enrol 1 more: until then/) }),
   );
   await house.startAuthority();
   house.elapse(house.policy.openMs + house.policy.closeMs);

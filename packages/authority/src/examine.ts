@@ -4,13 +4,19 @@ import { join } from 'node:path';
 import { openPostgres, readDatabase, SQLITE, sqliteDatabase } from '@basa/service';
 import type { AuthorityOptions } from './create-authority.ts';
 import { placesOf } from './create-authority.ts';
+import type { TaskFleet } from './fleets.ts';
+import { fleetsOf } from './fleets.ts';
 import { AUTHORITY_DATABASE, EMBEDDED_DATABASE } from './store.ts';
 import { AuthorityTables } from './tables.ts';
 import { fileWitness } from './witness.ts';
 
 export interface Examined {
   /** Missing where there are no records yet. */
-  readonly records?: { readonly logLength: number; readonly clockAheadMs: number };
+  readonly records?: {
+    readonly logLength: number;
+    readonly clockAheadMs: number;
+    readonly fleets: readonly TaskFleet[];
+  };
   /** How long the log was when the witness last saw it; missing where there is none. */
   readonly witnessed?: number;
 }
@@ -27,8 +33,12 @@ export async function examineAuthority(options: AuthorityOptions): Promise<Exami
       : await openPostgres({ url: place.databaseUrl, ...AUTHORITY_DATABASE });
   try {
     const clockAheadMs = (await database.now()) - Date.now();
-    const { sequence } = await database.transaction((session) => new AuthorityTables(session, SQLITE).end());
-    return { ...seen, records: { logLength: sequence, clockAheadMs } };
+    const records = await database.transaction(async (session) => {
+      const tables = new AuthorityTables(session, SQLITE);
+      const { sequence } = await tables.end();
+      return { logLength: sequence, clockAheadMs, fleets: await fleetsOf(tables) };
+    });
+    return { ...seen, records };
   } finally {
     await database.close();
   }

@@ -5,6 +5,7 @@ export { AUTHORITY_PREFIX, authorityConfigSchema, checkAuthorityConfig, readAuth
 export type { Authority, AuthorityOptions } from './create-authority.ts';
 export { createAuthority } from './create-authority.ts';
 export { examineAuthority } from './examine.ts';
+export type { TaskFleet } from './fleets.ts';
 export { runAuthority } from './main.ts';
 export { migrateAuthority } from './migrate.ts';
 export type { Rotated } from './rotate-vault.ts';

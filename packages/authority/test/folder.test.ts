@@ -2,11 +2,12 @@
 import { execFileSync } from 'node:child_process';
 import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { toHex } from '@basa/masking';
 import { AUTHORITY_PATH } from '@basa/protocol';
 import { nodeRandomBytes } from '@basa/runtime/node';
 import { openDatabase } from '@basa/service';
 import { afterEach, describe, expect, it } from 'vitest';
-import { verifyLog } from '../src/index.ts';
+import { examineAuthority, verifyLog } from '../src/index.ts';
 import { closedBuffer } from './conformance/memory.ts';
 import {
   AUDITOR,
@@ -16,12 +17,14 @@ import {
   freshHome,
   newDevice,
   OPERATOR,
+  OPERATORS,
   seated,
   stage,
   start,
   stop,
   stopAll,
   time,
+  userOf,
 } from './parties.ts';
 
 const mounted: string[] = [];
@@ -208,6 +211,21 @@ it('a full disk refuses what needs it, serves the rest, and loses nothing', asyn
   expect(verifyLog(log.bytes, authority.publicKey).problems).toEqual([]);
   await stop(authority);
   await stop(await start(home));
+});
+
+it('tells the doctor how many devices of a task are enrolled and not revoked', async () => {
+  const home = freshHome();
+  const authority = await start(home);
+  const { server, enrolled } = await stage(authority, 3);
+  const user = toHex(userOf((enrolled[0] as (typeof enrolled)[number]).device));
+  await ask(authority, AUTHORITY_PATH.revocations, { body: { user }, token: OPERATOR });
+  const { bufferSize, minimum } = server.policy;
+  const { records } = await examineAuthority({
+    dataFolder: home.dataFolder,
+    secret: { keyFile: home.keyFile },
+    operators: OPERATORS,
+  });
+  expect(records?.fleets).toEqual([{ name: 'test', bufferSize, minimum, devices: 2 }]);
 });
 
 /** SQL that writes another task name into the first record, with the same length. */

@@ -6,8 +6,8 @@ import { fixed, list, message, nested, record, signedMessage, times } from './co
 import { KIND } from './kinds.ts';
 import type { Leaf } from './merkle.ts';
 import { leafHash, merkleLevels, merklePath, merkleRoot } from './merkle.ts';
-import type { Certificate, Descriptor, Ticket } from './statements.ts';
-import { certificateCodec, descriptorCodec, field, STATEMENT_BYTES, ticketCodec } from './statements.ts';
+import type { Certificate, Ticket } from './statements.ts';
+import { certificateCodec, field, STATEMENT_BYTES, ticketCodec } from './statements.ts';
 
 /** Siblings on the way from a leaf to the root of at most 1024 leaves. */
 export const DEEPEST = 10;

@@ -1,5 +1,6 @@
 /** A service's own checks: its configuration, its records, and those it depends on. */
 import { existsSync } from 'node:fs';
+import type { TaskFleet } from '@basa/authority';
 import type { Places, ServiceName } from '../commands/places.ts';
 import type { Finding } from './finding.ts';
 import { clockFinding, failed, fine, warning } from './finding.ts';
@@ -56,6 +57,7 @@ async function checkAuthority(places: Places): Promise<readonly Finding[]> {
       fine('records', length),
       witnessFinding(found.logLength, witnessed),
       clockFinding('the database', found.clockAheadMs),
+      ...found.fleets.map(fleetFinding),
     ];
   });
   return [
@@ -65,6 +67,16 @@ async function checkAuthority(places: Places): Promise<readonly Finding[]> {
     ...(dataFolder === undefined || databaseUrl !== undefined ? [] : await checkFolder(dataFolder)),
     ...records,
   ];
+}
+
+/** Fewer devices than a sum needs never close a buffer; fewer than two buffers' worth fill one after the other. */
+function fleetFinding({ name, devices, minimum, bufferSize }: TaskFleet): Finding {
+  const check = `devices of ${name}`;
+  const says = `${devices} enrolled, a buffer has ${bufferSize} slots and closes with ${minimum} updates`;
+  if (devices < minimum)
+    return warning(check, says, `enrol ${minimum - devices} more: until then no buffer closes and no model is made`);
+  const isSmall = devices < 2 * bufferSize;
+  return fine(check, isSmall ? `${says}: so few fill one buffer after the other` : says);
 }
 
 function witnessFinding(logLength: number, witnessed: number | undefined): Finding {
