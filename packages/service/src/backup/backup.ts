@@ -1,9 +1,9 @@
 /** A backup of a data folder while its service runs: the database as of one moment, and the files that it names. */
 import { mkdir, readdir, rm } from 'node:fs/promises';
 import { join } from 'node:path';
-import type { DatabaseOptions } from '../database.ts';
-import { copyDatabase, DATABASE_FILE } from '../database.ts';
-import { StartError } from '../start-error.ts';
+import { StartError } from '../process/start-error.ts';
+import type { DatabaseOptions } from '../sql/database.ts';
+import { copyDatabase, DATABASE_FILE } from '../sql/database.ts';
 import { copyDurably, filesBelow, flush } from './files.ts';
 import type { Manifest } from './manifest.ts';
 import { writeManifest } from './manifest.ts';

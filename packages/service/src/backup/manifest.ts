@@ -3,9 +3,9 @@ import { readFile, rename, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { Type } from 'typebox';
 import { Compile } from 'typebox/compile';
-import type { Application } from '../database.ts';
-import { closed, hexText } from '../schemas.ts';
-import { StartError } from '../start-error.ts';
+import { closed, hexText } from '../http/schemas.ts';
+import { StartError } from '../process/start-error.ts';
+import type { Application } from '../sql/database.ts';
 import { filesBelow, flush, hashOf } from './files.ts';
 
 const MANIFEST_FILE = 'manifest.json';

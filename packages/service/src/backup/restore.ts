@@ -1,8 +1,8 @@
 /** A backup becomes a data folder again, whole or not usable. */
 import { mkdir, rename, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import type { Application } from '../database.ts';
-import { DATABASE_FILE, takeLock } from '../database.ts';
+import type { Application } from '../sql/database.ts';
+import { DATABASE_FILE, takeLock } from '../sql/database.ts';
 import { needEmpty } from './backup.ts';
 import { copyDurably, flush } from './files.ts';
 import type { Manifest } from './manifest.ts';

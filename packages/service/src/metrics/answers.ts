@@ -1,6 +1,19 @@
 /** What the answers of a service come to: requests, refusals, bytes and time, by step. */
-import type { Answer } from '../service-options.ts';
+import type { ProblemCode } from '@basa/protocol';
 import type { Metrics } from './metrics.ts';
+
+/** What is known of a request once it is answered: nothing of who sent it. */
+export interface Answer {
+  readonly method: string;
+  /** The pattern of its route; undefined where there is none. */
+  readonly route: string | undefined;
+  readonly status: number;
+  readonly problem: ProblemCode | undefined;
+  readonly ms: number;
+  /** Bytes of the bodies, as far as they were declared. */
+  readonly received: number;
+  readonly sent: number;
+}
 
 const BOTH = { 'GET /healthz': 'probe', 'GET /readyz': 'probe', 'GET /metrics': 'scrape' };
 

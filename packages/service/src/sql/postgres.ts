@@ -4,7 +4,7 @@
  */
 import { setTimeout as wait } from 'node:timers/promises';
 import pg from 'pg';
-import type { Application } from '../database.ts';
+import type { Application } from './database.ts';
 import { checkPostgresFormat } from './postgres-format.ts';
 import { isPassing } from './postgres-trouble.ts';
 import type { Dialect, Row, SqlDatabase, SqlSession, SqlValue, SqlWatch } from './sql.ts';

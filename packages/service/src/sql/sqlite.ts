@@ -1,6 +1,7 @@
 /** SQLite behind the SQL port: one connection, one transaction at a time. */
-import type { Database, OpenDatabase } from '../database.ts';
-import { turns } from '../turns.ts';
+
+import { turns } from '../process/turns.ts';
+import type { Database, OpenDatabase } from './database.ts';
 import type { Dialect, Row, SqlDatabase, SqlSession, SqlWatch } from './sql.ts';
 import { isWrite } from './sql.ts';
 

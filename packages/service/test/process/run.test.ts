@@ -3,14 +3,14 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { fileURLToPath } from 'node:url';
 import { expect, it } from 'vitest';
-import { EXIT } from '../src/index.ts';
+import { EXIT } from '../../src/index.ts';
 
 /** Runs a process whose `start` has this body. */
 function run(start: string) {
   const program = `import { runService, StartError } from '@basa/service';
     process.exitCode = await runService({ name: 'test', start: async () => { ${start} } });`;
   const flags = ['--import', 'tsx', '--conditions=@basa/source', '--input-type=module', '-e', program];
-  const child = spawn(process.execPath, flags, { cwd: fileURLToPath(new URL('..', import.meta.url)) });
+  const child = spawn(process.execPath, flags, { cwd: fileURLToPath(new URL('../..', import.meta.url)) });
   const said = { out: '', err: '' };
   child.stdout.on('data', (text) => {
     said.out += text;

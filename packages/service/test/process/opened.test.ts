@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { opened } from '../src/index.ts';
+import { opened } from '../../src/index.ts';
 
 describe('what was opened', () => {
   it('is given back in the reverse order, each once, even where one of them throws', async () => {

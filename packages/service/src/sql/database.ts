@@ -5,9 +5,9 @@
 import { join } from 'node:path';
 import type { DatabaseSyncInstance } from '@photostructure/sqlite';
 import { DatabaseSync } from '@photostructure/sqlite';
-import { keepPrivate, makePrivateFile, makePrivateFolder } from './private-files.ts';
-import { StartError } from './start-error.ts';
-import { isStorageFull } from './storage-full.ts';
+import { keepPrivate, makePrivateFile, makePrivateFolder } from '../process/private-files.ts';
+import { StartError } from '../process/start-error.ts';
+import { isStorageFull } from '../process/storage-full.ts';
 
 export type Database = DatabaseSyncInstance;
 

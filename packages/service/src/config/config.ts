@@ -8,7 +8,7 @@ import type { Static, TObject, TSchema, TString } from 'typebox';
 import { Type } from 'typebox';
 import { Compile } from 'typebox/compile';
 import { Value } from 'typebox/value';
-import { StartError } from './start-error.ts';
+import { StartError } from '../process/start-error.ts';
 
 export interface ConfigSources {
   /** Path of a JSON file. */

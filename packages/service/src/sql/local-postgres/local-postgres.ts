@@ -8,8 +8,8 @@ import { join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
 import { promisify } from 'node:util';
 import pg from 'pg';
-import { freePort } from '../free-port.ts';
-import { StartError } from '../start-error.ts';
+import { freePort } from '../../process/free-port.ts';
+import { StartError } from '../../process/start-error.ts';
 import type { PostgresBinaries } from './binaries.ts';
 import { findPostgres, HOW_TO_GET_POSTGRES, usableBinaries } from './binaries.ts';
 

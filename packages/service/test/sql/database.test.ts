@@ -7,7 +7,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { DatabaseSync } from '@photostructure/sqlite';
 import { afterAll, describe, expect, it } from 'vitest';
-import { openDatabase, sqliteDatabase, transaction } from '../src/index.ts';
+import { openDatabase, sqliteDatabase, transaction } from '../../src/index.ts';
 
 const made: string[] = [];
 afterAll(() => {
@@ -137,7 +137,7 @@ describe('a data folder', () => {
       openDatabase(${JSON.stringify(folder)}, { application: 'authority', migrations: ${JSON.stringify(ONE.migrations)} });
       console.log('open'); setInterval(() => {}, 1000);`;
     const flags = ['--import', 'tsx', '--conditions=@basa/source', '--input-type=module', '-e', program];
-    const child = spawn(process.execPath, flags, { cwd: fileURLToPath(new URL('..', import.meta.url)) });
+    const child = spawn(process.execPath, flags, { cwd: fileURLToPath(new URL('../..', import.meta.url)) });
     await once(child.stdout, 'data');
     expect(() => openDatabase(folder, ONE)).toThrow('in use by another process');
     child.kill('SIGKILL');

@@ -1,6 +1,6 @@
 /** What is allowed in a configuration and seldom wise: one sentence each, for `basa config check`. */
 import { statSync } from 'node:fs';
-import { isIPv4 } from 'node:net';
+import { isLoopback } from '../http/hosts.ts';
 import type { ConfigSources, GatheredConfig } from './config.ts';
 import { variableOf } from './config.ts';
 
@@ -53,10 +53,6 @@ export function sharedDatabaseRisk({ environment }: Pick<ConfigSources, 'environ
   );
   if (server === undefined || server !== authority) return undefined;
   return `server and authority have their databases on ${server}: whoever runs it sees both; use two machines`;
-}
-
-export function isLoopback(host: string): boolean {
-  return host === 'localhost' || host === '::1' || host === '[::1]' || (isIPv4(host) && host.startsWith('127.'));
 }
 
 function hostOf(url: string | undefined): string | undefined {

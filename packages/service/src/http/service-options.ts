@@ -1,22 +1,9 @@
 /** What a service can be told, and what holds where it is told nothing. */
-import type { ProblemCode } from '@basa/protocol';
-import type { LogOptions } from './logger.ts';
-import type { Metrics } from './metrics/metrics.ts';
+import type { Answer } from '../metrics/answers.ts';
+import type { Metrics } from '../metrics/metrics.ts';
+import type { LogOptions } from '../process/logger.ts';
 import type { Operator } from './operators.ts';
 import type { RateLimit } from './token-buckets.ts';
-
-/** What is known of a request once it is answered: nothing of who sent it. */
-export interface Answer {
-  readonly method: string;
-  /** The pattern of its route; undefined where there is none. */
-  readonly route: string | undefined;
-  readonly status: number;
-  readonly problem: ProblemCode | undefined;
-  readonly ms: number;
-  /** Bytes of the bodies, as far as they were declared. */
-  readonly received: number;
-  readonly sent: number;
-}
 
 export const METRICS_ACCESS = ['off', 'token', 'open'] as const;
 type MetricsAccess = (typeof METRICS_ACCESS)[number];

@@ -6,8 +6,8 @@ import { DecodeError, toHex } from '@basa/masking';
 import { refused } from '@basa/protocol';
 import { nodeRandomBytes, nodeSuite } from '@basa/runtime/node';
 import { afterEach, describe, expect, it, vi } from 'vitest';
-import { signingDevice } from '../../cli/src/conformance/signing-device.ts';
-import type { Service, ServiceOptions } from '../src/index.ts';
+import { signingDevice } from '../../../cli/src/conformance/signing-device.ts';
+import type { Service, ServiceOptions } from '../../src/index.ts';
 import {
   answers,
   bytesOf,
@@ -20,7 +20,7 @@ import {
   rememberRequest,
   Type,
   wireBytes,
-} from '../src/index.ts';
+} from '../../src/index.ts';
 import { TEST_TLS } from './tls.ts';
 
 const audience = nodeRandomBytes(32);

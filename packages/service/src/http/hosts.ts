@@ -2,9 +2,8 @@
  * Which host names the service answers to. A web page can have its own name point at this address (DNS rebinding): its requests
  * count as its own origin then, but they carry its name.
  */
-import { isIP } from 'node:net';
+import { isIP, isIPv4 } from 'node:net';
 import type { FastifyInstance } from 'fastify';
-import { isLoopback } from './config-risks.ts';
 import { PROBES } from './probes.ts';
 import { fail } from './problem.ts';
 
@@ -28,6 +27,11 @@ export function refuseOtherHosts(app: FastifyInstance, hosts: readonly string[])
     known.add(nameOf(listensAt));
     isAnyAddress = EVERY_ADDRESS.has(listensAt);
   };
+}
+
+/** Whether a host, as a configuration or a request names it, is this very machine. */
+export function isLoopback(host: string): boolean {
+  return host === 'localhost' || host === '::1' || host === '[::1]' || (isIPv4(host) && host.startsWith('127.'));
 }
 
 /** The host of `name`, `name:port`, `[address]` or `[address]:port`, as names are compared. */

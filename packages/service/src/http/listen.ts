@@ -1,6 +1,6 @@
 /** Listens at an address; one that cannot be had is told in a sentence. */
 import type { FastifyInstance } from 'fastify';
-import { StartError } from './start-error.ts';
+import { StartError } from '../process/start-error.ts';
 
 export interface Address {
   readonly host: string;

@@ -2,9 +2,9 @@
 import { DecodeError } from '@basa/masking';
 import type { ProblemDocument } from '@basa/protocol';
 import { problemDocument } from '@basa/protocol';
+import { isStorageFull } from '../process/storage-full.ts';
+import { DatabaseUnavailable } from '../sql/postgres.ts';
 import { ServiceError } from './problem.ts';
-import { DatabaseUnavailable } from './sql/postgres.ts';
-import { isStorageFull } from './storage-full.ts';
 
 const ASK_AGAIN_MS = 1000;
 

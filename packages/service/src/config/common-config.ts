@@ -1,13 +1,13 @@
 /** The keys of a configuration that both services have, and what they mean. */
 import { readFileSync } from 'node:fs';
 import { Type } from 'typebox';
-import type { Address } from './listen.ts';
-import { LOG_LEVELS } from './logger.ts';
-import { closed, hexText } from './schemas.ts';
-import type { ServiceOptions } from './service-options.ts';
-import { METRICS_ACCESS, SERVICE_DEFAULTS } from './service-options.ts';
-import { StartError } from './start-error.ts';
-import type { RateLimit } from './token-buckets.ts';
+import type { Address } from '../http/listen.ts';
+import { closed, hexText } from '../http/schemas.ts';
+import type { ServiceOptions } from '../http/service-options.ts';
+import { METRICS_ACCESS, SERVICE_DEFAULTS } from '../http/service-options.ts';
+import type { RateLimit } from '../http/token-buckets.ts';
+import { LOG_LEVELS } from '../process/logger.ts';
+import { StartError } from '../process/start-error.ts';
 
 /** Requests of one sender: so many at once, then so many a second. */
 export function rateLimit(fallback: RateLimit, description: string) {

@@ -1,8 +1,9 @@
 /** `/metrics` in the text format of Prometheus, for whom the operator allows it. */
-import type { RequireRole } from '../operators.ts';
-import type { ServiceApp } from '../service-app.ts';
-import type { ServiceSettings } from '../service-options.ts';
-import { METRICS_MEDIA_TYPE } from './metrics.ts';
+
+import { METRICS_MEDIA_TYPE } from '../metrics/metrics.ts';
+import type { RequireRole } from './operators.ts';
+import type { ServiceApp } from './service-app.ts';
+import type { ServiceSettings } from './service-options.ts';
 
 export function mountMetrics(
   app: ServiceApp,
