@@ -9,7 +9,7 @@ export interface Room {
 export const HOUSE: Readonly<Record<string, Room>> = {
   masking: { mayImport: [], pure: true },
   learning: { mayImport: [], pure: true },
-  runtime: { mayImport: [], pure: false },
+  runtime: { mayImport: ['masking'], pure: false },
   protocol: { mayImport: ['masking'], pure: true },
   abe: { mayImport: ['masking'], pure: true },
   baselines: { mayImport: ['masking'], pure: true },

@@ -1,4 +1,5 @@
 /** The wasm SIMD kernel behind @basa/masking's `VectorKernel` port. */
+import type { VectorKernel } from '@basa/masking';
 import { maskingWasmBase64 } from './wasm/masking-bytes.ts';
 
 interface KernelExports {
@@ -14,21 +15,8 @@ interface KernelExports {
 /** Words of one scratch area; AREA / 4 in assembly/masking.ts. */
 const BLOCK_WORDS = 16_384;
 
-export interface WasmVectorKernel {
-  readonly name: string;
-  readonly blockWords: number;
-  readonly accumulator: Uint32Array;
-  readonly addend: Uint32Array;
-  addRing(words: number): void;
-  subtractRing(words: number): void;
-  addField(words: number): boolean;
-  subtractField(words: number): boolean;
-  canonicalizeField(words: number): void;
-  maskBits(words: number, bits: number): void;
-}
-
 /** A kernel of its own memory, or undefined where the engine has no wasm SIMD. One per thread. */
-export function createWasmVectorKernel(): WasmVectorKernel | undefined {
+export function createWasmVectorKernel(): VectorKernel | undefined {
   const bytes = Uint8Array.from(atob(maskingWasmBase64), (letter) => letter.charCodeAt(0));
   if (typeof WebAssembly === 'undefined' || !WebAssembly.validate(bytes)) return undefined;
   const instance = new WebAssembly.Instance(new WebAssembly.Module(bytes));

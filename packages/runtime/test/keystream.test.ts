@@ -2,8 +2,8 @@ import { describe, expect, it } from 'vitest';
 import { createNodeKeystream } from '../src/node/index.ts';
 import { createWebKeystream } from '../src/web/index.ts';
 
-const stream = { key: Uint8Array.from({ length: 16 }, (_, i) => i) };
-const zeros = new Uint8Array(16);
+const stream = { key: Uint8Array.from({ length: 16 }, (_, i) => i), counter: new Uint8Array(16) };
+const zeros = stream.counter;
 
 describe('the keystream', () => {
   it('is AES-128-CTR: the first block is the encryption of the counter (FIPS 197 appendix C.1)', async () => {

@@ -8,6 +8,11 @@ setFlagsFromString('--experimental-wasm-relaxed-simd');
 
 const SIZES = [1, 2, 3, 7, 16, 17, 33, 48];
 
+it('every function of the port is there', () => {
+  const functions = Object.values(createTrainingKernel() ?? {}).filter((value) => typeof value === 'function');
+  expect(functions).toHaveLength(25);
+});
+
 describe.each([
   ['plain', false],
   ['relaxed', true],

@@ -27,7 +27,8 @@ export function createCipheriv(_: 'aes-128-ctr', key: Uint8Array, counter: Uint8
       new DataView(at.buffer).setUint32(BLOCK_BYTES - 4, block);
       read += length;
       const bytes = skip + length;
-      return keystream.read({ stream: { key }, firstByte: block * BLOCK_BYTES, counter: at, bytes }).subarray(skip);
+      const stream = { key, counter };
+      return keystream.read({ stream, firstByte: block * BLOCK_BYTES, counter: at, bytes }).subarray(skip);
     },
   };
 }

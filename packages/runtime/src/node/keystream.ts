@@ -1,8 +1,8 @@
 /** AES-128-CTR keystream from node:crypto, at once. */
 import type { Cipher } from 'node:crypto';
 import { createCipheriv } from 'node:crypto';
-import type { KeystreamRequest } from '../keystream.ts';
-import { Zeros } from '../keystream.ts';
+import type { Keystream } from '@basa/masking';
+import { Zeros } from '../zeros.ts';
 
 interface OpenStream {
   readonly cipher: Cipher;
@@ -10,7 +10,7 @@ interface OpenStream {
 }
 
 /** Keeps the cipher of a stream that is read on from where it stopped. */
-export function createNodeKeystream(): { read(request: KeystreamRequest): Uint8Array } {
+export function createNodeKeystream(): Keystream {
   const zeros = new Zeros();
   const open = new WeakMap<object, OpenStream>();
   return {

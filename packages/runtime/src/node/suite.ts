@@ -1,8 +1,8 @@
 /** The suite over node:crypto. */
 import { createCipheriv, createDecipheriv, createHash, diffieHellman, hkdfSync, verify } from 'node:crypto';
+import type { Suite } from '@basa/masking';
 import { isStrictSignature } from '../ed25519-strict.ts';
-import type { Suite } from '../suite.ts';
-import { TAG_BYTES } from '../suite.ts';
+import { TAG_BYTES } from '../tag.ts';
 import { privateKeyOf, publicKeyOf, rawPublicKey } from './raw-keys.ts';
 
 const AEAD = 'chacha20-poly1305';

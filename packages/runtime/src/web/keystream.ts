@@ -1,6 +1,6 @@
 /** AES-128-CTR keystream from WebCrypto, ahead of whoever reads it in order: a call costs as much as many kilobytes. */
-import type { KeystreamRequest } from '../keystream.ts';
-import { Zeros } from '../keystream.ts';
+import type { AsyncKeystream } from '@basa/masking';
+import { Zeros } from '../zeros.ts';
 
 const BLOCK_BYTES = 16;
 const MOST_AHEAD_BYTES = 1 << 19;
@@ -12,7 +12,7 @@ interface OpenStream {
 }
 
 /** WebCrypto's threads work on several requests at the same time. */
-export function createWebKeystream(): { read(request: KeystreamRequest): Promise<Uint8Array> } {
+export function createWebKeystream(): AsyncKeystream {
   const zeros = new Zeros();
   const open = new WeakMap<object, OpenStream>();
 

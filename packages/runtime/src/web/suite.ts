@@ -1,11 +1,12 @@
 /** The suite in a browser: synchronous, over the noble libraries, with the same answers as node/suite.ts. */
+
+import type { Suite } from '@basa/masking';
 import { chacha20poly1305 } from '@noble/ciphers/chacha.js';
 import { ed25519, x25519 } from '@noble/curves/ed25519.js';
 import { hkdf } from '@noble/hashes/hkdf.js';
 import { sha256, sha512 } from '@noble/hashes/sha2.js';
 import { isStrictSignature } from '../ed25519-strict.ts';
-import type { Suite } from '../suite.ts';
-import { TAG_BYTES } from '../suite.ts';
+import { TAG_BYTES } from '../tag.ts';
 
 export const webSuite: Suite = {
   sha256(...parts) {

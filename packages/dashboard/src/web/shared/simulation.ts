@@ -25,16 +25,12 @@ export function pageEnvironment(): Environment {
         Uint8Array.from(String(seed), (c) => c.charCodeAt(0)),
       )
       .slice(0, 16);
+    const stream = { key, counter: new Uint8Array(BLOCK_BYTES) };
     let block = 0;
     return (target) => {
-      const counter = new Uint8Array(BLOCK_BYTES);
+      const counter = stream.counter.slice();
       new DataView(counter.buffer).setUint32(BLOCK_BYTES - 4, block);
-      const bytes = keystream.read({
-        stream: { key },
-        firstByte: block * BLOCK_BYTES,
-        counter,
-        bytes: target.byteLength,
-      });
+      const bytes = keystream.read({ stream, firstByte: block * BLOCK_BYTES, counter, bytes: target.byteLength });
       new Uint8Array(target.buffer, target.byteOffset, target.byteLength).set(bytes);
       block += Math.ceil(target.byteLength / BLOCK_BYTES);
     };
