@@ -76,62 +76,48 @@ export class ByteReader {
   }
 }
 
-/** Fits most statements of the protocol without growing. */
-const FIRST_CAPACITY = 4096;
-
-interface Room {
-  readonly bytes: Uint8Array;
-  readonly view: DataView;
-}
-
-/** Rooms of finished writers, wiped: a message costs one allocation, its own. */
-const spareRooms: Room[] = [];
-const MOST_SPARE = 8;
-
-/** Writes field after field into one room that grows. */
+/**
+ * Collects field after field: numbers as their bytes, byte arrays as they are, so that a message costs one allocation, its own.
+ * An array that was given must not change before the message is made.
+ */
 export class ByteWriter {
-  #room: Room | undefined = spareRooms.pop() ?? roomOf(FIRST_CAPACITY);
+  #parts: (number | Uint8Array)[] | undefined = [];
   #length = 0;
 
   u8(value: number): this {
     checkRange(value, 0xff);
-    const at = this.#length;
-    this.#roomFor(1).bytes[at] = value;
+    this.#open(1).push(value);
     return this;
   }
 
   u16(value: number): this {
     checkRange(value, 0xffff);
-    const at = this.#length;
-    this.#roomFor(2).view.setUint16(at, value, true);
+    this.#open(2).push(value & 0xff, value >>> 8);
     return this;
   }
 
   u32(value: number): this {
     checkRange(value, 0xffff_ffff);
-    const at = this.#length;
-    this.#roomFor(4).view.setUint32(at, value, true);
+    pushU32(this.#open(4), value);
     return this;
   }
 
   u53(value: number): this {
     checkRange(value, Number.MAX_SAFE_INTEGER);
-    const at = this.#length;
-    const { view } = this.#roomFor(8);
-    view.setUint32(at, value % 2 ** 32, true);
-    view.setUint32(at + 4, Math.floor(value / 2 ** 32), true);
+    const parts = this.#open(8);
+    pushU32(parts, value % 2 ** 32);
+    pushU32(parts, Math.floor(value / 2 ** 32));
     return this;
   }
 
   f64(value: number): this {
-    const at = this.#length;
-    this.#roomFor(8).view.setFloat64(at, value, true);
-    return this;
+    const part = new Uint8Array(8);
+    new DataView(part.buffer).setFloat64(0, value, true);
+    return this.bytes(part);
   }
 
   bytes(part: Uint8Array): this {
-    const at = this.#length;
-    this.#roomFor(part.length).bytes.set(part, at);
+    this.#open(part.length).push(part);
     return this;
   }
 
@@ -141,55 +127,56 @@ export class ByteWriter {
 
   /** A length of two bytes, then what `write` writes: at most so many bytes. */
   shortFrame(most: number, write: (writer: ByteWriter) => void): this {
-    const at = this.#length;
-    write(this.u16(0));
-    const length = this.#length - at - 2;
+    const parts = this.#open(2);
+    const at = parts.push(0, 0) - 2;
+    const before = this.#length;
+    write(this);
+    const length = this.#length - before;
     if (length > most) throw new RangeError(`${length} bytes exceed ${most}`);
     checkRange(length, 0xffff);
-    this.#roomFor(0).view.setUint16(at, length, true);
+    parts[at] = length & 0xff;
+    parts[at + 1] = length >>> 8;
     return this;
   }
 
   /** The message. The writer is used up. */
   finish(): Uint8Array {
-    const message = this.#roomFor(0).bytes.slice(0, this.#length);
-    this.#leave();
+    const parts = this.#open(0);
+    this.#parts = undefined;
+    const message = new Uint8Array(this.#length);
+    let at = 0;
+    for (const part of parts) {
+      if (typeof part === 'number') {
+        message[at++] = part;
+      } else {
+        message.set(part, at);
+        at += part.length;
+      }
+    }
     return message;
   }
 
-  /** What `use` makes of the message, which is wiped when it returns: nothing is copied. The writer is used up. */
+  /** What `use` makes of the message, which is wiped when it returns. The writer is used up. */
   lend<Result>(use: (message: Uint8Array) => Result): Result {
-    const message = this.#roomFor(0).bytes.subarray(0, this.#length);
+    const message = this.finish();
     try {
       return use(message);
     } finally {
-      this.#leave();
+      message.fill(0);
     }
   }
 
-  #leave(): void {
-    const room = this.#roomFor(0);
-    this.#room = undefined;
-    room.bytes.fill(0, 0, this.#length);
-    if (spareRooms.length < MOST_SPARE && room.bytes.length === FIRST_CAPACITY) spareRooms.push(room);
-  }
-
-  /** The room, with space for so many bytes more. */
-  #roomFor(more: number): Room {
-    const room = this.#room;
-    if (room === undefined) throw new Error('this writer is finished');
+  /** The parts, to which so many bytes are added. */
+  #open(more: number): (number | Uint8Array)[] {
+    if (this.#parts === undefined) throw new Error('this writer is finished');
     this.#length += more;
-    if (this.#length <= room.bytes.length) return room;
-    const larger = roomOf(Math.max(2 * room.bytes.length, this.#length));
-    larger.bytes.set(room.bytes);
-    this.#room = larger;
-    return larger;
+    return this.#parts;
   }
 }
 
-function roomOf(capacity: number): Room {
-  const bytes = new Uint8Array(capacity);
-  return { bytes, view: new DataView(bytes.buffer) };
+/** Four bytes, the lowest first. */
+function pushU32(parts: (number | Uint8Array)[], value: number): void {
+  parts.push(value & 0xff, (value >>> 8) & 0xff, (value >>> 16) & 0xff, value >>> 24);
 }
 
 function checkRange(value: number, most: number): void {
