@@ -13,7 +13,7 @@ import { G1_BYTES, G2_BYTES } from './group.ts';
 import { TAG_BYTES } from './kem.ts';
 import { readAttribute } from './key-codec.ts';
 import type { Policy } from './policy.ts';
-import { leavesOf, MOST_LEAVES, MOST_LEVELS } from './policy.ts';
+import { leavesOf, MAX_LEAVES, MAX_LEVELS } from './policy.ts';
 
 const ATTRIBUTE = 0;
 const THRESHOLD = 1;
@@ -88,11 +88,11 @@ function writePolicy(writer: ByteWriter, policy: Policy): void {
 
 /** Levels and leaves are counted as they come, so that a few bytes can't ask for a large tree. */
 function readPolicy(reader: ByteReader, level: number, count: { leaves: number }): Policy {
-  if (level > MOST_LEVELS) throw new DecodeError('policy', `more than ${MOST_LEVELS} levels`);
+  if (level > MAX_LEVELS) throw new DecodeError('policy', `more than ${MAX_LEVELS} levels`);
   const tag = reader.u8('policy');
   if (tag === ATTRIBUTE) {
     count.leaves++;
-    if (count.leaves > MOST_LEAVES) throw new DecodeError('policy', `more than ${MOST_LEAVES} leaves`);
+    if (count.leaves > MAX_LEAVES) throw new DecodeError('policy', `more than ${MAX_LEAVES} leaves`);
     return { kind: 'attribute', attribute: readAttribute(reader, 'policy attribute').slice() };
   }
   if (tag !== THRESHOLD) throw new DecodeError('policy', `node of unknown kind ${tag}`);

@@ -10,10 +10,10 @@ import { checkedG1, checkedG2, checkedGT, checkedScalar, KIND, readHeader, write
 import type { Group } from './group.ts';
 import { G1_BYTES, G2_BYTES, GT_BYTES, SCALAR_BYTES } from './group.ts';
 import { invertSecret } from './invert-secret.ts';
-import { MOST_KEY_ATTRIBUTES } from './key-gen.ts';
+import { MAX_KEY_ATTRIBUTES } from './key-gen.ts';
 import type { AttributeKey, MasterKey, PublicKey } from './keys.ts';
 import { compareAttributes } from './keys.ts';
-import { MOST_ATTRIBUTE_BYTES } from './policy.ts';
+import { MAX_ATTRIBUTE_BYTES } from './policy.ts';
 
 export function encodePublicKey({ h, f, a }: PublicKey, { g1, g2, gt }: Group): Uint8Array {
   const writer = writeHeader(new ByteWriter(), KIND.publicKey);
@@ -64,7 +64,7 @@ export function decodeAttributeKey(bytes: Uint8Array, group: Group): AttributeKe
   const reader = new ByteReader(bytes);
   readHeader(reader, KIND.attributeKey);
   const count = reader.u16('count');
-  if (count < 1 || count > MOST_KEY_ATTRIBUTES) throw new DecodeError('count', `not from 1 to ${MOST_KEY_ATTRIBUTES}`);
+  if (count < 1 || count > MAX_KEY_ATTRIBUTES) throw new DecodeError('count', `not from 1 to ${MAX_KEY_ATTRIBUTES}`);
   const raw = Array.from({ length: count }, (_, i) => ({
     attribute: readAttribute(reader, `attribute ${i}`).slice(),
     dj: reader.bytes(`D of attribute ${i}`, G1_BYTES),
@@ -88,7 +88,7 @@ export function decodeAttributeKey(bytes: Uint8Array, group: Group): AttributeKe
 }
 
 export function readAttribute(reader: ByteReader, field: string): Uint8Array {
-  const attribute = reader.shortBytes(field, MOST_ATTRIBUTE_BYTES);
+  const attribute = reader.shortBytes(field, MAX_ATTRIBUTE_BYTES);
   if (attribute.length === 0) throw new DecodeError(field, 'empty');
   return attribute;
 }

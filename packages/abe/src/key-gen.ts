@@ -6,7 +6,7 @@ import { compareAttributes } from './keys.ts';
 import { attributeBytes } from './policy.ts';
 import { scalarFrom } from './random-scalar.ts';
 
-export const MOST_KEY_ATTRIBUTES = 1024;
+export const MAX_KEY_ATTRIBUTES = 1024;
 
 export function keyGen(
   request: {
@@ -38,8 +38,8 @@ export function keyGen(
 
 /** The set in its one order. A repetition is a mistake of the caller. */
 export function canonicalSet(names: readonly (string | Uint8Array)[]): readonly Uint8Array[] {
-  if (names.length === 0 || names.length > MOST_KEY_ATTRIBUTES) {
-    throw new RangeError(`a key has 1 to ${MOST_KEY_ATTRIBUTES} attributes, got ${names.length}`);
+  if (names.length === 0 || names.length > MAX_KEY_ATTRIBUTES) {
+    throw new RangeError(`a key has 1 to ${MAX_KEY_ATTRIBUTES} attributes, got ${names.length}`);
   }
   const sorted = names.map((name) => attributeBytes(name).slice()).sort(compareAttributes);
   const repeated = sorted.find(

@@ -8,11 +8,11 @@
  * An attribute is a word of letters, digits and `_ - . :`, or a quoted string.
  */
 import type { Policy } from './policy.ts';
-import { and, attribute, levelsOf, MOST_ATTRIBUTE_BYTES, MOST_LEAVES, MOST_LEVELS, or, threshold } from './policy.ts';
+import { and, attribute, levelsOf, MAX_ATTRIBUTE_BYTES, MAX_LEAVES, MAX_LEVELS, or, threshold } from './policy.ts';
 import type { Token, TokenKind } from './policy-lexer.ts';
 import { PolicySyntaxError, tokenize } from './policy-lexer.ts';
 
-const TOO_DEEP = `nested deeper than ${MOST_LEVELS} levels`;
+const TOO_DEEP = `nested deeper than ${MAX_LEVELS} levels`;
 
 /** Throws a `PolicySyntaxError` that points at the first character that can't be right. */
 export function parsePolicy(text: string): Policy {
@@ -35,7 +35,7 @@ class Parser {
   parse(): Policy {
     const policy = this.#policy(1);
     if (this.#next.kind !== 'end') throw this.#error('expected "and", "or" or the end');
-    if (levelsOf(policy) > MOST_LEVELS) throw this.#error(TOO_DEEP, this.#deepest.token);
+    if (levelsOf(policy) > MAX_LEVELS) throw this.#error(TOO_DEEP, this.#deepest.token);
     return policy;
   }
 
@@ -54,7 +54,7 @@ class Parser {
 
   #factor(nesting: number): Policy {
     if (nesting > this.#deepest.nesting) this.#deepest = { nesting, token: this.#next };
-    if (nesting > MOST_LEVELS) throw this.#error(TOO_DEEP);
+    if (nesting > MAX_LEVELS) throw this.#error(TOO_DEEP);
     if (this.#take('(') !== undefined) {
       const policy = this.#policy(nesting + 1);
       this.#expect(')');
@@ -79,10 +79,10 @@ class Parser {
 
   #leaf(token: Token): Policy {
     this.#leaves++;
-    if (this.#leaves > MOST_LEAVES) throw this.#error(`more than ${MOST_LEAVES} attributes`, token);
+    if (this.#leaves > MAX_LEAVES) throw this.#error(`more than ${MAX_LEAVES} attributes`, token);
     const { length } = token.bytes;
     if (length === 0) throw this.#error('an attribute is not empty', token);
-    if (length > MOST_ATTRIBUTE_BYTES) throw this.#error(`longer than ${MOST_ATTRIBUTE_BYTES} bytes`, token);
+    if (length > MAX_ATTRIBUTE_BYTES) throw this.#error(`longer than ${MAX_ATTRIBUTE_BYTES} bytes`, token);
     return attribute(token.bytes);
   }
 

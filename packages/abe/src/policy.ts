@@ -15,9 +15,9 @@ export interface Threshold {
 
 export type Policy = AttributeLeaf | Threshold;
 
-export const MOST_LEAVES = 1024;
-export const MOST_LEVELS = 32;
-export const MOST_ATTRIBUTE_BYTES = 255;
+export const MAX_LEAVES = 1024;
+export const MAX_LEVELS = 32;
+export const MAX_ATTRIBUTE_BYTES = 255;
 
 export function attribute(name: string | Uint8Array): AttributeLeaf {
   return { kind: 'attribute', attribute: attributeBytes(name) };
@@ -38,8 +38,8 @@ export function or(...children: readonly Policy[]): Threshold {
 /** An attribute is a byte string; a name stands for its UTF-8. */
 export function attributeBytes(name: string | Uint8Array): Uint8Array {
   const bytes = typeof name === 'string' ? utf8Bytes(name) : name;
-  if (bytes.length === 0 || bytes.length > MOST_ATTRIBUTE_BYTES) {
-    throw new RangeError(`an attribute has 1 to ${MOST_ATTRIBUTE_BYTES} bytes, got ${bytes.length}`);
+  if (bytes.length === 0 || bytes.length > MAX_ATTRIBUTE_BYTES) {
+    throw new RangeError(`an attribute has 1 to ${MAX_ATTRIBUTE_BYTES} bytes, got ${bytes.length}`);
   }
   return bytes;
 }
@@ -62,9 +62,9 @@ export function levelsOf(policy: Policy): number {
 /** Throws a RangeError unless every k fits its children and the tree is within bounds. */
 export function checkPolicy(policy: Policy): void {
   const levels = levelsOf(policy);
-  if (levels > MOST_LEVELS) throw new RangeError(`a policy has at most ${MOST_LEVELS} levels, got ${levels}`);
+  if (levels > MAX_LEVELS) throw new RangeError(`a policy has at most ${MAX_LEVELS} levels, got ${levels}`);
   const leaves = leavesOf(policy).length;
-  if (leaves > MOST_LEAVES) throw new RangeError(`a policy has at most ${MOST_LEAVES} leaves, got ${leaves}`);
+  if (leaves > MAX_LEAVES) throw new RangeError(`a policy has at most ${MAX_LEAVES} leaves, got ${leaves}`);
   checkNode(policy);
 }
 

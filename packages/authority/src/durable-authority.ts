@@ -1,14 +1,14 @@
 /**
  * One node of the authority with its database. A step locks the log, takes in what other nodes have appended, is computed, and
  * is durable before it is true here; the witness follows, and only then may the answer leave. One step at a time on a node,
- * by its turns, and one at a time on all nodes, by the lock.
+ * by its queue, and one at a time on all nodes, by the lock.
  */
 import type { RandomBytes, Signer } from '@basa/masking';
 import { equalBytes } from '@basa/masking';
 import type { AttributeAuthority, AuthorityStep, BasaEvent, Head, Millis, Refused } from '@basa/protocol';
 import { headCodec, millis } from '@basa/protocol';
 import { nodeSuite } from '@basa/runtime/node';
-import { DatabaseUnavailable, turns } from '@basa/service';
+import { createQueue, DatabaseUnavailable } from '@basa/service';
 import type { Directory } from './directory.ts';
 import type { KeyEpochs } from './key-epochs.ts';
 import { LogForked, LogView, nameRecords } from './log-view.ts';
@@ -28,7 +28,7 @@ export interface DurableAuthorityTools {
 }
 
 /** What a step works with, while the log is locked. It may be called again: it must look before it writes. */
-export interface Turn {
+export interface LogTransaction {
   readonly tables: AuthorityTables;
   readonly core: AttributeAuthority;
   readonly directory: Directory;
@@ -42,14 +42,14 @@ type Step<Answer> = (core: AttributeAuthority, now: Millis) => AuthorityStep<Ans
 
 export class DurableAuthority {
   readonly #tools: DurableAuthorityTools;
-  readonly #inTurn = turns();
+  readonly #queue = createQueue();
   #view: LogView;
   /** How far the witness has come; before the start it is not known. */
   #witnessed = -1;
   #head: { readonly sequence: number; readonly head: Head; readonly bytes: Uint8Array } | undefined;
   /** The last head of a log that is not in the database any more, until it was met. */
   #lost: Head | undefined;
-  /** How much work was ever given to the turns, and how much of it the last outage has ended. */
+  /** How much work was ever given to the queue, and how much of it the last outage has ended. */
   #asked = 0;
   #outage: { readonly error: DatabaseUnavailable; readonly last: number } | undefined;
 
@@ -61,7 +61,7 @@ export class DurableAuthority {
   /** Reads the log and checks its hash chain. Nothing is written but names that are missing. */
   static async open(tools: DurableAuthorityTools): Promise<DurableAuthority> {
     const authority = new DurableAuthority(tools);
-    await authority.#turn(() =>
+    await authority.#queued(() =>
       tools.store.transaction(async (tables) => {
         await authority.#follow(tables);
         await nameRecords(tables);
@@ -100,8 +100,8 @@ export class DurableAuthority {
   }
 
   /** A step that reads or writes more than the log, in the same transaction. */
-  take<Answer>(work: (turn: Turn) => Promise<AuthorityStep<Answer>>): Promise<Answer | Refused> {
-    return this.#turn(() => this.#taken(work));
+  take<Answer>(work: (log: LogTransaction) => Promise<AuthorityStep<Answer>>): Promise<Answer | Refused> {
+    return this.#queued(() => this.#taken(work));
   }
 
   /** A step that seldom changes anything: the log is locked only where it does. */
@@ -125,8 +125,8 @@ export class DurableAuthority {
   }
 
   /** Work on other tables than the log's, while the log is locked. */
-  locked<Result>(work: (turn: Turn) => Promise<Result>): Promise<Result> {
-    return this.#turn(() => this.#tools.store.transaction(async (tables) => work(await this.#lock(tables))));
+  locked<Result>(work: (log: LogTransaction) => Promise<Result>): Promise<Result> {
+    return this.#queued(() => this.#tools.store.transaction(async (tables) => work(await this.#lock(tables))));
   }
 
   /** The newest head this node knows, for every answer. */
@@ -141,7 +141,7 @@ export class DurableAuthority {
     await this.ask((core) => core.meetHead(seen, branch));
   }
 
-  async #taken<Answer>(work: (turn: Turn) => Promise<AuthorityStep<Answer>>): Promise<Answer | Refused> {
+  async #taken<Answer>(work: (log: LogTransaction) => Promise<AuthorityStep<Answer>>): Promise<Answer | Refused> {
     const { store, onEvent } = this.#tools;
     const view = this.#view;
     let taken: { readonly step: AuthorityStep<Answer>; readonly confirm: () => void };
@@ -163,7 +163,7 @@ export class DurableAuthority {
   }
 
   #look<Result>(compute: (core: AttributeAuthority, now: Millis) => Result): Promise<Result> {
-    return this.#turn(async () => {
+    return this.#queued(async () => {
       const result = await this.#tools.store.transaction(async (tables) => {
         const view = await this.#follow(tables);
         const now = millis(await tables.now());
@@ -175,9 +175,9 @@ export class DurableAuthority {
   }
 
   /** When all earlier work has ended. A log that was rolled back is read anew, and meets the head of the one that is lost. */
-  #turn<Result>(work: () => Promise<Result>): Promise<Result> {
+  #queued<Result>(work: () => Promise<Result>): Promise<Result> {
     const number = ++this.#asked;
-    return this.#inTurn(async () => {
+    return this.#queue(async () => {
       // Whoever waited while the database was waited for in vain does not wait for it once more.
       if (this.#outage !== undefined && number <= this.#outage.last) throw this.#outage.error;
       for (;;) {
@@ -204,7 +204,7 @@ export class DurableAuthority {
     this.#lost = undefined;
   }
 
-  async #lock(tables: AuthorityTables): Promise<Turn> {
+  async #lock(tables: AuthorityTables): Promise<LogTransaction> {
     const owner = await tables.lockLog();
     if (owner === undefined || !equalBytes(owner, this.#tools.sealedSigner))
       throw new Error('the database does not hold the log of this authority any more: restore it, or start again');

@@ -31,15 +31,15 @@ export interface Vault {
 
 const KEY_BYTES = 32;
 const SALT_BYTES = 32;
-const LEAST_PASSPHRASE = 12;
+const MIN_PASSPHRASE = 12;
 /** 128 MiB and about half a second for each guess. */
 const SCRYPT = { cost: 2 ** 17, blockSize: 8, parallel: 1 };
 
 export function freshParameters(secret: VaultSecret, randomBytes: RandomBytes): VaultParameters {
   const salt = randomBytes(SALT_BYTES);
   if ('keyFile' in secret) return { kind: 'key-file', salt, cost: 0, blockSize: 0, parallel: 0 };
-  if (secret.passphrase.length < LEAST_PASSPHRASE) {
-    throw new StartError('keys', `the passphrase must have at least ${LEAST_PASSPHRASE} characters`);
+  if (secret.passphrase.length < MIN_PASSPHRASE) {
+    throw new StartError('keys', `the passphrase must have at least ${MIN_PASSPHRASE} characters`);
   }
   return { kind: 'passphrase', salt, ...SCRYPT };
 }

@@ -22,20 +22,20 @@ export interface DirichletPartition {
   readonly tries: number;
 }
 
-const MOST_TRIES = 1000;
+const MAX_TRIES = 1000;
 
 export function partitionByDirichlet(request: DirichletRequest): DirichletPartition {
   const { labels, users, seed, minimum = 10 } = request;
   checkUsers(users * minimum, labels.length);
   const random = randomStream(seed, 'dirichlet');
-  for (let tries = 1; tries <= MOST_TRIES; tries++) {
+  for (let tries = 1; tries <= MAX_TRIES; tries++) {
     const parts = drawOnce(request, random);
     const shares = parts.map((slices) => joinParts(slices));
     if (shares.every(({ length }) => length >= minimum)) {
       return { users: shares.map((share) => random.shuffle(share)), tries };
     }
   }
-  throw new RangeError(`no partition with ${minimum} examples for each of ${users} users in ${MOST_TRIES} tries`);
+  throw new RangeError(`no partition with ${minimum} examples for each of ${users} users in ${MAX_TRIES} tries`);
 }
 
 function drawOnce({ labels, classes, users, alpha }: DirichletRequest, random: RandomStream): Uint32Array[][] {

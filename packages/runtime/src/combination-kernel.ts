@@ -20,7 +20,7 @@ const BLOCK_WORDS = 256;
 /** Between two blocks: so that the same words of all inputs do not fall into one set of the cache. */
 const PADDING_WORDS = 16;
 
-const MOST_INPUTS = 8192;
+const MAX_INPUTS = 8192;
 
 export interface WasmCombinationKernel {
   readonly name: string;
@@ -39,7 +39,7 @@ export function createWasmCombinationKernel(): WasmCombinationKernel | undefined
     name: 'wasm SIMD',
     order: ORDER,
     combine(rows, inputs, outputs) {
-      if (inputs.length > MOST_INPUTS) throw new RangeError(`${inputs.length} inputs exceed ${MOST_INPUTS}`);
+      if (inputs.length > MAX_INPUTS) throw new RangeError(`${inputs.length} inputs exceed ${MAX_INPUTS}`);
       const length = inputs[0]?.length ?? 0;
       const halves = rows.map(halvesOf);
       const room = Math.floor((MEMORY_BYTES - INPUTS) / 4 / Math.max(1, inputs.length)) - PADDING_WORDS;

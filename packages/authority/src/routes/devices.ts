@@ -18,7 +18,7 @@ import { enrol, makeTokens } from '../enrolment.ts';
 import { taskOf, taskParams } from './names.ts';
 import type { RouteTools } from './route-tools.ts';
 
-const MOST_AT_ONCE = 1000;
+const MAX_AT_ONCE = 1000;
 
 export function deviceRoutes({ service, authority, store, enrolment, now }: RouteTools): void {
   const { app, requireRole, requireDevice } = service;
@@ -31,7 +31,7 @@ export function deviceRoutes({ service, authority, store, enrolment, now }: Rout
         summary: 'Makes enrolment tokens, each for one device (operator)',
         params: taskParams,
         body: Type.Object(
-          { count: Type.Integer({ minimum: 1, maximum: MOST_AT_ONCE }), endsAt: Type.Integer({ minimum: 0 }) },
+          { count: Type.Integer({ minimum: 1, maximum: MAX_AT_ONCE }), endsAt: Type.Integer({ minimum: 0 }) },
           closed,
         ),
         response: answers(Type.Object({ tokens: Type.Array(Type.String()) })),
@@ -47,11 +47,11 @@ export function deviceRoutes({ service, authority, store, enrolment, now }: Rout
     AUTHORITY_PATH.allowList(':task'),
     {
       onRequest: requireRole('operator'),
-      bodyLimit: 100 * MOST_AT_ONCE,
+      bodyLimit: 100 * MAX_AT_ONCE,
       schema: {
         summary: 'Adds devices to the allow-list (operator)',
         params: taskParams,
-        body: Type.Object({ deviceKeys: Type.Array(hexText(32), { maxItems: MOST_AT_ONCE }) }, closed),
+        body: Type.Object({ deviceKeys: Type.Array(hexText(32), { maxItems: MAX_AT_ONCE }) }, closed),
         response: answers(Type.Object({ allowed: Type.Integer({ description: 'devices on the list now' }) })),
       },
     },

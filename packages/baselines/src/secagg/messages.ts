@@ -1,6 +1,6 @@
 /** What crosses in SecAgg and SecAgg+, byte by byte. Users count from 0 in two bytes; a list is as long as its message. */
 import { ByteWriter, DecodeError, Secret } from '@basa/masking';
-import { listOf, MOST_ENTRIES } from '../list-message.ts';
+import { listOf, MAX_ENTRIES } from '../list-message.ts';
 import { TAG_BYTES } from '../pairwise.ts';
 
 const KEY_BYTES = 32;
@@ -62,7 +62,7 @@ export function encodeUsers(users: readonly number[]): Uint8Array {
 }
 
 export function decodeUsers(bytes: Uint8Array): number[] {
-  if (8 * bytes.length > MOST_ENTRIES) throw new DecodeError('users', 'too long');
+  if (8 * bytes.length > MAX_ENTRIES) throw new DecodeError('users', 'too long');
   if (bytes.at(-1) === 0) throw new DecodeError('users', 'more bytes than it takes');
   return Array.from({ length: 8 * bytes.length }, (_, user) => user).filter(
     (user) => (((bytes[user >> 3] as number) >> (user & 7)) & 1) === 1,

@@ -6,7 +6,7 @@ import { dirname, join, resolve } from 'node:path';
 import type { Finding } from './finding.ts';
 import { failed, fine, warning } from './finding.ts';
 
-const LEAST_NODE = [20, 19] as const;
+const MIN_NODE = [20, 19] as const;
 const LOW_BYTES = 2 ** 30;
 const TOO_LOW_BYTES = 64 * 2 ** 20;
 const FLUSHES = 9;
@@ -17,10 +17,10 @@ export async function checkVersions(): Promise<readonly Finding[]> {
     version: string;
   };
   const [major = 0, minor = 0] = process.versions.node.split('.').map(Number);
-  const isNew = major > LEAST_NODE[0] || (major === LEAST_NODE[0] && minor >= LEAST_NODE[1]);
+  const isNew = major > MIN_NODE[0] || (major === MIN_NODE[0] && minor >= MIN_NODE[1]);
   const node = isNew
     ? fine('node', process.version)
-    : failed('node', process.version, `install Node ${LEAST_NODE.join('.')} or newer`);
+    : failed('node', process.version, `install Node ${MIN_NODE.join('.')} or newer`);
   return [node, fine('basa', version)];
 }
 

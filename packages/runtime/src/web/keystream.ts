@@ -3,7 +3,7 @@ import type { AsyncKeystream } from '@basa/masking';
 import { Zeros } from '../zeros.ts';
 
 const BLOCK_BYTES = 16;
-const MOST_AHEAD_BYTES = 1 << 19;
+const MAX_AHEAD_BYTES = 1 << 19;
 
 interface OpenStream {
   readonly key: Promise<CryptoKey>;
@@ -33,7 +33,7 @@ export function createWebKeystream(): AsyncKeystream {
       }
       // Who reads on from where the last piece ended will read on: twice as much each time.
       const isNext = piece !== undefined && firstByte === end;
-      const wanted = isNext ? Math.max(bytes, Math.min(MOST_AHEAD_BYTES, 2 * piece.bytes)) : bytes;
+      const wanted = isNext ? Math.max(bytes, Math.min(MAX_AHEAD_BYTES, 2 * piece.bytes)) : bytes;
       const whole = Math.ceil(wanted / BLOCK_BYTES) * BLOCK_BYTES;
       const made = make(state.key, counter, whole);
       state.piece = { firstByte, bytes: whole, made };

@@ -1,10 +1,10 @@
 /** Random bytes from WebCrypto, which gives at most 65,536 a call. */
-const MOST_AT_ONCE = 65_536;
+const MAX_AT_ONCE = 65_536;
 
 export function webRandomBytes(length: number): Uint8Array {
   const bytes = new Uint8Array(length);
-  for (let start = 0; start < length; start += MOST_AT_ONCE) {
-    crypto.getRandomValues(bytes.subarray(start, start + MOST_AT_ONCE));
+  for (let start = 0; start < length; start += MAX_AT_ONCE) {
+    crypto.getRandomValues(bytes.subarray(start, start + MAX_AT_ONCE));
   }
   return bytes;
 }

@@ -21,7 +21,7 @@ export interface BackupOptions {
   isWhole?(copy: string): Promise<boolean>;
 }
 
-const MOST_TRIES = 5;
+const MAX_TRIES = 5;
 
 export async function backupFolder(options: BackupOptions): Promise<Manifest> {
   const { dataFolder, to, database, files = [], isWhole } = options;
@@ -35,7 +35,7 @@ export async function backupFolder(options: BackupOptions): Promise<Manifest> {
     await flush(path);
     await copyNamed(options, 'after');
     if (isWhole === undefined || (await isWhole(to))) break;
-    if (tries === MOST_TRIES)
+    if (tries === MAX_TRIES)
       throw new StartError(
         'dataFolder',
         `${dataFolder} does not have every file that its database names; see basa doctor`,

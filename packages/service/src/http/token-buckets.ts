@@ -12,7 +12,7 @@ interface Bucket {
   at: number;
 }
 
-const MOST_KEYS = 100_000;
+const MAX_KEYS = 100_000;
 
 export class TokenBuckets {
   readonly #limit: RateLimit;
@@ -20,7 +20,7 @@ export class TokenBuckets {
   /** In the order of their last use. */
   readonly #buckets = new Map<string, Bucket>();
 
-  constructor(limit: RateLimit, mostKeys: number = MOST_KEYS) {
+  constructor(limit: RateLimit, mostKeys: number = MAX_KEYS) {
     this.#limit = limit;
     this.#mostKeys = mostKeys;
   }

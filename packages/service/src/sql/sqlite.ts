@@ -1,6 +1,6 @@
 /** SQLite behind the SQL port: one connection, one transaction at a time. */
 
-import { turns } from '../process/turns.ts';
+import { createQueue } from '../process/queue.ts';
 import type { Database, OpenDatabase } from './database.ts';
 import type { Dialect, Row, SqlDatabase, SqlSession, SqlWatch } from './sql.ts';
 import { isWrite } from './sql.ts';
@@ -47,9 +47,9 @@ export function sqliteDatabase(
     },
     now: async () => clock(),
   };
-  const inTurn = turns();
+  const queue = createQueue();
   const transaction = <Result>(work: (session: SqlSession) => Promise<Result>): Promise<Result> =>
-    inTurn(async () => {
+    queue(async () => {
       database.exec(begin);
       hasWritten = false;
       try {
@@ -68,7 +68,7 @@ export function sqliteDatabase(
     transaction,
     query: (text, ...values) => transaction(({ query }) => query(text, ...values)),
     now: async () => clock(),
-    checkpoint: () => inTurn(async () => database.exec('PRAGMA wal_checkpoint(TRUNCATE)')),
-    close: () => inTurn(async () => opened.close()),
+    checkpoint: () => queue(async () => database.exec('PRAGMA wal_checkpoint(TRUNCATE)')),
+    close: () => queue(async () => opened.close()),
   };
 }

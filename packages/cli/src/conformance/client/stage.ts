@@ -30,7 +30,7 @@ export interface StageServices {
 export const ITSELF = 1;
 
 /** A full buffer is closed and opened in moments; only a hang takes so long. */
-const MOST_CLOSING_MS = 600_000;
+const MAX_CLOSING_MS = 600_000;
 
 export class Stage {
   readonly services: StageServices;
@@ -155,7 +155,7 @@ export class Scene {
   /** Waits for the first sum; undefined where it is exactly that of these participants. */
   async sumProblem(participants: readonly number[]): Promise<string | undefined> {
     const { server } = this.stage.services;
-    const patience = AbortSignal.any([this.stage.signal, AbortSignal.timeout(MOST_CLOSING_MS)]);
+    const patience = AbortSignal.any([this.stage.signal, AbortSignal.timeout(MAX_CLOSING_MS)]);
     await until(async () => ((await server.task(this.task)).version ?? 0) >= 1, patience);
     return firstDifference(await server.parameters(this.task, 1), participants, this.policy);
   }

@@ -65,7 +65,7 @@ export async function pauseChecks({ server, task, operators }: KitTask, device: 
   server.refuses('a paused task gives no seats', told, 'task-paused');
 }
 
-const MOST_ASKED = 60;
+const MAX_ASKED = 60;
 
 /** Whoever asks too often is told when to come back; where there is no limit, every answer is the same no. */
 export async function limitChecks({ authority, task }: KitTask): Promise<void> {
@@ -73,7 +73,7 @@ export async function limitChecks({ authority, task }: KitTask): Promise<void> {
   const path = AUTHORITY_PATH.enrolments(task);
   const body = JSON.stringify({ token: 'no such token' });
   let last = await authority.signed('POST', path, { signer, body });
-  for (let n = 1; n < MOST_ASKED && last.status === 403; n++)
+  for (let n = 1; n < MAX_ASKED && last.status === 403; n++)
     last = await authority.signed('POST', path, { signer, body });
   if (last.status === 403) authority.refuses('asking often is answered', last, 'enrolment-token-invalid');
   else {

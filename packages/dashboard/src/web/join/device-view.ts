@@ -21,7 +21,7 @@ const OUTCOME_TEXT = {
   undecided: '',
   unknown: 'The authority does not know this buffer any more.',
 } as const;
-const MOST_LINES = 14;
+const MAX_LINES = 14;
 
 export interface OwnPlace {
   ctx: string | undefined;
@@ -86,7 +86,7 @@ export function status(text: string, isNoted: boolean): void {
   if (!isNoted || text === '') return;
   const log = element('device-log');
   log.prepend(make('li', {}, make('time', {}, new Date().toLocaleTimeString('en-GB')), ` ${text}`));
-  while (log.children.length > MOST_LINES) log.lastElementChild?.remove();
+  while (log.children.length > MAX_LINES) log.lastElementChild?.remove();
 }
 
 function partOf({ sent, total }: Extract<FromDevice, { readonly kind: 'step' }>): string {

@@ -8,7 +8,7 @@ const USERS = 1000;
 const SEED = 7;
 /** Masks, checks and a durable write are small beside the pairings. */
 const SMALL_SECONDS = 0.002;
-const MOST_STALENESS = 24;
+const MAX_STALENESS = 24;
 
 export class PlayedLane {
   readonly #events: Iterator<TimedEvent, undefined>;
@@ -54,7 +54,7 @@ export class PlayedLane {
     } else {
       this.#versions = event.version;
       this.#included += event.included.length;
-      for (const { staleness } of event.included) this.#count(Math.min(MOST_STALENESS, staleness));
+      for (const { staleness } of event.included) this.#count(Math.min(MAX_STALENESS, staleness));
     }
   }
 

@@ -6,8 +6,8 @@ import { LinePlot } from '../shared/line-plot.ts';
 import type { FromPlay, Lane, LaneState, PlaySettings, ToPlay } from './play-messages.ts';
 
 const SLIDERS = ['k', 'beta', 'concurrency', 'dropouts', 'lease', 'speed'] as const;
-const MOST_POINTS = 600;
-const MOST_BARS = 9;
+const MAX_POINTS = 600;
+const MAX_BARS = 9;
 const worker = new Worker('/play-worker.js', { type: 'module' });
 const plot = new LinePlot(element('versions-plot'), {
   x: 'virtual seconds',
@@ -85,7 +85,7 @@ function draw(time: number, lanes: Readonly<Record<Lane, LaneState>>): void {
   drawLane('sealed', time, lanes.sealed);
   points.push({ time, sealed: lanes.sealed.versions, paper: lanes.paper.versions });
   // Every other point goes when there are too many: the whole run stays in view.
-  if (points.length > MOST_POINTS) points.splice(0, points.length, ...points.filter((_, n) => n % 2 === 0));
+  if (points.length > MAX_POINTS) points.splice(0, points.length, ...points.filter((_, n) => n % 2 === 0));
   plot.set(
     points.map((point) => point.time),
     points.map((point) => point.sealed),
@@ -116,9 +116,9 @@ function drawLane(lane: Lane, time: number, { versions, filled, waiting, dropped
 /** The tail is one bar: the table keeps its height. */
 function stalenessBars(staleness: readonly number[], updates: number) {
   if (updates === 0) return [];
-  const tail = staleness.slice(MOST_BARS - 1).reduce((sum, times) => sum + times, 0);
-  return Array.from({ length: MOST_BARS }, (_, tau) => {
-    const isTail = tau === MOST_BARS - 1;
+  const tail = staleness.slice(MAX_BARS - 1).reduce((sum, times) => sum + times, 0);
+  return Array.from({ length: MAX_BARS }, (_, tau) => {
+    const isTail = tau === MAX_BARS - 1;
     const times = isTail ? tail : (staleness[tau] ?? 0);
     return {
       label: isTail ? `${tau} or more` : String(tau),

@@ -7,7 +7,7 @@ import { element, make, say } from '../shared/dom.ts';
 import { count } from '../shared/format.ts';
 
 const LOOK_MS = 3000;
-const MOST_HEADS = 8;
+const MAX_HEADS = 8;
 
 /** Looks again and again. A signature that is none, or a log that shrank, is said. */
 export function watchIssueLog(authority: string, authorityKey: string): void {
@@ -47,5 +47,5 @@ function note({ sequence, hash }: Head): void {
       make('code', {}, `${toHex(hash).slice(0, 24)}…`),
     ),
   );
-  while (list.children.length > MOST_HEADS) list.lastElementChild?.remove();
+  while (list.children.length > MAX_HEADS) list.lastElementChild?.remove();
 }
