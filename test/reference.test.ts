@@ -1,6 +1,7 @@
 /** The pages of docs/reference are what the code says of itself. */
 import { expect, it } from 'vitest';
 import { REFERENCE_PAGES } from '../scripts/reference/pages.ts';
+import { linkedPaperMap } from '../scripts/reference/paper-map.ts';
 import { readPage } from './support/snippets.ts';
 
 it.each(Object.entries(REFERENCE_PAGES))(
@@ -9,3 +10,9 @@ it.each(Object.entries(REFERENCE_PAGES))(
     expect(readPage(`docs/reference/${file}`)).toBe(await page());
   },
 );
+
+it('docs/paper-map.md links every name to the line that declares it; else: npm run reference', () => {
+  const page = readPage('docs/paper-map.md');
+  expect(page).toBe(linkedPaperMap());
+  expect(page.match(/\]\(\.\.\/packages\/[^)]*#L\d+\)/g)?.length).toBeGreaterThan(50);
+});
