@@ -1,4 +1,4 @@
-/** `npm run screenshots`: the pages of docs/web.md as pictures, both themes, wide and narrow, of a federation at work. */
+/** `npm run screenshots`: the pictures of docs/web.md, taken of a federation at work. */
 import './help.ts';
 import { mkdirSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -14,8 +14,6 @@ import { launchChromium } from '../test/browser/support/chromium.ts';
 
 const OUT = fileURLToPath(new URL('../docs/images', import.meta.url));
 const WIDE = { width: 1280, height: 800 };
-const NARROW = { width: 360, height: 740 };
-const THEMES = ['light', 'dark'] as const;
 
 const folder = mkdtempSync(join(tmpdir(), 'basa-screenshots-'));
 const ending = new AbortController();
@@ -50,38 +48,16 @@ async function takeAll(chromium: Browser, task: string): Promise<void> {
   await page.goto(`${link}&now&share=3`);
   await page.waitForFunction(() => document.documentElement.dataset['outcome'] === 'included');
   await page.waitForFunction(() => Number(document.querySelector('#accepted')?.textContent) > 2);
-  await take(page, 'join');
+  await take(page, 'join', 'light');
 
   await page.goto(`${serverUrl}/`);
   await page.waitForFunction(() => document.querySelectorAll('#ended .buffer').length > 2);
   await page.waitForFunction(() => document.querySelectorAll('#living .slot[data-status="accepted"]').length > 3);
-  await take(page, 'watch');
-
-  await page.goto(`${serverUrl}/play.html`);
-  await page.fill('#speed', '60');
-  await page.waitForFunction(() => Number(document.querySelector('#paper .versions')?.textContent) > 12);
-  await page.click('#run');
-  await take(page, 'play');
-
-  await page.goto(`${serverUrl}/sees.html`);
-  await page.click('#run');
-  await page.waitForFunction(() => document.documentElement.dataset['sum'] === 'exact');
-  await page.click('#play-attacks');
-  await page.waitForFunction(() => document.querySelectorAll('.verdicts').length > 2);
-  await take(page, 'sees');
+  await take(page, 'watch', 'dark');
 }
 
-async function take(page: Page, name: string): Promise<void> {
-  for (const colorScheme of THEMES) {
-    await page.emulateMedia({ colorScheme });
-    for (const [width, viewport] of [
-      ['wide', WIDE],
-      ['narrow', NARROW],
-    ] as const) {
-      await page.setViewportSize(viewport);
-      await page.waitForTimeout(400); // plots follow their place
-      await page.screenshot({ path: join(OUT, `${name}-${colorScheme}-${width}.png`), fullPage: true });
-    }
-  }
-  await page.setViewportSize(WIDE);
+async function take(page: Page, name: string, colorScheme: 'light' | 'dark'): Promise<void> {
+  await page.emulateMedia({ colorScheme });
+  await page.waitForTimeout(400); // plots follow their place
+  await page.screenshot({ path: join(OUT, `${name}-${colorScheme}-wide.png`), fullPage: true });
 }

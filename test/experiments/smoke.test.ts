@@ -1,7 +1,8 @@
 /** `basa experiment` in its smallest profile: interrupted, gone on with, repeated, and read as JSON. */
-import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
+import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { gzipSync } from 'node:zlib';
 import { runCli } from '@basa/cli';
 import { HASTY, runStudies, STUDIES } from '@basa/experiments';
 import { afterAll, expect, it } from 'vitest';
@@ -37,7 +38,9 @@ it('an interrupted run goes on where it was, and gives what an uninterrupted one
   const trained = readdirSync(join(first, 'trained')).filter((name) => name.endsWith('.json'));
   expect(trained.length).toBeGreaterThan(0);
   await run(first);
-  await run(second, join(first, 'costs.json'));
+  const packed = join(root, 'costs.json.gz');
+  writeFileSync(packed, gzipSync(readFileSync(join(first, 'costs.json'))));
+  await run(second, packed);
   expect(json(second)).toBe(json(first));
   for (const file of ['table1.csv', 'report.html']) {
     expect(readFileSync(join(second, file), 'utf8')).toBe(readFileSync(join(first, file), 'utf8'));

@@ -1,6 +1,7 @@
 /** Runs studies and writes what they found: CSV and JSON each, one page for all, every figure as a picture. */
 import { existsSync, mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { gunzipSync } from 'node:zlib';
 import type { Cell } from './cell.ts';
 import type { Profile, Study } from './context.ts';
 import type { Costs } from './costs/costs.ts';
@@ -70,13 +71,18 @@ function partiesEvery(profile: Profile): (cell: Cell) => number {
 async function costsFor(studies: readonly Study[], options: RunOptions): Promise<Costs> {
   const { folder, profile, costsFile, sampling, date, onMeasure: step } = options;
   const own = join(folder, 'costs.json');
-  const read = (file: string): Costs => JSON.parse(readFileSync(file, 'utf8')) as Costs;
-  const known = costsFile !== undefined ? read(costsFile) : existsSync(own) ? read(own) : undefined;
+  const known = costsFile !== undefined ? readCosts(costsFile) : existsSync(own) ? readCosts(own) : undefined;
   const keep = (costs: Costs): void => writeWhole(own, `${JSON.stringify(costs)}\n`);
   const needs = allNeeds(studies.map((study) => study.needs(profile)));
   const costs = await measureCosts(needs, { sampling, known, date, step }, keep);
   keep(costs);
   return costs;
+}
+
+/** Costs of hundreds of users are a megabyte of JSON; as `.gz` they are a tenth of it. */
+function readCosts(file: string): Costs {
+  const bytes = readFileSync(file);
+  return JSON.parse((file.endsWith('.gz') ? gunzipSync(bytes) : bytes).toString('utf8')) as Costs;
 }
 
 /** The page shows every study that was run into the folder, in the order they were asked for first. */

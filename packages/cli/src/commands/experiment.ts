@@ -15,7 +15,7 @@ export const experiment: Command = {
   --profile <name>     smoke: seconds; small: minutes to an hour; full: the paper's grid (smoke)
   --out <folder>       where CSV, JSON, pictures, report.html and finished trainings go
                        (basa-experiments/<profile>); a run that was interrupted goes on from there
-  --costs <file>       a costs.json of an earlier run instead of measuring this machine
+  --costs <file>       a costs.json (or costs.json.gz) of an earlier run instead of measuring this machine
   --hasty              measure costs in seconds instead of minutes, for a look: not for a table
   --datasets <names>   only these, with commas: MNIST, FEMNIST, CIFAR-10
   --seeds <n>          only the first n seeds; a later run adds the others
