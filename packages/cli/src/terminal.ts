@@ -76,7 +76,7 @@ export function plot(values: readonly number[], { mark, rows = 8, columns = 60, 
 const LEVELS = '▁▂▃▄▅▆▇█';
 
 /** The course of some values between 0 and 1, the last `columns` of them. */
-export function sparkline(values: readonly number[], columns = 30): string {
+function sparkline(values: readonly number[], columns = 30): string {
   return values
     .slice(-columns)
     .map((value) => LEVELS[Math.max(0, Math.min(LEVELS.length - 1, Math.floor(value * LEVELS.length)))] ?? ' ')
