@@ -4,7 +4,7 @@ import type { Certificate, CertificateBody, Ctx, Descriptor, ServerPorts, TaskId
 import { certificateCodec, millis } from '@basa/protocol';
 import { createNodeSigner, nodeRandomBytes, nodeSuite } from '@basa/runtime/node';
 import { expect, it } from 'vitest';
-import { Seats } from '../../packages/server/src/seats.ts';
+import { Seats } from '../../packages/server/src/seats/seats.ts';
 import { heapGrowthOf } from './fleet.ts';
 
 const IDLE = 2100;

@@ -2,10 +2,10 @@
 import { toHex } from '@basa/masking';
 import type { BasaEvent, LiveBuffer, LiveState, LiveVersion, SecureBuffer } from '@basa/protocol';
 import type { Answer } from '@basa/service';
-import type { BufferKeeper } from '../buffer-keeper.ts';
-import type { RunningTask } from '../running-task.ts';
+import type { BufferKeeper } from '../buffers/buffer-keeper.ts';
 import type { Store } from '../store/store.ts';
 import { isEnded } from '../store/store.ts';
+import type { RunningTask } from '../tasks/running-task.ts';
 import { Tallies } from './tallies.ts';
 
 const MOST_ENDED = 6;

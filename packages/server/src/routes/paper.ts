@@ -21,9 +21,9 @@ import {
   Type,
   wireBytes,
 } from '@basa/service';
-import { sealedBytesOf } from '../buffer-keeper.ts';
-import type { PaperTask } from '../paper-task.ts';
-import type { RunningTask } from '../running-task.ts';
+import { sealedBytesOf } from '../buffers/buffer-keeper.ts';
+import type { PaperTask } from '../tasks/paper-task.ts';
+import type { RunningTask } from '../tasks/running-task.ts';
 import type { RouteContext } from './context.ts';
 import { foundTask, taskParams } from './context.ts';
 

@@ -15,7 +15,7 @@ import {
   ServiceError,
   Type,
 } from '@basa/service';
-import { layoutOf } from '../uploads.ts';
+import { layoutOf } from '../uploads/uploads.ts';
 import type { RouteContext } from './context.ts';
 import { knownBuffer } from './context.ts';
 

@@ -5,7 +5,7 @@
 import { constants } from 'node:fs';
 import { access } from 'node:fs/promises';
 import type { Service } from '@basa/service';
-import type { AuthorityLink } from '../authority-link.ts';
+import type { AuthorityLink } from '../authority/authority-link.ts';
 import type { BlobStore } from '../blobs/blob-store.ts';
 import type { BlobPlace } from '../blobs/place.ts';
 import type { Store } from '../store/store.ts';
