@@ -2,7 +2,6 @@
  * Runs the steps of buffers over the store: locked, durable, then answered. What it keeps in memory are copies of the
  * buffers that have not ended; where several nodes share the store, a copy may be old, and every step takes in what is new.
  */
-import { engineSealedBytes } from '@basa/abe';
 import { toHex } from '@basa/masking';
 import type {
   BasaEvent,
@@ -15,11 +14,11 @@ import type {
   SecureBuffer,
   ServerPorts,
   Ticket,
-  UserMessages,
 } from '@basa/protocol';
-import { evolveSecureBuffer, millis, openSecureBuffer, outboxOf, userIdOf, userMessages } from '@basa/protocol';
+import { evolveSecureBuffer, millis, openSecureBuffer, outboxOf, userIdOf } from '@basa/protocol';
 import type { BufferChange, Fence, Store, StoredBuffer } from '../store/store.ts';
 import { isEnded } from '../store/store.ts';
+import { messagesOf } from './messages.ts';
 
 interface Kept {
   readonly buffer: SecureBuffer;
@@ -165,16 +164,4 @@ export class BufferKeeper {
     const { slot, deadline: until } = ticket;
     return { slot, task: descriptor.task, user, until, bytes: codecs.deposit.encode(deposit), outbox };
   }
-}
-
-/** The codecs of a buffer's messages with ciphertexts. */
-export function messagesOf({ bufferSize, engine }: Pick<Descriptor, 'bufferSize' | 'engine'>): UserMessages {
-  return userMessages(bufferSize, { sealedBytes: sealedBytesOf(engine) });
-}
-
-/** The server takes no task of an engine without sealing. */
-export function sealedBytesOf(engine: number): number {
-  const bytes = engineSealedBytes(engine);
-  if (bytes === undefined) throw new RangeError(`there is no engine ${engine}`);
-  return bytes;
 }

@@ -7,10 +7,10 @@ import type { WorkerPool } from '@basa/runtime/node';
 import { nodeSuite } from '@basa/runtime/node';
 import { fail } from '@basa/service';
 import type { BlobStore } from '../blobs/blob-store.ts';
+import type { ModelOptions, ReadTask } from '../specification/task-specification.ts';
 import type { Store } from '../store/store.ts';
-import type { ReadTask } from '../tasks/task-specification.ts';
 import type { ModelKeeper } from './model-keeper.ts';
-import type { Evaluated, ModelOptions, WorkResult, WorkTask } from './work/tasks.ts';
+import type { Evaluated, WorkResult, WorkTask } from './work/tasks.ts';
 
 export interface EvaluationOptions {
   readonly task: TaskId;

@@ -9,8 +9,8 @@ import { StartError } from '@basa/service';
 import type { AuthorityLink } from '../authority/authority-link.ts';
 import type { BlobStore } from '../blobs/blob-store.ts';
 import { collect, readWhole } from '../blobs/blob-store.ts';
+import type { ReadTask } from '../specification/task-specification.ts';
 import type { Fence, Store, StoredModel } from '../store/store.ts';
-import type { ReadTask } from '../tasks/task-specification.ts';
 import { SHARD_ELEMENTS } from './opening.ts';
 
 export interface ModelKeeperOptions {

@@ -6,7 +6,7 @@ import type { BufferKeeper } from '../buffers/buffer-keeper.ts';
 import type { Store } from '../store/store.ts';
 import { isEnded } from '../store/store.ts';
 import type { RunningTask } from '../tasks/running-task.ts';
-import { Tallies } from './tallies.ts';
+import { Tallies } from '../watch/tallies.ts';
 
 const MOST_ENDED = 6;
 

@@ -21,7 +21,7 @@ import {
   Type,
   wireBytes,
 } from '@basa/service';
-import { sealedBytesOf } from '../buffers/buffer-keeper.ts';
+import { sealedBytesOf } from '../buffers/messages.ts';
 import type { PaperTask } from '../tasks/paper-task.ts';
 import type { RunningTask } from '../tasks/running-task.ts';
 import type { RouteContext } from './context.ts';

@@ -21,7 +21,7 @@ import {
   Type,
   wireBytes,
 } from '@basa/service';
-import { messagesOf } from '../buffers/buffer-keeper.ts';
+import { messagesOf } from '../buffers/messages.ts';
 import { MOST_UNFINISHED_SLOTS, TooManySlots } from '../store/store.ts';
 import type { RouteContext } from './context.ts';
 import { askingAuthority, bufferParams, foundTask, knownBuffer, taskParams } from './context.ts';

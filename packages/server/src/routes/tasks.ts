@@ -2,8 +2,8 @@
 import { toHex } from '@basa/masking';
 import { SERVER_PATH } from '@basa/protocol';
 import { answers, bytesOf, closed, fail, hexText, Type, wireBytes } from '@basa/service';
+import { taskSpecificationSchema } from '../specification/task-specification.ts';
 import type { RunningTask } from '../tasks/running-task.ts';
-import { taskSpecificationSchema } from '../tasks/task-specification.ts';
 import type { RouteContext } from './context.ts';
 import { askingAuthority, foundTask, taskParams } from './context.ts';
 

@@ -16,7 +16,7 @@ import {
 import { createWasmVectorKernel, nodeRandomBytes } from '@basa/runtime/node';
 import { readWhole } from '../blobs/blob-store.ts';
 import type { ModelKeeper } from '../closing/model-keeper.ts';
-import type { ReadTask } from './task-specification.ts';
+import type { ReadTask } from '../specification/task-specification.ts';
 import type { TaskTools } from './task-tools.ts';
 
 export interface PaperTaskOptions {

@@ -14,11 +14,11 @@ import { seatsOf } from '../seats/task-seats.ts';
 import type { Tuned } from '../seats/tuning.ts';
 import { Tuning } from '../seats/tuning.ts';
 import { placesInDatabase, placesInMemory } from '../seats/under-way.ts';
+import type { ReadTask } from '../specification/task-specification.ts';
 import type { StoredTask, TaskState } from '../store/store.ts';
 import { isEnded } from '../store/store.ts';
 import { PaperTask } from './paper-task.ts';
 import { stopReason } from './stop.ts';
-import type { ReadTask } from './task-specification.ts';
 import type { TaskTools } from './task-tools.ts';
 
 const PAUSE_MS = 30_000;

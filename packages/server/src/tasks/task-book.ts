@@ -7,10 +7,10 @@ import { nodeSuite } from '@basa/runtime/node';
 import { fail } from '@basa/service';
 import { AuthorityRefusal } from '../authority/authority-link.ts';
 import { BODIES } from '../blobs/body-key.ts';
+import type { TaskSpecification } from '../specification/task-specification.ts';
+import { readTask } from '../specification/task-specification.ts';
 import type { StoredTask } from '../store/store.ts';
 import { RunningTask } from './running-task.ts';
-import type { TaskSpecification } from './task-specification.ts';
-import { readTask } from './task-specification.ts';
 import type { TaskTools } from './task-tools.ts';
 
 export class TaskBook {

@@ -8,7 +8,7 @@ import type { BlobStore, Staging } from '../blobs/blob-store.ts';
 import { bodiesOfSlot, bodyKey } from '../blobs/body-key.ts';
 import { WriteBehind } from '../blobs/write-behind.ts';
 import type { BufferKeeper } from '../buffers/buffer-keeper.ts';
-import { sealedBytesOf } from '../buffers/buffer-keeper.ts';
+import { sealedBytesOf } from '../buffers/messages.ts';
 import type { Store } from '../store/store.ts';
 import type { ServerWatch } from '../watch/server-watch.ts';
 import { isExpected } from './body-check.ts';

@@ -5,11 +5,11 @@ import type { WorkerPool } from '@basa/runtime/node';
 import type { Answer } from '@basa/service';
 import { BufferTraces, countAnswers, createMetrics, timed } from '@basa/service';
 import type { Asked } from '../authority/authority-link.ts';
-import { STEP_OF_ROUTE } from '../live/tallies.ts';
 import { isEnded } from '../store/store.ts';
 import { EventCounts } from './event-counts.ts';
 import type { GaugeSources } from './gauges.ts';
 import { serverGauges, taskLabel } from './gauges.ts';
+import { STEP_OF_ROUTE } from './tallies.ts';
 
 const STEPS = {
   ...STEP_OF_ROUTE,

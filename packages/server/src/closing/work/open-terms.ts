@@ -14,7 +14,7 @@ import {
 import { nodeRandomBytes } from '@basa/runtime/node';
 import type { BlobStore } from '../../blobs/blob-store.ts';
 import { collect } from '../../blobs/blob-store.ts';
-import { messagesOf } from '../../buffers/buffer-keeper.ts';
+import { messagesOf } from '../../buffers/messages.ts';
 import type { OpenedTerms, OpenTermsTask } from './tasks.ts';
 
 export interface OpenTermsTools {

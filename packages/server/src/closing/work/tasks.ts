@@ -1,7 +1,7 @@
 /** What the worker is asked, and what it answers: plain data, copied between threads. */
-import type { Layer, Shape } from '@basa/learning';
 import type { PrefixVerdict, ReleasedKey, Slot } from '@basa/protocol';
 import type { BlobPlace } from '../../blobs/place.ts';
+import type { ModelOptions } from '../../specification/task-specification.ts';
 
 /** Given to every worker once. */
 export interface WorkerOptions {
@@ -66,13 +66,6 @@ export interface EvaluateTask {
   readonly parameters: Float32Array;
   /** The blob of examples (`decodeDataset`), kept by the worker between calls. */
   readonly examples: string;
-}
-
-/** A network as a task specification writes it. */
-export interface ModelOptions {
-  readonly name?: string;
-  readonly input: Shape;
-  readonly layers: readonly Layer[];
 }
 
 export interface Evaluated {

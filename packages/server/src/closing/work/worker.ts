@@ -21,11 +21,12 @@ import {
 import type { BlobStore } from '../../blobs/blob-store.ts';
 import { readWhole } from '../../blobs/blob-store.ts';
 import { openBlobs } from '../../blobs/place.ts';
+import type { ModelOptions } from '../../specification/task-specification.ts';
 import type { OpenTermsTools } from './open-terms.ts';
 import { openTerms } from './open-terms.ts';
 import type { SumShardTools } from './sum-shard.ts';
 import { sumShard } from './sum-shard.ts';
-import type { Evaluated, EvaluateTask, ModelOptions, WorkerOptions, WorkResult, WorkTask } from './tasks.ts';
+import type { Evaluated, EvaluateTask, WorkerOptions, WorkResult, WorkTask } from './tasks.ts';
 
 const BATCH = 64;
 /** Examples lie in memory: a few tasks at once, and not those of files that were replaced. */

@@ -1,13 +1,12 @@
 /** A task as its operator writes it down (docs/http.md), checked line by line before anything is made of it. */
-import type { Model, ServerStepOptions } from '@basa/learning';
+import type { Layer, Model, ServerStepOptions, Shape } from '@basa/learning';
 import { defineModel, manifestText } from '@basa/learning';
 import { ascii, equalBytes, fromHex } from '@basa/masking';
 import type { AdmissionOptions, TaskPolicy } from '@basa/protocol';
 import { DEFAULT_TARGET_AGE, DEFAULT_WAITING_BUFFERS, decodePolicy } from '@basa/protocol';
 import { nodeSuite } from '@basa/runtime/node';
 import { Type } from '@basa/service';
-import { sealedBytesOf } from '../buffers/buffer-keeper.ts';
-import type { ModelOptions } from '../closing/work/tasks.ts';
+import { sealedBytesOf } from '../buffers/messages.ts';
 
 const rate = Type.Number({ exclusiveMinimum: 0 });
 /** p of (1 + mean age)^-p, by which the rate is multiplied. */
@@ -88,6 +87,13 @@ export const taskSpecificationSchema = Type.Object(
 );
 
 export type TaskSpecification = Type.Static<typeof taskSpecificationSchema>;
+
+/** A network as a specification writes it. */
+export interface ModelOptions {
+  readonly name?: string;
+  readonly input: Shape;
+  readonly layers: readonly Layer[];
+}
 
 /** What a specification means, or what is wrong with it. */
 export interface ReadTask {
