@@ -41,6 +41,7 @@ function openSeats(clock: () => number) {
       seats.track({ ctx, descriptor, status: 'filling', slots: [], accepted: [] });
     },
     descriptorOf: async (ctx) => drawn.get(toHex(ctx)),
+    checkRunning: () => undefined,
     onEvent: () => undefined,
   });
   return { seats, drawn };

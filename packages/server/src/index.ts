@@ -6,6 +6,7 @@ export type { ConfigPlaces } from './process/config.ts';
 export { checkServerConfig, readServerConfig, SERVER_PREFIX, serverConfigSchema } from './process/config.ts';
 export { examineServer } from './process/examine.ts';
 export { migrateServer } from './process/migrate.ts';
-export type { RunningServer, ServerOptions } from './process/server.ts';
+export type { RunningServer } from './process/server.ts';
 export { startServer } from './process/server.ts';
+export type { ServerOptions } from './process/settings.ts';
 export type { SharedDatabase } from './store/open-store.ts';

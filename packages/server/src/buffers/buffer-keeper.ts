@@ -16,6 +16,7 @@ import type {
   Ticket,
 } from '@basa/protocol';
 import { evolveSecureBuffer, millis, openSecureBuffer, outboxOf, userIdOf } from '@basa/protocol';
+import type { UpToDate } from '../store/copies.ts';
 import type { BufferChange, Fence, Store, StoredBuffer } from '../store/store.ts';
 import { isEnded } from '../store/store.ts';
 import { messagesOf } from './messages.ts';
@@ -32,15 +33,14 @@ type MoreOf = (before: SecureBuffer, after: SecureBuffer, now: Millis) => More;
 
 export interface StepOptions {
   readonly more?: More | MoreOf;
-  /** The turn that the step is taken under. */
+  /** The lease that the step is taken under. */
   readonly fence?: Fence | undefined;
 }
 
 export interface BufferKeeperOptions {
   readonly store: Store;
   readonly ports: ServerPorts;
-  /** Other nodes change buffers as well. */
-  readonly isShared: boolean;
+  readonly upToDate: UpToDate;
   onEvent(event: BasaEvent): void;
   /** Told of every buffer that was read or changed. */
   onBuffer(buffer: SecureBuffer): void;
@@ -81,7 +81,7 @@ export class BufferKeeper {
   /** The buffer as it is in the store. */
   async fresh(ctx: Ctx): Promise<SecureBuffer | undefined> {
     const kept = await this.#find(ctx);
-    return kept === undefined || !this.#options.isShared ? kept?.buffer : (await this.#catchUp(kept)).buffer;
+    return kept && (await this.#options.upToDate(kept, () => this.#catchUp(kept))).buffer;
   }
 
   /** Takes in what other nodes have done to buffers that have not ended; gives their names. */

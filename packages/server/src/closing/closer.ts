@@ -73,7 +73,7 @@ export class Closer {
   }
 
   /**
-   * Takes the buffer as far as it goes now, under this turn where there are several nodes. One call at a time for each task:
+   * Takes the buffer as far as it goes now, under this lease where there are several nodes. One call at a time for each task:
    * versions follow each other.
    */
   async attend(ctx: Ctx, fence: Fence | undefined): Promise<void> {

@@ -10,6 +10,7 @@ import type { AuthorityLink } from '../authority/authority-link.ts';
 import type { BlobStore } from '../blobs/blob-store.ts';
 import { collect, readWhole } from '../blobs/blob-store.ts';
 import type { ReadTask } from '../specification/task-specification.ts';
+import type { UpToDate } from '../store/copies.ts';
 import type { Fence, Store, StoredModel } from '../store/store.ts';
 import { SHARD_ELEMENTS } from './opening.ts';
 
@@ -19,8 +20,7 @@ export interface ModelKeeperOptions {
   readonly store: Store;
   readonly blobs: BlobStore;
   readonly authority: AuthorityLink;
-  /** Other nodes make versions as well. */
-  readonly isShared: boolean;
+  readonly nodes: { readonly upToDate: UpToDate };
 }
 
 interface Making {
@@ -31,7 +31,7 @@ interface Making {
     ageAt(version: number): number;
     readonly metrics: Readonly<Record<string, number>>;
   };
-  /** The turn that it is made under. */
+  /** The lease that it is made under. */
   readonly fence?: Fence | undefined;
 }
 
@@ -58,8 +58,10 @@ export class ModelKeeper {
 
   /** The same as it is in the store now. */
   async current(): Promise<StoredModel | undefined> {
-    if (this.#options.isShared) await this.refresh();
-    return this.#newest;
+    return this.#options.nodes.upToDate(this.#newest, async () => {
+      await this.refresh();
+      return this.#newest;
+    });
   }
 
   /** Makes version 0 where there is none, and takes up where a crash left it; once at a time. */

@@ -19,7 +19,7 @@ export function backupServer(places: ConfigPlaces, to: string): Promise<Manifest
     named: { folder: 'blobs', changing: 'incoming' },
     files: [KEY_FILE],
     isWhole: async (copy) => {
-      const place = { kind: 'files', folder: join(copy, 'blobs'), isShared: false } as const;
+      const place = { kind: 'files', folder: join(copy, 'blobs') } as const;
       return (await missingFrom(copy, place)).length === 0;
     },
   });

@@ -19,8 +19,8 @@ import type { BlobPlace } from '../blobs/place.ts';
 import type { PageOptions } from '../routes/pages.ts';
 import type { SharedDatabase } from '../store/open-store.ts';
 import { KEY_FILE } from '../store/server-key.ts';
-import type { ServerOptions } from './server.ts';
-import { SERVER_DEFAULTS, TURN_MS } from './server.ts';
+import type { ServerOptions } from './settings.ts';
+import { LEASE_MS, SERVER_DEFAULTS } from './settings.ts';
 
 const address = { pattern: '^https?://' };
 const whole = (minimum: number, fallback: number, description: string) =>
@@ -84,7 +84,7 @@ export const serverConfigSchema = Type.Object(
       Type.Integer({ minimum: 2, description: 'connections of this node to the database (10)' }),
     ),
     signingKey: Type.Optional(secretText('the secret key of the server, 64 hexadecimal digits; with databaseUrl')),
-    turnMs: whole(100, TURN_MS, 'how long a node may be silent before another one ends its buffers'),
+    turnMs: whole(100, LEASE_MS, 'how long a node may be silent before another one ends its buffers'),
     blobs: Type.Union([Type.Literal('files'), Type.Literal('database'), Type.Literal('s3')], {
       default: 'files',
       description: 'where vectors and models lie; several nodes share a folder, their database or an object store',

@@ -35,7 +35,7 @@ interface Judged {
 }
 
 export function mountUploads(context: RouteContext): void {
-  const { service, uploads, tasks, onUpload } = context;
+  const { service, uploads, tasks, nodes } = context;
   const judgedUploads = new WeakMap<Request, Judged>();
   const authorise = service.requireDevice({ body: 'streamed' });
   const onRequest = async (request: Request, reply: FastifyReply): Promise<void> => {
@@ -74,7 +74,7 @@ export function mountUploads(context: RouteContext): void {
         const { ctx, descriptor } = upload.buffer;
         if (result.accepted) {
           tasks.uploaded(descriptor.task, ctx, deviceOf(request).user);
-          onUpload?.(descriptor.task, ctx);
+          nodes.tell.upload(descriptor.task, ctx);
         }
         return result;
       } catch (error) {
@@ -122,15 +122,13 @@ async function judge(context: RouteContext, request: Request): Promise<Judged> {
 }
 
 /** A copy of this node may be old: a no is given by what the store holds, on the store's clock. */
-async function judged(
-  { ports, keeper, store, clock, isShared }: RouteContext,
-  known: SecureBuffer,
-  header: UploadHeader,
-) {
+async function judged({ ports, keeper, store, clock, nodes }: RouteContext, known: SecureBuffer, header: UploadHeader) {
   const verdict = judgeHeader(ports, known, header, millis(clock()));
-  if (verdict.kind !== 'refused' || !isShared) return { buffer: known, verdict };
-  const buffer = (await keeper.fresh(known.ctx)) ?? known;
-  return { buffer, verdict: judgeHeader(ports, buffer, header, millis(await store.now())) };
+  if (verdict.kind !== 'refused') return { buffer: known, verdict };
+  return nodes.upToDate({ buffer: known, verdict }, async () => {
+    const buffer = (await keeper.fresh(known.ctx)) ?? known;
+    return { buffer, verdict: judgeHeader(ports, buffer, header, millis(await store.now())) };
+  });
 }
 
 function headerOf(request: Request, { descriptor }: SecureBuffer): UploadHeader {

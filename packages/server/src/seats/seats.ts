@@ -15,6 +15,8 @@ import { createCoordinator, freeSeats, giveSeat, holdsSeat, millis, trackBuffer,
 import { AuthorityUnreachable } from '../authority/authority-link.ts';
 
 export interface SeatGiver {
+  /** Throws what to answer where the task is known not to run, before anything is asked of the store. */
+  checkRunning(): void;
   /** Takes in what a buffer has become. */
   track(buffer: SecureBuffer): void;
   take(certificate: Certificate): Promise<Descriptor | Refused>;
@@ -31,6 +33,8 @@ export interface SeatsOptions {
   /** Has another buffer drawn, and tells `track` of it. */
   drawBuffer(): Promise<void>;
   descriptorOf(ctx: Ctx): Promise<Descriptor | undefined>;
+  /** Throws what to answer where the task does not run. */
+  checkRunning(): void;
   onEvent(event: BasaEvent): void;
 }
 
@@ -46,6 +50,10 @@ export class Seats implements SeatGiver {
   constructor(options: SeatsOptions) {
     this.#options = options;
     this.#coordinator = createCoordinator(options.tuned().seatMs);
+  }
+
+  checkRunning(): void {
+    this.#options.checkRunning();
   }
 
   track(buffer: SecureBuffer): void {

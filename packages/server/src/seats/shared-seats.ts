@@ -44,6 +44,9 @@ export class SharedSeats implements SeatGiver {
     this.#options = options;
   }
 
+  /** The store says so when a seat is asked for: the task may have been resumed at another node. */
+  checkRunning(): void {}
+
   /** What a buffer has become is read when a seat is asked for. */
   track(): void {}
 

@@ -1,28 +1,40 @@
 /** The seats of a task: in memory where a server is alone, in the database beside other nodes. Both have buffers drawn. */
-import type { Descriptor, TaskId } from '@basa/protocol';
+import type { BasaEvent, Descriptor, ServerPorts, TaskId } from '@basa/protocol';
 import { nodeRandomBytes } from '@basa/runtime/node';
+import type { AuthorityLink } from '../authority/authority-link.ts';
 import { AuthorityUnreachable } from '../authority/authority-link.ts';
+import type { Revocations } from '../authority/revocations.ts';
+import type { BufferKeeper } from '../buffers/buffer-keeper.ts';
 import type { ModelKeeper } from '../closing/model-keeper.ts';
-import type { TaskTools } from '../tasks/task-tools.ts';
+import type { Store } from '../store/store.ts';
 import type { SeatGiver } from './seats.ts';
 import { Seats } from './seats.ts';
 import { SharedSeats } from './shared-seats.ts';
 import type { Tuning } from './tuning.ts';
 
+export interface SeatTools {
+  readonly store: Store;
+  readonly keeper: BufferKeeper;
+  readonly authority: AuthorityLink;
+  readonly revocations: Revocations;
+  readonly ports: ServerPorts;
+  readonly clock: () => number;
+  onEvent(event: BasaEvent): void;
+  onTrouble(what: string, error: unknown): void;
+}
+
 export interface TaskSeatsOptions {
-  readonly tools: TaskTools;
+  readonly tools: SeatTools;
   readonly task: TaskId;
   readonly models: ModelKeeper;
   readonly tuning: Tuning;
+  /** Throws what to answer where this node knows that the task does not run. */
+  checkRunning(): void;
   /** The store says that the task does not run: throws what to answer. */
   refuse(): Promise<never>;
 }
 
-export function seatsOf(options: TaskSeatsOptions): SeatGiver {
-  return options.tools.isShared ? sharedSeats(options) : ownSeats(options);
-}
-
-function ownSeats({ tools, task, models, tuning }: TaskSeatsOptions): SeatGiver {
+export function ownSeats({ tools, task, models, tuning, checkRunning }: TaskSeatsOptions): SeatGiver {
   /** The same until a buffer came of it: asked again, the authority gives the same buffer. */
   let nonce: Uint8Array | undefined;
   return new Seats({
@@ -38,10 +50,11 @@ function ownSeats({ tools, task, models, tuning }: TaskSeatsOptions): SeatGiver 
       await tools.keeper.add({ task, descriptor, drawnAt: await tools.store.now() });
     },
     descriptorOf: async (ctx) => (await tools.keeper.find(ctx))?.descriptor,
+    checkRunning,
   });
 }
 
-function sharedSeats({ tools, task, models, tuning, refuse }: TaskSeatsOptions): SeatGiver {
+export function sharedSeats({ tools, task, models, tuning, refuse }: TaskSeatsOptions): SeatGiver {
   const { store, keeper, onTrouble } = tools;
   return new SharedSeats({
     ...tools,

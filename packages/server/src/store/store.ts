@@ -71,16 +71,16 @@ interface UploadPiece {
   readonly received: number;
 }
 
-/** A turn that a node holds. What is written under it is refused once another node has taken it. */
+/** A lease that a node holds on the buffers of a task. What is written under it is refused once another node has taken it. */
 export interface Fence {
   readonly name: string;
   readonly number: number;
 }
 
-export class TurnLost extends Error {
+export class LeaseLost extends Error {
   constructor({ name }: Fence) {
-    super(`another node has taken the turn ${name}; nothing was written`);
-    this.name = 'TurnLost';
+    super(`another node has taken the lease ${name}; nothing was written`);
+    this.name = 'LeaseLost';
   }
 }
 
@@ -230,11 +230,11 @@ export type SharedPlace =
 
 /** What nodes on one database tell each other by it. */
 export interface NodeStore {
-  /** The fence of the turn for so long from now on; undefined where another holder has it. */
-  takeTurn(name: string, holder: string, forMs: number): Promise<number | undefined>;
-  /** For so long from now on, unless another holder has it. */
-  renewTurn(fence: Fence, forMs: number): Promise<void>;
-  giveTurnBack(name: string, holder: string): Promise<void>;
+  /** Takes the lease for so long from now on. Returns its fence; undefined where another holder has it. */
+  takeLease(name: string, holder: string, forMs: number): Promise<number | undefined>;
+  /** Makes the lease last for so long from now on, unless another holder has it. */
+  renewLease(fence: Fence, forMs: number): Promise<void>;
+  giveLeaseBack(name: string, holder: string): Promise<void>;
   /** A seat for as long: the one the device has, else in the oldest buffer with a free one; `only` in this buffer. */
   takeSeat(
     task: TaskId,

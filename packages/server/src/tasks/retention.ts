@@ -1,6 +1,6 @@
 /**
  * Removes what is not kept any more, in the background and a little at a time: parameters of old versions, facts of buffers
- * that ended long ago, and blobs that a crash left behind. Beside other nodes only the one whose turn it is does so.
+ * that ended long ago, and blobs that a crash left behind. Beside other nodes only the one with the lease of a task does so.
  */
 import { setTimeout as pause } from 'node:timers/promises';
 import type { Ticker } from '@basa/service';
@@ -8,7 +8,7 @@ import { startTicker } from '@basa/service';
 import type { BlobStore } from '../blobs/blob-store.ts';
 import type { BufferKeeper } from '../buffers/buffer-keeper.ts';
 import { modelsOf } from '../closing/model-keeper.ts';
-import type { Turns } from '../nodes/turns.ts';
+import type { Leases } from '../nodes/leases.ts';
 import type { Fence, Store } from '../store/store.ts';
 import type { RunningTask } from './running-task.ts';
 
@@ -27,7 +27,7 @@ export interface RetentionTools {
   readonly store: Store;
   readonly blobs: BlobStore;
   readonly keeper: BufferKeeper;
-  readonly turns: Turns;
+  readonly nodes: { readonly leases: Leases };
   onTrouble(what: string, error: unknown): void;
 }
 
@@ -39,17 +39,14 @@ const PAUSE_MS = 20;
 const LOOKS_FOR_LEFTOVERS = 60;
 
 export function startRetention(tools: RetentionTools): Ticker {
-  const { tasks, turns, tidyMs, onTrouble } = tools;
+  const { tasks, nodes, tidyMs, onTrouble } = tools;
   let isStopped = false;
   let looks = 0;
   const look = async (): Promise<void> => {
     const hasLeftovers = looks++ % LOOKS_FOR_LEFTOVERS === 0;
     for (const task of tasks.all) {
       if (isStopped) return;
-      const turn = await turns.take(task.task);
-      if (turn === undefined) continue;
-      const fence = turn === 'alone' ? undefined : turn;
-      await turns.during(turn, async () => {
+      await nodes.leases.under(task.task, async (fence) => {
         await repeated(() => forgetModels(tools, task, fence));
         await repeated(() => forgetBuffers(tools, task, fence));
         if (hasLeftovers) await removeLeftovers(tools, task);

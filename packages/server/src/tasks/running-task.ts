@@ -10,10 +10,8 @@ import { Evaluation } from '../closing/evaluation.ts';
 import { ModelKeeper } from '../closing/model-keeper.ts';
 import { Places } from '../seats/places.ts';
 import type { SeatGiver } from '../seats/seats.ts';
-import { seatsOf } from '../seats/task-seats.ts';
 import type { Tuned } from '../seats/tuning.ts';
 import { Tuning } from '../seats/tuning.ts';
-import { placesInDatabase, placesInMemory } from '../seats/under-way.ts';
 import type { ReadTask } from '../specification/task-specification.ts';
 import type { StoredTask, TaskState } from '../store/store.ts';
 import { isEnded } from '../store/store.ts';
@@ -57,7 +55,7 @@ export class RunningTask {
     this.evaluation = new Evaluation({ ...tools, task, read, models });
     const onIncluded = async (): Promise<void> => {
       this.#meetVersion();
-      tools.onTask(task);
+      tools.nodes.tell.task(task);
       await this.#review();
     };
     this.paper =
@@ -65,10 +63,17 @@ export class RunningTask {
         ? new PaperTask({ tools, name: toHex(task), read, models, onModel: onIncluded })
         : undefined;
     this.#tuning = new Tuning({ seatMs: tools.seatMs, bufferSize: read.policy.bufferSize });
-    this.seats = seatsOf({ tools, task, models, tuning: this.#tuning, refuse: () => this.#refuse() });
+    this.seats = tools.nodes.seats({
+      tools,
+      task,
+      models,
+      tuning: this.#tuning,
+      checkRunning: () => this.checkRunning(),
+      refuse: () => this.#refuse(),
+    });
     this.places = new Places({
       ...read.admission,
-      underWay: tools.isShared ? placesInDatabase(tools.store, task) : placesInMemory(tools.clock),
+      underWay: tools.nodes.underWay(task),
       clock: tools.clock,
       jitter: () => (nodeRandomBytes(1)[0] as number) / 256,
       uploadLeaseMs: read.policy.uploadLeaseMs,
@@ -107,7 +112,7 @@ export class RunningTask {
     await this.#tools.store.setTaskState(this.task, state, why);
     this.#state = state;
     this.#why = why;
-    this.#tools.onTask(this.task);
+    this.#tools.nodes.tell.task(this.task);
   }
 
   /** Takes in what the store says, which another node may have changed. */
@@ -145,10 +150,9 @@ export class RunningTask {
     return answer;
   }
 
-  /** Beside other nodes the store says whether the task runs. */
   async takeSeat(certificate: Certificate): Promise<Descriptor | Refused> {
-    const { clock, isShared } = this.#tools;
-    if (!isShared) this.checkRunning();
+    const { clock } = this.#tools;
+    this.seats.checkRunning();
     this.#tuning.arrived(clock());
     const user = this.#userOf(certificate.deviceKey);
     const later = await this.places.comesToSeat(user);
@@ -171,26 +175,24 @@ export class RunningTask {
       const uploads = buffer.slots.filter(({ status }) => status === 'accepted').length;
       if (uploads > (this.#lastUploads.get(name)?.uploads ?? 0))
         this.#lastUploads.set(name, { at: this.#tools.clock(), uploads });
-    } else if (this.#tools.isShared) this.#forget(buffer.ctx); // whoever ended it tidies up
+    } else if (!this.#tools.nodes.leases.has(this.task)) this.#forget(buffer.ctx); // whoever has the lease tidies up
     this.seats.track(buffer);
     this.places.track(buffer);
   }
 
   /** An upload was accepted, here or at another node: perhaps it was the last one. */
   uploaded(ctx: Ctx): void {
-    if (this.#living.has(toHex(ctx))) void (this.#tools.isShared ? this.#attendIfDue([ctx]) : this.attend(ctx));
+    if (this.#living.has(toHex(ctx))) void this.#attendIfDue([ctx]);
   }
 
   /** Takes a buffer as far as it goes; trouble is told and tried again at the next look. */
-  attend(ctx: Ctx): Promise<void> {
-    const { turns } = this.#tools;
+  #attend(ctx: Ctx): Promise<void> {
+    const { leases } = this.#tools.nodes;
     const attended = this.#attending.then(async () => {
       if (!this.#living.has(toHex(ctx))) return;
-      await this.#tried('a buffer could not be ended', async () => {
-        const turn = await turns.take(this.task);
-        if (turn === undefined) return; // another node looks after it
-        await turns.during(turn, () => this.#closer.attend(ctx, turn === 'alone' ? undefined : turn));
-      });
+      await this.#tried('a buffer could not be ended', () =>
+        leases.under(this.task, (fence) => this.#closer.attend(ctx, fence)),
+      );
     });
     this.#attending = attended;
     return attended;
@@ -205,29 +207,22 @@ export class RunningTask {
       await this.places.look(living.filter((buffer) => buffer !== undefined));
     });
     this.#meetVersion();
-    if (this.#tools.isShared) return this.#tickTogether();
-    await Promise.all(this.living.map((ctx) => this.attend(ctx)));
-    await this.#review();
-  }
-
-  /** The same beside other nodes: what is there to do is found by the copies, which were refreshed. */
-  async #tickTogether(): Promise<void> {
     await this.#attendIfDue(this.living);
-    await this.#tried('the task could not be looked after', async () => {
-      const isEvaluated = this.read.specification.model === undefined || this.models.newest?.accuracy !== undefined;
-      if (this.#state === 'finished' && isEvaluated) return;
-      if ((await this.#tools.turns.take(this.task)) !== undefined) await this.#review();
-    });
+    const isEvaluated = this.read.specification.model === undefined || this.models.newest?.accuracy !== undefined;
+    if (this.#state === 'finished' && isEvaluated) return;
+    await this.#tried('the task could not be looked after', () =>
+      this.#tools.nodes.leases.under(this.task, () => this.#review()),
+    );
   }
 
-  /** By the copies: the database is asked for those with something to do. */
+  /** What there is to do is found by the copies in memory: the store is asked for those with something to do. */
   async #attendIfDue(buffers: readonly Ctx[]): Promise<void> {
     const { store, keeper } = this.#tools;
     await this.#tried('buffers could not be looked after', async () => {
       const now = await store.now();
       const found = await Promise.all(buffers.map((ctx) => keeper.find(ctx)));
       const due = found.filter((buffer) => buffer !== undefined && this.#closer.isDue(buffer, now));
-      await Promise.all(due.map((buffer) => buffer && this.attend(buffer.ctx)));
+      await Promise.all(due.map((buffer) => buffer && this.#attend(buffer.ctx)));
     });
   }
 

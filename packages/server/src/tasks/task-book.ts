@@ -63,8 +63,8 @@ export class TaskBook {
   /** The task of this name, also one that was made at another node a moment ago. */
   async meet(name: string): Promise<RunningTask | undefined> {
     const known = this.find(name);
-    if (known !== undefined || !this.#tools.isShared) return known;
-    return this.#load((fromHex(name) ?? new Uint8Array()) as TaskId);
+    if (known !== undefined) return known;
+    return this.#tools.nodes.upToDate(known, () => this.#load((fromHex(name) ?? new Uint8Array()) as TaskId));
   }
 
   async #load(task: TaskId): Promise<RunningTask | undefined> {
@@ -101,7 +101,7 @@ export class TaskBook {
   }
 
   async #create(specification: TaskSpecification): Promise<RunningTask> {
-    const { store, authority, ports, onTask } = this.#tools;
+    const { store, authority, ports, nodes } = this.#tools;
     const { policy } = readTask(specification);
     const task = taskIdOf(nodeSuite, policy);
     const known = await this.meet(toHex(task));
@@ -122,7 +122,7 @@ export class TaskBook {
     const stored: StoredTask = { task, specification: text, state: 'running', createdAt: await store.now() };
     await store.addTask(stored);
     const running = this.#add(stored);
-    onTask(task);
+    nodes.tell.task(task);
     await running.models.open();
     return running;
   }

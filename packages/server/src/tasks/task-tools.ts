@@ -1,12 +1,12 @@
 /** What the tasks of a server share. */
-import type { BasaEvent, ServerPorts, TaskId } from '@basa/protocol';
+import type { BasaEvent, ServerPorts } from '@basa/protocol';
 import type { WorkerPool } from '@basa/runtime/node';
 import type { AuthorityLink } from '../authority/authority-link.ts';
 import type { Revocations } from '../authority/revocations.ts';
 import type { BlobStore } from '../blobs/blob-store.ts';
 import type { BufferKeeper } from '../buffers/buffer-keeper.ts';
 import type { WorkResult, WorkTask } from '../closing/work/tasks.ts';
-import type { Turns } from '../nodes/turns.ts';
+import type { Nodes } from '../nodes/nodes.ts';
 import type { Store } from '../store/store.ts';
 import type { ServerWatch } from '../watch/server-watch.ts';
 
@@ -21,13 +21,9 @@ export interface TaskTools {
   /** This node's; leases are judged by the store's. */
   readonly clock: () => number;
   readonly seatMs: number;
-  /** Several nodes work on the store. */
-  readonly isShared: boolean;
-  readonly turns: Turns;
+  readonly nodes: Nodes;
   readonly watch: ServerWatch;
   onEvent(event: BasaEvent): void;
-  /** A task or its newest model has changed: other nodes are told. */
-  onTask(task: TaskId): void;
   /** Something failed that is tried again later. */
   onTrouble(what: string, error: unknown): void;
 }

@@ -13,7 +13,6 @@ import type { Store } from '../store/store.ts';
 import type { ServerWatch } from '../watch/server-watch.ts';
 import { isExpected } from './body-check.ts';
 import type { Pieces } from './pieces.ts';
-import { ownPieces, sharedPieces } from './pieces.ts';
 
 /** What is uploaded: the header was judged before. */
 export interface Upload {
@@ -37,8 +36,7 @@ export interface UploadsOptions {
   readonly store: Store;
   readonly blobs: BlobStore;
   readonly ports: ServerPorts;
-  /** Pieces of a body may come to different nodes. */
-  readonly isShared: boolean;
+  readonly pieces: Pieces;
   readonly watch: ServerWatch;
 }
 
@@ -53,13 +51,11 @@ export function layoutOf({ buffer, header }: Upload): UploadLayout {
 
 export class Uploads {
   readonly #options: UploadsOptions;
-  readonly #pieces: Pieces;
   /** The piece under way of each slot: one at a time. */
   readonly #underWay = new Map<string, { interrupt(): void; readonly ended: Promise<unknown> }>();
 
   constructor(options: UploadsOptions) {
     this.#options = options;
-    this.#pieces = options.isShared ? sharedPieces(options) : ownPieces(options);
   }
 
   /** How much of this very body is durable. */
@@ -112,7 +108,7 @@ export class Uploads {
     const { header, offset, digest, declaredBytes } = piece;
     const { modulus } = piece.buffer.descriptor;
     const isWhole = offset === 0 && declaredBytes === layout.bodyBytes;
-    const { staging, settle, fail: forget, ...open } = await this.#pieces.open(header, isWhole);
+    const { staging, settle, fail: forget, ...open } = await this.#options.pieces.open(header, isWhole);
     let { standing } = open;
     try {
       if (offset !== standing) fail('offset-mismatch', { detail: `the upload stands at ${standing}` });

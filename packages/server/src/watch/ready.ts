@@ -22,8 +22,7 @@ export function checkReadiness({ check }: Service, { store, blobs, place, link }
   check('blobs', {
     isNeeded: true,
     // A name that is never there: asking for it shows that the store answers.
-    look: () =>
-      place.kind === 'files' ? access(place.folder, constants.R_OK | constants.W_OK) : blobs.size('readiness'),
+    look: () => ('folder' in place ? access(place.folder, constants.R_OK | constants.W_OK) : blobs.size('readiness')),
   });
   check('authority', { isNeeded: false, look: () => link.health() });
 }

@@ -9,7 +9,7 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { BlobStore, Staging } from '../../src/blobs/blob-store.ts';
 import { readWhole } from '../../src/blobs/blob-store.ts';
 import { bodyKey } from '../../src/blobs/body-key.ts';
-import { openFileBlobs } from '../../src/blobs/files.ts';
+import { openSharedFileBlobs } from '../../src/blobs/files.ts';
 import type { BufferKeeper } from '../../src/buffers/buffer-keeper.ts';
 import { migrationsFor } from '../../src/store/schema.ts';
 import { createSqlStore } from '../../src/store/sql-store.ts';
@@ -34,7 +34,7 @@ beforeEach(async () => {
   store = createSqlStore(sqliteDatabase(opened, Date.now));
   await store.addTask({ task, specification: '{}', state: 'running', createdAt: 1 });
   await store.addBuffer({ ctx, task, descriptor, drawnAt: 1 });
-  const open = () => openFileBlobs(join(folder, 'blobs'), { isShared: true });
+  const open = () => openSharedFileBlobs(join(folder, 'blobs'));
   blobs = [await open(), await open()];
   nodes = [sharedPieces({ blobs: blobs[0], store }), sharedPieces({ blobs: blobs[1], store })];
 });
@@ -126,7 +126,8 @@ describe('a committed body whose header is refused', () => {
     const slots = [slotOf(ctx, 0), { ...slotOf(ctx, 1), status }];
     const buffer: SecureBuffer = { ctx, descriptor, status: of, slots, accepted: [] };
     const keeper = { step: async () => refused('upload-differs'), find: async () => buffer } as unknown as BufferKeeper;
-    const tools = { keeper, store, blobs: blobs[0], ports: {} as ServerPorts, isShared: true };
+    const pieces = sharedPieces({ store, blobs: blobs[0] });
+    const tools = { keeper, store, blobs: blobs[0], ports: {} as ServerPorts, pieces };
     const uploads = new Uploads({ ...tools, watch: new ServerWatch() });
     const none = (async function* (): AsyncIterable<Uint8Array> {})();
     const piece = { buffer, header, offset: 0, declaredBytes: 0, digest: bytes(0), bytes: none, interrupt: () => {} };
