@@ -36,7 +36,7 @@ export class Revocations {
       await this.catchUp(task).catch((error: unknown) => onTrouble('revocations could not be asked for', error));
   }
 
-  /** Whoever was revoked before the newest head that this server saw is known from now on, at every node. */
+  /** Learns who was revoked before the newest head that this server saw: from then on every node knows it. */
   async catchUp(task: TaskId): Promise<void> {
     const { store, authority } = this.#options;
     let mark = this.#marks.get(toHex(task)) ?? (await store.revocationMark(task));

@@ -42,9 +42,9 @@ export interface BufferKeeperOptions {
   readonly ports: ServerPorts;
   readonly upToDate: UpToDate;
   onEvent(event: BasaEvent): void;
-  /** Told of every buffer that was read or changed. */
+  /** Called with every buffer that was read or changed. */
   onBuffer(buffer: SecureBuffer): void;
-  /** Told of every buffer that this node has changed. */
+  /** Called with every buffer that this node has changed. */
   onChange?(buffer: SecureBuffer): void;
 }
 
@@ -84,7 +84,7 @@ export class BufferKeeper {
     return kept && (await this.#options.upToDate(kept, () => this.#catchUp(kept))).buffer;
   }
 
-  /** Takes in what other nodes have done to buffers that have not ended; gives their names. */
+  /** Takes in what other nodes have done to buffers that have not ended. Returns their names. */
   async refresh(): Promise<readonly Ctx[]> {
     const { store, ports } = this.#options;
     const living = await store.livingBuffers();

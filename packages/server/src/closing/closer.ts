@@ -44,7 +44,7 @@ export interface CloserOptions extends OpeningTools {
   readonly stallMs: number | undefined;
   /** How long ago the last upload of a buffer came, as far as this process saw it. */
   idleMs(ctx: Ctx): number;
-  /** For how long nobody was under way to a seat. */
+  /** How long nobody has been under way to a seat. */
   quietMs(): number;
   onIncluded(): Promise<void>;
   /** The lease of the slot is over: what came of its body is not needed. */
@@ -53,9 +53,9 @@ export interface CloserOptions extends OpeningTools {
   onEnded(ctx: Ctx): Promise<void>;
 }
 
-/** Nobody is under way to a seat for so long: nobody will come. */
+/** After this time without anybody under way to a seat, nobody will come. */
 const NOBODY_COMES_MS = 1_000;
-/** So long a slot that was given is waited for where nobody else comes. */
+/** How long an open slot is waited for where nobody else comes. */
 const UPLOAD_MS = 5_000;
 
 export class Closer {
@@ -93,7 +93,7 @@ export class Closer {
     await this.#tidy(ctx);
   }
 
-  /** Gives the time of the step. */
+  /** Returns the time of the step. */
   async #dropOverdue(ctx: Ctx, fence: Fence | undefined): Promise<number> {
     const { keeper, onDropped } = this.#options;
     let dropped: readonly BufferSlot[] = [];

@@ -30,7 +30,7 @@ export class Evaluation {
     this.#options = options;
   }
 
-  /** Takes other examples; gives how many there are. */
+  /** Takes other examples. Returns how many there are. */
   async setExamples(bytes: Uint8Array): Promise<number> {
     const { blobs, store } = this.#options;
     const { labels } = this.#checked(bytes);

@@ -223,7 +223,7 @@ export class ModelKeeper {
   }
 }
 
-/** So much of a model, and of what the server's step remembers of it. */
+/** A part of a model, and what the server's step remembers of that part. */
 interface Stepped {
   readonly parameters: Float32Array;
   readonly memory: Float64Array;

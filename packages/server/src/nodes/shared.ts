@@ -23,7 +23,7 @@ export interface SharedOptions {
 export function shared({ store, blobs, url, leaseMs, tickMs, onTrouble }: SharedOptions): Nodes {
   const leases = new SharedLeases({ store, leaseMs, onTrouble });
   let signals: NodeSignals | undefined;
-  // Only where no node noted anything for so long, none was there.
+  // If no node noted anything for this time, none was there.
   const noteAlive = async (): Promise<void> => void (await store.noteAlive(2 * tickMs + leaseMs));
   return {
     leases,

@@ -183,7 +183,7 @@ function databaseOf({ databaseUrl, databaseConnections, signingKey, turnMs }: Da
   };
 }
 
-/** Only where nothing lies in files it can be left out. */
+/** It can be left out only where nothing lies in files. */
 function folderOf({
   dataFolder,
   databaseUrl,

@@ -29,7 +29,7 @@ export interface Core {
   readonly listener: Listener;
   /** Buffers that something is remembered of. */
   buffersInMemory(): number;
-  /** Whoever is asked or computes for a buffer is cut short: the next start takes it up where it is. */
+  /** Stops requests to the authority and computations for buffers: the next start takes them up where they are. */
   interrupt(): Promise<void>;
   /** Waits for what is under way. */
   settle(): Promise<void>;
@@ -93,7 +93,7 @@ export async function openCore(settings: Settings, records: Records, options: Co
   };
 }
 
-/** Whoever watches sees what other nodes do; whoever ends buffers looks whether it is time. */
+/** Reads a buffer anew where somebody watches it, or where this node may have to end it now. */
 function listenerOf({ keeper, nodes }: TaskTools, tasks: TaskBook, live: LiveTasks): Listener {
   return {
     onTask: () => tasks.refresh(),

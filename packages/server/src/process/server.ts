@@ -30,7 +30,7 @@ async function open(settings: Settings, onClose: OnClose): Promise<Omit<RunningS
   const { authority, pages } = settings;
   const watch = new ServerWatch();
   const { metrics } = watch;
-  /** Told to the log, once there is one. */
+  /** Writes to the log, once there is one. */
   let warn = (_what: string, _error: unknown): void => {};
   const onTrouble = (what: string, error: unknown): void => warn(what, error);
   const records = await openRecords(settings, { metrics, onTrouble, onClose });

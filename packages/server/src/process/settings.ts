@@ -24,7 +24,7 @@ export interface ServerOptions extends Omit<ServiceOptions, 'title' | 'audience'
   /** How often the authority is asked whether devices were revoked; besides, whenever it draws a buffer. */
   readonly revocationsMs?: number;
   readonly workers?: number;
-  /** So many slots may a device leave unused within the time before it waits for seats. */
+  /** A device that left `most` slots unused within `withinMs` waits for its next seat. */
   readonly burntSlots?: { readonly most: number; readonly withinMs: number };
   /** What of the past is kept; everything by default. */
   readonly keep?: Keep;

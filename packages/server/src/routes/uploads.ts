@@ -22,7 +22,7 @@ import { knownBuffer } from './context.ts';
 type Request = Parameters<typeof deviceOf>[0];
 
 /** More of a refused body is not waited for: the connection ends. */
-const MOST_READ_FOR_NOTHING = 8 * 1024 * 1024;
+const MAX_READ_FOR_NOTHING = 8 * 1024 * 1024;
 
 const params = Type.Object({ ctx: hexText(32), slot: Type.String({ pattern: '^[0-9]{1,4}$' }) });
 type Params = Type.Static<typeof params>;
@@ -97,7 +97,7 @@ export function mountUploads(context: RouteContext): void {
 /** What is left of a refused body is read and thrown away, so that its sender hears the no; but not for ever. */
 function closeAfterLongBody(request: Request, reply: FastifyReply): void {
   const bytes = Number(request.headers['content-length'] ?? Number.POSITIVE_INFINITY);
-  if (request.method === 'PUT' && !request.raw.readableEnded && bytes > MOST_READ_FOR_NOTHING)
+  if (request.method === 'PUT' && !request.raw.readableEnded && bytes > MAX_READ_FOR_NOTHING)
     reply.header('connection', 'close');
 }
 

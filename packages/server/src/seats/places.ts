@@ -95,7 +95,7 @@ export class Places {
     else this.#quietSince ??= clock();
   }
 
-  /** For how long nobody was on the way to a seat; 0 where devices do not ask for places. */
+  /** How long nobody has been on the way to a seat; 0 where devices do not ask for places. */
   get quietMs(): number {
     if (!this.#isUsed || this.#quietSince === undefined) return 0;
     return this.#options.clock() - this.#quietSince;

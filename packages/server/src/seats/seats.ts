@@ -38,8 +38,8 @@ export interface SeatsOptions {
   onEvent(event: BasaEvent): void;
 }
 
-/** New buffers of which nobody gets a seat, again and again: the clocks of server and authority differ too much. */
-const MOST_FRUITLESS = 3;
+/** After this many new buffers in a row without a seat, the clocks of server and authority differ too much. */
+const MAX_FRUITLESS = 3;
 
 export class Seats implements SeatGiver {
   readonly #options: SeatsOptions;
@@ -62,7 +62,7 @@ export class Seats implements SeatGiver {
 
   async take(certificate: Certificate): Promise<Descriptor | Refused> {
     const { ports, task, clock, descriptorOf, onEvent, tuned } = this.#options;
-    for (let fruitless = 0; fruitless <= MOST_FRUITLESS; ) {
+    for (let fruitless = 0; fruitless <= MAX_FRUITLESS; ) {
       const before = { ...this.#coordinator, seatMs: tuned().seatMs };
       const { coordinator, answer, events } = giveSeat(ports, before, task, certificate, millis(clock()));
       this.#coordinator = coordinator;
@@ -86,13 +86,13 @@ export class Seats implements SeatGiver {
     throw new AuthorityUnreachable('the buffers it draws are over at once; compare the clocks of both services');
   }
 
-  /** Whoever comes while the authority is asked should find a seat; where it fails, whoever needs one asks again. */
+  /** Devices that come while the authority is asked should find a seat. If it fails, the next device asks again. */
   #drawAhead(): void {
     const { clock, tuned } = this.#options;
     if (freeSeats(this.#coordinator, millis(clock())) < tuned().seatsAhead) this.#draw().catch(() => undefined);
   }
 
-  /** Whoever finds every seat taken meanwhile waits for the same new buffer. */
+  /** Devices that find every seat taken meanwhile wait for the same new buffer. */
   #draw(): Promise<void> {
     this.#drawing ??= this.#options.drawBuffer().finally(() => {
       this.#drawing = undefined;

@@ -23,7 +23,7 @@ export interface SharedSeatsOptions {
   readonly clock: () => number;
   /** How long a seat lives. */
   tuned(): { readonly seatMs: number };
-  /** Has the buffer of this nonce drawn and stores it; gives whether anybody can still sit down in it. */
+  /** Has the buffer of this nonce drawn, and stores it. Returns whether anybody can still sit down in it. */
   drawBuffer(nonce: Uint8Array): Promise<boolean>;
   bufferOf(ctx: Ctx): Promise<SecureBuffer | undefined>;
   /** The task was paused or ended at another node: throws what to answer. */
@@ -31,10 +31,10 @@ export interface SharedSeatsOptions {
   onEvent(event: BasaEvent): void;
 }
 
-/** New buffers that are of no use, one after the other. */
-const MOST_FRUITLESS = 3;
-/** In a crowd others are quicker, but not for ever. */
-const MOST_ROUNDS = 50;
+/** After this many new buffers in a row that are of no use, a device is sent away. */
+const MAX_FRUITLESS = 3;
+/** In a crowd others may be quicker; after this many rounds something else is wrong. */
+const MAX_ROUNDS = 50;
 
 export class SharedSeats implements SeatGiver {
   readonly #options: SharedSeatsOptions;
@@ -58,7 +58,7 @@ export class SharedSeats implements SeatGiver {
       onEvent({ kind: 'refused', by: 'server', step: 'seat', reason: problem.reason });
       return problem;
     }
-    for (let rounds = 0, fruitless = 0; rounds < MOST_ROUNDS && fruitless < MOST_FRUITLESS; rounds++) {
+    for (let rounds = 0, fruitless = 0; rounds < MAX_ROUNDS && fruitless < MAX_FRUITLESS; rounds++) {
       const seat = await this.#ask(certificate);
       if (seat.kind === 'not-running') return refuse();
       if (seat.kind === 'seated') {
@@ -91,7 +91,7 @@ export class SharedSeats implements SeatGiver {
     return store.takeSeat(task, userIdOf(ports.suite, deviceKey), wish);
   }
 
-  /** Whoever finds every seat taken meanwhile waits for the same new buffer. */
+  /** Devices that find every seat taken meanwhile wait for the same new buffer. */
   #draw(nonce: Uint8Array): Promise<boolean> {
     this.#drawing ??= this.#options.drawBuffer(nonce).finally(() => {
       this.#drawing = undefined;

@@ -3,7 +3,7 @@ import { toHex } from '@basa/masking';
 import type { UserId } from '@basa/protocol';
 import { Samples } from './samples.ts';
 
-/** A device is late after so many times what nearly all devices need. */
+/** A device is late after MARGIN times what nearly all devices need. */
 const MARGIN = 3;
 const NEARLY_ALL = 0.9;
 const MIN_LATE_MS = 5_000;

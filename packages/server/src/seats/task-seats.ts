@@ -12,7 +12,7 @@ import { Seats } from './seats.ts';
 import { SharedSeats } from './shared-seats.ts';
 import type { Tuning } from './tuning.ts';
 
-export interface SeatTools {
+interface SeatTools {
   readonly store: Store;
   readonly keeper: BufferKeeper;
   readonly authority: AuthorityLink;

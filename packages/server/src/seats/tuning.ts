@@ -20,16 +20,16 @@ export interface Tuned {
 
 const SLOWEST = 0.95;
 const MIN_SAMPLES = 20;
-/** A seat lives so many times as long as nearly all devices need. */
+/** A seat lives this many times as long as nearly all devices need. */
 const SEAT_MARGIN = 4;
-const LEAST_SEAT_MS = 2_000;
-/** Arrivals during so many draws find a seat. */
+const MIN_SEAT_MS = 2_000;
+/** Devices that arrive during this many draws find a seat. */
 const DRAWS_AHEAD = 2;
-const LEAST_RETRY_MS = 1_000;
-const MOST_RETRY_MS = 60_000;
-/** Arrivals of about so many milliseconds are averaged. */
+const MIN_RETRY_MS = 1_000;
+const MAX_RETRY_MS = 60_000;
+/** The time over which arrivals are averaged. */
 const MEMORY_MS = 30_000;
-const MOST_SEATED = 10_000;
+const MAX_SEATED = 10_000;
 
 export class Tuning {
   readonly #options: TuningOptions;
@@ -56,7 +56,7 @@ export class Tuning {
     this.#failures = 0;
     this.#seatedAt.set(device, now);
     const [oldest] = this.#seatedAt.keys();
-    if (oldest !== undefined && this.#seatedAt.size > MOST_SEATED) this.#seatedAt.delete(oldest);
+    if (oldest !== undefined && this.#seatedAt.size > MAX_SEATED) this.#seatedAt.delete(oldest);
   }
 
   deposited(device: string, now: number): void {
@@ -82,13 +82,13 @@ export class Tuning {
     const drawMs = this.#draws.quantile(SLOWEST) ?? 0;
     return {
       arrivalsPerSecond: perMs * 1000,
-      seatMs: slowest === undefined ? seatMs : Math.min(seatMs, Math.max(LEAST_SEAT_MS, SEAT_MARGIN * slowest)),
+      seatMs: slowest === undefined ? seatMs : Math.min(seatMs, Math.max(MIN_SEAT_MS, SEAT_MARGIN * slowest)),
       seatsAhead: Math.min(bufferSize, Math.ceil(perMs * drawMs * DRAWS_AHEAD)),
-      retryAfterMs: Math.min(MOST_RETRY_MS, LEAST_RETRY_MS * 2 ** Math.max(0, this.#failures - 1)),
+      retryAfterMs: Math.min(MAX_RETRY_MS, MIN_RETRY_MS * 2 ** Math.max(0, this.#failures - 1)),
     };
   }
 
-  /** Arrivals a millisecond, after so long without one. */
+  /** Arrivals in a millisecond, after `gap` milliseconds without one. */
   #decayed(gap: number): number {
     return this.#rate * Math.exp(-gap / MEMORY_MS);
   }

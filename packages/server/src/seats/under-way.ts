@@ -5,7 +5,7 @@ import type { SharedPlace, Store } from '../store/store.ts';
 
 export interface UnderWay {
   /**
-   * A place for so long, where `isFree` says so of the number of devices under way. A living place is given again.
+   * Gives a place for `forMs` if `isFree` agrees to the number of devices under way. A living place is given again.
    * `lapsed` counts the places that ended unused meanwhile.
    */
   take(
@@ -14,7 +14,7 @@ export interface UnderWay {
     isFree: (underWay: number) => boolean,
   ): Promise<SharedPlace & { readonly lapsed: number }>;
   has(user: UserId): Promise<boolean>;
-  /** Gives whether there was one. */
+  /** Returns whether there was one. */
   end(user: UserId): Promise<boolean>;
   count(): Promise<number>;
 }

@@ -23,7 +23,7 @@ export interface SharedDatabase {
 
 export interface OpenedStore {
   readonly store: Store;
-  /** Gives the signer of the server, whose key may be made now. */
+  /** Returns the signer of the server, whose key may be made now. */
   signer(): Promise<ReturnType<typeof createNodeSigner>>;
 }
 

@@ -14,9 +14,9 @@ import type { RunningTask } from './running-task.ts';
 
 /** What is kept; all of it where a number is missing. */
 export interface Keep {
-  /** The newest versions of each task. */
+  /** How many of the newest versions of each task are kept. */
   readonly models?: number;
-  /** So long after its time, the facts of a buffer. */
+  /** How long the facts of a buffer are kept after its time. */
   readonly buffersMs?: number;
 }
 
@@ -35,7 +35,7 @@ const MODELS_AT_ONCE = 10;
 const BUFFERS_AT_ONCE = 20;
 /** Requests come between two batches. */
 const PAUSE_MS = 20;
-/** Leftovers of crashes are looked for with every so many looks. */
+/** Leftovers of crashes are looked for at every 60th look. */
 const LOOKS_FOR_LEFTOVERS = 60;
 
 export function startRetention(tools: RetentionTools): Ticker {
@@ -65,7 +65,7 @@ export function startRetention(tools: RetentionTools): Ticker {
   };
 }
 
-/** Marked first: a blob that a crash leaves then is a leftover. Gives whether there may be more. */
+/** Marked first: a blob that a crash leaves then is a leftover. Returns whether there may be more. */
 async function forgetModels(
   { keep, store, blobs, keeper }: RetentionTools,
   task: RunningTask,

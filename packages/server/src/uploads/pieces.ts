@@ -11,7 +11,7 @@ interface OpenPiece {
   readonly staging: Staging;
   /** How much of the body is durable, and staged, before the piece. */
   readonly standing: number;
-  /** So much of what is staged counts from now on. */
+  /** Records how much of what is staged counts from now on. */
   settle(received: number): Promise<void>;
   /** The piece came to nothing. */
   fail(standing: number): Promise<void>;
@@ -27,7 +27,7 @@ export interface PiecesOptions {
   readonly store: PieceStore;
 }
 
-/** Whoever calls sees to it that one piece of a slot is under way at a time. */
+/** The caller lets one piece of a slot be under way at a time. */
 export function ownPieces({ blobs, store }: PiecesOptions): Pieces {
   /** Cuts off what lies beyond the record: the rest of a piece that was cut off. One body of a slot is staged at most. */
   const resume = async (staging: Staging, { ctx, slot, bodyHash }: UploadHeader): Promise<number> => {

@@ -22,7 +22,7 @@ export interface Upload {
 
 export interface Piece extends Upload {
   readonly offset: number;
-  /** As far as its sender told. */
+  /** What its sender declared; NaN where it declared nothing. */
   readonly declaredBytes: number;
   /** SHA-256 that the device signed for this piece. */
   readonly digest: Uint8Array;

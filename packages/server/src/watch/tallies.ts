@@ -9,7 +9,7 @@ export const STEP_OF_ROUTE: Readonly<Record<string, LiveStepName>> = {
   [`POST ${SERVER_PATH.deposits(':ctx')}`]: 'deposit',
   [`PUT ${SERVER_PATH.upload(':ctx', ':slot')}`]: 'upload',
 };
-const MOST_VERSIONS = 24;
+const MAX_VERSIONS = 24;
 const NOTHING: LiveStep = { answers: 0, ms: 0, received: 0, sent: 0 };
 
 export class Tallies {
@@ -40,7 +40,7 @@ export class Tallies {
   fetched(task: string, version: number): void {
     const counts = this.#fetches.get(task) ?? new Map<number, number>();
     countOne(counts, version);
-    if (counts.size > MOST_VERSIONS) counts.delete(Math.min(...counts.keys()));
+    if (counts.size > MAX_VERSIONS) counts.delete(Math.min(...counts.keys()));
     this.#fetches.set(task, counts);
   }
 

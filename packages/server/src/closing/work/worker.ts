@@ -30,7 +30,7 @@ import type { Evaluated, EvaluateTask, WorkerOptions, WorkResult, WorkTask } fro
 
 const BATCH = 64;
 /** Examples lie in memory: a few tasks at once, and not those of files that were replaced. */
-const MOST_EVALUATORS = 4;
+const MAX_EVALUATORS = 4;
 
 type OpeningTools = OpenTermsTools & SumShardTools;
 
@@ -76,7 +76,7 @@ async function makeEvaluator(options: ModelOptions, examples: string) {
     samples: allSamples(decodeDataset(await readWhole(await blobStore(), examples))),
   };
   const [oldest] = evaluators.keys();
-  if (oldest !== undefined && evaluators.size >= MOST_EVALUATORS) evaluators.delete(oldest);
+  if (oldest !== undefined && evaluators.size >= MAX_EVALUATORS) evaluators.delete(oldest);
   evaluators.set(examples, evaluator);
   return evaluator;
 }
