@@ -21,7 +21,7 @@ if (missing !== undefined) {
 console.log("starting Ceph's gateway ...");
 const { stop, ...store } = await startRadosgw();
 try {
-  const { status } = spawnSync(`${root}node_modules/.bin/vitest`, ['run', 'packages/server/test/blobs-s3.test.ts'], {
+  const { status } = spawnSync(`${root}node_modules/.bin/vitest`, ['run', 'packages/server/test/blobs/s3.test.ts'], {
     cwd: root,
     stdio: 'inherit',
     env: { ...process.env, BASA_TEST_S3: JSON.stringify(store) },

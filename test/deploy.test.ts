@@ -5,7 +5,7 @@ import { describe, expect, it } from 'vitest';
 import { parse, parseAllDocuments } from 'yaml';
 import { authorityConfigSchema } from '../packages/authority/src/config.ts';
 import { COMMANDS } from '../packages/cli/src/commands/all.ts';
-import { serverConfigSchema } from '../packages/server/src/config.ts';
+import { serverConfigSchema } from '../packages/server/src/process/config.ts';
 
 const root = fileURLToPath(new URL('..', import.meta.url));
 const text = (path: string): string => readFileSync(`${root}deploy/${path}`, 'utf8');

@@ -3,7 +3,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { toHex } from '@basa/masking';
 import { ctxOf, descriptorCodec, HEADER, SERVER_PATH } from '@basa/protocol';
 import { nodeSuite } from '@basa/runtime/node';
-import { messagesOf } from '../../packages/server/src/buffer-keeper.ts';
+import { messagesOf } from '../../packages/server/src/buffers/messages.ts';
 import type { Exchange } from '../processes/balancer.ts';
 import type { Stage } from '../processes/stage.ts';
 import type { HistoryCall } from './history.ts';

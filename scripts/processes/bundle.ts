@@ -11,7 +11,7 @@ const root = fileURLToPath(new URL('../..', import.meta.url));
 const ENTRIES = {
   authority: 'packages/authority/src/main.ts',
   server: 'packages/server/src/main.ts',
-  'work/worker': 'packages/server/src/work/worker.ts',
+  'work/worker': 'packages/server/src/closing/work/worker.ts',
   devices: 'scripts/crash/devices.ts',
   'durable-moments': 'scripts/crash/durable-moments.ts',
   discard: 'bench/server/discard.ts',

@@ -1,7 +1,7 @@
 /** The keys of both services' configuration, from the schemas that hold it. */
 import { commonKeys } from '@basa/service';
 import { authorityConfigSchema } from '../../packages/authority/src/config.ts';
-import { serverConfigSchema } from '../../packages/server/src/config.ts';
+import { serverConfigSchema } from '../../packages/server/src/process/config.ts';
 import { markdownPage, markdownTable, writtenFrom } from './markdown.ts';
 
 /** What is read of a JSON schema. */

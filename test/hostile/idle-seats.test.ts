@@ -4,7 +4,7 @@ import type { Certificate, CertificateBody, Ctx, Descriptor, ServerPorts, TaskId
 import { certificateCodec, millis } from '@basa/protocol';
 import { createNodeSigner, nodeRandomBytes, nodeSuite } from '@basa/runtime/node';
 import { expect, it } from 'vitest';
-import { Seats } from '../../packages/server/src/seats.ts';
+import { Seats } from '../../packages/server/src/seats/seats.ts';
 import { heapGrowthOf } from './fleet.ts';
 
 const IDLE = 2100;
@@ -41,6 +41,7 @@ function openSeats(clock: () => number) {
       seats.track({ ctx, descriptor, status: 'filling', slots: [], accepted: [] });
     },
     descriptorOf: async (ctx) => drawn.get(toHex(ctx)),
+    checkRunning: () => undefined,
     onEvent: () => undefined,
   });
   return { seats, drawn };

@@ -143,7 +143,7 @@ export class Cluster {
 
   /** How often what a node wrote was refused because another had taken its turn. */
   get turnsLost(): number {
-    return this.#words.filter((line) => line.includes('TurnLost')).length;
+    return this.#words.filter((line) => line.includes('LeaseLost')).length;
   }
 
   /** Asks the database itself. */

@@ -1,10 +1,12 @@
 /** The aggregation server of BASA. */
-export { backupServer, restoreServer } from './backup.ts';
-export type { ConfigPlaces } from './config.ts';
-export { checkServerConfig, readServerConfig, SERVER_PREFIX, serverConfigSchema } from './config.ts';
-export { examineServer } from './examine.ts';
+
 export { runServer } from './main.ts';
-export { migrateServer } from './migrate.ts';
-export type { SharedDatabase } from './open-store.ts';
-export type { RunningServer, ServerOptions } from './server.ts';
-export { startServer } from './server.ts';
+export { backupServer, restoreServer } from './process/backup.ts';
+export type { ConfigPlaces } from './process/config.ts';
+export { checkServerConfig, readServerConfig, SERVER_PREFIX, serverConfigSchema } from './process/config.ts';
+export { examineServer } from './process/examine.ts';
+export { migrateServer } from './process/migrate.ts';
+export type { RunningServer } from './process/server.ts';
+export { startServer } from './process/server.ts';
+export type { ServerOptions } from './process/settings.ts';
+export type { SharedDatabase } from './store/open-store.ts';

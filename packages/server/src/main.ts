@@ -2,9 +2,9 @@
 import { realpathSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { runService } from '@basa/service';
-import type { ConfigPlaces } from './config.ts';
-import { readServerConfig } from './config.ts';
-import { startServer } from './server.ts';
+import type { ConfigPlaces } from './process/config.ts';
+import { readServerConfig } from './process/config.ts';
+import { startServer } from './process/server.ts';
 
 export function runServer(places: ConfigPlaces): Promise<number> {
   return runService({ name: 'server', start: async () => startServer(readServerConfig(places)) });

@@ -8,19 +8,27 @@ import { DurableFolders } from './durable-folders.ts';
 import { readFile } from './read-file.ts';
 import { PRIVATE, stageFile } from './staged-file.ts';
 
-export interface FileBlobsOptions {
-  /** Other nodes write into the folder as well. */
-  readonly isShared?: boolean;
-}
-
 /** What a node that died left of a blob it put is swept after this time; nothing is put for as long. */
 const LEFT_AFTER_MS = 24 * 3_600_000;
 
-export async function openFileBlobs(folder: string, { isShared = false }: FileBlobsOptions = {}): Promise<BlobStore> {
+export function openFileBlobs(folder: string): Promise<BlobStore> {
+  return openFolder(folder);
+}
+
+/** A folder that other nodes write into as well: what is put is staged under a name that nobody else has. */
+export async function openSharedFileBlobs(folder: string): Promise<BlobStore> {
+  const putting = join(folder, 'putting');
+  await sweep(putting);
+  return openFolder(folder, (end, folders) => stageFile(join(putting, randomUUID()), end, folders));
+}
+
+/** `stagePut`: where what is put is staged; like everything else if it is missing. */
+async function openFolder(
+  folder: string,
+  stagePut?: (end: string, folders: DurableFolders) => Promise<Staging>,
+): Promise<BlobStore> {
   const incoming = join(folder, 'incoming');
   await mkdir(incoming, PRIVATE);
-  const putting = join(folder, 'putting');
-  if (isShared) await sweep(putting);
   const folders = new DurableFolders(folder);
   const pathOf = (key: string): string => join(folder, checkedKey(key));
   const stagedPathOf = (key: string): string => join(incoming, checkedKey(key));
@@ -32,7 +40,7 @@ export async function openFileBlobs(folder: string, { isShared = false }: FileBl
   return {
     stage,
     async put(key, bytes) {
-      const staging = await (isShared ? stageFile(join(putting, randomUUID()), pathOf(key), folders) : stage(key));
+      const staging = await (stagePut?.(pathOf(key), folders) ?? stage(key));
       try {
         if (staging.size > 0) await staging.truncate(0);
         await staging.append(bytes);

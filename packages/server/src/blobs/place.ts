@@ -4,13 +4,13 @@ import { SERVER_DATABASE } from '../store/schema.ts';
 import type { BlobStore } from './blob-store.ts';
 import { openChunkedBlobs } from './chunked.ts';
 import { databaseChunks } from './database-chunks.ts';
-import { openFileBlobs } from './files.ts';
+import { openFileBlobs, openSharedFileBlobs } from './files.ts';
 import { openS3Chunks } from './s3/s3-chunks.ts';
 import type { S3Options } from './s3/s3-requests.ts';
 
 export type BlobPlace =
-  /** `isShared`: other nodes write there as well. */
-  | { readonly kind: 'files'; readonly folder: string; readonly isShared: boolean }
+  /** Other nodes write into shared files as well. */
+  | { readonly kind: 'files' | 'shared-files'; readonly folder: string }
   | { readonly kind: 'database'; readonly url: string }
   | ({ readonly kind: 's3' } & Omit<S3Options, 'fetch'>);
 
@@ -23,7 +23,9 @@ const CONNECTIONS = 4;
 export async function openBlobs(place: BlobPlace): Promise<BlobStore> {
   switch (place.kind) {
     case 'files':
-      return openFileBlobs(place.folder, place);
+      return openFileBlobs(place.folder);
+    case 'shared-files':
+      return openSharedFileBlobs(place.folder);
     case 's3':
       return openChunkedBlobs(await openS3Chunks(place), { chunkBytes: OBJECT_BYTES });
     case 'database': {

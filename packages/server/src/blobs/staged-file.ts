@@ -13,7 +13,7 @@ import { readFile } from './read-file.ts';
 /** Folders for their owner alone. */
 export const PRIVATE = { recursive: true, mode: 0o700 } as const;
 /** Less is not worth a second descriptor. */
-const LEAST_DIRECT_BYTES = 64 * 1024;
+const MIN_DIRECT_BYTES = 64 * 1024;
 
 export async function stageFile(path: string, destination: string, folders: DurableFolders): Promise<Staging> {
   const file = await open(path, constants.O_RDWR | constants.O_CREAT, 0o600);
@@ -21,7 +21,7 @@ export async function stageFile(path: string, destination: string, folders: Dura
   const direct = new DirectFile(path);
   const writeSome = async (bytes: Uint8Array): Promise<number> => {
     const pages = bytes.length - (bytes.length % PAGE_BYTES);
-    if (pages >= LEAST_DIRECT_BYTES && size % PAGE_BYTES === 0 && isAligned(bytes)) {
+    if (pages >= MIN_DIRECT_BYTES && size % PAGE_BYTES === 0 && isAligned(bytes)) {
       const written = await direct.write(bytes.subarray(0, pages), size);
       if (written !== undefined) return written;
     }

@@ -22,14 +22,14 @@ export class WriteBehind {
       this.#filling.set(taken, this.#filled);
       this.#filled += taken.length;
       at += taken.length;
-      if (this.#filled === this.#filling.length) await this.#turn();
+      if (this.#filled === this.#filling.length) await this.#swap();
     }
   }
 
   /** Resolves when everything is written, or throws what went wrong. Once. */
   async end(): Promise<void> {
     try {
-      if (this.#filled > 0) await this.#turn();
+      if (this.#filled > 0) await this.#swap();
       await this.#writing;
       this.#check();
     } finally {
@@ -40,7 +40,7 @@ export class WriteBehind {
   }
 
   /** Begins to write what is filled, as soon as the other block is free to be filled. */
-  async #turn(): Promise<void> {
+  async #swap(): Promise<void> {
     await this.#writing;
     this.#check();
     const full = this.#filling;

@@ -3,7 +3,7 @@ import type { ServerResponse } from 'node:http';
 import type { LiveState, LiveVersion } from '@basa/protocol';
 import type { LiveTasks } from './live-tasks.ts';
 
-const LEAST_PAUSE_MS = 200;
+const MIN_PAUSE_MS = 200;
 /** Proxies end connections that are silent for long. */
 const KEEP_ALIVE_MS = 15_000;
 
@@ -37,7 +37,7 @@ export function streamEvents(response: ServerResponse, { live, versions, state }
         .finally(() => {
           timer = undefined;
         });
-    }, LEAST_PAUSE_MS);
+    }, MIN_PAUSE_MS);
   };
   const end = (): void => {
     isEnded = true;

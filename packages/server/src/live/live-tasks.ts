@@ -2,13 +2,13 @@
 import { toHex } from '@basa/masking';
 import type { BasaEvent, LiveBuffer, LiveState, LiveVersion, SecureBuffer } from '@basa/protocol';
 import type { Answer } from '@basa/service';
-import type { BufferKeeper } from '../buffer-keeper.ts';
-import type { RunningTask } from '../running-task.ts';
+import type { BufferKeeper } from '../buffers/buffer-keeper.ts';
 import type { Store } from '../store/store.ts';
 import { isEnded } from '../store/store.ts';
-import { Tallies } from './tallies.ts';
+import type { RunningTask } from '../tasks/running-task.ts';
+import { Tallies } from '../watch/tallies.ts';
 
-const MOST_ENDED = 6;
+const MAX_ENDED = 6;
 
 export interface LiveOptions {
   readonly store: Store;
@@ -28,7 +28,7 @@ export class LiveTasks {
     this.#startedAt = options.clock();
   }
 
-  /** Told whenever something may look different; returns what takes the listener away. */
+  /** Calls the listener whenever something may look different. Returns what removes the listener. */
   onChange(listener: () => void): () => void {
     this.#listeners.add(listener);
     return () => void this.#listeners.delete(listener);
@@ -101,7 +101,7 @@ export class LiveTasks {
     const task = toHex(buffer.descriptor.task);
     const ctx = toHex(buffer.ctx);
     const others = (this.#ended.get(task) ?? []).filter((other) => other.ctx !== ctx);
-    this.#ended.set(task, [liveBuffer(buffer), ...others].slice(0, MOST_ENDED));
+    this.#ended.set(task, [liveBuffer(buffer), ...others].slice(0, MAX_ENDED));
   }
 
   #changed(): void {

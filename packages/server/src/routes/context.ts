@@ -1,17 +1,18 @@
 /** What the routes of a server work with. */
 import { fromHex } from '@basa/masking';
-import type { Ctx, SecureBuffer, ServerPorts, TaskId } from '@basa/protocol';
+import type { Ctx, SecureBuffer, ServerPorts } from '@basa/protocol';
 import type { Service } from '@basa/service';
 import { fail, hexText, Type } from '@basa/service';
-import { AuthorityRefusal, AuthorityUnreachable } from '../authority-link.ts';
+import { AuthorityRefusal, AuthorityUnreachable } from '../authority/authority-link.ts';
+import type { Revocations } from '../authority/revocations.ts';
 import type { BlobStore } from '../blobs/blob-store.ts';
-import type { BufferKeeper } from '../buffer-keeper.ts';
+import type { BufferKeeper } from '../buffers/buffer-keeper.ts';
 import type { LiveTasks } from '../live/live-tasks.ts';
-import type { Revocations } from '../revocations.ts';
-import type { RunningTask } from '../running-task.ts';
+import type { Nodes } from '../nodes/nodes.ts';
 import type { Store } from '../store/store.ts';
-import type { TaskBook } from '../task-book.ts';
-import type { Uploads } from '../uploads.ts';
+import type { RunningTask } from '../tasks/running-task.ts';
+import type { TaskBook } from '../tasks/task-book.ts';
+import type { Uploads } from '../uploads/uploads.ts';
 import type { ServerWatch } from '../watch/server-watch.ts';
 
 export interface RouteContext {
@@ -28,9 +29,7 @@ export interface RouteContext {
   readonly clock: () => number;
   readonly burntSlots: { readonly most: number; readonly withinMs: number };
   readonly unsafePaperMode: boolean;
-  readonly isShared: boolean;
-  /** Tells other nodes of an upload that was accepted here. */
-  readonly onUpload: ((task: TaskId, ctx: Ctx) => void) | undefined;
+  readonly nodes: Nodes;
 }
 
 const ASK_AGAIN_MS = 2000;

@@ -5,7 +5,7 @@ import { streamEvents } from '../live/event-stream.ts';
 import type { RouteContext } from './context.ts';
 import { foundTask, taskParams } from './context.ts';
 
-const MOST_STREAMS = 100;
+const MAX_STREAMS = 100;
 const ASK_AGAIN_MS = 10_000;
 
 export function mountEvents(context: RouteContext): void {
@@ -18,7 +18,7 @@ export function mountEvents(context: RouteContext): void {
   const schema = { params: taskParams, hide: true };
   app.get(SERVER_PATH.events(':task'), { schema }, async ({ params }, reply) => {
     const task = await foundTask(context, params.task);
-    if (open.size >= MOST_STREAMS) fail('rate-limited', { retryAfterMs: ASK_AGAIN_MS });
+    if (open.size >= MAX_STREAMS) fail('rate-limited', { retryAfterMs: ASK_AGAIN_MS });
     reply.hijack();
     const end = streamEvents(reply.raw, {
       live,

@@ -21,14 +21,14 @@ import {
   Type,
   wireBytes,
 } from '@basa/service';
-import { sealedBytesOf } from '../buffer-keeper.ts';
-import type { PaperTask } from '../paper-task.ts';
-import type { RunningTask } from '../running-task.ts';
+import { sealedBytesOf } from '../buffers/messages.ts';
+import type { PaperTask } from '../tasks/paper-task.ts';
+import type { RunningTask } from '../tasks/running-task.ts';
 import type { RouteContext } from './context.ts';
 import { foundTask, taskParams } from './context.ts';
 
-const MOST_HEADER_BYTES = 320_000;
-const MOST_BODY_BYTES = 512 * 1024 * 1024;
+const MAX_HEADER_BYTES = 320_000;
+const MAX_BODY_BYTES = 512 * 1024 * 1024;
 
 export function mountUnsafePaper(context: RouteContext): void {
   if (!context.unsafePaperMode) return;
@@ -66,14 +66,14 @@ export function mountUnsafePaper(context: RouteContext): void {
   const onUpload = async (request: Parameters<typeof deviceOf>[0]): Promise<void> => {
     const { read } = await foundTask(context, (request.params as { task: string }).task);
     const { dimension, modulus } = read.policy;
-    checkDeclaredLength(request, MOST_HEADER_BYTES + packedLength(dimension, modulus));
+    checkDeclaredLength(request, MAX_HEADER_BYTES + packedLength(dimension, modulus));
     await onRequest(request);
   };
-  const uploadRoute = { onRequest: onUpload, bodyLimit: MOST_BODY_BYTES, schema: uploadSchema };
+  const uploadRoute = { onRequest: onUpload, bodyLimit: MAX_BODY_BYTES, schema: uploadSchema };
   app.post(SERVER_PATH.unsafePaperUpload(':task'), uploadRoute, async (request) => {
     const task = await foundTask(context, request.params.task);
     const bytes = bytesOf(request);
-    const { header, bodyStart } = unframeHeader(bytes, MOST_HEADER_BYTES);
+    const { header, bodyStart } = unframeHeader(bytes, MAX_HEADER_BYTES);
     const upload = messagesOf(task).upload.decode(header);
     granted(await paperOf(task).upload(deviceOf(request).user, upload, bytes.subarray(bodyStart)));
     rememberRequest(request);

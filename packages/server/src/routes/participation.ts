@@ -21,13 +21,13 @@ import {
   Type,
   wireBytes,
 } from '@basa/service';
-import { messagesOf } from '../buffer-keeper.ts';
-import { MOST_UNFINISHED_SLOTS, TooManySlots } from '../store/store.ts';
+import { messagesOf } from '../buffers/messages.ts';
+import { MAX_UNFINISHED_SLOTS, TooManySlots } from '../store/store.ts';
 import type { RouteContext } from './context.ts';
 import { askingAuthority, bufferParams, foundTask, knownBuffer, taskParams } from './context.ts';
 
 /** A deposit of 1024 sealed seeds of 240 bytes, with commitments, is below this. */
-const MOST_DEPOSIT_BYTES = 320_000;
+const MAX_DEPOSIT_BYTES = 320_000;
 
 export function mountParticipation(context: RouteContext): void {
   const { service, keeper, store, ports, watch } = context;
@@ -92,7 +92,7 @@ export function mountParticipation(context: RouteContext): void {
     body: wireBytes('deposit'),
     response: answers(wireBytes('depositAnswer')),
   };
-  const depositRoute = { onRequest, bodyLimit: MOST_DEPOSIT_BYTES, schema: depositSchema };
+  const depositRoute = { onRequest, bodyLimit: MAX_DEPOSIT_BYTES, schema: depositSchema };
   app.post(SERVER_PATH.deposits(':ctx'), depositRoute, async (request, reply) => {
     const startedAt = Date.now();
     const { ctx, descriptor } = await knownBuffer(context, request.params.ctx);
@@ -124,7 +124,7 @@ async function checkStanding(context: RouteContext, task: TaskId, request: Param
   await checkQuota(context, request);
   // The deposit is held to the same, and there two at a time cannot both pass.
   const { slots, freeInMs } = await context.store.unfinishedSlots(task, user);
-  if (slots >= MOST_UNFINISHED_SLOTS) tooManySlots(freeInMs);
+  if (slots >= MAX_UNFINISHED_SLOTS) tooManySlots(freeInMs);
 }
 
 async function withinSlots<Result>(work: () => Promise<Result>): Promise<Result> {
@@ -137,7 +137,7 @@ async function withinSlots<Result>(work: () => Promise<Result>): Promise<Result>
 }
 
 function tooManySlots(retryAfterMs: number): never {
-  fail('too-many-slots', { detail: `at most ${MOST_UNFINISHED_SLOTS} in a task`, retryAfterMs });
+  fail('too-many-slots', { detail: `at most ${MAX_UNFINISHED_SLOTS} in a task`, retryAfterMs });
 }
 
 async function checkQuota({ store, burntSlots }: RouteContext, request: Parameters<typeof deviceOf>[0]) {

@@ -2,13 +2,13 @@
 import { toHex } from '@basa/masking';
 import { SERVER_PATH } from '@basa/protocol';
 import { answers, bytesOf, closed, fail, hexText, Type, wireBytes } from '@basa/service';
-import type { RunningTask } from '../running-task.ts';
-import { taskSpecificationSchema } from '../task-specification.ts';
+import { taskSpecificationSchema } from '../specification/task-specification.ts';
+import type { RunningTask } from '../tasks/running-task.ts';
 import type { RouteContext } from './context.ts';
 import { askingAuthority, foundTask, taskParams } from './context.ts';
 
-const MOST_SPECIFICATION_BYTES = 64 * 1024 * 1024;
-const MOST_EXAMPLES_BYTES = 1024 * 1024 * 1024;
+const MAX_SPECIFICATION_BYTES = 64 * 1024 * 1024;
+const MAX_EXAMPLES_BYTES = 1024 * 1024 * 1024;
 
 const taskState = Type.Object({
   task: hexText(32),
@@ -59,7 +59,7 @@ export function mountTasks(context: RouteContext): void {
     body: taskSpecificationSchema,
     response: answers(taskState),
   };
-  const creation = { onRequest, bodyLimit: MOST_SPECIFICATION_BYTES, schema: createdSchema };
+  const creation = { onRequest, bodyLimit: MAX_SPECIFICATION_BYTES, schema: createdSchema };
   app.post(SERVER_PATH.tasks, creation, async ({ body }) => {
     if (body.mode === 'paper' && !context.unsafePaperMode)
       fail('policy-invalid', { detail: 'mode paper needs the option unsafePaperMode of the server' });
@@ -94,7 +94,7 @@ export function mountTasks(context: RouteContext): void {
     body: wireBytes('safetensors with inputs and labels'),
     response: answers(Type.Object({ samples: Type.Integer() })),
   };
-  const setExamples = { onRequest, bodyLimit: MOST_EXAMPLES_BYTES, schema: examples };
+  const setExamples = { onRequest, bodyLimit: MAX_EXAMPLES_BYTES, schema: examples };
   app.put(SERVER_PATH.evaluationSet(':task'), setExamples, async (request) => {
     const task = await foundTask(context, request.params.task);
     return { samples: await task.evaluation.setExamples(bytesOf(request)) };

@@ -15,14 +15,14 @@ import {
   ServiceError,
   Type,
 } from '@basa/service';
-import { layoutOf } from '../uploads.ts';
+import { layoutOf } from '../uploads/uploads.ts';
 import type { RouteContext } from './context.ts';
 import { knownBuffer } from './context.ts';
 
 type Request = Parameters<typeof deviceOf>[0];
 
 /** More of a refused body is not waited for: the connection ends. */
-const MOST_READ_FOR_NOTHING = 8 * 1024 * 1024;
+const MAX_READ_FOR_NOTHING = 8 * 1024 * 1024;
 
 const params = Type.Object({ ctx: hexText(32), slot: Type.String({ pattern: '^[0-9]{1,4}$' }) });
 type Params = Type.Static<typeof params>;
@@ -35,7 +35,7 @@ interface Judged {
 }
 
 export function mountUploads(context: RouteContext): void {
-  const { service, uploads, tasks, onUpload } = context;
+  const { service, uploads, tasks, nodes } = context;
   const judgedUploads = new WeakMap<Request, Judged>();
   const authorise = service.requireDevice({ body: 'streamed' });
   const onRequest = async (request: Request, reply: FastifyReply): Promise<void> => {
@@ -74,7 +74,7 @@ export function mountUploads(context: RouteContext): void {
         const { ctx, descriptor } = upload.buffer;
         if (result.accepted) {
           tasks.uploaded(descriptor.task, ctx, deviceOf(request).user);
-          onUpload?.(descriptor.task, ctx);
+          nodes.tell.upload(descriptor.task, ctx);
         }
         return result;
       } catch (error) {
@@ -97,7 +97,7 @@ export function mountUploads(context: RouteContext): void {
 /** What is left of a refused body is read and thrown away, so that its sender hears the no; but not for ever. */
 function closeAfterLongBody(request: Request, reply: FastifyReply): void {
   const bytes = Number(request.headers['content-length'] ?? Number.POSITIVE_INFINITY);
-  if (request.method === 'PUT' && !request.raw.readableEnded && bytes > MOST_READ_FOR_NOTHING)
+  if (request.method === 'PUT' && !request.raw.readableEnded && bytes > MAX_READ_FOR_NOTHING)
     reply.header('connection', 'close');
 }
 
@@ -122,15 +122,13 @@ async function judge(context: RouteContext, request: Request): Promise<Judged> {
 }
 
 /** A copy of this node may be old: a no is given by what the store holds, on the store's clock. */
-async function judged(
-  { ports, keeper, store, clock, isShared }: RouteContext,
-  known: SecureBuffer,
-  header: UploadHeader,
-) {
+async function judged({ ports, keeper, store, clock, nodes }: RouteContext, known: SecureBuffer, header: UploadHeader) {
   const verdict = judgeHeader(ports, known, header, millis(clock()));
-  if (verdict.kind !== 'refused' || !isShared) return { buffer: known, verdict };
-  const buffer = (await keeper.fresh(known.ctx)) ?? known;
-  return { buffer, verdict: judgeHeader(ports, buffer, header, millis(await store.now())) };
+  if (verdict.kind !== 'refused') return { buffer: known, verdict };
+  return nodes.upToDate({ buffer: known, verdict }, async () => {
+    const buffer = (await keeper.fresh(known.ctx)) ?? known;
+    return { buffer, verdict: judgeHeader(ports, buffer, header, millis(await store.now())) };
+  });
 }
 
 function headerOf(request: Request, { descriptor }: SecureBuffer): UploadHeader {

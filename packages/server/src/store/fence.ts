@@ -1,9 +1,9 @@
-/** Holds a transaction to the turn it is written under. */
+/** Holds a transaction to the lease it is written under. */
 import type { SqlDatabase, SqlSession } from '@basa/service';
 import type { Fence } from './store.ts';
-import { TurnLost } from './store.ts';
+import { LeaseLost } from './store.ts';
 
-/** The turn cannot be taken by another node before the transaction has ended. */
+/** The lease cannot be taken by another node before the transaction has ended. */
 export async function checkFence(
   { dialect }: SqlDatabase,
   { query }: SqlSession,
@@ -11,5 +11,5 @@ export async function checkFence(
 ): Promise<void> {
   if (fence === undefined) return;
   const held = `SELECT fence FROM turns WHERE name = ? AND fence = ?${dialect.forUpdate}`;
-  if ((await query(held, fence.name, fence.number)).length === 0) throw new TurnLost(fence);
+  if ((await query(held, fence.name, fence.number)).length === 0) throw new LeaseLost(fence);
 }

@@ -2,7 +2,7 @@
 import type { SqlSession, SqlValue } from '@basa/service';
 
 /** Four values each stay far below what a database takes at once. */
-const MOST_ROWS = 256;
+const MAX_ROWS = 256;
 
 /** `into`: a table and its columns, `inboxes (ctx, to_slot)`. `end`: what follows the values. */
 export async function insertRows(
@@ -12,7 +12,7 @@ export async function insertRows(
   end = '',
 ): Promise<void> {
   for (let at = 0; at < rows.length; ) {
-    const count = Math.min(MOST_ROWS, 2 ** Math.floor(Math.log2(rows.length - at)));
+    const count = Math.min(MAX_ROWS, 2 ** Math.floor(Math.log2(rows.length - at)));
     const some = rows.slice(at, at + count);
     const marks = some.map((row) => `(${row.map(() => '?').join(', ')})`).join(', ');
     await session.query(`INSERT INTO ${into} VALUES ${marks}${end}`, ...some.flat());

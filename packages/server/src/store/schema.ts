@@ -44,7 +44,7 @@ export function migrationsFor({ name, blob, integer, real, unlogged }: Dialect):
     ...(name === 'postgres' ? CHUNKS : []),
   ];
   const severalNodes = [
-    // What a node writes under its turn is refused once another one has taken it: the fence has risen.
+    // What a node writes under its lease is refused once another one has taken it: the fence has risen.
     `CREATE TABLE turns (
         name TEXT PRIMARY KEY, holder TEXT NOT NULL, until ${integer} NOT NULL, fence ${integer} NOT NULL
       )`,

@@ -1,4 +1,4 @@
-/** What several nodes share beside buffers: turns, seats, and when one of them was last alive. */
+/** What several nodes share beside buffers: leases (the table `turns`), seats, and when one of them was last alive. */
 import { equalBytes } from '@basa/masking';
 import type { Ctx, TaskId, UserId } from '@basa/protocol';
 import { encodeBufferRecord } from '@basa/protocol';
@@ -23,7 +23,7 @@ const TAKE_SEAT = `INSERT INTO seats (task, usr, ctx, lapses_at) VALUES (?, ?, ?
 export function sqlNodes(database: SqlDatabase): NodeStore {
   const { forUpdate } = database.dialect;
   return {
-    takeTurn: (name, holder, forMs) =>
+    takeLease: (name, holder, forMs) =>
       database.transaction(async (session) => {
         const { query } = session;
         const locked = `SELECT * FROM turns WHERE name = ?${forUpdate}`;
@@ -33,7 +33,7 @@ export function sqlNodes(database: SqlDatabase): NodeStore {
           await query(first, name);
           [row] = await query(locked, name);
         }
-        if (row === undefined) throw new Error('a turn that was just written is not there');
+        if (row === undefined) throw new Error('a lease that was just written is not there');
         const now = await session.now();
         const isMine = column.text(row, 'holder') === holder;
         const leftMs = column.number(row, 'until') - now;
@@ -44,12 +44,12 @@ export function sqlNodes(database: SqlDatabase): NodeStore {
         if (!isFresh) await query(statement, holder, now + forMs, fence, name);
         return fence;
       }),
-    async renewTurn({ name, number }, forMs) {
+    async renewLease({ name, number }, forMs) {
       // A node that stops between the two writes a time that is too early, which does no harm.
       const until = (await database.now()) + forMs;
       await database.query('UPDATE turns SET until = ? WHERE name = ? AND fence = ?', until, name, number);
     },
-    async giveTurnBack(name, holder) {
+    async giveLeaseBack(name, holder) {
       await database.query('UPDATE turns SET until = 0 WHERE name = ? AND holder = ?', name, holder);
     },
     takeSeat: (task, user, { forMs, freshNonce, only }) =>

@@ -4,7 +4,7 @@ import type { Ctx, Slot, TaskId, UserId } from '@basa/protocol';
 import type { SqlDatabase, SqlSession } from '@basa/service';
 import { column } from '@basa/service';
 import type { BufferChange, SlotStore, UnfinishedSlots } from './store.ts';
-import { MOST_UNFINISHED_SLOTS, TooManySlots } from './store.ts';
+import { MAX_UNFINISHED_SLOTS, TooManySlots } from './store.ts';
 
 const UNFINISHED = `SELECT COUNT(*) AS slots, MIN(until) AS first_end FROM unfinished_slots
   WHERE task = ? AND usr = ? AND until >= ?`;
@@ -28,7 +28,7 @@ export async function beginSlot(
 ): Promise<void> {
   if (dialect.lockName !== '') await session.query(dialect.lockName, `slots ${toHex(task)} ${toHex(user)}`);
   const found = await unfinished(session, task, user, now);
-  if (found.slots >= MOST_UNFINISHED_SLOTS) throw new TooManySlots(found);
+  if (found.slots >= MAX_UNFINISHED_SLOTS) throw new TooManySlots(found);
   await session.query(
     'INSERT INTO unfinished_slots (ctx, slot, task, usr, until) VALUES (?, ?, ?, ?, ?)',
     ctx,

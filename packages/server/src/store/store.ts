@@ -71,21 +71,21 @@ interface UploadPiece {
   readonly received: number;
 }
 
-/** A turn that a node holds. What is written under it is refused once another node has taken it. */
+/** A lease that a node holds on the buffers of a task. What is written under it is refused once another node has taken it. */
 export interface Fence {
   readonly name: string;
   readonly number: number;
 }
 
-export class TurnLost extends Error {
+export class LeaseLost extends Error {
   constructor({ name }: Fence) {
-    super(`another node has taken the turn ${name}; nothing was written`);
-    this.name = 'TurnLost';
+    super(`another node has taken the lease ${name}; nothing was written`);
+    this.name = 'LeaseLost';
   }
 }
 
-/** A device has at most so many slots of a task that are not finished: else it could open one buffer after the other. */
-export const MOST_UNFINISHED_SLOTS = 2;
+/** How many unfinished slots of a task a device may have: with more it could open one buffer after the other. */
+export const MAX_UNFINISHED_SLOTS = 2;
 
 export interface UnfinishedSlots {
   readonly slots: number;
@@ -159,7 +159,7 @@ export interface BufferStore {
   inbox(ctx: Ctx, slot: Slot): Promise<readonly Uint8Array[]>;
   deposits(ctx: Ctx): Promise<readonly Uint8Array[]>;
   burntSince(user: UserId, since: number): Promise<number>;
-  /** Removes the facts of buffers that have ended, the oldest first and at most so many; gives how many it were. */
+  /** Removes the facts of buffers that have ended, the oldest first, `most` at a time. Returns how many there were. */
   forgetBuffers(
     task: TaskId,
     which: { readonly drawnBefore: number; readonly most: number },
@@ -171,7 +171,7 @@ export interface BufferStore {
 
 /** What an attempt to append a piece found. */
 interface PieceClaim {
-  /** So much of the body is durable. */
+  /** How much of the body is durable. */
   readonly received: number;
   /** Where it lies; missing where nothing does. */
   readonly staged?: string;
@@ -187,7 +187,7 @@ export interface PieceStore {
   setPiece(ctx: Ctx, slot: Slot, piece: UploadPiece): Promise<void>;
   /** From now on this attempt is the one whose end counts, whatever node an older one is still under way at. */
   claimPiece(ctx: Ctx, slot: Slot, bodyHash: Uint8Array, attempt: string): Promise<PieceClaim>;
-  /** The attempt has ended: so much is durable, and lies there. False where a newer attempt was made meanwhile. */
+  /** Records at the end of an attempt how much is durable, and where. Returns false where a newer attempt was made meanwhile. */
   settlePiece(ctx: Ctx, slot: Slot, attempt: string, stands: { received: number; staged: string }): Promise<boolean>;
 }
 
@@ -230,11 +230,11 @@ export type SharedPlace =
 
 /** What nodes on one database tell each other by it. */
 export interface NodeStore {
-  /** The fence of the turn for so long from now on; undefined where another holder has it. */
-  takeTurn(name: string, holder: string, forMs: number): Promise<number | undefined>;
-  /** For so long from now on, unless another holder has it. */
-  renewTurn(fence: Fence, forMs: number): Promise<void>;
-  giveTurnBack(name: string, holder: string): Promise<void>;
+  /** Takes the lease for `forMs` from now on. Returns its fence; undefined where another holder has it. */
+  takeLease(name: string, holder: string, forMs: number): Promise<number | undefined>;
+  /** Makes the lease last for `forMs` from now on, unless another holder has it. */
+  renewLease(fence: Fence, forMs: number): Promise<void>;
+  giveLeaseBack(name: string, holder: string): Promise<void>;
   /** A seat for as long: the one the device has, else in the oldest buffer with a free one; `only` in this buffer. */
   takeSeat(
     task: TaskId,
@@ -245,7 +245,7 @@ export interface NodeStore {
   forgetDraw(task: TaskId, nonce: Uint8Array): Promise<void>;
   /** Seats that lapsed unused. */
   forgetSeats(): Promise<void>;
-  /** A place under way for so long: the one the device has, else a new one where `isFree` says so of how many there are. */
+  /** Gives a place for `forMs`: the one the device has, else a new one if `isFree` agrees to how many there are. */
   takePlace(
     task: TaskId,
     user: UserId,
@@ -253,12 +253,12 @@ export interface NodeStore {
     isFree: (underWay: number) => boolean,
   ): Promise<SharedPlace & { readonly lapsed: number }>;
   hasPlace(task: TaskId, user: UserId): Promise<boolean>;
-  /** Gives whether there was one. */
+  /** Returns whether there was one. */
   endPlace(task: TaskId, user: UserId): Promise<boolean>;
   countPlaces(task: TaskId): Promise<number>;
   /**
    * Notes that a node is alive now. Where none was for `leastGapMs` or longer, every lease is longer by that gap, in the same
-   * transaction. Gives the gap that was made up for.
+   * transaction. Returns the gap that was made up for.
    */
   noteAlive(leastGapMs: number): Promise<number>;
 }

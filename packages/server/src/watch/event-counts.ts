@@ -15,7 +15,7 @@ const ENDS: ReadonlyMap<BasaEvent['kind'], string> = new Map([
   ['buffer-unknown', 'unknown'],
 ]);
 /** Events come shortly after their buffer was tracked: older ones may be forgotten. */
-const MOST_BUFFERS = 10_000;
+const MAX_BUFFERS = 10_000;
 
 export class EventCounts {
   readonly #metrics: Metrics;
@@ -33,7 +33,7 @@ export class EventCounts {
     if (this.#buffers.has(name)) return;
     this.#buffers.set(name, { task: toHex(descriptor.task), version: descriptor.version });
     const [oldest] = this.#buffers.keys();
-    if (oldest !== undefined && this.#buffers.size > MOST_BUFFERS) this.#buffers.delete(oldest);
+    if (oldest !== undefined && this.#buffers.size > MAX_BUFFERS) this.#buffers.delete(oldest);
   }
 
   note(event: BasaEvent): void {

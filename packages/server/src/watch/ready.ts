@@ -5,7 +5,7 @@
 import { constants } from 'node:fs';
 import { access } from 'node:fs/promises';
 import type { Service } from '@basa/service';
-import type { AuthorityLink } from '../authority-link.ts';
+import type { AuthorityLink } from '../authority/authority-link.ts';
 import type { BlobStore } from '../blobs/blob-store.ts';
 import type { BlobPlace } from '../blobs/place.ts';
 import type { Store } from '../store/store.ts';
@@ -22,8 +22,7 @@ export function checkReadiness({ check }: Service, { store, blobs, place, link }
   check('blobs', {
     isNeeded: true,
     // A name that is never there: asking for it shows that the store answers.
-    look: () =>
-      place.kind === 'files' ? access(place.folder, constants.R_OK | constants.W_OK) : blobs.size('readiness'),
+    look: () => ('folder' in place ? access(place.folder, constants.R_OK | constants.W_OK) : blobs.size('readiness')),
   });
   check('authority', { isNeeded: false, look: () => link.health() });
 }

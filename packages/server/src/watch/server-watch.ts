@@ -4,13 +4,12 @@ import { SERVER_PATH } from '@basa/protocol';
 import type { WorkerPool } from '@basa/runtime/node';
 import type { Answer } from '@basa/service';
 import { BufferTraces, countAnswers, createMetrics, timed } from '@basa/service';
-import type { Asked } from '../authority-link.ts';
-import { STEP_OF_ROUTE } from '../live/tallies.ts';
+import type { Asked } from '../authority/authority-link.ts';
 import { isEnded } from '../store/store.ts';
-import type { WorkResult, WorkTask } from '../work/tasks.ts';
 import { EventCounts } from './event-counts.ts';
 import type { GaugeSources } from './gauges.ts';
 import { serverGauges, taskLabel } from './gauges.ts';
+import { STEP_OF_ROUTE } from './tallies.ts';
 
 const STEPS = {
   ...STEP_OF_ROUTE,
@@ -60,7 +59,7 @@ export class ServerWatch {
     this.metrics.observe('basa_authority_seconds', { question }, seconds);
   }
 
-  timedPool(pool: WorkerPool<WorkTask, WorkResult>): WorkerPool<WorkTask, WorkResult> {
+  timedPool<Task extends { readonly kind: string }, Result>(pool: WorkerPool<Task, Result>): WorkerPool<Task, Result> {
     const observe = (work: string) => (seconds: number) => this.metrics.observe('basa_work_seconds', { work }, seconds);
     return {
       size: pool.size,

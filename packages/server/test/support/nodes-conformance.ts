@@ -1,9 +1,9 @@
-/** What several nodes on one store count on: turns and their fences, seats, pieces of uploads, and when one was alive. */
+/** What several nodes on one store count on: leases and their fences, seats, pieces of uploads, and when one was alive. */
 import type { Ctx, Slot, UserId } from '@basa/protocol';
 import { millis } from '@basa/protocol';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { Store } from '../../src/store/store.ts';
-import { TooManySlots, TurnLost } from '../../src/store/store.ts';
+import { LeaseLost, TooManySlots } from '../../src/store/store.ts';
 import { buffersOf, bytes, depositOf, headerOf, slotOf, task, userOf } from './store-samples.ts';
 
 const AGES = 10 ** 12;
@@ -52,21 +52,21 @@ export function testNodes(name: string, open: () => Promise<{ readonly store: St
       });
     });
 
-    describe('a turn', () => {
+    describe('a lease on the buffers of a task', () => {
       it('is one holder’s at a time, and renewed by it', async () => {
-        expect(await store.takeTurn('close', 'a', AGES)).toBe(1);
-        expect(await store.takeTurn('close', 'b', AGES)).toBeUndefined();
-        expect(await store.takeTurn('close', 'a', AGES)).toBe(1);
-        expect(await store.takeTurn('another', 'b', AGES)).toBe(1);
+        expect(await store.takeLease('close', 'a', AGES)).toBe(1);
+        expect(await store.takeLease('close', 'b', AGES)).toBeUndefined();
+        expect(await store.takeLease('close', 'a', AGES)).toBe(1);
+        expect(await store.takeLease('another', 'b', AGES)).toBe(1);
       });
 
       it('of many that ask at once is given to one', async () => {
-        const asked = Array.from({ length: 8 }, (_, n) => store.takeTurn('close', String(n), AGES));
+        const asked = Array.from({ length: 8 }, (_, n) => store.takeLease('close', String(n), AGES));
         expect((await Promise.all(asked)).filter((fence) => fence !== undefined)).toEqual([1]);
       });
 
       it('that ended goes to another with a higher fence, and what is written under the old one is refused', async () => {
-        expect(await store.takeTurn('close', 'a', -1)).toBe(1);
+        expect(await store.takeLease('close', 'a', -1)).toBe(1);
         const old = { name: 'close', number: 1 };
         const write = () =>
           store.advance(
@@ -79,34 +79,34 @@ export function testNodes(name: string, open: () => Promise<{ readonly store: St
             old,
           );
         await write(); // nobody has taken it
-        expect(await store.takeTurn('close', 'b', AGES)).toBe(2);
-        await expect(write()).rejects.toThrow(TurnLost);
+        expect(await store.takeLease('close', 'b', AGES)).toBe(2);
+        await expect(write()).rejects.toThrow(LeaseLost);
         const model = { task, version: 1, modelHash: bytes(8), ctx, blobKey: 'm', madeAt: 3, accepted: 3, dropped: 1 };
-        await expect(store.addModel(model, old)).rejects.toThrow(TurnLost);
-        await expect(store.forgetModels(task, [0], old)).rejects.toThrow(TurnLost);
-        await expect(store.forgetBuffers(task, { drawnBefore: AGES, most: 1 }, old)).rejects.toThrow(TurnLost);
+        await expect(store.addModel(model, old)).rejects.toThrow(LeaseLost);
+        await expect(store.forgetModels(task, [0], old)).rejects.toThrow(LeaseLost);
+        await expect(store.forgetBuffers(task, { drawnBefore: AGES, most: 1 }, old)).rejects.toThrow(LeaseLost);
         expect(await store.facts(ctx, 0)).toHaveLength(1);
         expect(await store.models(task)).toEqual([]);
         await store.addModel(model, { name: 'close', number: 2 });
-        expect(await store.takeTurn('close', 'a', AGES)).toBeUndefined();
+        expect(await store.takeLease('close', 'a', AGES)).toBeUndefined();
       });
 
       it('is renewed while nobody else has it, also after it ended', async () => {
-        await store.takeTurn('close', 'a', -1);
-        await store.renewTurn({ name: 'close', number: 1 }, AGES);
-        expect(await store.takeTurn('close', 'b', AGES)).toBeUndefined();
-        await store.giveTurnBack('close', 'a');
-        expect(await store.takeTurn('close', 'b', -1)).toBe(2);
-        await store.renewTurn({ name: 'close', number: 1 }, AGES);
-        expect(await store.takeTurn('close', 'c', AGES)).toBe(3);
+        await store.takeLease('close', 'a', -1);
+        await store.renewLease({ name: 'close', number: 1 }, AGES);
+        expect(await store.takeLease('close', 'b', AGES)).toBeUndefined();
+        await store.giveLeaseBack('close', 'a');
+        expect(await store.takeLease('close', 'b', -1)).toBe(2);
+        await store.renewLease({ name: 'close', number: 1 }, AGES);
+        expect(await store.takeLease('close', 'c', AGES)).toBe(3);
       });
 
       it('that was given back is free at once', async () => {
-        await store.takeTurn('close', 'a', AGES);
-        await store.giveTurnBack('close', 'b');
-        expect(await store.takeTurn('close', 'b', AGES)).toBeUndefined();
-        await store.giveTurnBack('close', 'a');
-        expect(await store.takeTurn('close', 'b', AGES)).toBe(2);
+        await store.takeLease('close', 'a', AGES);
+        await store.giveLeaseBack('close', 'b');
+        expect(await store.takeLease('close', 'b', AGES)).toBeUndefined();
+        await store.giveLeaseBack('close', 'a');
+        expect(await store.takeLease('close', 'b', AGES)).toBe(2);
       });
     });
 

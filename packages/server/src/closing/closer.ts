@@ -1,0 +1,223 @@
+/**
+ * Brings buffers to their end, whatever stopped it before: each look takes a buffer as far as it goes.
+ *
+ *     filling --resolved, stalled, expired--> frozen --authority--> granted --sum--> model --log--> included
+ *        \-- too few until closeBy --> aborted                         \-- guard words --> quarantined
+ */
+import { toHex } from '@basa/masking';
+import type {
+  BufferSlot,
+  Ctx,
+  FreezeReason,
+  Refused,
+  ReleasedKey,
+  SecureBuffer,
+  ServerPorts,
+  Slot,
+} from '@basa/protocol';
+import {
+  closeRequestOf,
+  freezeBuffer,
+  meanAgeOf,
+  millis,
+  recordAbort,
+  recordGrant,
+  recordIncluded,
+  recordQuarantine,
+  tickBuffer,
+} from '@basa/protocol';
+import type { AuthorityLink } from '../authority/authority-link.ts';
+import { AuthorityRefusal } from '../authority/authority-link.ts';
+import type { BufferKeeper } from '../buffers/buffer-keeper.ts';
+import type { Fence, StoredModel } from '../store/store.ts';
+import { isEnded } from '../store/store.ts';
+import type { ModelKeeper } from './model-keeper.ts';
+import type { OpeningTools } from './opening.ts';
+import { openSumOf, SumRefused } from './opening.ts';
+import type { Quarantined } from './work/tasks.ts';
+
+export interface CloserOptions extends OpeningTools {
+  readonly keeper: BufferKeeper;
+  readonly models: ModelKeeper;
+  readonly authority: AuthorityLink;
+  readonly ports: ServerPorts;
+  readonly stallMs: number | undefined;
+  /** How long ago the last upload of a buffer came, as far as this process saw it. */
+  idleMs(ctx: Ctx): number;
+  /** How long nobody has been under way to a seat. */
+  quietMs(): number;
+  onIncluded(): Promise<void>;
+  /** The lease of the slot is over: what came of its body is not needed. */
+  onDropped(ctx: Ctx, slot: Slot): Promise<void>;
+  /** The buffer has ended: its bodies are not needed any more. */
+  onEnded(ctx: Ctx): Promise<void>;
+}
+
+/** After this time without anybody under way to a seat, nobody will come. */
+const NOBODY_COMES_MS = 1_000;
+/** How long an open slot is waited for where nobody else comes. */
+const UPLOAD_MS = 5_000;
+
+export class Closer {
+  readonly #options: CloserOptions;
+
+  constructor(options: CloserOptions) {
+    this.#options = options;
+  }
+
+  /** Whether there is anything to do for the buffer, by the copy that is kept of it. */
+  isDue(buffer: SecureBuffer, now: number): boolean {
+    if (buffer.status !== 'filling') return true;
+    const isOverdue = tickBuffer(buffer, millis(now)).records.length > 0;
+    return isOverdue || now >= buffer.descriptor.closeBy || this.#freezeReason(buffer, now) !== undefined;
+  }
+
+  /**
+   * Takes the buffer as far as it goes now, under this lease where there are several nodes. One call at a time for each task:
+   * versions follow each other.
+   */
+  async attend(ctx: Ctx, fence: Fence | undefined): Promise<void> {
+    const { keeper, watch } = this.#options;
+    const now = await this.#dropOverdue(ctx, fence);
+    let buffer = await this.#found(ctx);
+    if (buffer.status === 'filling') {
+      const why = this.#freezeReason(buffer, now);
+      if (why === undefined) return;
+      const frozen = await watch.traces.step('freeze', { ctx, attributes: { 'basa.why': why } }, () =>
+        keeper.step(ctx, (found, time) => freezeBuffer(found, why, time), { fence }),
+      );
+      if ('kind' in frozen) return this.#giveUpIfOver(buffer, now, fence);
+      buffer = await this.#found(ctx);
+    }
+    if (buffer.status === 'frozen' || buffer.status === 'granted') await this.#finish(buffer, fence);
+    await this.#tidy(ctx);
+  }
+
+  /** Returns the time of the step. */
+  async #dropOverdue(ctx: Ctx, fence: Fence | undefined): Promise<number> {
+    const { keeper, onDropped } = this.#options;
+    let dropped: readonly BufferSlot[] = [];
+    let at = 0;
+    const more = (before: SecureBuffer, after: SecureBuffer, now: number) => {
+      dropped = after.slots.filter(({ status }, l) => status === 'dropped' && before.slots[l]?.status !== 'dropped');
+      at = now;
+      return { burnt: { at: now, users: dropped.map(({ user }) => user) } };
+    };
+    await keeper.step(ctx, tickBuffer, { more, fence });
+    for (const { ticket } of dropped) await onDropped(ctx, ticket.slot);
+    return at;
+  }
+
+  /** A buffer with enough updates does not wait for more where waiting does not pay. */
+  #freezeReason({ ctx, slots, descriptor }: SecureBuffer, now: number): FreezeReason | undefined {
+    const { stallMs = Number.POSITIVE_INFINITY, idleMs, quietMs } = this.#options;
+    if (slots.length === descriptor.bufferSize && slots.every(({ status }) => status !== 'assigned')) return 'resolved';
+    if (now >= descriptor.expiry) return 'expired';
+    if (slots.filter(({ status }) => status === 'accepted').length < descriptor.minimum) return undefined;
+    const isAwaited = slots.some(({ status }) => status === 'assigned');
+    const quiet = quietMs() >= NOBODY_COMES_MS && idleMs(ctx) >= (isAwaited ? UPLOAD_MS : NOBODY_COMES_MS);
+    return quiet || idleMs(ctx) >= stallMs ? 'stalled' : undefined;
+  }
+
+  /** Too few updates: nothing to do until the authority aborts the buffer. */
+  async #giveUpIfOver({ ctx, descriptor }: SecureBuffer, now: number, fence: Fence | undefined): Promise<void> {
+    if (now < descriptor.closeBy) return;
+    await this.#recordLoss(ctx, fence);
+    await this.#tidy(ctx);
+  }
+
+  async #recordLoss(ctx: Ctx, fence: Fence | undefined): Promise<void> {
+    const { authority, keeper, models, ports } = this.#options;
+    const outcome = await authority.outcome(ctx);
+    if (outcome.status !== 'aborted' && outcome.status !== 'unknown') return;
+    const made = await models.of(ctx);
+    const lost = await keeper.step(ctx, (buffer) => recordAbort(ports, buffer, outcome), {
+      more: { withoutModel: true },
+      fence,
+    });
+    if (lost.kind !== 'refused' && made !== undefined) await models.discard(made);
+  }
+
+  async #finish(buffer: SecureBuffer, fence: Fence | undefined): Promise<void> {
+    const { models } = this.#options;
+    const { ctx } = buffer;
+    try {
+      if (await models.isHeldUpBy(ctx)) return;
+      const made = (await models.of(ctx)) ?? (await this.#makeModel(buffer, await this.#close(buffer, fence), fence));
+      if (made !== undefined) await this.#include(ctx, made, fence);
+    } catch (error) {
+      // The authority knows better: it aborted the buffer, or lost its memory of it.
+      if (error instanceof AuthorityRefusal) await this.#recordLoss(ctx, fence);
+      throw error;
+    }
+  }
+
+  /** Asks for the keys; asked again, the authority gives the same. */
+  async #close({ ctx, descriptor }: SecureBuffer, fence: Fence | undefined): Promise<readonly ReleasedKey[]> {
+    const { authority, keeper, ports, watch } = this.#options;
+    const request = granted(closeRequestOf(ports, await this.#found(ctx)));
+    const answer = await watch.traces.step('close', { ctx }, () => authority.close(request, descriptor.bufferSize));
+    granted(await keeper.step(ctx, (found) => recordGrant(ports, found, answer), { fence }));
+    return answer.keys;
+  }
+
+  async #makeModel(
+    buffer: SecureBuffer,
+    keys: readonly ReleasedKey[],
+    fence: Fence | undefined,
+  ): Promise<StoredModel | undefined> {
+    const { models, watch } = this.#options;
+    const { ctx, accepted, descriptor, slots } = buffer;
+    const opened = await openSumOf(this.#options, buffer, keys);
+    if (opened.kind === 'quarantine') return this.#quarantine(buffer, opened, fence);
+    try {
+      const counts = { accepted: accepted.length, dropped: slots.length - accepted.length };
+      const { shards, prefix } = opened;
+      const sum = { ageAt: (now: number) => meanAgeOf(descriptor, { ...prefix, ...counts, now }), ...prefix };
+      return await watch.traces.step('model-step', { ctx }, () => models.make(ctx, shards, { counts, fence, sum }));
+    } catch (error) {
+      if (error instanceof SumRefused) return this.#quarantine(buffer, error.quarantined, fence);
+      throw error;
+    }
+  }
+
+  /** Counted against those who cheated, where they are known, and against nobody else: one liar would lock out the others. */
+  async #quarantine(
+    { ctx, slots }: SecureBuffer,
+    { why, slots: known }: Quarantined,
+    fence: Fence | undefined,
+  ): Promise<undefined> {
+    const users = known.flatMap((slot) => slots[slot]?.user ?? []);
+    const step = (found: SecureBuffer) => recordQuarantine(found, why, known);
+    const more = (_: SecureBuffer, __: SecureBuffer, now: number) => ({ burnt: { at: now, users } });
+    granted(await this.#options.keeper.step(ctx, step, { more, fence }));
+  }
+
+  /** "Included" and the logged model are written together. */
+  async #include(ctx: Ctx, made: StoredModel, fence: Fence | undefined): Promise<void> {
+    const { keeper, models, onIncluded, watch } = this.#options;
+    const logged = made.entry ?? (await watch.traces.step('log', { ctx }, () => models.log(made)));
+    const step = (buffer: SecureBuffer) => recordIncluded(buffer, made.version);
+    granted(await keeper.step(ctx, step, { more: { logged }, fence }));
+    await models.refresh();
+    await onIncluded();
+  }
+
+  async #tidy(ctx: Ctx): Promise<void> {
+    const buffer = await this.#found(ctx);
+    if (isEnded(buffer.status)) await this.#options.onEnded(ctx);
+  }
+
+  async #found(ctx: Ctx): Promise<SecureBuffer> {
+    const buffer = await this.#options.keeper.find(ctx);
+    if (buffer === undefined) throw new Error(`the buffer ${toHex(ctx)} is not in the store`);
+    return buffer;
+  }
+}
+
+/** What our own steps never refuse. */
+function granted<Answer extends object>(answer: Answer | Refused): Answer {
+  if ('kind' in answer && answer.kind === 'refused')
+    throw new Error(`a step was refused: ${(answer as Refused).reason}`);
+  return answer as Answer;
+}

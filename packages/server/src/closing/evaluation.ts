@@ -1,0 +1,107 @@
+/** Accuracy and loss of model versions on held-out examples, where a task has a model and examples. */
+import type { Dataset } from '@basa/learning';
+import { decodeDataset, ModelFileError } from '@basa/learning';
+import { toHex } from '@basa/masking';
+import type { TaskId } from '@basa/protocol';
+import type { WorkerPool } from '@basa/runtime/node';
+import { nodeSuite } from '@basa/runtime/node';
+import { fail } from '@basa/service';
+import type { BlobStore } from '../blobs/blob-store.ts';
+import type { ModelOptions, ReadTask } from '../specification/task-specification.ts';
+import type { Store } from '../store/store.ts';
+import type { ModelKeeper } from './model-keeper.ts';
+import type { Evaluated, WorkResult, WorkTask } from './work/tasks.ts';
+
+export interface EvaluationOptions {
+  readonly task: TaskId;
+  readonly read: ReadTask;
+  readonly models: ModelKeeper;
+  readonly store: Store;
+  readonly blobs: BlobStore;
+  readonly pool: WorkerPool<WorkTask, WorkResult>;
+}
+
+export class Evaluation {
+  readonly #options: EvaluationOptions;
+  /** The version that could not be evaluated: it is not tried again and again. */
+  #failed: number | undefined;
+
+  constructor(options: EvaluationOptions) {
+    this.#options = options;
+  }
+
+  /** Takes other examples. Returns how many there are. */
+  async setExamples(bytes: Uint8Array): Promise<number> {
+    const { blobs, store } = this.#options;
+    const { labels } = this.#checked(bytes);
+    // A name of its own for each file: workers keep the examples they have read.
+    const name = toHex(nodeSuite.sha256(bytes)).slice(0, 32);
+    const before = await this.#examples();
+    await blobs.put(`${this.#folder()}/${name}`, bytes);
+    await store.setNote(this.#note(), new TextEncoder().encode(name));
+    if (before !== undefined && before !== name) await blobs.remove(`${this.#folder()}/${before}`);
+    this.#failed = undefined;
+    const newest = await this.#options.models.current();
+    if (newest !== undefined) await this.evaluate(newest.version);
+    return labels.length;
+  }
+
+  /** Evaluates the newest version, if it was not. */
+  async catchUp(): Promise<void> {
+    const { newest } = this.#options.models;
+    if (newest === undefined || newest.accuracy !== undefined || newest.version === this.#failed) return;
+    try {
+      await this.evaluate(newest.version);
+    } catch (error) {
+      this.#failed = newest.version;
+      throw error;
+    }
+  }
+
+  async evaluate(version: number): Promise<void> {
+    const { models, pool, read, store, task } = this.#options;
+    const { model } = read.specification;
+    const name = model === undefined ? undefined : await this.#examples();
+    if (model === undefined || name === undefined) return;
+    const parameters = await models.parameters(version);
+    const examples = `${this.#folder()}/${name}`;
+    const work: WorkTask = { kind: 'evaluate', model: model as ModelOptions, parameters, examples };
+    await store.setEvaluation(task, version, (await pool.run(work)) as Evaluated);
+    await models.refresh();
+  }
+
+  #checked(bytes: Uint8Array): Dataset {
+    const { model } = this.#options.read;
+    if (model === undefined) fail('malformed', { detail: 'the task has no model to evaluate' });
+    const dataset = decoded(bytes);
+    const { height, width, channels } = model.input;
+    const { shape, labels } = dataset;
+    if (shape.height !== height || shape.width !== width || shape.channels !== channels)
+      fail('malformed', { detail: `inputs: the model takes ${height} x ${width} x ${channels}` });
+    if (labels.length === 0 || labels.some((label) => label < 0 || label >= model.classes))
+      fail('malformed', { detail: `labels: none, or one that is not below ${model.classes}` });
+    return dataset;
+  }
+
+  async #examples(): Promise<string | undefined> {
+    const note = await this.#options.store.note(this.#note());
+    return note === undefined ? undefined : new TextDecoder().decode(note);
+  }
+
+  #folder(): string {
+    return `evaluation/${toHex(this.#options.task)}`;
+  }
+
+  #note(): string {
+    return `evaluation-${toHex(this.#options.task)}`;
+  }
+}
+
+function decoded(bytes: Uint8Array): Dataset {
+  try {
+    return decodeDataset(bytes);
+  } catch (error) {
+    if (error instanceof ModelFileError) fail('malformed', { detail: error.message });
+    throw error;
+  }
+}

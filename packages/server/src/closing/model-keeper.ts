@@ -1,0 +1,247 @@
+/** The versions of a task's model: durable first, then logged at the authority, then given to users. */
+import { createHash } from 'node:crypto';
+import type { ServerStepOptions } from '@basa/learning';
+import { createServerStep, initialParameters } from '@basa/learning';
+import { equalBytes, fromHex, toHex } from '@basa/masking';
+import type { Ctx, ModelEntry, TaskId } from '@basa/protocol';
+import { nodeRandomBytes } from '@basa/runtime/node';
+import { StartError } from '@basa/service';
+import type { AuthorityLink } from '../authority/authority-link.ts';
+import type { BlobStore } from '../blobs/blob-store.ts';
+import { collect, readWhole } from '../blobs/blob-store.ts';
+import type { ReadTask } from '../specification/task-specification.ts';
+import type { UpToDate } from '../store/copies.ts';
+import type { Fence, Store, StoredModel } from '../store/store.ts';
+import { SHARD_ELEMENTS } from './opening.ts';
+
+export interface ModelKeeperOptions {
+  readonly task: TaskId;
+  readonly read: ReadTask;
+  readonly store: Store;
+  readonly blobs: BlobStore;
+  readonly authority: AuthorityLink;
+  readonly nodes: { readonly upToDate: UpToDate };
+}
+
+interface Making {
+  readonly counts: { readonly accepted: number; readonly dropped: number };
+  /** What the sum tells besides the mean; missing in the paper's mode, which damps single updates. */
+  readonly sum?: {
+    /** The mean age of its updates when it is applied to this version. */
+    ageAt(version: number): number;
+    readonly metrics: Readonly<Record<string, number>>;
+  };
+  /** The lease that it is made under. */
+  readonly fence?: Fence | undefined;
+}
+
+const NO_BUFFER = new Uint8Array(32) as Ctx;
+
+/** Below it lie the versions of a task, each name beginning with its number. */
+export function modelsOf(task: TaskId): string {
+  return `models/${toHex(task)}`;
+}
+
+export class ModelKeeper {
+  readonly #options: ModelKeeperOptions;
+  /** The newest version users may have. */
+  #newest: StoredModel | undefined;
+  #opening: Promise<void> | undefined;
+
+  constructor(options: ModelKeeperOptions) {
+    this.#options = options;
+  }
+
+  get newest(): StoredModel | undefined {
+    return this.#newest;
+  }
+
+  /** The same as it is in the store now. */
+  async current(): Promise<StoredModel | undefined> {
+    return this.#options.nodes.upToDate(this.#newest, async () => {
+      await this.refresh();
+      return this.#newest;
+    });
+  }
+
+  /** Makes version 0 where there is none, and takes up where a crash left it; once at a time. */
+  open(): Promise<void> {
+    this.#opening ??= this.#open().finally(() => {
+      this.#opening = undefined;
+    });
+    return this.#opening;
+  }
+
+  async #open(): Promise<void> {
+    const { store, task } = this.#options;
+    if ((await store.model(task, 0)) === undefined)
+      await this.#add(0, NO_BUFFER, this.#first(), { counts: { accepted: 0, dropped: 0 } });
+    const first = await store.model(task, 0);
+    if (first !== undefined && first.entry === undefined) await store.logFirstModel(await this.#append(first));
+    await this.refresh();
+  }
+
+  /** Reads what is newest from the store. */
+  async refresh(): Promise<void> {
+    const { store, task, read } = this.#options;
+    // The paper knows no log of models: its buffers are nothing to the authority.
+    this.#newest = await store.newestModel(task, read.mode === 'paper' ? 'any' : 'logged');
+  }
+
+  /** The version made of this buffer's sum, logged or not. */
+  of(ctx: Ctx): Promise<StoredModel | undefined> {
+    return this.#options.store.modelOf(ctx);
+  }
+
+  /** Whether the version of another buffer waits to be logged: no other one can be made before. */
+  async isHeldUpBy(ctx: Ctx): Promise<boolean> {
+    const last = await this.#options.store.newestModel(this.#options.task, 'any');
+    return last !== undefined && last.entry === undefined && !equalBytes(last.ctx, ctx);
+  }
+
+  /** Whether the version and hash a buffer is drawn for are ours: an authority that forgot some knows others. */
+  async has({ version, modelHash }: Pick<ModelEntry, 'version' | 'modelHash'>): Promise<boolean> {
+    const model = await this.#options.store.model(this.#options.task, version);
+    return model !== undefined && equalBytes(model.modelHash, modelHash);
+  }
+
+  /** Throws where the bytes of the newest version are gone. */
+  async checkNewest(): Promise<void> {
+    const { newest } = this;
+    if (newest !== undefined && (await this.#options.blobs.size(newest.blobKey)) === undefined)
+      throw new StartError('dataFolder', `version ${newest.version} of a model is missing; restore the newest backup`);
+  }
+
+  /** Removes the parameters of a version that came to nothing. */
+  async discard({ blobKey, stepKey }: StoredModel): Promise<void> {
+    await this.#options.blobs.remove(blobKey);
+    if (stepKey !== undefined) await this.#options.blobs.remove(stepKey);
+  }
+
+  /** w^(t+1) of a mean that comes in shards, durable and not logged yet: no more than a shard is in memory. */
+  async make(ctx: Ctx, mean: AsyncIterable<Float32Array>, making: Making): Promise<StoredModel> {
+    await this.refresh(); // another node may have made one
+    const { newest } = this;
+    if (newest === undefined) throw new Error('a sum before the first model');
+    const meanAge = making.sum?.ageAt(newest.version);
+    return this.#add(newest.version + 1, ctx, this.#stepped(newest, mean, meanAge), { ...making, meanAge });
+  }
+
+  async *#stepped(
+    before: StoredModel,
+    mean: AsyncIterable<Float32Array>,
+    meanAge: number | undefined,
+  ): AsyncGenerator<Stepped> {
+    const { blobs, read } = this.#options;
+    const { blobKey, stepKey, version } = before;
+    const numbers = stepKey === undefined ? 0 : ((await blobs.size(stepKey)) ?? 0) / 8 / read.policy.dimension;
+    let at = 0;
+    for await (const shard of mean) {
+      const end = at + shard.length;
+      const parameters = floatsOf(await part(blobs, blobKey, 4 * at, 4 * end));
+      const memory =
+        stepKey === undefined ? undefined : doublesOf(await part(blobs, stepKey, 8 * numbers * at, 8 * numbers * end));
+      const step = createServerStep(read.serverStep as ServerStepOptions, memory);
+      step.applyInPlace(parameters, shard, meanAge);
+      yield { parameters, memory: step.memory() };
+      at = end;
+    }
+    if (at !== read.policy.dimension) throw new Error(`${at} coordinates for the version after ${version}`);
+  }
+
+  /** Logs a version; the same again gets the same answer. */
+  log(model: StoredModel): Promise<ModelEntry> {
+    return this.#append(model);
+  }
+
+  async parameters(version: number): Promise<Float32Array> {
+    const model = await this.#options.store.model(this.#options.task, version);
+    if (model === undefined) throw new Error(`there is no version ${version}`);
+    return floatsOf(await readWhole(this.#options.blobs, model.blobKey));
+  }
+
+  /** Blobs have names of their own for each buffer: nobody writes over, or removes, another one's. */
+  async #add(
+    version: number,
+    ctx: Ctx,
+    shards: AsyncIterable<Stepped>,
+    { counts, fence, meanAge, sum }: Making & { readonly meanAge?: number | undefined },
+  ): Promise<StoredModel> {
+    const { store, blobs, task } = this.#options;
+    const blobKey = `${modelsOf(task)}/${version}-${toHex(ctx).slice(0, 32)}`;
+    const stepKey = `${blobKey}-step`;
+    const attempt = toHex(nodeRandomBytes(8));
+    const [model, step] = [await blobs.stage(blobKey, attempt), await blobs.stage(stepKey, attempt)];
+    const hash = createHash('sha256');
+    let hasMemory = false;
+    try {
+      for await (const { parameters, memory } of shards) {
+        hash.update(bytesOf(parameters));
+        await model.append(bytesOf(parameters));
+        await step.append(bytesOf(memory));
+      }
+      hasMemory = step.size > 0;
+      if (hasMemory) await step.commit();
+      await model.commit();
+    } catch (error) {
+      await model.discard();
+      throw error;
+    } finally {
+      if (!hasMemory) await step.discard();
+      await Promise.all([model.close(), step.close()]);
+    }
+    const modelHash = new Uint8Array(hash.digest());
+    const made: StoredModel = {
+      task,
+      version,
+      modelHash,
+      ctx,
+      blobKey,
+      madeAt: await store.now(),
+      ...counts,
+      ...(hasMemory && { stepKey }),
+      ...(meanAge !== undefined && { meanAge }),
+      ...(sum !== undefined && { metrics: sum.metrics }),
+    };
+    await store.addModel(made, fence);
+    return made;
+  }
+
+  #append({ task, version, modelHash, ctx }: StoredModel): Promise<ModelEntry> {
+    return this.#options.authority.appendModel({ task, version, modelHash, ctx });
+  }
+
+  async *#first(): AsyncGenerator<Stepped> {
+    const { read } = this.#options;
+    const { parameters, seed = 0 } = read.specification.initial ?? {};
+    const memory = new Float64Array();
+    if (parameters !== undefined) yield { parameters: floatsOf(fromHex(parameters) ?? new Uint8Array()), memory };
+    else if (read.model !== undefined) yield { parameters: initialParameters(read.model, seed), memory };
+    else
+      for (let left = read.policy.dimension; left > 0; left -= SHARD_ELEMENTS)
+        yield { parameters: new Float32Array(Math.min(left, SHARD_ELEMENTS)), memory };
+  }
+}
+
+/** A part of a model, and what the server's step remembers of that part. */
+interface Stepped {
+  readonly parameters: Float32Array;
+  readonly memory: Float64Array;
+}
+
+function part(blobs: BlobStore, key: string, start: number, end: number): Promise<Uint8Array> {
+  return collect(blobs.read(key, start, end), end - start);
+}
+
+/** Parameters travel and are hashed as little-endian words, the order of every machine with wasm. */
+function bytesOf(words: Float32Array | Float64Array): Uint8Array {
+  return new Uint8Array(words.buffer, words.byteOffset, words.byteLength);
+}
+
+function floatsOf(bytes: Uint8Array): Float32Array {
+  return new Float32Array(bytes.slice().buffer);
+}
+
+function doublesOf(bytes: Uint8Array): Float64Array {
+  return new Float64Array(bytes.slice().buffer);
+}

@@ -1,0 +1,138 @@
+/** Has the sum of a closed buffer opened by the workers: the seeds in shares of slots, then the mean in shards of the vector. */
+import type { ReleasedKey, SecureBuffer } from '@basa/protocol';
+import { descriptorCodec, encodeBufferRecord, prefixElements } from '@basa/protocol';
+import type { WorkerPool } from '@basa/runtime/node';
+import { bodyKey } from '../blobs/body-key.ts';
+import type { Store } from '../store/store.ts';
+import type { ServerWatch } from '../watch/server-watch.ts';
+import type {
+  GoodPrefix,
+  OpenedTerms,
+  OpenTerm,
+  Quarantined,
+  StoredBody,
+  SummedShard,
+  WorkResult,
+  WorkTask,
+} from './work/tasks.ts';
+
+export interface OpeningTools {
+  readonly store: Store;
+  readonly pool: WorkerPool<WorkTask, WorkResult>;
+  readonly watch: ServerWatch;
+}
+
+/** 4 MiB of words: memory grows with the workers, not with the model. A multiple of 8: shards begin at whole bytes. */
+export const SHARD_ELEMENTS = 1 << 20;
+
+/** The mean in shards, one after the other; asking for the next one may throw `SumRefused`. */
+export type OpenedSum =
+  | { readonly kind: 'mean'; readonly prefix: GoodPrefix; readonly shards: AsyncIterable<Float32Array> }
+  | Quarantined;
+
+/** A later shard is not what it should be: nothing of the sum may be used. */
+export class SumRefused extends Error {
+  readonly quarantined: Quarantined;
+
+  constructor(quarantined: Quarantined) {
+    super(quarantined.why);
+    this.name = 'SumRefused';
+    this.quarantined = quarantined;
+  }
+}
+
+/** The keys are used up by this. */
+export async function openSumOf(
+  tools: OpeningTools,
+  buffer: SecureBuffer,
+  keys: readonly ReleasedKey[],
+): Promise<OpenedSum> {
+  const { ctx, descriptor, accepted, slots } = buffer;
+  const { pool, watch } = tools;
+  const bodies = accepted.map((slot) => {
+    const header = slots[slot]?.header;
+    if (header === undefined) throw new Error(`slot ${slot} is accepted without a header`);
+    return { slot, key: bodyKey(header) };
+  });
+  const opened = await openTermsOf(tools, buffer, bodies, keys);
+  if (opened.kind === 'quarantine') return opened;
+  const elements = descriptor.dimension + prefixElements(descriptor);
+  const part = { descriptor: descriptorCodec.encode(descriptor), keys: bodies.map(({ key }) => key) };
+  const shardAt = async (from: number, weightSum?: number): Promise<SummedShard> => {
+    const to = Math.min(elements, from + SHARD_ELEMENTS);
+    const known = weightSum === undefined ? {} : { weightSum };
+    const work = { kind: 'sum-shard', ...part, terms: opened.terms, from, to, ...known } as const;
+    const attributes = { 'basa.from': from, 'basa.to': to };
+    return watch.traces.step('sum-shard', { ctx, attributes }, async () => (await pool.run(work)) as SummedShard);
+  };
+  const first = await shardAt(0);
+  if (first.kind === 'quarantine') return first;
+  const { prefix } = first;
+  if (prefix === undefined) throw new Error('the first shard of a sum came without its prefix');
+  const later = (from: number): Promise<SummedShard> => shardAt(from, prefix.weightSum);
+  return { kind: 'mean', prefix, shards: shardsInOrder(first, later, elements, pool.size, opened.terms) };
+}
+
+/** As many at once as there are workers. */
+async function* shardsInOrder(
+  first: SummedShard,
+  shardAt: (from: number) => Promise<SummedShard>,
+  elements: number,
+  atOnce: number,
+  terms: readonly OpenTerm[],
+): AsyncGenerator<Float32Array> {
+  const coming: Promise<SummedShard>[] = [Promise.resolve(first)];
+  try {
+    for (let next = SHARD_ELEMENTS; coming.length > 0; ) {
+      for (; coming.length <= atOnce && next < elements; next += SHARD_ELEMENTS) coming.push(shardAt(next));
+      const shard = (await coming.shift()) as SummedShard;
+      if (shard.kind === 'quarantine') throw new SumRefused(shard);
+      yield shard.mean;
+    }
+  } finally {
+    await Promise.allSettled(coming);
+    wipe(terms);
+  }
+}
+
+/** A share of the slots for each worker: opening seeds is most of the work where many slots dropped. */
+async function openTermsOf(
+  { store, pool, watch }: OpeningTools,
+  { ctx, descriptor }: SecureBuffer,
+  bodies: readonly StoredBody[],
+  keys: readonly ReleasedKey[],
+): Promise<OpenedTerms> {
+  const facts = await store.facts(ctx, 0);
+  const whole = {
+    kind: 'open-terms',
+    descriptor: descriptorCodec.encode(descriptor),
+    facts: facts.map(encodeBufferRecord),
+    deposits: await store.deposits(ctx),
+    keys,
+  } as const;
+  const shares = Array.from({ length: Math.min(pool.size, bodies.length) }, (_, share) =>
+    bodies.filter((_body, n) => n % pool.size === share),
+  );
+  try {
+    const openShare = (share: readonly StoredBody[]): Promise<WorkResult> =>
+      watch.traces.step('open-terms', { ctx }, () => pool.run({ ...whole, bodies: share }));
+    const opened = await Promise.all(shares.map(openShare));
+    return togetherOf(opened as readonly OpenedTerms[]);
+  } finally {
+    for (const { key } of keys) key.fill(0);
+  }
+}
+
+function togetherOf(opened: readonly OpenedTerms[]): OpenedTerms {
+  const terms = opened.flatMap((share) => (share.kind === 'terms' ? share.terms : []));
+  const refused = opened.filter((share) => share.kind === 'quarantine');
+  const [one] = refused;
+  if (one === undefined) return { kind: 'terms', terms };
+  wipe(terms);
+  const slots = refused.flatMap((share) => share.slots).sort((a, b) => a - b);
+  return { ...one, slots };
+}
+
+function wipe(terms: readonly OpenTerm[]): void {
+  for (const { seed } of terms) seed.fill(0);
+}

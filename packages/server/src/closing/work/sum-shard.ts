@@ -1,0 +1,63 @@
+/** One shard of a sum: adds that part of every body block by block, takes the masks off, and judges what is left. */
+import type { Keystream, MaskTools } from '@basa/masking';
+import { addInPlace, applyMasksInPlace, dequantizeSum, elementBits, Secret, unpackVector } from '@basa/masking';
+import type { Descriptor } from '@basa/protocol';
+import { ctxOf, descriptorCodec, judgeCoordinates, judgePrefix, prefixElements } from '@basa/protocol';
+import type { BlobStore } from '../../blobs/blob-store.ts';
+import { collect } from '../../blobs/blob-store.ts';
+import { wordPieces } from '../../blobs/words.ts';
+import type { SummedShard, SumShardTask } from './tasks.ts';
+
+export interface SumShardTools extends MaskTools<Keystream> {
+  readonly blobs: BlobStore;
+}
+
+export async function sumShard(task: SumShardTask, tools: SumShardTools): Promise<SummedShard> {
+  const { from, to, keys } = task;
+  const descriptor = descriptorCodec.decode(task.descriptor);
+  const total = new Uint32Array(to - from);
+  for (const key of keys) await addBody(total, descriptor, { key, from }, tools);
+  const terms = task.terms.map(({ seed, sign }) => ({ seed: new Secret(seed), sign }));
+  const salt = ctxOf(tools.suite, descriptor);
+  applyMasksInPlace(total, { modulus: descriptor.modulus, salt, terms, firstWord: from }, tools);
+  for (const { seed } of terms) seed.wipe();
+  return judged(descriptor, total, task);
+}
+
+function judged(descriptor: Descriptor, total: Uint32Array, task: SumShardTask): SummedShard {
+  const { keys, from } = task;
+  const prefix = from === 0 ? judgePrefix(descriptor, total, keys.length) : undefined;
+  if (prefix?.kind === 'quarantine') return { ...prefix, slots: [] };
+  const weightSum = prefix?.weightSum ?? task.weightSum;
+  if (weightSum === undefined) throw new Error('a later shard needs the sum of weights of the first');
+  const skipped = prefixElements(descriptor);
+  const coordinates = from === 0 ? total.subarray(skipped) : total;
+  const outOfRange = judgeCoordinates(descriptor, coordinates, keys.length, Math.max(0, from - skipped));
+  if (outOfRange !== undefined) return { ...outOfRange, slots: [] };
+  const { weightScale } = descriptor;
+  const mean = dequantizeSum(coordinates, descriptor, { weightSum, weightScale });
+  return { kind: 'shard', mean, ...(prefix !== undefined && { prefix }) };
+}
+
+/** total += this part of the y of one body. Shards begin at whole bytes, however few bits an element has. */
+async function addBody(
+  total: Uint32Array,
+  { modulus }: Descriptor,
+  { key, from }: { readonly key: string; readonly from: number },
+  { blobs, kernel }: SumShardTools,
+): Promise<void> {
+  const bits = elementBits(modulus);
+  const [start, end] = [(from * bits) / 8, Math.ceil(((from + total.length) * bits) / 8)];
+  const pieces = blobs.read(key, start, end);
+  if (bits !== 32) {
+    const unpacked = unpackVector(await collect(pieces, end - start), total.length, modulus);
+    if (unpacked.kind === 'malformed') throw new Error(`a stored vector is damaged: ${unpacked.problem}`);
+    addInPlace(total, unpacked.vector, modulus, kernel);
+    return;
+  }
+  let at = 0;
+  for await (const block of wordPieces(pieces)) {
+    addInPlace(total.subarray(at, at + block.length), block, modulus, kernel);
+    at += block.length;
+  }
+}

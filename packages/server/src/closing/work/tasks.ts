@@ -1,0 +1,78 @@
+/** What the worker is asked, and what it answers: plain data, copied between threads. */
+import type { PrefixVerdict, ReleasedKey, Slot } from '@basa/protocol';
+import type { BlobPlace } from '../../blobs/place.ts';
+import type { ModelOptions } from '../../specification/task-specification.ts';
+
+/** Given to every worker once. */
+export interface WorkerOptions {
+  readonly blobs: BlobPlace;
+}
+
+export interface StoredBody {
+  readonly slot: Slot;
+  /** Its blob. */
+  readonly key: string;
+}
+
+/** The seeds behind the masks of some accepted slots. */
+export interface OpenTermsTask {
+  readonly kind: 'open-terms';
+  readonly descriptor: Uint8Array;
+  /** Every fact of the buffer, in order, and its deposits by slot. */
+  readonly facts: readonly Uint8Array[];
+  readonly deposits: readonly Uint8Array[];
+  readonly keys: readonly ReleasedKey[];
+  /** The accepted slots of this share. */
+  readonly bodies: readonly StoredBody[];
+}
+
+export interface OpenTerm {
+  readonly seed: Uint8Array;
+  readonly sign: 1 | -1;
+}
+
+export interface Quarantined {
+  readonly kind: 'quarantine';
+  readonly why: string;
+  /** Who is known to have cheated. */
+  readonly slots: readonly number[];
+}
+
+export type OpenedTerms = { readonly kind: 'terms'; readonly terms: readonly OpenTerm[] } | Quarantined;
+
+/** The mean of some coordinates: elements `from` to before `to` of the vectors, the first of them guard words. */
+export interface SumShardTask {
+  readonly kind: 'sum-shard';
+  readonly descriptor: Uint8Array;
+  readonly terms: readonly OpenTerm[];
+  /** The bodies of all accepted slots. */
+  readonly keys: readonly string[];
+  readonly from: number;
+  readonly to: number;
+  /** Known from the first shard on. */
+  readonly weightSum?: number;
+}
+
+/** What the words before the coordinates say of the whole sum. */
+export type GoodPrefix = Extract<PrefixVerdict, { kind: 'good' }>;
+
+export type SummedShard =
+  /** `prefix` comes with the first shard. */
+  { readonly kind: 'shard'; readonly mean: Float32Array; readonly prefix?: GoodPrefix } | Quarantined;
+
+export interface EvaluateTask {
+  readonly kind: 'evaluate';
+  readonly model: ModelOptions;
+  readonly parameters: Float32Array;
+  /** The blob of examples (`decodeDataset`), kept by the worker between calls. */
+  readonly examples: string;
+}
+
+export interface Evaluated {
+  readonly kind: 'evaluated';
+  readonly accuracy: number;
+  readonly loss: number;
+}
+
+export type WorkTask = OpenTermsTask | SumShardTask | EvaluateTask;
+export type WorkResult = OpenedTerms | SummedShard | Evaluated;

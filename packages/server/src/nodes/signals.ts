@@ -1,0 +1,44 @@
+/** What the nodes of one database tell each other, so that nobody waits for the next look. */
+import { fromHex, toHex } from '@basa/masking';
+import type { Ctx } from '@basa/protocol';
+import type { Signals } from '@basa/service';
+import { openSignals } from '@basa/service';
+import type { Listener, Telling } from './nodes.ts';
+
+export interface NodeSignalsOptions {
+  readonly url: string;
+  readonly listener: Listener;
+  onTrouble(what: string, error: unknown): void;
+}
+
+export interface NodeSignals extends Telling {
+  close(): Promise<void>;
+}
+
+const CHANNEL = 'basa_server';
+
+export function openNodeSignals({ url, listener, onTrouble }: NodeSignalsOptions): NodeSignals {
+  const hear = async (word: string): Promise<void> => {
+    const [kind, task = '', buffer] = word.split(' ');
+    if (kind === 'task') return listener.onTask();
+    const ctx = fromHex(buffer ?? '') as Ctx | undefined;
+    if (ctx === undefined) return;
+    await (kind === 'upload' ? listener.onUpload(task, ctx) : listener.onBuffer(ctx));
+  };
+  const refresh = (): void => {
+    listener.onTask().catch((error: unknown) => onTrouble('what other nodes did could not be read', error));
+  };
+  const signals: Signals = openSignals({
+    url,
+    channel: CHANNEL,
+    onWord: (word) => void hear(word).catch((error: unknown) => onTrouble('a word of another node', error)),
+    onGap: refresh,
+    onTrouble: (error) => onTrouble('the words of other nodes cannot be heard; looking every tick', error),
+  });
+  return {
+    task: (task) => signals.tell(`task ${toHex(task)}`),
+    buffer: ({ ctx, descriptor }) => signals.tell(`buffer ${toHex(descriptor.task)} ${toHex(ctx)}`),
+    upload: (task, ctx) => signals.tell(`upload ${toHex(task)} ${toHex(ctx)}`),
+    close: () => signals.close(),
+  };
+}

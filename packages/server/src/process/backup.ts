@@ -1,0 +1,60 @@
+/** Backups of a server that runs on its own data folder, and what is said where it runs on a database. */
+import { join } from 'node:path';
+import type { Manifest } from '@basa/service';
+import { backupFolder, readDatabase, restoreFolder, StartError, sqliteDatabase } from '@basa/service';
+import type { BlobPlace } from '../blobs/place.ts';
+import { openBlobs } from '../blobs/place.ts';
+import { EMBEDDED_DATABASE } from '../store/schema.ts';
+import { KEY_FILE } from '../store/server-key.ts';
+import { createSqlStore } from '../store/sql-store.ts';
+import type { ConfigPlaces } from './config.ts';
+import { readServerConfig } from './config.ts';
+import { missingBlobs } from './needed-blobs.ts';
+
+export function backupServer(places: ConfigPlaces, to: string): Promise<Manifest> {
+  return backupFolder({
+    dataFolder: folderOf(places),
+    to,
+    database: EMBEDDED_DATABASE,
+    named: { folder: 'blobs', changing: 'incoming' },
+    files: [KEY_FILE],
+    isWhole: async (copy) => {
+      const place = { kind: 'files', folder: join(copy, 'blobs') } as const;
+      return (await missingFrom(copy, place)).length === 0;
+    },
+  });
+}
+
+export function restoreServer(places: ConfigPlaces, from: string): Promise<Manifest> {
+  return restoreFolder({ application: 'server', from, dataFolder: folderOf(places) });
+}
+
+/** The blobs that the records in a folder name and that are not where they should be. */
+export async function missingFrom(folder: string, place: BlobPlace): Promise<readonly string[]> {
+  const store = createSqlStore(sqliteDatabase(readDatabase(folder, EMBEDDED_DATABASE), Date.now, {}, 'BEGIN'));
+  try {
+    const blobs = await openBlobs(place);
+    try {
+      return await missingBlobs(store, blobs);
+    } finally {
+      await blobs.close();
+    }
+  } finally {
+    await store.close();
+  }
+}
+
+function folderOf(places: ConfigPlaces): string {
+  const { dataFolder, database, blobs } = readServerConfig(places);
+  if (database !== undefined)
+    throw new StartError(
+      'configuration',
+      'the server runs on a database: back it up with pg_dump, its blobs afterwards where they lie elsewhere, and keep signingKey apart from both',
+    );
+  if (blobs !== undefined)
+    throw new StartError(
+      'configuration',
+      'the blobs lie in an object store: stop the server, copy dataFolder, and let the store keep what is there',
+    );
+  return dataFolder;
+}

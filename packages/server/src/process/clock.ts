@@ -1,0 +1,33 @@
+/** What a server does by the clock: looks after its tasks, asks for revocations, and removes what is not kept. */
+import type { Ticker } from '@basa/service';
+import { startTicker } from '@basa/service';
+import { startRetention } from '../tasks/retention.ts';
+import type { Core } from './core.ts';
+import type { Settings } from './settings.ts';
+
+export function startClock(settings: Settings, { tools, tasks }: Core): Ticker {
+  const { store, nodes, revocations, onTrouble } = tools;
+  const tick = async (): Promise<void> => {
+    await nodes.noteAlive();
+    await store.forgetBurnt((await store.now()) - settings.burntSlots.withinMs);
+    await store.forgetLapsedSlots();
+    await nodes.catchUp(() => tasks.refresh());
+    await tasks.tick();
+  };
+  const lookForRevocations = async (): Promise<void> => {
+    const going = tasks.all.filter(({ state }) => state !== 'finished').map(({ task }) => task);
+    if (going.length > 0) await revocations.look(going);
+  };
+  const tickers = [
+    startTicker(settings.tickMs, tick, (error) => onTrouble('a tick failed', error)),
+    startTicker(settings.revocationsMs, lookForRevocations, (error) =>
+      onTrouble('revocations could not be asked for', error),
+    ),
+    startRetention({ ...tools, keep: settings.keep, tidyMs: settings.tidyMs, tasks }),
+  ];
+  return {
+    async stop() {
+      await Promise.all(tickers.map((ticker) => ticker.stop()));
+    },
+  };
+}

@@ -1,0 +1,110 @@
+/** What works on the records of a server, put together: the link to the authority, buffers, tasks and uploads. */
+import type { BasaEvent, SecureBuffer, ServerPorts } from '@basa/protocol';
+import { nodeSuite } from '@basa/runtime/node';
+import { AuthorityLink, isFurther } from '../authority/authority-link.ts';
+import { Revocations } from '../authority/revocations.ts';
+import { BufferKeeper } from '../buffers/buffer-keeper.ts';
+import { startWorkers } from '../closing/worker-pool.ts';
+import type { LiveTasks } from '../live/live-tasks.ts';
+import type { Listener } from '../nodes/nodes.ts';
+import { TaskBook } from '../tasks/task-book.ts';
+import type { TaskTools } from '../tasks/task-tools.ts';
+import { Uploads } from '../uploads/uploads.ts';
+import type { ServerWatch } from '../watch/server-watch.ts';
+import type { Records } from './records.ts';
+import type { Settings } from './settings.ts';
+import { blobPlaceOf } from './settings.ts';
+
+export interface CoreOptions {
+  readonly watch: ServerWatch;
+  readonly live: LiveTasks;
+  readonly onEvent: (event: BasaEvent) => void;
+  readonly onTrouble: (what: string, error: unknown) => void;
+}
+
+export interface Core {
+  readonly tools: TaskTools;
+  readonly tasks: TaskBook;
+  readonly uploads: Uploads;
+  readonly listener: Listener;
+  /** Buffers that something is remembered of. */
+  buffersInMemory(): number;
+  /** Stops requests to the authority and computations for buffers: the next start takes them up where they are. */
+  interrupt(): Promise<void>;
+  /** Waits for what is under way. */
+  settle(): Promise<void>;
+}
+
+const HEAD = 'authority-head';
+const AUTHORITY_TIMEOUT_MS = 30_000;
+
+export async function openCore(settings: Settings, records: Records, options: CoreOptions): Promise<Core> {
+  const { authority, clock } = settings;
+  const { store, blobs, nodes, signer } = records;
+  const { watch, live, onEvent, onTrouble } = options;
+  const ports: ServerPorts = { suite: nodeSuite, signer, authorityKey: authority.publicKey };
+  const link = new AuthorityLink({
+    ...settings,
+    url: authority.url,
+    ports,
+    timeoutMs: authority.timeoutMs ?? AUTHORITY_TIMEOUT_MS,
+    head: await store.note(HEAD),
+    keepHead: (bytes) => store.changeNote(HEAD, (known) => (isFurther(bytes, known) ? bytes : undefined)),
+    onAsked: (asked) => watch.asked(asked),
+  });
+  const onBuffer = (buffer: SecureBuffer): void => {
+    tasks.track(buffer);
+    live.track(buffer);
+    watch.track(buffer);
+  };
+  const { upToDate, pieces, tell } = nodes;
+  const keeper = new BufferKeeper({ store, ports, upToDate, onEvent, onBuffer, onChange: tell.buffer });
+  const pool = watch.timedPool(startWorkers(settings.workers, { blobs: blobPlaceOf(settings) }));
+  const revocations = new Revocations({ store, authority: link, onTrouble });
+  const { seatMs } = settings;
+  const base = { store, blobs, keeper, ports, nodes, watch };
+  const tools: TaskTools = { ...base, authority: link, revocations, pool, clock, seatMs, onEvent, onTrouble };
+  const tasks: TaskBook = new TaskBook(tools);
+  const uploads = new Uploads({ ...base, pieces });
+  watch.read({
+    clock,
+    tasks: () => tasks.all,
+    task: (name) => tasks.find(name),
+    buffers: () => keeper.living,
+  });
+  return {
+    tools,
+    tasks,
+    uploads,
+    listener: listenerOf(tools, tasks, live),
+    buffersInMemory: () =>
+      Math.max(
+        keeper.held,
+        tasks.all.reduce((sum, { held }) => sum + held, 0),
+      ),
+    async interrupt() {
+      link.stop();
+      await pool.close();
+    },
+    async settle() {
+      await uploads.settle();
+      await tasks.settle();
+    },
+  };
+}
+
+/** Reads a buffer anew where somebody watches it, or where this node may have to end it now. */
+function listenerOf({ keeper, nodes }: TaskTools, tasks: TaskBook, live: LiveTasks): Listener {
+  return {
+    onTask: () => tasks.refresh(),
+    async onBuffer(ctx) {
+      if (live.isWatched) await keeper.fresh(ctx);
+    },
+    async onUpload(name, ctx) {
+      const task = tasks.find(name);
+      const isForUs = task !== undefined && nodes.leases.has(task.task);
+      if (isForUs || live.isWatched) await keeper.fresh(ctx);
+      if (isForUs) task.uploaded(ctx);
+    },
+  };
+}

@@ -1,0 +1,40 @@
+/** What the records of a server say about themselves, read beside a running one: for `basa doctor`. */
+import { existsSync } from 'node:fs';
+import { join } from 'node:path';
+import { openBlobs } from '../blobs/place.ts';
+import { openSharedStore } from '../store/open-store.ts';
+import { missingFrom } from './backup.ts';
+import { missingBlobs } from './needed-blobs.ts';
+import type { ServerOptions } from './settings.ts';
+import { blobPlaceOf } from './settings.ts';
+
+export interface Examined {
+  /** Missing where there are no records yet. */
+  readonly records?: {
+    /** Names of blobs that should be there. */
+    readonly missing: readonly string[];
+    /** How far the clock of the database is ahead of this machine's. */
+    readonly clockAheadMs: number;
+  };
+}
+
+/** Throws a `StartError` where the records cannot be used. */
+export async function examineServer(options: ServerOptions): Promise<Examined> {
+  const { dataFolder, database } = options;
+  if (database === undefined) {
+    if (!existsSync(join(dataFolder, 'basa.sqlite'))) return {};
+    return { records: { missing: await missingFrom(dataFolder, blobPlaceOf(options)), clockAheadMs: 0 } };
+  }
+  const { store } = await openSharedStore(database, { onTrouble: () => {} });
+  try {
+    const clockAheadMs = (await store.now()) - Date.now();
+    const blobs = await openBlobs(blobPlaceOf(options));
+    try {
+      return { records: { missing: await missingBlobs(store, blobs), clockAheadMs } };
+    } finally {
+      await blobs.close();
+    }
+  } finally {
+    await store.close();
+  }
+}

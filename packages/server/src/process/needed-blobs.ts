@@ -1,0 +1,25 @@
+/** The blobs that a server's records name and that are not there: none, unless something outside removed them. */
+import { evolveSecureBuffer, openSecureBuffer } from '@basa/protocol';
+import { nodeSuite } from '@basa/runtime/node';
+import type { BlobStore } from '../blobs/blob-store.ts';
+import { bodyKey } from '../blobs/body-key.ts';
+import type { Store } from '../store/store.ts';
+
+export async function missingBlobs(store: Store, blobs: BlobStore): Promise<readonly string[]> {
+  const missing: string[] = [];
+  for (const key of await neededBlobs(store)) if ((await blobs.size(key)) === undefined) missing.push(key);
+  return missing;
+}
+
+/** Parameters of versions, and the bodies of buffers that have not ended. */
+async function neededBlobs(store: Store): Promise<readonly string[]> {
+  const models = await Promise.all((await store.taskStates()).map(({ task }) => store.modelBlobs(task)));
+  const bodies = (await store.livingBuffers()).map(async ({ ctx, descriptor }) => {
+    const facts = await store.facts(ctx, 0);
+    const { slots } = facts.reduce(evolveSecureBuffer, openSecureBuffer(nodeSuite, descriptor));
+    return slots.flatMap(({ status, header }) =>
+      status === 'accepted' && header !== undefined ? [bodyKey(header)] : [],
+    );
+  });
+  return [...models.flat(), ...(await Promise.all(bodies)).flat()];
+}

@@ -1,0 +1,88 @@
+/** The server as one object: opens its records, takes its tasks up where they were, and serves them. */
+import type { BasaEvent } from '@basa/protocol';
+import type { OnClose, Ticker } from '@basa/service';
+import { createService, logEvent, opened } from '@basa/service';
+import { LiveTasks } from '../live/live-tasks.ts';
+import { mountRoutes, mountShow } from '../routes/mount.ts';
+import { checkReadiness } from '../watch/ready.ts';
+import { ServerWatch } from '../watch/server-watch.ts';
+import { startClock } from './clock.ts';
+import { openCore } from './core.ts';
+import { openRecords } from './records.ts';
+import type { ServerOptions, Settings } from './settings.ts';
+import { blobPlaceOf, SERVER_DEFAULTS } from './settings.ts';
+
+export interface RunningServer {
+  readonly url: string;
+  readonly publicKey: Uint8Array;
+  /** Buffers that have not ended: all others are in the store alone. */
+  buffersInMemory(): number;
+  /** Serves on as long as it was told to drain, but says that it is not ready. */
+  drain(): Promise<void>;
+  close(): Promise<void>;
+}
+
+export function startServer(options: ServerOptions): Promise<RunningServer> {
+  return opened((onClose) => open({ ...SERVER_DEFAULTS, ...options }, onClose));
+}
+
+async function open(settings: Settings, onClose: OnClose): Promise<Omit<RunningServer, 'close'>> {
+  const { authority, pages } = settings;
+  const watch = new ServerWatch();
+  const { metrics } = watch;
+  /** Writes to the log, once there is one. */
+  let warn = (_what: string, _error: unknown): void => {};
+  const onTrouble = (what: string, error: unknown): void => warn(what, error);
+  const records = await openRecords(settings, { metrics, onTrouble, onClose });
+  const { store, blobs, nodes, signer } = records;
+  const live = new LiveTasks({ store, clock: settings.clock });
+  const service = await createService({
+    ...settings,
+    title: 'BASA server',
+    audience: signer.publicKey,
+    metrics,
+    onAnswer: (answer) => {
+      live.answered(answer);
+      watch.answered(answer);
+    },
+  });
+  const { app } = service;
+  warn = (what, error) => {
+    metrics.count('basa_troubles_total', {});
+    app.log.warn({ err: error }, what);
+  };
+  const onEvent = (event: BasaEvent): void => {
+    logEvent(app, event);
+    live.note(event);
+    watch.note(event);
+    settings.onEvent(event);
+  };
+  const core = await openCore(settings, records, { watch, live, onEvent, onTrouble });
+  const { tools, tasks, uploads } = core;
+  let clock: Ticker | undefined;
+  onClose(async () => {
+    await service.close();
+    await core.interrupt();
+    await clock?.stop();
+    await core.settle();
+    await nodes.close();
+    watch.traces.closeAll();
+    if (clock !== undefined) await nodes.noteAlive();
+  });
+  await nodes.noteStart();
+  await tasks.open();
+  nodes.listen(core.listener);
+  const { burntSlots, unsafePaperMode } = settings;
+  const routes = { ...tools, service, tasks, uploads, live, burntSlots, unsafePaperMode };
+  mountRoutes(routes);
+  if (pages !== undefined) mountShow(routes, pages, authority.url);
+  checkReadiness(service, { store, blobs, place: blobPlaceOf(settings), link: tools.authority });
+  const url = await service.listen(settings.listen);
+  clock = startClock(settings, core);
+  return {
+    url,
+    publicKey: signer.publicKey,
+    buffersInMemory: core.buffersInMemory,
+    drain: () => service.drain(),
+  };
+}

@@ -1,0 +1,61 @@
+/** What a server is told when it is started, and what it does where it is told nothing. */
+import { join } from 'node:path';
+import type { BasaEvent } from '@basa/protocol';
+import type { Address, ServiceOptions } from '@basa/service';
+import type { BlobPlace } from '../blobs/place.ts';
+import type { PageOptions } from '../routes/pages.ts';
+import type { SharedDatabase } from '../store/open-store.ts';
+import type { Keep } from '../tasks/retention.ts';
+
+export interface ServerOptions extends Omit<ServiceOptions, 'title' | 'audience' | 'clock' | 'metrics'> {
+  /** Database, key and blobs; with `database` the blobs alone, in a folder that all nodes share. */
+  readonly dataFolder: string;
+  /** Set where several nodes are one server. */
+  readonly database?: SharedDatabase;
+  readonly authority: { readonly url: string; readonly publicKey: Uint8Array; readonly timeoutMs?: number };
+  readonly listen: Address;
+  /** Where vectors and models lie; in files below the data folder by default. */
+  readonly blobs?: BlobPlace;
+  readonly clock?: () => number;
+  readonly fetch?: typeof fetch;
+  /** How long a seat lives unused. */
+  readonly seatMs?: number;
+  readonly tickMs?: number;
+  /** How often the authority is asked whether devices were revoked; besides, whenever it draws a buffer. */
+  readonly revocationsMs?: number;
+  readonly workers?: number;
+  /** A device that left `most` slots unused within `withinMs` waits for its next seat. */
+  readonly burntSlots?: { readonly most: number; readonly withinMs: number };
+  /** What of the past is kept; everything by default. */
+  readonly keep?: Keep;
+  /** How often what is not kept any more is removed. */
+  readonly tidyMs?: number;
+  /** Serves tasks in the paper's own mode, which is not safe. */
+  readonly unsafePaperMode?: boolean;
+  /** Serves web pages, and with them the event stream, which shows to everybody when slots fill. */
+  readonly pages?: PageOptions;
+  onEvent?(event: BasaEvent): void;
+}
+
+/** How long a node may be silent before another one ends its buffers. */
+export const LEASE_MS = 10_000;
+export const SERVER_DEFAULTS = {
+  clock: (): number => Date.now(),
+  fetch: ((...asked) => fetch(...asked)) as typeof fetch,
+  seatMs: 30_000,
+  tickMs: 500,
+  revocationsMs: 10_000,
+  workers: 1,
+  burntSlots: { most: 20, withinMs: 3_600_000 },
+  keep: {} as Keep,
+  tidyMs: 60_000,
+  unsafePaperMode: false,
+  onEvent: (_: BasaEvent): void => {},
+};
+
+export type Settings = typeof SERVER_DEFAULTS & ServerOptions;
+
+/** Where vectors and models lie. */
+export function blobPlaceOf({ blobs, dataFolder, database }: ServerOptions): BlobPlace {
+  return blobs ?? { kind: database === undefined ? 'files' : 'shared-files', folder: join(dataFolder, 'blobs') };
+}

@@ -1,0 +1,130 @@
+/** The places of a task at work: who may train now, for how long, and when nobody else is on the way. */
+import { toHex } from '@basa/masking';
+import type { AdmissionOptions, AdmissionView, SecureBuffer, UserId } from '@basa/protocol';
+import { Admission, fillOf } from '@basa/protocol';
+import type { StoredModel } from '../store/store.ts';
+import { Span } from './span.ts';
+import type { UnderWay } from './under-way.ts';
+
+export interface PlacesOptions extends AdmissionOptions {
+  readonly underWay: UnderWay;
+  readonly clock: () => number;
+  /** In [0, 1): spreads devices that were told to come back. */
+  jitter(): number;
+  /** No place lasts longer before its deposit. */
+  readonly uploadLeaseMs: number;
+}
+
+export type PlaceAnswer =
+  | { readonly kind: 'place'; readonly leftMs: number }
+  | { readonly kind: 'later'; readonly why: string; readonly retryAfterMs: number };
+
+const WHY = {
+  holds: 'the last update of this device is in no version yet',
+  full: 'every place is taken',
+  backlog: 'closed buffers wait to be opened',
+} as const;
+
+export class Places {
+  readonly #options: PlacesOptions;
+  readonly #admission: Admission;
+  readonly #toDeposit = new Span();
+  readonly #toUpload = new Span();
+  #newestVersion = -1;
+  #quietSince: number | undefined;
+  #isUsed = false;
+  /** As of the last look or answer. */
+  #underWay = 0;
+
+  constructor(options: PlacesOptions) {
+    this.#options = options;
+    this.#admission = new Admission(options);
+  }
+
+  async ask(user: UserId): Promise<PlaceAnswer> {
+    this.#isUsed = true;
+    return this.#take(user);
+  }
+
+  /** A device that comes without a place is served where there is room: a free place, or a slot beside others. */
+  async comesToSeat(user: UserId): Promise<Extract<PlaceAnswer, { kind: 'later' }> | undefined> {
+    if ((await this.#options.underWay.has(user)) || this.#admission.hasRoom) return undefined;
+    const answer = await this.#take(user, true);
+    return answer.kind === 'later' ? answer : undefined;
+  }
+
+  async deposited(user: UserId): Promise<void> {
+    const now = this.#options.clock();
+    this.#toDeposit.end(user, now);
+    this.#toUpload.begin(user, now);
+    await this.#options.underWay.end(user);
+  }
+
+  uploaded(user: UserId): void {
+    this.#toUpload.end(user, this.#options.clock());
+  }
+
+  /** The device gave its place up, or was refused. */
+  async discard(user: UserId): Promise<void> {
+    this.#toDeposit.forget(user);
+    if (await this.#options.underWay.end(user)) this.#admission.freed(1, this.#options.clock());
+  }
+
+  track(buffer: SecureBuffer): void {
+    const now = this.#options.clock();
+    this.#admission.track(
+      toHex(buffer.ctx),
+      fillOf(buffer, now, this.#toUpload.lateMs(this.#options.uploadLeaseMs)),
+      now,
+    );
+  }
+
+  /** The newest version, made here or at another node. */
+  meetVersion({ version, meanAge }: Pick<StoredModel, 'version' | 'meanAge'>): void {
+    if (version <= this.#newestVersion) return;
+    this.#newestVersion = version;
+    if (meanAge !== undefined) this.#admission.versionMade(meanAge);
+  }
+
+  /** Looks whether anybody is on the way, and whose upload is late. */
+  async look(living: readonly SecureBuffer[]): Promise<void> {
+    const { underWay, clock } = this.#options;
+    for (const buffer of living) this.track(buffer);
+    this.#underWay = await underWay.count();
+    if (this.#underWay > 0) this.#quietSince = undefined;
+    else this.#quietSince ??= clock();
+  }
+
+  /** How long nobody has been on the way to a seat; 0 where devices do not ask for places. */
+  get quietMs(): number {
+    if (!this.#isUsed || this.#quietSince === undefined) return 0;
+    return this.#options.clock() - this.#quietSince;
+  }
+
+  /** As of the last look. */
+  get view(): AdmissionView {
+    return this.#admission.view(this.#underWay, this.#options.clock());
+  }
+
+  /** `mayHold`: a device that comes with another update is not asked whether its last one is in a version. */
+  async #take(user: UserId, mayHold = false): Promise<PlaceAnswer> {
+    const { underWay, clock, jitter, uploadLeaseMs } = this.#options;
+    const name = toHex(user);
+    let judged: ReturnType<Admission['judge']> = 'place';
+    const taken = await underWay.take(user, this.#toDeposit.lateMs(uploadLeaseMs), (count) => {
+      judged = this.#admission.judge(mayHold ? '' : name, count);
+      return judged === 'place';
+    });
+    const now = clock();
+    if (taken.lapsed > 0) this.#admission.freed(taken.lapsed, now);
+    if (taken.kind === 'none') {
+      const why = WHY[judged as keyof typeof WHY];
+      return { kind: 'later', why, retryAfterMs: this.#admission.later(name, now, jitter()) };
+    }
+    this.#quietSince = undefined;
+    this.#underWay = taken.underWay;
+    this.#admission.placed(name, taken.underWay);
+    if (!this.#toDeposit.has(user)) this.#toDeposit.begin(user, now);
+    return { kind: 'place', leftMs: taken.leftMs };
+  }
+}

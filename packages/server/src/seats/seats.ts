@@ -1,0 +1,112 @@
+/** Seats of one task: places in open buffers, kept in memory only. The authority draws a buffer when all are taken. */
+import { toHex } from '@basa/masking';
+import type {
+  BasaEvent,
+  Certificate,
+  Coordinator,
+  Ctx,
+  Descriptor,
+  Refused,
+  SecureBuffer,
+  ServerPorts,
+  TaskId,
+} from '@basa/protocol';
+import { createCoordinator, freeSeats, giveSeat, holdsSeat, millis, trackBuffer, userIdOf } from '@basa/protocol';
+import { AuthorityUnreachable } from '../authority/authority-link.ts';
+
+export interface SeatGiver {
+  /** Throws what to answer where the task is known not to run, before anything is asked of the store. */
+  checkRunning(): void;
+  /** Takes in what a buffer has become. */
+  track(buffer: SecureBuffer): void;
+  take(certificate: Certificate): Promise<Descriptor | Refused>;
+  /** Whether the device may deposit in the buffer: it holds a seat, or one is free. */
+  admits(certificate: Certificate, ctx: Ctx): Promise<boolean>;
+}
+
+export interface SeatsOptions {
+  readonly task: TaskId;
+  readonly ports: ServerPorts;
+  readonly clock: () => number;
+  /** How long a seat lives, and how many should be free before they are asked for. */
+  tuned(): { readonly seatMs: number; readonly seatsAhead: number };
+  /** Has another buffer drawn, and tells `track` of it. */
+  drawBuffer(): Promise<void>;
+  descriptorOf(ctx: Ctx): Promise<Descriptor | undefined>;
+  /** Throws what to answer where the task does not run. */
+  checkRunning(): void;
+  onEvent(event: BasaEvent): void;
+}
+
+/** After this many new buffers in a row without a seat, the clocks of server and authority differ too much. */
+const MAX_FRUITLESS = 3;
+
+export class Seats implements SeatGiver {
+  readonly #options: SeatsOptions;
+  #coordinator: Coordinator;
+  #drawing: Promise<void> | undefined;
+  #given = 0;
+
+  constructor(options: SeatsOptions) {
+    this.#options = options;
+    this.#coordinator = createCoordinator(options.tuned().seatMs);
+  }
+
+  checkRunning(): void {
+    this.#options.checkRunning();
+  }
+
+  track(buffer: SecureBuffer): void {
+    this.#coordinator = trackBuffer(this.#coordinator, buffer);
+  }
+
+  async take(certificate: Certificate): Promise<Descriptor | Refused> {
+    const { ports, task, clock, descriptorOf, onEvent, tuned } = this.#options;
+    for (let fruitless = 0; fruitless <= MAX_FRUITLESS; ) {
+      const before = { ...this.#coordinator, seatMs: tuned().seatMs };
+      const { coordinator, answer, events } = giveSeat(ports, before, task, certificate, millis(clock()));
+      this.#coordinator = coordinator;
+      for (const event of events) onEvent(event);
+      if (answer.kind === 'refused') return answer;
+      if (answer.kind === 'seated') {
+        this.#given++;
+        this.#drawAhead();
+        const descriptor = await descriptorOf(answer.ctx);
+        if (descriptor === undefined) throw new Error('a seat in a buffer that is not stored');
+        return descriptor;
+      }
+      // In a crowd others may have been quicker: that says nothing about clocks.
+      let given: number;
+      do {
+        given = this.#given;
+        await this.#draw();
+      } while (this.#given !== given && freeSeats(this.#coordinator, millis(clock())) === 0);
+      fruitless = this.#given === given ? fruitless + 1 : 0;
+    }
+    throw new AuthorityUnreachable('the buffers it draws are over at once; compare the clocks of both services');
+  }
+
+  /** Devices that come while the authority is asked should find a seat. If it fails, the next device asks again. */
+  #drawAhead(): void {
+    const { clock, tuned } = this.#options;
+    if (freeSeats(this.#coordinator, millis(clock())) < tuned().seatsAhead) this.#draw().catch(() => undefined);
+  }
+
+  /** Devices that find every seat taken meanwhile wait for the same new buffer. */
+  #draw(): Promise<void> {
+    this.#drawing ??= this.#options.drawBuffer().finally(() => {
+      this.#drawing = undefined;
+    });
+    return this.#drawing;
+  }
+
+  /** Seats do not survive a restart of the server, and nobody should lose a buffer by that. */
+  async admits(certificate: Certificate, ctx: Ctx): Promise<boolean> {
+    const { ports, clock } = this.#options;
+    if (holdsSeat(ports, this.#coordinator, certificate, ctx, millis(clock()))) return true;
+    const user = toHex(userIdOf(ports.suite, certificate.deviceKey));
+    const open = this.#coordinator.buffers.find(({ name }) => name === toHex(ctx));
+    if (open === undefined) return true; // full or over: the buffer itself says which, and repeats what it answered
+    return open.depositors.has(user) || open.seated.size + open.depositors.size < open.bufferSize;
+  }
+}

@@ -1,0 +1,110 @@
+/** The seats of a task: in memory where a server is alone, in the database beside other nodes. Both have buffers drawn. */
+import type { BasaEvent, Descriptor, ServerPorts, TaskId } from '@basa/protocol';
+import { nodeRandomBytes } from '@basa/runtime/node';
+import type { AuthorityLink } from '../authority/authority-link.ts';
+import { AuthorityUnreachable } from '../authority/authority-link.ts';
+import type { Revocations } from '../authority/revocations.ts';
+import type { BufferKeeper } from '../buffers/buffer-keeper.ts';
+import type { ModelKeeper } from '../closing/model-keeper.ts';
+import type { Store } from '../store/store.ts';
+import type { SeatGiver } from './seats.ts';
+import { Seats } from './seats.ts';
+import { SharedSeats } from './shared-seats.ts';
+import type { Tuning } from './tuning.ts';
+
+interface SeatTools {
+  readonly store: Store;
+  readonly keeper: BufferKeeper;
+  readonly authority: AuthorityLink;
+  readonly revocations: Revocations;
+  readonly ports: ServerPorts;
+  readonly clock: () => number;
+  onEvent(event: BasaEvent): void;
+  onTrouble(what: string, error: unknown): void;
+}
+
+export interface TaskSeatsOptions {
+  readonly tools: SeatTools;
+  readonly task: TaskId;
+  readonly models: ModelKeeper;
+  readonly tuning: Tuning;
+  /** Throws what to answer where this node knows that the task does not run. */
+  checkRunning(): void;
+  /** The store says that the task does not run: throws what to answer. */
+  refuse(): Promise<never>;
+}
+
+export function ownSeats({ tools, task, models, tuning, checkRunning }: TaskSeatsOptions): SeatGiver {
+  /** The same until a buffer came of it: asked again, the authority gives the same buffer. */
+  let nonce: Uint8Array | undefined;
+  return new Seats({
+    ...tools,
+    task,
+    tuned: () => tuning.at(tools.clock()),
+    async drawBuffer() {
+      const newest = models.newest?.version ?? 0;
+      nonce ??= nodeRandomBytes(16);
+      const descriptor = await timed({ tools, tuning }, nonce, task);
+      nonce = undefined;
+      if (!(await isUsable(models, descriptor, newest))) throw rolledBack(descriptor);
+      await tools.keeper.add({ task, descriptor, drawnAt: await tools.store.now() });
+    },
+    descriptorOf: async (ctx) => (await tools.keeper.find(ctx))?.descriptor,
+    checkRunning,
+  });
+}
+
+export function sharedSeats({ tools, task, models, tuning, refuse }: TaskSeatsOptions): SeatGiver {
+  const { store, keeper, onTrouble } = tools;
+  return new SharedSeats({
+    ...tools,
+    task,
+    tuned: () => tuning.at(tools.clock()),
+    // A nonce that a dead node left may be of a buffer before the newest model; one drawn anew is not.
+    async drawBuffer(nonce) {
+      await models.refresh();
+      const newest = models.newest?.version ?? 0;
+      const descriptor = await timed({ tools, tuning }, nonce, task);
+      if (!(await isUsable(models, descriptor, newest))) {
+        await store.forgetDraw(task, nonce);
+        onTrouble('a buffer that was drawn is of no use', rolledBack(descriptor));
+        return false;
+      }
+      const drawnAt = await store.now();
+      await keeper.add({ task, descriptor, drawnAt }, nonce);
+      return drawnAt < descriptor.expiry;
+    },
+    bufferOf: (ctx) => keeper.fresh(ctx),
+    refuse,
+  });
+}
+
+/** Draws a buffer, and learns how long that takes. */
+async function timed(
+  { tools, tuning }: Pick<TaskSeatsOptions, 'tools' | 'tuning'>,
+  nonce: Uint8Array,
+  task: TaskId,
+): Promise<Descriptor> {
+  const begun = tools.clock();
+  try {
+    const descriptor = await tools.authority.drawBuffer(task, nonce);
+    tuning.drew(tools.clock() - begun);
+    // The answer came with a head: whoever was revoked by then takes no part in this buffer.
+    await tools.revocations.catchUp(task);
+    return descriptor;
+  } catch (error) {
+    tuning.couldNotDraw();
+    throw error;
+  }
+}
+
+/** Else a sum could never become a model: its version would not follow the log. */
+async function isUsable(models: ModelKeeper, descriptor: Descriptor, newest: number): Promise<boolean> {
+  return descriptor.version >= newest && (await models.has(descriptor));
+}
+
+function rolledBack({ version }: Descriptor): AuthorityUnreachable {
+  return new AuthorityUnreachable(
+    `its newest model, version ${version}, is not ours; one of the services was rolled back`,
+  );
+}

@@ -1,0 +1,148 @@
+/** A task as its operator writes it down (docs/http.md), checked line by line before anything is made of it. */
+import type { Layer, Model, ServerStepOptions, Shape } from '@basa/learning';
+import { defineModel, manifestText } from '@basa/learning';
+import { ascii, equalBytes, fromHex } from '@basa/masking';
+import type { AdmissionOptions, TaskPolicy } from '@basa/protocol';
+import { DEFAULT_TARGET_AGE, DEFAULT_WAITING_BUFFERS, decodePolicy } from '@basa/protocol';
+import { nodeSuite } from '@basa/runtime/node';
+import { Type } from '@basa/service';
+import { sealedBytesOf } from '../buffers/messages.ts';
+
+const rate = Type.Number({ exclusiveMinimum: 0 });
+/** p of (1 + mean age)^-p, by which the rate is multiplied. */
+const damping = Type.Optional(Type.Union([Type.Literal('none'), Type.Number({ minimum: 0, maximum: 4 })]));
+const shape = Type.Object(
+  {
+    height: Type.Integer({ minimum: 1 }),
+    width: Type.Integer({ minimum: 1 }),
+    channels: Type.Integer({ minimum: 1 }),
+  },
+  { additionalProperties: false },
+);
+
+export const taskSpecificationSchema = Type.Object(
+  {
+    policy: Type.String({ pattern: '^[0-9a-f]+$', maxLength: 4096 }),
+    mode: Type.Optional(Type.Union([Type.Literal('sealed'), Type.Literal('paper')])),
+    model: Type.Optional(
+      Type.Object(
+        {
+          name: Type.Optional(Type.String({ maxLength: 64 })),
+          input: shape,
+          layers: Type.Array(Type.Object({ kind: Type.String() }), { minItems: 1, maxItems: 256 }),
+        },
+        { additionalProperties: false },
+      ),
+    ),
+    initial: Type.Optional(
+      Type.Object(
+        { seed: Type.Optional(Type.Integer({ minimum: 0 })), parameters: Type.Optional(Type.String()) },
+        { additionalProperties: false },
+      ),
+    ),
+    serverStep: Type.Optional(
+      Type.Union([
+        Type.Object({ kind: Type.Literal('fedbuff'), rate, damping }, { additionalProperties: false }),
+        Type.Object(
+          { kind: Type.Literal('fedavg'), rate, momentum: Type.Number({ minimum: 0, maximum: 1 }), damping },
+          { additionalProperties: false },
+        ),
+        Type.Object(
+          {
+            kind: Type.Literal('fedadam'),
+            rate,
+            beta1: Type.Optional(Type.Number({ minimum: 0, maximum: 1 })),
+            beta2: Type.Optional(Type.Number({ minimum: 0, maximum: 1 })),
+            adaptivity: Type.Optional(rate),
+            damping,
+          },
+          { additionalProperties: false },
+        ),
+      ]),
+    ),
+    divideBy: Type.Optional(Type.Union([Type.Literal('count'), Type.Literal('weights')])),
+    stop: Type.Optional(
+      Type.Object(
+        {
+          accuracy: Type.Optional(Type.Number({ minimum: 0, maximum: 1 })),
+          version: Type.Optional(Type.Integer({ minimum: 1 })),
+          afterMs: Type.Optional(Type.Integer({ minimum: 1 })),
+        },
+        { additionalProperties: false },
+      ),
+    ),
+    stallMs: Type.Optional(Type.Integer({ minimum: 1 })),
+    admission: Type.Optional(
+      Type.Object(
+        {
+          places: Type.Optional(Type.Union([Type.Literal('auto'), Type.Integer({ minimum: 2, maximum: 1_000_000 })])),
+          targetAge: Type.Optional(Type.Number({ minimum: 0, maximum: 100 })),
+          waitingBuffers: Type.Optional(Type.Integer({ minimum: 1, maximum: 1000 })),
+        },
+        { additionalProperties: false },
+      ),
+    ),
+  },
+  { additionalProperties: false },
+);
+
+export type TaskSpecification = Type.Static<typeof taskSpecificationSchema>;
+
+/** A network as a specification writes it. */
+export interface ModelOptions {
+  readonly name?: string;
+  readonly input: Shape;
+  readonly layers: readonly Layer[];
+}
+
+/** What a specification means, or what is wrong with it. */
+export interface ReadTask {
+  readonly policy: TaskPolicy;
+  readonly specification: TaskSpecification;
+  readonly mode: 'sealed' | 'paper';
+  readonly model: Model | undefined;
+  readonly serverStep: ServerStepOptions;
+  readonly admission: AdmissionOptions;
+}
+
+/** Throws a `RangeError` that names the line. */
+export function readTask(specification: TaskSpecification): ReadTask {
+  const policy = decodePolicy(fromHex(specification.policy) ?? new Uint8Array());
+  sealedBytesOf(policy.engine);
+  const model = specification.model === undefined ? undefined : readModel(specification.model as ModelOptions, policy);
+  checkInitial(specification.initial?.parameters, policy);
+  const serverStep = specification.serverStep ?? { kind: 'fedbuff', rate: 1 };
+  return {
+    policy,
+    specification,
+    mode: specification.mode ?? 'sealed',
+    model,
+    serverStep: serverStep as ServerStepOptions,
+    admission: readAdmission(specification.admission, policy),
+  };
+}
+
+function readAdmission(asked: TaskSpecification['admission'], { bufferSize }: TaskPolicy): AdmissionOptions {
+  const { places = 'auto', targetAge = DEFAULT_TARGET_AGE, waitingBuffers = DEFAULT_WAITING_BUFFERS } = asked ?? {};
+  if (places !== 'auto' && places < bufferSize)
+    throw new RangeError(`admission.places must be at least the size of a buffer (${bufferSize}), got ${places}`);
+  return { bufferSize, places, targetAge, maxWaitingBuffers: waitingBuffers };
+}
+
+function checkInitial(hex: string | undefined, { dimension }: TaskPolicy): void {
+  if (hex === undefined) return;
+  const bytes = fromHex(hex);
+  if (bytes?.length !== 4 * dimension)
+    throw new RangeError(`initial.parameters must hold ${dimension} floats in lower-case hexadecimal`);
+  if (!new Float32Array(bytes.slice().buffer).every(Number.isFinite))
+    throw new RangeError('initial.parameters holds a value that is not finite');
+}
+
+function readModel(options: ModelOptions, policy: TaskPolicy): Model {
+  const model = defineModel(options.name ?? 'model', options.input, options.layers);
+  if (model.dimension !== policy.dimension)
+    throw new RangeError(`model has ${model.dimension} parameters, the policy ${policy.dimension}`);
+  if (!equalBytes(nodeSuite.sha256(ascii(manifestText(model))), policy.manifestHash))
+    throw new RangeError('model has another manifest than the one the policy names');
+  return model;
+}

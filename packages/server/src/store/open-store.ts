@@ -1,0 +1,65 @@
+/** The store of a server and its signing key: both in its data folder, or shared by several nodes. */
+import { equalBytes } from '@basa/masking';
+import { createNodeSigner } from '@basa/runtime/node';
+import type { SqlWatch } from '@basa/service';
+import { openDatabase, openPostgres, StartError, sqliteDatabase } from '@basa/service';
+import { EMBEDDED_DATABASE, SERVER_DATABASE } from './schema.ts';
+import { serverKey } from './server-key.ts';
+import { createSqlStore } from './sql-store.ts';
+import type { Store } from './store.ts';
+
+/** A database that several nodes share, and what they need to be one server. */
+export interface SharedDatabase {
+  /** postgres://user:password@host/database */
+  readonly url: string;
+  /** The secret half of the server's key, the same at every node. */
+  readonly signingKey: Uint8Array;
+  readonly connections?: number;
+  /** How long a request waits for a database that does not answer. */
+  readonly patienceMs?: number;
+  /** How long a node may be silent before another one ends its buffers. */
+  readonly turnMs?: number;
+}
+
+export interface OpenedStore {
+  readonly store: Store;
+  /** Returns the signer of the server, whose key may be made now. */
+  signer(): Promise<ReturnType<typeof createNodeSigner>>;
+}
+
+const PUBLIC_KEY = 'server-key';
+
+export function openEmbeddedStore(dataFolder: string, clock: () => number, watch: SqlWatch): OpenedStore {
+  const opened = openDatabase(dataFolder, EMBEDDED_DATABASE);
+  const store = createSqlStore(sqliteDatabase(opened, clock, watch));
+  return {
+    store,
+    async signer() {
+      const mayMake = (await store.taskStates()).length === 0;
+      return createNodeSigner(await serverKey(dataFolder, { mayMake }));
+    },
+  };
+}
+
+export async function openSharedStore(
+  { url, signingKey, connections, patienceMs }: SharedDatabase,
+  watch: SqlWatch & { onTrouble(error: unknown): void },
+): Promise<OpenedStore> {
+  const patience = patienceMs === undefined ? {} : { patienceMs };
+  const most = connections === undefined ? {} : { connections };
+  const store = createSqlStore(await openPostgres({ ...SERVER_DATABASE, ...patience, ...most, ...watch, url }));
+  return {
+    store,
+    async signer() {
+      const signer = createNodeSigner(signingKey);
+      let isOther = false;
+      await store.changeNote(PUBLIC_KEY, (known) => {
+        isOther = known !== undefined && !equalBytes(known, signer.publicKey);
+        return known === undefined ? signer.publicKey : undefined;
+      });
+      if (isOther)
+        throw new StartError('keys', 'signingKey is not the key of the other nodes on this database; give it theirs');
+      return signer;
+    },
+  };
+}

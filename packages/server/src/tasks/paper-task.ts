@@ -1,0 +1,191 @@
+/**
+ * A task in the paper's own mode over the network: one user at a time holds the position (Algorithm 1). UNSAFE, see
+ * docs/threat-model.md; only with the option `unsafePaperMode`. State and running sum are durable before each answer.
+ */
+import { addInPlace, dequantizeSum, fromHex, plainVectorKernel, toHex, unpackVector } from '@basa/masking';
+import type { Certificate, Ctx, PaperBuffer, PaperConnection, PaperUpload, Refused, UserId } from '@basa/protocol';
+import {
+  acceptPaperUpload,
+  connectPaper,
+  millis,
+  refused,
+  tickPaper,
+  unsafePaperBuffer,
+  userIdOf,
+} from '@basa/protocol';
+import { createWasmVectorKernel, nodeRandomBytes } from '@basa/runtime/node';
+import { readWhole } from '../blobs/blob-store.ts';
+import type { ModelKeeper } from '../closing/model-keeper.ts';
+import type { ReadTask } from '../specification/task-specification.ts';
+import type { TaskTools } from './task-tools.ts';
+
+export interface PaperTaskOptions {
+  readonly tools: TaskTools;
+  readonly name: string;
+  readonly read: ReadTask;
+  readonly models: ModelKeeper;
+  onModel(): Promise<void>;
+}
+
+/** What is durable of a buffer, beside its running sum. */
+interface Snapshot {
+  readonly ctx: string;
+  readonly version: number;
+  readonly position: number;
+  readonly lease: { readonly user: string; readonly until: number } | null;
+  readonly inboxes: readonly (readonly string[])[];
+  readonly users: readonly string[];
+  readonly alphaSum: number;
+}
+
+export class PaperTask {
+  readonly #options: PaperTaskOptions;
+  readonly #kernel = createWasmVectorKernel() ?? plainVectorKernel();
+  #buffer: PaperBuffer | undefined;
+  #last: Promise<unknown> = Promise.resolve();
+
+  constructor(options: PaperTaskOptions) {
+    this.#options = options;
+  }
+
+  connect(certificate: Certificate): Promise<PaperConnection | Refused> {
+    const { tools } = this.#options;
+    const user = userIdOf(tools.ports.suite, certificate.deviceKey);
+    return this.#alone(async () => {
+      const { state, records, answer } = connectPaper(tools.ports, await this.#open(), user, this.#now());
+      if (records.length > 0) await this.#keep(state);
+      return answer;
+    });
+  }
+
+  /** `packed` is y_k; a late one is discarded. */
+  upload(user: UserId, upload: PaperUpload, packed: Uint8Array): Promise<{ readonly kind: 'accepted' } | Refused> {
+    return this.#alone(async () => {
+      const { dimension, modulus } = this.#options.read.policy;
+      const buffer = await this.#open();
+      const { state, records, answer } = acceptPaperUpload(buffer, user, upload, this.#now());
+      if (answer.kind === 'refused' || answer.isRepeat) {
+        if (records.length > 0) await this.#keep(state);
+        return answer.kind === 'refused' ? answer : { kind: 'accepted' };
+      }
+      const unpacked = unpackVector(packed, dimension, modulus);
+      if (unpacked.kind === 'malformed') return refused('body-mismatch', { detail: unpacked.problem });
+      const sum = await this.#sum(buffer);
+      addInPlace(sum, unpacked.vector, modulus, this.#kernel);
+      await this.#options.tools.blobs.put(this.#sumKey(state), bytesOf(sum));
+      await this.#keep(state);
+      if (answer.isFull) await this.#finish(state, sum);
+      return { kind: 'accepted' };
+    });
+  }
+
+  tick(): Promise<void> {
+    return this.#alone(async () => {
+      const { state, records } = tickPaper(await this.#open(), this.#now());
+      if (records.length > 0) await this.#keep(state);
+    });
+  }
+
+  /** w <- w - eta_g * sum y / K (Algorithm 3), or / sum alpha (the text), and fresh attributes. */
+  async #finish(buffer: PaperBuffer, sum: Uint32Array): Promise<void> {
+    const { models, read, onModel, tools } = this.#options;
+    const { level, modulus } = read.policy;
+    const isByWeights = read.specification.divideBy === 'weights';
+    const weightSum = isByWeights ? buffer.alphaSum : buffer.position;
+    const mean = dequantizeSum(sum, { level, modulus }, { weightSum, weightScale: 1 });
+    const made =
+      (await models.of(buffer.ctx)) ??
+      (await models.make(buffer.ctx, inOnePiece(mean), { counts: { accepted: buffer.position, dropped: 0 } }));
+    await models.refresh();
+    await this.#keep(this.#fresh(made.version));
+    await tools.blobs.remove(this.#sumKey(buffer));
+    await onModel();
+  }
+
+  /** Takes up where a crash or a failure left it: also a full buffer whose model was not made. */
+  async #open(): Promise<PaperBuffer> {
+    const { tools, read, models } = this.#options;
+    if (this.#buffer === undefined) {
+      const note = await tools.store.note(this.#noteName());
+      this.#buffer = note === undefined ? this.#fresh(models.newest?.version ?? 0) : this.#restore(note);
+    }
+    const { bufferSize } = read.policy;
+    if (this.#buffer.position === bufferSize) await this.#finish(this.#buffer, await this.#sum(this.#buffer));
+    return this.#buffer;
+  }
+
+  #fresh(version: number): PaperBuffer {
+    return unsafePaperBuffer(this.#paperOptions(), nodeRandomBytes(32) as Ctx, version);
+  }
+
+  #paperOptions() {
+    const { bufferSize, uploadLeaseMs } = this.#options.read.policy;
+    return { bufferSize, leaseMs: uploadLeaseMs };
+  }
+
+  #restore(note: Uint8Array): PaperBuffer {
+    const kept = JSON.parse(new TextDecoder().decode(note)) as Snapshot;
+    const bytes = (text: string): Uint8Array => fromHex(text) ?? new Uint8Array();
+    const { lease } = kept;
+    return {
+      options: this.#paperOptions(),
+      ctx: bytes(kept.ctx) as Ctx,
+      version: kept.version,
+      position: kept.position as PaperBuffer['position'],
+      inboxes: kept.inboxes.map((inbox) => inbox.map(bytes)),
+      users: kept.users.map((user) => bytes(user) as UserId),
+      alphaSum: kept.alphaSum,
+      ...(lease !== null && { lease: { user: bytes(lease.user) as UserId, until: millis(lease.until) } }),
+    };
+  }
+
+  async #keep(buffer: PaperBuffer): Promise<void> {
+    const { ctx, version, position, lease, inboxes, users, alphaSum } = buffer;
+    const snapshot: Snapshot = {
+      ctx: toHex(ctx),
+      version,
+      position,
+      lease: lease === undefined ? null : { user: toHex(lease.user), until: lease.until },
+      inboxes: inboxes.map((inbox) => inbox.map(toHex)),
+      users: users.map(toHex),
+      alphaSum,
+    };
+    await this.#options.tools.store.setNote(this.#noteName(), new TextEncoder().encode(JSON.stringify(snapshot)));
+    const before = this.#buffer;
+    this.#buffer = buffer;
+    const isNext = before !== undefined && before.position > 0 && before.position < buffer.position;
+    if (isNext) await this.#options.tools.blobs.remove(this.#sumKey(before));
+  }
+
+  async #sum(buffer: PaperBuffer): Promise<Uint32Array> {
+    if (buffer.position === 0) return new Uint32Array(this.#options.read.policy.dimension);
+    return new Uint32Array((await readWhole(this.#options.tools.blobs, this.#sumKey(buffer))).slice().buffer);
+  }
+
+  #sumKey({ ctx, position }: PaperBuffer): string {
+    return `paper/${this.#options.name}/${toHex(ctx).slice(0, 32)}-${position}`;
+  }
+
+  #noteName(): string {
+    return `paper-${this.#options.name}`;
+  }
+
+  #now() {
+    return millis(this.#options.tools.clock());
+  }
+
+  /** One at a time: the paper's server is serial. */
+  #alone<Result>(work: () => Promise<Result>): Promise<Result> {
+    const result = this.#last.then(work);
+    this.#last = result.catch(() => undefined);
+    return result;
+  }
+}
+
+function bytesOf(words: Uint32Array): Uint8Array {
+  return new Uint8Array(words.buffer, words.byteOffset, words.byteLength);
+}
+
+async function* inOnePiece(mean: Float32Array): AsyncGenerator<Float32Array> {
+  yield mean;
+}

@@ -1,0 +1,115 @@
+/**
+ * Removes what is not kept any more, in the background and a little at a time: parameters of old versions, facts of buffers
+ * that ended long ago, and blobs that a crash left behind. Beside other nodes only the one with the lease of a task does so.
+ */
+import { setTimeout as pause } from 'node:timers/promises';
+import type { Ticker } from '@basa/service';
+import { startTicker } from '@basa/service';
+import type { BlobStore } from '../blobs/blob-store.ts';
+import type { BufferKeeper } from '../buffers/buffer-keeper.ts';
+import { modelsOf } from '../closing/model-keeper.ts';
+import type { Leases } from '../nodes/leases.ts';
+import type { Fence, Store } from '../store/store.ts';
+import type { RunningTask } from './running-task.ts';
+
+/** What is kept; all of it where a number is missing. */
+export interface Keep {
+  /** How many of the newest versions of each task are kept. */
+  readonly models?: number;
+  /** How long the facts of a buffer are kept after its time. */
+  readonly buffersMs?: number;
+}
+
+export interface RetentionTools {
+  readonly keep: Keep;
+  readonly tidyMs: number;
+  readonly tasks: { readonly all: readonly RunningTask[] };
+  readonly store: Store;
+  readonly blobs: BlobStore;
+  readonly keeper: BufferKeeper;
+  readonly nodes: { readonly leases: Leases };
+  onTrouble(what: string, error: unknown): void;
+}
+
+const MODELS_AT_ONCE = 10;
+const BUFFERS_AT_ONCE = 20;
+/** Requests come between two batches. */
+const PAUSE_MS = 20;
+/** Leftovers of crashes are looked for at every 60th look. */
+const LOOKS_FOR_LEFTOVERS = 60;
+
+export function startRetention(tools: RetentionTools): Ticker {
+  const { tasks, nodes, tidyMs, onTrouble } = tools;
+  let isStopped = false;
+  let looks = 0;
+  const look = async (): Promise<void> => {
+    const hasLeftovers = looks++ % LOOKS_FOR_LEFTOVERS === 0;
+    for (const task of tasks.all) {
+      if (isStopped) return;
+      await nodes.leases.under(task.task, async (fence) => {
+        await repeated(() => forgetModels(tools, task, fence));
+        await repeated(() => forgetBuffers(tools, task, fence));
+        if (hasLeftovers) await removeLeftovers(tools, task);
+      });
+    }
+  };
+  const repeated = async (batch: () => Promise<boolean>): Promise<void> => {
+    while (!isStopped && (await batch())) await pause(PAUSE_MS);
+  };
+  const ticker = startTicker(tidyMs, look, (error) => onTrouble('old data could not be removed', error));
+  return {
+    stop() {
+      isStopped = true;
+      return ticker.stop();
+    },
+  };
+}
+
+/** Marked first: a blob that a crash leaves then is a leftover. Returns whether there may be more. */
+async function forgetModels(
+  { keep, store, blobs, keeper }: RetentionTools,
+  task: RunningTask,
+  fence: Fence | undefined,
+): Promise<boolean> {
+  const { newest } = task.models;
+  if (keep.models === undefined || newest === undefined) return false;
+  const open = await Promise.all(task.living.map((ctx) => keeper.find(ctx)));
+  const inUse = open.flatMap((buffer) => (buffer === undefined ? [] : [buffer.descriptor.version]));
+  const firstKept = Math.min(newest.version - keep.models + 1, ...inUse);
+  const old = await store.keptModels(task.task, { before: firstKept, most: MODELS_AT_ONCE });
+  if (old.length === 0) return false;
+  await store.forgetModels(
+    task.task,
+    old.map(({ version }) => version),
+    fence,
+  );
+  for (const { blobKey, stepKey } of old) {
+    await blobs.remove(blobKey);
+    if (stepKey !== undefined) await blobs.remove(stepKey);
+  }
+  return old.length === MODELS_AT_ONCE;
+}
+
+async function forgetBuffers(
+  { keep, store }: RetentionTools,
+  { task, read }: RunningTask,
+  fence: Fence | undefined,
+): Promise<boolean> {
+  if (keep.buffersMs === undefined) return false;
+  const { openMs, closeMs } = read.policy;
+  const drawnBefore = (await store.now()) - openMs - closeMs - keep.buffersMs;
+  return (await store.forgetBuffers(task, { drawnBefore, most: BUFFERS_AT_ONCE }, fence)) === BUFFERS_AT_ONCE;
+}
+
+/** Blobs of versions up to the newest that no version is made of: the next one may be on its way. */
+async function removeLeftovers({ store, blobs }: RetentionTools, { task, models }: RunningTask): Promise<void> {
+  const { newest } = models;
+  if (newest === undefined) return;
+  const folder = modelsOf(task);
+  const names = await blobs.namesBelow(folder);
+  const kept = new Set(await store.modelBlobs(task));
+  for (const name of names) {
+    const version = Number.parseInt(name, 10);
+    if (version <= newest.version && !kept.has(`${folder}/${name}`)) await blobs.removeBelow(`${folder}/${name}`);
+  }
+}

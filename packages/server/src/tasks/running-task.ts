@@ -1,0 +1,270 @@
+/** One task of a server at work: its models, its seats, its buffers, and when it ends. */
+import { toHex } from '@basa/masking';
+import type { Certificate, Ctx, Descriptor, Refused, SecureBuffer, TaskId, UserId } from '@basa/protocol';
+import { userIdOf } from '@basa/protocol';
+import { nodeRandomBytes } from '@basa/runtime/node';
+import { fail } from '@basa/service';
+import { bodiesOf, bodiesOfSlot } from '../blobs/body-key.ts';
+import { Closer } from '../closing/closer.ts';
+import { Evaluation } from '../closing/evaluation.ts';
+import { ModelKeeper } from '../closing/model-keeper.ts';
+import { Places } from '../seats/places.ts';
+import type { SeatGiver } from '../seats/seats.ts';
+import type { Tuned } from '../seats/tuning.ts';
+import { Tuning } from '../seats/tuning.ts';
+import type { ReadTask } from '../specification/task-specification.ts';
+import type { StoredTask, TaskState } from '../store/store.ts';
+import { isEnded } from '../store/store.ts';
+import { PaperTask } from './paper-task.ts';
+import { stopReason } from './stop.ts';
+import type { TaskTools } from './task-tools.ts';
+
+const PAUSE_MS = 30_000;
+
+export class RunningTask {
+  readonly task: TaskId;
+  readonly read: ReadTask;
+  readonly models: ModelKeeper;
+  readonly seats: SeatGiver;
+  readonly places: Places;
+  readonly evaluation: Evaluation;
+  /** Set for a task in the paper's mode. */
+  readonly paper: PaperTask | undefined;
+  readonly #tools: TaskTools;
+  readonly #closer: Closer;
+  readonly #tuning: Tuning;
+  readonly #createdAt: number;
+  readonly #living = new Map<string, Ctx>();
+  /** When uploads of a buffer were last seen, and how many it had, on this node's clock. */
+  readonly #lastUploads = new Map<string, { readonly at: number; readonly uploads: number }>();
+  /** Buffers of a task end one after the other: each version follows the one before. */
+  #attending: Promise<void> = Promise.resolve();
+  #state: TaskState;
+  #why: string | undefined;
+
+  constructor(stored: StoredTask, read: ReadTask, tools: TaskTools) {
+    const { task } = stored;
+    this.task = task;
+    this.read = read;
+    this.#tools = tools;
+    this.#state = stored.state;
+    this.#why = stored.why;
+    this.#createdAt = stored.createdAt;
+    this.models = new ModelKeeper({ ...tools, task, read });
+    const { models } = this;
+    this.evaluation = new Evaluation({ ...tools, task, read, models });
+    const onIncluded = async (): Promise<void> => {
+      this.#meetVersion();
+      tools.nodes.tell.task(task);
+      await this.#review();
+    };
+    this.paper =
+      read.mode === 'paper'
+        ? new PaperTask({ tools, name: toHex(task), read, models, onModel: onIncluded })
+        : undefined;
+    this.#tuning = new Tuning({ seatMs: tools.seatMs, bufferSize: read.policy.bufferSize });
+    this.seats = tools.nodes.seats({
+      tools,
+      task,
+      models,
+      tuning: this.#tuning,
+      checkRunning: () => this.checkRunning(),
+      refuse: () => this.#refuse(),
+    });
+    this.places = new Places({
+      ...read.admission,
+      underWay: tools.nodes.underWay(task),
+      clock: tools.clock,
+      jitter: () => (nodeRandomBytes(1)[0] as number) / 256,
+      uploadLeaseMs: read.policy.uploadLeaseMs,
+    });
+    this.#closer = new Closer({
+      ...tools,
+      models,
+      stallMs: read.specification.stallMs,
+      idleMs: (ctx) => tools.clock() - this.#lastUpload(ctx),
+      quietMs: () => this.places.quietMs,
+      onIncluded,
+      onDropped: (ctx, slot) => tools.blobs.removeBelow(bodiesOfSlot(ctx, slot)),
+      onEnded: (ctx) => this.#ended(ctx),
+    });
+  }
+
+  get state(): TaskState {
+    return this.#state;
+  }
+
+  get why(): string | undefined {
+    return this.#why;
+  }
+
+  /** Buffers that have not ended. */
+  get living(): readonly Ctx[] {
+    return [...this.#living.values()];
+  }
+
+  /** How many buffers something is remembered of. */
+  get held(): number {
+    return new Set([...this.#living.keys(), ...this.#lastUploads.keys()]).size;
+  }
+
+  async setState(state: TaskState, why?: string): Promise<void> {
+    await this.#tools.store.setTaskState(this.task, state, why);
+    this.#state = state;
+    this.#why = why;
+    this.#tools.nodes.tell.task(this.task);
+  }
+
+  /** Takes in what the store says, which another node may have changed. */
+  meet({ state, why }: Pick<StoredTask, 'state' | 'why'>): void {
+    this.#state = state;
+    this.#why = why;
+  }
+
+  #meetVersion(): void {
+    if (this.models.newest !== undefined) this.places.meetVersion(this.models.newest);
+  }
+
+  /** No new seats for a task that is paused or has reached its end. */
+  checkRunning(): void {
+    if (this.#state === 'paused') fail('task-paused', { retryAfterMs: PAUSE_MS });
+    if (this.#state === 'finished') fail('task-finished', this.#why === undefined ? {} : { detail: this.#why });
+  }
+
+  /** What was learnt from arrivals. */
+  get tuned(): Tuned {
+    return this.#tuning.at(this.#tools.clock());
+  }
+
+  /** A device used its seat, and its place became one of the buffer's. */
+  async deposited({ deviceKey }: Certificate): Promise<void> {
+    this.#tuning.deposited(toHex(deviceKey), this.#tools.clock());
+    await this.places.deposited(this.#userOf(deviceKey));
+  }
+
+  /** Before a device fetches a model: its place, or when to ask again. */
+  async admit({ deviceKey }: Certificate): Promise<{ readonly leftMs: number }> {
+    this.checkRunning();
+    const answer = await this.places.ask(this.#userOf(deviceKey));
+    if (answer.kind === 'later') fail('no-place', { detail: answer.why, retryAfterMs: answer.retryAfterMs });
+    return answer;
+  }
+
+  async takeSeat(certificate: Certificate): Promise<Descriptor | Refused> {
+    const { clock } = this.#tools;
+    this.seats.checkRunning();
+    this.#tuning.arrived(clock());
+    const user = this.#userOf(certificate.deviceKey);
+    const later = await this.places.comesToSeat(user);
+    if (later !== undefined) fail('no-place', { detail: later.why, retryAfterMs: later.retryAfterMs });
+    const seat = await this.seats.take(certificate);
+    if ('kind' in seat) await this.places.discard(user);
+    else this.#tuning.seated(toHex(certificate.deviceKey), clock());
+    return seat;
+  }
+
+  #userOf(deviceKey: Uint8Array): UserId {
+    return userIdOf(this.#tools.ports.suite, deviceKey);
+  }
+
+  /** Takes in a buffer that was read or changed. */
+  track(buffer: SecureBuffer): void {
+    const name = toHex(buffer.ctx);
+    if (!isEnded(buffer.status)) {
+      this.#living.set(name, buffer.ctx);
+      const uploads = buffer.slots.filter(({ status }) => status === 'accepted').length;
+      if (uploads > (this.#lastUploads.get(name)?.uploads ?? 0))
+        this.#lastUploads.set(name, { at: this.#tools.clock(), uploads });
+    } else if (!this.#tools.nodes.leases.has(this.task)) this.#forget(buffer.ctx); // whoever has the lease tidies up
+    this.seats.track(buffer);
+    this.places.track(buffer);
+  }
+
+  /** An upload was accepted, here or at another node: perhaps it was the last one. */
+  uploaded(ctx: Ctx): void {
+    if (this.#living.has(toHex(ctx))) void this.#attendIfDue([ctx]);
+  }
+
+  /** Takes a buffer as far as it goes; trouble is told and tried again at the next look. */
+  #attend(ctx: Ctx): Promise<void> {
+    const { leases } = this.#tools.nodes;
+    const attended = this.#attending.then(async () => {
+      if (!this.#living.has(toHex(ctx))) return;
+      await this.#tried('a buffer could not be ended', () =>
+        leases.under(this.task, (fence) => this.#closer.attend(ctx, fence)),
+      );
+    });
+    this.#attending = attended;
+    return attended;
+  }
+
+  /** Looks after everything; trouble in one thing does not keep it from the next. */
+  async tick(): Promise<void> {
+    if (this.models.newest === undefined) await this.#tried('the first model is not logged', () => this.models.open());
+    await this.#tried('the turn of a user could not be ended', async () => this.paper?.tick());
+    await this.#tried('places could not be counted', async () => {
+      const living = await Promise.all(this.living.map((ctx) => this.#tools.keeper.find(ctx)));
+      await this.places.look(living.filter((buffer) => buffer !== undefined));
+    });
+    this.#meetVersion();
+    await this.#attendIfDue(this.living);
+    const isEvaluated = this.read.specification.model === undefined || this.models.newest?.accuracy !== undefined;
+    if (this.#state === 'finished' && isEvaluated) return;
+    await this.#tried('the task could not be looked after', () =>
+      this.#tools.nodes.leases.under(this.task, () => this.#review()),
+    );
+  }
+
+  /** What there is to do is found by the copies in memory: the store is asked for those with something to do. */
+  async #attendIfDue(buffers: readonly Ctx[]): Promise<void> {
+    const { store, keeper } = this.#tools;
+    await this.#tried('buffers could not be looked after', async () => {
+      const now = await store.now();
+      const found = await Promise.all(buffers.map((ctx) => keeper.find(ctx)));
+      const due = found.filter((buffer) => buffer !== undefined && this.#closer.isDue(buffer, now));
+      await Promise.all(due.map((buffer) => buffer && this.#attend(buffer.ctx)));
+    });
+  }
+
+  /** Waits for what is under way. */
+  settle(): Promise<void> {
+    return this.#attending;
+  }
+
+  async #refuse(): Promise<never> {
+    const stored = await this.#tools.store.task(this.task);
+    if (stored !== undefined) this.meet(stored);
+    this.checkRunning();
+    throw new Error('a task that runs was said not to');
+  }
+
+  /** After a restart, waiting starts anew. */
+  #lastUpload(ctx: Ctx): number {
+    const seen = this.#lastUploads.get(toHex(ctx)) ?? { at: this.#tools.clock(), uploads: 0 };
+    this.#lastUploads.set(toHex(ctx), seen);
+    return seen.at;
+  }
+
+  async #ended(ctx: Ctx): Promise<void> {
+    await this.#tools.blobs.removeBelow(bodiesOf(ctx));
+    this.#forget(ctx);
+  }
+
+  #forget(ctx: Ctx): void {
+    this.#living.delete(toHex(ctx));
+    this.#lastUploads.delete(toHex(ctx));
+  }
+
+  /** Evaluates the newest version and ends the task where it has reached its goal, also after a crash in between. */
+  async #review(): Promise<void> {
+    await this.#tried('the newest model could not be evaluated', () => this.evaluation.catchUp());
+    if (this.#state === 'finished') return;
+    const ageMs = (await this.#tools.store.now()) - this.#createdAt;
+    const why = stopReason(this.read.specification.stop ?? {}, this.models.newest, ageMs);
+    if (why !== undefined) await this.#tried('the task could not be ended', () => this.setState('finished', why));
+  }
+
+  async #tried(trouble: string, work: () => Promise<void>): Promise<void> {
+    await work().catch((error: unknown) => this.#tools.onTrouble(trouble, error));
+  }
+}

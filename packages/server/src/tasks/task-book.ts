@@ -1,0 +1,144 @@
+/** The tasks of a server by their names. */
+import { isDeepStrictEqual } from 'node:util';
+import { equalBytes, fromHex, toHex } from '@basa/masking';
+import type { Ctx, SecureBuffer, TaskId, UserId } from '@basa/protocol';
+import { taskIdOf } from '@basa/protocol';
+import { nodeSuite } from '@basa/runtime/node';
+import { fail } from '@basa/service';
+import { AuthorityRefusal } from '../authority/authority-link.ts';
+import { BODIES } from '../blobs/body-key.ts';
+import type { TaskSpecification } from '../specification/task-specification.ts';
+import { readTask } from '../specification/task-specification.ts';
+import type { StoredTask } from '../store/store.ts';
+import { RunningTask } from './running-task.ts';
+import type { TaskTools } from './task-tools.ts';
+
+export class TaskBook {
+  readonly #tools: TaskTools;
+  readonly #tasks = new Map<string, RunningTask>();
+  /** One is made after the other. */
+  #creating: Promise<unknown> = Promise.resolve();
+
+  constructor(tools: TaskTools) {
+    this.#tools = tools;
+  }
+
+  /** Takes up every task of the store. An authority that does not answer yet is asked again at every tick. */
+  async open(): Promise<void> {
+    const { store } = this.#tools;
+    for (const stored of await store.tasks()) this.#add(stored);
+    for (const { models } of this.#tasks.values()) {
+      await models.refresh();
+      await models.checkNewest();
+    }
+    await this.#removeLeftovers();
+  }
+
+  /**
+   * Bodies of buffers that ended just before a process did. A buffer is stored before it has bodies: what has bodies and does
+   * not live afterwards has ended.
+   */
+  async #removeLeftovers(): Promise<void> {
+    const { blobs, keeper } = this.#tools;
+    const names = await blobs.namesBelow(BODIES);
+    const living = new Set((await keeper.refresh()).map(toHex));
+    for (const ctx of names) if (!living.has(ctx)) await blobs.removeBelow(`${BODIES}/${ctx}`);
+  }
+
+  /** Takes in what other nodes have done: tasks, their states, their newest models and their buffers. */
+  async refresh(): Promise<void> {
+    const { store, keeper } = this.#tools;
+    for (const { task, state, why } of await store.taskStates()) {
+      const known = this.find(toHex(task)) ?? (await this.#load(task));
+      known?.meet({ state, ...(why !== undefined && { why }) });
+    }
+    const open = this.all.filter(({ state, models }) => state !== 'finished' || models.newest === undefined);
+    await Promise.all(open.map(({ models }) => models.refresh()));
+    const living = new Set((await keeper.refresh()).map(toHex));
+    // Those that ended elsewhere are read once more, and then forgotten.
+    const ended = this.all.flatMap((task) => task.living.filter((ctx) => !living.has(toHex(ctx))));
+    await Promise.all(ended.map((ctx) => keeper.fresh(ctx)));
+  }
+
+  /** The task of this name, also one that was made at another node a moment ago. */
+  async meet(name: string): Promise<RunningTask | undefined> {
+    const known = this.find(name);
+    if (known !== undefined) return known;
+    return this.#tools.nodes.upToDate(known, () => this.#load((fromHex(name) ?? new Uint8Array()) as TaskId));
+  }
+
+  async #load(task: TaskId): Promise<RunningTask | undefined> {
+    const stored = await this.#tools.store.task(task);
+    if (stored === undefined) return undefined;
+    const running = this.find(toHex(task)) ?? this.#add(stored);
+    await running.models.refresh();
+    return running;
+  }
+
+  get all(): readonly RunningTask[] {
+    return [...this.#tasks.values()];
+  }
+
+  find(task: string): RunningTask | undefined {
+    return this.#tasks.get(task);
+  }
+
+  track(buffer: SecureBuffer): void {
+    this.find(toHex(buffer.descriptor.task))?.track(buffer);
+  }
+
+  uploaded(task: TaskId, ctx: Ctx, user: UserId): void {
+    const running = this.find(toHex(task));
+    running?.places.uploaded(user);
+    running?.uploaded(ctx);
+  }
+
+  /** The same specification again is the same task; another one under the same policy is refused. */
+  create(specification: TaskSpecification): Promise<RunningTask> {
+    const created = this.#creating.then(() => this.#create(specification));
+    this.#creating = created.catch(() => undefined);
+    return created;
+  }
+
+  async #create(specification: TaskSpecification): Promise<RunningTask> {
+    const { store, authority, ports, nodes } = this.#tools;
+    const { policy } = readTask(specification);
+    const task = taskIdOf(nodeSuite, policy);
+    const known = await this.meet(toHex(task));
+    if (known !== undefined) {
+      if (!isDeepStrictEqual(known.read.specification, specification)) fail('task-exists');
+      await known.models.open();
+      return known;
+    }
+    if (!equalBytes(policy.serverKey, ports.signer.publicKey))
+      fail('policy-invalid', { detail: 'serverKey: not the key of this server' });
+    // The name of a task is the hash of its policy: an authority that knows it knows the same.
+    await authority.policy(task).catch((error: unknown) => {
+      const isUnknown = error instanceof AuthorityRefusal && error.code === 'task-unknown';
+      if (isUnknown) fail('task-unknown', { detail: 'the authority must know the policy first' });
+      throw error;
+    });
+    const text = JSON.stringify(specification);
+    const stored: StoredTask = { task, specification: text, state: 'running', createdAt: await store.now() };
+    await store.addTask(stored);
+    const running = this.#add(stored);
+    nodes.tell.task(task);
+    await running.models.open();
+    return running;
+  }
+
+  async tick(): Promise<void> {
+    await Promise.all(this.all.map((task) => task.tick()));
+  }
+
+  async settle(): Promise<void> {
+    await Promise.all(this.all.map((task) => task.settle()));
+  }
+
+  #add(stored: StoredTask): RunningTask {
+    const specification = JSON.parse(stored.specification) as TaskSpecification;
+    const running = new RunningTask(stored, readTask(specification), this.#tools);
+    this.#tasks.set(toHex(stored.task), running);
+    return running;
+  }
+}

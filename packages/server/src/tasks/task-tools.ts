@@ -1,0 +1,29 @@
+/** What the tasks of a server share. */
+import type { BasaEvent, ServerPorts } from '@basa/protocol';
+import type { WorkerPool } from '@basa/runtime/node';
+import type { AuthorityLink } from '../authority/authority-link.ts';
+import type { Revocations } from '../authority/revocations.ts';
+import type { BlobStore } from '../blobs/blob-store.ts';
+import type { BufferKeeper } from '../buffers/buffer-keeper.ts';
+import type { WorkResult, WorkTask } from '../closing/work/tasks.ts';
+import type { Nodes } from '../nodes/nodes.ts';
+import type { Store } from '../store/store.ts';
+import type { ServerWatch } from '../watch/server-watch.ts';
+
+export interface TaskTools {
+  readonly store: Store;
+  readonly blobs: BlobStore;
+  readonly keeper: BufferKeeper;
+  readonly authority: AuthorityLink;
+  readonly ports: ServerPorts;
+  readonly revocations: Revocations;
+  readonly pool: WorkerPool<WorkTask, WorkResult>;
+  /** This node's; leases are judged by the store's. */
+  readonly clock: () => number;
+  readonly seatMs: number;
+  readonly nodes: Nodes;
+  readonly watch: ServerWatch;
+  onEvent(event: BasaEvent): void;
+  /** Something failed that is tried again later. */
+  onTrouble(what: string, error: unknown): void;
+}

@@ -1,0 +1,47 @@
+/** Whether a staged body is the one its header names: its hash, and a vector of elements of the group. */
+import { createHash } from 'node:crypto';
+import type { Modulus } from '@basa/masking';
+import { elementBits, equalBytes, firstNonCanonical } from '@basa/masking';
+import type { UploadLayout } from '@basa/protocol';
+import type { Staging } from '../blobs/blob-store.ts';
+import { wordPieces } from '../blobs/words.ts';
+
+export interface ExpectedBody {
+  readonly bodyHash: Uint8Array;
+  readonly modulus: Modulus;
+  readonly layout: UploadLayout;
+}
+
+/** `knownHash`: of all that is staged, where it was computed on the way in. */
+export async function isExpected(
+  staging: Staging,
+  { bodyHash, modulus, layout }: ExpectedBody,
+  knownHash: Uint8Array | undefined,
+): Promise<boolean> {
+  const hash = knownHash ?? (await hashOf(staging));
+  return equalBytes(hash, bodyHash) && (await isCanonical(staging, modulus, layout));
+}
+
+async function hashOf(staging: Staging): Promise<Uint8Array> {
+  const hash = createHash('sha256');
+  for await (const block of staging.read(0, staging.size)) hash.update(block);
+  return hash.digest();
+}
+
+/** Whether every element is below q, and the bits after the last one are zero. */
+async function isCanonical(
+  staging: Staging,
+  modulus: Modulus,
+  { elements, vectorBytes }: UploadLayout,
+): Promise<boolean> {
+  const bits = elementBits(modulus);
+  if (bits < 32) {
+    const used = (elements * bits) % 8;
+    if (used === 0) return true;
+    for await (const [last = 0] of staging.read(vectorBytes - 1, vectorBytes)) return last >> used === 0;
+  }
+  if (modulus.kind === 'ring') return true;
+  for await (const words of wordPieces(staging.read(0, vectorBytes)))
+    if (firstNonCanonical(words, modulus) >= 0) return false;
+  return true;
+}

@@ -1,0 +1,113 @@
+/** Where the next piece of a body is appended: one staging for a slot where a server is alone, one for each attempt beside others. */
+import { equalBytes, toHex } from '@basa/masking';
+import type { UploadHeader } from '@basa/protocol';
+import { nodeRandomBytes } from '@basa/runtime/node';
+import { fail } from '@basa/service';
+import type { BlobStore, Staging } from '../blobs/blob-store.ts';
+import { bodyKey } from '../blobs/body-key.ts';
+import type { PieceStore } from '../store/store.ts';
+
+interface OpenPiece {
+  readonly staging: Staging;
+  /** How much of the body is durable, and staged, before the piece. */
+  readonly standing: number;
+  /** Records how much of what is staged counts from now on. */
+  settle(received: number): Promise<void>;
+  /** The piece came to nothing. */
+  fail(standing: number): Promise<void>;
+}
+
+export interface Pieces {
+  /** `isWhole`: the piece is the whole body. */
+  open(header: UploadHeader, isWhole: boolean): Promise<OpenPiece>;
+}
+
+export interface PiecesOptions {
+  readonly blobs: BlobStore;
+  readonly store: PieceStore;
+}
+
+/** The caller lets one piece of a slot be under way at a time. */
+export function ownPieces({ blobs, store }: PiecesOptions): Pieces {
+  /** Cuts off what lies beyond the record: the rest of a piece that was cut off. One body of a slot is staged at most. */
+  const resume = async (staging: Staging, { ctx, slot, bodyHash }: UploadHeader): Promise<number> => {
+    const piece = await store.piece(ctx, slot);
+    const isSame = piece !== undefined && equalBytes(piece.bodyHash, bodyHash);
+    if (piece !== undefined && !isSame)
+      await (await blobs.stage(bodyKey({ ctx, slot, bodyHash: piece.bodyHash }))).discard();
+    const standing = isSame ? Math.min(piece.received, staging.size) : 0;
+    if (piece !== undefined && (!isSame || standing < piece.received))
+      await store.setPiece(ctx, slot, { bodyHash, received: standing });
+    if (staging.size > standing) await staging.truncate(standing);
+    return standing;
+  };
+  return {
+    async open(header) {
+      const { ctx, slot, bodyHash } = header;
+      const staging = await blobs.stage(bodyKey(header));
+      return {
+        staging,
+        standing: await closingOnError(staging, () => resume(staging, header)),
+        settle: (received) => store.setPiece(ctx, slot, { bodyHash, received }),
+        fail: async () => {},
+      };
+    },
+  };
+}
+
+/** An attempt that is overtaken by one at another node, or the same, writes where nobody reads, and does not count. */
+export function sharedPieces({ blobs, store }: PiecesOptions): Pieces {
+  const claimed = async (header: UploadHeader, attempt: string): Promise<OpenPiece> => {
+    const { ctx, slot, bodyHash } = header;
+    const { received, staged = attempt, isOurs, obsolete } = await store.claimPiece(ctx, slot, bodyHash, attempt);
+    if (obsolete !== undefined)
+      await (await blobs.stage(bodyKey({ ...header, bodyHash: obsolete.bodyHash }), obsolete.staged)).discard();
+    const name = isOurs ? staged : attempt;
+    const staging = await blobs.stage(bodyKey(header), name);
+    const standing = await closingOnError(staging, async () => {
+      if (name !== staged) await copy(await blobs.stage(bodyKey(header), staged), staging, received);
+      if (staging.size > received) await staging.truncate(received);
+      return staging.size;
+    });
+    return {
+      staging,
+      standing,
+      async settle(size) {
+        if (!(await store.settlePiece(ctx, slot, attempt, { received: size, staged: name })))
+          fail('offset-mismatch', { detail: 'the upload went on at another connection' });
+        if (name !== staged) await (await blobs.stage(bodyKey(header), staged)).discard();
+      },
+      async fail(size) {
+        await store.settlePiece(ctx, slot, attempt, { received: size, staged: name });
+      },
+    };
+  };
+  return {
+    async open(header, isWhole) {
+      const attempt = toHex(nodeRandomBytes(8));
+      if (!isWhole) return claimed(header, attempt);
+      const staging = await blobs.stage(bodyKey(header), attempt);
+      const settle = (): Promise<never> => Promise.reject(new Error('a whole body ended early'));
+      return { staging, standing: 0, settle, fail: async () => {} };
+    },
+  };
+}
+
+/** As much as there is; it is durable with the piece that follows. */
+async function copy(from: Staging, to: Staging, most: number): Promise<void> {
+  try {
+    if (to.size > 0) await to.truncate(0);
+    for await (const block of from.read(0, Math.min(most, from.size))) await to.append(block);
+  } finally {
+    await from.close();
+  }
+}
+
+async function closingOnError<Result>(staging: Staging, work: () => Promise<Result>): Promise<Result> {
+  try {
+    return await work();
+  } catch (error) {
+    await staging.close();
+    throw error;
+  }
+}

@@ -1,0 +1,101 @@
+/** How a server keeps up with the revocations of its authority: in pages, over new lives of its log, and for good. */
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import type { Head, Revocations as Told, UserId } from '@basa/protocol';
+import { openDatabase, SQLITE, sqliteDatabase } from '@basa/service';
+import { afterEach, beforeEach, expect, it } from 'vitest';
+import type { AuthorityLink } from '../../src/authority/authority-link.ts';
+import { Revocations } from '../../src/authority/revocations.ts';
+import { migrationsFor } from '../../src/store/schema.ts';
+import { createSqlStore } from '../../src/store/sql-store.ts';
+import type { Store } from '../../src/store/store.ts';
+import { bytes, task, userOf } from '../support/store-samples.ts';
+
+const PAGE = 2;
+let folder = '';
+let store: Store;
+beforeEach(() => {
+  folder = mkdtempSync(join(tmpdir(), 'basa-revocations-'));
+  const opened = openDatabase(folder, { application: 'server', migrations: migrationsFor(SQLITE) });
+  store = createSqlStore(sqliteDatabase(opened, Date.now));
+});
+afterEach(async () => {
+  await store.close();
+  rmSync(folder, { recursive: true });
+});
+
+/** An authority with this list, in this branch; what its head says may be another thing. */
+class FakeAuthority {
+  branch = bytes(1, 16);
+  list: readonly UserId[] = [];
+  head: Head | undefined;
+  readonly asked: number[] = [];
+
+  async look(): Promise<void> {
+    this.head = this.headOf(this.list.length);
+  }
+
+  headOf(revocations: number): Head {
+    return { branch: this.branch, sequence: 1, revocations, hash: bytes(0), signature: bytes(0, 64) };
+  }
+
+  async revocations(of: typeof task, after: number): Promise<Told> {
+    this.asked.push(after);
+    const users = this.list.slice(after, after + PAGE);
+    return { task: of, branch: this.branch, after, upTo: after + users.length, users, signature: bytes(0, 64) };
+  }
+}
+
+function server(authority: FakeAuthority): Revocations {
+  return new Revocations({ store, authority: authority as unknown as AuthorityLink, onTrouble: () => {} });
+}
+
+const known = (count: number) => Promise.all(Array.from({ length: count }, (_, n) => store.isRevoked(task, userOf(n))));
+
+it('asks page by page up to what the head says, and then no more', async () => {
+  const authority = new FakeAuthority();
+  authority.list = [0, 1, 2, 3, 4].map(userOf);
+  const revocations = server(authority);
+  await revocations.look([task]);
+  expect(authority.asked).toEqual([0, 2, 4]);
+  expect(await known(6)).toEqual([true, true, true, true, true, false]);
+  await revocations.look([task]);
+  expect(authority.asked).toHaveLength(3);
+  authority.list = [...authority.list, userOf(5)];
+  await revocations.look([task]);
+  expect(authority.asked).toEqual([0, 2, 4, 5]);
+  await expect(revocations.check(task, userOf(5))).rejects.toMatchObject({ document: { status: 403 } });
+  await revocations.check(task, userOf(6));
+  await revocations.check(bytes(9) as typeof task, userOf(5)); // another task
+});
+
+it('goes on after a restart where it was', async () => {
+  const authority = new FakeAuthority();
+  authority.list = [0, 1].map(userOf);
+  await server(authority).look([task]);
+  authority.list = [0, 1, 2].map(userOf);
+  await server(authority).look([task]);
+  expect(authority.asked).toEqual([0, 2]);
+});
+
+it('begins anew in another life of the log, and forgets nobody', async () => {
+  const authority = new FakeAuthority();
+  const revocations = server(authority);
+  authority.list = [0, 1].map(userOf);
+  await revocations.look([task]);
+  // Rolled back: the second was forgotten, and two others were revoked since.
+  authority.branch = bytes(2, 16);
+  authority.list = [0, 2, 3].map(userOf);
+  await revocations.look([task]);
+  expect(authority.asked).toEqual([0, 0, 2]);
+  expect(await known(5)).toEqual([true, true, true, true, false]);
+});
+
+it('does not ask for ever where the list is shorter than the head says', async () => {
+  const authority = new FakeAuthority();
+  authority.list = [0].map(userOf);
+  authority.head = authority.headOf(7);
+  await server(authority).catchUp(task);
+  expect(authority.asked).toEqual([0, 1]);
+});

@@ -1,0 +1,70 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { openDatabase, sqliteDatabase } from '@basa/service';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { NO_LEASES, SharedLeases } from '../../src/nodes/leases.ts';
+import { EMBEDDED_DATABASE } from '../../src/store/schema.ts';
+import { createSqlStore } from '../../src/store/sql-store.ts';
+import type { Fence, Store } from '../../src/store/store.ts';
+import { LeaseLost } from '../../src/store/store.ts';
+import { task } from '../support/store-samples.ts';
+
+const LEASE_MS = 600_000;
+
+let folder: string;
+let store: Store;
+let now: number;
+let nodes: readonly [SharedLeases, SharedLeases];
+beforeEach(() => {
+  folder = mkdtempSync(join(tmpdir(), 'basa-leases-'));
+  now = 1000;
+  store = createSqlStore(sqliteDatabase(openDatabase(folder, EMBEDDED_DATABASE), () => now));
+  const node = (): SharedLeases => new SharedLeases({ store, leaseMs: LEASE_MS, onTrouble: () => {} });
+  nodes = [node(), node()];
+});
+afterEach(async () => {
+  await store.close();
+  rmSync(folder, { recursive: true, force: true });
+});
+
+/** The fences of the work that a node was let do. */
+async function workOf(leases: SharedLeases): Promise<readonly (Fence | undefined)[]> {
+  const done: (Fence | undefined)[] = [];
+  await leases.under(task, async (fence) => void done.push(fence));
+  return done;
+}
+
+describe('the lease of a task', () => {
+  it('lets one node work, again and again, and no other', async () => {
+    expect(await workOf(nodes[0])).toMatchObject([{ number: 1 }]);
+    expect(await workOf(nodes[1])).toEqual([]);
+    expect(await workOf(nodes[0])).toMatchObject([{ number: 1 }]);
+    expect(nodes.map((node) => node.has(task))).toEqual([true, false]);
+  });
+
+  it('that was given back lets another node work at once, under a higher fence', async () => {
+    await workOf(nodes[0]);
+    await nodes[0].giveBack();
+    expect(await workOf(nodes[1])).toMatchObject([{ number: 2 }]);
+    expect(nodes.map((node) => node.has(task))).toEqual([false, true]);
+  });
+
+  it('that another node has taken stops whoever writes under it, who then knows', async () => {
+    await workOf(nodes[0]);
+    now += LEASE_MS;
+    expect(await workOf(nodes[1])).toMatchObject([{ number: 2 }]);
+    const write = nodes[0].under(task, (fence) => store.forgetModels(task, [0], fence));
+    await expect(write).rejects.toThrow(LeaseLost);
+    expect(nodes[0].has(task)).toBe(false);
+    expect(await workOf(nodes[0])).toEqual([]);
+  });
+
+  it('is always held by a server that is alone, which needs no fence', async () => {
+    let fence: Fence | undefined = { name: 'none', number: 0 };
+    await NO_LEASES.under(task, async (given) => {
+      fence = given;
+    });
+    expect([fence, NO_LEASES.has(task)]).toEqual([undefined, true]);
+  });
+});

@@ -1,0 +1,35 @@
+/** Places of devices that dropped out: nobody else waits for the end of their leases. */
+import type { SecureBuffer } from '@basa/protocol';
+import { millis } from '@basa/protocol';
+import { expect, it } from 'vitest';
+import { Places } from '../../src/seats/places.ts';
+import { placesInMemory } from '../../src/seats/under-way.ts';
+import { buffersOf, slotOf, userOf } from '../support/store-samples.ts';
+
+const LEASE_MS = 60_000;
+
+it('the first buffer of a task, with too many drop-outs to be summed, frees its places long before their leases end', async () => {
+  let now = 0;
+  const clock = () => now;
+  const [bufferSize, minimum, uploaded] = [8, 6, 5];
+  const options = { bufferSize, places: bufferSize, targetAge: 3, maxWaitingBuffers: 2, uploadLeaseMs: LEASE_MS };
+  const places = new Places({ ...options, underWay: placesInMemory(clock), clock, jitter: () => 0 });
+  const { ctx, descriptor } = buffersOf(1, { bufferSize, minimum, uploadLeaseMs: LEASE_MS });
+  const slots = Array.from({ length: bufferSize }, (_, n) => {
+    const slot = slotOf(ctx, n);
+    const status = n < uploaded ? ('accepted' as const) : slot.status;
+    return { ...slot, status, ticket: { ...slot.ticket, deadline: millis(LEASE_MS) } };
+  });
+  const buffer: SecureBuffer = { ctx, descriptor, status: 'filling', slots, accepted: [] };
+  for (let n = 0; n < bufferSize; n++) {
+    expect(await places.ask(userOf(n))).toMatchObject({ kind: 'place' });
+    await places.deposited(userOf(n));
+  }
+  now = 500;
+  for (let n = 0; n < uploaded; n++) places.uploaded(userOf(n));
+  places.track(buffer);
+  expect(await places.ask(userOf(bufferSize))).toMatchObject({ kind: 'later', why: 'every place is taken' });
+  now = 5_001; // they deposited at 0; the others uploaded 0.5 s after that
+  places.track(buffer);
+  expect(await places.ask(userOf(bufferSize))).toMatchObject({ kind: 'place' });
+});

@@ -1,0 +1,88 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import {
+  isStorageFull,
+  migratePostgres,
+  openDatabase,
+  openPostgres,
+  POSTGRES,
+  SQLITE,
+  sqliteDatabase,
+} from '@basa/service';
+import type { LocalPostgres } from '@basa/service/local-postgres';
+import { startLocalPostgres } from '@basa/service/local-postgres';
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import { migrationsFor } from '../../src/store/schema.ts';
+import { createSqlStore } from '../../src/store/sql-store.ts';
+import type { Store } from '../../src/store/store.ts';
+import { testNodes } from '../support/nodes-conformance.ts';
+import { testStore } from '../support/store-conformance.ts';
+
+const folders: string[] = [];
+const sqlite = async () => {
+  const folder = mkdtempSync(join(tmpdir(), 'basa-store-'));
+  folders.push(folder);
+  const open = (): Store =>
+    createSqlStore(
+      sqliteDatabase(openDatabase(folder, { application: 'server', migrations: migrationsFor(SQLITE) }), Date.now),
+    );
+  let current = open();
+  return {
+    store: current,
+    async reopen() {
+      await current.close();
+      current = open();
+      return current;
+    },
+  };
+};
+
+let postgres: LocalPostgres;
+let databases = 0;
+beforeAll(async () => {
+  const folder = mkdtempSync(join(tmpdir(), 'basa-postgres-'));
+  folders.push(folder);
+  postgres = await startLocalPostgres({ folder });
+}, 120_000);
+afterAll(async () => {
+  await postgres?.stop();
+  for (const folder of folders) rmSync(folder, { recursive: true, force: true });
+});
+
+const onPostgres = async () => {
+  const options = { application: 'server', migrations: migrationsFor(POSTGRES) } as const;
+  const url = await postgres.database(`store_${databases++}`);
+  await migratePostgres(url, options);
+  const open = async (): Promise<Store> => createSqlStore(await openPostgres({ url, ...options }));
+  let current = await open();
+  return {
+    store: current,
+    async reopen() {
+      await current.close();
+      current = await open();
+      return current;
+    },
+  };
+};
+
+testStore('SQLite', sqlite);
+testStore('PostgreSQL', onPostgres);
+testNodes('SQLite', sqlite);
+testNodes('PostgreSQL', onPostgres);
+
+it('a database without space says so, and keeps what it has', async () => {
+  const folder = mkdtempSync(join(tmpdir(), 'basa-store-'));
+  folders.push(folder);
+  const opened = openDatabase(folder, { application: 'server', migrations: migrationsFor(SQLITE) });
+  const store = createSqlStore(sqliteDatabase(opened, Date.now));
+  await store.setNote('small', Uint8Array.of(1));
+  const { page_count: pages } = opened.db.prepare('PRAGMA page_count').get() as { page_count: number };
+  opened.db.exec(`PRAGMA max_page_count = ${pages}`);
+  const failure: unknown = await store.setNote('large', new Uint8Array(100_000)).catch((error: unknown) => error);
+  expect(failure).toSatisfy(isStorageFull);
+  expect(await store.note('small')).toEqual(Uint8Array.of(1));
+  expect(await store.note('large')).toBeUndefined();
+  await store.setNote('small', Uint8Array.of(2)); // what needs no space is still taken
+  await store.close();
+});

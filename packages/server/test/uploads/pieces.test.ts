@@ -1,0 +1,148 @@
+/** Pieces of one body at several nodes, and what becomes of a body whose header is refused. */
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import type { SecureBuffer, ServerPorts, Slot, UploadHeader } from '@basa/protocol';
+import { refused } from '@basa/protocol';
+import { openDatabase, SQLITE, sqliteDatabase } from '@basa/service';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import type { BlobStore, Staging } from '../../src/blobs/blob-store.ts';
+import { readWhole } from '../../src/blobs/blob-store.ts';
+import { bodyKey } from '../../src/blobs/body-key.ts';
+import { openSharedFileBlobs } from '../../src/blobs/files.ts';
+import type { BufferKeeper } from '../../src/buffers/buffer-keeper.ts';
+import { migrationsFor } from '../../src/store/schema.ts';
+import { createSqlStore } from '../../src/store/sql-store.ts';
+import type { Store } from '../../src/store/store.ts';
+import type { Pieces } from '../../src/uploads/pieces.ts';
+import { sharedPieces } from '../../src/uploads/pieces.ts';
+import { Uploads } from '../../src/uploads/uploads.ts';
+import { ServerWatch } from '../../src/watch/server-watch.ts';
+import { buffersOf, bytes, slotOf, task } from '../support/store-samples.ts';
+
+const { ctx, descriptor } = buffersOf(1, {});
+const header = { ctx, slot: 1 as Slot, bodyHash: bytes(7), voids: [] as readonly Slot[] } as UploadHeader;
+
+let folder = '';
+let store: Store;
+/** Two nodes on one folder. */
+let blobs: readonly [BlobStore, BlobStore];
+let nodes: readonly [Pieces, Pieces];
+beforeEach(async () => {
+  folder = mkdtempSync(join(tmpdir(), 'basa-pieces-'));
+  const opened = openDatabase(join(folder, 'store'), { application: 'server', migrations: migrationsFor(SQLITE) });
+  store = createSqlStore(sqliteDatabase(opened, Date.now));
+  await store.addTask({ task, specification: '{}', state: 'running', createdAt: 1 });
+  await store.addBuffer({ ctx, task, descriptor, drawnAt: 1 });
+  const open = () => openSharedFileBlobs(join(folder, 'blobs'));
+  blobs = [await open(), await open()];
+  nodes = [sharedPieces({ blobs: blobs[0], store }), sharedPieces({ blobs: blobs[1], store })];
+});
+afterEach(async () => {
+  await store.close();
+  rmSync(folder, { recursive: true });
+});
+
+async function append(staging: Staging, value: number, count: number): Promise<void> {
+  await staging.append(bytes(value, count));
+  await staging.flush();
+}
+
+describe('pieces of one body at several nodes', () => {
+  it('follow each other in one place', async () => {
+    const first = await nodes[0].open(header, false);
+    await append(first.staging, 1, 10);
+    await first.settle(10);
+    await first.staging.close();
+    const second = await nodes[1].open(header, false);
+    expect(second.standing).toBe(10);
+    await append(second.staging, 2, 5);
+    await second.staging.commit();
+    expect(await readWhole(blobs[0], bodyKey(header))).toEqual(Uint8Array.from([...bytes(1, 10), ...bytes(2, 5)]));
+  });
+
+  it('of an attempt that is overtaken do not count, and do not spoil those that do', async () => {
+    const first = await nodes[0].open(header, false);
+    await append(first.staging, 1, 10);
+    await first.settle(10);
+    await first.staging.close();
+    const hanging = await nodes[0].open(header, false);
+    await append(hanging.staging, 9, 3);
+    const back = await nodes[1].open(header, false);
+    expect(back.standing).toBe(10);
+    await append(back.staging, 2, 20);
+    await append(hanging.staging, 9, 4);
+    await back.settle(30);
+    await back.staging.close();
+    await expect(hanging.settle(17)).rejects.toThrow('does not start where');
+    await hanging.staging.truncate(10);
+    await hanging.fail(10);
+    await hanging.staging.close();
+    const last = await nodes[0].open(header, false);
+    expect(last.standing).toBe(30);
+    await last.staging.commit();
+    expect(await readWhole(blobs[1], bodyKey(header))).toEqual(Uint8Array.from([...bytes(1, 10), ...bytes(2, 20)]));
+  });
+
+  it('go on after a node died in the midst of one', async () => {
+    const first = await nodes[0].open(header, false);
+    await append(first.staging, 1, 10);
+    await first.settle(10);
+    await first.staging.close();
+    const dead = await nodes[0].open(header, false);
+    await append(dead.staging, 9, 3);
+    await dead.staging.close();
+    const next = await nodes[1].open(header, false);
+    expect(next.standing).toBe(10);
+    expect(next.staging.size).toBe(10);
+    await next.staging.close();
+  });
+
+  it('of another body replace it: one body of a slot is kept', async () => {
+    const first = await nodes[0].open(header, false);
+    await append(first.staging, 1, 10);
+    await first.settle(10);
+    await first.staging.close();
+    const other = await nodes[1].open({ ...header, bodyHash: bytes(8) }, false);
+    expect(other.standing).toBe(0);
+    await other.staging.close();
+    const again = await nodes[0].open(header, false);
+    expect(again.standing).toBe(0);
+    await again.staging.close();
+  });
+
+  it('that are the whole body may come twice at once', async () => {
+    const both = await Promise.all(nodes.map((node) => node.open(header, true)));
+    for (const { staging } of both) await append(staging, 3, 12);
+    await both[0]?.staging.commit();
+    await append((both[1] as (typeof both)[number]).staging, 3, 0);
+    await both[1]?.staging.commit();
+    expect(await readWhole(blobs[0], bodyKey(header))).toEqual(bytes(3, 12));
+  });
+});
+
+describe('a committed body whose header is refused', () => {
+  const uploadsWith = (status: 'accepted' | 'assigned' | 'dropped', of: SecureBuffer['status']) => {
+    const slots = [slotOf(ctx, 0), { ...slotOf(ctx, 1), status }];
+    const buffer: SecureBuffer = { ctx, descriptor, status: of, slots, accepted: [] };
+    const keeper = { step: async () => refused('upload-differs'), find: async () => buffer } as unknown as BufferKeeper;
+    const pieces = sharedPieces({ store, blobs: blobs[0] });
+    const tools = { keeper, store, blobs: blobs[0], ports: {} as ServerPorts, pieces };
+    const uploads = new Uploads({ ...tools, watch: new ServerWatch() });
+    const none = (async function* (): AsyncIterable<Uint8Array> {})();
+    const piece = { buffer, header, offset: 0, declaredBytes: 0, digest: bytes(0), bytes: none, interrupt: () => {} };
+    return uploads.take(piece);
+  };
+
+  it.each([
+    ['accepted', 'filling', true],
+    ['accepted', 'frozen', true],
+    ['assigned', 'filling', true], // its lease may be extended
+    ['dropped', 'filling', false],
+    ['assigned', 'frozen', false],
+  ] as const)('of a slot that is %s in a buffer that is %s stays: %s', async (status, of, stays) => {
+    await blobs[0].put(bodyKey(header), bytes(1, 12));
+    await expect(uploadsWith(status, of)).rejects.toThrow();
+    expect((await blobs[0].size(bodyKey(header))) !== undefined).toBe(stays);
+  });
+});
