@@ -9,7 +9,7 @@ import {
   viewVector,
 } from '@basa/protocol';
 import { describe, expect, it } from 'vitest';
-import { KIND } from '../../packages/protocol/src/kinds.ts';
+import { KIND } from '../../packages/protocol/src/wire/kinds.ts';
 import { fuzzDecoder } from '../support/fuzz.ts';
 import { sampleMessages } from '../support/sample-messages.ts';
 

@@ -1,6 +1,6 @@
 /** The protocol core: `sealed` mode by default, `paper` mode behind names that say it is unsafe. */
-export type { AuthorityStep } from './attribute-authority.ts';
-export { AttributeAuthority } from './attribute-authority.ts';
+export type { AuthorityStep } from './authority/attribute-authority.ts';
+export { AttributeAuthority } from './authority/attribute-authority.ts';
 export type { AuthorityBuffer, AuthorityPorts } from './authority/buffer.ts';
 export { drawnBuffer, evolveBuffer, signOutcome } from './authority/buffer.ts';
 export { closeBuffer } from './authority/close.ts';
@@ -15,44 +15,6 @@ export type { AuthorityRecord, BranchBegun, BufferClosed, KeyIssued, NamedSlot }
 export { decodeAuthorityRecord, EMPTY_LOG_HASH, encodeAuthorityRecord, nextLogHash } from './authority/records.ts';
 export type { AuthorityTask } from './authority/task.ts';
 export { appendModel, createTask, drawBuffer } from './authority/task.ts';
-export type {
-  AuthorityMessages,
-  BufferRequest,
-  CloseAnswer,
-  CloseRequest,
-  KeyAnswer,
-  KeyRequest,
-  ModelAppend,
-  ReleasedKey,
-  RevocationRequest,
-  Revocations,
-  UploadHeader,
-} from './authority-messages.ts';
-export {
-  authorityMessages,
-  bufferRequestCodec,
-  MOST_REVOCATIONS,
-  modelAppendCodec,
-  revocationRequestCodec,
-  revocationsCodec,
-} from './authority-messages.ts';
-export type {
-  Attribute,
-  Ctx,
-  DepositRoot,
-  JoinTag,
-  Millis,
-  Slot,
-  TaskId,
-  UserId,
-  View,
-} from './brands.ts';
-export { millis, slotOf } from './brands.ts';
-export type { Codec, Signature, SignedCodec } from './codec.ts';
-export type { Coordinator, SeatGiven } from './coordinator.ts';
-export { createCoordinator, freeSeats, takeSeat, trackBuffer } from './coordinator.ts';
-export { openEnvelope, sealEnvelope } from './envelope.ts';
-export type { BasaEvent, FreezeReason, Party } from './events.ts';
 export type {
   LiveBuffer,
   LiveSlot,
@@ -75,19 +37,6 @@ export {
 export type { RequestStatement } from './http/request-statement.ts';
 export { HEADER, requestStatement } from './http/request-statement.ts';
 export { AUTHORITY_PATH, SERVER_PATH } from './http/routes.ts';
-export { KIND } from './kinds.ts';
-export type { MetricRange } from './metrics.ts';
-export { MAX_METRICS } from './metrics.ts';
-export {
-  commitmentOf,
-  dropAttribute,
-  edgeAttribute,
-  joinTagOf,
-  paperAttribute,
-  sealingContext,
-  selfAttribute,
-  viewsOf,
-} from './naming.ts';
 export { issuePaperKey } from './paper/authority.ts';
 export type { PaperBuffer, PaperConnection, PaperOptions, PaperRecord } from './paper/buffer.ts';
 export {
@@ -101,25 +50,6 @@ export type { PaperTicket, PaperUpload } from './paper/messages.ts';
 export { paperMessages, paperTicketCodec } from './paper/messages.ts';
 export type { PaperContribution, PaperUserPorts } from './paper/user.ts';
 export { contributePaper, paperInput } from './paper/user.ts';
-export type { TaskPolicy } from './policy.ts';
-export {
-  decodePolicy,
-  defaultMinimum,
-  ENGINE,
-  encodePolicy,
-  MOST_SLOTS,
-  POLICY_DEFAULTS,
-  planPolicy,
-  policyProblem,
-  policyWeightScale,
-  taskIdOf,
-} from './policy.ts';
-export type { PrefixVerdict } from './prefix.ts';
-export { judgePrefix, meanAgeOf, prefixElements } from './prefix.ts';
-export type { RefusalReason, Refused } from './refusals.ts';
-export { REFUSALS, refused } from './refusals.ts';
-export type { BufferFact, BufferRecord, BufferSlot, BufferStep, SecureBuffer, ServerPorts } from './secure-buffer.ts';
-export { evolveSecureBuffer, openSecureBuffer, restoreSecureBuffer } from './secure-buffer.ts';
 export type { ReceivedBody, UploadVerdict } from './server/accept.ts';
 export { acceptUpload, extendLeases, judgeHeader, tickBuffer } from './server/accept.ts';
 export type { AdmissionOptions, AdmissionView, Admitted, BufferFill, BufferStage } from './server/admission.ts';
@@ -133,6 +63,8 @@ export {
   recordIncluded,
   recordQuarantine,
 } from './server/close.ts';
+export type { Coordinator, SeatGiven } from './server/coordinator.ts';
+export { createCoordinator, freeSeats, takeSeat, trackBuffer } from './server/coordinator.ts';
 export { acceptDeposit } from './server/deposit.ts';
 export type { Fate } from './server/fate.ts';
 export { fateOf } from './server/fate.ts';
@@ -143,48 +75,16 @@ export { DEFAULT_TARGET_AGE, noteUsedPlaces, noteVersionAge, startPlaces } from 
 export { decodeBufferRecord, encodeBufferRecord } from './server/records.ts';
 export type { SeatStep } from './server/seat.ts';
 export { certificateProblem, giveSeat, holdsSeat } from './server/seat.ts';
-export { slotsToLeaveOut } from './server/void-edges.ts';
-export type { Staleness } from './staleness.ts';
-export { DEFAULT_MAX_STALENESS, stalenessWeight } from './staleness.ts';
 export type {
-  Certificate,
-  CertificateBody,
-  Descriptor,
-  Head,
-  HeadBody,
-  ModelEntry,
-  NewestModel,
-  Outcome,
-  OutcomeStatus,
-  Receipt,
-  Ticket,
-} from './statements.ts';
-export {
-  certificateCodec,
-  ctxOf,
-  descriptorCodec,
-  headCodec,
-  isDueForRenewal,
-  isSigned,
-  modelEntryCodec,
-  newestModelCodec,
-  outcomeCodec,
-  receiptCodec,
-  ticketCodec,
-  userIdOf,
-} from './statements.ts';
-export type { Loss, TaskTraining } from './training.ts';
-export { DEFAULT_TRAINING } from './training.ts';
-export type { Transition } from './transition.ts';
-export type { UploadLayout } from './upload.ts';
-export {
-  bodyHashOf,
-  frameHeader,
-  readBackups,
-  unframeHeader,
-  uploadLayout,
-  viewVector,
-} from './upload.ts';
+  BufferFact,
+  BufferRecord,
+  BufferSlot,
+  BufferStep,
+  SecureBuffer,
+  ServerPorts,
+} from './server/secure-buffer.ts';
+export { evolveSecureBuffer, openSecureBuffer, restoreSecureBuffer } from './server/secure-buffer.ts';
+export { slotsToLeaveOut } from './server/void-edges.ts';
 export type { Block } from './user/blocks.ts';
 export type { Committed, DepositInput, ToSign } from './user/deposit.ts';
 export { depositMessage, depositToSign, prepareDeposit } from './user/deposit.ts';
@@ -221,5 +121,112 @@ export {
   releaseSession,
   uploadHeaderMessage,
 } from './user/upload.ts';
-export type { Deposit, DepositAnswer, InboxEntry, SealedSeed, UserMessages } from './user-messages.ts';
-export { depositRootOf, depositStatementCodec, outboxOf, userMessages } from './user-messages.ts';
+export type {
+  AuthorityMessages,
+  BufferRequest,
+  CloseAnswer,
+  CloseRequest,
+  KeyAnswer,
+  KeyRequest,
+  ModelAppend,
+  ReleasedKey,
+  RevocationRequest,
+  Revocations,
+  UploadHeader,
+} from './wire/authority-messages.ts';
+export {
+  authorityMessages,
+  bufferRequestCodec,
+  MOST_REVOCATIONS,
+  modelAppendCodec,
+  revocationRequestCodec,
+  revocationsCodec,
+} from './wire/authority-messages.ts';
+export type {
+  Attribute,
+  Ctx,
+  DepositRoot,
+  JoinTag,
+  Millis,
+  Slot,
+  TaskId,
+  UserId,
+  View,
+} from './wire/brands.ts';
+export { millis, slotOf } from './wire/brands.ts';
+export type { Codec, Signature, SignedCodec } from './wire/codec.ts';
+export { openEnvelope, sealEnvelope } from './wire/envelope.ts';
+export type { BasaEvent, FreezeReason, Party } from './wire/events.ts';
+export { KIND } from './wire/kinds.ts';
+export type { MetricRange } from './wire/metrics.ts';
+export { MAX_METRICS } from './wire/metrics.ts';
+export {
+  commitmentOf,
+  dropAttribute,
+  edgeAttribute,
+  joinTagOf,
+  paperAttribute,
+  sealingContext,
+  selfAttribute,
+  viewsOf,
+} from './wire/naming.ts';
+export type { TaskPolicy } from './wire/policy.ts';
+export {
+  decodePolicy,
+  defaultMinimum,
+  ENGINE,
+  encodePolicy,
+  MOST_SLOTS,
+  POLICY_DEFAULTS,
+  planPolicy,
+  policyProblem,
+  policyWeightScale,
+  taskIdOf,
+} from './wire/policy.ts';
+export type { PrefixVerdict } from './wire/prefix.ts';
+export { judgePrefix, meanAgeOf, prefixElements } from './wire/prefix.ts';
+export type { RefusalReason, Refused } from './wire/refusals.ts';
+export { REFUSALS, refused } from './wire/refusals.ts';
+export type { Staleness } from './wire/staleness.ts';
+export { DEFAULT_MAX_STALENESS, stalenessWeight } from './wire/staleness.ts';
+export type {
+  Certificate,
+  CertificateBody,
+  Descriptor,
+  Head,
+  HeadBody,
+  ModelEntry,
+  NewestModel,
+  Outcome,
+  OutcomeStatus,
+  Receipt,
+  Ticket,
+} from './wire/statements.ts';
+export {
+  certificateCodec,
+  ctxOf,
+  descriptorCodec,
+  headCodec,
+  isDueForRenewal,
+  isSigned,
+  modelEntryCodec,
+  newestModelCodec,
+  outcomeCodec,
+  receiptCodec,
+  ticketCodec,
+  userIdOf,
+} from './wire/statements.ts';
+export type { Loss, TaskTraining } from './wire/training.ts';
+export { DEFAULT_TRAINING } from './wire/training.ts';
+export type { Transition } from './wire/transition.ts';
+export type { UploadLayout } from './wire/upload-layout.ts';
+export {
+  bodyHashOf,
+  frameHeader,
+  readBackups,
+  unframeHeader,
+  uploadLayout,
+  viewVector,
+} from './wire/upload-layout.ts';
+export type { Deposit, DepositAnswer, InboxEntry, SealedSeed, UserMessages } from './wire/user-messages.ts';
+export { depositRootOf, depositStatementCodec, outboxOf, userMessages } from './wire/user-messages.ts';

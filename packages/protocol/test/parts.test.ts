@@ -3,7 +3,7 @@ import { nodeSuite } from '@basa/runtime/node';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { defaultMinimum, REFUSALS, slotsToLeaveOut, stalenessWeight } from '../src/index.ts';
-import { isInTree, merkleLevels, merklePath, merkleRoot } from '../src/merkle.ts';
+import { isInTree, merkleLevels, merklePath, merkleRoot } from '../src/wire/merkle.ts';
 
 describe('a Merkle tree', () => {
   const leaves = (count: number) =>
@@ -111,7 +111,7 @@ describe('the table of refusals', () => {
   it('holds a sentence for every reason, and no reason that nobody gives', () => {
     const folder = new URL('../src/', import.meta.url);
     const files = readdirSync(folder, { recursive: true, encoding: 'utf8' }).filter(
-      (name) => name.endsWith('.ts') && name !== 'refusals.ts',
+      (name) => name.endsWith('.ts') && name !== 'wire/refusals.ts',
     );
     const source = files.map((name) => readFileSync(new URL(name, folder), 'utf8')).join('');
     const unused = Object.keys(REFUSALS).filter((reason) => !source.includes(`'${reason}'`));

@@ -1,12 +1,12 @@
 /** Enrolment: a device's key becomes a certificate that servers check without asking. */
 import type { Suite } from '@basa/masking';
 import { equalBytes } from '@basa/masking';
-import type { Millis, TaskId, UserId } from '../brands.ts';
-import { refused } from '../refusals.ts';
-import type { Certificate, CertificateBody } from '../statements.ts';
-import { certificateCodec, userIdOf } from '../statements.ts';
-import type { Transition } from '../transition.ts';
-import { declined, unchanged } from '../transition.ts';
+import type { Millis, TaskId, UserId } from '../wire/brands.ts';
+import { refused } from '../wire/refusals.ts';
+import type { Certificate, CertificateBody } from '../wire/statements.ts';
+import { certificateCodec, userIdOf } from '../wire/statements.ts';
+import type { Transition } from '../wire/transition.ts';
+import { declined, unchanged } from '../wire/transition.ts';
 import type { AuthorityPorts } from './buffer.ts';
 import type { AuthorityRecord } from './records.ts';
 

@@ -1,15 +1,15 @@
 /** Gives the key of a slot's edge to the one user that holds the slot, once, after its view was checked. */
 import { equalBytes } from '@basa/masking';
-import type { KeyAnswer, KeyRequest } from '../authority-messages.ts';
-import { authorityMessages } from '../authority-messages.ts';
-import type { Millis, UserId, View } from '../brands.ts';
-import { sealEnvelope } from '../envelope.ts';
-import { edgeAttribute, joinTagOf, viewsOf } from '../naming.ts';
-import type { Refused } from '../refusals.ts';
-import { refused } from '../refusals.ts';
-import { certificateCodec, isSigned, receiptCodec, ticketCodec, userIdOf } from '../statements.ts';
-import type { Transition } from '../transition.ts';
-import { declined, unchanged } from '../transition.ts';
+import type { KeyAnswer, KeyRequest } from '../wire/authority-messages.ts';
+import { authorityMessages } from '../wire/authority-messages.ts';
+import type { Millis, UserId, View } from '../wire/brands.ts';
+import { sealEnvelope } from '../wire/envelope.ts';
+import { edgeAttribute, joinTagOf, viewsOf } from '../wire/naming.ts';
+import type { Refused } from '../wire/refusals.ts';
+import { refused } from '../wire/refusals.ts';
+import { certificateCodec, isSigned, receiptCodec, ticketCodec, userIdOf } from '../wire/statements.ts';
+import type { Transition } from '../wire/transition.ts';
+import { declined, unchanged } from '../wire/transition.ts';
 import type { AuthorityBuffer, AuthorityPorts } from './buffer.ts';
 import { evolveBuffer } from './buffer.ts';
 import type { Device } from './device.ts';

@@ -3,13 +3,13 @@
  * statement which devices of a task are among them.
  */
 import { equalBytes } from '@basa/masking';
-import type { RevocationRequest, Revocations, RevocationsBody } from '../authority-messages.ts';
-import { MOST_REVOCATIONS, revocationRequestCodec, revocationsCodec } from '../authority-messages.ts';
-import type { TaskId } from '../brands.ts';
-import { refused } from '../refusals.ts';
-import { isSigned } from '../statements.ts';
-import type { Transition } from '../transition.ts';
-import { declined, unchanged } from '../transition.ts';
+import type { RevocationRequest, Revocations, RevocationsBody } from '../wire/authority-messages.ts';
+import { MOST_REVOCATIONS, revocationRequestCodec, revocationsCodec } from '../wire/authority-messages.ts';
+import type { TaskId } from '../wire/brands.ts';
+import { refused } from '../wire/refusals.ts';
+import { isSigned } from '../wire/statements.ts';
+import type { Transition } from '../wire/transition.ts';
+import { declined, unchanged } from '../wire/transition.ts';
 import type { AuthorityPorts } from './buffer.ts';
 import type { Device } from './device.ts';
 import type { AuthorityTask } from './task.ts';

@@ -1,6 +1,6 @@
 /** Problem documents (RFC 9457): every no of a service, with a stable type, a sentence and what to do next. */
-import type { RefusalReason, Refused } from '../refusals.ts';
-import { REFUSALS } from '../refusals.ts';
+import type { RefusalReason, Refused } from '../wire/refusals.ts';
+import { REFUSALS } from '../wire/refusals.ts';
 
 /** What a service refuses besides what the protocol refuses. */
 export const SERVICE_PROBLEMS = {

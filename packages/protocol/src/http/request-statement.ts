@@ -1,9 +1,9 @@
 /** What a device signs with every request: the words of the request, to whom they go, when, and a number used once. */
 import { ascii } from '@basa/masking';
-import type { Millis } from '../brands.ts';
-import type { Codec } from '../codec.ts';
-import { fixed, message, short, u53 } from '../codec.ts';
-import { KIND } from '../kinds.ts';
+import type { Millis } from '../wire/brands.ts';
+import type { Codec } from '../wire/codec.ts';
+import { fixed, message, short, u53 } from '../wire/codec.ts';
+import { KIND } from '../wire/kinds.ts';
 
 export interface RequestStatement {
   /** The public key of the service that is asked: a request to a server says nothing to an authority. */

@@ -1,14 +1,14 @@
 /** The records of a buffer as bytes for a store. A deposit itself lies beside them, in a table of its own. */
-import { authorityMessages } from '../authority-messages.ts';
-import type { Slot } from '../brands.ts';
-import type { Codec } from '../codec.ts';
-import { fixed, increasing, list, message, nested, oneOf, text, u16, u53 } from '../codec.ts';
-import type { FreezeReason } from '../events.ts';
-import { KIND } from '../kinds.ts';
-import { MOST_SLOTS } from '../policy.ts';
-import { recordUnion } from '../record-union.ts';
-import type { BufferFact, BufferSlot } from '../secure-buffer.ts';
-import { field, STATEMENT_BYTES, ticketCodec } from '../statements.ts';
+import { authorityMessages } from '../wire/authority-messages.ts';
+import type { Slot } from '../wire/brands.ts';
+import type { Codec } from '../wire/codec.ts';
+import { fixed, increasing, list, message, nested, oneOf, text, u16, u53 } from '../wire/codec.ts';
+import type { FreezeReason } from '../wire/events.ts';
+import { KIND } from '../wire/kinds.ts';
+import { MOST_SLOTS } from '../wire/policy.ts';
+import { recordUnion } from '../wire/record-union.ts';
+import { field, STATEMENT_BYTES, ticketCodec } from '../wire/statements.ts';
+import type { BufferFact, BufferSlot } from './secure-buffer.ts';
 
 const FREEZE_REASONS: readonly FreezeReason[] = ['resolved', 'stalled', 'expired'];
 const MOST_WORDS = 200;

@@ -1,13 +1,13 @@
 /** The user's side of the deposit: fresh seeds, sealed to the slots to come, fixed by one root. */
 import { SEED_BYTES } from '@basa/masking';
-import type { Ctx, JoinTag, Slot } from '../brands.ts';
-import { commitmentOf, edgeAttribute, joinTagOf, sealingContext, selfAttribute } from '../naming.ts';
-import type { Certificate } from '../statements.ts';
-import { ctxOf, userIdOf } from '../statements.ts';
-import type { Transition } from '../transition.ts';
-import { declined } from '../transition.ts';
-import type { Deposit, SealedSeed } from '../user-messages.ts';
-import { depositStatementCodec } from '../user-messages.ts';
+import type { Ctx, JoinTag, Slot } from '../wire/brands.ts';
+import { commitmentOf, edgeAttribute, joinTagOf, sealingContext, selfAttribute } from '../wire/naming.ts';
+import type { Certificate } from '../wire/statements.ts';
+import { ctxOf, userIdOf } from '../wire/statements.ts';
+import type { Transition } from '../wire/transition.ts';
+import { declined } from '../wire/transition.ts';
+import type { Deposit, SealedSeed } from '../wire/user-messages.ts';
+import { depositStatementCodec } from '../wire/user-messages.ts';
 import type { DeviceLedger, LedgerRecord } from './ledger.ts';
 import { entryProblem } from './ledger.ts';
 import type { CheckedDescriptor } from './seat.ts';

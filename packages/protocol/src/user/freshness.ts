@@ -4,13 +4,13 @@
  */
 import type { Suite } from '@basa/masking';
 import { equalBytes } from '@basa/masking';
-import type { TaskId } from '../brands.ts';
-import type { Refused } from '../refusals.ts';
-import { refused } from '../refusals.ts';
-import type { HeadBody, ModelEntry, NewestModel } from '../statements.ts';
-import { isSigned, modelEntryCodec, newestModelCodec } from '../statements.ts';
-import type { Transition } from '../transition.ts';
-import { declined, unchanged } from '../transition.ts';
+import type { TaskId } from '../wire/brands.ts';
+import type { Refused } from '../wire/refusals.ts';
+import { refused } from '../wire/refusals.ts';
+import type { HeadBody, ModelEntry, NewestModel } from '../wire/statements.ts';
+import { isSigned, modelEntryCodec, newestModelCodec } from '../wire/statements.ts';
+import type { Transition } from '../wire/transition.ts';
+import { declined, unchanged } from '../wire/transition.ts';
 import type { DeviceLedger, LedgerRecord, SeenModel } from './ledger.ts';
 import { evolveLedger } from './ledger.ts';
 

@@ -4,13 +4,13 @@
  */
 import type { Suite } from '@basa/masking';
 import { equalBytes, toHex } from '@basa/masking';
-import type { Ctx, JoinTag } from '../brands.ts';
-import type { Refused } from '../refusals.ts';
-import { refused } from '../refusals.ts';
-import type { Outcome } from '../statements.ts';
-import { isSigned, outcomeCodec } from '../statements.ts';
-import type { Transition } from '../transition.ts';
-import { declined, unchanged } from '../transition.ts';
+import type { Ctx, JoinTag } from '../wire/brands.ts';
+import type { Refused } from '../wire/refusals.ts';
+import { refused } from '../wire/refusals.ts';
+import type { Outcome } from '../wire/statements.ts';
+import { isSigned, outcomeCodec } from '../wire/statements.ts';
+import type { Transition } from '../wire/transition.ts';
+import { declined, unchanged } from '../wire/transition.ts';
 
 /** The buffer an update was given to. */
 export interface DeltaCommitment {

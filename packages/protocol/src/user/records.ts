@@ -1,15 +1,22 @@
 /** What a device keeps of a session and of its ledger, as bytes. They hold seeds: only the device's owner may read them. */
 import { SEED_BYTES } from '@basa/masking';
-import type { Slot } from '../brands.ts';
-import type { Codec } from '../codec.ts';
-import { checked, fixed, increasing, list, message, nested, record, short, text, u53 } from '../codec.ts';
-import { KIND } from '../kinds.ts';
-import { MOST_SLOTS } from '../policy.ts';
-import { recordUnion } from '../record-union.ts';
-import type { RefusalReason } from '../refusals.ts';
-import { REFUSALS } from '../refusals.ts';
-import { certificateCodec, descriptorCodec, field, receiptCodec, STATEMENT_BYTES, ticketCodec } from '../statements.ts';
-import { DEEPEST } from '../user-messages.ts';
+import type { Slot } from '../wire/brands.ts';
+import type { Codec } from '../wire/codec.ts';
+import { checked, fixed, increasing, list, message, nested, record, short, text, u53 } from '../wire/codec.ts';
+import { KIND } from '../wire/kinds.ts';
+import { MOST_SLOTS } from '../wire/policy.ts';
+import { recordUnion } from '../wire/record-union.ts';
+import type { RefusalReason } from '../wire/refusals.ts';
+import { REFUSALS } from '../wire/refusals.ts';
+import {
+  certificateCodec,
+  descriptorCodec,
+  field,
+  receiptCodec,
+  STATEMENT_BYTES,
+  ticketCodec,
+} from '../wire/statements.ts';
+import { DEEPEST } from '../wire/user-messages.ts';
 import type { LedgerRecord } from './ledger.ts';
 import type { UserRecord } from './session.ts';
 

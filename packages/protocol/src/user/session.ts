@@ -8,15 +8,15 @@
  */
 import type { RandomBytes, SeedSealing, Suite } from '@basa/masking';
 import { Secret } from '@basa/masking';
-import type { UploadHeaderBody } from '../authority-messages.ts';
-import type { Ctx, DepositRoot, JoinTag, Slot } from '../brands.ts';
-import { joinTagOf } from '../naming.ts';
-import type { RefusalReason } from '../refusals.ts';
-import type { Certificate, Descriptor, Receipt, Ticket } from '../statements.ts';
-import { ctxOf, userIdOf } from '../statements.ts';
-import type { Transition } from '../transition.ts';
-import type { InboxEntry, SealedSeed } from '../user-messages.ts';
-import { depositRootOf } from '../user-messages.ts';
+import type { UploadHeaderBody } from '../wire/authority-messages.ts';
+import type { Ctx, DepositRoot, JoinTag, Slot } from '../wire/brands.ts';
+import { joinTagOf } from '../wire/naming.ts';
+import type { RefusalReason } from '../wire/refusals.ts';
+import type { Certificate, Descriptor, Receipt, Ticket } from '../wire/statements.ts';
+import { ctxOf, userIdOf } from '../wire/statements.ts';
+import type { Transition } from '../wire/transition.ts';
+import type { InboxEntry, SealedSeed } from '../wire/user-messages.ts';
+import { depositRootOf } from '../wire/user-messages.ts';
 
 export interface UserPorts {
   readonly suite: Suite;

@@ -1,15 +1,15 @@
 /** The user gets its slot: it checks the server's word to the last hash, or leaves the buffer for good. */
 import { equalBytes } from '@basa/masking';
-import type { KeyRequest, KeyRequestBody } from '../authority-messages.ts';
-import { authorityMessages } from '../authority-messages.ts';
-import { isInTree, leafHash } from '../merkle.ts';
-import { viewsOf } from '../naming.ts';
-import type { RefusalReason, Refused } from '../refusals.ts';
-import { refused } from '../refusals.ts';
-import type { Ticket } from '../statements.ts';
-import { isSigned, ticketCodec } from '../statements.ts';
-import { declined, unchanged } from '../transition.ts';
-import type { DepositAnswer, InboxEntry } from '../user-messages.ts';
+import type { KeyRequest, KeyRequestBody } from '../wire/authority-messages.ts';
+import { authorityMessages } from '../wire/authority-messages.ts';
+import { isInTree, leafHash } from '../wire/merkle.ts';
+import { viewsOf } from '../wire/naming.ts';
+import type { RefusalReason, Refused } from '../wire/refusals.ts';
+import { refused } from '../wire/refusals.ts';
+import type { Ticket } from '../wire/statements.ts';
+import { isSigned, ticketCodec } from '../wire/statements.ts';
+import { declined, unchanged } from '../wire/transition.ts';
+import type { DepositAnswer, InboxEntry } from '../wire/user-messages.ts';
 import type { ToSign } from './deposit.ts';
 import type { Membership, SlottedSession, UserPorts, UserRecord, UserSession, UserStep } from './session.ts';
 import { evolveSession } from './session.ts';

@@ -1,13 +1,13 @@
 /** The user masks its input and freezes the upload: from then on these bytes leave, or none. */
 import type { MaskPlan, MaskTerm, Secret } from '@basa/masking';
 import { equalBytes, packVector } from '@basa/masking';
-import type { UploadHeader } from '../authority-messages.ts';
-import { authorityMessages } from '../authority-messages.ts';
-import type { Slot } from '../brands.ts';
-import type { Refused } from '../refusals.ts';
-import { refused } from '../refusals.ts';
-import { declined, unchanged } from '../transition.ts';
-import { bodyHashOf } from '../upload.ts';
+import type { UploadHeader } from '../wire/authority-messages.ts';
+import { authorityMessages } from '../wire/authority-messages.ts';
+import type { Slot } from '../wire/brands.ts';
+import type { Refused } from '../wire/refusals.ts';
+import { refused } from '../wire/refusals.ts';
+import { declined, unchanged } from '../wire/transition.ts';
+import { bodyHashOf } from '../wire/upload-layout.ts';
 import type { Committed, ToSign } from './deposit.ts';
 import { inputDigestOf } from './input.ts';
 import type { UploadDraft } from './key.ts';
