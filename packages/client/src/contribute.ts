@@ -1,6 +1,6 @@
 /** Offers an update: brings an interrupted session to its end first, and never gives one update to two buffers. */
 import { equalBytes, toHex } from '@basa/masking';
-import type { ProblemCode } from '@basa/protocol';
+import { problemOf } from '@basa/protocol';
 import type { Contribution, Rejection } from './contribution.ts';
 import type { Engine } from './engine.ts';
 import type { Update } from './enter.ts';
@@ -10,14 +10,6 @@ import { Meter } from './meter.ts';
 import { askOutcome } from './outcomes.ts';
 import { rejected } from './rejections.ts';
 
-/** Reasons of a buffer, not of the update: another buffer may take it at once. */
-const ANOTHER_SEAT: ReadonlySet<ProblemCode> = new Set([
-  'buffer-not-open',
-  'buffer-full',
-  'buffer-over',
-  'lease-over',
-  'second-deposit',
-]);
 const MOST_SEATS = 3;
 
 export async function contribute(
@@ -62,8 +54,8 @@ async function offer(
   for (let seats = 1; ; seats++) {
     const result =
       (await enter(engine, update, deltaId, meter, signal)) ?? (await finishSession(engine, meter, signal));
-    const isOver = result.kind === 'accepted' || result.update === 'held' || !ANOTHER_SEAT.has(result.reason);
-    if (isOver || seats === MOST_SEATS) return result;
+    if (result.kind === 'accepted' || result.update === 'held' || seats === MOST_SEATS) return result;
+    if (problemOf(result.reason).anotherSeat !== true) return result;
   }
 }
 

@@ -1,14 +1,14 @@
 /** The deposit: sealed seeds go to the server, and the slot it gives for them is checked to the last hash. */
 import { equalBytes } from '@basa/masking';
 import type { DepositAnswer, PreparedSession, ProblemCode, UserSession } from '@basa/protocol';
-import { ctxOf, depositMessage, depositToSign, receiveSlot } from '@basa/protocol';
+import { ctxOf, depositMessage, depositToSign, isRefused, receiveSlot } from '@basa/protocol';
 import { abandon, abandonOrThrow } from './abandon.ts';
 import type { Rejection } from './contribution.ts';
 import type { Engine } from './engine.ts';
 import { userPorts } from './engine.ts';
 import { takeSeat } from './enter.ts';
 import { ProblemError } from './errors.ts';
-import { isRefused, rejected } from './rejections.ts';
+import { rejected } from './rejections.ts';
 
 /** The deposit may be made later or never in this buffer: whoever asks for a seat is told which. */
 const NO_PLACE: ReadonlySet<string> = new Set<ProblemCode>(['seat-missing', 'too-many-slots']);

@@ -1,13 +1,13 @@
 /** Takes a seat, checks the descriptor against the pins, quantises the update and makes the session durable. */
 import { DecodeError } from '@basa/masking';
 import type { Block, CheckedDescriptor, Descriptor } from '@basa/protocol';
-import { buildInput, checkDescriptor, inputDigestOf, noteModel, prepareDeposit } from '@basa/protocol';
+import { buildInput, checkDescriptor, inputDigestOf, isRefused, noteModel, prepareDeposit } from '@basa/protocol';
 import type { Rejection } from './contribution.ts';
 import type { Engine } from './engine.ts';
 import { userPorts } from './engine.ts';
 import { withCertificate } from './enrol.ts';
 import type { Meter } from './meter.ts';
-import { isRefused, rejected } from './rejections.ts';
+import { rejected } from './rejections.ts';
 
 /** An update to offer. */
 export interface Update {

@@ -1,13 +1,20 @@
 /** The key of the slot: opens what earlier users sealed to it; then the input is masked and the upload frozen. */
 import { concatBytes, DecodeError } from '@basa/masking';
 import type { SlottedSession } from '@basa/protocol';
-import { freezeUpload, keyRequestMessage, keyRequestToSign, maskInput, packMasked, receiveKey } from '@basa/protocol';
+import {
+  freezeUpload,
+  isRefused,
+  keyRequestMessage,
+  keyRequestToSign,
+  maskInput,
+  packMasked,
+  receiveKey,
+} from '@basa/protocol';
 import { abandon, abandonOrThrow } from './abandon.ts';
 import type { Rejection } from './contribution.ts';
 import type { Engine } from './engine.ts';
 import { userPorts } from './engine.ts';
 import type { Meter } from './meter.ts';
-import { isRefused } from './rejections.ts';
 
 /** Leaves a frozen session and resolves with the body of its upload. */
 export async function obtainKeyAndFreeze(

@@ -1,11 +1,10 @@
 /** The newest model: its hash from the authority's log, its bytes from the server, and not one without the other. */
 import { toHex } from '@basa/masking';
 import type { HeadBody, ModelEntry } from '@basa/protocol';
-import { loggedVersion, receiveNewest, SERVER_PATH } from '@basa/protocol';
+import { isRefused, loggedVersion, receiveNewest, SERVER_PATH } from '@basa/protocol';
 import type { Engine } from './engine.ts';
 import { AnswerError, ProblemError, RefusedError } from './errors.ts';
 import { isPastHead } from './heads.ts';
-import { isRefused } from './rejections.ts';
 
 export interface FetchedModel {
   readonly version: number;

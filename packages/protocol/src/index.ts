@@ -31,6 +31,7 @@ export {
   PROBLEM_MEDIA_TYPE,
   problemCodeOf,
   problemDocument,
+  problemOf,
   problemOfRefusal,
   SERVICE_PROBLEMS,
 } from './http/problems.ts';
@@ -186,7 +187,7 @@ export {
 export type { PrefixVerdict } from './wire/prefix.ts';
 export { judgePrefix, meanAgeOf, prefixElements } from './wire/prefix.ts';
 export type { RefusalReason, Refused } from './wire/refusals.ts';
-export { REFUSALS, refused } from './wire/refusals.ts';
+export { isRefusalReason, isRefused, REFUSALS, refused } from './wire/refusals.ts';
 export type { Staleness } from './wire/staleness.ts';
 export { DEFAULT_MAX_STALENESS, stalenessWeight } from './wire/staleness.ts';
 export type {

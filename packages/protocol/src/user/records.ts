@@ -7,7 +7,7 @@ import { KIND } from '../wire/kinds.ts';
 import { MOST_SLOTS } from '../wire/policy.ts';
 import { recordUnion } from '../wire/record-union.ts';
 import type { RefusalReason } from '../wire/refusals.ts';
-import { REFUSALS } from '../wire/refusals.ts';
+import { isRefusalReason } from '../wire/refusals.ts';
 import {
   certificateCodec,
   descriptorCodec,
@@ -32,7 +32,7 @@ const deltaId = short(DELTA_ID);
 
 /** A reason by its name, so that a record outlives changes of the table. */
 const reason = checked(text<RefusalReason>(64), (name) =>
-  Object.hasOwn(REFUSALS, name) ? undefined : 'no reason of the table',
+  isRefusalReason(name) ? undefined : 'no reason of the table',
 );
 
 export const userRecordCodec: Codec<UserRecord> = recordUnion('user record', {
