@@ -137,58 +137,55 @@ export interface AuthorityMessages {
   readonly closeAnswer: SignedCodec<CloseAnswerBody>;
 }
 
-const made = new Map<number, AuthorityMessages>();
-
-/** The codecs for buffers of this size; made once. */
+/** The codecs for buffers of this size, each made when it is asked for. */
 export function authorityMessages(bufferSize: number): AuthorityMessages {
-  const known = made.get(bufferSize) ?? makeMessages(bufferSize);
-  made.set(bufferSize, known);
-  return known;
+  return {
+    get uploadHeader() {
+      return uploadHeaderCodec(bufferSize);
+    },
+    get keyRequest() {
+      return signedMessage<KeyRequestBody>(KIND.keyRequest, 'keyRequest', {
+        certificate: nested(certificateCodec, STATEMENT_BYTES),
+        nonce: fixed(16),
+        ticket: nested(ticketCodec, STATEMENT_BYTES),
+        earlier: list(bufferSize - 1, record({ joinTag: field.joinTag, root: field.root })),
+        ephemeralKey: fixed(32),
+      });
+    },
+    keyAnswer: keyAnswerCodec,
+    get closeRequest() {
+      return signedMessage<CloseRequestBody>(KIND.closeRequest, 'closeRequest', {
+        ctx: field.ctx,
+        deposits: list(
+          bufferSize,
+          record({ user: field.user, nonce: fixed(16), root: field.root, signature: fixed(64) }),
+        ),
+        accepted: increasing<Slot>(bufferSize),
+        headers: list(bufferSize, nested(uploadHeaderCodec(bufferSize), STATEMENT_BYTES + 2 * bufferSize)),
+      });
+    },
+    get closeAnswer() {
+      return signedMessage<CloseAnswerBody>(KIND.closeAnswer, 'closeAnswer', {
+        outcome: nested(outcomeCodec, STATEMENT_BYTES + 34 * bufferSize),
+        keys: list(2 * bufferSize, record({ slot: below<Slot>(bufferSize), role: oneOf(KEY_ROLES), key: short(KEY) })),
+      });
+    },
+  };
 }
 
-function makeMessages(bufferSize: number): AuthorityMessages {
-  const slot = below<Slot>(bufferSize);
-  const uploadHeader = signedMessage<UploadHeaderBody>(KIND.uploadHeader, 'uploadHeader', {
+const keyAnswerCodec = message<KeyAnswer>(KIND.keyAnswer, 'keyAnswer', {
+  envelope: short(KEY),
+  receipt: nested(receiptCodec, STATEMENT_BYTES),
+});
+
+function uploadHeaderCodec(bufferSize: number): SignedCodec<UploadHeaderBody> {
+  return signedMessage<UploadHeaderBody>(KIND.uploadHeader, 'uploadHeader', {
     ctx: field.ctx,
-    slot,
+    slot: below<Slot>(bufferSize),
     joinTag: field.joinTag,
     view: field.view,
     bodyHash: field.hash,
     voids: increasing<Slot>(bufferSize),
     receipt: nested(receiptCodec, STATEMENT_BYTES),
   });
-  return {
-    uploadHeader,
-    keyRequest: signedMessage<KeyRequestBody>(KIND.keyRequest, 'keyRequest', {
-      certificate: nested(certificateCodec, STATEMENT_BYTES),
-      nonce: fixed(16),
-      ticket: nested(ticketCodec, STATEMENT_BYTES),
-      earlier: list(bufferSize - 1, record({ joinTag: field.joinTag, root: field.root })),
-      ephemeralKey: fixed(32),
-    }),
-    keyAnswer: message<KeyAnswer>(KIND.keyAnswer, 'keyAnswer', {
-      envelope: short(KEY),
-      receipt: nested(receiptCodec, STATEMENT_BYTES),
-    }),
-    closeRequest: signedMessage<CloseRequestBody>(KIND.closeRequest, 'closeRequest', {
-      ctx: field.ctx,
-      deposits: list(
-        bufferSize,
-        record({ user: field.user, nonce: fixed(16), root: field.root, signature: fixed(64) }),
-      ),
-      accepted: increasing<Slot>(bufferSize),
-      headers: list(bufferSize, nested(uploadHeader, STATEMENT_BYTES + 2 * bufferSize)),
-    }),
-    closeAnswer: signedMessage<CloseAnswerBody>(KIND.closeAnswer, 'closeAnswer', {
-      outcome: nested(outcomeCodec, STATEMENT_BYTES + 34 * bufferSize),
-      keys: list(
-        2 * bufferSize,
-        record({
-          slot,
-          role: oneOf(KEY_ROLES),
-          key: short(KEY),
-        }),
-      ),
-    }),
-  };
 }
