@@ -2,20 +2,20 @@
 import type { RefusalReason, UserSession } from '@basa/protocol';
 import { abandonSession } from '@basa/protocol';
 import type { Rejection } from './contribution.ts';
-import type { Engine } from './engine.ts';
-import { userPorts } from './engine.ts';
+import type { DeviceContext } from './device-context.ts';
+import { userPorts } from './device-context.ts';
 import { ProblemError } from './errors.ts';
 import { refusalOf, rejected } from './rejections.ts';
 
-export async function abandon(engine: Engine, session: UserSession, reason: RefusalReason): Promise<Rejection> {
-  await engine.state.take(abandonSession(userPorts(engine, session.member.descriptor), session, reason));
+export async function abandon(context: DeviceContext, session: UserSession, reason: RefusalReason): Promise<Rejection> {
+  await context.state.take(abandonSession(userPorts(context, session.member.descriptor), session, reason));
   return rejected(reason, 'free');
 }
 
 /** The protocol's no ends the session; anything else leaves it as it is. */
-export async function abandonOrThrow(engine: Engine, session: UserSession, error: unknown): Promise<Rejection> {
+export async function abandonOrThrow(context: DeviceContext, session: UserSession, error: unknown): Promise<Rejection> {
   const reason = refusalOf(error);
   if (reason === undefined || !(error instanceof ProblemError)) throw error;
-  await abandon(engine, session, reason);
+  await abandon(context, session, reason);
   return rejected(reason, 'free', error);
 }

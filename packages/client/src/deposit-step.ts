@@ -4,8 +4,8 @@ import type { DepositAnswer, PreparedSession, ProblemCode, UserSession } from '@
 import { ctxOf, depositMessage, depositToSign, isRefused, receiveSlot } from '@basa/protocol';
 import { abandon, abandonOrThrow } from './abandon.ts';
 import type { Rejection } from './contribution.ts';
-import type { Engine } from './engine.ts';
-import { userPorts } from './engine.ts';
+import type { DeviceContext } from './device-context.ts';
+import { userPorts } from './device-context.ts';
 import { takeSeat } from './enter.ts';
 import { ProblemError } from './errors.ts';
 import { rejected } from './rejections.ts';
@@ -15,12 +15,12 @@ const NO_PLACE: ReadonlySet<string> = new Set<ProblemCode>(['seat-missing', 'too
 
 /** Leaves a slotted session, or an abandoned one with its reason. */
 export async function deposit(
-  engine: Engine,
+  context: DeviceContext,
   session: PreparedSession,
   signal: AbortSignal,
 ): Promise<Rejection | undefined> {
-  const { server, state } = engine;
-  const ports = userPorts(engine, session.member.descriptor);
+  const { server, state } = context;
+  const ports = userPorts(context, session.member.descriptor);
   const send = async (): Promise<DepositAnswer | undefined> => {
     const signature = await state.signer.sign(depositToSign(session).statement);
     try {
@@ -32,16 +32,16 @@ export async function deposit(
   };
   try {
     // A seat may lapse before the deposit comes, perhaps while this device was down: the same one is asked for once more.
-    const answer = (await send()) ?? ((await isSeatedAgain(engine, session, signal)) ? await send() : undefined);
-    if (answer === undefined) return await abandon(engine, session, 'buffer-not-open');
+    const answer = (await send()) ?? ((await isSeatedAgain(context, session, signal)) ? await send() : undefined);
+    if (answer === undefined) return await abandon(context, session, 'buffer-not-open');
     const slotted = await state.take(receiveSlot(ports, session, answer));
     return isRefused(slotted) ? rejected(slotted.reason, 'free', slotted) : undefined;
   } catch (error) {
-    return await abandonOrThrow(engine, session, error);
+    return await abandonOrThrow(context, session, error);
   }
 }
 
-async function isSeatedAgain(engine: Engine, session: UserSession, signal: AbortSignal): Promise<boolean> {
-  const seat = await takeSeat(engine, signal);
-  return seat.kind === 'seat' && equalBytes(ctxOf(engine.outside.suite, seat.descriptor), session.member.ctx);
+async function isSeatedAgain(context: DeviceContext, session: UserSession, signal: AbortSignal): Promise<boolean> {
+  const seat = await takeSeat(context, signal);
+  return seat.kind === 'seat' && equalBytes(ctxOf(context.outside.suite, seat.descriptor), session.member.ctx);
 }

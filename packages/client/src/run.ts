@@ -5,7 +5,7 @@ import type { Block, Loss, ProblemCode, RefusalReason } from '@basa/protocol';
 import { isRefusalReason, problemOf } from '@basa/protocol';
 import type { Place } from './admission.ts';
 import type { Contribution, Rejection } from './contribution.ts';
-import type { Engine } from './engine.ts';
+import type { DeviceContext } from './device-context.ts';
 import type { Update } from './enter.ts';
 import { AnswerError, ProblemError, RefusedError, UnreachableError } from './errors.ts';
 import type { FetchedModel } from './model-fetch.ts';
@@ -62,15 +62,15 @@ export interface RunSteps {
 }
 
 export async function run(
-  engine: Engine,
+  context: DeviceContext,
   steps: RunSteps,
   trainer: RoundTrainer,
   data: Samples,
   options: RunOptions,
   signal: AbortSignal,
 ): Promise<RunSummary> {
-  const { events, outside } = engine;
-  await checkTrainer(engine, trainer);
+  const { events, outside } = context;
+  await checkTrainer(context, trainer);
   const blocks = blocksOf(trainer.model);
   let [accepted, refusals, pauses] = [0, 0, 0];
   let update: Update | undefined;
@@ -113,8 +113,8 @@ export async function run(
 
   async function trainOnce(): Promise<Update> {
     const { version, parameters } = await steps.model(signal);
-    const ahead = prepareAhead(engine, signal);
-    const request = { ...trainingOf(engine, options.training), seed: seedOf(engine), ...options.training };
+    const ahead = prepareAhead(context, signal);
+    const request = { ...trainingOf(context, options.training), seed: seedOf(context), ...options.training };
     const { delta, loss, samples } = await trainer.train({ ...request, start: parameters, samples: data });
     await ahead;
     events.emit('trained', { version, loss, samples });
@@ -137,7 +137,7 @@ export function blocksOf({ manifest }: Model): readonly Block[] {
 
 /** As the pinned policy has it. Whoever counts in steps does not count in epochs. */
 function trainingOf(
-  { pins: { policy } }: Engine,
+  { pins: { policy } }: DeviceContext,
   own: Training | undefined,
 ): Omit<TrainRequest, 'start' | 'samples' | 'seed'> {
   const { epochs, batchSize, learningRate } = policy.training;
@@ -145,7 +145,7 @@ function trainingOf(
 }
 
 /** The policy names loss and architecture; where it names none, they are the application's own. */
-async function checkTrainer({ outside, pins: { policy } }: Engine, trainer: RoundTrainer): Promise<void> {
+async function checkTrainer({ outside, pins: { policy } }: DeviceContext, trainer: RoundTrainer): Promise<void> {
   const { model, loss = 'softmaxCrossEntropy' } = trainer;
   const wanted = policy.training.loss;
   if (wanted !== 'own' && loss !== wanted) throw new RangeError(`the task minimises ${wanted}, the trainer ${loss}`);
@@ -161,13 +161,13 @@ async function checkTrainer({ outside, pins: { policy } }: Engine, trainer: Roun
 }
 
 /** Makes the parts of coming encryptions that depend on nothing, between the turns of whatever else runs. */
-async function prepareAhead({ outside, pins, sealings }: Engine, signal: AbortSignal): Promise<void> {
+async function prepareAhead({ outside, pins, sealings }: DeviceContext, signal: AbortSignal): Promise<void> {
   while (!signal.aborted && sealings.prepareOne(pins.policy.bufferSize)) {
     await outside.sleep(0, signal).catch(() => undefined); // an abort ends the loop; whoever waits hears of it elsewhere
   }
 }
 
 /** Order of examples and dropout differ from round to round; nothing secret hangs on it. */
-function seedOf({ outside }: Engine): number {
+function seedOf({ outside }: DeviceContext): number {
   return Math.floor(uniform(outside.randomBytes) * 2 ** 32);
 }

@@ -11,15 +11,15 @@ import {
   uploadHeaderMessage,
 } from '@basa/protocol';
 import type { Contribution, Rejection } from './contribution.ts';
-import type { Engine } from './engine.ts';
-import { userPorts } from './engine.ts';
+import type { DeviceContext } from './device-context.ts';
+import { userPorts } from './device-context.ts';
 import { ProblemError, StoreError } from './errors.ts';
 import type { Meter } from './meter.ts';
 import { refusalOf, rejected } from './rejections.ts';
 import { uploadInPieces } from './upload-pieces.ts';
 
 /** The body of a frozen upload made again: the same bytes, or none. */
-export async function bodyAgain({ outside, state }: Engine, session: FrozenSession): Promise<Uint8Array> {
+export async function bodyAgain({ outside, state }: DeviceContext, session: FrozenSession): Promise<Uint8Array> {
   const input = await state.input();
   const masking = maskInput(outside, session, input);
   input.fill(0);
@@ -33,14 +33,14 @@ export async function bodyAgain({ outside, state }: Engine, session: FrozenSessi
 }
 
 export async function upload(
-  engine: Engine,
+  context: DeviceContext,
   session: FrozenSession,
   body: Uint8Array,
   isResumed: boolean,
   meter: Meter,
   signal: AbortSignal,
 ): Promise<Contribution | Rejection> {
-  const { events, outside, pieceBytes, server, state } = engine;
+  const { events, outside, pieceBytes, server, state } = context;
   const { ctx, joinTag, descriptor } = session.member;
   const { slot } = session.header;
   const { uploadHeader } = authorityMessages(descriptor.bufferSize);
@@ -66,6 +66,6 @@ export async function upload(
     await state.dropSession();
     return rejected(reason, 'held', error);
   }
-  await state.take(acknowledgeUpload(userPorts(engine, descriptor), session));
+  await state.take(acknowledgeUpload(userPorts(context, descriptor), session));
   return { kind: 'accepted', ctx: toHex(ctx), joinTag: toHex(joinTag), slot, costs: meter.costs };
 }

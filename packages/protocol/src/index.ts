@@ -138,7 +138,7 @@ export type {
 export {
   authorityMessages,
   bufferRequestCodec,
-  MOST_REVOCATIONS,
+  MAX_REVOCATIONS,
   modelAppendCodec,
   revocationRequestCodec,
   revocationsCodec,
@@ -177,7 +177,7 @@ export {
   defaultMinimum,
   ENGINE,
   encodePolicy,
-  MOST_SLOTS,
+  MAX_SLOTS,
   POLICY_DEFAULTS,
   planPolicy,
   policyProblem,

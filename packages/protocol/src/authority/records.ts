@@ -5,7 +5,7 @@ import type { Codec, Field } from '../wire/codec.ts';
 import { fixed, list, message, nested, record, u53 } from '../wire/codec.ts';
 import { KIND } from '../wire/kinds.ts';
 import type { TaskPolicy } from '../wire/policy.ts';
-import { decodePolicy, encodePolicy, MOST_SLOTS } from '../wire/policy.ts';
+import { decodePolicy, encodePolicy, MAX_SLOTS } from '../wire/policy.ts';
 import { recordUnion } from '../wire/record-union.ts';
 import type { Certificate, Descriptor, Head, ModelEntry } from '../wire/statements.ts';
 import {
@@ -64,7 +64,7 @@ export interface BufferClosed {
 }
 
 const { ctx, hash, joinTag, root, slot, user, view } = field;
-const namedSlots = list(MOST_SLOTS, record({ slot, joinTag }));
+const namedSlots = list(MAX_SLOTS, record({ slot, joinTag }));
 const policyCodec: Codec<TaskPolicy> = { name: 'policy', encode: encodePolicy, decode: decodePolicy };
 
 const codec: Codec<AuthorityRecord> = recordUnion('authority record', {

@@ -4,7 +4,7 @@
  */
 import { equalBytes } from '@basa/masking';
 import type { RevocationRequest, Revocations, RevocationsBody } from '../wire/authority-messages.ts';
-import { MOST_REVOCATIONS, revocationRequestCodec, revocationsCodec } from '../wire/authority-messages.ts';
+import { MAX_REVOCATIONS, revocationRequestCodec, revocationsCodec } from '../wire/authority-messages.ts';
 import type { TaskId } from '../wire/brands.ts';
 import { refused } from '../wire/refusals.ts';
 import { isSigned } from '../wire/statements.ts';
@@ -24,7 +24,7 @@ export function tellRevocations(
   if (!isSigned(suite, revocationRequestCodec, request, policy.serverKey))
     return declined(undefined, refused('server-unknown'));
   const { after } = request;
-  const told = revoked.slice(after, after + MOST_REVOCATIONS);
+  const told = revoked.slice(after, after + MAX_REVOCATIONS);
   const users = told.filter(({ tasks }) => isOf(tasks, id)).map(({ user }) => user);
   const body: RevocationsBody = { task: id, branch, after, upTo: after + told.length, users };
   return unchanged(undefined, { ...body, signature: signer.sign(revocationsCodec.statement(body)) });

@@ -27,12 +27,12 @@ interface Layout {
   readonly nonce: Uint8Array;
 }
 
-const MOST_TARGET = 1024;
+const MAX_TARGET = 1024;
 
 const layout: Codec<Layout> = message(KIND.requestStatement, 'requestStatement', {
   audience: fixed(32),
   method: short(16),
-  target: short(MOST_TARGET),
+  target: short(MAX_TARGET),
   digest: fixed(32),
   at: u53,
   nonce: fixed(16),

@@ -4,7 +4,7 @@ import type { Slot } from '../wire/brands.ts';
 import type { Codec } from '../wire/codec.ts';
 import { checked, fixed, increasing, list, message, nested, record, short, text, u53 } from '../wire/codec.ts';
 import { KIND } from '../wire/kinds.ts';
-import { MOST_SLOTS } from '../wire/policy.ts';
+import { MAX_SLOTS } from '../wire/policy.ts';
 import { recordUnion } from '../wire/record-union.ts';
 import type { RefusalReason } from '../wire/refusals.ts';
 import { isRefusalReason } from '../wire/refusals.ts';
@@ -25,7 +25,7 @@ const SEALED = 1024;
 const DELTA_ID = 64;
 
 const seed = fixed(SEED_BYTES);
-const seeds = list(MOST_SLOTS, seed);
+const seeds = list(MAX_SLOTS, seed);
 const sealed = short(SEALED);
 const sealedSeed = { commitment: field.hash, sealed };
 const deltaId = short(DELTA_ID);
@@ -44,22 +44,22 @@ export const userRecordCodec: Codec<UserRecord> = recordUnion('user record', {
     inputDigest: field.hash,
     self: seed,
     edges: seeds,
-    entries: list(MOST_SLOTS, record(sealedSeed)),
+    entries: list(MAX_SLOTS, record(sealedSeed)),
   }),
   slotted: message(KIND.sessionSlotted, 'slotted', {
     ticket: nested(ticketCodec, STATEMENT_BYTES),
     inbox: list(
-      MOST_SLOTS,
+      MAX_SLOTS,
       record({ joinTag: field.joinTag, root: field.root, path: list(DEEPEST, field.hash), ...sealedSeed }),
     ),
     ephemeralSecret: seed,
   }),
   frozen: message(KIND.sessionFrozen, 'frozen', {
     receipt: nested(receiptCodec, STATEMENT_BYTES),
-    voids: increasing<Slot>(MOST_SLOTS),
+    voids: increasing<Slot>(MAX_SLOTS),
     bodyHash: field.hash,
     earlier: seeds,
-    backups: list(MOST_SLOTS, sealed),
+    backups: list(MAX_SLOTS, sealed),
   }),
   acknowledged: message(KIND.sessionAcknowledged, 'acknowledged', {}),
   released: message(KIND.sessionReleased, 'released', {}),
