@@ -8,7 +8,7 @@ import { ProblemError } from './errors.ts';
 import { refusalOf, rejected } from './rejections.ts';
 
 export async function abandon(context: DeviceContext, session: UserSession, reason: RefusalReason): Promise<Rejection> {
-  await context.state.take(abandonSession(userPorts(context, session.member.descriptor), session, reason));
+  await context.state.take(abandonSession(userPorts(context, session.member.descriptor), context.state, reason));
   return rejected(reason, 'free');
 }
 

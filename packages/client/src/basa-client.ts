@@ -89,7 +89,7 @@ export class BasaClient {
       if (state.session?.step === 'frozen') await state.dropSession();
       else if (state.session !== undefined) {
         const ports = userPorts(this.#context, state.session.member.descriptor);
-        await state.take(abandonSession(ports, state.session, 'abandoned'));
+        await state.take(abandonSession(ports, state, 'abandoned'));
       }
       // A courtesy: a place that nobody gives back lapses.
       await server.discardPlace(task, this.#closing.signal).catch(() => undefined);

@@ -34,7 +34,7 @@ export async function deposit(
     // A seat may lapse before the deposit comes, perhaps while this device was down: the same one is asked for once more.
     const answer = (await send()) ?? ((await isSeatedAgain(context, session, signal)) ? await send() : undefined);
     if (answer === undefined) return await abandon(context, session, 'buffer-not-open');
-    const slotted = await state.take(receiveSlot(ports, session, answer));
+    const slotted = await state.take(receiveSlot(ports, state, answer));
     return isRefused(slotted) ? rejected(slotted.reason, 'free', slotted) : undefined;
   } catch (error) {
     return await abandonOrThrow(context, session, error);

@@ -32,7 +32,7 @@ export async function enter(
   events.emit('progress', { step: 'seat' });
   const descriptor = await meter.measure('seat', () => takeSeat(context, signal));
   if (descriptor.kind === 'rejected') return descriptor;
-  const noted = await state.enter(noteModel(state.ledger, descriptor.descriptor));
+  const noted = await state.take(noteModel(outside.suite, state, descriptor.descriptor));
   if (isRefused(noted)) return rejected(noted.reason, 'free', noted);
   return await meter.measure('deposit', async () => {
     const built = buildInput(descriptor.descriptor, { ...update, randomWords: (words) => fillWords(context, words) });
@@ -44,7 +44,7 @@ export async function enter(
     const certificate = state.certificate as NonNullable<typeof state.certificate>;
     const inputDigest = inputDigestOf(outside.suite, built.vector);
     const input = { descriptor: descriptor.descriptor, certificate, deltaId, inputDigest };
-    const prepared = await state.take(prepareDeposit(ports, state.ledger, input), built.vector);
+    const prepared = await state.take(prepareDeposit(ports, state, input), built.vector);
     built.vector.fill(0);
     return isRefused(prepared) ? rejected(prepared.reason, 'free', prepared) : undefined;
   });

@@ -44,7 +44,7 @@ export async function obtainKeyAndFreeze(
       await outside.mask(masking.vector, masking.plan);
       signal.throwIfAborted();
       const masked = packMasked(session, masking.vector);
-      const frozen = await state.take(freezeUpload(ports, state.ledger, session, draft, masked));
+      const frozen = await state.take(freezeUpload(ports, state, draft, masked));
       for (const seed of draft.earlier) seed.wipe();
       if (isRefused(frozen)) return await abandon(context, session, frozen.reason);
       return concatBytes(masked, ...draft.backups);

@@ -62,7 +62,7 @@ async function newestEntry(context: DeviceContext, signal: AbortSignal): Promise
   const isPast = (head: HeadBody): boolean => isPastHead(seen, head);
   const question = { suite: outside.suite, authorityKey: pins.authorityKey, task, nonce, isPast };
   const answer = await authority.newestModel(task, nonce, signal);
-  const entry = await state.enter(receiveNewest(question, state.ledger, answer));
+  const entry = await state.take(receiveNewest(question, state, answer));
   if (isRefused(entry)) throw new RefusedError(entry.reason, entry.detail);
   return entry;
 }

@@ -22,7 +22,7 @@ export async function askOutcome(
   if (judged.kind === 'refused') return outcome.status === 'unknown' ? 'unknown' : 'undecided';
   const held = [...state.ledger.deltas].find(([, given]) => equalBytes(given.joinTag, commitment.joinTag));
   if (held !== undefined) {
-    await state.enter(releaseDelta(ports, state.ledger, fromHex(held[0]) as Uint8Array, outcome));
+    await state.take(releaseDelta(ports, state, fromHex(held[0]) as Uint8Array, outcome));
   }
   return freedBy(outcome);
 }

@@ -66,6 +66,6 @@ export async function upload(
     await state.dropSession();
     return rejected(reason, 'held', error);
   }
-  await state.take(acknowledgeUpload(userPorts(context, descriptor), session));
+  await state.take(acknowledgeUpload(userPorts(context, descriptor), state));
   return { kind: 'accepted', ctx: toHex(ctx), joinTag: toHex(joinTag), slot, costs: meter.costs };
 }

@@ -4,7 +4,7 @@ export { AttributeAuthority } from './authority/attribute-authority.ts';
 export type { AuthorityBuffer, AuthorityPorts } from './authority/buffer.ts';
 export { drawnBuffer, evolveBuffer, signOutcome } from './authority/buffer.ts';
 export { closeBuffer } from './authority/close.ts';
-export type { Device } from './authority/device.ts';
+export type { EnrolledDevice } from './authority/device.ts';
 export { enrolDevice, revokeDevice } from './authority/device.ts';
 export type { LogPosition } from './authority/head.ts';
 export { contradictsLog, FIRST_BRANCH, isOwnHead, signHead } from './authority/head.ts';
@@ -87,8 +87,10 @@ export type {
 export { evolveSecureBuffer, openSecureBuffer, restoreSecureBuffer } from './server/secure-buffer.ts';
 export { slotsToLeaveOut } from './server/void-edges.ts';
 export type { Block } from './user/blocks.ts';
-export type { Committed, DepositInput, ToSign } from './user/deposit.ts';
+export type { DepositInput, ToSign } from './user/deposit.ts';
 export { depositMessage, depositToSign, prepareDeposit } from './user/deposit.ts';
+export type { Device, DeviceRecord, DeviceStep } from './user/device.ts';
+export { isLedgerRecord, isSessionRecord, restoreDevice } from './user/device.ts';
 export type { NewestQuestion } from './user/freshness.ts';
 export { noteModel, receiveNewest } from './user/freshness.ts';
 export type { BuiltInput, UpdateInput } from './user/input.ts';
@@ -96,8 +98,9 @@ export { buildInput, inputDigestOf } from './user/input.ts';
 export type { UploadDraft } from './user/key.ts';
 export { receiveKey } from './user/key.ts';
 export type { DeltaCommitment, DeviceLedger, LedgerRecord, Released, SeenModel } from './user/ledger.ts';
-export { EMPTY_LEDGER, evolveLedger, judgeOutcome, releaseDelta, restoreLedger } from './user/ledger.ts';
-export { ledgerRecordCodec, userRecordCodec } from './user/records.ts';
+export { EMPTY_LEDGER, evolveLedger, judgeOutcome, restoreLedger } from './user/ledger.ts';
+export { deviceRecordCodec } from './user/records.ts';
+export { releaseDelta, releaseSession } from './user/release.ts';
 export type { CheckedDescriptor, Pins, Seated } from './user/seat.ts';
 export { checkDescriptor, loggedVersion } from './user/seat.ts';
 export type {
@@ -108,7 +111,6 @@ export type {
   UserPorts,
   UserRecord,
   UserSession,
-  UserStep,
 } from './user/session.ts';
 export { evolveSession, restoreSession, wipeSession } from './user/session.ts';
 export { abandonSession, keyRequestMessage, keyRequestToSign, receiveSlot } from './user/slot.ts';
@@ -119,7 +121,6 @@ export {
   headerToSign,
   maskInput,
   packMasked,
-  releaseSession,
   uploadHeaderMessage,
 } from './user/upload.ts';
 export type {

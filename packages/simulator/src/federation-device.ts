@@ -8,14 +8,13 @@ import type {
   Ctx,
   Descriptor,
   DeviceLedger,
+  DeviceStep,
   FrozenSession,
   KeyAnswer,
-  LedgerRecord,
   Refused,
   Released,
   Slot,
   SlottedSession,
-  Transition,
   UploadDraft,
   UserId,
   UserPorts,
@@ -30,11 +29,11 @@ import {
   depositMessage,
   depositToSign,
   EMPTY_LEDGER,
-  evolveLedger,
   frameHeader,
   freezeUpload,
   headerToSign,
   inputDigestOf,
+  isSessionRecord,
   keyRequestMessage,
   keyRequestToSign,
   maskInput,
@@ -168,15 +167,13 @@ export class FederationDevice {
       this.input = built.vector;
       const inputDigest = inputDigestOf(this.suite, built.vector);
       const input = { descriptor, certificate: this.certificate, deltaId: this.deltaId, inputDigest };
-      const entered = this.persist(prepareDeposit(this.ports, this.ledger, input));
+      const entered = this.persist(prepareDeposit(this.ports, this, input));
       if ('kind' in entered) return entered;
     }
     if (this.session?.step === 'prepared') {
       const answer = this.world.call('deposit', () => this.world.server.deposit(this.depositBytes()));
       if (!(answer instanceof Uint8Array)) return answer;
-      const next = this.persist(
-        receiveSlot(this.ports, this.session, this.world.server.messages.depositAnswer.decode(answer)),
-      );
+      const next = this.persist(receiveSlot(this.ports, this, this.world.server.messages.depositAnswer.decode(answer)));
       if ('kind' in next) return next;
     }
     if (until === 'deposit') return done;
@@ -187,7 +184,7 @@ export class FederationDevice {
     if (until === 'key') return done;
     const answer = this.world.call('upload', () => this.world.server.upload(this.uploadBytes()));
     if (answer.kind === 'refused') return answer;
-    this.persist(acknowledgeUpload(this.ports, this.session as UserSession));
+    this.persist(acknowledgeUpload(this.ports, this));
     return done;
   }
 
@@ -226,7 +223,7 @@ export class FederationDevice {
     const masking = granted(maskInput(this.ports, this.session, this.input as Uint32Array, draft));
     this.world.mask(masking.vector, masking.plan);
     const masked = packMasked(this.session, masking.vector);
-    const next = this.persist(freezeUpload(this.ports, this.ledger, this.session, draft, masked));
+    const next = this.persist(freezeUpload(this.ports, this, draft, masked));
     if ('kind' in next) return next;
     this.#masked = masked;
     return undefined;
@@ -253,23 +250,20 @@ export class FederationDevice {
   /** Asks the authority what became of the update, and frees it for another buffer where that is allowed. */
   release(): Released {
     const outcome = this.world.authority.outcome(this.ctx);
-    const { state, answer } = releaseDelta(this.ports, this.ledger, this.deltaId, outcome);
-    this.ledger = state;
+    const { state, answer } = releaseDelta(this.ports, this, this.deltaId, outcome);
+    this.ledger = state.ledger;
     return answer;
   }
 
-  persist<Answer>({
-    state,
-    records,
-    answer,
-  }: Transition<UserSession | undefined, UserRecord, Answer>): Answer | Refused {
-    this.records.push(...records);
-    const marked = (answer as { readonly ledger?: LedgerRecord }).ledger;
-    if (marked !== undefined) this.ledger = evolveLedger(this.ledger, marked);
-    for (const _ of records) this.world.persisted('user');
-    if (this.session !== undefined && (state?.step === 'acknowledged' || state?.step === 'abandoned'))
+  /** The records of a step are durable together, and it may die right after. */
+  persist<Answer>({ state: { ledger, session }, records, answer }: DeviceStep<Answer>): Answer | Refused {
+    const ofSession = records.filter(isSessionRecord);
+    this.records.push(...ofSession);
+    this.ledger = ledger;
+    for (const _ of ofSession) this.world.persisted('user');
+    if (this.session !== undefined && (session?.step === 'acknowledged' || session?.step === 'abandoned'))
       wipeSession(this.session);
-    this.session = state;
+    this.session = session;
     return answer;
   }
 }

@@ -43,7 +43,7 @@ import type { AuthorityBuffer, AuthorityPorts } from './buffer.ts';
 import { abortIfOverdue, drawnBuffer, evolveBuffer, restoredBuffer, signOutcome } from './buffer.ts';
 import type { SettledBuffer } from './close.ts';
 import { closeBuffer, releaseKeys, settleBuffer } from './close.ts';
-import type { Device } from './device.ts';
+import type { EnrolledDevice } from './device.ts';
 import { enrolDevice, revokeDevice, withCertificate } from './device.ts';
 import type { LogPosition } from './head.ts';
 import { contradictsLog, FIRST_BRANCH, isOwnHead, signHead, signNewest } from './head.ts';
@@ -61,9 +61,9 @@ export type AuthorityStep<Answer> = Omit<Transition<never, AuthorityRecord, Answ
 export class AttributeAuthority {
   readonly #ports: AuthorityPorts;
   readonly #tasks = new Map<string, AuthorityTask>();
-  readonly #devices = new Map<string, Device>();
+  readonly #devices = new Map<string, EnrolledDevice>();
   /** In the order of the log. */
-  readonly #revoked: Device[] = [];
+  readonly #revoked: EnrolledDevice[] = [];
   /** The open buffers alone. */
   readonly #open = new Map<string, AuthorityBuffer>();
   readonly #past: PastLog;

@@ -12,13 +12,13 @@ import type { Transition } from '../wire/transition.ts';
 import { declined, unchanged } from '../wire/transition.ts';
 import type { AuthorityBuffer, AuthorityPorts } from './buffer.ts';
 import { evolveBuffer } from './buffer.ts';
-import type { Device } from './device.ts';
+import type { EnrolledDevice } from './device.ts';
 import type { KeyIssued } from './records.ts';
 
 export function issueKey(
   ports: AuthorityPorts,
   buffer: AuthorityBuffer,
-  device: Device | undefined,
+  device: EnrolledDevice | undefined,
   request: KeyRequest,
   now: Millis,
 ): Transition<AuthorityBuffer, KeyIssued, KeyAnswer> {
@@ -78,7 +78,7 @@ function digestOf({ suite }: AuthorityPorts, { descriptor }: AuthorityBuffer, re
 function identityProblem(
   { suite, signer }: AuthorityPorts,
   { descriptor }: AuthorityBuffer,
-  device: Device | undefined,
+  device: EnrolledDevice | undefined,
   request: KeyRequest,
   user: UserId,
   now: Millis,

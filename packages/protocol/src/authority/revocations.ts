@@ -11,14 +11,14 @@ import { isSigned } from '../wire/statements.ts';
 import type { Transition } from '../wire/transition.ts';
 import { declined, unchanged } from '../wire/transition.ts';
 import type { AuthorityPorts } from './buffer.ts';
-import type { Device } from './device.ts';
+import type { EnrolledDevice } from './device.ts';
 import type { AuthorityTask } from './task.ts';
 
 /** Some numbers after the one that is asked for; who got further asks again from there. `revoked` are all, in order. */
 export function tellRevocations(
   { suite, signer }: AuthorityPorts,
   { id, policy }: AuthorityTask,
-  { branch, revoked }: { readonly branch: Uint8Array; readonly revoked: readonly Device[] },
+  { branch, revoked }: { readonly branch: Uint8Array; readonly revoked: readonly EnrolledDevice[] },
   request: RevocationRequest,
 ): Transition<undefined, never, Revocations> {
   if (!isSigned(suite, revocationRequestCodec, request, policy.serverKey))

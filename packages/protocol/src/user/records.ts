@@ -17,8 +17,7 @@ import {
   ticketCodec,
 } from '../wire/statements.ts';
 import { DEEPEST } from '../wire/user-messages.ts';
-import type { LedgerRecord } from './ledger.ts';
-import type { UserRecord } from './session.ts';
+import type { DeviceRecord } from './device.ts';
 
 /** Bytes that fit a sealed seed of any engine. */
 const SEALED = 1024;
@@ -35,7 +34,7 @@ const reason = checked(text<RefusalReason>(64), (name) =>
   isRefusalReason(name) ? undefined : 'no reason of the table',
 );
 
-export const userRecordCodec: Codec<UserRecord> = recordUnion('user record', {
+export const deviceRecordCodec: Codec<DeviceRecord> = recordUnion('device record', {
   prepared: message(KIND.sessionPrepared, 'prepared', {
     descriptor: nested(descriptorCodec, 8192),
     certificate: nested(certificateCodec, STATEMENT_BYTES),
@@ -64,11 +63,8 @@ export const userRecordCodec: Codec<UserRecord> = recordUnion('user record', {
   acknowledged: message(KIND.sessionAcknowledged, 'acknowledged', {}),
   released: message(KIND.sessionReleased, 'released', {}),
   abandoned: message(KIND.sessionAbandoned, 'abandoned', { reason }),
-});
-
-export const ledgerRecordCodec: Codec<LedgerRecord> = recordUnion('ledger record', {
   entered: message(KIND.ledgerEntered, 'entered', { ctx: field.ctx }),
   committed: message(KIND.ledgerCommitted, 'committed', { deltaId, ctx: field.ctx, joinTag: field.joinTag }),
-  released: message(KIND.ledgerReleased, 'released', { deltaId }),
+  freed: message(KIND.ledgerReleased, 'freed', { deltaId }),
   seen: message(KIND.ledgerSeen, 'seen', { version: u53, modelHash: field.hash }),
 });

@@ -14,7 +14,6 @@ import { joinTagOf } from '../wire/naming.ts';
 import type { RefusalReason } from '../wire/refusals.ts';
 import type { Certificate, Descriptor, Receipt, Ticket } from '../wire/statements.ts';
 import { ctxOf, userIdOf } from '../wire/statements.ts';
-import type { Transition } from '../wire/transition.ts';
 import type { InboxEntry, SealedSeed } from '../wire/user-messages.ts';
 import { depositRootOf } from '../wire/user-messages.ts';
 
@@ -107,8 +106,6 @@ export type UserRecord =
   | { readonly kind: 'acknowledged' }
   | { readonly kind: 'released' }
   | { readonly kind: 'abandoned'; readonly reason: RefusalReason };
-
-export type UserStep<Answer> = Transition<UserSession, UserRecord, Answer>;
 
 /** The session after its records; undefined before the first. */
 export function restoreSession(suite: Suite, records: readonly UserRecord[]): UserSession | undefined {
