@@ -87,6 +87,8 @@ export type {
 export { evolveSecureBuffer, openSecureBuffer, restoreSecureBuffer } from './server/secure-buffer.ts';
 export { slotsToLeaveOut } from './server/void-edges.ts';
 export type { Block } from './user/blocks.ts';
+export type { ContributeAnswer, ContributeEnd, ContributeRequest } from './user/contribute.ts';
+export { contributeSteps } from './user/contribute.ts';
 export type { DepositInput, ToSign } from './user/deposit.ts';
 export { depositMessage, depositToSign, prepareDeposit } from './user/deposit.ts';
 export type { Device, DeviceRecord, DeviceStep } from './user/device.ts';
