@@ -58,7 +58,7 @@ const EQUIVALENT: readonly Equivalent[] = [
     why: 'version 0 names no buffer',
   },
   {
-    file: 'attribute-authority.ts',
+    file: 'authority/attribute-authority.ts',
     before: 'closeBy < least',
     after: '(closeBy <= least)',
     why: 'the least of two equal numbers is either',

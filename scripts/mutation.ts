@@ -24,7 +24,6 @@ those that survived are judged again.
 
 const root = fileURLToPath(new URL('..', import.meta.url));
 const CORE = 'packages/protocol/src';
-const SINGLE = ['secure-buffer.ts', 'coordinator.ts'];
 /** Codecs have no rule of these folders, real sealing takes too long, and paper mode has cores of its own. */
 const OTHER_TESTS = ['codec', 'real-sealing', 'paper'];
 
@@ -141,12 +140,7 @@ function oneLine(text: string): string {
   return short.length > 100 ? `${short.slice(0, 97)}...` : short;
 }
 
-const files = [
-  `${CORE}/attribute-authority.ts`,
-
-  ...['authority', 'server', 'user'].flatMap((name) => listed(`${CORE}/${name}`)),
-  ...SINGLE.map((name) => `${CORE}/${name}`),
-];
+const files = ['authority', 'server', 'user'].flatMap((name) => listed(`${CORE}/${name}`));
 const chosenFiles = files.filter((file) => file.includes(values.only));
 if (values.help) {
   console.log(HELP);

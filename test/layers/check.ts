@@ -2,6 +2,7 @@
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { dirname, join, relative, resolve } from 'node:path';
 import { parseSync } from 'oxc-parser';
+import type { Room } from './house.ts';
 import { HOUSE } from './house.ts';
 
 interface Source {
@@ -27,6 +28,7 @@ export function findBreaches(root: string): readonly string[] {
     return [
       ...manifestBreaches(name, manifest, sources),
       ...sources.flatMap((source) => importBreaches(root, name, manifest, source)),
+      ...folderBreaches(root, join(folder, 'src'), room.folders, sources),
       ...cycles(sources).map(
         (cycle) => `packages/${name}: import cycle ${cycle.map((p) => relative(folder, p)).join(' -> ')}`,
       ),
@@ -93,6 +95,30 @@ function importBreaches(root: string, name: string, manifest: Manifest, { path, 
       ? [`${place}: ${specifier} is not declared in package.json`]
       : [];
   });
+}
+
+/** A file of a drawn package lies in a drawn folder, and imports only from there and from the folders drawn below it. */
+function folderBreaches(
+  root: string,
+  source: string,
+  folders: Room['folders'],
+  sources: readonly Source[],
+): readonly string[] {
+  if (folders === undefined) return [];
+  const folderOf = (path: string): string => relative(source, path).split('/')[0] ?? '';
+  return sources
+    .filter(({ path }) => path !== join(source, 'index.ts'))
+    .flatMap(({ path, imports }) => {
+      const place = relative(root, path);
+      const own = folderOf(path);
+      const allowed = folders[own];
+      if (allowed === undefined) return [`${place}: lies in no folder of the picture`];
+      return imports
+        .filter((specifier) => specifier.startsWith('.'))
+        .map((specifier) => folderOf(resolve(dirname(path), specifier)))
+        .filter((folder) => folder !== own && !allowed.includes(folder))
+        .map((folder) => `${place}: ${own}/ may not import ${folder}/`);
+    });
 }
 
 function packageOf(specifier: string): string {

@@ -4,13 +4,25 @@ export interface Room {
   readonly mayImport: readonly string[];
   /** No I/O, no clock, no randomness of its own: compiles with `lib: ES2022, types: []`. */
   readonly pure: boolean;
+  /** The folders of its `src`, where they are drawn: which of the others each may import. Only the index lies beside them. */
+  readonly folders?: Readonly<Record<string, readonly string[]>>;
 }
+
+/** Parties meet in what they say to each other; none imports another. `http` shows what the server's core knows. */
+const PROTOCOL_FOLDERS = {
+  wire: [],
+  user: ['wire'],
+  server: ['wire'],
+  authority: ['wire'],
+  paper: ['wire'],
+  http: ['wire', 'server'],
+};
 
 export const HOUSE: Readonly<Record<string, Room>> = {
   masking: { mayImport: [], pure: true },
   learning: { mayImport: [], pure: true },
   runtime: { mayImport: ['masking'], pure: false },
-  protocol: { mayImport: ['masking'], pure: true },
+  protocol: { mayImport: ['masking'], pure: true, folders: PROTOCOL_FOLDERS },
   abe: { mayImport: ['masking'], pure: true },
   baselines: { mayImport: ['masking'], pure: true },
   datasets: { mayImport: ['learning'], pure: false },

@@ -1,6 +1,6 @@
 /** The house stands as it is drawn, and each rule that holds it up bites. */
 import { execFileSync, spawnSync } from 'node:child_process';
-import { cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { cpSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -9,6 +9,12 @@ import { findBreaches } from './check.ts';
 import { HOUSE } from './house.ts';
 
 const root = fileURLToPath(new URL('../..', import.meta.url));
+/** A core with one party. */
+const PROTOCOL = {
+  'protocol/package.json': '{"name":"@basa/protocol"}',
+  'protocol/src/index.ts': "export * from './user/a.ts';",
+  'protocol/src/user/a.ts': 'export {};',
+};
 const made: string[] = [];
 afterAll(() => {
   for (const folder of made) rmSync(folder, { recursive: true });
@@ -23,6 +29,18 @@ describe('the house', () => {
     const reaches = (from: string, to: string): boolean =>
       HOUSE[from]?.mayImport.some((next) => next === to || reaches(next, to)) ?? false;
     expect(Object.keys(HOUSE).filter((name) => reaches(name, name))).toEqual([]);
+  });
+
+  it('has folders without circles, all of which exist', () => {
+    for (const [name, { folders }] of Object.entries(HOUSE)) {
+      if (folders === undefined) continue;
+      const reaches = (from: string, to: string): boolean =>
+        folders[from]?.some((next) => next === to || reaches(next, to)) ?? false;
+      expect(Object.keys(folders).filter((folder) => reaches(folder, folder))).toEqual([]);
+      const entries = readdirSync(join(root, 'packages', name, 'src'), { withFileTypes: true });
+      const drawn = Object.keys(folders).sort();
+      expect(entries.flatMap((entry) => (entry.isDirectory() ? [entry.name] : [])).sort()).toEqual(drawn);
+    }
   });
 
   it('lets only pure packages into pure packages', () => {
@@ -66,6 +84,12 @@ describe('each rule bites', () => {
     ],
     ['an import of the own index', { 'abe/src/a.ts': "import './index.ts';" }, 'imports its own index'],
     ['an import of the own package', { 'abe/src/a.ts': "await import('@basa/abe');" }, 'imports its own package'],
+    [
+      'a party of the core that imports another',
+      { ...PROTOCOL, 'protocol/src/server/b.ts': "import '../user/a.ts';" },
+      'server/ may not import user/',
+    ],
+    ['a file of the core beside its folders', { ...PROTOCOL, 'protocol/src/b.ts': '' }, 'lies in no folder'],
     ['a package that is not drawn', { 'attic/src/a.ts': '' }, 'not in the picture'],
     ['node in browser code', { 'runtime/src/web/a.ts': "import 'node:fs';" }, 'browser code imports node:fs'],
     [

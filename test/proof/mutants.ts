@@ -111,7 +111,7 @@ export const MUTANTS: readonly Mutant[] = [
     name: 'join tag without u',
     edits: [
       {
-        file: 'naming.ts',
+        file: 'wire/naming.ts',
         find: 'return joinLayout.hash(suite, name) as JoinTag;',
         replace: 'return joinLayout.hash(suite, { ...name, user: new Uint8Array(32) as UserId }) as JoinTag;',
       },
@@ -230,7 +230,7 @@ export const MUTANTS: readonly Mutant[] = [
     name: 'attribute reuse',
     edits: [
       {
-        file: 'naming.ts',
+        file: 'wire/naming.ts',
         find: '{ ctx, role: EDGE, slot, joinTag: NO_TAG }',
         replace: '{ ctx: NO_TAG, role: EDGE, slot, joinTag: NO_TAG }',
       },

@@ -2,14 +2,14 @@ import { DecodeError, packVector, RING_32, ring } from '@basa/masking';
 import {
   authorityMessages,
   frameHeader,
-  MOST_SLOTS,
+  MAX_SLOTS,
   readBackups,
   unframeHeader,
   uploadLayout,
   viewVector,
 } from '@basa/protocol';
 import { describe, expect, it } from 'vitest';
-import { KIND } from '../../packages/protocol/src/kinds.ts';
+import { KIND } from '../../packages/protocol/src/wire/kinds.ts';
 import { fuzzDecoder } from '../support/fuzz.ts';
 import { sampleMessages } from '../support/sample-messages.ts';
 
@@ -68,7 +68,7 @@ describe('every message', () => {
 });
 
 describe('the largest messages', () => {
-  const K = MOST_SLOTS;
+  const K = MAX_SLOTS;
   const { closeAnswer, closeRequest, keyRequest } = authorityMessages(K);
   const bytes = (length: number) => new Uint8Array(length) as never;
   const slots = Array.from({ length: K }, (_, slot) => slot as never);

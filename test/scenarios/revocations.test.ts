@@ -3,7 +3,7 @@ import type { Refused, RevocationRequest, Revocations, TaskId } from '@basa/prot
 import {
   AttributeAuthority,
   isSigned,
-  MOST_REVOCATIONS,
+  MAX_REVOCATIONS,
   revocationRequestCodec,
   revocationsCodec,
 } from '@basa/protocol';
@@ -70,11 +70,11 @@ describe('revocations', () => {
 
   it('are told a bounded number at once', () => {
     const house = world();
-    for (let n = 0; n < MOST_REVOCATIONS + 3; n++) revoke(house, house.device() as never);
+    for (let n = 0; n < MAX_REVOCATIONS + 3; n++) revoke(house, house.device() as never);
     const first = told(house, 0);
-    expect([first.upTo, first.users.length]).toEqual([MOST_REVOCATIONS, MOST_REVOCATIONS]);
+    expect([first.upTo, first.users.length]).toEqual([MAX_REVOCATIONS, MAX_REVOCATIONS]);
     expect(revocationsCodec.decode(revocationsCodec.encode(first))).toEqual(first);
-    expect(told(house, first.upTo)).toMatchObject({ upTo: MOST_REVOCATIONS + 3 });
+    expect(told(house, first.upTo)).toMatchObject({ upTo: MAX_REVOCATIONS + 3 });
   });
 
   it('are told to the server of the task alone', () => {

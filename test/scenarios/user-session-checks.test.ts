@@ -28,8 +28,8 @@ function everyStep() {
   const slotted = device.session as UserSession;
   device.receiveKeyAndFreeze('upload');
   const frozen = device.session as UserSession;
-  const acknowledged = acknowledgeUpload(device.ports, frozen).state;
-  const released = releaseSession(device.ports, frozen).state;
+  const acknowledged = acknowledgeUpload(device.ports, device).state.session as UserSession;
+  const released = releaseSession(device.ports, device).state.session as UserSession;
   return { world, device, slotted, frozen, acknowledged, released };
 }
 
@@ -45,21 +45,21 @@ describe('the ledger', () => {
   it('writes down that an update is free, and nothing where it was given to nobody or is in a sum', () => {
     const scene = everyStep();
     const { device } = scene;
-    const { ports, ledger, deltaId } = device;
+    const { ports, deltaId } = device;
     const aborted = signed(scene, { status: 'aborted', accepted: [] });
-    expect(releaseDelta(ports, ledger, deltaId, aborted)).toMatchObject({
-      records: [{ kind: 'released', deltaId }],
+    expect(releaseDelta(ports, device, deltaId, aborted)).toMatchObject({
+      records: [{ kind: 'freed', deltaId }],
       answer: { kind: 'free' },
     });
-    expect(releaseDelta(ports, EMPTY_LEDGER, deltaId, aborted)).toMatchObject({
+    expect(releaseDelta(ports, { ...device, ledger: EMPTY_LEDGER }, deltaId, aborted)).toMatchObject({
       records: [],
       answer: { kind: 'free' },
     });
     const { joinTag } = (device.session as UserSession).member;
     const included = signed(scene, { status: 'closed', accepted: [{ slot: 1 as never, joinTag }] });
-    expect(releaseDelta(ports, ledger, deltaId, included)).toMatchObject({ records: [], answer: { kind: 'included' } });
+    expect(releaseDelta(ports, device, deltaId, included)).toMatchObject({ records: [], answer: { kind: 'included' } });
     const unknown = signed(scene, { status: 'unknown', accepted: [] });
-    const no = releaseDelta(ports, ledger, deltaId, unknown);
+    const no = releaseDelta(ports, device, deltaId, unknown);
     expect(no.events).toEqual([{ kind: 'refused', by: 'user', step: 'outcome', reason: 'outcome-undecided' }]);
   });
 });
@@ -92,33 +92,38 @@ describe('a session', () => {
     const { device: waiting, answer } = atDeposit();
     const { device, slotted, frozen, acknowledged, released } = everyStep();
     const prepared = waiting.session as UserSession;
+    const { ledger } = device;
     const input = device.input as Uint32Array;
-    expect(reasonOf(receiveSlot(device.ports, frozen, answer).answer)).toBe('wrong-step');
+    expect(reasonOf(receiveSlot(device.ports, { ledger, session: frozen }, answer).answer)).toBe('wrong-step');
     expect(reasonOf(receiveKey(device.ports, prepared, {} as never))).toBe('wrong-step');
     for (const session of [prepared, slotted, acknowledged])
       expect(reasonOf(maskInput(device.ports, session, input))).toBe('wrong-step');
-    expect(reasonOf(freezeUpload(device.ports, device.ledger, prepared, {} as never, input as never).answer)).toBe(
-      'wrong-step',
-    );
+    expect(
+      reasonOf(freezeUpload(device.ports, { ledger, session: prepared }, {} as never, input as never).answer),
+    ).toBe('wrong-step');
     for (const session of [prepared, slotted, released])
-      expect(reasonOf(acknowledgeUpload(device.ports, session).answer)).toBe('wrong-step');
+      expect(reasonOf(acknowledgeUpload(device.ports, { ledger, session }).answer)).toBe('wrong-step');
     for (const session of [prepared, slotted])
-      expect(reasonOf(releaseSession(device.ports, session).answer)).toBe('wrong-step');
+      expect(reasonOf(releaseSession(device.ports, { ledger, session }).answer)).toBe('wrong-step');
   });
 
   it('that is acknowledged or released is so once', () => {
     const { device, acknowledged, released } = everyStep();
-    expect(acknowledgeUpload(device.ports, acknowledged)).toMatchObject({
+    const { ledger } = device;
+    expect(acknowledgeUpload(device.ports, { ledger, session: acknowledged })).toMatchObject({
       records: [],
       answer: { kind: 'acknowledged' },
     });
-    expect(releaseSession(device.ports, acknowledged).records).toEqual([{ kind: 'released' }]);
-    expect(releaseSession(device.ports, released)).toMatchObject({ records: [], answer: { kind: 'released' } });
+    expect(releaseSession(device.ports, { ledger, session: acknowledged }).records).toEqual([{ kind: 'released' }]);
+    expect(releaseSession(device.ports, { ledger, session: released })).toMatchObject({
+      records: [],
+      answer: { kind: 'released' },
+    });
   });
 
   it('told the same slot again asks for the same key, and another slot is not its own', () => {
     const { device, answer } = atDeposit();
-    const first = receiveSlot(device.ports, device.session as UserSession, answer);
+    const first = receiveSlot(device.ports, device, answer);
     const again = receiveSlot(device.ports, first.state, answer);
     expect(again.records).toEqual([]);
     expect(again.answer).toEqual(granted(first.answer));

@@ -15,7 +15,7 @@ function resigned(world: Federation, ticket: Ticket, change: Partial<Ticket>): T
 describe('a slot', () => {
   it('is taken from the honest server', () => {
     const { device, answer } = atDeposit();
-    expect(receiveSlot(device.ports, device.session as UserSession, answer).state.step).toBe('slotted');
+    expect(receiveSlot(device.ports, device, answer).state.session?.step).toBe('slotted');
   });
 
   const flip = (bytes: Uint8Array) => bytes.map((byte, i) => (i === 0 ? byte ^ 1 : byte)) as never;
@@ -78,7 +78,7 @@ describe('a slot', () => {
   ];
   it.each(lies)('with %s is refused (%s) and the buffer left for good', (_, reason, lie) => {
     const { world, device, answer } = atDeposit();
-    const step = receiveSlot(device.ports, device.session as UserSession, lie(world, answer));
+    const step = receiveSlot(device.ports, device, lie(world, answer));
     expect(reasonOf(step.answer)).toBe(reason);
     expect(step.records).toEqual([{ kind: 'abandoned', reason }]);
     expect(reasonOf(receiveSlot(device.ports, step.state, answer).answer)).toBe('wrong-step');
@@ -86,14 +86,14 @@ describe('a slot', () => {
 
   it('is not given up for another one: after a restart the user still signs only its first request', () => {
     const { world, device, answer } = atDeposit();
-    device.persist(receiveSlot(device.ports, device.session as UserSession, answer));
+    device.persist(receiveSlot(device.ports, device, answer));
     const request = device.keyRequestBytes();
     device.restart();
     const other = {
       ...answer,
       ticket: resigned(world, answer.ticket, { deadline: millis(answer.ticket.deadline + 1) }),
     };
-    expect(reasonOf(receiveSlot(device.ports, device.session as UserSession, other).answer)).toBe('ticket-not-mine');
+    expect(reasonOf(receiveSlot(device.ports, device, other).answer)).toBe('ticket-not-mine');
     expect(device.keyRequestBytes()).toEqual(request);
   });
 });
@@ -101,7 +101,7 @@ describe('a slot', () => {
 describe('a key', () => {
   function atKey() {
     const { world, device, answer } = atDeposit();
-    device.persist(receiveSlot(device.ports, device.session as UserSession, answer));
+    device.persist(receiveSlot(device.ports, device, answer));
     const bytes = granted(world.authority.issueKey(device.keyRequestBytes()));
     const keyAnswer = authorityMessages(4).keyAnswer.decode(bytes as Uint8Array);
     return { world, device, keyAnswer };

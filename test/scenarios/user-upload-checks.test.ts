@@ -58,15 +58,15 @@ describe('an upload', () => {
       { ctx, joinTag: other },
     ]) {
       const ledger = evolveLedger(EMPTY_LEDGER, { kind: 'committed', deltaId, ...given });
-      expect(reasonOf(freezeUpload(twin.ports, ledger, twin.session, draft, masked).answer)).toBe('delta-committed');
+      expect(reasonOf(freezeUpload(twin.ports, { ledger, session: twin.session }, draft, masked).answer)).toBe(
+        'delta-committed',
+      );
     }
   });
 
   it('cannot be abandoned once its bytes may have left', () => {
     const { device } = frozenDevice();
-    expect(reasonOf(abandonSession<object>(device.ports, device.session as UserSession, 'abandoned').answer)).toBe(
-      'wrong-step',
-    );
+    expect(reasonOf(abandonSession(device.ports, device, 'abandoned').answer)).toBe('wrong-step');
   });
 });
 
@@ -74,15 +74,15 @@ describe('the ledger of a device', () => {
   it('lets it enter a buffer once, ever, also after it left', () => {
     const { device } = atDeposit();
     const { descriptor } = (device.session as UserSession).member;
-    const left = abandonSession<object>(device.ports, device.session as UserSession, 'inbox-proof');
-    expect(left.state.step).toBe('abandoned');
+    const left = abandonSession(device.ports, device, 'inbox-proof');
+    expect(left.state.session?.step).toBe('abandoned');
     const input = {
       descriptor: descriptor as never,
       certificate: device.certificate,
       deltaId: device.deltaId,
       inputDigest: new Uint8Array(32),
     };
-    expect(reasonOf(prepareDeposit(device.ports, device.ledger, input).answer)).toBe('abandoned');
+    expect(reasonOf(prepareDeposit(device.ports, device, input).answer)).toBe('abandoned');
   });
 
   it('frees an update by the outcome alone, is rebuilt from its records, and ends the session', () => {
@@ -102,8 +102,8 @@ describe('the ledger of a device', () => {
     ] as const;
     expect(restoreLedger(records)).toEqual(left.ledger);
     expect(left.release()).toEqual({ kind: 'free' });
-    expect(restoreLedger([...records, { kind: 'released', deltaId: left.deltaId }])).toEqual(left.ledger);
-    expect(releaseSession(left.ports, left.session as UserSession).state.step).toBe('released');
+    expect(restoreLedger([...records, { kind: 'freed', deltaId: left.deltaId }])).toEqual(left.ledger);
+    expect(releaseSession(left.ports, left).state.session?.step).toBe('released');
   });
 });
 

@@ -4,8 +4,8 @@ import { join } from 'node:path';
 import type { DeviceStore } from '@basa/client/node';
 import { inMemoryStoreForTests } from '@basa/client/node';
 import { toHex } from '@basa/masking';
-import type { UserRecord } from '@basa/protocol';
-import { authorityMessages, KIND, openEnvelope, userRecordCodec } from '@basa/protocol';
+import type { DeviceRecord } from '@basa/protocol';
+import { authorityMessages, deviceRecordCodec, KIND, openEnvelope } from '@basa/protocol';
 import { createNodeSigner, nodeRandomBytes, nodeSuite } from '@basa/runtime/node';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import type { ServiceProxy } from '../../packages/cli/src/conformance/service-proxy.ts';
@@ -42,7 +42,7 @@ afterAll(async () => {
 async function contribute(name: string, place: number): Promise<void> {
   const secretKey = nodeRandomBytes(32);
   secrets.push({ what: `the device key of ${name}`, bytes: secretKey.slice() });
-  const records: UserRecord[] = [];
+  const records: DeviceRecord[] = [];
   const identity = overheard(name, inMemoryStoreForTests(createNodeSigner(secretKey)), records);
   const [server, authority] = proxies.map(({ url }) => url) as [string, string];
   const client = await house.client(name, { identity, server, authority });
@@ -53,7 +53,7 @@ async function contribute(name: string, place: number): Promise<void> {
 }
 
 /** Copies every secret out of what the device makes durable. */
-function overheard(name: string, store: DeviceStore, records: UserRecord[]): DeviceStore {
+function overheard(name: string, store: DeviceStore, records: DeviceRecord[]): DeviceStore {
   const keep = (what: string, bytes: Uint8Array): void =>
     void secrets.push({ what: `${what} of ${name}`, bytes: bytes.slice() });
   return {
@@ -66,7 +66,7 @@ function overheard(name: string, store: DeviceStore, records: UserRecord[]): Dev
       for (const entry of entries) {
         const kind = entry[2] ?? 0;
         if (kind < KIND.sessionPrepared || kind >= KIND.ledgerEntered) continue;
-        const record = userRecordCodec.decode(entry.slice());
+        const record = deviceRecordCodec.decode(entry.slice());
         records.push(record);
         if (record.kind === 'prepared') {
           keep('the self seed', record.self);
@@ -80,8 +80,8 @@ function overheard(name: string, store: DeviceStore, records: UserRecord[]): Dev
   };
 }
 
-function attributeKey(ctx: string, records: readonly UserRecord[]): Uint8Array {
-  const slotted = records.find(({ kind }) => kind === 'slotted') as Extract<UserRecord, { kind: 'slotted' }>;
+function attributeKey(ctx: string, records: readonly DeviceRecord[]): Uint8Array {
+  const slotted = records.find(({ kind }) => kind === 'slotted') as Extract<DeviceRecord, { kind: 'slotted' }>;
   const { passed } = proxies[1] as ServiceProxy;
   const answer = passed.filter(({ asked }) => asked.path === `/v1/buffers/${ctx}/keys`).at(-1)?.answer;
   const { envelope, receipt } = authorityMessages(3).keyAnswer.decode(answer?.body ?? new Uint8Array());

@@ -5,11 +5,10 @@ import type {
   BufferSlot,
   Codec,
   Ctx,
-  LedgerRecord,
+  DeviceRecord,
   Millis,
   SlottedSession,
   UploadHeader,
-  UserRecord,
   UserSession,
 } from '@basa/protocol';
 import {
@@ -22,11 +21,11 @@ import {
   decodePolicy,
   depositStatementCodec,
   descriptorCodec,
+  deviceRecordCodec,
   encodeAuthorityRecord,
   encodeBufferRecord,
   encodePolicy,
   headCodec,
-  ledgerRecordCodec,
   modelAppendCodec,
   modelEntryCodec,
   newestModelCodec,
@@ -38,7 +37,6 @@ import {
   revocationsCodec,
   ticketCodec,
   userMessages,
-  userRecordCodec,
 } from '@basa/protocol';
 import type { Federation, FederationDevice } from '@basa/simulator';
 import { granted } from '@basa/simulator';
@@ -179,20 +177,15 @@ function recordSample<T extends { readonly kind: string }>(codec: Codec<T>, entr
 function deviceSamples(world: Federation): SampleMessage[] {
   const device = world.devices[2] as FederationDevice;
   const { ctx, deltaId } = device;
-  const records: readonly UserRecord[] = [
+  const { joinTag } = (device.session as UserSession).member;
+  const records: readonly DeviceRecord[] = [
     ...device.records,
     { kind: 'released' },
     { kind: 'abandoned', reason: 'inbox-proof' },
-  ];
-  const { joinTag } = (device.session as UserSession).member;
-  const ledger: readonly LedgerRecord[] = [
     { kind: 'entered', ctx },
     { kind: 'committed', deltaId, ctx, joinTag },
-    { kind: 'released', deltaId },
+    { kind: 'freed', deltaId },
     { kind: 'seen', version: 4, modelHash: ctx },
   ];
-  return [
-    ...records.map((entry) => recordSample(userRecordCodec, entry)),
-    ...ledger.map((entry) => recordSample(ledgerRecordCodec, entry)),
-  ];
+  return records.map((entry) => recordSample(deviceRecordCodec, entry));
 }

@@ -1,6 +1,6 @@
 /** Asks for a place before a model is fetched: how many train at a time decides how old their updates are. */
 import type { Rejection } from './contribution.ts';
-import type { Engine } from './engine.ts';
+import type { DeviceContext } from './device-context.ts';
 import { withCertificate } from './enrol.ts';
 
 /** A place to train in. */
@@ -11,9 +11,9 @@ export interface Place {
 }
 
 /** A place, or a rejection that says when to ask again. */
-export function askForPlace(engine: Engine, signal: AbortSignal): Promise<Place | Rejection> {
-  const { server, task } = engine;
-  return withCertificate(engine, signal, async (certificate): Promise<Place> => {
+export function askForPlace(context: DeviceContext, signal: AbortSignal): Promise<Place | Rejection> {
+  const { server, task } = context;
+  return withCertificate(context, signal, async (certificate): Promise<Place> => {
     return { kind: 'place', endsInMs: await server.admission(task, certificate, signal) };
   });
 }

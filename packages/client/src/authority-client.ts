@@ -24,9 +24,9 @@ import { decoded, hexOf, jsonBody, jsonOf } from './answers.ts';
 import type { Heads } from './heads.ts';
 import type { Answered, Call, ServiceLink } from './service-link.ts';
 
-const MOST_STATEMENT_BYTES = 16_384;
+const MAX_STATEMENT_BYTES = 16_384;
 /** An outcome names every accepted slot. */
-const MOST_OUTCOME_BYTES = 65_536;
+const MAX_OUTCOME_BYTES = 65_536;
 
 export class AuthorityClient {
   readonly link: ServiceLink;
@@ -67,7 +67,7 @@ export class AuthorityClient {
   }
 
   async outcome(ctx: Ctx, signal: AbortSignal): Promise<Outcome> {
-    const { body } = await this.#get(AUTHORITY_PATH.outcome(ctx), signal, MOST_OUTCOME_BYTES);
+    const { body } = await this.#get(AUTHORITY_PATH.outcome(ctx), signal, MAX_OUTCOME_BYTES);
     return decoded('authority', outcomeCodec, body);
   }
 
@@ -80,12 +80,12 @@ export class AuthorityClient {
     return (await this.#post(AUTHORITY_PATH.unsafePaperKeys(task), asked, signal)).body;
   }
 
-  #get(target: string, signal: AbortSignal, most = MOST_STATEMENT_BYTES): Promise<Answered> {
+  #get(target: string, signal: AbortSignal, most = MAX_STATEMENT_BYTES): Promise<Answered> {
     return this.#call({ method: 'GET', target, most, signal });
   }
 
   #post(target: string, asked: Pick<Call, 'body' | 'type'>, signal: AbortSignal): Promise<Answered> {
-    return this.#call({ method: 'POST', target, ...asked, signed: true, most: MOST_STATEMENT_BYTES, signal });
+    return this.#call({ method: 'POST', target, ...asked, signed: true, most: MAX_STATEMENT_BYTES, signal });
   }
 
   async #call(call: Call): Promise<Answered> {

@@ -8,8 +8,8 @@ import { askForPlace } from './admission.ts';
 import type { ClientEvents } from './client-events.ts';
 import { contribute, resume } from './contribute.ts';
 import type { Contribution, ContributionOutcome, Rejection } from './contribution.ts';
-import type { Engine } from './engine.ts';
-import { userPorts } from './engine.ts';
+import type { DeviceContext } from './device-context.ts';
+import { userPorts } from './device-context.ts';
 import type { Update } from './enter.ts';
 import type { FetchedModel } from './model-fetch.ts';
 import { fetchModel } from './model-fetch.ts';
@@ -26,34 +26,34 @@ export type ContributeOptions = Omit<Update, 'delta'> & Abortable;
 
 /** Its calls wait for each other: a device has one session at a time. */
 export class BasaClient {
-  readonly #engine: Engine;
+  readonly #context: DeviceContext;
   readonly #closing = new AbortController();
   #busy: Promise<unknown> = Promise.resolve();
   #model: FetchedModel | undefined;
 
   /** Use `connect`. */
-  constructor(engine: Engine) {
-    this.#engine = engine;
+  constructor(context: DeviceContext) {
+    this.#context = context;
   }
 
   /** The device's public key, which its user id is the hash of. */
   get deviceKey(): Uint8Array {
-    return this.#engine.state.signer.publicKey;
+    return this.#context.state.signer.publicKey;
   }
 
   /** The pinned policy of the task. */
   get policy(): TaskPolicy {
-    return this.#engine.pins.policy;
+    return this.#context.pins.policy;
   }
 
   /** Whether a session was interrupted and waits for `resume`. */
   get isInterrupted(): boolean {
-    return this.#engine.state.session !== undefined;
+    return this.#context.state.session !== undefined;
   }
 
   /** Returns a function that takes the listener away again. */
   on<Name extends keyof ClientEvents>(name: Name, listener: (event: ClientEvents[Name]) => void): () => void {
-    return this.#engine.events.on(name, listener);
+    return this.#context.events.on(name, listener);
   }
 
   /**
@@ -61,7 +61,7 @@ export class BasaClient {
    * itself; without a place `contribute` is served where there is room.
    */
   admission({ signal }: Abortable = {}): Promise<Place | Rejection> {
-    return this.#exclusively(signal, (both) => askForPlace(this.#engine, both));
+    return this.#exclusively(signal, (both) => askForPlace(this.#context, both));
   }
 
   /** The newest model of the authority's log; its parameters are the client's own, not to be changed. */
@@ -74,22 +74,22 @@ export class BasaClient {
    * same call again, then goes on with the very bytes that were made durable.
    */
   contribute(delta: Float32Array, { signal, ...update }: ContributeOptions): Promise<Contribution | Rejection> {
-    return this.#exclusively(signal, (both) => contribute(this.#engine, { ...update, delta }, both));
+    return this.#exclusively(signal, (both) => contribute(this.#context, { ...update, delta }, both));
   }
 
   /** Goes on with a session that a crash, an abort or a lost network interrupted; undefined where there is none. */
   resume({ signal }: Abortable = {}): Promise<Contribution | Rejection | undefined> {
-    return this.#exclusively(signal, (both) => resume(this.#engine, both));
+    return this.#exclusively(signal, (both) => resume(this.#context, both));
   }
 
   /** Gives an interrupted session up. Bytes that may have left keep their update held until its outcome. */
   discard(): Promise<void> {
     return this.#exclusively(undefined, async () => {
-      const { server, state, task } = this.#engine;
+      const { server, state, task } = this.#context;
       if (state.session?.step === 'frozen') await state.dropSession();
       else if (state.session !== undefined) {
-        const ports = userPorts(this.#engine, state.session.member.descriptor);
-        await state.take(abandonSession(ports, state.session, 'abandoned'));
+        const ports = userPorts(this.#context, state.session.member.descriptor);
+        await state.take(abandonSession(ports, state, 'abandoned'));
       }
       // A courtesy: a place that nobody gives back lapses.
       await server.discardPlace(task, this.#closing.signal).catch(() => undefined);
@@ -102,18 +102,18 @@ export class BasaClient {
     { signal }: Abortable = {},
   ): Promise<ContributionOutcome> {
     const commitment = { ctx: fromHex(ctx) as Ctx, joinTag: fromHex(joinTag) as JoinTag };
-    return this.#exclusively(signal, (both) => askOutcome(this.#engine, commitment, both));
+    return this.#exclusively(signal, (both) => askOutcome(this.#context, commitment, both));
   }
 
   /** Fetches, trains and contributes until the rounds are done or the task ends; an abort rejects. */
   run(trainer: RoundTrainer, data: Samples, { signal, ...options }: RunOptions = {}): Promise<RunSummary> {
     const steps = {
-      admission: (both: AbortSignal) => askForPlace(this.#engine, both),
+      admission: (both: AbortSignal) => askForPlace(this.#context, both),
       model: (both: AbortSignal) => this.#newestModel(both),
-      contribute: (update: Update, both: AbortSignal) => contribute(this.#engine, update, both),
-      resume: (both: AbortSignal) => resume(this.#engine, both),
+      contribute: (update: Update, both: AbortSignal) => contribute(this.#context, update, both),
+      resume: (both: AbortSignal) => resume(this.#context, both),
     };
-    return this.#exclusively(signal, (both) => run(this.#engine, steps, trainer, data, options, both));
+    return this.#exclusively(signal, (both) => run(this.#context, steps, trainer, data, options, both));
   }
 
   /** Algorithm 2 of the paper, for tasks in paper mode only. UNSAFE: see docs/threat-model.md. */
@@ -121,7 +121,7 @@ export class BasaClient {
     delta: Float32Array,
     { trainedOn, signal }: { readonly trainedOn: number } & Abortable,
   ): Promise<Contribution | Rejection> {
-    return this.#exclusively(signal, (both) => unsafePaperContribute(this.#engine, { delta, trainedOn }, both));
+    return this.#exclusively(signal, (both) => unsafePaperContribute(this.#context, { delta, trainedOn }, both));
   }
 
   /** Ends what runs, wipes secrets, keeps the head and gives the device's lock back. */
@@ -129,7 +129,7 @@ export class BasaClient {
     if (this.#closing.signal.aborted) return;
     this.#closing.abort(new Error('the client is closed; connect again'));
     await this.#busy;
-    const { authority, outside, sealings, state } = this.#engine;
+    const { authority, outside, sealings, state } = this.#context;
     sealings.destroy();
     state.noteHeads(authority.heads.seen);
     try {
@@ -140,7 +140,7 @@ export class BasaClient {
   }
 
   async #newestModel(signal: AbortSignal): Promise<FetchedModel> {
-    this.#model = await fetchModel(this.#engine, this.#model, signal);
+    this.#model = await fetchModel(this.#context, this.#model, signal);
     return this.#model;
   }
 
@@ -149,7 +149,7 @@ export class BasaClient {
     const both = signal === undefined ? this.#closing.signal : AbortSignal.any([signal, this.#closing.signal]);
     const mine = this.#busy.then(() => {
       both.throwIfAborted();
-      const { authority, state } = this.#engine;
+      const { authority, state } = this.#context;
       state.noteHeads(authority.heads.seen);
       return work(both);
     });

@@ -5,9 +5,9 @@ import { ENGINE, policyProblem, taskIdOf } from '@basa/protocol';
 import { AuthorityClient } from './authority-client.ts';
 import { BasaClient } from './basa-client.ts';
 import { Emitter } from './client-events.ts';
+import type { DeviceContext } from './device-context.ts';
 import { DeviceState } from './device-state.ts';
 import type { DeviceStore } from './device-store.ts';
-import type { Engine } from './engine.ts';
 import { ensureEnrolled } from './enrol.ts';
 import { RefusedError } from './errors.ts';
 import type { Floor } from './floor.ts';
@@ -93,9 +93,9 @@ async function connectWith(outside: Outside, store: DeviceStore, options: Connec
 
   const sealings = await Sealings.load(outside);
   const pins = { policy, authorityKey };
-  const engine: Engine = { outside, server, authority, state, sealings, events, pins, task, token, pieceBytes };
-  await ensureEnrolled(engine, signal);
-  return new BasaClient(engine);
+  const context: DeviceContext = { outside, server, authority, state, sealings, events, pins, task, token, pieceBytes };
+  await ensureEnrolled(context, signal);
+  return new BasaClient(context);
 }
 
 /** The task's name is the hash of its policy: no authority can show another. */

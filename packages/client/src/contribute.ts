@@ -1,8 +1,8 @@
 /** Offers an update: brings an interrupted session to its end first, and never gives one update to two buffers. */
 import { equalBytes, toHex } from '@basa/masking';
-import type { ProblemCode } from '@basa/protocol';
+import { problemOf } from '@basa/protocol';
 import type { Contribution, Rejection } from './contribution.ts';
-import type { Engine } from './engine.ts';
+import type { DeviceContext } from './device-context.ts';
 import type { Update } from './enter.ts';
 import { enter } from './enter.ts';
 import { finishSession } from './finish.ts';
@@ -10,18 +10,10 @@ import { Meter } from './meter.ts';
 import { askOutcome } from './outcomes.ts';
 import { rejected } from './rejections.ts';
 
-/** Reasons of a buffer, not of the update: another buffer may take it at once. */
-const ANOTHER_SEAT: ReadonlySet<ProblemCode> = new Set([
-  'buffer-not-open',
-  'buffer-full',
-  'buffer-over',
-  'lease-over',
-  'second-deposit',
-]);
-const MOST_SEATS = 3;
+const MAX_SEATS = 3;
 
 export async function contribute(
-  engine: Engine,
+  context: DeviceContext,
   update: Update,
   signal: AbortSignal,
 ): Promise<Contribution | Rejection> {
@@ -29,49 +21,60 @@ export async function contribute(
   // A copy: the caller may go on with its array while this waits for a seat.
   const delta = update.delta.slice();
   try {
-    return await contributeCopy(engine, { ...update, delta }, signal);
+    return await contributeCopy(context, { ...update, delta }, signal);
   } finally {
     delta.fill(0);
   }
 }
 
-async function contributeCopy(engine: Engine, update: Update, signal: AbortSignal): Promise<Contribution | Rejection> {
-  const deltaId = deltaIdOf(engine, update.delta);
-  const pending = engine.state.session;
+async function contributeCopy(
+  context: DeviceContext,
+  update: Update,
+  signal: AbortSignal,
+): Promise<Contribution | Rejection> {
+  const deltaId = deltaIdOf(context, update.delta);
+  const pending = context.state.session;
   if (pending !== undefined) {
-    const ended = await resume(engine, signal);
+    const ended = await resume(context, signal);
     if (ended?.kind === 'accepted' && equalBytes(pending.member.deltaId, deltaId)) return ended;
   }
-  const held = await heldElsewhere(engine, deltaId, signal);
-  return report(engine, held ?? (await offer(engine, update, deltaId, signal)));
+  const held = await heldElsewhere(context, deltaId, signal);
+  return report(context, held ?? (await offer(context, update, deltaId, signal)));
 }
 
 /** Goes on with an interrupted session, with the same bytes; undefined where there is none. */
-export async function resume(engine: Engine, signal: AbortSignal): Promise<Contribution | Rejection | undefined> {
-  if (engine.state.session === undefined) return undefined;
-  return report(engine, await finishSession(engine, newMeter(engine), signal));
+export async function resume(
+  context: DeviceContext,
+  signal: AbortSignal,
+): Promise<Contribution | Rejection | undefined> {
+  if (context.state.session === undefined) return undefined;
+  return report(context, await finishSession(context, newMeter(context), signal));
 }
 
 async function offer(
-  engine: Engine,
+  context: DeviceContext,
   update: Update,
   deltaId: Uint8Array,
   signal: AbortSignal,
 ): Promise<Contribution | Rejection> {
-  const meter = newMeter(engine);
+  const meter = newMeter(context);
   for (let seats = 1; ; seats++) {
     const result =
-      (await enter(engine, update, deltaId, meter, signal)) ?? (await finishSession(engine, meter, signal));
-    const isOver = result.kind === 'accepted' || result.update === 'held' || !ANOTHER_SEAT.has(result.reason);
-    if (isOver || seats === MOST_SEATS) return result;
+      (await enter(context, update, deltaId, meter, signal)) ?? (await finishSession(context, meter, signal));
+    if (result.kind === 'accepted' || result.update === 'held' || seats === MAX_SEATS) return result;
+    if (problemOf(result.reason).anotherSeat !== true) return result;
   }
 }
 
 /** An update some buffer may have is offered again only with the authority's word that it is not in its sum. */
-async function heldElsewhere(engine: Engine, deltaId: Uint8Array, signal: AbortSignal): Promise<Rejection | undefined> {
-  const given = engine.state.ledger.deltas.get(toHex(deltaId));
+async function heldElsewhere(
+  context: DeviceContext,
+  deltaId: Uint8Array,
+  signal: AbortSignal,
+): Promise<Rejection | undefined> {
+  const given = context.state.ledger.deltas.get(toHex(deltaId));
   if (given === undefined) return undefined;
-  const outcome = await askOutcome(engine, given, signal);
+  const outcome = await askOutcome(context, given, signal);
   return outcome === 'excluded' || outcome === 'aborted'
     ? undefined
     : rejected('delta-committed', 'held', { detail: outcome });
@@ -87,15 +90,15 @@ function checkUpdate({ exampleWeight = 1, trainedOn }: Update): void {
 }
 
 /** An update is what it says: the same numbers offered twice are one update. */
-function deltaIdOf({ outside }: Engine, { buffer, byteOffset, byteLength }: Float32Array): Uint8Array {
+function deltaIdOf({ outside }: DeviceContext, { buffer, byteOffset, byteLength }: Float32Array): Uint8Array {
   return outside.suite.sha256(new Uint8Array(buffer, byteOffset, byteLength));
 }
 
-function newMeter({ authority, outside, server }: Engine): Meter {
+function newMeter({ authority, outside, server }: DeviceContext): Meter {
   return new Meter(outside.stopwatch, [server.link, authority.link]);
 }
 
-function report<Result extends Contribution | Rejection>({ events }: Engine, result: Result): Result {
+function report<Result extends Contribution | Rejection>({ events }: DeviceContext, result: Result): Result {
   if (result.kind === 'accepted') events.emit('accepted', result);
   else events.emit('rejected', result);
   return result;

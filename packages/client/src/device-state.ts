@@ -3,24 +3,8 @@
  * written was not taken, and nothing of it leaves.
  */
 import type { Suite } from '@basa/masking';
-import type {
-  Certificate,
-  DeviceLedger,
-  Head,
-  LedgerRecord,
-  Refused,
-  Transition,
-  UserRecord,
-  UserSession,
-} from '@basa/protocol';
-import {
-  certificateCodec,
-  evolveLedger,
-  headCodec,
-  ledgerRecordCodec,
-  userRecordCodec,
-  wipeSession,
-} from '@basa/protocol';
+import type { Certificate, DeviceLedger, DeviceStep, Head, Refused, UserSession } from '@basa/protocol';
+import { certificateCodec, deviceRecordCodec, headCodec, wipeSession } from '@basa/protocol';
 import type { DeviceSigner, DeviceStore } from './device-store.ts';
 import { StoreError } from './errors.ts';
 import type { Kept } from './kept.ts';
@@ -77,38 +61,23 @@ export class DeviceState {
     this.#kept = { ...this.#kept, heads };
   }
 
-  /** What the ledger alone learns: an update that is free again, a newer version of the model. */
-  async enter<Answer>({
-    state,
-    records,
-    answer,
-  }: Transition<DeviceLedger, LedgerRecord, Answer>): Promise<Answer | Refused> {
-    if (records.length === 0) return answer;
-    await this.#durably((store) => store.append(records.map(ledgerRecordCodec.encode)));
-    this.#kept = { ...this.#kept, ledger: state };
-    return answer;
-  }
-
-  /** Makes a step durable, with what the ledger must hold of it and the input it counts on, and only then takes it. */
+  /** Makes a step durable, with the input it counts on, and only then takes it. */
   async take<Answer>(
-    { state, records, answer }: Transition<UserSession | undefined, UserRecord, Answer>,
+    { state: { ledger, session }, records, answer }: DeviceStep<Answer>,
     input?: Uint32Array,
   ): Promise<Answer | Refused> {
     if (records.length === 0) return answer;
-    const marked = (answer as { readonly ledger?: LedgerRecord }).ledger;
-    const ledger = marked === undefined ? this.ledger : evolveLedger(this.ledger, marked);
     if (input !== undefined) await this.#durably((store) => store.putInput(bytesOf(input)));
-    if (state?.step === 'acknowledged' || state?.step === 'abandoned' || state?.step === 'released') {
+    if (session?.step === 'acknowledged' || session?.step === 'abandoned' || session?.step === 'released') {
       await this.#end(ledger);
       return answer;
     }
-    const entries = records.map(userRecordCodec.encode);
-    const together = [...entries, ...(marked === undefined ? [] : [ledgerRecordCodec.encode(marked)])];
-    await this.#durably((store) => store.append([...together, ...this.#newHeads()]));
+    const entries = records.map(deviceRecordCodec.encode);
+    await this.#durably((store) => store.append([...entries, ...this.#newHeads()]));
     this.#written = this.heads;
     for (const entry of entries) entry.fill(0);
     for (const record of records) wipeRecord(record);
-    this.#kept = { ...this.#kept, ledger, session: state };
+    this.#kept = { ...this.#kept, ledger, session };
     return answer;
   }
 

@@ -3,7 +3,7 @@ import { equalBytes } from '@basa/masking';
 import type { Certificate } from '@basa/protocol';
 import { certificateCodec, isDueForRenewal, isSigned } from '@basa/protocol';
 import type { Rejection } from './contribution.ts';
-import type { Engine } from './engine.ts';
+import type { DeviceContext } from './device-context.ts';
 import { ProblemError, RefusedError, UnreachableError } from './errors.ts';
 import { refusalOf, rejected, rejectionOf } from './rejections.ts';
 
@@ -11,14 +11,14 @@ import { refusalOf, rejected, rejectionOf } from './rejections.ts';
  * Keeps what the store has, where that is good for a while; else enrols, with the token if there is one. A device that is
  * enrolled needs none: its certificate is renewed before it ends.
  */
-export async function ensureEnrolled(engine: Engine, signal: AbortSignal): Promise<void> {
-  const { authority, state } = engine;
+export async function ensureEnrolled(context: DeviceContext, signal: AbortSignal): Promise<void> {
+  const { authority, state } = context;
   const { certificate } = state;
   const now = authority.link.now();
-  if (certificate === undefined || now >= certificate.notAfter) return await enrol(engine, signal);
+  if (certificate === undefined || now >= certificate.notAfter) return await enrol(context, signal);
   if (!isDueForRenewal(certificate, now)) return;
   try {
-    await enrol(engine, signal);
+    await enrol(context, signal);
   } catch (error) {
     signal.throwIfAborted();
     // The old one is good for a while, and another is asked for with the next seat.
@@ -28,30 +28,30 @@ export async function ensureEnrolled(engine: Engine, signal: AbortSignal): Promi
 
 /** Asks with a certificate that is good for a while; one that ended by the server's clock is renewed once. */
 export async function withCertificate<Answer>(
-  engine: Engine,
+  context: DeviceContext,
   signal: AbortSignal,
   ask: (certificate: Certificate) => Promise<Answer>,
 ): Promise<Answer | Rejection> {
-  const { state } = engine;
+  const { state } = context;
   const asked = async (): Promise<Answer | Rejection> =>
     state.certificate === undefined ? rejected('not-enrolled', 'free') : ask(state.certificate);
   try {
-    await ensureEnrolled(engine, signal);
+    await ensureEnrolled(context, signal);
     return await asked();
   } catch (error) {
     if (refusalOf(error) !== 'certificate-expired') return rejectionOf(error);
-    return await enrol(engine, signal).then(asked).catch(rejectionOf);
+    return await enrol(context, signal).then(asked).catch(rejectionOf);
   }
 }
 
-async function enrol(engine: Engine, signal: AbortSignal): Promise<void> {
-  const { authority, state, task, token } = engine;
+async function enrol(context: DeviceContext, signal: AbortSignal): Promise<void> {
+  const { authority, state, task, token } = context;
   const certificate = await authority.enrol(task, token, signal);
-  if (!isMine(engine, certificate)) throw new RefusedError('wrong-certificate');
+  if (!isMine(context, certificate)) throw new RefusedError('wrong-certificate');
   await state.keepCertificate(certificate);
 }
 
-function isMine({ outside, pins, state, task }: Engine, certificate: Certificate): boolean {
+function isMine({ outside, pins, state, task }: DeviceContext, certificate: Certificate): boolean {
   return (
     isSigned(outside.suite, certificateCodec, certificate, pins.authorityKey) &&
     equalBytes(certificate.task, task) &&

@@ -1,13 +1,13 @@
 /** Takes a seat, checks the descriptor against the pins, quantises the update and makes the session durable. */
 import { DecodeError } from '@basa/masking';
 import type { Block, CheckedDescriptor, Descriptor } from '@basa/protocol';
-import { buildInput, checkDescriptor, inputDigestOf, noteModel, prepareDeposit } from '@basa/protocol';
+import { buildInput, checkDescriptor, inputDigestOf, isRefused, noteModel, prepareDeposit } from '@basa/protocol';
 import type { Rejection } from './contribution.ts';
-import type { Engine } from './engine.ts';
-import { userPorts } from './engine.ts';
+import type { DeviceContext } from './device-context.ts';
+import { userPorts } from './device-context.ts';
 import { withCertificate } from './enrol.ts';
 import type { Meter } from './meter.ts';
-import { isRefused, rejected } from './rejections.ts';
+import { rejected } from './rejections.ts';
 
 /** An update to offer. */
 export interface Update {
@@ -22,29 +22,29 @@ export interface Update {
 
 /** Leaves a prepared session in the device's state, or says why not. */
 export async function enter(
-  engine: Engine,
+  context: DeviceContext,
   update: Update,
   deltaId: Uint8Array,
   meter: Meter,
   signal: AbortSignal,
 ): Promise<Rejection | undefined> {
-  const { events, outside, state } = engine;
+  const { events, outside, state } = context;
   events.emit('progress', { step: 'seat' });
-  const descriptor = await meter.measure('seat', () => takeSeat(engine, signal));
+  const descriptor = await meter.measure('seat', () => takeSeat(context, signal));
   if (descriptor.kind === 'rejected') return descriptor;
-  const noted = await state.enter(noteModel(state.ledger, descriptor.descriptor));
+  const noted = await state.take(noteModel(outside.suite, state, descriptor.descriptor));
   if (isRefused(noted)) return rejected(noted.reason, 'free', noted);
   return await meter.measure('deposit', async () => {
-    const built = buildInput(descriptor.descriptor, { ...update, randomWords: (words) => fillWords(engine, words) });
+    const built = buildInput(descriptor.descriptor, { ...update, randomWords: (words) => fillWords(context, words) });
     if (built.kind === 'refused') return rejected(built.reason, 'free', built);
     const { clipped, staleness } = built;
     events.emit('quantized', { clipped, entries: update.delta.length, staleness });
-    const ports = sealingPorts(engine, descriptor.descriptor);
+    const ports = sealingPorts(context, descriptor.descriptor);
     if ('reason' in ports) return ports;
     const certificate = state.certificate as NonNullable<typeof state.certificate>;
     const inputDigest = inputDigestOf(outside.suite, built.vector);
     const input = { descriptor: descriptor.descriptor, certificate, deltaId, inputDigest };
-    const prepared = await state.take(prepareDeposit(ports, state.ledger, input), built.vector);
+    const prepared = await state.take(prepareDeposit(ports, state, input), built.vector);
     built.vector.fill(0);
     return isRefused(prepared) ? rejected(prepared.reason, 'free', prepared) : undefined;
   });
@@ -52,15 +52,15 @@ export async function enter(
 
 type Seat = { readonly kind: 'seat'; readonly descriptor: CheckedDescriptor } | Rejection;
 
-export function takeSeat(engine: Engine, signal: AbortSignal): Promise<Seat> {
-  const { server, task } = engine;
-  return withCertificate(engine, signal, async (certificate) =>
-    checkedSeat(engine, await server.seat(task, certificate, signal)),
+export function takeSeat(context: DeviceContext, signal: AbortSignal): Promise<Seat> {
+  const { server, task } = context;
+  return withCertificate(context, signal, async (certificate) =>
+    checkedSeat(context, await server.seat(task, certificate, signal)),
   );
 }
 
-function checkedSeat(engine: Engine, descriptor: Descriptor): Seat {
-  const { authority, outside, pins } = engine;
+function checkedSeat(context: DeviceContext, descriptor: Descriptor): Seat {
+  const { authority, outside, pins } = context;
   const seated = checkDescriptor(outside.suite, pins, descriptor, authority.link.now());
   return seated.kind === 'refused'
     ? rejected(seated.reason, 'free', seated)
@@ -68,16 +68,16 @@ function checkedSeat(engine: Engine, descriptor: Descriptor): Seat {
 }
 
 /** A sealing key that is none makes the descriptor useless, whoever signed it. */
-function sealingPorts(engine: Engine, descriptor: CheckedDescriptor): ReturnType<typeof userPorts> | Rejection {
+function sealingPorts(context: DeviceContext, descriptor: CheckedDescriptor): ReturnType<typeof userPorts> | Rejection {
   try {
-    return userPorts(engine, descriptor);
+    return userPorts(context, descriptor);
   } catch (error) {
     if (error instanceof DecodeError) return rejected('descriptor-invalid', 'free', { detail: error.message });
     throw error;
   }
 }
 
-function fillWords({ outside }: Engine, words: Uint32Array): void {
+function fillWords({ outside }: DeviceContext, words: Uint32Array): void {
   const bytes = outside.randomBytes(words.byteLength);
   new Uint8Array(words.buffer, words.byteOffset, words.byteLength).set(bytes);
   bytes.fill(0);

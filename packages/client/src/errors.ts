@@ -1,6 +1,6 @@
 /** What can go wrong between a client and its services. Each error says what to do next; none holds a secret. */
 import type { ProblemCode, RefusalReason } from '@basa/protocol';
-import { REFUSALS } from '@basa/protocol';
+import { isRefusalReason, REFUSALS } from '@basa/protocol';
 
 /** A service said no, with a problem document. */
 export class ProblemError extends Error {
@@ -88,9 +88,7 @@ export class RefusedError extends Error {
   readonly reason: OwnRefusal | RefusalReason;
 
   constructor(reason: OwnRefusal | RefusalReason, detail?: string) {
-    const sentence = Object.hasOwn(OWN_REFUSALS, reason)
-      ? OWN_REFUSALS[reason as OwnRefusal]
-      : REFUSALS[reason as RefusalReason].sentence;
+    const sentence = isRefusalReason(reason) ? REFUSALS[reason].sentence : OWN_REFUSALS[reason];
     super(detail === undefined ? sentence : `${sentence} (${detail})`);
     this.reason = reason;
   }

@@ -3,37 +3,60 @@
  * without one. Each step is durable before its bytes leave.
  */
 import { toHex } from '@basa/masking';
-import type { Contribution, Rejection } from './contribution.ts';
-import { deposit } from './deposit-step.ts';
-import type { Engine } from './engine.ts';
-import { obtainKeyAndFreeze } from './key-step.ts';
+import type { ContributeEnd, ContributeRequest } from '@basa/protocol';
+import { contributeSteps } from '@basa/protocol';
+import type { Contribution, Rejection, Step } from './contribution.ts';
+import type { DeviceContext } from './device-context.ts';
+import { userPorts } from './device-context.ts';
+import { StoreError } from './errors.ts';
 import type { Meter } from './meter.ts';
-import { bodyAgain, upload } from './upload-step.ts';
+import { rejected } from './rejections.ts';
+import { SessionDriver } from './session-driver.ts';
 
 /** Resolves with what became of it; throws where that is not decided yet, with the session kept. */
 export async function finishSession(
-  engine: Engine,
+  context: DeviceContext,
   meter: Meter,
   signal: AbortSignal,
 ): Promise<Contribution | Rejection> {
-  const { events, state } = engine;
-  let body: Uint8Array | undefined;
-  if (state.session?.step === 'prepared') {
-    events.emit('progress', { step: 'deposit' });
-    const { session } = state;
-    const no = await meter.measure('deposit', () => deposit(engine, session, signal));
-    if (no !== undefined) return no;
+  const { state } = context;
+  const { ledger, session } = state;
+  if (session === undefined) throw new Error('there is no session to finish');
+  const { ctx, joinTag, descriptor } = session.member;
+  const driver = new SessionDriver(context, session.member, signal);
+  const steps = contributeSteps(userPorts(context, descriptor), { ledger, session });
+  const end = await drive(steps, driver, meter).finally(() => driver.wipe());
+  switch (end.kind) {
+    case 'acknowledged':
+      return { kind: 'accepted', ctx: toHex(ctx), joinTag: toHex(joinTag), slot: driver.slot, costs: meter.costs };
+    case 'left':
+      return rejected(end.reason, 'free', driver.problem);
+    case 'held':
+      // Its bytes were offered: from here on none leave, and only the authority's outcome frees the update.
+      await state.dropSession();
+      return rejected(end.reason, 'held', driver.problem);
+    case 'damaged':
+      throw new StoreError(end.problem);
   }
-  if (state.session?.step === 'slotted') {
-    events.emit('slotted', { ctx: toHex(state.session.member.ctx), slot: state.session.ticket.slot });
-    events.emit('progress', { step: 'key' });
-    const made = await obtainKeyAndFreeze(engine, state.session, meter, signal);
-    if (!(made instanceof Uint8Array)) return made;
-    body = made;
+}
+
+async function drive(
+  steps: ReturnType<typeof contributeSteps>,
+  driver: SessionDriver,
+  meter: Meter,
+): Promise<ContributeEnd> {
+  let next = steps.next();
+  let phase: Step = 'deposit';
+  while (!next.done) {
+    const { value: request } = next;
+    phase = phaseOf(request, phase);
+    next = await meter.measure(phase, async () => steps.next(await driver.answer(request)));
   }
-  const { session } = state;
-  if (session?.step !== 'frozen') throw new Error(`a session does not end from step ${session?.step}`);
-  const isResumed = body === undefined;
-  const whole = body ?? (await meter.measure('mask', () => bodyAgain(engine, session)));
-  return await meter.measure('upload', () => upload(engine, session, whole, isResumed, meter, signal));
+  return next.value;
+}
+
+/** What a request counts to: what it is a part of begins with a signature or the input. */
+function phaseOf(request: ContributeRequest, before: Step): Step {
+  if (request.kind === 'sign') return request.of;
+  return request.kind === 'input' ? 'mask' : before;
 }

@@ -1,26 +1,15 @@
 /** What the entries of a device's store mean: certificate, head, ledger and the session that is not over. */
 import type { Suite } from '@basa/masking';
 import { DecodeError, fromHex } from '@basa/masking';
-import type { Certificate, Ctx, DeviceLedger, Head, LedgerRecord, UserRecord, UserSession } from '@basa/protocol';
-import {
-  certificateCodec,
-  EMPTY_LEDGER,
-  evolveLedger,
-  evolveSession,
-  headCodec,
-  KIND,
-  ledgerRecordCodec,
-  userRecordCodec,
-} from '@basa/protocol';
+import type { Certificate, Ctx, Device, DeviceRecord, Head, LedgerRecord } from '@basa/protocol';
+import { certificateCodec, deviceRecordCodec, EMPTY_LEDGER, headCodec, KIND, restoreDevice } from '@basa/protocol';
 import { StoreError } from './errors.ts';
 import { withHead } from './heads.ts';
 
-export interface Kept {
+export interface Kept extends Device {
   readonly certificate: Certificate | undefined;
   /** The last head of each branch of the authority's log, the current one at the end. */
   readonly heads: readonly Head[];
-  readonly ledger: DeviceLedger;
-  readonly session: UserSession | undefined;
 }
 
 export function readEntries(suite: Suite, entries: readonly Uint8Array[]): Kept {
@@ -41,12 +30,10 @@ function withEntry(suite: Suite, kept: Kept, entry: Uint8Array): Kept {
   const kind = entry[KIND_OFFSET] ?? 0;
   if (kind === KIND.certificate) return { ...kept, certificate: certificateCodec.decode(entry) };
   if (kind === KIND.head) return { ...kept, heads: withHead(kept.heads, headCodec.decode(entry)) };
-  if (kind >= KIND.ledgerEntered)
-    return { ...kept, ledger: evolveLedger(kept.ledger, ledgerRecordCodec.decode(entry)) };
-  const record = userRecordCodec.decode(entry);
-  const session = evolveSession(suite, kept.session, record);
+  const record = deviceRecordCodec.decode(entry);
+  const device = restoreDevice(suite, [record], kept);
   wipeRecord(record);
-  return { ...kept, session };
+  return { ...kept, ...device };
 }
 
 /** What outlives a session: everything without seeds. */
@@ -61,12 +48,12 @@ export function lastingEntries({ certificate, heads, ledger }: Omit<Kept, 'sessi
   return [
     ...(certificate === undefined ? [] : [certificateCodec.encode(certificate)]),
     ...heads.map(headCodec.encode),
-    ...records.map(ledgerRecordCodec.encode),
+    ...records.map(deviceRecordCodec.encode),
   ];
 }
 
 /** A session has its own copies of the seeds, and wipes those itself. */
-export function wipeRecord(record: UserRecord): void {
+export function wipeRecord(record: DeviceRecord): void {
   if (record.kind === 'prepared') for (const seed of [record.self, ...record.edges]) seed.fill(0);
   if (record.kind === 'slotted') record.ephemeralSecret.fill(0);
   if (record.kind === 'frozen') for (const seed of record.earlier) seed.fill(0);

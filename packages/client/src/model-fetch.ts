@@ -1,11 +1,10 @@
 /** The newest model: its hash from the authority's log, its bytes from the server, and not one without the other. */
 import { toHex } from '@basa/masking';
 import type { HeadBody, ModelEntry } from '@basa/protocol';
-import { loggedVersion, receiveNewest, SERVER_PATH } from '@basa/protocol';
-import type { Engine } from './engine.ts';
+import { isRefused, loggedVersion, receiveNewest, SERVER_PATH } from '@basa/protocol';
+import type { DeviceContext } from './device-context.ts';
 import { AnswerError, ProblemError, RefusedError } from './errors.ts';
 import { isPastHead } from './heads.ts';
-import { isRefused } from './rejections.ts';
 
 export interface FetchedModel {
   readonly version: number;
@@ -16,7 +15,7 @@ export interface FetchedModel {
 
 const FLOAT_BYTES = 4;
 /** So often a version is looked for at the server, with twice the wait each time. */
-const MOST_LOOKS = 5;
+const MAX_LOOKS = 5;
 const FIRST_WAIT_MS = 200;
 
 /**
@@ -24,31 +23,31 @@ const FIRST_WAIT_MS = 200;
  * says that it is logged: one that is not there yet is looked for again.
  */
 export async function fetchModel(
-  engine: Engine,
+  context: DeviceContext,
   known: FetchedModel | undefined,
   signal: AbortSignal,
 ): Promise<FetchedModel> {
   for (let looks = 1; ; looks++) {
     try {
-      return await fetchNewest(engine, known, signal);
+      return await fetchNewest(context, known, signal);
     } catch (error) {
       const isThere = !(error instanceof ProblemError) || error.code !== 'not-found';
-      if (isThere || looks === MOST_LOOKS) throw error;
-      await engine.outside.sleep(FIRST_WAIT_MS * 2 ** (looks - 1), signal);
+      if (isThere || looks === MAX_LOOKS) throw error;
+      await context.outside.sleep(FIRST_WAIT_MS * 2 ** (looks - 1), signal);
     }
   }
 }
 
 async function fetchNewest(
-  engine: Engine,
+  context: DeviceContext,
   known: FetchedModel | undefined,
   signal: AbortSignal,
 ): Promise<FetchedModel> {
-  const { events, outside, pins } = engine;
-  const entry = await newestEntry(engine, signal);
+  const { events, outside, pins } = context;
+  const entry = await newestEntry(context, signal);
   const hash = toHex(entry.modelHash);
   if (known?.version === entry.version && known.hash === hash) return known;
-  const bytes = await download(engine, entry, signal);
+  const bytes = await download(context, entry, signal);
   const version = loggedVersion(outside.suite, pins, entry, outside.suite.sha256(bytes));
   if (version === undefined) throw new RefusedError('model-not-logged', `version ${entry.version}`);
   events.emit('model', { version, bytes: bytes.length });
@@ -56,21 +55,21 @@ async function fetchNewest(
 }
 
 /** Durable before it is believed: no version that is older is taken after it, in this process or the next. */
-async function newestEntry(engine: Engine, signal: AbortSignal): Promise<ModelEntry> {
-  const { authority, outside, pins, state, task } = engine;
+async function newestEntry(context: DeviceContext, signal: AbortSignal): Promise<ModelEntry> {
+  const { authority, outside, pins, state, task } = context;
   const nonce = outside.randomBytes(16);
   const { seen } = authority.heads; // as it was before the question
   const isPast = (head: HeadBody): boolean => isPastHead(seen, head);
   const question = { suite: outside.suite, authorityKey: pins.authorityKey, task, nonce, isPast };
   const answer = await authority.newestModel(task, nonce, signal);
-  const entry = await state.enter(receiveNewest(question, state.ledger, answer));
+  const entry = await state.take(receiveNewest(question, state, answer));
   if (isRefused(entry)) throw new RefusedError(entry.reason, entry.detail);
   return entry;
 }
 
 /** Goes on from where a lost connection left it: versions never change, and the hash is checked over the whole. */
 async function download(
-  { server, pins, task }: Engine,
+  { server, pins, task }: DeviceContext,
   { version }: ModelEntry,
   signal: AbortSignal,
 ): Promise<Uint8Array> {

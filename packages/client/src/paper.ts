@@ -6,34 +6,34 @@ import { concatBytes, packVector, toHex } from '@basa/masking';
 import type { Slot } from '@basa/protocol';
 import { contributePaper, frameHeader, paperAttribute, paperInput, paperMessages } from '@basa/protocol';
 import type { Contribution, Rejection } from './contribution.ts';
-import type { Engine } from './engine.ts';
+import type { DeviceContext } from './device-context.ts';
 import type { Update } from './enter.ts';
 import { RefusedError } from './errors.ts';
 import { Meter } from './meter.ts';
 import { rejected, rejectionOf } from './rejections.ts';
 
 export async function unsafePaperContribute(
-  engine: Engine,
+  context: DeviceContext,
   update: Pick<Update, 'delta' | 'trainedOn'>,
   signal: AbortSignal,
 ): Promise<Contribution | Rejection> {
-  const { authority, server, task } = engine;
+  const { authority, server, task } = context;
   if (!(await server.isPaperTask(task, signal))) throw new RefusedError('not-paper-mode');
-  const meter = new Meter(engine.outside.stopwatch, [server.link, authority.link]);
+  const meter = new Meter(context.outside.stopwatch, [server.link, authority.link]);
   try {
-    return await algorithmTwo(engine, update, meter, signal);
+    return await algorithmTwo(context, update, meter, signal);
   } catch (error) {
     return rejectionOf(error);
   }
 }
 
 async function algorithmTwo(
-  engine: Engine,
+  context: DeviceContext,
   { delta, trainedOn }: Pick<Update, 'delta' | 'trainedOn'>,
   meter: Meter,
   signal: AbortSignal,
 ): Promise<Contribution | Rejection> {
-  const { authority, outside, pins, sealings, server, state, task } = engine;
+  const { authority, outside, pins, sealings, server, state, task } = context;
   const { policy } = pins;
   const { suite, randomBytes } = outside;
   const { certificate } = state;

@@ -1,10 +1,11 @@
 /** The life of a device in a task: fetch the model, train, contribute, again and again. */
 import type { Model, Samples, TrainRequest, TrainResult } from '@basa/learning';
 import { ascii, equalBytes } from '@basa/masking';
-import type { Block, Loss, ProblemCode } from '@basa/protocol';
+import type { Block, Loss, ProblemCode, RefusalReason } from '@basa/protocol';
+import { isRefusalReason, problemOf } from '@basa/protocol';
 import type { Place } from './admission.ts';
 import type { Contribution, Rejection } from './contribution.ts';
-import type { Engine } from './engine.ts';
+import type { DeviceContext } from './device-context.ts';
 import type { Update } from './enter.ts';
 import { AnswerError, ProblemError, RefusedError, UnreachableError } from './errors.ts';
 import type { FetchedModel } from './model-fetch.ts';
@@ -37,45 +38,17 @@ export interface RunSummary {
   readonly ended: 'rounds' | ProblemCode;
 }
 
-/** Rejections that another try, or another round, may not meet; any other ends the run. */
-const PASSING: ReadonlySet<ProblemCode> = new Set([
-  'too-stale',
-  'model-stale', // a replay on the way; the next answer may be a true one
-  'buffer-not-open',
-  'buffer-full',
-  'buffer-over',
-  'lease-over',
-  'slot-dropped',
-  'second-deposit',
-  'abandoned',
-  'delta-committed',
-  'zero-block',
-  'task-paused',
-  'no-place',
-  'quota-exceeded',
-  'too-many-slots',
-  'rate-limited',
-  'storage-full',
-  'authority-unreachable',
-  'database-unreachable',
-  'stopping',
-]);
-/** Of these, the ones that the same update would meet again. */
-const FRESH_UPDATE_NEEDED: ReadonlySet<ProblemCode> = new Set(['too-stale', 'zero-block', 'delta-committed']);
-
 /** Faults of a service or of the way to it, after all tries of one request: they say nothing about the update. */
-const FAULTS: ReadonlySet<string> = new Set([
-  'internal',
-  'clock-skew',
-  'digest-mismatch',
-  'replayed',
-  'offset-mismatch',
-  'unknown-problem',
-] satisfies ProblemError['code'][]);
-
 function isFault(error: unknown): error is Error {
-  if (error instanceof ProblemError) return FAULTS.has(error.code);
+  if (error instanceof ProblemError) {
+    return error.code === 'unknown-problem' || problemOf(error.code).about === 'service';
+  }
   return error instanceof UnreachableError || error instanceof AnswerError;
+}
+
+/** Whether another round may not meet what this client itself refused. */
+function isPassing(reason: string): reason is RefusalReason {
+  return isRefusalReason(reason) && problemOf(reason).retry === true;
 }
 
 const FIRST_PAUSE_MS = 500;
@@ -89,15 +62,15 @@ export interface RunSteps {
 }
 
 export async function run(
-  engine: Engine,
+  context: DeviceContext,
   steps: RunSteps,
   trainer: RoundTrainer,
   data: Samples,
   options: RunOptions,
   signal: AbortSignal,
 ): Promise<RunSummary> {
-  const { events, outside } = engine;
-  await checkTrainer(engine, trainer);
+  const { events, outside } = context;
+  await checkTrainer(context, trainer);
   const blocks = blocksOf(trainer.model);
   let [accepted, refusals, pauses] = [0, 0, 0];
   let update: Update | undefined;
@@ -111,16 +84,16 @@ export async function run(
         continue;
       }
       if (result.reason !== 'no-place') refusals++;
-      if (!PASSING.has(result.reason)) return { accepted, rejected: refusals, ended: result.reason };
+      if (problemOf(result.reason).retry !== true) return { accepted, rejected: refusals, ended: result.reason };
       // One that is held is offered again, too: `contribute` asks for the outcome first, and says so where it stays held.
-      if (FRESH_UPDATE_NEEDED.has(result.reason)) update = undefined;
+      if (problemOf(result.reason).freshUpdate === true) update = undefined;
       await (result.reason === 'no-place'
         ? outside.sleep(result.retryAfterMs ?? FIRST_PAUSE_MS, signal)
         : pause(result.retryAfterMs ?? 0));
     } catch (error) {
-      if (error instanceof RefusedError && PASSING.has(error.reason as ProblemCode)) {
+      if (error instanceof RefusedError && isPassing(error.reason)) {
         refusals++;
-        events.emit('rejected', rejected(error.reason as ProblemCode, 'free', { detail: error.message }));
+        events.emit('rejected', rejected(error.reason, 'free', { detail: error.message }));
         await pause(0);
       } else if (isFault(error)) await pause(0, error.message);
       else throw error;
@@ -140,8 +113,8 @@ export async function run(
 
   async function trainOnce(): Promise<Update> {
     const { version, parameters } = await steps.model(signal);
-    const ahead = prepareAhead(engine, signal);
-    const request = { ...trainingOf(engine, options.training), seed: seedOf(engine), ...options.training };
+    const ahead = prepareAhead(context, signal);
+    const request = { ...trainingOf(context, options.training), seed: seedOf(context), ...options.training };
     const { delta, loss, samples } = await trainer.train({ ...request, start: parameters, samples: data });
     await ahead;
     events.emit('trained', { version, loss, samples });
@@ -164,7 +137,7 @@ export function blocksOf({ manifest }: Model): readonly Block[] {
 
 /** As the pinned policy has it. Whoever counts in steps does not count in epochs. */
 function trainingOf(
-  { pins: { policy } }: Engine,
+  { pins: { policy } }: DeviceContext,
   own: Training | undefined,
 ): Omit<TrainRequest, 'start' | 'samples' | 'seed'> {
   const { epochs, batchSize, learningRate } = policy.training;
@@ -172,7 +145,7 @@ function trainingOf(
 }
 
 /** The policy names loss and architecture; where it names none, they are the application's own. */
-async function checkTrainer({ outside, pins: { policy } }: Engine, trainer: RoundTrainer): Promise<void> {
+async function checkTrainer({ outside, pins: { policy } }: DeviceContext, trainer: RoundTrainer): Promise<void> {
   const { model, loss = 'softmaxCrossEntropy' } = trainer;
   const wanted = policy.training.loss;
   if (wanted !== 'own' && loss !== wanted) throw new RangeError(`the task minimises ${wanted}, the trainer ${loss}`);
@@ -188,13 +161,13 @@ async function checkTrainer({ outside, pins: { policy } }: Engine, trainer: Roun
 }
 
 /** Makes the parts of coming encryptions that depend on nothing, between the turns of whatever else runs. */
-async function prepareAhead({ outside, pins, sealings }: Engine, signal: AbortSignal): Promise<void> {
+async function prepareAhead({ outside, pins, sealings }: DeviceContext, signal: AbortSignal): Promise<void> {
   while (!signal.aborted && sealings.prepareOne(pins.policy.bufferSize)) {
     await outside.sleep(0, signal).catch(() => undefined); // an abort ends the loop; whoever waits hears of it elsewhere
   }
 }
 
 /** Order of examples and dropout differ from round to round; nothing secret hangs on it. */
-function seedOf({ outside }: Engine): number {
+function seedOf({ outside }: DeviceContext): number {
   return Math.floor(uniform(outside.randomBytes) * 2 ** 32);
 }

@@ -19,8 +19,8 @@ import { decoded, hexOf, jsonOf } from './answers.ts';
 import { AnswerError } from './errors.ts';
 import type { Answered, Call, ServiceLink } from './service-link.ts';
 
-const MOST_JSON_BYTES = 1 << 20;
-const MOST_STATEMENT_BYTES = 16_384;
+const MAX_JSON_BYTES = 1 << 20;
+const MAX_STATEMENT_BYTES = 16_384;
 /** Everything in an inbox entry besides the sealed seed, with room for its lengths. */
 const INBOX_ENTRY_BYTES = 512;
 
@@ -56,7 +56,7 @@ export class ServerClient {
   /** A place to train in; how long it lasts. */
   async admission(task: TaskId, certificate: Certificate, signal: AbortSignal): Promise<number> {
     const asked = certificateCodec.encode(certificate);
-    const { body } = await this.#post(SERVER_PATH.admissions(task), asked, MOST_JSON_BYTES, signal);
+    const { body } = await this.#post(SERVER_PATH.admissions(task), asked, MAX_JSON_BYTES, signal);
     const { endsInMs } = jsonOf('server', body);
     if (typeof endsInMs !== 'number' || !(endsInMs >= 0))
       throw new AnswerError('the server', 'a place without its end');
@@ -65,19 +65,19 @@ export class ServerClient {
 
   async discardPlace(task: TaskId, signal: AbortSignal): Promise<void> {
     const target = SERVER_PATH.admissions(task);
-    await this.link.call({ method: 'DELETE', target, signed: true, most: MOST_JSON_BYTES, signal });
+    await this.link.call({ method: 'DELETE', target, signed: true, most: MAX_JSON_BYTES, signal });
   }
 
   async seat(task: TaskId, certificate: Certificate, signal: AbortSignal): Promise<Descriptor> {
     const asked = certificateCodec.encode(certificate);
-    const { body } = await this.#post(SERVER_PATH.seats(task), asked, MOST_STATEMENT_BYTES, signal);
+    const { body } = await this.#post(SERVER_PATH.seats(task), asked, MAX_STATEMENT_BYTES, signal);
     return decoded('server', descriptorCodec, body);
   }
 
   async deposit(deposit: Deposit, sealing: SeedSealing, signal: AbortSignal): Promise<DepositAnswer> {
     const bufferSize = deposit.entries.length;
     const messages = userMessages(bufferSize, sealing);
-    const most = MOST_STATEMENT_BYTES + bufferSize * (INBOX_ENTRY_BYTES + sealing.sealedBytes);
+    const most = MAX_STATEMENT_BYTES + bufferSize * (INBOX_ENTRY_BYTES + sealing.sealedBytes);
     const asked = messages.deposit.encode(deposit);
     const { body } = await this.#post(SERVER_PATH.deposits(deposit.ctx), asked, most, signal);
     return decoded('server', messages.depositAnswer, body);
@@ -108,7 +108,7 @@ export class ServerClient {
       ...(piece.length === 0 ? {} : { body: piece }),
       headers: { [HEADER.upload]: toHex(header), [HEADER.uploadOffset]: String(offset) },
       signed: true,
-      most: MOST_JSON_BYTES,
+      most: MAX_JSON_BYTES,
       signal,
     });
     const { received, accepted } = jsonOf('server', body);
@@ -132,20 +132,20 @@ export class ServerClient {
     signal: AbortSignal,
   ): Promise<Omit<PaperConnection, 'attributes'>> {
     const { connectAnswer } = paperMessages(bufferSize, sealing);
-    const most = MOST_STATEMENT_BYTES + bufferSize * (INBOX_ENTRY_BYTES + sealing.sealedBytes);
+    const most = MAX_STATEMENT_BYTES + bufferSize * (INBOX_ENTRY_BYTES + sealing.sealedBytes);
     const asked = certificateCodec.encode(certificate);
     const { body } = await this.#post(SERVER_PATH.unsafePaperConnect(task), asked, most, signal);
     return decoded('server', connectAnswer, body);
   }
 
   async unsafePaperUpload(task: TaskId, framed: Uint8Array, signal: AbortSignal): Promise<boolean> {
-    const { body } = await this.#post(SERVER_PATH.unsafePaperUpload(task), framed, MOST_JSON_BYTES, signal);
+    const { body } = await this.#post(SERVER_PATH.unsafePaperUpload(task), framed, MAX_JSON_BYTES, signal);
     const { accepted } = jsonOf('server', body);
     return accepted === true;
   }
 
   #get(target: string, signal: AbortSignal): Promise<Answered> {
-    return this.link.call({ method: 'GET', target, most: MOST_JSON_BYTES, signal });
+    return this.link.call({ method: 'GET', target, most: MAX_JSON_BYTES, signal });
   }
 
   #post(target: string, body: Uint8Array, most: number, signal: AbortSignal): Promise<Answered> {

@@ -44,7 +44,7 @@ export interface LinkOptions {
 }
 
 /** Bounds what is read of a no. */
-const MOST_PROBLEM_BYTES = 65_536;
+const MAX_PROBLEM_BYTES = 65_536;
 
 /** A body may take its time: nothing comes back while it goes up. */
 const SLOWEST_BYTES_PER_MS = 8;
@@ -156,7 +156,7 @@ export class ServiceLink {
     for await (const chunk of answer.chunks()) {
       feed();
       length += chunk.length;
-      if (length > MOST_PROBLEM_BYTES) throw new AnswerError(`the ${this.name}`, 'an endless refusal');
+      if (length > MAX_PROBLEM_BYTES) throw new AnswerError(`the ${this.name}`, 'an endless refusal');
       parts.push(chunk.slice());
     }
     return concatBytes(...parts);

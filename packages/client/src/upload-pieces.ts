@@ -13,7 +13,7 @@ export interface Upload extends Omit<UploadPiece, 'offset' | 'piece'> {
 }
 
 /** A server that keeps changing its mind is not followed for ever. */
-const MOST_TURNS = 32;
+const MAX_TURNS = 32;
 /** A piece that is under way is over by then. */
 const LONGEST_WAIT_MS = 15_000;
 
@@ -27,12 +27,12 @@ export async function uploadInPieces(server: ServerClient, upload: Upload): Prom
     try {
       const { received, accepted } = await server.uploadPiece({ ...name, offset, piece }, signal);
       if (accepted) return onProgress(body.length);
-      if (received <= offset && ++turns > MOST_TURNS) throw stuck(offset);
+      if (received <= offset && ++turns > MAX_TURNS) throw stuck(offset);
       offset = within(body, received);
     } catch (error) {
       // The answer to a piece got lost, or a piece did: the server says where it stands.
       if (!(error instanceof ProblemError) || error.uploadOffset === undefined) throw error;
-      if (error.code !== 'offset-mismatch' || ++turns > MOST_TURNS) throw error;
+      if (error.code !== 'offset-mismatch' || ++turns > MAX_TURNS) throw error;
       // A piece that is still under way, perhaps our own from before: what it comes to is known a little later.
       if (error.retryAfterMs !== undefined) await sleep(Math.min(error.retryAfterMs, LONGEST_WAIT_MS), signal);
       offset = within(body, error.uploadOffset);

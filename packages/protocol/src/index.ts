@@ -1,10 +1,10 @@
 /** The protocol core: `sealed` mode by default, `paper` mode behind names that say it is unsafe. */
-export type { AuthorityStep } from './attribute-authority.ts';
-export { AttributeAuthority } from './attribute-authority.ts';
+export type { AuthorityStep } from './authority/attribute-authority.ts';
+export { AttributeAuthority } from './authority/attribute-authority.ts';
 export type { AuthorityBuffer, AuthorityPorts } from './authority/buffer.ts';
 export { drawnBuffer, evolveBuffer, signOutcome } from './authority/buffer.ts';
 export { closeBuffer } from './authority/close.ts';
-export type { Device } from './authority/device.ts';
+export type { EnrolledDevice } from './authority/device.ts';
 export { enrolDevice, revokeDevice } from './authority/device.ts';
 export type { LogPosition } from './authority/head.ts';
 export { contradictsLog, FIRST_BRANCH, isOwnHead, signHead } from './authority/head.ts';
@@ -15,44 +15,6 @@ export type { AuthorityRecord, BranchBegun, BufferClosed, KeyIssued, NamedSlot }
 export { decodeAuthorityRecord, EMPTY_LOG_HASH, encodeAuthorityRecord, nextLogHash } from './authority/records.ts';
 export type { AuthorityTask } from './authority/task.ts';
 export { appendModel, createTask, drawBuffer } from './authority/task.ts';
-export type {
-  AuthorityMessages,
-  BufferRequest,
-  CloseAnswer,
-  CloseRequest,
-  KeyAnswer,
-  KeyRequest,
-  ModelAppend,
-  ReleasedKey,
-  RevocationRequest,
-  Revocations,
-  UploadHeader,
-} from './authority-messages.ts';
-export {
-  authorityMessages,
-  bufferRequestCodec,
-  MOST_REVOCATIONS,
-  modelAppendCodec,
-  revocationRequestCodec,
-  revocationsCodec,
-} from './authority-messages.ts';
-export type {
-  Attribute,
-  Ctx,
-  DepositRoot,
-  JoinTag,
-  Millis,
-  Slot,
-  TaskId,
-  UserId,
-  View,
-} from './brands.ts';
-export { millis, slotOf } from './brands.ts';
-export type { Codec, Signature, SignedCodec } from './codec.ts';
-export type { Coordinator, SeatGiven } from './coordinator.ts';
-export { createCoordinator, freeSeats, takeSeat, trackBuffer } from './coordinator.ts';
-export { openEnvelope, sealEnvelope } from './envelope.ts';
-export type { BasaEvent, FreezeReason, Party } from './events.ts';
 export type {
   LiveBuffer,
   LiveSlot,
@@ -69,25 +31,13 @@ export {
   PROBLEM_MEDIA_TYPE,
   problemCodeOf,
   problemDocument,
+  problemOf,
   problemOfRefusal,
   SERVICE_PROBLEMS,
 } from './http/problems.ts';
 export type { RequestStatement } from './http/request-statement.ts';
 export { HEADER, requestStatement } from './http/request-statement.ts';
 export { AUTHORITY_PATH, SERVER_PATH } from './http/routes.ts';
-export { KIND } from './kinds.ts';
-export type { MetricRange } from './metrics.ts';
-export { MAX_METRICS } from './metrics.ts';
-export {
-  commitmentOf,
-  dropAttribute,
-  edgeAttribute,
-  joinTagOf,
-  paperAttribute,
-  sealingContext,
-  selfAttribute,
-  viewsOf,
-} from './naming.ts';
 export { issuePaperKey } from './paper/authority.ts';
 export type { PaperBuffer, PaperConnection, PaperOptions, PaperRecord } from './paper/buffer.ts';
 export {
@@ -101,25 +51,6 @@ export type { PaperTicket, PaperUpload } from './paper/messages.ts';
 export { paperMessages, paperTicketCodec } from './paper/messages.ts';
 export type { PaperContribution, PaperUserPorts } from './paper/user.ts';
 export { contributePaper, paperInput } from './paper/user.ts';
-export type { TaskPolicy } from './policy.ts';
-export {
-  decodePolicy,
-  defaultMinimum,
-  ENGINE,
-  encodePolicy,
-  MOST_SLOTS,
-  POLICY_DEFAULTS,
-  planPolicy,
-  policyProblem,
-  policyWeightScale,
-  taskIdOf,
-} from './policy.ts';
-export type { PrefixVerdict } from './prefix.ts';
-export { judgePrefix, meanAgeOf, prefixElements } from './prefix.ts';
-export type { RefusalReason, Refused } from './refusals.ts';
-export { REFUSALS, refused } from './refusals.ts';
-export type { BufferFact, BufferRecord, BufferSlot, BufferStep, SecureBuffer, ServerPorts } from './secure-buffer.ts';
-export { evolveSecureBuffer, openSecureBuffer, restoreSecureBuffer } from './secure-buffer.ts';
 export type { ReceivedBody, UploadVerdict } from './server/accept.ts';
 export { acceptUpload, extendLeases, judgeHeader, tickBuffer } from './server/accept.ts';
 export type { AdmissionOptions, AdmissionView, Admitted, BufferFill, BufferStage } from './server/admission.ts';
@@ -133,6 +64,8 @@ export {
   recordIncluded,
   recordQuarantine,
 } from './server/close.ts';
+export type { Coordinator, SeatGiven } from './server/coordinator.ts';
+export { createCoordinator, freeSeats, takeSeat, trackBuffer } from './server/coordinator.ts';
 export { acceptDeposit } from './server/deposit.ts';
 export type { Fate } from './server/fate.ts';
 export { fateOf } from './server/fate.ts';
@@ -143,9 +76,123 @@ export { DEFAULT_TARGET_AGE, noteUsedPlaces, noteVersionAge, startPlaces } from 
 export { decodeBufferRecord, encodeBufferRecord } from './server/records.ts';
 export type { SeatStep } from './server/seat.ts';
 export { certificateProblem, giveSeat, holdsSeat } from './server/seat.ts';
+export type {
+  BufferFact,
+  BufferRecord,
+  BufferSlot,
+  BufferStep,
+  SecureBuffer,
+  ServerPorts,
+} from './server/secure-buffer.ts';
+export { evolveSecureBuffer, openSecureBuffer, restoreSecureBuffer } from './server/secure-buffer.ts';
 export { slotsToLeaveOut } from './server/void-edges.ts';
-export type { Staleness } from './staleness.ts';
-export { DEFAULT_MAX_STALENESS, stalenessWeight } from './staleness.ts';
+export type { Block } from './user/blocks.ts';
+export type { ContributeAnswer, ContributeEnd, ContributeRequest } from './user/contribute.ts';
+export { contributeSteps } from './user/contribute.ts';
+export type { DepositInput, ToSign } from './user/deposit.ts';
+export { depositMessage, depositToSign, prepareDeposit } from './user/deposit.ts';
+export type { Device, DeviceRecord, DeviceStep } from './user/device.ts';
+export { isLedgerRecord, isSessionRecord, restoreDevice } from './user/device.ts';
+export type { NewestQuestion } from './user/freshness.ts';
+export { noteModel, receiveNewest } from './user/freshness.ts';
+export type { BuiltInput, UpdateInput } from './user/input.ts';
+export { buildInput, inputDigestOf } from './user/input.ts';
+export type { UploadDraft } from './user/key.ts';
+export { receiveKey } from './user/key.ts';
+export type { DeltaCommitment, DeviceLedger, LedgerRecord, Released, SeenModel } from './user/ledger.ts';
+export { EMPTY_LEDGER, evolveLedger, judgeOutcome, restoreLedger } from './user/ledger.ts';
+export { deviceRecordCodec } from './user/records.ts';
+export { releaseDelta, releaseSession } from './user/release.ts';
+export type { CheckedDescriptor, Pins, Seated } from './user/seat.ts';
+export { checkDescriptor, loggedVersion } from './user/seat.ts';
+export type {
+  FrozenSession,
+  Membership,
+  PreparedSession,
+  SlottedSession,
+  UserPorts,
+  UserRecord,
+  UserSession,
+} from './user/session.ts';
+export { evolveSession, restoreSession, wipeSession } from './user/session.ts';
+export { abandonSession, keyRequestMessage, keyRequestToSign, receiveSlot } from './user/slot.ts';
+export type { Masking } from './user/upload.ts';
+export {
+  acknowledgeUpload,
+  freezeUpload,
+  headerToSign,
+  maskInput,
+  packMasked,
+  uploadHeaderMessage,
+} from './user/upload.ts';
+export type {
+  AuthorityMessages,
+  BufferRequest,
+  CloseAnswer,
+  CloseRequest,
+  KeyAnswer,
+  KeyRequest,
+  ModelAppend,
+  ReleasedKey,
+  RevocationRequest,
+  Revocations,
+  UploadHeader,
+} from './wire/authority-messages.ts';
+export {
+  authorityMessages,
+  bufferRequestCodec,
+  MAX_REVOCATIONS,
+  modelAppendCodec,
+  revocationRequestCodec,
+  revocationsCodec,
+} from './wire/authority-messages.ts';
+export type {
+  Attribute,
+  Ctx,
+  DepositRoot,
+  JoinTag,
+  Millis,
+  Slot,
+  TaskId,
+  UserId,
+  View,
+} from './wire/brands.ts';
+export { millis, slotOf } from './wire/brands.ts';
+export type { Codec, Signature, SignedCodec } from './wire/codec.ts';
+export { openEnvelope, sealEnvelope } from './wire/envelope.ts';
+export type { BasaEvent, FreezeReason, Party } from './wire/events.ts';
+export { KIND } from './wire/kinds.ts';
+export type { MetricRange } from './wire/metrics.ts';
+export { MAX_METRICS } from './wire/metrics.ts';
+export {
+  commitmentOf,
+  dropAttribute,
+  edgeAttribute,
+  joinTagOf,
+  paperAttribute,
+  sealingContext,
+  selfAttribute,
+  viewsOf,
+} from './wire/naming.ts';
+export type { TaskPolicy } from './wire/policy.ts';
+export {
+  decodePolicy,
+  defaultMinimum,
+  ENGINE,
+  encodePolicy,
+  MAX_SLOTS,
+  POLICY_DEFAULTS,
+  planPolicy,
+  policyProblem,
+  policyWeightScale,
+  taskIdOf,
+} from './wire/policy.ts';
+export type { PrefixVerdict } from './wire/prefix.ts';
+export { judgePrefix, meanAgeOf, prefixElements } from './wire/prefix.ts';
+export type { RefusalReason, Refused } from './wire/refusals.ts';
+export { isRefusalReason, isRefused, REFUSALS, refused } from './wire/refusals.ts';
+export type { Staleness } from './wire/staleness.ts';
+export { DEFAULT_MAX_STALENESS, stalenessWeight } from './wire/staleness.ts';
 export type {
   Certificate,
   CertificateBody,
@@ -158,7 +205,7 @@ export type {
   OutcomeStatus,
   Receipt,
   Ticket,
-} from './statements.ts';
+} from './wire/statements.ts';
 export {
   certificateCodec,
   ctxOf,
@@ -172,11 +219,11 @@ export {
   receiptCodec,
   ticketCodec,
   userIdOf,
-} from './statements.ts';
-export type { Loss, TaskTraining } from './training.ts';
-export { DEFAULT_TRAINING } from './training.ts';
-export type { Transition } from './transition.ts';
-export type { UploadLayout } from './upload.ts';
+} from './wire/statements.ts';
+export type { Loss, TaskTraining } from './wire/training.ts';
+export { DEFAULT_TRAINING } from './wire/training.ts';
+export type { Transition } from './wire/transition.ts';
+export type { UploadLayout } from './wire/upload-layout.ts';
 export {
   bodyHashOf,
   frameHeader,
@@ -184,42 +231,6 @@ export {
   unframeHeader,
   uploadLayout,
   viewVector,
-} from './upload.ts';
-export type { Block } from './user/blocks.ts';
-export type { Committed, DepositInput, ToSign } from './user/deposit.ts';
-export { depositMessage, depositToSign, prepareDeposit } from './user/deposit.ts';
-export type { NewestQuestion } from './user/freshness.ts';
-export { noteModel, receiveNewest } from './user/freshness.ts';
-export type { BuiltInput, UpdateInput } from './user/input.ts';
-export { buildInput, inputDigestOf } from './user/input.ts';
-export type { UploadDraft } from './user/key.ts';
-export { receiveKey } from './user/key.ts';
-export type { DeltaCommitment, DeviceLedger, LedgerRecord, Released, SeenModel } from './user/ledger.ts';
-export { EMPTY_LEDGER, evolveLedger, judgeOutcome, releaseDelta, restoreLedger } from './user/ledger.ts';
-export { ledgerRecordCodec, userRecordCodec } from './user/records.ts';
-export type { CheckedDescriptor, Pins, Seated } from './user/seat.ts';
-export { checkDescriptor, loggedVersion } from './user/seat.ts';
-export type {
-  FrozenSession,
-  Membership,
-  PreparedSession,
-  SlottedSession,
-  UserPorts,
-  UserRecord,
-  UserSession,
-  UserStep,
-} from './user/session.ts';
-export { evolveSession, restoreSession, wipeSession } from './user/session.ts';
-export { abandonSession, keyRequestMessage, keyRequestToSign, receiveSlot } from './user/slot.ts';
-export type { Masking } from './user/upload.ts';
-export {
-  acknowledgeUpload,
-  freezeUpload,
-  headerToSign,
-  maskInput,
-  packMasked,
-  releaseSession,
-  uploadHeaderMessage,
-} from './user/upload.ts';
-export type { Deposit, DepositAnswer, InboxEntry, SealedSeed, UserMessages } from './user-messages.ts';
-export { depositRootOf, depositStatementCodec, outboxOf, userMessages } from './user-messages.ts';
+} from './wire/upload-layout.ts';
+export type { Deposit, DepositAnswer, InboxEntry, SealedSeed, UserMessages } from './wire/user-messages.ts';
+export { depositRootOf, depositStatementCodec, outboxOf, userMessages } from './wire/user-messages.ts';

@@ -2,8 +2,17 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { nodeSuite } from '@basa/runtime/node';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { defaultMinimum, REFUSALS, slotsToLeaveOut, stalenessWeight } from '../src/index.ts';
-import { isInTree, merkleLevels, merklePath, merkleRoot } from '../src/merkle.ts';
+import type { ServiceProblem } from '../src/index.ts';
+import {
+  defaultMinimum,
+  problemOf,
+  REFUSALS,
+  SERVICE_PROBLEMS,
+  slotsToLeaveOut,
+  stalenessWeight,
+} from '../src/index.ts';
+import { isInTree, merkleLevels, merklePath, merkleRoot } from '../src/wire/merkle.ts';
+import type { Reason } from '../src/wire/refusals.ts';
 
 describe('a Merkle tree', () => {
   const leaves = (count: number) =>
@@ -111,7 +120,7 @@ describe('the table of refusals', () => {
   it('holds a sentence for every reason, and no reason that nobody gives', () => {
     const folder = new URL('../src/', import.meta.url);
     const files = readdirSync(folder, { recursive: true, encoding: 'utf8' }).filter(
-      (name) => name.endsWith('.ts') && name !== 'refusals.ts',
+      (name) => name.endsWith('.ts') && name !== 'wire/refusals.ts',
     );
     const source = files.map((name) => readFileSync(new URL(name, folder), 'utf8')).join('');
     const unused = Object.keys(REFUSALS).filter((reason) => !source.includes(`'${reason}'`));
@@ -120,5 +129,19 @@ describe('the table of refusals', () => {
       expect(sentence).toMatch(/^[A-Z].*\.$/);
       expect([403, 404, 409, 410, 422]).toContain(status);
     }
+  });
+
+  it('sends no update to another seat that must be made afresh, and ends a run at whatever no retry helps', () => {
+    const rows: Reason[] = [...Object.values(REFUSALS), ...Object.values(SERVICE_PROBLEMS)];
+    const marked = rows.filter(({ anotherSeat, freshUpdate }) => anotherSeat || freshUpdate);
+    expect(marked.filter(({ retry }) => !retry)).toEqual([]);
+    expect(marked.filter(({ anotherSeat, freshUpdate }) => anotherSeat && freshUpdate)).toEqual([]);
+    expect(marked.length).toBeGreaterThan(0);
+  });
+
+  it('sends a request again only where that says nothing against the update, or no for the moment', () => {
+    const rows = Object.keys(SERVICE_PROBLEMS).map((code) => problemOf(code as ServiceProblem));
+    expect(rows.filter(({ resend, about }) => resend && about === 'request')).toEqual([]);
+    expect(rows.filter(({ resend, about, retry }) => resend && about === 'update' && !retry)).toEqual([]);
   });
 });

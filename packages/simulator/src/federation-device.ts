@@ -5,53 +5,47 @@ import type {
   Block,
   BuiltInput,
   Certificate,
+  ContributeEnd,
+  ContributeRequest,
   Ctx,
+  Deposit,
   Descriptor,
   DeviceLedger,
-  FrozenSession,
-  KeyAnswer,
-  LedgerRecord,
+  DeviceStep,
   Refused,
   Released,
   Slot,
-  SlottedSession,
-  Transition,
-  UploadDraft,
   UserId,
   UserPorts,
   UserRecord,
   UserSession,
 } from '@basa/protocol';
 import {
-  acknowledgeUpload,
   authorityMessages,
   buildInput,
   checkDescriptor,
-  depositMessage,
-  depositToSign,
+  contributeSteps,
   EMPTY_LEDGER,
-  evolveLedger,
   frameHeader,
-  freezeUpload,
-  headerToSign,
   inputDigestOf,
-  keyRequestMessage,
-  keyRequestToSign,
-  maskInput,
+  isSessionRecord,
   millis,
-  packMasked,
   prepareDeposit,
-  receiveKey,
-  receiveSlot,
+  refused,
   releaseDelta,
   restoreSession,
-  uploadHeaderMessage,
   userIdOf,
   wipeSession,
 } from '@basa/protocol';
 import { Crash } from './crash.ts';
 import { granted } from './granted.ts';
 import type { World } from './world.ts';
+
+interface Accepted {
+  readonly kind: 'accepted';
+}
+const ACCEPTED: Accepted = { kind: 'accepted' };
+type UploadRequest = Extract<ContributeRequest, { kind: 'upload' }>;
 
 export type Step = 'seat' | 'deposit' | 'key' | 'upload';
 
@@ -72,8 +66,8 @@ export class FederationDevice {
   deltaId: Uint8Array;
   /** The tensors of its model, none of which may vanish; without them the whole update is one. */
   blocks: readonly Block[] | undefined;
-  /** In memory: what was masked to be frozen, so that only a device that restarted masks again. */
-  #masked: Uint8Array | undefined;
+  /** In memory: what is frozen, so that only a device that restarted masks again. */
+  #upload: UploadRequest | undefined;
 
   constructor(world: World, number: number, signer: Signer) {
     this.world = world;
@@ -119,11 +113,7 @@ export class FederationDevice {
   }
 
   /** Goes through the protocol up to and including `until`, from wherever it stands; survives its own crashes. */
-  contribute(
-    until: Step = 'upload',
-    delta: Float32Array = this.oneHot(),
-    trainedOn?: number,
-  ): { readonly kind: 'accepted' } | Refused {
+  contribute(until: Step = 'upload', delta: Float32Array = this.oneHot(), trainedOn?: number): Accepted | Refused {
     for (;;) {
       try {
         return this.#goOn(until, delta, trainedOn);
@@ -135,7 +125,7 @@ export class FederationDevice {
   }
 
   restart(): void {
-    this.#masked = undefined;
+    this.#upload = undefined;
     this.session = restoreSession(this.suite, this.records);
   }
 
@@ -150,45 +140,82 @@ export class FederationDevice {
     this.records = [];
     this.session = undefined;
     this.input = undefined;
-    this.#masked = undefined;
+    this.#upload = undefined;
   }
 
-  #goOn(until: Step, delta: Float32Array, trainedOn: number | undefined): { readonly kind: 'accepted' } | Refused {
-    const done = { kind: 'accepted' } as const;
-    if (this.session?.step === 'acknowledged') return done;
+  #goOn(until: Step, delta: Float32Array, trainedOn: number | undefined): Accepted | Refused {
+    if (this.session?.step === 'acknowledged') return ACCEPTED;
     if (this.session === undefined) {
       const offered = this.world.server.seat(this.certificate);
       if ('kind' in offered) return offered;
       const seated = checkDescriptor(this.suite, this.world.pins, offered, this.world.now);
       if (seated.kind === 'refused') return seated;
       const { descriptor } = seated;
-      if (until === 'seat') return done;
+      if (until === 'seat') return ACCEPTED;
       const built = this.buildVector(descriptor, delta, trainedOn ?? descriptor.version);
       if (built.kind === 'refused') return built;
       this.input = built.vector;
       const inputDigest = inputDigestOf(this.suite, built.vector);
       const input = { descriptor, certificate: this.certificate, deltaId: this.deltaId, inputDigest };
-      const entered = this.persist(prepareDeposit(this.ports, this.ledger, input));
+      const entered = this.persist(prepareDeposit(this.ports, this, input));
       if ('kind' in entered) return entered;
     }
-    if (this.session?.step === 'prepared') {
-      const answer = this.world.call('deposit', () => this.world.server.deposit(this.depositBytes()));
-      if (!(answer instanceof Uint8Array)) return answer;
-      const next = this.persist(
-        receiveSlot(this.ports, this.session, this.world.server.messages.depositAnswer.decode(answer)),
-      );
-      if ('kind' in next) return next;
+    return this.#drive(until);
+  }
+
+  /** Goes on with the session up to and including `until`. */
+  #drive(until: Step | 'freeze'): Accepted | Refused {
+    if (this.session?.step === 'frozen' && (until === 'deposit' || until === 'key')) return ACCEPTED;
+    const { world } = this;
+    const steps = contributeSteps(this.ports, this);
+    let next = steps.next();
+    while (!next.done) {
+      const request = next.value;
+      switch (request.kind) {
+        case 'sign':
+          if (until === 'deposit' && request.of === 'key') return ACCEPTED;
+          next = steps.next(this.signer.sign(request.statement));
+          break;
+        case 'durable':
+          this.persist(request.step);
+          next = steps.next();
+          break;
+        case 'deposit': {
+          const answer = world.call('deposit', () => world.server.deposit(this.depositBytes(request.message)));
+          if (!(answer instanceof Uint8Array)) return answer;
+          next = steps.next(world.server.messages.depositAnswer.decode(answer));
+          break;
+        }
+        case 'key': {
+          const { keyRequest, keyAnswer } = authorityMessages(world.policy.bufferSize);
+          const answer = world.call('key', () => world.authority.issueKey(keyRequest.encode(request.message)));
+          if (!(answer instanceof Uint8Array)) return answer;
+          if (until === 'key') return ACCEPTED;
+          next = steps.next(keyAnswer.decode(answer));
+          break;
+        }
+        case 'input':
+          next = steps.next(this.input as Uint32Array);
+          break;
+        case 'mask':
+          world.mask(request.masking.vector, request.masking.plan);
+          next = steps.next();
+          break;
+        case 'upload': {
+          this.#upload = request;
+          if (until === 'freeze') return ACCEPTED;
+          const answer = world.call('upload', () => world.server.upload(this.uploadBytes()));
+          if (answer.kind === 'refused') return answer;
+          next = steps.next(ACCEPTED);
+        }
+      }
     }
-    if (until === 'deposit') return done;
-    if (this.session?.step === 'slotted') {
-      const refusal = this.receiveKeyAndFreeze(until);
-      if (refusal !== undefined) return refusal;
-    }
-    if (until === 'key') return done;
-    const answer = this.world.call('upload', () => this.world.server.upload(this.uploadBytes()));
-    if (answer.kind === 'refused') return answer;
-    this.persist(acknowledgeUpload(this.ports, this.session as UserSession));
-    return done;
+    return this.#ended(next.value);
+  }
+
+  #ended(end: ContributeEnd): Accepted | Refused {
+    if (end.kind === 'damaged') throw new Error(end.problem);
+    return end.kind === 'acknowledged' ? ACCEPTED : refused(end.reason);
   }
 
   /** x' of the update, fixed before the deposit leaves. */
@@ -197,79 +224,54 @@ export class FederationDevice {
     return buildInput(descriptor, { ...update, ...(this.blocks !== undefined && { blocks: this.blocks }) });
   }
 
-  /** What it makes of the key of its slot. */
-  openKey(session: SlottedSession, answer: KeyAnswer): UploadDraft | Refused {
-    return receiveKey(this.ports, session, answer);
-  }
-
-  depositBytes(): Uint8Array {
-    if (this.session?.step !== 'prepared') throw new Error('not prepared');
-    const signature = this.signer.sign(depositToSign(this.session).statement);
-    return this.world.server.messages.deposit.encode(depositMessage(this.session, signature));
+  depositBytes(message: Deposit = this.#said('deposit').message): Uint8Array {
+    return this.world.server.messages.deposit.encode(message);
   }
 
   keyRequestBytes(): Uint8Array {
-    if (this.session?.step !== 'slotted') throw new Error('not slotted');
-    const signature = this.signer.sign(keyRequestToSign(this.ports, this.session).statement);
-    return authorityMessages(this.world.policy.bufferSize).keyRequest.encode(
-      keyRequestMessage(this.ports, this.session, signature),
-    );
+    return authorityMessages(this.world.policy.bufferSize).keyRequest.encode(this.#said('key').message);
   }
 
   receiveKeyAndFreeze(until: Step): Refused | undefined {
-    const answer = this.world.call('key', () => this.world.authority.issueKey(this.keyRequestBytes()));
-    if (!(answer instanceof Uint8Array)) return answer;
-    if (until === 'key' || this.session?.step !== 'slotted') return undefined;
-    const { keyAnswer } = authorityMessages(this.world.policy.bufferSize);
-    const draft = this.openKey(this.session, keyAnswer.decode(answer));
-    if (draft.kind === 'refused') return draft;
-    const masking = granted(maskInput(this.ports, this.session, this.input as Uint32Array, draft));
-    this.world.mask(masking.vector, masking.plan);
-    const masked = packMasked(this.session, masking.vector);
-    const next = this.persist(freezeUpload(this.ports, this.ledger, this.session, draft, masked));
-    if ('kind' in next) return next;
-    this.#masked = masked;
-    return undefined;
+    const result = this.#drive(until === 'upload' ? 'freeze' : until);
+    return result.kind === 'refused' ? result : undefined;
   }
 
   /** The upload, made of what is frozen: the same bytes each time. */
   uploadBytes(): Uint8Array {
-    const session = this.session;
-    if (session?.step !== 'frozen') throw new Error('not frozen');
-    this.#masked ??= this.#maskAgain(session);
-    const signature = this.signer.sign(headerToSign(session).statement);
-    const header = authorityMessages(this.world.policy.bufferSize).uploadHeader.encode(
-      uploadHeaderMessage(session, signature),
-    );
-    return concatBytes(frameHeader(header), this.#masked, ...session.backups);
+    if (this.session?.step !== 'frozen') throw new Error('not frozen');
+    if (this.#upload === undefined) this.#drive('freeze');
+    const { header, body } = this.#upload as UploadRequest;
+    const { uploadHeader } = authorityMessages(this.world.policy.bufferSize);
+    return concatBytes(frameHeader(uploadHeader.encode(header)), body);
   }
 
-  #maskAgain(session: FrozenSession): Uint8Array {
-    const masking = granted(maskInput(this.ports, session, this.input as Uint32Array));
-    this.world.mask(masking.vector, masking.plan);
-    return packMasked(session, masking.vector);
+  /** What it has to say next, the same each time. */
+  #said<Kind extends 'deposit' | 'key'>(kind: Kind): Extract<ContributeRequest, { kind: Kind }> {
+    const steps = contributeSteps(this.ports, this);
+    const signing = steps.next().value;
+    const next = signing.kind === 'sign' ? steps.next(this.signer.sign(signing.statement)).value : signing;
+    if (next.kind !== kind) throw new Error(`a device at step ${this.session?.step} has no ${kind} request to send`);
+    return next as Extract<ContributeRequest, { kind: Kind }>;
   }
 
   /** Asks the authority what became of the update, and frees it for another buffer where that is allowed. */
   release(): Released {
     const outcome = this.world.authority.outcome(this.ctx);
-    const { state, answer } = releaseDelta(this.ports, this.ledger, this.deltaId, outcome);
-    this.ledger = state;
+    const { state, answer } = releaseDelta(this.ports, this, this.deltaId, outcome);
+    this.ledger = state.ledger;
     return answer;
   }
 
-  persist<Answer>({
-    state,
-    records,
-    answer,
-  }: Transition<UserSession | undefined, UserRecord, Answer>): Answer | Refused {
-    this.records.push(...records);
-    const marked = (answer as { readonly ledger?: LedgerRecord }).ledger;
-    if (marked !== undefined) this.ledger = evolveLedger(this.ledger, marked);
-    for (const _ of records) this.world.persisted('user');
-    if (this.session !== undefined && (state?.step === 'acknowledged' || state?.step === 'abandoned'))
+  /** The records of a step are durable together, and it may die right after. */
+  persist<Answer>({ state: { ledger, session }, records, answer }: DeviceStep<Answer>): Answer | Refused {
+    const ofSession = records.filter(isSessionRecord);
+    this.records.push(...ofSession);
+    this.ledger = ledger;
+    for (const _ of ofSession) this.world.persisted('user');
+    if (this.session !== undefined && (session?.step === 'acknowledged' || session?.step === 'abandoned'))
       wipeSession(this.session);
-    this.session = state;
+    this.session = session;
     return answer;
   }
 }

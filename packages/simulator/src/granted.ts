@@ -1,9 +1,6 @@
-/** Refusals told from answers, and as errors for code that expects a yes. */
+/** Refusals as errors for code that expects a yes. */
 import type { Refused } from '@basa/protocol';
-
-export function isRefused(answer: unknown): answer is Refused {
-  return typeof answer === 'object' && answer !== null && 'kind' in answer && answer.kind === 'refused';
-}
+import { isRefused } from '@basa/protocol';
 
 /** The answer, or an error that names the refusal. */
 export function granted<Answer extends object>(answer: Answer | Refused): Answer {

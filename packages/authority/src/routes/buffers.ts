@@ -7,7 +7,7 @@ import {
   bufferRequestCodec,
   ctxOf,
   descriptorCodec,
-  MOST_SLOTS,
+  MAX_SLOTS,
   outcomeCodec,
 } from '@basa/protocol';
 import { nodeSuite } from '@basa/runtime/node';
@@ -74,7 +74,7 @@ export function bufferRoutes({ service, authority, bufferEpochs, keyLimits, watc
     AUTHORITY_PATH.keys(':ctx'),
     {
       onRequest: [requireDevice({ limits: keyLimits }), fits(mostKeyRequestBytes)],
-      bodyLimit: mostKeyRequestBytes(MOST_SLOTS),
+      bodyLimit: mostKeyRequestBytes(MAX_SLOTS),
       schema: {
         summary: 'The key of a slot, once, for the device that signs',
         params: bufferParams,
@@ -102,7 +102,7 @@ export function bufferRoutes({ service, authority, bufferEpochs, keyLimits, watc
     AUTHORITY_PATH.close(':ctx'),
     {
       onRequest: fits(mostCloseRequestBytes),
-      bodyLimit: mostCloseRequestBytes(MOST_SLOTS),
+      bodyLimit: mostCloseRequestBytes(MAX_SLOTS),
       schema: {
         summary: 'Closes a buffer, once (server)',
         params: bufferParams,

@@ -22,7 +22,7 @@ const PREFIX = 'lock-';
 const heldName = (claim: string): string => `held-${claim}`;
 /** Of several that claim at once the first by name stays, and waits for the others to go. */
 const WAIT_MS = 10;
-const MOST_WAITS = 3000;
+const MAX_WAITS = 3000;
 
 export interface DeviceLock {
   /** Rejects where the claim is gone: somebody cleaned it away, and another process may have the device. */
@@ -43,7 +43,7 @@ export async function lockDevice(folder: string, place?: LockPlace): Promise<Dev
       return await lockDevice(folder, place);
     }
     for (let waits = 0; (await rivals(folder, name, { machine, isShared })) > 0; waits++) {
-      if (waits === MOST_WAITS) throw busy(folder, 'several processes that started at once');
+      if (waits === MAX_WAITS) throw busy(folder, 'several processes that started at once');
       await sleep(WAIT_MS);
     }
     await writeFile(join(folder, heldName(name)), '', { mode: 0o600 });

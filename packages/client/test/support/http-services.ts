@@ -16,6 +16,7 @@ import {
   headCodec,
   holdsSeat,
   isDueForRenewal,
+  isRefused,
   millis,
   newestModelCodec,
   outcomeCodec,
@@ -74,7 +75,6 @@ const bytes = (body: Uint8Array): Reply => ({ status: 200, body });
 const bytesOrProblem = (answer: Uint8Array | Refused): Reply =>
   answer instanceof Uint8Array ? bytes(answer) : documented(problemOfRefusal(answer));
 const json = (value: object): Reply => ({ status: 200, body: Buffer.from(JSON.stringify(value)) });
-const isRefused = (answer: object): answer is Refused => 'kind' in answer && answer.kind === 'refused';
 
 export class HttpServices {
   readonly world: TestWorld;

@@ -6,9 +6,9 @@
  *       \--rolled back--> unknown   (final; no key, no release, no promise)
  */
 import type { AttributeKeyIssuer, Signer, Suite } from '@basa/masking';
-import type { Ctx, Millis } from '../brands.ts';
-import type { Descriptor, Outcome, OutcomeBody } from '../statements.ts';
-import { ctxOf, outcomeCodec } from '../statements.ts';
+import type { Ctx, Millis } from '../wire/brands.ts';
+import type { Descriptor, Outcome, OutcomeBody } from '../wire/statements.ts';
+import { ctxOf, outcomeCodec } from '../wire/statements.ts';
 import type { AuthorityRecord, BufferClosed, KeyIssued } from './records.ts';
 
 export interface AuthorityPorts {

@@ -1,16 +1,16 @@
 /** Closes a buffer once: for each slot either its self key (accepted) or its edge and drop keys (not), never both. */
 import type { Suite } from '@basa/masking';
 import { equalBytes, toHex } from '@basa/masking';
-import type { CloseAnswer, CloseRequest, ReleasedKey, UploadHeader } from '../authority-messages.ts';
-import { authorityMessages } from '../authority-messages.ts';
-import type { JoinTag, Millis, Slot, View } from '../brands.ts';
-import { dropAttribute, edgeAttribute, joinTagOf, selfAttribute, viewsOf } from '../naming.ts';
-import type { Refused } from '../refusals.ts';
-import { refused } from '../refusals.ts';
-import { isSigned } from '../statements.ts';
-import type { Transition } from '../transition.ts';
-import { declined } from '../transition.ts';
-import { depositStatementCodec } from '../user-messages.ts';
+import type { CloseAnswer, CloseRequest, ReleasedKey, UploadHeader } from '../wire/authority-messages.ts';
+import { authorityMessages } from '../wire/authority-messages.ts';
+import type { JoinTag, Millis, Slot, View } from '../wire/brands.ts';
+import { dropAttribute, edgeAttribute, joinTagOf, selfAttribute, viewsOf } from '../wire/naming.ts';
+import type { Refused } from '../wire/refusals.ts';
+import { refused } from '../wire/refusals.ts';
+import { isSigned } from '../wire/statements.ts';
+import type { Transition } from '../wire/transition.ts';
+import { declined } from '../wire/transition.ts';
+import { depositStatementCodec } from '../wire/user-messages.ts';
 import type { AuthorityBuffer, AuthorityPorts } from './buffer.ts';
 import { abortIfOverdue, evolveBuffer, signOutcome } from './buffer.ts';
 import type { AuthorityRecord, BufferClosed, NamedSlot } from './records.ts';

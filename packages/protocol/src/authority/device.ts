@@ -1,16 +1,16 @@
 /** Enrolment: a device's key becomes a certificate that servers check without asking. */
 import type { Suite } from '@basa/masking';
 import { equalBytes } from '@basa/masking';
-import type { Millis, TaskId, UserId } from '../brands.ts';
-import { refused } from '../refusals.ts';
-import type { Certificate, CertificateBody } from '../statements.ts';
-import { certificateCodec, userIdOf } from '../statements.ts';
-import type { Transition } from '../transition.ts';
-import { declined, unchanged } from '../transition.ts';
+import type { Millis, TaskId, UserId } from '../wire/brands.ts';
+import { refused } from '../wire/refusals.ts';
+import type { Certificate, CertificateBody } from '../wire/statements.ts';
+import { certificateCodec, userIdOf } from '../wire/statements.ts';
+import type { Transition } from '../wire/transition.ts';
+import { declined, unchanged } from '../wire/transition.ts';
 import type { AuthorityPorts } from './buffer.ts';
 import type { AuthorityRecord } from './records.ts';
 
-export interface Device {
+export interface EnrolledDevice {
   readonly user: UserId;
   readonly certificate: Certificate;
   /** For which it ever had a certificate. */
@@ -19,7 +19,11 @@ export interface Device {
 }
 
 /** The device with a certificate more. */
-export function withCertificate(suite: Suite, device: Device | undefined, certificate: Certificate): Device {
+export function withCertificate(
+  suite: Suite,
+  device: EnrolledDevice | undefined,
+  certificate: Certificate,
+): EnrolledDevice {
   const { task, deviceKey } = certificate;
   const tasks = device?.tasks ?? [];
   const isKnown = tasks.some((one) => equalBytes(one, task));
@@ -30,9 +34,9 @@ export function withCertificate(suite: Suite, device: Device | undefined, certif
 /** Enrolled again with the same words: the same certificate. A revoked device stays revoked. */
 export function enrolDevice(
   { suite, signer }: AuthorityPorts,
-  device: Device | undefined,
+  device: EnrolledDevice | undefined,
   body: CertificateBody,
-): Transition<Device | undefined, AuthorityRecord, Certificate> {
+): Transition<EnrolledDevice | undefined, AuthorityRecord, Certificate> {
   if (device?.revoked) return declined(device, refused('revoked'));
   const certificate: Certificate = { ...body, signature: signer.sign(certificateCodec.statement(body)) };
   if (
@@ -51,9 +55,9 @@ export function enrolDevice(
 
 /** From now on no key is issued to the device, and servers are told; slots it already holds stay as they are. */
 export function revokeDevice(
-  device: Device | undefined,
+  device: EnrolledDevice | undefined,
   now: Millis,
-): Transition<Device | undefined, AuthorityRecord, { readonly kind: 'revoked' }> {
+): Transition<EnrolledDevice | undefined, AuthorityRecord, { readonly kind: 'revoked' }> {
   if (device === undefined) return declined(device, refused('not-enrolled'));
   if (device.revoked) return unchanged(device, { kind: 'revoked' });
   return {

@@ -1,24 +1,24 @@
 /** Gives the key of a slot's edge to the one user that holds the slot, once, after its view was checked. */
 import { equalBytes } from '@basa/masking';
-import type { KeyAnswer, KeyRequest } from '../authority-messages.ts';
-import { authorityMessages } from '../authority-messages.ts';
-import type { Millis, UserId, View } from '../brands.ts';
-import { sealEnvelope } from '../envelope.ts';
-import { edgeAttribute, joinTagOf, viewsOf } from '../naming.ts';
-import type { Refused } from '../refusals.ts';
-import { refused } from '../refusals.ts';
-import { certificateCodec, isSigned, receiptCodec, ticketCodec, userIdOf } from '../statements.ts';
-import type { Transition } from '../transition.ts';
-import { declined, unchanged } from '../transition.ts';
+import type { KeyAnswer, KeyRequest } from '../wire/authority-messages.ts';
+import { authorityMessages } from '../wire/authority-messages.ts';
+import type { Millis, UserId, View } from '../wire/brands.ts';
+import { sealEnvelope } from '../wire/envelope.ts';
+import { edgeAttribute, joinTagOf, viewsOf } from '../wire/naming.ts';
+import type { Refused } from '../wire/refusals.ts';
+import { refused } from '../wire/refusals.ts';
+import { certificateCodec, isSigned, receiptCodec, ticketCodec, userIdOf } from '../wire/statements.ts';
+import type { Transition } from '../wire/transition.ts';
+import { declined, unchanged } from '../wire/transition.ts';
 import type { AuthorityBuffer, AuthorityPorts } from './buffer.ts';
 import { evolveBuffer } from './buffer.ts';
-import type { Device } from './device.ts';
+import type { EnrolledDevice } from './device.ts';
 import type { KeyIssued } from './records.ts';
 
 export function issueKey(
   ports: AuthorityPorts,
   buffer: AuthorityBuffer,
-  device: Device | undefined,
+  device: EnrolledDevice | undefined,
   request: KeyRequest,
   now: Millis,
 ): Transition<AuthorityBuffer, KeyIssued, KeyAnswer> {
@@ -78,7 +78,7 @@ function digestOf({ suite }: AuthorityPorts, { descriptor }: AuthorityBuffer, re
 function identityProblem(
   { suite, signer }: AuthorityPorts,
   { descriptor }: AuthorityBuffer,
-  device: Device | undefined,
+  device: EnrolledDevice | undefined,
   request: KeyRequest,
   user: UserId,
   now: Millis,

@@ -1,13 +1,13 @@
 /** What the authority must have on disk before it answers, and the hash chain over it that anyone can verify. */
 import type { Suite } from '@basa/masking';
-import type { Ctx, DepositRoot, JoinTag, Millis, Slot, UserId, View } from '../brands.ts';
-import type { Codec, Field } from '../codec.ts';
-import { fixed, list, message, nested, record, u53 } from '../codec.ts';
-import { KIND } from '../kinds.ts';
-import type { TaskPolicy } from '../policy.ts';
-import { decodePolicy, encodePolicy, MOST_SLOTS } from '../policy.ts';
-import { recordUnion } from '../record-union.ts';
-import type { Certificate, Descriptor, Head, ModelEntry } from '../statements.ts';
+import type { Ctx, DepositRoot, JoinTag, Millis, Slot, UserId, View } from '../wire/brands.ts';
+import type { Codec, Field } from '../wire/codec.ts';
+import { fixed, list, message, nested, record, u53 } from '../wire/codec.ts';
+import { KIND } from '../wire/kinds.ts';
+import type { TaskPolicy } from '../wire/policy.ts';
+import { decodePolicy, encodePolicy, MAX_SLOTS } from '../wire/policy.ts';
+import { recordUnion } from '../wire/record-union.ts';
+import type { Certificate, Descriptor, Head, ModelEntry } from '../wire/statements.ts';
 import {
   certificateCodec,
   descriptorCodec,
@@ -15,7 +15,7 @@ import {
   headCodec,
   modelEntryCodec,
   STATEMENT_BYTES,
-} from '../statements.ts';
+} from '../wire/statements.ts';
 
 /** A slot and who stands in it, as outcomes name it. */
 export interface NamedSlot {
@@ -64,7 +64,7 @@ export interface BufferClosed {
 }
 
 const { ctx, hash, joinTag, root, slot, user, view } = field;
-const namedSlots = list(MOST_SLOTS, record({ slot, joinTag }));
+const namedSlots = list(MAX_SLOTS, record({ slot, joinTag }));
 const policyCodec: Codec<TaskPolicy> = { name: 'policy', encode: encodePolicy, decode: decodePolicy };
 
 const codec: Codec<AuthorityRecord> = recordUnion('authority record', {

@@ -3,28 +3,28 @@
  * statement which devices of a task are among them.
  */
 import { equalBytes } from '@basa/masking';
-import type { RevocationRequest, Revocations, RevocationsBody } from '../authority-messages.ts';
-import { MOST_REVOCATIONS, revocationRequestCodec, revocationsCodec } from '../authority-messages.ts';
-import type { TaskId } from '../brands.ts';
-import { refused } from '../refusals.ts';
-import { isSigned } from '../statements.ts';
-import type { Transition } from '../transition.ts';
-import { declined, unchanged } from '../transition.ts';
+import type { RevocationRequest, Revocations, RevocationsBody } from '../wire/authority-messages.ts';
+import { MAX_REVOCATIONS, revocationRequestCodec, revocationsCodec } from '../wire/authority-messages.ts';
+import type { TaskId } from '../wire/brands.ts';
+import { refused } from '../wire/refusals.ts';
+import { isSigned } from '../wire/statements.ts';
+import type { Transition } from '../wire/transition.ts';
+import { declined, unchanged } from '../wire/transition.ts';
 import type { AuthorityPorts } from './buffer.ts';
-import type { Device } from './device.ts';
+import type { EnrolledDevice } from './device.ts';
 import type { AuthorityTask } from './task.ts';
 
 /** Some numbers after the one that is asked for; who got further asks again from there. `revoked` are all, in order. */
 export function tellRevocations(
   { suite, signer }: AuthorityPorts,
   { id, policy }: AuthorityTask,
-  { branch, revoked }: { readonly branch: Uint8Array; readonly revoked: readonly Device[] },
+  { branch, revoked }: { readonly branch: Uint8Array; readonly revoked: readonly EnrolledDevice[] },
   request: RevocationRequest,
 ): Transition<undefined, never, Revocations> {
   if (!isSigned(suite, revocationRequestCodec, request, policy.serverKey))
     return declined(undefined, refused('server-unknown'));
   const { after } = request;
-  const told = revoked.slice(after, after + MOST_REVOCATIONS);
+  const told = revoked.slice(after, after + MAX_REVOCATIONS);
   const users = told.filter(({ tasks }) => isOf(tasks, id)).map(({ user }) => user);
   const body: RevocationsBody = { task: id, branch, after, upTo: after + told.length, users };
   return unchanged(undefined, { ...body, signature: signer.sign(revocationsCodec.statement(body)) });

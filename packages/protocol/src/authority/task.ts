@@ -1,17 +1,17 @@
 /** A task at the authority: its policy, the buffers it draws, and the append-only log of its models. */
 import type { Suite } from '@basa/masking';
 import { equalBytes } from '@basa/masking';
-import type { BufferRequest, ModelAppend } from '../authority-messages.ts';
-import { bufferRequestCodec, modelAppendCodec } from '../authority-messages.ts';
-import type { Millis, TaskId } from '../brands.ts';
-import type { TaskPolicy } from '../policy.ts';
-import { policyProblem, policyWeightScale, taskIdOf } from '../policy.ts';
-import type { Refused } from '../refusals.ts';
-import { refused } from '../refusals.ts';
-import type { Descriptor, DescriptorBody, ModelEntry, ModelEntryBody } from '../statements.ts';
-import { descriptorCodec, isSigned, modelEntryCodec } from '../statements.ts';
-import type { Transition } from '../transition.ts';
-import { declined, unchanged } from '../transition.ts';
+import type { BufferRequest, ModelAppend } from '../wire/authority-messages.ts';
+import { bufferRequestCodec, modelAppendCodec } from '../wire/authority-messages.ts';
+import type { Millis, TaskId } from '../wire/brands.ts';
+import type { TaskPolicy } from '../wire/policy.ts';
+import { policyProblem, policyWeightScale, taskIdOf } from '../wire/policy.ts';
+import type { Refused } from '../wire/refusals.ts';
+import { refused } from '../wire/refusals.ts';
+import type { Descriptor, DescriptorBody, ModelEntry, ModelEntryBody } from '../wire/statements.ts';
+import { descriptorCodec, isSigned, modelEntryCodec } from '../wire/statements.ts';
+import type { Transition } from '../wire/transition.ts';
+import { declined, unchanged } from '../wire/transition.ts';
 import type { AuthorityBuffer, AuthorityPorts } from './buffer.ts';
 import type { AuthorityRecord } from './records.ts';
 

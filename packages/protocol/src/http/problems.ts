@@ -1,50 +1,138 @@
 /** Problem documents (RFC 9457): every no of a service, with a stable type, a sentence and what to do next. */
-import type { RefusalReason, Refused } from '../refusals.ts';
-import { REFUSALS } from '../refusals.ts';
+import type { Reason, RefusalReason, Refused } from '../wire/refusals.ts';
+import { isRefusalReason, REFUSALS } from '../wire/refusals.ts';
+
+interface Problem extends Reason {
+  /**
+   * `update`: it says no to the update for now. `service`: a fault of the service or of the way to it, which says nothing
+   * about the update. `request`: whoever made the request must mend it.
+   */
+  readonly about: 'update' | 'service' | 'request';
+  /** It failed on the way or for the moment: the same request is sent again. */
+  readonly resend?: true;
+}
 
 /** What a service refuses besides what the protocol refuses. */
 export const SERVICE_PROBLEMS = {
-  malformed: { sentence: 'The request is not of the documented form.', status: 400 },
-  'digest-mismatch': { sentence: 'The body does not have the digest that the request names.', status: 400 },
-  interrupted: { sentence: 'The request was cut off before its body was whole.', status: 400 },
-  unsigned: { sentence: 'The request carries no signature of a device key.', status: 401 },
-  'request-signature-invalid': { sentence: 'The signature of the request does not verify.', status: 401 },
-  'clock-skew': { sentence: "The time of the request is too far from the service's clock.", status: 401 },
-  replayed: { sentence: 'This very request was received before.', status: 401 },
-  'operator-token-missing': { sentence: 'This route needs an operator token.', status: 401 },
-  'role-missing': { sentence: 'The operator token does not carry the role this route needs.', status: 403 },
-  'enrolment-token-invalid': { sentence: 'The enrolment token is unknown, used or has ended.', status: 403 },
-  'not-yours': { sentence: 'The message names another device than the one that signed the request.', status: 403 },
-  'origin-refused': { sentence: 'Web pages of this origin may not ask this service.', status: 403 },
-  'host-refused': { sentence: 'This service does not answer to this host name.', status: 421 },
-  'not-found': { sentence: 'There is nothing at this address.', status: 404 },
-  'method-not-allowed': { sentence: 'This address does not take this method.', status: 405 },
-  'offset-mismatch': { sentence: 'The piece does not start where the upload stands.', status: 409 },
-  'task-exists': { sentence: 'This task exists with other settings.', status: 409 },
-  'task-paused': { sentence: 'The task is paused; ask again later.', status: 409 },
-  'task-finished': { sentence: 'The task has reached its end.', status: 410 },
-  'seat-missing': { sentence: 'The device holds no seat in this buffer; take one first.', status: 409 },
-  'body-too-large': { sentence: 'The body is larger than the task allows.', status: 413 },
-  'range-not-satisfiable': { sentence: 'The range lies outside of the model.', status: 416 },
-  'no-place': { sentence: 'Enough devices are under way; ask for a place again later.', status: 429 },
-  'rate-limited': { sentence: 'Too many requests; wait before the next.', status: 429 },
+  malformed: { sentence: 'The request is not of the documented form.', status: 400, about: 'request' },
+  'digest-mismatch': {
+    sentence: 'The body does not have the digest that the request names.',
+    status: 400,
+    about: 'service',
+    resend: true,
+  },
+  interrupted: { sentence: 'The request was cut off before its body was whole.', status: 400, about: 'request' },
+  unsigned: { sentence: 'The request carries no signature of a device key.', status: 401, about: 'request' },
+  'request-signature-invalid': {
+    sentence: 'The signature of the request does not verify.',
+    status: 401,
+    about: 'request',
+  },
+  'clock-skew': {
+    sentence: "The time of the request is too far from the service's clock.",
+    status: 401,
+    about: 'service',
+  },
+  replayed: { sentence: 'This very request was received before.', status: 401, about: 'service', resend: true },
+  'operator-token-missing': { sentence: 'This route needs an operator token.', status: 401, about: 'request' },
+  'role-missing': {
+    sentence: 'The operator token does not carry the role this route needs.',
+    status: 403,
+    about: 'request',
+  },
+  'enrolment-token-invalid': {
+    sentence: 'The enrolment token is unknown, used or has ended.',
+    status: 403,
+    about: 'request',
+  },
+  'not-yours': {
+    sentence: 'The message names another device than the one that signed the request.',
+    status: 403,
+    about: 'request',
+  },
+  'origin-refused': { sentence: 'Web pages of this origin may not ask this service.', status: 403, about: 'request' },
+  'host-refused': { sentence: 'This service does not answer to this host name.', status: 421, about: 'request' },
+  'not-found': { sentence: 'There is nothing at this address.', status: 404, about: 'request' },
+  'method-not-allowed': { sentence: 'This address does not take this method.', status: 405, about: 'request' },
+  'offset-mismatch': { sentence: 'The piece does not start where the upload stands.', status: 409, about: 'service' },
+  'task-exists': { sentence: 'This task exists with other settings.', status: 409, about: 'request' },
+  'task-paused': { sentence: 'The task is paused; ask again later.', status: 409, about: 'update', retry: true },
+  'task-finished': { sentence: 'The task has reached its end.', status: 410, about: 'update' },
+  'seat-missing': {
+    sentence: 'The device holds no seat in this buffer; take one first.',
+    status: 409,
+    about: 'request',
+  },
+  'body-too-large': { sentence: 'The body is larger than the task allows.', status: 413, about: 'request' },
+  'range-not-satisfiable': { sentence: 'The range lies outside of the model.', status: 416, about: 'request' },
+  'no-place': {
+    sentence: 'Enough devices are under way; ask for a place again later.',
+    status: 429,
+    about: 'update',
+    retry: true,
+  },
+  'rate-limited': {
+    sentence: 'Too many requests; wait before the next.',
+    status: 429,
+    about: 'update',
+    retry: true,
+    resend: true,
+  },
   'quota-exceeded': {
     sentence: 'This device left too many slots unused lately; wait before the next seat.',
     status: 429,
+    about: 'update',
+    retry: true,
   },
   'too-many-slots': {
     sentence: 'This device has slots that it has not finished; upload there, or wait until a lease is over.',
     status: 429,
+    about: 'update',
+    retry: true,
   },
-  internal: { sentence: 'The service failed; the request may be sent again.', status: 500 },
-  'storage-full': { sentence: 'The service cannot store more at the moment; nothing was changed.', status: 507 },
-  'database-unreachable': { sentence: 'The database of the service does not answer; ask again later.', status: 503 },
-  'authority-unreachable': { sentence: 'The authority does not answer; ask again later.', status: 503 },
-  stopping: { sentence: 'The service is stopping; ask again later.', status: 503 },
-} as const satisfies Readonly<Record<string, { readonly sentence: string; readonly status: number }>>;
+  internal: {
+    sentence: 'The service failed; the request may be sent again.',
+    status: 500,
+    about: 'service',
+    resend: true,
+  },
+  'storage-full': {
+    sentence: 'The service cannot store more at the moment; nothing was changed.',
+    status: 507,
+    about: 'update',
+    retry: true,
+    resend: true,
+  },
+  'database-unreachable': {
+    sentence: 'The database of the service does not answer; ask again later.',
+    status: 503,
+    about: 'update',
+    retry: true,
+    resend: true,
+  },
+  'authority-unreachable': {
+    sentence: 'The authority does not answer; ask again later.',
+    status: 503,
+    about: 'update',
+    retry: true,
+    resend: true,
+  },
+  stopping: {
+    sentence: 'The service is stopping; ask again later.',
+    status: 503,
+    about: 'update',
+    retry: true,
+    resend: true,
+  },
+} as const satisfies Readonly<Record<string, Problem>>;
 
 export type ServiceProblem = keyof typeof SERVICE_PROBLEMS;
 export type ProblemCode = ServiceProblem | RefusalReason;
+
+/** The row of a code. The protocol's own no is always about the update, and stays one however often it is asked. */
+export function problemOf(code: ProblemCode): Problem {
+  return isRefusalReason(code) ? { about: 'update', ...REFUSALS[code] } : SERVICE_PROBLEMS[code];
+}
 
 export const PROBLEM_MEDIA_TYPE = 'application/problem+json';
 const PREFIX = 'urn:basa:problem:';
@@ -66,8 +154,7 @@ export interface ProblemMore {
 }
 
 export function problemDocument(code: ProblemCode, more: ProblemMore = {}): ProblemDocument {
-  const { sentence, status } =
-    code in REFUSALS ? REFUSALS[code as RefusalReason] : SERVICE_PROBLEMS[code as ServiceProblem];
+  const { sentence, status } = problemOf(code);
   return { type: PREFIX + code, title: sentence, status, ...more };
 }
 
@@ -83,5 +170,5 @@ export function problemCodeOf(document: { readonly type?: unknown }): ProblemCod
   const { type } = document;
   if (typeof type !== 'string' || !type.startsWith(PREFIX)) return undefined;
   const code = type.slice(PREFIX.length);
-  return Object.hasOwn(REFUSALS, code) || Object.hasOwn(SERVICE_PROBLEMS, code) ? (code as ProblemCode) : undefined;
+  return isRefusalReason(code) || Object.hasOwn(SERVICE_PROBLEMS, code) ? (code as ProblemCode) : undefined;
 }

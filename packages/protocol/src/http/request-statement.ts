@@ -1,9 +1,9 @@
 /** What a device signs with every request: the words of the request, to whom they go, when, and a number used once. */
 import { ascii } from '@basa/masking';
-import type { Millis } from '../brands.ts';
-import type { Codec } from '../codec.ts';
-import { fixed, message, short, u53 } from '../codec.ts';
-import { KIND } from '../kinds.ts';
+import type { Millis } from '../wire/brands.ts';
+import type { Codec } from '../wire/codec.ts';
+import { fixed, message, short, u53 } from '../wire/codec.ts';
+import { KIND } from '../wire/kinds.ts';
 
 export interface RequestStatement {
   /** The public key of the service that is asked: a request to a server says nothing to an authority. */
@@ -27,12 +27,12 @@ interface Layout {
   readonly nonce: Uint8Array;
 }
 
-const MOST_TARGET = 1024;
+const MAX_TARGET = 1024;
 
 const layout: Codec<Layout> = message(KIND.requestStatement, 'requestStatement', {
   audience: fixed(32),
   method: short(16),
-  target: short(MOST_TARGET),
+  target: short(MAX_TARGET),
   digest: fixed(32),
   at: u53,
   nonce: fixed(16),

@@ -1,11 +1,11 @@
 /** The attribute authority of `paper` mode: the key of a position to whoever shows the server's ticket for it. */
 import type { AttributeKeyIssuer, Suite } from '@basa/masking';
 import { equalBytes } from '@basa/masking';
-import type { UserId } from '../brands.ts';
-import { paperAttribute } from '../naming.ts';
-import type { Refused } from '../refusals.ts';
-import { refused } from '../refusals.ts';
-import { isSigned } from '../statements.ts';
+import type { UserId } from '../wire/brands.ts';
+import { paperAttribute } from '../wire/naming.ts';
+import type { Refused } from '../wire/refusals.ts';
+import { refused } from '../wire/refusals.ts';
+import { isSigned } from '../wire/statements.ts';
 import type { PaperTicket } from './messages.ts';
 import { paperTicketCodec } from './messages.ts';
 

@@ -8,12 +8,12 @@
  */
 import type { Signer, Suite } from '@basa/masking';
 import { equalBytes } from '@basa/masking';
-import type { Attribute, Ctx, Millis, Slot, UserId } from '../brands.ts';
-import { paperAttribute } from '../naming.ts';
-import type { Refused } from '../refusals.ts';
-import { refused } from '../refusals.ts';
-import type { Transition } from '../transition.ts';
-import { declined, unchanged } from '../transition.ts';
+import type { Attribute, Ctx, Millis, Slot, UserId } from '../wire/brands.ts';
+import { paperAttribute } from '../wire/naming.ts';
+import type { Refused } from '../wire/refusals.ts';
+import { refused } from '../wire/refusals.ts';
+import type { Transition } from '../wire/transition.ts';
+import { declined, unchanged } from '../wire/transition.ts';
 import type { PaperTicket, PaperUpload } from './messages.ts';
 import { paperTicketCodec } from './messages.ts';
 

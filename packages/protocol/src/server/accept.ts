@@ -1,17 +1,17 @@
 /** Takes a masked upload into its slot: the header decides before the body is read, the very bytes or none. */
 import type { SeedSealing } from '@basa/masking';
 import { equalBytes } from '@basa/masking';
-import type { UploadHeader } from '../authority-messages.ts';
-import { authorityMessages } from '../authority-messages.ts';
-import type { Millis, Slot } from '../brands.ts';
-import type { BasaEvent } from '../events.ts';
-import type { Refused } from '../refusals.ts';
-import { refused } from '../refusals.ts';
-import type { BufferRecord, BufferSlot, BufferStep, SecureBuffer, ServerPorts } from '../secure-buffer.ts';
-import { evolveSecureBuffer } from '../secure-buffer.ts';
-import { isSameSlot, isSigned, receiptCodec } from '../statements.ts';
-import { declined, unchanged } from '../transition.ts';
-import { uploadLayout } from '../upload.ts';
+import type { UploadHeader } from '../wire/authority-messages.ts';
+import { authorityMessages } from '../wire/authority-messages.ts';
+import type { Millis, Slot } from '../wire/brands.ts';
+import type { BasaEvent } from '../wire/events.ts';
+import type { Refused } from '../wire/refusals.ts';
+import { refused } from '../wire/refusals.ts';
+import { isSameSlot, isSigned, receiptCodec } from '../wire/statements.ts';
+import { declined, unchanged } from '../wire/transition.ts';
+import { uploadLayout } from '../wire/upload-layout.ts';
+import type { BufferRecord, BufferSlot, BufferStep, SecureBuffer, ServerPorts } from './secure-buffer.ts';
+import { evolveSecureBuffer } from './secure-buffer.ts';
 
 export type UploadVerdict = { readonly kind: 'expected' } | { readonly kind: 'accepted-before' } | Refused;
 

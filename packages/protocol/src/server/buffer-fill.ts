@@ -1,7 +1,7 @@
 /** How full a buffer is, as admission sees it. */
 import { toHex } from '@basa/masking';
-import type { BufferSlot, SecureBuffer } from '../secure-buffer.ts';
 import type { BufferFill, BufferStage } from './admission.ts';
+import type { BufferSlot, SecureBuffer } from './secure-buffer.ts';
 
 /** `lateMs`: a slot whose upload has not come so long after its deposit may have dropped out. */
 export function fillOf(buffer: SecureBuffer, now: number, lateMs: number): BufferFill {

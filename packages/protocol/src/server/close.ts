@@ -1,16 +1,16 @@
 /** The server's side of the end of a buffer: fix A durably, ask the authority, and record what became of it. */
 import { equalBytes } from '@basa/masking';
-import type { CloseAnswer, CloseRequest, CloseRequestBody, UploadHeader } from '../authority-messages.ts';
-import { authorityMessages } from '../authority-messages.ts';
-import type { Millis, Slot } from '../brands.ts';
-import type { BasaEvent, FreezeReason } from '../events.ts';
-import type { Refused } from '../refusals.ts';
-import { refused } from '../refusals.ts';
-import type { BufferRecord, BufferSlot, BufferStep, SecureBuffer, ServerPorts } from '../secure-buffer.ts';
-import { evolveSecureBuffer } from '../secure-buffer.ts';
-import type { Outcome } from '../statements.ts';
-import { isSigned, outcomeCodec } from '../statements.ts';
-import { declined, unchanged } from '../transition.ts';
+import type { CloseAnswer, CloseRequest, CloseRequestBody, UploadHeader } from '../wire/authority-messages.ts';
+import { authorityMessages } from '../wire/authority-messages.ts';
+import type { Millis, Slot } from '../wire/brands.ts';
+import type { BasaEvent, FreezeReason } from '../wire/events.ts';
+import type { Refused } from '../wire/refusals.ts';
+import { refused } from '../wire/refusals.ts';
+import type { Outcome } from '../wire/statements.ts';
+import { isSigned, outcomeCodec } from '../wire/statements.ts';
+import { declined, unchanged } from '../wire/transition.ts';
+import type { BufferRecord, BufferSlot, BufferStep, SecureBuffer, ServerPorts } from './secure-buffer.ts';
+import { evolveSecureBuffer } from './secure-buffer.ts';
 import type { VoidEdge } from './void-edges.ts';
 import { slotsToLeaveOut } from './void-edges.ts';
 

@@ -1,17 +1,17 @@
 /** A user deposits its sealed seeds and gets the next slot, with everything sealed to it so far. */
 import { equalBytes } from '@basa/masking';
-import type { Millis, Slot, UserId, View } from '../brands.ts';
-import { joinTagOf, nextView } from '../naming.ts';
-import type { Refused } from '../refusals.ts';
-import { refused } from '../refusals.ts';
-import type { BufferSlot, BufferStep, SecureBuffer, ServerPorts } from '../secure-buffer.ts';
-import { evolveSecureBuffer } from '../secure-buffer.ts';
-import type { Ticket, TicketBody } from '../statements.ts';
-import { isSigned, ticketCodec, userIdOf } from '../statements.ts';
-import { declined, unchanged } from '../transition.ts';
-import type { Deposit } from '../user-messages.ts';
-import { depositRootOf, depositStatementCodec } from '../user-messages.ts';
+import type { Millis, Slot, UserId, View } from '../wire/brands.ts';
+import { joinTagOf, nextView } from '../wire/naming.ts';
+import type { Refused } from '../wire/refusals.ts';
+import { refused } from '../wire/refusals.ts';
+import type { Ticket, TicketBody } from '../wire/statements.ts';
+import { isSigned, ticketCodec, userIdOf } from '../wire/statements.ts';
+import { declined, unchanged } from '../wire/transition.ts';
+import type { Deposit } from '../wire/user-messages.ts';
+import { depositRootOf, depositStatementCodec } from '../wire/user-messages.ts';
 import { certificateProblem } from './seat.ts';
+import type { BufferSlot, BufferStep, SecureBuffer, ServerPorts } from './secure-buffer.ts';
+import { evolveSecureBuffer } from './secure-buffer.ts';
 
 /**
  * The slot is durable before it is told, with the deposit (in the record, not in the state) and what it puts into later

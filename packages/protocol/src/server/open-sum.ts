@@ -1,14 +1,14 @@
 /** Opens the sum of a closed buffer: the seeds the released keys open, as a mask plan over the sum of the uploads. */
 import type { MaskTerm, SeedSealing, Suite } from '@basa/masking';
 import { equalBytes, firstOutOfRange, quantizedBound, Secret } from '@basa/masking';
-import type { ReleasedKey, UploadHeader } from '../authority-messages.ts';
-import type { Slot } from '../brands.ts';
-import { commitmentOf, sealingContext } from '../naming.ts';
-import type { PrefixVerdict } from '../prefix.ts';
-import { judgePrefix, prefixElements } from '../prefix.ts';
-import type { BufferSlot, SecureBuffer } from '../secure-buffer.ts';
-import type { DescriptorBody } from '../statements.ts';
-import type { Deposit, SealedSeed } from '../user-messages.ts';
+import type { ReleasedKey, UploadHeader } from '../wire/authority-messages.ts';
+import type { Slot } from '../wire/brands.ts';
+import { commitmentOf, sealingContext } from '../wire/naming.ts';
+import type { PrefixVerdict } from '../wire/prefix.ts';
+import { judgePrefix, prefixElements } from '../wire/prefix.ts';
+import type { DescriptorBody } from '../wire/statements.ts';
+import type { Deposit, SealedSeed } from '../wire/user-messages.ts';
+import type { BufferSlot, SecureBuffer } from './secure-buffer.ts';
 
 /** What the store holds of one accepted slot, besides the vector. */
 export interface StoredUpload {

@@ -32,7 +32,7 @@ const DEAD_BAND = [0.9, 1.1] as const;
 /** One look changes the number by no more than this. */
 const CHANGE = [0.8, 1.25] as const;
 /** Places beyond a buffer's: with K alone, one that drops out would hold up everybody. */
-const LEAST_SPARE = 2;
+const MIN_SPARE = 2;
 
 export function startPlaces(options: PlaceOptions): PlaceState {
   const places = options.places === 'auto' ? wantedPlaces(options) : options.places;
@@ -52,12 +52,12 @@ export function noteVersionAge(options: PlaceOptions, state: PlaceState, meanAge
   const isNear = factor >= DEAD_BAND[0] && factor <= DEAD_BAND[1];
   const moved = isNear ? state.places : state.places * clamp(factor, CHANGE[0], CHANGE[1]);
   const most = Math.max(wantedPlaces(options), CHANGE[1] * state.mostUsed);
-  const places = clamp(moved, options.bufferSize + LEAST_SPARE, Math.max(most, options.bufferSize + LEAST_SPARE));
+  const places = clamp(moved, options.bufferSize + MIN_SPARE, Math.max(most, options.bufferSize + MIN_SPARE));
   return { places, versions: 0, ageSum: 0, mostUsed: 0 };
 }
 
 function wantedPlaces({ bufferSize, targetAge }: PlaceOptions): number {
-  return Math.max(bufferSize * (1 + targetAge), bufferSize + LEAST_SPARE);
+  return Math.max(bufferSize * (1 + targetAge), bufferSize + MIN_SPARE);
 }
 
 function clamp(value: number, least: number, most: number): number {

@@ -1,17 +1,17 @@
 /** The records of a buffer as bytes for a store. A deposit itself lies beside them, in a table of its own. */
-import { authorityMessages } from '../authority-messages.ts';
-import type { Slot } from '../brands.ts';
-import type { Codec } from '../codec.ts';
-import { fixed, increasing, list, message, nested, oneOf, text, u16, u53 } from '../codec.ts';
-import type { FreezeReason } from '../events.ts';
-import { KIND } from '../kinds.ts';
-import { MOST_SLOTS } from '../policy.ts';
-import { recordUnion } from '../record-union.ts';
-import type { BufferFact, BufferSlot } from '../secure-buffer.ts';
-import { field, STATEMENT_BYTES, ticketCodec } from '../statements.ts';
+import { authorityMessages } from '../wire/authority-messages.ts';
+import type { Slot } from '../wire/brands.ts';
+import type { Codec } from '../wire/codec.ts';
+import { fixed, increasing, list, message, nested, oneOf, text, u16, u53 } from '../wire/codec.ts';
+import type { FreezeReason } from '../wire/events.ts';
+import { KIND } from '../wire/kinds.ts';
+import { MAX_SLOTS } from '../wire/policy.ts';
+import { recordUnion } from '../wire/record-union.ts';
+import { field, STATEMENT_BYTES, ticketCodec } from '../wire/statements.ts';
+import type { BufferFact, BufferSlot } from './secure-buffer.ts';
 
 const FREEZE_REASONS: readonly FreezeReason[] = ['resolved', 'stalled', 'expired'];
-const MOST_WORDS = 200;
+const MAX_WORDS = 200;
 
 type SlotGiven = Omit<BufferSlot, 'status' | 'graceMs' | 'header'>;
 
@@ -24,7 +24,7 @@ const deposited = message<SlotGiven>(KIND.slotDeposited, 'deposited', {
 });
 
 /** Headers name at most as many void slots as a buffer may have. */
-const { uploadHeader } = authorityMessages(MOST_SLOTS);
+const { uploadHeader } = authorityMessages(MAX_SLOTS);
 
 const codec: Codec<BufferFact> = recordUnion('buffer record', {
   deposited: {
@@ -34,14 +34,14 @@ const codec: Codec<BufferFact> = recordUnion('buffer record', {
     decode: (encoded) => ({ slot: { ...deposited.decode(encoded), status: 'assigned', graceMs: 0 } }),
   },
   accepted: message(KIND.slotAccepted, 'accepted', {
-    header: nested(uploadHeader, STATEMENT_BYTES + 2 * MOST_SLOTS),
+    header: nested(uploadHeader, STATEMENT_BYTES + 2 * MAX_SLOTS),
   }),
   dropped: message(KIND.slotDropped, 'dropped', { slot: field.slot }),
   extended: message(KIND.leasesExtended, 'extended', { byMs: u53 }),
-  frozen: message(KIND.bufferFrozen, 'frozen', { accepted: increasing<Slot>(MOST_SLOTS), why: oneOf(FREEZE_REASONS) }),
+  frozen: message(KIND.bufferFrozen, 'frozen', { accepted: increasing<Slot>(MAX_SLOTS), why: oneOf(FREEZE_REASONS) }),
   granted: message(KIND.bufferGranted, 'granted', {}),
   included: message(KIND.bufferIncluded, 'included', { version: u53 }),
-  quarantined: message(KIND.bufferQuarantined, 'quarantined', { why: text(MOST_WORDS), slots: list(MOST_SLOTS, u16) }),
+  quarantined: message(KIND.bufferQuarantined, 'quarantined', { why: text(MAX_WORDS), slots: list(MAX_SLOTS, u16) }),
   aborted: message(KIND.abortRecorded, 'aborted', {}),
   unknown: message(KIND.unknownRecorded, 'unknown', {}),
 });

@@ -1,14 +1,14 @@
 /** Gives a seat to an enrolled device: a place in an open buffer for as long as the seat lives. */
 import { equalBytes, toHex } from '@basa/masking';
-import type { Millis, TaskId } from '../brands.ts';
-import type { Coordinator, SeatGiven } from '../coordinator.ts';
-import { takeSeat } from '../coordinator.ts';
-import type { BasaEvent } from '../events.ts';
-import type { Refused } from '../refusals.ts';
-import { refused } from '../refusals.ts';
-import type { ServerPorts } from '../secure-buffer.ts';
-import type { Certificate } from '../statements.ts';
-import { certificateCodec, isSigned, userIdOf } from '../statements.ts';
+import type { Millis, TaskId } from '../wire/brands.ts';
+import type { BasaEvent } from '../wire/events.ts';
+import type { Refused } from '../wire/refusals.ts';
+import { refused } from '../wire/refusals.ts';
+import type { Certificate } from '../wire/statements.ts';
+import { certificateCodec, isSigned, userIdOf } from '../wire/statements.ts';
+import type { Coordinator, SeatGiven } from './coordinator.ts';
+import { takeSeat } from './coordinator.ts';
+import type { ServerPorts } from './secure-buffer.ts';
 
 export interface SeatStep {
   readonly coordinator: Coordinator;

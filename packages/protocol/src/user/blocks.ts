@@ -4,8 +4,8 @@
  */
 import type { Quantizer } from '@basa/masking';
 import { modulusSize, signedCapacity } from '@basa/masking';
-import type { Refused } from '../refusals.ts';
-import { refused } from '../refusals.ts';
+import type { Refused } from '../wire/refusals.ts';
+import { refused } from '../wire/refusals.ts';
 
 /** A tensor of the model: where its parameters lie in the flat vector. */
 export type Block = readonly [offset: number, length: number];

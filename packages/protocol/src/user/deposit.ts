@@ -1,18 +1,17 @@
 /** The user's side of the deposit: fresh seeds, sealed to the slots to come, fixed by one root. */
 import { SEED_BYTES } from '@basa/masking';
-import type { Ctx, JoinTag, Slot } from '../brands.ts';
-import { commitmentOf, edgeAttribute, joinTagOf, sealingContext, selfAttribute } from '../naming.ts';
-import type { Certificate } from '../statements.ts';
-import { ctxOf, userIdOf } from '../statements.ts';
-import type { Transition } from '../transition.ts';
-import { declined } from '../transition.ts';
-import type { Deposit, SealedSeed } from '../user-messages.ts';
-import { depositStatementCodec } from '../user-messages.ts';
-import type { DeviceLedger, LedgerRecord } from './ledger.ts';
+import type { Ctx, JoinTag, Slot } from '../wire/brands.ts';
+import { commitmentOf, edgeAttribute, joinTagOf, sealingContext, selfAttribute } from '../wire/naming.ts';
+import type { Certificate } from '../wire/statements.ts';
+import { ctxOf, userIdOf } from '../wire/statements.ts';
+import { declined } from '../wire/transition.ts';
+import type { Deposit, SealedSeed } from '../wire/user-messages.ts';
+import { depositStatementCodec } from '../wire/user-messages.ts';
+import type { Device, DeviceStep } from './device.ts';
+import { restoreDevice } from './device.ts';
 import { entryProblem } from './ledger.ts';
 import type { CheckedDescriptor } from './seat.ts';
-import type { PreparedSession, UserPorts, UserRecord, UserSession } from './session.ts';
-import { evolveSession } from './session.ts';
+import type { PreparedSession, UserPorts, UserRecord } from './session.ts';
 
 export interface DepositInput {
   /** What `checkDescriptor` let through. */
@@ -27,21 +26,12 @@ export interface ToSign {
   readonly statement: Uint8Array;
 }
 
-/** The same, with what the device's ledger must hold, durably, before it leaves. */
-export interface Committed extends ToSign {
-  readonly ledger: LedgerRecord;
-}
-
 /** Draws b and s_1 .. s_{K-1}, independent, and seals each to its attribute. A buffer is entered once, ever. */
-export function prepareDeposit(
-  ports: UserPorts,
-  ledger: DeviceLedger,
-  input: DepositInput,
-): Transition<UserSession | undefined, UserRecord, Committed> {
+export function prepareDeposit(ports: UserPorts, device: Device, input: DepositInput): DeviceStep<ToSign> {
   const { suite, randomBytes } = ports;
   const ctx = ctxOf(suite, input.descriptor);
-  const problem = entryProblem(ledger, ctx);
-  if (problem !== undefined) return declined(undefined, problem);
+  const problem = entryProblem(device.ledger, ctx);
+  if (problem !== undefined) return declined(device, problem);
   const nonce = randomBytes(16);
   const joinTag = joinTagOf(suite, { ctx, user: userIdOf(suite, input.certificate.deviceKey), nonce });
   const edges = Array.from({ length: input.descriptor.bufferSize - 1 }, () => randomBytes(SEED_BYTES));
@@ -51,9 +41,9 @@ export function prepareDeposit(
     sealedSeed(ports, self, selfAttribute(suite, ctx, joinTag), sealingContext(ctx, 'self', joinTag, 0)),
   ];
   const entry: UserRecord = { kind: 'prepared', ...input, nonce, self, edges, entries };
-  const state = evolveSession(suite, undefined, entry) as PreparedSession;
-  const answer = { ...depositToSign(state), ledger: { kind: 'entered' as const, ctx } };
-  return { state, records: [entry], answer, events: [] };
+  const records = [entry, { kind: 'entered' as const, ctx }];
+  const state = restoreDevice(suite, records, device);
+  return { state, records, answer: depositToSign(state.session as PreparedSession), events: [] };
 }
 
 export function depositToSign({ member: { ctx, joinTag, root } }: PreparedSession): ToSign {

@@ -4,15 +4,15 @@
  */
 import type { Suite } from '@basa/masking';
 import { equalBytes } from '@basa/masking';
-import type { TaskId } from '../brands.ts';
-import type { Refused } from '../refusals.ts';
-import { refused } from '../refusals.ts';
-import type { HeadBody, ModelEntry, NewestModel } from '../statements.ts';
-import { isSigned, modelEntryCodec, newestModelCodec } from '../statements.ts';
-import type { Transition } from '../transition.ts';
-import { declined, unchanged } from '../transition.ts';
-import type { DeviceLedger, LedgerRecord, SeenModel } from './ledger.ts';
-import { evolveLedger } from './ledger.ts';
+import type { TaskId } from '../wire/brands.ts';
+import type { Refused } from '../wire/refusals.ts';
+import { isRefused, refused } from '../wire/refusals.ts';
+import type { HeadBody, ModelEntry, NewestModel } from '../wire/statements.ts';
+import { isSigned, modelEntryCodec, newestModelCodec } from '../wire/statements.ts';
+import { declined, unchanged } from '../wire/transition.ts';
+import type { Device, DeviceStep } from './device.ts';
+import { recorded } from './device.ts';
+import type { SeenModel } from './ledger.ts';
 
 /** What the device asked with, and what it believes. */
 export interface NewestQuestion {
@@ -25,40 +25,33 @@ export interface NewestQuestion {
 }
 
 /** The newest entry, where the answer is one to this very question and goes back behind nothing. */
-export function receiveNewest(
-  question: NewestQuestion,
-  ledger: DeviceLedger,
-  answer: NewestModel,
-): Transition<DeviceLedger, LedgerRecord, ModelEntry> {
+export function receiveNewest(question: NewestQuestion, device: Device, answer: NewestModel): DeviceStep<ModelEntry> {
   const { suite, authorityKey, task, nonce } = question;
   const { entry, head } = answer;
+  const { seen } = device.ledger;
   const isLogged =
     isSigned(suite, newestModelCodec, answer, authorityKey) &&
     isSigned(suite, modelEntryCodec, entry, authorityKey) &&
     equalBytes(entry.task, task);
-  if (!isLogged) return declined(ledger, refused('model-not-logged'));
-  if (!equalBytes(answer.nonce, nonce)) return declined(ledger, stale('the answer to another question'));
-  if (question.isPast(head)) return declined(ledger, stale(`the log was further than record ${head.sequence}`));
-  if (entry.version < (ledger.seen?.version ?? 0)) {
-    return declined(ledger, stale(`version ${entry.version} after ${ledger.seen?.version}`));
+  if (!isLogged) return declined(device, refused('model-not-logged'));
+  if (!equalBytes(answer.nonce, nonce)) return declined(device, stale('the answer to another question'));
+  if (question.isPast(head)) return declined(device, stale(`the log was further than record ${head.sequence}`));
+  if (entry.version < (seen?.version ?? 0)) {
+    return declined(device, stale(`version ${entry.version} after ${seen?.version}`));
   }
-  const { state, records, answer: noted } = noteModel(ledger, entry);
-  return 'kind' in noted ? declined(ledger, noted) : { state, records, answer: entry, events: [] };
+  const { state, records, answer: noted } = noteModel(suite, device, entry);
+  return isRefused(noted) ? declined(device, noted) : { state, records, answer: entry, events: [] };
 }
 
 /** A version that the authority signed, in an entry or a descriptor, is remembered where it is newer than any before. */
-export function noteModel(
-  ledger: DeviceLedger,
-  { version, modelHash }: SeenModel,
-): Transition<DeviceLedger, LedgerRecord, SeenModel> {
-  const { seen } = ledger;
-  if (seen !== undefined && version < seen.version) return unchanged(ledger, seen);
+export function noteModel(suite: Suite, device: Device, { version, modelHash }: SeenModel): DeviceStep<SeenModel> {
+  const { seen } = device.ledger;
+  if (seen !== undefined && version < seen.version) return unchanged(device, seen);
   if (seen !== undefined && version === seen.version) {
-    return equalBytes(seen.modelHash, modelHash) ? unchanged(ledger, seen) : declined(ledger, refused('other-model'));
+    return equalBytes(seen.modelHash, modelHash) ? unchanged(device, seen) : declined(device, refused('other-model'));
   }
   const model = { version, modelHash };
-  const entry: LedgerRecord = { kind: 'seen', ...model };
-  return { state: evolveLedger(ledger, entry), records: [entry], answer: model, events: [] };
+  return recorded(suite, device, [{ kind: 'seen', ...model }], model);
 }
 
 function stale(detail: string): Refused {

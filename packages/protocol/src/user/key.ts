@@ -1,14 +1,14 @@
 /** The user gets the key of its slot, opens what was sealed to it, and drafts its upload. */
 import { equalBytes, Secret } from '@basa/masking';
-import type { KeyAnswer } from '../authority-messages.ts';
-import type { Slot } from '../brands.ts';
-import { openEnvelope } from '../envelope.ts';
-import { commitmentOf, dropAttribute, sealingContext } from '../naming.ts';
-import type { Refused } from '../refusals.ts';
-import { refused } from '../refusals.ts';
-import type { Receipt } from '../statements.ts';
-import { isSameSlot, isSigned, receiptCodec } from '../statements.ts';
-import type { InboxEntry } from '../user-messages.ts';
+import type { KeyAnswer } from '../wire/authority-messages.ts';
+import type { Slot } from '../wire/brands.ts';
+import { openEnvelope } from '../wire/envelope.ts';
+import { commitmentOf, dropAttribute, sealingContext } from '../wire/naming.ts';
+import type { Refused } from '../wire/refusals.ts';
+import { refused } from '../wire/refusals.ts';
+import type { Receipt } from '../wire/statements.ts';
+import { isSameSlot, isSigned, receiptCodec } from '../wire/statements.ts';
+import type { InboxEntry } from '../wire/user-messages.ts';
 import type { SlottedSession, UserPorts, UserSession } from './session.ts';
 import { keyRequestToSign } from './slot.ts';
 

@@ -4,13 +4,11 @@
  */
 import type { Suite } from '@basa/masking';
 import { equalBytes, toHex } from '@basa/masking';
-import type { Ctx, JoinTag } from '../brands.ts';
-import type { Refused } from '../refusals.ts';
-import { refused } from '../refusals.ts';
-import type { Outcome } from '../statements.ts';
-import { isSigned, outcomeCodec } from '../statements.ts';
-import type { Transition } from '../transition.ts';
-import { declined, unchanged } from '../transition.ts';
+import type { Ctx, JoinTag } from '../wire/brands.ts';
+import type { Refused } from '../wire/refusals.ts';
+import { refused } from '../wire/refusals.ts';
+import type { Outcome } from '../wire/statements.ts';
+import { isSigned, outcomeCodec } from '../wire/statements.ts';
 
 /** The buffer an update was given to. */
 export interface DeltaCommitment {
@@ -33,11 +31,10 @@ export interface DeviceLedger {
   readonly seen: SeenModel | undefined;
 }
 
-/** Durable together with the session's record of the same step. */
 export type LedgerRecord =
   | { readonly kind: 'entered'; readonly ctx: Ctx }
   | { readonly kind: 'committed'; readonly deltaId: Uint8Array; readonly ctx: Ctx; readonly joinTag: JoinTag }
-  | { readonly kind: 'released'; readonly deltaId: Uint8Array }
+  | { readonly kind: 'freed'; readonly deltaId: Uint8Array }
   | ({ readonly kind: 'seen' } & SeenModel);
 
 export const EMPTY_LEDGER: DeviceLedger = { entered: new Set(), deltas: new Map(), seen: undefined };
@@ -54,7 +51,7 @@ export function evolveLedger(ledger: DeviceLedger, entry: LedgerRecord): DeviceL
       const { ctx, joinTag } = entry;
       return { ...ledger, deltas: new Map(ledger.deltas).set(toHex(entry.deltaId), { ctx, joinTag }) };
     }
-    case 'released': {
+    case 'freed': {
       const deltas = new Map(ledger.deltas);
       deltas.delete(toHex(entry.deltaId));
       return { ...ledger, deltas };
@@ -82,7 +79,7 @@ export function commitmentProblem(
 
 export type Released = { readonly kind: 'free' } | { readonly kind: 'included' } | Refused;
 
-interface OutcomePorts {
+export interface OutcomePorts {
   readonly suite: Suite;
   readonly authorityKey: Uint8Array;
 }
@@ -103,21 +100,4 @@ export function judgeOutcome(
   return outcome.accepted.some(({ joinTag }) => equalBytes(joinTag, commitment.joinTag))
     ? { kind: 'included' }
     : { kind: 'free' };
-}
-
-/** Frees an update for another buffer where the outcome allows it. An update nobody was given is free. */
-export function releaseDelta(
-  ports: OutcomePorts,
-  ledger: DeviceLedger,
-  deltaId: Uint8Array,
-  outcome: Outcome,
-): Transition<DeviceLedger, LedgerRecord, Exclude<Released, Refused>> {
-  const commitment = ledger.deltas.get(toHex(deltaId));
-  if (commitment === undefined) return unchanged(ledger, { kind: 'free' });
-  const released = judgeOutcome(ports, commitment, outcome);
-  if (released.kind === 'refused')
-    return declined(ledger, released, [{ kind: 'refused', by: 'user', step: 'outcome', reason: released.reason }]);
-  if (released.kind === 'included') return unchanged(ledger, released);
-  const entry: LedgerRecord = { kind: 'released', deltaId };
-  return { state: evolveLedger(ledger, entry), records: [entry], answer: released, events: [] };
 }

@@ -1,34 +1,40 @@
 /** What a device keeps of a session and of its ledger, as bytes. They hold seeds: only the device's owner may read them. */
 import { SEED_BYTES } from '@basa/masking';
-import type { Slot } from '../brands.ts';
-import type { Codec } from '../codec.ts';
-import { checked, fixed, increasing, list, message, nested, record, short, text, u53 } from '../codec.ts';
-import { KIND } from '../kinds.ts';
-import { MOST_SLOTS } from '../policy.ts';
-import { recordUnion } from '../record-union.ts';
-import type { RefusalReason } from '../refusals.ts';
-import { REFUSALS } from '../refusals.ts';
-import { certificateCodec, descriptorCodec, field, receiptCodec, STATEMENT_BYTES, ticketCodec } from '../statements.ts';
-import { DEEPEST } from '../user-messages.ts';
-import type { LedgerRecord } from './ledger.ts';
-import type { UserRecord } from './session.ts';
+import type { Slot } from '../wire/brands.ts';
+import type { Codec } from '../wire/codec.ts';
+import { checked, fixed, increasing, list, message, nested, record, short, text, u53 } from '../wire/codec.ts';
+import { KIND } from '../wire/kinds.ts';
+import { MAX_SLOTS } from '../wire/policy.ts';
+import { recordUnion } from '../wire/record-union.ts';
+import type { RefusalReason } from '../wire/refusals.ts';
+import { isRefusalReason } from '../wire/refusals.ts';
+import {
+  certificateCodec,
+  descriptorCodec,
+  field,
+  receiptCodec,
+  STATEMENT_BYTES,
+  ticketCodec,
+} from '../wire/statements.ts';
+import { DEEPEST } from '../wire/user-messages.ts';
+import type { DeviceRecord } from './device.ts';
 
 /** Bytes that fit a sealed seed of any engine. */
 const SEALED = 1024;
 const DELTA_ID = 64;
 
 const seed = fixed(SEED_BYTES);
-const seeds = list(MOST_SLOTS, seed);
+const seeds = list(MAX_SLOTS, seed);
 const sealed = short(SEALED);
 const sealedSeed = { commitment: field.hash, sealed };
 const deltaId = short(DELTA_ID);
 
 /** A reason by its name, so that a record outlives changes of the table. */
 const reason = checked(text<RefusalReason>(64), (name) =>
-  Object.hasOwn(REFUSALS, name) ? undefined : 'no reason of the table',
+  isRefusalReason(name) ? undefined : 'no reason of the table',
 );
 
-export const userRecordCodec: Codec<UserRecord> = recordUnion('user record', {
+export const deviceRecordCodec: Codec<DeviceRecord> = recordUnion('device record', {
   prepared: message(KIND.sessionPrepared, 'prepared', {
     descriptor: nested(descriptorCodec, 8192),
     certificate: nested(certificateCodec, STATEMENT_BYTES),
@@ -37,31 +43,28 @@ export const userRecordCodec: Codec<UserRecord> = recordUnion('user record', {
     inputDigest: field.hash,
     self: seed,
     edges: seeds,
-    entries: list(MOST_SLOTS, record(sealedSeed)),
+    entries: list(MAX_SLOTS, record(sealedSeed)),
   }),
   slotted: message(KIND.sessionSlotted, 'slotted', {
     ticket: nested(ticketCodec, STATEMENT_BYTES),
     inbox: list(
-      MOST_SLOTS,
+      MAX_SLOTS,
       record({ joinTag: field.joinTag, root: field.root, path: list(DEEPEST, field.hash), ...sealedSeed }),
     ),
     ephemeralSecret: seed,
   }),
   frozen: message(KIND.sessionFrozen, 'frozen', {
     receipt: nested(receiptCodec, STATEMENT_BYTES),
-    voids: increasing<Slot>(MOST_SLOTS),
+    voids: increasing<Slot>(MAX_SLOTS),
     bodyHash: field.hash,
     earlier: seeds,
-    backups: list(MOST_SLOTS, sealed),
+    backups: list(MAX_SLOTS, sealed),
   }),
   acknowledged: message(KIND.sessionAcknowledged, 'acknowledged', {}),
   released: message(KIND.sessionReleased, 'released', {}),
   abandoned: message(KIND.sessionAbandoned, 'abandoned', { reason }),
-});
-
-export const ledgerRecordCodec: Codec<LedgerRecord> = recordUnion('ledger record', {
   entered: message(KIND.ledgerEntered, 'entered', { ctx: field.ctx }),
   committed: message(KIND.ledgerCommitted, 'committed', { deltaId, ctx: field.ctx, joinTag: field.joinTag }),
-  released: message(KIND.ledgerReleased, 'released', { deltaId }),
+  freed: message(KIND.ledgerReleased, 'freed', { deltaId }),
   seen: message(KIND.ledgerSeen, 'seen', { version: u53, modelHash: field.hash }),
 });

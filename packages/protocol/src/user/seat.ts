@@ -1,13 +1,13 @@
 /** What a user checks before it deposits anything: the buffer is the one its pinned policy allows. */
 import type { Suite } from '@basa/masking';
 import { equalBytes } from '@basa/masking';
-import type { Ctx, Millis } from '../brands.ts';
-import type { TaskPolicy } from '../policy.ts';
-import { policyWeightScale, taskIdOf } from '../policy.ts';
-import type { Refused } from '../refusals.ts';
-import { refused } from '../refusals.ts';
-import type { Descriptor, ModelEntry } from '../statements.ts';
-import { ctxOf, descriptorCodec, isSigned, modelEntryCodec } from '../statements.ts';
+import type { Ctx, Millis } from '../wire/brands.ts';
+import type { TaskPolicy } from '../wire/policy.ts';
+import { policyWeightScale, taskIdOf } from '../wire/policy.ts';
+import type { Refused } from '../wire/refusals.ts';
+import { refused } from '../wire/refusals.ts';
+import type { Descriptor, ModelEntry } from '../wire/statements.ts';
+import { ctxOf, descriptorCodec, isSigned, modelEntryCodec } from '../wire/statements.ts';
 
 /** What a client was told out of band and believes over any server. */
 export interface Pins {

@@ -8,15 +8,14 @@
  */
 import type { RandomBytes, SeedSealing, Suite } from '@basa/masking';
 import { Secret } from '@basa/masking';
-import type { UploadHeaderBody } from '../authority-messages.ts';
-import type { Ctx, DepositRoot, JoinTag, Slot } from '../brands.ts';
-import { joinTagOf } from '../naming.ts';
-import type { RefusalReason } from '../refusals.ts';
-import type { Certificate, Descriptor, Receipt, Ticket } from '../statements.ts';
-import { ctxOf, userIdOf } from '../statements.ts';
-import type { Transition } from '../transition.ts';
-import type { InboxEntry, SealedSeed } from '../user-messages.ts';
-import { depositRootOf } from '../user-messages.ts';
+import type { UploadHeaderBody } from '../wire/authority-messages.ts';
+import type { Ctx, DepositRoot, JoinTag, Slot } from '../wire/brands.ts';
+import { joinTagOf } from '../wire/naming.ts';
+import type { RefusalReason } from '../wire/refusals.ts';
+import type { Certificate, Descriptor, Receipt, Ticket } from '../wire/statements.ts';
+import { ctxOf, userIdOf } from '../wire/statements.ts';
+import type { InboxEntry, SealedSeed } from '../wire/user-messages.ts';
+import { depositRootOf } from '../wire/user-messages.ts';
 
 export interface UserPorts {
   readonly suite: Suite;
@@ -107,8 +106,6 @@ export type UserRecord =
   | { readonly kind: 'acknowledged' }
   | { readonly kind: 'released' }
   | { readonly kind: 'abandoned'; readonly reason: RefusalReason };
-
-export type UserStep<Answer> = Transition<UserSession, UserRecord, Answer>;
 
 /** The session after its records; undefined before the first. */
 export function restoreSession(suite: Suite, records: readonly UserRecord[]): UserSession | undefined {

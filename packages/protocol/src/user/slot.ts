@@ -1,50 +1,42 @@
 /** The user gets its slot: it checks the server's word to the last hash, or leaves the buffer for good. */
 import { equalBytes } from '@basa/masking';
-import type { KeyRequest, KeyRequestBody } from '../authority-messages.ts';
-import { authorityMessages } from '../authority-messages.ts';
-import { isInTree, leafHash } from '../merkle.ts';
-import { viewsOf } from '../naming.ts';
-import type { RefusalReason, Refused } from '../refusals.ts';
-import { refused } from '../refusals.ts';
-import type { Ticket } from '../statements.ts';
-import { isSigned, ticketCodec } from '../statements.ts';
-import { declined, unchanged } from '../transition.ts';
-import type { DepositAnswer, InboxEntry } from '../user-messages.ts';
+import type { KeyRequest, KeyRequestBody } from '../wire/authority-messages.ts';
+import { authorityMessages } from '../wire/authority-messages.ts';
+import { isInTree, leafHash } from '../wire/merkle.ts';
+import { viewsOf } from '../wire/naming.ts';
+import type { RefusalReason, Refused } from '../wire/refusals.ts';
+import { refused } from '../wire/refusals.ts';
+import type { Ticket } from '../wire/statements.ts';
+import { isSigned, ticketCodec } from '../wire/statements.ts';
+import { declined, unchanged } from '../wire/transition.ts';
+import type { DepositAnswer, InboxEntry } from '../wire/user-messages.ts';
 import type { ToSign } from './deposit.ts';
-import type { Membership, SlottedSession, UserPorts, UserRecord, UserSession, UserStep } from './session.ts';
-import { evolveSession } from './session.ts';
+import type { Device, DeviceStep } from './device.ts';
+import { recorded, restoreDevice } from './device.ts';
+import type { Membership, SlottedSession, UserPorts, UserRecord } from './session.ts';
 
 /** After this the user never signs another key request in this buffer. */
-export function receiveSlot(ports: UserPorts, session: UserSession, answer: DepositAnswer): UserStep<ToSign> {
-  if (session.step === 'slotted') {
+export function receiveSlot(ports: UserPorts, device: Device, answer: DepositAnswer): DeviceStep<ToSign> {
+  const { session } = device;
+  if (session?.step === 'slotted') {
     const isSame = equalBytes(ticketCodec.encode(session.ticket), ticketCodec.encode(answer.ticket));
-    return isSame
-      ? unchanged(session, keyRequestToSign(ports, session))
-      : declined(session, refused('ticket-not-mine'));
+    return isSame ? unchanged(device, keyRequestToSign(ports, session)) : declined(device, refused('ticket-not-mine'));
   }
-  if (session.step !== 'prepared') return declined(session, refused('wrong-step'));
+  if (session?.step !== 'prepared') return declined(device, refused('wrong-step'));
   const problem = ticketProblem(ports, session.member, answer.ticket) ?? inboxProblem(ports, session.member, answer);
-  if (problem !== undefined) return abandonSession(ports, session, problem.reason);
+  if (problem !== undefined) return abandonSession(ports, device, problem.reason);
   const ephemeralSecret = ports.randomBytes(32);
-  const entry: UserRecord = { kind: 'slotted', ...answer, ephemeralSecret };
-  const state = evolveSession(ports.suite, session, entry) as SlottedSession;
-  return { state, records: [entry], answer: keyRequestToSign(ports, state), events: [] };
+  const records: UserRecord[] = [{ kind: 'slotted', ...answer, ephemeralSecret }];
+  const state = restoreDevice(ports.suite, records, device);
+  return { state, records, answer: keyRequestToSign(ports, state.session as SlottedSession), events: [] };
 }
 
 /** Leaves the buffer, durably. Refused once bytes may have left: only the authority's outcome frees the update then. */
-export function abandonSession<Answer>(
-  ports: UserPorts,
-  session: UserSession,
-  reason: RefusalReason,
-): UserStep<Answer> {
-  if (session.step !== 'prepared' && session.step !== 'slotted') return declined(session, refused('wrong-step'));
-  const entry: UserRecord = { kind: 'abandoned', reason };
-  return {
-    state: evolveSession(ports.suite, session, entry),
-    records: [entry],
-    answer: refused(reason),
-    events: [{ kind: 'refused', by: 'user', step: 'slot', reason }],
-  };
+export function abandonSession(ports: UserPorts, device: Device, reason: RefusalReason): DeviceStep<never> {
+  const step = device.session?.step;
+  if (step !== 'prepared' && step !== 'slotted') return declined(device, refused('wrong-step'));
+  const events = [{ kind: 'refused', by: 'user', step: 'slot', reason } as const];
+  return recorded<never>(ports.suite, device, [{ kind: 'abandoned', reason }], refused(reason), events);
 }
 
 export function keyRequestToSign({ suite }: Pick<UserPorts, 'suite'>, session: SlottedSession): ToSign {

@@ -1,20 +1,20 @@
 /** The user masks its input and freezes the upload: from then on these bytes leave, or none. */
 import type { MaskPlan, MaskTerm, Secret } from '@basa/masking';
 import { equalBytes, packVector } from '@basa/masking';
-import type { UploadHeader } from '../authority-messages.ts';
-import { authorityMessages } from '../authority-messages.ts';
-import type { Slot } from '../brands.ts';
-import type { Refused } from '../refusals.ts';
-import { refused } from '../refusals.ts';
-import { declined, unchanged } from '../transition.ts';
-import { bodyHashOf } from '../upload.ts';
-import type { Committed, ToSign } from './deposit.ts';
+import type { UploadHeader } from '../wire/authority-messages.ts';
+import { authorityMessages } from '../wire/authority-messages.ts';
+import type { Slot } from '../wire/brands.ts';
+import type { Refused } from '../wire/refusals.ts';
+import { refused } from '../wire/refusals.ts';
+import { declined, unchanged } from '../wire/transition.ts';
+import { bodyHashOf } from '../wire/upload-layout.ts';
+import type { ToSign } from './deposit.ts';
+import type { Device, DeviceStep } from './device.ts';
+import { recorded, restoreDevice } from './device.ts';
 import { inputDigestOf } from './input.ts';
 import type { UploadDraft } from './key.ts';
-import type { DeviceLedger, LedgerRecord } from './ledger.ts';
 import { commitmentProblem } from './ledger.ts';
-import type { FrozenSession, SlottedSession, UserPorts, UserRecord, UserSession, UserStep } from './session.ts';
-import { evolveSession } from './session.ts';
+import type { FrozenSession, SlottedSession, UserPorts, UserRecord, UserSession } from './session.ts';
 
 /** What a kernel has to do: the plan, applied to the vector in place, makes x' into y. */
 export interface Masking {
@@ -57,18 +57,18 @@ export function maskInput(
   }
 }
 
-/** `masked` is y, packed. The answer's ledger record marks delta -> ctx: durable together with the session's record. */
+/** `masked` is y, packed. The ledger's record marks delta -> ctx: durable together with the session's. */
 export function freezeUpload(
   ports: UserPorts,
-  ledger: DeviceLedger,
-  session: UserSession,
+  device: Device,
   draft: UploadDraft,
   masked: Uint8Array,
-): UserStep<Committed> {
-  if (session.step !== 'slotted') return declined(session, refused('wrong-step'));
+): DeviceStep<ToSign> {
+  const { ledger, session } = device;
+  if (session?.step !== 'slotted') return declined(device, refused('wrong-step'));
   const { ctx, joinTag, deltaId } = session.member;
   const problem = commitmentProblem(ledger, deltaId, { ctx, joinTag });
-  if (problem !== undefined) return declined(session, problem);
+  if (problem !== undefined) return declined(device, problem);
   const entry: UserRecord = {
     kind: 'frozen',
     receipt: draft.receipt,
@@ -77,9 +77,9 @@ export function freezeUpload(
     earlier: draft.earlier.map((seed) => seed.reveal().slice()),
     backups: draft.backups,
   };
-  const state = evolveSession(ports.suite, session, entry) as FrozenSession;
-  const commitment: LedgerRecord = { kind: 'committed', deltaId, ctx, joinTag };
-  return { state, records: [entry], answer: { ...headerToSign(state), ledger: commitment }, events: [] };
+  const records = [entry, { kind: 'committed' as const, deltaId, ctx, joinTag }];
+  const state = restoreDevice(ports.suite, records, device);
+  return { state, records, answer: headerToSign(state.session as FrozenSession), events: [] };
 }
 
 export function headerToSign({ member, header }: FrozenSession): ToSign {
@@ -96,27 +96,9 @@ export function packMasked({ member }: SlottedSession | FrozenSession, vector: U
 }
 
 /** The server has the bytes, durably: the seeds are not needed any more; wipe the session once this is recorded. */
-export function acknowledgeUpload(ports: UserPorts, session: UserSession): UserStep<{ readonly kind: 'acknowledged' }> {
-  if (session.step === 'acknowledged') return unchanged(session, { kind: 'acknowledged' });
-  if (session.step !== 'frozen') return declined(session, refused('wrong-step'));
-  const entry: UserRecord = { kind: 'acknowledged' };
-  return {
-    state: evolveSession(ports.suite, session, entry),
-    records: [entry],
-    answer: { kind: 'acknowledged' },
-    events: [],
-  };
-}
-
-/** The update is free for another buffer (`releaseDelta`): the session is over; wipe it once this is recorded. */
-export function releaseSession(ports: UserPorts, session: UserSession): UserStep<{ readonly kind: 'released' }> {
-  if (session.step === 'released') return unchanged(session, { kind: 'released' });
-  if (session.step !== 'frozen' && session.step !== 'acknowledged') return declined(session, refused('wrong-step'));
-  const entry: UserRecord = { kind: 'released' };
-  return {
-    state: evolveSession(ports.suite, session, entry),
-    records: [entry],
-    answer: { kind: 'released' },
-    events: [],
-  };
+export function acknowledgeUpload(ports: UserPorts, device: Device): DeviceStep<{ readonly kind: 'acknowledged' }> {
+  const step = device.session?.step;
+  if (step === 'acknowledged') return unchanged(device, { kind: 'acknowledged' });
+  if (step !== 'frozen') return declined(device, refused('wrong-step'));
+  return recorded(ports.suite, device, [{ kind: 'acknowledged' }], { kind: 'acknowledged' });
 }

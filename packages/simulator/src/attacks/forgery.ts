@@ -54,12 +54,16 @@ export function fakeDeposit({ world, adversary }: SealedStage, ctx: Ctx, joinTag
     signature: new Uint8Array(64),
   };
   const checked = granted(checkDescriptor(suite, world.pins, descriptor, world.now));
-  const made = prepareDeposit(ports, EMPTY_LEDGER, {
-    descriptor: checked.descriptor,
-    certificate,
-    deltaId: new Uint8Array(16),
-    inputDigest: new Uint8Array(32),
-  }).state as PreparedSession;
+  const made = prepareDeposit(
+    ports,
+    { ledger: EMPTY_LEDGER, session: undefined },
+    {
+      descriptor: checked.descriptor,
+      certificate,
+      deltaId: new Uint8Array(16),
+      inputDigest: new Uint8Array(32),
+    },
+  ).state.session as PreparedSession;
   for (const seed of [made.self, ...made.edges]) {
     adversary.knowSeed(toHex(commitmentOf(suite, seed.reveal())), seed.reveal().slice());
   }

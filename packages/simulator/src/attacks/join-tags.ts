@@ -45,7 +45,7 @@ function prepareWithNonceOf({ world }: SealedStage, eve: FederationDevice, victi
   const { certificate, deltaId, suite, input } = eve;
   granted(
     eve.persist(
-      prepareDeposit({ ...eve.ports, randomBytes }, eve.ledger, {
+      prepareDeposit({ ...eve.ports, randomBytes }, eve, {
         descriptor,
         certificate,
         deltaId,

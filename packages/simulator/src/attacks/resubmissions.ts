@@ -54,8 +54,8 @@ function lieAboutOutcome(stage: SealedStage, device: FederationDevice, stillOpen
   const aborted = world.authority.outcome(other);
   world.now = before;
   for (const outcome of [forged, aborted, { ...aborted, ctx }, stillOpen, world.authority.outcome(ctx)]) {
-    const { state, answer } = releaseDelta(device.ports, device.ledger, device.deltaId, outcome);
+    const { state, answer } = releaseDelta(device.ports, device, device.deltaId, outcome);
     if (answer.kind === 'refused') stage.note(answer);
-    device.ledger = state;
+    device.ledger = state.ledger;
   }
 }

@@ -54,11 +54,11 @@ function newestVersion(stage: SealedStage, device: FederationDevice, shown?: New
   const { authority, randomBytes, task } = stage.world;
   const nonce = randomBytes(16);
   const question = { suite: device.suite, authorityKey: authority.publicKey, task, nonce, isPast: () => false };
-  const { state, answer } = receiveNewest(question, device.ledger, shown ?? authority.newestModel(nonce));
+  const { state, answer } = receiveNewest(question, device, shown ?? authority.newestModel(nonce));
   if ('kind' in answer) {
     stage.note(answer);
     return newestVersion(stage, device);
   }
-  device.ledger = state;
+  device.ledger = state.ledger;
   return answer.version;
 }

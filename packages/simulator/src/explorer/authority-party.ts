@@ -1,8 +1,7 @@
 /** The authority of an exploration: the real state machine, rebuilt from its log before every step. */
 
 import type { AuthorityBuffer, AuthorityRecord, AuthorityStep, Millis } from '@basa/protocol';
-import { AttributeAuthority } from '@basa/protocol';
-import { isRefused } from '../granted.ts';
+import { AttributeAuthority, isRefused } from '@basa/protocol';
 import type { Cast } from './cast.ts';
 import { endingsOf, holdToRecords } from './endings.ts';
 import type { Ending, Message } from './messages.ts';

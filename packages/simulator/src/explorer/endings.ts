@@ -1,7 +1,7 @@
 /** The ways a step of the core may end: answered, or dead after any of its records. */
 
 import type { Refused } from '@basa/protocol';
-import { isRefused } from '../granted.ts';
+import { isRefused } from '@basa/protocol';
 import { canonical } from './canonical.ts';
 import type { Ending, Message } from './messages.ts';
 import { RestoreError } from './messages.ts';

@@ -6,6 +6,7 @@ import {
   closeRequestOf,
   extendLeases,
   freezeBuffer,
+  isRefused,
   judgeHeader,
   modelAppendCodec,
   outboxOf,
@@ -16,7 +17,6 @@ import {
   restoreSecureBuffer,
   tickBuffer,
 } from '@basa/protocol';
-import { isRefused } from '../granted.ts';
 import type { Cast } from './cast.ts';
 import { endingsOf, holdToRecords } from './endings.ts';
 import type { Ending, Message } from './messages.ts';

@@ -2,11 +2,13 @@
 import type { SeedSealing } from '@basa/masking';
 import { applyMasksInPlace, concatBytes } from '@basa/masking';
 import type {
+  Device,
+  DeviceRecord,
+  DeviceStep,
   FrozenSession,
   LedgerRecord,
   PreparedSession,
   SlottedSession,
-  Transition,
   UserPorts,
   UserRecord,
   UserSession,
@@ -19,6 +21,8 @@ import {
   freezeUpload,
   headerToSign,
   inputDigestOf,
+  isLedgerRecord,
+  isSessionRecord,
   keyRequestMessage,
   keyRequestToSign,
   maskInput,
@@ -76,18 +80,20 @@ export class UserParty {
     const { buffer } = message;
     const cause = `${this.name} gets ${message.kind === 'outcome' ? `the outcome "${message.value.status}"` : `its ${message.kind}`}${this.#of(buffer)}`;
     if (message.kind === 'outcome') return this.#learn(local, message, cause);
-    const session = this.#session(local, buffer);
+    const device = this.#device(local, buffer);
+    const { session } = device;
     if (session === undefined) return [];
     switch (message.kind) {
       case 'slot': {
-        const step = receiveSlot(this.#ports(local, buffer, 'slot'), session, message.value);
-        const sent = step.state.step === 'slotted' ? [this.#keyRequest(local, buffer, step.state)] : [];
+        const step = receiveSlot(this.#ports(local, buffer, 'slot'), device, message.value);
+        const slotted = step.state.session;
+        const sent = slotted?.step === 'slotted' ? [this.#keyRequest(local, buffer, slotted)] : [];
         return this.#endings(local, buffer, step, sent, cause);
       }
       case 'key':
         return session.step === 'slotted' ? this.#freeze(local, buffer, session, message, cause) : [];
       case 'acknowledgement':
-        return this.#endings(local, buffer, acknowledgeUpload(this.#ports(local, buffer, 'ack'), session), [], cause);
+        return this.#endings(local, buffer, acknowledgeUpload(this.#ports(local, buffer, 'ack'), device), [], cause);
       default:
         return [];
     }
@@ -107,14 +113,16 @@ export class UserParty {
     const { buffers, tools } = this.#cast;
     const { certificate, input } = this.#player;
     const { descriptor } = buffers[buffer] as Cast['buffers'][number];
-    const step = prepareDeposit(this.#ports(local, buffer, 'prepare', this.#sealing()), restoreLedger(local.ledger), {
+    const ports = this.#ports(local, buffer, 'prepare', this.#sealing());
+    const step = prepareDeposit(ports, this.#device(local, buffer), {
       descriptor,
       certificate,
       deltaId: this.#deltaId,
       inputDigest: inputDigestOf(tools.suite, input),
     });
-    if (step.state === undefined) return [];
-    const sent = [this.#deposit(buffer, step.state as PreparedSession)];
+    const { session } = step.state;
+    if (session?.step !== 'prepared') return [];
+    const sent = [this.#deposit(buffer, session)];
     return this.#endings(local, buffer, step, sent, `${this.name} prepares its deposit${this.#of(buffer)}`);
   }
 
@@ -130,8 +138,9 @@ export class UserParty {
     if (draft.kind === 'refused') return [];
     const { vector, plan } = granted(maskInput(ports, session, this.#player.input, draft));
     applyMasksInPlace(vector, plan, this.#cast.tools);
-    const step = freezeUpload(ports, restoreLedger(local.ledger), session, draft, packMasked(session, vector));
-    const sent = step.state.step === 'frozen' ? [this.#uploadOf(local, buffer, step.state)] : [];
+    const step = freezeUpload(ports, this.#device(local, buffer), draft, packMasked(session, vector));
+    const frozen = step.state.session;
+    const sent = frozen?.step === 'frozen' ? [this.#uploadOf(local, buffer, frozen)] : [];
     return this.#endings(local, buffer, step, sent, cause);
   }
 
@@ -170,19 +179,17 @@ export class UserParty {
     cause: string,
   ): Ending<UserLocal>[] {
     const ports = this.#ports(local, buffer, 'outcome');
-    const ledger = restoreLedger(local.ledger);
-    const { records } = releaseDelta(ports, ledger, this.#deltaId, value);
-    const session = this.#session(local, buffer);
-    if (records.length === 0 || session === undefined) return [];
-    const released = releaseSession(ports, session);
-    const after = { ...withRecords(local, buffer, released.records), ledger: [...local.ledger, ...records] };
+    const { state, records } = releaseDelta(ports, this.#device(local, buffer), this.#deltaId, value);
+    if (records.length === 0 || state.session === undefined) return [];
+    const after = withRecords(local, buffer, [...records, ...releaseSession(ports, state).records]);
     return [{ local: after, sent: [], words: `${cause}; its update is free for another buffer` }];
   }
 
   #leave(local: UserLocal, buffer: number): Ending<UserLocal>[] {
-    const session = this.#session(local, buffer);
-    if (this.#cast.options.still || (session?.step !== 'prepared' && session?.step !== 'slotted')) return [];
-    const step = abandonSession<object>(this.#ports(local, buffer, 'leave'), session, 'abandoned');
+    const device = this.#device(local, buffer);
+    const at = device.session?.step;
+    if (this.#cast.options.still || (at !== 'prepared' && at !== 'slotted')) return [];
+    const step = abandonSession(this.#ports(local, buffer, 'leave'), device, 'abandoned');
     const after = withRecords(local, buffer, step.records);
     return [{ local: after, sent: [], words: `${this.name} leaves the buffer${this.#of(buffer)} for good` }];
   }
@@ -224,19 +231,17 @@ export class UserParty {
   #endings<Answer extends object>(
     local: UserLocal,
     buffer: number,
-    step: Transition<UserSession | undefined, UserRecord, Answer>,
+    { state, records, answer }: DeviceStep<Answer>,
     sent: readonly Message[],
     cause: string,
   ): Ending<UserLocal>[] {
-    const { suite } = this.#cast.tools;
-    const after = (entries: readonly UserRecord[]): UserLocal => {
-      const marked = entries.length === 0 ? undefined : (step.answer as { readonly ledger?: LedgerRecord }).ledger;
-      const next = withRecords(local, buffer, entries);
-      return marked === undefined ? next : { ...next, ledger: [...local.ledger, marked] };
-    };
-    holdToRecords(this.name, step.state, restoreSession(suite, after(step.records).sessions[buffer] ?? []));
-    const { records, answer } = step;
-    return endingsOf({ who: 'it', cause, records, answer, sent, after, crashes: this.#cast.options.crashes });
+    // The session's record and the ledger's of one step are on disk together, or none is.
+    const ofSession = records.filter(isSessionRecord);
+    const after = (entries: readonly UserRecord[]): UserLocal =>
+      withRecords(local, buffer, entries.length === 0 ? [] : records);
+    holdToRecords(this.name, state, this.#device(after(ofSession), buffer));
+    const { crashes } = this.#cast.options;
+    return endingsOf({ who: 'it', cause, records: ofSession, answer, sent, after, crashes });
   }
 
   #keyRequest(local: UserLocal, buffer: number, session: SlottedSession): Message {
@@ -247,6 +252,11 @@ export class UserParty {
 
   #session(local: UserLocal, buffer: number): UserSession | undefined {
     return restoreSession(this.#cast.tools.suite, local.sessions[buffer] ?? []);
+  }
+
+  /** In this buffer. */
+  #device(local: UserLocal, buffer: number): Device {
+    return { ledger: restoreLedger(local.ledger), session: this.#session(local, buffer) };
   }
 
   #ports(local: UserLocal, buffer: number, step: string, sealing = this.#cast.sealings.sealing): UserPorts {
@@ -274,9 +284,14 @@ export class UserParty {
   }
 }
 
-function withRecords(local: UserLocal, buffer: number, records: readonly UserRecord[]): UserLocal {
+function withRecords(local: UserLocal, buffer: number, records: readonly DeviceRecord[]): UserLocal {
   if (records.length === 0) return local;
-  return { ...local, sessions: local.sessions.map((before, n) => (n === buffer ? [...before, ...records] : before)) };
+  const ofSession = records.filter(isSessionRecord);
+  return {
+    ...local,
+    sessions: local.sessions.map((before, n) => (n === buffer ? [...before, ...ofSession] : before)),
+    ledger: [...local.ledger, ...records.filter(isLedgerRecord)],
+  };
 }
 
 function isCommitment({ kind }: LedgerRecord): boolean {

@@ -1,16 +1,7 @@
 /** A device that does one thing wrong, as a program that was tampered with would. */
 import type { SeedSealing, Signer } from '@basa/masking';
 import { concatBytes } from '@basa/masking';
-import type {
-  BuiltInput,
-  DepositRoot,
-  Descriptor,
-  KeyAnswer,
-  Refused,
-  SlottedSession,
-  UploadDraft,
-  UserPorts,
-} from '@basa/protocol';
+import type { BuiltInput, Deposit, DepositRoot, Descriptor, Refused, UserPorts } from '@basa/protocol';
 import {
   authorityMessages,
   bodyHashOf,
@@ -41,10 +32,12 @@ export class CheatingDevice extends FederationDevice {
     return super.contribute(this.cheat === 'quits' && until === 'upload' ? 'key' : until);
   }
 
-  /** What is sealed in the deposit is not what is said. */
+  /** What is sealed in the deposit is not what is said; edges that would open are called void, and their masks left out. */
   override get ports(): UserPorts {
     const ports = super.ports;
-    return this.session === undefined ? { ...ports, sealing: this.#sealing(ports.sealing) } : ports;
+    if (this.session === undefined) return { ...ports, sealing: this.#sealing(ports.sealing) };
+    if (this.cheat !== 'lies-about-voids') return ports;
+    return { ...ports, sealing: { ...ports.sealing, open: () => undefined } };
   }
 
   #sealing(sealing: SeedSealing): SeedSealing {
@@ -67,16 +60,8 @@ export class CheatingDevice extends FederationDevice {
     return built;
   }
 
-  /** Edges that opened are called void, and their masks left out. */
-  override openKey(session: SlottedSession, answer: KeyAnswer): UploadDraft | Refused {
-    const draft = super.openKey(session, answer);
-    if (this.cheat !== 'lies-about-voids' || draft.kind === 'refused' || session.ticket.slot === 0) return draft;
-    const voids = session.inbox.map((_, slot) => slot as UploadDraft['voids'][number]);
-    return { ...draft, voids, earlier: [], backups: [] };
-  }
-
-  override depositBytes(): Uint8Array {
-    const bytes = super.depositBytes();
+  override depositBytes(message?: Deposit): Uint8Array {
+    const bytes = super.depositBytes(message);
     if (this.session?.step !== 'prepared') return bytes;
     const { deposit } = this.world.server.messages;
     const { ctx, joinTag, root } = this.session.member;

@@ -1,10 +1,9 @@
 /** Carries out a simulation against the real cores, to its end; promises.ts says what must hold then. */
 import { DecodeError, toHex } from '@basa/masking';
 import type { Ctx, SecureBuffer } from '@basa/protocol';
-import { abandonSession, millis } from '@basa/protocol';
+import { isRefused, millis } from '@basa/protocol';
 import { CLOSE_MS, Federation, OPEN_MS } from '../federation.ts';
 import type { FederationDevice } from '../federation-device.ts';
-import { isRefused } from '../granted.ts';
 import type { Environment } from '../world.ts';
 import { CheatingDevice } from './cheating-device.ts';
 import { brokenPromises, Notes } from './promises.ts';
@@ -155,7 +154,6 @@ class SimulationRun {
     const { session } = device;
     if (session === undefined) return;
     if (session.step === 'prepared' || session.step === 'slotted') {
-      abandonSession(device.ports, session, 'abandoned');
       device.leave();
       return;
     }

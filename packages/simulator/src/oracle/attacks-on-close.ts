@@ -1,6 +1,6 @@
 /** Attacks around the close: which sets are closed, when, and what the server remembers of it. */
-import { closeRequestOf, freezeBuffer, recordGrant } from '@basa/protocol';
-import { granted, isRefused } from '../granted.ts';
+import { closeRequestOf, freezeBuffer, isRefused, recordGrant } from '@basa/protocol';
+import { granted } from '../granted.ts';
 import type { Attacks } from './attack-moves.ts';
 import { closeAsProtocol, finish, seated, send, THREE, TWO_OF_FOUR } from './attack-moves.ts';
 import { closeWith, takeKey } from './exhaustive.ts';

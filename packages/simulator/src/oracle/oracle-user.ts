@@ -6,14 +6,13 @@ import type {
   DepositAnswer,
   Descriptor,
   DeviceLedger,
+  DeviceStep,
   KeyAnswer,
   KeyRequest,
-  LedgerRecord,
   Millis,
   Outcome,
   Pins,
   Refused,
-  Transition,
   UploadDraft,
   UploadHeader,
   UserId,
@@ -27,10 +26,10 @@ import {
   depositMessage,
   depositToSign,
   EMPTY_LEDGER,
-  evolveLedger,
   freezeUpload,
   headerToSign,
   inputDigestOf,
+  isSessionRecord,
   keyRequestMessage,
   keyRequestToSign,
   maskInput,
@@ -136,7 +135,7 @@ export class OracleUser {
       const { certificate, deltaId } = this;
       const inputDigest = inputDigestOf(this.ports.suite, this.update.input);
       const input = { descriptor: seated.descriptor, certificate, deltaId, inputDigest };
-      const entered = this.#persist(prepareDeposit(this.ports, this.ledger, input));
+      const entered = this.#persist(prepareDeposit(this.ports, this, input));
       if ('kind' in entered) return entered;
     }
     if (this.session?.step !== 'prepared') return refused('wrong-step');
@@ -147,7 +146,7 @@ export class OracleUser {
 
   takeSlot(answer: DepositAnswer): object | Refused {
     if (this.session === undefined) return refused('wrong-step');
-    return this.#persist(receiveSlot(this.ports, this.session, answer));
+    return this.#persist(receiveSlot(this.ports, this, answer));
   }
 
   keyRequest(): KeyRequest | Refused {
@@ -171,7 +170,7 @@ export class OracleUser {
       const masking = maskInput(this.ports, this.session, this.update.input, this.draft);
       if (masking.kind === 'refused') return masking;
       const body = bodyOf(this.session, this.draft.earlier.length);
-      const frozen = this.#persist(freezeUpload(this.ports, this.ledger, this.session, this.draft, body));
+      const frozen = this.#persist(freezeUpload(this.ports, this, this.draft, body));
       if ('kind' in frozen) return frozen;
     }
     const { session } = this;
@@ -185,12 +184,12 @@ export class OracleUser {
   }
 
   acknowledge(): void {
-    if (this.session !== undefined) this.#persist(acknowledgeUpload(this.ports, this.session));
+    if (this.session !== undefined) this.#persist(acknowledgeUpload(this.ports, this));
   }
 
   /** Takes its update back if the outcome allows it. */
   hear(outcome: Outcome): void {
-    this.ledger = releaseDelta(this.ports, this.ledger, this.deltaId, outcome).state;
+    this.ledger = releaseDelta(this.ports, this, this.deltaId, outcome).state.ledger;
   }
 
   /** Names the update in the ledger. */
@@ -199,14 +198,10 @@ export class OracleUser {
   }
 
   /** Session and ledger, durable together. */
-  #persist<Answer extends object>({
-    state,
-    records,
-    answer,
-  }: Transition<UserSession | undefined, UserRecord, Answer>): Answer | Refused {
-    this.records.push(...records);
-    if ('ledger' in answer) this.ledger = evolveLedger(this.ledger, answer.ledger as LedgerRecord);
-    this.session = state;
+  #persist<Answer extends object>({ state, records, answer }: DeviceStep<Answer>): Answer | Refused {
+    this.records.push(...records.filter(isSessionRecord));
+    this.ledger = state.ledger;
+    this.session = state.session;
     return answer;
   }
 }

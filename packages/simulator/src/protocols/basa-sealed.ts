@@ -2,9 +2,9 @@
 import type { AggregationProtocol, Observer, Party, Phase } from '@basa/baselines';
 import { NOBODY_LISTENS, presentIn } from '@basa/baselines';
 import { FIELD } from '@basa/masking';
+import { isRefused } from '@basa/protocol';
 import { Federation } from '../federation.ts';
 import type { FederationDevice } from '../federation-device.ts';
-import { isRefused } from '../granted.ts';
 import type { Environment, Sealings } from '../world.ts';
 import { asDelta, LEVEL } from './inputs.ts';
 

@@ -10,13 +10,13 @@
  *                  \--lease over--> dropped            (single-use: never given to another)
  */
 import type { Signer, Suite } from '@basa/masking';
-import type { UploadHeader } from './authority-messages.ts';
-import type { Ctx, Slot, UserId } from './brands.ts';
-import type { FreezeReason } from './events.ts';
-import type { Descriptor, Ticket } from './statements.ts';
-import { ctxOf } from './statements.ts';
-import type { Transition } from './transition.ts';
-import type { Deposit } from './user-messages.ts';
+import type { UploadHeader } from '../wire/authority-messages.ts';
+import type { Ctx, Slot, UserId } from '../wire/brands.ts';
+import type { FreezeReason } from '../wire/events.ts';
+import type { Descriptor, Ticket } from '../wire/statements.ts';
+import { ctxOf } from '../wire/statements.ts';
+import type { Transition } from '../wire/transition.ts';
+import type { Deposit } from '../wire/user-messages.ts';
 
 export interface ServerPorts {
   readonly suite: Suite;

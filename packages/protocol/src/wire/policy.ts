@@ -59,7 +59,7 @@ export const POLICY_DEFAULTS = {
 } as const satisfies Partial<TaskPolicy>;
 
 /** The most positions a buffer may have: bounds every list of every message. */
-export const MOST_SLOTS = 1024;
+export const MAX_SLOTS = 1024;
 
 const policyCodec = message<TaskPolicy>(KIND.policy, 'policy', {
   name: short(64),
@@ -99,8 +99,8 @@ export function defaultMinimum(bufferSize: number, colluders: number): number {
 /** The sentence that says why a policy cannot be used, or undefined. H1 of the threat model: a sum that could wrap. */
 export function policyProblem(policy: TaskPolicy): string | undefined {
   const { bufferSize, minimum, dimension } = policy;
-  if (!(Number.isInteger(bufferSize) && bufferSize >= 2 && bufferSize <= MOST_SLOTS)) {
-    return `bufferSize must be from 2 to ${MOST_SLOTS}, got ${bufferSize}`;
+  if (!(Number.isInteger(bufferSize) && bufferSize >= 2 && bufferSize <= MAX_SLOTS)) {
+    return `bufferSize must be from 2 to ${MAX_SLOTS}, got ${bufferSize}`;
   }
   if (!(Number.isInteger(minimum) && minimum >= 2 && minimum <= bufferSize)) {
     return `minimum must be from 2 to bufferSize (${bufferSize}), got ${minimum}`;
@@ -118,7 +118,7 @@ export function policyProblem(policy: TaskPolicy): string | undefined {
 }
 
 /** The smallest weight of a stale update: a server that names old versions to all but one must not silence them. */
-const LEAST_WEIGHT = 1 / 4;
+const MIN_WEIGHT = 1 / 4;
 
 function stalenessProblem(policy: TaskPolicy): string | undefined {
   const { bufferSize, maxStaleness, modulus, staleness, unsafeTinyWeights } = policy;
@@ -126,7 +126,7 @@ function stalenessProblem(policy: TaskPolicy): string | undefined {
     return `maxStaleness ${maxStaleness} is too large: 2 * maxStaleness * bufferSize must stay below ${modulusSize(modulus)}`;
   }
   const least = stalenessWeight(staleness, maxStaleness);
-  if (least >= LEAST_WEIGHT || unsafeTinyWeights) return undefined;
+  if (least >= MIN_WEIGHT || unsafeTinyWeights) return undefined;
   const fitting = largestStaleness(policy);
   return `an update of staleness ${maxStaleness} would weigh ${least.toPrecision(2)}, less than 1/4: maxStaleness ${fitting} is the largest that fits`;
 }
@@ -135,7 +135,7 @@ function largestStaleness({ staleness, maxStaleness }: TaskPolicy): number {
   let [fits, tooLarge] = [0, maxStaleness];
   while (tooLarge - fits > 1) {
     const middle = Math.floor((fits + tooLarge) / 2);
-    if (stalenessWeight(staleness, middle) >= LEAST_WEIGHT) fits = middle;
+    if (stalenessWeight(staleness, middle) >= MIN_WEIGHT) fits = middle;
     else tooLarge = middle;
   }
   return fits;

@@ -7,7 +7,7 @@ import type { Outside } from './outside.ts';
 import type { Sealings } from './sealings.ts';
 import type { ServerClient } from './server-client.ts';
 
-export interface Engine {
+export interface DeviceContext {
   readonly outside: Outside;
   readonly server: ServerClient;
   readonly authority: AuthorityClient;
@@ -22,7 +22,7 @@ export interface Engine {
 
 /** The ports of the user core for a buffer's engine and key. */
 export function userPorts(
-  { outside, pins, sealings }: Engine,
+  { outside, pins, sealings }: DeviceContext,
   descriptor: { readonly engine: number; readonly sealingKey: Uint8Array },
 ): UserPorts {
   const { suite, randomBytes } = outside;

@@ -11,22 +11,6 @@
  * asks: no buffer that has ended takes any memory, and none is forgotten.
  */
 import { toHex } from '@basa/masking';
-import type { AuthorityBuffer, AuthorityPorts } from './authority/buffer.ts';
-import { abortIfOverdue, drawnBuffer, evolveBuffer, restoredBuffer, signOutcome } from './authority/buffer.ts';
-import type { SettledBuffer } from './authority/close.ts';
-import { closeBuffer, releaseKeys, settleBuffer } from './authority/close.ts';
-import type { Device } from './authority/device.ts';
-import { enrolDevice, revokeDevice, withCertificate } from './authority/device.ts';
-import type { LogPosition } from './authority/head.ts';
-import { contradictsLog, FIRST_BRANCH, isOwnHead, signHead, signNewest } from './authority/head.ts';
-import { issueKey } from './authority/issue-key.ts';
-import type { PastLog } from './authority/past-log.ts';
-import { drawName, LogInMemory, modelName } from './authority/past-log.ts';
-import type { AuthorityRecord } from './authority/records.ts';
-import { EMPTY_LOG_HASH, nextLogHash } from './authority/records.ts';
-import { tellRevocations } from './authority/revocations.ts';
-import type { AuthorityTask } from './authority/task.ts';
-import { appendModel, createTask, drawBuffer } from './authority/task.ts';
 import type {
   BufferRequest,
   CloseAnswer,
@@ -36,26 +20,50 @@ import type {
   ModelAppend,
   RevocationRequest,
   Revocations,
-} from './authority-messages.ts';
-import type { Ctx, Millis, TaskId, UserId } from './brands.ts';
-import type { BasaEvent } from './events.ts';
-import type { TaskPolicy } from './policy.ts';
-import { taskIdOf } from './policy.ts';
-import type { Refused } from './refusals.ts';
-import { refused } from './refusals.ts';
-import type { Certificate, CertificateBody, Descriptor, Head, ModelEntry, NewestModel, Outcome } from './statements.ts';
-import { userIdOf } from './statements.ts';
-import type { Transition } from './transition.ts';
-import { declined, unchanged } from './transition.ts';
+} from '../wire/authority-messages.ts';
+import type { Ctx, Millis, TaskId, UserId } from '../wire/brands.ts';
+import type { BasaEvent } from '../wire/events.ts';
+import type { TaskPolicy } from '../wire/policy.ts';
+import { taskIdOf } from '../wire/policy.ts';
+import type { Refused } from '../wire/refusals.ts';
+import { refused } from '../wire/refusals.ts';
+import type {
+  Certificate,
+  CertificateBody,
+  Descriptor,
+  Head,
+  ModelEntry,
+  NewestModel,
+  Outcome,
+} from '../wire/statements.ts';
+import { userIdOf } from '../wire/statements.ts';
+import type { Transition } from '../wire/transition.ts';
+import { declined, unchanged } from '../wire/transition.ts';
+import type { AuthorityBuffer, AuthorityPorts } from './buffer.ts';
+import { abortIfOverdue, drawnBuffer, evolveBuffer, restoredBuffer, signOutcome } from './buffer.ts';
+import type { SettledBuffer } from './close.ts';
+import { closeBuffer, releaseKeys, settleBuffer } from './close.ts';
+import type { EnrolledDevice } from './device.ts';
+import { enrolDevice, revokeDevice, withCertificate } from './device.ts';
+import type { LogPosition } from './head.ts';
+import { contradictsLog, FIRST_BRANCH, isOwnHead, signHead, signNewest } from './head.ts';
+import { issueKey } from './issue-key.ts';
+import type { PastLog } from './past-log.ts';
+import { drawName, LogInMemory, modelName } from './past-log.ts';
+import type { AuthorityRecord } from './records.ts';
+import { EMPTY_LOG_HASH, nextLogHash } from './records.ts';
+import { tellRevocations } from './revocations.ts';
+import type { AuthorityTask } from './task.ts';
+import { appendModel, createTask, drawBuffer } from './task.ts';
 
 export type AuthorityStep<Answer> = Omit<Transition<never, AuthorityRecord, Answer>, 'state'>;
 
 export class AttributeAuthority {
   readonly #ports: AuthorityPorts;
   readonly #tasks = new Map<string, AuthorityTask>();
-  readonly #devices = new Map<string, Device>();
+  readonly #devices = new Map<string, EnrolledDevice>();
   /** In the order of the log. */
-  readonly #revoked: Device[] = [];
+  readonly #revoked: EnrolledDevice[] = [];
   /** The open buffers alone. */
   readonly #open = new Map<string, AuthorityBuffer>();
   readonly #past: PastLog;

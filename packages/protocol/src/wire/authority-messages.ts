@@ -118,14 +118,14 @@ export interface RevocationsBody {
 export type Revocations = RevocationsBody & Signature;
 
 /** Told at once. */
-export const MOST_REVOCATIONS = 1024;
+export const MAX_REVOCATIONS = 1024;
 
 export const revocationsCodec: SignedCodec<RevocationsBody> = signedMessage(KIND.revocations, 'revocations', {
   task: field.task,
   branch: fixed(16),
   after: u53,
   upTo: u53,
-  users: list(MOST_REVOCATIONS, field.user),
+  users: list(MAX_REVOCATIONS, field.user),
 });
 
 /** The messages of the authority, and the header it must check: none can hold a ciphertext or an update. */

@@ -25,7 +25,7 @@ import { KIND } from './kinds.ts';
 import { metricsField } from './metrics.ts';
 import { modulusField } from './modulus-field.ts';
 import type { TaskPolicy } from './policy.ts';
-import { MOST_SLOTS } from './policy.ts';
+import { MAX_SLOTS } from './policy.ts';
 import { stalenessField } from './staleness.ts';
 
 /** The authority enrolled this device for this task, until then. */
@@ -121,7 +121,7 @@ export type NewestModel = NewestModelBody & Signature;
 export const STATEMENT_BYTES = 512;
 
 const millisField = u53 as Field<Millis>;
-const slot = below<Slot>(MOST_SLOTS);
+const slot = below<Slot>(MAX_SLOTS);
 const hash = fixed(32);
 const ctx = fixed<Ctx>(32);
 const task = fixed<TaskId>(32);
@@ -142,7 +142,7 @@ export const descriptorCodec: SignedCodec<DescriptorBody> = signedMessage(KIND.d
   engine: u8,
   task,
   bufferId: fixed(16),
-  bufferSize: checked(u16, (value) => (value >= 2 && value <= MOST_SLOTS ? undefined : 'out of range')),
+  bufferSize: checked(u16, (value) => (value >= 2 && value <= MAX_SLOTS ? undefined : 'out of range')),
   minimum: u16,
   version: u53,
   modelHash: hash,
@@ -187,7 +187,7 @@ export const receiptCodec: SignedCodec<ReceiptBody> = signedMessage(KIND.receipt
 export const outcomeCodec: SignedCodec<OutcomeBody> = signedMessage(KIND.outcome, 'outcome', {
   ctx,
   status: oneOf(OUTCOMES),
-  accepted: list(MOST_SLOTS, record({ slot, joinTag })),
+  accepted: list(MAX_SLOTS, record({ slot, joinTag })),
 });
 
 export const modelEntryCodec: SignedCodec<ModelEntryBody> = signedMessage(KIND.modelEntry, 'modelEntry', {

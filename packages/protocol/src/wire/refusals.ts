@@ -1,8 +1,16 @@
-/** Every expected no, in one table: a stable code, a sentence for people, the status an HTTP service answers with. */
+/** Every expected no, in one table: a stable code, a sentence for people, an HTTP status, and what a device does next. */
 
-interface Reason {
+export interface Reason {
+  /** For people. */
   readonly sentence: string;
+  /** What an HTTP service answers with. */
   readonly status: number;
+  /** Another try, or another round, may not meet it. Without it a run ends. */
+  readonly retry?: true;
+  /** The same update would meet it again: the next try needs one that is made afresh. */
+  readonly freshUpdate?: true;
+  /** The reason lies in the buffer, not in the update: another buffer may take the same update at once. */
+  readonly anotherSeat?: true;
 }
 
 export const REFUSALS = {
@@ -23,12 +31,29 @@ export const REFUSALS = {
   'buffer-not-open': {
     sentence: 'The buffer takes no more deposits or keys; take a seat in another one.',
     status: 410,
+    retry: true,
+    anotherSeat: true,
   },
-  'buffer-over': { sentence: 'The buffer has ended.', status: 410 },
-  'lease-over': { sentence: 'The lease of this slot is over; its place is lost in this buffer.', status: 410 },
+  'buffer-over': { sentence: 'The buffer has ended.', status: 410, retry: true, anotherSeat: true },
+  'lease-over': {
+    sentence: 'The lease of this slot is over; its place is lost in this buffer.',
+    status: 410,
+    retry: true,
+    anotherSeat: true,
+  },
   // It contradicts what happened before.
-  'buffer-full': { sentence: 'Every slot of the buffer is taken; take a seat in another one.', status: 409 },
-  'second-deposit': { sentence: 'This user has another deposit in this buffer.', status: 409 },
+  'buffer-full': {
+    sentence: 'Every slot of the buffer is taken; take a seat in another one.',
+    status: 409,
+    retry: true,
+    anotherSeat: true,
+  },
+  'second-deposit': {
+    sentence: 'This user has another deposit in this buffer.',
+    status: 409,
+    retry: true,
+    anotherSeat: true,
+  },
   'second-slot': { sentence: 'This user holds another slot of this buffer.', status: 409 },
   'slot-registered': { sentence: 'The key of this slot was issued to another request.', status: 409 },
   'view-mismatch': { sentence: 'The list of earlier deposits does not give the view of the ticket.', status: 409 },
@@ -37,7 +62,11 @@ export const REFUSALS = {
     sentence: 'Another upload of this slot was received before; only its very bytes are accepted.',
     status: 409,
   },
-  'slot-dropped': { sentence: 'The slot was dropped; the update may go into another buffer.', status: 409 },
+  'slot-dropped': {
+    sentence: 'The slot was dropped; the update may go into another buffer.',
+    status: 409,
+    retry: true,
+  },
   'not-pending': {
     sentence: 'Some slots are still expected; the buffer cannot be closed for this reason yet.',
     status: 409,
@@ -60,11 +89,18 @@ export const REFUSALS = {
   // A user refuses what server or authority tell it.
   'descriptor-invalid': { sentence: 'The descriptor is not signed by the pinned authority.', status: 422 },
   'descriptor-policy': { sentence: 'The descriptor departs from the pinned policy.', status: 422 },
-  'too-stale': { sentence: 'The update was trained on a model that is too old.', status: 422 },
+  'too-stale': {
+    sentence: 'The update was trained on a model that is too old.',
+    status: 422,
+    retry: true,
+    freshUpdate: true,
+  },
   'not-finite': { sentence: 'The update holds an entry that is not a finite number.', status: 422 },
   'zero-block': {
     sentence: 'The update vanishes on a whole parameter block, which would single out other users.',
     status: 422,
+    retry: true,
+    freshUpdate: true,
   },
   'metric-missing': {
     sentence: 'The task names a metric for which the update brings no finite number.',
@@ -78,11 +114,17 @@ export const REFUSALS = {
   'model-stale': {
     sentence: 'The answer about the newest model is an old one: a replay, or of an authority that was rolled back.',
     status: 422,
+    retry: true,
   },
   'model-not-logged': { sentence: "The model is not the one of the authority's log.", status: 422 },
-  abandoned: { sentence: 'This buffer was left for good.', status: 409 },
+  abandoned: { sentence: 'This buffer was left for good.', status: 409, retry: true },
   'wrong-step': { sentence: 'The session is not at this step.', status: 409 },
-  'delta-committed': { sentence: 'The update was given to another buffer, whose outcome is not known.', status: 409 },
+  'delta-committed': {
+    sentence: 'The update was given to another buffer, whose outcome is not known.',
+    status: 409,
+    retry: true,
+    freshUpdate: true,
+  },
   'outcome-invalid': { sentence: 'The outcome is not signed by the pinned authority for this buffer.', status: 422 },
   'outcome-undecided': {
     sentence: 'The outcome does not free the update: the buffer is open, unknown, or includes it.',
@@ -91,6 +133,10 @@ export const REFUSALS = {
 } as const satisfies Readonly<Record<string, Reason>>;
 
 export type RefusalReason = keyof typeof REFUSALS;
+
+export function isRefusalReason(name: string): name is RefusalReason {
+  return Object.hasOwn(REFUSALS, name);
+}
 
 export interface Refused {
   readonly kind: 'refused';
@@ -102,4 +148,8 @@ export interface Refused {
 
 export function refused(reason: RefusalReason, more: { slots?: readonly number[]; detail?: string } = {}): Refused {
   return { kind: 'refused', reason, ...more };
+}
+
+export function isRefused(answer: unknown): answer is Refused {
+  return typeof answer === 'object' && answer !== null && 'kind' in answer && answer.kind === 'refused';
 }

@@ -3,7 +3,7 @@
  * Seats live in memory only and lapse unused; what counts is the deposit.
  */
 import { toHex } from '@basa/masking';
-import type { Ctx, Millis, UserId } from './brands.ts';
+import type { Ctx, Millis, UserId } from '../wire/brands.ts';
 import type { SecureBuffer } from './secure-buffer.ts';
 
 interface Seat {

@@ -1,0 +1,94 @@
+/** Answers what a contribution asks for: signatures, durable steps, masks, and what the services say. */
+import { toHex } from '@basa/masking';
+import type { ContributeAnswer, ContributeRequest, Membership, Refused } from '@basa/protocol';
+import { refused } from '@basa/protocol';
+import { sendDeposit } from './deposit-step.ts';
+import type { DeviceContext } from './device-context.ts';
+import { ProblemError } from './errors.ts';
+import { refusalOf } from './rejections.ts';
+import { sendUpload } from './upload-step.ts';
+
+export class SessionDriver {
+  readonly #context: DeviceContext;
+  readonly #member: Membership;
+  readonly #signal: AbortSignal;
+  #input: Uint32Array | undefined;
+  /** Of the upload. */
+  slot = -1;
+  /** What a service said that ends the session. */
+  problem: ProblemError | undefined;
+
+  constructor(context: DeviceContext, member: Membership, signal: AbortSignal) {
+    this.#context = context;
+    this.#member = member;
+    this.#signal = signal;
+  }
+
+  /** Throws where there is no answer yet: the session stays as it is. */
+  async answer(request: ContributeRequest): Promise<ContributeAnswer> {
+    const { outside, state } = this.#context;
+    switch (request.kind) {
+      case 'sign':
+        this.#tell(request.of);
+        return await state.signer.sign(request.statement);
+      case 'durable':
+        await state.take(request.step);
+        return undefined;
+      case 'deposit':
+        return await this.#refusable(() => sendDeposit(this.#context, request.message, this.#member, this.#signal));
+      case 'key':
+        return await this.#refusable(() => this.#key(request));
+      case 'input':
+        if (state.session?.step === 'slotted') this.#context.events.emit('progress', { step: 'mask' });
+        this.#input = await state.input();
+        return this.#input;
+      case 'mask':
+        this.wipe();
+        await outside.mask(request.masking.vector, request.masking.plan);
+        this.#signal.throwIfAborted();
+        return undefined;
+      case 'upload':
+        this.slot = request.header.slot;
+        return await this.#refusable(async () => {
+          await sendUpload(this.#context, request, this.#member, this.#signal);
+          return { kind: 'accepted' };
+        });
+    }
+  }
+
+  /** x' is masked in a copy: this one has served. */
+  wipe(): void {
+    this.#input?.fill(0);
+    this.#input = undefined;
+  }
+
+  #tell(step: 'deposit' | 'key' | 'upload'): void {
+    const { events, state } = this.#context;
+    if (step === 'upload') return; // it tells of its bytes itself
+    const { session } = state;
+    if (session?.step === 'slotted') {
+      events.emit('slotted', { ctx: toHex(this.#member.ctx), slot: session.ticket.slot });
+    }
+    events.emit('progress', { step });
+  }
+
+  /** Nothing was given away yet: a slot that is lost leaves the update free. */
+  async #key({ message }: Extract<ContributeRequest, { kind: 'key' }>): Promise<ContributeAnswer> {
+    const { authority, server } = this.#context;
+    if (server.link.now() >= message.ticket.deadline) return refused('lease-over');
+    const { ctx, descriptor } = this.#member;
+    return await authority.key(ctx, message, descriptor.bufferSize, this.#signal);
+  }
+
+  /** The protocol's no is an answer; anything else is thrown on. */
+  async #refusable<Answer>(asked: () => Promise<Answer>): Promise<Answer | Refused> {
+    try {
+      return await asked();
+    } catch (error) {
+      const reason = refusalOf(error);
+      if (reason === undefined || !(error instanceof ProblemError)) throw error;
+      this.problem = error;
+      return refused(reason);
+    }
+  }
+}

@@ -1,0 +1,147 @@
+/**
+ * A contribution from the deposit to the acknowledgement, as a coroutine: it says what to sign, what to make durable and what
+ * to send where, and whoever drives it answers, at once or later. It goes on from wherever the device's records stand, so
+ * it is the same after a crash as without one. A driver that cannot answer drops it and starts another one later.
+ */
+import { concatBytes, DecodeError, equalBytes } from '@basa/masking';
+import type { KeyAnswer, KeyRequest, UploadHeader } from '../wire/authority-messages.ts';
+import type { RefusalReason, Refused } from '../wire/refusals.ts';
+import { isRefused, refused } from '../wire/refusals.ts';
+import { bodyHashOf } from '../wire/upload-layout.ts';
+import type { Deposit, DepositAnswer } from '../wire/user-messages.ts';
+import { depositMessage, depositToSign } from './deposit.ts';
+import type { Device, DeviceStep } from './device.ts';
+import type { UploadDraft } from './key.ts';
+import { receiveKey } from './key.ts';
+import type { FrozenSession, SlottedSession, UserPorts } from './session.ts';
+import { abandonSession, keyRequestMessage, keyRequestToSign, receiveSlot } from './slot.ts';
+import type { Masking } from './upload.ts';
+import { acknowledgeUpload, freezeUpload, headerToSign, maskInput, packMasked, uploadHeaderMessage } from './upload.ts';
+
+/** What is asked of the driver, and with it what the answer is. */
+interface Requests {
+  /** With the device's key, for the message that follows. */
+  sign: { readonly asked: { readonly statement: Uint8Array; readonly of: Sent }; readonly answer: Uint8Array };
+  /** All records of the step or none, before anything else is done. */
+  durable: { readonly asked: { readonly step: DeviceStep<object> }; readonly answer: undefined };
+  /** To the server. */
+  deposit: { readonly asked: { readonly message: Deposit }; readonly answer: DepositAnswer | Refused };
+  /** To the authority. */
+  key: { readonly asked: { readonly message: KeyRequest }; readonly answer: KeyAnswer | Refused };
+  /** x', as it was fixed before the deposit. It is copied. */
+  input: { readonly asked: object; readonly answer: Uint32Array };
+  /** The plan, applied to the vector in place. */
+  mask: { readonly asked: { readonly masking: Masking }; readonly answer: undefined };
+  /** To the server, `isResumed` where bytes of it may have left before. */
+  upload: {
+    readonly asked: { readonly header: UploadHeader; readonly body: Uint8Array; readonly isResumed: boolean };
+    readonly answer: { readonly kind: 'accepted' } | Refused;
+  };
+}
+
+export type Sent = 'deposit' | 'key' | 'upload';
+
+export type ContributeRequest = {
+  [Kind in keyof Requests]: { readonly kind: Kind } & Requests[Kind]['asked'];
+}[keyof Requests];
+
+export type ContributeAnswer = Requests[keyof Requests]['answer'];
+
+/**
+ * `left`: the buffer is left for good, and nothing of the update was given away. `held`: the server refused bytes that were
+ * offered; only the authority's outcome frees the update. `damaged`: what the device keeps is not what it wrote.
+ */
+export type ContributeEnd =
+  | { readonly kind: 'acknowledged' }
+  | { readonly kind: 'left'; readonly reason: RefusalReason }
+  | { readonly kind: 'held'; readonly reason: RefusalReason }
+  | { readonly kind: 'damaged'; readonly problem: string };
+
+type Steps<End> = Generator<ContributeRequest, End, ContributeAnswer>;
+
+/** From a session that is prepared, slotted or frozen. */
+export function* contributeSteps(ports: UserPorts, start: Device): Steps<ContributeEnd> {
+  let device = start;
+  if (device.session?.step === 'prepared') {
+    const statement = depositToSign(device.session).statement;
+    const message = depositMessage(device.session, yield* ask('sign', { statement, of: 'deposit' }));
+    const answer = yield* ask('deposit', { message });
+    if (isRefused(answer)) return yield* leave(ports, device, answer.reason);
+    const step = receiveSlot(ports, device, answer);
+    yield* ask('durable', { step });
+    if (isRefused(step.answer)) return { kind: 'left', reason: step.answer.reason };
+    device = step.state;
+  }
+  let body: Uint8Array | undefined;
+  if (device.session?.step === 'slotted') {
+    const frozen = yield* freezeSteps(ports, device, device.session);
+    if ('reason' in frozen) return yield* leave(ports, device, frozen.reason);
+    ({ device, body } = frozen);
+  }
+  const { session } = device;
+  if (session?.step !== 'frozen') throw new Error(`a session does not end from step ${session?.step}`);
+  const isResumed = body === undefined;
+  const whole = body ?? (yield* bodyAgain(ports, session));
+  if ('problem' in whole) return { kind: 'damaged', problem: whole.problem };
+  const signature = yield* ask('sign', { statement: headerToSign(session).statement, of: 'upload' });
+  const answer = yield* ask('upload', { header: uploadHeaderMessage(session, signature), body: whole, isResumed });
+  if (isRefused(answer)) return { kind: 'held', reason: answer.reason };
+  yield* ask('durable', { step: acknowledgeUpload(ports, device) });
+  return { kind: 'acknowledged' };
+}
+
+/** The key of the slot opens what earlier users sealed to it; then the input is masked and the upload frozen. */
+function* freezeSteps(
+  ports: UserPorts,
+  device: Device,
+  session: SlottedSession,
+): Steps<{ readonly device: Device; readonly body: Uint8Array } | Refused> {
+  const signature = yield* ask('sign', { statement: keyRequestToSign(ports, session).statement, of: 'key' });
+  const answer = yield* ask('key', { message: keyRequestMessage(ports, session, signature) });
+  const draft = isRefused(answer) ? answer : draftOf(ports, session, answer);
+  if (draft.kind === 'refused') return draft;
+  const masking = maskInput(ports, session, yield* ask('input', {}), draft);
+  if (masking.kind === 'refused') return masking;
+  yield* ask('mask', { masking });
+  const masked = packMasked(session, masking.vector);
+  const step = freezeUpload(ports, device, draft, masked);
+  if (isRefused(step.answer)) return step.answer;
+  yield* ask('durable', { step });
+  for (const seed of draft.earlier) seed.wipe();
+  return { device: step.state, body: concatBytes(masked, ...draft.backups) };
+}
+
+/** Key bytes that are no key are their issuer's fault, and nothing this device can mend. */
+function draftOf(ports: UserPorts, session: SlottedSession, answer: KeyAnswer): UploadDraft | Refused {
+  try {
+    return receiveKey(ports, session, answer);
+  } catch (error) {
+    if (error instanceof DecodeError) return refused('key-invalid');
+    throw error;
+  }
+}
+
+/** The body of a frozen upload made again: the same bytes, or none. */
+function* bodyAgain(ports: UserPorts, session: FrozenSession): Steps<Uint8Array | { readonly problem: string }> {
+  const masking = maskInput(ports, session, yield* ask('input', {}));
+  if (masking.kind === 'refused') return { problem: 'the store holds another input than the one that was fixed' };
+  yield* ask('mask', { masking });
+  const masked = packMasked(session, masking.vector);
+  if (!equalBytes(bodyHashOf(ports.suite, masked, session.backups), session.header.bodyHash)) {
+    return { problem: 'the upload does not come out as it was frozen; the store is damaged' };
+  }
+  return concatBytes(masked, ...session.backups);
+}
+
+function* leave(ports: UserPorts, device: Device, reason: RefusalReason): Steps<ContributeEnd> {
+  yield* ask('durable', { step: abandonSession(ports, device, reason) });
+  return { kind: 'left', reason };
+}
+
+function* ask<Kind extends keyof Requests>(
+  kind: Kind,
+  asked: Requests[Kind]['asked'],
+): Steps<Requests[Kind]['answer']> {
+  // The driver pairs them: an answer of another kind is its fault.
+  return (yield { kind, ...asked } as ContributeRequest) as Requests[Kind]['answer'];
+}

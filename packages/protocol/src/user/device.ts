@@ -1,0 +1,54 @@
+/**
+ * A device: the ledger it keeps for ever and the session it is in. A step reads both and gives records; records alone
+ * change them. The records of one step are durable together.
+ */
+import type { Suite } from '@basa/masking';
+import type { BasaEvent } from '../wire/events.ts';
+import type { Refused } from '../wire/refusals.ts';
+import type { Transition } from '../wire/transition.ts';
+import type { DeviceLedger, LedgerRecord } from './ledger.ts';
+import { EMPTY_LEDGER, evolveLedger } from './ledger.ts';
+import type { UserRecord, UserSession } from './session.ts';
+import { evolveSession } from './session.ts';
+
+export interface Device {
+  readonly ledger: DeviceLedger;
+  readonly session: UserSession | undefined;
+}
+
+export type DeviceRecord = UserRecord | LedgerRecord;
+
+export type DeviceStep<Answer> = Transition<Device, DeviceRecord, Answer>;
+
+const NEW_DEVICE: Device = { ledger: EMPTY_LEDGER, session: undefined };
+
+/** The ledger outlives the session: its records are kept when those of the session are done with. */
+export function isLedgerRecord(entry: DeviceRecord): entry is LedgerRecord {
+  return entry.kind === 'entered' || entry.kind === 'committed' || entry.kind === 'freed' || entry.kind === 'seen';
+}
+
+export function isSessionRecord(entry: DeviceRecord): entry is UserRecord {
+  return !isLedgerRecord(entry);
+}
+
+function evolveDevice(suite: Suite, { ledger, session }: Device, entry: DeviceRecord): Device {
+  return isLedgerRecord(entry)
+    ? { ledger: evolveLedger(ledger, entry), session }
+    : { ledger, session: evolveSession(suite, session, entry) };
+}
+
+/** The device after these records. */
+export function restoreDevice(suite: Suite, records: readonly DeviceRecord[], device: Device = NEW_DEVICE): Device {
+  return records.reduce((before, entry) => evolveDevice(suite, before, entry), device);
+}
+
+/** A step that writes these records. */
+export function recorded<Answer>(
+  suite: Suite,
+  device: Device,
+  records: readonly DeviceRecord[],
+  answer: Answer | Refused,
+  events: readonly BasaEvent[] = [],
+): DeviceStep<Answer> {
+  return { state: restoreDevice(suite, records, device), records, answer, events };
+}

@@ -1,0 +1,35 @@
+/** An update that a buffer was given is free again by the authority's outcome alone. */
+import { toHex } from '@basa/masking';
+import type { Refused } from '../wire/refusals.ts';
+import { refused } from '../wire/refusals.ts';
+import type { Outcome } from '../wire/statements.ts';
+import { declined, unchanged } from '../wire/transition.ts';
+import type { Device, DeviceStep } from './device.ts';
+import { recorded } from './device.ts';
+import type { OutcomePorts, Released } from './ledger.ts';
+import { judgeOutcome } from './ledger.ts';
+import type { UserPorts } from './session.ts';
+
+/** Frees an update for another buffer where the outcome allows it. An update nobody was given is free. */
+export function releaseDelta(
+  ports: OutcomePorts,
+  device: Device,
+  deltaId: Uint8Array,
+  outcome: Outcome,
+): DeviceStep<Exclude<Released, Refused>> {
+  const commitment = device.ledger.deltas.get(toHex(deltaId));
+  if (commitment === undefined) return unchanged(device, { kind: 'free' });
+  const released = judgeOutcome(ports, commitment, outcome);
+  if (released.kind === 'refused')
+    return declined(device, released, [{ kind: 'refused', by: 'user', step: 'outcome', reason: released.reason }]);
+  if (released.kind === 'included') return unchanged(device, released);
+  return recorded(ports.suite, device, [{ kind: 'freed', deltaId }], released);
+}
+
+/** The update is free for another buffer (`releaseDelta`): the session is over; wipe it once this is recorded. */
+export function releaseSession(ports: UserPorts, device: Device): DeviceStep<{ readonly kind: 'released' }> {
+  const step = device.session?.step;
+  if (step === 'released') return unchanged(device, { kind: 'released' });
+  if (step !== 'frozen' && step !== 'acknowledged') return declined(device, refused('wrong-step'));
+  return recorded(ports.suite, device, [{ kind: 'released' }], { kind: 'released' });
+}
