@@ -3,6 +3,7 @@ import { parseArgs } from 'node:util';
 import { benchAbe } from './abe.ts';
 import { benchBrowser } from './browser.ts';
 import { benchMasking } from './masking.ts';
+import { benchMessages } from './messages.ts';
 import { benchNodes } from './nodes.ts';
 import { benchProtocols } from './protocols.ts';
 import type { BenchResult } from './result.ts';
@@ -21,6 +22,7 @@ const BENCHMARKS: Readonly<
   abe: { about: 'attribute-based encryption, beside the bare operations of its library', run: benchAbe },
   browser: { about: 'masking in a worker of Chromium, beside the same in Node', run: benchBrowser },
   masking: { about: 'expanding and adding masks, beside openssl speed on the same bytes', run: benchMasking },
+  messages: { about: 'bytes of every message of a user, by K and width', run: benchMessages },
   nodes: {
     about: 'deposits and uploads at 1, 2 and 3 nodes on PostgreSQL, beside the embedded server',
     run: benchNodes,
@@ -68,8 +70,8 @@ async function main(
   names: readonly string[],
   options: { readonly json: boolean; readonly quick: boolean; readonly help: boolean },
 ): Promise<void> {
-  if (options.help) return console.log(USAGE);
   const [name, ...rest] = names;
+  if (options.help || process.argv.length === 2) return console.log(USAGE);
   const benchmark = name === undefined ? undefined : BENCHMARKS[name];
   if (benchmark === undefined || rest.length > 0) {
     return fail(name === undefined ? 'which benchmark?' : `there is no benchmark "${names.join(' ')}"`);

@@ -1,5 +1,5 @@
 /**
- * `npm run check:packages`: builds and packs every package as it is published, lints the tarballs, holds the committed
+ * `npm run gate -- packages`: builds and packs every package as it is published, lints the tarballs, holds the committed
  * descriptions of their interfaces and sizes to them, installs them into an empty project, and compiles and runs there.
  */
 import './help.ts';

@@ -1,4 +1,4 @@
-/** `npm run fuzz:http -- [--requests N] [--seed N] [--json]`: every route of both services, from their OpenAPI documents. */
+/** `npm run trial -- hostile [--requests N] [--seed N] [--json]`: every route of both services, from their OpenAPI documents. */
 import { parseArgs } from 'node:util';
 import { fuzzHttp } from '../test/support/http-fuzz-run.ts';
 
@@ -12,7 +12,7 @@ const { values } = parseArgs({
 });
 if (values.help) {
   console.log(
-    'npm run fuzz:http -- [--requests N] [--seed N] [--json]\n\nThrows N requests (10^5 by default) at the routes of server and authority.',
+    'npm run trial -- hostile [--requests N] [--seed N] [--json]\n\nThrows N requests (10^5 by default) at the routes of server and authority.',
   );
 } else {
   const [requests, seed] = [Number(values.requests), Number(values.seed)];

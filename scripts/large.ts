@@ -1,5 +1,5 @@
 /**
- * `npm run test:large -- [--dimension N] [--users K] [--workers N] [--json]`: one buffer of large vectors through real
+ * `npm run trial -- large [--dimension N] [--users K] [--workers N] [--json]`: one buffer of large vectors through real
  * processes. The sum must be exact, and the server's memory must not grow with the vectors.
  */
 import { readFileSync } from 'node:fs';
@@ -29,7 +29,7 @@ const LEVEL = 2 ** 16;
 
 if (values.help) {
   console.log(
-    'npm run test:large -- [--dimension N] [--users K] [--workers N] [--json]\n\nPeak memory of the server process for one buffer of K vectors of N numbers, and whether the sum is exact.',
+    'npm run trial -- large [--dimension N] [--users K] [--workers N] [--json]\n\nPeak memory of the server process for one buffer of K vectors of N numbers, and whether the sum is exact.',
   );
 } else if (![dimension, users, workers].every((n) => Number.isSafeInteger(n) && n > 0) || users < 3) {
   console.error('--dimension, --users (at least 3) and --workers take whole numbers, for example --dimension 1000000');

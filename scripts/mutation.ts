@@ -1,4 +1,4 @@
-/** `npm run mutation -- [--only TEXT] [--json]`: changes the core in small wrong ways, and counts what the tests notice. */
+/** `npm run prove -- mutation [--only TEXT] [--json]`: changes the core in small wrong ways, and counts what the tests notice. */
 import { createHash } from 'node:crypto';
 import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
@@ -10,7 +10,7 @@ import { mutantsOf } from './mutants.ts';
 import type { MutatedSource } from './mutation-run.ts';
 import { runMutants } from './mutation-run.ts';
 
-const HELP = `npm run mutation -- [--only TEXT] [--fresh] [--results FILE] [--json]
+const HELP = `npm run prove -- mutation [--only TEXT] [--fresh] [--results FILE] [--json]
 
 Makes one wrong change at a time (a condition, a call, a record that is not written) in the sources of the protocol's
 authority, server and user, runs the scenarios in which it makes a difference up to the first that fails, and reports the share of changes

@@ -1,4 +1,4 @@
-/** `npm run prove:explorer -- [--bufferSize K] [--states N] [--json]`: the long version of the explorer's tests. */
+/** `npm run prove -- explorer [--bufferSize K] [--states N] [--json]`: the long version of the explorer's tests. */
 import { parseArgs } from 'node:util';
 import type { Exploration, ExploreOptions } from '@basa/simulator';
 import { explore } from '@basa/simulator';
@@ -6,7 +6,7 @@ import type { NamedWorld } from '../test/support/explorations.ts';
 import { CORE_RULES, HOST_RULES, LONG_WORLDS, SMALL_WORLDS } from '../test/support/explorations.ts';
 import { importPatched } from '../test/support/patched-core.ts';
 
-const HELP = `npm run prove:explorer -- [--bufferSize K] [--states N] [--json]
+const HELP = `npm run prove -- explorer [--bufferSize K] [--states N] [--json]
 
 Walks through every state users, server and authority can reach together, up to N states (10^6 by default) a world, and
 checks every promise in each of them; then shows the counterexample for every rule that is switched off.

@@ -1,10 +1,10 @@
-/** `npm run prove:faults -- [--buffers N] [--seed S] [--json]`: the long version of the fault simulation. */
+/** `npm run prove -- faults [--buffers N] [--seed S] [--json]`: the long version of the fault simulation. */
 import { parseArgs } from 'node:util';
 import { nodeEnvironment, seededWords } from '@basa/experiments/simulation';
 import type { Operation, Simulation } from '@basa/simulator';
 import { drawFrom, drawSimulation, shrinkList, simulate } from '@basa/simulator';
 
-const HELP = `npm run prove:faults -- [--buffers N] [--seed S] [--json]
+const HELP = `npm run prove -- faults [--buffers N] [--seed S] [--json]
 
 Draws simulations from seed S on (1 by default) until N buffers (5000 by default) are filled, carries them out against
 the real cores with crashes, lost and repeated messages, clock jumps and one cheat among ten devices, and checks every

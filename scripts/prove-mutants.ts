@@ -1,10 +1,10 @@
-/** `npm run prove:mutants -- [--schedules N] [--json]`: every mutant of the core, and what the oracle says of it. */
+/** `npm run prove -- mutants [--schedules N] [--json]`: every mutant of the core, and what the oracle says of it. */
 import { parseArgs } from 'node:util';
 import type { MutantVerdict } from '../test/proof/mutant-runs.ts';
 import { judgeMutant } from '../test/proof/mutant-runs.ts';
 import { MUTANTS } from '../test/proof/mutants.ts';
 
-const HELP = `npm run prove:mutants -- [--schedules N] [--json]
+const HELP = `npm run prove -- mutants [--schedules N] [--json]
 
 Patches one rule out of the core at a time and plays the attack that the rule stops. Prints what the attack learns.
 

@@ -1,4 +1,4 @@
-/** One worker of `npm run prove:oracle`: a share of the situations or of the schedules, and what it came to. */
+/** One worker of `npm run prove -- oracle`: a share of the situations or of the schedules, and what it came to. */
 import { serveWorker } from '@basa/runtime/node';
 import type { ScheduleTally, Share, Tally } from '@basa/simulator';
 import { runEverySituation, runSchedules } from '@basa/simulator';

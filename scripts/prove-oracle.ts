@@ -1,4 +1,4 @@
-/** `npm run prove:oracle -- [--schedules N] [--seed S] [--workers N] [--json]`: the long version of the leak oracle. */
+/** `npm run prove -- oracle [--schedules N] [--seed S] [--workers N] [--json]`: the long version of the leak oracle. */
 import { availableParallelism } from 'node:os';
 import { parseArgs } from 'node:util';
 import type { WorkerPool } from '@basa/runtime/node';
@@ -7,7 +7,7 @@ import type { ScheduleTally, Tally } from '@basa/simulator';
 import { addSituations, addTallies, NO_SCHEDULES, NO_SITUATIONS } from '@basa/simulator';
 import type { OracleAnswer, OracleTask } from './prove-oracle-worker.ts';
 
-const HELP = `npm run prove:oracle -- [--schedules N] [--seed S] [--workers N] [--no-exhaustive] [--json]
+const HELP = `npm run prove -- oracle [--schedules N] [--seed S] [--workers N] [--no-exhaustive] [--json]
 
 Runs the protocol core over every situation of K = 3, 4 and 5 and over N generated schedules (10^7 by default), and
 solves which combinations of inputs server and colluders can compute. Anything but the honest sums is a leak.

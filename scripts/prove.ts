@@ -1,84 +1,30 @@
-/** `npm run prove -- [--quick] [--json]`: every long check of the protocol one after the other, with one summary. */
-import { spawn } from 'node:child_process';
-import { parseArgs } from 'node:util';
+/** `npm run prove -- <name>`: the long checks of the protocol; docs/evidence.md says what each of them shows. */
+import { runNamed } from './named.ts';
 
-const HELP = `npm run prove -- [--quick] [--json]
-
-Attacks, mutants, explorer, fault simulation and leak oracle, each in its long version (hours); docs/evidence.md says what
-each of them shows. Every part is a command of its own: npm run attacks, prove:mutants, prove:explorer, prove:faults,
-prove:oracle.
-
-  --quick   smaller numbers: some minutes
-  --json    end standard output with one line that is one JSON object`;
-
-interface Part {
-  readonly name: string;
-  /** What Node runs, with the options of every version of it. */
-  readonly program: readonly string[];
-  readonly quick: readonly string[];
+// Options without a name are for all of them: `npm run prove -- --quick --json`.
+const given = process.argv.slice(2);
+if (given.some((word) => ['--quick', '--json'].includes(word)) && given.every((word) => word.startsWith('--'))) {
+  process.argv.splice(2, 0, 'all');
 }
 
-const PARTS: readonly Part[] = [
-  { name: 'attacks', program: ['packages/cli/src/main.ts', 'attacks'], quick: [] },
-  { name: 'mutants', program: ['scripts/prove-mutants.ts'], quick: [] },
-  { name: 'explorer', program: ['scripts/prove-explorer.ts'], quick: ['--states', '20000'] },
-  { name: 'faults', program: ['scripts/prove-faults.ts'], quick: ['--buffers', '300'] },
-  { name: 'oracle', program: ['scripts/prove-oracle.ts'], quick: ['--schedules', '20000', '--no-exhaustive'] },
-];
-
-const { values } = parseArgs({
-  options: {
-    quick: { type: 'boolean', default: false },
-    json: { type: 'boolean', default: false },
-    help: { type: 'boolean', default: false },
+await runNamed('prove', {
+  all: { about: 'the next five, one after the other (hours; --quick for minutes)', program: at('prove-all.ts') },
+  attacks: {
+    about: 'A1 to R1 against both modes',
+    program: at('../packages/cli/src/main.ts'),
+    words: ['attacks'],
   },
+  mutants: { about: 'every wrong core of a list, and what the oracle says of it', program: at('prove-mutants.ts') },
+  explorer: { about: 'every state of small worlds', program: at('prove-explorer.ts') },
+  faults: { about: 'the fault simulation, over thousands of buffers', program: at('prove-faults.ts') },
+  oracle: {
+    about: 'what server and colluders can compute, over 10^7 schedules',
+    program: at('prove-oracle.ts'),
+  },
+  decoders: { about: '10^7 hostile inputs at the decoder of every message', program: at('prove-decoders.ts') },
+  mutation: { about: 'small wrong changes of the core, and what the tests notice', program: at('mutation.ts') },
 });
 
-interface PartResult {
-  readonly name: string;
-  readonly passed: boolean;
-  readonly seconds: number;
-  readonly result: unknown;
-}
-
-/** Runs one part, shows what it prints, and keeps its last line. */
-async function runPart({ name, program, quick }: Part): Promise<PartResult> {
-  console.log(`\n== ${name}`);
-  const started = Date.now();
-  const options = [...(values.quick ? quick : []), '--json'];
-  const child = spawn(process.execPath, ['--import', 'tsx', '--conditions=@basa/source', ...program, ...options], {
-    stdio: ['ignore', 'pipe', 'inherit'],
-  });
-  let printed = '';
-  child.stdout.setEncoding('utf8').on('data', (text: string) => {
-    printed += text;
-  });
-  const code = await new Promise<number | null>((resolve) => child.on('close', resolve));
-  const lines = printed.trimEnd().split('\n');
-  console.log(lines.slice(0, -1).join('\n'));
-  return {
-    name,
-    passed: code === 0,
-    seconds: Math.round((Date.now() - started) / 1000),
-    result: parseLine(lines.at(-1)),
-  };
-}
-
-function parseLine(line: string | undefined): unknown {
-  try {
-    return JSON.parse(line ?? 'null');
-  } catch {
-    return line;
-  }
-}
-
-if (values.help) console.log(HELP);
-else {
-  const results: PartResult[] = [];
-  for (const part of PARTS) results.push(await runPart(part));
-  console.log('\n== summary');
-  for (const { name, passed, seconds } of results)
-    console.log(`${name.padEnd(10)} ${passed ? 'holds ' : 'FAILS '} ${seconds} s`);
-  if (values.json) console.log(JSON.stringify({ prove: results }));
-  process.exitCode = results.every(({ passed }) => passed) ? 0 : 1;
+function at(file: string): URL {
+  return new URL(file, import.meta.url);
 }

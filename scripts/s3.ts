@@ -1,4 +1,4 @@
-/** `npm run test:s3`: the blob store against a real S3 server, Ceph's gateway; as root it installs Debian's packages. */
+/** `npm run trial -- s3`: the blob store against a real S3 server, Ceph's gateway; as root it installs Debian's packages. */
 import './help.ts';
 import { execFileSync, spawnSync } from 'node:child_process';
 import { fileURLToPath } from 'node:url';

@@ -1,4 +1,4 @@
-/** `npm run test:soak -- [--buffers N] [--seed N] [--restarts N] [--plot file.svg] [--json]`: many buffers, and what they leave behind. */
+/** `npm run trial -- soak [--buffers N] [--seed N] [--restarts N] [--plot file.svg] [--json]`: many buffers, and what they leave behind. */
 import { writeFileSync } from 'node:fs';
 import { parseArgs } from 'node:util';
 import { plotOf } from './soak/plot.ts';
@@ -16,7 +16,7 @@ const { values } = parseArgs({
 });
 if (values.help) {
   console.log(
-    'npm run test:soak -- [--buffers N] [--seed N] [--restarts N] [--plot file.svg] [--json]\n\nRuns N buffers (1000 by default) with drop-outs, duplicates, liars and restarts (8 at most by default).',
+    'npm run trial -- soak [--buffers N] [--seed N] [--restarts N] [--plot file.svg] [--json]\n\nRuns N buffers (1000 by default) with drop-outs, duplicates, liars and restarts (8 at most by default).',
   );
 } else {
   const [buffers, seed, restarts] = [Number(values.buffers), Number(values.seed), Number(values.restarts)];

@@ -1,4 +1,4 @@
-/** `npm run test:python`: the client in examples/python against the vectors, beside Node devices, and before the kit. */
+/** `npm run trial -- python`: the client in examples/python against the vectors, beside Node devices, and before the kit. */
 import './help.ts';
 import { spawnSync } from 'node:child_process';
 import { fileURLToPath } from 'node:url';

@@ -1,4 +1,4 @@
-/** `npm run api`: writes docs/api anew from the declarations of every package. */
+/** `npm run write -- api`: writes docs/api anew from the declarations of every package. */
 import './help.ts';
 import './build.ts';
 import { writeReports } from './packages/api-files.ts';

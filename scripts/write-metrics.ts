@@ -1,4 +1,4 @@
-/** `npm run metrics`: writes docs/metrics.md anew from the table of metrics. */
+/** `npm run write -- metrics`: writes docs/metrics.md anew from the table of metrics. */
 import './help.ts';
 import { writeFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';

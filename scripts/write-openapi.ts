@@ -1,4 +1,4 @@
-/** `npm run openapi`: writes docs/openapi anew from what the services say of themselves. */
+/** `npm run write -- openapi`: writes docs/openapi anew from what the services say of themselves. */
 import './help.ts';
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';

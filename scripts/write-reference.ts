@@ -1,4 +1,4 @@
-/** `npm run reference`: writes docs/reference anew from commands, schemas and tables. */
+/** `npm run write -- reference`: writes docs/reference anew from commands, schemas and tables. */
 import './help.ts';
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';

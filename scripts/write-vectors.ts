@@ -1,4 +1,4 @@
-/** `npm run vectors`: writes vectors/*.json anew. Review the diff: a changed vector is a changed protocol. */
+/** `npm run write -- vectors`: writes vectors/*.json anew. Review the diff: a changed vector is a changed protocol. */
 import './help.ts';
 import { writeFileSync } from 'node:fs';
 import { formatVectors, VECTOR_FILES } from './vectors/all.ts';

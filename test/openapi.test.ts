@@ -5,7 +5,7 @@ import { expect, it } from 'vitest';
 import { OPENAPI_DOCUMENTS } from './support/openapi.ts';
 
 it.each(Object.entries(OPENAPI_DOCUMENTS))(
-  'docs/openapi/%s.json is current; else: npm run openapi',
+  'docs/openapi/%s.json is current; else: npm run write -- openapi',
   async (name, document) => {
     const file = fileURLToPath(new URL(`../docs/openapi/${name}.json`, import.meta.url));
     expect(readFileSync(file, 'utf8')).toBe(await document());

@@ -4,7 +4,7 @@ import { REFERENCE_PAGES } from '../scripts/reference/pages.ts';
 import { readPage } from './support/snippets.ts';
 
 it.each(Object.entries(REFERENCE_PAGES))(
-  'docs/reference/%s is current; else: npm run reference',
+  'docs/reference/%s is current; else: npm run write -- reference',
   async (file, page) => {
     expect(readPage(`docs/reference/${file}`)).toBe(await page());
   },

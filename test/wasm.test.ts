@@ -7,7 +7,7 @@ const compiled = compileKernels();
 it('every committed kernel is what its source compiles to, byte for byte', () => {
   expect(compiled.length).toBeGreaterThanOrEqual(2);
   for (const { path, bytes } of compiled) {
-    expect(Buffer.compare(readFileSync(path), bytes), `${path} is stale: run npm run build:wasm`).toBe(0);
+    expect(Buffer.compare(readFileSync(path), bytes), `${path} is stale: run npm run write -- wasm`).toBe(0);
   }
 });
 

@@ -45,7 +45,7 @@ function metricOf(name: string): Metric | undefined {
   return part === '_bucket' ? { ...histogram, labels: [...histogram.labels, 'le'] } : histogram;
 }
 
-it('docs/metrics.md is current; else: npm run metrics', () => {
+it('docs/metrics.md is current; else: npm run write -- metrics', () => {
   expect(textOf('docs/metrics.md')).toBe(metricsPage());
 });
 

@@ -18,7 +18,8 @@ const masks = { suite: nodeSuite, kernel: plainVectorKernel(), keystream: create
 
 export function baselineVectors(): object {
   return {
-    about: 'Written by `npm run vectors`; checked by the tests and, independently, by vectors/check_baselines.py.',
+    about:
+      'Written by `npm run write -- vectors`; checked by the tests and, independently, by vectors/check_baselines.py.',
     secagg: [secAggVector()],
     lightsecagg: [lightSecAggVector()],
   };

@@ -31,7 +31,7 @@ const DIMENSIONS = [1, 7, 2 ** 20];
 
 export function maskingVectors(): object {
   return {
-    about: 'Written by `npm run vectors`; checked by the tests and, independently, by vectors/check.py.',
+    about: 'Written by `npm run write -- vectors`; checked by the tests and, independently, by vectors/check.py.',
     prg: [
       ...[RING_32, FIELD].flatMap((modulus) => DIMENSIONS.map((d) => prgVector(1, modulus, d))),
       prgVector(2, ring(20), 1000),

@@ -35,7 +35,7 @@ const METRICS = [
 export function protocolVectors(): object {
   return {
     about:
-      'Written by `npm run vectors` with transparent sealing, so that every byte can be followed; checked by vectors/check_protocol.py.',
+      'Written by `npm run write -- vectors` with transparent sealing, so that every byte can be followed; checked by vectors/check_protocol.py.',
     sealed: [
       sealedVector('full', RING_32, ['upload', 'upload', 'upload']),
       sealedVector('slot 1 drops out after its key', RING_32, ['upload', 'key', 'upload']),

@@ -1,4 +1,4 @@
-/** The short version of `npm run test:soak`. */
+/** The short version of `npm run trial -- soak`. */
 import { expect, it } from 'vitest';
 import { runSoak } from '../../scripts/soak/run.ts';
 

@@ -1,4 +1,4 @@
-/** The short version of `npm run fuzz:http`. */
+/** The short version of `npm run trial -- hostile`. */
 import { expect, it } from 'vitest';
 import { fuzzHttp } from '../support/http-fuzz-run.ts';
 

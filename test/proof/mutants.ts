@@ -1,7 +1,7 @@
 /**
  * Cores without one of their rules, as patches of the source: `find` must occur exactly once in its file, so that the
  * list stays in step with the code. Where two or three checks stand behind one rule, the mutant leaves out all of them,
- * and each of them alone is enough to stop the attack (`npm run prove:mutants` and the tests say so of every edit).
+ * and each of them alone is enough to stop the attack (`npm run prove -- mutants` and the tests say so of every edit).
  */
 
 export interface Edit {

@@ -9,7 +9,7 @@ const PARTS = [
 
 const HEAD = `# Metrics
 
-Written by \`npm run metrics\` from \`packages/service/src/metrics/table.ts\`; a test holds it current.
+Written by \`npm run write -- metrics\` from \`packages/service/src/metrics/table.ts\`; a test holds it current.
 
 Both services answer \`GET /metrics\` in the text format of Prometheus; [operations.md](operations.md#watching-it) says who may
 read it, what an outsider could misuse, and how to scrape it. Counters and histograms are of one process and begin anew with it; gauges

@@ -1,4 +1,4 @@
-/** `npm run screenshots`: the pages of docs/web.md as pictures, both themes, wide and narrow, of a federation at work. */
+/** `npm run write -- screenshots`: the pages of docs/web.md as pictures, both themes, wide and narrow, of a federation at work. */
 import './help.ts';
 import { mkdirSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';

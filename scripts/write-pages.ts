@@ -1,4 +1,4 @@
-/** `npm run build:pages`: the web pages, into the dist folder of @basa/dashboard; left alone where they are up to date. */
+/** `npm run write -- pages`: the web pages, into the dist folder of @basa/dashboard; left alone where they are up to date. */
 import './help.ts';
 import { readdirSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';

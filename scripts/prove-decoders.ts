@@ -1,4 +1,4 @@
-/** `npm run fuzz -- [--runs N] [--seed N] [--json]`: the long version of the decoder tests, 10^7 inputs a message. */
+/** `npm run prove -- decoders [--runs N] [--seed N] [--json]`: the long version of the decoder tests, 10^7 inputs a message. */
 import { parseArgs } from 'node:util';
 import { fuzzDecoder } from '../test/support/fuzz.ts';
 import { sampleMessages } from '../test/support/sample-messages.ts';
@@ -13,7 +13,7 @@ const { values } = parseArgs({
 });
 if (values.help) {
   console.log(
-    'npm run fuzz -- [--runs N] [--seed N] [--json]\n\nThrows N mutated inputs (10^7 by default) at the decoder of every message.',
+    'npm run prove -- decoders [--runs N] [--seed N] [--json]\n\nThrows N mutated inputs (10^7 by default) at the decoder of every message.',
   );
 } else {
   const [runs, seed] = [Number(values.runs), Number(values.seed)];

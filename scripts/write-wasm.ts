@@ -1,4 +1,4 @@
-/** `npm run build:wasm`: compiles the kernels and writes what is committed. */
+/** `npm run write -- wasm`: compiles the kernels and writes what is committed. */
 import './help.ts';
 import { writeFileSync } from 'node:fs';
 import { compileKernels } from './wasm-kernels.ts';

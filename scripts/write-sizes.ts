@@ -1,4 +1,4 @@
-/** `npm run sizes:packages`: writes docs/sizes.md anew from the packages as they are published. */
+/** `npm run write -- sizes`: writes docs/sizes.md anew from the packages as they are published. */
 import './help.ts';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
