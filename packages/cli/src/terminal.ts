@@ -73,16 +73,6 @@ export function plot(values: readonly number[], { mark, rows = 8, columns = 60, 
   return lines.join('\n');
 }
 
-const LEVELS = '▁▂▃▄▅▆▇█';
-
-/** The course of some values between 0 and 1, the last `columns` of them. */
-export function sparkline(values: readonly number[], columns = 30): string {
-  return values
-    .slice(-columns)
-    .map((value) => LEVELS[Math.max(0, Math.min(LEVELS.length - 1, Math.floor(value * LEVELS.length)))] ?? ' ')
-    .join('');
-}
-
 /** Columns as wide as their widest cell. */
 export function table(rows: readonly (readonly string[])[]): string {
   const widths = rows.reduce<number[]>((most, row) => row.map((cell, n) => Math.max(most[n] ?? 0, cell.length)), []);

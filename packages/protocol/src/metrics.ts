@@ -23,7 +23,7 @@ export function metricMean({ low, high }: MetricRange, sum: number, accepted: nu
 }
 
 /** The sentence that says why these metrics cannot be used, or undefined. */
-export function metricsProblem(metrics: readonly MetricRange[]): string | undefined {
+function metricsProblem(metrics: readonly MetricRange[]): string | undefined {
   if (metrics.length > MAX_METRICS) return `a task names at most ${MAX_METRICS} metrics, got ${metrics.length}`;
   for (const [n, { name, low, high }] of metrics.entries()) {
     if (!/^[a-z][a-zA-Z0-9-]*$/.test(name) || name.length > MAX_NAME) {

@@ -46,7 +46,7 @@ function leftOf({ versions, seconds }: DemoProgress, { target, further }: DemoGo
 }
 
 /** The largest fall below the best so far, in points. */
-export function largestDropOf(versions: DemoProgress['versions']): number {
+function largestDropOf(versions: DemoProgress['versions']): number {
   let [best, drop] = [0, 0];
   for (const { accuracy } of versions) {
     best = Math.max(best, accuracy);

@@ -31,7 +31,7 @@ export interface DemoOptions {
 }
 
 /** A version that was evaluated. */
-export type EvaluatedVersion = VersionState & { readonly accuracy: number };
+type EvaluatedVersion = VersionState & { readonly accuracy: number };
 
 export interface DemoProgress {
   readonly versions: readonly EvaluatedVersion[];
@@ -40,7 +40,7 @@ export interface DemoProgress {
 }
 
 /** `buffers`, `time`: it was given up after so many, or so long. */
-export type DemoEnding = 'reached' | 'buffers' | 'time';
+type DemoEnding = 'reached' | 'buffers' | 'time';
 
 export interface DemoResult extends DemoProgress {
   readonly accuracy: number;
