@@ -3,8 +3,8 @@ import type { ChildProcess } from 'node:child_process';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { startProcess, stopProcess } from '../packages/cli/src/service-process.ts';
-import type { Bundle } from '../scripts/processes/bundle.ts';
-import { bundleProcesses } from '../scripts/processes/bundle.ts';
+import type { TrialBundle } from '../scripts/bundle.ts';
+import { bundleTrial } from '../scripts/bundle.ts';
 import type { StageOptions } from '../scripts/processes/stage.ts';
 import { Stage } from '../scripts/processes/stage.ts';
 import type { BenchResult } from './result.ts';
@@ -37,7 +37,7 @@ const SIZES: readonly Size[] = [
 const AT_ONCE = 4;
 
 export async function benchServer(): Promise<BenchResult> {
-  const bundle = await bundleProcesses();
+  const bundle = await bundleTrial();
   const discard = await startDiscard(bundle);
   const results: Measured[] = [];
   let profile: string;
@@ -72,7 +72,7 @@ function stageOf({ dimension, bufferSize }: Size): Omit<StageOptions, 'bundle'> 
   return { policy, server: { tickMs: 1000, seatMs: 3_600_000 } };
 }
 
-async function measure(bundle: Bundle, discardUrl: string, size: Size): Promise<Measured> {
+async function measure(bundle: TrialBundle, discardUrl: string, size: Size): Promise<Measured> {
   const stage = await Stage.open({ bundle, ...stageOf(size) });
   try {
     const options = { stage, buffers: size.buffers, atOnce: AT_ONCE, discardUrl };
@@ -91,7 +91,7 @@ async function measure(bundle: Bundle, discardUrl: string, size: Size): Promise<
   }
 }
 
-async function startDiscard(bundle: Bundle): Promise<{ readonly url: string; readonly child: ChildProcess }> {
+async function startDiscard(bundle: TrialBundle): Promise<{ readonly url: string; readonly child: ChildProcess }> {
   let started: ChildProcess | undefined;
   const url = await startProcess({
     name: 'discard',

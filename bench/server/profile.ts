@@ -2,7 +2,7 @@
 import { readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { bundleProcesses } from '../../scripts/processes/bundle.ts';
+import { bundleTrial } from '../../scripts/bundle.ts';
 import type { StageOptions } from '../../scripts/processes/stage.ts';
 import { Stage } from '../../scripts/processes/stage.ts';
 import { formatTable } from '../table.ts';
@@ -33,7 +33,7 @@ export async function profileUploads(
   options: Omit<StageOptions, 'bundle'>,
   round: Omit<RoundOptions, 'stage' | 'sendUploads'>,
 ): Promise<string> {
-  const bundle = await bundleProcesses({ watched: true });
+  const bundle = await bundleTrial({ watched: true });
   const stage = await Stage.open({ ...options, bundle });
   try {
     const file = join(stage.folder, 'steps.json');

@@ -6,8 +6,8 @@ import type { ChildProcess } from 'node:child_process';
 import { createInterface } from 'node:readline';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { randomStream } from '@basa/learning';
+import { bundleTrial } from '../bundle.ts';
 import type { Exchange } from '../processes/balancer.ts';
-import { bundleProcesses } from '../processes/bundle.ts';
 import type { ProcessName } from '../processes/stage.ts';
 import { Stage } from '../processes/stage.ts';
 import { CrashDatabase } from './crash-database.ts';
@@ -65,7 +65,7 @@ async function crash(
   { kills, seed, onKill = () => {} }: CrashOptions,
   database: CrashDatabase | undefined,
 ): Promise<CrashReport> {
-  const bundle = await bundleProcesses({ watched: true });
+  const bundle = await bundleTrial({ watched: true });
   const dimension = Math.max(2048, kills * PLACES_PER_KILL);
   const chance = randomStream(seed, 'crash');
   const balancing = randomStream(seed, 'balancing');

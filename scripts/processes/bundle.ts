@@ -1,4 +1,4 @@
-/** Both services and the processes of the long checks as single files: a process that is killed often must start fast. */
+/** Both services, and what a caller adds, as single files: a process that is killed often must start fast. */
 import { mkdirSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -7,16 +7,11 @@ import { build } from 'esbuild';
 
 const root = fileURLToPath(new URL('../..', import.meta.url));
 
-/** What is bundled, by the name of the file it becomes. The server looks for its worker beside itself. */
+/** What is always bundled, by the name of the file it becomes. The server looks for its worker beside itself. */
 const ENTRIES = {
-  authority: 'packages/authority/src/main.ts',
-  server: 'packages/server/src/main.ts',
-  'work/worker': 'packages/server/src/work/worker.ts',
-  devices: 'scripts/crash/devices.ts',
-  'durable-moments': 'scripts/crash/durable-moments.ts',
-  discard: 'bench/server/discard.ts',
-  steps: 'bench/server/steps.ts',
-  'clock-ahead': 'scripts/processes/clock-ahead.ts',
+  authority: join(root, 'packages/authority/src/main.ts'),
+  server: join(root, 'packages/server/src/main.ts'),
+  'work/worker': join(root, 'packages/server/src/work/worker.ts'),
 } as const;
 
 /** What CommonJS packages inside a bundle expect to find. */
@@ -24,31 +19,44 @@ const BANNER = `import { createRequire as requireFor } from 'node:module'; impor
 const require = requireFor(import.meta.url); const __filename = pathOf(import.meta.url); const __dirname = pathOf(new URL('.', import.meta.url));`;
 
 const SQLITE = '@photostructure/sqlite';
-const WATCHED_SQLITE = join(root, 'scripts/crash/watched-sqlite.ts');
-const WATCHED_POSTGRES = join(root, 'scripts/crash/watched-postgres.ts');
 
-/** Commits are durable moments as well. */
-const watchedSqlite: Plugin = {
+/** Modules that stand between the services and their databases: they tell of commits, which are durable moments. */
+export interface Watchers {
+  /** Paths: one takes the place of SQLite's module and is the only one to import it, the other runs first. */
+  readonly sqlite: string;
+  readonly postgres: string;
+}
+
+const watchedSqlite = (watcher: string): Plugin => ({
   name: 'watched-sqlite',
   setup(bundling) {
     bundling.onResolve({ filter: /^@photostructure\/sqlite$/ }, ({ importer }) =>
-      importer === WATCHED_SQLITE ? { path: SQLITE, external: true } : { path: WATCHED_SQLITE },
+      importer === watcher ? { path: SQLITE, external: true } : { path: watcher },
     );
   },
-};
+});
 
-export interface Bundle {
+export interface Bundle<Name extends string = never> {
   /** The path of a bundled file. */
-  file(name: keyof typeof ENTRIES): string;
+  file(name: keyof typeof ENTRIES | Name): string;
 }
 
-/** Made anew by every run that needs it, in a folder of its own: two runs may go on side by side. `watched` tells of commits. */
-export async function bundleProcesses({ watched = false }: { readonly watched?: boolean } = {}): Promise<Bundle> {
-  const folder = join(root, 'node_modules/.cache/basa-processes', `${process.pid}${watched ? '-watched' : ''}`);
+export interface BundleOptions<Name extends string> {
+  /** More programs, by the name of the file they become. */
+  readonly more?: Readonly<Record<Name, string>>;
+  readonly watchers?: Watchers;
+}
+
+/** Made anew by every run that needs it, in a folder of its own: two runs may go on side by side. */
+export async function bundleProcesses<Name extends string = never>({
+  more,
+  watchers,
+}: BundleOptions<Name> = {}): Promise<Bundle<Name>> {
+  const folder = join(root, 'node_modules/.cache/basa-processes', `${process.pid}${watchers ? '-watched' : ''}`);
   mkdirSync(folder, { recursive: true });
   process.once('exit', () => rmSync(folder, { recursive: true, force: true }));
   await build({
-    entryPoints: Object.fromEntries(Object.entries(ENTRIES).map(([name, path]) => [name, join(root, path)])),
+    entryPoints: { ...ENTRIES, ...more },
     outdir: folder,
     bundle: true,
     platform: 'node',
@@ -56,8 +64,8 @@ export async function bundleProcesses({ watched = false }: { readonly watched?: 
     conditions: ['@basa/source'],
     // Native binaries and wasm are found beside their packages.
     external: [SQLITE, 'mcl-wasm', 'pg-native'],
-    plugins: watched ? [watchedSqlite] : [],
-    inject: watched ? [WATCHED_POSTGRES] : [],
+    plugins: watchers === undefined ? [] : [watchedSqlite(watchers.sqlite)],
+    inject: watchers === undefined ? [] : [watchers.postgres],
     banner: { js: BANNER },
     logLevel: 'error',
   });
