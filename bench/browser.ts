@@ -3,9 +3,9 @@ import { fileURLToPath } from 'node:url';
 import type { MaskPlan } from '@basa/masking';
 import { applyMasksInPlace, plainVectorKernel, RING_32, Secret } from '@basa/masking';
 import { createNodeKeystream, createWasmVectorKernel, nodeSuite } from '@basa/runtime/node';
+import { launchChromium } from '@basa/testkit/browser/chromium.ts';
 import { build } from 'esbuild';
 import type { Page } from 'playwright-core';
-import { launchChromium } from '../test/browser/support/chromium.ts';
 import type { BenchResult } from './result.ts';
 import { formatTable } from './table.ts';
 

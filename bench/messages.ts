@@ -10,7 +10,7 @@ import { prefixElements } from '@basa/protocol';
 import { nodeSuite } from '@basa/runtime/node';
 import type { Sealings } from '@basa/simulator';
 import { granted } from '@basa/simulator';
-import { nodeFederation } from '../test/support/tools.ts';
+import { nodeFederation } from '@basa/testkit/core/tools.ts';
 import type { BenchResult } from './result.ts';
 import { formatTable } from './table.ts';
 

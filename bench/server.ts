@@ -2,11 +2,11 @@
 import type { ChildProcess } from 'node:child_process';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import type { StageOptions } from '@basa/testkit/processes/stage.ts';
+import { Stage } from '@basa/testkit/processes/stage.ts';
 import { startProcess, stopProcess } from '../packages/cli/src/service-process.ts';
 import type { TrialBundle } from '../scripts/bundle.ts';
 import { bundleTrial } from '../scripts/bundle.ts';
-import type { StageOptions } from '../scripts/processes/stage.ts';
-import { Stage } from '../scripts/processes/stage.ts';
 import type { BenchResult } from './result.ts';
 import type { HeldRequest } from './server/held-devices.ts';
 import type { Load } from './server/load.ts';

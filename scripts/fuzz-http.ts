@@ -1,6 +1,6 @@
 /** `npm run trial -- hostile [--requests N] [--seed N] [--json]`: every route of both services, from their OpenAPI documents. */
 import { parseArgs } from 'node:util';
-import { fuzzHttp } from '../test/support/http-fuzz-run.ts';
+import { fuzzHttp } from '@basa/testkit/fuzz/services.ts';
 
 const { values } = parseArgs({
   options: {

@@ -6,8 +6,8 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { BasaClient } from '@basa/client/node';
-import { bundleProcesses } from './processes/bundle.ts';
-import { Stage } from './processes/stage.ts';
+import { bundleProcesses } from '@basa/testkit/processes/bundle.ts';
+import { Stage } from '@basa/testkit/processes/stage.ts';
 
 const { values } = parseArgs({
   options: {

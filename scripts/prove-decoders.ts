@@ -1,7 +1,7 @@
 /** `npm run prove -- decoders [--runs N] [--seed N] [--json]`: the long version of the decoder tests, 10^7 inputs a message. */
 import { parseArgs } from 'node:util';
-import { fuzzDecoder } from '../test/support/fuzz.ts';
-import { sampleMessages } from '../test/support/sample-messages.ts';
+import { sampleMessages } from '@basa/testkit/core/sample-messages.ts';
+import { fuzzDecoder } from '@basa/testkit/fuzz/decoders.ts';
 
 const { values } = parseArgs({
   options: {

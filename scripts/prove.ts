@@ -1,5 +1,5 @@
 /** `npm run prove -- <name>`: the long checks of the protocol; docs/evidence.md says what each of them shows. */
-import { runNamed } from './named.ts';
+import { runNamed } from '@basa/testkit/programs/named.ts';
 
 // Options without a name are for all of them: `npm run prove -- --quick --json`.
 const given = process.argv.slice(2);

@@ -1,5 +1,5 @@
 /** `npm run trial -- s3`: the blob store against a real S3 server, Ceph's gateway; as root it installs Debian's packages. */
-import './help.ts';
+import '@basa/testkit/programs/help.ts';
 import { execFileSync, spawnSync } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
 import { missingCeph, startRadosgw } from './s3/radosgw.ts';

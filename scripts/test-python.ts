@@ -1,5 +1,5 @@
 /** `npm run trial -- python`: the client in examples/python against the vectors, beside Node devices, and before the kit. */
-import './help.ts';
+import '@basa/testkit/programs/help.ts';
 import { spawnSync } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
 import { runCli } from '@basa/cli';

@@ -1,5 +1,5 @@
 /** `npm run trial -- <name>`: the product as real processes, under load, faults and attack; the tests run short versions. */
-import { runNamed } from './named.ts';
+import { runNamed } from '@basa/testkit/programs/named.ts';
 
 await runNamed('trial', {
   crash: { about: 'kill -9 of every process, 200 times, under load; nothing may be lost', program: at('crash.ts') },

@@ -1,5 +1,5 @@
 /** `npm run write -- api`: writes docs/api anew from the declarations of every package. */
-import './help.ts';
+import '@basa/testkit/programs/help.ts';
 import './build.ts';
 import { writeReports } from './packages/api-files.ts';
 

@@ -1,16 +1,16 @@
 /** `npm run write -- screenshots`: the pages of docs/web.md as pictures, both themes, wide and narrow, of a federation at work. */
-import './help.ts';
+import '@basa/testkit/programs/help.ts';
 import { mkdirSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { loadMnist } from '@basa/datasets';
+import { launchChromium } from '@basa/testkit/browser/chromium.ts';
 import type { Browser, Page } from 'playwright-core';
 import { createDemoTask, fleetWork } from '../packages/cli/src/demo/demo-task.ts';
 import { Fleet } from '../packages/cli/src/demo/fleet.ts';
 import { startLocalServices } from '../packages/cli/src/local-services.ts';
 import { joinLink, writeShares } from '../packages/cli/src/pages.ts';
-import { launchChromium } from '../test/browser/support/chromium.ts';
 
 const OUT = fileURLToPath(new URL('../docs/images', import.meta.url));
 const WIDE = { width: 1280, height: 800 };

@@ -1,7 +1,7 @@
 /** `npm run write -- vectors`: writes vectors/*.json anew. Review the diff: a changed vector is a changed protocol. */
-import './help.ts';
+import '@basa/testkit/programs/help.ts';
 import { writeFileSync } from 'node:fs';
-import { formatVectors, VECTOR_FILES } from './vectors/all.ts';
+import { formatVectors, VECTOR_FILES } from '@basa/testkit/vectors/all.ts';
 
 for (const [name, make] of Object.entries(VECTOR_FILES)) {
   const path = new URL(`../vectors/${name}`, import.meta.url);

@@ -1,5 +1,5 @@
 /** `npm run write -- <name>`: writes anew what is generated. All but the pages is committed, and a test or the gate holds it current. */
-import { runNamed } from './named.ts';
+import { runNamed } from '@basa/testkit/programs/named.ts';
 
 await runNamed('write', {
   vectors: { about: 'vectors/*.json; a changed vector is a changed protocol', program: at('write-vectors.ts') },

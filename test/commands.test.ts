@@ -3,8 +3,9 @@ import { execFile } from 'node:child_process';
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
+import { pagePaths, readPage } from '@basa/testkit/pages/snippets.ts';
+import { ROOT } from '@basa/testkit/root.ts';
 import { expect, it } from 'vitest';
-import { pagePaths, ROOT, readPage } from './support/snippets.ts';
 
 const { scripts } = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8')) as {
   readonly scripts: Readonly<Record<string, string>>;
@@ -12,7 +13,7 @@ const { scripts } = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8'))
 
 /** Paths of programs in a text: a word that begins with one of our folders and ends as a program does. */
 const programsIn = (text: string): readonly string[] =>
-  [...text.matchAll(/\b(?:bench|examples|packages|scripts|test|vectors)\/[\w./-]+\.(?:ts|mts|mjs|py)\b/g)].map(
+  [...text.matchAll(/\b(?:bench|examples|packages|scripts|test|tools|vectors)\/[\w./-]+\.(?:ts|mts|mjs|py)\b/g)].map(
     ([path]) => path,
   );
 const missing = (paths: readonly string[]): readonly string[] => paths.filter((path) => !existsSync(join(ROOT, path)));
@@ -26,7 +27,7 @@ it.each(Object.entries(scripts))('npm run %s names programs, tools and scripts t
   }
 });
 
-const files = ['bench', 'scripts', 'test', 'packages'].flatMap((folder) =>
+const files = ['bench', 'scripts', 'test', 'packages', 'tools'].flatMap((folder) =>
   readdirSync(join(ROOT, folder), { recursive: true, encoding: 'utf8' })
     .filter((name) => /\.(ts|mts|mjs)$/.test(name) && !/(^|\/)(node_modules|dist)\//.test(name))
     .map((name) => `${folder}/${name}`),
@@ -35,7 +36,9 @@ const files = ['bench', 'scripts', 'test', 'packages'].flatMap((folder) =>
 it('every program that another program starts or names exists', () => {
   expect(files.length).toBeGreaterThan(500);
   const named = files.flatMap((file) => {
-    const quoted = readFileSync(join(ROOT, file), 'utf8').matchAll(/(['"`])((?:bench|scripts|packages)\/[^'"`\n]*)\1/g);
+    const quoted = readFileSync(join(ROOT, file), 'utf8').matchAll(
+      /(['"`])((?:bench|scripts|packages|tools)\/[^'"`\n]*)\1/g,
+    );
     return missing(programsIn([...quoted].map(([, , text]) => text).join('\n'))).map((path) => `${file}: ${path}`);
   });
   expect(named).toEqual([]);

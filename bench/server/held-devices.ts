@@ -1,9 +1,9 @@
 /** Devices of the SDK whose requests of one kind are held back, so that they can be sent all at once and timed. */
 import { inMemoryStoreForTests, nodeOutside } from '@basa/client/node';
 import { createNodeSigner, nodeRandomBytes } from '@basa/runtime/node';
+import type { Stage } from '@basa/testkit/processes/stage.ts';
 import type { BasaClient } from '../../packages/client/src/basa-client.ts';
 import { connect } from '../../packages/client/src/connect.ts';
-import type { Stage } from '../../scripts/processes/stage.ts';
 
 export interface HeldRequest {
   readonly method: string;

@@ -2,9 +2,9 @@
 import { readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
+import type { StageOptions } from '@basa/testkit/processes/stage.ts';
+import { Stage } from '@basa/testkit/processes/stage.ts';
 import { bundleTrial } from '../../scripts/bundle.ts';
-import type { StageOptions } from '../../scripts/processes/stage.ts';
-import { Stage } from '../../scripts/processes/stage.ts';
 import { formatTable } from '../table.ts';
 import type { HeldRequest } from './held-devices.ts';
 import { loadHttp } from './load.ts';

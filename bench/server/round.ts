@@ -1,6 +1,6 @@
 /** One round of a benchmark: devices fill some buffers, step by step, each step by all of them at once and timed. */
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { Stage } from '../../scripts/processes/stage.ts';
+import type { Stage } from '@basa/testkit/processes/stage.ts';
 import { loadDisk } from './disk.ts';
 import type { HeldRequest } from './held-devices.ts';
 import { HeldDevices } from './held-devices.ts';

@@ -2,7 +2,7 @@
 import { fork } from 'node:child_process';
 import { join } from 'node:path';
 import type { RandomStream } from '@basa/learning';
-import type { Stage } from '../processes/stage.ts';
+import type { Stage } from '@basa/testkit/processes/stage.ts';
 import type { DevicesWork, FromDevices, ToDevices } from './messages.ts';
 
 export interface Acknowledged {

@@ -4,10 +4,10 @@ import { fromHex } from '@basa/masking';
 import type { Ctx, JoinTag } from '@basa/protocol';
 import { AUTHORITY_PATH, judgeOutcome, outcomeCodec, SERVER_PATH } from '@basa/protocol';
 import { nodeSuite } from '@basa/runtime/node';
-import type { LoggedBuffers } from '../processes/authority-log.ts';
-import { buffersOfLog } from '../processes/authority-log.ts';
-import type { Stage } from '../processes/stage.ts';
-import { countsByVersion } from '../processes/sums.ts';
+import type { LoggedBuffers } from '@basa/testkit/processes/authority-log.ts';
+import { buffersOfLog } from '@basa/testkit/processes/authority-log.ts';
+import type { Stage } from '@basa/testkit/processes/stage.ts';
+import { countsByVersion } from '@basa/testkit/processes/sums.ts';
 import type { Acknowledged } from './fleet.ts';
 
 type Ending = 'included' | 'excluded' | 'aborted' | 'quarantined' | 'lost';

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { toHex } from '@basa/masking';
 import { AUTHORITY_PATH, certificateCodec, SERVER_PATH } from '@basa/protocol';
-import { House, oneHot } from '../../test/services/house.ts';
+import { House, oneHot } from '@basa/testkit/services/house.ts';
 
 const DAY_MS = 86_400_000;
 /** Of the seven that a certificate is good for. */

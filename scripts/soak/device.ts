@@ -3,8 +3,8 @@ import type { BasaClient } from '@basa/client/node';
 import { inMemoryStoreForTests, nodeOutside, ProblemError, UnreachableError } from '@basa/client/node';
 import type { RandomStream } from '@basa/learning';
 import { createNodeSigner, nodeRandomBytes } from '@basa/runtime/node';
+import type { Stage } from '@basa/testkit/processes/stage.ts';
 import { connect } from '../../packages/client/src/connect.ts';
-import type { Stage } from '../processes/stage.ts';
 
 export interface Given {
   readonly ctx: string;

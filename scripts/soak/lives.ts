@@ -1,5 +1,5 @@
 /** When services are restarted in a soak, and how what they hold grows within one life: a leak hides behind restarts. */
-import type { Role } from '../processes/stage.ts';
+import type { Role } from '@basa/testkit/processes/stage.ts';
 import type { Sample } from './samples.ts';
 
 const MOST_RESTARTS = 8;

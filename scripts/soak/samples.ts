@@ -1,7 +1,7 @@
 /** What the processes hold over time, where the system tells: memory, open files, bytes on disk. */
 import { readdirSync, readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
-import type { Stage } from '../processes/stage.ts';
+import type { Stage } from '@basa/testkit/processes/stage.ts';
 
 export interface Sample {
   readonly buffers: number;

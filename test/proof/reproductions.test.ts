@@ -1,8 +1,8 @@
 /** Bugs that the explorer and the fault simulation found, each by name, as short as they come. */
 import { closeRequestOf, recordAbort, recordGrant } from '@basa/protocol';
 import { granted } from '@basa/simulator';
+import { nodeFederation } from '@basa/testkit/core/tools.ts';
 import { describe, expect, it } from 'vitest';
-import { nodeFederation } from '../support/tools.ts';
 
 describe('found by the explorer', () => {
   it('a granted buffer whose close the authority forgot ends as unknown, and does not stay granted for ever', () => {

@@ -4,9 +4,9 @@ import type { BasaClient } from '@basa/client/node';
 import { toHex } from '@basa/masking';
 import { AUTHORITY_PATH } from '@basa/protocol';
 import { expect } from 'vitest';
-import { signingDevice } from '../../packages/cli/src/conformance/signing-device.ts';
-import type { House } from '../services/house.ts';
-import { countsOf, oneHot } from '../services/house.ts';
+import { signingDevice } from '../../../../packages/cli/src/conformance/signing-device.ts';
+import type { House } from './house.ts';
+import { countsOf, oneHot } from './house.ts';
 
 /** Three devices fill a buffer: the next version is the sum of their updates, and nothing else. Not the same place twice. */
 export async function honestFleetGoesOn(house: House, clients: readonly BasaClient[], firstPlace = 1): Promise<void> {

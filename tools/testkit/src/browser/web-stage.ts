@@ -9,11 +9,11 @@ import { createServerStep, encodeDataset, logisticRegression, manifestText } fro
 import { ascii, dequantizeSum, RING_32 } from '@basa/masking';
 import { nodeSuite } from '@basa/runtime/node';
 import { freePort } from '@basa/service';
-import { joinLink, writeShares } from '../../../packages/cli/src/pages.ts';
-import { modelOptions } from '../../../packages/cli/src/policy.ts';
-import { bundlePages } from '../../../scripts/pages/bundle.ts';
-import { bundleProcesses } from '../../../scripts/processes/bundle.ts';
-import { Stage } from '../../../scripts/processes/stage.ts';
+import { joinLink, writeShares } from '../../../../packages/cli/src/pages.ts';
+import { modelOptions } from '../../../../packages/cli/src/policy.ts';
+import { bundleProcesses } from '../processes/bundle.ts';
+import { Stage } from '../processes/stage.ts';
+import { bundlePages } from './bundle-pages.ts';
 
 const LEVEL = 2 ** 16;
 export const BUFFER_SIZE = 3;

@@ -1,9 +1,10 @@
 /** The documentation as a site: its links lead somewhere, and every page can be reached. */
+
+import { pagePaths } from '@basa/testkit/pages/snippets.ts';
 import { beforeAll, expect, it } from 'vitest';
-import type { Site } from '../scripts/site/build.ts';
-import { buildSite } from '../scripts/site/build.ts';
-import { addressOf } from '../scripts/site/contents.ts';
-import { pagePaths } from './support/snippets.ts';
+import type { Site } from '../site/build.ts';
+import { buildSite } from '../site/build.ts';
+import { addressOf } from '../site/contents.ts';
 
 let site: Site;
 beforeAll(() => {

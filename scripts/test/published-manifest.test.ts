@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { publishedManifest } from '../scripts/packages/published-manifest.ts';
+import { publishedManifest } from '../packages/published-manifest.ts';
 
 const manifest = {
   name: '@basa/some',

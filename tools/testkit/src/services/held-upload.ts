@@ -7,7 +7,7 @@ import { fromHex, toHex } from '@basa/masking';
 import type { UploadHeader } from '@basa/protocol';
 import { authorityMessages, HEADER, problemCodeOf } from '@basa/protocol';
 import { createNodeSigner, nodeRandomBytes, nodeSuite } from '@basa/runtime/node';
-import { signingDevice } from '../../packages/cli/src/conformance/signing-device.ts';
+import { signingDevice } from '../../../../packages/cli/src/conformance/signing-device.ts';
 import type { House } from './house.ts';
 import { oneHot, until } from './house.ts';
 

@@ -99,7 +99,7 @@ export async function abeVectors(backend?: Group): Promise<AbeVectors> {
   const masterBytes = encodeMasterKey(masterKey, group);
   const first = { key: keys[0]?.key ?? '', ciphertext: ciphertexts[0]?.ciphertext ?? '', seed: seeds[0] as SealedSeed };
   return {
-    about: 'CP-ABE (BSW07) and the identity KEM on BLS12-381; all bytes in hex; scripts/vectors/abe.ts writes it',
+    about: 'CP-ABE (BSW07) and the identity KEM on BLS12-381; all bytes in hex; `npm run write -- vectors` writes it',
     hash: ['', 'a', 'doctor'].map((name) => ({
       attribute: hex(ascii(name)),
       point: hex(group.g1.encode(group.hashToG1(ascii(name)))),

@@ -1,7 +1,7 @@
 /** The log of an authority as a vector: a device is revoked, and a head of a lost life of the log is met. */
 import { headCodec, revocationRequestCodec, revocationsCodec } from '@basa/protocol';
 import { granted } from '@basa/simulator';
-import { nodeFederation } from '../../test/support/tools.ts';
+import { nodeFederation } from '../core/tools.ts';
 
 export function logVector(): object {
   const world = nodeFederation({ bufferSize: 3, dimension: 4, seed: 44 });

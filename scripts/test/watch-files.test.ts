@@ -2,9 +2,9 @@
 import { readFileSync } from 'node:fs';
 import { METRICS } from '@basa/service';
 import { describe, expect, it } from 'vitest';
-import { metricsPage } from './support/metrics-page.ts';
+import { metricsPage } from '../reference/metrics-page.ts';
 
-const textOf = (path: string): string => readFileSync(new URL(`../${path}`, import.meta.url), 'utf8');
+const textOf = (path: string): string => readFileSync(new URL(`../../${path}`, import.meta.url), 'utf8');
 
 interface Metric {
   readonly type: string;

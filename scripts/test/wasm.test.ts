@@ -1,6 +1,6 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { expect, it } from 'vitest';
-import { compileKernels } from '../scripts/wasm-kernels.ts';
+import { compileKernels } from '../wasm-kernels.ts';
 
 const compiled = compileKernels();
 
@@ -12,7 +12,7 @@ it('every committed kernel is what its source compiles to, byte for byte', () =>
 });
 
 it('no committed kernel is without a source', () => {
-  const folder = new URL('../packages/runtime/src/wasm/', import.meta.url);
+  const folder = new URL('../../packages/runtime/src/wasm/', import.meta.url);
   const names = compiled.map(({ path }) => path.split('/').at(-1));
   expect(readdirSync(folder).sort()).toEqual(names.sort());
 });

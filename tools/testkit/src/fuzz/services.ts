@@ -6,8 +6,8 @@ import { HEADER } from '@basa/protocol';
 import { createNodeSigner, nodeRandomBytes } from '@basa/runtime/node';
 import fc from 'fast-check';
 import { House, OPERATOR_TOKEN, oneHot } from '../services/house.ts';
-import type { FuzzRequest, FuzzSource } from './http-fuzz.ts';
-import { fuzzRequests } from './http-fuzz.ts';
+import type { FuzzRequest, FuzzSource } from './requests.ts';
+import { fuzzRequests } from './requests.ts';
 
 export interface FuzzReport {
   readonly requests: number;

@@ -12,10 +12,10 @@ import { AUTHORITY_PATH, encodePolicy, SERVER_PATH } from '@basa/protocol';
 import { nodeRandomBytes, nodeSuite } from '@basa/runtime/node';
 import type { RunningServer, ServerOptions } from '@basa/server';
 import { startServer } from '@basa/server';
-import { kitPolicy } from '../../packages/cli/src/conformance/kit-policy.ts';
-import { ServiceProxy } from '../../packages/cli/src/conformance/service-proxy.ts';
-import { until } from '../../packages/cli/src/conformance/until.ts';
-import { WHOLE_STEP } from '../../packages/cli/src/conformance/whole-step.ts';
+import { kitPolicy } from '../../../../packages/cli/src/conformance/kit-policy.ts';
+import { ServiceProxy } from '../../../../packages/cli/src/conformance/service-proxy.ts';
+import { until } from '../../../../packages/cli/src/conformance/until.ts';
+import { WHOLE_STEP } from '../../../../packages/cli/src/conformance/whole-step.ts';
 
 export { until };
 

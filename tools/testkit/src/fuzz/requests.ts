@@ -3,7 +3,7 @@ import type { Signer } from '@basa/masking';
 import { toHex } from '@basa/masking';
 import { HEADER } from '@basa/protocol';
 import fc from 'fast-check';
-import { signingDevice } from '../../packages/cli/src/conformance/signing-device.ts';
+import { signingDevice } from '../../../../packages/cli/src/conformance/signing-device.ts';
 
 export interface FuzzRequest {
   readonly method: string;

@@ -1,12 +1,11 @@
 /** The pages of @basa/dashboard as files that a server serves: scripts, workers, styles, and nothing from elsewhere. */
 import { copyFileSync, mkdirSync, readdirSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
-import { fileURLToPath } from 'node:url';
 import type { Metafile } from 'esbuild';
 import { build } from 'esbuild';
+import { ROOT } from '../root.ts';
 
-const root = fileURLToPath(new URL('../..', import.meta.url));
-const dashboard = join(root, 'packages/dashboard');
+const dashboard = join(ROOT, 'packages/dashboard');
 
 /**
  * Scripts by the name of the file they become. What is bundled together shares its parts, and a part holds what any of its
@@ -49,7 +48,7 @@ function bundle(folder: string, entries: Readonly<Record<string, string>>) {
   return build({
     entryPoints: Object.fromEntries(Object.entries(entries).map(([name, path]) => [name, join(dashboard, path)])),
     outdir: folder,
-    absWorkingDir: root,
+    absWorkingDir: ROOT,
     ...FOR_BROWSERS,
     chunkNames: 'parts/[name]-[hash]',
     conditions: ['@basa/source'],

@@ -2,7 +2,7 @@
 import { createHash } from 'node:crypto';
 import type { Model } from '@basa/learning';
 import { femnistCnn, flsimCnn, initialParameters, logisticRegression, randomStream } from '@basa/learning';
-import { wasmEngine } from './engines.ts';
+import { wasmEngine } from '@basa/testkit/core/engines.ts';
 
 export const FROZEN_DIGESTS: Readonly<Record<string, string>> = {
   'logistic regression': 'ea733b19574b0a77',

@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { toHex } from '@basa/masking';
 import { nodeSuite } from '@basa/runtime/node';
 import type { Database } from '@basa/service';
+import { ROOT } from '../root.ts';
 import type { House } from './house.ts';
 
 export async function snapshot(house: House, ctx?: string): Promise<object> {
@@ -17,9 +18,9 @@ export async function snapshot(house: House, ctx?: string): Promise<object> {
 }
 
 /** SQLite of the services: a second reader beside the one who holds the lock. */
-const { DatabaseSync } = createRequire(new URL('../../packages/service/package.json', import.meta.url))(
-  '@photostructure/sqlite',
-) as { readonly DatabaseSync: new (path: string, options: { readOnly: boolean }) => Database };
+const { DatabaseSync } = createRequire(join(ROOT, 'packages/service/package.json'))('@photostructure/sqlite') as {
+  readonly DatabaseSync: new (path: string, options: { readOnly: boolean }) => Database;
+};
 
 /** Every row, without the time the server notes. */
 function rowsOf(folder: string): Record<string, unknown[]> {

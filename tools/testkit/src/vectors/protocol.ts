@@ -20,7 +20,7 @@ import {
 import { createNodeSigner, nodeSuite } from '@basa/runtime/node';
 import type { Federation, FederationDevice, Step } from '@basa/simulator';
 import { granted } from '@basa/simulator';
-import { nodeFederation, wasmTools } from '../../test/support/tools.ts';
+import { nodeFederation, wasmTools } from '../core/tools.ts';
 import { logVector } from './log.ts';
 
 /** Positions of the paper-mode buffer. */

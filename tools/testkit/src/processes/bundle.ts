@@ -1,17 +1,15 @@
 /** Both services, and what a caller adds, as single files: a process that is killed often must start fast. */
 import { mkdirSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
-import { fileURLToPath } from 'node:url';
 import type { Plugin } from 'esbuild';
 import { build } from 'esbuild';
-
-const root = fileURLToPath(new URL('../..', import.meta.url));
+import { ROOT } from '../root.ts';
 
 /** What is always bundled, by the name of the file it becomes. The server looks for its worker beside itself. */
 const ENTRIES = {
-  authority: join(root, 'packages/authority/src/main.ts'),
-  server: join(root, 'packages/server/src/main.ts'),
-  'work/worker': join(root, 'packages/server/src/work/worker.ts'),
+  authority: join(ROOT, 'packages/authority/src/main.ts'),
+  server: join(ROOT, 'packages/server/src/main.ts'),
+  'work/worker': join(ROOT, 'packages/server/src/work/worker.ts'),
 } as const;
 
 /** What CommonJS packages inside a bundle expect to find. */
@@ -21,7 +19,7 @@ const require = requireFor(import.meta.url); const __filename = pathOf(import.me
 const SQLITE = '@photostructure/sqlite';
 
 /** Modules that stand between the services and their databases: they tell of commits, which are durable moments. */
-export interface Watchers {
+interface Watchers {
   /** Paths: one takes the place of SQLite's module and is the only one to import it, the other runs first. */
   readonly sqlite: string;
   readonly postgres: string;
@@ -52,7 +50,7 @@ export async function bundleProcesses<Name extends string = never>({
   more,
   watchers,
 }: BundleOptions<Name> = {}): Promise<Bundle<Name>> {
-  const folder = join(root, 'node_modules/.cache/basa-processes', `${process.pid}${watchers ? '-watched' : ''}`);
+  const folder = join(ROOT, 'node_modules/.cache/basa-processes', `${process.pid}${watchers ? '-watched' : ''}`);
   mkdirSync(folder, { recursive: true });
   process.once('exit', () => rmSync(folder, { recursive: true, force: true }));
   await build({
