@@ -13,7 +13,7 @@ const { scripts } = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8'))
 
 /** Paths of programs in a text: a word that begins with one of our folders and ends as a program does. */
 const programsIn = (text: string): readonly string[] =>
-  [...text.matchAll(/\b(?:bench|examples|packages|scripts|test|tools|vectors)\/[\w./-]+\.(?:ts|mts|mjs|py)\b/g)].map(
+  [...text.matchAll(/\b(?:examples|packages|scripts|test|tools|vectors)\/[\w./-]+\.(?:ts|mts|mjs|py)\b/g)].map(
     ([path]) => path,
   );
 const missing = (paths: readonly string[]): readonly string[] => paths.filter((path) => !existsSync(join(ROOT, path)));
@@ -27,7 +27,7 @@ it.each(Object.entries(scripts))('npm run %s names programs, tools and scripts t
   }
 });
 
-const files = ['bench', 'scripts', 'test', 'packages', 'tools'].flatMap((folder) =>
+const files = ['scripts', 'test', 'packages', 'tools'].flatMap((folder) =>
   readdirSync(join(ROOT, folder), { recursive: true, encoding: 'utf8' })
     .filter((name) => /\.(ts|mts|mjs)$/.test(name) && !/(^|\/)(node_modules|dist)\//.test(name))
     .map((name) => `${folder}/${name}`),
@@ -36,9 +36,7 @@ const files = ['bench', 'scripts', 'test', 'packages', 'tools'].flatMap((folder)
 it('every program that another program starts or names exists', () => {
   expect(files.length).toBeGreaterThan(500);
   const named = files.flatMap((file) => {
-    const quoted = readFileSync(join(ROOT, file), 'utf8').matchAll(
-      /(['"`])((?:bench|scripts|packages|tools)\/[^'"`\n]*)\1/g,
-    );
+    const quoted = readFileSync(join(ROOT, file), 'utf8').matchAll(/(['"`])((?:scripts|packages|tools)\/[^'"`\n]*)\1/g);
     return missing(programsIn([...quoted].map(([, , text]) => text).join('\n'))).map((path) => `${file}: ${path}`);
   });
   expect(named).toEqual([]);

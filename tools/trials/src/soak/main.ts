@@ -1,8 +1,8 @@
 /** `npm run trial -- soak [--buffers N] [--seed N] [--restarts N] [--plot file.svg] [--json]`: many buffers, and what they leave behind. */
 import { writeFileSync } from 'node:fs';
 import { parseArgs } from 'node:util';
-import { plotOf } from './soak/plot.ts';
-import { runSoak } from './soak/run.ts';
+import { plotOf } from './plot.ts';
+import { runSoak } from './run.ts';
 
 const { values } = parseArgs({
   options: {

@@ -1,6 +1,6 @@
 /** mcl's functions on addresses prepared beforehand, without copies, encodings or checks: what the scheme is held to. */
 import { ATTRIBUTE_DST, createMclGroup } from '@basa/abe';
-import { loadMcl, SIZE } from '../packages/abe/src/mcl/module.ts';
+import { loadMcl, SIZE } from '../../../../packages/abe/src/mcl/module.ts';
 
 export interface BareOperations {
   readonly g1Multiply: () => void;

@@ -4,7 +4,7 @@ import { inMemoryStoreForTests, nodeOutside, ProblemError, UnreachableError } fr
 import type { RandomStream } from '@basa/learning';
 import { createNodeSigner, nodeRandomBytes } from '@basa/runtime/node';
 import type { Stage } from '@basa/testkit/processes/stage.ts';
-import { connect } from '../../packages/client/src/connect.ts';
+import { connect } from '../../../../packages/client/src/connect.ts';
 
 export interface Given {
   readonly ctx: string;

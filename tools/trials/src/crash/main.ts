@@ -1,6 +1,6 @@
 /** `npm run test:crash -- [--store postgres] [--kills N] [--seed N] [--json]`: kill -9 of every process under load; nothing may be lost. */
 import { parseArgs } from 'node:util';
-import { runCrashes } from './crash/run.ts';
+import { runCrashes } from './run.ts';
 
 const { values } = parseArgs({
   options: {

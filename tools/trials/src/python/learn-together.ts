@@ -9,9 +9,9 @@ import type { Samples } from '@basa/learning';
 import { createReferenceEngine, createTrainer, defineModel, dense, encodeDataset, randomStream } from '@basa/learning';
 import { fromHex, toHex } from '@basa/masking';
 import { DEFAULT_TRAINING, encodePolicy } from '@basa/protocol';
-import { until } from '../../packages/cli/src/conformance/until.ts';
-import { startLocalServices } from '../../packages/cli/src/local-services.ts';
-import { makePolicy, modelOptions } from '../../packages/cli/src/policy.ts';
+import { until } from '../../../../packages/cli/src/conformance/until.ts';
+import { startLocalServices } from '../../../../packages/cli/src/local-services.ts';
+import { makePolicy, modelOptions } from '../../../../packages/cli/src/policy.ts';
 
 const FEATURES = 4;
 const CLASSES = 3;

@@ -5,7 +5,7 @@ import { ctxOf, descriptorCodec, HEADER, SERVER_PATH } from '@basa/protocol';
 import { nodeSuite } from '@basa/runtime/node';
 import type { Exchange } from '@basa/testkit/processes/balancer.ts';
 import type { Stage } from '@basa/testkit/processes/stage.ts';
-import { messagesOf } from '../../packages/server/src/buffer-keeper.ts';
+import { messagesOf } from '../../../../packages/server/src/buffer-keeper.ts';
 import type { HistoryCall } from './history.ts';
 import { faultsOf } from './history.ts';
 

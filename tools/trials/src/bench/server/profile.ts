@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { StageOptions } from '@basa/testkit/processes/stage.ts';
 import { Stage } from '@basa/testkit/processes/stage.ts';
-import { bundleTrial } from '../../scripts/bundle.ts';
+import { bundleTrial } from '../../bundle.ts';
 import { formatTable } from '../table.ts';
 import type { HeldRequest } from './held-devices.ts';
 import { loadHttp } from './load.ts';

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import type { HistoryCall } from '../../scripts/crash/history.ts';
-import { faultsOf } from '../../scripts/crash/history.ts';
+import type { HistoryCall } from '../src/crash/history.ts';
+import { faultsOf } from '../src/crash/history.ts';
 
 const CTX = 'ab'.repeat(32);
 const slot = (device: number, place: number, begun: number, ended: number): HistoryCall => ({

@@ -2,8 +2,8 @@
 import { inMemoryStoreForTests, nodeOutside } from '@basa/client/node';
 import { createNodeSigner, nodeRandomBytes } from '@basa/runtime/node';
 import type { Stage } from '@basa/testkit/processes/stage.ts';
-import type { BasaClient } from '../../packages/client/src/basa-client.ts';
-import { connect } from '../../packages/client/src/connect.ts';
+import type { BasaClient } from '../../../../../packages/client/src/basa-client.ts';
+import { connect } from '../../../../../packages/client/src/connect.ts';
 
 export interface HeldRequest {
   readonly method: string;

@@ -3,8 +3,8 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { open } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { openFileBlobs } from '../../packages/server/src/blobs/files.ts';
-import { WriteBehind } from '../../packages/server/src/blobs/write-behind.ts';
+import { openFileBlobs } from '../../../../../packages/server/src/blobs/files.ts';
+import { WriteBehind } from '../../../../../packages/server/src/blobs/write-behind.ts';
 import type { Load } from './load.ts';
 import { timed } from './load.ts';
 

@@ -1,12 +1,13 @@
 /** `npm run trial -- python`: the client in examples/python against the vectors, beside Node devices, and before the kit. */
 import '@basa/testkit/programs/help.ts';
 import { spawnSync } from 'node:child_process';
-import { fileURLToPath } from 'node:url';
+import { join } from 'node:path';
 import { runCli } from '@basa/cli';
-import { learnTogether } from './python/learn-together.ts';
-import { renewsItsCertificate } from './python/renewal.ts';
+import { ROOT } from '@basa/testkit/root.ts';
+import { learnTogether } from './learn-together.ts';
+import { renewsItsCertificate } from './renewal.ts';
 
-const folder = fileURLToPath(new URL('../examples/python', import.meta.url));
+const folder = join(ROOT, 'examples/python');
 // Wherever it is started: `python3 -m basa` is the one in the examples.
 process.env['PYTHONPATH'] = folder;
 

@@ -1,7 +1,7 @@
 /** How much memory a server holds for uploads that are under way and have half of their bytes there. */
 import { request } from 'node:http';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { residentBytes } from '../../scripts/soak/samples.ts';
+import { residentBytes } from '../../soak/samples.ts';
 import type { HeldRequest } from './held-devices.ts';
 
 const SETTLE_MS = 500;

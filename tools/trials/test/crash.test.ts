@@ -1,6 +1,6 @@
 /** The short version of `npm run test:crash`. */
 import { describe, expect, it } from 'vitest';
-import { runCrashes } from '../../scripts/crash/run.ts';
+import { runCrashes } from '../src/crash/run.ts';
 
 describe('kill -9 of server, authority and devices under load', () => {
   it.each([

@@ -1,10 +1,9 @@
 /** `npm run trial -- s3`: the blob store against a real S3 server, Ceph's gateway; as root it installs Debian's packages. */
 import '@basa/testkit/programs/help.ts';
 import { execFileSync, spawnSync } from 'node:child_process';
-import { fileURLToPath } from 'node:url';
-import { missingCeph, startRadosgw } from './s3/radosgw.ts';
+import { ROOT } from '@basa/testkit/root.ts';
+import { missingCeph, startRadosgw } from './radosgw.ts';
 
-const root = fileURLToPath(new URL('..', import.meta.url));
 const install = missingCeph();
 if (install !== undefined && process.getuid?.() === 0) {
   console.log(`${install} ...`);
@@ -21,8 +20,8 @@ if (missing !== undefined) {
 console.log("starting Ceph's gateway ...");
 const { stop, ...store } = await startRadosgw();
 try {
-  const { status } = spawnSync(`${root}node_modules/.bin/vitest`, ['run', 'packages/server/test/blobs-s3.test.ts'], {
-    cwd: root,
+  const { status } = spawnSync(`${ROOT}node_modules/.bin/vitest`, ['run', 'packages/server/test/blobs-s3.test.ts'], {
+    cwd: ROOT,
     stdio: 'inherit',
     env: { ...process.env, BASA_TEST_S3: JSON.stringify(store) },
   });

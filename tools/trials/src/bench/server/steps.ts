@@ -7,7 +7,7 @@ import { subscribe } from 'node:diagnostics_channel';
 import fs from 'node:fs';
 import { syncBuiltinESMExports } from 'node:module';
 import { PerformanceObserver, performance } from 'node:perf_hooks';
-import { PASS } from '../../scripts/crash/pass.ts';
+import { PASS } from '../../crash/pass.ts';
 import type { StepSums } from './step-sums.ts';
 import { noSteps } from './step-sums.ts';
 

@@ -6,7 +6,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { openPostgres, POSTGRES } from '@basa/service';
 import type { LocalPostgres } from '@basa/service/local-postgres';
 import { startLocalPostgres } from '@basa/service/local-postgres';
-import { migrationsFor } from '../../packages/server/src/store/schema.ts';
+import { migrationsFor } from '../../../../packages/server/src/store/schema.ts';
 
 const RESTARTS = 20;
 
