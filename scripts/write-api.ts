@@ -1,5 +1,4 @@
 /** `npm run write -- api`: writes docs/api anew from the declarations of every package. */
-import '@basa/testkit/programs/help.ts';
 import './build.ts';
 import { writeReports } from './packages/api-files.ts';
 

@@ -1,5 +1,4 @@
 /** `npm run write -- metrics`: writes docs/metrics.md anew from the table of metrics. */
-import '@basa/testkit/programs/help.ts';
 import { writeFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { metricsPage } from './reference/metrics-page.ts';

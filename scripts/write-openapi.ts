@@ -1,5 +1,4 @@
 /** `npm run write -- openapi`: writes docs/openapi anew from what the services say of themselves. */
-import '@basa/testkit/programs/help.ts';
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { OPENAPI_DOCUMENTS } from './reference/openapi.ts';

@@ -1,5 +1,4 @@
 /** `npm run write -- pages`: the web pages, into the dist folder of @basa/dashboard; left alone where they are up to date. */
-import '@basa/testkit/programs/help.ts';
 import { readdirSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';

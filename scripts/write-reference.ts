@@ -1,5 +1,4 @@
 /** `npm run write -- reference`: writes docs/reference anew from commands, schemas and tables. */
-import '@basa/testkit/programs/help.ts';
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { REFERENCE_PAGES } from './reference/pages.ts';

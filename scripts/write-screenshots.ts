@@ -1,5 +1,4 @@
 /** `npm run write -- screenshots`: the pages of docs/web.md as pictures, both themes, wide and narrow, of a federation at work. */
-import '@basa/testkit/programs/help.ts';
 import { mkdirSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';

@@ -1,5 +1,4 @@
 /** `npm run write -- sizes`: writes docs/sizes.md anew from the packages as they are published. */
-import '@basa/testkit/programs/help.ts';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';

@@ -1,5 +1,4 @@
 /** `npm run write -- vectors`: writes vectors/*.json anew. Review the diff: a changed vector is a changed protocol. */
-import '@basa/testkit/programs/help.ts';
 import { writeFileSync } from 'node:fs';
 import { formatVectors, VECTOR_FILES } from '@basa/testkit/vectors/all.ts';
 

@@ -1,5 +1,4 @@
 /** `npm run write -- wasm`: compiles the kernels and writes what is committed. */
-import '@basa/testkit/programs/help.ts';
 import { writeFileSync } from 'node:fs';
 import { compileKernels } from './wasm-kernels.ts';
 

@@ -5,12 +5,12 @@ import { BaseSequencer } from 'vitest/node';
 const LONGEST = [
   'browser/join',
   'browser/pages',
-  'proof/oracle',
+  'verification/test/oracle',
   'services/processes',
   'scenarios/codec',
-  'proof/mutants',
+  'verification/test/mutants',
   'authority/test/process',
-  'proof/explorer',
+  'verification/test/explorer',
   'cli/test/demo',
 ];
 

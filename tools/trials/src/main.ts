@@ -9,8 +9,8 @@ await runNamed('trial', {
   soak: { about: '1000 buffers with drop-outs, liars and restarts, and what they leave', program: at('soak/main.ts') },
   hostile: { about: '10^5 hostile requests at every route of both services', program: at('hostile/main.ts') },
   large: { about: 'one buffer of 50 million parameters; exact, in bounded memory', program: at('large/main.ts') },
-  s3: { about: "the blob store against a real S3 server, Ceph's gateway", program: at('s3/main.ts') },
-  python: { about: 'the client in examples/python, beside Node devices', program: at('python/main.ts') },
+  s3: { about: "the blob store against a real S3 server, Ceph's gateway", program: at('s3/main.ts'), isPlain: true },
+  python: { about: 'the client in examples/python, beside Node devices', program: at('python/main.ts'), isPlain: true },
 });
 
 function at(file: string): URL {

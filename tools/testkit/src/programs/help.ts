@@ -1,8 +1,7 @@
 /** Imported first by programs without options of their own: `--help` prints the comment at their top, and nothing else is done. */
-import { readFileSync } from 'node:fs';
+import { commentAtTop } from './comment-at-top.ts';
 
 if (process.argv.includes('--help')) {
-  const [, comment = ''] = /^\/\*\*(.*?)\*\//s.exec(readFileSync(process.argv[1] ?? '', 'utf8')) ?? [];
-  console.log(comment.replaceAll(/^ *\* ?/gm, '').trim());
+  console.log(commentAtTop(process.argv[1] ?? ''));
   process.exit(0);
 }

@@ -1,9 +1,12 @@
 /** One npm script for many programs: the first word says which; without a word, or with `--help`, they are listed. */
 import { fileURLToPath } from 'node:url';
+import { commentAtTop } from './comment-at-top.ts';
 
 export interface Named {
   readonly about: string;
   readonly program: URL;
+  /** It takes no options: its help is the comment at its top, and it need not be loaded for that. */
+  readonly isPlain?: boolean;
   /** Words that stand before its options. */
   readonly words?: readonly string[];
 }
@@ -19,7 +22,9 @@ export function listOf(script: string, programs: Readonly<Record<string, { reado
 export async function runNamed(script: string, programs: Readonly<Record<string, Named>>): Promise<void> {
   const [name, ...options] = process.argv.slice(2);
   const named = name === undefined ? undefined : programs[name];
-  if (named !== undefined) {
+  if (named?.isPlain === true && options.includes('--help')) {
+    console.log(commentAtTop(fileURLToPath(named.program)));
+  } else if (named !== undefined) {
     process.argv = [process.execPath, fileURLToPath(named.program), ...(named.words ?? []), ...options];
     await import(named.program.href);
   } else if (name === undefined || name === '--help') {

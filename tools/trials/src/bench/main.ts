@@ -1,43 +1,47 @@
 /** `npm run bench -- <name> [--json]`: one benchmark, as a table or ending with one line of JSON. */
 import { parseArgs } from 'node:util';
-import { benchAbe } from './abe.ts';
-import { benchBrowser } from './browser.ts';
-import { benchMasking } from './masking.ts';
-import { benchMessages } from './messages.ts';
-import { benchNodes } from './nodes.ts';
-import { benchProtocols } from './protocols.ts';
 import type { BenchResult } from './result.ts';
-import { benchServer } from './server.ts';
-import { benchTraining } from './training.ts';
 
 const BENCHMARKS: Readonly<
   Record<
     string,
     {
       readonly about: string;
-      readonly run: (options: { readonly quick: boolean }) => BenchResult | Promise<BenchResult>;
+      readonly run: (options: { readonly quick: boolean }) => Promise<BenchResult>;
     }
   >
 > = {
-  abe: { about: 'attribute-based encryption, beside the bare operations of its library', run: benchAbe },
-  browser: { about: 'masking in a worker of Chromium, beside the same in Node', run: benchBrowser },
-  masking: { about: 'expanding and adding masks, beside openssl speed on the same bytes', run: benchMasking },
-  messages: { about: 'bytes of every message of a user, by K and width', run: benchMessages },
+  abe: {
+    about: 'attribute-based encryption, beside the bare operations of its library',
+    run: async () => (await import('./abe.ts')).benchAbe(),
+  },
+  browser: {
+    about: 'masking in a worker of Chromium, beside the same in Node',
+    run: async () => (await import('./browser.ts')).benchBrowser(),
+  },
+  masking: {
+    about: 'expanding and adding masks, beside openssl speed on the same bytes',
+    run: async () => (await import('./masking.ts')).benchMasking(),
+  },
+  messages: {
+    about: 'bytes of every message of a user, by K and width',
+    run: async () => (await import('./messages.ts')).benchMessages(),
+  },
   nodes: {
     about: 'deposits and uploads at 1, 2 and 3 nodes on PostgreSQL, beside the embedded server',
-    run: benchNodes,
+    run: async () => (await import('./nodes.ts')).benchNodes(),
   },
   protocols: {
     about: 'what a user and the server compute and send, BASA beside plain, SecAgg, SecAgg+ and LightSecAgg',
-    run: benchProtocols,
+    run: async (options) => (await import('./protocols.ts')).benchProtocols(options),
   },
   server: {
     about: 'durable uploads, beside node:http and bare TCP that discard; deposits, keys, closes',
-    run: benchServer,
+    run: async () => (await import('./server.ts')).benchServer(),
   },
   training: {
     about: 'samples a second of the four models, beside the matrix product of the same kernel',
-    run: benchTraining,
+    run: async () => (await import('./training.ts')).benchTraining(),
   },
 };
 

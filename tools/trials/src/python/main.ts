@@ -1,5 +1,4 @@
 /** `npm run trial -- python`: the client in examples/python against the vectors, beside Node devices, and before the kit. */
-import '@basa/testkit/programs/help.ts';
 import { spawnSync } from 'node:child_process';
 import { join } from 'node:path';
 import { runCli } from '@basa/cli';

@@ -1,5 +1,4 @@
 /** `npm run trial -- s3`: the blob store against a real S3 server, Ceph's gateway; as root it installs Debian's packages. */
-import '@basa/testkit/programs/help.ts';
 import { execFileSync, spawnSync } from 'node:child_process';
 import { ROOT } from '@basa/testkit/root.ts';
 import { missingCeph, startRadosgw } from './radosgw.ts';
