@@ -85,22 +85,37 @@ describe('each rule bites', () => {
   it.each([
     [
       'a package that imports from the tests',
-      'packages/abe/test/a.test.ts',
+      './packages/abe/test/a.test.ts',
       "import '../../../test/x.ts';",
       'into test',
     ],
-    ['a test that imports a script', 'test/a.test.ts', "import '../scripts/x.ts';", 'into scripts'],
-    ['a script that looks inside a tool', 'scripts/a.ts', "import '../tools/testkit/src/x.ts';", 'into tools/testkit'],
+    ['a test that imports a script', './test/a.test.ts', "import '../scripts/x.ts';", 'into scripts'],
+    [
+      'a script that looks inside a tool',
+      './scripts/a.ts',
+      "import '../tools/testkit/src/x.ts';",
+      'into tools/testkit',
+    ],
     [
       'a tool that looks inside another',
-      'tools/testkit/src/a.ts',
+      './tools/testkit/src/a.ts',
       "import '../../trials/src/x.ts';",
       'into tools/trials',
     ],
-    ['an import of the trials', 'tools/testkit/src/a.ts', "import '@basa/trials/x.ts';", 'nobody imports @basa/trials'],
-    ['an example that looks inside a package', 'examples/a.ts', "import '../packages/abe/src/index.ts';", 'leaves the'],
-    ['a tool that could be published', 'tools/testkit/package.json', '{"name":"@basa/testkit"}', 'is private'],
-    ['a cycle in the tests', 'test/a.ts', "import './a.ts';", 'import cycle test/a.ts -> test/a.ts'],
+    [
+      'an import of the trials',
+      './tools/testkit/src/a.ts',
+      "import '@basa/trials/x.ts';",
+      'nobody imports @basa/trials',
+    ],
+    [
+      'an example that looks inside a package',
+      './examples/a.ts',
+      "import '../packages/abe/src/index.ts';",
+      'leaves the',
+    ],
+    ['a tool that could be published', './tools/testkit/package.json', '{"name":"@basa/testkit"}', 'is private'],
+    ['a cycle in the tests', './test/a.ts', "import './a.ts';", 'import cycle test/a.ts -> test/a.ts'],
   ])('%s', (_, path, text, breach) => {
     const folder = houseWith({ '../tools/testkit/package.json': '{"name":"@basa/testkit","private":true}' });
     expect(findWorkshopBreaches(folder)).toEqual([]);
