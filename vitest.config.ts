@@ -1,10 +1,11 @@
 import { defineConfig } from 'vitest/config';
-import { LongestFirst } from './test/support/longest-first.ts';
+import { LongestFirst } from './test/longest-first.ts';
 
 /** Tests of pure code keep nothing in their modules: many files share one process, which saves starting it. */
 const PURE = [
   'packages/{abe,baselines,learning,masking,protocol,simulator}/test/**/*.test.ts',
-  'test/{baselines,proof,scenarios,timed}/**/*.test.ts',
+  'test/{baselines,scenarios,timed}/**/*.test.ts',
+  'tools/verification/test/**/*.test.ts',
 ];
 
 export default defineConfig({
@@ -15,7 +16,11 @@ export default defineConfig({
       { extends: true, test: { name: 'pure', include: PURE, isolate: false } },
       {
         extends: true,
-        test: { name: 'whole', include: ['packages/*/test/**/*.test.ts', 'test/**/*.test.ts'], exclude: PURE },
+        test: {
+          name: 'whole',
+          include: ['{packages,tools}/*/test/**/*.test.ts', '{scripts/,}test/**/*.test.ts'],
+          exclude: PURE,
+        },
       },
     ],
     // Only a hang is an error: how fast a machine is, is not.

@@ -1,10 +1,10 @@
 /** `npm run build`: publishable JavaScript and types of every package, from nothing. */
-import './help.ts';
+import '@basa/testkit/programs/help.ts';
 import { execFileSync } from 'node:child_process';
 import { readdirSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { bundlePages } from './pages/bundle.ts';
+import { bundlePages } from '@basa/testkit/browser/bundle-pages.ts';
 
 const root = fileURLToPath(new URL('..', import.meta.url));
 const packages = readdirSync(join(root, 'packages')).map((name) => join(root, 'packages', name));

@@ -1,8 +1,8 @@
 /**
- * `npm run check:nodes [-- 20 22 24]`: the packages as they are published, in an empty project, on other versions of Node. Their
+ * `npm run gate -- nodes [20 22 24]`: the packages as they are published, in an empty project, on other versions of Node. Their
  * binaries are fetched from the registry into a temporary folder.
  */
-import './help.ts';
+import '@basa/testkit/programs/help.ts';
 import { execFileSync } from 'node:child_process';
 import { mkdirSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';

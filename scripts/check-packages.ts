@@ -1,8 +1,8 @@
 /**
- * `npm run check:packages`: builds and packs every package as it is published, lints the tarballs, holds the committed
+ * `npm run gate -- packages`: builds and packs every package as it is published, lints the tarballs, holds the committed
  * descriptions of their interfaces and sizes to them, installs them into an empty project, and compiles and runs there.
  */
-import './help.ts';
+import '@basa/testkit/programs/help.ts';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';

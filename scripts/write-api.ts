@@ -1,5 +1,4 @@
-/** `npm run api`: writes docs/api anew from the declarations of the packages that applications build on. */
-import './help.ts';
+/** `npm run write -- api`: writes docs/api anew from the declarations of the packages that applications build on. */
 import './build.ts';
 import { writeReports } from './packages/api-files.ts';
 

@@ -1,8 +1,7 @@
-/** `npm run openapi`: writes docs/openapi anew from what the services say of themselves. */
-import './help.ts';
+/** `npm run write -- openapi`: writes docs/openapi anew from what the services say of themselves. */
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
-import { OPENAPI_DOCUMENTS } from '../test/support/openapi.ts';
+import { OPENAPI_DOCUMENTS } from './reference/openapi.ts';
 
 const folder = fileURLToPath(new URL('../docs/openapi/', import.meta.url));
 mkdirSync(folder, { recursive: true });

@@ -1,5 +1,5 @@
 /** `npm run packages [-- <folder>]`: builds every package and writes the tarballs that are published (`tarballs` by default). */
-import './help.ts';
+import '@basa/testkit/programs/help.ts';
 import { mkdirSync, rmSync } from 'node:fs';
 import { resolve } from 'node:path';
 import './build.ts';

@@ -1,5 +1,4 @@
-/** `npm run reference`: writes docs/reference anew from commands, schemas and tables, and the links of docs/paper-map.md. */
-import './help.ts';
+/** `npm run write -- reference`: writes docs/reference anew from commands, schemas and tables, and the links of docs/paper-map.md. */
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { REFERENCE_PAGES } from './reference/pages.ts';

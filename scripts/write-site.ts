@@ -1,10 +1,10 @@
 /** `npm run site [-- <folder>]`: writes the documentation as a static site (`site` by default), from the pages of this repository. */
-import './help.ts';
+import '@basa/testkit/programs/help.ts';
 import { copyFileSync, mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { ROOT } from '@basa/testkit/root.ts';
 import { build } from 'esbuild';
-import { ROOT } from '../test/support/snippets.ts';
 import { buildSite } from './site/build.ts';
 
 const folder = resolve(process.argv[2] ?? join(ROOT, 'site'));

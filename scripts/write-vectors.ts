@@ -1,7 +1,6 @@
-/** `npm run vectors`: writes vectors/*.json anew. Review the diff: a changed vector is a changed protocol. */
-import './help.ts';
+/** `npm run write -- vectors`: writes vectors/*.json anew. Review the diff: a changed vector is a changed protocol. */
 import { writeFileSync } from 'node:fs';
-import { formatVectors, VECTOR_FILES } from './vectors/all.ts';
+import { formatVectors, VECTOR_FILES } from '@basa/testkit/vectors/all.ts';
 
 for (const [name, make] of Object.entries(VECTOR_FILES)) {
   const path = new URL(`../vectors/${name}`, import.meta.url);

@@ -3,8 +3,9 @@ import { execFile } from 'node:child_process';
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
+import { pagePaths, readPage } from '@basa/testkit/pages/snippets.ts';
+import { ROOT } from '@basa/testkit/root.ts';
 import { expect, it } from 'vitest';
-import { pagePaths, ROOT, readPage } from './support/snippets.ts';
 
 const { scripts } = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8')) as {
   readonly scripts: Readonly<Record<string, string>>;
@@ -12,7 +13,7 @@ const { scripts } = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8'))
 
 /** Paths of programs in a text: a word that begins with one of our folders and ends as a program does. */
 const programsIn = (text: string): readonly string[] =>
-  [...text.matchAll(/\b(?:bench|examples|packages|scripts|test|vectors)\/[\w./-]+\.(?:ts|mts|mjs|py)\b/g)].map(
+  [...text.matchAll(/\b(?:examples|packages|scripts|test|tools|vectors)\/[\w./-]+\.(?:ts|mts|mjs|py)\b/g)].map(
     ([path]) => path,
   );
 const missing = (paths: readonly string[]): readonly string[] => paths.filter((path) => !existsSync(join(ROOT, path)));
@@ -26,42 +27,87 @@ it.each(Object.entries(scripts))('npm run %s names programs, tools and scripts t
   }
 });
 
+const files = ['scripts', 'test', 'packages', 'tools'].flatMap((folder) =>
+  readdirSync(join(ROOT, folder), { recursive: true, encoding: 'utf8' })
+    .filter((name) => /\.(ts|mts|mjs)$/.test(name) && !/(^|\/)(node_modules|dist)\//.test(name))
+    .map((name) => `${folder}/${name}`),
+);
+
 it('every program that another program starts or names exists', () => {
-  const folders = ['bench', 'scripts', 'test', 'packages'];
-  const files = folders.flatMap((folder) =>
-    readdirSync(join(ROOT, folder), { recursive: true, encoding: 'utf8' })
-      .filter((name) => /\.(ts|mts|mjs)$/.test(name) && !/(^|\/)(node_modules|dist)\//.test(name))
-      .map((name) => `${folder}/${name}`),
-  );
   expect(files.length).toBeGreaterThan(500);
   const named = files.flatMap((file) => {
-    const quoted = readFileSync(join(ROOT, file), 'utf8').matchAll(/(['"`])((?:bench|scripts|packages)\/[^'"`\n]*)\1/g);
+    const quoted = readFileSync(join(ROOT, file), 'utf8').matchAll(/(['"`])((?:scripts|packages|tools)\/[^'"`\n]*)\1/g);
     return missing(programsIn([...quoted].map(([, , text]) => text).join('\n'))).map((path) => `${file}: ${path}`);
   });
   expect(named).toEqual([]);
 });
 
-it.each(pagePaths().filter((path) => !path.startsWith('docs/api/')))(
-  '%s names scripts and programs that exist',
-  (page) => {
-    const text = readPage(page);
-    const asked = [...text.matchAll(/\bnpm run (?:--silent )?([a-z][\w:]*)/g)].map(([, script = '']) => script);
-    expect(asked.filter((script) => !(script in scripts))).toEqual([]);
-    const started = [...text.matchAll(/\b(?:tsx|node|python3)(?: --\S+)* (\S+\.(?:ts|mjs|py))/g)].map(
-      ([, path = '']) => path,
-    );
-    expect(missing(programsIn(started.join('\n')))).toEqual([]);
-  },
-);
+it('CONTRIBUTING.md shows every script', () => {
+  const page = readPage('CONTRIBUTING.md');
+  const isShown = (script: string): boolean =>
+    new RegExp(`^npm (run )?${script}\\b(?!:).* # \\w+`, 'm').test(page) || /^pre/.test(script);
+  expect(Object.keys(scripts).filter((script) => !isShown(script))).toEqual([]);
+});
+
+const pages = pagePaths().filter((path) => !path.startsWith('docs/api/'));
+it.each(pages)('%s names scripts and programs that exist', (page) => {
+  const text = readPage(page);
+  const asked = [...text.matchAll(/\bnpm run (?:--silent )?([a-z][\w:]*)/g)].map(([, script = '']) => script);
+  expect(asked.filter((script) => !(script in scripts))).toEqual([]);
+  const started = [...text.matchAll(/\b(?:tsx|node|python3)(?: --\S+)* (\S+\.(?:ts|mjs|py))/g)].map(
+    ([, path = '']) => path,
+  );
+  expect(missing(programsIn(started.join('\n')))).toEqual([]);
+});
+
+/** Runs a line of package.json with more words. */
+async function run(line: string, ...words: readonly string[]): Promise<{ stdout: string; stderr: string }> {
+  const [, ...own] = (line.split(' && ').at(-1) ?? '').split(' ');
+  return await promisify(execFile)(process.execPath, ['--import', 'tsx', ...own, ...words], { cwd: ROOT });
+}
 
 /** Programs that answer `--help` without doing anything; vitest, tsc and others answer for themselves. */
-const own = Object.entries(scripts).filter(([, line]) => /^tsx /.test(line));
+const own = Object.entries(scripts).filter(([script, line]) => /\btsx /.test(line) && !script.startsWith('pre'));
 const isSlow = 120_000;
 
 it.each(own)('npm run %s -- --help says what it does', { timeout: isSlow }, async (_, line) => {
-  const [, ...words] = line.split(' ');
-  const run = promisify(execFile)(process.execPath, ['--import', 'tsx', ...words, '--help'], { cwd: ROOT });
-  const { stdout, stderr } = await run;
+  const { stdout, stderr } = await run(line, '--help');
   expect(stdout).toMatch(/\w+ \w+/);
   expect(stderr).toBe('');
+});
+
+/** Scripts that take a name, and the names that each lists without one; `gate` runs everything instead, and lists with `--help`. */
+const lists = await Promise.all(
+  ['bench', 'gate', 'prove', 'trial', 'write'].map(async (script) => {
+    const { stdout } = await run(scripts[script] ?? '', ...(script === 'gate' ? ['--help'] : []));
+    return [script, [...stdout.matchAll(/^ {2}(\w+) {2,}\w/gm)].map(([, name = '']) => name)] as const;
+  }),
+);
+const names = new Map(lists);
+
+it.each(lists)('npm run %s lists %j, and refuses other names', async (script, listed) => {
+  expect(listed.length).toBeGreaterThan(4);
+  await expect(run(scripts[script] ?? '', 'nothing-of-this-name')).rejects.toMatchObject({ code: 2 });
+});
+
+it.each(
+  lists
+    .filter(([script]) => ['prove', 'trial', 'write'].includes(script))
+    .flatMap(([script, listed]) => listed.map((name) => [script, name] as const)),
+)('npm run %s -- %s --help says what it does', { timeout: isSlow }, async (script, name) => {
+  const { stdout, stderr } = await run(scripts[script] ?? '', name, '--help');
+  expect(stdout).toMatch(/\w+ \w+/);
+  expect(stderr).toBe('');
+});
+
+it('every page and program that gives a script a name gives it one that it knows', () => {
+  const texts = [...files, ...pages, 'vectors/check.py', 'deploy/Dockerfile'].map(
+    (path) => [path, readFileSync(join(ROOT, path), 'utf8')] as const,
+  );
+  const unknown = texts.flatMap(([path, text]) =>
+    [...text.matchAll(/\bnpm run (?:--silent )?(bench|gate|prove|trial|write) -- (?:--\w+ )*([a-z]\w*)/g)]
+      .filter(([, script = '', name = '']) => !names.get(script)?.includes(name))
+      .map(([said]) => `${path}: ${said}`),
+  );
+  expect(unknown).toEqual([]);
 });

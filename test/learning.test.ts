@@ -9,9 +9,9 @@ import {
   partitionByDirichlet,
   runPlainFedBuff,
 } from '@basa/learning';
+import { wasmEngine } from '@basa/testkit/core/engines.ts';
 import { expect, it } from 'vitest';
-import { wasmEngine } from './support/engines.ts';
-import { FROZEN_DIGESTS, trainingDigests } from './support/training-digests.ts';
+import { FROZEN_DIGESTS, trainingDigests } from './training-digests.ts';
 
 it('MNIST by plain FedBuff (1000 users, K = 10, 32 concurrent) reaches 80 % within 38 buffers', async () => {
   const { train, test } = await loadMnist();

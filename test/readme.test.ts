@@ -1,5 +1,5 @@
+import { runSnippet } from '@basa/testkit/pages/snippets.ts';
 import { expect, it } from 'vitest';
-import { runSnippet } from './support/snippets.ts';
 
 it('the example in the README of abe runs as it is written', async () => {
   expect(await runSnippet('packages/abe/README.md')).toBe(

@@ -5,9 +5,10 @@ import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { readAuthorityConfig } from '@basa/authority';
 import { readServerConfig } from '@basa/server';
+import { folderOfPrograms, pagePaths, readPage, snippetsOf } from '@basa/testkit/pages/snippets.ts';
+import { ROOT } from '@basa/testkit/root.ts';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { COMMANDS } from '../packages/cli/src/commands/all.ts';
-import { folderOfPrograms, pagePaths, ROOT, readPage, snippetsOf } from './support/snippets.ts';
 
 const pages = pagePaths().filter((path) => !path.startsWith('docs/api/'));
 const shown = (language: string) =>
@@ -35,7 +36,7 @@ it('every program that a page shows compiles as it stands there', async () => {
 
 it('every program that needs no service and no browser runs as it stands there, and says something', async () => {
   const own = programs.filter(({ needs }) => needs.length === 0);
-  const runner = join(ROOT, 'test/support/run-programs.ts');
+  const runner = join(ROOT, 'tools/testkit/src/pages/run-programs.ts');
   const flags = ['--import', 'tsx', '--conditions=@basa/source', runner, ...own.map(fileOf)];
   const { stdout } = await promisify(execFile)(process.execPath, flags, { cwd: ROOT });
   const said = JSON.parse(stdout) as Record<string, { readonly text: string; readonly error?: string }>;

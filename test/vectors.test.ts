@@ -1,6 +1,6 @@
 import { readdirSync, readFileSync } from 'node:fs';
+import { formatVectors, VECTOR_FILES } from '@basa/testkit/vectors/all.ts';
 import { expect, it } from 'vitest';
-import { formatVectors, VECTOR_FILES } from '../scripts/vectors/all.ts';
 
 const folder = new URL('../vectors/', import.meta.url);
 

@@ -1,6 +1,6 @@
 """Checks vectors/*.json with a second implementation: Python's standard library and the openssl command.
 
-It shares nothing with the TypeScript code. Run it with `npm run check:vectors`; it prints one line a file and
+It shares nothing with the TypeScript code. Run it with `npm run gate -- vectors`; it prints one line a file and
 fails at the first vector that does not come out.
 """
 import hashlib

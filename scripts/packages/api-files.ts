@@ -1,4 +1,4 @@
-/** docs/api: one report for each package that applications build on, written by `npm run api` and held current by `npm run check:packages`. */
+/** docs/api: one report for each package that applications build on, written by `npm run write -- api` and held current by `npm run gate -- packages`. */
 import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -27,5 +27,5 @@ export function writeReports(): readonly string[] {
 export function staleReports(): readonly string[] {
   return [...reports()]
     .filter(([file, text]) => !existsSync(join(folder, file)) || readFileSync(join(folder, file), 'utf8') !== text)
-    .map(([file]) => `docs/api/${file} is not what the package exports; see what changed with: npm run api`);
+    .map(([file]) => `docs/api/${file} is not what the package exports; see what changed with: npm run write -- api`);
 }

@@ -17,7 +17,8 @@ export function apiReport(folder: string): string {
     if (typeof types !== 'string') throw new Error(`${name}: ${entry} has no types`);
     return entryReport(`${name}${entry.slice(1)}`, join(folder, types));
   });
-  const note = 'Written by `npm run api` from the built declarations; `npm run check:packages` holds it to them.';
+  const note =
+    'Written by `npm run write -- api` from the built declarations; `npm run gate -- packages` holds it to them.';
   return [`# Interface of ${name}`, `${description}.`, note, ...sections].join('\n\n').concat('\n');
 }
 

@@ -1,9 +1,9 @@
 /** What a browser downloads of an entry: bundled and minified by esbuild from the installed packages, and compressed. */
 import { relative } from 'node:path';
 import { gzipSync } from 'node:zlib';
+import { FOR_BROWSERS } from '@basa/testkit/browser/bundle-pages.ts';
+import { loadedAtOnce } from '@basa/testkit/browser/loaded-at-once.ts';
 import { build } from 'esbuild';
-import { FOR_BROWSERS } from '../pages/bundle.ts';
-import { loadedAtOnce } from './loaded-at-once.ts';
 
 export interface BrowserSize {
   readonly minified: number;

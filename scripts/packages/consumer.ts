@@ -3,7 +3,7 @@ import { execFileSync } from 'node:child_process';
 import { copyFileSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { snippetsOf } from '../../test/support/snippets.ts';
+import { snippetsOf } from '@basa/testkit/pages/snippets.ts';
 import type { Tarball } from './pack.ts';
 
 const root = fileURLToPath(new URL('../..', import.meta.url));

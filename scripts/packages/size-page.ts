@@ -29,8 +29,8 @@ export async function writeSizes(project: string, tarballs: readonly Tarball[]):
   const { packages, entries } = await measure(project, tarballs);
   const page = `# Sizes of the packages
 
-In kB (1000 bytes). Written by \`npm run sizes:packages\`; \`npm run check:packages\` fails where a size left this page by more than a
-quarter. \`npm run sizes\` counts what a user sends.
+In kB (1000 bytes). Written by \`npm run write -- sizes\`; \`npm run gate -- packages\` fails where a size left this page by more than a
+quarter. \`npm run bench -- messages\` counts what a user sends.
 
 ## Packed
 
@@ -77,7 +77,7 @@ function differences(page: Rows, now: Rows): readonly string[] {
     )
     .map(
       (name) =>
-        `${name} has ${now.get(name)?.join(', ')} kB, docs/sizes.md says ${page.get(name)?.join(', ')}; else: npm run sizes:packages`,
+        `${name} has ${now.get(name)?.join(', ')} kB, docs/sizes.md says ${page.get(name)?.join(', ')}; else: npm run write -- sizes`,
     );
 }
 

@@ -1,5 +1,5 @@
 /** The whole site in memory: text by address, files that go with it, and what is wrong with its links. */
-import { readPage } from '../../test/support/snippets.ts';
+import { readPage } from '@basa/testkit/pages/snippets.ts';
 import { repositoryAddress } from '../packages/pack.ts';
 import { webAddress } from '../packages/published-manifest.ts';
 import { addressOf, contents } from './contents.ts';

@@ -1,7 +1,8 @@
 /** What the site holds, in the order of its navigation. Pages are files of this repository; nothing is copied. */
 import { existsSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
-import { pagePaths, ROOT } from '../../test/support/snippets.ts';
+import { pagePaths } from '@basa/testkit/pages/snippets.ts';
+import { ROOT } from '@basa/testkit/root.ts';
 
 export interface Section {
   readonly title: string;

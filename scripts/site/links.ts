@@ -1,7 +1,7 @@
 /** Where a link of a page leads: to a page of the site, a file that goes with it, this repository elsewhere, or away. */
 import { existsSync, statSync } from 'node:fs';
 import { dirname, join, posix } from 'node:path';
-import { ROOT } from '../../test/support/snippets.ts';
+import { ROOT } from '@basa/testkit/root.ts';
 
 export type Destination =
   | { readonly kind: 'away' }

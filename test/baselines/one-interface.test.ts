@@ -12,8 +12,8 @@ import {
 import { nodeEnvironment, seededWords } from '@basa/experiments/simulation';
 import { FIELD_PRIME } from '@basa/masking';
 import { basaSealed, unsafeBasaPaper } from '@basa/simulator';
+import { seededTools } from '@basa/testkit/core/seeded-tools.ts';
 import { describe, expect, it } from 'vitest';
-import { seededTools } from '../support/seeded-tools.ts';
 
 function inputsOf(users: number, dimension: number): Uint32Array[] {
   return Array.from({ length: users }, (_, user) => {

@@ -11,8 +11,8 @@ import {
 } from '@basa/baselines';
 import { addInPlace, FIELD, FIELD_PRIME, unpackVector } from '@basa/masking';
 import { uniformityOf } from '@basa/simulator';
+import { seededTools } from '@basa/testkit/core/seeded-tools.ts';
 import { describe, expect, it } from 'vitest';
-import { seededTools } from '../support/seeded-tools.ts';
 
 const DIMENSION = 1 << 16;
 const USERS = 5;

@@ -4,10 +4,10 @@ import { tmpdir } from 'node:os';
 import { basename, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { gzipSync } from 'node:zlib';
+import { bundlePages } from '@basa/testkit/browser/bundle-pages.ts';
+import { loadedAtOnce } from '@basa/testkit/browser/loaded-at-once.ts';
 import type { Metafile } from 'esbuild';
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { loadedAtOnce } from '../../scripts/packages/loaded-at-once.ts';
-import { bundlePages } from '../../scripts/pages/bundle.ts';
 
 const root = fileURLToPath(new URL('../..', import.meta.url));
 const folder = mkdtempSync(join(tmpdir(), 'basa-bundle-'));

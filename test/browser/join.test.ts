@@ -3,11 +3,11 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { toHex } from '@basa/masking';
 import { encodePolicy } from '@basa/protocol';
+import { Conduct, launchChromium, overhear, overheard } from '@basa/testkit/browser/chromium.ts';
+import { quantisedOf, versionOf, WebStage, wholeUpdate } from '@basa/testkit/browser/web-stage.ts';
 import type { Browser, BrowserContext, Page } from 'playwright-core';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { joinLink } from '../../packages/cli/src/pages.ts';
-import { Conduct, launchChromium, overhear, overheard } from './support/chromium.ts';
-import { quantisedOf, versionOf, WebStage, wholeUpdate } from './support/web-stage.ts';
 
 /** Only a hang is an error. */
 const FOR_LONG = { timeout: 600_000, interval: 50 };

@@ -1,8 +1,9 @@
 /** The pages that show: a live federation, the paper in virtual time, and what a server sees of a buffer. */
+
+import { Conduct, launchChromium } from '@basa/testkit/browser/chromium.ts';
+import { BUFFER_SIZE, WebStage, wholeUpdate } from '@basa/testkit/browser/web-stage.ts';
 import type { Browser, BrowserContext, Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { Conduct, launchChromium } from './support/chromium.ts';
-import { BUFFER_SIZE, WebStage, wholeUpdate } from './support/web-stage.ts';
 
 const FOR_LONG = { timeout: 600_000, interval: 50 };
 let stage: WebStage;

@@ -1,11 +1,11 @@
 /** The vectors that Node writes are those that Chromium writes, with its own suite, kernel and pairing. */
 import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
+import { launchChromium } from '@basa/testkit/browser/chromium.ts';
+import { bundleForBrowser } from '@basa/testkit/browser/for-browser.ts';
+import { VECTOR_FILES } from '@basa/testkit/vectors/all.ts';
 import type { Browser, Page } from 'playwright-core';
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { VECTOR_FILES } from '../../scripts/vectors/all.ts';
-import { launchChromium } from './support/chromium.ts';
-import { bundleForBrowser } from './support/for-browser.ts';
 
 let browser: Browser;
 let page: Page;

@@ -1,10 +1,16 @@
 /** Floods: whoever asks too often is told to wait, and for how long; who does not, is served. */
 import { SERVER_PATH } from '@basa/protocol';
 import { nodeRandomBytes } from '@basa/runtime/node';
+import {
+  askSigned,
+  enrolledDevices,
+  heapGrowthOf,
+  honestFleet,
+  honestFleetGoesOn,
+} from '@basa/testkit/services/fleet.ts';
+import { House } from '@basa/testkit/services/house.ts';
 import { afterEach, describe, expect, it } from 'vitest';
 import { signingDevice } from '../../packages/cli/src/conformance/signing-device.ts';
-import { House } from '../services/house.ts';
-import { askSigned, enrolledDevices, heapGrowthOf, honestFleet, honestFleetGoesOn } from './fleet.ts';
 
 let house: House | undefined;
 afterEach(() => house?.close());

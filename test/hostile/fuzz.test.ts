@@ -1,6 +1,7 @@
-/** The short version of `npm run fuzz:http`. */
+/** The short version of `npm run trial -- hostile`. */
+
+import { fuzzHttp } from '@basa/testkit/fuzz/services.ts';
 import { expect, it } from 'vitest';
-import { fuzzHttp } from '../support/http-fuzz-run.ts';
 
 it('a request of any kind to any route is answered, never by a 500, and both services live on', async () => {
   const { failures, statuses } = await fuzzHttp(2000, 1);

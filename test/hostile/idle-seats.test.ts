@@ -3,9 +3,9 @@ import { toHex } from '@basa/masking';
 import type { Certificate, CertificateBody, Ctx, Descriptor, ServerPorts, TaskId } from '@basa/protocol';
 import { certificateCodec, millis } from '@basa/protocol';
 import { createNodeSigner, nodeRandomBytes, nodeSuite } from '@basa/runtime/node';
+import { heapGrowthOf } from '@basa/testkit/services/fleet.ts';
 import { expect, it } from 'vitest';
 import { Seats } from '../../packages/server/src/seats/seats.ts';
-import { heapGrowthOf } from './fleet.ts';
 
 const IDLE = 2100;
 const CROWD = 60;

@@ -3,13 +3,13 @@ import { join } from 'node:path';
 import { inMemoryStoreForTests } from '@basa/client/node';
 import { problemCodeOf } from '@basa/protocol';
 import { createNodeSigner, nodeRandomBytes } from '@basa/runtime/node';
+import { askSigned, honestFleet, honestFleetGoesOn } from '@basa/testkit/services/fleet.ts';
+import { AT_ONCE } from '@basa/testkit/services/held-upload.ts';
+import { House, oneHot, until } from '@basa/testkit/services/house.ts';
+import { filesBelow, snapshot } from '@basa/testkit/services/snapshot.ts';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import type { Asked } from '../../packages/cli/src/conformance/service-proxy.ts';
 import { signingDevice } from '../../packages/cli/src/conformance/signing-device.ts';
-import { AT_ONCE } from '../services/held-upload.ts';
-import { House, oneHot, until } from '../services/house.ts';
-import { filesBelow, snapshot } from '../services/snapshot.ts';
-import { askSigned, honestFleet, honestFleetGoesOn } from './fleet.ts';
 
 const SEAT_MS = 1000;
 

@@ -3,11 +3,6 @@ import { gzipSync } from 'node:zlib';
 import { fromHex, toHex } from '@basa/masking';
 import { AUTHORITY_PATH, authorityMessages, certificateCodec, problemCodeOf, SERVER_PATH } from '@basa/protocol';
 import { nodeRandomBytes } from '@basa/runtime/node';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import type { Asked } from '../../packages/cli/src/conformance/service-proxy.ts';
-import { signingDevice } from '../../packages/cli/src/conformance/signing-device.ts';
-import { holdUpload, send } from '../services/held-upload.ts';
-import { House, oneHot } from '../services/house.ts';
 import {
   askSigned,
   bytesOf,
@@ -16,7 +11,12 @@ import {
   honestFleet,
   honestFleetGoesOn,
   rawConnection,
-} from './fleet.ts';
+} from '@basa/testkit/services/fleet.ts';
+import { holdUpload, send } from '@basa/testkit/services/held-upload.ts';
+import { House, oneHot } from '@basa/testkit/services/house.ts';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import type { Asked } from '../../packages/cli/src/conformance/service-proxy.ts';
+import { signingDevice } from '../../packages/cli/src/conformance/signing-device.ts';
 
 let house: House;
 beforeAll(async () => {

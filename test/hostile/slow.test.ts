@@ -1,9 +1,6 @@
 /** Senders that hold on to what they do not use: connections, bodies, seats. */
 import { toHex } from '@basa/masking';
 import { descriptorCodec, SERVER_PATH } from '@basa/protocol';
-import { afterEach, describe, expect, it } from 'vitest';
-import { headersFor, holdUpload, send } from '../services/held-upload.ts';
-import { House, until } from '../services/house.ts';
 import {
   askSigned,
   bytesOf,
@@ -12,7 +9,10 @@ import {
   honestFleet,
   honestFleetGoesOn,
   rawConnection,
-} from './fleet.ts';
+} from '@basa/testkit/services/fleet.ts';
+import { headersFor, holdUpload, send } from '@basa/testkit/services/held-upload.ts';
+import { House, until } from '@basa/testkit/services/house.ts';
+import { afterEach, describe, expect, it } from 'vitest';
 
 let house: House | undefined;
 afterEach(() => house?.close());

@@ -1,8 +1,8 @@
 /** One device that deposits again and again and never uploads: it opens two buffers, and then waits for a lease to end. */
 import type { BasaClient } from '@basa/client/node';
+import { honestFleet } from '@basa/testkit/services/fleet.ts';
+import { House, oneHot } from '@basa/testkit/services/house.ts';
 import { afterEach, expect, it } from 'vitest';
-import { House, oneHot } from '../services/house.ts';
-import { honestFleet } from './fleet.ts';
 
 let house: House | undefined;
 afterEach(() => house?.close());

@@ -1,14 +1,10 @@
 /** Holds the packages of a workspace to the picture of the house, and says in sentences where they leave it. */
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { dirname, join, relative, resolve } from 'node:path';
-import { parseSync } from 'oxc-parser';
 import type { Room } from './house.ts';
 import { HOUSE } from './house.ts';
-
-interface Source {
-  readonly path: string;
-  readonly imports: readonly string[];
-}
+import type { Source } from './sources.ts';
+import { cycles, packageOf, readSources } from './sources.ts';
 
 interface Manifest {
   readonly name: string;
@@ -35,26 +31,6 @@ export function findBreaches(root: string): readonly string[] {
       ...(room.pure ? pureBreaches(name, folder) : []),
     ];
   });
-}
-
-function readSources(folder: string): readonly Source[] {
-  const files = readdirSync(folder, { recursive: true, encoding: 'utf8' }).filter((file) => file.endsWith('.ts'));
-  return files.sort().map((file) => {
-    const path = join(folder, file);
-    return { path, imports: readImports(path) };
-  });
-}
-
-/** Static imports, re-exports and dynamic imports of literals; types count as well. */
-function readImports(path: string): readonly string[] {
-  const text = readFileSync(path, 'utf8');
-  const { module, errors } = parseSync(path, text);
-  if (errors.length > 0) throw new Error(`${path} does not parse: ${errors[0]?.message}`);
-  return [
-    ...module.staticImports.map((statement) => statement.moduleRequest.value),
-    ...module.staticExports.flatMap(({ entries }) => entries.flatMap((entry) => entry.moduleRequest?.value ?? [])),
-    ...module.dynamicImports.map(({ moduleRequest }) => text.slice(moduleRequest.start + 1, moduleRequest.end - 1)),
-  ];
 }
 
 function manifestBreaches(name: string, manifest: Manifest, sources: readonly Source[]): readonly string[] {
@@ -119,32 +95,6 @@ function folderBreaches(
         .filter((folder) => folder !== own && !allowed.includes(folder))
         .map((folder) => `${place}: ${own}/ may not import ${folder}/`);
     });
-}
-
-function packageOf(specifier: string): string {
-  const [first = '', second = ''] = specifier.split('/');
-  return first.startsWith('@') ? `${first}/${second}` : first;
-}
-
-/** Each cycle of relative imports once, by depth-first search. */
-function cycles(sources: readonly Source[]): readonly (readonly string[])[] {
-  const edges = new Map(
-    sources.map(({ path, imports }) => [
-      path,
-      imports.filter((specifier) => specifier.startsWith('.')).map((specifier) => resolve(dirname(path), specifier)),
-    ]),
-  );
-  const found: string[][] = [];
-  const done = new Set<string>();
-  const visit = (path: string, trail: readonly string[]): void => {
-    const start = trail.indexOf(path);
-    if (start >= 0) found.push([...trail.slice(start), path]);
-    if (start >= 0 || done.has(path)) return;
-    for (const next of edges.get(path) ?? []) visit(next, [...trail, path]);
-    done.add(path);
-  };
-  for (const { path } of sources) visit(path, []);
-  return found;
 }
 
 /** A pure package inherits `lib: ES2022, types: []` and overrides neither. */

@@ -7,6 +7,7 @@ import { fileURLToPath } from 'node:url';
 import { afterAll, describe, expect, it } from 'vitest';
 import { findBreaches } from './check.ts';
 import { HOUSE } from './house.ts';
+import { findWorkshopBreaches } from './workshop.ts';
 
 const root = fileURLToPath(new URL('../..', import.meta.url));
 /** A core with one party. */
@@ -23,6 +24,10 @@ afterAll(() => {
 describe('the house', () => {
   it('stands as it is drawn', () => {
     expect(findBreaches(root)).toEqual([]);
+  });
+
+  it('has tools, tests, scripts and examples beside it that share through the testkit alone', () => {
+    expect(findWorkshopBreaches(root)).toEqual([]);
   });
 
   it('is drawn without circles: whoever may be imported may not import back', () => {
@@ -99,6 +104,48 @@ describe('each rule bites', () => {
     ],
   ])('%s', (_, files, breach) => {
     expect(findBreaches(houseWith(files)).join('\n')).toContain(breach);
+  });
+
+  it.each([
+    [
+      'a package that imports from the tests',
+      './packages/abe/test/a.test.ts',
+      "import '../../../test/x.ts';",
+      'into test',
+    ],
+    ['a test that imports a script', './test/a.test.ts', "import '../scripts/x.ts';", 'into scripts'],
+    [
+      'a script that looks inside a tool',
+      './scripts/a.ts',
+      "import '../tools/testkit/src/x.ts';",
+      'into tools/testkit',
+    ],
+    [
+      'a tool that looks inside another',
+      './tools/testkit/src/a.ts',
+      "import '../../trials/src/x.ts';",
+      'into tools/trials',
+    ],
+    [
+      'an import of the trials',
+      './tools/testkit/src/a.ts',
+      "import '@basa/trials/x.ts';",
+      'nobody imports @basa/trials',
+    ],
+    [
+      'an example that looks inside a package',
+      './examples/a.ts',
+      "import '../packages/abe/src/index.ts';",
+      'leaves the',
+    ],
+    ['a tool that could be published', './tools/testkit/package.json', '{"name":"@basa/testkit"}', 'is private'],
+    ['a cycle in the tests', './test/a.ts', "import './a.ts';", 'import cycle test/a.ts -> test/a.ts'],
+  ])('%s', (_, path, text, breach) => {
+    const folder = houseWith({ '../tools/testkit/package.json': '{"name":"@basa/testkit","private":true}' });
+    expect(findWorkshopBreaches(folder)).toEqual([]);
+    mkdirSync(dirname(join(folder, path)), { recursive: true });
+    writeFileSync(join(folder, path), text);
+    expect(findWorkshopBreaches(folder).join('\n')).toContain(breach);
   });
 
   it('a pure package does not compile when it touches crypto, timers, console, process, Buffer or the network', () => {

@@ -30,7 +30,7 @@ import {
   time,
   userOf,
 } from '../../packages/authority/test/parties.ts';
-import { cuttingProxy } from '../support/cutting-proxy.ts';
+import { cuttingProxy } from './cutting-proxy.ts';
 
 let postgres: Awaited<ReturnType<typeof testPostgres>>;
 beforeAll(async () => {

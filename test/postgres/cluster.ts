@@ -14,10 +14,10 @@ import type { RunningServer, ServerOptions } from '@basa/server';
 import { migrateServer, startServer } from '@basa/server';
 import { openPostgres, POSTGRES } from '@basa/service';
 import type { LocalPostgres } from '@basa/service/local-postgres';
+import { Balancer } from '@basa/testkit/processes/balancer.ts';
+import { OPERATORS, operate, testPolicy } from '@basa/testkit/services/house.ts';
 import { WHOLE_STEP } from '../../packages/cli/src/conformance/whole-step.ts';
 import { migrationsFor } from '../../packages/server/src/store/schema.ts';
-import { Balancer } from '../../scripts/processes/balancer.ts';
-import { OPERATORS, operate, testPolicy } from '../services/house.ts';
 
 const UNLIMITED = { burst: 1e9, perSecond: 1e9 };
 /** However slow the machine is. */

@@ -7,8 +7,8 @@ import { AUTHORITY_PATH, SERVER_PATH } from '@basa/protocol';
 import { nodeSuite } from '@basa/runtime/node';
 import type { LocalPostgres } from '@basa/service/local-postgres';
 import { startLocalPostgres } from '@basa/service/local-postgres';
+import { oneHot, operate, scraped, until } from '@basa/testkit/services/house.ts';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
-import { oneHot, operate, scraped, until } from '../services/house.ts';
 import type { ClusterOptions } from './cluster.ts';
 import { Cluster } from './cluster.ts';
 

@@ -3,8 +3,8 @@ import type { CloseRequest, Slot, UploadHeader } from '@basa/protocol';
 import { authorityMessages, closeRequestOf, millis } from '@basa/protocol';
 import type { FederationDevice } from '@basa/simulator';
 import { CLOSE_MS, granted, OPEN_MS, reasonOf } from '@basa/simulator';
+import { atClose, closed } from '@basa/testkit/core/at-close.ts';
 import { describe, expect, it } from 'vitest';
-import { atClose, closed } from '../support/at-close.ts';
 
 const messages = authorityMessages(4);
 

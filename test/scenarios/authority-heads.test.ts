@@ -2,8 +2,8 @@
 import type { Ctx, Head } from '@basa/protocol';
 import { AttributeAuthority } from '@basa/protocol';
 import type { Federation } from '@basa/simulator';
+import { nodeFederation } from '@basa/testkit/core/tools.ts';
 import { describe, expect, it } from 'vitest';
-import { nodeFederation } from '../support/tools.ts';
 
 const world = (): Federation => nodeFederation({ bufferSize: 2, dimension: 4 });
 

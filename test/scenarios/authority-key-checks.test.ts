@@ -3,8 +3,8 @@ import type { CertificateBody, KeyRequest, Slot, TaskId } from '@basa/protocol';
 import { authorityMessages, certificateCodec, millis, ticketCodec, viewsOf } from '@basa/protocol';
 import type { Federation, FederationDevice } from '@basa/simulator';
 import { OPEN_MS, reasonOf } from '@basa/simulator';
+import { nodeFederation } from '@basa/testkit/core/tools.ts';
 import { describe, expect, it } from 'vitest';
-import { nodeFederation } from '../support/tools.ts';
 
 const messages = authorityMessages(4);
 

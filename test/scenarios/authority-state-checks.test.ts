@@ -4,9 +4,9 @@ import { DecodeError } from '@basa/masking';
 import type { CertificateBody, Ctx, TaskId } from '@basa/protocol';
 import { bufferRequestCodec, decodeAuthorityRecord, millis, modelAppendCodec } from '@basa/protocol';
 import { CLOSE_MS, granted, OPEN_MS, reasonOf } from '@basa/simulator';
+import { atClose, closed } from '@basa/testkit/core/at-close.ts';
+import { nodeFederation } from '@basa/testkit/core/tools.ts';
 import { describe, expect, it } from 'vitest';
-import { atClose, closed } from '../support/at-close.ts';
-import { nodeFederation } from '../support/tools.ts';
 
 const nobody = new Uint8Array(32).fill(9);
 

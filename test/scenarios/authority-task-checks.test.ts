@@ -11,9 +11,9 @@ import {
 import { nodeSuite } from '@basa/runtime/node';
 import type { Federation } from '@basa/simulator';
 import { granted, reasonOf } from '@basa/simulator';
+import { atClose, closed } from '@basa/testkit/core/at-close.ts';
+import { nodeFederation } from '@basa/testkit/core/tools.ts';
 import { describe, expect, it } from 'vitest';
-import { atClose, closed } from '../support/at-close.ts';
-import { nodeFederation } from '../support/tools.ts';
 
 describe('the model log', () => {
   function appended(

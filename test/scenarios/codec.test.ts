@@ -8,10 +8,10 @@ import {
   uploadLayout,
   viewVector,
 } from '@basa/protocol';
+import { sampleMessages } from '@basa/testkit/core/sample-messages.ts';
+import { fuzzDecoder } from '@basa/testkit/fuzz/decoders.ts';
 import { describe, expect, it } from 'vitest';
 import { KIND } from '../../packages/protocol/src/wire/kinds.ts';
-import { fuzzDecoder } from '../support/fuzz.ts';
-import { sampleMessages } from '../support/sample-messages.ts';
 
 const samples = sampleMessages();
 /** What others send; what a party reads from its own disk is asked less often. */

@@ -1,7 +1,7 @@
 import type { Coordinator, UserId } from '@basa/protocol';
 import { createCoordinator, millis, takeSeat, trackBuffer } from '@basa/protocol';
+import { nodeFederation } from '@basa/testkit/core/tools.ts';
 import { describe, expect, it } from 'vitest';
-import { nodeFederation } from '../support/tools.ts';
 
 describe('the coordinator', () => {
   const world = nodeFederation({ bufferSize: 3 });

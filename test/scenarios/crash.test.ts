@@ -2,8 +2,8 @@ import type { SecureBuffer } from '@basa/protocol';
 import { AttributeAuthority, authorityMessages, createCoordinator, millis, restoreSecureBuffer } from '@basa/protocol';
 import type { Federation, FederationDevice } from '@basa/simulator';
 import { granted, LEASE_MS } from '@basa/simulator';
+import { nodeFederation } from '@basa/testkit/core/tools.ts';
 import { describe, expect, it } from 'vitest';
-import { nodeFederation } from '../support/tools.ts';
 
 const QUITTER = 1;
 

@@ -7,8 +7,8 @@ import { closeRequestOf, edgeAttribute, millis, sealingContext } from '@basa/pro
 import { nodeSuite } from '@basa/runtime/node';
 import type { Federation, FederationDevice, Sealings } from '@basa/simulator';
 import { granted, LEASE_MS } from '@basa/simulator';
+import { nodeFederation } from '@basa/testkit/core/tools.ts';
 import { describe, expect, it } from 'vitest';
-import { nodeFederation } from '../support/tools.ts';
 
 describe.each([
   ['CP-ABE', abeSealings],

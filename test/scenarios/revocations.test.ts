@@ -9,8 +9,8 @@ import {
 } from '@basa/protocol';
 import type { Federation } from '@basa/simulator';
 import { granted, reasonOf } from '@basa/simulator';
+import { nodeFederation } from '@basa/testkit/core/tools.ts';
 import { describe, expect, it } from 'vitest';
-import { nodeFederation } from '../support/tools.ts';
 
 const world = (): Federation => nodeFederation({ bufferSize: 2, dimension: 4 });
 

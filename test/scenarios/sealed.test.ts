@@ -3,8 +3,8 @@ import type { JoinTag } from '@basa/protocol';
 import { fateOf, millis } from '@basa/protocol';
 import type { Federation, FederationDevice } from '@basa/simulator';
 import { CLOSE_MS, granted, LEASE_MS, OPEN_MS, reasonOf } from '@basa/simulator';
+import { nodeFederation } from '@basa/testkit/core/tools.ts';
 import { describe, expect, it } from 'vitest';
-import { nodeFederation } from '../support/tools.ts';
 
 /** A world with K devices. */
 function worldOf(bufferSize: number, minimum = 2): { world: Federation; devices: FederationDevice[] } {

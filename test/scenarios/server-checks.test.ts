@@ -13,8 +13,8 @@ import {
   recordGrant,
 } from '@basa/protocol';
 import { granted, reasonOf } from '@basa/simulator';
+import { nodeFederation } from '@basa/testkit/core/tools.ts';
 import { describe, expect, it } from 'vitest';
-import { nodeFederation } from '../support/tools.ts';
 
 describe('a seat', () => {
   const world = nodeFederation({ bufferSize: 3 });

@@ -14,8 +14,8 @@ import {
   recordQuarantine,
 } from '@basa/protocol';
 import { granted, reasonOf } from '@basa/simulator';
+import { atClose, closed } from '@basa/testkit/core/at-close.ts';
 import { describe, expect, it } from 'vitest';
-import { atClose, closed } from '../support/at-close.ts';
 
 const STATUSES = ['filling', 'frozen', 'granted', 'included', 'quarantined', 'aborted', 'unknown'] as const;
 type Status = (typeof STATUSES)[number];

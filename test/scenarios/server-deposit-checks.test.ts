@@ -15,8 +15,8 @@ import {
   tickBuffer,
 } from '@basa/protocol';
 import { reasonOf } from '@basa/simulator';
+import { nodeFederation } from '@basa/testkit/core/tools.ts';
 import { describe, expect, it } from 'vitest';
-import { nodeFederation } from '../support/tools.ts';
 
 /** A buffer of two with one deposit in it, and ways to send it with other words. */
 function atDeposit() {

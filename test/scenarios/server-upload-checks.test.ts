@@ -10,8 +10,8 @@ import {
   uploadLayout,
 } from '@basa/protocol';
 import { LEASE_MS, reasonOf } from '@basa/simulator';
+import { nodeFederation } from '@basa/testkit/core/tools.ts';
 import { describe, expect, it } from 'vitest';
-import { nodeFederation } from '../support/tools.ts';
 
 const { uploadHeader } = authorityMessages(3);
 

@@ -1,8 +1,8 @@
 import { seededWords } from '@basa/experiments/simulation';
 import { buildInput, checkDescriptor, descriptorCodec, loggedVersion } from '@basa/protocol';
 import { granted, reasonOf } from '@basa/simulator';
+import { nodeFederation } from '@basa/testkit/core/tools.ts';
 import { describe, expect, it } from 'vitest';
-import { nodeFederation } from '../support/tools.ts';
 
 describe('a descriptor', () => {
   const world = nodeFederation({ bufferSize: 4, minimum: 3, dimension: 6 });

@@ -14,9 +14,9 @@ import {
   wipeSession,
 } from '@basa/protocol';
 import { granted, reasonOf } from '@basa/simulator';
+import { atDeposit } from '@basa/testkit/core/at-deposit.ts';
+import { nodeFederation } from '@basa/testkit/core/tools.ts';
 import { describe, expect, it } from 'vitest';
-import { atDeposit } from '../support/at-deposit.ts';
-import { nodeFederation } from '../support/tools.ts';
 
 /** One device of a buffer of two, at each step of its session. */
 function everyStep() {

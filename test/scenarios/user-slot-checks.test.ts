@@ -3,8 +3,8 @@ import type { DepositAnswer, InboxEntry, Ticket, UserSession } from '@basa/proto
 import { authorityMessages, millis, receiveKey, receiveSlot, ticketCodec } from '@basa/protocol';
 import type { Federation } from '@basa/simulator';
 import { granted, reasonOf } from '@basa/simulator';
+import { atDeposit } from '@basa/testkit/core/at-deposit.ts';
 import { describe, expect, it } from 'vitest';
-import { atDeposit } from '../support/at-deposit.ts';
 
 /** The same ticket with other words, signed by the server. */
 function resigned(world: Federation, ticket: Ticket, change: Partial<Ticket>): Ticket {

@@ -16,9 +16,9 @@ import {
   restoreLedger,
 } from '@basa/protocol';
 import { reasonOf } from '@basa/simulator';
+import { atDeposit } from '@basa/testkit/core/at-deposit.ts';
+import { nodeFederation } from '@basa/testkit/core/tools.ts';
 import { describe, expect, it } from 'vitest';
-import { atDeposit } from '../support/at-deposit.ts';
-import { nodeFederation } from '../support/tools.ts';
 
 describe('an upload', () => {
   function frozenDevice() {

@@ -8,9 +8,9 @@ import { ascii, toHex } from '@basa/masking';
 import { AUTHORITY_PATH } from '@basa/protocol';
 import { nodeSuite } from '@basa/runtime/node';
 import { createWebSigner, webRandomBytes } from '@basa/runtime/web';
+import type { HouseOptions } from '@basa/testkit/services/house.ts';
+import { House, oneHot, until } from '@basa/testkit/services/house.ts';
 import { afterEach, describe, expect, it } from 'vitest';
-import type { HouseOptions } from './house.ts';
-import { House, oneHot, until } from './house.ts';
 
 const retry = { attempts: 3, firstWaitMs: 20, longestWaitMs: 2000, timeoutMs: 10_000 };
 let house: House | undefined;

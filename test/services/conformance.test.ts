@@ -5,6 +5,7 @@ import { runCli } from '@basa/cli';
 import { BasaClient } from '@basa/client/node';
 import { fromHex, toHex } from '@basa/masking';
 import { createNodeSigner } from '@basa/runtime/node';
+import { House, OPERATOR_TOKEN } from '@basa/testkit/services/house.ts';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { checkClient } from '../../packages/cli/src/conformance/client/check-client.ts';
 import type { ClientEnd, StartClient } from '../../packages/cli/src/conformance/client/client-under-test.ts';
@@ -12,7 +13,6 @@ import { commandClient } from '../../packages/cli/src/conformance/client/client-
 import type { Verdict } from '../../packages/cli/src/conformance/report.ts';
 import { checkServer } from '../../packages/cli/src/conformance/server/check-server.ts';
 import { AuthorityOperator, ServerOperator } from '../../packages/cli/src/operator.ts';
-import { House, OPERATOR_TOKEN } from './house.ts';
 
 let house: House;
 const { signal } = new AbortController();

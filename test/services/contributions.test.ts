@@ -1,5 +1,5 @@
+import { countsOf, House, oneHot, until } from '@basa/testkit/services/house.ts';
 import { afterEach, describe, expect, it } from 'vitest';
-import { countsOf, House, oneHot, until } from './house.ts';
 
 let house: House | undefined;
 afterEach(() => house?.close());

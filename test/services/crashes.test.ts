@@ -3,10 +3,10 @@ import { existsSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { AUTHORITY_PATH, modelEntryCodec, SERVER_PATH } from '@basa/protocol';
 import type { ServerOptions } from '@basa/server';
+import { AT_ONCE, holdUpload, send } from '@basa/testkit/services/held-upload.ts';
+import { countsOf, House, oneHot, until } from '@basa/testkit/services/house.ts';
+import { blobsOf } from '@basa/testkit/services/snapshot.ts';
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { AT_ONCE, holdUpload, send } from './held-upload.ts';
-import { countsOf, House, oneHot, until } from './house.ts';
-import { blobsOf } from './snapshot.ts';
 
 let house: House;
 beforeAll(async () => {

@@ -1,8 +1,8 @@
 /** How buffers end when not everybody stays, or not everybody is honest. One-hot updates make each sum its own witness. */
 import type { BasaClient, Contribution } from '@basa/client/node';
+import { hashOf, holdUpload, otherHeader, send } from '@basa/testkit/services/held-upload.ts';
+import { countsOf, House, oneHot, until } from '@basa/testkit/services/house.ts';
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { hashOf, holdUpload, otherHeader, send } from './held-upload.ts';
-import { countsOf, House, oneHot, until } from './house.ts';
 
 const SEAT_MS = 30_000;
 const QUOTA_MS = 4 * 3_600_000;

@@ -4,10 +4,10 @@ import { dirname, join } from 'node:path';
 import { defineModel, dense, encodeDataset, manifestText } from '@basa/learning';
 import { ascii, toHex } from '@basa/masking';
 import { SERVER_PATH } from '@basa/protocol';
+import { hashOf, holdUpload, send } from '@basa/testkit/services/held-upload.ts';
+import { House } from '@basa/testkit/services/house.ts';
+import { snapshot } from '@basa/testkit/services/snapshot.ts';
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { hashOf, holdUpload, send } from './held-upload.ts';
-import { House } from './house.ts';
-import { snapshot } from './snapshot.ts';
 
 /** A file of Linux that takes no byte: ENOSPC, as on a full disk. */
 const FULL = '/dev/full';

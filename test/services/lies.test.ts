@@ -6,11 +6,11 @@ import type { Signer } from '@basa/masking';
 import { fromHex } from '@basa/masking';
 import { descriptorCodec } from '@basa/protocol';
 import { createNodeSigner, nodeRandomBytes } from '@basa/runtime/node';
+import { House, oneHot } from '@basa/testkit/services/house.ts';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import type { ServiceProxy } from '../../packages/cli/src/conformance/service-proxy.ts';
 import type { SlotLie } from '../../packages/cli/src/conformance/slot-lies.ts';
 import { slotLies, tellingSlotLie } from '../../packages/cli/src/conformance/slot-lies.ts';
-import { House, oneHot } from './house.ts';
 
 const BUFFER_SIZE = 4;
 const LIES = slotLies(createNodeSigner(nodeRandomBytes(32)), BUFFER_SIZE).map(

@@ -1,6 +1,7 @@
 /** What both services keep in memory of buffers that have ended: nothing, however many there were. */
+
+import { House, oneHot, until } from '@basa/testkit/services/house.ts';
 import { expect, it } from 'vitest';
-import { House, oneHot, until } from './house.ts';
 
 const BUFFERS = 8;
 

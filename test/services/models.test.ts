@@ -2,8 +2,8 @@
 import { toHex } from '@basa/masking';
 import { modelEntryCodec, SERVER_PATH } from '@basa/protocol';
 import { nodeSuite } from '@basa/runtime/node';
+import { House, oneHot } from '@basa/testkit/services/house.ts';
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { House, oneHot } from './house.ts';
 
 let house: House;
 const first = Float32Array.from({ length: 8 }, (_, n) => n / 4);

@@ -6,8 +6,8 @@ import { toHex } from '@basa/masking';
 import type { LiveState } from '@basa/protocol';
 import { SERVER_PATH } from '@basa/protocol';
 import { nodeSuite } from '@basa/runtime/node';
+import { House, oneHot } from '@basa/testkit/services/house.ts';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { House, oneHot } from './house.ts';
 
 const pages = mkdtempSync(join(tmpdir(), 'basa-pages-'));
 mkdirSync(join(pages, 'site/parts'), { recursive: true });

@@ -1,8 +1,8 @@
 /** The mode of the paper over the network: one user after the other, behind an option that says what it is. */
 import { AUTHORITY_PATH, SERVER_PATH } from '@basa/protocol';
+import { AT_ONCE } from '@basa/testkit/services/held-upload.ts';
+import { countsOf, House, oneHot } from '@basa/testkit/services/house.ts';
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { AT_ONCE } from './held-upload.ts';
-import { countsOf, House, oneHot } from './house.ts';
 
 let house: House;
 beforeAll(async () => {

@@ -4,8 +4,8 @@ import { join } from 'node:path';
 import { backupAuthority } from '@basa/authority';
 import { toHex } from '@basa/masking';
 import { backupServer } from '@basa/server';
+import { House, oneHot } from '@basa/testkit/services/house.ts';
 import { afterEach, expect, it } from 'vitest';
-import { House, oneHot } from './house.ts';
 
 let house: House;
 afterEach(() => house.close());

@@ -6,9 +6,9 @@ import { join } from 'node:path';
 import { BasaClient } from '@basa/client/node';
 import { toHex } from '@basa/masking';
 import { AUTHORITY_PATH, encodePolicy, SERVER_PATH } from '@basa/protocol';
+import { countsOf, OPERATOR_TOKEN, OPERATORS, oneHot, testPolicy, until } from '@basa/testkit/services/house.ts';
+import { ServiceProcess } from '@basa/testkit/services/service-process.ts';
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { countsOf, OPERATOR_TOKEN, OPERATORS, oneHot, testPolicy, until } from './house.ts';
-import { ServiceProcess } from './service-process.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'basa-processes-'));
 const PASSPHRASE = { BASA_AUTHORITY_PASSPHRASE: 'a passphrase of the tests' };

@@ -2,11 +2,11 @@
 import { join } from 'node:path';
 import { HEADER } from '@basa/protocol';
 import { createNodeSigner, nodeRandomBytes } from '@basa/runtime/node';
+import type { HeldUpload, Sent } from '@basa/testkit/services/held-upload.ts';
+import { hashOf, headersFor, holdUpload, otherHeader, send, sendRaw } from '@basa/testkit/services/held-upload.ts';
+import { House, until } from '@basa/testkit/services/house.ts';
+import { filesBelow, snapshot } from '@basa/testkit/services/snapshot.ts';
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import type { HeldUpload, Sent } from './held-upload.ts';
-import { hashOf, headersFor, holdUpload, otherHeader, send, sendRaw } from './held-upload.ts';
-import { House, until } from './house.ts';
-import { filesBelow, snapshot } from './snapshot.ts';
 
 const BUFFER_SIZE = 4;
 let house: House;

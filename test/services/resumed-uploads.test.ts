@@ -2,10 +2,10 @@
 import { existsSync, readdirSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { FIELD, ring } from '@basa/masking';
+import { hashOf, holdUpload, otherHeader, send, sendRaw } from '@basa/testkit/services/held-upload.ts';
+import { countsOf, House, oneHot, until } from '@basa/testkit/services/house.ts';
+import { snapshot } from '@basa/testkit/services/snapshot.ts';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { hashOf, holdUpload, otherHeader, send, sendRaw } from './held-upload.ts';
-import { countsOf, House, oneHot, until } from './house.ts';
-import { snapshot } from './snapshot.ts';
 
 let house: House;
 beforeAll(async () => {

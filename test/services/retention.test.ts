@@ -2,9 +2,9 @@
 import { mkdirSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { ENGINE, SERVER_PATH } from '@basa/protocol';
+import { House, oneHot, until } from '@basa/testkit/services/house.ts';
+import { filesBelow } from '@basa/testkit/services/snapshot.ts';
 import { afterEach, expect, it } from 'vitest';
-import { House, oneHot, until } from './house.ts';
-import { filesBelow } from './snapshot.ts';
 
 let house: House;
 afterEach(async () => {

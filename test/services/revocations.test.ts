@@ -2,11 +2,11 @@
 import { toHex } from '@basa/masking';
 import { AUTHORITY_PATH, SERVER_PATH } from '@basa/protocol';
 import { nodeSuite } from '@basa/runtime/node';
+import { askSigned, enrolledDevices } from '@basa/testkit/services/fleet.ts';
+import { holdUpload, send } from '@basa/testkit/services/held-upload.ts';
+import type { HouseOptions } from '@basa/testkit/services/house.ts';
+import { House, oneHot, until } from '@basa/testkit/services/house.ts';
 import { afterEach, expect, it } from 'vitest';
-import { askSigned, enrolledDevices } from '../hostile/fleet.ts';
-import { holdUpload, send } from './held-upload.ts';
-import type { HouseOptions } from './house.ts';
-import { House, oneHot, until } from './house.ts';
 
 let house: House;
 afterEach(() => house.close());

@@ -1,10 +1,10 @@
 /** A service that was restored from an old snapshot: what it forgot is given up, and nothing is counted twice. */
 import { cpSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
+import { AT_ONCE } from '@basa/testkit/services/held-upload.ts';
+import { countsOf, House, oneHot, until } from '@basa/testkit/services/house.ts';
+import { blobsOf } from '@basa/testkit/services/snapshot.ts';
 import { afterEach, expect, it } from 'vitest';
-import { AT_ONCE } from './held-upload.ts';
-import { countsOf, House, oneHot, until } from './house.ts';
-import { blobsOf } from './snapshot.ts';
 
 let house: House;
 afterEach(() => house.close());

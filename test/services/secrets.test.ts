@@ -7,9 +7,9 @@ import { toHex } from '@basa/masking';
 import type { DeviceRecord } from '@basa/protocol';
 import { authorityMessages, deviceRecordCodec, KIND, openEnvelope } from '@basa/protocol';
 import { createNodeSigner, nodeRandomBytes, nodeSuite } from '@basa/runtime/node';
+import { House, oneHot } from '@basa/testkit/services/house.ts';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import type { ServiceProxy } from '../../packages/cli/src/conformance/service-proxy.ts';
-import { House, oneHot } from './house.ts';
 
 interface Found {
   readonly what: string;

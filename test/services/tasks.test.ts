@@ -4,10 +4,10 @@ import { defineModel, dense, encodeDataset, manifestText } from '@basa/learning'
 import { ascii, toHex } from '@basa/masking';
 import { encodePolicy, SERVER_PATH } from '@basa/protocol';
 import { nodeRandomBytes, nodeSuite } from '@basa/runtime/node';
+import { countsOf, House, OPERATOR_TOKEN, oneHot, testPolicy, until } from '@basa/testkit/services/house.ts';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { signingDevice } from '../../packages/cli/src/conformance/signing-device.ts';
 import { WHOLE_STEP } from '../../packages/cli/src/conformance/whole-step.ts';
-import { countsOf, House, OPERATOR_TOKEN, oneHot, testPolicy, until } from './house.ts';
 
 let house: House;
 beforeAll(async () => {

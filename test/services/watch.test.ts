@@ -1,10 +1,10 @@
 /** What operators see of both services: metrics, readiness, log lines, and the trace of one buffer. */
 import { rmSync } from 'node:fs';
 import { METRICS } from '@basa/service';
+import { House, OPERATOR_TOKEN, oneHot, scraped, until } from '@basa/testkit/services/house.ts';
 import type { ReadableSpan } from '@opentelemetry/sdk-trace-node';
 import { InMemorySpanExporter, NodeTracerProvider, SimpleSpanProcessor } from '@opentelemetry/sdk-trace-node';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { House, OPERATOR_TOKEN, oneHot, scraped, until } from './house.ts';
 
 const exporter = new InMemorySpanExporter();
 const provider = new NodeTracerProvider({ spanProcessors: [new SimpleSpanProcessor(exporter)] });

@@ -10,8 +10,8 @@ import {
 } from '@basa/learning';
 import type { SealedCosts } from '@basa/simulator';
 import { SealedScheme, Timeline } from '@basa/simulator';
+import { wasmEngine } from '@basa/testkit/core/engines.ts';
 import { expect, it } from 'vitest';
-import { wasmEngine } from '../support/engines.ts';
 import { fleetOf } from './fleet.ts';
 
 const COSTS: SealedCosts = {

@@ -14,9 +14,9 @@ import {
 } from '@basa/abe';
 import { createNobleGroup } from '@basa/abe/noble';
 import { DecodeError } from '@basa/masking';
+import type { AbeVectors } from '@basa/testkit/vectors/abe.ts';
+import { abeVectors } from '@basa/testkit/vectors/abe.ts';
 import { describe, expect, it } from 'vitest';
-import type { AbeVectors } from '../../../scripts/vectors/abe.ts';
-import { abeVectors } from '../../../scripts/vectors/abe.ts';
 import { seededBytes, suite } from './tools.ts';
 
 const vectors = JSON.parse(readFileSync(new URL('../../../vectors/abe.json', import.meta.url), 'utf8')) as AbeVectors;

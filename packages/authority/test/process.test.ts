@@ -6,8 +6,8 @@ import type { AddressInfo } from 'node:net';
 import { fromHex } from '@basa/masking';
 import { AUTHORITY_PATH } from '@basa/protocol';
 import { EXIT } from '@basa/service';
+import { bundleProcesses } from '@basa/testkit/processes/bundle.ts';
 import { afterEach, describe, expect, it } from 'vitest';
-import { bundleProcesses } from '../../../scripts/processes/bundle.ts';
 import type { Authority } from '../src/index.ts';
 import { ask, cleanUp, freshHome, OPERATORS, seated, stage, time } from './parties.ts';
 

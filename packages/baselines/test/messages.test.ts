@@ -1,7 +1,7 @@
 /** Hostile bytes at every decoder of the baselines: a DecodeError, or a message that encodes back to the same bytes. */
 import { DecodeError, FIELD_PRIME, Secret } from '@basa/masking';
+import { fuzzDecoder } from '@basa/testkit/fuzz/decoders.ts';
 import { describe, expect, it } from 'vitest';
-import { fuzzDecoder } from '../../../test/support/fuzz.ts';
 import * as light from '../src/lightsecagg/messages.ts';
 import * as secagg from '../src/secagg/messages.ts';
 import { seededBytes } from './support.ts';

@@ -2,7 +2,7 @@
 import { createCipheriv } from 'node:crypto';
 import type { RandomBytes } from '@basa/masking';
 import { FIELD_PRIME } from '@basa/masking';
-import { wasmTools } from '../../../test/support/tools.ts';
+import { wasmTools } from '@basa/testkit/core/tools.ts';
 import type { AggregationTools } from '../src/aggregation.ts';
 import { plainCombinationKernel } from '../src/field/combination-kernel.ts';
 

@@ -4,8 +4,8 @@ import { join } from 'node:path';
 import { openFolderStore } from '@basa/client/node';
 import { decodeSafetensors, encodeSafetensors, logisticRegression } from '@basa/learning';
 import { AUTHORITY_PATH, decodePolicy, SERVER_PATH } from '@basa/protocol';
+import { pagePaths, readPage, runProgram, runSnippet, snippetsOf } from '@basa/testkit/pages/snippets.ts';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { pagePaths, readPage, runProgram, runSnippet, snippetsOf } from '../../../test/support/snippets.ts';
 import type { Running } from './basa.ts';
 import { basa, basaHere, lastLine, start } from './basa.ts';
 

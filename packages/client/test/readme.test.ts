@@ -3,8 +3,8 @@ import { existsSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { toHex } from '@basa/masking';
+import { readPage, runSnippet, snippetsOf } from '@basa/testkit/pages/snippets.ts';
 import { expect, it } from 'vitest';
-import { readPage, runSnippet, snippetsOf } from '../../../test/support/snippets.ts';
 import { startServices } from './support/setup.ts';
 
 const README = 'packages/client/README.md';

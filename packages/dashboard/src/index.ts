@@ -2,7 +2,7 @@
 import { existsSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 
-/** Built with the package; from source, by `npm run build:pages`. Undefined where they were not built. */
+/** Built with the package; from source, by `npm run write -- pages`. Undefined where they were not built. */
 export function pagesFolder(): string | undefined {
   const place = import.meta.url.endsWith('.ts') ? '../dist/pages' : './pages';
   const folder = fileURLToPath(new URL(place, import.meta.url));

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
+import { ENGINES, wasmEngine } from '@basa/testkit/core/engines.ts';
 import { describe, expect, it } from 'vitest';
-import { ENGINES, wasmEngine } from '../../../test/support/engines.ts';
 import type { Engine } from '../src/index.ts';
 import {
   createReferenceEngine,

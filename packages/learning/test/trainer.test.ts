@@ -1,5 +1,5 @@
+import { ENGINES, wasmEngine } from '@basa/testkit/core/engines.ts';
 import { describe, expect, it } from 'vitest';
-import { ENGINES, wasmEngine } from '../../../test/support/engines.ts';
 import type { Dataset, Model, Trainer, TrainRequest } from '../src/index.ts';
 import {
   allSamples,

@@ -1,6 +1,6 @@
+import { wasmTools } from '@basa/testkit/core/tools.ts';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { wasmTools } from '../../../test/support/tools.ts';
 import type { VectorKernel } from '../src/index.ts';
 import { FIELD_PRIME, plainVectorKernel } from '../src/index.ts';
 

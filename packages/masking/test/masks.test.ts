@@ -1,6 +1,6 @@
+import { fixedSeed, plainTools, wasmTools } from '@basa/testkit/core/tools.ts';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { fixedSeed, plainTools, wasmTools } from '../../../test/support/tools.ts';
 import type { Keystream, MaskTerm, MaskTools, Modulus } from '../src/index.ts';
 import {
   addInPlace,

@@ -96,7 +96,7 @@ export const ablation: Study = {
         ),
       ],
       notes: [
-        'Timing alone. Modulus width changes bytes, not seconds without a network: 32, 20 and 16 bits are 4.0, 2.5 and 2.0 bytes a parameter (npm run sizes).',
+        'Timing alone. Modulus width changes bytes, not seconds without a network: 32, 20 and 16 bits are 4.0, 2.5 and 2.0 bytes a parameter (npm run bench -- messages).',
       ],
     };
   },

@@ -1,5 +1,5 @@
 /**
- * Every metric of both services, in one table: docs/metrics.md is written from it (`npm run metrics`). Labels have few
+ * Every metric of both services, in one table: docs/metrics.md is written from it (`npm run write -- metrics`). Labels have few
  * values: a task, a step, a reason. None names a device, a buffer or an address.
  */
 

@@ -1,9 +1,0 @@
-/** `npm run build:wasm`: compiles the kernels and writes what is committed. */
-import './help.ts';
-import { writeFileSync } from 'node:fs';
-import { compileKernels } from './wasm-kernels.ts';
-
-for (const { path, bytes } of compileKernels()) {
-  writeFileSync(path, bytes);
-  console.log(`${path}: ${bytes.length} bytes`);
-}

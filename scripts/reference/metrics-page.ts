@@ -1,0 +1,48 @@
+/** docs/metrics.md, written from the table that both services count by. */
+import { METRICS } from '@basa/service';
+
+const PARTS = [
+  ['both', 'Both services'],
+  ['server', 'Server'],
+  ['authority', 'Authority'],
+] as const;
+
+const HEAD = `# Metrics
+
+Written by \`npm run write -- metrics\` from \`packages/service/src/metrics/table.ts\`; a test holds it current.
+
+Both services answer \`GET /metrics\` in the text format of Prometheus; [operations.md](operations.md#watching-it) says who may
+read it, what an outsider could misuse, and how to scrape it. Counters and histograms are of one process and begin anew with it; gauges
+are read from its memory when it is asked. With several nodes each counts what it did itself, and all show the same buffers:
+take \`sum\` of counters and \`max\` of gauges.
+
+\`task\` is the name of a task and the first 8 digits of its id. \`step\` is what a request was for: \`seat\`, \`deposit\`, \`upload\`,
+\`upload-offset\`, \`model\`, \`newest-model\`, \`fate\` at the server; \`draw\`, \`key\`, \`close\`, \`outcome\`, \`log\`, \`model-entry\`, \`enrol\` at the
+authority; \`probe\`, \`scrape\` and \`other\` at both. \`reason\` is the code of a problem document ([http.md](http.md)). No label names a device,
+a buffer or an address.
+`;
+
+const TAIL = `
+## What is not here
+
+| what | where it is |
+|---|---|
+| staleness of single updates, clipped ratio | on the device, which applies both inside the mask: the client's event \`quantized\` |
+| time to mask, seal and upload | on the device: \`costs\` of the client's event \`accepted\` |
+| who took part | in no metric; \`GET /v1/buffers/{ctx}\` tells operators |
+`;
+
+export function metricsPage(): string {
+  return HEAD + PARTS.map(([on, title]) => `\n## ${title}\n\n${tableOf(on)}`).join('') + TAIL;
+}
+
+function tableOf(part: (typeof PARTS)[number][0]): string {
+  const rows = Object.entries(METRICS)
+    .filter(([, { on }]) => on === part)
+    .map(([name, { type, labels, help }]) => `| \`${name}\` | ${type} | ${labelsOf(labels)} | ${help} |\n`);
+  return `| name | type | labels | |\n|---|---|---|---|\n${rows.join('')}`;
+}
+
+function labelsOf(labels: readonly string[]): string {
+  return labels.map((label) => `\`${label}\``).join(', ');
+}

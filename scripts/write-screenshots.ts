@@ -1,0 +1,62 @@
+/** `npm run write -- screenshots`: the pictures of docs/web.md, taken of a federation at work. */
+import { mkdirSync, mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { loadMnist } from '@basa/datasets';
+import { launchChromium } from '@basa/testkit/browser/chromium.ts';
+import type { Browser, Page } from 'playwright-core';
+import { createDemoTask, fleetWork } from '../packages/cli/src/demo/demo-task.ts';
+import { Fleet } from '../packages/cli/src/demo/fleet.ts';
+import { startLocalServices } from '../packages/cli/src/local-services.ts';
+import { joinLink, writeShares } from '../packages/cli/src/pages.ts';
+
+const OUT = fileURLToPath(new URL('../docs/images', import.meta.url));
+const WIDE = { width: 1280, height: 800 };
+
+const folder = mkdtempSync(join(tmpdir(), 'basa-screenshots-'));
+const ending = new AbortController();
+const { train, test } = await loadMnist();
+await writeShares(folder, train);
+const services = await startLocalServices({ folder, signal: ending.signal });
+const browser = await launchChromium();
+mkdirSync(OUT, { recursive: true });
+try {
+  const { task } = await createDemoTask(services, { name: 'MNIST', bufferSize: 10, seed: 1, stop: {} }, test);
+  const work = await fleetWork(services, { devices: 9, dropShare: 0.05, folder, seed: 1 }, task, train);
+  const fleet = new Fleet({ ...work, pauseMs: 3000 }, 1);
+  try {
+    await takeAll(browser, task);
+  } finally {
+    await fleet.stop();
+  }
+} finally {
+  await browser.close();
+  await services.stop();
+  rmSync(folder, { recursive: true, force: true });
+}
+
+async function takeAll(chromium: Browser, task: string): Promise<void> {
+  const { serverUrl, authorityKey } = services;
+  const tokens = await services.authority.tokens(task, 1, Date.now() + 3_600_000);
+  const link = joinLink(serverUrl, { task, authorityKey, token: tokens[0] ?? '' });
+  const context = await chromium.newContext({ viewport: WIDE });
+  context.setDefaultTimeout(0);
+  const page = await context.newPage();
+
+  await page.goto(`${link}&now&share=3`);
+  await page.waitForFunction(() => document.documentElement.dataset['outcome'] === 'included');
+  await page.waitForFunction(() => Number(document.querySelector('#accepted')?.textContent) > 2);
+  await take(page, 'join', 'light');
+
+  await page.goto(`${serverUrl}/`);
+  await page.waitForFunction(() => document.querySelectorAll('#ended .buffer').length > 2);
+  await page.waitForFunction(() => document.querySelectorAll('#living .slot[data-status="accepted"]').length > 3);
+  await take(page, 'watch', 'dark');
+}
+
+async function take(page: Page, name: string, colorScheme: 'light' | 'dark'): Promise<void> {
+  await page.emulateMedia({ colorScheme });
+  await page.waitForTimeout(400); // plots follow their place
+  await page.screenshot({ path: join(OUT, `${name}-${colorScheme}-wide.png`), fullPage: true });
+}

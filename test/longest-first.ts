@@ -1,0 +1,25 @@
+/** Begins with the test files that take longest, so that no core waits for the last of them. */
+import type { TestSpecification } from 'vitest/node';
+import { BaseSequencer } from 'vitest/node';
+
+const LONGEST = [
+  'browser/join',
+  'browser/pages',
+  'verification/test/oracle',
+  'services/processes',
+  'scenarios/codec',
+  'verification/test/mutants',
+  'authority/test/process',
+  'verification/test/explorer',
+  'cli/test/demo',
+];
+
+export class LongestFirst extends BaseSequencer {
+  override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
+    const rank = ({ moduleId }: TestSpecification): number => {
+      const place = LONGEST.findIndex((name) => moduleId.includes(name));
+      return place < 0 ? LONGEST.length : place;
+    };
+    return (await super.sort(files)).sort((a, b) => rank(a) - rank(b)); // stable: the rest stays in its order
+  }
+}

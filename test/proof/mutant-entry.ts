@@ -1,9 +1,0 @@
-/** Runs inside a bundle of a patched core: plays one attack, then generated schedules until one leaks. */
-import { playAttack, runSchedules } from '@basa/simulator';
-
-const [attack = '', schedules = '0'] = process.argv.slice(2);
-const report = playAttack(attack);
-const tally = runSchedules(1, Number(schedules), { untilLeak: true });
-const [leak] = tally.leaks;
-const generated = leak === undefined ? undefined : { seed: leak.seed, leaked: leak.leaked };
-process.stdout.write(`${JSON.stringify({ ...report, generated })}\n`);

@@ -1,0 +1,71 @@
+/** Both services, and what a caller adds, as single files: a process that is killed often must start fast. */
+import { mkdirSync, rmSync } from 'node:fs';
+import { join } from 'node:path';
+import type { Plugin } from 'esbuild';
+import { build } from 'esbuild';
+import { ROOT } from '../root.ts';
+
+/** What is always bundled, by the name of the file it becomes. The server looks for its worker beside itself. */
+const ENTRIES = {
+  authority: join(ROOT, 'packages/authority/src/main.ts'),
+  server: join(ROOT, 'packages/server/src/main.ts'),
+  'work/worker': join(ROOT, 'packages/server/src/closing/work/worker.ts'),
+} as const;
+
+/** What CommonJS packages inside a bundle expect to find. */
+const BANNER = `import { createRequire as requireFor } from 'node:module'; import { fileURLToPath as pathOf } from 'node:url';
+const require = requireFor(import.meta.url); const __filename = pathOf(import.meta.url); const __dirname = pathOf(new URL('.', import.meta.url));`;
+
+const SQLITE = '@photostructure/sqlite';
+
+/** Modules that stand between the services and their databases: they tell of commits, which are durable moments. */
+interface Watchers {
+  /** Paths: one takes the place of SQLite's module and is the only one to import it, the other runs first. */
+  readonly sqlite: string;
+  readonly postgres: string;
+}
+
+const watchedSqlite = (watcher: string): Plugin => ({
+  name: 'watched-sqlite',
+  setup(bundling) {
+    bundling.onResolve({ filter: /^@photostructure\/sqlite$/ }, ({ importer }) =>
+      importer === watcher ? { path: SQLITE, external: true } : { path: watcher },
+    );
+  },
+});
+
+export interface Bundle<Name extends string = never> {
+  /** The path of a bundled file. */
+  file(name: keyof typeof ENTRIES | Name): string;
+}
+
+export interface BundleOptions<Name extends string> {
+  /** More programs, by the name of the file they become. */
+  readonly more?: Readonly<Record<Name, string>>;
+  readonly watchers?: Watchers;
+}
+
+/** Made anew by every run that needs it, in a folder of its own: two runs may go on side by side. */
+export async function bundleProcesses<Name extends string = never>({
+  more,
+  watchers,
+}: BundleOptions<Name> = {}): Promise<Bundle<Name>> {
+  const folder = join(ROOT, 'node_modules/.cache/basa-processes', `${process.pid}${watchers ? '-watched' : ''}`);
+  mkdirSync(folder, { recursive: true });
+  process.once('exit', () => rmSync(folder, { recursive: true, force: true }));
+  await build({
+    entryPoints: { ...ENTRIES, ...more },
+    outdir: folder,
+    bundle: true,
+    platform: 'node',
+    format: 'esm',
+    conditions: ['@basa/source'],
+    // Native binaries and wasm are found beside their packages.
+    external: [SQLITE, 'mcl-wasm', 'pg-native'],
+    plugins: watchers === undefined ? [] : [watchedSqlite(watchers.sqlite)],
+    inject: watchers === undefined ? [] : [watchers.postgres],
+    banner: { js: BANNER },
+    logLevel: 'error',
+  });
+  return { file: (name) => join(folder, `${name}.js`) };
+}

@@ -1,0 +1,192 @@
+/** Both services as bundled processes on one folder, to be killed and started again at will, with a task. */
+import type { ChildProcess } from 'node:child_process';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { RING_32, toHex } from '@basa/masking';
+import type { TaskPolicy } from '@basa/protocol';
+import { DEFAULT_MAX_STALENESS, ENGINE, encodePolicy, POLICY_DEFAULTS } from '@basa/protocol';
+import { nodeRandomBytes, nodeSuite } from '@basa/runtime/node';
+import { migrateServer } from '@basa/server';
+import { WHOLE_STEP } from '../../../../packages/cli/src/conformance/whole-step.ts';
+import { AuthorityOperator, hashOfToken, ServerOperator } from '../../../../packages/cli/src/operator.ts';
+import { startProcess, stopProcess } from '../../../../packages/cli/src/service-process.ts';
+import type { Exchange } from './balancer.ts';
+import { Balancer } from './balancer.ts';
+import type { Bundle } from './bundle.ts';
+
+export type Role = 'authority' | 'server';
+/** A process of its own: where there are several nodes, `server` is the balancer before them. */
+export type ProcessName = Role | `node-${number}`;
+
+interface NodesOptions {
+  readonly count: number;
+  readonly databaseUrl: string;
+  /** A number below 1. */
+  random(): number;
+  onExchange?(exchange: Exchange): void;
+}
+
+export interface StageOptions {
+  readonly bundle: Bundle;
+  readonly policy: Partial<TaskPolicy> & Pick<TaskPolicy, 'dimension'>;
+  readonly specification?: object;
+  readonly server?: object;
+  readonly authority?: object;
+  /** Several nodes on a database whose tables are made by this. */
+  readonly nodes?: NodesOptions;
+}
+
+/** Nothing is limited by default: whoever tests a limit sets it. */
+const UNLIMITED = { burst: 1e9, perSecond: 1e9 };
+const COMMON = { logLevel: 'warn', deviceLimit: UNLIMITED, addressLimit: UNLIMITED };
+
+export class Stage {
+  readonly folder = mkdtempSync(join(tmpdir(), 'basa-stage-'));
+  readonly token = toHex(nodeRandomBytes(16));
+  readonly urls: Record<Role, string> & Partial<Record<ProcessName, string>> = { authority: '', server: '' };
+  readonly children: Partial<Record<ProcessName, ChildProcess>> = {};
+  readonly #secrets: Readonly<Record<string, string>>;
+  #balancer: Balancer | undefined;
+  readonly #options: StageOptions;
+  readonly #ending = new AbortController();
+  policy!: TaskPolicy;
+  task = '';
+  authorityKey = '';
+
+  private constructor(options: StageOptions) {
+    this.#options = options;
+    const { nodes } = options;
+    this.#secrets =
+      nodes === undefined
+        ? {}
+        : { BASA_SERVER_DATABASE_URL: nodes.databaseUrl, BASA_SERVER_SIGNING_KEY: toHex(nodeRandomBytes(32)) };
+    writeFileSync(join(this.folder, 'authority.key'), nodeRandomBytes(32), { mode: 0o600 });
+  }
+
+  static async open(options: StageOptions): Promise<Stage> {
+    const stage = new Stage(options);
+    try {
+      await stage.start('authority');
+      stage.authorityKey = await stage.authority.publicKey();
+      await stage.#startServers();
+      await stage.#createTask();
+    } catch (error) {
+      await stage.close();
+      throw error;
+    }
+    return stage;
+  }
+
+  /** The processes that are the server. */
+  get servers(): readonly ProcessName[] {
+    const { nodes } = this.#options;
+    return nodes === undefined ? ['server'] : Array.from({ length: nodes.count }, (_, n) => `node-${n}` as const);
+  }
+
+  async #startServers(): Promise<void> {
+    const { nodes } = this.#options;
+    if (nodes !== undefined) {
+      const file = this.#writeConfig('server');
+      await migrateServer({ file, environment: { ...process.env, ...this.#secrets } });
+    }
+    for (const name of this.servers) await this.start(name);
+    if (nodes === undefined) return;
+    this.#balancer = await Balancer.open({ ...nodes, nodes: () => this.servers.map((name) => this.urls[name] ?? '') });
+    this.urls.server = this.#balancer.url;
+  }
+
+  get authority(): AuthorityOperator {
+    return new AuthorityOperator({ url: this.urls.authority, token: this.token, signal: this.#ending.signal });
+  }
+
+  get server(): ServerOperator {
+    return new ServerOperator({ url: this.urls.server, token: this.token, signal: this.#ending.signal });
+  }
+
+  /** `preloads` are bundled files; resolves when the service listens, always at the same address. */
+  async start(name: ProcessName, environment: Readonly<Record<string, string>> = {}, preloads: readonly string[] = []) {
+    const file = this.#writeConfig(name);
+    const role = roleOf(name);
+    this.urls[name] = await startProcess({
+      name,
+      command: [...preloads.flatMap((path) => ['--import', path]), this.#options.bundle.file(role), file],
+      environment: { ...environment, ...(role === 'server' && this.#secrets) },
+      logFile: join(this.folder, `${name}.log`),
+      signal: this.#ending.signal,
+      onChild: (child) => {
+        this.children[name] = child;
+      },
+    });
+  }
+
+  #writeConfig(name: ProcessName): string {
+    const file = join(this.folder, `${name}.json`);
+    writeFileSync(file, JSON.stringify(this.#config(name)), { mode: 0o600 });
+    return file;
+  }
+
+  async stop(name: ProcessName): Promise<void> {
+    const child = this.children[name];
+    if (child !== undefined) await stopProcess(child);
+  }
+
+  async close(): Promise<void> {
+    await Promise.all(this.servers.map((name) => this.stop(name)));
+    await this.stop('authority');
+    await this.#balancer?.close();
+    this.#ending.abort();
+    rmSync(this.folder, { recursive: true, force: true });
+  }
+
+  #config(name: ProcessName): object {
+    const role = roleOf(name);
+    const common = {
+      ...COMMON,
+      dataFolder: join(this.folder, role),
+      port: Number(new URL(this.urls[name] || 'http://x:0').port),
+      operators: [
+        { tokenHash: hashOfToken((bytes) => nodeSuite.sha256(bytes), this.token), roles: ['operator', 'auditor'] },
+      ],
+    };
+    if (role === 'authority') {
+      const own = { keyFile: join(this.folder, 'authority.key'), keyLimit: UNLIMITED, tickMs: 200 };
+      return { ...common, ...own, ...this.#options.authority };
+    }
+    const { authority } = this.urls;
+    const own = { authorityUrl: authority, authorityKey: this.authorityKey, tickMs: 100, mostBurntSlots: 1e9 };
+    return { ...common, ...own, ...this.#options.server };
+  }
+
+  async #createTask(): Promise<void> {
+    const { publicKey } = await this.server.about();
+    this.policy = { ...BASE_POLICY, serverKey: Buffer.from(publicKey, 'hex'), ...this.#options.policy };
+    this.task = await this.authority.createTask(this.policy);
+    await this.server.createTask({
+      policy: toHex(encodePolicy(this.policy)),
+      serverStep: WHOLE_STEP,
+      ...this.#options.specification,
+    });
+  }
+}
+
+function roleOf(name: ProcessName): Role {
+  return name === 'authority' ? 'authority' : 'server';
+}
+
+const BASE_POLICY: Omit<TaskPolicy, 'serverKey' | 'dimension'> = {
+  name: new TextEncoder().encode('under fire'),
+  engine: ENGINE.cpAbe,
+  bufferSize: 3,
+  minimum: 2,
+  modulus: RING_32,
+  level: 2 ** 16,
+  clip: 1,
+  staleness: { kind: 'constant' },
+  maxStaleness: DEFAULT_MAX_STALENESS,
+  ...POLICY_DEFAULTS,
+  manifestHash: new Uint8Array(32),
+  uploadLeaseMs: 20_000,
+  openMs: 600_000,
+  closeMs: 600_000,
+};

@@ -1,0 +1,27 @@
+/** The log of an authority as a vector: a device is revoked, and a head of a lost life of the log is met. */
+import { headCodec, revocationRequestCodec, revocationsCodec } from '@basa/protocol';
+import { granted } from '@basa/simulator';
+import { nodeFederation } from '../core/tools.ts';
+
+export function logVector(): object {
+  const world = nodeFederation({ bufferSize: 3, dimension: 4, seed: 44 });
+  const { authority, server, task } = world;
+  const [, second, third] = [world.device(), world.device(), world.device()];
+  for (const { user } of [third, second]) granted(authority.persist(authority.core.revoke(user, world.now)));
+  granted(authority.persist(authority.core.meetHead(authority.lostLife().head(), world.randomBytes(16))));
+  const asked = { task, after: 1 };
+  const request = { ...asked, signature: server.ports.signer.sign(revocationRequestCodec.statement(asked)) };
+  return {
+    authorityKey: hex(authority.publicKey),
+    serverKey: hex(server.ports.signer.publicKey),
+    task: hex(task),
+    records: authority.log.map(hex),
+    head: hex(headCodec.encode(authority.core.head())),
+    revocationRequest: hex(revocationRequestCodec.encode(request)),
+    revocations: hex(revocationsCodec.encode(granted(authority.core.revocations(request).answer))),
+  };
+}
+
+function hex(bytes: Uint8Array): string {
+  return Buffer.from(bytes).toString('hex');
+}

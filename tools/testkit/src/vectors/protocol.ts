@@ -1,0 +1,201 @@
+/** Whole buffers as vectors: `sealed` with three users, `sealed` with one drop-out, `paper` with three users; and a log. */
+
+import { seededWords } from '@basa/experiments/simulation';
+import type { MaskTerm, Modulus } from '@basa/masking';
+import { addInPlace, applyMasksInPlace, FIELD, RING_32, unsafeTransparentSealing } from '@basa/masking';
+import type { Ctx, SlottedSession, UserId, UserRecord } from '@basa/protocol';
+import {
+  acceptPaperUpload,
+  closeRequestOf,
+  connectPaper,
+  contributePaper,
+  descriptorCodec,
+  encodePolicy,
+  millis,
+  paperInput,
+  paperMessages,
+  paperTicketCodec,
+  unsafePaperBuffer,
+} from '@basa/protocol';
+import { createNodeSigner, nodeSuite } from '@basa/runtime/node';
+import type { Federation, FederationDevice, Step } from '@basa/simulator';
+import { granted } from '@basa/simulator';
+import { nodeFederation, wasmTools } from '../core/tools.ts';
+import { logVector } from './log.ts';
+
+/** Positions of the paper-mode buffer. */
+const K = 3;
+
+/** Of the buffer with six users. */
+const METRICS = [
+  { name: 'loss', low: 0, high: 8 },
+  { name: 'accuracy', low: 0, high: 1 },
+];
+
+export function protocolVectors(): object {
+  return {
+    about:
+      'Written by `npm run write -- vectors` with transparent sealing, so that every byte can be followed; checked by vectors/check_protocol.py.',
+    sealed: [
+      sealedVector('full', RING_32, ['upload', 'upload', 'upload']),
+      sealedVector('slot 1 drops out after its key', RING_32, ['upload', 'key', 'upload']),
+      sealedVector('six in the field: slots 0 and 3 drop out after their keys', FIELD, [
+        'key',
+        'upload',
+        'upload',
+        'key',
+        'upload',
+        'upload',
+      ]),
+    ],
+    paper: [paperVector()],
+    log: [logVector()],
+  };
+}
+
+function sealedVector(name: string, modulus: Modulus, steps: readonly Step[]): object {
+  const world = nodeFederation({
+    bufferSize: steps.length,
+    dimension: 4,
+    modulus,
+    seed: 42,
+    staleness: { kind: 'polynomial', exponent: 0.5 },
+    metrics: METRICS.slice(0, steps.length - 3),
+  });
+  const sent = recorder(world);
+  const users = steps.map((step, n) => {
+    const device = world.device();
+    device.metrics = { loss: n / 4, accuracy: 1 - n / 10 };
+    // Some trained on a newer version than the one the buffer was drawn for.
+    granted(device.contribute('deposit', Float32Array.of(1, n === 0 ? -1 : 0, n, 0.25), n));
+    const { ephemeralSecret } = device.session as SlottedSession;
+    const ephemeral = hex(ephemeralSecret.reveal());
+    granted(device.contribute(step));
+    return userVector(device, sent.splice(0), ephemeral);
+  });
+  const { ctx } = world.devices[0] as FederationDevice;
+  granted(world.server.freeze(ctx, 'stalled'));
+  const closeRequest = granted(closeRequestOf(world.server.ports, world.server.buffer(ctx)));
+  const { closeRequest: requestCodec, closeAnswer } = world.authority.messages;
+  const answer = granted(world.authority.close(requestCodec.encode(closeRequest)));
+  const verdict = world.server.finish(ctx, 'stalled');
+  if (verdict.kind !== 'good') throw new Error(verdict.why);
+  return {
+    name,
+    policy: hex(encodePolicy(world.policy)),
+    task: hex(world.task),
+    authorityKey: hex(world.authority.publicKey),
+    serverKey: hex(world.server.ports.signer.publicKey),
+    descriptor: hex(descriptorCodec.encode(world.server.buffer(ctx).descriptor)),
+    ctx: hex(ctx),
+    users,
+    closeRequest: hex(requestCodec.encode(closeRequest)),
+    closeAnswer: hex(closeAnswer.encode(answer)),
+    sum: [...verdict.sum],
+    weightSum: verdict.weightSum,
+    versionSum: verdict.versionSum,
+    metrics: verdict.metrics,
+  };
+}
+
+/** The bytes between users, server and authority, in order. */
+function recorder(world: Federation): [string, Uint8Array][] {
+  const sent: [string, Uint8Array][] = [];
+  const { server, authority } = world;
+  const [deposit, upload, issueKey] = [
+    server.deposit.bind(server),
+    server.upload.bind(server),
+    authority.issueKey.bind(authority),
+  ];
+  const both = <Answer>(names: readonly [string, string], ask: (bytes: Uint8Array) => Answer) => {
+    return (bytes: Uint8Array): Answer => {
+      const answer = ask(bytes);
+      sent.push([names[0], bytes]);
+      if (answer instanceof Uint8Array) sent.push([names[1], answer]);
+      return answer;
+    };
+  };
+  server.deposit = both(['deposit', 'depositAnswer'], deposit);
+  server.upload = both(['upload', ''], upload);
+  authority.issueKey = both(['keyRequest', 'keyAnswer'], issueKey);
+  return sent;
+}
+
+function userVector(device: FederationDevice, sent: readonly [string, Uint8Array][], ephemeralSecret: string): object {
+  const [prepared] = device.records as [Extract<UserRecord, { kind: 'prepared' }>];
+  return {
+    deviceKey: hex(device.signer.publicKey),
+    user: hex(device.user),
+    nonce: hex(prepared.nonce),
+    joinTag: hex((device.session as SlottedSession).member.joinTag),
+    self: hex(prepared.self),
+    edges: prepared.edges.map(hex),
+    input: [...(device.input as Uint32Array)],
+    ephemeralSecret,
+    ...Object.fromEntries(sent.map(([name, bytes]) => [name, hex(bytes)])),
+  };
+}
+
+/** Algorithms 1 and 2, with staleness weights in clear. */
+function paperVector(): object {
+  const tools = wasmTools();
+  const fill = seededWords(43);
+  const randomBytes = (length: number): Uint8Array => {
+    const words = new Uint32Array(length / 4);
+    fill(words);
+    return new Uint8Array(words.buffer);
+  };
+  const signer = createNodeSigner(randomBytes(32));
+  const sealing = unsafeTransparentSealing({ seed: 32, attribute: 32, context: 70 });
+  const quantizer = { level: 1000, clip: 1, modulus: FIELD, staleness: { kind: 'polynomial' as const, exponent: 0.5 } };
+  let buffer = unsafePaperBuffer({ bufferSize: K, leaseMs: 100 }, randomBytes(32) as Ctx, 5);
+  const sum = new Uint32Array(4);
+  const users = [5, 4, 2].map((trainedOn, n) => {
+    const user = nodeSuite.sha256(Uint8Array.of(n)) as UserId;
+    const connected = connectPaper({ suite: nodeSuite, signer }, buffer, user, millis(0));
+    const connection = granted(connected.answer);
+    const input = granted(
+      paperInput(
+        Float32Array.of(1, -0.5, n / 4, 0),
+        quantizer,
+        { version: connection.version, trainedOn },
+        seededWords(n),
+      ),
+    );
+    const key = connection.attributes[n] as Uint8Array;
+    const { plan, upload } = granted(
+      contributePaper({ suite: nodeSuite, randomBytes, sealing }, connection, key, {
+        alpha: input.alpha,
+        modulus: FIELD,
+      }),
+    );
+    const terms = plan.terms.map(({ seed, sign }: MaskTerm) => ({ seed: hex(seed.reveal()), sign }));
+    const masked = input.vector.slice();
+    applyMasksInPlace(masked, plan, tools);
+    addInPlace(sum, masked, FIELD, tools.kernel);
+    buffer = acceptPaperUpload(connected.state, user, upload, millis(1)).state;
+    return {
+      user: hex(user),
+      trainedOn,
+      ticket: hex(paperTicketCodec.encode(connection.ticket)),
+      inbox: connection.inbox.map(hex),
+      terms,
+      input: [...input.vector],
+      masked: [...masked],
+      upload: hex(paperMessages(K, sealing).upload.encode(upload)),
+    };
+  });
+  return {
+    ctx: hex(buffer.ctx),
+    serverKey: hex(signer.publicKey),
+    version: 5,
+    exponent: 0.5,
+    users,
+    sum: [...sum],
+    alphaSum: buffer.alphaSum,
+  };
+}
+
+function hex(bytes: Uint8Array): string {
+  return Buffer.from(bytes).toString('hex');
+}

@@ -1,0 +1,118 @@
+/**
+ * What one user sends and receives in `sealed` mode, by message, from a real run of every slot with seeds sealed to
+ * 240 bytes (CP-ABE) or 128 (identity KEM). Only the vector is counted instead of made.
+ */
+import { paddedSealings } from '@basa/experiments';
+import { abeSealings, identitySealings } from '@basa/experiments/real-sealings';
+import type { Modulus } from '@basa/masking';
+import { elementBits, packedLength, RING_32, ring } from '@basa/masking';
+import { prefixElements } from '@basa/protocol';
+import { nodeSuite } from '@basa/runtime/node';
+import type { Sealings } from '@basa/simulator';
+import { granted } from '@basa/simulator';
+import { nodeFederation } from '@basa/testkit/core/tools.ts';
+import type { BenchResult } from './result.ts';
+import { formatTable } from './table.ts';
+
+const DIMENSION = 1_000_000;
+const SMALL = 8;
+const MODULI: readonly Modulus[] = [RING_32, ring(20), ring(16)];
+interface Lengths {
+  readonly sealedBytes: number;
+  readonly keyBytes: number;
+}
+
+/** How long this engine's sealed seeds and attribute keys are. */
+function lengthsOf({ sealing, issuer }: Sealings): Lengths {
+  return { sealedBytes: sealing.sealedBytes, keyBytes: issuer.issue(new Uint8Array(32)).length };
+}
+
+interface SlotSizes {
+  readonly deposit: number;
+  readonly depositAnswer: number;
+  readonly keyRequest: number;
+  readonly keyAnswer: number;
+  /** Header, padding and backups: the upload without its vector. */
+  readonly uploadRest: number;
+}
+
+function measureSlots(bufferSize: number, { sealedBytes, keyBytes }: Lengths): SlotSizes[] {
+  const sealings = paddedSealings(nodeSuite, { sealedBytes, keyBytes });
+  const world = nodeFederation({ bufferSize, dimension: SMALL, sealings });
+  return Array.from({ length: bufferSize }, () => {
+    const device = world.device();
+    const sizes: Partial<Record<keyof SlotSizes, number>> = {};
+    const { server, authority } = world;
+    const [deposit, upload, issueKey] = [server.deposit, server.upload, authority.issueKey];
+    server.deposit = (bytes) => {
+      const answer = deposit.call(server, bytes);
+      sizes.deposit = bytes.length;
+      if (answer instanceof Uint8Array) sizes.depositAnswer = answer.length;
+      return answer;
+    };
+    authority.issueKey = (bytes) => {
+      const answer = issueKey.call(authority, bytes);
+      sizes.keyRequest = bytes.length;
+      if (answer instanceof Uint8Array) sizes.keyAnswer = answer.length;
+      return answer;
+    };
+    server.upload = (bytes) => {
+      sizes.uploadRest = bytes.length - packedLength(SMALL + prefixElements({ metrics: [] }), RING_32);
+      return upload.call(server, bytes);
+    };
+    granted(device.contribute());
+    Object.assign(server, { deposit, upload });
+    Object.assign(authority, { issueKey });
+    return sizes as SlotSizes;
+  });
+}
+
+const mean = (numbers: readonly number[]): number => numbers.reduce((sum, value) => sum + value, 0) / numbers.length;
+const perParameter = (bytes: number): string => (bytes / DIMENSION).toFixed(4);
+
+export function benchMessages(): BenchResult {
+  const engines = [
+    { engine: 'CP-ABE', ...lengthsOf(abeSealings()) },
+    { engine: 'identity KEM', ...lengthsOf(identitySealings()) },
+  ];
+  const rows: string[][] = [];
+  const json: object[] = [];
+
+  for (const lengths of engines) {
+    const { engine } = lengths;
+    for (const K of [10, 32, 100]) {
+      const slots = measureSlots(K, lengths);
+      for (const modulus of MODULI) {
+        const vector = packedLength(DIMENSION + prefixElements({ metrics: [] }), modulus);
+        const uploads = slots.map(({ uploadRest }) => uploadRest + vector);
+        const up = mean(slots.map((slot, n) => slot.deposit + slot.keyRequest + (uploads[n] as number)));
+        const down = mean(slots.map((slot) => slot.depositAnswer + slot.keyAnswer));
+        const bits = elementBits(modulus);
+        rows.push([
+          engine,
+          `${K}`,
+          `${bits}`,
+          `${slots[0]?.deposit}`,
+          perParameter(mean(uploads)),
+          perParameter(Math.max(...uploads)),
+          perParameter(up),
+          `${Math.round(down)}`,
+        ]);
+        json.push({
+          engine,
+          K,
+          bits,
+          depositBytes: slots[0]?.deposit,
+          uploadBytesMean: mean(uploads),
+          uploadBytesMost: Math.max(...uploads),
+          totalUp: up,
+          totalDown: down,
+        });
+      }
+    }
+  }
+
+  const about = `One user's messages in sealed mode, d = ${DIMENSION.toLocaleString('en')}; bytes a parameter where it says B/d.`;
+  const header = ['engine', 'K', 'bits', 'deposit B', 'upload B/d', 'last slot B/d', 'all up B/d', 'all down B'];
+  return { text: `${about}\n\n${formatTable(header, rows)}`, json: { sizes: json } };
+}

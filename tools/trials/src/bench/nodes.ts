@@ -1,0 +1,167 @@
+/** Deposits and durable uploads at 1, 2 and 3 nodes on PostgreSQL, beside the embedded server in the same run. */
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { startLocalPostgres } from '@basa/service/local-postgres';
+import type { Bundle } from '@basa/testkit/processes/bundle.ts';
+import { bundleProcesses } from '@basa/testkit/processes/bundle.ts';
+import { Stage } from '@basa/testkit/processes/stage.ts';
+import type { BenchResult } from './result.ts';
+import type { HeldRequest } from './server/held-devices.ts';
+import { HeldDevices } from './server/held-devices.ts';
+import { loadHttp } from './server/load.ts';
+import { cpuSeconds } from './server/processor.ts';
+import { formatTable } from './table.ts';
+
+interface Place {
+  readonly name: string;
+  /** 0: embedded. */
+  readonly nodes: number;
+  readonly blobs: 'files' | 'database';
+}
+
+interface Size {
+  readonly name: string;
+  readonly dimension: number;
+}
+
+interface Measured {
+  readonly place: Place;
+  readonly size: Size;
+  readonly depositsPerSecond: number;
+  readonly uploadsPerSecond: number;
+  /** Processor time of an upload: at the nodes, and at the database. */
+  readonly nodeMs: number;
+  readonly databaseMs: number;
+}
+
+interface Round {
+  readonly deposits: number;
+  readonly uploads: number;
+  readonly nodeMs: number;
+  readonly databaseMs: number;
+}
+
+const PLACES: readonly Place[] = [
+  { name: 'embedded (SQLite)', nodes: 0, blobs: 'files' },
+  { name: '1 node', nodes: 1, blobs: 'files' },
+  { name: '2 nodes', nodes: 2, blobs: 'files' },
+  { name: '3 nodes', nodes: 3, blobs: 'files' },
+  { name: '3 nodes, blobs in the database', nodes: 3, blobs: 'database' },
+];
+const SIZES: readonly Size[] = [
+  { name: '7,850', dimension: 7850 },
+  { name: '1M (4 MB)', dimension: 1_000_000 },
+];
+const ROUNDS = 2;
+const BUFFERS = 2;
+const BUFFER_SIZE = 12;
+const AT_ONCE = 6;
+const HOUR_MS = 3_600_000;
+
+export async function benchNodes(): Promise<BenchResult> {
+  const bundle = await bundleProcesses();
+  const folder = mkdtempSync(join(tmpdir(), 'basa-bench-postgres-'));
+  const postgres = await startLocalPostgres({ folder });
+  const results: Measured[] = [];
+  try {
+    for (const size of SIZES)
+      for (const [n, place] of PLACES.entries()) {
+        const url = await postgres.database(`bench_${size.dimension}_${n}`);
+        results.push(await measure(bundle, place, size, { url, pid: postgres.pid }));
+      }
+  } finally {
+    await postgres.stop();
+    rmSync(folder, { recursive: true, force: true });
+  }
+  return { text: `${tableOf(results)}\n\n${notes()}`, json: { nodes: results.map(jsonOf) } };
+}
+
+async function measure(
+  bundle: Bundle,
+  place: Place,
+  { dimension, ...size }: Size,
+  database: { readonly url: string; readonly pid: number },
+): Promise<Measured> {
+  const policy = {
+    dimension,
+    bufferSize: BUFFER_SIZE,
+    uploadLeaseMs: HOUR_MS,
+    openMs: 2 * HOUR_MS,
+    closeMs: 2 * HOUR_MS,
+  };
+  const nodes = place.nodes === 0 ? {} : { nodes: { count: place.nodes, databaseUrl: database.url, random: () => 0 } };
+  const server = { tickMs: 1000, seatMs: HOUR_MS, ...(place.nodes > 0 && { blobs: place.blobs }) };
+  const stage = await Stage.open({ bundle, policy, server, ...nodes });
+  try {
+    const rounds: Round[] = [];
+    for (let round = 0; round < ROUNDS; round++) rounds.push(await playRound(stage, database.pid));
+    const best = (of: (round: Round) => number): number => Math.max(...rounds.map(of));
+    const least = (of: (round: Round) => number): number => Math.min(...rounds.map(of));
+    return {
+      place,
+      size: { dimension, ...size },
+      depositsPerSecond: best(({ deposits }) => deposits),
+      uploadsPerSecond: best(({ uploads }) => uploads),
+      nodeMs: least(({ nodeMs }) => nodeMs),
+      databaseMs: least(({ databaseMs }) => databaseMs),
+    };
+  } finally {
+    await stage.close();
+  }
+}
+
+/** Requests are made through one address, and sent to the nodes in turn. */
+async function playRound(stage: Stage, databasePid: number): Promise<Round> {
+  const urls = stage.servers.map((name) => stage.urls[name] ?? '');
+  const spread = (requests: readonly HeldRequest[]): readonly HeldRequest[] =>
+    requests.map((one, n) => ({ ...one, url: new URL(new URL(one.url).pathname, urls[n % urls.length]).href }));
+  const devices = new HeldDevices(stage);
+  try {
+    await devices.enrol(BUFFERS * BUFFER_SIZE);
+    const deposits = await loadHttp(spread(await devices.until(/deposits$/)), AT_ONCE);
+    const requests = spread(await devices.until(/upload$/));
+    const pids = stage.servers.map((name) => stage.children[name]?.pid ?? 0);
+    const before = { node: cpuSeconds(pids, 'alone'), database: cpuSeconds([databasePid], 'with children') };
+    const uploads = await loadHttp(requests, AT_ONCE);
+    const perUpload = (seconds: number): number => (1000 * seconds) / requests.length;
+    return {
+      deposits: deposits.perSecond,
+      uploads: uploads.perSecond,
+      nodeMs: perUpload(cpuSeconds(pids, 'alone') - before.node),
+      databaseMs: perUpload(cpuSeconds([databasePid], 'with children') - before.database),
+    };
+  } finally {
+    await devices.close();
+  }
+}
+
+function tableOf(results: readonly Measured[]): string {
+  const rows = results.map((one) => {
+    const embedded = results.find(
+      ({ place, size }) => place.nodes === 0 && size.dimension === one.size.dimension,
+    ) as Measured;
+    const perNode = one.uploadsPerSecond / Math.max(1, one.place.nodes) / embedded.uploadsPerSecond;
+    return [
+      one.size.name,
+      one.place.name,
+      one.depositsPerSecond.toFixed(0),
+      one.uploadsPerSecond.toFixed(1),
+      (one.uploadsPerSecond / embedded.uploadsPerSecond).toFixed(2),
+      perNode.toFixed(2),
+      one.nodeMs.toFixed(1),
+      one.databaseMs.toFixed(1),
+    ];
+  });
+  const header = ['d', 'server', 'deposits/s', 'uploads/s', 'of embedded', 'a node', 'node CPU ms', 'database CPU ms'];
+  return formatTable(header, rows, 2);
+}
+
+function notes(): string {
+  return `${AT_ONCE} requests at once, best of ${ROUNDS} rounds; nodes, database, authority and senders share one machine, so that more nodes cannot
+be faster than its cores allow: CPU is processor time of one upload, at the nodes and at the database.`;
+}
+
+function jsonOf({ place, size, ...numbers }: Measured): object {
+  return { server: place.name, nodes: place.nodes, dimension: size.dimension, ...numbers };
+}

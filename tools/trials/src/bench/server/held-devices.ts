@@ -1,0 +1,73 @@
+/** Devices of the SDK whose requests of one kind are held back, so that they can be sent all at once and timed. */
+import { inMemoryStoreForTests, nodeOutside } from '@basa/client/node';
+import { createNodeSigner, nodeRandomBytes } from '@basa/runtime/node';
+import type { Stage } from '@basa/testkit/processes/stage.ts';
+import type { BasaClient } from '../../../../../packages/client/src/basa-client.ts';
+import { connect } from '../../../../../packages/client/src/connect.ts';
+
+export interface HeldRequest {
+  readonly method: string;
+  readonly url: string;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly body: Uint8Array;
+}
+
+const RETRY = { attempts: 1, firstWaitMs: 1, longestWaitMs: 1, timeoutMs: 600_000 };
+
+export class HeldDevices {
+  readonly #stage: Stage;
+  readonly #clients: BasaClient[] = [];
+  readonly #held: HeldRequest[] = [];
+  #holds: RegExp = /deposits$/;
+
+  constructor(stage: Stage) {
+    this.#stage = stage;
+  }
+
+  async enrol(count: number): Promise<void> {
+    const { stage } = { stage: this.#stage };
+    const tokens = await stage.authority.tokens(stage.task, count, Date.now() + 86_400_000);
+    for (const token of tokens) {
+      const real = nodeOutside();
+      const transport: typeof real.transport = {
+        close: () => real.transport.close(),
+        send: async (request) => {
+          if (!(this.#holds.test(request.url) && request.body !== undefined)) return real.transport.send(request);
+          this.#held.push({ ...request, body: request.body.slice() });
+          throw new Error('held back');
+        },
+      };
+      this.#clients.push(
+        await connect({ ...real, transport }, inMemoryStoreForTests(createNodeSigner(nodeRandomBytes(32))), {
+          server: stage.urls.server,
+          authority: stage.urls.authority,
+          authorityKey: stage.authorityKey,
+          task: stage.task,
+          token,
+          retry: RETRY,
+          pieceBytes: 2 ** 30,
+        }),
+      );
+    }
+  }
+
+  /** Every device goes on until it asks for what is held; gives what they would have sent. */
+  async until(holds: RegExp): Promise<readonly HeldRequest[]> {
+    this.#holds = holds;
+    this.#held.length = 0;
+    const delta = new Float32Array(this.#stage.policy.dimension);
+    for (const [n, client] of this.#clients.entries()) {
+      delta[0] = 1 / (n + 2);
+      const going = client.isInterrupted ? client.resume() : client.contribute(delta, { trainedOn: 0 });
+      await going.catch((error: unknown) => {
+        if (!/held back/.test(String((error as Error).cause ?? error))) throw error;
+      });
+    }
+    if (this.#held.length !== this.#clients.length) throw new Error('a device did not come so far');
+    return [...this.#held];
+  }
+
+  async close(): Promise<void> {
+    for (const client of this.#clients) await client.close();
+  }
+}

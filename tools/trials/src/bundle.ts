@@ -1,0 +1,23 @@
+/** Both services with the processes of the trials beside them: devices, and what watches or measures a process from inside. */
+import { fileURLToPath } from 'node:url';
+import type { Bundle } from '@basa/testkit/processes/bundle.ts';
+import { bundleProcesses } from '@basa/testkit/processes/bundle.ts';
+
+const pathOf = (file: string): string => fileURLToPath(new URL(file, import.meta.url));
+
+const PROGRAMS = {
+  devices: pathOf('crash/devices.ts'),
+  'durable-moments': pathOf('crash/durable-moments.ts'),
+  'clock-ahead': pathOf('crash/clock-ahead.ts'),
+  discard: pathOf('bench/server/discard.ts'),
+  steps: pathOf('bench/server/steps.ts'),
+} as const;
+
+const WATCHERS = { sqlite: pathOf('crash/watched-sqlite.ts'), postgres: pathOf('crash/watched-postgres.ts') };
+
+export type TrialBundle = Bundle<keyof typeof PROGRAMS>;
+
+/** With `watched`, commits are durable moments as well. */
+export function bundleTrial({ watched = false }: { readonly watched?: boolean } = {}): Promise<TrialBundle> {
+  return bundleProcesses({ more: PROGRAMS, ...(watched && { watchers: WATCHERS }) });
+}

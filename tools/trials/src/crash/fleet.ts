@@ -1,0 +1,99 @@
+/** The devices as processes, the coordinates they offer, and what they were told. */
+import { fork } from 'node:child_process';
+import { join } from 'node:path';
+import type { RandomStream } from '@basa/learning';
+import type { Stage } from '@basa/testkit/processes/stage.ts';
+import type { DevicesWork, FromDevices, ToDevices } from './messages.ts';
+
+export interface Acknowledged {
+  readonly place: number;
+  readonly ctx: string;
+  readonly joinTag: string;
+  readonly slot: number;
+}
+
+export interface FleetOptions {
+  readonly stage: Stage;
+  /** The bundled `devices.ts`. */
+  readonly script: string;
+  readonly processes: number;
+  readonly devicesEach: number;
+  readonly chance: RandomStream;
+}
+
+/** How often an update that was acknowledged is offered once more: it must not count again. */
+const OFFERED_AGAIN = 0.1;
+
+export class Fleet {
+  readonly acknowledged: Acknowledged[] = [];
+  readonly faults: string[] = [];
+  /** Steps that devices took, for whoever waits for something to happen. */
+  steps = 0;
+  readonly #options: FleetOptions;
+  readonly #works: DevicesWork[];
+  readonly #places = new Map<number, number>();
+  #nextPlace = 0;
+
+  private constructor(options: FleetOptions, works: DevicesWork[]) {
+    this.#options = options;
+    this.#works = works;
+  }
+
+  static async enrolled(options: FleetOptions): Promise<Fleet> {
+    const { stage, processes, devicesEach } = options;
+    const tokens = await stage.authority.tokens(stage.task, processes * devicesEach, Date.now() + 86_400_000);
+    const works = Array.from({ length: processes }, (_, n) => ({
+      server: stage.urls.server,
+      authority: stage.urls.authority,
+      authorityKey: stage.authorityKey,
+      task: stage.task,
+      dimension: stage.policy.dimension,
+      devices: tokens.slice(n * devicesEach, (n + 1) * devicesEach).map((token, i) => {
+        const number = n * devicesEach + i;
+        return { number, token, folder: join(stage.folder, 'devices', String(number)) };
+      }),
+    }));
+    return new Fleet(options, works);
+  }
+
+  /** Starts the process with these devices; resolves when it runs. */
+  async start(n: number, environment: Readonly<Record<string, string>>, preloads: readonly string[]) {
+    const child = fork(this.#options.script, [], {
+      env: { ...process.env, ...environment },
+      execArgv: preloads.flatMap((path) => ['--import', path]),
+      stdio: ['ignore', 'inherit', 'pipe', 'ipc'],
+    });
+    const send = (message: ToDevices): void => void child.send(message, () => {}); // it may be dead already
+    await new Promise<void>((resolve) => {
+      child.once('exit', () => resolve());
+      child.on('message', (news: FromDevices) => {
+        if (news.kind === 'ready') resolve();
+        else this.#hear(news, send);
+      });
+    });
+    send({ kind: 'work', work: this.#works[n] as DevicesWork });
+    return child;
+  }
+
+  #hear(news: Exclude<FromDevices, { kind: 'ready' }>, send: (message: ToDevices) => void): void {
+    this.steps++;
+    if (news.kind === 'fault') this.faults.push(`device ${news.device}: ${news.what}`);
+    if (news.kind === 'idle') send({ kind: 'offer', device: news.device, place: this.#placeOf(news.device) });
+    if (news.kind === 'acknowledged') {
+      const { place, ctx, joinTag, slot } = news;
+      this.acknowledged.push({ place, ctx, joinTag, slot });
+      if (this.#options.chance.unit() >= OFFERED_AGAIN) this.#places.delete(news.device);
+    }
+    // Free: it is offered until somebody takes it. Held: some buffer may have it, and the device goes on.
+    if (news.kind === 'rejected' && news.update === 'held') this.#places.delete(news.device);
+  }
+
+  /** A device that was killed goes on with the coordinate it had. */
+  #placeOf(device: number): number {
+    const place = this.#places.get(device) ?? this.#nextPlace++;
+    if (place >= this.#options.stage.policy.dimension)
+      throw new Error('the model has too few coordinates for this run');
+    this.#places.set(device, place);
+    return place;
+  }
+}

@@ -1,0 +1,44 @@
+/** `npm run test:crash -- [--store postgres] [--kills N] [--seed N] [--json]`: kill -9 of every process under load; nothing may be lost. */
+import { parseArgs } from 'node:util';
+import { runCrashes } from './run.ts';
+
+const { values } = parseArgs({
+  options: {
+    kills: { type: 'string', default: '200' },
+    store: { type: 'string', default: 'embedded' },
+    seed: { type: 'string', default: String(Date.now() % 2 ** 31) },
+    json: { type: 'boolean', default: false },
+    help: { type: 'boolean', default: false },
+  },
+});
+if (values.help) {
+  console.log(
+    `npm run test:crash -- [--store postgres] [--kills N] [--seed N] [--json]
+
+Kills server, authority and devices N times (200 by default), at random and at durable moments. With --store postgres the
+server is three nodes on one database: nodes are also stopped past their turns, and the database is killed as well.`,
+  );
+} else {
+  const [kills, seed] = [Number(values.kills), Number(values.seed)];
+  if (!(Number.isSafeInteger(kills) && kills > 0 && Number.isSafeInteger(seed))) {
+    console.error('--kills and --seed take positive whole numbers, for example --kills 20');
+    process.exit(2);
+  }
+  const { store } = values;
+  if (store !== 'embedded' && store !== 'postgres') {
+    console.error('--store takes embedded or postgres');
+    process.exit(2);
+  }
+  console.log(`${kills} kills, seed ${seed}, store ${store}`);
+  const onKill = (line: string): void => console.log(line);
+  const { problems, moments, ...counts } = await runCrashes({ kills, seed, store, onKill });
+  for (const [role, deaths] of Object.entries(moments)) {
+    console.log(`\n${role} died at:`);
+    for (const [moment, count] of Object.entries(deaths)) console.log(`${String(count).padStart(4)}  ${moment}`);
+  }
+  console.log();
+  for (const [name, count] of Object.entries(counts)) console.log(`${name.padEnd(14)}${count}`);
+  for (const problem of problems) console.log(`WRONG: ${problem}`);
+  if (values.json) console.log(JSON.stringify(counts));
+  process.exitCode = problems.length === 0 ? 0 : 1;
+}

@@ -1,0 +1,225 @@
+/**
+ * Server, authority and devices as processes under load, each killed again and again while it works, then looked at from
+ * outside. On PostgreSQL the server is three nodes, which are also stopped past their turns, and the database is killed too. Nothing waits for a time: what is waited for is that the fleet takes steps.
+ */
+import type { ChildProcess } from 'node:child_process';
+import { createInterface } from 'node:readline';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { randomStream } from '@basa/learning';
+import type { Exchange } from '@basa/testkit/processes/balancer.ts';
+import type { ProcessName } from '@basa/testkit/processes/stage.ts';
+import { Stage } from '@basa/testkit/processes/stage.ts';
+import { bundleTrial } from '../bundle.ts';
+import { CrashDatabase } from './crash-database.ts';
+import { Fleet } from './fleet.ts';
+import { Plan } from './plan.ts';
+import { Recorder } from './recorder.ts';
+import type { Verdict } from './verdict.ts';
+import { judge, stuckBuffers } from './verdict.ts';
+
+export interface CrashOptions {
+  /** Deaths, and stops of nodes past their turns. */
+  readonly kills: number;
+  readonly seed: number;
+  readonly store?: 'embedded' | 'postgres';
+  onKill?(line: string): void;
+}
+
+export interface CrashReport extends Verdict {
+  readonly kills: number;
+  /** How often each kind of process died at each kind of durable moment. */
+  readonly moments: Readonly<Record<string, Readonly<Record<string, number>>>>;
+}
+
+const DEVICE_PROCESSES = 2;
+const DEVICES_EACH = 4;
+/** More coordinates than a run has updates. */
+const PLACES_PER_KILL = 60;
+const STALL_MS = 1000;
+const NODES = 3;
+const TURN_MS = 1000;
+/** So long is a node stopped: past its turn, and at times past what the database lets it hold locks. */
+const STOP_MS = { least: 2000, most: 6500 };
+const STOPPED_SHARE = 0.3;
+/** There is more to die on PostgreSQL: each lives longer, so that something is done meanwhile; the database longest. */
+const PACE = { embedded: 1, postgres: 3 };
+const DATABASE_STEPS = 60;
+/** What a node says that cannot reach its database when it starts. */
+const NO_DATABASE = 3;
+/** A process whose fleet takes no steps, because others are down, is killed all the same. */
+const PATIENCE_MS = 20_000;
+const LOOKS = 1500;
+const LOOK_MS = 200;
+
+export async function runCrashes(options: CrashOptions): Promise<CrashReport> {
+  if (options.store !== 'postgres') return crash(options, undefined);
+  const database = await CrashDatabase.open();
+  try {
+    return await crash(options, database);
+  } finally {
+    await database.close();
+  }
+}
+
+async function crash(
+  { kills, seed, onKill = () => {} }: CrashOptions,
+  database: CrashDatabase | undefined,
+): Promise<CrashReport> {
+  const bundle = await bundleTrial({ watched: true });
+  const dimension = Math.max(2048, kills * PLACES_PER_KILL);
+  const chance = randomStream(seed, 'crash');
+  const balancing = randomStream(seed, 'balancing');
+  const recorder = new Recorder();
+  const nodes = database && {
+    count: NODES,
+    databaseUrl: database.url,
+    random: () => balancing.unit(),
+    onExchange: (exchange: Exchange): void => recorder.note(exchange, () => stage.policy),
+  };
+  const stage: Stage = await Stage.open({
+    bundle,
+    policy: { dimension },
+    specification: { stallMs: STALL_MS },
+    ...(nodes && { nodes, server: { turnMs: TURN_MS } }),
+  });
+  const running = new Set<ChildProcess>();
+  try {
+    const script = bundle.file('devices');
+    const fleet = await Fleet.enrolled({
+      stage,
+      script,
+      processes: DEVICE_PROCESSES,
+      devicesEach: DEVICES_EACH,
+      chance,
+    });
+    const plan = new Plan(chance);
+    const watching = database === undefined ? undefined : recorder.watch(stage);
+    let left = kills;
+
+    /** Waits until the fleet has taken so many steps, or cannot. */
+    const during = async (steps: number, isOver = (): boolean => false): Promise<void> => {
+      const pace = PACE[database === undefined ? 'embedded' : 'postgres'];
+      const enough = fleet.steps + steps * pace;
+      const patience = Date.now() + PATIENCE_MS * pace;
+      while (!isOver() && fleet.steps < enough && Date.now() < patience) await sleep(5);
+    };
+    const tell = (what: string): void => onKill(`${kills - left} ${what}`);
+    /** Starts it, lets it work, and sees it die; after the last kill it stays. */
+    const haunt = async (role: string, start: (die: Readonly<Record<string, string>>) => Promise<ChildProcess>) => {
+      while (left > 0) {
+        left--;
+        const { moment, nth, afterSteps } = plan.next(role);
+        const die = moment === undefined ? {} : { BASA_DIE_AT: moment, BASA_DIE_NTH: String(nth) };
+        const child = await start(die);
+        if (role === 'server' && database !== undefined && left > 0 && chance.unit() < STOPPED_SHARE) {
+          left--;
+          await during(afterSteps, () => !isAlive(child));
+          child.kill('SIGSTOP');
+          const stopMs = Math.round(STOP_MS.least + (STOP_MS.most - STOP_MS.least) * chance.unit());
+          await sleep(stopMs);
+          child.kill('SIGCONT');
+          tell(`${role}: stopped for ${stopMs} ms`);
+        }
+        await during(afterSteps, () => !isAlive(child));
+        const diedItself = !isAlive(child);
+        child.kill('SIGKILL');
+        await gone(child);
+        running.delete(child);
+        if (child.signalCode !== 'SIGKILL') throw new Error(`the ${role} ended by itself with code ${child.exitCode}`);
+        if (diedItself && moment !== undefined) plan.died(role, moment);
+        tell(`${role}: ${diedItself && moment !== undefined ? moment : 'at a random moment'}`);
+      }
+      running.add(await start({}));
+    };
+    const preloads = [bundle.file('durable-moments')];
+    const listenTo = (role: string, child: ChildProcess): ChildProcess => {
+      running.add(child);
+      if (child.stderr !== null)
+        createInterface({ input: child.stderr }).on('line', (line) => {
+          const [, moment] = /^moment: (.*)$/.exec(line) ?? [];
+          if (moment !== undefined) plan.learn(role, moment);
+        });
+      return child;
+    };
+    const service = (name: ProcessName) => async (die: Readonly<Record<string, string>>) => {
+      for (;;) {
+        await gone(stage.children[name]);
+        const listening = stage.start(name, die, preloads);
+        const child = listenTo(name === 'authority' ? name : 'server', stage.children[name] as ChildProcess);
+        const isDown = (): boolean => database !== undefined && child.exitCode === NO_DATABASE;
+        // A moment may come before it listens.
+        await listening.catch((error: unknown) => {
+          if (child.signalCode !== 'SIGKILL' && !isDown()) throw error;
+        });
+        if (!isDown()) return child;
+        running.delete(child);
+      }
+    };
+    const hauntDatabase = async (crashed: CrashDatabase): Promise<void> => {
+      while (left > 0) {
+        left--;
+        await during(DATABASE_STEPS * (1 + chance.unit()));
+        await crashed.crash(1000 * chance.unit());
+        tell('database: at a random moment');
+      }
+    };
+    const devices = (n: number) => async (die: Readonly<Record<string, string>>) =>
+      listenTo('devices', await fleet.start(n, die, preloads));
+
+    for (const name of [...stage.servers, 'authority' as const]) await stage.stop(name);
+    await Promise.all([
+      haunt('authority', service('authority')),
+      ...stage.servers.map((name) => haunt('server', service(name))),
+      ...Array.from({ length: DEVICE_PROCESSES }, (_, n) => haunt('devices', devices(n))),
+      ...(database === undefined ? [] : [hauntDatabase(database)]),
+    ]);
+
+    // The fleet goes on after the last kill.
+    const { version = 0 } = await stage.server.task(stage.task);
+    while (((await stage.server.task(stage.task)).version ?? 0) <= version) await sleep(LOOK_MS);
+    for (const child of [...running].filter((one) => !Object.values(stage.children).includes(one))) {
+      child.kill('SIGKILL');
+      await gone(child);
+    }
+    await settle(stage, bundle.file('clock-ahead'), database);
+    recorder.stop();
+    await watching;
+    const verdict = await judge(stage, fleet.acknowledged);
+    const problems = [...verdict.problems, ...fleet.faults, ...recorder.faults(stage.policy)];
+    if (database !== undefined) onKill(`${recorder.calls} calls are in the history`);
+    return { kills: kills - left, ...verdict, problems, moments: plan.report() };
+  } finally {
+    for (const child of running) child.kill('SIGKILL');
+    await stage.close();
+  }
+}
+
+/** Every buffer that can be opened is; then both services start again with every deadline behind them. */
+async function settle(stage: Stage, clockAhead: string, database: CrashDatabase | undefined): Promise<void> {
+  const { openMs, closeMs, minimum } = stage.policy;
+  const isOpenable = async (ctx: string): Promise<boolean> => {
+    const buffer = await stage.server.buffer(ctx).catch(() => undefined); // one that the server never learnt of
+    if (buffer === undefined) return false;
+    const accepted = buffer.slots.filter(({ status }) => status === 'accepted').length;
+    return buffer.status !== 'filling' || accepted >= minimum;
+  };
+  for (let look = 0; look < LOOKS; look++) {
+    const waiting = await Promise.all((await stuckBuffers(stage)).map(isOpenable));
+    if (!waiting.includes(true)) break;
+    await sleep(LOOK_MS);
+  }
+  for (const name of [...stage.servers, 'authority' as const]) await stage.stop(name);
+  const aheadMs = openMs + closeMs + 1000;
+  await database?.goAhead(aheadMs);
+  const ahead = { BASA_AHEAD_MS: String(aheadMs) };
+  for (const name of ['authority' as const, ...stage.servers]) await stage.start(name, ahead, [clockAhead]);
+  for (let look = 0; look < LOOKS && (await stuckBuffers(stage)).length > 0; look++) await sleep(LOOK_MS);
+}
+
+function isAlive(child: ChildProcess): boolean {
+  return child.exitCode === null && child.signalCode === null;
+}
+
+async function gone(child: ChildProcess | undefined): Promise<void> {
+  if (child !== undefined && isAlive(child)) await new Promise((resolve) => child.once('exit', resolve));
+}

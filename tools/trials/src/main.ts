@@ -1,0 +1,18 @@
+/** `npm run trial -- <name>`: the product as real processes, under load, faults and attack; the tests run short versions. */
+import { runNamed } from '@basa/testkit/programs/named.ts';
+
+await runNamed('trial', {
+  crash: {
+    about: 'kill -9 of every process, 200 times, under load; nothing may be lost',
+    program: at('crash/main.ts'),
+  },
+  soak: { about: '1000 buffers with drop-outs, liars and restarts, and what they leave', program: at('soak/main.ts') },
+  hostile: { about: '10^5 hostile requests at every route of both services', program: at('hostile/main.ts') },
+  large: { about: 'one buffer of 50 million parameters; exact, in bounded memory', program: at('large/main.ts') },
+  s3: { about: "the blob store against a real S3 server, Ceph's gateway", program: at('s3/main.ts'), isPlain: true },
+  python: { about: 'the client in examples/python, beside Node devices', program: at('python/main.ts'), isPlain: true },
+});
+
+function at(file: string): URL {
+  return new URL(file, import.meta.url);
+}

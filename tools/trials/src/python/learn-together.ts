@@ -1,0 +1,93 @@
+/** A Python device and two Node devices train softmax regression in the same sealed buffers, against real services. */
+import { execFile } from 'node:child_process';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+import { BasaClient } from '@basa/client/node';
+import type { Samples } from '@basa/learning';
+import { createReferenceEngine, createTrainer, defineModel, dense, encodeDataset, randomStream } from '@basa/learning';
+import { fromHex, toHex } from '@basa/masking';
+import { DEFAULT_TRAINING, encodePolicy } from '@basa/protocol';
+import { until } from '../../../../packages/cli/src/conformance/until.ts';
+import { startLocalServices } from '../../../../packages/cli/src/local-services.ts';
+import { makePolicy, modelOptions } from '../../../../packages/cli/src/policy.ts';
+
+const FEATURES = 4;
+const CLASSES = 3;
+const BUFFERS = 3;
+const model = defineModel('clusters', { height: 1, width: 1, channels: FEATURES }, [dense(CLASSES)]);
+
+/** The accuracy at the end, by the server's own evaluation. */
+export async function learnTogether(): Promise<number> {
+  const folder = await mkdtemp(join(tmpdir(), 'basa-python-'));
+  const { signal } = new AbortController();
+  const services = await startLocalServices({ folder, signal });
+  const { server, authority, serverUrl, authorityUrl, authorityKey } = services;
+  const devices: BasaClient[] = [];
+  try {
+    const policy = makePolicy({
+      name: 'clusters',
+      model,
+      serverKey: fromHex(services.serverKey) as Uint8Array,
+      bufferSize: 3,
+      minimum: 3,
+      clip: 8,
+      training: DEFAULT_TRAINING,
+      uploadLeaseMs: 600_000,
+      openMs: 3_600_000,
+      closeMs: 3_600_000,
+    });
+    const task = await authority.createTask(policy);
+    await server.createTask({ policy: toHex(encodePolicy(policy)), model: modelOptions(model), initial: { seed: 1 } });
+    await server.setExamples(task, encodeDataset(clusters(0).dataset));
+    const [token = '', ...tokens] = await authority.tokens(task, 3, Date.now() + 3_600_000);
+    const common = { server: serverUrl, authority: authorityUrl, authorityKey, task };
+    for (const [n, own] of tokens.entries()) {
+      devices.push(await BasaClient.connect({ ...common, token: own, identity: join(folder, `node-${n}`) }));
+    }
+    const examples = join(folder, 'examples.csv');
+    await writeFile(examples, csvOf(clusters(3)));
+    const python = () =>
+      promisify(execFile)('python3', ['-m', 'basa', '--examples', examples, '--identity', join(folder, 'python')], {
+        env: {
+          ...process.env,
+          BASA_SERVER: serverUrl,
+          BASA_AUTHORITY: authorityUrl,
+          BASA_AUTHORITY_KEY: authorityKey,
+          BASA_TASK: task,
+          BASA_ENROLMENT_TOKEN: token,
+        },
+      });
+    const trainer = createTrainer(createReferenceEngine(model));
+    for (let version = 1; version <= BUFFERS; version++) {
+      await Promise.all([python(), ...devices.map((device, n) => device.run(trainer, clusters(n + 1), { rounds: 1 }))]);
+      await until(async () => ((await server.task(task)).version ?? 0) >= version);
+    }
+    await until(async () => (await server.versions(task)).at(-1)?.accuracy !== undefined);
+    return (await server.versions(task)).at(-1)?.accuracy ?? 0;
+  } finally {
+    await Promise.all(devices.map((device) => device.close()));
+    await services.stop();
+    await rm(folder, { recursive: true, force: true });
+  }
+}
+
+/** Points around one corner for each class. */
+function clusters(seed: number): Samples {
+  const random = randomStream(seed);
+  const count = 60;
+  const labels = Uint8Array.from({ length: count }, (_, n) => n % CLASSES);
+  const inputs = Float32Array.from({ length: count * FEATURES }, (_, k) => {
+    const isCorner = k % FEATURES === (labels[Math.floor(k / FEATURES)] as number);
+    return (isCorner ? 1 : 0) + 0.3 * (random.unit() - 0.5);
+  });
+  const shape = { height: 1, width: 1, channels: FEATURES };
+  const dataset = { name: 'clusters', shape, classes: CLASSES, inputs, labels };
+  return { dataset, indices: Uint32Array.from(labels, (_, n) => n) };
+}
+
+function csvOf({ dataset: { inputs, labels } }: Samples): string {
+  const lines = Array.from(labels, (label, n) => [label, ...inputs.subarray(n * FEATURES, (n + 1) * FEATURES)]);
+  return `${lines.map((line) => line.join(',')).join('\n')}\n`;
+}

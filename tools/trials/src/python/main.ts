@@ -1,0 +1,34 @@
+/** `npm run trial -- python`: the client in examples/python against the vectors, beside Node devices, and before the kit. */
+import { spawnSync } from 'node:child_process';
+import { join } from 'node:path';
+import { runCli } from '@basa/cli';
+import { ROOT } from '@basa/testkit/root.ts';
+import { learnTogether } from './learn-together.ts';
+import { renewsItsCertificate } from './renewal.ts';
+
+const folder = join(ROOT, 'examples/python');
+// Wherever it is started: `python3 -m basa` is the one in the examples.
+process.env['PYTHONPATH'] = folder;
+
+const found = spawnSync('python3', ['-c', 'import cryptography; print(cryptography.__version__)'], {
+  encoding: 'utf8',
+});
+if (found.status === 0) {
+  console.log(`python3 with cryptography ${found.stdout.trim()}`);
+  process.exitCode = await runAll();
+} else {
+  const missing = found.error === undefined ? 'its package cryptography' : 'python3';
+  console.log(`skipped: ${missing} is not there; on Debian \`apt install python3-cryptography\` brings both`);
+}
+
+async function runAll(): Promise<number> {
+  const { status } = spawnSync('python3', ['-m', 'basa.selfcheck'], { stdio: 'inherit' });
+  if (status !== 0) return 1;
+  const isRenewed = await renewsItsCertificate();
+  console.log(`a certificate that comes to its end ${isRenewed ? 'is renewed' : 'is not renewed'}`);
+  if (!isRenewed) return 1;
+  const accuracy = await learnTogether();
+  console.log(`with two Node devices in each buffer: ${(100 * accuracy).toFixed(0)} % after three buffers`);
+  if (accuracy < 0.9) return 1;
+  return await runCli(['conformance', 'client', '--', 'python3', '-m', 'basa'], process.env);
+}

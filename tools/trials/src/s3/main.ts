@@ -1,0 +1,30 @@
+/** `npm run trial -- s3`: the blob store against a real S3 server, Ceph's gateway; as root it installs Debian's packages. */
+import { execFileSync, spawnSync } from 'node:child_process';
+import { ROOT } from '@basa/testkit/root.ts';
+import { missingCeph, startRadosgw } from './radosgw.ts';
+
+const install = missingCeph();
+if (install !== undefined && process.getuid?.() === 0) {
+  console.log(`${install} ...`);
+  execFileSync('sh', ['-c', `${install} -y`], {
+    stdio: ['ignore', 'ignore', 'inherit'],
+    env: { ...process.env, DEBIAN_FRONTEND: 'noninteractive' },
+  });
+}
+const missing = missingCeph();
+if (missing !== undefined) {
+  console.error(`Ceph's gateway is not here; as root: ${missing}`);
+  process.exit(1);
+}
+console.log("starting Ceph's gateway ...");
+const { stop, ...store } = await startRadosgw();
+try {
+  const { status } = spawnSync(`${ROOT}node_modules/.bin/vitest`, ['run', 'packages/server/test/blobs/s3.test.ts'], {
+    cwd: ROOT,
+    stdio: 'inherit',
+    env: { ...process.env, BASA_TEST_S3: JSON.stringify(store) },
+  });
+  process.exitCode = status ?? 1;
+} finally {
+  await stop();
+}

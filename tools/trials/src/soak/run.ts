@@ -1,0 +1,146 @@
+/** Buffers without end: devices that drop out, repeat themselves and lie, services that are restarted; every sum is checked. */
+import { setMaxListeners } from 'node:events';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { verifyLog } from '@basa/authority';
+import { randomStream } from '@basa/learning';
+import { fromHex } from '@basa/masking';
+import { bundleProcesses } from '@basa/testkit/processes/bundle.ts';
+import type { Role } from '@basa/testkit/processes/stage.ts';
+import { Stage } from '@basa/testkit/processes/stage.ts';
+import { countsByVersion } from '@basa/testkit/processes/sums.ts';
+import type { Given, SoakWork, Tally } from './device.ts';
+import { SoakDevice } from './device.ts';
+import type { Life } from './lives.ts';
+import { longestLives, restartsAt } from './lives.ts';
+import type { Sample } from './samples.ts';
+import { sampleOf } from './samples.ts';
+
+export interface SoakOptions {
+  readonly buffers: number;
+  readonly seed: number;
+  /** The most restarts of services; 8 by default. */
+  readonly restarts?: number;
+  onSample?(sample: Sample): void;
+}
+
+export interface SoakReport extends Tally {
+  readonly buffers: number;
+  readonly opened: number;
+  readonly quarantined: number;
+  readonly restarts: number;
+  /** Versions whose sum is not that of the updates they are said to hold. */
+  readonly inexact: number;
+  readonly problems: readonly string[];
+  readonly lives: readonly Life[];
+  readonly samples: readonly Sample[];
+}
+
+const DEVICES = 10;
+const LIARS = 1;
+const DIMENSION = 256;
+const STALL_MS = 500;
+const LOOK_MS = 50;
+const SAMPLES = 100;
+
+export async function runSoak({
+  buffers,
+  seed,
+  restarts: most,
+  onSample = () => {},
+}: SoakOptions): Promise<SoakReport> {
+  const policy = { dimension: DIMENSION, bufferSize: 4, minimum: 2, uploadLeaseMs: 5000 };
+  const bundle = await bundleProcesses();
+  const stage = await Stage.open({ bundle, policy, specification: { stallMs: STALL_MS } });
+  const ending = new AbortController();
+  setMaxListeners(0, ending.signal);
+  const tally: Tally = { accepted: 0, rejected: 0, droppedOut: 0, duplicates: 0, lies: 0 };
+  const chance = randomStream(seed, 'soak');
+  const shared = { stage, chance, given: [], tally, latencies: [], signal: ending.signal };
+  const work: SoakWork = shared;
+  try {
+    const tokens = await stage.authority.tokens(stage.task, DEVICES, Date.now() + 86_400_000);
+    const devices = tokens.map((token, n) => new SoakDevice(work, n < LIARS).live(token));
+    const samples: Sample[] = [];
+    const planned = restartsAt(buffers, most);
+    const lives = { server: 0, authority: 0 };
+    let restarts = 0;
+    for (let ended = 0; ended < buffers; ) {
+      await sleep(LOOK_MS);
+      ended = (await endedBuffers(stage, work.given)).length;
+      if (ended >= (samples.length * buffers) / SAMPLES) {
+        samples.push(sampleOf(stage, lives, ended, work.latencies));
+        onSample(samples.at(-1) as Sample);
+      }
+      if (ended >= (planned[restarts] ?? Number.POSITIVE_INFINITY)) lives[await restart(stage, restarts++)]++;
+    }
+    ending.abort();
+    await Promise.all(devices);
+    const opened = (await stage.server.versions(stage.task)).length - 1;
+    const endings = await endedBuffers(stage, work.given);
+    const quarantined = endings.filter((status) => status === 'quarantined').length;
+    const wrong = await inexactVersions(stage, work.given);
+    const log = verifyLog(await stage.authority.log(), fromHex(stage.authorityKey) ?? new Uint8Array());
+    const problems = [...wrong.map((version) => `version ${version} is not its sum`), ...log.problems];
+    return {
+      buffers: endings.length,
+      opened,
+      quarantined,
+      restarts,
+      ...tally,
+      inexact: wrong.length,
+      problems,
+      lives: longestLives(samples),
+      samples,
+    };
+  } finally {
+    ending.abort();
+    await stage.close();
+  }
+}
+
+/** In turn: the server in order, the server by SIGKILL, the authority in order, the authority by SIGKILL. */
+async function restart(stage: Stage, n: number): Promise<Role> {
+  const role = n % 4 < 2 ? 'server' : 'authority';
+  if (n % 2 === 1) stage.children[role]?.kill('SIGKILL');
+  await stage.stop(role);
+  await stage.start(role);
+  return role;
+}
+
+const statuses = new WeakMap<Stage, Map<string, string>>();
+
+/** How the buffers that devices had a slot in have ended; those that have not are left out. */
+async function endedBuffers(stage: Stage, given: readonly Given[]): Promise<readonly string[]> {
+  const known = statuses.get(stage) ?? new Map<string, string>();
+  statuses.set(stage, known);
+  for (const ctx of new Set(given.slice(-10 * DEVICES).map((one) => one.ctx))) {
+    if (known.has(ctx)) continue;
+    const status = await stage.server.buffer(ctx).then(
+      (buffer) => buffer.status,
+      () => undefined, // it is being restarted
+    );
+    if (status === 'included' || status === 'quarantined' || status === 'aborted') known.set(ctx, status);
+  }
+  return [...known.values()];
+}
+
+/** By the slots that the server says are in a sum, and the coordinates that their devices gave. */
+async function inexactVersions(stage: Stage, given: readonly Given[]): Promise<readonly number[]> {
+  const counts = await countsByVersion(stage);
+  const wrong: number[] = [];
+  // Those made meanwhile are left out.
+  const versions = await stage.server.versions(stage.task);
+  for (const { version, ctx } of versions.filter((one) => one.version > 0 && one.version < counts.length)) {
+    const { accepted } = await stage.server.buffer(ctx);
+    const expected = new Int32Array(DIMENSION);
+    // A device that goes on with a slot after a service was away is told of it once more.
+    const places = new Map(given.filter((one) => one.ctx === ctx).map(({ slot, place }) => [slot, place]));
+    for (const slot of accepted) {
+      const place = places.get(slot);
+      if (place !== undefined) expected[place] = (expected[place] ?? 0) + 1;
+    }
+    const isSame = counts[version]?.every((count, place) => count === expected[place]) ?? false;
+    if (!isSame) wrong.push(version);
+  }
+  return wrong;
+}

@@ -1,0 +1,204 @@
+/** What the explorer is run on: worlds that must keep every promise, and rules whose absence it must show. */
+
+import type { SourcePatch } from '../patched-core.ts';
+import type { BrokenRule } from './cast.ts';
+import type { ExploreOptions } from './explore.ts';
+import type { SettledFate } from './invariants.ts';
+
+export interface NamedWorld extends ExploreOptions {
+  readonly name: string;
+}
+
+/** Every one of them is explored to the end. */
+export const SMALL_WORLDS: readonly (NamedWorld & { readonly shows: readonly SettledFate[] })[] = [
+  {
+    name: 'two users, with a crash after any record',
+    bufferSize: 2,
+    crashes: true,
+    shows: ['included', 'aborted'],
+  },
+  {
+    name: 'two users, one of whom seals garbage for itself',
+    bufferSize: 2,
+    cheat: 'self',
+    shows: ['quarantined', 'aborted'],
+  },
+  { name: 'two users and an authority that loses a record', bufferSize: 2, rollback: true, shows: ['included'] },
+  {
+    name: 'three users without clocks, with a crash after any record',
+    bufferSize: 3,
+    still: true,
+    crashes: true,
+    shows: ['included'],
+  },
+  {
+    name: 'three users without clocks, one of whom seals garbage to others',
+    bufferSize: 3,
+    still: true,
+    cheat: 'edges',
+    shows: ['included', 'excluded', 'quarantined'],
+  },
+  {
+    name: 'three users and two buffers of two, without clocks',
+    bufferSize: 2,
+    users: 3,
+    buffers: 2,
+    still: true,
+    shows: ['included'],
+  },
+];
+
+/** As far as the budget goes. */
+export const LARGE_WORLDS: readonly NamedWorld[] = [
+  { name: 'three users', bufferSize: 3 },
+  { name: 'two users and two buffers', bufferSize: 2, buffers: 2 },
+];
+
+export const LONG_WORLDS: readonly NamedWorld[] = [
+  ...LARGE_WORLDS,
+  { name: 'three users, with a crash after any record', bufferSize: 3, crashes: true },
+  { name: 'three users, one of whom seals garbage to others', bufferSize: 3, cheat: 'edges' },
+  { name: 'three users and an authority that loses a record', bufferSize: 3, rollback: true },
+  { name: 'three users and two buffers of two', bufferSize: 2, users: 3, buffers: 2 },
+];
+
+interface MissingRule {
+  readonly name: string;
+  readonly world: ExploreOptions;
+  readonly patches?: readonly SourcePatch[];
+  /** What the counterexample must end in. */
+  readonly problem: RegExp;
+}
+
+/** Rules of the host: the environment breaks them. */
+export const HOST_RULES: readonly (MissingRule & { readonly name: BrokenRule })[] = [
+  {
+    name: 'server answers before it writes',
+    world: { bufferSize: 2 },
+    problem: /user 0 was acknowledged, and the server does not have it/,
+  },
+  {
+    name: 'server loses its last record',
+    world: { bufferSize: 2 },
+    problem: /user 0 was acknowledged, and the server does not have it/,
+  },
+  {
+    name: 'server asks for close before it froze',
+    world: { bufferSize: 2 },
+    problem: /the authority closed slots 0,1, and the server has fixed nothing/,
+  },
+  {
+    name: 'authority answers before it writes',
+    world: { bufferSize: 2 },
+    problem: /the server aborted what the authority did not/,
+  },
+  {
+    name: 'authority starts without its witness',
+    world: { bufferSize: 2 },
+    problem: /the server aborted what the authority did not/,
+  },
+  {
+    name: 'user forgets its last record',
+    world: { bufferSize: 2 },
+    problem: /user 0 signed two key requests in one buffer/,
+  },
+  {
+    name: 'user forgets where its update went',
+    world: { bufferSize: 2, buffers: 2, still: true },
+    problem: /one update is in buffers 0 and 1/,
+  },
+];
+
+const AUTHORITY = 'packages/protocol/src/authority';
+const SERVER = 'packages/protocol/src/server';
+const USER = 'packages/protocol/src/user';
+
+/** Rules of the core: a patched copy lacks them. */
+export const CORE_RULES: readonly MissingRule[] = [
+  {
+    name: 'either the self key or the edge key of a slot',
+    world: { bufferSize: 2, still: true },
+    patches: [
+      { file: `${AUTHORITY}/close.ts`, find: '(slot) => !isAccepted.has(slot),\n  );', replace: '() => true,\n  );' },
+    ],
+    problem: /self and edge keys of slot 0 were both released/,
+  },
+  {
+    name: 'no close below the minimum',
+    world: { bufferSize: 2, still: true },
+    patches: [
+      { file: `${AUTHORITY}/close.ts`, find: 'accepted.length < descriptor.minimum', replace: 'accepted.length < 1' },
+      {
+        file: `${SERVER}/close.ts`,
+        find: 'accepted.length < buffer.descriptor.minimum',
+        replace: 'accepted.length < 1',
+      },
+    ],
+    problem: /closed with 1 slots, below the minimum/,
+  },
+  {
+    name: 'a slot is given once',
+    world: { bufferSize: 2, still: true },
+    patches: [
+      {
+        file: `${SERVER}/deposit.ts`,
+        find: 'slot: buffer.slots.length as Slot',
+        replace: 'slot: Math.max(0, buffer.slots.length - 1) as Slot',
+      },
+    ],
+    problem: /slot 0 was given to two deposits/,
+  },
+  {
+    name: 'a closed buffer stays closed',
+    world: { bufferSize: 2 },
+    patches: [
+      {
+        file: `${AUTHORITY}/buffer.ts`,
+        find: "if (buffer.status !== 'open' || now < buffer.descriptor.closeBy)",
+        replace: "if (buffer.status === 'aborted' || now < buffer.descriptor.closeBy)",
+      },
+    ],
+    problem: /the server is (granted|included), the authority aborted|and then another "aborted"/,
+  },
+  {
+    name: 'an update goes to one buffer',
+    world: { bufferSize: 2, buffers: 2, still: true },
+    patches: [
+      {
+        file: `${USER}/ledger.ts`,
+        find: 'const isSame = given === undefined ||',
+        replace: 'const isSame = given !== null ||',
+      },
+    ],
+    problem: /one update is in buffers 0 and 1/,
+  },
+  {
+    name: 'no abort without the authority',
+    world: { bufferSize: 2 },
+    patches: [
+      {
+        file: `${SERVER}/close.ts`,
+        find: "(status === 'granted' && outcome.status === 'unknown')",
+        replace: "status === 'granted'",
+      },
+      {
+        file: `${AUTHORITY}/buffer.ts`,
+        find: "status: buffer?.status ?? 'unknown'",
+        replace: "status: buffer?.status === 'closed' ? 'aborted' : (buffer?.status ?? 'unknown')",
+      },
+    ],
+    problem: /the server aborted what the authority did not/,
+  },
+  {
+    name: 'a state is what its records give',
+    world: { bufferSize: 2, still: true },
+    patches: [
+      {
+        file: `${SERVER}/accept.ts`,
+        find: "records: [entry],\n    answer: { kind: 'accepted' },",
+        replace: "records: [],\n    answer: { kind: 'accepted' },",
+      },
+    ],
+    problem: /the server restored from its records is not what it was/,
+  },
+];

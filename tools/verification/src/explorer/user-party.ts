@@ -1,0 +1,299 @@
+/** A user of an exploration: the real session per buffer, rebuilt from its records before every step. */
+import type { SeedSealing } from '@basa/masking';
+import { applyMasksInPlace, concatBytes } from '@basa/masking';
+import type {
+  Device,
+  DeviceRecord,
+  DeviceStep,
+  FrozenSession,
+  LedgerRecord,
+  PreparedSession,
+  SlottedSession,
+  UserPorts,
+  UserRecord,
+  UserSession,
+} from '@basa/protocol';
+import {
+  abandonSession,
+  acknowledgeUpload,
+  depositMessage,
+  depositToSign,
+  freezeUpload,
+  headerToSign,
+  inputDigestOf,
+  isLedgerRecord,
+  isSessionRecord,
+  keyRequestMessage,
+  keyRequestToSign,
+  maskInput,
+  packMasked,
+  prepareDeposit,
+  receiveKey,
+  receiveSlot,
+  releaseDelta,
+  releaseSession,
+  restoreLedger,
+  restoreSession,
+  uploadHeaderMessage,
+} from '@basa/protocol';
+import { granted } from '@basa/simulator';
+import type { Cast, Player } from './cast.ts';
+import { namedBytes } from './cast.ts';
+import { endingsOf, holdToRecords } from './endings.ts';
+import type { Ending, Message } from './messages.ts';
+
+export interface UserLocal {
+  /** The records of its session in each buffer. */
+  readonly sessions: readonly (readonly UserRecord[])[];
+  /** Which buffers it entered, and where its update was given to. */
+  readonly ledger: readonly LedgerRecord[];
+  /** How often it forgot something: what it draws afterwards is fresh. */
+  readonly forgot: number;
+}
+
+export class UserParty {
+  readonly #cast: Cast;
+  readonly #number: number;
+  readonly #player: Player;
+
+  constructor(cast: Cast, number: number) {
+    this.#cast = cast;
+    this.#number = number;
+    this.#player = cast.users[number] as Player;
+  }
+
+  get #deltaId(): Uint8Array {
+    return new Uint8Array(16).fill(this.#number);
+  }
+
+  get name(): string {
+    return `user ${this.#number}`;
+  }
+
+  /** On its way to buffer 0. */
+  initial(): Ending<UserLocal> {
+    const nothing: UserLocal = { sessions: this.#cast.buffers.map(() => []), ledger: [], forgot: 0 };
+    return this.#prepare(nothing, 0)[0] as Ending<UserLocal>;
+  }
+
+  deliver(local: UserLocal, message: Message): Ending<UserLocal>[] {
+    const { buffer } = message;
+    const cause = `${this.name} gets ${message.kind === 'outcome' ? `the outcome "${message.value.status}"` : `its ${message.kind}`}${this.#of(buffer)}`;
+    if (message.kind === 'outcome') return this.#learn(local, message, cause);
+    const device = this.#device(local, buffer);
+    const { session } = device;
+    if (session === undefined) return [];
+    switch (message.kind) {
+      case 'slot': {
+        const step = receiveSlot(this.#ports(local, buffer, 'slot'), device, message.value);
+        const slotted = step.state.session;
+        const sent = slotted?.step === 'slotted' ? [this.#keyRequest(local, buffer, slotted)] : [];
+        return this.#endings(local, buffer, step, sent, cause);
+      }
+      case 'key':
+        return session.step === 'slotted' ? this.#freeze(local, buffer, session, message, cause) : [];
+      case 'acknowledgement':
+        return this.#endings(local, buffer, acknowledgeUpload(this.#ports(local, buffer, 'ack'), device), [], cause);
+      default:
+        return [];
+    }
+  }
+
+  /** What it may do of its own accord. */
+  act(local: UserLocal): Ending<UserLocal>[] {
+    return [
+      ...(this.#cast.options.crashes ? this.#cast.buffers.flatMap((_, buffer) => this.#sendAgain(local, buffer)) : []),
+      ...this.#cast.buffers.flatMap((_, buffer) => this.#leave(local, buffer)),
+      ...this.#cast.buffers.flatMap((_, buffer) => (this.#mayEnter(local, buffer) ? this.#prepare(local, buffer) : [])),
+      ...this.#forget(local),
+    ];
+  }
+
+  #prepare(local: UserLocal, buffer: number): Ending<UserLocal>[] {
+    const { buffers, tools } = this.#cast;
+    const { certificate, input } = this.#player;
+    const { descriptor } = buffers[buffer] as Cast['buffers'][number];
+    const ports = this.#ports(local, buffer, 'prepare', this.#sealing());
+    const step = prepareDeposit(ports, this.#device(local, buffer), {
+      descriptor,
+      certificate,
+      deltaId: this.#deltaId,
+      inputDigest: inputDigestOf(tools.suite, input),
+    });
+    const { session } = step.state;
+    if (session?.step !== 'prepared') return [];
+    const sent = [this.#deposit(buffer, session)];
+    return this.#endings(local, buffer, step, sent, `${this.name} prepares its deposit${this.#of(buffer)}`);
+  }
+
+  #freeze(
+    local: UserLocal,
+    buffer: number,
+    session: SlottedSession,
+    message: Extract<Message, { kind: 'key' }>,
+    cause: string,
+  ): Ending<UserLocal>[] {
+    const ports = this.#ports(local, buffer, 'key');
+    const draft = receiveKey(ports, session, message.value);
+    if (draft.kind === 'refused') return [];
+    const { vector, plan } = granted(maskInput(ports, session, this.#player.input, draft));
+    applyMasksInPlace(vector, plan, this.#cast.tools);
+    const step = freezeUpload(ports, this.#device(local, buffer), draft, packMasked(session, vector));
+    const frozen = step.state.session;
+    const sent = frozen?.step === 'frozen' ? [this.#uploadOf(local, buffer, frozen)] : [];
+    return this.#endings(local, buffer, step, sent, cause);
+  }
+
+  /** After a crash it says what it was about to say: the same bytes, made of its records. */
+  #sendAgain(local: UserLocal, buffer: number): Ending<UserLocal>[] {
+    const session = this.#session(local, buffer);
+    const again = (message: Message): Ending<UserLocal>[] => [
+      { local, sent: [message], words: `${this.name} sends its ${message.kind} again${this.#of(buffer)}` },
+    ];
+    if (session?.step === 'prepared') return again(this.#deposit(buffer, session));
+    if (session?.step === 'slotted') return again(this.#keyRequest(local, buffer, session));
+    return session?.step === 'frozen' ? again(this.#uploadOf(local, buffer, session)) : [];
+  }
+
+  #deposit(buffer: number, session: PreparedSession): Message {
+    const value = depositMessage(session, this.#player.signer.sign(depositToSign(session).statement));
+    return { kind: 'deposit', user: this.#number, buffer, value };
+  }
+
+  #uploadOf(local: UserLocal, buffer: number, session: FrozenSession): Message {
+    const { vector, plan } = granted(maskInput(this.#ports(local, buffer, 'upload'), session, this.#player.input));
+    applyMasksInPlace(vector, plan, this.#cast.tools);
+    const value = uploadHeaderMessage(session, this.#player.signer.sign(headerToSign(session).statement));
+    return {
+      kind: 'upload',
+      user: this.#number,
+      buffer,
+      value,
+      body: concatBytes(packMasked(session, vector), ...session.backups),
+    };
+  }
+
+  #learn(
+    local: UserLocal,
+    { buffer, value }: Extract<Message, { kind: 'outcome' }>,
+    cause: string,
+  ): Ending<UserLocal>[] {
+    const ports = this.#ports(local, buffer, 'outcome');
+    const { state, records } = releaseDelta(ports, this.#device(local, buffer), this.#deltaId, value);
+    if (records.length === 0 || state.session === undefined) return [];
+    const after = withRecords(local, buffer, [...records, ...releaseSession(ports, state).records]);
+    return [{ local: after, sent: [], words: `${cause}; its update is free for another buffer` }];
+  }
+
+  #leave(local: UserLocal, buffer: number): Ending<UserLocal>[] {
+    const device = this.#device(local, buffer);
+    const at = device.session?.step;
+    if (this.#cast.options.still || (at !== 'prepared' && at !== 'slotted')) return [];
+    const step = abandonSession(this.#ports(local, buffer, 'leave'), device, 'abandoned');
+    const after = withRecords(local, buffer, step.records);
+    return [{ local: after, sent: [], words: `${this.name} leaves the buffer${this.#of(buffer)} for good` }];
+  }
+
+  /** Another buffer is open to it once its last one is behind it; whether its update may go there is the core's word. */
+  #mayEnter(local: UserLocal, buffer: number): boolean {
+    const last = this.#session(local, buffer - 1)?.step;
+    return (
+      local.sessions[buffer]?.length === 0 &&
+      (buffer === 0 ? local.forgot > 0 : last !== undefined && last !== 'prepared' && last !== 'slotted')
+    );
+  }
+
+  #forget(local: UserLocal): Ending<UserLocal>[] {
+    const { broken } = this.#cast.options;
+    if (local.forgot > 0) return [];
+    if (broken === 'user forgets where its update went' && local.ledger.some(isCommitment)) {
+      const ledger = local.ledger.filter((entry) => !isCommitment(entry));
+      return [
+        { local: { ...local, ledger, forgot: 1 }, sent: [], words: `${this.name} forgets where its update went` },
+      ];
+    }
+    if (broken !== 'user forgets its last record') return [];
+    return local.sessions.flatMap((records, buffer) => {
+      if (records.length < 2) return [];
+      const sessions = local.sessions.map((all, n) => (n === buffer ? all.slice(0, -1) : all));
+      // What was durable together is lost together.
+      const ledger = records.at(-1)?.kind === 'frozen' ? local.ledger.filter((e) => !isCommitment(e)) : local.ledger;
+      return [
+        {
+          local: { ...local, sessions, ledger, forgot: 1 },
+          sent: [],
+          words: `${this.name} crashes and has lost "${records.at(-1)?.kind}"`,
+        },
+      ];
+    });
+  }
+
+  #endings<Answer extends object>(
+    local: UserLocal,
+    buffer: number,
+    { state, records, answer }: DeviceStep<Answer>,
+    sent: readonly Message[],
+    cause: string,
+  ): Ending<UserLocal>[] {
+    // The session's record and the ledger's of one step are on disk together, or none is.
+    const ofSession = records.filter(isSessionRecord);
+    const after = (entries: readonly UserRecord[]): UserLocal =>
+      withRecords(local, buffer, entries.length === 0 ? [] : records);
+    holdToRecords(this.name, state, this.#device(after(ofSession), buffer));
+    const { crashes } = this.#cast.options;
+    return endingsOf({ who: 'it', cause, records: ofSession, answer, sent, after, crashes });
+  }
+
+  #keyRequest(local: UserLocal, buffer: number, session: SlottedSession): Message {
+    const ports = this.#ports(local, buffer, 'request');
+    const signature = this.#player.signer.sign(keyRequestToSign(ports, session).statement);
+    return { kind: 'key-request', user: this.#number, buffer, value: keyRequestMessage(ports, session, signature) };
+  }
+
+  #session(local: UserLocal, buffer: number): UserSession | undefined {
+    return restoreSession(this.#cast.tools.suite, local.sessions[buffer] ?? []);
+  }
+
+  /** In this buffer. */
+  #device(local: UserLocal, buffer: number): Device {
+    return { ledger: restoreLedger(local.ledger), session: this.#session(local, buffer) };
+  }
+
+  #ports(local: UserLocal, buffer: number, step: string, sealing = this.#cast.sealings.sealing): UserPorts {
+    const { tools, server } = this.#cast;
+    const randomBytes = namedBytes(this.#cast, `${this.name} ${buffer} ${step} ${local.forgot}`);
+    return { suite: tools.suite, randomBytes, sealing, authorityKey: server.authorityKey };
+  }
+
+  /** A cheat seals to another context than it says: nobody can open it. */
+  #sealing(): SeedSealing {
+    const { sealings, options, policy } = this.#cast;
+    const { sealing } = sealings;
+    if (options.cheat === undefined || this.#number !== 0) return sealing;
+    let sealed = 0;
+    const seal: SeedSealing['seal'] = (seed, attribute, context) => {
+      const isSelf = sealed++ === policy.bufferSize - 1;
+      const isGarbage = isSelf === (options.cheat === 'self');
+      return sealing.seal(seed, attribute, isGarbage ? context.map((byte) => byte ^ 1) : context);
+    };
+    return { ...sealing, seal };
+  }
+
+  #of(buffer: number): string {
+    return this.#cast.buffers.length > 1 ? ` (buffer ${buffer})` : '';
+  }
+}
+
+function withRecords(local: UserLocal, buffer: number, records: readonly DeviceRecord[]): UserLocal {
+  if (records.length === 0) return local;
+  const ofSession = records.filter(isSessionRecord);
+  return {
+    ...local,
+    sessions: local.sessions.map((before, n) => (n === buffer ? [...before, ...ofSession] : before)),
+    ledger: [...local.ledger, ...records.filter(isLedgerRecord)],
+  };
+}
+
+function isCommitment({ kind }: LedgerRecord): boolean {
+  return kind === 'committed';
+}

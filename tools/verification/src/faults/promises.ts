@@ -1,0 +1,140 @@
+/**
+ * What a federation promises, whatever went wrong: every opened sum is the sum of the accepted one-hot inputs, or the
+ * buffer is quarantined and a cheat is in it; nothing acknowledged is lost, none is counted twice, no slot that was told
+ * is forgotten, and no honest device is blamed.
+ */
+import { toHex } from '@basa/masking';
+import type { BufferSlot, Outcome, SecureBuffer, SumVerdict, UserSession } from '@basa/protocol';
+import type { Federation, FederationDevice } from '@basa/simulator';
+import { CheatingDevice } from './cheating-device.ts';
+
+/** What was seen on the way: by buffer, and by join tag. */
+export class Notes {
+  readonly verdicts = new Map<string, SumVerdict>();
+  /** Which update lies in which deposit. */
+  readonly updates = new Map<string, string>();
+  /** Slots that devices were told to be theirs. */
+  readonly told = new Map<string, { readonly buffer: string; readonly slot: number }>();
+  readonly acknowledged = new Set<string>();
+
+  see({ session, deltaId }: FederationDevice): void {
+    if (session === undefined) return;
+    const tag = toHex(session.member.joinTag);
+    this.updates.set(tag, toHex(deltaId));
+    if (session.step === 'acknowledged') this.acknowledged.add(tag);
+    const slot = slotOf(session);
+    if (slot !== undefined) this.told.set(tag, { buffer: toHex(session.member.ctx), slot });
+  }
+}
+
+function slotOf(session: UserSession): number | undefined {
+  if (session.step === 'slotted') return session.ticket.slot;
+  return session.step === 'frozen' ? session.header.slot : undefined;
+}
+
+/** A sentence for each promise that does not hold. */
+export function brokenPromises(
+  { server, authority }: Federation,
+  devices: readonly FederationDevice[],
+  notes: Notes,
+): readonly string[] {
+  const buffers = [...server.buffers.values()];
+  const included = buffers.filter(({ status }) => status === 'included');
+  const models =
+    server.models.length === included.length + 1
+      ? []
+      : [`${server.models.length - 1} models of ${included.length} buffers`];
+  return [
+    ...buffers.flatMap((buffer, number) => {
+      const named = (problem: string): string => `buffer ${number}: ${problem}`;
+      return [
+        ...lostSlots(buffer, authority.outcome(buffer.ctx)),
+        ...wrongVerdict(buffer, devices, notes.verdicts.get(toHex(buffer.ctx))),
+      ].map(named);
+    }),
+    ...countedTwice(included, notes),
+    ...forgotten(server.buffers, notes),
+    ...models,
+  ];
+}
+
+/** Accepted slots that have no fate, or another one at the authority. */
+function lostSlots(buffer: SecureBuffer, outcome: Outcome): readonly string[] {
+  return buffer.slots
+    .filter((slot) => slot.status === 'accepted' && !hasFate(buffer, slot, outcome))
+    .map(({ ticket }) => `slot ${ticket.slot} is lost (server ${buffer.status}, authority ${outcome.status})`);
+}
+
+/** Included, excluded, aborted or quarantined, and the authority says the same. */
+function hasFate({ status, accepted }: SecureBuffer, { ticket }: BufferSlot, outcome: Outcome): boolean {
+  if (status === 'aborted') return outcome.status === 'aborted';
+  const isIn = accepted.includes(ticket.slot);
+  const isInAtAuthority = outcome.accepted.some(({ slot }) => slot === ticket.slot);
+  return (status === 'included' || status === 'quarantined') && outcome.status === 'closed' && isIn === isInAtAuthority;
+}
+
+function wrongVerdict(
+  { status, slots, accepted }: SecureBuffer,
+  devices: readonly FederationDevice[],
+  verdict: SumVerdict | undefined,
+): readonly string[] {
+  const holders = accepted.map((slot) => holderOf(slots[slot] as BufferSlot, devices));
+  if (status === 'quarantined') {
+    return [
+      ...(holders.some((device) => device instanceof CheatingDevice) ? [] : ['quarantined, and no cheat is in it']),
+      ...blamed(verdict)
+        .map((slot) => holderOf(slots[slot] as BufferSlot, devices))
+        .filter((device) => !(device instanceof CheatingDevice))
+        .map(({ number }) => `honest device ${number} is blamed`),
+    ];
+  }
+  if (status !== 'included') return [];
+  if (verdict?.kind !== 'good') return ['included without a good sum'];
+  const expected = devices.map((device) => (holders.includes(device) ? 1 : 0)).join(' ');
+  const sum = verdict.sum.join(' ');
+  return sum === expected ? [] : [`the sum is ${sum} instead of ${expected}`];
+}
+
+function holderOf({ user }: BufferSlot, devices: readonly FederationDevice[]): FederationDevice {
+  const device = devices.find((candidate) => toHex(candidate.user) === toHex(user));
+  if (device === undefined) throw new Error('a slot of nobody');
+  return device;
+}
+
+/** Slots that the opening names. */
+function blamed(verdict: SumVerdict | undefined): readonly number[] {
+  const [, slots] = /^slots ([\d,]+) cheated$/.exec(verdict?.kind === 'quarantine' ? verdict.why : '') ?? [];
+  return slots?.split(',').map(Number) ?? [];
+}
+
+function countedTwice(included: readonly SecureBuffer[], { updates }: Notes): readonly string[] {
+  const problems: string[] = [];
+  const counted = new Map<string, number>();
+  for (const { accepted, slots } of included) {
+    for (const slot of accepted) {
+      const update = updates.get(toHex((slots[slot] as BufferSlot).ticket.joinTag));
+      if (update === undefined) problems.push(`slot ${slot} holds an update nobody gave`);
+      else counted.set(update, (counted.get(update) ?? 0) + 1);
+    }
+  }
+  for (const [update, count] of counted) if (count > 1) problems.push(`update ${update} was counted ${count} times`);
+  return problems;
+}
+
+/** What devices hold the server's word for, and the server does not know. */
+function forgotten(buffers: ReadonlyMap<string, SecureBuffer>, { acknowledged, told }: Notes): readonly string[] {
+  const slots = [...buffers.values()].flatMap((buffer) => buffer.slots);
+  const kept = new Set(slots.flatMap(({ status, ticket }) => (status === 'accepted' ? [toHex(ticket.joinTag)] : [])));
+  const isKnown = (tag: string, buffer: string, slot: number): boolean => {
+    const known = buffers.get(buffer)?.slots[slot]?.ticket.joinTag;
+    return known !== undefined && toHex(known) === tag;
+  };
+  return [
+    ...[...acknowledged]
+      .filter((tag) => !kept.has(tag))
+      .map((tag) => `an acknowledged update is not there (${tag.slice(0, 8)})`),
+    ...[...told]
+      .filter(([tag, { buffer, slot }]) => !isKnown(tag, buffer, slot))
+      .map(([tag, { slot }]) => `slot ${slot} was told to a device and forgotten (${tag.slice(0, 8)})`),
+  ];
+}

@@ -1,0 +1,30 @@
+/** `npm run prove -- <name>`: the long checks of the protocol; docs/evidence.md says what each of them shows. */
+import { runNamed } from '@basa/testkit/programs/named.ts';
+
+// Options without a name are for all of them: `npm run prove -- --quick --json`.
+const given = process.argv.slice(2);
+if (given.some((word) => ['--quick', '--json'].includes(word)) && given.every((word) => word.startsWith('--'))) {
+  process.argv.splice(2, 0, 'all');
+}
+
+await runNamed('prove', {
+  all: { about: 'the next five, one after the other (hours; --quick for minutes)', program: at('prove/all.ts') },
+  attacks: {
+    about: 'A1 to R1 against both modes',
+    program: at('../../../packages/cli/src/main.ts'),
+    words: ['attacks'],
+  },
+  mutants: { about: 'every wrong core of a list, and what the oracle says of it', program: at('prove/mutants.ts') },
+  explorer: { about: 'every state of small worlds', program: at('prove/explorer.ts') },
+  faults: { about: 'the fault simulation, over thousands of buffers', program: at('prove/faults.ts') },
+  oracle: {
+    about: 'what server and colluders can compute, over 10^7 schedules',
+    program: at('prove/oracle.ts'),
+  },
+  decoders: { about: '10^7 hostile inputs at the decoder of every message', program: at('prove/decoders.ts') },
+  mutation: { about: 'small wrong changes of the core, and what the tests notice', program: at('mutation/main.ts') },
+});
+
+function at(file: string): URL {
+  return new URL(file, import.meta.url);
+}

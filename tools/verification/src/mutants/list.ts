@@ -1,0 +1,287 @@
+/**
+ * Cores without one of their rules, as patches of the source: `find` must occur exactly once in its file, so that the
+ * list stays in step with the code. Where two or three checks stand behind one rule, the mutant leaves out all of them,
+ * and each of them alone is enough to stop the attack (`npm run prove -- mutants` and the tests say so of every edit).
+ */
+
+export interface Edit {
+  /** Below packages/protocol/src. */
+  readonly file: string;
+  readonly find: string;
+  readonly replace: string;
+}
+
+export interface Mutant {
+  readonly name: string;
+  readonly edits: readonly Edit[];
+  /** The attack of the simulator that catches it. */
+  readonly caughtBy: string;
+}
+
+const keyHashNotCompared: Edit = {
+  file: 'user/key.ts',
+  find: "if (key === undefined || !equalBytes(ports.suite.sha256(key), answer.receipt.keyHash)) return refused('key-invalid');",
+  replace: "if (key === undefined) return refused('key-invalid');",
+};
+
+export const MUTANTS: readonly Mutant[] = [
+  // The last attack table of the protocol's section 3, row by row.
+  {
+    name: 'header without V_l, and request re-signed after a restart',
+    edits: [
+      {
+        file: 'user/session.ts',
+        find: 'return records.reduce<UserSession | undefined>(',
+        replace:
+          "return (records.at(-1)?.kind === 'slotted' ? records.slice(0, -1) : records).reduce<UserSession | undefined>(",
+      },
+      {
+        file: 'authority/issue-key.ts',
+        find: "if (registered !== undefined && buffer.status !== 'unknown' && equalBytes(registered.requestDigest, requestDigest)) {",
+        replace:
+          'if (registered !== undefined && equalBytes(registered.user, user)) {\n    return unchanged(buffer, answerOf(ports, buffer, request, { ...registered, requestDigest, view: request.ticket.view }));',
+      },
+      { file: 'authority/close.ts', find: 'equalBytes(header.view, issued.view) &&', replace: '' },
+    ],
+    caughtBy: 'the key answer is withheld, and after a restart another inbox is told',
+  },
+  {
+    name: 'a second upload differing from the first',
+    edits: [
+      keyHashNotCompared,
+      {
+        file: 'user/session.ts',
+        find: 'return records.reduce<UserSession | undefined>(',
+        replace: "return records.filter(({ kind }) => kind !== 'frozen').reduce<UserSession | undefined>(",
+      },
+    ],
+    caughtBy: 'a key that opens nothing first, the true one after a restart',
+  },
+  {
+    name: 'ticket not compared with own D',
+    edits: [
+      {
+        file: 'user/slot.ts',
+        find: ' && equalBytes(ticket.root, root);',
+        replace: ';',
+      },
+      {
+        file: 'authority/close.ts',
+        find: 'isSigned(suite, depositStatementCodec, { ctx, joinTag, root, signature: deposit.signature }, deviceKey) &&',
+        replace: '',
+      },
+    ],
+    caughtBy: "tickets over the server's own seeds",
+  },
+  {
+    name: 'header signature not checked at close',
+    edits: [
+      keyHashNotCompared,
+      {
+        file: 'authority/close.ts',
+        find: ' &&\n    isSigned(suite, authorityMessages(buffer.descriptor.bufferSize).uploadHeader, header, deviceKey)',
+        replace: '',
+      },
+    ],
+    caughtBy: 'a key that opens nothing, and the void list is stripped at close',
+  },
+  {
+    name: 'rolled-back AA says "aborted" for a closed ctx',
+    edits: [
+      {
+        file: 'authority/head.ts',
+        find: 'return own === undefined || !equalBytes(own, seen.hash);',
+        replace: 'return own !== undefined && !equalBytes(own, seen.hash);',
+      },
+    ],
+    caughtBy: 'the authority is rolled back to before the close',
+  },
+  {
+    name: 'delta -> ctx not marked before upload',
+    edits: [
+      {
+        file: 'user/ledger.ts',
+        find: "return isSame ? undefined : refused('delta-committed');",
+        replace: 'return isSame ? undefined : undefined;',
+      },
+    ],
+    caughtBy: 'one update goes into two buffers',
+  },
+  {
+    name: 'join tag without u',
+    edits: [
+      {
+        file: 'wire/naming.ts',
+        find: 'return joinLayout.hash(suite, name) as JoinTag;',
+        replace: 'return joinLayout.hash(suite, { ...name, user: new Uint8Array(32) as UserId }) as JoinTag;',
+      },
+      {
+        file: 'authority/close.ts',
+        find: '...repeats(tags)];',
+        replace: '];',
+      },
+    ],
+    caughtBy: "a colluder repeats a victim's nonce and drops out",
+  },
+  {
+    name: 'two deposits of one u',
+    edits: [
+      {
+        file: 'authority/issue-key.ts',
+        find: "return other === undefined ? undefined : refused('second-slot', { slots: [other.slot] });",
+        replace: 'return undefined;',
+      },
+      {
+        file: 'authority/close.ts',
+        find: '...repeats(deposits.map(({ user }) => user)), ',
+        replace: '',
+      },
+    ],
+    caughtBy: 'one colluder takes two slots',
+  },
+  {
+    name: 'second close with another A',
+    edits: [
+      {
+        file: 'authority/close.ts',
+        find: "if (buffer.status === 'closed') return settled(ports, buffer, []);",
+        replace: '',
+      },
+      {
+        file: 'authority/close.ts',
+        find: "if (buffer.status !== 'open') return refuse(refused('buffer-over'));",
+        replace: "if (buffer.status !== 'open' && buffer.status !== 'closed') return refuse(refused('buffer-over'));",
+      },
+    ],
+    caughtBy: 'closed twice with different sets',
+  },
+  {
+    name: 'edge and self of one slot',
+    edits: [
+      {
+        file: 'authority/close.ts',
+        find: '(slot) => !isAccepted.has(slot),\n  );',
+        replace: '() => true,\n  );',
+      },
+    ],
+    caughtBy: 'everybody is accepted',
+  },
+  // The others of the issue.
+  {
+    name: 'no self mask',
+    edits: [{ file: 'user/upload.ts', find: '{ seed: self, sign: 1 },', replace: '' }],
+    caughtBy: 'an upload comes too late',
+  },
+  {
+    name: 'slot re-assigned',
+    edits: [
+      {
+        file: 'authority/issue-key.ts',
+        find: "if (buffer.slots.has(slot)) return refused('slot-registered', { slots: [slot] });",
+        replace: '',
+      },
+    ],
+    caughtBy: 'a slot is given to another after its key was issued',
+  },
+  {
+    name: 'both keys released',
+    edits: [
+      {
+        file: 'authority/close.ts',
+        find: '...dropped.map(',
+        replace: '...[...accepted, ...dropped].map(',
+      },
+    ],
+    caughtBy: 'everybody is accepted',
+  },
+  {
+    name: 'resubmission without outcome',
+    edits: [
+      {
+        file: 'user/ledger.ts',
+        find: "if (outcome.status !== 'closed') return refused('outcome-undecided');",
+        replace: "if (outcome.status !== 'closed') return { kind: 'free' };",
+      },
+    ],
+    caughtBy: 'an open buffer is asked for, and the update taken elsewhere',
+  },
+  {
+    name: 're-issue to another request',
+    edits: [
+      {
+        file: 'authority/issue-key.ts',
+        find: "buffer.status !== 'unknown' && equalBytes(registered.requestDigest, requestDigest)",
+        replace: "buffer.status !== 'unknown'",
+      },
+    ],
+    caughtBy: 'a colluder asks for the key of a slot that is taken',
+  },
+  {
+    name: 'chain not checked',
+    edits: [{ file: 'authority/close.ts', find: 'equalBytes(view, issued.view) &&', replace: '' }],
+    caughtBy: 'the last user is told a made-up inbox and asks first',
+  },
+  {
+    name: 'void edge with both ends accepted',
+    edits: [keyHashNotCompared, { file: 'authority/close.ts', find: ' ?? voidProblem(request);', replace: ';' }],
+    caughtBy: 'a key that opens nothing, and everybody is accepted',
+  },
+  {
+    name: 'attribute reuse',
+    edits: [
+      {
+        file: 'wire/naming.ts',
+        find: '{ ctx, role: EDGE, slot, joinTag: NO_TAG }',
+        replace: '{ ctx: NO_TAG, role: EDGE, slot, joinTag: NO_TAG }',
+      },
+    ],
+    caughtBy: 'a colluder keeps its key for the next buffer',
+  },
+  {
+    name: 'a close that is not frozen before it is asked',
+    edits: [
+      {
+        file: 'server/close.ts',
+        find: "if (buffer.status === 'filling' || isLost(buffer)) return refused('not-frozen');",
+        replace:
+          "if (buffer.status === 'filling') buffer = { ...buffer, accepted: buffer.slots.filter(({ status }) => status === 'accepted').map(({ ticket }) => ticket.slot) };",
+      },
+    ],
+    caughtBy: 'the server asks for the close, crashes, and takes another upload',
+  },
+  // Rules the issue does not name.
+  {
+    name: "an outcome of the server's own",
+    edits: [
+      {
+        file: 'user/ledger.ts',
+        find: ' && isSigned(suite, outcomeCodec, outcome, authorityKey);',
+        replace: ';',
+      },
+    ],
+    caughtBy: 'the server says "aborted"',
+  },
+  {
+    name: 'inbox not proved',
+    edits: [{ file: 'user/slot.ts', find: '(isAtSlot(ports, member, entry, ticket) ? [] : [i])', replace: '[]' }],
+    caughtBy: 'forged seeds behind the true roots',
+  },
+  {
+    name: 'closed with too few',
+    edits: [
+      { file: 'authority/close.ts', find: 'accepted.length < descriptor.minimum', replace: 'accepted.length < 1' },
+    ],
+    caughtBy: 'closed with one upload',
+  },
+  {
+    name: 'another input than the one that was fixed',
+    edits: [
+      {
+        file: 'user/upload.ts',
+        find: 'if (!equalBytes(inputDigestOf(suite, input), member.inputDigest))',
+        replace: 'if (inputDigestOf(suite, input).length === 0)',
+      },
+    ],
+    caughtBy: 'the update is quantised again between two uploads',
+  },
+];

@@ -1,0 +1,117 @@
+/** Judges mutants in a process of their own, which is ended where one of them never comes to an end. */
+import { spawn } from 'node:child_process';
+import { mkdirSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { join } from 'node:path';
+import { createInterface } from 'node:readline';
+import { fileURLToPath, pathToFileURL } from 'node:url';
+import { ROOT } from '@basa/testkit/root.ts';
+import { build } from 'esbuild';
+import type { JudgedMutant } from './harness.ts';
+import type { Mutant } from './mutants.ts';
+import { withSwitches } from './mutants.ts';
+
+const HARNESS = fileURLToPath(new URL('harness.ts', import.meta.url));
+/** No test takes so long; a mutant that does has made an endless loop. */
+const MOST_SILENCE_MS = 60_000;
+
+/** A source by its path from the root, with its mutants; the first of them has this number. */
+export interface MutatedSource {
+  readonly file: string;
+  readonly mutants: readonly Mutant[];
+  readonly first: number;
+}
+
+export interface MutationRun {
+  readonly sources: readonly MutatedSource[];
+  /** Paths of the tests from the root. */
+  readonly tests: readonly string[];
+  /** Numbers of those to judge. */
+  readonly chosen: readonly number[];
+  readonly onJudged: (judged: JudgedMutant) => void;
+  /** So many tests of so many were run to see what they reach. */
+  readonly onCoverage: (done: number, of: number) => void;
+}
+
+export async function runMutants(run: MutationRun): Promise<void> {
+  const cache = join(ROOT, 'node_modules/.cache');
+  mkdirSync(cache, { recursive: true });
+  const folder = mkdtempSync(join(cache, 'basa-mutation-'));
+  try {
+    const bundle = join(folder, 'switched.mjs');
+    await bundleSwitched(run, bundle);
+    for (let left = run.chosen; left.length > 0; ) {
+      const judged = await judgeSome(run, bundle, join(folder, 'coverage.json'), left);
+      left = left.slice(judged);
+      const [hanging, ...rest] = left;
+      if (hanging === undefined) break;
+      run.onJudged({ mutant: hanging, noticedBy: 'it never ended', asked: 1 });
+      left = rest;
+    }
+  } finally {
+    rmSync(folder, { recursive: true });
+  }
+}
+
+/** How many of `left` were judged before the process ended, or had to be ended. */
+async function judgeSome(run: MutationRun, bundle: string, coverage: string, left: readonly number[]): Promise<number> {
+  const child = spawn(process.execPath, ['--enable-source-maps', bundle, JSON.stringify(left), coverage], {
+    stdio: ['ignore', 'pipe', 'inherit'],
+  });
+  const watchdog = setTimeout(() => child.kill('SIGKILL'), MOST_SILENCE_MS);
+  let judged = 0;
+  const closed = new Promise<number | null>((resolve) => child.on('close', resolve));
+  for await (const line of createInterface({ input: child.stdout })) {
+    watchdog.refresh();
+    const said = JSON.parse(line);
+    if ('mutant' in said) {
+      judged++;
+      run.onJudged(said);
+    } else run.onCoverage(said.test, said.of);
+  }
+  clearTimeout(watchdog);
+  const code = await closed;
+  if (code !== null && code !== 0) throw new Error(`the tests ended with ${code}`);
+  return judged;
+}
+
+async function bundleSwitched({ sources, tests }: MutationRun, outfile: string): Promise<void> {
+  const main = [
+    `import { judgeMutants } from ${JSON.stringify(HARNESS)};`,
+    ...tests.map((test) => `await import(${JSON.stringify(join(ROOT, test))});`),
+    'await judgeMutants(JSON.parse(process.argv[2]), process.argv[3]);',
+  ];
+  await build({
+    stdin: { contents: main.join('\n'), resolveDir: ROOT, loader: 'ts' },
+    outfile,
+    bundle: true,
+    format: 'esm',
+    platform: 'node',
+    target: 'es2022',
+    conditions: ['@basa/source'],
+    logLevel: 'error',
+    alias: { vitest: HARNESS },
+    external: ['esbuild'],
+    // The mcl engine is CommonJS and asks for Node's modules.
+    banner: { js: "import { createRequire } from 'node:module'; const require = createRequire(import.meta.url);" },
+    plugins: [
+      {
+        name: 'switches',
+        setup: ({ onLoad }) => {
+          // A test may look for files beside itself.
+          onLoad({ filter: /\.test\.ts$/ }, ({ path }) => ({
+            contents: readFileSync(path, 'utf8').replaceAll(
+              'import.meta.url',
+              JSON.stringify(pathToFileURL(path).href),
+            ),
+            loader: 'ts',
+          }));
+          onLoad({ filter: /packages\/.*\.ts$/ }, ({ path }) => {
+            const source = sources.find(({ file }) => path === join(ROOT, file));
+            if (source === undefined) return undefined;
+            return { contents: withSwitches(readFileSync(path, 'utf8'), source), loader: 'ts' };
+          });
+        },
+      },
+    ],
+  });
+}

@@ -1,0 +1,144 @@
+/**
+ * Every combination of what can become of the slots of one buffer, honest or colluding, before and after close: run
+ * through the real core and judged. Free slots are the last ones, since slots are given in order.
+ */
+import type { CloseRequest, SecureBuffer, UploadHeader } from '@basa/protocol';
+import { closeRequestOf, freezeBuffer } from '@basa/protocol';
+import { granted } from '@basa/simulator';
+import { Bench } from './bench.ts';
+import type { OracleUser } from './oracle-user.ts';
+import type { Ledger } from './oracle-world.ts';
+import { keep, OracleWorld } from './oracle-world.ts';
+import type { Judgement } from './trace.ts';
+
+const FATES = ['deposited', 'keyed', 'late', 'truncated', 'accepted'] as const;
+type Fate = (typeof FATES)[number];
+
+interface SlotFate {
+  readonly fate: Fate;
+  readonly isHonest: boolean;
+}
+
+export interface Tally {
+  situations: number;
+  closed: number;
+  sums: number;
+  sumsFound: number;
+  /** Those with one honest accepted user at most are counted too: their sum is what it is. */
+  readonly leaks: { readonly situation: string; readonly leaked: readonly string[] }[];
+}
+
+export const NO_SITUATIONS: Tally = { situations: 0, closed: 0, sums: 0, sumsFound: 0, leaks: [] };
+
+/** Benches are thrown away before their logs grow long. */
+const RUNS_PER_BENCH = 64;
+
+/** Every `of`-th filling, beginning with number `index`: what one of several workers takes. */
+export interface Share {
+  readonly index: number;
+  readonly of: number;
+}
+
+const WHOLE: Share = { index: 0, of: 1 };
+
+export function runEverySituation(
+  bufferSize: number,
+  { minimum = 2, share = WHOLE }: { readonly minimum?: number; readonly share?: Share } = {},
+): Tally {
+  const tally: Tally = { ...NO_SITUATIONS, leaks: [] };
+  let bench = new Bench();
+  let [filling, runs] = [0, 0];
+  for (const slots of everyFilling(bufferSize)) {
+    if (filling++ % share.of !== share.index) continue;
+    if (++runs % RUNS_PER_BENCH === 0) bench = new Bench();
+    for (const judgement of runSituation(new OracleWorld(bench, { bufferSize, minimum }), slots)) {
+      tally.situations++;
+      tally.closed += judgement.closed;
+      tally.sums += judgement.sums;
+      tally.sumsFound += judgement.sumsFound;
+      if (judgement.leaked.length > 0)
+        tally.leaks.push({ situation: describe(slots, judgement), leaked: judgement.leaked });
+    }
+  }
+  return tally;
+}
+
+/** The tally of both. */
+export function addSituations(a: Tally, b: Tally): Tally {
+  return {
+    situations: a.situations + b.situations,
+    closed: a.closed + b.closed,
+    sums: a.sums + b.sums,
+    sumsFound: a.sumsFound + b.sumsFound,
+    leaks: [...a.leaks, ...b.leaks],
+  };
+}
+
+function* everyFilling(bufferSize: number): Generator<readonly SlotFate[]> {
+  const options = [true, false].flatMap((isHonest) => FATES.map((fate): SlotFate => ({ fate, isHonest })));
+  for (let taken = 0; taken <= bufferSize; taken++) {
+    for (let code = 0; code < options.length ** taken; code++) {
+      yield Array.from(
+        { length: taken },
+        (_, slot) => options[Math.floor(code / options.length ** slot) % options.length] as SlotFate,
+      );
+    }
+  }
+}
+
+/** The judgement before close, and the one after it where enough were accepted. */
+function runSituation(world: OracleWorld, slots: readonly SlotFate[]): readonly Judgement[] {
+  const ledger = world.drawBuffer();
+  const users = slots.map(({ isHonest }) => world.newUser(isHonest));
+  for (const user of users) takeSlot(world, ledger, user);
+  const withFate = (...fates: readonly Fate[]) =>
+    users.filter((_, slot) => fates.includes((slots[slot] as SlotFate).fate));
+  for (const user of withFate('keyed', 'late', 'truncated', 'accepted')) takeKey(world, user);
+  for (const user of withFate('accepted')) granted(world.acceptUpload(ledger, granted(user.upload())));
+  for (const user of withFate('truncated')) world.acceptUpload(ledger, granted(user.upload()), false);
+  keep(ledger, freezeBuffer(ledger.buffer, 'stalled', world.now));
+  for (const user of withFate('late')) sendLate(world, ledger, user);
+  const before = world.trace.judge();
+  if (ledger.buffer.status !== 'frozen') return [before];
+  granted(world.close(granted(closeRequestOf(world.serverPorts, ledger.buffer))));
+  return [before, world.trace.judge()];
+}
+
+export function takeSlot(world: OracleWorld, ledger: Ledger, user: OracleUser): void {
+  const deposit = granted(user.deposit(ledger.buffer.descriptor, world.now));
+  world.remember(user);
+  granted(user.takeSlot(granted(world.acceptDeposit(ledger, deposit))));
+}
+
+export function takeKey(world: OracleWorld, user: OracleUser): void {
+  granted(user.takeKey(granted(world.issueKey(granted(user.keyRequest())))));
+}
+
+/** After the freeze, or before a freeze that never came: the server has the bytes and takes nothing in. */
+function sendLate(world: OracleWorld, ledger: Ledger, user: OracleUser): void {
+  const upload = granted(user.upload());
+  if (ledger.buffer.status === 'frozen') world.acceptUpload(ledger, upload);
+  else ledger.uploads.push(upload);
+}
+
+/** A close that names these slots, with the headers the server holds. */
+export function closeWith(world: OracleWorld, ledger: Ledger, accepted: readonly number[]): CloseRequest {
+  const { buffer } = ledger;
+  const headerOf = (slot: number) => ledger.uploads.find(({ header }) => header.slot === slot)?.header as UploadHeader;
+  return world.signedClose({
+    ctx: buffer.ctx,
+    deposits: buffer.slots.map(({ user, nonce, ticket, depositSignature }: SecureBuffer['slots'][number]) => ({
+      user,
+      nonce,
+      root: ticket.root,
+      signature: depositSignature,
+    })),
+    accepted: accepted as CloseRequest['accepted'],
+    headers: accepted.map(headerOf),
+  });
+}
+
+function describe(slots: readonly SlotFate[], { closed }: Judgement): string {
+  const words = slots.map(({ fate, isHonest }) => (isHonest ? fate : `${fate} (colluding)`));
+  return `${words.join(', ')}; ${closed > 0 ? 'closed' : 'open'}`;
+}

@@ -1,0 +1,4 @@
+/** The leak oracle as one module: the tests run it from a bundle. */
+export { runEverySituation } from './exhaustive.ts';
+export { NO_SCHEDULES, runSchedules } from './many.ts';
+export { learnedInPaper, PAPER_ATTACKS, paperLaw } from './paper.ts';

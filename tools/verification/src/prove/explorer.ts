@@ -1,0 +1,96 @@
+/** `npm run prove -- explorer [--bufferSize K] [--states N] [--json]`: the long version of the explorer's tests. */
+import { parseArgs } from 'node:util';
+import type { NamedWorld } from '../explorer/explorations.ts';
+import { CORE_RULES, HOST_RULES, LONG_WORLDS, SMALL_WORLDS } from '../explorer/explorations.ts';
+import type { Exploration, ExploreOptions } from '../explorer/explore.ts';
+import { explore } from '../explorer/explore.ts';
+import { importPatched } from '../patched-core.ts';
+
+const HELP = `npm run prove -- explorer [--bufferSize K] [--states N] [--json]
+
+Walks through every state users, server and authority can reach together, up to N states (10^6 by default) a world, and
+checks every promise in each of them; then shows the counterexample for every rule that is switched off.
+With --bufferSize only one world: K users in one buffer, with a crash after any record.`;
+
+const { values } = parseArgs({
+  options: {
+    bufferSize: { type: 'string' },
+    states: { type: 'string', default: '1000000' },
+    json: { type: 'boolean', default: false },
+    help: { type: 'boolean', default: false },
+  },
+});
+
+function wholeNumber(name: string, text: string, least: number): number {
+  const value = Number(text);
+  if (Number.isSafeInteger(value) && value >= least) return value;
+  console.error(`--${name} takes a whole number from ${least}, for example --${name} ${Math.max(least, 3)}`);
+  process.exit(2);
+}
+
+function summary({ states, transitions, depth, complete, terminal, fates }: Exploration): string {
+  const ends = Object.entries(fates).map(([fate, count]) => `${count} ${fate}`);
+  return `${states} states (${complete ? 'all' : 'budget'}), ${transitions} steps, depth ${depth}, ${terminal} ends: ${ends.join(', ')}`;
+}
+
+function exploreWorld({ name, ...world }: NamedWorld, budget: number) {
+  const begun = Date.now();
+  const found = explore({
+    ...world,
+    budget,
+    onProgress: ({ states, depth, waiting }) => {
+      if (process.stderr.isTTY) process.stderr.write(`\r  ${states} states, depth ${depth}, ${waiting} waiting   `);
+      else if (states % 200_000 < 1000) console.error(`  ${states} states, depth ${depth}, ${waiting} waiting`);
+    },
+  });
+  if (process.stderr.isTTY) process.stderr.write('\r\x1b[K');
+  console.log(`${name}\n  ${summary(found)}, ${((Date.now() - begun) / 1000).toFixed(1)} s`);
+  if (found.counterexample !== undefined) printTrace(found.counterexample);
+  return { world: name, ...found };
+}
+
+function printTrace({ problem, steps }: NonNullable<Exploration['counterexample']>): void {
+  for (const [n, step] of steps.entries()) console.log(`  ${String(n + 1).padStart(3)}. ${step}`);
+  console.log(`    => ${problem}`);
+}
+
+async function showRules() {
+  const shown: { rule: string; caught: boolean; steps: number }[] = [];
+  const show = (rule: string, { counterexample }: Exploration): void => {
+    console.log(`\n${rule}`);
+    if (counterexample === undefined) console.log('    => not noticed');
+    else printTrace(counterexample);
+    shown.push({ rule, caught: counterexample !== undefined, steps: counterexample?.steps.length ?? 0 });
+  };
+  for (const { name, world } of HOST_RULES) show(`The ${name}:`, explore({ ...world, broken: name }));
+  for (const { name, world, patches = [] } of CORE_RULES) {
+    const patched = await importPatched<{ explore(options: ExploreOptions): Exploration }>(
+      'tools/verification/src/explorer/explore.ts',
+      patches,
+    );
+    show(`The core without "${name}":`, patched.explore(world));
+  }
+  return shown;
+}
+
+if (values.help) {
+  console.log(HELP);
+} else {
+  const budget = wholeNumber('states', values.states, 1);
+  const size = values.bufferSize === undefined ? undefined : wholeNumber('bufferSize', values.bufferSize, 2);
+  const only: NamedWorld[] =
+    size === undefined
+      ? []
+      : [{ name: `${size} users, with a crash after any record`, bufferSize: size, crashes: true }];
+  const worlds: readonly NamedWorld[] =
+    size === undefined ? [...SMALL_WORLDS.map(({ shows: _, ...world }) => world), ...LONG_WORLDS] : only;
+  const explored = worlds.map((world) => exploreWorld(world, budget));
+  const rules = size === undefined ? await showRules() : [];
+  const broken = explored.filter(({ counterexample }) => counterexample !== undefined);
+  const states = explored.reduce((sum, world) => sum + world.states, 0);
+  console.log(
+    `\n${explored.length} worlds, ${states} states, ${broken.length} broken promises; ${rules.filter(({ caught }) => caught).length} of ${rules.length} missing rules caught`,
+  );
+  if (values.json) console.log(JSON.stringify({ explorer: { states, worlds: explored, rules } }));
+  if (broken.length > 0 || rules.some(({ caught }) => !caught)) process.exitCode = 1;
+}

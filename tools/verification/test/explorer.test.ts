@@ -1,0 +1,60 @@
+/** Every state the parties can reach together, for buffers of two and three: no promise is broken in any of them. */
+
+import { describe, expect, it } from 'vitest';
+import { CORE_RULES, HOST_RULES, LARGE_WORLDS, SMALL_WORLDS } from '../src/explorer/explorations.ts';
+import type { explore as Explore } from '../src/explorer/explore.ts';
+import { explore } from '../src/explorer/explore.ts';
+import type { SettledFate } from '../src/explorer/invariants.ts';
+import { importPatched } from '../src/patched-core.ts';
+
+const BUDGET = 40_000;
+
+describe('no promise is broken in any state', () => {
+  it.each(SMALL_WORLDS)('of $name: all of them are reached, and updates end as $shows', ({ shows, ...world }) => {
+    const { complete, counterexample, fates } = explore(world);
+    expect(counterexample).toBeUndefined();
+    expect(complete).toBe(true);
+    expect(Object.keys(fates).filter((fate) => fates[fate as SettledFate] > 0)).toEqual(
+      expect.arrayContaining([...shows]),
+    );
+  });
+
+  it.each(LARGE_WORLDS)(`of $name, as far as ${BUDGET} states go`, (world) => {
+    const { counterexample, states } = explore({ ...world, budget: BUDGET });
+    expect(counterexample).toBeUndefined();
+    expect(states).toBeGreaterThanOrEqual(BUDGET);
+  });
+});
+
+describe('a rule of the host that is switched off gives a counterexample', () => {
+  it.each(HOST_RULES)('where the $name', ({ name, world, problem }) => {
+    const { counterexample } = explore({ ...world, broken: name });
+    expect(counterexample?.problem).toMatch(problem);
+    expect(counterexample?.steps.length).toBeLessThan(16);
+  });
+
+  it('that a person can read, and that is the shortest', () => {
+    expect(explore({ bufferSize: 2, broken: 'server answers before it writes' }).counterexample?.steps).toEqual([
+      'the deposit of user 0 reaches the server; the server writes "deposited" and sends slot',
+      'user 0 gets its slot; it writes "slotted" and sends key-request',
+      'the key request of user 0 reaches the authority; the authority writes "key-issued" and sends key',
+      'user 0 gets its key; it writes "frozen" and sends upload',
+      'the upload of user 0 reaches the server; the server sends acknowledgement first, and crashes before it writes',
+    ]);
+  });
+});
+
+describe('a rule of the core that is patched away gives a counterexample', () => {
+  it.each(CORE_RULES)('without "$name"', async ({ world, patches = [], problem }) => {
+    const patched = await importPatched<{ explore: typeof Explore }>(
+      'tools/verification/src/explorer/explore.ts',
+      patches,
+    );
+    expect(patched.explore(world).counterexample?.problem).toMatch(problem);
+  });
+
+  it('and the same bundle without a patch gives none', async () => {
+    const whole = await importPatched<{ explore: typeof Explore }>('tools/verification/src/explorer/explore.ts', []);
+    expect(whole.explore({ bufferSize: 3, still: true }).counterexample).toBeUndefined();
+  });
+});

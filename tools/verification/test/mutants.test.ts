@@ -1,0 +1,35 @@
+/** Each rule of the core is there for an attack: without it the attack learns more than the honest sum. */
+
+import { describe, expect, it } from 'vitest';
+import { MUTANTS } from '../src/mutants/list.ts';
+import { isCaught, judgeMutant, runPatched } from '../src/mutants/runs.ts';
+import { playAttack, SEALED_ATTACKS } from '../src/oracle/attacks.ts';
+
+describe('the core as it is', () => {
+  it.each(Object.keys(SEALED_ATTACKS))('gives the honest sum at most when %s', (attack) => {
+    expect(playAttack(attack)).toMatchObject({ leaked: [], broken: [] });
+  });
+
+  it('says the same from a bundle without a patch', async () => {
+    const attack = 'everybody is accepted';
+    expect(await runPatched([], attack)).toEqual(playAttack(attack));
+  });
+});
+
+describe('a mutant', () => {
+  it.each(MUTANTS)('is caught: $name', async (mutant) => {
+    const verdict = await judgeMutant(mutant);
+    expect(verdict).toMatchObject({ unpatchedHolds: true, caught: true, eachAloneStops: true });
+  });
+
+  it('that no longer fits the code fails by name instead of passing unnoticed', async () => {
+    const stale = { file: 'user/slot.ts', find: 'a line that is not there', replace: '' };
+    await expect(runPatched([stale], 'everybody is accepted')).rejects.toThrow('occurs 0 times instead of once');
+  });
+
+  it('is needed for every attack but the plain ones: no schedule is kept that catches nothing', () => {
+    const used = new Set(MUTANTS.map(({ caughtBy }) => caughtBy));
+    expect(Object.keys(SEALED_ATTACKS).filter((attack) => !used.has(attack))).toEqual([]);
+    expect(isCaught({ ...playAttack('everybody is accepted') })).toBe(false);
+  });
+});
