@@ -2,7 +2,6 @@
 
 import { readPage } from '@basa/testkit/pages/snippets.ts';
 import { expect, it } from 'vitest';
-import { readPage } from '@basa/testkit/snippets.ts';
 import { REFERENCE_PAGES } from '../reference/pages.ts';
 import { linkedPaperMap } from '../reference/paper-map.ts';
 
