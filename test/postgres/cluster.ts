@@ -141,8 +141,8 @@ export class Cluster {
     return Promise.all(Array.from({ length: count }, (_, n) => this.client(`device ${n}`, options)));
   }
 
-  /** How often what a node wrote was refused because another had taken its turn. */
-  get turnsLost(): number {
+  /** How often what a node wrote was refused because another had taken its lease. */
+  get leasesLost(): number {
     return this.#words.filter((line) => line.includes('LeaseLost')).length;
   }
 

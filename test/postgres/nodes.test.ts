@@ -47,7 +47,9 @@ describe('three nodes on one database', () => {
     expect(new Set(results.map((result) => result.kind === 'accepted' && result.ctx)).size).toBe(count / 3);
     await until(async () => (await nodes.versions()).length === count / 3);
     expect(await nodes.counts()).toEqual(devices.map(() => 1));
-    // Told to keep two versions, they remove the others, whosever turn it is.
+    // A buffer that one node has ended is forgotten by all of them.
+    await until(() => nodes.nodes.every((node) => node.buffersInMemory() === 0));
+    // Told to keep two versions, they remove the others, whoever has the lease.
     for (const n of [0, 1, 2]) {
       await nodes.nodes[n]?.close();
       await nodes.startNode(n, { keep: { models: 2 }, tidyMs: 50 });
@@ -58,7 +60,7 @@ describe('three nodes on one database', () => {
     expect([await status(count / 3 - 1), await status(count / 3)]).toEqual([200, 200]);
   });
 
-  it('a node that was stopped past its turn in the midst of a close is refused by the fence, and another ends the buffer', async () => {
+  it('a node that was stopped past its lease in the midst of a close is refused by the fence, and another ends the buffer', async () => {
     const included: number[] = [];
     let stopped: number | undefined;
     let resume = (): void => {};
@@ -68,7 +70,7 @@ describe('three nodes on one database', () => {
     const nodes = await opened({
       onNode: (n) => ({
         onEvent: ({ kind }) => void (kind === 'buffer-included' && included.push(n)),
-        // The first node that asks for keys hears nothing of the answer until another has taken its turn.
+        // The first node that asks for keys hears nothing of the answer until another has taken its lease.
         fetch: async (...asked) => {
           const answer = await fetch(...asked);
           if (stopped === undefined && String(asked[0]).endsWith('/close')) stopped = n;
@@ -83,7 +85,7 @@ describe('three nodes on one database', () => {
     await nodes.query(`UPDATE turns SET holder = 'another', until = 0, fence = fence + 1`);
     await until(async () => (await nodes.versions()).length === 1);
     resume();
-    await until(() => nodes.turnsLost > 0);
+    await until(() => nodes.leasesLost > 0);
     expect(included).toHaveLength(1);
     expect(included[0]).not.toBe(stopped);
     expect(await nodes.counts()).toEqual([1, 1, 1, 0, 0, 0, 0, 0]);
