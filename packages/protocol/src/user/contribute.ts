@@ -39,7 +39,7 @@ interface Requests {
   };
 }
 
-export type Sent = 'deposit' | 'key' | 'upload';
+type Sent = 'deposit' | 'key' | 'upload';
 
 export type ContributeRequest = {
   [Kind in keyof Requests]: { readonly kind: Kind } & Requests[Kind]['asked'];
