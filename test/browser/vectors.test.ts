@@ -1,8 +1,9 @@
 /** The vectors that Node writes are those that Chromium writes, with its own suite, kernel and pairing. */
 import { readFileSync } from 'node:fs';
-import { fileURLToPath } from 'node:url';
+import { join } from 'node:path';
 import { launchChromium } from '@basa/testkit/browser/chromium.ts';
 import { bundleForBrowser } from '@basa/testkit/browser/for-browser.ts';
+import { ROOT } from '@basa/testkit/root.ts';
 import { VECTOR_FILES } from '@basa/testkit/vectors/all.ts';
 import type { Browser, Page } from 'playwright-core';
 import { afterAll, beforeAll, expect, it } from 'vitest';
@@ -11,7 +12,7 @@ let browser: Browser;
 let page: Page;
 
 beforeAll(async () => {
-  const script = await bundleForBrowser(fileURLToPath(new URL('support/write-vectors.ts', import.meta.url)));
+  const script = await bundleForBrowser(join(ROOT, 'tools/testkit/src/browser/write-vectors.ts'));
   browser = await launchChromium();
   page = await browser.newPage();
   await page.addScriptTag({ content: script, type: 'module' });
