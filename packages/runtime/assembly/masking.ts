@@ -16,18 +16,50 @@ function endOf(words: i32): usize {
   return ((<usize>words + 3) & ~3) << 2;
 }
 
-export function addRing(words: i32): void {
-  const end = endOf(words);
-  for (let at: usize = 0; at < end; at += 16) {
-    v128.store(at, i32x4.add(v128.load(at), v128.load(at, AREA)));
+/** Four elements of `width` bytes each from the addend, as words; `at` is the place of their words in the accumulator. */
+// @ts-expect-error: a decorator of AssemblyScript
+@inline
+function drawn(at: usize, width: usize): v128 {
+  const place = (at >> 2) * width;
+  if (width == 1) {
+    return i32x4.extend_low_i16x8_u(i16x8.extend_low_i8x16_u(v128.load32_zero(place, AREA)));
   }
+  if (width == 2) return v128.load_ext<u16>(place, AREA);
+  if (width == 3) {
+    // Indices outside of the vector give zeros.
+    const spread = i8x16(0, 1, 2, -1, 3, 4, 5, -1, 6, 7, 8, -1, 9, 10, 11, -1);
+    return i8x16.swizzle(v128.load(place, AREA), spread);
+  }
+  return v128.load(place, AREA);
 }
 
-export function subtractRing(words: i32): void {
+// @ts-expect-error: a decorator of AssemblyScript
+@inline
+function addDrawn(words: i32, width: usize): void {
   const end = endOf(words);
-  for (let at: usize = 0; at < end; at += 16) {
-    v128.store(at, i32x4.sub(v128.load(at), v128.load(at, AREA)));
-  }
+  for (let at: usize = 0; at < end; at += 16) v128.store(at, i32x4.add(v128.load(at), drawn(at, width)));
+}
+
+// @ts-expect-error: a decorator of AssemblyScript
+@inline
+function subtractDrawn(words: i32, width: usize): void {
+  const end = endOf(words);
+  for (let at: usize = 0; at < end; at += 16) v128.store(at, i32x4.sub(v128.load(at), drawn(at, width)));
+}
+
+/** The addend holds elements of `width` bytes, 1 to 4, one after the other. */
+export function addRing(words: i32, width: i32): void {
+  if (width == 1) addDrawn(words, 1);
+  else if (width == 2) addDrawn(words, 2);
+  else if (width == 3) addDrawn(words, 3);
+  else addDrawn(words, 4);
+}
+
+export function subtractRing(words: i32, width: i32): void {
+  if (width == 1) subtractDrawn(words, 1);
+  else if (width == 2) subtractDrawn(words, 2);
+  else if (width == 3) subtractDrawn(words, 3);
+  else subtractDrawn(words, 4);
 }
 
 /** Lazy addition modulo q; words >= q are left out. Returns 1 where there was one. */

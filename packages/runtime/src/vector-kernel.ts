@@ -3,8 +3,8 @@ import { maskingWasmBase64 } from './wasm/masking-bytes.ts';
 
 interface KernelExports {
   readonly memory: WebAssembly.Memory;
-  addRing(words: number): void;
-  subtractRing(words: number): void;
+  addRing(words: number, width: number): void;
+  subtractRing(words: number, width: number): void;
   addField(words: number): number;
   subtractField(words: number): number;
   canonicalizeField(words: number): void;
@@ -19,8 +19,8 @@ export interface WasmVectorKernel {
   readonly blockWords: number;
   readonly accumulator: Uint32Array;
   readonly addend: Uint32Array;
-  addRing(words: number): void;
-  subtractRing(words: number): void;
+  addRing(words: number, width: number): void;
+  subtractRing(words: number, width: number): void;
   addField(words: number): boolean;
   subtractField(words: number): boolean;
   canonicalizeField(words: number): void;
