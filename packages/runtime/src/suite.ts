@@ -8,8 +8,12 @@ export interface Suite {
   seal(input: AeadInput & { plaintext: Uint8Array }): Uint8Array;
   open(input: AeadInput & { ciphertext: Uint8Array }): Uint8Array | undefined;
   verify(input: { signature: Uint8Array; message: Uint8Array; publicKey: Uint8Array }): boolean;
-  x25519PublicKey(secretKey: Uint8Array): Uint8Array;
-  x25519(secretKey: Uint8Array, publicKey: Uint8Array): Uint8Array | undefined;
+  x25519(secretKey: Uint8Array): X25519Key;
+}
+
+export interface X25519Key {
+  readonly publicKey: Uint8Array;
+  agree(publicKey: Uint8Array): Uint8Array | undefined;
 }
 
 interface AeadInput {
