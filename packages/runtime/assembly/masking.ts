@@ -16,50 +16,45 @@ function endOf(words: i32): usize {
   return ((<usize>words + 3) & ~3) << 2;
 }
 
-/** Four elements of `width` bytes each from the addend, as words; `at` is the place of their words in the accumulator. */
-// @ts-expect-error: a decorator of AssemblyScript
-@inline
-function drawn(at: usize, width: usize): v128 {
-  const place = (at >> 2) * width;
-  if (width == 1) {
-    return i32x4.extend_low_i16x8_u(i16x8.extend_low_i8x16_u(v128.load32_zero(place, AREA)));
-  }
-  if (width == 2) return v128.load_ext<u16>(place, AREA);
-  if (width == 3) {
-    // Indices outside of the vector give zeros.
-    const spread = i8x16(0, 1, 2, -1, 3, 4, 5, -1, 6, 7, 8, -1, 9, 10, 11, -1);
-    return i8x16.swizzle(v128.load(place, AREA), spread);
-  }
-  return v128.load(place, AREA);
+/** Four elements of one, two or three bytes each from the addend, as words. */
+function drawn1(first: usize): v128 {
+  return i32x4.extend_low_i16x8_u(i16x8.extend_low_i8x16_u(v128.load32_zero(first, AREA)));
 }
 
-// @ts-expect-error: a decorator of AssemblyScript
-@inline
-function addDrawn(words: i32, width: usize): void {
-  const end = endOf(words);
-  for (let at: usize = 0; at < end; at += 16) v128.store(at, i32x4.add(v128.load(at), drawn(at, width)));
+function drawn2(first: usize): v128 {
+  return v128.load_ext<u16>(first << 1, AREA);
 }
 
-// @ts-expect-error: a decorator of AssemblyScript
-@inline
-function subtractDrawn(words: i32, width: usize): void {
-  const end = endOf(words);
-  for (let at: usize = 0; at < end; at += 16) v128.store(at, i32x4.sub(v128.load(at), drawn(at, width)));
+/** Indices outside of the vector give zeros. */
+function drawn3(first: usize): v128 {
+  return i8x16.swizzle(v128.load(3 * first, AREA), i8x16(0, 1, 2, -1, 3, 4, 5, -1, 6, 7, 8, -1, 9, 10, 11, -1));
 }
 
 /** The addend holds elements of `width` bytes, 1 to 4, one after the other. */
 export function addRing(words: i32, width: i32): void {
-  if (width == 1) addDrawn(words, 1);
-  else if (width == 2) addDrawn(words, 2);
-  else if (width == 3) addDrawn(words, 3);
-  else addDrawn(words, 4);
+  const end = endOf(words);
+  if (width == 1) {
+    for (let at: usize = 0; at < end; at += 16) v128.store(at, i32x4.add(v128.load(at), drawn1(at >> 2)));
+  } else if (width == 2) {
+    for (let at: usize = 0; at < end; at += 16) v128.store(at, i32x4.add(v128.load(at), drawn2(at >> 2)));
+  } else if (width == 3) {
+    for (let at: usize = 0; at < end; at += 16) v128.store(at, i32x4.add(v128.load(at), drawn3(at >> 2)));
+  } else {
+    for (let at: usize = 0; at < end; at += 16) v128.store(at, i32x4.add(v128.load(at), v128.load(at, AREA)));
+  }
 }
 
 export function subtractRing(words: i32, width: i32): void {
-  if (width == 1) subtractDrawn(words, 1);
-  else if (width == 2) subtractDrawn(words, 2);
-  else if (width == 3) subtractDrawn(words, 3);
-  else subtractDrawn(words, 4);
+  const end = endOf(words);
+  if (width == 1) {
+    for (let at: usize = 0; at < end; at += 16) v128.store(at, i32x4.sub(v128.load(at), drawn1(at >> 2)));
+  } else if (width == 2) {
+    for (let at: usize = 0; at < end; at += 16) v128.store(at, i32x4.sub(v128.load(at), drawn2(at >> 2)));
+  } else if (width == 3) {
+    for (let at: usize = 0; at < end; at += 16) v128.store(at, i32x4.sub(v128.load(at), drawn3(at >> 2)));
+  } else {
+    for (let at: usize = 0; at < end; at += 16) v128.store(at, i32x4.sub(v128.load(at), v128.load(at, AREA)));
+  }
 }
 
 /** Lazy addition modulo q; words >= q are left out. Returns 1 where there was one. */
