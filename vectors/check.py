@@ -29,18 +29,19 @@ def hkdf(secret, salt, info, length):
     return out[:length]
 
 
-def words(seed, salt, info, count):
+def words(seed, salt, info, count, width=4):
+    """The first elements of a stream, `width` bytes each, the low byte first."""
     okm = hkdf(seed, salt, info, 32)
     command = ["openssl", "enc", "-aes-128-ctr", "-nosalt", "-nopad", "-K", okm[:16].hex(), "-iv", okm[16:].hex()]
-    stream = subprocess.run(command, input=bytes(4 * count), capture_output=True, check=True).stdout
-    return list(struct.unpack(f"<{count}I", stream))
+    stream = subprocess.run(command, input=bytes(width * count), capture_output=True, check=True).stdout
+    return [int.from_bytes(stream[at : at + width], "little") for at in range(0, width * count, width)]
 
 
 def mask(seed, salt, modulus, count):
-    drawn = words(seed, salt, b"mask", count)
     q = size(modulus)
     if modulus["kind"] == "ring":
-        return [word % q for word in drawn]
+        return [word % q for word in words(seed, salt, b"mask", count, -(-modulus["bits"] // 8))]
+    drawn = words(seed, salt, b"mask", count)
     for k, word in enumerate(drawn):
         n = 0
         while word >= q:

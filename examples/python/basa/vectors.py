@@ -18,22 +18,24 @@ def modulus(group: int) -> int:
 
 def expand(seed: bytes, ctx: bytes, group: int, count: int) -> List[int]:
     """PRG(seed): the mask vector."""
-    words = _words(seed, ctx, b"mask", count)
     q = modulus(group)
     if group:
-        return [word & (q - 1) for word in words]
+        return [word & (q - 1) for word in _elements(seed, ctx, b"mask", count, -(-group // 8))]
+    words = _elements(seed, ctx, b"mask", count, 4)
     for k, word in enumerate(words):
         n = 0
         while word >= q:
             n += 1
-            word = _words(seed, ctx, b"mask-reject" + bytes([n]), k + 1)[k]
+            word = _elements(seed, ctx, b"mask-reject" + bytes([n]), k + 1, 4)[k]
         words[k] = word
     return words
 
 
-def _words(seed: bytes, ctx: bytes, info: bytes, count: int) -> List[int]:
+def _elements(seed: bytes, ctx: bytes, info: bytes, count: int, width: int) -> List[int]:
+    """The first elements of a stream, `width` bytes each, the low byte first."""
     okm = hkdf(seed, ctx, info, 32)
-    return list(struct.unpack(f"<{count}I", keystream(okm[:16], okm[16:], 4 * count)))
+    stream = keystream(okm[:16], okm[16:], width * count)
+    return [int.from_bytes(stream[at : at + width], "little") for at in range(0, width * count, width)]
 
 
 def mask(vector: Sequence[int], terms: Iterable[Tuple[int, bytes]], ctx: bytes, group: int) -> List[int]:

@@ -198,7 +198,7 @@ export class TestBuffer {
       nonce: seat.nonce,
       ticket: { ...ticketBody, signature: this.server.signer.sign(ticketCodec.statement(ticketBody)) },
       earlier,
-      ephemeralKey: nodeSuite.x25519PublicKey(seat.ephemeralSecret),
+      ephemeralKey: nodeSuite.x25519(seat.ephemeralSecret).publicKey,
     };
     const { keyRequest } = this.#messages;
     return keyRequest.encode({ ...body, signature: seat.device.sign(keyRequest.statement(body)) });

@@ -15,12 +15,12 @@ const NONCE = new Uint8Array(12);
 
 export function generateKeyPair(suite: Suite, randomBytes: RandomBytes): KeyPair {
   const secretKey = new Secret(randomBytes(KEY_BYTES));
-  return { secretKey, publicKey: suite.x25519PublicKey(secretKey.reveal()) };
+  return { secretKey, publicKey: suite.x25519(secretKey.reveal()).publicKey };
 }
 
 /** The same 32 bytes at both ends, or undefined for a key that is none. */
 export function agree(suite: Suite, own: Secret, peerKey: Uint8Array, purpose: string): Secret | undefined {
-  const shared = suite.x25519(own.reveal(), peerKey);
+  const shared = suite.x25519(own.reveal()).agree(peerKey);
   if (shared === undefined) return undefined;
   const agreed = suite.hkdf({ secret: shared, salt: new Uint8Array(), info: ascii(purpose), length: KEY_BYTES });
   shared.fill(0);

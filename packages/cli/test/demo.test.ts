@@ -18,9 +18,9 @@ describe('the demo', () => {
     expect(result['accepted']).toBeGreaterThanOrEqual(3 * 4 * 0.8 - 1);
     expect(result['accuracy']).toBeGreaterThan(0.3);
     expect(Math.abs((result['accuracy'] ?? 0) - (result['plainAccuracy'] ?? 1))).toBeLessThan(0.005);
-    // 7,850 masked words, four sealed seeds with commitments, and a little more.
-    expect(result['bytesPerContribution']).toBeGreaterThan(4 * 7850);
-    expect(result['bytesPerContribution']).toBeLessThan(4 * 7850 + 10_000);
+    // 7,850 masked entries of 20 bits, four sealed seeds with commitments, and a little more.
+    expect(result['bytesPerContribution']).toBeGreaterThan(2.5 * 7850);
+    expect(result['bytesPerContribution']).toBeLessThan(2.5 * 7850 + 10_000);
     expect(result['msPerContribution']).toBeGreaterThan(0);
     expect(readdirSync(folder)).toEqual(expect.arrayContaining(['authority', 'server', 'devices', 'server.log']));
   });

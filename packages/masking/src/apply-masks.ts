@@ -5,7 +5,7 @@
 import type { AsyncKeystream, Keystream, KeystreamRequest, StreamKey } from './keystream.ts';
 import { deriveStreamKey, requestKeystream } from './keystream.ts';
 import type { MaskPlan, MaskTerm } from './mask-plan.ts';
-import { FIELD_PRIME } from './modulus.ts';
+import { FIELD_PRIME, streamWidth } from './modulus.ts';
 import type { Suite } from './suite.ts';
 import { accumulateBlock, loadBlock, storeBlock } from './vector.ts';
 import type { VectorKernel } from './vector-kernel.ts';
@@ -68,6 +68,7 @@ function* maskSteps(
   batch: number,
 ): Steps<void> {
   const firstWord = checkFirstWord(plan.firstWord ?? 0);
+  const width = streamWidth(plan.modulus);
   const terms = plan.terms.map((term) => ({
     ...term,
     stream: deriveStreamKey(suite, term.seed.reveal(), plan.salt, 0),
@@ -77,7 +78,9 @@ function* maskSteps(
       const words = Math.min(kernel.blockWords, vector.length - start);
       for (let first = 0; first < terms.length; first += batch) {
         const some = terms.slice(first, first + batch);
-        const read = yield some.map(({ stream }) => requestKeystream(stream, 4 * (firstWord + start), 4 * words));
+        const read = yield some.map(({ stream }) =>
+          requestKeystream(stream, width * (firstWord + start), width * words),
+        );
         const rejected = addTermsToBlock(vector, start, words, plan, some, read, kernel);
         for (const word of rejected) yield* replaceRejected(vector, word, plan, firstWord, suite);
       }
@@ -98,13 +101,14 @@ function addTermsToBlock(
   read: (index: number) => Uint8Array,
   kernel: VectorKernel,
 ): readonly RejectedWord[] {
-  const addendBytes = new Uint8Array(kernel.addend.buffer, kernel.addend.byteOffset, 4 * words);
+  const width = streamWidth(modulus);
+  const addendBytes = new Uint8Array(kernel.addend.buffer, kernel.addend.byteOffset, width * words);
   const rejected: RejectedWord[] = [];
   loadBlock(kernel, vector, start, words);
   for (let i = 0; i < terms.length; i++) {
     const term = terms[i] as OpenTerm;
     addendBytes.set(read(i));
-    if (!accumulateBlock(kernel, words, term.sign, modulus)) continue;
+    if (!accumulateBlock(kernel, words, term.sign, modulus, width)) continue;
     for (let k = 0; k < words; k++) {
       if ((kernel.addend[k] as number) >= FIELD_PRIME) rejected.push({ term, index: start + k });
     }
@@ -140,8 +144,8 @@ function readWord(block: Uint8Array, word: number): number {
 }
 
 function checkFirstWord(firstWord: number): number {
-  if (Number.isSafeInteger(firstWord) && firstWord >= 0 && firstWord % 4 === 0) return firstWord;
-  throw new RangeError(`firstWord must be a non-negative multiple of 4, got ${firstWord}`);
+  if (Number.isSafeInteger(firstWord) && firstWord >= 0 && firstWord % 16 === 0) return firstWord;
+  throw new RangeError(`firstWord must be a non-negative multiple of 16, got ${firstWord}`);
 }
 
 function wipeStreamKey({ key, counter }: StreamKey): void {

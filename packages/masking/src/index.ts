@@ -16,6 +16,7 @@ export {
   RING_32,
   ring,
   signedCapacity,
+  streamWidth,
   toResidue,
   toSigned,
 } from './modulus.ts';
@@ -28,7 +29,11 @@ export { dequantizeSum, firstOutOfRange, quantize, quantizedBound } from './quan
 export type { AttributeKeyIssuer, SeedSealing } from './sealing.ts';
 export { unsafeTransparentIssuer, unsafeTransparentSealing } from './sealing.ts';
 export { Secret } from './secret.ts';
-export type { AeadInput, RandomBytes, Signer, Suite } from './suite.ts';
+export type { SlotKeyRole, SlotKeySource } from './slot-key-list.ts';
+export { slotKeyList, slotKeyListProblem, slotKeyOf, slotSecret } from './slot-key-list.ts';
+export type { SlotBinding } from './slot-keys.ts';
+export { openWithPad, openWithSlotKey, SLOT_KEY_BYTES, SLOT_SEALED_BYTES, sealToSlot, slotPad } from './slot-keys.ts';
+export type { AeadInput, RandomBytes, Signer, Suite, X25519Key } from './suite.ts';
 export { addInPlace, firstNonCanonical, subtractInPlace } from './vector.ts';
 export type { VectorKernel } from './vector-kernel.ts';
 export { plainVectorKernel } from './vector-kernel.ts';

@@ -1,4 +1,4 @@
-/** The one PRG: HKDF-SHA-256 makes an AES-128-CTR key and counter of a seed; the stream's words are the mask. */
+/** The one PRG: HKDF-SHA-256 makes an AES-128-CTR key and counter of a seed; the stream's elements are the mask. */
 import { ascii, concatBytes } from './bytes.ts';
 import type { Suite } from './suite.ts';
 

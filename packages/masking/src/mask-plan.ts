@@ -13,6 +13,6 @@ export interface MaskPlan {
   /** HKDF salt of every term: the hash of the buffer's descriptor, so that a seed used twice differs by buffer. */
   readonly salt: Uint8Array;
   readonly terms: readonly MaskTerm[];
-  /** Word of the stream that meets element 0; a multiple of four. For vectors handled in shards. */
+  /** The element of the stream that meets element 0; a multiple of 16. For vectors handled in shards. */
   readonly firstWord?: number;
 }

@@ -38,6 +38,14 @@ export function elementBits(modulus: Modulus): number {
   return modulus.kind === 'field' ? 32 : modulus.bits;
 }
 
+/** Bytes of one element in a stream of masks or in a kernel's addend. */
+export type ElementWidth = 1 | 2 | 3 | 4;
+
+/** Bytes of keystream that one element takes: no more than it needs. */
+export function streamWidth(modulus: Modulus): ElementWidth {
+  return Math.ceil(elementBits(modulus) / 8) as ElementWidth;
+}
+
 /** phi(X) = X for X >= 0, q + X otherwise, for |X| <= signedCapacity. */
 export function toResidue(integer: number, modulus: Modulus): number {
   return integer >= 0 ? integer : modulusSize(modulus) + integer;

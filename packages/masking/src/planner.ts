@@ -15,8 +15,8 @@ export interface PlanRequest {
   readonly weightLimit?: number;
   /** Factor by which the largest sum stays below the capacity; 1 by default. */
   readonly headroom?: number;
-  /** A given group, or `tight` for the narrowest ring that holds the sum; the ring 2^32 by default. */
-  readonly modulus?: Modulus | 'tight';
+  /** A given group, or `auto` for the narrowest ring of 16, 20, 24 or 32 bits that holds the sum; the ring 2^32 by default. */
+  readonly modulus?: Modulus | 'auto';
 }
 
 export interface QuantizerPlan {
@@ -104,10 +104,12 @@ function largestLevel(bound: number, clip: number): number {
   return level;
 }
 
+/** Whole bytes, or two elements in five of them: these pack and mask fast. */
+const NARROW_RINGS: readonly Modulus[] = [ring(16), ring(20), ring(24)];
+
 function chooseModulus({ modulus = RING_32 }: PlanRequest, needed: number): Modulus {
-  if (modulus !== 'tight') return modulus;
-  for (let bits = 2; bits < 32; bits++) if (signedCapacity(ring(bits)) >= needed) return ring(bits);
-  return RING_32;
+  if (modulus !== 'auto') return modulus;
+  return NARROW_RINGS.find((narrow) => signedCapacity(narrow) >= needed) ?? RING_32;
 }
 
 function inequality({ summands, weightLimit = 1, headroom = 1 }: PlanRequest, entryBound: number): string {

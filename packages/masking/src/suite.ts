@@ -18,10 +18,15 @@ export interface Suite {
    * equation without the cofactor. Anything malformed is false, never an exception.
    */
   verify(input: { signature: Uint8Array; message: Uint8Array; publicKey: Uint8Array }): boolean;
-  /** X25519 (RFC 7748): the public key of 32 secret bytes. */
-  x25519PublicKey(secretKey: Uint8Array): Uint8Array;
+  /** X25519 (RFC 7748) with these 32 secret bytes, which must stay as they are while the key is used. */
+  x25519(secretKey: Uint8Array): X25519Key;
+}
+
+/** A secret key as the platform keeps it: used for many agreements it is read once. */
+export interface X25519Key {
+  readonly publicKey: Uint8Array;
   /** The shared secret, or undefined where the peer's key is malformed or of small order. */
-  x25519(secretKey: Uint8Array, publicKey: Uint8Array): Uint8Array | undefined;
+  agree(publicKey: Uint8Array): Uint8Array | undefined;
 }
 
 /** Signs with an Ed25519 key it keeps to itself. */

@@ -1,4 +1,5 @@
 /** The hot loops over one block of words: the port that wasm SIMD fills, and its plain TypeScript version. */
+import type { ElementWidth } from './modulus.ts';
 import { FIELD_PRIME } from './modulus.ts';
 
 /**
@@ -7,14 +8,14 @@ import { FIELD_PRIME } from './modulus.ts';
  */
 export interface VectorKernel {
   readonly name: string;
-  /** Capacity of both areas, in 32-bit words; a multiple of four. */
+  /** Capacity of both areas, in 32-bit words; a multiple of 16. */
   readonly blockWords: number;
   readonly accumulator: Uint32Array;
   readonly addend: Uint32Array;
-  /** accumulator += addend modulo 2^32, over the first `words` words. */
-  addRing(words: number): void;
+  /** accumulator += addend modulo 2^32, over the first `words` words. The addend holds `width` bytes for each. */
+  addRing(words: number, width: ElementWidth): void;
   /** accumulator -= addend modulo 2^32. */
-  subtractRing(words: number): void;
+  subtractRing(words: number, width: ElementWidth): void;
   /**
    * accumulator += addend modulo 2^32 - 5, lazily: the accumulator may hold any 32-bit representative.
    * An addend word >= q is left out, and the return value says whether there was one.
@@ -36,8 +37,8 @@ const DEFAULT_BLOCK_WORDS = 16_384;
 
 /** The kernel in plain TypeScript, where wasm SIMD is absent. */
 export function plainVectorKernel(blockWords: number = DEFAULT_BLOCK_WORDS): VectorKernel {
-  if (!Number.isInteger(blockWords) || blockWords < 4 || blockWords % 4 !== 0) {
-    throw new RangeError(`blockWords must be a positive multiple of 4, got ${blockWords}`);
+  if (!Number.isInteger(blockWords) || blockWords < 16 || blockWords % 16 !== 0) {
+    throw new RangeError(`blockWords must be a positive multiple of 16, got ${blockWords}`);
   }
   const accumulator = new Uint32Array(blockWords);
   const addend = new Uint32Array(blockWords);
@@ -46,13 +47,26 @@ export function plainVectorKernel(blockWords: number = DEFAULT_BLOCK_WORDS): Vec
     blockWords,
     accumulator,
     addend,
-    addRing: (words) => addRingInPlace(accumulator, addend, words),
-    subtractRing: (words) => subtractRingInPlace(accumulator, addend, words),
+    addRing: (words, width) => addRingInPlace(accumulator, widened(addend, words, width), words),
+    subtractRing: (words, width) => subtractRingInPlace(accumulator, widened(addend, words, width), words),
     addField: (words) => addFieldInPlace(accumulator, addend, words),
     subtractField: (words) => subtractFieldInPlace(accumulator, addend, words),
     canonicalizeField: (words) => canonicalizeFieldInPlace(accumulator, words),
     maskBits: (words, bits) => maskBitsInPlace(accumulator, words, bits),
   };
+}
+
+/** Elements of `width` bytes at the beginning of the area, as words over the whole of it. */
+function widened(addend: Uint32Array, words: number, width: ElementWidth): Uint32Array {
+  if (width === 4) return addend;
+  const bytes = new Uint8Array(addend.buffer, addend.byteOffset, 4 * addend.length);
+  // From the end: a word is written where no element lies that is still to be read.
+  for (let k = words - 1; k >= 0; k--) {
+    let word = 0;
+    for (let byte = width - 1; byte >= 0; byte--) word = (word << 8) | (bytes[width * k + byte] as number);
+    addend[k] = word;
+  }
+  return addend;
 }
 
 function addRingInPlace(target: Uint32Array, addend: Uint32Array, words: number): void {

@@ -1,5 +1,5 @@
 /** Whole vectors through a kernel's blocks: canonical form, sums and differences in place. */
-import type { Modulus } from './modulus.ts';
+import type { ElementWidth, Modulus } from './modulus.ts';
 import { FIELD_PRIME, modulusSize } from './modulus.ts';
 import type { VectorKernel } from './vector-kernel.ts';
 
@@ -40,7 +40,7 @@ function combineInPlace(
     const words = Math.min(kernel.blockWords, target.length - start);
     loadBlock(kernel, target, start, words);
     kernel.addend.set(addend.subarray(start, start + words));
-    if (accumulateBlock(kernel, words, sign, modulus)) {
+    if (accumulateBlock(kernel, words, sign, modulus, 4)) {
       throw new RangeError(`addend holds an element >= ${FIELD_PRIME} at or after index ${start}`);
     }
     storeBlock(kernel, target, start, words, modulus);
@@ -52,11 +52,17 @@ export function loadBlock(kernel: VectorKernel, vector: Uint32Array, start: numb
   kernel.accumulator.set(vector.subarray(start, start + words));
 }
 
-/** Adds or subtracts the addend; true where the field left a word out. */
-export function accumulateBlock(kernel: VectorKernel, words: number, sign: 1 | -1, modulus: Modulus): boolean {
+/** Adds or subtracts the addend, `width` bytes an element; true where the field left a word out. */
+export function accumulateBlock(
+  kernel: VectorKernel,
+  words: number,
+  sign: 1 | -1,
+  modulus: Modulus,
+  width: ElementWidth,
+): boolean {
   if (modulus.kind === 'field') return sign > 0 ? kernel.addField(words) : kernel.subtractField(words);
-  if (sign > 0) kernel.addRing(words);
-  else kernel.subtractRing(words);
+  if (sign > 0) kernel.addRing(words, width);
+  else kernel.subtractRing(words, width);
   return false;
 }
 

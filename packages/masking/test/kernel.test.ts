@@ -21,12 +21,30 @@ describe.each([
     fc.assert(
       fc.property(pairs, (words) => {
         load(kernel, words);
-        kernel.addRing(words.length);
+        kernel.addRing(words.length, 4);
         expect(read(kernel, words)).toEqual(words.map(([a, b]) => (BigInt(a) + BigInt(b)) % 2n ** 32n));
-        kernel.subtractRing(words.length);
+        kernel.subtractRing(words.length, 4);
         expect(read(kernel, words)).toEqual(words.map(([a]) => BigInt(a)));
       }),
     );
+  });
+
+  it('takes elements of one, two and three bytes as they lie in a stream', () => {
+    const bytes = Uint8Array.from({ length: 192 }, (_, n) => (n * 89 + 7) % 256);
+    for (const width of [1, 2, 3] as const) {
+      for (const words of [1, 3, 4, 17, 63, 64]) {
+        const elements = Array.from({ length: words }, (_, k) =>
+          bytes.subarray(width * k, width * (k + 1)).reduceRight((word, byte) => 256 * word + byte, 0),
+        );
+        for (const sign of [1, -1]) {
+          kernel.accumulator.fill(5);
+          new Uint8Array(kernel.addend.buffer, kernel.addend.byteOffset, 192).set(bytes);
+          if (sign > 0) kernel.addRing(words, width);
+          else kernel.subtractRing(words, width);
+          expect([...kernel.accumulator.subarray(0, words)]).toEqual(elements.map((word) => (5 + sign * word) >>> 0));
+        }
+      }
+    }
   });
 
   it('adds modulo q like BigInt for every representative, leaves words outside the field out and says so', () => {
@@ -63,8 +81,8 @@ describe.each([
   });
 });
 
-it('a plain kernel of a block that is no multiple of four is refused', () => {
-  expect(() => plainVectorKernel(6)).toThrow('multiple of 4');
+it('a plain kernel of a block that is no multiple of 16 is refused', () => {
+  expect(() => plainVectorKernel(24)).toThrow('multiple of 16');
 });
 
 function load(kernel: VectorKernel, words: readonly (readonly [number, number])[]): void {

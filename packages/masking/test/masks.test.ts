@@ -14,7 +14,7 @@ import {
 } from '../src/index.ts';
 import { slowElement, slowMask } from './slow-twin.ts';
 
-const MODULI: Modulus[] = [RING_32, FIELD, ring(16), ring(20), ring(2)];
+const MODULI: Modulus[] = [RING_32, FIELD, ring(16), ring(20), ring(24), ring(25), ring(8), ring(2)];
 const SALT = fixedSeed(9);
 
 describe.each([
@@ -67,11 +67,13 @@ describe.each([
 
   it('of a shard are the same words as of the whole vector', () => {
     const tools = makeTools();
-    const whole = expand(fixedSeed(3), FIELD, 1000, tools);
-    const shard = new Uint32Array(600);
-    const terms = [{ seed: new Secret(fixedSeed(3)), sign: 1 as const }];
-    applyMasksInPlace(shard, { modulus: FIELD, salt: SALT, terms, firstWord: 400 }, tools);
-    expect(shard).toEqual(whole.subarray(400));
+    for (const modulus of MODULI) {
+      const whole = expand(fixedSeed(3), modulus, 1000, tools);
+      const shard = new Uint32Array(600);
+      const terms = [{ seed: new Secret(fixedSeed(3)), sign: 1 as const }];
+      applyMasksInPlace(shard, { modulus, salt: SALT, terms, firstWord: 400 }, tools);
+      expect(shard).toEqual(whole.subarray(400));
+    }
   });
 
   it('leave nothing of themselves in the scratch of the kernel', () => {
@@ -97,8 +99,8 @@ describe.each([
 
 describe('a mask plan', () => {
   it('is refused where the shard does not start at a whole AES block', () => {
-    const plan = { modulus: RING_32, salt: SALT, terms: [], firstWord: 3 };
-    expect(() => applyMasksInPlace(new Uint32Array(4), plan, plainTools())).toThrow('multiple of 4');
+    const plan = { modulus: RING_32, salt: SALT, terms: [], firstWord: 8 };
+    expect(() => applyMasksInPlace(new Uint32Array(4), plan, plainTools())).toThrow('multiple of 16');
   });
 
   it('is refused where a seed is not 32 bytes', () => {

@@ -72,11 +72,12 @@ describe('the planner', () => {
     expect(planQuantizer({ ...request, summands: 1 }).kind).toBe('planned');
   });
 
-  it('picks the narrowest ring when asked for a tight one', () => {
-    const plan = accepted({ summands: 32, clip: 1, resolution: { level: 2 ** 10 }, modulus: 'tight' });
-    expect(plan.modulus).toEqual(ring(17));
-    expect(plan.bitsPerElement).toBe(17);
-    expect(signedCapacity(ring(16))).toBeLessThan(plan.sumBound);
+  it('picks the narrowest ring of 16, 20, 24 or 32 bits that holds the sum', () => {
+    const bitsOf = (summands: number, level: number): number =>
+      accepted({ summands, clip: 1, resolution: { level }, modulus: 'auto' }).bitsPerElement;
+    expect([10, 32, 100].map((summands) => bitsOf(summands, 2 ** 15))).toEqual([20, 24, 24]);
+    expect([bitsOf(10, 3276), bitsOf(10, 3277)]).toEqual([16, 20]);
+    expect([bitsOf(256, 2 ** 15 - 1), bitsOf(256, 2 ** 15)]).toEqual([24, 32]);
   });
 
   it('turns bits of resolution into the finest level they hold', () => {

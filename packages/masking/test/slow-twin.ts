@@ -5,23 +5,28 @@ export function slowMask(seed: Uint8Array, salt: Uint8Array, q: bigint, length: 
   return Array.from({ length }, (_, k) => slowElement(seed, salt, q, k));
 }
 
-/** Element k: word k of round 0, or of the first later round whose word k is below q; low bits for a ring. */
+/** Element k of round 0, in as few bytes as q needs, its low bits for a ring; or of the first later round where it is below q. */
 export function slowElement(seed: Uint8Array, salt: Uint8Array, q: bigint, k: number): bigint {
   const isPowerOfTwo = (q & (q - 1n)) === 0n;
   for (let round = 0; ; round++) {
-    const word = slowWord(seed, salt, round, k);
+    const width = Math.ceil((q - 1n).toString(2).length / 8);
+    const word = slowWord(seed, salt, round, k, width);
     if (isPowerOfTwo) return word % q;
     if (word < q) return word;
   }
 }
 
-function slowWord(seed: Uint8Array, salt: Uint8Array, round: number, k: number): bigint {
+function slowWord(seed: Uint8Array, salt: Uint8Array, round: number, k: number, width: number): bigint {
   const info = round === 0 ? Buffer.from('mask') : Buffer.concat([Buffer.from('mask-reject'), Buffer.from([round])]);
   const okm = hkdf(seed, salt, info);
-  const counter = (BigInt(`0x${okm.subarray(16, 32).toString('hex')}`) + BigInt(Math.floor(k / 4))) % 2n ** 128n;
-  const aes = createCipheriv('aes-128-ecb', okm.subarray(0, 16), null);
-  const block = aes.update(Buffer.from(counter.toString(16).padStart(32, '0'), 'hex'));
-  return BigInt(block.readUInt32LE(4 * (k % 4)));
+  const byteAt = (place: number): bigint => {
+    const first = BigInt(`0x${okm.subarray(16, 32).toString('hex')}`);
+    const counter = (first + BigInt(Math.floor(place / 16))) % 2n ** 128n;
+    const aes = createCipheriv('aes-128-ecb', okm.subarray(0, 16), null);
+    return BigInt(aes.update(Buffer.from(counter.toString(16).padStart(32, '0'), 'hex'))[place % 16] as number);
+  };
+  const bytes = Array.from({ length: width }, (_, n) => byteAt(width * k + n));
+  return bytes.reduceRight((word, byte) => 256n * word + byte, 0n);
 }
 
 /** RFC 5869 for 32 bytes of output: one block of expand. */

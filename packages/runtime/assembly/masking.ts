@@ -16,17 +16,44 @@ function endOf(words: i32): usize {
   return ((<usize>words + 3) & ~3) << 2;
 }
 
-export function addRing(words: i32): void {
+/** Four elements of one, two or three bytes each from the addend, as words. */
+function drawn1(first: usize): v128 {
+  return i32x4.extend_low_i16x8_u(i16x8.extend_low_i8x16_u(v128.load32_zero(first, AREA)));
+}
+
+function drawn2(first: usize): v128 {
+  return v128.load_ext<u16>(first << 1, AREA);
+}
+
+/** Indices outside of the vector give zeros. */
+function drawn3(first: usize): v128 {
+  return i8x16.swizzle(v128.load(3 * first, AREA), i8x16(0, 1, 2, -1, 3, 4, 5, -1, 6, 7, 8, -1, 9, 10, 11, -1));
+}
+
+/** The addend holds elements of `width` bytes, 1 to 4, one after the other. */
+export function addRing(words: i32, width: i32): void {
   const end = endOf(words);
-  for (let at: usize = 0; at < end; at += 16) {
-    v128.store(at, i32x4.add(v128.load(at), v128.load(at, AREA)));
+  if (width == 1) {
+    for (let at: usize = 0; at < end; at += 16) v128.store(at, i32x4.add(v128.load(at), drawn1(at >> 2)));
+  } else if (width == 2) {
+    for (let at: usize = 0; at < end; at += 16) v128.store(at, i32x4.add(v128.load(at), drawn2(at >> 2)));
+  } else if (width == 3) {
+    for (let at: usize = 0; at < end; at += 16) v128.store(at, i32x4.add(v128.load(at), drawn3(at >> 2)));
+  } else {
+    for (let at: usize = 0; at < end; at += 16) v128.store(at, i32x4.add(v128.load(at), v128.load(at, AREA)));
   }
 }
 
-export function subtractRing(words: i32): void {
+export function subtractRing(words: i32, width: i32): void {
   const end = endOf(words);
-  for (let at: usize = 0; at < end; at += 16) {
-    v128.store(at, i32x4.sub(v128.load(at), v128.load(at, AREA)));
+  if (width == 1) {
+    for (let at: usize = 0; at < end; at += 16) v128.store(at, i32x4.sub(v128.load(at), drawn1(at >> 2)));
+  } else if (width == 2) {
+    for (let at: usize = 0; at < end; at += 16) v128.store(at, i32x4.sub(v128.load(at), drawn2(at >> 2)));
+  } else if (width == 3) {
+    for (let at: usize = 0; at < end; at += 16) v128.store(at, i32x4.sub(v128.load(at), drawn3(at >> 2)));
+  } else {
+    for (let at: usize = 0; at < end; at += 16) v128.store(at, i32x4.sub(v128.load(at), v128.load(at, AREA)));
   }
 }
 

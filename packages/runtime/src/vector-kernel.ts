@@ -4,8 +4,8 @@ import { maskingWasmBase64 } from './wasm/masking-bytes.ts';
 
 interface KernelExports {
   readonly memory: WebAssembly.Memory;
-  addRing(words: number): void;
-  subtractRing(words: number): void;
+  addRing(words: number, width: number): void;
+  subtractRing(words: number, width: number): void;
   addField(words: number): number;
   subtractField(words: number): number;
   canonicalizeField(words: number): void;

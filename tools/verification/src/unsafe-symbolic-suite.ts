@@ -26,18 +26,14 @@ export const unsafeSymbolicSuite: Suite = {
     return equalBytes(tag, ciphertext.subarray(end)) ? plaintext : undefined;
   },
   verify: ({ signature, message, publicKey }) => equalBytes(signature, digest([publicKey, message], 64)),
-  x25519PublicKey: (secretKey) => {
-    const key = new Uint8Array(32);
-    for (let i = 0; i < 32; i++) key[i] = (secretKey[i] as number) ^ CURVE;
-    return key;
-  },
-  // Commutes: both sides add the two secrets.
-  x25519: (secretKey, publicKey) => {
-    if (publicKey.length !== 32) return undefined;
-    const shared = new Uint8Array(32);
-    for (let i = 0; i < 32; i++) shared[i] = (secretKey[i] as number) + ((publicKey[i] as number) ^ CURVE);
-    return shared;
-  },
+  x25519: (secretKey) => ({
+    get publicKey() {
+      return secretKey.map((byte) => byte ^ CURVE);
+    },
+    // Commutes: both sides add the two secrets.
+    agree: (publicKey) =>
+      publicKey.length === 32 ? publicKey.map((byte, i) => (byte ^ CURVE) + (secretKey[i] as number)) : undefined,
+  }),
 };
 
 /** UNSAFE: whoever knows the public key could sign; the oracle's adversary signs with its own signers only. */

@@ -114,7 +114,7 @@ export class SecAggServer {
       const maskKey = this.#revealed.secretOf(dropped, 'mask-key');
       if ('kind' in maskKey) return maskKey;
       const advertised = (this.#keys.get(dropped) as PublicKeys).maskKey;
-      if (!equalBytes(this.#suite.x25519PublicKey(maskKey.reveal()), advertised)) {
+      if (!equalBytes(this.#suite.x25519(maskKey.reveal()).publicKey, advertised)) {
         return refused('share-invalid', `the shares of user ${dropped} do not give its key`);
       }
       for (const peer of peers) {

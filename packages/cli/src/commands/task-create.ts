@@ -6,7 +6,7 @@ import { fromHex, toHex } from '@basa/masking';
 import { encodePolicy } from '@basa/protocol';
 import type { Command, CommandInput } from '../command.ts';
 import { CommandError, numberFlag, textFlag } from '../command.ts';
-import { admissionOf, LEARNING_FLAGS, LEARNING_USAGE, serverStepOf } from '../learning-flags.ts';
+import { admissionOf, LEARNING_FLAGS, LEARNING_USAGE, positive, serverStepOf } from '../learning-flags.ts';
 import { knownModel, MODEL_NAMES } from '../models.ts';
 import { makePolicy, modelOptions } from '../policy.ts';
 import { PRESET_NAMES, taskPreset } from '../presets.ts';
@@ -28,6 +28,8 @@ export const taskCreate: Command = {
   --open <seconds>     how long a buffer takes users (paper 3600, production 21600)
   --stall <seconds>    close a buffer with enough updates when none came for so long (paper 60, production 300)
   --max-staleness <n>  versions an update may be behind (15)
+  --clip <x>           entries of an update beyond +-x are clipped (1)
+  --bits <n>           of one masked entry, 2 to 32, or auto: the fewest that resolve the clip in 32768 steps (auto: 20 for K = 10)
 ${TRAINING_USAGE}
 ${LEARNING_USAGE}
   --seed <n>           of the first parameters (1)
@@ -48,6 +50,8 @@ ${SERVER_USAGE}
     open: { type: 'string' },
     stall: { type: 'string' },
     'max-staleness': { type: 'string' },
+    clip: { type: 'string' },
+    bits: { type: 'string' },
     ...TRAINING_FLAGS,
     seed: { type: 'string' },
     initial: { type: 'string' },
@@ -79,6 +83,8 @@ ${SERVER_USAGE}
         minimum: numberFlag(input, 'minimum', { least: 2, most: bufferSize, fallback: 0 }),
       }),
       maxStaleness: numberFlag(input, 'max-staleness', { fallback: preset.maxStaleness }),
+      clip: positive(input, 'clip', 1),
+      ...bitsOf(input),
       ...trainingOf(input, settings),
       uploadLeaseMs: 1000 * numberFlag(input, 'lease', { least: 1, fallback: preset.leaseSeconds }),
       openMs,
@@ -116,6 +122,11 @@ async function initialOf(input: CommandInput, model: Model): Promise<object> {
   } catch (error) {
     throw new CommandError(`--initial ${file}: ${(error as Error).message}`);
   }
+}
+
+function bitsOf(input: CommandInput): { readonly bits?: number } {
+  const isAuto = (textFlag(input, 'bits') ?? 'auto') === 'auto';
+  return isAuto ? {} : { bits: numberFlag(input, 'bits', { least: 2, most: 32, fallback: 32 }) };
 }
 
 function engineOf(name: string): 'cp-abe' | 'identity' {

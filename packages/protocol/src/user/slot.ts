@@ -61,7 +61,7 @@ function keyRequestBody(
     nonce: member.nonce,
     ticket,
     earlier: inbox.map(({ joinTag, root }) => ({ joinTag, root })),
-    ephemeralKey: suite.x25519PublicKey(ephemeralSecret.reveal()),
+    ephemeralKey: suite.x25519(ephemeralSecret.reveal()).publicKey,
   };
 }
 

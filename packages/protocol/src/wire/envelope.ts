@@ -33,8 +33,9 @@ export function sealEnvelope(
     key,
   }: Route & { senderSecret: Uint8Array; recipient: Uint8Array; key: Uint8Array },
 ): Uint8Array | undefined {
-  const sender = suite.x25519PublicKey(senderSecret);
-  const shared = suite.x25519(senderSecret, recipient);
+  const pair = suite.x25519(senderSecret);
+  const sender = pair.publicKey;
+  const shared = pair.agree(recipient);
   if (shared === undefined) return undefined;
   const once = aead(suite, shared, { requestDigest, sender, recipient });
   const sealed = suite.seal({ ...once, plaintext: key });
@@ -47,9 +48,10 @@ export function openEnvelope(
   { recipientSecret, requestDigest, envelope }: Route & { recipientSecret: Uint8Array; envelope: Uint8Array },
 ): Uint8Array | undefined {
   const sender = envelope.subarray(0, SEED_BYTES);
-  const shared = suite.x25519(recipientSecret, sender);
+  const pair = suite.x25519(recipientSecret);
+  const shared = pair.agree(sender);
   if (shared === undefined) return undefined;
-  const recipient = suite.x25519PublicKey(recipientSecret);
+  const recipient = pair.publicKey;
   const once = aead(suite, shared, { requestDigest, sender, recipient });
   const key = suite.open({ ...once, ciphertext: envelope.subarray(SEED_BYTES) });
   once.key.fill(0);

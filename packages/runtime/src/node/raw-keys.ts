@@ -17,13 +17,44 @@ export function publicKeyOf(curve: Curve, raw: Uint8Array): KeyObject {
 
 export function privateKeyOf(curve: Curve, raw: Uint8Array): KeyObject {
   if (raw.length !== 32) throw new RangeError(`a private key has 32 bytes, got ${raw.length}`);
+  return curve === 'x25519' && readsJwkSecrets() ? privateKeyOfJwk(raw) : privateKeyOfDer(curve, raw);
+}
+
+function privateKeyOfDer(curve: Curve, raw: Uint8Array): KeyObject {
   const key = Buffer.concat([Buffer.from(PKCS8_HEADER[curve], 'hex'), raw]);
   const object = createPrivateKey({ key, format: 'der', type: 'pkcs8' });
   key.fill(0);
   return object;
 }
 
+/**
+ * Ten times as fast as DER. `x` must be there, and OpenSSL does not look at it: it makes the public half of `d`. The text of the
+ * secret cannot be overwritten; it lives until it is collected.
+ */
+function privateKeyOfJwk(raw: Uint8Array): KeyObject {
+  const d = Buffer.from(raw.buffer, raw.byteOffset, raw.length).toString('base64url');
+  return createPrivateKey({ key: { kty: 'OKP', crv: JWK_CURVE.x25519, d, x: NO_X }, format: 'jwk' });
+}
+
+const NO_X = Buffer.alloc(32).toString('base64url');
+let jwkSecretsAreRead: boolean | undefined;
+
+/** Whether this Node makes the same key of both forms. */
+function readsJwkSecrets(): boolean {
+  jwkSecretsAreRead ??= isSameKey(Uint8Array.from({ length: 32 }, (_, n) => n + 1));
+  return jwkSecretsAreRead;
+}
+
+function isSameKey(secret: Uint8Array): boolean {
+  try {
+    return Buffer.from(rawPublicKey(privateKeyOfJwk(secret))).equals(rawPublicKey(privateKeyOfDer('x25519', secret)));
+  } catch {
+    return false;
+  }
+}
+
 /** The public half, as raw bytes. */
 export function rawPublicKey(key: KeyObject): Uint8Array {
-  return new Uint8Array(createPublicKey(key).export({ format: 'der', type: 'spki' })).slice(-32);
+  const { x = '' } = createPublicKey(key).export({ format: 'jwk' });
+  return new Uint8Array(Buffer.from(x, 'base64url'));
 }

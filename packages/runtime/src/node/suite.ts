@@ -47,20 +47,22 @@ export const nodeSuite: Suite = {
     return verify(null, message, publicKeyOf('ed25519', publicKey), signature);
   },
 
-  x25519PublicKey(secretKey) {
-    return rawPublicKey(privateKeyOf('x25519', secretKey));
-  },
-
-  x25519(secretKey, publicKey) {
-    if (publicKey.length !== 32) return undefined;
-    try {
-      // OpenSSL refuses a result of all zeros, which is what a key of small order gives.
-      return plain(
-        diffieHellman({ privateKey: privateKeyOf('x25519', secretKey), publicKey: publicKeyOf('x25519', publicKey) }),
-      );
-    } catch {
-      return undefined;
-    }
+  x25519(secretKey) {
+    const privateKey = privateKeyOf('x25519', secretKey);
+    return {
+      get publicKey() {
+        return rawPublicKey(privateKey);
+      },
+      agree(publicKey) {
+        if (publicKey.length !== 32) return undefined;
+        try {
+          // OpenSSL refuses a result of all zeros, which is what a key of small order gives.
+          return plain(diffieHellman({ privateKey, publicKey: publicKeyOf('x25519', publicKey) }));
+        } catch {
+          return undefined;
+        }
+      },
+    };
   },
 };
 

@@ -51,16 +51,19 @@ export const webSuite: Suite = {
     }
   },
 
-  x25519PublicKey(secretKey) {
-    return x25519.getPublicKey(secretKey);
-  },
-
-  x25519(secretKey, publicKey) {
-    try {
-      return x25519.getSharedSecret(secretKey, publicKey);
-    } catch {
-      return undefined;
-    }
+  x25519(secretKey) {
+    return {
+      get publicKey() {
+        return x25519.getPublicKey(secretKey);
+      },
+      agree(publicKey) {
+        try {
+          return x25519.getSharedSecret(secretKey, publicKey);
+        } catch {
+          return undefined;
+        }
+      },
+    };
   },
 };
 

@@ -34,7 +34,7 @@ export function maskingVectors(): object {
     about: 'Written by `npm run write -- vectors`; checked by the tests and, independently, by vectors/check.py.',
     prg: [
       ...[RING_32, FIELD].flatMap((modulus) => DIMENSIONS.map((d) => prgVector(1, modulus, d))),
-      prgVector(2, ring(20), 1000),
+      ...[2, 8, 9, 16, 20, 24, 25].map((bits) => prgVector(2, ring(bits), 1000)),
       { ...prgVector(REJECTING_SEED, FIELD, 2 ** 20), rejected: { index: 982_057, word: 4_294_967_292 } },
     ],
     sums: [sumVector(RING_32), sumVector(FIELD), sumVector(ring(16))],

@@ -56,7 +56,7 @@ function userTimes(
   if (first === undefined || second === undefined) throw new Error('two users are needed');
   const others = Array.from({ length: users - 2 }, (_, n) => ({
     user: n + 2,
-    channelKey: tools.masks.suite.x25519PublicKey(tools.randomBytes(32)),
+    channelKey: tools.masks.suite.x25519(tools.randomBytes(32)).publicKey,
   }));
   const roster = [first.advertise(), second.advertise(), ...others];
   const keys = best(() => void first.connect(roster), 1);

@@ -1,0 +1,81 @@
+/** The keys of one buffer: one for all self seeds and one for each slot's edges, derived by an authority and published as a list. */
+import { ascii, concatBytes, equalBytes } from './bytes.ts';
+import { SLOT_KEY_BYTES } from './slot-keys.ts';
+import type { Suite } from './suite.ts';
+
+/** Whose key: `self` seals every self seed of the buffer, a number the edges and backups of that slot. */
+export type SlotKeyRole = 'self' | number;
+
+/** What the keys of one buffer are derived from. */
+export interface SlotKeySource {
+  /** 32 secret bytes of the authority, for one task and one key epoch. */
+  readonly master: Uint8Array;
+  readonly task: Uint8Array;
+  /** Drawn by the authority itself for this buffer: a repeated one would repeat its keys. */
+  readonly bufferId: Uint8Array;
+}
+
+const LABEL = ascii('slot-key');
+const SELF = 0;
+const EDGE = 1;
+
+export function slotSecret(suite: Suite, source: SlotKeySource, role: SlotKeyRole): Uint8Array {
+  const [kind, slot] = role === 'self' ? [SELF, 0] : [EDGE, role];
+  const info = concatBytes(LABEL, Uint8Array.of(kind), source.bufferId, Uint8Array.of(slot & 0xff, slot >> 8));
+  return suite.hkdf({ secret: source.master, salt: source.task, info, length: SLOT_KEY_BYTES });
+}
+
+/** S E_0 .. E_{K-1}: 32 (K + 1) bytes. */
+export function slotKeyList(suite: Suite, source: SlotKeySource, slots: number): Uint8Array {
+  const roles: readonly SlotKeyRole[] = ['self', ...Array.from({ length: slots }, (_, slot) => slot)];
+  return concatBytes(
+    ...roles.map((role) => {
+      const secret = slotSecret(suite, source, role);
+      const { publicKey } = suite.x25519(secret);
+      secret.fill(0);
+      return publicKey;
+    }),
+  );
+}
+
+/** The key of a role in a list that was checked. */
+export function slotKeyOf(list: Uint8Array, role: SlotKeyRole): Uint8Array {
+  const place = role === 'self' ? 0 : role + 1;
+  return list.subarray(SLOT_KEY_BYTES * place, SLOT_KEY_BYTES * (place + 1));
+}
+
+/** Why a list cannot be the one with this hash for so many slots, or undefined. */
+export function slotKeyListProblem(
+  suite: Suite,
+  list: Uint8Array,
+  { slots, hash }: { readonly slots: number; readonly hash: Uint8Array },
+): string | undefined {
+  if (list.length !== SLOT_KEY_BYTES * (slots + 1))
+    return `a list of ${slots} slots has ${SLOT_KEY_BYTES * (slots + 1)} bytes, got ${list.length}`;
+  if (!equalBytes(suite.sha256(list), hash)) return 'the list has another hash';
+  const seen = new Set<bigint>();
+  for (let place = 0; place <= slots; place++) {
+    const u = littleEndian(list.subarray(SLOT_KEY_BYTES * place, SLOT_KEY_BYTES * (place + 1)));
+    if (u >= PRIME || LOW_ORDER.has(u)) return `key ${place} is no point of the curve's large subgroup`;
+    if (seen.has(u)) return `key ${place} is there twice`;
+    seen.add(u);
+  }
+  return undefined;
+}
+
+const PRIME = 2n ** 255n - 19n;
+
+/** u of the points of order 1, 2, 4 and 8 of Curve25519 and its twist (RFC 7748, section 6.1). */
+const LOW_ORDER: ReadonlySet<bigint> = new Set([
+  0n,
+  1n,
+  325606250916557431795983626356110631294008115727848805560023387167927233504n,
+  39382357235489614581723060781553021112529911719440698176882885853963445705823n,
+  PRIME - 1n,
+]);
+
+function littleEndian(bytes: Uint8Array): bigint {
+  let value = 0n;
+  for (let i = bytes.length - 1; i >= 0; i--) value = (value << 8n) | BigInt(bytes[i] as number);
+  return value;
+}
