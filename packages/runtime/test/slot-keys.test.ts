@@ -1,9 +1,6 @@
 /** Seeds sealed to published keys of slots: who opens them, who does not, and which lists of keys are refused. */
-import { nodeSuite } from '@basa/runtime/node';
-import { webSuite } from '@basa/runtime/web';
-import fc from 'fast-check';
-import { describe, expect, it } from 'vitest';
-import type { SlotBinding } from '../src/index.ts';
+
+import type { SlotBinding } from '@basa/masking';
 import {
   openWithPad,
   openWithSlotKey,
@@ -15,7 +12,11 @@ import {
   slotKeyOf,
   slotPad,
   slotSecret,
-} from '../src/index.ts';
+} from '@basa/masking';
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { nodeSuite } from '../src/node/index.ts';
+import { webSuite } from '../src/web/index.ts';
 
 const filled = (byte: number, length = 32): Uint8Array => new Uint8Array(length).fill(byte);
 const source = { master: filled(1), task: filled(2), bufferId: filled(3, 16) };
