@@ -151,7 +151,7 @@ if (values.help) {
   const tests = [
     ...listed('packages/protocol/test'),
     ...scenarios,
-    ...['cheats', 'reproductions'].map((name) => `test/proof/${name}.test.ts`),
+    ...['cheats', 'reproductions'].map((name) => `tools/verification/test/${name}.test.ts`),
   ];
   const saved: Saved =
     !values.fresh && existsSync(values.results) ? JSON.parse(readFileSync(values.results, 'utf8')) : {};
