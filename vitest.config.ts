@@ -4,7 +4,7 @@ import { LongestFirst } from './test/longest-first.ts';
 /** Tests of pure code keep nothing in their modules: many files share one process, which saves starting it. */
 const PURE = [
   'packages/{abe,baselines,learning,masking,protocol,simulator}/test/**/*.test.ts',
-  'test/{baselines,scenarios,timed}/**/*.test.ts',
+  'test/{baselines,timed}/**/*.test.ts',
   'tools/verification/test/**/*.test.ts',
 ];
 

@@ -7,7 +7,7 @@ const LONGEST = [
   'browser/pages',
   'verification/test/oracle',
   'services/processes',
-  'scenarios/codec',
+  'wire/codec',
   'verification/test/mutants',
   'authority/test/process',
   'verification/test/explorer',

@@ -42,7 +42,7 @@ type Fate = 'noticed' | 'survived' | 'makes no difference';
 type Saved = Record<string, { readonly fate: Fate; readonly tests: string }>;
 
 function listed(folder: string): readonly string[] {
-  return readdirSync(join(ROOT, folder))
+  return readdirSync(join(ROOT, folder), { recursive: true, encoding: 'utf8' })
     .filter((name) => name.endsWith('.ts'))
     .sort()
     .map((name) => `${folder}/${name}`);
@@ -147,10 +147,9 @@ if (values.help) {
   console.error(`no source of authority, server or user has "${values.only}" in its path`);
   process.exitCode = 2;
 } else {
-  const scenarios = listed('test/scenarios').filter((test) => !OTHER_TESTS.some((name) => test.includes(`/${name}`)));
+  const isAsked = (test: string): boolean => !OTHER_TESTS.some((name) => test.includes(`/${name}`));
   const tests = [
-    ...listed('packages/protocol/test'),
-    ...scenarios,
+    ...listed('packages/protocol/test').filter(isAsked),
     ...['cheats', 'reproductions'].map((name) => `tools/verification/test/${name}.test.ts`),
   ];
   const saved: Saved =

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import type { AdmissionOptions, BufferStage } from '../src/index.ts';
-import { Admission, noteUsedPlaces, noteVersionAge, startPlaces } from '../src/index.ts';
+import type { AdmissionOptions, BufferStage } from '../../src/index.ts';
+import { Admission, noteUsedPlaces, noteVersionAge, startPlaces } from '../../src/index.ts';
 
 const OPTIONS: AdmissionOptions = { bufferSize: 4, places: 6, targetAge: 3, maxWaitingBuffers: 2 };
 const fill = (stage: BufferStage, ...users: string[]) => ({ users, stage });

@@ -1,8 +1,8 @@
 import { RING_32, ring, weightScale } from '@basa/masking';
 import { describe, expect, it } from 'vitest';
-import { judgePrefix, meanAgeOf, prefixElements } from '../src/index.ts';
-import type { PrefixDescriptor } from '../src/wire/prefix.ts';
-import { writePrefix } from '../src/wire/prefix.ts';
+import { judgePrefix, meanAgeOf, prefixElements } from '../../src/index.ts';
+import type { PrefixDescriptor } from '../../src/wire/prefix.ts';
+import { writePrefix } from '../../src/wire/prefix.ts';
 
 const descriptor: PrefixDescriptor = {
   modulus: RING_32,

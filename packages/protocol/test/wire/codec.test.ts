@@ -11,11 +11,11 @@ import {
 import { sampleMessages } from '@basa/testkit/core/sample-messages.ts';
 import { fuzzDecoder } from '@basa/testkit/fuzz/decoders.ts';
 import { describe, expect, it } from 'vitest';
-import { KIND } from '../../packages/protocol/src/wire/kinds.ts';
+import { KIND } from '../../src/wire/kinds.ts';
 
 const samples = sampleMessages();
 /** What others send; what a party reads from its own disk is asked less often. */
-const runsOf = (kind: number): number => (kind < KIND.taskCreated ? 100_000 : 10_000);
+const runsOf = (kind: number): number => (kind < KIND.taskCreated ? 20_000 : 5_000);
 
 describe('every message', () => {
   it('is among the samples', () => {
