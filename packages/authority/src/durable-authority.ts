@@ -106,11 +106,7 @@ export class DurableAuthority {
 
   /** A step that seldom changes anything: the log is locked only where it does. */
   async ask<Answer>(step: Step<Answer>): Promise<Answer | Refused> {
-    const { records, answer } = await this.#look((core, now) => {
-      const looked = step(core, now);
-      core.discard();
-      return looked;
-    });
+    const { records, answer } = await this.#look(step);
     return records.length === 0 ? answer : this.step(step);
   }
 
@@ -144,22 +140,14 @@ export class DurableAuthority {
   async #taken<Answer>(work: (log: LogTransaction) => Promise<AuthorityStep<Answer>>): Promise<Answer | Refused> {
     const { store, onEvent } = this.#tools;
     const view = this.#view;
-    let taken: { readonly step: AuthorityStep<Answer>; readonly confirm: () => void };
-    try {
-      taken = await store.transaction(async (tables) => {
-        view.core.discard(); // of an earlier run of this transaction
-        const step = await work(await this.#lock(tables));
-        const end = await view.append(tables, step.records);
-        return { step, confirm: () => view.confirm(step.records, end) };
-      });
-    } catch (error) {
-      view.core.discard();
-      throw error;
-    }
-    taken.confirm();
+    const { step, end } = await store.transaction(async (tables) => {
+      const decided = await work(await this.#lock(tables));
+      return { step: decided, end: await view.append(tables, decided.records) };
+    });
+    view.apply(step, end);
     this.#witness();
-    for (const event of taken.step.events) onEvent(event);
-    return taken.step.answer;
+    for (const event of step.events) onEvent(event);
+    return step.answer;
   }
 
   #look<Result>(compute: (core: AttributeAuthority, now: Millis) => Result): Promise<Result> {

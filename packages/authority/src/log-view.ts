@@ -1,6 +1,6 @@
 /** What one node knows of the log: the core and the directory that its records make, as far as they were read. */
 import { DecodeError, equalBytes } from '@basa/masking';
-import type { AuthorityPorts, AuthorityRecord, Head } from '@basa/protocol';
+import type { AuthorityPorts, AuthorityRecord, AuthorityStep, Head } from '@basa/protocol';
 import {
   AttributeAuthority,
   decodeAuthorityRecord,
@@ -48,7 +48,7 @@ export class LogView {
     while (this.#sequence < end.sequence) {
       const page = await tables.records(this.#sequence + 1, Math.min(PAGE, end.sequence - this.#sequence));
       if (page.length === 0) throw isFirst ? damaged(this.#sequence + 1, 'it is missing') : new LogForked();
-      for (const stored of page) this.#absorb(stored, isFirst);
+      for (const stored of page) this.#takeIn(stored, isFirst);
     }
     if (this.#sequence !== end.sequence || !equalBytes(this.#hash, end.hash)) throw new LogForked();
   }
@@ -71,8 +71,8 @@ export class LogView {
   }
 
   /** They are durable. */
-  confirm(records: readonly AuthorityRecord[], end: LogEnd): void {
-    this.core.confirm();
+  apply({ records, decidedAt }: Pick<AuthorityStep<unknown>, 'records' | 'decidedAt'>, end: LogEnd): void {
+    this.core.apply(records, decidedAt);
     for (const entry of records) this.#note(entry);
     this.#sequence = end.sequence;
     this.#hash = end.hash;
@@ -84,13 +84,13 @@ export class LogView {
     return hash !== undefined && equalBytes(hash, seen.hash) && equalBytes(branch, seen.branch);
   }
 
-  #absorb(stored: StoredRecord, isFirst: boolean): void {
+  #takeIn(stored: StoredRecord, isFirst: boolean): void {
     const entry = decoded(stored.bytes, this.#sequence + 1);
     const hash = nextLogHash(nodeSuite, this.#hash, entry);
     if (!equalBytes(hash, stored.hash)) {
       throw isFirst ? damaged(this.#sequence + 1, 'its hash is another') : new LogForked();
     }
-    this.core.absorb([entry]);
+    this.core.apply([entry]);
     this.#note(entry);
     this.#sequence++;
     this.#hash = hash;

@@ -150,20 +150,21 @@ describe('a rolled-back authority', () => {
 });
 
 describe('an authority whose log cannot be written', () => {
-  it('gives nothing away: without a confirmation the step was never taken, and no other is begun', () => {
+  it('gives nothing away: a step whose records are not applied was never taken, and none is applied after another', () => {
     const world = nodeFederation({ bufferSize: 2, dimension: 4 });
     const device = world.device();
     device.contribute('deposit');
     const request = authorityMessages(2).keyRequest.decode(device.keyRequestBytes());
     const { core } = world.authority;
     const before = core.head();
-    expect(core.issueKey(request, world.now).records).toHaveLength(1);
-    expect(() => core.issueKey(request, world.now)).toThrow('neither confirmed nor discarded');
+    const step = core.issueKey(request, world.now);
+    const late = core.issueKey(request, world.now);
+    expect([step.records.length, late.records.length]).toEqual([1, 1]);
     expect(core.head()).toEqual(before);
-    core.discard();
     expect(core.buffer(device.ctx)?.slots.size).toBe(0);
-    expect(core.issueKey(request, world.now).records).toHaveLength(1);
-    core.confirm();
+    core.apply(step.records, step.decidedAt);
+    expect(() => core.apply(late.records, late.decidedAt)).toThrow(/decided after \d+ records, and there are \d+/);
+    expect(core.buffer(device.ctx)?.slots.size).toBe(1);
     expect(core.issueKey(request, world.now).records).toHaveLength(0);
   });
 });

@@ -98,15 +98,14 @@ export class FederationAuthority implements AuthorityPeer {
     this.core = AttributeAuthority.restore(this.ports, this.records);
     const { records } = this.core.start(this.witness, this.world.randomBytes(16));
     this.log.push(...records.map(encodeAuthorityRecord));
-    this.core.confirm();
+    this.core.apply(records);
     if (records.length > 0) this.witness = this.core.head();
   }
 
   /** Another life of the log as it is now: restored elsewhere and started without a witness, as in a drill. */
   lostLife(): AttributeAuthority {
     const copy = AttributeAuthority.restore(this.ports, this.records);
-    copy.start(undefined, this.world.randomBytes(16));
-    copy.confirm();
+    copy.apply(copy.start(undefined, this.world.randomBytes(16)).records);
     return copy;
   }
 
@@ -114,9 +113,9 @@ export class FederationAuthority implements AuthorityPeer {
     return authorityMessages(this.world.policy.bufferSize);
   }
 
-  persist<Answer>({ records, answer }: AuthorityStep<Answer>): Answer | Refused {
+  persist<Answer>({ records, answer, decidedAt }: AuthorityStep<Answer>): Answer | Refused {
     for (const entry of records) this.log.push(encodeAuthorityRecord(entry));
-    this.core.confirm();
+    this.core.apply(records, decidedAt);
     // The witness lags behind the log, never before it.
     if (records.length > 0) this.witness = this.core.head();
     for (const _ of records) this.world.persisted('authority');

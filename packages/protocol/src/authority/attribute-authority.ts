@@ -2,10 +2,10 @@
  * The attribute authority (AA) of the paper as one restorable state machine: tasks, devices, buffers and model logs.
  * It issues each slot's key once, closes each buffer once, and never takes a ciphertext or an update.
  *
- * Every step returns records with its answer. Once they are durable, `confirm` makes them true, and only then may the
- * answer leave; if they could not be written, `discard` forgets them. Until then no other step is taken. After a crash,
- * `AttributeAuthority.restore(ports, records)` is the same authority; if the last records were lost, what others saw of
- * its log (`start`, `meetHead`) shows it.
+ * A step reads this state and returns records with its answer; it changes nothing. Once the records are durable, `apply` makes
+ * them true, and only then may the answer leave. Records of a step that was decided before others became true are not taken. After
+ * a crash, `AttributeAuthority.restore(ports, records)` is the same authority; if the last records were lost, what others saw
+ * of its log (`start`, `meetHead`) shows it.
  *
  * In memory are tasks, devices and open buffers. What became of the others is read from the log (`PastLog`) when somebody
  * asks: no buffer that has ended takes any memory, and none is forgotten.
@@ -56,7 +56,10 @@ import { tellRevocations } from './revocations.ts';
 import type { AuthorityTask } from './task.ts';
 import { appendModel, createTask, drawBuffer } from './task.ts';
 
-export type AuthorityStep<Answer> = Omit<Transition<never, AuthorityRecord, Answer>, 'state'>;
+export interface AuthorityStep<Answer> extends Omit<Transition<never, AuthorityRecord, Answer>, 'state'> {
+  /** How long the log was when the step was decided; missing where it was not asked. */
+  readonly decidedAt?: number;
+}
 
 export class AttributeAuthority {
   readonly #ports: AuthorityPorts;
@@ -72,8 +75,6 @@ export class AttributeAuthority {
   readonly #branches: Uint8Array[] = [FIRST_BRANCH];
   /** Branches of lost lives of the log that were met: each gives up what is open once. */
   readonly #retired: Uint8Array[] = [];
-  /** What the last step wants to have on disk. */
-  #pending: readonly AuthorityRecord[] = [];
 
   /** `past` is the log on disk; without one, the authority keeps its log in memory. */
   constructor(ports: AuthorityPorts, past: PastLog = new LogInMemory(ports.suite)) {
@@ -83,13 +84,17 @@ export class AttributeAuthority {
 
   static restore(ports: AuthorityPorts, records: Iterable<AuthorityRecord>, past?: PastLog): AttributeAuthority {
     const authority = new AttributeAuthority(ports, past);
-    authority.absorb(records);
+    authority.apply(records);
     return authority;
   }
 
-  /** Takes in what is in the durable log already: from before a restart, or by another node of this authority. */
-  absorb(records: Iterable<AuthorityRecord>): void {
-    if (this.#pending.length > 0) throw new Error('a step is under way: what comes from elsewhere must come before it');
+  /**
+   * The records are durable, and true from now on: those of a step, from before a restart, or of another node of this authority.
+   * `decidedAt` is the step's.
+   */
+  apply(records: Iterable<AuthorityRecord>, decidedAt: number = this.#sequence): void {
+    if (decidedAt !== this.#sequence)
+      throw new Error(`the step was decided after ${decidedAt} records, and there are ${this.#sequence} by now`);
     for (const entry of records) this.#apply(entry);
   }
 
@@ -124,39 +129,28 @@ export class AttributeAuthority {
     return found?.kind === 'model-appended' ? found.entry : undefined;
   }
 
-  /** The records of the last step are durable: they are true from now on, and its answer may leave. */
-  confirm(): void {
-    for (const entry of this.#pending) this.#apply(entry);
-    this.#pending = [];
-  }
-
-  /** They could not be written: the step was never taken, and its answer must not leave. */
-  discard(): void {
-    this.#pending = [];
-  }
-
   createTask(policy: TaskPolicy): AuthorityStep<{ readonly task: TaskId }> {
     const step = createTask(this.#ports.suite, policy);
     const isKnown = 'task' in step.answer && this.#tasks.has(toHex(step.answer.task));
-    return isKnown ? unchanged(undefined, step.answer) : this.#stage(step);
+    return this.#decided(isKnown ? unchanged(undefined, step.answer) : step);
   }
 
   enrol(body: CertificateBody): AuthorityStep<Certificate> {
-    if (!this.#tasks.has(toHex(body.task))) return declined(undefined, refused('task-unknown'));
+    if (!this.#tasks.has(toHex(body.task))) return this.#decided(declined(undefined, refused('task-unknown')));
     const device = this.#devices.get(toHex(userIdOf(this.#ports.suite, body.deviceKey)));
-    return this.#stage(enrolDevice(this.#ports, device, body));
+    return this.#decided(enrolDevice(this.#ports, device, body));
   }
 
   revoke(user: UserId, now: Millis): AuthorityStep<{ readonly kind: 'revoked' }> {
-    return this.#stage(revokeDevice(this.#devices.get(toHex(user)), now));
+    return this.#decided(revokeDevice(this.#devices.get(toHex(user)), now));
   }
 
   /** Which devices of a task were revoked, for its server: the head says how many there are. */
   revocations(request: RevocationRequest): AuthorityStep<Revocations> {
     const task = this.#tasks.get(toHex(request.task));
-    if (task === undefined) return declined(undefined, refused('task-unknown'));
+    if (task === undefined) return this.#decided(declined(undefined, refused('task-unknown')));
     const branch = this.#branches.at(-1) ?? FIRST_BRANCH;
-    return tellRevocations(this.#ports, task, { branch, revoked: this.#revoked }, request);
+    return this.#decided(tellRevocations(this.#ports, task, { branch, revoked: this.#revoked }, request));
   }
 
   /** `fresh` holds new random bytes and the public key of the current key epoch. */
@@ -166,13 +160,12 @@ export class AttributeAuthority {
     now: Millis,
   ): AuthorityStep<Descriptor> {
     const task = this.#tasks.get(toHex(request.task));
-    if (task === undefined) return declined(undefined, refused('task-unknown'));
+    if (task === undefined) return this.#decided(declined(undefined, refused('task-unknown')));
     const [earlier] = this.#past.named(drawName(request));
     const step = drawBuffer(this.#ports, task, request, fresh, now);
     // The same nonce gets the same buffer; whoever asks is checked by the step.
-    return earlier?.kind === 'buffer-drawn' && step.records.length > 0
-      ? unchanged(undefined, earlier.descriptor)
-      : this.#stage(step);
+    const isRepeated = earlier?.kind === 'buffer-drawn' && step.records.length > 0;
+    return this.#decided(isRepeated ? unchanged(undefined, earlier.descriptor) : step);
   }
 
   issueKey(request: KeyRequest, now: Millis): AuthorityStep<KeyAnswer> {
@@ -199,17 +192,17 @@ export class AttributeAuthority {
   /** Anybody may ask. A buffer that is not known is "unknown", never "aborted". */
   outcome(ctx: Ctx, now: Millis): AuthorityStep<Outcome> {
     const buffer = this.buffer(ctx);
-    if (buffer === undefined) return unchanged(undefined, signOutcome(this.#ports, ctx, undefined));
+    if (buffer === undefined) return this.#decided(unchanged(undefined, signOutcome(this.#ports, ctx, undefined)));
     const records = abortIfOverdue(buffer, now);
     const state = records.reduce(evolveBuffer, buffer);
-    return this.#stage({ state, records, answer: signOutcome(this.#ports, ctx, state), events: eventsOf(records) });
+    return this.#decided({ state, records, answer: signOutcome(this.#ports, ctx, state), events: eventsOf(records) });
   }
 
   appendModel(append: ModelAppend): AuthorityStep<ModelEntry> {
     const task = this.#tasks.get(toHex(append.task));
-    if (task === undefined) return declined(undefined, refused('task-unknown'));
+    if (task === undefined) return this.#decided(declined(undefined, refused('task-unknown')));
     const found = { buffer: this.buffer(append.ctx), logged: this.model(append.task, append.version) };
-    return this.#stage(appendModel(this.#ports, task, found, append));
+    return this.#decided(appendModel(this.#ports, task, found, append));
   }
 
   /** Aborts what is overdue, and says when to call again. */
@@ -223,7 +216,7 @@ export class AttributeAuthority {
         (least, closeBy) => (least === undefined || closeBy < least ? closeBy : least),
         undefined,
       );
-    return this.#stage({ state: undefined, records, answer: { nextAt }, events: eventsOf(records) });
+    return this.#decided({ state: undefined, records, answer: { nextAt }, events: eventsOf(records) });
   }
 
   /** How far the durable log has come; others keep it and show it back. */
@@ -234,7 +227,9 @@ export class AttributeAuthority {
   /** Somebody shows a head it was given. One that contradicts the log proves that the log was rolled back, once. */
   meetHead(seen: Head, freshBranch: Uint8Array): AuthorityStep<{ readonly rolledBack: boolean }> {
     const isRolledBack = isOwnHead(this.#ports.suite, this.publicKey, seen) && contradictsLog(this.#log(), seen);
-    return isRolledBack ? this.#beginBranch(freshBranch, [seen]) : unchanged(undefined, { rolledBack: false });
+    return isRolledBack
+      ? this.#beginBranch(freshBranch, [seen])
+      : this.#decided(unchanged(undefined, { rolledBack: false }));
   }
 
   /** After a restart: the witness is the last head kept elsewhere. Without a good one, nothing open can be trusted. */
@@ -251,7 +246,7 @@ export class AttributeAuthority {
       { kind: 'branch-begun', branch, met },
     ];
     const events = [...eventsOf(records), { kind: 'authority-rolled-back' as const, givenUp: open.length }];
-    return this.#stage({ state: undefined, records, answer: { rolledBack: true }, events });
+    return this.#decided({ state: undefined, records, answer: { rolledBack: true }, events });
   }
 
   #withBuffer<Answer>(
@@ -259,17 +254,15 @@ export class AttributeAuthority {
     step: (buffer: AuthorityBuffer) => Transition<AuthorityBuffer, AuthorityRecord, Answer>,
   ): AuthorityStep<Answer> {
     const buffer = this.buffer(ctx);
-    return buffer === undefined ? declined(undefined, refused('buffer-unknown')) : this.#stage(step(buffer));
+    return this.#decided(buffer === undefined ? declined(undefined, refused('buffer-unknown')) : step(buffer));
   }
 
-  #stage<State, Answer>({
+  #decided<State, Answer>({
     records,
     answer,
     events,
   }: Transition<State, AuthorityRecord, Answer>): AuthorityStep<Answer> {
-    if (this.#pending.length > 0) throw new Error('the records of the last step are neither confirmed nor discarded');
-    this.#pending = records;
-    return { records, answer, events };
+    return { records, answer, events, decidedAt: this.#sequence };
   }
 
   #log(): LogPosition {

@@ -18,8 +18,7 @@ const statusOf = ({ authority }: Federation, ctx: Ctx): string => authority.outc
 function drill({ authority, policy }: Federation): readonly [Head, Head] {
   const copy = authority.lostLife();
   const first = copy.head();
-  copy.createTask({ ...policy, name: Uint8Array.of(7) });
-  copy.confirm();
+  copy.apply(copy.createTask({ ...policy, name: Uint8Array.of(7) }).records);
   return [first, copy.head()];
 }
 

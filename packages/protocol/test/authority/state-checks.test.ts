@@ -48,7 +48,6 @@ describe('what is said twice', () => {
     const { signature: _, ...body } = device.certificate;
     expect(core.enrol(body)).toMatchObject({ records: [], answer: device.certificate });
     expect(core.enrol({ ...body, notAfter: millis(body.notAfter + 1) }).records).toHaveLength(1);
-    core.discard();
     expect(world.authority.persist(core.revoke(device.user, world.now))).toEqual({ kind: 'revoked' });
     expect(core.revoke(device.user, world.now)).toMatchObject({ records: [], answer: { kind: 'revoked' } });
     expect(reasonOf(core.enrol(body).answer)).toBe('revoked');

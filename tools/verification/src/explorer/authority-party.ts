@@ -92,7 +92,7 @@ export class AuthorityParty {
   #endings<Answer extends object>(
     local: AuthorityLocal,
     live: AttributeAuthority,
-    { records, answer }: AuthorityStep<Answer>,
+    { records, answer, decidedAt }: AuthorityStep<Answer>,
     sentWith: (answer: Answer) => readonly Message[],
     cause: string,
   ): Ending<AuthorityLocal>[] {
@@ -101,7 +101,7 @@ export class AuthorityParty {
       entries.length === 0 ? local : { ...local, log: [...local.log, ...entries] };
     // Nothing is true before it is durable, and everything afterwards.
     holdToRecords('the authority', this.#look(live), this.#look(this.#core(local)));
-    live.confirm();
+    live.apply(records, decidedAt);
     holdToRecords('the authority', this.#look(live), this.#look(this.#core(after(records))));
     const isNo = isRefused(answer);
     const sent = isNo ? [] : sentWith(answer as Answer);

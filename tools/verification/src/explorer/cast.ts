@@ -128,7 +128,7 @@ export function castOf(options: CastOptions): Cast {
   const genesis: AuthorityRecord[] = [];
   const written = <Answer extends object>({ records, answer }: AuthorityStep<Answer>): Answer => {
     genesis.push(...records);
-    core.confirm();
+    core.apply(records);
     return granted(answer);
   };
 

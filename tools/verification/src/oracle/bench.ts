@@ -65,9 +65,9 @@ export class Bench {
     return countingBytes(onDraw, this.counter);
   }
 
-  persist<Answer>({ records, answer }: AuthorityStep<Answer>): Answer | Refused {
+  persist<Answer>({ records, answer, decidedAt }: AuthorityStep<Answer>): Answer | Refused {
     for (const entry of records) this.log.push(entry);
-    this.authority.confirm();
+    this.authority.apply(records, decidedAt);
     return answer;
   }
 
