@@ -1,7 +1,9 @@
 /** The client SDK against both services as they are: no part in between is made for a test. */
+
 import { createHash } from 'node:crypto';
 import type { BasaClient } from '@basa/client/node';
 import { UnreachableError } from '@basa/client/node';
+import { unsafePaperContribute } from '@basa/client/unsafe-paper';
 import { inMemoryStoreForTests, BasaClient as WebClients } from '@basa/client/web';
 import { allSamples, createReferenceEngine, createTrainer, defineModel, dense, manifestText } from '@basa/learning';
 import { ascii, toHex } from '@basa/masking';
@@ -102,7 +104,7 @@ describe('the client', () => {
     });
     for (const [n, name] of ['a', 'b'].entries()) {
       const client = await opened.client(name);
-      const result = await client.unsafePaperContribute(oneHot(n), { trainedOn: 0 });
+      const result = await unsafePaperContribute(client, oneHot(n), { trainedOn: 0 });
       expect(result).toMatchObject({ kind: 'accepted', slot: n });
     }
     const moved = await opened.reached(1);

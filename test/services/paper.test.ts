@@ -1,4 +1,6 @@
 /** The mode of the paper over the network: one user after the other, behind an option that says what it is. */
+import type { BasaClient } from '@basa/client/node';
+import { unsafePaperContribute } from '@basa/client/unsafe-paper';
 import { AUTHORITY_PATH, SERVER_PATH } from '@basa/protocol';
 import { AT_ONCE } from '@basa/testkit/services/held-upload.ts';
 import { countsOf, House, oneHot } from '@basa/testkit/services/house.ts';
@@ -14,7 +16,7 @@ afterAll(() => house.close());
 it('three users in a row make the model move by their mean, and a restart in between changes nothing', async () => {
   for (const [n, name] of ['a', 'b', 'c'].entries()) {
     const client = await house.client(name);
-    const contribution = await client.unsafePaperContribute(oneHot(n), { trainedOn: 0 });
+    const contribution = await unsafePaperContribute(client, oneHot(n), { trainedOn: 0 });
     expect(contribution).toMatchObject({ kind: 'accepted', slot: n });
     if (n === 1) await house.restartServer();
   }
@@ -31,23 +33,29 @@ it('a user who takes the turn and goes silent holds the others up, until another
     upload = asked;
     return 'cut';
   };
-  await expect(silent.unsafePaperContribute(oneHot(7), { trainedOn: 0 })).rejects.toThrow('does not answer');
+  await expect(unsafePaperContribute(silent, oneHot(7), { trainedOn: 0 })).rejects.toThrow('does not answer');
   const [b, c, d] = await Promise.all(['b', 'c', 'd'].map((name) => house.client(name, { retry: AT_ONCE })));
-  const turn = () => b?.unsafePaperContribute(oneHot(0), { trainedOn: 0 });
+  const turn = () => unsafePaperContribute(b as BasaClient, oneHot(0), { trainedOn: 0 });
   expect(await turn()).toMatchObject({ reason: 'lease-taken', update: 'free' });
   house.elapse(house.policy.uploadLeaseMs + 1);
   expect(await turn()).toMatchObject({ kind: 'accepted', slot: 0 });
   expect(upload?.body.length).toBeGreaterThan(0);
   proxy.behave();
-  expect(await c?.unsafePaperContribute(oneHot(1), { trainedOn: 0 })).toMatchObject({ kind: 'accepted', slot: 1 });
-  expect(await d?.unsafePaperContribute(oneHot(2), { trainedOn: 0 })).toMatchObject({ kind: 'accepted', slot: 2 });
+  expect(await unsafePaperContribute(c as BasaClient, oneHot(1), { trainedOn: 0 })).toMatchObject({
+    kind: 'accepted',
+    slot: 1,
+  });
+  expect(await unsafePaperContribute(d as BasaClient, oneHot(2), { trainedOn: 0 })).toMatchObject({
+    kind: 'accepted',
+    slot: 2,
+  });
   expect(countsOf(await house.reached(1), 3)).toEqual([1, 1, 1, 0, 0, 0, 0, 0]);
 });
 
 it('a task in sealed mode is not served in this one', async () => {
   await house.createTask({}, { mode: 'sealed' });
   const client = await house.client('a');
-  await expect(client.unsafePaperContribute(oneHot(0), { trainedOn: 0 })).rejects.toThrow('not run in paper mode');
+  await expect(unsafePaperContribute(client, oneHot(0), { trainedOn: 0 })).rejects.toThrow('not run in paper mode');
 });
 
 it('without the option neither service has its routes', async () => {

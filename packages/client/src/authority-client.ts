@@ -1,15 +1,5 @@
 /** The authority as a device asks it: every call shows the newest head of its log, every answer brings one. */
-import type {
-  Certificate,
-  Ctx,
-  KeyAnswer,
-  KeyRequest,
-  NewestModel,
-  Outcome,
-  PaperTicket,
-  TaskId,
-  TaskPolicy,
-} from '@basa/protocol';
+import type { Certificate, Ctx, KeyAnswer, KeyRequest, NewestModel, Outcome, TaskId, TaskPolicy } from '@basa/protocol';
 import {
   AUTHORITY_PATH,
   authorityMessages,
@@ -18,7 +8,6 @@ import {
   HEADER,
   newestModelCodec,
   outcomeCodec,
-  paperTicketCodec,
 } from '@basa/protocol';
 import { decoded, hexOf, jsonBody, jsonOf } from './answers.ts';
 import type { Heads } from './heads.ts';
@@ -38,53 +27,44 @@ export class AuthorityClient {
   }
 
   async about(signal: AbortSignal): Promise<{ readonly publicKey: Uint8Array }> {
-    const { body } = await this.#get(AUTHORITY_PATH.about, signal);
+    const { body } = await this.get(AUTHORITY_PATH.about, signal);
     const { publicKey } = jsonOf('authority', body);
     return { publicKey: hexOf('authority', publicKey, 'publicKey') };
   }
 
   async policy(task: TaskId, signal: AbortSignal): Promise<TaskPolicy> {
-    const { body } = await this.#get(AUTHORITY_PATH.policy(task), signal);
+    const { body } = await this.get(AUTHORITY_PATH.policy(task), signal);
     return decoded('authority', { decode: decodePolicy }, body);
   }
 
   /** The same device again gets its certificate again. */
   async enrol(task: TaskId, token: string | undefined, signal: AbortSignal): Promise<Certificate> {
     const asked = jsonBody(token === undefined ? {} : { token });
-    const { body } = await this.#post(AUTHORITY_PATH.enrolments(task), asked, signal);
+    const { body } = await this.post(AUTHORITY_PATH.enrolments(task), asked, signal);
     return decoded('authority', certificateCodec, body);
   }
 
   async newestModel(task: TaskId, nonce: Uint8Array, signal: AbortSignal): Promise<NewestModel> {
-    const { body } = await this.#get(AUTHORITY_PATH.newestModel(task, nonce), signal);
+    const { body } = await this.get(AUTHORITY_PATH.newestModel(task, nonce), signal);
     return decoded('authority', newestModelCodec, body);
   }
 
   async key(ctx: Ctx, request: KeyRequest, bufferSize: number, signal: AbortSignal): Promise<KeyAnswer> {
     const { keyRequest, keyAnswer } = authorityMessages(bufferSize);
-    const { body } = await this.#post(AUTHORITY_PATH.keys(ctx), { body: keyRequest.encode(request) }, signal);
+    const { body } = await this.post(AUTHORITY_PATH.keys(ctx), { body: keyRequest.encode(request) }, signal);
     return decoded('authority', keyAnswer, body);
   }
 
   async outcome(ctx: Ctx, signal: AbortSignal): Promise<Outcome> {
-    const { body } = await this.#get(AUTHORITY_PATH.outcome(ctx), signal, MAX_OUTCOME_BYTES);
+    const { body } = await this.get(AUTHORITY_PATH.outcome(ctx), signal, MAX_OUTCOME_BYTES);
     return decoded('authority', outcomeCodec, body);
   }
 
-  async unsafePaperSealingKey(task: TaskId, signal: AbortSignal): Promise<Uint8Array> {
-    return (await this.#get(AUTHORITY_PATH.unsafePaperSealingKey(task), signal)).body;
-  }
-
-  async unsafePaperKey(task: TaskId, ticket: PaperTicket, signal: AbortSignal): Promise<Uint8Array> {
-    const asked = { body: paperTicketCodec.encode(ticket) };
-    return (await this.#post(AUTHORITY_PATH.unsafePaperKeys(task), asked, signal)).body;
-  }
-
-  #get(target: string, signal: AbortSignal, most = MAX_STATEMENT_BYTES): Promise<Answered> {
+  get(target: string, signal: AbortSignal, most = MAX_STATEMENT_BYTES): Promise<Answered> {
     return this.#call({ method: 'GET', target, most, signal });
   }
 
-  #post(target: string, asked: Pick<Call, 'body' | 'type'>, signal: AbortSignal): Promise<Answered> {
+  post(target: string, asked: Pick<Call, 'body' | 'type'>, signal: AbortSignal): Promise<Answered> {
     return this.#call({ method: 'POST', target, ...asked, signed: true, most: MAX_STATEMENT_BYTES, signal });
   }
 

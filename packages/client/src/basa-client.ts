@@ -11,10 +11,10 @@ import type { Contribution, ContributionOutcome, Rejection } from './contributio
 import type { DeviceContext } from './device-context.ts';
 import { userPorts } from './device-context.ts';
 import type { Update } from './enter.ts';
+import { INSIDE } from './inside.ts';
 import type { FetchedModel } from './model-fetch.ts';
 import { fetchModel } from './model-fetch.ts';
 import { askOutcome } from './outcomes.ts';
-import { unsafePaperContribute } from './paper.ts';
 import type { RoundTrainer, RunOptions, RunSummary } from './run.ts';
 import { run } from './run.ts';
 
@@ -116,14 +116,6 @@ export class BasaClient {
     return this.#exclusively(signal, (both) => run(this.#context, steps, trainer, data, options, both));
   }
 
-  /** Algorithm 2 of the paper, for tasks in paper mode only. UNSAFE: see docs/threat-model.md. */
-  unsafePaperContribute(
-    delta: Float32Array,
-    { trainedOn, signal }: { readonly trainedOn: number } & Abortable,
-  ): Promise<Contribution | Rejection> {
-    return this.#exclusively(signal, (both) => unsafePaperContribute(this.#context, { delta, trainedOn }, both));
-  }
-
   /** Ends what runs, wipes secrets, keeps the head and gives the device's lock back. */
   async close(): Promise<void> {
     if (this.#closing.signal.aborted) return;
@@ -137,6 +129,14 @@ export class BasaClient {
     } finally {
       await outside.transport.close();
     }
+  }
+
+  /** For other entries of this package. */
+  [INSIDE]<T>(
+    signal: AbortSignal | undefined,
+    work: (context: DeviceContext, signal: AbortSignal) => Promise<T>,
+  ): Promise<T> {
+    return this.#exclusively(signal, (both) => work(this.#context, both));
   }
 
   async #newestModel(signal: AbortSignal): Promise<FetchedModel> {

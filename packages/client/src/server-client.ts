@@ -1,20 +1,8 @@
 /** The server as a device asks it. Nothing it says is believed here: the session checks it against the pins. */
 import type { SeedSealing } from '@basa/masking';
 import { toHex } from '@basa/masking';
-import type {
-  Certificate,
-  Ctx,
-  Deposit,
-  DepositAnswer,
-  Descriptor,
-  Fate,
-  JoinTag,
-  PaperConnection,
-  Slot,
-  TaskId,
-  TaskPolicy,
-} from '@basa/protocol';
-import { certificateCodec, descriptorCodec, HEADER, paperMessages, SERVER_PATH, userMessages } from '@basa/protocol';
+import type { Certificate, Ctx, Deposit, DepositAnswer, Descriptor, Fate, JoinTag, Slot, TaskId } from '@basa/protocol';
+import { certificateCodec, descriptorCodec, HEADER, SERVER_PATH, userMessages } from '@basa/protocol';
 import { decoded, hexOf, jsonOf } from './answers.ts';
 import { AnswerError } from './errors.ts';
 import type { Answered, Call, ServiceLink } from './service-link.ts';
@@ -46,11 +34,6 @@ export class ServerClient {
       publicKey: hexOf('server', publicKey, 'publicKey'),
       authorityKey: hexOf('server', authorityKey, 'authorityKey'),
     };
-  }
-
-  /** Whether the server runs the task as the paper has it. */
-  async isPaperTask(task: TaskId, signal: AbortSignal): Promise<boolean> {
-    return jsonOf('server', (await this.#get(SERVER_PATH.task(task), signal)).body)['mode'] === 'paper';
   }
 
   /** A place to train in; how long it lasts. */
@@ -122,26 +105,6 @@ export class ServerClient {
     const { fate } = jsonOf('server', (await this.#get(SERVER_PATH.fate(ctx, joinTag), signal)).body);
     if (!FATES.includes(fate as Fate)) throw new AnswerError('the server', 'an update without a fate');
     return fate as Fate;
-  }
-
-  async unsafePaperConnect(
-    task: TaskId,
-    certificate: Certificate,
-    { bufferSize }: Pick<TaskPolicy, 'bufferSize'>,
-    sealing: SeedSealing,
-    signal: AbortSignal,
-  ): Promise<Omit<PaperConnection, 'attributes'>> {
-    const { connectAnswer } = paperMessages(bufferSize, sealing);
-    const most = MAX_STATEMENT_BYTES + bufferSize * (INBOX_ENTRY_BYTES + sealing.sealedBytes);
-    const asked = certificateCodec.encode(certificate);
-    const { body } = await this.#post(SERVER_PATH.unsafePaperConnect(task), asked, most, signal);
-    return decoded('server', connectAnswer, body);
-  }
-
-  async unsafePaperUpload(task: TaskId, framed: Uint8Array, signal: AbortSignal): Promise<boolean> {
-    const { body } = await this.#post(SERVER_PATH.unsafePaperUpload(task), framed, MAX_JSON_BYTES, signal);
-    const { accepted } = jsonOf('server', body);
-    return accepted === true;
   }
 
   #get(target: string, signal: AbortSignal): Promise<Answered> {

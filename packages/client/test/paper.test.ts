@@ -1,5 +1,7 @@
 /** `paper` mode over the network, for tasks that run in it and for no other. */
+
 import { describe, expect, it } from 'vitest';
+import { unsafePaperContribute } from '../src/unsafe-paper/index.ts';
 import { deltaOf } from './support/connect.ts';
 import { PaperService } from './support/paper-service.ts';
 import { accepted, reasonOf, startClient, startServices } from './support/setup.ts';
@@ -11,13 +13,13 @@ describe('unsafePaperContribute', () => {
     services.paper = paper;
     for (let n = 0; n < 3; n++) {
       const client = await startClient(services);
-      const { slot } = accepted(await client.unsafePaperContribute(deltaOf(n), { trainedOn: 0 }));
+      const { slot } = accepted(await unsafePaperContribute(client, deltaOf(n), { trainedOn: 0 }));
       expect(slot).toBe(n);
     }
     const expected = deltaOf(0).map((x, k) => (x + (deltaOf(1)[k] as number) + (deltaOf(2)[k] as number)) / 3);
     const off = paper.mean.map((x, k) => Math.abs(x - (expected[k] as number)));
     expect(Math.max(...off)).toBeLessThan(1 / 1024);
-    expect(reasonOf(await (await startClient(services)).unsafePaperContribute(deltaOf(5), { trainedOn: 0 }))).toBe(
+    expect(reasonOf(await unsafePaperContribute(await startClient(services), deltaOf(5), { trainedOn: 0 }))).toBe(
       'buffer-full',
     );
   });
@@ -25,11 +27,11 @@ describe('unsafePaperContribute', () => {
   it('refuses a task that does not run in paper mode, and an update that is too old', async () => {
     const services = await startServices({ maxStaleness: 0 });
     const client = await startClient(services);
-    await expect(client.unsafePaperContribute(deltaOf(0), { trainedOn: 0 })).rejects.toMatchObject({
+    await expect(unsafePaperContribute(client, deltaOf(0), { trainedOn: 0 })).rejects.toMatchObject({
       reason: 'not-paper-mode',
     });
     services.paper = new PaperService(services.world);
-    expect(reasonOf(await client.unsafePaperContribute(deltaOf(0), { trainedOn: -1 }))).toBe('too-stale');
-    expect(reasonOf(await client.unsafePaperContribute(new Float32Array(3), { trainedOn: 0 }))).toBe('wrong-length');
+    expect(reasonOf(await unsafePaperContribute(client, deltaOf(0), { trainedOn: -1 }))).toBe('too-stale');
+    expect(reasonOf(await unsafePaperContribute(client, new Float32Array(3), { trainedOn: 0 }))).toBe('wrong-length');
   });
 });

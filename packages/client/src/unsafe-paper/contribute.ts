@@ -5,20 +5,21 @@
 import { concatBytes, packVector, toHex } from '@basa/masking';
 import type { Slot } from '@basa/protocol';
 import { contributePaper, frameHeader, paperAttribute, paperInput, paperMessages } from '@basa/protocol';
-import type { Contribution, Rejection } from './contribution.ts';
-import type { DeviceContext } from './device-context.ts';
-import type { Update } from './enter.ts';
-import { RefusedError } from './errors.ts';
-import { Meter } from './meter.ts';
-import { rejected, rejectionOf } from './rejections.ts';
+import type { Contribution, Rejection } from '../contribution.ts';
+import type { DeviceContext } from '../device-context.ts';
+import type { Update } from '../enter.ts';
+import { RefusedError } from '../errors.ts';
+import { Meter } from '../meter.ts';
+import { rejected, rejectionOf } from '../rejections.ts';
+import { connect, isPaperTask, keyOf, sealingKeyOf, upload } from './requests.ts';
 
-export async function unsafePaperContribute(
+export async function contributeByAlgorithmTwo(
   context: DeviceContext,
   update: Pick<Update, 'delta' | 'trainedOn'>,
   signal: AbortSignal,
 ): Promise<Contribution | Rejection> {
   const { authority, server, task } = context;
-  if (!(await server.isPaperTask(task, signal))) throw new RefusedError('not-paper-mode');
+  if (!(await isPaperTask(server, task, signal))) throw new RefusedError('not-paper-mode');
   const meter = new Meter(context.outside.stopwatch, [server.link, authority.link]);
   try {
     return await algorithmTwo(context, update, meter, signal);
@@ -39,14 +40,14 @@ async function algorithmTwo(
   const { certificate } = state;
   if (certificate === undefined) return rejected('not-enrolled', 'free');
   if (delta.length !== policy.dimension) return rejected('wrong-length', 'free');
-  const sealingKey = await authority.unsafePaperSealingKey(task, signal);
+  const sealingKey = await sealingKeyOf(authority, task, signal);
   const sealing = sealings.of({ engine: policy.engine, sealingKey });
   const connected = await meter.measure('seat', () =>
-    server.unsafePaperConnect(task, certificate, policy, sealing, signal),
+    connect(server, { task, certificate }, { bufferSize: policy.bufferSize, sealing }, signal),
   );
   const { ticket, version } = connected;
   if (version - trainedOn > policy.maxStaleness) return rejected('too-stale', 'free');
-  const key = await meter.measure('key', () => authority.unsafePaperKey(task, ticket, signal));
+  const key = await meter.measure('key', () => keyOf(authority, task, ticket, signal));
   const built = paperInput(delta, policy, { version, trainedOn }, (words) => {
     new Uint8Array(words.buffer, words.byteOffset, words.byteLength).set(randomBytes(words.byteLength));
   });
@@ -61,7 +62,7 @@ async function algorithmTwo(
   for (const { seed } of contribution.plan.terms) seed.wipe();
   const header = frameHeader(paperMessages(policy.bufferSize, sealing).upload.encode(contribution.upload));
   const framed = concatBytes(header, packVector(built.vector, policy.modulus));
-  const isAccepted = await meter.measure('upload', () => server.unsafePaperUpload(task, framed, signal));
+  const isAccepted = await meter.measure('upload', () => upload(server, task, framed, signal));
   if (!isAccepted) return rejected('lease-over', 'held');
   const { ctx, slot } = ticket;
   return { kind: 'accepted', ctx: toHex(ctx), joinTag: '', slot, costs: meter.costs };

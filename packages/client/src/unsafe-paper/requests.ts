@@ -1,0 +1,60 @@
+/** What a device asks both services in paper mode. Nothing they say is checked: that is what the mode is for. */
+import type { SeedSealing } from '@basa/masking';
+import type { Certificate, PaperConnection, PaperTicket, TaskId } from '@basa/protocol';
+import { AUTHORITY_PATH, certificateCodec, paperMessages, paperTicketCodec, SERVER_PATH } from '@basa/protocol';
+import { decoded, jsonOf } from '../answers.ts';
+import type { AuthorityClient } from '../authority-client.ts';
+import type { ServerClient } from '../server-client.ts';
+
+const MAX_JSON_BYTES = 1 << 20;
+const MAX_STATEMENT_BYTES = 16_384;
+/** Everything of a ciphertext in the answer besides the sealed seed. */
+const INBOX_ENTRY_BYTES = 512;
+
+/** Whether the server runs the task as the paper has it. */
+export async function isPaperTask({ link }: ServerClient, task: TaskId, signal: AbortSignal): Promise<boolean> {
+  const target = SERVER_PATH.task(task);
+  const { body } = await link.call({ method: 'GET', target, most: MAX_JSON_BYTES, signal });
+  return jsonOf('server', body)['mode'] === 'paper';
+}
+
+export async function connect(
+  { link }: ServerClient,
+  asked: { readonly task: TaskId; readonly certificate: Certificate },
+  { bufferSize, sealing }: { readonly bufferSize: number; readonly sealing: SeedSealing },
+  signal: AbortSignal,
+): Promise<Omit<PaperConnection, 'attributes'>> {
+  const { connectAnswer } = paperMessages(bufferSize, sealing);
+  const most = MAX_STATEMENT_BYTES + bufferSize * (INBOX_ENTRY_BYTES + sealing.sealedBytes);
+  const target = SERVER_PATH.unsafePaperConnect(asked.task);
+  const body = certificateCodec.encode(asked.certificate);
+  const answer = await link.call({ method: 'POST', target, body, signed: true, most, signal });
+  return decoded('server', connectAnswer, answer.body);
+}
+
+/** Whether the position was still this device's. */
+export async function upload(
+  { link }: ServerClient,
+  task: TaskId,
+  framed: Uint8Array,
+  signal: AbortSignal,
+): Promise<boolean> {
+  const target = SERVER_PATH.unsafePaperUpload(task);
+  const most = MAX_JSON_BYTES;
+  const { body } = await link.call({ method: 'POST', target, body: framed, signed: true, most, signal });
+  return jsonOf('server', body)['accepted'] === true;
+}
+
+export async function sealingKeyOf(authority: AuthorityClient, task: TaskId, signal: AbortSignal): Promise<Uint8Array> {
+  return (await authority.get(AUTHORITY_PATH.unsafePaperSealingKey(task), signal)).body;
+}
+
+export async function keyOf(
+  authority: AuthorityClient,
+  task: TaskId,
+  ticket: PaperTicket,
+  signal: AbortSignal,
+): Promise<Uint8Array> {
+  const asked = { body: paperTicketCodec.encode(ticket) };
+  return (await authority.post(AUTHORITY_PATH.unsafePaperKeys(task), asked, signal)).body;
+}
