@@ -17,6 +17,8 @@ export interface TfTensor {
 
 export interface TfWeight<T extends TfTensor = TfTensor> {
   readonly name: string;
+  /** As its layer named it; tfjs numbers the names of a second network of a process. */
+  readonly originalName: string;
   /** The variable behind the weight. */
   read(): T;
 }
@@ -133,7 +135,7 @@ function describe(network: TfModel): Model {
     const length = shape.reduce((product, size) => product * size, 1);
     const fanIn = Math.max(1, length / (shape.at(-1) ?? 1)); // tfjs keeps outputs last
     manifest.push({
-      name: network.trainableWeights[n]?.name ?? `weight${n}`,
+      name: network.trainableWeights[n]?.originalName ?? `weight${n}`,
       shape: [...shape],
       offset,
       length,

@@ -44,8 +44,8 @@ function fakeTfjs(): { tf: Tf; network: TfModel } {
     outputs: [{ shape: [null, CLASSES] }],
     weights: [1, 2],
     trainableWeights: [
-      { name: 'kernel', read: () => kernel },
-      { name: 'bias', read: () => bias },
+      { name: 'kernel_1', originalName: 'kernel', read: () => kernel },
+      { name: 'bias_1', originalName: 'bias', read: () => bias },
     ],
     getWeights: () => [kernel, bias],
     setWeights: (weights) => {
