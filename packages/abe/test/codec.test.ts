@@ -108,9 +108,9 @@ describe.each(codecs)('%s', (_, { bytes, roundTrip }) => {
     expect(() => roundTrip(concatBytes(bytes, Uint8Array.of(0)))).toThrow(DecodeError);
   });
 
-  it('gets nothing but a DecodeError, or itself back, from 100,000 random or mutated byte strings', () => {
+  it('gets nothing but a DecodeError, or itself back, from 10,000 random or mutated byte strings', () => {
     let refused = 0;
-    for (const hostile of hostileBytes(bytes, 100_000)) {
+    for (const hostile of hostileBytes(bytes, 10_000)) {
       try {
         // Whatever is taken must be canonical: no two byte strings for one value.
         const again = roundTrip(hostile);

@@ -4,7 +4,8 @@ import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { basa, lastLine, start } from './basa.ts';
 
-const SMALL = ['--devices', '8', '--buffer', '4', '--drop', '10'];
+// Four of five make a sum: a drop-out holds up nobody.
+const SMALL = ['--devices', '10', '--buffer', '5', '--drop', '10'];
 
 describe('the demo', () => {
   it('trains with sealed updates as well as without security, and says what it cost', async () => {
@@ -15,10 +16,10 @@ describe('the demo', () => {
     expect(code).toBe(1); // nobody reaches 99 % in three buffers
     const result = lastLine(out) as Readonly<Record<string, number>>;
     expect(result['buffers']).toBe(3);
-    expect(result['accepted']).toBeGreaterThanOrEqual(3 * 4 * 0.8 - 1);
+    expect(result['accepted']).toBeGreaterThanOrEqual(3 * 4);
     expect(result['accuracy']).toBeGreaterThan(0.3);
     expect(Math.abs((result['accuracy'] ?? 0) - (result['plainAccuracy'] ?? 1))).toBeLessThan(0.005);
-    // 7,850 masked entries of 20 bits, four sealed seeds with commitments, and a little more.
+    // 7,850 masked entries of 20 bits, five sealed seeds with commitments, and a little more.
     expect(result['bytesPerContribution']).toBeGreaterThan(2.5 * 7850);
     expect(result['bytesPerContribution']).toBeLessThan(2.5 * 7850 + 10_000);
     expect(result['msPerContribution']).toBeGreaterThan(0);
@@ -29,7 +30,7 @@ describe('the demo', () => {
     const demo = start(['demo', ...SMALL]);
     const said = await demo.said('starting authority and server in ');
     const [, folder = ''] = /server in (\S+) \.\.\./.exec(said) ?? [];
-    await demo.said('enrolling 8 devices');
+    await demo.said('enrolling 10 devices');
     expect(existsSync(join(folder, 'server'))).toBe(true);
     demo.child.kill('SIGINT');
     const { code, errors } = await demo.ended;

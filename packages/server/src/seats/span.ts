@@ -9,7 +9,7 @@ const NEARLY_ALL = 0.9;
 const MIN_LATE_MS = 5_000;
 const MAX_REMEMBERED = 10_000;
 /** Few, for a first buffer must not wait for its drop-outs: whoever is taken for late loses nothing. */
-const MIN_SAMPLES = 5;
+const MIN_SAMPLES = 2;
 
 export class Span {
   readonly #times = new Samples(MIN_SAMPLES);
