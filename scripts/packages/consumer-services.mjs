@@ -9,7 +9,7 @@ import { BasaClient } from '@basa/client/node';
 import { pagesFolder } from '@basa/dashboard';
 import { logisticRegression, manifestText } from '@basa/learning';
 import { ascii, RING_32, toHex } from '@basa/masking';
-import { AUTHORITY_PATH, DEFAULT_TRAINING, ENGINE, encodePolicy, SERVER_PATH } from '@basa/protocol';
+import { AUTHORITY_PATH, ENGINE, encodePolicy, POLICY_DEFAULTS, SERVER_PATH } from '@basa/protocol';
 import { nodeSuite } from '@basa/runtime/node';
 import { startServer } from '@basa/server';
 
@@ -50,11 +50,10 @@ const createTask = async (name, choice, { devices, ...specification }) => {
     modulus: RING_32,
     level: 65536,
     clip: 1,
-    blockFloor: 0,
+    ...POLICY_DEFAULTS,
     staleness: { kind: 'constant' },
     maxStaleness: 10,
     manifestHash: new Uint8Array(32),
-    training: DEFAULT_TRAINING,
     serverKey: server.publicKey,
     uploadLeaseMs: 600_000,
     openMs: 3_600_000,
