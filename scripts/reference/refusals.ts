@@ -1,5 +1,6 @@
 /** Every expected no of core and services, from the tables they answer with. */
-import { REFUSALS, SERVICE_PROBLEMS } from '@basa/protocol';
+import type { ProblemCode } from '@basa/protocol';
+import { problemOf, REFUSALS, SERVICE_PROBLEMS } from '@basa/protocol';
 import { markdownPage, markdownTable, writtenFrom } from './markdown.ts';
 
 export function refusalsPage(): string {
@@ -9,14 +10,26 @@ export function refusalsPage(): string {
     writtenFrom('`REFUSALS` and `SERVICE_PROBLEMS` of `@basa/protocol`'),
     '## Of the protocol',
     'Given by the server, by the authority, or by a user to what it is told.',
-    tableOf(REFUSALS),
+    tableOf(Object.keys(REFUSALS) as ProblemCode[]),
     '## Of the services',
     'Given before the protocol is asked.',
-    tableOf(SERVICE_PROBLEMS),
+    tableOf(Object.keys(SERVICE_PROBLEMS) as ProblemCode[]),
   );
 }
 
-function tableOf(reasons: Readonly<Record<string, { readonly sentence: string; readonly status: number }>>): string {
-  const rows = Object.entries(reasons).map(([code, { sentence, status }]) => [`\`${code}\``, `${status}`, sentence]);
-  return markdownTable(['code', 'status', 'what it says'], rows);
+function tableOf(codes: readonly ProblemCode[]): string {
+  const rows = codes.map((code) => {
+    const { sentence, status } = problemOf(code);
+    return [`\`${code}\``, `${status}`, nextOf(code), sentence];
+  });
+  return markdownTable(['code', 'status', 'what the SDK does', 'what it says'], rows);
+}
+
+/** The first that holds: the request again, the update elsewhere, another update, the same later, or nothing. */
+function nextOf(code: ProblemCode): string {
+  const { resend, anotherSeat, freshUpdate, retry } = problemOf(code);
+  if (resend) return 'sends the request again';
+  if (anotherSeat) return 'offers the update to another buffer';
+  if (freshUpdate) return 'trains anew';
+  return retry ? 'tries again later' : 'ends';
 }
