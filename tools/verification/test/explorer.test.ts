@@ -7,7 +7,7 @@ import { explore } from '../src/explorer/explore.ts';
 import type { SettledFate } from '../src/explorer/invariants.ts';
 import { importPatched } from '../src/patched-core.ts';
 
-const BUDGET = 40_000;
+const BUDGET = 15_000;
 
 describe('no promise is broken in any state', () => {
   it.each(SMALL_WORLDS)('of $name: all of them are reached, and updates end as $shows', ({ shows, ...world }) => {

@@ -8,17 +8,14 @@ const { learnedInPaper, NO_SCHEDULES, PAPER_ATTACKS, paperLaw, runEverySituation
   typeof Oracle
 >('tools/verification/src/oracle/index.ts', []);
 
-/** `npm run prove -- oracle` runs 10^7. */
+/** `npm run prove -- oracle` runs 10^7, and every situation of K = 4 and 5 as well. */
 const SCHEDULES = 10_000;
 
 describe('sealed', () => {
-  it.each([
-    [3, 1219],
-    [4, 13_027],
-  ])('leaks in none of the situations of K = %d, and the sum is always found', (bufferSize, situations) => {
-    const tally = runEverySituation(bufferSize);
+  it('leaks in none of the situations of K = 3, and the sum is always found', () => {
+    const tally = runEverySituation(3);
     expect(tally.leaks).toEqual([]);
-    expect(tally.situations).toBe(situations);
+    expect(tally.situations).toBe(1219);
     expect(tally.sums).toBeGreaterThan(0);
     expect(tally.sumsFound).toBe(tally.sums);
   });
