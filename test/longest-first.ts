@@ -3,15 +3,21 @@ import type { TestSpecification } from 'vitest/node';
 import { BaseSequencer } from 'vitest/node';
 
 const LONGEST = [
+  'trials/test/crash',
+  'cli/test/demo',
+  'postgres/nodes',
+  'test/commands',
   'browser/join',
   'browser/pages',
+  'services/tasks',
+  'services/crashes',
+  'cli/test/operator',
+  'services/conformance',
+  'authority/test/folder',
   'verification/test/oracle',
-  'services/processes',
-  'wire/codec',
-  'verification/test/mutants',
-  'authority/test/process',
   'verification/test/explorer',
-  'cli/test/demo',
+  'verification/test/attacks',
+  'verification/test/mutants',
 ];
 
 export class LongestFirst extends BaseSequencer {
