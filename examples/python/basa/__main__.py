@@ -31,7 +31,7 @@ def main() -> int:
     try:
         with Device(_settings(options.identity)) as device:
             if examples is None:
-                slot = device.contribute(lambda model: update_from_file(update))
+                slot = device.contribute(lambda model: update_from_file(update), asks_place=False)
             else:
                 slot = device.contribute(_trainer(device, examples), softmax_blocks(device.policy.dimension, examples))
     except (Refused, Problem, StateProblem, ValueError) as no:

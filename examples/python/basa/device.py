@@ -145,10 +145,13 @@ class Device:
         """Goes on with a session that was interrupted; the slot once it is accepted, None where there is none."""
         return None if self._state.session is None else self._session().finish(self._settings.piece_bytes)
 
-    def contribute(self, train: Training, blocks: Optional[Sequence[Block]] = None) -> int:
+    def contribute(
+        self, train: Training, blocks: Optional[Sequence[Block]] = None, asks_place: bool = True
+    ) -> int:
         """The slot of the accepted update. An interrupted session is brought to its end first.
 
-        `blocks` are the tensors of the model, none of which may vanish; without them the whole update is one.
+        An update that is there already needs no place to be trained in: `asks_place` is false for it, and it is
+        served where there is room. `blocks` are the tensors of the model, none of which may vanish; without them the whole update is one.
         """
         pending = None if self._state.session is None else self._session().delta_id
         finished: Optional[int] = None
@@ -156,7 +159,8 @@ class Device:
             finished = self.resume()
         except Refused:
             pass  # that buffer is over for this device; the update may go into another
-        self._await_place()
+        if asks_place:
+            self._await_place()
         model = self.model()
         delta = list(train(model))
         if len(delta) != self.policy.dimension:
