@@ -144,7 +144,7 @@ function userVector(device: FederationDevice, sent: readonly [string, Uint8Array
     edges: prepared.edges.map(hex),
     ...(frozen !== undefined && { self: hex(frozen.self) }),
     input: [...(device.input as Uint32Array)],
-    ephemeralSecret,
+    ...(sent.some(([name]) => name === 'keyRequest') && { ephemeralSecret }),
     ...Object.fromEntries(sent.map(([name, bytes]) => [name, hex(bytes)])),
   };
 }
