@@ -152,7 +152,7 @@ class Session:
             void=draft.void,
             self_name=draft.sealed_self[: self._sealing.self_name_bytes].hex(),
             body_hash=body_hash.hex(),
-            self=draft.self_seed.hex(),
+            self_seed=draft.self_seed.hex(),
             earlier=[seed.hex() for seed in draft.earlier],
             sealed_self=draft.sealed_self.hex(),
             backups=[backup.hex() for backup in draft.backups],
@@ -185,7 +185,7 @@ class Session:
 
     def _frozen(self) -> steps.Draft:
         kept = self._kept
-        own, sealed = bytes.fromhex(kept["self"]), bytes.fromhex(kept["sealed_self"])
+        own, sealed = bytes.fromhex(kept["self_seed"]), bytes.fromhex(kept["sealed_self"])
         earlier, backups = ([bytes.fromhex(text) for text in kept[name]] for name in ("earlier", "backups"))
         return steps.Draft(kept["void"], own, earlier, sealed, backups)
 

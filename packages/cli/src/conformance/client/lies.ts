@@ -1,7 +1,7 @@
 /** Lies that a client must not fall for: each is a change of what real services say, and the step that must not follow. */
 import type { Signer } from '@basa/masking';
 import { concatBytes, SLOT_KEY_BYTES, toHex } from '@basa/masking';
-import type { KeyAnswer } from '@basa/protocol';
+import type { KeyAnswer, KeyRequest } from '@basa/protocol';
 import {
   AUTHORITY_PATH,
   authorityMessages,
@@ -11,8 +11,10 @@ import {
   drawnBufferCodec,
   encodePolicy,
   HEADER,
+  issuedKeyCodec,
   modelEntryCodec,
   newestModelCodec,
+  sealEnvelope,
 } from '@basa/protocol';
 import { createNodeSigner, nodeRandomBytes, nodeSuite } from '@basa/runtime/node';
 import type { Answer, Asked, ServiceProxy } from '../service-proxy.ts';
@@ -151,6 +153,21 @@ export function lies(serverSigner: Signer, bufferSize: number): readonly Lie[] {
       before: 'upload',
       tell: (scene) => changingKeys(scene, (answer) => ({ ...answer, envelope: flipped(answer.envelope) })),
     },
+    {
+      name: 'refuses a key that the authority did not give',
+      before: 'upload',
+      tell: (scene) =>
+        changingKeys(scene, (answer, request) => {
+          const key = nodeRandomBytes(32);
+          const { keyRequest } = authorityMessages(scene.policy.bufferSize);
+          const requestDigest = keyRequest.statementHash(nodeSuite, request);
+          const sender = { senderSecret: nodeRandomBytes(32), recipient: request.ephemeralKey };
+          const envelope = sealEnvelope(nodeSuite, { ...sender, requestDigest, key }) ?? answer.envelope;
+          const given = { requestDigest, keyHash: nodeSuite.sha256(key) };
+          const issued = { ...given, signature: STRANGER.sign(issuedKeyCodec.statement(given)) };
+          return { ...answer, envelope, issued };
+        }),
+    },
   ];
 }
 
@@ -164,14 +181,19 @@ async function seatOfAnotherTask(stage: Stage): Promise<Uint8Array> {
   return seat;
 }
 
-function changingKeys({ authority, policy }: Scene, change: (answer: KeyAnswer) => KeyAnswer): void {
-  const { keyAnswer } = authorityMessages(policy.bufferSize);
-  changing(authority, /\/keys$/, (body) => keyAnswer.encode(change(keyAnswer.decode(body))));
+function changingKeys(
+  { authority, policy }: Scene,
+  change: (answer: KeyAnswer, request: KeyRequest) => KeyAnswer,
+): void {
+  const { keyAnswer, keyRequest } = authorityMessages(policy.bufferSize);
+  changing(authority, /\/keys$/, (body, asked) =>
+    keyAnswer.encode(change(keyAnswer.decode(body), keyRequest.decode(asked.body))),
+  );
 }
 
-function changing(proxy: ServiceProxy, path: RegExp, change: (body: Uint8Array) => Uint8Array): void {
+function changing(proxy: ServiceProxy, path: RegExp, change: (body: Uint8Array, asked: Asked) => Uint8Array): void {
   proxy.onAnswer = (asked: Asked, answer: Answer) =>
-    path.test(asked.path) && answer.status === 200 ? { ...answer, body: change(answer.body) } : answer;
+    path.test(asked.path) && answer.status === 200 ? { ...answer, body: change(answer.body, asked) } : answer;
 }
 
 /** As many keys, whose secrets the liar has. */
