@@ -1,41 +1,26 @@
 /** Lies that a client must not fall for: each is a change of what real services say, and the step that must not follow. */
 import type { Signer } from '@basa/masking';
 import { concatBytes, SLOT_KEY_BYTES, toHex } from '@basa/masking';
-import type { KeyAnswer, KeyRequest } from '@basa/protocol';
 import {
   AUTHORITY_PATH,
-  authorityMessages,
   certificateCodec,
   decodePolicy,
   descriptorCodec,
   drawnBufferCodec,
   encodePolicy,
   HEADER,
-  issuedKeyCodec,
   modelEntryCodec,
   newestModelCodec,
-  sealEnvelope,
 } from '@basa/protocol';
-import { createNodeSigner, nodeRandomBytes, nodeSuite } from '@basa/runtime/node';
-import type { Answer, Asked, ServiceProxy } from '../service-proxy.ts';
+import { nodeRandomBytes, nodeSuite } from '@basa/runtime/node';
+import type { Asked } from '../service-proxy.ts';
 import { slotLies, tellingSlotLie } from '../slot-lies.ts';
 import type { Step } from '../steps.ts';
 import { isStep } from '../steps.ts';
-import type { Scene, Stage } from './stage.ts';
-
-export interface Lie {
-  readonly name: string;
-  /** What a client that saw through it does not send, nor anything after it. */
-  readonly before: Step;
-  /** Whether it needs another device in the buffer. */
-  readonly isAboutOthers?: boolean;
-  /** Settings of the client that take the place of the right ones. */
-  readonly settings?: Readonly<Record<string, string>>;
-  tell(scene: Scene): void | Promise<void>;
-}
-
-/** Somebody who is neither the server nor the authority. */
-const STRANGER = createNodeSigner(nodeRandomBytes(32));
+import { keyLies } from './key-lies.ts';
+import type { Lie } from './lie.ts';
+import { changing, flipped, STRANGER } from './lie.ts';
+import type { Stage } from './stage.ts';
 
 export function lies(serverSigner: Signer, bufferSize: number): readonly Lie[] {
   return [
@@ -139,35 +124,7 @@ export function lies(serverSigner: Signer, bufferSize: number): readonly Lie[] {
         },
       };
     }),
-    {
-      name: 'refuses a receipt that the authority did not sign',
-      before: 'upload',
-      tell: (scene) =>
-        changingKeys(scene, (answer) => {
-          const { receipt } = answer;
-          return { ...answer, receipt: { ...receipt, signature: nodeRandomBytes(64) } };
-        }),
-    },
-    {
-      name: 'refuses a key that was damaged in its envelope',
-      before: 'upload',
-      tell: (scene) => changingKeys(scene, (answer) => ({ ...answer, envelope: flipped(answer.envelope) })),
-    },
-    {
-      name: 'refuses a key that the authority did not give',
-      before: 'upload',
-      tell: (scene) =>
-        changingKeys(scene, (answer, request) => {
-          const key = nodeRandomBytes(32);
-          const { keyRequest } = authorityMessages(scene.policy.bufferSize);
-          const requestDigest = keyRequest.statementHash(nodeSuite, request);
-          const sender = { senderSecret: nodeRandomBytes(32), recipient: request.ephemeralKey };
-          const envelope = sealEnvelope(nodeSuite, { ...sender, requestDigest, key }) ?? answer.envelope;
-          const given = { requestDigest, keyHash: nodeSuite.sha256(key) };
-          const issued = { ...given, signature: STRANGER.sign(issuedKeyCodec.statement(given)) };
-          return { ...answer, envelope, issued };
-        }),
-    },
+    ...keyLies(),
   ];
 }
 
@@ -181,30 +138,11 @@ async function seatOfAnotherTask(stage: Stage): Promise<Uint8Array> {
   return seat;
 }
 
-function changingKeys(
-  { authority, policy }: Scene,
-  change: (answer: KeyAnswer, request: KeyRequest) => KeyAnswer,
-): void {
-  const { keyAnswer, keyRequest } = authorityMessages(policy.bufferSize);
-  changing(authority, /\/keys$/, (body, asked) =>
-    keyAnswer.encode(change(keyAnswer.decode(body), keyRequest.decode(asked.body))),
-  );
-}
-
-function changing(proxy: ServiceProxy, path: RegExp, change: (body: Uint8Array, asked: Asked) => Uint8Array): void {
-  proxy.onAnswer = (asked: Asked, answer: Answer) =>
-    path.test(asked.path) && answer.status === 200 ? { ...answer, body: change(answer.body, asked) } : answer;
-}
-
 /** As many keys, whose secrets the liar has. */
 function ownKeys({ length }: Uint8Array): Uint8Array {
   return concatBytes(
     ...Array.from({ length: length / SLOT_KEY_BYTES }, () => nodeSuite.x25519(nodeRandomBytes(32)).publicKey),
   );
-}
-
-function flipped(bytes: Uint8Array): Uint8Array {
-  return bytes.map((byte, n) => (n === bytes.length - 1 ? byte ^ 1 : byte));
 }
 
 /** With a nonce of whoever asks. */

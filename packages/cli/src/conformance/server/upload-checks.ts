@@ -39,7 +39,7 @@ export async function uploadChecks(kit: KitTask, { signer }: KitDevice, held: As
     ['without the name of its self seed', new Uint8Array()],
     ['that names a self seed by a point of small order', new Uint8Array(SLOT_KEY_BYTES)],
   ] as const) {
-    const nameless = await put(0, body, { headers: { [HEADER.upload]: changed({ selfName }) } });
+    const nameless = await put(0, body.subarray(0, half), { headers: { [HEADER.upload]: changed({ selfName }) } });
     server.refuses(`a header ${what} is refused`, nameless, 'body-mismatch');
   }
   const headless = await put(0, body, { headers: { [HEADER.upload]: 'no header' } });
