@@ -1,10 +1,10 @@
 /** Measures what a contribution costs a device, beside the operations it cannot do without. */
 import { createCipheriv } from 'node:crypto';
 import { applyMasksInPlace, plainVectorKernel, RING_32, Secret } from '@basa/masking';
-import type { BufferIssuer, BufferSealing, Ctx, JoinTag, Registration, Slot, TaskId } from '@basa/protocol';
-import { allSteps, attributeIssuer, attributeSealing, slotKeyIssuer, slotSealing } from '@basa/protocol';
+import type { BufferIssuer, BufferSealing } from '@basa/protocol';
+import { attributeIssuer, attributeSealing, slotKeyIssuer, slotSealing } from '@basa/protocol';
 import { createNodeKeystream, createWasmVectorKernel, nodeRandomBytes, nodeSuite } from '@basa/runtime/node';
-
+import { sealingTrial } from '@basa/simulator';
 import type { EngineName } from '../policy.ts';
 
 export interface Measured {
@@ -28,23 +28,15 @@ export async function measureContribution(choice: {
 
 /** What the last slot of a buffer seals and opens, held against what the engine cannot do without. */
 export async function measureSealing(engine: EngineName, bufferSize: number): Promise<readonly Measured[]> {
-  const { sealing, issuer, peer, peerMs, destroy } = await (engine === 'cp-abe' ? abeParts() : slotKeyParts());
-  const source = { task: nodeRandomBytes(32) as TaskId, bufferId: nodeRandomBytes(16), bufferSize };
-  const buffer = { ctx: nodeRandomBytes(32) as Ctx, slotKeys: allSteps(issuer.slotKeys(source)) };
-  const last = (bufferSize - 1) as Slot;
-  const use = { role: 'edge', joinTag: nodeRandomBytes(32) as JoinTag } as const;
-  const [seed, registration] = [nodeRandomBytes(32), nodeRandomBytes(32) as Registration];
-  const sealed = sealing.sealEdge(buffer, last, use, seed);
-  const open = sealing.edgeOpener(buffer, last, issuer.keysOf({ ctx: buffer.ctx, descriptor: source }).edge(last));
-  if (open === undefined) throw new Error('the key does not fit its slot');
-  const sealMs = best(() => sealing.sealEdge(buffer, last, use, seed));
-  const openMs = best(() => open(sealed, use));
-  const selfMs = best(() => sealing.sealSelf(buffer, registration, seed));
+  const { peer, peerMs, destroy, ...sealings } = await (engine === 'cp-abe' ? abeParts() : slotKeyParts());
+  const trial = sealingTrial(sealings, bufferSize, nodeRandomBytes);
+  const [sealMs, openMs, selfMs] = [best(trial.seal), best(trial.open), best(trial.sealSelf)];
   destroy();
+  const others = bufferSize - 1;
   const measured = (name: string, ms: number): Measured => ({ name, ms, peer, ratio: ms / peerMs });
   return [
-    measured(`deposit: seal ${bufferSize - 1} seeds`, sealMs * (bufferSize - 1)),
-    measured(`key: open ${last} seeds, back them up, seal its own`, (openMs + sealMs) * last + selfMs),
+    measured(`deposit: seal ${others} seeds`, sealMs * others),
+    measured(`key: open ${others} seeds, back them up, seal its own`, (openMs + sealMs) * others + selfMs),
   ];
 }
 
