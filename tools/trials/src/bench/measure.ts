@@ -29,7 +29,7 @@ export function timeInTurn<Name extends string>(
 }
 
 /** A turn repeats short work until it takes about so long: the clock of the processor ticks slowly. */
-const LEAST_TURN_MS = 5;
+const LEAST_TURN_MS = 20;
 
 /** The median milliseconds of processor time of one call of each, over so many rounds after a warm-up. */
 export function processorTimeInTurn<Name extends string>(

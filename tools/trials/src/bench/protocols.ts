@@ -20,7 +20,7 @@ export function benchProtocols({ quick }: { readonly quick: boolean }): BenchRes
   const engines = enginePrices();
   const prices = new Map((quick ? [7850] : [7850, 100_000, 1_000_000]).map((d) => [d, vectorPrices(d, tools)]));
   const rows: Row[] = [];
-  for (const n of quick ? [32] : [32, 100]) {
+  for (const n of quick ? [32] : [10, 32, 100]) {
     for (const dropouts of quick ? [0, 0.3] : [0, 0.1, 0.3]) {
       for (const { name, counted, sealingMs } of contenders(dropouts, tools, engines)) {
         const price = priceOf(n, dropouts, counted, sealingMs);
