@@ -2,9 +2,10 @@
 import type { Observer } from '@basa/baselines';
 import { NOBODY_LISTENS } from '@basa/baselines';
 import { nodeEnvironment } from '@basa/experiments/simulation';
-import { ascii, equalBytes, toHex, unsafeTransparentIssuer, unsafeTransparentSealing } from '@basa/masking';
-import type { Environment, Sealings } from '@basa/simulator';
-import { basaSealed } from '@basa/simulator';
+import { ascii, equalBytes, toHex } from '@basa/masking';
+import { ENGINE } from '@basa/protocol';
+import type { Environment } from '@basa/simulator';
+import { basaSealed, overAttributes, transparentPaperSealings } from '@basa/simulator';
 import { expect, it } from 'vitest';
 
 const USERS = 6;
@@ -37,12 +38,12 @@ it('each seed of an upload is expanded once, and each that the server opens', ()
 });
 
 it('the server opens all seeds under one key in a row, so that it decodes each key once', () => {
-  const sealing = unsafeTransparentSealing({ seed: 32, attribute: 32, context: 70 });
+  const { suite } = nodeEnvironment.tools;
+  const { issuer, sealing } = transparentPaperSealings(suite);
   const opened: string[] = [];
   let isClosing = false;
-  const sealings: Sealings = {
-    engine: 0,
-    issuer: unsafeTransparentIssuer(nodeEnvironment.tools.suite),
+  const sealings = overAttributes(suite, ENGINE.unsafeTransparent, {
+    issuer,
     sealing: {
       ...sealing,
       open(sealed, key, context) {
@@ -50,7 +51,7 @@ it('the server opens all seeds under one key in a row, so that it decodes each k
         return sealing.open(sealed, key, context);
       },
     },
-  };
+  });
   const observer: Observer = {
     ...NOBODY_LISTENS,
     compute(party, phase, _user, work) {
