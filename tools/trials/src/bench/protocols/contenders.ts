@@ -9,7 +9,7 @@ import { ENGINE } from '@basa/protocol';
 import { nodeSuite } from '@basa/runtime/node';
 import type { Environment } from '@basa/simulator';
 import { basaSealed, overAttributes, unsafeBasaPaper } from '@basa/simulator';
-import type { SealingCosts } from './composed.ts';
+import type { Charged, VectorHashes } from './composed.ts';
 import { counted } from './composed.ts';
 import type { SealingPrices } from './prices.ts';
 import { sealingPrices } from './prices.ts';
@@ -21,13 +21,12 @@ export function enginePrices(): EnginePrices {
   return { 'slot keys': sealingPrices(slotKeySealings()), 'CP-ABE': sealingPrices(abeSealings()) };
 }
 
-export interface Contender {
+export interface Contender extends Charged {
   readonly name: string;
   /** With expansions and calls of the sealing counted, the calls free of charge. */
   readonly counted: (meter: Meter) => AggregationProtocol;
   /** With nothing left out. */
   readonly real: () => AggregationProtocol;
-  readonly sealingMs?: SealingCosts;
 }
 
 export function contenders(dropouts: number, tools: AggregationTools, engines: EnginePrices): readonly Contender[] {
@@ -44,6 +43,9 @@ export function contenders(dropouts: number, tools: AggregationTools, engines: E
     ...basa(tools, engines['CP-ABE']),
   ];
 }
+
+/** A user hashes its input before the deposit and again before it masks it, and the body that it uploads. */
+const SEALED_HASHES: VectorHashes = { user: 3, server: 1 };
 
 /** Slot keys are cheap enough to be timed in the run itself; with CP-ABE the calls are counted and charged. */
 function basa(tools: AggregationTools, { seals, opens, issues, ...sizes }: SealingPrices): readonly Contender[] {
@@ -65,11 +67,13 @@ function basa(tools: AggregationTools, { seals, opens, issues, ...sizes }: Seali
         }),
       real: () => basaSealed(outside(tools), { sealings: abeSealings() }),
       sealingMs,
+      hashes: SEALED_HASHES,
     },
     {
       name: 'BASA sealed (slot keys)',
       counted: (meter) => basaSealed(counting(meter), { sealings: slotKeySealings() }),
       real: () => basaSealed(outside(tools), { sealings: slotKeySealings() }),
+      hashes: SEALED_HASHES,
     },
   ];
 }

@@ -12,6 +12,8 @@ export interface VectorPrices {
   readonly packMs: number;
   /** One upload read and added. */
   readonly addMs: number;
+  /** SHA-256 of a vector. */
+  readonly hashMs: number;
 }
 
 const TERMS = 8;
@@ -26,7 +28,12 @@ export function vectorPrices(dimension: number, { masks }: AggregationTools): Ve
     const unpacked = unpackVector(packed, dimension, FIELD);
     if (unpacked.kind === 'vector') addInPlace(vector, unpacked.vector, FIELD, masks.kernel);
   });
-  return { expansionMs, packMs: best(() => packVector(vector, FIELD)), addMs };
+  return {
+    expansionMs,
+    packMs: best(() => packVector(vector, FIELD)),
+    addMs,
+    hashMs: best(() => void masks.suite.sha256(packed)),
+  };
 }
 
 export interface SealingPrices {
