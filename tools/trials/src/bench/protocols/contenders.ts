@@ -14,7 +14,7 @@ import { counted } from './composed.ts';
 import type { SealingPrices } from './prices.ts';
 import { sealingPrices } from './prices.ts';
 
-export type EngineName = 'slot keys' | 'CP-ABE';
+type EngineName = 'slot keys' | 'CP-ABE';
 export type EnginePrices = Readonly<Record<EngineName, SealingPrices>>;
 
 export function enginePrices(): EnginePrices {
