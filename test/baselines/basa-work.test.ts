@@ -2,10 +2,9 @@
 import type { Observer } from '@basa/baselines';
 import { NOBODY_LISTENS } from '@basa/baselines';
 import { nodeEnvironment } from '@basa/experiments/simulation';
-import { ascii, equalBytes, toHex } from '@basa/masking';
-import { ENGINE } from '@basa/protocol';
+import { ascii, equalBytes, toHex, unsafeTransparentIssuer, unsafeTransparentSealing } from '@basa/masking';
 import type { Environment } from '@basa/simulator';
-import { basaSealed, overAttributes, transparentPaperSealings } from '@basa/simulator';
+import { basaSealed, overAttributes } from '@basa/simulator';
 import { expect, it } from 'vitest';
 
 const USERS = 6;
@@ -38,12 +37,12 @@ it('each seed of an upload is expanded once, and each that the server opens', ()
 });
 
 it('the server opens all seeds under one key in a row, so that it decodes each key once', () => {
-  const { suite } = nodeEnvironment.tools;
-  const { issuer, sealing } = transparentPaperSealings(suite);
+  const sealing = unsafeTransparentSealing({ seed: 32, attribute: 32, context: 70 });
   const opened: string[] = [];
   let isClosing = false;
-  const sealings = overAttributes(suite, ENGINE.unsafeTransparent, {
-    issuer,
+  const { suite } = nodeEnvironment.tools;
+  const sealings = overAttributes(suite, 0, {
+    issuer: unsafeTransparentIssuer(suite),
     sealing: {
       ...sealing,
       open(sealed, key, context) {
