@@ -51,7 +51,7 @@ export function slotSealing(suite: Suite): BufferSealing {
   };
 }
 
-function binding({ ctx, slotKeys }: SealedBuffer, role: SlotKeyRole, context: Uint8Array): SlotBinding {
+export function binding({ ctx, slotKeys }: SealedBuffer, role: SlotKeyRole, context: Uint8Array): SlotBinding {
   return { publicKey: slotKeyOf(slotKeys, role), salt: ctx, context, authority: AUTHORITY };
 }
 
