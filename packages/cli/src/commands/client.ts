@@ -2,7 +2,7 @@
 import { readFile } from 'node:fs/promises';
 import type { BasaClient } from '@basa/client/node';
 import type { Command, CommandInput, CommandResult } from '../command.ts';
-import { CommandError, EXIT_CODE, needed, numberFlag, textFlag } from '../command.ts';
+import { CommandError, EXIT_CODE, needed, numberFlag, pinnedFlag, textFlag } from '../command.ts';
 import { allowsPlainHttp, PLAIN_HTTP_FLAGS, PLAIN_HTTP_USAGE } from './connection.ts';
 
 const USERS = 1000;
@@ -98,8 +98,8 @@ async function connect(input: CommandInput): Promise<BasaClient> {
   return Clients.connect({
     server: needed(input, 'server', 'BASA_SERVER'),
     authority: needed(input, 'authority', 'BASA_AUTHORITY'),
-    authorityKey: needed(input, 'authority-key', 'BASA_AUTHORITY_KEY'),
-    task: needed(input, 'task', 'BASA_TASK'),
+    authorityKey: pinnedFlag(input, 'authority-key', 'BASA_AUTHORITY_KEY'),
+    task: pinnedFlag(input, 'task', 'BASA_TASK'),
     identity: needed(input, 'identity', 'BASA_IDENTITY'),
     signal: input.signal,
     floor: {

@@ -24,6 +24,7 @@ function service(name: ServiceName, summary: string, load: () => Promise<Run>): 
     async run(input) {
       stopWithParent(input.environment);
       const run = await load();
+      input.signal.throwIfAborted(); // a signal, or an end of the parent, while the modules were loaded
       const exitCode = await run(placesOf(input));
       return { json: { stopped: exitCode === 0, exitCode }, exitCode };
     },
