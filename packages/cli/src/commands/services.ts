@@ -21,6 +21,7 @@ function service(name: ServiceName, summary: string, load: () => Promise<Run>): 
     summary,
     usage: USAGE.replace('EXAMPLE', PORT[name]).replaceAll('NAME', name),
     flags: CONFIG_FLAGS,
+    opening: `starting the ${name}`,
     async run(input) {
       stopWithParent(input.environment);
       const run = await load();
