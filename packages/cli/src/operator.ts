@@ -1,7 +1,8 @@
 /** What an operator asks of both services, with a token: tasks, enrolment tokens, revocations, logs. */
 import { toHex } from '@basa/masking';
 import type { AdmissionView, TaskPolicy } from '@basa/protocol';
-import { AUTHORITY_PATH, encodePolicy, SERVER_PATH } from '@basa/protocol';
+import { AUTHORITY_PATH, encodePolicy, problemCodeOf, SERVER_PATH } from '@basa/protocol';
+import { adviceFor } from './advice.ts';
 import { CommandError, EXIT_CODE } from './command.ts';
 import { networkAdvice, networkReason } from './network.ts';
 
@@ -188,11 +189,10 @@ async function ask(
     );
   }
   if (response.ok) return response;
-  const problem = (await response.json().catch(() => ({}))) as { title?: string; detail?: string };
-  throw new CommandError(
-    `${url}${path}: ${problem.title ?? `status ${response.status}`}${problem.detail === undefined ? '' : ` (${problem.detail})`}`,
-    EXIT_CODE.refused,
-  );
+  const problem = (await response.json().catch(() => ({}))) as { type?: string; title?: string; detail?: string };
+  const { title = `status ${response.status}`, detail } = problem;
+  const said = detail === undefined ? title : `${title} (${detail})`;
+  throw new CommandError(`${url}${path}: ${said}${adviceFor(problemCodeOf(problem))}`, EXIT_CODE.refused);
 }
 
 export function hashOfToken(sha256: (bytes: Uint8Array) => Uint8Array, token: string): string {

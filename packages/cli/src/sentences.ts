@@ -1,4 +1,5 @@
 /** One sentence for every error: what is wrong and what to do next. A stack is for `--debug` alone. */
+import { adviceFor } from './advice.ts';
 import { CommandError, EXIT_CODE } from './command.ts';
 
 export interface Sentence {
@@ -35,12 +36,12 @@ export function sentenceOf(error: unknown, command: string): Sentence {
     return { sentence: `${message.split('\n')[0]}; see \`basa ${command} --help\``, code: EXIT_CODE.usage };
   if (name === 'StartError' && exitCode !== undefined) return { sentence: message, code: exitCode };
   const known = EXIT_CODES[name];
-  if (known !== undefined) return { sentence: adviceOf(name, message), code: known };
+  if (known !== undefined) return { sentence: `${inWords(name, message)}${adviceFor(code)}`, code: known };
   return systemSentence(error as SystemError) ?? networkSentence(error) ?? fault(message);
 }
 
 /** The SDK speaks to programmers: here it is a person at a command line. */
-function adviceOf(name: string, message: string): string {
+function inWords(name: string, message: string): string {
   if (name === 'UnreachableError')
     return message.replace('then call resume()', 'then run the same command again: it goes on where it stopped');
   if (name === 'CertificateError')
@@ -48,7 +49,7 @@ function adviceOf(name: string, message: string): string {
       'or pass its CA as tls.ca',
       'or name the PEM file of its CA in the variable NODE_EXTRA_CA_CERTS',
     );
-  return message;
+  return message.replace('use a store of its own for each task', 'give --identity another folder');
 }
 
 /** What the operating system said about a file or folder. */

@@ -167,6 +167,19 @@ describe('with `basa dev` in one terminal, another', () => {
     }
   });
 
+  it('is told what to do about a used token, a wrong pinned key and a device that nobody knows', async () => {
+    const used = await type('client', '--identity', join(folder, 'second'));
+    expect(used.errors).toContain('A token enrols one device, once: ask for a new one (`basa keys enroll` makes them)');
+    const wrong = await type('client', '--identity', join(folder, 'third'), '--authority-key', 'ab'.repeat(32));
+    expect(wrong.errors).toContain('The authority does not have the pinned key; check its address and authorityKey');
+    const log = await type('authority', 'verify-log', '--key', 'ab'.repeat(32));
+    expect(log.out).toContain('first make sure that this is the key of that authority');
+    const nobody = await type('keys', 'revoke', '--device-key', 'ab'.repeat(32));
+    expect(nobody.errors).toContain('This device is not enrolled. `basa device list` shows who is.');
+    const unknown = await type('task', 'pause', 'ab'.repeat(32), '--token', 'x');
+    expect(unknown.errors).toContain('Give --token, or the variable BASA_OPERATOR_TOKEN');
+  });
+
   it('does not take part below its own floor', async () => {
     const identity = join(folder, 'choosy');
     const { code, errors } = await type('client', '--identity', identity, '--least-minimum', '4');

@@ -67,6 +67,8 @@ ${AUTHORITY_USAGE}`,
     );
     terminal.line(`keys issued twice: ${report.doubleIssues}`);
     for (const problem of report.problems) terminal.line(`WRONG: ${problem}`);
+    if (report.problems.some((problem) => problem.startsWith('head:')))
+      terminal.line('Its head is not signed with --key: first make sure that this is the key of that authority.');
     terminal.line(report.isGood ? 'the log is whole, signed and keeps its rules' : 'the log is NOT good');
     return { json: report, exitCode: report.isGood ? EXIT_CODE.fine : EXIT_CODE.failed };
   },
