@@ -78,8 +78,9 @@ export async function runCli(
     if (isJson) stdout.write(`${jsonText(json, stdout)}\n`);
     return exitCode;
   } catch (error) {
-    if (isDebug) stderr.write(`${error instanceof Error ? (error.stack ?? error.message) : String(error)}\n`);
-    const { sentence, code } = sentenceOf(error, command.name);
+    const { sentence, code, isFault = false } = sentenceOf(error, command.name);
+    const isStackShown = isDebug || (isFault && command.isService === true);
+    if (isStackShown) stderr.write(`${error instanceof Error ? (error.stack ?? error.message) : String(error)}\n`);
     return fail(sentence, code);
   } finally {
     for (const name of STOP_SIGNALS) process.off(name, stop);

@@ -30,6 +30,8 @@ export interface Command {
   readonly positionals?: number;
   /** Printed before anything is loaded, where the first words of its own would take longer than a second. */
   readonly opening?: string;
+  /** Nobody sits before it: a fault of the program is told with its stack, for the log. */
+  readonly isService?: true;
   run(input: CommandInput): Promise<CommandResult>;
 }
 

@@ -5,6 +5,8 @@ import { CommandError, EXIT_CODE } from './command.ts';
 export interface Sentence {
   readonly sentence: string;
   readonly code: number;
+  /** Nobody but us can mend it. */
+  readonly isFault?: true;
 }
 
 interface SystemError extends Error {
@@ -92,5 +94,6 @@ function fault(message: string): Sentence {
   return {
     sentence: `${message}. This is a fault of the program: run the command again with --debug, and report what it prints`,
     code: EXIT_CODE.failed,
+    isFault: true,
   };
 }

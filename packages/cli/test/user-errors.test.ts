@@ -127,6 +127,7 @@ it('calls a fault of the program one, and says how to report it', () => {
     sentence:
       'x is not a function. This is a fault of the program: run the command again with --debug, and report what it prints',
     code: 1,
+    isFault: true,
   });
 });
 

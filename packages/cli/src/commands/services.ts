@@ -22,6 +22,7 @@ function service(name: ServiceName, summary: string, load: () => Promise<Run>): 
     usage: USAGE.replace('EXAMPLE', PORT[name]).replaceAll('NAME', name),
     flags: CONFIG_FLAGS,
     opening: `starting the ${name}`,
+    isService: true,
     async run(input) {
       stopWithParent(input.environment);
       const run = await load();
