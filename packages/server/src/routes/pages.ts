@@ -35,7 +35,7 @@ const SHARES = '/shares/';
 const schema = { hide: true, response: {} };
 
 export function mountPages(context: RouteContext, pages: PageOptions, serverSideAuthorityUrl: string): void {
-  const { app } = context.service;
+  const { app, requireRole } = context.service;
   const authority = new URL(pages.authorityUrl ?? serverSideAuthorityUrl).origin;
   const headers = securityHeaders(authority);
   const own = filesBelow(pages.folder, '/');
@@ -47,6 +47,7 @@ export function mountPages(context: RouteContext, pages: PageOptions, serverSide
     needsLogin: pages.needsLogin ?? false,
   };
   app.get(SERVER_PATH.page, { schema }, async () => settings);
+  app.get(SERVER_PATH.pageLogin, { schema, onRequest: requireRole('operator', 'auditor') }, async () => ({}));
   for (const { address, path, type } of [...own, ...shared]) {
     const body = readFileSync(path);
     const etag = `"${createHash('sha256').update(body).digest('hex').slice(0, 32)}"`;
