@@ -164,6 +164,16 @@ describe('the event stream', () => {
       for (const name of [deviceKey, nodeSuite.sha256(deviceKey)]) expect(text).not.toContain(toHex(name));
   });
 
+  it('tells of a state that an operator set while nothing else happens', async () => {
+    const set = (state: string) => house.operate(house.server.url, 'PUT', SERVER_PATH.taskState(house.task), { state });
+    let heard = 0;
+    await watch(({ state }) => {
+      if (heard++ === 0) void set('paused'); // the stream is open by now
+      return state === 'paused';
+    });
+    await set('running');
+  });
+
   it('ends with the server, which does not wait for its listeners', async () => {
     const answer = await fetch(house.server.url + SERVER_PATH.events(house.task));
     await house.restartServer();

@@ -9,7 +9,7 @@ const HELD_OUT = 400;
 const PER_DEVICE = 20;
 /** A device has this many kinds of digits: its update alone pulls the model its own way. */
 const KINDS = 3;
-const NOISE = 70;
+const NOISE = 30;
 const SEED = 11;
 const FONTS = ['sans-serif', 'serif', 'monospace'] as const;
 
@@ -51,9 +51,9 @@ function drawn(examples: number): Dataset {
   for (const [n, label] of labels.entries()) {
     context.setTransform(1, 0, 0, 1, 0, 0);
     context.clearRect(0, 0, SIDE, SIDE);
-    context.translate(SIDE / 2 + around(1.5), SIDE / 2 + 1 + around(1.5));
-    context.rotate(around(0.35));
-    context.font = `${Math.round(11 + around(2))}px ${FONTS[chance.below(FONTS.length)]}`;
+    context.translate(SIDE / 2 + around(1), SIDE / 2 + 1 + around(1));
+    context.rotate(around(0.2));
+    context.font = `${Math.round(12 + around(1))}px ${FONTS[chance.below(FONTS.length)]}`;
     context.fillText(String(label), 0, 0);
     const { data } = context.getImageData(0, 0, SIDE, SIDE);
     for (let k = 0; k < SIDE * SIDE; k++)

@@ -6,7 +6,7 @@ import { createPageTrainer } from '../shared/page-trainer.ts';
 import type { DrawnDigits } from './drawn-digits.ts';
 import { SIDE } from './drawn-digits.ts';
 
-const TRAINING = { epochs: 1, batchSize: 10, learningRate: 0.05 } as const;
+const TRAINING = { epochs: 1, batchSize: 10, learningRate: 0.2 } as const;
 const CLASSES = 10;
 const SEED = 3;
 

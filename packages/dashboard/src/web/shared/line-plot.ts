@@ -8,6 +8,8 @@ interface LineSeries {
   /** The name of a colour of the style sheet, without its dashes. */
   readonly colour: string;
   readonly dash?: readonly number[];
+  /** Whether it is drawn for comparison, and has no values of its own. */
+  readonly isMark?: boolean;
 }
 
 export interface LinePlotOptions {
@@ -64,6 +66,13 @@ export class LinePlot {
     return { width: Math.max(200, this.#place.clientWidth), height: this.#options.height ?? 220 };
   }
 
+  /** One point alone would stand on an axis that uPlot makes up. */
+  #rangeX(): [number, number] {
+    const [xs] = this.#data;
+    const [first = 0, last = 0] = [xs[0], xs[xs.length - 1]];
+    return [first, Math.max(last, first + 1)];
+  }
+
   #uplotOptions(): Options {
     const { x, y, series, range, formatY = String, isTime = false } = this.#options;
     const formatX = isTime ? seconds : count;
@@ -80,9 +89,8 @@ export class LinePlot {
     });
     return {
       ...this.#size(),
-      // One point alone would stand in the middle of an axis of its own invention.
       scales: {
-        x: { time: false, range: (_, first, last) => [first, Math.max(last, first + 1)] },
+        x: { time: false, range: () => this.#rangeX() },
         y: range === undefined ? {} : { range: [range[0], range[1]] },
       },
       axes: [
@@ -96,11 +104,11 @@ export class LinePlot {
       ],
       series: [
         { label: x, value: (_: uPlot, value: number | null) => (value === null ? '–' : formatX(value)) },
-        ...series.map(({ label, colour: name, dash }) => ({
+        ...series.map(({ label, colour: name, dash, isMark = false }) => ({
           label,
           stroke: colour(name),
           width: 2,
-          points: { size: 5 },
+          points: isMark ? { show: false } : { size: 5 },
           spanGaps: true,
           value: (_: uPlot, value: number | null) => (value === null ? '–' : formatY(value)),
           ...(dash !== undefined && { dash: [...dash] }),

@@ -7,7 +7,8 @@ const WORDS = {
   version: 'The model after so many opened sums. Each opened buffer makes the next version.',
   update: 'What one device would change in the model after training on its own data. It is sent masked.',
   dropped: 'Devices that took a slot and sent nothing in time. Their masks are taken out of the sum again.',
-  places: 'How many devices may train at the same time. More places make versions come faster, and updates older.',
+  places:
+    'How many devices may train at the same time. More make versions come faster, and updates older. A few can be over it: nobody is sent away where a slot is free.',
   age: 'How many versions the model moved on while an update was made, on the average over one sum. 0 is fresh. Single ages stay hidden.',
   buffer:
     'A group of updates that are added up together. Nothing in it can be opened before it is closed, and then its sum alone.',

@@ -33,7 +33,7 @@ function watch(chosen: TaskFacts, operator: OperatorControls): void {
     y: 'accuracy',
     series: [
       { label: 'accuracy', colour: 'accent' },
-      { label: 'target', colour: 'quiet', dash: [6, 4] },
+      { label: 'target', colour: 'quiet', dash: [6, 4], isMark: true },
     ],
     range: [0, 1],
     formatY: (value) => `${Math.round(100 * value)} %`,
