@@ -14,7 +14,8 @@ export interface PolicyChoice {
   readonly serverKey: Uint8Array;
   readonly bufferSize: number;
   readonly minimum?: number;
-  readonly engine?: 'cp-abe' | 'identity';
+  /** How seeds are sealed; slot keys by default. */
+  readonly engine?: EngineName;
   /** Entries of updates beyond +-clip are clipped; 1 by default. */
   readonly clip?: number;
   /** Bits of one masked entry: 2 to 32, or the fewest that resolve the clip well by default. */
@@ -28,12 +29,20 @@ export interface PolicyChoice {
   readonly closeMs: number;
 }
 
+const ENGINES = { 'slot-keys': ENGINE.slotKeys, 'cp-abe': ENGINE.cpAbe } as const;
+export type EngineName = keyof typeof ENGINES;
+
+export function engineOf(name: string): EngineName {
+  if (Object.hasOwn(ENGINES, name)) return name as EngineName;
+  throw new CommandError(`--engine takes ${Object.keys(ENGINES).join(' or ')}, got "${name}"`);
+}
+
 export function makePolicy(choice: PolicyChoice): TaskPolicy {
   const { name, model, serverKey, bufferSize, uploadLeaseMs, openMs, closeMs } = choice;
   const policy: TaskPolicy = {
     ...POLICY_DEFAULTS,
     name: ascii(name),
-    engine: choice.engine === 'identity' ? ENGINE.identityKem : ENGINE.cpAbe,
+    engine: ENGINES[choice.engine ?? 'slot-keys'],
     bufferSize,
     minimum: choice.minimum ?? defaultMinimum(bufferSize, 0),
     dimension: model.dimension,
