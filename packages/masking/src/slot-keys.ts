@@ -117,5 +117,7 @@ export function padOfShared(
 }
 
 function xor(a: Uint8Array, b: Uint8Array): Uint8Array {
-  return a.map((byte, i) => byte ^ (b[i] as number));
+  const both = new Uint8Array(a.length);
+  for (let i = 0; i < a.length; i++) both[i] = (a[i] as number) ^ (b[i] as number);
+  return both;
 }

@@ -98,8 +98,8 @@ function* freezeSteps(
   device: Device,
   session: SlottedSession,
 ): Steps<{ readonly device: Device; readonly body: Uint8Array } | Refused> {
-  const signature = yield* ask('sign', { statement: keyRequestToSign(ports, session).statement, of: 'key' });
-  const answer = yield* ask('key', { message: keyRequestMessage(ports, session, signature) });
+  const signature = yield* ask('sign', { statement: keyRequestToSign(session).statement, of: 'key' });
+  const answer = yield* ask('key', { message: keyRequestMessage(session, signature) });
   const draft = isRefused(answer) ? answer : yield* sealed(keySteps(ports, session, answer));
   if (draft.kind === 'refused') return draft;
   const masking = maskInput(ports, session, yield* ask('input', {}), draft);

@@ -40,7 +40,7 @@ export function* keySteps(
   answer: KeyAnswer,
 ): SealingSteps<UploadDraft | Refused> {
   if (session.step !== 'slotted') return refused('wrong-step');
-  const requestDigest = ports.suite.sha256(keyRequestToSign(ports, session).statement);
+  const requestDigest = ports.suite.sha256(keyRequestToSign(session).statement);
   if (!isMyReceipt(ports, session, answer.receipt)) return refused('receipt-invalid');
   const key = openedKey(ports, session, answer, requestDigest);
   if (key === undefined) return refused('key-invalid');
