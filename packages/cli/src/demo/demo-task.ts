@@ -72,7 +72,7 @@ export interface FleetOptions {
   readonly seed: number;
 }
 
-/** Enrols so many devices, each with a share of the training set. */
+/** Enrols the devices, each with a share of the training set. */
 export async function fleetWork(
   services: LocalServices,
   { devices, dropShare, folder, seed }: FleetOptions,

@@ -110,7 +110,7 @@ export function summaryOf(result: DemoResult, { target, further }: DemoGoal): st
     '',
     ...enginesOf(result),
     '',
-    'next: `npm run basa -- dev` keeps server and authority up for your own clients; `npm run attacks` shows what sealed mode is for',
+    'next: `basa dev` keeps server and authority up for your own clients; `basa attacks` shows what sealed mode is for',
   ].join('\n');
 }
 

@@ -44,7 +44,7 @@ export interface DemoProgress {
   readonly seconds: number;
 }
 
-/** `buffers`, `time`: it was given up after so many, or so long. */
+/** `buffers`, `time`: it was given up because all buffers were used, or the time was over. */
 type DemoEnding = 'reached' | 'buffers' | 'time';
 
 export interface DemoResult extends DemoProgress {

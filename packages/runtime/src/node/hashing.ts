@@ -55,10 +55,17 @@ function hmac(key: Uint8Array, message: Uint8Array, more = 0): Uint8Array {
     outer[i] = byte ^ 0x5c;
   }
   inner.set(message, BLOCK_BYTES);
-  writeHash(inner.subarray(0, BLOCK_BYTES + message.length + more), outer, BLOCK_BYTES);
+  writeSecretHash(inner.subarray(0, BLOCK_BYTES + message.length + more), outer, BLOCK_BYTES);
   const mac = new Uint8Array(HASH_BYTES);
-  writeHash(outer, mac, 0);
+  writeSecretHash(outer, mac, 0);
   return mac;
+}
+
+/** A text cannot be overwritten, so what keys are made of goes by way of a buffer. */
+function writeSecretHash(message: Uint8Array, target: Uint8Array, at: number): void {
+  const digest = hash('sha256', message, 'buffer');
+  target.set(digest, at);
+  digest.fill(0);
 }
 
 /** By way of text, which is made faster than a buffer with memory of its own. */
