@@ -2,6 +2,7 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { browserSize } from './browser-size.ts';
+import { installedIn, tryClient } from './installed.ts';
 import type { Tarball } from './pack.ts';
 
 const PAGE = fileURLToPath(new URL('../../docs/sizes.md', import.meta.url));
@@ -38,21 +39,38 @@ Dependencies are not counted.
 
 ${table(['package', 'tarball', 'unpacked'], packages)}
 
+## Installed
+
+What \`npm install\` brings along, dependencies included: for a device alone, and for the command \`basa\` with both services. In MB.
+
+${installedTable(project, tarballs)}
+
 ## In a browser
 
 Everything an entry exports, bundled and minified with its dependencies by esbuild. *At once* is compressed by gzip and loads with the
-entry; *on demand* as well, when a dynamic import asks for it. An application that uses a part loads less: see [the web pages](web.md).
+entry; *on demand* as well, when a dynamic import asks for it; *for CP-ABE* is the part of that which holds the pairing library: a task
+with slot keys never loads it. An application that uses a part loads less: see [the web pages](web.md).
 
-${table(['entry', 'minified', 'at once', 'on demand'], entries)}
+${table(['entry', 'minified', 'at once', 'on demand', 'for CP-ABE'], entries)}
 `;
   writeFileSync(PAGE, page);
+}
+
+/** Of this machine: other platforms bring other programs along. */
+function installedTable(project: string, tarballs: readonly Tarball[]): string {
+  const rows = [
+    ['`@basa/client`', tryClient(tarballs)],
+    ['all packages', installedIn(project)],
+  ] as const;
+  const lines = rows.map(([name, { names, bytes }]) => `| ${name} | ${names.length} | ${(bytes / 1e6).toFixed(1)} |`);
+  return ['| what | packages | MB |', '|---|---:|---:|', ...lines].join('\n');
 }
 
 /** What no longer fits the page, as sentences. */
 export async function outgrownSizes(project: string, tarballs: readonly Tarball[]): Promise<readonly string[]> {
   const { packages, entries } = await measure(project, tarballs);
   const page = readFileSync(PAGE, 'utf8');
-  const [packed = '', inBrowsers = ''] = page.split('## In a browser');
+  const [packed = '', , inBrowsers = ''] = page.split(/## (?:Installed|In a browser)/);
   return [...differences(readTable(packed), packages), ...differences(readTable(inBrowsers), entries)];
 }
 
@@ -60,8 +78,8 @@ async function measure(project: string, tarballs: readonly Tarball[]): Promise<{
   const packages = new Map(tarballs.map(({ name, bytes, unpackedBytes }) => [name, [bytes, unpackedBytes].map(kB)]));
   const entries = await Promise.all(
     BROWSER_ENTRIES.map(async (entry) => {
-      const { minified, gzipped, onDemand } = await browserSize(entry, project);
-      return [entry, [minified, gzipped, onDemand].map(kB)] as const;
+      const { minified, gzipped, onDemand, pairings } = await browserSize(entry, project);
+      return [entry, [minified, gzipped, onDemand, pairings].map(kB)] as const;
     }),
   );
   return { packages, entries: new Map(entries) };

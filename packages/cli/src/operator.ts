@@ -1,8 +1,10 @@
 /** What an operator asks of both services, with a token: tasks, enrolment tokens, revocations, logs. */
 import { toHex } from '@basa/masking';
 import type { AdmissionView, TaskPolicy } from '@basa/protocol';
-import { AUTHORITY_PATH, encodePolicy, SERVER_PATH } from '@basa/protocol';
+import { AUTHORITY_PATH, encodePolicy, problemCodeOf, SERVER_PATH } from '@basa/protocol';
+import { adviceFor } from './advice.ts';
 import { CommandError, EXIT_CODE } from './command.ts';
+import { networkAdvice, networkReason } from './network.ts';
 
 export interface OperatorOptions {
   readonly url: string;
@@ -59,6 +61,24 @@ export interface VersionState {
   readonly loss?: number;
 }
 
+/** A task as the authority lists it. */
+export interface AuthorityTask {
+  readonly task: string;
+  readonly name: string;
+  readonly version?: number;
+  readonly devices: number;
+}
+
+export interface EnrolledDevice {
+  /** SHA-256 of its key. */
+  readonly user: string;
+  readonly deviceKey: string;
+  /** Of its newest certificate. */
+  readonly issuedAt: number;
+  readonly notAfter: number;
+  readonly revoked: boolean;
+}
+
 export class ServerOperator {
   readonly #options: OperatorOptions;
   constructor(options: OperatorOptions) {
@@ -77,8 +97,11 @@ export class ServerOperator {
   task(task: string): Promise<ServerTask> {
     return this.#json('GET', SERVER_PATH.task(task));
   }
-  setState(task: string, state: 'running' | 'paused'): Promise<ServerTask> {
+  setState(task: string, state: 'running' | 'paused' | 'finished'): Promise<ServerTask> {
     return this.#json('PUT', SERVER_PATH.taskState(task), { state });
+  }
+  async removeTask(task: string): Promise<void> {
+    await ask(this.#options, 'DELETE', SERVER_PATH.task(task));
   }
   setExamples(task: string, file: Uint8Array): Promise<{ readonly samples: number }> {
     return this.#json('PUT', SERVER_PATH.evaluationSet(task), file);
@@ -113,6 +136,21 @@ export class AuthorityOperator {
     const response = await ask(this.#options, 'POST', AUTHORITY_PATH.tasks, encodePolicy(policy));
     return ((await response.json()) as { task: string }).task;
   }
+  async tasks(): Promise<readonly AuthorityTask[]> {
+    const response = await ask(this.#options, 'GET', AUTHORITY_PATH.tasks);
+    return ((await response.json()) as { tasks: readonly AuthorityTask[] }).tasks;
+  }
+  /** All of them, in the order of their names. */
+  async devices(task: string): Promise<readonly EnrolledDevice[]> {
+    const all: EnrolledDevice[] = [];
+    for (let from: string | undefined = ''; from !== undefined; ) {
+      const response = await ask(this.#options, 'GET', `${AUTHORITY_PATH.devices(task)}?from=${from}`);
+      const page = (await response.json()) as { devices: readonly EnrolledDevice[]; next?: string };
+      all.push(...page.devices);
+      from = page.next;
+    }
+    return all;
+  }
   async tokens(task: string, count: number, endsAt: number): Promise<readonly string[]> {
     const response = await ask(this.#options, 'POST', AUTHORITY_PATH.tokens(task), { count, endsAt });
     return ((await response.json()) as { tokens: readonly string[] }).tokens;
@@ -145,15 +183,16 @@ async function ask(
     response = await fetch(new URL(path, url), { method, headers, signal, ...(sent !== undefined && { body: sent }) });
   } catch (error) {
     signal.throwIfAborted();
-    const why = (error as { cause?: { code?: string } }).cause?.code ?? (error as Error).message;
-    throw new CommandError(`${url} does not answer (${why}); is it running there?`, EXIT_CODE.refused);
+    throw new CommandError(
+      `${url} does not answer (${networkReason(error)}); ${networkAdvice(error)}`,
+      EXIT_CODE.refused,
+    );
   }
   if (response.ok) return response;
-  const problem = (await response.json().catch(() => ({}))) as { title?: string; detail?: string };
-  throw new CommandError(
-    `${url}${path}: ${problem.title ?? `status ${response.status}`}${problem.detail === undefined ? '' : ` (${problem.detail})`}`,
-    EXIT_CODE.refused,
-  );
+  const problem = (await response.json().catch(() => ({}))) as { type?: string; title?: string; detail?: string };
+  const { title = `status ${response.status}`, detail } = problem;
+  const said = detail === undefined ? title : `${title} (${detail})`;
+  throw new CommandError(`${url}${path}: ${said}${adviceFor(problemCodeOf(problem))}`, EXIT_CODE.refused);
 }
 
 export function hashOfToken(sha256: (bytes: Uint8Array) => Uint8Array, token: string): string {

@@ -4,7 +4,14 @@ import { manifestText } from '@basa/learning';
 import type { PlanRequest } from '@basa/masking';
 import { ascii, planQuantizer, ring, signedCapacity } from '@basa/masking';
 import type { Staleness, TaskPolicy, TaskTraining } from '@basa/protocol';
-import { DEFAULT_MAX_STALENESS, defaultMinimum, ENGINE, POLICY_DEFAULTS, policyProblem } from '@basa/protocol';
+import {
+  DEFAULT_MAX_STALENESS,
+  defaultMinimum,
+  ENGINE,
+  POLICY_DEFAULTS,
+  policyProblem,
+  sealedBytesOf,
+} from '@basa/protocol';
 import { nodeSuite } from '@basa/runtime/node';
 import { CommandError } from './command.ts';
 
@@ -31,6 +38,16 @@ export interface PolicyChoice {
 
 const ENGINES = { 'slot-keys': ENGINE.slotKeys, 'cp-abe': ENGINE.cpAbe } as const;
 export type EngineName = keyof typeof ENGINES;
+
+/** For readers. */
+export const ENGINE_TITLE: Readonly<Record<EngineName, string>> = { 'cp-abe': 'CP-ABE', 'slot-keys': 'slot keys' };
+
+/** The paper's first. */
+export const ENGINE_NAMES: readonly EngineName[] = ['cp-abe', 'slot-keys'];
+
+export function sealedBytesOfEngine(name: EngineName): number {
+  return sealedBytesOf(ENGINES[name]) ?? 0;
+}
 
 export function engineOf(name: string): EngineName {
   if (Object.hasOwn(ENGINES, name)) return name as EngineName;

@@ -1,10 +1,12 @@
 /** Configuration as an operator looks at it, and the doctor. */
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:http';
+import { createServer as createTlsServer } from 'node:https';
 import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, describe, expect, it } from 'vitest';
+import { TEST_TLS } from '../../service/test/http/tls.ts';
 import { basaHere as basa, lastLine } from './basa.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'basa-cli-config-'));
@@ -28,6 +30,10 @@ describe('basa config', () => {
         const config = file(`${service}-${preset}.json`, { ...rest, ...(service === 'authority' && { keyFile: key }) });
         expect((await basa(['config', 'check', service, '--config', config])).code).toBe(0);
       }
+    const written = join(folder, 'written.json');
+    expect((await basa(['config', 'print', 'server', '--out', written])).code).toBe(0);
+    expect(readFileSync(written, 'utf8')).toMatch(/^\{\n {2}"/);
+    expect((await basa(['config', 'print', 'server', '--out', written])).errors).toContain('is there already');
     const words = await basa(['config', 'print', 'server']);
     expect(words.out).toContain('authorityKey (needed)');
     expect(words.out).toContain('BASA_SERVER_KEEP_MODELS');
@@ -98,12 +104,27 @@ describe('basa doctor', () => {
     }
   });
 
+  it('knows a service and an authority whose certificate is of their own making', async () => {
+    const self = createTlsServer(TEST_TLS, (_, response) => response.end('{}')).listen(0, '127.0.0.1');
+    await new Promise((resolve) => self.once('listening', resolve));
+    const { port } = self.address() as AddressInfo;
+    for (const [name, text] of Object.entries(TEST_TLS)) writeFileSync(join(folder, name), text, { mode: 0o600 });
+    const tls = { tlsKeyFile: join(folder, 'key'), tlsCertFile: join(folder, 'cert') };
+    const config = file('tls.json', { ...server, ...tls, port, authorityUrl: `https://127.0.0.1:${port}` });
+    const { out } = await basa(['doctor', 'server', '--config', config]);
+    self.close();
+    expect(out).toContain(`ok    port: the service runs at 127.0.0.1:${port}`);
+    expect(out).toContain(`the certificate of https://127.0.0.1:${port} is not accepted`);
+    expect(out).toContain('in the variable NODE_EXTRA_CA_CERTS');
+    expect(out).not.toContain('start it');
+  });
+
   it('knows a port that another program holds', async () => {
     const other = createServer((_, response) => response.writeHead(404).end()).listen(0, '127.0.0.1');
     await new Promise((resolve) => other.once('listening', resolve));
     const { port } = other.address() as AddressInfo;
     const { out } = await basa(['doctor', 'server', '--config', file('port.json', { ...server, port })]);
     other.close();
-    expect(out).toContain(`FAIL  port: 127.0.0.1:${port} cannot be had (EADDRINUSE)`);
+    expect(out).toContain(`FAIL  port: 127.0.0.1:${port} cannot be used (EADDRINUSE)`);
   });
 });

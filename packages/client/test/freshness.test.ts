@@ -1,7 +1,14 @@
 /** The newest model is the newest: no replay, and no version that is older than one the device has seen signed. */
 import { allSamples, defineModel, dense } from '@basa/learning';
 import type { Head, ModelEntry, NewestModel } from '@basa/protocol';
-import { descriptorCodec, drawnBufferCodec, HEADER, headCodec, modelEntryCodec, newestModelCodec } from '@basa/protocol';
+import {
+  descriptorCodec,
+  drawnBufferCodec,
+  HEADER,
+  headCodec,
+  modelEntryCodec,
+  newestModelCodec,
+} from '@basa/protocol';
 import { describe, expect, it } from 'vitest';
 import { connectTo, deltaOf, memoryStore } from './support/connect.ts';
 import type { HttpServices, Reply } from './support/http-services.ts';

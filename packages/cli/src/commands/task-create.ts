@@ -8,6 +8,7 @@ import type { Command, CommandInput } from '../command.ts';
 import { CommandError, numberFlag, textFlag } from '../command.ts';
 import { admissionOf, LEARNING_FLAGS, LEARNING_USAGE, positive, serverStepOf } from '../learning-flags.ts';
 import { knownModel, MODEL_NAMES } from '../models.ts';
+import { short } from '../names.ts';
 import { engineOf, makePolicy, modelOptions } from '../policy.ts';
 import { PRESET_NAMES, taskPreset } from '../presets.ts';
 import { TRAINING_FLAGS, TRAINING_USAGE, trainingOf } from '../training-flags.ts';
@@ -60,6 +61,7 @@ ${SERVER_USAGE}
     ...SERVER_FLAGS,
     ...AUTHORITY_FLAGS,
   },
+  opening: 'creating the task',
   async run(input) {
     const { terminal } = input;
     const server = serverOperator(input);
@@ -107,7 +109,7 @@ ${SERVER_USAGE}
       await server.setExamples(task, encodeDataset((await loadMnist()).test));
     }
     terminal.line(`task ${task}`);
-    terminal.line(`enrol devices: basa keys enroll --task ${task} --count 10`);
+    terminal.line(`\`basa keys enroll --task ${short(task)} --count 10\` makes tokens for ten devices`);
     return { json: { task } };
   },
 };

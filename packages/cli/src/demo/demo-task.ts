@@ -1,4 +1,4 @@
-/** The task of the demo and of `basa dev`: logistic regression on MNIST, in sealed mode with CP-ABE. */
+/** The task of the demo and of `basa dev`: logistic regression on MNIST, in sealed mode. */
 import { join } from 'node:path';
 import type { Dataset, ServerStepOptions } from '@basa/learning';
 import { encodeDataset, logisticRegression, partitionByDirichlet } from '@basa/learning';
@@ -7,6 +7,7 @@ import type { TaskPolicy, TaskTraining } from '@basa/protocol';
 import { encodePolicy } from '@basa/protocol';
 import type { LocalServices } from '../local-services.ts';
 import { MNIST_BLOCK_FLOOR } from '../models.ts';
+import type { EngineName } from '../policy.ts';
 import { makePolicy, modelOptions } from '../policy.ts';
 import type { FleetWork } from './fleet-messages.ts';
 
@@ -25,6 +26,8 @@ const STALL_MS = 1500;
 export interface DemoTaskOptions {
   readonly name: string;
   readonly bufferSize: number;
+  /** Slot keys where nothing is said. */
+  readonly engine?: EngineName;
   readonly seed: number;
   readonly stop: { readonly accuracy?: number; readonly version?: number };
 }
@@ -32,7 +35,7 @@ export interface DemoTaskOptions {
 /** At the authority, then at the server, with MNIST's test set to evaluate on. The same again is the same task. */
 export async function createDemoTask(
   services: LocalServices,
-  { name, bufferSize, seed, stop }: DemoTaskOptions,
+  { name, bufferSize, engine, seed, stop }: DemoTaskOptions,
   test: Dataset,
 ): Promise<{ readonly task: string; readonly policy: TaskPolicy }> {
   const model = logisticRegression();
@@ -41,6 +44,7 @@ export async function createDemoTask(
     model,
     serverKey: fromHex(services.serverKey) ?? new Uint8Array(),
     bufferSize,
+    ...(engine !== undefined && { engine }),
     training: TRAINING,
     blockFloor: MNIST_BLOCK_FLOOR,
     uploadLeaseMs: LEASE_MS,
@@ -68,7 +72,7 @@ export interface FleetOptions {
   readonly seed: number;
 }
 
-/** Enrols so many devices, each with a share of the training set. */
+/** Enrols the devices, each with a share of the training set. */
 export async function fleetWork(
   services: LocalServices,
   { devices, dropShare, folder, seed }: FleetOptions,

@@ -1,8 +1,9 @@
-/** The machine: versions, the folder's disk, and whether the port is to be had. */
+/** The machine: versions, the folder's disk, and whether the port is free. */
 import { existsSync, rmSync } from 'node:fs';
-import { mkdtemp, open, readFile, stat, statfs } from 'node:fs/promises';
+import { mkdtemp, open, stat, statfs } from 'node:fs/promises';
 import { createServer } from 'node:net';
 import { dirname, join, resolve } from 'node:path';
+import { ownVersion } from '../version.ts';
 import type { Finding } from './finding.ts';
 import { failed, fine, warning } from './finding.ts';
 
@@ -13,15 +14,12 @@ const FLUSHES = 9;
 const SLOW_FLUSH_MS = 50;
 
 export async function checkVersions(): Promise<readonly Finding[]> {
-  const { version } = JSON.parse(await readFile(new URL('../../package.json', import.meta.url), 'utf8')) as {
-    version: string;
-  };
   const [major = 0, minor = 0] = process.versions.node.split('.').map(Number);
   const isNew = major > MIN_NODE[0] || (major === MIN_NODE[0] && minor >= MIN_NODE[1]);
   const node = isNew
     ? fine('node', process.version)
     : failed('node', process.version, `install Node ${MIN_NODE.join('.')} or newer`);
-  return [node, fine('basa', version)];
+  return [node, fine('basa', await ownVersion())];
 }
 
 export async function checkFolder(folder: string): Promise<readonly Finding[]> {
@@ -32,7 +30,7 @@ export async function checkFolder(folder: string): Promise<readonly Finding[]> {
 async function checkPermissions(folder: string): Promise<Finding> {
   const found = await stat(folder).catch(() => undefined);
   if (found === undefined) return fine('data folder', `${folder} is not there yet; the service makes it`);
-  if (!found.isDirectory()) return failed('data folder', `${folder} is no folder`, 'give dataFolder another path');
+  if (!found.isDirectory()) return failed('data folder', `${folder} is a file`, 'give dataFolder the path of a folder');
   if (process.platform !== 'win32' && (found.mode & 0o077) !== 0)
     return warning('data folder', `${folder} is open to others than its owner`, `chmod 700 ${folder}`);
   return fine('data folder', folder);
@@ -89,8 +87,8 @@ export async function checkPort(
   });
   if (code === undefined) return fine('port', `${host}:${port} is free`);
   if (code === 'EADDRINUSE' && (await answers())) return fine('port', `the service runs at ${host}:${port}`);
-  const todo = code === 'EADDRINUSE' ? 'stop who uses it, or choose another port' : 'check host and port';
-  return failed('port', `${host}:${port} cannot be had (${code})`, todo);
+  const todo = code === 'EADDRINUSE' ? 'stop the program that uses it, or choose another port' : 'check host and port';
+  return failed('port', `${host}:${port} cannot be used (${code})`, todo);
 }
 
 function nearest(path: string): string {

@@ -11,6 +11,7 @@ import { fromHex, toHex } from '@basa/masking';
 import { DEFAULT_TRAINING, encodePolicy } from '@basa/protocol';
 import { until } from '../../../../packages/cli/src/conformance/until.ts';
 import { startLocalServices } from '../../../../packages/cli/src/local-services.ts';
+import type { EngineName } from '../../../../packages/cli/src/policy.ts';
 import { makePolicy, modelOptions } from '../../../../packages/cli/src/policy.ts';
 
 const FEATURES = 4;
@@ -18,8 +19,8 @@ const CLASSES = 3;
 const BUFFERS = 3;
 const model = defineModel('clusters', { height: 1, width: 1, channels: FEATURES }, [dense(CLASSES)]);
 
-/** The accuracy at the end, by the server's own evaluation. */
-export async function learnTogether(): Promise<number> {
+/** The accuracy at the end, by the server's own evaluation, of a task with this engine. */
+export async function learnTogether(engine: EngineName): Promise<number> {
   const folder = await mkdtemp(join(tmpdir(), 'basa-python-'));
   const { signal } = new AbortController();
   const services = await startLocalServices({ folder, signal });
@@ -32,6 +33,7 @@ export async function learnTogether(): Promise<number> {
       serverKey: fromHex(services.serverKey) as Uint8Array,
       bufferSize: 3,
       minimum: 3,
+      engine,
       clip: 8,
       training: DEFAULT_TRAINING,
       uploadLeaseMs: 600_000,
