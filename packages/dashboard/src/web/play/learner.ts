@@ -19,7 +19,7 @@ export function playTrainer(): Trainer {
 export class Learner {
   readonly #trainer: Trainer;
   readonly #digits: DrawnDigits;
-  readonly #step: ServerStep = createServerStep({ kind: 'fedbuff', rate: 1, damping: 'none' });
+  readonly #step: ServerStep = createServerStep({ kind: 'fedbuff', rate: 1 });
   readonly #samples = new Map<number, Samples>();
   /** What each trip that is under way began with. */
   readonly #starts = new Map<number, Float32Array>();
@@ -45,10 +45,10 @@ export class Learner {
     } else this.#learn(event);
   }
 
-  /** FedBuff: the mean of what was trained, each weighted by its own staleness. */
-  #learn({ included }: Extract<TimedEvent, { readonly kind: 'version' }>): void {
+  /** The mean of what was trained, damped by its mean age as a server's step is by default: undamped it swings. */
+  #learn({ included, meanAge }: Extract<TimedEvent, { readonly kind: 'version' }>): void {
     const mean = new WeightedMean(this.#parameters.length);
-    for (const { trip, weight } of included) {
+    for (const { trip } of included) {
       const start = this.#starts.get(trip.number) ?? this.#parameters;
       this.#starts.delete(trip.number);
       const { delta } = this.#trainer.train({
@@ -57,10 +57,10 @@ export class Learner {
         samples: this.#samplesOf(trip.user),
         seed: trip.number,
       });
-      mean.add(delta, weight);
+      mean.add(delta);
     }
     this.#parameters = this.#parameters.slice();
-    this.#step.applyInPlace(this.#parameters, mean.take('count'));
+    this.#step.applyInPlace(this.#parameters, mean.take('count'), meanAge);
     this.#accuracy = undefined;
   }
 
