@@ -1,5 +1,5 @@
 /** Models as safetensors files (github.com/huggingface/safetensors, format of 0.x): a JSON header, then raw floats. */
-
+import { f32 } from './bytes.ts';
 import type { Model } from './model.ts';
 import { utf8, utf8Text } from './text.ts';
 
@@ -29,9 +29,7 @@ export function encodeSafetensors(
   if (parameters.length !== model.dimension) {
     throw new RangeError(`${model.name} has ${model.dimension} parameters, got ${parameters.length}`);
   }
-  const bytes = new Uint8Array(4 * parameters.length);
-  const view = new DataView(bytes.buffer);
-  for (let n = 0; n < parameters.length; n++) view.setFloat32(4 * n, parameters[n] as number, true);
+  const bytes = f32(parameters);
   const tensors = model.manifest.map(({ name, shape, offset, length }) => ({
     name,
     dtype: 'F32',
