@@ -101,7 +101,7 @@ const SERVICE_ERRORS: ReadonlySet<string> = new Set([
   'CertificateError',
   'AnswerError',
 ]);
-const USER_ERRORS: ReadonlySet<string> = new Set(['StoreError', 'DataError']);
+const USER_ERRORS: ReadonlySet<string> = new Set(['StoreError', 'DataError', 'SettingsError']);
 
 /** Faults of the program are not caught: they end with their stack. */
 function sentenceOf(error: unknown, command: Command): { sentence: string; code: number } | undefined {

@@ -1,14 +1,13 @@
 /** Tensors as a NumPy .npz: a zip of .npy files, stored without compression. */
 import { f32, joinBytes, u16, u32 } from './bytes.ts';
 import { crc32 } from './crc.ts';
+import { checkFits } from './fits.ts';
 import type { Model } from './model.ts';
 import { utf8 } from './text.ts';
 
 /** For `numpy.load`: one array per tensor of the manifest. */
 export function encodeNpz(model: Model, parameters: Float32Array): Uint8Array {
-  if (parameters.length !== model.dimension) {
-    throw new RangeError(`${model.name} has ${model.dimension} parameters, got ${parameters.length}`);
-  }
+  checkFits(model, parameters);
   return zipStored(
     model.manifest.map(({ name, shape, offset, length }) => ({
       name: `${name}.npy`,

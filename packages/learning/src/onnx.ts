@@ -1,5 +1,6 @@
 /** A model as an ONNX file (onnx.ai): what it takes is `input`, examples as our data lies; what it gives is `output`. */
 import { f32, joinBytes } from './bytes.ts';
+import { checkFits, checkLayersKnown } from './fits.ts';
 import type { Model } from './model.ts';
 import type { OnnxAttribute, OnnxConstant, OnnxNode } from './onnx-graph.ts';
 import { onnxGraph } from './onnx-graph.ts';
@@ -18,9 +19,8 @@ export function encodeOnnx(
   parameters: Float32Array,
   metadata: Readonly<Record<string, string>> = {},
 ): Uint8Array {
-  if (parameters.length !== model.dimension) {
-    throw new RangeError(`${model.name} has ${model.dimension} parameters, got ${parameters.length}`);
-  }
+  checkFits(model, parameters);
+  checkLayersKnown(model);
   const { nodes, constants, inputShape } = onnxGraph(model, parameters);
   const graph = bytesField(
     7,

@@ -1,5 +1,6 @@
 /** Models as safetensors files (github.com/huggingface/safetensors, format of 0.x): a JSON header, then raw floats. */
 import { f32 } from './bytes.ts';
+import { checkFits } from './fits.ts';
 import type { Model } from './model.ts';
 import { utf8, utf8Text } from './text.ts';
 
@@ -26,9 +27,7 @@ export function encodeSafetensors(
   parameters: Float32Array,
   metadata: Readonly<Record<string, string>> = {},
 ): Uint8Array {
-  if (parameters.length !== model.dimension) {
-    throw new RangeError(`${model.name} has ${model.dimension} parameters, got ${parameters.length}`);
-  }
+  checkFits(model, parameters);
   const bytes = f32(parameters);
   const tensors = model.manifest.map(({ name, shape, offset, length }) => ({
     name,

@@ -1,5 +1,6 @@
 /** A model in the layers format of TensorFlow.js: `tf.loadLayersModel` reads model.json, and the weights beside it. */
 import { f32, joinBytes } from './bytes.ts';
+import { checkFits, checkLayersKnown } from './fits.ts';
 import type { Layer } from './layers.ts';
 import type { Model, ModelLayer, Shape, Tensor } from './model.ts';
 import { permute } from './permute.ts';
@@ -25,9 +26,8 @@ const WEIGHTS_FILE = 'weights.bin';
 
 /** Throws a `RangeError` that names the layer which TensorFlow.js does not have. */
 export function encodeTfjsLayers(model: Model, parameters: Float32Array): TfjsFiles {
-  if (parameters.length !== model.dimension) {
-    throw new RangeError(`${model.name} has ${model.dimension} parameters, got ${parameters.length}`);
-  }
+  checkFits(model, parameters);
+  checkLayersKnown(model);
   const { layers, weights } = new KerasWriter(model, parameters);
   const [first, ...rest] = layers;
   const { height, width, channels } = model.input;

@@ -62,6 +62,12 @@ describe('ONNX', () => {
     expect(MODELS.slice(0, 3).map(shapeOf)).toEqual([[28, 28, 1], [12], [9, 7, 2]]);
   });
 
+  it('is not written of a network whose layers another library has', () => {
+    const foreign = { ...logisticRegression(), layers: [] };
+    expect(() => encodeOnnx(foreign, new Float32Array(7850))).toThrow('its layers are not known here');
+    expect(() => encodeTfjsLayers(foreign, new Float32Array(7850))).toThrow('its layers are not known here');
+  });
+
   it('is not written of parameters that are not of the model', () => {
     expect(() => encodeOnnx(logisticRegression(), new Float32Array(7))).toThrow('7850 parameters, got 7');
   });

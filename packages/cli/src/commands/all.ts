@@ -14,13 +14,18 @@ import { authorityVerifyLog, inspectBuffer } from './inspect.ts';
 import { keysEnroll, keysRevoke } from './keys.ts';
 import { keysRotateVault } from './keys-rotate.ts';
 import { migrateAuthority, migrateServer } from './migrate.ts';
+import { newProject } from './new.ts';
 import { authority, server } from './services.ts';
-import { taskExport, taskList, taskPause, taskShow } from './task.ts';
+import { simulate } from './simulate.ts';
+import { taskList, taskPause, taskShow } from './task.ts';
 import { taskCreate } from './task-create.ts';
+import { taskExport } from './task-export.ts';
 
 export const COMMANDS: readonly Command[] = [
   demo,
   dev,
+  newProject,
+  simulate,
   server,
   authority,
   authorityVerifyLog,

@@ -1,10 +1,10 @@
 /** The demo: both services as processes, a fleet of real clients, MNIST to a target and beyond, and the same run without security. */
 import { setTimeout as sleep } from 'node:timers/promises';
+import type { VersionState } from '@basa/client/operator';
 import { loadMnist } from '@basa/datasets';
 import { allSamples, initialParameters, logisticRegression } from '@basa/learning';
 import type { LocalServices } from '../local-services.ts';
 import { startLocalServices } from '../local-services.ts';
-import type { VersionState } from '../operator.ts';
 import type { Terminal } from '../terminal.ts';
 import { createDemoTask, fleetWork, SERVER_STEP } from './demo-task.ts';
 import type { FleetTally } from './fleet.ts';
@@ -72,7 +72,7 @@ export async function runDemo(options: DemoOptions): Promise<DemoResult> {
     } finally {
       await fleet.stop();
     }
-    const trainer = demoTrainer();
+    const trainer = await demoTrainer();
     const plain = runPlainTwin({
       trainer,
       initial: initialParameters(logisticRegression(), options.seed),

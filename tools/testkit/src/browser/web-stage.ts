@@ -5,12 +5,11 @@ import { join } from 'node:path';
 import type { BasaClient } from '@basa/client/node';
 import { BasaClient as Clients } from '@basa/client/node';
 import { loadMnist, noProgress } from '@basa/datasets';
-import { createServerStep, encodeDataset, logisticRegression, manifestText } from '@basa/learning';
+import { createServerStep, encodeDataset, logisticRegression, manifestText, modelJson } from '@basa/learning';
 import { ascii, dequantizeSum, RING_32 } from '@basa/masking';
 import { nodeSuite } from '@basa/runtime/node';
 import { freePort } from '@basa/service';
 import { joinLink, writeShares } from '../../../../packages/cli/src/pages.ts';
-import { modelOptions } from '../../../../packages/cli/src/policy.ts';
 import { bundleProcesses } from '../processes/bundle.ts';
 import { Stage } from '../processes/stage.ts';
 import { bundlePages } from './bundle-pages.ts';
@@ -48,7 +47,7 @@ export class WebStage {
         training: { epochs: 1, batchSize: 10, learningRate: 0.03, loss: 'softmaxCrossEntropy' },
         uploadLeaseMs: 300_000,
       },
-      specification: { model: modelOptions(model) },
+      specification: { model: modelJson(model) },
       server: { port, pagesFolder: join(folder, 'pages'), sharesFolder: join(folder, 'shares') },
       authority: { corsOrigins: [`http://127.0.0.1:${port}`] },
     });

@@ -2,12 +2,13 @@
 import { toHex } from '@basa/masking';
 import type { AdmissionView, TaskPolicy } from '@basa/protocol';
 import { AUTHORITY_PATH, encodePolicy, SERVER_PATH } from '@basa/protocol';
-import { CommandError, EXIT_CODE } from './command.ts';
+import { UnreachableError } from '../errors.ts';
+import { problemOf } from '../problem-answer.ts';
 
 export interface OperatorOptions {
   readonly url: string;
   readonly token: string | undefined;
-  readonly signal: AbortSignal;
+  readonly signal?: AbortSignal | undefined;
 }
 
 /** A task as a server describes it (docs/http.md). */
@@ -140,20 +141,20 @@ async function ask(
   if (body !== undefined)
     headers['content-type'] = body instanceof Uint8Array ? 'application/octet-stream' : 'application/json';
   const sent = body instanceof Uint8Array ? body.slice() : body === undefined ? undefined : JSON.stringify(body);
-  let response: Response;
-  try {
-    response = await fetch(new URL(path, url), { method, headers, signal, ...(sent !== undefined && { body: sent }) });
-  } catch (error) {
-    signal.throwIfAborted();
-    const why = (error as { cause?: { code?: string } }).cause?.code ?? (error as Error).message;
-    throw new CommandError(`${url} does not answer (${why}); is it running there?`, EXIT_CODE.refused);
-  }
+  const response = await fetch(new URL(path, url), {
+    method,
+    headers,
+    ...(signal !== undefined && { signal }),
+    ...(sent !== undefined && { body: sent }),
+  }).catch((error: Error) => {
+    signal?.throwIfAborted();
+    const { code, message } = (error.cause ?? error) as { readonly code?: string; readonly message: string };
+    throw new UnreachableError(url, new Error(code ?? message, { cause: error }), 'is it running there?');
+  });
   if (response.ok) return response;
-  const problem = (await response.json().catch(() => ({}))) as { title?: string; detail?: string };
-  throw new CommandError(
-    `${url}${path}: ${problem.title ?? `status ${response.status}`}${problem.detail === undefined ? '' : ` (${problem.detail})`}`,
-    EXIT_CODE.refused,
-  );
+  const said = new Uint8Array(await response.arrayBuffer());
+  const header = (name: string): string | undefined => response.headers.get(name) ?? undefined;
+  throw problemOf({ status: response.status, header, body: said }, `${url}${path}`);
 }
 
 export function hashOfToken(sha256: (bytes: Uint8Array) => Uint8Array, token: string): string {
