@@ -26,6 +26,9 @@ const training = (batchSize: number, learningRate: number): TaskTraining => ({
   loss: 'softmaxCrossEntropy',
 });
 
+/** Of a model of one's own whose file says nothing else. */
+export const OWN_TRAINING: TaskTraining = training(20, 0.1);
+
 const MODELS: Readonly<Record<string, KnownModel>> = {
   mnist: {
     make: logisticRegression,
@@ -44,7 +47,7 @@ export const MODEL_NAMES: readonly string[] = Object.keys(MODELS);
 export async function chosenModel(name: string): Promise<Omit<KnownModel, 'make'> & { readonly model: Model }> {
   if (isModelFile(name)) {
     const { model, training: own, test } = await loadModel(name);
-    const settings = { training: { ...training(20, 0.1), ...own }, blockFloor: 0 };
+    const settings = { training: { ...OWN_TRAINING, ...own }, blockFloor: 0 };
     return { model, ...settings, ...(test !== undefined && model.layers.length > 0 && { test: async () => test() }) };
   }
   const known = MODELS[name];

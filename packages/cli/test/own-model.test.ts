@@ -20,6 +20,7 @@ import { ROOT } from '@basa/testkit/root.ts';
 import { build } from 'esbuild';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { loadOwnModel } from '../src/own-model.ts';
+import { fileSources } from '../src/templates/place.ts';
 import type { Running } from './basa.ts';
 import { basaHere, exportsOf, lastLine, start } from './basa.ts';
 
@@ -56,6 +57,17 @@ describe('`basa new`', () => {
     const { code, errors } = await basaHere(['new', inProject('node')]);
     expect([code, errors]).toEqual([2, expect.stringContaining('holds something already')]);
     expect(readdirSync(inProject('node'))).toEqual(before);
+  });
+
+  it('takes our packages from the files that npm installed them from, seen from the new folder', () => {
+    const packages = {
+      'node_modules/@basa/client': { resolved: 'file:tarballs/basa-client-0.1.0.tgz' },
+      'node_modules/@basa/learning': { resolved: 'https://registry.npmjs.org/@basa/learning/-/learning-0.1.0.tgz' },
+      'node_modules/undici': { resolved: 'file:undici.tgz' },
+    };
+    expect(fileSources({ packages }, '/home/ann', '/home/ann/work/project')).toEqual({
+      '@basa/client': 'file:../../tarballs/basa-client-0.1.0.tgz',
+    });
   });
 
   it('knows no other template', async () => {

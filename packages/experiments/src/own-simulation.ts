@@ -109,7 +109,7 @@ async function simulate(
 ): Promise<OwnRun> {
   const { trainer, signal, seed } = options;
   const task = taskOf(options);
-  const { order, times, trips, droppedOut, meanAge } = scheduleCell(cell, costs, task.countOf);
+  const { order, times } = scheduleCell(cell, costs, task.countOf);
   const curve: SimulatedVersion[] = [];
   let parameters = new Float32Array();
   const { reached, partySums, clipped } = await trainOrder(
@@ -142,7 +142,13 @@ async function simulate(
     },
   );
   const isReached = reached !== undefined;
+  const { trips, droppedOut, meanAge } = scheduleCell(endingAt(cell, curve.length), costs, task.countOf);
   return { protocol, curve, isReached, trips, droppedOut, meanAge, partySums, clipped, parameters };
+}
+
+/** The same virtual time, told until this version. */
+function endingAt(cell: Cell<ScheduledTask>, version: number): Cell<ScheduledTask> {
+  return { ...cell, task: { ...cell.task, cap: { buffers: version, rounds: version } } };
 }
 
 function cellOf(protocol: OwnProtocol, options: SimulateOptions): Cell<ScheduledTask> {

@@ -1,12 +1,11 @@
 /** `basa new`: writes a project that runs: model, data, device, and a page that says what to type. */
 import { existsSync } from 'node:fs';
-import { mkdir, readdir, readFile, symlink, writeFile } from 'node:fs/promises';
-import { createRequire } from 'node:module';
-import { basename, dirname, join, relative, resolve } from 'node:path';
-import { fileURLToPath } from 'node:url';
+import { mkdir, readdir, writeFile } from 'node:fs/promises';
+import { dirname, join, resolve } from 'node:path';
 import type { Command, CommandInput } from '../command.ts';
 import { CommandError, textFlag } from '../command.ts';
-import type { ProjectPlace, Template } from '../templates/project.ts';
+import { findPackages, placeOf } from '../templates/place.ts';
+import type { Template } from '../templates/project.ts';
 
 const TEMPLATES: Readonly<Record<string, () => Promise<Template>>> = {
   node: async () => (await import('../templates/node.ts')).nodeTemplate,
@@ -34,15 +33,15 @@ export const newProject: Command = {
       await mkdir(dirname(join(folder, path)), { recursive: true });
       await writeFile(join(folder, path), text);
     }
-    const findsPackages = await findPackages(folder);
+    const isReady = await findPackages(folder, files);
     terminal.line(`${given}: ${template.about}`);
     for (const path of Object.keys(files)) terminal.line(`  ${path}`);
     terminal.line('\nnext:\n');
     terminal.line(`  cd ${given}`);
-    if (!findsPackages) terminal.line('  npm install');
+    if (!isReady) terminal.line('  npm install');
     terminal.line('  npm run simulate     # with 20 virtual devices');
     terminal.line('\nREADME.md goes on from there: real services, three devices, an opened sum.');
-    return { json: { folder, files: Object.keys(files), needsInstall: !findsPackages } };
+    return { json: { folder, files: Object.keys(files), needsInstall: !isReady } };
   },
 };
 
@@ -52,28 +51,4 @@ function templateOf(input: CommandInput): Promise<Template> {
   if (template === undefined)
     throw new CommandError(`--template takes ${Object.keys(TEMPLATES).join(', ')}, got "${name}"`);
   return template();
-}
-
-const isSource = import.meta.url.endsWith('.ts');
-const packageFolder = fileURLToPath(new URL('../..', import.meta.url));
-
-async function placeOf(folder: string): Promise<ProjectPlace> {
-  const name = basename(folder)
-    .toLowerCase()
-    .replaceAll(/[^a-z0-9._-]/g, '-');
-  const manifest = JSON.parse(await readFile(join(packageFolder, 'package.json'), 'utf8')) as { version: string };
-  const { version } = manifest;
-  if (!isSource) return { name, version, run: 'tsx', basa: 'basa' };
-  const run = 'tsx --conditions=@basa/source';
-  return { name, version, run, basa: `${run} ${relative(folder, join(packageFolder, 'src/main.ts'))}` };
-}
-
-/** A project beside a clone uses what the clone has installed; elsewhere packages are found above it, or have to be installed. */
-async function findPackages(folder: string): Promise<boolean> {
-  const finds = (): boolean => {
-    const above = createRequire(join(folder, 'model.ts')).resolve.paths('@basa/client') ?? [];
-    return above.some((modules) => existsSync(join(modules, '@basa/client')));
-  };
-  if (!finds() && isSource) await symlink(join(packageFolder, '../../node_modules'), join(folder, 'node_modules'));
-  return finds();
 }

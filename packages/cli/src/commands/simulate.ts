@@ -1,15 +1,14 @@
 /** `basa simulate`: a model and data of one's own with virtual devices, under any protocol. */
-import { mkdir, writeFile } from 'node:fs/promises';
-import { join } from 'node:path';
-import type { OwnRun } from '@basa/experiments';
-import type { Samples } from '@basa/learning';
-import { allSamples, csvOf, encodeSafetensors } from '@basa/learning';
-import type { Command, CommandInput } from '../command.ts';
-import { CommandError, numberFlag, textFlag } from '../command.ts';
-import { positive } from '../learning-flags.ts';
+import type { SimulatedVersion } from '@basa/experiments';
+import type { OwnModel, Samples } from '@basa/learning';
+import { allSamples } from '@basa/learning';
+import type { Command } from '../command.ts';
+import { CommandError, textFlag } from '../command.ts';
 import { loadOwnModel } from '../own-model.ts';
-import { DELAYS_USAGE, delayOf, protocolsOf, SIMULATED_PROTOCOLS } from '../simulation-flags.ts';
-import { bar, plot, table } from '../terminal.ts';
+import { DELAYS_USAGE, localTrainingOf, SIMULATED_PROTOCOLS, simulationOf } from '../simulation-flags.ts';
+import { percent, simulationPlot, simulationTable, writeSimulation } from '../simulation-report.ts';
+import type { Terminal } from '../terminal.ts';
+import { bar } from '../terminal.ts';
 
 export const simulate: Command = {
   name: 'simulate',
@@ -50,134 +49,63 @@ export const simulate: Command = {
     const { terminal, signal } = input;
     const [file] = input.positionals;
     if (file === undefined) throw new CommandError('which model? `basa simulate model.ts`; `basa new` writes one');
-    const devices = numberFlag(input, 'devices', { least: 2, most: 100_000, fallback: 20 });
-    const concurrency = numberFlag(input, 'at-a-time', { least: 2, most: devices, fallback: Math.min(20, devices) });
-    const bufferSize = numberFlag(input, 'buffer', {
-      least: 2,
-      most: concurrency,
-      fallback: Math.min(10, concurrency),
-    });
-    const versions = numberFlag(input, 'versions', { least: 1, most: 100_000, fallback: 50 });
-    const dropouts = numberFlag(input, 'drop-out', { most: 90, fallback: 0 }) / 100;
-    const target = numberFlag(input, 'target', { least: 1, most: 100, fallback: 0 }) / 100;
-    const seed = numberFlag(input, 'seed', { fallback: 1 });
-    const compute = textFlag(input, 'compute') === undefined ? 'measured' : positive(input, 'compute', 1);
-    const [protocols, delay] = [protocolsOf(input), delayOf(input)];
+    const settings = simulationOf(input);
+    const { devices, concurrency, bufferSize, versions, target } = settings;
     const own = await loadOwnModel(file);
     const { model } = own;
-    const training = {
-      epochs: numberFlag(input, 'epochs', { least: 1, fallback: own.training?.epochs ?? 1 }),
-      batchSize: numberFlag(input, 'batch', { least: 1, fallback: own.training?.batchSize ?? 20 }),
-      learningRate: positive(input, 'rate', own.training?.learningRate ?? 0.1),
-    };
     terminal.line(
       `${model.name}, ${model.dimension} parameters: ${devices} devices, ${concurrency} at a time, K = ${bufferSize}, ${versions} versions`,
     );
     const { trainerFor } = await import('@basa/client/node');
-    const trainer = (await own.trainer?.()) ?? (await trainerFor(model));
-    const shares: Samples[] = [];
-    for (let device = 0; device < devices; device++) {
-      const share = await own.data({ device, devices });
-      if (share.indices.length === 0) throw new CommandError(`${file}: device ${device} of ${devices} has no examples`);
-      shares.push(share);
-    }
+    const shares = await sharesOf(file, own, devices);
     const test = own.test === undefined ? (shares[0] as Samples) : allSamples(await own.test());
     if (own.test === undefined)
       terminal.line(`${file} exports no \`test\`: versions are evaluated on the examples of device 0`);
-    const { figureSvg, simulateOwn } = await import('@basa/experiments');
+    const { simulateOwn } = await import('@basa/experiments');
     const runs = await simulateOwn({
-      ...{
-        trainer,
-        training,
-        shares,
-        test,
-        protocols,
-        concurrency,
-        bufferSize,
-        delay,
-        dropouts,
-        compute,
-        versions,
-        seed,
-      },
+      ...settings,
+      trainer: (await own.trainer?.()) ?? (await trainerFor(model)),
+      training: localTrainingOf(input, own),
+      shares,
+      test,
       target: target > 0 ? target : Number.POSITIVE_INFINITY,
       date: new Date().toISOString().slice(0, 10),
       signal,
       onMeasure: (what) => terminal.status(`measuring ${what}`),
-      onVersion: ({ protocol, version, accuracy, seconds }) =>
-        terminal.status(
-          `${protocol} ${bar(version / versions)} version ${version} of ${versions}, ${percent(accuracy)} after ${seconds.toFixed(0)} virtual seconds`,
-        ),
+      onVersion: tellProgress(terminal, versions),
     }).catch((error: Error) => {
       throw error instanceof RangeError ? new CommandError(error.message) : error;
     });
     terminal.clearStatus();
     const folder = textFlag(input, 'out') ?? 'basa-simulation';
-    await mkdir(folder, { recursive: true });
-    const last = runs.at(-1) as OwnRun;
-    await writeFile(
-      join(folder, 'curve.csv'),
-      csvOf(runs.flatMap(({ curve }) => curve.map((point) => ({ ...point })))),
-    );
-    await writeFile(join(folder, 'accuracy.svg'), figureSvg(figureOf(model.name, runs)));
-    await writeFile(join(folder, 'model.safetensors'), encodeSafetensors(model, last.parameters));
-    terminal.line(`\n${summaryOf(runs)}`);
-    const course = last.curve.map(({ accuracy }) => accuracy);
-    terminal.line(
-      `\naccuracy by version, ${last.protocol}:\n${plot(course, { mark: target || (course.at(-1) ?? 0), label: percent })}`,
-    );
-    terminal.line(`\n${folder} has curve.csv, accuracy.svg and model.safetensors (${last.protocol})`);
-    return { json: jsonOf(runs, input, folder) };
+    await writeSimulation(folder, model, runs);
+    terminal.line(`\n${simulationTable(runs)}\n\n${simulationPlot(runs, target)}`);
+    terminal.line(`\n${folder} has curve.csv, accuracy.svg and model.safetensors (${runs.at(-1)?.protocol})`);
+    const told = runs.map(({ parameters: _, curve, ...run }) => ({
+      ...run,
+      versions: curve.length,
+      last: curve.at(-1),
+    }));
+    return { json: { file, folder, runs: told } };
   },
 };
 
-function summaryOf(runs: readonly OwnRun[]): string {
-  const rows = runs.map(({ protocol, curve, trips, droppedOut, meanAge, partySums }) => {
-    const last = curve.at(-1);
-    return [
-      protocol,
-      String(curve.length),
-      percent(last?.accuracy ?? Number.NaN),
-      (last?.loss ?? Number.NaN).toFixed(4),
-      `${(last?.seconds ?? 0).toFixed(1)} s`,
-      meanAge.toFixed(2),
-      `${droppedOut} of ${trips}`,
-      String(partySums),
-    ];
-  });
-  const head = [
-    'protocol',
-    'versions',
-    'accuracy',
-    'loss',
-    'virtual time',
-    'mean age',
-    'dropped out',
-    'sums by its parties',
-  ];
-  return table([head, ...rows]);
+async function sharesOf(file: string, own: OwnModel, devices: number): Promise<readonly Samples[]> {
+  const shares: Samples[] = [];
+  for (let device = 0; device < devices; device++) {
+    const share = await own.data({ device, devices });
+    if (share.indices.length === 0) throw new CommandError(`${file}: device ${device} of ${devices} has no examples`);
+    shares.push(share);
+  }
+  return shares;
 }
 
-/** So many points of a line can be told apart. */
-const MOST_POINTS = 40;
-
-function figureOf(name: string, runs: readonly OwnRun[]): Parameters<typeof import('@basa/experiments').figureSvg>[0] {
-  const series = runs.map(({ protocol, curve }) => {
-    const every = Math.ceil(curve.length / MOST_POINTS);
-    const shown = curve.filter((_, n) => n % every === 0 || n === curve.length - 1);
-    return { name: protocol, points: shown.map(({ seconds, accuracy }) => [seconds, 100 * accuracy] as const) };
-  });
-  return { name: 'accuracy', title: name, x: 'virtual seconds', y: 'accuracy, %', series };
-}
-
-function jsonOf(runs: readonly OwnRun[], input: CommandInput, folder: string): object {
-  return {
-    file: input.positionals[0],
-    folder,
-    runs: runs.map(({ parameters: _, curve, ...run }) => ({ ...run, versions: curve.length, last: curve.at(-1) })),
+/** A bar where somebody watches; elsewhere a line for every tenth of the way. */
+function tellProgress(terminal: Terminal, versions: number): (made: SimulatedVersion) => void {
+  const every = Math.ceil(versions / 10);
+  return ({ protocol, version, accuracy, seconds }) => {
+    const words = `version ${version} of ${versions}, ${percent(accuracy)} after ${seconds.toFixed(0)} virtual seconds`;
+    if (terminal.isLive) terminal.status(`${protocol} ${bar(version / versions)} ${words}`);
+    else if (version % every === 0) terminal.line(`${protocol}: ${words}`);
   };
-}
-
-function percent(share: number): string {
-  return `${(100 * share).toFixed(1)} %`;
 }

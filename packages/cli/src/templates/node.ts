@@ -40,7 +40,7 @@ import { data, model } from './model.ts';
 const [device = 0, devices = 3] = process.argv.slice(2).map(Number);
 const { tokens, ...pins } = JSON.parse(await readFile('task.json', 'utf8'));
 
-const client = await BasaClient.connect({ ...pins, token: tokens[device], identity: \`devices/\${device}\` });
+const client = await BasaClient.connect({ ...pins, token: tokens[device], identity: \`devices/\${pins.task.slice(0, 8)}/\${device}\` });
 client.on('trained', ({ version, loss }) => console.log(\`device \${device}: trained on version \${version}, loss \${loss.toFixed(3)}\`));
 client.on('accepted', ({ slot }) => console.log(\`device \${device}: accepted in slot \${slot}\`));
 await client.run(await trainerFor(model), await data({ device, devices }), { rounds: 1 });

@@ -3,7 +3,8 @@ import { randomStream } from '@basa/learning';
 
 export interface ProjectPlace {
   readonly name: string;
-  readonly version: string;
+  /** Where npm finds our packages: all that must be named, by name. */
+  readonly packages: Readonly<Record<string, string>>;
   /** How programs are started: with the packages from a clone, or as they are installed. */
   readonly run: 'tsx' | 'tsx --conditions=@basa/source';
   /** How `basa` is started. */
@@ -11,7 +12,7 @@ export interface ProjectPlace {
 }
 
 /** Texts by their path in the project. */
-type ProjectFiles = Readonly<Record<string, string>>;
+export type ProjectFiles = Readonly<Record<string, string>>;
 
 export interface Template {
   readonly about: string;
@@ -24,8 +25,7 @@ export interface PackageParts {
   readonly devDependencies?: Readonly<Record<string, string>>;
 }
 
-export function packageFile({ name, version, run, basa }: ProjectPlace, parts: PackageParts): string {
-  const own = Object.fromEntries(['cli', 'client', 'datasets', 'learning'].map((one) => [`@basa/${one}`, version]));
+export function packageFile({ name, packages, run, basa }: ProjectPlace, parts: PackageParts): string {
   return json({
     name,
     private: true,
@@ -37,7 +37,7 @@ export function packageFile({ name, version, run, basa }: ProjectPlace, parts: P
       ...parts.scripts,
       check: 'tsc -p .',
     },
-    dependencies: { ...own, ...parts.dependencies },
+    dependencies: { ...packages, ...parts.dependencies },
     devDependencies: { '@types/node': '^20.19.0', tsx: '^4.20.0', typescript: '>=5.8', ...parts.devDependencies },
   });
 }
