@@ -3,8 +3,8 @@ import type { Observer } from '@basa/baselines';
 import { NOBODY_LISTENS } from '@basa/baselines';
 import { nodeEnvironment } from '@basa/experiments/simulation';
 import { ascii, equalBytes, toHex, unsafeTransparentIssuer, unsafeTransparentSealing } from '@basa/masking';
-import type { Environment, Sealings } from '@basa/simulator';
-import { basaSealed } from '@basa/simulator';
+import type { Environment } from '@basa/simulator';
+import { basaSealed, overAttributes } from '@basa/simulator';
 import { expect, it } from 'vitest';
 
 const USERS = 6;
@@ -40,9 +40,9 @@ it('the server opens all seeds under one key in a row, so that it decodes each k
   const sealing = unsafeTransparentSealing({ seed: 32, attribute: 32, context: 70 });
   const opened: string[] = [];
   let isClosing = false;
-  const sealings: Sealings = {
-    engine: 0,
-    issuer: unsafeTransparentIssuer(nodeEnvironment.tools.suite),
+  const { suite } = nodeEnvironment.tools;
+  const sealings = overAttributes(suite, 0, {
+    issuer: unsafeTransparentIssuer(suite),
     sealing: {
       ...sealing,
       open(sealed, key, context) {
@@ -50,7 +50,7 @@ it('the server opens all seeds under one key in a row, so that it decodes each k
         return sealing.open(sealed, key, context);
       },
     },
-  };
+  });
   const observer: Observer = {
     ...NOBODY_LISTENS,
     compute(party, phase, _user, work) {

@@ -1,6 +1,6 @@
 /** Thousands of seats that nobody uses: in one process and by a clock of its own, for the sake of their number. */
 import { toHex } from '@basa/masking';
-import type { Certificate, CertificateBody, Ctx, Descriptor, ServerPorts, TaskId } from '@basa/protocol';
+import type { Certificate, CertificateBody, Ctx, Descriptor, DrawnBuffer, ServerPorts, TaskId } from '@basa/protocol';
 import { certificateCodec, millis } from '@basa/protocol';
 import { createNodeSigner, nodeRandomBytes, nodeSuite } from '@basa/runtime/node';
 import { heapGrowthOf } from '@basa/testkit/services/fleet.ts';
@@ -27,7 +27,7 @@ function certificate(): Certificate {
 
 /** Seats whose authority draws a buffer whenever it is asked. */
 function openSeats(clock: () => number) {
-  const drawn = new Map<string, Descriptor>();
+  const drawn = new Map<string, DrawnBuffer>();
   const seats: Seats = new Seats({
     task,
     ports,
@@ -37,10 +37,11 @@ function openSeats(clock: () => number) {
       const descriptor = { bufferSize: BUFFER_SIZE, expiry: millis(1e12), bufferId: nodeRandomBytes(32) } as Descriptor;
       await new Promise((resolve) => setImmediate(resolve)); // others come meanwhile
       const ctx = nodeRandomBytes(32) as Ctx;
-      drawn.set(toHex(ctx), descriptor);
-      seats.track({ ctx, descriptor, status: 'filling', slots: [], accepted: [] });
+      const slotKeys = new Uint8Array();
+      drawn.set(toHex(ctx), { descriptor, slotKeys });
+      seats.track({ ctx, descriptor, slotKeys, status: 'filling', slots: [], accepted: [] });
     },
-    descriptorOf: async (ctx) => drawn.get(toHex(ctx)),
+    bufferOf: async (ctx) => drawn.get(toHex(ctx)),
     checkRunning: () => undefined,
     onEvent: () => undefined,
   });

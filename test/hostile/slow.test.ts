@@ -1,6 +1,6 @@
 /** Senders that hold on to what they do not use: connections, bodies, seats. */
 import { toHex } from '@basa/masking';
-import { descriptorCodec, SERVER_PATH } from '@basa/protocol';
+import { drawnBufferCodec, SERVER_PATH } from '@basa/protocol';
 import {
   askSigned,
   bytesOf,
@@ -64,7 +64,7 @@ describe('seats that nobody uses', () => {
     const growth = await heapGrowthOf(async () => {
       const sit = async ({ device, certificate }: Awaited<ReturnType<typeof enrolledDevices>>[number]) => {
         const asked = askSigned(opened, device, 'server', SERVER_PATH.seats(opened.task), certificate);
-        taken.add(toHex(descriptorCodec.decode(await bytesOf(asked)).bufferId));
+        taken.add(toHex(drawnBufferCodec.decode(await bytesOf(asked)).descriptor.bufferId));
       };
       await Promise.all((await enrolledDevices(opened, seats)).map(sit));
     });

@@ -2,8 +2,8 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fromHex, toHex } from '@basa/masking';
-import type { BasaEvent, Descriptor, Head } from '@basa/protocol';
-import { AUTHORITY_PATH, descriptorCodec, headCodec } from '@basa/protocol';
+import type { BasaEvent, DrawnBuffer, Head } from '@basa/protocol';
+import { AUTHORITY_PATH, drawnBufferCodec, epochKeyOf, headCodec } from '@basa/protocol';
 import { nodeRandomBytes } from '@basa/runtime/node';
 import type { SqlDatabase } from '@basa/service';
 import { openPostgres } from '@basa/service';
@@ -80,18 +80,18 @@ it('three nodes that start at once are one authority: what is asked of all at on
     return answers;
   };
 
-  const drawn: Descriptor[] = [];
+  const drawn: DrawnBuffer[] = [];
   for (let n = 0; n < 3; n++) {
     const body = world.server.drawRequest();
     const { bytes } = only(await fromAll((node) => ask(node, AUTHORITY_PATH.buffers, { body })), hexOf);
-    drawn.push(descriptorCodec.decode(bytes));
+    drawn.push(drawnBufferCodec.decode(bytes));
   }
   // One master key for the task and epoch, whoever draws.
-  only(drawn, ({ sealingKey }) => toHex(sealingKey));
+  only(drawn, ({ descriptor }) => toHex(epochKeyOf(descriptor)));
 
   await Promise.all(
-    drawn.map(async (descriptor) => {
-      const buffer = new TestBuffer(world.server, descriptor);
+    drawn.map(async (one) => {
+      const buffer = new TestBuffer(world.server, one);
       for (const { device, certificate } of world.enrolled) buffer.seat(device, certificate);
       const keys = await Promise.all(
         [0, 1, 2].map(async (slot) => {

@@ -41,7 +41,7 @@ async function contribute(task: string, names: readonly string[], onAccepted: (a
 }
 
 it('a server backed up while buffers fill and end has every update that was acknowledged before, and goes on', async () => {
-  house = await House.open({ policy: { engine: ENGINE.identityKem, bufferSize: 2 } });
+  house = await House.open({ policy: { engine: ENGINE.slotKeys, bufferSize: 2 } });
   const [busy, quiet] = [house.task, await house.createTask()];
   const acknowledged: Accepted[] = [];
   await contribute(quiet, ['q0'], (accepted) => acknowledged.push(accepted));
@@ -71,7 +71,7 @@ it('a server backed up while buffers fill and end has every update that was ackn
 });
 
 it('an authority restored from a backup notices the rollback, and gives up what was open in it', async () => {
-  house = await House.open({ policy: { engine: ENGINE.identityKem } });
+  house = await House.open({ policy: { engine: ENGINE.slotKeys } });
   const held: Accepted[] = [];
   await contribute(house.task, ['a'], (accepted) => held.push(accepted));
   const to = join(house.folder, 'backup');

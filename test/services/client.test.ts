@@ -7,7 +7,7 @@ import { unsafePaperContribute } from '@basa/client/unsafe-paper';
 import { inMemoryStoreForTests, BasaClient as WebClients } from '@basa/client/web';
 import { allSamples, createReferenceEngine, createTrainer, defineModel, dense, manifestText } from '@basa/learning';
 import { ascii, toHex } from '@basa/masking';
-import { AUTHORITY_PATH } from '@basa/protocol';
+import { AUTHORITY_PATH, ENGINE } from '@basa/protocol';
 import { nodeSuite } from '@basa/runtime/node';
 import { createWebSigner, webRandomBytes } from '@basa/runtime/web';
 import type { HouseOptions } from '@basa/testkit/services/house.ts';
@@ -97,7 +97,7 @@ describe('the client', () => {
 
   it('runs the paper’s mode over the network, behind its unsafe name', async () => {
     const opened = await openHouse({
-      policy: { bufferSize: 2 },
+      policy: { bufferSize: 2, engine: ENGINE.cpAbe },
       specification: { mode: 'paper' },
       server: { unsafePaperMode: true },
       authority: { unsafePaperMode: true },

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import type { BasaClient } from '@basa/client/node';
 import type { Signer } from '@basa/masking';
 import { fromHex } from '@basa/masking';
-import { descriptorCodec } from '@basa/protocol';
+import { descriptorCodec, drawnBufferCodec } from '@basa/protocol';
 import { createNodeSigner, nodeRandomBytes } from '@basa/runtime/node';
 import { House, oneHot } from '@basa/testkit/services/house.ts';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
@@ -56,10 +56,10 @@ describe('an update stays where it is, and nothing of it is uploaded, where the 
   it('makes up a descriptor', async () => {
     proxy.onAnswer = (asked, answer) => {
       if (!asked.path.endsWith('/seats')) return answer;
-      const descriptor = descriptorCodec.decode(answer.body);
+      const { descriptor, slotKeys } = drawnBufferCodec.decode(answer.body);
       const other = { ...descriptor, minimum: 1 };
       const signed = { ...other, signature: serverKey.sign(descriptorCodec.statement(other)) };
-      return { ...answer, body: descriptorCodec.encode(signed) };
+      return { ...answer, body: drawnBufferCodec.encode({ descriptor: signed, slotKeys }) };
     };
     const no = await victim.contribute(oneHot(1), { trainedOn: 0 });
     expect(no).toMatchObject({ reason: 'descriptor-invalid', update: 'free' });

@@ -1,7 +1,7 @@
 /** The mode of the paper over the network: one user after the other, behind an option that says what it is. */
 import type { BasaClient } from '@basa/client/node';
 import { unsafePaperContribute } from '@basa/client/unsafe-paper';
-import { AUTHORITY_PATH, SERVER_PATH } from '@basa/protocol';
+import { AUTHORITY_PATH, ENGINE, SERVER_PATH } from '@basa/protocol';
 import { AT_ONCE } from '@basa/testkit/services/held-upload.ts';
 import { countsOf, House, oneHot } from '@basa/testkit/services/house.ts';
 import { afterAll, beforeAll, expect, it } from 'vitest';
@@ -9,7 +9,8 @@ import { afterAll, beforeAll, expect, it } from 'vitest';
 let house: House;
 beforeAll(async () => {
   const paper = { unsafePaperMode: true };
-  house = await House.open({ server: paper, authority: paper, specification: { mode: 'paper' } });
+  const policy = { engine: ENGINE.cpAbe };
+  house = await House.open({ policy, server: paper, authority: paper, specification: { mode: 'paper' } });
 });
 afterAll(() => house.close());
 

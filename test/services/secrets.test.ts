@@ -69,11 +69,12 @@ function overheard(name: string, store: DeviceStore, records: DeviceRecord[]): D
         const record = deviceRecordCodec.decode(entry.slice());
         records.push(record);
         if (record.kind === 'prepared') {
-          keep('the self seed', record.self);
           for (const [n, seed] of record.edges.entries()) keep(`the seed for slot ${n + 1}`, seed);
         }
         if (record.kind === 'slotted') keep('the ephemeral key', record.ephemeralSecret);
-        if (record.kind === 'frozen') for (const seed of record.earlier) keep('a seed of an earlier slot', seed);
+        if (record.kind !== 'frozen') continue;
+        keep('the self seed', record.self);
+        for (const seed of record.earlier) keep('a seed of an earlier slot', seed);
       }
       return store.append(entries);
     },
@@ -84,8 +85,8 @@ function attributeKey(ctx: string, records: readonly DeviceRecord[]): Uint8Array
   const slotted = records.find(({ kind }) => kind === 'slotted') as Extract<DeviceRecord, { kind: 'slotted' }>;
   const { passed } = proxies[1] as ServiceProxy;
   const answer = passed.filter(({ asked }) => asked.path === `/v1/buffers/${ctx}/keys`).at(-1)?.answer;
-  const { envelope, receipt } = authorityMessages(3).keyAnswer.decode(answer?.body ?? new Uint8Array());
-  const { requestDigest } = receipt;
+  const { envelope, issued } = authorityMessages(3).keyAnswer.decode(answer?.body ?? new Uint8Array());
+  const { requestDigest } = issued;
   const key = openEnvelope(nodeSuite, { recipientSecret: slotted.ephemeralSecret, requestDigest, envelope });
   if (key === undefined) throw new Error('the envelope does not open');
   return key;

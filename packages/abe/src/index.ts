@@ -6,7 +6,6 @@ export { decapsulate, decrypt } from './decrypt.ts';
 export { delegate } from './delegate.ts';
 export type { EncapsulateRequest, EncryptTools } from './encrypt.ts';
 export { encapsulate, encrypt } from './encrypt.ts';
-export { engineSealedBytes, engineSealing } from './engines.ts';
 export type {
   Element as GroupElement,
   FixedBase,
@@ -22,18 +21,6 @@ export type {
   TargetGroup,
 } from './group.ts';
 export { ATTRIBUTE_DST } from './group.ts';
-export {
-  decodeIdentityKey,
-  decodeIdentityMasterKey,
-  decodeIdentityPublicKey,
-  encodeIdentityKey,
-  encodeIdentityMasterKey,
-  encodeIdentityPublicKey,
-} from './identity/codec.ts';
-export { identityIssuer } from './identity/issuer.ts';
-export type { IdentityKey, IdentityMasterKey, IdentityPublicKey } from './identity/keys.ts';
-export { identityKeyGen, identityPublicKeyOf, identitySetup } from './identity/keys.ts';
-export { identitySealing } from './identity/sealing.ts';
 export { abeIssuer } from './issuer.ts';
 export {
   decodeAttributeKey,

@@ -1,7 +1,7 @@
 /** What the log says about tasks and certificates, for the routes that look something up, and which buffers need their key. */
 import { toHex } from '@basa/masking';
 import type { AuthorityRecord, Certificate, Ctx, Millis, TaskId, TaskPolicy, UserId } from '@basa/protocol';
-import { ctxOf, taskIdOf, userIdOf } from '@basa/protocol';
+import { ctxOf, epochKeyOf, taskIdOf, userIdOf } from '@basa/protocol';
 import { nodeSuite } from '@basa/runtime/node';
 
 export interface KnownTask {
@@ -40,8 +40,8 @@ export class Directory {
         this.#revoked.add(toHex(entry.user));
         return;
       case 'buffer-drawn': {
-        const { sealingKey, closeBy } = entry.descriptor;
-        const epoch = toHex(sealingKey);
+        const { closeBy } = entry.descriptor;
+        const epoch = toHex(epochKeyOf(entry.descriptor));
         const buffers = this.#unfinished.get(epoch) ?? new Map<string, Unfinished>();
         this.#unfinished.set(
           epoch,
@@ -86,8 +86,8 @@ export class Directory {
   }
 
   /** Whether a buffer may still ask for keys of this epoch. */
-  needs(sealingKey: Uint8Array): boolean {
-    return (this.#unfinished.get(toHex(sealingKey))?.size ?? 0) > 0;
+  needs(epochKey: Uint8Array): boolean {
+    return (this.#unfinished.get(toHex(epochKey))?.size ?? 0) > 0;
   }
 
   /** Closed buffers whose closeBy is no later: their sums became no model in time. */

@@ -5,8 +5,16 @@
  */
 import type { RandomBytes, Signer } from '@basa/masking';
 import { equalBytes } from '@basa/masking';
-import type { AttributeAuthority, AuthorityStep, BasaEvent, Head, Millis, Refused } from '@basa/protocol';
-import { headCodec, millis } from '@basa/protocol';
+import type {
+  AttributeAuthority,
+  AuthorityPorts,
+  AuthorityStep,
+  BasaEvent,
+  Head,
+  Millis,
+  Refused,
+} from '@basa/protocol';
+import { epochKeyOf, headCodec, millis } from '@basa/protocol';
 import { nodeSuite } from '@basa/runtime/node';
 import { createQueue, DatabaseUnavailable } from '@basa/service';
 import type { Directory } from './directory.ts';
@@ -210,9 +218,9 @@ export class DurableAuthority {
 
   #newView(): LogView {
     const { signer, epochs } = this.#tools;
-    const issuerFor = (sealingKey: Uint8Array) => epochs.issuerFor(sealingKey);
+    const issuerFor: AuthorityPorts['issuerFor'] = (descriptor) => epochs.issuerFor(descriptor);
     return new LogView({ suite: nodeSuite, signer, issuerFor }, (entry) => {
-      if (entry.kind === 'buffer-drawn') epochs.expect(entry.descriptor.sealingKey);
+      if (entry.kind === 'buffer-drawn') epochs.expect(epochKeyOf(entry.descriptor));
     });
   }
 

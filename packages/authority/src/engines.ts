@@ -1,24 +1,24 @@
-/** Master keys of both engines: making one, writing it down, and an issuer from what was written. */
-import type { Group, WipeableIssuer } from '@basa/abe';
-import {
-  abeIssuer,
-  decodeIdentityMasterKey,
-  decodeMasterKey,
-  encodeIdentityMasterKey,
-  encodeMasterKey,
-  identityIssuer,
-  identitySetup,
-  setup,
-  wipeMasterKey,
-} from '@basa/abe';
-import type { RandomBytes } from '@basa/masking';
-import { ENGINE } from '@basa/protocol';
+/** Master keys of both engines: making one, writing it down, and what gives out keys from what was written. */
+import type { Group } from '@basa/abe';
+import { abeIssuer, decodeMasterKey, encodeMasterKey, setup, wipeMasterKey } from '@basa/abe';
+import type { AttributeKeyIssuer, RandomBytes } from '@basa/masking';
+import type { BufferIssuer } from '@basa/protocol';
+import { attributeIssuer, ENGINE, slotKeyIssuer } from '@basa/protocol';
 import { nodeSuite } from '@basa/runtime/node';
+
+/** A master key in memory. */
+export interface EpochKeys {
+  readonly issuer: BufferIssuer;
+  /** What `paper` mode needs; missing where the engine has no attributes. */
+  readonly attributes?: AttributeKeyIssuer;
+  /** Overwrites the secrets; whoever asks afterwards gets an error. */
+  wipe(): void;
+}
 
 interface MasterKeys {
   /** A fresh master key, written down. */
   make(group: Group, randomBytes: RandomBytes): Uint8Array;
-  issuer(group: Group, masterKey: Uint8Array): WipeableIssuer;
+  open(group: Group, masterKey: Uint8Array): EpochKeys;
 }
 
 const cpAbe: MasterKeys = {
@@ -28,21 +28,22 @@ const cpAbe: MasterKeys = {
     wipeMasterKey(group, masterKey);
     return bytes;
   },
-  issuer: (group, masterKey) => abeIssuer(decodeMasterKey(masterKey, group), { group, suite: nodeSuite }),
+  open(group, masterKey) {
+    const attributes = abeIssuer(decodeMasterKey(masterKey, group), { group, suite: nodeSuite });
+    return { issuer: attributeIssuer(nodeSuite, attributes), attributes, wipe: () => attributes.wipe() };
+  },
 };
 
-const identityKem: MasterKeys = {
-  make(group, randomBytes) {
-    const { masterKey } = identitySetup({ group, randomBytes });
-    const bytes = encodeIdentityMasterKey(masterKey, group);
-    group.scalars.wipe(masterKey.z);
-    return bytes;
+const slotKeys: MasterKeys = {
+  make: (_group, randomBytes) => randomBytes(32),
+  open(_group, masterKey) {
+    const issuer = slotKeyIssuer(nodeSuite, masterKey);
+    return { issuer, wipe: () => issuer.wipe() };
   },
-  issuer: (group, masterKey) => identityIssuer(decodeIdentityMasterKey(masterKey, group), { group, suite: nodeSuite }),
 };
 
 /** Undefined for engines a service does not offer: transparent sealing hides nothing. */
 export function masterKeysOf(engine: number): MasterKeys | undefined {
-  if (engine === ENGINE.cpAbe) return cpAbe;
-  return engine === ENGINE.identityKem ? identityKem : undefined;
+  if (engine === ENGINE.slotKeys) return slotKeys;
+  return engine === ENGINE.cpAbe ? cpAbe : undefined;
 }

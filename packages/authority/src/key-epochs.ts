@@ -2,35 +2,33 @@
  * Key epochs: one master key for each task and epoch, sealed in the database and unlocked in the memory of every node. When
  * its epoch is over and its last buffer has ended, it is destroyed.
  */
-import type { Group, WipeableIssuer } from '@basa/abe';
+import type { Group } from '@basa/abe';
 import type { AttributeKeyIssuer, RandomBytes } from '@basa/masking';
 import { equalBytes, toHex } from '@basa/masking';
-import type { TaskId } from '@basa/protocol';
+import type { BufferIssuer, BufferKeys, Descriptor, KeySource, TaskId } from '@basa/protocol';
+import { epochKeyOf } from '@basa/protocol';
 import { StartError } from '@basa/service';
+import type { EpochKeys } from './engines.ts';
 import { masterKeysOf } from './engines.ts';
+import { inSlices } from './slices.ts';
 import type { AuthorityTables, StoredEpoch } from './tables.ts';
 import type { Vault } from './vault.ts';
 
 /** The key of `paper` mode, whose buffers the authority does not know: it is kept as long as the task. */
 export const PAPER_EPOCH = -1;
 
-interface Unlocked {
-  readonly stored: StoredEpoch;
-  readonly issuer: WipeableIssuer;
-}
-
 export interface KeyEpochTools {
   readonly vault: Vault;
   readonly group: Group;
   readonly randomBytes: RandomBytes;
-  /** Told how long the key of an attribute took. */
+  /** Told how long a key took. */
   onKey?(seconds: number): void;
 }
 
 export class KeyEpochs {
   readonly #tools: KeyEpochTools;
   /** By the hexadecimal of the public key. */
-  readonly #unlocked = new Map<string, Unlocked>();
+  readonly #unlocked = new Map<string, EpochKeys>();
   /** Made here and in no database yet, sealed, by task and epoch: what is asked for in vain makes no second one. */
   readonly #made = new Map<string, StoredEpoch>();
   #isBehind = true;
@@ -39,13 +37,30 @@ export class KeyEpochs {
     this.#tools = tools;
   }
 
-  issuerFor(sealingKey: Uint8Array): AttributeKeyIssuer | undefined {
-    return this.#unlocked.get(toHex(sealingKey))?.issuer;
+  issuerFor(descriptor: Pick<Descriptor, 'engine' | 'sealingKey'>): BufferIssuer | undefined {
+    return this.#unlocked.get(toHex(epochKeyOf(descriptor)))?.issuer;
+  }
+
+  /** Of `paper` mode: the epoch has this public key. */
+  attributesOf(publicKey: Uint8Array): AttributeKeyIssuer | undefined {
+    return this.#unlocked.get(toHex(publicKey))?.attributes;
+  }
+
+  /** The keys of a buffer to be drawn, while other requests are answered. */
+  async draw(
+    epoch: StoredEpoch,
+    source: KeySource,
+  ): Promise<{ readonly slotKeys: Uint8Array; readonly sealingKey: Uint8Array }> {
+    const unlocked = this.#unlocked.get(toHex(epoch.publicKey));
+    const keys = unlocked ?? this.#open(epoch);
+    const slotKeys = await inSlices(keys.issuer.slotKeys(source));
+    if (unlocked === undefined) keys.wipe();
+    return { slotKeys, sealingKey: keys.issuer.sealingKey(slotKeys) };
   }
 
   /** A key with this name is in the database: it is unlocked with the next look. */
-  expect(sealingKey: Uint8Array): void {
-    if (!this.#unlocked.has(toHex(sealingKey))) this.#isBehind = true;
+  expect(publicKey: Uint8Array): void {
+    if (!this.#unlocked.has(toHex(publicKey))) this.#isBehind = true;
   }
 
   /** Everything in the database is unlocked, and what is not there any more is wiped: made or destroyed by any node. */
@@ -55,8 +70,7 @@ export class KeyEpochs {
     this.#wipeAllBut(new Set(stored.map(({ publicKey }) => toHex(publicKey))));
     for (const epoch of stored) {
       const name = toHex(epoch.publicKey);
-      if (!this.#unlocked.has(name))
-        this.#unlocked.set(name, { stored: epoch, issuer: this.#timed(this.#issuerOf(epoch)) });
+      if (!this.#unlocked.has(name)) this.#unlocked.set(name, this.#timed(this.#open(epoch)));
     }
     this.#isBehind = false;
   }
@@ -97,9 +111,9 @@ export class KeyEpochs {
   }
 
   #wipeAllBut(kept: ReadonlySet<string>): void {
-    for (const [name, { issuer }] of this.#unlocked) {
+    for (const [name, keys] of this.#unlocked) {
       if (kept.has(name)) continue;
-      issuer.wipe();
+      keys.wipe();
       this.#unlocked.delete(name);
     }
   }
@@ -109,36 +123,41 @@ export class KeyEpochs {
     const engineKeys = masterKeysOf(engine);
     if (engineKeys === undefined) throw new Error(`no master keys for engine ${engine}`);
     const masterKey = engineKeys.make(group, randomBytes);
-    const issuer = engineKeys.issuer(group, masterKey);
+    const { issuer, wipe } = engineKeys.open(group, masterKey);
     const { publicKey } = issuer;
-    issuer.wipe();
+    wipe();
     const sealed = vault.seal(masterKeyName({ task, epoch, engine, publicKey }), masterKey);
     masterKey.fill(0);
     return { task, epoch, engine, publicKey, sealed };
   }
 
-  #timed(issuer: WipeableIssuer): WipeableIssuer {
-    return {
-      ...issuer,
-      issue: (attribute) => {
-        const start = performance.now();
-        const key = issuer.issue(attribute);
-        this.#tools.onKey?.((performance.now() - start) / 1000);
-        return key;
-      },
+  #timed({ issuer, ...rest }: EpochKeys): EpochKeys {
+    const timed = <Key>(make: () => Key): Key => {
+      const start = performance.now();
+      const key = make();
+      this.#tools.onKey?.((performance.now() - start) / 1000);
+      return key;
     };
+    const keysOf: BufferIssuer['keysOf'] = (buffer): BufferKeys => {
+      const keys = issuer.keysOf(buffer);
+      return {
+        edge: (slot) => timed(() => keys.edge(slot)),
+        self: (registration, selfName) => timed(() => keys.self(registration, selfName)),
+      };
+    };
+    return { ...rest, issuer: { ...issuer, keysOf } };
   }
 
-  #issuerOf(stored: StoredEpoch): WipeableIssuer {
+  #open(stored: StoredEpoch): EpochKeys {
     const { vault, group } = this.#tools;
     const masterKey = vault.open(masterKeyName(stored), stored.sealed);
-    const issuer = masterKey === undefined ? undefined : masterKeysOf(stored.engine)?.issuer(group, masterKey);
+    const keys = masterKey === undefined ? undefined : masterKeysOf(stored.engine)?.open(group, masterKey);
     masterKey?.fill(0);
-    if (issuer === undefined || !equalBytes(issuer.publicKey, stored.publicKey)) {
+    if (keys === undefined || !equalBytes(keys.issuer.publicKey, stored.publicKey)) {
       const sentence = `the master key of epoch ${stored.epoch} of task ${toHex(stored.task)} is damaged`;
       throw new StartError('dataFolder', `${sentence}; nothing was changed: restore the newest backup`);
     }
-    return issuer;
+    return keys;
   }
 }
 

@@ -6,6 +6,7 @@ import {
   ctxOf,
   descriptorCodec,
   headCodec,
+  isSelfName,
   isSigned,
   modelEntryCodec,
   taskIdOf,
@@ -166,20 +167,22 @@ export class LogRules {
   }
 }
 
-function closedProblems(buffer: AuditedBuffer, { accepted, dropped }: BufferClosed): readonly string[] {
+function closedProblems(buffer: AuditedBuffer, { accepted }: BufferClosed): readonly string[] {
   const wasOpen = buffer.state === 'open';
   buffer.state = 'closed';
   const strangers = accepted.filter(({ slot, joinTag }) => {
     const issued = buffer.slots.get(slot);
     return issued === undefined || !equalBytes(issued.joinTag, joinTag);
   });
-  const slots = [...accepted, ...dropped].map(({ slot }) => slot);
-  const tags = [...accepted, ...dropped].map(({ joinTag }) => toHex(joinTag));
+  const slots = accepted.map(({ slot }) => slot);
+  const tags = accepted.map(({ joinTag }) => toHex(joinTag));
+  const nameless = accepted.filter(({ selfName }) => !isSelfName(buffer.descriptor, selfName));
   const isOnce = new Set(slots).size === slots.length && new Set(tags).size === tags.length;
   return [
     ...(wasOpen ? [] : ['the buffer was not open']),
     ...(accepted.length >= buffer.descriptor.minimum ? [] : ['fewer accepted slots than the minimum']),
     ...strangers.map(({ slot }) => `slot ${slot} is accepted, but its key was issued to another or nobody`),
     ...(isOnce ? [] : ['a slot or a join tag stands in it twice']),
+    ...nameless.map(({ slot }) => `slot ${slot} is accepted without a self seed that could be opened`),
   ];
 }

@@ -1,6 +1,6 @@
 /** Parties that talk to a real authority over real HTTP: an operator, a server and devices, in as few words as the authority sees. */
 import { ascii, RING_32, toHex } from '@basa/masking';
-import type { CloseAnswer, Ctx, DepositRoot, Descriptor, Outcome, Slot, TaskPolicy } from '@basa/protocol';
+import type { CloseAnswer, Ctx, DepositRoot, Descriptor, DrawnBuffer, Outcome, Slot, TaskPolicy } from '@basa/protocol';
 import {
   AUTHORITY_PATH,
   authorityMessages,
@@ -8,7 +8,7 @@ import {
   certificateCodec,
   ctxOf,
   depositStatementCodec,
-  descriptorCodec,
+  drawnBufferCodec,
   ENGINE,
   encodePolicy,
   HEADER,
@@ -98,7 +98,7 @@ export class TestServer {
   constructor(more: Partial<TaskPolicy> = {}) {
     this.policy = {
       name: ascii('test'),
-      engine: ENGINE.identityKem,
+      engine: ENGINE.slotKeys,
       bufferSize: 3,
       minimum: 2,
       dimension: 8,
@@ -139,7 +139,7 @@ export class TestServer {
   async draw(authority: Authority): Promise<TestBuffer> {
     const answer = await ask(authority, AUTHORITY_PATH.buffers, { body: this.drawRequest() });
     if (answer.status !== 200) throw new Error(`no buffer: ${answer.code}`);
-    return new TestBuffer(this, descriptorCodec.decode(answer.bytes));
+    return new TestBuffer(this, drawnBufferCodec.decode(answer.bytes));
   }
 }
 
@@ -155,12 +155,14 @@ interface Seat {
 export class TestBuffer {
   readonly server: TestServer;
   readonly descriptor: Descriptor;
+  readonly slotKeys: Uint8Array;
   readonly ctx: Ctx;
   readonly seats: Seat[] = [];
 
-  constructor(server: TestServer, descriptor: Descriptor) {
+  constructor(server: TestServer, { descriptor, slotKeys }: DrawnBuffer) {
     this.server = server;
     this.descriptor = descriptor;
+    this.slotKeys = slotKeys;
     this.ctx = ctxOf(nodeSuite, descriptor);
   }
 
@@ -206,7 +208,7 @@ export class TestBuffer {
 
   /** For the same slot as well, with another ephemeral key. */
   otherKeyRequest(slot: number): Uint8Array {
-    const other = new TestBuffer(this.server, this.descriptor);
+    const other = new TestBuffer(this.server, this);
     other.seats.push(...this.seats.map((seat) => ({ ...seat, ephemeralSecret: nodeRandomBytes(32) })));
     return other.keyRequest(slot);
   }
@@ -215,19 +217,20 @@ export class TestBuffer {
     return askAs((this.seats[slot] as Seat).device, authority, AUTHORITY_PATH.keys(this.ctx), request);
   }
 
-  /** The key inside an answer, and its receipt. */
+  /** The key inside an answer, and what the authority says of it. */
   openKey(slot: number, { bytes }: Answer) {
-    const { envelope, receipt } = this.#messages.keyAnswer.decode(bytes);
+    const { envelope, receipt, issued } = this.#messages.keyAnswer.decode(bytes);
     const { ephemeralSecret } = this.seats[slot] as Seat;
-    const { requestDigest } = receipt;
+    const { requestDigest } = issued;
     const key = openEnvelope(nodeSuite, { recipientSecret: ephemeralSecret, requestDigest, envelope });
     if (key === undefined) throw new Error('the envelope does not open');
-    return { key, receipt };
+    return { key, receipt, issued };
   }
 
   closeRequest(accepted: readonly number[], keys: readonly Answer[]): Uint8Array {
     const { closeRequest, uploadHeader, keyAnswer } = this.#messages;
     const views = viewsOf(nodeSuite, this.ctx, this.#links);
+    const isSlotKeys = this.descriptor.engine === ENGINE.slotKeys;
     const body = {
       ctx: this.ctx,
       deposits: this.seats.map((seat) => {
@@ -243,6 +246,7 @@ export class TestBuffer {
           slot: slot as Slot,
           joinTag: this.#tagOf(seat),
           view: views[slot] as never,
+          selfName: isSlotKeys ? nodeSuite.x25519(nodeRandomBytes(32)).publicKey : new Uint8Array(),
           bodyHash: new Uint8Array(32),
           voids: [],
           receipt: keyAnswer.decode((keys[slot] as Answer).bytes).receipt,

@@ -1,7 +1,7 @@
 /** Finds out whether the services are the pinned ones, enrols the device where needed, and gets ready to contribute. */
 import { equalBytes, fromHex } from '@basa/masking';
 import type { TaskId, TaskPolicy } from '@basa/protocol';
-import { ENGINE, policyProblem, taskIdOf } from '@basa/protocol';
+import { policyProblem, sealedBytesOf, taskIdOf } from '@basa/protocol';
 import { AuthorityClient } from './authority-client.ts';
 import { BasaClient } from './basa-client.ts';
 import { Emitter } from './client-events.ts';
@@ -91,7 +91,7 @@ async function connectWith(outside: Outside, store: DeviceStore, options: Connec
   const isTheOne = equalBytes(about.publicKey, policy.serverKey) && equalBytes(about.authorityKey, authorityKey);
   if (!isTheOne) throw new RefusedError('wrong-server');
 
-  const sealings = await Sealings.load(outside);
+  const sealings = await Sealings.load(outside, policy.engine);
   const pins = { policy, authorityKey };
   const context: DeviceContext = { outside, server, authority, state, sealings, events, pins, task, token, pieceBytes };
   await ensureEnrolled(context, signal);
@@ -103,7 +103,7 @@ function checkedPolicy({ suite }: Outside, task: TaskId, policy: TaskPolicy, flo
   if (!equalBytes(taskIdOf(suite, policy), task)) throw new RefusedError('wrong-policy');
   const problem = policyProblem(policy);
   if (problem !== undefined) throw new RefusedError('unusable-policy', problem);
-  if (policy.engine === ENGINE.unsafeTransparent) throw new RefusedError('unsafe-engine');
+  if (sealedBytesOf(policy.engine) === undefined) throw new RefusedError('unsafe-engine');
   const below = floorProblem(floor, policy);
   if (below !== undefined) throw new RefusedError('below-floor', below);
   return policy;

@@ -1,7 +1,7 @@
 /** Takes a seat, checks the descriptor against the pins, quantises the update and makes the session durable. */
 import { DecodeError } from '@basa/masking';
-import type { Block, CheckedDescriptor, Descriptor } from '@basa/protocol';
-import { buildInput, checkDescriptor, inputDigestOf, isRefused, noteModel, prepareDeposit } from '@basa/protocol';
+import type { Block, CheckedDescriptor, DrawnBuffer } from '@basa/protocol';
+import { buildInput, checkDrawnBuffer, inputDigestOf, isRefused, noteModel, prepareDeposit } from '@basa/protocol';
 import type { Rejection } from './contribution.ts';
 import type { DeviceContext } from './device-context.ts';
 import { userPorts } from './device-context.ts';
@@ -30,27 +30,30 @@ export async function enter(
 ): Promise<Rejection | undefined> {
   const { events, outside, state } = context;
   events.emit('progress', { step: 'seat' });
-  const descriptor = await meter.measure('seat', () => takeSeat(context, signal));
-  if (descriptor.kind === 'rejected') return descriptor;
-  const noted = await state.take(noteModel(outside.suite, state, descriptor.descriptor));
+  const seat = await meter.measure('seat', () => takeSeat(context, signal));
+  if (seat.kind === 'rejected') return seat;
+  const { descriptor, slotKeys } = seat;
+  const noted = await state.take(noteModel(outside.suite, state, descriptor));
   if (isRefused(noted)) return rejected(noted.reason, 'free', noted);
   return await meter.measure('deposit', async () => {
-    const built = buildInput(descriptor.descriptor, { ...update, randomWords: (words) => fillWords(context, words) });
+    const built = buildInput(descriptor, { ...update, randomWords: (words) => fillWords(context, words) });
     if (built.kind === 'refused') return rejected(built.reason, 'free', built);
     const { clipped, staleness } = built;
     events.emit('quantized', { clipped, entries: update.delta.length, staleness });
-    const ports = sealingPorts(context, descriptor.descriptor);
+    const ports = sealingPorts(context, descriptor);
     if ('reason' in ports) return ports;
     const certificate = state.certificate as NonNullable<typeof state.certificate>;
     const inputDigest = inputDigestOf(outside.suite, built.vector);
-    const input = { descriptor: descriptor.descriptor, certificate, deltaId, inputDigest };
+    const input = { descriptor, slotKeys, certificate, deltaId, inputDigest };
     const prepared = await state.take(prepareDeposit(ports, state, input), built.vector);
     built.vector.fill(0);
     return isRefused(prepared) ? rejected(prepared.reason, 'free', prepared) : undefined;
   });
 }
 
-type Seat = { readonly kind: 'seat'; readonly descriptor: CheckedDescriptor } | Rejection;
+type Seat =
+  | { readonly kind: 'seat'; readonly descriptor: CheckedDescriptor; readonly slotKeys: Uint8Array }
+  | Rejection;
 
 export function takeSeat(context: DeviceContext, signal: AbortSignal): Promise<Seat> {
   const { server, task } = context;
@@ -59,12 +62,10 @@ export function takeSeat(context: DeviceContext, signal: AbortSignal): Promise<S
   );
 }
 
-function checkedSeat(context: DeviceContext, descriptor: Descriptor): Seat {
+function checkedSeat(context: DeviceContext, drawn: DrawnBuffer): Seat {
   const { authority, outside, pins } = context;
-  const seated = checkDescriptor(outside.suite, pins, descriptor, authority.link.now());
-  return seated.kind === 'refused'
-    ? rejected(seated.reason, 'free', seated)
-    : { kind: 'seat', descriptor: seated.descriptor };
+  const seated = checkDrawnBuffer(outside.suite, pins, drawn, authority.link.now());
+  return seated.kind === 'refused' ? rejected(seated.reason, 'free', seated) : { ...seated, kind: 'seat' };
 }
 
 /** A sealing key that is none makes the descriptor useless, whoever signed it. */

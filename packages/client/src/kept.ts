@@ -54,7 +54,7 @@ export function lastingEntries({ certificate, heads, ledger }: Omit<Kept, 'sessi
 
 /** A session has its own copies of the seeds, and wipes those itself. */
 export function wipeRecord(record: DeviceRecord): void {
-  if (record.kind === 'prepared') for (const seed of [record.self, ...record.edges]) seed.fill(0);
+  if (record.kind === 'prepared') for (const seed of record.edges) seed.fill(0);
   if (record.kind === 'slotted') record.ephemeralSecret.fill(0);
-  if (record.kind === 'frozen') for (const seed of record.earlier) seed.fill(0);
+  if (record.kind === 'frozen') for (const seed of [record.self, ...record.earlier]) seed.fill(0);
 }

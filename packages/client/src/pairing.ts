@@ -1,10 +1,2 @@
-/** What sealing needs of the pairing: four fifths of the client's code, and loaded when a client connects. */
-export {
-  abeSealing,
-  createMclGroup,
-  decodeIdentityPublicKey,
-  decodePublicKey,
-  EncryptionPool,
-  identitySealing,
-  warmUpPairing,
-} from '@basa/abe';
+/** What CP-ABE needs of the pairing: loaded for tasks that use it. */
+export { abeSealing, createMclGroup, decodePublicKey, EncryptionPool, warmUpPairing } from '@basa/abe';

@@ -1,55 +1,69 @@
-/** The sealing of a buffer: engine and public key come with its descriptor, and stay the same for a whole key epoch. */
+/**
+ * The sealing of a buffer, by the engine of its task. Slot keys need no more than the suite; CP-ABE has a public key, which comes
+ * with the descriptor and stays the same for a whole key epoch, and a library, which is loaded when a task asks for it.
+ */
 import type { CachedSealing, EncryptionPool, Group } from '@basa/abe';
 import type { RandomBytes, SeedSealing, Suite } from '@basa/masking';
 import { equalBytes } from '@basa/masking';
-import { ENGINE } from '@basa/protocol';
+import type { BufferSealing } from '@basa/protocol';
+import { attributeSealing, ENGINE, slotSealing } from '@basa/protocol';
 import { RefusedError } from './errors.ts';
 
 interface Current {
-  readonly engine: number;
   readonly key: Uint8Array;
   readonly sealing: CachedSealing;
-  readonly pool: EncryptionPool | undefined;
+  readonly pool: EncryptionPool;
 }
 
 interface Tools {
   readonly suite: Suite;
   readonly randomBytes: RandomBytes;
-  readonly pairing: Pairing;
+}
+
+interface Pairing {
+  readonly library: typeof import('./pairing.ts');
   readonly group: Group;
 }
 
-type Pairing = typeof import('./pairing.ts');
-
 /** One instance of mcl a thread is enough. */
-let loading: Promise<Pick<Tools, 'pairing' | 'group'>> | undefined;
+let loading: Promise<Pairing> | undefined;
 
-async function load(): Promise<Pick<Tools, 'pairing' | 'group'>> {
-  const pairing = await import('./pairing.ts');
-  const group = await pairing.createMclGroup();
-  pairing.warmUpPairing(group);
-  return { pairing, group };
+async function load(): Promise<Pairing> {
+  const library = await import('./pairing.ts');
+  const group = await library.createMclGroup();
+  library.warmUpPairing(group); // a cold process is several times slower
+  return { library, group };
 }
 
 export class Sealings {
   readonly #tools: Tools;
+  readonly #pairing: Pairing | undefined;
+  readonly #slots: BufferSealing;
   #current: Current | undefined;
 
-  private constructor(tools: Tools) {
+  private constructor(tools: Tools, pairing: Pairing | undefined) {
     this.#tools = tools;
+    this.#pairing = pairing;
+    this.#slots = slotSealing(tools.suite);
   }
 
-  /** Loads mcl and brings it up to speed: a cold process is several times slower. */
-  static async load({ suite, randomBytes }: Pick<Tools, 'suite' | 'randomBytes'>): Promise<Sealings> {
-    loading ??= load();
-    return new Sealings({ suite, randomBytes, ...(await loading) });
+  /** Loads what the engine needs. */
+  static async load({ suite, randomBytes }: Tools, engine: number): Promise<Sealings> {
+    if (engine === ENGINE.cpAbe) loading ??= load();
+    return new Sealings({ suite, randomBytes }, engine === ENGINE.cpAbe ? await loading : undefined);
   }
 
   /** Throws a `DecodeError` for a key that is none. */
-  of({ engine, sealingKey }: { readonly engine: number; readonly sealingKey: Uint8Array }): SeedSealing {
+  of({ engine, sealingKey }: { readonly engine: number; readonly sealingKey: Uint8Array }): BufferSealing {
+    if (engine === ENGINE.slotKeys) return this.#slots;
+    return attributeSealing(this.#tools.suite, this.attributes(sealingKey));
+  }
+
+  /** CP-ABE with attributes alone, as `paper` mode has it. */
+  attributes(publicKey: Uint8Array): SeedSealing {
     const current = this.#current;
-    if (current?.engine === engine && equalBytes(current.key, sealingKey)) return current.sealing;
-    const next = this.#make(engine, sealingKey);
+    if (current !== undefined && equalBytes(current.key, publicKey)) return current.sealing;
+    const next = this.#make(publicKey);
     this.destroy();
     this.#current = next;
     return next.sealing;
@@ -65,22 +79,17 @@ export class Sealings {
 
   /** Wipes what was prepared, and forgets the last key. */
   destroy(): void {
-    this.#current?.pool?.destroy();
+    this.#current?.pool.destroy();
     this.#current?.sealing.destroy();
     this.#current = undefined;
   }
 
-  #make(engine: number, key: Uint8Array): Current {
-    const { group, pairing } = this.#tools;
-    if (engine === ENGINE.cpAbe) {
-      const publicKey = pairing.decodePublicKey(key, group);
-      const pool = new pairing.EncryptionPool(publicKey, this.#tools);
-      return { engine, key, pool, sealing: pairing.abeSealing({ ...this.#tools, publicKey, pool }) };
-    }
-    if (engine === ENGINE.identityKem) {
-      const publicKey = pairing.decodeIdentityPublicKey(key, group);
-      return { engine, key, pool: undefined, sealing: pairing.identitySealing({ ...this.#tools, publicKey }) };
-    }
-    throw new RefusedError('unsafe-engine');
+  #make(key: Uint8Array): Current {
+    if (this.#pairing === undefined) throw new RefusedError('unsafe-engine');
+    const { library, group } = this.#pairing;
+    const tools = { ...this.#tools, group };
+    const publicKey = library.decodePublicKey(key, group);
+    const pool = new library.EncryptionPool(publicKey, tools);
+    return { key, pool, sealing: library.abeSealing({ ...tools, publicKey, pool }) };
   }
 }

@@ -1,14 +1,26 @@
 /** The server as a device asks it. Nothing it says is believed here: the session checks it against the pins. */
-import type { SeedSealing } from '@basa/masking';
 import { toHex } from '@basa/masking';
-import type { Certificate, Ctx, Deposit, DepositAnswer, Descriptor, Fate, JoinTag, Slot, TaskId } from '@basa/protocol';
-import { certificateCodec, descriptorCodec, HEADER, SERVER_PATH, userMessages } from '@basa/protocol';
+import type {
+  BufferSealing,
+  Certificate,
+  Ctx,
+  Deposit,
+  DepositAnswer,
+  DrawnBuffer,
+  Fate,
+  JoinTag,
+  Slot,
+  TaskId,
+} from '@basa/protocol';
+import { certificateCodec, drawnBufferCodec, HEADER, MAX_SLOTS, SERVER_PATH, userMessages } from '@basa/protocol';
 import { decoded, hexOf, jsonOf } from './answers.ts';
 import { AnswerError } from './errors.ts';
 import type { Answered, Call, ServiceLink } from './service-link.ts';
 
 const MAX_JSON_BYTES = 1 << 20;
 const MAX_STATEMENT_BYTES = 16_384;
+/** A descriptor and the keys of as many slots as there may be. */
+const MAX_DRAWN_BYTES = MAX_STATEMENT_BYTES + 32 * (MAX_SLOTS + 1);
 /** Everything in an inbox entry besides the sealed seed, with room for its lengths. */
 const INBOX_ENTRY_BYTES = 512;
 
@@ -51,14 +63,14 @@ export class ServerClient {
     await this.link.call({ method: 'DELETE', target, signed: true, most: MAX_JSON_BYTES, signal });
   }
 
-  async seat(task: TaskId, certificate: Certificate, signal: AbortSignal): Promise<Descriptor> {
+  async seat(task: TaskId, certificate: Certificate, signal: AbortSignal): Promise<DrawnBuffer> {
     const asked = certificateCodec.encode(certificate);
-    const { body } = await this.#post(SERVER_PATH.seats(task), asked, MAX_STATEMENT_BYTES, signal);
-    return decoded('server', descriptorCodec, body);
+    const { body } = await this.#post(SERVER_PATH.seats(task), asked, MAX_DRAWN_BYTES, signal);
+    return decoded('server', drawnBufferCodec, body);
   }
 
-  async deposit(deposit: Deposit, sealing: SeedSealing, signal: AbortSignal): Promise<DepositAnswer> {
-    const bufferSize = deposit.entries.length;
+  async deposit(deposit: Deposit, sealing: BufferSealing, signal: AbortSignal): Promise<DepositAnswer> {
+    const bufferSize = deposit.entries.length + 1;
     const messages = userMessages(bufferSize, sealing);
     const most = MAX_STATEMENT_BYTES + bufferSize * (INBOX_ENTRY_BYTES + sealing.sealedBytes);
     const asked = messages.deposit.encode(deposit);

@@ -2,7 +2,7 @@
 import { join } from 'node:path';
 import { certificateCodec } from '@basa/protocol';
 import { describe, expect, it } from 'vitest';
-import { identitySealings } from '../../experiments/src/simulation/real-sealings.ts';
+import { abeSealings } from '../../experiments/src/simulation/real-sealings.ts';
 import type { Contribution } from '../src/node/index.ts';
 import { BasaClient } from '../src/node/index.ts';
 import { deltaOf, optionsFor } from './support/connect.ts';
@@ -38,8 +38,8 @@ describe('a whole contribution', () => {
     expect(Math.max(...(off ?? []))).toBeLessThan(0.51);
   });
 
-  it('works with the identity KEM as well', async () => {
-    const services = await startServices({ sealings: identitySealings(), bufferSize: 2 });
+  it('works with CP-ABE as well', async () => {
+    const services = await startServices({ sealings: abeSealings(), bufferSize: 2 });
     for (let n = 0; n < 2; n++) {
       accepted(await (await startClient(services)).contribute(deltaOf(n), { trainedOn: 0 }));
     }
@@ -61,10 +61,10 @@ describe('a whole contribution', () => {
     const { ctx, slot } = accepted(await client.contribute(deltaOf(0), { trainedOn: 0 }));
     off();
     expect(seats).toEqual([{ ctx, slot }]);
-    expect(steps).toEqual(['seat', 'deposit', 'key', 'mask', '0/184', '64/184', '128/184', '184/184']);
+    expect(steps).toEqual(['seat', 'deposit', 'key', 'mask', '0/248', '64/248', '128/248', '192/248', '248/248']);
     await client.contribute(deltaOf(0).subarray(1), { trainedOn: 0 });
     expect(outcomes).toEqual(['accepted', 'wrong-length']);
-    expect(steps).toHaveLength(8);
+    expect(steps).toHaveLength(9);
   });
 
   it('a device that was enrolled connects again without a token', async () => {

@@ -1,7 +1,14 @@
 /** The newest model is the newest: no replay, and no version that is older than one the device has seen signed. */
 import { allSamples, defineModel, dense } from '@basa/learning';
 import type { Head, ModelEntry, NewestModel } from '@basa/protocol';
-import { descriptorCodec, HEADER, headCodec, modelEntryCodec, newestModelCodec } from '@basa/protocol';
+import {
+  descriptorCodec,
+  drawnBufferCodec,
+  HEADER,
+  headCodec,
+  modelEntryCodec,
+  newestModelCodec,
+} from '@basa/protocol';
 import { describe, expect, it } from 'vitest';
 import { connectTo, deltaOf, memoryStore } from './support/connect.ts';
 import type { HttpServices, Reply } from './support/http-services.ts';
@@ -123,10 +130,10 @@ describe('a descriptor', () => {
     services.mischief = {
       after: ({ path }, reply) => {
         if (!path.endsWith('/seats')) return reply;
-        const descriptor = descriptorCodec.decode(reply.body ?? new Uint8Array());
+        const { descriptor, slotKeys } = drawnBufferCodec.decode(reply.body ?? new Uint8Array());
         const other = { ...descriptor, modelHash: new Uint8Array(32).fill(7) };
         const signature = signer.sign(descriptorCodec.statement(other));
-        return { ...reply, body: descriptorCodec.encode({ ...other, signature }) };
+        return { ...reply, body: drawnBufferCodec.encode({ descriptor: { ...other, signature }, slotKeys }) };
       },
     };
     expect(await client.contribute(deltaOf(1), { trainedOn: 0 })).toMatchObject({

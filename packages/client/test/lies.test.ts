@@ -6,6 +6,7 @@ import {
   authorityMessages,
   certificateCodec,
   descriptorCodec,
+  drawnBufferCodec,
   encodePolicy,
   HEADER,
   headCodec,
@@ -132,7 +133,15 @@ describe('a model', () => {
 
 describe('a contribution is rejected, and nothing of the update leaves, where', () => {
   const seat = (change: (descriptor: Descriptor) => Descriptor) => (services: HttpServices) =>
-    forge(services, '/seats', (body) => descriptorCodec.encode(change(descriptorCodec.decode(body))));
+    forge(services, '/seats', (body) => {
+      const { descriptor, slotKeys } = drawnBufferCodec.decode(body);
+      return drawnBufferCodec.encode({ descriptor: change(descriptor), slotKeys });
+    });
+  const list = (change: (slotKeys: Uint8Array) => Uint8Array) => (services: HttpServices) =>
+    forge(services, '/seats', (body) => {
+      const { descriptor, slotKeys } = drawnBufferCodec.decode(body);
+      return drawnBufferCodec.encode({ descriptor, slotKeys: change(slotKeys) });
+    });
   const answer = (change: (services: HttpServices, ticket: Ticket, inbox: readonly object[]) => object) => {
     return (services: HttpServices) =>
       forge(services, '/deposits', (body) => {
@@ -144,8 +153,8 @@ describe('a contribution is rejected, and nothing of the update leaves, where', 
   const key = (change: (receipt: Receipt) => Receipt) => (services: HttpServices) =>
     forge(services, '/keys', (body) => {
       const { keyAnswer } = authorityMessages(3);
-      const { envelope, receipt } = keyAnswer.decode(body);
-      return keyAnswer.encode({ envelope, receipt: change(receipt) });
+      const answer = keyAnswer.decode(body);
+      return keyAnswer.encode({ ...answer, receipt: change(answer.receipt) });
     });
   const resigned = (ticket: Ticket, services: HttpServices): Ticket => ({
     ...ticket,
@@ -153,6 +162,12 @@ describe('a contribution is rejected, and nothing of the update leaves, where', 
   });
 
   it.each([
+    [
+      'the slot keys are others than the authority signed for',
+      'slot-keys-invalid',
+      list((slotKeys) => slotKeys.map((byte, n) => (n === 40 ? byte ^ 1 : byte))),
+    ],
+    ['there are no slot keys', 'slot-keys-invalid', list(() => new Uint8Array())],
     [
       'the descriptor is signed by a stranger',
       'descriptor-invalid',

@@ -1,6 +1,7 @@
 /** `paper` mode over the network, for tasks that run in it and for no other. */
 
 import { describe, expect, it } from 'vitest';
+import { abeSealings } from '../../experiments/src/simulation/real-sealings.ts';
 import { unsafePaperContribute } from '../src/unsafe-paper/index.ts';
 import { deltaOf } from './support/connect.ts';
 import { PaperService } from './support/paper-service.ts';
@@ -8,7 +9,7 @@ import { accepted, reasonOf, startClient, startServices } from './support/setup.
 
 describe('unsafePaperContribute', () => {
   it('three users in turn give the mean of their updates', async () => {
-    const services = await startServices();
+    const services = await startServices({ sealings: abeSealings() });
     const paper = new PaperService(services.world);
     services.paper = paper;
     for (let n = 0; n < 3; n++) {
@@ -25,7 +26,7 @@ describe('unsafePaperContribute', () => {
   });
 
   it('refuses a task that does not run in paper mode, and an update that is too old', async () => {
-    const services = await startServices({ maxStaleness: 0 });
+    const services = await startServices({ sealings: abeSealings(), maxStaleness: 0 });
     const client = await startClient(services);
     await expect(unsafePaperContribute(client, deltaOf(0), { trainedOn: 0 })).rejects.toMatchObject({
       reason: 'not-paper-mode',

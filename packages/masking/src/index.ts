@@ -30,7 +30,7 @@ export type { AttributeKeyIssuer, SeedSealing } from './sealing.ts';
 export { unsafeTransparentIssuer, unsafeTransparentSealing } from './sealing.ts';
 export { Secret } from './secret.ts';
 export type { SlotKeyRole, SlotKeySource } from './slot-key-list.ts';
-export { slotKeyList, slotKeyListProblem, slotKeyOf, slotSecret } from './slot-key-list.ts';
+export { isSlotKey, slotKeyList, slotKeyListProblem, slotKeyOf, slotSecret } from './slot-key-list.ts';
 export type { SlotBinding } from './slot-keys.ts';
 export { openWithPad, openWithSlotKey, SLOT_KEY_BYTES, SLOT_SEALED_BYTES, sealToSlot, slotPad } from './slot-keys.ts';
 export type { AeadInput, RandomBytes, Signer, Suite, X25519Key } from './suite.ts';

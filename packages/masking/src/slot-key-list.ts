@@ -1,5 +1,5 @@
 /** The keys of one buffer: one for all self seeds and one for each slot's edges, derived by an authority and published as a list. */
-import { ascii, concatBytes, equalBytes } from './bytes.ts';
+import { ascii, concatBytes, equalBytes, toHex } from './bytes.ts';
 import { SLOT_KEY_BYTES } from './slot-keys.ts';
 import type { Suite } from './suite.ts';
 
@@ -25,17 +25,16 @@ export function slotSecret(suite: Suite, source: SlotKeySource, role: SlotKeyRol
   return suite.hkdf({ secret: source.master, salt: source.task, info, length: SLOT_KEY_BYTES });
 }
 
-/** S E_0 .. E_{K-1}: 32 (K + 1) bytes. */
-export function slotKeyList(suite: Suite, source: SlotKeySource, slots: number): Uint8Array {
-  const roles: readonly SlotKeyRole[] = ['self', ...Array.from({ length: slots }, (_, slot) => slot)];
-  return concatBytes(
-    ...roles.map((role) => {
-      const secret = slotSecret(suite, source, role);
-      const { publicKey } = suite.x25519(secret);
-      secret.fill(0);
-      return publicKey;
-    }),
-  );
+/** S E_0 .. E_{K-1}: 32 (K + 1) bytes. It yields after each key, so that whoever runs it may do something else in between. */
+export function* slotKeyList(suite: Suite, source: SlotKeySource, slots: number): Generator<undefined, Uint8Array> {
+  const keys: Uint8Array[] = [];
+  for (const role of ['self' as const, ...Array.from({ length: slots }, (_, slot) => slot)]) {
+    const secret = slotSecret(suite, source, role);
+    keys.push(suite.x25519(secret).publicKey);
+    secret.fill(0);
+    yield;
+  }
+  return concatBytes(...keys);
 }
 
 /** The key of a role in a list that was checked. */
@@ -53,14 +52,22 @@ export function slotKeyListProblem(
   if (list.length !== SLOT_KEY_BYTES * (slots + 1))
     return `a list of ${slots} slots has ${SLOT_KEY_BYTES * (slots + 1)} bytes, got ${list.length}`;
   if (!equalBytes(suite.sha256(list), hash)) return 'the list has another hash';
-  const seen = new Set<bigint>();
+  const seen = new Set<string>();
   for (let place = 0; place <= slots; place++) {
-    const u = littleEndian(list.subarray(SLOT_KEY_BYTES * place, SLOT_KEY_BYTES * (place + 1)));
-    if (u >= PRIME || LOW_ORDER.has(u)) return `key ${place} is no point of the curve's large subgroup`;
-    if (seen.has(u)) return `key ${place} is there twice`;
-    seen.add(u);
+    const key = list.subarray(SLOT_KEY_BYTES * place, SLOT_KEY_BYTES * (place + 1));
+    if (!isSlotKey(key)) return `key ${place} is no point of the curve's large subgroup`;
+    const name = toHex(key);
+    if (seen.has(name)) return `key ${place} is there twice`;
+    seen.add(name);
   }
   return undefined;
+}
+
+/** Whether these bytes write a point, in the one way there is, with which every key agrees on a secret. */
+export function isSlotKey(bytes: Uint8Array): boolean {
+  if (bytes.length !== SLOT_KEY_BYTES) return false;
+  const u = littleEndian(bytes);
+  return u < PRIME && !LOW_ORDER.has(u);
 }
 
 const PRIME = 2n ** 255n - 19n;

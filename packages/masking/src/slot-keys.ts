@@ -9,7 +9,7 @@
  */
 import { ascii, concatBytes, equalBytes } from './bytes.ts';
 import { SEED_BYTES } from './keystream.ts';
-import type { Suite } from './suite.ts';
+import type { Suite, X25519Key } from './suite.ts';
 
 /** R and the padded seed. */
 export const SLOT_SEALED_BYTES = 64;
@@ -41,14 +41,14 @@ export function sealToSlot(suite: Suite, seed: Uint8Array, binding: SlotBinding)
   return sealed;
 }
 
-/** With the secret of P. Undefined where the bytes were not sealed to it for this binding. */
+/** With the key of P. Undefined where the bytes were not sealed to it for this binding. */
 export function openWithSlotKey(
   suite: Suite,
   sealed: Uint8Array,
-  secretKey: Uint8Array,
+  key: X25519Key,
   binding: SlotBinding,
 ): Uint8Array | undefined {
-  const pad = slotPad(suite, sealed.subarray(0, SLOT_KEY_BYTES), secretKey, binding);
+  const pad = slotPad(suite, sealed.subarray(0, SLOT_KEY_BYTES), key, binding);
   if (pad === undefined) return undefined;
   const seed = openWithPad(suite, sealed, pad, binding);
   pad.fill(0);
@@ -59,10 +59,10 @@ export function openWithSlotKey(
 export function slotPad(
   suite: Suite,
   ephemeralKey: Uint8Array,
-  secretKey: Uint8Array,
+  key: X25519Key,
   binding: SlotBinding,
 ): Uint8Array | undefined {
-  const shared = suite.x25519(secretKey).agree(ephemeralKey);
+  const shared = key.agree(ephemeralKey);
   return shared === undefined ? undefined : padOf(suite, shared, ephemeralKey, binding);
 }
 

@@ -11,7 +11,7 @@ export { contradictsLog, FIRST_BRANCH, isOwnHead, signHead } from './authority/h
 export { issueKey } from './authority/issue-key.ts';
 export type { PastLog } from './authority/past-log.ts';
 export { recordNames } from './authority/past-log.ts';
-export type { AuthorityRecord, BranchBegun, BufferClosed, KeyIssued, NamedSlot } from './authority/records.ts';
+export type { AcceptedSlot, AuthorityRecord, BranchBegun, BufferClosed, KeyIssued } from './authority/records.ts';
 export { decodeAuthorityRecord, EMPTY_LOG_HASH, encodeAuthorityRecord, nextLogHash } from './authority/records.ts';
 export type { AuthorityTask } from './authority/task.ts';
 export { appendModel, createTask, drawBuffer } from './authority/task.ts';
@@ -104,7 +104,7 @@ export { EMPTY_LEDGER, evolveLedger, judgeOutcome, restoreLedger } from './user/
 export { deviceRecordCodec } from './user/records.ts';
 export { releaseDelta, releaseSession } from './user/release.ts';
 export type { CheckedDescriptor, Pins, Seated } from './user/seat.ts';
-export { checkDescriptor, loggedVersion } from './user/seat.ts';
+export { checkDrawnBuffer, loggedVersion } from './user/seat.ts';
 export type {
   FrozenSession,
   Membership,
@@ -125,6 +125,7 @@ export {
   packMasked,
   uploadHeaderMessage,
 } from './user/upload.ts';
+export { attributeIssuer, attributeSealing } from './wire/attribute-sealing.ts';
 export type {
   AuthorityMessages,
   BufferRequest,
@@ -152,6 +153,7 @@ export type {
   DepositRoot,
   JoinTag,
   Millis,
+  Registration,
   Slot,
   TaskId,
   UserId,
@@ -159,6 +161,8 @@ export type {
 } from './wire/brands.ts';
 export { millis, slotOf } from './wire/brands.ts';
 export type { Codec, Signature, SignedCodec } from './wire/codec.ts';
+export type { DrawnBuffer } from './wire/drawn-buffer.ts';
+export { drawnBufferCodec, slotKeysProblem } from './wire/drawn-buffer.ts';
 export { openEnvelope, sealEnvelope } from './wire/envelope.ts';
 export type { BasaEvent, FreezeReason, Party } from './wire/events.ts';
 export { KIND } from './wire/kinds.ts';
@@ -166,12 +170,13 @@ export type { MetricRange } from './wire/metrics.ts';
 export { MAX_METRICS } from './wire/metrics.ts';
 export {
   commitmentOf,
-  dropAttribute,
   edgeAttribute,
   joinTagOf,
   paperAttribute,
+  registrationOf,
   sealingContext,
   selfAttribute,
+  selfContext,
   viewsOf,
 } from './wire/naming.ts';
 export type { TaskPolicy } from './wire/policy.ts';
@@ -191,6 +196,18 @@ export type { PrefixVerdict } from './wire/prefix.ts';
 export { judgePrefix, meanAgeOf, prefixElements } from './wire/prefix.ts';
 export type { RefusalReason, Refused } from './wire/refusals.ts';
 export { isRefusalReason, isRefused, REFUSALS, refused } from './wire/refusals.ts';
+export type {
+  BufferIssuer,
+  BufferKeys,
+  BufferSealing,
+  EdgeOpener,
+  EdgeUse,
+  KeySource,
+  SealedBuffer,
+} from './wire/sealing.ts';
+export { allSteps, epochKeyOf, isSelfName, sealedBytesOf } from './wire/sealing.ts';
+export type { SlotKeyIssuer } from './wire/slot-sealing.ts';
+export { slotKeyIssuer, slotSealing } from './wire/slot-sealing.ts';
 export type { Staleness } from './wire/staleness.ts';
 export { DEFAULT_MAX_STALENESS, stalenessWeight } from './wire/staleness.ts';
 export type {
@@ -199,6 +216,7 @@ export type {
   Descriptor,
   Head,
   HeadBody,
+  IssuedKey,
   ModelEntry,
   NewestModel,
   Outcome,
@@ -213,6 +231,7 @@ export {
   headCodec,
   isDueForRenewal,
   isSigned,
+  issuedKeyCodec,
   modelEntryCodec,
   newestModelCodec,
   outcomeCodec,
@@ -223,11 +242,12 @@ export {
 export type { Loss, TaskTraining } from './wire/training.ts';
 export { DEFAULT_TRAINING } from './wire/training.ts';
 export type { Transition } from './wire/transition.ts';
-export type { UploadLayout } from './wire/upload-layout.ts';
+export type { SealedParts, UploadLayout } from './wire/upload-layout.ts';
 export {
   bodyHashOf,
+  bodyOf,
   frameHeader,
-  readBackups,
+  readSealedParts,
   unframeHeader,
   uploadLayout,
   viewVector,

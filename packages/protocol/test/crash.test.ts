@@ -68,8 +68,8 @@ describe('a lost reply', () => {
 describe('restore', () => {
   it('rebuilds the server, the authority and every user from their records alone', () => {
     const { world } = run(() => {});
-    for (const [name, { descriptor, records }] of world.server.stored) {
-      expect(restoreSecureBuffer(world.server.ports.suite, descriptor, records)).toEqual(
+    for (const [name, { records, ...drawn }] of world.server.stored) {
+      expect(restoreSecureBuffer(world.server.ports.suite, drawn, records)).toEqual(
         world.server.buffers.get(name) as SecureBuffer,
       );
     }

@@ -1,9 +1,9 @@
 /** `sealed` mode with real cryptography: the sum comes out, and nothing else does. */
 
-import { abeSealings, identitySealings } from '@basa/experiments/real-sealings';
-import { applyMasksInPlace, RING_32, Secret, subtractInPlace } from '@basa/masking';
+import { abeSealings, slotKeySealings } from '@basa/experiments/real-sealings';
+import { applyMasksInPlace, RING_32, Secret, subtractInPlace, toHex } from '@basa/masking';
 import type { ReleasedKey, Slot, UserRecord } from '@basa/protocol';
-import { closeRequestOf, edgeAttribute, millis, sealingContext } from '@basa/protocol';
+import { closeRequestOf, millis, readSealedParts, registrationOf, uploadLayout } from '@basa/protocol';
 import { nodeSuite } from '@basa/runtime/node';
 import type { Federation, FederationDevice, Sealings } from '@basa/simulator';
 import { granted, LEASE_MS } from '@basa/simulator';
@@ -12,7 +12,7 @@ import { describe, expect, it } from 'vitest';
 
 describe.each([
   ['CP-ABE', abeSealings],
-  ['the identity KEM', identitySealings],
+  ['slot keys', slotKeySealings],
 ])('with %s', (_, sealings: () => Sealings) => {
   it('a full buffer of ten opens to the exact sum', () => {
     const world = nodeFederation({ bufferSize: 10, dimension: 12, sealings: sealings() });
@@ -55,7 +55,10 @@ describe.each([
   });
 });
 
-describe("the paper's theorem", () => {
+describe.each([
+  ['CP-ABE', abeSealings],
+  ['slot keys', slotKeySealings],
+])("the paper's theorem with %s", (_, sealings: () => Sealings) => {
   const K = 4;
   const honestPairs = Array.from({ length: K }, (_, a) =>
     Array.from({ length: K - a - 1 }, (__, n) => [a, a + 1 + n] as const),
@@ -64,7 +67,7 @@ describe("the paper's theorem", () => {
   it.each(honestPairs)(
     'K-2 colluders and the server pool all they have: of users %d and %d only the sum comes out',
     (a, b) => {
-      const world = nodeFederation({ bufferSize: K, dimension: 64, sealings: abeSealings() });
+      const world = nodeFederation({ bufferSize: K, dimension: 64, sealings: sealings() });
       const devices = Array.from({ length: K }, () => world.device());
       const inputs = devices.map((device) => {
         granted(
@@ -89,7 +92,7 @@ describe("the paper's theorem", () => {
       );
 
       // Each alone is still under the one mask nobody could open, exactly.
-      const secret = recordOf(devices[a] as FederationDevice).edges[b - 1] as Uint8Array;
+      const secret = recordOf(devices[a] as FederationDevice, 'prepared').edges[b - 1] as Uint8Array;
       const mask = new Uint32Array(70);
       applyMasksInPlace(
         mask,
@@ -133,52 +136,59 @@ describe("the paper's theorem", () => {
     readonly seed: Uint8Array;
   }
 
-  /** Every ciphertext of every deposit tried with every key: of the colluders' slots, and of the close. */
+  /** Every sealed seed of every deposit and upload tried with every key: of the colluders' slots, and of the close. */
   function poolOfSeeds(
     world: Federation,
     colluders: readonly FederationDevice[],
     keys: readonly ReleasedKey[],
   ): PooledSeed[] {
     const { ctx } = world.devices[0] as FederationDevice;
+    const { sealing, issuer } = world.sealings;
+    const buffer = world.server.buffer(ctx);
     const colluding = colluders.map((device) => device.number);
-    const held = [
-      ...keys.map(({ key }) => key),
-      ...colluding.map((slot) => world.sealings.issuer.issue(edgeAttribute(nodeSuite, ctx, slot as Slot))),
-    ];
+    const held = [...keys.map(({ key }) => key), ...colluding.map((slot) => issuer.keysOf(buffer).edge(slot as Slot))];
     const own = colluders.flatMap((device) => {
-      const { edges, self } = recordOf(device);
       const owner = device.number;
       return [
-        { owner, role: 'self' as const, to: 0, seed: self },
-        ...edges.map((seed, n) => ({ owner, role: 'edge' as const, to: n + 1, seed })),
+        { owner, role: 'self' as const, to: 0, seed: recordOf(device, 'frozen').self },
+        ...recordOf(device, 'prepared').edges.map((seed, n) => ({ owner, role: 'edge' as const, to: n + 1, seed })),
       ];
     });
-    const sealedSeeds = world.server.deposits(ctx).flatMap(({ entries }, owner) =>
-      entries.map(({ sealed }, n) => {
-        const role = n === entries.length - 1 ? ('self' as const) : ('edge' as const);
-        const to = role === 'self' ? 0 : n + 1;
-        return { owner, role, to, sealed, context: contextOf(world, owner, role, to) };
-      }),
-    );
+    const honest = world.devices.map(({ number }) => number).filter((number) => !colluding.includes(number));
     // Key by key: a sealing keeps the last key decoded.
     const opened = held.flatMap((key) =>
-      sealedSeeds.flatMap(({ sealed, context, ...name }): PooledSeed[] => {
-        const seed = colluding.includes(name.owner) ? undefined : world.sealings.sealing.open(sealed, key, context);
-        return seed === undefined ? [] : [{ ...name, seed }];
+      honest.flatMap((owner): PooledSeed[] => {
+        const { ticket, header } = buffer.slots[owner] as (typeof buffer.slots)[number];
+        const layout = uploadLayout(buffer.descriptor, header as NonNullable<typeof header>, sealing);
+        const body = world.server.bodies.get(`${toHex(ctx)}:${owner}`) as Uint8Array;
+        const self = sealing.openSelf(
+          buffer,
+          registrationOf(nodeSuite, ticket),
+          readSealedParts(body, layout).self,
+          key,
+        );
+        const use = { role: 'edge', joinTag: ticket.joinTag } as const;
+        const edges = world.server.deposits(ctx)[owner]?.entries.map(({ sealed }, n) => ({
+          to: n + 1,
+          seed: sealing.edgeOpener(buffer, (n + 1) as Slot, key)?.(sealed, use),
+        }));
+        return [
+          ...(self === undefined ? [] : [{ owner, role: 'self' as const, to: 0, seed: self }]),
+          ...(edges ?? []).flatMap(({ to, seed }) =>
+            seed === undefined ? [] : [{ owner, role: 'edge' as const, to, seed }],
+          ),
+        ];
       }),
     );
     return [...own, ...opened];
   }
-
-  function contextOf(world: Federation, owner: number, role: 'self' | 'edge', to: number): Uint8Array {
-    const { ctx } = world.devices[0] as FederationDevice;
-    const joinTag = world.server.buffer(ctx).slots[owner]?.ticket.joinTag as never;
-    return sealingContext(ctx, role, joinTag, to);
-  }
 });
 
-function recordOf(device: FederationDevice): Extract<UserRecord, { kind: 'prepared' }> {
-  const [first] = device.records;
-  if (first?.kind !== 'prepared') throw new Error('no record');
-  return first;
+function recordOf<Kind extends UserRecord['kind']>(
+  { records }: FederationDevice,
+  kind: Kind,
+): Extract<UserRecord, { kind: Kind }> {
+  const found = records.find((record) => record.kind === kind);
+  if (found === undefined) throw new Error(`no record of kind ${kind}`);
+  return found as Extract<UserRecord, { kind: Kind }>;
 }

@@ -165,17 +165,11 @@ describe('void edges', () => {
     const [, cheat] = devices as [FederationDevice, FederationDevice];
     (devices[0] as FederationDevice).contribute('deposit');
     const { sealing } = world.sealings;
-    const honest = sealing.seal;
-    Object.assign(sealing, {
-      seal: (seed: Uint8Array, ...rest: [Uint8Array, Uint8Array]) =>
-        honest(
-          seed,
-          rest[0],
-          rest[1].map((byte) => byte ^ 1),
-        ),
-    });
+    const { sealEdge } = sealing;
+    const garbled: typeof sealEdge = (...input) => sealEdge(...input).map((byte) => byte ^ 1);
+    Object.assign(sealing, { sealEdge: garbled });
     cheat.contribute('deposit');
-    Object.assign(sealing, { seal: honest });
+    Object.assign(sealing, { sealEdge });
     for (const device of devices) granted(device.contribute());
     const { ctx } = cheat;
     expect(granted(world.server.freeze(ctx)).accepted).toEqual([0, 2, 3, 4]);

@@ -9,7 +9,7 @@ import type {
   CertificateBody,
   CloseAnswer,
   Ctx,
-  Descriptor,
+  DrawnBuffer,
   Head,
   ModelEntry,
   NewestModel,
@@ -18,12 +18,14 @@ import type {
 } from '@basa/protocol';
 import {
   AttributeAuthority,
+  allSteps,
   authorityMessages,
   bufferRequestCodec,
   certificateCodec,
   decodeAuthorityRecord,
-  descriptorCodec,
+  drawnBufferCodec,
   encodeAuthorityRecord,
+  isRefused,
   modelAppendCodec,
   modelEntryCodec,
   newestModelCodec,
@@ -61,12 +63,17 @@ export class FederationAuthority implements AuthorityPeer {
     return viaBytes(certificateCodec, this.persist(this.core.enrol(body)));
   }
 
-  drawBuffer(request: Uint8Array): Descriptor | Refused {
-    const fresh = { bufferId: this.world.randomBytes(16), sealingKey: this.world.sealings.issuer.publicKey };
-    return viaBytes(
-      descriptorCodec,
-      this.persist(this.core.drawBuffer(bufferRequestCodec.decode(request), fresh, this.world.now)),
-    );
+  drawBuffer(request: Uint8Array): DrawnBuffer | Refused {
+    const { policy, randomBytes, sealings, task } = this.world;
+    const { issuer } = sealings;
+    const bufferId = randomBytes(16);
+    const list = allSteps(issuer.slotKeys({ task, bufferId, bufferSize: policy.bufferSize }));
+    const fresh = { bufferId, sealingKey: issuer.sealingKey(list) };
+    const step = this.core.drawBuffer(bufferRequestCodec.decode(request), fresh, this.world.now);
+    const descriptor = this.persist(step);
+    if (isRefused(descriptor)) return descriptor;
+    // For a repeated request the descriptor is an earlier one, and so is its list.
+    return viaBytes(drawnBufferCodec, { descriptor, slotKeys: allSteps(issuer.slotKeys(descriptor)) });
   }
 
   issueKey(request: Uint8Array): Uint8Array | Refused {

@@ -23,7 +23,7 @@ import type {
 import {
   authorityMessages,
   buildInput,
-  checkDescriptor,
+  checkDrawnBuffer,
   contributeSteps,
   EMPTY_LEDGER,
   frameHeader,
@@ -148,15 +148,15 @@ export class FederationDevice {
     if (this.session === undefined) {
       const offered = this.world.server.seat(this.certificate);
       if ('kind' in offered) return offered;
-      const seated = checkDescriptor(this.suite, this.world.pins, offered, this.world.now);
+      const seated = checkDrawnBuffer(this.suite, this.world.pins, offered, this.world.now);
       if (seated.kind === 'refused') return seated;
-      const { descriptor } = seated;
+      const { descriptor, slotKeys } = seated;
       if (until === 'seat') return ACCEPTED;
       const built = this.buildVector(descriptor, delta, trainedOn ?? descriptor.version);
       if (built.kind === 'refused') return built;
       this.input = built.vector;
       const inputDigest = inputDigestOf(this.suite, built.vector);
-      const input = { descriptor, certificate: this.certificate, deltaId: this.deltaId, inputDigest };
+      const input = { descriptor, slotKeys, certificate: this.certificate, deltaId: this.deltaId, inputDigest };
       const entered = this.persist(prepareDeposit(this.ports, this, input));
       if ('kind' in entered) return entered;
     }

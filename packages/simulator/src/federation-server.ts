@@ -8,7 +8,7 @@ import type {
   Coordinator,
   Ctx,
   Deposit,
-  Descriptor,
+  DrawnBuffer,
   FreezeReason,
   InboxEntry,
   ModelEntry,
@@ -24,7 +24,6 @@ import {
   acceptDeposit,
   acceptUpload,
   authorityMessages,
-  bodyHashOf,
   bufferRequestCodec,
   closeRequestOf,
   createCoordinator,
@@ -39,7 +38,7 @@ import {
   openSecureBuffer,
   outboxOf,
   prefixElements,
-  readBackups,
+  readSealedParts,
   recordAbort,
   recordGrant,
   recordIncluded,
@@ -54,8 +53,7 @@ import {
 import { granted } from './granted.ts';
 import type { ServerPeer, World } from './world.ts';
 
-interface StoredBuffer {
-  readonly descriptor: Descriptor;
+interface StoredBuffer extends DrawnBuffer {
   readonly records: BufferRecord[];
 }
 
@@ -87,7 +85,7 @@ export class FederationServer implements ServerPeer {
   }
 
   /** Hands out a seat; draws another buffer where all are taken. */
-  seat(certificate: Certificate): Descriptor | Refused {
+  seat(certificate: Certificate): DrawnBuffer | Refused {
     for (;;) {
       const { coordinator, answer } = giveSeat(
         this.ports,
@@ -98,7 +96,7 @@ export class FederationServer implements ServerPeer {
       );
       this.coordinator = coordinator;
       if (answer.kind === 'refused') return answer;
-      if (answer.kind === 'seated') return this.buffer(answer.ctx).descriptor;
+      if (answer.kind === 'seated') return this.buffer(answer.ctx);
       this.drawBuffer();
     }
   }
@@ -107,9 +105,9 @@ export class FederationServer implements ServerPeer {
     const body = { task: this.world.task, nonce: this.world.randomBytes(16) };
     const request = { ...body, signature: this.ports.signer.sign(bufferRequestCodec.statement(body)) };
     const bytes = bufferRequestCodec.encode(request);
-    const descriptor = granted(this.world.call('draw', () => this.world.authority.drawBuffer(bytes)));
-    const buffer = openSecureBuffer(this.ports.suite, descriptor);
-    this.stored.set(toHex(buffer.ctx), { descriptor, records: [] });
+    const drawn = granted(this.world.call('draw', () => this.world.authority.drawBuffer(bytes)));
+    const buffer = openSecureBuffer(this.ports.suite, drawn);
+    this.stored.set(toHex(buffer.ctx), { ...drawn, records: [] });
     this.#keep(buffer);
     return buffer.ctx;
   }
@@ -132,7 +130,7 @@ export class FederationServer implements ServerPeer {
     const layout = uploadLayout(buffer.descriptor, header, this.world.sealings.sealing);
     const unpacked = unpackVector(body.subarray(0, layout.vectorBytes), layout.elements, buffer.descriptor.modulus);
     const received: ReceivedBody = {
-      hash: bodyHashOf(this.ports.suite, body, []),
+      hash: this.ports.suite.sha256(body),
       bytes: body.length,
       isCanonical: unpacked.kind === 'vector',
     };
@@ -184,7 +182,7 @@ export class FederationServer implements ServerPeer {
         if (header === undefined) throw new Error('no header');
         return {
           header,
-          backups: readBackups(this.#body(ctx, slot), uploadLayout(buffer.descriptor, header, sealing)),
+          ...readSealedParts(this.#body(ctx, slot), uploadLayout(buffer.descriptor, header, sealing)),
         };
       },
     });
@@ -243,8 +241,8 @@ export class FederationServer implements ServerPeer {
     this.buffers = new Map();
     this.coordinator = createCoordinator(500);
     this.world.now = millis(this.world.now + downtimeMs);
-    for (const { descriptor, records } of this.stored.values()) {
-      const buffer = restoreSecureBuffer(this.ports.suite, descriptor, records);
+    for (const { records, ...drawn } of this.stored.values()) {
+      const buffer = restoreSecureBuffer(this.ports.suite, drawn, records);
       this.#keep(buffer);
       if (downtimeMs > 0) this.persist(buffer, extendLeases(buffer, downtimeMs));
     }

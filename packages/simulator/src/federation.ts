@@ -2,16 +2,17 @@
  * A whole federation in memory: the real cores of server, authority and users, with what each of them has on disk. Every
  * message crosses as bytes. Any party may crash after any record, and any reply may be lost: the world goes on.
  */
-import type { MaskPlan, Modulus, RandomBytes, Signer, Suite } from '@basa/masking';
-import { applyMasksInPlace, ascii, RING_32, unsafeTransparentIssuer, unsafeTransparentSealing } from '@basa/masking';
+import type { MaskPlan, Modulus, RandomBytes, Signer } from '@basa/masking';
+import { applyMasksInPlace, ascii, RING_32 } from '@basa/masking';
 import type { Ctx, MetricRange, Millis, Pins, Staleness, TaskId, TaskPolicy } from '@basa/protocol';
-import { ENGINE, POLICY_DEFAULTS, taskIdOf } from '@basa/protocol';
+import { POLICY_DEFAULTS, taskIdOf } from '@basa/protocol';
 import type { PartyName } from './crash.ts';
 import { Crash } from './crash.ts';
 import { FederationAuthority } from './federation-authority.ts';
 import { FederationDevice } from './federation-device.ts';
 import { FederationServer } from './federation-server.ts';
 import { randomBytesFrom } from './random-bytes.ts';
+import { transparentSealings } from './transparent-sealings.ts';
 import type { Environment, Sealings, World } from './world.ts';
 
 export interface FederationOptions {
@@ -132,12 +133,4 @@ export class Federation implements World {
     if (ctx === undefined) throw new Error('no device');
     return ctx;
   }
-}
-
-export function transparentSealings(suite: Suite): Sealings {
-  return {
-    engine: ENGINE.unsafeTransparent,
-    issuer: unsafeTransparentIssuer(suite),
-    sealing: unsafeTransparentSealing({ seed: 32, attribute: 32, context: 70 }),
-  };
 }

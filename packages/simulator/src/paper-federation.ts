@@ -22,14 +22,14 @@ import {
   paperMessages,
   unsafePaperBuffer,
 } from '@basa/protocol';
-import { transparentSealings } from './federation.ts';
 import { granted } from './granted.ts';
 import { randomBytesFrom } from './random-bytes.ts';
-import type { Environment, Sealings } from './world.ts';
+import { transparentPaperSealings } from './transparent-sealings.ts';
+import type { Environment, PaperSealings } from './world.ts';
 
 export interface PaperFederationOptions {
   readonly bufferSize: number;
-  readonly sealings?: Sealings;
+  readonly sealings?: PaperSealings;
   readonly version?: number;
   readonly dimension?: number;
   readonly level?: number;
@@ -50,7 +50,7 @@ export const PAPER_LEASE_MS = 100;
 
 export class PaperFederation {
   readonly environment: Environment;
-  readonly sealings: Sealings;
+  readonly sealings: PaperSealings;
   readonly randomBytes: RandomBytes;
   readonly signer: Signer;
   readonly quantizer: { level: number; clip: number; modulus: Modulus; staleness: Staleness };
@@ -69,7 +69,7 @@ export class PaperFederation {
     this.bufferSize = options.bufferSize;
     this.dimension = options.dimension ?? 4;
     this.version = options.version ?? 3;
-    this.sealings = options.sealings ?? transparentSealings(environment.tools.suite);
+    this.sealings = options.sealings ?? transparentPaperSealings(environment.tools.suite);
     this.randomBytes = randomBytesFrom(environment.randomWords(options.seed ?? 1));
     this.signer = environment.createSigner(this.randomBytes(32));
     this.quantizer = {

@@ -9,11 +9,13 @@ import type {
   Signer,
 } from '@basa/masking';
 import type {
+  BufferIssuer,
+  BufferSealing,
   Certificate,
   CertificateBody,
   CloseAnswer,
   Ctx,
-  Descriptor,
+  DrawnBuffer,
   Millis,
   ModelEntry,
   Outcome,
@@ -36,6 +38,12 @@ export interface Environment {
 /** The sealing of a federation, with the authority's side of it. */
 export interface Sealings {
   readonly engine: number;
+  readonly issuer: BufferIssuer;
+  readonly sealing: BufferSealing;
+}
+
+/** The same with attributes alone, as the paper has it. */
+export interface PaperSealings {
   readonly issuer: AttributeKeyIssuer;
   readonly sealing: SeedSealing;
 }
@@ -43,7 +51,7 @@ export interface Sealings {
 /** The server as users reach it, and the authority as users and server reach it: bytes in, bytes or a no out. */
 export interface ServerPeer {
   readonly messages: UserMessages;
-  seat(certificate: Certificate): Descriptor | Refused;
+  seat(certificate: Certificate): DrawnBuffer | Refused;
   deposit(bytes: Uint8Array): Uint8Array | Refused;
   upload(bytes: Uint8Array): { readonly kind: 'accepted' } | Refused;
 }
@@ -51,7 +59,7 @@ export interface ServerPeer {
 export interface AuthorityPeer {
   readonly publicKey: Uint8Array;
   enrol(body: CertificateBody): Certificate | Refused;
-  drawBuffer(request: Uint8Array): Descriptor | Refused;
+  drawBuffer(request: Uint8Array): DrawnBuffer | Refused;
   issueKey(request: Uint8Array): Uint8Array | Refused;
   close(request: Uint8Array): CloseAnswer | Refused;
   outcome(ctx: Ctx): Outcome;

@@ -1,14 +1,20 @@
-/** The attack table of docs/threat-model.md, played with CP-ABE against the real state machines. */
+/** The attack table of docs/threat-model.md, played with real cryptography against the real state machines. */
 
-import { abeSealings } from '@basa/experiments/real-sealings';
+import { abeSealings, paperAbeSealings, slotKeySealings } from '@basa/experiments/real-sealings';
 import { nodeEnvironment } from '@basa/experiments/simulation';
 import { unsafeTransparentSealing } from '@basa/masking';
+import { ENGINE } from '@basa/protocol';
 import { nodeSuite } from '@basa/runtime/node';
 import type { AttackRefusal, AttackSetting } from '@basa/simulator';
-import { ATTACKS, transparentSealings } from '@basa/simulator';
+import { ATTACKS, overAttributes, transparentPaperSealings, transparentSealings } from '@basa/simulator';
 import { describe, expect, it } from 'vitest';
 
-const setting: AttackSetting = { environment: nodeEnvironment, sealings: abeSealings };
+const ENGINES = { 'slot keys': slotKeySealings, 'CP-ABE': abeSealings };
+const settingOf = (sealings: AttackSetting['sealings']): AttackSetting => ({
+  environment: nodeEnvironment,
+  sealings,
+  paperSealings: paperAbeSealings,
+});
 
 interface Expected {
   /** Against `paper`, or the mutant. */
@@ -19,14 +25,14 @@ interface Expected {
 }
 
 const EXPECTED: Readonly<Record<string, Expected>> = {
-  A1: { held: [5, 3], learned: ['x of U2'], refusals: ['authority slot-registered'] },
+  A1: { held: [4, 3], learned: ['x of U2'], refusals: ['authority slot-registered'] },
   A2: {
-    held: [5, 3],
+    held: [4, 3],
     learned: ['x of U0', 'x of U1', 'x of U2'],
     refusals: ['authority slot-registered', 'authority second-slot'],
   },
-  B1: { held: [5, 4], learned: ['x of Ua - x of Ub'], refusals: ['authority slot-registered'] },
-  B2: { held: [5, 4], learned: ['x of Ua'], refusals: ['authority slot-registered'] },
+  B1: { held: [4, 4], learned: ['x of Ua - x of Ub'], refusals: ['authority slot-registered'] },
+  B2: { held: [4, 4], learned: ['x of Ua'], refusals: ['authority slot-registered'] },
   C1: { held: [4, 4], learned: ['x of U2 before - x of U2'], refusals: ['user delta-committed'] },
   D1: {
     held: [0, 2],
@@ -55,7 +61,7 @@ const EXPECTED: Readonly<Record<string, Expected>> = {
     learned: ['x of V'],
     refusals: ['user outcome-invalid', 'user outcome-undecided', 'user delta-committed'],
   },
-  J1: { held: [5, 3], learned: ['x of U0'], refusals: [] },
+  J1: { held: [5, 4], learned: ['x of U0'], refusals: [] },
   K1: { held: [3, 3], learned: ['x of U2'], refusals: ['user zero-block'] },
   L1: { held: [3, 3], learned: ['x of U2 on entries 64 to 127'], refusals: ['user zero-block'] },
   M1: { held: [6, 6], learned: ['x of U2'], refusals: ['user model-stale'] },
@@ -67,18 +73,21 @@ const said = ({ by, reason }: AttackRefusal): string => `${by} ${reason}`;
 
 describe.each(ATTACKS)('$id ($schedule)', ({ id, mutant, broken, sealed }) => {
   it(`against ${mutant === undefined ? 'paper mode' : `a mutant of sealed (${mutant})`} learns what the table says`, () => {
-    const result = broken(setting);
+    const result = broken(settingOf(slotKeySealings));
     expect(result.findings).toEqual(EXPECTED[id]?.learned);
     if (id === 'H1') expect(result.wrongSum?.got).not.toEqual(result.wrongSum?.expected);
     else expect(result.wrongSum).toBeUndefined();
   });
 
-  it('against sealed mode learns nothing, and the user or the authority says no', () => {
-    const result = sealed(setting);
-    expect(result.findings).toEqual([]);
-    expect(result.refusals.map(said)).toEqual(EXPECTED[id]?.refusals);
-    expect([result.held.keys, result.held.uploads]).toEqual(EXPECTED[id]?.held);
-  });
+  it.each(Object.entries(ENGINES))(
+    'against sealed mode with %s learns nothing: the user or the authority says no',
+    (_, sealings) => {
+      const result = sealed(settingOf(sealings));
+      expect(result.findings).toEqual([]);
+      expect(result.refusals.map(said)).toEqual(EXPECTED[id]?.refusals);
+      expect([result.held.keys, result.held.uploads]).toEqual(EXPECTED[id]?.held);
+    },
+  );
 });
 
 describe('join tags that do not bind their user', () => {
@@ -90,8 +99,7 @@ describe('join tags that do not bind their user', () => {
       nodeSuite.sha256(...parts.map((part) => (part[2] === join && part.length === joinBytes ? blanked(part) : part)));
     const environment = { ...nodeEnvironment, tools: { ...tools, suite: { ...nodeSuite, sha256 } } };
     const J1 = ATTACKS.find(({ id }) => id === 'J1');
-    const sealings = () => transparentSealings(nodeSuite);
-    const result = J1?.sealed({ environment, sealings });
+    const result = J1?.sealed({ ...settingOf(() => transparentSealings(nodeSuite)), environment });
     expect(result?.refusals.map(said)).toEqual(['authority duplicate-user']);
     expect(result?.findings).toEqual([]);
   });
@@ -104,13 +112,10 @@ describe('the adversary', () => {
 
   it('finds inputs in every sealed schedule where it holds one key, once the sealing hides nothing', () => {
     const transparent = unsafeTransparentSealing({ seed: 32, attribute: 32, context: 70 });
-    const sealings = () => ({
-      ...transparentSealings(nodeSuite),
-      sealing: { ...transparent, open: (sealed: Uint8Array) => sealed.slice(0, 32) },
-    });
-    const blind = ATTACKS.filter(
-      ({ sealed }) => sealed({ environment: nodeEnvironment, sealings }).findings.length === 0,
-    );
+    const sealing = { ...transparent, open: (sealed: Uint8Array) => sealed.slice(0, 32) };
+    const { issuer } = transparentPaperSealings(nodeSuite);
+    const setting = settingOf(() => overAttributes(nodeSuite, ENGINE.unsafeTransparent, { issuer, sealing }));
+    const blind = ATTACKS.filter(({ sealed }) => sealed(setting).findings.length === 0);
     // In D1 nobody who holds a key colludes, and the authority releases none.
     expect(blind.map(({ id }) => id)).toEqual(['D1']);
   });

@@ -4,10 +4,11 @@ import { describe, expect, it } from 'vitest';
 import { MUTANTS } from '../src/mutants/list.ts';
 import { isCaught, judgeMutant, runPatched } from '../src/mutants/runs.ts';
 import { playAttack, SEALED_ATTACKS } from '../src/oracle/attacks.ts';
+import { ORACLE_ENGINES } from '../src/oracle/engines.ts';
 
 describe('the core as it is', () => {
   it.each(Object.keys(SEALED_ATTACKS))('gives the honest sum at most when %s', (attack) => {
-    expect(playAttack(attack)).toMatchObject({ leaked: [], broken: [] });
+    for (const engine of ORACLE_ENGINES) expect(playAttack(attack, engine)).toMatchObject({ leaked: [], broken: [] });
   });
 
   it('says the same from a bundle without a patch', async () => {

@@ -6,7 +6,7 @@ import {
   authorityMessages,
   bufferRequestCodec,
   ctxOf,
-  descriptorCodec,
+  drawnBufferCodec,
   MAX_SLOTS,
   outcomeCodec,
 } from '@basa/protocol';
@@ -59,14 +59,14 @@ export function bufferRoutes({ service, authority, bufferEpochs, keyLimits, watc
       schema: {
         summary: 'Draws a buffer (server)',
         body: wireBytes('bufferRequest'),
-        response: answers(wireBytes('descriptor')),
+        response: answers(wireBytes('drawnBuffer')),
       },
     },
     async (request, reply) => {
       const startedAt = Date.now();
-      const descriptor = granted(await drawBuffer(bufferEpochs, bufferRequestCodec.decode(bytesOf(request))));
-      watch.traces.past('draw', startedAt, { ctx: ctxOf(nodeSuite, descriptor) });
-      return sendBytes(reply, descriptorCodec.encode(descriptor));
+      const drawn = granted(await drawBuffer(bufferEpochs, bufferRequestCodec.decode(bytesOf(request))));
+      watch.traces.past('draw', startedAt, { ctx: ctxOf(nodeSuite, drawn.descriptor) });
+      return sendBytes(reply, drawnBufferCodec.encode(drawn));
     },
   );
 

@@ -49,7 +49,7 @@ export function unsafePaperRoutes({ service, authority, epochs, keyLimits }: Rou
       if (authority.directory.isRevoked(user)) fail('revoked');
       if (!known.certificates.has(toHex(user))) fail('not-enrolled');
       rememberRequest(request);
-      const issuer = epochs.issuerFor(sealingKey) ?? fail('internal');
+      const issuer = epochs.attributesOf(sealingKey) ?? fail('internal');
       const ports = { suite: nodeSuite, issuer, serverKey: known.policy.serverKey };
       const { key } = granted(issuePaperKey(ports, user, paperTicketCodec.decode(bytesOf(request))));
       return sendBytes(reply, key);

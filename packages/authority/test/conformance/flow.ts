@@ -1,13 +1,13 @@
 /** The whole life of a buffer at the authority, over real HTTP, with both engines. */
-import { abeSealing, createMclGroup, decodeIdentityPublicKey, decodePublicKey, identitySealing } from '@basa/abe';
+import { abeSealing, createMclGroup, decodePublicKey } from '@basa/abe';
 import { fromHex, toHex } from '@basa/masking';
-import type { Descriptor, Slot } from '@basa/protocol';
+import type { BufferSealing, Descriptor, JoinTag, Slot } from '@basa/protocol';
 import {
   AUTHORITY_PATH,
+  attributeSealing,
   certificateCodec,
   decodePolicy,
   ENGINE,
-  edgeAttribute,
   encodePolicy,
   headCodec,
   isSigned,
@@ -16,6 +16,8 @@ import {
   outcomeCodec,
   paperAttribute,
   paperTicketCodec,
+  slotKeysProblem,
+  slotSealing,
 } from '@basa/protocol';
 import { nodeRandomBytes, nodeSuite } from '@basa/runtime/node';
 import { afterEach, describe, expect, it } from 'vitest';
@@ -36,16 +38,16 @@ import {
 
 const group = await createMclGroup();
 const tools = { group, suite: nodeSuite, randomBytes: nodeRandomBytes };
-function sealingOf({ engine, sealingKey }: Pick<Descriptor, 'engine' | 'sealingKey'>) {
-  if (engine === ENGINE.cpAbe) return abeSealing({ ...tools, publicKey: decodePublicKey(sealingKey, group) });
-  return identitySealing({ ...tools, publicKey: decodeIdentityPublicKey(sealingKey, group) });
+function sealingOf({ engine, sealingKey }: Pick<Descriptor, 'engine' | 'sealingKey'>): BufferSealing {
+  if (engine === ENGINE.slotKeys) return slotSealing(nodeSuite);
+  return attributeSealing(nodeSuite, abeSealing({ ...tools, publicKey: decodePublicKey(sealingKey, group) }));
 }
 
 export function testFlow(freshHome: NewHome): void {
   afterEach(cleanUp);
   describe.each([
     ['CP-ABE', ENGINE.cpAbe],
-    ['the identity KEM', ENGINE.identityKem],
+    ['slot keys', ENGINE.slotKeys],
   ])('with %s', (_, engine) => {
     it('a task, its devices, a buffer, its keys, its close, its model', async () => {
       const authority = await start(await freshHome());
@@ -61,24 +63,26 @@ export function testFlow(freshHome: NewHome): void {
 
       // Each slot's key opens what was sealed to its edge, and nothing else.
       const sealing = sealingOf(descriptor);
-      const [seed, context] = [nodeRandomBytes(32), nodeRandomBytes(70)];
+      expect(slotKeysProblem(nodeSuite, descriptor, buffer.slotKeys)).toBeUndefined();
+      const [seed, use] = [nodeRandomBytes(32), { role: 'edge', joinTag: nodeRandomBytes(32) as JoinTag } as const];
       const keys = [];
       for (const slot of [0, 1, 2]) {
         const answer = await buffer.askKey(authority, slot);
         expect(answer.status).toBe(200);
         keys.push(answer);
-        const { key, receipt } = buffer.openKey(slot, answer);
-        expect(receipt.keyHash).toEqual(nodeSuite.sha256(key));
-        const sealed = (to: number) => sealing.seal(seed, edgeAttribute(nodeSuite, ctx, to as Slot), context);
-        expect(sealing.open(sealed(slot), key, context)).toEqual(seed);
-        expect(sealing.open(sealed(slot + 1), key, context)).toBeUndefined();
+        const { key, issued } = buffer.openKey(slot, answer);
+        expect(issued.keyHash).toEqual(nodeSuite.sha256(key));
+        const sealed = (to: number) => sealing.sealEdge(buffer, to as Slot, use, seed);
+        const open = sealing.edgeOpener(buffer, slot as Slot, key);
+        expect(open?.(sealed(slot), use)).toEqual(seed);
+        expect(open?.(sealed((slot + 1) % 3), use)).toBeUndefined();
       }
 
-      // Slots 0 and 2 are accepted: self keys for them, edge and drop of slot 1.
+      // Slots 0 and 2 are accepted: self keys for them, the edge key of slot 1.
       const closed = await buffer.close(authority, buffer.closeRequest([0, 2], keys));
       const { outcome, keys: released } = buffer.releasedKeys(closed);
       expect(outcome.status).toBe('closed');
-      expect(released.map(({ slot, role }) => `${slot} ${role}`)).toEqual(['0 self', '2 self', '1 edge', '1 drop']);
+      expect(released.map(({ slot, role }) => `${slot} ${role}`)).toEqual(['0 self', '1 edge', '2 self']);
       const said = await buffer.outcome(authority);
       expect(isSigned(nodeSuite, outcomeCodec, said, authority.publicKey)).toBe(true);
       expect(said.accepted.map(({ slot }) => slot)).toEqual([0, 2]);
@@ -268,14 +272,14 @@ export function testFlow(freshHome: NewHome): void {
     it('UNSAFE paper mode gives the key of a position against a ticket, to enrolled devices', async () => {
       const home = await freshHome();
       const authority = await start(home, { unsafePaperMode: true });
-      const { server, enrolled } = await stage(authority, 2);
+      const { server, enrolled } = await stage(authority, 2, { engine: ENGINE.cpAbe });
       const [mine, yours] = enrolled as [(typeof enrolled)[0], (typeof enrolled)[0]];
       const sealingKey = (await ask(authority, AUTHORITY_PATH.unsafePaperSealingKey(server.task))).bytes;
       const body = { ctx: nodeRandomBytes(32) as never, slot: 1 as Slot, user: userOf(mine.device) };
       const ticket = { ...body, signature: server.signer.sign(paperTicketCodec.statement(body)) };
       const path = AUTHORITY_PATH.unsafePaperKeys(server.task);
       const answer = await askAs(mine.device, authority, path, paperTicketCodec.encode(ticket));
-      const sealing = sealingOf({ engine: server.policy.engine, sealingKey });
+      const sealing = abeSealing({ ...tools, publicKey: decodePublicKey(sealingKey, group) });
       const [seed, context] = [nodeRandomBytes(32), nodeRandomBytes(70)];
       const sealed = sealing.seal(seed, paperAttribute(nodeSuite, body.ctx, body.slot), context);
       expect(sealing.open(sealed, answer.bytes, context)).toEqual(seed);

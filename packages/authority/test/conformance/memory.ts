@@ -1,5 +1,5 @@
 /** What has ended is in the log alone: it takes no memory, and is answered for as long as before. */
-import { AUTHORITY_PATH, descriptorCodec } from '@basa/protocol';
+import { AUTHORITY_PATH, drawnBufferCodec } from '@basa/protocol';
 import { nodeRandomBytes } from '@basa/runtime/node';
 import { afterEach, expect, it } from 'vitest';
 import type { Authority } from '../../src/index.ts';
@@ -12,7 +12,7 @@ type World = Awaited<ReturnType<typeof stage>>;
 export async function closedBuffer(authority: Authority, { server, enrolled }: World) {
   const draw = server.drawRequest(nodeRandomBytes(16));
   const drawn = await ask(authority, AUTHORITY_PATH.buffers, { body: draw });
-  const buffer = new TestBuffer(server, descriptorCodec.decode(drawn.bytes));
+  const buffer = new TestBuffer(server, drawnBufferCodec.decode(drawn.bytes));
   for (const { device, certificate } of enrolled) buffer.seat(device, certificate);
   const requests = [buffer.keyRequest(0), buffer.keyRequest(1)];
   const keys = [await buffer.askKey(authority, 0, requests[0]), await buffer.askKey(authority, 1, requests[1])];

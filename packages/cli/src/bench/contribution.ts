@@ -1,18 +1,9 @@
 /** Measures what a contribution costs a device, beside the operations it cannot do without. */
 import { createCipheriv } from 'node:crypto';
-import type { CachedSealing, Group } from '@basa/abe';
-import {
-  abeIssuer,
-  abeSealing,
-  createMclGroup,
-  decodeIdentityPublicKey,
-  decodePublicKey,
-  identityIssuer,
-  identitySealing,
-  identitySetup,
-  setup,
-} from '@basa/abe';
+import type { EngineName } from '@basa/client/operator';
 import { applyMasksInPlace, plainVectorKernel, RING_32, Secret } from '@basa/masking';
+import type { BufferIssuer, BufferSealing, Ctx, JoinTag, Registration, Slot, TaskId } from '@basa/protocol';
+import { allSteps, attributeIssuer, attributeSealing, slotKeyIssuer, slotSealing } from '@basa/protocol';
 import { createNodeKeystream, createWasmVectorKernel, nodeRandomBytes, nodeSuite } from '@basa/runtime/node';
 
 export interface Measured {
@@ -26,63 +17,70 @@ export interface Measured {
 export const TURNS = 5;
 
 export async function measureContribution(choice: {
-  readonly engine: 'cp-abe' | 'identity';
+  readonly engine: EngineName;
   readonly bufferSize: number;
   readonly parameters: number;
 }): Promise<readonly Measured[]> {
   const { engine, bufferSize, parameters } = choice;
-  const group = await createMclGroup();
-  return [...measureSealing(group, engine, bufferSize), measureMasks(bufferSize, parameters)];
+  return [...(await measureSealing(engine, bufferSize)), measureMasks(bufferSize, parameters)];
 }
 
-function measureSealing(group: Group, engine: 'cp-abe' | 'identity', bufferSize: number): readonly Measured[] {
-  const tools = { group, suite: nodeSuite, randomBytes: nodeRandomBytes };
-  const { sealing, key, attribute } = engine === 'cp-abe' ? abeParts(tools) : identityParts(tools);
-  sealing.warmUp();
-  const [seed, context] = [nodeRandomBytes(32), nodeRandomBytes(32)];
-  const sealed = sealing.seal(seed, attribute, context);
-  const { g1, g2 } = group;
-  const pair = { g1: g1.generator, g2: g2.generator };
-  const pairing = best(() => group.pairingProduct([pair, pair, pair]));
-  const seal = best(() => sealing.seal(seed, attribute, context));
-  const open = best(() => sealing.open(sealed, key, context));
-  const peer = 'a product of three pairings';
-  const deposits = {
-    name: `deposit: seal ${bufferSize} seeds`,
-    ms: seal * bufferSize,
-    peer,
-    ratio: (seal * bufferSize) / pairing,
-  };
-  const opened = bufferSize - 1;
-  const keys = {
-    name: `key: open ${opened} seeds and back them up`,
-    ms: (open + seal) * opened,
-    peer,
-    ratio: ((open + seal) * opened) / pairing,
-  };
-  sealing.destroy();
-  return [deposits, keys];
+/** What the last slot of a buffer seals and opens, held against what the engine cannot do without. */
+export async function measureSealing(engine: EngineName, bufferSize: number): Promise<readonly Measured[]> {
+  const { sealing, issuer, peer, peerMs, destroy } = await (engine === 'cp-abe' ? abeParts() : slotKeyParts());
+  const source = { task: nodeRandomBytes(32) as TaskId, bufferId: nodeRandomBytes(16), bufferSize };
+  const buffer = { ctx: nodeRandomBytes(32) as Ctx, slotKeys: allSteps(issuer.slotKeys(source)) };
+  const last = (bufferSize - 1) as Slot;
+  const use = { role: 'edge', joinTag: nodeRandomBytes(32) as JoinTag } as const;
+  const [seed, registration] = [nodeRandomBytes(32), nodeRandomBytes(32) as Registration];
+  const sealed = sealing.sealEdge(buffer, last, use, seed);
+  const open = sealing.edgeOpener(buffer, last, issuer.keysOf({ ctx: buffer.ctx, descriptor: source }).edge(last));
+  if (open === undefined) throw new Error('the key does not fit its slot');
+  const sealMs = best(() => sealing.sealEdge(buffer, last, use, seed));
+  const openMs = best(() => open(sealed, use));
+  const selfMs = best(() => sealing.sealSelf(buffer, registration, seed));
+  destroy();
+  const measured = (name: string, ms: number): Measured => ({ name, ms, peer, ratio: ms / peerMs });
+  return [
+    measured(`deposit: seal ${bufferSize - 1} seeds`, sealMs * (bufferSize - 1)),
+    measured(`key: open ${last} seeds, back them up, seal its own`, (openMs + sealMs) * last + selfMs),
+  ];
 }
 
 interface Parts {
-  readonly sealing: CachedSealing;
-  readonly key: Uint8Array;
-  readonly attribute: Uint8Array;
+  readonly sealing: BufferSealing;
+  readonly issuer: BufferIssuer;
+  readonly peer: string;
+  readonly peerMs: number;
+  destroy(): void;
 }
-type Tools = Parameters<typeof abeIssuer>[1] & Parameters<typeof setup>[0];
 
-function abeParts(tools: Tools): Parts {
+function slotKeyParts(): Parts {
+  const [key, other] = [nodeSuite.x25519(nodeRandomBytes(32)), nodeSuite.x25519(nodeRandomBytes(32)).publicKey];
+  return {
+    sealing: slotSealing(nodeSuite),
+    issuer: slotKeyIssuer(nodeSuite, nodeRandomBytes(32)),
+    peer: 'an agreement of X25519',
+    peerMs: best(() => key.agree(other)),
+    destroy: () => undefined,
+  };
+}
+
+async function abeParts(): Promise<Parts> {
+  const { abeIssuer, abeSealing, createMclGroup, decodePublicKey, setup } = await import('@basa/abe');
+  const group = await createMclGroup();
+  const tools = { group, suite: nodeSuite, randomBytes: nodeRandomBytes };
   const issuer = abeIssuer(setup(tools).masterKey, tools);
-  const attribute = nodeRandomBytes(32);
-  const publicKey = decodePublicKey(issuer.publicKey, tools.group);
-  return { sealing: abeSealing({ ...tools, publicKey }), key: issuer.issue(attribute), attribute };
-}
-
-function identityParts(tools: Tools): Parts {
-  const issuer = identityIssuer(identitySetup(tools).masterKey, tools);
-  const attribute = nodeRandomBytes(32);
-  const publicKey = decodeIdentityPublicKey(issuer.publicKey, tools.group);
-  return { sealing: identitySealing({ ...tools, publicKey }), key: issuer.issue(attribute), attribute };
+  const sealing = abeSealing({ ...tools, publicKey: decodePublicKey(issuer.publicKey, group) });
+  sealing.warmUp();
+  const pair = { g1: group.g1.generator, g2: group.g2.generator };
+  return {
+    sealing: attributeSealing(nodeSuite, sealing),
+    issuer: attributeIssuer(nodeSuite, issuer),
+    peer: 'a product of three pairings',
+    peerMs: best(() => group.pairingProduct([pair, pair, pair])),
+    destroy: () => sealing.destroy(),
+  };
 }
 
 function measureMasks(bufferSize: number, parameters: number): Measured {

@@ -1,8 +1,8 @@
 /**
- * `basa attacks`: every attack of docs/threat-model.md, with CP-ABE and the real state machines, against the mode it
- * breaks and against `sealed`. What was learned is calculated from what the adversary holds.
+ * `basa attacks`: every attack of docs/threat-model.md, with real cryptography and the real state machines, against the mode
+ * it breaks and against `sealed` with both of its engines. What was learned is calculated from what the adversary holds.
  */
-import type { Attack, AttackResult } from '@basa/simulator';
+import type { Attack, AttackResult, AttackSetting } from '@basa/simulator';
 import type { Command } from '../command.ts';
 import { EXIT_CODE } from '../command.ts';
 import { table } from '../terminal.ts';
@@ -10,7 +10,8 @@ import { table } from '../terminal.ts';
 interface Played {
   readonly attack: Attack;
   readonly broken: AttackResult;
-  readonly sealed: AttackResult;
+  /** With both engines. */
+  readonly sealed: { readonly slotKeys: AttackResult; readonly cpAbe: AttackResult };
 }
 
 export const attacks: Command = {
@@ -22,18 +23,25 @@ export const attacks: Command = {
   async run({ terminal, signal }) {
     const { ATTACKS } = await import('@basa/simulator');
     const { nodeEnvironment } = await import('@basa/experiments/simulation');
-    const { abeSealings } = await import('@basa/experiments/real-sealings');
-    const setting = { environment: nodeEnvironment, sealings: abeSealings };
+    const { abeSealings, paperAbeSealings, slotKeySealings } = await import('@basa/experiments/real-sealings');
+    const settings = [slotKeySealings, abeSealings].map((sealings) => ({
+      environment: nodeEnvironment,
+      sealings,
+      paperSealings: paperAbeSealings,
+    })) as [AttackSetting, AttackSetting];
     const played: Played[] = [];
     for (const attack of ATTACKS) {
       signal.throwIfAborted();
       terminal.line(`${attack.id}  ${attack.schedule}`);
       if (attack.mutant !== undefined) terminal.line(`    mutant of sealed: ${attack.mutant}`);
-      played.push({ attack, broken: attack.broken(setting), sealed: attack.sealed(setting) });
+      const [slotKeys, cpAbe] = settings.map((setting) => attack.sealed(setting)) as [AttackResult, AttackResult];
+      played.push({ attack, broken: attack.broken(settings[0]), sealed: { slotKeys, cpAbe } });
     }
     terminal.line(`\n${table([['', 'against', 'learned', 'sealed: learned', 'stopped by'], ...played.map(row)])}\n`);
-    const broken = played.filter(({ sealed }) => sealed.findings.length > 0);
-    terminal.line(`${played.length} attacks; against sealed ${broken.length} learned anything.`);
+    const broken = played.filter((one) => allFindings(one).length > 0);
+    terminal.line(
+      `${played.length} attacks; against sealed, with slot keys and CP-ABE, ${broken.length} learned anything.`,
+    );
     return {
       json: { attacks: played.map(toJson) },
       exitCode: broken.length > 0 ? EXIT_CODE.failed : EXIT_CODE.fine,
@@ -41,14 +49,31 @@ export const attacks: Command = {
   },
 };
 
-function row({ attack, broken, sealed }: Played): string[] {
+function row(one: Played): string[] {
+  const { attack, broken, sealed } = one;
   const said = broken.wrongSum === undefined ? learned(broken) : `${learned(broken)}; ${wrongSum(broken.wrongSum)}`;
-  const stopped = sealed.refusals.map(({ by, reason }) => `${by}: ${reason}`).join(', ');
+  const stopped = [...new Set(refusalsOf(sealed).map(({ by, reason }) => `${by}: ${reason}`))].join(', ');
   const against = attack.mutant === undefined ? 'paper' : 'mutant';
-  return [attack.id, against, said, learned(sealed), stopped === '' ? '(the bytes are useless)' : stopped];
+  return [
+    attack.id,
+    against,
+    said,
+    learned({ findings: allFindings(one) }),
+    stopped === '' ? '(the bytes are useless)' : stopped,
+  ];
 }
 
-function learned({ findings }: AttackResult): string {
+function allFindings({ sealed: { slotKeys, cpAbe } }: Played): readonly string[] {
+  return [...new Set([...slotKeys.findings, ...cpAbe.findings])];
+}
+
+function refusalsOf({ slotKeys, cpAbe }: Played['sealed']): AttackResult['refusals'] {
+  const isNew = ({ by, reason }: AttackResult['refusals'][number]): boolean =>
+    !slotKeys.refusals.some((known) => known.by === by && known.reason === reason);
+  return [...slotKeys.refusals, ...cpAbe.refusals.filter(isNew)];
+}
+
+function learned({ findings }: Pick<AttackResult, 'findings'>): string {
   return findings.length === 0 ? 'nothing' : findings.join(', ');
 }
 
@@ -57,7 +82,9 @@ function wrongSum({ expected, got }: NonNullable<AttackResult['wrongSum']>): str
   return wrong < 0 ? 'the sum is right' : `wrong sum, ${got[wrong]} instead of ${expected[wrong]}`;
 }
 
-function toJson({ attack, broken, sealed }: Played): object {
+function toJson(one: Played): object {
+  const { attack, broken, sealed } = one;
+  const [findings, refusals] = [allFindings(one), refusalsOf(sealed)];
   const { wrongSum: wrong } = broken;
   return {
     id: attack.id,
@@ -69,10 +96,14 @@ function toJson({ attack, broken, sealed }: Played): object {
       ...(wrong === undefined ? {} : { wrongSum: wrong }),
     },
     sealed: {
-      learned: sealed.findings.length > 0,
-      findings: sealed.findings,
-      refusal: sealed.refusals[0]?.reason ?? null,
-      refusals: sealed.refusals,
+      learned: findings.length > 0,
+      findings,
+      refusal: refusals[0]?.reason ?? null,
+      refusals,
+      engines: {
+        slotKeys: { learned: sealed.slotKeys.findings.length > 0 },
+        cpAbe: { learned: sealed.cpAbe.findings.length > 0 },
+      },
     },
   };
 }

@@ -1,6 +1,7 @@
 /** `basa bench`: what a contribution costs on this machine. */
 import type { Command } from '../command.ts';
-import { CommandError, numberFlag, textFlag } from '../command.ts';
+import { numberFlag, textFlag } from '../command.ts';
+import { engineOf } from '../engine-flag.ts';
 import { table } from '../terminal.ts';
 
 export const bench: Command = {
@@ -8,14 +9,12 @@ export const bench: Command = {
   summary: 'measures what a contribution costs a device here',
   usage: `  --buffer <n>         K (10)
   --parameters <n>     d (1048576)
-  --engine <name>      cp-abe or identity (cp-abe)`,
+  --engine <name>      slot-keys or cp-abe (slot-keys)`,
   flags: { buffer: { type: 'string' }, parameters: { type: 'string' }, engine: { type: 'string' } },
   async run(input) {
     const bufferSize = numberFlag(input, 'buffer', { least: 2, most: 1024, fallback: 10 });
     const parameters = numberFlag(input, 'parameters', { least: 1, most: 100_000_000, fallback: 2 ** 20 });
-    const engine = textFlag(input, 'engine') ?? 'cp-abe';
-    if (engine !== 'cp-abe' && engine !== 'identity')
-      throw new CommandError(`--engine takes cp-abe or identity, got "${engine}"`);
+    const engine = engineOf(textFlag(input, 'engine') ?? 'slot-keys');
     const { measureContribution, TURNS } = await import('../bench/contribution.ts');
     const measured = await measureContribution({ engine, bufferSize, parameters });
     const rows = measured.map(({ name, ms, peer, ratio }) => [

@@ -6,6 +6,7 @@ import type { Dataset, Model } from '@basa/learning';
 import { decodeDataset, decodeSafetensors } from '@basa/learning';
 import type { Command, CommandInput } from '../command.ts';
 import { CommandError, numberFlag, textFlag } from '../command.ts';
+import { engineOf } from '../engine-flag.ts';
 import { admissionOf, LEARNING_FLAGS, LEARNING_USAGE, positive, serverStepOf } from '../learning-flags.ts';
 import { chosenModel, MODEL_NAMES } from '../models.ts';
 import { isModelFile } from '../own-model.ts';
@@ -22,7 +23,7 @@ export const taskCreate: Command = {
   --preset <name>      ${PRESET_NAMES.join(' or ')}: the numbers that the flags below do not give (paper)
   --buffer <n>         K, positions of a buffer (paper 10, production 32)
   --minimum <n>        Kmin, updates a sum holds at least (80 % of K)
-  --engine <name>      cp-abe or identity (cp-abe)
+  --engine <name>      how seeds are sealed: slot-keys or cp-abe, the paper's (slot-keys)
   --target <percent>   stop at this accuracy; needs a test set
   --versions <n>       stop after so many versions
   --lease <seconds>    from deposit to upload (paper 600, production 900)
@@ -81,7 +82,7 @@ ${SERVER_USAGE}
       name: textFlag(input, 'name') ?? (isModelFile(modelName) ? model.name : modelName),
       model,
       bufferSize,
-      engine: engineOf(textFlag(input, 'engine') ?? 'cp-abe'),
+      engine: engineOf(textFlag(input, 'engine') ?? 'slot-keys'),
       ...(textFlag(input, 'minimum') !== undefined && {
         minimum: numberFlag(input, 'minimum', { least: 2, most: bufferSize, fallback: 0 }),
       }),
@@ -137,9 +138,4 @@ async function initialOf(input: CommandInput, model: Model): Promise<NonNullable
 function bitsOf(input: CommandInput): { readonly bits?: number } {
   const isAuto = (textFlag(input, 'bits') ?? 'auto') === 'auto';
   return isAuto ? {} : { bits: numberFlag(input, 'bits', { least: 2, most: 32, fallback: 32 }) };
-}
-
-function engineOf(name: string): 'cp-abe' | 'identity' {
-  if (name === 'cp-abe' || name === 'identity') return name;
-  throw new CommandError(`--engine takes cp-abe or identity, got "${name}"`);
 }

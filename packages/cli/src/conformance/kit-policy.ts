@@ -12,7 +12,7 @@ export const PIECE_BYTES = 1024;
 export function kitPolicy(serverKey: Uint8Array, change: Partial<TaskPolicy> = {}): TaskPolicy {
   return {
     name: ascii(`conformance ${toHex(nodeRandomBytes(8))}`),
-    engine: ENGINE.cpAbe,
+    engine: ENGINE.slotKeys,
     bufferSize: KIT_BUFFER_SIZE,
     minimum: 2,
     dimension: 1000,

@@ -1,13 +1,12 @@
 /** Lies of a server about a slot: its honest answer to a deposit, changed, and signed with its own key where that helps. */
-import { engineSealedBytes } from '@basa/abe';
 import type { Signer } from '@basa/masking';
 import type { Deposit, DepositAnswer, JoinTag, Slot, Ticket, View } from '@basa/protocol';
-import { depositRootOf, ENGINE, outboxOf, ticketCodec, userMessages, viewsOf } from '@basa/protocol';
+import { depositRootOf, ENGINE, outboxOf, sealedBytesOf, ticketCodec, userMessages, viewsOf } from '@basa/protocol';
 import { nodeRandomBytes, nodeSuite } from '@basa/runtime/node';
 import type { Answer, Asked } from './service-proxy.ts';
 import { isStep } from './steps.ts';
 
-const SEALED_BYTES = engineSealedBytes(ENGINE.cpAbe) ?? 0;
+const SEALED_BYTES = sealedBytesOf(ENGINE.slotKeys) ?? 0;
 
 export interface SlotLie {
   readonly name: string;
@@ -80,7 +79,7 @@ export function tellingSlotLie(lie: SlotLie, bufferSize: number): (asked: Asked,
 
 /** A deposit that nobody made, as slot 0. */
 function inventedSlot({ ctx }: Ticket, bufferSize: number): { inbox: DepositAnswer['inbox']; view: View } {
-  const entries = Array.from({ length: bufferSize }, () => ({
+  const entries = Array.from({ length: bufferSize - 1 }, () => ({
     commitment: nodeRandomBytes(32),
     sealed: nodeRandomBytes(SEALED_BYTES),
   }));

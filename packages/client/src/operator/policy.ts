@@ -13,7 +13,8 @@ export interface PolicyChoice {
   readonly serverKey: Uint8Array;
   readonly bufferSize: number;
   readonly minimum?: number;
-  readonly engine?: 'cp-abe' | 'identity';
+  /** How seeds are sealed; slot keys by default. */
+  readonly engine?: EngineName;
   /** Entries of updates beyond +-clip are clipped; 1 by default. */
   readonly clip?: number;
   /** Bits of one masked entry: 2 to 32, or the fewest that resolve the clip well by default. */
@@ -27,12 +28,16 @@ export interface PolicyChoice {
   readonly closeMs: number;
 }
 
+const ENGINES = { 'slot-keys': ENGINE.slotKeys, 'cp-abe': ENGINE.cpAbe } as const;
+export type EngineName = keyof typeof ENGINES;
+export const ENGINE_NAMES = Object.keys(ENGINES) as readonly EngineName[];
+
 export async function makePolicy(choice: PolicyChoice): Promise<TaskPolicy> {
   const { name, model, serverKey, bufferSize, uploadLeaseMs, openMs, closeMs } = choice;
   const policy: TaskPolicy = {
     ...POLICY_DEFAULTS,
     name: ascii(name),
-    engine: choice.engine === 'identity' ? ENGINE.identityKem : ENGINE.cpAbe,
+    engine: ENGINES[choice.engine ?? 'slot-keys'],
     bufferSize,
     minimum: choice.minimum ?? defaultMinimum(bufferSize, 0),
     dimension: model.dimension,

@@ -41,7 +41,7 @@ async function algorithmTwo(
   if (certificate === undefined) return rejected('not-enrolled', 'free');
   if (delta.length !== policy.dimension) return rejected('wrong-length', 'free');
   const sealingKey = await sealingKeyOf(authority, task, signal);
-  const sealing = sealings.of({ engine: policy.engine, sealingKey });
+  const sealing = sealings.attributes(sealingKey);
   const connected = await meter.measure('seat', () =>
     connect(server, { task, certificate }, { bufferSize: policy.bufferSize, sealing }, signal),
   );

@@ -8,7 +8,7 @@ import type { Ctx, ProblemCode, ProblemMore, Refused } from '@basa/protocol';
 import {
   authorityMessages,
   certificateCodec,
-  descriptorCodec,
+  drawnBufferCodec,
   encodePolicy,
   fateOf,
   frameHeader,
@@ -142,10 +142,8 @@ export class HttpServices {
     }
     if (room === 'admissions') return json({ endsInMs: 60_000 });
     if (room === 'seats') {
-      const descriptor = server.seat(certificateCodec.decode(asked.body));
-      return isRefused(descriptor)
-        ? documented(problemOfRefusal(descriptor))
-        : bytes(descriptorCodec.encode(descriptor));
+      const drawn = server.seat(certificateCodec.decode(asked.body));
+      return isRefused(drawn) ? documented(problemOfRefusal(drawn)) : bytes(drawnBufferCodec.encode(drawn));
     }
     if (room === 'unsafe-paper' && this.paper !== undefined) {
       if (rest[0] === 'connect') return bytesOrProblem(this.paper.connect(asked.body));
@@ -221,7 +219,7 @@ export class HttpServices {
     }
     if (room === 'model-log') return newestReply(world, nonce);
     if (room === 'outcome') return bytes(outcomeCodec.encode(authority.outcome(fromHex(name) as Ctx)));
-    if (last === 'sealing-key') return bytes(world.sealings.issuer.publicKey);
+    if (last === 'sealing-key') return bytes(this.paper?.sealings.issuer.publicKey ?? new Uint8Array());
     const device = this.#signed(asked, authority.publicKey);
     if (!(device instanceof Uint8Array)) return device;
     if (room === 'enrolments') return this.#enrol(device, asked.body);

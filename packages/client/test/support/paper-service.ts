@@ -13,10 +13,12 @@ import {
   userIdOf,
 } from '@basa/protocol';
 import { nodeSuite } from '@basa/runtime/node';
+import { paperAbeSealings } from '../../../experiments/src/simulation/real-sealings.ts';
 import type { TestWorld } from './test-world.ts';
 
 export class PaperService {
   readonly world: TestWorld;
+  readonly sealings = paperAbeSealings();
   buffer: PaperBuffer;
   readonly #total: Uint32Array;
 
@@ -42,8 +44,8 @@ export class PaperService {
   }
 
   key(device: Uint8Array, ticket: Uint8Array): Uint8Array | Refused {
-    const { policy, sealings } = this.world;
-    const ports = { suite: nodeSuite, issuer: sealings.issuer, serverKey: policy.serverKey };
+    const { policy } = this.world;
+    const ports = { suite: nodeSuite, issuer: this.sealings.issuer, serverKey: policy.serverKey };
     const answer = issuePaperKey(ports, userIdOf(nodeSuite, device), paperTicketCodec.decode(ticket));
     return answer.kind === 'refused' ? answer : answer.key;
   }

@@ -15,7 +15,7 @@ import { createNodeSigner, nodeRandomBytes, nodeSuite } from '@basa/runtime/node
 import type { Sealings, World } from '@basa/simulator';
 import { FederationAuthority, FederationServer, granted } from '@basa/simulator';
 import { nodeEnvironment } from '../../../experiments/src/simulation/environment.ts';
-import { abeSealings } from '../../../experiments/src/simulation/real-sealings.ts';
+import { slotKeySealings } from '../../../experiments/src/simulation/real-sealings.ts';
 
 export const DIMENSION = 40;
 
@@ -59,7 +59,7 @@ export class TestWorld implements World {
   aheadMs = 0;
 
   constructor(options: WorldOptions = {}) {
-    this.sealings = options.sealings ?? abeSealings();
+    this.sealings = options.sealings ?? slotKeySealings();
     const serverSigner = createNodeSigner(nodeRandomBytes(32));
     this.policy = {
       name: new Uint8Array([...'client test'].map((letter) => letter.charCodeAt(0))),

@@ -7,7 +7,7 @@ import { codeKey } from './needs.ts';
 import type { ProfiledName } from './profiles.ts';
 import { profileKey, TINY } from './profiles.ts';
 
-export type Engine = 'cp-abe' | 'identity';
+export type Engine = 'cp-abe' | 'slot-keys';
 export type Reading = keyof typeof SYNCHRONISATION_READINGS;
 
 /** How long a device that left holds its place: declared, not measured. */

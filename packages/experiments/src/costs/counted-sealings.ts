@@ -1,16 +1,15 @@
 /** Sealing of the real size that costs nothing, whose calls the meter counts. */
 import { nodeSuite } from '@basa/runtime/node';
-import type { Sealings } from '@basa/simulator';
+import type { PaperSealings } from '@basa/simulator';
 import { paddedSealings } from '../simulation/padded-sealings.ts';
 import type { SealingPrices } from './costs.ts';
 import type { Meter } from './meter.ts';
 
 export type SealingSizes = Pick<SealingPrices, 'sealedBytes' | 'keyBytes'>;
 
-export function countedSealings(meter: Meter, sizes: SealingSizes): Sealings {
-  const { engine, issuer, sealing } = paddedSealings(nodeSuite, sizes);
+export function countedSealings(meter: Meter, sizes: SealingSizes): PaperSealings {
+  const { issuer, sealing } = paddedSealings(nodeSuite, sizes);
   return {
-    engine,
     issuer: {
       ...issuer,
       issue(attribute) {

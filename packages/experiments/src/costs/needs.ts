@@ -17,7 +17,7 @@ import { lightSecAggPrices } from './lightsecagg-operations.ts';
 import type { ProfileRequest } from './profiles.ts';
 import { profileKey, profileOf } from './profiles.ts';
 import type { Sampling } from './sampling.ts';
-import { abePrices, identityPrices } from './sealing-operations.ts';
+import { abePrices, slotKeyPrices } from './sealing-operations.ts';
 import { trainingPrice } from './training-operations.ts';
 import { vectorPrices } from './vector-operations.ts';
 
@@ -94,10 +94,10 @@ export async function measureCosts(
   };
   const missing = <Item>(items: readonly Item[], keyOf: (item: Item) => string, there: object): Item[] =>
     items.filter((item) => !(keyOf(item) in there));
-  for (const engine of ['cp-abe', 'identity'] as const) {
+  for (const engine of ['cp-abe', 'slot-keys'] as const) {
     if (engine in costs.sealing) continue;
     step(`sealing by ${engine}`);
-    const prices = engine === 'cp-abe' ? await abePrices(sampling) : identityPrices(sampling);
+    const prices = engine === 'cp-abe' ? await abePrices(sampling) : slotKeyPrices(sampling);
     add({ sealing: { ...costs.sealing, [engine]: prices } });
   }
   for (const d of missing(needs.dimensions, String, costs.vectors)) {

@@ -1,8 +1,10 @@
 /** A protocol run in full at a tiny dimension: what it costs beside vectors and sealing, and how much of those it needs. */
 import type { AggregationProtocol, AggregationTools } from '@basa/baselines';
 import { secAgg, secAggPlus } from '@basa/baselines';
+import { ENGINE } from '@basa/protocol';
+import { nodeSuite } from '@basa/runtime/node';
 import type { Environment } from '@basa/simulator';
-import { basaSealed, unsafeBasaPaper } from '@basa/simulator';
+import { basaSealed, overAttributes, unsafeBasaPaper } from '@basa/simulator';
 import { nodeEnvironment } from '../simulation/environment.ts';
 import type { Profile, Share } from './costs.ts';
 import type { SealingSizes } from './counted-sealings.ts';
@@ -59,7 +61,8 @@ function oneProfile(
     SecAgg: () => secAgg({ ...tools, masks }),
     'SecAgg+': () => secAggPlus({ ...tools, masks }, { corrupt: CORRUPT, dropped: Math.max(CORRUPT, leaving / users) }),
     'BASA paper': () => unsafeBasaPaper(environment, { sealings }),
-    'BASA sealed': () => basaSealed(environment, { sealings }),
+    'BASA sealed': () =>
+      basaSealed(environment, { sealings: overAttributes(nodeSuite, ENGINE.unsafeTransparent, sealings) }),
   };
   const protocol = protocols[name]();
   const upload = protocol.phases.find((phase) => phase.name === 'upload' || phase.name === 'masked-input')?.name;

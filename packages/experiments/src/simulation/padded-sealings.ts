@@ -1,17 +1,16 @@
 /** Sealing that hides nothing and costs nothing, with the lengths of a real one: for counting bytes and calls. */
 import type { Suite } from '@basa/masking';
 import { concatBytes, unsafeTransparentIssuer, unsafeTransparentSealing } from '@basa/masking';
-import type { Sealings } from '@basa/simulator';
+import type { PaperSealings } from '@basa/simulator';
 
 /** Sealed seeds and keys as long as asked for; contexts enter by their hash, so that 96 bytes are enough. */
 export function paddedSealings(
   suite: Suite,
   { sealedBytes, keyBytes }: { readonly sealedBytes: number; readonly keyBytes: number },
-): Sealings {
+): PaperSealings {
   const inner = unsafeTransparentSealing({ seed: 32, attribute: 32, context: 32 });
   const padding = new Uint8Array(sealedBytes - inner.sealedBytes);
   return {
-    engine: 0,
     issuer: {
       ...unsafeTransparentIssuer(suite),
       issue: (attribute) => concatBytes(attribute, new Uint8Array(keyBytes - attribute.length)),

@@ -1,34 +1,24 @@
-/** Real cryptography for a test federation: CP-ABE and the identity KEM, each with fresh authority keys. */
-
-import {
-  abeIssuer,
-  abeSealing,
-  createMclGroup,
-  decodeIdentityPublicKey,
-  decodePublicKey,
-  identityIssuer,
-  identitySealing,
-  identitySetup,
-  setup,
-} from '@basa/abe';
-import { ENGINE } from '@basa/protocol';
+/** Real cryptography for a federation: slot keys and CP-ABE, each with fresh keys of an authority. */
+import { abeIssuer, abeSealing, createMclGroup, decodePublicKey, setup } from '@basa/abe';
+import { ENGINE, slotKeyIssuer, slotSealing } from '@basa/protocol';
 import { nodeRandomBytes, nodeSuite } from '@basa/runtime/node';
-import type { Sealings } from '@basa/simulator';
+import type { PaperSealings, Sealings } from '@basa/simulator';
+import { overAttributes } from '@basa/simulator';
 
 const group = await createMclGroup();
 const tools = { group, suite: nodeSuite, randomBytes: nodeRandomBytes };
 
-export function abeSealings(): Sealings {
+/** CP-ABE with attributes alone, as `paper` mode has it. */
+export function paperAbeSealings(): PaperSealings {
   const issuer = abeIssuer(setup(tools).masterKey, tools);
-  return {
-    engine: ENGINE.cpAbe,
-    issuer,
-    sealing: abeSealing({ publicKey: decodePublicKey(issuer.publicKey, group), ...tools }),
-  };
+  return { issuer, sealing: abeSealing({ publicKey: decodePublicKey(issuer.publicKey, group), ...tools }) };
 }
 
-export function identitySealings(): Sealings {
-  const issuer = identityIssuer(identitySetup(tools).masterKey, tools);
-  const publicKey = decodeIdentityPublicKey(issuer.publicKey, group);
-  return { engine: ENGINE.identityKem, issuer, sealing: identitySealing({ publicKey, ...tools }) };
+export function abeSealings(): Sealings {
+  return overAttributes(nodeSuite, ENGINE.cpAbe, paperAbeSealings());
+}
+
+export function slotKeySealings(): Sealings {
+  const issuer = slotKeyIssuer(nodeSuite, nodeRandomBytes(32));
+  return { engine: ENGINE.slotKeys, issuer, sealing: slotSealing(nodeSuite) };
 }

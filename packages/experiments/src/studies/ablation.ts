@@ -28,7 +28,7 @@ function variantsOf(profile: Profile): readonly Variant[] {
       { name: 'paper, four buffers side by side', cell: { ...paper, turn: { parallelBuffers: 4 } } },
       { name: 'paper, deposit first: masks after the turn', cell: { ...paper, turn: { isDepositFirst: true } } },
       { name: 'sealed: no turn', cell: sealed },
-      { name: 'sealed, identity KEM', cell: { ...sealed, engine: 'identity' as const } },
+      { name: 'sealed, slot keys', cell: { ...sealed, engine: 'slot-keys' as const } },
       ...sizes.map((bufferSize) => ({ name: `sealed, K = ${bufferSize}`, cell: { ...sealed, bufferSize } })),
     ];
   });
@@ -91,8 +91,8 @@ export const ablation: Study = {
           ]),
         ),
         ordering(
-          'the identity KEM is no slower than CP-ABE',
-          BETAS.map((beta) => [`beta ${beta}`, of('sealed, identity KEM', beta), of('sealed: no turn', beta)]),
+          'slot keys are no slower than CP-ABE',
+          BETAS.map((beta) => [`beta ${beta}`, of('sealed, slot keys', beta), of('sealed: no turn', beta)]),
         ),
       ],
       notes: [

@@ -10,7 +10,7 @@ import { nodeTools } from '../costs/needs.ts';
 import type { ProfiledName } from '../costs/profiles.ts';
 import { mean, ordering } from '../outcome.ts';
 import { nodeEnvironment } from '../simulation/environment.ts';
-import { abeSealings } from '../simulation/real-sealings.ts';
+import { abeSealings, paperAbeSealings } from '../simulation/real-sealings.ts';
 import { round } from './protocol-cells.ts';
 
 interface Point {
@@ -124,7 +124,7 @@ function protocolOf(name: ProfiledName): AggregationProtocol {
     case 'SecAgg+':
       return secAggPlus(nodeTools(), { corrupt: 0.05, dropped: 0.05 });
     case 'BASA paper':
-      return unsafeBasaPaper(nodeEnvironment, { sealings: abeSealings() });
+      return unsafeBasaPaper(nodeEnvironment, { sealings: paperAbeSealings() });
     case 'BASA sealed':
       return basaSealed(nodeEnvironment, { sealings: abeSealings() });
   }

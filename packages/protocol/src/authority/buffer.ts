@@ -5,8 +5,9 @@
  *       \--closeBy--> aborted       (final; nothing is ever released)
  *       \--rolled back--> unknown   (final; no key, no release, no promise)
  */
-import type { AttributeKeyIssuer, Signer, Suite } from '@basa/masking';
+import type { Signer, Suite } from '@basa/masking';
 import type { Ctx, Millis } from '../wire/brands.ts';
+import type { BufferIssuer } from '../wire/sealing.ts';
 import type { Descriptor, Outcome, OutcomeBody } from '../wire/statements.ts';
 import { ctxOf, outcomeCodec } from '../wire/statements.ts';
 import type { AuthorityRecord, BufferClosed, KeyIssued } from './records.ts';
@@ -14,8 +15,8 @@ import type { AuthorityRecord, BufferClosed, KeyIssued } from './records.ts';
 export interface AuthorityPorts {
   readonly suite: Suite;
   readonly signer: Signer;
-  /** The issuer of the key epoch with this public key; undefined once the epoch is destroyed. */
-  issuerFor(sealingKey: Uint8Array): AttributeKeyIssuer | undefined;
+  /** The issuer of the key epoch that the descriptor names; undefined once the epoch is destroyed. */
+  issuerFor(descriptor: Pick<Descriptor, 'engine' | 'sealingKey'>): BufferIssuer | undefined;
 }
 
 export interface AuthorityBuffer {
@@ -67,7 +68,7 @@ export function abortIfOverdue(buffer: AuthorityBuffer, now: Millis): readonly A
 
 /** The authority's word on what became of the buffer; undefined stands for one it does not know. */
 export function signOutcome({ signer }: AuthorityPorts, ctx: Ctx, buffer: AuthorityBuffer | undefined): Outcome {
-  const accepted = buffer?.closed?.accepted ?? [];
+  const accepted = (buffer?.closed?.accepted ?? []).map(({ slot, joinTag }) => ({ slot, joinTag }));
   const body: OutcomeBody = { ctx, status: buffer?.status ?? 'unknown', accepted };
   return { ...body, signature: signer.sign(outcomeCodec.statement(body)) };
 }

@@ -1,19 +1,20 @@
-/** Closes a buffer once: for each slot either its self key (accepted) or its edge and drop keys (not), never both. */
-import type { Suite } from '@basa/masking';
+/** Closes a buffer once: for each slot either what opens its self seed (accepted) or its edge key (not), never both. */
 import { equalBytes, toHex } from '@basa/masking';
 import type { CloseAnswer, CloseRequest, ReleasedKey, UploadHeader } from '../wire/authority-messages.ts';
 import { authorityMessages } from '../wire/authority-messages.ts';
 import type { JoinTag, Millis, Slot, View } from '../wire/brands.ts';
-import { dropAttribute, edgeAttribute, joinTagOf, selfAttribute, viewsOf } from '../wire/naming.ts';
+import { joinTagOf, registrationOf, viewsOf } from '../wire/naming.ts';
 import type { Refused } from '../wire/refusals.ts';
 import { refused } from '../wire/refusals.ts';
+import type { BufferKeys } from '../wire/sealing.ts';
+import { allSteps, isSelfName } from '../wire/sealing.ts';
 import { isSigned } from '../wire/statements.ts';
 import type { Transition } from '../wire/transition.ts';
-import { declined } from '../wire/transition.ts';
+import { declined, unchanged } from '../wire/transition.ts';
 import { depositStatementCodec } from '../wire/user-messages.ts';
 import type { AuthorityBuffer, AuthorityPorts } from './buffer.ts';
 import { abortIfOverdue, evolveBuffer, signOutcome } from './buffer.ts';
-import type { AuthorityRecord, BufferClosed, NamedSlot } from './records.ts';
+import type { AcceptedSlot, AuthorityRecord, BufferClosed, KeyIssued } from './records.ts';
 
 /** A buffer whose set is fixed: once its record is durable, its keys may be released, as often as the server asks. */
 export interface SettledBuffer {
@@ -29,10 +30,7 @@ export function closeBuffer(
 ): Transition<AuthorityBuffer, AuthorityRecord, CloseAnswer> {
   const { answer: settled, ...step } = settleBuffer(ports, buffer, request, now);
   if ('kind' in settled) return { ...step, answer: settled };
-  const releasing = releaseKeys(ports, settled);
-  let next = releasing.next();
-  while (next.done !== true) next = releasing.next();
-  return { ...step, answer: next.value };
+  return { ...step, answer: allSteps(releaseKeys(ports, settled)) };
 }
 
 /** Decides about the close, without its keys: they take a while, and nothing needs to wait for them. */
@@ -49,7 +47,7 @@ export function settleBuffer(
   if (!isSigned(ports.suite, closeRequest, request, buffer.descriptor.serverKey))
     return refuse(refused('server-unknown'));
   // Asked again, with whatever set: the recorded set and its keys.
-  if (buffer.status === 'closed') return settled(ports, buffer, []);
+  if (buffer.status === 'closed') return settled(ports, buffer);
   const overdue = abortIfOverdue(buffer, now);
   if (overdue.length > 0) {
     return {
@@ -65,16 +63,9 @@ export function settleBuffer(
   const problem =
     listProblem(buffer, request, tags) ?? slotsProblem(ports, buffer, request, tags) ?? voidProblem(request);
   if (problem !== undefined) return refuse(problem);
-  const named = tags.map((joinTag, slot): NamedSlot => ({ slot: slot as Slot, joinTag }));
-  const isAccepted = new Set<number>(request.accepted);
-  return settled(ports, buffer, [
-    {
-      kind: 'buffer-closed',
-      ctx: buffer.ctx,
-      accepted: named.filter(({ slot }) => isAccepted.has(slot)),
-      dropped: named.filter(({ slot }) => !isAccepted.has(slot)),
-    },
-  ]);
+  const accepted = request.headers.map(({ slot, joinTag, selfName }): AcceptedSlot => ({ slot, joinTag, selfName }));
+  const dropped = request.deposits.length - accepted.length;
+  return settled(ports, buffer, { record: { kind: 'buffer-closed', ctx: buffer.ctx, accepted }, dropped });
 }
 
 /** Enough accepted slots, all of them listed, with one header each; no user and no tag twice. */
@@ -139,6 +130,7 @@ function isAsRegistered(
     equalBytes(header.joinTag, joinTag) &&
     equalBytes(header.view, issued.view) &&
     header.voids.every((earlier) => earlier < slot) &&
+    isSelfName(buffer.descriptor, header.selfName) &&
     isSigned(suite, authorityMessages(buffer.descriptor.bufferSize).uploadHeader, header, deviceKey)
   );
 }
@@ -155,65 +147,54 @@ function voidProblem({ accepted, headers }: CloseRequest): Refused | undefined {
 function settled(
   ports: AuthorityPorts,
   before: AuthorityBuffer,
-  records: readonly BufferClosed[],
+  decided?: { readonly record: BufferClosed; readonly dropped: number },
 ): Transition<AuthorityBuffer, AuthorityRecord, SettledBuffer> {
-  if (ports.issuerFor(before.descriptor.sealingKey) === undefined) return declined(before, refused('buffer-over'));
-  const buffer = records.reduce(evolveBuffer, before);
+  if (ports.issuerFor(before.descriptor) === undefined) return declined(before, refused('buffer-over'));
+  if (decided === undefined) return unchanged(before, { buffer: before });
+  const { record, dropped } = decided;
+  const buffer = evolveBuffer(before, record);
   return {
     state: buffer,
-    records,
+    records: [record],
     answer: { buffer },
-    events: records.map(({ ctx, accepted, dropped }) => ({
-      kind: 'buffer-closed',
-      ctx,
-      accepted: accepted.length,
-      dropped: dropped.length,
-    })),
+    events: [{ kind: 'buffer-closed', ctx: record.ctx, accepted: record.accepted.length, dropped }],
   };
 }
 
 /**
- * The keys of a settled buffer, signed: self(g) of the accepted; edge(l) of every other slot, assigned or not; drop(g) of
- * every deposit left out. It yields after each key, so that whoever runs it may do something else in between.
+ * The keys of a settled buffer, signed: what opens self(r) of the accepted, edge(l) of every other slot, assigned or not. It yields
+ * after each key, so that whoever runs it may do something else in between.
  */
 export function* releaseKeys(
   ports: AuthorityPorts,
   { buffer }: SettledBuffer,
 ): Generator<undefined, CloseAnswer | Refused> {
-  const { suite, signer } = ports;
   const { ctx, descriptor, closed } = buffer;
-  const issuer = ports.issuerFor(descriptor.sealingKey);
+  const issuer = ports.issuerFor(descriptor);
   if (issuer === undefined || closed === undefined) return refused('buffer-over');
+  const keysOf = issuer.keysOf(buffer);
+  const accepted = new Map(closed.accepted.map((entry) => [entry.slot as number, entry]));
   const keys: ReleasedKey[] = [];
-  for (const { slot, role, attribute } of releasedAttributes(suite, buffer, closed)) {
-    keys.push({ slot, role, key: issuer.issue(attribute) });
+  for (let position = 0; position < descriptor.bufferSize; position++) {
+    const slot = position as Slot;
+    const entry = accepted.get(slot);
+    if (entry === undefined) keys.push({ slot, role: 'edge', key: keysOf.edge(slot) });
+    else keys.push({ slot, role: 'self', key: selfKeyOf(ports, buffer, keysOf, entry) });
     yield;
   }
   const body = { outcome: signOutcome(ports, ctx, buffer), keys };
   const { closeAnswer } = authorityMessages(descriptor.bufferSize);
-  return { ...body, signature: signer.sign(closeAnswer.statement(body)) };
+  return { ...body, signature: ports.signer.sign(closeAnswer.statement(body)) };
 }
 
-function releasedAttributes(
-  suite: Suite,
-  { ctx, descriptor }: AuthorityBuffer,
-  { accepted, dropped }: BufferClosed,
-): readonly (Omit<ReleasedKey, 'key'> & { readonly attribute: Uint8Array })[] {
-  const isAccepted = new Set<number>(accepted.map(({ slot }) => slot));
-  const others = Array.from({ length: descriptor.bufferSize }, (_, slot) => slot as Slot).filter(
-    (slot) => !isAccepted.has(slot),
-  );
-  return [
-    ...accepted.map(({ slot, joinTag }) => ({
-      slot,
-      role: 'self' as const,
-      attribute: selfAttribute(suite, ctx, joinTag),
-    })),
-    ...others.map((slot) => ({ slot, role: 'edge' as const, attribute: edgeAttribute(suite, ctx, slot) })),
-    ...dropped.map(({ slot, joinTag }) => ({
-      slot,
-      role: 'drop' as const,
-      attribute: dropAttribute(suite, ctx, joinTag),
-    })),
-  ];
+/** r from the authority's own record, the name of the seed from the header that its device signed. */
+function selfKeyOf(
+  { suite }: AuthorityPorts,
+  { slots }: AuthorityBuffer,
+  keys: BufferKeys,
+  { slot, selfName }: AcceptedSlot,
+): Uint8Array {
+  const key = keys.self(registrationOf(suite, slots.get(slot) as KeyIssued), selfName);
+  if (key === undefined) throw new Error(`slot ${slot} was accepted with a self seed that has no key`);
+  return key;
 }

@@ -4,10 +4,10 @@ import type { KeyAnswer, KeyRequest } from '../wire/authority-messages.ts';
 import { authorityMessages } from '../wire/authority-messages.ts';
 import type { Millis, UserId, View } from '../wire/brands.ts';
 import { sealEnvelope } from '../wire/envelope.ts';
-import { edgeAttribute, joinTagOf, viewsOf } from '../wire/naming.ts';
+import { joinTagOf, viewsOf } from '../wire/naming.ts';
 import type { Refused } from '../wire/refusals.ts';
 import { refused } from '../wire/refusals.ts';
-import { certificateCodec, isSigned, receiptCodec, ticketCodec, userIdOf } from '../wire/statements.ts';
+import { certificateCodec, isSigned, issuedKeyCodec, receiptCodec, ticketCodec, userIdOf } from '../wire/statements.ts';
 import type { Transition } from '../wire/transition.ts';
 import { declined, unchanged } from '../wire/transition.ts';
 import type { AuthorityBuffer, AuthorityPorts } from './buffer.ts';
@@ -141,7 +141,7 @@ function viewProblem(
     : refused('server-equivocated', { slots: [...contradicted.map(({ slot }) => slot), ticket.slot] });
 }
 
-/** The key in an envelope for this request, and the receipt that names its hash; refused once the epoch is gone. */
+/** The key in an envelope for this request, the receipt, and the authority's word for both; refused once the epoch is gone. */
 function answerOf(
   ports: AuthorityPorts,
   buffer: AuthorityBuffer,
@@ -149,14 +149,20 @@ function answerOf(
   issued: KeyIssued,
 ): KeyAnswer | Refused {
   const { suite, signer } = ports;
-  const issuer = ports.issuerFor(buffer.descriptor.sealingKey);
+  const issuer = ports.issuerFor(buffer.descriptor);
   if (issuer === undefined) return refused('buffer-not-open');
   const { ctx, slot, joinTag, root, view, requestDigest } = issued;
-  const key = issuer.issue(edgeAttribute(suite, ctx, slot));
+  const key = issuer.keysOf(buffer).edge(slot);
   const senderSecret = issuer.derive(requestDigest);
   const envelope = sealEnvelope(suite, { senderSecret, recipient: request.ephemeralKey, requestDigest, key });
-  const body = { requestDigest, ctx, slot, joinTag, root, view, keyHash: suite.sha256(key) };
+  const receipt = { ctx, slot, joinTag, root, view };
+  const given = { requestDigest, keyHash: suite.sha256(key) };
   senderSecret.fill(0);
+  key.fill(0);
   if (envelope === undefined) return refused('key-invalid', { detail: 'the ephemeral key is of small order' });
-  return { envelope, receipt: { ...body, signature: signer.sign(receiptCodec.statement(body)) } };
+  return {
+    envelope,
+    receipt: { ...receipt, signature: signer.sign(receiptCodec.statement(receipt)) },
+    issued: { ...given, signature: signer.sign(issuedKeyCodec.statement(given)) },
+  };
 }

@@ -1,8 +1,9 @@
 /** What the authority must have on disk before it answers, and the hash chain over it that anyone can verify. */
 import type { Suite } from '@basa/masking';
+import { SELF_NAME_BYTES } from '../wire/authority-messages.ts';
 import type { Ctx, DepositRoot, JoinTag, Millis, Slot, UserId, View } from '../wire/brands.ts';
 import type { Codec, Field } from '../wire/codec.ts';
-import { fixed, list, message, nested, record, u53 } from '../wire/codec.ts';
+import { fixed, list, message, nested, record, short, u53 } from '../wire/codec.ts';
 import { KIND } from '../wire/kinds.ts';
 import type { TaskPolicy } from '../wire/policy.ts';
 import { decodePolicy, encodePolicy, MAX_SLOTS } from '../wire/policy.ts';
@@ -10,6 +11,7 @@ import { recordUnion } from '../wire/record-union.ts';
 import type { Certificate, Descriptor, Head, ModelEntry } from '../wire/statements.ts';
 import {
   certificateCodec,
+  DESCRIPTOR_BYTES,
   descriptorCodec,
   field,
   headCodec,
@@ -17,10 +19,11 @@ import {
   STATEMENT_BYTES,
 } from '../wire/statements.ts';
 
-/** A slot and who stands in it, as outcomes name it. */
-export interface NamedSlot {
+/** An accepted slot, who stands in it, and the name of its self seed, for which the pad is released. */
+export interface AcceptedSlot {
   readonly slot: Slot;
   readonly joinTag: JoinTag;
+  readonly selfName: Uint8Array;
 }
 
 export type AuthorityRecord =
@@ -58,13 +61,11 @@ export interface KeyIssued {
 export interface BufferClosed {
   readonly kind: 'buffer-closed';
   readonly ctx: Ctx;
-  readonly accepted: readonly NamedSlot[];
-  /** Deposits that are not accepted: their drop keys are released. */
-  readonly dropped: readonly NamedSlot[];
+  readonly accepted: readonly AcceptedSlot[];
 }
 
 const { ctx, hash, joinTag, root, slot, user, view } = field;
-const namedSlots = list(MAX_SLOTS, record({ slot, joinTag }));
+const acceptedSlots = list(MAX_SLOTS, record({ slot, joinTag, selfName: short(SELF_NAME_BYTES) }));
 const policyCodec: Codec<TaskPolicy> = { name: 'policy', encode: encodePolicy, decode: decodePolicy };
 
 const codec: Codec<AuthorityRecord> = recordUnion('authority record', {
@@ -73,7 +74,7 @@ const codec: Codec<AuthorityRecord> = recordUnion('authority record', {
   'device-revoked': message(KIND.deviceRevoked, 'device-revoked', { user, at: u53 as Field<Millis> }),
   'buffer-drawn': message(KIND.bufferDrawn, 'buffer-drawn', {
     nonce: fixed(16),
-    descriptor: nested(descriptorCodec, 8192),
+    descriptor: nested(descriptorCodec, DESCRIPTOR_BYTES),
   }),
   'key-issued': message(KIND.keyIssued, 'key-issued', {
     ctx,
@@ -85,7 +86,7 @@ const codec: Codec<AuthorityRecord> = recordUnion('authority record', {
     view,
     requestDigest: hash,
   }),
-  'buffer-closed': message(KIND.bufferClosed, 'buffer-closed', { ctx, accepted: namedSlots, dropped: namedSlots }),
+  'buffer-closed': message(KIND.bufferClosed, 'buffer-closed', { ctx, accepted: acceptedSlots }),
   'buffer-aborted': message(KIND.bufferAborted, 'buffer-aborted', { ctx }),
   'buffer-unknown': message(KIND.bufferUnknown, 'buffer-unknown', { ctx }),
   'model-appended': message(KIND.modelAppended, 'model-appended', { entry: nested(modelEntryCodec, 512) }),

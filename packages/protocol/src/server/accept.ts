@@ -1,5 +1,4 @@
 /** Takes a masked upload into its slot: the header decides before the body is read, the very bytes or none. */
-import type { SeedSealing } from '@basa/masking';
 import { equalBytes } from '@basa/masking';
 import type { UploadHeader } from '../wire/authority-messages.ts';
 import { authorityMessages } from '../wire/authority-messages.ts';
@@ -7,6 +6,8 @@ import type { Millis, Slot } from '../wire/brands.ts';
 import type { BasaEvent } from '../wire/events.ts';
 import type { Refused } from '../wire/refusals.ts';
 import { refused } from '../wire/refusals.ts';
+import type { BufferSealing } from '../wire/sealing.ts';
+import { isSelfName } from '../wire/sealing.ts';
 import { isSameSlot, isSigned, receiptCodec } from '../wire/statements.ts';
 import { declined, unchanged } from '../wire/transition.ts';
 import { uploadLayout } from '../wire/upload-layout.ts';
@@ -51,7 +52,7 @@ export function acceptUpload(
   buffer: SecureBuffer,
   header: UploadHeader,
   body: ReceivedBody,
-  sealing: Pick<SeedSealing, 'sealedBytes'>,
+  sealing: Pick<BufferSealing, 'sealedBytes'>,
   now: Millis,
 ): BufferStep<{ readonly kind: 'accepted' }> {
   const refuse = (no: Refused) =>
@@ -109,6 +110,8 @@ function headerProblem(
   if (!equalBytes(header.joinTag, ticket.joinTag) || !equalBytes(header.view, ticket.view))
     return refused('view-mismatch');
   if (header.voids.some((earlier) => earlier >= header.slot)) return refused('slot-unknown');
+  if (!isSelfName(buffer.descriptor, header.selfName))
+    return refused('body-mismatch', { detail: 'the header names no self seed' });
   const { receipt } = header;
   if (!isSameSlot(receipt, ticket) || !isSigned(suite, receiptCodec, receipt, authorityKey))
     return refused('receipt-invalid');

@@ -1,24 +1,25 @@
 /** Opens the sum of a closed buffer: the seeds the released keys open, as a mask plan over the sum of the uploads. */
-import type { MaskTerm, SeedSealing, Suite } from '@basa/masking';
+import type { MaskTerm, Suite } from '@basa/masking';
 import { equalBytes, firstOutOfRange, quantizedBound, Secret } from '@basa/masking';
 import type { ReleasedKey, UploadHeader } from '../wire/authority-messages.ts';
 import type { Slot } from '../wire/brands.ts';
-import { commitmentOf, sealingContext } from '../wire/naming.ts';
+import { commitmentOf, registrationOf } from '../wire/naming.ts';
 import type { PrefixVerdict } from '../wire/prefix.ts';
 import { judgePrefix, prefixElements } from '../wire/prefix.ts';
+import type { BufferSealing, EdgeUse } from '../wire/sealing.ts';
 import type { DescriptorBody } from '../wire/statements.ts';
+import type { SealedParts } from '../wire/upload-layout.ts';
 import type { Deposit, SealedSeed } from '../wire/user-messages.ts';
 import type { BufferSlot, SecureBuffer } from './secure-buffer.ts';
 
 /** What the store holds of one accepted slot, besides the vector. */
-export interface StoredUpload {
+export interface StoredUpload extends SealedParts {
   readonly header: UploadHeader;
-  readonly backups: readonly Uint8Array[];
 }
 
 export interface OpeningInput {
   readonly suite: Suite;
-  readonly sealing: SeedSealing;
+  readonly sealing: BufferSealing;
   readonly buffer: SecureBuffer;
   readonly keys: readonly ReleasedKey[];
   /** Stored deposits by slot. */
@@ -35,103 +36,94 @@ export type Opening =
 
 /**
  * sum_{l in A} [ y_l - PRG(b_l) - sum_{j>l, j not in A} PRG(s_lj) + sum_{i<l, i not in A, i not void for l} PRG(s_il) ]
- * = sum_{l in A} x'_l: the terms behind the y_l.
+ * = sum_{l in A} x'_l: the terms behind the y_l. Throws where the authority gave a key that is not the slot's.
  */
 export function openingTerms(input: OpeningInput): Opening {
+  const { sealing, buffer } = input;
   const keys = new Map(input.keys.map(({ slot, role, key }) => [`${role} ${slot}`, key]));
-  const isAccepted = new Set<number>(input.buffer.accepted);
-  const keyOf: KeyOf = (slot, role) => {
+  const slots = input.slots ?? buffer.accepted;
+  const isAccepted = new Set<number>(buffer.accepted);
+  const keyOf = (slot: Slot, role: ReleasedKey['role']): Uint8Array => {
     const key = keys.get(`${role} ${slot}`);
     if (key === undefined) throw new Error(`the authority closed the buffer without the ${role} key of slot ${slot}`);
     return key;
   };
-  const wanted = (input.slots ?? input.buffer.accepted).flatMap((slot) =>
-    wantedSeeds({ ...input, isAccepted, keyOf }, slot),
-  );
   const terms: MaskTerm[] = [];
   const cheats = new Set<Slot>();
-  for (const { sealed, commitment, key, context, sign, by } of byKey(wanted)) {
-    const seed = input.sealing.open(sealed, key, context);
-    if (seed === undefined || !equalBytes(commitmentOf(input.suite, seed), commitment)) cheats.add(by);
+  const take = (seed: Uint8Array | undefined, sign: 1 | -1, by: Slot): void => {
+    if (seed === undefined) cheats.add(by);
     else terms.push({ seed: new Secret(seed), sign });
+  };
+  for (const slot of slots) take(selfSeed(input, slot, keyOf(slot, 'self')), -1, slot);
+  const wanted = slots.flatMap((slot) => wantedSeeds(input, isAccepted, slot));
+  // Seeds under one key follow each other: it is read and checked once for all of them.
+  for (const [slot, seeds] of bySlot(wanted)) {
+    const open = sealing.edgeOpener(buffer, slot, keyOf(slot, 'edge'));
+    if (open === undefined) throw new Error(`the authority released a key for slot ${slot} that is not its own`);
+    for (const { sealed, commitment, use, sign, by } of seeds) {
+      const seed = open(sealed, use);
+      const isMeant = seed !== undefined && equalBytes(commitmentOf(input.suite, seed), commitment);
+      take(isMeant ? seed : undefined, sign, by);
+    }
   }
   if (cheats.size === 0) return { kind: 'opening', terms };
   for (const { seed } of terms) seed.wipe();
   return { kind: 'cheated', slots: [...cheats].sort((a, b) => a - b) };
 }
 
-type KeyOf = (slot: number, role: ReleasedKey['role']) => Uint8Array;
-
-interface OpeningWork extends OpeningInput {
-  readonly isAccepted: ReadonlySet<number>;
-  readonly keyOf: KeyOf;
+/** b of an accepted slot, from its upload. The seed must be the one that the device signed for. */
+function selfSeed(
+  { suite, sealing, buffer, uploadOf }: OpeningInput,
+  slot: Slot,
+  released: Uint8Array,
+): Uint8Array | undefined {
+  const { header, self } = uploadOf(slot);
+  if (!equalBytes(self.subarray(0, sealing.selfNameBytes), header.selfName)) return undefined;
+  const { ticket } = buffer.slots[slot] as BufferSlot;
+  return sealing.openSelf(buffer, registrationOf(suite, ticket), self, released);
 }
 
 interface WantedSeed extends SealedSeed {
-  readonly key: Uint8Array;
-  readonly context: Uint8Array;
+  /** Whose edge key opens it. */
+  readonly slot: Slot;
+  readonly use: EdgeUse;
   readonly sign: 1 | -1;
   /** Who sealed it. */
   readonly by: Slot;
 }
 
-/** Seeds under one key follow each other: a sealing decodes and checks the key once for all of them. */
-function byKey(wanted: readonly WantedSeed[]): readonly WantedSeed[] {
-  const groups = new Map<Uint8Array, WantedSeed[]>();
+function bySlot(wanted: readonly WantedSeed[]): ReadonlyMap<Slot, readonly WantedSeed[]> {
+  const groups = new Map<Slot, WantedSeed[]>();
   for (const seed of wanted) {
-    const group = groups.get(seed.key) ?? [];
-    group.push(seed);
-    groups.set(seed.key, group);
+    const group = groups.get(seed.slot);
+    if (group === undefined) groups.set(seed.slot, [seed]);
+    else group.push(seed);
   }
-  return [...groups.values()].flat();
+  return groups;
 }
 
-function wantedSeeds(work: OpeningWork, slot: Slot): readonly WantedSeed[] {
-  const { buffer, deposits, isAccepted, keyOf } = work;
-  const { ctx } = buffer;
-  const { joinTag } = (buffer.slots[slot] as BufferSlot).ticket;
-  const { entries } = deposits[slot] as Deposit;
-
-  const self: WantedSeed = {
-    ...(entries.at(-1) as SealedSeed),
-    key: keyOf(slot, 'self'),
-    context: sealingContext(ctx, 'self', joinTag, 0),
-    sign: -1,
-    by: slot,
-  };
-  const edges = entries.slice(slot, -1).flatMap((entry, n): WantedSeed[] => {
-    const later = slot + 1 + n;
-    if (isAccepted.has(later)) return [];
-    return [
-      { ...entry, key: keyOf(later, 'edge'), context: sealingContext(ctx, 'edge', joinTag, later), sign: -1, by: slot },
-    ];
-  });
-  return [self, ...edges, ...wantedBackups(work, slot)];
-}
-
-/** s_il of dropped slots i, from the backups of l: mended by l's own word, held to the commitment of i. */
-function wantedBackups(
-  { buffer, deposits, isAccepted, keyOf, uploadOf }: OpeningWork,
+/** What an accepted slot shares with those that are not accepted: later ones from its deposit, earlier ones from its backups. */
+function wantedSeeds(
+  { buffer, deposits, uploadOf }: OpeningInput,
+  isAccepted: ReadonlySet<number>,
   slot: Slot,
 ): readonly WantedSeed[] {
+  const { joinTag } = (buffer.slots[slot] as BufferSlot).ticket;
+  const edges = (deposits[slot] as Deposit).entries.slice(slot).flatMap((entry, n): WantedSeed[] => {
+    const later = (slot + 1 + n) as Slot;
+    return isAccepted.has(later) ? [] : [{ ...entry, slot: later, use: { role: 'edge', joinTag }, sign: -1, by: slot }];
+  });
   const { header, backups } = uploadOf(slot);
-  const { joinTag } = header;
   const isVoid = new Set<number>(header.voids);
   const opened = Array.from({ length: slot }, (_, i) => i as Slot).filter((i) => !isVoid.has(i));
-  return opened.flatMap((earlier, n): WantedSeed[] => {
+  const mended = opened.flatMap((earlier, n): WantedSeed[] => {
     if (isAccepted.has(earlier)) return [];
+    // Held to the commitment of whoever made the seed.
     const { commitment } = (deposits[earlier] as Deposit).entries[slot - 1] as SealedSeed;
-    return [
-      {
-        commitment,
-        sealed: backups[n] as Uint8Array,
-        key: keyOf(earlier, 'drop'),
-        context: sealingContext(buffer.ctx, 'backup', joinTag, earlier),
-        sign: 1,
-        by: slot,
-      },
-    ];
+    const sealed = backups[n] as Uint8Array;
+    return [{ commitment, sealed, slot: earlier, use: { role: 'backup', joinTag }, sign: 1, by: slot }];
   });
+  return [...edges, ...mended];
 }
 
 type Quarantine = Extract<PrefixVerdict, { kind: 'quarantine' }>;

@@ -12,6 +12,7 @@
 import type { Signer, Suite } from '@basa/masking';
 import type { UploadHeader } from '../wire/authority-messages.ts';
 import type { Ctx, Slot, UserId } from '../wire/brands.ts';
+import type { DrawnBuffer } from '../wire/drawn-buffer.ts';
 import type { FreezeReason } from '../wire/events.ts';
 import type { Descriptor, Ticket } from '../wire/statements.ts';
 import { ctxOf } from '../wire/statements.ts';
@@ -40,6 +41,7 @@ export interface BufferSlot {
 export interface SecureBuffer {
   readonly ctx: Ctx;
   readonly descriptor: Descriptor;
+  readonly slotKeys: Uint8Array;
   readonly status: 'filling' | 'frozen' | 'granted' | 'included' | 'quarantined' | 'aborted' | 'unknown';
   readonly slots: readonly BufferSlot[];
   /** A, once frozen. */
@@ -66,16 +68,12 @@ export type BufferRecord =
 
 export type BufferStep<Answer> = Transition<SecureBuffer, BufferRecord, Answer>;
 
-export function openSecureBuffer(suite: Suite, descriptor: Descriptor): SecureBuffer {
-  return { ctx: ctxOf(suite, descriptor), descriptor, status: 'filling', slots: [], accepted: [] };
+export function openSecureBuffer(suite: Suite, { descriptor, slotKeys }: DrawnBuffer): SecureBuffer {
+  return { ctx: ctxOf(suite, descriptor), descriptor, slotKeys, status: 'filling', slots: [], accepted: [] };
 }
 
-export function restoreSecureBuffer(
-  suite: Suite,
-  descriptor: Descriptor,
-  records: readonly BufferFact[],
-): SecureBuffer {
-  return records.reduce(evolveSecureBuffer, openSecureBuffer(suite, descriptor));
+export function restoreSecureBuffer(suite: Suite, drawn: DrawnBuffer, records: readonly BufferFact[]): SecureBuffer {
+  return records.reduce(evolveSecureBuffer, openSecureBuffer(suite, drawn));
 }
 
 /** The buffer after one of its records. */

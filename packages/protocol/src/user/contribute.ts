@@ -3,11 +3,11 @@
  * to send where, and whoever drives it answers, at once or later. It goes on from wherever the device's records stand, so
  * it is the same after a crash as without one. A driver that cannot answer drops it and starts another one later.
  */
-import { concatBytes, DecodeError, equalBytes } from '@basa/masking';
+import { DecodeError, equalBytes } from '@basa/masking';
 import type { KeyAnswer, KeyRequest, UploadHeader } from '../wire/authority-messages.ts';
 import type { RefusalReason, Refused } from '../wire/refusals.ts';
 import { isRefused, refused } from '../wire/refusals.ts';
-import { bodyHashOf } from '../wire/upload-layout.ts';
+import { bodyHashOf, bodyOf } from '../wire/upload-layout.ts';
 import type { Deposit, DepositAnswer } from '../wire/user-messages.ts';
 import { depositMessage, depositToSign } from './deposit.ts';
 import type { Device, DeviceStep } from './device.ts';
@@ -107,8 +107,8 @@ function* freezeSteps(
   const step = freezeUpload(ports, device, draft, masked);
   if (isRefused(step.answer)) return step.answer;
   yield* ask('durable', { step });
-  for (const seed of draft.earlier) seed.wipe();
-  return { device: step.state, body: concatBytes(masked, ...draft.backups) };
+  for (const seed of [draft.self, ...draft.earlier]) seed.wipe();
+  return { device: step.state, body: bodyOf(masked, draft.parts) };
 }
 
 /** Key bytes that are no key are their issuer's fault, and nothing this device can mend. */
@@ -127,10 +127,10 @@ function* bodyAgain(ports: UserPorts, session: FrozenSession): Steps<Uint8Array 
   if (masking.kind === 'refused') return { problem: 'the store holds another input than the one that was fixed' };
   yield* ask('mask', { masking });
   const masked = packMasked(session, masking.vector);
-  if (!equalBytes(bodyHashOf(ports.suite, masked, session.backups), session.header.bodyHash)) {
+  if (!equalBytes(bodyHashOf(ports.suite, masked, session.parts), session.header.bodyHash)) {
     return { problem: 'the upload does not come out as it was frozen; the store is damaged' };
   }
-  return concatBytes(masked, ...session.backups);
+  return bodyOf(masked, session.parts);
 }
 
 function* leave(ports: UserPorts, device: Device, reason: RefusalReason): Steps<ContributeEnd> {

@@ -1,8 +1,10 @@
 /** What a device keeps of a session and of its ledger, as bytes. They hold seeds: only the device's owner may read them. */
 import { SEED_BYTES } from '@basa/masking';
+import { SELF_NAME_BYTES } from '../wire/authority-messages.ts';
 import type { Slot } from '../wire/brands.ts';
 import type { Codec } from '../wire/codec.ts';
 import { checked, fixed, increasing, list, message, nested, record, short, text, u53 } from '../wire/codec.ts';
+import { slotKeysField } from '../wire/drawn-buffer.ts';
 import { KIND } from '../wire/kinds.ts';
 import { MAX_SLOTS } from '../wire/policy.ts';
 import { recordUnion } from '../wire/record-union.ts';
@@ -10,6 +12,7 @@ import type { RefusalReason } from '../wire/refusals.ts';
 import { isRefusalReason } from '../wire/refusals.ts';
 import {
   certificateCodec,
+  DESCRIPTOR_BYTES,
   descriptorCodec,
   field,
   receiptCodec,
@@ -36,12 +39,12 @@ const reason = checked(text<RefusalReason>(64), (name) =>
 
 export const deviceRecordCodec: Codec<DeviceRecord> = recordUnion('device record', {
   prepared: message(KIND.sessionPrepared, 'prepared', {
-    descriptor: nested(descriptorCodec, 8192),
+    descriptor: nested(descriptorCodec, DESCRIPTOR_BYTES),
+    slotKeys: slotKeysField,
     certificate: nested(certificateCodec, STATEMENT_BYTES),
     nonce: fixed(16),
     deltaId,
     inputDigest: field.hash,
-    self: seed,
     edges: seeds,
     entries: list(MAX_SLOTS, record(sealedSeed)),
   }),
@@ -56,9 +59,11 @@ export const deviceRecordCodec: Codec<DeviceRecord> = recordUnion('device record
   frozen: message(KIND.sessionFrozen, 'frozen', {
     receipt: nested(receiptCodec, STATEMENT_BYTES),
     voids: increasing<Slot>(MAX_SLOTS),
+    selfName: short(SELF_NAME_BYTES),
     bodyHash: field.hash,
+    self: seed,
     earlier: seeds,
-    backups: list(MAX_SLOTS, sealed),
+    parts: record({ self: sealed, backups: list(MAX_SLOTS, sealed) }),
   }),
   acknowledged: message(KIND.sessionAcknowledged, 'acknowledged', {}),
   released: message(KIND.sessionReleased, 'released', {}),

@@ -2,6 +2,8 @@
 import type { Suite } from '@basa/masking';
 import { equalBytes } from '@basa/masking';
 import type { Ctx, Millis } from '../wire/brands.ts';
+import type { DrawnBuffer } from '../wire/drawn-buffer.ts';
+import { slotKeysProblem } from '../wire/drawn-buffer.ts';
 import type { TaskPolicy } from '../wire/policy.ts';
 import { policyWeightScale, taskIdOf } from '../wire/policy.ts';
 import type { Refused } from '../wire/refusals.ts';
@@ -19,12 +21,19 @@ declare const isChecked: unique symbol;
 /** A descriptor that follows the pinned policy, by the pinned authority. */
 export type CheckedDescriptor = Descriptor & { readonly [isChecked]: true };
 
-export type Seated = { readonly kind: 'seated'; readonly ctx: Ctx; readonly descriptor: CheckedDescriptor } | Refused;
+export type Seated =
+  | {
+      readonly kind: 'seated';
+      readonly ctx: Ctx;
+      readonly descriptor: CheckedDescriptor;
+      readonly slotKeys: Uint8Array;
+    }
+  | Refused;
 
-export function checkDescriptor(
+export function checkDrawnBuffer(
   suite: Suite,
   { policy, authorityKey }: Pins,
-  descriptor: Descriptor,
+  { descriptor, slotKeys }: DrawnBuffer,
   now: Millis,
 ): Seated {
   const isAuthoritys =
@@ -33,7 +42,9 @@ export function checkDescriptor(
   if (!isAuthoritys) return refused('descriptor-invalid');
   if (!followsPolicy(suite, policy, descriptor)) return refused('descriptor-policy');
   if (now >= descriptor.expiry) return refused('buffer-not-open');
-  return { kind: 'seated', ctx: ctxOf(suite, descriptor), descriptor: descriptor as CheckedDescriptor };
+  const problem = slotKeysProblem(suite, descriptor, slotKeys);
+  if (problem !== undefined) return problem;
+  return { kind: 'seated', ctx: ctxOf(suite, descriptor), descriptor: descriptor as CheckedDescriptor, slotKeys };
 }
 
 /**

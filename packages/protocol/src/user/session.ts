@@ -6,14 +6,16 @@
  *         \                 \--> abandoned             \--outcome--> released
  *          \--> abandoned        (a frozen session cannot be abandoned: its bytes may have left)
  */
-import type { RandomBytes, SeedSealing, Suite } from '@basa/masking';
+import type { RandomBytes, Suite } from '@basa/masking';
 import { Secret } from '@basa/masking';
 import type { UploadHeaderBody } from '../wire/authority-messages.ts';
 import type { Ctx, DepositRoot, JoinTag, Slot } from '../wire/brands.ts';
 import { joinTagOf } from '../wire/naming.ts';
 import type { RefusalReason } from '../wire/refusals.ts';
+import type { BufferSealing } from '../wire/sealing.ts';
 import type { Certificate, Descriptor, Receipt, Ticket } from '../wire/statements.ts';
 import { ctxOf, userIdOf } from '../wire/statements.ts';
+import type { SealedParts } from '../wire/upload-layout.ts';
 import type { InboxEntry, SealedSeed } from '../wire/user-messages.ts';
 import { depositRootOf } from '../wire/user-messages.ts';
 
@@ -21,7 +23,7 @@ export interface UserPorts {
   readonly suite: Suite;
   readonly randomBytes: RandomBytes;
   /** The sealing of the buffer's engine and public key. */
-  readonly sealing: SeedSealing;
+  readonly sealing: BufferSealing;
   readonly authorityKey: Uint8Array;
 }
 
@@ -29,6 +31,7 @@ export interface UserPorts {
 export interface Membership {
   readonly descriptor: Descriptor;
   readonly ctx: Ctx;
+  readonly slotKeys: Uint8Array;
   readonly certificate: Certificate;
   readonly nonce: Uint8Array;
   readonly joinTag: JoinTag;
@@ -39,7 +42,6 @@ export interface Membership {
 }
 
 interface OwnSeeds {
-  readonly self: Secret;
   /** s_1 .. s_{K-1}: seed n is for slot n + 1. */
   readonly edges: readonly Secret[];
 }
@@ -62,9 +64,12 @@ export interface FrozenSession extends OwnSeeds {
   readonly step: 'frozen';
   readonly member: Membership;
   readonly header: UploadHeaderBody;
-  /** s_il of the slots i < l that are not void, in order, and the backups of the same. */
+  /** b. */
+  readonly self: Secret;
+  /** s_il of the slots i < l that are not void, in order. */
   readonly earlier: readonly Secret[];
-  readonly backups: readonly Uint8Array[];
+  /** The same, sealed. */
+  readonly parts: SealedParts;
 }
 
 export type UserSession =
@@ -80,11 +85,11 @@ export type UserRecord =
   | {
       readonly kind: 'prepared';
       readonly descriptor: Descriptor;
+      readonly slotKeys: Uint8Array;
       readonly certificate: Certificate;
       readonly nonce: Uint8Array;
       readonly deltaId: Uint8Array;
       readonly inputDigest: Uint8Array;
-      readonly self: Uint8Array;
       readonly edges: readonly Uint8Array[];
       readonly entries: readonly SealedSeed[];
     }
@@ -100,8 +105,11 @@ export type UserRecord =
       readonly receipt: Receipt;
       readonly voids: readonly Slot[];
       readonly bodyHash: Uint8Array;
+      readonly self: Uint8Array;
       readonly earlier: readonly Uint8Array[];
-      readonly backups: readonly Uint8Array[];
+      readonly parts: SealedParts;
+      /** The first bytes of the sealed self seed, where the engine names it by them. */
+      readonly selfName: Uint8Array;
     }
   | { readonly kind: 'acknowledged' }
   | { readonly kind: 'released' }
@@ -114,29 +122,24 @@ export function restoreSession(suite: Suite, records: readonly UserRecord[]): Us
 
 export function evolveSession(suite: Suite, session: UserSession | undefined, entry: UserRecord): UserSession {
   if (entry.kind === 'prepared') {
-    const { self, edges, entries } = entry;
-    return {
-      step: 'prepared',
-      member: membershipOf(suite, entry),
-      self: secret(self),
-      edges: edges.map(secret),
-      entries,
-    };
+    const { edges, entries } = entry;
+    return { step: 'prepared', member: membershipOf(suite, entry), edges: edges.map(secret), entries };
   }
   if (session === undefined) throw new Error(`a session does not start with "${entry.kind}"`);
   const { member } = session;
   switch (entry.kind) {
     case 'slotted': {
-      const { self, edges } = session as PreparedSession;
+      const { edges } = session as PreparedSession;
       const { ticket, inbox, ephemeralSecret } = entry;
-      return { step: 'slotted', member, self, edges, ticket, inbox, ephemeralSecret: secret(ephemeralSecret) };
+      return { step: 'slotted', member, edges, ticket, inbox, ephemeralSecret: secret(ephemeralSecret) };
     }
     case 'frozen': {
-      const { self, edges, ticket } = session as SlottedSession;
-      const { receipt, voids, bodyHash, earlier, backups } = entry;
+      const { edges, ticket } = session as SlottedSession;
+      const { receipt, voids, selfName, bodyHash, self, earlier, parts } = entry;
       const { ctx, joinTag } = member;
-      const header: UploadHeaderBody = { ctx, slot: ticket.slot, joinTag, view: ticket.view, bodyHash, voids, receipt };
-      return { step: 'frozen', member, self, edges, header, earlier: earlier.map(secret), backups };
+      const { slot, view } = ticket;
+      const header: UploadHeaderBody = { ctx, slot, joinTag, view, selfName, bodyHash, voids, receipt };
+      return { step: 'frozen', member, edges, header, self: secret(self), earlier: earlier.map(secret), parts };
     }
     case 'acknowledged':
       return { step: 'acknowledged', member };
@@ -153,16 +156,20 @@ function secret(bytes: Uint8Array): Secret {
 }
 
 function membershipOf(suite: Suite, entry: Extract<UserRecord, { kind: 'prepared' }>): Membership {
-  const { descriptor, certificate, nonce, deltaId, inputDigest, entries } = entry;
+  const { descriptor, slotKeys, certificate, nonce, deltaId, inputDigest, entries } = entry;
   const ctx = ctxOf(suite, descriptor);
   const joinTag = joinTagOf(suite, { ctx, user: userIdOf(suite, certificate.deviceKey), nonce });
-  return { descriptor, ctx, certificate, nonce, joinTag, root: depositRootOf(suite, entries), deltaId, inputDigest };
+  const root = depositRootOf(suite, entries);
+  return { descriptor, ctx, slotKeys, certificate, nonce, joinTag, root, deltaId, inputDigest };
 }
 
 /** Overwrites every secret the session holds: when it ends, or before it is dropped from memory. */
 export function wipeSession(session: UserSession): void {
   if (session.step !== 'prepared' && session.step !== 'slotted' && session.step !== 'frozen') return;
-  const rest =
-    session.step === 'slotted' ? [session.ephemeralSecret] : session.step === 'frozen' ? session.earlier : [];
-  for (const held of [session.self, ...session.edges, ...rest]) held.wipe();
+  for (const held of [...session.edges, ...laterSecrets(session)]) held.wipe();
+}
+
+function laterSecrets(session: PreparedSession | SlottedSession | FrozenSession): readonly Secret[] {
+  if (session.step === 'slotted') return [session.ephemeralSecret];
+  return session.step === 'frozen' ? [session.self, ...session.earlier] : [];
 }

@@ -77,7 +77,7 @@ function ticketProblem(
   return ticket.slot < descriptor.bufferSize ? undefined : refused('slot-unknown');
 }
 
-/** Exactly one entry of every earlier slot, each at index l of its deposit, and their chain is the view I was told. */
+/** Exactly one entry of every earlier slot, each the one for slot l of its deposit, and their chain is the view I was told. */
 function inboxProblem(ports: UserPorts, member: Membership, { ticket, inbox }: DepositAnswer): Refused | undefined {
   if (inbox.length !== ticket.slot) return refused('inbox-incomplete');
   const misplaced = inbox.flatMap((entry, i) => (isAtSlot(ports, member, entry, ticket) ? [] : [i]));
@@ -88,5 +88,5 @@ function inboxProblem(ports: UserPorts, member: Membership, { ticket, inbox }: D
 
 function isAtSlot({ suite }: UserPorts, { descriptor }: Membership, entry: InboxEntry, { slot }: Ticket): boolean {
   const hash = leafHash(suite, { ...entry, label: slot });
-  return isInTree(suite, entry.root, { hash, index: slot - 1, count: descriptor.bufferSize, path: entry.path });
+  return isInTree(suite, entry.root, { hash, index: slot - 1, count: descriptor.bufferSize - 1, path: entry.path });
 }

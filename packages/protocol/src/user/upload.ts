@@ -1,5 +1,5 @@
 /** The user masks its input and freezes the upload: from then on these bytes leave, or none. */
-import type { MaskPlan, MaskTerm, Secret } from '@basa/masking';
+import type { MaskPlan, MaskTerm } from '@basa/masking';
 import { equalBytes, packVector } from '@basa/masking';
 import type { UploadHeader } from '../wire/authority-messages.ts';
 import { authorityMessages } from '../wire/authority-messages.ts';
@@ -33,14 +33,14 @@ export function maskInput(
   input: Uint32Array,
   draft?: UploadDraft,
 ): Masking | Refused {
-  if (session.step === 'slotted' && draft !== undefined) return masking(session, session.ticket.slot, draft.earlier);
-  if (session.step === 'frozen') return masking(session, session.header.slot, session.earlier);
+  if (session.step === 'slotted' && draft !== undefined) return masking(session, session.ticket.slot, draft);
+  if (session.step === 'frozen') return masking(session, session.header.slot, session);
   return refused('wrong-step');
 
   function masking(
-    { member, self, edges }: SlottedSession | FrozenSession,
+    { member, edges }: SlottedSession | FrozenSession,
     slot: Slot,
-    earlier: readonly Secret[],
+    { self, earlier }: Pick<UploadDraft, 'self' | 'earlier'>,
   ): Masking | Refused {
     if (!equalBytes(inputDigestOf(suite, input), member.inputDigest))
       return refused('delta-committed', { detail: 'another input was fixed' });
@@ -73,9 +73,11 @@ export function freezeUpload(
     kind: 'frozen',
     receipt: draft.receipt,
     voids: draft.voids,
-    bodyHash: bodyHashOf(ports.suite, masked, draft.backups),
+    selfName: draft.parts.self.slice(0, ports.sealing.selfNameBytes),
+    bodyHash: bodyHashOf(ports.suite, masked, draft.parts),
+    self: draft.self.reveal().slice(),
     earlier: draft.earlier.map((seed) => seed.reveal().slice()),
-    backups: draft.backups,
+    parts: draft.parts,
   };
   const records = [entry, { kind: 'committed' as const, deltaId, ctx, joinTag }];
   const state = restoreDevice(ports.suite, records, device);

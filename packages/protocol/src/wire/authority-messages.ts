@@ -3,11 +3,21 @@ import type { Ctx, DepositRoot, JoinTag, Slot, TaskId, UserId, View } from './br
 import type { Codec, Signature, SignedCodec } from './codec.ts';
 import { below, fixed, increasing, list, message, nested, oneOf, record, short, signedMessage, u53 } from './codec.ts';
 import { KIND } from './kinds.ts';
-import type { Certificate, Outcome, Receipt, Ticket } from './statements.ts';
-import { certificateCodec, field, outcomeCodec, receiptCodec, STATEMENT_BYTES, ticketCodec } from './statements.ts';
+import type { Certificate, IssuedKey, Outcome, Receipt, Ticket } from './statements.ts';
+import {
+  certificateCodec,
+  field,
+  issuedKeyCodec,
+  outcomeCodec,
+  receiptCodec,
+  STATEMENT_BYTES,
+  ticketCodec,
+} from './statements.ts';
 
-/** Bytes that fit the key of an attribute, bare or in its envelope. */
+/** Bytes that fit a key of any engine, bare or in its envelope. */
 const KEY = 1024;
+/** Bytes that fit what names a sealed self seed. */
+export const SELF_NAME_BYTES = 32;
 
 /** user -> authority. `earlier` is the user's view: the deposits before its slot. */
 export interface KeyRequestBody {
@@ -23,6 +33,7 @@ export type KeyRequest = KeyRequestBody & Signature;
 export interface KeyAnswer {
   readonly envelope: Uint8Array;
   readonly receipt: Receipt;
+  readonly issued: IssuedKey;
 }
 
 /** user -> server, before the body: what the body is, for whom, and which edges did not open. */
@@ -31,6 +42,8 @@ export interface UploadHeaderBody {
   readonly slot: Slot;
   readonly joinTag: JoinTag;
   readonly view: View;
+  /** R of the sealed self seed, so that the device signs for which seed the authority may be asked; empty with CP-ABE. */
+  readonly selfName: Uint8Array;
   readonly bodyHash: Uint8Array;
   readonly voids: readonly Slot[];
   readonly receipt: Receipt;
@@ -51,14 +64,15 @@ export interface CloseRequestBody {
 }
 export type CloseRequest = CloseRequestBody & Signature;
 
-const KEY_ROLES = ['self', 'edge', 'drop'] as const;
+const KEY_ROLES = ['self', 'edge'] as const;
+/** What opens the self seed of an accepted slot, or the edge key of any other. */
 export interface ReleasedKey {
   readonly slot: Slot;
   readonly role: (typeof KEY_ROLES)[number];
   readonly key: Uint8Array;
 }
 
-/** authority -> server: for each slot either its self key or its edge and drop keys. */
+/** authority -> server: one key for each slot. */
 interface CloseAnswerBody {
   readonly outcome: Outcome;
   readonly keys: readonly ReleasedKey[];
@@ -167,7 +181,7 @@ export function authorityMessages(bufferSize: number): AuthorityMessages {
     get closeAnswer() {
       return signedMessage<CloseAnswerBody>(KIND.closeAnswer, 'closeAnswer', {
         outcome: nested(outcomeCodec, STATEMENT_BYTES + 34 * bufferSize),
-        keys: list(2 * bufferSize, record({ slot: below<Slot>(bufferSize), role: oneOf(KEY_ROLES), key: short(KEY) })),
+        keys: list(bufferSize, record({ slot: below<Slot>(bufferSize), role: oneOf(KEY_ROLES), key: short(KEY) })),
       });
     },
   };
@@ -176,6 +190,7 @@ export function authorityMessages(bufferSize: number): AuthorityMessages {
 const keyAnswerCodec = message<KeyAnswer>(KIND.keyAnswer, 'keyAnswer', {
   envelope: short(KEY),
   receipt: nested(receiptCodec, STATEMENT_BYTES),
+  issued: nested(issuedKeyCodec, STATEMENT_BYTES),
 });
 
 function uploadHeaderCodec(bufferSize: number): SignedCodec<UploadHeaderBody> {
@@ -184,6 +199,7 @@ function uploadHeaderCodec(bufferSize: number): SignedCodec<UploadHeaderBody> {
     slot: below<Slot>(bufferSize),
     joinTag: field.joinTag,
     view: field.view,
+    selfName: short(SELF_NAME_BYTES),
     bodyHash: field.hash,
     voids: increasing<Slot>(bufferSize),
     receipt: nested(receiptCodec, STATEMENT_BYTES),

@@ -19,7 +19,9 @@ export type JoinTag = Brand<Uint8Array, 'JoinTag'>;
 export type DepositRoot = Brand<Uint8Array, 'DepositRoot'>;
 /** V_l: hash chain over the deposits before slot l. */
 export type View = Brand<Uint8Array, 'View'>;
-/** An attribute: edge(j), self(g) or drop(g) of one buffer. */
+/** r = H("registration", ctx, l, g, D, V_l): names one user in one slot with all that it saw. */
+export type Registration = Brand<Uint8Array, 'Registration'>;
+/** An attribute: edge(l) or self(r) of one buffer. */
 export type Attribute = Brand<Uint8Array, 'Attribute'>;
 
 export const slotOf = (position: number): Slot => position as Slot;

@@ -6,7 +6,7 @@ import type { Suite } from '@basa/masking';
 import { ascii, ByteReader, ByteWriter, DecodeError } from '@basa/masking';
 
 /** Layout version and cryptographic suite (SHA-256, HKDF, ChaCha20-Poly1305, Ed25519, X25519, AES-128-CTR). */
-const VERSION = 2;
+const VERSION = 3;
 const SUITE = 1;
 
 export interface Field<T> {

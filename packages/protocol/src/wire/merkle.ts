@@ -8,7 +8,7 @@ import { equalBytes } from '@basa/masking';
 const LEAF = Uint8Array.of(0);
 const NODE = Uint8Array.of(1);
 
-/** A sealed seed with the commitment to it. `label` is the slot it is sealed to, 0 for the self mask. */
+/** A sealed seed with the commitment to it. `label` is the slot it is sealed to. */
 export interface Leaf {
   readonly label: number;
   readonly commitment: Uint8Array;

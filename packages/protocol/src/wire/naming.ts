@@ -1,6 +1,6 @@
-/** What is derived and never sent: join tags, attributes, the chain of views, sealing contexts, commitments. */
+/** What is derived and never sent: join tags, registrations, attributes, the chain of views, sealing contexts, commitments. */
 import type { Suite } from '@basa/masking';
-import type { Attribute, Ctx, DepositRoot, JoinTag, Slot, UserId, View } from './brands.ts';
+import type { Attribute, Ctx, DepositRoot, JoinTag, Registration, Slot, UserId, View } from './brands.ts';
 import type { Field } from './codec.ts';
 import { fixed, message, u8, u16 } from './codec.ts';
 import { KIND } from './kinds.ts';
@@ -14,46 +14,60 @@ const joinLayout = message<{ ctx: Ctx; user: UserId; nonce: Uint8Array }>(KIND.j
   nonce: fixed(16),
 });
 
-/** g = H("join", ctx, u, n). It binds u: a tag of n alone could be repeated by another user (attack J1). */
+/** g = H("join", ctx, u, n): the name under which other users see this one. No key hangs on it. */
 export function joinTagOf(suite: Suite, name: { ctx: Ctx; user: UserId; nonce: Uint8Array }): JoinTag {
   return joinLayout.hash(suite, name) as JoinTag;
 }
 
+const registrationLayout = message<Registered>(KIND.registration, 'registration', {
+  ctx,
+  slot: u16 as Field<Slot>,
+  joinTag,
+  root: fixed<DepositRoot>(32),
+  view: fixed<View>(32),
+});
+
+/** What ticket, receipt and the authority's record say of one slot. */
+export interface Registered {
+  readonly ctx: Ctx;
+  readonly slot: Slot;
+  readonly joinTag: JoinTag;
+  readonly root: DepositRoot;
+  readonly view: View;
+}
+
+/**
+ * r = H("registration", ctx, l, g, D, V_l). The self key hangs on it: whoever else registers the slot, by a repeated tag or after a
+ * roll-back that nobody saw, has another one.
+ */
+export function registrationOf(suite: Suite, { ctx, slot, joinTag, root, view }: Registered): Registration {
+  return registrationLayout.hash(suite, { ctx, slot, joinTag, root, view }) as Registration;
+}
+
 const EDGE = 1;
 const SELF = 2;
-const DROP = 3;
 const PAPER = 4;
-const NO_TAG = new Uint8Array(32) as JoinTag;
+const NO_REGISTRATION = new Uint8Array(32) as Registration;
 
-const attributeLayout = message<{ ctx: Ctx; role: number; slot: number; joinTag: JoinTag }>(
+const attributeLayout = message<{ ctx: Ctx; role: number; slot: number; registration: Registration }>(
   KIND.attribute,
   'attribute',
-  {
-    ctx,
-    role: u8,
-    slot: u16,
-    joinTag,
-  },
+  { ctx, role: u8, slot: u16, registration: fixed<Registration>(32) },
 );
 
-/** edge(j): whoever holds slot j opens the seeds earlier users sealed to it. */
+/** edge(j): whoever holds slot j opens the seeds earlier users sealed to it, and the backups of its own. */
 export function edgeAttribute(suite: Suite, ctx: Ctx, slot: Slot): Attribute {
-  return attributeLayout.hash(suite, { ctx, role: EDGE, slot, joinTag: NO_TAG }) as Attribute;
+  return attributeLayout.hash(suite, { ctx, role: EDGE, slot, registration: NO_REGISTRATION }) as Attribute;
 }
 
-/** self(g): released at close for an accepted user; opens its self mask. */
-export function selfAttribute(suite: Suite, ctx: Ctx, joinTag: JoinTag): Attribute {
-  return attributeLayout.hash(suite, { ctx, role: SELF, slot: 0, joinTag }) as Attribute;
-}
-
-/** drop(g): released at close for a user left out; opens the backups later users made of its seeds. */
-export function dropAttribute(suite: Suite, ctx: Ctx, joinTag: JoinTag): Attribute {
-  return attributeLayout.hash(suite, { ctx, role: DROP, slot: 0, joinTag }) as Attribute;
+/** self(r): released at close for an accepted registration; opens its self mask. */
+export function selfAttribute(suite: Suite, ctx: Ctx, registration: Registration): Attribute {
+  return attributeLayout.hash(suite, { ctx, role: SELF, slot: 0, registration }) as Attribute;
 }
 
 /** a_k of `paper` mode: apart from edge(k), so that no paper ticket ever gets the key of a sealed slot. */
 export function paperAttribute(suite: Suite, ctx: Ctx, slot: Slot): Attribute {
-  return attributeLayout.hash(suite, { ctx, role: PAPER, slot, joinTag: NO_TAG }) as Attribute;
+  return attributeLayout.hash(suite, { ctx, role: PAPER, slot, registration: NO_REGISTRATION }) as Attribute;
 }
 
 const linkLayout = message<{ view: View; slot: Slot; joinTag: JoinTag; root: DepositRoot }>(
@@ -85,23 +99,29 @@ export function nextView(suite: Suite, view: View, slot: Slot, { joinTag, root }
 }
 
 /** Why a seed was sealed: kept apart in the context, so that a ciphertext opens only where it was meant to. */
-export type SealingRole = 'edge' | 'self' | 'backup' | 'paper';
-const ROLES: readonly SealingRole[] = ['edge', 'self', 'backup', 'paper'];
+const ROLES = ['edge', 'self', 'backup', 'paper'] as const;
+export type SealingRole = (typeof ROLES)[number];
 
-const contextLayout = message<{ ctx: Ctx; role: number; joinTag: JoinTag; slot: number }>(
+/** `name` is g of the one who seals; for a self mask r, which is made of it. */
+const contextLayout = message<{ ctx: Ctx; role: number; name: Uint8Array; slot: number }>(
   KIND.sealingContext,
   'sealingContext',
-  {
-    ctx,
-    role: u8,
-    joinTag,
-    slot: u16,
-  },
+  { ctx, role: u8, name: fixed(32), slot: u16 },
 );
 
-/** AEAD context of a sealed seed: ctx, kind, g of the one who seals, and the slot (0 for a self mask). */
-export function sealingContext(ctx: Ctx, role: SealingRole, joinTag: JoinTag, slot: number): Uint8Array {
-  return contextLayout.encode({ ctx, role: ROLES.indexOf(role), joinTag, slot });
+/** Context of a seed sealed to a slot. */
+export function sealingContext(
+  ctx: Ctx,
+  role: Exclude<SealingRole, 'self'>,
+  joinTag: JoinTag,
+  slot: number,
+): Uint8Array {
+  return contextLayout.encode({ ctx, role: ROLES.indexOf(role), name: joinTag, slot });
+}
+
+/** Context of a self mask. */
+export function selfContext(ctx: Ctx, registration: Registration): Uint8Array {
+  return contextLayout.encode({ ctx, role: ROLES.indexOf('self'), name: registration, slot: 0 });
 }
 
 const commitmentLayout = message<{ seed: Uint8Array }>(KIND.commitment, 'commitment', { seed: fixed(32) });

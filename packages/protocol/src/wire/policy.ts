@@ -12,8 +12,8 @@ import { stalenessField, stalenessWeight } from './staleness.ts';
 import type { TaskTraining } from './training.ts';
 import { DEFAULT_TRAINING, trainingField } from './training.ts';
 
-/** Which sealing a buffer uses. Transparent sealing hides nothing: for simulations. */
-export const ENGINE = { unsafeTransparent: 0, cpAbe: 1, identityKem: 2 } as const;
+/** Which sealing a buffer uses. Transparent sealing hides nothing: for simulations. 2 was an engine of version 1. */
+export const ENGINE = { unsafeTransparent: 0, cpAbe: 1, slotKeys: 3 } as const;
 
 export interface TaskPolicy {
   readonly name: Uint8Array;

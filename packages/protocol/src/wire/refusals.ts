@@ -89,6 +89,10 @@ export const REFUSALS = {
   // A user refuses what server or authority tell it.
   'descriptor-invalid': { sentence: 'The descriptor is not signed by the pinned authority.', status: 422 },
   'descriptor-policy': { sentence: 'The descriptor departs from the pinned policy.', status: 422 },
+  'slot-keys-invalid': {
+    sentence: 'The list of slot keys is not the one that the authority signed for this buffer.',
+    status: 422,
+  },
   'too-stale': {
     sentence: 'The update was trained on a model that is too old.',
     status: 422,
@@ -110,7 +114,7 @@ export const REFUSALS = {
   'ticket-not-mine': { sentence: 'The ticket names another buffer, tag or deposit.', status: 422 },
   'inbox-incomplete': { sentence: 'The inbox does not hold exactly one entry of every earlier slot.', status: 422 },
   'inbox-proof': { sentence: "An entry of the inbox is not at this slot's place of its deposit.", status: 422 },
-  'key-invalid': { sentence: 'The key in the envelope is not the one of the receipt.', status: 422 },
+  'key-invalid': { sentence: 'The key in the envelope is not the one of the slot.', status: 422 },
   'model-stale': {
     sentence: 'The answer about the newest model is an old one: a replay, or of an authority that was rolled back.',
     status: 422,

@@ -64,17 +64,22 @@ export interface TicketBody {
 }
 export type Ticket = TicketBody & Signature;
 
-/** The authority issued the key of this slot, once, for this request. */
+/** The authority registered this user for this slot, once, with all that it saw. */
 export interface ReceiptBody {
-  readonly requestDigest: Uint8Array;
   readonly ctx: Ctx;
   readonly slot: Slot;
   readonly joinTag: JoinTag;
   readonly root: DepositRoot;
   readonly view: View;
-  readonly keyHash: Uint8Array;
 }
 export type Receipt = ReceiptBody & Signature;
+
+/** The key with this hash answers this request. */
+export interface IssuedKeyBody {
+  readonly requestDigest: Uint8Array;
+  readonly keyHash: Uint8Array;
+}
+export type IssuedKey = IssuedKeyBody & Signature;
 
 const OUTCOMES = ['unknown', 'open', 'aborted', 'closed'] as const;
 export type OutcomeStatus = (typeof OUTCOMES)[number];
@@ -119,6 +124,8 @@ export type NewestModel = NewestModelBody & Signature;
 
 /** Bytes that fit any of these statements inside another message, but for what grows with K or the sealing key. */
 export const STATEMENT_BYTES = 512;
+/** Bytes that fit a descriptor, whose sealing key may be a public key of CP-ABE. */
+export const DESCRIPTOR_BYTES = 8192;
 
 const millisField = u53 as Field<Millis>;
 const slot = below<Slot>(MAX_SLOTS);
@@ -175,12 +182,15 @@ export const ticketCodec: SignedCodec<TicketBody> = signedMessage(KIND.ticket, '
 });
 
 export const receiptCodec: SignedCodec<ReceiptBody> = signedMessage(KIND.receipt, 'receipt', {
-  requestDigest: hash,
   ctx,
   slot,
   joinTag,
   root,
   view,
+});
+
+export const issuedKeyCodec: SignedCodec<IssuedKeyBody> = signedMessage(KIND.issuedKey, 'issuedKey', {
+  requestDigest: hash,
   keyHash: hash,
 });
 

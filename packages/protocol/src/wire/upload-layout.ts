@@ -1,11 +1,12 @@
-/** The upload: a framed header, then the masked vector, packed, then the backups. */
-import type { SeedSealing, Suite } from '@basa/masking';
-import { ByteReader, ByteWriter, DecodeError, elementBits, packedLength } from '@basa/masking';
+/** The upload: a framed header, then the masked vector, packed, then the sealed self seed and the backups. */
+import type { Suite } from '@basa/masking';
+import { ByteReader, ByteWriter, concatBytes, DecodeError, elementBits, packedLength } from '@basa/masking';
 import type { UploadHeaderBody } from './authority-messages.ts';
 import { prefixElements } from './prefix.ts';
+import type { BufferSealing } from './sealing.ts';
 import type { DescriptorBody } from './statements.ts';
 
-/** The body of an upload: the masked vector, packed, then the backups. */
+/** The body of an upload: the masked vector, packed, then the sealed self seed, then the backups. */
 export interface UploadLayout {
   readonly elements: number;
   readonly vectorBytes: number;
@@ -17,17 +18,30 @@ export interface UploadLayout {
 export function uploadLayout(
   { dimension, metrics, modulus }: Pick<DescriptorBody, 'dimension' | 'metrics' | 'modulus'>,
   { slot, voids }: Pick<UploadHeaderBody, 'slot' | 'voids'>,
-  { sealedBytes }: Pick<SeedSealing, 'sealedBytes'>,
+  { sealedBytes }: Pick<BufferSealing, 'sealedBytes'>,
 ): UploadLayout {
   const elements = dimension + prefixElements({ metrics });
   const vectorBytes = packedLength(elements, modulus);
   const backups = slot - voids.length;
-  return { elements, vectorBytes, backups, sealedBytes, bodyBytes: vectorBytes + backups * sealedBytes };
+  return { elements, vectorBytes, backups, sealedBytes, bodyBytes: vectorBytes + (1 + backups) * sealedBytes };
 }
 
-/** hash of (y, backups). */
-export function bodyHashOf(suite: Suite, packedVector: Uint8Array, backups: readonly Uint8Array[]): Uint8Array {
-  return suite.sha256(packedVector, ...backups);
+/** What an upload carries behind the vector. */
+export interface SealedParts {
+  /** b, for the case that the slot is accepted. */
+  readonly self: Uint8Array;
+  /** s_il of the slots i < l that are not void, in order, for the case that i is not. */
+  readonly backups: readonly Uint8Array[];
+}
+
+/** hash of (y, self, backups). */
+export function bodyHashOf(suite: Suite, packedVector: Uint8Array, { self, backups }: SealedParts): Uint8Array {
+  return suite.sha256(packedVector, self, ...backups);
+}
+
+/** The body as it leaves. */
+export function bodyOf(packedVector: Uint8Array, { self, backups }: SealedParts): Uint8Array {
+  return concatBytes(packedVector, self, ...backups);
 }
 
 const FRAME_ALIGNMENT = 64;
@@ -56,15 +70,13 @@ export function unframeHeader(
   return { header, bodyStart: 4 + length + padding.length };
 }
 
-/** The backups of a body, as views. */
-export function readBackups(
-  body: Uint8Array,
-  { vectorBytes, backups, sealedBytes }: UploadLayout,
-): readonly Uint8Array[] {
-  return Array.from({ length: backups }, (_, n) => {
+/** What lies behind the vector of a body, as views. */
+export function readSealedParts(body: Uint8Array, { vectorBytes, backups, sealedBytes }: UploadLayout): SealedParts {
+  const part = (n: number): Uint8Array => {
     const start = vectorBytes + n * sealedBytes;
     return body.subarray(start, start + sealedBytes);
-  });
+  };
+  return { self: part(0), backups: Array.from({ length: backups }, (_, n) => part(n + 1)) };
 }
 
 /** The masked vector of a body without copying, where its words are whole, aligned and 32 bits wide. */

@@ -1,11 +1,11 @@
 /** What users and server send each other in `sealed` mode: the only messages with ciphertexts. */
-import type { SeedSealing, Suite } from '@basa/masking';
+import type { Suite } from '@basa/masking';
 import type { Ctx, DepositRoot, JoinTag } from './brands.ts';
 import type { Codec, Signature, SignedCodec } from './codec.ts';
 import { fixed, list, message, nested, record, signedMessage, times } from './codec.ts';
 import { KIND } from './kinds.ts';
-import type { Leaf } from './merkle.ts';
 import { leafHash, merkleLevels, merklePath, merkleRoot } from './merkle.ts';
+import type { BufferSealing } from './sealing.ts';
 import type { Certificate, Ticket } from './statements.ts';
 import { certificateCodec, field, STATEMENT_BYTES, ticketCodec } from './statements.ts';
 
@@ -35,7 +35,7 @@ export interface SealedSeed {
   readonly sealed: Uint8Array;
 }
 
-/** user -> server. Entries 0 .. K-2 are sealed to slots 1 .. K-1, the last one is the self mask. */
+/** user -> server. Entry n is sealed to slot n + 1: K - 1 of them. */
 export interface Deposit extends Signature {
   readonly certificate: Certificate;
   readonly ctx: Ctx;
@@ -44,7 +44,7 @@ export interface Deposit extends Signature {
   readonly entries: readonly SealedSeed[];
 }
 
-/** What an earlier user sealed to slot l, with the proof that it stands at index l of that user's deposit. */
+/** What an earlier user sealed to slot l, with the proof that it is the one for slot l of that user's deposit. */
 export interface InboxEntry extends SealedSeed {
   readonly joinTag: JoinTag;
   readonly root: DepositRoot;
@@ -65,7 +65,7 @@ export interface UserMessages {
   readonly inboxEntry: Codec<InboxEntry>;
 }
 
-export function userMessages(bufferSize: number, sealing: Pick<SeedSealing, 'sealedBytes'>): UserMessages {
+export function userMessages(bufferSize: number, sealing: Pick<BufferSealing, 'sealedBytes'>): UserMessages {
   const sealedSeed = { commitment: fixed(32), sealed: fixed(sealing.sealedBytes) };
   const filed = { joinTag: field.joinTag, root: field.root, path: list(DEEPEST, field.hash), ...sealedSeed };
   return {
@@ -74,7 +74,7 @@ export function userMessages(bufferSize: number, sealing: Pick<SeedSealing, 'sea
       ctx: field.ctx,
       nonce: fixed(16),
       root: field.root,
-      entries: times(bufferSize, record(sealedSeed)),
+      entries: times(bufferSize - 1, record(sealedSeed)),
       signature: fixed(64),
     }),
     depositAnswer: message<DepositAnswer>(KIND.depositAnswer, 'depositAnswer', {
@@ -85,12 +85,7 @@ export function userMessages(bufferSize: number, sealing: Pick<SeedSealing, 'sea
   };
 }
 
-/** Leaf n of a deposit stands for slot n + 1, the last one for the self mask (label 0). */
-function depositLeaves(entries: readonly SealedSeed[]): readonly Leaf[] {
-  return entries.map((entry, n) => ({ ...entry, label: n === entries.length - 1 ? 0 : n + 1 }));
-}
-
-/** D: the root over the K sealed seeds of a deposit. */
+/** D: the root over the K - 1 sealed seeds of a deposit. */
 export function depositRootOf(suite: Suite, entries: readonly SealedSeed[]): DepositRoot {
   return merkleRoot(suite, hashesOf(suite, entries)) as DepositRoot;
 }
@@ -102,9 +97,9 @@ export function outboxOf(
   { joinTag, slot }: Pick<Ticket, 'joinTag' | 'slot'>,
 ): readonly InboxEntry[] {
   const levels = merkleLevels(suite, hashesOf(suite, entries));
-  return entries.slice(slot, -1).map((entry, n) => ({ ...entry, joinTag, root, path: merklePath(levels, slot + n) }));
+  return entries.slice(slot).map((entry, n) => ({ ...entry, joinTag, root, path: merklePath(levels, slot + n) }));
 }
 
 function hashesOf(suite: Suite, entries: readonly SealedSeed[]): readonly Uint8Array[] {
-  return depositLeaves(entries).map((leaf) => leafHash(suite, leaf));
+  return entries.map((entry, n) => leafHash(suite, { ...entry, label: n + 1 }));
 }

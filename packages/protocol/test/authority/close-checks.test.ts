@@ -9,10 +9,10 @@ import { describe, expect, it } from 'vitest';
 const messages = authorityMessages(4);
 
 describe('a close', () => {
-  it('releases the self key of every accepted slot, edge and drop of every other, never both of one', () => {
+  it('releases the self key of every accepted slot and the edge key of every other, never both of one', () => {
     const { world, request } = atClose();
     const { keys, outcome } = granted(closed(world, request));
-    expect(keys.map(({ slot, role }) => `${role} ${slot}`)).toEqual(['self 0', 'self 1', 'self 2', 'edge 3', 'drop 3']);
+    expect(keys.map(({ slot, role }) => `${role} ${slot}`)).toEqual(['self 0', 'self 1', 'self 2', 'edge 3']);
     expect(outcome.accepted.map(({ slot }) => slot)).toEqual([0, 1, 2]);
   });
 

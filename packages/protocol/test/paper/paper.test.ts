@@ -1,19 +1,19 @@
-import { abeSealings } from '@basa/experiments/real-sealings';
+import { paperAbeSealings } from '@basa/experiments/real-sealings';
 import { nodeEnvironment } from '@basa/experiments/simulation';
 import type { Millis, UserId } from '@basa/protocol';
 import { issuePaperKey, millis, restorePaperBuffer, tickPaper } from '@basa/protocol';
 import { nodeSuite } from '@basa/runtime/node';
-import type { Sealings } from '@basa/simulator';
-import { granted, PaperFederation, reasonOf, transparentSealings } from '@basa/simulator';
+import type { PaperSealings } from '@basa/simulator';
+import { granted, PaperFederation, reasonOf, transparentPaperSealings } from '@basa/simulator';
 import { describe, expect, it } from 'vitest';
 
-const paperWorld = (bufferSize: number, sealings: Sealings = transparentSealings(nodeSuite), seed = 1) =>
+const paperWorld = (bufferSize: number, sealings: PaperSealings = transparentPaperSealings(nodeSuite), seed = 1) =>
   new PaperFederation(nodeEnvironment, { bufferSize, sealings, seed });
 const user = (n: number): UserId => new Uint8Array(32).fill(n + 1) as UserId;
 
 describe.each([
-  ['transparent sealing', () => transparentSealings(nodeSuite)],
-  ['CP-ABE', abeSealings],
+  ['transparent sealing', () => transparentPaperSealings(nodeSuite)],
+  ['CP-ABE', paperAbeSealings],
 ])('paper mode with %s', (_, sealings) => {
   it.each([2, 3, 6])('fills a buffer of K = %d in turn, and the masks cancel', (K) => {
     const world = paperWorld(K, sealings());

@@ -12,7 +12,7 @@ import {
   paperTicketCodec,
   recordGrant,
 } from '@basa/protocol';
-import { granted, reasonOf } from '@basa/simulator';
+import { granted, reasonOf, transparentPaperSealings } from '@basa/simulator';
 import { nodeFederation } from '@basa/testkit/core/tools.ts';
 import { describe, expect, it } from 'vitest';
 
@@ -26,8 +26,8 @@ describe('a seat', () => {
   const authority = world.authority.ports.signer;
 
   it('is given to an enrolled device, which then holds it until it lapses', () => {
-    const { bufferSize } = granted(world.server.seat(device.certificate));
-    expect(bufferSize).toBe(3);
+    const { descriptor } = granted(world.server.seat(device.certificate));
+    expect(descriptor.bufferSize).toBe(3);
     const [buffer] = world.server.buffers.values();
     const ctx = buffer?.ctx as Uint8Array;
     const { ports, coordinator } = world.server;
@@ -46,11 +46,11 @@ describe('a seat', () => {
   it('in a buffer that expires before it is used is given in the next one', () => {
     const fresh = nodeFederation({ bufferSize: 3 });
     const late = fresh.device();
-    const first = granted(fresh.server.seat(late.certificate));
+    const { descriptor: first } = granted(fresh.server.seat(late.certificate));
     fresh.now = millis(first.expiry - 100);
     fresh.server.seat(late.certificate);
     fresh.now = millis(first.expiry + 10);
-    const second = granted(fresh.server.seat(late.certificate));
+    const { descriptor: second } = granted(fresh.server.seat(late.certificate));
     expect(second.bufferId).not.toEqual(first.bufferId);
     expect(fresh.server.buffers.size).toBe(2);
   });
@@ -65,7 +65,7 @@ describe('an upload', () => {
     device.receiveKeyAndFreeze('upload');
     const session = device.session as FrozenSession;
     const { suite } = world.server.ports;
-    const honest = device.uploadBytes().slice(-40);
+    const honest = device.uploadBytes().slice(-(40 + 134));
     const header = { ...session.header, bodyHash: suite.sha256(body(honest)) };
     const { uploadHeader } = authorityMessages(2);
     const signature = device.signer.sign(uploadHeader.statement(header));
@@ -100,7 +100,7 @@ describe('an upload', () => {
     const { header } = device.session as FrozenSession;
     const { uploadHeader } = authorityMessages(2);
     const other = uploadHeader.encode({ ...header, signature: new Uint8Array(64).fill(9) });
-    expect(world.server.upload(concatBytes(frameHeader(other), device.uploadBytes().slice(-40)))).toEqual({
+    expect(world.server.upload(concatBytes(frameHeader(other), device.uploadBytes().slice(-(40 + 134))))).toEqual({
       kind: 'accepted',
     });
   });
@@ -144,12 +144,12 @@ describe('a paper ticket', () => {
     const { signer, suite } = world.server.ports;
     const body = { ctx: first.ctx, slot: 1 as never, user: second.user };
     const ticket = { ...body, signature: signer.sign(paperTicketCodec.statement(body)) };
-    const issuer = world.sealings.issuer;
+    const { issuer, sealing } = transparentPaperSealings(suite);
     const { key } = granted(issuePaperKey({ suite, issuer, serverKey: signer.publicKey }, second.user, ticket));
     const sealed = world.server.deposits(first.ctx)[0]?.entries[0]?.sealed ?? new Uint8Array();
     expect(sealed).toHaveLength(134);
     // Transparent: seed, attribute, context. The context is right, the attribute is not.
-    expect(world.sealings.sealing.open(sealed, key, sealed.slice(64))).toBeUndefined();
+    expect(sealing.open(sealed, key, sealed.slice(64))).toBeUndefined();
   });
 });
 

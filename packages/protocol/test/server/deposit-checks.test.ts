@@ -18,13 +18,13 @@ import { reasonOf } from '@basa/simulator';
 import { nodeFederation } from '@basa/testkit/core/tools.ts';
 import { describe, expect, it } from 'vitest';
 
-/** A buffer of two with one deposit in it, and ways to send it with other words. */
+/** A buffer of three with one deposit in it, and ways to send it with other words. */
 function atDeposit() {
-  const world = nodeFederation({ bufferSize: 2, dimension: 4 });
+  const world = nodeFederation({ bufferSize: 3, dimension: 4 });
   const device = world.device();
   device.contribute('deposit');
   const buffer = world.server.buffer(device.ctx);
-  const empty = openSecureBuffer(world.server.ports.suite, buffer.descriptor);
+  const empty = openSecureBuffer(world.server.ports.suite, buffer);
   const [deposit] = world.server.deposits(device.ctx) as [Deposit];
   const { suite } = world.server.ports;
   const resigned = (change: Partial<Deposit>): Deposit => {
@@ -104,8 +104,7 @@ describe('a deposit', () => {
   it('is refused by a buffer that is frozen, and by one that is full', () => {
     const { world, buffer, empty, deposit, sent } = atDeposit();
     expect(reasonOf(sent({ ...empty, status: 'frozen' }, deposit).answer)).toBe('buffer-not-open');
-    const other = world.device();
-    other.contribute('deposit');
+    for (const other of [world.device(), world.device()]) other.contribute('deposit');
     const full = world.server.buffer(buffer.ctx);
     const others = full.slots.map((slot) => ({ ...slot, user: new Uint8Array(32) as typeof slot.user }));
     expect(reasonOf(sent({ ...full, slots: others }, deposit).answer)).toBe('buffer-full');

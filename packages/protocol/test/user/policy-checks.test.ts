@@ -1,19 +1,21 @@
+import { slotKeySealings } from '@basa/experiments/real-sealings';
 import { seededWords } from '@basa/experiments/simulation';
-import { buildInput, checkDescriptor, descriptorCodec, loggedVersion } from '@basa/protocol';
+import { concatBytes } from '@basa/masking';
+import { allSteps, buildInput, checkDrawnBuffer, descriptorCodec, loggedVersion } from '@basa/protocol';
 import { granted, reasonOf } from '@basa/simulator';
 import { nodeFederation } from '@basa/testkit/core/tools.ts';
 import { describe, expect, it } from 'vitest';
 
 describe('a descriptor', () => {
   const world = nodeFederation({ bufferSize: 4, minimum: 3, dimension: 6 });
-  const descriptor = granted(world.server.seat(world.device().certificate));
+  const { descriptor, slotKeys } = granted(world.server.seat(world.device().certificate));
   const signedBy = (signer: { sign(message: Uint8Array): Uint8Array }, change: object) => {
     const body = { ...descriptor, ...change };
     return { ...body, signature: signer.sign(descriptorCodec.statement(body)) };
   };
   const suite = world.server.ports.suite;
   const check = (change: object, signer = world.authority.ports.signer) =>
-    checkDescriptor(suite, world.pins, signedBy(signer, change), world.now);
+    checkDrawnBuffer(suite, world.pins, { descriptor: signedBy(signer, change), slotKeys }, world.now);
 
   it('of the authority that follows the pinned policy is accepted, also with a higher minimum', () => {
     expect(check({}).kind).toBe('seated');
@@ -44,7 +46,52 @@ describe('a descriptor', () => {
   });
 
   it('that has expired is refused', () => {
-    expect(reasonOf(checkDescriptor(suite, world.pins, descriptor, descriptor.expiry))).toBe('buffer-not-open');
+    const drawn = { descriptor, slotKeys };
+    expect(reasonOf(checkDrawnBuffer(suite, world.pins, drawn, descriptor.expiry))).toBe('buffer-not-open');
+  });
+
+  it('of an engine without slot keys is refused with some', () => {
+    const drawn = { descriptor, slotKeys: new Uint8Array(32 * 5) };
+    expect(reasonOf(checkDrawnBuffer(suite, world.pins, drawn, world.now))).toBe('slot-keys-invalid');
+  });
+});
+
+describe('a list of slot keys', () => {
+  const sealings = slotKeySealings();
+  const world = nodeFederation({ bufferSize: 3, dimension: 6, sealings });
+  const { suite } = world.server.ports;
+  const drawn = granted(world.server.seat(world.device().certificate));
+  /** What the device says to a list, also where the authority signed for it. */
+  const check = (slotKeys: Uint8Array, isSignedFor: boolean) => {
+    const sealingKey = isSignedFor ? sealings.issuer.sealingKey(slotKeys) : drawn.descriptor.sealingKey;
+    const body = { ...drawn.descriptor, sealingKey };
+    const signature = world.authority.ports.signer.sign(descriptorCodec.statement(body));
+    return checkDrawnBuffer(suite, world.pins, { descriptor: { ...body, signature }, slotKeys }, world.now);
+  };
+  const changed = (change: (bytes: Uint8Array) => void): Uint8Array => {
+    const bytes = drawn.slotKeys.slice();
+    change(bytes);
+    return bytes;
+  };
+
+  it('is the one that the authority signed for', () => {
+    expect(check(drawn.slotKeys, true).kind).toBe('seated');
+    const own = slotKeySealings().issuer;
+    const foreign = allSteps(own.slotKeys(drawn.descriptor));
+    expect(reasonOf(check(foreign, false))).toBe('slot-keys-invalid');
+    expect(check(foreign, true).kind).toBe('seated');
+  });
+
+  it.each([
+    ['a key too few', drawn.slotKeys.subarray(32)],
+    ['a key too many', concatBytes(drawn.slotKeys, drawn.slotKeys.subarray(32, 64))],
+    ['no keys', new Uint8Array()],
+    ['a key twice', changed((bytes) => bytes.copyWithin(32, 64, 96))],
+    ['the point of order 1', changed((bytes) => bytes.fill(0, 32, 64))],
+    ['the point of order 4', changed((bytes) => bytes.fill(0, 32, 64).fill(1, 32, 33))],
+    ['a key that is written in another way', changed((bytes) => bytes.fill(0xff, 32, 64))],
+  ])('with %s is refused though the authority signed for it', (_, slotKeys) => {
+    expect(reasonOf(check(slotKeys, true))).toBe('slot-keys-invalid');
   });
 });
 
@@ -55,7 +102,7 @@ describe('an update', () => {
     maxStaleness: 2,
     staleness: { kind: 'polynomial', exponent: 0.5 },
   });
-  const descriptor = { ...granted(world.server.seat(world.device().certificate)), version: 5 };
+  const descriptor = { ...granted(world.server.seat(world.device().certificate)).descriptor, version: 5 };
   const build = (delta: number[], trainedOn: number, more: object = {}) =>
     buildInput(descriptor, { delta: Float32Array.from(delta), trainedOn, randomWords: seededWords(1), ...more });
 
@@ -85,7 +132,7 @@ describe('an update', () => {
 describe('the blocks of an update', () => {
   const LEVEL = 1024;
   const world = nodeFederation({ bufferSize: 3, dimension: 200, level: LEVEL });
-  const descriptor = granted(world.server.seat(world.device().certificate));
+  const { descriptor } = granted(world.server.seat(world.device().certificate));
   /** Ones with a stretch of something else. */
   const build = (value: number, [from, length]: readonly [number, number], more: object = {}, blockFloor = 0) => {
     const delta = new Float32Array(200).fill(1).fill(value, from, from + length);

@@ -73,11 +73,12 @@ describe('an upload', () => {
 describe('the ledger of a device', () => {
   it('lets it enter a buffer once, ever, also after it left', () => {
     const { device } = atDeposit();
-    const { descriptor } = (device.session as UserSession).member;
+    const { descriptor, slotKeys } = (device.session as UserSession).member;
     const left = abandonSession(device.ports, device, 'inbox-proof');
     expect(left.state.session?.step).toBe('abandoned');
     const input = {
       descriptor: descriptor as never,
+      slotKeys,
       certificate: device.certificate,
       deltaId: device.deltaId,
       inputDigest: new Uint8Array(32),

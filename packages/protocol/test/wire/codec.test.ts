@@ -3,7 +3,7 @@ import {
   authorityMessages,
   frameHeader,
   MAX_SLOTS,
-  readBackups,
+  readSealedParts,
   unframeHeader,
   uploadLayout,
   viewVector,
@@ -28,6 +28,7 @@ describe('every message', () => {
       KIND.commitment,
       KIND.keyEnvelope,
       KIND.logLink,
+      KIND.registration,
       KIND.requestStatement,
     ]);
     const missing = Object.entries(KIND).filter(([, kind]) => !sampled.has(kind) && !hashedOnly.has(kind));
@@ -76,10 +77,7 @@ describe('the largest messages', () => {
   const outcome = { ctx: bytes(32), status: 'closed' as const, accepted, signature: bytes(64) };
 
   it('of a buffer of the largest size can be written and read', () => {
-    const keys = slots.flatMap((slot) => [
-      { slot, role: 'edge' as const, key: bytes(280) },
-      { slot, role: 'drop' as const, key: bytes(280) },
-    ]);
+    const keys = slots.map((slot) => ({ slot, role: 'edge' as const, key: bytes(280) }));
     const answer = { outcome, keys, signature: bytes(64) };
     expect(closeAnswer.decode(closeAnswer.encode(answer))).toEqual(answer);
     const { headers, ...request } = closeRequest.decode(
@@ -143,7 +141,8 @@ describe('the vector of an upload', () => {
     const vector = viewVector(upload.subarray(frame.length), shape, layout);
     expect(vector).toEqual(Uint32Array.of(1, 0, 0, 0, 9, 10, 7, 8, 0xffff_ffff));
     expect(vector?.buffer).toBe(upload.buffer);
-    expect(readBackups(upload.subarray(frame.length), layout).map(({ length }) => length)).toEqual([240, 240]);
+    const { self, backups } = readSealedParts(upload.subarray(frame.length), layout);
+    expect([self, ...backups].map(({ length }) => length)).toEqual([240, 240, 240]);
   });
 
   it('is not viewed where it is packed tighter, unaligned or cut', () => {

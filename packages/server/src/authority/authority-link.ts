@@ -5,7 +5,7 @@ import type {
   CloseRequest,
   Codec,
   Ctx,
-  Descriptor,
+  DrawnBuffer,
   Head,
   ModelEntry,
   Outcome,
@@ -21,6 +21,7 @@ import {
   bufferRequestCodec,
   decodePolicy,
   descriptorCodec,
+  drawnBufferCodec,
   HEADER,
   headCodec,
   isSigned,
@@ -30,6 +31,7 @@ import {
   problemCodeOf,
   revocationRequestCodec,
   revocationsCodec,
+  slotKeysProblem,
 } from '@basa/protocol';
 import { traceHeaders } from '@basa/service';
 
@@ -89,15 +91,18 @@ export class AuthorityLink {
   }
 
   /** The same nonce gets the same buffer. */
-  async drawBuffer(task: TaskId, nonce: Uint8Array): Promise<Descriptor> {
+  async drawBuffer(task: TaskId, nonce: Uint8Array): Promise<DrawnBuffer> {
     const body = { task, nonce };
     const signature = this.#sign(bufferRequestCodec.statement(body));
     const bytes = bufferRequestCodec.encode({ ...body, signature });
-    const descriptor = await this.#post('draw', AUTHORITY_PATH.buffers, bytes, descriptorCodec);
+    const drawn = await this.#post('draw', AUTHORITY_PATH.buffers, bytes, drawnBufferCodec);
+    const { descriptor, slotKeys } = drawn;
     const { suite, authorityKey } = this.#options.ports;
     const isGood = isSigned(suite, descriptorCodec, descriptor, authorityKey) && equalBytes(descriptor.task, task);
     if (!isGood) throw new AuthorityUnreachable('it drew a buffer that is not its own or not of this task');
-    return descriptor;
+    const problem = slotKeysProblem(suite, descriptor, slotKeys);
+    if (problem !== undefined) throw new AuthorityUnreachable(`its list of slot keys is wrong: ${problem.detail}`);
+    return drawn;
   }
 
   async appendModel(append: { task: TaskId; version: number; modelHash: Uint8Array; ctx: Ctx }): Promise<ModelEntry> {

@@ -67,7 +67,7 @@ export class BufferKeeper {
   }
 
   async add(drawn: Omit<StoredBuffer, 'ctx'>, nonce?: Uint8Array): Promise<SecureBuffer> {
-    const buffer = openSecureBuffer(this.#options.ports.suite, drawn.descriptor);
+    const buffer = openSecureBuffer(this.#options.ports.suite, drawn);
     await this.#options.store.addBuffer({ ...drawn, ctx: buffer.ctx }, nonce);
     this.#keep({ buffer, number: 0 });
     return buffer;
@@ -88,9 +88,9 @@ export class BufferKeeper {
   async refresh(): Promise<readonly Ctx[]> {
     const { store, ports } = this.#options;
     const living = await store.livingBuffers();
-    for (const { ctx, descriptor, number } of living) {
-      const kept = this.#kept.get(toHex(ctx));
-      if (kept === undefined) await this.#catchUp({ buffer: openSecureBuffer(ports.suite, descriptor), number: 0 });
+    for (const { number, ...stored } of living) {
+      const kept = this.#kept.get(toHex(stored.ctx));
+      if (kept === undefined) await this.#catchUp({ buffer: openSecureBuffer(ports.suite, stored), number: 0 });
       else if (kept.number < number) await this.#catchUp(kept);
     }
     return living.map(({ ctx }) => ctx);
@@ -131,7 +131,7 @@ export class BufferKeeper {
     const { store, ports } = this.#options;
     const stored = await store.buffer(ctx);
     if (stored === undefined) return undefined;
-    return this.#catchUp({ buffer: openSecureBuffer(ports.suite, stored.descriptor), number: 0 });
+    return this.#catchUp({ buffer: openSecureBuffer(ports.suite, stored), number: 0 });
   }
 
   async #catchUp({ buffer, number }: Kept): Promise<Kept> {

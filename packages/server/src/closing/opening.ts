@@ -1,6 +1,6 @@
 /** Has the sum of a closed buffer opened by the workers: the seeds in shares of slots, then the mean in shards of the vector. */
 import type { ReleasedKey, SecureBuffer } from '@basa/protocol';
-import { descriptorCodec, encodeBufferRecord, prefixElements } from '@basa/protocol';
+import { descriptorCodec, drawnBufferCodec, encodeBufferRecord, prefixElements } from '@basa/protocol';
 import type { WorkerPool } from '@basa/runtime/node';
 import { bodyKey } from '../blobs/body-key.ts';
 import type { Store } from '../store/store.ts';
@@ -98,14 +98,15 @@ async function* shardsInOrder(
 /** A share of the slots for each worker: opening seeds is most of the work where many slots dropped. */
 async function openTermsOf(
   { store, pool, watch }: OpeningTools,
-  { ctx, descriptor }: SecureBuffer,
+  buffer: SecureBuffer,
   bodies: readonly StoredBody[],
   keys: readonly ReleasedKey[],
 ): Promise<OpenedTerms> {
+  const { ctx } = buffer;
   const facts = await store.facts(ctx, 0);
   const whole = {
     kind: 'open-terms',
-    descriptor: descriptorCodec.encode(descriptor),
+    drawn: drawnBufferCodec.encode(buffer),
     facts: facts.map(encodeBufferRecord),
     deposits: await store.deposits(ctx),
     keys,

@@ -14,9 +14,9 @@ export async function missingBlobs(store: Store, blobs: BlobStore): Promise<read
 /** Parameters of versions, and the bodies of buffers that have not ended. */
 async function neededBlobs(store: Store): Promise<readonly string[]> {
   const models = await Promise.all((await store.taskStates()).map(({ task }) => store.modelBlobs(task)));
-  const bodies = (await store.livingBuffers()).map(async ({ ctx, descriptor }) => {
-    const facts = await store.facts(ctx, 0);
-    const { slots } = facts.reduce(evolveSecureBuffer, openSecureBuffer(nodeSuite, descriptor));
+  const bodies = (await store.livingBuffers()).map(async (stored) => {
+    const facts = await store.facts(stored.ctx, 0);
+    const { slots } = facts.reduce(evolveSecureBuffer, openSecureBuffer(nodeSuite, stored));
     return slots.flatMap(({ status, header }) =>
       status === 'accepted' && header !== undefined ? [bodyKey(header)] : [],
     );

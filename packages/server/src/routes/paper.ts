@@ -21,7 +21,7 @@ import {
   Type,
   wireBytes,
 } from '@basa/service';
-import { sealedBytesOf } from '../buffers/messages.ts';
+import { knownSealedBytes } from '../buffers/messages.ts';
 import type { PaperTask } from '../tasks/paper-task.ts';
 import type { RunningTask } from '../tasks/running-task.ts';
 import type { RouteContext } from './context.ts';
@@ -86,5 +86,5 @@ function paperOf(task: RunningTask): PaperTask {
 }
 
 function messagesOf({ read: { policy } }: RunningTask) {
-  return paperMessages(policy.bufferSize, { sealedBytes: sealedBytesOf(policy.engine) });
+  return paperMessages(policy.bufferSize, { sealedBytes: knownSealedBytes(policy.engine) });
 }

@@ -6,7 +6,7 @@ import {
   certificateCodec,
   certificateProblem,
   ctxOf,
-  descriptorCodec,
+  drawnBufferCodec,
   millis,
   SERVER_PATH,
 } from '@basa/protocol';
@@ -38,7 +38,7 @@ export function mountParticipation(context: RouteContext): void {
     summary: 'A seat in an open buffer (device)',
     params: taskParams,
     body: wireBytes('certificate'),
-    response: answers(wireBytes('descriptor')),
+    response: answers(wireBytes('drawnBuffer')),
   };
   app.post(SERVER_PATH.seats(':task'), { onRequest, schema: seatSchema }, async (request, reply) => {
     const startedAt = Date.now();
@@ -47,15 +47,15 @@ export function mountParticipation(context: RouteContext): void {
     const { deviceKey } = deviceOf(request);
     if (!equalBytes(certificate.deviceKey, deviceKey)) fail('not-yours');
     await checkStanding(context, task.task, request);
-    const descriptor = granted(
+    const drawn = granted(
       await askingAuthority(
         () => task.takeSeat(certificate),
         () => task.tuned.retryAfterMs,
       ),
     );
     rememberRequest(request);
-    watch.traces.past('seat', startedAt, { ctx: ctxOf(ports.suite, descriptor) });
-    return reply.type(BYTES_MEDIA_TYPE).send(Buffer.from(descriptorCodec.encode(descriptor)));
+    watch.traces.past('seat', startedAt, { ctx: ctxOf(ports.suite, drawn.descriptor) });
+    return reply.type(BYTES_MEDIA_TYPE).send(Buffer.from(drawnBufferCodec.encode(drawn)));
   });
 
   const admissionSchema = {

@@ -5,7 +5,7 @@ import type {
   Certificate,
   Coordinator,
   Ctx,
-  Descriptor,
+  DrawnBuffer,
   Refused,
   SecureBuffer,
   ServerPorts,
@@ -19,7 +19,7 @@ export interface SeatGiver {
   checkRunning(): void;
   /** Takes in what a buffer has become. */
   track(buffer: SecureBuffer): void;
-  take(certificate: Certificate): Promise<Descriptor | Refused>;
+  take(certificate: Certificate): Promise<DrawnBuffer | Refused>;
   /** Whether the device may deposit in the buffer: it holds a seat, or one is free. */
   admits(certificate: Certificate, ctx: Ctx): Promise<boolean>;
 }
@@ -32,7 +32,7 @@ export interface SeatsOptions {
   tuned(): { readonly seatMs: number; readonly seatsAhead: number };
   /** Has another buffer drawn, and tells `track` of it. */
   drawBuffer(): Promise<void>;
-  descriptorOf(ctx: Ctx): Promise<Descriptor | undefined>;
+  bufferOf(ctx: Ctx): Promise<DrawnBuffer | undefined>;
   /** Throws what to answer where the task does not run. */
   checkRunning(): void;
   onEvent(event: BasaEvent): void;
@@ -60,8 +60,8 @@ export class Seats implements SeatGiver {
     this.#coordinator = trackBuffer(this.#coordinator, buffer);
   }
 
-  async take(certificate: Certificate): Promise<Descriptor | Refused> {
-    const { ports, task, clock, descriptorOf, onEvent, tuned } = this.#options;
+  async take(certificate: Certificate): Promise<DrawnBuffer | Refused> {
+    const { ports, task, clock, bufferOf, onEvent, tuned } = this.#options;
     for (let fruitless = 0; fruitless <= MAX_FRUITLESS; ) {
       const before = { ...this.#coordinator, seatMs: tuned().seatMs };
       const { coordinator, answer, events } = giveSeat(ports, before, task, certificate, millis(clock()));
@@ -71,9 +71,9 @@ export class Seats implements SeatGiver {
       if (answer.kind === 'seated') {
         this.#given++;
         this.#drawAhead();
-        const descriptor = await descriptorOf(answer.ctx);
-        if (descriptor === undefined) throw new Error('a seat in a buffer that is not stored');
-        return descriptor;
+        const buffer = await bufferOf(answer.ctx);
+        if (buffer === undefined) throw new Error('a seat in a buffer that is not stored');
+        return buffer;
       }
       // In a crowd others may have been quicker: that says nothing about clocks.
       let given: number;

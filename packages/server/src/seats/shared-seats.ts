@@ -4,7 +4,7 @@ import type {
   BasaEvent,
   Certificate,
   Ctx,
-  Descriptor,
+  DrawnBuffer,
   Refused,
   SecureBuffer,
   ServerPorts,
@@ -50,7 +50,7 @@ export class SharedSeats implements SeatGiver {
   /** What a buffer has become is read when a seat is asked for. */
   track(): void {}
 
-  async take(certificate: Certificate): Promise<Descriptor | Refused> {
+  async take(certificate: Certificate): Promise<DrawnBuffer | Refused> {
     const { ports, task, clock, onEvent, refuse } = this.#options;
     // The deposit is held to the database's clock; days do not need it.
     const problem = certificateProblem(ports, task, certificate, millis(clock()));
@@ -63,7 +63,9 @@ export class SharedSeats implements SeatGiver {
       if (seat.kind === 'not-running') return refuse();
       if (seat.kind === 'seated') {
         onEvent({ kind: 'seat-given', ctx: seat.ctx, seats: seat.seats, deposits: seat.deposits });
-        return seat.descriptor;
+        const buffer = await this.#options.bufferOf(seat.ctx);
+        if (buffer === undefined) throw new Error('a seat in a buffer that is not stored');
+        return buffer;
       }
       if (!(await this.#draw(seat.nonce))) fruitless++;
     }

@@ -1,5 +1,5 @@
 /** The seats of a task: in memory where a server is alone, in the database beside other nodes. Both have buffers drawn. */
-import type { BasaEvent, Descriptor, ServerPorts, TaskId } from '@basa/protocol';
+import type { BasaEvent, DrawnBuffer, ServerPorts, TaskId } from '@basa/protocol';
 import { nodeRandomBytes } from '@basa/runtime/node';
 import type { AuthorityLink } from '../authority/authority-link.ts';
 import { AuthorityUnreachable } from '../authority/authority-link.ts';
@@ -44,12 +44,12 @@ export function ownSeats({ tools, task, models, tuning, checkRunning }: TaskSeat
     async drawBuffer() {
       const newest = models.newest?.version ?? 0;
       nonce ??= nodeRandomBytes(16);
-      const descriptor = await timed({ tools, tuning }, nonce, task);
+      const drawn = await timed({ tools, tuning }, nonce, task);
       nonce = undefined;
-      if (!(await isUsable(models, descriptor, newest))) throw rolledBack(descriptor);
-      await tools.keeper.add({ task, descriptor, drawnAt: await tools.store.now() });
+      if (!(await isUsable(models, drawn, newest))) throw rolledBack(drawn);
+      await tools.keeper.add({ ...drawn, task, drawnAt: await tools.store.now() });
     },
-    descriptorOf: async (ctx) => (await tools.keeper.find(ctx))?.descriptor,
+    bufferOf: (ctx) => tools.keeper.find(ctx),
     checkRunning,
   });
 }
@@ -64,15 +64,15 @@ export function sharedSeats({ tools, task, models, tuning, refuse }: TaskSeatsOp
     async drawBuffer(nonce) {
       await models.refresh();
       const newest = models.newest?.version ?? 0;
-      const descriptor = await timed({ tools, tuning }, nonce, task);
-      if (!(await isUsable(models, descriptor, newest))) {
+      const drawn = await timed({ tools, tuning }, nonce, task);
+      if (!(await isUsable(models, drawn, newest))) {
         await store.forgetDraw(task, nonce);
-        onTrouble('a buffer that was drawn is of no use', rolledBack(descriptor));
+        onTrouble('a buffer that was drawn is of no use', rolledBack(drawn));
         return false;
       }
       const drawnAt = await store.now();
-      await keeper.add({ task, descriptor, drawnAt }, nonce);
-      return drawnAt < descriptor.expiry;
+      await keeper.add({ ...drawn, task, drawnAt }, nonce);
+      return drawnAt < drawn.descriptor.expiry;
     },
     bufferOf: (ctx) => keeper.fresh(ctx),
     refuse,
@@ -84,14 +84,14 @@ async function timed(
   { tools, tuning }: Pick<TaskSeatsOptions, 'tools' | 'tuning'>,
   nonce: Uint8Array,
   task: TaskId,
-): Promise<Descriptor> {
+): Promise<DrawnBuffer> {
   const begun = tools.clock();
   try {
-    const descriptor = await tools.authority.drawBuffer(task, nonce);
+    const drawn = await tools.authority.drawBuffer(task, nonce);
     tuning.drew(tools.clock() - begun);
     // The answer came with a head: whoever was revoked by then takes no part in this buffer.
     await tools.revocations.catchUp(task);
-    return descriptor;
+    return drawn;
   } catch (error) {
     tuning.couldNotDraw();
     throw error;
@@ -99,12 +99,12 @@ async function timed(
 }
 
 /** Else a sum could never become a model: its version would not follow the log. */
-async function isUsable(models: ModelKeeper, descriptor: Descriptor, newest: number): Promise<boolean> {
+async function isUsable(models: ModelKeeper, { descriptor }: DrawnBuffer, newest: number): Promise<boolean> {
   return descriptor.version >= newest && (await models.has(descriptor));
 }
 
-function rolledBack({ version }: Descriptor): AuthorityUnreachable {
+function rolledBack({ descriptor }: DrawnBuffer): AuthorityUnreachable {
   return new AuthorityUnreachable(
-    `its newest model, version ${version}, is not ours; one of the services was rolled back`,
+    `its newest model, version ${descriptor.version}, is not ours; one of the services was rolled back`,
   );
 }

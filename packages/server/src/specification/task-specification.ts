@@ -3,10 +3,10 @@ import type { Layer, Model, ServerStepOptions, Shape } from '@basa/learning';
 import { manifestText, readModelJson } from '@basa/learning';
 import { ascii, equalBytes, fromHex } from '@basa/masking';
 import type { AdmissionOptions, TaskPolicy } from '@basa/protocol';
-import { DEFAULT_TARGET_AGE, DEFAULT_WAITING_BUFFERS, decodePolicy } from '@basa/protocol';
+import { DEFAULT_TARGET_AGE, DEFAULT_WAITING_BUFFERS, decodePolicy, ENGINE } from '@basa/protocol';
 import { nodeSuite } from '@basa/runtime/node';
 import { Type } from '@basa/service';
-import { sealedBytesOf } from '../buffers/messages.ts';
+import { knownSealedBytes } from '../buffers/messages.ts';
 
 const rate = Type.Number({ exclusiveMinimum: 0 });
 /** p of (1 + mean age)^-p, by which the rate is multiplied. */
@@ -108,7 +108,9 @@ export interface ReadTask {
 /** Throws a `RangeError` that names the line. */
 export function readTask(specification: TaskSpecification): ReadTask {
   const policy = decodePolicy(fromHex(specification.policy) ?? new Uint8Array());
-  sealedBytesOf(policy.engine);
+  knownSealedBytes(policy.engine);
+  if (specification.mode === 'paper' && policy.engine !== ENGINE.cpAbe)
+    throw new RangeError('mode: "paper" needs a policy with the engine cp-abe, which the paper uses');
   const model = specification.model === undefined ? undefined : readModel(specification.model as ModelOptions, policy);
   checkInitial(specification.initial?.parameters, policy);
   const serverStep = specification.serverStep ?? { kind: 'fedbuff', rate: 1 };

@@ -27,6 +27,7 @@ export function readBuffer(row: Row): StoredBuffer {
     ctx: column.bytes(row, 'ctx') as Ctx,
     task: column.bytes(row, 'task') as TaskId,
     descriptor: descriptorCodec.decode(column.bytes(row, 'descriptor')),
+    slotKeys: column.optional(row, 'slot_keys', column.bytes) ?? new Uint8Array(),
     drawnAt: column.number(row, 'drawn_at'),
   };
 }

@@ -87,9 +87,9 @@ export function migrationsFor({ name, blob, integer, real, unlogged }: Dialect):
     `CREATE TABLE revoked_devices (task ${blob} NOT NULL, usr ${blob} NOT NULL, PRIMARY KEY (task, usr))`,
     `CREATE TABLE revocation_marks (task ${blob} PRIMARY KEY, branch ${blob} NOT NULL, up_to ${integer} NOT NULL)`,
   ];
-  return [first, severalNodes, retention, [...ages, ...places], unfinishedSlots, revocations].map((statements) =>
-    statements.join(';\n'),
-  );
+  const slotKeys = [`ALTER TABLE buffers ADD COLUMN slot_keys ${blob}`];
+  const formats = [first, severalNodes, retention, [...ages, ...places], unfinishedSlots, revocations, slotKeys];
+  return formats.map((statements) => statements.join(';\n'));
 }
 
 /** Blobs of servers that have no other place for them: vectors do not compress, and names are compared byte by byte. */

@@ -22,14 +22,15 @@ export function sqlBuffers(database: SqlDatabase): BufferStore {
   const facts = async ({ query }: Pick<SqlSession, 'query'>, ctx: Ctx, known: number): Promise<readonly BufferFact[]> =>
     (await query(FACTS, ctx, known)).map((row) => decodeBufferRecord(column.bytes(row, 'record')));
   return {
-    addBuffer: ({ ctx, task, descriptor, drawnAt }, nonce) =>
+    addBuffer: ({ ctx, task, descriptor, slotKeys, drawnAt }, nonce) =>
       database.transaction(async ({ query }) => {
         await query(
-          `INSERT INTO buffers (ctx, task, descriptor, status, last_record, drawn_at)
-            VALUES (?, ?, ?, 'filling', 0, ?) ON CONFLICT (ctx) DO NOTHING`,
+          `INSERT INTO buffers (ctx, task, descriptor, slot_keys, status, last_record, drawn_at)
+            VALUES (?, ?, ?, ?, 'filling', 0, ?) ON CONFLICT (ctx) DO NOTHING`,
           ctx,
           task,
           descriptorCodec.encode(descriptor),
+          slotKeys,
           drawnAt,
         );
         if (nonce !== undefined) await query(...forgetNonce(task, nonce));

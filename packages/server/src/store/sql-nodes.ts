@@ -110,8 +110,8 @@ async function seatIn(session: SqlSession, { task, user, forMs, only }: Wish): P
   const found = held ?? free;
   if (found === undefined) return undefined;
   if (held === undefined) await session.query(TAKE_SEAT, task, user, found.ctx, now + forMs);
-  const { ctx, descriptor, seated, deposited } = found;
-  return { kind: 'seated', ctx, descriptor, seats: seated + (held === undefined ? 1 : 0), deposits: deposited };
+  const { ctx, seated, deposited } = found;
+  return { kind: 'seated', ctx, seats: seated + (held === undefined ? 1 : 0), deposits: deposited };
 }
 
 function countsOf(row: Row) {

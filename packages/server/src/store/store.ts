@@ -1,5 +1,5 @@
 /** What a server keeps, as a port: every method is one transaction, durable when its promise is fulfilled. */
-import type { BufferFact, Ctx, Descriptor, ModelEntry, SecureBuffer, Slot, TaskId, UserId } from '@basa/protocol';
+import type { BufferFact, Ctx, DrawnBuffer, ModelEntry, SecureBuffer, Slot, TaskId, UserId } from '@basa/protocol';
 
 export type TaskState = 'running' | 'paused' | 'finished';
 
@@ -13,10 +13,9 @@ export interface StoredTask {
   readonly createdAt: number;
 }
 
-export interface StoredBuffer {
+export interface StoredBuffer extends DrawnBuffer {
   readonly ctx: Ctx;
   readonly task: TaskId;
-  readonly descriptor: Descriptor;
   readonly drawnAt: number;
 }
 
@@ -215,7 +214,6 @@ export type SharedSeat =
   | {
       readonly kind: 'seated';
       readonly ctx: Ctx;
-      readonly descriptor: Descriptor;
       /** Of the buffer, this one included. */
       readonly seats: number;
       readonly deposits: number;

@@ -1,6 +1,6 @@
 /** One task of a server at work: its models, its seats, its buffers, and when it ends. */
 import { toHex } from '@basa/masking';
-import type { Certificate, Ctx, Descriptor, Refused, SecureBuffer, TaskId, UserId } from '@basa/protocol';
+import type { Certificate, Ctx, DrawnBuffer, Refused, SecureBuffer, TaskId, UserId } from '@basa/protocol';
 import { userIdOf } from '@basa/protocol';
 import { nodeRandomBytes } from '@basa/runtime/node';
 import { fail } from '@basa/service';
@@ -150,7 +150,7 @@ export class RunningTask {
     return answer;
   }
 
-  async takeSeat(certificate: Certificate): Promise<Descriptor | Refused> {
+  async takeSeat(certificate: Certificate): Promise<DrawnBuffer | Refused> {
     const { clock } = this.#tools;
     this.seats.checkRunning();
     this.#tuning.arrived(clock());

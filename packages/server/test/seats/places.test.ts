@@ -14,13 +14,13 @@ it('the first buffer of a task, with too many drop-outs to be summed, frees its 
   const [bufferSize, minimum, uploaded] = [8, 6, 5];
   const options = { bufferSize, places: bufferSize, targetAge: 3, maxWaitingBuffers: 2, uploadLeaseMs: LEASE_MS };
   const places = new Places({ ...options, underWay: placesInMemory(clock), clock, jitter: () => 0 });
-  const { ctx, descriptor } = buffersOf(1, { bufferSize, minimum, uploadLeaseMs: LEASE_MS });
+  const { ctx, descriptor, slotKeys } = buffersOf(1, { bufferSize, minimum, uploadLeaseMs: LEASE_MS });
   const slots = Array.from({ length: bufferSize }, (_, n) => {
     const slot = slotOf(ctx, n);
     const status = n < uploaded ? ('accepted' as const) : slot.status;
     return { ...slot, status, ticket: { ...slot.ticket, deadline: millis(LEASE_MS) } };
   });
-  const buffer: SecureBuffer = { ctx, descriptor, status: 'filling', slots, accepted: [] };
+  const buffer: SecureBuffer = { ctx, descriptor, slotKeys, status: 'filling', slots, accepted: [] };
   for (let n = 0; n < bufferSize; n++) {
     expect(await places.ask(userOf(n))).toMatchObject({ kind: 'place' });
     await places.deposited(userOf(n));

@@ -13,9 +13,9 @@ export function testNodes(name: string, open: () => Promise<{ readonly store: St
     let store: Store;
     let ctx: Ctx;
     const drawn = async (id: number): Promise<Ctx> => {
-      const { ctx: made, descriptor } = buffersOf(id, { expiry: millis(AGES * 10) });
-      await store.addBuffer({ ctx: made, task, descriptor, drawnAt: id });
-      return made;
+      const made = buffersOf(id, { expiry: millis(AGES * 10) });
+      await store.addBuffer({ ...made, task, drawnAt: id });
+      return made.ctx;
     };
     beforeEach(async () => {
       ({ store } = await open());
@@ -143,9 +143,9 @@ export function testNodes(name: string, open: () => Promise<{ readonly store: St
         for (const n of [0, 1, 2, 3]) await ask(n);
         const full = await ask(4);
         if (full.kind !== 'needs-buffer') throw new Error('a fifth seat of four');
-        const { ctx: next, descriptor } = buffersOf(2, { expiry: millis(AGES * 10) });
-        await store.addBuffer({ ctx: next, task, descriptor, drawnAt: 9 }, full.nonce);
-        expect(await ask(4)).toMatchObject({ kind: 'seated', ctx: next });
+        const next = buffersOf(2, { expiry: millis(AGES * 10) });
+        await store.addBuffer({ ...next, task, drawnAt: 9 }, full.nonce);
+        expect(await ask(4)).toMatchObject({ kind: 'seated', ctx: next.ctx });
         for (const n of [5, 6, 7]) await ask(n);
         const again = await ask(8);
         expect(again).toEqual({ kind: 'needs-buffer', nonce: bytes(8, 16) });
@@ -179,7 +179,7 @@ export function testNodes(name: string, open: () => Promise<{ readonly store: St
 
     it('an inbox holds what every slot before it sealed, however many deposit at once', async () => {
       const wide = buffersOf(3, { expiry: millis(AGES * 10), bufferSize: 12 });
-      await store.addBuffer({ ctx: wide.ctx, task, descriptor: wide.descriptor, drawnAt: 9 });
+      await store.addBuffer({ ...wide, task, drawnAt: 9 });
       const counts = await Promise.all(
         Array.from({ length: 12 }, async (_, n) => {
           const { result: slot } = await store.advance(wide.ctx, 0, (known) => {

@@ -14,13 +14,13 @@ export function testStore(name: string, open: () => Promise<{ store: Store; reop
   describe(`the store over ${name}`, () => {
     let store: Store;
     let reopen: () => Promise<Store>;
-    const descriptor = descriptorOf(1);
-    const ctx = ctxOf(nodeSuite, descriptor);
+    const buffer = buffersOf(1, {});
+    const { ctx } = buffer;
 
     beforeEach(async () => {
       ({ store, reopen } = await open());
       await store.addTask({ task, specification: '{"a":1}', state: 'running', createdAt: 5 });
-      await store.addBuffer({ ctx, task, descriptor, drawnAt: 7 });
+      await store.addBuffer({ ...buffer, task, drawnAt: 7 });
     });
     afterEach(() => store.close());
 
@@ -39,7 +39,7 @@ export function testStore(name: string, open: () => Promise<{ store: Store; reop
       expect(await store.tasks()).toEqual([
         { task, specification: '{"a":1}', state: 'finished', why: 'enough', createdAt: 5 },
       ]);
-      expect(await store.buffer(ctx)).toEqual({ ctx, task, descriptor, drawnAt: 7 });
+      expect(await store.buffer(ctx)).toEqual({ ...buffer, task, drawnAt: 7 });
       expect(await facts()).toEqual([
         { kind: 'deposited', slot: slotOf(ctx, 0) },
         { kind: 'dropped', slot: 0 },
@@ -100,10 +100,10 @@ export function testStore(name: string, open: () => Promise<{ store: Store; reop
     });
 
     it('lists the buffers that have not ended, oldest first', async () => {
-      const second = descriptorOf(2);
-      const other = ctxOf(nodeSuite, second);
-      await store.addBuffer({ ctx: other, task, descriptor: second, drawnAt: 6 });
-      await store.addBuffer({ ctx: other, task, descriptor: second, drawnAt: 6 });
+      const second = buffersOf(2, {});
+      const other = second.ctx;
+      await store.addBuffer({ ...second, task, drawnAt: 6 });
+      await store.addBuffer({ ...second, task, drawnAt: 6 });
       expect((await store.livingBuffers()).map(({ drawnAt }) => drawnAt)).toEqual([6, 7]);
       await store.advance(other, 0, () => ({ change: { facts: [{ kind: 'aborted' }], status: 'aborted' }, result: 0 }));
       expect((await store.livingBuffers()).map(({ drawnAt }) => drawnAt)).toEqual([7]);

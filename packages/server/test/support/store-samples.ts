@@ -1,5 +1,16 @@
 /** Tasks, buffers and slots that tests of stores write. */
-import type { BufferSlot, Ctx, Descriptor, JoinTag, Slot, TaskId, UploadHeader, UserId, View } from '@basa/protocol';
+import type {
+  BufferSlot,
+  Ctx,
+  Descriptor,
+  DrawnBuffer,
+  JoinTag,
+  Slot,
+  TaskId,
+  UploadHeader,
+  UserId,
+  View,
+} from '@basa/protocol';
 import { ctxOf, millis } from '@basa/protocol';
 import { nodeSuite } from '@basa/runtime/node';
 import type { BufferChange } from '../../src/store/store.ts';
@@ -57,8 +68,8 @@ export function headerOf(ctx: Ctx, slot: number): UploadHeader {
   const { ticket } = slotOf(ctx, slot);
   const names = { ctx, slot: ticket.slot, joinTag: ticket.joinTag, view: ticket.view };
   const signature = bytes(11, 64);
-  const receipt = { ...names, root: ticket.root, requestDigest: bytes(12), keyHash: bytes(13), signature };
-  return { ...names, bodyHash: bytes(14), voids: [], receipt, signature };
+  const receipt = { ...names, root: ticket.root, signature };
+  return { ...names, selfName: new Uint8Array(), bodyHash: bytes(14), voids: [], receipt, signature };
 }
 
 /** Users differ from slot to slot, and leases end when nobody looks any more. */
@@ -70,10 +81,7 @@ export function depositOf(
 }
 
 /** The buffer of this number with its name. */
-export function buffersOf(
-  id: number,
-  change: Partial<Descriptor>,
-): { readonly ctx: Ctx; readonly descriptor: Descriptor } {
+export function buffersOf(id: number, change: Partial<Descriptor>): DrawnBuffer & { readonly ctx: Ctx } {
   const descriptor = { ...descriptorOf(id), ...change };
-  return { ctx: ctxOf(nodeSuite, descriptor), descriptor };
+  return { ctx: ctxOf(nodeSuite, descriptor), descriptor, slotKeys: bytes(id, 32 * 5) };
 }

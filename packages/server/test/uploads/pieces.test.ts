@@ -20,7 +20,8 @@ import { Uploads } from '../../src/uploads/uploads.ts';
 import { ServerWatch } from '../../src/watch/server-watch.ts';
 import { buffersOf, bytes, slotOf, task } from '../support/store-samples.ts';
 
-const { ctx, descriptor } = buffersOf(1, {});
+const drawn = buffersOf(1, {});
+const { ctx } = drawn;
 const header = { ctx, slot: 1 as Slot, bodyHash: bytes(7), voids: [] as readonly Slot[] } as UploadHeader;
 
 let folder = '';
@@ -33,7 +34,7 @@ beforeEach(async () => {
   const opened = openDatabase(join(folder, 'store'), { application: 'server', migrations: migrationsFor(SQLITE) });
   store = createSqlStore(sqliteDatabase(opened, Date.now));
   await store.addTask({ task, specification: '{}', state: 'running', createdAt: 1 });
-  await store.addBuffer({ ctx, task, descriptor, drawnAt: 1 });
+  await store.addBuffer({ ...drawn, task, drawnAt: 1 });
   const open = () => openSharedFileBlobs(join(folder, 'blobs'));
   blobs = [await open(), await open()];
   nodes = [sharedPieces({ blobs: blobs[0], store }), sharedPieces({ blobs: blobs[1], store })];
@@ -124,7 +125,7 @@ describe('pieces of one body at several nodes', () => {
 describe('a committed body whose header is refused', () => {
   const uploadsWith = (status: 'accepted' | 'assigned' | 'dropped', of: SecureBuffer['status']) => {
     const slots = [slotOf(ctx, 0), { ...slotOf(ctx, 1), status }];
-    const buffer: SecureBuffer = { ctx, descriptor, status: of, slots, accepted: [] };
+    const buffer: SecureBuffer = { ...drawn, status: of, slots, accepted: [] };
     const keeper = { step: async () => refused('upload-differs'), find: async () => buffer } as unknown as BufferKeeper;
     const pieces = sharedPieces({ store, blobs: blobs[0] });
     const tools = { keeper, store, blobs: blobs[0], ports: {} as ServerPorts, pieces };

@@ -3,7 +3,7 @@
  * that were issued to colluders or released, all seeds that colluders drew or the server forged. It opens every
  * ciphertext with every key, and takes every mask it knows off every upload. It knows no honest input.
  */
-import type { MaskTerm, Modulus, SeedSealing } from '@basa/masking';
+import type { MaskTerm, Modulus } from '@basa/masking';
 import { applyMasksInPlace, Secret, toHex } from '@basa/masking';
 import type { Environment } from '../world.ts';
 
@@ -28,28 +28,29 @@ export interface Held {
   readonly uploads: number;
 }
 
-interface SealedUnderName {
+/** A sealed seed that was seen. */
+export interface SeenCiphertext {
+  /** The name of the seed. */
   readonly seed: string;
   readonly sealed: Uint8Array;
-  readonly context: Uint8Array;
+  /** Where it was meant to be opened, with any key; undefined where the key does not fit. */
+  open(key: Uint8Array): Uint8Array | undefined;
 }
 
 export class Adversary {
   readonly #environment: Environment;
-  readonly #sealing: SeedSealing;
-  readonly #ciphertexts = new Map<string, SealedUnderName>();
+  readonly #ciphertexts = new Map<string, SeenCiphertext>();
   readonly #keys = new Map<string, Uint8Array>();
   readonly #seeds = new Map<string, Uint8Array>();
   readonly #uploads = new Map<string, SeenUpload>();
   readonly #ownInputs = new Map<string, Uint32Array>();
 
-  constructor(environment: Environment, sealing: SeedSealing) {
+  constructor(environment: Environment) {
     this.#environment = environment;
-    this.#sealing = sealing;
   }
 
-  seeCiphertext(seed: string, sealed: Uint8Array, context: Uint8Array): void {
-    this.#ciphertexts.set(toHex(sealed) + toHex(context), { seed, sealed, context });
+  seeCiphertext(seen: SeenCiphertext): void {
+    this.#ciphertexts.set(`${toHex(seen.sealed)} ${seen.seed}`, seen);
   }
 
   holdKey(key: Uint8Array): void {
@@ -85,9 +86,9 @@ export class Adversary {
     const wanted = new Set([...this.#uploads.values()].flatMap(({ terms }) => terms.map(({ seed }) => seed)));
     const ciphertexts = [...this.#ciphertexts.values()].filter(({ seed }) => wanted.has(seed));
     for (const key of this.#keys.values()) {
-      for (const { seed, sealed, context } of ciphertexts) {
+      for (const { seed, open } of ciphertexts) {
         if (this.#seeds.has(seed)) continue;
-        const opened = this.#sealing.open(sealed, key, context);
+        const opened = open(key);
         if (opened !== undefined) this.#seeds.set(seed, opened);
       }
     }

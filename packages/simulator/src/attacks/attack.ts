@@ -1,12 +1,13 @@
 /** What an attack is: one schedule of the threat model, played against the mode it breaks and against `sealed`. */
 import type { RefusalReason } from '@basa/protocol';
-import type { Environment, Sealings } from '../world.ts';
+import type { Environment, PaperSealings, Sealings } from '../world.ts';
 import type { Held } from './adversary.ts';
 
 /** The outside of an attack. Every run asks for sealings of its own: real cryptography, or a simulation of it. */
 export interface AttackSetting {
   readonly environment: Environment;
   sealings(): Sealings;
+  paperSealings(): PaperSealings;
 }
 
 /** A no that protects: of the user or of the authority. What the adversary refuses itself does not count. */

@@ -31,7 +31,7 @@ export const D1: Attack = {
     const ctx = server.drawBuffer();
     const fakes = [0, 1, 2].map(() => fakeDeposit(stage, ctx));
     const links: ChainLink[] = [];
-    stage.lies.seat = () => server.buffer(ctx).descriptor;
+    stage.lies.seat = () => server.buffer(ctx);
     stage.lies.upload = () => ({ kind: 'accepted' });
     /** Tells the next user that it comes after so many fakes. */
     const deceive = (name: string, slot: number): void => {

@@ -3,7 +3,7 @@ import { toHex } from '@basa/masking';
 import type { Ctx, Deposit, InboxEntry, JoinTag, PreparedSession, Slot, Ticket } from '@basa/protocol';
 import {
   authorityMessages,
-  checkDescriptor,
+  checkDrawnBuffer,
   commitmentOf,
   depositMessage,
   EMPTY_LEDGER,
@@ -43,28 +43,29 @@ export function linkOf({ world }: SealedStage, bytes: Uint8Array): ChainLink {
 /** A deposit of nobody, well sealed, over seeds the server drew; under a real user's tag if one is given. */
 export function fakeDeposit({ world, adversary }: SealedStage, ctx: Ctx, joinTag?: JoinTag): ChainLink {
   const { suite } = world.environment.tools;
-  const { descriptor } = world.server.buffer(ctx);
+  const drawn = world.server.buffer(ctx);
   const { randomBytes, sealings, authority } = world;
   const ports = { suite, randomBytes, sealing: sealings.sealing, authorityKey: authority.publicKey };
   const certificate = {
     task: world.task,
     deviceKey: randomBytes(32),
     issuedAt: world.now,
-    notAfter: descriptor.closeBy,
+    notAfter: drawn.descriptor.closeBy,
     signature: new Uint8Array(64),
   };
-  const checked = granted(checkDescriptor(suite, world.pins, descriptor, world.now));
+  const { descriptor, slotKeys } = granted(checkDrawnBuffer(suite, world.pins, drawn, world.now));
   const made = prepareDeposit(
     ports,
     { ledger: EMPTY_LEDGER, session: undefined },
     {
-      descriptor: checked.descriptor,
+      descriptor,
+      slotKeys,
       certificate,
       deltaId: new Uint8Array(16),
       inputDigest: new Uint8Array(32),
     },
   ).state.session as PreparedSession;
-  for (const seed of [made.self, ...made.edges]) {
+  for (const seed of made.edges) {
     adversary.knowSeed(toHex(commitmentOf(suite, seed.reveal())), seed.reveal().slice());
   }
   return { joinTag: joinTag ?? made.member.joinTag, deposit: depositMessage(made, new Uint8Array(64)) };

@@ -1,8 +1,9 @@
-/** J1: a colluder repeats a victim's join nonce and drops out, so that the keys of a drop-out might open the victim's seeds. */
+/** J1: a colluder repeats a victim's join nonce, so that a key bound to it might open the victim's self mask. */
 import type { Suite } from '@basa/masking';
 import { equalBytes, toHex } from '@basa/masking';
-import type { UserRecord } from '@basa/protocol';
-import { checkDescriptor, inputDigestOf, prefixElements, prepareDeposit } from '@basa/protocol';
+import type { FrozenSession, UserRecord } from '@basa/protocol';
+import { checkDrawnBuffer, inputDigestOf, KIND, millis, prepareDeposit } from '@basa/protocol';
+import { LEASE_MS } from '../federation.ts';
 import type { FederationDevice } from '../federation-device.ts';
 import { granted } from '../granted.ts';
 import type { Attack, AttackResult, AttackSetting } from './attack.ts';
@@ -12,8 +13,8 @@ import { closeBuffer } from './server-moves.ts';
 
 export const J1: Attack = {
   id: 'J1',
-  schedule: 'Eve deposits with the join nonce of U0 and drops out; U0, U1 and U2 are accepted',
-  mutant: 'self and drop keys that are bound to the join nonce alone',
+  schedule: 'U0 uploads too late; Eve repeats its join nonce, signs for its self seed and is accepted with U1 and U2',
+  mutant: 'self keys that are bound to a tag the user chooses',
   broken: (setting) => {
     const { environment } = setting;
     const suite = keysOfNonceAlone(environment.tools.suite);
@@ -22,31 +23,46 @@ export const J1: Attack = {
   sealed: repeatedNonce,
 };
 
-/** U0 is first, so that all its masks are seeds of its own: what later users back up under drop(g_0). */
+/** U0 is dropped after its upload was seen: its edge key is released, and with its self key the upload would be bare. */
 function repeatedNonce(setting: AttackSetting): AttackResult {
   const stage = new SealedStage(setting);
   const [victim, u1, u2] = ['U0', 'U1', 'U2'].map((name) => stage.honest(name)) as FourDevices;
   const eve = stage.colluder('Eve');
+  stage.go(victim, 'key');
+  victim.receiveKeyAndFreeze('upload');
+  const seen = victim.session as FrozenSession;
+  stage.world.now = millis(stage.world.now + LEASE_MS + 1);
   stage.go(victim);
   prepareWithNonceOf(stage, eve, victim);
   stage.go(eve, 'key');
+  eve.receiveKeyAndFreeze('upload');
+  signForSelfSeed(eve, seen.header.selfName);
+  stage.go(eve);
   stage.go(u1);
   stage.go(u2);
-  closeBuffer(stage, victim.ctx);
+  closeBuffer(stage, seen.member.ctx);
   return stage.result();
+}
+
+/** Eve's header names the victim's self seed as hers: whatever the authority releases for it is what she is after. */
+function signForSelfSeed(eve: FederationDevice, selfName: Uint8Array): void {
+  eve.records = eve.records.map((entry) => (entry.kind === 'frozen' ? { ...entry, selfName } : entry));
+  eve.restart();
 }
 
 function prepareWithNonceOf({ world }: SealedStage, eve: FederationDevice, victim: FederationDevice): void {
   const { nonce } = victim.records[0] as Extract<UserRecord, { kind: 'prepared' }>;
   const offered = granted(world.server.seat(eve.certificate));
-  const { descriptor } = granted(checkDescriptor(eve.suite, world.pins, offered, world.now));
-  eve.input = new Uint32Array(prefixElements(world.policy) + world.policy.dimension);
+  const { descriptor, slotKeys } = granted(checkDrawnBuffer(eve.suite, world.pins, offered, world.now));
+  const built = granted(eve.buildVector(descriptor, eve.oneHot(), descriptor.version));
+  eve.input = built.vector;
   const randomBytes = (length: number): Uint8Array => (length === 16 ? nonce.slice() : world.randomBytes(length));
   const { certificate, deltaId, suite, input } = eve;
   granted(
     eve.persist(
       prepareDeposit({ ...eve.ports, randomBytes }, eve, {
         descriptor,
+        slotKeys,
         certificate,
         deltaId,
         inputDigest: inputDigestOf(suite, input),
@@ -55,31 +71,30 @@ function prepareWithNonceOf({ world }: SealedStage, eve: FederationDevice, victi
   );
 }
 
-const [JOIN, ATTRIBUTE, HEADER_BYTES] = [64, 65, 3];
-const [CTX_BYTES, USER_BYTES, TAG_BYTES] = [32, 32, 32];
+const HEADER_BYTES = 3;
+const [CTX_BYTES, SLOT_BYTES, USER_BYTES, TAG_BYTES] = [32, 2, 32, 32];
 
-/** SHA-256, but that attributes of a join tag are made of what the tag is without its user. */
+/** SHA-256, but that a registration is what its join tag is without its user. */
 function keysOfNonceAlone(suite: Suite): Suite {
   const withoutUser = new Map<string, Uint8Array>();
   return {
     ...suite,
     sha256(...parts) {
-      const [layout] = parts;
-      const isLayout =
-        parts.length === 1 && layout !== undefined && equalBytes(layout.subarray(0, 2), Uint8Array.of(2, 1));
       const hash = suite.sha256(...parts);
-      if (!isLayout) return hash;
-      if (layout[2] === JOIN) {
+      const [layout] = parts;
+      if (parts.length !== 1 || layout === undefined) return hash;
+      if (isLayout(layout, KIND.join)) {
         const blanked = layout.slice();
         blanked.fill(0, HEADER_BYTES + CTX_BYTES, HEADER_BYTES + CTX_BYTES + USER_BYTES);
         withoutUser.set(toHex(hash), suite.sha256(blanked));
       }
-      if (layout[2] !== ATTRIBUTE) return hash;
-      const changed = layout.slice();
-      const tag = withoutUser.get(toHex(layout.subarray(-TAG_BYTES)));
-      if (tag === undefined) return hash;
-      changed.set(tag, layout.length - TAG_BYTES);
-      return suite.sha256(changed);
+      if (!isLayout(layout, KIND.registration)) return hash;
+      const start = HEADER_BYTES + CTX_BYTES + SLOT_BYTES;
+      return withoutUser.get(toHex(layout.subarray(start, start + TAG_BYTES)))?.slice() ?? hash;
     },
   };
+}
+
+function isLayout(bytes: Uint8Array, kind: number): boolean {
+  return equalBytes(bytes.subarray(1, HEADER_BYTES), Uint8Array.of(1, kind));
 }

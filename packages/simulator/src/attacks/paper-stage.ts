@@ -22,7 +22,7 @@ export class PaperStage {
   #updates = 0;
 
   constructor(
-    { environment, sealings }: AttackSetting,
+    { environment, paperSealings }: AttackSetting,
     options: { bufferSize?: number; modulus?: Modulus; level?: number; staleness?: Staleness } = {},
   ) {
     this.world = new PaperFederation(environment, {
@@ -32,9 +32,9 @@ export class PaperStage {
       modulus: RING_32,
       staleness: { kind: 'constant' },
       ...options,
-      sealings: sealings(),
+      sealings: paperSealings(),
     });
-    this.adversary = new Adversary(environment, this.world.sealings.sealing);
+    this.adversary = new Adversary(environment);
     this.#words = (seed) => sampleUpdate(environment.randomWords(seed));
   }
 
@@ -130,7 +130,10 @@ export class PaperStage {
 
   /** A seed of the paper is named by its ciphertext. */
   #see({ ticket }: PaperConnection, sealed: Uint8Array, slot: number): string {
-    this.adversary.seeCiphertext(toHex(sealed), sealed, sealingContext(ticket.ctx, 'paper', NOBODY, slot));
-    return toHex(sealed);
+    const { sealing } = this.world.sealings;
+    const context = sealingContext(ticket.ctx, 'paper', NOBODY, slot);
+    const seed = toHex(sealed);
+    this.adversary.seeCiphertext({ seed, sealed, open: (key) => sealing.open(sealed, key, context) });
+    return seed;
   }
 }

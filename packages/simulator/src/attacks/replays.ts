@@ -29,13 +29,13 @@ export const E1: Attack = {
       return device;
     });
     const { ctx } = first[2] as (typeof first)[number];
-    const { descriptor } = server.buffer(ctx);
+    const drawn = server.buffer(ctx);
     closeBuffer(stage, ctx);
 
     // The server forgets the first buffer and plays its descriptor again.
     const users = ['U0', 'U1', 'U2'].map((name) => stage.honest(name));
     const chain: ChainLink[] = [];
-    stage.lies.seat = () => descriptor;
+    stage.lies.seat = () => drawn;
     stage.lies.upload = () => ({ kind: 'accepted' });
     stage.lies.deposit = (bytes) => {
       const link = linkOf(stage, bytes);
@@ -59,7 +59,7 @@ export const E1: Attack = {
 
     // The old descriptor once more, when its time is over.
     stage.world.now = millis(stage.world.now + OPEN_MS);
-    stage.lies.seat = () => descriptor;
+    stage.lies.seat = () => drawn;
     stage.go(stage.honest('U3'));
     return stage.result();
   },

@@ -33,7 +33,7 @@ function resubmission(
   for (const device of users) persuade(stage, device, stillOpen);
   const eve = stage.colluder('Eve');
   const second = server.drawBuffer();
-  stage.lies.seat = () => server.buffer(second).descriptor;
+  stage.lies.seat = () => server.buffer(second);
   for (const device of [...users, eve]) {
     device.leave();
     stage.go(device);

@@ -3,15 +3,26 @@
  * keys of its colluders and whatever the authority releases, and may lie in every message it hands out.
  */
 import { modulusSize, toHex, unpackVector } from '@basa/masking';
-import type { Block, Deposit, Descriptor, InboxEntry, Refused, UploadHeader, UserSession } from '@basa/protocol';
+import type {
+  Block,
+  Ctx,
+  Deposit,
+  DrawnBuffer,
+  EdgeUse,
+  InboxEntry,
+  Refused,
+  Slot,
+  UploadHeader,
+  UserSession,
+} from '@basa/protocol';
 import {
   authorityMessages,
   commitmentOf,
   joinTagOf,
   openEnvelope,
   prefixElements,
-  readBackups,
-  sealingContext,
+  readSealedParts,
+  registrationOf,
   unframeHeader,
   uploadLayout,
   userIdOf,
@@ -28,7 +39,7 @@ import { DIMENSION, LEVEL, sampleUpdate } from './sample-update.ts';
 
 /** What the server says instead of the truth, while it is set. */
 interface Lies {
-  seat?: (() => Descriptor) | undefined;
+  seat?: (() => DrawnBuffer) | undefined;
   deposit?: ((bytes: Uint8Array) => Uint8Array) | undefined;
   /** Takes what the honest core would not. */
   upload?: (() => { readonly kind: 'accepted' }) | undefined;
@@ -57,7 +68,7 @@ export class SealedStage {
   constructor({ environment, sealings }: AttackSetting, options: Partial<FederationOptions> = {}) {
     const size = { ...SIZE, dimension: DIMENSION, level: LEVEL };
     this.world = new Federation(environment, { ...size, ...options, sealings: sealings() });
-    this.adversary = new Adversary(environment, this.world.sealings.sealing);
+    this.adversary = new Adversary(environment);
     this.#tapServer();
     this.#tapAuthority();
   }
@@ -151,10 +162,9 @@ export class SealedStage {
   /** The colluder's own seeds. */
   #pool(device: FederationDevice): void {
     for (const entry of device.records) {
+      if (entry.kind === 'frozen') this.adversary.knowSeed(selfName(entry), entry.self);
       if (entry.kind !== 'prepared') continue;
-      for (const seed of [entry.self, ...entry.edges]) {
-        this.adversary.knowSeed(toHex(commitmentOf(device.suite, seed)), seed);
-      }
+      for (const seed of entry.edges) this.adversary.knowSeed(toHex(commitmentOf(device.suite, seed)), seed);
     }
   }
 
@@ -185,14 +195,33 @@ export class SealedStage {
     const { ctx, nonce, entries } = deposit;
     const joinTag = joinTagOf(suite, { ctx, user: userIdOf(suite, deposit.certificate.deviceKey), nonce });
     this.#deposits.set(toHex(joinTag), deposit);
-    for (const [n, { commitment, sealed }] of entries.entries()) {
-      const isSelf = n === entries.length - 1;
-      const context = sealingContext(ctx, isSelf ? 'self' : 'edge', joinTag, isSelf ? 0 : n + 1);
-      this.adversary.seeCiphertext(toHex(commitment), sealed, context);
-    }
+    for (const [n, { commitment, sealed }] of entries.entries())
+      this.#seeEdge(ctx, n + 1, { role: 'edge', joinTag }, commitment, sealed);
   }
 
-  /** y and the backups, as far as they arrived. Seeds are named by their commitments. */
+  #seeEdge(ctx: Ctx, slot: number, use: EdgeUse, commitment: Uint8Array, sealed: Uint8Array): void {
+    const { server, sealings } = this.world;
+    const buffer = server.buffer(ctx);
+    this.adversary.seeCiphertext({
+      seed: toHex(commitment),
+      sealed,
+      open: (key) => sealings.sealing.edgeOpener(buffer, slot as Slot, key)?.(sealed, use),
+    });
+  }
+
+  /** It is opened as what the upload's own receipt says that it is. */
+  #seeSelf(header: UploadHeader, sealed: Uint8Array): void {
+    const { environment, server, sealings } = this.world;
+    const buffer = server.buffer(header.ctx);
+    const registration = registrationOf(environment.tools.suite, header.receipt);
+    this.adversary.seeCiphertext({
+      seed: selfName(header),
+      sealed,
+      open: (key) => sealings.sealing.openSelf(buffer, registration, sealed, key),
+    });
+  }
+
+  /** y, the self seed and the backups, as far as they arrived. Seeds are named by their commitments. */
   #seeUpload(bytes: Uint8Array): void {
     const { policy, sealings } = this.world;
     const { header: headerBytes, bodyStart } = unframeHeader(bytes, 4096);
@@ -212,15 +241,17 @@ export class SealedStage {
       salt: ctx,
       modulus: policy.modulus,
       terms: [
-        ...entries.slice(-1).map(({ commitment }) => ({ seed: toHex(commitment), sign: 1 as const })),
+        { seed: selfName(header), sign: 1 },
         ...opened.map(({ commitment }) => ({ seed: toHex(commitment), sign: -1 as const })),
-        ...entries.slice(slot, -1).map(({ commitment }) => ({ seed: toHex(commitment), sign: 1 as const })),
+        ...entries.slice(slot).map(({ commitment }) => ({ seed: toHex(commitment), sign: 1 as const })),
       ],
     });
     if (body.length !== layout.bodyBytes) return;
-    for (const [n, sealed] of readBackups(body, layout).entries()) {
+    const { self, backups } = readSealedParts(body, layout);
+    this.#seeSelf(header, self);
+    for (const [n, sealed] of backups.entries()) {
       const { commitment, i } = opened[n] as InboxEntry & { i: number };
-      this.adversary.seeCiphertext(toHex(commitment), sealed, sealingContext(ctx, 'backup', joinTag, i));
+      this.#seeEdge(ctx, i, { role: 'backup', joinTag }, commitment, sealed);
     }
   }
 
@@ -249,15 +280,20 @@ export class SealedStage {
       ({ signer }) => toHex(signer.publicKey) === toHex(certificate.deviceKey),
     );
     if (colluder?.session?.step !== 'slotted') return;
-    const { envelope, receipt } = authority.messages.keyAnswer.decode(answerBytes);
+    const { envelope, issued } = authority.messages.keyAnswer.decode(answerBytes);
     const key = openEnvelope(environment.tools.suite, {
       recipientSecret: colluder.session.ephemeralSecret.reveal(),
-      requestDigest: receipt.requestDigest,
+      requestDigest: issued.requestDigest,
       envelope,
     });
     if (key === undefined) throw new Error('the envelope does not open');
     this.adversary.holdKey(key);
   }
+}
+
+/** The self seed of an upload has no commitment; the upload names it. */
+function selfName({ bodyHash }: { readonly bodyHash: Uint8Array }): string {
+  return `self ${toHex(bodyHash)}`;
 }
 
 /** The session of a device that has one. */

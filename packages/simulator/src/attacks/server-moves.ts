@@ -27,7 +27,7 @@ export function tell(
 ): void {
   const claimed: ChainLink[] = [];
   const { lies } = stage;
-  lies.seat = () => stage.world.server.buffer(ctx).descriptor;
+  lies.seat = () => stage.world.server.buffer(ctx);
   lies.upload = () => ({ kind: 'accepted' });
   lies.deposit = (bytes) => {
     const mine = linkOf(stage, bytes);

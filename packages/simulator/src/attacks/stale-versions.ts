@@ -29,12 +29,12 @@ export const G1: Attack = {
     const stage = new SealedStage(setting, { ...ALL_OF_THREE, staleness: STALENESS });
     const { server } = stage.world;
     const ctx = server.drawBuffer();
-    const { descriptor } = server.buffer(ctx);
+    const { descriptor, slotKeys } = server.buffer(ctx);
     const body = { ...descriptor, version: HUGE };
     // The authority's signature on other words, then the server's own.
     const lies = [body, { ...body, signature: server.ports.signer.sign(descriptorCodec.statement(body)) }];
     for (const [n, lie] of lies.entries()) {
-      stage.lies.seat = () => lie;
+      stage.lies.seat = () => ({ descriptor: lie, slotKeys });
       stage.lies.deposit = (bytes) => forgedAnswer(stage, linkOf(stage, bytes), []);
       stage.go(stage.honest(`V${n}`));
     }

@@ -25,7 +25,7 @@ function twoProcesses(setting: AttackSetting, when: 'at once' | 'one after the o
   closeBuffer(stage, victim.ctx);
   const second = when === 'at once' ? early : users.map((device) => stage.secondProcess(device));
   const ctx = server.drawBuffer();
-  stage.lies.seat = () => server.buffer(ctx).descriptor;
+  stage.lies.seat = () => server.buffer(ctx);
   for (const device of [...second, stage.colluder('Eve')]) stage.go(device);
   closeBuffer(stage, ctx);
   return stage.result();

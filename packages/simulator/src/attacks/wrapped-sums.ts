@@ -29,9 +29,10 @@ export const H1: Attack = {
     if ('kind' in created) stage.note(created, 'authority');
     // The server tells users of the sound task that the group is small.
     const ctx = server.drawBuffer();
-    const { descriptor } = server.buffer(ctx);
+    const { descriptor, slotKeys } = server.buffer(ctx);
     const body = { ...descriptor, modulus: TOO_SMALL, level: LEVEL };
-    stage.lies.seat = () => ({ ...body, signature: server.ports.signer.sign(descriptorCodec.statement(body)) });
+    const lie = { ...body, signature: server.ports.signer.sign(descriptorCodec.statement(body)) };
+    stage.lies.seat = () => ({ descriptor: lie, slotKeys });
     stage.go(stage.honest('U0'));
     tellTheTruth(stage);
     for (const name of ['U1', 'U2', 'U3']) stage.go(stage.honest(name));

@@ -5,7 +5,7 @@ import { FIELD, packedLength } from '@basa/masking';
 import type { UserId } from '@basa/protocol';
 import { isRefused, millis, paperMessages, paperTicketCodec } from '@basa/protocol';
 import { PAPER_LEASE_MS, PaperFederation } from '../paper-federation.ts';
-import type { Environment, Sealings } from '../world.ts';
+import type { Environment, PaperSealings } from '../world.ts';
 import { asDelta, LEVEL } from './inputs.ts';
 
 const PHASES: readonly Phase[] = [
@@ -16,7 +16,7 @@ const PHASES: readonly Phase[] = [
 /** UNSAFE, as `paper` mode is. A user that leaves before `upload` holds the position for a lease, then it is given anew. */
 export function unsafeBasaPaper(
   environment: Environment,
-  { sealings, seed = 1 }: { readonly sealings?: Sealings; readonly seed?: number } = {},
+  { sealings, seed = 1 }: { readonly sealings?: PaperSealings; readonly seed?: number } = {},
 ): AggregationProtocol {
   return {
     name: 'BASA paper',

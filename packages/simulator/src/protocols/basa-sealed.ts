@@ -9,8 +9,12 @@ import type { Environment, Sealings } from '../world.ts';
 import { asDelta, LEVEL } from './inputs.ts';
 
 const PHASES: readonly Phase[] = [
-  { name: 'deposit', user: 'seals a seed for each slot and for itself', server: 'assigns a slot, files the seeds' },
-  { name: 'upload', user: 'gets its key, opens and backs up seeds, masks', server: 'checks and stores y' },
+  { name: 'deposit', user: 'seals a seed for each slot', server: 'assigns a slot, files the seeds' },
+  {
+    name: 'upload',
+    user: 'gets its key, opens and backs up seeds, seals its own, masks',
+    server: 'checks and stores y',
+  },
   {
     name: 'close',
     user: 'nothing: nobody has to come back',

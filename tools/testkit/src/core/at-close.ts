@@ -1,15 +1,15 @@
 /** A buffer that waits to be closed, and requests to close it with other words. */
 import type { CloseRequest } from '@basa/protocol';
 import { authorityMessages, closeRequestOf } from '@basa/protocol';
-import type { Federation, FederationDevice } from '@basa/simulator';
+import type { Federation, FederationDevice, Sealings } from '@basa/simulator';
 import { granted } from '@basa/simulator';
 import { nodeFederation } from './tools.ts';
 
 const messages = authorityMessages(4);
 
 /** A frozen buffer of four slots, of which the last quit, and the server's request. */
-export function atClose() {
-  const world = nodeFederation({ bufferSize: 4, minimum: 2, dimension: 6 });
+export function atClose(sealings?: Sealings) {
+  const world = nodeFederation({ bufferSize: 4, minimum: 2, dimension: 6, ...(sealings && { sealings }) });
   const devices = Array.from({ length: 4 }, () => world.device());
   for (const [n, device] of devices.entries()) granted(device.contribute(n === 3 ? 'key' : 'upload'));
   const { ctx } = devices[0] as FederationDevice;

@@ -1,5 +1,6 @@
 /** One real message of every kind, out of a run of both modes: what decoders are fuzzed with. */
 
+import { slotKeySealings } from '@basa/experiments/real-sealings';
 import type {
   BufferFact,
   BufferSlot,
@@ -22,10 +23,12 @@ import {
   depositStatementCodec,
   descriptorCodec,
   deviceRecordCodec,
+  drawnBufferCodec,
   encodeAuthorityRecord,
   encodeBufferRecord,
   encodePolicy,
   headCodec,
+  issuedKeyCodec,
   modelAppendCodec,
   modelEntryCodec,
   newestModelCodec,
@@ -56,6 +59,7 @@ export function sampleMessages(): readonly SampleMessage[] {
     minimum: 2,
     dimension: 6,
     staleness: { kind: 'hinge', slope: 0.25, grace: 2 },
+    sealings: slotKeySealings(),
   });
   const devices = Array.from({ length: K }, () => world.device());
   const quitter = devices[3] as FederationDevice;
@@ -70,7 +74,7 @@ export function sampleMessages(): readonly SampleMessage[] {
   const authority = authorityMessages(K);
   const closeAnswer = granted(world.authority.close(authority.closeRequest.encode(closeRequest)));
   const entry = world.authority.core.newestModel(world.task);
-  const { descriptor } = world.server.buffer(ctx);
+  const buffer = world.server.buffer(ctx);
   const user = userMessages(K, world.sealings.sealing);
   const deposit = world.server.deposits(ctx)[2];
   const { joinTag, root } = (quitter.session as UserSession).member;
@@ -82,11 +86,13 @@ export function sampleMessages(): readonly SampleMessage[] {
   return [
     sample(certificateCodec, certificate),
     sample({ name: 'policy', encode: encodePolicy, decode: decodePolicy }, world.policy),
-    sample(descriptorCodec, descriptor),
+    sample(descriptorCodec, buffer.descriptor),
+    sample(drawnBufferCodec, buffer),
     sample(depositStatementCodec, { ctx, joinTag, root, signature }),
     sample(ticketCodec, slotted.ticket),
     { name: 'keyRequest', codec: authority.keyRequest as unknown as Codec<object>, bytes: keyRequest },
     sample(receiptCodec, authority.keyAnswer.decode(keyAnswer).receipt),
+    sample(issuedKeyCodec, authority.keyAnswer.decode(keyAnswer).issued),
     { name: 'keyAnswer', codec: authority.keyAnswer as unknown as Codec<object>, bytes: keyAnswer },
     sample(authority.uploadHeader, { ...(closeRequest.headers[2] as never as object), voids: [0, 1] } as never),
     sample(user.deposit, deposit),

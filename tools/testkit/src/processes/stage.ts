@@ -176,7 +176,7 @@ function roleOf(name: ProcessName): Role {
 
 const BASE_POLICY: Omit<TaskPolicy, 'serverKey' | 'dimension'> = {
   name: new TextEncoder().encode('under fire'),
-  engine: ENGINE.cpAbe,
+  engine: ENGINE.slotKeys,
   bufferSize: 3,
   minimum: 2,
   modulus: RING_32,

@@ -1,7 +1,7 @@
 /** Makes a history of what passes the balancer, and asks how buffers stand while it does. */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { toHex } from '@basa/masking';
-import { ctxOf, descriptorCodec, HEADER, SERVER_PATH } from '@basa/protocol';
+import { ctxOf, drawnBufferCodec, HEADER, SERVER_PATH } from '@basa/protocol';
 import { nodeSuite } from '@basa/runtime/node';
 import type { Exchange } from '@basa/testkit/processes/balancer.ts';
 import type { Stage } from '@basa/testkit/processes/stage.ts';
@@ -26,7 +26,7 @@ export class Recorder {
     const call = { device: this.#numberOf(String(headers[HEADER.device] ?? '')), begun, ended };
     const [, ctx = '', rest = ''] = /^\/v1\/buffers\/([0-9a-f]{64})(\/.*)?$/.exec(path) ?? [];
     if (method === 'POST' && path.endsWith('/seats')) {
-      const descriptor = descriptorCodec.decode(answer.body);
+      const { descriptor } = drawnBufferCodec.decode(answer.body);
       this.#history.push({ ...call, kind: 'seat', ctx: toHex(ctxOf(nodeSuite, descriptor)) });
     } else if (method === 'POST' && rest === '/deposits') {
       const { ticket, inbox } = messagesOf(policy()).depositAnswer.decode(answer.body);

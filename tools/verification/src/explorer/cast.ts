@@ -1,5 +1,5 @@
 /** Who takes part in an exploration, and what is true before its first step. */
-import type { Keystream, MaskTools, Signer } from '@basa/masking';
+import type { Keystream, MaskTools, Signer, Suite } from '@basa/masking';
 import { ascii, concatBytes, RING_32 } from '@basa/masking';
 import type {
   AuthorityPorts,
@@ -16,12 +16,16 @@ import type {
 } from '@basa/protocol';
 import {
   AttributeAuthority,
+  allSteps,
   bufferRequestCodec,
   buildInput,
-  checkDescriptor,
+  checkDrawnBuffer,
+  ENGINE,
   millis,
   modelAppendCodec,
   POLICY_DEFAULTS,
+  slotKeyIssuer,
+  slotSealing,
   taskIdOf,
   userIdOf,
 } from '@basa/protocol';
@@ -41,6 +45,8 @@ export type BrokenRule =
 
 export interface CastOptions {
   readonly bufferSize: number;
+  /** Attributes that hide nothing by default. */
+  readonly engine?: 'slot keys';
   readonly minimum?: number;
   /** K by default. */
   readonly users?: number;
@@ -100,7 +106,7 @@ export function nowAt(hour: number): Millis {
 export function castOf(options: CastOptions): Cast {
   const tools = unsafeSymbolicTools();
   const { suite } = tools;
-  const sealings = transparentSealings(suite);
+  const sealings = options.engine === 'slot keys' ? slotKeySealings(suite) : transparentSealings(suite);
   const seeded = (name: string): Signer => signerOf(suite.sha256(ascii(name)));
   const serverSigner = seeded('server');
   const users = options.users ?? options.bufferSize;
@@ -142,10 +148,12 @@ export function castOf(options: CastOptions): Cast {
   const buffers = Array.from({ length: options.buffers ?? 1 }, (_, n) => {
     const body = { task, nonce: new Uint8Array(16).fill(n) };
     const request = { ...body, signature: serverSigner.sign(bufferRequestCodec.statement(body)) };
-    const fresh = { bufferId: new Uint8Array(16).fill(n), sealingKey: sealings.issuer.publicKey };
+    const bufferId = new Uint8Array(16).fill(n);
+    const slotKeys = allSteps(sealings.issuer.slotKeys({ task, bufferId, bufferSize: policy.bufferSize }));
+    const fresh = { bufferId, sealingKey: sealings.issuer.sealingKey(slotKeys) };
     const descriptor = written(core.drawBuffer(request, fresh, nowAt(0)));
     const pins = { policy, authorityKey: authority.signer.publicKey };
-    return granted(checkDescriptor(suite, pins, descriptor, nowAt(0)));
+    return granted(checkDrawnBuffer(suite, pins, { descriptor, slotKeys }, nowAt(0)));
   });
   const { descriptor } = buffers[0] as DrawnBuffer;
   const players = signers.map((signer, n): Player => {
@@ -162,6 +170,11 @@ export function castOf(options: CastOptions): Cast {
   });
   const server: ServerPorts = { suite, signer: serverSigner, authorityKey: authority.signer.publicKey };
   return { options, tools, sealings, policy, task, authority, server, users: players, buffers, genesis };
+}
+
+function slotKeySealings(suite: Suite): Sealings {
+  const issuer = slotKeyIssuer(suite, new Uint8Array(32).fill(7));
+  return { engine: ENGINE.slotKeys, issuer, sealing: slotSealing(suite) };
 }
 
 /** Randomness that is a function of its name: the same step draws the same bytes wherever it is explored. */

@@ -25,6 +25,21 @@ export const SMALL_WORLDS: readonly (NamedWorld & { readonly shows: readonly Set
   },
   { name: 'two users and an authority that loses a record', bufferSize: 2, rollback: true, shows: ['included'] },
   {
+    name: 'three users without clocks, with slot keys',
+    bufferSize: 3,
+    still: true,
+    engine: 'slot keys',
+    shows: ['included'],
+  },
+  {
+    name: 'two users with slot keys, one of whom seals garbage for itself',
+    bufferSize: 2,
+    still: true,
+    engine: 'slot keys',
+    cheat: 'self',
+    shows: ['quarantined'],
+  },
+  {
     name: 'three users without clocks, with a crash after any record',
     bufferSize: 3,
     still: true,
@@ -119,7 +134,13 @@ export const CORE_RULES: readonly MissingRule[] = [
     name: 'either the self key or the edge key of a slot',
     world: { bufferSize: 2, still: true },
     patches: [
-      { file: `${AUTHORITY}/close.ts`, find: '(slot) => !isAccepted.has(slot),\n  );', replace: '() => true,\n  );' },
+      {
+        file: `${AUTHORITY}/close.ts`,
+        find: `    if (entry === undefined) keys.push({ slot, role: 'edge', key: keysOf.edge(slot) });
+    else keys.push(`,
+        replace: `    if (position > 0 || entry === undefined) keys.push({ slot: 0 as Slot, role: 'edge', key: keysOf.edge(slot) });
+    if (position === 0 && entry !== undefined) keys.push(`,
+      },
     ],
     problem: /self and edge keys of slot 0 were both released/,
   },

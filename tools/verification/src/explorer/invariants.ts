@@ -34,9 +34,9 @@ function contradiction(earlier: Message, added: Message): Sentence {
     if (earlier.user === added.user && a.slot !== b.slot) return `user ${added.user} was given two slots`;
   }
   if (earlier.kind === 'key' && added.kind === 'key') {
-    const [a, b] = [earlier.value.receipt, added.value.receipt];
-    if (a.slot === b.slot && !equalBytes(a.requestDigest, b.requestDigest))
-      return `the key of slot ${a.slot} was issued to two requests`;
+    const [a, b] = [earlier.value, added.value];
+    if (a.receipt.slot === b.receipt.slot && !equalBytes(a.issued.requestDigest, b.issued.requestDigest))
+      return `the key of slot ${a.receipt.slot} was issued to two requests`;
   }
   if (earlier.kind === 'key-request' && added.kind === 'key-request' && earlier.user === added.user)
     return `user ${added.user} signed two key requests in one buffer`;
@@ -56,7 +56,7 @@ function outcomeProblem(earlier: Outcome, added: Outcome): Sentence {
     : `the authority said "${earlier.status}" and then another "${added.status}"`;
 }
 
-/** For each slot either its self key or its edge and drop keys, over all answers together; and one set of slots. */
+/** For each slot either its self key or its edge key, over all answers together; and one set of slots. */
 function releaseProblem(answers: readonly Extract<Message, { kind: 'close-answer' }>[]): Sentence {
   const keys = answers.flatMap(({ value }) => value.keys);
   const own = new Set(keys.filter(({ role }) => role === 'self').map(({ slot }) => slot));

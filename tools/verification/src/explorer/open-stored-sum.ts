@@ -1,7 +1,7 @@
 /** The sum of a granted buffer, from what the server has on disk and the keys of the close answer. */
 import { addInPlace, applyMasksInPlace, unpackVector } from '@basa/masking';
 import type { CloseAnswer, Deposit, SecureBuffer, Slot, SumVerdict } from '@basa/protocol';
-import { judgeSum, openingTerms, prefixElements, readBackups, uploadLayout } from '@basa/protocol';
+import { judgeSum, openingTerms, prefixElements, readSealedParts, uploadLayout } from '@basa/protocol';
 import type { Cast } from './cast.ts';
 import type { StoredBuffer } from './server-store.ts';
 
@@ -26,7 +26,7 @@ export function openStoredSum(
     deposits: records.flatMap((entry): Deposit[] => (entry.kind === 'deposited' ? [entry.deposit] : [])),
     uploadOf: (slot) => {
       const { header, layout } = layoutOf(slot);
-      return { header, backups: readBackups(bodyOf(slot), layout) };
+      return { header, ...readSealedParts(bodyOf(slot), layout) };
     },
   });
   if (opening.kind === 'cheated') return { kind: 'quarantine', why: `slot ${opening.slots} cheated` };

@@ -2,7 +2,6 @@ import type { BufferRecord, BufferStep, CloseAnswer, FreezeReason, Millis, Secur
 import {
   acceptDeposit,
   acceptUpload,
-  bodyHashOf,
   closeRequestOf,
   extendLeases,
   freezeBuffer,
@@ -44,8 +43,8 @@ export class ServerParty {
   }
 
   buffer(local: ServerLocal, buffer: number): SecureBuffer {
-    const { descriptor } = this.#cast.buffers[buffer] as Cast['buffers'][number];
-    return restoreSecureBuffer(this.#cast.tools.suite, descriptor, stored(local, buffer).records);
+    const drawn = this.#cast.buffers[buffer] as Cast['buffers'][number];
+    return restoreSecureBuffer(this.#cast.tools.suite, drawn, stored(local, buffer).records);
   }
 
   deliver(local: ServerLocal, message: Message, now: Millis): Ending<ServerLocal>[] {
@@ -116,7 +115,7 @@ export class ServerParty {
     now: Millis,
   ): Ending<ServerLocal>[] {
     const { server: ports, tools, sealings } = this.#cast;
-    const received = { hash: bodyHashOf(tools.suite, body, []), bytes: body.length, isCanonical: true };
+    const received = { hash: tools.suite.sha256(body), bytes: body.length, isCanonical: true };
     const cause = `the upload of user ${user} reaches the server${this.#of(at)}`;
     if (judgeHeader(ports, buffer, value, now).kind === 'refused') return [];
     const before = withBody(local, at, value.slot, body);

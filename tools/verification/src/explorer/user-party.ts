@@ -1,7 +1,7 @@
 /** A user of an exploration: the real session per buffer, rebuilt from its records before every step. */
-import type { SeedSealing } from '@basa/masking';
-import { applyMasksInPlace, concatBytes } from '@basa/masking';
+import { applyMasksInPlace } from '@basa/masking';
 import type {
+  BufferSealing,
   Device,
   DeviceRecord,
   DeviceStep,
@@ -16,6 +16,7 @@ import type {
 import {
   abandonSession,
   acknowledgeUpload,
+  bodyOf,
   depositMessage,
   depositToSign,
   freezeUpload,
@@ -112,10 +113,11 @@ export class UserParty {
   #prepare(local: UserLocal, buffer: number): Ending<UserLocal>[] {
     const { buffers, tools } = this.#cast;
     const { certificate, input } = this.#player;
-    const { descriptor } = buffers[buffer] as Cast['buffers'][number];
-    const ports = this.#ports(local, buffer, 'prepare', this.#sealing());
+    const { descriptor, slotKeys } = buffers[buffer] as Cast['buffers'][number];
+    const ports = this.#ports(local, buffer, 'prepare');
     const step = prepareDeposit(ports, this.#device(local, buffer), {
       descriptor,
+      slotKeys,
       certificate,
       deltaId: this.#deltaId,
       inputDigest: inputDigestOf(tools.suite, input),
@@ -169,7 +171,7 @@ export class UserParty {
       user: this.#number,
       buffer,
       value,
-      body: concatBytes(packMasked(session, vector), ...session.backups),
+      body: bodyOf(packMasked(session, vector), session.parts),
     };
   }
 
@@ -259,24 +261,22 @@ export class UserParty {
     return { ledger: restoreLedger(local.ledger), session: this.#session(local, buffer) };
   }
 
-  #ports(local: UserLocal, buffer: number, step: string, sealing = this.#cast.sealings.sealing): UserPorts {
+  #ports(local: UserLocal, buffer: number, step: string): UserPorts {
     const { tools, server } = this.#cast;
     const randomBytes = namedBytes(this.#cast, `${this.name} ${buffer} ${step} ${local.forgot}`);
-    return { suite: tools.suite, randomBytes, sealing, authorityKey: server.authorityKey };
+    return { suite: tools.suite, randomBytes, sealing: this.#sealing(), authorityKey: server.authorityKey };
   }
 
-  /** A cheat seals to another context than it says: nobody can open it. */
-  #sealing(): SeedSealing {
-    const { sealings, options, policy } = this.#cast;
+  /** What a cheat seals, to later slots or for itself, nobody can open. */
+  #sealing(): BufferSealing {
+    const { sealings, options } = this.#cast;
     const { sealing } = sealings;
     if (options.cheat === undefined || this.#number !== 0) return sealing;
-    let sealed = 0;
-    const seal: SeedSealing['seal'] = (seed, attribute, context) => {
-      const isSelf = sealed++ === policy.bufferSize - 1;
-      const isGarbage = isSelf === (options.cheat === 'self');
-      return sealing.seal(seed, attribute, isGarbage ? context.map((byte) => byte ^ 1) : context);
-    };
-    return { ...sealing, seal };
+    const garbled = (sealed: Uint8Array): Uint8Array =>
+      sealed.map((byte, n) => (n < sealing.selfNameBytes ? byte : byte ^ 1));
+    return options.cheat === 'self'
+      ? { ...sealing, sealSelf: (...input) => garbled(sealing.sealSelf(...input)) }
+      : { ...sealing, sealEdge: (...input) => garbled(sealing.sealEdge(...input)) };
   }
 
   #of(buffer: number): string {

@@ -1,10 +1,9 @@
 /** A device that does one thing wrong, as a program that was tampered with would. */
-import type { SeedSealing, Signer } from '@basa/masking';
+import type { Signer } from '@basa/masking';
 import { concatBytes } from '@basa/masking';
-import type { BuiltInput, Deposit, DepositRoot, Descriptor, Refused, UserPorts } from '@basa/protocol';
+import type { BufferSealing, BuiltInput, Deposit, DepositRoot, Descriptor, Refused, UserPorts } from '@basa/protocol';
 import {
   authorityMessages,
-  bodyHashOf,
   depositMessage,
   depositStatementCodec,
   frameHeader,
@@ -31,22 +30,35 @@ export class CheatingDevice extends FederationDevice {
     return super.contribute(this.cheat === 'quits' && until === 'upload' ? 'key' : until);
   }
 
-  /** What is sealed in the deposit is not what is said; edges that would open are called void, and their masks left out. */
+  /** What is sealed is not what is said; edges that would open are called void, and their masks left out. */
   override get ports(): UserPorts {
     const ports = super.ports;
-    if (this.session === undefined) return { ...ports, sealing: this.#sealing(ports.sealing) };
-    if (this.cheat !== 'lies-about-voids') return ports;
-    return { ...ports, sealing: { ...ports.sealing, open: () => undefined } };
+    return { ...ports, sealing: this.#sealing(ports.sealing) };
   }
 
-  #sealing(sealing: SeedSealing): SeedSealing {
-    let sealed = 0;
-    const seal: SeedSealing['seal'] = (seed, attribute, context) => {
-      const where = sealed++ === this.world.policy.bufferSize - 1 ? 'self' : 'edges';
-      if (this.cheat === `garbage-${where}`) return sealing.seal(seed, attribute, flipped(context, 0));
-      return sealing.seal(this.cheat === `other-${where}` ? flipped(seed, 0) : seed, attribute, context);
-    };
-    return { ...sealing, seal };
+  #sealing(sealing: BufferSealing): BufferSealing {
+    const garbled = (sealed: Uint8Array): Uint8Array => flipped(sealed, sealed.length - 1);
+    // Backups are good: only what is in the deposit is not what is said.
+    const isDeposit = this.session === undefined;
+    switch (this.cheat) {
+      case 'lies-about-voids':
+        return { ...sealing, edgeOpener: () => () => undefined };
+      case 'garbage-self':
+        return { ...sealing, sealSelf: (...input) => garbled(sealing.sealSelf(...input)) };
+      case 'other-self':
+        return {
+          ...sealing,
+          sealSelf: (buffer, registration, seed) => sealing.sealSelf(buffer, registration, flipped(seed, 0)),
+        };
+      case 'garbage-edges':
+        return isDeposit ? { ...sealing, sealEdge: (...input) => garbled(sealing.sealEdge(...input)) } : sealing;
+      case 'other-edges':
+        return isDeposit
+          ? { ...sealing, sealEdge: (buffer, slot, use, seed) => sealing.sealEdge(buffer, slot, use, flipped(seed, 0)) }
+          : sealing;
+      default:
+        return sealing;
+    }
   }
 
   override buildVector(descriptor: Descriptor, delta: Float32Array, trainedOn: number): BuiltInput {
@@ -86,7 +98,7 @@ export class CheatingDevice extends FederationDevice {
     const { uploadHeader } = authorityMessages(this.world.policy.bufferSize);
     const whole = bytes.subarray(bodyStart);
     const body = flipped(whole, at < 0 ? whole.length + at : at);
-    const said = { ...uploadHeader.decode(header), bodyHash: bodyHashOf(this.suite, body, []) };
+    const said = { ...uploadHeader.decode(header), bodyHash: this.suite.sha256(body) };
     const signature = this.signer.sign(uploadHeader.statement(said));
     return concatBytes(frameHeader(uploadHeader.encode({ ...said, signature })), body);
   }

@@ -1,9 +1,10 @@
 /** Runs inside a bundle of a patched core: plays one attack, then generated schedules until one leaks. */
 import { playAttack } from '../oracle/attacks.ts';
+import type { OracleEngine } from '../oracle/engines.ts';
 import { runSchedules } from '../oracle/many.ts';
 
-const [attack = '', schedules = '0'] = process.argv.slice(2);
-const report = playAttack(attack);
+const [attack = '', schedules = '0', engine] = process.argv.slice(2);
+const report = playAttack(attack, engine as OracleEngine);
 const tally = runSchedules(1, Number(schedules), { untilLeak: true });
 const [leak] = tally.leaks;
 const generated = leak === undefined ? undefined : { seed: leak.seed, leaked: leak.leaked };

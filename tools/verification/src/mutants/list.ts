@@ -4,8 +4,10 @@
  * and each of them alone is enough to stop the attack (`npm run prove -- mutants` and the tests say so of every edit).
  */
 
+import type { OracleEngine } from '../oracle/engines.ts';
+
 export interface Edit {
-  /** Below packages/protocol/src. */
+  /** Below packages/protocol/src, or from the root where it starts with packages/. */
   readonly file: string;
   readonly find: string;
   readonly replace: string;
@@ -14,14 +16,24 @@ export interface Edit {
 export interface Mutant {
   readonly name: string;
   readonly edits: readonly Edit[];
-  /** The attack of the simulator that catches it. */
+  /** The attack of the oracle that catches it. */
   readonly caughtBy: string;
+  /** With which the attack is played; attributes by default. */
+  readonly engine?: OracleEngine;
 }
 
 const keyHashNotCompared: Edit = {
   file: 'user/key.ts',
-  find: "if (key === undefined || !equalBytes(ports.suite.sha256(key), answer.receipt.keyHash)) return refused('key-invalid');",
-  replace: "if (key === undefined) return refused('key-invalid');",
+  find: 'return key !== undefined && equalBytes(suite.sha256(key), issued.keyHash) ? key : undefined;',
+  replace: 'return key;',
+};
+
+/** The self key hangs on the slot, whoever stands in it. */
+const selfOfTheSlot: Edit = {
+  file: 'wire/naming.ts',
+  find: 'return registrationLayout.hash(suite, { ctx, slot, joinTag, root, view }) as Registration;',
+  replace: `const nothing = new Uint8Array(32) as never;
+  return registrationLayout.hash(suite, { ctx, slot, joinTag: nothing, root: nothing, view: nothing }) as Registration;`,
 };
 
 export const MUTANTS: readonly Mutant[] = [
@@ -42,6 +54,12 @@ export const MUTANTS: readonly Mutant[] = [
           'if (registered !== undefined && equalBytes(registered.user, user)) {\n    return unchanged(buffer, answerOf(ports, buffer, request, { ...registered, requestDigest, view: request.ticket.view }));',
       },
       { file: 'authority/close.ts', find: 'equalBytes(header.view, issued.view) &&', replace: '' },
+      {
+        file: 'wire/naming.ts',
+        find: 'return registrationLayout.hash(suite, { ctx, slot, joinTag, root, view }) as Registration;',
+        replace:
+          'return registrationLayout.hash(suite, { ctx, slot, joinTag, root, view: view.map(() => 0) as View }) as Registration;',
+      },
     ],
     caughtBy: 'the key answer is withheld, and after a restart another inbox is told',
   },
@@ -108,8 +126,13 @@ export const MUTANTS: readonly Mutant[] = [
     caughtBy: 'one update goes into two buffers',
   },
   {
-    name: 'join tag without u',
+    name: 'self bound to a tag that the user chooses',
     edits: [
+      {
+        file: 'wire/naming.ts',
+        find: 'return registrationLayout.hash(suite, { ctx, slot, joinTag, root, view }) as Registration;',
+        replace: 'return suite.sha256(ctx, joinTag) as Registration;',
+      },
       {
         file: 'wire/naming.ts',
         find: 'return joinLayout.hash(suite, name) as JoinTag;',
@@ -121,7 +144,79 @@ export const MUTANTS: readonly Mutant[] = [
         replace: '];',
       },
     ],
-    caughtBy: "a colluder repeats a victim's nonce and drops out",
+    caughtBy: "a colluder repeats a victim's nonce and signs for its self seed",
+  },
+  {
+    name: 'list not held to its hash',
+    engine: 'slot keys',
+    edits: [{ file: 'user/seat.ts', find: 'if (problem !== undefined) return problem;', replace: '' }],
+    caughtBy: 'the server gives a user a list of its own keys',
+  },
+  {
+    name: 'buffer id, hence keys, repeated',
+    engine: 'slot keys',
+    edits: [
+      {
+        file: 'wire/slot-sealing.ts',
+        find: '    task,\n    bufferId,\n  });',
+        replace: '    task,\n    bufferId: bufferId.map(() => 0),\n  });',
+      },
+    ],
+    caughtBy: 'a colluder keeps its key for the next buffer',
+  },
+  {
+    name: 'R not recomputed',
+    engine: 'slot keys',
+    edits: [
+      {
+        file: 'packages/masking/src/slot-keys.ts',
+        find: 'if (equalBytes(publicKey, sealed.subarray(0, SLOT_KEY_BYTES))) return seed;',
+        replace: 'if (publicKey.length > 0) return seed;',
+      },
+    ],
+    caughtBy: 'a colluder garbles its own self seed',
+  },
+  {
+    name: 'self bound to the slot alone',
+    edits: [selfOfTheSlot],
+    caughtBy: 'a slot is registered again after a roll-back that nobody saw',
+  },
+  {
+    name: 'self bound to the slot alone, with slot keys',
+    engine: 'slot keys',
+    edits: [selfOfTheSlot],
+    caughtBy: 'a slot is registered again after a roll-back that nobody saw',
+  },
+  {
+    name: 'R not in the signed header',
+    engine: 'slot keys',
+    edits: [
+      {
+        file: 'user/upload.ts',
+        find: '.uploadHeader.statement(header) };',
+        replace: '.uploadHeader.statement({ ...header, selfName: new Uint8Array() }) };',
+      },
+      {
+        file: 'authority/close.ts',
+        find: '.uploadHeader, header, deviceKey)',
+        replace: '.uploadHeader, { ...header, selfName: new Uint8Array() }, deviceKey)',
+      },
+    ],
+    caughtBy: 'the server asks for the pad of another self seed',
+  },
+  {
+    name: 'key not held to the list',
+    engine: 'slot keys',
+    edits: [
+      keyHashNotCompared,
+      {
+        file: 'wire/slot-sealing.ts',
+        find: 'if (!equalBytes(key.publicKey, slotKeyOf(buffer.slotKeys, slot))) return undefined;',
+        replace: '',
+      },
+      { file: 'authority/close.ts', find: ' ?? voidProblem(request);', replace: ';' },
+    ],
+    caughtBy: 'a key that opens nothing, and everybody is accepted',
   },
   {
     name: 'two deposits of one u',
@@ -144,7 +239,7 @@ export const MUTANTS: readonly Mutant[] = [
     edits: [
       {
         file: 'authority/close.ts',
-        find: "if (buffer.status === 'closed') return settled(ports, buffer, []);",
+        find: "if (buffer.status === 'closed') return settled(ports, buffer);",
         replace: '',
       },
       {
@@ -160,8 +255,21 @@ export const MUTANTS: readonly Mutant[] = [
     edits: [
       {
         file: 'authority/close.ts',
-        find: '(slot) => !isAccepted.has(slot),\n  );',
-        replace: '() => true,\n  );',
+        find: `    if (entry === undefined) keys.push({ slot, role: 'edge', key: keysOf.edge(slot) });
+    else keys.push({ slot, role: 'self', key: selfKeyOf(ports, buffer, keysOf, entry) });
+    yield;
+  }
+  const body = { outcome: signOutcome(ports, ctx, buffer), keys };`,
+        replace: `    keys.push({ slot, role: 'edge', key: keysOf.edge(slot) });
+    yield;
+  }
+  const own = closed.accepted.map((entry) => ({
+    slot: entry.slot,
+    role: 'self' as const,
+    key: selfKeyOf(ports, buffer, keysOf, entry),
+  }));
+  const body = { outcome: signOutcome(ports, ctx, buffer), keys: keys.slice(own.length) };
+  if (keys.length > 0) return { ...body, keys: [...keys, ...own], signature: new Uint8Array(64) };`,
       },
     ],
     caughtBy: 'everybody is accepted',
@@ -182,17 +290,6 @@ export const MUTANTS: readonly Mutant[] = [
       },
     ],
     caughtBy: 'a slot is given to another after its key was issued',
-  },
-  {
-    name: 'both keys released',
-    edits: [
-      {
-        file: 'authority/close.ts',
-        find: '...dropped.map(',
-        replace: '...[...accepted, ...dropped].map(',
-      },
-    ],
-    caughtBy: 'everybody is accepted',
   },
   {
     name: 'resubmission without outcome',
@@ -231,8 +328,8 @@ export const MUTANTS: readonly Mutant[] = [
     edits: [
       {
         file: 'wire/naming.ts',
-        find: '{ ctx, role: EDGE, slot, joinTag: NO_TAG }',
-        replace: '{ ctx: NO_TAG, role: EDGE, slot, joinTag: NO_TAG }',
+        find: '{ ctx, role: EDGE, slot, registration: NO_REGISTRATION }',
+        replace: '{ ctx: NO_REGISTRATION as never, role: EDGE, slot, registration: NO_REGISTRATION }',
       },
     ],
     caughtBy: 'a colluder keeps its key for the next buffer',

@@ -1,6 +1,7 @@
 /** Runs the oracle over a patched core, in a process of its own. */
 import { spawn } from 'node:child_process';
 import type { AttackReport } from '../oracle/attacks.ts';
+import type { OracleEngine } from '../oracle/engines.ts';
 import { withPatchedBundle } from '../patched-core.ts';
 import type { Edit, Mutant } from './list.ts';
 
@@ -10,10 +11,17 @@ export interface MutantRun extends AttackReport {
 }
 
 /** What the attack learns of the core with these edits. */
-export async function runPatched(edits: readonly Edit[], attack: string, schedules = 0): Promise<MutantRun> {
-  const patches = edits.map((edit) => ({ ...edit, file: `packages/protocol/src/${edit.file}` }));
+export async function runPatched(
+  edits: readonly Edit[],
+  attack: string,
+  { engine = 'attributes', schedules = 0 }: { readonly engine?: OracleEngine; readonly schedules?: number } = {},
+): Promise<MutantRun> {
+  const patches = edits.map((edit) => ({
+    ...edit,
+    file: edit.file.startsWith('packages/') ? edit.file : `packages/protocol/src/${edit.file}`,
+  }));
   return withPatchedBundle('tools/verification/src/mutants/entry.ts', patches, async (bundle) => {
-    return JSON.parse(await outputOf(bundle, [attack, String(schedules)])) as MutantRun;
+    return JSON.parse(await outputOf(bundle, [attack, String(schedules), engine])) as MutantRun;
   });
 }
 
@@ -38,11 +46,12 @@ export interface MutantVerdict {
 }
 
 /** The unpatched core under the same attack, the mutant, and the mutant with each of its edits taken back. */
-export async function judgeMutant({ name, edits, caughtBy }: Mutant, schedules = 0): Promise<MutantVerdict> {
-  const unpatched = await runPatched([], caughtBy);
-  const run = await runPatched(edits, caughtBy, schedules);
+export async function judgeMutant(mutant: Mutant, schedules = 0): Promise<MutantVerdict> {
+  const { name, edits, caughtBy, engine = 'attributes' } = mutant;
+  const unpatched = await runPatched([], caughtBy, { engine });
+  const run = await runPatched(edits, caughtBy, { engine, schedules });
   const weaker = edits.length > 1 ? edits.map((_, n) => edits.filter((__, m) => m !== n)) : [];
-  const stops = await Promise.all(weaker.map(async (some) => !isCaught(await runPatched(some, caughtBy))));
+  const stops = await Promise.all(weaker.map(async (some) => !isCaught(await runPatched(some, caughtBy, { engine }))));
   return {
     name,
     attack: caughtBy,

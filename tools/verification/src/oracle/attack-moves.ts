@@ -47,7 +47,7 @@ export function closeAsProtocol(world: OracleWorld, ledger: Ledger): void {
 }
 
 export function depositOf(world: OracleWorld, ledger: Ledger, user: OracleUser): [Source, DepositAnswer] {
-  const deposit = granted(user.deposit(ledger.buffer.descriptor, world.now));
+  const deposit = granted(user.deposit(ledger.buffer, world.now));
   world.remember(user);
   const answer = granted(world.acceptDeposit(ledger, deposit));
   return [ledger.sources.at(-1) as Source, answer];

@@ -1,28 +1,69 @@
-import { depositStatementCodec } from '@basa/protocol';
+/** Attacks with colluders among the users. */
+import { authorityMessages, registrationOf } from '@basa/protocol';
 import { granted } from '@basa/simulator';
 import type { Attacks } from './attack-moves.ts';
-import { ALL_OF_THREE, closeAsProtocol, depositOf, FOUR, finish, seated } from './attack-moves.ts';
+import { ALL_OF_THREE, closeAsProtocol, depositOf, FOUR, finish, seated, THREE } from './attack-moves.ts';
 import { askAsEve } from './eve.ts';
 import { takeKey, takeSlot } from './exhaustive.ts';
-import { forgedDeposit } from './lies.ts';
-import type { OracleUser } from './oracle-user.ts';
-import type { Ledger, Source } from './oracle-world.ts';
+import type { OracleUser, SentUpload } from './oracle-user.ts';
+import type { Ledger, OracleWorld, Source } from './oracle-world.ts';
 
 export const COLLUDED_ATTACKS: Attacks = {
-  "a colluder repeats a victim's nonce and drops out": {
+  "a colluder repeats a victim's nonce and signs for its self seed": {
     ...FOUR,
     play: (world) => {
       const [ledger, users] = seated(world, 3);
+      const [victim, ...others] = users as [OracleUser, ...OracleUser[]];
       const eve = world.newUser(false);
       const { nonce } = (ledger.sources[0] as Source).deposit;
-      const { ctx } = ledger.buffer;
-      const joinTag = world.tagOf(ctx, eve, nonce);
-      const { deposit } = forgedDeposit(world, ledger, { ...(ledger.sources[0] as Source), joinTag, user: eve.user });
-      const { certificate } = eve;
-      const signature = eve.signer.sign(depositStatementCodec.statement({ ctx, joinTag, root: deposit.root }));
-      world.acceptDeposit(ledger, { ...deposit, certificate, signature });
-      for (const user of users) finish(world, ledger, user);
+      drawNext(eve, nonce);
+      takeSlot(world, ledger, eve);
+      for (const user of others) finish(world, ledger, user);
+      // The victim comes too late: its upload is seen, and its edge key released.
+      takeKey(world, victim);
+      const seen = granted(victim.upload());
+      takeKey(world, eve);
+      world.acceptUpload(ledger, signedFor(world, eve, granted(eve.upload()), seen.header.selfName));
       closeAsProtocol(world, ledger);
+    },
+  },
+  'a slot is registered again after a roll-back that nobody saw': {
+    ...ALL_OF_THREE,
+    play: (world) => {
+      const [ledger, users] = seated(world, 2);
+      for (const user of users) finish(world, ledger, user);
+      const before = world.bench.log.length;
+      const sources = [...ledger.sources];
+      const victim = world.newUser(true);
+      takeSlot(world, ledger, victim);
+      takeKey(world, victim);
+      const seen = granted(victim.upload());
+      world.bench.rollBack(before);
+      const eve = world.newUser(false);
+      const deposit = granted(eve.deposit(ledger.buffer, world.now));
+      const mine: Source = { deposit, joinTag: world.tagOf(ledger.buffer.ctx, eve, deposit.nonce), user: eve.user };
+      granted(eve.takeSlot(world.tell(ledger.buffer.ctx, sources, mine)));
+      takeKey(world, eve);
+      ledger.uploads.push(signedFor(world, eve, granted(eve.upload()), seen.header.selfName));
+      world.close(world.closeTelling(ledger, [...sources, mine]));
+    },
+  },
+  'a colluder garbles its own self seed': {
+    ...THREE,
+    play: (world, broken) => {
+      const [ledger, users] = seated(world, 2);
+      for (const user of users) finish(world, ledger, user);
+      const eve = world.newUser(false);
+      takeSlot(world, ledger, eve);
+      takeKey(world, eve);
+      const { header, parts } = granted(eve.upload());
+      const { suite, sealings } = world.bench;
+      const garbled = parts.self.map((byte, n) => (n < sealings.sealing.selfNameBytes ? byte : byte ^ 1));
+      const registration = registrationOf(suite, header.receipt);
+      const keys = sealings.issuer.keysOf(ledger.buffer);
+      const released = keys.self(registration, header.selfName) as Uint8Array;
+      if (sealings.sealing.openSelf(ledger.buffer, registration, garbled, released) !== undefined)
+        broken.push('a seed that nobody sealed was taken for one: nobody can be named for the spoilt sum');
     },
   },
   'one colluder takes two slots': {
@@ -33,7 +74,7 @@ export const COLLUDED_ATTACKS: Attacks = {
       const twin = world.aliasOf(eve);
       const story = [...ledger.sources];
       for (const user of [eve, twin]) {
-        const deposit = granted(user.deposit(ledger.buffer.descriptor, world.now));
+        const deposit = granted(user.deposit(ledger.buffer, world.now));
         const joinTag = world.tagOf(ledger.buffer.ctx, user, deposit.nonce);
         const mine: Source = { deposit, joinTag, user: user.user };
         user.takeSlot(world.tell(ledger.buffer.ctx, story, mine));
@@ -52,7 +93,7 @@ export const COLLUDED_ATTACKS: Attacks = {
       takeSlot(world, ledger, eve);
       takeKey(world, eve);
       const last = world.newUser(true);
-      const deposit = granted(last.deposit(ledger.buffer.descriptor, world.now));
+      const deposit = granted(last.deposit(ledger.buffer, world.now));
       world.remember(last);
       const mine: Source = { deposit, joinTag: world.tagOf(ledger.buffer.ctx, last, deposit.nonce), user: last.user };
       const before = ledger.sources.slice(0, 2);
@@ -89,3 +130,23 @@ export const COLLUDED_ATTACKS: Attacks = {
     },
   },
 };
+
+/** The user's next random bytes of this length are these. */
+function drawNext(user: OracleUser, bytes: Uint8Array): void {
+  const { randomBytes } = user.ports;
+  let isDrawn = false;
+  Object.assign(user.ports, {
+    randomBytes: (length: number) => {
+      if (isDrawn || length !== bytes.length) return randomBytes(length);
+      isDrawn = true;
+      return bytes.slice();
+    },
+  });
+}
+
+/** The upload under a header of its sender that names another self seed. */
+function signedFor(world: OracleWorld, { signer }: OracleUser, sent: SentUpload, selfName: Uint8Array): SentUpload {
+  const { uploadHeader } = authorityMessages(world.shape.bufferSize);
+  const body = { ...sent.header, selfName };
+  return { ...sent, header: { ...body, signature: signer.sign(uploadHeader.statement(body)) } };
+}

@@ -1,8 +1,8 @@
 /** Attacks around the close: which sets are closed, when, and what the server remembers of it. */
-import { closeRequestOf, freezeBuffer, isRefused, recordGrant } from '@basa/protocol';
+import { closeRequestOf, freezeBuffer, isRefused, recordGrant, registrationOf } from '@basa/protocol';
 import { granted } from '../../../../packages/simulator/src/granted.ts';
 import type { Attacks } from './attack-moves.ts';
-import { closeAsProtocol, finish, seated, send, THREE, TWO_OF_FOUR } from './attack-moves.ts';
+import { closeAsProtocol, finish, seated, send, THREE, TWO_OF_FOUR, uploadedSlots } from './attack-moves.ts';
 import { closeWith, takeKey } from './exhaustive.ts';
 import type { OracleUser } from './oracle-user.ts';
 import { keep } from './oracle-world.ts';
@@ -33,6 +33,27 @@ export const CLOSED_ATTACKS: Attacks = {
       for (const user of users) finish(world, ledger, user);
       closeAsProtocol(world, ledger);
       world.close(closeWith(world, ledger, [0, 1, 2]));
+    },
+  },
+  'the server asks for the pad of another self seed': {
+    ...THREE,
+    play: (world, broken) => {
+      const [ledger, users] = seated(world, 3);
+      for (const user of users) finish(world, ledger, user);
+      const { signature: _, ...body } = closeWith(world, ledger, uploadedSlots(ledger));
+      const [first, ...others] = body.headers;
+      const other = others[0]?.selfName;
+      if (first === undefined || other === undefined) return;
+      const answer = world.close(world.signedClose({ ...body, headers: [{ ...first, selfName: other }, ...others] }));
+      if (isRefused(answer)) return;
+      const { suite, sealings } = world.bench;
+      const { parts } = ledger.uploads[0] as (typeof ledger.uploads)[number];
+      const released = answer.keys.find(({ slot }) => slot === first.slot)?.key as Uint8Array;
+      if (
+        sealings.sealing.openSelf(ledger.buffer, registrationOf(suite, first.receipt), parts.self, released) ===
+        undefined
+      )
+        broken.push('an honest user is blamed: the authority released the pad of another seed for its slot');
     },
   },
   'closed with one upload': {

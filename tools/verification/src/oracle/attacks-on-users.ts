@@ -5,6 +5,7 @@ import { granted } from '../../../../packages/simulator/src/granted.ts';
 import type { Attacks } from './attack-moves.ts';
 import { closeAsProtocol, depositOf, finish, seated, send, THREE, uploadedSlots } from './attack-moves.ts';
 import { Dice } from './dice.ts';
+import { ownList } from './engines.ts';
 import { closeWith } from './exhaustive.ts';
 import { DEPOSIT_LIES, forgedDeposit, HEADER_LIES, withGarbageKey } from './lies.ts';
 import type { OracleUser } from './oracle-user.ts';
@@ -23,6 +24,22 @@ export const TOLD_ATTACKS: Attacks = {
       last.takeSlot(world.tell(ledger.buffer.ctx, forged, ledger.sources[2] as Source));
       finish(world, ledger, last);
       world.close(closeWith(world, ledger, uploadedSlots(ledger)));
+    },
+  },
+  'the server gives a user a list of its own keys': {
+    ...THREE,
+    play: (world) => {
+      const ledger = world.drawBuffer();
+      const victim = world.newUser(true);
+      // The victim is next in slot 0, whose key it will get from the authority: that one stays as it is.
+      const { slotKeys, secrets } = ownList((length) => world.serverBytes(length), ledger.buffer, 0);
+      for (const secret of secrets) world.trace.gotKey(secret);
+      const { descriptor } = ledger.buffer;
+      const deposit = victim.deposit({ descriptor, slotKeys }, world.now);
+      if (isRefused(deposit)) return;
+      world.remember(victim);
+      victim.takeSlot(granted(world.acceptDeposit(ledger, deposit)));
+      finish(world, ledger, victim);
     },
   },
   'a key that opens nothing first, the true one after a restart': {

@@ -9,6 +9,7 @@ import { CLOSED_ATTACKS } from './attacks-on-close.ts';
 import { RESUBMITTED_ATTACKS } from './attacks-on-updates.ts';
 import { TOLD_ATTACKS } from './attacks-on-users.ts';
 import { Bench } from './bench.ts';
+import type { OracleEngine } from './engines.ts';
 import { OracleWorld } from './oracle-world.ts';
 import type { Judgement } from './trace.ts';
 
@@ -25,10 +26,10 @@ export const SEALED_ATTACKS: Attacks = {
 };
 
 /** Plays one attack on a fresh bench. */
-export function playAttack(name: string): AttackReport {
+export function playAttack(name: string, engine: OracleEngine = 'attributes'): AttackReport {
   const attack = SEALED_ATTACKS[name];
   if (attack === undefined) throw new Error(`no attack "${name}"`);
-  const world = new OracleWorld(new Bench(), attack);
+  const world = new OracleWorld(new Bench(engine), attack);
   const broken: string[] = [];
   attack.play(world, broken);
   return { ...world.trace.judge(), broken };

@@ -1,5 +1,5 @@
 /** The standing part of an oracle's world: one authority with its log, one server key, enrolled devices. */
-import type { RandomBytes, SeedSealing, Signer } from '@basa/masking';
+import type { RandomBytes, Signer } from '@basa/masking';
 import { ascii, concatBytes, RING_32, toHex } from '@basa/masking';
 import type {
   AuthorityPorts,
@@ -14,8 +14,11 @@ import type {
   TaskPolicy,
 } from '@basa/protocol';
 import { AttributeAuthority, modelAppendCodec, POLICY_DEFAULTS, taskIdOf } from '@basa/protocol';
-import { CLOSE_MS, granted, LEASE_MS, OPEN_MS, transparentSealings } from '@basa/simulator';
+import type { Sealings } from '@basa/simulator';
+import { CLOSE_MS, granted, LEASE_MS, OPEN_MS } from '@basa/simulator';
 import { countingBytes, unsafeSymbolicSigner, unsafeSymbolicSuite } from '../unsafe-symbolic-suite.ts';
+import type { OracleEngine } from './engines.ts';
+import { sealingsOf } from './engines.ts';
 
 export const START = 1_000_000 as Millis;
 
@@ -26,7 +29,6 @@ export interface BufferShape {
 
 export class Bench {
   readonly suite = unsafeSymbolicSuite;
-  readonly sealing: SeedSealing;
   readonly serverSigner: Signer;
   readonly authorityPorts: AuthorityPorts;
   authority: AttributeAuthority;
@@ -34,27 +36,23 @@ export class Bench {
   log: AuthorityRecord[] = [];
   /** Counts every draw of random bytes: no seed has the name of another. */
   readonly counter: { next: number } = { next: 1 };
-  readonly #sealings = transparentSealings(unsafeSymbolicSuite);
+  readonly sealings: Sealings;
   readonly #tasks = new Map<string, { policy: TaskPolicy; task: TaskId }>();
   readonly #certificates = new Map<string, Certificate>();
 
-  constructor() {
-    this.sealing = this.#sealings.sealing;
+  constructor(engine: OracleEngine) {
+    this.sealings = sealingsOf(engine);
     this.serverSigner = this.signer('server', 0);
     this.authorityPorts = {
       suite: this.suite,
       signer: this.signer('authority', 0),
-      issuerFor: () => this.#sealings.issuer,
+      issuerFor: () => this.sealings.issuer,
     };
     this.authority = new AttributeAuthority(this.authorityPorts);
   }
 
   get authorityKey(): Uint8Array {
     return this.authorityPorts.signer.publicKey;
-  }
-
-  get sealingKey(): Uint8Array {
-    return this.#sealings.issuer.publicKey;
   }
 
   signer(role: string, number: number): Signer {
@@ -71,10 +69,12 @@ export class Bench {
     return answer;
   }
 
-  /** The authority's folder is put back to an old state, and it starts with the head a witness kept. */
-  rollBack(length: number, witness: Head): void {
+  /** The authority's folder is put back to an old state, and it starts with the head a witness kept, if one did. */
+  rollBack(length: number, witness?: Head): void {
     this.log = this.log.slice(0, length);
     this.authority = AttributeAuthority.restore(this.authorityPorts, this.log);
+    // Nobody notices.
+    if (witness === undefined) return;
     this.persist(this.authority.start(witness, this.randomBytes(() => {})(16)));
   }
 
@@ -85,7 +85,7 @@ export class Bench {
     if (made !== undefined) return made;
     const policy: TaskPolicy = {
       name: ascii('oracle'),
-      engine: this.#sealings.engine,
+      engine: this.sealings.engine,
       bufferSize,
       minimum,
       dimension: 1,

@@ -84,7 +84,7 @@ export class Courses {
       course.isDone = true;
       return;
     }
-    const deposit = user.deposit(ledger.buffer.descriptor, world.now);
+    const deposit = user.deposit(ledger.buffer, world.now);
     world.remember(user);
     const answer = 'kind' in deposit ? deposit : world.acceptDeposit(ledger, deposit);
     if ('kind' in answer) {

@@ -6,6 +6,7 @@ import type { CloseRequest, SecureBuffer, UploadHeader } from '@basa/protocol';
 import { closeRequestOf, freezeBuffer } from '@basa/protocol';
 import { granted } from '@basa/simulator';
 import { Bench } from './bench.ts';
+import type { OracleEngine } from './engines.ts';
 import type { OracleUser } from './oracle-user.ts';
 import type { Ledger } from './oracle-world.ts';
 import { keep, OracleWorld } from './oracle-world.ts';
@@ -43,14 +44,15 @@ const WHOLE: Share = { index: 0, of: 1 };
 
 export function runEverySituation(
   bufferSize: number,
+  engine: OracleEngine,
   { minimum = 2, share = WHOLE }: { readonly minimum?: number; readonly share?: Share } = {},
 ): Tally {
   const tally: Tally = { ...NO_SITUATIONS, leaks: [] };
-  let bench = new Bench();
+  let bench = new Bench(engine);
   let [filling, runs] = [0, 0];
   for (const slots of everyFilling(bufferSize)) {
     if (filling++ % share.of !== share.index) continue;
-    if (++runs % RUNS_PER_BENCH === 0) bench = new Bench();
+    if (++runs % RUNS_PER_BENCH === 0) bench = new Bench(engine);
     for (const judgement of runSituation(new OracleWorld(bench, { bufferSize, minimum }), slots)) {
       tally.situations++;
       tally.closed += judgement.closed;
@@ -105,7 +107,7 @@ function runSituation(world: OracleWorld, slots: readonly SlotFate[]): readonly 
 }
 
 export function takeSlot(world: OracleWorld, ledger: Ledger, user: OracleUser): void {
-  const deposit = granted(user.deposit(ledger.buffer.descriptor, world.now));
+  const deposit = granted(user.deposit(ledger.buffer, world.now));
   world.remember(user);
   granted(user.takeSlot(granted(world.acceptDeposit(ledger, deposit))));
 }

@@ -16,12 +16,9 @@ import {
   commitmentOf,
   depositRootOf,
   depositStatementCodec,
-  edgeAttribute,
   joinTagOf,
   outcomeCodec,
   sealEnvelope,
-  sealingContext,
-  selfAttribute,
 } from '@basa/protocol';
 import type { Dice } from './dice.ts';
 import type { OracleUser } from './oracle-user.ts';
@@ -34,19 +31,15 @@ const flipped = <T extends Uint8Array>(bytes: T): T => bytes.map((byte, i) => (i
  * and signature are the true ones, and only the seeds are not.
  */
 export function forgedDeposit(world: OracleWorld, ledger: Ledger, as?: Source): Source {
-  const { suite, sealing } = world.bench;
+  const { suite, sealings } = world.bench;
   const { ctx } = ledger.buffer;
   const nonce = as?.deposit.nonce ?? world.serverBytes(16);
   const user = as?.user ?? (suite.sha256(nonce) as OracleUser['user']);
   const joinTag = as?.joinTag ?? joinTagOf(suite, { ctx, user, nonce });
-  const { bufferSize } = world.shape;
-  const entries = Array.from({ length: bufferSize }, (_, n) => {
-    const slot = (n + 1) as Slot;
+  const entries = Array.from({ length: world.shape.bufferSize - 1 }, (_, n) => {
     const seed = world.serverBytes(32);
-    const isSelf = slot === bufferSize;
-    const attribute = isSelf ? selfAttribute(suite, ctx, joinTag) : edgeAttribute(suite, ctx, slot);
-    const context = sealingContext(ctx, isSelf ? 'self' : 'edge', joinTag, isSelf ? 0 : slot);
-    return { commitment: commitmentOf(suite, seed), sealed: sealing.seal(seed, attribute, context) };
+    const sealed = sealings.sealing.sealEdge(ledger.buffer, (n + 1) as Slot, { role: 'edge', joinTag }, seed);
+    return { commitment: commitmentOf(suite, seed), sealed };
   });
   const root = depositRootOf(suite, entries);
   const { certificate, signer } = world.users[0] as OracleUser;
@@ -171,7 +164,7 @@ export function withGarbageKey(world: OracleWorld, request: KeyRequest, answer: 
     senderSecret: world.serverBytes(32),
     recipient: request.ephemeralKey,
     requestDigest: suite.sha256(keyRequest.statement(request)),
-    key: edgeAttribute(suite, request.ticket.ctx, 0 as Slot),
+    key: new Uint8Array(32).fill(9),
   });
   return { ...answer, envelope: envelope ?? answer.envelope };
 }
@@ -205,6 +198,7 @@ export const HEADER_LIES: Readonly<Record<string, HeaderLie>> = {
   'a longer void list': (header) => ({ ...header, voids: header.slot > 0 ? [0 as Slot] : [] }),
   'another body hash': (header) => ({ ...header, bodyHash: flipped(header.bodyHash) }),
   'another view': (header) => ({ ...header, view: flipped(header.view) }),
+  'another self seed': (header) => ({ ...header, selfName: flipped(header.selfName) }),
 };
 
 /** The request with other headers, another order, or a deposit changed. */

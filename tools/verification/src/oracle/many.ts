@@ -1,5 +1,6 @@
 /** Many generated schedules in a row, and what they came to. */
 import { Bench } from './bench.ts';
+import { ORACLE_ENGINES } from './engines.ts';
 import type { ScheduleReport } from './schedule.ts';
 import { runSchedule } from './schedule.ts';
 
@@ -38,9 +39,11 @@ export function runSchedules(
   options: { readonly untilLeak?: boolean } = {},
 ): ScheduleTally {
   const tally: ScheduleTally = { ...NO_SCHEDULES, leaks: [] };
-  let bench = new Bench();
+  let benches = ORACLE_ENGINES.map((engine) => new Bench(engine));
   for (let n = 0; n < count; n++) {
-    if (n % SCHEDULES_PER_BENCH === 0) bench = new Bench();
+    if (n % SCHEDULES_PER_BENCH === 0) benches = ORACLE_ENGINES.map((engine) => new Bench(engine));
+    // The engines take turns: a schedule is its number, wherever a run begins.
+    const bench = benches[(seed + n) % benches.length] as Bench;
     addReport(tally, runSchedule(bench, seed + n));
     if (options.untilLeak === true && tally.leaks.length > 0) break;
   }

@@ -4,15 +4,18 @@ import type {
   Certificate,
   Deposit,
   DepositAnswer,
-  Descriptor,
   DeviceLedger,
   DeviceStep,
+  DrawnBuffer,
+  EdgeUse,
+  FrozenSession,
   KeyAnswer,
   KeyRequest,
   Millis,
   Outcome,
   Pins,
   Refused,
+  SealedParts,
   UploadDraft,
   UploadHeader,
   UserId,
@@ -22,7 +25,7 @@ import type {
 } from '@basa/protocol';
 import {
   acknowledgeUpload,
-  checkDescriptor,
+  checkDrawnBuffer,
   depositMessage,
   depositToSign,
   EMPTY_LEDGER,
@@ -37,12 +40,15 @@ import {
   receiveKey,
   receiveSlot,
   refused,
+  registrationOf,
   releaseDelta,
   restoreSession,
   uploadHeaderMessage,
   userIdOf,
 } from '@basa/protocol';
+import type { Sealings } from '@basa/simulator';
 import type { Bench } from './bench.ts';
+import { edgeOpener, selfOpener } from './engines.ts';
 import type { Trace } from './trace.ts';
 
 /** One update: its symbol in the trace, and the input made of it. */
@@ -55,7 +61,7 @@ interface Update {
 export interface SentUpload {
   readonly header: UploadHeader;
   readonly body: Uint8Array;
-  readonly backups: readonly Uint8Array[];
+  readonly parts: SealedParts;
 }
 
 export class OracleUser {
@@ -65,6 +71,7 @@ export class OracleUser {
   readonly user: UserId;
   readonly certificate: Certificate;
   readonly ports: UserPorts;
+  readonly #sealings: Sealings;
   readonly #trace: Trace;
   readonly #pins: Pins;
   /** On disk. */
@@ -87,6 +94,7 @@ export class OracleUser {
     this.signer = bench.signer('device', options.number);
     this.certificate = certificate;
     this.user = userIdOf(bench.suite, this.signer.publicKey);
+    this.#sealings = bench.sealings;
     this.#trace = trace;
     this.#pins = pins;
     this.ports = {
@@ -94,7 +102,7 @@ export class OracleUser {
       randomBytes: bench.randomBytes((name) => {
         if (!options.isHonest) trace.knows(name);
       }),
-      sealing: bench.sealing,
+      sealing: bench.sealings.sealing,
       authorityKey: bench.authorityKey,
     };
     this.update = this.#newUpdate(`x${options.number}`);
@@ -128,19 +136,20 @@ export class OracleUser {
     this.session = restoreSession(this.ports.suite, this.records);
   }
 
-  deposit(descriptor: Descriptor, now: Millis): Deposit | Refused {
+  deposit(drawn: DrawnBuffer, now: Millis): Deposit | Refused {
     if (this.session === undefined) {
-      const seated = checkDescriptor(this.ports.suite, this.#pins, descriptor, now);
+      const seated = checkDrawnBuffer(this.ports.suite, this.#pins, drawn, now);
       if (seated.kind === 'refused') return seated;
       const { certificate, deltaId } = this;
       const inputDigest = inputDigestOf(this.ports.suite, this.update.input);
-      const input = { descriptor: seated.descriptor, certificate, deltaId, inputDigest };
+      const { descriptor, slotKeys } = seated;
+      const input = { descriptor, slotKeys, certificate, deltaId, inputDigest };
       const entered = this.#persist(prepareDeposit(this.ports, this, input));
       if ('kind' in entered) return entered;
     }
     if (this.session?.step !== 'prepared') return refused('wrong-step');
     const message = depositMessage(this.session, this.signer.sign(depositToSign(this.session).statement));
-    for (const { sealed } of message.entries) this.#trace.sawSealed(sealed);
+    for (const [n, { sealed }] of message.entries.entries()) this.#saw(n + 1, 'edge', sealed);
     return message;
   }
 
@@ -178,18 +187,37 @@ export class OracleUser {
     const masking = maskInput(this.ports, session, this.update.input);
     if (masking.kind === 'refused') return masking;
     if (this.isHonest) this.#trace.sawMasked(this.update.symbol, masking.plan);
-    for (const sealed of session.backups) this.#trace.sawSealed(sealed);
+    this.#sawParts(session);
     const header = uploadHeaderMessage(session, this.signer.sign(headerToSign(session).statement));
-    return { header, body: bodyOf(session, session.earlier.length), backups: session.backups };
+    return { header, body: bodyOf(session, session.earlier.length), parts: session.parts };
   }
 
   acknowledge(): void {
     if (this.session !== undefined) this.#persist(acknowledgeUpload(this.ports, this));
   }
 
+  /** Sealed to a slot, by the list that this user was told. */
+  #saw(slot: number, role: EdgeUse['role'], sealed: Uint8Array): void {
+    const { member } = this.session as UserSession;
+    this.#trace.sawSealed(edgeOpener(this.#sealings, member, slot, { role, joinTag: member.joinTag }, sealed));
+  }
+
+  #sawParts({ member, header, parts }: FrozenSession): void {
+    const registration = registrationOf(this.ports.suite, header.receipt);
+    this.#trace.sawSealed(selfOpener(this.#sealings, member, registration, parts.self));
+    const isVoid = new Set<number>(header.voids);
+    const earlier = Array.from({ length: header.slot }, (_, slot) => slot).filter((slot) => !isVoid.has(slot));
+    for (const [n, slot] of earlier.entries()) this.#saw(slot, 'backup', parts.backups[n] as Uint8Array);
+  }
+
   /** Takes its update back if the outcome allows it. */
   hear(outcome: Outcome): void {
     this.ledger = releaseDelta(this.ports, this, this.deltaId, outcome).state.ledger;
+  }
+
+  /** Where its upload stands; undefined before it is frozen. */
+  get slot(): number | undefined {
+    return this.session?.step === 'frozen' ? this.session.header.slot : undefined;
   }
 
   /** Names the update in the ledger. */

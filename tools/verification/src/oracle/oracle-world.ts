@@ -24,10 +24,10 @@ import type {
 import {
   acceptDeposit,
   acceptUpload,
+  allSteps,
   authorityMessages,
   bodyHashOf,
   bufferRequestCodec,
-  edgeAttribute,
   joinTagOf,
   openSecureBuffer,
   outboxOf,
@@ -107,9 +107,13 @@ export class OracleWorld {
     const { bench } = this;
     const body = { task: bench.task(this.shape).task, nonce: this.serverBytes(16) };
     const request = { ...body, signature: bench.serverSigner.sign(bufferRequestCodec.statement(body)) };
-    const fresh = { bufferId: this.serverBytes(16), sealingKey: bench.sealingKey };
+    const { issuer } = bench.sealings;
+    const bufferId = this.serverBytes(16);
+    const slotKeys = allSteps(issuer.slotKeys({ task: body.task, bufferId, bufferSize: this.shape.bufferSize }));
+    const fresh = { bufferId, sealingKey: issuer.sealingKey(slotKeys) };
     const descriptor: Descriptor = granted(bench.persist(bench.authority.drawBuffer(request, fresh, this.now)));
-    const ledger: Ledger = { buffer: openSecureBuffer(bench.suite, descriptor), sources: [], uploads: [] };
+    const buffer = openSecureBuffer(bench.suite, { descriptor, slotKeys });
+    const ledger: Ledger = { buffer, sources: [], uploads: [] };
     this.ledgers.push(ledger);
     return ledger;
   }
@@ -166,18 +170,26 @@ export class OracleWorld {
     const isOurs = this.users.some(
       ({ isHonest, signer }) => !isHonest && equalBytes(signer.publicKey, request.certificate.deviceKey),
     );
-    if (isOurs) this.trace.gotKey(edgeAttribute(bench.suite, request.ticket.ctx, request.ticket.slot));
+    if (isOurs) this.trace.gotKey(this.#edgeKey(request.ticket));
     return answer;
+  }
+
+  #edgeKey({ ctx, slot }: Pick<Ticket, 'ctx' | 'slot'>): Uint8Array {
+    const { authority, sealings } = this.bench;
+    const buffer = authority.buffer(ctx);
+    if (buffer === undefined) throw new Error('a key of no buffer');
+    return sealings.issuer.keysOf(buffer).edge(slot);
   }
 
   /** Keeps an upload, and takes it in as the honest server would. `isWhole` is false where the body was cut short. */
   acceptUpload(ledger: Ledger, upload: SentUpload, isWhole = true): { readonly kind: 'accepted' } | Refused {
     ledger.uploads.push(upload);
-    const { sealing, suite } = this.bench;
+    const { suite } = this.bench;
+    const { sealing } = this.bench.sealings;
     const { bodyBytes } = uploadLayout(ledger.buffer.descriptor, upload.header, sealing);
     const body = isWhole ? upload.body : upload.body.subarray(1);
     const received = {
-      hash: bodyHashOf(suite, body, upload.backups),
+      hash: bodyHashOf(suite, body, upload.parts),
       bytes: isWhole ? bodyBytes : bodyBytes - 1,
       isCanonical: true,
     };
@@ -219,8 +231,12 @@ export class OracleWorld {
     return granted(this.bench.persist(this.bench.authority.outcome(ctx, this.now)));
   }
 
-  #recordClosing(ctx: Ctx, accepted: readonly { readonly joinTag: Ticket['joinTag'] }[]): void {
-    const senders = accepted.map(({ joinTag }) => this.#senders.find((sent) => equalBytes(sent.joinTag, joinTag)));
+  #recordClosing(ctx: Ctx, accepted: readonly Pick<Ticket, 'slot' | 'joinTag'>[]): void {
+    const senders = accepted.map(({ slot, joinTag }) => {
+      const named = this.#senders.filter((sent) => equalBytes(sent.joinTag, joinTag));
+      // Two of one name only where a rule is missing.
+      return named.find(({ user }) => user.slot === slot) ?? named[0];
+    });
     const inputs = [...new Set(senders.flatMap((sender) => sender?.input ?? []))];
     const honest = new Set(senders.flatMap((sender) => (sender?.input === undefined ? [] : sender.user.number)));
     const isEnough = accepted.length >= this.shape.minimum && (!this.isWithinBound || honest.size >= 2);
@@ -245,7 +261,8 @@ export class OracleWorld {
   /** Remembers, for the trace alone, whose deposit this is. */
   remember(user: OracleUser): void {
     const joinTag = user.session?.member.joinTag;
-    if (joinTag === undefined || this.#senders.some((sent) => equalBytes(sent.joinTag, joinTag))) return;
+    if (joinTag === undefined) return;
+    if (this.#senders.some((sent) => sent.user === user && equalBytes(sent.joinTag, joinTag))) return;
     this.#senders.push({ joinTag, user, input: user.isHonest ? user.update.symbol : undefined });
   }
 }

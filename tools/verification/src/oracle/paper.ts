@@ -1,6 +1,6 @@
 /** The oracle over `paper` mode: the attacks of the threat model that live in its masks, and its general law. */
 import type { Signer } from '@basa/masking';
-import { RING_32, unsafeTransparentIssuer } from '@basa/masking';
+import { equalBytes, RING_32, SEED_BYTES, unsafeTransparentIssuer } from '@basa/masking';
 import type { Ctx, Millis, PaperBuffer, PaperConnection, PaperContribution, Slot, UserId } from '@basa/protocol';
 import {
   acceptPaperUpload,
@@ -12,13 +12,13 @@ import {
   sealingContext,
   unsafePaperBuffer,
 } from '@basa/protocol';
-import { granted, transparentSealings } from '@basa/simulator';
+import { granted, transparentPaperSealings } from '@basa/simulator';
 import { countingBytes, unsafeSymbolicSigner, unsafeSymbolicSuite } from '../unsafe-symbolic-suite.ts';
 import { Trace } from './trace.ts';
 
 const LEASE_MS = 1000;
 const suite = unsafeSymbolicSuite;
-const { sealing } = transparentSealings(suite);
+const { sealing } = transparentPaperSealings(suite);
 const serverSigner: Signer = unsafeSymbolicSigner(suite.sha256(Uint8Array.of(1)));
 
 /** One buffer of the paper, with a server that looks at everything and users that collude with it. */
@@ -72,7 +72,7 @@ class PaperWorld {
   /** The bytes reach the server. */
   send(name: string, { plan, upload }: PaperContribution): void {
     this.trace.sawMasked(this.trace.newInput(name), plan);
-    for (const sealed of upload.ciphertexts) this.trace.sawSealed(sealed);
+    for (const sealed of upload.ciphertexts) this.trace.sawSealed((key) => opened(sealed, key));
   }
 
   /** An honest user is accepted at the next position. */
@@ -102,6 +102,11 @@ class PaperWorld {
     const nobody = new Uint8Array(32) as Parameters<typeof sealingContext>[2];
     return sealing.seal(seed, paperAttribute(suite, ctx, slot as Slot), sealingContext(ctx, 'paper', nobody, slot));
   }
+}
+
+/** A ciphertext of the transparent sealing says in clear what was sealed to whom. */
+function opened(sealed: Uint8Array, key: Uint8Array): Uint8Array | undefined {
+  return equalBytes(sealed.subarray(SEED_BYTES, 2 * SEED_BYTES), key) ? sealed.slice(0, SEED_BYTES) : undefined;
 }
 
 /** What the server learns of K honest users when the keys of these positions leaked before. */

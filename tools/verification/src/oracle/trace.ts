@@ -1,17 +1,13 @@
 /**
  * What the adversary (the server and the users that collude with it) has seen, and what it can make of it. Seeds are
- * named by the word they start with; a ciphertext of the transparent sealing says in clear what was sealed to whom.
+ * named by the word they start with. Every key is tried on every sealed seed.
  */
 import type { MaskPlan } from '@basa/masking';
-import { equalBytes, SEED_BYTES } from '@basa/masking';
+import { equalBytes, toHex } from '@basa/masking';
 import type { Ctx } from '@basa/protocol';
+import type { Opener } from './engines.ts';
 import type { Combination, MaskedRow } from './solve.ts';
 import { describeCombination, isSpannedBy, learnedCombinations } from './solve.ts';
-
-interface SealedFor {
-  readonly seed: number;
-  readonly attribute: number;
-}
 
 interface SeenVector {
   readonly input: number;
@@ -42,8 +38,8 @@ const MOST_SEEDS = 2 ** 32;
 
 export class Trace {
   readonly #known = new Set<number>();
-  readonly #keys = new Set<number>();
-  readonly #sealed: SealedFor[] = [];
+  readonly #keys = new Map<string, Uint8Array>();
+  readonly #sealed: Opener[] = [];
   readonly #seen: SeenVector[] = [];
   readonly #buffers: Ctx[] = [];
   readonly #closings: Closing[] = [];
@@ -60,13 +56,13 @@ export class Trace {
     this.#known.add(seed);
   }
 
-  sawSealed(sealed: Uint8Array): void {
-    this.#sealed.push({ seed: firstWord(sealed), attribute: nameOfKey(sealed.subarray(SEED_BYTES)) });
+  sawSealed(open: Opener): void {
+    this.#sealed.push(open);
   }
 
-  /** The key of an attribute, issued to a colluder or released at close. */
+  /** Issued to a colluder, released at close, or its own. */
   gotKey(key: Uint8Array): void {
-    this.#keys.add(nameOfKey(key));
+    this.#keys.set(toHex(key), key);
   }
 
   /** A masked vector of an honest user, or a part of one: every coordinate has the same masks. */
@@ -114,7 +110,14 @@ export class Trace {
 
   #rows(): readonly MaskedRow[] {
     const known = new Set(this.#known);
-    for (const { seed, attribute } of this.#sealed) if (this.#keys.has(attribute)) known.add(seed);
+    for (const open of this.#sealed) {
+      for (const key of this.#keys.values()) {
+        const seed = open(key);
+        if (seed === undefined) continue;
+        known.add(firstWord(seed));
+        break;
+      }
+    }
     return this.#seen.map(({ input, masks }) => ({
       inputs: new Map([[input, 1]]),
       masks: new Map(
@@ -135,20 +138,6 @@ export class Trace {
 
 /** The word a seed starts with: unique, since seeds are drawn from a counter. */
 function firstWord(bytes: Uint8Array): number {
-  return wordAt(bytes, 0);
-}
-
-/** Six bytes of a digest name it. */
-function nameOfKey(bytes: Uint8Array): number {
-  return wordAt(bytes, 0) + ((bytes[4] as number) + (bytes[5] as number) * 256) * 2 ** 32;
-}
-
-function wordAt(bytes: Uint8Array, at: number): number {
-  return (
-    ((bytes[at] as number) |
-      ((bytes[at + 1] as number) << 8) |
-      ((bytes[at + 2] as number) << 16) |
-      ((bytes[at + 3] as number) << 24)) >>>
-    0
-  );
+  const [a = 0, b = 0, c = 0, d = 0] = bytes;
+  return (a | (b << 8) | (c << 16) | (d << 24)) >>> 0;
 }

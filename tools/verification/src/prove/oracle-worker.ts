@@ -1,18 +1,24 @@
 /** One worker of `npm run prove -- oracle`: a share of the situations or of the schedules, and what it came to. */
 import { serveWorker } from '@basa/runtime/node';
+import type { OracleEngine } from '../oracle/engines.ts';
 import type { Share, Tally } from '../oracle/exhaustive.ts';
 import { runEverySituation } from '../oracle/exhaustive.ts';
 import type { ScheduleTally } from '../oracle/many.ts';
 import { runSchedules } from '../oracle/many.ts';
 
 export type OracleTask =
-  | { readonly kind: 'situations'; readonly bufferSize: number; readonly share: Share }
+  | {
+      readonly kind: 'situations';
+      readonly bufferSize: number;
+      readonly engine: OracleEngine;
+      readonly share: Share;
+    }
   | { readonly kind: 'schedules'; readonly seed: number; readonly count: number };
 
 export type OracleAnswer = Tally | ScheduleTally;
 
 serveWorker<OracleTask, OracleAnswer>((task) =>
   task.kind === 'situations'
-    ? runEverySituation(task.bufferSize, { share: task.share })
+    ? runEverySituation(task.bufferSize, task.engine, { share: task.share })
     : runSchedules(task.seed, task.count),
 );

@@ -3,6 +3,8 @@ import { availableParallelism } from 'node:os';
 import { parseArgs } from 'node:util';
 import type { WorkerPool } from '@basa/runtime/node';
 import { createWorkerPool, workerModule } from '@basa/runtime/node';
+import type { OracleEngine } from '../oracle/engines.ts';
+import { ORACLE_ENGINES } from '../oracle/engines.ts';
 import type { Tally } from '../oracle/exhaustive.ts';
 import { addSituations, NO_SITUATIONS } from '../oracle/exhaustive.ts';
 import type { ScheduleTally } from '../oracle/many.ts';
@@ -23,6 +25,12 @@ solves which combinations of inputs server and colluders can compute. Anything b
 const SCHEDULES_PER_TASK = 1024;
 const SHARES = 256;
 const REPORT_MS = 5000;
+
+/** K = 5 takes hours with either engine; schedules have both. */
+const EXHAUSTIVE: readonly { readonly bufferSize: number; readonly engine: OracleEngine }[] = [
+  ...ORACLE_ENGINES.flatMap((engine) => [3, 4].map((bufferSize) => ({ bufferSize, engine }))),
+  { bufferSize: 5, engine: 'attributes' },
+];
 
 type Pool = WorkerPool<OracleTask, OracleAnswer>;
 
@@ -61,23 +69,23 @@ async function forEachTask(
 
 async function runExhaustive(pool: Pool): Promise<Record<string, Tally>> {
   const results: Record<string, Tally> = {};
-  for (const bufferSize of [3, 4, 5]) {
+  for (const { bufferSize, engine } of EXHAUSTIVE) {
     let tally = NO_SITUATIONS;
     await forEachTask(
       pool,
       SHARES,
-      (index) => ({ kind: 'situations', bufferSize, share: { index, of: SHARES } }),
+      (index) => ({ kind: 'situations', bufferSize, engine, share: { index, of: SHARES } }),
       (_, answer) => {
         tally = addSituations(tally, answer as Tally);
-        process.stderr.write(`  K = ${bufferSize}: ${tally.situations} situations\r`);
+        process.stderr.write(`  K = ${bufferSize}, ${engine}: ${tally.situations} situations\r`);
       },
     );
     console.log(
-      `K = ${bufferSize}: ${tally.situations} situations, ${tally.sums} sums of which ${tally.sumsFound} found, ${tally.leaks.length} leaks`,
+      `K = ${bufferSize}, ${engine}: ${tally.situations} situations, ${tally.sums} sums of which ${tally.sumsFound} found, ${tally.leaks.length} leaks`,
     );
     for (const { situation, leaked } of tally.leaks.slice(0, 5))
       console.log(`  LEAK ${leaked.join(', ')}: ${situation}`);
-    results[`K${bufferSize}`] = tally;
+    results[`K${bufferSize} ${engine}`] = tally;
   }
   return results;
 }

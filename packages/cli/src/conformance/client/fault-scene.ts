@@ -12,7 +12,7 @@ const STEPS: readonly Step[] = ['seat', 'deposit', 'key', 'upload'];
 
 /** With the other engine, in a ring whose elements are packed. */
 export function faultScene(stage: Stage, report: Report): Promise<void> {
-  return stage.scene({ engine: ENGINE.identityKem, modulus: ring(20) }, async (scene) => {
+  return stage.scene({ engine: ENGINE.cpAbe, modulus: ring(20) }, async (scene) => {
     await scene.peer(0);
     const asked = new Map<Step, Asked[]>(STEPS.map((step) => [step, []]));
     for (const proxy of [scene.server, scene.authority]) failTwice(proxy, asked);
@@ -23,7 +23,7 @@ export function faultScene(stage: Stage, report: Report): Promise<void> {
     });
     for (const [step, requests] of asked) noteRepeats(step, requests, report);
     if (code !== 0) return;
-    await noteSum(scene, report, 'the sum is exact after failures', 'identity KEM, ring of 20 bits');
+    await noteSum(scene, report, 'the sum is exact after failures', 'CP-ABE, ring of 20 bits');
   });
 }
 

@@ -1,6 +1,6 @@
 /** Lies that a client must not fall for: each is a change of what real services say, and the step that must not follow. */
 import type { Signer } from '@basa/masking';
-import { toHex } from '@basa/masking';
+import { concatBytes, SLOT_KEY_BYTES, toHex } from '@basa/masking';
 import type { KeyAnswer } from '@basa/protocol';
 import {
   AUTHORITY_PATH,
@@ -8,6 +8,7 @@ import {
   certificateCodec,
   decodePolicy,
   descriptorCodec,
+  drawnBufferCodec,
   encodePolicy,
   HEADER,
   modelEntryCodec,
@@ -102,10 +103,19 @@ export function lies(serverSigner: Signer, bufferSize: number): readonly Lie[] {
       before: 'deposit',
       tell: ({ server }) =>
         changing(server, /\/seats$/, (body) => {
-          const descriptor = descriptorCodec.decode(body);
+          const { descriptor, slotKeys } = drawnBufferCodec.decode(body);
           const other = { ...descriptor, minimum: 1 };
           const signature = serverSigner.sign(descriptorCodec.statement(other));
-          return descriptorCodec.encode({ ...other, signature });
+          return drawnBufferCodec.encode({ descriptor: { ...other, signature }, slotKeys });
+        }),
+    },
+    {
+      name: 'refuses slot keys that the server made up',
+      before: 'deposit',
+      tell: ({ server }) =>
+        changing(server, /\/seats$/, (body) => {
+          const { descriptor, slotKeys } = drawnBufferCodec.decode(body);
+          return drawnBufferCodec.encode({ descriptor, slotKeys: ownKeys(slotKeys) });
         }),
     },
     {
@@ -162,6 +172,13 @@ function changingKeys({ authority, policy }: Scene, change: (answer: KeyAnswer) 
 function changing(proxy: ServiceProxy, path: RegExp, change: (body: Uint8Array) => Uint8Array): void {
   proxy.onAnswer = (asked: Asked, answer: Answer) =>
     path.test(asked.path) && answer.status === 200 ? { ...answer, body: change(answer.body) } : answer;
+}
+
+/** As many keys, whose secrets the liar has. */
+function ownKeys({ length }: Uint8Array): Uint8Array {
+  return concatBytes(
+    ...Array.from({ length: length / SLOT_KEY_BYTES }, () => nodeSuite.x25519(nodeRandomBytes(32)).publicKey),
+  );
 }
 
 function flipped(bytes: Uint8Array): Uint8Array {

@@ -1,12 +1,11 @@
 /** Deposits that a device of the kit signs though a client would not make them. */
-import { engineSealedBytes } from '@basa/abe';
 import type { Signer } from '@basa/masking';
 import type { Codec, Deposit, TaskPolicy } from '@basa/protocol';
-import { depositStatementCodec, joinTagOf, userIdOf, userMessages } from '@basa/protocol';
+import { depositStatementCodec, joinTagOf, sealedBytesOf, userIdOf, userMessages } from '@basa/protocol';
 import { nodeSuite } from '@basa/runtime/node';
 
 export function depositCodec({ bufferSize, engine }: TaskPolicy): Pick<Codec<Deposit>, 'encode' | 'decode'> {
-  return userMessages(bufferSize, { sealedBytes: engineSealedBytes(engine) ?? 0 }).deposit;
+  return userMessages(bufferSize, { sealedBytes: sealedBytesOf(engine) ?? 0 }).deposit;
 }
 
 export function signedDeposit(deposit: Deposit, signer: Signer): Deposit {

@@ -1,7 +1,7 @@
 /** The worker behind "What the server sees": runs a buffer, and plays the attacks of the threat model. */
 import type { AttackResult } from '@basa/simulator';
 import { ATTACKS } from '@basa/simulator';
-import { loadAbeSealings, pageEnvironment } from '../shared/simulation.ts';
+import { asEngine, loadAbeSealings, pageEnvironment } from '../shared/simulation.ts';
 import { runBuffer } from './run-buffer.ts';
 import type { FromSees, Played, ToSees } from './sees-messages.ts';
 
@@ -21,12 +21,12 @@ scope.addEventListener('message', ({ data }) => {
 
 async function run(pictures: readonly Float32Array[]): Promise<void> {
   const sealings = await loaded;
-  runBuffer(pictures, sealings(), tell);
+  runBuffer(pictures, asEngine(sealings()), tell);
 }
 
 async function playAttacks(): Promise<void> {
   const sealings = await loaded;
-  const setting = { environment: pageEnvironment(), sealings };
+  const setting = { environment: pageEnvironment(), sealings: () => asEngine(sealings()), paperSealings: sealings };
   for (const attack of ATTACKS) {
     const { id, schedule, mutant } = attack;
     tell({

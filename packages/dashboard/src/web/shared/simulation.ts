@@ -10,7 +10,8 @@ import {
   webRandomBytes,
   webSuite,
 } from '@basa/runtime/web';
-import type { Environment, Sealings } from '@basa/simulator';
+import type { Environment, PaperSealings, Sealings } from '@basa/simulator';
+import { overAttributes } from '@basa/simulator';
 
 const BLOCK_BYTES = 16;
 
@@ -39,12 +40,17 @@ export function pageEnvironment(): Environment {
 }
 
 /** CP-ABE with a fresh authority for every call. */
-export async function loadAbeSealings(): Promise<() => Sealings> {
+export async function loadAbeSealings(): Promise<() => PaperSealings> {
   const group = await createMclGroup();
   const tools = { group, suite: webSuite, randomBytes: webRandomBytes };
   return () => {
     const issuer = abeIssuer(setup(tools).masterKey, tools);
     const sealing = abeSealing({ publicKey: decodePublicKey(issuer.publicKey, group), ...tools });
-    return { engine: ENGINE.cpAbe, issuer, sealing };
+    return { issuer, sealing };
   };
+}
+
+/** The same as the engine of sealed mode. */
+export function asEngine(sealings: PaperSealings): Sealings {
+  return overAttributes(webSuite, ENGINE.cpAbe, sealings);
 }

@@ -1,41 +1,38 @@
 /** Opens the seeds behind the masks of a share of a closed buffer's slots. */
-import type { Group } from '@basa/abe';
-import { engineSealing } from '@basa/abe';
 import type { Suite } from '@basa/masking';
-import type { SecureBuffer, StoredUpload, UploadHeader, UploadLayout } from '@basa/protocol';
+import type { SealedParts, SecureBuffer, StoredUpload, UploadHeader, UploadLayout } from '@basa/protocol';
 import {
   decodeBufferRecord,
-  descriptorCodec,
+  drawnBufferCodec,
   openingTerms,
-  readBackups,
+  readSealedParts,
   restoreSecureBuffer,
   uploadLayout,
 } from '@basa/protocol';
-import { nodeRandomBytes } from '@basa/runtime/node';
 import type { BlobStore } from '../../blobs/blob-store.ts';
 import { collect } from '../../blobs/blob-store.ts';
 import { messagesOf } from '../../buffers/messages.ts';
+import { sealingOf } from './sealing.ts';
 import type { OpenedTerms, OpenTermsTask } from './tasks.ts';
 
 export interface OpenTermsTools {
   readonly suite: Suite;
-  readonly group: Group;
   readonly blobs: BlobStore;
 }
 
-export async function openTerms(task: OpenTermsTask, { suite, group, blobs }: OpenTermsTools): Promise<OpenedTerms> {
-  const descriptor = descriptorCodec.decode(task.descriptor);
-  const buffer = restoreSecureBuffer(suite, descriptor, task.facts.map(decodeBufferRecord));
-  const tools = { group, suite, randomBytes: nodeRandomBytes };
-  const sealing = engineSealing(descriptor.engine, descriptor.sealingKey, tools);
+export async function openTerms(task: OpenTermsTask, { suite, blobs }: OpenTermsTools): Promise<OpenedTerms> {
+  const drawn = drawnBufferCodec.decode(task.drawn);
+  const { descriptor } = drawn;
+  const buffer = restoreSecureBuffer(suite, drawn, task.facts.map(decodeBufferRecord));
+  const { sealing, destroy } = await sealingOf(suite, descriptor);
   try {
-    // Backups are for what dropped slots sealed: where none dropped, none are read.
+    // Backups are for what dropped slots sealed: where none dropped, the self seed alone is read.
     const hasDropped = buffer.slots.length > buffer.accepted.length;
     const uploads = new Map<number, StoredUpload>();
     for (const { slot, key } of task.bodies) {
       const header = headerOf(buffer, slot);
       const layout = uploadLayout(descriptor, header, sealing);
-      uploads.set(slot, { header, backups: hasDropped ? await backupsOf(blobs, key, layout) : [] });
+      uploads.set(slot, { header, ...(await partsOf(blobs, key, hasDropped ? layout : { ...layout, backups: 0 })) });
     }
     const opening = openingTerms({
       suite,
@@ -54,7 +51,7 @@ export async function openTerms(task: OpenTermsTask, { suite, group, blobs }: Op
       return { kind: 'quarantine', why: 'a seed is not the one its owner committed to', slots: opening.slots };
     return { kind: 'terms', terms: opening.terms.map(({ seed, sign }) => ({ seed: seed.reveal(), sign })) };
   } finally {
-    sealing.destroy();
+    destroy();
   }
 }
 
@@ -64,8 +61,9 @@ function headerOf({ slots }: SecureBuffer, slot: number): UploadHeader {
   return header;
 }
 
-async function backupsOf(blobs: BlobStore, key: string, layout: UploadLayout): Promise<readonly Uint8Array[]> {
-  const { vectorBytes, bodyBytes } = layout;
-  const tail = await collect(blobs.read(key, vectorBytes, bodyBytes), bodyBytes - vectorBytes);
-  return readBackups(tail, { ...layout, vectorBytes: 0 });
+async function partsOf(blobs: BlobStore, key: string, layout: UploadLayout): Promise<SealedParts> {
+  const { vectorBytes, backups, sealedBytes } = layout;
+  const bytes = (1 + backups) * sealedBytes;
+  const tail = await collect(blobs.read(key, vectorBytes, vectorBytes + bytes), bytes);
+  return readSealedParts(tail, { ...layout, vectorBytes: 0 });
 }

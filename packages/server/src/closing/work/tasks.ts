@@ -17,7 +17,8 @@ export interface StoredBody {
 /** The seeds behind the masks of some accepted slots. */
 export interface OpenTermsTask {
   readonly kind: 'open-terms';
-  readonly descriptor: Uint8Array;
+  /** Descriptor and slot keys. */
+  readonly drawn: Uint8Array;
   /** Every fact of the buffer, in order, and its deposits by slot. */
   readonly facts: readonly Uint8Array[];
   readonly deposits: readonly Uint8Array[];

@@ -1,6 +1,5 @@
 /** The worker thread of a server: opens sums and evaluates models, away from the thread that answers requests. */
 import { workerData } from 'node:worker_threads';
-import { createMclGroup } from '@basa/abe';
 import type { Samples, Trainer } from '@basa/learning';
 import {
   allSamples,
@@ -56,7 +55,6 @@ async function makeOpeningTools(): Promise<OpeningTools> {
     suite: nodeSuite,
     kernel: createWasmVectorKernel() ?? plainVectorKernel(),
     keystream: createNodeKeystream(),
-    group: await createMclGroup(),
     blobs: await blobStore(),
   };
 }

@@ -1,0 +1,99 @@
+/**
+ * The port through which the seeds of a buffer are sealed, and the authority's side of it. Two engines fill it: slot keys
+ * (`slot-sealing.ts`) and the paper's CP-ABE (`attribute-sealing.ts`).
+ *
+ * Every slot has an edge key, which opens the seeds that earlier users sealed to it and the backups that later users made of
+ * its own. Every registration of a user for a slot has a self key. For one slot the authority gives out one of them, never both.
+ */
+import { isSlotKey, SLOT_SEALED_BYTES } from '@basa/masking';
+import type { Ctx, JoinTag, Registration, Slot } from './brands.ts';
+import { ENGINE } from './policy.ts';
+import type { DescriptorBody } from './statements.ts';
+
+/** The buffer that a seed is sealed in. */
+export interface SealedBuffer {
+  readonly ctx: Ctx;
+  /** S E_0 .. E_{K-1}, as the authority published them; empty with CP-ABE, whose public key is in the descriptor. */
+  readonly slotKeys: Uint8Array;
+}
+
+/** What a seed under an edge key is for, and who sealed it. */
+export interface EdgeUse {
+  readonly role: 'edge' | 'backup';
+  readonly joinTag: JoinTag;
+}
+
+/** The seed, or undefined where the bytes were not sealed to this slot for this use. */
+export type EdgeOpener = (sealed: Uint8Array, use: EdgeUse) => Uint8Array | undefined;
+
+export interface BufferSealing {
+  readonly name: string;
+  /** Length of every sealed seed. */
+  readonly sealedBytes: number;
+  /** How many of its first bytes name a sealed self seed to the authority. */
+  readonly selfNameBytes: number;
+  sealEdge(buffer: SealedBuffer, slot: Slot, use: EdgeUse, seed: Uint8Array): Uint8Array;
+  /** Undefined where the bytes are not the key of this slot: then whoever gave them is at fault. */
+  edgeOpener(buffer: SealedBuffer, slot: Slot, key: Uint8Array): EdgeOpener | undefined;
+  sealSelf(buffer: SealedBuffer, registration: Registration, seed: Uint8Array): Uint8Array;
+  /** With what the authority released for the slot. */
+  openSelf(
+    buffer: SealedBuffer,
+    registration: Registration,
+    sealed: Uint8Array,
+    released: Uint8Array,
+  ): Uint8Array | undefined;
+}
+
+/** What the keys of a buffer are made of. */
+export type KeySource = Pick<DescriptorBody, 'task' | 'bufferId' | 'bufferSize'>;
+
+/** The keys of one buffer, at the authority. */
+export interface BufferKeys {
+  /** Of the slot's edges and backups. */
+  edge(slot: Slot): Uint8Array;
+  /** What opens the self seed of this name and registration, and no other; undefined where there can be no such seed. */
+  self(registration: Registration, selfName: Uint8Array): Uint8Array | undefined;
+}
+
+/** Holds the secret of one task and key epoch, and gives the same keys each time. */
+export interface BufferIssuer {
+  /** Names the key epoch. */
+  readonly publicKey: Uint8Array;
+  /** The list that goes with a buffer's descriptor. It yields after each key. */
+  slotKeys(source: KeySource): Generator<undefined, Uint8Array>;
+  /** What the descriptor says of the keys. */
+  sealingKey(slotKeys: Uint8Array): Uint8Array;
+  keysOf(buffer: { readonly ctx: Ctx; readonly descriptor: KeySource }): BufferKeys;
+  /** 32 bytes that only the holder of the secret can derive, for the label. The caller may overwrite them. */
+  derive(label: Uint8Array): Uint8Array;
+}
+
+/** The name of the key epoch in a descriptor. */
+export function epochKeyOf({ engine, sealingKey }: Pick<DescriptorBody, 'engine' | 'sealingKey'>): Uint8Array {
+  return engine === ENGINE.slotKeys ? sealingKey.subarray(0, EPOCH_KEY_BYTES) : sealingKey;
+}
+
+const CP_ABE_SEALED_BYTES = 240;
+
+/** Length of a sealed seed on the wire; undefined for an engine that hides nothing, or that there is not. */
+export function sealedBytesOf(engine: number): number | undefined {
+  if (engine === ENGINE.slotKeys) return SLOT_SEALED_BYTES;
+  return engine === ENGINE.cpAbe ? CP_ABE_SEALED_BYTES : undefined;
+}
+
+/** Whether this can name a self seed in the buffer: with slot keys a good point, else nothing. */
+export function isSelfName({ engine }: Pick<DescriptorBody, 'engine'>, selfName: Uint8Array): boolean {
+  return engine === ENGINE.slotKeys ? isSlotKey(selfName) : selfName.length === 0;
+}
+
+/** Of slot keys: before the hash of the list. */
+export const EPOCH_KEY_BYTES = 32;
+
+/** The result of steps that nobody needs to interrupt. */
+export function allSteps<Result>(steps: Generator<undefined, Result>): Result {
+  for (;;) {
+    const { done, value } = steps.next();
+    if (done === true) return value;
+  }
+}

@@ -1,0 +1,60 @@
+/** The sealings of an oracle's world: attributes that hide nothing, and the real slot keys over the symbolic suite. */
+import { concatBytes, openWithSlotKey, slotKeyOf } from '@basa/masking';
+import type { EdgeUse, Registration, SealedBuffer, Slot } from '@basa/protocol';
+import { ENGINE, selfContext, slotKeyIssuer, slotSealing } from '@basa/protocol';
+import type { Sealings } from '@basa/simulator';
+import { transparentSealings } from '@basa/simulator';
+import { unsafeSymbolicSuite as suite } from '../unsafe-symbolic-suite.ts';
+
+export const ORACLE_ENGINES = ['attributes', 'slot keys'] as const;
+export type OracleEngine = (typeof ORACLE_ENGINES)[number];
+
+export function sealingsOf(engine: OracleEngine): Sealings {
+  if (engine === 'attributes') return transparentSealings(suite);
+  const issuer = slotKeyIssuer(suite, new Uint8Array(32).fill(7));
+  return { engine: ENGINE.slotKeys, issuer, sealing: slotSealing(suite) };
+}
+
+/** What somebody with a key can make of a sealed seed that was seen. */
+export type Opener = (key: Uint8Array) => Uint8Array | undefined;
+
+export function edgeOpener(
+  { sealing }: Sealings,
+  buffer: SealedBuffer,
+  slot: number,
+  use: EdgeUse,
+  sealed: Uint8Array,
+): Opener {
+  return (key) => sealing.edgeOpener(buffer, slot as Slot, key)?.(sealed, use);
+}
+
+/** With what the authority releases, or with the secret of the key that it was sealed to. */
+export function selfOpener(
+  { engine, sealing }: Sealings,
+  buffer: SealedBuffer,
+  registration: Registration,
+  sealed: Uint8Array,
+): Opener {
+  const binding = {
+    publicKey: slotKeyOf(buffer.slotKeys, 'self'),
+    salt: buffer.ctx,
+    context: selfContext(buffer.ctx, registration),
+    authority: 0,
+  };
+  return (key) =>
+    sealing.openSelf(buffer, registration, sealed, key) ??
+    (engine === ENGINE.slotKeys ? openWithSlotKey(suite, sealed, suite.x25519(key), binding) : undefined);
+}
+
+/** A list of slot keys of the server's own, with the secrets; the key of one slot stays the authority's. */
+export function ownList(
+  randomBytes: (length: number) => Uint8Array,
+  { slotKeys }: SealedBuffer,
+  kept: number,
+): { readonly slotKeys: Uint8Array; readonly secrets: readonly Uint8Array[] } {
+  const secrets = Array.from({ length: slotKeys.length / 32 }, () => randomBytes(32));
+  const keys = secrets.map((secret, place) =>
+    place === kept + 1 ? slotKeyOf(slotKeys, kept) : suite.x25519(secret).publicKey,
+  );
+  return { slotKeys: concatBytes(...keys), secrets };
+}
