@@ -42,6 +42,32 @@ it('protocol, masking and client are below 60 kB compressed; cryptography and tr
   expect(sources).not.toMatch(/mcl|@noble|kernel-engine|reference-engine|training-bytes/);
 });
 
+/** Everything that `entry` may load, now or on demand. */
+function reachableFrom(entry: string): readonly string[] {
+  const seen = new Set(loadedBy(entry));
+  for (const path of seen)
+    for (const { path: next } of outputs[path]?.imports ?? [])
+      for (const more of loadedAtOnce(outputs, next)) seen.add(more);
+  return [...seen];
+}
+
+it('a device with slot keys loads no pairing library', () => {
+  const isPairing = (path: string): boolean => /packages\/abe|mcl-wasm/.test(sourcesOf([path]).join('\n'));
+  const all = reachableFrom('device-worker.js');
+  const bytesOf = (paths: readonly string[]): number =>
+    paths.reduce((sum, path) => sum + gzipSync(readFileSync(join(root, path))).length, 0);
+  const [withPairing, without] = [all.filter(isPairing), all.filter((path) => !isPairing(path))];
+  console.log(`a device has ${bytesOf(without)} bytes compressed with slot keys, ${bytesOf(all)} with CP-ABE`);
+  expect(withPairing.length).toBeGreaterThan(0);
+  expect(sourcesOf(without).join('\n')).toMatch(/packages\/protocol\/src\/wire\/slot-sealing\.ts/);
+  // The chunk with the pairing is reached through one import alone, which a task with CP-ABE asks for.
+  const importers = without.filter((path) =>
+    outputs[path]?.imports.some(({ path: next }) => withPairing.includes(next)),
+  );
+  expect(sourcesOf(importers).filter((source) => source.endsWith('client/src/sealings.ts'))).toHaveLength(1);
+  expect(importers).toHaveLength(1);
+});
+
 it('the page itself holds no client, no mask and no trainer: only its worker does', () => {
   const sources = sourcesOf(loadedBy('join.js')).join('\n');
   expect(sources).toMatch(/dashboard\/src\/web\/join\/main\.ts/);

@@ -7,6 +7,7 @@ import { BasaClient as Clients } from '@basa/client/node';
 import { loadMnist, noProgress } from '@basa/datasets';
 import { createServerStep, encodeDataset, logisticRegression, manifestText, modelJson } from '@basa/learning';
 import { ascii, dequantizeSum, RING_32 } from '@basa/masking';
+import { ENGINE } from '@basa/protocol';
 import { nodeSuite } from '@basa/runtime/node';
 import { freePort } from '@basa/service';
 import { joinLink, writeShares } from '../../../../packages/cli/src/pages.ts';
@@ -27,7 +28,7 @@ export class WebStage {
     this.stage = stage;
   }
 
-  static async open(): Promise<WebStage> {
+  static async open(engine: number = ENGINE.slotKeys): Promise<WebStage> {
     const folder = mkdtempSync(join(tmpdir(), 'basa-web-'));
     const { train, test } = await loadMnist({ progress: noProgress });
     await writeShares(folder, train);
@@ -38,6 +39,7 @@ export class WebStage {
       bundle: await bundleProcesses(),
       policy: {
         name: ascii('MNIST'),
+        engine,
         dimension: model.dimension,
         bufferSize: BUFFER_SIZE,
         minimum: BUFFER_SIZE,

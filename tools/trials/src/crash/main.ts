@@ -1,4 +1,4 @@
-/** `npm run test:crash -- [--store postgres] [--kills N] [--seed N] [--json]`: kill -9 of every process under load; nothing may be lost. */
+/** `npm run test:crash -- [--store postgres] [--engine cp-abe] [--kills N] [--seed N] [--json]`: kill -9 of every process under load; nothing may be lost. */
 import { parseArgs } from 'node:util';
 import { runCrashes } from './run.ts';
 
@@ -6,6 +6,7 @@ const { values } = parseArgs({
   options: {
     kills: { type: 'string', default: '200' },
     store: { type: 'string', default: 'embedded' },
+    engine: { type: 'string', default: 'slot-keys' },
     seed: { type: 'string', default: String(Date.now() % 2 ** 31) },
     json: { type: 'boolean', default: false },
     help: { type: 'boolean', default: false },
@@ -13,7 +14,7 @@ const { values } = parseArgs({
 });
 if (values.help) {
   console.log(
-    `npm run test:crash -- [--store postgres] [--kills N] [--seed N] [--json]
+    `npm run test:crash -- [--store postgres] [--engine cp-abe] [--kills N] [--seed N] [--json]
 
 Kills server, authority and devices N times (200 by default), at random and at durable moments. With --store postgres the
 server is three nodes on one database: nodes are also stopped past their turns, and the database is killed as well.`,
@@ -29,9 +30,14 @@ server is three nodes on one database: nodes are also stopped past their turns, 
     console.error('--store takes embedded or postgres');
     process.exit(2);
   }
-  console.log(`${kills} kills, seed ${seed}, store ${store}`);
+  const { engine } = values;
+  if (engine !== 'slot-keys' && engine !== 'cp-abe') {
+    console.error('--engine takes slot-keys or cp-abe');
+    process.exit(2);
+  }
+  console.log(`${kills} kills, seed ${seed}, store ${store}, engine ${engine}`);
   const onKill = (line: string): void => console.log(line);
-  const { problems, moments, ...counts } = await runCrashes({ kills, seed, store, onKill });
+  const { problems, moments, ...counts } = await runCrashes({ kills, seed, store, engine, onKill });
   for (const [role, deaths] of Object.entries(moments)) {
     console.log(`\n${role} died at:`);
     for (const [moment, count] of Object.entries(deaths)) console.log(`${String(count).padStart(4)}  ${moment}`);

@@ -6,6 +6,7 @@ import type { ChildProcess } from 'node:child_process';
 import { createInterface } from 'node:readline';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { randomStream } from '@basa/learning';
+import { ENGINE } from '@basa/protocol';
 import type { Exchange } from '@basa/testkit/processes/balancer.ts';
 import type { ProcessName } from '@basa/testkit/processes/stage.ts';
 import { Stage } from '@basa/testkit/processes/stage.ts';
@@ -22,6 +23,8 @@ export interface CrashOptions {
   readonly kills: number;
   readonly seed: number;
   readonly store?: 'embedded' | 'postgres';
+  /** How seeds are sealed; slot keys by default. */
+  readonly engine?: 'slot-keys' | 'cp-abe';
   onKill?(line: string): void;
 }
 
@@ -62,7 +65,7 @@ export async function runCrashes(options: CrashOptions): Promise<CrashReport> {
 }
 
 async function crash(
-  { kills, seed, onKill = () => {} }: CrashOptions,
+  { kills, seed, engine, onKill = () => {} }: CrashOptions,
   database: CrashDatabase | undefined,
 ): Promise<CrashReport> {
   const bundle = await bundleTrial({ watched: true });
@@ -78,7 +81,7 @@ async function crash(
   };
   const stage: Stage = await Stage.open({
     bundle,
-    policy: { dimension },
+    policy: { dimension, engine: engine === 'cp-abe' ? ENGINE.cpAbe : ENGINE.slotKeys },
     specification: { stallMs: STALL_MS },
     ...(nodes && { nodes, server: { turnMs: TURN_MS } }),
   });
