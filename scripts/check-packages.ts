@@ -9,6 +9,7 @@ import { join } from 'node:path';
 import './build.ts';
 import { staleReports } from './packages/api-files.ts';
 import { runConsumer, setUpConsumer } from './packages/consumer.ts';
+import { tryClient } from './packages/installed.ts';
 import { lintTarball } from './packages/lint.ts';
 import { packPackages } from './packages/pack.ts';
 import { outgrownSizes } from './packages/size-page.ts';
@@ -21,6 +22,8 @@ try {
   setUpConsumer(project, tarballs);
   const outgrown = await outgrownSizes(project, tarballs);
   if (outgrown.length > 0) throw new Error(outgrown.join('\n'));
+  const { names } = tryClient(tarballs);
+  console.log(`@basa/client alone installs ${names.length} packages, and no database`);
   process.stdout.write(runConsumer(project, process.execPath));
   console.log(`${tarballs.length} packages are fit to be published, install, compile and run in an empty project`);
 } finally {

@@ -17,13 +17,25 @@ if (!isInstalled()) {
   console.error('Installing dependencies (once) ...');
   const npm = spawnSync('npm', ['ci', '--no-audit', '--no-fund', '--loglevel=error'], {
     cwd: root,
-    stdio: ['ignore', 2, 2],
+    stdio: ['ignore', 2, 'pipe'],
+    encoding: 'utf8',
     shell: process.platform === 'win32',
   });
+  process.stderr.write(npm.stderr ?? '');
   if (npm.status !== 0) {
-    console.error('`npm ci` failed: check that the npm registry can be reached, then run the command again.');
+    console.error(`\`npm ci\` failed: ${adviceFor(npm)}, then run the command again.`);
     process.exit(1);
   }
+}
+
+/** What to do, by the code that npm names. */
+function adviceFor({ error, stderr = '' }) {
+  const [, code = error?.code] = /^npm (?:error|ERR!) code (\w+)/m.exec(stderr) ?? [];
+  if (error?.code === 'ENOENT') return 'install npm, which comes with Node';
+  if (code === 'EACCES' || code === 'EPERM' || code === 'EROFS')
+    return `make ${root} and npm's cache (npm config get cache) belong to the user who runs this, without sudo`;
+  if (code === 'ENOSPC') return 'free some space on the disk';
+  return 'check that the npm registry can be reached (npm ping)';
 }
 
 /** True when every required package of the lockfile stands in node_modules at its version. */

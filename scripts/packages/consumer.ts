@@ -4,6 +4,7 @@ import { copyFileSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { snippetsOf } from '@basa/testkit/pages/snippets.ts';
+import { install } from './installed.ts';
 import type { Tarball } from './pack.ts';
 
 const root = fileURLToPath(new URL('../..', import.meta.url));
@@ -12,9 +13,7 @@ const STRICT = ['--strict', '--target', 'ES2022', '--module', 'NodeNext', '--lib
 
 /** Installs into `project` and compiles. No source condition here: the published declarations must stand alone. */
 export function setUpConsumer(project: string, tarballs: readonly Tarball[]): void {
-  writeFileSync(join(project, 'package.json'), JSON.stringify({ type: 'module', private: true }));
-  const install = ['install', '--no-audit', '--no-fund', '--loglevel=error', ...tarballs.map(({ file }) => file)];
-  execFileSync('npm', install, { cwd: project, stdio: ['ignore', 'ignore', 'inherit'] });
+  install(project, tarballs);
   copyFileSync(fileURLToPath(new URL('consumer-services.mjs', import.meta.url)), join(project, 'services.mjs'));
   copyFileSync(fileURLToPath(new URL('consumer-program.ts', import.meta.url)), join(project, 'program.ts'));
   execFileSync(tsc, ['program.ts', ...STRICT, '--types', ''], { cwd: project, stdio: 'inherit' });

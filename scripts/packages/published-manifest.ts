@@ -8,6 +8,7 @@ export interface Manifest {
   readonly version: string;
   readonly files: readonly string[];
   readonly exports: Readonly<Record<string, ExportTarget>>;
+  readonly dependencies?: Readonly<Record<string, string>>;
   readonly [key: string]: unknown;
 }
 

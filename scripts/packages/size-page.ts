@@ -2,6 +2,7 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { browserSize } from './browser-size.ts';
+import { installedIn, tryClient } from './installed.ts';
 import type { Tarball } from './pack.ts';
 
 const PAGE = fileURLToPath(new URL('../../docs/sizes.md', import.meta.url));
@@ -38,6 +39,12 @@ Dependencies are not counted.
 
 ${table(['package', 'tarball', 'unpacked'], packages)}
 
+## Installed
+
+What \`npm install\` brings along, dependencies included: for a device alone, and for the command \`basa\` with both services. In MB.
+
+${installedTable(project, tarballs)}
+
 ## In a browser
 
 Everything an entry exports, bundled and minified with its dependencies by esbuild. *At once* is compressed by gzip and loads with the
@@ -48,11 +55,21 @@ ${table(['entry', 'minified', 'at once', 'on demand'], entries)}
   writeFileSync(PAGE, page);
 }
 
+/** Of this machine: other platforms bring other programs along. */
+function installedTable(project: string, tarballs: readonly Tarball[]): string {
+  const rows = [
+    ['`@basa/client`', tryClient(tarballs)],
+    ['all packages', installedIn(project)],
+  ] as const;
+  const lines = rows.map(([name, { names, bytes }]) => `| ${name} | ${names.length} | ${(bytes / 1e6).toFixed(1)} |`);
+  return ['| what | packages | MB |', '|---|---:|---:|', ...lines].join('\n');
+}
+
 /** What no longer fits the page, as sentences. */
 export async function outgrownSizes(project: string, tarballs: readonly Tarball[]): Promise<readonly string[]> {
   const { packages, entries } = await measure(project, tarballs);
   const page = readFileSync(PAGE, 'utf8');
-  const [packed = '', inBrowsers = ''] = page.split('## In a browser');
+  const [packed = '', , inBrowsers = ''] = page.split(/## (?:Installed|In a browser)/);
   return [...differences(readTable(packed), packages), ...differences(readTable(inBrowsers), entries)];
 }
 

@@ -136,7 +136,7 @@ it('a folder that is in use is left alone', () => {
   return failsToStart(
     new ServiceProcess('server', serverConfig()),
     4,
-    /^server: .* is in use by another process/,
+    /^server: .* is in use by process \d+; stop it \(kill \d+\), or use another folder$/,
     data,
   );
 });

@@ -23,7 +23,7 @@ async function contributeAll(clients: readonly BasaClient[], delta: (n: number) 
   expect(results.map(({ kind }) => kind)).toEqual(clients.map(() => 'accepted'));
 }
 
-function putState(state: 'paused' | 'running'): Promise<{ state: string }> {
+function putState(state: 'paused' | 'running' | 'finished'): Promise<{ state: string }> {
   return house.operate(house.server.url, 'PUT', SERVER_PATH.taskState(house.task), { state });
 }
 
@@ -72,6 +72,24 @@ describe('a task ends', () => {
     const no = await clients[0]?.contribute(oneHot(5), { trainedOn: 1 });
     expect(no).toMatchObject({ reason: 'task-finished', detail: 'version 1 reached' });
     await expect(putState('running')).rejects.toThrow('410');
+  });
+
+  it('when an operator finishes it, for good; then it can be removed, and stays removed', async () => {
+    const kept = house.task;
+    const task = await house.createTask();
+    await contributeAll(await pair(task), (n) => oneHot(n));
+    await house.reached(1, task);
+    expect((await asOperator(SERVER_PATH.task(task), {}, 'DELETE')).text).toContain('finish it');
+    expect(await putState('finished')).toMatchObject({ state: 'finished', why: 'an operator finished it' });
+    expect(await putState('finished')).toMatchObject({ state: 'finished' });
+    await expect(putState('running')).rejects.toThrow('410');
+    await until(async () => (await house.taskState()).buffers === 0);
+    expect(JSON.parse((await asOperator(SERVER_PATH.task(task), {}, 'DELETE')).text)).toEqual({ removed: true });
+    const asked = async () => (await fetch(new URL(SERVER_PATH.model(task, 1), house.server.url))).status;
+    expect(await asked()).toBe(404);
+    await house.restartServer();
+    expect(await asked()).toBe(404);
+    expect((await fetch(new URL(SERVER_PATH.task(kept), house.server.url))).status).toBe(200);
   });
 
   it('when its time is over', async () => {

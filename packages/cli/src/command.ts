@@ -28,6 +28,10 @@ export interface Command {
   readonly flags: Flags;
   /** How many positional arguments it takes. */
   readonly positionals?: number;
+  /** Printed before anything is loaded, where the first words of its own would take longer than a second. */
+  readonly opening?: string;
+  /** Nobody sits before it: a fault of the program is told with its stack, for the log. */
+  readonly isService?: true;
   run(input: CommandInput): Promise<CommandResult>;
 }
 
@@ -77,4 +81,12 @@ export function needed(input: CommandInput, name: string, variable?: string): st
   const value = textFlag(input, name) ?? (variable === undefined ? undefined : input.environment[variable]);
   if (value !== undefined && value !== '') return value;
   throw new CommandError(`--${name} is needed${variable === undefined ? '' : ` (or the variable ${variable})`}`);
+}
+
+/** 64 hexadecimal digits from a flag or a variable, whole: what is pinned may not be shortened. */
+export function pinnedFlag(input: CommandInput, name: string, variable: string): string {
+  const text = needed(input, name, variable).toLowerCase();
+  if (!/^[0-9a-f]{64}$/.test(text))
+    throw new CommandError(`--${name} (${variable}) takes 64 hexadecimal digits, got "${text}"`);
+  return text;
 }

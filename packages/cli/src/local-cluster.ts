@@ -1,5 +1,5 @@
 /** Several server nodes on this machine: a PostgreSQL of their own, the nodes, and a balancer before them. */
-import { readFile, writeFile } from 'node:fs/promises';
+import { chmod, readFile, writeFile } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import { toHex } from '@basa/masking';
 import { nodeRandomBytes } from '@basa/runtime/node';
@@ -28,6 +28,8 @@ export interface ClusterOptions {
 }
 
 export async function startCluster({ folder, nodes, port, config, start }: ClusterOptions): Promise<LocalCluster> {
+  // PostgreSQL does not run as root: the user it runs as must be able to pass through this folder to its own.
+  if (process.getuid?.() === 0) await chmod(folder, 0o711);
   const postgres = await startLocalPostgres({ folder: resolve(folder, 'postgres') }).catch((error: unknown) => {
     throw error instanceof StartError ? new CommandError(error.message, EXIT_CODE.failed) : error;
   });

@@ -31,6 +31,8 @@ export interface LocalOptions {
   readonly authorityPort?: number;
   readonly serverPort?: number;
   readonly unsafePaperMode?: boolean;
+  /** Web pages of these origins may ask both services. */
+  readonly corsOrigins?: readonly string[];
   /** So many server nodes on a PostgreSQL of their own, behind a balancer; one embedded server by default. */
   readonly nodes?: number;
 }
@@ -49,6 +51,7 @@ export async function startLocalServices(options: LocalOptions): Promise<LocalSe
     await cluster?.stop();
   };
   const pages = await localPages(folder, options.serverPort ?? 0);
+  const { corsOrigins = [] } = options;
   const fast = { burst: 10_000, perSecond: 10_000 };
   try {
     const authorityUrl = await launch(running, 'authority', folder, signal, {
@@ -60,7 +63,7 @@ export async function startLocalServices(options: LocalOptions): Promise<LocalSe
         keyLimit: fast,
         deviceLimit: fast,
         addressLimit: fast,
-        ...pages?.authority,
+        corsOrigins: [...corsOrigins, ...(pages?.origins ?? [])],
       },
       environment: { BASA_AUTHORITY_PASSPHRASE: passphrase },
     });
@@ -76,6 +79,7 @@ export async function startLocalServices(options: LocalOptions): Promise<LocalSe
       tickMs: 100,
       deviceLimit: fast,
       addressLimit: fast,
+      corsOrigins,
       ...pages?.server,
     };
     const start = (name: string, own: object, environment: Launch['environment']): Promise<string> =>

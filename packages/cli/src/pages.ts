@@ -13,8 +13,8 @@ export interface LocalPages {
   readonly serverPort: number;
   /** Keys of the server's configuration. */
   readonly server: object;
-  /** Keys of the authority's: pages of the server may ask it, and nobody else's. */
-  readonly authority: object;
+  /** Pages of the server may ask the authority. */
+  readonly origins: readonly string[];
 }
 
 /** Undefined where no pages were built. */
@@ -28,7 +28,7 @@ export async function localPages(folder: string, serverPort: number): Promise<Lo
   return {
     serverPort: port,
     server: { pagesFolder: pages, sharesFolder },
-    authority: { corsOrigins: [`http://127.0.0.1:${port}`, `http://localhost:${port}`] },
+    origins: [`http://127.0.0.1:${port}`, `http://localhost:${port}`],
   };
 }
 

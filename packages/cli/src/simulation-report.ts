@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import type { OwnRun } from '@basa/experiments';
 import type { Model } from '@basa/learning';
 import { csvOf, encodeSafetensors } from '@basa/learning';
-import { plot, table } from './terminal.ts';
+import { percent, plot, table } from './terminal.ts';
 
 /** So many points of a line can be told apart. */
 const MOST_POINTS = 40;
@@ -31,7 +31,7 @@ export function simulationTable(runs: readonly OwnRun[]): string {
     return [
       protocol,
       String(curve.length),
-      percent(last?.accuracy ?? Number.NaN),
+      percent(last?.accuracy),
       (last?.loss ?? Number.NaN).toFixed(4),
       `${(last?.seconds ?? 0).toFixed(1)} s`,
       meanAge.toFixed(2),
@@ -48,8 +48,4 @@ export function simulationPlot(runs: readonly OwnRun[], target: number): string 
   const course = runs.at(-1)?.curve.map(({ accuracy }) => accuracy) ?? [];
   const mark = target > 0 ? target : (course.at(-1) ?? 0);
   return `accuracy by version, ${runs.at(-1)?.protocol}:\n${plot(course, { mark, label: percent })}`;
-}
-
-export function percent(share: number): string {
-  return `${(100 * share).toFixed(1)} %`;
 }

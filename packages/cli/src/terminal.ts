@@ -73,6 +73,11 @@ export function plot(values: readonly number[], { mark, rows = 8, columns = 60, 
   return lines.join('\n');
 }
 
+/** A share of 1 for people. */
+export function percent(share: number | undefined): string {
+  return share === undefined ? '-' : `${(100 * share).toFixed(2)} %`;
+}
+
 /** Columns as wide as their widest cell. */
 export function table(rows: readonly (readonly string[])[]): string {
   const widths = rows.reduce<number[]>((most, row) => row.map((cell, n) => Math.max(most[n] ?? 0, cell.length)), []);

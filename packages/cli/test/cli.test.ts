@@ -2,6 +2,8 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
+import { runCli } from '../src/cli.ts';
+import { programName } from '../src/invocation.ts';
 import { basaHere as basa, basa as basaProcess, lastLine } from './basa.ts';
 
 describe('basa', () => {
@@ -11,6 +13,44 @@ describe('basa', () => {
     for (const name of ['demo', 'dev', 'server', 'authority', 'client', 'task create', 'keys enroll', 'inspect buffer'])
       expect(out).toContain(`basa ${name}`);
     expect((await basaProcess(['--help'])).code).toBe(0);
+  });
+
+  it('lists a group, asked for or cut short', async () => {
+    const asked = await basa(['task', '--help']);
+    expect(asked.code).toBe(0);
+    expect(asked.out).toContain('basa task show');
+    expect(asked.out).not.toContain('basa keys');
+    const short = await basa(['task']);
+    expect([short.code, short.out]).toEqual([2, asked.out]);
+    // One that is a command of its own names the others.
+    expect((await basa(['authority', '--help'])).out).toContain('basa authority verify-log');
+  });
+
+  it('says its version', async () => {
+    const { code, out } = await basa(['--version']);
+    expect([code, out]).toEqual([0, expect.stringMatching(/^basa \d+\.\d+\.\d+, Node \d+/)]);
+  });
+
+  it.each([
+    ['/clone/packages/cli/src/main.ts', {}, 'npm run basa --'],
+    ['/mine/node_modules/.bin/basa', {}, 'npx basa'],
+    ['/home/me/.npm/_npx/1/node_modules/.bin/basa', { npm_command: 'exec' }, 'npx basa'],
+    ['/usr/bin/basa', {}, 'basa'],
+  ])('started as %s %j hints are for %s', async (script, environment, program) => {
+    expect(programName({ script, folder: '/mine', environment })).toBe(program);
+    let errors = '';
+    const stderr = { write: (text: string) => (errors += text) };
+    await runCli(['nothing'], {}, { stdout: stderr, stderr }, program);
+    expect(errors).toContain(`\`${program} --help\` lists them`);
+  });
+
+  it('indents JSON on a terminal alone', async () => {
+    let out = '';
+    const stdout = { isTTY: true, write: (text: string) => (out += text) };
+    await runCli(['doctor', '--json'], {}, { stdout, stderr: { write: () => undefined } });
+    expect(JSON.parse(out)).toHaveProperty('findings');
+    expect(out).toContain('\n  "findings"');
+    expect((await basa(['doctor', '--json'])).out.trim().split('\n')).toHaveLength(1);
   });
 
   it('says which command a typo probably meant', async () => {

@@ -1,10 +1,12 @@
 /** Configuration as an operator looks at it, and the doctor. */
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:http';
+import { createServer as createTlsServer } from 'node:https';
 import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, describe, expect, it } from 'vitest';
+import { TEST_TLS } from '../../service/test/http/tls.ts';
 import { basaHere as basa, lastLine } from './basa.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'basa-cli-config-'));
@@ -94,6 +96,21 @@ describe('basa doctor', () => {
     } finally {
       other.close();
     }
+  });
+
+  it('knows a service and an authority whose certificate is of their own making', async () => {
+    const self = createTlsServer(TEST_TLS, (_, response) => response.end('{}')).listen(0, '127.0.0.1');
+    await new Promise((resolve) => self.once('listening', resolve));
+    const { port } = self.address() as AddressInfo;
+    for (const [name, text] of Object.entries(TEST_TLS)) writeFileSync(join(folder, name), text, { mode: 0o600 });
+    const tls = { tlsKeyFile: join(folder, 'key'), tlsCertFile: join(folder, 'cert') };
+    const config = file('tls.json', { ...server, ...tls, port, authorityUrl: `https://127.0.0.1:${port}` });
+    const { out } = await basa(['doctor', 'server', '--config', config]);
+    self.close();
+    expect(out).toContain(`ok    port: the service runs at 127.0.0.1:${port}`);
+    expect(out).toContain(`the certificate of https://127.0.0.1:${port} is not accepted`);
+    expect(out).toContain('in the variable NODE_EXTRA_CA_CERTS');
+    expect(out).not.toContain('start it');
   });
 
   it('knows a port that another program holds', async () => {

@@ -1,8 +1,8 @@
-import { existsSync, mkdtempSync, readdirSync } from 'node:fs';
+import { existsSync, mkdtempSync, readdirSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { basa, lastLine, start } from './basa.ts';
+import { basa, basaHere, lastLine, start } from './basa.ts';
 
 // Four of five make a sum: a drop-out holds up nobody.
 const SMALL = ['--devices', '10', '--buffer', '5', '--drop', '10'];
@@ -24,6 +24,13 @@ describe('the demo', () => {
     expect(result['bytesPerContribution']).toBeLessThan(2.5 * 7850 + 10_000);
     expect(result['msPerContribution']).toBeGreaterThan(0);
     expect(readdirSync(folder)).toEqual(expect.arrayContaining(['authority', 'server', 'devices', 'server.log']));
+  });
+
+  it('does not count an earlier run in a folder that was used', async () => {
+    const folder = mkdtempSync(join(tmpdir(), 'basa-demo-test-'));
+    writeFileSync(join(folder, 'secrets.json'), '{}');
+    const { code, errors } = await basaHere(['demo', '--folder', folder]);
+    expect([code, errors]).toEqual([2, expect.stringContaining('give --folder another path, or remove it')]);
   });
 
   it('stopped by Ctrl-C stops its services and takes its folder away', async () => {

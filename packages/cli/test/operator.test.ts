@@ -75,8 +75,13 @@ describe('with `basa dev` in one terminal, another', () => {
     }
     const buffer = await type('inspect', 'buffer', versions[1]?.ctx ?? '');
     expect(buffer.out).toContain('in the sum');
-    expect((await type('task', 'pause', task)).out).toContain('is paused');
-    expect((await type('task', 'pause', task, '--resume')).out).toContain('is running');
+    const byDigits = await type('inspect', 'buffer', versions[1]?.ctx.slice(0, 12) ?? '');
+    expect(byDigits.out).toBe(buffer.out);
+    expect((await type('task', 'pause', 'dev')).out).toContain(`dev (${task.slice(0, 8)}) is paused`);
+    expect((await type('task', 'resume', task.slice(0, 10))).out).toContain('is running');
+    expect((await type('task', 'show', '--last', '1', '--json')).out).toContain('"versions":[{');
+    const last = lastLine((await type('task', 'show', '--last', '1', '--json')).out);
+    expect(last['versions']).toHaveLength(1);
     const file = join(folder, 'model.safetensors');
     expect((await type('task', 'export', task, '--out', file)).code).toBe(0);
     expect(decodeSafetensors(logisticRegression(), readFileSync(file)).length).toBe(7850);
@@ -98,6 +103,33 @@ describe('with `basa dev` in one terminal, another', () => {
     const key = '11'.repeat(32);
     expect((await type('keys', 'enroll', '--task', task, '--device-key', key)).out).toContain('allowed');
     expect((await type('keys', 'revoke', '--device-key', key)).errors).toContain('not enrolled');
+  });
+
+  it('lists devices, revokes one by its first digits, and is told where it finds them', async () => {
+    const { devices } = lastLine((await type('device', 'list', '--json')).out) as {
+      devices: { user: string; revoked: boolean }[];
+    };
+    const [first, ...others] = devices;
+    expect(others.length).toBeGreaterThanOrEqual(1);
+    const digits = first?.user.slice(0, 8) ?? '';
+    expect((await type('keys', 'revoke', '--user', digits)).out).toContain(`${digits} is revoked`);
+    const listed = (await type('device', 'list')).out.split('\n').filter((line) => line.includes('revoked'));
+    expect(listed).toEqual([expect.stringContaining(digits)]);
+    expect((await type('keys', 'revoke', '--user', '0000')).errors).toContain('`basa device list` lists them');
+  });
+
+  it('follows a task until it is finished, and deletes it with --yes alone', async () => {
+    const { task } = lastLine((await type('task', 'create', '--name', 'short', '--json')).out) as { task: string };
+    const following = type('task', 'show', 'short', '--follow', '--json');
+    expect((await type('task', 'delete', 'short', '--yes')).errors).toContain('finish it');
+    expect((await type('task', 'finish', 'short')).out).toContain('is finished');
+    const followed = await following;
+    expect(followed.errors).toContain('finished: an operator finished it');
+    expect(lastLine(followed.out)).toMatchObject({ task, state: 'finished' });
+    expect((await type('task', 'resume', 'short')).code).toBe(8);
+    expect((await type('task', 'delete', 'short')).errors).toContain('then add --yes');
+    expect((await type('task', 'delete', 'short', '--yes')).out).toContain('removed: short');
+    expect((await type('task', 'show', 'short')).errors).toContain('there is no task "short"');
   });
 
   it('writes into the policy how devices train, and what updates may not be', async () => {
@@ -128,6 +160,19 @@ describe('with `basa dev` in one terminal, another', () => {
       const { code, errors } = await type('task', 'create', flag, value);
       expect([flag, code, errors.includes(flag)]).toEqual([flag, 2, true]);
     }
+  });
+
+  it('is told what to do about a used token, a wrong pinned key and a device that nobody knows', async () => {
+    const used = await type('client', '--identity', join(folder, 'second'));
+    expect(used.errors).toContain('A token enrols one device, once: ask for a new one (`basa keys enroll` makes them)');
+    const wrong = await type('client', '--identity', join(folder, 'third'), '--authority-key', 'ab'.repeat(32));
+    expect(wrong.errors).toContain('The authority does not have the pinned key; check its address and authorityKey');
+    const log = await type('authority', 'verify-log', '--key', 'ab'.repeat(32));
+    expect(log.out).toContain('first make sure that this is the key of that authority');
+    const nobody = await type('keys', 'revoke', '--device-key', 'ab'.repeat(32));
+    expect(nobody.errors).toContain('This device is not enrolled. `basa device list` shows who is.');
+    const unknown = await type('task', 'pause', 'ab'.repeat(32), '--token', 'x');
+    expect(unknown.errors).toContain('Give --token, or the variable BASA_OPERATOR_TOKEN');
   });
 
   it('does not take part below its own floor', async () => {

@@ -12,7 +12,7 @@ import { ensureEnrolled } from './enrol.ts';
 import { RefusedError } from './errors.ts';
 import type { Floor } from './floor.ts';
 import { DEFAULT_FLOOR, floorProblem } from './floor.ts';
-import { Heads } from './heads.ts';
+import { ForeignHead, Heads } from './heads.ts';
 import type { Outside } from './outside.ts';
 import type { RetryOptions } from './retry.ts';
 import { DEFAULT_RETRY } from './retry.ts';
@@ -79,7 +79,9 @@ async function connectWith(outside: Outside, store: DeviceStore, options: Connec
 
   const heads = new Heads(outside.suite, authorityKey, state.heads);
   const authority = new AuthorityClient(link('authority', authorityKey), heads);
-  const { publicKey } = await authority.about(signal);
+  const { publicKey } = await authority.about(signal).catch((error: unknown) => {
+    throw error instanceof ForeignHead ? new RefusedError('wrong-authority') : error;
+  });
   if (!equalBytes(publicKey, authorityKey)) throw new RefusedError('wrong-authority');
   const policy = checkedPolicy(outside, task, await authority.policy(task, signal), {
     ...DEFAULT_FLOOR,

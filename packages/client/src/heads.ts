@@ -6,6 +6,13 @@ import { headCodec, isSigned } from '@basa/protocol';
 import { decoded } from './answers.ts';
 import { AnswerError } from './errors.ts';
 
+/** The pinned key did not sign it. */
+export class ForeignHead extends AnswerError {
+  constructor() {
+    super('the authority', 'a head of its log that the pinned key did not sign');
+  }
+}
+
 export class Heads {
   readonly #suite: Suite;
   readonly #authorityKey: Uint8Array;
@@ -37,7 +44,7 @@ export class Heads {
     if (header === undefined) return;
     const head = decoded('authority', headCodec, fromHex(header) ?? new Uint8Array());
     if (!isSigned(this.#suite, headCodec, head, this.#authorityKey)) {
-      throw new AnswerError('the authority', 'a head of its log that it did not sign');
+      throw new ForeignHead();
     }
     this.#seen = withHead(this.#seen, head);
   }

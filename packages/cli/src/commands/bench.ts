@@ -11,6 +11,7 @@ export const bench: Command = {
   --parameters <n>     d (1048576)
   --engine <name>      slot-keys or cp-abe (slot-keys)`,
   flags: { buffer: { type: 'string' }, parameters: { type: 'string' }, engine: { type: 'string' } },
+  opening: 'measuring; this takes some seconds',
   async run(input) {
     const bufferSize = numberFlag(input, 'buffer', { least: 2, most: 1024, fallback: 10 });
     const parameters = numberFlag(input, 'parameters', { least: 1, most: 100_000_000, fallback: 2 ** 20 });

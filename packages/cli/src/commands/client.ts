@@ -2,8 +2,9 @@
 import { readFile } from 'node:fs/promises';
 import type { BasaClient } from '@basa/client/node';
 import type { Command, CommandInput, CommandResult } from '../command.ts';
-import { CommandError, EXIT_CODE, needed, numberFlag, textFlag } from '../command.ts';
+import { CommandError, EXIT_CODE, needed, numberFlag, pinnedFlag, textFlag } from '../command.ts';
 import { deviceWork, MNIST_USERS } from '../device-work.ts';
+import { short } from '../names.ts';
 import { allowsPlainHttp, PLAIN_HTTP_FLAGS, PLAIN_HTTP_USAGE } from './connection.ts';
 
 export const client: Command = {
@@ -18,8 +19,8 @@ export const client: Command = {
   --update <file>      contribute this update instead, raw little-endian float32 (BASA_UPDATE)
   --server <url>       the server (BASA_SERVER)
   --authority <url>    the authority (BASA_AUTHORITY)
-  --authority-key <h>  its public key, pinned (BASA_AUTHORITY_KEY)
-  --task <name>        the task, pinned (BASA_TASK)
+  --authority-key <h>  its public key, pinned: all 64 digits (BASA_AUTHORITY_KEY)
+  --task <hex>         the task, pinned: all 64 digits (BASA_TASK)
   --least-minimum <n>  take part only where Kmin is at least so many (2)
   --most-staleness <n> take part only where updates may be at most so many versions behind (15)
 ${PLAIN_HTTP_USAGE}`,
@@ -39,6 +40,7 @@ ${PLAIN_HTTP_USAGE}`,
     'most-staleness': { type: 'string' },
     ...PLAIN_HTTP_FLAGS,
   },
+  opening: 'connecting',
   run(input) {
     const file = textFlag(input, 'update') ?? input.environment['BASA_UPDATE'];
     return file === undefined ? train(input) : offer(input, file);
@@ -75,7 +77,7 @@ async function train(input: CommandInput): Promise<CommandResult> {
     device.on('trained', ({ version, loss }) =>
       terminal.line(`trained on version ${version}, loss ${loss.toFixed(3)}`),
     );
-    device.on('accepted', ({ ctx, slot }) => terminal.line(`accepted: slot ${slot} of buffer ${ctx.slice(0, 16)}`));
+    device.on('accepted', ({ ctx, slot }) => terminal.line(`accepted: slot ${slot} of buffer ${short(ctx)}`));
     device.on('rejected', ({ reason }) => terminal.line(`rejected: ${reason}`));
     device.on('retry', () => terminal.line('a service does not answer; trying again'));
     const summary = await device.run(trainer, await samples(), { rounds, signal });
@@ -93,8 +95,8 @@ async function connect(input: CommandInput): Promise<BasaClient> {
   return Clients.connect({
     server: needed(input, 'server', 'BASA_SERVER'),
     authority: needed(input, 'authority', 'BASA_AUTHORITY'),
-    authorityKey: needed(input, 'authority-key', 'BASA_AUTHORITY_KEY'),
-    task: needed(input, 'task', 'BASA_TASK'),
+    authorityKey: pinnedFlag(input, 'authority-key', 'BASA_AUTHORITY_KEY'),
+    task: pinnedFlag(input, 'task', 'BASA_TASK'),
     identity: needed(input, 'identity', 'BASA_IDENTITY'),
     signal: input.signal,
     floor: {

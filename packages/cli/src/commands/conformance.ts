@@ -19,6 +19,7 @@ export const conformanceClient: Command = {
   --seconds <n>        after so long a run of the client is killed (120)`,
   flags: { only: { type: 'string' }, seconds: { type: 'string' } },
   positionals: Number.POSITIVE_INFINITY,
+  opening: 'starting server and authority',
   async run(input) {
     const seconds = numberFlag(input, 'seconds', { least: 1, most: 86_400, fallback: 120 });
     const { commandClient } = await import('../conformance/client/client-under-test.ts');
@@ -55,6 +56,7 @@ export const conformanceServer: Command = {
   --token <text>       a token that is an operator's at both (BASA_OPERATOR_TOKEN)
   --only <text>        only scenes whose name holds this text`,
   flags: { ...SERVER_FLAGS, ...AUTHORITY_FLAGS, only: { type: 'string' } },
+  opening: 'making a task',
   async run(input) {
     const { checkServer } = await import('../conformance/server/check-server.ts');
     const verdict = await checkServer({

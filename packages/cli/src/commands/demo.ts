@@ -1,9 +1,10 @@
 /** `basa demo`: the whole system on this machine, from nothing to a trained model. */
+import { existsSync } from 'node:fs';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { availableParallelism, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Command } from '../command.ts';
-import { EXIT_CODE, numberFlag, textFlag } from '../command.ts';
+import { CommandError, EXIT_CODE, numberFlag, textFlag } from '../command.ts';
 import { jsonOf, lineOf, statusOf, summaryOf } from '../demo/report.ts';
 
 export const demo: Command = {
@@ -31,12 +32,17 @@ export const demo: Command = {
     folder: { type: 'string' },
     keep: { type: 'boolean', default: false },
   },
+  opening: 'loading MNIST',
   async run(input) {
     const { terminal, signal } = input;
     const target = numberFlag(input, 'target', { least: 1, most: 100, fallback: 88 }) / 100;
     const goal = { target, further: numberFlag(input, 'further', { most: 1000, fallback: 5 }) };
     const bufferSize = numberFlag(input, 'buffer', { least: 2, most: 1024, fallback: 10 });
     const given = textFlag(input, 'folder');
+    if (given !== undefined && existsSync(join(given, 'secrets.json')))
+      throw new CommandError(
+        `${given} holds the data of an earlier run, which would be counted again: give --folder another path, or remove it`,
+      );
     const folder = given ?? (await mkdtemp(join(tmpdir(), 'basa-demo-')));
     const isKept = given !== undefined || input.values['keep'] === true;
     let shown = 0;

@@ -1,9 +1,10 @@
 /** `basa dev`: server, authority, an MNIST task and a small fleet, that stay up until Ctrl-C. */
 import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
-import type { Command } from '../command.ts';
-import { numberFlag, textFlag } from '../command.ts';
+import type { Command, CommandInput } from '../command.ts';
+import { CommandError, numberFlag, textFlag } from '../command.ts';
 import type { Fleet as DeviceFleet } from '../demo/fleet.ts';
+import type { LocalServices } from '../local-services.ts';
 
 export const dev: Command = {
   name: 'dev',
@@ -13,7 +14,8 @@ export const dev: Command = {
   --buffer <n>         K (10)
   --nodes <n>          so many server nodes on a PostgreSQL that is started here, behind a balancer (one, embedded)
   --server-port <n>    (7800)
-  --authority-port <n> (7801)`,
+  --authority-port <n> (7801)
+  --cors <origin>      let web pages of this origin take part, for example http://localhost:8000; may be given again`,
   flags: {
     folder: { type: 'string' },
     devices: { type: 'string' },
@@ -21,9 +23,12 @@ export const dev: Command = {
     nodes: { type: 'string' },
     'server-port': { type: 'string' },
     'authority-port': { type: 'string' },
+    cors: { type: 'string', multiple: true },
   },
+  opening: 'loading MNIST, then starting authority and server; this takes some seconds',
   async run(input) {
     const { terminal, signal } = input;
+    const corsOrigins = originsOf(input);
     const { loadMnist } = await import('@basa/datasets');
     const { createDemoTask, fleetWork } = await import('../demo/demo-task.ts');
     const { Fleet } = await import('../demo/fleet.ts');
@@ -36,6 +41,7 @@ export const dev: Command = {
     const services = await startLocalServices({
       folder,
       signal,
+      corsOrigins,
       serverPort: numberFlag(input, 'server-port', { most: 65_535, fallback: 7800 }),
       authorityPort: numberFlag(input, 'authority-port', { most: 65_535, fallback: 7801 }),
       ...(textFlag(input, 'nodes') !== undefined && {
@@ -56,14 +62,16 @@ export const dev: Command = {
         );
         fleet = new Fleet(work, 1);
       }
-      const [token, tabToken = ''] = await services.authority.tokens(task, 2, Date.now() + 24 * 3_600_000);
+      const count = 2 + corsOrigins.length;
+      const tokens = await services.authority.tokens(task, count, Date.now() + 24 * 3_600_000);
+      const [token = '', tabToken = '', ...pageTokens] = tokens;
       const variables = {
         BASA_SERVER: services.serverUrl,
         BASA_AUTHORITY: services.authorityUrl,
         BASA_AUTHORITY_KEY: services.authorityKey,
         BASA_TASK: task,
         BASA_OPERATOR_TOKEN: services.operatorToken,
-        BASA_ENROLMENT_TOKEN: token ?? '',
+        BASA_ENROLMENT_TOKEN: token,
       };
       if (services.hasPages) {
         const { serverUrl, authorityKey } = services;
@@ -72,8 +80,10 @@ export const dev: Command = {
       }
       terminal.line('server and authority are up; in another terminal:\n');
       for (const [name, value] of Object.entries(variables)) terminal.line(`export ${name}=${value}`);
-      terminal.line('\nnpm run basa -- client --identity my-device --user 7 --rounds 3');
-      terminal.line('npm run basa -- task show $BASA_TASK\n\nCtrl-C stops everything.');
+      for (const [n, origin] of corsOrigins.entries())
+        terminal.line(`\na page of yours: ${origin}/#${pagePins(services, task, pageTokens[n] ?? '')}`);
+      terminal.line('\n`basa client --identity my-device --user 7 --rounds 3` takes part as one more device.');
+      terminal.line('`basa task show --follow` shows the task and each new version.\n\nCtrl-C stops everything.');
       await until(signal, () => fleet?.check());
       return { json: { ...variables, BASA_OPERATOR_TOKEN: undefined, BASA_ENROLMENT_TOKEN: undefined, stopped: true } };
     } finally {
@@ -82,6 +92,20 @@ export const dev: Command = {
     }
   },
 };
+
+/** What a page of one's own reads behind the #, which browsers send to nobody (docs/guides/browser-app.md). */
+function pagePins({ serverUrl, authorityUrl, authorityKey }: LocalServices, task: string, token: string): string {
+  return String(new URLSearchParams({ server: serverUrl, authority: authorityUrl, authorityKey, task, token }));
+}
+
+function originsOf({ values }: CommandInput): readonly string[] {
+  const { cors } = values;
+  const origins = Array.isArray(cors) ? (cors as readonly string[]) : [];
+  for (const origin of origins)
+    if (!URL.canParse(origin) || new URL(origin).origin !== origin)
+      throw new CommandError(`--cors takes an origin such as http://localhost:8000, without a path, got "${origin}"`);
+  return origins;
+}
 
 /** Until Ctrl-C, or something fails. */
 async function until(signal: AbortSignal, check: () => void): Promise<void> {

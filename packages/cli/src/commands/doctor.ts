@@ -14,6 +14,7 @@ ${CONFIG_USAGE}
   Changes nothing, and may run beside the service; run it as the same user. Ends with code 1 where a check failed.`,
   flags: CONFIG_FLAGS,
   positionals: 1,
+  opening: 'looking',
   async run(input) {
     const { checkVersions } = await import('../doctor/machine.ts');
     const findings = [...(await checkVersions())];

@@ -32,6 +32,7 @@ export const experiment: Command = {
     workers: { type: 'string' },
   },
   positionals: 1,
+  opening: 'preparing the experiment',
   async run(input) {
     const profile = profileOf(input);
     const { runStudies, STUDIES, CAREFUL, HASTY, NoisyMachineError } = await import('@basa/experiments');

@@ -3,6 +3,7 @@ import { readFile, writeFile } from 'node:fs/promises';
 import { fromHex } from '@basa/masking';
 import type { Command } from '../command.ts';
 import { CommandError, EXIT_CODE, needed, textFlag } from '../command.ts';
+import { short } from '../names.ts';
 import { table } from '../terminal.ts';
 import {
   AUTHORITY_FLAGS,
@@ -12,27 +13,26 @@ import {
   SERVER_USAGE,
   serverOperator,
 } from './connection.ts';
+import { bufferNamed } from './which.ts';
 
 export const inspectBuffer: Command = {
   name: 'inspect buffer',
   summary: 'shows a buffer: its state and its slots',
-  usage: `  <ctx>                its name, 64 hexadecimal digits\n${SERVER_USAGE}`,
+  usage: `  <buffer>             its name, or its first digits where it made a version; \`basa task show\` lists those\n${SERVER_USAGE}`,
   flags: SERVER_FLAGS,
   positionals: 1,
   async run(input) {
-    const [ctx] = input.positionals;
-    if (ctx === undefined || !/^[0-9a-f]{64}$/.test(ctx))
-      throw new CommandError(
-        'the name of a buffer is 64 hexadecimal digits; `basa task show --json` names those of each version',
-      );
-    const buffer = await serverOperator(input).buffer(ctx);
+    const [text] = input.positionals;
+    if (text === undefined) throw new CommandError('say which buffer; `basa task show <task>` lists those of versions');
+    const server = serverOperator(input);
+    const buffer = await server.buffer(await bufferNamed(text, server));
     const { terminal } = input;
     terminal.line(
       `${buffer.status}, drawn with version ${buffer.version}: ${buffer.slots.length} of ${buffer.bufferSize} slots taken, at least ${buffer.minimum} needed`,
     );
     const rows = buffer.slots.map(({ slot, user, status, voids }) => [
       String(slot),
-      user.slice(0, 16),
+      short(user),
       status,
       buffer.accepted.includes(slot) ? 'in the sum' : '',
       voids.join(' '),
@@ -67,6 +67,8 @@ ${AUTHORITY_USAGE}`,
     );
     terminal.line(`keys issued twice: ${report.doubleIssues}`);
     for (const problem of report.problems) terminal.line(`WRONG: ${problem}`);
+    if (report.problems.some((problem) => problem.startsWith('head:')))
+      terminal.line('Its head is not signed with --key: first make sure that this is the key of that authority.');
     terminal.line(report.isGood ? 'the log is whole, signed and keeps its rules' : 'the log is NOT good');
     return { json: report, exitCode: report.isGood ? EXIT_CODE.fine : EXIT_CODE.failed };
   },

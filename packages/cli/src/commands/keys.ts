@@ -1,15 +1,19 @@
 /** `basa keys ...`: who may take part. */
+
+import type { AuthorityOperator } from '@basa/client/operator';
 import { fromHex, toHex } from '@basa/masking';
 import { userIdOf } from '@basa/protocol';
 import { nodeSuite } from '@basa/runtime/node';
 import type { Command } from '../command.ts';
-import { CommandError, needed, numberFlag, textFlag } from '../command.ts';
+import { needed, numberFlag, textFlag } from '../command.ts';
+import { short } from '../names.ts';
 import { AUTHORITY_FLAGS, AUTHORITY_USAGE, authorityOperator } from './connection.ts';
+import { deviceNamed, taskFlag } from './which.ts';
 
 export const keysEnroll: Command = {
   name: 'keys enroll',
   summary: 'makes one-time tokens for devices, or allows device keys',
-  usage: `  --task <name>        64 hexadecimal digits (BASA_TASK)
+  usage: `  --task <task>        its name, or its first digits (BASA_TASK)
   --count <n>          so many tokens, at most 1000 (1)
   --hours <n>          how long they are good (24)
   --device-key <hex>   allow this device instead; may be given again and again
@@ -23,7 +27,7 @@ ${AUTHORITY_USAGE}`,
   },
   async run(input) {
     const authority = authorityOperator(input);
-    const task = needed(input, 'task', 'BASA_TASK');
+    const task = await taskFlag(input, authority);
     const keys = input.values['device-key'];
     if (Array.isArray(keys)) {
       const allowed = await authority.allow(task, keys);
@@ -41,21 +45,24 @@ ${AUTHORITY_USAGE}`,
 export const keysRevoke: Command = {
   name: 'keys revoke',
   summary: 'ends the enrolment of a device: at once at the authority, within seconds at the server',
-  usage: `  --user <hex>         SHA-256 of its device key
-  --device-key <hex>   or the key itself
+  usage: `  --user <hex>         the device, by the first digits of its user id (SHA-256 of its key)
+  --device-key <hex>   or by those of its key; \`basa device list\` shows both
+  The device is revoked in every task, for good. To let it take part again, enrol it in a new folder: it gets a new key.
 ${AUTHORITY_USAGE}`,
   flags: { user: { type: 'string' }, 'device-key': { type: 'string' }, ...AUTHORITY_FLAGS },
   async run(input) {
+    const authority = authorityOperator(input);
     const key = textFlag(input, 'device-key');
-    const user = key === undefined ? needed(input, 'user') : userOf(key);
-    await authorityOperator(input).revoke(user);
-    input.terminal.line(`${user} is revoked`);
+    const user =
+      key === undefined ? await deviceNamed(needed(input, 'user'), 'user', authority) : await userOf(key, authority);
+    await authority.revoke(user);
+    input.terminal.line(`${short(user)} is revoked`);
     return { json: { revoked: user } };
   },
 };
 
-function userOf(deviceKey: string): string {
+function userOf(deviceKey: string, authority: AuthorityOperator): Promise<string> {
   const bytes = fromHex(deviceKey);
-  if (bytes?.length !== 32) throw new CommandError('--device-key takes 64 hexadecimal digits');
-  return toHex(userIdOf(nodeSuite, bytes));
+  if (bytes?.length !== 32) return deviceNamed(deviceKey, 'deviceKey', authority);
+  return Promise.resolve(toHex(userIdOf(nodeSuite, bytes)));
 }

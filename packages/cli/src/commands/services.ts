@@ -21,9 +21,12 @@ function service(name: ServiceName, summary: string, load: () => Promise<Run>): 
     summary,
     usage: USAGE.replace('EXAMPLE', PORT[name]).replaceAll('NAME', name),
     flags: CONFIG_FLAGS,
+    opening: `starting the ${name}`,
+    isService: true,
     async run(input) {
       stopWithParent(input.environment);
       const run = await load();
+      input.signal.throwIfAborted(); // a signal, or an end of the parent, while the modules were loaded
       const exitCode = await run(placesOf(input));
       return { json: { stopped: exitCode === 0, exitCode }, exitCode };
     },

@@ -6,9 +6,9 @@ import type { Command } from '../command.ts';
 import { CommandError, textFlag } from '../command.ts';
 import { loadOwnModel } from '../own-model.ts';
 import { DELAYS_USAGE, localTrainingOf, SIMULATED_PROTOCOLS, simulationOf } from '../simulation-flags.ts';
-import { percent, simulationPlot, simulationTable, writeSimulation } from '../simulation-report.ts';
+import { simulationPlot, simulationTable, writeSimulation } from '../simulation-report.ts';
 import type { Terminal } from '../terminal.ts';
-import { bar } from '../terminal.ts';
+import { bar, percent } from '../terminal.ts';
 
 export const simulate: Command = {
   name: 'simulate',
@@ -45,6 +45,7 @@ export const simulate: Command = {
     out: { type: 'string' },
   },
   positionals: 1,
+  opening: 'reading the model',
   async run(input) {
     const { terminal, signal } = input;
     const [file] = input.positionals;

@@ -16,7 +16,7 @@ import type { Command, CommandInput } from '../command.ts';
 import { CommandError, needed, numberFlag, textFlag } from '../command.ts';
 import { loadModel } from '../own-model.ts';
 import { SERVER_FLAGS, SERVER_USAGE, serverOperator } from './connection.ts';
-import { taskName } from './task.ts';
+import { TASK_USAGE, taskArgument } from './which.ts';
 
 const FORMATS = ['safetensors', 'npz', 'onnx', 'tfjs', 'csv', 'tensorboard'] as const;
 type Format = (typeof FORMATS)[number];
@@ -29,7 +29,7 @@ interface OutFile {
 export const taskExport: Command = {
   name: 'task export',
   summary: 'writes a version of the model, or the curves of the task, for other tools',
-  usage: `  <task>               its name, 64 hexadecimal digits
+  usage: `${TASK_USAGE}
   --out <path>         a file, or a folder for tfjs and tensorboard
   --format <name>      of the model: safetensors, npz, onnx, tfjs; of the curves: csv, tensorboard
                        (as --out ends: .safetensors, .npz, .onnx, .csv)
@@ -45,11 +45,10 @@ ${SERVER_USAGE}`,
   },
   positionals: 1,
   async run(input) {
-    const name = taskName(input);
     const out = needed(input, 'out');
     const format = formatOf(input, out);
     const server = serverOperator(input);
-    const task = await server.task(name);
+    const task = await server.task(await taskArgument(input, server));
     if (format === 'csv' || format === 'tensorboard') {
       const versions = await server.versions(task.task);
       const file = format === 'csv' ? curvesAsCsv(versions, out) : curvesAsEvents(versions, out);

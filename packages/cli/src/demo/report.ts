@@ -104,7 +104,7 @@ export function summaryOf(result: DemoResult, { target, further }: DemoGoal): st
     'what one contribution cost a device, on the average:',
     table([['step', 'ms', 'bytes up', 'bytes down'], ...rows, total]),
     '',
-    'next: `npm run basa -- dev` keeps server and authority up for your own clients; `npm run attacks` shows what sealed mode is for',
+    'next: `basa dev` keeps server and authority up for your own clients; `basa attacks` shows what sealed mode is for',
   ].join('\n');
 }
 

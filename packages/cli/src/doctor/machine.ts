@@ -1,8 +1,9 @@
 /** The machine: versions, the folder's disk, and whether the port is to be had. */
 import { existsSync, rmSync } from 'node:fs';
-import { mkdtemp, open, readFile, stat, statfs } from 'node:fs/promises';
+import { mkdtemp, open, stat, statfs } from 'node:fs/promises';
 import { createServer } from 'node:net';
 import { dirname, join, resolve } from 'node:path';
+import { ownVersion } from '../version.ts';
 import type { Finding } from './finding.ts';
 import { failed, fine, warning } from './finding.ts';
 
@@ -13,15 +14,12 @@ const FLUSHES = 9;
 const SLOW_FLUSH_MS = 50;
 
 export async function checkVersions(): Promise<readonly Finding[]> {
-  const { version } = JSON.parse(await readFile(new URL('../../package.json', import.meta.url), 'utf8')) as {
-    version: string;
-  };
   const [major = 0, minor = 0] = process.versions.node.split('.').map(Number);
   const isNew = major > MIN_NODE[0] || (major === MIN_NODE[0] && minor >= MIN_NODE[1]);
   const node = isNew
     ? fine('node', process.version)
     : failed('node', process.version, `install Node ${MIN_NODE.join('.')} or newer`);
-  return [node, fine('basa', version)];
+  return [node, fine('basa', await ownVersion())];
 }
 
 export async function checkFolder(folder: string): Promise<readonly Finding[]> {

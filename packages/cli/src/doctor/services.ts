@@ -1,6 +1,9 @@
 /** A service's own checks: its configuration, its records, and those it depends on. */
 import { existsSync } from 'node:fs';
+import { get as httpGet } from 'node:http';
+import { get as httpsGet } from 'node:https';
 import type { TaskFleet } from '@basa/authority';
+import { isCertificateReason, networkAdvice, networkReason } from '@basa/client/operator';
 import type { Places, ServiceName } from '../commands/places.ts';
 import type { Finding } from './finding.ts';
 import { clockFinding, failed, fine, warning } from './finding.ts';
@@ -105,7 +108,7 @@ function keyFileFindings(secret: { readonly keyFile: string } | object): readonl
 
 function configFindings(risks: readonly string[]): readonly Finding[] {
   const read = fine('configuration', 'can be used');
-  return [read, ...risks.map((risk) => warning('configuration', risk, 'see docs/operations.md'))];
+  return [read, ...risks.map((risk) => warning('configuration', risk, '`basa config print` explains each key'))];
 }
 
 /** What stops a service is a failed check here, whatever it is. */
@@ -125,8 +128,16 @@ async function tried(check: string, work: () => Promise<readonly Finding[]>): Pr
 async function isOurs({ listen, tls }: { readonly listen: { host: string; port: number }; readonly tls?: unknown }) {
   const host = listen.host === '0.0.0.0' || listen.host === '::' ? 'localhost' : listen.host;
   const url = `${tls === undefined ? 'http' : 'https'}://${host}:${listen.port}/v1/health`;
-  const answer = await fetch(url, { signal: AbortSignal.timeout(PATIENCE_MS) }).catch(() => undefined);
-  return answer?.ok === true;
+  return new Promise<boolean>((resolve) => {
+    // Only whether it answers: whose certificate it has, also one of its own making, is the devices' to judge.
+    const asked = tls === undefined ? httpGet(url) : httpsGet(url, { rejectUnauthorized: false });
+    asked.setTimeout(PATIENCE_MS, () => asked.destroy());
+    asked.on('response', (answer) => {
+      answer.resume();
+      resolve(answer.statusCode === 200);
+    });
+    asked.on('error', () => resolve(false));
+  });
 }
 
 async function askAuthority(authority: {
@@ -142,15 +153,18 @@ async function askAuthority(authority: {
   try {
     about = (await (await fetch(new URL(AUTHORITY_PATH.about, url), { signal })).json()) as typeof about;
   } catch (error) {
-    const why = (error as { cause?: { code?: string } }).cause?.code ?? (error as Error).message;
-    return [failed('authority', `${url} does not answer (${why})`, 'start it, or check authorityUrl and the network')];
+    const why = networkReason(error);
+    const isAnswering = isCertificateReason(why);
+    const says = isAnswering ? `the certificate of ${url} is not accepted (${why})` : `${url} does not answer (${why})`;
+    const todo = isAnswering ? networkAdvice(error) : 'start it, or check authorityUrl and the network';
+    return [failed('authority', says, todo)];
   }
   if (about.publicKey !== toHex(publicKey))
     return [
       failed(
         'authority',
         `${url} has another key than authorityKey`,
-        'check authorityUrl, then authorityKey with whoever runs it',
+        `if ${url} is the right address, ask whoever runs it for its key, and do not take it from this answer`,
       ),
     ];
   const half = (Date.now() - asked) / 2;

@@ -2,6 +2,7 @@
 export { ProblemError, RefusedError, SettingsError, UnreachableError } from '../errors.ts';
 export type { CreatedTask, CreateTaskOptions, TaskSettings } from './create-task.ts';
 export { createTask, createTaskAt, TASK_DEFAULTS } from './create-task.ts';
+export { isCertificateReason, networkAdvice, networkReason } from './network.ts';
 export type { EngineName, PolicyChoice } from './policy.ts';
 export { ENGINE_NAMES } from './policy.ts';
 export type { BufferState, OperatorOptions, ServerTask, VersionState } from './services.ts';

@@ -4,6 +4,7 @@ import type { AdmissionView, TaskPolicy } from '@basa/protocol';
 import { AUTHORITY_PATH, encodePolicy, SERVER_PATH } from '@basa/protocol';
 import { UnreachableError } from '../errors.ts';
 import { problemOf } from '../problem-answer.ts';
+import { networkAdvice, networkReason } from './network.ts';
 
 export interface OperatorOptions {
   readonly url: string;
@@ -60,6 +61,24 @@ export interface VersionState {
   readonly loss?: number;
 }
 
+/** A task as the authority lists it. */
+export interface AuthorityTask {
+  readonly task: string;
+  readonly name: string;
+  readonly version?: number;
+  readonly devices: number;
+}
+
+export interface EnrolledDevice {
+  /** SHA-256 of its key. */
+  readonly user: string;
+  readonly deviceKey: string;
+  /** Of its newest certificate. */
+  readonly issuedAt: number;
+  readonly notAfter: number;
+  readonly revoked: boolean;
+}
+
 export class ServerOperator {
   readonly #options: OperatorOptions;
   constructor(options: OperatorOptions) {
@@ -78,8 +97,11 @@ export class ServerOperator {
   task(task: string): Promise<ServerTask> {
     return this.#json('GET', SERVER_PATH.task(task));
   }
-  setState(task: string, state: 'running' | 'paused'): Promise<ServerTask> {
+  setState(task: string, state: 'running' | 'paused' | 'finished'): Promise<ServerTask> {
     return this.#json('PUT', SERVER_PATH.taskState(task), { state });
+  }
+  async removeTask(task: string): Promise<void> {
+    await ask(this.#options, 'DELETE', SERVER_PATH.task(task));
   }
   setExamples(task: string, file: Uint8Array): Promise<{ readonly samples: number }> {
     return this.#json('PUT', SERVER_PATH.evaluationSet(task), file);
@@ -113,6 +135,21 @@ export class AuthorityOperator {
   async createTask(policy: TaskPolicy): Promise<string> {
     const response = await ask(this.#options, 'POST', AUTHORITY_PATH.tasks, encodePolicy(policy));
     return ((await response.json()) as { task: string }).task;
+  }
+  async tasks(): Promise<readonly AuthorityTask[]> {
+    const response = await ask(this.#options, 'GET', AUTHORITY_PATH.tasks);
+    return ((await response.json()) as { tasks: readonly AuthorityTask[] }).tasks;
+  }
+  /** All of them, in the order of their names. */
+  async devices(task: string): Promise<readonly EnrolledDevice[]> {
+    const all: EnrolledDevice[] = [];
+    for (let from: string | undefined = ''; from !== undefined; ) {
+      const response = await ask(this.#options, 'GET', `${AUTHORITY_PATH.devices(task)}?from=${from}`);
+      const page = (await response.json()) as { devices: readonly EnrolledDevice[]; next?: string };
+      all.push(...page.devices);
+      from = page.next;
+    }
+    return all;
   }
   async tokens(task: string, count: number, endsAt: number): Promise<readonly string[]> {
     const response = await ask(this.#options, 'POST', AUTHORITY_PATH.tokens(task), { count, endsAt });
@@ -148,8 +185,7 @@ async function ask(
     ...(sent !== undefined && { body: sent }),
   }).catch((error: Error) => {
     signal?.throwIfAborted();
-    const { code, message } = (error.cause ?? error) as { readonly code?: string; readonly message: string };
-    throw new UnreachableError(url, new Error(code ?? message, { cause: error }), 'is it running there?');
+    throw new UnreachableError(url, new Error(networkReason(error), { cause: error }), networkAdvice(error));
   });
   if (response.ok) return response;
   const said = new Uint8Array(await response.arrayBuffer());

@@ -44,8 +44,9 @@ const FEW = 7;
 export class NoisyMachineError extends Error {
   constructor(what: string, { ms, spread }: Sampled, most: number) {
     super(
-      `"${what}" took ${ms.toFixed(2)} ms, but half of its samples lie further apart than ${(100 * most).toFixed(0)} % ` +
-        `(${(100 * spread).toFixed(0)} %): the machine is busy. Stop other work and try again, or give --costs <file>.`,
+      `"${what}" took ${ms.toFixed(2)} ms, but the middle half of its samples spans ${(100 * spread).toFixed(0)} % of that, and a table ` +
+        `takes at most ${(100 * most).toFixed(0)} %: the machine is busy. Stop other work on it and try again; or measure with --hasty, ` +
+        'which is enough for a look; or give --costs the costs.json of an earlier run.',
     );
     this.name = 'NoisyMachineError';
   }

@@ -58,6 +58,11 @@ export const SERVICE_PROBLEMS = {
   'task-exists': { sentence: 'This task exists with other settings.', status: 409, about: 'request' },
   'task-paused': { sentence: 'The task is paused; ask again later.', status: 409, about: 'update', retry: true },
   'task-finished': { sentence: 'The task has reached its end.', status: 410, about: 'update' },
+  'task-not-over': {
+    sentence: 'The task is not over: finish it, and wait until its open buffers have ended.',
+    status: 409,
+    about: 'request',
+  },
   'seat-missing': {
     sentence: 'The device holds no seat in this buffer; take one first.',
     status: 409,

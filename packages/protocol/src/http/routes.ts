@@ -36,6 +36,7 @@ export const AUTHORITY_PATH = {
   tokens: (task: Name): string => `/v1/tasks/${named(task)}/enrolment-tokens`,
   allowList: (task: Name): string => `/v1/tasks/${named(task)}/allow-list`,
   enrolments: (task: Name): string => `/v1/tasks/${named(task)}/enrolments`,
+  devices: (task: Name): string => `/v1/tasks/${named(task)}/devices`,
   taskRevocations: (task: Name): string => `/v1/tasks/${named(task)}/revocations`,
   modelLog: (task: Name): string => `/v1/tasks/${named(task)}/model-log`,
   modelEntry: (task: Name, version: number | string): string => `/v1/tasks/${named(task)}/model-log/${version}`,

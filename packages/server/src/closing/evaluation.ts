@@ -9,8 +9,14 @@ import { fail } from '@basa/service';
 import type { BlobStore } from '../blobs/blob-store.ts';
 import type { ModelOptions, ReadTask } from '../specification/task-specification.ts';
 import type { Store } from '../store/store.ts';
+import { examplesNote } from '../store/store.ts';
 import type { ModelKeeper } from './model-keeper.ts';
 import type { Evaluated, WorkResult, WorkTask } from './work/tasks.ts';
+
+/** Below it lie the held-out examples of a task. */
+export function examplesOf(task: TaskId): string {
+  return `evaluation/${toHex(task)}`;
+}
 
 export interface EvaluationOptions {
   readonly task: TaskId;
@@ -89,11 +95,11 @@ export class Evaluation {
   }
 
   #folder(): string {
-    return `evaluation/${toHex(this.#options.task)}`;
+    return examplesOf(this.#options.task);
   }
 
   #note(): string {
-    return `evaluation-${toHex(this.#options.task)}`;
+    return examplesNote(this.#options.task);
   }
 }
 

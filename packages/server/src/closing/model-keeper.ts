@@ -37,9 +37,12 @@ interface Making {
 
 const NO_BUFFER = new Uint8Array(32) as Ctx;
 
+/** Below it lie the models of all tasks, by the name of the task. */
+export const MODELS = 'models';
+
 /** Below it lie the versions of a task, each name beginning with its number. */
 export function modelsOf(task: TaskId): string {
-  return `models/${toHex(task)}`;
+  return `${MODELS}/${toHex(task)}`;
 }
 
 export class ModelKeeper {

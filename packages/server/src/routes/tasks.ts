@@ -1,4 +1,4 @@
-/** Tasks: made, looked at, paused and resumed. */
+/** Tasks: made, looked at, paused, resumed, ended and removed. */
 import { toHex } from '@basa/masking';
 import { SERVER_PATH } from '@basa/protocol';
 import { answers, bytesOf, closed, fail, hexText, Type, wireBytes } from '@basa/service';
@@ -74,18 +74,31 @@ export function mountTasks(context: RouteContext): void {
     describe(await foundTask(context, params.task)),
   );
 
-  const wanted = Type.Object({ state: Type.Union([Type.Literal('running'), Type.Literal('paused')]) }, closed);
+  const wanted = Type.Object(
+    { state: Type.Union([Type.Literal('running'), Type.Literal('paused'), Type.Literal('finished')]) },
+    closed,
+  );
   const changed = {
-    summary: 'Pauses a task, or goes on with it (operator)',
+    summary: 'Pauses a task, goes on with it, or ends it for good (operator)',
     params: taskParams,
     body: wanted,
     response: answers(taskState),
   };
   app.put(SERVER_PATH.taskState(':task'), { onRequest, schema: changed }, async ({ params, body }) => {
     const task = await foundTask(context, params.task);
+    if (task.state === 'finished' && body.state === 'finished') return describe(task);
     if (task.state === 'finished') fail('task-finished', { detail: task.why ?? '' });
-    await task.setState(body.state);
+    await task.setState(body.state, body.state === 'finished' ? 'an operator finished it' : undefined);
     return describe(task);
+  });
+  const removed = {
+    summary: 'Removes a finished task with its models (operator)',
+    params: taskParams,
+    response: answers(Type.Object({ removed: Type.Literal(true) })),
+  };
+  app.delete(SERVER_PATH.task(':task'), { onRequest, schema: removed }, async ({ params }) => {
+    await tasks.remove(await foundTask(context, params.task));
+    return { removed: true as const };
   });
 
   const examples = {

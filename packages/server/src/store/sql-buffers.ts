@@ -12,7 +12,7 @@ import type { BufferChange, BufferStore } from './store.ts';
 import { isEnded } from './store.ts';
 
 const FACTS = 'SELECT record FROM records WHERE ctx = ? AND number > ? ORDER BY number';
-const OPEN = `('filling', 'frozen', 'granted')`;
+export const OPEN = `('filling', 'frozen', 'granted')`;
 const LIVING = `SELECT * FROM buffers WHERE status IN ${OPEN} ORDER BY drawn_at, ctx`;
 const ENDED = `SELECT ctx FROM buffers WHERE task = ? AND drawn_at < ? AND status NOT IN ${OPEN} ORDER BY drawn_at LIMIT ?`;
 /** What a buffer has in other tables until it ends. */

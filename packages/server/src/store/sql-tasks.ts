@@ -1,7 +1,22 @@
 /** Tasks over SQL. */
 import type { SqlDatabase } from '@basa/service';
 import { readTask, readTaskState } from './rows.ts';
+import { OPEN } from './sql-buffers.ts';
 import type { TaskStore } from './store.ts';
+import { examplesNote } from './store.ts';
+
+/** Tables with a row for a task, each before the one it refers to. Burnt slots count against a device whatever the task. */
+const OF_TASKS = [
+  'seats',
+  'places',
+  'unfinished_slots',
+  'revoked_devices',
+  'revocation_marks',
+  'models',
+  'buffers',
+  'tasks',
+];
+const OF_BUFFERS = ['records', 'deposits', 'inboxes', 'pieces'];
 
 export function sqlTasks(database: SqlDatabase): TaskStore {
   return {
@@ -25,5 +40,18 @@ export function sqlTasks(database: SqlDatabase): TaskStore {
     async setTaskState(task, state, why) {
       await database.query('UPDATE tasks SET state = ?, why = ? WHERE task = ?', state, why ?? null, task);
     },
+    removeTask: (task) =>
+      database.transaction(async ({ query }) => {
+        const locked = `SELECT * FROM tasks WHERE task = ?${database.dialect.forUpdate}`;
+        const [found] = (await query(locked, task)).map(readTask);
+        const open = await query(`SELECT ctx FROM buffers WHERE task = ? AND status IN ${OPEN}`, task);
+        const isRemoved = found?.state === 'finished' && open.length === 0;
+        if (!isRemoved) return { isRemoved, openBuffers: open.length };
+        const ofTask = 'WHERE ctx IN (SELECT ctx FROM buffers WHERE task = ?)';
+        for (const table of OF_BUFFERS) await query(`DELETE FROM ${table} ${ofTask}`, task);
+        await query('DELETE FROM meta WHERE name = ?', examplesNote(task));
+        for (const table of OF_TASKS) await query(`DELETE FROM ${table} WHERE task = ?`, task);
+        return { isRemoved, openBuffers: 0 };
+      }),
   };
 }

@@ -1,4 +1,5 @@
 /** What a server keeps, as a port: every method is one transaction, durable when its promise is fulfilled. */
+import { toHex } from '@basa/masking';
 import type { BufferFact, Ctx, DrawnBuffer, ModelEntry, SecureBuffer, Slot, TaskId, UserId } from '@basa/protocol';
 
 export type TaskState = 'running' | 'paused' | 'finished';
@@ -123,6 +124,17 @@ export interface RevocationStore {
   isRevoked(task: TaskId, user: UserId): Promise<boolean>;
 }
 
+/** The note that says which examples a task is evaluated on. */
+export function examplesNote(task: TaskId): string {
+  return `evaluation-${toHex(task)}`;
+}
+
+/** Whether a task was removed; where it was not, how many of its buffers are open. */
+export interface RemovedTask {
+  readonly isRemoved: boolean;
+  readonly openBuffers: number;
+}
+
 export interface TaskStore {
   /** The same again changes nothing; another one under its name is refused. */
   addTask(task: StoredTask): Promise<void>;
@@ -131,6 +143,8 @@ export interface TaskStore {
   /** All tasks, without their specifications, which may be long. */
   taskStates(): Promise<readonly Pick<StoredTask, 'task' | 'state' | 'why'>[]>;
   setTaskState(task: TaskId, state: TaskState, why?: string): Promise<void>;
+  /** Removes a finished task whose buffers have all ended, with everything that is stored of it; otherwise nothing. */
+  removeTask(task: TaskId): Promise<RemovedTask>;
 }
 
 export interface BufferStore {

@@ -7,6 +7,8 @@ import { nodeSuite } from '@basa/runtime/node';
 import { fail } from '@basa/service';
 import { AuthorityRefusal } from '../authority/authority-link.ts';
 import { BODIES } from '../blobs/body-key.ts';
+import { examplesOf } from '../closing/evaluation.ts';
+import { MODELS, modelsOf } from '../closing/model-keeper.ts';
 import type { TaskSpecification } from '../specification/task-specification.ts';
 import { readTask } from '../specification/task-specification.ts';
 import type { StoredTask } from '../store/store.ts';
@@ -25,8 +27,11 @@ export class TaskBook {
 
   /** Takes up every task of the store. An authority that does not answer yet is asked again at every tick. */
   async open(): Promise<void> {
-    const { store } = this.#tools;
+    const { store, blobs } = this.#tools;
+    const withModels = await blobs.namesBelow(MODELS); // before the tasks: a task is stored before it has models
     for (const stored of await store.tasks()) this.#add(stored);
+    for (const name of withModels)
+      if (!this.#tasks.has(name)) await this.#removeBlobs((fromHex(name) ?? new Uint8Array()) as TaskId); // removed, then a crash
     for (const { models } of this.#tasks.values()) {
       await models.refresh();
       await models.checkNewest();
@@ -48,9 +53,13 @@ export class TaskBook {
   /** Takes in what other nodes have done: tasks, their states, their newest models and their buffers. */
   async refresh(): Promise<void> {
     const { store, keeper } = this.#tools;
-    for (const { task, state, why } of await store.taskStates()) {
-      const known = this.find(toHex(task)) ?? (await this.#load(task));
-      known?.meet({ state, ...(why !== undefined && { why }) });
+    const known = [...this.#tasks.keys()];
+    const states = await store.taskStates();
+    const stored = new Set(states.map(({ task }) => toHex(task)));
+    for (const name of known) if (!stored.has(name)) this.#tasks.delete(name);
+    for (const { task, state, why } of states) {
+      const running = this.find(toHex(task)) ?? (await this.#load(task));
+      running?.meet({ state, ...(why !== undefined && { why }) });
     }
     const open = this.all.filter(({ state, models }) => state !== 'finished' || models.newest === undefined);
     await Promise.all(open.map(({ models }) => models.refresh()));
@@ -125,6 +134,22 @@ export class TaskBook {
     nodes.tell.task(task);
     await running.models.open();
     return running;
+  }
+
+  /** Removes a finished task and all that is kept of it; a task that is not finished, or has open buffers, is left alone. */
+  async remove(running: RunningTask): Promise<void> {
+    const { store, nodes } = this.#tools;
+    const { task } = running;
+    await running.settle();
+    const { isRemoved, openBuffers } = await store.removeTask(task);
+    if (!isRemoved) fail('task-not-over', openBuffers === 0 ? {} : { detail: `open buffers: ${openBuffers}` });
+    this.#tasks.delete(toHex(task));
+    nodes.tell.task(task);
+    await this.#removeBlobs(task);
+  }
+
+  async #removeBlobs(task: TaskId): Promise<void> {
+    for (const folder of [modelsOf(task), examplesOf(task)]) await this.#tools.blobs.removeBelow(folder);
   }
 
   async tick(): Promise<void> {

@@ -4,6 +4,7 @@ import { ctxOf } from '@basa/protocol';
 import { nodeSuite } from '@basa/runtime/node';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { Store } from '../../src/store/store.ts';
+import { examplesNote } from '../../src/store/store.ts';
 import { buffersOf, bytes, depositOf, descriptorOf, slotOf, task } from './store-samples.ts';
 
 function entryOf(ctx: Ctx, version: number, hash: number): ModelEntry {
@@ -222,6 +223,39 @@ export function testStore(name: string, open: () => Promise<{ store: Store; reop
       expect(await store.buffer(ended.ctx)).toBeUndefined();
       expect(await store.facts(ended.ctx, 0)).toEqual([]);
       expect(await facts()).toHaveLength(1);
+    });
+
+    it('removes a finished task with everything of it once its buffers have ended, and nothing before', async () => {
+      const model = {
+        task,
+        version: 1,
+        modelHash: bytes(8),
+        ctx,
+        blobKey: 'models/1',
+        madeAt: 3,
+        accepted: 3,
+        dropped: 0,
+      };
+      await store.addModel(model);
+      await store.setNote(examplesNote(task), bytes(4));
+      await write([{ kind: 'deposited', slot: slotOf(ctx, 0) }], { deposit: depositOf(0, { outbox: [bytes(2)] }) });
+      expect(await store.removeTask(task)).toEqual({ isRemoved: false, openBuffers: 1 });
+      await store.setTaskState(task, 'finished', 'enough');
+      expect(await store.removeTask(task)).toEqual({ isRemoved: false, openBuffers: 1 });
+      await store.advance(ctx, 1, () => ({ change: { facts: [{ kind: 'aborted' }], status: 'aborted' }, result: 0 }));
+      await store.setTaskState(task, 'running');
+      expect(await store.removeTask(task)).toEqual({ isRemoved: false, openBuffers: 0 });
+      expect([await store.buffer(ctx), await store.models(task)]).toMatchObject([{ ctx }, [{ version: 1 }]]);
+      await store.setTaskState(task, 'finished');
+      expect(await store.removeTask(task)).toEqual({ isRemoved: true, openBuffers: 0 });
+      store = await reopen();
+      expect([await store.tasks(), await store.models(task), await store.note(examplesNote(task))]).toEqual([
+        [],
+        [],
+        undefined,
+      ]);
+      expect(await store.buffer(ctx)).toBeUndefined();
+      await store.addTask({ task, specification: '{"a":2}', state: 'running', createdAt: 6 }); // as if it had never been
     });
 
     it('finds the model of a buffer, and the newest one, logged or not', async () => {

@@ -5,6 +5,7 @@
 import { join } from 'node:path';
 import type { DatabaseSyncInstance } from '@photostructure/sqlite';
 import { DatabaseSync } from '@photostructure/sqlite';
+import { forgetHolder, inUseBy, nameHolder } from '../process/holder.ts';
 import { keepPrivate, makePrivateFile, makePrivateFolder } from '../process/private-files.ts';
 import { StartError } from '../process/start-error.ts';
 import { isStorageFull } from '../process/storage-full.ts';
@@ -117,7 +118,13 @@ export function takeLock(folder: string): Pick<Database, 'close'> {
     const lock = new DatabaseSync(join(folder, LOCK_FILE), { timeout: 0 });
     try {
       lock.exec('BEGIN EXCLUSIVE');
-      return lock;
+      nameHolder(folder);
+      return {
+        close() {
+          forgetHolder(folder);
+          lock.close();
+        },
+      };
     } catch (error) {
       lock.close();
       throw error;
@@ -187,7 +194,7 @@ function sentenceOf(error: unknown, folder: string): unknown {
   if (code !== 'ERR_SQLITE_ERROR') return error;
   switch (errcode & 0xff) {
     case SQLITE.busy:
-      return new StartError('inUse', `${folder} is in use by another process; stop it first`);
+      return new StartError('inUse', inUseBy(folder));
     case SQLITE.readOnly:
     case SQLITE.cannotOpen:
       return new StartError('dataFolder', `${folder} cannot be written; check its permissions`);

@@ -2,7 +2,7 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { chmodSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { hostname, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { DatabaseSync } from '@photostructure/sqlite';
@@ -126,7 +126,7 @@ describe('a data folder', () => {
   it('is used by one at a time', () => {
     const folder = freshFolder();
     const first = openDatabase(folder, ONE);
-    expect(() => openDatabase(folder, ONE)).toThrow(`${folder} is in use by another process; stop it first`);
+    expect(() => openDatabase(folder, ONE)).toThrow(`${folder} is in use by this very process`);
     first.close();
     openDatabase(folder, ONE).close();
   });
@@ -139,7 +139,15 @@ describe('a data folder', () => {
     const flags = ['--import', 'tsx', '--conditions=@basa/source', '--input-type=module', '-e', program];
     const child = spawn(process.execPath, flags, { cwd: fileURLToPath(new URL('../..', import.meta.url)) });
     await once(child.stdout, 'data');
-    expect(() => openDatabase(folder, ONE)).toThrow('in use by another process');
+    const { pid } = child;
+    expect(() => openDatabase(folder, ONE)).toThrow(
+      `${folder} is in use by process ${pid}; stop it (kill ${pid}), or use another folder`,
+    );
+    // Of another machine, and of nobody that lives.
+    writeFileSync(join(folder, 'basa.pid'), JSON.stringify({ pid: 7, host: 'elsewhere' }));
+    expect(() => openDatabase(folder, ONE)).toThrow('in use by process 7 on elsewhere; stop it there');
+    writeFileSync(join(folder, 'basa.pid'), JSON.stringify({ pid: 2 ** 30, host: hostname() }));
+    expect(() => openDatabase(folder, ONE)).toThrow('in use by another process; stop it');
     child.kill('SIGKILL');
     await once(child, 'exit');
     openDatabase(folder, ONE).close();

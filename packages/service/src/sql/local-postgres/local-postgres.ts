@@ -71,6 +71,7 @@ export async function startLocalPostgres({ folder, binaries, settings }: LocalPo
       cwd: '/',
       stdio: ['ignore', 'ignore', 'pipe'],
     });
+    endWithThisProcess(child);
     let said = '';
     child.stderr?.on('data', (text: Buffer) => {
       said = (said + text.toString()).slice(-2_000);
@@ -105,6 +106,21 @@ export async function startLocalPostgres({ folder, binaries, settings }: LocalPo
       child = await start();
     },
   };
+}
+
+/** Waits for the end of its standard input, which is the end of whoever started it; then it stops PostgreSQL in order. */
+const GUARD = `process.stdin.resume().once('end', () => process.kill(Number(process.argv[1]), 'SIGINT'))`;
+
+/** PostgreSQL does not notice that whoever started it is gone, however that ended: a second process does. */
+function endWithThisProcess(postgres: ChildProcess): void {
+  const guard = spawn(process.execPath, ['-e', GUARD, String(postgres.pid)], {
+    stdio: ['pipe', 'ignore', 'ignore'],
+    detached: true, // Ctrl-C at the terminal goes to us alone
+    env: {},
+  });
+  guard.on('error', () => undefined); // no process more: then PostgreSQL is stopped as before
+  guard.unref();
+  postgres.once('exit', () => guard.kill('SIGKILL'));
 }
 
 async function untilReady(url: string, child: ChildProcess, said: () => string): Promise<void> {

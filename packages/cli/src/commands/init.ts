@@ -1,0 +1,126 @@
+/** `basa init`: a folder from which both services start: configurations, keys and an operator's token. */
+import { mkdir, readdir, writeFile } from 'node:fs/promises';
+import { join, resolve } from 'node:path';
+import { hashOfToken } from '@basa/client/operator';
+import { toHex } from '@basa/masking';
+import { isLoopback } from '@basa/protocol';
+import { nodeRandomBytes, nodeSuite } from '@basa/runtime/node';
+import type { Command, CommandInput } from '../command.ts';
+import { CommandError, numberFlag, textFlag } from '../command.ts';
+
+const PRIVATE = { mode: 0o600, flag: 'wx' } as const;
+
+export const init: Command = {
+  name: 'init',
+  summary: 'writes configurations, keys and a first token for server and authority, and says what comes next',
+  usage: `  <folder>             empty, or not there yet (basa)
+  --host <name>        the name or address by which devices reach both services (127.0.0.1)
+  --server-port <n>    (7800)
+  --authority-port <n> (7801)
+  --tls-cert <file>    PEM, for a host other than this machine; goes with --tls-key
+  --tls-key <file>     PEM
+  Both services on one machine are for trying things out: who runs both can read every update. For others' data let
+  somebody else run the authority, with authority.json, authority.key and authority-data.`,
+  flags: {
+    host: { type: 'string' },
+    'server-port': { type: 'string' },
+    'authority-port': { type: 'string' },
+    'tls-cert': { type: 'string' },
+    'tls-key': { type: 'string' },
+  },
+  positionals: 1,
+  opening: 'making keys',
+  async run(input) {
+    const { terminal } = input;
+    const places = placesOf(input);
+    const { folder, server, authority } = places;
+    await makeFolder(folder);
+    const token = toHex(nodeRandomBytes(16));
+    const operators = [
+      { tokenHash: hashOfToken((bytes) => nodeSuite.sha256(bytes), token), roles: ['operator', 'auditor'] },
+    ];
+    const keyFile = join(folder, 'authority.key');
+    const dataFolder = join(folder, 'authority-data');
+    await writeFile(keyFile, nodeRandomBytes(32), PRIVATE);
+    await writeFile(join(folder, 'operator.token'), `${token}\n`, PRIVATE);
+    const { createAuthority } = await import('@basa/authority');
+    // It makes its signing key when it starts for the first time.
+    const made = await createAuthority({ dataFolder, secret: { keyFile } });
+    await made.close();
+    const authorityKey = toHex(made.publicKey);
+    await writeConfig(folder, 'authority', { ...authority, dataFolder, keyFile, operators });
+    const authorityUrl = places.authorityUrl;
+    const serverConfig = { ...server, dataFolder: join(folder, 'server-data'), authorityUrl, authorityKey, operators };
+    await writeConfig(folder, 'server', serverConfig);
+    for (const line of nextSteps(places, authorityKey)) terminal.line(line);
+    return { json: { folder, server: places.serverUrl, authority: authorityUrl, authorityKey } };
+  },
+};
+
+interface InitPlaces {
+  readonly folder: string;
+  readonly serverUrl: string;
+  readonly authorityUrl: string;
+  /** Where each listens. */
+  readonly server: object;
+  readonly authority: object;
+}
+
+function placesOf(input: CommandInput): InitPlaces {
+  const folder = resolve(input.positionals[0] ?? 'basa');
+  const host = textFlag(input, 'host') ?? '127.0.0.1';
+  const [cert, key] = [textFlag(input, 'tls-cert'), textFlag(input, 'tls-key')];
+  if ((cert === undefined) !== (key === undefined)) throw new CommandError('--tls-cert and --tls-key go together');
+  if (cert === undefined && !isLoopback(host))
+    throw new CommandError(
+      `devices would reach ${host} over plain http, where keys can be read on the way; give --tls-cert and --tls-key`,
+    );
+  const tls = cert === undefined || key === undefined ? {} : { tlsCertFile: resolve(cert), tlsKeyFile: resolve(key) };
+  const listen = (port: number): object => ({
+    ...(isLoopback(host) ? { host } : { host: '0.0.0.0', hosts: [host] }),
+    port,
+    ...tls,
+  });
+  const serverPort = numberFlag(input, 'server-port', { least: 1, most: 65_535, fallback: 7800 });
+  const authorityPort = numberFlag(input, 'authority-port', { least: 1, most: 65_535, fallback: 7801 });
+  const url = (port: number): string => `${cert === undefined ? 'http' : 'https'}://${host}:${port}`;
+  return {
+    folder,
+    serverUrl: url(serverPort),
+    authorityUrl: url(authorityPort),
+    server: listen(serverPort),
+    authority: listen(authorityPort),
+  };
+}
+
+async function makeFolder(folder: string): Promise<void> {
+  await mkdir(folder, { recursive: true, mode: 0o700 });
+  if ((await readdir(folder)).length > 0)
+    throw new CommandError(`${folder} is not empty; give the path of a new folder`);
+}
+
+function writeConfig(folder: string, name: string, config: object): Promise<void> {
+  return writeFile(join(folder, `${name}.json`), `${JSON.stringify(config, null, 2)}\n`, PRIVATE);
+}
+
+function nextSteps({ folder, serverUrl, authorityUrl }: InitPlaces, authorityKey: string): readonly string[] {
+  return [
+    `wrote authority.json, authority.key, server.json and operator.token into ${folder}`,
+    '',
+    'Start the authority, then the server, each in a terminal of its own:',
+    `  \`basa authority --config ${join(folder, 'authority.json')}\``,
+    `  \`basa server --config ${join(folder, 'server.json')}\``,
+    '',
+    'In a third terminal, as the operator:',
+    `  export BASA_SERVER=${serverUrl} BASA_AUTHORITY=${authorityUrl}`,
+    `  export BASA_AUTHORITY_KEY=${authorityKey}`,
+    `  export BASA_OPERATOR_TOKEN=$(cat ${join(folder, 'operator.token')})`,
+    '  `basa task create --name first --buffer 3` prints the name of the task',
+    '  `basa keys enroll --task first --count 3` prints a token for each device',
+    '',
+    'On each device, with the two addresses and the key from above:',
+    '  `basa client --identity my-device --task <name> --enrol <token>`',
+    '',
+    'Keep authority.key in a safe place of its own: without it the data of the authority cannot be opened.',
+  ];
+}

@@ -1,0 +1,59 @@
+/** Which task, device or buffer a command is about, by its name or its first digits. */
+
+import type { AuthorityOperator, ServerOperator } from '@basa/client/operator';
+import type { CommandInput } from '../command.ts';
+import { CommandError, needed } from '../command.ts';
+import type { Named } from '../names.ts';
+import { wholeName } from '../names.ts';
+
+export const TASK_USAGE = '  <task>               its name, or its first digits (BASA_TASK)';
+
+const TASK = { kind: 'task', listed: '`basa task ls`' };
+
+interface Tasks {
+  tasks(): Promise<readonly { readonly task: string; readonly name: string }[]>;
+}
+
+/** The first argument, or the variable that `basa dev` prints. */
+export function taskArgument(input: CommandInput, server: ServerOperator): Promise<string> {
+  const text = input.positionals[0] ?? input.environment['BASA_TASK'];
+  if (text === undefined)
+    throw new CommandError('say which task: its name or its first digits; `basa task ls` lists them');
+  return taskNamed(text, server);
+}
+
+/** The flag `--task`, or the variable. */
+export function taskFlag(input: CommandInput, authority: AuthorityOperator): Promise<string> {
+  return taskNamed(needed(input, 'task', 'BASA_TASK'), authority);
+}
+
+function taskNamed(text: string, service: Tasks): Promise<string> {
+  const list = async (): Promise<readonly Named[]> =>
+    (await service.tasks()).map(({ task, name }) => ({ hex: task, name }));
+  return wholeName(text, TASK, list);
+}
+
+/** The user id of a device, by the digits of that id or of its key. */
+export async function deviceNamed(
+  text: string,
+  by: 'user' | 'deviceKey',
+  authority: AuthorityOperator,
+): Promise<string> {
+  const devices = async () =>
+    (await Promise.all((await authority.tasks()).map(({ task }) => authority.devices(task)))).flat();
+  let known: Awaited<ReturnType<typeof devices>> = [];
+  const whole = await wholeName(text, { kind: 'device', listed: '`basa device list`' }, async () => {
+    known = await devices();
+    return [...new Set(known.map((device) => device[by]))].map((hex) => ({ hex }));
+  });
+  return by === 'user' ? whole : (known.find(({ deviceKey }) => deviceKey === whole)?.user ?? whole);
+}
+
+/** A buffer that made a version of some task. */
+export function bufferNamed(text: string, server: ServerOperator): Promise<string> {
+  const list = async (): Promise<readonly Named[]> => {
+    const versions = await Promise.all((await server.tasks()).map(({ task }) => server.versions(task)));
+    return versions.flat().map(({ ctx }) => ({ hex: ctx }));
+  };
+  return wholeName(text, { kind: 'buffer', listed: '`basa task show <task>`' }, list);
+}

@@ -1,0 +1,21 @@
+/** How this process was started, so that a person can paste a hint as it stands. */
+import { join, sep } from 'node:path';
+
+export interface Started {
+  /** The file that Node runs. */
+  readonly script: string;
+  readonly folder: string;
+  readonly environment: Readonly<Record<string, string | undefined>>;
+}
+
+/** What one types to start `basa` in the same way again. */
+export function programName({ script, folder, environment }: Started): string {
+  if (script.endsWith('.ts')) return 'npm run basa --';
+  const isInProject = script.startsWith(join(folder, 'node_modules') + sep);
+  return environment['npm_command'] === 'exec' || isInProject ? 'npx basa' : 'basa';
+}
+
+/** All hints are written as `basa ...` in backticks; here they become what this person has to type. */
+export function fitted(text: string, program: string): string {
+  return text.replaceAll(/`basa (?=[a-z<-])/g, `\`${program} `);
+}

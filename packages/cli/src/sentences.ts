@@ -1,0 +1,100 @@
+/** One sentence for every error: what is wrong and what to do next. A stack is for `--debug` alone. */
+import { adviceFor } from './advice.ts';
+import { CommandError, EXIT_CODE } from './command.ts';
+
+export interface Sentence {
+  readonly sentence: string;
+  readonly code: number;
+  /** Nobody but us can mend it. */
+  readonly isFault?: true;
+}
+
+interface SystemError extends Error {
+  readonly code?: string;
+  readonly syscall?: string;
+  readonly path?: string;
+  readonly exitCode?: number;
+}
+
+/** By name: the SDK and the data loaders are only loaded by the commands that use them. */
+const EXIT_CODES: Readonly<Record<string, number>> = {
+  ProblemError: EXIT_CODE.refused,
+  UnreachableError: EXIT_CODE.refused,
+  RefusedError: EXIT_CODE.refused,
+  CertificateError: EXIT_CODE.refused,
+  AnswerError: EXIT_CODE.refused,
+  FetchError: EXIT_CODE.refused,
+  StoreError: EXIT_CODE.usage,
+  DataError: EXIT_CODE.usage,
+  SettingsError: EXIT_CODE.usage,
+};
+
+const STORAGE_FULL = 7;
+
+export function sentenceOf(error: unknown, command: string): Sentence {
+  if (!(error instanceof Error)) return fault(String(error));
+  if (error instanceof CommandError) return { sentence: error.message, code: error.exitCode };
+  const { name, message, code, exitCode } = error as SystemError;
+  if (code?.startsWith('ERR_PARSE_ARGS') === true)
+    return { sentence: `${message.split('\n')[0]}; see \`basa ${command} --help\``, code: EXIT_CODE.usage };
+  if (name === 'StartError' && exitCode !== undefined) return { sentence: message, code: exitCode };
+  const known = EXIT_CODES[name];
+  if (known !== undefined) return { sentence: `${inWords(name, message)}${adviceFor(code)}`, code: known };
+  return systemSentence(error as SystemError) ?? networkSentence(error) ?? fault(message);
+}
+
+/** The SDK speaks to programmers: here it is a person at a command line. */
+function inWords(name: string, message: string): string {
+  if (name === 'UnreachableError')
+    return message.replace('then call resume()', 'then run the same command again: it goes on where it stopped');
+  if (name === 'CertificateError')
+    return message.replace(
+      'or pass its CA as tls.ca',
+      'or name the PEM file of its CA in the variable NODE_EXTRA_CA_CERTS',
+    );
+  return message.replace('use a store of its own for each task', 'give --identity another folder');
+}
+
+/** What the operating system said about a file or folder. */
+function systemSentence({ code = '', syscall = '', ...error }: SystemError): Sentence | undefined {
+  const isOfFiles = error.path !== undefined || ['EISDIR', 'ENOSPC'].includes(code);
+  if (!isOfFiles) return undefined; // a socket, say
+  const { path = 'a path that was given' } = error;
+  const said = (sentence: string, exitCode: number = EXIT_CODE.usage): Sentence => ({ sentence, code: exitCode });
+  switch (code) {
+    case 'ENOENT':
+      return said(`${path} cannot be found; check the path, and that its folder is there`);
+    case 'EISDIR':
+      return said(`${path} is a folder; give the path of a file`);
+    case 'ENOTDIR':
+      return said(`${path} cannot be used: a part of this path is a file, not a folder`);
+    case 'EEXIST':
+      return said(
+        syscall === 'mkdir'
+          ? `${path} is a file; give the path of a folder`
+          : `${path} is there already; give another path, or move it away`,
+      );
+    case 'EACCES':
+    case 'EPERM':
+    case 'EROFS':
+      return said(`${path} may not be used by this user (${code}); check who owns it, or give another path`);
+    case 'ENOSPC':
+      return said(`no space is left for ${path}; free some and try again`, STORAGE_FULL);
+    default:
+      return undefined;
+  }
+}
+
+function networkSentence({ message, cause }: Error): Sentence | undefined {
+  const { code } = (cause ?? {}) as { readonly code?: unknown };
+  if (message !== 'fetch failed' || typeof code !== 'string') return undefined;
+  return { sentence: `the network does not answer (${code}); check the address`, code: EXIT_CODE.refused };
+}
+
+function fault(message: string): Sentence {
+  return {
+    sentence: `${message}. This is a fault of the program: run the command again with --debug, and report what it prints`,
+    code: EXIT_CODE.failed,
+    isFault: true,
+  };
+}

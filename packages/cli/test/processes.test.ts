@@ -1,0 +1,66 @@
+/** What `basa` starts ends with it, however it ends. */
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { fileURLToPath } from 'node:url';
+import { afterAll, describe, expect, it } from 'vitest';
+import { start } from './basa.ts';
+
+const folder = mkdtempSync(join(tmpdir(), 'basa-processes-'));
+afterAll(() => rmSync(folder, { recursive: true, force: true }));
+
+/** However slow the machine is: the test's own limit ends this. */
+async function untilGone(pid: number): Promise<void> {
+  for (;;) {
+    try {
+      process.kill(pid, 0);
+    } catch {
+      return;
+    }
+    await sleep(100);
+  }
+}
+
+const pidOf = (data: string): number => {
+  const { pid } = JSON.parse(readFileSync(join(data, 'basa.pid'), 'utf8')) as { pid: number };
+  return pid;
+};
+
+describe('the services of `basa dev` end', () => {
+  it.concurrent.each(['SIGHUP', 'SIGKILL'] as const)('when it gets %s', async (signal) => {
+    const data = join(folder, signal);
+    const ports = ['--server-port', '0', '--authority-port', '0'];
+    const dev = start(['dev', '--folder', data, '--devices', '0', ...ports]);
+    await dev.said('Ctrl-C stops everything');
+    const pids = ['authority', 'server'].map((name) => pidOf(join(data, name)));
+    dev.child.kill(signal);
+    await dev.ended;
+    await Promise.all(pids.map(untilGone));
+  });
+});
+
+it('a service ends whose parent ended while it was loading', async () => {
+  const config = join(folder, 'authority.json');
+  writeFileSync(config, JSON.stringify({ dataFolder: join(folder, 'orphan'), port: 0 }));
+  const orphan = start(['authority', '--config', config], {
+    BASA_AUTHORITY_PASSPHRASE: 'a passphrase',
+    BASA_STOP_WITH_PARENT: '1',
+  });
+  orphan.child.stdin?.end();
+  const { errors } = await orphan.ended;
+  expect(errors).not.toContain('    at ');
+});
+
+it('a PostgreSQL that was started here ends with whoever started it', async () => {
+  const program = `import { startLocalPostgres } from '@basa/service/local-postgres';
+    const { pid } = await startLocalPostgres({ folder: ${JSON.stringify(mkdtempSync(join(tmpdir(), 'basa-pg-')))} });
+    console.log(pid);`;
+  const flags = ['--import', 'tsx', '--conditions=@basa/source', '--input-type=module', '-e', program];
+  const starter = spawn(process.execPath, flags, { cwd: fileURLToPath(new URL('..', import.meta.url)) });
+  const [said] = (await once(starter.stdout, 'data')) as [Buffer];
+  starter.kill('SIGKILL');
+  await untilGone(Number(said.toString()));
+});

