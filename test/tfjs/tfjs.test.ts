@@ -8,7 +8,6 @@ import {
   defineModel,
   dense,
   dropout,
-  encodeTfjsLayers,
   fedmlCifarCnn,
   flatten,
   initialParameters,
@@ -21,6 +20,7 @@ import {
   softmax,
   wordsOf,
 } from '@basa/learning';
+import { encodeTfjsLayers } from '@basa/learning/files';
 import { createTfjsEngine } from '@basa/learning/tfjs';
 import * as tf from '@tensorflow/tfjs-core';
 import type { LayersModel } from '@tensorflow/tfjs-layers';

@@ -3,7 +3,8 @@ import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { OwnRun } from '@basa/experiments';
 import type { Model } from '@basa/learning';
-import { csvOf, encodeSafetensors } from '@basa/learning';
+import { encodeSafetensors } from '@basa/learning';
+import { csvOf } from '@basa/learning/files';
 import { percent, plot, table } from './terminal.ts';
 
 /** So many points of a line can be told apart. */

@@ -2,7 +2,7 @@
 import { existsSync, mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { gunzipSync } from 'node:zlib';
-import { csvOf } from '@basa/learning';
+import { csvOf } from '@basa/learning/files';
 import type { Cell } from './cell.ts';
 import type { Profile, Study } from './context.ts';
 import type { Costs } from './costs/costs.ts';

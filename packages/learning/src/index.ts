@@ -1,6 +1,4 @@
 /** Trainers, models, data partitions and server steps of buffered asynchronous federated learning. */
-export type { CsvRow } from './csv.ts';
-export { csvOf } from './csv.ts';
 export { decodeDataset, encodeDataset } from './dataset-file.ts';
 export type { Descent, Engine } from './engine.ts';
 export { initialParameters } from './initial.ts';
@@ -16,7 +14,6 @@ export type { ModelJson } from './model-json.ts';
 export { modelJson, readModelJson } from './model-json.ts';
 export { fedmlCifarCnn, femnistCnn, flsimCnn, logisticRegression } from './models.ts';
 export { encodeNpz } from './npz.ts';
-export { encodeOnnx } from './onnx.ts';
 export type { OwnModel, Share } from './own-model.ts';
 export type { Labels, Partition } from './partition.ts';
 export { partitionByShards, partitionByWriter, partitionEvenly } from './partition.ts';
@@ -43,10 +40,6 @@ export {
 } from './server-step.ts';
 export type { Staleness } from './staleness.ts';
 export { FEDBUFF_STALENESS, stalenessWeight } from './staleness.ts';
-export type { CurvePoint } from './tensorboard.ts';
-export { encodeTensorboard } from './tensorboard.ts';
-export type { TfjsFiles } from './tfjs-layers.ts';
-export { encodeTfjsLayers } from './tfjs-layers.ts';
 export type { Evaluation, Trainer, TrainRequest, TrainResult } from './trainer.ts';
 export { createTrainer } from './trainer.ts';
 export type { TrainingKernel } from './training-kernel.ts';

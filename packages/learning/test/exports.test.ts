@@ -1,17 +1,14 @@
 /** Models and curves for the tools of others: what their formats say is what our engine computes. */
 import { describe, expect, it } from 'vitest';
 import { crc32, crc32c } from '../src/crc.ts';
+import { csvOf, encodeOnnx, encodeTensorboard, encodeTfjsLayers } from '../src/files.ts';
 import type { Model } from '../src/index.ts';
 import {
   conv2d,
   createReferenceEngine,
-  csvOf,
   defineModel,
   dense,
   dropout,
-  encodeOnnx,
-  encodeTensorboard,
-  encodeTfjsLayers,
   flatten,
   groupNorm,
   initialParameters,

@@ -3,15 +3,8 @@ import { mkdir, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import type { VersionState } from '@basa/client/operator';
 import type { Model } from '@basa/learning';
-import {
-  csvOf,
-  encodeNpz,
-  encodeOnnx,
-  encodeSafetensors,
-  encodeTensorboard,
-  encodeTfjsLayers,
-  readModelJson,
-} from '@basa/learning';
+import { encodeNpz, encodeSafetensors, readModelJson } from '@basa/learning';
+import { csvOf, encodeOnnx, encodeTensorboard, encodeTfjsLayers } from '@basa/learning/files';
 import type { Command, CommandInput } from '../command.ts';
 import { CommandError, needed, numberFlag, textFlag } from '../command.ts';
 import { loadModel } from '../own-model.ts';

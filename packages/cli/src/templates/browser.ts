@@ -34,7 +34,9 @@ function draw(seed: number, count: number): Dataset {
 `;
 
 const DEVICE = `/** The device, in a worker: masking, pairings and training take a while on a phone, and stay off the page. */
-import { BasaClient, trainerFor } from '@basa/client/web';
+import { BasaClient } from '@basa/client/web';
+import { createKernelEngine, createReferenceEngine, createTrainer } from '@basa/learning';
+import { createTrainingKernel } from '@basa/runtime/web';
 import { data, model } from './model.ts';
 
 interface Join {
@@ -48,11 +50,13 @@ interface Join {
 }
 
 addEventListener('message', async ({ data: { device, ...pins } }: MessageEvent<Join>) => {
+  const kernel = createTrainingKernel(); // wasm SIMD; undefined where there is none
+  const trainer = createTrainer(kernel === undefined ? createReferenceEngine(model) : createKernelEngine(model, kernel));
   try {
     const client = await BasaClient.connect({ ...pins, identity: \`\${pins.task.slice(0, 16)}-\${device}\` }); // a name in IndexedDB
     client.on('trained', ({ version, loss }) => postMessage(\`trained on version \${version}, loss \${loss.toFixed(3)}\`));
     client.on('accepted', ({ slot }) => postMessage(\`accepted in slot \${slot}\`));
-    await client.run(await trainerFor(model), await data({ device: Number(device), devices: 3 }), { rounds: 1 });
+    await client.run(trainer, await data({ device: Number(device), devices: 3 }), { rounds: 1 });
     await client.close();
     postMessage('done');
   } catch (error) {

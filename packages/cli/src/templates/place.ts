@@ -24,7 +24,9 @@ export async function placeOf(folder: string): Promise<ProjectPlace> {
 /** What a project imports, by version; and where packages were installed from files, all of them from the same files. */
 async function packagesFor(folder: string): Promise<Readonly<Record<string, string>>> {
   const manifest = JSON.parse(await readFile(join(packageFolder, 'package.json'), 'utf8')) as { version: string };
-  const used = ['cli', 'client', 'datasets', 'learning'].map((one) => [`@basa/${one}`, manifest.version] as const);
+  const used = ['cli', 'client', 'datasets', 'learning', 'runtime'].map(
+    (one) => [`@basa/${one}`, manifest.version] as const,
+  );
   return { ...Object.fromEntries(used), ...(await packagesFromFiles(folder)) };
 }
 

@@ -36,7 +36,6 @@ export type { LinkOptions } from '../service-link.ts';
 export { ServiceLink } from '../service-link.ts';
 export { openBrowserStore } from './browser-store.ts';
 export { webOutside } from './outside.ts';
-export { trainerFor } from './trainer.ts';
 
 export type WebConnectOptions = ConnectOptions & {
   /** The name of the device in this browser. Or a store of your own. */
