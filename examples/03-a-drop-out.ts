@@ -30,7 +30,7 @@ console.log(
     .join(', ')}`,
 );
 
-// The authority opens self keys of the accepted, edge and drop keys of slot 1; never both of one slot.
+// The authority opens the self seeds of the accepted, and releases the edge key of slot 1; never both of one slot.
 const verdict = world.server.finish(ctx);
 if (verdict.kind !== 'good') throw new Error(verdict.why);
 console.log(

@@ -24,7 +24,10 @@ const PARTS: Readonly<Record<string, Part>> = {
   },
   vectors: {
     about: "the vectors, with Python's standard library and openssl, sharing no code with us",
-    commands: ['check', 'check_protocol', 'check_baselines'].map((name) => ['python3', `vectors/${name}.py`]),
+    commands: ['check', 'check_slot_keys', 'check_protocol', 'check_baselines'].map((name) => [
+      'python3',
+      `vectors/${name}.py`,
+    ]),
   },
   packages: {
     about: 'pack, lint the tarballs, install into an empty project, compile and run there',

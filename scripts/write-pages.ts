@@ -16,6 +16,7 @@ const sources = [
 ];
 const newest = Math.max(...sources.flatMap(filesBelow).map((path) => statSync(path).mtimeMs));
 if (newest > builtAt) {
+  console.error('Building the web pages (once) ...');
   await bundlePages(folder);
   writeFileSync(stamp, '');
 }

@@ -10,6 +10,8 @@ export interface BrowserSize {
   readonly gzipped: number;
   /** Compressed, and loaded by a dynamic import alone. */
   readonly onDemand: number;
+  /** The part of it that only tasks with CP-ABE load: what holds the pairing library. */
+  readonly pairings: number;
 }
 
 export async function browserSize(entry: string, project: string): Promise<BrowserSize> {
@@ -23,13 +25,17 @@ export async function browserSize(entry: string, project: string): Promise<Brows
   });
   const [start = ''] = Object.entries(metafile.outputs).find(([, { entryPoint }]) => entryPoint === 'entry.js') ?? [];
   const atOnce = loadedAtOnce(metafile.outputs, start);
-  const size = { minified: 0, gzipped: 0, onDemand: 0 };
+  const size = { minified: 0, gzipped: 0, onDemand: 0, pairings: 0 };
   for (const { path, contents } of outputFiles) {
     const gzipped = gzipSync(contents).length;
     if (atOnce.includes(relative(project, path))) {
       size.minified += contents.length;
       size.gzipped += gzipped;
-    } else size.onDemand += gzipped;
+    } else {
+      size.onDemand += gzipped;
+      const inputs = Object.keys(metafile.outputs[relative(project, path)]?.inputs ?? {});
+      if (inputs.some((input) => input.includes('mcl-wasm'))) size.pairings += gzipped;
+    }
   }
   return size;
 }

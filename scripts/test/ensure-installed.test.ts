@@ -10,7 +10,7 @@ const clone = mkdtempSync(join(tmpdir(), 'basa-setup-'));
 afterAll(() => rmSync(clone, { recursive: true }));
 mkdirSync(join(clone, 'scripts'));
 mkdirSync(join(clone, 'bin'));
-copyFileSync(fileURLToPath(new URL('../ensure-installed.mjs', import.meta.url)), join(clone, 'scripts/setup.mjs'));
+copyFileSync(fileURLToPath(new URL('../ensure-installed.mjs', import.meta.url)), join(clone, 'scripts', 'setup.mjs'));
 writeFileSync(join(clone, 'package-lock.json'), JSON.stringify({ packages: {} }));
 
 /** With a program in the place of npm that fails as npm does. */
@@ -19,7 +19,7 @@ function setUp(code: string): string {
   writeFileSync(npm, `#!/bin/sh\necho 'npm error code ${code}' >&2\nexit 1\n`);
   chmodSync(npm, 0o755);
   const PATH = `${join(clone, 'bin')}${delimiter}${process.env['PATH']}`;
-  const { stderr, status } = spawnSync(process.execPath, [join(clone, 'scripts/setup.mjs')], {
+  const { stderr, status } = spawnSync(process.execPath, [join(clone, 'scripts', 'setup.mjs')], {
     env: { ...process.env, PATH },
     encoding: 'utf8',
   });

@@ -5,7 +5,7 @@ import type { BasaClient } from '@basa/client/node';
 import type { Signer } from '@basa/masking';
 import { fromHex } from '@basa/masking';
 import { descriptorCodec, drawnBufferCodec } from '@basa/protocol';
-import { createNodeSigner, nodeRandomBytes } from '@basa/runtime/node';
+import { createNodeSigner, nodeRandomBytes, nodeSuite } from '@basa/runtime/node';
 import { House, oneHot } from '@basa/testkit/services/house.ts';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import type { ServiceProxy } from '../../packages/cli/src/conformance/service-proxy.ts';
@@ -63,6 +63,19 @@ describe('an update stays where it is, and nothing of it is uploaded, where the 
     };
     const no = await victim.contribute(oneHot(1), { trainedOn: 0 });
     expect(no).toMatchObject({ reason: 'descriptor-invalid', update: 'free' });
+    expect(proxy.passed.filter(({ asked }) => asked.path.endsWith('/deposits'))).toHaveLength(1);
+  });
+
+  it('gives slot keys of its own', async () => {
+    proxy.onAnswer = (asked, answer) => {
+      if (!asked.path.endsWith('/seats')) return answer;
+      const { descriptor, slotKeys } = drawnBufferCodec.decode(answer.body);
+      const own = slotKeys.slice();
+      own.set(nodeSuite.x25519(nodeRandomBytes(32)).publicKey, 64);
+      return { ...answer, body: drawnBufferCodec.encode({ descriptor, slotKeys: own }) };
+    };
+    const no = await victim.contribute(oneHot(1), { trainedOn: 0 });
+    expect(no).toMatchObject({ reason: 'slot-keys-invalid', update: 'free' });
     expect(proxy.passed.filter(({ asked }) => asked.path.endsWith('/deposits'))).toHaveLength(1);
   });
 });

@@ -4,8 +4,10 @@ from __future__ import annotations
 import math
 from typing import List, Sequence, Tuple
 
-from .layouts import DESCRIPTOR, MOST_SLOTS, POLICY, Message, header
+from .layouts import DRAWN_BUFFER, MOST_SLOTS, POLICY, Message, header
 from .naming import leaf, proven_root, view_of
+from .sealing import ENGINES, SLOT_KEYS, Opener, Sealing
+from .slot_keys import list_problem
 from .suite import hkdf, sha256, unseal, verifies, x25519_public, x25519_shared
 from .vectors import could_wrap, modulus, weight_scale
 
@@ -33,7 +35,7 @@ def check_policy(data: bytes, task: bytes, least_minimum: int = 2, most_stalenes
     if sha256(data) != task:
         raise Refused("wrong-policy", "it does not hash to the pinned task; do not trust this authority")
     policy = POLICY.decode(data)
-    if policy.engine not in (1, 2):
+    if policy.engine not in ENGINES:
         raise Refused("unsafe-engine", f"engine {policy.engine} seals nothing, or is not known here")
     if not 2 <= policy.minimum <= policy.size <= MOST_SLOTS or could_wrap(policy):
         raise Refused("unusable-policy", "its sums could show single updates, or wrap around")
@@ -107,8 +109,10 @@ _AS_IN_THE_POLICY = (
 )
 
 
-def check_descriptor(seat: bytes, policy: Message, authority_key: bytes, now_ms: int) -> Message:
-    descriptor: Message = DESCRIPTOR.decode(seat)
+def check_drawn_buffer(seat: bytes, policy: Message, authority_key: bytes, now_ms: int) -> Message:
+    """The descriptor is the authority's and as the policy says; the slot keys are those whose hash it signed."""
+    drawn: Message = DRAWN_BUFFER.decode(seat)
+    descriptor: Message = drawn.descriptor
     if not is_signed(descriptor, authority_key) or descriptor.authority != sha256(authority_key):
         raise Refused("descriptor-invalid")
     follows = (
@@ -121,7 +125,17 @@ def check_descriptor(seat: bytes, policy: Message, authority_key: bytes, now_ms:
         raise Refused("descriptor-policy")
     if now_ms >= descriptor.expiry:
         raise Refused("buffer-not-open")
-    return descriptor
+    check_slot_keys(descriptor, drawn.slot_keys)
+    return drawn
+
+
+def check_slot_keys(descriptor: Message, slot_keys: bytes) -> None:
+    if descriptor.engine == SLOT_KEYS:
+        problem = list_problem(slot_keys, descriptor.size, descriptor.sealing_key[32:])
+    else:
+        problem = "the engine of this task has no list" if slot_keys else None
+    if problem is not None:
+        raise Refused("slot-keys-invalid", problem)
 
 
 def ctx_of(descriptor: Message) -> bytes:
@@ -141,24 +155,34 @@ def check_slot(answer: Message, descriptor: Message, tag: bytes, root: bytes) ->
         raise Refused("inbox-incomplete")
     for entry in answer.inbox:
         node = leaf(ticket.slot, entry.commitment, entry.sealed)
-        if proven_root(node, ticket.slot - 1, descriptor.size, entry.siblings) != entry.root:
+        if proven_root(node, ticket.slot - 1, descriptor.size - 1, entry.siblings) != entry.root:
             raise Refused("inbox-proof")
     if view_of(ctx, ((entry.tag, entry.root) for entry in answer.inbox)) != ticket.view:
         raise Refused("view-mismatch")
 
 
 def open_key(answer: Message, ticket: Message, request_digest: bytes, ephemeral: bytes, authority_key: bytes) -> bytes:
-    """The key of edge(l) out of its envelope, held to the receipt."""
-    receipt = answer.receipt
+    """The key of edge(l) out of its envelope, which the authority says that it gave for this very request."""
+    receipt, issued = answer.receipt, answer.issued
     same = all(receipt[name] == ticket[name] for name in ("ctx", "slot", "tag", "root", "view"))
-    if not is_signed(receipt, authority_key) or receipt.request != request_digest or not same:
+    if not is_signed(receipt, authority_key) or not same:
         raise Refused("receipt-invalid")
+    if not is_signed(issued, authority_key) or issued.request != request_digest:
+        raise Refused("key-invalid")
     sender, sealed = answer.envelope[:32], answer.envelope[32:]
     shared = x25519_shared(ephemeral, sender) if len(sender) == 32 else None
     if shared is None:
         raise Refused("key-invalid")
     associated = header(69) + request_digest + sender + x25519_public(ephemeral)
     key = unseal(hkdf(shared, request_digest, associated, 32), sealed, associated)
-    if key is None or sha256(key) != receipt.key_hash:
+    if key is None or sha256(key) != issued.key_hash:
         raise Refused("key-invalid")
     return key
+
+
+def edge_opener(sealing: Sealing, slot: int, key: bytes) -> Opener:
+    """With another key nothing would open, and every edge would count as void."""
+    opener = sealing.edge_opener(slot, key)
+    if opener is None:
+        raise Refused("key-invalid", "it is not the key of this slot in the list")
+    return opener

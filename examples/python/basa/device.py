@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Callable, List, Optional, Sequence
 
 from .checks import (
-    Block, Refused, check_blocks, check_certificate, check_descriptor, check_model, check_newest, check_one_hash,
+    Block, Refused, check_blocks, check_certificate, check_drawn_buffer, check_model, check_newest, check_one_hash,
     check_policy, is_signed,
 )
 from .layouts import CERTIFICATE, Message
@@ -190,11 +190,12 @@ class Device:
                 time.sleep(min(_LONGEST_PLACE_WAIT_S, max(_FIRST_WAIT_S, problem.wait_s)))
 
     def _enter(self, delta: Sequence[float], name: str, trained_on: int, blocks: Sequence[Block]) -> None:
-        """Takes a seat, checks the descriptor, and quantises the update once and for all."""
+        """Takes a seat, checks the buffer, and quantises the update once and for all."""
         certificate = self._certificate()
         seat = self.server.seat(self._settings.task, certificate.raw)
         now_ms = self._authority.link.now_ms()
-        descriptor = check_descriptor(seat, self.policy, self._settings.authority_key, now_ms)
+        drawn = check_drawn_buffer(seat, self.policy, self._settings.authority_key, now_ms)
+        descriptor = drawn.descriptor
         check_one_hash(descriptor.version, descriptor.model, self._state.seen_model)
         self._see(descriptor.version, descriptor.model)
         if descriptor.version - trained_on > descriptor.max_staleness:
@@ -203,7 +204,7 @@ class Device:
             raise Refused("metric-missing", "this client tells no metrics")
         x = build_input(descriptor, delta, trained_on, os.urandom(4 * len(delta)), {})
         check_blocks(x[-len(delta) :], descriptor, blocks)
-        begin_session(self._state, descriptor, certificate, name, x)
+        begin_session(self._state, drawn, certificate, name, x)
 
     def _session(self) -> Session:
         return Session(self._state, self.server, self._authority, self._settings.authority_key)

@@ -145,7 +145,7 @@ STALENESS = Field(_read_staleness, lambda v: bytes([int(v[0])]) + b"".join(map(F
 
 def header(kind: int) -> bytes:
     """Version, suite and kind: what every layout starts with, and what is hashed into names."""
-    return bytes([2, 1, kind])
+    return bytes([3, 1, kind])
 
 
 class Layout:
@@ -188,16 +188,19 @@ DESCRIPTOR = Layout(
     weight_scale=U32, staleness=STALENESS, max_staleness=U32, tiny_weights=FLAG, metrics=METRICS, manifest=B32, sealing_key=short(4096), server=B32,
     authority=B32, upload_lease_ms=U32, expiry=U53, close_by=U53,
 )
+DRAWN_BUFFER = Layout(24, descriptor=DESCRIPTOR.nested, slot_keys=short(32 * (MOST_SLOTS + 1)))
 DEPOSIT_STATEMENT = Layout(4, ctx=B32, tag=B32, root=B32)
 TICKET = Layout(5, signed=True, ctx=B32, slot=U16, tag=B32, root=B32, view=B32, deadline=U53)
 KEY_REQUEST = Layout(
     6, signed=True, certificate=CERTIFICATE.nested, nonce=B16, ticket=TICKET.nested,
     earlier=many(group(tag=B32, root=B32)), ephemeral=B32,
 )
-RECEIPT = Layout(7, signed=True, request=B32, ctx=B32, slot=U16, tag=B32, root=B32, view=B32, key_hash=B32)
-KEY_ANSWER = Layout(8, envelope=short(1024), receipt=RECEIPT.nested)
+RECEIPT = Layout(7, signed=True, ctx=B32, slot=U16, tag=B32, root=B32, view=B32)
+ISSUED_KEY = Layout(25, signed=True, request=B32, key_hash=B32)
+KEY_ANSWER = Layout(8, envelope=short(1024), receipt=RECEIPT.nested, issued=ISSUED_KEY.nested)
 UPLOAD_HEADER = Layout(
-    9, signed=True, ctx=B32, slot=U16, tag=B32, view=B32, body_hash=B32, void=INCREASING, receipt=RECEIPT.nested
+    9, signed=True, ctx=B32, slot=U16, tag=B32, view=B32, self_name=short(32), body_hash=B32, void=INCREASING,
+    receipt=RECEIPT.nested,
 )
 OUTCOME = Layout(14, signed=True, ctx=B32, status=U8, accepted=many(group(slot=U16, tag=B32)))
 MODEL_ENTRY = Layout(15, signed=True, task=B32, version=U53, model=B32, ctx=B32, previous=B32)
@@ -208,9 +211,9 @@ REQUEST = Layout(20, audience=B32, method=short(16), target=short(1024), digest=
 
 
 def deposit_layout(size: int, sealed_bytes: int) -> Layout:
-    """Layout 10: as many entries as the buffer has positions, without a count."""
+    """Layout 10: an entry for each slot but the first, without a count."""
     entry = group(commitment=B32, sealed=fixed(sealed_bytes))
-    entries = Field(lambda r: [entry.read(r) for _ in range(size)], lambda v: b"".join(map(entry.write, v)))
+    entries = Field(lambda r: [entry.read(r) for _ in range(size - 1)], lambda v: b"".join(map(entry.write, v)))
     return Layout(10, certificate=CERTIFICATE.nested, ctx=B32, nonce=B16, root=B32, entries=entries, signature=B64)
 
 

@@ -1,13 +1,13 @@
-"""What is derived and never sent: tags, attributes, contexts, commitments, views, and the Merkle tree of a deposit."""
+"""What is derived and never sent: tags, registrations, attributes, contexts, commitments, views, and the Merkle tree of a deposit."""
 from __future__ import annotations
 
 from typing import Iterable, List, Optional, Sequence, Tuple
 
-from .layouts import header
+from .layouts import Message, header
 from .suite import sha256
 
 ZEROS = bytes(32)
-_EDGE, _SELF, _DROP = 1, 2, 3
+_EDGE, _SELF = 1, 2
 _CONTEXT_ROLES = {"edge": 0, "self": 1, "backup": 2}
 
 
@@ -19,24 +19,29 @@ def join_tag(ctx: bytes, user: bytes, nonce: bytes) -> bytes:
     return sha256(header(64), ctx, user, nonce)
 
 
+def registration_of(ticket: Message) -> bytes:
+    """r: the self key hangs on it. The receipt says the same of the slot as the ticket."""
+    return sha256(header(71), ticket.ctx, _u16(ticket.slot), ticket.tag, ticket.root, ticket.view)
+
+
 def edge_attribute(ctx: bytes, slot: int) -> bytes:
     return _attribute(ctx, _EDGE, slot, ZEROS)
 
 
-def self_attribute(ctx: bytes, tag: bytes) -> bytes:
-    return _attribute(ctx, _SELF, 0, tag)
+def self_attribute(ctx: bytes, registration: bytes) -> bytes:
+    return _attribute(ctx, _SELF, 0, registration)
 
 
-def drop_attribute(ctx: bytes, tag: bytes) -> bytes:
-    return _attribute(ctx, _DROP, 0, tag)
-
-
-def _attribute(ctx: bytes, role: int, slot: int, tag: bytes) -> bytes:
-    return sha256(header(65), ctx, bytes([role]), _u16(slot), tag)
+def _attribute(ctx: bytes, role: int, slot: int, name: bytes) -> bytes:
+    return sha256(header(65), ctx, bytes([role]), _u16(slot), name)
 
 
 def sealing_context(ctx: bytes, role: str, tag: bytes, slot: int) -> bytes:
     return header(67) + ctx + bytes([_CONTEXT_ROLES[role]]) + tag + _u16(slot)
+
+
+def self_context(ctx: bytes, registration: bytes) -> bytes:
+    return sealing_context(ctx, "self", registration, 0)
 
 
 def commitment(seed: bytes) -> bytes:
@@ -56,9 +61,8 @@ def leaf(label: int, committed: bytes, sealed: bytes) -> bytes:
 
 
 def deposit_root(entries: Sequence[Tuple[bytes, bytes]]) -> bytes:
-    """D over (commitment, sealed): edges 1..K-1, then self with label 0."""
-    labels = [*range(1, len(entries)), 0]
-    nodes: List[bytes] = [leaf(label, *entry) for label, entry in zip(labels, entries)]
+    """D over (commitment, sealed) of the edges to slots 1..K-1."""
+    nodes: List[bytes] = [leaf(slot, *entry) for slot, entry in enumerate(entries, 1)]
     while len(nodes) > 1:
         pairs = [sha256(b"\1", nodes[k], nodes[k + 1]) for k in range(0, len(nodes) - 1, 2)]
         nodes = pairs + nodes[2 * len(pairs) :]  # an odd last node is promoted

@@ -11,7 +11,7 @@ from .suite import Secret, Signer
 Vector = Dict[str, Any]
 
 
-def _refusal(check: Callable[[], Any]) -> Optional[str]:
+def refusal(check: Callable[[], Any]) -> Optional[str]:
     try:
         check()
     except Refused as no:
@@ -23,7 +23,7 @@ def check_vanishing(v: Vector) -> None:
     """An update that vanishes on a block is refused, after quantising and against the floor."""
     descriptor = Message(level=4, group=32, block_floor=v["floor"])
     x = [v["value"] % 2**32 if n in range(*v["range"]) else 1 for n in range(200)]
-    assert _refusal(lambda: check_blocks(x, descriptor, v["blocks"])) == v["refused"]
+    assert refusal(lambda: check_blocks(x, descriptor, v["blocks"])) == v["refused"]
 
 
 def check_replay(v: Vector) -> None:
@@ -36,7 +36,7 @@ def check_replay(v: Vector) -> None:
     seen = (v["seen"], bytes([v.get("hash", 0)]) * 32)
     asked = (v.get("nonce", "n") * 16).encode()
     past = v.get("past", False)
-    assert _refusal(lambda: check_newest(answer, signer.public, zeros, asked, past, seen)) == v["refused"]
+    assert refusal(lambda: check_newest(answer, signer.public, zeros, asked, past, seen)) == v["refused"]
 
 
 def _signed(signer: Signer, layout: Layout, **fields: Any) -> Message:

@@ -1,166 +1,77 @@
-"""What is sealed to whoever holds the key of one attribute: CP-ABE (BSW07) and the identity KEM (Sakai, Kasahara)."""
+"""How the seeds of one buffer are sealed: with slot keys, or with CP-ABE."""
 from __future__ import annotations
 
 from typing import Callable, Optional, Protocol
 
-from .bls.curve import G1, G2, GENERATOR1, GENERATOR2, Point1, Point2
-from .bls.fields import R, Fp12
-from .bls.hash_to_curve import hash_to_g1
-from .bls.pairing import decode_target, encode_target, pairing_product, power
-from .layouts import Malformed, Reader
-from .suite import hkdf, seal, sha256, unseal
+from . import slot_keys
+from .abe import AbeSealing, RandomBytes
+from .layouts import Malformed, Message
+from .naming import edge_attribute, sealing_context, self_attribute, self_context
+from .suite import x25519_public
 
-ATTRIBUTE_DST = b"BASA-ABE-V1-ATTR-BLS12381G1_XMD:SHA-256_SSWU_RO_"
-IDENTITY_SALT = b"basa-abe-v1 identity"
-RandomBytes = Callable[[int], bytes]
-#: Opens a sealed seed in a context; None where it does not open.
-Opener = Callable[[bytes, bytes], Optional[bytes]]
+CP_ABE, SLOT_KEYS = 1, 3
+ENGINES = (CP_ABE, SLOT_KEYS)
+#: (sealed, "edge" or "backup", tag of who sealed it) to the seed; None where it does not open.
+Opener = Callable[[bytes, str, bytes], Optional[bytes]]
 
 
 class Sealing(Protocol):
-    """An engine with the public key of a buffer."""
-
     sealed_bytes: int
+    #: How many of its first bytes name a sealed self seed to the authority.
+    self_name_bytes: int
 
-    def seal(self, seed: bytes, attribute: bytes, context: bytes) -> bytes: ...
+    def seal_edge(self, slot: int, role: str, tag: bytes, seed: bytes) -> bytes: ...
 
-    def opener(self, attribute_key: bytes) -> Opener: ...
+    def edge_opener(self, slot: int, key: bytes) -> Optional[Opener]:
+        """None where this is not the key of the slot: a device that went on would count every edge as void."""
 
-
-def sealing_for(engine: int, public_key: bytes, random_bytes: RandomBytes) -> Sealing:
-    if engine == 1:
-        return AbeSealing(public_key, random_bytes)
-    if engine == 2:
-        return IdentitySealing(public_key, random_bytes)
-    raise Malformed(f"there is no engine {engine} that hides anything")
+    def seal_self(self, registration: bytes, seed: bytes) -> bytes: ...
 
 
-def _kem_key(label: bytes, secret: bytes, header: bytes, context: bytes) -> bytes:
-    info = label + sha256(len(header).to_bytes(4, "little"), header, context)
-    return hkdf(secret, b"basa-abe-v1", info, 32)
+def sealing_for(descriptor: Message, ctx: bytes, keys: bytes, random_bytes: RandomBytes) -> Sealing:
+    """`keys` is the list of slot keys, which was checked."""
+    if descriptor.engine == SLOT_KEYS:
+        return SlotSealing(ctx, keys)
+    if descriptor.engine == CP_ABE:
+        return AttributeSealing(ctx, AbeSealing(descriptor.sealing_key, random_bytes))
+    raise Malformed(f"there is no engine {descriptor.engine} that hides anything")
 
 
-def _scalar(wide: bytes) -> int:
-    value = int.from_bytes(wide, "big") % R
-    if value == 0:
-        raise ValueError("the randomness gave a scalar of zero")
-    return value
+class SlotSealing:
+    sealed_bytes = slot_keys.SEALED_BYTES
+    self_name_bytes = slot_keys.KEY_BYTES
+
+    def __init__(self, ctx: bytes, keys: bytes) -> None:
+        self._ctx, self._keys = ctx, keys
+
+    def seal_edge(self, slot: int, role: str, tag: bytes, seed: bytes) -> bytes:
+        key = slot_keys.key_of(self._keys, slot)
+        return slot_keys.seal(seed, key, self._ctx, sealing_context(self._ctx, role, tag, slot))
+
+    def edge_opener(self, slot: int, key: bytes) -> Optional[Opener]:
+        public = slot_keys.key_of(self._keys, slot)
+        if len(key) != slot_keys.KEY_BYTES or x25519_public(key) != public:
+            return None
+        ctx = self._ctx
+        return lambda sealed, role, tag: slot_keys.unseal(sealed, key, public, ctx, sealing_context(ctx, role, tag, slot))
+
+    def seal_self(self, registration: bytes, seed: bytes) -> bytes:
+        key = slot_keys.key_of(self._keys, "self")
+        return slot_keys.seal(seed, key, self._ctx, self_context(self._ctx, registration))
 
 
-class _Fields(Reader):
-    """Reads the encodings of keys: a version, a kind, then fields to the last byte."""
+class AttributeSealing:
+    self_name_bytes = 0
 
-    def __init__(self, data: bytes, kind: int) -> None:
-        super().__init__(data)
-        if self.take(2) != bytes([1, kind]):
-            raise Malformed("another version or kind of key")
+    def __init__(self, ctx: bytes, abe: AbeSealing) -> None:
+        self._ctx, self._abe, self.sealed_bytes = ctx, abe, abe.sealed_bytes
 
-    def g1(self) -> Point1:
-        return _checked(G1.decode(self.take(48)))
+    def seal_edge(self, slot: int, role: str, tag: bytes, seed: bytes) -> bytes:
+        return self._abe.seal(seed, edge_attribute(self._ctx, slot), sealing_context(self._ctx, role, tag, slot))
 
-    def g2(self) -> Point2:
-        return _checked(G2.decode(self.take(96)))
+    def edge_opener(self, slot: int, key: bytes) -> Optional[Opener]:
+        unseal = self._abe.opener(key)
+        return lambda sealed, role, tag: unseal(sealed, sealing_context(self._ctx, role, tag, slot))
 
-
-def _checked(point):  # type: ignore[no-untyped-def]
-    if point is None:
-        raise Malformed("not a canonical element of the group")
-    return point
-
-
-class AbeSealing:
-    """A sealed seed is C(48) C_y(96) C'_y(48) seed and tag(48)."""
-
-    sealed_bytes = 240
-
-    def __init__(self, public_key: bytes, random_bytes: RandomBytes) -> None:
-        fields = _Fields(public_key, 1)
-        self._h, f, a = fields.g1(), fields.g2(), fields.take(576)
-        fields.end()
-        self._a: Fp12 = _checked(decode_target(a))
-        if pairing_product([(self._h, f)]) != pairing_product([(GENERATOR1, GENERATOR2)]):
-            raise Malformed("f does not belong to h")
-        self._random_bytes = random_bytes
-
-    def seal(self, seed: bytes, attribute: bytes, context: bytes) -> bytes:
-        s = _scalar(self._random_bytes(64))
-        c, cy = G1.multiply(self._h, s), G2.multiply(GENERATOR2, s)
-        cy_prime = G1.multiply(hash_to_g1(attribute, ATTRIBUTE_DST), s)  # H(x)^s
-        header = G1.encode(_checked(c)) + G2.encode(_checked(cy)) + G1.encode(_checked(cy_prime))
-        key = _kem_key(b"seed", encode_target(power(self._a, s)), header, context)
-        return header + seal(key, seed)
-
-    def opener(self, attribute_key: bytes) -> Opener:
-        fields = _Fields(attribute_key, 3)
-        if fields.number(2) != 1:
-            raise Malformed("not a key for one attribute")
-        if not fields.take(fields.number(2)):
-            raise Malformed("a key without an attribute")
-        dj, dj_prime, d = G1.negate(fields.g1()), fields.g2(), fields.g2()
-        fields.end()
-
-        def unsealed(sealed: bytes, context: bytes) -> Optional[bytes]:
-            if len(sealed) != self.sealed_bytes:
-                return None
-            c, cy, cy_prime = G1.decode(sealed[:48]), G2.decode(sealed[48:144]), G1.decode(sealed[144:192])
-            if c is None or cy is None or cy_prime is None:
-                return None
-            # A^s = e(C, D) e(C'_y, D'_j) / e(D_j, C_y)
-            shared = pairing_product([(c, d), (cy_prime, dj_prime), (dj, cy)])
-            return unseal(_kem_key(b"seed", encode_target(shared), sealed[:192], context), sealed[192:])
-
-        return unsealed
-
-
-class IdentitySealing:
-    """A sealed seed is U(48) V(32) seed and tag(48)."""
-
-    sealed_bytes = 128
-
-    def __init__(self, public_key: bytes, random_bytes: RandomBytes) -> None:
-        fields = _Fields(public_key, 5)
-        self._p = fields.g1()
-        fields.end()
-        self._pairing = pairing_product([(GENERATOR1, GENERATOR2)])
-        self._random_bytes = random_bytes
-
-    def seal(self, seed: bytes, attribute: bytes, context: bytes) -> bytes:
-        sigma = self._random_bytes(32)
-        r = self._exponent(sigma, attribute)
-        header = self._commit(r, attribute) + _xor(sigma, self._pad(power(self._pairing, r)))
-        return header + seal(_kem_key(b"identity", sigma, header, context), seed)
-
-    def opener(self, attribute_key: bytes) -> Opener:
-        fields = _Fields(attribute_key, 7)
-        attribute, d = fields.take(fields.number(2)), fields.g2()
-        fields.end()
-
-        def unsealed(sealed: bytes, context: bytes) -> Optional[bytes]:
-            u = G1.decode(sealed[:48]) if len(sealed) == self.sealed_bytes else None
-            if u is None:
-                return None
-            sigma = _xor(sealed[48:80], self._pad(pairing_product([(u, d)])))
-            # Fujisaki-Okamoto: U must be what an honest sender makes of sigma.
-            if self._commit(self._exponent(sigma, attribute), attribute) != sealed[:48]:
-                return None
-            return unseal(_kem_key(b"identity", sigma, sealed[:80], context), sealed[80:])
-
-        return unsealed
-
-    def _commit(self, r: int, attribute: bytes) -> bytes:
-        """U = (P g1^H1(attribute))^r."""
-        h = int.from_bytes(hkdf(attribute, IDENTITY_SALT, b"H1", 64), "big") % R
-        base = _checked(G1.add(self._p, _checked(G1.multiply(GENERATOR1, h))))
-        return G1.encode(_checked(G1.multiply(base, r)))
-
-    @staticmethod
-    def _exponent(sigma: bytes, attribute: bytes) -> int:
-        return _scalar(hkdf(sigma, IDENTITY_SALT, b"H3" + attribute, 64))
-
-    @staticmethod
-    def _pad(shared: Fp12) -> bytes:
-        return hkdf(encode_target(shared), IDENTITY_SALT, b"H2", 32)
-
-
-def _xor(a: bytes, b: bytes) -> bytes:
-    return bytes(x ^ y for x, y in zip(a, b))
+    def seal_self(self, registration: bytes, seed: bytes) -> bytes:
+        return self._abe.seal(seed, self_attribute(self._ctx, registration), self_context(self._ctx, registration))

@@ -1,6 +1,7 @@
 """`python3 -m basa.selfcheck <vectors folder>`: holds this client's own functions to the vectors of the repository."""
 from __future__ import annotations
 
+import io
 import json
 import struct
 import sys
@@ -8,16 +9,18 @@ from pathlib import Path
 from typing import Any, Callable, Dict, List, Optional
 
 from . import steps, vectors
+from .abe import ATTRIBUTE_DST, AbeSealing
 from .bls.curve import G1
 from .bls.hash_to_curve import hash_to_g1
-from .checks import check_descriptor, check_slot, ctx_of, open_key
+from .checks import check_drawn_buffer, check_slot, ctx_of, edge_opener, open_key
 from .layouts import (
-    CERTIFICATE, KEY_ANSWER, KEY_REQUEST, POLICY, UPLOAD_HEADER, Malformed,
+    CERTIFICATE, KEY_ANSWER, KEY_REQUEST, POLICY, UPLOAD_HEADER, Malformed, Message,
     deposit_answer_layout, deposit_layout,
 )
 from .naming import deposit_root, join_tag
 from .rulecheck import RULES
-from .sealing import ATTRIBUTE_DST, Opener, Sealing, sealing_for
+from .sealing import sealing_for
+from .slotcheck import check_bad_list, check_bad_slot_seal, check_good_list, check_slot_seal, check_wrong_keys
 from .suite import sha256
 
 Vector = Dict[str, Any]
@@ -61,68 +64,56 @@ def check_packing(v: Vector) -> None:
         assert vectors.pack(v["vector"], _group(v["modulus"])).hex() == v["packed"]
 
 
-class _Transparent:
-    """Engine 0, which hides nothing: the vectors of the protocol use it so that every byte can be followed."""
-
-    sealed_bytes = 134
-
-    def seal(self, seed: bytes, attribute: bytes, context: bytes) -> bytes:
-        return seed + attribute + context
-
-    def opener(self, attribute_key: bytes) -> Opener:
-        def unsealed(sealed: bytes, context: bytes) -> Optional[bytes]:
-            return sealed[:32] if sealed[32:] == attribute_key + context else None
-
-        return unsealed
-
-
 def check_sealed(v: Vector) -> None:
     """Plays every user of a buffer again, from its seeds to the bytes of its upload."""
     authority_key = bytes.fromhex(v["authorityKey"])
     policy = POLICY.decode(bytes.fromhex(v["policy"]))
-    descriptor = check_descriptor(bytes.fromhex(v["descriptor"]), policy, authority_key, now_ms=0)
-    assert ctx_of(descriptor).hex() == v["ctx"]
+    drawn = check_drawn_buffer(bytes.fromhex(v["drawnBuffer"]), policy, authority_key, now_ms=0)
+    assert ctx_of(drawn.descriptor).hex() == v["ctx"]
     for user in v["users"]:
-        _play(user, descriptor, authority_key)
+        _play(user, drawn, authority_key)
 
 
-def _play(user: Vector, descriptor: Any, authority_key: bytes) -> None:
-    sealing, ctx = _Transparent(), ctx_of(descriptor)
-    nonce, own = bytes.fromhex(user["nonce"]), bytes.fromhex(user["self"])
+def _play(user: Vector, drawn: Message, authority_key: bytes) -> None:
+    descriptor, nonce = drawn.descriptor, bytes.fromhex(user["nonce"])
+    ctx, randomness = ctx_of(descriptor), io.BytesIO(bytes.fromhex(user.get("sealingRandomness", "")))
+    sealing = sealing_for(descriptor, ctx, drawn.slot_keys, randomness.read)
     edges = [bytes.fromhex(seed) for seed in user["edges"]]
     tag = join_tag(ctx, sha256(bytes.fromhex(user["deviceKey"])), nonce)
     assert tag.hex() == user["joinTag"]
     deposit = deposit_layout(descriptor.size, sealing.sealed_bytes).decode(bytes.fromhex(user["deposit"]))
-    entries = steps.seal_seeds(sealing, ctx, tag, edges, own)
+    entries = steps.seal_seeds(sealing, tag, edges)
     assert entries == [(entry.commitment, entry.sealed) for entry in deposit.entries]
-    root = deposit_root(entries)
     answer = deposit_answer_layout(sealing.sealed_bytes).decode(bytes.fromhex(user["depositAnswer"]))
-    check_slot(answer, descriptor, tag, root)
+    check_slot(answer, descriptor, tag, deposit_root(entries))
+    if "keyRequest" not in user:
+        return
     ephemeral = bytes.fromhex(user["ephemeralSecret"])
     request = KEY_REQUEST.decode(bytes.fromhex(user["keyRequest"]))
     certificate = CERTIFICATE.decode(deposit.certificate.raw)
     assert steps.key_request_statement(certificate, nonce, answer, ephemeral) == request.statement
     told = KEY_ANSWER.decode(bytes.fromhex(user["keyAnswer"]))
     key = open_key(told, answer.ticket, sha256(request.statement), ephemeral, authority_key)
+    opener = edge_opener(sealing, answer.ticket.slot, key)
     if "upload" not in user:
         return
-    draft = steps.draft_upload(sealing, sealing.opener(key), ctx, tag, answer)
-    slot = answer.ticket.slot
-    body = steps.upload_body(user["input"], ctx, descriptor.group, slot, own, edges, draft.earlier, draft.backups)
+    draft = steps.draft_upload(sealing, opener, answer, bytes.fromhex(user["self"]))
+    body = steps.upload_body(user["input"], ctx, descriptor.group, answer.ticket.slot, edges, draft)
     upload = bytes.fromhex(user["upload"])
     length = int.from_bytes(upload[:4], "little")
     header = UPLOAD_HEADER.decode(upload[4 : 4 + length])
     assert upload[4 + length + -(4 + length) % 64 :] == body
-    assert steps.header_statement(answer.ticket, told.receipt, sha256(body), draft.void) == header.statement
+    name = draft.sealed_self[: sealing.self_name_bytes]
+    assert steps.header_statement(answer.ticket, told.receipt, name, sha256(body), draft.void) == header.statement
 
 
 def check_hash(v: Vector) -> None:
     assert G1.encode(hash_to_g1(bytes.fromhex(v["attribute"]), ATTRIBUTE_DST)).hex() == v["point"]
 
 
-def check_seed(engine: int, public_key: str, v: Vector) -> None:
+def check_seed(public_key: str, v: Vector) -> None:
     given = {name: bytes.fromhex(text) for name, text in v.items()}
-    sealing = sealing_for(engine, bytes.fromhex(public_key), lambda length: given["randomness"][:length])
+    sealing = AbeSealing(bytes.fromhex(public_key), lambda length: given["randomness"][:length])
     assert sealing.seal(given["seed"], given["attribute"], given["context"]) == given["sealed"]
     assert sealing.opener(given["key"])(given["sealed"], given["context"]) == given["seed"]
     assert sealing.opener(given["key"])(given["sealed"], given["context"] + b"\0") is None
@@ -130,34 +121,37 @@ def check_seed(engine: int, public_key: str, v: Vector) -> None:
 
 def check_bad_key(v: Vector) -> None:
     try:
-        sealing_for(1, bytes.fromhex(v["bytes"]), bytes)
+        AbeSealing(bytes.fromhex(v["bytes"]), bytes)
     except Malformed:
         return
     raise AssertionError("a malformed key is taken")
 
 
-def check_bad_seed(sealing: Sealing, v: Vector) -> None:
+def check_bad_seed(sealing: AbeSealing, v: Vector) -> None:
     opener = sealing.opener(bytes.fromhex(v["key"]))
     assert opener(bytes.fromhex(v["bytes"]), bytes.fromhex(v["context"])) is None
 
 
 def main() -> None:
     folder = Path(sys.argv[1] if len(sys.argv) > 1 else Path(__file__).parents[3] / "vectors")
-    masking, protocol, abe = (
-        json.loads((folder / f"{name}.json").read_text()) for name in ("masking", "protocol", "abe")
+    masking, protocol, abe, slots = (
+        json.loads((folder / f"{name}.json").read_text()) for name in ("masking", "protocol", "abe", "slot-keys")
     )
     public_key = abe["setup"]["publicKey"]
-    identity = abe["identity"]
     _all("masks", check_prg, masking["prg"])
     _all("sums", check_sum, masking["sums"])
     _all("quantiser", check_quantizer, masking["quantizer"])
     _all("packing", check_packing, masking["packing"])
+    _all("slot keys", check_slot_seal, slots["seals"])
+    _all("lists of slot keys", check_good_list, slots["lists"])
+    _all("refused lists of slot keys", check_bad_list, slots["refusedLists"])
+    _all("refused seeds of slot keys", check_bad_slot_seal, [v for v in slots["refusedSeals"] if "secret" in v])
+    _all("refused keys of a slot", check_wrong_keys, [v for v in protocol["sealed"] if v["name"].startswith("slot keys")])
     _all("whole buffers", check_sealed, protocol["sealed"])
     _all("hashing to the curve", check_hash, abe["hash"])
-    _all("CP-ABE", lambda v: check_seed(1, public_key, v), abe["seeds"])
-    _all("identity KEM", lambda v: check_seed(2, identity["publicKey"], v), identity["seeds"])
+    _all("CP-ABE", lambda v: check_seed(public_key, v), abe["seeds"])
     bad = {what: [v for v in abe["negatives"] if v["what"] == what] for what in ("publicKey", "sealed")}
-    sealing = sealing_for(1, bytes.fromhex(public_key), bytes)
+    sealing = AbeSealing(bytes.fromhex(public_key), bytes)
     _all("refused public keys", check_bad_key, bad["publicKey"])
     _all("refused sealed seeds", lambda v: check_bad_seed(sealing, v), bad["sealed"])
     for name, check, cases in RULES:

@@ -11,8 +11,8 @@ import os
 from typing import Any, Dict, List, Optional
 
 from . import steps
-from .checks import Refused, check_slot, ctx_of, open_key
-from .layouts import CERTIFICATE, DESCRIPTOR, RECEIPT, Malformed, Message, deposit_answer_layout, deposit_layout
+from .checks import Refused, check_slot, ctx_of, edge_opener, open_key
+from .layouts import CERTIFICATE, DRAWN_BUFFER, RECEIPT, Malformed, Message, deposit_answer_layout, deposit_layout
 from .link import Problem
 from .naming import deposit_root, join_tag
 from .sealing import Sealing, sealing_for
@@ -27,30 +27,29 @@ _UNDECIDED = {"rate-limited", "internal", "storage-full", "authority-unreachable
 
 
 def begin_session(
-    state: DeviceState, descriptor: Message, certificate: Message, delta_id: str, x: List[int]
+    state: DeviceState, drawn: Message, certificate: Message, delta_id: str, x: List[int]
 ) -> None:
-    """Draws the seeds, seals them, and makes all of it durable; nothing has left yet."""
+    """Draws the seeds, seals them, and makes all of it durable; nothing has left yet. `drawn` was checked."""
+    descriptor = drawn.descriptor
     ctx, nonce = ctx_of(descriptor), os.urandom(16)
     if state.was_entered(ctx):
         raise Refused("abandoned", "this buffer was left for good")
     try:
-        sealing = sealing_for(descriptor.engine, descriptor.sealing_key, os.urandom)
+        sealing = sealing_for(descriptor, ctx, drawn.slot_keys, os.urandom)
     except Malformed as problem:
         raise Refused("descriptor-invalid", str(problem)) from None
     tag = join_tag(ctx, sha256(state.signer.public), nonce)
     edges = [os.urandom(SEED_BYTES) for _ in range(descriptor.size - 1)]
-    self_seed = os.urandom(SEED_BYTES)
-    entries = steps.seal_seeds(sealing, ctx, tag, edges, self_seed)
+    entries = steps.seal_seeds(sealing, tag, edges)
     state.begin(
         ctx,
         {
             "step": "prepared",
-            "descriptor": descriptor.raw.hex(),
+            "drawn": drawn.raw.hex(),
             "certificate": certificate.raw.hex(),
             "nonce": nonce.hex(),
             "delta": delta_id,
             "input": steps.words_to_bytes(x).hex(),
-            "self": self_seed.hex(),
             "edges": [seed.hex() for seed in edges],
             "entries": [[committed.hex(), sealed.hex()] for committed, sealed in entries],
         },
@@ -66,7 +65,8 @@ class Session:
             raise ValueError("there is no session")
         self._state, self._server, self._authority, self._authority_key = state, server, authority, authority_key
         self._kept: Dict[str, Any] = kept
-        self.descriptor = DESCRIPTOR.decode(bytes.fromhex(kept["descriptor"]))
+        self._drawn = DRAWN_BUFFER.decode(bytes.fromhex(kept["drawn"]))
+        self.descriptor = self._drawn.descriptor
         self._certificate = CERTIFICATE.decode(bytes.fromhex(kept["certificate"]))
         self.ctx = ctx_of(self.descriptor)
         self._nonce = bytes.fromhex(kept["nonce"])
@@ -80,7 +80,7 @@ class Session:
     @property
     def _sealing(self) -> Sealing:
         if self._made is None:  # a resumed upload needs none
-            self._made = sealing_for(self.descriptor.engine, self.descriptor.sealing_key, os.urandom)
+            self._made = sealing_for(self.descriptor, self.ctx, self._drawn.slot_keys, os.urandom)
         return self._made
 
     def finish(self, piece_bytes: int) -> int:
@@ -138,8 +138,9 @@ class Session:
         statement = steps.key_request_statement(self._certificate, self._nonce, answer, ephemeral)
         told = self._authority.key(self.ctx, statement + self._state.signer.sign(statement))
         key = open_key(told, answer.ticket, sha256(statement), ephemeral, self._authority_key)
-        draft = steps.draft_upload(self._sealing, self._sealing.opener(key), self.ctx, self.tag, answer)
-        body_hash = sha256(self._body(answer.ticket.slot, draft.earlier, draft.backups))
+        opener = edge_opener(self._sealing, answer.ticket.slot, key)
+        draft = steps.draft_upload(self._sealing, opener, answer, os.urandom(SEED_BYTES))
+        body_hash = sha256(self._body(answer.ticket.slot, draft))
         if self._state.given(self.delta_id) is not None:
             raise Refused("delta-committed")
         self._state.freeze(
@@ -149,20 +150,22 @@ class Session:
             step="frozen",
             receipt=told.receipt.raw.hex(),
             void=draft.void,
+            self_name=draft.sealed_self[: self._sealing.self_name_bytes].hex(),
             body_hash=body_hash.hex(),
+            self_seed=draft.self_seed.hex(),
             earlier=[seed.hex() for seed in draft.earlier],
+            sealed_self=draft.sealed_self.hex(),
             backups=[backup.hex() for backup in draft.backups],
         )
 
     def _upload(self, piece_bytes: int, is_resumed: bool) -> int:
         kept, ticket = self._kept, self._answer().ticket
-        earlier, backups = ([bytes.fromhex(text) for text in kept[name]] for name in ("earlier", "backups"))
-        body = self._body(ticket.slot, earlier, backups)
+        body = self._body(ticket.slot, self._frozen())
         body_hash = bytes.fromhex(kept["body_hash"])
         if sha256(body) != body_hash:
             raise ValueError("the upload does not come out as it was frozen; the device's folder is damaged")
         receipt = RECEIPT.decode(bytes.fromhex(kept["receipt"]))
-        statement = steps.header_statement(ticket, receipt, body_hash, kept["void"])
+        statement = steps.header_statement(ticket, receipt, bytes.fromhex(kept["self_name"]), body_hash, kept["void"])
         header = statement + self._state.signer.sign(statement)
         target = f"/v1/buffers/{self.ctx.hex()}/slots/{ticket.slot}/upload"
         try:
@@ -180,9 +183,13 @@ class Session:
         sealed_bytes = len(self._kept["entries"][0][1]) // 2
         return deposit_answer_layout(sealed_bytes).decode(bytes.fromhex(self._kept["answer"]))
 
-    def _body(self, slot: int, earlier: List[bytes], backups: List[bytes]) -> bytes:
+    def _frozen(self) -> steps.Draft:
         kept = self._kept
-        x = steps.bytes_to_words(bytes.fromhex(kept["input"]))
-        edges = [bytes.fromhex(seed) for seed in kept["edges"]]
-        own = bytes.fromhex(kept["self"])
-        return steps.upload_body(x, self.ctx, self.descriptor.group, slot, own, edges, earlier, backups)
+        own, sealed = bytes.fromhex(kept["self_seed"]), bytes.fromhex(kept["sealed_self"])
+        earlier, backups = ([bytes.fromhex(text) for text in kept[name]] for name in ("earlier", "backups"))
+        return steps.Draft(kept["void"], own, earlier, sealed, backups)
+
+    def _body(self, slot: int, draft: steps.Draft) -> bytes:
+        x = steps.bytes_to_words(bytes.fromhex(self._kept["input"]))
+        edges = [bytes.fromhex(seed) for seed in self._kept["edges"]]
+        return steps.upload_body(x, self.ctx, self.descriptor.group, slot, edges, draft)

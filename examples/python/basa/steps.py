@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import List, Sequence, Tuple
 
 from .layouts import DEPOSIT_STATEMENT, KEY_REQUEST, UPLOAD_HEADER, Message
-from .naming import commitment, drop_attribute, edge_attribute, sealing_context, self_attribute
+from .naming import commitment, registration_of
 from .sealing import Opener, Sealing
 from .suite import sha256, x25519_public
 from .vectors import mask, pack
@@ -15,16 +15,9 @@ from .vectors import mask, pack
 Entry = Tuple[bytes, bytes]
 
 
-def seal_seeds(
-    sealing: Sealing, ctx: bytes, tag: bytes, edges: Sequence[bytes], self_seed: bytes
-) -> List[Entry]:
-    """What a deposit holds: the edges to slots 1..K-1, then the self seed."""
-    entries = [
-        (commitment(seed), sealing.seal(seed, edge_attribute(ctx, slot), sealing_context(ctx, "edge", tag, slot)))
-        for slot, seed in enumerate(edges, 1)
-    ]
-    sealed = sealing.seal(self_seed, self_attribute(ctx, tag), sealing_context(ctx, "self", tag, 0))
-    return [*entries, (commitment(self_seed), sealed)]
+def seal_seeds(sealing: Sealing, tag: bytes, edges: Sequence[bytes]) -> List[Entry]:
+    """What a deposit holds: the edges to slots 1..K-1."""
+    return [(commitment(seed), sealing.seal_edge(slot, "edge", tag, seed)) for slot, seed in enumerate(edges, 1)]
 
 
 def deposit_statement(ctx: bytes, tag: bytes, root: bytes) -> bytes:
@@ -47,22 +40,26 @@ class Draft:
     """Everything of the upload but the vector."""
 
     void: List[int]
+    self_seed: bytes
     earlier: List[bytes]
+    sealed_self: bytes
     backups: List[bytes]
 
 
-def draft_upload(sealing: Sealing, opener: Opener, ctx: bytes, tag: bytes, answer: Message) -> Draft:
-    """Opens the inbox; an edge that does not open or misses its commitment is void."""
-    draft, slot = Draft([], [], []), answer.ticket.slot
+def draft_upload(sealing: Sealing, opener: Opener, answer: Message, self_seed: bytes) -> Draft:
+    """Opens the inbox; an edge that does not open or misses its commitment is void. The self seed is sealed for this registration."""
+    void: List[int] = []
+    earlier: List[bytes] = []
+    backups: List[bytes] = []
     for i, entry in enumerate(answer.inbox):
-        seed = opener(entry.sealed, sealing_context(ctx, "edge", entry.tag, slot))
+        seed = opener(entry.sealed, "edge", entry.tag)
         if seed is None or commitment(seed) != entry.commitment:
-            draft.void.append(i)
+            void.append(i)
             continue
-        draft.earlier.append(seed)
-        backup_context = sealing_context(ctx, "backup", tag, i)
-        draft.backups.append(sealing.seal(seed, drop_attribute(ctx, entry.tag), backup_context))
-    return draft
+        earlier.append(seed)
+        backups.append(sealing.seal_edge(i, "backup", answer.ticket.tag, seed))
+    sealed_self = sealing.seal_self(registration_of(answer.ticket), self_seed)
+    return Draft(void, self_seed, earlier, sealed_self, backups)
 
 
 def upload_body(
@@ -70,22 +67,24 @@ def upload_body(
     ctx: bytes,
     group: int,
     slot: int,
-    self_seed: bytes,
     edges: Sequence[bytes],
-    earlier: Sequence[bytes],
-    backups: Sequence[bytes],
+    draft: Draft,
 ) -> bytes:
-    """y = x' + PRG(b) - the earlier edges + the later ones, packed; then the backups."""
-    terms = [(1, self_seed), *((-1, seed) for seed in earlier), *((1, seed) for seed in edges[slot:])]
-    return pack(mask(x, terms, ctx, group), group) + b"".join(backups)
+    """y = x' + PRG(b) - the earlier edges + the later ones, packed; then b, sealed, and the backups."""
+    terms = [(1, draft.self_seed), *((-1, seed) for seed in draft.earlier), *((1, seed) for seed in edges[slot:])]
+    return pack(mask(x, terms, ctx, group), group) + draft.sealed_self + b"".join(draft.backups)
 
 
-def header_statement(ticket: Message, receipt: Message, body_hash: bytes, void: Sequence[int]) -> bytes:
+def header_statement(
+    ticket: Message, receipt: Message, self_name: bytes, body_hash: bytes, void: Sequence[int]
+) -> bytes:
+    """`self_name` is R of the sealed self seed: the authority is asked for no other pad."""
     return UPLOAD_HEADER.statement(
         ctx=ticket.ctx,
         slot=ticket.slot,
         tag=ticket.tag,
         view=ticket.view,
+        self_name=self_name,
         body_hash=body_hash,
         void=list(void),
         receipt=receipt,

@@ -11,9 +11,6 @@ export const KIND = {
   masterKey: 2,
   attributeKey: 3,
   ciphertext: 4,
-  identityPublicKey: 5,
-  identityMasterKey: 6,
-  identityKey: 7,
 } as const;
 
 export function writeHeader(writer: ByteWriter, kind: number): ByteWriter {

@@ -1,4 +1,4 @@
-/** CP-ABE behind the `SeedSealing` port: BASA's default. */
+/** CP-ABE behind the `SeedSealing` port. */
 import type { RandomBytes, SeedSealing, Suite } from '@basa/masking';
 import { DecodeError, SEED_BYTES } from '@basa/masking';
 import type { Group } from './group.ts';
@@ -67,7 +67,7 @@ export function abeSealing(tools: {
   };
 }
 
-export function checkSeed(seed: Uint8Array): void {
+function checkSeed(seed: Uint8Array): void {
   if (seed.length !== SEED_BYTES) throw new RangeError(`a seed has ${SEED_BYTES} bytes, got ${seed.length}`);
 }
 

@@ -3,23 +3,15 @@ import {
   decodeAttributeKey,
   decodeCiphertext,
   decodeEncapsulation,
-  decodeIdentityKey,
-  decodeIdentityMasterKey,
-  decodeIdentityPublicKey,
   decodeMasterKey,
   decodePublicKey,
   encodeAttributeKey,
   encodeCiphertext,
   encodeEncapsulation,
-  encodeIdentityKey,
-  encodeIdentityMasterKey,
-  encodeIdentityPublicKey,
   encodeMasterKey,
   encodePublicKey,
   encrypt,
   freshKeyRandomness,
-  identityKeyGen,
-  identitySetup,
   keyGen,
   parsePolicy,
   setup,
@@ -32,7 +24,6 @@ import { mclTools } from './tools.ts';
 const tools = await mclTools('codec');
 const { group } = tools;
 const { publicKey, masterKey } = setup(tools);
-const identity = identitySetup(tools);
 const randomness = freshKeyRandomness(tools.randomBytes);
 const key = keyGen({ masterKey, attributes: ['b', 'a', 'ab'], randomness }, tools);
 const policy = parsePolicy('a and (b or 2 of (c, d, "\\x00\\xff"))');
@@ -71,27 +62,6 @@ const codecs: readonly [string, Codec][] = [
     {
       bytes: encodeEncapsulation(ciphertext.encapsulation, group),
       roundTrip: (b) => encodeEncapsulation(decodeEncapsulation(b, group), group),
-    },
-  ],
-  [
-    'identity public key',
-    {
-      bytes: encodeIdentityPublicKey(identity.publicKey, group),
-      roundTrip: (b) => encodeIdentityPublicKey(decodeIdentityPublicKey(b, group), group),
-    },
-  ],
-  [
-    'identity master key',
-    {
-      bytes: encodeIdentityMasterKey(identity.masterKey, group),
-      roundTrip: (b) => encodeIdentityMasterKey(decodeIdentityMasterKey(b, group), group),
-    },
-  ],
-  [
-    'identity key',
-    {
-      bytes: encodeIdentityKey(identityKeyGen({ masterKey: identity.masterKey, attribute: 'a' }, tools), group),
-      roundTrip: (b) => encodeIdentityKey(decodeIdentityKey(b, group), group),
     },
   ],
 ];

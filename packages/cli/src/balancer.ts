@@ -9,7 +9,7 @@ export interface Balancer {
   close(): Promise<void>;
 }
 
-/** A node that did not answer is left alone for so long. */
+/** How long a node is left alone that did not answer. */
 const PAUSE_MS = 1_000;
 
 export async function startBalancer(targets: readonly string[], port: number): Promise<Balancer> {

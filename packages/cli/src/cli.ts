@@ -1,7 +1,7 @@
 /** `basa <command>`: finds the command, reads its flags, and turns what happens into words and an exit code. */
 import { parseArgs } from 'node:util';
 import type { Command, CommandInput } from './command.ts';
-import { CommandError, EXIT_CODE } from './command.ts';
+import { COMMON_FLAGS, CommandError, EXIT_CODE } from './command.ts';
 import { COMMANDS } from './commands/all.ts';
 import { groupHelp, groupOf, helpOf, nearest, overview } from './help.ts';
 import { fitted } from './invocation.ts';
@@ -9,12 +9,6 @@ import { sentenceOf } from './sentences.ts';
 import type { OutStream } from './terminal.ts';
 import { createTerminal } from './terminal.ts';
 import { versionText } from './version.ts';
-
-export const COMMON_FLAGS = {
-  json: { type: 'boolean', default: false },
-  debug: { type: 'boolean', default: false },
-  help: { type: 'boolean', short: 'h', default: false },
-} as const;
 
 /** Ctrl-C, an orderly end, and a terminal that was closed. */
 const STOP_SIGNALS = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;

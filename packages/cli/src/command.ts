@@ -4,6 +4,13 @@ import type { Terminal } from './terminal.ts';
 
 export type Flags = NonNullable<ParseArgsConfig['options']>;
 
+/** What every command takes. */
+export const COMMON_FLAGS = {
+  json: { type: 'boolean', default: false },
+  debug: { type: 'boolean', default: false },
+  help: { type: 'boolean', short: 'h', default: false },
+} as const satisfies Flags;
+
 export interface CommandInput {
   readonly values: Readonly<Record<string, string | boolean | readonly string[] | undefined>>;
   readonly positionals: readonly string[];

@@ -1,7 +1,6 @@
 /** Completion of commands and flags as a script for a shell, from the commands themselves. */
 import type { Command } from './command.ts';
-
-const COMMON = ['json', 'debug', 'help'];
+import { COMMON_FLAGS } from './command.ts';
 
 /** Each shell asks for the next word after those that were typed. */
 const WRITERS = { bash, zsh, fish } as const;
@@ -11,7 +10,7 @@ export function completionScript(shell: string, commands: readonly Command[]): s
   return Object.hasOwn(WRITERS, shell) ? WRITERS[shell as keyof typeof WRITERS](commands) : undefined;
 }
 
-const flagsOf = ({ flags }: Command): readonly string[] => [...Object.keys(flags), ...COMMON];
+const flagsOf = ({ flags }: Command): readonly string[] => Object.keys({ ...flags, ...COMMON_FLAGS });
 const firstWords = (commands: readonly Command[]): readonly string[] => [
   ...new Set(commands.map(({ name }) => name.split(' ')[0] ?? '')),
 ];

@@ -2,7 +2,7 @@
 import { CommandError } from './command.ts';
 
 /** Shown wherever a whole name is not needed: here, on the pages and in metrics. */
-export const SHORT_DIGITS = 8;
+const SHORT_DIGITS = 8;
 const LEAST_DIGITS = 4;
 
 export function short(hex: string): string {

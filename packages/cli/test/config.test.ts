@@ -1,5 +1,5 @@
 /** Configuration as an operator looks at it, and the doctor. */
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:http';
 import { createServer as createTlsServer } from 'node:https';
 import type { AddressInfo } from 'node:net';
@@ -30,6 +30,10 @@ describe('basa config', () => {
         const config = file(`${service}-${preset}.json`, { ...rest, ...(service === 'authority' && { keyFile: key }) });
         expect((await basa(['config', 'check', service, '--config', config])).code).toBe(0);
       }
+    const written = join(folder, 'written.json');
+    expect((await basa(['config', 'print', 'server', '--out', written])).code).toBe(0);
+    expect(readFileSync(written, 'utf8')).toMatch(/^\{\n {2}"/);
+    expect((await basa(['config', 'print', 'server', '--out', written])).errors).toContain('is there already');
     const words = await basa(['config', 'print', 'server']);
     expect(words.out).toContain('authorityKey (needed)');
     expect(words.out).toContain('BASA_SERVER_KEEP_MODELS');
@@ -119,6 +123,6 @@ describe('basa doctor', () => {
     const { port } = other.address() as AddressInfo;
     const { out } = await basa(['doctor', 'server', '--config', file('port.json', { ...server, port })]);
     other.close();
-    expect(out).toContain(`FAIL  port: 127.0.0.1:${port} cannot be had (EADDRINUSE)`);
+    expect(out).toContain(`FAIL  port: 127.0.0.1:${port} cannot be used (EADDRINUSE)`);
   });
 });

@@ -23,6 +23,12 @@ describe('the demo', () => {
     expect(result['bytesPerContribution']).toBeGreaterThan(2.5 * 7850);
     expect(result['bytesPerContribution']).toBeLessThan(2.5 * 7850 + 10_000);
     expect(result['msPerContribution']).toBeGreaterThan(0);
+    // 2 K - 1 seeds of each engine; what they take is this machine's.
+    expect(lastLine(out)).toMatchObject({
+      engine: 'cp-abe',
+      engines: { 'cp-abe': { sealedBytes: 9 * 240 }, 'slot-keys': { sealedBytes: 9 * 64 } },
+    });
+    expect(errors).toContain('this run used CP-ABE; for the other: npm start -- --engine slot-keys');
     expect(readdirSync(folder)).toEqual(expect.arrayContaining(['authority', 'server', 'devices', 'server.log']));
   });
 
@@ -34,10 +40,10 @@ describe('the demo', () => {
   });
 
   it('stopped by Ctrl-C stops its services and takes its folder away', async () => {
-    const demo = start(['demo', ...SMALL]);
+    const demo = start(['demo', ...SMALL, '--engine', 'slot-keys']);
     const said = await demo.said('starting authority and server in ');
     const [, folder = ''] = /server in (\S+) \.\.\./.exec(said) ?? [];
-    await demo.said('enrolling 10 devices');
+    await demo.said('enrolling 10 devices; sealed mode, slot keys, K = 5');
     expect(existsSync(join(folder, 'server'))).toBe(true);
     demo.child.kill('SIGINT');
     const { code, errors } = await demo.ended;

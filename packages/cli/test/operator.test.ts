@@ -122,6 +122,7 @@ describe('with `basa dev` in one terminal, another', () => {
     const { task } = lastLine((await type('task', 'create', '--name', 'short', '--json')).out) as { task: string };
     const following = type('task', 'show', 'short', '--follow', '--json');
     expect((await type('task', 'delete', 'short', '--yes')).errors).toContain('finish it');
+    for (const word of ['finish', 'delete']) expect((await type('task', word)).errors).toContain('say which task');
     expect((await type('task', 'finish', 'short')).out).toContain('is finished');
     const followed = await following;
     expect(followed.errors).toContain('finished: an operator finished it');

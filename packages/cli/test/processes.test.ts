@@ -2,6 +2,7 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { createRequire } from 'node:module';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -52,6 +53,26 @@ it('a service ends whose parent ended while it was loading', async () => {
   orphan.child.stdin?.end();
   const { errors } = await orphan.ended;
   expect(errors).not.toContain('    at ');
+});
+
+it('basa ends when tsx, which starts it in the clone, was killed', async () => {
+  const data = join(folder, 'of-tsx');
+  const config = join(folder, 'of-tsx.json');
+  writeFileSync(config, JSON.stringify({ dataFolder: data, port: 0 }));
+  const tsx = createRequire(import.meta.url).resolve('tsx/cli');
+  const main = fileURLToPath(new URL('../src/main.ts', import.meta.url));
+  const wrapper = spawn(process.execPath, [tsx, '--conditions=@basa/source', main, 'authority', '--config', config], {
+    env: { ...process.env, BASA_AUTHORITY_PASSPHRASE: 'a passphrase' },
+  });
+  let said = '';
+  for await (const chunk of wrapper.stdout) {
+    said += chunk;
+    if (said.includes('listening at')) break;
+  }
+  const pid = pidOf(data);
+  expect(pid).not.toBe(wrapper.pid);
+  wrapper.kill('SIGKILL');
+  await untilGone(pid);
 });
 
 it('a PostgreSQL that was started here ends with whoever started it', async () => {

@@ -1,7 +1,15 @@
 /** Takes a seat, checks the descriptor against the pins, quantises the update and makes the session durable. */
 import { DecodeError } from '@basa/masking';
 import type { Block, CheckedDescriptor, DrawnBuffer } from '@basa/protocol';
-import { buildInput, checkDrawnBuffer, inputDigestOf, isRefused, noteModel, prepareDeposit } from '@basa/protocol';
+import {
+  buildInput,
+  checkDrawnBuffer,
+  depositSteps,
+  inputDigestOf,
+  isRefused,
+  noteModel,
+  sealedBy,
+} from '@basa/protocol';
 import type { Rejection } from './contribution.ts';
 import type { DeviceContext } from './device-context.ts';
 import { userPorts } from './device-context.ts';
@@ -28,7 +36,7 @@ export async function enter(
   meter: Meter,
   signal: AbortSignal,
 ): Promise<Rejection | undefined> {
-  const { events, outside, state } = context;
+  const { events, outside, sealings, state } = context;
   events.emit('progress', { step: 'seat' });
   const seat = await meter.measure('seat', () => takeSeat(context, signal));
   if (seat.kind === 'rejected') return seat;
@@ -45,7 +53,9 @@ export async function enter(
     const certificate = state.certificate as NonNullable<typeof state.certificate>;
     const inputDigest = inputDigestOf(outside.suite, built.vector);
     const input = { descriptor, slotKeys, certificate, deltaId, inputDigest };
-    const prepared = await state.take(prepareDeposit(ports, state, input), built.vector);
+    const steps = depositSteps(ports, state, input);
+    const step = await sealedBy((work) => sealings.work(descriptor, work), steps);
+    const prepared = await state.take(step, built.vector);
     built.vector.fill(0);
     return isRefused(prepared) ? rejected(prepared.reason, 'free', prepared) : undefined;
   });

@@ -1,6 +1,6 @@
 /** The outside, as arguments: the shared code has no clock, randomness, network or kernel of its own. */
 import type { MaskPlan, RandomBytes, Suite } from '@basa/masking';
-import type { Millis } from '@basa/protocol';
+import type { AsyncX25519, Millis } from '@basa/protocol';
 import type { Transport } from './transport.ts';
 
 export interface Outside {
@@ -13,6 +13,8 @@ export interface Outside {
   stopwatch(): number;
   /** Rejects with the signal's reason. */
   sleep(ms: number, signal: AbortSignal): Promise<void>;
+  /** X25519 of the platform, where it has one that is asynchronous; the suite's otherwise. */
+  readonly x25519?: AsyncX25519;
   /** Carries out a mask plan. */
   mask(vector: Uint32Array, plan: MaskPlan): void | Promise<void>;
 }

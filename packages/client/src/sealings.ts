@@ -5,8 +5,8 @@
 import type { CachedSealing, EncryptionPool, Group } from '@basa/abe';
 import type { RandomBytes, SeedSealing, Suite } from '@basa/masking';
 import { equalBytes } from '@basa/masking';
-import type { BufferSealing } from '@basa/protocol';
-import { attributeSealing, ENGINE, slotSealing } from '@basa/protocol';
+import type { AsyncX25519, BufferSealing, Descriptor, SealingResult, SealingWork } from '@basa/protocol';
+import { attributeSealing, doSealing, ENGINE, slotSealing, slotWork } from '@basa/protocol';
 import { RefusedError } from './errors.ts';
 
 interface Current {
@@ -18,6 +18,7 @@ interface Current {
 interface Tools {
   readonly suite: Suite;
   readonly randomBytes: RandomBytes;
+  readonly x25519?: AsyncX25519;
 }
 
 interface Pairing {
@@ -39,24 +40,32 @@ export class Sealings {
   readonly #tools: Tools;
   readonly #pairing: Pairing | undefined;
   readonly #slots: BufferSealing;
+  readonly #slotWork: ((work: SealingWork) => Promise<SealingResult>) | undefined;
   #current: Current | undefined;
 
   private constructor(tools: Tools, pairing: Pairing | undefined) {
     this.#tools = tools;
     this.#pairing = pairing;
     this.#slots = slotSealing(tools.suite);
+    this.#slotWork = tools.x25519 && slotWork(tools.suite, tools.x25519);
   }
 
   /** Loads what the engine needs. */
-  static async load({ suite, randomBytes }: Tools, engine: number): Promise<Sealings> {
+  static async load(tools: Tools, engine: number): Promise<Sealings> {
     if (engine === ENGINE.cpAbe) loading ??= load();
-    return new Sealings({ suite, randomBytes }, engine === ENGINE.cpAbe ? await loading : undefined);
+    return new Sealings(tools, engine === ENGINE.cpAbe ? await loading : undefined);
   }
 
   /** Throws a `DecodeError` for a key that is none. */
   of({ engine, sealingKey }: { readonly engine: number; readonly sealingKey: Uint8Array }): BufferSealing {
     if (engine === ENGINE.slotKeys) return this.#slots;
     return attributeSealing(this.#tools.suite, this.attributes(sealingKey));
+  }
+
+  /** Seals and opens for a buffer, at once or as the platform does it. */
+  async work(descriptor: Pick<Descriptor, 'engine' | 'sealingKey'>, work: SealingWork): Promise<SealingResult> {
+    if (descriptor.engine === ENGINE.slotKeys && this.#slotWork !== undefined) return this.#slotWork(work);
+    return doSealing(this.of(descriptor), work);
   }
 
   /** CP-ABE with attributes alone, as `paper` mode has it. */

@@ -26,7 +26,7 @@ export class SessionDriver {
 
   /** Throws where there is no answer yet: the session stays as it is. */
   async answer(request: ContributeRequest): Promise<ContributeAnswer> {
-    const { outside, state } = this.#context;
+    const { outside, sealings, state } = this.#context;
     switch (request.kind) {
       case 'sign':
         this.#tell(request.of);
@@ -38,6 +38,8 @@ export class SessionDriver {
         return await this.#refusable(() => sendDeposit(this.#context, request.message, this.#member, this.#signal));
       case 'key':
         return await this.#refusable(() => this.#key(request));
+      case 'sealing':
+        return await sealings.work(this.#member.descriptor, request.work);
       case 'input':
         if (state.session?.step === 'slotted') this.#context.events.emit('progress', { step: 'mask' });
         this.#input = await state.input();

@@ -52,6 +52,8 @@ export interface Cell<Task extends ScheduledTask = ExperimentTask> {
   readonly engine: Engine;
   /** Steps of the quantiser to the unit; infinitely many leave floats as they are. */
   readonly level: number;
+  /** Sums in the ring of so many bits with a clip of 1, as new tasks have it; in the field by default. */
+  readonly ringBits?: number;
   /** Threads of the server that open sums in sealed mode. */
   readonly openers: number;
   /** What an ablation changes about the paper's turn. */

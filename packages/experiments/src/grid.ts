@@ -74,12 +74,21 @@ interface NamedJob {
 const WIDE = 60;
 
 function jobOf(cell: Cell, { order }: TimedSchedule, { partiesEvery, workers }: GridOptions): NamedJob {
-  const { task, seed, protocol } = cell;
+  const { task, seed, protocol, ringBits } = cell;
   const step = isSynchronous(cell) ? task.step.rounds : task.step.buffers;
   const level = protocol === 'no SA' || cell.level === Number.POSITIVE_INFINITY ? undefined : cell.level;
   const { mostExamples, target, learn } = task;
   return {
-    name: orderDigest(order, learn, seed, mostExamples, target, step.rate, step.momentum, level ?? 'floats'),
+    name: orderDigest(
+      order,
+      learn,
+      seed,
+      mostExamples,
+      target,
+      step.rate,
+      step.momentum,
+      quantiserName(level, ringBits),
+    ),
     updates: order.reduce((sum, version) => sum + version.length, 0),
     job: {
       order,
@@ -87,6 +96,7 @@ function jobOf(cell: Cell, { order }: TimedSchedule, { partiesEvery, workers }: 
       mostExamples,
       step,
       level,
+      ringBits,
       target,
       task: learn,
       protocols: protocol === 'no SA' ? [] : [protocol],
@@ -94,6 +104,10 @@ function jobOf(cell: Cell, { order }: TimedSchedule, { partiesEvery, workers }: 
       threads: order.some(({ length }) => length >= WIDE) ? workers : 1,
     },
   };
+}
+
+function quantiserName(level: number | undefined, ringBits: number | undefined): number | string {
+  return ringBits === undefined ? (level ?? 'floats') : `${level} in ${ringBits} bits`;
 }
 
 /** One training for each name, with the parties of every protocol that has it; tasks one after the other. */

@@ -63,8 +63,9 @@ function isWanted({ datasets, seeds = Number.POSITIVE_INFINITY }: RunOptions): (
 
 /** Real parties are the slow part of small models and nothing beside the training of large ones. */
 function partiesEvery(profile: Profile): (cell: Cell) => number {
-  return ({ level, concurrency }) => {
-    if (level > 2 ** 16) return Number.POSITIVE_INFINITY; // no policy allows it, and floats have no parties
+  return ({ level, ringBits, concurrency }) => {
+    // No policy allows such a level, floats have no parties, and the parties here sum in the field.
+    if (level > 2 ** 16 || ringBits !== undefined) return Number.POSITIVE_INFINITY;
     return (profile === 'smoke' ? 3 : 10) * (concurrency > 100 ? 10 : 1);
   };
 }

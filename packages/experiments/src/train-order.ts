@@ -2,7 +2,7 @@
 import type { AggregationProtocol } from '@basa/baselines';
 import type { Damping, Evaluation, Trainer } from '@basa/learning';
 import { createServerStep, initialParameters, randomStream, WeightedMean } from '@basa/learning';
-import { addInPlace, dequantizeSum, FIELD, plainVectorKernel, quantize } from '@basa/masking';
+import { addInPlace, dequantizeSum, FIELD, plainVectorKernel, quantize, ring } from '@basa/masking';
 import type { LearnTask } from './learning-tasks.ts';
 import { seededWords } from './simulation/environment.ts';
 import type { TrainedUpdate, UpdateRequest } from './train-update.ts';
@@ -17,6 +17,8 @@ export interface TrainOrder {
   readonly step: { readonly rate: number; readonly momentum: number; readonly damping?: Damping };
   /** Steps to the unit; without it updates stay floats, as without secure aggregation. */
   readonly level?: number | undefined;
+  /** Sums in the ring of so many bits with a clip of 1, as new tasks have it, instead of in the field. */
+  readonly ringBits?: number | undefined;
   readonly target: number;
   /** Whose real parties sum so many inputs, and in which versions; the sums must be the same, bit by bit. */
   readonly parties: (users: number) => readonly AggregationProtocol[];
@@ -44,7 +46,8 @@ export interface MadeVersion {
   readonly parameters: Float32Array;
 }
 
-const CLIP = 16;
+const FIELD_CLIP = 16;
+const RING_CLIP = 1;
 
 /** Updates of a version do not depend on each other: `train` may do many at a time, elsewhere. */
 export async function trainOrder(
@@ -90,7 +93,9 @@ function meanOf(
   totals: { samples: number; clipped: number; partySums: number },
   version: number,
 ): Float32Array | Float64Array {
-  const { level } = run;
+  const { level, ringBits } = run;
+  const modulus = ringBits === undefined ? FIELD : ring(ringBits);
+  const clip = ringBits === undefined ? FIELD_CLIP : RING_CLIP;
   const floats = new WeightedMean(dimension);
   const inputs: Uint32Array[] = [];
   let weightSum = 0;
@@ -101,7 +106,7 @@ function meanOf(
     if (level === undefined) floats.add(delta, update.weight);
     else {
       const words = seededWords(randomStream(run.seed, 'quant', update.trip).u32());
-      const quantized = quantize(delta, { level, clip: CLIP, modulus: FIELD }, words, update.weight);
+      const quantized = quantize(delta, { level, clip, modulus }, words, update.weight);
       if (quantized.kind === 'refused')
         throw new Error(`trip ${update.trip} diverged at coordinate ${quantized.index}`);
       totals.clipped += quantized.clipped;
@@ -110,14 +115,14 @@ function meanOf(
   }
   if (level === undefined) return floats.take('weights');
   const sum = new Uint32Array(dimension);
-  for (const input of inputs) addInPlace(sum, input, FIELD, plainVectorKernel());
+  for (const input of inputs) addInPlace(sum, input, modulus, plainVectorKernel());
   if (version % run.partiesEvery === 0) {
     for (const protocol of run.parties(inputs.length)) {
       checkSum(protocol, inputs, sum);
       totals.partySums++;
     }
   }
-  return dequantizeSum(sum, { level, modulus: FIELD }, { weightSum, weightScale: 1 });
+  return dequantizeSum(sum, { level, modulus }, { weightSum, weightScale: 1 });
 }
 
 /** `version` is the one before theirs. */

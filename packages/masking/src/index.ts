@@ -32,7 +32,18 @@ export { Secret } from './secret.ts';
 export type { SlotKeyRole, SlotKeySource } from './slot-key-list.ts';
 export { isSlotKey, slotKeyList, slotKeyListProblem, slotKeyOf, slotSecret } from './slot-key-list.ts';
 export type { SlotBinding } from './slot-keys.ts';
-export { openWithPad, openWithSlotKey, SLOT_KEY_BYTES, SLOT_SEALED_BYTES, sealToSlot, slotPad } from './slot-keys.ts';
+export {
+  openWithPad,
+  openWithSlotKey,
+  padOfShared,
+  SLOT_KEY_BYTES,
+  SLOT_SEALED_BYTES,
+  sealToSlot,
+  sealWithShared,
+  slotEphemeral,
+  slotPad,
+  unpadded,
+} from './slot-keys.ts';
 export type { AeadInput, RandomBytes, Signer, Suite, X25519Key } from './suite.ts';
 export { addInPlace, firstNonCanonical, subtractInPlace } from './vector.ts';
 export type { VectorKernel } from './vector-kernel.ts';

@@ -65,24 +65,24 @@ export function slotKeyListProblem(
 
 /** Whether these bytes write a point, in the one way there is, with which every key agrees on a secret. */
 export function isSlotKey(bytes: Uint8Array): boolean {
-  if (bytes.length !== SLOT_KEY_BYTES) return false;
-  const u = littleEndian(bytes);
-  return u < PRIME && !LOW_ORDER.has(u);
+  return bytes.length === SLOT_KEY_BYTES && isBelowPrime(bytes) && !LOW_ORDER.has(toHex(bytes));
 }
 
-const PRIME = 2n ** 255n - 19n;
+const HIGHEST = SLOT_KEY_BYTES - 1;
 
-/** u of the points of order 1, 2, 4 and 8 of Curve25519 and its twist (RFC 7748, section 6.1). */
-const LOW_ORDER: ReadonlySet<bigint> = new Set([
-  0n,
-  1n,
-  325606250916557431795983626356110631294008115727848805560023387167927233504n,
-  39382357235489614581723060781553021112529911719440698176882885853963445705823n,
-  PRIME - 1n,
+/** Below 2^255 - 19, which is ed ff .. ff 7f, lowest byte first. */
+function isBelowPrime(bytes: Uint8Array): boolean {
+  const highest = bytes[HIGHEST] as number;
+  if (highest !== 0x7f) return highest < 0x7f;
+  for (let i = 1; i < HIGHEST; i++) if (bytes[i] !== 0xff) return true;
+  return (bytes[0] as number) < 0xed;
+}
+
+/** The points of order 1, 2, 4 and 8 of Curve25519 and its twist (RFC 7748, section 6.1): u = 0, 1, two of order 8, and -1. */
+const LOW_ORDER: ReadonlySet<string> = new Set([
+  '00'.repeat(32),
+  `01${'00'.repeat(31)}`,
+  'e0eb7a7c3b41b8ae1656e3faf19fc46ada098deb9c32b1fd866205165f49b800',
+  '5f9c95bca3508c24b1d0b1559c83ef5b04445cc4581c8e86d8224eddd09f1157',
+  `ec${'ff'.repeat(30)}7f`,
 ]);
-
-function littleEndian(bytes: Uint8Array): bigint {
-  let value = 0n;
-  for (let i = bytes.length - 1; i >= 0; i--) value = (value << 8n) | BigInt(bytes[i] as number);
-  return value;
-}

@@ -32,11 +32,26 @@ const PAD = ascii('pad');
 
 /** Undefined where P is no key. */
 export function sealToSlot(suite: Suite, seed: Uint8Array, binding: SlotBinding): Uint8Array | undefined {
-  const ephemeral = suite.x25519(ephemeralOf(suite, seed, binding));
+  const ephemeral = suite.x25519(slotEphemeral(suite, seed, binding));
   const shared = ephemeral.agree(binding.publicKey);
-  if (shared === undefined) return undefined;
-  const pad = padOf(suite, shared, ephemeral.publicKey, binding);
-  const sealed = concatBytes(ephemeral.publicKey, xor(seed, pad));
+  return shared && sealWithShared(suite, seed, { shared, ephemeralKey: ephemeral.publicKey }, binding);
+}
+
+/** e, for whoever agrees on the keys elsewhere. */
+export function slotEphemeral(suite: Suite, seed: Uint8Array, { salt, context }: SlotBinding): Uint8Array {
+  if (seed.length !== SEED_BYTES) throw new RangeError(`seed must be ${SEED_BYTES} bytes, got ${seed.length}`);
+  return suite.hkdf({ secret: seed, salt, info: concatBytes(EPHEMERAL, context), length: SLOT_KEY_BYTES });
+}
+
+/** With R and e * P, which is overwritten. */
+export function sealWithShared(
+  suite: Suite,
+  seed: Uint8Array,
+  { shared, ephemeralKey }: { readonly shared: Uint8Array; readonly ephemeralKey: Uint8Array },
+  binding: SlotBinding,
+): Uint8Array {
+  const pad = padOfShared(suite, shared, ephemeralKey, binding);
+  const sealed = concatBytes(ephemeralKey, xor(seed, pad));
   pad.fill(0);
   return sealed;
 }
@@ -63,7 +78,7 @@ export function slotPad(
   binding: SlotBinding,
 ): Uint8Array | undefined {
   const shared = key.agree(ephemeralKey);
-  return shared === undefined ? undefined : padOf(suite, shared, ephemeralKey, binding);
+  return shared === undefined ? undefined : padOfShared(suite, shared, ephemeralKey, binding);
 }
 
 /** With the pad alone. Undefined where it is not the pad of these bytes for this binding. */
@@ -73,21 +88,27 @@ export function openWithPad(
   pad: Uint8Array,
   binding: SlotBinding,
 ): Uint8Array | undefined {
-  if (sealed.length !== SLOT_SEALED_BYTES || pad.length !== SEED_BYTES) return undefined;
-  const seed = xor(sealed.subarray(SLOT_KEY_BYTES), pad);
-  const { publicKey } = suite.x25519(ephemeralOf(suite, seed, binding));
+  const seed = unpadded(sealed, pad);
+  if (seed === undefined) return undefined;
+  const { publicKey } = suite.x25519(slotEphemeral(suite, seed, binding));
   if (equalBytes(publicKey, sealed.subarray(0, SLOT_KEY_BYTES))) return seed;
   seed.fill(0);
   return undefined;
 }
 
-function ephemeralOf(suite: Suite, seed: Uint8Array, { salt, context }: SlotBinding): Uint8Array {
-  if (seed.length !== SEED_BYTES) throw new RangeError(`seed must be ${SEED_BYTES} bytes, got ${seed.length}`);
-  return suite.hkdf({ secret: seed, salt, info: concatBytes(EPHEMERAL, context), length: SLOT_KEY_BYTES });
+/** What the pad gives; whether it is the seed shows when R is recomputed from it. */
+export function unpadded(sealed: Uint8Array, pad: Uint8Array): Uint8Array | undefined {
+  if (sealed.length !== SLOT_SEALED_BYTES || pad.length !== SEED_BYTES) return undefined;
+  return xor(sealed.subarray(SLOT_KEY_BYTES), pad);
 }
 
 /** Overwrites the shared secret. */
-function padOf(suite: Suite, shared: Uint8Array, ephemeralKey: Uint8Array, binding: SlotBinding): Uint8Array {
+export function padOfShared(
+  suite: Suite,
+  shared: Uint8Array,
+  ephemeralKey: Uint8Array,
+  binding: SlotBinding,
+): Uint8Array {
   const { publicKey, salt, context, authority } = binding;
   const info = concatBytes(PAD, Uint8Array.of(authority), ephemeralKey, publicKey, context);
   const pad = suite.hkdf({ secret: shared, salt, info, length: SEED_BYTES });
@@ -96,5 +117,7 @@ function padOf(suite: Suite, shared: Uint8Array, ephemeralKey: Uint8Array, bindi
 }
 
 function xor(a: Uint8Array, b: Uint8Array): Uint8Array {
-  return a.map((byte, i) => byte ^ (b[i] as number));
+  const both = new Uint8Array(a.length);
+  for (let i = 0; i < a.length; i++) both[i] = (a[i] as number) ^ (b[i] as number);
+  return both;
 }

@@ -24,6 +24,20 @@ describe('a packed vector', () => {
     expect([...packVector(Uint32Array.of(0x01020304), RING_32)]).toEqual([4, 3, 2, 1]);
   });
 
+  it('is one little-endian number, element by element, for every width and every length up to 17', () => {
+    for (let bits = 2; bits <= 32; bits++) {
+      for (let length = 0; length <= 17; length++) {
+        const vector = Uint32Array.from({ length }, (_, k) => ((k + 1) * 0x9e37_79b1) % 2 ** bits);
+        const whole = vector.reduce((sum, element, k) => sum + (BigInt(element) << BigInt(k * bits)), 0n);
+        const bytes = Array.from({ length: Math.ceil((length * bits) / 8) }, (_, n) =>
+          Number((whole >> BigInt(8 * n)) & 255n),
+        );
+        expect([...packVector(vector, ring(bits))]).toEqual(bytes);
+        expect(unpackVector(Uint8Array.from(bytes), length, ring(bits))).toEqual({ kind: 'vector', vector });
+      }
+    }
+  });
+
   it('of the wrong length is malformed', () => {
     expect(unpackVector(new Uint8Array(4), 2, ring(20))).toEqual({
       kind: 'malformed',

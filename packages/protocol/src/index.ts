@@ -90,7 +90,7 @@ export type { Block } from './user/blocks.ts';
 export type { ContributeAnswer, ContributeEnd, ContributeRequest } from './user/contribute.ts';
 export { contributeSteps } from './user/contribute.ts';
 export type { DepositInput, ToSign } from './user/deposit.ts';
-export { depositMessage, depositToSign, prepareDeposit } from './user/deposit.ts';
+export { depositMessage, depositSteps, depositToSign, prepareDeposit } from './user/deposit.ts';
 export type { Device, DeviceRecord, DeviceStep } from './user/device.ts';
 export { isLedgerRecord, isSessionRecord, restoreDevice } from './user/device.ts';
 export type { NewestQuestion } from './user/freshness.ts';
@@ -206,8 +206,12 @@ export type {
   SealedBuffer,
 } from './wire/sealing.ts';
 export { allSteps, epochKeyOf, isSelfName, sealedBytesOf } from './wire/sealing.ts';
+export type { SealingResult, SealingSteps, SealingWork } from './wire/sealing-work.ts';
+export { doSealing, sealedBy } from './wire/sealing-work.ts';
 export type { SlotKeyIssuer } from './wire/slot-sealing.ts';
 export { slotKeyIssuer, slotSealing } from './wire/slot-sealing.ts';
+export type { AsyncX25519 } from './wire/slot-work.ts';
+export { slotWork } from './wire/slot-work.ts';
 export type { Staleness } from './wire/staleness.ts';
 export { DEFAULT_MAX_STALENESS, stalenessWeight } from './wire/staleness.ts';
 export type {

@@ -122,6 +122,22 @@ describe('Node and browser', () => {
     );
   });
 
+  it('hash and derive alike at every length around those that Node treats in its own way', () => {
+    const lengths = [0, 1, 31, 32, 33, 63, 64, 65, 1023, 1024, 1025, 3000];
+    const filled = (length: number): Uint8Array => Uint8Array.from({ length }, (_, n) => 7 * n + length);
+    for (const length of lengths) {
+      const message = filled(length);
+      expect(nodeSuite.sha256(message)).toEqual(webSuite.sha256(message));
+      expect(nodeSuite.sha256(filled(5), message)).toEqual(webSuite.sha256(filled(5), message));
+      const derivations = [
+        { secret: message, salt: filled(32), info: filled(70), length: 32 },
+        { secret: filled(32), salt: message, info: filled(70), length: 32 },
+        ...(length > 1024 ? [] : [{ secret: filled(32), salt: filled(32), info: message, length: 32 }]),
+      ];
+      for (const derivation of derivations) expect(nodeSuite.hkdf(derivation)).toEqual(webSuite.hkdf(derivation));
+    }
+  });
+
   it('agree on signatures made by Node', () => {
     const { privateKey, publicKey } = generateKeyPairSync('ed25519');
     const raw = new Uint8Array(publicKey.export({ format: 'der', type: 'spki' })).slice(-32);

@@ -25,6 +25,7 @@ import {
   buildInput,
   checkDrawnBuffer,
   contributeSteps,
+  doSealing,
   EMPTY_LEDGER,
   frameHeader,
   inputDigestOf,
@@ -194,6 +195,9 @@ export class FederationDevice {
           next = steps.next(keyAnswer.decode(answer));
           break;
         }
+        case 'sealing':
+          next = steps.next(doSealing(this.ports.sealing, request.work));
+          break;
         case 'input':
           next = steps.next(this.input as Uint32Array);
           break;

@@ -14,6 +14,8 @@ export type { PaperFederationOptions, PaperPrepared } from './paper-federation.t
 export { PAPER_LEASE_MS, PaperFederation } from './paper-federation.ts';
 export { unsafeBasaPaper } from './protocols/basa-paper.ts';
 export { basaSealed } from './protocols/basa-sealed.ts';
+export type { SealingTrial } from './sealing-trial.ts';
+export { sealingTrial } from './sealing-trial.ts';
 export type { Delay } from './timed/delay.ts';
 export { drawDelay, NO_DELAY } from './timed/delay.ts';
 export { EventQueue } from './timed/event-queue.ts';

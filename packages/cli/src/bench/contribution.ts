@@ -1,10 +1,13 @@
 /** Measures what a contribution costs a device, beside the operations it cannot do without. */
 import { createCipheriv } from 'node:crypto';
 import type { EngineName } from '@basa/client/operator';
-import { applyMasksInPlace, plainVectorKernel, RING_32, Secret } from '@basa/masking';
-import type { BufferIssuer, BufferSealing, Ctx, JoinTag, Registration, Slot, TaskId } from '@basa/protocol';
-import { allSteps, attributeIssuer, attributeSealing, slotKeyIssuer, slotSealing } from '@basa/protocol';
+import type { Modulus } from '@basa/masking';
+import { applyMasksInPlace, plainVectorKernel, RING_32, Secret, streamWidth } from '@basa/masking';
+import type { BufferIssuer, BufferSealing, TaskPolicy } from '@basa/protocol';
+import { attributeIssuer, attributeSealing, slotKeyIssuer, slotSealing } from '@basa/protocol';
 import { createNodeKeystream, createWasmVectorKernel, nodeRandomBytes, nodeSuite } from '@basa/runtime/node';
+import { sealingTrial } from '@basa/simulator';
+import { ENGINE_NAMES, sealedBytesOfEngine } from '../engines.ts';
 
 export interface Measured {
   readonly name: string;
@@ -15,6 +18,8 @@ export interface Measured {
 }
 
 export const TURNS = 5;
+/** Short work is repeated for so long, so that it is timed warm. */
+const LEAST_MS = 30;
 
 export async function measureContribution(choice: {
   readonly engine: EngineName;
@@ -22,29 +27,48 @@ export async function measureContribution(choice: {
   readonly parameters: number;
 }): Promise<readonly Measured[]> {
   const { engine, bufferSize, parameters } = choice;
-  return [...(await measureSealing(engine, bufferSize)), measureMasks(bufferSize, parameters)];
+  return [...(await measureSealing(engine, bufferSize)), measureMasks(bufferSize, parameters, RING_32)];
 }
 
 /** What the last slot of a buffer seals and opens, held against what the engine cannot do without. */
-export async function measureSealing(engine: EngineName, bufferSize: number): Promise<readonly Measured[]> {
-  const { sealing, issuer, peer, peerMs, destroy } = await (engine === 'cp-abe' ? abeParts() : slotKeyParts());
-  const source = { task: nodeRandomBytes(32) as TaskId, bufferId: nodeRandomBytes(16), bufferSize };
-  const buffer = { ctx: nodeRandomBytes(32) as Ctx, slotKeys: allSteps(issuer.slotKeys(source)) };
-  const last = (bufferSize - 1) as Slot;
-  const use = { role: 'edge', joinTag: nodeRandomBytes(32) as JoinTag } as const;
-  const [seed, registration] = [nodeRandomBytes(32), nodeRandomBytes(32) as Registration];
-  const sealed = sealing.sealEdge(buffer, last, use, seed);
-  const open = sealing.edgeOpener(buffer, last, issuer.keysOf({ ctx: buffer.ctx, descriptor: source }).edge(last));
-  if (open === undefined) throw new Error('the key does not fit its slot');
-  const sealMs = best(() => sealing.sealEdge(buffer, last, use, seed));
-  const openMs = best(() => open(sealed, use));
-  const selfMs = best(() => sealing.sealSelf(buffer, registration, seed));
+async function measureSealing(engine: EngineName, bufferSize: number): Promise<readonly Measured[]> {
+  const { peer, peerMs, destroy, ...sealings } = await (engine === 'cp-abe' ? abeParts() : slotKeyParts());
+  const trial = sealingTrial(sealings, bufferSize, nodeRandomBytes);
+  const [sealMs, openMs, selfMs] = [best(trial.seal), best(trial.open), best(trial.sealSelf)];
   destroy();
+  const others = bufferSize - 1;
   const measured = (name: string, ms: number): Measured => ({ name, ms, peer, ratio: ms / peerMs });
   return [
-    measured(`deposit: seal ${bufferSize - 1} seeds`, sealMs * (bufferSize - 1)),
-    measured(`key: open ${last} seeds, back them up, seal its own`, (openMs + sealMs) * last + selfMs),
+    measured(`deposit: seal ${others} seeds`, sealMs * others),
+    measured(`key: open ${others} seeds, back them up, seal its own`, (openMs + sealMs) * others + selfMs),
   ];
+}
+
+/** What one contribution takes a device: the last slot of a buffer, which has most to do. */
+export interface EngineCost {
+  readonly engine: EngineName;
+  /** Milliseconds to seal and open all its seeds. */
+  readonly sealingMs: number;
+  /** Milliseconds to expand and add its masks: the same with every engine. */
+  readonly maskingMs: number;
+  /** Of the sealed seeds that it sends. */
+  readonly sealedBytes: number;
+}
+
+/** Both engines for one task, measured here and now. */
+export async function compareEngines({
+  bufferSize,
+  dimension,
+  modulus,
+}: Pick<TaskPolicy, 'bufferSize' | 'dimension' | 'modulus'>): Promise<readonly EngineCost[]> {
+  const { ms: maskingMs } = measureMasks(bufferSize, dimension, modulus);
+  const costs: EngineCost[] = [];
+  for (const engine of ENGINE_NAMES) {
+    const sealingMs = (await measureSealing(engine, bufferSize)).reduce((sum, { ms }) => sum + ms, 0);
+    const seeds = 2 * bufferSize - 1; // one for each later slot, one backup for each earlier, its own
+    costs.push({ engine, sealingMs, maskingMs, sealedBytes: seeds * sealedBytesOfEngine(engine) });
+  }
+  return costs;
 }
 
 interface Parts {
@@ -83,7 +107,7 @@ async function abeParts(): Promise<Parts> {
   };
 }
 
-function measureMasks(bufferSize: number, parameters: number): Measured {
+function measureMasks(bufferSize: number, parameters: number, modulus: Modulus): Measured {
   const tools = {
     suite: nodeSuite,
     kernel: createWasmVectorKernel() ?? plainVectorKernel(),
@@ -95,9 +119,9 @@ function measureMasks(bufferSize: number, parameters: number): Measured {
       seed: new Secret(nodeRandomBytes(32)),
       sign: 1 as const,
     }));
-    applyMasksInPlace(vector, { modulus: RING_32, salt: nodeRandomBytes(32), terms }, tools);
+    applyMasksInPlace(vector, { modulus, salt: nodeRandomBytes(32), terms }, tools);
   });
-  const zeros = new Uint8Array(4 * parameters);
+  const zeros = new Uint8Array(streamWidth(modulus) * parameters);
   const cipher = best(() => {
     for (let n = 0; n < bufferSize; n++)
       createCipheriv('aes-128-ctr', nodeRandomBytes(16), nodeRandomBytes(16)).update(zeros);
@@ -112,7 +136,8 @@ function measureMasks(bufferSize: number, parameters: number): Measured {
 
 function best(work: () => unknown): number {
   let least = Number.POSITIVE_INFINITY;
-  for (let turn = 0; turn < TURNS; turn++) {
+  const first = performance.now();
+  for (let turn = 0; turn < TURNS || performance.now() - first < LEAST_MS; turn++) {
     const began = performance.now();
     work();
     least = Math.min(least, performance.now() - began);

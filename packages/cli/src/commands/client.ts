@@ -21,8 +21,8 @@ export const client: Command = {
   --authority <url>    the authority (BASA_AUTHORITY)
   --authority-key <h>  its public key, pinned: all 64 digits (BASA_AUTHORITY_KEY)
   --task <hex>         the task, pinned: all 64 digits (BASA_TASK)
-  --least-minimum <n>  take part only where Kmin is at least so many (2)
-  --most-staleness <n> take part only where updates may be at most so many versions behind (15)
+  --least-minimum <n>  take part only where a sum holds at least n updates (2)
+  --most-staleness <n> take part only where updates may be at most n versions behind (15)
 ${PLAIN_HTTP_USAGE}`,
   flags: {
     identity: { type: 'string' },

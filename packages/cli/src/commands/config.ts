@@ -1,4 +1,5 @@
 /** `basa config ...`: what a service would run with, and what it could be told. */
+import { writeFile } from 'node:fs/promises';
 import type { Command, CommandInput } from '../command.ts';
 import { textFlag } from '../command.ts';
 import { PRESET_NAMES, servicePreset } from '../presets.ts';
@@ -53,11 +54,11 @@ ${CONFIG_USAGE}
 
 export const configPrint: Command = {
   name: 'config print',
-  summary: 'every key of a service with its default and meaning; with --json a file to begin with',
+  summary: 'prints every key of a service with its default and meaning, or writes a file to begin with',
   usage: `  server | authority   which service
   --preset <name>      ${PRESET_NAMES.join(' or ')}: settings that go together
-  A file to begin with: basa config print server --preset production --json 2> /dev/null > server.json`,
-  flags: { preset: { type: 'string' } },
+  --out <file>         write a file to begin with instead; a file that is there is left alone`,
+  flags: { preset: { type: 'string' }, out: { type: 'string' } },
   positionals: 1,
   async run(input) {
     const service = serviceOf(input);
@@ -65,6 +66,12 @@ export const configPrint: Command = {
     const keys = await keysOf(service);
     const { exampleConfig } = await import('@basa/service');
     const file: Readonly<Record<string, unknown>> = { ...exampleConfig(keys), ...preset };
+    const out = textFlag(input, 'out');
+    if (out !== undefined) {
+      await writeFile(out, `${JSON.stringify(file, null, 2)}\n`, { mode: 0o600, flag: 'wx' });
+      input.terminal.line(`${out}: look at each key before you use it; \`basa config print ${service}\` explains them`);
+      return { json: file };
+    }
     for (const { key, variable, description, isSecret, isNeeded } of keys) {
       const value = isSecret ? `secret: ${variable}, or ${key}File` : wordsOf(file[key]) || '-';
       input.terminal.line(`${key}${isNeeded ? ' (needed)' : ''} = ${value}`);

@@ -11,12 +11,12 @@ import { AUTHORITY_FLAGS, authorityOperator, SERVER_FLAGS, serverOperator } from
 export const conformanceClient: Command = {
   name: 'conformance client',
   summary: 'plays server and authority against any client',
-  usage: `  -- <command>         how the client is started; it contributes one update, and ends with 0 once the server has it
-                       (docs/conformance.md). It is told by variables: BASA_SERVER, BASA_AUTHORITY, BASA_AUTHORITY_KEY,
+  usage: `  -- <command>         how the client is started; it contributes one update, and ends with 0 once the server has it.
+                       It is told by variables: BASA_SERVER, BASA_AUTHORITY, BASA_AUTHORITY_KEY,
                        BASA_TASK, BASA_ENROLMENT_TOKEN, BASA_IDENTITY (its folder), BASA_UPDATE (a file of float32)
                        and BASA_PIECE_BYTES
   --only <text>        only scenes whose name holds this text
-  --seconds <n>        after so long a run of the client is killed (120)`,
+  --seconds <n>        kill a run of the client after n seconds (120)`,
   flags: { only: { type: 'string' }, seconds: { type: 'string' } },
   positionals: Number.POSITIVE_INFINITY,
   opening: 'starting server and authority',

@@ -6,16 +6,18 @@ import { join } from 'node:path';
 import type { Command } from '../command.ts';
 import { CommandError, EXIT_CODE, numberFlag, textFlag } from '../command.ts';
 import { jsonOf, lineOf, statusOf, summaryOf } from '../demo/report.ts';
+import { engineOf } from '../engines.ts';
 
 export const demo: Command = {
   name: 'demo',
   summary: 'server, authority and a fleet of devices on this machine train MNIST with sealed updates',
   usage: `  --devices <n>        devices in the fleet (24)
   --buffer <n>         K, positions of a buffer (10)
+  --engine <name>      how seeds are sealed: cp-abe, as in the paper, or slot-keys, as new tasks do (cp-abe)
   --target <percent>   the accuracy to reach (88)
   --further <n>        buffers after the target, to show that it stays (5)
-  --buffers <n>        give up after so many buffers (100)
-  --seconds <n>        give up after so long (600)
+  --buffers <n>        give up after n buffers (100)
+  --seconds <n>        give up after n seconds (600)
   --drop <percent>     contributions that are given up after the deposit (8)
   --seed <n>           (1)
   --folder <path>      where to put data and logs; kept (a temporary folder, removed at the end)
@@ -23,6 +25,7 @@ export const demo: Command = {
   flags: {
     devices: { type: 'string' },
     buffer: { type: 'string' },
+    engine: { type: 'string' },
     target: { type: 'string' },
     further: { type: 'string' },
     buffers: { type: 'string' },
@@ -52,6 +55,7 @@ export const demo: Command = {
         folder,
         ...goal,
         bufferSize,
+        engine: engineOf(textFlag(input, 'engine') ?? 'cp-abe'),
         devices: numberFlag(input, 'devices', {
           least: bufferSize,
           most: 10_000,

@@ -9,13 +9,13 @@ import type { LocalServices } from '../local-services.ts';
 export const dev: Command = {
   name: 'dev',
   summary: 'server, authority and a small fleet that stay up: try your own client against them',
-  usage: `  --folder <path>      data and logs; kept, and gone on with next time (.basa-dev)
+  usage: `  --folder <path>      where data and logs are kept; the next start goes on with them (.basa-dev)
   --devices <n>        devices of the fleet; 0 for none (9)
   --buffer <n>         K (10)
-  --nodes <n>          so many server nodes on a PostgreSQL that is started here, behind a balancer (one, embedded)
+  --nodes <n>          run n server nodes on a PostgreSQL that is started here, behind a balancer (one server, no PostgreSQL)
   --server-port <n>    (7800)
   --authority-port <n> (7801)
-  --cors <origin>      let web pages of this origin take part, for example http://localhost:8000; may be given again`,
+  --cors <origin>      let web pages of this origin take part, for example http://localhost:8000; may be repeated`,
   flags: {
     folder: { type: 'string' },
     devices: { type: 'string' },

@@ -14,9 +14,9 @@ export const keysEnroll: Command = {
   name: 'keys enroll',
   summary: 'makes one-time tokens for devices, or allows device keys',
   usage: `  --task <task>        its name, or its first digits (BASA_TASK)
-  --count <n>          so many tokens, at most 1000 (1)
-  --hours <n>          how long they are good (24)
-  --device-key <hex>   allow this device instead; may be given again and again
+  --count <n>          how many tokens, at most 1000 (1)
+  --hours <n>          how long the tokens can be used (24)
+  --device-key <hex>   allow this device instead; may be repeated
 ${AUTHORITY_USAGE}`,
   flags: {
     task: { type: 'string' },

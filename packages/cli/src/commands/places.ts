@@ -5,7 +5,7 @@ import { CommandError, textFlag } from '../command.ts';
 export const CONFIG_FLAGS: Flags = { config: { type: 'string' }, set: { type: 'string', multiple: true } };
 
 export const CONFIG_USAGE = `  --config <file>      a JSON file; \`basa config print\` explains its keys
-  --set <key=value>    sets one key, whatever file and variables say; may be given again and again`;
+  --set <key=value>    sets one key; it wins over file and variables; may be repeated`;
 
 export interface Places {
   readonly file: string | undefined;

@@ -6,9 +6,10 @@ import type { Dataset, Model } from '@basa/learning';
 import { decodeDataset, decodeSafetensors } from '@basa/learning';
 import type { Command, CommandInput } from '../command.ts';
 import { CommandError, numberFlag, textFlag } from '../command.ts';
-import { engineOf } from '../engine-flag.ts';
+import { engineOf } from '../engines.ts';
 import { admissionOf, LEARNING_FLAGS, LEARNING_USAGE, positive, serverStepOf } from '../learning-flags.ts';
 import { chosenModel, MODEL_NAMES } from '../models.ts';
+import { short } from '../names.ts';
 import { isModelFile } from '../own-model.ts';
 import { PRESET_NAMES, taskPreset } from '../presets.ts';
 import { TRAINING_FLAGS, TRAINING_USAGE, trainingOf } from '../training-flags.ts';
@@ -65,6 +66,7 @@ ${SERVER_USAGE}
     ...SERVER_FLAGS,
     ...AUTHORITY_FLAGS,
   },
+  opening: 'creating the task',
   async run(input) {
     const { terminal } = input;
     const services = { server: serverOperator(input), authority: authorityOperator(input) };
@@ -102,7 +104,8 @@ ${SERVER_USAGE}
     const tokens = count === 0 ? [] : await services.authority.tokens(task, count, Date.now() + TOKENS_LAST_MS);
     terminal.line(`task ${task}`);
     for (const token of tokens) terminal.line(`token ${token}`);
-    if (count === 0) terminal.line(`enrol devices: basa keys enroll --task ${task} --count 10`);
+    if (count === 0)
+      terminal.line(`\`basa keys enroll --task ${short(task)} --count 10\` makes tokens for ten devices`);
     return { json: { task, ...(count > 0 && { tokens }) } };
   },
 };

@@ -3,7 +3,7 @@ import type { Command } from '../command.ts';
 import { CommandError } from '../command.ts';
 import { short } from '../names.ts';
 import { SERVER_FLAGS, SERVER_USAGE, serverOperator } from './connection.ts';
-import { TASK_USAGE, taskArgument } from './which.ts';
+import { NAMED_TASK_USAGE, namedTask, TASK_USAGE, taskArgument } from './which.ts';
 
 interface Change {
   readonly name: string;
@@ -14,17 +14,19 @@ interface Change {
 }
 
 function change({ name, summary, state, words }: Change): Command {
+  const isFinal = state === 'finished';
   return {
     name: `task ${name}`,
     summary,
-    usage: `${TASK_USAGE}
+    usage: `${isFinal ? NAMED_TASK_USAGE : TASK_USAGE}
   ${words}
 ${SERVER_USAGE}`,
     flags: SERVER_FLAGS,
     positionals: 1,
     async run(input) {
       const server = serverOperator(input);
-      const task = await server.setState(await taskArgument(input, server), state);
+      const asked = await (isFinal ? namedTask : taskArgument)(input, server);
+      const task = await server.setState(asked, state);
       input.terminal.line(`${task.name} (${short(task.task)}) is ${task.state}`);
       return { json: task };
     },
@@ -53,7 +55,7 @@ export const taskFinish: Command = change({
 export const taskDelete: Command = {
   name: 'task delete',
   summary: 'removes a finished task and its models from the server',
-  usage: `${TASK_USAGE}
+  usage: `${NAMED_TASK_USAGE}
   --yes                needed: its models cannot be brought back
   The task must be finished and its buffers must have ended. The authority's log keeps what it knows of it.
 ${SERVER_USAGE}`,
@@ -61,7 +63,7 @@ ${SERVER_USAGE}`,
   positionals: 1,
   async run(input) {
     const server = serverOperator(input);
-    const { task, name, version = 0 } = await server.task(await taskArgument(input, server));
+    const { task, name, version = 0 } = await server.task(await namedTask(input, server));
     const what = `${name} (${short(task)}), versions 0 to ${version}`;
     if (input.values['yes'] !== true)
       throw new CommandError(

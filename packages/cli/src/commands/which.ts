@@ -7,6 +7,7 @@ import type { Named } from '../names.ts';
 import { wholeName } from '../names.ts';
 
 export const TASK_USAGE = '  <task>               its name, or its first digits (BASA_TASK)';
+export const NAMED_TASK_USAGE = '  <task>               its name, or its first digits';
 
 const TASK = { kind: 'task', listed: '`basa task ls`' };
 
@@ -16,7 +17,15 @@ interface Tasks {
 
 /** The first argument, or the variable that `basa dev` prints. */
 export function taskArgument(input: CommandInput, server: ServerOperator): Promise<string> {
-  const text = input.positionals[0] ?? input.environment['BASA_TASK'];
+  return givenTask(input.positionals[0] ?? input.environment['BASA_TASK'], server);
+}
+
+/** The first argument alone: what cannot be taken back is not done to a task that nobody named. */
+export function namedTask({ positionals: [text] }: CommandInput, server: ServerOperator): Promise<string> {
+  return givenTask(text, server);
+}
+
+async function givenTask(text: string | undefined, server: ServerOperator): Promise<string> {
   if (text === undefined)
     throw new CommandError('say which task: its name or its first digits; `basa task ls` lists them');
   return taskNamed(text, server);

@@ -1,4 +1,4 @@
-/** Looks again and again, since only a hang is an error; whoever wants an end to that gives a signal. */
+/** Looks until it is true: only a hang is an error. A signal ends it earlier. */
 export async function until(isSo: () => Promise<boolean> | boolean, signal?: AbortSignal): Promise<void> {
   while (!(await isSo())) {
     signal?.throwIfAborted();

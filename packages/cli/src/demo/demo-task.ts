@@ -1,6 +1,6 @@
-/** The task of the demo and of `basa dev`: logistic regression on MNIST, in sealed mode with CP-ABE. */
+/** The task of the demo and of `basa dev`: logistic regression on MNIST, in sealed mode. */
 import { join } from 'node:path';
-import type { CreatedTask } from '@basa/client/operator';
+import type { CreatedTask, EngineName } from '@basa/client/operator';
 import { createTaskAt } from '@basa/client/operator';
 import type { Dataset, ServerStepOptions } from '@basa/learning';
 import { logisticRegression, partitionByDirichlet } from '@basa/learning';
@@ -24,6 +24,8 @@ const STALL_MS = 1500;
 export interface DemoTaskOptions {
   readonly name: string;
   readonly bufferSize: number;
+  /** Slot keys where nothing is said. */
+  readonly engine?: EngineName;
   readonly seed: number;
   readonly stop: { readonly accuracy?: number; readonly version?: number };
 }
@@ -31,13 +33,14 @@ export interface DemoTaskOptions {
 /** At the authority, then at the server, with MNIST's test set to evaluate on. The same again is the same task. */
 export async function createDemoTask(
   services: LocalServices,
-  { name, bufferSize, seed, stop }: DemoTaskOptions,
+  { name, bufferSize, engine, seed, stop }: DemoTaskOptions,
   test: Dataset,
 ): Promise<CreatedTask> {
   return createTaskAt(services, {
     name,
     model: logisticRegression(),
     bufferSize,
+    ...(engine !== undefined && { engine }),
     training: TRAINING,
     blockFloor: MNIST_BLOCK_FLOOR,
     uploadLeaseMs: LEASE_MS,
@@ -57,7 +60,7 @@ export interface FleetOptions {
   readonly seed: number;
 }
 
-/** Enrols so many devices, each with a share of the training set. */
+/** Enrols the devices, each with a share of the training set. */
 export async function fleetWork(
   services: LocalServices,
   { devices, dropShare, folder, seed }: FleetOptions,

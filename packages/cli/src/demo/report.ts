@@ -1,5 +1,7 @@
 /** What the demo draws while it runs and says at its end. */
 import type { Step } from '@basa/client/node';
+import type { EngineCost } from '../bench/contribution.ts';
+import { ENGINE_TITLE } from '../engines.ts';
 import { plot, table } from '../terminal.ts';
 import type { AcceptedNews } from './fleet-messages.ts';
 import type { DemoProgress, DemoResult } from './run-demo.ts';
@@ -71,6 +73,8 @@ export function jsonOf(result: DemoResult): object {
     largestDrop: largestDropOf(result.versions),
     accuracies: result.versions.map(({ accuracy }) => accuracy),
     steps: Object.fromEntries(costs.map(({ step, ...cost }) => [step, cost])),
+    engine: result.engine,
+    engines: Object.fromEntries(result.engineCosts.map(({ engine, ...cost }) => [engine, cost])),
   };
 }
 
@@ -104,8 +108,31 @@ export function summaryOf(result: DemoResult, { target, further }: DemoGoal): st
     'what one contribution cost a device, on the average:',
     table([['step', 'ms', 'bytes up', 'bytes down'], ...rows, total]),
     '',
+    ...enginesOf(result),
+    '',
     'next: `basa dev` keeps server and authority up for your own clients; `basa attacks` shows what sealed mode is for',
   ].join('\n');
+}
+
+/** The cost of the cryptography alone, without network and disk: of what this run used, and of what it could have used. */
+function enginesOf({ engine, engineCosts }: DemoResult): readonly string[] {
+  const row = (title: string, cell: (cost: EngineCost) => string): readonly string[] => [
+    title,
+    ...engineCosts.map(cell),
+  ];
+  const other = engineCosts.find((cost) => cost.engine !== engine)?.engine ?? engine;
+  return [
+    'a device seals the seeds of its masks, so that only whoever may open them can; there are two ways to do it, and what',
+    'each takes one contribution on this machine, in the last place of a buffer, which has most to do, is:',
+    table([
+      row('', (cost) => ENGINE_TITLE[cost.engine]),
+      row('ms to seal and open seeds', ({ sealingMs }) => sealingMs.toFixed(1)),
+      row('ms to mask the update', ({ maskingMs }) => maskingMs.toFixed(1)),
+      row('bytes of sealed seeds', ({ sealedBytes }) => sealedBytes.toFixed(0)),
+    ]),
+    'CP-ABE is the encryption of the paper; slot keys (X25519 keys that the authority publishes) are what new tasks get.',
+    `this run used ${ENGINE_TITLE[engine]}; for the other: npm start -- --engine ${other}`,
+  ];
 }
 
 /** Why the target was missed, and what to do. */

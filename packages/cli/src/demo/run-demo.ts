@@ -1,8 +1,11 @@
 /** The demo: both services as processes, a fleet of real clients, MNIST to a target and beyond, and the same run without security. */
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { VersionState } from '@basa/client/operator';
+import type { EngineName, VersionState } from '@basa/client/operator';
 import { loadMnist } from '@basa/datasets';
 import { allSamples, initialParameters, logisticRegression } from '@basa/learning';
+import type { EngineCost } from '../bench/contribution.ts';
+import { compareEngines } from '../bench/contribution.ts';
+import { ENGINE_TITLE } from '../engines.ts';
 import type { LocalServices } from '../local-services.ts';
 import { startLocalServices } from '../local-services.ts';
 import type { Terminal } from '../terminal.ts';
@@ -17,6 +20,7 @@ export interface DemoOptions {
   readonly folder: string;
   readonly devices: number;
   readonly bufferSize: number;
+  readonly engine: EngineName;
   readonly target: number;
   /** Versions after the target, to show that it stays. */
   readonly further: number;
@@ -39,13 +43,16 @@ export interface DemoProgress {
   readonly seconds: number;
 }
 
-/** `buffers`, `time`: it was given up after so many, or so long. */
+/** `buffers`, `time`: it was given up because all buffers were used, or the time was over. */
 type DemoEnding = 'reached' | 'buffers' | 'time';
 
 export interface DemoResult extends DemoProgress {
   readonly accuracy: number;
   readonly plainAccuracy: number;
   readonly ending: DemoEnding;
+  readonly engine: EngineName;
+  /** What one contribution costs with each engine. */
+  readonly engineCosts: readonly EngineCost[];
 }
 
 const LOOK_MS = 250;
@@ -57,11 +64,11 @@ export async function runDemo(options: DemoOptions): Promise<DemoResult> {
   terminal.line(`starting authority and server in ${folder} ...`);
   const services = await startLocalServices({ folder, signal });
   try {
-    const { seed, bufferSize, mostBuffers } = options;
-    const choice = { name: 'demo', bufferSize, seed, stop: { version: mostBuffers } };
+    const { seed, bufferSize, engine, mostBuffers } = options;
+    const choice = { name: 'demo', bufferSize, engine, seed, stop: { version: mostBuffers } };
     const { task, policy } = await createDemoTask(services, choice, test);
     const work = await fleetWork(services, options, task, train);
-    terminal.line(`enrolling ${options.devices} devices; sealed mode, CP-ABE, K = ${options.bufferSize}`);
+    terminal.line(`enrolling ${options.devices} devices; sealed mode, ${ENGINE_TITLE[engine]}, K = ${bufferSize}`);
     if (services.hasPages) terminal.line(`watch it: ${services.serverUrl}/`);
     const began = performance.now();
     const seconds = (): number => (performance.now() - began) / 1000;
@@ -84,7 +91,8 @@ export async function runDemo(options: DemoOptions): Promise<DemoResult> {
       samplesOf: (device) => ({ dataset: train, indices: work.devices[device]?.indices ?? new Uint32Array() }),
     });
     const plainAccuracy = trainer.evaluate(plain, allSamples(test)).accuracy;
-    return { ...ended, accuracy: ended.versions.at(-1)?.accuracy ?? 0, plainAccuracy };
+    const accuracy = ended.versions.at(-1)?.accuracy ?? 0;
+    return { ...ended, accuracy, plainAccuracy, engine, engineCosts: await compareEngines(policy) };
   } finally {
     await services.stop();
   }

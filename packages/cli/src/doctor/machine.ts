@@ -1,4 +1,4 @@
-/** The machine: versions, the folder's disk, and whether the port is to be had. */
+/** The machine: versions, the folder's disk, and whether the port is free. */
 import { existsSync, rmSync } from 'node:fs';
 import { mkdtemp, open, stat, statfs } from 'node:fs/promises';
 import { createServer } from 'node:net';
@@ -30,7 +30,7 @@ export async function checkFolder(folder: string): Promise<readonly Finding[]> {
 async function checkPermissions(folder: string): Promise<Finding> {
   const found = await stat(folder).catch(() => undefined);
   if (found === undefined) return fine('data folder', `${folder} is not there yet; the service makes it`);
-  if (!found.isDirectory()) return failed('data folder', `${folder} is no folder`, 'give dataFolder another path');
+  if (!found.isDirectory()) return failed('data folder', `${folder} is a file`, 'give dataFolder the path of a folder');
   if (process.platform !== 'win32' && (found.mode & 0o077) !== 0)
     return warning('data folder', `${folder} is open to others than its owner`, `chmod 700 ${folder}`);
   return fine('data folder', folder);
@@ -87,8 +87,8 @@ export async function checkPort(
   });
   if (code === undefined) return fine('port', `${host}:${port} is free`);
   if (code === 'EADDRINUSE' && (await answers())) return fine('port', `the service runs at ${host}:${port}`);
-  const todo = code === 'EADDRINUSE' ? 'stop who uses it, or choose another port' : 'check host and port';
-  return failed('port', `${host}:${port} cannot be had (${code})`, todo);
+  const todo = code === 'EADDRINUSE' ? 'stop the program that uses it, or choose another port' : 'check host and port';
+  return failed('port', `${host}:${port} cannot be used (${code})`, todo);
 }
 
 function nearest(path: string): string {

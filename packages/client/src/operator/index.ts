@@ -4,6 +4,6 @@ export type { CreatedTask, CreateTaskOptions, TaskSettings } from './create-task
 export { createTask, createTaskAt, TASK_DEFAULTS } from './create-task.ts';
 export { isCertificateReason, networkAdvice, networkReason } from './network.ts';
 export type { EngineName, PolicyChoice } from './policy.ts';
-export { ENGINE_NAMES } from './policy.ts';
+export { ENGINES } from './policy.ts';
 export type { BufferState, OperatorOptions, ServerTask, VersionState } from './services.ts';
 export { AuthorityOperator, hashOfToken, ServerOperator } from './services.ts';

@@ -28,9 +28,8 @@ export interface PolicyChoice {
   readonly closeMs: number;
 }
 
-const ENGINES = { 'slot-keys': ENGINE.slotKeys, 'cp-abe': ENGINE.cpAbe } as const;
+export const ENGINES = { 'slot-keys': ENGINE.slotKeys, 'cp-abe': ENGINE.cpAbe } as const;
 export type EngineName = keyof typeof ENGINES;
-export const ENGINE_NAMES = Object.keys(ENGINES) as readonly EngineName[];
 
 export async function makePolicy(choice: PolicyChoice): Promise<TaskPolicy> {
   const { name, model, serverKey, bufferSize, uploadLeaseMs, openMs, closeMs } = choice;

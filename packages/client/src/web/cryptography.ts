@@ -3,6 +3,7 @@ export {
   createWasmVectorKernel,
   createWebKeystream,
   createWebSigner,
+  createWebX25519,
   webRandomBytes,
   webSuite,
 } from '@basa/runtime/web';

@@ -1,11 +1,9 @@
 /** Sealing of the real size that costs nothing, whose calls the meter counts. */
 import { nodeSuite } from '@basa/runtime/node';
 import type { PaperSealings } from '@basa/simulator';
+import type { SealingSizes } from '../simulation/padded-sealings.ts';
 import { paddedSealings } from '../simulation/padded-sealings.ts';
-import type { SealingPrices } from './costs.ts';
 import type { Meter } from './meter.ts';
-
-export type SealingSizes = Pick<SealingPrices, 'sealedBytes' | 'keyBytes'>;
 
 export function countedSealings(meter: Meter, sizes: SealingSizes): PaperSealings {
   const { issuer, sealing } = paddedSealings(nodeSuite, sizes);

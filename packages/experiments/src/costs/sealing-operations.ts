@@ -1,9 +1,8 @@
 /** What an engine costs: sealing in one go and in its two parts, opening with a key that is known, a key. */
 import { abeSealing, createMclGroup, decodePublicKey, EncryptionPool, warmUpPairing } from '@basa/abe';
-import type { Ctx, EdgeOpener, JoinTag, Slot, TaskId } from '@basa/protocol';
-import { allSteps } from '@basa/protocol';
 import { nodeRandomBytes, nodeSuite } from '@basa/runtime/node';
 import type { Sealings } from '@basa/simulator';
+import { sealingTrial } from '@basa/simulator';
 import { abeSealings, slotKeySealings } from '../simulation/real-sealings.ts';
 import type { SealingPrices } from './costs.ts';
 import type { Sampled, Sampling } from './sampling.ts';
@@ -45,40 +44,14 @@ export function slotKeyPrices(sampling: Sampling): SealingPrices {
 }
 
 /** In a buffer of as many slots as there are keys to change between. */
-function wholePrices(
-  name: string,
-  { sealing, issuer }: Sealings,
-  sampling: Sampling,
-): Omit<SealingPrices, 'prepare' | 'online'> {
-  const source = { task: nodeRandomBytes(32) as TaskId, bufferId: nodeRandomBytes(16), bufferSize: KEYS };
-  const buffer = { ctx: nodeRandomBytes(32) as Ctx, slotKeys: allSteps(issuer.slotKeys(source)) };
-  const keys = issuer.keysOf({ ctx: buffer.ctx, descriptor: source });
-  const use = { role: 'edge', joinTag: nodeRandomBytes(32) as JoinTag } as const;
-  const many = Array.from({ length: KEYS }, (_, position) => {
-    const slot = position as Slot;
-    return { slot, key: keys.edge(slot), sealed: sealing.sealEdge(buffer, slot, use, SEED) };
-  });
-  const [first] = many as [(typeof many)[number]];
-  const opener = (slot: Slot, key: Uint8Array): EdgeOpener => {
-    const open = sealing.edgeOpener(buffer, slot, key);
-    if (open === undefined) throw new Error(`${name}: a key does not fit its slot`);
-    return open;
-  };
-  const open = opener(first.slot, first.key);
-  let turn = 0;
+function wholePrices(name: string, sealings: Sealings, sampling: Sampling): Omit<SealingPrices, 'prepare' | 'online'> {
+  const { sealedBytes, keyBytes, seal, open, openByNewKey, issue } = sealingTrial(sealings, KEYS, nodeRandomBytes);
   return {
-    seal: sample(`${name} seal`, () => void sealing.sealEdge(buffer, first.slot, use, SEED), sampling),
-    open: sample(`${name} open`, () => void open(first.sealed, use), sampling),
-    openByNewKey: sample(
-      `${name} open by another key`,
-      () => {
-        const { slot, key, sealed } = many[turn++ % KEYS] as (typeof many)[number];
-        void opener(slot, key)(sealed, use);
-      },
-      sampling,
-    ),
-    issue: sample(`${name} key`, () => void keys.edge(first.slot), sampling),
-    sealedBytes: first.sealed.length,
-    keyBytes: first.key.length,
+    seal: sample(`${name} seal`, seal, sampling),
+    open: sample(`${name} open`, open, sampling),
+    openByNewKey: sample(`${name} open by another key`, openByNewKey, sampling),
+    issue: sample(`${name} key`, issue, sampling),
+    sealedBytes,
+    keyBytes,
   };
 }

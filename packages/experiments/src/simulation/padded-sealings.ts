@@ -3,16 +3,22 @@ import type { Suite } from '@basa/masking';
 import { concatBytes, unsafeTransparentIssuer, unsafeTransparentSealing } from '@basa/masking';
 import type { PaperSealings } from '@basa/simulator';
 
+export interface SealingSizes {
+  readonly sealedBytes: number;
+  readonly keyBytes: number;
+  /** Of the authority, in the descriptor. */
+  readonly publicKeyBytes?: number;
+}
+
 /** Sealed seeds and keys as long as asked for; contexts enter by their hash, so that 96 bytes are enough. */
-export function paddedSealings(
-  suite: Suite,
-  { sealedBytes, keyBytes }: { readonly sealedBytes: number; readonly keyBytes: number },
-): PaperSealings {
+export function paddedSealings(suite: Suite, { sealedBytes, keyBytes, publicKeyBytes }: SealingSizes): PaperSealings {
   const inner = unsafeTransparentSealing({ seed: 32, attribute: 32, context: 32 });
+  const transparent = unsafeTransparentIssuer(suite);
   const padding = new Uint8Array(sealedBytes - inner.sealedBytes);
   return {
     issuer: {
-      ...unsafeTransparentIssuer(suite),
+      ...transparent,
+      publicKey: publicKeyBytes === undefined ? transparent.publicKey : new Uint8Array(publicKeyBytes),
       issue: (attribute) => concatBytes(attribute, new Uint8Array(keyBytes - attribute.length)),
     },
     sealing: {

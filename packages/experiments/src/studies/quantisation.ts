@@ -1,11 +1,15 @@
-/** Ours: levels of the quantiser, from too coarse to sums that wrap. */
+/** Ours: levels of the quantiser, from too coarse to sums that wrap, and the ring of new tasks beside floats. */
+import { elementBits, planQuantizer } from '@basa/masking';
 import type { Cell } from '../cell.ts';
 import { CELL, exponential } from '../cell.ts';
 import type { Profile, Study } from '../context.ts';
 import { needsOfCells } from '../context.ts';
 import { allNeeds } from '../costs/needs.ts';
+import type { CellResult } from '../grid.ts';
+import type { Table } from '../outcome.ts';
 import { ordering } from '../outcome.ts';
-import { MNIST, MNIST_SMOKE } from '../tasks.ts';
+import type { ExperimentTask } from '../tasks.ts';
+import { FEMNIST_SMALL, MNIST, MNIST_SMOKE } from '../tasks.ts';
 import { overSeeds, round, rowOf } from './protocol-cells.ts';
 
 const BITS: Readonly<Record<Profile, readonly number[]>> = {
@@ -35,19 +39,85 @@ function cellsOf(profile: Profile): readonly Cell[] {
   });
 }
 
+/** What a task gets that says nothing: the narrowest ring in which 10 entries of 32,768 steps to the clip cannot wrap. */
+function defaultQuantiser(): Pick<Cell, 'level' | 'ringBits'> {
+  const request = { summands: CELL.bufferSize, clip: 1, resolution: { level: 2 ** 15 }, modulus: 'auto' } as const;
+  const planned = planQuantizer(request);
+  if (planned.kind === 'refused') throw new Error(planned.sentence);
+  const { level, modulus } = planned.plan;
+  return { level, ringBits: elementBits(modulus) };
+}
+
+const RING_BUFFERS: Readonly<Record<Profile, Readonly<Record<'MNIST' | 'FEMNIST', number>>>> = {
+  smoke: { MNIST: 6, FEMNIST: 0 },
+  small: { MNIST: 30, FEMNIST: 100 },
+  full: { MNIST: 40, FEMNIST: 400 },
+};
+
+/** Floats and the default ring, in the same order of events. */
+function ringCells(profile: Profile): readonly Cell[] {
+  const tasks: readonly ExperimentTask[] = profile === 'smoke' ? [MNIST_SMOKE] : [MNIST, FEMNIST_SMALL];
+  const seeds = Array.from({ length: SEEDS[profile] }, (_, n) => n + 1);
+  return tasks.flatMap((task) =>
+    seeds.flatMap((seed): Cell[] => {
+      const buffers = RING_BUFFERS[profile][task.dataset as 'MNIST' | 'FEMNIST'];
+      const cell: Cell = {
+        ...CELL,
+        task: { ...task, target: 2, cap: { buffers, rounds: 1 } },
+        protocol: 'BASA sealed',
+        delay: exponential(3),
+        compute: 1,
+        seed,
+        level: Number.POSITIVE_INFINITY,
+      };
+      return [cell, { ...cell, ...defaultQuantiser() }];
+    }),
+  );
+}
+
+function ringTable(profile: Profile, results: readonly CellResult[]): Table {
+  const { level, ringBits } = defaultQuantiser();
+  const pairs = results.filter(({ cell }) => cell.ringBits !== undefined);
+  return {
+    title: `The ring of new tasks at K = ${CELL.bufferSize} (${ringBits} bits, clip 1, level ${level}), beside floats in the same order`,
+    columns: ['dataset', 'versions', 'seed', 'floats', `${ringBits} bits`, 'difference', 'entries clipped'],
+    rows: pairs.map(({ cell, trained }) => {
+      const isTwin = (other: Cell): boolean =>
+        other.task.dataset === cell.task.dataset &&
+        other.seed === cell.seed &&
+        other.level === Number.POSITIVE_INFINITY;
+      const floats = results.find((result) => isTwin(result.cell))?.trained.wholeAccuracy;
+      const difference = trained.wholeAccuracy - (floats ?? Number.NaN);
+      return [
+        cell.task.dataset,
+        String(RING_BUFFERS[profile][cell.task.dataset as 'MNIST' | 'FEMNIST']),
+        String(cell.seed),
+        percent(floats),
+        percent(trained.wholeAccuracy),
+        `${(100 * difference).toFixed(2)} points`,
+        String(trained.clipped),
+      ];
+    }),
+  };
+}
+
 export const quantisation: Study = {
   name: 'quantisation',
   title: 'Quantiser: levels against accuracy, and where sums wrap',
-  needs: (profile) => allNeeds(needsOfCells(cellsOf(profile))),
+  needs: (profile) => allNeeds(needsOfCells([...cellsOf(profile), ...ringCells(profile)])),
   async run({ profile, train }) {
-    const results = await train(cellsOf(profile));
+    const [results, rings] = [await train(cellsOf(profile)), await train(ringCells(profile))];
     const plain = overSeeds(results, ({ level }) => level === Number.POSITIVE_INFINITY);
     const at = (bits: number) => overSeeds(results, ({ level }) => level === 2 ** bits);
     return {
       experiment: 'quantisation',
       title: this.title,
       profile,
-      rows: results.map((result) => ({ ...rowOf('quantisation', result), level: String(result.cell.level) })),
+      rows: [...results, ...rings].map((result) => ({
+        ...rowOf('quantisation', result),
+        level: String(result.cell.level),
+        ringBits: String(result.cell.ringBits ?? ''),
+      })),
       tables: [
         {
           title: `MNIST after ${BUFFERS[profile]} versions`,
@@ -61,6 +131,7 @@ export const quantisation: Study = {
             }),
           ],
         },
+        ringTable(profile, rings),
       ],
       figures: [
         {

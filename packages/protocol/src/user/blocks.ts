@@ -25,7 +25,8 @@ export function blockProblem(
     for (const [offset, length] of group) {
       for (let k = offset; k < offset + length; k++) {
         const residue = x[k] as number;
-        squares += (residue <= capacity ? residue : residue - size) ** 2;
+        const integer = residue <= capacity ? residue : residue - size;
+        squares += integer * integer;
       }
     }
     const norm = Math.sqrt(squares) / level;

@@ -3,16 +3,16 @@
  * to send where, and whoever drives it answers, at once or later. It goes on from wherever the device's records stand, so
  * it is the same after a crash as without one. A driver that cannot answer drops it and starts another one later.
  */
-import { DecodeError, equalBytes } from '@basa/masking';
+import { equalBytes } from '@basa/masking';
 import type { KeyAnswer, KeyRequest, UploadHeader } from '../wire/authority-messages.ts';
 import type { RefusalReason, Refused } from '../wire/refusals.ts';
-import { isRefused, refused } from '../wire/refusals.ts';
+import { isRefused } from '../wire/refusals.ts';
+import type { SealingResult, SealingSteps, SealingWork } from '../wire/sealing-work.ts';
 import { bodyHashOf, bodyOf } from '../wire/upload-layout.ts';
 import type { Deposit, DepositAnswer } from '../wire/user-messages.ts';
 import { depositMessage, depositToSign } from './deposit.ts';
 import type { Device, DeviceStep } from './device.ts';
-import type { UploadDraft } from './key.ts';
-import { receiveKey } from './key.ts';
+import { keySteps } from './key.ts';
 import type { FrozenSession, SlottedSession, UserPorts } from './session.ts';
 import { abandonSession, keyRequestMessage, keyRequestToSign, receiveSlot } from './slot.ts';
 import type { Masking } from './upload.ts';
@@ -28,6 +28,8 @@ interface Requests {
   deposit: { readonly asked: { readonly message: Deposit }; readonly answer: DepositAnswer | Refused };
   /** To the authority. */
   key: { readonly asked: { readonly message: KeyRequest }; readonly answer: KeyAnswer | Refused };
+  /** Seeds to seal or to open. */
+  sealing: { readonly asked: { readonly work: SealingWork }; readonly answer: SealingResult };
   /** x', as it was fixed before the deposit. It is copied. */
   input: { readonly asked: object; readonly answer: Uint32Array };
   /** The plan, applied to the vector in place. */
@@ -96,9 +98,9 @@ function* freezeSteps(
   device: Device,
   session: SlottedSession,
 ): Steps<{ readonly device: Device; readonly body: Uint8Array } | Refused> {
-  const signature = yield* ask('sign', { statement: keyRequestToSign(ports, session).statement, of: 'key' });
-  const answer = yield* ask('key', { message: keyRequestMessage(ports, session, signature) });
-  const draft = isRefused(answer) ? answer : draftOf(ports, session, answer);
+  const signature = yield* ask('sign', { statement: keyRequestToSign(session).statement, of: 'key' });
+  const answer = yield* ask('key', { message: keyRequestMessage(session, signature) });
+  const draft = isRefused(answer) ? answer : yield* sealed(keySteps(ports, session, answer));
   if (draft.kind === 'refused') return draft;
   const masking = maskInput(ports, session, yield* ask('input', {}), draft);
   if (masking.kind === 'refused') return masking;
@@ -111,14 +113,10 @@ function* freezeSteps(
   return { device: step.state, body: bodyOf(masked, draft.parts) };
 }
 
-/** Key bytes that are no key are their issuer's fault, and nothing this device can mend. */
-function draftOf(ports: UserPorts, session: SlottedSession, answer: KeyAnswer): UploadDraft | Refused {
-  try {
-    return receiveKey(ports, session, answer);
-  } catch (error) {
-    if (error instanceof DecodeError) return refused('key-invalid');
-    throw error;
-  }
+function* sealed<Result>(steps: SealingSteps<Result>): Steps<Result> {
+  let next = steps.next();
+  while (next.done !== true) next = steps.next(yield* ask('sealing', { work: next.value }));
+  return next.value;
 }
 
 /** The body of a frozen upload made again: the same bytes, or none. */

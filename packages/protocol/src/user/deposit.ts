@@ -2,6 +2,8 @@
 import { SEED_BYTES } from '@basa/masking';
 import type { Slot } from '../wire/brands.ts';
 import { commitmentOf, joinTagOf } from '../wire/naming.ts';
+import type { SealingSteps } from '../wire/sealing-work.ts';
+import { sealedAtOnce } from '../wire/sealing-work.ts';
 import type { Certificate } from '../wire/statements.ts';
 import { ctxOf, userIdOf } from '../wire/statements.ts';
 import { declined } from '../wire/transition.ts';
@@ -28,9 +30,17 @@ export interface ToSign {
   readonly statement: Uint8Array;
 }
 
-/** Draws s_1 .. s_{K-1}, independent, and seals each to its slot. A buffer is entered once, ever. */
+/** The deposit with its seeds sealed at once. */
 export function prepareDeposit(ports: UserPorts, device: Device, input: DepositInput): DeviceStep<ToSign> {
-  const { suite, sealing, randomBytes } = ports;
+  return sealedAtOnce(ports.sealing, depositSteps(ports, device, input));
+}
+
+/** Draws s_1 .. s_{K-1}, independent, and has each sealed to its slot. A buffer is entered once, ever. */
+export function* depositSteps(
+  { suite, randomBytes }: Pick<UserPorts, 'suite' | 'randomBytes'>,
+  device: Device,
+  input: DepositInput,
+): SealingSteps<DeviceStep<ToSign>> {
   const ctx = ctxOf(suite, input.descriptor);
   const problem = entryProblem(device.ledger, ctx);
   if (problem !== undefined) return declined(device, problem);
@@ -38,9 +48,12 @@ export function prepareDeposit(ports: UserPorts, device: Device, input: DepositI
   const joinTag = joinTagOf(suite, { ctx, user: userIdOf(suite, input.certificate.deviceKey), nonce });
   const edges = Array.from({ length: input.descriptor.bufferSize - 1 }, () => randomBytes(SEED_BYTES));
   const buffer = { ctx, slotKeys: input.slotKeys };
+  const use = { role: 'edge', joinTag } as const;
+  const seals = edges.map((seed, n) => ({ to: (n + 1) as Slot, use, seed }));
+  const sealed = yield { kind: 'seal', buffer, seals };
   const entries = edges.map((seed, n) => ({
     commitment: commitmentOf(suite, seed),
-    sealed: sealing.sealEdge(buffer, (n + 1) as Slot, { role: 'edge', joinTag }, seed),
+    sealed: sealed?.[n] as Uint8Array,
   }));
   const entry: UserRecord = { kind: 'prepared', ...input, nonce, edges, entries };
   const records = [entry, { kind: 'entered' as const, ctx }];

@@ -6,7 +6,8 @@ import { openEnvelope } from '../wire/envelope.ts';
 import { commitmentOf, registrationOf } from '../wire/naming.ts';
 import type { Refused } from '../wire/refusals.ts';
 import { refused } from '../wire/refusals.ts';
-import type { EdgeOpener } from '../wire/sealing.ts';
+import type { SealingSteps } from '../wire/sealing-work.ts';
+import { sealedAtOnce } from '../wire/sealing-work.ts';
 import type { Receipt } from '../wire/statements.ts';
 import { isSameSlot, isSigned, issuedKeyCodec, receiptCodec } from '../wire/statements.ts';
 import type { SealedParts } from '../wire/upload-layout.ts';
@@ -28,17 +29,28 @@ export interface UploadDraft {
   readonly parts: SealedParts;
 }
 
+/** The draft with everything opened and sealed at once. */
 export function receiveKey(ports: UserPorts, session: UserSession, answer: KeyAnswer): UploadDraft | Refused {
+  return sealedAtOnce(ports.sealing, keySteps(ports, session, answer));
+}
+
+export function* keySteps(
+  ports: UserPorts,
+  session: UserSession,
+  answer: KeyAnswer,
+): SealingSteps<UploadDraft | Refused> {
   if (session.step !== 'slotted') return refused('wrong-step');
-  const requestDigest = ports.suite.sha256(keyRequestToSign(ports, session).statement);
+  const requestDigest = ports.suite.sha256(keyRequestToSign(session).statement);
   if (!isMyReceipt(ports, session, answer.receipt)) return refused('receipt-invalid');
   const key = openedKey(ports, session, answer, requestDigest);
   if (key === undefined) return refused('key-invalid');
-  const opener = ports.sealing.edgeOpener(session.member, session.ticket.slot, key);
-  const draft = opener === undefined ? undefined : draftOf(ports, session, answer.receipt, opener);
+  const { member, ticket, inbox } = session;
+  const entries = inbox.map(({ sealed, joinTag }) => ({ sealed, use: { role: 'edge', joinTag } as const }));
+  const opened = yield { kind: 'open', buffer: member, slot: ticket.slot, key, entries };
   key.fill(0);
   // A wrong key would open nothing, and every edge would count as void: a fault of the authority, or of who stands between.
-  return draft ?? refused('key-invalid', { detail: 'it is not the key of this slot in the list' });
+  if (opened === undefined) return refused('key-invalid', { detail: 'it is not the key of this slot in the list' });
+  return yield* draftSteps(ports, session, answer.receipt, opened);
 }
 
 /** The ticket was held to me before: a receipt of the same slot is mine. */
@@ -64,29 +76,35 @@ function openedKey(
   return key !== undefined && equalBytes(suite.sha256(key), issued.keyHash) ? key : undefined;
 }
 
-function draftOf(ports: UserPorts, session: SlottedSession, receipt: Receipt, open: EdgeOpener): UploadDraft {
-  const { suite, sealing, randomBytes } = ports;
-  const { member, inbox } = session;
-  const seeds = inbox.map((entry) => openEdge(ports, entry, open));
-  const voids = seeds.flatMap((seed, i) => (seed === undefined ? [i as Slot] : []));
-  const opened = seeds.flatMap((seed, i) => (seed === undefined ? [] : [{ seed, i }]));
+function* draftSteps(
+  { suite, randomBytes }: UserPorts,
+  { member, inbox }: SlottedSession,
+  receipt: Receipt,
+  opened: readonly (Uint8Array | undefined)[],
+): SealingSteps<UploadDraft> {
+  // A seed that is not the one its owner committed to is as good as one that does not open.
+  const isMeant = (seed: Uint8Array | undefined, i: number): boolean =>
+    seed !== undefined && equalBytes(commitmentOf(suite, seed), (inbox[i] as InboxEntry).commitment);
+  const voids = opened.flatMap((seed, i) => (isMeant(seed, i) ? [] : [i as Slot]));
+  const earlier = opened.flatMap((seed, i) => (isMeant(seed, i) ? [{ seed: seed as Uint8Array, i: i as Slot }] : []));
+  const self = randomBytes(SEED_BYTES);
   // backup_i = Seal(s_il, edge(i)): a drop-out of i is mended by my own word.
   const use = { role: 'backup', joinTag: member.joinTag } as const;
-  const backups = opened.map(({ seed, i }) => sealing.sealEdge(member, i as Slot, use, seed));
-  const self = randomBytes(SEED_BYTES);
-  const parts = { self: sealing.sealSelf(member, registrationOf(suite, receipt), self), backups };
+  const sealed = yield {
+    kind: 'seal',
+    buffer: member,
+    seals: [
+      { to: 'self', registration: registrationOf(suite, receipt), seed: self },
+      ...earlier.map(({ seed, i }) => ({ to: i, use, seed })),
+    ],
+  };
+  const [sealedSelf, ...backups] = sealed as readonly Uint8Array[];
   return {
     kind: 'draft',
     receipt,
     voids,
     self: new Secret(self),
-    earlier: opened.map(({ seed }) => new Secret(seed)),
-    parts,
+    earlier: earlier.map(({ seed }) => new Secret(seed)),
+    parts: { self: sealedSelf as Uint8Array, backups },
   };
-}
-
-/** s_il, or undefined where it does not open or is not the seed its owner committed to. */
-function openEdge({ suite }: UserPorts, entry: InboxEntry, open: EdgeOpener): Uint8Array | undefined {
-  const seed = open(entry.sealed, { role: 'edge', joinTag: entry.joinTag });
-  return seed !== undefined && equalBytes(commitmentOf(suite, seed), entry.commitment) ? seed : undefined;
 }

@@ -58,6 +58,8 @@ export interface SlottedSession extends OwnSeeds {
   readonly ticket: Ticket;
   readonly inbox: readonly InboxEntry[];
   readonly ephemeralSecret: Secret;
+  /** Its public half. */
+  readonly ephemeralKey: Uint8Array;
 }
 
 export interface FrozenSession extends OwnSeeds {
@@ -131,7 +133,8 @@ export function evolveSession(suite: Suite, session: UserSession | undefined, en
     case 'slotted': {
       const { edges } = session as PreparedSession;
       const { ticket, inbox, ephemeralSecret } = entry;
-      return { step: 'slotted', member, edges, ticket, inbox, ephemeralSecret: secret(ephemeralSecret) };
+      const ephemeralKey = suite.x25519(ephemeralSecret).publicKey;
+      return { step: 'slotted', member, edges, ticket, inbox, ephemeralSecret: secret(ephemeralSecret), ephemeralKey };
     }
     case 'frozen': {
       const { edges, ticket } = session as SlottedSession;

@@ -20,7 +20,7 @@ export function receiveSlot(ports: UserPorts, device: Device, answer: DepositAns
   const { session } = device;
   if (session?.step === 'slotted') {
     const isSame = equalBytes(ticketCodec.encode(session.ticket), ticketCodec.encode(answer.ticket));
-    return isSame ? unchanged(device, keyRequestToSign(ports, session)) : declined(device, refused('ticket-not-mine'));
+    return isSame ? unchanged(device, keyRequestToSign(session)) : declined(device, refused('ticket-not-mine'));
   }
   if (session?.step !== 'prepared') return declined(device, refused('wrong-step'));
   const problem = ticketProblem(ports, session.member, answer.ticket) ?? inboxProblem(ports, session.member, answer);
@@ -28,7 +28,7 @@ export function receiveSlot(ports: UserPorts, device: Device, answer: DepositAns
   const ephemeralSecret = ports.randomBytes(32);
   const records: UserRecord[] = [{ kind: 'slotted', ...answer, ephemeralSecret }];
   const state = restoreDevice(ports.suite, records, device);
-  return { state, records, answer: keyRequestToSign(ports, state.session as SlottedSession), events: [] };
+  return { state, records, answer: keyRequestToSign(state.session as SlottedSession), events: [] };
 }
 
 /** Leaves the buffer, durably. Refused once bytes may have left: only the authority's outcome frees the update then. */
@@ -39,29 +39,22 @@ export function abandonSession(ports: UserPorts, device: Device, reason: Refusal
   return recorded<never>(ports.suite, device, [{ kind: 'abandoned', reason }], refused(reason), events);
 }
 
-export function keyRequestToSign({ suite }: Pick<UserPorts, 'suite'>, session: SlottedSession): ToSign {
+export function keyRequestToSign(session: SlottedSession): ToSign {
   const { keyRequest } = authorityMessages(session.member.descriptor.bufferSize);
-  return { statement: keyRequest.statement(keyRequestBody({ suite }, session)) };
+  return { statement: keyRequest.statement(keyRequestBody(session)) };
 }
 
-export function keyRequestMessage(
-  ports: Pick<UserPorts, 'suite'>,
-  session: SlottedSession,
-  signature: Uint8Array,
-): KeyRequest {
-  return { ...keyRequestBody(ports, session), signature };
+export function keyRequestMessage(session: SlottedSession, signature: Uint8Array): KeyRequest {
+  return { ...keyRequestBody(session), signature };
 }
 
-function keyRequestBody(
-  { suite }: Pick<UserPorts, 'suite'>,
-  { member, ticket, inbox, ephemeralSecret }: SlottedSession,
-): KeyRequestBody {
+function keyRequestBody({ member, ticket, inbox, ephemeralKey }: SlottedSession): KeyRequestBody {
   return {
     certificate: member.certificate,
     nonce: member.nonce,
     ticket,
     earlier: inbox.map(({ joinTag, root }) => ({ joinTag, root })),
-    ephemeralKey: suite.x25519(ephemeralSecret.reveal()).publicKey,
+    ephemeralKey,
   };
 }
 

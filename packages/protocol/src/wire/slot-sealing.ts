@@ -1,5 +1,5 @@
 /** Slot keys as an engine: X25519 keys that the authority publishes for every buffer (decision 036). */
-import type { SlotBinding, SlotKeyRole, SlotKeySource, Suite } from '@basa/masking';
+import type { SlotBinding, SlotKeyRole, SlotKeySource, Suite, X25519Key } from '@basa/masking';
 import {
   ascii,
   concatBytes,
@@ -51,7 +51,7 @@ export function slotSealing(suite: Suite): BufferSealing {
   };
 }
 
-function binding({ ctx, slotKeys }: SealedBuffer, role: SlotKeyRole, context: Uint8Array): SlotBinding {
+export function binding({ ctx, slotKeys }: SealedBuffer, role: SlotKeyRole, context: Uint8Array): SlotBinding {
   return { publicKey: slotKeyOf(slotKeys, role), salt: ctx, context, authority: AUTHORITY };
 }
 
@@ -86,13 +86,15 @@ export function slotKeyIssuer(suite: Suite, secret: Uint8Array): SlotKeyIssuer {
     sealingKey: (slotKeys) => concatBytes(publicKey, suite.sha256(slotKeys)),
     keysOf({ ctx, descriptor }) {
       const source = sourceOf(descriptor);
-      const key = suite.x25519(slotSecret(suite, source, 'self'));
+      let selfKey: X25519Key | undefined;
       return {
         edge: (slot) => slotSecret(suite, source, slot),
         self(registration, selfName) {
           if (!isSlotKey(selfName)) return undefined;
+          selfKey ??= suite.x25519(slotSecret(suite, source, 'self'));
+          const { publicKey } = selfKey;
           const context = selfContext(ctx, registration);
-          return slotPad(suite, selfName, key, { publicKey: key.publicKey, salt: ctx, context, authority: AUTHORITY });
+          return slotPad(suite, selfName, selfKey, { publicKey, salt: ctx, context, authority: AUTHORITY });
         },
       };
     },

@@ -1,23 +1,17 @@
 /** The suite over node:crypto. */
-import { createCipheriv, createDecipheriv, createHash, diffieHellman, hkdfSync, verify } from 'node:crypto';
+import { createCipheriv, createDecipheriv, diffieHellman, verify } from 'node:crypto';
 import type { Suite } from '@basa/masking';
 import { isStrictSignature } from '../ed25519-strict.ts';
 import { TAG_BYTES } from '../tag.ts';
-import { privateKeyOf, publicKeyOf, rawPublicKey } from './raw-keys.ts';
+import { hkdf, sha256 } from './hashing.ts';
+import { privateKeyOf, publicKeyOf, rawPublicKeyOfSecret } from './raw-keys.ts';
 
 const AEAD = 'chacha20-poly1305';
 const AEAD_OPTIONS = { authTagLength: TAG_BYTES };
 
 export const nodeSuite: Suite = {
-  sha256(...parts) {
-    const hash = createHash('sha256');
-    for (const part of parts) hash.update(part);
-    return plain(hash.digest());
-  },
-
-  hkdf({ secret, salt, info, length }) {
-    return new Uint8Array(hkdfSync('sha256', secret, salt, info, length));
-  },
+  sha256,
+  hkdf,
 
   seal({ key, nonce, associatedData, plaintext }) {
     const cipher = createCipheriv(AEAD, key, nonce, AEAD_OPTIONS);
@@ -49,9 +43,11 @@ export const nodeSuite: Suite = {
 
   x25519(secretKey) {
     const privateKey = privateKeyOf('x25519', secretKey);
+    let ownKey: Uint8Array | undefined;
     return {
       get publicKey() {
-        return rawPublicKey(privateKey);
+        ownKey ??= rawPublicKeyOfSecret(privateKey);
+        return ownKey;
       },
       agree(publicKey) {
         if (publicKey.length !== 32) return undefined;

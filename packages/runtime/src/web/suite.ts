@@ -52,9 +52,11 @@ export const webSuite: Suite = {
   },
 
   x25519(secretKey) {
+    let ownKey: Uint8Array | undefined;
     return {
       get publicKey() {
-        return x25519.getPublicKey(secretKey);
+        ownKey ??= x25519.getPublicKey(secretKey);
+        return ownKey;
       },
       agree(publicKey) {
         try {

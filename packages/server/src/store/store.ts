@@ -130,7 +130,7 @@ export function examplesNote(task: TaskId): string {
 }
 
 /** Whether a task was removed; where it was not, how many of its buffers are open. */
-export interface RemovedTask {
+interface RemovedTask {
   readonly isRemoved: boolean;
   readonly openBuffers: number;
 }

@@ -70,7 +70,7 @@ function lateInSealed(
   stage.world.server.upload(cut(late.uploadBytes(), stage.world.sealings.sealing.sealedBytes));
   giveSlotAgain(stage, second, late.ctx, 2);
   stage.go(u3);
-  // Slot 2 is dropped: its edge and drop keys are released, its self key never.
+  // Slot 2 is dropped: its edge key is released, what opens its self seed never.
   closeBuffer(stage, late.ctx);
   return stage.result();
 }

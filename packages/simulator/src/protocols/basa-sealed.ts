@@ -2,14 +2,14 @@
 import type { AggregationProtocol, Observer, Party, Phase } from '@basa/baselines';
 import { NOBODY_LISTENS, presentIn } from '@basa/baselines';
 import { FIELD } from '@basa/masking';
-import { isRefused } from '@basa/protocol';
+import { certificateCodec, drawnBufferCodec, isRefused } from '@basa/protocol';
 import { Federation } from '../federation.ts';
 import type { FederationDevice } from '../federation-device.ts';
 import type { Environment, Sealings } from '../world.ts';
 import { asDelta, LEVEL } from './inputs.ts';
 
 const PHASES: readonly Phase[] = [
-  { name: 'deposit', user: 'seals a seed for each slot', server: 'assigns a slot, files the seeds' },
+  { name: 'deposit', user: 'takes a seat, seals a seed for each slot', server: 'assigns a slot, files the seeds' },
   {
     name: 'upload',
     user: 'gets its key, opens and backs up seeds, seals its own, masks',
@@ -82,10 +82,20 @@ function listenTo(world: Federation, observer: Observer): { user: number } {
       return answer;
     };
   };
+  const seat = server.seat.bind(server);
+  server.seat = (certificate) => {
+    const asked = certificateCodec.encode(certificate).length;
+    observer.sent({ phase: 'deposit', from: 'user', to: 'server', user: state.user, bytes: asked });
+    const answer = observer.compute('server', 'deposit', undefined, () => seat(certificate));
+    const bytes = isRefused(answer) ? 0 : drawnBufferCodec.encode(answer).length;
+    observer.sent({ phase: 'deposit', from: 'server', to: 'user', user: state.user, bytes });
+    return answer;
+  };
   server.deposit = listen('deposit', 'server', server.deposit.bind(server));
   server.upload = listen('upload', 'server', server.upload.bind(server));
   authority.issueKey = listen('upload', 'authority', authority.issueKey.bind(authority));
-  const close = authority.close.bind(authority);
+  const [drawBuffer, close] = [authority.drawBuffer.bind(authority), authority.close.bind(authority)];
+  authority.drawBuffer = (bytes) => observer.compute('authority', 'deposit', undefined, () => drawBuffer(bytes));
   authority.close = (bytes) => observer.compute('authority', 'close', undefined, () => close(bytes));
   return state;
 }

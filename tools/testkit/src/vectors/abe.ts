@@ -1,4 +1,4 @@
-/** Test vectors of CP-ABE and of the identity engine: every byte of a case, with the randomness that fixes it. */
+/** Test vectors of CP-ABE: every byte of a case, with the randomness that fixes it. */
 import type { Group } from '@basa/abe';
 import {
   abeSealing,
@@ -6,15 +6,9 @@ import {
   delegate,
   encodeAttributeKey,
   encodeCiphertext,
-  encodeIdentityKey,
-  encodeIdentityMasterKey,
-  encodeIdentityPublicKey,
   encodeMasterKey,
   encodePublicKey,
   encrypt,
-  identityKeyGen,
-  identitySealing,
-  identitySetup,
   keyGen,
   parsePolicy,
   prfKeyRandomness,
@@ -43,12 +37,6 @@ export interface AbeVectors {
     readonly opens: readonly boolean[];
   }[];
   readonly seeds: readonly SealedSeed[];
-  readonly identity: {
-    readonly randomness: string;
-    readonly publicKey: string;
-    readonly masterKey: string;
-    readonly seeds: readonly SealedSeed[];
-  };
   readonly negatives: readonly AbeNegative[];
 }
 
@@ -99,7 +87,7 @@ export async function abeVectors(backend?: Group): Promise<AbeVectors> {
   const masterBytes = encodeMasterKey(masterKey, group);
   const first = { key: keys[0]?.key ?? '', ciphertext: ciphertexts[0]?.ciphertext ?? '', seed: seeds[0] as SealedSeed };
   return {
-    about: 'CP-ABE (BSW07) and the identity KEM on BLS12-381; all bytes in hex; `npm run write -- vectors` writes it',
+    about: 'CP-ABE (BSW07) on BLS12-381; all bytes in hex; `npm run write -- vectors` writes it',
     hash: ['', 'a', 'doctor'].map((name) => ({
       attribute: hex(ascii(name)),
       point: hex(group.g1.encode(group.hashToG1(ascii(name)))),
@@ -110,26 +98,7 @@ export async function abeVectors(backend?: Group): Promise<AbeVectors> {
     delegated: { attributes: ['a'], ...delegation, key: hex(encodeAttributeKey({ components, d }, group)) },
     ciphertexts,
     seeds,
-    identity: identityVectors(group),
     negatives: abeNegatives({ publicKey: hex(publicBytes), masterKey: hex(masterBytes), ...first }, group),
-  };
-}
-
-function identityVectors(group: Group): AbeVectors['identity'] {
-  const { publicKey, masterKey, randomness } = recorded('identity', (randomBytes) =>
-    identitySetup({ group, randomBytes }),
-  );
-  const keyOf = (attribute: Uint8Array) => identityKeyGen({ masterKey, attribute }, { group, suite });
-  const seed = sealedSeed(
-    'identity',
-    (attribute) => encodeIdentityKey(keyOf(attribute), group),
-    (randomBytes) => identitySealing({ publicKey, group, suite, randomBytes }),
-  );
-  return {
-    randomness,
-    publicKey: hex(encodeIdentityPublicKey(publicKey, group)),
-    masterKey: hex(encodeIdentityMasterKey(masterKey, group)),
-    seeds: [seed],
   };
 }
 

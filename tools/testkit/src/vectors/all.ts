@@ -3,12 +3,14 @@ import { abeVectors } from './abe.ts';
 import { baselineVectors } from './baselines.ts';
 import { maskingVectors } from './masking.ts';
 import { protocolVectors } from './protocol.ts';
+import { slotKeyVectors } from './slot-keys.ts';
 
 export const VECTOR_FILES: Readonly<Record<string, () => object | Promise<object>>> = {
   'abe.json': () => abeVectors(),
   'baselines.json': baselineVectors,
   'masking.json': maskingVectors,
   'protocol.json': protocolVectors,
+  'slot-keys.json': slotKeyVectors,
 };
 
 /** The text of a vector file: one vector a line where it fits, so that a change shows in a diff. */

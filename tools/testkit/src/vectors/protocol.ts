@@ -1,15 +1,14 @@
-/** Whole buffers as vectors: `sealed` with three users, `sealed` with one drop-out, `paper` with three users; and a log. */
-
+/** Whole buffers as vectors: `sealed` with three and six positions and drop-outs, with both engines; `paper`; and a log. */
 import { seededWords } from '@basa/experiments/simulation';
 import type { MaskTerm, Modulus } from '@basa/masking';
-import { addInPlace, applyMasksInPlace, FIELD, RING_32, unsafeTransparentSealing } from '@basa/masking';
+import { addInPlace, applyMasksInPlace, FIELD, RING_32, ring, unsafeTransparentSealing } from '@basa/masking';
 import type { Ctx, SlottedSession, UserId, UserRecord } from '@basa/protocol';
 import {
   acceptPaperUpload,
   closeRequestOf,
   connectPaper,
   contributePaper,
-  descriptorCodec,
+  drawnBufferCodec,
   encodePolicy,
   millis,
   paperInput,
@@ -22,45 +21,58 @@ import type { Federation, FederationDevice, Step } from '@basa/simulator';
 import { granted } from '@basa/simulator';
 import { nodeFederation, wasmTools } from '../core/tools.ts';
 import { logVector } from './log.ts';
+import type { VectorEngine } from './vector-engines.ts';
+import { cpAbeEngine, slotKeyEngine } from './vector-engines.ts';
 
 /** Positions of the paper-mode buffer. */
 const K = 3;
 
-/** Of the buffer with six users. */
+const DROP_OUT: readonly Step[] = ['upload', 'key', 'upload'];
+const OF_SIX = 'slot 0 drops out after its key, slot 3 before it, slot 5 is free';
+
+/** Of buffers with six positions. */
 const METRICS = [
   { name: 'loss', low: 0, high: 8 },
   { name: 'accuracy', low: 0, high: 1 },
 ];
 
-export function protocolVectors(): object {
+export async function protocolVectors(): Promise<object> {
+  const [slotKeys, cpAbe] = [slotKeyEngine(), await cpAbeEngine()];
+  const six: readonly Step[] = ['key', 'upload', 'upload', 'deposit', 'upload'];
   return {
     about:
-      'Written by `npm run write -- vectors` with transparent sealing, so that every byte can be followed; checked by vectors/check_protocol.py.',
+      'Written by `npm run write -- vectors`; checked by vectors/check_protocol.py, what needs a pairing by examples/python.',
     sealed: [
-      sealedVector('full', RING_32, ['upload', 'upload', 'upload']),
-      sealedVector('slot 1 drops out after its key', RING_32, ['upload', 'key', 'upload']),
-      sealedVector('six in the field: slots 0 and 3 drop out after their keys', FIELD, [
-        'key',
-        'upload',
-        'upload',
-        'key',
-        'upload',
-        'upload',
-      ]),
+      sealedVector('slot keys, full', slotKeys, { bufferSize: 3, modulus: RING_32 }, ['upload', 'upload', 'upload']),
+      sealedVector(
+        'slot keys, slot 1 drops out after its key',
+        slotKeys,
+        { bufferSize: 3, modulus: RING_32 },
+        DROP_OUT,
+      ),
+      sealedVector(`slot keys, field, ${OF_SIX}`, slotKeys, { bufferSize: 6, modulus: FIELD }, six),
+      sealedVector('CP-ABE, slot 1 drops out after its key', cpAbe, { bufferSize: 3, modulus: RING_32 }, DROP_OUT),
+      sealedVector(`CP-ABE, ring of 20 bits, ${OF_SIX}`, cpAbe, { bufferSize: 6, modulus: ring(20) }, six),
     ],
     paper: [paperVector()],
     log: [logVector()],
   };
 }
 
-function sealedVector(name: string, modulus: Modulus, steps: readonly Step[]): object {
+function sealedVector(
+  name: string,
+  engine: VectorEngine,
+  { bufferSize, modulus }: { readonly bufferSize: number; readonly modulus: Modulus },
+  steps: readonly Step[],
+): object {
   const world = nodeFederation({
-    bufferSize: steps.length,
+    bufferSize,
     dimension: 4,
     modulus,
     seed: 42,
     staleness: { kind: 'polynomial', exponent: 0.5 },
-    metrics: METRICS.slice(0, steps.length - 3),
+    metrics: bufferSize === 6 ? METRICS : [],
+    sealings: engine.sealings,
   });
   const sent = recorder(world);
   const users = steps.map((step, n) => {
@@ -71,7 +83,7 @@ function sealedVector(name: string, modulus: Modulus, steps: readonly Step[]): o
     const { ephemeralSecret } = device.session as SlottedSession;
     const ephemeral = hex(ephemeralSecret.reveal());
     granted(device.contribute(step));
-    return userVector(device, sent.splice(0), ephemeral);
+    return { ...userVector(device, sent.splice(0), ephemeral), ...engine.drawn() };
   });
   const { ctx } = world.devices[0] as FederationDevice;
   granted(world.server.freeze(ctx, 'stalled'));
@@ -86,7 +98,7 @@ function sealedVector(name: string, modulus: Modulus, steps: readonly Step[]): o
     task: hex(world.task),
     authorityKey: hex(world.authority.publicKey),
     serverKey: hex(world.server.ports.signer.publicKey),
-    descriptor: hex(descriptorCodec.encode(world.server.buffer(ctx).descriptor)),
+    drawnBuffer: hex(drawnBufferCodec.encode(world.server.buffer(ctx))),
     ctx: hex(ctx),
     users,
     closeRequest: hex(requestCodec.encode(closeRequest)),
@@ -123,15 +135,16 @@ function recorder(world: Federation): [string, Uint8Array][] {
 
 function userVector(device: FederationDevice, sent: readonly [string, Uint8Array][], ephemeralSecret: string): object {
   const [prepared] = device.records as [Extract<UserRecord, { kind: 'prepared' }>];
+  const frozen = device.records.find((entry) => entry.kind === 'frozen');
   return {
     deviceKey: hex(device.signer.publicKey),
     user: hex(device.user),
     nonce: hex(prepared.nonce),
     joinTag: hex((device.session as SlottedSession).member.joinTag),
-    self: hex(prepared.self),
     edges: prepared.edges.map(hex),
+    ...(frozen !== undefined && { self: hex(frozen.self) }),
     input: [...(device.input as Uint32Array)],
-    ephemeralSecret,
+    ...(sent.some(([name]) => name === 'keyRequest') && { ephemeralSecret }),
     ...Object.fromEntries(sent.map(([name, bytes]) => [name, hex(bytes)])),
   };
 }

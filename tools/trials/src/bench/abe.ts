@@ -5,18 +5,16 @@ import {
   decrypt,
   EncryptionPool,
   encodeAttributeKey,
-  encodeIdentityKey,
   encrypt,
   freshKeyRandomness,
-  identityKeyGen,
-  identitySealing,
-  identitySetup,
   keyGen,
   parsePolicy,
   prfKeyRandomness,
   setup,
 } from '@basa/abe';
+import { slotKeySealings } from '@basa/experiments/real-sealings';
 import { nodeRandomBytes as randomBytes, nodeSuite as suite } from '@basa/runtime/node';
+import { sealingTrial } from '@basa/simulator';
 import { bareOperations } from './bare-mcl.ts';
 import { timeInTurn } from './measure.ts';
 import type { BenchResult } from './result.ts';
@@ -27,7 +25,7 @@ const POLICY = 'doctor and (cardiology or 2 of (a, b, c))';
 
 export async function benchAbe(): Promise<BenchResult> {
   const scheme = await schemeOperations();
-  const { sealedBytes, identityBytes, ...operations } = scheme;
+  const { sealedBytes, slotKeyBytes, ...operations } = scheme;
   const times = timeInTurn({ ...(await bareOperations()), ...operations }, ROUNDS);
   const ms = (name: keyof typeof times): number => times[name].bestMs;
   const decryptToProduct3 = round(ms('decrypt') / ms('product3'));
@@ -46,9 +44,8 @@ export async function benchAbe(): Promise<BenchResult> {
     ['  online part', 'online'],
     ['decrypt, with every check', 'decrypt'],
     ['keyGen, constant time', 'keyGen'],
-    ['identity engine: encrypt', 'identityEncrypt'],
-    ['identity engine: decrypt', 'identityDecrypt'],
-    ['identity engine: keyGen', 'identityKeyGen'],
+    ['slot keys (X25519): seal', 'slotKeySeal'],
+    ['slot keys (X25519): open', 'slotKeyOpen'],
     ['tree of 5 leaves: encrypt', 'treeEncrypt'],
     ['tree of 5 leaves: decrypt with 3', 'treeDecrypt'],
   ];
@@ -64,7 +61,7 @@ export async function benchAbe(): Promise<BenchResult> {
     '',
     `decrypt is ${decryptToProduct3} times a product of three pairings (aim: 1.25)`,
     `the online part is ${onlineToBare} times a hash and a multiplication (aim: 1.3)`,
-    `a sealed seed has ${sealedBytes} bytes (aim: 240); by the identity engine ${identityBytes}`,
+    `a sealed seed has ${sealedBytes} bytes (aim: 240); with slot keys ${slotKeyBytes}`,
   ].join('\n');
   const abe = {
     encryptMs: round(ms('encrypt')),
@@ -77,10 +74,10 @@ export async function benchAbe(): Promise<BenchResult> {
     product3Ms: round(ms('product3')),
     hashAndMultiplyMs: round(ms('hashAndMultiply')),
     ciphertextBytes: sealedBytes,
-    identity: {
-      encryptMs: round(ms('identityEncrypt')),
-      decryptMs: round(ms('identityDecrypt')),
-      ciphertextBytes: identityBytes,
+    slotKeys: {
+      encryptMs: round(ms('slotKeySeal')),
+      decryptMs: round(ms('slotKeyOpen')),
+      ciphertextBytes: slotKeyBytes,
     },
   };
   return { text, json: { abe } };
@@ -102,14 +99,7 @@ async function schemeOperations() {
   const key = issue();
   const sealed = sealing.seal(seed, attribute, context);
 
-  const identity = identitySetup(tools);
-  const identityEngine = identitySealing({ ...tools, publicKey: identity.publicKey });
-  identityEngine.warmUp();
-  const issueIdentity = () =>
-    encodeIdentityKey(identityKeyGen({ masterKey: identity.masterKey, attribute }, tools), group);
-  const identityKey = issueIdentity();
-  const identitySealed = identityEngine.seal(seed, attribute, context);
-
+  const slotKeys = sealingTrial(slotKeySealings(), 2, randomBytes);
   const policy = parsePolicy(POLICY);
   const treeKey = keyGen(
     { masterKey, attributes: ['doctor', 'a', 'c'], randomness: freshKeyRandomness(randomBytes) },
@@ -118,16 +108,15 @@ async function schemeOperations() {
   const tree = encrypt({ publicKey, policy, plaintext: seed, context, pool }, tools);
   return {
     sealedBytes: sealed.length,
-    identityBytes: identitySealed.length,
+    slotKeyBytes: slotKeys.sealedBytes,
     encryptCold: () => void cold.seal(seed, attribute, context),
     encrypt: () => void sealing.seal(seed, attribute, context),
     offline: () => pool.prepare(1),
     online: () => void online.seal(seed, attribute, context), // takes what `offline` made just before
     decrypt: () => expectOpened(sealing.open(sealed, key, context)),
     keyGen: () => void issue(),
-    identityEncrypt: () => void identityEngine.seal(seed, attribute, context),
-    identityDecrypt: () => expectOpened(identityEngine.open(identitySealed, identityKey, context)),
-    identityKeyGen: () => void issueIdentity(),
+    slotKeySeal: slotKeys.seal,
+    slotKeyOpen: slotKeys.open,
     treeEncrypt: () => void encrypt({ publicKey, policy, plaintext: seed, context }, tools),
     treeDecrypt() {
       const opened = decrypt({ ciphertext: tree, key: treeKey, context }, tools);

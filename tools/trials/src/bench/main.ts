@@ -35,6 +35,10 @@ const BENCHMARKS: Readonly<
     about: 'what a user and the server compute and send, BASA beside plain, SecAgg, SecAgg+ and LightSecAgg',
     run: async (options) => (await import('./protocols.ts')).benchProtocols(options),
   },
+  sealing: {
+    about: 'one seed sealed and opened with slot keys and with CP-ABE, beside X25519 and pairings',
+    run: async () => (await import('./sealing.ts')).benchSealing(),
+  },
   server: {
     about: 'durable uploads, beside node:http and bare TCP that discard; deposits, keys, closes',
     run: async () => (await import('./server.ts')).benchServer(),

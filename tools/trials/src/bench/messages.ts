@@ -1,33 +1,34 @@
 /**
- * What one user sends and receives in `sealed` mode, by message, from a real run of every slot with seeds sealed to
- * 240 bytes (CP-ABE) or 128 (identity KEM). Only the vector is counted instead of made.
+ * What one user sends and receives in `sealed` mode, by message, from a real run of every slot: with slot keys as they are, and with
+ * seeds and keys of the lengths that CP-ABE gives them. Only the vector is counted instead of made.
  */
 import { paddedSealings } from '@basa/experiments';
-import { abeSealings, identitySealings } from '@basa/experiments/real-sealings';
+import { abeSealings, slotKeySealings } from '@basa/experiments/real-sealings';
 import type { Modulus } from '@basa/masking';
 import { elementBits, packedLength, RING_32, ring } from '@basa/masking';
-import { prefixElements } from '@basa/protocol';
-import { nodeSuite } from '@basa/runtime/node';
+import { drawnBufferCodec, ENGINE, prefixElements } from '@basa/protocol';
+import { nodeRandomBytes, nodeSuite } from '@basa/runtime/node';
 import type { Sealings } from '@basa/simulator';
-import { granted } from '@basa/simulator';
+import { granted, overAttributes, sealingTrial } from '@basa/simulator';
 import { nodeFederation } from '@basa/testkit/core/tools.ts';
 import type { BenchResult } from './result.ts';
 import { formatTable } from './table.ts';
 
 const DIMENSION = 1_000_000;
 const SMALL = 8;
-const MODULI: readonly Modulus[] = [RING_32, ring(20), ring(16)];
-interface Lengths {
-  readonly sealedBytes: number;
-  readonly keyBytes: number;
-}
-
-/** How long this engine's sealed seeds and attribute keys are. */
-function lengthsOf({ sealing, issuer }: Sealings): Lengths {
-  return { sealedBytes: sealing.sealedBytes, keyBytes: issuer.issue(new Uint8Array(32)).length };
+const MODULI: readonly Modulus[] = [RING_32, ring(24), ring(20), ring(16)];
+/** CP-ABE by its lengths alone: a whole buffer of it takes minutes. */
+function paddedAbe(): Sealings {
+  const sealings = abeSealings();
+  const { sealedBytes, keyBytes } = sealingTrial(sealings, 1, nodeRandomBytes);
+  const publicKeyBytes = sealings.issuer.publicKey.length;
+  const padded = paddedSealings(nodeSuite, { sealedBytes, keyBytes, publicKeyBytes });
+  return overAttributes(nodeSuite, ENGINE.unsafeTransparent, padded);
 }
 
 interface SlotSizes {
+  /** Descriptor and slot keys. */
+  readonly seatAnswer: number;
   readonly deposit: number;
   readonly depositAnswer: number;
   readonly keyRequest: number;
@@ -36,14 +37,18 @@ interface SlotSizes {
   readonly uploadRest: number;
 }
 
-function measureSlots(bufferSize: number, { sealedBytes, keyBytes }: Lengths): SlotSizes[] {
-  const sealings = paddedSealings(nodeSuite, { sealedBytes, keyBytes });
+function measureSlots(bufferSize: number, sealings: Sealings): SlotSizes[] {
   const world = nodeFederation({ bufferSize, dimension: SMALL, sealings });
   return Array.from({ length: bufferSize }, () => {
     const device = world.device();
     const sizes: Partial<Record<keyof SlotSizes, number>> = {};
     const { server, authority } = world;
-    const [deposit, upload, issueKey] = [server.deposit, server.upload, authority.issueKey];
+    const [seat, deposit, upload, issueKey] = [server.seat, server.deposit, server.upload, authority.issueKey];
+    server.seat = (certificate) => {
+      const answer = seat.call(server, certificate);
+      if ('descriptor' in answer) sizes.seatAnswer = drawnBufferCodec.encode(answer).length;
+      return answer;
+    };
     server.deposit = (bytes) => {
       const answer = deposit.call(server, bytes);
       sizes.deposit = bytes.length;
@@ -61,7 +66,7 @@ function measureSlots(bufferSize: number, { sealedBytes, keyBytes }: Lengths): S
       return upload.call(server, bytes);
     };
     granted(device.contribute());
-    Object.assign(server, { deposit, upload });
+    Object.assign(server, { seat, deposit, upload });
     Object.assign(authority, { issueKey });
     return sizes as SlotSizes;
   });
@@ -72,21 +77,20 @@ const perParameter = (bytes: number): string => (bytes / DIMENSION).toFixed(4);
 
 export function benchMessages(): BenchResult {
   const engines = [
-    { engine: 'CP-ABE', ...lengthsOf(abeSealings()) },
-    { engine: 'identity KEM', ...lengthsOf(identitySealings()) },
+    { engine: 'slot keys', sealings: slotKeySealings() },
+    { engine: 'CP-ABE', sealings: paddedAbe() },
   ];
   const rows: string[][] = [];
   const json: object[] = [];
 
-  for (const lengths of engines) {
-    const { engine } = lengths;
+  for (const { engine, sealings } of engines) {
     for (const K of [10, 32, 100]) {
-      const slots = measureSlots(K, lengths);
+      const slots = measureSlots(K, sealings);
       for (const modulus of MODULI) {
         const vector = packedLength(DIMENSION + prefixElements({ metrics: [] }), modulus);
         const uploads = slots.map(({ uploadRest }) => uploadRest + vector);
         const up = mean(slots.map((slot, n) => slot.deposit + slot.keyRequest + (uploads[n] as number)));
-        const down = mean(slots.map((slot) => slot.depositAnswer + slot.keyAnswer));
+        const down = mean(slots.map((slot) => slot.seatAnswer + slot.depositAnswer + slot.keyAnswer));
         const bits = elementBits(modulus);
         rows.push([
           engine,

@@ -5,6 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { BasaClient } from '@basa/client/node';
+import type { EngineName } from '@basa/client/operator';
 import { createTaskAt } from '@basa/client/operator';
 import type { Samples } from '@basa/learning';
 import { createReferenceEngine, createTrainer, defineModel, dense, randomStream } from '@basa/learning';
@@ -16,8 +17,8 @@ const CLASSES = 3;
 const BUFFERS = 3;
 const model = defineModel('clusters', { height: 1, width: 1, channels: FEATURES }, [dense(CLASSES)]);
 
-/** The accuracy at the end, by the server's own evaluation. */
-export async function learnTogether(): Promise<number> {
+/** The accuracy at the end, by the server's own evaluation, of a task with this engine. */
+export async function learnTogether(engine: EngineName): Promise<number> {
   const folder = await mkdtemp(join(tmpdir(), 'basa-python-'));
   const { signal } = new AbortController();
   const services = await startLocalServices({ folder, signal });
@@ -28,6 +29,7 @@ export async function learnTogether(): Promise<number> {
       model,
       bufferSize: 3,
       minimum: 3,
+      engine,
       clip: 8,
       evaluationSet: clusters(0).dataset,
     });

@@ -88,7 +88,7 @@ export class UserParty {
       case 'slot': {
         const step = receiveSlot(this.#ports(local, buffer, 'slot'), device, message.value);
         const slotted = step.state.session;
-        const sent = slotted?.step === 'slotted' ? [this.#keyRequest(local, buffer, slotted)] : [];
+        const sent = slotted?.step === 'slotted' ? [this.#keyRequest(buffer, slotted)] : [];
         return this.#endings(local, buffer, step, sent, cause);
       }
       case 'key':
@@ -153,7 +153,7 @@ export class UserParty {
       { local, sent: [message], words: `${this.name} sends its ${message.kind} again${this.#of(buffer)}` },
     ];
     if (session?.step === 'prepared') return again(this.#deposit(buffer, session));
-    if (session?.step === 'slotted') return again(this.#keyRequest(local, buffer, session));
+    if (session?.step === 'slotted') return again(this.#keyRequest(buffer, session));
     return session?.step === 'frozen' ? again(this.#uploadOf(local, buffer, session)) : [];
   }
 
@@ -246,10 +246,9 @@ export class UserParty {
     return endingsOf({ who: 'it', cause, records: ofSession, answer, sent, after, crashes });
   }
 
-  #keyRequest(local: UserLocal, buffer: number, session: SlottedSession): Message {
-    const ports = this.#ports(local, buffer, 'request');
-    const signature = this.#player.signer.sign(keyRequestToSign(ports, session).statement);
-    return { kind: 'key-request', user: this.#number, buffer, value: keyRequestMessage(ports, session, signature) };
+  #keyRequest(buffer: number, session: SlottedSession): Message {
+    const signature = this.#player.signer.sign(keyRequestToSign(session).statement);
+    return { kind: 'key-request', user: this.#number, buffer, value: keyRequestMessage(session, signature) };
   }
 
   #session(local: UserLocal, buffer: number): UserSession | undefined {

@@ -160,8 +160,8 @@ export class OracleUser {
 
   keyRequest(): KeyRequest | Refused {
     if (this.session?.step !== 'slotted') return refused('wrong-step');
-    const { statement } = keyRequestToSign(this.ports, this.session);
-    return keyRequestMessage(this.ports, this.session, this.signer.sign(statement));
+    const { statement } = keyRequestToSign(this.session);
+    return keyRequestMessage(this.session, this.signer.sign(statement));
   }
 
   takeKey(answer: KeyAnswer): UploadDraft | Refused {

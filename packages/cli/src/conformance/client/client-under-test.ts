@@ -17,7 +17,7 @@ export interface RunningClient {
 
 export type StartClient = (environment: Readonly<Record<string, string>>) => RunningClient;
 
-/** A command line, each run a process group of its own. It is killed after so long, or when the signal says so. */
+/** A command line. Each run is a process group of its own, which is killed after `mostMs` or when the signal says so. */
 export function commandClient(
   [program, ...args]: readonly string[],
   { mostMs, signal }: { readonly mostMs: number; readonly signal: AbortSignal },

@@ -1,11 +1,11 @@
 /** A lie in a scene of its own: the client ends with a no, and what would give something away does not come. */
 import type { Report } from '../report.ts';
-import type { Lie } from './lies.ts';
+import type { Lie } from './lie.ts';
 import { stepAfter } from './lies.ts';
 import type { Stage } from './stage.ts';
 
 export function lieScene(stage: Stage, lie: Lie, report: Report): Promise<void> {
-  return stage.scene({}, async (scene) => {
+  return stage.scene(lie.policy ?? {}, async (scene) => {
     if (lie.isAboutOthers) await scene.peer(0);
     await lie.tell(scene);
     const { code } = await scene.run(lie.settings);

@@ -1,10 +1,8 @@
 /** Lies that a client must not fall for: each is a change of what real services say, and the step that must not follow. */
 import type { Signer } from '@basa/masking';
 import { concatBytes, SLOT_KEY_BYTES, toHex } from '@basa/masking';
-import type { KeyAnswer } from '@basa/protocol';
 import {
   AUTHORITY_PATH,
-  authorityMessages,
   certificateCodec,
   decodePolicy,
   descriptorCodec,
@@ -14,26 +12,15 @@ import {
   modelEntryCodec,
   newestModelCodec,
 } from '@basa/protocol';
-import { createNodeSigner, nodeRandomBytes, nodeSuite } from '@basa/runtime/node';
-import type { Answer, Asked, ServiceProxy } from '../service-proxy.ts';
+import { nodeRandomBytes, nodeSuite } from '@basa/runtime/node';
+import type { Asked } from '../service-proxy.ts';
 import { slotLies, tellingSlotLie } from '../slot-lies.ts';
 import type { Step } from '../steps.ts';
 import { isStep } from '../steps.ts';
-import type { Scene, Stage } from './stage.ts';
-
-export interface Lie {
-  readonly name: string;
-  /** What a client that saw through it does not send, nor anything after it. */
-  readonly before: Step;
-  /** Whether it needs another device in the buffer. */
-  readonly isAboutOthers?: boolean;
-  /** Settings of the client that take the place of the right ones. */
-  readonly settings?: Readonly<Record<string, string>>;
-  tell(scene: Scene): void | Promise<void>;
-}
-
-/** Somebody who is neither the server nor the authority. */
-const STRANGER = createNodeSigner(nodeRandomBytes(32));
+import { keyLies } from './key-lies.ts';
+import type { Lie } from './lie.ts';
+import { changing, flipped, STRANGER } from './lie.ts';
+import type { Stage } from './stage.ts';
 
 export function lies(serverSigner: Signer, bufferSize: number): readonly Lie[] {
   return [
@@ -137,20 +124,7 @@ export function lies(serverSigner: Signer, bufferSize: number): readonly Lie[] {
         },
       };
     }),
-    {
-      name: 'refuses a receipt that the authority did not sign',
-      before: 'upload',
-      tell: (scene) =>
-        changingKeys(scene, (answer) => {
-          const { receipt } = answer;
-          return { ...answer, receipt: { ...receipt, signature: nodeRandomBytes(64) } };
-        }),
-    },
-    {
-      name: 'refuses a key that was damaged in its envelope',
-      before: 'upload',
-      tell: (scene) => changingKeys(scene, (answer) => ({ ...answer, envelope: flipped(answer.envelope) })),
-    },
+    ...keyLies(),
   ];
 }
 
@@ -164,25 +138,11 @@ async function seatOfAnotherTask(stage: Stage): Promise<Uint8Array> {
   return seat;
 }
 
-function changingKeys({ authority, policy }: Scene, change: (answer: KeyAnswer) => KeyAnswer): void {
-  const { keyAnswer } = authorityMessages(policy.bufferSize);
-  changing(authority, /\/keys$/, (body) => keyAnswer.encode(change(keyAnswer.decode(body))));
-}
-
-function changing(proxy: ServiceProxy, path: RegExp, change: (body: Uint8Array) => Uint8Array): void {
-  proxy.onAnswer = (asked: Asked, answer: Answer) =>
-    path.test(asked.path) && answer.status === 200 ? { ...answer, body: change(answer.body) } : answer;
-}
-
 /** As many keys, whose secrets the liar has. */
 function ownKeys({ length }: Uint8Array): Uint8Array {
   return concatBytes(
     ...Array.from({ length: length / SLOT_KEY_BYTES }, () => nodeSuite.x25519(nodeRandomBytes(32)).publicKey),
   );
-}
-
-function flipped(bytes: Uint8Array): Uint8Array {
-  return bytes.map((byte, n) => (n === bytes.length - 1 ? byte ^ 1 : byte));
 }
 
 /** With a nonce of whoever asks. */

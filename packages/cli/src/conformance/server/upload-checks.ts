@@ -1,5 +1,5 @@
 /** An upload in pieces: refused where it is not what it should be, and left where it was; accepted once, and then the same. */
-import { fromHex, toHex } from '@basa/masking';
+import { fromHex, SLOT_KEY_BYTES, toHex } from '@basa/masking';
 import type { UploadHeader } from '@basa/protocol';
 import { authorityMessages, HEADER } from '@basa/protocol';
 import { createNodeSigner, nodeRandomBytes, nodeSuite } from '@basa/runtime/node';
@@ -35,6 +35,13 @@ export async function uploadChecks(kit: KitTask, { signer }: KitDevice, held: As
   server.refuses("another's upload is refused", stolen, 'not-yours');
   const forged = await put(0, body, { headers: { [HEADER.upload]: changed({ voids: [] }, nodeRandomBytes(64)) } });
   server.refuses('a header that its user did not sign is refused', forged, 'signature-invalid');
+  for (const [what, selfName] of [
+    ['without the name of its self seed', new Uint8Array()],
+    ['that names a self seed by a point of small order', new Uint8Array(SLOT_KEY_BYTES)],
+  ] as const) {
+    const nameless = await put(0, body.subarray(0, half), { headers: { [HEADER.upload]: changed({ selfName }) } });
+    server.refuses(`a header ${what} is refused`, nameless, 'body-mismatch');
+  }
   const headless = await put(0, body, { headers: { [HEADER.upload]: 'no header' } });
   server.refuses('an upload without its header is refused', headless, 'malformed');
   await standing('what is refused leaves an upload where it was', 0);

@@ -38,10 +38,10 @@ export function checkComposition(
   const present = users - Math.floor(users * dropouts);
   const summed = { summed: present, present, isWeighted: false };
   return [
-    ...contenders.map(({ name, real, counted, sealingMs }) =>
+    ...contenders.map(({ name, real, counted, ...charged }) =>
       compare(
         name,
-        leastOf(name, () => priceOf(users, dropouts, counted, sealingMs)?.(dimension, prices)),
+        leastOf(name, () => priceOf(users, dropouts, counted, charged)?.(dimension, prices)),
         leastOf(name, () => realCost(real)),
       ),
     ),

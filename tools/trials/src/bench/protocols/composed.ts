@@ -13,7 +13,21 @@ const SMALL = 64;
 /** Refused, or the price at any dimension. */
 export type Priced = ((dimension: number, prices: VectorPrices) => Cost) | undefined;
 
-export type SealingCosts = Partial<Record<Counted, number>>;
+/** How often a user, and the server for each upload, hash a whole vector. */
+export interface VectorHashes {
+  readonly user: number;
+  readonly server: number;
+}
+
+/** What a protocol is charged besides its expansions. */
+export interface Charged {
+  readonly sealingMs?: SealingCosts;
+  readonly hashes?: VectorHashes;
+}
+
+const NO_HASHES: VectorHashes = { user: 0, server: 0 };
+
+type SealingCosts = Partial<Record<Counted, number>>;
 
 export interface Charges {
   /** Milliseconds of each counted call. */
@@ -27,15 +41,15 @@ export function priceOf(
   users: number,
   dropouts: number,
   make: (meter: Meter) => AggregationProtocol,
-  sealingMs: SealingCosts = {},
+  { sealingMs = {}, hashes = NO_HASHES }: Charged = {},
 ): Priced {
   const run = runOnce({ users, dropouts, dimension: SMALL }, make);
   if (run === undefined) return undefined;
   return (dimension, prices) =>
     costOf(run, {
       callMs: { ...sealingMs, expansions: prices.expansionMs },
-      userUploadMs: prices.packMs,
-      serverUploadMs: run.stayed.length * prices.addMs,
+      userUploadMs: prices.packMs + hashes.user * prices.hashMs,
+      serverUploadMs: run.stayed.length * (prices.addMs + hashes.server * prices.hashMs),
       uploadBytes: 4 * (dimension - SMALL),
     });
 }

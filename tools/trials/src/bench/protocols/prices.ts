@@ -4,6 +4,7 @@ import { cpuMs } from '@basa/experiments';
 import { addInPlace, applyMasksInPlace, FIELD, packVector, Secret, unpackVector } from '@basa/masking';
 import { nodeRandomBytes } from '@basa/runtime/node';
 import type { Sealings } from '@basa/simulator';
+import { sealingTrial } from '@basa/simulator';
 
 export interface VectorPrices {
   /** One mask expanded and added. */
@@ -11,6 +12,8 @@ export interface VectorPrices {
   readonly packMs: number;
   /** One upload read and added. */
   readonly addMs: number;
+  /** SHA-256 of a vector. */
+  readonly hashMs: number;
 }
 
 const TERMS = 8;
@@ -25,7 +28,12 @@ export function vectorPrices(dimension: number, { masks }: AggregationTools): Ve
     const unpacked = unpackVector(packed, dimension, FIELD);
     if (unpacked.kind === 'vector') addInPlace(vector, unpacked.vector, FIELD, masks.kernel);
   });
-  return { expansionMs, packMs: best(() => packVector(vector, FIELD)), addMs };
+  return {
+    expansionMs,
+    packMs: best(() => packVector(vector, FIELD)),
+    addMs,
+    hashMs: best(() => void masks.suite.sha256(packed)),
+  };
 }
 
 export interface SealingPrices {
@@ -34,19 +42,21 @@ export interface SealingPrices {
   readonly issues: number;
   readonly sealedBytes: number;
   readonly keyBytes: number;
+  readonly publicKeyBytes: number;
 }
 
+const SLOTS = 4;
+
 /** An engine in milliseconds: seal and open a seed, issue a key; warm, as in a process that has sealed a buffer. */
-export function sealingPrices({ sealing, issuer }: Sealings): SealingPrices {
-  const [seed, attribute, context] = [nodeRandomBytes(32), nodeRandomBytes(32), nodeRandomBytes(70)];
-  const key = issuer.issue(attribute);
-  const sealed = sealing.seal(seed, attribute, context);
+export function sealingPrices(sealings: Sealings): SealingPrices {
+  const { sealedBytes, keyBytes, seal, open, issue } = sealingTrial(sealings, SLOTS, nodeRandomBytes);
   return {
-    seals: best(() => void sealing.seal(seed, attribute, context), 60),
-    opens: best(() => void sealing.open(sealed, key, context), 20),
-    issues: best(() => void issuer.issue(attribute), 10),
-    sealedBytes: sealed.length,
-    keyBytes: key.length,
+    seals: best(seal, 60),
+    opens: best(open, 20),
+    issues: best(issue, 10),
+    sealedBytes,
+    keyBytes,
+    publicKeyBytes: sealings.issuer.publicKey.length,
   };
 }
 

@@ -4,6 +4,7 @@ import type { Check } from './check.ts';
 import { AGREEMENT, CHECKED, isWithin } from './check.ts';
 import type { EnginePrices } from './contenders.ts';
 import type { Amounts, Cost } from './cost.ts';
+import type { VectorPrices } from './prices.ts';
 import { PUBLISHED } from './published.ts';
 
 export interface Row extends Cost {
@@ -25,7 +26,12 @@ function cellsOf({ userMs, serverMs, authorityMs, bytesUp, bytesDown }: Amounts)
   ];
 }
 
-export function textOf(rows: readonly Row[], engines: EnginePrices, check: readonly Check[]): string {
+export function textOf(
+  rows: readonly Row[],
+  engines: EnginePrices,
+  check: readonly Check[],
+  prices: ReadonlyMap<number, VectorPrices>,
+): string {
   const largest = Math.max(...rows.map(({ d }) => d));
   const most = Math.max(...rows.map(({ dropouts }) => dropouts));
   const detailed = rows.filter(({ d, dropouts }) => d === largest && (dropouts === 0 || dropouts === most));
@@ -42,6 +48,8 @@ export function textOf(rows: readonly Row[], engines: EnginePrices, check: reado
       ['protocol', 'n', 'd', 'drop-outs', ...COLUMNS],
       rows.map((row) => [...settingOf(row), ...cellsOf(row)]),
     ),
+    '',
+    maskingText(rows, prices),
     '',
     `By phase, at d = ${largest.toLocaleString('en')}; the medians of users by phase need not add up to those above:`,
     formatTable(
@@ -74,11 +82,37 @@ function aboutOf(engines: EnginePrices): string {
     'One sum of n users, in processor time of one process; drop-outs happen after the keys are out and before the upload.',
     'A user is the median of those in the sum. For BASA, n is the size of its buffer.',
     'How: SecAgg, SecAgg+ and BASA run in full at 64 elements, and that sum is checked; work on vectors is added by',
-    'counting mask expansions and charging each at the price of the real dimension, measured in this run. BASA runs with',
-    'sealing of real size whose calls are counted, each charged at the price of a warm process in this run:',
+    'counting mask expansions and hashes of vectors and charging each at the price of the real dimension, measured in this',
+    'run. Updates are quantised before, which is the same for all and left out. With slot keys everything else is timed as it',
+    'runs; with CP-ABE the calls of a sealing of real size are counted, each charged at the price of a warm process:',
     ...prices,
     'LightSecAgg: one user and the server at the real dimension. A row that is not there is a sum the protocol refuses to',
     'open at so many drop-outs. Keys are agreed anew for each sum, by X25519.',
+  ].join('\n');
+}
+
+/** What no protocol with n masks can do without, beside the whole of a user. */
+function maskingText(rows: readonly Row[], prices: ReadonlyMap<number, VectorPrices>): string {
+  const ofSlotKeys = rows.filter(({ protocol, dropouts }) => protocol.includes('slot keys') && dropouts === 0);
+  const secAggOf = (row: Row): Row | undefined =>
+    rows.find(({ protocol, n, d, dropouts }) => protocol === 'SecAgg' && n === row.n && d === row.d && dropouts === 0);
+  return [
+    "A user of BASA sealed (slot keys) without drop-outs, beside its masking alone (n expansions and the packing) and SecAgg's user:",
+    formatTable(
+      ['n', 'd', 'user ms', 'masking ms', 'user / masking', 'user / SecAgg'],
+      ofSlotKeys.map((row) => {
+        const { expansionMs = Number.NaN, packMs = Number.NaN } = prices.get(row.d) ?? {};
+        const maskingMs = row.n * expansionMs + packMs;
+        return [
+          `${row.n}`,
+          row.d.toLocaleString('en'),
+          row.userMs.toFixed(1),
+          maskingMs.toFixed(1),
+          (row.userMs / maskingMs).toFixed(2),
+          (row.userMs / (secAggOf(row)?.userMs ?? Number.NaN)).toFixed(2),
+        ];
+      }),
+    ),
   ].join('\n');
 }
 

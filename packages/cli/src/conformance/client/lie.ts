@@ -1,0 +1,36 @@
+/** A lie of services that the kit plays, and how it is told: a proxy changes what passes. */
+import type { TaskPolicy } from '@basa/protocol';
+import { createNodeSigner, nodeRandomBytes } from '@basa/runtime/node';
+import type { Answer, Asked, ServiceProxy } from '../service-proxy.ts';
+import type { Step } from '../steps.ts';
+import type { Scene } from './stage.ts';
+
+export interface Lie {
+  readonly name: string;
+  /** What a client that saw through it does not send, nor anything after it. */
+  readonly before: Step;
+  /** Whether it needs another device in the buffer. */
+  readonly isAboutOthers?: boolean;
+  /** The task it is told in, where it is not the usual one. */
+  readonly policy?: Partial<TaskPolicy>;
+  /** Settings of the client that take the place of the right ones. */
+  readonly settings?: Readonly<Record<string, string>>;
+  tell(scene: Scene): void | Promise<void>;
+}
+
+/** Somebody who is neither the server nor the authority. */
+export const STRANGER = createNodeSigner(nodeRandomBytes(32));
+
+/** Changes the good answers of these paths. */
+export function changing(
+  proxy: ServiceProxy,
+  path: RegExp,
+  change: (body: Uint8Array, asked: Asked) => Uint8Array,
+): void {
+  proxy.onAnswer = (asked: Asked, answer: Answer) =>
+    path.test(asked.path) && answer.status === 200 ? { ...answer, body: change(answer.body, asked) } : answer;
+}
+
+export function flipped(bytes: Uint8Array): Uint8Array {
+  return bytes.map((byte, n) => (n === bytes.length - 1 ? byte ^ 1 : byte));
+}

@@ -1,0 +1,71 @@
+/**
+ * Sealing and opening as work in batches: whoever has it done at once or later, here or in another thread, gives the results back.
+ * Browsers agree on keys asynchronously; everybody else does it at once.
+ */
+import { DecodeError } from '@basa/masking';
+import type { Registration, Slot } from './brands.ts';
+import type { BufferSealing, EdgeUse, SealedBuffer } from './sealing.ts';
+
+/** One seed, for a slot or for the close. */
+export type Seal =
+  | { readonly to: Slot; readonly use: EdgeUse; readonly seed: Uint8Array }
+  | { readonly to: 'self'; readonly registration: Registration; readonly seed: Uint8Array };
+
+export interface SealWork {
+  readonly kind: 'seal';
+  readonly buffer: SealedBuffer;
+  readonly seals: readonly Seal[];
+}
+
+/** What was sealed to a slot, with what is said to be its key. */
+export interface OpenWork {
+  readonly kind: 'open';
+  readonly buffer: SealedBuffer;
+  readonly slot: Slot;
+  readonly key: Uint8Array;
+  readonly entries: readonly { readonly sealed: Uint8Array; readonly use: EdgeUse }[];
+}
+
+export type SealingWork = SealWork | OpenWork;
+
+/** One for each seal or entry; undefined for an entry that does not open. No result at all where the key is not the slot's. */
+export type SealingResult = readonly (Uint8Array | undefined)[] | undefined;
+
+/** Asks for work until it has what it needs. */
+export type SealingSteps<Result> = Generator<SealingWork, Result, SealingResult>;
+
+export function doSealing(sealing: BufferSealing, work: SealingWork): SealingResult {
+  const { buffer } = work;
+  if (work.kind === 'seal') {
+    return work.seals.map((seal) =>
+      seal.to === 'self'
+        ? sealing.sealSelf(buffer, seal.registration, seal.seed)
+        : sealing.sealEdge(buffer, seal.to, seal.use, seal.seed),
+    );
+  }
+  try {
+    const open = sealing.edgeOpener(buffer, work.slot, work.key);
+    return open && work.entries.map(({ sealed, use }) => open(sealed, use));
+  } catch (error) {
+    // Bytes that are no key of CP-ABE at all.
+    if (error instanceof DecodeError) return undefined;
+    throw error;
+  }
+}
+
+/** With everything done at once. */
+export function sealedAtOnce<Result>(sealing: BufferSealing, steps: SealingSteps<Result>): Result {
+  let next = steps.next();
+  while (next.done !== true) next = steps.next(doSealing(sealing, next.value));
+  return next.value;
+}
+
+/** With everything done by `work`. */
+export async function sealedBy<Result>(
+  work: (asked: SealingWork) => Promise<SealingResult>,
+  steps: SealingSteps<Result>,
+): Promise<Result> {
+  let next = steps.next();
+  while (next.done !== true) next = steps.next(await work(next.value));
+  return next.value;
+}

@@ -1,0 +1,85 @@
+/** Test vectors of slot keys: secrets and lists from a master, seeds sealed for each use with their pads; and what is refused. */
+import type { SlotBinding, SlotKeyRole, SlotKeySource } from '@basa/masking';
+import { ascii, SLOT_KEY_BYTES, sealToSlot, slotKeyList, slotKeyOf, slotPad, slotSecret, toHex } from '@basa/masking';
+import type { Ctx, DepositRoot, JoinTag, Slot, View } from '@basa/protocol';
+import { allSteps, registrationOf, sealingContext, selfContext } from '@basa/protocol';
+import { nodeSuite as suite } from '@basa/runtime/node';
+import type { RefusedKey, RefusedList, RefusedSeal, SealedToSlot } from './slot-key-negatives.ts';
+import { refusedKeys, refusedLists, refusedSeals } from './slot-key-negatives.ts';
+
+interface Source {
+  readonly master: string;
+  readonly task: string;
+  readonly bufferId: string;
+}
+
+export interface SlotKeyVectors {
+  readonly about: string;
+  readonly secrets: readonly (Source & { readonly role: SlotKeyRole; readonly secret: string; readonly key: string })[];
+  readonly lists: readonly (Source & { readonly slots: number; readonly list: string; readonly hash: string })[];
+  readonly seals: readonly SealedToSlot[];
+  readonly refusedKeys: readonly RefusedKey[];
+  readonly refusedLists: readonly RefusedList[];
+  readonly refusedSeals: readonly RefusedSeal[];
+}
+
+const SLOTS = 3;
+const SOURCE: SlotKeySource = { master: named('master'), task: named('task'), bufferId: named('buffer').slice(0, 16) };
+const LIST = allSteps(slotKeyList(suite, SOURCE, SLOTS));
+const CTX = named('ctx') as Ctx;
+const JOIN_TAG = named('join tag') as JoinTag;
+const SLOT = 2 as Slot;
+
+export function slotKeyVectors(): SlotKeyVectors {
+  const source = { master: toHex(SOURCE.master), task: toHex(SOURCE.task), bufferId: toHex(SOURCE.bufferId) };
+  const edge = sealedTo('edge', SLOT, sealingContext(CTX, 'edge', JOIN_TAG, SLOT));
+  const self = selfSealed('view');
+  return {
+    about:
+      'Slot keys (X25519), bytes in hex. Written by `npm run write -- vectors`; checked by vectors/check_slot_keys.py.',
+    secrets: (['self', 0, 1, 2, 258] as const).map((role) => {
+      const secret = slotSecret(suite, SOURCE, role);
+      return { ...source, role, secret: toHex(secret), key: toHex(suite.x25519(secret).publicKey) };
+    }),
+    lists: [2, SLOTS].map((slots) => {
+      const list = allSteps(slotKeyList(suite, SOURCE, slots));
+      return { ...source, slots, list: toHex(list), hash: toHex(suite.sha256(list)) };
+    }),
+    seals: [edge, sealedTo('backup', 1, sealingContext(CTX, 'backup', JOIN_TAG, 1)), self],
+    refusedKeys: refusedKeys(LIST),
+    refusedLists: refusedLists(LIST),
+    refusedSeals: refusedSeals({ edge, self, otherSelf: selfSealed('another view'), list: LIST }),
+  };
+}
+
+/** Of somebody who saw this. */
+function selfSealed(seen: string): SealedToSlot {
+  const [root, view] = [named('root') as DepositRoot, named(seen) as View];
+  const registration = registrationOf(suite, { ctx: CTX, slot: SLOT, joinTag: JOIN_TAG, root, view });
+  const made = { root: toHex(root), view: toHex(view), registration: toHex(registration) };
+  return { ...sealedTo('self', 'self', selfContext(CTX, registration)), slot: SLOT, ...made };
+}
+
+function sealedTo(use: SealedToSlot['use'], role: SlotKeyRole, context: Uint8Array): SealedToSlot {
+  const binding: SlotBinding = { publicKey: slotKeyOf(LIST, role), salt: CTX, context, authority: 0 };
+  const seed = named(`${use} seed`);
+  const secret = slotSecret(suite, SOURCE, role);
+  const sealed = sealToSlot(suite, seed, binding) as Uint8Array;
+  const pad = slotPad(suite, sealed.subarray(0, SLOT_KEY_BYTES), suite.x25519(secret), binding) as Uint8Array;
+  return {
+    use,
+    slot: Number(role === 'self' ? SLOT : role),
+    ctx: toHex(CTX),
+    joinTag: toHex(JOIN_TAG),
+    context: toHex(context),
+    secret: toHex(secret),
+    key: toHex(binding.publicKey),
+    seed: toHex(seed),
+    pad: toHex(pad),
+    sealed: toHex(sealed),
+  };
+}
+
+function named(name: string): Uint8Array {
+  return suite.sha256(ascii(`slot key vectors: ${name}`));
+}
