@@ -3,11 +3,11 @@ import type { ChildProcess } from 'node:child_process';
 import { mkdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { AuthorityOperator, hashOfToken, ServerOperator } from '@basa/client/operator';
 import { toHex } from '@basa/masking';
 import { nodeRandomBytes, nodeSuite } from '@basa/runtime/node';
 import type { LocalCluster } from './local-cluster.ts';
 import { startCluster } from './local-cluster.ts';
-import { AuthorityOperator, hashOfToken, ServerOperator } from './operator.ts';
 import { localPages } from './pages.ts';
 import { startProcess, stopProcess } from './service-process.ts';
 

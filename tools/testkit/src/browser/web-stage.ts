@@ -5,13 +5,12 @@ import { join } from 'node:path';
 import type { BasaClient } from '@basa/client/node';
 import { BasaClient as Clients } from '@basa/client/node';
 import { loadMnist, noProgress } from '@basa/datasets';
-import { createServerStep, encodeDataset, logisticRegression, manifestText } from '@basa/learning';
+import { createServerStep, encodeDataset, logisticRegression, manifestText, modelJson } from '@basa/learning';
 import { ascii, dequantizeSum, RING_32 } from '@basa/masking';
 import { ENGINE } from '@basa/protocol';
 import { nodeSuite } from '@basa/runtime/node';
 import { freePort } from '@basa/service';
 import { joinLink, offerTokens, writeShares } from '../../../../packages/cli/src/pages.ts';
-import { modelOptions } from '../../../../packages/cli/src/policy.ts';
 import { bundleProcesses } from '../processes/bundle.ts';
 import { Stage } from '../processes/stage.ts';
 import { bundlePages } from './bundle-pages.ts';
@@ -50,7 +49,7 @@ export class WebStage {
         training: { epochs: 1, batchSize: 10, learningRate: 0.03, loss: 'softmaxCrossEntropy' },
         uploadLeaseMs: 300_000,
       },
-      specification: { model: modelOptions(model), stop: { accuracy: 0.99 } },
+      specification: { model: modelJson(model), stop: { accuracy: 0.99 } },
       server: {
         port,
         pagesFolder: join(folder, 'pages'),
