@@ -11,6 +11,7 @@ const LONGEST = [
   'browser/pages',
   'services/tasks',
   'services/crashes',
+  'cli/test/own-model',
   'cli/test/operator',
   'services/conformance',
   'authority/test/folder',

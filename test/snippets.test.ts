@@ -4,6 +4,7 @@ import { readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { readAuthorityConfig } from '@basa/authority';
+import { readModelJson } from '@basa/learning';
 import { readServerConfig } from '@basa/server';
 import { folderOfPrograms, pagePaths, readPage, snippetsOf } from '@basa/testkit/pages/snippets.ts';
 import { ROOT } from '@basa/testkit/root.ts';
@@ -67,6 +68,7 @@ it.each(shown('json').map(({ place, ...snippet }) => [place, snippet] as const))
       unknown
     >;
     if (needs.includes('server')) expect(readServerConfig({ environment: {}, overrides })).toBeDefined();
+    if (needs.includes('network')) expect(readModelJson(overrides).dimension).toBeGreaterThan(0);
     if (needs.includes('authority')) expect(readAuthorityConfig({ environment: {}, overrides })).toBeDefined();
   },
 );

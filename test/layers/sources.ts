@@ -27,7 +27,10 @@ function readImports(path: string): readonly string[] {
   return [
     ...module.staticImports.map((statement) => statement.moduleRequest.value),
     ...module.staticExports.flatMap(({ entries }) => entries.flatMap((entry) => entry.moduleRequest?.value ?? [])),
-    ...module.dynamicImports.map(({ moduleRequest }) => text.slice(moduleRequest.start + 1, moduleRequest.end - 1)),
+    ...module.dynamicImports
+      .map(({ moduleRequest }) => text.slice(moduleRequest.start, moduleRequest.end))
+      .filter((specifier) => /^['"`]/.test(specifier)) // what is computed is a file of a user's
+      .map((specifier) => specifier.slice(1, -1)),
   ];
 }
 

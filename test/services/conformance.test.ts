@@ -3,6 +3,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { runCli } from '@basa/cli';
 import { BasaClient } from '@basa/client/node';
+import { AuthorityOperator, ServerOperator } from '@basa/client/operator';
 import { fromHex, toHex } from '@basa/masking';
 import { createNodeSigner } from '@basa/runtime/node';
 import { House, OPERATOR_TOKEN } from '@basa/testkit/services/house.ts';
@@ -12,7 +13,6 @@ import type { ClientEnd, StartClient } from '../../packages/cli/src/conformance/
 import { commandClient } from '../../packages/cli/src/conformance/client/client-under-test.ts';
 import type { Verdict } from '../../packages/cli/src/conformance/report.ts';
 import { checkServer } from '../../packages/cli/src/conformance/server/check-server.ts';
-import { AuthorityOperator, ServerOperator } from '../../packages/cli/src/operator.ts';
 
 let house: House;
 const { signal } = new AbortController();

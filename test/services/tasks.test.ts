@@ -183,6 +183,15 @@ describe('a task is refused', () => {
       'model has 4 parameters, the policy 8',
     ],
     [
+      'with a layer that does not exist',
+      () => ({
+        policy: policy({}),
+        model: { input: { height: 1, width: 1, channels: 1 }, layers: [{ kind: 'wave' }] },
+      }),
+      422,
+      'there is no kind \\"wave\\"',
+    ],
+    [
       'in the mode of the paper without its option',
       () => ({ policy: policy({}), mode: 'paper' }),
       422,

@@ -1,13 +1,16 @@
 /** The models the command line knows by name, and how a task of each is trained by default (the paper's settings). */
-import type { Model } from '@basa/learning';
+import type { Dataset, Model } from '@basa/learning';
 import { fedmlCifarCnn, femnistCnn, flsimCnn, logisticRegression } from '@basa/learning';
 import type { TaskTraining } from '@basa/protocol';
 import { CommandError } from './command.ts';
+import { isModelFile, loadModel } from './own-model.ts';
 
 interface KnownModel {
   readonly make: () => Model;
   readonly training: TaskTraining;
   readonly blockFloor: number;
+  /** What versions are evaluated on. */
+  readonly test?: () => Promise<Dataset>;
 }
 
 /**
@@ -23,8 +26,16 @@ const training = (batchSize: number, learningRate: number): TaskTraining => ({
   loss: 'softmaxCrossEntropy',
 });
 
+/** Of a model of one's own whose file says nothing else. */
+export const OWN_TRAINING: TaskTraining = training(20, 0.1);
+
 const MODELS: Readonly<Record<string, KnownModel>> = {
-  mnist: { make: logisticRegression, training: training(10, 0.03), blockFloor: MNIST_BLOCK_FLOOR },
+  mnist: {
+    make: logisticRegression,
+    training: training(10, 0.03),
+    blockFloor: MNIST_BLOCK_FLOOR,
+    test: async () => (await (await import('@basa/datasets')).loadMnist()).test,
+  },
   femnist: { make: femnistCnn, training: training(20, 0.05), blockFloor: 0 },
   cifar: { make: fedmlCifarCnn, training: training(20, 0.03), blockFloor: 0 },
   flsim: { make: flsimCnn, training: training(20, 0.1), blockFloor: 0 },
@@ -32,10 +43,18 @@ const MODELS: Readonly<Record<string, KnownModel>> = {
 
 export const MODEL_NAMES: readonly string[] = Object.keys(MODELS);
 
-export function knownModel(name: string): Omit<KnownModel, 'make'> & { readonly model: Model } {
+/** By name, or of a file of one's own. */
+export async function chosenModel(name: string): Promise<Omit<KnownModel, 'make'> & { readonly model: Model }> {
+  if (isModelFile(name)) {
+    const { model, training: own, test } = await loadModel(name);
+    const settings = { training: { ...OWN_TRAINING, ...own }, blockFloor: 0 };
+    return { model, ...settings, ...(test !== undefined && model.layers.length > 0 && { test: async () => test() }) };
+  }
   const known = MODELS[name];
   if (known === undefined)
-    throw new CommandError(`there is no model "${name}"; choose one of ${MODEL_NAMES.join(', ')}`);
+    throw new CommandError(
+      `there is no model "${name}"; choose one of ${MODEL_NAMES.join(', ')}, or a file: net.json or model.ts`,
+    );
   const { make, ...settings } = known;
   return { model: make(), ...settings };
 }

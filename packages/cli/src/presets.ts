@@ -1,4 +1,5 @@
 /** Settings that go together: `paper` as in the paper's experiments, `production` for devices that come and go for months. */
+import { TASK_DEFAULTS } from '@basa/client/operator';
 import { DEFAULT_MAX_STALENESS } from '@basa/protocol';
 import { CommandError } from './command.ts';
 import type { ServiceName } from './commands/places.ts';
@@ -13,11 +14,11 @@ export interface TaskPreset {
 
 const TASK: Readonly<Record<string, TaskPreset>> = {
   paper: {
-    bufferSize: 10,
-    leaseSeconds: 600,
-    openSeconds: 3600,
-    stallSeconds: 60,
-    maxStaleness: DEFAULT_MAX_STALENESS,
+    bufferSize: TASK_DEFAULTS.bufferSize,
+    leaseSeconds: TASK_DEFAULTS.uploadLeaseMs / 1000,
+    openSeconds: TASK_DEFAULTS.openMs / 1000,
+    stallSeconds: TASK_DEFAULTS.stallMs / 1000,
+    maxStaleness: TASK_DEFAULTS.maxStaleness,
   },
   production: {
     bufferSize: 32,

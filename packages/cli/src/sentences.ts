@@ -26,6 +26,7 @@ const EXIT_CODES: Readonly<Record<string, number>> = {
   FetchError: EXIT_CODE.refused,
   StoreError: EXIT_CODE.usage,
   DataError: EXIT_CODE.usage,
+  SettingsError: EXIT_CODE.usage,
 };
 
 const STORAGE_FULL = 7;

@@ -13,7 +13,7 @@ export const TRAINING_FLAGS: Flags = {
 
 export const TRAINING_USAGE = `  --epochs <n>         passes of a device over its examples (1)
   --batch <n>          examples of a step (10 for mnist, else 20)
-  --rate <x>           learning rate of the devices (mnist and cifar 0.03, femnist 0.05, flsim 0.1)
+  --rate <x>           learning rate of the devices (mnist and cifar 0.03, femnist 0.05, flsim and your own 0.1, or what model.ts says)
   --block-floor <x>    smallest norm an update may have on a block of parameters; 0 refuses only zeros (mnist 0.005, else 0)`;
 
 const MOST = 65_535;

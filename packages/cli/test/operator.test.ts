@@ -7,14 +7,7 @@ import { AUTHORITY_PATH, decodePolicy, SERVER_PATH } from '@basa/protocol';
 import { pagePaths, readPage, runProgram, runSnippet, snippetsOf } from '@basa/testkit/pages/snippets.ts';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { Running } from './basa.ts';
-import { basa, basaHere, lastLine, start } from './basa.ts';
-
-/** The variables that a program or command told its reader to set. */
-function exportsOf(said: string): Record<string, string> {
-  return Object.fromEntries(
-    [...said.matchAll(/export (\w+)=(\S+)/g)].map(([, name = '', value = '']) => [name, value]),
-  );
-}
+import { basa, basaHere, exportsOf, lastLine, start } from './basa.ts';
 
 const servicePrograms = (page: string) => snippetsOf(readPage(page)).filter(({ needs }) => needs.includes('services'));
 
@@ -68,7 +61,7 @@ describe('with `basa dev` in one terminal, another', () => {
     let variables: Record<string, string> = { ...environment, BASA_ENROLMENT_TOKEN: tokens[0] ?? '' };
     for (const { code, line } of servicePrograms(page)) {
       const said = await runProgram(code, { cwd: folder, environment: variables });
-      expect(said, `${page}:${line}`).toMatch(/^export |1 contribution /m);
+      expect(said, `${page}:${line}`).toMatch(/^export |\d contributions? /m);
       variables = { ...variables, ...exportsOf(said) };
     }
   });
@@ -92,7 +85,9 @@ describe('with `basa dev` in one terminal, another', () => {
     const file = join(folder, 'model.safetensors');
     expect((await type('task', 'export', task, '--out', file)).code).toBe(0);
     expect(decodeSafetensors(logisticRegression(), readFileSync(file)).length).toBe(7850);
-    expect((await type('task', 'export', task, '--out', 'model.txt')).errors).toContain('.safetensors or .npz');
+    expect((await type('task', 'export', task, '--out', 'model.txt')).errors).toContain(
+      '.safetensors, .npz, .onnx or .csv',
+    );
   });
 
   it('creates a task from a model file, enrols a device and revokes it', async () => {

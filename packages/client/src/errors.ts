@@ -37,9 +37,9 @@ export class ProblemError extends Error {
 export class UnreachableError extends Error {
   override readonly name = 'UnreachableError';
 
-  constructor(service: string, cause: unknown) {
+  constructor(service: string, cause: unknown, advice = 'check the address and the network, then call resume()') {
     const why = cause instanceof Error ? cause.message : String(cause);
-    super(`${service} does not answer (${why}); check the address and the network, then call resume()`, { cause });
+    super(`${service} does not answer (${why}); ${advice}`, { cause });
   }
 }
 
@@ -97,4 +97,9 @@ export class RefusedError extends Error {
 /** The device's store cannot be used: it is held by another process, or damaged. */
 export class StoreError extends Error {
   override readonly name = 'StoreError';
+}
+
+/** Settings of a task that cannot be used together; the sentence says which. */
+export class SettingsError extends Error {
+  override readonly name = 'SettingsError';
 }

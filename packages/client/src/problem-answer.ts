@@ -8,13 +8,14 @@ interface NegativeAnswer {
   readonly body: Uint8Array;
 }
 
-export function problemOf({ status, header, body }: NegativeAnswer): ProblemError {
+/** `asked` says what was asked, for people who ask for many things. */
+export function problemOf({ status, header, body }: NegativeAnswer, asked?: string): ProblemError {
   const document = parse(body);
   const { title, detail, slots, retryAfterMs } = document;
   return new ProblemError({
     code: problemCodeOf(document) ?? 'unknown-problem',
     status,
-    title: typeof title === 'string' ? title : `The service answered with status ${status}.`,
+    title: `${asked === undefined ? '' : `${asked}: `}${typeof title === 'string' ? title : `The service answered with status ${status}.`}`,
     detail: typeof detail === 'string' ? detail : undefined,
     slots: Array.isArray(slots) && slots.every(Number.isInteger) ? slots : undefined,
     retryAfterMs: waitOf(retryAfterMs) ?? waitOf(1000 * Number(header('retry-after') ?? Number.NaN)),

@@ -1,10 +1,11 @@
 /** The way to one service: signs, digests, times out, retries, and turns what comes back into bytes or a `ProblemError`. */
 import { concatBytes } from '@basa/masking';
 import type { Millis } from '@basa/protocol';
-import { HEADER, isLoopback, millis } from '@basa/protocol';
+import { HEADER, millis } from '@basa/protocol';
 import type { DeviceSigner } from './device-store.ts';
-import { AnswerError, CertificateError, ProblemError, RefusedError } from './errors.ts';
+import { AnswerError, CertificateError, ProblemError } from './errors.ts';
 import type { Outside } from './outside.ts';
+import { refusePlainHttp } from './plain-http.ts';
 import { problemOf } from './problem-answer.ts';
 import type { RetryNotice, RetryOptions } from './retry.ts';
 import { NetworkFailure, retrying } from './retry.ts';
@@ -184,12 +185,11 @@ function watchdog(signal: AbortSignal, timeoutMs: number): { signal: AbortSignal
 }
 
 /** Signed requests name their path as sent: a service lies at the root of its address. */
-function originOf({ name, url, unsafeAllowPlainHttp = false }: LinkOptions): string {
-  const { hostname, origin, pathname, protocol } = new URL(url);
+function originOf({ name, url, unsafeAllowPlainHttp }: LinkOptions): string {
+  const { origin, pathname, protocol } = new URL(url);
   const isRoot = /^https?:$/.test(protocol) && pathname === '/';
   if (!isRoot) throw new RangeError(`the address of the ${name} is http(s)://host[:port] without a path, got ${url}`);
-  const isPlain = protocol === 'http:' && !isLoopback(hostname);
-  if (isPlain && !unsafeAllowPlainHttp) throw new RefusedError('plain-http', `${name} ${url}`);
+  refusePlainHttp(name, url, { unsafeAllowPlainHttp });
   return origin;
 }
 

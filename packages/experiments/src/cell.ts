@@ -34,8 +34,11 @@ export const PROTOCOLS = [
 ] as const;
 export type ProtocolName = (typeof PROTOCOLS)[number];
 
-export interface Cell {
-  readonly task: ExperimentTask;
+/** What of a task decides its schedule. */
+export type ScheduledTask = Pick<ExperimentTask, 'users' | 'dimension' | 'mostExamples' | 'charged' | 'cap'>;
+
+export interface Cell<Task extends ScheduledTask = ExperimentTask> {
+  readonly task: Task;
   readonly protocol: ProtocolName;
   readonly delay: Delay;
   /** Users that train at the same time; of a round in synchronous protocols. */
@@ -85,7 +88,11 @@ export interface TimedSchedule extends Schedule {
 }
 
 /** `examplesOf` a user, before the cap of the task. */
-export function scheduleCell(cell: Cell, costs: Costs, examplesOf: (user: number) => number): TimedSchedule {
+export function scheduleCell(
+  cell: Cell<ScheduledTask>,
+  costs: Costs,
+  examplesOf: (user: number) => number,
+): TimedSchedule {
   const { task } = cell;
   const examples = (user: number): number => Math.min(task.mostExamples, examplesOf(user));
   const perExample = cell.compute === 'measured' ? priced(costs.training, task.charged).ms / 1000 : 0;
@@ -114,13 +121,17 @@ export function scheduleCell(cell: Cell, costs: Costs, examplesOf: (user: number
   return { ...schedule, utilisation: scheme.utilisation(timeline.now) };
 }
 
-function roundsOf({ protocol, concurrency }: Cell, fleet: Fleet, charges: Charges): Iterable<TimedEvent> {
+function roundsOf(
+  { protocol, concurrency }: Cell<ScheduledTask>,
+  fleet: Fleet,
+  charges: Charges,
+): Iterable<TimedEvent> {
   if (protocol === 'LSA sync') return rounds(fleet, charges.lightSecAggRound(concurrency));
   const name = protocol === 'SecAgg' ? 'SecAgg' : 'SecAgg+';
   return rounds(fleet, charges.pairwiseRound(name, concurrency, defaultThreshold(concurrency)));
 }
 
-function schemeOf(cell: Cell, timeline: Timeline, charges: Charges): Scheme {
+function schemeOf(cell: Cell<ScheduledTask>, timeline: Timeline, charges: Charges): Scheme {
   const { protocol, bufferSize, concurrency, turn, openers } = cell;
   switch (protocol) {
     case 'no SA':
@@ -154,7 +165,14 @@ function withTurn(costs: PaperCosts, { parallelBuffers = 1, isDepositFirst = fal
 const PROFILED = ['SecAgg', 'SecAgg+', 'BASA paper', 'BASA sealed'] as const;
 
 /** What must be measured before the cell can be priced. */
-export function needsOf({ task, protocol, concurrency, bufferSize, compute, dropouts }: Cell): CostNeeds {
+export function needsOf({
+  task,
+  protocol,
+  concurrency,
+  bufferSize,
+  compute,
+  dropouts,
+}: Cell<ScheduledTask>): CostNeeds {
   const { dimension } = task;
   const profiles = PROFILED.filter((name) => name === protocol).flatMap((name): ProfileRequest[] => {
     const users = name.startsWith('BASA') ? bufferSize : concurrency;

@@ -24,6 +24,8 @@ import {
 export interface LearnTask {
   readonly model: Model;
   readonly users: number;
+  /** Passes of a trip over the examples of its user; 1 where it is left out. */
+  readonly epochs?: number;
   readonly batchSize: number;
   readonly learningRate: number;
   readonly target: number;

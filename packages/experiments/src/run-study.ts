@@ -2,6 +2,7 @@
 import { existsSync, mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { gunzipSync } from 'node:zlib';
+import { csvOf } from '@basa/learning/files';
 import type { Cell } from './cell.ts';
 import type { Profile, Study } from './context.ts';
 import type { Costs } from './costs/costs.ts';
@@ -10,7 +11,7 @@ import type { Sampling } from './costs/sampling.ts';
 import type { CellResult, GridProgress } from './grid.ts';
 import { runGrid } from './grid.ts';
 import type { Outcome } from './outcome.ts';
-import { csvOf } from './report/csv.ts';
+
 import { reportHtml } from './report/html.ts';
 import { figureSvg } from './report/svg.ts';
 

@@ -1,6 +1,6 @@
 /** Trains an order: real updates, quantised, summed by the parties of the protocols, one server step a version. */
 import type { AggregationProtocol } from '@basa/baselines';
-import type { Trainer } from '@basa/learning';
+import type { Damping, Evaluation, Trainer } from '@basa/learning';
 import { createServerStep, initialParameters, randomStream, WeightedMean } from '@basa/learning';
 import { addInPlace, dequantizeSum, FIELD, plainVectorKernel, quantize, ring } from '@basa/masking';
 import type { LearnTask } from './learning-tasks.ts';
@@ -13,7 +13,8 @@ export interface TrainOrder {
   readonly order: Order;
   readonly seed: number;
   readonly mostExamples: number;
-  readonly step: { readonly rate: number; readonly momentum: number };
+  /** With a damping, steps are damped by the mean age of their updates, as a server damps them. */
+  readonly step: { readonly rate: number; readonly momentum: number; readonly damping?: Damping };
   /** Steps to the unit; without it updates stay floats, as without secure aggregation. */
   readonly level?: number | undefined;
   /** Sums in the ring of so many bits with a clip of 1, as new tasks have it, instead of in the field. */
@@ -36,6 +37,15 @@ export interface Trained {
   readonly partySums: number;
 }
 
+/** A version that was just made; `parameters` change with the next one. */
+export interface MadeVersion {
+  readonly version: number;
+  /** Mean over the updates, each before its own training. */
+  readonly trainLoss: number;
+  readonly evaluation: Evaluation | undefined;
+  readonly parameters: Float32Array;
+}
+
 const FIELD_CLIP = 16;
 const RING_CLIP = 1;
 
@@ -45,6 +55,7 @@ export async function trainOrder(
   task: LearnTask,
   trainer: Trainer,
   train: (request: UpdateRequest) => Promise<TrainedUpdate> = async (request) => trainUpdate(request, task, trainer),
+  onVersion: (made: MadeVersion) => Promise<void> = async () => {},
 ): Promise<Trained> {
   const parameters = initialParameters(task.model, run.seed);
   const models = new Map([[0, parameters.slice()]]);
@@ -57,12 +68,14 @@ export async function trainOrder(
     const version = n + 1;
     const trained = await Promise.all(updates.map((update) => train(requestOf(run, update, models))));
     const mean = meanOf(run, updates, trained, task.model.dimension, totals, version);
-    step.applyInPlace(parameters, mean);
+    step.applyInPlace(parameters, mean, run.step.damping === undefined ? 0 : meanAgeOf(updates, n));
     models.set(version, parameters.slice());
     for (const old of models.keys()) if ((lastUse.get(old) ?? -1) <= n && old !== version) models.delete(old);
     const isLooked = version % task.evaluateEvery === 0;
     const evaluation = isLooked ? trainer.evaluate(parameters, task.quickTest) : undefined;
     if (evaluation !== undefined) accuracy.push([version, evaluation.accuracy]);
+    const trainLoss = trained.reduce((sum, { loss }) => sum + loss, 0) / trained.length;
+    await onVersion({ version, trainLoss, evaluation, parameters });
     if (evaluation !== undefined && evaluation.accuracy >= run.target) {
       reached = version;
       break;
@@ -110,6 +123,11 @@ function meanOf(
     }
   }
   return dequantizeSum(sum, { level, modulus }, { weightSum, weightScale: 1 });
+}
+
+/** `version` is the one before theirs. */
+function meanAgeOf(updates: readonly OrderedUpdate[], version: number): number {
+  return updates.reduce((sum, { trainedOn }) => sum + version - trainedOn, 0) / updates.length;
 }
 
 function requestOf(

@@ -22,7 +22,7 @@ export function trainUpdate(
   return trainer.train({
     start,
     samples,
-    steps: Math.ceil(Math.min(samples.indices.length, mostExamples) / task.batchSize),
+    steps: (task.epochs ?? 1) * Math.ceil(Math.min(samples.indices.length, mostExamples) / task.batchSize),
     batchSize: task.batchSize,
     learningRate: task.learningRate,
     seed: randomStream(seed, 'batch', user, trip).u32(),

@@ -1,12 +1,13 @@
 /** Tensors as a NumPy .npz: a zip of .npy files, stored without compression. */
+import { f32, joinBytes, u16, u32 } from './bytes.ts';
+import { crc32 } from './crc.ts';
+import { checkFits } from './fits.ts';
 import type { Model } from './model.ts';
 import { utf8 } from './text.ts';
 
 /** For `numpy.load`: one array per tensor of the manifest. */
 export function encodeNpz(model: Model, parameters: Float32Array): Uint8Array {
-  if (parameters.length !== model.dimension) {
-    throw new RangeError(`${model.name} has ${model.dimension} parameters, got ${parameters.length}`);
-  }
+  checkFits(model, parameters);
   return zipStored(
     model.manifest.map(({ name, shape, offset, length }) => ({
       name: `${name}.npy`,
@@ -20,14 +21,8 @@ function encodeNpy(shape: readonly number[], values: Float32Array): Uint8Array {
   const tuple = shape.length === 1 ? `(${shape[0]},)` : `(${shape.join(', ')})`;
   const literal = `{'descr': '<f4', 'fortran_order': False, 'shape': ${tuple}, }`;
   const header = `${literal.padEnd(Math.ceil((10 + literal.length + 1) / 64) * 64 - 11)}\n`;
-  const bytes = new Uint8Array(10 + header.length + 4 * values.length);
-  bytes.set([0x93, ...utf8('NUMPY'), 1, 0, header.length & 255, header.length >> 8]);
-  bytes.set(utf8(header), 10);
-  const view = new DataView(bytes.buffer);
-  for (let n = 0; n < values.length; n++) {
-    view.setFloat32(10 + header.length + 4 * n, values[n] as number, true);
-  }
-  return bytes;
+  const magic = Uint8Array.of(0x93, ...utf8('NUMPY'), 1, 0);
+  return joinBytes([magic, u16(header.length), utf8(header), f32(values)]);
 }
 
 interface ZipEntry {
@@ -54,45 +49,15 @@ function zipStored(entries: readonly ZipEntry[]): Uint8Array {
       u32(bytes.length),
     ];
     const lengths = [u16(label.length), u16(0)];
-    const local = join([u32(0x0403_4b50), ...common, ...lengths, label]);
+    const local = joinBytes([u32(0x0403_4b50), ...common, ...lengths, label]);
     directory.push(
-      join([u32(0x0201_4b50), u16(20), ...common, ...lengths, u16(0), u16(0), u16(0), u32(0), u32(offset), label]),
+      joinBytes([u32(0x0201_4b50), u16(20), ...common, ...lengths, u16(0), u16(0), u16(0), u32(0), u32(offset), label]),
     );
     parts.push(local, bytes);
     offset += local.length + bytes.length;
   }
-  const central = join(directory);
+  const central = joinBytes(directory);
   const count = u16(entries.length);
-  const end = join([u32(0x0605_4b50), u16(0), u16(0), count, count, u32(central.length), u32(offset), u16(0)]);
-  return join([...parts, central, end]);
-}
-
-function u16(value: number): Uint8Array {
-  return Uint8Array.of(value & 255, (value >> 8) & 255);
-}
-
-function u32(value: number): Uint8Array {
-  return Uint8Array.of(value & 255, (value >>> 8) & 255, (value >>> 16) & 255, value >>> 24);
-}
-
-function join(parts: readonly Uint8Array[]): Uint8Array {
-  const whole = new Uint8Array(parts.reduce((length, part) => length + part.length, 0));
-  let at = 0;
-  for (const part of parts) {
-    whole.set(part, at);
-    at += part.length;
-  }
-  return whole;
-}
-
-const CRC_TABLE = Uint32Array.from({ length: 256 }, (_, byte) => {
-  let crc = byte;
-  for (let bit = 0; bit < 8; bit++) crc = crc & 1 ? (crc >>> 1) ^ 0xedb8_8320 : crc >>> 1;
-  return crc;
-});
-
-function crc32(bytes: Uint8Array): number {
-  let crc = 0xffff_ffff;
-  for (const byte of bytes) crc = (crc >>> 8) ^ (CRC_TABLE[(crc ^ byte) & 255] as number);
-  return (crc ^ 0xffff_ffff) >>> 0;
+  const end = joinBytes([u32(0x0605_4b50), u16(0), u16(0), count, count, u32(central.length), u32(offset), u16(0)]);
+  return joinBytes([...parts, central, end]);
 }

@@ -1,5 +1,6 @@
 /** Models as safetensors files (github.com/huggingface/safetensors, format of 0.x): a JSON header, then raw floats. */
-
+import { f32 } from './bytes.ts';
+import { checkFits } from './fits.ts';
 import type { Model } from './model.ts';
 import { utf8, utf8Text } from './text.ts';
 
@@ -26,12 +27,8 @@ export function encodeSafetensors(
   parameters: Float32Array,
   metadata: Readonly<Record<string, string>> = {},
 ): Uint8Array {
-  if (parameters.length !== model.dimension) {
-    throw new RangeError(`${model.name} has ${model.dimension} parameters, got ${parameters.length}`);
-  }
-  const bytes = new Uint8Array(4 * parameters.length);
-  const view = new DataView(bytes.buffer);
-  for (let n = 0; n < parameters.length; n++) view.setFloat32(4 * n, parameters[n] as number, true);
+  checkFits(model, parameters);
+  const bytes = f32(parameters);
   const tensors = model.manifest.map(({ name, shape, offset, length }) => ({
     name,
     dtype: 'F32',

@@ -1,13 +1,13 @@
 /** Measures what a contribution costs a device, beside the operations it cannot do without. */
 import { createCipheriv } from 'node:crypto';
+import type { EngineName } from '@basa/client/operator';
 import type { Modulus } from '@basa/masking';
 import { applyMasksInPlace, plainVectorKernel, RING_32, Secret, streamWidth } from '@basa/masking';
 import type { BufferIssuer, BufferSealing, TaskPolicy } from '@basa/protocol';
 import { attributeIssuer, attributeSealing, slotKeyIssuer, slotSealing } from '@basa/protocol';
 import { createNodeKeystream, createWasmVectorKernel, nodeRandomBytes, nodeSuite } from '@basa/runtime/node';
 import { sealingTrial } from '@basa/simulator';
-import type { EngineName } from '../policy.ts';
-import { ENGINE_NAMES, sealedBytesOfEngine } from '../policy.ts';
+import { ENGINE_NAMES, sealedBytesOfEngine } from '../engines.ts';
 
 export interface Measured {
   readonly name: string;

@@ -17,15 +17,20 @@ import { authorityVerifyLog, inspectBuffer } from './inspect.ts';
 import { keysEnroll, keysRevoke } from './keys.ts';
 import { keysRotateVault } from './keys-rotate.ts';
 import { migrateAuthority, migrateServer } from './migrate.ts';
+import { newProject } from './new.ts';
 import { authority, server } from './services.ts';
-import { taskExport, taskList } from './task.ts';
+import { simulate } from './simulate.ts';
+import { taskList } from './task.ts';
 import { taskCreate } from './task-create.ts';
+import { taskExport } from './task-export.ts';
 import { taskShow } from './task-show.ts';
 import { taskDelete, taskFinish, taskPause, taskResume } from './task-state.ts';
 
 export const COMMANDS: readonly Command[] = [
   demo,
   dev,
+  newProject,
+  simulate,
   init,
   server,
   authority,

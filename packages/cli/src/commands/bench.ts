@@ -1,7 +1,7 @@
 /** `basa bench`: what a contribution costs on this machine. */
 import type { Command } from '../command.ts';
 import { numberFlag, textFlag } from '../command.ts';
-import { engineOf } from '../policy.ts';
+import { engineOf } from '../engines.ts';
 import { table } from '../terminal.ts';
 
 export const bench: Command = {

@@ -1,19 +1,20 @@
-/** `basa client`: one device that takes part in a task, with a share of MNIST or an update from a file. */
+/** `basa client`: one device that takes part in a task, with a share of MNIST, data of one's own, or an update from a file. */
 import { readFile } from 'node:fs/promises';
 import type { BasaClient } from '@basa/client/node';
 import type { Command, CommandInput, CommandResult } from '../command.ts';
 import { CommandError, EXIT_CODE, needed, numberFlag, pinnedFlag, textFlag } from '../command.ts';
+import { deviceWork, MNIST_USERS } from '../device-work.ts';
 import { short } from '../names.ts';
 import { allowsPlainHttp, PLAIN_HTTP_FLAGS, PLAIN_HTTP_USAGE } from './connection.ts';
-
-const USERS = 1000;
 
 export const client: Command = {
   name: 'client',
   summary: 'takes part in a task as one device',
   usage: `  --identity <folder>  where the device keeps its key and state (BASA_IDENTITY)
   --enrol <token>      a one-time token, for the first time (BASA_ENROLMENT_TOKEN)
-  --user <n>           whose share of MNIST it trains on, of ${USERS} (0)
+  --model <file>       a model and data of your own: model.ts (MNIST's)
+  --user <n>           whose share of the data it trains on (0)
+  --users <n>          of how many (${MNIST_USERS} of MNIST, 1 with --model)
   --rounds <n>         contributions to make (1)
   --update <file>      contribute this update instead, raw little-endian float32 (BASA_UPDATE)
   --server <url>       the server (BASA_SERVER)
@@ -26,7 +27,9 @@ ${PLAIN_HTTP_USAGE}`,
   flags: {
     identity: { type: 'string' },
     enrol: { type: 'string' },
+    model: { type: 'string' },
     user: { type: 'string' },
+    users: { type: 'string' },
     rounds: { type: 'string' },
     update: { type: 'string' },
     server: { type: 'string' },
@@ -62,18 +65,14 @@ async function offer(input: CommandInput, file: string): Promise<CommandResult> 
 
 async function train(input: CommandInput): Promise<CommandResult> {
   const { terminal, signal } = input;
-  const user = numberFlag(input, 'user', { most: USERS - 1, fallback: 0 });
   const rounds = numberFlag(input, 'rounds', { least: 1, fallback: 1 });
-  const { loadMnist } = await import('@basa/datasets');
-  const { partitionByDirichlet } = await import('@basa/learning');
   const { toHex } = await import('@basa/masking');
-  const { demoTrainer } = await import('../demo/trainer.ts');
+  const { trainer, samples } = await deviceWork(input);
   const device = await connect(input);
   try {
-    const trainer = demoTrainer();
     if (device.policy.dimension !== trainer.model.dimension)
       throw new CommandError(
-        `the task has ${device.policy.dimension} parameters; this command trains MNIST's ${trainer.model.dimension}`,
+        `the task has ${device.policy.dimension} parameters, ${trainer.model.name} has ${trainer.model.dimension}; train the task's own network with --model <file>`,
       );
     device.on('trained', ({ version, loss }) =>
       terminal.line(`trained on version ${version}, loss ${loss.toFixed(3)}`),
@@ -81,11 +80,7 @@ async function train(input: CommandInput): Promise<CommandResult> {
     device.on('accepted', ({ ctx, slot }) => terminal.line(`accepted: slot ${slot} of buffer ${short(ctx)}`));
     device.on('rejected', ({ reason }) => terminal.line(`rejected: ${reason}`));
     device.on('retry', () => terminal.line('a service does not answer; trying again'));
-    const { train } = await loadMnist();
-    const { labels, classes } = train;
-    const partition = partitionByDirichlet({ labels, classes, users: USERS, alpha: 0.5, seed: 1 });
-    const samples = { dataset: train, indices: partition.users[user] ?? new Uint32Array() };
-    const summary = await device.run(trainer, samples, { rounds, signal });
+    const summary = await device.run(trainer, await samples(), { rounds, signal });
     terminal.line(`${summary.accepted} accepted, ${summary.rejected} rejected (${summary.ended})`);
     return { json: { deviceKey: toHex(device.deviceKey), ...summary }, exitCode: summary.accepted > 0 ? 0 : 1 };
   } finally {

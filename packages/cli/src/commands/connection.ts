@@ -1,8 +1,9 @@
 /** How commands find the services: flags, or the variables that `basa dev` prints. */
+
+import { AuthorityOperator, ServerOperator } from '@basa/client/operator';
 import { isLoopback } from '@basa/protocol';
 import type { CommandInput, Flags } from '../command.ts';
 import { CommandError, needed, textFlag } from '../command.ts';
-import { AuthorityOperator, ServerOperator } from '../operator.ts';
 
 /** For whoever owns the way between: a network of containers, say. */
 export const PLAIN_HTTP_FLAGS: Flags = { 'unsafe-plain-http': { type: 'boolean', default: false } };

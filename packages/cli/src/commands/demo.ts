@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import type { Command } from '../command.ts';
 import { CommandError, EXIT_CODE, numberFlag, textFlag } from '../command.ts';
 import { jsonOf, lineOf, statusOf, summaryOf } from '../demo/report.ts';
-import { engineOf } from '../policy.ts';
+import { engineOf } from '../engines.ts';
 
 export const demo: Command = {
   name: 'demo',

@@ -1,12 +1,12 @@
 /** `basa init`: a folder from which both services start: configurations, keys and an operator's token. */
 import { mkdir, readdir, writeFile } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
+import { hashOfToken } from '@basa/client/operator';
 import { toHex } from '@basa/masking';
 import { isLoopback } from '@basa/protocol';
 import { nodeRandomBytes, nodeSuite } from '@basa/runtime/node';
 import type { Command, CommandInput } from '../command.ts';
 import { CommandError, numberFlag, textFlag } from '../command.ts';
-import { hashOfToken } from '../operator.ts';
 
 const PRIVATE = { mode: 0o600, flag: 'wx' } as const;
 

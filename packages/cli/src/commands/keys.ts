@@ -1,11 +1,12 @@
 /** `basa keys ...`: who may take part. */
+
+import type { AuthorityOperator } from '@basa/client/operator';
 import { fromHex, toHex } from '@basa/masking';
 import { userIdOf } from '@basa/protocol';
 import { nodeSuite } from '@basa/runtime/node';
 import type { Command } from '../command.ts';
 import { needed, numberFlag, textFlag } from '../command.ts';
 import { short } from '../names.ts';
-import type { AuthorityOperator } from '../operator.ts';
 import { AUTHORITY_FLAGS, AUTHORITY_USAGE, authorityOperator } from './connection.ts';
 import { deviceNamed, taskFlag } from './which.ts';
 

@@ -1,15 +1,16 @@
 /** `basa task create`: the policy at the authority, then the task at the server. */
 import { readFile } from 'node:fs/promises';
-import type { Model } from '@basa/learning';
-import { decodeSafetensors, encodeDataset } from '@basa/learning';
-import { fromHex, toHex } from '@basa/masking';
-import { encodePolicy } from '@basa/protocol';
+import type { TaskSettings } from '@basa/client/operator';
+import { createTaskAt } from '@basa/client/operator';
+import type { Dataset, Model } from '@basa/learning';
+import { decodeDataset, decodeSafetensors } from '@basa/learning';
 import type { Command, CommandInput } from '../command.ts';
 import { CommandError, numberFlag, textFlag } from '../command.ts';
+import { engineOf } from '../engines.ts';
 import { admissionOf, LEARNING_FLAGS, LEARNING_USAGE, positive, serverStepOf } from '../learning-flags.ts';
-import { knownModel, MODEL_NAMES } from '../models.ts';
+import { chosenModel, MODEL_NAMES } from '../models.ts';
 import { short } from '../names.ts';
-import { engineOf, makePolicy, modelOptions } from '../policy.ts';
+import { isModelFile } from '../own-model.ts';
 import { PRESET_NAMES, taskPreset } from '../presets.ts';
 import { TRAINING_FLAGS, TRAINING_USAGE, trainingOf } from '../training-flags.ts';
 import { AUTHORITY_FLAGS, authorityOperator, SERVER_FLAGS, SERVER_USAGE, serverOperator } from './connection.ts';
@@ -18,12 +19,13 @@ export const taskCreate: Command = {
   name: 'task create',
   summary: 'creates a task at the authority and at the server',
   usage: `  --name <text>        what people call it
-  --model <name>       ${MODEL_NAMES.join(', ')} (mnist)
+  --model <name>       ${MODEL_NAMES.join(', ')}, or a file of your own: net.json or model.ts (mnist)
+  --test <file>        what the server evaluates on: safetensors of encodeDataset (what mnist or model.ts brings)
   --preset <name>      ${PRESET_NAMES.join(' or ')}: the numbers that the flags below do not give (paper)
   --buffer <n>         K, positions of a buffer (paper 10, production 32)
   --minimum <n>        Kmin, updates a sum holds at least (80 % of K)
   --engine <name>      how seeds are sealed: slot-keys or cp-abe, the paper's (slot-keys)
-  --target <percent>   stop at this accuracy; mnist brings its test set for it
+  --target <percent>   stop at this accuracy; needs a test set
   --versions <n>       stop after so many versions
   --lease <seconds>    from deposit to upload (paper 600, production 900)
   --open <seconds>     how long a buffer takes users (paper 3600, production 21600)
@@ -35,12 +37,15 @@ ${TRAINING_USAGE}
 ${LEARNING_USAGE}
   --seed <n>           of the first parameters (1)
   --initial <file>     or take them from a safetensors file
+  --tokens <n>         also make so many enrolment tokens, for a day (0)
   --unsafe-paper       the paper's own mode, which is not safe; both services must allow it
 ${SERVER_USAGE}
   --authority <url>    the authority (BASA_AUTHORITY)`,
   flags: {
     name: { type: 'string' },
     model: { type: 'string' },
+    test: { type: 'string' },
+    tokens: { type: 'string' },
     preset: { type: 'string' },
     buffer: { type: 'string' },
     minimum: { type: 'string' },
@@ -64,24 +69,23 @@ ${SERVER_USAGE}
   opening: 'creating the task',
   async run(input) {
     const { terminal } = input;
-    const server = serverOperator(input);
+    const services = { server: serverOperator(input), authority: authorityOperator(input) };
     const modelName = textFlag(input, 'model') ?? 'mnist';
-    const { model, ...settings } = knownModel(modelName);
+    const { model, test, ...settings } = await chosenModel(modelName);
     const preset = taskPreset(textFlag(input, 'preset'));
-    const { publicKey } = await server.about();
     const bufferSize = numberFlag(input, 'buffer', { least: 2, most: 1024, fallback: preset.bufferSize });
     const target = numberFlag(input, 'target', { least: 1, most: 100, fallback: 0 }) / 100;
-    if (target > 0 && modelName !== 'mnist')
-      throw new CommandError('--target needs a test set at the server, which only mnist brings; use --versions');
-    const openMs = 1000 * numberFlag(input, 'open', { least: 1, fallback: preset.openSeconds });
-    const minimum = textFlag(input, 'minimum');
-    const policy = makePolicy({
-      name: textFlag(input, 'name') ?? modelName,
+    const evaluationSet = await testSetOf(input, test);
+    if (target > 0 && evaluationSet === undefined)
+      throw new CommandError('--target needs a test set at the server: give --test, export `test`, or use --versions');
+    const versions = numberFlag(input, 'versions', { least: 1, fallback: 0 });
+    const count = numberFlag(input, 'tokens', { most: MOST_TOKENS, fallback: 0 });
+    const { task } = await createTaskAt(services, {
+      name: textFlag(input, 'name') ?? (isModelFile(modelName) ? model.name : modelName),
       model,
-      serverKey: fromHex(publicKey) ?? new Uint8Array(),
       bufferSize,
       engine: engineOf(textFlag(input, 'engine') ?? 'slot-keys'),
-      ...(minimum !== undefined && {
+      ...(textFlag(input, 'minimum') !== undefined && {
         minimum: numberFlag(input, 'minimum', { least: 2, most: bufferSize, fallback: 0 }),
       }),
       maxStaleness: numberFlag(input, 'max-staleness', { fallback: preset.maxStaleness }),
@@ -89,38 +93,46 @@ ${SERVER_USAGE}
       ...bitsOf(input),
       ...trainingOf(input, settings),
       uploadLeaseMs: 1000 * numberFlag(input, 'lease', { least: 1, fallback: preset.leaseSeconds }),
-      openMs,
-      closeMs: openMs,
-    });
-    const task = await authorityOperator(input).createTask(policy);
-    const versions = numberFlag(input, 'versions', { least: 1, fallback: 0 });
-    await server.createTask({
-      policy: toHex(encodePolicy(policy)),
-      model: modelOptions(model),
-      ...(input.values['unsafe-paper'] === true && { mode: 'paper' }),
+      openMs: 1000 * numberFlag(input, 'open', { least: 1, fallback: preset.openSeconds }),
+      stallMs: 1000 * numberFlag(input, 'stall', { least: 1, fallback: preset.stallSeconds }),
       initial: await initialOf(input, model),
       serverStep: serverStepOf(input),
-      ...admissionOf(input),
       stop: { ...(target > 0 && { accuracy: target }), ...(versions > 0 && { version: versions }) },
-      stallMs: 1000 * numberFlag(input, 'stall', { least: 1, fallback: preset.stallSeconds }),
+      ...(evaluationSet !== undefined && { evaluationSet }),
+      specification: { ...(input.values['unsafe-paper'] === true && { mode: 'paper' }), ...admissionOf(input) },
     });
-    if (modelName === 'mnist') {
-      const { loadMnist } = await import('@basa/datasets');
-      await server.setExamples(task, encodeDataset((await loadMnist()).test));
-    }
+    const tokens = count === 0 ? [] : await services.authority.tokens(task, count, Date.now() + TOKENS_LAST_MS);
     terminal.line(`task ${task}`);
-    terminal.line(`\`basa keys enroll --task ${short(task)} --count 10\` makes tokens for ten devices`);
-    return { json: { task } };
+    for (const token of tokens) terminal.line(`token ${token}`);
+    if (count === 0)
+      terminal.line(`\`basa keys enroll --task ${short(task)} --count 10\` makes tokens for ten devices`);
+    return { json: { task, ...(count > 0 && { tokens }) } };
   },
 };
 
+const MOST_TOKENS = 1000;
+const TOKENS_LAST_MS = 24 * 3_600_000;
+
+/** What the server evaluates versions on: a file that `encodeDataset` wrote, or what comes with the model. */
+async function testSetOf(
+  input: CommandInput,
+  test: (() => Promise<Dataset>) | undefined,
+): Promise<Dataset | undefined> {
+  const file = textFlag(input, 'test');
+  if (file === undefined) return test?.();
+  try {
+    return decodeDataset(await readFile(file));
+  } catch (error) {
+    throw new CommandError(`--test ${file}: ${(error as Error).message}`);
+  }
+}
+
 /** The first parameters: from a file, or drawn with a seed. */
-async function initialOf(input: CommandInput, model: Model): Promise<object> {
+async function initialOf(input: CommandInput, model: Model): Promise<NonNullable<TaskSettings['initial']>> {
   const file = textFlag(input, 'initial');
   if (file === undefined) return { seed: numberFlag(input, 'seed', { fallback: 1 }) };
   try {
-    const parameters = decodeSafetensors(model, await readFile(file));
-    return { parameters: Buffer.from(parameters.buffer).toString('hex') };
+    return { parameters: decodeSafetensors(model, await readFile(file)) };
   } catch (error) {
     throw new CommandError(`--initial ${file}: ${(error as Error).message}`);
   }

@@ -1,14 +1,12 @@
 /** The task of the demo and of `basa dev`: logistic regression on MNIST, in sealed mode. */
 import { join } from 'node:path';
+import type { CreatedTask, EngineName } from '@basa/client/operator';
+import { createTaskAt } from '@basa/client/operator';
 import type { Dataset, ServerStepOptions } from '@basa/learning';
-import { encodeDataset, logisticRegression, partitionByDirichlet } from '@basa/learning';
-import { fromHex, toHex } from '@basa/masking';
-import type { TaskPolicy, TaskTraining } from '@basa/protocol';
-import { encodePolicy } from '@basa/protocol';
+import { logisticRegression, partitionByDirichlet } from '@basa/learning';
+import type { TaskTraining } from '@basa/protocol';
 import type { LocalServices } from '../local-services.ts';
 import { MNIST_BLOCK_FLOOR } from '../models.ts';
-import type { EngineName } from '../policy.ts';
-import { makePolicy, modelOptions } from '../policy.ts';
 import type { FleetWork } from './fleet-messages.ts';
 
 /** What learnt steadily in virtual time: all of MNIST over the fleet, one epoch an update, a whole step for fresh updates. */
@@ -37,32 +35,22 @@ export async function createDemoTask(
   services: LocalServices,
   { name, bufferSize, engine, seed, stop }: DemoTaskOptions,
   test: Dataset,
-): Promise<{ readonly task: string; readonly policy: TaskPolicy }> {
-  const model = logisticRegression();
-  const policy = makePolicy({
+): Promise<CreatedTask> {
+  return createTaskAt(services, {
     name,
-    model,
-    serverKey: fromHex(services.serverKey) ?? new Uint8Array(),
+    model: logisticRegression(),
     bufferSize,
     ...(engine !== undefined && { engine }),
     training: TRAINING,
     blockFloor: MNIST_BLOCK_FLOOR,
     uploadLeaseMs: LEASE_MS,
-    openMs: 3_600_000,
-    closeMs: 3_600_000,
-  });
-  const task = await services.authority.createTask(policy);
-  await services.server.createTask({
-    policy: toHex(encodePolicy(policy)),
-    model: modelOptions(model),
     initial: { seed },
     serverStep: SERVER_STEP,
     admission: { places: bufferSize + SPARE_PLACES },
     stop,
     stallMs: STALL_MS,
+    evaluationSet: test,
   });
-  await services.server.setExamples(task, encodeDataset(test));
-  return { task, policy };
 }
 
 export interface FleetOptions {

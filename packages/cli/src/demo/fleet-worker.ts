@@ -18,7 +18,7 @@ const tell = (news: FleetNews): void => parentPort?.postMessage(news);
 parentPort?.once('message', () => ending.abort());
 
 const { train: dataset } = await loadMnist({ progress: noProgress });
-const trainer = demoTrainer();
+const trainer = await demoTrainer();
 await Promise.all(work.devices.map(live));
 parentPort?.close();
 

@@ -1,7 +1,7 @@
 /** What the demo draws while it runs and says at its end. */
 import type { Step } from '@basa/client/node';
 import type { EngineCost } from '../bench/contribution.ts';
-import { ENGINE_TITLE } from '../policy.ts';
+import { ENGINE_TITLE } from '../engines.ts';
 import { plot, table } from '../terminal.ts';
 import type { AcceptedNews } from './fleet-messages.ts';
 import type { DemoProgress, DemoResult } from './run-demo.ts';

@@ -1,14 +1,13 @@
 /** The demo: both services as processes, a fleet of real clients, MNIST to a target and beyond, and the same run without security. */
 import { setTimeout as sleep } from 'node:timers/promises';
+import type { EngineName, VersionState } from '@basa/client/operator';
 import { loadMnist } from '@basa/datasets';
 import { allSamples, initialParameters, logisticRegression } from '@basa/learning';
 import type { EngineCost } from '../bench/contribution.ts';
 import { compareEngines } from '../bench/contribution.ts';
+import { ENGINE_TITLE } from '../engines.ts';
 import type { LocalServices } from '../local-services.ts';
 import { startLocalServices } from '../local-services.ts';
-import type { VersionState } from '../operator.ts';
-import type { EngineName } from '../policy.ts';
-import { ENGINE_TITLE } from '../policy.ts';
 import type { Terminal } from '../terminal.ts';
 import { createDemoTask, fleetWork, SERVER_STEP } from './demo-task.ts';
 import type { FleetTally } from './fleet.ts';
@@ -80,7 +79,7 @@ export async function runDemo(options: DemoOptions): Promise<DemoResult> {
     } finally {
       await fleet.stop();
     }
-    const trainer = demoTrainer();
+    const trainer = await demoTrainer();
     const plain = runPlainTwin({
       trainer,
       initial: initialParameters(logisticRegression(), options.seed),

@@ -1,10 +1,8 @@
 /** The demo's trainer: logistic regression on MNIST, with the wasm engine where there is one. */
+import { trainerFor } from '@basa/client/node';
 import type { Trainer } from '@basa/learning';
-import { createKernelEngine, createReferenceEngine, createTrainer, logisticRegression } from '@basa/learning';
-import { createTrainingKernel } from '@basa/runtime/node';
+import { logisticRegression } from '@basa/learning';
 
-export function demoTrainer(): Trainer {
-  const model = logisticRegression();
-  const kernel = createTrainingKernel();
-  return createTrainer(kernel === undefined ? createReferenceEngine(model) : createKernelEngine(model, kernel));
+export function demoTrainer(): Promise<Trainer> {
+  return trainerFor(logisticRegression());
 }

@@ -1,5 +1,5 @@
 /** One example learned by a model, in batches as the tasks have them; what the pixels show does not change the time. */
-import type { Model, Samples } from '@basa/learning';
+import type { Model, Samples, Trainer } from '@basa/learning';
 import { allSamples, createKernelEngine, createReferenceEngine, createTrainer, randomStream } from '@basa/learning';
 import { createTrainingKernel } from '@basa/runtime/node';
 import { MODELS } from '../tasks.ts';
@@ -14,13 +14,17 @@ export function trainingPrice(name: string, sampling: Sampling): Sampled {
   const model = make();
   const kernel = createTrainingKernel();
   const trainer = createTrainer(kernel ? createKernelEngine(model, kernel) : createReferenceEngine(model));
-  const samples = noise(model, 2 * BATCH);
+  return exampleLearned(trainer, noise(model, 2 * BATCH), BATCH, sampling);
+}
+
+/** The time of one example, by batches of these. */
+export function exampleLearned(trainer: Trainer, samples: Samples, batchSize: number, sampling: Sampling): Sampled {
   const start = trainer.init(1);
   const train = (): void => {
-    trainer.train({ start, samples, batchSize: BATCH, learningRate: 0.01, seed: 1 });
+    trainer.train({ start, samples, batchSize, learningRate: 0.01, seed: 1 });
   };
-  const { ms, spread } = sample(`training ${name}`, train, sampling);
-  return { ms: ms / (2 * BATCH), spread };
+  const { ms, spread } = sample(`training ${trainer.model.name}`, train, sampling);
+  return { ms: ms / samples.indices.length, spread };
 }
 
 function noise(model: Model, count: number): Samples {

@@ -1,6 +1,6 @@
 /** A task as its operator writes it down (docs/http.md), checked line by line before anything is made of it. */
 import type { Layer, Model, ServerStepOptions, Shape } from '@basa/learning';
-import { defineModel, manifestText } from '@basa/learning';
+import { manifestText, readModelJson } from '@basa/learning';
 import { ascii, equalBytes, fromHex } from '@basa/masking';
 import type { AdmissionOptions, TaskPolicy } from '@basa/protocol';
 import { DEFAULT_TARGET_AGE, DEFAULT_WAITING_BUFFERS, decodePolicy, ENGINE } from '@basa/protocol';
@@ -141,7 +141,7 @@ function checkInitial(hex: string | undefined, { dimension }: TaskPolicy): void 
 }
 
 function readModel(options: ModelOptions, policy: TaskPolicy): Model {
-  const model = defineModel(options.name ?? 'model', options.input, options.layers);
+  const model = readModelJson(options);
   if (model.dimension !== policy.dimension)
     throw new RangeError(`model has ${model.dimension} parameters, the policy ${policy.dimension}`);
   if (!equalBytes(nodeSuite.sha256(ascii(manifestText(model))), policy.manifestHash))

@@ -5,14 +5,12 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { BasaClient } from '@basa/client/node';
+import type { EngineName } from '@basa/client/operator';
+import { createTaskAt } from '@basa/client/operator';
 import type { Samples } from '@basa/learning';
-import { createReferenceEngine, createTrainer, defineModel, dense, encodeDataset, randomStream } from '@basa/learning';
-import { fromHex, toHex } from '@basa/masking';
-import { DEFAULT_TRAINING, encodePolicy } from '@basa/protocol';
+import { createReferenceEngine, createTrainer, defineModel, dense, randomStream } from '@basa/learning';
 import { until } from '../../../../packages/cli/src/conformance/until.ts';
 import { startLocalServices } from '../../../../packages/cli/src/local-services.ts';
-import type { EngineName } from '../../../../packages/cli/src/policy.ts';
-import { makePolicy, modelOptions } from '../../../../packages/cli/src/policy.ts';
 
 const FEATURES = 4;
 const CLASSES = 3;
@@ -27,22 +25,14 @@ export async function learnTogether(engine: EngineName): Promise<number> {
   const { server, authority, serverUrl, authorityUrl, authorityKey } = services;
   const devices: BasaClient[] = [];
   try {
-    const policy = makePolicy({
-      name: 'clusters',
+    const { task } = await createTaskAt(services, {
       model,
-      serverKey: fromHex(services.serverKey) as Uint8Array,
       bufferSize: 3,
       minimum: 3,
       engine,
       clip: 8,
-      training: DEFAULT_TRAINING,
-      uploadLeaseMs: 600_000,
-      openMs: 3_600_000,
-      closeMs: 3_600_000,
+      evaluationSet: clusters(0).dataset,
     });
-    const task = await authority.createTask(policy);
-    await server.createTask({ policy: toHex(encodePolicy(policy)), model: modelOptions(model), initial: { seed: 1 } });
-    await server.setExamples(task, encodeDataset(clusters(0).dataset));
     const [token = '', ...tokens] = await authority.tokens(task, 3, Date.now() + 3_600_000);
     const common = { server: serverUrl, authority: authorityUrl, authorityKey, task };
     for (const [n, own] of tokens.entries()) {

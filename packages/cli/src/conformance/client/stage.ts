@@ -2,12 +2,12 @@
 import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { BasaClient, inMemoryStoreForTests } from '@basa/client/node';
+import type { AuthorityOperator, ServerOperator } from '@basa/client/operator';
 import type { Signer } from '@basa/masking';
 import { toHex } from '@basa/masking';
 import type { TaskPolicy } from '@basa/protocol';
 import { encodePolicy } from '@basa/protocol';
 import { createNodeSigner, nodeRandomBytes } from '@basa/runtime/node';
-import type { AuthorityOperator, ServerOperator } from '../../operator.ts';
 import { firstDifference, updateOf } from '../exact-updates.ts';
 import { kitPolicy, PIECE_BYTES } from '../kit-policy.ts';
 import { ServiceProxy } from '../service-proxy.ts';

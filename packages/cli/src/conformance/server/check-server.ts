@@ -1,8 +1,9 @@
 /** Plays a client against a server and its authority, with a task of its own that it leaves paused. */
+
+import type { AuthorityOperator, ServerOperator } from '@basa/client/operator';
 import { fromHex, toHex } from '@basa/masking';
 import { encodePolicy } from '@basa/protocol';
 import { CommandError } from '../../command.ts';
-import type { AuthorityOperator, ServerOperator } from '../../operator.ts';
 import { updateOf } from '../exact-updates.ts';
 import { kitPolicy } from '../kit-policy.ts';
 import type { Check, Verdict } from '../report.ts';

@@ -1,9 +1,9 @@
 /** What the checks of a server share: both probes, a task of the kit's own, and devices in it whose every request is seen. */
 import { BasaClient, inMemoryStoreForTests } from '@basa/client/node';
+import type { AuthorityOperator, ServerOperator } from '@basa/client/operator';
 import type { Signer } from '@basa/masking';
 import type { TaskPolicy } from '@basa/protocol';
 import { createNodeSigner, nodeRandomBytes } from '@basa/runtime/node';
-import type { AuthorityOperator, ServerOperator } from '../../operator.ts';
 import { updateOf } from '../exact-updates.ts';
 import type { Report } from '../report.ts';
 import type { Answer, Asked } from '../service-proxy.ts';

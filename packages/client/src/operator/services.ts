@@ -1,15 +1,15 @@
 /** What an operator asks of both services, with a token: tasks, enrolment tokens, revocations, logs. */
 import { toHex } from '@basa/masking';
 import type { AdmissionView, TaskPolicy } from '@basa/protocol';
-import { AUTHORITY_PATH, encodePolicy, problemCodeOf, SERVER_PATH } from '@basa/protocol';
-import { adviceFor } from './advice.ts';
-import { CommandError, EXIT_CODE } from './command.ts';
+import { AUTHORITY_PATH, encodePolicy, SERVER_PATH } from '@basa/protocol';
+import { UnreachableError } from '../errors.ts';
+import { problemOf } from '../problem-answer.ts';
 import { networkAdvice, networkReason } from './network.ts';
 
 export interface OperatorOptions {
   readonly url: string;
   readonly token: string | undefined;
-  readonly signal: AbortSignal;
+  readonly signal?: AbortSignal | undefined;
 }
 
 /** A task as a server describes it (docs/http.md). */
@@ -178,21 +178,19 @@ async function ask(
   if (body !== undefined)
     headers['content-type'] = body instanceof Uint8Array ? 'application/octet-stream' : 'application/json';
   const sent = body instanceof Uint8Array ? body.slice() : body === undefined ? undefined : JSON.stringify(body);
-  let response: Response;
-  try {
-    response = await fetch(new URL(path, url), { method, headers, signal, ...(sent !== undefined && { body: sent }) });
-  } catch (error) {
-    signal.throwIfAborted();
-    throw new CommandError(
-      `${url} does not answer (${networkReason(error)}); ${networkAdvice(error)}`,
-      EXIT_CODE.refused,
-    );
-  }
+  const response = await fetch(new URL(path, url), {
+    method,
+    headers,
+    ...(signal !== undefined && { signal }),
+    ...(sent !== undefined && { body: sent }),
+  }).catch((error: Error) => {
+    signal?.throwIfAborted();
+    throw new UnreachableError(url, new Error(networkReason(error), { cause: error }), networkAdvice(error));
+  });
   if (response.ok) return response;
-  const problem = (await response.json().catch(() => ({}))) as { type?: string; title?: string; detail?: string };
-  const { title = `status ${response.status}`, detail } = problem;
-  const said = detail === undefined ? title : `${title} (${detail})`;
-  throw new CommandError(`${url}${path}: ${said}${adviceFor(problemCodeOf(problem))}`, EXIT_CODE.refused);
+  const said = new Uint8Array(await response.arrayBuffer());
+  const header = (name: string): string | undefined => response.headers.get(name) ?? undefined;
+  throw problemOf({ status: response.status, header, body: said }, `${url}${path}`);
 }
 
 export function hashOfToken(sha256: (bytes: Uint8Array) => Uint8Array, token: string): string {

@@ -4,16 +4,8 @@ import { manifestText } from '@basa/learning';
 import type { PlanRequest } from '@basa/masking';
 import { ascii, planQuantizer, ring, signedCapacity } from '@basa/masking';
 import type { Staleness, TaskPolicy, TaskTraining } from '@basa/protocol';
-import {
-  DEFAULT_MAX_STALENESS,
-  defaultMinimum,
-  ENGINE,
-  POLICY_DEFAULTS,
-  policyProblem,
-  sealedBytesOf,
-} from '@basa/protocol';
-import { nodeSuite } from '@basa/runtime/node';
-import { CommandError } from './command.ts';
+import { DEFAULT_MAX_STALENESS, defaultMinimum, ENGINE, POLICY_DEFAULTS, policyProblem } from '@basa/protocol';
+import { SettingsError } from '../errors.ts';
 
 export interface PolicyChoice {
   readonly name: string;
@@ -36,25 +28,10 @@ export interface PolicyChoice {
   readonly closeMs: number;
 }
 
-const ENGINES = { 'slot-keys': ENGINE.slotKeys, 'cp-abe': ENGINE.cpAbe } as const;
+export const ENGINES = { 'slot-keys': ENGINE.slotKeys, 'cp-abe': ENGINE.cpAbe } as const;
 export type EngineName = keyof typeof ENGINES;
 
-/** For readers. */
-export const ENGINE_TITLE: Readonly<Record<EngineName, string>> = { 'cp-abe': 'CP-ABE', 'slot-keys': 'slot keys' };
-
-/** The paper's first. */
-export const ENGINE_NAMES: readonly EngineName[] = ['cp-abe', 'slot-keys'];
-
-export function sealedBytesOfEngine(name: EngineName): number {
-  return sealedBytesOf(ENGINES[name]) ?? 0;
-}
-
-export function engineOf(name: string): EngineName {
-  if (Object.hasOwn(ENGINES, name)) return name as EngineName;
-  throw new CommandError(`--engine takes ${Object.keys(ENGINES).join(' or ')}, got "${name}"`);
-}
-
-export function makePolicy(choice: PolicyChoice): TaskPolicy {
+export async function makePolicy(choice: PolicyChoice): Promise<TaskPolicy> {
   const { name, model, serverKey, bufferSize, uploadLeaseMs, openMs, closeMs } = choice;
   const policy: TaskPolicy = {
     ...POLICY_DEFAULTS,
@@ -67,7 +44,7 @@ export function makePolicy(choice: PolicyChoice): TaskPolicy {
     blockFloor: choice.blockFloor ?? POLICY_DEFAULTS.blockFloor,
     staleness: choice.staleness ?? { kind: 'polynomial', exponent: 0.5 },
     maxStaleness: choice.maxStaleness ?? DEFAULT_MAX_STALENESS,
-    manifestHash: nodeSuite.sha256(ascii(manifestText(model))),
+    manifestHash: new Uint8Array(await crypto.subtle.digest('SHA-256', ascii(manifestText(model)).slice())),
     training: choice.training,
     serverKey,
     uploadLeaseMs,
@@ -75,7 +52,7 @@ export function makePolicy(choice: PolicyChoice): TaskPolicy {
     closeMs,
   };
   const problem = policyProblem(policy);
-  if (problem !== undefined) throw new CommandError(`these settings cannot be used: ${problem}`);
+  if (problem !== undefined) throw new SettingsError(`these settings cannot be used: ${problem}`);
   return policy;
 }
 
@@ -88,7 +65,7 @@ function quantizerOf({ bufferSize, clip = 1, bits }: PolicyChoice): Pick<TaskPol
       ? { summands: bufferSize, clip, resolution: { level: Math.ceil(CLIP_STEPS / clip) }, modulus: 'auto' }
       : { summands: bufferSize, clip, resolution: { level: finestLevel(bufferSize, clip, bits) }, modulus: ring(bits) };
   const planned = planQuantizer(request);
-  if (planned.kind === 'refused') throw new CommandError(`these settings cannot be used: ${planned.sentence}`);
+  if (planned.kind === 'refused') throw new SettingsError(`these settings cannot be used: ${planned.sentence}`);
   const { modulus, level } = planned.plan;
   return { modulus, level, clip };
 }
@@ -96,9 +73,4 @@ function quantizerOf({ bufferSize, clip = 1, bits }: PolicyChoice): Pick<TaskPol
 /** So many steps to the unit that a sum of K entries still fits the bits. */
 function finestLevel(bufferSize: number, clip: number, bits: number): number {
   return Math.max(1, Math.floor(Math.floor(signedCapacity(ring(bits)) / bufferSize) / clip));
-}
-
-/** A network as a task specification writes it. */
-export function modelOptions({ name, input, layers }: Model): object {
-  return { name, input, layers: layers.map(({ layer }) => layer) };
 }

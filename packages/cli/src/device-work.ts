@@ -1,0 +1,36 @@
+/** What a device of the command line trains: a share of MNIST, or a model and data of one's own. */
+import type { Samples, Trainer } from '@basa/learning';
+import type { CommandInput } from './command.ts';
+import { numberFlag, textFlag } from './command.ts';
+import { loadOwnModel } from './own-model.ts';
+
+/** Devices that MNIST is shared among. */
+export const MNIST_USERS = 1000;
+
+export interface DeviceWork {
+  readonly trainer: Trainer;
+  samples(): Promise<Samples>;
+}
+
+export async function deviceWork(input: CommandInput): Promise<DeviceWork> {
+  const file = textFlag(input, 'model');
+  const users = numberFlag(input, 'users', { least: 1, fallback: file === undefined ? MNIST_USERS : 1 });
+  const user = numberFlag(input, 'user', { most: users - 1, fallback: 0 });
+  if (file === undefined) {
+    const { demoTrainer } = await import('./demo/trainer.ts');
+    return { trainer: await demoTrainer(), samples: () => mnistShare(user, users) };
+  }
+  const own = await loadOwnModel(file);
+  const { trainerFor } = await import('@basa/client/node');
+  const trainer = (await own.trainer?.()) ?? (await trainerFor(own.model));
+  return { trainer, samples: async () => own.data({ device: user, devices: users }) };
+}
+
+async function mnistShare(user: number, users: number): Promise<Samples> {
+  const { loadMnist } = await import('@basa/datasets');
+  const { partitionByDirichlet } = await import('@basa/learning');
+  const { train } = await loadMnist();
+  const { labels, classes } = train;
+  const partition = partitionByDirichlet({ labels, classes, users, alpha: 0.5, seed: 1 });
+  return { dataset: train, indices: partition.users[user] ?? new Uint32Array() };
+}

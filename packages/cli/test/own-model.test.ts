@@ -1,0 +1,325 @@
+/** The way of a model of one's own, as a newcomer types it: a new project, a simulation, a task, three devices, files for other tools. */
+import { execFile } from 'node:child_process';
+import {
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+import { decodeSafetensors } from '@basa/learning';
+import { AUTHORITY_PATH, decodePolicy } from '@basa/protocol';
+import { readPage, snippetsOf } from '@basa/testkit/pages/snippets.ts';
+import { ROOT } from '@basa/testkit/root.ts';
+import { build } from 'esbuild';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { loadOwnModel } from '../src/own-model.ts';
+import { fileSources } from '../src/templates/place.ts';
+import type { Running } from './basa.ts';
+import { basaHere, exportsOf, lastLine, start } from './basa.ts';
+
+const folder = mkdtempSync(join(tmpdir(), 'basa-own-test-'));
+afterAll(() => rmSync(folder, { recursive: true }));
+const inProject = (template: string): string => join(folder, template);
+const TEMPLATES = ['node', 'tfjs', 'browser'] as const;
+
+/** What a script of a project prints, started as its README says. */
+async function npm(template: string, words: readonly string[], environment: Readonly<Record<string, string>> = {}) {
+  const env = { ...process.env, NODE_OPTIONS: '', ...environment };
+  const { stdout } = await promisify(execFile)('npm', ['run', '--silent', ...words], { cwd: inProject(template), env });
+  return stdout;
+}
+
+beforeAll(async () => {
+  for (const template of TEMPLATES)
+    expect((await basaHere(['new', inProject(template), '--template', template])).code).toBe(0);
+});
+
+describe('`basa new`', () => {
+  it.each(TEMPLATES)('writes a project that compiles: %s', async (template) => {
+    expect(await npm(template, ['check'])).toBe('');
+  });
+
+  it('says what it wrote and what to type next', async () => {
+    const { out } = await basaHere(['new', join(folder, 'another')]);
+    expect(out).toContain('model.ts');
+    expect(out).toMatch(/cd .*another\n(.*\n)*.*npm run simulate/);
+  });
+
+  it('writes over nothing', async () => {
+    const before = readdirSync(inProject('node'));
+    const { code, errors } = await basaHere(['new', inProject('node')]);
+    expect([code, errors]).toEqual([2, expect.stringContaining('holds something already')]);
+    expect(readdirSync(inProject('node'))).toEqual(before);
+  });
+
+  it('takes our packages from the files that npm installed them from, seen from the new folder', () => {
+    const packages = {
+      'node_modules/@basa/client': { resolved: 'file:tarballs/basa-client-0.1.0.tgz' },
+      'node_modules/@basa/learning': { resolved: 'https://registry.npmjs.org/@basa/learning/-/learning-0.1.0.tgz' },
+      'node_modules/undici': { resolved: 'file:undici.tgz' },
+    };
+    expect(fileSources({ packages }, '/home/ann', '/home/ann/work/project')).toEqual({
+      '@basa/client': 'file:../../tarballs/basa-client-0.1.0.tgz',
+    });
+  });
+
+  it('knows no other template', async () => {
+    expect((await basaHere(['new', join(folder, 'x'), '--template', 'rust'])).errors).toContain('node, browser, tfjs');
+    expect(existsSync(join(folder, 'x'))).toBe(false);
+  });
+});
+
+describe('`basa simulate`', () => {
+  const small = ['--devices', '6', '--versions', '10', '--compute', '1', '--drop-out', '10', '--json'];
+  const simulate = (template: string, ...words: readonly string[]) =>
+    basaHere([
+      'simulate',
+      join(inProject(template), 'model.ts'),
+      '--out',
+      join(folder, 'simulated'),
+      ...small,
+      ...words,
+    ]);
+
+  it('trains the model of a new project under several protocols, and writes curve, plot and model', async () => {
+    const { code, out, errors } = await simulate('node', '--protocol', 'none,sealed,secagg');
+    expect([code, errors]).toEqual([0, expect.stringContaining('6 devices, 6 at a time, K = 6, 10 versions')]);
+    const { runs } = lastLine(out) as { runs: { protocol: string; partySums: number; last: { accuracy: number } }[] };
+    expect(runs.map(({ protocol, partySums }) => [protocol, partySums])).toEqual([
+      ['none', 0],
+      ['sealed', 1],
+      ['secagg', 1],
+    ]);
+    for (const { last } of runs) expect(last.accuracy).toBeGreaterThan(0.8);
+    const lines = readFileSync(join(folder, 'simulated/curve.csv'), 'utf8').trimEnd().split('\r\n');
+    expect(lines[0]).toBe('protocol,version,seconds,accuracy,loss,trainLoss,updates');
+    expect(lines).toHaveLength(1 + 30);
+    expect(readFileSync(join(folder, 'simulated/accuracy.svg'), 'utf8')).toMatch(/^<svg .*sealed/s);
+    const { model } = await loadOwnModel(join(inProject('node'), 'model.ts'));
+    const written = decodeSafetensors(model, readFileSync(join(folder, 'simulated/model.safetensors')));
+    expect(written.every(Number.isFinite)).toBe(true);
+  });
+
+  it.each([
+    ['tfjs', 0.6],
+    ['browser', 0.8],
+  ])('trains the model of the template %s as well', async (template, least) => {
+    const { out } = await simulate(template);
+    const { runs } = lastLine(out) as { runs: { last: { accuracy: number } }[] };
+    expect(runs[0]?.last.accuracy).toBeGreaterThan(least);
+  });
+
+  it.each([
+    ['there is no file', ['nothing.ts']],
+    ['which model?', []],
+    ['--protocol takes none, sealed', ['node/model.ts', '--protocol', 'magic']],
+    ['--delay takes none, exponential', ['node/model.ts', '--delay', 'exponential']],
+    ['bears no drop-out', ['node/model.ts', '--protocol', 'secagg', '--devices', '3', '--drop-out', '20']],
+    ['batchSize must be', ['node/model.ts', '--batch', '4000']],
+    ['must export `model`', ['empty.mjs']],
+    ['must export `data`', ['alone.mjs']],
+    ['cannot be loaded: that one failed', ['failing.mjs']],
+    ['is a module', ['net.json']],
+    ['device 0 of 20 has no examples', ['nobody.mjs']],
+  ])('says in a sentence what is wrong: %s', async (sentence, [file, ...words]) => {
+    const model = "export const model = { name: 'm', dimension: 1, manifest: [], layers: [] };";
+    writeFileSync(join(folder, 'empty.mjs'), '');
+    writeFileSync(join(folder, 'alone.mjs'), model);
+    writeFileSync(join(folder, 'failing.mjs'), "throw new Error('that one failed');");
+    writeFileSync(join(folder, 'net.json'), '{}');
+    writeFileSync(
+      join(folder, 'nobody.mjs'),
+      `${model} export const trainer = () => ({}); export const data = () => ({ indices: [] });`,
+    );
+    const named = file === undefined ? [] : [join(folder, file)];
+    const { code, errors } = await basaHere(['simulate', ...named, ...words]);
+    expect([code, errors]).toEqual([2, expect.stringContaining(sentence)]);
+  });
+});
+
+describe('with `basa dev` in one terminal, another', () => {
+  let dev: Running;
+  let environment: Record<string, string>;
+  const type = (...args: readonly string[]) => basaHere(args, environment);
+  const reached = async (task: string): Promise<Record<string, unknown>> => {
+    for (;;) {
+      const shown = lastLine((await type('task', 'show', task, '--json')).out) as Record<string, unknown>;
+      if ((shown['version'] as number) >= 1) return shown;
+    }
+  };
+
+  beforeAll(async () => {
+    const ports = ['--server-port', '0', '--authority-port', '0'];
+    dev = start(['dev', '--folder', join(folder, 'dev'), '--devices', '0', '--buffer', '3', ...ports]);
+    environment = exportsOf(await dev.said('Ctrl-C stops everything'));
+  });
+  afterAll(async () => {
+    dev.child.kill('SIGINT');
+    expect((await dev.ended).code).toBe(0);
+  });
+
+  it.each(['node', 'tfjs'])('goes through the README of a new project to an opened sum: %s', async (template) => {
+    expect(await npm(template, ['create'], environment)).toContain('3 tokens');
+    const devices = await Promise.all(['0', '1', '2'].map((n) => npm(template, ['device', '--', n], environment)));
+    for (const said of devices) expect(said).toMatch(/trained on version 0, loss \d.*\n.*accepted in slot [0-2]\n/);
+    const { task } = JSON.parse(readFileSync(join(inProject(template), 'task.json'), 'utf8')) as { task: string };
+    const { versions } = await reached(task);
+    expect((versions as { accepted: number }[])[1]?.accepted).toBe(3);
+  });
+
+  it('is told by a new project which variables it lacks', async () => {
+    await expect(npm('node', ['create'], { BASA_SERVER: '' })).rejects.toMatchObject({
+      code: 2,
+      stderr: expect.stringContaining('Set BASA_SERVER'),
+    });
+  });
+
+  it('creates the task of the guide’s net.json and has two devices of `basa client` train it', async () => {
+    const file = join(folder, 'net.json');
+    const [network] = snippetsOf(readPage('docs/guides/own-model.md'), 'json');
+    writeFileSync(file, network?.code ?? '');
+    const created = await type('task', 'create', '--model', file, '--buffer', '2', '--tokens', '2', '--json');
+    const { task, tokens } = lastLine(created.out) as { task: string; tokens: string[] };
+    const policy = await fetch(new URL(AUTHORITY_PATH.policy(task), environment['BASA_AUTHORITY']));
+    expect(decodePolicy(new Uint8Array(await policy.arrayBuffer()))).toMatchObject({
+      dimension: 131,
+      training: { epochs: 1, batchSize: 20, learningRate: 0.1 },
+    });
+    const module = join(inProject('node'), 'model.ts');
+    const own = ['--task', task, '--model', module, '--users', '2'];
+    const devices = tokens.map((token, n) =>
+      type(
+        'client',
+        '--identity',
+        join(folder, `client-${n}`),
+        '--enrol',
+        token,
+        '--user',
+        String(n),
+        ...own,
+        '--json',
+      ),
+    );
+    for (const { out } of await Promise.all(devices)) expect(lastLine(out)).toMatchObject({ accepted: 1 });
+    await reached(task);
+  });
+
+  it('creates the task of a module: how devices train and what is evaluated on comes with it', async () => {
+    const module = join(inProject('node'), 'model.ts');
+    const created = await type(
+      'task',
+      'create',
+      '--model',
+      module,
+      '--name',
+      'of a module',
+      '--target',
+      '99',
+      '--json',
+    );
+    const { task } = lastLine(created.out) as { task: string };
+    const policy = await fetch(new URL(AUTHORITY_PATH.policy(task), environment['BASA_AUTHORITY']));
+    expect(decodePolicy(new Uint8Array(await policy.arrayBuffer()))).toMatchObject({
+      training: { epochs: 2, batchSize: 8, learningRate: 0.1 },
+    });
+    let accuracy: unknown;
+    while (accuracy === undefined) accuracy = lastLine((await type('task', 'show', task, '--json')).out)['accuracy'];
+    expect(accuracy).toBeGreaterThan(0);
+  });
+
+  it.each([
+    ['layer 0: there is no kind "densee"', { input: { channels: 4 }, layers: [{ kind: 'densee' }] }],
+    ['layers must be a list', { input: { channels: 4 } }],
+  ])('is told where its network is wrong: %s', async (sentence, network) => {
+    const file = join(folder, 'wrong.json');
+    writeFileSync(file, JSON.stringify(network));
+    const { code, errors } = await type('task', 'create', '--model', file);
+    expect([code, errors]).toEqual([2, expect.stringContaining(sentence)]);
+  });
+
+  it('is told that there is no such model file, and that a target needs a test set', async () => {
+    expect((await type('task', 'create', '--model', 'nowhere.json')).errors).toContain('there is no file nowhere.json');
+    expect((await type('task', 'create', '--model', 'flsim', '--target', '50')).errors).toContain('--test');
+  });
+
+  it('exports the model and the curves in every format, or says why not', async () => {
+    const task = environment['BASA_TASK'] ?? '';
+    const out = join(folder, 'out');
+    const exported = async (...words: readonly string[]) => {
+      const { code, out: said, errors } = await type('task', 'export', task, ...words, '--json');
+      expect([code, errors]).toEqual([0, expect.any(String)]);
+      return (lastLine(said) as { files: string[] }).files;
+    };
+    for (const name of ['m.onnx', 'm.npz', 'm.safetensors', 'c.csv'])
+      expect(await exported('--out', join(out, name))).toEqual([join(out, name)]);
+    const tfjs = await exported('--format', 'tfjs', '--out', join(out, 'tfjs'));
+    expect(tfjs).toEqual([join(out, 'tfjs/model.json'), join(out, 'tfjs/weights.bin')]);
+    const [events = ''] = await exported('--format', 'tensorboard', '--out', join(out, 'events'));
+    expect(events).toMatch(/events\/events\.out\.tfevents\.\d+\.basa$/);
+    expect(readFileSync(events).includes('accuracy')).toBe(true);
+    expect(readFileSync(join(out, 'c.csv'), 'utf8')).toMatch(/^version,at,accuracy,loss,updates,dropped,meanAge\r\n0,/);
+    expect((await type('task', 'export', task, '--out', 'm.txt')).errors).toContain('or give --format');
+    expect((await type('task', 'export', task, '--out', 'm', '--format', 'txt')).errors).toContain('--format takes');
+  });
+
+  it('exports a network that the server does not hold with its file, as far as the format can', async () => {
+    const { task } = JSON.parse(readFileSync(join(inProject('tfjs'), 'task.json'), 'utf8')) as { task: string };
+    const module = join(inProject('tfjs'), 'model.ts');
+    const out = join(folder, 'tfjs.safetensors');
+    expect((await type('task', 'export', task, '--out', out)).errors).toContain('give it with --model');
+    expect((await type('task', 'export', task, '--out', out, '--model', module)).code).toBe(0);
+    const onnx = await type('task', 'export', task, '--out', join(folder, 'tfjs.onnx'), '--model', module);
+    expect([onnx.code, onnx.errors]).toEqual([2, expect.stringContaining('its layers are not known here')]);
+  });
+});
+
+describe('where `basa` is installed, a model in TypeScript', () => {
+  const place = join(folder, 'installed');
+  const load = async () => {
+    const run = promisify(execFile)(process.execPath, ['run.mjs'], {
+      cwd: place,
+      env: { ...process.env, NODE_OPTIONS: '' },
+    });
+    return (await run).stdout.trim();
+  };
+  beforeAll(async () => {
+    mkdirSync(join(place, 'node_modules'), { recursive: true });
+    writeFileSync(join(place, 'package.json'), '{ "type": "module" }');
+    writeFileSync(
+      join(place, 'model.ts'),
+      'export const model: object = { dimension: 1, manifest: [] }; export const data = (): number => 7;',
+    );
+    const call =
+      "import { loadOwnModel } from './own-model.mjs';\nconsole.log(await loadOwnModel('model.ts').then(({ data }) => data(), String));";
+    writeFileSync(join(place, 'run.mjs'), call);
+    const source = join(ROOT, 'packages/cli/src/own-model.ts');
+    const outfile = join(place, 'own-model.mjs');
+    await build({
+      entryPoints: [source],
+      outfile,
+      bundle: true,
+      platform: 'node',
+      format: 'esm',
+      conditions: ['@basa/source'],
+    });
+  });
+
+  it('is read by Node itself, or refused with what to install', async () => {
+    const readsTypes = Boolean((process.features as { readonly typescript?: unknown }).typescript);
+    expect(await load()).toMatch(
+      readsTypes ? /^7$/ : /Node [\d.]+ does not read TypeScript: run `npm install --save-dev tsx`/,
+    );
+  });
+
+  it('is read with the tsx that lies beside it', async () => {
+    symlinkSync(join(ROOT, 'node_modules/tsx'), join(place, 'node_modules/tsx'));
+    expect(await load()).toBe('7');
+  });
+});

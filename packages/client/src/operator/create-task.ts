@@ -1,0 +1,113 @@
+/** A task from a network and a few numbers: its policy at the authority, then the task at the server. */
+import type { Dataset, Model, ServerStepOptions } from '@basa/learning';
+import { encodeDataset, initialParameters, modelJson } from '@basa/learning';
+import { fromHex, toHex } from '@basa/masking';
+import type { TaskPolicy, TaskTraining } from '@basa/protocol';
+import { DEFAULT_MAX_STALENESS, encodePolicy, POLICY_DEFAULTS } from '@basa/protocol';
+import { SettingsError } from '../errors.ts';
+import { refusePlainHttp } from '../plain-http.ts';
+import type { PolicyChoice } from './policy.ts';
+import { makePolicy } from './policy.ts';
+import { AuthorityOperator, ServerOperator } from './services.ts';
+
+/** What holds where nothing else is said: the numbers of the paper's experiments. */
+export const TASK_DEFAULTS = {
+  bufferSize: 10,
+  uploadLeaseMs: 600_000,
+  openMs: 3_600_000,
+  stallMs: 60_000,
+  maxStaleness: DEFAULT_MAX_STALENESS,
+  training: POLICY_DEFAULTS.training,
+} as const;
+
+/** What people say about a task; only the model must be given. */
+export interface TaskSettings extends Partial<Omit<PolicyChoice, 'model' | 'serverKey' | 'training'>> {
+  readonly model: Model;
+  readonly training?: Partial<TaskTraining>;
+  /** The first parameters: drawn with a seed (1), or given. */
+  readonly initial?: { readonly seed: number } | { readonly parameters: Float32Array };
+  readonly serverStep?: ServerStepOptions;
+  readonly admission?: { readonly places?: number | 'auto'; readonly targetAge?: number };
+  readonly stop?: { readonly accuracy?: number; readonly version?: number; readonly afterMs?: number };
+  /** A buffer with enough updates is closed when none came for so long. */
+  readonly stallMs?: number;
+  /** What the server evaluates each version on; not private. */
+  readonly evaluationSet?: Dataset;
+  /** More of the specification (docs/http.md). */
+  readonly specification?: object;
+}
+
+export interface CreateTaskOptions extends TaskSettings {
+  readonly server: string;
+  readonly authority: string;
+  readonly operatorToken: string;
+  /** How many enrolment tokens to make (0); each enrols one device, within a day. */
+  readonly tokens?: number;
+  /** Where the way to the services is yours, a network of containers say. */
+  readonly unsafeAllowPlainHttp?: boolean;
+  readonly signal?: AbortSignal;
+}
+
+export interface CreatedTask {
+  /** The name that devices pin: the hash of the policy. */
+  readonly task: string;
+  readonly policy: TaskPolicy;
+}
+
+const DAY_MS = 24 * 3_600_000;
+
+/** The same settings again are the same task. */
+export async function createTask(
+  options: CreateTaskOptions,
+): Promise<CreatedTask & { readonly tokens: readonly string[] }> {
+  const { server: serverUrl, authority: authorityUrl, operatorToken: token, tokens: count = 0, signal } = options;
+  refusePlainHttp('server', serverUrl, options);
+  refusePlainHttp('authority', authorityUrl, options);
+  const server = new ServerOperator({ url: serverUrl, token, signal });
+  const authority = new AuthorityOperator({ url: authorityUrl, token, signal });
+  const created = await createTaskAt({ server, authority }, options);
+  const tokens = count === 0 ? [] : await authority.tokens(created.task, count, Date.now() + DAY_MS);
+  return { ...created, tokens };
+}
+
+/** The same at services that an operator speaks to already. */
+export async function createTaskAt(
+  { server, authority }: { readonly server: ServerOperator; readonly authority: AuthorityOperator },
+  settings: TaskSettings,
+): Promise<CreatedTask> {
+  const { model, evaluationSet, serverStep, admission, stop } = settings;
+  const canServerBuild = model.layers.length > 0;
+  if (evaluationSet !== undefined && !canServerBuild)
+    throw new SettingsError(
+      `the server cannot build ${model.name}, and evaluates nothing: leave the evaluation set out`,
+    );
+  const { publicKey } = await server.about();
+  const policy = await makePolicy({
+    ...TASK_DEFAULTS,
+    name: model.name,
+    closeMs: settings.openMs ?? TASK_DEFAULTS.openMs,
+    ...settings,
+    training: { ...TASK_DEFAULTS.training, ...settings.training },
+    serverKey: fromHex(publicKey) ?? new Uint8Array(),
+  });
+  const task = await authority.createTask(policy);
+  await server.createTask({
+    policy: toHex(encodePolicy(policy)),
+    ...(canServerBuild && { model: modelJson(model) }),
+    initial: initialOf(settings, canServerBuild),
+    ...(serverStep !== undefined && { serverStep }),
+    ...(admission !== undefined && { admission }),
+    ...(stop !== undefined && { stop }),
+    stallMs: settings.stallMs ?? TASK_DEFAULTS.stallMs,
+    ...settings.specification,
+  });
+  if (evaluationSet !== undefined) await server.setExamples(task, encodeDataset(evaluationSet));
+  return { task, policy };
+}
+
+/** A server that cannot build the network is given the numbers. */
+function initialOf({ model, initial = { seed: 1 } }: TaskSettings, canServerBuild: boolean): object {
+  if ('seed' in initial && canServerBuild) return initial;
+  const parameters = 'seed' in initial ? initialParameters(model, initial.seed) : initial.parameters;
+  return { parameters: toHex(new Uint8Array(parameters.slice().buffer)) };
+}

@@ -1,0 +1,9 @@
+/** What an operator asks of both services, from Node or a page: tasks, tokens, revocations, logs. */
+export { ProblemError, RefusedError, SettingsError, UnreachableError } from '../errors.ts';
+export type { CreatedTask, CreateTaskOptions, TaskSettings } from './create-task.ts';
+export { createTask, createTaskAt, TASK_DEFAULTS } from './create-task.ts';
+export { isCertificateReason, networkAdvice, networkReason } from './network.ts';
+export type { EngineName, PolicyChoice } from './policy.ts';
+export { ENGINES } from './policy.ts';
+export type { BufferState, OperatorOptions, ServerTask, VersionState } from './services.ts';
+export { AuthorityOperator, hashOfToken, ServerOperator } from './services.ts';

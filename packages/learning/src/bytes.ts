@@ -1,0 +1,32 @@
+/** Bytes put together, for files in formats of others: all numbers little-endian. */
+
+export function joinBytes(parts: readonly Uint8Array[]): Uint8Array {
+  const whole = new Uint8Array(parts.reduce((length, part) => length + part.length, 0));
+  let at = 0;
+  for (const part of parts) {
+    whole.set(part, at);
+    at += part.length;
+  }
+  return whole;
+}
+
+export function u16(value: number): Uint8Array {
+  return Uint8Array.of(value & 255, (value >> 8) & 255);
+}
+
+export function u32(value: number): Uint8Array {
+  return Uint8Array.of(value & 255, (value >>> 8) & 255, (value >>> 16) & 255, value >>> 24);
+}
+
+export function f32(values: ArrayLike<number>): Uint8Array {
+  const bytes = new Uint8Array(4 * values.length);
+  const view = new DataView(bytes.buffer);
+  for (let n = 0; n < values.length; n++) view.setFloat32(4 * n, values[n] as number, true);
+  return bytes;
+}
+
+export function f64(value: number): Uint8Array {
+  const bytes = new Uint8Array(8);
+  new DataView(bytes.buffer).setFloat64(0, value, true);
+  return bytes;
+}

@@ -1,0 +1,130 @@
+/** Models and curves for the tools of others: what their formats say is what our engine computes. */
+import { describe, expect, it } from 'vitest';
+import { crc32, crc32c } from '../src/crc.ts';
+import { csvOf, encodeOnnx, encodeTensorboard, encodeTfjsLayers } from '../src/files.ts';
+import type { Model } from '../src/index.ts';
+import {
+  conv2d,
+  createReferenceEngine,
+  defineModel,
+  dense,
+  dropout,
+  flatten,
+  groupNorm,
+  initialParameters,
+  logisticRegression,
+  maxPool,
+  relu,
+  sigmoid,
+  softmax,
+  wordsOf,
+} from '../src/index.ts';
+import { permute } from '../src/permute.ts';
+import { runOnnx } from './onnx-run.ts';
+
+const EXAMPLES = 2;
+const image = { height: 9, width: 7, channels: 2 };
+const vector = { height: 1, width: 1, channels: 12 };
+
+/** Every layer, every change of layout, windows that overlap, stand apart and reach over the edge. */
+const MODELS: readonly Model[] = [
+  logisticRegression(),
+  defineModel('rows', vector, [dense(16), relu, dropout(0.1), dense(3)]),
+  defineModel('windows', image, [conv2d(4, 3, { stride: 2, padding: 1 }), relu, maxPool(2), flatten, dense(5)]),
+  defineModel('edges', image, [groupNorm(2), maxPool(3, { stride: 1, padding: 1 }), flatten, dense(5), sigmoid]),
+  defineModel('back and forth', vector, [dense(12), groupNorm(3), conv2d(8, 1), sigmoid, flatten, dense(8), softmax]),
+  defineModel('shared', vector, [dense(12, { name: 'one' }), relu, dense(12, { name: 'one' })]),
+  defineModel('softmax of an image', image, [softmax, conv2d(3, 3), flatten, dense(2)]),
+  defineModel('one pixel is left', { height: 3, width: 3, channels: 2 }, [conv2d(4, 3)]),
+];
+
+describe('ONNX', () => {
+  it.each(MODELS.map((model) => [model.name, model] as const))('computes what our engine computes: %s', (_, model) => {
+    const parameters = initialParameters(model, 3).map((value, n) => value + 0.01 * Math.sin(n));
+    const inputs = Float32Array.from({ length: EXAMPLES * wordsOf(model.input) }, (__, n) => Math.sin(1 + 0.37 * n));
+    const engine = createReferenceEngine(model);
+    engine.setParameters(parameters);
+    engine.inputs.set(inputs);
+    engine.run(EXAMPLES);
+    const { output } = runOnnx(encodeOnnx(model, parameters), EXAMPLES, inputs);
+    expect(output.shape).toEqual([EXAMPLES, model.classes]);
+    for (const [n, value] of output.values.entries()) expect(value).toBeCloseTo(engine.outputs[n] as number, 5);
+  });
+
+  it('takes examples as our data lies: rows of words, or images with channels last', () => {
+    const shapeOf = (model: Model) => {
+      const inputs = new Float32Array(wordsOf(model.input));
+      return runOnnx(encodeOnnx(model, initialParameters(model, 1)), 1, inputs).inputShape;
+    };
+    expect(MODELS.slice(0, 3).map(shapeOf)).toEqual([[28, 28, 1], [12], [9, 7, 2]]);
+  });
+
+  it('is not written of a network whose layers another library has', () => {
+    const foreign = { ...logisticRegression(), layers: [] };
+    expect(() => encodeOnnx(foreign, new Float32Array(7850))).toThrow('its layers are not known here');
+    expect(() => encodeTfjsLayers(foreign, new Float32Array(7850))).toThrow('its layers are not known here');
+  });
+
+  it('is not written of parameters that are not of the model', () => {
+    expect(() => encodeOnnx(logisticRegression(), new Float32Array(7))).toThrow('7850 parameters, got 7');
+  });
+});
+
+describe('TensorFlow.js layers', () => {
+  // test/tfjs loads what is written into TensorFlow.js itself.
+  it.each([
+    ['layer 1 (groupNorm)', [conv2d(4, 3), groupNorm(2), flatten, dense(2)]],
+    ['layer 0 (maxPool)', [maxPool(2, { padding: 1 }), flatten, dense(2)]],
+  ])('refuse what they do not have, and name it: %s', (place, layers) => {
+    const model = defineModel('m', image, layers);
+    expect(() => encodeTfjsLayers(model, initialParameters(model, 1))).toThrow(place);
+  });
+});
+
+describe('event files of TensorBoard', () => {
+  const bytes = encodeTensorboard([
+    { step: 1, atMs: 1_700_000_000_500, values: { accuracy: 0.25, 'train/loss': 2 } },
+    { step: 300, atMs: 1_700_000_001_000, values: { accuracy: 0.5 } },
+  ]);
+  const records: Uint8Array[] = [];
+  const view = new DataView(bytes.buffer);
+  for (let at = 0; at < bytes.length; ) {
+    const length = view.getUint32(at, true);
+    records.push(bytes.subarray(at + 12, at + 12 + length));
+    at += 16 + length;
+  }
+
+  it('are whole records, of which the first names the version', () => {
+    expect(records).toHaveLength(3);
+    expect(new TextDecoder().decode(records[0])).toContain('brain.Event:2');
+  });
+
+  it('are the bytes that TensorBoard 2.21 read back as these two steps, checksums and all', () => {
+    const length = '1f00000000000000';
+    const event = '0900004040fc54d94110ac022a110a0f0a086163637572616379150000003f'; // 1700000001 s, step 300, accuracy 0.5
+    expect(Buffer.from(bytes).toString('hex').slice(-94)).toBe(`${length}514b4418${event}eb1d87aa`);
+  });
+
+  it('have checksums as RFC 3720 and zip define them', () => {
+    const digits = new TextEncoder().encode('123456789');
+    expect([crc32c(digits), crc32(digits)]).toEqual([0xe306_9283, 0xcbf4_3926]);
+  });
+});
+
+describe('CSV', () => {
+  it('has every column that any row has, quotes what needs it, and leaves out what is not there', () => {
+    const rows = [
+      { version: 1, note: 'a "b", c' },
+      { version: 2, loss: 0.5, note: undefined },
+    ];
+    expect(csvOf(rows)).toBe('version,note,loss\r\n1,"a ""b"", c",\r\n2,,0.5\r\n');
+  });
+});
+
+it('a tensor with its axes in another order has each value where both orders say', () => {
+  const values = Float32Array.from({ length: 24 }, (_, n) => n);
+  const turned = permute(values, [2, 3, 4], [2, 0, 1]);
+  for (let a = 0; a < 2; a++)
+    for (let b = 0; b < 3; b++)
+      for (let c = 0; c < 4; c++) expect(turned[(c * 2 + a) * 3 + b]).toBe(values[(a * 3 + b) * 4 + c]);
+});

@@ -1,0 +1,69 @@
+/** The browser project of `basa new`, built as its README says: three tabs are three devices, and their sum is opened. */
+import { execFile } from 'node:child_process';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { readFile } from 'node:fs/promises';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { tmpdir } from 'node:os';
+import { extname, join } from 'node:path';
+import { promisify } from 'node:util';
+import { toHex } from '@basa/masking';
+import { Conduct, launchChromium } from '@basa/testkit/browser/chromium.ts';
+import { House, OPERATOR_TOKEN } from '@basa/testkit/services/house.ts';
+import { expect, it } from 'vitest';
+import { runCli } from '../../packages/cli/src/index.ts';
+
+const TYPES: Readonly<Record<string, string>> = { '.js': 'text/javascript', '.html': 'text/html' };
+
+it('a new project for browsers builds, and three tabs of it are three devices whose sum is opened', async () => {
+  const folder = join(mkdtempSync(join(tmpdir(), 'basa-new-')), 'project');
+  const quiet = { write: () => true };
+  expect(await runCli(['new', folder, '--template', 'browser'], {}, { stdout: quiet, stderr: quiet })).toBe(0);
+  const npm = async (script: string, environment: Readonly<Record<string, string>> = {}): Promise<string> => {
+    const env = { ...process.env, NODE_OPTIONS: '', ...environment };
+    return (await promisify(execFile)('npm', ['run', '--silent', script], { cwd: folder, env })).stdout;
+  };
+  await npm('build');
+  const site = createServer(async ({ url = '/' }, response) => {
+    const name = url === '/' ? 'index.html' : url.slice(1);
+    const file = await readFile(join(folder, 'public', name)).catch(() => undefined);
+    response.writeHead(file === undefined ? 404 : 200, { 'content-type': TYPES[extname(name)] ?? 'text/plain' });
+    response.end(file);
+  }).listen(0, '127.0.0.1');
+  await new Promise((resolve) => site.once('listening', resolve));
+  const origin = `http://127.0.0.1:${(site.address() as AddressInfo).port}`;
+  const corsOrigins = [origin];
+  const house = await House.open({ server: { corsOrigins }, authority: { corsOrigins } });
+  const browser = await launchChromium();
+  try {
+    const said = await npm('create', {
+      BASA_SERVER: house.server.url,
+      BASA_AUTHORITY: house.authority.url,
+      BASA_AUTHORITY_KEY: toHex(house.authority.publicKey),
+      BASA_OPERATOR_TOKEN: OPERATOR_TOKEN,
+    });
+    const task = /^task (\w+)$/m.exec(said)?.[1] ?? '';
+    const links = [...said.matchAll(/^http:\/\/127\.0\.0\.1:8080\/(#.*)$/gm)].map(([, hash]) => `${origin}/${hash}`);
+    expect(links).toHaveLength(3);
+    const conduct = new Conduct(origin, house.server.url, house.authority.url);
+    const context = await browser.newContext();
+    context.setDefaultTimeout(0);
+    const pages = await Promise.all(
+      links.map(async (link) => {
+        const page = await context.newPage();
+        conduct.watch(page);
+        await page.goto(link);
+        return page;
+      }),
+    );
+    for (const page of pages) await page.getByText('done').waitFor();
+    for (const page of pages) expect(await page.locator('main').innerText()).toMatch(/accepted in slot [0-2]/);
+    await house.reached(1, task);
+    expect(conduct.faults).toEqual([]);
+  } finally {
+    await browser.close();
+    await house.close();
+    site.close();
+    rmSync(join(folder, '..'), { recursive: true });
+  }
+});

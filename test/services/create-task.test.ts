@@ -1,0 +1,120 @@
+/** `createTask` of `@basa/client/operator`, against both services. */
+import { BasaClient } from '@basa/client/node';
+import type { CreateTaskOptions } from '@basa/client/operator';
+import { createTask, ProblemError, SettingsError, TASK_DEFAULTS, UnreachableError } from '@basa/client/operator';
+import type { Model } from '@basa/learning';
+import { defineModel, dense, initialParameters, manifestText, relu } from '@basa/learning';
+import { ascii, toHex } from '@basa/masking';
+import { SERVER_PATH } from '@basa/protocol';
+import { nodeSuite } from '@basa/runtime/node';
+import { freePort } from '@basa/service';
+import { House, OPERATOR_TOKEN } from '@basa/testkit/services/house.ts';
+import { afterAll, beforeAll, expect, it } from 'vitest';
+
+const model = defineModel('mine', { height: 1, width: 1, channels: 4 }, [dense(6), relu, dense(3)]);
+/** As a network of another library is described: by its tensors alone. */
+const foreign: Model = { ...model, name: 'theirs', layers: [] };
+const examples = {
+  name: 'two',
+  shape: model.input,
+  classes: 3,
+  inputs: Float32Array.from({ length: 8 }, (_, n) => n),
+  labels: Uint8Array.of(0, 2),
+};
+
+let house: House;
+beforeAll(async () => {
+  house = await House.open();
+});
+afterAll(() => house.close());
+
+const create = (more: Partial<CreateTaskOptions> = {}) =>
+  createTask({
+    server: house.server.url,
+    authority: house.authority.url,
+    operatorToken: OPERATOR_TOKEN,
+    model,
+    ...more,
+  });
+const firstModel = async (task: string): Promise<Float32Array> => {
+  const response = await fetch(new URL(SERVER_PATH.model(task, 0), house.server.url));
+  return new Float32Array(await response.arrayBuffer());
+};
+
+it('a model is all it needs: the policy has the defaults and the hash of the network, and the server draws and evaluates', async () => {
+  const { task, policy, tokens } = await create({ evaluationSet: examples });
+  expect(policy).toMatchObject({
+    name: ascii('mine'),
+    bufferSize: TASK_DEFAULTS.bufferSize,
+    uploadLeaseMs: TASK_DEFAULTS.uploadLeaseMs,
+    openMs: TASK_DEFAULTS.openMs,
+    closeMs: TASK_DEFAULTS.openMs,
+    training: TASK_DEFAULTS.training,
+    dimension: model.dimension,
+    manifestHash: nodeSuite.sha256(ascii(manifestText(model))),
+    serverKey: house.server.publicKey,
+  });
+  expect(tokens).toEqual([]);
+  expect(await firstModel(task)).toEqual(initialParameters(model, 1));
+  await expect.poll(async () => (await house.taskState(task)).accuracy, { timeout: 60_000 }).toBeGreaterThanOrEqual(0);
+});
+
+it('the same settings again are the same task', async () => {
+  const settings = { name: 'again', bufferSize: 4 };
+  expect((await create(settings)).task).toBe((await create(settings)).task);
+  expect((await create({ ...settings, bufferSize: 5 })).task).not.toBe((await create(settings)).task);
+});
+
+it('what is said about training is taken beside the defaults', async () => {
+  const { policy } = await create({ training: { epochs: 3 }, clip: 2, minimum: 5, bufferSize: 6 });
+  expect(policy).toMatchObject({ training: { ...TASK_DEFAULTS.training, epochs: 3 }, clip: 2, minimum: 5 });
+});
+
+it('each token enrols a device', async () => {
+  const { task, tokens } = await create({ name: 'with tokens', tokens: 2 });
+  expect(tokens).toHaveLength(2);
+  const pins = { server: house.server.url, authority: house.authority.url, task };
+  const authorityKey = toHex(house.authority.publicKey);
+  for (const [n, token] of tokens.entries()) {
+    const identity = `${house.folder}/enrolled-${n}`;
+    const client = await BasaClient.connect({ ...pins, authorityKey, token, identity });
+    expect((await client.model()).version).toBe(0);
+    await client.close();
+  }
+});
+
+it('a network that the server cannot build is given with its first parameters', async () => {
+  expect(await firstModel((await create({ model: foreign, initial: { seed: 7 } })).task)).toEqual(
+    initialParameters(foreign, 7),
+  );
+  const parameters = initialParameters(model, 1).map((value) => 2 * value);
+  const { task } = await create({ model: foreign, name: 'given', initial: { parameters } });
+  expect(await firstModel(task)).toEqual(parameters);
+});
+
+it('a network that the server cannot build is not evaluated, and settings that do not fit each other are refused: before anything is asked', async () => {
+  const nowhere = { server: 'http://127.0.0.1:1', authority: 'http://127.0.0.1:1' };
+  await expect(create({ ...nowhere, model: foreign, evaluationSet: examples })).rejects.toThrow(SettingsError);
+  await expect(create({ bits: 2 })).rejects.toThrow(/these settings cannot be used.*wrap/);
+  await expect(create({ minimum: 11 })).rejects.toThrow(SettingsError);
+});
+
+it('an operator’s token goes over plain http to no other machine', async () => {
+  await expect(create({ server: 'http://192.0.2.1' })).rejects.toMatchObject({ reason: 'plain-http' });
+  await expect(create({ authority: 'http://192.0.2.1' })).rejects.toMatchObject({ reason: 'plain-http' });
+});
+
+it('what a service refuses names the service and what was asked; one that is not there is said to be so', async () => {
+  const refused = await create({ operatorToken: 'wrong', name: 'refused' }).catch((error: unknown) => error);
+  expect(refused).toBeInstanceOf(ProblemError);
+  expect(String(refused)).toContain(`${house.authority.url}/v1/tasks: `);
+  const server = `http://127.0.0.1:${await freePort()}`;
+  const gone = await create({ server }).catch((error: unknown) => error);
+  expect(gone).toBeInstanceOf(UnreachableError);
+  expect(String(gone)).toContain(`${server} does not answer (ECONNREFUSED); is it running there?`);
+});
+
+it('asked with a signal, it stops when that is aborted', async () => {
+  const stopped = create({ signal: AbortSignal.abort(new Error('enough')) });
+  await expect(stopped).rejects.toThrow('enough');
+});
