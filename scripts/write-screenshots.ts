@@ -22,8 +22,12 @@ const services = await startLocalServices({ folder, signal: ending.signal });
 const browser = await launchChromium();
 mkdirSync(OUT, { recursive: true });
 try {
-  const { task } = await createDemoTask(services, { name: 'MNIST', bufferSize: 10, seed: 1, stop: {} }, test);
-  const work = await fleetWork(services, { devices: 9, dropShare: 0.05, folder, seed: 1 }, task, train);
+  const { task } = await createDemoTask(
+    services,
+    { name: 'MNIST', bufferSize: 10, seed: 1, stop: { accuracy: 0.95 } },
+    test,
+  );
+  const work = await fleetWork(services, { devices: 12, dropShare: 0.05, folder, seed: 1 }, task, train);
   const fleet = new Fleet({ ...work, pauseMs: 3000 }, 1);
   try {
     await takeAll(browser, task);
@@ -50,9 +54,16 @@ async function takeAll(chromium: Browser, task: string): Promise<void> {
   await take(page, 'join', 'light');
 
   await page.goto(`${serverUrl}/`);
+  await page.click('#buffers-line');
   await page.waitForFunction(() => document.querySelectorAll('#ended .buffer').length > 2);
   await page.waitForFunction(() => document.querySelectorAll('#living .slot[data-status="accepted"]').length > 3);
   await take(page, 'watch', 'dark');
+
+  await page.goto(`${serverUrl}/play.html`);
+  await page.fill('#speed', '60');
+  await page.waitForFunction(() => Number(document.querySelector('#paper .versions')?.textContent) > 100);
+  await page.click('#run');
+  await take(page, 'play', 'light');
 }
 
 async function take(page: Page, name: string, colorScheme: 'light' | 'dark'): Promise<void> {

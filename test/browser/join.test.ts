@@ -199,6 +199,52 @@ it('a tab takes no part in a task that leaves the network to the server, whateve
   await page.close();
 });
 
+it('a tab without a token says what is needed, and joins with the one that the server hands out', async () => {
+  const fresh = await browser.newContext(); // this browser has not joined yet
+  const page = await fresh.newPage();
+  const { task, authorityKey } = stage.stage;
+  const address = `${stage.url}/join.html#${new URLSearchParams({ task, authorityKey, share: '0', rounds: '1' })}`;
+  await overhear(fresh);
+  await page.route('**/v1/page', async (route) => {
+    const answer = await route.fetch();
+    await route.fulfill({ response: answer, json: { ...(await answer.json()), handsOutTokens: false } });
+  });
+  const error = page.getByRole('alert').filter({ hasText: 'token' });
+  await page.goto(address);
+  await expect.poll(() => page.textContent('#token-note'), FOR_LONG).toMatch(/^To join you need an enrolment token/);
+  await page.click('#join');
+  await expect.poll(() => error.textContent(), FOR_LONG).toMatch(/^To join you need/);
+  expect(page.workers()).toEqual([]);
+  await page.fill('#token', 'wrong');
+  await page.click('#join');
+  await expect.poll(() => error.textContent(), FOR_LONG).toMatch(/^The enrolment token is unknown.*Ask the operator/);
+  expect(await page.getAttribute('#token', 'aria-invalid')).toBe('true');
+
+  await page.unroute('**/v1/page');
+  await page.reload();
+  await expect.poll(() => page.textContent('#token-note'), FOR_LONG).toMatch(/hands a token to every new device/);
+  await page.click('#join');
+  await expect.poll(() => error.textContent(), FOR_LONG).toMatch(/no token left/);
+  await stage.offerTokens(1);
+  await page.click('#join');
+  await heardOf(page, 'connected');
+  expect(await error.isVisible()).toBe(false);
+  await expect.poll(() => page.textContent('#token-note'), FOR_LONG).toMatch(/has joined this task before/);
+  await fresh.close();
+});
+
+it('before it joins, a page shows an example; on a phone in two rows', async () => {
+  const phone = await browser.newContext({ viewport: { width: 390, height: 800 } });
+  const page = await phone.newPage();
+  await page.goto(`${stage.url}/join.html`);
+  await expect.poll(() => page.textContent('#update-note'), FOR_LONG).toMatch(/^An example, until you join/);
+  const rows = () => page.evaluate(() => document.querySelector<HTMLCanvasElement>('#masked')?.height);
+  expect(await rows()).toBe(2 * 28 + 1);
+  await page.setViewportSize({ width: 1280, height: 800 });
+  await expect.poll(rows, FOR_LONG).toBe(28);
+  await phone.close();
+});
+
 it('pages of another origin are refused by both services', async () => {
   const host = createServer(
     (_, response) => void response.writeHead(200, { 'content-type': 'text/html' }).end('<!doctype html>'),

@@ -1,12 +1,12 @@
 /** What a server shows: pages under a strict policy, a stream of what happens, and nothing to pages of other origins. */
-import { mkdirSync, mkdtempSync, writeFileSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, readdirSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { toHex } from '@basa/masking';
 import type { LiveState } from '@basa/protocol';
 import { SERVER_PATH } from '@basa/protocol';
 import { nodeSuite } from '@basa/runtime/node';
-import { House, oneHot } from '@basa/testkit/services/house.ts';
+import { House, OPERATOR_TOKEN, oneHot } from '@basa/testkit/services/house.ts';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 
 const pages = mkdtempSync(join(tmpdir(), 'basa-pages-'));
@@ -20,7 +20,10 @@ let house: House;
 
 beforeAll(async () => {
   const shown = { folder: join(pages, 'site'), sharesFolder: join(pages, 'shares') };
-  house = await House.open({ server: { pages: shown, corsOrigins: ['https://a.example'] } });
+  house = await House.open({
+    server: { pages: shown, corsOrigins: ['https://a.example'] },
+    specification: { stop: { accuracy: 0.9, version: 50 } },
+  });
 });
 afterAll(() => house.close());
 
@@ -67,11 +70,13 @@ describe('pages', () => {
   it('are those that lay in the folder, and no other file', async () => {
     for (const path of ['/.secret', '/parts', '/parts/%2e%2e%2fshares/0.safetensors', '/nothing.html'])
       expect([path, (await ask(path)).status]).toEqual([path, 404]);
-    const { authority, shares } = (await (await ask(SERVER_PATH.page)).json()) as {
-      authority: string;
-      shares: string[];
-    };
-    expect([authority, shares]).toEqual([house.authority.url, ['/shares/0.safetensors']]);
+    expect(await (await ask(SERVER_PATH.page)).json()).toEqual({
+      authority: house.authority.url,
+      shares: ['/shares/0.safetensors'],
+      handsOutTokens: false,
+      needsLogin: false,
+    });
+    expect((await fetch(house.server.url + SERVER_PATH.pageTokens(house.task), { method: 'POST' })).status).toBe(404);
     expect(await (await ask('/shares/0.safetensors')).text()).toBe('data');
   });
 
@@ -84,6 +89,40 @@ describe('pages', () => {
     expect((await ask(SERVER_PATH.tasks, { origin: 'null' })).status).toBe(403);
     expect((await ask(SERVER_PATH.tasks, { origin: 'https://a.example' })).status).toBe(200);
     expect((await ask(SERVER_PATH.tasks, { origin: house.server.url })).status).toBe(200);
+  });
+
+  it('hand out each token of the folder once, and only those of the task that is asked for', async () => {
+    const tokensFolder = join(pages, 'tokens');
+    await house.restartServer({ pages: { folder: join(pages, 'site'), tokensFolder } });
+    const take = (task: string) => fetch(house.server.url + SERVER_PATH.pageTokens(task), { method: 'POST' });
+    expect((await take(house.task)).status).toBe(404);
+    for (const [task, token] of [
+      [house.task, 'one'],
+      [house.task, 'two'],
+      ['0'.repeat(64), 'other'],
+    ] as const) {
+      mkdirSync(join(tokensFolder, task), { recursive: true });
+      writeFileSync(join(tokensFolder, task, token), '');
+    }
+    expect(await (await ask(SERVER_PATH.page)).json()).toMatchObject({ handsOutTokens: true });
+    const answers = await Promise.all([1, 2, 3].map(() => take(house.task)));
+    expect(answers.map(({ status }) => status).sort()).toEqual([200, 200, 404]);
+    const given = await Promise.all(answers.filter(({ ok }) => ok).map((answer) => answer.json()));
+    expect(given.map(({ token }) => token).sort()).toEqual(['one', 'two']);
+    expect(readdirSync(join(tokensFolder, house.task))).toEqual([]);
+    await house.restartServer();
+  });
+
+  it('show the stream to operators alone, where the server is told so', async () => {
+    await house.restartServer({ pages: { folder: join(pages, 'site'), needsLogin: true } });
+    expect(await (await ask(SERVER_PATH.page)).json()).toMatchObject({ needsLogin: true });
+    const events = SERVER_PATH.events(house.task);
+    expect((await ask(events)).status).toBe(401);
+    expect((await ask(events, { authorization: 'Bearer somebody' })).status).toBe(401);
+    const answer = await ask(events, { authorization: `Bearer ${OPERATOR_TOKEN}` });
+    expect([answer.status, answer.headers.get('content-type')]).toEqual([200, 'text/event-stream']);
+    await answer.body?.cancel();
+    await house.restartServer();
   });
 
   it('are not there by default, and nor is the stream', async () => {
@@ -115,6 +154,7 @@ describe('the event stream', () => {
     const state = await watch(({ refusals, versions }) => refusals['task-unknown'] === 1 && versions.length === 2);
     expect(state.buffers[0]).toMatchObject({ status: 'included', version: 0 });
     expect(state.versions).toMatchObject([{ version: 0 }, { version: 1, accepted: 3, dropped: 0, meanAge: 0 }]);
+    expect(state.stop).toEqual({ accuracy: 0.9, version: 50 });
     expect(state.admission).toMatchObject({ places: 12, used: 0, waitingBuffers: 0, targetAge: 3 });
     expect(state.steps.upload).toMatchObject({ answers: 3 });
     expect(state.steps.upload.received).toBeGreaterThan(3 * 8 * 4);
@@ -124,10 +164,27 @@ describe('the event stream', () => {
       for (const name of [deviceKey, nodeSuite.sha256(deviceKey)]) expect(text).not.toContain(toHex(name));
   });
 
+  it('tells of a state that an operator set while nothing else happens', async () => {
+    const set = (state: string) => house.operate(house.server.url, 'PUT', SERVER_PATH.taskState(house.task), { state });
+    let heard = 0;
+    await watch(({ state }) => {
+      if (heard++ === 0) void set('paused'); // the stream is open by now
+      return state === 'paused';
+    });
+    await set('running');
+  });
+
   it('ends with the server, which does not wait for its listeners', async () => {
     const answer = await fetch(house.server.url + SERVER_PATH.events(house.task));
     await house.restartServer();
     for await (const _ of answer.body as unknown as AsyncIterable<Uint8Array>);
     expect((await watch(() => true)).versions.at(-1)).toMatchObject({ version: 1 });
+  });
+
+  it('shows the buffers of the last versions after a restart as before it', async () => {
+    const { buffers } = await watch(() => true);
+    expect(buffers).toMatchObject([{ status: 'included', version: 0, slots: Array(3).fill({ status: 'accepted' }) }]);
+    await house.restartServer();
+    expect((await watch(() => true)).buffers).toEqual(buffers);
   });
 });

@@ -48,6 +48,7 @@ class Draft:
 
 def draft_upload(sealing: Sealing, opener: Opener, answer: Message, self_seed: bytes) -> Draft:
     """Opens the inbox; an edge that does not open or misses its commitment is void. The self seed is sealed for this registration."""
+    sealed_self = sealing.seal_self(registration_of(answer.ticket), self_seed)
     void: List[int] = []
     earlier: List[bytes] = []
     backups: List[bytes] = []
@@ -58,7 +59,6 @@ def draft_upload(sealing: Sealing, opener: Opener, answer: Message, self_seed: b
             continue
         earlier.append(seed)
         backups.append(sealing.seal_edge(i, "backup", answer.ticket.tag, seed))
-    sealed_self = sealing.seal_self(registration_of(answer.ticket), self_seed)
     return Draft(void, self_seed, earlier, sealed_self, backups)
 
 

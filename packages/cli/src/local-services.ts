@@ -35,6 +35,8 @@ export interface LocalOptions {
   readonly corsOrigins?: readonly string[];
   /** So many server nodes on a PostgreSQL of their own, behind a balancer; one embedded server by default. */
   readonly nodes?: number;
+  /** Whether pages hand out the tokens of `offerTokens` to everybody. */
+  readonly handsOutTokens?: boolean;
 }
 
 export async function startLocalServices(options: LocalOptions): Promise<LocalServices> {
@@ -50,7 +52,7 @@ export async function startLocalServices(options: LocalOptions): Promise<LocalSe
     await Promise.all(running.map(stopProcess));
     await cluster?.stop();
   };
-  const pages = await localPages(folder, options.serverPort ?? 0);
+  const pages = await localPages(folder, options.serverPort ?? 0, options.handsOutTokens ?? false);
   const { corsOrigins = [] } = options;
   const fast = { burst: 10_000, perSecond: 10_000 };
   try {

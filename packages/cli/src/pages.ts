@@ -1,5 +1,5 @@
 /** What the local services need to show web pages: where they lie, from where they may ask, and data to train on. */
-import { mkdir, writeFile } from 'node:fs/promises';
+import { mkdir, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { pagesFolder } from '@basa/dashboard';
 import type { Dataset } from '@basa/learning';
@@ -18,7 +18,11 @@ export interface LocalPages {
 }
 
 /** Undefined where no pages were built. */
-export async function localPages(folder: string, serverPort: number): Promise<LocalPages | undefined> {
+export async function localPages(
+  folder: string,
+  serverPort: number,
+  handsOutTokens: boolean,
+): Promise<LocalPages | undefined> {
   const pages = pagesFolder();
   if (pages === undefined) return undefined;
   const sharesFolder = sharesBelow(folder);
@@ -27,7 +31,7 @@ export async function localPages(folder: string, serverPort: number): Promise<Lo
   const port = serverPort === 0 ? await freePort() : serverPort;
   return {
     serverPort: port,
-    server: { pagesFolder: pages, sharesFolder },
+    server: { pagesFolder: pages, sharesFolder, ...(handsOutTokens && { tokensFolder: tokensBelow(folder) }) },
     origins: [`http://127.0.0.1:${port}`, `http://localhost:${port}`],
   };
 }
@@ -57,12 +61,31 @@ export async function writeShares(
   }
 }
 
+/** Tokens that the server hands out in its pages, in the place of those that were left there. */
+export async function offerTokens(folder: string, task: string, tokens: readonly string[]): Promise<void> {
+  const offered = join(tokensBelow(folder), task);
+  await rm(tokensBelow(folder), { recursive: true, force: true });
+  await mkdir(offered, { recursive: true, mode: 0o700 });
+  await Promise.all(tokens.map((token) => writeFile(join(offered, token), '', { mode: 0o600 })));
+}
+
+interface Pins {
+  readonly task: string;
+  readonly authorityKey: string;
+}
+
 /** The address of the page that joins a task: what a device pins, and its token, behind the # that is sent to nobody. */
-export function joinLink(
-  serverUrl: string,
-  pins: { readonly task: string; readonly authorityKey: string; readonly token: string },
-): string {
-  return `${serverUrl}/join.html#${new URLSearchParams(pins)}`;
+export function joinLink(serverUrl: string, pins: Pins & { readonly token: string }): string {
+  return `${serverUrl}/join.html#${new URLSearchParams({ ...pins })}`;
+}
+
+/** The address of the page that watches a task; its link to the page that joins keeps the pins. */
+export function watchLink(serverUrl: string, pins: Pins): string {
+  return `${serverUrl}/#${new URLSearchParams({ ...pins })}`;
+}
+
+function tokensBelow(folder: string): string {
+  return join(folder, 'tokens');
 }
 
 function sharesBelow(folder: string): string {

@@ -45,7 +45,7 @@ describe('basa config', () => {
       BASA_SERVER_SIGNING_KEY: 'cd'.repeat(32),
       BASA_SERVER_HOST: '0.0.0.0',
     };
-    const config = file('server.json', server);
+    const config = file('server.json', { ...server, tokensFolder: folder });
     const args = ['config', 'check', 'server', '--config', config, '--set', 'port=7800', '--json'];
     const { code, out, errors } = await basa(args, environment);
     expect(code).toBe(0);
@@ -59,7 +59,9 @@ describe('basa config', () => {
       { key: 'databaseUrl', value: 'set', from: 'BASA_SERVER_DATABASE_URL' },
     ])
       expect(settings).toContainEqual(setting);
-    expect(warnings.join('\n')).toMatch(/without TLS.*authorityUrl is on this machine/s);
+    expect(warnings.join('\n')).toMatch(
+      /without TLS.*authorityUrl is on this machine.*whoever reaches the server can enrol/s,
+    );
   });
 
   it.each([

@@ -6,6 +6,10 @@ import { CommandError, numberFlag, textFlag } from '../command.ts';
 import type { Fleet as DeviceFleet } from '../demo/fleet.ts';
 import type { LocalServices } from '../local-services.ts';
 
+/** The page that joins takes one for each new device, so that opening it is enough. */
+const PAGE_TOKENS = 200;
+const TOKEN_MS = 24 * 3_600_000;
+
 export const dev: Command = {
   name: 'dev',
   summary: 'server, authority and a small fleet that stay up: try your own client against them',
@@ -33,7 +37,7 @@ export const dev: Command = {
     const { createDemoTask, fleetWork } = await import('../demo/demo-task.ts');
     const { Fleet } = await import('../demo/fleet.ts');
     const { startLocalServices } = await import('../local-services.ts');
-    const { joinLink, writeShares } = await import('../pages.ts');
+    const { joinLink, offerTokens, watchLink, writeShares } = await import('../pages.ts');
     const folder = textFlag(input, 'folder') ?? '.basa-dev';
     await mkdir(folder, { recursive: true, mode: 0o700 });
     const { train, test } = await loadMnist();
@@ -42,6 +46,7 @@ export const dev: Command = {
       folder,
       signal,
       corsOrigins,
+      handsOutTokens: true,
       serverPort: numberFlag(input, 'server-port', { most: 65_535, fallback: 7800 }),
       authorityPort: numberFlag(input, 'authority-port', { most: 65_535, fallback: 7801 }),
       ...(textFlag(input, 'nodes') !== undefined && {
@@ -63,8 +68,9 @@ export const dev: Command = {
         fleet = new Fleet(work, 1);
       }
       const count = 2 + corsOrigins.length;
-      const tokens = await services.authority.tokens(task, count, Date.now() + 24 * 3_600_000);
-      const [token = '', tabToken = '', ...pageTokens] = tokens;
+      const tokens = await services.authority.tokens(task, count + PAGE_TOKENS, Date.now() + TOKEN_MS);
+      const [token = '', tabToken = '', ...pageTokens] = tokens.slice(0, count);
+      const handedOut = tokens.slice(count);
       const variables = {
         BASA_SERVER: services.serverUrl,
         BASA_AUTHORITY: services.authorityUrl,
@@ -75,7 +81,8 @@ export const dev: Command = {
       };
       if (services.hasPages) {
         const { serverUrl, authorityKey } = services;
-        terminal.line(`watch it: ${serverUrl}/`);
+        await offerTokens(folder, task, handedOut);
+        terminal.line(`watch it: ${watchLink(serverUrl, { task, authorityKey })}`);
         terminal.line(`join from a tab: ${joinLink(serverUrl, { task, authorityKey, token: tabToken })}\n`);
       }
       terminal.line('server and authority are up; in another terminal:\n');

@@ -54,6 +54,8 @@ export interface LiveState {
   readonly mode: string;
   readonly state: string;
   readonly why?: string;
+  /** When the task ends, as its operator wrote it down. */
+  readonly stop: { readonly accuracy?: number; readonly version?: number; readonly afterMs?: number };
   /** Versions that this stream has not told yet, or not with their accuracy. */
   readonly versions: readonly LiveVersion[];
   /** Those that have not ended, then the last ones that have. */
@@ -72,4 +74,8 @@ export interface PageSettings {
   readonly authority: string;
   /** Shares of the demo data: addresses below the server's own. */
   readonly shares: readonly string[];
+  /** Whether a page may ask for an enrolment token. */
+  readonly handsOutTokens: boolean;
+  /** Whether only operators may watch. */
+  readonly needsLogin: boolean;
 }

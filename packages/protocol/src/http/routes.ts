@@ -15,6 +15,10 @@ export const SERVER_PATH = {
   events: (task: Name): string => `/v1/tasks/${named(task)}/events`,
   /** `PageSettings`, likewise. */
   page: '/v1/page',
+  /** Whether an operator's token is known here. */
+  pageLogin: '/v1/page/login',
+  /** An enrolment token, only where the server was told to hand some out. */
+  pageTokens: (task: Name): string => `/v1/page/tokens/${named(task)}`,
   /** Asked before a model is fetched: a place, or when to ask again. */
   admissions: (task: Name): string => `/v1/tasks/${named(task)}/admissions`,
   seats: (task: Name): string => `/v1/tasks/${named(task)}/seats`,

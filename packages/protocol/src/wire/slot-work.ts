@@ -19,7 +19,7 @@ export interface AsyncX25519 {
   key(secretKey: Uint8Array): Promise<AsyncX25519Key>;
 }
 
-export interface AsyncX25519Key {
+interface AsyncX25519Key {
   readonly publicKey: Uint8Array;
   /** Undefined where the peer's key is malformed or of small order. */
   agree(publicKey: Uint8Array): Promise<Uint8Array | undefined>;

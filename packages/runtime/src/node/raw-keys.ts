@@ -55,15 +55,6 @@ function isSameKey(secret: Uint8Array): boolean {
 
 /** The public half, as raw bytes. */
 export function rawPublicKey(key: KeyObject): Uint8Array {
-  return publicHalf(createPublicKey(key));
-}
-
-/** The same without a key object between. The secret is text once more, as it was when the key was read from a JWK. */
-export function rawPublicKeyOfSecret(key: KeyObject): Uint8Array {
-  return publicHalf(key);
-}
-
-function publicHalf(key: KeyObject): Uint8Array {
-  const { x = '' } = key.export({ format: 'jwk' });
+  const { x = '' } = createPublicKey(key).export({ format: 'jwk' });
   return new Uint8Array(Buffer.from(x, 'base64url'));
 }

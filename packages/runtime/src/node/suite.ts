@@ -4,7 +4,7 @@ import type { Suite } from '@basa/masking';
 import { isStrictSignature } from '../ed25519-strict.ts';
 import { TAG_BYTES } from '../tag.ts';
 import { hkdf, sha256 } from './hashing.ts';
-import { privateKeyOf, publicKeyOf, rawPublicKeyOfSecret } from './raw-keys.ts';
+import { privateKeyOf, publicKeyOf, rawPublicKey } from './raw-keys.ts';
 
 const AEAD = 'chacha20-poly1305';
 const AEAD_OPTIONS = { authTagLength: TAG_BYTES };
@@ -46,7 +46,7 @@ export const nodeSuite: Suite = {
     let ownKey: Uint8Array | undefined;
     return {
       get publicKey() {
-        ownKey ??= rawPublicKeyOfSecret(privateKey);
+        ownKey ??= rawPublicKey(privateKey);
         return ownKey;
       },
       agree(publicKey) {

@@ -4,6 +4,8 @@ import type { LiveState, LiveVersion } from '@basa/protocol';
 import type { LiveTasks } from './live-tasks.ts';
 
 const MIN_PAUSE_MS = 200;
+/** For what no buffer and no request tells of: a state that an operator set, an accuracy that was there later. */
+const LOOK_MS = 2000;
 /** Proxies end connections that are silent for long. */
 const KEEP_ALIVE_MS = 15_000;
 
@@ -43,11 +45,13 @@ export function streamEvents(response: ServerResponse, { live, versions, state }
     isEnded = true;
     clearTimeout(timer);
     clearInterval(alive);
+    clearInterval(looks);
     forget();
     const { socket } = response;
     response.end(() => socket?.destroy()); // whoever does not read would hold up a stop
   };
   const forget = live.onChange(schedule);
+  const looks = setInterval(schedule, LOOK_MS);
   const alive = setInterval(() => response.write(':\n\n'), KEEP_ALIVE_MS);
   response.once('close', end);
   response.writeHead(200, {

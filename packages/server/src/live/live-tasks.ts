@@ -20,6 +20,8 @@ export class LiveTasks {
   readonly #tallies = new Tallies();
   /** Buffers of each task that ended lately, the last one first. */
   readonly #ended = new Map<string, readonly LiveBuffer[]>();
+  /** Tasks whose last buffers were looked up: after a restart nobody here has seen them end. */
+  readonly #recalled = new Set<string>();
   readonly #listeners = new Set<() => void>();
   readonly #startedAt: number;
 
@@ -58,6 +60,7 @@ export class LiveTasks {
 
   async state(task: RunningTask, keeper: BufferKeeper, versions: readonly LiveVersion[]): Promise<LiveState> {
     const name = toHex(task.task);
+    await this.#recall(task, keeper);
     const found = await Promise.all(task.living.map((ctx) => keeper.find(ctx)));
     // One that has just ended is tidied up a little later.
     const living = found.flatMap((buffer) =>
@@ -71,6 +74,7 @@ export class LiveTasks {
       mode: task.read.mode,
       state: task.state,
       ...(task.why !== undefined && { why: task.why }),
+      stop: task.read.specification.stop ?? {},
       versions,
       buffers: [...living, ...(this.#ended.get(name) ?? [])],
       admission: task.places.view,
@@ -95,6 +99,15 @@ export class LiveTasks {
         ...(meanAge !== undefined && { meanAge }),
         ...(metrics !== undefined && Object.keys(metrics).length > 0 && { metrics }),
       }));
+  }
+
+  /** Every buffer that the keeper reads is told to `track`. */
+  async #recall({ task }: RunningTask, keeper: BufferKeeper): Promise<void> {
+    const name = toHex(task);
+    if (this.#recalled.has(name)) return;
+    this.#recalled.add(name);
+    const models = await this.#options.store.models(task);
+    for (const { ctx } of models.slice(-MAX_ENDED)) await keeper.find(ctx);
   }
 
   #remember(buffer: SecureBuffer): void {

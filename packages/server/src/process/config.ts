@@ -73,9 +73,23 @@ export const serverConfigSchema = Type.Object(
       }),
     ),
     pagesFolder: Type.Optional(
-      Type.String({ minLength: 1, description: 'web pages to serve, with the public event stream' }),
+      Type.String({
+        minLength: 1,
+        description: 'web pages to serve, with the event stream that shows when slots fill',
+      }),
     ),
     sharesFolder: Type.Optional(Type.String({ minLength: 1, description: 'data that tabs may train on' })),
+    pagesLogin: Type.Boolean({
+      default: false,
+      description:
+        'the event stream is for the roles `operator` and `auditor`, who log in on the page, not for everybody',
+    }),
+    tokensFolder: Type.Optional(
+      Type.String({
+        minLength: 1,
+        description: 'enrolment tokens that pages hand out to everybody, as `basa dev` does; never for a real task',
+      }),
+    ),
     pagesAuthorityUrl: Type.Optional(
       Type.String({ ...address, description: 'where pages find the authority (`authorityUrl`)' }),
     ),
@@ -120,13 +134,14 @@ export function readServerConfig(places: ConfigPlaces): ServerOptions {
 export function checkServerConfig(places: ConfigPlaces): Gathered & { readonly risks: readonly string[] } {
   const found = gathered(places);
   optionsOf(found);
-  const { dataFolder, authorityUrl, databaseUrl } = found.config;
+  const { dataFolder, authorityUrl, databaseUrl, tokensFolder } = found.config;
   const isAlone = databaseUrl === undefined && dataFolder !== undefined;
   const secretFiles = isAlone ? { [KEY_FILE]: join(dataFolder, KEY_FILE) } : {};
   const isTogether = isLoopback(new URL(authorityUrl).hostname);
   const risks = [
     ...commonRisks(found, secretFiles),
     isTogether && 'authorityUrl is on this machine: whoever has both services can read every update; use two machines',
+    tokensFolder !== undefined && 'tokensFolder is set: whoever reaches the server can enrol devices',
     sharedDatabaseRisk(places),
   ];
   return { ...found, risks: risks.filter((risk) => typeof risk === 'string') };
@@ -222,12 +237,18 @@ function wrong(sentence: string): StartError {
   return new StartError('configuration', `configuration: ${sentence}`);
 }
 
-function pagesOf(
-  folder: string,
-  { sharesFolder, pagesAuthorityUrl }: { readonly sharesFolder?: string; readonly pagesAuthorityUrl?: string },
-): PageOptions {
+interface PageKeys {
+  readonly sharesFolder?: string;
+  readonly tokensFolder?: string;
+  readonly pagesAuthorityUrl?: string;
+  readonly pagesLogin: boolean;
+}
+
+function pagesOf(folder: string, { sharesFolder, tokensFolder, pagesAuthorityUrl, pagesLogin }: PageKeys): PageOptions {
   return {
     folder,
+    needsLogin: pagesLogin,
+    ...(tokensFolder !== undefined && { tokensFolder }),
     ...(sharesFolder !== undefined && { sharesFolder }),
     ...(pagesAuthorityUrl !== undefined && { authorityUrl: pagesAuthorityUrl }),
   };

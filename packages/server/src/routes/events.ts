@@ -1,4 +1,4 @@
-/** The event stream of a task: what everybody may watch, where the server is told to show it. */
+/** The event stream of a task: what everybody, or every operator, may watch, where the server is told to show it. */
 import { SERVER_PATH } from '@basa/protocol';
 import { fail } from '@basa/service';
 import { streamEvents } from '../live/event-stream.ts';
@@ -8,7 +8,7 @@ import { foundTask, taskParams } from './context.ts';
 const MAX_STREAMS = 100;
 const ASK_AGAIN_MS = 10_000;
 
-export function mountEvents(context: RouteContext): void {
+export function mountEvents(context: RouteContext, needsLogin: boolean): void {
   const { service, keeper, live } = context;
   const { app } = service;
   const open = new Set<() => void>();
@@ -16,7 +16,8 @@ export function mountEvents(context: RouteContext): void {
     for (const end of open) end();
   });
   const schema = { params: taskParams, hide: true };
-  app.get(SERVER_PATH.events(':task'), { schema }, async ({ params }, reply) => {
+  const access = needsLogin ? { onRequest: service.requireRole('operator', 'auditor') } : {};
+  app.get(SERVER_PATH.events(':task'), { ...access, schema }, async ({ params }, reply) => {
     const task = await foundTask(context, params.task);
     if (open.size >= MAX_STREAMS) fail('rate-limited', { retryAfterMs: ASK_AGAIN_MS });
     reply.hijack();

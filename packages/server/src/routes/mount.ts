@@ -3,6 +3,7 @@ import { mountAbout } from './about.ts';
 import type { RouteContext } from './context.ts';
 import { mountEvents } from './events.ts';
 import { mountModels } from './models.ts';
+import { mountPageTokens } from './page-tokens.ts';
 import type { PageOptions } from './pages.ts';
 import { mountPages } from './pages.ts';
 import { mountUnsafePaper } from './paper.ts';
@@ -21,6 +22,7 @@ export function mountRoutes(context: RouteContext): void {
 
 /** What is there to look at, where the server is told to show it. */
 export function mountShow(context: RouteContext, pages: PageOptions, authorityUrl: string): void {
-  mountEvents(context);
+  mountEvents(context, pages.needsLogin ?? false);
   mountPages(context, pages, authorityUrl);
+  if (pages.tokensFolder !== undefined) mountPageTokens(context, pages.tokensFolder);
 }

@@ -17,6 +17,10 @@ export interface PageOptions {
   readonly sharesFolder?: string;
   /** Where pages find the authority, if that is not where the server does. */
   readonly authorityUrl?: string;
+  /** Holds enrolment tokens that are handed out to whoever opens a page (page-tokens.ts). */
+  readonly tokensFolder?: string;
+  /** Whether only operators may watch. */
+  readonly needsLogin?: boolean;
 }
 
 const MEDIA_TYPES: Readonly<Record<string, string>> = {
@@ -31,13 +35,19 @@ const SHARES = '/shares/';
 const schema = { hide: true, response: {} };
 
 export function mountPages(context: RouteContext, pages: PageOptions, serverSideAuthorityUrl: string): void {
-  const { app } = context.service;
+  const { app, requireRole } = context.service;
   const authority = new URL(pages.authorityUrl ?? serverSideAuthorityUrl).origin;
   const headers = securityHeaders(authority);
   const own = filesBelow(pages.folder, '/');
   const shared = pages.sharesFolder === undefined ? [] : filesBelow(pages.sharesFolder, SHARES);
-  const settings: PageSettings = { authority, shares: shared.map(({ address }) => address) };
+  const settings: PageSettings = {
+    authority,
+    shares: shared.map(({ address }) => address),
+    handsOutTokens: pages.tokensFolder !== undefined,
+    needsLogin: pages.needsLogin ?? false,
+  };
   app.get(SERVER_PATH.page, { schema }, async () => settings);
+  app.get(SERVER_PATH.pageLogin, { schema, onRequest: requireRole('operator', 'auditor') }, async () => ({}));
   for (const { address, path, type } of [...own, ...shared]) {
     const body = readFileSync(path);
     const etag = `"${createHash('sha256').update(body).digest('hex').slice(0, 32)}"`;

@@ -1,11 +1,9 @@
 /** What every store must do, whatever database is below it. */
 import type { BufferFact, Ctx, ModelEntry, Slot, UserId } from '@basa/protocol';
-import { ctxOf } from '@basa/protocol';
-import { nodeSuite } from '@basa/runtime/node';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { Store } from '../../src/store/store.ts';
 import { examplesNote } from '../../src/store/store.ts';
-import { buffersOf, bytes, depositOf, descriptorOf, slotOf, task } from './store-samples.ts';
+import { buffersOf, bytes, depositOf, slotOf, task } from './store-samples.ts';
 
 function entryOf(ctx: Ctx, version: number, hash: number): ModelEntry {
   return { task, version, modelHash: bytes(hash), ctx, previous: bytes(0), signature: bytes(1, 64) };

@@ -21,7 +21,7 @@ export const task = bytes(1) as TaskId;
 const LATER: number = 10 ** 13;
 export const userOf = (n: number): UserId => bytes(n + 40) as UserId;
 
-export function descriptorOf(id: number): Descriptor {
+function descriptorOf(id: number): Descriptor {
   return {
     engine: 1,
     task,

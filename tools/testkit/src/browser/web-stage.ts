@@ -10,7 +10,7 @@ import { ascii, dequantizeSum, RING_32 } from '@basa/masking';
 import { ENGINE } from '@basa/protocol';
 import { nodeSuite } from '@basa/runtime/node';
 import { freePort } from '@basa/service';
-import { joinLink, writeShares } from '../../../../packages/cli/src/pages.ts';
+import { joinLink, offerTokens, writeShares } from '../../../../packages/cli/src/pages.ts';
 import { bundleProcesses } from '../processes/bundle.ts';
 import { Stage } from '../processes/stage.ts';
 import { bundlePages } from './bundle-pages.ts';
@@ -49,8 +49,13 @@ export class WebStage {
         training: { epochs: 1, batchSize: 10, learningRate: 0.03, loss: 'softmaxCrossEntropy' },
         uploadLeaseMs: 300_000,
       },
-      specification: { model: modelJson(model) },
-      server: { port, pagesFolder: join(folder, 'pages'), sharesFolder: join(folder, 'shares') },
+      specification: { model: modelJson(model), stop: { accuracy: 0.99 } },
+      server: {
+        port,
+        pagesFolder: join(folder, 'pages'),
+        sharesFolder: join(folder, 'shares'),
+        tokensFolder: join(folder, 'tokens'),
+      },
       authority: { corsOrigins: [`http://127.0.0.1:${port}`] },
     });
     await stage.server.setExamples(stage.task, encodeDataset(test));
@@ -64,6 +69,12 @@ export class WebStage {
   async token(): Promise<string> {
     const [token = ''] = await this.stage.authority.tokens(this.stage.task, 1, Date.now() + 3_600_000);
     return token;
+  }
+
+  /** From now on pages hand out so many tokens. */
+  async offerTokens(many: number): Promise<void> {
+    const tokens = await Promise.all(Array.from({ length: many }, () => this.token()));
+    await offerTokens(this.#folder, this.stage.task, tokens);
   }
 
   /** The address at which a tab joins at once; small pieces give its upload a middle. */

@@ -9,7 +9,7 @@ import { overAttributes } from '@basa/simulator';
 
 export interface VectorEngine {
   readonly sealings: Sealings;
-  /** What was drawn since it was asked before, as a field of a vector: 64 bytes for every seed that was sealed, in order. */
+  /** What was drawn since it was asked before, as a field of a vector: 64 bytes for every seed, in the order of deposit and body. */
   drawn(): { readonly sealingRandomness?: string };
 }
 

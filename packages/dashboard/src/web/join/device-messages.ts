@@ -39,7 +39,9 @@ export interface UpdateView {
   readonly floats: Float32Array;
   readonly quantised: Uint32Array;
   readonly masked: Uint32Array;
-  /** How often each byte occurs in all of what leaves, and the chance of counts as uneven. */
+  /** How many values a word can have. */
+  readonly size: number;
+  /** How often each byte occurs in what leaves, and the chance that noise is as uneven. */
   readonly byteCounts: Uint32Array;
   readonly pValue: number;
 }
@@ -59,8 +61,12 @@ export type FromDevice =
       readonly isResumed: boolean;
     }
   | { readonly kind: 'outcome'; readonly ctx: string; readonly outcome: ContributionOutcome }
-  | { readonly kind: 'rejected'; readonly reason: string; readonly detail?: string }
+  /** An update was not taken; the device goes on. */
+  | { readonly kind: 'rejected'; readonly sentence: string; readonly detail?: string }
+  /** Another round would meet the same no. */
+  | { readonly kind: 'ended'; readonly sentence: string; readonly code: string }
   | { readonly kind: 'waiting'; readonly why: string }
   | { readonly kind: 'paused' }
   | { readonly kind: 'left'; readonly accepted: number }
-  | { readonly kind: 'failed'; readonly message: string };
+  /** `code`: what was refused, by its name. */
+  | { readonly kind: 'failed'; readonly message: string; readonly code?: string };

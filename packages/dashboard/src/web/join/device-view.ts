@@ -21,6 +21,19 @@ const OUTCOME_TEXT = {
   undecided: '',
   unknown: 'The authority does not know this buffer any more.',
 } as const;
+const COST_TEXT = {
+  seat: 'take a seat',
+  deposit: 'seal seeds',
+  key: 'get the key',
+  mask: 'mask',
+  upload: 'upload',
+} as const;
+/** What to do next, where the sentence of a service does not say it. */
+const NEXT: Readonly<Record<string, string>> = {
+  'enrolment-token-invalid': 'Each token is good for one device, once. Ask the operator for another one.',
+  'task-paused': 'Come back later; what was begun is kept.',
+};
+const TWICE = 'Another tab of this browser is this device already. Use that tab, or close it and join again.';
 const MAX_LINES = 14;
 
 export interface OwnPlace {
@@ -31,11 +44,34 @@ export interface OwnPlace {
 export function showNews(news: FromDevice, own: OwnPlace): void {
   document.documentElement.dataset['device'] = news.kind;
   if (news.kind === 'update') drawUpdate(news.view);
+  else if (news.kind === 'failed') showError(isTwice(news.message) ? TWICE : withNext(news.message, news.code));
+  else if (news.kind === 'ended' && news.code !== 'task-finished') showError(withNext(news.sentence, news.code));
   else status(sentenceOf(news, own), isNoted(news));
 }
 
+/** Until the next try, however much happens meanwhile. */
+export function showError(sentence: string): void {
+  element('device-error').hidden = false;
+  say(element('device-error'), sentence);
+  say(element('device-status'), 'This tab is not taking part.');
+  note(sentence, 'bad');
+}
+
+export function clearError(): void {
+  element('device-error').hidden = true;
+}
+
+/** The client's advice, another identity, is for programs. */
+function isTwice(message: string): boolean {
+  return message.includes('in use by another tab');
+}
+
+function withNext(sentence: string, code = ''): string {
+  return NEXT[code] === undefined ? sentence : `${sentence} ${NEXT[code]}`;
+}
+
 /** Shows what the news bring, and gives the sentence for it. */
-function sentenceOf(news: Exclude<FromDevice, { readonly kind: 'update' }>, own: OwnPlace): string {
+function sentenceOf(news: Exclude<FromDevice, { readonly kind: 'update' | 'failed' }>, own: OwnPlace): string {
   const root = document.documentElement;
   switch (news.kind) {
     case 'connected':
@@ -64,15 +100,15 @@ function sentenceOf(news: Exclude<FromDevice, { readonly kind: 'update' }>, own:
       root.dataset['outcome'] = news.outcome;
       return OUTCOME_TEXT[news.outcome];
     case 'rejected':
-      return `not taken: ${news.reason}`;
+      return `not taken this time: ${news.sentence}`;
+    case 'ended':
+      return news.sentence;
     case 'waiting':
       return `waiting: ${news.why}`;
     case 'paused':
       return 'paused; what was begun is kept';
     case 'left':
       return `this tab has left; ${news.accepted} of its updates were accepted`;
-    case 'failed':
-      return news.message;
   }
 }
 
@@ -83,9 +119,13 @@ function isNoted(news: FromDevice): boolean {
 
 export function status(text: string, isNoted: boolean): void {
   say(element('device-status'), text);
-  if (!isNoted || text === '') return;
+  if (isNoted && text !== '') note(text, 'plain');
+}
+
+function note(text: string, kind: 'plain' | 'bad'): void {
   const log = element('device-log');
-  log.prepend(make('li', {}, make('time', {}, new Date().toLocaleTimeString('en-GB')), ` ${text}`));
+  log.querySelector('.quiet')?.remove();
+  log.prepend(make('li', { class: kind }, make('time', {}, new Date().toLocaleTimeString('en-GB')), ` ${text}`));
   while (log.children.length > MAX_LINES) log.lastElementChild?.remove();
 }
 
@@ -93,14 +133,14 @@ function partOf({ sent, total }: Extract<FromDevice, { readonly kind: 'step' }>)
   return sent === undefined || total === undefined ? '' : `: ${bytes(sent)} of ${bytes(total)}`;
 }
 
-function showCosts(costs: Costs): void {
+export function showCosts(costs: Costs): void {
   const steps = ['seat', 'deposit', 'key', 'mask', 'upload'] as const;
   const bars = steps.flatMap((step) => {
     const cost = costs[step];
     if (cost === undefined) return [];
     const traffic = cost.sent + cost.received;
     const text = traffic === 0 ? milliseconds(cost.ms) : `${milliseconds(cost.ms)}, ${bytes(traffic)}`;
-    return [{ label: step, value: cost.ms, text }];
+    return [{ label: COST_TEXT[step], value: cost.ms, text }];
   });
-  drawBars(element('costs'), bars, 'nothing yet');
+  drawBars(element('costs'), bars, 'nothing yet: it is measured when you join');
 }

@@ -1,4 +1,5 @@
 /** The worker of a tab: masking, pairings and training happen here, and nowhere else in the page. */
+import { ProblemError } from '@basa/client/web';
 import { live } from './device.ts';
 import type { FromDevice, ToDevice } from './device-messages.ts';
 import { Gate } from './gate.ts';
@@ -17,7 +18,11 @@ scope.addEventListener('message', ({ data }) => {
   else if (data.kind === 'leave') gate.leave();
   else {
     live(data, gate, (news) => scope.postMessage(news)).catch((error: unknown) => {
-      scope.postMessage({ kind: 'failed', message: error instanceof Error ? error.message : String(error) });
+      scope.postMessage({
+        kind: 'failed',
+        message: error instanceof Error ? error.message : String(error),
+        ...(error instanceof ProblemError && { code: error.code }),
+      });
     });
   }
 });

@@ -2,7 +2,9 @@
 import type { Contribution, RoundTrainer } from '@basa/client/web';
 import { BasaClient, UnreachableError } from '@basa/client/web';
 import type { Samples } from '@basa/learning';
-import { toHex } from '@basa/masking';
+import type { Modulus } from '@basa/masking';
+import { modulusSize, RING_32, toHex } from '@basa/masking';
+import { problemOf } from '@basa/protocol';
 import type { FromDevice, ToDevice, UpdateView } from './device-messages.ts';
 import type { Gate } from './gate.ts';
 
@@ -14,9 +16,15 @@ const SHOWN_WORDS = 16_384;
 type Join = Extract<ToDevice, { readonly kind: 'join' }>;
 type Tell = (news: FromDevice) => void;
 
+/** What the picture of an update is made of, besides its words. */
+interface Shown {
+  floats: Float32Array;
+  modulus: Modulus;
+}
+
 /** Resolves when the device has left; rejects with what no other try would mend. */
 export async function live(join: Join, gate: Gate, tell: Tell): Promise<void> {
-  const shown: { floats: Float32Array } = { floats: new Float32Array() };
+  const shown: Shown = { floats: new Float32Array(), modulus: RING_32 };
   const { trainerOf, samplesOf } = await import('./training.ts');
   const trainer = trainerOf(join.hints);
   const samples = await samplesOf(join.data, trainer);
@@ -30,6 +38,7 @@ export async function live(join: Join, gate: Gate, tell: Tell): Promise<void> {
     });
   const client = await persistently(gate, tell, connect);
   if (client === undefined) return tell({ kind: 'left', accepted: 0 });
+  shown.modulus = client.policy.modulus;
   if (client.policy.manifestHash.every((byte) => byte === 0)) {
     await client.close();
     throw new Error('this task leaves the network open; a tab, which hears of it from the server alone, takes no part');
@@ -86,7 +95,7 @@ class Life {
         if (isResumed) await client.resume({ signal });
         else {
           const { ended } = await client.run(trainer, samples, { rounds: 1, signal });
-          if (ended !== 'rounds') return tell({ kind: 'rejected', reason: ended });
+          if (ended !== 'rounds') return tell({ kind: 'ended', code: ended, sentence: problemOf(ended).sentence });
         }
       }
     } finally {
@@ -120,7 +129,8 @@ async function persistently<Result>(gate: Gate, tell: Tell, work: () => Promise<
       // The gate may be open again by now: what counts is whether it was closed meanwhile.
       if (signal.aborted) tell({ kind: 'paused' });
       else if (error instanceof UnreachableError) {
-        tell({ kind: 'waiting', why: error.message });
+        // It says how to try again, which this loop does.
+        tell({ kind: 'waiting', why: error.message.split(';')[0] ?? '' });
         await sleep(RETRY_MS);
       } else throw error;
     }
@@ -134,13 +144,13 @@ function listen(client: BasaClient, tell: Tell): void {
   );
   client.on('slotted', ({ ctx, slot }) => tell({ kind: 'slotted', ctx, slot }));
   client.on('rejected', ({ reason, detail }) =>
-    tell({ kind: 'rejected', reason, ...(detail !== undefined && { detail }) }),
+    tell({ kind: 'rejected', sentence: problemOf(reason).sentence, ...(detail !== undefined && { detail }) }),
   );
   client.on('retry', ({ service, why }) => tell({ kind: 'waiting', why: `${service}: ${why}` }));
 }
 
 /** Tells of each training, and keeps its result to be shown beside what becomes of it. */
-function observed(trainer: RoundTrainer, shown: { floats: Float32Array }, tell: Tell): RoundTrainer {
+function observed(trainer: RoundTrainer, shown: Shown, tell: Tell): RoundTrainer {
   return {
     model: trainer.model,
     async train(request) {
@@ -154,7 +164,7 @@ function observed(trainer: RoundTrainer, shown: { floats: Float32Array }, tell: 
 }
 
 /** Shows the update without the words before it. */
-function watcher(shown: { readonly floats: Float32Array }, dimension: number, tell: Tell) {
+function watcher(shown: Readonly<Shown>, dimension: number, tell: Tell) {
   return (quantised: Uint32Array, masked: Uint32Array): void => {
     const floats = shown.floats.slice();
     const start = quantised.length - dimension;
@@ -163,7 +173,8 @@ function watcher(shown: { readonly floats: Float32Array }, dimension: number, te
         floats,
         quantised: quantised.slice(start, start + SHOWN_WORDS),
         masked: masked.slice(start, start + SHOWN_WORDS),
-        ...byteEvenness(masked),
+        size: modulusSize(shown.modulus),
+        ...byteEvenness(masked, shown.modulus),
       };
       quantised.fill(0);
       tell({ kind: 'update', view });

@@ -5,14 +5,17 @@ import { percent } from '../shared/format.ts';
 import { LinePlot } from '../shared/line-plot.ts';
 import type { Watched } from '../shared/live.ts';
 import { watchTask } from '../shared/live.ts';
+import { fragment, startPage } from '../shared/page.ts';
 import type { ServerFacts, TaskFacts } from '../shared/server-facts.ts';
-import { chosenTask, fragment, serverFacts } from '../shared/server-facts.ts';
+import { chosenTask, serverFacts } from '../shared/server-facts.ts';
 import type { DeviceData, FromDevice, ToDevice } from './device-messages.ts';
 import type { OwnPlace } from './device-view.ts';
-import { showNews, status } from './device-view.ts';
+import { clearError, showCosts, showError, showNews, status } from './device-view.ts';
+import { Enrolment } from './enrolment.ts';
 import type { OwnPictures } from './own-pictures.ts';
 import { addPictures, NO_PICTURES } from './own-pictures.ts';
 import { watchPauses } from './pauses.ts';
+import { drawExample } from './update-view.ts';
 
 const asked = fragment();
 const own: OwnPlace = { ctx: undefined, slot: undefined };
@@ -27,10 +30,15 @@ const pauses = watchPauses({
   },
 });
 
+startPage();
+drawExample();
+showCosts({});
 const facts = await serverFacts();
 const task = chosenTask(facts.tasks, asked.get('task'));
-if (task === undefined) status('this server has no task yet', true);
-else offer(facts, task);
+if (task === undefined) {
+  element('no-task').hidden = false;
+  element<HTMLButtonElement>('join').disabled = true;
+} else offer(facts, task);
 
 function offer(server: ServerFacts, chosen: TaskFacts): void {
   say(element('task-name'), chosen.name);
@@ -44,16 +52,26 @@ function offer(server: ServerFacts, chosen: TaskFacts): void {
   shares.append(...server.settings.shares.map((address, n) => make('option', { value: address }, `share ${n + 1}`)));
   const preferred = Number(asked.get('share') ?? Math.floor(Math.random() * server.settings.shares.length));
   shares.selectedIndex = Math.min(preferred, shares.options.length - 1);
-  element<HTMLInputElement>('token').value = asked.get('token') ?? '';
+  const { handsOutTokens, needsLogin } = server.settings;
+  const enrolment = new Enrolment({ task: chosen.task, linkToken: asked.get('token'), handsOutTokens });
+  if (needsLogin) element('no-stream').hidden = false;
+  else show(chosen);
+  wire(server, chosen, enrolment);
+  if (asked.has('now')) void join(server, chosen, enrolment);
+}
+
+/** The buffers and versions of the task, for as long as the page is there. */
+function show(chosen: TaskFacts): void {
   const plot = new LinePlot(element('accuracy-plot'), {
     x: 'version',
     y: 'accuracy',
     series: [{ label: 'accuracy', colour: 'accent' }],
-    formatY: percent,
+    range: [0, 1],
+    formatY: (value) => `${Math.round(100 * value)} %`,
     height: 180,
   });
   let state: Watched | undefined;
-  watchTask(chosen.task, {
+  void watchTask(chosen.task, {
     onState(next) {
       state = next;
       const known = next.versions.filter(({ accuracy }) => accuracy !== undefined);
@@ -64,11 +82,14 @@ function offer(server: ServerFacts, chosen: TaskFacts): void {
       say(element('newest'), newestText(next));
       draw(state);
     },
-    onLink: (isThere) => element('link').toggleAttribute('hidden', isThere),
+    onLink(isThere) {
+      element('link').hidden = isThere;
+    },
+    onRefused() {
+      element('no-stream').hidden = false;
+    },
   });
   setInterval(() => state !== undefined && draw(state), 1000);
-  wire(server, chosen);
-  if (asked.has('now')) join(server, chosen);
 }
 
 function newestText({ versions }: Watched): string {
@@ -80,15 +101,16 @@ function newestText({ versions }: Watched): string {
 /** The buffer this tab is in, or the one that fills now. */
 function draw({ buffers, aheadMs }: Watched): void {
   const mine = buffers.find(({ ctx }) => ctx === own.ctx) ?? buffers.find(({ status: now }) => now === 'filling');
+  element('no-buffer').hidden = mine !== undefined;
   drawBuffers(element('own-buffer'), mine === undefined ? [] : [mine], ({ ctx }) => ({
     now: Date.now() + aheadMs,
     own: ctx === own.ctx ? own.slot : undefined,
   }));
 }
 
-function wire(server: ServerFacts, chosen: TaskFacts): void {
+function wire(server: ServerFacts, chosen: TaskFacts, enrolment: Enrolment): void {
   const pause = element<HTMLButtonElement>('pause');
-  element('join').addEventListener('click', () => join(server, chosen));
+  element('join').addEventListener('click', () => void join(server, chosen, enrolment));
   pause.addEventListener('click', () => {
     const isPaused = pause.getAttribute('aria-pressed') !== 'true';
     pause.setAttribute('aria-pressed', String(isPaused));
@@ -112,17 +134,28 @@ function inputOf({ model }: TaskFacts): { readonly width: number; readonly heigh
   return { width: input?.width ?? 28, height: input?.height ?? 28 };
 }
 
-function join({ settings, authorityKey }: ServerFacts, { task: name, model }: TaskFacts): void {
-  if (device !== undefined) return;
+async function join(
+  { settings, authorityKey }: ServerFacts,
+  { task: name, model }: TaskFacts,
+  enrolment: Enrolment,
+): Promise<void> {
+  clearError();
+  setRunning(true);
+  const admittance = await enrolment.admittance();
+  if (admittance.kind === 'missing') {
+    setRunning(false);
+    enrolment.ask();
+    return showError(admittance.sentence);
+  }
+  const { token } = admittance;
   const data: DeviceData =
     pictures.labels.length > 0
       ? { kind: 'own', ...pictures }
       : { kind: 'share', address: element<HTMLSelectElement>('share').value };
-  const token = element<HTMLInputElement>('token').value.trim();
   const [pieces, rounds] = [asked.get('pieceBytes'), asked.get('rounds')];
   device = new Worker('/device-worker.js', { type: 'module' });
-  device.addEventListener('message', ({ data: news }: MessageEvent<FromDevice>) => hear(news));
-  device.addEventListener('error', ({ message }) => status(`the worker failed: ${message}`, true));
+  device.addEventListener('message', ({ data: news }: MessageEvent<FromDevice>) => hear(news, enrolment));
+  device.addEventListener('error', ({ message }) => showError(`The worker failed: ${message}. Reload the page.`));
   void navigator.storage?.persist?.();
   tell({
     kind: 'join',
@@ -131,7 +164,7 @@ function join({ settings, authorityKey }: ServerFacts, { task: name, model }: Ta
       authority: settings.authority,
       authorityKey: asked.get('authorityKey') ?? authorityKey,
       task: name,
-      ...(token !== '' && { token }),
+      ...(token !== undefined && { token }),
       ...(pieces !== null && { pieceBytes: Number(pieces) }),
     },
     hints: { model },
@@ -139,21 +172,22 @@ function join({ settings, authorityKey }: ServerFacts, { task: name, model }: Ta
     ...(rounds !== null && { rounds: Number(rounds) }),
   });
   if (pauses.isResting) tell({ kind: 'pause' });
-  setRunning(true);
   status('loading cryptography and trainer', true);
 }
 
-function hear(news: FromDevice): void {
+function hear(news: FromDevice, enrolment: Enrolment): void {
   showNews(news, own);
+  if (news.kind === 'connected') enrolment.succeeded();
   if (news.kind !== 'left' && news.kind !== 'failed') return;
   device?.terminate();
   device = undefined;
   setRunning(false);
+  if (news.kind === 'failed' && news.code === 'enrolment-token-invalid') enrolment.failed();
 }
 
 function setRunning(isRunning: boolean): void {
   element<HTMLButtonElement>('join').disabled = isRunning;
   element<HTMLButtonElement>('pause').disabled = !isRunning;
   element<HTMLButtonElement>('leave').disabled = !isRunning;
-  element<HTMLFieldSetElement>('data').disabled = isRunning;
+  for (const fields of ['data', 'enrolment']) element<HTMLFieldSetElement>(fields).disabled = isRunning;
 }

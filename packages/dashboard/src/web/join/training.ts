@@ -1,14 +1,7 @@
 /** Data and trainer of a tab, loaded when it joins: the engine and its wasm are no part of the core. */
 import type { Dataset, Layer, Samples, Shape, Trainer } from '@basa/learning';
-import {
-  allSamples,
-  createKernelEngine,
-  createReferenceEngine,
-  createTrainer,
-  decodeDataset,
-  defineModel,
-} from '@basa/learning';
-import { createTrainingKernel } from '@basa/runtime/web';
+import { allSamples, decodeDataset, defineModel } from '@basa/learning';
+import { createPageTrainer } from '../shared/page-trainer.ts';
 import type { DeviceData, TaskHints } from './device-messages.ts';
 
 /** A network as a task specification writes it. */
@@ -22,9 +15,7 @@ interface ModelOptions {
 export function trainerOf({ model }: TaskHints): Trainer {
   if (typeof model !== 'object' || model === null) throw new Error('this task names no network that a tab could train');
   const { name = 'model', input, layers } = model as ModelOptions;
-  const network = defineModel(name, input, layers);
-  const kernel = createTrainingKernel();
-  return createTrainer(kernel === undefined ? createReferenceEngine(network) : createKernelEngine(network, kernel));
+  return createPageTrainer(defineModel(name, input, layers));
 }
 
 export async function samplesOf(data: DeviceData, { model }: Trainer): Promise<Samples> {

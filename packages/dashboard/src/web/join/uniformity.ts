@@ -1,11 +1,17 @@
-/** How even the bytes of an upload are. */
+/** How even the bytes of an upload are, as they leave. */
+import type { Modulus } from '@basa/masking';
+import { packVector } from '@basa/masking';
 import { chiSquareUniform } from '@basa/simulator';
 
 const FEWEST_BYTES = 5 * 256;
 
-export function byteEvenness(words: Uint32Array): { readonly byteCounts: Uint32Array; readonly pValue: number } {
+/** Words are packed before they leave: in one that takes 20 bits the other 12 are not sent. */
+export function byteEvenness(
+  words: Uint32Array,
+  modulus: Modulus,
+): { readonly byteCounts: Uint32Array; readonly pValue: number } {
   const byteCounts = new Uint32Array(256);
-  const bytes = new Uint8Array(words.buffer, words.byteOffset, words.byteLength);
+  const bytes = packVector(words, modulus);
   for (const byte of bytes) byteCounts[byte] = (byteCounts[byte] as number) + 1;
   const pValue = bytes.length < FEWEST_BYTES ? Number.NaN : chiSquareUniform(byteCounts).pValue;
   return { byteCounts, pValue };

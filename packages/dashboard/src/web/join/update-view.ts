@@ -1,22 +1,51 @@
 /** An update in three pictures: as it was trained, as it was quantised, and as it leaves the device. */
 import { element, say } from '../shared/dom.ts';
-import { chance, count } from '../shared/format.ts';
-import { drawHistogram } from '../shared/pictures.ts';
+import { chance, count, isEven } from '../shared/format.ts';
+import { digitPicture, drawHistogram } from '../shared/pictures.ts';
 import type { UpdateView } from './device-messages.ts';
+import { drawTiles, SIDE, TILE, TILES } from './tiles.ts';
 
-const SIDE = 28;
-const TILE = SIDE * SIDE;
-const TILES = 10;
-const SAMPLES = 5;
+const SHOWN_NUMBERS = 5;
+const EXAMPLE_LEVEL = 2 ** 16;
+const EXAMPLE_SIZE = 2 ** 32;
+const NARROW = matchMedia('(max-width: 40rem)');
 
-/** Words that stand for numbers below zero. */
-const signed = (word: number): number => word | 0;
+type Pictured = Pick<UpdateView, 'floats' | 'quantised' | 'masked' | 'size'>;
+let shown: Pictured | undefined;
+NARROW.addEventListener('change', () => shown !== undefined && drawPictures(shown));
 
-export function drawUpdate({ floats, quantised, masked, byteCounts, pValue }: UpdateView): void {
-  element('update').hidden = false;
-  drawTiles(element<HTMLCanvasElement>('floats'), floats, (value) => value);
-  drawTiles(element<HTMLCanvasElement>('quantised'), quantised, signed);
-  drawTiles(element<HTMLCanvasElement>('masked'), masked, signed);
+export function drawUpdate(view: UpdateView): void {
+  say(
+    element('update-note'),
+    'One picture for each digit: what your last round would change in the model. The first two rows show the same strokes; the third is what anybody but you gets.',
+  );
+  shown = view;
+  drawPictures(view);
+  drawBytes(view);
+}
+
+/** Before a device has an update of its own: digits as this page draws them, masked with random numbers of this browser. */
+export function drawExample(): void {
+  const floats = new Float32Array(TILES * TILE);
+  for (let digit = 0; digit < TILES; digit++) floats.set(digitPicture(digit, SIDE), digit * TILE);
+  const quantised = Uint32Array.from(floats, (value) => Math.round(value * EXAMPLE_LEVEL));
+  const masks = crypto.getRandomValues(new Uint32Array(quantised.length));
+  shown = { floats, quantised, masked: quantised.map((word, n) => word + (masks[n] as number)), size: EXAMPLE_SIZE };
+  say(
+    element('update-note'),
+    'An example, until you join: ten digits in the place of an update. The first two rows stay on a device; the third, masked, is all that anybody else gets.',
+  );
+  drawPictures(shown);
+}
+
+function drawPictures({ floats, quantised, masked, size }: Pictured): void {
+  const rows = NARROW.matches ? 2 : 1;
+  /** Words from half of the ring on stand for numbers below zero. */
+  const signed = (word: number): number => (word < size / 2 ? word : word - size);
+  const values = (words: ArrayLike<number>): Float64Array => Float64Array.from(words, signed);
+  drawTiles(element<HTMLCanvasElement>('floats'), Float64Array.from(floats), rows);
+  drawTiles(element<HTMLCanvasElement>('quantised'), values(quantised), rows);
+  drawTiles(element<HTMLCanvasElement>('masked'), values(masked), rows);
   const numbers = (words: Float32Array | Uint32Array, write: (value: number) => string): string =>
     Array.from(middle(words), write).join('  ');
   say(
@@ -28,51 +57,25 @@ export function drawUpdate({ floats, quantised, masked, byteCounts, pValue }: Up
     numbers(quantised, (word) => count(signed(word))),
   );
   say(element('masked-numbers'), numbers(masked, count));
+}
+
+function drawBytes({ byteCounts, pValue }: UpdateView): void {
+  element('bytes-sent').hidden = false;
   drawHistogram(element<SVGElement>('byte-counts'), byteCounts);
   const total = byteCounts.reduce((sum, value) => sum + value, 0);
-  say(
-    element('evenness'),
-    `${count(total)} bytes leave this device. Chi-square against even: ${chance(pValue)}; small values would mean a pattern.`,
-  );
+  const verdict = element('evenness');
+  verdict.dataset['learned'] = isEven(pValue) || Number.isNaN(pValue) ? 'no' : 'yes';
+  say(verdict, `${count(total)} bytes leave this device. ${evennessText(pValue)}`);
+}
+
+function evennessText(pValue: number): string {
+  if (Number.isNaN(pValue)) return 'They are too few to judge.';
+  return isEven(pValue)
+    ? `They look like pure noise, which is at least as uneven ${chance(pValue)}.`
+    : 'They do not look like noise: there is a pattern in them. Please report this.';
 }
 
 function middle<Words extends Float32Array | Uint32Array>(words: Words): Words {
-  const start = Math.min(Math.max(0, words.length - SAMPLES), 5 * TILE + TILE / 2 + SIDE / 2);
-  return words.slice(start, start + SAMPLES) as Words;
-}
-
-/** Ten pictures in a row: for a linear model, one for each class. Below zero is one colour, above the other. */
-function drawTiles(
-  canvas: HTMLCanvasElement,
-  words: Float32Array | Uint32Array,
-  numberOf: (word: number) => number,
-): void {
-  canvas.width = TILES * (SIDE + 1) - 1;
-  canvas.height = SIDE;
-  const context = canvas.getContext('2d');
-  if (context === null || words.length === 0) return;
-  const values = Float64Array.from(words.subarray(0, TILES * TILE), numberOf);
-  const scale = spread(values);
-  const picture = context.createImageData(canvas.width, SIDE);
-  for (let n = 0; n < values.length; n++) {
-    const [tile, place] = [Math.floor(n / TILE), n % TILE];
-    const at = 4 * (Math.floor(place / SIDE) * canvas.width + tile * (SIDE + 1) + (place % SIDE));
-    const strength = Math.max(-1, Math.min(1, (values[n] as number) / scale));
-    picture.data.set(colourOf(strength), at);
-  }
-  context.putImageData(picture, 0, 0);
-}
-
-/** Most values lie within it: a few large ones do not darken the rest. */
-function spread(values: Float64Array): number {
-  const sizes = values.map(Math.abs).sort();
-  return sizes[Math.floor(0.98 * sizes.length)] || 1;
-}
-
-/** Orange below zero, blue above, paper between: legible on light and dark pages and to the colour-blind. */
-function colourOf(strength: number): readonly [number, number, number, number] {
-  const [r, g, b] = strength < 0 ? [200, 85, 10] : [15, 85, 175];
-  const mix = Math.abs(strength);
-  const of = (channel: number): number => Math.round(246 + (channel - 246) * mix);
-  return [of(r), of(g), of(b), 255];
+  const start = Math.min(Math.max(0, words.length - SHOWN_NUMBERS), 5 * TILE + TILE / 2 + SIDE / 2);
+  return words.slice(start, start + SHOWN_NUMBERS) as Words;
 }

@@ -1,6 +1,7 @@
 /** Both modes over the same fleet in virtual time, with the prices of this machine. */
 import type { Fleet, PaperCosts, Scheme, SealedCosts, TimedEvent } from '@basa/simulator';
 import { NO_NETWORK, PaperScheme, SealedScheme, Timeline, tripSeconds } from '@basa/simulator';
+import type { Learner } from './learner.ts';
 import type { LaneState, PlaySettings, Prices } from './play-messages.ts';
 
 const COMPUTE_SECONDS = 1;
@@ -13,6 +14,7 @@ const MAX_STALENESS = 24;
 export class PlayedLane {
   readonly #events: Iterator<TimedEvent, undefined>;
   readonly #fleet: Fleet;
+  readonly #learner: Learner;
   #pending: TimedEvent | undefined;
   /** When each trip that is under way will be, or was, trained. */
   readonly #trainedAt = new Map<number, number>();
@@ -22,7 +24,8 @@ export class PlayedLane {
   #included = 0;
   #dropped = 0;
 
-  constructor(settings: PlaySettings, make: (timeline: Timeline) => Scheme) {
+  constructor(settings: PlaySettings, learner: Learner, make: (timeline: Timeline) => Scheme) {
+    this.#learner = learner;
     this.#fleet = fleetOf(settings);
     const timeline = new Timeline(this.#fleet);
     this.#events = timeline.run(make(timeline));
@@ -41,10 +44,18 @@ export class PlayedLane {
   state(time: number): LaneState {
     const waiting = [...this.#trainedAt.values()].filter((trained) => trained <= time).length;
     const filled = Math.min(this.#fleet.bufferSize, this.#taken - this.#included);
-    return { versions: this.#versions, filled, waiting, dropped: this.#dropped, staleness: [...this.#staleness] };
+    return {
+      versions: this.#versions,
+      filled,
+      waiting,
+      dropped: this.#dropped,
+      staleness: [...this.#staleness],
+      accuracy: this.#learner.accuracy,
+    };
   }
 
   #hear(event: TimedEvent): void {
+    this.#learner.hear(event);
     if (event.kind === 'departed') {
       this.#trainedAt.set(event.trip.number, event.time + tripSeconds(this.#fleet, event.trip));
     } else if (event.kind === 'ended') {
@@ -120,9 +131,18 @@ function sealedCosts({ bufferSize, leaseSeconds }: PlaySettings, prices: Prices)
 export function newLanes(
   settings: PlaySettings,
   prices: Prices,
+  newLearner: () => Learner,
 ): { readonly paper: PlayedLane; readonly sealed: PlayedLane } {
   return {
-    paper: new PlayedLane(settings, (timeline) => new PaperScheme(timeline, paperCosts(settings, prices))),
-    sealed: new PlayedLane(settings, (timeline) => new SealedScheme(timeline, sealedCosts(settings, prices))),
+    paper: new PlayedLane(
+      settings,
+      newLearner(),
+      (timeline) => new PaperScheme(timeline, paperCosts(settings, prices)),
+    ),
+    sealed: new PlayedLane(
+      settings,
+      newLearner(),
+      (timeline) => new SealedScheme(timeline, sealedCosts(settings, prices)),
+    ),
   };
 }

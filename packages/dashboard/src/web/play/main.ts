@@ -1,27 +1,51 @@
-/** The page "Play the paper": sliders, two lanes, and the versions they make. */
+/** The page "Play the paper": sliders, two lanes, what they make of the model, and what that shows. */
 import { drawBars } from '../shared/bars.ts';
 import { element, make, say } from '../shared/dom.ts';
-import { count, milliseconds } from '../shared/format.ts';
+import { count, milliseconds, percent } from '../shared/format.ts';
 import { LinePlot } from '../shared/line-plot.ts';
+import { startPage } from '../shared/page.ts';
+import type { PlayedPoint } from './conclusion.ts';
+import { conclusionOf } from './conclusion.ts';
 import type { FromPlay, Lane, LaneState, PlaySettings, ToPlay } from './play-messages.ts';
 
-const SLIDERS = ['k', 'beta', 'concurrency', 'dropouts', 'lease', 'speed'] as const;
+const SLIDERS = {
+  k: (value: number) => `${value} updates`,
+  beta: (value: number) => `${value} s`,
+  concurrency: (value: number) => `${value} devices`,
+  dropouts: (value: number) => `${value} %`,
+  lease: (value: number) => `${value} s`,
+  speed: (value: number) => `${value} × real time`,
+} as const;
+type Slider = keyof typeof SLIDERS;
+const SLIDER_NAMES = Object.keys(SLIDERS) as readonly Slider[];
 const MAX_POINTS = 600;
 const MAX_BARS = 9;
 const worker = new Worker('/play-worker.js', { type: 'module' });
-const plot = new LinePlot(element('versions-plot'), {
-  x: 'virtual seconds',
+const series = [
+  { label: 'sealed', colour: 'sealed' },
+  { label: 'paper', colour: 'serial', dash: [6, 4] },
+];
+startPage();
+const versionsPlot = new LinePlot(element('versions-plot'), {
+  x: 'virtual time',
   y: 'versions',
-  series: [
-    { label: 'sealed', colour: 'sealed' },
-    { label: 'paper', colour: 'serial', dash: [6, 4] },
-  ],
+  series,
+  formatY: count,
+  isTime: true,
 });
-const points: { time: number; sealed: number; paper: number }[] = [];
+const accuracyPlot = new LinePlot(element('accuracy-plot'), {
+  x: 'virtual time',
+  y: 'accuracy',
+  series,
+  range: [0, 1],
+  formatY: (share) => `${Math.round(100 * share)} %`,
+  isTime: true,
+});
+const points: PlayedPoint[] = [];
 let isRunning = true;
 
 const tell = (message: ToPlay): void => worker.postMessage(message);
-const value = (name: (typeof SLIDERS)[number]): number => element<HTMLInputElement>(name).valueAsNumber;
+const value = (name: Slider): number => element<HTMLInputElement>(name).valueAsNumber;
 
 worker.addEventListener('message', ({ data }: MessageEvent<FromPlay>) => {
   if (data.kind === 'state') return draw(data.time, data.lanes);
@@ -32,7 +56,7 @@ worker.addEventListener('message', ({ data }: MessageEvent<FromPlay>) => {
   );
 });
 
-for (const name of SLIDERS) {
+for (const name of SLIDER_NAMES) {
   element<HTMLInputElement>(name).addEventListener('input', () => {
     if (name === 'speed') setSpeed();
     else start();
@@ -72,8 +96,12 @@ function setSpeed(): void {
 }
 
 function showValues(): void {
-  for (const output of document.querySelectorAll('output'))
-    say(output, element<HTMLInputElement>(output.htmlFor.value).value);
+  for (const output of document.querySelectorAll('output')) {
+    const name = output.htmlFor.value as Slider;
+    const text = SLIDERS[name](value(name));
+    say(output, text);
+    element(name).setAttribute('aria-valuetext', text);
+  }
 }
 
 function place(lane: Lane, selector: string): HTMLElement {
@@ -83,24 +111,25 @@ function place(lane: Lane, selector: string): HTMLElement {
 function draw(time: number, lanes: Readonly<Record<Lane, LaneState>>): void {
   drawLane('paper', time, lanes.paper);
   drawLane('sealed', time, lanes.sealed);
-  points.push({ time, sealed: lanes.sealed.versions, paper: lanes.paper.versions });
+  points.push({ time, ...lanes });
   // Every other point goes when there are too many: the whole run stays in view.
   if (points.length > MAX_POINTS) points.splice(0, points.length, ...points.filter((_, n) => n % 2 === 0));
-  plot.set(
-    points.map((point) => point.time),
-    points.map((point) => point.sealed),
-    points.map((point) => point.paper),
-  );
-  const { paper, sealed } = lanes;
-  if (paper.versions >= 5)
-    say(
-      element('verdict'),
-      `Sealed mode makes ${(sealed.versions / paper.versions).toFixed(1)} versions for each of the paper’s.`,
+  for (const [plot, of] of [
+    [versionsPlot, ({ versions }: LaneState) => versions],
+    [accuracyPlot, ({ accuracy }: LaneState) => accuracy],
+  ] as const) {
+    plot.set(
+      points.map((point) => point.time),
+      points.map((point) => of(point.sealed)),
+      points.map((point) => of(point.paper)),
     );
-  else say(element('verdict'), '');
+  }
+  say(element('verdict'), conclusionOf(points, value('concurrency')));
 }
 
-function drawLane(lane: Lane, time: number, { versions, filled, waiting, dropped, staleness }: LaneState): void {
+function drawLane(lane: Lane, time: number, state: LaneState): void {
+  const { versions, filled, waiting, dropped, staleness, accuracy } = state;
+  say(place(lane, '.accuracy'), percent(accuracy));
   say(place(lane, '.versions'), count(versions));
   say(place(lane, '.pace'), versions === 0 ? '–' : (time / versions).toFixed(2));
   say(place(lane, '.waiting'), count(waiting));

@@ -27,6 +27,8 @@ export interface LaneState {
   readonly waiting: number;
   readonly dropped: number;
   readonly staleness: readonly number[];
+  /** Of the newest version, on digits that no device has. */
+  readonly accuracy: number;
 }
 
 export type Lane = 'paper' | 'sealed';

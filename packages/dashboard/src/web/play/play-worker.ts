@@ -1,7 +1,9 @@
-/** The worker that plays: measures what cryptography costs here, then lets both modes run in virtual time. */
+/** The worker that plays: measures what cryptography costs here, then lets both modes run and learn in virtual time. */
 import { webRandomBytes } from '@basa/runtime/web';
 import { loadAbeSealings } from '../shared/simulation.ts';
+import { drawDigits } from './drawn-digits.ts';
 import { newLanes } from './lanes.ts';
+import { Learner, playTrainer } from './learner.ts';
 import type { FromPlay, Prices, ToPlay } from './play-messages.ts';
 
 interface WorkerScope {
@@ -10,12 +12,16 @@ interface WorkerScope {
 }
 
 const FRAME_MS = 100;
+/** A frame that takes longer is cut short: virtual time goes as fast as this machine trains. */
+const WORK_MS = 80;
+const SLICES = 20;
 const TRIES = 8;
 const scope = self as unknown as WorkerScope;
 const measured = measure();
 let speed = 1;
 let lanes: ReturnType<typeof newLanes> | undefined;
 let time = 0;
+const [trainer, digits] = [playTrainer(), drawDigits()];
 
 scope.addEventListener('message', async ({ data }) => {
   if (data.kind === 'speed') {
@@ -24,14 +30,17 @@ scope.addEventListener('message', async ({ data }) => {
   }
   const prices = await measured;
   scope.postMessage({ kind: 'prices', prices });
-  lanes = newLanes(data.settings, prices);
+  lanes = newLanes(data.settings, prices, () => new Learner(trainer, digits));
   time = 0;
 });
 
 setInterval(() => {
   if (lanes === undefined || speed === 0) return;
-  time += (speed * FRAME_MS) / 1000;
-  for (const lane of [lanes.paper, lanes.sealed]) lane.playUntil(time);
+  const until = performance.now() + WORK_MS;
+  for (let slice = 0; slice < SLICES && performance.now() < until; slice++) {
+    time += (speed * FRAME_MS) / 1000 / SLICES;
+    for (const lane of [lanes.paper, lanes.sealed]) lane.playUntil(time);
+  }
   scope.postMessage({
     kind: 'state',
     time,

@@ -1,39 +1,52 @@
-/** An attack on the page: its schedule step by step, then what it came to in both modes. */
+/** An attack on the page: what it is in plain words, what it came to in both modes, and below that how and why. */
 import { make } from '../shared/dom.ts';
+import { ATTACK_WORDS } from './attack-words.ts';
 import type { AttackNews, Played } from './sees-messages.ts';
 
-const STEP_MS = 350;
-
-/** Steps appear one after the other, unless people asked for less motion. */
-export async function showAttack(place: HTMLElement, attack: AttackNews): Promise<void> {
-  const isCalm = matchMedia('(prefers-reduced-motion: reduce)').matches;
-  const steps = make('ol');
-  const article = make('article', { class: 'attack', 'data-id': attack.id }, make('h3', {}, attack.id), steps);
-  place.append(article);
-  for (const step of attack.schedule.split('; ')) {
-    const item = make('li', { 'data-now': '' }, step);
-    steps.append(item);
-    if (!isCalm) await new Promise((resolve) => setTimeout(resolve, STEP_MS));
-    item.removeAttribute('data-now');
-  }
-  const against = attack.mutant === undefined ? 'paper mode' : `sealed without one rule (${attack.mutant})`;
-  article.append(
-    make('div', { class: 'verdicts' }, verdict(against, attack.broken), verdict('sealed mode', attack.sealed)),
+export function attackView(attack: AttackNews): HTMLElement {
+  const { title, story } = ATTACK_WORDS[attack.id] ?? { title: attack.id, story: '' };
+  const weaker = attack.mutant === undefined ? 'The paper’s protocol' : 'Sealed mode without the rule against it';
+  return make(
+    'article',
+    { class: 'attack', 'data-id': attack.id },
+    make('h3', {}, title),
+    make('p', {}, story),
+    make('div', { class: 'verdicts' }, verdict(weaker, attack.broken), verdict('Sealed mode', attack.sealed)),
+    detailsOf(attack),
   );
 }
 
-function verdict(against: string, { findings, refusals, isSumWrong }: Played): HTMLElement {
+function verdict(against: string, { findings, isSumWrong }: Played): HTMLElement {
   const isBroken = findings.length > 0 || isSumWrong;
-  const learned = findings.length > 0 ? `learns ${findings.join(', ')}` : isSumWrong ? 'a wrong sum' : 'learns nothing';
-  const stopped = isBroken
-    ? ''
-    : refusals.length === 0
-      ? '; the bytes are useless'
-      : `; stopped by the ${refusals.map(({ by, reason }) => `${by} (${reason})`).join(', the ')}`;
+  const learned = findings.length > 0 ? `the server learns ${findings.map(findingText).join(', ')}` : '';
+  const outcome = learned !== '' ? learned : isSumWrong ? 'the sum is wrong' : 'the server learns nothing';
   return make(
     'p',
     { class: 'verdict', 'data-learned': isBroken ? 'yes' : 'no' },
     make('b', {}, against),
-    `: ${learned}${stopped}`,
+    `: ${outcome}.`,
+  );
+}
+
+/** The referee writes `x of U2` for an update, and differences with a minus. */
+export function findingText(finding: string): string {
+  const parts = finding.split(' - ').map((part) => part.replace(/^x of /, 'the update of '));
+  return parts.length === 1 ? (parts[0] ?? '') : `the difference between ${parts.join(' and ')}`;
+}
+
+/** For those who want to know: the schedule, the rule that was left out, and the checks that said no. */
+function detailsOf({ id, schedule, mutant, sealed }: AttackNews): HTMLElement {
+  const checks = sealed.refusals.map(({ by, reason, sentence }) =>
+    make('li', {}, make('code', {}, reason), ` (the ${by}): ${sentence}`),
+  );
+  return make(
+    'details',
+    {},
+    make('summary', {}, `How attack ${id} goes, and what stops it`),
+    make('ol', {}, ...schedule.split('; ').map((step) => make('li', {}, step))),
+    ...(mutant === undefined ? [] : [make('p', { class: 'hint' }, `What is weaker where it works: ${mutant}.`)]),
+    ...(checks.length === 0
+      ? [make('p', { class: 'hint' }, 'No check is needed: what the attackers hold is useless.')]
+      : [make('p', { class: 'hint' }, 'Checks that said no in sealed mode:'), make('ul', {}, ...checks)]),
   );
 }

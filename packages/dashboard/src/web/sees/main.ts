@@ -1,35 +1,37 @@
 /** The page "What the server sees": ten digits go in, ten pictures of noise arrive, one sum comes out. */
 import { element, make, say } from '../shared/dom.ts';
-import { chance, count } from '../shared/format.ts';
+import { chance, count, isEven } from '../shared/format.ts';
+import { startPage } from '../shared/page.ts';
 import { digitPicture, drawGrey, drawHistogram } from '../shared/pictures.ts';
-import { showAttack } from './attack-view.ts';
-import type { AttackNews, FromSees, ToSees } from './sees-messages.ts';
+import { attackView } from './attack-view.ts';
+import type { FromSees, ToSees } from './sees-messages.ts';
 
 const SIDE = 48;
 const DEVICES = 10;
 const worker = new Worker('/sees-worker.js', { type: 'module' });
 const tell = (message: ToSees): void => worker.postMessage(message);
-/** Attacks are told faster than they are shown. */
-let showing: Promise<void> = Promise.resolve();
+startPage();
 
 worker.addEventListener('message', ({ data }: MessageEvent<FromSees>) => {
   if (data.kind === 'upload') showUpload(data.slot, data.vector);
   else if (data.kind === 'evenness') showEvenness(data);
   else if (data.kind === 'sum') showSum(data);
-  else if (data.kind === 'attack') queueAttack(data.attack, data.isLast);
-  else say(element('status'), data.message);
+  else if (data.kind === 'attack') showAttack(data);
+  else showFailure(data.message);
 });
 element('run').addEventListener('click', () => {
   element('uploads').replaceChildren();
+  for (const id of ['bytes-card', 'sum-card']) element(id).hidden = true;
+  element('uploads-card').hidden = false;
   element<HTMLButtonElement>('run').disabled = true;
-  say(element('status'), 'ten devices seal seeds, take slots and upload…');
+  say(element('status'), 'Ten devices seal seeds, take slots and upload…');
   const pictures = Array.from({ length: DEVICES }, (_, digit) => digitPicture(digit, SIDE));
   tell({ kind: 'run', pictures, side: SIDE });
 });
 element('play-attacks').addEventListener('click', () => {
   element('attacks').replaceChildren();
   element<HTMLButtonElement>('play-attacks').disabled = true;
-  say(element('attack-status'), 'playing…');
+  say(element('attack-status'), 'Playing; each attack takes a moment…');
   tell({ kind: 'attacks' });
 });
 
@@ -44,21 +46,34 @@ function showUpload(slot: number, vector: Uint32Array): void {
     canvas.setAttribute('role', 'img');
     canvas.setAttribute('aria-label', label);
   }
-  const caption = make('figcaption', {}, `slot ${slot}`);
+  const caption = make('figcaption', {}, `device ${slot}`);
   element('uploads').append(make('li', {}, make('figure', {}, make('div', { class: 'pair' }, sent, seen), caption)));
-  say(element('status'), `${slot + 1} of ${DEVICES} uploads are at the server`);
+  say(element('status'), `${slot + 1} of ${DEVICES} uploads are at the server.`);
 }
 
 function showEvenness({ byteCounts, pValue, tests, tried }: Extract<FromSees, { readonly kind: 'evenness' }>): void {
+  element('bytes-card').hidden = false;
   drawHistogram(element<SVGElement>('bytes'), byteCounts);
   const total = byteCounts.reduce((sum, times) => sum + times, 0);
-  say(element('evenness'), `${count(total)} bytes against even: ${chance(pValue)}.`);
+  const isNoise = isEven(pValue) && tests.every(({ pValue: p }) => isEven(p));
+  const verdict = element('evenness');
+  verdict.dataset['learned'] = isNoise ? 'no' : 'yes';
+  say(
+    verdict,
+    isNoise
+      ? `The server’s ${count(total)} bytes look like pure noise, alone and compared with each other in ${count(tried)} ways.`
+      : `There is a pattern in the server’s ${count(total)} bytes. Please report this.`,
+  );
+  say(
+    element('tests-note'),
+    `Of ${count(tried)} tests these came out least even. Among so many, one that noise shows once in ${count(tried)} tries is no surprise. y3 is the upload of device 3; sums and differences compare two of them.`,
+  );
   const rows = tests.map(({ name, pValue: p }) => make('tr', {}, make('td', {}, name), make('td', {}, chance(p))));
-  const hint = `of ${count(tried)} tests; about one in ${count(tried)} is expected to be below ${(1 / tried).toFixed(4)}`;
-  element('tests').replaceChildren(...rows, make('tr', {}, make('td', { class: 'quiet', colspan: '2' }, hint)));
+  element('tests').replaceChildren(...rows);
 }
 
 function showSum({ mean, isExact }: Extract<FromSees, { readonly kind: 'sum' }>): void {
+  element('sum-card').hidden = false;
   drawGrey(element<HTMLCanvasElement>('sum'), mean, SIDE, Math.max(...mean));
   say(
     element('sum-text'),
@@ -71,15 +86,19 @@ function showSum({ mean, isExact }: Extract<FromSees, { readonly kind: 'sum' }>)
   element<HTMLButtonElement>('run').disabled = false;
 }
 
-function queueAttack(attack: AttackNews, isLast: boolean): void {
-  showing = showing.then(async () => {
-    await showAttack(element('attacks'), attack);
-    if (!isLast) return;
-    const lost = document.querySelectorAll('.verdict:last-child[data-learned="yes"]').length;
-    say(
-      element('attack-status'),
-      `All attacks played. Against sealed mode ${lost === 0 ? 'none' : lost} learned anything.`,
-    );
-    element<HTMLButtonElement>('play-attacks').disabled = false;
-  });
+function showAttack({ attack, isLast }: Extract<FromSees, { readonly kind: 'attack' }>): void {
+  element('attacks').append(attackView(attack));
+  if (!isLast) return;
+  const played = element('attacks').children.length;
+  const lost = document.querySelectorAll('.verdict:last-child[data-learned="yes"]').length;
+  say(
+    element('attack-status'),
+    `All ${played} attacks played. Against sealed mode ${lost === 0 ? 'none' : lost} of them learned anything.`,
+  );
+  element<HTMLButtonElement>('play-attacks').disabled = false;
+}
+
+function showFailure(message: string): void {
+  element('status').classList.add('error');
+  say(element('status'), `It failed: ${message}. Reload the page to try again.`);
 }

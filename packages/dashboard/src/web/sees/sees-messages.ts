@@ -1,13 +1,18 @@
 /** What the page asks of the worker that plays server and colluders, and what it is shown. */
-import type { AttackRefusal } from '@basa/simulator';
 
 export type ToSees =
   | { readonly kind: 'run'; readonly pictures: readonly Float32Array[]; readonly side: number }
   | { readonly kind: 'attacks' };
 
+interface Check {
+  readonly by: string;
+  readonly reason: string;
+  readonly sentence: string;
+}
+
 export interface Played {
   readonly findings: readonly string[];
-  readonly refusals: readonly AttackRefusal[];
+  readonly refusals: readonly Check[];
   readonly isSumWrong: boolean;
 }
 

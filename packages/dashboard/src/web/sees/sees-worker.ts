@@ -1,4 +1,5 @@
 /** The worker behind "What the server sees": runs a buffer, and plays the attacks of the threat model. */
+import { REFUSALS } from '@basa/protocol';
 import type { AttackResult } from '@basa/simulator';
 import { ATTACKS } from '@basa/simulator';
 import { asEngine, loadAbeSealings, pageEnvironment } from '../shared/simulation.ts';
@@ -45,5 +46,6 @@ async function playAttacks(): Promise<void> {
 
 function playedOf({ findings, refusals, wrongSum }: AttackResult): Played {
   const isSumWrong = wrongSum?.expected.some((value, k) => value !== wrongSum.got[k]) ?? false;
-  return { findings, refusals, isSumWrong };
+  const checks = refusals.map(({ by, reason }) => ({ by, reason, sentence: REFUSALS[reason].sentence }));
+  return { findings, refusals: checks, isSumWrong };
 }

@@ -22,12 +22,29 @@ export function milliseconds(value: number): string {
   return value < 10_000 ? `${Math.round(value)} ms` : `${(value / 1000).toFixed(1)} s`;
 }
 
+export function seconds(value: number): string {
+  if (value < 120) return `${Math.round(value)} s`;
+  return value < 7200 ? `${Math.round(value / 6) / 10} min` : `${Math.round(value / 360) / 10} h`;
+}
+
+export function plural(many: number, one: string, more = `${one}s`): string {
+  return `${count(many)} ${many === 1 ? one : more}`;
+}
+
 export function short(hex: string): string {
   return hex.slice(0, 8);
 }
 
-/** The chance of a result as uneven as this, where everything is even. */
+/** What is rarer than this is no accident, however often somebody looks. */
+const LEAST_CHANCE = 1e-6;
+
+/** Whether bytes are as even as noise is, by the chance that noise is at least as uneven. */
+export function isEven(pValue: number): boolean {
+  return pValue >= LEAST_CHANCE;
+}
+
+/** That chance in words. */
 export function chance(pValue: number): string {
-  if (Number.isNaN(pValue)) return 'too few bytes to say';
-  return pValue < 1e-6 ? 'p < 0.000001' : `p = ${pValue < 0.01 ? pValue.toPrecision(2) : pValue.toFixed(2)}`;
+  if (pValue > 2 / 3) return 'in almost every try';
+  return isEven(pValue) ? `once in ${count(1 / pValue)} tries` : 'less than once in a million tries';
 }

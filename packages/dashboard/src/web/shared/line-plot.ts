@@ -1,12 +1,15 @@
 /** Lines over time or versions by uPlot, in the colours of the page, as wide as their place. */
 import type { AlignedData, Axis, Options } from 'uplot';
 import uPlot from 'uplot';
+import { count, seconds } from './format.ts';
 
 interface LineSeries {
   readonly label: string;
   /** The name of a colour of the style sheet, without its dashes. */
   readonly colour: string;
   readonly dash?: readonly number[];
+  /** Whether it is drawn for comparison, and has no values of its own. */
+  readonly isMark?: boolean;
 }
 
 export interface LinePlotOptions {
@@ -15,13 +18,18 @@ export interface LinePlotOptions {
   readonly series: readonly LineSeries[];
   readonly range?: readonly [number, number];
   readonly formatY?: (value: number) => string;
+  /** Seconds are written as people do; anything else is counted. */
+  readonly isTime?: boolean;
   readonly height?: number;
 }
 
-/** Versions and seconds are counted, not measured. */
+/** Versions are counted, not measured. */
 const WHOLE_STEPS = [1, 2, 5]
   .flatMap((step) => [0, 1, 2, 3, 4].map((power) => step * 10 ** power))
   .sort((a, b) => a - b);
+
+/** Seconds, minutes, hours and days between two marks. */
+const TIME_STEPS = [1, 2, 5, 10, 20, 30, 60, 120, 300, 600, 1200, 1800, 3600, 7200, 14_400, 43_200, 86_400, 604_800];
 
 export class LinePlot {
   readonly #place: HTMLElement;
@@ -58,8 +66,16 @@ export class LinePlot {
     return { width: Math.max(200, this.#place.clientWidth), height: this.#options.height ?? 220 };
   }
 
+  /** One point alone would stand on an axis that uPlot makes up. */
+  #rangeX(): [number, number] {
+    const [xs] = this.#data;
+    const [first = 0, last = 0] = [xs[0], xs[xs.length - 1]];
+    return [first, Math.max(last, first + 1)];
+  }
+
   #uplotOptions(): Options {
-    const { x, y, series, range, formatY = String } = this.#options;
+    const { x, y, series, range, formatY = String, isTime = false } = this.#options;
+    const formatX = isTime ? seconds : count;
     const colour = (name: string): string =>
       getComputedStyle(document.documentElement).getPropertyValue(`--${name}`).trim();
     const axis = (more: Axis): Axis => ({
@@ -73,18 +89,26 @@ export class LinePlot {
     });
     return {
       ...this.#size(),
-      scales: { x: { time: false }, y: range === undefined ? {} : { range: [range[0], range[1]] } },
+      scales: {
+        x: { time: false, range: () => this.#rangeX() },
+        y: range === undefined ? {} : { range: [range[0], range[1]] },
+      },
       axes: [
-        axis({ label: x, size: 30, incrs: WHOLE_STEPS }),
+        axis({
+          label: x,
+          size: 30,
+          incrs: isTime ? TIME_STEPS : WHOLE_STEPS,
+          values: (_, values) => values.map(formatX),
+        }),
         axis({ label: y, size: 58, values: (_, values) => values.map((value) => formatY(value)) }),
       ],
       series: [
-        { label: x },
-        ...series.map(({ label, colour: name, dash }) => ({
+        { label: x, value: (_: uPlot, value: number | null) => (value === null ? '–' : formatX(value)) },
+        ...series.map(({ label, colour: name, dash, isMark = false }) => ({
           label,
           stroke: colour(name),
           width: 2,
-          points: { size: 5 },
+          points: isMark ? { show: false } : { size: 5 },
           spanGaps: true,
           value: (_: uPlot, value: number | null) => (value === null ? '–' : formatY(value)),
           ...(dash !== undefined && { dash: [...dash] }),

@@ -35,11 +35,6 @@ export function chosenTask(tasks: readonly TaskFacts[], wanted: string | null): 
   );
 }
 
-/** What stands behind the # of the address: a browser sends it to nobody. */
-export function fragment(): URLSearchParams {
-  return new URLSearchParams(location.hash.slice(1));
-}
-
 async function ask<Answer>(path: string): Promise<Answer> {
   const answer = await fetch(path, { credentials: 'omit', cache: 'no-store' });
   if (!answer.ok) throw new Error(`${path}: ${answer.status}`);

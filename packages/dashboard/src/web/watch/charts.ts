@@ -8,8 +8,8 @@ import { bytes, count, milliseconds } from '../shared/format.ts';
 const STEP_TEXT = { model: 'fetch the model', seat: 'take a seat', deposit: 'deposit', upload: 'upload' } as const;
 
 const DROP_TEXT: Readonly<Record<string, string>> = {
-  'lease-over': 'dropped: lease over',
-  'void-edge': 'dropped: void edge',
+  'lease-over': 'dropped: too late',
+  'void-edge': 'dropped: broken seed',
   'left-out': 'dropped: left out',
 };
 
@@ -21,7 +21,7 @@ export function drawCharts({ steps, refusals, drops, fetches, versions }: LiveSt
       const { answers, ms } = steps[step];
       return { label: STEP_TEXT[step], value: ms / answers, text: `${milliseconds(ms / answers)} × ${count(answers)}` };
     }),
-    'nobody has asked yet',
+    'nobody has asked since then',
   );
   drawBars(
     element('step-bytes'),
@@ -30,7 +30,7 @@ export function drawCharts({ steps, refusals, drops, fetches, versions }: LiveSt
       const text = `${bytes(received / answers)} in, ${bytes(sent / answers)} out`;
       return { label: STEP_TEXT[step], value: (received + sent) / answers, text };
     }),
-    'nobody has asked yet',
+    'nobody has asked since then',
   );
   drawBars(
     element('refusals'),
@@ -42,7 +42,7 @@ export function drawCharts({ steps, refusals, drops, fetches, versions }: LiveSt
       })),
       ...Object.entries(refusals).map(([reason, times]) => ({ label: reason, value: times, text: count(times) })),
     ],
-    'nothing was refused, and nobody dropped out',
+    'nothing since then',
   );
   drawBars(
     element('ages'),
@@ -55,6 +55,6 @@ export function drawCharts({ steps, refusals, drops, fetches, versions }: LiveSt
   drawBars(
     element('fetches'),
     fetches.slice(-8).map(([version, times]) => ({ label: `version ${version}`, value: times, text: count(times) })),
-    'nobody has fetched a model yet',
+    'nobody since then',
   );
 }

@@ -1,0 +1,82 @@
+/** How this tab gets in: with the token of its link or of a person, with one that the server hands out, or as it did before. */
+import { SERVER_PATH } from '@basa/protocol';
+import { element, say } from '../shared/dom.ts';
+
+export type Admittance =
+  | { readonly kind: 'ready'; readonly token?: string }
+  | { readonly kind: 'missing'; readonly sentence: string };
+
+export interface EnrolmentOptions {
+  readonly task: string;
+  readonly linkToken: string | null;
+  readonly handsOutTokens: boolean;
+}
+
+const NEEDED =
+  'To join you need an enrolment token, once. The operator of this task makes it (basa keys enroll) and gives it to you, or a link that holds it.';
+const NONE_LEFT = 'The server has no token left to hand out. Ask its operator for one, or start basa dev again.';
+const NOTES = {
+  link: 'The link you followed brings an enrolment token: nothing else is needed.',
+  known: 'This browser has joined this task before: no token is needed.',
+  handed: 'This server is for trying things out and hands a token to every new device: nothing else is needed.',
+  needed: NEEDED,
+} as const;
+
+export class Enrolment {
+  readonly #options: EnrolmentOptions;
+  readonly #field = element<HTMLInputElement>('token');
+
+  constructor(options: EnrolmentOptions) {
+    this.#options = options;
+    this.#field.value = options.linkToken ?? '';
+    this.#show();
+  }
+
+  /** What the device brings along. A token that is handed out is gone with it. */
+  async admittance(): Promise<Admittance> {
+    const token = this.#field.value.trim();
+    if (token !== '') return { kind: 'ready', token };
+    if (this.#isKnown) return { kind: 'ready' };
+    if (!this.#options.handsOutTokens) return { kind: 'missing', sentence: NEEDED };
+    const answer = await fetch(SERVER_PATH.pageTokens(this.#options.task), { method: 'POST', credentials: 'omit' });
+    if (!answer.ok) return { kind: 'missing', sentence: NONE_LEFT };
+    return { kind: 'ready', token: ((await answer.json()) as { readonly token: string }).token };
+  }
+
+  /** From now on the device is known to the authority. */
+  succeeded(): void {
+    localStorage.setItem(this.#mark, 'yes');
+    this.#field.value = '';
+    this.#show();
+  }
+
+  /** The authority took no token of this device, or does not know it any more. */
+  failed(): void {
+    localStorage.removeItem(this.#mark);
+    say(element('token-note'), NEEDED);
+    this.ask();
+  }
+
+  /** A person is to bring a token. */
+  ask(): void {
+    element('token-field').hidden = false;
+    this.#field.setAttribute('aria-invalid', 'true');
+    this.#field.focus();
+  }
+
+  get #mark(): string {
+    return `basa-joined:${this.#options.task}`;
+  }
+
+  get #isKnown(): boolean {
+    return localStorage.getItem(this.#mark) !== null;
+  }
+
+  #show(): void {
+    const { linkToken, handsOutTokens } = this.#options;
+    const way = this.#isKnown ? 'known' : linkToken !== null ? 'link' : handsOutTokens ? 'handed' : 'needed';
+    say(element('token-note'), NOTES[way]);
+    element('token-field').hidden = way === 'known' || way === 'handed';
+    this.#field.removeAttribute('aria-invalid');
+  }
+}

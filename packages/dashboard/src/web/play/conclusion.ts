@@ -1,0 +1,36 @@
+/** What a run shows, in a few sentences. */
+import { count, percent, seconds } from '../shared/format.ts';
+import type { Lane, LaneState } from './play-messages.ts';
+
+export interface PlayedPoint extends Readonly<Record<Lane, LaneState>> {
+  readonly time: number;
+}
+
+/** With fewer versions of the paper's a ratio says little. */
+const FEWEST_VERSIONS = 5;
+
+export function conclusionOf(points: readonly PlayedPoint[], devices: number): string {
+  const last = points.at(-1);
+  if (last === undefined || last.paper.versions < FEWEST_VERSIONS)
+    return `Wait until the paper’s side has made ${FEWEST_VERSIONS} versions.`;
+  const { time, paper, sealed } = last;
+  return [
+    `After ${seconds(time)} the same ${count(devices)} devices have made ${count(sealed.versions)} versions in sealed mode and ${count(paper.versions)} in the paper’s: ${ratioText(sealed.versions / paper.versions)}.`,
+    `${count(paper.waiting)} of them have trained and wait for their turn in the paper’s mode, ${count(sealed.waiting)} in sealed mode.`,
+    accuracyText(points, last),
+  ].join(' ');
+}
+
+function ratioText(ratio: number): string {
+  if (ratio < 0.95) return 'fewer';
+  return ratio < 1.05 ? 'about as many' : `${ratio.toFixed(1)} times as many`;
+}
+
+/** When sealed mode was as good as the paper's is now, where it is ahead. */
+function accuracyText(points: readonly PlayedPoint[], { paper, sealed }: PlayedPoint): string {
+  const both = `The model gets ${percent(sealed.accuracy)} of the test digits right in sealed mode and ${percent(paper.accuracy)} in the paper’s`;
+  const then = points.find((point) => point.sealed.accuracy >= paper.accuracy);
+  return sealed.accuracy > paper.accuracy && then !== undefined
+    ? `${both}; sealed mode was that good after ${seconds(then.time)}.`
+    : `${both}.`;
+}

@@ -1,0 +1,81 @@
+/** Each attack for those who do not know the protocol: what it is called, and what happens. */
+
+export interface AttackWords {
+  readonly title: string;
+  readonly story: string;
+}
+
+/** By the names of the threat model (docs/threat-model.md). */
+export const ATTACK_WORDS: Readonly<Record<string, AttackWords>> = {
+  A1: {
+    title: 'A spy takes a place, gets its key and vanishes',
+    story: 'The next honest device is given the same place, and the spy’s key opens what was meant for it.',
+  },
+  A2: {
+    title: 'The same spy does it twice',
+    story: 'With the keys of two places, the spy and the server together can open everybody’s update.',
+  },
+  B1: {
+    title: 'A late upload meets another one in the same place',
+    story: 'Both are hidden by the same masks, so subtracting one from the other shows how the two updates differ.',
+  },
+  B2: {
+    title: 'A late upload meets a spy’s in the same place',
+    story: 'The spy knows its own update; what is left after subtracting it is the honest one.',
+  },
+  C1: {
+    title: 'A lost upload is sent again, and has changed',
+    story: 'A device whose upload seems lost trains again and hides the new update with the old masks.',
+  },
+  D1: {
+    title: 'Everybody is told to be the last one',
+    story: 'The last one in line is hidden only by what the others sent, and all of that was forged by the server.',
+  },
+  D2: {
+    title: 'One message is kept back',
+    story: 'The server hides one device’s message from another, so that one mask never goes in.',
+  },
+  E1: {
+    title: 'An old key is used again',
+    story: 'A spy keeps the key of one round and opens what is sealed in the next one.',
+  },
+  G1: {
+    title: 'All but one are told that their work is out of date',
+    story: 'Their updates shrink to nothing, so the sum of all is the update of the one that is left.',
+  },
+  H1: {
+    title: 'The numbers are too small for the sum',
+    story: 'Large updates overflow, as a car’s mileage counter does, and the sum comes out wrong.',
+  },
+  I1: {
+    title: 'The server lies about a round having failed',
+    story: 'Devices that believe it send their update once more; two sums that differ by one device show its update.',
+  },
+  J1: {
+    title: 'A spy copies the name tag of a victim and leaves',
+    story: 'The keys for a device that left are released, and they would fit the victim as well.',
+  },
+  K1: {
+    title: 'All but one are told to hardly learn',
+    story: 'A tiny learning rate turns their updates into zeros, and the sum is the update of the one that is left.',
+  },
+  L1: {
+    title: 'A model that is blind in one spot',
+    story:
+      'The server sends a model in which only one device can change a certain part, so that part of the sum is its own.',
+  },
+  M1: {
+    title: 'All but one are shown an old model again',
+    story:
+      'With it there is nothing to learn, their updates are zeros, and the sum is the update of the one that is left.',
+  },
+  N1: {
+    title: 'A device runs twice',
+    story: 'Two copies give the same update to two rounds; comparing the sums shows what the third device sent.',
+  },
+  R1: {
+    title: 'The authority is set back to yesterday',
+    story:
+      'It has forgotten that a round was opened and opens it again without one device; the difference is that device’s update.',
+  },
+};

@@ -1,0 +1,9 @@
+/** The trainer of a page: its kernel where the browser runs it, plain code elsewhere. */
+import type { Model, Trainer } from '@basa/learning';
+import { createKernelEngine, createReferenceEngine, createTrainer } from '@basa/learning';
+import { createTrainingKernel } from '@basa/runtime/web';
+
+export function createPageTrainer(network: Model): Trainer {
+  const kernel = createTrainingKernel();
+  return createTrainer(kernel === undefined ? createReferenceEngine(network) : createKernelEngine(network, kernel));
+}

@@ -1,0 +1,66 @@
+/** Words that pages explain: on hover, on focus, and to screen readers. */
+import { make } from './dom.ts';
+
+const WORDS = {
+  accuracy:
+    'How many of the test examples the newest version gets right. The server holds these examples; no device does.',
+  version: 'The model after so many opened sums. Each opened buffer makes the next version.',
+  update: 'What one device would change in the model after training on its own data. It is sent masked.',
+  dropped: 'Devices that took a slot and sent nothing in time. Their masks are taken out of the sum again.',
+  places:
+    'How many devices may train at the same time. More make versions come faster, and updates older. A few can be over it: nobody is sent away where a slot is free.',
+  age: 'How many versions the model moved on while an update was made, on the average over one sum. 0 is fresh. Single ages stay hidden.',
+  buffer:
+    'A group of updates that are added up together. Nothing in it can be opened before it is closed, and then its sum alone.',
+  slot: 'The place of one device in a buffer. It is given once and belongs to that device for as long as its lease lasts.',
+  lease: 'How long a device may take for its upload before its slot counts as dropped.',
+  sealed:
+    'The mode of this project: devices leave sealed seeds for each other and wait for nobody. “paper” is the protocol as it was published.',
+  refusal: 'What the server said no to, by its reason. “no-place” is ordinary: the device was told to ask again later.',
+  authority: 'The second party. It releases the keys of a buffer once, for its sum, and never sees an update.',
+  log: 'Every key that the authority issued is a record in a list that only grows. Its head is signed, so nobody can shorten it unseen.',
+  token:
+    'A password for one device and one use, made by the operator at the authority. A device that has joined once needs none.',
+  loss: 'How wrong the model was on the examples of this device while it trained. Less is better.',
+  pin: 'The key that this device believes over whatever a server tells it. A link from the operator brings it.',
+  staleness: 'How many versions the model moved on between fetching it and using the update. Old updates count less.',
+} as const;
+
+/** Every element with `data-word` gets its explanation beside it. */
+export function explainWords(): void {
+  for (const [n, button] of [...document.querySelectorAll<HTMLElement>('[data-word]')].entries()) explain(button, n);
+  document.addEventListener('keydown', ({ key }) => {
+    if (key === 'Escape') for (const shown of document.querySelectorAll<HTMLElement>('.explained')) shown.hidden = true;
+  });
+}
+
+function explain(button: HTMLElement, n: number): void {
+  const text = WORDS[button.dataset['word'] as keyof typeof WORDS];
+  if (text === undefined) throw new Error(`no word ${button.dataset['word']}`);
+  const tip = make(
+    'span',
+    { class: 'explained', role: 'tooltip', id: `word-${n}`, hidden: '' },
+    make('span', {}, text),
+  );
+  const place = make('span', { class: 'word-place' });
+  button.replaceWith(place);
+  place.append(button, tip);
+  button.setAttribute('aria-describedby', tip.id);
+  const show = (isShown: boolean) => () => {
+    tip.hidden = !isShown;
+    if (isShown) moveBeside(tip, button);
+  };
+  // The explanation lies in the same place: the pointer may move onto it.
+  place.addEventListener('pointerenter', show(true));
+  place.addEventListener('pointerleave', show(false));
+  button.addEventListener('focus', show(true));
+  button.addEventListener('blur', show(false));
+}
+
+/** Below the word, or above where there is no room; never beyond the window. */
+function moveBeside(tip: HTMLElement, button: HTMLElement): void {
+  const [word, { width, height }] = [button.getBoundingClientRect(), tip.getBoundingClientRect()];
+  const { clientWidth, clientHeight } = document.documentElement;
+  tip.style.left = `${Math.max(0, Math.min(word.left - 8, clientWidth - width))}px`;
+  tip.style.top = `${word.bottom + height > clientHeight ? Math.max(0, word.top - height) : word.bottom}px`;
+}
