@@ -54,15 +54,15 @@ it('a crowd of idle devices costs a buffer for every few of them, little memory,
   const growth = await heapGrowthOf(async () => {
     for (let n = 0; n < IDLE; n += CROWD) {
       const answers = await Promise.all(Array.from({ length: CROWD }, () => seats.take(certificate())));
-      expect(answers.every((answer) => 'bufferId' in answer)).toBe(true);
+      expect(answers.every((answer) => 'slotKeys' in answer)).toBe(true);
     }
   });
   expect(drawn.size).toBe(IDLE / BUFFER_SIZE);
   expect(growth).toBeLessThan(64);
-  expect(await seats.take(certificate())).toHaveProperty('bufferId');
+  expect(await seats.take(certificate())).toHaveProperty('slotKeys');
   // When they lapse, their seats are given again: no new buffer is drawn for as many honest devices.
   now += SEAT_MS;
   const honest = await Promise.all(Array.from({ length: CROWD }, () => seats.take(certificate())));
-  expect(honest.every((answer) => 'bufferId' in answer)).toBe(true);
+  expect(honest.every((answer) => 'slotKeys' in answer)).toBe(true);
   expect(drawn.size).toBe(IDLE / BUFFER_SIZE + 1);
 });
