@@ -8,21 +8,27 @@ const PURE = [
   'tools/verification/test/**/*.test.ts',
 ];
 
+/** Tests that take long are a command of their own: `npm run trial -- tests`. */
+const LONG = '**/*.long.test.ts';
+const isLong = process.env['BASA_LONG_TESTS'] === '1';
+const ALL = ['{packages,tools}/*/test/**/*.test.ts', '{scripts/,}test/**/*.test.ts'];
+const projects = isLong
+  ? [
+      {
+        extends: true as const,
+        test: { name: 'long', include: ALL.map((files) => files.replace('*.test.ts', '*.long.test.ts')) },
+      },
+    ]
+  : [
+      { extends: true as const, test: { name: 'pure', include: PURE, exclude: [LONG], isolate: false } },
+      { extends: true as const, test: { name: 'whole', include: ALL, exclude: [...PURE, LONG] } },
+    ];
+
 export default defineConfig({
   resolve: { conditions: ['@basa/source'] },
   ssr: { resolve: { conditions: ['@basa/source', 'node'] } },
   test: {
-    projects: [
-      { extends: true, test: { name: 'pure', include: PURE, isolate: false } },
-      {
-        extends: true,
-        test: {
-          name: 'whole',
-          include: ['{packages,tools}/*/test/**/*.test.ts', '{scripts/,}test/**/*.test.ts'],
-          exclude: PURE,
-        },
-      },
-    ],
+    projects,
     // Only a hang is an error: how fast a machine is, is not.
     testTimeout: 900_000,
     hookTimeout: 900_000,

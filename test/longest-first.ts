@@ -3,22 +3,21 @@ import type { TestSpecification } from 'vitest/node';
 import { BaseSequencer } from 'vitest/node';
 
 const LONGEST = [
-  'trials/test/crash',
-  'cli/test/demo',
-  'postgres/nodes',
-  'test/commands',
-  'browser/join',
-  'browser/pages',
-  'services/tasks',
-  'services/crashes',
   'cli/test/own-model',
+  'cli/test/demo',
+  'test/commands',
+  'browser/pages',
+  'postgres/nodes',
+  'verification/test/oracle',
   'cli/test/operator',
+  'services/crashes',
+  'browser/join',
+  'verification/test/explorer',
+  'services/contributions',
+  'services/tasks',
   'services/conformance',
   'authority/test/folder',
-  'verification/test/oracle',
-  'verification/test/explorer',
   'verification/test/attacks',
-  'verification/test/mutants',
 ];
 
 export class LongestFirst extends BaseSequencer {

@@ -1,4 +1,4 @@
-/** One real buffer in a page: the cores of users, server and authority with CP-ABE, and what the server holds of it. */
+/** One real buffer in a page: the cores of users, server and authority with slot keys, and what the server holds of it. */
 
 import { prefixElements } from '@basa/protocol';
 import type { Sealings } from '@basa/simulator';

@@ -2,7 +2,7 @@
 import { REFUSALS } from '@basa/protocol';
 import type { AttackResult } from '@basa/simulator';
 import { ATTACKS } from '@basa/simulator';
-import { asEngine, loadAbeSealings, pageEnvironment } from '../shared/simulation.ts';
+import { loadAbeSealings, pageEnvironment, slotKeySealings } from '../shared/simulation.ts';
 import { runBuffer } from './run-buffer.ts';
 import type { FromSees, Played, ToSees } from './sees-messages.ts';
 
@@ -21,13 +21,11 @@ scope.addEventListener('message', ({ data }) => {
 });
 
 async function run(pictures: readonly Float32Array[]): Promise<void> {
-  const sealings = await loaded;
-  runBuffer(pictures, asEngine(sealings()), tell);
+  runBuffer(pictures, slotKeySealings(), tell);
 }
 
 async function playAttacks(): Promise<void> {
-  const sealings = await loaded;
-  const setting = { environment: pageEnvironment(), sealings: () => asEngine(sealings()), paperSealings: sealings };
+  const setting = { environment: pageEnvironment(), sealings: slotKeySealings, paperSealings: await loaded };
   for (const attack of ATTACKS) {
     const { id, schedule, mutant } = attack;
     tell({

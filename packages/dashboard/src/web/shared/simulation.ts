@@ -2,7 +2,7 @@
 import { abeIssuer, abeSealing, createMclGroup, decodePublicKey, setup } from '@basa/abe';
 import type { RandomWords } from '@basa/masking';
 import { plainVectorKernel } from '@basa/masking';
-import { ENGINE } from '@basa/protocol';
+import { ENGINE, slotKeyIssuer, slotSealing } from '@basa/protocol';
 import {
   createPlainKeystream,
   createWasmVectorKernel,
@@ -11,7 +11,6 @@ import {
   webSuite,
 } from '@basa/runtime/web';
 import type { Environment, PaperSealings, Sealings } from '@basa/simulator';
-import { overAttributes } from '@basa/simulator';
 
 const BLOCK_BYTES = 16;
 
@@ -50,7 +49,11 @@ export async function loadAbeSealings(): Promise<() => PaperSealings> {
   };
 }
 
-/** The same as the engine of sealed mode. */
-export function asEngine(sealings: PaperSealings): Sealings {
-  return overAttributes(webSuite, ENGINE.cpAbe, sealings);
+/** Slot keys, which tasks have by default, of a fresh authority. */
+export function slotKeySealings(): Sealings {
+  return {
+    engine: ENGINE.slotKeys,
+    issuer: slotKeyIssuer(webSuite, webRandomBytes(32)),
+    sealing: slotSealing(webSuite),
+  };
 }
