@@ -1,5 +1,5 @@
 /** `npm run gate [-- <part>]`: everything but the tests that a change must pass, one part after the other, or one part. */
-import { spawnSync } from 'node:child_process';
+import { spawn } from 'node:child_process';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { listOf } from '@basa/testkit/programs/named.ts';
@@ -48,16 +48,39 @@ if (name === '--help') {
   console.error(`"${name}" is not a part of the gate:\n\n${listOf('gate', PARTS)}`);
   process.exitCode = 2;
 } else {
-  const parts = one === undefined ? Object.values(PARTS).filter(({ isApart }) => isApart !== true) : [one];
-  process.exitCode = parts.flatMap(({ commands }) => commands).every((command) => passes(command)) ? 0 : 1;
+  process.exitCode = (await (one === undefined ? wholeGate() : partPasses(one, true))) ? 0 : 1;
 }
 
-function passes([program = '', ...options]: readonly string[]): boolean {
-  const { status, error } = spawnSync(program, [...options, ...words], {
+/** Types first, because what follows reads what they write; the rest side by side, each with its output in one piece. */
+async function wholeGate(): Promise<boolean> {
+  const { types, ...others } = PARTS;
+  if (types === undefined || !(await partPasses(types, true))) return false;
+  const rest = Object.values(others).filter(({ isApart }) => isApart !== true);
+  return (await Promise.all(rest.map((part) => partPasses(part, false)))).every((isGood) => isGood);
+}
+
+async function partPasses({ commands }: Part, isAlone: boolean): Promise<boolean> {
+  for (const command of commands) if (!(await passes(command, isAlone))) return false;
+  return true;
+}
+
+async function passes([program = '', ...options]: readonly string[], isAlone: boolean): Promise<boolean> {
+  const child = spawn(program, [...options, ...words], {
     cwd: root,
-    stdio: 'inherit',
+    stdio: isAlone ? 'inherit' : ['ignore', 'pipe', 'pipe'],
     shell: process.platform === 'win32',
   });
-  if (error !== undefined) console.error(`${program} does not start: ${error.message}`);
-  return status === 0;
+  const said: Buffer[] = [];
+  child.stdout?.on('data', (data: Buffer) => said.push(data));
+  child.stderr?.on('data', (data: Buffer) => said.push(data));
+  return new Promise((resolve) => {
+    child.on('error', (error) => {
+      console.error(`${program} does not start: ${error.message}`);
+      resolve(false);
+    });
+    child.on('close', (code) => {
+      process.stdout.write(Buffer.concat(said));
+      resolve(code === 0);
+    });
+  });
 }
