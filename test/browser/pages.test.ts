@@ -1,5 +1,6 @@
 /** The pages that show: a live federation, the paper in virtual time, and what a server sees of a buffer. */
 
+import { ENGINE } from '@basa/protocol';
 import { ATTACKS } from '@basa/simulator';
 import { Conduct, launchChromium } from '@basa/testkit/browser/chromium.ts';
 import { BUFFER_SIZE, WebStage, wholeUpdate } from '@basa/testkit/browser/web-stage.ts';
@@ -13,7 +14,7 @@ let context: BrowserContext;
 let conduct: Conduct;
 
 beforeAll(async () => {
-  [stage, browser] = await Promise.all([WebStage.open(), launchChromium()]);
+  [stage, browser] = await Promise.all([WebStage.open(ENGINE.cpAbe), launchChromium()]);
   conduct = new Conduct(stage.url, stage.stage.urls.authority);
   context = await browser.newContext({ reducedMotion: 'reduce' });
   context.setDefaultTimeout(0);
