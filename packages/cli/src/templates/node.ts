@@ -1,6 +1,15 @@
 /** A project for devices on Node: a network of our layers, data from CSV files. */
 import type { Template } from './project.ts';
-import { compilerFile, createTaskFile, exampleLines, IGNORED, packageFile, readmeFile, TO_FILE } from './project.ts';
+import {
+  compilerFile,
+  createTaskFile,
+  exampleLines,
+  IGNORED,
+  packageFile,
+  readmeFile,
+  TO_FILE,
+  TRAINING_AND_DATA,
+} from './project.ts';
 
 const MODEL = `/** The network, how devices train it, and what on. \`basa simulate\`, \`basa task create\` and device.ts all read this file. */
 import { fileURLToPath } from 'node:url';
@@ -13,21 +22,7 @@ const CLASSES = 3;
 /** Four numbers in, one of three classes out. Images are { height: 28, width: 28, channels: 1 }, with conv2d and maxPool. */
 export const model = defineModel('my-network', { height: 1, width: 1, channels: 4 }, [dense(16), relu, dense(CLASSES)]);
 
-/** Part of the task's policy: no server can change it. */
-export const training = { epochs: 2, batchSize: 8, learningRate: 0.1 };
-
-/** One line an example: its label, then its numbers. */
-const load = (name: string): Promise<Dataset> =>
-  loadCsv(fileURLToPath(new URL(name, import.meta.url)), { shape: model.input, classes: CLASSES });
-
-const train = load('data/train.csv');
-
-/** The examples of one device. A real device reads a file of its own here, and needs no share of another. */
-export async function data({ device, devices }: Share): Promise<Samples> {
-  const dataset = await train;
-  return { dataset, indices: partitionEvenly(dataset.labels.length, devices, 1)[device] ?? new Uint32Array() };
-}
-
+${TRAINING_AND_DATA}
 /** What every version of the model is evaluated on. It goes to the server: nothing private. */
 export const test = (): Promise<Dataset> => load('data/test.csv');
 `;

@@ -25,6 +25,23 @@ export interface PackageParts {
   readonly devDependencies?: Readonly<Record<string, string>>;
 }
 
+/** Of a model.ts on Node: how devices train, and which examples of the CSV files each of them has. */
+export const TRAINING_AND_DATA = `/** Part of the task's policy: no server can change it. */
+export const training = { epochs: 2, batchSize: 8, learningRate: 0.1 };
+
+/** One line an example: its label, then its numbers. */
+const load = (name: string): Promise<Dataset> =>
+  loadCsv(fileURLToPath(new URL(name, import.meta.url)), { shape: model.input, classes: CLASSES });
+
+const train = load('data/train.csv');
+
+/** The examples of one device. A real device reads a file of its own here, and needs no share of another. */
+export async function data({ device, devices }: Share): Promise<Samples> {
+  const dataset = await train;
+  return { dataset, indices: partitionEvenly(dataset.labels.length, devices, 1)[device] ?? new Uint32Array() };
+}
+`;
+
 export function packageFile({ name, packages, run, basa }: ProjectPlace, parts: PackageParts): string {
   return json({
     name,

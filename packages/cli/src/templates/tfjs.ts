@@ -1,7 +1,16 @@
 /** A project whose network is one of TensorFlow.js, on Node. */
 import { NODE_STEPS } from './node.ts';
 import type { Template } from './project.ts';
-import { compilerFile, createTaskFile, exampleLines, IGNORED, packageFile, readmeFile, TO_FILE } from './project.ts';
+import {
+  compilerFile,
+  createTaskFile,
+  exampleLines,
+  IGNORED,
+  packageFile,
+  readmeFile,
+  TO_FILE,
+  TRAINING_AND_DATA,
+} from './project.ts';
 
 const TFJS = '^4.22.0';
 
@@ -31,21 +40,7 @@ const own = createTrainer(createTfjsEngine<tf.Tensor>(tf, network));
 export const model = own.model;
 export const trainer = (): Trainer => own;
 
-/** Part of the task's policy: no server can change it. */
-export const training = { epochs: 2, batchSize: 8, learningRate: 0.1 };
-
-/** One line an example: its label, then its numbers. */
-const load = (name: string): Promise<Dataset> =>
-  loadCsv(fileURLToPath(new URL(name, import.meta.url)), { shape: model.input, classes: CLASSES });
-
-const train = load('data/train.csv');
-
-/** The examples of one device. A real device reads a file of its own here, and needs no share of another. */
-export async function data({ device, devices }: Share): Promise<Samples> {
-  const dataset = await train;
-  return { dataset, indices: partitionEvenly(dataset.labels.length, devices, 1)[device] ?? new Uint32Array() };
-}
-
+${TRAINING_AND_DATA}
 /** What a simulation evaluates on; a server cannot run a network of TensorFlow.js. */
 export const test = (): Promise<Dataset> => load('data/test.csv');
 `;

@@ -15,6 +15,8 @@ export function testStore(name: string, open: () => Promise<{ store: Store; reop
     let reopen: () => Promise<Store>;
     const buffer = buffersOf(1, {});
     const { ctx } = buffer;
+    const parts = { version: 1, modelHash: bytes(8), blobKey: 'models/1', madeAt: 3, accepted: 3, dropped: 1 };
+    const model = { ...parts, task, ctx };
 
     beforeEach(async () => {
       ({ store, reopen } = await open());
@@ -109,16 +111,6 @@ export function testStore(name: string, open: () => Promise<{ store: Store; reop
     });
 
     it('keeps a model pending until the buffer that made it is included with its entry', async () => {
-      const model = {
-        task,
-        version: 1,
-        modelHash: bytes(8),
-        ctx,
-        blobKey: 'models/1',
-        madeAt: 3,
-        accepted: 3,
-        dropped: 1,
-      };
       await store.addModel({ ...model, stepKey: 'models/1-step' });
       expect((await store.model(task, 1))?.entry).toBeUndefined();
       const entry = entryOf(ctx, 1, 8);
@@ -130,7 +122,6 @@ export function testStore(name: string, open: () => Promise<{ store: Store; reop
     });
 
     it('refuses an entry of another model than the stored one, and then writes nothing', async () => {
-      const model = { task, version: 1, modelHash: bytes(8), ctx, blobKey: 'm', madeAt: 3, accepted: 3, dropped: 1 };
       await store.addModel(model);
       const logged = entryOf(ctx, 1, 9);
       await expect(write([{ kind: 'included', version: 1 }], { status: 'included', logged })).rejects.toThrow(
@@ -141,7 +132,6 @@ export function testStore(name: string, open: () => Promise<{ store: Store; reop
     });
 
     it('forgets the pending model of a lost buffer, and never a logged one', async () => {
-      const model = { task, version: 1, modelHash: bytes(8), ctx, blobKey: 'm', madeAt: 3, accepted: 3, dropped: 1 };
       await store.addModel(model);
       await write([{ kind: 'unknown' }], { status: 'unknown', withoutModel: true });
       expect(await store.models(task)).toEqual([]);
@@ -224,16 +214,6 @@ export function testStore(name: string, open: () => Promise<{ store: Store; reop
     });
 
     it('removes a finished task with everything of it once its buffers have ended, and nothing before', async () => {
-      const model = {
-        task,
-        version: 1,
-        modelHash: bytes(8),
-        ctx,
-        blobKey: 'models/1',
-        madeAt: 3,
-        accepted: 3,
-        dropped: 0,
-      };
       await store.addModel(model);
       await store.setNote(examplesNote(task), bytes(4));
       await write([{ kind: 'deposited', slot: slotOf(ctx, 0) }], { deposit: depositOf(0, { outbox: [bytes(2)] }) });
@@ -257,7 +237,6 @@ export function testStore(name: string, open: () => Promise<{ store: Store; reop
     });
 
     it('finds the model of a buffer, and the newest one, logged or not', async () => {
-      const model = { task, version: 1, modelHash: bytes(8), ctx, blobKey: 'm', madeAt: 3, accepted: 3, dropped: 1 };
       expect(await store.newestModel(task, 'any')).toBeUndefined();
       await store.addModel(model);
       expect(await store.modelOf(ctx)).toEqual(model);
