@@ -30,19 +30,23 @@ export type { AttributeKeyIssuer, SeedSealing } from './sealing.ts';
 export { unsafeTransparentIssuer, unsafeTransparentSealing } from './sealing.ts';
 export { Secret } from './secret.ts';
 export type { SlotKeyRole, SlotKeySource } from './slot-key-list.ts';
-export { isSlotKey, slotKeyList, slotKeyListProblem, slotKeyOf, slotSecret } from './slot-key-list.ts';
-export type { SlotBinding } from './slot-keys.ts';
 export {
-  openWithPad,
-  openWithSlotKey,
+  isSlotKey,
+  slotKeyList,
+  slotKeyListBytes,
+  slotKeyListProblem,
+  slotKeyOf,
+  slotSecret,
+} from './slot-key-list.ts';
+export type { KeyResult, KeySteps, KeyWork, SealedWithPads, SlotBinding, SlotPart } from './slot-keys.ts';
+export {
+  keysAtOnce,
+  openWithPads,
+  openWithSlotKeys,
   padOfShared,
   SLOT_KEY_BYTES,
-  SLOT_SEALED_BYTES,
-  sealToSlot,
-  sealWithShared,
-  slotEphemeral,
-  slotPad,
-  unpadded,
+  sealToSlots,
+  slotSealedBytes,
 } from './slot-keys.ts';
 export type { AeadInput, RandomBytes, Signer, Suite, X25519Key } from './suite.ts';
 export { addInPlace, firstNonCanonical, subtractInPlace } from './vector.ts';

@@ -11,8 +11,8 @@ export interface SlotKeySource {
   /** 32 secret bytes of the authority, for one task and one key epoch. */
   readonly master: Uint8Array;
   readonly task: Uint8Array;
-  /** Drawn by the authority itself for this buffer: a repeated one would repeat its keys. */
-  readonly bufferId: Uint8Array;
+  /** Random bytes that the authority itself drew for this buffer: repeated ones would repeat its keys. */
+  readonly offer: Uint8Array;
 }
 
 const LABEL = ascii('slot-key');
@@ -21,7 +21,7 @@ const EDGE = 1;
 
 export function slotSecret(suite: Suite, source: SlotKeySource, role: SlotKeyRole): Uint8Array {
   const [kind, slot] = role === 'self' ? [SELF, 0] : [EDGE, role];
-  const info = concatBytes(LABEL, Uint8Array.of(kind), source.bufferId, Uint8Array.of(slot & 0xff, slot >> 8));
+  const info = concatBytes(LABEL, Uint8Array.of(kind), source.offer, Uint8Array.of(slot & 0xff, slot >> 8));
   return suite.hkdf({ secret: source.master, salt: source.task, info, length: SLOT_KEY_BYTES });
 }
 
@@ -43,14 +43,19 @@ export function slotKeyOf(list: Uint8Array, role: SlotKeyRole): Uint8Array {
   return list.subarray(SLOT_KEY_BYTES * place, SLOT_KEY_BYTES * (place + 1));
 }
 
+/** How many bytes the list of a buffer of so many slots has. */
+export function slotKeyListBytes(slots: number): number {
+  return SLOT_KEY_BYTES * (slots + 1);
+}
+
 /** Why a list cannot be the one with this hash for so many slots, or undefined. */
 export function slotKeyListProblem(
   suite: Suite,
   list: Uint8Array,
   { slots, hash }: { readonly slots: number; readonly hash: Uint8Array },
 ): string | undefined {
-  if (list.length !== SLOT_KEY_BYTES * (slots + 1))
-    return `a list of ${slots} slots has ${SLOT_KEY_BYTES * (slots + 1)} bytes, got ${list.length}`;
+  if (list.length !== slotKeyListBytes(slots))
+    return `a list of ${slots} slots has ${slotKeyListBytes(slots)} bytes, got ${list.length}`;
   if (!equalBytes(suite.sha256(list), hash)) return 'the list has another hash';
   const seen = new Set<string>();
   for (let place = 0; place <= slots; place++) {

@@ -11,9 +11,9 @@ export { contradictsLog, FIRST_BRANCH, isOwnHead, signHead } from './authority/h
 export { issueKey } from './authority/issue-key.ts';
 export type { PastLog } from './authority/past-log.ts';
 export { recordNames } from './authority/past-log.ts';
-export type { AcceptedSlot, AuthorityRecord, BranchBegun, BufferClosed, KeyIssued } from './authority/records.ts';
+export type { AuthorityRecord, BranchBegun, BufferClosed, KeyIssued } from './authority/records.ts';
 export { decodeAuthorityRecord, EMPTY_LOG_HASH, encodeAuthorityRecord, nextLogHash } from './authority/records.ts';
-export type { AuthorityTask } from './authority/task.ts';
+export type { AuthorityTask, FreshKeys } from './authority/task.ts';
 export { appendModel, createTask, drawBuffer } from './authority/task.ts';
 export type {
   LiveBuffer,
@@ -56,8 +56,10 @@ export { acceptUpload, extendLeases, judgeHeader, tickBuffer } from './server/ac
 export type { AdmissionOptions, AdmissionView, Admitted, BufferFill, BufferStage } from './server/admission.ts';
 export { Admission, DEFAULT_WAITING_BUFFERS } from './server/admission.ts';
 export { fillOf } from './server/buffer-fill.ts';
+export type { CloseAnswerOf, Grant } from './server/close.ts';
 export {
   closeRequestOf,
+  closeSteps,
   freezeBuffer,
   recordAbort,
   recordGrant,
@@ -69,12 +71,12 @@ export { createCoordinator, freeSeats, takeSeat, trackBuffer } from './server/co
 export { acceptDeposit } from './server/deposit.ts';
 export type { Fate } from './server/fate.ts';
 export { fateOf } from './server/fate.ts';
-export type { Opening, OpeningInput, StoredUpload, SumVerdict } from './server/open-sum.ts';
+export type { KeysOf, Opening, OpeningInput, StoredUpload, SumVerdict } from './server/open-sum.ts';
 export { judgeCoordinates, judgeSum, openingTerms } from './server/open-sum.ts';
 export type { PlaceOptions, PlaceState } from './server/place-controller.ts';
 export { DEFAULT_TARGET_AGE, noteUsedPlaces, noteVersionAge, startPlaces } from './server/place-controller.ts';
 export { decodeBufferRecord, encodeBufferRecord } from './server/records.ts';
-export type { SeatStep } from './server/seat.ts';
+export type { EnrolledFor, SeatStep } from './server/seat.ts';
 export { certificateProblem, giveSeat, holdsSeat } from './server/seat.ts';
 export type {
   BufferFact,
@@ -93,18 +95,18 @@ export type { DepositInput, ToSign } from './user/deposit.ts';
 export { depositMessage, depositSteps, depositToSign, prepareDeposit } from './user/deposit.ts';
 export type { Device, DeviceRecord, DeviceStep } from './user/device.ts';
 export { isLedgerRecord, isSessionRecord, restoreDevice } from './user/device.ts';
-export type { NewestQuestion } from './user/freshness.ts';
-export { noteModel, receiveNewest } from './user/freshness.ts';
+export type { NewestOf, NewestQuestion } from './user/freshness.ts';
+export { newestProblem, noteModel, receiveNewest } from './user/freshness.ts';
 export type { BuiltInput, UpdateInput } from './user/input.ts';
 export { buildInput, inputDigestOf } from './user/input.ts';
-export type { UploadDraft } from './user/key.ts';
-export { receiveKey } from './user/key.ts';
+export type { KeyAnswerOf, UploadDraft } from './user/key.ts';
+export { keyAnswerProblem, receiveKey } from './user/key.ts';
 export type { DeltaCommitment, DeviceLedger, LedgerRecord, Released, SeenModel } from './user/ledger.ts';
 export { EMPTY_LEDGER, evolveLedger, judgeOutcome, restoreLedger } from './user/ledger.ts';
 export { deviceRecordCodec } from './user/records.ts';
 export { releaseDelta, releaseSession } from './user/release.ts';
 export type { CheckedDescriptor, Pins, Seated } from './user/seat.ts';
-export { checkDrawnBuffer, loggedVersion } from './user/seat.ts';
+export { checkDrawnBuffer, isDrawn, loggedVersion } from './user/seat.ts';
 export type {
   FrozenSession,
   Membership,
@@ -128,12 +130,14 @@ export {
 export { attributeIssuer, attributeSealing } from './wire/attribute-sealing.ts';
 export type {
   AuthorityMessages,
+  BufferPlan,
   BufferRequest,
   CloseAnswer,
   CloseRequest,
   KeyAnswer,
   KeyRequest,
   ModelAppend,
+  OfferRequest,
   ReleasedKey,
   RevocationRequest,
   Revocations,
@@ -142,8 +146,10 @@ export type {
 export {
   authorityMessages,
   bufferRequestCodec,
+  headerBytes,
   MAX_REVOCATIONS,
   modelAppendCodec,
+  offerRequestCodec,
   revocationRequestCodec,
   revocationsCodec,
 } from './wire/authority-messages.ts';
@@ -161,8 +167,19 @@ export type {
 } from './wire/brands.ts';
 export { millis, slotOf } from './wire/brands.ts';
 export type { Codec, Signature, SignedCodec } from './wire/codec.ts';
-export type { DrawnBuffer } from './wire/drawn-buffer.ts';
-export { drawnBufferCodec, slotKeysProblem } from './wire/drawn-buffer.ts';
+export type { Council, Endorsed, EndorsedCodec, Endorsement } from './wire/council.ts';
+export {
+  agreedOn,
+  endorse,
+  hasGoodEndorsements,
+  indexOf,
+  isEndorsed,
+  joined,
+  MAX_AUTHORITIES,
+  toleratedOf,
+} from './wire/council.ts';
+export type { DrawnBuffer, Offer } from './wire/drawn-buffer.ts';
+export { drawnBufferCodec, listsOf, offerCodec, slotKeysProblem } from './wire/drawn-buffer.ts';
 export { openEnvelope, sealEnvelope } from './wire/envelope.ts';
 export type { BasaEvent, FreezeReason, Party } from './wire/events.ts';
 export { KIND } from './wire/kinds.ts';
@@ -203,18 +220,20 @@ export type {
   EdgeOpener,
   EdgeUse,
   KeySource,
+  PartKey,
   SealedBuffer,
 } from './wire/sealing.ts';
 export { allSteps, epochKeyOf, isSelfName, sealedBytesOf } from './wire/sealing.ts';
 export type { SealingResult, SealingSteps, SealingWork } from './wire/sealing-work.ts';
 export { doSealing, sealedBy } from './wire/sealing-work.ts';
 export type { SlotKeyIssuer } from './wire/slot-sealing.ts';
-export { slotKeyIssuer, slotSealing } from './wire/slot-sealing.ts';
+export { selfBinding, slotKeyIssuer, slotSealing } from './wire/slot-sealing.ts';
 export type { AsyncX25519 } from './wire/slot-work.ts';
 export { slotWork } from './wire/slot-work.ts';
 export type { Staleness } from './wire/staleness.ts';
 export { DEFAULT_MAX_STALENESS, stalenessWeight } from './wire/staleness.ts';
 export type {
+  BufferPart,
   Certificate,
   CertificateBody,
   Descriptor,
@@ -224,11 +243,15 @@ export type {
   ModelEntry,
   NewestModel,
   Outcome,
+  OutcomeBody,
+  OutcomeOf,
   OutcomeStatus,
   Receipt,
   Ticket,
+  Vote,
 } from './wire/statements.ts';
 export {
+  agreedOutcome,
   certificateCodec,
   ctxOf,
   descriptorCodec,
@@ -242,6 +265,7 @@ export {
   receiptCodec,
   ticketCodec,
   userIdOf,
+  voteCodec,
 } from './wire/statements.ts';
 export type { Loss, TaskTraining } from './wire/training.ts';
 export { DEFAULT_TRAINING } from './wire/training.ts';

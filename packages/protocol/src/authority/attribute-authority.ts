@@ -18,16 +18,20 @@ import type {
   KeyAnswer,
   KeyRequest,
   ModelAppend,
+  OfferRequest,
   RevocationRequest,
   Revocations,
 } from '../wire/authority-messages.ts';
+import { bufferRequestCodec } from '../wire/authority-messages.ts';
 import type { Ctx, Millis, TaskId, UserId } from '../wire/brands.ts';
+import { indexOf } from '../wire/council.ts';
 import type { BasaEvent } from '../wire/events.ts';
 import type { TaskPolicy } from '../wire/policy.ts';
 import { taskIdOf } from '../wire/policy.ts';
 import type { Refused } from '../wire/refusals.ts';
-import { refused } from '../wire/refusals.ts';
+import { isRefused, refused } from '../wire/refusals.ts';
 import type {
+  BufferPart,
   Certificate,
   CertificateBody,
   Descriptor,
@@ -36,11 +40,11 @@ import type {
   NewestModel,
   Outcome,
 } from '../wire/statements.ts';
-import { userIdOf } from '../wire/statements.ts';
+import { isSigned, userIdOf } from '../wire/statements.ts';
 import type { Transition } from '../wire/transition.ts';
 import { declined, unchanged } from '../wire/transition.ts';
 import type { AuthorityBuffer, AuthorityPorts } from './buffer.ts';
-import { abortIfOverdue, drawnBuffer, evolveBuffer, restoredBuffer, signOutcome } from './buffer.ts';
+import { abortIfOverdue, drawnBuffer, evolveBuffer, ownPart, restoredBuffer, signOutcome } from './buffer.ts';
 import type { SettledBuffer } from './close.ts';
 import { closeBuffer, releaseKeys, settleBuffer } from './close.ts';
 import type { EnrolledDevice } from './device.ts';
@@ -48,13 +52,14 @@ import { enrolDevice, revokeDevice, withCertificate } from './device.ts';
 import type { LogPosition } from './head.ts';
 import { contradictsLog, FIRST_BRANCH, isOwnHead, signHead, signNewest } from './head.ts';
 import { issueKey } from './issue-key.ts';
+import { OpenOffers } from './offers.ts';
 import type { PastLog } from './past-log.ts';
 import { drawName, LogInMemory, modelName } from './past-log.ts';
 import type { AuthorityRecord } from './records.ts';
 import { EMPTY_LOG_HASH, nextLogHash } from './records.ts';
 import { tellRevocations } from './revocations.ts';
-import type { AuthorityTask } from './task.ts';
-import { appendModel, createTask, drawBuffer } from './task.ts';
+import type { AuthorityTask, FreshKeys } from './task.ts';
+import { adoptModel, appendModel, createTask, drawBuffer, makeOffer, withNewest } from './task.ts';
 
 export interface AuthorityStep<Answer> extends Omit<Transition<never, AuthorityRecord, Answer>, 'state'> {
   /** How long the log was when the step was decided; missing where it was not asked. */
@@ -70,6 +75,7 @@ export class AttributeAuthority {
   /** The open buffers alone. */
   readonly #open = new Map<string, AuthorityBuffer>();
   readonly #past: PastLog;
+  readonly #offers = new OpenOffers();
   #sequence = 0;
   #hash: Uint8Array = EMPTY_LOG_HASH;
   readonly #branches: Uint8Array[] = [FIRST_BRANCH];
@@ -130,15 +136,16 @@ export class AttributeAuthority {
   }
 
   createTask(policy: TaskPolicy): AuthorityStep<{ readonly task: TaskId }> {
-    const step = createTask(this.#ports.suite, policy);
+    const step = createTask(this.#ports, policy);
     const isKnown = 'task' in step.answer && this.#tasks.has(toHex(step.answer.task));
     return this.#decided(isKnown ? unchanged(undefined, step.answer) : step);
   }
 
   enrol(body: CertificateBody): AuthorityStep<Certificate> {
-    if (!this.#tasks.has(toHex(body.task))) return this.#decided(declined(undefined, refused('task-unknown')));
+    const task = this.#tasks.get(toHex(body.task));
+    if (task === undefined) return this.#decided(declined(undefined, refused('task-unknown')));
     const device = this.#devices.get(toHex(userIdOf(this.#ports.suite, body.deviceKey)));
-    return this.#decided(enrolDevice(this.#ports, device, body));
+    return this.#decided(enrolDevice(this.#ports, task.policy, device, body));
   }
 
   revoke(user: UserId, now: Millis): AuthorityStep<{ readonly kind: 'revoked' }> {
@@ -153,18 +160,32 @@ export class AttributeAuthority {
     return this.#decided(tellRevocations(this.#ports, task, { branch, revoked: this.#revoked }, request));
   }
 
-  /** `fresh` holds new random bytes and the public key of the current key epoch. */
-  drawBuffer(
-    request: BufferRequest,
-    fresh: { readonly bufferId: Uint8Array; readonly sealingKey: Uint8Array },
-    now: Millis,
-  ): AuthorityStep<Descriptor> {
+  /**
+   * What this authority would bring to a buffer. `fresh` holds new random bytes and the name of the keys made of them. An offer
+   * serves one descriptor and is in memory alone: whoever was rolled back has none.
+   */
+  offer(request: OfferRequest, fresh: FreshKeys, now: Millis): AuthorityStep<BufferPart> {
+    const task = this.#tasks.get(toHex(request.task));
+    if (task === undefined) return this.#decided(declined(undefined, refused('task-unknown')));
+    const step = makeOffer(this.#ports, task, request, fresh);
+    if (!isRefused(step.answer)) this.#offers.add(task.id, step.answer, now);
+    return this.#decided(step);
+  }
+
+  /** One authority alone draws with `fresh` keys; with several the request names the offers that it is made of. */
+  drawBuffer(request: BufferRequest, fresh: FreshKeys, now: Millis): AuthorityStep<Descriptor> {
     const task = this.#tasks.get(toHex(request.task));
     if (task === undefined) return this.#decided(declined(undefined, refused('task-unknown')));
     const [earlier] = this.#past.named(drawName(request));
-    const step = drawBuffer(this.#ports, task, request, fresh, now);
+    const [plan] = request.plan;
+    const own =
+      plan === undefined
+        ? { authority: indexOf(task.policy, this.publicKey) ?? 0, ...fresh }
+        : this.#offers.find(task.id, plan.parts, now);
+    const step = drawBuffer(this.#ports, task, request, own, now);
     // The same nonce gets the same buffer; whoever asks is checked by the step.
-    const isRepeated = earlier?.kind === 'buffer-drawn' && step.records.length > 0;
+    const isServers = isSigned(this.#ports.suite, bufferRequestCodec, request, task.policy.serverKey);
+    const isRepeated = earlier?.kind === 'buffer-drawn' && isServers;
     return this.#decided(isRepeated ? unchanged(undefined, earlier.descriptor) : step);
   }
 
@@ -203,6 +224,13 @@ export class AttributeAuthority {
     if (task === undefined) return this.#decided(declined(undefined, refused('task-unknown')));
     const found = { buffer: this.buffer(append.ctx), logged: this.model(append.task, append.version) };
     return this.#decided(appendModel(this.#ports, task, found, append));
+  }
+
+  /** Somebody shows an entry that enough authorities signed. */
+  adoptModel(entry: ModelEntry): AuthorityStep<ModelEntry> {
+    const task = this.#tasks.get(toHex(entry.task));
+    if (task === undefined) return this.#decided(declined(undefined, refused('task-unknown')));
+    return this.#decided(adoptModel(this.#ports, task, entry));
   }
 
   /** Aborts what is overdue, and says when to call again. */
@@ -305,13 +333,20 @@ export class AttributeAuthority {
       case 'buffer-drawn': {
         const buffer = drawnBuffer(suite, entry.descriptor);
         this.#open.set(toHex(buffer.ctx), buffer);
+        this.#offers.use(ownPart(this.#ports, entry.descriptor));
         return;
       }
       case 'model-appended': {
         const name = toHex(entry.entry.task);
         const before = this.#tasks.get(name);
         // Its buffer is closed, and so in the log alone.
-        if (before !== undefined) this.#tasks.set(name, { ...before, newest: entry.entry });
+        if (before !== undefined) this.#tasks.set(name, withNewest(before, entry.entry));
+        return;
+      }
+      case 'model-signed': {
+        const name = toHex(entry.entry.task);
+        const before = this.#tasks.get(name);
+        if (before !== undefined) this.#tasks.set(name, { ...before, signed: entry.entry });
         return;
       }
       case 'branch-begun':

@@ -1,22 +1,23 @@
 /**
  * One buffer as the authority sees it. Nothing here can hold a ciphertext or an update.
  *
- *     open --close--> closed        (final; the keys of `accepted` and of the rest are fixed)
- *       \--closeBy--> aborted       (final; nothing is ever released)
+ *     open --vote--> open, voted --enough votes--> closed    (final; the keys of `accepted` and of the rest are fixed)
+ *       \--closeBy, without a vote--> aborted                 (final; nothing is ever released)
  *       \--rolled back--> unknown   (final; no key, no release, no promise)
  */
 import type { Signer, Suite } from '@basa/masking';
 import type { Ctx, Millis } from '../wire/brands.ts';
-import type { BufferIssuer } from '../wire/sealing.ts';
-import type { Descriptor, Outcome, OutcomeBody } from '../wire/statements.ts';
+import { indexOf } from '../wire/council.ts';
+import type { BufferIssuer, BufferKeys } from '../wire/sealing.ts';
+import type { BufferPart, Descriptor, DescriptorBody, Outcome, OutcomeBody } from '../wire/statements.ts';
 import { ctxOf, outcomeCodec } from '../wire/statements.ts';
 import type { AuthorityRecord, BufferClosed, KeyIssued } from './records.ts';
 
 export interface AuthorityPorts {
   readonly suite: Suite;
   readonly signer: Signer;
-  /** The issuer of the key epoch that the descriptor names; undefined once the epoch is destroyed. */
-  issuerFor(descriptor: Pick<Descriptor, 'engine' | 'sealingKey'>): BufferIssuer | undefined;
+  /** The issuer of the key epoch that the part of a buffer names; undefined once the epoch is destroyed. */
+  issuerFor(part: { readonly engine: number; readonly sealingKey: Uint8Array }): BufferIssuer | undefined;
 }
 
 export interface AuthorityBuffer {
@@ -24,6 +25,8 @@ export interface AuthorityBuffer {
   readonly descriptor: Descriptor;
   readonly status: 'open' | 'closed' | 'aborted' | 'unknown';
   readonly slots: ReadonlyMap<number, KeyIssued>;
+  /** The hash of the close that this authority voted for. */
+  readonly voted?: Uint8Array;
   /** Set when closed. */
   readonly closed?: BufferClosed;
   /** The version its sum became. */
@@ -47,6 +50,8 @@ export function evolveBuffer(buffer: AuthorityBuffer, entry: AuthorityRecord): A
   switch (entry.kind) {
     case 'key-issued':
       return { ...buffer, slots: new Map(buffer.slots).set(entry.slot, entry) };
+    case 'buffer-voted':
+      return { ...buffer, voted: entry.closing };
     case 'buffer-closed':
       return { ...buffer, status: 'closed', closed: entry };
     case 'buffer-aborted':
@@ -60,9 +65,12 @@ export function evolveBuffer(buffer: AuthorityBuffer, entry: AuthorityRecord): A
   }
 }
 
-/** Past closeBy an open buffer is aborted, durably, by whatever touches it next. */
+/**
+ * Past closeBy an open buffer is aborted, durably, by whatever touches it next. Not after a vote: the others may have closed the
+ * buffer by it.
+ */
 export function abortIfOverdue(buffer: AuthorityBuffer, now: Millis): readonly AuthorityRecord[] {
-  if (buffer.status !== 'open' || now < buffer.descriptor.closeBy) return [];
+  if (buffer.status !== 'open' || buffer.voted !== undefined || now < buffer.descriptor.closeBy) return [];
   return [{ kind: 'buffer-aborted', ctx: buffer.ctx }];
 }
 
@@ -71,4 +79,25 @@ export function signOutcome({ signer }: AuthorityPorts, ctx: Ctx, buffer: Author
   const accepted = (buffer?.closed?.accepted ?? []).map(({ slot, joinTag }) => ({ slot, joinTag }));
   const body: OutcomeBody = { ctx, status: buffer?.status ?? 'unknown', accepted };
   return { ...body, signature: signer.sign(outcomeCodec.statement(body)) };
+}
+
+/** What this authority brought to the buffer; undefined where it has no part in it. */
+export function ownPart({ signer }: AuthorityPorts, descriptor: DescriptorBody): BufferPart | undefined {
+  const own = indexOf(descriptor, signer.publicKey);
+  return descriptor.parts.find(({ authority }) => authority === own);
+}
+
+/** The keys of its part; undefined once the key epoch is destroyed. */
+export function ownKeys(ports: AuthorityPorts, { ctx, descriptor }: AuthorityBuffer): OwnKeys | undefined {
+  const part = ownPart(ports, descriptor);
+  const issuer = part && ports.issuerFor({ engine: descriptor.engine, sealingKey: part.sealingKey });
+  if (part === undefined || issuer === undefined) return undefined;
+  const { task, bufferSize } = descriptor;
+  const { authority, offer } = part;
+  return { issuer, keys: issuer.keysOf({ ctx, authority, source: { task, bufferSize, offer } }) };
+}
+
+interface OwnKeys {
+  readonly issuer: BufferIssuer;
+  readonly keys: BufferKeys;
 }

@@ -1,22 +1,28 @@
-/** Closes a buffer once: for each slot either what opens its self seed (accepted) or its edge key (not), never both. */
+/**
+ * Closes a buffer once, by the votes of enough authorities: for each slot either what opens its self seed (accepted) or its edge key
+ * (not), never both.
+ */
 import { equalBytes, toHex } from '@basa/masking';
 import type { CloseAnswer, CloseRequest, ReleasedKey, UploadHeader } from '../wire/authority-messages.ts';
 import { authorityMessages } from '../wire/authority-messages.ts';
-import type { JoinTag, Millis, Slot, View } from '../wire/brands.ts';
-import { joinTagOf, registrationOf, viewsOf } from '../wire/naming.ts';
+import type { Millis, Slot } from '../wire/brands.ts';
+import type { HashedClosing, ListedSlot } from '../wire/closing.ts';
+import { closingOf, listedSlots } from '../wire/closing.ts';
+import type { Endorsement } from '../wire/council.ts';
+import { endorse, hasGoodEndorsements, indexOf, othersOf } from '../wire/council.ts';
 import type { Refused } from '../wire/refusals.ts';
 import { refused } from '../wire/refusals.ts';
-import type { BufferKeys } from '../wire/sealing.ts';
 import { allSteps, isSelfName } from '../wire/sealing.ts';
-import { isSigned } from '../wire/statements.ts';
+import type { Receipt, Vote } from '../wire/statements.ts';
+import { isSameSlot, isSigned, receiptCodec, voteCodec } from '../wire/statements.ts';
 import type { Transition } from '../wire/transition.ts';
 import { declined, unchanged } from '../wire/transition.ts';
 import { depositStatementCodec } from '../wire/user-messages.ts';
 import type { AuthorityBuffer, AuthorityPorts } from './buffer.ts';
-import { abortIfOverdue, evolveBuffer, signOutcome } from './buffer.ts';
-import type { AcceptedSlot, AuthorityRecord, BufferClosed, KeyIssued } from './records.ts';
+import { abortIfOverdue, evolveBuffer, ownKeys, signOutcome } from './buffer.ts';
+import type { AuthorityRecord, BufferClosed, KeyIssued } from './records.ts';
 
-/** A buffer whose set is fixed: once its record is durable, its keys may be released, as often as the server asks. */
+/** A buffer that this authority voted in, or whose set is fixed: once the record is durable, the answer may leave, as often as it is asked. */
 export interface SettledBuffer {
   readonly buffer: AuthorityBuffer;
 }
@@ -33,21 +39,30 @@ export function closeBuffer(
   return { ...step, answer: allSteps(releaseKeys(ports, settled)) };
 }
 
-/** Decides about the close, without its keys: they take a while, and nothing needs to wait for them. */
+/**
+ * Votes for the close, or takes it for final where enough authorities voted for it, this one included; all without its keys: they
+ * take a while, and nothing needs to wait for them.
+ *
+ * Two steps, because a server could tell each authority another set: of four that release on their own, three with different sets
+ * give away the self key of a slot and the edge keys of everybody else.
+ */
 export function settleBuffer(
   ports: AuthorityPorts,
   buffer: AuthorityBuffer,
   request: CloseRequest,
   now: Millis,
 ): Transition<AuthorityBuffer, AuthorityRecord, SettledBuffer> {
+  const { suite } = ports;
+  const { descriptor } = buffer;
   const refuse = (no: Refused) =>
     declined(buffer, no, [{ kind: 'refused', by: 'authority', step: 'close', reason: no.reason }]);
-  const { closeRequest } = authorityMessages(buffer.descriptor.bufferSize);
+  const { closeRequest } = authorityMessages(descriptor.bufferSize);
   if (!equalBytes(request.ctx, buffer.ctx)) return refuse(refused('buffer-unknown'));
-  if (!isSigned(ports.suite, closeRequest, request, buffer.descriptor.serverKey))
-    return refuse(refused('server-unknown'));
+  if (!isSigned(suite, closeRequest, request, descriptor.serverKey)) return refuse(refused('server-unknown'));
+  // Its keys are gone with their epoch.
+  if (ownKeys(ports, buffer) === undefined) return refuse(refused('buffer-over'));
   // Asked again, with whatever set: the recorded set and its keys.
-  if (buffer.status === 'closed') return settled(ports, buffer);
+  if (buffer.status === 'closed') return unchanged(buffer, { buffer });
   const overdue = abortIfOverdue(buffer, now);
   if (overdue.length > 0) {
     return {
@@ -59,27 +74,80 @@ export function settleBuffer(
   }
   if (buffer.status !== 'open') return refuse(refused('buffer-over'));
 
-  const tags = request.deposits.map(({ user, nonce }) => joinTagOf(ports.suite, { ctx: buffer.ctx, user, nonce }));
-  const problem =
-    listProblem(buffer, request, tags) ?? slotsProblem(ports, buffer, request, tags) ?? voidProblem(request);
-  if (problem !== undefined) return refuse(problem);
-  const accepted = request.headers.map(({ slot, joinTag, selfName }): AcceptedSlot => ({ slot, joinTag, selfName }));
-  const dropped = request.deposits.length - accepted.length;
-  return settled(ports, buffer, { record: { kind: 'buffer-closed', ctx: buffer.ctx, accepted }, dropped });
+  const listed = listedSlots(suite, request);
+  const malformed = listProblem(buffer, request, listed);
+  if (malformed !== undefined) return refuse(malformed);
+  const closing = closingOf(suite, request, listed);
+  const votes = goodVotes(ports, buffer, closing, request.votes);
+  const isDecided = votes.length >= descriptor.threshold;
+  if (!isDecided) {
+    const problem = slotsProblem(ports, buffer, request, listed) ?? voidProblem(request);
+    if (problem !== undefined) return refuse(problem);
+    if (buffer.voted !== undefined && !equalBytes(buffer.voted, closing.hash)) return refuse(refused('other-vote'));
+  }
+  const own = indexOf(descriptor, ports.signer.publicKey);
+  const others = votes.filter(({ authority }) => authority !== own).length;
+  if (isDecided || others + 1 >= descriptor.threshold) return closed(buffer, closing, listed);
+  if (buffer.voted !== undefined) return unchanged(buffer, { buffer });
+  const record: AuthorityRecord = { kind: 'buffer-voted', ctx: buffer.ctx, closing: closing.hash };
+  const voted = evolveBuffer(buffer, record);
+  return { state: voted, records: [record], answer: { buffer: voted }, events: [] };
 }
 
-/** Enough accepted slots, all of them listed, with one header each; no user and no tag twice. */
+/** The votes of authorities for this close; none where one of them is not good. */
+function goodVotes(
+  { suite }: AuthorityPorts,
+  { ctx, descriptor }: AuthorityBuffer,
+  { hash: closing }: HashedClosing,
+  endorsements: readonly Endorsement[],
+): readonly Endorsement[] {
+  const vote: Vote = { task: descriptor.task, ctx, closing, endorsements };
+  return hasGoodEndorsements(suite, voteCodec, descriptor, vote) ? endorsements : [];
+}
+
+function closed(
+  before: AuthorityBuffer,
+  { hash: closing, accepted }: HashedClosing,
+  listed: readonly ListedSlot[],
+): Transition<AuthorityBuffer, AuthorityRecord, SettledBuffer> {
+  const { ctx } = before;
+  const withheld = listed.flatMap((entry) => {
+    const issued = before.slots.get(entry.slot);
+    return issued === undefined || isSameRegistration(issued, entry) ? [] : [entry.slot];
+  });
+  const record: BufferClosed = { kind: 'buffer-closed', ctx, closing, accepted, withheld };
+  const buffer = evolveBuffer(before, record);
+  const dropped = listed.length - accepted.length;
+  return {
+    state: buffer,
+    records: [record],
+    answer: { buffer },
+    events: [{ kind: 'buffer-closed', ctx, accepted: accepted.length, dropped }],
+  };
+}
+
+function isSameRegistration(issued: KeyIssued, { user, joinTag, root, view }: ListedSlot): boolean {
+  return (
+    equalBytes(issued.user, user) &&
+    equalBytes(issued.joinTag, joinTag) &&
+    equalBytes(issued.root, root) &&
+    equalBytes(issued.view, view)
+  );
+}
+
+/** Enough accepted slots, all of them listed, with the header of each; no user and no tag twice. */
 function listProblem(
   { descriptor }: AuthorityBuffer,
-  request: CloseRequest,
-  tags: readonly JoinTag[],
+  { deposits, accepted, headers }: CloseRequest,
+  listed: readonly ListedSlot[],
 ): Refused | undefined {
-  const { deposits, accepted, headers } = request;
   if (accepted.length < descriptor.minimum) return refused('too-few', { slots: accepted });
   if (deposits.length > descriptor.bufferSize) return refused('close-mismatch');
   if (headers.length !== accepted.length || accepted.some((slot) => slot >= deposits.length))
     return refused('close-mismatch');
-  const repeated = [...repeats(deposits.map(({ user }) => user)), ...repeats(tags)];
+  const misplaced = accepted.filter((slot, n) => headers[n]?.slot !== slot);
+  if (misplaced.length > 0) return refused('close-mismatch', { slots: misplaced });
+  const repeated = [...repeats(listed.map(({ user }) => user)), ...repeats(listed.map(({ joinTag }) => joinTag))];
   return repeated.length > 0 ? refused('duplicate-user', { slots: repeated }) : undefined;
 }
 
@@ -96,42 +164,53 @@ function repeats(names: readonly Uint8Array[]): readonly number[] {
 function slotsProblem(
   ports: AuthorityPorts,
   buffer: AuthorityBuffer,
-  request: CloseRequest,
-  tags: readonly JoinTag[],
+  { accepted, headers }: CloseRequest,
+  listed: readonly ListedSlot[],
 ): Refused | undefined {
-  const links = request.deposits.map(({ root }, slot) => ({ joinTag: tags[slot] as JoinTag, root }));
-  const views = viewsOf(ports.suite, buffer.ctx, links);
-  const wrong = request.accepted.filter(
-    (slot, n) => !isAsRegistered(ports, buffer, request, slot, views[slot] as View, request.headers[n] as UploadHeader),
+  const wrong = accepted.filter(
+    (slot, n) => !isAsRegistered(ports, buffer, listed[slot] as ListedSlot, headers[n] as UploadHeader),
   );
   return wrong.length > 0 ? refused('close-mismatch', { slots: wrong }) : undefined;
 }
 
 function isAsRegistered(
-  { suite }: AuthorityPorts,
+  ports: AuthorityPorts,
   buffer: AuthorityBuffer,
-  { deposits }: CloseRequest,
-  slot: Slot,
-  view: View,
+  entry: ListedSlot,
   header: UploadHeader,
 ): boolean {
-  const issued = buffer.slots.get(slot);
-  const deposit = deposits[slot];
-  if (issued === undefined || deposit === undefined) return false;
-  const { ctx, deviceKey, joinTag, root } = issued;
+  const { suite } = ports;
+  const { ctx, slot, joinTag, root, view, deviceKey, signature } = entry;
   return (
-    equalBytes(deposit.user, issued.user) &&
-    equalBytes(joinTagOf(suite, { ctx, user: deposit.user, nonce: deposit.nonce }), joinTag) &&
-    equalBytes(deposit.root, root) &&
-    equalBytes(view, issued.view) &&
-    isSigned(suite, depositStatementCodec, { ctx, joinTag, root, signature: deposit.signature }, deviceKey) &&
+    isRegistered(ports, buffer, entry, header.receipt) &&
+    isSigned(suite, depositStatementCodec, { ctx, joinTag, root, signature }, deviceKey) &&
     equalBytes(header.ctx, ctx) &&
-    header.slot === slot &&
     equalBytes(header.joinTag, joinTag) &&
-    equalBytes(header.view, issued.view) &&
+    equalBytes(header.view, view) &&
     header.voids.every((earlier) => earlier < slot) &&
     isSelfName(buffer.descriptor, header.selfName) &&
     isSigned(suite, authorityMessages(buffer.descriptor.bufferSize).uploadHeader, header, deviceKey)
+  );
+}
+
+/**
+ * Enough authorities registered this user for this slot. This one's own record counts, and contradicts; its signature without a
+ * record does not count: it may have lost its memory.
+ */
+function isRegistered(
+  { suite, signer }: AuthorityPorts,
+  { descriptor, slots }: AuthorityBuffer,
+  entry: ListedSlot,
+  receipt: Receipt,
+): boolean {
+  const issued = slots.get(entry.slot);
+  if (issued !== undefined && !isSameRegistration(issued, entry)) return false;
+  const own = issued === undefined ? 0 : 1;
+  if (own >= descriptor.threshold) return true;
+  return (
+    own + othersOf(descriptor, signer, receipt) >= descriptor.threshold &&
+    isSameSlot(receipt, entry) &&
+    hasGoodEndorsements(suite, receiptCodec, descriptor, receipt)
   );
 }
 
@@ -144,57 +223,33 @@ function voidProblem({ accepted, headers }: CloseRequest): Refused | undefined {
     : refused('void-edge', { slots: [...bare.voids.filter((slot) => isAccepted.has(slot)), bare.slot] });
 }
 
-function settled(
-  ports: AuthorityPorts,
-  before: AuthorityBuffer,
-  decided?: { readonly record: BufferClosed; readonly dropped: number },
-): Transition<AuthorityBuffer, AuthorityRecord, SettledBuffer> {
-  if (ports.issuerFor(before.descriptor) === undefined) return declined(before, refused('buffer-over'));
-  if (decided === undefined) return unchanged(before, { buffer: before });
-  const { record, dropped } = decided;
-  const buffer = evolveBuffer(before, record);
-  return {
-    state: buffer,
-    records: [record],
-    answer: { buffer },
-    events: [{ kind: 'buffer-closed', ctx: record.ctx, accepted: record.accepted.length, dropped }],
-  };
-}
-
 /**
- * The keys of a settled buffer, signed: what opens self(r) of the accepted, edge(l) of every other slot, assigned or not. It yields
- * after each key, so that whoever runs it may do something else in between.
+ * The vote, and the keys of a decided buffer, signed: what opens self(r) of the accepted, edge(l) of every other slot, assigned or
+ * not. It yields after each key, so that whoever runs it may do something else in between.
  */
 export function* releaseKeys(
   ports: AuthorityPorts,
   { buffer }: SettledBuffer,
 ): Generator<undefined, CloseAnswer | Refused> {
-  const { ctx, descriptor, closed } = buffer;
-  const issuer = ports.issuerFor(descriptor);
-  if (issuer === undefined || closed === undefined) return refused('buffer-over');
-  const keysOf = issuer.keysOf(buffer);
-  const accepted = new Map(closed.accepted.map((entry) => [entry.slot as number, entry]));
+  const { ctx, descriptor, closed, voted } = buffer;
+  const own = ownKeys(ports, buffer);
+  const closing = voted ?? closed?.closing;
+  if (own === undefined || closing === undefined) return refused('buffer-over');
   const keys: ReleasedKey[] = [];
-  for (let position = 0; position < descriptor.bufferSize; position++) {
-    const slot = position as Slot;
-    const entry = accepted.get(slot);
-    if (entry === undefined) keys.push({ slot, role: 'edge', key: keysOf.edge(slot) });
-    else keys.push({ slot, role: 'self', key: selfKeyOf(ports, buffer, keysOf, entry) });
-    yield;
+  if (closed !== undefined) {
+    const accepted = new Map(closed.accepted.map((entry) => [entry.slot as number, entry]));
+    const withheld = new Set<number>(closed.withheld);
+    for (let position = 0; position < descriptor.bufferSize; position++) {
+      const slot = position as Slot;
+      const entry = accepted.get(slot);
+      const key = entry === undefined ? own.keys.edge(slot) : own.keys.self(entry.registration, entry.selfName);
+      if (key !== undefined && !withheld.has(slot))
+        keys.push({ slot, role: entry === undefined ? 'edge' : 'self', key });
+      yield;
+    }
   }
-  const body = { outcome: signOutcome(ports, ctx, buffer), keys };
+  const vote = endorse(voteCodec, descriptor, ports.signer, { task: descriptor.task, ctx, closing });
+  const body = { vote, outcome: signOutcome(ports, ctx, buffer), keys };
   const { closeAnswer } = authorityMessages(descriptor.bufferSize);
   return { ...body, signature: ports.signer.sign(closeAnswer.statement(body)) };
-}
-
-/** r from the authority's own record, the name of the seed from the header that its device signed. */
-function selfKeyOf(
-  { suite }: AuthorityPorts,
-  { slots }: AuthorityBuffer,
-  keys: BufferKeys,
-  { slot, selfName }: AcceptedSlot,
-): Uint8Array {
-  const key = keys.self(registrationOf(suite, slots.get(slot) as KeyIssued), selfName);
-  if (key === undefined) throw new Error(`slot ${slot} was accepted with a self seed that has no key`);
-  return key;
 }

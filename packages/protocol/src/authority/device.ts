@@ -2,6 +2,8 @@
 import type { Suite } from '@basa/masking';
 import { equalBytes } from '@basa/masking';
 import type { Millis, TaskId, UserId } from '../wire/brands.ts';
+import type { Council } from '../wire/council.ts';
+import { endorse } from '../wire/council.ts';
 import { refused } from '../wire/refusals.ts';
 import type { Certificate, CertificateBody } from '../wire/statements.ts';
 import { certificateCodec, userIdOf } from '../wire/statements.ts';
@@ -34,11 +36,12 @@ export function withCertificate(
 /** Enrolled again with the same words: the same certificate. A revoked device stays revoked. */
 export function enrolDevice(
   { suite, signer }: AuthorityPorts,
+  council: Council,
   device: EnrolledDevice | undefined,
   body: CertificateBody,
 ): Transition<EnrolledDevice | undefined, AuthorityRecord, Certificate> {
   if (device?.revoked) return declined(device, refused('revoked'));
-  const certificate: Certificate = { ...body, signature: signer.sign(certificateCodec.statement(body)) };
+  const certificate = endorse(certificateCodec, council, signer, body);
   if (
     device !== undefined &&
     equalBytes(certificateCodec.encode(device.certificate), certificateCodec.encode(certificate))

@@ -1,8 +1,9 @@
-/** Gives the key of a slot's edge to the one user that holds the slot, once, after its view was checked. */
+/** Gives its key of a slot's edge to the one user that holds the slot, once, after its view was checked. */
 import { equalBytes } from '@basa/masking';
 import type { KeyAnswer, KeyRequest } from '../wire/authority-messages.ts';
 import { authorityMessages } from '../wire/authority-messages.ts';
 import type { Millis, UserId, View } from '../wire/brands.ts';
+import { endorse, isEndorsed, othersOf } from '../wire/council.ts';
 import { sealEnvelope } from '../wire/envelope.ts';
 import { joinTagOf, viewsOf } from '../wire/naming.ts';
 import type { Refused } from '../wire/refusals.ts';
@@ -11,7 +12,7 @@ import { certificateCodec, isSigned, issuedKeyCodec, receiptCodec, ticketCodec, 
 import type { Transition } from '../wire/transition.ts';
 import { declined, unchanged } from '../wire/transition.ts';
 import type { AuthorityBuffer, AuthorityPorts } from './buffer.ts';
-import { evolveBuffer } from './buffer.ts';
+import { evolveBuffer, ownKeys } from './buffer.ts';
 import type { EnrolledDevice } from './device.ts';
 import type { KeyIssued } from './records.ts';
 
@@ -83,14 +84,16 @@ function identityProblem(
   user: UserId,
   now: Millis,
 ): Refused | undefined {
+  const isKnown = device !== undefined && equalBytes(device.user, user);
   const { certificate } = request;
   const { keyRequest } = authorityMessages(descriptor.bufferSize);
   if (!isSigned(suite, keyRequest, request, certificate.deviceKey)) return refused('signature-invalid');
-  if (!isSigned(suite, certificateCodec, certificate, signer.publicKey)) return refused('certificate-invalid');
+  if (!isEndorsed(suite, certificateCodec, descriptor, certificate)) return refused('certificate-invalid');
   if (!equalBytes(certificate.task, descriptor.task)) return refused('certificate-invalid');
   if (now > certificate.notAfter) return refused('certificate-expired');
-  if (device === undefined || !equalBytes(device.user, user)) return refused('not-enrolled');
-  return device.revoked ? refused('revoked') : undefined;
+  // The word of enough others counts where this authority was away, or lost its memory of it: its own then does not.
+  if (!isKnown && othersOf(descriptor, signer, certificate) < descriptor.threshold) return refused('not-enrolled');
+  return device?.revoked ? refused('revoked') : undefined;
 }
 
 /** The ticket is the server's word about this user in this buffer. */
@@ -111,7 +114,8 @@ function ticketProblem(
 function stateProblem(buffer: AuthorityBuffer, request: KeyRequest, user: UserId, now: Millis): Refused | undefined {
   const { slot } = request.ticket;
   if (buffer.slots.has(slot)) return refused('slot-registered', { slots: [slot] });
-  if (buffer.status !== 'open' || now >= buffer.descriptor.expiry) return refused('buffer-not-open');
+  const isOpen = buffer.status === 'open' && buffer.voted === undefined && now < buffer.descriptor.expiry;
+  if (!isOpen) return refused('buffer-not-open');
   const other = [...buffer.slots.values()].find((issued) => equalBytes(issued.user, user));
   return other === undefined ? undefined : refused('second-slot', { slots: [other.slot] });
 }
@@ -149,11 +153,11 @@ function answerOf(
   issued: KeyIssued,
 ): KeyAnswer | Refused {
   const { suite, signer } = ports;
-  const issuer = ports.issuerFor(buffer.descriptor);
-  if (issuer === undefined) return refused('buffer-not-open');
+  const own = ownKeys(ports, buffer);
+  if (own === undefined) return refused('buffer-not-open');
   const { ctx, slot, joinTag, root, view, requestDigest } = issued;
-  const key = issuer.keysOf(buffer).edge(slot);
-  const senderSecret = issuer.derive(requestDigest);
+  const key = own.keys.edge(slot);
+  const senderSecret = own.issuer.derive(requestDigest);
   const envelope = sealEnvelope(suite, { senderSecret, recipient: request.ephemeralKey, requestDigest, key });
   const receipt = { ctx, slot, joinTag, root, view };
   const given = { requestDigest, keyHash: suite.sha256(key) };
@@ -162,7 +166,7 @@ function answerOf(
   if (envelope === undefined) return refused('key-invalid', { detail: 'the ephemeral key is of small order' });
   return {
     envelope,
-    receipt: { ...receipt, signature: signer.sign(receiptCodec.statement(receipt)) },
+    receipt: endorse(receiptCodec, buffer.descriptor, signer, receipt),
     issued: { ...given, signature: signer.sign(issuedKeyCodec.statement(given)) },
   };
 }

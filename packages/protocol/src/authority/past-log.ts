@@ -32,6 +32,7 @@ export function recordNames(suite: Suite, entry: AuthorityRecord): readonly Uint
       return version === 0 ? [modelName(task, version)] : [modelName(task, version), ctx];
     }
     case 'key-issued':
+    case 'buffer-voted':
     case 'buffer-closed':
     case 'buffer-aborted':
     case 'buffer-unknown':

@@ -1,14 +1,14 @@
 /** What the authority must have on disk before it answers, and the hash chain over it that anyone can verify. */
 import type { Suite } from '@basa/masking';
 import { SELF_NAME_BYTES } from '../wire/authority-messages.ts';
-import type { Ctx, DepositRoot, JoinTag, Millis, Slot, UserId, View } from '../wire/brands.ts';
+import type { Ctx, DepositRoot, JoinTag, Millis, Registration, Slot, UserId, View } from '../wire/brands.ts';
 import type { Codec, Field } from '../wire/codec.ts';
-import { fixed, list, message, nested, record, short, u53 } from '../wire/codec.ts';
+import { fixed, increasing, list, message, nested, record, short, u53 } from '../wire/codec.ts';
 import { KIND } from '../wire/kinds.ts';
 import type { TaskPolicy } from '../wire/policy.ts';
 import { decodePolicy, encodePolicy, MAX_SLOTS } from '../wire/policy.ts';
 import { recordUnion } from '../wire/record-union.ts';
-import type { Certificate, Descriptor, Head, ModelEntry } from '../wire/statements.ts';
+import type { Certificate, ClosedSlot, Descriptor, Head, ModelEntry } from '../wire/statements.ts';
 import {
   certificateCodec,
   DESCRIPTOR_BYTES,
@@ -19,22 +19,17 @@ import {
   STATEMENT_BYTES,
 } from '../wire/statements.ts';
 
-/** An accepted slot, who stands in it, and the name of its self seed, for which the pad is released. */
-export interface AcceptedSlot {
-  readonly slot: Slot;
-  readonly joinTag: JoinTag;
-  readonly selfName: Uint8Array;
-}
-
 export type AuthorityRecord =
   | { readonly kind: 'task-created'; readonly policy: TaskPolicy }
   | { readonly kind: 'device-enrolled'; readonly certificate: Certificate }
   | { readonly kind: 'device-revoked'; readonly user: UserId; readonly at: Millis }
   | { readonly kind: 'buffer-drawn'; readonly nonce: Uint8Array; readonly descriptor: Descriptor }
   | KeyIssued
+  | BufferVoted
   | BufferClosed
   | { readonly kind: 'buffer-aborted'; readonly ctx: Ctx }
   | { readonly kind: 'buffer-unknown'; readonly ctx: Ctx }
+  | { readonly kind: 'model-signed'; readonly entry: ModelEntry }
   | { readonly kind: 'model-appended'; readonly entry: ModelEntry }
   | BranchBegun;
 
@@ -58,19 +53,36 @@ export interface KeyIssued {
   readonly requestDigest: Uint8Array;
 }
 
+/** The one vote of this authority in this buffer, before there are enough of them. */
+export interface BufferVoted {
+  readonly kind: 'buffer-voted';
+  readonly ctx: Ctx;
+  /** The hash of the close. */
+  readonly closing: Uint8Array;
+}
+
+/** Enough authorities voted for this close: it is final. */
 export interface BufferClosed {
   readonly kind: 'buffer-closed';
   readonly ctx: Ctx;
-  readonly accepted: readonly AcceptedSlot[];
+  readonly closing: Uint8Array;
+  readonly accepted: readonly ClosedSlot[];
+  /** Slots whose record here names somebody else: no key of them leaves. */
+  readonly withheld: readonly Slot[];
 }
 
 const { ctx, hash, joinTag, root, slot, user, view } = field;
-const acceptedSlots = list(MAX_SLOTS, record({ slot, joinTag, selfName: short(SELF_NAME_BYTES) }));
+const closedSlots = list(
+  MAX_SLOTS,
+  record({ slot, joinTag, registration: fixed<Registration>(32), selfName: short(SELF_NAME_BYTES) }),
+);
 const policyCodec: Codec<TaskPolicy> = { name: 'policy', encode: encodePolicy, decode: decodePolicy };
 
 const codec: Codec<AuthorityRecord> = recordUnion('authority record', {
-  'task-created': message(KIND.taskCreated, 'task-created', { policy: nested(policyCodec, 2048) }),
-  'device-enrolled': message(KIND.deviceEnrolled, 'device-enrolled', { certificate: nested(certificateCodec, 512) }),
+  'task-created': message(KIND.taskCreated, 'task-created', { policy: nested(policyCodec, 4096) }),
+  'device-enrolled': message(KIND.deviceEnrolled, 'device-enrolled', {
+    certificate: nested(certificateCodec, STATEMENT_BYTES),
+  }),
   'device-revoked': message(KIND.deviceRevoked, 'device-revoked', { user, at: u53 as Field<Millis> }),
   'buffer-drawn': message(KIND.bufferDrawn, 'buffer-drawn', {
     nonce: fixed(16),
@@ -86,10 +98,17 @@ const codec: Codec<AuthorityRecord> = recordUnion('authority record', {
     view,
     requestDigest: hash,
   }),
-  'buffer-closed': message(KIND.bufferClosed, 'buffer-closed', { ctx, accepted: acceptedSlots }),
+  'buffer-voted': message(KIND.bufferVoted, 'buffer-voted', { ctx, closing: hash }),
+  'buffer-closed': message(KIND.bufferClosed, 'buffer-closed', {
+    ctx,
+    closing: hash,
+    accepted: closedSlots,
+    withheld: increasing<Slot>(MAX_SLOTS),
+  }),
   'buffer-aborted': message(KIND.bufferAborted, 'buffer-aborted', { ctx }),
   'buffer-unknown': message(KIND.bufferUnknown, 'buffer-unknown', { ctx }),
-  'model-appended': message(KIND.modelAppended, 'model-appended', { entry: nested(modelEntryCodec, 512) }),
+  'model-signed': message(KIND.modelSigned, 'model-signed', { entry: nested(modelEntryCodec, STATEMENT_BYTES) }),
+  'model-appended': message(KIND.modelAppended, 'model-appended', { entry: nested(modelEntryCodec, STATEMENT_BYTES) }),
   'branch-begun': message(KIND.branchBegun, 'branch-begun', {
     branch: fixed(16),
     met: list(1, nested(headCodec, STATEMENT_BYTES)),

@@ -1,15 +1,16 @@
 /** A task at the authority: its policy, the buffers it draws, and the append-only log of its models. */
 import type { Suite } from '@basa/masking';
 import { equalBytes } from '@basa/masking';
-import type { BufferRequest, ModelAppend } from '../wire/authority-messages.ts';
-import { bufferRequestCodec, modelAppendCodec } from '../wire/authority-messages.ts';
+import type { BufferPlan, BufferRequest, ModelAppend, OfferRequest } from '../wire/authority-messages.ts';
+import { bufferRequestCodec, modelAppendCodec, offerRequestCodec } from '../wire/authority-messages.ts';
 import type { Millis, TaskId } from '../wire/brands.ts';
+import { endorse, indexOf, isEndorsed } from '../wire/council.ts';
 import type { TaskPolicy } from '../wire/policy.ts';
 import { policyProblem, policyWeightScale, taskIdOf } from '../wire/policy.ts';
 import type { Refused } from '../wire/refusals.ts';
 import { refused } from '../wire/refusals.ts';
-import type { Descriptor, DescriptorBody, ModelEntry, ModelEntryBody } from '../wire/statements.ts';
-import { descriptorCodec, isSigned, modelEntryCodec } from '../wire/statements.ts';
+import type { BufferPart, Descriptor, DescriptorBody, ModelEntry, ModelEntryBody } from '../wire/statements.ts';
+import { ctxOf, descriptorCodec, isSigned, modelEntryCodec, voteCodec } from '../wire/statements.ts';
 import type { Transition } from '../wire/transition.ts';
 import { declined, unchanged } from '../wire/transition.ts';
 import type { AuthorityBuffer, AuthorityPorts } from './buffer.ts';
@@ -18,16 +19,19 @@ import type { AuthorityRecord } from './records.ts';
 export interface AuthorityTask {
   readonly id: TaskId;
   readonly policy: TaskPolicy;
-  /** The last entry of its model log; missing before version 0. */
+  /** The last entry of its model log, signed by enough authorities; missing before version 0. */
   readonly newest?: ModelEntry;
+  /** What this authority signed for the version after it, before enough others did. */
+  readonly signed?: ModelEntry;
 }
 
 /** A policy whose sums could wrap, or that no buffer can satisfy, never becomes a task. */
 export function createTask(
-  suite: Suite,
+  { suite, signer }: AuthorityPorts,
   policy: TaskPolicy,
 ): Transition<AuthorityTask | undefined, AuthorityRecord, { readonly task: TaskId }> {
-  const problem = policyProblem(policy);
+  const isMember = indexOf(policy, signer.publicKey) !== undefined;
+  const problem = policyProblem(policy) ?? (isMember ? undefined : 'this authority is none of those that it names');
   if (problem !== undefined) return declined(undefined, refused('policy-invalid', { detail: problem }));
   const id = taskIdOf(suite, policy);
   return {
@@ -38,57 +42,152 @@ export function createTask(
   };
 }
 
-/** Draws and signs the descriptor of a new buffer, when the first seat is asked: so that t is fresh. */
+/** New random bytes of this authority, and what the descriptor says of the keys made of them. */
+export type FreshKeys = Pick<BufferPart, 'offer' | 'sealingKey'>;
+
+/** For the server of the task alone. */
+export function makeOffer(
+  { suite, signer }: AuthorityPorts,
+  task: AuthorityTask,
+  request: OfferRequest,
+  fresh: FreshKeys,
+): Transition<AuthorityTask, never, BufferPart> {
+  const { policy } = task;
+  if (!isSigned(suite, offerRequestCodec, request, policy.serverKey)) return declined(task, refused('server-unknown'));
+  const authority = indexOf(policy, signer.publicKey) as number;
+  return unchanged(task, { authority, ...fresh });
+}
+
+/** How far ahead of this authority's clock the one of the server may be. */
+const CLOCK_SLACK_MS = 5 * 60_000;
+
+/**
+ * Signs the descriptor of a new buffer, drawn when the first seat is asked: so that t is fresh. `own` is what this authority brings to
+ * it: its offer of the plan, or a fresh one where there is no plan because it is alone; missing where it has no such offer open.
+ */
 export function drawBuffer(
   { suite, signer }: AuthorityPorts,
   task: AuthorityTask,
   request: BufferRequest,
-  fresh: { readonly bufferId: Uint8Array; readonly sealingKey: Uint8Array },
+  own: BufferPart | undefined,
   now: Millis,
 ): Transition<AuthorityTask, AuthorityRecord, Descriptor> {
-  const { policy, newest } = task;
+  const { policy } = task;
   const refuse = (no: Refused) => declined(task, no);
   if (!isSigned(suite, bufferRequestCodec, request, policy.serverKey)) return refuse(refused('server-unknown'));
-  if (newest === undefined) return refuse(refused('model-not-logged', { detail: 'append version 0 first' }));
+  if (own === undefined) return refuse(refused('offer-unknown'));
+  const [plan] = request.plan;
+  const problem = plan === undefined ? aloneProblem(task) : planProblem(suite, task, plan, own, now);
+  if (problem !== undefined) return refuse(problem);
+  const newest = (plan?.newest ?? task.newest) as ModelEntry;
   const { name: _, training: __, openMs, closeMs, ...shared } = policy;
-  const expiry = (now + openMs) as Millis;
+  const expiry = plan?.expiry ?? ((now + openMs) as Millis);
   const body: DescriptorBody = {
     ...shared,
-    ...fresh,
+    parts: plan?.parts ?? [own],
     task: task.id,
     version: newest.version,
     modelHash: newest.modelHash,
     weightScale: policyWeightScale(policy),
-    authorityKeyId: suite.sha256(signer.publicKey),
     expiry,
     closeBy: (expiry + closeMs) as Millis,
   };
-  const descriptor = { ...body, signature: signer.sign(descriptorCodec.statement(body)) };
-  const ctx = descriptorCodec.statementHash(suite, body);
+  const descriptor = endorse(descriptorCodec, policy, signer, body);
+  const isAhead = newest.version > (task.newest?.version ?? -1);
   return {
-    state: task,
-    records: [{ kind: 'buffer-drawn', nonce: request.nonce, descriptor }],
+    state: isAhead ? withNewest(task, newest) : task,
+    records: [
+      ...(isAhead ? [{ kind: 'model-appended' as const, entry: newest }] : []),
+      { kind: 'buffer-drawn', nonce: request.nonce, descriptor },
+    ],
     answer: descriptor,
-    events: [{ kind: 'buffer-drawn', ctx: ctx as AuthorityBuffer['ctx'], task: task.id, version: newest.version }],
+    events: [{ kind: 'buffer-drawn', ctx: ctxOf(suite, body), task: task.id, version: newest.version }],
   };
 }
 
-/** One hash per version, t = last + 1, each from a closed buffer that made no other version. `logged` has this version. */
+function aloneProblem({ policy, newest }: AuthorityTask): Refused | undefined {
+  if (policy.authorities.length > 1) return refused('plan-invalid', { detail: 'several authorities need a plan' });
+  return newest === undefined ? refused('model-not-logged', { detail: 'append version 0 first' }) : undefined;
+}
+
+/** Parts of enough authorities, mine as I offered it, a model that is not older than mine, and an end that the policy allows. */
+function planProblem(
+  suite: Suite,
+  task: AuthorityTask,
+  { parts, newest, expiry }: BufferPlan,
+  own: BufferPart,
+  now: Millis,
+): Refused | undefined {
+  const { policy } = task;
+  const mine = parts.find(({ authority }) => authority === own.authority);
+  if (mine === undefined || !equalBytes(mine.offer, own.offer) || !equalBytes(mine.sealingKey, own.sealingKey))
+    return refused('offer-unknown', { detail: 'my part is not as I offered it' });
+  const isOfCouncil = parts.every(({ authority }) => authority < policy.authorities.length);
+  if (!isOfCouncil || parts.length < policy.threshold)
+    return refused('plan-invalid', { detail: `parts of at least ${policy.threshold} authorities are needed` });
+  if (expiry <= now || expiry > now + policy.openMs + CLOCK_SLACK_MS)
+    return refused('plan-invalid', { detail: `it would end at ${expiry}, and it is ${now} here` });
+  return newestProblem(suite, task, newest);
+}
+
+/** The entry is signed by enough authorities, and does not go back behind the one that is known here. */
+function newestProblem(suite: Suite, { id, policy, newest }: AuthorityTask, entry: ModelEntry): Refused | undefined {
+  if (!equalBytes(entry.task, id) || !isEndorsed(suite, modelEntryCodec, policy, entry))
+    return refused('model-not-logged');
+  if (newest === undefined || entry.version > newest.version) return undefined;
+  if (entry.version < newest.version)
+    return refused('wrong-version', { detail: `version ${newest.version} is the newest here` });
+  return equalBytes(entry.modelHash, newest.modelHash) ? undefined : refused('other-model');
+}
+
+/** Enough others signed this entry: it is the newest here too, whatever this authority missed before it. */
+export function adoptModel(
+  { suite }: AuthorityPorts,
+  task: AuthorityTask,
+  entry: ModelEntry,
+): Transition<AuthorityTask, AuthorityRecord, ModelEntry> {
+  const { newest } = task;
+  if (newest !== undefined && entry.version < newest.version) return unchanged(task, newest);
+  const problem = newestProblem(suite, task, entry);
+  if (problem !== undefined) return declined(task, problem);
+  if (newest?.version === entry.version) return unchanged(task, newest);
+  return appended(task, entry);
+}
+
+export function withNewest(task: AuthorityTask, newest: ModelEntry): AuthorityTask {
+  const { signed: _, ...rest } = task;
+  return { ...rest, newest };
+}
+
+function appended(task: AuthorityTask, entry: ModelEntry): Transition<AuthorityTask, AuthorityRecord, ModelEntry> {
+  return {
+    state: withNewest(task, entry),
+    records: [{ kind: 'model-appended', entry }],
+    answer: entry,
+    events: [{ kind: 'model-logged', task: task.id, version: entry.version }],
+  };
+}
+
+/**
+ * One hash per version, t = last + 1, each from a closed buffer that made no other version. `logged` has this version. The entry is
+ * in the log once enough authorities signed it: at once where this one is enough.
+ */
 export function appendModel(
   { suite, signer }: AuthorityPorts,
   task: AuthorityTask,
   { buffer, logged }: { readonly buffer: AuthorityBuffer | undefined; readonly logged: ModelEntry | undefined },
   append: ModelAppend,
 ): Transition<AuthorityTask, AuthorityRecord, ModelEntry> {
-  const { newest } = task;
+  const { newest, policy } = task;
   const refuse = (no: Refused) => declined(task, no);
-  if (!isSigned(suite, modelAppendCodec, append, task.policy.serverKey)) return refuse(refused('server-unknown'));
-  if (logged !== undefined) {
-    const isSame = equalBytes(append.modelHash, logged.modelHash) && equalBytes(append.ctx, logged.ctx);
-    return isSame ? unchanged(task, logged) : refuse(refused('other-model'));
+  if (!isSigned(suite, modelAppendCodec, append, policy.serverKey)) return refuse(refused('server-unknown'));
+  const known = logged ?? (task.signed?.version === append.version ? task.signed : undefined);
+  if (known !== undefined) {
+    const isSame = equalBytes(append.modelHash, known.modelHash) && equalBytes(append.ctx, known.ctx);
+    return isSame ? unchanged(task, known) : refuse(refused('other-model'));
   }
   if (append.version !== (newest === undefined ? 0 : newest.version + 1)) return refuse(refused('wrong-version'));
-  const sourceProblem = newest === undefined ? firstProblem(append) : bufferProblem(task, buffer, append);
+  const sourceProblem = newest === undefined ? firstProblem(append) : bufferProblem(suite, task, buffer, append);
   if (sourceProblem !== undefined) return refuse(sourceProblem);
   const body: ModelEntryBody = {
     task: task.id,
@@ -97,12 +196,13 @@ export function appendModel(
     ctx: append.ctx,
     previous: newest === undefined ? new Uint8Array(32) : modelEntryCodec.statementHash(suite, newest),
   };
-  const entry = { ...body, signature: signer.sign(modelEntryCodec.statement(body)) };
+  const entry = endorse(modelEntryCodec, policy, signer, body);
+  if (policy.threshold === 1) return appended(task, entry);
   return {
-    state: { ...task, newest: entry },
-    records: [{ kind: 'model-appended', entry }],
+    state: { ...task, signed: entry },
+    records: [{ kind: 'model-signed', entry }],
     answer: entry,
-    events: [{ kind: 'model-logged', task: task.id, version: entry.version }],
+    events: [],
   };
 }
 
@@ -111,13 +211,22 @@ function firstProblem({ ctx }: ModelAppend): Refused | undefined {
   return ctx.some((byte) => byte !== 0) ? refused('buffer-unknown') : undefined;
 }
 
+/** Its own record of the close, or the votes of enough authorities for it. */
 function bufferProblem(
+  suite: Suite,
   task: AuthorityTask,
   buffer: AuthorityBuffer | undefined,
   append: ModelAppend,
 ): Refused | undefined {
-  if (buffer === undefined || !equalBytes(buffer.ctx, append.ctx)) return refused('buffer-unknown');
+  const [vote] = append.closed;
+  const isVoted =
+    vote !== undefined &&
+    equalBytes(vote.task, task.id) &&
+    equalBytes(vote.ctx, append.ctx) &&
+    isEndorsed(suite, voteCodec, task.policy, vote);
+  if (buffer === undefined || !equalBytes(buffer.ctx, append.ctx))
+    return isVoted ? undefined : refused('buffer-unknown');
   if (!equalBytes(buffer.descriptor.task, task.id)) return refused('buffer-unknown');
-  if (buffer.status !== 'closed') return refused('buffer-not-closed');
-  return buffer.version === undefined ? undefined : refused('buffer-used');
+  if (buffer.version !== undefined) return refused('buffer-used');
+  return buffer.status === 'closed' || isVoted ? undefined : refused('buffer-not-closed');
 }

@@ -3,6 +3,7 @@ import { equalBytes } from '@basa/masking';
 import type { UploadHeader } from '../wire/authority-messages.ts';
 import { authorityMessages } from '../wire/authority-messages.ts';
 import type { Millis, Slot } from '../wire/brands.ts';
+import { isEndorsed } from '../wire/council.ts';
 import type { BasaEvent } from '../wire/events.ts';
 import type { Refused } from '../wire/refusals.ts';
 import { refused } from '../wire/refusals.ts';
@@ -101,7 +102,7 @@ function isLeaseOver({ ticket, graceMs }: BufferSlot, now: Millis): boolean {
 }
 
 function headerProblem(
-  { suite, authorityKey }: ServerPorts,
+  { suite }: ServerPorts,
   buffer: SecureBuffer,
   slot: BufferSlot,
   header: UploadHeader,
@@ -113,7 +114,7 @@ function headerProblem(
   if (!isSelfName(buffer.descriptor, header.selfName))
     return refused('body-mismatch', { detail: 'the header names no self seed' });
   const { receipt } = header;
-  if (!isSameSlot(receipt, ticket) || !isSigned(suite, receiptCodec, receipt, authorityKey))
+  if (!isSameSlot(receipt, ticket) || !isEndorsed(suite, receiptCodec, buffer.descriptor, receipt))
     return refused('receipt-invalid');
   const { uploadHeader } = authorityMessages(buffer.descriptor.bufferSize);
   return isSigned(suite, uploadHeader, header, deviceKey) ? undefined : refused('signature-invalid');

@@ -3,11 +3,15 @@ import { equalBytes } from '@basa/masking';
 import type { CloseAnswer, CloseRequest, CloseRequestBody, UploadHeader } from '../wire/authority-messages.ts';
 import { authorityMessages } from '../wire/authority-messages.ts';
 import type { Millis, Slot } from '../wire/brands.ts';
+import type { HashedClosing } from '../wire/closing.ts';
+import { closingOf, listedSlots } from '../wire/closing.ts';
+import type { Endorsement } from '../wire/council.ts';
+import { isEndorsedByOne, joined } from '../wire/council.ts';
 import type { BasaEvent, FreezeReason } from '../wire/events.ts';
 import type { Refused } from '../wire/refusals.ts';
-import { refused } from '../wire/refusals.ts';
-import type { Outcome } from '../wire/statements.ts';
-import { isSigned, outcomeCodec } from '../wire/statements.ts';
+import { isRefused, refused } from '../wire/refusals.ts';
+import type { Outcome, OutcomeOf } from '../wire/statements.ts';
+import { agreedOutcome, isSigned, outcomeCodec, voteCodec } from '../wire/statements.ts';
 import { declined, unchanged } from '../wire/transition.ts';
 import type { BufferRecord, BufferSlot, BufferStep, SecureBuffer, ServerPorts } from './secure-buffer.ts';
 import { evolveSecureBuffer } from './secure-buffer.ts';
@@ -48,45 +52,105 @@ export function freezeBuffer(
   };
 }
 
-/** The request, the same each time it is asked for once A is fixed. */
-export function closeRequestOf({ signer }: ServerPorts, buffer: SecureBuffer): CloseRequest | Refused {
+/** The request, the same each time it is asked for once A is fixed, but for the votes that were gathered. */
+export function closeRequestOf(
+  { signer }: ServerPorts,
+  buffer: SecureBuffer,
+  votes: readonly Endorsement[] = [],
+): CloseRequest | Refused {
   if (buffer.status === 'filling' || isLost(buffer)) return refused('not-frozen');
   const body: CloseRequestBody = {
     ctx: buffer.ctx,
-    deposits: buffer.slots.map(({ user, nonce, ticket, depositSignature }) => ({
-      user,
+    deposits: buffer.slots.map(({ deviceKey, nonce, ticket, depositSignature }) => ({
+      deviceKey,
       nonce,
       root: ticket.root,
       signature: depositSignature,
     })),
     accepted: buffer.accepted,
     headers: buffer.accepted.map((slot) => (buffer.slots[slot] as BufferSlot).header as UploadHeader),
+    votes,
   };
   const { closeRequest } = authorityMessages(buffer.descriptor.bufferSize);
   return { ...body, signature: signer.sign(closeRequest.statement(body)) };
 }
 
-/** The authority closed the buffer with our A. Its keys are used from the answer and asked for again after a crash. */
-export function recordGrant(
+/** What one authority answered. */
+export interface CloseAnswerOf {
+  /** Its index. */
+  readonly authority: number;
+  readonly answer: CloseAnswer;
+}
+
+/** Enough authorities closed the buffer with our A: their keys open the sum. */
+export interface Grant {
+  readonly kind: 'grant';
+  readonly votes: readonly Endorsement[];
+  readonly answers: readonly CloseAnswerOf[];
+}
+
+/**
+ * Asks every authority with a part in the buffer to vote for the close, and those that are there, with enough votes, for the keys.
+ * Where one vote is enough, its answer brings them at once. It starts anew after a crash: authorities answer the same again.
+ */
+export function* closeSteps(
   ports: ServerPorts,
   buffer: SecureBuffer,
-  answer: CloseAnswer,
-): BufferStep<{ readonly kind: 'granted' }> {
+): Generator<CloseRequest, Grant | Refused, readonly CloseAnswerOf[]> {
+  const { threshold } = buffer.descriptor;
+  let votes: readonly Endorsement[] = buffer.votes;
+  for (const _ of ['vote', 'release']) {
+    const request = closeRequestOf(ports, buffer, votes);
+    if (isRefused(request)) return request;
+    const answers = (yield request).filter((one) => isAnswerOf(ports, buffer, one));
+    const closing = closingOf(ports.suite, request, listedSlots(ports.suite, request));
+    votes = joined([...votes, ...answers.flatMap((one) => votesFor(ports, buffer, closing, one))]);
+    const closed = answers.filter(({ answer }) => isOurClose(buffer, answer.outcome));
+    if (closed.length >= threshold) return { kind: 'grant', votes, answers: closed };
+    if (votes.length < threshold) return refused('too-few-votes', { detail: `${votes.length} of ${threshold}` });
+  }
+  return refused('too-few-votes', { detail: 'too few authorities released their keys' });
+}
+
+/** Whether the answer is this authority's, about this buffer. */
+function isAnswerOf({ suite }: ServerPorts, buffer: SecureBuffer, { authority, answer }: CloseAnswerOf): boolean {
+  const { descriptor, ctx } = buffer;
+  const key = descriptor.authorities[authority];
+  const hasPart = descriptor.parts.some((part) => part.authority === authority);
+  if (key === undefined || !hasPart || !equalBytes(answer.outcome.ctx, ctx)) return false;
+  const { closeAnswer } = authorityMessages(descriptor.bufferSize);
+  return isSigned(suite, closeAnswer, answer, key) && isSigned(suite, outcomeCodec, answer.outcome, key);
+}
+
+function votesFor(
+  { suite }: ServerPorts,
+  { ctx, descriptor }: SecureBuffer,
+  { hash }: HashedClosing,
+  { authority, answer: { vote } }: CloseAnswerOf,
+): readonly Endorsement[] {
+  const isOurs =
+    equalBytes(vote.task, descriptor.task) &&
+    equalBytes(vote.ctx, ctx) &&
+    equalBytes(vote.closing, hash) &&
+    isEndorsedByOne(suite, voteCodec, descriptor, vote, authority);
+  return isOurs ? vote.endorsements : [];
+}
+
+function isOurClose({ accepted, slots }: SecureBuffer, outcome: Outcome): boolean {
+  return (
+    outcome.status === 'closed' &&
+    outcome.accepted.length === accepted.length &&
+    outcome.accepted.every(
+      ({ slot, joinTag }, n) => slot === accepted[n] && equalBytes(joinTag, (slots[slot] as BufferSlot).ticket.joinTag),
+    )
+  );
+}
+
+/** The authorities closed the buffer with our A. Their keys are used from the answers and asked for again after a crash. */
+export function recordGrant(buffer: SecureBuffer, { votes }: Grant): BufferStep<{ readonly kind: 'granted' }> {
   if (buffer.status === 'filling' || isLost(buffer)) return declined(buffer, refused('not-frozen'));
   if (buffer.status !== 'frozen') return unchanged(buffer, { kind: 'granted' });
-  const { closeAnswer } = authorityMessages(buffer.descriptor.bufferSize);
-  const { outcome } = answer;
-  const isOurs =
-    isSigned(ports.suite, closeAnswer, answer, ports.authorityKey) &&
-    isOutcomeOf(ports, buffer, outcome) &&
-    outcome.status === 'closed' &&
-    outcome.accepted.length === buffer.accepted.length &&
-    outcome.accepted.every(
-      ({ slot, joinTag }, n) =>
-        slot === buffer.accepted[n] && equalBytes(joinTag, (buffer.slots[slot] as BufferSlot).ticket.joinTag),
-    );
-  if (!isOurs) return declined(buffer, refused('outcome-invalid'));
-  return decided(buffer, { kind: 'granted' }, []);
+  return decided(buffer, { kind: 'granted', votes }, []);
 }
 
 /** The sum was applied as this version; written in the same transaction as the sum, so that it counts exactly once. */
@@ -115,22 +179,21 @@ export function recordQuarantine(
   };
 }
 
-/** The authority aborted the buffer, so that its updates may go elsewhere, or lost its memory of it, so that they may not. */
+/** Enough authorities aborted the buffer, so that its updates may go elsewhere, or lost their memory of it, so that they may not. */
 export function recordAbort(
-  ports: ServerPorts,
+  { suite }: ServerPorts,
   buffer: SecureBuffer,
-  outcome: Outcome,
+  outcomes: readonly OutcomeOf[],
 ): BufferStep<{ readonly kind: 'aborted' | 'unknown' }> {
-  const { status } = buffer;
+  const { status, descriptor, ctx } = buffer;
   if (status === 'aborted' || status === 'unknown') return unchanged(buffer, { kind: status });
+  const outcome = agreedOutcome(suite, descriptor, ctx, outcomes);
   // A granted sum can still be lost: an authority that forgot the close never logs a model made of it.
-  const isOpen = status === 'filling' || status === 'frozen' || (status === 'granted' && outcome.status === 'unknown');
+  const isOpen = status === 'filling' || status === 'frozen' || (status === 'granted' && outcome?.status === 'unknown');
   if (!isOpen) return declined(buffer, refused('already-decided'));
-  if (!isOutcomeOf(ports, buffer, outcome)) return declined(buffer, refused('outcome-invalid'));
-  if (outcome.status === 'aborted')
-    return decided(buffer, { kind: 'aborted' }, [{ kind: 'buffer-aborted', ctx: buffer.ctx }]);
-  if (outcome.status === 'unknown')
-    return decided(buffer, { kind: 'unknown' }, [{ kind: 'buffer-unknown', ctx: buffer.ctx }]);
+  if (outcome === undefined) return declined(buffer, refused('outcome-invalid'));
+  if (outcome.status === 'aborted') return decided(buffer, { kind: 'aborted' }, [{ kind: 'buffer-aborted', ctx }]);
+  if (outcome.status === 'unknown') return decided(buffer, { kind: 'unknown' }, [{ kind: 'buffer-unknown', ctx }]);
   return declined(buffer, refused('outcome-undecided'));
 }
 
@@ -144,10 +207,6 @@ function decided<Entry extends BufferRecord>(
   events: readonly BasaEvent[],
 ): BufferStep<Entry> {
   return { state: evolveSecureBuffer(buffer, entry), records: [entry], answer: entry, events };
-}
-
-function isOutcomeOf({ suite, authorityKey }: ServerPorts, { ctx }: SecureBuffer, outcome: Outcome): boolean {
-  return equalBytes(outcome.ctx, ctx) && isSigned(suite, outcomeCodec, outcome, authorityKey);
 }
 
 function reasonProblem({ descriptor, slots }: SecureBuffer, why: FreezeReason, now: Millis): Refused | undefined {

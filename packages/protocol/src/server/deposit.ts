@@ -75,7 +75,7 @@ function depositProblem(ports: ServerPorts, buffer: SecureBuffer, deposit: Depos
   const { ctx, descriptor } = buffer;
   if (!equalBytes(deposit.ctx, ctx)) return refused('buffer-unknown');
   if (deposit.entries.length !== descriptor.bufferSize - 1) return refused('root-mismatch');
-  const notEnrolled = certificateProblem(ports, descriptor.task, certificate, now);
+  const notEnrolled = certificateProblem(ports, descriptor, certificate, now);
   if (notEnrolled !== undefined) return notEnrolled;
   const joinTag = joinTagOf(suite, { ctx, user: userIdOf(suite, certificate.deviceKey), nonce });
   if (!isSigned(suite, depositStatementCodec, { ctx, joinTag, root, signature }, certificate.deviceKey)) {

@@ -6,7 +6,7 @@ import type { Slot } from '../wire/brands.ts';
 import { commitmentOf, registrationOf } from '../wire/naming.ts';
 import type { PrefixVerdict } from '../wire/prefix.ts';
 import { judgePrefix, prefixElements } from '../wire/prefix.ts';
-import type { BufferSealing, EdgeUse } from '../wire/sealing.ts';
+import type { BufferSealing, EdgeUse, PartKey } from '../wire/sealing.ts';
 import type { DescriptorBody } from '../wire/statements.ts';
 import type { SealedParts } from '../wire/upload-layout.ts';
 import type { Deposit, SealedSeed } from '../wire/user-messages.ts';
@@ -17,11 +17,19 @@ export interface StoredUpload extends SealedParts {
   readonly header: UploadHeader;
 }
 
+/** What one authority released. */
+export interface KeysOf {
+  /** Its index. */
+  readonly authority: number;
+  readonly keys: readonly ReleasedKey[];
+}
+
 export interface OpeningInput {
   readonly suite: Suite;
   readonly sealing: BufferSealing;
   readonly buffer: SecureBuffer;
-  readonly keys: readonly ReleasedKey[];
+  /** What the authorities released. */
+  readonly keys: readonly KeysOf[];
   /** Stored deposits by slot. */
   readonly deposits: readonly Deposit[];
   /** The accepted slots whose seeds are opened; all of them by default. The terms of shares add up to those of all. */
@@ -40,13 +48,14 @@ export type Opening =
  */
 export function openingTerms(input: OpeningInput): Opening {
   const { sealing, buffer } = input;
-  const keys = new Map(input.keys.map(({ slot, role, key }) => [`${role} ${slot}`, key]));
+  const released = releasedBySlot(input.keys);
   const slots = input.slots ?? buffer.accepted;
   const isAccepted = new Set<number>(buffer.accepted);
-  const keyOf = (slot: Slot, role: ReleasedKey['role']): Uint8Array => {
-    const key = keys.get(`${role} ${slot}`);
-    if (key === undefined) throw new Error(`the authority closed the buffer without the ${role} key of slot ${slot}`);
-    return key;
+  const keysOf = (slot: Slot, role: ReleasedKey['role']): readonly PartKey[] => {
+    const keys = released.get(`${role} ${slot}`) ?? [];
+    if (keys.length < buffer.descriptor.threshold)
+      throw new Error(`the buffer was closed without enough ${role} keys of slot ${slot}`);
+    return keys;
   };
   const terms: MaskTerm[] = [];
   const cheats = new Set<Slot>();
@@ -54,12 +63,12 @@ export function openingTerms(input: OpeningInput): Opening {
     if (seed === undefined) cheats.add(by);
     else terms.push({ seed: new Secret(seed), sign });
   };
-  for (const slot of slots) take(selfSeed(input, slot, keyOf(slot, 'self')), -1, slot);
+  for (const slot of slots) take(selfSeed(input, slot, keysOf(slot, 'self')), -1, slot);
   const wanted = slots.flatMap((slot) => wantedSeeds(input, isAccepted, slot));
   // Seeds under one key follow each other: it is read and checked once for all of them.
   for (const [slot, seeds] of bySlot(wanted)) {
-    const open = sealing.edgeOpener(buffer, slot, keyOf(slot, 'edge'));
-    if (open === undefined) throw new Error(`the authority released a key for slot ${slot} that is not its own`);
+    const open = sealing.edgeOpener(buffer, slot, keysOf(slot, 'edge'));
+    if (open === undefined) throw new Error(`too few of the keys that were released for slot ${slot} are its own`);
     for (const { sealed, commitment, use, sign, by } of seeds) {
       const seed = open(sealed, use);
       const isMeant = seed !== undefined && equalBytes(commitmentOf(input.suite, seed), commitment);
@@ -75,12 +84,25 @@ export function openingTerms(input: OpeningInput): Opening {
 function selfSeed(
   { suite, sealing, buffer, uploadOf }: OpeningInput,
   slot: Slot,
-  released: Uint8Array,
+  released: readonly PartKey[],
 ): Uint8Array | undefined {
   const { header, self } = uploadOf(slot);
   if (!equalBytes(self.subarray(0, sealing.selfNameBytes), header.selfName)) return undefined;
   const { ticket } = buffer.slots[slot] as BufferSlot;
   return sealing.openSelf(buffer, registrationOf(suite, ticket), self, released);
+}
+
+function releasedBySlot(released: readonly KeysOf[]): ReadonlyMap<string, readonly PartKey[]> {
+  const found = new Map<string, PartKey[]>();
+  for (const { authority, keys } of released) {
+    for (const { slot, role, key } of keys) {
+      const name = `${role} ${slot}`;
+      const known = found.get(name);
+      if (known === undefined) found.set(name, [{ authority, key }]);
+      else known.push({ authority, key });
+    }
+  }
+  return found;
 }
 
 interface WantedSeed extends SealedSeed {

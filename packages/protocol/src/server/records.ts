@@ -1,8 +1,9 @@
 /** The records of a buffer as bytes for a store. A deposit itself lies beside them, in a table of its own. */
-import { authorityMessages } from '../wire/authority-messages.ts';
+import { authorityMessages, headerBytes } from '../wire/authority-messages.ts';
 import type { Slot } from '../wire/brands.ts';
 import type { Codec } from '../wire/codec.ts';
 import { fixed, increasing, list, message, nested, oneOf, text, u16, u53 } from '../wire/codec.ts';
+import { endorsementsField } from '../wire/council.ts';
 import type { FreezeReason } from '../wire/events.ts';
 import { KIND } from '../wire/kinds.ts';
 import { MAX_SLOTS } from '../wire/policy.ts';
@@ -34,12 +35,12 @@ const codec: Codec<BufferFact> = recordUnion('buffer record', {
     decode: (encoded) => ({ slot: { ...deposited.decode(encoded), status: 'assigned', graceMs: 0 } }),
   },
   accepted: message(KIND.slotAccepted, 'accepted', {
-    header: nested(uploadHeader, STATEMENT_BYTES + 2 * MAX_SLOTS),
+    header: nested(uploadHeader, headerBytes(MAX_SLOTS)),
   }),
   dropped: message(KIND.slotDropped, 'dropped', { slot: field.slot }),
   extended: message(KIND.leasesExtended, 'extended', { byMs: u53 }),
   frozen: message(KIND.bufferFrozen, 'frozen', { accepted: increasing<Slot>(MAX_SLOTS), why: oneOf(FREEZE_REASONS) }),
-  granted: message(KIND.bufferGranted, 'granted', {}),
+  granted: message(KIND.bufferGranted, 'granted', { votes: endorsementsField }),
   included: message(KIND.bufferIncluded, 'included', { version: u53 }),
   quarantined: message(KIND.bufferQuarantined, 'quarantined', { why: text(MAX_WORDS), slots: list(MAX_SLOTS, u16) }),
   aborted: message(KIND.abortRecorded, 'aborted', {}),

@@ -1,11 +1,13 @@
 /** Gives a seat to an enrolled device: a place in an open buffer for as long as the seat lives. */
 import { equalBytes, toHex } from '@basa/masking';
 import type { Millis, TaskId } from '../wire/brands.ts';
+import type { Council } from '../wire/council.ts';
+import { isEndorsed } from '../wire/council.ts';
 import type { BasaEvent } from '../wire/events.ts';
 import type { Refused } from '../wire/refusals.ts';
 import { refused } from '../wire/refusals.ts';
 import type { Certificate } from '../wire/statements.ts';
-import { certificateCodec, isSigned, userIdOf } from '../wire/statements.ts';
+import { certificateCodec, userIdOf } from '../wire/statements.ts';
 import type { Coordinator, SeatGiven } from './coordinator.ts';
 import { takeSeat } from './coordinator.ts';
 import type { ServerPorts } from './secure-buffer.ts';
@@ -16,11 +18,16 @@ export interface SeatStep {
   readonly events: readonly BasaEvent[];
 }
 
+/** A task and its authorities, as a descriptor names them too. */
+export interface EnrolledFor extends Council {
+  readonly task: TaskId;
+}
+
 /** Nothing durable: a seat lapses unused. */
 export function giveSeat(
   ports: ServerPorts,
   coordinator: Coordinator,
-  task: TaskId,
+  task: EnrolledFor,
   certificate: Certificate,
   now: Millis,
 ): SeatStep {
@@ -41,12 +48,12 @@ export function giveSeat(
 
 /** What a server asks of a certificate, without asking the authority. */
 export function certificateProblem(
-  { suite, authorityKey }: ServerPorts,
-  task: TaskId,
+  { suite }: ServerPorts,
+  of: EnrolledFor,
   certificate: Certificate,
   now: Millis,
 ): Refused | undefined {
-  const isOfTask = equalBytes(certificate.task, task) && isSigned(suite, certificateCodec, certificate, authorityKey);
+  const isOfTask = equalBytes(certificate.task, of.task) && isEndorsed(suite, certificateCodec, of, certificate);
   if (!isOfTask) return refused('certificate-invalid');
   return now > certificate.notAfter ? refused('certificate-expired') : undefined;
 }

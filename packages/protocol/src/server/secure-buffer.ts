@@ -12,6 +12,7 @@
 import type { Signer, Suite } from '@basa/masking';
 import type { UploadHeader } from '../wire/authority-messages.ts';
 import type { Ctx, Slot, UserId } from '../wire/brands.ts';
+import type { Endorsement } from '../wire/council.ts';
 import type { DrawnBuffer } from '../wire/drawn-buffer.ts';
 import type { FreezeReason } from '../wire/events.ts';
 import type { Descriptor, Ticket } from '../wire/statements.ts';
@@ -22,7 +23,6 @@ import type { Deposit } from '../wire/user-messages.ts';
 export interface ServerPorts {
   readonly suite: Suite;
   readonly signer: Signer;
-  readonly authorityKey: Uint8Array;
 }
 
 export interface BufferSlot {
@@ -46,6 +46,8 @@ export interface SecureBuffer {
   readonly slots: readonly BufferSlot[];
   /** A, once frozen. */
   readonly accepted: readonly Slot[];
+  /** Once granted. */
+  readonly votes: readonly Endorsement[];
 }
 
 /** What a buffer is made of again. */
@@ -55,7 +57,8 @@ export type BufferFact =
   | { readonly kind: 'dropped'; readonly slot: Slot }
   | { readonly kind: 'extended'; readonly byMs: number }
   | { readonly kind: 'frozen'; readonly accepted: readonly Slot[]; readonly why: FreezeReason }
-  | { readonly kind: 'granted' }
+  /** With the votes for its close: authorities without a part in it are shown them. */
+  | { readonly kind: 'granted'; readonly votes: readonly Endorsement[] }
   | { readonly kind: 'included'; readonly version: number }
   | { readonly kind: 'quarantined'; readonly why: string; readonly slots: readonly number[] }
   | { readonly kind: 'aborted' }
@@ -69,7 +72,7 @@ export type BufferRecord =
 export type BufferStep<Answer> = Transition<SecureBuffer, BufferRecord, Answer>;
 
 export function openSecureBuffer(suite: Suite, { descriptor, slotKeys }: DrawnBuffer): SecureBuffer {
-  return { ctx: ctxOf(suite, descriptor), descriptor, slotKeys, status: 'filling', slots: [], accepted: [] };
+  return { ctx: ctxOf(suite, descriptor), descriptor, slotKeys, status: 'filling', slots: [], accepted: [], votes: [] };
 }
 
 export function restoreSecureBuffer(suite: Suite, drawn: DrawnBuffer, records: readonly BufferFact[]): SecureBuffer {
@@ -99,6 +102,7 @@ export function evolveSecureBuffer(buffer: SecureBuffer, entry: BufferFact): Sec
     case 'frozen':
       return { ...buffer, status: 'frozen', accepted: entry.accepted };
     case 'granted':
+      return { ...buffer, status: 'granted', votes: entry.votes };
     case 'included':
     case 'quarantined':
     case 'aborted':

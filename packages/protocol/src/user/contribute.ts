@@ -4,7 +4,7 @@
  * it is the same after a crash as without one. A driver that cannot answer drops it and starts another one later.
  */
 import { equalBytes } from '@basa/masking';
-import type { KeyAnswer, KeyRequest, UploadHeader } from '../wire/authority-messages.ts';
+import type { KeyRequest, UploadHeader } from '../wire/authority-messages.ts';
 import type { RefusalReason, Refused } from '../wire/refusals.ts';
 import { isRefused } from '../wire/refusals.ts';
 import type { SealingResult, SealingSteps, SealingWork } from '../wire/sealing-work.ts';
@@ -12,6 +12,7 @@ import { bodyHashOf, bodyOf } from '../wire/upload-layout.ts';
 import type { Deposit, DepositAnswer } from '../wire/user-messages.ts';
 import { depositMessage, depositToSign } from './deposit.ts';
 import type { Device, DeviceStep } from './device.ts';
+import type { KeyAnswerOf } from './key.ts';
 import { keySteps } from './key.ts';
 import type { FrozenSession, SlottedSession, UserPorts } from './session.ts';
 import { abandonSession, keyRequestMessage, keyRequestToSign, receiveSlot } from './slot.ts';
@@ -26,8 +27,8 @@ interface Requests {
   durable: { readonly asked: { readonly step: DeviceStep<object> }; readonly answer: undefined };
   /** To the server. */
   deposit: { readonly asked: { readonly message: Deposit }; readonly answer: DepositAnswer | Refused };
-  /** To the authority. */
-  key: { readonly asked: { readonly message: KeyRequest }; readonly answer: KeyAnswer | Refused };
+  /** To every authority with a part in the buffer: the answers of as many as are needed. */
+  key: { readonly asked: { readonly message: KeyRequest }; readonly answer: readonly KeyAnswerOf[] | Refused };
   /** Seeds to seal or to open. */
   sealing: { readonly asked: { readonly work: SealingWork }; readonly answer: SealingResult };
   /** x', as it was fixed before the deposit. It is copied. */

@@ -47,7 +47,7 @@ export function* depositSteps(
   const nonce = randomBytes(16);
   const joinTag = joinTagOf(suite, { ctx, user: userIdOf(suite, input.certificate.deviceKey), nonce });
   const edges = Array.from({ length: input.descriptor.bufferSize - 1 }, () => randomBytes(SEED_BYTES));
-  const buffer = { ctx, slotKeys: input.slotKeys };
+  const buffer = { ctx, descriptor: input.descriptor, slotKeys: input.slotKeys };
   const use = { role: 'edge', joinTag } as const;
   const seals = edges.map((seed, n) => ({ to: (n + 1) as Slot, use, seed }));
   const sealed = yield { kind: 'seal', buffer, seals };

@@ -5,6 +5,8 @@
 import type { Suite } from '@basa/masking';
 import { equalBytes } from '@basa/masking';
 import type { TaskId } from '../wire/brands.ts';
+import type { Council } from '../wire/council.ts';
+import { isEndorsed } from '../wire/council.ts';
 import type { Refused } from '../wire/refusals.ts';
 import { isRefused, refused } from '../wire/refusals.ts';
 import type { HeadBody, ModelEntry, NewestModel } from '../wire/statements.ts';
@@ -17,25 +19,36 @@ import type { SeenModel } from './ledger.ts';
 /** What the device asked with, and what it believes. */
 export interface NewestQuestion {
   readonly suite: Suite;
-  readonly authorityKey: Uint8Array;
+  readonly council: Council;
   readonly task: TaskId;
   readonly nonce: Uint8Array;
-  /** Whether the device had seen a newer head of the log before it asked. */
-  isPast(head: HeadBody): boolean;
+  /** Whether the device had seen a newer head of this authority's log before it asked. */
+  isPast(head: HeadBody, authority: number): boolean;
 }
 
-/** The newest entry, where the answer is one to this very question and goes back behind nothing. */
-export function receiveNewest(question: NewestQuestion, device: Device, answer: NewestModel): DeviceStep<ModelEntry> {
-  const { suite, authorityKey, task, nonce } = question;
-  const { entry, head } = answer;
+/** What one authority says is the newest. */
+export interface NewestOf {
+  /** Its index. */
+  readonly authority: number;
+  readonly answer: NewestModel;
+}
+
+/** The newest entry of those that enough authorities named, where each answers this very question and goes back behind nothing. */
+export function receiveNewest(
+  question: NewestQuestion,
+  device: Device,
+  answers: readonly NewestOf[],
+): DeviceStep<ModelEntry> {
+  const { suite, council } = question;
   const { seen } = device.ledger;
-  const isLogged =
-    isSigned(suite, newestModelCodec, answer, authorityKey) &&
-    isSigned(suite, modelEntryCodec, entry, authorityKey) &&
-    equalBytes(entry.task, task);
-  if (!isLogged) return declined(device, refused('model-not-logged'));
-  if (!equalBytes(answer.nonce, nonce)) return declined(device, stale('the answer to another question'));
-  if (question.isPast(head)) return declined(device, stale(`the log was further than record ${head.sequence}`));
+  const judged = answers.map((one) => newestProblem(question, one));
+  const bad = judged.find((problem) => problem !== undefined);
+  const good = answers.filter((_, n) => judged[n] === undefined);
+  if (new Set(good.map(({ authority }) => authority)).size < council.threshold)
+    return declined(device, bad ?? refused('model-not-logged', { detail: 'too few authorities answered' }));
+  const entry = good
+    .map(({ answer }) => answer.entry)
+    .reduce((newest, other) => (other.version > newest.version ? other : newest));
   if (entry.version < (seen?.version ?? 0)) {
     return declined(device, stale(`version ${entry.version} after ${seen?.version}`));
   }
@@ -52,6 +65,23 @@ export function noteModel(suite: Suite, device: Device, { version, modelHash }: 
   }
   const model = { version, modelHash };
   return recorded(suite, device, [{ kind: 'seen', ...model }], model);
+}
+
+/** Why the answer of one authority does not count; undefined for a good one. */
+export function newestProblem(
+  { suite, council, task, nonce, isPast }: NewestQuestion,
+  { authority, answer }: NewestOf,
+): Refused | undefined {
+  const { entry, head } = answer;
+  const key = council.authorities[authority];
+  const isLogged =
+    key !== undefined &&
+    isSigned(suite, newestModelCodec, answer, key) &&
+    isEndorsed(suite, modelEntryCodec, council, entry) &&
+    equalBytes(entry.task, task);
+  if (!isLogged) return refused('model-not-logged');
+  if (!equalBytes(answer.nonce, nonce)) return stale('the answer to another question');
+  return isPast(head, authority) ? stale(`the log was further than record ${head.sequence}`) : undefined;
 }
 
 function stale(detail: string): Refused {

@@ -1,11 +1,12 @@
-/** The user gets the key of its slot, opens what was sealed to it, and drafts its upload. */
+/** The user gets the keys of its slot, opens what was sealed to it, and drafts its upload. */
 import { equalBytes, SEED_BYTES, Secret } from '@basa/masking';
 import type { KeyAnswer } from '../wire/authority-messages.ts';
 import type { Slot } from '../wire/brands.ts';
+import { agreedOn, isEndorsedByOne } from '../wire/council.ts';
 import { openEnvelope } from '../wire/envelope.ts';
 import { commitmentOf, registrationOf } from '../wire/naming.ts';
 import type { Refused } from '../wire/refusals.ts';
-import { refused } from '../wire/refusals.ts';
+import { isRefused, refused } from '../wire/refusals.ts';
 import type { SealingSteps } from '../wire/sealing-work.ts';
 import { sealedAtOnce } from '../wire/sealing-work.ts';
 import type { Receipt } from '../wire/statements.ts';
@@ -29,42 +30,82 @@ export interface UploadDraft {
   readonly parts: SealedParts;
 }
 
-/** The draft with everything opened and sealed at once. */
-export function receiveKey(ports: UserPorts, session: UserSession, answer: KeyAnswer): UploadDraft | Refused {
-  return sealedAtOnce(ports.sealing, keySteps(ports, session, answer));
+/** What one authority answered. */
+export interface KeyAnswerOf {
+  /** Its index. */
+  readonly authority: number;
+  readonly answer: KeyAnswer;
 }
 
+/** The draft with everything opened and sealed at once. */
+export function receiveKey(
+  ports: UserPorts,
+  session: UserSession,
+  answers: readonly KeyAnswerOf[],
+): UploadDraft | Refused {
+  return sealedAtOnce(ports.sealing, keySteps(ports, session, answers));
+}
+
+/** With the answers of enough authorities; those that are not good (`keyAnswerProblem`) do not count. */
 export function* keySteps(
   ports: UserPorts,
   session: UserSession,
-  answer: KeyAnswer,
+  answers: readonly KeyAnswerOf[],
 ): SealingSteps<UploadDraft | Refused> {
   if (session.step !== 'slotted') return refused('wrong-step');
-  const requestDigest = ports.suite.sha256(keyRequestToSign(session).statement);
-  if (!isMyReceipt(ports, session, answer.receipt)) return refused('receipt-invalid');
-  const key = openedKey(ports, session, answer, requestDigest);
-  if (key === undefined) return refused('key-invalid');
   const { member, ticket, inbox } = session;
+  const judged = answers.map((one) => ({ ...one, opened: openedAnswer(ports, session, one) }));
+  const good = judged.flatMap(({ authority, answer, opened }) =>
+    isRefused(opened) ? [] : [{ authority, key: opened, receipt: answer.receipt }],
+  );
+  const bad = judged.map(({ opened }) => opened).find(isRefused);
+  const receipt = agreedOn(
+    receiptCodec,
+    member.descriptor,
+    good.map((one) => one.receipt),
+  );
+  if (receipt === undefined) return bad ?? refused('key-invalid', { detail: 'too few authorities answered' });
   const entries = inbox.map(({ sealed, joinTag }) => ({ sealed, use: { role: 'edge', joinTag } as const }));
-  const opened = yield { kind: 'open', buffer: member, slot: ticket.slot, key, entries };
-  key.fill(0);
+  const opened = yield { kind: 'open', buffer: member, slot: ticket.slot, keys: good, entries };
+  for (const { key } of good) key.fill(0);
   // A wrong key would open nothing, and every edge would count as void: a fault of the authority, or of who stands between.
   if (opened === undefined) return refused('key-invalid', { detail: 'it is not the key of this slot in the list' });
-  return yield* draftSteps(ports, session, answer.receipt, opened);
+  return yield* draftSteps(ports, session, receipt, opened);
 }
 
-/** The ticket was held to me before: a receipt of the same slot is mine. */
-function isMyReceipt({ suite, authorityKey }: UserPorts, { ticket }: SlottedSession, receipt: Receipt): boolean {
-  return isSigned(suite, receiptCodec, receipt, authorityKey) && isSameSlot(receipt, ticket);
+/** Why the answer of one authority does not count, so that another is waited for; undefined for a good one. */
+export function keyAnswerProblem(ports: UserPorts, session: SlottedSession, answer: KeyAnswerOf): Refused | undefined {
+  const opened = openedAnswer(ports, session, answer);
+  if (isRefused(opened)) return opened;
+  opened.fill(0);
+  return undefined;
+}
+
+function openedAnswer(
+  ports: UserPorts,
+  session: SlottedSession,
+  { authority, answer }: KeyAnswerOf,
+): Uint8Array | Refused {
+  const { descriptor } = session.member;
+  const { receipt } = answer;
+  const hasPart = descriptor.parts.some((part) => part.authority === authority);
+  const isMine =
+    hasPart &&
+    // The ticket was held to me before: a receipt of the same slot is mine.
+    isSameSlot(receipt, session.ticket) &&
+    isEndorsedByOne(ports.suite, receiptCodec, descriptor, receipt, authority);
+  if (!isMine) return refused('receipt-invalid');
+  return openedKey(ports, session, answer, descriptor.authorities[authority] as Uint8Array) ?? refused('key-invalid');
 }
 
 /** The key that the authority says it gave for this very request. */
 function openedKey(
-  { suite, authorityKey }: UserPorts,
+  { suite }: UserPorts,
   session: SlottedSession,
   { envelope, issued }: KeyAnswer,
-  requestDigest: Uint8Array,
+  authorityKey: Uint8Array,
 ): Uint8Array | undefined {
+  const requestDigest = suite.sha256(keyRequestToSign(session).statement);
   const isForMe =
     isSigned(suite, issuedKeyCodec, issued, authorityKey) && equalBytes(issued.requestDigest, requestDigest);
   if (!isForMe) return undefined;

@@ -5,10 +5,11 @@
 import type { Suite } from '@basa/masking';
 import { equalBytes, toHex } from '@basa/masking';
 import type { Ctx, JoinTag } from '../wire/brands.ts';
+import type { Council } from '../wire/council.ts';
 import type { Refused } from '../wire/refusals.ts';
 import { refused } from '../wire/refusals.ts';
-import type { Outcome } from '../wire/statements.ts';
-import { isSigned, outcomeCodec } from '../wire/statements.ts';
+import type { OutcomeOf } from '../wire/statements.ts';
+import { agreedOutcome } from '../wire/statements.ts';
 
 /** The buffer an update was given to. */
 export interface DeltaCommitment {
@@ -81,20 +82,20 @@ export type Released = { readonly kind: 'free' } | { readonly kind: 'included' }
 
 export interface OutcomePorts {
   readonly suite: Suite;
-  readonly authorityKey: Uint8Array;
+  readonly council: Council;
 }
 
 /**
- * Whether an update given to a buffer may go elsewhere: only with the authority's word that the buffer was aborted, or
- * closed without it. A server that lies "aborted" would collect it twice and learn a difference of sums (attack I1).
+ * Whether an update given to a buffer may go elsewhere: only with the word of enough authorities that the buffer was
+ * aborted, or closed without it: a mix of answers moves nothing. A server that lies "aborted" would collect it twice and learn a difference of sums (attack I1).
  */
 export function judgeOutcome(
-  { suite, authorityKey }: OutcomePorts,
+  { suite, council }: OutcomePorts,
   commitment: DeltaCommitment,
-  outcome: Outcome,
+  answers: readonly OutcomeOf[],
 ): Released {
-  const isAuthoritys = equalBytes(outcome.ctx, commitment.ctx) && isSigned(suite, outcomeCodec, outcome, authorityKey);
-  if (!isAuthoritys) return refused('outcome-invalid');
+  const outcome = agreedOutcome(suite, council, commitment.ctx, answers);
+  if (outcome === undefined) return refused('outcome-invalid');
   if (outcome.status === 'aborted') return { kind: 'free' };
   if (outcome.status !== 'closed') return refused('outcome-undecided');
   return outcome.accepted.some(({ joinTag }) => equalBytes(joinTag, commitment.joinTag))

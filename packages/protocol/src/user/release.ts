@@ -1,8 +1,8 @@
-/** An update that a buffer was given is free again by the authority's outcome alone. */
+/** An update that a buffer was given is free again by the outcome that enough authorities tell, and by nothing else. */
 import { toHex } from '@basa/masking';
 import type { Refused } from '../wire/refusals.ts';
 import { refused } from '../wire/refusals.ts';
-import type { Outcome } from '../wire/statements.ts';
+import type { OutcomeOf } from '../wire/statements.ts';
 import { declined, unchanged } from '../wire/transition.ts';
 import type { Device, DeviceStep } from './device.ts';
 import { recorded } from './device.ts';
@@ -15,11 +15,11 @@ export function releaseDelta(
   ports: OutcomePorts,
   device: Device,
   deltaId: Uint8Array,
-  outcome: Outcome,
+  outcomes: readonly OutcomeOf[],
 ): DeviceStep<Exclude<Released, Refused>> {
   const commitment = device.ledger.deltas.get(toHex(deltaId));
   if (commitment === undefined) return unchanged(device, { kind: 'free' });
-  const released = judgeOutcome(ports, commitment, outcome);
+  const released = judgeOutcome(ports, commitment, outcomes);
   if (released.kind === 'refused')
     return declined(device, released, [{ kind: 'refused', by: 'user', step: 'outcome', reason: released.reason }]);
   if (released.kind === 'included') return unchanged(device, released);

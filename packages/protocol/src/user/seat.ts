@@ -2,6 +2,7 @@
 import type { Suite } from '@basa/masking';
 import { equalBytes } from '@basa/masking';
 import type { Ctx, Millis } from '../wire/brands.ts';
+import { isEndorsed } from '../wire/council.ts';
 import type { DrawnBuffer } from '../wire/drawn-buffer.ts';
 import { slotKeysProblem } from '../wire/drawn-buffer.ts';
 import type { TaskPolicy } from '../wire/policy.ts';
@@ -9,16 +10,15 @@ import { policyWeightScale, taskIdOf } from '../wire/policy.ts';
 import type { Refused } from '../wire/refusals.ts';
 import { refused } from '../wire/refusals.ts';
 import type { Descriptor, ModelEntry } from '../wire/statements.ts';
-import { ctxOf, descriptorCodec, isSigned, modelEntryCodec } from '../wire/statements.ts';
+import { ctxOf, descriptorCodec, modelEntryCodec } from '../wire/statements.ts';
 
 /** What a client was told out of band and believes over any server. */
 export interface Pins {
   readonly policy: TaskPolicy;
-  readonly authorityKey: Uint8Array;
 }
 
 declare const isChecked: unique symbol;
-/** A descriptor that follows the pinned policy, by the pinned authority. */
+/** A descriptor that follows the pinned policy, by its authorities. */
 export type CheckedDescriptor = Descriptor & { readonly [isChecked]: true };
 
 export type Seated =
@@ -32,19 +32,29 @@ export type Seated =
 
 export function checkDrawnBuffer(
   suite: Suite,
-  { policy, authorityKey }: Pins,
+  { policy }: Pins,
   { descriptor, slotKeys }: DrawnBuffer,
   now: Millis,
 ): Seated {
-  const isAuthoritys =
-    isSigned(suite, descriptorCodec, descriptor, authorityKey) &&
-    equalBytes(descriptor.authorityKeyId, suite.sha256(authorityKey));
-  if (!isAuthoritys) return refused('descriptor-invalid');
+  if (!isDrawn(suite, policy, descriptor)) return refused('descriptor-invalid');
   if (!followsPolicy(suite, policy, descriptor)) return refused('descriptor-policy');
   if (now >= descriptor.expiry) return refused('buffer-not-open');
   const problem = slotKeysProblem(suite, descriptor, slotKeys);
   if (problem !== undefined) return problem;
   return { kind: 'seated', ctx: ctxOf(suite, descriptor), descriptor: descriptor as CheckedDescriptor, slotKeys };
+}
+
+/**
+ * Enough authorities have a part in it, and every one that has signed it: a part that its owner did not sign could be invented by
+ * the server, which would then hold a share of every key.
+ */
+export function isDrawn(suite: Suite, policy: TaskPolicy, descriptor: Descriptor): boolean {
+  const { parts, endorsements } = descriptor;
+  return (
+    isEndorsed(suite, descriptorCodec, policy, descriptor) &&
+    parts.length === endorsements.length &&
+    parts.every(({ authority }, n) => authority === endorsements[n]?.authority)
+  );
 }
 
 /**
@@ -70,12 +80,12 @@ function followsPolicy(suite: Suite, policy: TaskPolicy, descriptor: Descriptor)
  */
 export function loggedVersion(
   suite: Suite,
-  { policy, authorityKey }: Pins,
+  { policy }: Pins,
   entry: ModelEntry,
   modelHash: Uint8Array,
 ): number | undefined {
   const isLogged =
-    isSigned(suite, modelEntryCodec, entry, authorityKey) &&
+    isEndorsed(suite, modelEntryCodec, policy, entry) &&
     equalBytes(entry.task, taskIdOf(suite, policy)) &&
     equalBytes(entry.modelHash, modelHash);
   return isLogged ? entry.version : undefined;

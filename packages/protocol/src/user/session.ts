@@ -24,7 +24,6 @@ export interface UserPorts {
   readonly randomBytes: RandomBytes;
   /** The sealing of the buffer's engine and public key. */
   readonly sealing: BufferSealing;
-  readonly authorityKey: Uint8Array;
 }
 
 /** What identifies the session; the same in every step. */

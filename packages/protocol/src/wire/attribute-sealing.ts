@@ -1,4 +1,4 @@
-/** CP-ABE as an engine: every slot and every registration is an attribute, as positions are in the paper. */
+/** CP-ABE as an engine, of one authority: every slot and every registration is an attribute, as positions are in the paper. */
 import type { AttributeKeyIssuer, SeedSealing, Suite } from '@basa/masking';
 import { edgeAttribute, sealingContext, selfAttribute, selfContext } from './naming.ts';
 import type { BufferIssuer, BufferSealing } from './sealing.ts';
@@ -12,12 +12,13 @@ export function attributeSealing(suite: Suite, sealing: SeedSealing): BufferSeal
     sealEdge: ({ ctx }, slot, { role, joinTag }, seed) =>
       sealing.seal(seed, edgeAttribute(suite, ctx, slot), sealingContext(ctx, role, joinTag, slot)),
     edgeOpener:
-      ({ ctx }, slot, key) =>
+      ({ ctx }, slot, [only]) =>
       (sealed, { role, joinTag }) =>
-        sealing.open(sealed, key, sealingContext(ctx, role, joinTag, slot)),
+        only && sealing.open(sealed, only.key, sealingContext(ctx, role, joinTag, slot)),
     sealSelf: ({ ctx }, registration, seed) =>
       sealing.seal(seed, selfAttribute(suite, ctx, registration), selfContext(ctx, registration)),
-    openSelf: ({ ctx }, registration, sealed, key) => sealing.open(sealed, key, selfContext(ctx, registration)),
+    openSelf: ({ ctx }, registration, sealed, [only]) =>
+      only && sealing.open(sealed, only.key, selfContext(ctx, registration)),
   };
 }
 

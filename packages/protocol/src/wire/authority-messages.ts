@@ -1,17 +1,22 @@
-/** What users and server ask of the authority: no message here can hold a ciphertext or an update. */
-import type { Ctx, DepositRoot, JoinTag, Slot, TaskId, UserId, View } from './brands.ts';
-import type { Codec, Signature, SignedCodec } from './codec.ts';
+/** What users and server ask of an authority: no message here can hold a ciphertext or an update. */
+import type { Ctx, DepositRoot, JoinTag, Millis, Slot, TaskId, UserId, View } from './brands.ts';
+import type { Codec, Field, Signature, SignedCodec } from './codec.ts';
 import { below, fixed, increasing, list, message, nested, oneOf, record, short, signedMessage, u53 } from './codec.ts';
+import type { Endorsement } from './council.ts';
+import { endorsementsField } from './council.ts';
 import { KIND } from './kinds.ts';
-import type { Certificate, IssuedKey, Outcome, Receipt, Ticket } from './statements.ts';
+import type { BufferPart, Certificate, IssuedKey, ModelEntry, Outcome, Receipt, Ticket, Vote } from './statements.ts';
 import {
   certificateCodec,
   field,
   issuedKeyCodec,
+  modelEntryCodec,
   outcomeCodec,
+  partsField,
   receiptCodec,
   STATEMENT_BYTES,
   ticketCodec,
+  voteCodec,
 } from './statements.ts';
 
 /** Bytes that fit a key of any engine, bare or in its envelope. */
@@ -50,17 +55,22 @@ export interface UploadHeaderBody {
 }
 export type UploadHeader = UploadHeaderBody & Signature;
 
-/** server -> authority: every deposit in slot order, the accepted slots, and their headers. */
+/**
+ * server -> authority: every deposit in slot order, the accepted slots, and their headers. Without votes it asks for the authority's
+ * own; with enough of them, for the keys.
+ */
 export interface CloseRequestBody {
   readonly ctx: Ctx;
   readonly deposits: readonly {
-    readonly user: UserId;
+    readonly deviceKey: Uint8Array;
     readonly nonce: Uint8Array;
     readonly root: DepositRoot;
     readonly signature: Uint8Array;
   }[];
   readonly accepted: readonly Slot[];
   readonly headers: readonly UploadHeader[];
+  /** For the close that this request describes. */
+  readonly votes: readonly Endorsement[];
 }
 export type CloseRequest = CloseRequestBody & Signature;
 
@@ -72,23 +82,59 @@ export interface ReleasedKey {
   readonly key: Uint8Array;
 }
 
-/** authority -> server: one key for each slot. */
-interface CloseAnswerBody {
+/**
+ * authority -> server: its vote; and once there are enough votes, one key for each slot. A slot whose record at the authority names
+ * somebody else has none.
+ */
+export interface CloseAnswerBody {
+  readonly vote: Vote;
+  /** Open before the close is decided. */
   readonly outcome: Outcome;
   readonly keys: readonly ReleasedKey[];
 }
 export type CloseAnswer = CloseAnswerBody & Signature;
 
-/** server -> authority: draw me a buffer. The same nonce gets the same buffer. */
+/** server -> authority: what would you bring to a buffer of this task? */
+export interface OfferRequestBody {
+  readonly task: TaskId;
+}
+export type OfferRequest = OfferRequestBody & Signature;
+
+export const offerRequestCodec: SignedCodec<OfferRequestBody> = signedMessage(KIND.offerRequest, 'offerRequest', {
+  task: field.task,
+});
+
+/** What the server made of several offers. */
+export interface BufferPlan {
+  readonly parts: readonly BufferPart[];
+  /** The version that the buffer is drawn with. */
+  readonly newest: ModelEntry;
+  readonly expiry: Millis;
+}
+
+/**
+ * server -> authority: draw me a buffer. The same nonce gets the same buffer. With several authorities it says what all of them are
+ * to sign; one authority alone decides by itself.
+ */
 export interface BufferRequestBody {
   readonly task: TaskId;
   readonly nonce: Uint8Array;
+  /** One or none. */
+  readonly plan: readonly BufferPlan[];
 }
 export type BufferRequest = BufferRequestBody & Signature;
 
 export const bufferRequestCodec: SignedCodec<BufferRequestBody> = signedMessage(KIND.bufferRequest, 'bufferRequest', {
   task: field.task,
   nonce: fixed(16),
+  plan: list(
+    1,
+    record<BufferPlan>({
+      parts: partsField,
+      newest: nested(modelEntryCodec, STATEMENT_BYTES),
+      expiry: u53 as Field<Millis>,
+    }),
+  ),
 });
 
 /** server -> authority: the next version of the model has this hash and comes from this buffer (zero for version 0). */
@@ -97,6 +143,8 @@ export interface ModelAppendBody {
   readonly version: number;
   readonly modelHash: Uint8Array;
   readonly ctx: Ctx;
+  /** The votes for its close, for an authority that had no part in it. One or none. */
+  readonly closed: readonly Vote[];
 }
 export type ModelAppend = ModelAppendBody & Signature;
 
@@ -105,6 +153,7 @@ export const modelAppendCodec: SignedCodec<ModelAppendBody> = signedMessage(KIND
   version: u53,
   modelHash: field.hash,
   ctx: field.ctx,
+  closed: list(1, nested(voteCodec, STATEMENT_BYTES)),
 });
 
 /** server -> authority: which devices were revoked after this number? */
@@ -172,14 +221,16 @@ export function authorityMessages(bufferSize: number): AuthorityMessages {
         ctx: field.ctx,
         deposits: list(
           bufferSize,
-          record({ user: field.user, nonce: fixed(16), root: field.root, signature: fixed(64) }),
+          record({ deviceKey: fixed(32), nonce: fixed(16), root: field.root, signature: fixed(64) }),
         ),
         accepted: increasing<Slot>(bufferSize),
-        headers: list(bufferSize, nested(uploadHeaderCodec(bufferSize), STATEMENT_BYTES + 2 * bufferSize)),
+        headers: list(bufferSize, nested(uploadHeaderCodec(bufferSize), headerBytes(bufferSize))),
+        votes: endorsementsField,
       });
     },
     get closeAnswer() {
       return signedMessage<CloseAnswerBody>(KIND.closeAnswer, 'closeAnswer', {
+        vote: nested(voteCodec, STATEMENT_BYTES),
         outcome: nested(outcomeCodec, STATEMENT_BYTES + 34 * bufferSize),
         keys: list(bufferSize, record({ slot: below<Slot>(bufferSize), role: oneOf(KEY_ROLES), key: short(KEY) })),
       });
@@ -192,6 +243,11 @@ const keyAnswerCodec = message<KeyAnswer>(KIND.keyAnswer, 'keyAnswer', {
   receipt: nested(receiptCodec, STATEMENT_BYTES),
   issued: nested(issuedKeyCodec, STATEMENT_BYTES),
 });
+
+/** Bytes that fit a header: its receipt, and as many void slots as there may be. */
+export function headerBytes(bufferSize: number): number {
+  return 2 * STATEMENT_BYTES + 2 * bufferSize;
+}
 
 function uploadHeaderCodec(bufferSize: number): SignedCodec<UploadHeaderBody> {
   return signedMessage<UploadHeaderBody>(KIND.uploadHeader, 'uploadHeader', {

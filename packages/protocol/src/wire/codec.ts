@@ -6,7 +6,7 @@ import type { Suite } from '@basa/masking';
 import { ascii, ByteReader, ByteWriter, DecodeError } from '@basa/masking';
 
 /** Layout version and cryptographic suite (SHA-256, HKDF, ChaCha20-Poly1305, Ed25519, X25519, AES-128-CTR). */
-const VERSION = 3;
+const VERSION = 4;
 const SUITE = 1;
 
 export interface Field<T> {
@@ -31,7 +31,7 @@ export interface Message<T> extends Codec<T> {
   hash(suite: Suite, message: T): Uint8Array;
 }
 
-type Fields<T> = { readonly [Name in keyof T]: Field<T[Name]> };
+export type Fields<T> = { readonly [Name in keyof T]: Field<T[Name]> };
 
 /** A message of its own kind. Kinds are listed in docs/wire-format.md. */
 export function message<T extends object>(kind: number, name: string, fields: Fields<T>): Message<T> {
@@ -140,6 +140,21 @@ export function short(most: number): Field<Uint8Array> {
       w.shortBytes(value);
     },
     read: (r, name) => r.shortBytes(name, most).slice(),
+  };
+}
+
+/** Up to `most` bytes behind a length of four bytes. */
+export function long(most: number): Field<Uint8Array> {
+  return {
+    write: (w, value) => {
+      if (value.length > most) throw new RangeError(`${value.length} bytes exceed ${most}`);
+      w.u32(value.length).bytes(value);
+    },
+    read: (r, name) => {
+      const length = r.u32(`${name} length`);
+      if (length > most) throw new DecodeError(`${name} length`, `${length} exceeds ${most}`);
+      return r.bytes(name, length).slice();
+    },
   };
 }
 

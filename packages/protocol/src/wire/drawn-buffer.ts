@@ -1,44 +1,68 @@
-/** A buffer as the authority draws it for a server, and as the server shows it to a user: the descriptor and its slot keys. */
+/** A buffer as its server has it drawn, and shows it to a user: the descriptor and the slot keys of its parts. */
 import type { Suite } from '@basa/masking';
-import { SLOT_KEY_BYTES, slotKeyListProblem } from '@basa/masking';
+import { concatBytes, slotKeyListBytes, slotKeyListProblem } from '@basa/masking';
+import type { TaskId } from './brands.ts';
 import type { Codec } from './codec.ts';
-import { message, nested, short } from './codec.ts';
+import { long, message, nested, short } from './codec.ts';
+import { MAX_AUTHORITIES } from './council.ts';
 import { KIND } from './kinds.ts';
 import { ENGINE, MAX_SLOTS } from './policy.ts';
 import type { Refused } from './refusals.ts';
 import { refused } from './refusals.ts';
 import { EPOCH_KEY_BYTES } from './sealing.ts';
-import type { Descriptor, DescriptorBody } from './statements.ts';
-import { DESCRIPTOR_BYTES, descriptorCodec } from './statements.ts';
+import type { BufferPart, Descriptor, DescriptorBody } from './statements.ts';
+import { DESCRIPTOR_BYTES, descriptorCodec, field, partField } from './statements.ts';
 
 export interface DrawnBuffer {
   readonly descriptor: Descriptor;
-  /** S E_0 .. E_{K-1}; empty with CP-ABE. */
+  /** S E_0 .. E_{K-1} of each part, one list behind the other; empty with CP-ABE. */
   readonly slotKeys: Uint8Array;
 }
 
-/** S and one key for each slot. */
-export const slotKeysField = short(SLOT_KEY_BYTES * (MAX_SLOTS + 1));
+/** The lists of all parts. */
+export const slotKeysField = long(slotKeyListBytes(MAX_SLOTS) * MAX_AUTHORITIES);
 
 export const drawnBufferCodec: Codec<DrawnBuffer> = message<DrawnBuffer>(KIND.drawnBuffer, 'drawnBuffer', {
   descriptor: nested(descriptorCodec, DESCRIPTOR_BYTES),
   slotKeys: slotKeysField,
 });
 
-/** The list is the one whose hash the authority signed: whoever seals to another list gives its seeds away. */
+/** Each list is the one whose hash its authority signed: whoever seals to another list gives its seeds away. */
 export function slotKeysProblem(
   suite: Suite,
-  { engine, bufferSize, sealingKey }: Pick<DescriptorBody, 'engine' | 'bufferSize' | 'sealingKey'>,
+  { engine, bufferSize, parts }: Pick<DescriptorBody, 'engine' | 'bufferSize' | 'parts'>,
   slotKeys: Uint8Array,
 ): Refused | undefined {
-  if (engine !== ENGINE.slotKeys) {
-    return slotKeys.length === 0
-      ? undefined
-      : refused('slot-keys-invalid', { detail: 'the engine of this task has no list' });
+  const invalid = (detail: string): Refused => refused('slot-keys-invalid', { detail });
+  if (engine !== ENGINE.slotKeys)
+    return slotKeys.length === 0 ? undefined : invalid('the engine of this task has no list');
+  const bytes = slotKeyListBytes(bufferSize);
+  if (slotKeys.length !== bytes * parts.length)
+    return invalid(
+      `${parts.length} lists of ${bufferSize} slots have ${bytes * parts.length} bytes, got ${slotKeys.length}`,
+    );
+  for (const [place, { authority, sealingKey }] of parts.entries()) {
+    const list = slotKeys.subarray(bytes * place, bytes * (place + 1));
+    const detail = slotKeyListProblem(suite, list, { slots: bufferSize, hash: sealingKey.subarray(EPOCH_KEY_BYTES) });
+    if (detail !== undefined) return invalid(`of authority ${authority}: ${detail}`);
   }
-  const detail = slotKeyListProblem(suite, slotKeys, {
-    slots: bufferSize,
-    hash: sealingKey.subarray(EPOCH_KEY_BYTES),
-  });
-  return detail === undefined ? undefined : refused('slot-keys-invalid', { detail });
+  return undefined;
+}
+
+/** What one authority would bring to a buffer: its part and its list. It serves one descriptor. */
+export interface Offer {
+  readonly task: TaskId;
+  readonly part: BufferPart;
+  readonly slotKeys: Uint8Array;
+}
+
+export const offerCodec: Codec<Offer> = message<Offer>(KIND.offer, 'offer', {
+  task: field.task,
+  part: partField,
+  slotKeys: short(slotKeyListBytes(MAX_SLOTS)),
+});
+
+/** The lists of offers, in the order of the parts. */
+export function listsOf(offers: readonly Offer[]): Uint8Array {
+  return concatBytes(...offers.map(({ slotKeys }) => slotKeys));
 }

@@ -1,8 +1,10 @@
 /** A task as the authority and its clients hold it: what no server can change by its word. */
 import type { Modulus, Planned, Suite } from '@basa/masking';
-import { modulusSize, planQuantizer, weightScale } from '@basa/masking';
+import { modulusSize, planQuantizer, toHex, weightScale } from '@basa/masking';
 import type { TaskId } from './brands.ts';
 import { fixed, flag, message, nonNegative, positive, short, u8, u16, u32 } from './codec.ts';
+import type { Council } from './council.ts';
+import { authoritiesField, toleratedOf } from './council.ts';
 import { KIND } from './kinds.ts';
 import type { MetricRange } from './metrics.ts';
 import { metricsField } from './metrics.ts';
@@ -15,8 +17,10 @@ import { DEFAULT_TRAINING, trainingField } from './training.ts';
 /** Which sealing a buffer uses. Transparent sealing hides nothing: for simulations. 2 was an engine of version 1. */
 export const ENGINE = { unsafeTransparent: 0, cpAbe: 1, slotKeys: 3 } as const;
 
-export interface TaskPolicy {
+export interface TaskPolicy extends Council {
   readonly name: Uint8Array;
+  /** Lets a threshold stand that withstands no authority that colludes with the server: for experiments alone. */
+  readonly unsafeThreshold: boolean;
   readonly engine: number;
   /** K positions, of which at least `minimum` (Kmin) must be accepted before anything opens. */
   readonly bufferSize: number;
@@ -52,6 +56,8 @@ export interface TaskPolicy {
 
 /** What a policy says unless its author has something else in mind. */
 export const POLICY_DEFAULTS = {
+  threshold: 1,
+  unsafeThreshold: false,
   blockFloor: 0,
   unsafeTinyWeights: false,
   metrics: [],
@@ -63,6 +69,9 @@ export const MAX_SLOTS = 1024;
 
 const policyCodec = message<TaskPolicy>(KIND.policy, 'policy', {
   name: short(64),
+  authorities: authoritiesField,
+  threshold: u8,
+  unsafeThreshold: flag,
   engine: u8,
   bufferSize: u16,
   minimum: u16,
@@ -108,13 +117,27 @@ export function policyProblem(policy: TaskPolicy): string | undefined {
   if (!(Number.isInteger(dimension) && dimension >= 1 && dimension <= 2 ** 31)) {
     return `dimension must be from 1 to 2^31, got ${dimension}`;
   }
-  const unwritable = encodingProblem(policy);
+  const unwritable = encodingProblem(policy) ?? councilProblem(policy);
   if (unwritable !== undefined) return unwritable;
   const largestNorm = policy.clip * Math.sqrt(dimension);
   if (policy.blockFloor > largestNorm)
     return `blockFloor ${policy.blockFloor} exceeds any update's norm (${largestNorm})`;
   const planned = planPolicy(policy);
   return planned.kind === 'refused' ? planned.sentence : stalenessProblem(policy);
+}
+
+/** No two contradicting statements may both get enough signatures, though some authorities sign whatever the server asks. */
+function councilProblem(policy: TaskPolicy): string | undefined {
+  const { authorities, threshold, engine, unsafeThreshold } = policy;
+  const count = authorities.length;
+  if (count < 1) return 'a task has at least one authority';
+  if (new Set(authorities.map(toHex)).size < count) return 'an authority is named twice';
+  if (!(Number.isInteger(threshold) && threshold >= 1 && threshold <= count))
+    return `threshold must be from 1 to the number of authorities (${count}), got ${threshold}`;
+  if (engine !== ENGINE.slotKeys && count > 1) return 'several authorities need the engine of slot keys';
+  if (count === 1 || toleratedOf(policy) >= 1 || (unsafeThreshold && toleratedOf(policy) >= 0)) return undefined;
+  const least = Math.floor((count + 1) / 2) + 1;
+  return `${threshold} of ${count} authorities withstand none that colludes with the server: threshold ${least} does${count < 3 ? '' : ', and 3 of 4 lets one be down as well'}`;
 }
 
 /** The smallest weight of a stale update: a server that names old versions to all but one must not silence them. */

@@ -25,6 +25,11 @@ export const REFUSALS = {
   'ticket-invalid': { sentence: "The ticket does not verify under the descriptor's server key.", status: 403 },
   'receipt-invalid': { sentence: 'The receipt does not verify or does not belong to this slot.', status: 403 },
   // What is asked for is not there, or over.
+  'offer-unknown': {
+    sentence: 'This authority has no such offer open; ask for another and draw the buffer with it.',
+    status: 404,
+    retry: true,
+  },
   'task-unknown': { sentence: 'There is no such task.', status: 404 },
   'buffer-unknown': { sentence: 'There is no such buffer here.', status: 404 },
   'slot-unknown': { sentence: 'There is no such slot in this buffer.', status: 404 },
@@ -74,6 +79,12 @@ export const REFUSALS = {
   'too-few': { sentence: 'Fewer updates than the minimum are accepted.', status: 409 },
   'not-frozen': { sentence: 'The set of accepted slots was not fixed before.', status: 409 },
   'already-decided': { sentence: 'The outcome of this buffer is decided already.', status: 409 },
+  'too-few-votes': {
+    sentence: 'Too few authorities answered, or voted for this close; it is asked for again.',
+    status: 503,
+    retry: true,
+  },
+  'other-vote': { sentence: 'This authority voted for another close of this buffer.', status: 409 },
   'close-mismatch': { sentence: 'The request to close contradicts what the authority recorded.', status: 409 },
   'duplicate-user': { sentence: 'One user stands in two slots.', status: 409 },
   'void-edge': { sentence: 'Two accepted users share no mask.', status: 409 },
@@ -85,6 +96,7 @@ export const REFUSALS = {
   // It does not say what it should.
   'root-mismatch': { sentence: 'The root is not the one of the sealed seeds.', status: 422 },
   'body-mismatch': { sentence: 'The body is not what the header says.', status: 422 },
+  'plan-invalid': { sentence: 'The buffer cannot be drawn like this.', status: 422 },
   'policy-invalid': { sentence: 'The policy of the task cannot be used.', status: 422 },
   // A user refuses what server or authority tell it.
   'descriptor-invalid': { sentence: 'The descriptor is not signed by the pinned authority.', status: 422 },

@@ -4,7 +4,7 @@
  */
 import { DecodeError } from '@basa/masking';
 import type { Registration, Slot } from './brands.ts';
-import type { BufferSealing, EdgeUse, SealedBuffer } from './sealing.ts';
+import type { BufferSealing, EdgeUse, PartKey, SealedBuffer } from './sealing.ts';
 
 /** One seed, for a slot or for the close. */
 export type Seal =
@@ -17,18 +17,18 @@ export interface SealWork {
   readonly seals: readonly Seal[];
 }
 
-/** What was sealed to a slot, with what is said to be its key. */
+/** What was sealed to a slot, with what authorities say are their keys of it. */
 export interface OpenWork {
   readonly kind: 'open';
   readonly buffer: SealedBuffer;
   readonly slot: Slot;
-  readonly key: Uint8Array;
+  readonly keys: readonly PartKey[];
   readonly entries: readonly { readonly sealed: Uint8Array; readonly use: EdgeUse }[];
 }
 
 export type SealingWork = SealWork | OpenWork;
 
-/** One for each seal or entry; undefined for an entry that does not open. No result at all where the key is not the slot's. */
+/** One for each seal or entry; undefined for an entry that does not open. No result at all where too few keys are the slot's. */
 export type SealingResult = readonly (Uint8Array | undefined)[] | undefined;
 
 /** Asks for work until it has what it needs. */
@@ -44,7 +44,7 @@ export function doSealing(sealing: BufferSealing, work: SealingWork): SealingRes
     );
   }
   try {
-    const open = sealing.edgeOpener(buffer, work.slot, work.key);
+    const open = sealing.edgeOpener(buffer, work.slot, work.keys);
     return open && work.entries.map(({ sealed, use }) => open(sealed, use));
   } catch (error) {
     // Bytes that are no key of CP-ABE at all.

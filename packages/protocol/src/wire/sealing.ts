@@ -5,16 +5,27 @@
  * Every slot has an edge key, which opens the seeds that earlier users sealed to it and the backups that later users made of
  * its own. Every registration of a user for a slot has a self key. For one slot the authority gives out one of them, never both.
  */
-import { isSlotKey, SLOT_SEALED_BYTES } from '@basa/masking';
+import { isSlotKey, slotSealedBytes } from '@basa/masking';
 import type { Ctx, JoinTag, Registration, Slot } from './brands.ts';
 import { ENGINE } from './policy.ts';
-import type { DescriptorBody } from './statements.ts';
+import type { BufferPart, DescriptorBody } from './statements.ts';
 
 /** The buffer that a seed is sealed in. */
 export interface SealedBuffer {
   readonly ctx: Ctx;
-  /** S E_0 .. E_{K-1}, as the authority published them; empty with CP-ABE, whose public key is in the descriptor. */
+  readonly descriptor: Pick<DescriptorBody, 'threshold' | 'parts' | 'bufferSize'>;
+  /**
+   * S E_0 .. E_{K-1} of every part of the descriptor, one list behind the other, as the authorities published them; empty with
+   * CP-ABE, whose public key is in the descriptor.
+   */
   readonly slotKeys: Uint8Array;
+}
+
+/** What one authority gave of its part. */
+export interface PartKey {
+  /** Its index. */
+  readonly authority: number;
+  readonly key: Uint8Array;
 }
 
 /** What a seed under an edge key is for, and who sealed it. */
@@ -33,20 +44,22 @@ export interface BufferSealing {
   /** How many of its first bytes name a sealed self seed to the authority. */
   readonly selfNameBytes: number;
   sealEdge(buffer: SealedBuffer, slot: Slot, use: EdgeUse, seed: Uint8Array): Uint8Array;
-  /** Undefined where the bytes are not the key of this slot: then whoever gave them is at fault. */
-  edgeOpener(buffer: SealedBuffer, slot: Slot, key: Uint8Array): EdgeOpener | undefined;
+  /** Keys that are not their authority's for this slot do not count. Undefined where too few are left: whoever gave them is at fault. */
+  edgeOpener(buffer: SealedBuffer, slot: Slot, keys: readonly PartKey[]): EdgeOpener | undefined;
   sealSelf(buffer: SealedBuffer, registration: Registration, seed: Uint8Array): Uint8Array;
-  /** With what the authority released for the slot. */
+  /** With what the authorities released for the slot. */
   openSelf(
     buffer: SealedBuffer,
     registration: Registration,
     sealed: Uint8Array,
-    released: Uint8Array,
+    released: readonly PartKey[],
   ): Uint8Array | undefined;
 }
 
 /** What the keys of a buffer are made of. */
-export type KeySource = Pick<DescriptorBody, 'task' | 'bufferId' | 'bufferSize'>;
+export interface KeySource extends Pick<DescriptorBody, 'task' | 'bufferSize'> {
+  readonly offer: Uint8Array;
+}
 
 /** The keys of one buffer, at the authority. */
 export interface BufferKeys {
@@ -56,7 +69,7 @@ export interface BufferKeys {
   self(registration: Registration, selfName: Uint8Array): Uint8Array | undefined;
 }
 
-/** Holds the secret of one task and key epoch, and gives the same keys each time. */
+/** Holds the secret of one authority for one task and key epoch, and gives the same keys each time. */
 export interface BufferIssuer {
   /** Names the key epoch. */
   readonly publicKey: Uint8Array;
@@ -64,21 +77,27 @@ export interface BufferIssuer {
   slotKeys(source: KeySource): Generator<undefined, Uint8Array>;
   /** What the descriptor says of the keys. */
   sealingKey(slotKeys: Uint8Array): Uint8Array;
-  keysOf(buffer: { readonly ctx: Ctx; readonly descriptor: KeySource }): BufferKeys;
+  keysOf(buffer: { readonly ctx: Ctx; readonly authority: number; readonly source: KeySource }): BufferKeys;
   /** 32 bytes that only the holder of the secret can derive, for the label. The caller may overwrite them. */
   derive(label: Uint8Array): Uint8Array;
 }
 
-/** The name of the key epoch in a descriptor. */
-export function epochKeyOf({ engine, sealingKey }: Pick<DescriptorBody, 'engine' | 'sealingKey'>): Uint8Array {
+/** The name of the key epoch in a part of a descriptor. */
+export function epochKeyOf(
+  { engine }: Pick<DescriptorBody, 'engine'>,
+  { sealingKey }: Pick<BufferPart, 'sealingKey'>,
+): Uint8Array {
   return engine === ENGINE.slotKeys ? sealingKey.subarray(0, EPOCH_KEY_BYTES) : sealingKey;
 }
 
 const CP_ABE_SEALED_BYTES = 240;
 
-/** Length of a sealed seed on the wire; undefined for an engine that hides nothing, or that there is not. */
-export function sealedBytesOf(engine: number): number | undefined {
-  if (engine === ENGINE.slotKeys) return SLOT_SEALED_BYTES;
+/**
+ * Length of a sealed seed on the wire, in a buffer with parts of so many authorities; undefined for an engine that hides nothing, or
+ * that there is not.
+ */
+export function sealedBytesOf(engine: number, parts = 1): number | undefined {
+  if (engine === ENGINE.slotKeys) return slotSealedBytes(parts);
   return engine === ENGINE.cpAbe ? CP_ABE_SEALED_BYTES : undefined;
 }
 

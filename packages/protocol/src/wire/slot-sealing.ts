@@ -1,58 +1,139 @@
-/** Slot keys as an engine: X25519 keys that the authority publishes for every buffer (decision 036). */
-import type { SlotBinding, SlotKeyRole, SlotKeySource, Suite, X25519Key } from '@basa/masking';
+/** Slot keys as an engine: X25519 keys that every authority publishes for its part of a buffer (decisions 036 and 044). */
+import type { KeySteps, SlotBinding, SlotKeyRole, SlotKeySource, SlotPart, Suite, X25519Key } from '@basa/masking';
 import {
   ascii,
   concatBytes,
   equalBytes,
   isSlotKey,
-  openWithPad,
-  openWithSlotKey,
+  keysAtOnce,
+  openWithPads,
+  openWithSlotKeys,
+  padOfShared,
   SLOT_KEY_BYTES,
-  SLOT_SEALED_BYTES,
-  sealToSlot,
+  sealToSlots,
   slotKeyList,
+  slotKeyListBytes,
   slotKeyOf,
-  slotPad,
+  slotSealedBytes,
   slotSecret,
 } from '@basa/masking';
+import type { Registration, Slot } from './brands.ts';
 import { sealingContext, selfContext } from './naming.ts';
-import type { BufferIssuer, BufferSealing, SealedBuffer } from './sealing.ts';
-import type { DescriptorBody } from './statements.ts';
+import type { BufferIssuer, BufferSealing, EdgeUse, KeySource, PartKey, SealedBuffer } from './sealing.ts';
+import type { OpenWork, SealingResult, SealingWork, SealWork } from './sealing-work.ts';
 
-/** There is one authority. */
-const AUTHORITY = 0;
 const SECRET_BYTES = 32;
 const SALT = ascii('basa slot keys');
 
-/** The list of a buffer must have been checked (`slotKeysProblem` of drawn-buffer.ts). */
-export function slotSealing(suite: Suite): BufferSealing {
+/** For buffers with parts of so many authorities. The lists of a buffer must have been checked (`slotKeysProblem` of drawn-buffer.ts). */
+export function slotSealing(suite: Suite, parts = 1): BufferSealing {
   const sealed = (seed: Uint8Array, binding: SlotBinding): Uint8Array => {
-    const bytes = sealToSlot(suite, seed, binding);
-    if (bytes === undefined) throw new Error('the list of slot keys was not checked');
-    return bytes;
+    const [bytes] = keysAtOnce(suite, sealToSlots(suite, [{ seed, binding }]));
+    return bytes as Uint8Array;
   };
   return {
     name: 'slot keys (X25519)',
-    sealedBytes: SLOT_SEALED_BYTES,
+    sealedBytes: slotSealedBytes(parts),
     selfNameBytes: SLOT_KEY_BYTES,
-    sealEdge: (buffer, slot, { role, joinTag }, seed) =>
-      sealed(seed, binding(buffer, slot, sealingContext(buffer.ctx, role, joinTag, slot))),
-    edgeOpener(buffer, slot, secret) {
-      if (secret.length !== SLOT_KEY_BYTES) return undefined;
-      const key = suite.x25519(secret);
-      if (!equalBytes(key.publicKey, slotKeyOf(buffer.slotKeys, slot))) return undefined;
-      return (bytes, { role, joinTag }) =>
-        openWithSlotKey(suite, bytes, key, binding(buffer, slot, sealingContext(buffer.ctx, role, joinTag, slot)));
+    sealEdge: (buffer, slot, use, seed) => sealed(seed, edgeBinding(buffer, slot, use)),
+    edgeOpener(buffer, slot, keys) {
+      const bound = { parts: partsOf(buffer, slot), threshold: buffer.descriptor.threshold };
+      const made = keyObjects(suite, bound.parts, inOrder(buffer, keys));
+      if (made.size < bound.threshold) return undefined;
+      const secrets = inOrder(buffer, keys).map((secret) => (secret && made.has(secret) ? secret : undefined));
+      return (bytes, use) => {
+        const entry = { sealed: bytes, binding: edgeBinding(buffer, slot, use) };
+        return keysAtOnce(suite, openWithSlotKeys(suite, bound, secrets, [entry]), made)?.[0];
+      };
     },
-    sealSelf: (buffer, registration, seed) =>
-      sealed(seed, binding(buffer, 'self', selfContext(buffer.ctx, registration))),
-    openSelf: (buffer, registration, bytes, pad) =>
-      openWithPad(suite, bytes, pad, binding(buffer, 'self', selfContext(buffer.ctx, registration))),
+    sealSelf: (buffer, registration, seed) => sealed(seed, selfBinding(buffer, registration)),
+    openSelf(buffer, registration, bytes, released) {
+      const binding = selfBinding(buffer, registration);
+      // A pad is held to nothing but the seed it gives: where an authority lied about one, a set without it opens.
+      for (const set of setsOf(released, binding.threshold)) {
+        const pads = inOrder(buffer, set).map((pad) => pad?.slice());
+        const [seed] = keysAtOnce(suite, openWithPads(suite, [{ sealed: bytes, binding, pads }]));
+        if (seed !== undefined) return seed;
+      }
+      return undefined;
+    },
   };
 }
 
-export function binding({ ctx, slotKeys }: SealedBuffer, role: SlotKeyRole, context: Uint8Array): SlotBinding {
-  return { publicKey: slotKeyOf(slotKeys, role), salt: ctx, context, authority: AUTHORITY };
+/** The key objects of secrets that are those of their parts. */
+function keyObjects(
+  suite: Suite,
+  parts: readonly SlotPart[],
+  secrets: readonly (Uint8Array | undefined)[],
+): ReadonlyMap<Uint8Array, X25519Key> {
+  const made = new Map<Uint8Array, X25519Key>();
+  for (const [place, secret] of secrets.entries()) {
+    if (secret?.length !== SLOT_KEY_BYTES) continue;
+    const key = suite.x25519(secret);
+    if (equalBytes(key.publicKey, (parts[place] as SlotPart).publicKey)) made.set(secret, key);
+  }
+  return made;
+}
+
+/** Does what a contribution asks for, as work that agrees on keys: at once or later. */
+export function slotSteps(suite: Suite, work: SealingWork): KeySteps<SealingResult> {
+  return work.kind === 'seal' ? sealSteps(suite, work) : openSteps(suite, work);
+}
+
+function sealSteps(suite: Suite, { buffer, seals }: SealWork): KeySteps<SealingResult> {
+  return sealToSlots(
+    suite,
+    seals.map((seal) => ({
+      seed: seal.seed,
+      binding: seal.to === 'self' ? selfBinding(buffer, seal.registration) : edgeBinding(buffer, seal.to, seal.use),
+    })),
+  );
+}
+
+function openSteps(suite: Suite, { buffer, slot, keys, entries }: OpenWork): KeySteps<SealingResult> {
+  return openWithSlotKeys(
+    suite,
+    { parts: partsOf(buffer, slot), threshold: buffer.descriptor.threshold },
+    inOrder(buffer, keys),
+    entries.map(({ sealed, use }) => ({ sealed, binding: edgeBinding(buffer, slot, use) })),
+  );
+}
+
+/** Keys in the order of the parts. */
+function inOrder(
+  { descriptor: { parts } }: SealedBuffer,
+  keys: readonly PartKey[],
+): readonly (Uint8Array | undefined)[] {
+  const byAuthority = new Map(keys.map(({ authority, key }) => [authority, key]));
+  return parts.map(({ authority }) => byAuthority.get(authority));
+}
+
+function* setsOf<Item>(items: readonly Item[], size: number): Generator<readonly Item[]> {
+  if (size === 0) yield [];
+  else
+    for (const [n, item] of items.entries())
+      for (const rest of setsOf(items.slice(n + 1), size - 1)) yield [item, ...rest];
+}
+
+export function edgeBinding(buffer: SealedBuffer, slot: Slot, { role, joinTag }: EdgeUse): SlotBinding {
+  return binding(buffer, slot, sealingContext(buffer.ctx, role, joinTag, slot));
+}
+
+export function selfBinding(buffer: SealedBuffer, registration: Registration): SlotBinding {
+  return binding(buffer, 'self', selfContext(buffer.ctx, registration));
+}
+
+function binding(buffer: SealedBuffer, role: SlotKeyRole, context: Uint8Array): SlotBinding {
+  const { threshold } = buffer.descriptor;
+  return { parts: partsOf(buffer, role), threshold, salt: buffer.ctx, context };
+}
+
+function partsOf({ descriptor, slotKeys }: SealedBuffer, role: SlotKeyRole): readonly SlotPart[] {
+  const bytes = slotKeyListBytes(descriptor.bufferSize);
+  return descriptor.parts.map(({ authority }, place) => {
+    const list = slotKeys.subarray(bytes * place, bytes * (place + 1));
+    return { authority, publicKey: slotKeyOf(list, role) };
+  });
 }
 
 /** Forgets its secret when its epoch has ended. */
@@ -72,20 +153,20 @@ export function slotKeyIssuer(suite: Suite, secret: Uint8Array): SlotKeyIssuer {
   const derived = (label: string, info: Uint8Array): Uint8Array =>
     suite.hkdf({ secret: alive(), salt: SALT, info: concatBytes(ascii(label), info), length: SECRET_BYTES });
   // Looked at for every key: one that is wiped in the middle must not go on with zeros.
-  const sourceOf = ({ task, bufferId }: Pick<DescriptorBody, 'task' | 'bufferId'>): SlotKeySource => ({
+  const sourceOf = ({ task, offer }: KeySource): SlotKeySource => ({
     get master() {
       return alive();
     },
     task,
-    bufferId,
+    offer,
   });
   const publicKey = derived('epoch key', new Uint8Array());
   return {
     publicKey,
     slotKeys: (source) => slotKeyList(suite, sourceOf(source), source.bufferSize),
     sealingKey: (slotKeys) => concatBytes(publicKey, suite.sha256(slotKeys)),
-    keysOf({ ctx, descriptor }) {
-      const source = sourceOf(descriptor);
+    keysOf({ ctx, authority, source: of }) {
+      const source = sourceOf(of);
       let selfKey: X25519Key | undefined;
       return {
         edge: (slot) => slotSecret(suite, source, slot),
@@ -93,8 +174,9 @@ export function slotKeyIssuer(suite: Suite, secret: Uint8Array): SlotKeyIssuer {
           if (!isSlotKey(selfName)) return undefined;
           selfKey ??= suite.x25519(slotSecret(suite, source, 'self'));
           const { publicKey } = selfKey;
+          const shared = selfKey.agree(selfName);
           const context = selfContext(ctx, registration);
-          return slotPad(suite, selfName, selfKey, { publicKey, salt: ctx, context, authority: AUTHORITY });
+          return shared && padOfShared(suite, shared, selfName, { salt: ctx, context }, { authority, publicKey });
         },
       };
     },

@@ -1,7 +1,7 @@
-/** The signed statements that several messages carry: certificate, descriptor, ticket, receipt, outcome, model log. */
+/** The signed statements that several messages carry: certificate, descriptor, ticket, receipt, vote, outcome, model log. */
 import type { Suite } from '@basa/masking';
-import { equalBytes } from '@basa/masking';
-import type { Ctx, DepositRoot, JoinTag, Millis, Slot, TaskId, UserId, View } from './brands.ts';
+import { equalBytes, toHex } from '@basa/masking';
+import type { Ctx, DepositRoot, JoinTag, Millis, Registration, Slot, TaskId, UserId, View } from './brands.ts';
 import type { Field, Signature, SignedCodec } from './codec.ts';
 import {
   below,
@@ -9,6 +9,7 @@ import {
   fixed,
   flag,
   list,
+  message,
   nested,
   nonNegative,
   oneOf,
@@ -21,6 +22,8 @@ import {
   u32,
   u53,
 } from './codec.ts';
+import type { Council, Endorsed, EndorsedCodec } from './council.ts';
+import { authoritiesField, ENDORSEMENT_BYTES, endorsedMessage, MAX_AUTHORITIES } from './council.ts';
 import { KIND } from './kinds.ts';
 import { metricsField } from './metrics.ts';
 import { modulusField } from './modulus-field.ts';
@@ -28,7 +31,7 @@ import type { TaskPolicy } from './policy.ts';
 import { MAX_SLOTS } from './policy.ts';
 import { stalenessField } from './staleness.ts';
 
-/** The authority enrolled this device for this task, until then. */
+/** The authorities enrolled this device for this task, until then. */
 export interface CertificateBody {
   readonly task: TaskId;
   readonly deviceKey: Uint8Array;
@@ -36,22 +39,34 @@ export interface CertificateBody {
   readonly issuedAt: Millis;
   readonly notAfter: Millis;
 }
-export type Certificate = CertificateBody & Signature;
+export type Certificate = CertificateBody & Endorsed;
 
-/** One buffer, drawn and signed by the authority. How to train is not in it: a device reads that in its pinned policy. */
+/** What one authority brings to a buffer: the keys that it made for it alone. */
+export interface BufferPart {
+  /** Its index. */
+  readonly authority: number;
+  /** 16 random bytes of the authority: the keys of its part are made of them. */
+  readonly offer: Uint8Array;
+  /** Slot keys: the name of the key epoch and the hash of the list. CP-ABE: the public key. */
+  readonly sealingKey: Uint8Array;
+}
+
+/**
+ * One buffer, signed by every authority that has a part in it: a part that its owner did not sign could be the server's own. How
+ * to train is not in it: a device reads that in its pinned policy.
+ */
 export interface DescriptorBody extends Omit<TaskPolicy, 'name' | 'training' | 'openMs' | 'closeMs'> {
   readonly task: TaskId;
-  readonly bufferId: Uint8Array;
+  /** Of at least `threshold` authorities, by rising index. */
+  readonly parts: readonly BufferPart[];
   /** t and the hash of w^t when the buffer was drawn. */
   readonly version: number;
   readonly modelHash: Uint8Array;
   readonly weightScale: number;
-  readonly sealingKey: Uint8Array;
-  readonly authorityKeyId: Uint8Array;
   readonly expiry: Millis;
   readonly closeBy: Millis;
 }
-export type Descriptor = DescriptorBody & Signature;
+export type Descriptor = DescriptorBody & Endorsed;
 
 /** The server gave this slot to this deposit, and showed it these deposits before it (V_l). */
 export interface TicketBody {
@@ -64,7 +79,7 @@ export interface TicketBody {
 }
 export type Ticket = TicketBody & Signature;
 
-/** The authority registered this user for this slot, once, with all that it saw. */
+/** The authorities registered this user for this slot, once, with all that it saw. */
 export interface ReceiptBody {
   readonly ctx: Ctx;
   readonly slot: Slot;
@@ -72,7 +87,7 @@ export interface ReceiptBody {
   readonly root: DepositRoot;
   readonly view: View;
 }
-export type Receipt = ReceiptBody & Signature;
+export type Receipt = ReceiptBody & Endorsed;
 
 /** The key with this hash answers this request. */
 export interface IssuedKeyBody {
@@ -80,6 +95,32 @@ export interface IssuedKeyBody {
   readonly keyHash: Uint8Array;
 }
 export type IssuedKey = IssuedKeyBody & Signature;
+
+/** An accepted slot of a close, with what its self seed hangs on. */
+export interface ClosedSlot {
+  readonly slot: Slot;
+  readonly joinTag: JoinTag;
+  readonly registration: Registration;
+  /** R of the sealed self seed, from the header that its device signed. */
+  readonly selfName: Uint8Array;
+}
+
+/** A buffer ends with this set over these deposits. It is hashed, and voted for by its hash. */
+export interface Closing {
+  readonly ctx: Ctx;
+  /** How many deposits there are, and V over all of them. */
+  readonly deposits: number;
+  readonly view: View;
+  readonly accepted: readonly ClosedSlot[];
+}
+
+/** The authority votes for this close and, in this buffer, for no other. */
+export interface VoteBody {
+  readonly task: TaskId;
+  readonly ctx: Ctx;
+  readonly closing: Uint8Array;
+}
+export type Vote = VoteBody & Endorsed;
 
 const OUTCOMES = ['unknown', 'open', 'aborted', 'closed'] as const;
 export type OutcomeStatus = (typeof OUTCOMES)[number];
@@ -100,7 +141,7 @@ export interface ModelEntryBody {
   readonly ctx: Ctx;
   readonly previous: Uint8Array;
 }
-export type ModelEntry = ModelEntryBody & Signature;
+export type ModelEntry = ModelEntryBody & Endorsed;
 
 /** How far the authority's own log has come: shown back to it, it reveals a rolled-back authority. */
 export interface HeadBody {
@@ -123,9 +164,9 @@ export interface NewestModelBody {
 export type NewestModel = NewestModelBody & Signature;
 
 /** Bytes that fit any of these statements inside another message, but for what grows with K or the sealing key. */
-export const STATEMENT_BYTES = 512;
+export const STATEMENT_BYTES: number = 512 + ENDORSEMENT_BYTES;
 /** Bytes that fit a descriptor, whose sealing key may be a public key of CP-ABE. */
-export const DESCRIPTOR_BYTES = 8192;
+export const DESCRIPTOR_BYTES: number = 8192 + ENDORSEMENT_BYTES;
 
 const millisField = u53 as Field<Millis>;
 const slot = below<Slot>(MAX_SLOTS);
@@ -138,17 +179,25 @@ const view = fixed<View>(32);
 
 export const field = { ctx, hash, joinTag, root, slot, task, user: fixed<UserId>(32), view } as const;
 
-export const certificateCodec: SignedCodec<CertificateBody> = signedMessage(KIND.certificate, 'certificate', {
+export const certificateCodec: EndorsedCodec<CertificateBody> = endorsedMessage(KIND.certificate, 'certificate', {
   task,
   deviceKey: fixed(32),
   issuedAt: millisField,
   notAfter: millisField,
 });
 
-export const descriptorCodec: SignedCodec<DescriptorBody> = signedMessage(KIND.descriptor, 'descriptor', {
+export const partField: Field<BufferPart> = record({ authority: u8, offer: fixed(16), sealingKey: short(4096) });
+export const partsField: Field<readonly BufferPart[]> = checked(list(MAX_AUTHORITIES, partField), (all) =>
+  all.some(({ authority }, n) => authority <= (all[n - 1]?.authority ?? -1)) ? 'not by rising index' : undefined,
+);
+
+export const descriptorCodec: EndorsedCodec<DescriptorBody> = endorsedMessage(KIND.descriptor, 'descriptor', {
+  authorities: authoritiesField,
+  threshold: u8,
+  unsafeThreshold: flag,
   engine: u8,
   task,
-  bufferId: fixed(16),
+  parts: partsField,
   bufferSize: checked(u16, (value) => (value >= 2 && value <= MAX_SLOTS ? undefined : 'out of range')),
   minimum: u16,
   version: u53,
@@ -164,9 +213,7 @@ export const descriptorCodec: SignedCodec<DescriptorBody> = signedMessage(KIND.d
   unsafeTinyWeights: flag,
   metrics: metricsField,
   manifestHash: hash,
-  sealingKey: short(4096),
   serverKey: fixed(32),
-  authorityKeyId: hash,
   uploadLeaseMs: u32,
   expiry: millisField,
   closeBy: millisField,
@@ -181,7 +228,7 @@ export const ticketCodec: SignedCodec<TicketBody> = signedMessage(KIND.ticket, '
   deadline: millisField,
 });
 
-export const receiptCodec: SignedCodec<ReceiptBody> = signedMessage(KIND.receipt, 'receipt', {
+export const receiptCodec: EndorsedCodec<ReceiptBody> = endorsedMessage(KIND.receipt, 'receipt', {
   ctx,
   slot,
   joinTag,
@@ -194,13 +241,31 @@ export const issuedKeyCodec: SignedCodec<IssuedKeyBody> = signedMessage(KIND.iss
   keyHash: hash,
 });
 
+const closingLayout = message<Closing>(KIND.closing, 'closing', {
+  ctx,
+  deposits: u16,
+  view,
+  accepted: list(MAX_SLOTS, record({ slot, joinTag, registration: fixed<Registration>(32), selfName: short(32) })),
+});
+
+/** What a vote names. */
+export function closingHash(suite: Suite, closing: Closing): Uint8Array {
+  return closingLayout.hash(suite, closing);
+}
+
+export const voteCodec: EndorsedCodec<VoteBody> = endorsedMessage(KIND.vote, 'vote', {
+  task,
+  ctx,
+  closing: hash,
+});
+
 export const outcomeCodec: SignedCodec<OutcomeBody> = signedMessage(KIND.outcome, 'outcome', {
   ctx,
   status: oneOf(OUTCOMES),
   accepted: list(MAX_SLOTS, record({ slot, joinTag })),
 });
 
-export const modelEntryCodec: SignedCodec<ModelEntryBody> = signedMessage(KIND.modelEntry, 'modelEntry', {
+export const modelEntryCodec: EndorsedCodec<ModelEntryBody> = endorsedMessage(KIND.modelEntry, 'modelEntry', {
   task,
   version: u53,
   modelHash: hash,
@@ -230,6 +295,32 @@ export function userIdOf(suite: Suite, deviceKey: Uint8Array): UserId {
 /** ctx = SHA-256(descriptor), over what the authority signed. */
 export function ctxOf(suite: Suite, descriptor: DescriptorBody): Ctx {
   return descriptorCodec.statementHash(suite, descriptor) as Ctx;
+}
+
+/** What one authority says became of a buffer. */
+export interface OutcomeOf {
+  /** Its index. */
+  readonly authority: number;
+  readonly outcome: Outcome;
+}
+
+/** What enough authorities say alike became of the buffer; undefined where they do not agree, or one of them was not heard. */
+export function agreedOutcome(
+  suite: Suite,
+  { authorities, threshold }: Council,
+  wanted: Ctx,
+  answers: readonly OutcomeOf[],
+): OutcomeBody | undefined {
+  const votes = new Map<string, Set<number>>();
+  for (const { authority, outcome } of answers) {
+    const key = authorities[authority];
+    if (key === undefined || !equalBytes(outcome.ctx, wanted) || !isSigned(suite, outcomeCodec, outcome, key)) continue;
+    const words = toHex(outcomeCodec.statementHash(suite, outcome));
+    const alike = votes.get(words) ?? new Set<number>();
+    votes.set(words, alike.add(authority));
+    if (alike.size >= threshold) return outcome;
+  }
+  return undefined;
 }
 
 /** Whether two statements are about the same user in the same slot with the same history. */

@@ -1,0 +1,153 @@
+/**
+ * The authorities of a task, and what they say together. A statement counts where `threshold` of them signed the same words; t
+ * is so large that no two contradicting statements can both have that many (`toleratedOf`).
+ */
+import type { Signer, Suite } from '@basa/masking';
+import { equalBytes } from '@basa/masking';
+import type { Codec, Field, Fields } from './codec.ts';
+import { checked, fixed, list, message, record, u8 } from './codec.ts';
+
+export interface Council {
+  /** Their public keys, in an order that never changes: the index of an authority is its name. */
+  readonly authorities: readonly Uint8Array[];
+  /** t. */
+  readonly threshold: number;
+}
+
+export const MAX_AUTHORITIES = 16;
+
+export const authoritiesField = list(MAX_AUTHORITIES, fixed(32));
+
+/** How many authorities may collude with the server: the largest f with t > (n + f) / 2. Below zero for too small a t. */
+export function toleratedOf({ authorities, threshold }: Council): number {
+  return 2 * threshold - authorities.length - 1;
+}
+
+/** One authority's signature. */
+export interface Endorsement {
+  /** Its index. */
+  readonly authority: number;
+  readonly signature: Uint8Array;
+}
+
+export interface Endorsed {
+  /** Of different authorities, by rising index. */
+  readonly endorsements: readonly Endorsement[];
+}
+
+export const endorsementsField: Field<readonly Endorsement[]> = checked(
+  list(MAX_AUTHORITIES, record<Endorsement>({ authority: u8, signature: fixed(64) })),
+  (all) =>
+    all.some(({ authority }, n) => authority <= (all[n - 1]?.authority ?? -1)) ? 'not by rising index' : undefined,
+);
+
+/** Bytes that fit all signatures of a statement. */
+export const ENDORSEMENT_BYTES: number = 2 + 65 * MAX_AUTHORITIES;
+
+/** A statement that several authorities sign, with as many signatures as there are by now. */
+export interface EndorsedCodec<T> extends Codec<T & Endorsed> {
+  /** The bytes that each of them signs. */
+  statement(body: T): Uint8Array;
+  /** SHA-256 of these bytes. */
+  statementHash(suite: Suite, body: T): Uint8Array;
+}
+
+export function endorsedMessage<T extends object>(kind: number, name: string, fields: Fields<T>): EndorsedCodec<T> {
+  const body = message<T>(kind, name, fields);
+  return {
+    ...message<T & Endorsed>(kind, name, { ...fields, endorsements: endorsementsField } as Fields<T & Endorsed>),
+    statement: (value) => body.encode(value),
+    statementHash: (suite, value) => body.hash(suite, value),
+  };
+}
+
+/** The statement with the signature of the authority whose key this is. */
+export function endorse<T extends object>(
+  codec: EndorsedCodec<T>,
+  council: Pick<Council, 'authorities'>,
+  signer: Signer,
+  body: T,
+): T & Endorsed {
+  const authority = indexOf(council, signer.publicKey);
+  if (authority === undefined) throw new Error('the signer is none of the authorities of this task');
+  return { ...body, endorsements: [{ authority, signature: signer.sign(codec.statement(body)) }] };
+}
+
+/** The index of the authority with this key. */
+export function indexOf({ authorities }: Pick<Council, 'authorities'>, publicKey: Uint8Array): number | undefined {
+  const index = authorities.findIndex((key) => equalBytes(key, publicKey));
+  return index < 0 ? undefined : index;
+}
+
+/** Whether enough authorities of the council signed it, and nobody else. */
+export function isEndorsed<T extends object>(
+  suite: Suite,
+  codec: EndorsedCodec<T>,
+  council: Council,
+  statement: T & Endorsed,
+): boolean {
+  return statement.endorsements.length >= council.threshold && hasGoodEndorsements(suite, codec, council, statement);
+}
+
+/** Whether every signature on it is one of the council. There may be too few. */
+export function hasGoodEndorsements<T extends object>(
+  suite: Suite,
+  codec: EndorsedCodec<T>,
+  { authorities }: Pick<Council, 'authorities'>,
+  statement: T & Endorsed,
+): boolean {
+  const { endorsements } = statement;
+  const isRising = endorsements.every(({ authority }, n) => authority > (endorsements[n - 1]?.authority ?? -1));
+  if (!isRising) return false;
+  const words = codec.statement(statement);
+  return endorsements.every(({ authority, signature }) => {
+    const publicKey = authorities[authority];
+    return publicKey !== undefined && suite.verify({ signature, message: words, publicKey });
+  });
+}
+
+/** Whether this one authority signed it, and no other signature is on it. */
+export function isEndorsedByOne<T extends object>(
+  suite: Suite,
+  codec: EndorsedCodec<T>,
+  council: Pick<Council, 'authorities'>,
+  statement: T & Endorsed,
+  authority: number,
+): boolean {
+  const [only, ...others] = statement.endorsements;
+  return only?.authority === authority && others.length === 0 && hasGoodEndorsements(suite, codec, council, statement);
+}
+
+/**
+ * The statement that most of these say alike, with all their signatures: undefined where none has enough. Each must have been
+ * checked for the signatures on it.
+ */
+export function agreedOn<T extends object>(
+  codec: EndorsedCodec<T>,
+  { threshold }: Pick<Council, 'threshold'>,
+  statements: readonly (T & Endorsed)[],
+): (T & Endorsed) | undefined {
+  for (const [n, statement] of statements.entries()) {
+    const words = codec.statement(statement);
+    const alike = statements.slice(n).filter((other) => equalBytes(codec.statement(other), words));
+    const endorsements = joined(alike.flatMap((one) => one.endorsements));
+    if (endorsements.length >= threshold) return { ...statement, endorsements };
+  }
+  return undefined;
+}
+
+/** One of each authority, by rising index. */
+export function joined(endorsements: readonly Endorsement[]): readonly Endorsement[] {
+  const byAuthority = new Map(endorsements.map((one) => [one.authority, one]));
+  return [...byAuthority.values()].sort((a, b) => a.authority - b.authority);
+}
+
+/** How many authorities besides this one signed it. */
+export function othersOf(
+  council: Pick<Council, 'authorities'>,
+  { publicKey }: Pick<Signer, 'publicKey'>,
+  { endorsements }: Endorsed,
+): number {
+  const own = indexOf(council, publicKey);
+  return endorsements.filter(({ authority }) => authority !== own).length;
+}
