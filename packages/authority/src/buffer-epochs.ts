@@ -1,8 +1,18 @@
 /** Buffers and the key epochs they belong to: drawn with the epoch's key, and the key destroyed when nothing needs it. */
 import type { RandomBytes } from '@basa/masking';
 import { equalBytes } from '@basa/masking';
-import type { BufferRequest, DrawnBuffer, Refused } from '@basa/protocol';
-import { refused } from '@basa/protocol';
+import type {
+  AttributeAuthority,
+  AuthorityStep,
+  BufferRequest,
+  DrawnBuffer,
+  FreshKeys,
+  Millis,
+  Offer,
+  OfferRequest,
+  Refused,
+} from '@basa/protocol';
+import { isRefused, ownPart, refused } from '@basa/protocol';
 import type { DurableAuthority } from './durable-authority.ts';
 import type { KeyEpochs } from './key-epochs.ts';
 import { inSlices } from './slices.ts';
@@ -18,30 +28,61 @@ export interface BufferEpochTools {
   readonly closedGraceMs: number;
 }
 
-/** The buffer's id is drawn here: its keys hang on it, and a nonce of the server could repeat them after a roll-back. */
+/** Keys made just now, with their list. */
+interface MadeKeys extends FreshKeys {
+  readonly slotKeys: Uint8Array;
+}
+
+/** What this authority brings to a buffer that it draws together with others. */
+export async function makeOffer(tools: BufferEpochTools, request: OfferRequest): Promise<Offer | Refused> {
+  let made: MadeKeys | undefined;
+  const part = await withFreshKeys(tools, request.task, (core, fresh, now) => {
+    made = fresh;
+    return core.offer(request, fresh, now);
+  });
+  if (isRefused(part) || made === undefined) return isRefused(part) ? part : refused('offer-unknown');
+  return { task: request.task, part, slotKeys: made.slotKeys };
+}
+
+/** The descriptor with this authority's own list. */
 export async function drawBuffer(tools: BufferEpochTools, request: BufferRequest): Promise<DrawnBuffer | Refused> {
-  const { authority, epochs, randomBytes, epochMs } = tools;
-  let made: (Pick<DrawnBuffer, 'slotKeys'> & { readonly bufferId: Uint8Array }) | undefined;
-  const descriptor = await authority.take(async ({ tables, core, directory, now, compute }) => {
-    const known = directory.task(request.task);
+  let made: MadeKeys | undefined;
+  const descriptor = await withFreshKeys(tools, request.task, (core, fresh, now) => {
+    made = fresh;
+    return core.drawBuffer(request, fresh, now);
+  });
+  if (isRefused(descriptor)) return descriptor;
+  const own = ownPart(tools.authority.core.publicKey, descriptor);
+  if (own === undefined) throw new Error('a buffer was drawn without a part of this authority');
+  if (made !== undefined && equalBytes(made.offer, own.offer)) return { descriptor, slotKeys: made.slotKeys };
+  // One that was offered before, or a request that is repeated and gets the earlier buffer, as long as its keys are there.
+  const issuer = tools.epochs.issuerFor({ engine: descriptor.engine, sealingKey: own.sealingKey });
+  if (issuer === undefined) return refused('buffer-over');
+  const { task, bufferSize } = descriptor;
+  return { descriptor, slotKeys: await inSlices(issuer.slotKeys({ task, bufferSize, offer: own.offer })) };
+}
+
+/**
+ * A step with keys of the current epoch for a buffer to come. The random bytes that they hang on are drawn here: a nonce of the server
+ * could repeat them after a roll-back.
+ */
+function withFreshKeys<Answer>(
+  { authority, epochs, randomBytes, epochMs }: BufferEpochTools,
+  of: Uint8Array,
+  step: (core: AttributeAuthority, fresh: MadeKeys, now: Millis) => AuthorityStep<Answer>,
+): Promise<Answer | Refused> {
+  return authority.take(async ({ tables, core, directory, now, compute }) => {
+    const known = directory.task(of);
     if (known === undefined) return { records: [], answer: refused('task-unknown'), events: [] };
     const { task, policy } = known;
     const epoch = await epochs.of(tables, task, policy.engine, Math.floor(now / epochMs));
-    const bufferId = randomBytes(16);
-    const { slotKeys, sealingKey } = await epochs.draw(epoch, { task, bufferId, bufferSize: policy.bufferSize });
-    made = { bufferId, slotKeys };
-    const step = await compute(() => core.drawBuffer(request, { bufferId, sealingKey }, now));
-    if (step.records.length > 0) await epochs.store(tables, epoch);
-    return step;
+    const offer = randomBytes(16);
+    const keys = await epochs.draw(epoch, { task, offer, bufferSize: policy.bufferSize });
+    const decided = await compute(() => step(core, { offer, ...keys }, now));
+    // An offer has no record, but its keys must be there when it is drawn with.
+    if (!isRefused(decided.answer)) await epochs.store(tables, epoch);
+    return decided;
   });
-  if ('kind' in descriptor) return descriptor;
-  if (made !== undefined && equalBytes(made.bufferId, descriptor.bufferId))
-    return { descriptor, slotKeys: made.slotKeys };
-  // A request that is repeated gets the earlier buffer, as long as its keys are there.
-  const issuer = epochs.issuerFor(descriptor);
-  return issuer === undefined
-    ? refused('buffer-over')
-    : { descriptor, slotKeys: await inSlices(issuer.slotKeys(descriptor)) };
 }
 
 /** Aborts what is overdue, forgets tokens that have ended, and destroys the keys of epochs that nothing needs any more. */

@@ -1,7 +1,7 @@
 /** What the log says about tasks and certificates, for the routes that look something up, and which buffers need their key. */
 import { toHex } from '@basa/masking';
 import type { AuthorityRecord, Certificate, Ctx, Millis, TaskId, TaskPolicy, UserId } from '@basa/protocol';
-import { ctxOf, epochKeyOf, taskIdOf, userIdOf } from '@basa/protocol';
+import { ctxOf, epochKeyOf, ownPart, taskIdOf, userIdOf } from '@basa/protocol';
 import { nodeSuite } from '@basa/runtime/node';
 
 export interface KnownTask {
@@ -18,10 +18,16 @@ interface Unfinished {
 }
 
 export class Directory {
+  readonly #publicKey: Uint8Array;
   readonly #tasks = new Map<string, KnownTask>();
   readonly #revoked = new Set<string>();
   /** By the public key of their epoch, and their ctx. */
   readonly #unfinished = new Map<string, Map<string, Unfinished>>();
+
+  /** Of the authority with this key. */
+  constructor(publicKey: Uint8Array) {
+    this.#publicKey = publicKey;
+  }
 
   /** Takes a durable record in. */
   add(entry: AuthorityRecord): void {
@@ -41,7 +47,9 @@ export class Directory {
         return;
       case 'buffer-drawn': {
         const { closeBy } = entry.descriptor;
-        const epoch = toHex(epochKeyOf(entry.descriptor));
+        const own = ownPart(this.#publicKey, entry.descriptor);
+        if (own === undefined) return;
+        const epoch = toHex(epochKeyOf(entry.descriptor, own));
         const buffers = this.#unfinished.get(epoch) ?? new Map<string, Unfinished>();
         this.#unfinished.set(
           epoch,

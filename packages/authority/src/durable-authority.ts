@@ -14,7 +14,7 @@ import type {
   Millis,
   Refused,
 } from '@basa/protocol';
-import { epochKeyOf, headCodec, millis } from '@basa/protocol';
+import { epochKeyOf, headCodec, millis, ownPart } from '@basa/protocol';
 import { nodeSuite } from '@basa/runtime/node';
 import { createQueue, DatabaseUnavailable } from '@basa/service';
 import type { Directory } from './directory.ts';
@@ -218,9 +218,11 @@ export class DurableAuthority {
 
   #newView(): LogView {
     const { signer, epochs } = this.#tools;
-    const issuerFor: AuthorityPorts['issuerFor'] = (descriptor) => epochs.issuerFor(descriptor);
+    const issuerFor: AuthorityPorts['issuerFor'] = (part) => epochs.issuerFor(part);
     return new LogView({ suite: nodeSuite, signer, issuerFor }, (entry) => {
-      if (entry.kind === 'buffer-drawn') epochs.expect(epochKeyOf(entry.descriptor));
+      if (entry.kind !== 'buffer-drawn') return;
+      const own = ownPart(signer.publicKey, entry.descriptor);
+      if (own !== undefined) epochs.expect(epochKeyOf(entry.descriptor, own));
     });
   }
 

@@ -20,15 +20,15 @@ export interface EnrolmentTools {
 
 const TOKEN_BYTES = 24;
 
-/** Fresh tokens; the store keeps their hashes alone. */
+/** Fresh tokens, or those that another authority of the task made; the store keeps their hashes alone. */
 export async function makeTokens(
   { store, randomBytes }: EnrolmentTools,
   { task }: KnownTask,
-  { count, endsAt }: { readonly count: number; readonly endsAt: number },
+  { count, tokens: given, endsAt }: { readonly count?: number; readonly tokens?: readonly string[]; readonly endsAt: number },
 ): Promise<readonly string[]> {
   const make = (): string => Buffer.from(randomBytes(TOKEN_BYTES)).toString('base64url');
   return store.transaction(async (tables) => {
-    const tokens = Array.from({ length: count }, make); // again where this is run again: others may be there by now
+    const tokens = given ?? Array.from({ length: count ?? 0 }, make); // again where this is run again: others may be there by now
     for (const token of tokens) await tables.addToken(hashOf(token), task, endsAt);
     return tokens;
   });
@@ -42,19 +42,43 @@ export async function enrol(
   { authority, certificateMs }: EnrolmentTools,
   task: TaskId,
   device: SigningDevice,
-  token: string | undefined,
+  { token, like }: { readonly token?: string | undefined; readonly like?: Term | undefined },
 ): Promise<Certificate> {
   const { deviceKey, user } = device;
   const answer = await authority.take(async ({ tables, core, directory, now }) => {
     if (directory.isRevoked(user)) fail('revoked');
     const known = directory.task(task)?.certificates.get(toHex(user));
-    if (known !== undefined && !isDueForRenewal(known, now)) return { records: [], answer: known, events: [] };
-    const step = core.enrol({ task, deviceKey, issuedAt: now, notAfter: millis(now + certificateMs) });
+    const isAsked = like === undefined || (known?.issuedAt === like.issuedAt && known.notAfter === like.notAfter);
+    if (known !== undefined && isAsked && !isDueForRenewal(known, now))
+      return { records: [], answer: known, events: [] };
+    if (like !== undefined && !isAllowedTerm(like, now, certificateMs))
+      fail('malformed', { detail: `the certificate would run from ${like.issuedAt} to ${like.notAfter}` });
+    const term = like ?? { issuedAt: now, notAfter: now + certificateMs };
+    const body = { task, deviceKey, issuedAt: millis(term.issuedAt), notAfter: millis(term.notAfter) };
+    const step = core.enrol(body);
     const isNew = known === undefined && step.records.length > 0;
     if (isNew && !(await tables.isAllowed(task, deviceKey))) await useToken(tables, task, device, token, now);
     return step;
   });
   return granted(answer);
+}
+
+/** From when to when a certificate holds: all authorities sign the same words, so the first one that is asked says it. */
+export interface Term {
+  readonly issuedAt: number;
+  readonly notAfter: number;
+}
+
+const CLOCK_SLACK_MS = 10 * 60_000;
+
+/** No longer than this authority would have it, and not from long ago or from tomorrow. */
+function isAllowedTerm({ issuedAt, notAfter }: Term, now: number, certificateMs: number): boolean {
+  return (
+    issuedAt <= now + CLOCK_SLACK_MS &&
+    notAfter > now &&
+    notAfter > issuedAt &&
+    notAfter <= now + certificateMs + CLOCK_SLACK_MS
+  );
 }
 
 async function useToken(

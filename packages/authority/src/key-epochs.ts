@@ -5,7 +5,7 @@
 import type { Group } from '@basa/abe';
 import type { AttributeKeyIssuer, RandomBytes } from '@basa/masking';
 import { equalBytes, toHex } from '@basa/masking';
-import type { BufferIssuer, BufferKeys, Descriptor, KeySource, TaskId } from '@basa/protocol';
+import type { AuthorityPorts, BufferIssuer, BufferKeys, KeySource, TaskId } from '@basa/protocol';
 import { epochKeyOf } from '@basa/protocol';
 import { StartError } from '@basa/service';
 import type { EpochKeys } from './engines.ts';
@@ -37,8 +37,8 @@ export class KeyEpochs {
     this.#tools = tools;
   }
 
-  issuerFor(descriptor: Pick<Descriptor, 'engine' | 'sealingKey'>): BufferIssuer | undefined {
-    return this.#unlocked.get(toHex(epochKeyOf(descriptor)))?.issuer;
+  issuerFor(part: Parameters<AuthorityPorts['issuerFor']>[0]): BufferIssuer | undefined {
+    return this.#unlocked.get(toHex(epochKeyOf(part, part)))?.issuer;
   }
 
   /** Of `paper` mode: the epoch has this public key. */

@@ -1,11 +1,23 @@
 /** The rules an authority promises, checked record by record: signatures, one key a slot, one close a buffer, one model a version. */
 import { equalBytes, toHex } from '@basa/masking';
-import type { AuthorityRecord, BranchBegun, BufferClosed, Descriptor, KeyIssued, ModelEntry } from '@basa/protocol';
+import type {
+  AuthorityRecord,
+  BranchBegun,
+  BufferClosed,
+  Descriptor,
+  Endorsed,
+  EndorsedCodec,
+  KeyIssued,
+  ModelEntry,
+  TaskPolicy,
+} from '@basa/protocol';
 import {
   certificateCodec,
   ctxOf,
   descriptorCodec,
+  hasGoodEndorsements,
   headCodec,
+  indexOf,
   isSelfName,
   isSigned,
   modelEntryCodec,
@@ -14,8 +26,15 @@ import {
 } from '@basa/protocol';
 import { nodeSuite } from '@basa/runtime/node';
 
+interface AuditedTask {
+  readonly policy: TaskPolicy;
+  readonly models: ModelEntry[];
+  signed?: ModelEntry;
+}
+
 interface AuditedBuffer {
   readonly descriptor: Descriptor;
+  voted?: Uint8Array;
   state: 'open' | 'closed' | 'aborted' | 'unknown' | 'used';
   readonly slots: Map<number, KeyIssued>;
   readonly users: Set<string>;
@@ -28,9 +47,11 @@ const NO_COUNTS: Record<Kind, number> = {
   'device-revoked': 0,
   'buffer-drawn': 0,
   'key-issued': 0,
+  'buffer-voted': 0,
   'buffer-closed': 0,
   'buffer-aborted': 0,
   'buffer-unknown': 0,
+  'model-signed': 0,
   'model-appended': 0,
   'branch-begun': 0,
 };
@@ -41,7 +62,7 @@ export class LogRules {
   /** The newest branch; undefined while the log was never found rolled back. */
   branch: Uint8Array | undefined;
   readonly #authorityKey: Uint8Array;
-  readonly #models = new Map<string, ModelEntry[]>();
+  readonly #tasks = new Map<string, AuditedTask>();
   readonly #devices = new Set<string>();
   readonly #revoked = new Set<string>();
   readonly #retired = new Set<string>();
@@ -56,8 +77,8 @@ export class LogRules {
     this.counts[entry.kind]++;
     switch (entry.kind) {
       case 'task-created':
-        this.#models.set(toHex(taskIdOf(nodeSuite, entry.policy)), []);
-        return [];
+        this.#tasks.set(toHex(taskIdOf(nodeSuite, entry.policy)), { policy: entry.policy, models: [] });
+        return indexOf(entry.policy, this.#authorityKey) === undefined ? ['this authority is none of the task'] : [];
       case 'device-enrolled':
         return this.#enrolled(entry.certificate);
       case 'device-revoked':
@@ -67,6 +88,15 @@ export class LogRules {
         return this.#drawn(entry.descriptor);
       case 'key-issued':
         return this.#inBuffer(entry.ctx, (buffer) => this.#issued(buffer, entry));
+      case 'buffer-voted':
+        return this.#inBuffer(entry.ctx, (buffer) => {
+          const isSecond = buffer.voted !== undefined;
+          buffer.voted = entry.closing;
+          return [
+            ...(buffer.state === 'open' ? [] : ['the buffer was not open']),
+            ...(isSecond ? ['it voted before'] : []),
+          ];
+        });
       case 'buffer-closed':
         return this.#inBuffer(entry.ctx, (buffer) => closedProblems(buffer, entry));
       case 'buffer-aborted':
@@ -74,8 +104,11 @@ export class LogRules {
         return this.#inBuffer(entry.ctx, (buffer) => {
           const wasOpen = buffer.state === 'open';
           buffer.state = entry.kind === 'buffer-aborted' ? 'aborted' : 'unknown';
-          return wasOpen ? [] : ['the buffer was not open'];
+          const isVoted = entry.kind === 'buffer-aborted' && buffer.voted !== undefined;
+          return [...(wasOpen ? [] : ['the buffer was not open']), ...(isVoted ? ['it voted for its close'] : [])];
         });
+      case 'model-signed':
+        return this.#signed(entry.entry);
       case 'model-appended':
         return this.#appended(entry.entry);
       case 'branch-begun':
@@ -87,10 +120,7 @@ export class LogRules {
     const user = toHex(userIdOf(nodeSuite, certificate.deviceKey));
     this.#devices.add(user);
     return [
-      ...(isSigned(nodeSuite, certificateCodec, certificate, this.#authorityKey)
-        ? []
-        : ['the signature does not verify']),
-      ...(this.#models.has(toHex(certificate.task)) ? [] : ['there is no such task']),
+      ...this.#signatureProblems(certificateCodec, certificate.task, certificate, 1),
       ...(this.#revoked.has(user) ? ['the device was revoked'] : []),
     ];
   }
@@ -113,10 +143,7 @@ export class LogRules {
     const isKnown = this.#buffers.has(ctx);
     this.#buffers.set(ctx, { descriptor, state: 'open', slots: new Map(), users: new Set() });
     return [
-      ...(isSigned(nodeSuite, descriptorCodec, descriptor, this.#authorityKey)
-        ? []
-        : ['the signature does not verify']),
-      ...(this.#models.has(toHex(descriptor.task)) ? [] : ['there is no such task']),
+      ...this.#signatureProblems(descriptorCodec, descriptor.task, descriptor, 1),
       ...(isKnown ? ['the buffer was drawn before'] : []),
     ];
   }
@@ -133,28 +160,64 @@ export class LogRules {
       ...(isSecond ? ['the user holds another slot of the buffer'] : []),
       ...(buffer.state === 'open' ? [] : [`the buffer is ${buffer.state}`]),
       ...(issued.slot < buffer.descriptor.bufferSize ? [] : ['there is no such slot']),
-      ...(this.#devices.has(user) ? [] : ['the device was never enrolled']),
+      // Enough others may have enrolled it while this one was away.
+      ...(this.#devices.has(user) || buffer.descriptor.threshold > 1 ? [] : ['the device was never enrolled']),
       ...(this.#revoked.has(user) ? ['the device was revoked'] : []),
       ...(equalBytes(userIdOf(nodeSuite, issued.deviceKey), issued.user) ? [] : ['the device key is of another user']),
     ];
   }
 
-  #appended(entry: ModelEntry): readonly string[] {
-    const log = this.#models.get(toHex(entry.task));
-    if (log === undefined) return ['there is no such task'];
-    const before = log.at(-1);
-    const previous = before === undefined ? new Uint8Array(32) : nodeSuite.sha256(modelEntryCodec.statement(before));
-    const problems = [
-      ...(isSigned(nodeSuite, modelEntryCodec, entry, this.#authorityKey) ? [] : ['the signature does not verify']),
-      ...(entry.version === log.length ? [] : [`version ${entry.version} instead of ${log.length}`]),
-      ...(equalBytes(entry.previous, previous) ? [] : ['does not follow the version before it']),
+  /** So many good signatures of authorities of the task; this one's own is among them where one is enough. */
+  #signatureProblems<T extends object>(
+    codec: EndorsedCodec<T>,
+    task: Uint8Array,
+    statement: T & Endorsed,
+    needed: number,
+  ): readonly string[] {
+    const policy = this.#tasks.get(toHex(task))?.policy;
+    if (policy === undefined) return ['there is no such task'];
+    const own = indexOf(policy, this.#authorityKey);
+    const isOwn = statement.endorsements.some(({ authority }) => authority === own);
+    const isGood =
+      (isOwn || needed > 1) &&
+      statement.endorsements.length >= needed &&
+      hasGoodEndorsements(nodeSuite, codec, policy, statement);
+    return isGood ? [] : ['the signature does not verify'];
+  }
+
+  #signed(entry: ModelEntry): readonly string[] {
+    const task = this.#tasks.get(toHex(entry.task));
+    if (task === undefined) return ['there is no such task'];
+    const isSecond = task.signed?.version === entry.version;
+    task.signed = entry;
+    return [
+      ...this.#signatureProblems(modelEntryCodec, entry.task, entry, 1),
+      ...(isSecond ? [`it signed version ${entry.version} before`] : []),
     ];
-    log.push(entry);
-    if (entry.version === 0) return problems;
+  }
+
+  /** With one authority no version is left out; with several it may have been away. */
+  #appended(entry: ModelEntry): readonly string[] {
+    const task = this.#tasks.get(toHex(entry.task));
+    if (task === undefined) return ['there is no such task'];
+    const { models, policy } = task;
+    const before = models.at(-1);
+    const next = (before?.version ?? -1) + 1;
+    const isNext = entry.version === next || (policy.threshold > 1 && entry.version > next);
+    const previous = before === undefined ? new Uint8Array(32) : nodeSuite.sha256(modelEntryCodec.statement(before));
+    const isChained = entry.version !== next || equalBytes(entry.previous, previous);
+    const problems = [
+      ...this.#signatureProblems(modelEntryCodec, entry.task, entry, policy.threshold),
+      ...(isNext ? [] : [`version ${entry.version} instead of ${next}`]),
+      ...(isChained ? [] : ['does not follow the version before it']),
+    ];
+    models.push(entry);
+    const isElsewhere = policy.threshold > 1 && !this.#buffers.has(toHex(entry.ctx));
+    if (entry.version === 0 || isElsewhere) return problems;
     return [
       ...problems,
       ...this.#inBuffer(entry.ctx, (buffer) => {
-        const wasClosed = buffer.state === 'closed';
+        const wasClosed = buffer.state === 'closed' || (policy.threshold > 1 && buffer.state !== 'used');
         buffer.state = 'used';
         return wasClosed ? [] : ['its buffer was not closed, or made another version'];
       }),
@@ -167,12 +230,14 @@ export class LogRules {
   }
 }
 
-function closedProblems(buffer: AuditedBuffer, { accepted }: BufferClosed): readonly string[] {
+function closedProblems(buffer: AuditedBuffer, { accepted, withheld }: BufferClosed): readonly string[] {
   const wasOpen = buffer.state === 'open';
   buffer.state = 'closed';
+  // With several authorities a slot may be registered at others: then this one's record is not asked, but never contradicted.
+  const isAlone = buffer.descriptor.threshold === 1;
   const strangers = accepted.filter(({ slot, joinTag }) => {
     const issued = buffer.slots.get(slot);
-    return issued === undefined || !equalBytes(issued.joinTag, joinTag);
+    return issued === undefined ? isAlone : !equalBytes(issued.joinTag, joinTag) && !withheld.includes(slot);
   });
   const slots = accepted.map(({ slot }) => slot);
   const tags = accepted.map(({ joinTag }) => toHex(joinTag));

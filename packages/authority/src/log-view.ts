@@ -27,7 +27,7 @@ export class LogForked extends Error {
 
 export class LogView {
   readonly core: AttributeAuthority;
-  readonly directory: Directory = new Directory();
+  readonly directory: Directory;
   readonly #past = new LookedUpLog();
   readonly #onRecord: (entry: AuthorityRecord) => void;
   #sequence = 0;
@@ -35,6 +35,7 @@ export class LogView {
 
   constructor(ports: AuthorityPorts, onRecord: (entry: AuthorityRecord) => void) {
     this.core = new AttributeAuthority(ports, this.#past);
+    this.directory = new Directory(ports.signer.publicKey);
     this.#onRecord = onRecord;
   }
 

@@ -2,7 +2,7 @@
 export type { AuthorityStep } from './authority/attribute-authority.ts';
 export { AttributeAuthority } from './authority/attribute-authority.ts';
 export type { AuthorityBuffer, AuthorityPorts } from './authority/buffer.ts';
-export { drawnBuffer, evolveBuffer, signOutcome } from './authority/buffer.ts';
+export { drawnBuffer, evolveBuffer, ownPart, signOutcome } from './authority/buffer.ts';
 export { closeBuffer } from './authority/close.ts';
 export type { EnrolledDevice } from './authority/device.ts';
 export { enrolDevice, revokeDevice } from './authority/device.ts';
@@ -167,6 +167,7 @@ export type {
 } from './wire/brands.ts';
 export { millis, slotOf } from './wire/brands.ts';
 export type { Codec, Signature, SignedCodec } from './wire/codec.ts';
+export { closingOf, listedSlots } from './wire/closing.ts';
 export type { Council, Endorsed, EndorsedCodec, Endorsement } from './wire/council.ts';
 export {
   agreedOn,

@@ -1,18 +1,22 @@
-/** The authority of a federation: the real state machine, its log, and a witness of its head elsewhere. */
+/** An authority of a federation: the real state machine, its log, and a witness of its head elsewhere. */
 import type { Signer } from '@basa/masking';
 import type {
   AuthorityMessages,
   AuthorityPorts,
   AuthorityRecord,
   AuthorityStep,
+  BufferIssuer,
+  BufferPart,
   Certificate,
   CertificateBody,
   CloseAnswer,
   Ctx,
   DrawnBuffer,
+  FreshKeys,
   Head,
   ModelEntry,
   NewestModel,
+  Offer,
   Outcome,
   Refused,
 } from '@basa/protocol';
@@ -29,6 +33,8 @@ import {
   modelAppendCodec,
   modelEntryCodec,
   newestModelCodec,
+  offerCodec,
+  offerRequestCodec,
   outcomeCodec,
 } from '@basa/protocol';
 import type { AuthorityPeer, World } from './world.ts';
@@ -41,9 +47,18 @@ export class FederationAuthority implements AuthorityPeer {
   witness: Head | undefined;
   core: AttributeAuthority;
 
-  constructor(world: World, signer: Signer) {
+  /** Its index. */
+  readonly index: number;
+  readonly #issuer: BufferIssuer;
+
+  constructor(world: World, signer: Signer, index = 0) {
     this.world = world;
-    this.ports = { suite: world.environment.tools.suite, signer, issuerFor: () => world.sealings.issuer };
+    this.index = index;
+    const { issuer, otherIssuers = [] } = world.sealings;
+    const own = [issuer, ...otherIssuers][index];
+    if (own === undefined) throw new RangeError(`there are no keys for authority ${index}`);
+    this.#issuer = own;
+    this.ports = { suite: world.environment.tools.suite, signer, issuerFor: () => own };
     this.core = new AttributeAuthority(this.ports);
   }
 
@@ -63,17 +78,31 @@ export class FederationAuthority implements AuthorityPeer {
     return viaBytes(certificateCodec, this.persist(this.core.enrol(body)));
   }
 
+  offer(request: Uint8Array): Offer | Refused {
+    const { task } = this.world;
+    const fresh = this.#freshKeys();
+    const part = this.persist(this.core.offer(offerRequestCodec.decode(request), fresh, this.world.now));
+    return isRefused(part) ? part : viaBytes(offerCodec, { task, part, slotKeys: this.#list(part.offer) });
+  }
+
+  /** With its own list. */
   drawBuffer(request: Uint8Array): DrawnBuffer | Refused {
-    const { policy, randomBytes, sealings, task } = this.world;
-    const { issuer } = sealings;
-    const bufferId = randomBytes(16);
-    const list = allSteps(issuer.slotKeys({ task, bufferId, bufferSize: policy.bufferSize }));
-    const fresh = { bufferId, sealingKey: issuer.sealingKey(list) };
-    const step = this.core.drawBuffer(bufferRequestCodec.decode(request), fresh, this.world.now);
+    const step = this.core.drawBuffer(bufferRequestCodec.decode(request), this.#freshKeys(), this.world.now);
     const descriptor = this.persist(step);
     if (isRefused(descriptor)) return descriptor;
     // For a repeated request the descriptor is an earlier one, and so is its list.
-    return viaBytes(drawnBufferCodec, { descriptor, slotKeys: allSteps(issuer.slotKeys(descriptor)) });
+    const own = descriptor.parts.find(({ authority }) => authority === this.index) as BufferPart;
+    return viaBytes(drawnBufferCodec, { descriptor, slotKeys: this.#list(own.offer) });
+  }
+
+  #freshKeys(): FreshKeys {
+    const offer = this.world.randomBytes(16);
+    return { offer, sealingKey: this.#issuer.sealingKey(this.#list(offer)) };
+  }
+
+  #list(offer: Uint8Array): Uint8Array {
+    const { task, policy } = this.world;
+    return allSteps(this.#issuer.slotKeys({ task, offer, bufferSize: policy.bufferSize }));
   }
 
   issueKey(request: Uint8Array): Uint8Array | Refused {
@@ -93,6 +122,10 @@ export class FederationAuthority implements AuthorityPeer {
 
   appendModel(append: Uint8Array): ModelEntry | Refused {
     return viaBytes(modelEntryCodec, this.persist(this.core.appendModel(modelAppendCodec.decode(append))));
+  }
+
+  adoptModel(entry: Uint8Array): ModelEntry | Refused {
+    return viaBytes(modelEntryCodec, this.persist(this.core.adoptModel(modelEntryCodec.decode(entry))));
   }
 
   newestModel(nonce: Uint8Array): NewestModel {

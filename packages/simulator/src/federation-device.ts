@@ -12,6 +12,8 @@ import type {
   Descriptor,
   DeviceLedger,
   DeviceStep,
+  KeyAnswerOf,
+  KeyRequest,
   Refused,
   Released,
   Slot,
@@ -21,14 +23,17 @@ import type {
   UserSession,
 } from '@basa/protocol';
 import {
+  agreedOn,
   authorityMessages,
   buildInput,
+  certificateCodec,
   checkDrawnBuffer,
   contributeSteps,
   doSealing,
   EMPTY_LEDGER,
   frameHeader,
   inputDigestOf,
+  isRefused,
   isSessionRecord,
   millis,
   prepareDeposit,
@@ -41,6 +46,7 @@ import {
 import { Crash } from './crash.ts';
 import { granted } from './granted.ts';
 import type { World } from './world.ts';
+import { outcomesOf } from './world.ts';
 
 interface Accepted {
   readonly kind: 'accepted';
@@ -76,14 +82,14 @@ export class FederationDevice {
     this.signer = signer;
     this.user = userIdOf(this.suite, signer.publicKey);
     this.deltaId = world.randomBytes(16);
-    this.certificate = granted(
-      world.authority.enrol({
-        task: world.task,
-        deviceKey: signer.publicKey,
-        issuedAt: world.now,
-        notAfter: millis(world.now + 10 ** 9),
-      }),
-    );
+    const body = {
+      task: world.task,
+      deviceKey: signer.publicKey,
+      issuedAt: world.now,
+      notAfter: millis(world.now + 10 ** 9),
+    };
+    const signed = world.authorities.map((authority) => granted(authority.enrol(body)));
+    this.certificate = agreedOn(certificateCodec, world.policy, signed) as Certificate;
   }
 
   get suite(): Suite {
@@ -91,8 +97,8 @@ export class FederationDevice {
   }
 
   get ports(): UserPorts {
-    const { authority, randomBytes, sealings } = this.world;
-    return { suite: this.suite, randomBytes, sealing: sealings.sealing, authorityKey: authority.publicKey };
+    const { randomBytes, sealings } = this.world;
+    return { suite: this.suite, randomBytes, sealing: sealings.sealing };
   }
 
   get ctx(): Ctx {
@@ -188,11 +194,10 @@ export class FederationDevice {
           break;
         }
         case 'key': {
-          const { keyRequest, keyAnswer } = authorityMessages(world.policy.bufferSize);
-          const answer = world.call('key', () => world.authority.issueKey(keyRequest.encode(request.message)));
-          if (!(answer instanceof Uint8Array)) return answer;
+          const answers = this.#keysOf(request.message);
+          if (isRefused(answers)) return answers;
           if (until === 'key') return ACCEPTED;
-          next = steps.next(keyAnswer.decode(answer));
+          next = steps.next(answers);
           break;
         }
         case 'sealing':
@@ -215,6 +220,22 @@ export class FederationDevice {
       }
     }
     return this.#ended(next.value);
+  }
+
+  /** The answers of all authorities that are there; a no where too few said yes. */
+  #keysOf(message: KeyRequest): readonly KeyAnswerOf[] | Refused {
+    const { world } = this;
+    const { keyRequest, keyAnswer } = authorityMessages(world.policy.bufferSize);
+    const bytes = keyRequest.encode(message);
+    let no = refused('key-invalid', { detail: 'too few authorities are there' });
+    const answers = world.authorities.flatMap((peer, authority) => {
+      if (world.isAway?.(authority)) return [];
+      const answer = world.call('key', () => peer.issueKey(bytes));
+      if (answer instanceof Uint8Array) return [{ authority, answer: keyAnswer.decode(answer) }];
+      no = answer;
+      return [];
+    });
+    return answers.length < world.policy.threshold ? no : answers;
   }
 
   #ended(end: ContributeEnd): Accepted | Refused {
@@ -261,8 +282,8 @@ export class FederationDevice {
 
   /** Asks the authority what became of the update, and frees it for another buffer where that is allowed. */
   release(): Released {
-    const outcome = this.world.authority.outcome(this.ctx);
-    const { state, answer } = releaseDelta(this.ports, this, this.deltaId, outcome);
+    const ports = { suite: this.suite, council: this.world.policy };
+    const { state, answer } = releaseDelta(ports, this, this.deltaId, outcomesOf(this.world, this.ctx));
     this.ledger = state.ledger;
     return answer;
   }

@@ -3,6 +3,7 @@ import type { Signer } from '@basa/masking';
 import { addInPlace, dequantizeSum, equalBytes, toHex, unpackVector } from '@basa/masking';
 import type {
   BufferRecord,
+  BufferRequest,
   BufferStep,
   Certificate,
   Coordinator,
@@ -19,21 +20,32 @@ import type {
   Slot,
   SumVerdict,
   UserMessages,
+  Vote,
 } from '@basa/protocol';
 import {
   acceptDeposit,
   acceptUpload,
+  agreedOn,
   authorityMessages,
   bufferRequestCodec,
   closeRequestOf,
+  closeSteps,
+  closingOf,
   createCoordinator,
+  descriptorCodec,
   extendLeases,
   freezeBuffer,
   giveSeat,
+  isDrawn,
+  isRefused,
   judgeHeader,
   judgeSum,
+  listedSlots,
+  listsOf,
   millis,
   modelAppendCodec,
+  modelEntryCodec,
+  offerRequestCodec,
   openingTerms,
   openSecureBuffer,
   outboxOf,
@@ -51,7 +63,8 @@ import {
   userMessages,
 } from '@basa/protocol';
 import { granted } from './granted.ts';
-import type { ServerPeer, World } from './world.ts';
+import type { AuthorityPeer, ServerPeer, World } from './world.ts';
+import { outcomesOf } from './world.ts';
 
 interface StoredBuffer extends DrawnBuffer {
   readonly records: BufferRecord[];
@@ -71,11 +84,13 @@ export class FederationServer implements ServerPeer {
   /** In memory. */
   buffers = new Map<string, SecureBuffer>();
   coordinator: Coordinator = createCoordinator(SEAT_MS);
+  /** The last entry of the model log that enough authorities signed. */
+  #newest: ModelEntry | undefined;
   readonly #outboxes = new WeakMap<BufferRecord, readonly InboxEntry[]>();
 
   constructor(world: World, signer: Signer) {
     this.world = world;
-    this.ports = { suite: world.environment.tools.suite, signer, authorityKey: world.authority.publicKey };
+    this.ports = { suite: world.environment.tools.suite, signer };
   }
 
   buffer(ctx: Ctx): SecureBuffer {
@@ -90,7 +105,7 @@ export class FederationServer implements ServerPeer {
       const { coordinator, answer } = giveSeat(
         this.ports,
         this.coordinator,
-        this.world.task,
+        { task: this.world.task, ...this.world.policy },
         certificate,
         this.world.now,
       );
@@ -102,14 +117,63 @@ export class FederationServer implements ServerPeer {
   }
 
   drawBuffer(): Ctx {
-    const body = { task: this.world.task, nonce: this.world.randomBytes(16) };
-    const request = { ...body, signature: this.ports.signer.sign(bufferRequestCodec.statement(body)) };
-    const bytes = bufferRequestCodec.encode(request);
-    const drawn = granted(this.world.call('draw', () => this.world.authority.drawBuffer(bytes)));
+    const drawn = this.world.authorities.length === 1 ? this.#drawnAlone() : this.#drawnTogether();
     const buffer = openSecureBuffer(this.ports.suite, drawn);
     this.stored.set(toHex(buffer.ctx), { ...drawn, records: [] });
     this.#keep(buffer);
     return buffer.ctx;
+  }
+
+  #drawnAlone(): DrawnBuffer {
+    const bytes = this.#bufferRequest([]);
+    return granted(this.world.call('draw', () => this.world.authority.drawBuffer(bytes)));
+  }
+
+  /** Of the offers of all authorities that are there. */
+  #drawnTogether(): DrawnBuffer {
+    const { world } = this;
+    const asked = { task: world.task };
+    const request = offerRequestCodec.encode({
+      ...asked,
+      signature: this.ports.signer.sign(offerRequestCodec.statement(asked)),
+    });
+    const offers = this.#ofAll('offer', (authority) => authority.offer(request)).map(({ answer }) => answer);
+    const newest = this.#newest;
+    if (newest === undefined) throw new Error('no model is logged');
+    const expiry = millis(world.now + world.policy.openMs);
+    const bytes = this.#bufferRequest([{ parts: offers.map(({ part }) => part), newest, expiry }]);
+    const drawn = this.#ofAll('draw', (authority) => authority.drawBuffer(bytes)).map(
+      ({ answer }) => answer.descriptor,
+    );
+    const descriptor = agreedOn(descriptorCodec, world.policy, drawn);
+    if (descriptor === undefined || !isDrawn(this.ports.suite, world.policy, descriptor))
+      throw new Error('the authorities did not all sign the buffer that they offered parts for');
+    return { descriptor, slotKeys: listsOf(offers) };
+  }
+
+  #bufferRequest(plan: BufferRequest['plan']): Uint8Array {
+    const body = { task: this.world.task, nonce: this.world.randomBytes(16), plan };
+    return bufferRequestCodec.encode({
+      ...body,
+      signature: this.ports.signer.sign(bufferRequestCodec.statement(body)),
+    });
+  }
+
+  /** What the authorities answer; without those that are away or say no, unless nobody is left. */
+  #ofAll<Answer extends object>(
+    step: string,
+    ask: (authority: AuthorityPeer) => Answer | Refused,
+  ): readonly { readonly authority: number; readonly answer: Answer }[] {
+    let no: Refused | undefined;
+    const answers = this.world.authorities.flatMap((authority, index) => {
+      if (this.world.isAway?.(index)) return [];
+      const answer = this.world.call(step, () => ask(authority));
+      if (!isRefused(answer)) return [{ authority: index, answer }];
+      no = answer;
+      return [];
+    });
+    if (answers.length === 0 && no !== undefined) granted(no);
+    return answers;
   }
 
   deposit(bytes: Uint8Array): Uint8Array | Refused {
@@ -155,11 +219,17 @@ export class FederationServer implements ServerPeer {
   }
 
   #closeAndOpen(ctx: Ctx): SumVerdict {
-    const request = granted(closeRequestOf(this.ports, this.buffer(ctx)));
-    const bytes = authorityMessages(this.world.policy.bufferSize).closeRequest.encode(request);
-    const answer = granted(this.world.call('close', () => this.world.authority.close(bytes)));
-    granted(this.persist(this.buffer(ctx), recordGrant(this.ports, this.buffer(ctx), answer)));
-    const verdict = this.openSum(ctx, answer.keys);
+    const { closeRequest } = authorityMessages(this.world.policy.bufferSize);
+    const steps = closeSteps(this.ports, this.buffer(ctx));
+    let next = steps.next();
+    while (next.done !== true) {
+      const bytes = closeRequest.encode(next.value);
+      next = steps.next(this.#ofAll('close', (authority) => authority.close(bytes)));
+    }
+    const grant = granted(next.value);
+    granted(this.persist(this.buffer(ctx), recordGrant(this.buffer(ctx), grant)));
+    const keys = grant.answers.map(({ authority, answer }) => ({ authority, keys: answer.keys }));
+    const verdict = this.openSum(ctx, keys);
     if (verdict.kind === 'quarantine') {
       granted(this.persist(this.buffer(ctx), recordQuarantine(this.buffer(ctx), verdict.why, [])));
       return verdict;
@@ -223,17 +293,34 @@ export class FederationServer implements ServerPeer {
   }
 
   appendModel(version: number, ctx: Ctx): ModelEntry {
-    const body = { task: this.world.task, version, modelHash: this.ports.suite.sha256(Uint8Array.of(version)), ctx };
+    const { task, policy } = this.world;
+    const closed = version === 0 ? [] : this.#votesFor(ctx);
+    const body = { task, version, modelHash: this.ports.suite.sha256(Uint8Array.of(version)), ctx, closed };
     const append = { ...body, signature: this.ports.signer.sign(modelAppendCodec.statement(body)) };
-    const entry = granted(this.world.authority.appendModel(modelAppendCodec.encode(append)));
+    const signed = this.#ofAll('append', (authority) => authority.appendModel(modelAppendCodec.encode(append)));
+    const entry = agreedOn(
+      modelEntryCodec,
+      policy,
+      signed.map(({ answer }) => answer),
+    );
+    if (entry === undefined) throw new Error('too few authorities signed the model');
+    if (policy.threshold > 1) this.#ofAll('adopt', (authority) => authority.adoptModel(modelEntryCodec.encode(entry)));
+    this.#newest = entry;
     if (version === 0) this.models = [{ version: 0, ctx, sum: [] }];
     return entry;
   }
 
+  /** The votes for the close, for authorities that had no part in it. */
+  #votesFor(ctx: Ctx): readonly Vote[] {
+    const buffer = this.buffer(ctx);
+    const request = granted(closeRequestOf(this.ports, buffer));
+    const { suite } = this.ports;
+    const { hash: closing } = closingOf(suite, request, listedSlots(suite, request));
+    return [{ task: this.world.task, ctx, closing, endorsements: buffer.votes }];
+  }
+
   abort(ctx: Ctx): void {
-    granted(
-      this.persist(this.buffer(ctx), recordAbort(this.ports, this.buffer(ctx), this.world.authority.outcome(ctx))),
-    );
+    granted(this.persist(this.buffer(ctx), recordAbort(this.ports, this.buffer(ctx), outcomesOf(this.world, ctx))));
   }
 
   /** Leases are longer by the downtime. */

@@ -25,6 +25,8 @@ export interface FederationOptions {
   readonly maxStaleness?: number;
   readonly metrics?: readonly MetricRange[];
   readonly sealings?: Sealings;
+  /** How many authorities there are, and how many are needed; one unless said otherwise. */
+  readonly council?: { readonly authorities: number; readonly threshold: number };
   readonly seed?: number;
 }
 
@@ -38,7 +40,9 @@ export class Federation implements World {
   readonly policy: TaskPolicy;
   readonly task: TaskId;
   readonly server: FederationServer;
-  readonly authority: FederationAuthority;
+  readonly authorities: readonly FederationAuthority[];
+  /** Indices of authorities that answer nobody. */
+  readonly away = new Set<number>();
   readonly devices: FederationDevice[] = [];
   now = 1_000_000 as Millis;
   /** Crash after this many more records, and lose the first reply of these steps. */
@@ -52,6 +56,8 @@ export class Federation implements World {
     this.randomBytes = randomBytesFrom(environment.randomWords(options.seed ?? 1));
     this.sealings = options.sealings ?? transparentSealings(environment.tools.suite);
     const serverSigner = this.signer();
+    const { authorities: count, threshold } = options.council ?? { authorities: 1, threshold: 1 };
+    const signers = Array.from({ length: count }, () => this.signer());
     this.policy = {
       name: ascii('federation'),
       engine: this.sealings.engine,
@@ -64,6 +70,8 @@ export class Federation implements World {
       staleness: options.staleness ?? { kind: 'constant' },
       maxStaleness: options.maxStaleness ?? 10,
       ...POLICY_DEFAULTS,
+      authorities: signers.map(({ publicKey }) => publicKey),
+      threshold,
       metrics: options.metrics ?? [],
       manifestHash: new Uint8Array(32),
       serverKey: serverSigner.publicKey,
@@ -72,15 +80,21 @@ export class Federation implements World {
       closeMs: CLOSE_MS,
     };
     this.task = taskIdOf(environment.tools.suite, this.policy);
-    this.authority = new FederationAuthority(this, this.signer());
+    this.authorities = signers.map((signer, index) => new FederationAuthority(this, signer, index));
     this.server = new FederationServer(this, serverSigner);
-    this.authority.createTask();
+    for (const authority of this.authorities) authority.createTask();
     this.server.appendModel(0, new Uint8Array(32) as Ctx);
   }
 
   get pins(): Pins {
-    return { policy: this.policy, authorityKey: this.authority.publicKey };
+    return { policy: this.policy };
   }
+
+  get authority(): FederationAuthority {
+    return this.authorities[0] as FederationAuthority;
+  }
+
+  isAway = (authority: number): boolean => this.away.has(authority);
 
   signer(): Signer {
     return this.environment.createSigner(this.randomBytes(32));
@@ -114,7 +128,8 @@ export class Federation implements World {
     } catch (error) {
       if (!(error instanceof Crash) || error.party === 'user') throw error;
       if (error.party === 'server') this.server.restart();
-      else this.authority.restart();
+      // Whichever it was: the others come back as they were.
+      else for (const authority of this.authorities) authority.restart();
       return request();
     }
   }

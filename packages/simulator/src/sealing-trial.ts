@@ -22,13 +22,16 @@ export function sealingTrial(
   bufferSize: number,
   randomBytes: RandomBytes,
 ): SealingTrial {
-  const source = { task: randomBytes(32) as TaskId, bufferId: randomBytes(16), bufferSize };
-  const buffer = { ctx: randomBytes(32) as Ctx, slotKeys: allSteps(issuer.slotKeys(source)) };
-  const keys = issuer.keysOf({ ctx: buffer.ctx, descriptor: source });
+  const [ctx, authority] = [randomBytes(32) as Ctx, 0];
+  const source = { task: randomBytes(32) as TaskId, offer: randomBytes(16), bufferSize };
+  const slotKeys = allSteps(issuer.slotKeys(source));
+  const part = { authority, offer: source.offer, sealingKey: issuer.sealingKey(slotKeys) };
+  const buffer = { ctx, descriptor: { bufferSize, threshold: 1, parts: [part] }, slotKeys };
+  const keys = issuer.keysOf({ ctx, authority, source });
   const use = { role: 'edge', joinTag: randomBytes(32) as JoinTag } as const;
   const [seed, registration] = [randomBytes(32), randomBytes(32) as Registration];
   const openerOf = (slot: Slot, key: Uint8Array): EdgeOpener => {
-    const open = sealing.edgeOpener(buffer, slot, key);
+    const open = sealing.edgeOpener(buffer, slot, [{ authority, key }]);
     if (open === undefined) throw new Error(`${sealing.name}: a key does not fit its slot`);
     return open;
   };

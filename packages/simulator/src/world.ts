@@ -18,7 +18,9 @@ import type {
   DrawnBuffer,
   Millis,
   ModelEntry,
+  Offer,
   Outcome,
+  OutcomeOf,
   Pins,
   Refused,
   TaskId,
@@ -35,10 +37,13 @@ export interface Environment {
   randomWords(seed: number): RandomWords;
 }
 
-/** The sealing of a federation, with the authority's side of it. */
+/** The sealing of a federation, with the side of its authorities. */
 export interface Sealings {
   readonly engine: number;
+  /** Of the first authority. */
   readonly issuer: BufferIssuer;
+  /** Of the others, where there are any. */
+  readonly otherIssuers?: readonly BufferIssuer[];
   readonly sealing: BufferSealing;
 }
 
@@ -59,11 +64,13 @@ export interface ServerPeer {
 export interface AuthorityPeer {
   readonly publicKey: Uint8Array;
   enrol(body: CertificateBody): Certificate | Refused;
+  offer(request: Uint8Array): Offer | Refused;
   drawBuffer(request: Uint8Array): DrawnBuffer | Refused;
   issueKey(request: Uint8Array): Uint8Array | Refused;
   close(request: Uint8Array): CloseAnswer | Refused;
   outcome(ctx: Ctx): Outcome;
   appendModel(append: Uint8Array): ModelEntry | Refused;
+  adoptModel(entry: Uint8Array): ModelEntry | Refused;
 }
 
 export interface World {
@@ -73,7 +80,11 @@ export interface World {
   readonly task: TaskId;
   readonly pins: Pins;
   readonly server: ServerPeer;
+  /** The first of the authorities, which is the only one unless more are asked for. */
   readonly authority: AuthorityPeer;
+  readonly authorities: readonly AuthorityPeer[];
+  /** Whether the authority with this index answers nobody for now. */
+  readonly isAway?: (authority: number) => boolean;
   now: Millis;
   randomBytes(length: number): Uint8Array;
   /** Something became durable; this may be the last thing the party did. */
@@ -81,4 +92,11 @@ export interface World {
   /** One request and its answer, tried again where a party crashed under it or the reply got lost. */
   call<Answer>(step: string, request: () => Answer): Answer;
   mask(vector: Uint32Array, plan: MaskPlan): void;
+}
+
+/** What the authorities that are there say became of a buffer. */
+export function outcomesOf({ authorities, isAway }: World, ctx: Ctx): readonly OutcomeOf[] {
+  return authorities.flatMap((peer, authority) =>
+    isAway?.(authority) ? [] : [{ authority, outcome: peer.outcome(ctx) }],
+  );
 }

@@ -7,7 +7,10 @@ import {
   bufferRequestCodec,
   ctxOf,
   drawnBufferCodec,
+  MAX_AUTHORITIES,
   MAX_SLOTS,
+  offerCodec,
+  offerRequestCodec,
   outcomeCodec,
 } from '@basa/protocol';
 import { nodeSuite } from '@basa/runtime/node';
@@ -23,15 +26,18 @@ import {
   sendBytes,
   wireBytes,
 } from '@basa/service';
-import { drawBuffer } from '../buffer-epochs.ts';
+import { drawBuffer, makeOffer } from '../buffer-epochs.ts';
 import { closeBuffer } from '../close-buffer.ts';
 import { bufferParams, ctxOfPath } from './names.ts';
 import type { RouteTools } from './route-tools.ts';
 
+/** Of all authorities on one statement. */
+const SIGNATURES_BYTES = 65 * MAX_AUTHORITIES;
 /** Certificate, ticket and one (g, D) for each earlier slot. */
-const mostKeyRequestBytes = (bufferSize: number): number => 2048 + 64 * bufferSize;
+const mostKeyRequestBytes = (bufferSize: number): number => 2048 + SIGNATURES_BYTES + 64 * bufferSize;
 /** For each slot its deposit, its place in A and its header, whose void list grows with K. */
-const mostCloseRequestBytes = (bufferSize: number): number => 2048 + bufferSize * (1024 + 2 * bufferSize);
+const mostCloseRequestBytes = (bufferSize: number): number =>
+  2048 + SIGNATURES_BYTES + bufferSize * (1024 + SIGNATURES_BYTES + 2 * bufferSize);
 
 export function bufferRoutes({ service, authority, bufferEpochs, keyLimits, watch }: RouteTools): void {
   const { app, requireDevice } = service;
@@ -52,6 +58,21 @@ export function bufferRoutes({ service, authority, bufferEpochs, keyLimits, watc
     const size = await sizeOf(ctx);
     return [bytesOf(request, most(size)), authorityMessages(size)];
   };
+
+  app.post(
+    AUTHORITY_PATH.offers,
+    {
+      schema: {
+        summary: 'What this authority would bring to a buffer (server)',
+        body: wireBytes('offerRequest'),
+        response: answers(wireBytes('offer')),
+      },
+    },
+    async (request, reply) => {
+      const offer = granted(await makeOffer(bufferEpochs, offerRequestCodec.decode(bytesOf(request))));
+      return sendBytes(reply, offerCodec.encode(offer));
+    },
+  );
 
   app.post(
     AUTHORITY_PATH.buffers,
@@ -104,7 +125,7 @@ export function bufferRoutes({ service, authority, bufferEpochs, keyLimits, watc
       onRequest: fits(mostCloseRequestBytes),
       bodyLimit: mostCloseRequestBytes(MAX_SLOTS),
       schema: {
-        summary: 'Closes a buffer, once (server)',
+        summary: 'Votes for the close of a buffer, and closes it once there are enough votes (server)',
         params: bufferParams,
         body: wireBytes('closeRequest'),
         response: answers(wireBytes('closeAnswer')),

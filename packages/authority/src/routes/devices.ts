@@ -31,13 +31,25 @@ export function deviceRoutes({ service, authority, store, enrolment, now }: Rout
         summary: 'Makes enrolment tokens, each for one device (operator)',
         params: taskParams,
         body: Type.Object(
-          { count: Type.Integer({ minimum: 1, maximum: MAX_AT_ONCE }), endsAt: Type.Integer({ minimum: 0 }) },
+          {
+            count: Type.Optional(Type.Integer({ minimum: 1, maximum: MAX_AT_ONCE })),
+            tokens: Type.Optional(
+              Type.Array(Type.String({ minLength: 32, maxLength: 128 }), {
+                minItems: 1,
+                maxItems: MAX_AT_ONCE,
+                description: 'made by another authority of the task, instead of fresh ones',
+              }),
+            ),
+            endsAt: Type.Integer({ minimum: 0 }),
+          },
           closed,
         ),
         response: answers(Type.Object({ tokens: Type.Array(Type.String()) })),
       },
     },
     async (request) => {
+      if ((request.body.count === undefined) === (request.body.tokens === undefined))
+        fail('malformed', { detail: 'body: either count or tokens' });
       if (request.body.endsAt <= now()) fail('malformed', { detail: 'body/endsAt is in the past' });
       return { tokens: [...(await makeTokens(enrolment, await taskOf(authority, request.params), request.body))] };
     },
@@ -72,13 +84,24 @@ export function deviceRoutes({ service, authority, store, enrolment, now }: Rout
       schema: {
         summary: 'Enrols the device that signs',
         params: taskParams,
-        body: Type.Object({ token: Type.Optional(Type.String({ maxLength: 128 })) }, closed),
+        body: Type.Object(
+          {
+            token: Type.Optional(Type.String({ maxLength: 128 })),
+            like: Type.Optional(
+              Type.Object(
+                { issuedAt: Type.Integer({ minimum: 0 }), notAfter: Type.Integer({ minimum: 0 }) },
+                { ...closed, description: 'the certificate that another authority of the task gave' },
+              ),
+            ),
+          },
+          closed,
+        ),
         response: answers(wireBytes('certificate')),
       },
     },
     async (request, reply) => {
       const { task } = await taskOf(authority, request.params);
-      const certificate = await enrol(enrolment, task, deviceOf(request), request.body.token);
+      const certificate = await enrol(enrolment, task, deviceOf(request), request.body);
       rememberRequest(request);
       return sendBytes(reply, certificateCodec.encode(certificate));
     },

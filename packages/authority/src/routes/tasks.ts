@@ -103,6 +103,25 @@ export function taskRoutes({ service, authority, now, watch }: RouteTools): void
     },
   );
 
+  app.put(
+    AUTHORITY_PATH.adoptedModel(':task'),
+    {
+      schema: {
+        summary: 'Shows a version that enough authorities signed (anybody)',
+        params: taskParams,
+        body: wireBytes('modelEntry'),
+        response: answers(wireBytes('modelEntry')),
+      },
+    },
+    async (request, reply) => {
+      const shown = modelEntryCodec.decode(bytesOf(request));
+      if (toHex(shown.task) !== request.params.task)
+        fail('malformed', { detail: 'modelEntry.task: not that of the path' });
+      const entry = granted(await authority.ask((core) => core.adoptModel(shown)));
+      return sendBytes(reply, modelEntryCodec.encode(entry));
+    },
+  );
+
   app.post(
     AUTHORITY_PATH.taskRevocations(':task'),
     {

@@ -333,7 +333,7 @@ export class AttributeAuthority {
       case 'buffer-drawn': {
         const buffer = drawnBuffer(suite, entry.descriptor);
         this.#open.set(toHex(buffer.ctx), buffer);
-        this.#offers.use(ownPart(this.#ports, entry.descriptor));
+        this.#offers.use(ownPart(this.publicKey, entry.descriptor));
         return;
       }
       case 'model-appended': {

@@ -81,15 +81,15 @@ export function signOutcome({ signer }: AuthorityPorts, ctx: Ctx, buffer: Author
   return { ...body, signature: signer.sign(outcomeCodec.statement(body)) };
 }
 
-/** What this authority brought to the buffer; undefined where it has no part in it. */
-export function ownPart({ signer }: AuthorityPorts, descriptor: DescriptorBody): BufferPart | undefined {
-  const own = indexOf(descriptor, signer.publicKey);
+/** What the authority with this key brought to the buffer; undefined where it has no part in it. */
+export function ownPart(publicKey: Uint8Array, descriptor: DescriptorBody): BufferPart | undefined {
+  const own = indexOf(descriptor, publicKey);
   return descriptor.parts.find(({ authority }) => authority === own);
 }
 
 /** The keys of its part; undefined once the key epoch is destroyed. */
 export function ownKeys(ports: AuthorityPorts, { ctx, descriptor }: AuthorityBuffer): OwnKeys | undefined {
-  const part = ownPart(ports, descriptor);
+  const part = ownPart(ports.signer.publicKey, descriptor);
   const issuer = part && ports.issuerFor({ engine: descriptor.engine, sealingKey: part.sealingKey });
   if (part === undefined || issuer === undefined) return undefined;
   const { task, bufferSize } = descriptor;

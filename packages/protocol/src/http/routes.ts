@@ -44,9 +44,12 @@ export const AUTHORITY_PATH = {
   taskRevocations: (task: Name): string => `/v1/tasks/${named(task)}/revocations`,
   modelLog: (task: Name): string => `/v1/tasks/${named(task)}/model-log`,
   modelEntry: (task: Name, version: number | string): string => `/v1/tasks/${named(task)}/model-log/${version}`,
+  /** An entry that enough authorities signed is shown to the others. */
+  adoptedModel: (task: Name): string => `/v1/tasks/${named(task)}/model-log/newest`,
   /** With a nonce of whoever asks, 16 bytes. */
   newestModel: (task: Name, nonce: Name): string => `/v1/tasks/${named(task)}/model-log/newest/${named(nonce)}`,
   revocations: '/v1/revocations',
+  offers: '/v1/offers',
   buffers: '/v1/buffers',
   keys: (ctx: Name): string => `/v1/buffers/${named(ctx)}/keys`,
   close: (ctx: Name): string => `/v1/buffers/${named(ctx)}/close`,

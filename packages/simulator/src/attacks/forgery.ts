@@ -44,14 +44,14 @@ export function linkOf({ world }: SealedStage, bytes: Uint8Array): ChainLink {
 export function fakeDeposit({ world, adversary }: SealedStage, ctx: Ctx, joinTag?: JoinTag): ChainLink {
   const { suite } = world.environment.tools;
   const drawn = world.server.buffer(ctx);
-  const { randomBytes, sealings, authority } = world;
-  const ports = { suite, randomBytes, sealing: sealings.sealing, authorityKey: authority.publicKey };
+  const { randomBytes, sealings } = world;
+  const ports = { suite, randomBytes, sealing: sealings.sealing };
   const certificate = {
     task: world.task,
     deviceKey: randomBytes(32),
     issuedAt: world.now,
     notAfter: drawn.descriptor.closeBy,
-    signature: new Uint8Array(64),
+    endorsements: [],
   };
   const { descriptor, slotKeys } = granted(checkDrawnBuffer(suite, world.pins, drawn, world.now));
   const made = prepareDeposit(
@@ -110,18 +110,18 @@ export function forgedClose(
   chain: readonly ChainLink[],
   accepted: readonly number[],
 ): void {
-  const { suite } = world.environment.tools;
   const { closeRequest } = authorityMessages(world.policy.bufferSize);
   const body = {
     ctx,
     deposits: chain.map(({ deposit: { certificate, nonce, root, signature } }) => ({
-      user: userIdOf(suite, certificate.deviceKey),
+      deviceKey: certificate.deviceKey,
       nonce,
       root,
       signature,
     })),
     accepted: accepted.map((slot) => slot as Slot),
     headers: accepted.map((slot) => headers.get(toHex((chain[slot] as ChainLink).joinTag)) ?? anyOf(headers)),
+    votes: [],
   };
   const signature = world.server.ports.signer.sign(closeRequest.statement(body));
   world.authority.close(closeRequest.encode({ ...body, signature }));

@@ -53,8 +53,9 @@ function lieAboutOutcome(stage: SealedStage, device: FederationDevice, stillOpen
   world.now = millis(before + OPEN_MS + CLOSE_MS);
   const aborted = world.authority.outcome(other);
   world.now = before;
+  const ports = { suite: device.suite, council: world.policy };
   for (const outcome of [forged, aborted, { ...aborted, ctx }, stillOpen, world.authority.outcome(ctx)]) {
-    const { state, answer } = releaseDelta(device.ports, device, device.deltaId, outcome);
+    const { state, answer } = releaseDelta(ports, device, device.deltaId, [{ authority: 0, outcome }]);
     if (answer.kind === 'refused') stage.note(answer);
     device.ledger = state.ledger;
   }

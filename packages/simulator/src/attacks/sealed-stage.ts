@@ -205,7 +205,7 @@ export class SealedStage {
     this.adversary.seeCiphertext({
       seed: toHex(commitment),
       sealed,
-      open: (key) => sealings.sealing.edgeOpener(buffer, slot as Slot, key)?.(sealed, use),
+      open: (key) => sealings.sealing.edgeOpener(buffer, slot as Slot, [{ authority: 0, key }])?.(sealed, use),
     });
   }
 
@@ -217,7 +217,7 @@ export class SealedStage {
     this.adversary.seeCiphertext({
       seed: selfName(header),
       sealed,
-      open: (key) => sealings.sealing.openSelf(buffer, registration, sealed, key),
+      open: (key) => sealings.sealing.openSelf(buffer, registration, sealed, [{ authority: 0, key }]),
     });
   }
 

@@ -51,10 +51,11 @@ function replayed(setting: AttackSetting, believe: Believe): AttackResult {
 
 /** As the client asks: with a nonce, and what it has seen in its ledger. A replay is refused, and it asks again. */
 function newestVersion(stage: SealedStage, device: FederationDevice, shown?: NewestModel): number {
-  const { authority, randomBytes, task } = stage.world;
+  const { authority, policy, randomBytes, task } = stage.world;
   const nonce = randomBytes(16);
-  const question = { suite: device.suite, authorityKey: authority.publicKey, task, nonce, isPast: () => false };
-  const { state, answer } = receiveNewest(question, device, shown ?? authority.newestModel(nonce));
+  const question = { suite: device.suite, council: policy, task, nonce, isPast: () => false };
+  const answers = [{ authority: 0, answer: shown ?? authority.newestModel(nonce) }];
+  const { state, answer } = receiveNewest(question, device, answers);
   if ('kind' in answer) {
     stage.note(answer);
     return newestVersion(stage, device);
