@@ -9,6 +9,7 @@ import type {
   Coordinator,
   Ctx,
   Deposit,
+  Descriptor,
   DrawnBuffer,
   FreezeReason,
   InboxEntry,
@@ -33,6 +34,7 @@ import {
   closingOf,
   createCoordinator,
   descriptorCodec,
+  ENGINE,
   extendLeases,
   freezeBuffer,
   giveSeat,
@@ -56,6 +58,7 @@ import {
   recordIncluded,
   recordQuarantine,
   restoreSecureBuffer,
+  sealedBytesOf,
   tickBuffer,
   trackBuffer,
   unframeHeader,
@@ -159,6 +162,12 @@ export class FederationServer implements ServerPeer {
     });
   }
 
+  #sealedIn(descriptor: Descriptor | undefined): { readonly sealedBytes: number } {
+    const { engine, sealing } = this.world.sealings;
+    if (engine !== ENGINE.slotKeys || descriptor === undefined) return sealing;
+    return { sealedBytes: sealedBytesOf(engine, descriptor.parts.length) ?? sealing.sealedBytes };
+  }
+
   /** What the authorities answer; without those that are away or say no, unless nobody is left. */
   #ofAll<Answer extends object>(
     step: string,
@@ -191,14 +200,14 @@ export class FederationServer implements ServerPeer {
     const verdict = judgeHeader(this.ports, buffer, header, this.world.now);
     if (verdict.kind === 'refused') return verdict;
     const body = bytes.slice(bodyStart);
-    const layout = uploadLayout(buffer.descriptor, header, this.world.sealings.sealing);
+    const layout = uploadLayout(buffer.descriptor, header, this.#sealedIn(buffer.descriptor));
     const unpacked = unpackVector(body.subarray(0, layout.vectorBytes), layout.elements, buffer.descriptor.modulus);
     const received: ReceivedBody = {
       hash: this.ports.suite.sha256(body),
       bytes: body.length,
       isCanonical: unpacked.kind === 'vector',
     };
-    const step = acceptUpload(this.ports, buffer, header, received, this.world.sealings.sealing, this.world.now);
+    const step = acceptUpload(this.ports, buffer, header, received, this.#sealedIn(buffer.descriptor), this.world.now);
     // The body lies in the store before the record that counts on it.
     if (step.records.length > 0) this.bodies.set(slotName(header.ctx, header.slot), body);
     return this.persist(buffer, step);
@@ -252,7 +261,7 @@ export class FederationServer implements ServerPeer {
         if (header === undefined) throw new Error('no header');
         return {
           header,
-          ...readSealedParts(this.#body(ctx, slot), uploadLayout(buffer.descriptor, header, sealing)),
+          ...readSealedParts(this.#body(ctx, slot), uploadLayout(buffer.descriptor, header, this.#sealedIn(buffer.descriptor))),
         };
       },
     });
@@ -268,7 +277,7 @@ export class FederationServer implements ServerPeer {
   /** y of a slot, as it lies in the store. */
   vector(ctx: Ctx, slot: Slot): Uint32Array {
     const { descriptor } = this.buffer(ctx);
-    const layout = uploadLayout(descriptor, { slot: 0 as Slot, voids: [] }, this.world.sealings.sealing);
+    const layout = uploadLayout(descriptor, { slot: 0 as Slot, voids: [] }, this.#sealedIn(descriptor));
     const unpacked = unpackVector(
       this.#body(ctx, slot).subarray(0, layout.vectorBytes),
       layout.elements,
@@ -351,8 +360,10 @@ export class FederationServer implements ServerPeer {
     });
   }
 
+  /** Of the newest buffer: seeds are longer where more authorities have a part in it. */
   get messages(): UserMessages {
-    return userMessages(this.world.policy.bufferSize, this.world.sealings.sealing);
+    const newest = [...this.buffers.values()].at(-1)?.descriptor;
+    return userMessages(this.world.policy.bufferSize, this.#sealedIn(newest));
   }
 
   #body(ctx: Ctx, slot: Slot): Uint8Array {

@@ -1,5 +1,6 @@
 /** Real cryptography for a federation: slot keys and CP-ABE, each with fresh keys of an authority. */
 import { abeIssuer, abeSealing, createMclGroup, decodePublicKey, setup } from '@basa/abe';
+import type { BufferIssuer } from '@basa/protocol';
 import { ENGINE, slotKeyIssuer, slotSealing } from '@basa/protocol';
 import { nodeRandomBytes, nodeSuite } from '@basa/runtime/node';
 import type { PaperSealings, Sealings } from '@basa/simulator';
@@ -18,7 +19,12 @@ export function abeSealings(): Sealings {
   return overAttributes(nodeSuite, ENGINE.cpAbe, paperAbeSealings());
 }
 
-export function slotKeySealings(): Sealings {
-  const issuer = slotKeyIssuer(nodeSuite, nodeRandomBytes(32));
-  return { engine: ENGINE.slotKeys, issuer, sealing: slotSealing(nodeSuite) };
+export function slotKeySealings(authorities = 1): Sealings {
+  const newIssuer = (): BufferIssuer => slotKeyIssuer(nodeSuite, nodeRandomBytes(32));
+  return {
+    engine: ENGINE.slotKeys,
+    issuer: newIssuer(),
+    otherIssuers: Array.from({ length: authorities - 1 }, newIssuer),
+    sealing: slotSealing(nodeSuite, authorities),
+  };
 }
