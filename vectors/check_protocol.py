@@ -180,12 +180,33 @@ def short(limit):
     return field
 
 
+def long(limit):
+    def field(r):
+        length = r.number(4)
+        agree(f"a length in {r.name} within {limit}", length <= limit)
+        return r.take(length)
+
+    return field
+
+
 def nested(name):
     return lambda r: read(name, r.take(r.number(2)), r.users, r.sealed)
 
 
 def many(**fields):
     return lambda r: [r.record(fields) for _ in range(r.number(2))]
+
+
+def endorsements(r):
+    signed = [(r.number(1), r.take(64)) for _ in range(r.number(2))]
+    agree(f"authorities of {r.name} by rising index", [a for a, _ in signed], sorted({a for a, _ in signed}))
+    return signed
+
+
+def parts(r):
+    found = [SimpleNamespace(authority=r.number(1), offer=r.take(16), sealingKey=short(4096)(r)) for _ in range(r.number(2))]
+    agree(f"parts of {r.name} by rising index", [p.authority for p in found], sorted({p.authority for p in found}))
+    return found
 
 
 def increasing(r):
@@ -224,54 +245,59 @@ B16, B32, B64 = raw(16), raw(32), raw(64)
 U8, U16, U32, U53 = integer(1, 2**8), integer(2, 2**16), integer(4, 2**32), integer(8, 2**53)
 PLAN = {"d": U32, "group": U8, "level": U32, "clip": f64, "blockFloor": f64}
 TRAINING = {"epochs": U16, "batch": U16, "rate": f64, "loss": U8}
-LAYOUTS = {  # kind, signed, fields after the header
-    "certificate": (1, True, {"task": B32, "device": B32, "issuedAt": U53, "notAfter": U53}),
-    "policy": (2, False, {
-        "name": short(64), "engine": U8, "K": U16, "Kmin": U16, **PLAN, "staleness": staleness, "maxStaleness": U32,
+COUNCIL = {"authorities": lambda r: [r.take(32) for _ in range(r.number(2))], "t": U8, "unsafeThreshold": U8}
+ONE, SEVERAL = "signature", "endorsements"  # what a layout ends with
+LAYOUTS = {  # kind, what it ends with, fields after the header
+    "certificate": (1, SEVERAL, {"task": B32, "device": B32, "issuedAt": U53, "notAfter": U53}),
+    "policy": (2, None, {
+        "name": short(64), **COUNCIL, "engine": U8, "K": U16, "Kmin": U16, **PLAN, "staleness": staleness, "maxStaleness": U32,
         "tinyWeights": U8, "metrics": metric_list, "manifest": B32, **TRAINING, "server": B32, "uploadLeaseMs": U32,
         "openMs": U32, "closeMs": U32}),
-    "descriptor": (3, True, {
-        "engine": U8, "task": B32, "buffer": B16, "K": U16, "Kmin": U16, "version": U53, "model": B32, **PLAN, "W": U32,
-        "staleness": staleness, "maxStaleness": U32, "tinyWeights": U8, "metrics": metric_list, "manifest": B32, "sealingKey": short(4096), "server": B32,
-        "authority": B32, "uploadLeaseMs": U32, "expiry": U53, "closeBy": U53}),
-    "ticket": (5, True, {"ctx": B32, "slot": U16, "g": B32, "D": B32, "V": B32, "deadline": U53}),
-    "keyRequest": (6, True, {
+    "descriptor": (3, SEVERAL, {
+        **COUNCIL, "engine": U8, "task": B32, "parts": parts, "K": U16, "Kmin": U16, "version": U53, "model": B32, **PLAN, "W": U32,
+        "staleness": staleness, "maxStaleness": U32, "tinyWeights": U8, "metrics": metric_list, "manifest": B32, "server": B32,
+        "uploadLeaseMs": U32, "expiry": U53, "closeBy": U53}),
+    "ticket": (5, ONE, {"ctx": B32, "slot": U16, "g": B32, "D": B32, "V": B32, "deadline": U53}),
+    "keyRequest": (6, ONE, {
         "certificate": nested("certificate"), "nonce": B16, "ticket": nested("ticket"), "earlier": many(g=B32, D=B32),
         "ephemeral": B32}),
-    "receipt": (7, True, {"ctx": B32, "slot": U16, "g": B32, "D": B32, "V": B32}),
-    "keyAnswer": (8, False, {"envelope": short(1024), "receipt": nested("receipt"), "issued": nested("issuedKey")}),
-    "uploadHeader": (9, True, {
+    "receipt": (7, SEVERAL, {"ctx": B32, "slot": U16, "g": B32, "D": B32, "V": B32}),
+    "keyAnswer": (8, None, {"envelope": short(1024), "receipt": nested("receipt"), "issued": nested("issuedKey")}),
+    "uploadHeader": (9, ONE, {
         "ctx": B32, "slot": U16, "g": B32, "V": B32, "selfName": short(32), "bodyHash": B32, "void": increasing,
         "receipt": nested("receipt")}),
-    "deposit": (10, False, {
+    "deposit": (10, None, {
         "certificate": nested("certificate"), "ctx": B32, "nonce": B16, "D": B32, "seeds": deposited,
         "signature": B64}),
-    "depositAnswer": (11, False, {
+    "depositAnswer": (11, None, {
         "ticket": nested("ticket"),
         "inbox": many(g=B32, D=B32, siblings=lambda r: [r.take(32) for _ in range(r.number(2))], commitment=B32,
                       sealed=sealed_seed)}),
-    "closeRequest": (12, True, {
-        "ctx": B32, "deposits": many(u=B32, nonce=B16, D=B32, signature=B64), "accepted": increasing,
-        "headers": many(header=nested("uploadHeader"))}),
-    "closeAnswer": (13, True, {"outcome": nested("outcome"), "keys": many(slot=U16, role=U8, key=short(1024))}),
-    "outcome": (14, True, {"ctx": B32, "status": U8, "accepted": many(slot=U16, g=B32)}),
-    "modelEntry": (15, True, {"task": B32, "version": U53, "model": B32, "ctx": B32, "previous": B32}),
-    "head": (16, True, {"branch": B16, "sequence": U53, "revocations": U53, "hash": B32}),
-    "revocationRequest": (21, True, {"task": B32, "after": U53}),
-    "revocations": (22, True, {"task": B32, "branch": B16, "after": U53, "upTo": U53, "users": many(u=B32)}),
-    "drawnBuffer": (24, False, {"descriptor": nested("descriptor"), "slotKeys": short(32800)}),
-    "issuedKey": (25, True, {"request": B32, "keyHash": B32}),
-    "task-created": (96, False, {"policy": nested("policy")}),
-    "device-enrolled": (97, False, {"certificate": nested("certificate")}),
-    "buffer-drawn": (99, False, {"nonce": B16, "descriptor": nested("descriptor")}),
-    "key-issued": (100, False, {
+    "closeRequest": (12, ONE, {
+        "ctx": B32, "deposits": many(device=B32, nonce=B16, D=B32, signature=B64), "accepted": increasing,
+        "headers": many(header=nested("uploadHeader")), "votes": endorsements}),
+    "closeAnswer": (13, ONE, {"vote": nested("vote"), "outcome": nested("outcome"), "keys": many(slot=U16, role=U8, key=short(1024))}),
+    "outcome": (14, ONE, {"ctx": B32, "status": U8, "accepted": many(slot=U16, g=B32)}),
+    "modelEntry": (15, SEVERAL, {"task": B32, "version": U53, "model": B32, "ctx": B32, "previous": B32}),
+    "head": (16, ONE, {"branch": B16, "sequence": U53, "revocations": U53, "hash": B32}),
+    "revocationRequest": (21, ONE, {"task": B32, "after": U53}),
+    "revocations": (22, ONE, {"task": B32, "branch": B16, "after": U53, "upTo": U53, "users": many(u=B32)}),
+    "drawnBuffer": (24, None, {"descriptor": nested("descriptor"), "slotKeys": long(16 * 32800)}),
+    "issuedKey": (25, ONE, {"request": B32, "keyHash": B32}),
+    "vote": (27, SEVERAL, {"task": B32, "ctx": B32, "closing": B32}),
+    "task-created": (96, None, {"policy": nested("policy")}),
+    "device-enrolled": (97, None, {"certificate": nested("certificate")}),
+    "buffer-drawn": (99, None, {"nonce": B16, "descriptor": nested("descriptor")}),
+    "key-issued": (100, None, {
         "ctx": B32, "slot": U16, "u": B32, "device": B32, "g": B32, "D": B32, "V": B32, "request": B32}),
-    "buffer-closed": (101, False, {"ctx": B32, "accepted": many(slot=U16, g=B32, selfName=short(32))}),
-    "device-revoked": (98, False, {"u": B32, "at": U53}),
-    "model-appended": (104, False, {"entry": nested("modelEntry")}),
-    "branch-begun": (105, False, {"branch": B16, "met": many(head=nested("head"))}),
-    "paperTicket": (33, True, {"ctx": B32, "slot": U16, "user": B32}),
-    "paperUpload": (34, False, {"slot": U16, "alpha": f64, "sealed": sealed_list}),
+    "buffer-closed": (101, None, {
+        "ctx": B32, "closing": B32, "accepted": many(slot=U16, g=B32, registration=B32, selfName=short(32)),
+        "withheld": increasing}),
+    "device-revoked": (98, None, {"u": B32, "at": U53}),
+    "model-appended": (104, None, {"entry": nested("modelEntry")}),
+    "branch-begun": (105, None, {"branch": B16, "met": many(head=nested("head"))}),
+    "paperTicket": (33, ONE, {"ctx": B32, "slot": U16, "user": B32}),
+    "paperUpload": (34, None, {"slot": U16, "alpha": f64, "sealed": sealed_list}),
 }
 
 
@@ -281,13 +307,20 @@ def read(name, data, users=0, sealed=0):
     agree(f"the header of {name}", r.take(3), header(kind))
     message = SimpleNamespace(layout=name, raw=data, **r.record(fields))
     if signed:
-        message.unsigned, message.signature = data[: len(data) - len(r.data)], r.take(64)
+        message.unsigned = data[: len(data) - len(r.data)]
+        setattr(message, signed, endorsements(r) if signed == SEVERAL else r.take(64))
     agree(f"{name} without a trailing byte", r.data, b"")
     return message
 
 
 def check_signature(message, key):
     agree(f"the signature of {message.layout}", verifies(key, message.unsigned, message.signature))
+
+
+def check_alone(message, key):
+    """Signed by the one authority there is."""
+    agree(f"the one authority of {message.layout}", [a for a, _ in message.endorsements], [0])
+    agree(f"the signature of {message.layout}", verifies(key, message.unsigned, message.endorsements[0][1]))
 
 
 # What is derived and never sent
@@ -363,17 +396,18 @@ def check_descriptor(v):
     descriptor = drawn.descriptor
     agree("task = SHA-256(policy)", hexed["task"], sha256(policy.raw))
     agree("the task of the descriptor", descriptor.task, hexed["task"])
-    shared = ("engine K Kmin d group level clip blockFloor staleness maxStaleness tinyWeights metrics manifest server "
+    shared = ("authorities t unsafeThreshold engine K Kmin d group level clip blockFloor staleness maxStaleness tinyWeights metrics manifest server "
               "uploadLeaseMs")
     for name in shared.split():
         agree(f"{name} of the descriptor as in the policy", getattr(descriptor, name), getattr(policy, name))
     agree("training that can be", policy.epochs > 0 and policy.batch > 0 and policy.rate > 0 and policy.loss < 2)
     agree("the server key", descriptor.server, hexed["serverKey"])
-    agree("the authority key id", descriptor.authority, sha256(hexed["authorityKey"]))
-    check_sealing_key(descriptor, drawn.slotKeys)
+    agree("one authority, and it is enough", (policy.authorities, policy.t, policy.unsafeThreshold), ([hexed["authorityKey"]], 1, 0))
+    agree("its part", [part.authority for part in descriptor.parts], [0])
+    check_sealing_key(descriptor, descriptor.parts[0].sealingKey, drawn.slotKeys)
     agree("closeBy = expiry + closeMs", descriptor.closeBy, descriptor.expiry + policy.closeMs)
     agree("a group of 0 or 1 to 32 bits", descriptor.group <= 32)
-    check_signature(descriptor, hexed["authorityKey"])
+    check_alone(descriptor, hexed["authorityKey"])
     ctx = sha256(descriptor.unsigned)
     agree("ctx", hexed["ctx"], ctx)
     return SimpleNamespace(
@@ -383,14 +417,14 @@ def check_descriptor(v):
         authority=hexed["authorityKey"], server=hexed["serverKey"], view=ctx, slots=[])
 
 
-def check_sealing_key(descriptor, slot_keys):
+def check_sealing_key(descriptor, sealing_key, slot_keys):
     if descriptor.engine == SLOT_KEYS:
-        agree("the sealing key: an epoch and a hash", len(descriptor.sealingKey), 64)
-        agree("the list of slot keys", is_list(slot_keys, descriptor.K, descriptor.sealingKey[32:]))
+        agree("the sealing key: an epoch and a hash", len(sealing_key), 64)
+        agree("the list of slot keys", is_list(slot_keys, descriptor.K, sealing_key[32:]))
         return
     agree("an engine that there is", descriptor.engine, CP_ABE)
     agree("no slot keys", slot_keys, b"")
-    agree("a public key of CP-ABE", (descriptor.sealingKey[:2], len(descriptor.sealingKey)), (b"\1\1", 2 + 48 + 96 + 576))
+    agree("a public key of CP-ABE", (sealing_key[:2], len(sealing_key)), (b"\1\1", 2 + 48 + 96 + 576))
 
 
 def check_sealed_seed(b, what, sealed, seed, role, name, slot):
@@ -414,7 +448,7 @@ def check_key_of(b, what, key, role, slot, name=ZEROS):
 def check_certificate(b, certificate, device):
     agree("the task of the certificate", certificate.task, b.task)
     agree("the device key of the certificate", certificate.device, device)
-    check_signature(certificate, b.authority)
+    check_alone(certificate, b.authority)
 
 
 def check_deposit(b, user):
@@ -468,7 +502,7 @@ def check_key(b, s, l, user):
     a, digest = read("keyAnswer", bytes.fromhex(user["keyAnswer"])), sha256(q.unsigned)
     r = s.receipt = a.receipt
     agree("ctx, slot, g, D and V of the receipt", (r.ctx, r.slot, r.g, r.D, r.V), (b.ctx, l, s.g, s.D, b.view))
-    check_signature(r, b.authority)
+    check_alone(r, b.authority)
     agree("the request digest", a.issued.request, digest)
     check_signature(a.issued, b.authority)
     sender, data = a.envelope[:32], a.envelope[32:]
@@ -525,17 +559,24 @@ def check_user(b, l, user):
     b.view = sha256(header(66), b.view, u16(l), s.g, s.D)
 
 
+def closing(ctx, deposits, view, accepted):
+    """What a vote names; the view is over all deposits."""
+    slots = b"".join(u16(l) + g + r + u16(len(name)) + name for l, g, r, name in accepted)
+    return sha256(header(72), ctx, u16(deposits), view, u16(len(accepted)), slots)
+
+
 def check_close(b, v):
     """The keys that the authority releases, by slot and role."""
     accepted = [l for l, s in enumerate(b.slots) if s.upload]
     agree("at least Kmin accepted", len(accepted) >= b.Kmin)
     q = read("closeRequest", bytes.fromhex(v["closeRequest"]))
     agree("ctx of the closeRequest", q.ctx, b.ctx)
-    deposits = [(s.u, s.nonce, s.D, s.deposit.signature) for s in b.slots]
+    deposits = [(s.device, s.nonce, s.D, s.deposit.signature) for s in b.slots]
     agree("the deposits of the closeRequest", [tuple(e.values()) for e in q.deposits], deposits)
     agree("the accepted of the closeRequest", q.accepted, accepted)
     headers = [b.slots[l].upload.header.raw for l in accepted]
     agree("the headers of the closeRequest", [e["header"].raw for e in q.headers], headers)
+    agree("no votes in the closeRequest", q.votes, [])
     check_signature(q, b.server)
 
     a = read("closeAnswer", bytes.fromhex(v["closeAnswer"]))
@@ -544,6 +585,9 @@ def check_close(b, v):
           [(l, b.slots[l].g) for l in accepted])
     check_signature(a.outcome, b.authority)
     check_signature(a, b.authority)
+    closed = [(l, b.slots[l].g, b.slots[l].registration, b.slots[l].upload.header.selfName) for l in accepted]
+    agree("the vote", (a.vote.task, a.vote.ctx, a.vote.closing), (b.task, b.ctx, closing(b.ctx, len(b.slots), b.view, closed)))
+    check_alone(a.vote, b.authority)
     agree("a key for each slot, in order", [e["slot"] for e in a.keys], list(range(b.K)))
     for l, (role, key) in enumerate((e["role"], e["key"]) for e in a.keys):
         agree(f"the role of the key of slot {l}", role, RELEASED_SELF if l in accepted else RELEASED_EDGE)
@@ -560,7 +604,7 @@ def open_seeds(b, l, accepted, released):
     later, earlier = [j for j in absent if j > l], [i for i in absent if i in s.upload.backups]
     if b.engine == CP_ABE:  # the seeds of the vector, which their commitments are held to
         return [(-1, s.self), *((-1, s.edges[j]) for j in later), *((1, b.slots[i].edges[l]) for i in earlier)]
-    terms = [(-1, open_with_pad(s.upload.self, released[l], b.ctx, context(b.ctx, "self", s.registration, 0)))]
+    terms = [(-1, open_with_pad(s.upload.self, released[l], key_of(b.keys, "self"), b.ctx, context(b.ctx, "self", s.registration, 0)))]
     for role, sign, slot, sealed, (committed, _) in (
         *(("edge", -1, j, s.deposit.seeds[j - 1][1], s.deposit.seeds[j - 1]) for j in later),
         *(("backup", 1, i, s.upload.backups[i], b.slots[i].deposit.seeds[l - 1]) for i in earlier),
@@ -644,6 +688,13 @@ def check_paper(v):
     agree("alphaSum", v["alphaSum"], sum(alphas))
 
 
+def closing_of(record, issued):
+    """Of a buffer whose deposits all got a key."""
+    keys = sorted((key for (ctx, _), key in issued.items() if ctx == record.ctx), key=lambda key: key.slot)
+    view = sha256(header(66), keys[-1].V, u16(keys[-1].slot), keys[-1].g, keys[-1].D)
+    return closing(record.ctx, len(keys), view, [tuple(e.values()) for e in record.accepted])
+
+
 RECORDS = {kind: name for name, (kind, _, _) in LAYOUTS.items() if 96 <= kind < 112}
 
 
@@ -666,28 +717,33 @@ def check_log(v):
             agree("the server key", server, record.policy.server)
         elif record.layout == "device-enrolled":
             agree("the task of the certificate", record.certificate.task, task)
-            check_signature(record.certificate, authority)
+            check_alone(record.certificate, authority)
             enrolled[sha256(record.certificate.device)] = record.certificate
         elif record.layout == "device-revoked":
             agree("a device that was enrolled is revoked once", record.u in enrolled and record.u not in revoked)
             revoked.append(record.u)
         elif record.layout == "buffer-drawn":
             agree("the task of the descriptor", record.descriptor.task, task)
-            check_signature(record.descriptor, authority)
+            check_alone(record.descriptor, authority)
             drawn[sha256(record.descriptor.unsigned)] = record.descriptor
         elif record.layout == "key-issued":
             agree("a buffer that was drawn, and a slot of it", record.slot < drawn[record.ctx].K)
             agree("the device of the key", (record.u in enrolled, record.u), (True, sha256(record.device)))
             agree("a slot once", (record.ctx, record.slot) not in issued)
-            issued[record.ctx, record.slot] = record.g
+            issued[record.ctx, record.slot] = record
         elif record.layout == "buffer-closed":
             slots = [e["slot"] for e in record.accepted]
             agree("accepted slots in order, enough of them", slots == sorted(set(slots)) and len(slots) >= drawn[record.ctx].Kmin)
-            agree("accepted as issued", [e["g"] for e in record.accepted], [issued.get((record.ctx, slot)) for slot in slots])
+            taken = [issued[record.ctx, slot] for slot in slots if (record.ctx, slot) in issued]
+            agree("accepted as issued", [e["g"] for e in record.accepted], [key.g for key in taken])
+            agree("registered as issued", [e["registration"] for e in record.accepted],
+                  [registration(key.ctx, key.slot, key.g, key.D, key.V) for key in taken])
+            agree("nothing withheld", record.withheld, [])
+            agree("what it voted for", record.closing, closing_of(record, issued))
             agree("names of self seeds", all(is_key(e["selfName"]) for e in record.accepted))
         elif record.layout == "model-appended":
             agree("the task of the entry", record.entry.task, task)
-            check_signature(record.entry, authority)
+            check_alone(record.entry, authority)
         elif record.layout == "branch-begun":
             for met in (entry["head"] for entry in record.met):
                 check_signature(met, authority)
@@ -752,10 +808,11 @@ def must_fail(section, vector, step):
 def must_refuse(v):
     """Signatures that a lenient verifier takes: with S + L for S, and with keys of small order or not canonical."""
     key, m = bytes.fromhex(v["authorityKey"]), read("drawnBuffer", bytes.fromhex(v["drawnBuffer"])).descriptor
-    larger = (int.from_bytes(m.signature[32:], "little") + L).to_bytes(32, "little")
+    (_, signature), = m.endorsements
+    larger = (int.from_bytes(signature[32:], "little") + L).to_bytes(32, "little")
     one = encode_point(NEUTRAL)  # as a key it verifies R = 1, S = 0 for every message
     keys = one, one[:31] + b"\x80", (P + 1).to_bytes(32, "little")
-    if verifies(key, m.unsigned, m.signature[:32] + larger) or any(verifies(k, b"", one + ZEROS) for k in keys):
+    if verifies(key, m.unsigned, signature[:32] + larger) or any(verifies(k, b"", one + ZEROS) for k in keys):
         sys.exit("vectors/check_protocol.py: takes a signature that is not strict")
 
 

@@ -160,7 +160,11 @@ export class Stage {
 
   async #createTask(): Promise<void> {
     const { publicKey } = await this.server.about();
-    this.policy = { ...BASE_POLICY, serverKey: Buffer.from(publicKey, 'hex'), ...this.#options.policy };
+    const keys = {
+      authorities: [Uint8Array.from(Buffer.from(this.authorityKey, 'hex'))],
+      serverKey: Buffer.from(publicKey, 'hex'),
+    };
+    this.policy = { ...BASE_POLICY, ...keys, ...this.#options.policy };
     this.task = await this.authority.createTask(this.policy);
     await this.server.createTask({
       policy: toHex(encodePolicy(this.policy)),
@@ -174,7 +178,7 @@ function roleOf(name: ProcessName): Role {
   return name === 'authority' ? 'authority' : 'server';
 }
 
-const BASE_POLICY: Omit<TaskPolicy, 'serverKey' | 'dimension'> = {
+const BASE_POLICY: Omit<TaskPolicy, 'authorities' | 'serverKey' | 'dimension'> = {
   name: new TextEncoder().encode('under fire'),
   engine: ENGINE.slotKeys,
   bufferSize: 3,

@@ -1,7 +1,7 @@
 /** What must be refused of slot keys: keys, lists of them, and sealed seeds, each wrong in one way. */
-import type { SlotBinding } from '@basa/masking';
-import { ascii, concatBytes, fromHex, SLOT_KEY_BYTES, slotKeyOf, slotPad, toHex } from '@basa/masking';
+import { ascii, concatBytes, fromHex, SLOT_KEY_BYTES, slotKeyOf, toHex } from '@basa/masking';
 import { nodeSuite as suite } from '@basa/runtime/node';
+import { boundAlone, padFor } from '../core/slot-seals.ts';
 
 /** A seed that its key, or its pad, opens. */
 export interface SealedToSlot {
@@ -132,9 +132,9 @@ export function refusedSeals(from: {
 
 /** A seed under a pad that fits its R, which is any point: whoever does not recompute R would take it. */
 function ofAnotherR({ ctx, context, key, secret, seed }: SealedToSlot): string {
-  const binding: SlotBinding = { publicKey: bytes(key), salt: bytes(ctx), context: bytes(context), authority: 0 };
+  const binding = boundAlone(bytes(key), { salt: bytes(ctx), context: bytes(context) });
   const { publicKey } = suite.x25519(suite.sha256(ascii('any ephemeral secret')));
-  const pad = slotPad(suite, publicKey, suite.x25519(bytes(secret)), binding) as Uint8Array;
+  const pad = padFor(suite, publicKey, bytes(secret), binding) as Uint8Array;
   return toHex(publicKey) + toHex(bytes(seed).map((byte, n) => byte ^ (pad[n] as number)));
 }
 

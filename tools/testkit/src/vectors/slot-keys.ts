@@ -1,16 +1,19 @@
 /** Test vectors of slot keys: secrets and lists from a master, seeds sealed for each use with their pads; and what is refused. */
-import type { SlotBinding, SlotKeyRole, SlotKeySource } from '@basa/masking';
-import { ascii, SLOT_KEY_BYTES, sealToSlot, slotKeyList, slotKeyOf, slotPad, slotSecret, toHex } from '@basa/masking';
+import type { SlotKeyRole, SlotKeySource } from '@basa/masking';
+import { ascii, slotKeyList, slotKeyOf, slotSecret, toHex } from '@basa/masking';
 import type { Ctx, DepositRoot, JoinTag, Slot, View } from '@basa/protocol';
 import { allSteps, registrationOf, sealingContext, selfContext } from '@basa/protocol';
 import { nodeSuite as suite } from '@basa/runtime/node';
+import { boundAlone, padFor, sealedSeed } from '../core/slot-seals.ts';
+import type { DealtSeed, RefusedDealt } from './dealt-seeds.ts';
+import { dealtSeed, refusedDealt } from './dealt-seeds.ts';
 import type { RefusedKey, RefusedList, RefusedSeal, SealedToSlot } from './slot-key-negatives.ts';
 import { refusedKeys, refusedLists, refusedSeals } from './slot-key-negatives.ts';
 
 interface Source {
   readonly master: string;
   readonly task: string;
-  readonly bufferId: string;
+  readonly offer: string;
 }
 
 export interface SlotKeyVectors {
@@ -18,22 +21,25 @@ export interface SlotKeyVectors {
   readonly secrets: readonly (Source & { readonly role: SlotKeyRole; readonly secret: string; readonly key: string })[];
   readonly lists: readonly (Source & { readonly slots: number; readonly list: string; readonly hash: string })[];
   readonly seals: readonly SealedToSlot[];
+  readonly dealt: readonly DealtSeed[];
   readonly refusedKeys: readonly RefusedKey[];
   readonly refusedLists: readonly RefusedList[];
   readonly refusedSeals: readonly RefusedSeal[];
+  readonly refusedDealt: readonly RefusedDealt[];
 }
 
 const SLOTS = 3;
-const SOURCE: SlotKeySource = { master: named('master'), task: named('task'), bufferId: named('buffer').slice(0, 16) };
+const SOURCE: SlotKeySource = { master: named('master'), task: named('task'), offer: named('buffer').slice(0, 16) };
 const LIST = allSteps(slotKeyList(suite, SOURCE, SLOTS));
 const CTX = named('ctx') as Ctx;
 const JOIN_TAG = named('join tag') as JoinTag;
 const SLOT = 2 as Slot;
 
 export function slotKeyVectors(): SlotKeyVectors {
-  const source = { master: toHex(SOURCE.master), task: toHex(SOURCE.task), bufferId: toHex(SOURCE.bufferId) };
+  const source = { master: toHex(SOURCE.master), task: toHex(SOURCE.task), offer: toHex(SOURCE.offer) };
   const edge = sealedTo('edge', SLOT, sealingContext(CTX, 'edge', JOIN_TAG, SLOT));
   const self = selfSealed('view');
+  const where = { ctx: CTX, slot: SLOT, context: sealingContext(CTX, 'edge', JOIN_TAG, SLOT) };
   return {
     about:
       'Slot keys (X25519), bytes in hex. Written by `npm run write -- vectors`; checked by vectors/check_slot_keys.py.',
@@ -46,9 +52,17 @@ export function slotKeyVectors(): SlotKeyVectors {
       return { ...source, slots, list: toHex(list), hash: toHex(suite.sha256(list)) };
     }),
     seals: [edge, sealedTo('backup', 1, sealingContext(CTX, 'backup', JOIN_TAG, 1)), self],
+    dealt: [
+      dealtSeed(where, [0, 1, 2, 3], 3),
+      dealtSeed(where, [0, 1, 3], 3),
+      dealtSeed(where, [0, 1], 2),
+      dealtSeed(where, [0, 2, 3, 4, 6], 5),
+      dealtSeed(where, [0], 1),
+    ],
     refusedKeys: refusedKeys(LIST),
     refusedLists: refusedLists(LIST),
     refusedSeals: refusedSeals({ edge, self, otherSelf: selfSealed('another view'), list: LIST }),
+    refusedDealt: refusedDealt(where),
   };
 }
 
@@ -61,11 +75,12 @@ function selfSealed(seen: string): SealedToSlot {
 }
 
 function sealedTo(use: SealedToSlot['use'], role: SlotKeyRole, context: Uint8Array): SealedToSlot {
-  const binding: SlotBinding = { publicKey: slotKeyOf(LIST, role), salt: CTX, context, authority: 0 };
+  const publicKey = slotKeyOf(LIST, role);
+  const binding = boundAlone(publicKey, { salt: CTX, context });
   const seed = named(`${use} seed`);
   const secret = slotSecret(suite, SOURCE, role);
-  const sealed = sealToSlot(suite, seed, binding) as Uint8Array;
-  const pad = slotPad(suite, sealed.subarray(0, SLOT_KEY_BYTES), suite.x25519(secret), binding) as Uint8Array;
+  const sealed = sealedSeed(suite, seed, binding);
+  const pad = padFor(suite, sealed, secret, binding) as Uint8Array;
   return {
     use,
     slot: Number(role === 'self' ? SLOT : role),
@@ -73,7 +88,7 @@ function sealedTo(use: SealedToSlot['use'], role: SlotKeyRole, context: Uint8Arr
     joinTag: toHex(JOIN_TAG),
     context: toHex(context),
     secret: toHex(secret),
-    key: toHex(binding.publicKey),
+    key: toHex(publicKey),
     seed: toHex(seed),
     pad: toHex(pad),
     sealed: toHex(sealed),
