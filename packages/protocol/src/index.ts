@@ -65,6 +65,7 @@ export {
   recordGrant,
   recordIncluded,
   recordQuarantine,
+  votesFor,
 } from './server/close.ts';
 export type { Coordinator, SeatGiven } from './server/coordinator.ts';
 export { createCoordinator, freeSeats, takeSeat, trackBuffer } from './server/coordinator.ts';
@@ -166,8 +167,8 @@ export type {
   View,
 } from './wire/brands.ts';
 export { millis, slotOf } from './wire/brands.ts';
-export type { Codec, Signature, SignedCodec } from './wire/codec.ts';
 export { closingOf, listedSlots } from './wire/closing.ts';
+export type { Codec, Signature, SignedCodec } from './wire/codec.ts';
 export type { Council, Endorsed, EndorsedCodec, Endorsement } from './wire/council.ts';
 export {
   agreedOn,
