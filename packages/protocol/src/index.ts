@@ -100,6 +100,8 @@ export type { NewestOf, NewestQuestion } from './user/freshness.ts';
 export { newestProblem, noteModel, receiveNewest } from './user/freshness.ts';
 export type { BuiltInput, UpdateInput } from './user/input.ts';
 export { buildInput, inputDigestOf } from './user/input.ts';
+export type { KeptHead } from './user/kept-head.ts';
+export { keptHeadCodec } from './user/kept-head.ts';
 export type { KeyAnswerOf, UploadDraft } from './user/key.ts';
 export { keyAnswerProblem, receiveKey } from './user/key.ts';
 export type { DeltaCommitment, DeviceLedger, LedgerRecord, Released, SeenModel } from './user/ledger.ts';
@@ -172,6 +174,7 @@ export type { Codec, Signature, SignedCodec } from './wire/codec.ts';
 export type { Council, Endorsed, EndorsedCodec, Endorsement } from './wire/council.ts';
 export {
   agreedOn,
+  defaultThreshold,
   endorse,
   hasGoodEndorsements,
   indexOf,
