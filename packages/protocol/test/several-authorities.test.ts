@@ -1,7 +1,8 @@
 /** Four authorities of which three are needed: what goes on without one, what stops without two, and what a lying one can do. */
+
+import { slotKeySealings } from '@basa/experiments/real-sealings';
 import type { Federation } from '@basa/simulator';
 import { nodeFederation } from '@basa/testkit/core/tools.ts';
-import { slotKeySealings } from '@basa/experiments/real-sealings';
 import { describe, expect, it } from 'vitest';
 
 function four(options: { threshold?: number } = {}): Federation {

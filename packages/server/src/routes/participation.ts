@@ -1,6 +1,5 @@
 /** A device takes a seat, and deposits its sealed seeds. */
 import { equalBytes } from '@basa/masking';
-import type { TaskId } from '@basa/protocol';
 import {
   acceptDeposit,
   certificateCodec,
