@@ -7,6 +7,7 @@ import { closeRequestOf, millis, readSealedParts, registrationOf, uploadLayout }
 import { nodeSuite } from '@basa/runtime/node';
 import type { Federation, FederationDevice, Sealings } from '@basa/simulator';
 import { granted, LEASE_MS } from '@basa/simulator';
+import { keysFor } from '@basa/testkit/core/endorsed.ts';
 import { nodeFederation } from '@basa/testkit/core/tools.ts';
 import { describe, expect, it } from 'vitest';
 
@@ -146,7 +147,10 @@ describe.each([
     const { sealing, issuer } = world.sealings;
     const buffer = world.server.buffer(ctx);
     const colluding = colluders.map((device) => device.number);
-    const held = [...keys.map(({ key }) => key), ...colluding.map((slot) => issuer.keysOf(buffer).edge(slot as Slot))];
+    const held = [
+      ...keys.map(({ key }) => key),
+      ...colluding.map((slot) => issuer.keysOf(keysFor(buffer)).edge(slot as Slot)),
+    ];
     const own = colluders.flatMap((device) => {
       const owner = device.number;
       return [
@@ -161,16 +165,13 @@ describe.each([
         const { ticket, header } = buffer.slots[owner] as (typeof buffer.slots)[number];
         const layout = uploadLayout(buffer.descriptor, header as NonNullable<typeof header>, sealing);
         const body = world.server.bodies.get(`${toHex(ctx)}:${owner}`) as Uint8Array;
-        const self = sealing.openSelf(
-          buffer,
-          registrationOf(nodeSuite, ticket),
-          readSealedParts(body, layout).self,
-          key,
-        );
+        const self = sealing.openSelf(buffer, registrationOf(nodeSuite, ticket), readSealedParts(body, layout).self, [
+          { authority: 0, key },
+        ]);
         const use = { role: 'edge', joinTag: ticket.joinTag } as const;
         const edges = world.server.deposits(ctx)[owner]?.entries.map(({ sealed }, n) => ({
           to: n + 1,
-          seed: sealing.edgeOpener(buffer, (n + 1) as Slot, key)?.(sealed, use),
+          seed: sealing.edgeOpener(buffer, (n + 1) as Slot, [{ authority: 0, key }])?.(sealed, use),
         }));
         return [
           ...(self === undefined ? [] : [{ owner, role: 'self' as const, to: 0, seed: self }]),

@@ -7,9 +7,14 @@ import { createWebX25519, webSuite } from '@basa/runtime/web';
 import { describe, expect, it } from 'vitest';
 
 const { issuer, sealing } = slotKeySealings();
-const source = { task: nodeRandomBytes(32) as TaskId, bufferId: nodeRandomBytes(16), bufferSize: 4 };
-const buffer = { ctx: nodeRandomBytes(32) as Ctx, slotKeys: allSteps(issuer.slotKeys(source)) };
-const keys = issuer.keysOf({ ctx: buffer.ctx, descriptor: source });
+const source = { task: nodeRandomBytes(32) as TaskId, offer: nodeRandomBytes(16), bufferSize: 4 };
+const descriptor = {
+  threshold: 1,
+  bufferSize: 4,
+  parts: [{ authority: 0, offer: source.offer, sealingKey: new Uint8Array() }],
+};
+const buffer = { ctx: nodeRandomBytes(32) as Ctx, descriptor, slotKeys: allSteps(issuer.slotKeys(source)) };
+const keys = issuer.keysOf({ ctx: buffer.ctx, authority: 0, source });
 const use = { role: 'edge', joinTag: nodeRandomBytes(32) as JoinTag } as const;
 const curve = await createWebX25519();
 
@@ -43,7 +48,7 @@ describe('WebCrypto', () => {
       kind: 'open',
       buffer,
       slot,
-      key,
+      keys: [{ authority: 0, key }],
       entries: [...entries, ...elsewhere],
     });
     const expected = [seed, ...Array<undefined>(6).fill(undefined)];

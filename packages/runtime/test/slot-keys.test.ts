@@ -1,98 +1,160 @@
 /** Seeds sealed to published keys of slots: who opens them, who does not, and which lists of keys are refused. */
 
 import type { SlotBinding, SlotKeySource, Suite } from '@basa/masking';
+import { SLOT_KEY_BYTES, slotKeyList, slotKeyListProblem, slotKeyOf, slotSealedBytes, slotSecret } from '@basa/masking';
 import {
-  openWithPad,
-  openWithSlotKey,
-  SLOT_KEY_BYTES,
-  SLOT_SEALED_BYTES,
-  sealToSlot,
-  slotKeyList,
-  slotKeyListProblem,
-  slotKeyOf,
-  slotPad,
-  slotSecret,
-} from '@basa/masking';
+  boundAlone,
+  openedWithPads,
+  openedWithSecrets,
+  padFor,
+  sealedSeed,
+  setsOf,
+} from '@basa/testkit/core/slot-seals.ts';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { nodeSuite } from '../src/node/index.ts';
 import { webSuite } from '../src/web/index.ts';
 
 const filled = (byte: number, length = 32): Uint8Array => new Uint8Array(length).fill(byte);
-const source = { master: filled(1), task: filled(2), bufferId: filled(3, 16) };
+const source = { master: filled(1), task: filled(2), offer: filled(3, 16) };
 const SLOTS = 4;
 const list = listOf(nodeSuite, source);
 const seed = Uint8Array.from({ length: 32 }, (_, n) => 7 * n + 1);
-const binding: SlotBinding = {
-  publicKey: slotKeyOf(list, 2),
-  salt: filled(4),
-  context: filled(5, 9),
-  authority: 0,
-};
+const binding = boundAlone(slotKeyOf(list, 2), { salt: filled(4), context: filled(5, 9) });
 const secret = slotSecret(nodeSuite, source, 2);
-const key = nodeSuite.x25519(secret);
-const sealed = sealToSlot(nodeSuite, seed, binding) as Uint8Array;
+const SEALED_BYTES = slotSealedBytes(1);
+const sealed = sealedSeed(nodeSuite, seed, binding);
+const opened = (bytes: Uint8Array, bound: SlotBinding = binding, key = secret) =>
+  openedWithSecrets(nodeSuite, bytes, [key], bound);
 
 describe('a sealed seed', () => {
   it('is opened by the secret of its slot, and by its own pad, in Node and in browsers alike', () => {
-    expect(sealed).toHaveLength(SLOT_SEALED_BYTES);
-    expect(sealToSlot(webSuite, seed, binding)).toEqual(sealed);
+    expect(sealed).toHaveLength(SEALED_BYTES);
+    expect(sealedSeed(webSuite, seed, binding)).toEqual(sealed);
     for (const suite of [nodeSuite, webSuite]) {
-      const own = suite.x25519(secret);
-      expect(openWithSlotKey(suite, sealed, own, binding)).toEqual(seed);
-      const pad = slotPad(suite, sealed.subarray(0, SLOT_KEY_BYTES), own, binding) as Uint8Array;
-      expect(openWithPad(suite, sealed, pad, binding)).toEqual(seed);
+      expect(openedWithSecrets(suite, sealed, [secret], binding)).toEqual(seed);
+      const pad = padFor(suite, sealed, secret, binding);
+      expect(openedWithPads(suite, sealed, [pad], binding)).toEqual(seed);
     }
   });
 
   it('is opened by no other key, pad, buffer, context or authority', () => {
-    const pad = slotPad(nodeSuite, sealed.subarray(0, SLOT_KEY_BYTES), key, binding) as Uint8Array;
-    const other = nodeSuite.x25519(slotSecret(nodeSuite, source, 1));
-    expect(openWithSlotKey(nodeSuite, sealed, other, binding)).toBeUndefined();
-    for (const change of [
-      { salt: filled(9) },
-      { context: filled(6, 9) },
-      { authority: 1 },
-      { publicKey: slotKeyOf(list, 1) },
+    const pad = padFor(nodeSuite, sealed, secret, binding) as Uint8Array;
+    expect(opened(sealed, binding, slotSecret(nodeSuite, source, 1))).toBeUndefined();
+    for (const changed of [
+      { ...binding, salt: filled(9) },
+      { ...binding, context: filled(6, 9) },
+      boundAlone(slotKeyOf(list, 2), binding, 1),
+      boundAlone(slotKeyOf(list, 1), binding),
     ]) {
-      expect(openWithSlotKey(nodeSuite, sealed, key, { ...binding, ...change })).toBeUndefined();
+      expect(opened(sealed, changed)).toBeUndefined();
     }
-    expect(openWithPad(nodeSuite, sealed, pad, { ...binding, context: filled(6, 9) })).toBeUndefined();
-    expect(openWithPad(nodeSuite, sealed, filled(0), binding)).toBeUndefined();
-    expect(openWithPad(nodeSuite, sealed, pad.subarray(1), binding)).toBeUndefined();
+    const padded = (key: Uint8Array, bound = binding) => openedWithPads(nodeSuite, sealed, [key], bound);
+    expect(padded(pad, { ...binding, context: filled(6, 9) })).toBeUndefined();
+    expect(padded(filled(0))).toBeUndefined();
+    expect(padded(pad.subarray(1))).toBeUndefined();
   });
 
   it('with any bit changed, or another length, opens for nobody', () => {
-    const changes = fc.record({ at: fc.nat(SLOT_SEALED_BYTES - 1), bit: fc.nat(7) });
+    const changes = fc.record({ at: fc.nat(SEALED_BYTES - 1), bit: fc.nat(7) });
     fc.assert(
       fc.property(changes, ({ at, bit }) => {
         const changed = sealed.slice();
         changed[at] = (changed[at] as number) ^ (1 << bit);
-        expect(openWithSlotKey(nodeSuite, changed, key, binding)).toBeUndefined();
+        expect(opened(changed)).toBeUndefined();
       }),
     );
-    expect(openWithSlotKey(nodeSuite, sealed.subarray(1), key, binding)).toBeUndefined();
-    expect(openWithSlotKey(nodeSuite, new Uint8Array(), key, binding)).toBeUndefined();
+    expect(opened(sealed.subarray(1))).toBeUndefined();
+    expect(opened(new Uint8Array())).toBeUndefined();
   });
 
   it('whose R is not made of its seed opens for nobody: whether it is good is the same for all', () => {
     const pair = nodeSuite.x25519(filled(8));
-    const shared = pair.agree(binding.publicKey) as Uint8Array;
-    const own = slotPad(nodeSuite, pair.publicKey, key, binding) as Uint8Array;
+    const own = padFor(nodeSuite, pair.publicKey, secret, binding) as Uint8Array;
     const padded = own.map((byte, i) => byte ^ (seed[i] as number));
-    expect(shared).toHaveLength(32);
-    expect(openWithSlotKey(nodeSuite, Uint8Array.of(...pair.publicKey, ...padded), key, binding)).toBeUndefined();
+    expect(opened(Uint8Array.of(...pair.publicKey, ...padded))).toBeUndefined();
   });
 
   it('is not made for a key of small order, nor of a seed of another length', () => {
-    expect(sealToSlot(nodeSuite, seed, { ...binding, publicKey: new Uint8Array(32) })).toBeUndefined();
-    expect(() => sealToSlot(nodeSuite, seed.subarray(1), binding)).toThrow('32 bytes');
+    const smallOrder = boundAlone(new Uint8Array(32), binding);
+    expect(() => sealedSeed(nodeSuite, seed, smallOrder)).toThrow('were not checked');
+    expect(() => sealedSeed(nodeSuite, seed.subarray(1), binding)).toThrow('32 bytes');
   });
 
   it('under two contexts shares nothing that can be seen', () => {
-    const twice = sealToSlot(nodeSuite, seed, { ...binding, context: filled(6, 9) }) as Uint8Array;
+    const twice = sealedSeed(nodeSuite, seed, { ...binding, context: filled(6, 9) });
     expect(twice.subarray(0, 32)).not.toEqual(sealed.subarray(0, 32));
     expect(twice.subarray(32)).not.toEqual(sealed.subarray(32));
+  });
+});
+
+describe('a seed sealed to four authorities of which three are needed', () => {
+  const AUTHORITIES = [0, 1, 2, 3];
+  const sources = AUTHORITIES.map((n) => ({ ...source, offer: filled(40 + n, 16) }));
+  const secrets = sources.map((from) => slotSecret(nodeSuite, from, 2));
+  const parts = secrets.map((own, authority) => ({ authority, publicKey: nodeSuite.x25519(own).publicKey }));
+  const bound: SlotBinding = { parts, threshold: 3, salt: filled(4), context: filled(5, 9) };
+  const dealt = sealedSeed(nodeSuite, seed, bound);
+  const only = <Item>(items: readonly Item[], places: readonly number[]) =>
+    items.map((item, n) => (places.includes(n) ? item : undefined));
+  const pads = secrets.map((own, place) => padFor(nodeSuite, dealt, own, bound, place));
+  const both = (bytes: Uint8Array, places: readonly number[]) => {
+    const own = secrets.map((one, place) => padFor(nodeSuite, bytes, one, bound, place));
+    return [
+      openedWithSecrets(nodeSuite, bytes, only(secrets, places), bound),
+      openedWithPads(nodeSuite, bytes, only(own, places), bound),
+    ];
+  };
+
+  it('is opened by any three of them and by all, to the same seed, in Node and in browsers alike', () => {
+    expect(dealt).toHaveLength(32 + 4 * 32);
+    expect(sealedSeed(webSuite, seed, bound)).toEqual(dealt);
+    for (const places of [...setsOf(AUTHORITIES, 3), AUTHORITIES]) {
+      expect(both(dealt, places)).toEqual([seed, seed]);
+      expect(openedWithSecrets(webSuite, dealt, only(secrets, places), bound)).toEqual(seed);
+    }
+  });
+
+  it('is opened by no two', () => {
+    for (const places of setsOf(AUTHORITIES, 2)) expect(both(dealt, places)).toEqual([undefined, undefined]);
+  });
+
+  it('with any one share or R spoilt is refused by every set, whether the share is one of theirs or not', () => {
+    for (let at = 0; at < dealt.length; at += 5) {
+      const spoilt = dealt.map((byte, n) => (n === at ? byte ^ 0x40 : byte));
+      for (const places of [...setsOf(AUTHORITIES, 3), AUTHORITIES])
+        expect(both(spoilt, places)).toEqual([undefined, undefined]);
+    }
+  });
+
+  it('with shares of another polynomial, each good by itself, is refused by every set', () => {
+    const other = sealedSeed(nodeSuite, filled(9), { ...bound, threshold: 2 });
+    for (const place of AUTHORITIES) {
+      const mixed = dealt.slice();
+      const [start, end] = [32 + 32 * place, 64 + 32 * place];
+      mixed.set(other.subarray(start, end), start);
+      for (const places of setsOf(AUTHORITIES, 3)) expect(both(mixed, places)).toEqual([undefined, undefined]);
+    }
+  });
+
+  it("opens past a secret that is not its part's where enough others are left, and not where they are not", () => {
+    const lying = secrets.map((own, n) => (n === 0 ? filled(7) : own));
+    expect(openedWithSecrets(nodeSuite, dealt, lying, bound)).toEqual(seed);
+    expect(openedWithSecrets(nodeSuite, dealt, only(lying, [0, 1, 2]), bound)).toBeUndefined();
+    const lyingPads = pads.map((pad, n) => (n === 3 ? filled(7) : pad));
+    expect(openedWithPads(nodeSuite, dealt, only(lyingPads, [0, 1, 2]), bound)).toEqual(seed);
+    expect(openedWithPads(nodeSuite, dealt, lyingPads, bound)).toBeUndefined();
+  });
+
+  it('is bound to the places of its parts: a part under another index opens nothing', () => {
+    const moved = { ...bound, parts: parts.map((part) => ({ ...part, authority: part.authority + 1 })) };
+    expect(openedWithSecrets(nodeSuite, dealt, secrets, moved)).toBeUndefined();
+    const three = { ...bound, parts: [0, 1, 3].map((n) => parts[n] as (typeof parts)[number]) };
+    const ofThree = sealedSeed(nodeSuite, seed, three);
+    expect(ofThree).toHaveLength(32 + 3 * 32);
+    expect(openedWithSecrets(nodeSuite, ofThree, only(secrets, [0, 1, 3]).filter(Boolean), three)).toEqual(seed);
+    const renamed = { ...three, parts: three.parts.map((part, authority) => ({ ...part, authority })) };
+    expect(openedWithSecrets(nodeSuite, ofThree, only(secrets, [0, 1, 3]).filter(Boolean), renamed)).toBeUndefined();
   });
 });
 
@@ -107,7 +169,7 @@ describe('the keys of a buffer', () => {
   };
 
   it('differ by role, slot, buffer, task and master, and are the same again', () => {
-    const lists = [source, { ...source, bufferId: filled(9, 16) }, { ...source, task: filled(9) }]
+    const lists = [source, { ...source, offer: filled(9, 16) }, { ...source, task: filled(9) }]
       .concat({ ...source, master: filled(9) })
       .map((from) => listOf(nodeSuite, from));
     const keys = lists.flatMap((bytes) =>

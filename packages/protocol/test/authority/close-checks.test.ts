@@ -41,7 +41,7 @@ describe('a close', () => {
     ['too few slots', 'too-few', (r) => ({ accepted: r.accepted.slice(0, 1), headers: r.headers.slice(0, 1) })],
     ['a header missing', 'close-mismatch', (r) => ({ headers: r.headers.slice(1) })],
     ['an accepted slot that is not listed', 'close-mismatch', (r) => ({ deposits: r.deposits.slice(0, 2) })],
-    ['one user in two slots', 'duplicate-user', (r) => withDeposit(r, 3, { user: r.deposits[0]?.user })],
+    ['one user in two slots', 'duplicate-user', (r) => withDeposit(r, 3, { deviceKey: r.deposits[0]?.deviceKey })],
     [
       'another nonce in the last accepted slot',
       'close-mismatch',
@@ -112,13 +112,13 @@ describe('a close', () => {
     for (const device of devices) device.contribute('deposit');
     const { signature: _, ...done } = granted(closeRequestOf(world.server.ports, world.server.buffer(ctx)));
     const { slots } = world.server.buffer(late);
-    const deposits = slots.map(({ user, nonce, ticket, depositSignature }) => ({
-      user,
+    const deposits = slots.map(({ deviceKey, nonce, ticket, depositSignature }) => ({
+      deviceKey,
       nonce,
       root: ticket.root,
       signature: depositSignature,
     }));
-    const request = { ctx: late, deposits, accepted: [0, 1] as Slot[], headers: done.headers.slice(0, 2) };
+    const request = { ctx: late, deposits, accepted: [0, 1] as Slot[], headers: done.headers.slice(0, 2), votes: [] };
     expect(closed(world, { ...request, signature: zero })).toMatchObject({ reason: 'close-mismatch', slots: [0, 1] });
   });
 

@@ -1,6 +1,6 @@
 /** The authority gives the key of a slot to the one who holds it, once; everything else is refused and changes nothing. */
 import type { CertificateBody, KeyRequest, Slot, TaskId } from '@basa/protocol';
-import { authorityMessages, certificateCodec, millis, ticketCodec, viewsOf } from '@basa/protocol';
+import { authorityMessages, certificateCodec, endorse, millis, ticketCodec, viewsOf } from '@basa/protocol';
 import type { Federation, FederationDevice } from '@basa/simulator';
 import { OPEN_MS, reasonOf } from '@basa/simulator';
 import { nodeFederation } from '@basa/testkit/core/tools.ts';
@@ -33,7 +33,7 @@ function asked(
 
 /** The authority's own signature over these words. */
 function certified(world: Federation, body: CertificateBody) {
-  return { ...body, signature: world.authority.ports.signer.sign(certificateCodec.statement(body)) };
+  return endorse(certificateCodec, world.policy, world.authority.ports.signer, body);
 }
 
 function signTicket(world: Federation, request: KeyRequest, change: object) {
@@ -143,8 +143,7 @@ describe('a key', () => {
       'with a certificate of another task',
       'certificate-invalid',
       ({ world, third, request }) => {
-        const { signature: _, ...body } = request.certificate;
-        const certificate = certified(world, { ...body, task: new Uint8Array(32).fill(3) as never });
+        const certificate = certified(world, { ...request.certificate, task: new Uint8Array(32).fill(3) as never });
         return asked(world, third, request, { certificate });
       },
     ],

@@ -61,7 +61,7 @@ describe('revocations', () => {
     const { authority } = house;
     const created = granted(authority.persist(authority.core.createTask({ ...house.policy, name: Uint8Array.of(9) })));
     const [here, both] = [house.device(), house.device()];
-    const { signature: _, ...body } = both.certificate;
+    const { endorsements: _, ...body } = both.certificate;
     authority.persist(authority.core.enrol({ ...body, task: created.task }));
     for (const device of [here, both]) revoke(house, device as never);
     expect(told(house, 0).users).toEqual([here.user, both.user]);

@@ -18,11 +18,11 @@ describe('what the authority does not know', () => {
     const task = nobody as TaskId;
     const body: CertificateBody = { task, deviceKey: nobody, issuedAt: millis(0), notAfter: millis(10 ** 9) };
     expect(reasonOf(core.enrol(body).answer)).toBe('task-unknown');
-    const draw = { task, nonce: new Uint8Array(16) };
+    const draw = { task, nonce: new Uint8Array(16), plan: [] };
     const request = { ...draw, signature: signer.sign(bufferRequestCodec.statement(draw)) };
-    const fresh = { bufferId: new Uint8Array(16), sealingKey: world.sealings.issuer.publicKey };
+    const fresh = { offer: new Uint8Array(16), sealingKey: world.sealings.issuer.publicKey };
     expect(reasonOf(core.drawBuffer(request, fresh, world.now).answer)).toBe('task-unknown');
-    const append = { task, version: 0, modelHash: nobody, ctx: new Uint8Array(32) as Ctx };
+    const append = { task, version: 0, modelHash: nobody, ctx: new Uint8Array(32) as Ctx, closed: [] };
     const signature = signer.sign(modelAppendCodec.statement(append));
     expect(core.appendModel({ ...append, signature }).answer).toMatchObject({ reason: 'task-unknown' });
   });
@@ -45,7 +45,7 @@ describe('what is said twice', () => {
     const device = world.device();
     const { core } = world.authority;
     expect(core.createTask(world.policy)).toMatchObject({ records: [], answer: { task: world.task } });
-    const { signature: _, ...body } = device.certificate;
+    const { endorsements: _, ...body } = device.certificate;
     expect(core.enrol(body)).toMatchObject({ records: [], answer: device.certificate });
     expect(core.enrol({ ...body, notAfter: millis(body.notAfter + 1) }).records).toHaveLength(1);
     expect(world.authority.persist(core.revoke(device.user, world.now))).toEqual({ kind: 'revoked' });
@@ -64,7 +64,7 @@ describe('a second task', () => {
     const { task } = granted(created);
     const { signer } = world.server.ports;
     const appended = (version: number, ctx: Ctx) => {
-      const body = { task, version, modelHash: new Uint8Array(32), ctx };
+      const body = { task, version, modelHash: new Uint8Array(32), ctx, closed: [] };
       return core.appendModel({ ...body, signature: signer.sign(modelAppendCodec.statement(body)) });
     };
     return { ...scene, core, task, signer, appended };
@@ -72,9 +72,9 @@ describe('a second task', () => {
 
   it('draws no buffer before its first model, which comes from none', () => {
     const { world, core, task, signer, ctx, appended } = withSecondTask();
-    const body = { task, nonce: new Uint8Array(16) };
+    const body = { task, nonce: new Uint8Array(16), plan: [] };
     const request = { ...body, signature: signer.sign(bufferRequestCodec.statement(body)) };
-    const fresh = { bufferId: new Uint8Array(16), sealingKey: world.sealings.issuer.publicKey };
+    const fresh = { offer: new Uint8Array(16), sealingKey: world.sealings.issuer.publicKey };
     expect(reasonOf(core.drawBuffer(request, fresh, world.now).answer)).toBe('model-not-logged');
     const almostNone = new Uint8Array(32).fill(1, 31) as Ctx;
     for (const source of [ctx, almostNone]) expect(reasonOf(appended(0, source).answer)).toBe('buffer-unknown');

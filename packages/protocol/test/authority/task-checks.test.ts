@@ -18,10 +18,10 @@ import { describe, expect, it } from 'vitest';
 describe('the model log', () => {
   function appended(
     world: Federation,
-    body: Omit<ModelAppend, 'signature' | 'task'>,
+    body: Omit<ModelAppend, 'signature' | 'task' | 'closed'>,
     signer = world.server.ports.signer,
   ) {
-    const whole = { ...body, task: world.task };
+    const whole = { ...body, task: world.task, closed: [] };
     return world.authority.appendModel(
       modelAppendCodec.encode({ ...whole, signature: signer.sign(modelAppendCodec.statement(whole)) }),
     );
@@ -100,7 +100,7 @@ describe('a task', () => {
     granted(closed(world, request));
     const policy = { ...world.policy, name: new Uint8Array(1) };
     const { task } = granted(world.authority.persist(world.authority.core.createTask(policy)));
-    const body = { task, version: 0, modelHash: new Uint8Array(32), ctx };
+    const body = { task, version: 0, modelHash: new Uint8Array(32), ctx, closed: [] };
     const { signer } = world.server.ports;
     const append = { ...body, signature: signer.sign(modelAppendCodec.statement(body)) };
     expect(reasonOf(world.authority.appendModel(modelAppendCodec.encode(append)))).toBe('buffer-unknown');
@@ -108,8 +108,8 @@ describe('a task', () => {
 
   it('gives the same buffer for the same nonce, and none to a stranger', () => {
     const world = nodeFederation({ bufferSize: 4 });
-    const body = { task: world.task, nonce: new Uint8Array(16) };
-    const fresh = () => ({ bufferId: world.randomBytes(16), sealingKey: new Uint8Array() });
+    const body = { task: world.task, nonce: new Uint8Array(16), plan: [] };
+    const fresh = () => ({ offer: world.randomBytes(16), sealingKey: new Uint8Array() });
     const { signer } = world.server.ports;
     const draw = (by = signer) => {
       const request = { ...body, signature: by.sign(bufferRequestCodec.statement(body)) };

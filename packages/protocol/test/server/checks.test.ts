@@ -4,15 +4,16 @@ import type { Certificate, FrozenSession, JoinTag } from '@basa/protocol';
 import {
   authorityMessages,
   certificateCodec,
+  closeSteps,
   fateOf,
   frameHeader,
   holdsSeat,
   issuePaperKey,
   millis,
   paperTicketCodec,
-  recordGrant,
 } from '@basa/protocol';
 import { granted, reasonOf, transparentPaperSealings } from '@basa/simulator';
+import { endorsedBy } from '@basa/testkit/core/endorsed.ts';
 import { nodeFederation } from '@basa/testkit/core/tools.ts';
 import { describe, expect, it } from 'vitest';
 
@@ -21,7 +22,7 @@ describe('a seat', () => {
   const device = world.device();
   const signedBy = (signer: { sign(message: Uint8Array): Uint8Array }, change: Partial<Certificate>): Certificate => {
     const body = { ...device.certificate, ...change };
-    return { ...body, signature: signer.sign(certificateCodec.statement(body)) };
+    return endorsedBy(certificateCodec, signer, body);
   };
   const authority = world.authority.ports.signer;
 
@@ -51,7 +52,7 @@ describe('a seat', () => {
     fresh.server.seat(late.certificate);
     fresh.now = millis(first.expiry + 10);
     const { descriptor: second } = granted(fresh.server.seat(late.certificate));
-    expect(second.bufferId).not.toEqual(first.bufferId);
+    expect(second.parts).not.toEqual(first.parts);
     expect(fresh.server.buffers.size).toBe(2);
   });
 });
@@ -127,11 +128,13 @@ describe('the answer to a close', () => {
     world.authority.close = (request) => {
       const answer = granted(closing.call(world.authority, request));
       const keys = answer.keys.map((released) => ({ ...released, key: released.key.map((byte) => byte ^ 1) }));
-      caught = reasonOf(recordGrant(ports, world.server.buffer(ctx), { ...answer, keys }).answer);
+      const steps = closeSteps(ports, world.server.buffer(ctx));
+      steps.next();
+      caught = reasonOf(steps.next([{ authority: 0, answer: { ...answer, keys } }]).value);
       return answer;
     };
     expect(world.server.finish(ctx).kind).toBe('good');
-    expect(caught).toBe('outcome-invalid');
+    expect(caught).toBe('too-few-votes');
   });
 });
 

@@ -1,8 +1,9 @@
 /** A buffer is decided once: what each decision may follow, whose word it needs, and what becomes of its updates. */
-import type { CloseAnswer, Ctx, JoinTag, Outcome, SecureBuffer, Slot } from '@basa/protocol';
+import type { CloseAnswer, Ctx, Grant, JoinTag, Outcome, SecureBuffer, Slot } from '@basa/protocol';
 import {
   authorityMessages,
   closeRequestOf,
+  closeSteps,
   fateOf,
   freezeBuffer,
   judgeSum,
@@ -31,27 +32,29 @@ function everyState() {
     const body = { ctx, status, accepted: [], ...change };
     return { ...body, signature: signer.sign(outcomeCodec.statement(body)) };
   };
-  const grant = recordGrant(ports, frozen, answer).state;
+  const given: Grant = { kind: 'grant', votes: answer.vote.endorsements, answers: [{ authority: 0, answer }] };
+  const grant = recordGrant(frozen, given).state;
+  const told = (...of: Parameters<typeof outcome>) => [{ authority: 0, outcome: outcome(...of) }];
   const states: Record<Status, SecureBuffer> = {
     filling: { ...frozen, status: 'filling', accepted: [] },
     frozen,
     granted: grant,
     included: recordIncluded(grant, 1).state,
     quarantined: recordQuarantine(grant, 'a test', [0]).state,
-    aborted: recordAbort(ports, frozen, outcome('aborted')).state,
-    unknown: recordAbort(ports, grant, outcome('unknown')).state,
+    aborted: recordAbort(ports, frozen, told('aborted')).state,
+    unknown: recordAbort(ports, grant, told('unknown')).state,
   };
   const steps = {
     freeze: (buffer: SecureBuffer) => freezeBuffer(buffer, 'stalled', world.now),
     ask: (buffer: SecureBuffer) => ({ answer: closeRequestOf(ports, buffer), records: [] }),
-    grant: (buffer: SecureBuffer) => recordGrant(ports, buffer, answer),
+    grant: (buffer: SecureBuffer) => recordGrant(buffer, given),
     include: (buffer: SecureBuffer) => recordIncluded(buffer, 1),
     quarantine: (buffer: SecureBuffer) => recordQuarantine(buffer, 'a test', [0]),
-    abort: (buffer: SecureBuffer) => recordAbort(ports, buffer, outcome('aborted')),
-    lose: (buffer: SecureBuffer) => recordAbort(ports, buffer, outcome('unknown')),
-    hope: (buffer: SecureBuffer) => recordAbort(ports, buffer, outcome('open')),
+    abort: (buffer: SecureBuffer) => recordAbort(ports, buffer, told('aborted')),
+    lose: (buffer: SecureBuffer) => recordAbort(ports, buffer, told('unknown')),
+    hope: (buffer: SecureBuffer) => recordAbort(ports, buffer, told('open')),
   };
-  return { world, ctx, ports, signer, answer, outcome, states, steps };
+  return { world, ctx, ports, signer, answer, outcome, told, states, steps };
 }
 
 type Step = keyof ReturnType<typeof everyState>['steps'];
@@ -89,11 +92,11 @@ describe('a decision', () => {
   });
 
   it('to abort needs the word of the authority about this buffer, and one that decides', () => {
-    const { states, steps, outcome, ports } = everyState();
+    const { states, steps, outcome, told, ports } = everyState();
     expect(wordFor(steps.hope(states.frozen))).toBe('outcome-undecided');
-    const another = outcome('aborted', { ctx: new Uint8Array(32) as Ctx });
+    const another = told('aborted', { ctx: new Uint8Array(32) as Ctx });
     expect(wordFor(recordAbort(ports, states.frozen, another))).toBe('outcome-invalid');
-    const unsigned = { ...outcome('aborted'), signature: new Uint8Array(64) };
+    const unsigned = [{ authority: 0, outcome: { ...outcome('aborted'), signature: new Uint8Array(64) } }];
     expect(wordFor(recordAbort(ports, states.frozen, unsigned))).toBe('outcome-invalid');
   });
 
@@ -111,9 +114,15 @@ describe('a decision', () => {
   ])('to open is not taken from an answer about %s, though the authority signed it', (_, change) => {
     const { states, ports, signer, answer, outcome } = everyState();
     const told = outcome('closed', { accepted: answer.outcome.accepted, ...change(answer.outcome) });
-    const body: Omit<CloseAnswer, 'signature'> = { outcome: told, keys: answer.keys };
+    const body: Omit<CloseAnswer, 'signature'> = { vote: answer.vote, outcome: told, keys: answer.keys };
     const signature = signer.sign(authorityMessages(4).closeAnswer.statement(body));
-    expect(wordFor(recordGrant(ports, states.frozen, { ...body, signature }))).toBe('outcome-invalid');
+    const steps = closeSteps(ports, states.frozen);
+    steps.next();
+    const asked = steps.next([{ authority: 0, answer: { ...body, signature } }]);
+    expect(asked.value).not.toMatchObject({ kind: 'grant' });
+    // It has the vote, and asks for the keys once more.
+    const end = asked.done ? asked : steps.next([{ authority: 0, answer: { ...body, signature } }]);
+    expect(reasonOf(end.value)).toBe('too-few-votes');
   });
 });
 

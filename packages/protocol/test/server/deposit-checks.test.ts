@@ -6,6 +6,7 @@ import {
   createCoordinator,
   depositRootOf,
   depositStatementCodec,
+  endorse,
   extendLeases,
   giveSeat,
   holdsSeat,
@@ -35,7 +36,7 @@ function atDeposit() {
   };
   const certified = (change: Partial<Certificate>): Certificate => {
     const body = { ...deposit.certificate, ...change };
-    return { ...body, signature: world.authority.ports.signer.sign(certificateCodec.statement(body)) };
+    return endorse(certificateCodec, world.policy, world.authority.ports.signer, body);
   };
   const sent = (to: SecureBuffer, message: Deposit, now = world.now) =>
     acceptDeposit(world.server.ports, to, message, now);
@@ -80,7 +81,13 @@ describe('a deposit', () => {
     [
       'with a certificate the authority did not sign',
       'certificate-invalid',
-      ({ deposit, resigned }) => resigned({ certificate: { ...deposit.certificate, signature: new Uint8Array(64) } }),
+      ({ deposit, resigned }) =>
+        resigned({
+          certificate: {
+            ...deposit.certificate,
+            endorsements: [{ authority: 0, signature: new Uint8Array(64) }],
+          },
+        }),
     ],
   ];
   it.each(wrong)('%s is refused (%s), and says so', (_, reason, message) => {
@@ -116,9 +123,10 @@ describe('a seat', () => {
     const { world, device } = atDeposit();
     const other = world.device();
     const { ports, coordinator } = world.server;
-    const given = giveSeat(ports, coordinator, world.task, other.certificate, world.now);
+    const enrolled = { task: world.task, ...world.policy };
+    const given = giveSeat(ports, coordinator, enrolled, other.certificate, world.now);
     expect(given.events).toMatchObject([{ kind: 'seat-given', seats: 1, deposits: 1 }]);
-    const waiting = giveSeat(ports, createCoordinator(500), world.task, device.certificate, world.now);
+    const waiting = giveSeat(ports, createCoordinator(500), enrolled, device.certificate, world.now);
     expect(waiting).toMatchObject({ answer: { kind: 'needs-buffer' }, events: [] });
   });
 

@@ -3,6 +3,7 @@ import type { FrozenSession, Receipt, Slot, UploadHeader } from '@basa/protocol'
 import {
   acceptUpload,
   authorityMessages,
+  endorse,
   judgeHeader,
   millis,
   receiptCodec,
@@ -30,7 +31,7 @@ function atUpload() {
   };
   const receipt = (change: Partial<Receipt>): Receipt => {
     const body = { ...header.receipt, ...change };
-    return { ...body, signature: world.authority.ports.signer.sign(receiptCodec.statement(body)) };
+    return endorse(receiptCodec, world.policy, world.authority.ports.signer, body);
   };
   const judged = (sent: UploadHeader, now = world.now) => judgeHeader(world.server.ports, buffer(), sent, now);
   return { world, device, buffer, header, signed, receipt, judged };
@@ -56,7 +57,9 @@ describe('a header', () => {
     [
       'a receipt that is not of the authority',
       'receipt-invalid',
-      ({ header }) => ({ receipt: { ...header.receipt, signature: new Uint8Array(64) } }),
+      ({ header }) => ({
+        receipt: { ...header.receipt, endorsements: [{ authority: 0, signature: new Uint8Array(64) }] },
+      }),
     ],
   ];
   it.each(wrong)('that names %s is refused (%s)', (_, reason, change) => {

@@ -1,18 +1,18 @@
 import { slotKeySealings } from '@basa/experiments/real-sealings';
 import { seededWords } from '@basa/experiments/simulation';
 import { concatBytes } from '@basa/masking';
-import { allSteps, buildInput, checkDrawnBuffer, descriptorCodec, loggedVersion } from '@basa/protocol';
+import type { BufferPart, Ctx } from '@basa/protocol';
+import { allSteps, buildInput, checkDrawnBuffer, descriptorCodec, endorse, loggedVersion } from '@basa/protocol';
 import { granted, reasonOf } from '@basa/simulator';
+import { endorsedBy, keysFor } from '@basa/testkit/core/endorsed.ts';
 import { nodeFederation } from '@basa/testkit/core/tools.ts';
 import { describe, expect, it } from 'vitest';
 
 describe('a descriptor', () => {
   const world = nodeFederation({ bufferSize: 4, minimum: 3, dimension: 6 });
   const { descriptor, slotKeys } = granted(world.server.seat(world.device().certificate));
-  const signedBy = (signer: { sign(message: Uint8Array): Uint8Array }, change: object) => {
-    const body = { ...descriptor, ...change };
-    return { ...body, signature: signer.sign(descriptorCodec.statement(body)) };
-  };
+  const signedBy = (signer: { sign(message: Uint8Array): Uint8Array }, change: object) =>
+    endorsedBy(descriptorCodec, signer, { ...descriptor, ...change });
   const suite = world.server.ports.suite;
   const check = (change: object, signer = world.authority.ports.signer) =>
     checkDrawnBuffer(suite, world.pins, { descriptor: signedBy(signer, change), slotKeys }, world.now);
@@ -42,7 +42,7 @@ describe('a descriptor', () => {
 
   it('signed by the server, or of another authority, is refused', () => {
     expect(reasonOf(check({}, world.server.ports.signer))).toBe('descriptor-invalid');
-    expect(reasonOf(check({ authorityKeyId: new Uint8Array(32) }))).toBe('descriptor-invalid');
+    expect(reasonOf(check({ authorities: [world.server.ports.signer.publicKey] }))).toBe('descriptor-policy');
   });
 
   it('that has expired is refused', () => {
@@ -63,10 +63,11 @@ describe('a list of slot keys', () => {
   const drawn = granted(world.server.seat(world.device().certificate));
   /** What the device says to a list, also where the authority signed for it. */
   const check = (slotKeys: Uint8Array, isSignedFor: boolean) => {
-    const sealingKey = isSignedFor ? sealings.issuer.sealingKey(slotKeys) : drawn.descriptor.sealingKey;
-    const body = { ...drawn.descriptor, sealingKey };
-    const signature = world.authority.ports.signer.sign(descriptorCodec.statement(body));
-    return checkDrawnBuffer(suite, world.pins, { descriptor: { ...body, signature }, slotKeys }, world.now);
+    const [part] = drawn.descriptor.parts as [BufferPart];
+    const sealingKey = isSignedFor ? sealings.issuer.sealingKey(slotKeys) : part.sealingKey;
+    const body = { ...drawn.descriptor, parts: [{ ...part, sealingKey }] };
+    const descriptor = endorse(descriptorCodec, world.policy, world.authority.ports.signer, body);
+    return checkDrawnBuffer(suite, world.pins, { descriptor, slotKeys }, world.now);
   };
   const changed = (change: (bytes: Uint8Array) => void): Uint8Array => {
     const bytes = drawn.slotKeys.slice();
@@ -77,7 +78,7 @@ describe('a list of slot keys', () => {
   it('is the one that the authority signed for', () => {
     expect(check(drawn.slotKeys, true).kind).toBe('seated');
     const own = slotKeySealings().issuer;
-    const foreign = allSteps(own.slotKeys(drawn.descriptor));
+    const foreign = allSteps(own.slotKeys(keysFor({ ctx: new Uint8Array(32) as Ctx, ...drawn }).source));
     expect(reasonOf(check(foreign, false))).toBe('slot-keys-invalid');
     expect(check(foreign, true).kind).toBe('seated');
   });

@@ -39,13 +39,15 @@ describe('the ledger', () => {
     body: Pick<Parameters<typeof outcomeCodec.statement>[0], 'status' | 'accepted'>,
   ) => {
     const whole = { ctx: device.ctx, ...body };
-    return { ...whole, signature: world.authority.ports.signer.sign(outcomeCodec.statement(whole)) };
+    const signature = world.authority.ports.signer.sign(outcomeCodec.statement(whole));
+    return [{ authority: 0, outcome: { ...whole, signature } }];
   };
 
   it('writes down that an update is free, and nothing where it was given to nobody or is in a sum', () => {
     const scene = everyStep();
-    const { device } = scene;
-    const { ports, deltaId } = device;
+    const { world, device } = scene;
+    const { deltaId } = device;
+    const ports = { ...device.ports, council: world.policy };
     const aborted = signed(scene, { status: 'aborted', accepted: [] });
     expect(releaseDelta(ports, device, deltaId, aborted)).toMatchObject({
       records: [{ kind: 'freed', deltaId }],

@@ -109,14 +109,20 @@ describe('a key', () => {
 
   it('of the honest authority opens every edge', () => {
     const { device, keyAnswer } = atKey();
-    expect(receiveKey(device.ports, device.session as UserSession, keyAnswer)).toMatchObject({
+    expect(
+      receiveKey(device.ports, device.session as UserSession, [{ authority: 0, answer: keyAnswer }]),
+    ).toMatchObject({
       kind: 'draft',
       voids: [],
     });
   });
 
   it.each([
-    ['whose receipt is not signed by the authority', 'receipt-invalid', { receipt: { signature: new Uint8Array(64) } }],
+    [
+      'whose receipt is not signed by the authority',
+      'receipt-invalid',
+      { receipt: { endorsements: [{ authority: 0, signature: new Uint8Array(64) }] } },
+    ],
     ['whose receipt names another slot', 'receipt-invalid', { receipt: { slot: 1 } }],
     ['in an envelope that does not open', 'key-invalid', { envelope: new Uint8Array(80) }],
     ['in no envelope', 'key-invalid', { envelope: new Uint8Array(0) }],
@@ -124,6 +130,8 @@ describe('a key', () => {
     const { device, keyAnswer } = atKey();
     const { receipt, ...rest } = change as { receipt?: object; envelope?: Uint8Array };
     const lie = { ...keyAnswer, ...rest, receipt: { ...keyAnswer.receipt, ...receipt } };
-    expect(reasonOf(receiveKey(device.ports, device.session as UserSession, lie))).toBe(reason);
+    expect(reasonOf(receiveKey(device.ports, device.session as UserSession, [{ authority: 0, answer: lie }]))).toBe(
+      reason,
+    );
   });
 });

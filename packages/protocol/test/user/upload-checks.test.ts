@@ -1,5 +1,5 @@
 /** What a user has given away it gives nowhere else, whatever it is told. */
-import type { Ctx, UserSession } from '@basa/protocol';
+import type { Ctx, Outcome, UserSession } from '@basa/protocol';
 import {
   abandonSession,
   authorityMessages,
@@ -48,7 +48,8 @@ describe('an upload', () => {
     const twin = world.device();
     twin.contribute('deposit');
     const answer = world.authority.issueKey(twin.keyRequestBytes()) as Uint8Array;
-    const draft = receiveKey(twin.ports, twin.session as UserSession, authorityMessages(3).keyAnswer.decode(answer));
+    const answers = [{ authority: 0, answer: authorityMessages(3).keyAnswer.decode(answer) }];
+    const draft = receiveKey(twin.ports, twin.session as UserSession, answers);
     if (draft.kind === 'refused' || twin.session?.step !== 'slotted') throw new Error('no draft');
     const masked = packMasked(twin.session, twin.input as Uint32Array);
     const { ctx, joinTag, deltaId } = twin.session.member;
@@ -117,30 +118,32 @@ describe('an outcome', () => {
     left.contribute('key');
     left.receiveKeyAndFreeze('upload');
     const commitment = { ctx: left.ctx, joinTag: (left.session as UserSession).member.joinTag };
-    return { world, first, left, commitment };
+    const judged = (outcome: Outcome, of = commitment) =>
+      judgeOutcome({ ...left.ports, council: world.policy }, of, [{ authority: 0, outcome }]);
+    return { world, left, commitment, judged };
   }
 
   it('frees an update only when the buffer closed without it or was aborted', () => {
-    const { world, left, commitment } = outcomes();
-    expect(reasonOf(judgeOutcome(left.ports, commitment, world.authority.outcome(left.ctx)))).toBe('outcome-undecided');
+    const { world, left, commitment, judged } = outcomes();
+    expect(reasonOf(judged(world.authority.outcome(left.ctx)))).toBe('outcome-undecided');
     world.server.finish(left.ctx, 'stalled');
     const closed = world.authority.outcome(left.ctx);
-    expect(judgeOutcome(left.ports, commitment, closed)).toEqual({ kind: 'free' });
+    expect(judged(closed)).toEqual({ kind: 'free' });
     const included = { ...commitment, joinTag: closed.accepted[0]?.joinTag as never };
-    expect(judgeOutcome(left.ports, included, closed)).toEqual({ kind: 'included' });
+    expect(judged(closed, included)).toEqual({ kind: 'included' });
   });
 
   it('of a server that says "aborted" frees nothing', () => {
-    const { world, left, commitment } = outcomes();
+    const { world, left, judged } = outcomes();
     const body = { ctx: left.ctx, status: 'aborted' as const, accepted: [] };
     const lie = { ...body, signature: world.server.ports.signer.sign(outcomeCodec.statement(body)) };
-    expect(reasonOf(judgeOutcome(left.ports, commitment, lie))).toBe('outcome-invalid');
+    expect(reasonOf(judged(lie))).toBe('outcome-invalid');
   });
 
   it('of another buffer frees nothing', () => {
-    const { world, left, commitment } = outcomes();
+    const { world, judged } = outcomes();
     const other = world.authority.outcome(new Uint8Array(32) as never);
     expect(other.status).toBe('unknown');
-    expect(reasonOf(judgeOutcome(left.ports, commitment, other))).toBe('outcome-invalid');
+    expect(reasonOf(judged(other))).toBe('outcome-invalid');
   });
 });

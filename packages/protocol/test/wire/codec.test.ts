@@ -24,6 +24,7 @@ describe('every message', () => {
       KIND.join,
       KIND.attribute,
       KIND.chainLink,
+      KIND.closing,
       KIND.sealingContext,
       KIND.commitment,
       KIND.keyEnvelope,
@@ -76,9 +77,16 @@ describe('the largest messages', () => {
   const accepted = slots.map((slot) => ({ slot, joinTag: bytes(32) }));
   const outcome = { ctx: bytes(32), status: 'closed' as const, accepted, signature: bytes(64) };
 
+  const vote = {
+    task: bytes(32),
+    ctx: bytes(32),
+    closing: bytes(32),
+    endorsements: Array.from({ length: 16 }, (_, authority) => ({ authority, signature: bytes(64) })),
+  };
+
   it('of a buffer of the largest size can be written and read', () => {
     const keys = slots.map((slot) => ({ slot, role: 'edge' as const, key: bytes(280) }));
-    const answer = { outcome, keys, signature: bytes(64) };
+    const answer = { vote, outcome, keys, signature: bytes(64) };
     expect(closeAnswer.decode(closeAnswer.encode(answer))).toEqual(answer);
     const { headers, ...request } = closeRequest.decode(
       samples.find(({ name }) => name === 'closeRequest')?.bytes as Uint8Array,
@@ -99,6 +107,7 @@ describe('the largest messages', () => {
 
   it('cannot be written where they could not be read again', () => {
     const tooMany = {
+      vote,
       outcome: { ...outcome, accepted: [...accepted, accepted[0] as never] },
       keys: [],
       signature: bytes(64),

@@ -3,11 +3,13 @@
 import { slotKeySealings } from '@basa/experiments/real-sealings';
 import type {
   BufferFact,
+  BufferPart,
   BufferSlot,
   Codec,
   Ctx,
   DeviceRecord,
   Millis,
+  ModelEntry,
   SlottedSession,
   UploadHeader,
   UserSession,
@@ -32,6 +34,8 @@ import {
   modelAppendCodec,
   modelEntryCodec,
   newestModelCodec,
+  offerCodec,
+  offerRequestCodec,
   outcomeCodec,
   paperMessages,
   paperTicketCodec,
@@ -40,6 +44,7 @@ import {
   revocationsCodec,
   ticketCodec,
   userMessages,
+  voteCodec,
 } from '@basa/protocol';
 import type { Federation, FederationDevice } from '@basa/simulator';
 import { granted } from '@basa/simulator';
@@ -104,7 +109,19 @@ export function sampleMessages(): readonly SampleMessage[] {
     sample(modelEntryCodec, entry),
     sample(headCodec, world.authority.core.head()),
     sample(newestModelCodec, world.authority.newestModel(new Uint8Array(16).fill(5))),
-    sample(bufferRequestCodec, { task: world.task, nonce: new Uint8Array(16), signature }),
+    sample(bufferRequestCodec, {
+      task: world.task,
+      nonce: new Uint8Array(16),
+      plan: [{ parts: buffer.descriptor.parts, newest: entry as ModelEntry, expiry: 9 as Millis }],
+      signature,
+    }),
+    sample(offerRequestCodec, { task: world.task, signature }),
+    sample(offerCodec, {
+      task: world.task,
+      part: buffer.descriptor.parts[0] as BufferPart,
+      slotKeys: buffer.slotKeys,
+    }),
+    sample(voteCodec, closeAnswer.vote),
     sample(revocationRequestCodec, { task: world.task, after: 7, signature }),
     sample(revocationsCodec, {
       task: world.task,
@@ -114,7 +131,14 @@ export function sampleMessages(): readonly SampleMessage[] {
       users: [quitter.user],
       signature,
     }),
-    sample(modelAppendCodec, { task: world.task, version: 3, modelHash: root, ctx, signature }),
+    sample(modelAppendCodec, {
+      task: world.task,
+      version: 3,
+      modelHash: root,
+      ctx,
+      closed: [closeAnswer.vote],
+      signature,
+    }),
     ...paperSamples(ctx, world),
     ...recordSamples(world),
     ...deviceSamples(world),
@@ -143,6 +167,8 @@ function recordSamples(world: Federation): SampleMessage[] {
   };
   const extra = [
     { kind: 'device-revoked' as const, user, at: 5 as Millis },
+    { kind: 'buffer-voted' as const, ctx, closing: new Uint8Array(32).fill(4) },
+    { kind: 'model-signed' as const, entry: world.authority.core.newestModel(world.task) as ModelEntry },
     { kind: 'buffer-aborted' as const, ctx },
     { kind: 'buffer-unknown' as const, ctx },
     { kind: 'branch-begun' as const, branch: new Uint8Array(16).fill(3), met: [world.authority.core.head()] },
@@ -162,7 +188,7 @@ function bufferSamples(world: Federation, ctx: Ctx): SampleMessage[] {
     { kind: 'dropped', slot: slot.ticket.slot },
     { kind: 'extended', byMs: 77 },
     { kind: 'frozen', accepted: [slot.ticket.slot], why: 'stalled' },
-    { kind: 'granted' },
+    { kind: 'granted', votes: [{ authority: 0, signature: new Uint8Array(64).fill(2) }] },
     { kind: 'included', version: 3 },
     { kind: 'quarantined', why: 'guards', slots: [0, 2] },
     { kind: 'aborted' },
