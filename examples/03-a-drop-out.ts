@@ -38,5 +38,6 @@ console.log(
 );
 
 const { joinTag } = (bob.session as UserSession).member;
-const freed = judgeOutcome(bob.ports, { ctx, joinTag }, world.authority.outcome(ctx));
+const ports = { suite: bob.suite, council: world.policy };
+const freed = judgeOutcome(ports, { ctx, joinTag }, [{ authority: 0, outcome: world.authority.outcome(ctx) }]);
 console.log(`bob:   its update is ${freed.kind}: it may go into the next buffer`);

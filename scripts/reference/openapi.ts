@@ -30,7 +30,7 @@ async function serverDocument(): Promise<string> {
   const root = mkdtempSync(join(tmpdir(), 'basa-openapi-'));
   const server = await startServer({
     dataFolder: root,
-    authority: { url: 'http://127.0.0.1:1', publicKey: new Uint8Array(32) }, // it is not asked
+    authorities: [{ url: 'http://127.0.0.1:1', publicKey: new Uint8Array(32) }], // it is not asked
     listen: { host: '127.0.0.1', port: 0 },
     unsafePaperMode: true,
   });

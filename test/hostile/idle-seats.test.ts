@@ -1,7 +1,7 @@
 /** Thousands of seats that nobody uses: in one process and by a clock of its own, for the sake of their number. */
 import { toHex } from '@basa/masking';
 import type { Certificate, CertificateBody, Ctx, Descriptor, DrawnBuffer, ServerPorts, TaskId } from '@basa/protocol';
-import { certificateCodec, millis } from '@basa/protocol';
+import { certificateCodec, endorse, millis } from '@basa/protocol';
 import { createNodeSigner, nodeRandomBytes, nodeSuite } from '@basa/runtime/node';
 import { heapGrowthOf } from '@basa/testkit/services/fleet.ts';
 import { expect, it } from 'vitest';
@@ -14,32 +14,36 @@ const SEAT_MS = 30_000;
 
 const authority = createNodeSigner(nodeRandomBytes(32));
 const task = nodeRandomBytes(32) as TaskId;
+const enrolledFor = { task, authorities: [authority.publicKey], threshold: 1 };
 const ports: ServerPorts = {
   suite: nodeSuite,
   signer: createNodeSigner(nodeRandomBytes(32)),
-  authorityKey: authority.publicKey,
 };
 
 function certificate(): Certificate {
   const body: CertificateBody = { task, deviceKey: nodeRandomBytes(32), issuedAt: millis(0), notAfter: millis(1e12) };
-  return { ...body, signature: authority.sign(certificateCodec.statement(body)) };
+  return endorse(certificateCodec, enrolledFor, authority, body);
 }
 
 /** Seats whose authority draws a buffer whenever it is asked. */
 function openSeats(clock: () => number) {
   const drawn = new Map<string, DrawnBuffer>();
   const seats: Seats = new Seats({
-    task,
+    enrolledFor,
     ports,
     tuned: () => ({ seatMs: SEAT_MS, seatsAhead: 0 }),
     clock,
     drawBuffer: async () => {
-      const descriptor = { bufferSize: BUFFER_SIZE, expiry: millis(1e12), bufferId: nodeRandomBytes(32) } as Descriptor;
+      const descriptor = {
+        bufferSize: BUFFER_SIZE,
+        expiry: millis(1e12),
+        modelHash: nodeRandomBytes(32),
+      } as Descriptor;
       await new Promise((resolve) => setImmediate(resolve)); // others come meanwhile
       const ctx = nodeRandomBytes(32) as Ctx;
       const slotKeys = new Uint8Array();
       drawn.set(toHex(ctx), { descriptor, slotKeys });
-      seats.track({ ctx, descriptor, slotKeys, status: 'filling', slots: [], accepted: [] });
+      seats.track({ ctx, descriptor, slotKeys, status: 'filling', slots: [], accepted: [], votes: [] });
     },
     bufferOf: async (ctx) => drawn.get(toHex(ctx)),
     checkRunning: () => undefined,

@@ -1,6 +1,7 @@
 /** Senders that hold on to what they do not use: connections, bodies, seats. */
 import { toHex } from '@basa/masking';
-import { drawnBufferCodec, SERVER_PATH } from '@basa/protocol';
+import { ctxOf, drawnBufferCodec, SERVER_PATH } from '@basa/protocol';
+import { nodeSuite } from '@basa/runtime/node';
 import {
   askSigned,
   bytesOf,
@@ -64,7 +65,8 @@ describe('seats that nobody uses', () => {
     const growth = await heapGrowthOf(async () => {
       const sit = async ({ device, certificate }: Awaited<ReturnType<typeof enrolledDevices>>[number]) => {
         const asked = askSigned(opened, device, 'server', SERVER_PATH.seats(opened.task), certificate);
-        taken.add(toHex(drawnBufferCodec.decode(await bytesOf(asked)).descriptor.bufferId));
+        const { descriptor } = drawnBufferCodec.decode(await bytesOf(asked));
+        taken.add(toHex(ctxOf(nodeSuite, descriptor)));
       };
       await Promise.all((await enrolledDevices(opened, seats)).map(sit));
     });

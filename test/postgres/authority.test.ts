@@ -2,7 +2,7 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fromHex, toHex } from '@basa/masking';
-import type { BasaEvent, DrawnBuffer, Head } from '@basa/protocol';
+import type { BasaEvent, BufferPart, DrawnBuffer, Head } from '@basa/protocol';
 import { AUTHORITY_PATH, drawnBufferCodec, epochKeyOf, headCodec } from '@basa/protocol';
 import { nodeRandomBytes } from '@basa/runtime/node';
 import type { SqlDatabase } from '@basa/service';
@@ -87,7 +87,7 @@ it('three nodes that start at once are one authority: what is asked of all at on
     drawn.push(drawnBufferCodec.decode(bytes));
   }
   // One master key for the task and epoch, whoever draws.
-  only(drawn, ({ descriptor }) => toHex(epochKeyOf(descriptor)));
+  only(drawn, ({ descriptor }) => toHex(epochKeyOf(descriptor, descriptor.parts[0] as BufferPart)));
 
   await Promise.all(
     drawn.map(async (one) => {

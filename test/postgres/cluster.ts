@@ -103,7 +103,7 @@ export class Cluster {
     const node = await startServer({
       dataFolder: join(this.folder, 'blobs'),
       database: { url: this.databaseUrl, signingKey: this.#signingKey, turnMs: 1000, connections: 4 },
-      authority: { url: this.authority.url, publicKey: this.authority.publicKey, timeoutMs: LONG_MS },
+      authorities: [{ url: this.authority.url, publicKey: this.authority.publicKey, timeoutMs: LONG_MS }],
       seatMs: LONG_MS,
       listen: { host: '127.0.0.1', port: 0 },
       operators: OPERATORS,
@@ -197,7 +197,10 @@ export class Cluster {
 
   async #createTask(): Promise<void> {
     const [first] = this.nodes;
-    this.policy = { ...testPolicy((first as RunningServer).publicKey), ...this.#options.policy };
+    this.policy = {
+      ...testPolicy({ serverKey: (first as RunningServer).publicKey, authorityKey: this.authority.publicKey }),
+      ...this.#options.policy,
+    };
     const bytes = encodePolicy(this.policy);
     const { task } = await operate<{ task: string }>(this.authority.url, 'POST', AUTHORITY_PATH.tasks, bytes);
     this.task = task;

@@ -37,7 +37,7 @@ it('it gets no seat once the server has looked, also after a restart without the
   expect(await seatOf(other)).toBe('seated');
   await house.restartServer({
     revocationsMs: NEVER,
-    authority: { url: 'http://127.0.0.1:9', publicKey: house.authority.publicKey },
+    authorities: [{ url: 'http://127.0.0.1:9', publicKey: house.authority.publicKey }],
   });
   expect(await seatOf(device)).toBe('revoked');
 });

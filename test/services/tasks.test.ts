@@ -157,7 +157,7 @@ it('momentum outlives a restart: the same updates give the same bits', async () 
 });
 
 describe('a task is refused', () => {
-  const policy = (change: object) => toHex(encodePolicy({ ...testPolicy(house.server.publicKey), ...change }));
+  const policy = (change: object) => toHex(encodePolicy({ ...testPolicy(house.keys), ...change }));
   it.each([
     ['with a policy that is none', () => ({ policy: 'abcd' }), 400, ''],
     [

@@ -24,7 +24,11 @@ const TOKEN_BYTES = 24;
 export async function makeTokens(
   { store, randomBytes }: EnrolmentTools,
   { task }: KnownTask,
-  { count, tokens: given, endsAt }: { readonly count?: number; readonly tokens?: readonly string[]; readonly endsAt: number },
+  {
+    count,
+    tokens: given,
+    endsAt,
+  }: { readonly count?: number; readonly tokens?: readonly string[]; readonly endsAt: number },
 ): Promise<readonly string[]> {
   const make = (): string => Buffer.from(randomBytes(TOKEN_BYTES)).toString('base64url');
   return store.transaction(async (tables) => {

@@ -93,7 +93,8 @@ export function askAs(
 /** The server of one task. */
 export class TestServer {
   readonly signer = createNodeSigner(nodeRandomBytes(32));
-  readonly policy: TaskPolicy;
+  /** With the key of the authority that it was created at. */
+  policy: TaskPolicy;
 
   constructor(more: Partial<TaskPolicy> = {}) {
     this.policy = {
@@ -108,6 +109,7 @@ export class TestServer {
       staleness: { kind: 'constant' },
       maxStaleness: 10,
       ...POLICY_DEFAULTS,
+      authorities: [],
       manifestHash: new Uint8Array(32),
       serverKey: this.signer.publicKey,
       uploadLeaseMs: 1000,
@@ -122,17 +124,18 @@ export class TestServer {
   }
 
   createTask(authority: Authority): Promise<Answer> {
+    if (this.policy.authorities.length === 0) this.policy = { ...this.policy, authorities: [authority.publicKey] };
     return ask(authority, AUTHORITY_PATH.tasks, { body: encodePolicy(this.policy), token: OPERATOR });
   }
 
   appendModel(authority: Authority, version: number, ctx: Uint8Array, modelHash = new Uint8Array(32).fill(version)) {
-    const body = { task: this.task, version, modelHash, ctx: ctx as Ctx };
+    const body = { task: this.task, version, modelHash, ctx: ctx as Ctx, closed: [] };
     const append = { ...body, signature: this.signer.sign(modelAppendCodec.statement(body)) };
     return ask(authority, AUTHORITY_PATH.modelLog(this.task), { body: modelAppendCodec.encode(append) });
   }
 
   drawRequest(nonce: Uint8Array = nodeRandomBytes(16)): Uint8Array {
-    const body = { task: this.task, nonce };
+    const body = { task: this.task, nonce, plan: [] };
     return bufferRequestCodec.encode({ ...body, signature: this.signer.sign(bufferRequestCodec.statement(body)) });
   }
 
@@ -236,7 +239,7 @@ export class TestBuffer {
       deposits: this.seats.map((seat) => {
         const statement = { ctx: this.ctx, joinTag: this.#tagOf(seat), root: seat.root };
         const signature = seat.device.sign(depositStatementCodec.statement(statement));
-        return { user: userOf(seat.device), nonce: seat.nonce, root: seat.root, signature };
+        return { deviceKey: seat.device.deviceKey, nonce: seat.nonce, root: seat.root, signature };
       }),
       accepted: accepted as readonly Slot[],
       headers: accepted.map((slot) => {
@@ -253,6 +256,7 @@ export class TestBuffer {
         };
         return { ...header, signature: seat.device.sign(uploadHeader.statement(header)) };
       }),
+      votes: [],
     };
     return closeRequest.encode({ ...body, signature: this.server.signer.sign(closeRequest.statement(body)) });
   }

@@ -2,6 +2,7 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { equalBytes } from '@basa/masking';
+import type { BufferPart, Descriptor } from '@basa/protocol';
 import { AUTHORITY_PATH, epochKeyOf, slotKeyIssuer } from '@basa/protocol';
 import { createNodeSigner, nodeRandomBytes, nodeSuite } from '@basa/runtime/node';
 import { openDatabase } from '@basa/service';
@@ -52,10 +53,10 @@ it('no master key, signing key, issued key or token is on disk or in a log line'
   const seed = drawn
     .filter(({ length }) => length === 32)
     .find((bytes) => equalBytes(createNodeSigner(bytes).publicKey, authority.publicKey));
-  const epochKey = epochKeyOf(buffer.descriptor);
+  const ownEpoch = epochKey(buffer.descriptor);
   const master = drawn
     .filter(({ length }) => length === 32)
-    .find((bytes) => equalBytes(slotKeyIssuer(nodeSuite, bytes).publicKey, epochKey));
+    .find((bytes) => equalBytes(slotKeyIssuer(nodeSuite, bytes).publicKey, ownEpoch));
   expect([seed, master]).not.toContain(undefined);
   const issued = answers.map((answer, slot) => buffer.openKey(slot, answer).key);
   const released = buffer.releasedKeys(closed).keys.map(({ key }) => key);
@@ -74,7 +75,7 @@ it('no master key, signing key, issued key or token is on disk or in a log line'
   const witness = readFileSync(`${home.dataFolder}.witness`);
   const haystack = Buffer.concat([running, everythingIn(home.dataFolder), witness, Buffer.from(lines.join(''))]);
   // The search finds what is there: the public key of the epoch stands in the log.
-  expect(occursIn(haystack, buffer.descriptor.sealingKey)).toBe(true);
+  expect(occursIn(haystack, sealingKeyOf(buffer.descriptor))).toBe(true);
   expect(secrets.map((secret) => occursIn(haystack, secret))).toEqual(secrets.map(() => false));
 });
 
@@ -95,7 +96,7 @@ it('a master key is destroyed when its epoch is over and its last buffer has end
   };
   await stop(authority);
   const [before] = sealed() as [Uint8Array];
-  expect(epochKeyOf(first.descriptor)).toEqual(epochKeyOf(second.descriptor));
+  expect(epochKey(first.descriptor)).toEqual(epochKey(second.descriptor));
 
   const again = await start(home);
   const began = time.now;
@@ -106,7 +107,7 @@ it('a master key is destroyed when its epoch is over and its last buffer has end
     await again.tick();
     expect((await first.close(again, close)).status).toBe(200);
     const next = await seated(again, world);
-    expect(next.descriptor.sealingKey).not.toEqual(first.descriptor.sealingKey);
+    expect(sealingKeyOf(next.descriptor)).not.toEqual(sealingKeyOf(first.descriptor));
     await world.server.appendModel(again, 1, first.ctx); // the sum is a model: nothing needs the keys any more
     await again.tick();
     expect((await first.close(again, close)).code).toBe('buffer-over');
@@ -138,3 +139,11 @@ it('the keys of a closed buffer that never became a model are destroyed after th
     time.now = began;
   }
 });
+
+function sealingKeyOf({ parts }: Descriptor): Uint8Array {
+  return (parts[0] as BufferPart).sealingKey;
+}
+
+function epochKey(descriptor: Descriptor): Uint8Array {
+  return epochKeyOf(descriptor, descriptor.parts[0] as BufferPart);
+}

@@ -1,5 +1,15 @@
-/** The authority as a device asks it: every call shows the newest head of its log, every answer brings one. */
-import type { Certificate, Ctx, KeyAnswer, KeyRequest, NewestModel, Outcome, TaskId, TaskPolicy } from '@basa/protocol';
+/** An authority as a device asks it: every call shows the newest head of its log, every answer brings one. */
+import type {
+  Certificate,
+  CertificateBody,
+  Ctx,
+  KeyAnswer,
+  KeyRequest,
+  NewestModel,
+  Outcome,
+  TaskId,
+  TaskPolicy,
+} from '@basa/protocol';
 import {
   AUTHORITY_PATH,
   authorityMessages,
@@ -37,9 +47,16 @@ export class AuthorityClient {
     return decoded('authority', { decode: decodePolicy }, body);
   }
 
-  /** The same device again gets its certificate again. */
-  async enrol(task: TaskId, token: string | undefined, signal: AbortSignal): Promise<Certificate> {
-    const asked = jsonBody(token === undefined ? {} : { token });
+  /** The same device again gets its certificate again. `like` is what another authority of the task signed. */
+  async enrol(
+    task: TaskId,
+    { token, like }: { readonly token: string | undefined; readonly like?: CertificateBody | undefined },
+    signal: AbortSignal,
+  ): Promise<Certificate> {
+    const asked = jsonBody({
+      ...(token !== undefined && { token }),
+      ...(like !== undefined && { like: { issuedAt: like.issuedAt, notAfter: like.notAfter } }),
+    });
     const { body } = await this.post(AUTHORITY_PATH.enrolments(task), asked, signal);
     return decoded('authority', certificateCodec, body);
   }

@@ -121,9 +121,9 @@ export class BasaClient {
     if (this.#closing.signal.aborted) return;
     this.#closing.abort(new Error('the client is closed; connect again'));
     await this.#busy;
-    const { authority, outside, sealings, state } = this.#context;
+    const { authorities, outside, sealings, state } = this.#context;
     sealings.destroy();
-    state.noteHeads(authority.heads.seen);
+    state.noteHeads(authorities.heads);
     try {
       await state.close();
     } finally {
@@ -149,8 +149,8 @@ export class BasaClient {
     const both = signal === undefined ? this.#closing.signal : AbortSignal.any([signal, this.#closing.signal]);
     const mine = this.#busy.then(() => {
       both.throwIfAborted();
-      const { authority, state } = this.#context;
-      state.noteHeads(authority.heads.seen);
+      const { authorities, state } = this.#context;
+      state.noteHeads(authorities.heads);
       return work(both);
     });
     this.#busy = mine.catch(() => undefined);

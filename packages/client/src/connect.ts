@@ -2,6 +2,8 @@
 import { equalBytes, fromHex } from '@basa/masking';
 import type { TaskId, TaskPolicy } from '@basa/protocol';
 import { policyProblem, sealedBytesOf, taskIdOf } from '@basa/protocol';
+import type { Member } from './authorities.ts';
+import { Authorities } from './authorities.ts';
 import { AuthorityClient } from './authority-client.ts';
 import { BasaClient } from './basa-client.ts';
 import { Emitter } from './client-events.ts';
@@ -24,9 +26,11 @@ import { ServiceLink } from './service-link.ts';
 export interface ConnectOptions {
   /** Addresses: http(s)://host[:port]. */
   readonly server: string;
+  /** Of several authorities with commas between them, in the order of their keys. */
   readonly authority: string;
   /** What the client believes over any service: the task, which is the hash of its policy, and the authority's key, in hex. */
   readonly task: string;
+  /** Of several authorities with commas between them. */
   readonly authorityKey: string;
   /** What this application asks of any policy, whatever the task says. */
   readonly floor?: Partial<Floor>;
@@ -57,15 +61,15 @@ async function connectWith(outside: Outside, store: DeviceStore, options: Connec
   const { signal = new AbortController().signal, token, pieceBytes = PIECE_BYTES } = options;
   signal.throwIfAborted();
   const task = pinned(options.task, 'task') as TaskId;
-  const authorityKey = pinned(options.authorityKey, 'authorityKey');
+  const places = authorityPlaces(options);
   const state = await DeviceState.open(outside.suite, store);
   const enrolledFor = state.certificate?.task;
   if (enrolledFor !== undefined && !equalBytes(enrolledFor, task)) throw new RefusedError('store-of-another-task');
   const events = new Emitter();
-  const link = (name: LinkOptions['name'], audience: Uint8Array): ServiceLink => {
+  const link = (name: LinkOptions['name'], url: string, audience: Uint8Array): ServiceLink => {
     const retry = { ...DEFAULT_RETRY, ...options.retry };
     const onRetry: LinkOptions['onRetry'] = (notice) => events.emit('retry', notice);
-    const { [name]: url, unsafeAllowPlainHttp = false } = options;
+    const { unsafeAllowPlainHttp = false } = options;
     return new ServiceLink(outside, {
       name,
       url,
@@ -77,27 +81,76 @@ async function connectWith(outside: Outside, store: DeviceStore, options: Connec
     });
   };
 
-  const heads = new Heads(outside.suite, authorityKey, state.heads);
-  const authority = new AuthorityClient(link('authority', authorityKey), heads);
-  const { publicKey } = await authority.about(signal).catch((error: unknown) => {
-    throw error instanceof ForeignHead ? new RefusedError('wrong-authority') : error;
+  const clients = places.map(({ url, key }) => {
+    const heads = new Heads(outside.suite, key, state.heads);
+    return { key, client: new AuthorityClient(link('authority', url, key), heads) };
   });
-  if (!equalBytes(publicKey, authorityKey)) throw new RefusedError('wrong-authority');
-  const policy = checkedPolicy(outside, task, await authority.policy(task, signal), {
+  const policy = checkedPolicy(outside, task, await policyOf(clients, task, signal), {
     ...DEFAULT_FLOOR,
     ...options.floor,
   });
+  const authorities = new Authorities(membersOf(policy, clients), policy);
 
-  const server = new ServerClient(link('server', policy.serverKey));
+  const server = new ServerClient(link('server', options.server, policy.serverKey));
   const about = await server.about(signal);
-  const isTheOne = equalBytes(about.publicKey, policy.serverKey) && equalBytes(about.authorityKey, authorityKey);
-  if (!isTheOne) throw new RefusedError('wrong-server');
+  if (!equalBytes(about.publicKey, policy.serverKey)) throw new RefusedError('wrong-server');
 
   const sealings = await Sealings.load(outside, policy.engine);
-  const pins = { policy, authorityKey };
-  const context: DeviceContext = { outside, server, authority, state, sealings, events, pins, task, token, pieceBytes };
+  const pins = { policy };
+  const context: DeviceContext = {
+    outside,
+    server,
+    authorities,
+    state,
+    sealings,
+    events,
+    pins,
+    task,
+    token,
+    pieceBytes,
+  };
   await ensureEnrolled(context, signal);
   return new BasaClient(context);
+}
+
+interface PinnedAuthority {
+  readonly key: Uint8Array;
+  readonly client: AuthorityClient;
+}
+
+function authorityPlaces(options: ConnectOptions): readonly { readonly url: string; readonly key: Uint8Array }[] {
+  const [urls, keys] = [options.authority.split(','), options.authorityKey.split(',')];
+  if (urls.length !== keys.length)
+    throw new RangeError(`authority names ${urls.length} addresses, authorityKey ${keys.length} keys`);
+  return urls.map((url, n) => ({ url, key: pinned(keys[n] as string, 'authorityKey') }));
+}
+
+/** Of the first authority that answers as the pinned one. The others are met when they are asked for something. */
+async function policyOf(clients: readonly PinnedAuthority[], task: TaskId, signal: AbortSignal): Promise<TaskPolicy> {
+  let failure: unknown;
+  for (const { key, client } of clients) {
+    try {
+      const { publicKey } = await client.about(signal);
+      if (!equalBytes(publicKey, key)) throw new RefusedError('wrong-authority');
+      return await client.policy(task, signal);
+    } catch (error) {
+      signal.throwIfAborted();
+      failure ??= error instanceof ForeignHead ? new RefusedError('wrong-authority') : error;
+    }
+  }
+  throw failure;
+}
+
+/** Exactly the authorities of the policy are pinned, each at its index. */
+function membersOf({ authorities }: TaskPolicy, clients: readonly PinnedAuthority[]): readonly Member[] {
+  const members = authorities.flatMap((key, authority) => {
+    const found = clients.find((one) => equalBytes(one.key, key));
+    return found === undefined ? [] : [{ authority, client: found.client }];
+  });
+  const isWhole = members.length === authorities.length && clients.length === authorities.length;
+  if (!isWhole)
+    throw new RefusedError('wrong-authority', 'the task names other authorities than those that are pinned');
+  return members;
 }
 
 /** The task's name is the hash of its policy: no authority can show another. */

@@ -94,8 +94,8 @@ function deltaIdOf({ outside }: DeviceContext, { buffer, byteOffset, byteLength 
   return outside.suite.sha256(new Uint8Array(buffer, byteOffset, byteLength));
 }
 
-function newMeter({ authority, outside, server }: DeviceContext): Meter {
-  return new Meter(outside.stopwatch, [server.link, authority.link]);
+function newMeter({ authorities, outside, server }: DeviceContext): Meter {
+  return new Meter(outside.stopwatch, [server.link, ...authorities.links]);
 }
 
 function report<Result extends Contribution | Rejection>({ events }: DeviceContext, result: Result): Result {

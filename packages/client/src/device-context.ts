@@ -1,6 +1,6 @@
 /** What every part of a connected client works with. */
-import type { Pins, TaskId, UserPorts } from '@basa/protocol';
-import type { AuthorityClient } from './authority-client.ts';
+import type { Descriptor, Pins, TaskId, UserPorts } from '@basa/protocol';
+import type { Authorities } from './authorities.ts';
 import type { Emitter } from './client-events.ts';
 import type { DeviceState } from './device-state.ts';
 import type { Outside } from './outside.ts';
@@ -10,7 +10,7 @@ import type { ServerClient } from './server-client.ts';
 export interface DeviceContext {
   readonly outside: Outside;
   readonly server: ServerClient;
-  readonly authority: AuthorityClient;
+  readonly authorities: Authorities;
   readonly state: DeviceState;
   readonly sealings: Sealings;
   readonly events: Emitter;
@@ -22,9 +22,9 @@ export interface DeviceContext {
 
 /** The ports of the user core for a buffer's engine and key. */
 export function userPorts(
-  { outside, pins, sealings }: DeviceContext,
-  descriptor: { readonly engine: number; readonly sealingKey: Uint8Array },
+  { outside, sealings }: DeviceContext,
+  descriptor: Pick<Descriptor, 'engine' | 'parts'>,
 ): UserPorts {
   const { suite, randomBytes } = outside;
-  return { suite, randomBytes, sealing: sealings.of(descriptor), authorityKey: pins.authorityKey };
+  return { suite, randomBytes, sealing: sealings.of(descriptor) };
 }

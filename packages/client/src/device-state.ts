@@ -3,8 +3,8 @@
  * written was not taken, and nothing of it leaves.
  */
 import type { Suite } from '@basa/masking';
-import type { Certificate, DeviceLedger, DeviceStep, Head, Refused, UserSession } from '@basa/protocol';
-import { certificateCodec, deviceRecordCodec, headCodec, wipeSession } from '@basa/protocol';
+import type { Certificate, DeviceLedger, DeviceStep, KeptHead, Refused, UserSession } from '@basa/protocol';
+import { certificateCodec, deviceRecordCodec, keptHeadCodec, wipeSession } from '@basa/protocol';
 import type { DeviceSigner, DeviceStore } from './device-store.ts';
 import { StoreError } from './errors.ts';
 import type { Kept } from './kept.ts';
@@ -14,7 +14,7 @@ export class DeviceState {
   readonly #store: DeviceStore;
   #kept: Kept;
   /** The heads that the store has. */
-  #written: readonly Head[];
+  #written: readonly KeptHead[];
   #failure: unknown;
 
   private constructor(store: DeviceStore, kept: Kept) {
@@ -39,7 +39,7 @@ export class DeviceState {
     return this.#kept.certificate;
   }
 
-  get heads(): readonly Head[] {
+  get heads(): readonly KeptHead[] {
     return this.#kept.heads;
   }
 
@@ -57,7 +57,7 @@ export class DeviceState {
   }
 
   /** New heads go along with the next step that is written anyway, and when the device closes. */
-  noteHeads(heads: readonly Head[]): void {
+  noteHeads(heads: readonly KeptHead[]): void {
     this.#kept = { ...this.#kept, heads };
   }
 
@@ -110,7 +110,7 @@ export class DeviceState {
 
   /** Heads as entries that the store does not have yet, in their order. */
   #newHeads(): Uint8Array[] {
-    return this.heads.filter((head) => !this.#written.includes(head)).map(headCodec.encode);
+    return this.heads.filter((head) => !this.#written.includes(head)).map(keptHeadCodec.encode);
   }
 
   async #end(ledger: DeviceLedger): Promise<void> {

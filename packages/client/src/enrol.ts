@@ -1,7 +1,7 @@
 /** The device's certificate: asked for where it is missing or comes to its end, and checked before it is kept. */
 import { equalBytes } from '@basa/masking';
 import type { Certificate } from '@basa/protocol';
-import { certificateCodec, isDueForRenewal, isSigned } from '@basa/protocol';
+import { certificateCodec, isDueForRenewal, isEndorsed } from '@basa/protocol';
 import type { Rejection } from './contribution.ts';
 import type { DeviceContext } from './device-context.ts';
 import { ProblemError, RefusedError, UnreachableError } from './errors.ts';
@@ -12,9 +12,9 @@ import { refusalOf, rejected, rejectionOf } from './rejections.ts';
  * enrolled needs none: its certificate is renewed before it ends.
  */
 export async function ensureEnrolled(context: DeviceContext, signal: AbortSignal): Promise<void> {
-  const { authority, state } = context;
+  const { authorities, state } = context;
   const { certificate } = state;
-  const now = authority.link.now();
+  const now = authorities.now();
   if (certificate === undefined || now >= certificate.notAfter) return await enrol(context, signal);
   if (!isDueForRenewal(certificate, now)) return;
   try {
@@ -45,15 +45,15 @@ export async function withCertificate<Answer>(
 }
 
 async function enrol(context: DeviceContext, signal: AbortSignal): Promise<void> {
-  const { authority, state, task, token } = context;
-  const certificate = await authority.enrol(task, token, signal);
+  const { authorities, state, task, token } = context;
+  const certificate = await authorities.enrol(task, token, signal);
   if (!isMine(context, certificate)) throw new RefusedError('wrong-certificate');
   await state.keepCertificate(certificate);
 }
 
 function isMine({ outside, pins, state, task }: DeviceContext, certificate: Certificate): boolean {
   return (
-    isSigned(outside.suite, certificateCodec, certificate, pins.authorityKey) &&
+    isEndorsed(outside.suite, certificateCodec, pins.policy, certificate) &&
     equalBytes(certificate.task, task) &&
     equalBytes(certificate.deviceKey, state.signer.publicKey)
   );

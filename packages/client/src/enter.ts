@@ -73,8 +73,8 @@ export function takeSeat(context: DeviceContext, signal: AbortSignal): Promise<S
 }
 
 function checkedSeat(context: DeviceContext, drawn: DrawnBuffer): Seat {
-  const { authority, outside, pins } = context;
-  const seated = checkDrawnBuffer(outside.suite, pins, drawn, authority.link.now());
+  const { authorities, outside, pins } = context;
+  const seated = checkDrawnBuffer(outside.suite, pins, drawn, authorities.now());
   return seated.kind === 'refused' ? rejected(seated.reason, 'free', seated) : { ...seated, kind: 'seat' };
 }
 

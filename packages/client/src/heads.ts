@@ -1,7 +1,7 @@
-/** The heads of the authority's log that this device saw: the newest, shown back, reveals a rolled-back authority. */
+/** The heads of an authority's log that this device saw: the newest, shown back, reveals a rolled-back authority. */
 import type { Suite } from '@basa/masking';
 import { equalBytes, fromHex, toHex } from '@basa/masking';
-import type { Head, HeadBody } from '@basa/protocol';
+import type { Head, HeadBody, KeptHead } from '@basa/protocol';
 import { headCodec, isSigned } from '@basa/protocol';
 import { decoded } from './answers.ts';
 import { AnswerError } from './errors.ts';
@@ -16,18 +16,24 @@ export class ForeignHead extends AnswerError {
 export class Heads {
   readonly #suite: Suite;
   readonly #authorityKey: Uint8Array;
+  readonly #keptHeads = new WeakMap<Head, KeptHead>();
   #seen: readonly Head[];
 
-  /** `kept`: what `seen` was before. */
-  constructor(suite: Suite, authorityKey: Uint8Array, kept: readonly Head[]) {
+  /** `kept`: what was seen before, of this authority and others. */
+  constructor(suite: Suite, authorityKey: Uint8Array, kept: readonly KeptHead[]) {
     this.#suite = suite;
     this.#authorityKey = authorityKey;
-    this.#seen = kept;
+    this.#seen = headsOf(kept, authorityKey);
   }
 
   /** The last head of each branch, the current one at the end: heads of the others are old, whoever sends them. */
   get seen(): readonly Head[] {
     return this.#seen;
+  }
+
+  /** The same as they are kept. */
+  get kept(): readonly KeptHead[] {
+    return this.#seen.map((head) => this.#keptOf(head));
   }
 
   get newest(): Head | undefined {
@@ -48,6 +54,24 @@ export class Heads {
     }
     this.#seen = withHead(this.#seen, head);
   }
+
+  /** The same object for the same head: whoever keeps them sees what is new. */
+  #keptOf(head: Head): KeptHead {
+    const known = this.#keptHeads.get(head) ?? { authorityKey: this.#authorityKey, head };
+    this.#keptHeads.set(head, known);
+    return known;
+  }
+}
+
+function headsOf(kept: readonly KeptHead[], authorityKey: Uint8Array): readonly Head[] {
+  return kept.flatMap((one) => (equalBytes(one.authorityKey, authorityKey) ? [one.head] : []));
+}
+
+/** These and a further one of the same authority. */
+export function withKeptHead(kept: readonly KeptHead[], { authorityKey, head }: KeptHead): readonly KeptHead[] {
+  const others = kept.filter((one) => !equalBytes(one.authorityKey, authorityKey));
+  const heads = withHead(headsOf(kept, authorityKey), head);
+  return [...others, ...heads.map((one) => ({ authorityKey, head: one }))];
 }
 
 /** Whether the log was further than this when these were seen. */
@@ -57,7 +81,7 @@ export function isPastHead(seen: readonly Head[], { branch, sequence }: HeadBody
 }
 
 /** These and a further one; the same list where it says nothing new. */
-export function withHead(seen: readonly Head[], head: Head): readonly Head[] {
+function withHead(seen: readonly Head[], head: Head): readonly Head[] {
   const at = seen.findIndex(({ branch }) => equalBytes(branch, head.branch));
   if (at < 0) return [...seen, head];
   const isNewer = at === seen.length - 1 && head.sequence > (seen[at] as Head).sequence;

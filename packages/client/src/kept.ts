@@ -1,15 +1,15 @@
 /** What the entries of a device's store mean: certificate, head, ledger and the session that is not over. */
 import type { Suite } from '@basa/masking';
 import { DecodeError, fromHex } from '@basa/masking';
-import type { Certificate, Ctx, Device, DeviceRecord, Head, LedgerRecord } from '@basa/protocol';
-import { certificateCodec, deviceRecordCodec, EMPTY_LEDGER, headCodec, KIND, restoreDevice } from '@basa/protocol';
+import type { Certificate, Ctx, Device, DeviceRecord, KeptHead, LedgerRecord } from '@basa/protocol';
+import { certificateCodec, deviceRecordCodec, EMPTY_LEDGER, KIND, keptHeadCodec, restoreDevice } from '@basa/protocol';
 import { StoreError } from './errors.ts';
-import { withHead } from './heads.ts';
+import { withKeptHead } from './heads.ts';
 
 export interface Kept extends Device {
   readonly certificate: Certificate | undefined;
-  /** The last head of each branch of the authority's log, the current one at the end. */
-  readonly heads: readonly Head[];
+  /** Of each authority the last head of each branch of its log, the current one at the end. */
+  readonly heads: readonly KeptHead[];
 }
 
 export function readEntries(suite: Suite, entries: readonly Uint8Array[]): Kept {
@@ -29,7 +29,7 @@ const KIND_OFFSET = 2;
 function withEntry(suite: Suite, kept: Kept, entry: Uint8Array): Kept {
   const kind = entry[KIND_OFFSET] ?? 0;
   if (kind === KIND.certificate) return { ...kept, certificate: certificateCodec.decode(entry) };
-  if (kind === KIND.head) return { ...kept, heads: withHead(kept.heads, headCodec.decode(entry)) };
+  if (kind === KIND.keptHead) return { ...kept, heads: withKeptHead(kept.heads, keptHeadCodec.decode(entry)) };
   const record = deviceRecordCodec.decode(entry);
   const device = restoreDevice(suite, [record], kept);
   wipeRecord(record);
@@ -47,7 +47,7 @@ export function lastingEntries({ certificate, heads, ledger }: Omit<Kept, 'sessi
   ];
   return [
     ...(certificate === undefined ? [] : [certificateCodec.encode(certificate)]),
-    ...heads.map(headCodec.encode),
+    ...heads.map(keptHeadCodec.encode),
     ...records.map(deviceRecordCodec.encode),
   ];
 }

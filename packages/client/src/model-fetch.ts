@@ -1,7 +1,7 @@
 /** The newest model: its hash from the authority's log, its bytes from the server, and not one without the other. */
 import { toHex } from '@basa/masking';
-import type { HeadBody, ModelEntry } from '@basa/protocol';
-import { isRefused, loggedVersion, receiveNewest, SERVER_PATH } from '@basa/protocol';
+import type { HeadBody, ModelEntry, NewestOf, Refused } from '@basa/protocol';
+import { isRefused, loggedVersion, newestProblem, receiveNewest, SERVER_PATH } from '@basa/protocol';
 import type { DeviceContext } from './device-context.ts';
 import { AnswerError, ProblemError, RefusedError } from './errors.ts';
 import { isPastHead } from './heads.ts';
@@ -56,13 +56,14 @@ async function fetchNewest(
 
 /** Durable before it is believed: no version that is older is taken after it, in this process or the next. */
 async function newestEntry(context: DeviceContext, signal: AbortSignal): Promise<ModelEntry> {
-  const { authority, outside, pins, state, task } = context;
+  const { authorities, outside, pins, state, task } = context;
   const nonce = outside.randomBytes(16);
-  const { seen } = authority.heads; // as it was before the question
-  const isPast = (head: HeadBody): boolean => isPastHead(seen, head);
-  const question = { suite: outside.suite, authorityKey: pins.authorityKey, task, nonce, isPast };
-  const answer = await authority.newestModel(task, nonce, signal);
-  const entry = await state.take(receiveNewest(question, state, answer));
+  const seen = authorities.seen(); // as it was before the question
+  const isPast = (head: HeadBody, authority: number): boolean => isPastHead(seen.get(authority) ?? [], head);
+  const question = { suite: outside.suite, council: pins.policy, task, nonce, isPast };
+  const judge = (answer: NewestOf): Refused | undefined => newestProblem(question, answer);
+  const answers = await authorities.newestModel(task, nonce, judge, signal);
+  const entry = await state.take(receiveNewest(question, state, answers));
   if (isRefused(entry)) throw new RefusedError(entry.reason, entry.detail);
   return entry;
 }

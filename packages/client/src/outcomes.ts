@@ -1,7 +1,7 @@
-/** What became of an update, by the authority's signed word; it alone frees one for another buffer. */
+/** What became of an update, by the signed word of its authorities; it alone frees one for another buffer. */
 import { equalBytes, fromHex } from '@basa/masking';
-import type { DeltaCommitment, Outcome } from '@basa/protocol';
-import { judgeOutcome, releaseDelta } from '@basa/protocol';
+import type { DeltaCommitment } from '@basa/protocol';
+import { agreedOutcome, judgeOutcome, releaseDelta } from '@basa/protocol';
 import type { ContributionOutcome } from './contribution.ts';
 import type { DeviceContext } from './device-context.ts';
 import { ProblemError, RefusedError, UnreachableError } from './errors.ts';
@@ -12,22 +12,24 @@ export async function askOutcome(
   commitment: DeltaCommitment,
   signal: AbortSignal,
 ): Promise<ContributionOutcome> {
-  const { authority, outside, pins, state } = context;
-  const outcome = await authority.outcome(commitment.ctx, signal);
-  const ports = { suite: outside.suite, authorityKey: pins.authorityKey };
-  const judged = judgeOutcome(ports, commitment, outcome);
-  if (judged.kind === 'refused' && judged.reason === 'outcome-invalid') throw new RefusedError('outcome-invalid');
+  const { authorities, outside, pins, state } = context;
+  const outcomes = await authorities.outcomes(commitment.ctx, signal);
+  const ports = { suite: outside.suite, council: pins.policy };
+  const judged = judgeOutcome(ports, commitment, outcomes);
+  const status = agreedOutcome(outside.suite, pins.policy, commitment.ctx, outcomes)?.status;
+  // With several authorities a mix below the threshold is no fault: it is not decided yet.
+  const isAlone = pins.policy.authorities.length === 1;
+  if (judged.kind === 'refused' && judged.reason === 'outcome-invalid') {
+    if (isAlone) throw new RefusedError('outcome-invalid');
+    return 'undecided';
+  }
   if (judged.kind === 'included')
     return (await isQuarantined(context, commitment, signal)) ? 'quarantined' : 'included';
-  if (judged.kind === 'refused') return outcome.status === 'unknown' ? 'unknown' : 'undecided';
+  if (judged.kind === 'refused') return status === 'unknown' ? 'unknown' : 'undecided';
   const held = [...state.ledger.deltas].find(([, given]) => equalBytes(given.joinTag, commitment.joinTag));
   if (held !== undefined) {
-    await state.take(releaseDelta(ports, state, fromHex(held[0]) as Uint8Array, outcome));
+    await state.take(releaseDelta(ports, state, fromHex(held[0]) as Uint8Array, outcomes));
   }
-  return freedBy(outcome);
-}
-
-function freedBy({ status }: Outcome): ContributionOutcome {
   return status === 'aborted' ? 'aborted' : 'excluded';
 }
 

@@ -39,14 +39,12 @@ async function load(): Promise<Pairing> {
 export class Sealings {
   readonly #tools: Tools;
   readonly #pairing: Pairing | undefined;
-  readonly #slots: BufferSealing;
   readonly #slotWork: ((work: SealingWork) => Promise<SealingResult>) | undefined;
   #current: Current | undefined;
 
   private constructor(tools: Tools, pairing: Pairing | undefined) {
     this.#tools = tools;
     this.#pairing = pairing;
-    this.#slots = slotSealing(tools.suite);
     this.#slotWork = tools.x25519 && slotWork(tools.suite, tools.x25519);
   }
 
@@ -57,13 +55,13 @@ export class Sealings {
   }
 
   /** Throws a `DecodeError` for a key that is none. */
-  of({ engine, sealingKey }: { readonly engine: number; readonly sealingKey: Uint8Array }): BufferSealing {
-    if (engine === ENGINE.slotKeys) return this.#slots;
-    return attributeSealing(this.#tools.suite, this.attributes(sealingKey));
+  of({ engine, parts }: Pick<Descriptor, 'engine' | 'parts'>): BufferSealing {
+    if (engine === ENGINE.slotKeys) return slotSealing(this.#tools.suite, parts.length);
+    return attributeSealing(this.#tools.suite, this.attributes(parts[0]?.sealingKey ?? new Uint8Array()));
   }
 
   /** Seals and opens for a buffer, at once or as the platform does it. */
-  async work(descriptor: Pick<Descriptor, 'engine' | 'sealingKey'>, work: SealingWork): Promise<SealingResult> {
+  async work(descriptor: Pick<Descriptor, 'engine' | 'parts'>, work: SealingWork): Promise<SealingResult> {
     if (descriptor.engine === ENGINE.slotKeys && this.#slotWork !== undefined) return this.#slotWork(work);
     return doSealing(this.of(descriptor), work);
   }

@@ -12,15 +12,23 @@ import type {
   Slot,
   TaskId,
 } from '@basa/protocol';
-import { certificateCodec, drawnBufferCodec, HEADER, MAX_SLOTS, SERVER_PATH, userMessages } from '@basa/protocol';
+import {
+  certificateCodec,
+  drawnBufferCodec,
+  HEADER,
+  MAX_AUTHORITIES,
+  MAX_SLOTS,
+  SERVER_PATH,
+  userMessages,
+} from '@basa/protocol';
 import { decoded, hexOf, jsonOf } from './answers.ts';
 import { AnswerError } from './errors.ts';
 import type { Answered, Call, ServiceLink } from './service-link.ts';
 
 const MAX_JSON_BYTES = 1 << 20;
 const MAX_STATEMENT_BYTES = 16_384;
-/** A descriptor and the keys of as many slots as there may be. */
-const MAX_DRAWN_BYTES = MAX_STATEMENT_BYTES + 32 * (MAX_SLOTS + 1);
+/** A descriptor and the keys of as many slots and authorities as there may be. */
+const MAX_DRAWN_BYTES = MAX_STATEMENT_BYTES + 32 * (MAX_SLOTS + 1) * MAX_AUTHORITIES;
 /** Everything in an inbox entry besides the sealed seed, with room for its lengths. */
 const INBOX_ENTRY_BYTES = 512;
 
@@ -40,12 +48,9 @@ export class ServerClient {
     this.link = link;
   }
 
-  async about(signal: AbortSignal): Promise<{ readonly publicKey: Uint8Array; readonly authorityKey: Uint8Array }> {
-    const { publicKey, authorityKey } = jsonOf('server', (await this.#get(SERVER_PATH.about, signal)).body);
-    return {
-      publicKey: hexOf('server', publicKey, 'publicKey'),
-      authorityKey: hexOf('server', authorityKey, 'authorityKey'),
-    };
+  async about(signal: AbortSignal): Promise<{ readonly publicKey: Uint8Array }> {
+    const { publicKey } = jsonOf('server', (await this.#get(SERVER_PATH.about, signal)).body);
+    return { publicKey: hexOf('server', publicKey, 'publicKey') };
   }
 
   /** A place to train in; how long it lasts. */

@@ -1,9 +1,10 @@
 /** Answers what a contribution asks for: signatures, durable steps, masks, and what the services say. */
 import { toHex } from '@basa/masking';
-import type { ContributeAnswer, ContributeRequest, Membership, Refused } from '@basa/protocol';
-import { refused } from '@basa/protocol';
+import type { ContributeAnswer, ContributeRequest, KeyAnswerOf, Membership, Refused } from '@basa/protocol';
+import { keyAnswerProblem, refused } from '@basa/protocol';
 import { sendDeposit } from './deposit-step.ts';
 import type { DeviceContext } from './device-context.ts';
+import { userPorts } from './device-context.ts';
 import { ProblemError } from './errors.ts';
 import { refusalOf } from './rejections.ts';
 import { sendUpload } from './upload-step.ts';
@@ -76,10 +77,14 @@ export class SessionDriver {
 
   /** Nothing was given away yet: a slot that is lost leaves the update free. */
   async #key({ message }: Extract<ContributeRequest, { kind: 'key' }>): Promise<ContributeAnswer> {
-    const { authority, server } = this.#context;
+    const { authorities, server, state } = this.#context;
+    const { session } = state;
     if (server.link.now() >= message.ticket.deadline) return refused('lease-over');
     const { ctx, descriptor } = this.#member;
-    return await authority.key(ctx, message, descriptor.bufferSize, this.#signal);
+    if (session?.step !== 'slotted') return refused('wrong-step');
+    const ports = userPorts(this.#context, descriptor);
+    const judge = (answer: KeyAnswerOf): Refused | undefined => keyAnswerProblem(ports, session, answer);
+    return await authorities.key(ctx, message, descriptor, judge, this.#signal);
   }
 
   /** The protocol's no is an answer; anything else is thrown on. */

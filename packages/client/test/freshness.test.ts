@@ -132,8 +132,8 @@ describe('a descriptor', () => {
         if (!path.endsWith('/seats')) return reply;
         const { descriptor, slotKeys } = drawnBufferCodec.decode(reply.body ?? new Uint8Array());
         const other = { ...descriptor, modelHash: new Uint8Array(32).fill(7) };
-        const signature = signer.sign(descriptorCodec.statement(other));
-        return { ...reply, body: drawnBufferCodec.encode({ descriptor: { ...other, signature }, slotKeys }) };
+        const endorsements = [{ authority: 0, signature: signer.sign(descriptorCodec.statement(other)) }];
+        return { ...reply, body: drawnBufferCodec.encode({ descriptor: { ...other, endorsements }, slotKeys }) };
       },
     };
     expect(await client.contribute(deltaOf(1), { trainedOn: 0 })).toMatchObject({

@@ -8,6 +8,7 @@ import {
   descriptorCodec,
   drawnBufferCodec,
   encodePolicy,
+  endorse,
   HEADER,
   headCodec,
   modelEntryCodec,
@@ -76,7 +77,7 @@ describe('connecting', () => {
     forge(services, '/enrolments', () => {
       const body = { ...certificateBody(services), deviceKey: stranger.publicKey };
       const { signer } = world.authority.ports;
-      return certificateCodec.encode({ ...body, signature: signer.sign(certificateCodec.statement(body)) });
+      return certificateCodec.encode(endorse(certificateCodec, world.policy, signer, body));
     });
     await expect(connectTo(services, { identity: store })).rejects.toMatchObject({ reason: 'wrong-certificate' });
     expect(await store.entries()).toEqual([]);

@@ -65,6 +65,7 @@ export {
   recordGrant,
   recordIncluded,
   recordQuarantine,
+  votesFor,
 } from './server/close.ts';
 export type { Coordinator, SeatGiven } from './server/coordinator.ts';
 export { createCoordinator, freeSeats, takeSeat, trackBuffer } from './server/coordinator.ts';
@@ -99,6 +100,8 @@ export type { NewestOf, NewestQuestion } from './user/freshness.ts';
 export { newestProblem, noteModel, receiveNewest } from './user/freshness.ts';
 export type { BuiltInput, UpdateInput } from './user/input.ts';
 export { buildInput, inputDigestOf } from './user/input.ts';
+export type { KeptHead } from './user/kept-head.ts';
+export { keptHeadCodec } from './user/kept-head.ts';
 export type { KeyAnswerOf, UploadDraft } from './user/key.ts';
 export { keyAnswerProblem, receiveKey } from './user/key.ts';
 export type { DeltaCommitment, DeviceLedger, LedgerRecord, Released, SeenModel } from './user/ledger.ts';
@@ -166,11 +169,12 @@ export type {
   View,
 } from './wire/brands.ts';
 export { millis, slotOf } from './wire/brands.ts';
-export type { Codec, Signature, SignedCodec } from './wire/codec.ts';
 export { closingOf, listedSlots } from './wire/closing.ts';
+export type { Codec, Signature, SignedCodec } from './wire/codec.ts';
 export type { Council, Endorsed, EndorsedCodec, Endorsement } from './wire/council.ts';
 export {
   agreedOn,
+  defaultThreshold,
   endorse,
   hasGoodEndorsements,
   indexOf,

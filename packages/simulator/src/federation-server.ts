@@ -21,7 +21,6 @@ import type {
   Slot,
   SumVerdict,
   UserMessages,
-  Vote,
 } from '@basa/protocol';
 import {
   acceptDeposit,
@@ -29,9 +28,7 @@ import {
   agreedOn,
   authorityMessages,
   bufferRequestCodec,
-  closeRequestOf,
   closeSteps,
-  closingOf,
   createCoordinator,
   descriptorCodec,
   ENGINE,
@@ -42,7 +39,6 @@ import {
   isRefused,
   judgeHeader,
   judgeSum,
-  listedSlots,
   listsOf,
   millis,
   modelAppendCodec,
@@ -64,6 +60,7 @@ import {
   unframeHeader,
   uploadLayout,
   userMessages,
+  votesFor,
 } from '@basa/protocol';
 import { granted } from './granted.ts';
 import type { AuthorityPeer, ServerPeer, World } from './world.ts';
@@ -261,7 +258,10 @@ export class FederationServer implements ServerPeer {
         if (header === undefined) throw new Error('no header');
         return {
           header,
-          ...readSealedParts(this.#body(ctx, slot), uploadLayout(buffer.descriptor, header, this.#sealedIn(buffer.descriptor))),
+          ...readSealedParts(
+            this.#body(ctx, slot),
+            uploadLayout(buffer.descriptor, header, this.#sealedIn(buffer.descriptor)),
+          ),
         };
       },
     });
@@ -303,7 +303,7 @@ export class FederationServer implements ServerPeer {
 
   appendModel(version: number, ctx: Ctx): ModelEntry {
     const { task, policy } = this.world;
-    const closed = version === 0 ? [] : this.#votesFor(ctx);
+    const closed = version === 0 ? [] : votesFor(this.ports, this.buffer(ctx));
     const body = { task, version, modelHash: this.ports.suite.sha256(Uint8Array.of(version)), ctx, closed };
     const append = { ...body, signature: this.ports.signer.sign(modelAppendCodec.statement(body)) };
     const signed = this.#ofAll('append', (authority) => authority.appendModel(modelAppendCodec.encode(append)));
@@ -317,15 +317,6 @@ export class FederationServer implements ServerPeer {
     this.#newest = entry;
     if (version === 0) this.models = [{ version: 0, ctx, sum: [] }];
     return entry;
-  }
-
-  /** The votes for the close, for authorities that had no part in it. */
-  #votesFor(ctx: Ctx): readonly Vote[] {
-    const buffer = this.buffer(ctx);
-    const request = granted(closeRequestOf(this.ports, buffer));
-    const { suite } = this.ports;
-    const { hash: closing } = closingOf(suite, request, listedSlots(suite, request));
-    return [{ task: this.world.task, ctx, closing, endorsements: buffer.votes }];
   }
 
   abort(ctx: Ctx): void {

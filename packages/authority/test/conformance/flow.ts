@@ -10,6 +10,7 @@ import {
   ENGINE,
   encodePolicy,
   headCodec,
+  isEndorsed,
   isSigned,
   modelEntryCodec,
   newestModelCodec,
@@ -38,9 +39,12 @@ import {
 
 const group = await createMclGroup();
 const tools = { group, suite: nodeSuite, randomBytes: nodeRandomBytes };
-function sealingOf({ engine, sealingKey }: Pick<Descriptor, 'engine' | 'sealingKey'>): BufferSealing {
+function sealingOf({ engine, parts }: Pick<Descriptor, 'engine' | 'parts'>): BufferSealing {
   if (engine === ENGINE.slotKeys) return slotSealing(nodeSuite);
-  return attributeSealing(nodeSuite, abeSealing({ ...tools, publicKey: decodePublicKey(sealingKey, group) }));
+  return attributeSealing(
+    nodeSuite,
+    abeSealing({ ...tools, publicKey: decodePublicKey(parts[0]?.sealingKey ?? new Uint8Array(), group) }),
+  );
 }
 
 export function testFlow(freshHome: NewHome): void {
@@ -54,9 +58,7 @@ export function testFlow(freshHome: NewHome): void {
       const world = await stage(authority, 3, { engine });
       const { server, enrolled } = world;
       for (const { certificate } of enrolled) {
-        expect(isSigned(nodeSuite, certificateCodec, certificateCodec.decode(certificate), authority.publicKey)).toBe(
-          true,
-        );
+        expect(isEndorsed(nodeSuite, certificateCodec, server.policy, certificateCodec.decode(certificate))).toBe(true);
       }
       const buffer = await seated(authority, world);
       const { ctx, descriptor } = buffer;
@@ -73,7 +75,7 @@ export function testFlow(freshHome: NewHome): void {
         const { key, issued } = buffer.openKey(slot, answer);
         expect(issued.keyHash).toEqual(nodeSuite.sha256(key));
         const sealed = (to: number) => sealing.sealEdge(buffer, to as Slot, use, seed);
-        const open = sealing.edgeOpener(buffer, slot as Slot, key);
+        const open = sealing.edgeOpener(buffer, slot as Slot, [{ authority: 0, key }]);
         expect(open?.(sealed(slot), use)).toEqual(seed);
         expect(open?.(sealed((slot + 1) % 3), use)).toBeUndefined();
       }

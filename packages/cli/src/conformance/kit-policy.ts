@@ -9,7 +9,10 @@ export const KIT_BUFFER_SIZE = 3;
 export const PIECE_BYTES = 1024;
 
 /** A name that no other run has: the same policy would be the same task. */
-export function kitPolicy(serverKey: Uint8Array, change: Partial<TaskPolicy> = {}): TaskPolicy {
+export function kitPolicy(
+  keys: { readonly serverKey: Uint8Array; readonly authorityKey: Uint8Array },
+  change: Partial<TaskPolicy> = {},
+): TaskPolicy {
   return {
     name: ascii(`conformance ${toHex(nodeRandomBytes(8))}`),
     engine: ENGINE.slotKeys,
@@ -23,7 +26,8 @@ export function kitPolicy(serverKey: Uint8Array, change: Partial<TaskPolicy> = {
     maxStaleness: DEFAULT_MAX_STALENESS,
     ...POLICY_DEFAULTS,
     manifestHash: new Uint8Array(32),
-    serverKey,
+    authorities: [keys.authorityKey],
+    serverKey: keys.serverKey,
     uploadLeaseMs: 600_000,
     openMs: 3_600_000,
     closeMs: 3_600_000,

@@ -34,7 +34,7 @@ async function checkServer(places: Places): Promise<readonly Finding[]> {
     await checkPort(options.listen, () => isOurs(options)),
     ...(await checkFolder(options.dataFolder)),
     ...records,
-    ...(await askAuthority(options.authority)),
+    ...(await Promise.all(options.authorities.map(askAuthority))).flat(),
   ];
 }
 

@@ -21,7 +21,7 @@ export const TASK_DEFAULTS = {
 } as const;
 
 /** What people say about a task; only the model must be given. */
-export interface TaskSettings extends Partial<Omit<PolicyChoice, 'model' | 'serverKey' | 'training'>> {
+export interface TaskSettings extends Partial<Omit<PolicyChoice, 'model' | 'serverKey' | 'authorities' | 'training'>> {
   readonly model: Model;
   readonly training?: Partial<TaskTraining>;
   /** The first parameters: drawn with a seed (1), or given. */
@@ -39,6 +39,7 @@ export interface TaskSettings extends Partial<Omit<PolicyChoice, 'model' | 'serv
 
 export interface CreateTaskOptions extends TaskSettings {
   readonly server: string;
+  /** Of several authorities with commas between them; the same token opens all of them. */
   readonly authority: string;
   readonly operatorToken: string;
   /** How many enrolment tokens to make (0); each enrols one device, within a day. */
@@ -62,7 +63,7 @@ export async function createTask(
 ): Promise<CreatedTask & { readonly tokens: readonly string[] }> {
   const { server: serverUrl, authority: authorityUrl, operatorToken: token, tokens: count = 0, signal } = options;
   refusePlainHttp('server', serverUrl, options);
-  refusePlainHttp('authority', authorityUrl, options);
+  for (const url of authorityUrl.split(',')) refusePlainHttp('authority', url, options);
   const server = new ServerOperator({ url: serverUrl, token, signal });
   const authority = new AuthorityOperator({ url: authorityUrl, token, signal });
   const created = await createTaskAt({ server, authority }, options);
@@ -89,6 +90,7 @@ export async function createTaskAt(
     ...settings,
     training: { ...TASK_DEFAULTS.training, ...settings.training },
     serverKey: fromHex(publicKey) ?? new Uint8Array(),
+    authorities: (await authority.publicKeys()).map((key) => fromHex(key) ?? new Uint8Array()),
   });
   const task = await authority.createTask(policy);
   await server.createTask({

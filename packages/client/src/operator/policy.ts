@@ -4,13 +4,24 @@ import { manifestText } from '@basa/learning';
 import type { PlanRequest } from '@basa/masking';
 import { ascii, planQuantizer, ring, signedCapacity } from '@basa/masking';
 import type { Staleness, TaskPolicy, TaskTraining } from '@basa/protocol';
-import { DEFAULT_MAX_STALENESS, defaultMinimum, ENGINE, POLICY_DEFAULTS, policyProblem } from '@basa/protocol';
+import {
+  DEFAULT_MAX_STALENESS,
+  defaultMinimum,
+  defaultThreshold,
+  ENGINE,
+  POLICY_DEFAULTS,
+  policyProblem,
+} from '@basa/protocol';
 import { SettingsError } from '../errors.ts';
 
 export interface PolicyChoice {
   readonly name: string;
   readonly model: Model;
   readonly serverKey: Uint8Array;
+  /** Their public keys. */
+  readonly authorities: readonly Uint8Array[];
+  /** How many of them are needed; by default the fewest that withstand one that colludes with the server. */
+  readonly threshold?: number;
   readonly bufferSize: number;
   readonly minimum?: number;
   /** How seeds are sealed; slot keys by default. */
@@ -32,10 +43,12 @@ export const ENGINES = { 'slot-keys': ENGINE.slotKeys, 'cp-abe': ENGINE.cpAbe } 
 export type EngineName = keyof typeof ENGINES;
 
 export async function makePolicy(choice: PolicyChoice): Promise<TaskPolicy> {
-  const { name, model, serverKey, bufferSize, uploadLeaseMs, openMs, closeMs } = choice;
+  const { name, model, serverKey, authorities, bufferSize, uploadLeaseMs, openMs, closeMs } = choice;
   const policy: TaskPolicy = {
     ...POLICY_DEFAULTS,
     name: ascii(name),
+    authorities,
+    threshold: choice.threshold ?? defaultThreshold(authorities.length),
     engine: ENGINES[choice.engine ?? 'slot-keys'],
     bufferSize,
     minimum: choice.minimum ?? defaultMinimum(bufferSize, 0),

@@ -85,7 +85,7 @@ export class ServerOperator {
     this.#options = options;
   }
 
-  about(): Promise<{ readonly publicKey: string; readonly authorityKey: string }> {
+  about(): Promise<{ readonly publicKey: string; readonly authorityKeys: readonly string[] }> {
     return this.#json('GET', SERVER_PATH.about);
   }
   createTask(specification: object): Promise<ServerTask> {
@@ -122,19 +122,31 @@ export class ServerOperator {
   }
 }
 
+/** One authority, or several that a task has: what changes something is done at each of them. */
 export class AuthorityOperator {
+  /** The first one is asked where one answer is enough. */
   readonly #options: OperatorOptions;
+  readonly #all: readonly OperatorOptions[];
+
+  /** Several addresses have commas between them. */
   constructor(options: OperatorOptions) {
-    this.#options = options;
+    this.#all = options.url.split(',').map((url) => ({ ...options, url }));
+    this.#options = this.#all[0] as OperatorOptions;
   }
 
   async publicKey(): Promise<string> {
-    const response = await ask(this.#options, 'GET', AUTHORITY_PATH.about);
-    return ((await response.json()) as { publicKey: string }).publicKey;
+    return (await this.publicKeys()).join(',');
+  }
+  async publicKeys(): Promise<readonly string[]> {
+    const about = async (one: OperatorOptions): Promise<string> =>
+      ((await (await ask(one, 'GET', AUTHORITY_PATH.about)).json()) as { publicKey: string }).publicKey;
+    return Promise.all(this.#all.map(about));
   }
   async createTask(policy: TaskPolicy): Promise<string> {
-    const response = await ask(this.#options, 'POST', AUTHORITY_PATH.tasks, encodePolicy(policy));
-    return ((await response.json()) as { task: string }).task;
+    const [first] = await Promise.all(
+      this.#all.map(async (one) => (await ask(one, 'POST', AUTHORITY_PATH.tasks, encodePolicy(policy))).json()),
+    );
+    return (first as { task: string }).task;
   }
   async tasks(): Promise<readonly AuthorityTask[]> {
     const response = await ask(this.#options, 'GET', AUTHORITY_PATH.tasks);
@@ -153,14 +165,18 @@ export class AuthorityOperator {
   }
   async tokens(task: string, count: number, endsAt: number): Promise<readonly string[]> {
     const response = await ask(this.#options, 'POST', AUTHORITY_PATH.tokens(task), { count, endsAt });
-    return ((await response.json()) as { tokens: readonly string[] }).tokens;
+    const { tokens } = (await response.json()) as { tokens: readonly string[] };
+    for (const one of this.#all.slice(1)) await ask(one, 'POST', AUTHORITY_PATH.tokens(task), { tokens, endsAt });
+    return tokens;
   }
   async allow(task: string, deviceKeys: readonly string[]): Promise<number> {
-    const response = await ask(this.#options, 'PUT', AUTHORITY_PATH.allowList(task), { deviceKeys });
-    return ((await response.json()) as { allowed: number }).allowed;
+    const [first] = await Promise.all(
+      this.#all.map(async (one) => (await ask(one, 'PUT', AUTHORITY_PATH.allowList(task), { deviceKeys })).json()),
+    );
+    return (first as { allowed: number }).allowed;
   }
   async revoke(user: string): Promise<void> {
-    await ask(this.#options, 'POST', AUTHORITY_PATH.revocations, { user });
+    await Promise.all(this.#all.map((one) => ask(one, 'POST', AUTHORITY_PATH.revocations, { user })));
   }
   async log(): Promise<Uint8Array> {
     return new Uint8Array(await (await ask(this.#options, 'GET', AUTHORITY_PATH.log)).arrayBuffer());

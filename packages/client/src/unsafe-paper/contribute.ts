@@ -18,9 +18,9 @@ export async function contributeByAlgorithmTwo(
   update: Pick<Update, 'delta' | 'trainedOn'>,
   signal: AbortSignal,
 ): Promise<Contribution | Rejection> {
-  const { authority, server, task } = context;
+  const { authorities, server, task } = context;
   if (!(await isPaperTask(server, task, signal))) throw new RefusedError('not-paper-mode');
-  const meter = new Meter(context.outside.stopwatch, [server.link, authority.link]);
+  const meter = new Meter(context.outside.stopwatch, [server.link, ...authorities.links]);
   try {
     return await algorithmTwo(context, update, meter, signal);
   } catch (error) {
@@ -34,7 +34,8 @@ async function algorithmTwo(
   meter: Meter,
   signal: AbortSignal,
 ): Promise<Contribution | Rejection> {
-  const { authority, outside, pins, sealings, server, state, task } = context;
+  const { authorities, outside, pins, sealings, server, state, task } = context;
+  const authority = authorities.first;
   const { policy } = pins;
   const { suite, randomBytes } = outside;
   const { certificate } = state;

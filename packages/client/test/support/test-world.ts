@@ -28,7 +28,7 @@ export function parametersOf(version: number, dimension = DIMENSION): Float32Arr
 class ModelServer extends FederationServer {
   override appendModel(version: number, ctx: Ctx): ModelEntry {
     const bytes = new Uint8Array(parametersOf(version, this.world.policy.dimension).buffer);
-    const body = { task: this.world.task, version, modelHash: nodeSuite.sha256(bytes), ctx };
+    const body = { task: this.world.task, version, modelHash: nodeSuite.sha256(bytes), ctx, closed: [] };
     const append = { ...body, signature: this.ports.signer.sign(modelAppendCodec.statement(body)) };
     const entry = granted(this.world.authority.appendModel(modelAppendCodec.encode(append)));
     if (version === 0) this.models = [{ version: 0, ctx, sum: [] }];
@@ -61,6 +61,7 @@ export class TestWorld implements World {
   constructor(options: WorldOptions = {}) {
     this.sealings = options.sealings ?? slotKeySealings();
     const serverSigner = createNodeSigner(nodeRandomBytes(32));
+    const authoritySigner = createNodeSigner(nodeRandomBytes(32));
     this.policy = {
       name: new Uint8Array([...'client test'].map((letter) => letter.charCodeAt(0))),
       engine: this.sealings.engine,
@@ -73,6 +74,7 @@ export class TestWorld implements World {
       staleness: { kind: 'constant' },
       maxStaleness: options.maxStaleness ?? 10,
       ...POLICY_DEFAULTS,
+      authorities: [authoritySigner.publicKey],
       manifestHash: new Uint8Array(32),
       serverKey: serverSigner.publicKey,
       uploadLeaseMs: options.uploadLeaseMs ?? 60_000,
@@ -81,7 +83,7 @@ export class TestWorld implements World {
       ...options.policy,
     };
     this.task = taskIdOf(nodeSuite, this.policy);
-    this.authority = new FederationAuthority(this, createNodeSigner(nodeRandomBytes(32)));
+    this.authority = new FederationAuthority(this, authoritySigner);
     this.server = new ModelServer(this, serverSigner);
     this.server.coordinator = createCoordinator(options.seatMs ?? 60_000);
     this.authority.createTask();
@@ -96,8 +98,12 @@ export class TestWorld implements World {
     throw new Error('the clock of this world is the real one');
   }
 
+  get authorities(): readonly FederationAuthority[] {
+    return [this.authority];
+  }
+
   get pins(): Pins {
-    return { policy: this.policy, authorityKey: this.authority.publicKey };
+    return { policy: this.policy };
   }
 
   get version(): number {

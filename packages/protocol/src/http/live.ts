@@ -71,6 +71,7 @@ export interface LiveState {
 
 /** What a page needs to know of the house it was served from. */
 export interface PageSettings {
+  /** The addresses of the authorities, with commas between them. */
   readonly authority: string;
   /** Shares of the demo data: addresses below the server's own. */
   readonly shares: readonly string[];

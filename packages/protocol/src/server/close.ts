@@ -10,8 +10,8 @@ import { isEndorsedByOne, joined } from '../wire/council.ts';
 import type { BasaEvent, FreezeReason } from '../wire/events.ts';
 import type { Refused } from '../wire/refusals.ts';
 import { isRefused, refused } from '../wire/refusals.ts';
-import type { Outcome, OutcomeOf } from '../wire/statements.ts';
-import { agreedOutcome, isSigned, outcomeCodec, voteCodec } from '../wire/statements.ts';
+import type { Outcome, OutcomeOf, Vote } from '../wire/statements.ts';
+import { agreedOutcome, isOutcomeOf, isSigned, outcomeCodec, voteCodec } from '../wire/statements.ts';
 import { declined, unchanged } from '../wire/transition.ts';
 import type { BufferRecord, BufferSlot, BufferStep, SecureBuffer, ServerPorts } from './secure-buffer.ts';
 import { evolveSecureBuffer } from './secure-buffer.ts';
@@ -104,12 +104,20 @@ export function* closeSteps(
     if (isRefused(request)) return request;
     const answers = (yield request).filter((one) => isAnswerOf(ports, buffer, one));
     const closing = closingOf(ports.suite, request, listedSlots(ports.suite, request));
-    votes = joined([...votes, ...answers.flatMap((one) => votesFor(ports, buffer, closing, one))]);
+    votes = joined([...votes, ...answers.flatMap((one) => votesIn(ports, buffer, closing, one))]);
     const closed = answers.filter(({ answer }) => isOurClose(buffer, answer.outcome));
     if (closed.length >= threshold) return { kind: 'grant', votes, answers: closed };
     if (votes.length < threshold) return refused('too-few-votes', { detail: `${votes.length} of ${threshold}` });
   }
   return refused('too-few-votes', { detail: 'too few authorities released their keys' });
+}
+
+/** The votes that a granted buffer was closed by, for authorities that had no part in it. */
+export function votesFor({ suite, signer }: ServerPorts, buffer: SecureBuffer): readonly Vote[] {
+  const request = closeRequestOf({ suite, signer }, buffer);
+  if (isRefused(request) || buffer.votes.length === 0) return [];
+  const { hash: closing } = closingOf(suite, request, listedSlots(suite, request));
+  return [{ task: buffer.descriptor.task, ctx: buffer.ctx, closing, endorsements: buffer.votes }];
 }
 
 /** Whether the answer is this authority's, about this buffer. */
@@ -122,7 +130,7 @@ function isAnswerOf({ suite }: ServerPorts, buffer: SecureBuffer, { authority, a
   return isSigned(suite, closeAnswer, answer, key) && isSigned(suite, outcomeCodec, answer.outcome, key);
 }
 
-function votesFor(
+function votesIn(
   { suite }: ServerPorts,
   { ctx, descriptor }: SecureBuffer,
   { hash }: HashedClosing,
@@ -191,7 +199,10 @@ export function recordAbort(
   // A granted sum can still be lost: an authority that forgot the close never logs a model made of it.
   const isOpen = status === 'filling' || status === 'frozen' || (status === 'granted' && outcome?.status === 'unknown');
   if (!isOpen) return declined(buffer, refused('already-decided'));
-  if (outcome === undefined) return declined(buffer, refused('outcome-invalid'));
+  if (outcome === undefined) {
+    const isGood = outcomes.every((one) => isOutcomeOf(suite, descriptor, ctx, one));
+    return declined(buffer, refused(isGood ? 'outcome-undecided' : 'outcome-invalid'));
+  }
   if (outcome.status === 'aborted') return decided(buffer, { kind: 'aborted' }, [{ kind: 'buffer-aborted', ctx }]);
   if (outcome.status === 'unknown') return decided(buffer, { kind: 'unknown' }, [{ kind: 'buffer-unknown', ctx }]);
   return declined(buffer, refused('outcome-undecided'));

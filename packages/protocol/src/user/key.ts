@@ -9,6 +9,7 @@ import type { Refused } from '../wire/refusals.ts';
 import { isRefused, refused } from '../wire/refusals.ts';
 import type { SealingSteps } from '../wire/sealing-work.ts';
 import { sealedAtOnce } from '../wire/sealing-work.ts';
+import { isSlotKeyOf } from '../wire/slot-sealing.ts';
 import type { Receipt } from '../wire/statements.ts';
 import { isSameSlot, isSigned, issuedKeyCodec, receiptCodec } from '../wire/statements.ts';
 import type { SealedParts } from '../wire/upload-layout.ts';
@@ -77,8 +78,14 @@ export function* keySteps(
 export function keyAnswerProblem(ports: UserPorts, session: SlottedSession, answer: KeyAnswerOf): Refused | undefined {
   const opened = openedAnswer(ports, session, answer);
   if (isRefused(opened)) return opened;
+  const { member, ticket } = session;
+  const { parts, threshold } = member.descriptor;
+  // Where all are needed, there is nobody else to wait for: whoever opens with the key looks at it then.
+  const isOwn =
+    parts.length === threshold ||
+    isSlotKeyOf(ports.suite, member, ticket.slot, { authority: answer.authority, key: opened });
   opened.fill(0);
-  return undefined;
+  return isOwn ? undefined : refused('key-invalid', { detail: 'it is not the key of this slot in the list' });
 }
 
 function openedAnswer(

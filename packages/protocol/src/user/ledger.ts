@@ -9,7 +9,7 @@ import type { Council } from '../wire/council.ts';
 import type { Refused } from '../wire/refusals.ts';
 import { refused } from '../wire/refusals.ts';
 import type { OutcomeOf } from '../wire/statements.ts';
-import { agreedOutcome } from '../wire/statements.ts';
+import { agreedOutcome, isOutcomeOf } from '../wire/statements.ts';
 
 /** The buffer an update was given to. */
 export interface DeltaCommitment {
@@ -95,7 +95,11 @@ export function judgeOutcome(
   answers: readonly OutcomeOf[],
 ): Released {
   const outcome = agreedOutcome(suite, council, commitment.ctx, answers);
-  if (outcome === undefined) return refused('outcome-invalid');
+  if (outcome === undefined) {
+    // Authorities that are honest and do not agree yet are no fault of anybody.
+    const isGood = answers.every((one) => isOutcomeOf(suite, council, commitment.ctx, one));
+    return refused(isGood ? 'outcome-undecided' : 'outcome-invalid');
+  }
   if (outcome.status === 'aborted') return { kind: 'free' };
   if (outcome.status !== 'closed') return refused('outcome-undecided');
   return outcome.accepted.some(({ joinTag }) => equalBytes(joinTag, commitment.joinTag))

@@ -23,6 +23,11 @@ export function toleratedOf({ authorities, threshold }: Council): number {
   return 2 * threshold - authorities.length - 1;
 }
 
+/** The smallest threshold with which so many authorities withstand one that colludes with the server; 1 for one alone. */
+export function defaultThreshold(authorities: number): number {
+  return authorities === 1 ? 1 : Math.floor((authorities + 1) / 2) + 1;
+}
+
 /** One authority's signature. */
 export interface Endorsement {
   /** Its index. */

@@ -61,6 +61,7 @@ export const KIND = {
   ledgerCommitted: 121,
   ledgerReleased: 122,
   ledgerSeen: 123,
+  keptHead: 124,
   slotDeposited: 128,
   slotAccepted: 129,
   slotDropped: 130,

@@ -4,7 +4,7 @@ import { modulusSize, planQuantizer, toHex, weightScale } from '@basa/masking';
 import type { TaskId } from './brands.ts';
 import { fixed, flag, message, nonNegative, positive, short, u8, u16, u32 } from './codec.ts';
 import type { Council } from './council.ts';
-import { authoritiesField, toleratedOf } from './council.ts';
+import { authoritiesField, defaultThreshold, toleratedOf } from './council.ts';
 import { KIND } from './kinds.ts';
 import type { MetricRange } from './metrics.ts';
 import { metricsField } from './metrics.ts';
@@ -136,8 +136,7 @@ function councilProblem(policy: TaskPolicy): string | undefined {
     return `threshold must be from 1 to the number of authorities (${count}), got ${threshold}`;
   if (engine !== ENGINE.slotKeys && count > 1) return 'several authorities need the engine of slot keys';
   if (count === 1 || toleratedOf(policy) >= 1 || (unsafeThreshold && toleratedOf(policy) >= 0)) return undefined;
-  const least = Math.floor((count + 1) / 2) + 1;
-  return `${threshold} of ${count} authorities withstand none that colludes with the server: threshold ${least} does${count < 3 ? '' : ', and 3 of 4 lets one be down as well'}`;
+  return `${threshold} of ${count} authorities withstand none that colludes with the server: threshold ${defaultThreshold(count)} does${count < 3 ? '' : ', and 3 of 4 lets one be down as well'}`;
 }
 
 /** The smallest weight of a stale update: a server that names old versions to all but one must not silence them. */

@@ -136,6 +136,13 @@ function partsOf({ descriptor, slotKeys }: SealedBuffer, role: SlotKeyRole): rea
   });
 }
 
+/** Whether this is the key that the authority published for the slot; always so with an engine that publishes none. */
+export function isSlotKeyOf(suite: Suite, buffer: SealedBuffer, slot: Slot, { authority, key }: PartKey): boolean {
+  if (buffer.slotKeys.length === 0) return true;
+  const part = partsOf(buffer, slot).find((one) => one.authority === authority);
+  return part !== undefined && key.length === SLOT_KEY_BYTES && equalBytes(suite.x25519(key).publicKey, part.publicKey);
+}
+
 /** Forgets its secret when its epoch has ended. */
 export interface SlotKeyIssuer extends BufferIssuer {
   wipe(): void;

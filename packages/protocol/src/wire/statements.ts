@@ -304,6 +304,17 @@ export interface OutcomeOf {
   readonly outcome: Outcome;
 }
 
+/** Whether the authority signed this, about this buffer. */
+export function isOutcomeOf(
+  suite: Suite,
+  { authorities }: Pick<Council, 'authorities'>,
+  wanted: Ctx,
+  { authority, outcome }: OutcomeOf,
+): boolean {
+  const key = authorities[authority];
+  return key !== undefined && equalBytes(outcome.ctx, wanted) && isSigned(suite, outcomeCodec, outcome, key);
+}
+
 /** What enough authorities say alike became of the buffer; undefined where they do not agree, or one of them was not heard. */
 export function agreedOutcome(
   suite: Suite,
@@ -313,8 +324,7 @@ export function agreedOutcome(
 ): OutcomeBody | undefined {
   const votes = new Map<string, Set<number>>();
   for (const { authority, outcome } of answers) {
-    const key = authorities[authority];
-    if (key === undefined || !equalBytes(outcome.ctx, wanted) || !isSigned(suite, outcomeCodec, outcome, key)) continue;
+    if (!isOutcomeOf(suite, { authorities }, wanted, { authority, outcome })) continue;
     const words = toHex(outcomeCodec.statementHash(suite, outcome));
     const alike = votes.get(words) ?? new Set<number>();
     votes.set(words, alike.add(authority));

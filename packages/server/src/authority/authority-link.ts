@@ -1,13 +1,16 @@
-/** What a server asks of the authority, over HTTP. The newest head it saw goes with every request, and is kept. */
+/** What a server asks of an authority, over HTTP. The newest head it saw goes with every request, and is kept. */
 import { equalBytes, fromHex, toHex } from '@basa/masking';
 import type {
+  BufferRequest,
   CloseAnswer,
   CloseRequest,
   Codec,
   Ctx,
   DrawnBuffer,
   Head,
+  ModelAppend,
   ModelEntry,
+  Offer,
   Outcome,
   ProblemCode,
   Revocations,
@@ -20,18 +23,18 @@ import {
   authorityMessages,
   bufferRequestCodec,
   decodePolicy,
-  descriptorCodec,
   drawnBufferCodec,
   HEADER,
   headCodec,
   isSigned,
   modelAppendCodec,
   modelEntryCodec,
+  offerCodec,
+  offerRequestCodec,
   outcomeCodec,
   problemCodeOf,
   revocationRequestCodec,
   revocationsCodec,
-  slotKeysProblem,
 } from '@basa/protocol';
 import { traceHeaders } from '@basa/service';
 
@@ -55,7 +58,17 @@ export class AuthorityUnreachable extends Error {
 
 /** What a question came to. */
 export interface Asked {
-  readonly question: 'policy' | 'draw' | 'log' | 'close' | 'outcome' | 'head' | 'revocations' | 'health';
+  readonly question:
+    | 'policy'
+    | 'offer'
+    | 'draw'
+    | 'adopt'
+    | 'log'
+    | 'close'
+    | 'outcome'
+    | 'head'
+    | 'revocations'
+    | 'health';
   readonly seconds: number;
   /** It answered, be it with a no. */
   readonly isUp: boolean;
@@ -63,6 +76,7 @@ export interface Asked {
 
 export interface AuthorityLinkOptions {
   readonly url: string;
+  readonly publicKey: Uint8Array;
   readonly ports: ServerPorts;
   readonly timeoutMs: number;
   readonly fetch: typeof fetch;
@@ -86,37 +100,36 @@ export class AuthorityLink {
     this.#head = options.head;
   }
 
+  get publicKey(): Uint8Array {
+    return this.#options.publicKey;
+  }
+
   async policy(task: TaskId): Promise<TaskPolicy> {
     return decodePolicy(await this.#ask('policy', 'GET', AUTHORITY_PATH.policy(task)));
   }
 
-  /** The same nonce gets the same buffer. */
-  async drawBuffer(task: TaskId, nonce: Uint8Array): Promise<DrawnBuffer> {
-    const body = { task, nonce };
-    const signature = this.#sign(bufferRequestCodec.statement(body));
-    const bytes = bufferRequestCodec.encode({ ...body, signature });
-    const drawn = await this.#post('draw', AUTHORITY_PATH.buffers, bytes, drawnBufferCodec);
-    const { descriptor, slotKeys } = drawn;
-    const { suite, authorityKey } = this.#options.ports;
-    const isGood = isSigned(suite, descriptorCodec, descriptor, authorityKey) && equalBytes(descriptor.task, task);
-    if (!isGood) throw new AuthorityUnreachable('it drew a buffer that is not its own or not of this task');
-    const problem = slotKeysProblem(suite, descriptor, slotKeys);
-    if (problem !== undefined) throw new AuthorityUnreachable(`its list of slot keys is wrong: ${problem.detail}`);
-    return drawn;
+  /** What it would bring to a buffer. */
+  async offer(task: TaskId): Promise<Offer> {
+    const body = { task };
+    const bytes = offerRequestCodec.encode({ ...body, signature: this.#sign(offerRequestCodec.statement(body)) });
+    return this.#post('offer', AUTHORITY_PATH.offers, bytes, offerCodec);
   }
 
-  async appendModel(append: { task: TaskId; version: number; modelHash: Uint8Array; ctx: Ctx }): Promise<ModelEntry> {
-    const signature = this.#sign(modelAppendCodec.statement(append));
-    const bytes = modelAppendCodec.encode({ ...append, signature });
-    const entry = await this.#post('log', AUTHORITY_PATH.modelLog(append.task), bytes, modelEntryCodec);
-    const { suite, authorityKey } = this.#options.ports;
-    const isGood =
-      isSigned(suite, modelEntryCodec, entry, authorityKey) &&
-      entry.version === append.version &&
-      equalBytes(entry.task, append.task) &&
-      equalBytes(entry.modelHash, append.modelHash);
-    if (!isGood) throw new AuthorityUnreachable('it logged another model than the one it was asked to');
-    return entry;
+  /** With its own list and signature alone. The same nonce gets the same buffer. */
+  async drawBuffer(task: TaskId, nonce: Uint8Array, plan: BufferRequest['plan']): Promise<DrawnBuffer> {
+    const body = { task, nonce, plan };
+    const bytes = bufferRequestCodec.encode({ ...body, signature: this.#sign(bufferRequestCodec.statement(body)) });
+    return this.#post('draw', AUTHORITY_PATH.buffers, bytes, drawnBufferCodec);
+  }
+
+  async appendModel(append: Omit<ModelAppend, 'signature'>): Promise<ModelEntry> {
+    const bytes = modelAppendCodec.encode({ ...append, signature: this.#sign(modelAppendCodec.statement(append)) });
+    return this.#post('log', AUTHORITY_PATH.modelLog(append.task), bytes, modelEntryCodec);
+  }
+
+  /** Shows it a version that enough authorities signed. */
+  async adoptModel(entry: ModelEntry): Promise<void> {
+    await this.#ask('adopt', 'PUT', AUTHORITY_PATH.adoptedModel(entry.task), modelEntryCodec.encode(entry));
   }
 
   async close(request: CloseRequest, bufferSize: number): Promise<CloseAnswer> {
@@ -144,9 +157,9 @@ export class AuthorityLink {
     const signature = this.#sign(revocationRequestCodec.statement(body));
     const bytes = revocationRequestCodec.encode({ ...body, signature });
     const told = await this.#post('revocations', AUTHORITY_PATH.taskRevocations(task), bytes, revocationsCodec);
-    const { suite, authorityKey } = this.#options.ports;
+    const { ports, publicKey } = this.#options;
     const isGood =
-      isSigned(suite, revocationsCodec, told, authorityKey) && equalBytes(told.task, task) && told.after === after;
+      isSigned(ports.suite, revocationsCodec, told, publicKey) && equalBytes(told.task, task) && told.after === after;
     if (!isGood) throw new AuthorityUnreachable('it told revocations that are not its own or not those asked for');
     return told;
   }
@@ -216,8 +229,9 @@ export class AuthorityLink {
     const bytes = fromHex(response.headers.get(HEADER.head) ?? '');
     if (bytes === undefined || bytes.length === 0) return;
     const seen = headCodec.decode(bytes);
-    const { suite, authorityKey } = this.#options.ports;
-    if (!isSigned(suite, headCodec, seen, authorityKey)) throw new Error('a head that is not signed by the authority');
+    const { ports, publicKey } = this.#options;
+    if (!isSigned(ports.suite, headCodec, seen, publicKey))
+      throw new Error('a head that is not signed by the authority');
     if (!isFurther(bytes, this.#head)) return;
     this.#head = bytes;
     await this.#options.keepHead(bytes);

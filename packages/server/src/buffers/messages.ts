@@ -2,13 +2,18 @@
 import type { Descriptor, UserMessages } from '@basa/protocol';
 import { sealedBytesOf, userMessages } from '@basa/protocol';
 
-export function messagesOf({ bufferSize, engine }: Pick<Descriptor, 'bufferSize' | 'engine'>): UserMessages {
-  return userMessages(bufferSize, { sealedBytes: knownSealedBytes(engine) });
+export function messagesOf(descriptor: Pick<Descriptor, 'bufferSize' | 'engine' | 'parts'>): UserMessages {
+  return userMessages(descriptor.bufferSize, sealedIn(descriptor));
+}
+
+/** How long sealed seeds are in a buffer. */
+export function sealedIn({ engine, parts }: Pick<Descriptor, 'engine' | 'parts'>): { readonly sealedBytes: number } {
+  return { sealedBytes: knownSealedBytes(engine, parts.length) };
 }
 
 /** The server takes no task of an engine without sealing. */
-export function knownSealedBytes(engine: number): number {
-  const bytes = sealedBytesOf(engine);
+export function knownSealedBytes(engine: number, parts = 1): number {
+  const bytes = sealedBytesOf(engine, parts);
   if (bytes === undefined) throw new RangeError(`there is no engine ${engine}`);
   return bytes;
 }

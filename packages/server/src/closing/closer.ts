@@ -5,18 +5,9 @@
  *        \-- too few until closeBy --> aborted                         \-- guard words --> quarantined
  */
 import { toHex } from '@basa/masking';
-import type {
-  BufferSlot,
-  Ctx,
-  FreezeReason,
-  Refused,
-  ReleasedKey,
-  SecureBuffer,
-  ServerPorts,
-  Slot,
-} from '@basa/protocol';
+import type { BufferSlot, Ctx, FreezeReason, KeysOf, Refused, SecureBuffer, ServerPorts, Slot } from '@basa/protocol';
 import {
-  closeRequestOf,
+  agreedOutcome,
   freezeBuffer,
   meanAgeOf,
   millis,
@@ -25,9 +16,10 @@ import {
   recordIncluded,
   recordQuarantine,
   tickBuffer,
+  votesFor,
 } from '@basa/protocol';
-import type { AuthorityLink } from '../authority/authority-link.ts';
 import { AuthorityRefusal } from '../authority/authority-link.ts';
+import type { TaskAuthorities } from '../authority/task-authorities.ts';
 import type { BufferKeeper } from '../buffers/buffer-keeper.ts';
 import type { Fence, StoredModel } from '../store/store.ts';
 import { isEnded } from '../store/store.ts';
@@ -39,7 +31,7 @@ import type { Quarantined } from './work/tasks.ts';
 export interface CloserOptions extends OpeningTools {
   readonly keeper: BufferKeeper;
   readonly models: ModelKeeper;
-  readonly authority: AuthorityLink;
+  readonly authorities: TaskAuthorities;
   readonly ports: ServerPorts;
   readonly stallMs: number | undefined;
   /** How long ago the last upload of a buffer came, as far as this process saw it. */
@@ -127,11 +119,13 @@ export class Closer {
   }
 
   async #recordLoss(ctx: Ctx, fence: Fence | undefined): Promise<void> {
-    const { authority, keeper, models, ports } = this.#options;
-    const outcome = await authority.outcome(ctx);
-    if (outcome.status !== 'aborted' && outcome.status !== 'unknown') return;
+    const { authorities, keeper, models, ports } = this.#options;
+    const { descriptor } = await this.#found(ctx);
+    const outcomes = await authorities.outcomes(ctx);
+    const status = agreedOutcome(ports.suite, descriptor, ctx, outcomes)?.status;
+    if (status !== 'aborted' && status !== 'unknown') return;
     const made = await models.of(ctx);
-    const lost = await keeper.step(ctx, (buffer) => recordAbort(ports, buffer, outcome), {
+    const lost = await keeper.step(ctx, (buffer) => recordAbort(ports, buffer, outcomes), {
       more: { withoutModel: true },
       fence,
     });
@@ -152,18 +146,18 @@ export class Closer {
     }
   }
 
-  /** Asks for the keys; asked again, the authority gives the same. */
-  async #close({ ctx, descriptor }: SecureBuffer, fence: Fence | undefined): Promise<readonly ReleasedKey[]> {
-    const { authority, keeper, ports, watch } = this.#options;
-    const request = granted(closeRequestOf(ports, await this.#found(ctx)));
-    const answer = await watch.traces.step('close', { ctx }, () => authority.close(request, descriptor.bufferSize));
-    granted(await keeper.step(ctx, (found) => recordGrant(ports, found, answer), { fence }));
-    return answer.keys;
+  /** Asks for votes and keys; asked again, authorities give the same. */
+  async #close({ ctx }: SecureBuffer, fence: Fence | undefined): Promise<readonly KeysOf[]> {
+    const { authorities, keeper, watch } = this.#options;
+    const frozen = await this.#found(ctx);
+    const grant = granted(await watch.traces.step('close', { ctx }, () => authorities.close(frozen)));
+    granted(await keeper.step(ctx, (found) => recordGrant(found, grant), { fence }));
+    return grant.answers.map(({ authority, answer }) => ({ authority, keys: answer.keys }));
   }
 
   async #makeModel(
     buffer: SecureBuffer,
-    keys: readonly ReleasedKey[],
+    keys: readonly KeysOf[],
     fence: Fence | undefined,
   ): Promise<StoredModel | undefined> {
     const { models, watch } = this.#options;
@@ -196,7 +190,8 @@ export class Closer {
   /** "Included" and the logged model are written together. */
   async #include(ctx: Ctx, made: StoredModel, fence: Fence | undefined): Promise<void> {
     const { keeper, models, onIncluded, watch } = this.#options;
-    const logged = made.entry ?? (await watch.traces.step('log', { ctx }, () => models.log(made)));
+    const votes = votesFor(this.#options.ports, await this.#found(ctx));
+    const logged = made.entry ?? (await watch.traces.step('log', { ctx }, () => models.log(made, votes)));
     const step = (buffer: SecureBuffer) => recordIncluded(buffer, made.version);
     granted(await keeper.step(ctx, step, { more: { logged }, fence }));
     await models.refresh();

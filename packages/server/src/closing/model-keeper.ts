@@ -3,10 +3,10 @@ import { createHash } from 'node:crypto';
 import type { ServerStepOptions } from '@basa/learning';
 import { createServerStep, initialParameters } from '@basa/learning';
 import { equalBytes, fromHex, toHex } from '@basa/masking';
-import type { Ctx, ModelEntry, TaskId } from '@basa/protocol';
+import type { Ctx, ModelEntry, TaskId, Vote } from '@basa/protocol';
 import { nodeRandomBytes } from '@basa/runtime/node';
 import { StartError } from '@basa/service';
-import type { AuthorityLink } from '../authority/authority-link.ts';
+import type { TaskAuthorities } from '../authority/task-authorities.ts';
 import type { BlobStore } from '../blobs/blob-store.ts';
 import { collect, readWhole } from '../blobs/blob-store.ts';
 import type { ReadTask } from '../specification/task-specification.ts';
@@ -19,7 +19,7 @@ export interface ModelKeeperOptions {
   readonly read: ReadTask;
   readonly store: Store;
   readonly blobs: BlobStore;
-  readonly authority: AuthorityLink;
+  readonly authorities: TaskAuthorities;
   readonly nodes: { readonly upToDate: UpToDate };
 }
 
@@ -80,7 +80,7 @@ export class ModelKeeper {
     if ((await store.model(task, 0)) === undefined)
       await this.#add(0, NO_BUFFER, this.#first(), { counts: { accepted: 0, dropped: 0 } });
     const first = await store.model(task, 0);
-    if (first !== undefined && first.entry === undefined) await store.logFirstModel(await this.#append(first));
+    if (first !== undefined && first.entry === undefined) await store.logFirstModel(await this.log(first, []));
     await this.refresh();
   }
 
@@ -152,9 +152,9 @@ export class ModelKeeper {
     if (at !== read.policy.dimension) throw new Error(`${at} coordinates for the version after ${version}`);
   }
 
-  /** Logs a version; the same again gets the same answer. */
-  log(model: StoredModel): Promise<ModelEntry> {
-    return this.#append(model);
+  /** Logs a version, with the votes for the close of its buffer; the same again gets the same answer. */
+  log({ version, modelHash, ctx }: StoredModel, closed: readonly Vote[]): Promise<ModelEntry> {
+    return this.#options.authorities.appendModel({ version, modelHash, ctx, closed });
   }
 
   async parameters(version: number): Promise<Float32Array> {
@@ -208,10 +208,6 @@ export class ModelKeeper {
     };
     await store.addModel(made, fence);
     return made;
-  }
-
-  #append({ task, version, modelHash, ctx }: StoredModel): Promise<ModelEntry> {
-    return this.#options.authority.appendModel({ task, version, modelHash, ctx });
   }
 
   async *#first(): AsyncGenerator<Stepped> {

@@ -1,5 +1,5 @@
 /** Has the sum of a closed buffer opened by the workers: the seeds in shares of slots, then the mean in shards of the vector. */
-import type { ReleasedKey, SecureBuffer } from '@basa/protocol';
+import type { KeysOf, SecureBuffer } from '@basa/protocol';
 import { descriptorCodec, drawnBufferCodec, encodeBufferRecord, prefixElements } from '@basa/protocol';
 import type { WorkerPool } from '@basa/runtime/node';
 import { bodyKey } from '../blobs/body-key.ts';
@@ -45,7 +45,7 @@ export class SumRefused extends Error {
 export async function openSumOf(
   tools: OpeningTools,
   buffer: SecureBuffer,
-  keys: readonly ReleasedKey[],
+  keys: readonly KeysOf[],
 ): Promise<OpenedSum> {
   const { ctx, descriptor, accepted, slots } = buffer;
   const { pool, watch } = tools;
@@ -100,7 +100,7 @@ async function openTermsOf(
   { store, pool, watch }: OpeningTools,
   buffer: SecureBuffer,
   bodies: readonly StoredBody[],
-  keys: readonly ReleasedKey[],
+  keys: readonly KeysOf[],
 ): Promise<OpenedTerms> {
   const { ctx } = buffer;
   const facts = await store.facts(ctx, 0);
@@ -120,7 +120,7 @@ async function openTermsOf(
     const opened = await Promise.all(shares.map(openShare));
     return togetherOf(opened as readonly OpenedTerms[]);
   } finally {
-    for (const { key } of keys) key.fill(0);
+    for (const { key } of keys.flatMap((one) => one.keys)) key.fill(0);
   }
 }
 

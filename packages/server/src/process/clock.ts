@@ -15,7 +15,7 @@ export function startClock(settings: Settings, { tools, tasks }: Core): Ticker {
     await tasks.tick();
   };
   const lookForRevocations = async (): Promise<void> => {
-    const going = tasks.all.filter(({ state }) => state !== 'finished').map(({ task }) => task);
+    const going = tasks.all.filter(({ state }) => state !== 'finished').map(({ enrolledFor }) => enrolledFor);
     if (going.length > 0) await revocations.look(going);
   };
   const tickers = [

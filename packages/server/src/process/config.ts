@@ -19,7 +19,7 @@ import type { BlobPlace } from '../blobs/place.ts';
 import type { PageOptions } from '../routes/pages.ts';
 import type { SharedDatabase } from '../store/open-store.ts';
 import { KEY_FILE } from '../store/server-key.ts';
-import type { ServerOptions } from './settings.ts';
+import type { AuthorityAddress, ServerOptions } from './settings.ts';
 import { LEASE_MS, SERVER_DEFAULTS } from './settings.ts';
 
 const address = { pattern: '^https?://' };
@@ -39,11 +39,12 @@ export const serverConfigSchema = Type.Object(
     ),
     authorityUrl: Type.String({
       ...address,
-      description: 'where the authority is',
+      description: 'where the authority is; several with commas between them, in the order of authorityKey',
       examples: ['https://authority.example.org'],
     }),
     authorityKey: Type.String({
-      ...hexText(32, 'its public key in hex (`GET /v1/authority`)'),
+      pattern: '^[0-9a-f]{64}(,[0-9a-f]{64})*$',
+      description: 'its public key in hex (`GET /v1/authority`); several with commas between them',
       examples: ['0'.repeat(64)],
     }),
     seatMs: whole(1, SERVER_DEFAULTS.seatMs, 'how long a seat lives unused'),
@@ -137,7 +138,7 @@ export function checkServerConfig(places: ConfigPlaces): Gathered & { readonly r
   const { dataFolder, authorityUrl, databaseUrl, tokensFolder } = found.config;
   const isAlone = databaseUrl === undefined && dataFolder !== undefined;
   const secretFiles = isAlone ? { [KEY_FILE]: join(dataFolder, KEY_FILE) } : {};
-  const isTogether = isLoopback(new URL(authorityUrl).hostname);
+  const isTogether = authorityUrl.split(',').every((url) => isLoopback(new URL(url).hostname));
   const risks = [
     ...commonRisks(found, secretFiles),
     isTogether && 'authorityUrl is on this machine: whoever has both services can read every update; use two machines',
@@ -153,7 +154,7 @@ function optionsOf({ config }: Gathered): ServerOptions {
   const { keepModels, keepBuffersDays } = config;
   return {
     ...commonOptions({ ...config, dataFolder: folderOf(config) }),
-    authority: { url: authorityUrl, publicKey: fromHex(authorityKey) ?? new Uint8Array() },
+    authorities: authoritiesOf(authorityUrl, authorityKey),
     burntSlots: { most: mostBurntSlots, withinMs: burntSlotsWithinMs },
     keep: {
       ...(keepModels !== undefined && { models: keepModels }),
@@ -167,6 +168,15 @@ function optionsOf({ config }: Gathered): ServerOptions {
     ...blobsOf(config),
     ...(pagesFolder !== undefined && { pages: pagesOf(pagesFolder, config) }),
   };
+}
+
+function authoritiesOf(urls: string, keys: string): readonly AuthorityAddress[] {
+  const [places, publicKeys] = [urls.split(','), keys.split(',')];
+  if (places.length !== publicKeys.length)
+    throw wrong(`authorityUrl names ${places.length} authorities, authorityKey ${publicKeys.length}`);
+  const odd = places.find((url) => !URL.canParse(url) || !/^https?:/.test(url));
+  if (odd !== undefined) throw wrong(`authorityUrl: "${odd}" is no address that begins with http:// or https://`);
+  return places.map((url, n) => ({ url, publicKey: fromHex(publicKeys[n] ?? '') ?? new Uint8Array() }));
 }
 
 interface DatabaseKeys {
@@ -250,6 +260,6 @@ function pagesOf(folder: string, { sharesFolder, tokensFolder, pagesAuthorityUrl
     needsLogin: pagesLogin,
     ...(tokensFolder !== undefined && { tokensFolder }),
     ...(sharesFolder !== undefined && { sharesFolder }),
-    ...(pagesAuthorityUrl !== undefined && { authorityUrl: pagesAuthorityUrl }),
+    ...(pagesAuthorityUrl !== undefined && { authorityUrls: pagesAuthorityUrl.split(',') }),
   };
 }

@@ -1,7 +1,9 @@
 /** What works on the records of a server, put together: the link to the authority, buffers, tasks and uploads. */
+import { toHex } from '@basa/masking';
 import type { BasaEvent, SecureBuffer, ServerPorts } from '@basa/protocol';
 import { nodeSuite } from '@basa/runtime/node';
 import { AuthorityLink, isFurther } from '../authority/authority-link.ts';
+import { AuthorityLinks } from '../authority/authority-links.ts';
 import { Revocations } from '../authority/revocations.ts';
 import { BufferKeeper } from '../buffers/buffer-keeper.ts';
 import { startWorkers } from '../closing/worker-pool.ts';
@@ -12,7 +14,7 @@ import type { TaskTools } from '../tasks/task-tools.ts';
 import { Uploads } from '../uploads/uploads.ts';
 import type { ServerWatch } from '../watch/server-watch.ts';
 import type { Records } from './records.ts';
-import type { Settings } from './settings.ts';
+import type { AuthorityAddress, Settings } from './settings.ts';
 import { blobPlaceOf } from './settings.ts';
 
 export interface CoreOptions {
@@ -39,19 +41,24 @@ const HEAD = 'authority-head';
 const AUTHORITY_TIMEOUT_MS = 30_000;
 
 export async function openCore(settings: Settings, records: Records, options: CoreOptions): Promise<Core> {
-  const { authority, clock } = settings;
+  const { authorities, clock } = settings;
   const { store, blobs, nodes, signer } = records;
   const { watch, live, onEvent, onTrouble } = options;
-  const ports: ServerPorts = { suite: nodeSuite, signer, authorityKey: authority.publicKey };
-  const link = new AuthorityLink({
-    ...settings,
-    url: authority.url,
-    ports,
-    timeoutMs: authority.timeoutMs ?? AUTHORITY_TIMEOUT_MS,
-    head: await store.note(HEAD),
-    keepHead: (bytes) => store.changeNote(HEAD, (known) => (isFurther(bytes, known) ? bytes : undefined)),
-    onAsked: (asked) => watch.asked(asked),
-  });
+  const ports: ServerPorts = { suite: nodeSuite, signer };
+  const linkTo = async ({ url, publicKey, timeoutMs }: AuthorityAddress): Promise<AuthorityLink> => {
+    const name = `${HEAD}-${toHex(publicKey)}`;
+    return new AuthorityLink({
+      ...settings,
+      url,
+      publicKey,
+      ports,
+      timeoutMs: timeoutMs ?? AUTHORITY_TIMEOUT_MS,
+      head: await store.note(name),
+      keepHead: (bytes) => store.changeNote(name, (known) => (isFurther(bytes, known) ? bytes : undefined)),
+      onAsked: (asked) => watch.asked(asked),
+    });
+  };
+  const links = new AuthorityLinks({ links: await Promise.all(authorities.map(linkTo)), ports, clock });
   const onBuffer = (buffer: SecureBuffer): void => {
     tasks.track(buffer);
     live.track(buffer);
@@ -60,10 +67,10 @@ export async function openCore(settings: Settings, records: Records, options: Co
   const { upToDate, pieces, tell } = nodes;
   const keeper = new BufferKeeper({ store, ports, upToDate, onEvent, onBuffer, onChange: tell.buffer });
   const pool = watch.timedPool(startWorkers(settings.workers, { blobs: blobPlaceOf(settings) }));
-  const revocations = new Revocations({ store, authority: link, onTrouble });
+  const revocations = new Revocations({ store, authorities: links.all, onTrouble });
   const { seatMs } = settings;
   const base = { store, blobs, keeper, ports, nodes, watch };
-  const tools: TaskTools = { ...base, authority: link, revocations, pool, clock, seatMs, onEvent, onTrouble };
+  const tools: TaskTools = { ...base, authorities: links, revocations, pool, clock, seatMs, onEvent, onTrouble };
   const tasks: TaskBook = new TaskBook(tools);
   const uploads = new Uploads({ ...base, pieces });
   watch.read({
@@ -83,7 +90,7 @@ export async function openCore(settings: Settings, records: Records, options: Co
         tasks.all.reduce((sum, { held }) => sum + held, 0),
       ),
     async interrupt() {
-      link.stop();
+      links.stop();
       await pool.close();
     },
     async settle() {

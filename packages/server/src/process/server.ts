@@ -27,7 +27,7 @@ export function startServer(options: ServerOptions): Promise<RunningServer> {
 }
 
 async function open(settings: Settings, onClose: OnClose): Promise<Omit<RunningServer, 'close'>> {
-  const { authority, pages } = settings;
+  const { authorities, pages } = settings;
   const watch = new ServerWatch();
   const { metrics } = watch;
   /** Writes to the log, once there is one. */
@@ -75,8 +75,13 @@ async function open(settings: Settings, onClose: OnClose): Promise<Omit<RunningS
   const { burntSlots, unsafePaperMode } = settings;
   const routes = { ...tools, service, tasks, uploads, live, burntSlots, unsafePaperMode };
   mountRoutes(routes);
-  if (pages !== undefined) mountShow(routes, pages, authority.url);
-  checkReadiness(service, { store, blobs, place: blobPlaceOf(settings), link: tools.authority });
+  if (pages !== undefined)
+    mountShow(
+      routes,
+      pages,
+      authorities.map(({ url }) => url),
+    );
+  checkReadiness(service, { store, blobs, place: blobPlaceOf(settings), links: tools.authorities });
   const url = await service.listen(settings.listen);
   clock = startClock(settings, core);
   return {

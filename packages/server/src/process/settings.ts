@@ -7,12 +7,19 @@ import type { PageOptions } from '../routes/pages.ts';
 import type { SharedDatabase } from '../store/open-store.ts';
 import type { Keep } from '../tasks/retention.ts';
 
+export interface AuthorityAddress {
+  readonly url: string;
+  readonly publicKey: Uint8Array;
+  readonly timeoutMs?: number;
+}
+
 export interface ServerOptions extends Omit<ServiceOptions, 'title' | 'audience' | 'clock' | 'metrics'> {
   /** Database, key and blobs; with `database` the blobs alone, in a folder that all nodes share. */
   readonly dataFolder: string;
   /** Set where several nodes are one server. */
   readonly database?: SharedDatabase;
-  readonly authority: { readonly url: string; readonly publicKey: Uint8Array; readonly timeoutMs?: number };
+  /** Those that tasks of this server may name. */
+  readonly authorities: readonly AuthorityAddress[];
   readonly listen: Address;
   /** Where vectors and models lie; in files below the data folder by default. */
   readonly blobs?: BlobPlace;

@@ -6,7 +6,7 @@ import { answers, fail, hexText, Type } from '@basa/service';
 import type { RouteContext } from './context.ts';
 import { bufferParams, foundBuffer } from './context.ts';
 
-const about = Type.Object({ publicKey: hexText(32), authorityKey: hexText(32), time: Type.Integer() });
+const about = Type.Object({ publicKey: hexText(32), authorityKeys: Type.Array(hexText(32)), time: Type.Integer() });
 const FATES: readonly Fate[] = ['pending', 'included', 'excluded', 'aborted', 'quarantined', 'unknown'];
 const fate = Type.Object({ fate: Type.Unsafe<Fate>({ enum: FATES }) });
 const bufferState = Type.Object({
@@ -32,13 +32,13 @@ const bufferState = Type.Object({
 
 export function mountAbout(context: RouteContext): void {
   const { app, requireRole } = context.service;
-  const { signer, authorityKey } = context.ports;
+  const { signer } = context.ports;
   app.get(
     SERVER_PATH.about,
     { schema: { summary: 'The keys and the time of this server', response: answers(about) } },
     async () => ({
       publicKey: toHex(signer.publicKey),
-      authorityKey: toHex(authorityKey),
+      authorityKeys: context.authorities.all.map(({ publicKey }) => toHex(publicKey)),
       time: context.clock(),
     }),
   );

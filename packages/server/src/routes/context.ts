@@ -4,6 +4,7 @@ import type { Ctx, SecureBuffer, ServerPorts } from '@basa/protocol';
 import type { Service } from '@basa/service';
 import { fail, hexText, Type } from '@basa/service';
 import { AuthorityRefusal, AuthorityUnreachable } from '../authority/authority-link.ts';
+import type { AuthorityLinks } from '../authority/authority-links.ts';
 import type { Revocations } from '../authority/revocations.ts';
 import type { BlobStore } from '../blobs/blob-store.ts';
 import type { BufferKeeper } from '../buffers/buffer-keeper.ts';
@@ -24,6 +25,7 @@ export interface RouteContext {
   readonly blobs: BlobStore;
   readonly ports: ServerPorts;
   readonly live: LiveTasks;
+  readonly authorities: AuthorityLinks;
   readonly revocations: Revocations;
   readonly watch: ServerWatch;
   readonly clock: () => number;

@@ -21,8 +21,8 @@ export function mountRoutes(context: RouteContext): void {
 }
 
 /** What is there to look at, where the server is told to show it. */
-export function mountShow(context: RouteContext, pages: PageOptions, authorityUrl: string): void {
+export function mountShow(context: RouteContext, pages: PageOptions, authorityUrls: readonly string[]): void {
   mountEvents(context, pages.needsLogin ?? false);
-  mountPages(context, pages, authorityUrl);
+  mountPages(context, pages, authorityUrls);
   if (pages.tokensFolder !== undefined) mountPageTokens(context, pages.tokensFolder);
 }

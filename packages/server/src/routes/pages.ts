@@ -1,6 +1,6 @@
 /**
  * Web pages from a folder, as they lie there, under a policy that lets them load and ask nothing but this server and the
- * authority. The folder is read once: an address that is not in it is not looked for.
+ * authorities. The folder is read once: an address that is not in it is not looked for.
  */
 import { createHash } from 'node:crypto';
 import { readdirSync, readFileSync } from 'node:fs';
@@ -15,8 +15,8 @@ export interface PageOptions {
   readonly folder: string;
   /** Holds shares of data (safetensors) that a page may train on, served below /shares/. */
   readonly sharesFolder?: string;
-  /** Where pages find the authority, if that is not where the server does. */
-  readonly authorityUrl?: string;
+  /** Where pages find the authorities, if that is not where the server does; in the same order. */
+  readonly authorityUrls?: readonly string[];
   /** Holds enrolment tokens that are handed out to whoever opens a page (page-tokens.ts). */
   readonly tokensFolder?: string;
   /** Whether only operators may watch. */
@@ -34,14 +34,14 @@ const SHARES = '/shares/';
 /** Pages are no part of the API. */
 const schema = { hide: true, response: {} };
 
-export function mountPages(context: RouteContext, pages: PageOptions, serverSideAuthorityUrl: string): void {
+export function mountPages(context: RouteContext, pages: PageOptions, serverSideUrls: readonly string[]): void {
   const { app, requireRole } = context.service;
-  const authority = new URL(pages.authorityUrl ?? serverSideAuthorityUrl).origin;
-  const headers = securityHeaders(authority);
+  const authorities = (pages.authorityUrls ?? serverSideUrls).map((url) => new URL(url).origin);
+  const headers = securityHeaders(authorities);
   const own = filesBelow(pages.folder, '/');
   const shared = pages.sharesFolder === undefined ? [] : filesBelow(pages.sharesFolder, SHARES);
   const settings: PageSettings = {
-    authority,
+    authority: authorities.join(','),
     shares: shared.map(({ address }) => address),
     handsOutTokens: pages.tokensFolder !== undefined,
     needsLogin: pages.needsLogin ?? false,
@@ -63,11 +63,11 @@ export function mountPages(context: RouteContext, pages: PageOptions, serverSide
 }
 
 /** `wasm-unsafe-eval` lets WebAssembly compile; nothing else that could run text as code is allowed. */
-function securityHeaders(authority: string): Readonly<Record<string, string>> {
+function securityHeaders(authorities: readonly string[]): Readonly<Record<string, string>> {
   const policy = [
     "default-src 'self'",
     "script-src 'self' 'wasm-unsafe-eval'",
-    `connect-src 'self' ${authority}`,
+    `connect-src 'self' ${authorities.join(' ')}`,
     "object-src 'none'",
     "base-uri 'none'",
     "form-action 'none'",

@@ -46,9 +46,9 @@ export function mountUnsafePaper(context: RouteContext): void {
     const task = await foundTask(context, request.params.task);
     const certificate = certificateCodec.decode(bytesOf(request));
     if (!equalBytes(certificate.deviceKey, deviceOf(request).deviceKey)) fail('not-yours');
-    const problem = certificateProblem(ports, task.task, certificate, millis(clock()));
+    const problem = certificateProblem(ports, task.enrolledFor, certificate, millis(clock()));
     if (problem !== undefined) answerRefusal(problem);
-    await context.revocations.check(task.task, deviceOf(request).user);
+    await context.revocations.check(task.enrolledFor, deviceOf(request).user);
     rememberRequest(request);
     task.checkRunning();
     const { ticket, inbox, version } = granted(await paperOf(task).connect(certificate));

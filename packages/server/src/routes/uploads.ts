@@ -114,7 +114,7 @@ async function judge(context: RouteContext, request: Request): Promise<Judged> {
   if (verdict.kind === 'refused') answerRefusal(verdict);
   const isAcceptedBefore = verdict.kind === 'accepted-before';
   // What was accepted before is told again: it stays in its sum.
-  if (!isAcceptedBefore) await context.revocations.check(buffer.descriptor.task, deviceOf(request).user);
+  if (!isAcceptedBefore) await context.revocations.check(buffer.descriptor, deviceOf(request).user);
   rememberRequest(request);
   const { bodyBytes } = layoutOf({ buffer, header });
   if (request.method === 'PUT') checkDeclaredLength(request, Math.max(0, bodyBytes - offsetOf(request)));

@@ -6,10 +6,10 @@ import type {
   Coordinator,
   Ctx,
   DrawnBuffer,
+  EnrolledFor,
   Refused,
   SecureBuffer,
   ServerPorts,
-  TaskId,
 } from '@basa/protocol';
 import { createCoordinator, freeSeats, giveSeat, holdsSeat, millis, trackBuffer, userIdOf } from '@basa/protocol';
 import { AuthorityUnreachable } from '../authority/authority-link.ts';
@@ -25,7 +25,7 @@ export interface SeatGiver {
 }
 
 export interface SeatsOptions {
-  readonly task: TaskId;
+  readonly enrolledFor: EnrolledFor;
   readonly ports: ServerPorts;
   readonly clock: () => number;
   /** How long a seat lives, and how many should be free before they are asked for. */
@@ -61,10 +61,10 @@ export class Seats implements SeatGiver {
   }
 
   async take(certificate: Certificate): Promise<DrawnBuffer | Refused> {
-    const { ports, task, clock, bufferOf, onEvent, tuned } = this.#options;
+    const { ports, enrolledFor, clock, bufferOf, onEvent, tuned } = this.#options;
     for (let fruitless = 0; fruitless <= MAX_FRUITLESS; ) {
       const before = { ...this.#coordinator, seatMs: tuned().seatMs };
-      const { coordinator, answer, events } = giveSeat(ports, before, task, certificate, millis(clock()));
+      const { coordinator, answer, events } = giveSeat(ports, before, enrolledFor, certificate, millis(clock()));
       this.#coordinator = coordinator;
       for (const event of events) onEvent(event);
       if (answer.kind === 'refused') return answer;

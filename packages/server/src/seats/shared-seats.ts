@@ -5,10 +5,10 @@ import type {
   Certificate,
   Ctx,
   DrawnBuffer,
+  EnrolledFor,
   Refused,
   SecureBuffer,
   ServerPorts,
-  TaskId,
 } from '@basa/protocol';
 import { certificateProblem, millis, userIdOf } from '@basa/protocol';
 import { nodeRandomBytes } from '@basa/runtime/node';
@@ -17,7 +17,7 @@ import type { Store } from '../store/store.ts';
 import type { SeatGiver } from './seats.ts';
 
 export interface SharedSeatsOptions {
-  readonly task: TaskId;
+  readonly enrolledFor: EnrolledFor;
   readonly store: Store;
   readonly ports: ServerPorts;
   readonly clock: () => number;
@@ -51,9 +51,9 @@ export class SharedSeats implements SeatGiver {
   track(): void {}
 
   async take(certificate: Certificate): Promise<DrawnBuffer | Refused> {
-    const { ports, task, clock, onEvent, refuse } = this.#options;
+    const { ports, enrolledFor, clock, onEvent, refuse } = this.#options;
     // The deposit is held to the database's clock; days do not need it.
-    const problem = certificateProblem(ports, task, certificate, millis(clock()));
+    const problem = certificateProblem(ports, enrolledFor, certificate, millis(clock()));
     if (problem !== undefined) {
       onEvent({ kind: 'refused', by: 'server', step: 'seat', reason: problem.reason });
       return problem;
@@ -84,13 +84,13 @@ export class SharedSeats implements SeatGiver {
   }
 
   #ask({ deviceKey }: Certificate, only?: Ctx) {
-    const { store, task, tuned, ports } = this.#options;
+    const { store, enrolledFor, tuned, ports } = this.#options;
     const wish = {
       forMs: Math.round(tuned().seatMs),
       freshNonce: nodeRandomBytes(16),
       ...(only !== undefined && { only }),
     };
-    return store.takeSeat(task, userIdOf(ports.suite, deviceKey), wish);
+    return store.takeSeat(enrolledFor.task, userIdOf(ports.suite, deviceKey), wish);
   }
 
   /** Devices that find every seat taken meanwhile wait for the same new buffer. */

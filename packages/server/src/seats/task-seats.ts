@@ -1,9 +1,9 @@
 /** The seats of a task: in memory where a server is alone, in the database beside other nodes. Both have buffers drawn. */
-import type { BasaEvent, DrawnBuffer, ServerPorts, TaskId } from '@basa/protocol';
+import type { BasaEvent, DrawnBuffer, ServerPorts, TaskId, TaskPolicy } from '@basa/protocol';
 import { nodeRandomBytes } from '@basa/runtime/node';
-import type { AuthorityLink } from '../authority/authority-link.ts';
 import { AuthorityUnreachable } from '../authority/authority-link.ts';
 import type { Revocations } from '../authority/revocations.ts';
+import type { TaskAuthorities } from '../authority/task-authorities.ts';
 import type { BufferKeeper } from '../buffers/buffer-keeper.ts';
 import type { ModelKeeper } from '../closing/model-keeper.ts';
 import type { Store } from '../store/store.ts';
@@ -15,7 +15,6 @@ import type { Tuning } from './tuning.ts';
 interface SeatTools {
   readonly store: Store;
   readonly keeper: BufferKeeper;
-  readonly authority: AuthorityLink;
   readonly revocations: Revocations;
   readonly ports: ServerPorts;
   readonly clock: () => number;
@@ -26,6 +25,8 @@ interface SeatTools {
 export interface TaskSeatsOptions {
   readonly tools: SeatTools;
   readonly task: TaskId;
+  readonly policy: TaskPolicy;
+  readonly authorities: TaskAuthorities;
   readonly models: ModelKeeper;
   readonly tuning: Tuning;
   /** Throws what to answer where this node knows that the task does not run. */
@@ -34,17 +35,18 @@ export interface TaskSeatsOptions {
   refuse(): Promise<never>;
 }
 
-export function ownSeats({ tools, task, models, tuning, checkRunning }: TaskSeatsOptions): SeatGiver {
+export function ownSeats(options: TaskSeatsOptions): SeatGiver {
+  const { tools, task, policy, models, tuning, checkRunning } = options;
   /** The same until a buffer came of it: asked again, the authority gives the same buffer. */
   let nonce: Uint8Array | undefined;
   return new Seats({
     ...tools,
-    task,
+    enrolledFor: { ...policy, task },
     tuned: () => tuning.at(tools.clock()),
     async drawBuffer() {
       const newest = models.newest?.version ?? 0;
       nonce ??= nodeRandomBytes(16);
-      const drawn = await timed({ tools, tuning }, nonce, task);
+      const drawn = await timed(options, nonce);
       nonce = undefined;
       if (!(await isUsable(models, drawn, newest))) throw rolledBack(drawn);
       await tools.keeper.add({ ...drawn, task, drawnAt: await tools.store.now() });
@@ -54,17 +56,18 @@ export function ownSeats({ tools, task, models, tuning, checkRunning }: TaskSeat
   });
 }
 
-export function sharedSeats({ tools, task, models, tuning, refuse }: TaskSeatsOptions): SeatGiver {
+export function sharedSeats(options: TaskSeatsOptions): SeatGiver {
+  const { tools, task, policy, models, tuning, refuse } = options;
   const { store, keeper, onTrouble } = tools;
   return new SharedSeats({
     ...tools,
-    task,
+    enrolledFor: { ...policy, task },
     tuned: () => tuning.at(tools.clock()),
     // A nonce that a dead node left may be of a buffer before the newest model; one drawn anew is not.
     async drawBuffer(nonce) {
       await models.refresh();
       const newest = models.newest?.version ?? 0;
-      const drawn = await timed({ tools, tuning }, nonce, task);
+      const drawn = await timed(options, nonce);
       if (!(await isUsable(models, drawn, newest))) {
         await store.forgetDraw(task, nonce);
         onTrouble('a buffer that was drawn is of no use', rolledBack(drawn));
@@ -81,16 +84,17 @@ export function sharedSeats({ tools, task, models, tuning, refuse }: TaskSeatsOp
 
 /** Draws a buffer, and learns how long that takes. */
 async function timed(
-  { tools, tuning }: Pick<TaskSeatsOptions, 'tools' | 'tuning'>,
+  { tools, tuning, task, policy, authorities, models }: TaskSeatsOptions,
   nonce: Uint8Array,
-  task: TaskId,
 ): Promise<DrawnBuffer> {
   const begun = tools.clock();
   try {
-    const drawn = await tools.authority.drawBuffer(task, nonce);
+    const entry = models.newest?.entry;
+    if (entry === undefined) throw new AuthorityUnreachable('no version of the model is logged yet');
+    const drawn = await authorities.drawBuffer(nonce, entry);
     tuning.drew(tools.clock() - begun);
     // The answer came with a head: whoever was revoked by then takes no part in this buffer.
-    await tools.revocations.catchUp(task);
+    await tools.revocations.catchUp({ ...policy, task });
     return drawn;
   } catch (error) {
     tuning.couldNotDraw();

@@ -88,7 +88,27 @@ export function migrationsFor({ name, blob, integer, real, unlogged }: Dialect):
     `CREATE TABLE revocation_marks (task ${blob} PRIMARY KEY, branch ${blob} NOT NULL, up_to ${integer} NOT NULL)`,
   ];
   const slotKeys = [`ALTER TABLE buffers ADD COLUMN slot_keys ${blob}`];
-  const formats = [first, severalNodes, retention, [...ages, ...places], unfinishedSlots, revocations, slotKeys];
+  const severalAuthorities = [
+    'DROP TABLE revoked_devices',
+    'DROP TABLE revocation_marks',
+    `CREATE TABLE revoked_devices (
+        task ${blob} NOT NULL, usr ${blob} NOT NULL, authority ${blob} NOT NULL, PRIMARY KEY (task, usr, authority)
+      )`,
+    `CREATE TABLE revocation_marks (
+        task ${blob} NOT NULL, authority ${blob} NOT NULL, branch ${blob} NOT NULL, up_to ${integer} NOT NULL,
+        PRIMARY KEY (task, authority)
+      )`,
+  ];
+  const formats = [
+    first,
+    severalNodes,
+    retention,
+    [...ages, ...places],
+    unfinishedSlots,
+    revocations,
+    slotKeys,
+    severalAuthorities,
+  ];
   return formats.map((statements) => statements.join(';\n'));
 }
 

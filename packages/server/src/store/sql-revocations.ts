@@ -1,25 +1,29 @@
-/** Devices that the authority revoked, over SQL. */
+/** Devices that authorities revoked, over SQL. */
 import type { SqlDatabase } from '@basa/service';
 import { column } from '@basa/service';
 import { insertRows } from './insert-rows.ts';
 import type { RevocationStore } from './store.ts';
 
-const SET_MARK = `INSERT INTO revocation_marks (task, branch, up_to) VALUES (?, ?, ?)
-  ON CONFLICT (task) DO UPDATE SET branch = excluded.branch, up_to = excluded.up_to`;
+const SET_MARK = `INSERT INTO revocation_marks (task, authority, branch, up_to) VALUES (?, ?, ?, ?)
+  ON CONFLICT (task, authority) DO UPDATE SET branch = excluded.branch, up_to = excluded.up_to`;
 
 export function sqlRevocations(database: SqlDatabase): RevocationStore {
   return {
-    async revocationMark(task) {
-      const [row] = await database.query('SELECT branch, up_to FROM revocation_marks WHERE task = ?', task);
+    async revocationMark(task, authority) {
+      const [row] = await database.query(
+        'SELECT branch, up_to FROM revocation_marks WHERE task = ? AND authority = ?',
+        task,
+        authority,
+      );
       return row === undefined ? undefined : { branch: column.bytes(row, 'branch'), upTo: column.number(row, 'up_to') };
     },
-    addRevocations: (task, users, { branch, upTo }) =>
+    addRevocations: (task, authority, users, { branch, upTo }) =>
       database.transaction(async (session) => {
-        const rows = users.map((user) => [task, user]);
-        await insertRows(session, 'revoked_devices (task, usr)', rows, ' ON CONFLICT DO NOTHING');
-        await session.query(SET_MARK, task, branch, upTo);
+        const rows = users.map((user) => [task, user, authority]);
+        await insertRows(session, 'revoked_devices (task, usr, authority)', rows, ' ON CONFLICT DO NOTHING');
+        await session.query(SET_MARK, task, authority, branch, upTo);
       }),
-    isRevoked: async (task, user) =>
-      (await database.query('SELECT usr FROM revoked_devices WHERE task = ? AND usr = ?', task, user)).length > 0,
+    revokedBy: async (task, user) =>
+      (await database.query('SELECT authority FROM revoked_devices WHERE task = ? AND usr = ?', task, user)).length,
   };
 }

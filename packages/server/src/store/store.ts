@@ -111,17 +111,18 @@ export interface SlotStore {
   forgetLapsedSlots(): Promise<void>;
 }
 
-/** Up to which number of which life of the authority's log the revocations are known. */
+/** Up to which number of which life of an authority's log its revocations are known. */
 export interface RevocationMark {
   readonly branch: Uint8Array;
   readonly upTo: number;
 }
 
 export interface RevocationStore {
-  revocationMark(task: TaskId): Promise<RevocationMark | undefined>;
-  /** These devices stay revoked; whoever was told before stays so as well. */
-  addRevocations(task: TaskId, users: readonly UserId[], mark: RevocationMark): Promise<void>;
-  isRevoked(task: TaskId, user: UserId): Promise<boolean>;
+  revocationMark(task: TaskId, authority: Uint8Array): Promise<RevocationMark | undefined>;
+  /** These devices stay revoked by the authority; whoever was told before stays so as well. */
+  addRevocations(task: TaskId, authority: Uint8Array, users: readonly UserId[], mark: RevocationMark): Promise<void>;
+  /** How many authorities have revoked it. */
+  revokedBy(task: TaskId, user: UserId): Promise<number>;
 }
 
 /** The note that says which examples a task is evaluated on. */

@@ -1,6 +1,6 @@
 /** One task of a server at work: its models, its seats, its buffers, and when it ends. */
 import { toHex } from '@basa/masking';
-import type { Certificate, Ctx, DrawnBuffer, Refused, SecureBuffer, TaskId, UserId } from '@basa/protocol';
+import type { Certificate, Ctx, DrawnBuffer, EnrolledFor, Refused, SecureBuffer, TaskId, UserId } from '@basa/protocol';
 import { userIdOf } from '@basa/protocol';
 import { nodeRandomBytes } from '@basa/runtime/node';
 import { fail } from '@basa/service';
@@ -50,7 +50,8 @@ export class RunningTask {
     this.#state = stored.state;
     this.#why = stored.why;
     this.#createdAt = stored.createdAt;
-    this.models = new ModelKeeper({ ...tools, task, read });
+    const authorities = tools.authorities.of(task, read.policy);
+    this.models = new ModelKeeper({ ...tools, authorities, task, read });
     const { models } = this;
     this.evaluation = new Evaluation({ ...tools, task, read, models });
     const onIncluded = async (): Promise<void> => {
@@ -66,6 +67,8 @@ export class RunningTask {
     this.seats = tools.nodes.seats({
       tools,
       task,
+      policy: read.policy,
+      authorities,
       models,
       tuning: this.#tuning,
       checkRunning: () => this.checkRunning(),
@@ -80,6 +83,7 @@ export class RunningTask {
     });
     this.#closer = new Closer({
       ...tools,
+      authorities,
       models,
       stallMs: read.specification.stallMs,
       idleMs: (ctx) => tools.clock() - this.#lastUpload(ctx),
@@ -88,6 +92,11 @@ export class RunningTask {
       onDropped: (ctx, slot) => tools.blobs.removeBelow(bodiesOfSlot(ctx, slot)),
       onEnded: (ctx) => this.#ended(ctx),
     });
+  }
+
+  /** What certificates of its devices are held to. */
+  get enrolledFor(): EnrolledFor {
+    return { ...this.read.policy, task: this.task };
   }
 
   get state(): TaskState {

@@ -110,7 +110,7 @@ export class TaskBook {
   }
 
   async #create(specification: TaskSpecification): Promise<RunningTask> {
-    const { store, authority, ports, nodes } = this.#tools;
+    const { store, authorities, ports, nodes } = this.#tools;
     const { policy } = readTask(specification);
     const task = taskIdOf(nodeSuite, policy);
     const known = await this.meet(toHex(task));
@@ -122,11 +122,14 @@ export class TaskBook {
     if (!equalBytes(policy.serverKey, ports.signer.publicKey))
       fail('policy-invalid', { detail: 'serverKey: not the key of this server' });
     // The name of a task is the hash of its policy: an authority that knows it knows the same.
-    await authority.policy(task).catch((error: unknown) => {
-      const isUnknown = error instanceof AuthorityRefusal && error.code === 'task-unknown';
-      if (isUnknown) fail('task-unknown', { detail: 'the authority must know the policy first' });
-      throw error;
-    });
+    await authorities
+      .of(task, policy)
+      .checkPolicy()
+      .catch((error: unknown) => {
+        const isUnknown = error instanceof AuthorityRefusal && error.code === 'task-unknown';
+        if (isUnknown) fail('task-unknown', { detail: 'the authorities must know the policy first' });
+        throw error;
+      });
     const text = JSON.stringify(specification);
     const stored: StoredTask = { task, specification: text, state: 'running', createdAt: await store.now() };
     await store.addTask(stored);

@@ -1,7 +1,7 @@
 /** What the tasks of a server share. */
 import type { BasaEvent, ServerPorts } from '@basa/protocol';
 import type { WorkerPool } from '@basa/runtime/node';
-import type { AuthorityLink } from '../authority/authority-link.ts';
+import type { AuthorityLinks } from '../authority/authority-links.ts';
 import type { Revocations } from '../authority/revocations.ts';
 import type { BlobStore } from '../blobs/blob-store.ts';
 import type { BufferKeeper } from '../buffers/buffer-keeper.ts';
@@ -14,7 +14,7 @@ export interface TaskTools {
   readonly store: Store;
   readonly blobs: BlobStore;
   readonly keeper: BufferKeeper;
-  readonly authority: AuthorityLink;
+  readonly authorities: AuthorityLinks;
   readonly ports: ServerPorts;
   readonly revocations: Revocations;
   readonly pool: WorkerPool<WorkTask, WorkResult>;

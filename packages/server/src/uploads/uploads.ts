@@ -8,7 +8,7 @@ import type { BlobStore, Staging } from '../blobs/blob-store.ts';
 import { bodiesOfSlot, bodyKey } from '../blobs/body-key.ts';
 import { WriteBehind } from '../blobs/write-behind.ts';
 import type { BufferKeeper } from '../buffers/buffer-keeper.ts';
-import { knownSealedBytes } from '../buffers/messages.ts';
+import { sealedIn } from '../buffers/messages.ts';
 import type { Store } from '../store/store.ts';
 import type { ServerWatch } from '../watch/server-watch.ts';
 import { isExpected } from './body-check.ts';
@@ -46,7 +46,7 @@ export interface Received {
 }
 
 export function layoutOf({ buffer, header }: Upload): UploadLayout {
-  return uploadLayout(buffer.descriptor, header, { sealedBytes: knownSealedBytes(buffer.descriptor.engine) });
+  return uploadLayout(buffer.descriptor, header, sealedIn(buffer.descriptor));
 }
 
 export class Uploads {
@@ -138,7 +138,7 @@ export class Uploads {
 
   async #accept({ buffer, header }: Piece, { bodyBytes }: UploadLayout): Promise<void> {
     const { keeper, ports, blobs } = this.#options;
-    const sealing = { sealedBytes: knownSealedBytes(buffer.descriptor.engine) };
+    const sealing = sealedIn(buffer.descriptor);
     const body = { bytes: bodyBytes, hash: header.bodyHash, isCanonical: true };
     const answer = await keeper.step(buffer.ctx, (found, now) =>
       acceptUpload(ports, found, header, body, sealing, now),

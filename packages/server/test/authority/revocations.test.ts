@@ -13,6 +13,8 @@ import type { Store } from '../../src/store/store.ts';
 import { bytes, task, userOf } from '../support/store-samples.ts';
 
 const PAGE = 2;
+const KEY = bytes(77);
+const of = { task, authorities: [KEY], threshold: 1 };
 let folder = '';
 let store: Store;
 beforeEach(() => {
@@ -27,6 +29,7 @@ afterEach(async () => {
 
 /** An authority with this list, in this branch; what its head says may be another thing. */
 class FakeAuthority {
+  readonly publicKey = KEY;
   branch = bytes(1, 16);
   list: readonly UserId[] = [];
   head: Head | undefined;
@@ -48,34 +51,35 @@ class FakeAuthority {
 }
 
 function server(authority: FakeAuthority): Revocations {
-  return new Revocations({ store, authority: authority as unknown as AuthorityLink, onTrouble: () => {} });
+  return new Revocations({ store, authorities: [authority as unknown as AuthorityLink], onTrouble: () => {} });
 }
 
-const known = (count: number) => Promise.all(Array.from({ length: count }, (_, n) => store.isRevoked(task, userOf(n))));
+const known = (count: number) =>
+  Promise.all(Array.from({ length: count }, (_, n) => store.revokedBy(task, userOf(n)).then((count) => count > 0)));
 
 it('asks page by page up to what the head says, and then no more', async () => {
   const authority = new FakeAuthority();
   authority.list = [0, 1, 2, 3, 4].map(userOf);
   const revocations = server(authority);
-  await revocations.look([task]);
+  await revocations.look([of]);
   expect(authority.asked).toEqual([0, 2, 4]);
   expect(await known(6)).toEqual([true, true, true, true, true, false]);
-  await revocations.look([task]);
+  await revocations.look([of]);
   expect(authority.asked).toHaveLength(3);
   authority.list = [...authority.list, userOf(5)];
-  await revocations.look([task]);
+  await revocations.look([of]);
   expect(authority.asked).toEqual([0, 2, 4, 5]);
-  await expect(revocations.check(task, userOf(5))).rejects.toMatchObject({ document: { status: 403 } });
-  await revocations.check(task, userOf(6));
-  await revocations.check(bytes(9) as typeof task, userOf(5)); // another task
+  await expect(revocations.check(of, userOf(5))).rejects.toMatchObject({ document: { status: 403 } });
+  await revocations.check(of, userOf(6));
+  await revocations.check({ ...of, task: bytes(9) as typeof task }, userOf(5)); // another task
 });
 
 it('goes on after a restart where it was', async () => {
   const authority = new FakeAuthority();
   authority.list = [0, 1].map(userOf);
-  await server(authority).look([task]);
+  await server(authority).look([of]);
   authority.list = [0, 1, 2].map(userOf);
-  await server(authority).look([task]);
+  await server(authority).look([of]);
   expect(authority.asked).toEqual([0, 2]);
 });
 
@@ -83,11 +87,11 @@ it('begins anew in another life of the log, and forgets nobody', async () => {
   const authority = new FakeAuthority();
   const revocations = server(authority);
   authority.list = [0, 1].map(userOf);
-  await revocations.look([task]);
+  await revocations.look([of]);
   // Rolled back: the second was forgotten, and two others were revoked since.
   authority.branch = bytes(2, 16);
   authority.list = [0, 2, 3].map(userOf);
-  await revocations.look([task]);
+  await revocations.look([of]);
   expect(authority.asked).toEqual([0, 0, 2]);
   expect(await known(5)).toEqual([true, true, true, true, false]);
 });
@@ -96,6 +100,6 @@ it('does not ask for ever where the list is shorter than the head says', async (
   const authority = new FakeAuthority();
   authority.list = [0].map(userOf);
   authority.head = authority.headOf(7);
-  await server(authority).catchUp(task);
+  await server(authority).catchUp(of);
   expect(authority.asked).toEqual([0, 1]);
 });

@@ -20,7 +20,7 @@ it('the first buffer of a task, with too many drop-outs to be summed, frees its 
     const status = n < uploaded ? ('accepted' as const) : slot.status;
     return { ...slot, status, ticket: { ...slot.ticket, deadline: millis(LEASE_MS) } };
   });
-  const buffer: SecureBuffer = { ctx, descriptor, slotKeys, status: 'filling', slots, accepted: [] };
+  const buffer: SecureBuffer = { ctx, descriptor, slotKeys, status: 'filling', slots, accepted: [], votes: [] };
   for (let n = 0; n < bufferSize; n++) {
     expect(await places.ask(userOf(n))).toMatchObject({ kind: 'place' });
     await places.deposited(userOf(n));

@@ -6,7 +6,14 @@ import { examplesNote } from '../../src/store/store.ts';
 import { buffersOf, bytes, depositOf, slotOf, task } from './store-samples.ts';
 
 function entryOf(ctx: Ctx, version: number, hash: number): ModelEntry {
-  return { task, version, modelHash: bytes(hash), ctx, previous: bytes(0), signature: bytes(1, 64) };
+  return {
+    task,
+    version,
+    modelHash: bytes(hash),
+    ctx,
+    previous: bytes(0),
+    endorsements: [{ authority: 0, signature: bytes(1, 64) }],
+  };
 }
 
 export function testStore(name: string, open: () => Promise<{ store: Store; reopen(): Promise<Store> }>): void {

@@ -25,7 +25,10 @@ function descriptorOf(id: number): Descriptor {
   return {
     engine: 1,
     task,
-    bufferId: bytes(id, 16),
+    authorities: [bytes(6)],
+    threshold: 1,
+    unsafeThreshold: false,
+    parts: [{ authority: 0, offer: bytes(id, 16), sealingKey: bytes(4, 48) }],
     bufferSize: 4,
     minimum: 3,
     version: 0,
@@ -41,13 +44,11 @@ function descriptorOf(id: number): Descriptor {
     unsafeTinyWeights: false,
     metrics: [],
     manifestHash: bytes(3),
-    sealingKey: bytes(4, 48),
     serverKey: bytes(5),
-    authorityKeyId: bytes(6),
     uploadLeaseMs: 1000,
     expiry: millis(10_000),
     closeBy: millis(20_000),
-    signature: bytes(7, 64),
+    endorsements: [{ authority: 0, signature: bytes(7, 64) }],
   };
 }
 
@@ -68,7 +69,7 @@ export function headerOf(ctx: Ctx, slot: number): UploadHeader {
   const { ticket } = slotOf(ctx, slot);
   const names = { ctx, slot: ticket.slot, joinTag: ticket.joinTag, view: ticket.view };
   const signature = bytes(11, 64);
-  const receipt = { ...names, root: ticket.root, signature };
+  const receipt = { ...names, root: ticket.root, endorsements: [{ authority: 0, signature }] };
   return { ...names, selfName: new Uint8Array(), bodyHash: bytes(14), voids: [], receipt, signature };
 }
 

@@ -125,7 +125,7 @@ describe('pieces of one body at several nodes', () => {
 describe('a committed body whose header is refused', () => {
   const uploadsWith = (status: 'accepted' | 'assigned' | 'dropped', of: SecureBuffer['status']) => {
     const slots = [slotOf(ctx, 0), { ...slotOf(ctx, 1), status }];
-    const buffer: SecureBuffer = { ...drawn, status: of, slots, accepted: [] };
+    const buffer: SecureBuffer = { ...drawn, status: of, slots, accepted: [], votes: [] };
     const keeper = { step: async () => refused('upload-differs'), find: async () => buffer } as unknown as BufferKeeper;
     const pieces = sharedPieces({ store, blobs: blobs[0] });
     const tools = { keeper, store, blobs: blobs[0], ports: {} as ServerPorts, pieces };

@@ -160,11 +160,8 @@ export class Stage {
 
   async #createTask(): Promise<void> {
     const { publicKey } = await this.server.about();
-    const keys = {
-      authorities: [Uint8Array.from(Buffer.from(this.authorityKey, 'hex'))],
-      serverKey: Buffer.from(publicKey, 'hex'),
-    };
-    this.policy = { ...BASE_POLICY, ...keys, ...this.#options.policy };
+    const authorities = (await this.authority.publicKeys()).map((key) => Buffer.from(key, 'hex'));
+    this.policy = { ...BASE_POLICY, authorities, serverKey: Buffer.from(publicKey, 'hex'), ...this.#options.policy };
     this.task = await this.authority.createTask(this.policy);
     await this.server.createTask({
       policy: toHex(encodePolicy(this.policy)),
@@ -178,7 +175,7 @@ function roleOf(name: ProcessName): Role {
   return name === 'authority' ? 'authority' : 'server';
 }
 
-const BASE_POLICY: Omit<TaskPolicy, 'authorities' | 'serverKey' | 'dimension'> = {
+const BASE_POLICY: Omit<TaskPolicy, 'serverKey' | 'authorities' | 'dimension'> = {
   name: new TextEncoder().encode('under fire'),
   engine: ENGINE.slotKeys,
   bufferSize: 3,

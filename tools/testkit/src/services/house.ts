@@ -78,6 +78,10 @@ export class House {
 
   readonly clock = (): number => Date.now() + this.#aheadMs;
 
+  get keys(): Parameters<typeof kitPolicy>[0] {
+    return { serverKey: this.server.publicKey, authorityKey: this.authority.publicKey };
+  }
+
   /** Time passes for both services: leases end without waiting. */
   elapse(ms: number): void {
     this.#aheadMs += ms;
@@ -106,7 +110,7 @@ export class House {
   async startServer(more: Partial<ServerOptions> = {}): Promise<void> {
     this.server = await startServer({
       dataFolder: join(this.folder, 'server'),
-      authority: { url: this.authority.url, publicKey: this.authority.publicKey },
+      authorities: [{ url: this.authority.url, publicKey: this.authority.publicKey }],
       listen: { host: '127.0.0.1', port: this.#serverPort },
       operators: OPERATORS,
       maxSkewMs: ANY_SKEW,
@@ -121,7 +125,7 @@ export class House {
   /** Another task beside those there are; from now on `task` and `policy` are its. */
   async createTask(change: Partial<TaskPolicy> = {}, more: object = {}): Promise<string> {
     const name = new TextEncoder().encode(`test ${++this.#tasks}`);
-    this.policy = { ...testPolicy(this.server.publicKey), name, ...this.options.policy, ...change };
+    this.policy = { ...testPolicy(this.keys), name, ...this.options.policy, ...change };
     const bytes = encodePolicy(this.policy);
     const { task } = await operate<{ task: string }>(this.authority.url, 'POST', AUTHORITY_PATH.tasks, bytes);
     const specification = { policy: toHex(bytes), serverStep: WHOLE_STEP, ...this.options.specification, ...more };
@@ -211,8 +215,8 @@ export async function scraped(url: string): Promise<ReadonlyMap<string, number>>
   return new Map(lines.map((line) => [line.slice(0, line.lastIndexOf(' ')), Number(line.split(' ').at(-1))]));
 }
 
-export function testPolicy(serverKey: Uint8Array): TaskPolicy {
-  return kitPolicy(serverKey, { name: new TextEncoder().encode('a test'), dimension: 8 });
+export function testPolicy(keys: Parameters<typeof kitPolicy>[0]): TaskPolicy {
+  return kitPolicy(keys, { name: new TextEncoder().encode('a test'), dimension: 8 });
 }
 
 /** What a sum of one-hot updates did to a model of zeros: -1 where an update counted once, of so many. */

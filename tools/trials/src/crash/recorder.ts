@@ -1,6 +1,7 @@
 /** Makes a history of what passes the balancer, and asks how buffers stand while it does. */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { toHex } from '@basa/masking';
+import type { Descriptor } from '@basa/protocol';
 import { ctxOf, drawnBufferCodec, HEADER, SERVER_PATH } from '@basa/protocol';
 import { nodeSuite } from '@basa/runtime/node';
 import type { Exchange } from '@basa/testkit/processes/balancer.ts';
@@ -17,19 +18,25 @@ export class Recorder {
   readonly #faults: string[] = [];
   readonly #devices = new Map<string, number>();
   readonly #ended = new Set<string>();
+  /** Of buffers that somebody was seated in. */
+  readonly #descriptors = new Map<string, Descriptor>();
   #isWatching = true;
 
   /** What a device, or `watch`, asked and was told. */
-  note(exchange: Exchange, policy: () => Stage['policy']): void {
+  note(exchange: Exchange): void {
     const { path, method, answer, headers, invokedAt: begun, returnedAt: ended } = exchange;
     if (answer?.status !== 200) return;
     const call = { device: this.#numberOf(String(headers[HEADER.device] ?? '')), begun, ended };
     const [, ctx = '', rest = ''] = /^\/v1\/buffers\/([0-9a-f]{64})(\/.*)?$/.exec(path) ?? [];
     if (method === 'POST' && path.endsWith('/seats')) {
       const { descriptor } = drawnBufferCodec.decode(answer.body);
-      this.#history.push({ ...call, kind: 'seat', ctx: toHex(ctxOf(nodeSuite, descriptor)) });
+      const seat = toHex(ctxOf(nodeSuite, descriptor));
+      this.#descriptors.set(seat, descriptor);
+      this.#history.push({ ...call, kind: 'seat', ctx: seat });
     } else if (method === 'POST' && rest === '/deposits') {
-      const { ticket, inbox } = messagesOf(policy()).depositAnswer.decode(answer.body);
+      const descriptor = this.#descriptors.get(ctx);
+      if (descriptor === undefined) return;
+      const { ticket, inbox } = messagesOf(descriptor).depositAnswer.decode(answer.body);
       this.#history.push({ ...call, kind: 'slot', ctx, slot: ticket.slot });
       if (inbox.length !== ticket.slot)
         this.#faults.push(`${inbox.length} ciphertexts for slot ${ticket.slot} of ${ctx}`);

@@ -77,7 +77,7 @@ async function crash(
     count: NODES,
     databaseUrl: database.url,
     random: () => balancing.unit(),
-    onExchange: (exchange: Exchange): void => recorder.note(exchange, () => stage.policy),
+    onExchange: (exchange: Exchange): void => recorder.note(exchange),
   };
   const stage: Stage = await Stage.open({
     bundle,

@@ -60,8 +60,9 @@ async function endingOf(
 ): Promise<Ending> {
   const response = await fetch(new URL(AUTHORITY_PATH.outcome(ctx), stage.urls.authority));
   const outcome = outcomeCodec.decode(new Uint8Array(await response.arrayBuffer()));
-  const ports = { suite: nodeSuite, authorityKey: fromHex(stage.authorityKey) ?? new Uint8Array() };
-  const verdict = judgeOutcome(ports, { ctx: fromHex(ctx) as Ctx, joinTag: fromHex(joinTag) as JoinTag }, outcome);
+  const ports = { suite: nodeSuite, council: stage.policy };
+  const commitment = { ctx: fromHex(ctx) as Ctx, joinTag: fromHex(joinTag) as JoinTag };
+  const verdict = judgeOutcome(ports, commitment, [{ authority: 0, outcome }]);
   if (verdict.kind === 'refused') return 'lost';
   const version = versions.get(ctx);
   const counted = version === undefined ? 0 : (counts[version]?.[place] ?? 0);

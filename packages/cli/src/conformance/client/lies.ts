@@ -1,6 +1,7 @@
 /** Lies that a client must not fall for: each is a change of what real services say, and the step that must not follow. */
 import type { Signer } from '@basa/masking';
 import { concatBytes, SLOT_KEY_BYTES, toHex } from '@basa/masking';
+import type { EndorsedCodec, Endorsement } from '@basa/protocol';
 import {
   AUTHORITY_PATH,
   certificateCodec,
@@ -42,8 +43,10 @@ export function lies(serverSigner: Signer, bufferSize: number): readonly Lie[] {
       tell: ({ authority }) =>
         changing(authority, /\/enrolments$/, (body) => {
           const certificate = certificateCodec.decode(body);
-          const signature = STRANGER.sign(certificateCodec.statement(certificate));
-          return certificateCodec.encode({ ...certificate, signature });
+          return certificateCodec.encode({
+            ...certificate,
+            endorsements: signedBy(STRANGER, certificateCodec, certificate),
+          });
         }),
     },
     {
@@ -92,8 +95,8 @@ export function lies(serverSigner: Signer, bufferSize: number): readonly Lie[] {
         changing(server, /\/seats$/, (body) => {
           const { descriptor, slotKeys } = drawnBufferCodec.decode(body);
           const other = { ...descriptor, minimum: 1 };
-          const signature = serverSigner.sign(descriptorCodec.statement(other));
-          return drawnBufferCodec.encode({ descriptor: { ...other, signature }, slotKeys });
+          const endorsements = signedBy(serverSigner, descriptorCodec, other);
+          return drawnBufferCodec.encode({ descriptor: { ...other, endorsements }, slotKeys });
         }),
     },
     {
@@ -153,4 +156,9 @@ const ORDER: readonly Step[] = ['enrolment', 'seat', 'deposit', 'key', 'upload']
 /** The step that a client which believed the lie went on with, if any. */
 export function stepAfter({ before }: Lie, asked: readonly Asked[]): Step | undefined {
   return ORDER.slice(ORDER.indexOf(before)).find((step) => asked.some((one) => isStep(step, one)));
+}
+
+/** As the first authority would sign it. */
+function signedBy<T>(signer: Signer, codec: EndorsedCodec<T>, body: T): readonly Endorsement[] {
+  return [{ authority: 0, signature: signer.sign(codec.statement(body)) }];
 }

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { BasaClient, inMemoryStoreForTests } from '@basa/client/node';
 import type { AuthorityOperator, ServerOperator } from '@basa/client/operator';
 import type { Signer } from '@basa/masking';
-import { toHex } from '@basa/masking';
+import { fromHex, toHex } from '@basa/masking';
 import type { TaskPolicy } from '@basa/protocol';
 import { encodePolicy } from '@basa/protocol';
 import { createNodeSigner, nodeRandomBytes } from '@basa/runtime/node';
@@ -50,7 +50,8 @@ export class Stage {
   /** A new task with a client that nobody knows yet; everything is stopped when the scene is over. */
   async scene(change: Partial<TaskPolicy>, play: (scene: Scene) => Promise<void>): Promise<void> {
     const { services } = this;
-    const policy = kitPolicy(services.serverSigner.publicKey, change);
+    const authorityKey = fromHex(services.authorityKey) ?? new Uint8Array();
+    const policy = kitPolicy({ serverKey: services.serverSigner.publicKey, authorityKey }, change);
     const task = await services.authority.createTask(policy);
     await services.server.createTask({ policy: toHex(encodePolicy(policy)), serverStep: WHOLE_STEP });
     const folder = join(this.#folder, `client-${++this.#scenes}`);

@@ -1,5 +1,5 @@
 /** What anybody may ask, and addresses that are none. */
-import { equalBytes, fromHex } from '@basa/masking';
+import { fromHex, toHex } from '@basa/masking';
 import { AUTHORITY_PATH, HEADER, headCodec, isSigned, SERVER_PATH } from '@basa/protocol';
 import { nodeSuite } from '@basa/runtime/node';
 import type { KitTask } from './kit-task.ts';
@@ -8,8 +8,9 @@ import type { Probe, Told } from './probe.ts';
 export async function aboutChecks(kit: KitTask): Promise<void> {
   const { server, authority, authorityKey } = kit;
   const about = await server.ask('GET', SERVER_PATH.about);
-  const namesAuthority = equalBytes(fromHex(String(about.json['authorityKey'])) ?? new Uint8Array(), authorityKey);
-  server.notes('the server names itself and its authority', namesAuthority, 'publicKey and authorityKey in hex', about);
+  const { authorityKeys } = about.json;
+  const namesAuthority = Array.isArray(authorityKeys) && authorityKeys.includes(toHex(authorityKey));
+  server.notes('the server names itself and its authorities', namesAuthority, 'publicKey, authorityKeys in hex', about);
   const said = await authority.ask('GET', AUTHORITY_PATH.about);
   const hasHead = hasSignedHead(said, authorityKey);
   authority.notes('the authority answers with a head of its log', hasHead, `${HEADER.head}, signed`, said);

@@ -80,7 +80,7 @@ async function openTask(test: ServerTest, report: Report): Promise<KitTask> {
   const about = await server.about();
   const authorityKey = keyOf(await authority.publicKey(), 'authority');
   const serverKey = keyOf(about.publicKey, 'server');
-  const policy = kitPolicy(serverKey);
+  const policy = kitPolicy({ serverKey, authorityKey });
   const task = await authority.createTask(policy);
   await server.createTask({ policy: toHex(encodePolicy(policy)), serverStep: WHOLE_STEP });
   const common = { operatorToken, report, signal };

@@ -1,6 +1,6 @@
 /** Enrolment, and what every signed request is held to. */
 import { equalBytes, toHex } from '@basa/masking';
-import { AUTHORITY_PATH, certificateCodec, isSigned } from '@basa/protocol';
+import { AUTHORITY_PATH, certificateCodec, isEndorsed } from '@basa/protocol';
 import { createNodeSigner, nodeRandomBytes, nodeSuite } from '@basa/runtime/node';
 import type { KitTask } from './kit-task.ts';
 
@@ -38,10 +38,10 @@ export async function enrolmentChecks(kit: KitTask): Promise<void> {
   authority.refuses('a token is good for one device', second, 'enrolment-token-invalid');
 }
 
-function isMine({ authorityKey, task }: KitTask, bytes: Uint8Array, deviceKey: Uint8Array): boolean {
+function isMine({ policy, task }: KitTask, bytes: Uint8Array, deviceKey: Uint8Array): boolean {
   const certificate = certificateCodec.decode(bytes);
   return (
-    isSigned(nodeSuite, certificateCodec, certificate, authorityKey) &&
+    isEndorsed(nodeSuite, certificateCodec, policy, certificate) &&
     toHex(certificate.task) === task &&
     equalBytes(certificate.deviceKey, deviceKey)
   );

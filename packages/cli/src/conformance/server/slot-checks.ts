@@ -22,7 +22,10 @@ export async function seatChecks({ server }: KitTask, device: Speaker): Promise<
   const stolen = await server.signed('POST', path, { signer: stranger, body });
   server.refuses("another's certificate is refused", stolen, 'not-yours');
   const own = { ...certificateCodec.decode(body), deviceKey: stranger.publicKey };
-  const forged = certificateCodec.encode({ ...own, signature: stranger.sign(certificateCodec.statement(own)) });
+  const forged = certificateCodec.encode({
+    ...own,
+    endorsements: [{ authority: 0, signature: stranger.sign(certificateCodec.statement(own)) }],
+  });
   const made = await server.signed('POST', path, { signer: stranger, body: forged });
   server.refuses('a certificate that the authority did not sign is refused', made, 'certificate-invalid');
   const cut = await server.signed('POST', path, { signer, body: body.subarray(0, -1) });

@@ -1,6 +1,6 @@
 /** Tasks and models: made by operators, the same again is the same, and models are those of the log. */
 import { equalBytes, toHex } from '@basa/masking';
-import { AUTHORITY_PATH, encodePolicy, isSigned, modelEntryCodec, SERVER_PATH } from '@basa/protocol';
+import { AUTHORITY_PATH, encodePolicy, isEndorsed, modelEntryCodec, SERVER_PATH } from '@basa/protocol';
 import { nodeSuite } from '@basa/runtime/node';
 import { WHOLE_STEP } from '../whole-step.ts';
 import type { KitTask } from './kit-task.ts';
@@ -36,10 +36,10 @@ export async function taskChecks(kit: KitTask): Promise<void> {
   server.refuses('no task is shown as no task', await server.ask('GET', SERVER_PATH.task(NOBODY)), 'task-unknown');
 }
 
-export async function modelChecks({ server, authorityKey, policy, task }: KitTask): Promise<void> {
+export async function modelChecks({ server, policy, task }: KitTask): Promise<void> {
   const newest = await server.ask('GET', SERVER_PATH.newestModel(task));
   const entry = modelEntryCodec.decode(newest.body);
-  const isLogged = isSigned(nodeSuite, modelEntryCodec, entry, authorityKey) && toHex(entry.task) === task;
+  const isLogged = isEndorsed(nodeSuite, modelEntryCodec, policy, entry) && toHex(entry.task) === task;
   server.notes("the newest model is of the authority's log", isLogged, 'an entry the authority signed', newest);
   const path = SERVER_PATH.model(task, entry.version);
   const model = await server.ask('GET', path);

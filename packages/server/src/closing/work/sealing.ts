@@ -10,14 +10,15 @@ let loading: Promise<Group> | undefined;
 
 export async function sealingOf(
   suite: Suite,
-  { engine, sealingKey }: Pick<Descriptor, 'engine' | 'sealingKey'>,
+  { engine, parts }: Pick<Descriptor, 'engine' | 'parts'>,
 ): Promise<{ readonly sealing: BufferSealing; destroy(): void }> {
-  if (engine === ENGINE.slotKeys) return { sealing: slotSealing(suite), destroy: () => undefined };
-  if (engine !== ENGINE.cpAbe) throw new RangeError(`there is no engine ${engine}`);
+  const [first] = parts;
+  if (engine === ENGINE.slotKeys) return { sealing: slotSealing(suite, parts.length), destroy: () => undefined };
+  if (engine !== ENGINE.cpAbe || first === undefined) throw new RangeError(`there is no engine ${engine}`);
   const { abeSealing, createMclGroup, decodePublicKey } = await import('@basa/abe');
   loading ??= createMclGroup();
   const group = await loading;
-  const publicKey = decodePublicKey(sealingKey, group);
+  const publicKey = decodePublicKey(first.sealingKey, group);
   const sealing = abeSealing({ publicKey, group, suite, randomBytes: nodeRandomBytes });
   return { sealing: attributeSealing(suite, sealing), destroy: () => sealing.destroy() };
 }

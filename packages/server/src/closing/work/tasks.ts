@@ -1,5 +1,5 @@
 /** What the worker is asked, and what it answers: plain data, copied between threads. */
-import type { PrefixVerdict, ReleasedKey, Slot } from '@basa/protocol';
+import type { KeysOf, PrefixVerdict, Slot } from '@basa/protocol';
 import type { BlobPlace } from '../../blobs/place.ts';
 import type { ModelOptions } from '../../specification/task-specification.ts';
 
@@ -22,7 +22,7 @@ export interface OpenTermsTask {
   /** Every fact of the buffer, in order, and its deposits by slot. */
   readonly facts: readonly Uint8Array[];
   readonly deposits: readonly Uint8Array[];
-  readonly keys: readonly ReleasedKey[];
+  readonly keys: readonly KeysOf[];
   /** The accepted slots of this share. */
   readonly bodies: readonly StoredBody[];
 }

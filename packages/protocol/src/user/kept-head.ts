@@ -1,0 +1,16 @@
+/** A head that a device has seen of an authority's log, as it keeps it: several authorities have logs of their own. */
+import type { Codec } from '../wire/codec.ts';
+import { fixed, message, nested } from '../wire/codec.ts';
+import { KIND } from '../wire/kinds.ts';
+import type { Head } from '../wire/statements.ts';
+import { headCodec, STATEMENT_BYTES } from '../wire/statements.ts';
+
+export interface KeptHead {
+  readonly authorityKey: Uint8Array;
+  readonly head: Head;
+}
+
+export const keptHeadCodec: Codec<KeptHead> = message<KeptHead>(KIND.keptHead, 'keptHead', {
+  authorityKey: fixed(32),
+  head: nested(headCodec, STATEMENT_BYTES),
+});
