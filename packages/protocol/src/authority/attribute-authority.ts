@@ -339,8 +339,9 @@ export class AttributeAuthority {
       case 'model-appended': {
         const name = toHex(entry.entry.task);
         const before = this.#tasks.get(name);
-        // Its buffer is closed, and so in the log alone.
         if (before !== undefined) this.#tasks.set(name, withNewest(before, entry.entry));
+        // A closed buffer is in the log alone; one that the others closed may be open here, and is used all the same.
+        this.#evolve(entry.entry.ctx, entry);
         return;
       }
       case 'model-signed': {

@@ -1,0 +1,215 @@
+/** An authority that was away follows the others by their signatures; what one down changes, and what two down stop. */
+import type { ModelEntry, Vote } from '@basa/protocol';
+import { closeRequestOf, endorse, millis, modelEntryCodec, recordAbort, voteCodec } from '@basa/protocol';
+import type { Federation, FederationDevice } from '@basa/simulator';
+import { CLOSE_MS, granted, OPEN_MS, reasonOf } from '@basa/simulator';
+import {
+  appendedBy,
+  atSeveralCloses,
+  authorityOf,
+  closedBy,
+  closedTogether,
+  severalAuthorities,
+  together,
+  votesOf,
+} from '@basa/testkit/core/several.ts';
+import { describe, expect, it } from 'vitest';
+
+const ALL = [0, 1, 2, 3];
+
+const four = (world: Federation): readonly FederationDevice[] => ALL.map(() => world.device());
+const newestOf = (world: Federation, index: number) => authorityOf(world, index).core.newestModel(world.task);
+
+/** The vote of these authorities for the close of the request. */
+function votedFor({ world, request }: ReturnType<typeof atSeveralCloses>, indices: readonly number[]): Vote {
+  return together(indices.map((index) => granted(closedBy(world, index, request)).vote));
+}
+
+describe('an authority that was away', () => {
+  it('adopts the model that three others signed, and no other', () => {
+    const world = severalAuthorities();
+    const devices = four(world);
+    world.away.add(3);
+    expect(world.server.finish(world.fill(devices)).kind).toBe('good');
+    expect([newestOf(world, 0)?.version, newestOf(world, 3)?.version]).toEqual([1, 0]);
+    const entry = newestOf(world, 0) as ModelEntry;
+    const authority = authorityOf(world, 3);
+    const short = { ...entry, endorsements: entry.endorsements.slice(1) };
+    expect(reasonOf(authority.core.adoptModel(short).answer)).toBe('model-not-logged');
+    expect(reasonOf(authority.core.adoptModel({ ...entry, version: 2 }).answer)).toBe('model-not-logged');
+    expect(authority.adoptModel(modelEntryCodec.encode(entry))).toEqual(entry);
+    expect(newestOf(world, 3)).toEqual(entry);
+    // Said twice, it is written once; an older one changes nothing.
+    expect(authority.core.adoptModel(entry).records).toEqual([]);
+    const first = authorityOf(world, 0).core.model(world.task, 0) as ModelEntry;
+    expect(authority.core.adoptModel(first)).toMatchObject({ records: [], answer: entry });
+  });
+
+  it('takes its part again in the next buffer, also where nobody told it of the model', () => {
+    const world = severalAuthorities();
+    const devices = four(world);
+    world.away.add(3);
+    world.server.finish(world.fill(devices));
+    world.away.clear();
+    for (const device of devices) device.newUpdate();
+    const ctx = world.fill(devices);
+    expect(world.server.buffer(ctx).descriptor.parts).toHaveLength(4);
+    expect(newestOf(world, 3)?.version).toBe(1);
+    expect(world.server.finish(ctx).kind).toBe('good');
+    expect(newestOf(world, 3)?.version).toBe(2);
+  });
+
+  it('signs the next model by the votes of three for its buffer, which it does not know', () => {
+    const world = severalAuthorities();
+    const devices = four(world);
+    world.away.add(3);
+    const ctx = world.fill(devices);
+    granted(world.server.freeze(ctx));
+    const request = granted(closeRequestOf(world.server.ports, world.server.buffer(ctx)));
+    const vote = together([0, 1, 2].map((n) => granted(closedBy(world, n, request)).vote));
+    const next = { version: 1, modelHash: new Uint8Array(32).fill(5), ctx };
+    const appended = (closed: readonly Vote[]) => appendedBy(world, 3, { ...next, closed });
+    expect(reasonOf(appended([]))).toBe('buffer-unknown');
+    expect(reasonOf(appended([{ ...vote, endorsements: vote.endorsements.slice(1) }]))).toBe('buffer-unknown');
+    expect(reasonOf(appended([{ ...vote, ctx: new Uint8Array(32) as never }]))).toBe('buffer-unknown');
+    const { endorsements: _, ...body } = { ...vote, task: new Uint8Array(32).fill(1) as never };
+    const elsewhere = together(
+      [0, 1, 2].map((n) => endorse(voteCodec, world.policy, authorityOf(world, n).ports.signer, body)),
+    );
+    expect(reasonOf(appended([elsewhere]))).toBe('buffer-unknown');
+    expect(granted(appended([vote])).endorsements.map(({ authority }) => authority)).toEqual([3]);
+  });
+
+  it('closes a buffer that it has a part in by the votes of three, without a vote of its own', () => {
+    const { world, ctx, request } = atSeveralCloses();
+    const votes = votesOf(world, [0, 1, 2], request);
+    expect(granted(closedBy(world, 3, request, { votes })).keys).toHaveLength(4);
+    expect(authorityOf(world, 3).outcome(ctx).status).toBe('closed');
+    expect(authorityOf(world, 3).records.map(({ kind }) => kind)).not.toContain('buffer-voted');
+  });
+});
+
+describe('a model', () => {
+  it('is signed once for a version, and stands in the log when three signed it', () => {
+    const scene = atSeveralCloses();
+    const { world, ctx } = scene;
+    const closed = [votedFor(scene, [0, 1, 2])];
+    const next = { version: 1, modelHash: new Uint8Array(32).fill(5), ctx, closed };
+    const entry = granted(appendedBy(world, 0, next));
+    expect(authorityOf(world, 0).records.at(-1)?.kind).toBe('model-signed');
+    expect(newestOf(world, 0)?.version).toBe(0);
+    expect(appendedBy(world, 0, next)).toEqual(entry);
+    expect(reasonOf(appendedBy(world, 0, { ...next, modelHash: new Uint8Array(32).fill(6) }))).toBe('other-model');
+    authorityOf(world, 0).restart();
+    expect(reasonOf(appendedBy(world, 0, { ...next, modelHash: new Uint8Array(32).fill(6) }))).toBe('other-model');
+    expect(reasonOf(appendedBy(world, 0, { ...next, version: 2 }))).toBe('wrong-version');
+    const whole = together([entry, ...[1, 2].map((n) => granted(appendedBy(world, n, next)))]);
+    for (const index of ALL) granted(authorityOf(world, index).adoptModel(modelEntryCodec.encode(whole)));
+    expect(newestOf(world, 3)).toEqual(whole);
+    expect(reasonOf(appendedBy(world, 0, { ...next, version: 2 }))).toBe('buffer-used');
+  });
+
+  it('of a buffer that is not closed here needs the votes of three', () => {
+    const scene = atSeveralCloses();
+    const { world, ctx, request } = scene;
+    const next = { version: 1, modelHash: new Uint8Array(32).fill(5), ctx };
+    granted(closedBy(world, 3, request));
+    expect(reasonOf(appendedBy(world, 3, { ...next, closed: [] }))).toBe('buffer-not-closed');
+    expect(reasonOf(appendedBy(world, 3, { ...next, closed: [votedFor(scene, [0, 1])] }))).toBe('buffer-not-closed');
+    granted(appendedBy(world, 3, { ...next, closed: [votedFor(scene, [0, 1, 2])] }));
+  });
+});
+
+describe('an outcome', () => {
+  /** The device of slot 3 has its upload ready, which is in no close. */
+  function leftOut() {
+    const scene = atSeveralCloses();
+    const device = scene.devices[3] as FederationDevice;
+    device.receiveKeyAndFreeze('upload');
+    return { ...scene, device };
+  }
+
+  it('below three alike stays undecided: the update moves nowhere', () => {
+    const { world, ctx, request, device } = leftOut();
+    expect(reasonOf(device.release())).toBe('outcome-undecided');
+    votesOf(world, [0, 1], request);
+    world.now = millis(world.now + OPEN_MS + CLOSE_MS);
+    // Two aborted, two voted: nobody knows.
+    expect(reasonOf(device.release())).toBe('outcome-undecided');
+    const outcomes = ALL.map((authority) => ({ authority, outcome: authorityOf(world, authority).outcome(ctx) }));
+    const { ports } = world.server;
+    expect(reasonOf(recordAbort(ports, world.server.buffer(ctx), outcomes).answer)).toBe('outcome-undecided');
+    const aborted = outcomes.filter(({ outcome }) => outcome.status === 'aborted');
+    const repeated = [...aborted, ...aborted].map((one) => ({ ...one, authority: 2 }));
+    expect(reasonOf(recordAbort(ports, world.server.buffer(ctx), repeated).answer)).toBe('outcome-invalid');
+  });
+
+  it('of three that aborted frees it, with the fourth away', () => {
+    const { world, request, device } = leftOut();
+    votesOf(world, [0], request);
+    world.away.add(0);
+    world.now = millis(world.now + OPEN_MS + CLOSE_MS);
+    expect(device.release()).toEqual({ kind: 'free' });
+  });
+
+  it('of three that closed without it frees it, and whoever is in the sum stays there', () => {
+    const { world, request, device, devices } = leftOut();
+    const votes = votesOf(world, [0, 1, 2], request);
+    for (const index of [0, 1]) granted(closedBy(world, index, request, { votes }));
+    expect(reasonOf(device.release())).toBe('outcome-undecided');
+    granted(closedBy(world, 2, request, { votes }));
+    expect(device.release()).toEqual({ kind: 'free' });
+    expect((devices[0] as FederationDevice).release()).toEqual({ kind: 'included' });
+  });
+
+  it('of an authority that says what it likes counts once, and with nobody else for nothing', () => {
+    const { world, device } = leftOut();
+    world.away.add(1).add(2);
+    world.now = millis(world.now + OPEN_MS + CLOSE_MS);
+    expect(reasonOf(device.release())).toBe('outcome-undecided');
+    world.away.delete(1);
+    expect(device.release()).toEqual({ kind: 'free' });
+  });
+});
+
+describe('with two of four away', () => {
+  it('no buffer is drawn, which is said clearly, and one is when one of them is back', () => {
+    const world = severalAuthorities();
+    const device = world.device();
+    world.away.add(0).add(1);
+    expect(() => device.contribute()).toThrow('refused: plan-invalid');
+    world.away.delete(0);
+    expect(device.contribute()).toEqual({ kind: 'accepted' });
+  });
+
+  it('no key is given, and the device goes on from where it stood when one of them is back', () => {
+    const world = severalAuthorities();
+    const device = world.device();
+    granted(device.contribute('deposit'));
+    world.away.add(0).add(1);
+    expect(device.contribute()).toMatchObject({ reason: 'key-invalid', detail: 'too few authorities are there' });
+    world.away.delete(1);
+    expect(device.contribute()).toEqual({ kind: 'accepted' });
+  });
+
+  it('no buffer is closed, nothing is lost, and it is closed and opened when one of them is back', () => {
+    const { world, ctx } = atSeveralCloses();
+    const some = (indices: readonly number[]) =>
+      closedTogether(world, ctx, (request) => indices.map((n) => [n, closedBy(world, n, request)]));
+    expect(some([2, 3])).toMatchObject({ reason: 'too-few-votes', detail: '2 of 3' });
+    expect(world.server.buffer(ctx).status).toBe('frozen');
+    world.away.add(0).add(1);
+    expect(() => world.server.finish(ctx, 'stalled')).toThrow('too-few-votes');
+    world.away.delete(0);
+    expect(world.server.finish(ctx, 'stalled')).toMatchObject({ kind: 'good', sum: Uint32Array.of(1, 1, 1, 0) });
+  });
+
+  it('a close whose votes are there and whose keys are not is asked for again', () => {
+    const { world, ctx } = atSeveralCloses();
+    const no = closedTogether(world, ctx, (request) =>
+      (request.votes.length === 0 ? [0, 1, 2] : [0, 1]).map((n) => [n, closedBy(world, n, request)]),
+    );
+    expect(no).toMatchObject({ reason: 'too-few-votes', detail: 'too few authorities released their keys' });
+    expect(world.server.finish(ctx, 'stalled').kind).toBe('good');
+  });
+});

@@ -1,0 +1,281 @@
+/** A buffer closes by votes: each authority has one, and keys leave only with as many as are needed for one close. */
+import type { AuthorityRecord, CloseAnswer, CloseRequest, KeyIssued, UploadHeader } from '@basa/protocol';
+import { authorityMessages, endorse, isRefused, millis, voteCodec } from '@basa/protocol';
+import type { Federation, FederationDevice } from '@basa/simulator';
+import { CLOSE_MS, granted, OPEN_MS, reasonOf } from '@basa/simulator';
+import {
+  atSeveralCloses,
+  authorityOf,
+  closedBy,
+  closedTogether,
+  forgettingSlot,
+  onlySlots,
+  SLOTS,
+  votesOf,
+  withRecords,
+} from '@basa/testkit/core/several.ts';
+import { describe, expect, it } from 'vitest';
+
+const ALL = [0, 1, 2, 3];
+const { uploadHeader } = authorityMessages(SLOTS);
+const named = ({ keys }: CloseAnswer) => keys.map(({ slot, role }) => `${role} ${slot}`);
+const kindsOf = (world: Federation, index: number) =>
+  authorityOf(world, index)
+    .records.map(({ kind }) => kind)
+    .filter((kind) => kind.startsWith('buffer-'));
+
+describe('a vote', () => {
+  it('is written down, brings no key, and is the same when it is asked for again', () => {
+    const { world, request } = atSeveralCloses();
+    const answer = granted(closedBy(world, 0, request));
+    expect(answer).toMatchObject({ keys: [], outcome: { status: 'open' } });
+    expect(answer.vote.endorsements.map(({ authority }) => authority)).toEqual([0]);
+    expect(kindsOf(world, 0)).toEqual(['buffer-drawn', 'buffer-voted']);
+    expect(closedBy(world, 0, request)).toEqual(answer);
+    expect(kindsOf(world, 0)).toEqual(['buffer-drawn', 'buffer-voted']);
+  });
+
+  it('is given once: for another close it is refused, also after a restart', () => {
+    const { world, request } = atSeveralCloses();
+    granted(closedBy(world, 0, request));
+    expect(reasonOf(closedBy(world, 0, request, onlySlots(request, [0, 1])))).toBe('other-vote');
+    authorityOf(world, 0).restart();
+    expect(reasonOf(closedBy(world, 0, request, onlySlots(request, [1, 2])))).toBe('other-vote');
+    expect(named(granted(closedBy(world, 0, request)))).toEqual([]);
+  });
+
+  it('is not given to a set that the authority cannot vouch for', () => {
+    const { world, request } = atSeveralCloses();
+    const headers = request.headers.map((header, n) =>
+      n === 1 ? { ...header, signature: new Uint8Array(64) } : header,
+    );
+    expect(closedBy(world, 0, request, { headers })).toMatchObject({ reason: 'close-mismatch', slots: [1] });
+    expect(kindsOf(world, 0)).toEqual(['buffer-drawn']);
+  });
+});
+
+describe('a release', () => {
+  it('needs the votes of three: with two nothing leaves', () => {
+    const { world, request } = atSeveralCloses();
+    const votes = votesOf(world, [1, 2, 3], request);
+    expect(named(granted(closedBy(world, 3, request, { votes: votes.slice(0, 1) })))).toEqual([]);
+    const answer = granted(closedBy(world, 3, request, { votes }));
+    expect(named(answer)).toEqual(['self 0', 'self 1', 'self 2', 'edge 3']);
+    expect(answer.outcome.accepted.map(({ slot }) => slot)).toEqual([0, 1, 2]);
+  });
+
+  it('comes at once where the authority is the last that is needed, and counts its own vote once', () => {
+    const { world, request } = atSeveralCloses();
+    const votes = votesOf(world, [0, 1], request);
+    expect(named(granted(closedBy(world, 0, request, { votes })))).toEqual([]);
+    expect(named(granted(closedBy(world, 2, request, { votes })))).toHaveLength(4);
+  });
+
+  it('is of one close: sets that differ from authority to authority give nothing away', () => {
+    const { world, request } = atSeveralCloses();
+    const sets = [
+      [0, 1],
+      [0, 2],
+      [1, 2],
+      [0, 1, 2],
+    ];
+    const votes = ALL.flatMap((n) => votesOf(world, [n], request, onlySlots(request, sets[n] as number[])));
+    expect(votes).toHaveLength(4);
+    for (const index of ALL) {
+      for (const set of sets) {
+        const answer = closedBy(world, index, request, { ...onlySlots(request, set), votes });
+        if (!isRefused(answer)) expect(answer).toMatchObject({ keys: [], outcome: { status: 'open' } });
+      }
+      expect(kindsOf(world, index)).toEqual(['buffer-drawn', 'buffer-voted']);
+    }
+  });
+
+  it('follows the votes of three, whatever the authority voted for itself', () => {
+    const { world, request } = atSeveralCloses();
+    const other = votesOf(world, [0], request, onlySlots(request, [0, 1]));
+    const votes = votesOf(world, [1, 2, 3], request);
+    const answer = granted(closedBy(world, 0, request, { votes }));
+    expect(named(answer)).toEqual(['self 0', 'self 1', 'self 2', 'edge 3']);
+    // It stands by the vote that it gave.
+    expect(answer.vote.endorsements).toEqual(other);
+    expect(granted(closedBy(world, 0, request, onlySlots(request, [0, 1])))).toEqual(answer);
+  });
+
+  it('is not had with votes for another close, of another task, under another index, or twice the same', () => {
+    const { world, request, ctx } = atSeveralCloses();
+    const votes = votesOf(world, [1, 2, 3], request);
+    const { vote } = granted(closedBy(world, 1, request));
+    const { endorsements: _, ...body } = vote;
+    const elsewhere = [1, 2, 3].flatMap((n) => {
+      const { signer } = authorityOf(world, n).ports;
+      return endorse(voteCodec, world.policy, signer, { ...body, task: new Uint8Array(32) as never }).endorsements;
+    });
+    const [one, two] = votes as [(typeof votes)[number], (typeof votes)[number]];
+    const notGood = [
+      elsewhere,
+      [{ ...one, authority: 0 }, two, votes[2] as typeof one],
+      votes.map((each) => ({ ...each, signature: one.signature })),
+      [one, two, { authority: 9, signature: one.signature }],
+    ];
+    for (const wrong of notGood) {
+      expect(named(granted(closedBy(world, 0, request, { votes: wrong })))).toEqual([]);
+      expect(authorityOf(world, 0).outcome(ctx).status).toBe('open');
+    }
+    const shorter = closedBy(world, 0, request, { ...onlySlots(request, [0, 1]), votes });
+    expect(reasonOf(shorter)).toBe('other-vote');
+    expect(named(granted(closedBy(world, 0, request, { votes })))).toHaveLength(4);
+  });
+});
+
+describe('an authority with another record', () => {
+  /** Authority 3 registered somebody else for this slot. */
+  function contradicting(slot: number) {
+    const scene = atSeveralCloses();
+    const { world, ctx } = scene;
+    const stranger = world.device();
+    withRecords(world, 3, (record): readonly AuthorityRecord[] =>
+      record.kind === 'key-issued' && record.ctx.every((byte, n) => byte === ctx[n]) && record.slot === slot
+        ? [{ ...record, user: stranger.user, joinTag: new Uint8Array(32).fill(9) as KeyIssued['joinTag'] }]
+        : [record],
+    );
+    return scene;
+  }
+
+  it('does not vote, and once three others did, gives neither key of that slot', () => {
+    for (const slot of [1, 3]) {
+      const { world, request } = contradicting(slot);
+      if (slot === 1) expect(closedBy(world, 3, request)).toMatchObject({ reason: 'close-mismatch', slots: [1] });
+      const votes = votesOf(world, [0, 1, 2], request);
+      const answer = granted(closedBy(world, 3, request, { votes }));
+      expect(answer.keys.map((released) => released.slot)).toEqual(ALL.filter((each) => each !== slot));
+      // The same from its log alone.
+      expect(granted(closedBy(world, 3, request)).keys).toEqual(answer.keys);
+    }
+  });
+});
+
+describe('an authority without a record of a slot', () => {
+  function forgetful(signers: readonly number[]) {
+    const scene = atSeveralCloses();
+    const { world, ctx, request, devices } = scene;
+    withRecords(world, 3, forgettingSlot(ctx, 1));
+    const header = request.headers[1] as UploadHeader;
+    const { receipt } = header;
+    const endorsements = receipt.endorsements.filter(({ authority }) => signers.includes(authority));
+    const body = { ...header, receipt: { ...receipt, endorsements } };
+    const signature = (devices[1] as FederationDevice).signer.sign(uploadHeader.statement(body));
+    const headers = request.headers.map((each, n) => (n === 1 ? { ...body, signature } : each));
+    return { ...scene, change: { headers } satisfies Partial<CloseRequest> };
+  }
+
+  it('votes on the receipts of three others', () => {
+    const { world, request, change } = forgetful([0, 1, 2]);
+    expect(granted(closedBy(world, 3, request, change)).vote.endorsements).toHaveLength(1);
+  });
+
+  it('does not vote where its own signature is one of the three, or where there are two', () => {
+    for (const signers of [
+      [0, 1, 3],
+      [0, 1],
+    ]) {
+      const { world, request, change } = forgetful(signers);
+      expect(closedBy(world, 3, request, change)).toMatchObject({ reason: 'close-mismatch', slots: [1] });
+    }
+  });
+
+  it('does not vote for a receipt of another slot, nor for another device under the tag', () => {
+    const { world, request, change } = forgetful([0, 1, 2]);
+    const [first, second] = [request.headers[0] as UploadHeader, change.headers[1] as UploadHeader];
+    const swapped = change.headers.map((header, n) => (n === 1 ? { ...second, receipt: first.receipt } : header));
+    expect(reasonOf(closedBy(world, 3, request, { headers: swapped }))).toBe('close-mismatch');
+    const stranger = world.device().signer.publicKey;
+    const deposits = request.deposits.map((each, n) => (n === 1 ? { ...each, deviceKey: stranger } : each));
+    expect(reasonOf(closedBy(world, 3, request, { ...change, deposits }))).toBe('close-mismatch');
+  });
+
+  it('that has one votes with the receipts of two others: its record is the third', () => {
+    const { world, request, change } = forgetful([1, 2]);
+    expect(granted(closedBy(world, 0, request, change)).vote.endorsements).toHaveLength(1);
+    expect(reasonOf(closedBy(world, 3, request, change))).toBe('close-mismatch');
+  });
+});
+
+describe('after closeBy', () => {
+  it('only those abort that have not voted', () => {
+    const { world, ctx, request } = atSeveralCloses();
+    const votes = votesOf(world, [0, 1], request);
+    world.now = millis(world.now + OPEN_MS + CLOSE_MS);
+    expect(ALL.map((n) => authorityOf(world, n).outcome(ctx).status)).toEqual(['open', 'open', 'aborted', 'aborted']);
+    expect(authorityOf(world, 0).core.tick(world.now).records).toEqual([]);
+    // Two votes are too few, and whoever aborted gives no third.
+    expect(reasonOf(closedBy(world, 2, request, { votes }))).toBe('buffer-over');
+    expect(named(granted(closedBy(world, 0, request, { votes })))).toEqual([]);
+  });
+
+  it('those that voted still close by the votes of three', () => {
+    const { world, ctx, request } = atSeveralCloses();
+    const votes = votesOf(world, [0, 1, 2], request);
+    world.now = millis(world.now + OPEN_MS + CLOSE_MS);
+    expect(named(granted(closedBy(world, 1, request, { votes })))).toHaveLength(4);
+    expect(reasonOf(closedBy(world, 3, request, { votes }))).toBe('buffer-over');
+    expect(authorityOf(world, 1).outcome(ctx).status).toBe('closed');
+  });
+});
+
+describe('the server', () => {
+  it('asks twice, and has the keys of all that closed', () => {
+    const { world, ctx } = atSeveralCloses();
+    const asked: CloseRequest[] = [];
+    const grant = granted(
+      closedTogether(world, ctx, (request) => {
+        asked.push(request);
+        return ALL.map((n) => [n, closedBy(world, n, request)] as const);
+      }),
+    );
+    expect(asked.map(({ votes }) => votes.length)).toEqual([0, 4]);
+    expect(grant.answers.map(({ authority }) => authority)).toEqual(ALL);
+    expect(grant.votes).toHaveLength(4);
+  });
+
+  it('has no grant of two authorities, however often they answer', () => {
+    const { world, ctx } = atSeveralCloses();
+    const no = closedTogether(world, ctx, (request) => [0, 1, 1, 0].map((n) => [n, closedBy(world, n, request)]));
+    expect(no).toMatchObject({ reason: 'too-few-votes', detail: '2 of 3' });
+  });
+
+  it('counts no answer under another index, and no vote that its authority did not sign', () => {
+    const { world, ctx } = atSeveralCloses();
+    const renamed = closedTogether(world, ctx, (request) => {
+      const [first, second] = [closedBy(world, 0, request), closedBy(world, 1, request)];
+      return [
+        [0, first],
+        [1, second],
+        [2, second],
+        [3, first],
+      ];
+    });
+    expect(renamed).toMatchObject({ reason: 'too-few-votes', detail: '2 of 3' });
+    const { closeAnswer } = authorityMessages(SLOTS);
+    const borrowed = closedTogether(world, ctx, (request) => {
+      const answers = [0, 1].map((n) => granted(closedBy(world, n, request)));
+      const { vote } = answers[0] as CloseAnswer;
+      const { signer } = authorityOf(world, 2).ports;
+      const body = { ...granted(closedBy(world, 2, request)), vote };
+      const lie = { ...body, signature: signer.sign(closeAnswer.statement(body)) };
+      return [...answers.map((answer, n) => [n, answer] as const), [2, lie] as const];
+    });
+    expect(borrowed).toMatchObject({ reason: 'too-few-votes', detail: '2 of 3' });
+  });
+
+  it('opens the sum past one authority that released other keys than its own', () => {
+    const { world, ctx } = atSeveralCloses();
+    const grant = granted(closedTogether(world, ctx, (request) => ALL.map((n) => [n, closedBy(world, n, request)])));
+    const keys = grant.answers.map(({ authority, answer }) => ({
+      authority,
+      keys: answer.keys.map((one) => (authority === 1 ? { ...one, key: new Uint8Array(32).fill(3) } : one)),
+    }));
+    expect(world.server.openSum(ctx, keys)).toMatchObject({ kind: 'good', sum: Uint32Array.of(1, 1, 1, 0) });
+    const two = keys.filter(({ authority }) => authority !== 0).slice(0, 2);
+    expect(() => world.server.openSum(ctx, two)).toThrow('without enough self keys of slot 0');
+  });
+});

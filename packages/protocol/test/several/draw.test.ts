@@ -1,0 +1,192 @@
+/** A buffer of several authorities: what each signs, and which descriptor a user takes. */
+
+import { slotKeySealings } from '@basa/experiments/real-sealings';
+import type { BufferPart, BufferPlan, Descriptor, ModelEntry } from '@basa/protocol';
+import {
+  AttributeAuthority,
+  allSteps,
+  checkDrawnBuffer,
+  descriptorCodec,
+  endorse,
+  listsOf,
+  millis,
+  modelEntryCodec,
+} from '@basa/protocol';
+import type { Federation } from '@basa/simulator';
+import { granted, OPEN_MS, reasonOf } from '@basa/simulator';
+import {
+  authorityOf,
+  drawnBy,
+  offerOf,
+  planOf,
+  SLOTS,
+  severalAuthorities,
+  together,
+} from '@basa/testkit/core/several.ts';
+import { describe, expect, it } from 'vitest';
+
+const ALL = [0, 1, 2, 3];
+
+/** The newest entry with other words, signed by these authorities. */
+function entryOf(world: Federation, indices: readonly number[], change: Partial<ModelEntry>): ModelEntry {
+  const entry = world.authority.core.newestModel(world.task) as ModelEntry;
+  const body = { ...entry, ...change };
+  return together(indices.map((n) => endorse(modelEntryCodec, world.policy, authorityOf(world, n).ports.signer, body)));
+}
+
+describe('an authority', () => {
+  it('signs a plan that holds its own offer, as it is, once', () => {
+    const world = severalAuthorities();
+    const { plan } = planOf(world, ALL);
+    const nonce = world.randomBytes(16);
+    const drawn = granted(drawnBy(world, 1, [plan], nonce));
+    expect(drawn.parts).toEqual(plan.parts);
+    expect(drawnBy(world, 1, [plan], nonce)).toEqual(drawn);
+    expect(reasonOf(drawnBy(world, 1, [plan]))).toBe('offer-unknown');
+    expect(reasonOf(drawnBy(world, 1, [{ ...plan, expiry: millis(plan.expiry - 1) }]))).toBe('offer-unknown');
+  });
+
+  const wrong: [string, string, (world: Federation, plan: BufferPlan) => Partial<BufferPlan>][] = [
+    ['without its part', 'offer-unknown', (_, { parts }) => ({ parts: parts.slice(1) })],
+    [
+      'with other keys under its offer',
+      'offer-unknown',
+      (_, { parts: [own, ...others] }) => ({
+        parts: [{ ...(own as BufferPart), sealingKey: new Uint8Array(64) }, ...others],
+      }),
+    ],
+    [
+      'with an offer that it did not make',
+      'offer-unknown',
+      (_, { parts: [own, ...others] }) => ({
+        parts: [{ ...(own as BufferPart), offer: new Uint8Array(16) }, ...others],
+      }),
+    ],
+    ['with parts of too few', 'plan-invalid', (_, { parts }) => ({ parts: parts.slice(0, 2) })],
+    [
+      'with a part of an authority that there is not',
+      'plan-invalid',
+      (_, { parts }) => ({ parts: [...parts, { ...(parts[3] as BufferPart), authority: 4 }] }),
+    ],
+    ['that is over', 'plan-invalid', (world) => ({ expiry: world.now })],
+    [
+      'that is open for longer than the policy says',
+      'plan-invalid',
+      (world) => ({ expiry: millis(world.now + OPEN_MS + 5 * 60_000 + 1) }),
+    ],
+    [
+      'with a model that too few authorities signed',
+      'model-not-logged',
+      (world) => ({ newest: entryOf(world, [0, 1], {}) }),
+    ],
+    [
+      'with a model of another task',
+      'model-not-logged',
+      (world) => ({ newest: entryOf(world, ALL, { task: new Uint8Array(32) as never }) }),
+    ],
+    [
+      'with another model of its newest version',
+      'other-model',
+      (world) => ({ newest: entryOf(world, ALL, { modelHash: new Uint8Array(32) }) }),
+    ],
+  ];
+  it.each(wrong)('signs no plan %s (%s)', (_, reason, change) => {
+    const world = severalAuthorities();
+    const { plan } = planOf(world, ALL);
+    expect(reasonOf(drawnBy(world, 0, [{ ...plan, ...change(world, plan) }]))).toBe(reason);
+    // The offer is still open.
+    granted(drawnBy(world, 0, [plan]));
+  });
+
+  it('signs no plan with a model older than its own, and takes a newer one for its newest', () => {
+    const world = severalAuthorities();
+    const { plan } = planOf(world, ALL);
+    const { newest } = plan;
+    const next = entryOf(world, [1, 2, 3], { version: 1, modelHash: new Uint8Array(32).fill(7) });
+    expect(granted(drawnBy(world, 0, [{ ...plan, newest: next }])).version).toBe(1);
+    expect(authorityOf(world, 0).core.newestModel(world.task)).toEqual(next);
+    const again = planOf(world, ALL).plan;
+    expect(reasonOf(drawnBy(world, 0, [{ ...again, newest }]))).toBe('wrong-version');
+  });
+
+  it('draws nothing alone where others belong to the task, and offers nothing to a stranger', () => {
+    const world = severalAuthorities();
+    expect(reasonOf(drawnBy(world, 0, []))).toBe('plan-invalid');
+    expect(reasonOf(offerOf(world, 0, world.signer()))).toBe('server-unknown');
+  });
+
+  it('forgets an offer after a while, and all of them with its memory', () => {
+    const world = severalAuthorities();
+    const { plan } = planOf(world, ALL);
+    world.now = millis(world.now + 10 * 60_000);
+    const later = { ...plan, expiry: millis(world.now + OPEN_MS) };
+    expect(reasonOf(drawnBy(world, 0, [later]))).toBe('offer-unknown');
+    const fresh = planOf(world, ALL).plan;
+    const authority = authorityOf(world, 0);
+    authority.core = AttributeAuthority.restore(authority.ports, authority.records);
+    expect(reasonOf(drawnBy(world, 0, [fresh]))).toBe('offer-unknown');
+  });
+});
+
+describe('a descriptor', () => {
+  function drawn(indices: readonly number[] = ALL) {
+    const world = severalAuthorities();
+    const { plan, offers } = planOf(world, indices);
+    const signed = indices.map((index) => granted(drawnBy(world, index, [plan])));
+    const check = (descriptor: Descriptor, slotKeys = listsOf(offers)) =>
+      checkDrawnBuffer(world.server.ports.suite, world.pins, { descriptor, slotKeys }, world.now);
+    return { world, plan, offers, signed, check };
+  }
+
+  it('is taken with parts of all authorities or of as many as are needed, each signed by its owner', () => {
+    for (const indices of [ALL, [0, 1, 3]]) {
+      const { signed, check } = drawn(indices);
+      expect(check(together(signed)).kind).toBe('seated');
+    }
+  });
+
+  it('with a part that its owner did not sign is refused: the server may have invented it', () => {
+    const { world, offers, plan, check } = drawn([0, 1, 2]);
+    const { issuer } = slotKeySealings();
+    const offer = world.randomBytes(16);
+    const list = allSteps(issuer.slotKeys({ task: world.task, offer, bufferSize: SLOTS }));
+    const invented: BufferPart = { authority: 3, offer, sealingKey: issuer.sealingKey(list) };
+    // The three others cannot know it, and sign.
+    const again = planOf(world, [0, 1, 2]);
+    const parts = [...again.plan.parts, invented];
+    const signed = [0, 1, 2].map((index) => granted(drawnBy(world, index, [{ ...plan, parts }])));
+    const lists = Uint8Array.from([...listsOf(again.offers), ...list]);
+    expect(offers).toHaveLength(3);
+    expect(reasonOf(check(together(signed), lists))).toBe('descriptor-invalid');
+  });
+
+  it('is refused without the signature of one of its parts, with one of somebody without a part, or with a bad one', () => {
+    const { world, signed, check } = drawn([0, 1, 2]);
+    expect(reasonOf(check(together(signed.slice(0, 2))))).toBe('descriptor-invalid');
+    const { endorsements: _, ...body } = signed[0] as Descriptor;
+    const stranger = endorse(descriptorCodec, world.policy, authorityOf(world, 3).ports.signer, body);
+    expect(reasonOf(check(together([...signed, stranger])))).toBe('descriptor-invalid');
+    expect(reasonOf(check(together([...signed.slice(0, 2), stranger])))).toBe('descriptor-invalid');
+    const bad = { ...together(signed) };
+    const endorsements = bad.endorsements.map((one, n) => (n === 1 ? { ...one, signature: new Uint8Array(64) } : one));
+    expect(reasonOf(check({ ...bad, endorsements }))).toBe('descriptor-invalid');
+    const twice = [0, 0, 1].map((n) => bad.endorsements[n] as (typeof endorsements)[number]);
+    expect(reasonOf(check({ ...bad, endorsements: twice }))).toBe('descriptor-invalid');
+  });
+
+  it('is refused with the lists of its parts in another order, or without one of them', () => {
+    const { offers, signed, check } = drawn();
+    const descriptor = together(signed);
+    expect(reasonOf(check(descriptor, listsOf([...offers].reverse())))).toBe('slot-keys-invalid');
+    expect(reasonOf(check(descriptor, listsOf(offers.slice(1))))).toBe('slot-keys-invalid');
+  });
+
+  it('of another council than the pinned one is refused though the council of the task signed it', () => {
+    const { world, signed, check } = drawn();
+    for (const change of [{ threshold: 4 }, { unsafeThreshold: true }]) {
+      const body = { ...(signed[0] as Descriptor), ...change };
+      const all = ALL.map((n) => endorse(descriptorCodec, world.policy, authorityOf(world, n).ports.signer, body));
+      expect(reasonOf(check(together(all)))).toBe('descriptor-policy');
+    }
+  });
+});

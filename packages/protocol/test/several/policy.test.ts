@@ -1,0 +1,70 @@
+/** How many authorities a task may name, and how many of them it may need. */
+import type { TaskPolicy } from '@basa/protocol';
+import { ENGINE, policyProblem, toleratedOf } from '@basa/protocol';
+import { nodeSuite } from '@basa/runtime/node';
+import { reasonOf } from '@basa/simulator';
+import { nodeFederation } from '@basa/testkit/core/tools.ts';
+import { describe, expect, it } from 'vitest';
+
+const world = nodeFederation({ bufferSize: 4 });
+const named = (count: number): readonly Uint8Array[] =>
+  Array.from({ length: count }, (_, n) => nodeSuite.sha256(Uint8Array.of(n)));
+const policy = (count: number, threshold: number, change: Partial<TaskPolicy> = {}): TaskPolicy => ({
+  ...world.policy,
+  engine: ENGINE.slotKeys,
+  authorities: named(count),
+  threshold,
+  ...change,
+});
+
+describe('a council', () => {
+  it.each([
+    [1, 1, 0],
+    [2, 2, 1],
+    [3, 3, 2],
+    [4, 3, 1],
+    [5, 4, 2],
+    [7, 5, 2],
+    [16, 9, 1],
+  ])('of %d authorities, %d of them needed, is taken, and withstands %d of them', (count, threshold, tolerated) => {
+    expect(policyProblem(policy(count, threshold))).toBeUndefined();
+    expect(toleratedOf(policy(count, threshold))).toBe(tolerated);
+  });
+
+  it.each([
+    [3, 2],
+    [5, 3],
+    [7, 4],
+  ])(
+    'of %d with %d needed withstands none: it is refused, unless that is asked for by its name',
+    (count, threshold) => {
+      expect(policyProblem(policy(count, threshold))).toContain('withstand none that colludes with the server');
+      expect(policyProblem(policy(count, threshold, { unsafeThreshold: true }))).toBeUndefined();
+    },
+  );
+
+  it.each([
+    [4, 2],
+    [2, 1],
+    [5, 2],
+  ])('of %d with %d needed could say two things at once, and is refused in any case', (count, threshold) => {
+    expect(policyProblem(policy(count, threshold, { unsafeThreshold: true }))).toContain('withstand none');
+  });
+
+  it('is refused with nobody in it, with somebody twice, with too many, or with more needed than there are', () => {
+    expect(policyProblem(policy(0, 1))).toContain('at least one authority');
+    expect(policyProblem(policy(4, 3, { authorities: [...named(3), ...named(1)] }))).toContain('named twice');
+    expect(policyProblem(policy(17, 12))).toContain('cannot be written');
+    expect(policyProblem(policy(4, 5))).toContain('threshold must be from 1 to the number of authorities (4), got 5');
+    expect(policyProblem(policy(4, 0))).toContain('got 0');
+  });
+
+  it.each([ENGINE.cpAbe, ENGINE.unsafeTransparent])('of several is refused with engine %d', (engine) => {
+    expect(policyProblem(policy(1, 1, { engine }))).toBeUndefined();
+    expect(policyProblem(policy(4, 3, { engine }))).toContain('need the engine of slot keys');
+  });
+
+  it('makes no task at an authority that is none of it', () => {
+    expect(reasonOf(world.authority.core.createTask(policy(4, 3)).answer)).toBe('policy-invalid');
+  });
+});
