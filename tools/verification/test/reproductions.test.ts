@@ -3,6 +3,7 @@ import { closeRequestOf, recordAbort, recordGrant } from '@basa/protocol';
 import { granted } from '@basa/simulator';
 import { nodeFederation } from '@basa/testkit/core/tools.ts';
 import { describe, expect, it } from 'vitest';
+import { grantOf } from '../src/one-authority.ts';
 
 describe('found by the explorer', () => {
   it('a granted buffer whose close the authority forgot ends as unknown, and does not stay granted for ever', () => {
@@ -14,10 +15,17 @@ describe('found by the explorer', () => {
     const answer = granted(authority.close(authority.messages.closeRequest.encode(request)));
     authority.log.pop();
     authority.restart();
-    granted(server.persist(server.buffer(ctx), recordGrant(server.ports, server.buffer(ctx), answer)));
+    granted(
+      server.persist(
+        server.buffer(ctx),
+        recordGrant(server.buffer(ctx), granted(grantOf(server.ports, server.buffer(ctx), answer))),
+      ),
+    );
     expect(() => server.appendModel(1, ctx)).toThrow('buffer-not-closed');
     const outcome = authority.outcome(ctx);
     expect(outcome.status).toBe('unknown');
-    expect(recordAbort(server.ports, server.buffer(ctx), outcome).answer).toEqual({ kind: 'unknown' });
+    expect(recordAbort(server.ports, server.buffer(ctx), [{ authority: 0, outcome }]).answer).toEqual({
+      kind: 'unknown',
+    });
   });
 });

@@ -4,7 +4,7 @@ import { equalBytes } from '@basa/masking';
 import type { BufferPlan, BufferRequest, ModelAppend, OfferRequest } from '../wire/authority-messages.ts';
 import { bufferRequestCodec, modelAppendCodec, offerRequestCodec } from '../wire/authority-messages.ts';
 import type { Millis, TaskId } from '../wire/brands.ts';
-import { endorse, indexOf, isEndorsed } from '../wire/council.ts';
+import { endorse, indexOf, isEndorsed, othersOf } from '../wire/council.ts';
 import type { TaskPolicy } from '../wire/policy.ts';
 import { policyProblem, policyWeightScale, taskIdOf } from '../wire/policy.ts';
 import type { Refused } from '../wire/refusals.ts';
@@ -173,11 +173,12 @@ function appended(task: AuthorityTask, entry: ModelEntry): Transition<AuthorityT
  * in the log once enough authorities signed it: at once where this one is enough.
  */
 export function appendModel(
-  { suite, signer }: AuthorityPorts,
+  ports: AuthorityPorts,
   task: AuthorityTask,
   { buffer, logged }: { readonly buffer: AuthorityBuffer | undefined; readonly logged: ModelEntry | undefined },
   append: ModelAppend,
 ): Transition<AuthorityTask, AuthorityRecord, ModelEntry> {
+  const { suite, signer } = ports;
   const { newest, policy } = task;
   const refuse = (no: Refused) => declined(task, no);
   if (!isSigned(suite, modelAppendCodec, append, policy.serverKey)) return refuse(refused('server-unknown'));
@@ -187,7 +188,7 @@ export function appendModel(
     return isSame ? unchanged(task, known) : refuse(refused('other-model'));
   }
   if (append.version !== (newest === undefined ? 0 : newest.version + 1)) return refuse(refused('wrong-version'));
-  const sourceProblem = newest === undefined ? firstProblem(append) : bufferProblem(suite, task, buffer, append);
+  const sourceProblem = newest === undefined ? firstProblem(append) : bufferProblem(ports, task, buffer, append);
   if (sourceProblem !== undefined) return refuse(sourceProblem);
   const body: ModelEntryBody = {
     task: task.id,
@@ -211,9 +212,12 @@ function firstProblem({ ctx }: ModelAppend): Refused | undefined {
   return ctx.some((byte) => byte !== 0) ? refused('buffer-unknown') : undefined;
 }
 
-/** Its own record of the close, or the votes of enough authorities for it. */
+/**
+ * Its own record of the close, or the votes of enough authorities for it. Its own vote counts with its record alone: without one, it
+ * lost its memory of the buffer, and gave it up.
+ */
 function bufferProblem(
-  suite: Suite,
+  { suite, signer }: AuthorityPorts,
   task: AuthorityTask,
   buffer: AuthorityBuffer | undefined,
   append: ModelAppend,
@@ -223,7 +227,9 @@ function bufferProblem(
     vote !== undefined &&
     equalBytes(vote.task, task.id) &&
     equalBytes(vote.ctx, append.ctx) &&
-    isEndorsed(suite, voteCodec, task.policy, vote);
+    isEndorsed(suite, voteCodec, task.policy, vote) &&
+    (othersOf(task.policy, signer, vote) >= task.policy.threshold ||
+      (buffer?.voted !== undefined && equalBytes(buffer.voted, vote.closing)));
   if (buffer === undefined || !equalBytes(buffer.ctx, append.ctx))
     return isVoted ? undefined : refused('buffer-unknown');
   if (!equalBytes(buffer.descriptor.task, task.id)) return refused('buffer-unknown');

@@ -12,6 +12,7 @@ import {
   severalAuthorities,
   together,
   votesOf,
+  withRecords,
 } from '@basa/testkit/core/several.ts';
 import { describe, expect, it } from 'vitest';
 
@@ -78,6 +79,17 @@ describe('an authority that was away', () => {
     );
     expect(reasonOf(appended([elsewhere]))).toBe('buffer-unknown');
     expect(granted(appended([vote])).endorsements.map(({ authority }) => authority)).toEqual([3]);
+  });
+
+  it('signs no model by its own vote where it has no record of it: it lost its memory, and gave the buffer up', () => {
+    const scene = atSeveralCloses();
+    const { world, ctx } = scene;
+    const next = { version: 1, modelHash: new Uint8Array(32).fill(5), ctx };
+    const closed = [votedFor(scene, [0, 1, 3])];
+    withRecords(world, 3, (record) => (record.kind === 'buffer-voted' ? [] : [record]));
+    expect(reasonOf(appendedBy(world, 3, { ...next, closed }))).toBe('buffer-not-closed');
+    granted(appendedBy(world, 0, { ...next, closed }));
+    granted(appendedBy(world, 3, { ...next, closed: [votedFor(scene, [0, 1, 2])] }));
   });
 
   it('closes a buffer that it has a part in by the votes of three, without a vote of its own', () => {

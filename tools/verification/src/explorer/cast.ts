@@ -109,6 +109,7 @@ export function castOf(options: CastOptions): Cast {
   const sealings = options.engine === 'slot keys' ? slotKeySealings(suite) : transparentSealings(suite);
   const seeded = (name: string): Signer => signerOf(suite.sha256(ascii(name)));
   const serverSigner = seeded('server');
+  const authority: AuthorityPorts = { suite, signer: seeded('authority'), issuerFor: () => sealings.issuer };
   const users = options.users ?? options.bufferSize;
   const policy: TaskPolicy = {
     name: ascii('explored'),
@@ -122,6 +123,7 @@ export function castOf(options: CastOptions): Cast {
     staleness: { kind: 'constant' },
     maxStaleness: 10,
     ...POLICY_DEFAULTS,
+    authorities: [authority.signer.publicKey],
     manifestHash: new Uint8Array(32),
     serverKey: serverSigner.publicKey,
     uploadLeaseMs: LEASE_MS,
@@ -129,7 +131,6 @@ export function castOf(options: CastOptions): Cast {
     closeMs: OPEN_MS,
   };
   const task = taskIdOf(suite, policy);
-  const authority: AuthorityPorts = { suite, signer: seeded('authority'), issuerFor: () => sealings.issuer };
   const core = new AttributeAuthority(authority);
   const genesis: AuthorityRecord[] = [];
   const written = <Answer extends object>({ records, answer }: AuthorityStep<Answer>): Answer => {
@@ -139,21 +140,20 @@ export function castOf(options: CastOptions): Cast {
   };
 
   written(core.createTask(policy));
-  const append = { task, version: 0, modelHash: new Uint8Array(32), ctx: new Uint8Array(32) as Ctx };
+  const append = { task, version: 0, modelHash: new Uint8Array(32), ctx: new Uint8Array(32) as Ctx, closed: [] };
   written(core.appendModel({ ...append, signature: serverSigner.sign(modelAppendCodec.statement(append)) }));
   const signers = Array.from({ length: users }, (_, n) => seeded(`user ${n}`));
   const certificates = signers.map(({ publicKey }) =>
     written(core.enrol({ task, deviceKey: publicKey, issuedAt: millis(0), notAfter: millis(10 ** 9) })),
   );
   const buffers = Array.from({ length: options.buffers ?? 1 }, (_, n) => {
-    const body = { task, nonce: new Uint8Array(16).fill(n) };
+    const body = { task, nonce: new Uint8Array(16).fill(n), plan: [] };
     const request = { ...body, signature: serverSigner.sign(bufferRequestCodec.statement(body)) };
-    const bufferId = new Uint8Array(16).fill(n);
-    const slotKeys = allSteps(sealings.issuer.slotKeys({ task, bufferId, bufferSize: policy.bufferSize }));
-    const fresh = { bufferId, sealingKey: sealings.issuer.sealingKey(slotKeys) };
+    const offer = new Uint8Array(16).fill(n);
+    const slotKeys = allSteps(sealings.issuer.slotKeys({ task, offer, bufferSize: policy.bufferSize }));
+    const fresh = { offer, sealingKey: sealings.issuer.sealingKey(slotKeys) };
     const descriptor = written(core.drawBuffer(request, fresh, nowAt(0)));
-    const pins = { policy, authorityKey: authority.signer.publicKey };
-    return granted(checkDrawnBuffer(suite, pins, { descriptor, slotKeys }, nowAt(0)));
+    return granted(checkDrawnBuffer(suite, { policy }, { descriptor, slotKeys }, nowAt(0)));
   });
   const { descriptor } = buffers[0] as DrawnBuffer;
   const players = signers.map((signer, n): Player => {
@@ -168,7 +168,7 @@ export function castOf(options: CastOptions): Cast {
       input: built.vector,
     };
   });
-  const server: ServerPorts = { suite, signer: serverSigner, authorityKey: authority.signer.publicKey };
+  const server: ServerPorts = { suite, signer: serverSigner };
   return { options, tools, sealings, policy, task, authority, server, users: players, buffers, genesis };
 }
 

@@ -2,6 +2,7 @@
 import { addInPlace, applyMasksInPlace, unpackVector } from '@basa/masking';
 import type { CloseAnswer, Deposit, SecureBuffer, Slot, SumVerdict } from '@basa/protocol';
 import { judgeSum, openingTerms, prefixElements, readSealedParts, uploadLayout } from '@basa/protocol';
+import { ALONE } from '../one-authority.ts';
 import type { Cast } from './cast.ts';
 import type { StoredBuffer } from './server-store.ts';
 
@@ -22,7 +23,7 @@ export function openStoredSum(
     suite: tools.suite,
     sealing: sealings.sealing,
     buffer,
-    keys,
+    keys: [{ authority: ALONE, keys }],
     deposits: records.flatMap((entry): Deposit[] => (entry.kind === 'deposited' ? [entry.deposit] : [])),
     uploadOf: (slot) => {
       const { header, layout } = layoutOf(slot);

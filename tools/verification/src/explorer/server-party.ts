@@ -16,6 +16,7 @@ import {
   restoreSecureBuffer,
   tickBuffer,
 } from '@basa/protocol';
+import { ALONE, grantOf } from '../one-authority.ts';
 import type { Cast } from './cast.ts';
 import { endingsOf, holdToRecords } from './endings.ts';
 import type { Ending, Message } from './messages.ts';
@@ -83,7 +84,7 @@ export class ServerParty {
         return this.#endings(
           local,
           at,
-          recordAbort(ports, buffer, message.value),
+          recordAbort(ports, buffer, [{ authority: ALONE, outcome: message.value }]),
           [],
           `the server hears "${status}"${this.#of(at)}`,
         );
@@ -160,7 +161,8 @@ export class ServerParty {
   #close(local: ServerLocal, buffer: SecureBuffer, answer: CloseAnswer, at: number): Ending<ServerLocal>[] {
     const cause = `the keys reach the server${this.#of(at)}`;
     if (buffer.status !== 'granted') {
-      return this.#endings(local, at, recordGrant(this.#cast.server, buffer, answer), [], cause);
+      const grant = grantOf(this.#cast.server, buffer, answer);
+      return isRefused(grant) ? [] : this.#endings(local, at, recordGrant(buffer, grant), [], cause);
     }
     const verdict = openStoredSum(this.#cast, stored(local, at), buffer, answer);
     if (verdict.kind === 'quarantine') {
@@ -174,6 +176,7 @@ export class ServerParty {
       version,
       modelHash: suite.sha256(Uint8Array.of(version, at)),
       ctx: buffer.ctx,
+      closed: [],
     };
     const value = { ...body, signature: signer.sign(modelAppendCodec.statement(body)) };
     const words = `the server opens the sum${this.#of(at)} and asks to log version ${version}`;

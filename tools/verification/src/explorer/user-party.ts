@@ -38,6 +38,7 @@ import {
   uploadHeaderMessage,
 } from '@basa/protocol';
 import { granted } from '@basa/simulator';
+import { ALONE } from '../one-authority.ts';
 import type { Cast, Player } from './cast.ts';
 import { namedBytes } from './cast.ts';
 import { endingsOf, holdToRecords } from './endings.ts';
@@ -136,7 +137,7 @@ export class UserParty {
     cause: string,
   ): Ending<UserLocal>[] {
     const ports = this.#ports(local, buffer, 'key');
-    const draft = receiveKey(ports, session, message.value);
+    const draft = receiveKey(ports, session, [{ authority: ALONE, answer: message.value }]);
     if (draft.kind === 'refused') return [];
     const { vector, plan } = granted(maskInput(ports, session, this.#player.input, draft));
     applyMasksInPlace(vector, plan, this.#cast.tools);
@@ -181,7 +182,9 @@ export class UserParty {
     cause: string,
   ): Ending<UserLocal>[] {
     const ports = this.#ports(local, buffer, 'outcome');
-    const { state, records } = releaseDelta(ports, this.#device(local, buffer), this.#deltaId, value);
+    const judged = { ...ports, council: this.#cast.policy };
+    const told = [{ authority: ALONE, outcome: value }];
+    const { state, records } = releaseDelta(judged, this.#device(local, buffer), this.#deltaId, told);
     if (records.length === 0 || state.session === undefined) return [];
     const after = withRecords(local, buffer, [...records, ...releaseSession(ports, state).records]);
     return [{ local: after, sent: [], words: `${cause}; its update is free for another buffer` }];
@@ -261,9 +264,9 @@ export class UserParty {
   }
 
   #ports(local: UserLocal, buffer: number, step: string): UserPorts {
-    const { tools, server } = this.#cast;
+    const { tools } = this.#cast;
     const randomBytes = namedBytes(this.#cast, `${this.name} ${buffer} ${step} ${local.forgot}`);
-    return { suite: tools.suite, randomBytes, sealing: this.#sealing(), authorityKey: server.authorityKey };
+    return { suite: tools.suite, randomBytes, sealing: this.#sealing() };
   }
 
   /** What a cheat seals, to later slots or for itself, nobody can open. */

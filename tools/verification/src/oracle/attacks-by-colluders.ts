@@ -1,6 +1,7 @@
 /** Attacks with colluders among the users. */
 import { authorityMessages, registrationOf } from '@basa/protocol';
 import { granted } from '@basa/simulator';
+import { ALONE, keysAlone } from '../one-authority.ts';
 import type { Attacks } from './attack-moves.ts';
 import { ALL_OF_THREE, closeAsProtocol, depositOf, FOUR, finish, seated, THREE } from './attack-moves.ts';
 import { askAsEve } from './eve.ts';
@@ -60,8 +61,8 @@ export const COLLUDED_ATTACKS: Attacks = {
       const { suite, sealings } = world.bench;
       const garbled = parts.self.map((byte, n) => (n < sealings.sealing.selfNameBytes ? byte : byte ^ 1));
       const registration = registrationOf(suite, header.receipt);
-      const keys = sealings.issuer.keysOf(ledger.buffer);
-      const released = keys.self(registration, header.selfName) as Uint8Array;
+      const keys = sealings.issuer.keysOf(keysAlone(ledger.buffer));
+      const released = [{ authority: ALONE, key: keys.self(registration, header.selfName) as Uint8Array }];
       if (sealings.sealing.openSelf(ledger.buffer, registration, garbled, released) !== undefined)
         broken.push('a seed that nobody sealed was taken for one: nobody can be named for the spoilt sum');
     },

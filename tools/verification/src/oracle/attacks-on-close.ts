@@ -1,6 +1,7 @@
 /** Attacks around the close: which sets are closed, when, and what the server remembers of it. */
 import { closeRequestOf, freezeBuffer, isRefused, recordGrant, registrationOf } from '@basa/protocol';
 import { granted } from '../../../../packages/simulator/src/granted.ts';
+import { ALONE, grantOf } from '../one-authority.ts';
 import type { Attacks } from './attack-moves.ts';
 import { closeAsProtocol, finish, seated, send, THREE, TWO_OF_FOUR, uploadedSlots } from './attack-moves.ts';
 import { closeWith, takeKey } from './exhaustive.ts';
@@ -50,8 +51,9 @@ export const CLOSED_ATTACKS: Attacks = {
       const { parts } = ledger.uploads[0] as (typeof ledger.uploads)[number];
       const released = answer.keys.find(({ slot }) => slot === first.slot)?.key as Uint8Array;
       if (
-        sealings.sealing.openSelf(ledger.buffer, registrationOf(suite, first.receipt), parts.self, released) ===
-        undefined
+        sealings.sealing.openSelf(ledger.buffer, registrationOf(suite, first.receipt), parts.self, [
+          { authority: ALONE, key: released },
+        ]) === undefined
       )
         broken.push('an honest user is blamed: the authority released the pad of another seed for its slot');
     },
@@ -79,7 +81,8 @@ export const CLOSED_ATTACKS: Attacks = {
       send(world, ledger, users[2] as OracleUser);
       keep(ledger, freezeBuffer(ledger.buffer, 'stalled', world.now));
       const answer = granted(world.close(granted(closeRequestOf(world.serverPorts, ledger.buffer))));
-      const grant = keep(ledger, recordGrant(world.serverPorts, ledger.buffer, answer));
+      const grant = grantOf(world.serverPorts, ledger.buffer, answer);
+      if (!isRefused(grant)) keep(ledger, recordGrant(ledger.buffer, grant));
       if (isRefused(grant)) broken.push('an acknowledged upload is in no sum: the authority closed with another set');
     },
   },

@@ -95,6 +95,7 @@ export class Bench {
       staleness: { kind: 'constant' },
       maxStaleness: 10,
       ...POLICY_DEFAULTS,
+      authorities: [this.authorityKey],
       manifestHash: new Uint8Array(32),
       serverKey: this.serverSigner.publicKey,
       uploadLeaseMs: LEASE_MS,
@@ -103,7 +104,7 @@ export class Bench {
     };
     const task = taskIdOf(this.suite, policy);
     granted(this.persist(this.authority.createTask(policy)));
-    const append = { task, version: 0, modelHash: new Uint8Array(32), ctx: new Uint8Array(32) as Ctx };
+    const append = { task, version: 0, modelHash: new Uint8Array(32), ctx: new Uint8Array(32) as Ctx, closed: [] };
     const signature = this.serverSigner.sign(modelAppendCodec.statement(append));
     granted(this.persist(this.authority.appendModel({ ...append, signature })));
     this.#tasks.set(name, { policy, task });

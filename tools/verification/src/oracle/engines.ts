@@ -1,9 +1,10 @@
 /** The sealings of an oracle's world: attributes that hide nothing, and the real slot keys over the symbolic suite. */
-import { concatBytes, openWithSlotKey, slotKeyOf } from '@basa/masking';
+import { concatBytes, keysAtOnce, openWithSlotKeys, slotKeyOf } from '@basa/masking';
 import type { EdgeUse, Registration, SealedBuffer, Slot } from '@basa/protocol';
 import { ENGINE, selfContext, slotKeyIssuer, slotSealing } from '@basa/protocol';
 import type { Sealings } from '@basa/simulator';
 import { transparentSealings } from '@basa/simulator';
+import { ALONE } from '../one-authority.ts';
 import { unsafeSymbolicSuite as suite } from '../unsafe-symbolic-suite.ts';
 
 export const ORACLE_ENGINES = ['attributes', 'slot keys'] as const;
@@ -25,7 +26,7 @@ export function edgeOpener(
   use: EdgeUse,
   sealed: Uint8Array,
 ): Opener {
-  return (key) => sealing.edgeOpener(buffer, slot as Slot, key)?.(sealed, use);
+  return (key) => sealing.edgeOpener(buffer, slot as Slot, [{ authority: ALONE, key }])?.(sealed, use);
 }
 
 /** With what the authority releases, or with the secret of the key that it was sealed to. */
@@ -36,14 +37,16 @@ export function selfOpener(
   sealed: Uint8Array,
 ): Opener {
   const binding = {
-    publicKey: slotKeyOf(buffer.slotKeys, 'self'),
+    parts: [{ authority: ALONE, publicKey: slotKeyOf(buffer.slotKeys, 'self') }],
+    threshold: 1,
     salt: buffer.ctx,
     context: selfContext(buffer.ctx, registration),
-    authority: 0,
   };
+  const withSecret = (key: Uint8Array) =>
+    keysAtOnce(suite, openWithSlotKeys(suite, binding, [key], [{ sealed, binding }]))?.[0];
   return (key) =>
-    sealing.openSelf(buffer, registration, sealed, key) ??
-    (engine === ENGINE.slotKeys ? openWithSlotKey(suite, sealed, suite.x25519(key), binding) : undefined);
+    sealing.openSelf(buffer, registration, sealed, [{ authority: ALONE, key }]) ??
+    (engine === ENGINE.slotKeys ? withSecret(key) : undefined);
 }
 
 /** A list of slot keys of the server's own, with the secrets; the key of one slot stays the authority's. */

@@ -129,14 +129,15 @@ export function closeWith(world: OracleWorld, ledger: Ledger, accepted: readonly
   const headerOf = (slot: number) => ledger.uploads.find(({ header }) => header.slot === slot)?.header as UploadHeader;
   return world.signedClose({
     ctx: buffer.ctx,
-    deposits: buffer.slots.map(({ user, nonce, ticket, depositSignature }: SecureBuffer['slots'][number]) => ({
-      user,
+    deposits: buffer.slots.map(({ deviceKey, nonce, ticket, depositSignature }: SecureBuffer['slots'][number]) => ({
+      deviceKey,
       nonce,
       root: ticket.root,
       signature: depositSignature,
     })),
     accepted: accepted as CloseRequest['accepted'],
     headers: accepted.map(headerOf),
+    votes: [],
   });
 }
 

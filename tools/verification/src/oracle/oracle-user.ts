@@ -47,6 +47,7 @@ import {
   userIdOf,
 } from '@basa/protocol';
 import type { Sealings } from '@basa/simulator';
+import { ALONE } from '../one-authority.ts';
 import type { Bench } from './bench.ts';
 import { edgeOpener, selfOpener } from './engines.ts';
 import type { Trace } from './trace.ts';
@@ -103,7 +104,6 @@ export class OracleUser {
         if (!options.isHonest) trace.knows(name);
       }),
       sealing: bench.sealings.sealing,
-      authorityKey: bench.authorityKey,
     };
     this.update = this.#newUpdate(`x${options.number}`);
   }
@@ -166,7 +166,7 @@ export class OracleUser {
 
   takeKey(answer: KeyAnswer): UploadDraft | Refused {
     if (this.session === undefined) return refused('wrong-step');
-    const draft = receiveKey(this.ports, this.session, answer);
+    const draft = receiveKey(this.ports, this.session, [{ authority: ALONE, answer }]);
     if (draft.kind === 'draft') this.draft = draft;
     return draft;
   }
@@ -212,7 +212,8 @@ export class OracleUser {
 
   /** Takes its update back if the outcome allows it. */
   hear(outcome: Outcome): void {
-    this.ledger = releaseDelta(this.ports, this, this.deltaId, outcome).state.ledger;
+    const ports = { ...this.ports, council: this.#pins.policy };
+    this.ledger = releaseDelta(ports, this, this.deltaId, [{ authority: ALONE, outcome }]).state.ledger;
   }
 
   /** Where its upload stands; undefined before it is frozen. */

@@ -36,6 +36,7 @@ import {
   viewsOf,
 } from '@basa/protocol';
 import { granted } from '@basa/simulator';
+import { keysAlone } from '../one-authority.ts';
 import type { Bench, BufferShape } from './bench.ts';
 import { START } from './bench.ts';
 import type { SentUpload } from './oracle-user.ts';
@@ -75,8 +76,8 @@ export class OracleWorld {
   constructor(bench: Bench, shape: BufferShape) {
     this.bench = bench;
     this.shape = shape;
-    this.pins = { policy: bench.task(shape).policy, authorityKey: bench.authorityKey };
-    this.serverPorts = { suite: bench.suite, signer: bench.serverSigner, authorityKey: bench.authorityKey };
+    this.pins = { policy: bench.task(shape).policy };
+    this.serverPorts = { suite: bench.suite, signer: bench.serverSigner };
     this.#draw = bench.randomBytes((name) => this.trace.knows(name));
   }
 
@@ -105,12 +106,12 @@ export class OracleWorld {
 
   drawBuffer(): Ledger {
     const { bench } = this;
-    const body = { task: bench.task(this.shape).task, nonce: this.serverBytes(16) };
+    const body = { task: bench.task(this.shape).task, nonce: this.serverBytes(16), plan: [] };
     const request = { ...body, signature: bench.serverSigner.sign(bufferRequestCodec.statement(body)) };
     const { issuer } = bench.sealings;
-    const bufferId = this.serverBytes(16);
-    const slotKeys = allSteps(issuer.slotKeys({ task: body.task, bufferId, bufferSize: this.shape.bufferSize }));
-    const fresh = { bufferId, sealingKey: issuer.sealingKey(slotKeys) };
+    const offer = this.serverBytes(16);
+    const slotKeys = allSteps(issuer.slotKeys({ task: body.task, offer, bufferSize: this.shape.bufferSize }));
+    const fresh = { offer, sealingKey: issuer.sealingKey(slotKeys) };
     const descriptor: Descriptor = granted(bench.persist(bench.authority.drawBuffer(request, fresh, this.now)));
     const buffer = openSecureBuffer(bench.suite, { descriptor, slotKeys });
     const ledger: Ledger = { buffer, sources: [], uploads: [] };
@@ -178,7 +179,7 @@ export class OracleWorld {
     const { authority, sealings } = this.bench;
     const buffer = authority.buffer(ctx);
     if (buffer === undefined) throw new Error('a key of no buffer');
-    return sealings.issuer.keysOf(buffer).edge(slot);
+    return sealings.issuer.keysOf(keysAlone(buffer)).edge(slot);
   }
 
   /** Keeps an upload, and takes it in as the honest server would. `isWhole` is false where the body was cut short. */
@@ -204,9 +205,15 @@ export class OracleWorld {
     });
     return this.signedClose({
       ctx,
-      deposits: story.map(({ user, deposit: { nonce, root, signature } }) => ({ user, nonce, root, signature })),
+      deposits: story.map(({ deposit: { certificate, nonce, root, signature } }) => ({
+        deviceKey: certificate.deviceKey,
+        nonce,
+        root,
+        signature,
+      })),
       accepted: headers.map(({ slot }) => slot),
       headers,
+      votes: [],
     });
   }
 
@@ -251,8 +258,9 @@ export class OracleWorld {
     return equalBytes(source.user, user);
   }
 
-  isDrawn({ bufferId }: Descriptor, { buffer }: Ledger): boolean {
-    return equalBytes(bufferId, buffer.descriptor.bufferId);
+  isDrawn({ parts }: Descriptor, { buffer }: Ledger): boolean {
+    const [theirs, ours] = [parts[0]?.offer, buffer.descriptor.parts[0]?.offer];
+    return theirs !== undefined && ours !== undefined && equalBytes(theirs, ours);
   }
 
   /** Who stands behind a tag, and with which input. */

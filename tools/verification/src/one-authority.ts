@@ -1,0 +1,24 @@
+/** Where there is one authority: what several say, as one says it. */
+import type { CloseAnswer, Grant, KeySource, Refused, SecureBuffer, ServerPorts } from '@basa/protocol';
+import { closeSteps } from '@basa/protocol';
+
+export const ALONE = 0;
+
+/** What the server makes of the one answer to its close. */
+export function grantOf(ports: ServerPorts, buffer: SecureBuffer, answer: CloseAnswer): Grant | Refused {
+  const steps = closeSteps(ports, buffer);
+  let next = steps.next();
+  while (next.done !== true) next = steps.next([{ authority: ALONE, answer }]);
+  return next.value;
+}
+
+/** What the keys of the one part are made of. */
+export function keysAlone({ ctx, descriptor: { task, bufferSize, parts } }: Pick<SecureBuffer, 'ctx' | 'descriptor'>): {
+  readonly ctx: SecureBuffer['ctx'];
+  readonly authority: number;
+  readonly source: KeySource;
+} {
+  const [part] = parts;
+  if (part === undefined) throw new Error('a buffer without a part');
+  return { ctx, authority: part.authority, source: { task, bufferSize, offer: part.offer } };
+}
