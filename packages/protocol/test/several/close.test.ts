@@ -184,9 +184,11 @@ describe('an authority without a record of a slot', () => {
   });
 
   it('does not vote for a receipt of another slot, nor for another device under the tag', () => {
-    const { world, request, change } = forgetful([0, 1, 2]);
+    const { world, request, change, devices } = forgetful([0, 1, 2]);
     const [first, second] = [request.headers[0] as UploadHeader, change.headers[1] as UploadHeader];
-    const swapped = change.headers.map((header, n) => (n === 1 ? { ...second, receipt: first.receipt } : header));
+    const body = { ...second, receipt: first.receipt };
+    const signature = (devices[1] as FederationDevice).signer.sign(uploadHeader.statement(body));
+    const swapped = change.headers.map((header, n) => (n === 1 ? { ...body, signature } : header));
     expect(reasonOf(closedBy(world, 3, request, { headers: swapped }))).toBe('close-mismatch');
     const stranger = world.device().signer.publicKey;
     const deposits = request.deposits.map((each, n) => (n === 1 ? { ...each, deviceKey: stranger } : each));

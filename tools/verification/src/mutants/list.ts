@@ -53,7 +53,7 @@ export const MUTANTS: readonly Mutant[] = [
         replace:
           'if (registered !== undefined && equalBytes(registered.user, user)) {\n    return unchanged(buffer, answerOf(ports, buffer, request, { ...registered, requestDigest, view: request.ticket.view }));',
       },
-      { file: 'authority/close.ts', find: 'equalBytes(header.view, issued.view) &&', replace: '' },
+      { file: 'authority/close.ts', find: 'equalBytes(header.view, view) &&', replace: '' },
       {
         file: 'wire/naming.ts',
         find: 'return registrationLayout.hash(suite, { ctx, slot, joinTag, root, view }) as Registration;',
@@ -85,7 +85,7 @@ export const MUTANTS: readonly Mutant[] = [
       },
       {
         file: 'authority/close.ts',
-        find: 'isSigned(suite, depositStatementCodec, { ctx, joinTag, root, signature: deposit.signature }, deviceKey) &&',
+        find: 'isSigned(suite, depositStatementCodec, { ctx, joinTag, root, signature }, deviceKey) &&',
         replace: '',
       },
     ],
@@ -140,7 +140,7 @@ export const MUTANTS: readonly Mutant[] = [
       },
       {
         file: 'authority/close.ts',
-        find: '...repeats(tags)];',
+        find: '...repeats(listed.map(({ joinTag }) => joinTag))];',
         replace: '];',
       },
     ],
@@ -153,13 +153,13 @@ export const MUTANTS: readonly Mutant[] = [
     caughtBy: 'the server gives a user a list of its own keys',
   },
   {
-    name: 'buffer id, hence keys, repeated',
+    name: 'offer, hence keys, repeated',
     engine: 'slot keys',
     edits: [
       {
         file: 'wire/slot-sealing.ts',
-        find: '    task,\n    bufferId,\n  });',
-        replace: '    task,\n    bufferId: bufferId.map(() => 0),\n  });',
+        find: '    task,\n    offer,\n  });',
+        replace: '    task,\n    offer: offer.map(() => 0),\n  });',
       },
     ],
     caughtBy: 'a colluder keeps its key for the next buffer',
@@ -170,8 +170,8 @@ export const MUTANTS: readonly Mutant[] = [
     edits: [
       {
         file: 'packages/masking/src/slot-keys.ts',
-        find: 'if (equalBytes(publicKey, sealed.subarray(0, SLOT_KEY_BYTES))) return seed;',
-        replace: 'if (publicKey.length > 0) return seed;',
+        find: 'if (!equalBytes(publicKey, sealed.subarray(0, SLOT_KEY_BYTES))) return false;',
+        replace: 'if (publicKey.length === 0) return false;',
       },
     ],
     caughtBy: 'a colluder garbles its own self seed',
@@ -211,8 +211,13 @@ export const MUTANTS: readonly Mutant[] = [
       keyHashNotCompared,
       {
         file: 'wire/slot-sealing.ts',
-        find: 'if (!equalBytes(key.publicKey, slotKeyOf(buffer.slotKeys, slot))) return undefined;',
-        replace: '',
+        find: 'if (equalBytes(key.publicKey, (parts[place] as SlotPart).publicKey)) made.set(secret, key);',
+        replace: 'made.set(secret, key);',
+      },
+      {
+        file: 'packages/masking/src/slot-keys.ts',
+        find: 'equalBytes((results[n] as KeyResult).publicKey, (parts[place] as SlotPart).publicKey);',
+        replace: 'results[n] !== undefined && parts[place] !== undefined;',
       },
       { file: 'authority/close.ts', find: ' ?? voidProblem(request);', replace: ';' },
     ],
@@ -228,7 +233,7 @@ export const MUTANTS: readonly Mutant[] = [
       },
       {
         file: 'authority/close.ts',
-        find: '...repeats(deposits.map(({ user }) => user)), ',
+        find: '...repeats(listed.map(({ user }) => user)), ',
         replace: '',
       },
     ],
@@ -239,7 +244,7 @@ export const MUTANTS: readonly Mutant[] = [
     edits: [
       {
         file: 'authority/close.ts',
-        find: "if (buffer.status === 'closed') return settled(ports, buffer);",
+        find: "if (buffer.status === 'closed') return unchanged(buffer, { buffer });",
         replace: '',
       },
       {
@@ -255,21 +260,21 @@ export const MUTANTS: readonly Mutant[] = [
     edits: [
       {
         file: 'authority/close.ts',
-        find: `    if (entry === undefined) keys.push({ slot, role: 'edge', key: keysOf.edge(slot) });
-    else keys.push({ slot, role: 'self', key: selfKeyOf(ports, buffer, keysOf, entry) });
-    yield;
+        find: `      if (key !== undefined && !withheld.has(slot))
+        keys.push({ slot, role: entry === undefined ? 'edge' : 'self', key });
+      yield;
+    }
   }
-  const body = { outcome: signOutcome(ports, ctx, buffer), keys };`,
-        replace: `    keys.push({ slot, role: 'edge', key: keysOf.edge(slot) });
-    yield;
+  const vote = endorse(voteCodec, descriptor, ports.signer, { task: descriptor.task, ctx, closing });
+  const body = { vote, outcome: signOutcome(ports, ctx, buffer), keys };`,
+        replace: `      keys.push({ slot, role: 'edge', key: own.keys.edge(slot) });
+      if (entry !== undefined && key !== undefined) keys.push({ slot, role: 'self', key });
+      yield;
+    }
   }
-  const own = closed.accepted.map((entry) => ({
-    slot: entry.slot,
-    role: 'self' as const,
-    key: selfKeyOf(ports, buffer, keysOf, entry),
-  }));
-  const body = { outcome: signOutcome(ports, ctx, buffer), keys: keys.slice(own.length) };
-  if (keys.length > 0) return { ...body, keys: [...keys, ...own], signature: new Uint8Array(64) };`,
+  const vote = endorse(voteCodec, descriptor, ports.signer, { task: descriptor.task, ctx, closing });
+  if (keys.length > 0) return { vote, outcome: signOutcome(ports, ctx, buffer), keys, signature: new Uint8Array(64) };
+  const body = { vote, outcome: signOutcome(ports, ctx, buffer), keys };`,
       },
     ],
     caughtBy: 'everybody is accepted',
@@ -315,7 +320,19 @@ export const MUTANTS: readonly Mutant[] = [
   },
   {
     name: 'chain not checked',
-    edits: [{ file: 'authority/close.ts', find: 'equalBytes(view, issued.view) &&', replace: '' }],
+    edits: [
+      {
+        file: 'authority/close.ts',
+        find: ' &&\n    equalBytes(issued.root, root) &&\n    equalBytes(issued.view, view)',
+        replace: ' &&\n    equalBytes(issued.root, root)',
+      },
+      { file: 'authority/close.ts', find: 'equalBytes(header.view, view) &&', replace: '' },
+      {
+        file: 'wire/closing.ts',
+        find: 'registration: registrationOf(suite, own)',
+        replace: 'registration: registrationOf(suite, headers.find((header) => header.slot === slot)!.receipt)',
+      },
+    ],
     caughtBy: 'the last user is told a made-up inbox and asks first',
   },
   {
@@ -351,9 +368,9 @@ export const MUTANTS: readonly Mutant[] = [
     name: "an outcome of the server's own",
     edits: [
       {
-        file: 'user/ledger.ts',
-        find: ' && isSigned(suite, outcomeCodec, outcome, authorityKey);',
-        replace: ';',
+        file: 'wire/statements.ts',
+        find: ' && equalBytes(outcome.ctx, wanted) && isSigned(suite, outcomeCodec, outcome, key);',
+        replace: ' && equalBytes(outcome.ctx, wanted);',
       },
     ],
     caughtBy: 'the server says "aborted"',
