@@ -26,9 +26,16 @@ export interface FederationOptions {
   readonly metrics?: readonly MetricRange[];
   readonly sealings?: Sealings;
   /** How many authorities there are, and how many are needed; one unless said otherwise. */
-  readonly council?: { readonly authorities: number; readonly threshold: number };
+  readonly council?: {
+    readonly authorities: number;
+    readonly threshold: number;
+    /** Lets a threshold stand that withstands no authority. */
+    readonly unsafeThreshold?: boolean;
+  };
   readonly seed?: number;
 }
+
+const ALONE = { authorities: 1, threshold: 1 };
 
 export const LEASE_MS = 1000;
 export const OPEN_MS = 60_000;
@@ -56,7 +63,7 @@ export class Federation implements World {
     this.randomBytes = randomBytesFrom(environment.randomWords(options.seed ?? 1));
     this.sealings = options.sealings ?? transparentSealings(environment.tools.suite);
     const serverSigner = this.signer();
-    const { authorities: count, threshold } = options.council ?? { authorities: 1, threshold: 1 };
+    const { authorities: count, threshold, unsafeThreshold = false } = options.council ?? ALONE;
     const signers = Array.from({ length: count }, () => this.signer());
     this.policy = {
       name: ascii('federation'),
@@ -72,6 +79,7 @@ export class Federation implements World {
       ...POLICY_DEFAULTS,
       authorities: signers.map(({ publicKey }) => publicKey),
       threshold,
+      unsafeThreshold,
       metrics: options.metrics ?? [],
       manifestHash: new Uint8Array(32),
       serverKey: serverSigner.publicKey,
