@@ -164,7 +164,7 @@ describe('a task is refused', () => {
       'that the authority does not know',
       () => ({ policy: policy({}) }),
       404,
-      'the authority must know the policy first',
+      'the authorities must know the policy first',
     ],
     ['of another server', () => ({ policy: policy({ serverKey: new Uint8Array(32) }) }), 422, 'serverKey'],
     ['with a key that is not known', () => ({ policy: policy({}), colour: 1 }), 400, 'colour'],

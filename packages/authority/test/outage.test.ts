@@ -37,7 +37,7 @@ it('all that waited when the patience was over is refused at once, and what come
   const authority = await DurableAuthority.open({ ...unlocked, store, epochs, witness, randomBytes, onEvent() {} });
   await authority.start({ isNewNode: false });
 
-  const { policy } = new TestServer();
+  const { policy } = new TestServer({ authorities: [authority.core.publicKey] });
   const create = () => authority.step((core) => core.createTask(policy));
   isAway = true;
   const waiting = [create(), create(), authority.look((core) => core.head())].map((one) => one.catch(String));

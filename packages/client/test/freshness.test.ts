@@ -4,6 +4,7 @@ import type { Head, ModelEntry, NewestModel } from '@basa/protocol';
 import {
   descriptorCodec,
   drawnBufferCodec,
+  endorse,
   HEADER,
   headCodec,
   modelEntryCodec,
@@ -115,7 +116,7 @@ describe('an answer about the newest model', () => {
     const { signer } = world.authority.ports;
     answerNewest(services, ({ entry }) => {
       const body = { ...entry, modelHash: new Uint8Array(32).fill(7) };
-      return { entry: { ...body, signature: signer.sign(modelEntryCodec.statement(body)) } };
+      return { entry: endorse(modelEntryCodec, world.policy, signer, body) };
     });
     await expect(client.model()).rejects.toMatchObject({ reason: 'other-model' });
   });

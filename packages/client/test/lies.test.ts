@@ -1,7 +1,7 @@
 /** Services that lie: whatever is not signed by whom it should be, or departs from the pins, is refused. */
 import type { Signer } from '@basa/masking';
 import { toHex } from '@basa/masking';
-import type { Descriptor, ModelEntry, Receipt, Ticket } from '@basa/protocol';
+import type { Descriptor, Endorsed, EndorsedCodec, ModelEntry, Receipt, Ticket } from '@basa/protocol';
 import {
   authorityMessages,
   certificateCodec,
@@ -115,8 +115,7 @@ describe('a model', () => {
       forge(services, /\/model-log\/newest\//, (body) => {
         const told = newestModelCodec.decode(body);
         const entry = { ...told.entry, ...change };
-        const signature = entryBy.sign(modelEntryCodec.statement(entry));
-        const newest = { ...told, entry: { ...entry, signature } };
+        const newest = { ...told, entry: signedBy(entryBy, modelEntryCodec, entry) };
         return newestModelCodec.encode({ ...newest, signature: by.sign(newestModelCodec.statement(newest)) });
       });
     forgeNewest(stranger, signer);
@@ -171,7 +170,7 @@ describe('a contribution is rejected, and nothing of the update leaves, where', 
     [
       'the descriptor is signed by a stranger',
       'descriptor-invalid',
-      seat((descriptor) => ({ ...descriptor, signature: stranger.sign(descriptorCodec.statement(descriptor)) })),
+      seat((descriptor) => signedBy(stranger, descriptorCodec, descriptor)),
     ],
     ['a line of the descriptor is changed', 'descriptor-invalid', seat((descriptor) => ({ ...descriptor, level: 7 }))],
     [
@@ -181,7 +180,7 @@ describe('a contribution is rejected, and nothing of the update leaves, where', 
         const { signer } = services.world.authority.ports;
         seat((descriptor) => {
           const other = { ...descriptor, clip: 1 };
-          return { ...other, signature: signer.sign(descriptorCodec.statement(other)) };
+          return signedBy(signer, descriptorCodec, other);
         })(services);
       },
     ],
@@ -209,7 +208,7 @@ describe('a contribution is rejected, and nothing of the update leaves, where', 
     [
       'the receipt is signed by a stranger',
       'receipt-invalid',
-      key((receipt) => ({ ...receipt, signature: stranger.sign(receiptCodec.statement(receipt)) })),
+      key((receipt) => signedBy(stranger, receiptCodec, receipt)),
     ],
     ['the receipt is of another slot', 'receipt-invalid', key((receipt) => ({ ...receipt, slot: 2 as never }))],
   ])('%s', async (_, reason, lie) => {
@@ -267,3 +266,8 @@ describe('the authority', () => {
     expect(await client.contribute(deltaOf(1), { trainedOn: 0 })).toMatchObject({ reason: 'delta-committed' });
   });
 });
+
+/** As the only authority would. */
+function signedBy<T>(signer: Signer, codec: EndorsedCodec<T>, body: T): T & Endorsed {
+  return { ...body, endorsements: [{ authority: 0, signature: signer.sign(codec.statement(body)) }] };
+}

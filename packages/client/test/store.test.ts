@@ -92,7 +92,7 @@ describe('a folder store', () => {
     const store = await openFolderStore(identity);
     const kinds = (await store.entries()).map((entry) => entry[2]);
     expect(new Set(kinds)).toEqual(
-      new Set([KIND.certificate, KIND.head, KIND.ledgerEntered, KIND.ledgerCommitted, KIND.ledgerSeen]),
+      new Set([KIND.certificate, KIND.keptHead, KIND.ledgerEntered, KIND.ledgerCommitted, KIND.ledgerSeen]),
     );
     await store.close();
   });
