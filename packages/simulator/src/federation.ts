@@ -35,7 +35,7 @@ export interface FederationOptions {
   readonly seed?: number;
 }
 
-const ALONE = { authorities: 1, threshold: 1 };
+const ALONE: NonNullable<FederationOptions['council']> = { authorities: 1, threshold: 1 };
 
 export const LEASE_MS = 1000;
 export const OPEN_MS = 60_000;

@@ -73,11 +73,14 @@ describe('an authority that was away', () => {
     expect(reasonOf(appended([]))).toBe('buffer-unknown');
     expect(reasonOf(appended([{ ...vote, endorsements: vote.endorsements.slice(1) }]))).toBe('buffer-unknown');
     expect(reasonOf(appended([{ ...vote, ctx: new Uint8Array(32) as never }]))).toBe('buffer-unknown');
-    const { endorsements: _, ...body } = { ...vote, task: new Uint8Array(32).fill(1) as never };
-    const elsewhere = together(
-      [0, 1, 2].map((n) => endorse(voteCodec, world.policy, authorityOf(world, n).ports.signer, body)),
-    );
-    expect(reasonOf(appended([elsewhere]))).toBe('buffer-unknown');
+    const other = new Uint8Array(32).fill(1) as never;
+    for (const change of [{ task: other }, { ctx: other }]) {
+      const body = { ...vote, ...change };
+      const elsewhere = together(
+        [0, 1, 2].map((n) => endorse(voteCodec, world.policy, authorityOf(world, n).ports.signer, body)),
+      );
+      expect(reasonOf(appended([elsewhere]))).toBe('buffer-unknown');
+    }
     expect(granted(appended([vote])).endorsements.map(({ authority }) => authority)).toEqual([3]);
   });
 

@@ -260,9 +260,10 @@ describe('the server', () => {
     const { closeAnswer } = authorityMessages(SLOTS);
     const borrowed = closedTogether(world, ctx, (request) => {
       const answers = [0, 1].map((n) => granted(closedBy(world, n, request)));
-      const { vote } = answers[0] as CloseAnswer;
       const { signer } = authorityOf(world, 2).ports;
-      const body = { ...granted(closedBy(world, 2, request)), vote };
+      const honest = granted(closedBy(world, 2, request));
+      const vote = { ...honest.vote, endorsements: [{ authority: 2, signature: new Uint8Array(64) }] };
+      const body = { ...honest, vote };
       const lie = { ...body, signature: signer.sign(closeAnswer.statement(body)) };
       return [...answers.map((answer, n) => [n, answer] as const), [2, lie] as const];
     });

@@ -62,7 +62,7 @@ describe('a device', () => {
     const { answers, received } = atKey();
     const [first, second] = answers as [KeyAnswerOf, KeyAnswerOf];
     expect(received([first, second])).toMatchObject({ reason: 'key-invalid', detail: 'too few authorities answered' });
-    expect(reasonOf(received([first, second, second]))).toBe('key-invalid');
+    expect(received([first, second, second])).toMatchObject({ detail: 'too few authorities answered' });
     expect(reasonOf(received([]))).toBe('key-invalid');
   });
 
@@ -82,9 +82,9 @@ describe('a device', () => {
     const { answers, received, device, session } = atKey();
     const [first, second, third] = answers as [KeyAnswerOf, KeyAnswerOf, KeyAnswerOf];
     expect(reasonOf(received([first, second, { ...third, authority: 3 }]))).toBe('receipt-invalid');
-    const { receipt } = third.answer;
-    const endorsements = [...second.answer.receipt.endorsements, ...receipt.endorsements];
-    const padded: KeyAnswerOf = { ...third, answer: { ...third.answer, receipt: { ...receipt, endorsements } } };
+    const { receipt } = second.answer;
+    const endorsements = [...receipt.endorsements, ...third.answer.receipt.endorsements];
+    const padded: KeyAnswerOf = { ...second, answer: { ...second.answer, receipt: { ...receipt, endorsements } } };
     expect(reasonOf(keyAnswerProblem(device.ports, session, padded) ?? {})).toBe('receipt-invalid');
     expect(reasonOf(received([first, padded]))).toBe('receipt-invalid');
   });
