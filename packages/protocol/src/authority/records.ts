@@ -54,7 +54,7 @@ export interface KeyIssued {
 }
 
 /** The one vote of this authority in this buffer, before there are enough of them. */
-export interface BufferVoted {
+interface BufferVoted {
   readonly kind: 'buffer-voted';
   readonly ctx: Ctx;
   /** The hash of the close. */

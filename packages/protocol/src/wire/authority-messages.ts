@@ -86,7 +86,7 @@ export interface ReleasedKey {
  * authority -> server: its vote; and once there are enough votes, one key for each slot. A slot whose record at the authority names
  * somebody else has none.
  */
-export interface CloseAnswerBody {
+interface CloseAnswerBody {
   readonly vote: Vote;
   /** Open before the close is decided. */
   readonly outcome: Outcome;

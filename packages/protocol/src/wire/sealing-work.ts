@@ -7,7 +7,7 @@ import type { Registration, Slot } from './brands.ts';
 import type { BufferSealing, EdgeUse, PartKey, SealedBuffer } from './sealing.ts';
 
 /** One seed, for a slot or for the close. */
-export type Seal =
+type Seal =
   | { readonly to: Slot; readonly use: EdgeUse; readonly seed: Uint8Array }
   | { readonly to: 'self'; readonly registration: Registration; readonly seed: Uint8Array };
 

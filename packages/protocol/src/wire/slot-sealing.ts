@@ -115,7 +115,7 @@ function* setsOf<Item>(items: readonly Item[], size: number): Generator<readonly
       for (const rest of setsOf(items.slice(n + 1), size - 1)) yield [item, ...rest];
 }
 
-export function edgeBinding(buffer: SealedBuffer, slot: Slot, { role, joinTag }: EdgeUse): SlotBinding {
+function edgeBinding(buffer: SealedBuffer, slot: Slot, { role, joinTag }: EdgeUse): SlotBinding {
   return binding(buffer, slot, sealingContext(buffer.ctx, role, joinTag, slot));
 }
 

@@ -269,10 +269,7 @@ function edgeMask(from: number, to: number): number {
 }
 
 function subsetsOf(slots: readonly number[]): readonly (readonly number[])[] {
-  return slots.reduce<readonly (readonly number[])[]>(
-    (sets, slot) => [...sets, ...sets.map((set) => [...set, slot])],
-    [[]],
-  );
+  return Array.from({ length: 2 ** slots.length }, (_, bits) => slots.filter((__, n) => (bits >> n) & 1));
 }
 
 function symbolicSealings(authorities: number): Sealings {
