@@ -136,10 +136,12 @@ export const CORE_RULES: readonly MissingRule[] = [
     patches: [
       {
         file: `${AUTHORITY}/close.ts`,
-        find: `    if (entry === undefined) keys.push({ slot, role: 'edge', key: keysOf.edge(slot) });
-    else keys.push(`,
-        replace: `    if (position > 0 || entry === undefined) keys.push({ slot: 0 as Slot, role: 'edge', key: keysOf.edge(slot) });
-    if (position === 0 && entry !== undefined) keys.push(`,
+        find: "keys.push({ slot, role: entry === undefined ? 'edge' : 'self', key });",
+        replace: `keys.push(
+          position > 0
+            ? { slot: 0 as Slot, role: 'edge', key: own.keys.edge(slot) }
+            : { slot, role: entry === undefined ? 'edge' : 'self', key },
+        );`,
       },
     ],
     problem: /self and edge keys of slot 0 were both released/,
@@ -175,7 +177,7 @@ export const CORE_RULES: readonly MissingRule[] = [
     patches: [
       {
         file: `${AUTHORITY}/buffer.ts`,
-        find: "if (buffer.status !== 'open' || now < buffer.descriptor.closeBy)",
+        find: "if (buffer.status !== 'open' || buffer.voted !== undefined || now < buffer.descriptor.closeBy)",
         replace: "if (buffer.status === 'aborted' || now < buffer.descriptor.closeBy)",
       },
     ],
@@ -199,7 +201,7 @@ export const CORE_RULES: readonly MissingRule[] = [
     patches: [
       {
         file: `${SERVER}/close.ts`,
-        find: "(status === 'granted' && outcome.status === 'unknown')",
+        find: "(status === 'granted' && outcome?.status === 'unknown')",
         replace: "status === 'granted'",
       },
       {
