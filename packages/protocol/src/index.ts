@@ -87,6 +87,8 @@ export type {
 export { evolveSecureBuffer, openSecureBuffer, restoreSecureBuffer } from './server/secure-buffer.ts';
 export { slotsToLeaveOut } from './server/void-edges.ts';
 export type { Block } from './user/blocks.ts';
+export type { PrivacySpent } from './user/budget.ts';
+export { budgetProblem, privacySpent } from './user/budget.ts';
 export type { ContributeAnswer, ContributeEnd, ContributeRequest } from './user/contribute.ts';
 export { contributeSteps } from './user/contribute.ts';
 export type { DepositInput, ToSign } from './user/deposit.ts';
@@ -194,6 +196,8 @@ export {
 } from './wire/policy.ts';
 export type { PrefixVerdict } from './wire/prefix.ts';
 export { judgePrefix, meanAgeOf, prefixElements } from './wire/prefix.ts';
+export type { NoisyTask, PrivacyPolicy } from './wire/privacy.ts';
+export { taskNoise } from './wire/privacy.ts';
 export type { RefusalReason, Refused } from './wire/refusals.ts';
 export { isRefusalReason, isRefused, REFUSALS, refused } from './wire/refusals.ts';
 export type {

@@ -47,6 +47,7 @@ import type { EnrolledDevice } from './device.ts';
 import { enrolDevice, revokeDevice, withCertificate } from './device.ts';
 import type { LogPosition } from './head.ts';
 import { contradictsLog, FIRST_BRANCH, isOwnHead, signHead, signNewest } from './head.ts';
+import { Inclusions } from './inclusions.ts';
 import { issueKey } from './issue-key.ts';
 import type { PastLog } from './past-log.ts';
 import { drawName, LogInMemory, modelName } from './past-log.ts';
@@ -70,6 +71,7 @@ export class AttributeAuthority {
   /** The open buffers alone. */
   readonly #open = new Map<string, AuthorityBuffer>();
   readonly #past: PastLog;
+  readonly #inclusions = new Inclusions();
   #sequence = 0;
   #hash: Uint8Array = EMPTY_LOG_HASH;
   readonly #branches: Uint8Array[] = [FIRST_BRANCH];
@@ -170,8 +172,9 @@ export class AttributeAuthority {
 
   issueKey(request: KeyRequest, now: Millis): AuthorityStep<KeyAnswer> {
     return this.#withBuffer(request.ticket.ctx, (buffer) => {
-      const device = this.#devices.get(toHex(userIdOf(this.#ports.suite, request.certificate.deviceKey)));
-      return issueKey(this.#ports, buffer, device, request, now);
+      const user = userIdOf(this.#ports.suite, request.certificate.deviceKey);
+      const known = { device: this.#devices.get(toHex(user)), overBudget: this.#inclusions.problem(buffer, user) };
+      return issueKey(this.#ports, buffer, known, request, now);
     });
   }
 
@@ -327,6 +330,7 @@ export class AttributeAuthority {
     const name = toHex(ctx);
     const before = this.#open.get(name);
     if (before === undefined) return;
+    this.#inclusions.note(before, entry);
     const buffer = evolveBuffer(before, entry);
     if (buffer.status === 'open') this.#open.set(name, buffer);
     else this.#open.delete(name);

@@ -26,6 +26,7 @@ import { metricsField } from './metrics.ts';
 import { modulusField } from './modulus-field.ts';
 import type { TaskPolicy } from './policy.ts';
 import { MAX_SLOTS } from './policy.ts';
+import { privacyField } from './privacy.ts';
 import { stalenessField } from './staleness.ts';
 
 /** The authority enrolled this device for this task, until then. */
@@ -163,6 +164,7 @@ export const descriptorCodec: SignedCodec<DescriptorBody> = signedMessage(KIND.d
   maxStaleness: u32,
   unsafeTinyWeights: flag,
   metrics: metricsField,
+  privacy: privacyField,
   manifestHash: hash,
   sealingKey: short(4096),
   serverKey: fixed(32),
