@@ -7,7 +7,7 @@ import { granted } from '@basa/simulator';
 import { nodeFederation } from '@basa/testkit/core/tools.ts';
 import { describe, expect, it } from 'vitest';
 
-const [DIMENSION, LEVEL, HONEST, TRIALS] = [4, 16, 3, 5000];
+const [DIMENSION, LEVEL, HONEST, TRIALS] = [4, 16, 3, 2500];
 const PRIVACY = { noiseMultiplier: 1, colluders: 1, delta: 1e-6, participations: 1 };
 const EPSILON = 2;
 const PREFIX = 6;
