@@ -3,7 +3,7 @@ import type { Cell, TimedSchedule } from './cell.ts';
 import { needsOf, scheduleCell } from './cell.ts';
 import type { Costs } from './costs/costs.ts';
 import type { CostNeeds } from './costs/needs.ts';
-import type { CellResult } from './grid.ts';
+import type { CellResult, GridProgress } from './grid.ts';
 import type { Outcome } from './outcome.ts';
 
 export type Profile = 'smoke' | 'small' | 'full';
@@ -12,6 +12,20 @@ export interface Context {
   readonly profile: Profile;
   readonly costs: Costs;
   train(cells: readonly Cell[]): Promise<readonly CellResult[]>;
+  /** For a study that trains otherwise than in cells. */
+  readonly own: OwnTraining;
+}
+
+export interface OwnTraining {
+  /** Where it may keep what is finished. */
+  readonly folder: string;
+  readonly workers: number;
+  /** Only the first so many. */
+  readonly seeds: number;
+  readonly isWanted: (dataset: string) => boolean;
+  readonly onlyFinished: boolean;
+  readonly signal: AbortSignal;
+  readonly onProgress: (progress: GridProgress) => void;
 }
 
 export interface Study {

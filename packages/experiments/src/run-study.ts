@@ -49,7 +49,16 @@ export async function runStudies(studies: readonly Study[], options: RunOptions)
         signal: options.signal,
         onProgress: (progress) => options.onProgress(study.name, progress),
       });
-    const outcome = await study.run({ profile, costs, train });
+    const own = {
+      folder,
+      workers: options.workers,
+      seeds: options.seeds ?? Number.POSITIVE_INFINITY,
+      isWanted: (dataset: string) => options.datasets === undefined || options.datasets.includes(dataset),
+      onlyFinished: options.onlyFinished ?? false,
+      signal: options.signal,
+      onProgress: (progress: GridProgress) => options.onProgress(study.name, progress),
+    };
+    const outcome = await study.run({ profile, costs, train, own });
     writeOutcome(folder, outcome);
     outcomes.push(outcome);
   }

@@ -197,7 +197,7 @@ export {
 export type { PrefixVerdict } from './wire/prefix.ts';
 export { judgePrefix, meanAgeOf, prefixElements } from './wire/prefix.ts';
 export type { NoisyTask, PrivacyPolicy } from './wire/privacy.ts';
-export { taskNoise } from './wire/privacy.ts';
+export { epsilonBudget, taskNoise } from './wire/privacy.ts';
 export type { RefusalReason, Refused } from './wire/refusals.ts';
 export { isRefusalReason, isRefused, REFUSALS, refused } from './wire/refusals.ts';
 export type {

@@ -18,6 +18,7 @@ import { keysEnroll, keysRevoke } from './keys.ts';
 import { keysRotateVault } from './keys-rotate.ts';
 import { migrateAuthority, migrateServer } from './migrate.ts';
 import { newProject } from './new.ts';
+import { plan } from './plan.ts';
 import { authority, server } from './services.ts';
 import { simulate } from './simulate.ts';
 import { taskList } from './task.ts';
@@ -45,6 +46,7 @@ export const COMMANDS: readonly Command[] = [
   restoreServer,
   restoreAuthority,
   client,
+  plan,
   taskCreate,
   taskList,
   taskShow,

@@ -1,6 +1,6 @@
 /** `basa client`: one device that takes part in a task, with a share of MNIST, data of one's own, or an update from a file. */
 import { readFile } from 'node:fs/promises';
-import type { BasaClient } from '@basa/client/node';
+import type { BasaClient, ClientEvents } from '@basa/client/node';
 import type { Command, CommandInput, CommandResult } from '../command.ts';
 import { CommandError, EXIT_CODE, needed, numberFlag, pinnedFlag, textFlag } from '../command.ts';
 import { deviceWork, MNIST_USERS } from '../device-work.ts';
@@ -79,13 +79,19 @@ async function train(input: CommandInput): Promise<CommandResult> {
     );
     device.on('accepted', ({ ctx, slot }) => terminal.line(`accepted: slot ${slot} of buffer ${short(ctx)}`));
     device.on('rejected', ({ reason }) => terminal.line(`rejected: ${reason}`));
+    device.on('privacy', (spent) => terminal.line(spentText(spent)));
     device.on('retry', () => terminal.line('a service does not answer; trying again'));
     const summary = await device.run(trainer, await samples(), { rounds, signal });
     terminal.line(`${summary.accepted} accepted, ${summary.rejected} rejected (${summary.ended})`);
-    return { json: { deviceKey: toHex(device.deviceKey), ...summary }, exitCode: summary.accepted > 0 ? 0 : 1 };
+    const { privacy } = device;
+    return { json: { deviceKey: toHex(device.deviceKey), ...summary, ...(privacy !== undefined && { privacy }) }, exitCode: summary.accepted > 0 ? 0 : 1 };
   } finally {
     await device.close();
   }
+}
+
+function spentText({ inclusions, participations, epsilon, epsilonBudget }: ClientEvents['privacy']): string {
+  return `privacy: ${inclusions} of ${participations} participations, epsilon ${epsilon.toFixed(2)} of ${epsilonBudget.toFixed(2)}`;
 }
 
 async function connect(input: CommandInput): Promise<BasaClient> {

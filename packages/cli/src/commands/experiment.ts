@@ -11,7 +11,8 @@ export const experiment: Command = {
   name: 'experiment',
   summary: 'runs an experiment of the paper, or ours, and writes its report',
   usage: `  <name>               table1, large-scale, scalability, concurrency, dropouts, bandwidth,
-                       quantisation, ablation, scale, capacity, model-check, or all
+                       quantisation, ablation, scale, capacity, model-check,
+                       privacy, or all
   --profile <name>     smoke: seconds; small: minutes to an hour; full: the paper's grid (smoke)
   --out <folder>       where CSV, JSON, pictures, report.html and finished trainings go
                        (basa-experiments/<profile>); a run that was interrupted goes on from there

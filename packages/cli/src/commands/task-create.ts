@@ -12,6 +12,7 @@ import { chosenModel, MODEL_NAMES } from '../models.ts';
 import { short } from '../names.ts';
 import { isModelFile } from '../own-model.ts';
 import { PRESET_NAMES, taskPreset } from '../presets.ts';
+import { METRICS_USAGE, metricsChoice, PRIVACY_FLAGS, PRIVACY_USAGE, privacyChoice } from '../private-flags.ts';
 import { TRAINING_FLAGS, TRAINING_USAGE, trainingOf } from '../training-flags.ts';
 import { AUTHORITY_FLAGS, authorityOperator, SERVER_FLAGS, SERVER_USAGE, serverOperator } from './connection.ts';
 
@@ -31,9 +32,11 @@ export const taskCreate: Command = {
   --open <seconds>     how long a buffer takes users (paper 3600, production 21600)
   --stall <seconds>    close a buffer with enough updates when none came for so long (paper 60, production 300)
   --max-staleness <n>  versions an update may be behind (15)
-  --clip <x>           entries of an update beyond +-x are clipped (1)
+  --clip <x>           entries of an update beyond +-x are clipped; with --noise its L2 norm is (1)
   --bits <n>           of one masked entry, 2 to 32, or auto: the fewest that resolve the clip in 32768 steps (auto: 20 for K = 10)
 ${TRAINING_USAGE}
+${METRICS_USAGE}
+${PRIVACY_USAGE}
 ${LEARNING_USAGE}
   --seed <n>           of the first parameters (1)
   --initial <file>     or take them from a safetensors file
@@ -59,6 +62,8 @@ ${SERVER_USAGE}
     clip: { type: 'string' },
     bits: { type: 'string' },
     ...TRAINING_FLAGS,
+    metrics: { type: 'string' },
+    ...PRIVACY_FLAGS,
     seed: { type: 'string' },
     initial: { type: 'string' },
     'unsafe-paper': { type: 'boolean', default: false },
@@ -78,6 +83,7 @@ ${SERVER_USAGE}
     const evaluationSet = await testSetOf(input, test);
     if (target > 0 && evaluationSet === undefined)
       throw new CommandError('--target needs a test set at the server: give --test, export `test`, or use --versions');
+    const privacy = privacyChoice(input);
     const versions = numberFlag(input, 'versions', { least: 1, fallback: 0 });
     const count = numberFlag(input, 'tokens', { most: MOST_TOKENS, fallback: 0 });
     const { task } = await createTaskAt(services, {
@@ -91,7 +97,9 @@ ${SERVER_USAGE}
       maxStaleness: numberFlag(input, 'max-staleness', { fallback: preset.maxStaleness }),
       clip: positive(input, 'clip', 1),
       ...bitsOf(input),
-      ...trainingOf(input, settings),
+      ...trainingOf(input, { ...settings, ...(privacy !== undefined && { blockFloor: 0 }) }),
+      metrics: metricsChoice(input),
+      ...(privacy !== undefined && { privacy }),
       uploadLeaseMs: 1000 * numberFlag(input, 'lease', { least: 1, fallback: preset.leaseSeconds }),
       openMs: 1000 * numberFlag(input, 'open', { least: 1, fallback: preset.openSeconds }),
       stallMs: 1000 * numberFlag(input, 'stall', { least: 1, fallback: preset.stallSeconds }),

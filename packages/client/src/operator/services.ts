@@ -28,6 +28,19 @@ export interface ServerTask {
   readonly admission: AdmissionView;
   /** Of the updates of the newest version. */
   readonly meanAge?: number;
+  /** Means of the task's metrics over the devices of the newest version. */
+  readonly metrics?: Readonly<Record<string, number>>;
+  readonly privacy?: TaskPrivacy;
+}
+
+/** What a private task promises each of its devices. */
+export interface TaskPrivacy {
+  readonly noiseMultiplier: number;
+  readonly colluders: number;
+  readonly participations: number;
+  readonly delta: number;
+  /** After all participations. */
+  readonly epsilon: number;
 }
 
 export interface BufferState {

@@ -7,6 +7,7 @@ import { concurrency } from './concurrency.ts';
 import { dropouts } from './dropouts.ts';
 import { largeScale } from './large-scale.ts';
 import { modelCheck } from './model-check.ts';
+import { privacy } from './privacy.ts';
 import { quantisation } from './quantisation.ts';
 import { scalability } from './scalability.ts';
 import { scale } from './scale.ts';
@@ -24,4 +25,5 @@ export const STUDIES: readonly Study[] = [
   scale,
   capacity,
   modelCheck,
+  privacy,
 ];

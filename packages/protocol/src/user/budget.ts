@@ -4,8 +4,9 @@
  * update in the same buffer is one charge however often it is written. So nothing is ever charged too little, and a crash
  * between mark and header charges at most one inclusion too much.
  */
-import { epsilonOf, inclusionCost, toHex } from '@basa/masking';
+import { toHex } from '@basa/masking';
 import type { PrivacyPolicy } from '../wire/privacy.ts';
+import { epsilonBudget } from '../wire/privacy.ts';
 import type { Refused } from '../wire/refusals.ts';
 import { refused } from '../wire/refusals.ts';
 import type { DeviceLedger } from './ledger.ts';
@@ -21,12 +22,11 @@ export interface PrivacySpent {
 
 export function privacySpent({ deltas }: DeviceLedger, privacy: PrivacyPolicy): PrivacySpent {
   const { delta, participations } = privacy;
-  const epsilon = (inclusions: number): number => epsilonOf(inclusions * inclusionCost(privacy.noiseMultiplier), delta);
   return {
     inclusions: deltas.size,
     participations,
-    epsilon: epsilon(deltas.size),
-    epsilonBudget: epsilon(participations),
+    epsilon: epsilonBudget(privacy, deltas.size),
+    epsilonBudget: epsilonBudget(privacy),
     delta,
   };
 }

@@ -1,6 +1,6 @@
 /** The lines of a policy that make its sums differentially private, and what they mean for a sum. */
 import type { Modulus, Noise } from '@basa/masking';
-import { noiseOf, noiseProblem, noisySumBound, quantizedBound, signedCapacity } from '@basa/masking';
+import { epsilonOf, inclusionCost, noiseOf, noiseProblem, noisySumBound, quantizedBound, signedCapacity } from '@basa/masking';
 import type { Field } from './codec.ts';
 import { checked, optional, positive, record, u16, u32 } from './codec.ts';
 import type { MetricRange } from './metrics.ts';
@@ -15,6 +15,14 @@ export interface PrivacyPolicy {
   readonly delta: number;
   /** The budget, as inclusions of a device: rho_max = participations / (2 z^2). Whole numbers add up exactly. */
   readonly participations: number;
+}
+
+/** Epsilon of a device after so many inclusions; after all that its budget has by default. */
+export function epsilonBudget(
+  { noiseMultiplier, delta, participations }: PrivacyPolicy,
+  inclusions: number = participations,
+): number {
+  return epsilonOf(inclusions * inclusionCost(noiseMultiplier), delta);
 }
 
 const MOST_NOISE = 1e6;

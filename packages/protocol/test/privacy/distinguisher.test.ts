@@ -1,7 +1,7 @@
 /** A statistical attack on sums of noisy updates: it must find no more than the accountant allows, and more with less noise. */
 import { seededWords } from '@basa/experiments/simulation';
 import { deltaOf, inclusionCost, RING_32, toSigned } from '@basa/masking';
-import type { DescriptorBody } from '@basa/protocol';
+import type { Descriptor } from '@basa/protocol';
 import { buildInput } from '@basa/protocol';
 import { granted } from '@basa/simulator';
 import { nodeFederation } from '@basa/testkit/core/tools.ts';
@@ -12,13 +12,13 @@ const PRIVACY = { noiseMultiplier: 1, colluders: 1, delta: 1e-6, participations:
 const EPSILON = 2;
 const PREFIX = 6;
 
-function descriptorOf(): DescriptorBody {
+function descriptorOf(): Descriptor {
   const world = nodeFederation({ bufferSize: 4, minimum: 4, dimension: DIMENSION, level: LEVEL, privacy: PRIVACY });
   return granted(world.server.seat(world.device().certificate)).descriptor;
 }
 
 /** What a server that knows the victim's update looks at: the sum of the honest, along the update. */
-function statistics(descriptor: DescriptorBody, isIn: boolean, seed: number): Float64Array {
+function statistics(descriptor: Descriptor, isIn: boolean, seed: number): Float64Array {
   const zero = new Float32Array(DIMENSION);
   const victim = zero.map(() => 1 / Math.sqrt(DIMENSION));
   const randomWords = seededWords(seed);

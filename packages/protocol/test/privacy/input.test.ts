@@ -1,6 +1,6 @@
 import { seededWords } from '@basa/experiments/simulation';
 import { noisySumBound, ring, toSigned } from '@basa/masking';
-import type { DescriptorBody, PrivacyPolicy, TaskPolicy } from '@basa/protocol';
+import type { Descriptor, PrivacyPolicy, TaskPolicy } from '@basa/protocol';
 import { buildInput, decodePolicy, encodePolicy, judgeCoordinates, policyProblem, taskNoise } from '@basa/protocol';
 import type { FederationDevice } from '@basa/simulator';
 import { granted } from '@basa/simulator';
@@ -12,12 +12,12 @@ const DIMENSION = 16;
 /** d = 16 and clip 1 need a level of at least 8. */
 const PRIVATE = { bufferSize: 4, minimum: 4, dimension: DIMENSION, level: 8, privacy: PRIVACY };
 
-function descriptorOf(options: object = {}): DescriptorBody {
+function descriptorOf(options: object = {}): Descriptor {
   const world = nodeFederation({ ...PRIVATE, ...options });
   return granted(world.server.seat(world.device().certificate)).descriptor;
 }
 
-function input(descriptor: DescriptorBody, delta: Float32Array, more: object = {}): Int32Array {
+function input(descriptor: Descriptor, delta: Float32Array, more: object = {}): Int32Array {
   const built = buildInput(descriptor, { delta, trainedOn: 0, randomWords: seededWords(3), ...more });
   if (built.kind === 'refused') throw new Error(built.reason);
   return Int32Array.from(built.vector, (residue) => toSigned(residue, descriptor.modulus));

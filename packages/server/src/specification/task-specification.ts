@@ -111,6 +111,8 @@ export function readTask(specification: TaskSpecification): ReadTask {
   knownSealedBytes(policy.engine);
   if (specification.mode === 'paper' && policy.engine !== ENGINE.cpAbe)
     throw new RangeError('mode: "paper" needs a policy with the engine cp-abe, which the paper uses');
+  if (specification.mode === 'paper' && policy.privacy !== undefined)
+    throw new RangeError('mode: "paper" has no noise and no budget; a private task runs in sealed mode');
   const model = specification.model === undefined ? undefined : readModel(specification.model as ModelOptions, policy);
   checkInitial(specification.initial?.parameters, policy);
   const serverStep = specification.serverStep ?? { kind: 'fedbuff', rate: 1 };

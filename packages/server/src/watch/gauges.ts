@@ -1,6 +1,7 @@
 /** What is read when somebody asks: the copies in memory of buffers that have not ended, tasks and their models. */
 import { toHex } from '@basa/masking';
-import type { AdmissionView, SecureBuffer, TaskId } from '@basa/protocol';
+import type { AdmissionView, SecureBuffer, TaskId, TaskPolicy } from '@basa/protocol';
+import { epsilonBudget } from '@basa/protocol';
 import type { Metrics, Sample } from '@basa/service';
 import type { StoredModel } from '../store/store.ts';
 
@@ -8,7 +9,7 @@ import type { StoredModel } from '../store/store.ts';
 export interface WatchedTask {
   readonly task: TaskId;
   readonly state: string;
-  readonly read: { readonly policy: { readonly name: Uint8Array; readonly openMs: number } };
+  readonly read: { readonly policy: Pick<TaskPolicy, 'name' | 'openMs' | 'privacy'> };
   readonly models: { readonly newest: StoredModel | undefined };
   readonly places: { readonly view: AdmissionView };
 }
@@ -91,6 +92,19 @@ export function serverGauges(metrics: Metrics, sources: GaugeSources): void {
     eachTask((task) => {
       const { newest } = task.models;
       return one(task, newest === undefined ? undefined : seconds(clock() - newest.madeAt));
+    }),
+  );
+  metrics.gauge('basa_device_metric', () =>
+    eachTask((task) =>
+      Object.entries(task.models.newest?.metrics ?? {}).map(
+        ([metric, value]): Sample<'basa_device_metric'> => [{ task: taskLabel(task), metric }, value],
+      ),
+    ),
+  );
+  metrics.gauge('basa_privacy_epsilon', () =>
+    eachTask((task) => {
+      const { privacy } = task.read.policy;
+      return one(task, privacy === undefined ? undefined : epsilonBudget(privacy));
     }),
   );
   metrics.gauge('basa_model_accuracy', () => eachTask((task) => one(task, task.models.newest?.accuracy)));

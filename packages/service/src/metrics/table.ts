@@ -175,6 +175,18 @@ export const METRICS = {
     help: 'Accuracy of that version on held-out examples, where it was evaluated',
     labels: ['task'],
   },
+  basa_device_metric: {
+    type: 'gauge',
+    on: 'server',
+    help: "Mean of a private metric over the devices of that version, where the task names some; metric is the task's name for it",
+    labels: ['task', 'metric'],
+  },
+  basa_privacy_epsilon: {
+    type: 'gauge',
+    on: 'server',
+    help: 'Epsilon of a device of a private task after all participations that its budget has',
+    labels: ['task'],
+  },
   basa_seats_total: { type: 'counter', on: 'server', help: 'Seats given', labels: ['task'] },
   basa_deposits_total: {
     type: 'counter',
