@@ -84,7 +84,10 @@ async function train(input: CommandInput): Promise<CommandResult> {
     const summary = await device.run(trainer, await samples(), { rounds, signal });
     terminal.line(`${summary.accepted} accepted, ${summary.rejected} rejected (${summary.ended})`);
     const { privacy } = device;
-    return { json: { deviceKey: toHex(device.deviceKey), ...summary, ...(privacy !== undefined && { privacy }) }, exitCode: summary.accepted > 0 ? 0 : 1 };
+    return {
+      json: { deviceKey: toHex(device.deviceKey), ...summary, ...(privacy !== undefined && { privacy }) },
+      exitCode: summary.accepted > 0 ? 0 : 1,
+    };
   } finally {
     await device.close();
   }

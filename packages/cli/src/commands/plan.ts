@@ -116,7 +116,9 @@ function adviceOf(
       ? [`noise outweighs the signal of one buffer: training takes more of them, or ${larger}`]
       : []),
     ...(epsilon > 20
-      ? [`epsilon ${epsilon.toFixed(1)} promises little: fewer participations, or noise ${(2 * noiseMultiplier).toPrecision(2)}`]
+      ? [
+          `epsilon ${epsilon.toFixed(1)} promises little: fewer participations, or noise ${(2 * noiseMultiplier).toPrecision(2)}`,
+        ]
       : []),
   ];
 }

@@ -45,7 +45,10 @@ export interface PrivateTrained {
 }
 
 /** Where noise is sized for drop-outs and colluders, as a task of these defaults has it. */
-export function planOf(run: Pick<PrivateRun, 'bufferSize' | 'clip' | 'noiseMultiplier'>, dimension: number): PrivatePlan {
+export function planOf(
+  run: Pick<PrivateRun, 'bufferSize' | 'clip' | 'noiseMultiplier'>,
+  dimension: number,
+): PrivatePlan {
   const { bufferSize, clip, noiseMultiplier } = run;
   const planned = planPrivate({
     dimension,

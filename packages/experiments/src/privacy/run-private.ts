@@ -53,5 +53,8 @@ export async function runPrivately(
 }
 
 function nameOf(run: PrivateRun): string {
-  return createHash('sha256').update(JSON.stringify(Object.entries(run).sort())).digest('hex').slice(0, 32);
+  return createHash('sha256')
+    .update(JSON.stringify(Object.entries(run).sort()))
+    .digest('hex')
+    .slice(0, 32);
 }

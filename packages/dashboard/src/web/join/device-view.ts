@@ -85,7 +85,10 @@ function showSpent({
 }
 
 /** Shows what the news bring, and gives the sentence for it. */
-function sentenceOf(news: Exclude<FromDevice, { readonly kind: 'update' | 'failed' | 'privacy' }>, own: OwnPlace): string {
+function sentenceOf(
+  news: Exclude<FromDevice, { readonly kind: 'update' | 'failed' | 'privacy' }>,
+  own: OwnPlace,
+): string {
   const root = document.documentElement;
   switch (news.kind) {
     case 'connected':

@@ -28,7 +28,11 @@ export function drawDeviceMetrics({ versions }: Watched): void {
 function plotOf(name: string): LinePlot {
   const known = plots.get(name);
   if (known !== undefined) return known;
-  const place = make('div', { class: 'plot', role: 'img', 'aria-label': `mean of ${name} over the devices, over time` });
+  const place = make('div', {
+    class: 'plot',
+    role: 'img',
+    'aria-label': `mean of ${name} over the devices, over time`,
+  });
   element('device-plots').append(place);
   const plot = new LinePlot(place, {
     x: 'time since the first version',
