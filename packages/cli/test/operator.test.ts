@@ -151,7 +151,24 @@ describe('with `basa dev` in one terminal, another', () => {
       blockFloor: 0.005,
       maxStaleness: 15,
     });
+    const asked = ['--noise', '4', '--participations', '16', '--buffer', '50', '--clip', '0.5'];
+    expect(await policyOf(...asked)).toMatchObject({
+      privacy: { noiseMultiplier: 4, participations: 16, delta: 1e-6, colluders: 5 },
+      clip: 0.5,
+      blockFloor: 0,
+      metrics: [],
+    });
+    expect(await policyOf('--metrics', 'loss:0:5,accuracy:0:1')).toMatchObject({
+      privacy: undefined,
+      metrics: [
+        { name: 'loss', low: 0, high: 5 },
+        { name: 'accuracy', low: 0, high: 1 },
+      ],
+    });
     for (const [flag, value] of [
+      ['--noise', '1'],
+      ['--participations', '3'],
+      ['--metrics', 'loss:5'],
       ['--rate', '0'],
       ['--epochs', '0'],
       ['--batch', '65536'],

@@ -1,6 +1,14 @@
 /** The lines of a policy that make its sums differentially private, and what they mean for a sum. */
 import type { Modulus, Noise } from '@basa/masking';
-import { epsilonOf, inclusionCost, noiseOf, noiseProblem, noisySumBound, quantizedBound, signedCapacity } from '@basa/masking';
+import {
+  epsilonOf,
+  inclusionCost,
+  noiseOf,
+  noiseProblem,
+  noisySumBound,
+  quantizedBound,
+  signedCapacity,
+} from '@basa/masking';
 import type { Field } from './codec.ts';
 import { checked, optional, positive, record, u16, u32 } from './codec.ts';
 import type { MetricRange } from './metrics.ts';

@@ -1,3 +1,4 @@
+import type { Ctx, JoinTag } from '@basa/protocol';
 import { millis, privacySpent } from '@basa/protocol';
 import type { Federation, FederationDevice } from '@basa/simulator';
 import { CLOSE_MS, granted, OPEN_MS, reasonOf } from '@basa/simulator';
@@ -33,6 +34,16 @@ describe('the budget of a device', () => {
     granted(second.contribute());
     first.newUpdate();
     expect(reasonOf(first.contribute())).toBe('budget-spent');
+  });
+
+  it('is looked at once more when the upload is frozen: a charge that came meanwhile counts', () => {
+    const world = privateWorld();
+    const device = world.device();
+    granted(device.contribute('key'));
+    const { ctx, joinTag } = device.session?.member as { ctx: Ctx; joinTag: JoinTag };
+    device.ledger = { ...device.ledger, deltas: new Map([['00', { ctx, joinTag }]]) };
+    expect(reasonOf(device.contribute())).toBe('budget-spent');
+    expect(device.ledger.deltas.size).toBe(1);
   });
 
   it('stays charged for a sum that holds the update, applied or not', () => {
