@@ -2,7 +2,6 @@
 import type { AuthorityRecord, BufferClosed, KeyIssued } from '@basa/protocol';
 import { ctxOf } from '@basa/protocol';
 import { nodeSuite } from '@basa/runtime/node';
-import { granted } from '@basa/simulator';
 import { nodeFederation } from '@basa/testkit/core/tools.ts';
 import { expect, it } from 'vitest';
 import { LogRules } from '../src/log-rules.ts';
@@ -20,9 +19,9 @@ it.each([
   const privacy = { noiseMultiplier: 1, colluders: 0, delta: 1e-6, participations };
   const world = nodeFederation({ bufferSize: 2, minimum: 2, dimension: 4, level: 5, privacy });
   const devices = [world.device(), world.device()];
-  for (const device of devices) granted(device.contribute());
+  for (const device of devices) device.contribute();
   world.server.finish(devices[0]?.ctx as never);
-  granted(world.device().contribute('seat'));
+  world.device().contribute('seat');
   const records: readonly AuthorityRecord[] = world.authority.records;
   const rules = new LogRules(world.authority.publicKey);
   expect(records.flatMap((entry) => rules.check(entry))).toEqual([]);

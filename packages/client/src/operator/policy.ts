@@ -39,10 +39,7 @@ export type PrivacyChoice = Pick<PrivacyPolicy, 'noiseMultiplier' | 'participati
 const DEFAULT_DELTA = 1e-6;
 
 /** The lines of a policy. */
-export function privacyOf({
-  bufferSize,
-  privacy,
-}: Pick<PolicyChoice, 'bufferSize' | 'privacy'>): PrivacyPolicy | undefined {
+function privacyOf({ bufferSize, privacy }: Pick<PolicyChoice, 'bufferSize' | 'privacy'>): PrivacyPolicy | undefined {
   if (privacy === undefined) return undefined;
   return { colluders: Math.floor(bufferSize / 10), delta: DEFAULT_DELTA, ...privacy };
 }

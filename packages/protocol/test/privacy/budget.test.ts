@@ -1,4 +1,4 @@
-import type { Ctx, JoinTag } from '@basa/protocol';
+import type { UserSession } from '@basa/protocol';
 import { millis, privacySpent } from '@basa/protocol';
 import type { Federation, FederationDevice } from '@basa/simulator';
 import { CLOSE_MS, granted, OPEN_MS, reasonOf } from '@basa/simulator';
@@ -40,7 +40,7 @@ describe('the budget of a device', () => {
     const world = privateWorld();
     const device = world.device();
     granted(device.contribute('key'));
-    const { ctx, joinTag } = device.session?.member as { ctx: Ctx; joinTag: JoinTag };
+    const { ctx, joinTag } = (device.session as UserSession).member;
     device.ledger = { ...device.ledger, deltas: new Map([['00', { ctx, joinTag }]]) };
     expect(reasonOf(device.contribute())).toBe('budget-spent');
     expect(device.ledger.deltas.size).toBe(1);
