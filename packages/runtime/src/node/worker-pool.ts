@@ -47,9 +47,15 @@ export function createWorkerPool<Task, Result>(options: WorkerPoolOptions): Work
       const worker = idle.pop() ?? (workers.size < size ? start() : undefined);
       if (worker === undefined) return;
       const waiting = queue.shift() as Waiting<Task, Result>;
+      try {
+        worker.postMessage(waiting.task, waiting.transfer);
+      } catch (error) {
+        idle.push(worker); // it was given nothing
+        waiting.reject(error);
+        continue;
+      }
       busy.set(worker, waiting);
       if (isUnheld) worker.ref();
-      worker.postMessage(waiting.task, waiting.transfer);
     }
   };
   const bury = (worker: Worker, error: Error): void => {
