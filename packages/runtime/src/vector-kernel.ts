@@ -4,8 +4,8 @@ import { maskingWasmBase64 } from './wasm/masking-bytes.ts';
 
 interface KernelExports {
   readonly memory: WebAssembly.Memory;
-  addRing(at: number, words: number, width: number): void;
-  subtractRing(at: number, words: number, width: number): void;
+  addRing(at: number, words: number, width: number): undefined;
+  subtractRing(at: number, words: number, width: number): undefined;
   addField(at: number, words: number): number;
   subtractField(at: number, words: number): number;
   canonicalizeField(words: number): void;
@@ -26,7 +26,7 @@ export function createWasmVectorKernel(): VectorKernel | undefined {
   const accumulator = new Uint32Array(kernel.memory.buffer, 0, BLOCK_WORDS);
   const piece = new Uint8Array(kernel.memory.buffer, 4 * BLOCK_WORDS, 4 * PIECE_WORDS);
   const inPieces =
-    (add: (at: number, words: number, width: number) => number | void) =>
+    (add: (at: number, words: number, width: number) => number | undefined) =>
     (addend: Uint8Array, words: number, width = 4): boolean => {
       let hasRejected = false;
       for (let first = 0; first < words; first += PIECE_WORDS) {
