@@ -5,7 +5,6 @@ import { createRequire } from 'node:module';
 import { resolve } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import type { Model, OwnModel } from '@basa/learning';
-import { readModelJson } from '@basa/learning';
 import { CommandError } from './command.ts';
 
 const MODULE = /\.[cm]?[jt]s$/;
@@ -39,6 +38,7 @@ function checkThere(file: string): void {
 }
 
 async function readNetwork(file: string): Promise<Model> {
+  const { readModelJson } = await import('@basa/learning');
   try {
     return readModelJson(JSON.parse(await readFile(file, 'utf8')));
   } catch (error) {

@@ -1,13 +1,14 @@
 /** Measures what a contribution costs a device, beside the operations it cannot do without. */
 import { createCipheriv } from 'node:crypto';
 import type { EngineName } from '@basa/client/operator';
+import { ENGINES } from '@basa/client/operator';
 import type { Modulus } from '@basa/masking';
 import { applyMasksInPlace, plainVectorKernel, RING_32, Secret, streamWidth } from '@basa/masking';
 import type { BufferIssuer, BufferSealing, TaskPolicy } from '@basa/protocol';
-import { attributeIssuer, attributeSealing, slotKeyIssuer, slotSealing } from '@basa/protocol';
+import { attributeIssuer, attributeSealing, sealedBytesOf, slotKeyIssuer, slotSealing } from '@basa/protocol';
 import { createNodeKeystream, createWasmVectorKernel, nodeRandomBytes, nodeSuite } from '@basa/runtime/node';
 import { sealingTrial } from '@basa/simulator';
-import { ENGINE_NAMES, sealedBytesOfEngine } from '../engines.ts';
+import { ENGINE_NAMES } from '../engines.ts';
 
 export interface Measured {
   readonly name: string;
@@ -66,7 +67,7 @@ export async function compareEngines({
   for (const engine of ENGINE_NAMES) {
     const sealingMs = (await measureSealing(engine, bufferSize)).reduce((sum, { ms }) => sum + ms, 0);
     const seeds = 2 * bufferSize - 1; // one for each later slot, one backup for each earlier, its own
-    costs.push({ engine, sealingMs, maskingMs, sealedBytes: seeds * sealedBytesOfEngine(engine) });
+    costs.push({ engine, sealingMs, maskingMs, sealedBytes: seeds * (sealedBytesOf(ENGINES[engine]) ?? 0) });
   }
   return costs;
 }

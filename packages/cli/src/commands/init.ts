@@ -1,10 +1,6 @@
 /** `basa init`: a folder from which both services start: configurations, keys and an operator's token. */
 import { mkdir, readdir, writeFile } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
-import { hashOfToken } from '@basa/client/operator';
-import { toHex } from '@basa/masking';
-import { isLoopback } from '@basa/protocol';
-import { nodeRandomBytes, nodeSuite } from '@basa/runtime/node';
 import type { Command, CommandInput } from '../command.ts';
 import { CommandError, numberFlag, textFlag } from '../command.ts';
 
@@ -32,9 +28,12 @@ export const init: Command = {
   opening: 'making keys',
   async run(input) {
     const { terminal } = input;
-    const places = placesOf(input);
+    const places = await placesOf(input);
     const { folder, server, authority } = places;
     await makeFolder(folder);
+    const { hashOfToken } = await import('@basa/client/operator');
+    const { toHex } = await import('@basa/masking');
+    const { nodeRandomBytes, nodeSuite } = await import('@basa/runtime/node');
     const token = toHex(nodeRandomBytes(16));
     const operators = [
       { tokenHash: hashOfToken((bytes) => nodeSuite.sha256(bytes), token), roles: ['operator', 'auditor'] },
@@ -66,7 +65,8 @@ interface InitPlaces {
   readonly authority: object;
 }
 
-function placesOf(input: CommandInput): InitPlaces {
+async function placesOf(input: CommandInput): Promise<InitPlaces> {
+  const { isLoopback } = await import('@basa/protocol');
   const folder = resolve(input.positionals[0] ?? 'basa');
   const host = textFlag(input, 'host') ?? '127.0.0.1';
   const [cert, key] = [textFlag(input, 'tls-cert'), textFlag(input, 'tls-key')];

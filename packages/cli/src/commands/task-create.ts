@@ -1,9 +1,7 @@
 /** `basa task create`: the policy at the authority, then the task at the server. */
 import { readFile } from 'node:fs/promises';
 import type { TaskSettings } from '@basa/client/operator';
-import { createTaskAt } from '@basa/client/operator';
 import type { Dataset, Model } from '@basa/learning';
-import { decodeDataset, decodeSafetensors } from '@basa/learning';
 import type { Command, CommandInput } from '../command.ts';
 import { CommandError, numberFlag, textFlag } from '../command.ts';
 import { engineOf } from '../engines.ts';
@@ -74,10 +72,10 @@ ${SERVER_USAGE}
   opening: 'creating the task',
   async run(input) {
     const { terminal } = input;
-    const services = { server: serverOperator(input), authority: authorityOperator(input) };
+    const services = { server: await serverOperator(input), authority: await authorityOperator(input) };
     const modelName = textFlag(input, 'model') ?? 'mnist';
     const { model, test, ...settings } = await chosenModel(modelName);
-    const preset = taskPreset(textFlag(input, 'preset'));
+    const preset = await taskPreset(textFlag(input, 'preset'));
     const bufferSize = numberFlag(input, 'buffer', { least: 2, most: 1024, fallback: preset.bufferSize });
     const target = numberFlag(input, 'target', { least: 1, most: 100, fallback: 0 }) / 100;
     const evaluationSet = await testSetOf(input, test);
@@ -86,6 +84,7 @@ ${SERVER_USAGE}
     const privacy = privacyChoice(input);
     const versions = numberFlag(input, 'versions', { least: 1, fallback: 0 });
     const count = numberFlag(input, 'tokens', { most: MOST_TOKENS, fallback: 0 });
+    const { createTaskAt } = await import('@basa/client/operator');
     const { task } = await createTaskAt(services, {
       name: textFlag(input, 'name') ?? (isModelFile(modelName) ? model.name : modelName),
       model,
@@ -128,6 +127,7 @@ async function testSetOf(
 ): Promise<Dataset | undefined> {
   const file = textFlag(input, 'test');
   if (file === undefined) return test?.();
+  const { decodeDataset } = await import('@basa/learning');
   try {
     return decodeDataset(await readFile(file));
   } catch (error) {
@@ -139,6 +139,7 @@ async function testSetOf(
 async function initialOf(input: CommandInput, model: Model): Promise<NonNullable<TaskSettings['initial']>> {
   const file = textFlag(input, 'initial');
   if (file === undefined) return { seed: numberFlag(input, 'seed', { fallback: 1 }) };
+  const { decodeSafetensors } = await import('@basa/learning');
   try {
     return { parameters: decodeSafetensors(model, await readFile(file)) };
   } catch (error) {

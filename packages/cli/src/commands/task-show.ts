@@ -22,7 +22,7 @@ ${SERVER_USAGE}`,
   flags: { last: { type: 'string' }, follow: { type: 'boolean', default: false }, ...SERVER_FLAGS },
   positionals: 1,
   async run(input) {
-    const server = serverOperator(input);
+    const server = await serverOperator(input);
     const task = await server.task(await taskArgument(input, server));
     const versions = (await server.versions(task.task)).slice(-lastOf(input));
     input.terminal.line(table(linesOf(task)));

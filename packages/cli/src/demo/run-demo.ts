@@ -59,10 +59,14 @@ const LOOK_MS = 250;
 
 export async function runDemo(options: DemoOptions): Promise<DemoResult> {
   const { folder, signal, terminal } = options;
-  const { train, test } = await loadMnist();
-  signal.throwIfAborted();
   terminal.line(`starting authority and server in ${folder} ...`);
-  const services = await startLocalServices({ folder, signal });
+  const starting = startLocalServices({ folder, signal });
+  // Read while they start, as processes of their own.
+  const loading = loadMnist().catch(async (error: unknown) => {
+    await (await starting).stop();
+    throw error;
+  });
+  const [services, { train, test }] = await Promise.all([starting, loading]);
   try {
     const { seed, bufferSize, engine, mostBuffers } = options;
     const choice = { name: 'demo', bufferSize, engine, seed, stop: { version: mostBuffers } };

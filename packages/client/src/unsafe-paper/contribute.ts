@@ -60,7 +60,7 @@ async function algorithmTwo(
     modulus: policy.modulus,
   });
   if (contribution.kind === 'refused') return rejected(contribution.reason, 'free', contribution);
-  await meter.measure('mask', () => outside.mask(built.vector, contribution.plan));
+  await meter.measure('mask', () => outside.mask(built.vector, contribution.plan, signal));
   for (const { seed } of contribution.plan.terms) seed.wipe();
   const header = frameHeader(paperMessages(policy.bufferSize, sealing).upload.encode(contribution.upload));
   const framed = concatBytes(header, packVector(built.vector, policy.modulus));
