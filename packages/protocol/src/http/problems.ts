@@ -95,6 +95,13 @@ export const SERVICE_PROBLEMS = {
     about: 'update',
     retry: true,
   },
+  suspended: {
+    sentence: 'Sums that this device took part in were spoilt too often; it may ask again when its suspension is over.',
+    status: 429,
+    about: 'update',
+    retry: true,
+  },
+  banned: { sentence: 'An operator has banned this device from the task.', status: 403, about: 'update' },
   internal: {
     sentence: 'The service failed; the request may be sent again.',
     status: 500,

@@ -1,6 +1,5 @@
 /** A device takes a seat, and deposits its sealed seeds. */
 import { equalBytes } from '@basa/masking';
-import type { TaskId } from '@basa/protocol';
 import {
   acceptDeposit,
   certificateCodec,
@@ -23,6 +22,7 @@ import {
 } from '@basa/service';
 import { messagesOf } from '../buffers/messages.ts';
 import { MAX_UNFINISHED_SLOTS, TooManySlots } from '../store/store.ts';
+import type { RunningTask } from '../tasks/running-task.ts';
 import type { RouteContext } from './context.ts';
 import { askingAuthority, bufferParams, foundTask, knownBuffer, taskParams } from './context.ts';
 
@@ -46,7 +46,7 @@ export function mountParticipation(context: RouteContext): void {
     const certificate = certificateCodec.decode(bytesOf(request));
     const { deviceKey } = deviceOf(request);
     if (!equalBytes(certificate.deviceKey, deviceKey)) fail('not-yours');
-    await checkStanding(context, task.task, request);
+    await checkStanding(context, task, request);
     const drawn = granted(
       await askingAuthority(
         () => task.takeSeat(certificate),
@@ -70,7 +70,7 @@ export function mountParticipation(context: RouteContext): void {
     if (!equalBytes(certificate.deviceKey, deviceOf(request).deviceKey)) fail('not-yours');
     const problem = certificateProblem(ports, task.task, certificate, millis(context.clock()));
     if (problem !== undefined) granted(problem);
-    await checkStanding(context, task.task, request);
+    await checkStanding(context, task, request);
     rememberRequest(request);
     const { leftMs } = await task.admit(certificate);
     return { endsInMs: Math.floor(leftMs) };
@@ -102,6 +102,7 @@ export function mountParticipation(context: RouteContext): void {
     if (!equalBytes(deposit.certificate.deviceKey, deviceOf(request).deviceKey)) fail('not-yours');
     const task = await foundTask(context, Buffer.from(descriptor.task).toString('hex'));
     await context.revocations.check(task.task, deviceOf(request).user);
+    await task.suspicion.check(deviceOf(request).user);
     if (!(await task.seats.admits(deposit.certificate, ctx))) fail('seat-missing');
     const ticket = granted(
       await withinSlots(() => keeper.step(ctx, (buffer, now) => acceptDeposit(ports, buffer, deposit, now))),
@@ -117,10 +118,15 @@ export function mountParticipation(context: RouteContext): void {
   });
 }
 
-/** Whether a seat would be of any use to the device: it is not revoked, has not left too many slots, and has not two to finish. */
-async function checkStanding(context: RouteContext, task: TaskId, request: Parameters<typeof deviceOf>[0]) {
+/** Whether a seat would be of any use to the device: not revoked, suspended or banned, not too many slots left, not two to finish. */
+async function checkStanding(
+  context: RouteContext,
+  { task, suspicion }: RunningTask,
+  request: Parameters<typeof deviceOf>[0],
+) {
   const { user } = deviceOf(request);
   await context.revocations.check(task, user);
+  await suspicion.check(user);
   await checkQuota(context, request);
   // The deposit is held to the same, and there two at a time cannot both pass.
   const { slots, freeInMs } = await context.store.unfinishedSlots(task, user);
