@@ -129,6 +129,13 @@ export const SERVICE_PROBLEMS = {
     retry: true,
     resend: true,
   },
+  overloaded: {
+    sentence: 'More is asked of the service than it can do in time; ask again later.',
+    status: 503,
+    about: 'update',
+    retry: true,
+    resend: true,
+  },
   stopping: {
     sentence: 'The service is stopping; ask again later.',
     status: 503,

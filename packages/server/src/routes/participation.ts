@@ -40,23 +40,27 @@ export function mountParticipation(context: RouteContext): void {
     body: wireBytes('certificate'),
     response: answers(wireBytes('drawnBuffer')),
   };
-  app.post(SERVER_PATH.seats(':task'), { onRequest, schema: seatSchema }, async (request, reply) => {
-    const startedAt = Date.now();
-    const task = await foundTask(context, request.params.task);
-    const certificate = certificateCodec.decode(bytesOf(request));
-    const { deviceKey } = deviceOf(request);
-    if (!equalBytes(certificate.deviceKey, deviceKey)) fail('not-yours');
-    await checkStanding(context, task, request);
-    const drawn = granted(
-      await askingAuthority(
-        () => task.takeSeat(certificate),
-        () => task.tuned.retryAfterMs,
-      ),
-    );
-    rememberRequest(request);
-    watch.traces.past('seat', startedAt, { ctx: ctxOf(ports.suite, drawn.descriptor) });
-    return reply.type(BYTES_MEDIA_TYPE).send(Buffer.from(drawnBufferCodec.encode(drawn)));
-  });
+  app.post(
+    SERVER_PATH.seats(':task'),
+    { onRequest, schema: seatSchema, config: { begins: true } },
+    async (request, reply) => {
+      const startedAt = Date.now();
+      const task = await foundTask(context, request.params.task);
+      const certificate = certificateCodec.decode(bytesOf(request));
+      const { deviceKey } = deviceOf(request);
+      if (!equalBytes(certificate.deviceKey, deviceKey)) fail('not-yours');
+      await checkStanding(context, task, request);
+      const drawn = granted(
+        await askingAuthority(
+          () => task.takeSeat(certificate),
+          () => task.tuned.retryAfterMs,
+        ),
+      );
+      rememberRequest(request);
+      watch.traces.past('seat', startedAt, { ctx: ctxOf(ports.suite, drawn.descriptor) });
+      return reply.type(BYTES_MEDIA_TYPE).send(Buffer.from(drawnBufferCodec.encode(drawn)));
+    },
+  );
 
   const admissionSchema = {
     summary: 'A place to train in, asked for before the model is fetched (device)',
@@ -64,17 +68,21 @@ export function mountParticipation(context: RouteContext): void {
     body: wireBytes('certificate'),
     response: answers(Type.Object({ endsInMs: Type.Integer() })),
   };
-  app.post(SERVER_PATH.admissions(':task'), { onRequest, schema: admissionSchema }, async (request) => {
-    const task = await foundTask(context, request.params.task);
-    const certificate = certificateCodec.decode(bytesOf(request));
-    if (!equalBytes(certificate.deviceKey, deviceOf(request).deviceKey)) fail('not-yours');
-    const problem = certificateProblem(ports, task.task, certificate, millis(context.clock()));
-    if (problem !== undefined) granted(problem);
-    await checkStanding(context, task, request);
-    rememberRequest(request);
-    const { leftMs } = await task.admit(certificate);
-    return { endsInMs: Math.floor(leftMs) };
-  });
+  app.post(
+    SERVER_PATH.admissions(':task'),
+    { onRequest, schema: admissionSchema, config: { begins: true } },
+    async (request) => {
+      const task = await foundTask(context, request.params.task);
+      const certificate = certificateCodec.decode(bytesOf(request));
+      if (!equalBytes(certificate.deviceKey, deviceOf(request).deviceKey)) fail('not-yours');
+      const problem = certificateProblem(ports, task.task, certificate, millis(context.clock()));
+      if (problem !== undefined) granted(problem);
+      await checkStanding(context, task, request);
+      rememberRequest(request);
+      const { leftMs } = await task.admit(certificate);
+      return { endsInMs: Math.floor(leftMs) };
+    },
+  );
   const discardSchema = {
     summary: 'Gives a place back that is not needed (device)',
     params: taskParams,
