@@ -15,7 +15,7 @@ export class ShimMissing extends Error {
 }
 
 /** Compiles the shim into the folder. Returns its path. */
-export function makeShim(folder: string): string {
+function makeShim(folder: string): string {
   if (process.platform !== 'linux') throw new ShimMissing('it needs Linux (LD_PRELOAD and /proc)');
   const library = join(folder, 'unflushed.so');
   try {

@@ -14,7 +14,7 @@ import {
 import { basename, dirname, join } from 'node:path';
 
 /** A change that may not have reached the disk. `owner`: the inode of the file, or of the folder that holds the name. */
-export type Change =
+type Change =
   | { readonly kind: 'bytes'; readonly owner: bigint; readonly at: bigint; readonly size: bigint; readonly old: Buffer }
   | { readonly kind: 'made'; readonly owner: bigint; readonly path: string; readonly isFolder: boolean }
   | {
@@ -28,7 +28,7 @@ export type Change =
   | { readonly kind: 'folder-removed'; readonly owner: bigint; readonly path: string };
 
 /** The changes of a journal that no flush followed, the first one first. */
-export function unflushedOf(journal: Buffer): readonly Change[] {
+function unflushedOf(journal: Buffer): readonly Change[] {
   const changes: (Change | undefined)[] = [];
   let at = 0;
   const take = (length: number): Buffer => {
@@ -78,7 +78,7 @@ function read(kind: string, owner: bigint, { number, bytes, text }: Reader): Cha
  * Some of what was not flushed may have reached the disk: of each file and of each folder `share()` says how much of its newest
  * changes is lost, from 0 to 1. Changes of one file reach the disk in their order, those of different files in any.
  */
-export function lostOf(changes: readonly Change[], share: () => number): readonly Change[] {
+function lostOf(changes: readonly Change[], share: () => number): readonly Change[] {
   const owners = new Map<bigint, Change[]>();
   for (const change of changes) owners.set(change.owner, [...(owners.get(change.owner) ?? []), change]);
   const lost = new Set([...owners.values()].flatMap((own) => own.slice(own.length - Math.round(share() * own.length))));
@@ -86,7 +86,7 @@ export function lostOf(changes: readonly Change[], share: () => number): readonl
 }
 
 /** Undoes the changes, the last one first. `folders`: where files are looked for by their inodes. */
-export function undo(changes: readonly Change[], folders: readonly string[]): void {
+function undo(changes: readonly Change[], folders: readonly string[]): void {
   const paths = new Map(folders.flatMap((folder) => filesBelow(folder)));
   const lastFirst = [...changes].reverse();
   // What is in a file does not depend on its names, and the names are still where the files were found.
