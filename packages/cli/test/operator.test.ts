@@ -79,6 +79,11 @@ describe('with `basa dev` in one terminal, another', () => {
     expect(byDigits.out).toBe(buffer.out);
     expect((await type('task', 'pause', 'dev')).out).toContain(`dev (${task.slice(0, 8)}) is paused`);
     expect((await type('task', 'resume', task.slice(0, 10))).out).toContain('is running');
+    expect((await type('task', 'suspects', task)).out).toContain('no device is suspected');
+    expect((await type('task', 'suspects', task, '--ban', 'cd'.repeat(32))).out).toContain('cdcdcdcd is banned');
+    expect((await type('task', 'suspects', task)).out).toMatch(/cdcdcdcd +1\.00 % +banned/);
+    expect((await type('task', 'suspects', task, '--clear', 'cdcd')).out).toContain('cdcdcdcd is cleared');
+    expect((await type('task', 'suspects', task, '--clear', 'ab', '--ban', 'ab')).errors).toContain('not both');
     expect((await type('task', 'show', '--last', '1', '--json')).out).toContain('"versions":[{');
     const last = lastLine((await type('task', 'show', '--last', '1', '--json')).out);
     expect(last['versions']).toHaveLength(1);

@@ -64,7 +64,7 @@ export {
   recordIncluded,
   recordQuarantine,
 } from './server/close.ts';
-export type { Coordinator, SeatGiven } from './server/coordinator.ts';
+export type { Coordinator, OpenBuffer, SeatGiven } from './server/coordinator.ts';
 export { createCoordinator, freeSeats, takeSeat, trackBuffer } from './server/coordinator.ts';
 export { acceptDeposit } from './server/deposit.ts';
 export type { Fate } from './server/fate.ts';
@@ -85,6 +85,19 @@ export type {
   ServerPorts,
 } from './server/secure-buffer.ts';
 export { evolveSecureBuffer, openSecureBuffer, restoreSecureBuffer } from './server/secure-buffer.ts';
+export type { EnteredBuffer, FleetTrust } from './server/suspect-seats.ts';
+export { maySit } from './server/suspect-seats.ts';
+export type { JudgedSum, Standing, SuspicionScene } from './server/suspicion.ts';
+export {
+  banned,
+  cleared,
+  judgeStandings,
+  LATELY,
+  NEW_STANDING,
+  STRONG_SUSPECT,
+  SUSPECT,
+  standingAt,
+} from './server/suspicion.ts';
 export { slotsToLeaveOut } from './server/void-edges.ts';
 export type { Block } from './user/blocks.ts';
 export type { PrivacySpent } from './user/budget.ts';

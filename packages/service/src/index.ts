@@ -40,6 +40,7 @@ export type { LogLevel, LogOptions } from './process/logger.ts';
 export { LOG_LEVELS } from './process/logger.ts';
 export type { OnClose } from './process/opened.ts';
 export { opened } from './process/opened.ts';
+export { flushNames } from './process/private-files.ts';
 export { createQueue } from './process/queue.ts';
 export type { RunningService, RunOptions } from './process/run-service.ts';
 export { runService } from './process/run-service.ts';

@@ -26,6 +26,7 @@ import { taskCreate } from './task-create.ts';
 import { taskExport } from './task-export.ts';
 import { taskShow } from './task-show.ts';
 import { taskDelete, taskFinish, taskPause, taskResume } from './task-state.ts';
+import { taskSuspects } from './task-suspects.ts';
 
 export const COMMANDS: readonly Command[] = [
   demo,
@@ -55,6 +56,7 @@ export const COMMANDS: readonly Command[] = [
   taskFinish,
   taskDelete,
   taskExport,
+  taskSuspects,
   deviceList,
   keysEnroll,
   keysRevoke,

@@ -5,5 +5,12 @@ export { createTask, createTaskAt, TASK_DEFAULTS } from './create-task.ts';
 export { isCertificateReason, networkAdvice, networkReason } from './network.ts';
 export type { EngineName, PolicyChoice, PrivacyChoice } from './policy.ts';
 export { ENGINES } from './policy.ts';
-export type { BufferState, OperatorOptions, ServerTask, TaskPrivacy, VersionState } from './services.ts';
+export type {
+  BufferState,
+  OperatorOptions,
+  ServerTask,
+  SuspectState,
+  TaskPrivacy,
+  VersionState,
+} from './services.ts';
 export { AuthorityOperator, hashOfToken, ServerOperator } from './services.ts';

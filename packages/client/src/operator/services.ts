@@ -43,6 +43,19 @@ export interface TaskPrivacy {
   readonly epsilon: number;
 }
 
+/** A device beside which sums were spoilt. */
+export interface SuspectState {
+  /** SHA-256 of its key. */
+  readonly user: string;
+  /** How likely it is that it spoils sums. */
+  readonly suspicion: number;
+  readonly state: 'clear' | 'suspect' | 'suspended' | 'banned';
+  readonly spoilt: number;
+  readonly suspensions: number;
+  /** How many sums of the task its suspension goes on for. */
+  readonly sumsLeft?: number;
+}
+
 export interface BufferState {
   readonly ctx: string;
   readonly task: string;
@@ -112,6 +125,13 @@ export class ServerOperator {
   }
   setState(task: string, state: 'running' | 'paused' | 'finished'): Promise<ServerTask> {
     return this.#json('PUT', SERVER_PATH.taskState(task), { state });
+  }
+  async suspects(task: string): Promise<readonly SuspectState[]> {
+    return (await this.#json<{ suspects: readonly SuspectState[] }>('GET', SERVER_PATH.suspicions(task))).suspects;
+  }
+  /** `clear`: as if the device were new. `banned`: it gets no seat any more. */
+  decideSuspect(task: string, user: string, state: 'clear' | 'banned'): Promise<SuspectState> {
+    return this.#json('PUT', SERVER_PATH.suspicion(task, user), { state });
   }
   async removeTask(task: string): Promise<void> {
     await ask(this.#options, 'DELETE', SERVER_PATH.task(task));

@@ -14,6 +14,7 @@ import type {
   SecureBuffer,
   ServerPorts,
   Slot,
+  UserId,
 } from '@basa/protocol';
 import {
   closeRequestOf,
@@ -31,6 +32,7 @@ import { AuthorityRefusal } from '../authority/authority-link.ts';
 import type { BufferKeeper } from '../buffers/buffer-keeper.ts';
 import type { Fence, StoredModel } from '../store/store.ts';
 import { isEnded } from '../store/store.ts';
+import type { Verdict } from '../store/suspicion-store.ts';
 import type { ModelKeeper } from './model-keeper.ts';
 import type { OpeningTools } from './opening.ts';
 import { openSumOf, SumRefused } from './opening.ts';
@@ -189,7 +191,10 @@ export class Closer {
   ): Promise<undefined> {
     const users = known.flatMap((slot) => slots[slot]?.user ?? []);
     const step = (found: SecureBuffer) => recordQuarantine(found, why, known);
-    const more = (_: SecureBuffer, __: SecureBuffer, now: number) => ({ burnt: { at: now, users } });
+    const more = (before: SecureBuffer, _: SecureBuffer, now: number) => ({
+      burnt: { at: now, users },
+      verdict: verdictOf(before, 'spoilt', users),
+    });
     granted(await this.#options.keeper.step(ctx, step, { more, fence }));
   }
 
@@ -198,7 +203,8 @@ export class Closer {
     const { keeper, models, onIncluded, watch } = this.#options;
     const logged = made.entry ?? (await watch.traces.step('log', { ctx }, () => models.log(made)));
     const step = (buffer: SecureBuffer) => recordIncluded(buffer, made.version);
-    granted(await keeper.step(ctx, step, { more: { logged }, fence }));
+    const more = (before: SecureBuffer) => ({ logged, verdict: verdictOf(before, 'clean') });
+    granted(await keeper.step(ctx, step, { more, fence }));
     await models.refresh();
     await onIncluded();
   }
@@ -213,6 +219,16 @@ export class Closer {
     if (buffer === undefined) throw new Error(`the buffer ${toHex(ctx)} is not in the store`);
     return buffer;
   }
+}
+
+/** What the sum says of those in it. */
+function verdictOf(
+  { accepted, descriptor, slots }: SecureBuffer,
+  outcome: Verdict['outcome'],
+  named: readonly UserId[] = [],
+): Verdict {
+  const users = accepted.flatMap((slot) => slots[slot]?.user ?? []);
+  return { task: descriptor.task, minimum: descriptor.minimum, users, outcome, named };
 }
 
 /** What our own steps never refuse. */

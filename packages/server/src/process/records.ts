@@ -64,6 +64,7 @@ async function sharedHome(
   const opened = await openSharedStore(database, {
     ...countDatabase(metrics),
     onTrouble: (error) => onTrouble('the database is asked again', error),
+    onNotice: (words) => onTrouble('what was acknowledged may be lost', new Error(words)),
   });
   const { url, turnMs: leaseMs = LEASE_MS } = database;
   return { ...opened, nodes: (blobs) => shared({ store: opened.store, blobs, url, leaseMs, tickMs, onTrouble }) };

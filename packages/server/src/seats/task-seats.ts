@@ -1,5 +1,5 @@
 /** The seats of a task: in memory where a server is alone, in the database beside other nodes. Both have buffers drawn. */
-import type { BasaEvent, DrawnBuffer, ServerPorts, TaskId } from '@basa/protocol';
+import type { BasaEvent, DrawnBuffer, ServerPorts, TaskId, TaskPolicy } from '@basa/protocol';
 import { nodeRandomBytes } from '@basa/runtime/node';
 import type { AuthorityLink } from '../authority/authority-link.ts';
 import { AuthorityUnreachable } from '../authority/authority-link.ts';
@@ -28,13 +28,19 @@ export interface TaskSeatsOptions {
   readonly task: TaskId;
   readonly models: ModelKeeper;
   readonly tuning: Tuning;
+  readonly policy: Pick<TaskPolicy, 'minimum' | 'openMs'>;
   /** Throws what to answer where this node knows that the task does not run. */
   checkRunning(): void;
   /** The store says that the task does not run: throws what to answer. */
   refuse(): Promise<never>;
 }
 
-export function ownSeats({ tools, task, models, tuning, checkRunning }: TaskSeatsOptions): SeatGiver {
+/** A buffer that nobody trusted has filled in half of its time takes whoever comes. */
+function lateMsOf({ openMs }: Pick<TaskPolicy, 'openMs'>): number {
+  return openMs / 2;
+}
+
+export function ownSeats({ tools, task, models, tuning, policy, checkRunning }: TaskSeatsOptions): SeatGiver {
   /** The same until a buffer came of it: asked again, the authority gives the same buffer. */
   let nonce: Uint8Array | undefined;
   return new Seats({
@@ -50,11 +56,14 @@ export function ownSeats({ tools, task, models, tuning, checkRunning }: TaskSeat
       await tools.keeper.add({ ...drawn, task, drawnAt: await tools.store.now() });
     },
     bufferOf: (ctx) => tools.keeper.find(ctx),
+    suspicions: () => tools.store.suspicions(task),
+    minimum: policy.minimum,
+    lateMs: lateMsOf(policy),
     checkRunning,
   });
 }
 
-export function sharedSeats({ tools, task, models, tuning, refuse }: TaskSeatsOptions): SeatGiver {
+export function sharedSeats({ tools, task, models, tuning, policy, refuse }: TaskSeatsOptions): SeatGiver {
   const { store, keeper, onTrouble } = tools;
   return new SharedSeats({
     ...tools,
@@ -75,6 +84,7 @@ export function sharedSeats({ tools, task, models, tuning, refuse }: TaskSeatsOp
       return drawnAt < drawn.descriptor.expiry;
     },
     bufferOf: (ctx) => keeper.fresh(ctx),
+    lateMs: lateMsOf(policy),
     refuse,
   });
 }

@@ -36,6 +36,8 @@ export interface ServiceOptions {
   readonly drainMs?: number;
   /** How long a stop waits for what is under way. */
   readonly stopWithinMs?: number;
+  /** How late the process is, in milliseconds; measured where it is not given. */
+  readonly lateMs?: () => number;
   onAnswer?(answer: Answer): void;
 }
 

@@ -155,6 +155,18 @@ export const METRICS = {
     help: 'Devices that were told to ask for a place again',
     labels: ['task'],
   },
+  basa_devices_suspected: {
+    type: 'gauge',
+    on: 'server',
+    help: 'Devices that are suspected because sums were spoilt beside them, and not suspended',
+    labels: ['task'],
+  },
+  basa_devices_suspended: {
+    type: 'gauge',
+    on: 'server',
+    help: 'Devices that get no seat because sums were spoilt beside them too often',
+    labels: ['task'],
+  },
   basa_buffers_waiting: {
     type: 'gauge',
     on: 'server',

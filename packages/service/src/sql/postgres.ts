@@ -6,6 +6,7 @@ import { setTimeout as wait } from 'node:timers/promises';
 import pg from 'pg';
 import type { Application } from './database.ts';
 import { checkPostgresFormat } from './postgres-format.ts';
+import { isUnreplicated, replicationNotice } from './postgres-replication.ts';
 import { isPassing } from './postgres-trouble.ts';
 import type { Dialect, Row, SqlDatabase, SqlSession, SqlValue, SqlWatch } from './sql.ts';
 import { isWrite } from './sql.ts';
@@ -29,6 +30,8 @@ export interface PostgresOptions extends SqlWatch {
   readonly connections?: number;
   /** How long a transaction is tried again while the database cannot be reached. */
   readonly patienceMs?: number;
+  /** What an operator should know of the database, once. */
+  onNotice?(words: string): void;
   /** A connection was lost, or a transaction is tried again. */
   onTrouble?(error: unknown): void;
 }
@@ -71,6 +74,8 @@ export async function openPostgres(options: PostgresOptions): Promise<SqlDatabas
   pool.on('error', onTrouble); // of a connection that nobody uses
   try {
     await checkPostgresFormat(pool, options);
+    const notice = options.onNotice && (await replicationNotice(pool));
+    if (notice !== undefined) options.onNotice?.(notice);
   } catch (error) {
     await pool.end();
     throw error;
@@ -120,6 +125,11 @@ async function attempt<Result>(
     lost = error;
     onTrouble(error);
   };
+  let unreplicated: unknown;
+  const onNotice = (notice: { readonly message?: string | undefined }): void => {
+    if (isUnreplicated(notice)) unreplicated = new Error(notice.message);
+  };
+  client.on('notice', onNotice);
   client.on('error', onError); // else a connection that is lost while nothing is asked ends the process
   let trouble: unknown;
   const ask = async (text: string, values: readonly SqlValue[] = []): Promise<readonly Row[]> => {
@@ -143,6 +153,8 @@ async function attempt<Result>(
     const value = await work(session);
     const start = performance.now();
     if (how === 'together') await ask('COMMIT');
+    // Done again, it waits for the standby again: nothing is acknowledged that a fail-over may lose.
+    if (unreplicated !== undefined) return { kind: 'passing', error: unreplicated };
     if (how === 'together' && hasWritten) onCommit?.((performance.now() - start) / 1000);
     return { kind: 'done', value };
   } catch (error) {
@@ -156,6 +168,7 @@ async function attempt<Result>(
     throw error;
   } finally {
     client.off('error', onError);
+    client.off('notice', onNotice);
     client.release(lost !== undefined);
   }
 }
