@@ -55,7 +55,7 @@ async function learn(taskName: TaskName, seed: number): Promise<void> {
     workerData: {
       name: taskName,
       seed,
-      mostSamples: Number(values.samples),
+      maxSamples: Number(values.samples),
       learningRate: values.rate === undefined ? undefined : Number(values.rate),
     },
   });

@@ -157,7 +157,7 @@ describe('plain http', () => {
   });
 
   it('to this machine is not, nor where the application says so', async () => {
-    for (const here of ['localhost', '127.0.0.1', '127.255.0.9', '[::1]'])
+    for (const here of ['localhost', '127.0.0.1', '127.255.0.9', '::1', '[::1]'])
       expect([here, isLoopback(here)]).toEqual([here, true]);
     for (const there of ['127.0.0.1.example', 'localhost.example', 'x.localhost', '0.0.0.0', '[::2]', '1127.0.0.1']) {
       expect([there, isLoopback(there)]).toEqual([there, false]);

@@ -19,7 +19,7 @@ export interface Measured {
 
 export const TURNS = 5;
 /** Short work is repeated for so long, so that it is timed warm. */
-const LEAST_MS = 30;
+const MIN_MS = 30;
 
 export async function measureContribution(choice: {
   readonly engine: EngineName;
@@ -137,7 +137,7 @@ function measureMasks(bufferSize: number, parameters: number, modulus: Modulus):
 function best(work: () => unknown): number {
   let least = Number.POSITIVE_INFINITY;
   const first = performance.now();
-  for (let turn = 0; turn < TURNS || performance.now() - first < LEAST_MS; turn++) {
+  for (let turn = 0; turn < TURNS || performance.now() - first < MIN_MS; turn++) {
     const began = performance.now();
     work();
     least = Math.min(least, performance.now() - began);

@@ -1,5 +1,6 @@
 /** `basa init`: a folder from which both services start: configurations, keys and an operator's token. */
 import { mkdir, readdir, writeFile } from 'node:fs/promises';
+import { isIPv6 } from 'node:net';
 import { join, resolve } from 'node:path';
 import { hashOfToken } from '@basa/client/operator';
 import { toHex } from '@basa/masking';
@@ -68,7 +69,7 @@ interface InitPlaces {
 
 function placesOf(input: CommandInput): InitPlaces {
   const folder = resolve(input.positionals[0] ?? 'basa');
-  const host = textFlag(input, 'host') ?? '127.0.0.1';
+  const host = (textFlag(input, 'host') ?? '127.0.0.1').replace(/^\[(.*)\]$/, '$1');
   const [cert, key] = [textFlag(input, 'tls-cert'), textFlag(input, 'tls-key')];
   if ((cert === undefined) !== (key === undefined)) throw new CommandError('--tls-cert and --tls-key go together');
   if (cert === undefined && !isLoopback(host))
@@ -83,7 +84,8 @@ function placesOf(input: CommandInput): InitPlaces {
   });
   const serverPort = numberFlag(input, 'server-port', { least: 1, most: 65_535, fallback: 7800 });
   const authorityPort = numberFlag(input, 'authority-port', { least: 1, most: 65_535, fallback: 7801 });
-  const url = (port: number): string => `${cert === undefined ? 'http' : 'https'}://${host}:${port}`;
+  const named = isIPv6(host) ? `[${host}]` : host;
+  const url = (port: number): string => `${cert === undefined ? 'http' : 'https'}://${named}:${port}`;
   return {
     folder,
     serverUrl: url(serverPort),

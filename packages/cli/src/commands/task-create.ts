@@ -79,7 +79,7 @@ ${SERVER_USAGE}
     if (target > 0 && evaluationSet === undefined)
       throw new CommandError('--target needs a test set at the server: give --test, export `test`, or use --versions');
     const versions = numberFlag(input, 'versions', { least: 1, fallback: 0 });
-    const count = numberFlag(input, 'tokens', { most: MOST_TOKENS, fallback: 0 });
+    const count = numberFlag(input, 'tokens', { most: MAX_TOKENS, fallback: 0 });
     const { task } = await createTaskAt(services, {
       name: textFlag(input, 'name') ?? (isModelFile(modelName) ? model.name : modelName),
       model,
@@ -110,7 +110,7 @@ ${SERVER_USAGE}
   },
 };
 
-const MOST_TOKENS = 1000;
+const MAX_TOKENS = 1000;
 const TOKENS_LAST_MS = 24 * 3_600_000;
 
 /** What the server evaluates versions on: a file that `encodeDataset` wrote, or what comes with the model. */

@@ -1,6 +1,6 @@
 /** What is allowed in a configuration and seldom wise: one sentence each, for `basa config check`. */
 import { statSync } from 'node:fs';
-import { isLoopback } from '../http/hosts.ts';
+import { isLoopback } from '@basa/protocol';
 import type { ConfigSources, GatheredConfig } from './config.ts';
 import { variableOf } from './config.ts';
 

@@ -16,13 +16,13 @@ const MAX_KEYS = 100_000;
 
 export class TokenBuckets {
   readonly #limit: RateLimit;
-  readonly #mostKeys: number;
+  readonly #maxKeys: number;
   /** In the order of their last use. */
   readonly #buckets = new Map<string, Bucket>();
 
-  constructor(limit: RateLimit, mostKeys: number = MAX_KEYS) {
+  constructor(limit: RateLimit, maxKeys: number = MAX_KEYS) {
     this.#limit = limit;
-    this.#mostKeys = mostKeys;
+    this.#maxKeys = maxKeys;
   }
 
   /** Takes a token. Where there is none: how long until there is one. */
@@ -33,7 +33,7 @@ export class TokenBuckets {
     const bucket = { tokens: Math.min(burst, refilled), at: Math.max(now, before.at) };
     this.#buckets.delete(key);
     this.#buckets.set(key, bucket);
-    if (this.#buckets.size > this.#mostKeys) this.#forgetOldest();
+    if (this.#buckets.size > this.#maxKeys) this.#forgetOldest();
     if (bucket.tokens < 1) return { retryAfterMs: Math.ceil(((1 - bucket.tokens) / perSecond) * 1000) };
     bucket.tokens -= 1;
     return undefined;

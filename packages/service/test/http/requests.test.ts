@@ -164,7 +164,7 @@ describe('a request signed by a device', () => {
   });
 
   it('is served however many were remembered before, and the newest of them are refused still', async () => {
-    const { app } = await serviceWith({ mostNonces: 10 });
+    const { app } = await serviceWith({ maxNonces: 10 });
     const requests = Array.from({ length: 50 }, () => signed('/v1/echo', new Uint8Array(7)));
     for (const request of requests) expect((await app.inject(request)).statusCode).toBe(200);
     for (const request of requests.slice(-5)) expect(codeOf(await app.inject(request))).toBe('replayed');
