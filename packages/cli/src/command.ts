@@ -52,6 +52,8 @@ export const EXIT_CODE = {
   /** A service refused, or does not answer. */
   refused: 8,
   interrupted: 130,
+  /** As a shell says of a program that writes to a pipe nobody reads any more. */
+  unheard: 141,
 } as const;
 
 /** Something the person at the keyboard can mend; the sentence says how. */

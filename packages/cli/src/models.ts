@@ -10,7 +10,7 @@ interface KnownModel {
   readonly training: TaskTraining;
   readonly blockFloor: number;
   /** What versions are evaluated on. */
-  readonly test?: () => Promise<Dataset>;
+  readonly test?: (signal: AbortSignal) => Promise<Dataset>;
 }
 
 /**
@@ -34,7 +34,7 @@ const MODELS: Readonly<Record<string, KnownModel>> = {
     make: logisticRegression,
     training: training(10, 0.03),
     blockFloor: MNIST_BLOCK_FLOOR,
-    test: async () => (await (await import('@basa/datasets')).loadMnist()).test,
+    test: async (signal) => (await (await import('@basa/datasets')).loadMnist({ signal })).test,
   },
   femnist: { make: femnistCnn, training: training(20, 0.05), blockFloor: 0 },
   cifar: { make: fedmlCifarCnn, training: training(20, 0.03), blockFloor: 0 },

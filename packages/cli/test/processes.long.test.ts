@@ -55,6 +55,15 @@ it('a service ends whose parent ended while it was loading', async () => {
   expect(errors).not.toContain('    at ');
 });
 
+it('a service stops in order when its terminal is closed', async () => {
+  const config = join(folder, 'closed.json');
+  writeFileSync(config, JSON.stringify({ dataFolder: join(folder, 'closed'), port: 0 }));
+  const service = start(['authority', '--config', config], { BASA_AUTHORITY_PASSPHRASE: 'a passphrase' });
+  await service.said('listening at');
+  service.child.kill('SIGHUP');
+  expect(await service.ended).toMatchObject({ code: 0, errors: '' });
+});
+
 it('basa ends when tsx, which starts it in the clone, was killed', async () => {
   const data = join(folder, 'of-tsx');
   const config = join(folder, 'of-tsx.json');

@@ -116,10 +116,10 @@ const TOKENS_LAST_MS = 24 * 3_600_000;
 /** What the server evaluates versions on: a file that `encodeDataset` wrote, or what comes with the model. */
 async function testSetOf(
   input: CommandInput,
-  test: (() => Promise<Dataset>) | undefined,
+  test: ((signal: AbortSignal) => Promise<Dataset>) | undefined,
 ): Promise<Dataset | undefined> {
   const file = textFlag(input, 'test');
-  if (file === undefined) return test?.();
+  if (file === undefined) return test?.(input.signal);
   try {
     return decodeDataset(await readFile(file));
   } catch (error) {

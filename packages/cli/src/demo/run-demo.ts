@@ -59,7 +59,7 @@ const LOOK_MS = 250;
 
 export async function runDemo(options: DemoOptions): Promise<DemoResult> {
   const { folder, signal, terminal } = options;
-  const { train, test } = await loadMnist();
+  const { train, test } = await loadMnist({ signal });
   signal.throwIfAborted();
   terminal.line(`starting authority and server in ${folder} ...`);
   const services = await startLocalServices({ folder, signal });
