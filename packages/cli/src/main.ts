@@ -3,6 +3,7 @@
 import { runCli } from './cli.ts';
 import { EXIT_CODE } from './command.ts';
 import { programName } from './invocation.ts';
+import { startersOf, whenGone } from './starters.ts';
 
 /** In order, as after Ctrl-C: whatever was started is stopped. */
 const stop = (): boolean => process.kill(process.pid, 'SIGTERM');
@@ -23,16 +24,7 @@ const stderr = {
   },
   write: (text: string): unknown => isUnheard || process.stderr.write(text),
 };
-// In the clone tsx starts this process, and does not take it along when it is killed or its terminal is closed.
-if (process.execArgv.some((arg) => arg.includes('tsx'))) {
-  const parent = process.ppid;
-  const watch = setInterval(() => {
-    if (process.ppid === parent) return;
-    clearInterval(watch);
-    stop();
-  }, 1000);
-  watch.unref();
-}
+whenGone(startersOf({ ppid: process.ppid, execArgv: process.execArgv, environment: process.env }), stop);
 
 const [, script = '', ...args] = process.argv;
 const program = programName({ script, folder: process.cwd(), environment: process.env });
