@@ -42,6 +42,9 @@ describe('basa', () => {
     const stderr = { write: (text: string) => (errors += text) };
     await runCli(['nothing'], {}, { stdout: stderr, stderr }, program);
     expect(errors).toContain(`\`${program} --help\` lists them`);
+    errors = '';
+    await runCli(['task', '--help'], {}, { stdout: stderr, stderr }, program);
+    expect(errors.includes('Here basa is started with: ')).toBe(program !== 'basa');
   });
 
   it('indents JSON on a terminal alone', async () => {

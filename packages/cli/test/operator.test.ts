@@ -178,10 +178,10 @@ describe('with `basa dev` in one terminal, another', () => {
 
   it('does not take part below its own floor', async () => {
     const identity = join(folder, 'choosy');
-    const { code, errors } = await type('client', '--identity', identity, '--least-minimum', '4');
+    const { code, errors } = await type('client', '--identity', identity, '--minimum', '4');
     expect(errors).toContain('Kmin is 3, at least 4');
     expect(code).not.toBe(0);
-    expect((await type('client', '--identity', identity, '--most-staleness', '14')).errors).toContain('at most 14');
+    expect((await type('client', '--identity', identity, '--max-staleness', '14')).errors).toContain('at most 14');
   });
 
   it('verifies the log of the authority, and finds a changed byte', async () => {
