@@ -42,5 +42,7 @@ export async function wholeName(
   const shown = found
     .slice(0, 5)
     .map(({ hex, name }) => (name === undefined ? hex.slice(0, 16) : `${hex.slice(0, 16)} (${name})`));
-  throw new CommandError(`"${text}" is ${found.length} of them: ${shown.join(', ')}; give more digits`);
+  throw new CommandError(
+    `"${text}" names ${found.length} ${kind}s: ${shown.join(', ')}; give first digits that no other has`,
+  );
 }

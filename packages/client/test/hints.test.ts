@@ -4,7 +4,8 @@ import { HEADER, isLoopback, problemDocument } from '@basa/protocol';
 import { afterEach, describe, expect, it, vi } from 'vitest';
 import { sleep } from '../src/outside.ts';
 import { connectTo, deltaOf } from './support/connect.ts';
-import type { Asked, Reply } from './support/http-services.ts';
+import type { Asked } from './support/http-listener.ts';
+import type { Reply } from './support/http-replies.ts';
 import { accepted, startClient, startServices } from './support/setup.ts';
 
 afterEach(() => void vi.useRealTimers());

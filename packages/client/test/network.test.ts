@@ -2,8 +2,8 @@
 import { describe, expect, it } from 'vitest';
 import { ProblemError, UnreachableError } from '../src/node/index.ts';
 import { connectTo, deltaOf } from './support/connect.ts';
-import type { Asked } from './support/http-services.ts';
-import { problem } from './support/http-services.ts';
+import type { Asked } from './support/http-listener.ts';
+import { problem } from './support/http-replies.ts';
 import { accepted, startClient, startServices } from './support/setup.ts';
 import { TLS } from './support/tls.ts';
 
