@@ -16,7 +16,7 @@ const USAGE = `npm run learn -- <task> [options]
   cifar      FedML's CNN, 100 users, to 50 %
   flsim      FLSim's CNN on CIFAR-10, 200 users, to 50 %
 
-  --buffers <n>        give up after so many (400)
+  --buffers <n>        give up after n buffers (400)
   --samples <n>        examples of a user's trip at most (all it has)
   --rate <x>           learning rate of users instead of the task's
   --workers <n>        worker threads (one per core)

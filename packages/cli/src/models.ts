@@ -26,7 +26,7 @@ const training = (batchSize: number, learningRate: number): TaskTraining => ({
   loss: 'softmaxCrossEntropy',
 });
 
-/** Of a model of one's own whose file says nothing else. */
+/** For a model of one's own whose file does not say how to train. */
 export const OWN_TRAINING: TaskTraining = training(20, 0.1);
 
 const MODELS: Readonly<Record<string, KnownModel>> = {

@@ -22,7 +22,7 @@ export interface Kind {
   readonly listed: string;
 }
 
-/** A whole name is taken as it is, and nobody is asked. */
+/** Takes a whole name as it is, and asks nobody. */
 export async function wholeName(
   text: string,
   { kind, listed }: Kind,

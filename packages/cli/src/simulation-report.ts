@@ -7,7 +7,7 @@ import { encodeSafetensors } from '@basa/learning';
 import { csvOf } from '@basa/learning/files';
 import { percent, plot, table } from './terminal.ts';
 
-/** So many points of a line can be told apart. */
+/** More points of a line than this cannot be told apart. */
 const MAX_POINTS = 40;
 
 export async function writeSimulation(folder: string, model: Model, runs: readonly OwnRun[]): Promise<void> {

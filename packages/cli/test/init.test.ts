@@ -56,6 +56,13 @@ describe('basa init', () => {
     }
   });
 
+  it('says what a certificate of one’s own needs, and only where there is TLS', async () => {
+    const [cert, key] = ['cert.pem', 'key.pem'].map((name) => join(folder, name)) as [string, string];
+    const tls = await basaHere(['init', join(folder, 'tls'), '--host', 'a.test', '--tls-cert', cert, '--tls-key', key]);
+    expect([tls.code, tls.out]).toEqual([0, expect.stringContaining('NODE_EXTRA_CA_CERTS')]);
+    expect((await basaHere(['init', join(folder, 'plain')])).out).not.toContain('NODE_EXTRA_CA_CERTS');
+  });
+
   it('writes no configuration with which keys could be read on the way', async () => {
     const { code, errors } = await basaHere(['init', join(folder, 'open'), '--host', 'basa.example.org']);
     expect([code, errors]).toEqual([2, expect.stringContaining('give --tls-cert and --tls-key')]);

@@ -12,13 +12,13 @@ import { ENGINE_NAMES, sealedBytesOfEngine } from '../engines.ts';
 export interface Measured {
   readonly name: string;
   readonly ms: number;
-  /** What it is held against, and how many times that it took. */
+  /** What it is compared with, and how many times as long it took. */
   readonly peer: string;
   readonly ratio: number;
 }
 
 export const TURNS = 5;
-/** Short work is repeated for so long, so that it is timed warm. */
+/** Short work is repeated for at least this long, so that it is timed warm. */
 const MIN_MS = 30;
 
 export async function measureContribution(choice: {
@@ -30,7 +30,7 @@ export async function measureContribution(choice: {
   return [...(await measureSealing(engine, bufferSize)), measureMasks(bufferSize, parameters, RING_32)];
 }
 
-/** What the last slot of a buffer seals and opens, held against what the engine cannot do without. */
+/** What the last slot of a buffer seals and opens, beside the operations that the engine cannot do without. */
 async function measureSealing(engine: EngineName, bufferSize: number): Promise<readonly Measured[]> {
   const { peer, peerMs, destroy, ...sealings } = await (engine === 'cp-abe' ? abeParts() : slotKeyParts());
   const trial = sealingTrial(sealings, bufferSize, nodeRandomBytes);

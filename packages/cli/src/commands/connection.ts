@@ -5,7 +5,7 @@ import { isLoopback } from '@basa/protocol';
 import type { CommandInput, Flags } from '../command.ts';
 import { CommandError, needed, textFlag } from '../command.ts';
 
-/** For whoever owns the way between: a network of containers, say. */
+/** For whoever owns the network between, for example one of containers. */
 export const PLAIN_HTTP_FLAGS: Flags = { 'unsafe-plain-http': { type: 'boolean', default: false } };
 export const PLAIN_HTTP_USAGE =
   '  --unsafe-plain-http  let addresses be plain http to another machine (BASA_UNSAFE_PLAIN_HTTP=1)';
@@ -37,7 +37,7 @@ export function authorityOperator(input: CommandInput): AuthorityOperator {
   return new AuthorityOperator({ url, token: tokenOf(input), signal: input.signal });
 }
 
-/** An operator's token is worth a service: it goes over plain http to nobody else. */
+/** Whoever has an operator's token controls the service: it never goes over plain http to another machine. */
 function address(input: CommandInput, name: string, variable: string): string {
   const url = needed(input, name, variable);
   const { protocol, hostname } = urlOf(url, name);

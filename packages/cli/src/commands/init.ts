@@ -117,12 +117,19 @@ function nextSteps({ folder, serverUrl, authorityUrl }: InitPlaces, authorityKey
     `  export BASA_SERVER=${serverUrl} BASA_AUTHORITY=${authorityUrl}`,
     `  export BASA_AUTHORITY_KEY=${authorityKey}`,
     `  export BASA_OPERATOR_TOKEN=$(cat ${join(folder, 'operator.token')})`,
-    '  `basa task create --name first --buffer 3` prints the name of the task',
+    '  `basa task create --name first --buffer 3` prints the task: 64 digits, which devices pin',
     '  `basa keys enroll --task first --count 3` prints a token for each device',
     '',
     'On each device, with the two addresses and the key from above:',
-    '  `basa client --identity my-device --task <name> --enrol <token>`',
+    '  `basa client --identity my-device --task <the 64 digits> --enrol <token>`',
     '',
+    ...(serverUrl.startsWith('https:')
+      ? [
+          'Where no public authority signed the certificate, name the PEM file of its CA in NODE_EXTRA_CA_CERTS: before the server and',
+          'in every other terminal.',
+          '',
+        ]
+      : []),
     'Keep authority.key in a safe place of its own: without it the data of the authority cannot be opened.',
   ];
 }

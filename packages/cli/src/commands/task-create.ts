@@ -26,10 +26,10 @@ export const taskCreate: Command = {
   --minimum <n>        Kmin, updates a sum holds at least (80 % of K)
   --engine <name>      how seeds are sealed: slot-keys or cp-abe, the paper's (slot-keys)
   --target <percent>   stop at this accuracy; needs a test set
-  --versions <n>       stop after so many versions
+  --versions <n>       stop after n versions
   --lease <seconds>    from deposit to upload (paper 600, production 900)
   --open <seconds>     how long a buffer takes users (paper 3600, production 21600)
-  --stall <seconds>    close a buffer with enough updates when none came for so long (paper 60, production 300)
+  --stall <seconds>    close a buffer with enough updates when no other came for that long (paper 60, production 300)
   --max-staleness <n>  versions an update may be behind (15)
   --clip <x>           entries of an update beyond +-x are clipped (1)
   --bits <n>           of one masked entry, 2 to 32, or auto: the fewest that resolve the clip in 32768 steps (auto: 20 for K = 10)
@@ -37,7 +37,7 @@ ${TRAINING_USAGE}
 ${LEARNING_USAGE}
   --seed <n>           of the first parameters (1)
   --initial <file>     or take them from a safetensors file
-  --tokens <n>         also make so many enrolment tokens, for a day (0)
+  --tokens <n>         also make n enrolment tokens, for a day (0)
   --unsafe-paper       the paper's own mode, which is not safe; both services must allow it
 ${SERVER_USAGE}
   --authority <url>    the authority (BASA_AUTHORITY)`,

@@ -124,7 +124,7 @@ function evaluatedOf(versions: readonly VersionState[]): readonly EvaluatedVersi
   return versions.slice(0, waiting < 0 ? undefined : waiting) as readonly EvaluatedVersion[];
 }
 
-/** So many versions after the first one with the target. */
+/** Whether enough versions followed the first one that reached the target. */
 function hasStayed(
   versions: readonly EvaluatedVersion[],
   { target, further }: Pick<DemoOptions, 'target' | 'further'>,

@@ -117,7 +117,7 @@ export function mountParticipation(context: RouteContext): void {
   });
 }
 
-/** Whether a seat would be of any use to the device: it is not revoked, has not left too many slots, and has not two to finish. */
+/** Whether the device can use a seat: it is not revoked, has not left too many slots, and has fewer than two to finish. */
 async function checkStanding(context: RouteContext, task: TaskId, request: Parameters<typeof deviceOf>[0]) {
   const { user } = deviceOf(request);
   await context.revocations.check(task, user);

@@ -56,7 +56,7 @@ export function rememberRequest(request: FastifyRequest): void {
   rememberers.get(request)?.();
 }
 
-/** Gives the `onRequest` hook of routes that only a device may ask. */
+/** Returns the `onRequest` hook of routes that only a device may ask. */
 export function deviceRequests(
   options: DeviceRequestOptions,
 ): (route?: DeviceRouteOptions) => (request: FastifyRequest) => Promise<void> {

@@ -1,4 +1,4 @@
-/** What a service can be told, and what holds where it is told nothing. */
+/** The options of a service, and their defaults. */
 import type { Answer } from '../metrics/answers.ts';
 import type { Metrics } from '../metrics/metrics.ts';
 import type { LogOptions } from '../process/logger.ts';
