@@ -107,7 +107,9 @@ describe('a service', () => {
     expect(error).toBeInstanceOf(UnreachableError);
     expect(String(error)).toContain('silent for 100 ms');
     isSilent = false;
-    expect((await client.model()).version).toBe(0);
+    // A busy machine may be silent for 100 ms as well.
+    const version = () => client.model().then((model) => model.version, String);
+    await expect.poll(version, { timeout: 600_000 }).toBe(0);
   });
 
   it.each(['/deposits', '/keys', '/upload'])(
