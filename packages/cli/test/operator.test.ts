@@ -167,7 +167,9 @@ describe('with `basa dev` in one terminal, another', () => {
     const used = await type('client', '--identity', join(folder, 'second'));
     expect(used.errors).toContain('A token enrols one device, once: ask for a new one (`basa keys enroll` makes them)');
     const wrong = await type('client', '--identity', join(folder, 'third'), '--authority-key', 'ab'.repeat(32));
-    expect(wrong.errors).toContain('The authority does not have the pinned key; check its address and authorityKey');
+    expect(wrong.errors).toContain(
+      'The authority does not have the pinned key; check its address and --authority-key (BASA_AUTHORITY_KEY)',
+    );
     const log = await type('authority', 'verify-log', '--key', 'ab'.repeat(32));
     expect(log.out).toContain('first make sure that this is the key of that authority');
     const nobody = await type('keys', 'revoke', '--device-key', 'ab'.repeat(32));
