@@ -12,10 +12,10 @@ export type LearnRequest =
 
 export type LearnAnswer = TrainResult | Evaluation;
 
-const { name, seed, mostSamples, learningRate } = workerData as {
+const { name, seed, maxSamples, learningRate } = workerData as {
   name: TaskName;
   seed: number;
-  mostSamples: number;
+  maxSamples: number;
   learningRate: number | undefined;
 };
 const task = await openTask(name, seed);
@@ -26,8 +26,8 @@ serveWorker<LearnRequest, LearnAnswer>((request) => {
   if (request.kind === 'evaluate') {
     return trainer.evaluate(request.parameters, request.whole ? task.wholeTest : task.quickTest);
   }
-  const samples = task.samplesOf(request.user, mostSamples);
-  const steps = Math.ceil(Math.min(samples.indices.length, mostSamples) / task.batchSize);
+  const samples = task.samplesOf(request.user, maxSamples);
+  const steps = Math.ceil(Math.min(samples.indices.length, maxSamples) / task.batchSize);
   return trainer.train({
     start: request.start,
     samples,

@@ -16,7 +16,7 @@ const USAGE = `npm run learn -- <task> [options]
   cifar      FedML's CNN, 100 users, to 50 %
   flsim      FLSim's CNN on CIFAR-10, 200 users, to 50 %
 
-  --buffers <n>        give up after so many (400)
+  --buffers <n>        give up after n buffers (400)
   --samples <n>        examples of a user's trip at most (all it has)
   --rate <x>           learning rate of users instead of the task's
   --workers <n>        worker threads (one per core)
@@ -55,7 +55,7 @@ async function learn(taskName: TaskName, seed: number): Promise<void> {
     workerData: {
       name: taskName,
       seed,
-      mostSamples: Number(values.samples),
+      maxSamples: Number(values.samples),
       learningRate: values.rate === undefined ? undefined : Number(values.rate),
     },
   });

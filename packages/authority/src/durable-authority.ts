@@ -124,8 +124,8 @@ export class DurableAuthority {
   }
 
   /** What is in memory is now as new as the database was when this was called. */
-  async catchUp(): Promise<void> {
-    if (this.#tools.store.isShared) await this.#look(() => undefined);
+  catchUp(): Promise<void> {
+    return this.#tools.store.catchUp(() => this.#look(() => undefined));
   }
 
   /** Work on other tables than the log's, while the log is locked. */

@@ -1,4 +1,4 @@
-/** How the server of a task steps, and how many devices it lets in: the flags of `task create`, read. */
+/** Reads the flags of `task create` that say how the server steps and how many devices it lets in. */
 import type { Damping, ServerStepOptions } from '@basa/learning';
 import type { CommandInput, Flags } from './command.ts';
 import { CommandError, textFlag } from './command.ts';

@@ -10,7 +10,7 @@ interface KnownModel {
   readonly training: TaskTraining;
   readonly blockFloor: number;
   /** What versions are evaluated on. */
-  readonly test?: () => Promise<Dataset>;
+  readonly test?: (signal: AbortSignal) => Promise<Dataset>;
 }
 
 /**
@@ -26,7 +26,7 @@ const training = (batchSize: number, learningRate: number): TaskTraining => ({
   loss: 'softmaxCrossEntropy',
 });
 
-/** Of a model of one's own whose file says nothing else. */
+/** For a model of one's own whose file does not say how to train. */
 export const OWN_TRAINING: TaskTraining = training(20, 0.1);
 
 const MODELS: Readonly<Record<string, KnownModel>> = {
@@ -34,7 +34,7 @@ const MODELS: Readonly<Record<string, KnownModel>> = {
     make: ({ logisticRegression }) => logisticRegression(),
     training: training(10, 0.03),
     blockFloor: MNIST_BLOCK_FLOOR,
-    test: async () => (await (await import('@basa/datasets')).loadMnist()).test,
+    test: async (signal) => (await (await import('@basa/datasets')).loadMnist({ signal })).test,
   },
   femnist: { make: ({ femnistCnn }) => femnistCnn(), training: training(20, 0.05), blockFloor: 0 },
   cifar: { make: ({ fedmlCifarCnn }) => fedmlCifarCnn(), training: training(20, 0.03), blockFloor: 0 },

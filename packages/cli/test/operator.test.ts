@@ -189,7 +189,9 @@ describe('with `basa dev` in one terminal, another', () => {
     const used = await type('client', '--identity', join(folder, 'second'));
     expect(used.errors).toContain('A token enrols one device, once: ask for a new one (`basa keys enroll` makes them)');
     const wrong = await type('client', '--identity', join(folder, 'third'), '--authority-key', 'ab'.repeat(32));
-    expect(wrong.errors).toContain('The authority does not have the pinned key; check its address and authorityKey');
+    expect(wrong.errors).toContain(
+      'The authority does not have the pinned key; check its address and --authority-key (BASA_AUTHORITY_KEY)',
+    );
     const log = await type('authority', 'verify-log', '--key', 'ab'.repeat(32));
     expect(log.out).toContain('first make sure that this is the key of that authority');
     const nobody = await type('keys', 'revoke', '--device-key', 'ab'.repeat(32));
@@ -200,10 +202,10 @@ describe('with `basa dev` in one terminal, another', () => {
 
   it('does not take part below its own floor', async () => {
     const identity = join(folder, 'choosy');
-    const { code, errors } = await type('client', '--identity', identity, '--least-minimum', '4');
+    const { code, errors } = await type('client', '--identity', identity, '--minimum', '4');
     expect(errors).toContain('Kmin is 3, at least 4');
     expect(code).not.toBe(0);
-    expect((await type('client', '--identity', identity, '--most-staleness', '14')).errors).toContain('at most 14');
+    expect((await type('client', '--identity', identity, '--max-staleness', '14')).errors).toContain('at most 14');
   });
 
   it('verifies the log of the authority, and finds a changed byte', async () => {

@@ -17,7 +17,6 @@ export type { Service } from './http/create-service.ts';
 export { createService } from './http/create-service.ts';
 export type { DeviceRouteOptions, SigningDevice } from './http/device-requests.ts';
 export { deviceOf, rememberRequest } from './http/device-requests.ts';
-export { isLoopback } from './http/hosts.ts';
 export type { Address } from './http/listen.ts';
 export { logEvent } from './http/log-event.ts';
 export type { Operator, Role } from './http/operators.ts';

@@ -29,9 +29,9 @@ import { bufferParams, ctxOfPath } from './names.ts';
 import type { RouteTools } from './route-tools.ts';
 
 /** Certificate, ticket and one (g, D) for each earlier slot. */
-const mostKeyRequestBytes = (bufferSize: number): number => 2048 + 64 * bufferSize;
+const maxKeyRequestBytes = (bufferSize: number): number => 2048 + 64 * bufferSize;
 /** For each slot its deposit, its place in A and its header, whose void list grows with K. */
-const mostCloseRequestBytes = (bufferSize: number): number => 2048 + bufferSize * (1024 + 2 * bufferSize);
+const maxCloseRequestBytes = (bufferSize: number): number => 2048 + bufferSize * (1024 + 2 * bufferSize);
 
 export function bufferRoutes({ service, authority, bufferEpochs, keyLimits, watch }: RouteTools): void {
   const { app, requireDevice } = service;
@@ -73,8 +73,8 @@ export function bufferRoutes({ service, authority, bufferEpochs, keyLimits, watc
   app.post(
     AUTHORITY_PATH.keys(':ctx'),
     {
-      onRequest: [requireDevice({ limits: keyLimits }), fits(mostKeyRequestBytes)],
-      bodyLimit: mostKeyRequestBytes(MAX_SLOTS),
+      onRequest: [requireDevice({ limits: keyLimits }), fits(maxKeyRequestBytes)],
+      bodyLimit: maxKeyRequestBytes(MAX_SLOTS),
       schema: {
         summary: 'The key of a slot, once, for the device that signs',
         params: bufferParams,
@@ -84,7 +84,7 @@ export function bufferRoutes({ service, authority, bufferEpochs, keyLimits, watc
     },
     async (request, reply) => {
       const ctx = ctxOfPath(request.params);
-      const [bytes, messages] = await bodyOf(request, ctx, mostKeyRequestBytes);
+      const [bytes, messages] = await bodyOf(request, ctx, maxKeyRequestBytes);
       const keyRequest = messages.keyRequest.decode(bytes);
       if (!equalBytes(keyRequest.ticket.ctx, ctx))
         fail('malformed', { detail: 'keyRequest.ticket.ctx: not that of the path' });
@@ -101,8 +101,8 @@ export function bufferRoutes({ service, authority, bufferEpochs, keyLimits, watc
   app.post(
     AUTHORITY_PATH.close(':ctx'),
     {
-      onRequest: fits(mostCloseRequestBytes),
-      bodyLimit: mostCloseRequestBytes(MAX_SLOTS),
+      onRequest: fits(maxCloseRequestBytes),
+      bodyLimit: maxCloseRequestBytes(MAX_SLOTS),
       schema: {
         summary: 'Closes a buffer, once (server)',
         params: bufferParams,
@@ -112,7 +112,7 @@ export function bufferRoutes({ service, authority, bufferEpochs, keyLimits, watc
     },
     async (request, reply) => {
       const ctx = ctxOfPath(request.params);
-      const [bytes, messages] = await bodyOf(request, ctx, mostCloseRequestBytes);
+      const [bytes, messages] = await bodyOf(request, ctx, maxCloseRequestBytes);
       const closeRequest = messages.closeRequest.decode(bytes);
       if (!equalBytes(closeRequest.ctx, ctx)) fail('malformed', { detail: 'closeRequest.ctx: not that of the path' });
       const answer = await watch.traces.step('close', { ctx, carrier: request.headers }, async () =>

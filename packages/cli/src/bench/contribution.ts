@@ -13,14 +13,14 @@ import { ENGINE_NAMES } from '../engines.ts';
 export interface Measured {
   readonly name: string;
   readonly ms: number;
-  /** What it is held against, and how many times that it took. */
+  /** What it is compared with, and how many times as long it took. */
   readonly peer: string;
   readonly ratio: number;
 }
 
 export const TURNS = 5;
-/** Short work is repeated for so long, so that it is timed warm. */
-const LEAST_MS = 30;
+/** Short work is repeated for at least this long, so that it is timed warm. */
+const MIN_MS = 30;
 
 export async function measureContribution(choice: {
   readonly engine: EngineName;
@@ -31,7 +31,7 @@ export async function measureContribution(choice: {
   return [...(await measureSealing(engine, bufferSize)), measureMasks(bufferSize, parameters, RING_32)];
 }
 
-/** What the last slot of a buffer seals and opens, held against what the engine cannot do without. */
+/** What the last slot of a buffer seals and opens, beside the operations that the engine cannot do without. */
 async function measureSealing(engine: EngineName, bufferSize: number): Promise<readonly Measured[]> {
   const { peer, peerMs, destroy, ...sealings } = await (engine === 'cp-abe' ? abeParts() : slotKeyParts());
   const trial = sealingTrial(sealings, bufferSize, nodeRandomBytes);
@@ -138,7 +138,7 @@ function measureMasks(bufferSize: number, parameters: number, modulus: Modulus):
 function best(work: () => unknown): number {
   let least = Number.POSITIVE_INFINITY;
   const first = performance.now();
-  for (let turn = 0; turn < TURNS || performance.now() - first < LEAST_MS; turn++) {
+  for (let turn = 0; turn < TURNS || performance.now() - first < MIN_MS; turn++) {
     const began = performance.now();
     work();
     least = Math.min(least, performance.now() - began);

@@ -25,7 +25,7 @@ export const conformanceClient: Command = {
     const { checkClient } = await import('../conformance/client/check-client.ts');
     const { startLocalServices } = await import('../local-services.ts');
     const { createNodeSigner } = await import('@basa/runtime/node');
-    const start = commandClient(input.positionals, { mostMs: 1000 * seconds, signal: input.signal });
+    const start = commandClient(input.positionals, { maxMs: 1000 * seconds, signal: input.signal });
     const folder = await mkdtemp(join(tmpdir(), 'basa-conformance-'));
     const services = await startLocalServices({ folder, signal: input.signal });
     try {

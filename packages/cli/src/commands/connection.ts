@@ -4,7 +4,7 @@ import type { AuthorityOperator, ServerOperator } from '@basa/client/operator';
 import type { CommandInput, Flags } from '../command.ts';
 import { CommandError, needed, textFlag } from '../command.ts';
 
-/** For whoever owns the way between: a network of containers, say. */
+/** For whoever owns the network between, for example one of containers. */
 export const PLAIN_HTTP_FLAGS: Flags = { 'unsafe-plain-http': { type: 'boolean', default: false } };
 export const PLAIN_HTTP_USAGE =
   '  --unsafe-plain-http  let addresses be plain http to another machine (BASA_UNSAFE_PLAIN_HTTP=1)';
@@ -35,7 +35,7 @@ export async function authorityOperator(input: CommandInput): Promise<AuthorityO
   return new AuthorityOperator({ url, token: tokenOf(input), signal: input.signal });
 }
 
-/** An operator's token is worth a service: it goes over plain http to nobody else. */
+/** Whoever has an operator's token controls the service: it never goes over plain http to another machine. */
 async function address(input: CommandInput, name: string, variable: string): Promise<string> {
   const url = needed(input, name, variable);
   const { protocol, hostname } = urlOf(url, name);

@@ -94,7 +94,7 @@ function datasetsOf(input: CommandInput): readonly string[] | undefined {
   return names;
 }
 
-/** By the updates of this run; nothing is promised before a twentieth is done. */
+/** Estimated from the updates of this run. Says nothing before a twentieth is done. */
 class Estimate {
   #study = '';
   #began = 0;

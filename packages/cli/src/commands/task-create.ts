@@ -25,10 +25,10 @@ export const taskCreate: Command = {
   --minimum <n>        Kmin, updates a sum holds at least (80 % of K)
   --engine <name>      how seeds are sealed: slot-keys or cp-abe, the paper's (slot-keys)
   --target <percent>   stop at this accuracy; needs a test set
-  --versions <n>       stop after so many versions
+  --versions <n>       stop after n versions
   --lease <seconds>    from deposit to upload (paper 600, production 900)
   --open <seconds>     how long a buffer takes users (paper 3600, production 21600)
-  --stall <seconds>    close a buffer with enough updates when none came for so long (paper 60, production 300)
+  --stall <seconds>    close a buffer with enough updates when no other came for that long (paper 60, production 300)
   --max-staleness <n>  versions an update may be behind (15)
   --clip <x>           entries of an update beyond +-x are clipped; with --noise its L2 norm is (1)
   --bits <n>           of one masked entry, 2 to 32, or auto: the fewest that resolve the clip in 32768 steps (auto: 20 for K = 10)
@@ -38,7 +38,7 @@ ${PRIVACY_USAGE}
 ${LEARNING_USAGE}
   --seed <n>           of the first parameters (1)
   --initial <file>     or take them from a safetensors file
-  --tokens <n>         also make so many enrolment tokens, for a day (0)
+  --tokens <n>         also make n enrolment tokens, for a day (0)
   --unsafe-paper       the paper's own mode, which is not safe; both services must allow it
 ${SERVER_USAGE}
   --authority <url>    the authority (BASA_AUTHORITY)`,
@@ -83,7 +83,7 @@ ${SERVER_USAGE}
       throw new CommandError('--target needs a test set at the server: give --test, export `test`, or use --versions');
     const privacy = privacyChoice(input);
     const versions = numberFlag(input, 'versions', { least: 1, fallback: 0 });
-    const count = numberFlag(input, 'tokens', { most: MOST_TOKENS, fallback: 0 });
+    const count = numberFlag(input, 'tokens', { most: MAX_TOKENS, fallback: 0 });
     const { createTaskAt } = await import('@basa/client/operator');
     const { task } = await createTaskAt(services, {
       name: textFlag(input, 'name') ?? (isModelFile(modelName) ? model.name : modelName),
@@ -117,16 +117,16 @@ ${SERVER_USAGE}
   },
 };
 
-const MOST_TOKENS = 1000;
+const MAX_TOKENS = 1000;
 const TOKENS_LAST_MS = 24 * 3_600_000;
 
 /** What the server evaluates versions on: a file that `encodeDataset` wrote, or what comes with the model. */
 async function testSetOf(
   input: CommandInput,
-  test: (() => Promise<Dataset>) | undefined,
+  test: ((signal: AbortSignal) => Promise<Dataset>) | undefined,
 ): Promise<Dataset | undefined> {
   const file = textFlag(input, 'test');
-  if (file === undefined) return test?.();
+  if (file === undefined) return test?.(input.signal);
   const { decodeDataset } = await import('@basa/learning');
   try {
     return decodeDataset(await readFile(file));

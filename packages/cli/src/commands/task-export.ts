@@ -44,7 +44,7 @@ ${SERVER_USAGE}`,
       const versions = await server.versions(task.task);
       const file = await (format === 'csv' ? curvesAsCsv(versions, out) : curvesAsEvents(versions, out));
       const files = await writeAll([file]);
-      input.terminal.line(`${versions.length} versions of ${task.name} in ${files.join(', ')}`);
+      input.terminal.line(`versions of ${task.name}: ${versions.length}, in ${files.join(', ')}`);
       return { json: { task: task.task, format, versions: versions.length, files } };
     }
     const model = await modelOf(input, task.model);

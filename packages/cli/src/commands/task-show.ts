@@ -39,7 +39,7 @@ function lastOf(input: CommandInput): number {
   return numberFlag(input, 'last', { least: 1, fallback: LAST });
 }
 
-/** A version is told once it was evaluated, or the next one is there. */
+/** Prints a version once it was evaluated, or once the next one is there. */
 async function follow(
   { terminal, signal }: CommandInput,
   server: ServerOperator,

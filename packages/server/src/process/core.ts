@@ -27,9 +27,9 @@ export interface Core {
   readonly tasks: TaskBook;
   readonly uploads: Uploads;
   readonly listener: Listener;
-  /** Buffers that something is remembered of. */
+  /** Buffers of which something is in memory. */
   buffersInMemory(): number;
-  /** Stops requests to the authority and computations for buffers: the next start takes them up where they are. */
+  /** Stops requests to the authority and computations for buffers. The next start goes on where they were. */
   interrupt(): Promise<void>;
   /** Waits for what is under way. */
   settle(): Promise<void>;

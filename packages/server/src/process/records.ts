@@ -1,4 +1,4 @@
-/** Opens what a server keeps: its database, its key and its blobs. Here it is decided whether it is alone with them. */
+/** Opens what a server keeps: its database, its key and its blobs. Decides whether the server is alone with them. */
 import type { createNodeSigner } from '@basa/runtime/node';
 import type { OnClose } from '@basa/service';
 import { countDatabase, StartError, watchProcess } from '@basa/service';

@@ -126,7 +126,7 @@ export function mountParticipation(context: RouteContext): void {
   });
 }
 
-/** Whether a seat would be of any use to the device: not revoked, suspended or banned, not too many slots left, not two to finish. */
+/** Whether the device can use a seat: not revoked, suspended or banned, not too many slots left, fewer than two to finish. */
 async function checkStanding(
   context: RouteContext,
   { task, suspicion }: RunningTask,

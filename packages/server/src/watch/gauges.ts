@@ -114,7 +114,7 @@ export function serverGauges(metrics: Metrics, sources: GaugeSources): void {
   metrics.gauge('basa_model_accuracy', () => eachTask((task) => one(task, task.models.newest?.accuracy)));
 }
 
-/** How many there are of each kind, also of those there are none of. */
+/** How many there are of each kind, also where there are none. */
 function counted<Thing>(
   kinds: readonly string[],
   things: readonly Thing[],

@@ -43,7 +43,7 @@ export interface Service {
   readonly requireRole: RequireRole;
   /** Before `listen`: something that `/readyz` looks at. */
   check(name: string, check: Check): void;
-  /** Gives the URL. */
+  /** Returns the URL. */
   listen(address: Address): Promise<string>;
   /** Goes on serving but says that it is not ready, for as long as balancers are given to notice. */
   drain(): Promise<void>;

@@ -28,7 +28,7 @@ const LOCK_FILE = 'basa.lock';
 
 export interface OpenDatabase {
   readonly db: Database;
-  /** Gives file and lock back. */
+  /** Releases file and lock. */
   close(): void;
 }
 
@@ -110,7 +110,7 @@ export function transaction<Result>(db: Database, work: () => Result): Result {
   }
 }
 
-/** An exclusive transaction on a file of its own: the system gives it back when the process ends, however it ends. */
+/** An exclusive transaction on a file of its own. The system releases it when the process ends, however it ends. */
 export function takeLock(folder: string): Pick<Database, 'close'> {
   try {
     makePrivateFolder(folder);

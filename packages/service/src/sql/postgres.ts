@@ -1,6 +1,6 @@
 /**
- * PostgreSQL behind the SQL port, for any number of nodes: READ COMMITTED, rows locked by the statements themselves. What
- * the database could not do for reasons that pass is done again: a lost connection, a fail-over, a deadlock.
+ * PostgreSQL behind the SQL port, for any number of nodes: READ COMMITTED, rows locked by the statements themselves. A
+ * transaction that failed for a passing reason is tried again: a lost connection, a fail-over, a deadlock.
  */
 import { setTimeout as wait } from 'node:timers/promises';
 import pg from 'pg';
@@ -60,7 +60,7 @@ const SESSION = [
 ];
 const NOW = 'SELECT floor(extract(epoch FROM clock_timestamp()) * 1000)::bigint AS now';
 
-/** Refuses a database of another service, and one whose tables are of another format than this program's. */
+/** Refuses a database of another service, and one whose tables have another format than this program's. */
 export async function openPostgres(options: PostgresOptions): Promise<SqlDatabase> {
   const { url, application, connections, patienceMs, onTrouble } = { ...DEFAULTS, ...options };
   const pool = new pg.Pool({
@@ -106,7 +106,7 @@ type Outcome<Result> =
   | { readonly kind: 'done'; readonly value: Result }
   | { readonly kind: 'passing'; readonly error: unknown };
 
-/** Once. Errors of the work itself, and those of the database that will not pass, are thrown. */
+/** Tries once. Throws errors of the work itself, and errors of the database that will not pass by themselves. */
 async function attempt<Result>(
   pool: pg.Pool,
   work: Work<Result>,

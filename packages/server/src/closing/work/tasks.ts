@@ -1,7 +1,7 @@
 /** What the worker is asked, and what it answers: plain data, copied between threads. */
+import type { ModelJson } from '@basa/learning';
 import type { PrefixVerdict, ReleasedKey, Slot } from '@basa/protocol';
 import type { BlobPlace } from '../../blobs/place.ts';
-import type { ModelOptions } from '../../specification/task-specification.ts';
 
 /** Given to every worker once. */
 export interface WorkerOptions {
@@ -63,7 +63,7 @@ export type SummedShard =
 
 export interface EvaluateTask {
   readonly kind: 'evaluate';
-  readonly model: ModelOptions;
+  readonly model: ModelJson;
   readonly parameters: Float32Array;
   /** The blob of examples (`decodeDataset`), kept by the worker between calls. */
   readonly examples: string;
