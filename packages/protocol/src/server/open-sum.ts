@@ -23,8 +23,8 @@ export interface OpeningInput {
   readonly sealing: BufferSealing;
   readonly buffer: SecureBuffer;
   readonly keys: readonly ReleasedKey[];
-  /** Stored deposits by slot. */
-  readonly deposits: readonly Deposit[];
+  /** Stored deposits by slot; those of slots that are accepted and not opened here may be missing. */
+  readonly deposits: readonly (Deposit | undefined)[];
   /** The accepted slots whose seeds are opened; all of them by default. The terms of shares add up to those of all. */
   readonly slots?: readonly Slot[];
   uploadOf(slot: Slot): StoredUpload;

@@ -9,6 +9,7 @@ import type { LiveTasks } from '../live/live-tasks.ts';
 import type { Listener } from '../nodes/nodes.ts';
 import { TaskBook } from '../tasks/task-book.ts';
 import type { TaskTools } from '../tasks/task-tools.ts';
+import { BodyHashing } from '../uploads/body-hash.ts';
 import { Uploads } from '../uploads/uploads.ts';
 import type { ServerWatch } from '../watch/server-watch.ts';
 import type { Records } from './records.ts';
@@ -65,7 +66,8 @@ export async function openCore(settings: Settings, records: Records, options: Co
   const base = { store, blobs, keeper, ports, nodes, watch };
   const tools: TaskTools = { ...base, authority: link, revocations, pool, clock, seatMs, onEvent, onTrouble };
   const tasks: TaskBook = new TaskBook(tools);
-  const uploads = new Uploads({ ...base, pieces });
+  const hashing = new BodyHashing();
+  const uploads = new Uploads({ ...base, pieces, hashing });
   watch.read({
     clock,
     tasks: () => tasks.all,
@@ -88,6 +90,7 @@ export async function openCore(settings: Settings, records: Records, options: Co
     },
     async settle() {
       await uploads.settle();
+      await hashing.close();
       await tasks.settle();
     },
   };

@@ -67,9 +67,7 @@ export function mountUploads(context: RouteContext): void {
           offset: offsetOf(request),
           declaredBytes: Number(request.headers['content-length'] ?? Number.NaN),
           digest: deviceOf(request).digest,
-          // A refusal in the middle must still reach the sender: the connection stays.
-          bytes: raw.iterator({ destroyOnReturn: false }),
-          interrupt: () => raw.destroy(),
+          body: raw,
         });
         const { ctx, descriptor } = upload.buffer;
         if (result.accepted) {
