@@ -1,6 +1,8 @@
 /** The learning tasks of the paper as data: model, users, hyper-parameters and target (fact sheet 4.2). */
-import { loadCifar10, loadFontWriters, loadMnist } from '@basa/datasets';
-import type { Dataset, Model, Samples } from '@basa/learning';
+import { readdirSync } from 'node:fs';
+import { join } from 'node:path';
+import { loadCifar10, loadFontWriters, loadLeafFemnist, loadMnist } from '@basa/datasets';
+import type { Dataset, Model, Samples, Shape } from '@basa/learning';
 import {
   allSamples,
   conv2d,
@@ -42,7 +44,15 @@ export interface LearnTask {
 }
 
 /** The `-small` ones have the data and users of the others and smaller networks: for grids that must fit an hour. */
-export const TASK_NAMES = ['mnist', 'femnist', 'cifar', 'flsim', 'femnist-small', 'cifar-small'] as const;
+export const TASK_NAMES = [
+  'mnist',
+  'femnist',
+  'cifar',
+  'flsim',
+  'femnist-small',
+  'cifar-small',
+  'flsim-small',
+] as const;
 export type TaskName = (typeof TASK_NAMES)[number];
 
 const QUICK_TEST = 1000;
@@ -50,21 +60,25 @@ const FONT_TEST_USERS = 680;
 /** Drawing an example takes as long as learning it: so many of each user are drawn once, 160 MB for all. */
 const MOST_KEPT = 60;
 
-export async function openTask(name: TaskName, seed: number): Promise<LearnTask> {
-  if (name === 'femnist' || name === 'femnist-small') return femnistTask(name, seed);
+/** `leaf` is a folder of LEAF's FEMNIST: real writers instead of the stand-in. */
+export async function openTask(name: TaskName, seed: number, leaf?: string): Promise<LearnTask> {
+  if (name === 'femnist' || name === 'femnist-small')
+    return leaf === undefined ? femnistTask(name, seed) : leafTask(name, seed, leaf);
   const { train, test } = name === 'mnist' ? await loadMnist() : await loadCifar10();
-  const users = name === 'mnist' ? 1000 : name === 'flsim' ? 200 : 100;
+  const users = name === 'mnist' ? 1000 : name.startsWith('flsim') ? 200 : 100;
   const { labels, classes } = train;
   const partition = partitionByDirichlet({ labels, classes, users, alpha: 0.5, seed });
-  const models = { mnist: logisticRegression, cifar: fedmlCifarCnn, flsim: flsimCnn, 'cifar-small': flsimCnn };
+  const small = (): Model => smallNetwork(fedmlCifarCnn().input, 10);
+  const models = { mnist: logisticRegression, cifar: fedmlCifarCnn, flsim: flsimCnn };
   const isMnist = name === 'mnist';
+  const isSmall = name === 'cifar-small' || name === 'flsim-small';
   return {
-    model: models[name](),
+    model: isSmall ? small() : models[name](),
     users,
     batchSize: isMnist ? 10 : 20,
-    learningRate: name === 'flsim' || name === 'cifar-small' ? 0.1 : 0.03,
+    learningRate: isSmall || name === 'flsim' ? 0.1 : 0.03,
     target: isMnist ? 0.8 : 0.5,
-    evaluateEvery: isMnist ? 1 : 5,
+    evaluateEvery: isMnist ? 1 : 2,
     countOf: (user) => partition.users[user]?.length ?? 0,
     samplesOf: (user) => ({ dataset: train, indices: partition.users[user] ?? new Uint32Array() }),
     ...testParts(test, seed),
@@ -74,15 +88,10 @@ export async function openTask(name: TaskName, seed: number): Promise<LearnTask>
 
 async function femnistTask(name: 'femnist' | 'femnist-small', seed: number): Promise<LearnTask> {
   const writers = await loadFontWriters(seed);
-  const isSmall = name === 'femnist-small';
   const kept = new Map<number, Samples>();
   return {
-    model: isSmall ? smallNetwork() : femnistCnn(),
+    ...femnistTraining(name),
     users: 3400,
-    batchSize: 20,
-    learningRate: isSmall ? 0.15 : 0.05,
-    target: 0.75,
-    evaluateEvery: 5,
     countOf: (user) => writers.count(user),
     samplesOf: (user, most = Number.POSITIVE_INFINITY) => {
       if (most > MOST_KEPT) return allSamples(writers.user(user, most));
@@ -95,20 +104,59 @@ async function femnistTask(name: 'femnist' | 'femnist-small', seed: number): Pro
   };
 }
 
-/** LeNet's shape with normed channels, d = 19,262: a thirtieth of the CNN's work. */
-function smallNetwork(): Model {
+function femnistTraining(name: 'femnist' | 'femnist-small') {
+  const isSmall = name === 'femnist-small';
+  const { input } = femnistCnn();
+  return {
+    model: isSmall ? smallNetwork(input, 62) : femnistCnn(),
+    batchSize: 20,
+    learningRate: isSmall ? 0.15 : 0.05,
+    target: 0.75,
+    evaluateEvery: 2,
+  };
+}
+
+/** A tenth of the writers are for the test, whoever they are: nobody trains on them. */
+const LEAF_TEST_SHARE = 0.1;
+
+async function leafTask(name: 'femnist' | 'femnist-small', seed: number, folder: string): Promise<LearnTask> {
+  const files = readdirSync(folder).filter((file) => file.endsWith('.json'));
+  if (files.length === 0)
+    throw new RangeError(`${folder} has no JSON files; LEAF writes them into data/femnist/data/train`);
+  const { dataset, users } = await loadLeafFemnist(files.sort().map((file) => join(folder, file)));
+  const order = randomStream(seed, 'leaf test').shuffle(Uint32Array.from(users.keys()));
+  const testUsers = Math.max(1, Math.floor(LEAF_TEST_SHARE * users.length));
+  const part = (numbers: Uint32Array): readonly Uint32Array[] =>
+    Array.from(numbers, (user) => users[user] ?? new Uint32Array());
+  const training = part(order.subarray(testUsers).sort());
+  const test = Uint32Array.from(part(order.subarray(0, testUsers)).flatMap((indices) => [...indices]));
+  return {
+    ...femnistTraining(name),
+    users: training.length,
+    countOf: (user) => training[user]?.length ?? 0,
+    samplesOf: (user) => ({ dataset, indices: training[user] ?? new Uint32Array() }),
+    ...quickPart({ dataset, indices: test }, seed),
+    about: `FEMNIST of LEAF in ${folder}: ${training.length} writers train, ${testUsers} are for the test`,
+  };
+}
+
+/** LeNet's shape with normed channels: d = 19,262 for FEMNIST, a thirtieth of its CNN's work. */
+function smallNetwork(input: Shape, classes: number): Model {
   const stage = (channels: number, name: string) => [
     conv2d(channels, 5, { name }),
     groupNorm(channels, { name: `${name}-norm` }),
     relu,
     maxPool(2),
   ];
-  const layers = [...stage(8, 'conv1'), ...stage(16, 'conv2'), flatten, dense(62, { name: 'output' })];
-  return defineModel('small LeNet', femnistCnn().input, layers);
+  const layers = [...stage(8, 'conv1'), ...stage(16, 'conv2'), flatten, dense(classes, { name: 'output' })];
+  return defineModel('small LeNet', input, layers);
 }
 
 function testParts(test: Dataset, seed: number): { quickTest: Samples; wholeTest: Samples } {
-  const wholeTest = allSamples(test);
+  return quickPart(allSamples(test), seed);
+}
+
+function quickPart(wholeTest: Samples, seed: number): { quickTest: Samples; wholeTest: Samples } {
   const order = randomStream(seed, 'quick test').shuffle(Uint32Array.from(wholeTest.indices));
-  return { wholeTest, quickTest: { dataset: test, indices: order.subarray(0, QUICK_TEST) } };
+  return { wholeTest, quickTest: { dataset: wholeTest.dataset, indices: order.subarray(0, QUICK_TEST) } };
 }

@@ -12,14 +12,14 @@ export interface OpenedTask {
 
 let last: { readonly key: string; readonly opened: Promise<OpenedTask> } | undefined;
 
-export function openedTask(name: TaskName, seed: number): Promise<OpenedTask> {
-  const key = `${name} ${seed}`;
-  if (last?.key !== key) last = { key, opened: open(name, seed) };
+export function openedTask(name: TaskName, seed: number, leaf?: string): Promise<OpenedTask> {
+  const key = `${name} ${seed} ${leaf ?? ''}`;
+  if (last?.key !== key) last = { key, opened: open(name, seed, leaf) };
   return last.opened;
 }
 
-async function open(name: TaskName, seed: number): Promise<OpenedTask> {
-  const task = await openTask(name, seed);
+async function open(name: TaskName, seed: number, leaf?: string): Promise<OpenedTask> {
+  const task = await openTask(name, seed, leaf);
   const kernel = createTrainingKernel();
   const engine = kernel ? createKernelEngine(task.model, kernel) : createReferenceEngine(task.model);
   return { task, trainer: createTrainer(engine) };

@@ -5,6 +5,8 @@ export type Row = Readonly<Record<string, Value>>;
 
 export interface Table {
   readonly title: string;
+  /** Headers above the columns, from left to right, each over so many of them. */
+  readonly groups?: readonly { readonly title: string; readonly columns: number }[];
   readonly columns: readonly string[];
   readonly rows: readonly (readonly string[])[];
   readonly note?: string;
@@ -12,7 +14,8 @@ export interface Table {
 
 interface Series {
   readonly name: string;
-  readonly points: readonly (readonly [x: number, y: number])[];
+  /** `deviation` over seeds is drawn as an error bar. */
+  readonly points: readonly (readonly [x: number, y: number, deviation?: number])[];
 }
 
 export interface Figure {
@@ -21,6 +24,8 @@ export interface Figure {
   readonly x: string;
   readonly y: string;
   readonly isLogarithmic?: boolean;
+  /** Lines alone: for curves of many points. */
+  readonly isWithoutMarks?: boolean;
   readonly series: readonly Series[];
 }
 

@@ -1,6 +1,7 @@
 /** Every study, the paper's first. */
 import type { Study } from '../context.ts';
 import { ablation } from './ablation.ts';
+import { admission } from './admission.ts';
 import { bandwidth } from './bandwidth.ts';
 import { capacity } from './capacity.ts';
 import { concurrency } from './concurrency.ts';
@@ -17,6 +18,7 @@ export const STUDIES: readonly Study[] = [
   largeScale,
   scalability,
   concurrency,
+  admission,
   dropouts,
   bandwidth,
   quantisation,
