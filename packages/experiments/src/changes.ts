@@ -13,7 +13,13 @@ export interface Changes {
   readonly places?: Cell['places'] | undefined;
   /** A folder of LEAF's FEMNIST. */
   readonly leaf?: string | undefined;
+  /** Rates of the server by what learns, chosen by the study "rates" on seed 0; its own cells do not change. */
+  readonly rates?: ChosenRates | undefined;
 }
+
+export type ChosenRates = Readonly<
+  Record<string, { readonly buffers: number; readonly rounds: number; readonly users: number }>
+>;
 
 /** Cells that become the same by a change are one. */
 export function changed(cells: readonly Cell[], changes: Changes = {}): readonly Cell[] {
@@ -21,20 +27,27 @@ export function changed(cells: readonly Cell[], changes: Changes = {}): readonly
   return [...new Map(all.map((cell) => [JSON.stringify(cell), cell])).values()];
 }
 
-function change(cell: Cell, { serverRate, damping, concurrency, beta, places, leaf }: Changes): Cell {
+function change(cell: Cell, { serverRate, damping, concurrency, beta, places, leaf, rates }: Changes): Cell {
   const { task } = cell;
-  const { buffers } = task.step;
+  const { buffers, rounds } = task.step;
+  const chosen = cell.seed === 0 ? undefined : rates?.[task.learn];
+  const rate = serverRate ?? chosen?.buffers;
   const step = {
-    ...task.step,
+    rounds: { ...rounds, ...(chosen !== undefined && { rate: chosen.rounds }) },
     buffers: {
       ...buffers,
-      ...(serverRate !== undefined && { rate: serverRate }),
+      ...(rate !== undefined && { rate }),
       ...(damping !== undefined && { damping }),
     },
   };
   return {
     ...cell,
-    task: { ...task, step, ...(leaf !== undefined && task.dataset === 'FEMNIST' && { leaf }) },
+    task: {
+      ...task,
+      step,
+      ...(chosen !== undefined && { learningRate: chosen.users }),
+      ...(leaf !== undefined && task.dataset === 'FEMNIST' && { leaf }),
+    },
     ...(concurrency !== undefined && { concurrency }),
     ...(beta !== undefined && { delay: exponential(beta) }),
     ...(places !== undefined && { places }),

@@ -92,7 +92,7 @@ export class Grid {
     const key = `${task.learn} ${task.leaf ?? ''} ${seed}`;
     let counts = this.#examples.get(key);
     if (counts === undefined) {
-      const { countOf, users } = await openTask(task.learn, seed, task.leaf);
+      const { countOf, users } = await openTask(task.learn, seed, { leaf: task.leaf });
       counts = Uint32Array.from({ length: users }, (_, user) => countOf(user));
       this.#examples.set(key, counts);
     }

@@ -1,5 +1,7 @@
 /** What an experiment found: rows for machines, tables and figures for people, claims that hold or do not. */
 
+import type { ChosenRates } from './changes.ts';
+
 type Value = string | number | boolean | null;
 export type Row = Readonly<Record<string, Value>>;
 
@@ -53,6 +55,8 @@ export interface Outcome {
   readonly orderings: readonly Ordering[];
   /** What a reader must know to read the numbers. */
   readonly notes: readonly string[];
+  /** Rates of the server that later runs into the same folder take. */
+  readonly rates?: ChosenRates;
 }
 
 export type Pair = readonly [

@@ -4,7 +4,8 @@ import { join } from 'node:path';
 import { gunzipSync, gzipSync } from 'node:zlib';
 import { csvOf } from '@basa/learning/files';
 import type { Cell } from './cell.ts';
-import type { Changes } from './changes.ts';
+import { isSynchronous } from './cell.ts';
+import type { Changes, ChosenRates } from './changes.ts';
 import { changed } from './changes.ts';
 import type { Profile, Study } from './context.ts';
 import type { Costs } from './costs/costs.ts';
@@ -27,6 +28,8 @@ export interface RunOptions {
   readonly seeds?: number | undefined;
   /** What is different from the grids as they are. */
   readonly changes?: Changes;
+  /** Choose rates and train; a later run with what is finished reports. */
+  readonly isTrainingOnly?: boolean;
   /** Report what earlier runs finished, and train nothing. */
   readonly onlyFinished?: boolean;
   /** Costs of another run or machine, instead of measuring. */
@@ -57,19 +60,26 @@ export async function runStudies(studies: readonly Study[], options: RunOptions)
     signal: options.signal,
     onProgress: options.onProgress,
   });
-  const wanted = (cells: readonly Cell[]): readonly Cell[] => changed(cells, options.changes).filter(isWanted(options));
-  if (options.onlyFinished !== true) {
-    await grid.train(
-      studies.flatMap((study, n) => wanted(study.cells(profile)).map((cell) => ({ cell, rank: rankOf(cell, n) }))),
-    );
-  }
   const outcomes: Outcome[] = [];
-  for (const study of studies) {
-    const results = (cells: readonly Cell[]) => grid.results(wanted(cells));
-    const outcome = await study.run({ profile, costs, results });
-    writeOutcome(folder, outcome);
-    outcomes.push(outcome);
+  // What is chosen first decides what the others train.
+  for (const stage of [studies.filter(isChoosing), studies.filter((study) => !isChoosing(study))]) {
+    const changes = { rates: readRates(folder), ...options.changes };
+    const wanted = (cells: readonly Cell[]): readonly Cell[] => changed(cells, changes).filter(isWanted(options));
+    if (options.onlyFinished !== true) {
+      await grid.train(
+        stage.flatMap((study, n) => wanted(study.cells(profile)).map((cell) => ({ cell, rank: rankOf(cell, n) }))),
+      );
+    }
+    if (options.isTrainingOnly === true && !stage.some(isChoosing)) continue;
+    for (const study of stage) {
+      const results = (cells: readonly Cell[]) => grid.results(wanted(cells));
+      const outcome = await study.run({ profile, costs, results });
+      writeRates(folder, outcome);
+      outcomes.push(outcome);
+    }
   }
+  if (options.isTrainingOnly === true) return [];
+  for (const outcome of outcomes) writeOutcome(folder, outcome);
   writeReport(folder, outcomes, costs, options.command);
   return outcomes;
 }
@@ -95,9 +105,15 @@ function isWanted({ datasets, seeds = Number.POSITIVE_INFINITY }: RunOptions): (
   return ({ task, seed }) => seed <= seeds && (datasets === undefined || datasets.includes(task.dataset));
 }
 
-/** The first seed of every study before the second of the last; what trains in seconds goes first. */
-function rankOf({ task, seed }: Cell, study: number): number {
-  return (task.learn === 'mnist' ? 0.1 : 1) * (seed - 1) + 0.6 * study;
+function isChoosing({ name }: Study): boolean {
+  return name === 'rates';
+}
+
+/** The first seed of every study before the second of the last; what trains in seconds, and what trains longest, goes first. */
+function rankOf(cell: Cell, study: number): number {
+  const { task, seed, concurrency } = cell;
+  const isLong = isSynchronous(cell) && concurrency >= 100;
+  return (task.learn === 'mnist' ? 0.1 : 1) * (seed - 1) + 0.6 * study - (isLong ? 1 : 0);
 }
 
 /** Real parties are the slow part of small models and nothing beside the training of large ones. */
@@ -110,9 +126,9 @@ function partiesEvery(profile: Profile): (cell: Cell) => number {
 }
 
 /** Costs of hundreds of users are a megabyte of JSON; as `.gz` they are a tenth of it. */
-function readCosts(file: string): Costs {
+function readCosts(file: string): Partial<Costs> {
   const bytes = readFileSync(file);
-  return JSON.parse((file.endsWith('.gz') ? gunzipSync(bytes) : bytes).toString('utf8')) as Costs;
+  return JSON.parse((file.endsWith('.gz') ? gunzipSync(bytes) : bytes).toString('utf8')) as Partial<Costs>;
 }
 
 /** The page shows every study that was run into the folder, in the order they were asked for first. */
@@ -125,6 +141,20 @@ function writeReport(folder: string, fresh: readonly Outcome[], costs: Costs, co
   writeWhole(join(folder, 'report.html'), reportHtml(outcomes, costs, command));
   writeWhole(join(folder, 'claims.json'), `${JSON.stringify(claimsOf(outcomes), null, 1)}\n`);
   writeWhole(join(folder, 'costs.json.gz'), gzipSync(JSON.stringify(costs)));
+}
+
+/** What the study "rates" chose into this folder, where it was run. */
+function readRates(folder: string): ChosenRates | undefined {
+  const file = ratesFile(folder);
+  return existsSync(file) ? (JSON.parse(readFileSync(file, 'utf8')) as ChosenRates) : undefined;
+}
+
+function writeRates(folder: string, { rates }: Outcome): void {
+  if (rates !== undefined) writeWhole(ratesFile(folder), `${JSON.stringify(rates, null, 1)}\n`);
+}
+
+function ratesFile(folder: string): string {
+  return join(folder, 'rates.json');
 }
 
 function readOutcome(folder: string, name: string): Outcome {

@@ -28,6 +28,8 @@ export interface ExperimentTask {
   readonly target: number;
   /** Versions after which a run is given up, asynchronous and in rounds. */
   readonly cap: { readonly buffers: number; readonly rounds: number };
+  /** Of the users, instead of what the learning task has. */
+  readonly learningRate?: number;
   /** Of the server. Chosen on seed 0 without secure aggregation at beta 3, then the same for every protocol. */
   readonly step: { readonly buffers: TaskStep; readonly rounds: TaskStep };
   /** A folder of LEAF's FEMNIST, instead of the stand-in. */
@@ -73,7 +75,7 @@ export const MNIST: ExperimentTask = task({
   secondsAnExample: 1 / 60,
   target: 0.8,
   cap: { buffers: 200, rounds: 100 },
-  step: stepOf(2),
+  step: stepOf(1),
 });
 
 export const MNIST_SMOKE: ExperimentTask = { ...MNIST, target: 0.5, cap: { buffers: 6, rounds: 4 } };
@@ -87,7 +89,7 @@ export const FEMNIST: ExperimentTask = task({
   secondsAnExample: 1 / 200,
   target: 0.75,
   cap: { buffers: 500, rounds: 150 },
-  step: stepOf(2),
+  step: stepOf(1),
 });
 
 export const CIFAR: ExperimentTask = task({
@@ -99,7 +101,7 @@ export const CIFAR: ExperimentTask = task({
   secondsAnExample: 1 / 500,
   target: 0.5,
   cap: { buffers: 400, rounds: 150 },
-  step: stepOf(2),
+  step: stepOf(1),
 });
 
 /** The data and users of the paper's tasks, smaller networks and fewer examples learned a trip: a grid fits an hour. */
@@ -107,14 +109,14 @@ export const FEMNIST_SMALL: ExperimentTask = {
   ...FEMNIST,
   learn: 'femnist-small',
   isHybrid: true,
-  mostExamples: 60,
+  mostExamples: 100,
 };
 
 export const CIFAR_SMALL: ExperimentTask = {
   ...CIFAR,
   learn: 'cifar-small',
   isHybrid: true,
-  mostExamples: 100,
+  mostExamples: 200,
 };
 
 /** FLSim's own task: 200 users. */
@@ -128,12 +130,12 @@ export const CIFAR_FLSIM: ExperimentTask = task({
   secondsAnExample: 1 / 250,
   target: 0.5,
   cap: { buffers: 600, rounds: 150 },
-  step: stepOf(2),
+  step: stepOf(1),
 });
 
 export const CIFAR_FLSIM_SMALL: ExperimentTask = {
   ...CIFAR_FLSIM,
   learn: 'flsim-small',
   isHybrid: true,
-  mostExamples: 100,
+  mostExamples: 200,
 };

@@ -27,6 +27,7 @@ export function jobOf(cell: Cell, { order }: TimedSchedule, partiesEvery: number
     name: orderDigest(
       order,
       ...[learn, seed, mostExamples, target, rate, momentum, damping, quantiser, task.leaf ?? '', EVALUATIONS],
+      task.learningRate ?? '',
     ),
     updates: order.reduce((sum, version) => sum + version.length, 0),
     rank,
@@ -41,6 +42,7 @@ export function jobOf(cell: Cell, { order }: TimedSchedule, partiesEvery: number
       evaluations: EVALUATIONS,
       task: learn,
       leaf: task.leaf,
+      learningRate: task.learningRate,
       protocols: protocol === 'no SA' ? [] : [protocol],
       partiesEvery,
     },

@@ -1,5 +1,7 @@
 /** Trains jobs over all cores in their order of importance, and begins none that would not end in time. */
 import { createWorkerPool, workerModule } from '@basa/runtime/node';
+import type { ExampleShelf } from './example-shelf.ts';
+import { shelfFor } from './learning-tasks.ts';
 import type { Trained } from './train-order.ts';
 import type { NamedJob } from './train-plan.ts';
 import type { TrainJob } from './train-worker.ts';
@@ -32,6 +34,7 @@ export async function trainAll(jobs: readonly NamedJob[], options: QueueOptions)
   if (open.length === 0) return;
   const all = open.reduce((sum, { updates }) => sum + updates, 0);
   const durations = new Durations();
+  const shelves = new Shelves();
   let done = 0;
   const lanes = Array.from({ length: Math.min(options.workers, open.length) }, () =>
     createWorkerPool<TrainJob, Trained>({ ...workerModule(import.meta.url, './train-worker'), size: 1 }),
@@ -49,7 +52,7 @@ export async function trainAll(jobs: readonly NamedJob[], options: QueueOptions)
           if (next === undefined) return;
           last = dataOf(next);
           const began = performance.now();
-          const trained = await lane.run(next.job);
+          const trained = await lane.run({ ...next.job, shelf: shelves.of(next) });
           durations.add(next, performance.now() - began);
           store.put(next.name, trained);
           done += next.updates;
@@ -88,5 +91,16 @@ class Durations {
   of({ job, updates }: NamedJob): number {
     const known = this.#known.get(job.task);
     return known === undefined ? UNKNOWN_MS : (known.ms / known.updates) * updates;
+  }
+}
+
+/** One for all threads that have the same data open. */
+class Shelves {
+  readonly #known = new Map<string, ExampleShelf | undefined>();
+
+  of(job: NamedJob): ExampleShelf | undefined {
+    const key = dataOf(job);
+    if (!this.#known.has(key)) this.#known.set(key, shelfFor(job.job.task, job.job.leaf));
+    return this.#known.get(key);
   }
 }

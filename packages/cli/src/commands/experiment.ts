@@ -11,7 +11,7 @@ const PROFILES: readonly Profile[] = ['smoke', 'small', 'full'];
 export const experiment: Command = {
   name: 'experiment',
   summary: 'runs an experiment of the paper, or ours, and writes its report',
-  usage: `  <name>               table1, large-scale, scalability, concurrency, admission, dropouts, bandwidth,
+  usage: `  <name>               rates, table1, large-scale, scalability, concurrency, admission, dropouts, bandwidth,
                        quantisation, ablation, scale, capacity, model-check, several with commas, or all;
                        costs: measure what all of them charge, and nothing else;
                        summary: what holds and what does not, of the results in --out
@@ -29,6 +29,7 @@ export const experiment: Command = {
   --places <n>         that train at a time, auto as the server, or unlimited (auto)
   --concurrency <n>    users that want to train at a time, instead of the study's
   --beta <seconds>     mean of the exponential delay, instead of the study's
+  --train              choose rates and train, report nothing; --finished reports later
   --finished           report what earlier runs finished, train nothing
   --minutes <n>        begin no training that would not end in so many minutes
   --workers <n>        threads that train (one a core)`,
@@ -46,6 +47,7 @@ export const experiment: Command = {
     places: { type: 'string' },
     concurrency: { type: 'string' },
     beta: { type: 'string' },
+    train: { type: 'boolean' },
     finished: { type: 'boolean' },
     minutes: { type: 'string' },
     workers: { type: 'string' },
@@ -62,10 +64,7 @@ export const experiment: Command = {
     const { terminal } = input;
     const estimate = new Estimate();
     const isHasty = input.values['hasty'] === true || profile === 'smoke';
-    const careful =
-      input.values['noisy'] === true
-        ? { ...experiments.CAREFUL, mostSpread: Number.POSITIVE_INFINITY, tries: 1 }
-        : experiments.CAREFUL;
+    const careful = { ...experiments.CAREFUL, isNoisyKept: input.values['noisy'] === true };
     const common = {
       profile,
       folder,
@@ -87,6 +86,7 @@ export const experiment: Command = {
         datasets: datasetsOf(input),
         seeds: numberFlag(input, 'seeds', { least: 1, fallback: Number.MAX_SAFE_INTEGER }),
         changes: changesOf(input),
+        isTrainingOnly: input.values['train'] === true,
         onlyFinished: input.values['finished'] === true,
         minutes: textFlag(input, 'minutes') === undefined ? undefined : positive(input, 'minutes', 1),
         command: `basa experiment ${name} --profile ${profile}`,
@@ -96,6 +96,10 @@ export const experiment: Command = {
         },
       });
       terminal.clearStatus();
+      if (input.values['train'] === true) {
+        terminal.line(`${folder}/trained.jsonl has what was trained; the same command with --finished reports it`);
+        return { json: { folder } };
+      }
       for (const outcome of outcomes) print(outcome, terminal.line);
       terminal.line(`\n${folder}/report.html has the tables and figures; costs.json what was charged`);
       const [only] = outcomes;

@@ -9,11 +9,13 @@ import { dropouts } from './dropouts.ts';
 import { largeScale } from './large-scale.ts';
 import { modelCheck } from './model-check.ts';
 import { quantisation } from './quantisation.ts';
+import { rates } from './rates.ts';
 import { scalability } from './scalability.ts';
 import { scale } from './scale.ts';
 import { table1 } from './table1.ts';
 
 export const STUDIES: readonly Study[] = [
+  rates,
   table1,
   largeScale,
   scalability,

@@ -33,8 +33,8 @@ const BETAS = [1, 2, 3, 4, 5, 6];
 const TASKS: Readonly<Record<Profile, readonly Row[]>> = {
   smoke: [{ task: MNIST_SMOKE, betas: [1, 6], seeds: 1 }],
   small: [
-    { task: FEMNIST_SMALL, betas: BETAS, seeds: 2 },
-    { task: CIFAR_FLSIM_SMALL, betas: BETAS, seeds: 2 },
+    { task: { ...FEMNIST_SMALL, target: 0.6 }, betas: BETAS, seeds: 2 },
+    { task: { ...CIFAR_FLSIM_SMALL, target: 0.4 }, betas: BETAS, seeds: 2 },
   ],
   full: [FEMNIST, CIFAR_FLSIM].map((task) => ({ task, betas: BETAS, seeds: 3 })),
 };

@@ -4,7 +4,7 @@ import { NO_CELLS } from '../context.ts';
 import { Charges } from '../costs/charges.ts';
 import type { Costs } from '../costs/costs.ts';
 import type { CostNeeds } from '../costs/needs.ts';
-import type { Figure, Row } from '../outcome.ts';
+import type { Figure, Pair, Row } from '../outcome.ts';
 import { mean, ordering } from '../outcome.ts';
 import { round } from './protocol-cells.ts';
 import { OURS } from './table1-claims.ts';
@@ -19,9 +19,9 @@ const K = 10;
 const GRIDS: Readonly<Record<Profile, Grid>> = {
   smoke: { users: [20, 40], dimensions: [7850], buffers: [4, 8] },
   small: {
-    users: [100, 200, 400, 700, 1000],
+    users: [100, 400, 1000],
     dimensions: [100_000, 500_000, 1_000_000],
-    buffers: [10, 20, 50, 100, 200, 500, 1000],
+    buffers: [10, 20, 50, 100, 200],
   },
   full: {
     users: [100, 200, 300, 400, 500, 600, 700, 800, 900, 1000],
@@ -133,6 +133,19 @@ export const scalability: Study = {
             .filter(at)
             .map((row) => [`N = ${most}, d = ${largest}`, Number(row['BASA paper']), Number(row['LSA async'])]),
         ),
+        ordering(
+          'the time of a user of BASA is linear in K, as in the paper: a straight line explains 99 % of it',
+          ['BASA paper', OURS].flatMap((line) =>
+            dimensions.map((d): Pair => {
+              const here = byBuffer.filter((row) => row['dimension'] === d);
+              return [
+                `${line}, d = ${d}`,
+                0.99,
+                straightness(here.map((row) => [Number(row['bufferSize']), Number(row[line])])),
+              ];
+            }),
+          ),
+        ),
       ],
       notes: [
         'Seconds of processor time, from operations measured at the true dimension. BASA does not depend on N: its line is drawn through one measurement.',
@@ -141,6 +154,16 @@ export const scalability: Study = {
     };
   },
 };
+
+/** R squared of a straight line through the points. */
+function straightness(points: readonly (readonly [number, number])[]): number {
+  const [x, y] = [mean(points.map(([at]) => at)), mean(points.map(([, value]) => value))];
+  const sum = (of: (point: readonly [number, number]) => number): number =>
+    points.reduce((all, one) => all + of(one), 0);
+  const together = sum(([at, value]) => (at - x) * (value - y));
+  const [wide, high] = [sum(([at]) => (at - x) ** 2), sum(([, value]) => (value - y) ** 2)];
+  return wide === 0 || high === 0 ? 1 : together ** 2 / (wide * high);
+}
 
 function tableOf(title: string, rows: readonly Row[]) {
   const columns = Object.keys(rows[0] ?? {}).filter((name) => name !== 'figure');
