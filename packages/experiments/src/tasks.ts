@@ -100,7 +100,7 @@ export const CIFAR: ExperimentTask = task({
   mostExamples: Number.POSITIVE_INFINITY,
   secondsAnExample: 1 / 500,
   target: 0.5,
-  cap: { buffers: 400, rounds: 150 },
+  cap: { buffers: 500, rounds: 200 },
   step: stepOf(1),
 });
 
@@ -110,6 +110,8 @@ export const FEMNIST_SMALL: ExperimentTask = {
   learn: 'femnist-small',
   isHybrid: true,
   mostExamples: 100,
+  // Of the stand-in, whose accuracy says nothing about FEMNIST's.
+  target: 0.7,
 };
 
 export const CIFAR_SMALL: ExperimentTask = {

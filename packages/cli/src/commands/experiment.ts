@@ -6,6 +6,9 @@ import { CommandError, numberFlag, textFlag } from '../command.ts';
 import { dampingOf, placesOf, positive } from '../learning-flags.ts';
 import { bar, table } from '../terminal.ts';
 
+/** The results of this repository, seen from its root. */
+const PUBLISHED = 'docs/results/experiments';
+
 const PROFILES: readonly Profile[] = ['smoke', 'small', 'full'];
 
 export const experiment: Command = {
@@ -14,7 +17,7 @@ export const experiment: Command = {
   usage: `  <name>               rates, table1, large-scale, scalability, concurrency, admission, dropouts, bandwidth,
                        quantisation, ablation, scale, capacity, model-check, several with commas, or all;
                        costs: measure what all of them charge, and nothing else;
-                       summary: what holds and what does not, of the results in --out
+                       summary: what holds and what does not, of the results in --out (in a clone: the published ones)
   --profile <name>     smoke: seconds; small: minutes to an hour; full: the paper's grid (smoke)
   --out <folder>       where CSV, JSON, pictures, report.html and finished trainings go
                        (basa-experiments/<profile>); a run that was interrupted goes on from there
@@ -59,7 +62,10 @@ export const experiment: Command = {
     const folder = textFlag(input, 'out') ?? `basa-experiments/${profile}`;
     const experiments = await import('@basa/experiments');
     const [name = ''] = input.positionals;
-    if (name === 'summary') return summary(folder, experiments.readClaims(folder), input);
+    if (name === 'summary') {
+      const told = textFlag(input, 'out') ?? (experiments.readClaims(PUBLISHED) === undefined ? folder : PUBLISHED);
+      return summary(told, experiments.readClaims(told), input);
+    }
     const studies = studiesOf(name, experiments.STUDIES);
     const { terminal } = input;
     const estimate = new Estimate();

@@ -6,7 +6,7 @@ import { Charges } from '../costs/charges.ts';
 import type { Costs } from '../costs/costs.ts';
 import { ordering } from '../outcome.ts';
 import { openFleet } from './open-fleet.ts';
-import { round } from './protocol-cells.ts';
+import { round, spaced } from './protocol-cells.ts';
 import { OURS } from './table1-claims.ts';
 
 const K = 32;
@@ -61,7 +61,7 @@ export const capacity: Study = {
       tables: [
         {
           title: `One update a device a day, K = ${K}, tasks of ${DEVICES_A_TASK.toLocaleString('en')} devices`,
-          columns,
+          columns: columns.map(spaced),
           rows: rows.map((row) => columns.map((name) => row[name].toLocaleString('en'))),
         },
       ],

@@ -109,3 +109,8 @@ export function hybridNotes(tasks: readonly ExperimentTask[]): readonly string[]
 export function round(value: number): number {
   return Math.round(value * 1e4) / 1e4;
 }
+
+/** A name of a row as a header that can be wrapped. */
+export function spaced(name: string): string {
+  return name.replaceAll(/[A-Z]/g, (letter) => ` ${letter.toLowerCase()}`);
+}

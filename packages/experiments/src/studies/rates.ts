@@ -26,7 +26,7 @@ interface Candidate {
 const TASKS: Readonly<Record<Profile, readonly Candidate[]>> = {
   smoke: [{ task: MNIST_SMOKE, users: [0.03] }],
   small: [
-    { task: FEMNIST_SMALL, users: [0.05, 0.1] },
+    { task: FEMNIST_SMALL, users: [0.1, 0.2] },
     { task: CIFAR_SMALL, users: [0.05, 0.1] },
     { task: MNIST, users: [0.03] },
   ],

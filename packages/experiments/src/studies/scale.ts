@@ -6,7 +6,7 @@ import { Charges } from '../costs/charges.ts';
 import { ordering } from '../outcome.ts';
 import { MNIST } from '../tasks.ts';
 import { openFleet } from './open-fleet.ts';
-import { round } from './protocol-cells.ts';
+import { round, spaced } from './protocol-cells.ts';
 import { OURS } from './table1-claims.ts';
 
 const USERS = 1_000_000;
@@ -67,7 +67,7 @@ export const scale: Study = {
       tables: [
         {
           title: '10^6 registered users, K = 10, d = 7,850',
-          columns,
+          columns: columns.map(spaced),
           rows: rows.map((row) => columns.map((name) => row[name].toLocaleString('en'))),
         },
       ],
