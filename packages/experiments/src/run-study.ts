@@ -154,7 +154,7 @@ function writeRates(folder: string, { rates }: Outcome): void {
 }
 
 function ratesFile(folder: string): string {
-  return join(folder, 'rates.json');
+  return join(folder, 'chosen-rates.json');
 }
 
 function readOutcome(folder: string, name: string): Outcome {
