@@ -12,13 +12,14 @@ export type LearnRequest =
 
 export type LearnAnswer = TrainResult | Evaluation;
 
-const { name, seed, maxSamples, learningRate } = workerData as {
+const { name, seed, maxSamples, learningRate, leaf } = workerData as {
   name: TaskName;
   seed: number;
   maxSamples: number;
   learningRate: number | undefined;
+  leaf: string | undefined;
 };
-const task = await openTask(name, seed);
+const task = await openTask(name, seed, { leaf });
 const kernel = createTrainingKernel();
 const trainer = createTrainer(kernel ? createKernelEngine(task.model, kernel) : createReferenceEngine(task.model));
 

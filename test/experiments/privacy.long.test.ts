@@ -20,7 +20,7 @@ async function run(): Promise<{ readonly json: string; readonly trained: number 
       date: '2026-01-01',
       signal: new AbortController().signal,
       onMeasure: () => {},
-      onProgress: (_, { done }) => {
+      onProgress: ({ done }) => {
         trained = done;
       },
     },

@@ -20,7 +20,7 @@ ${SERVER_USAGE}`,
   flags: { clear: { type: 'string' }, ban: { type: 'string' }, ...SERVER_FLAGS },
   positionals: 1,
   async run(input) {
-    const server = serverOperator(input);
+    const server = await serverOperator(input);
     const task = await taskArgument(input, server);
     const [clear, ban] = [textFlag(input, 'clear'), textFlag(input, 'ban')];
     if (clear !== undefined && ban !== undefined) throw new CommandError('give --clear or --ban, not both');

@@ -1,6 +1,7 @@
 /** Ours: accuracy against epsilon, with noise of the devices beside noise of a trusted server; and where it does not pay. */
 import { epsilonOf, inclusionCost } from '@basa/masking';
 import type { OwnTraining, Profile, Study } from '../context.ts';
+import { NO_CELLS } from '../context.ts';
 import type { Table } from '../outcome.ts';
 import { deviation, mean, ordering } from '../outcome.ts';
 import type { PrivateRun } from '../privacy/private-run.ts';
@@ -114,6 +115,7 @@ async function finish(setting: Setting, profile: Profile, own: OwnTraining): Pro
 export const privacy: Study = {
   name: 'privacy',
   title: 'Differential privacy: accuracy against epsilon, and where it does not pay',
+  cells: NO_CELLS,
   needs: () => ({ dimensions: [], profiles: [], codes: [], models: [] }),
   async run({ profile, own }) {
     const settings = settingsOf(profile);
