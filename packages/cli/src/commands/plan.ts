@@ -1,7 +1,5 @@
 /** `basa plan`: what a private task would mean, before there is one. */
 import type { PrivatePlan } from '@basa/masking';
-import { bufferForSignal, elementBits, packedLength, planPrivate } from '@basa/masking';
-import { defaultMinimum, MAX_SLOTS } from '@basa/protocol';
 import type { Command, CommandInput } from '../command.ts';
 import { CommandError, EXIT_CODE, numberFlag, textFlag } from '../command.ts';
 import { positive } from '../learning-flags.ts';
@@ -35,6 +33,8 @@ ${PRIVACY_USAGE}
   },
   async run(input) {
     const { terminal } = input;
+    const { bufferForSignal, elementBits, packedLength, planPrivate } = await import('@basa/masking');
+    const { defaultMinimum, MAX_SLOTS } = await import('@basa/protocol');
     const privacy = privacyChoice(input);
     if (privacy === undefined) throw new CommandError('--noise <z> and --participations <n> are needed');
     const dimension = await dimensionOf(input);
@@ -55,7 +55,8 @@ ${PRIVACY_USAGE}
     const { epsilon, cost, noiseToSignal, modulus, neededBits, level, noise } = planned.plan;
     const bytesPerUpload = packedLength(dimension + PREFIX_WORDS, modulus) + bufferSize * SEALED_BYTES;
     const secondsPerUpload = (8 * bytesPerUpload) / (1e6 * positive(input, 'uplink', 10));
-    const advice = adviceOf(planned.plan, request);
+    const enough = { needed: bufferForSignal(planned.plan, bufferSize), max: MAX_SLOTS };
+    const advice = adviceOf(planned.plan, privacy.noiseMultiplier, enough);
     const works = noiseToSignal <= HOPELESS;
     terminal.line(
       table([
@@ -99,15 +100,15 @@ async function dimensionOf(input: CommandInput): Promise<number> {
 
 /** What would help, in numbers. */
 function adviceOf(
-  planned: PrivatePlan,
-  { bufferSize, noiseMultiplier }: { readonly bufferSize: number; readonly noiseMultiplier: number },
+  { noiseToSignal, epsilon }: PrivatePlan,
+  noiseMultiplier: number,
+  positions: { readonly needed: number; readonly max: number },
 ): readonly string[] {
-  const { noiseToSignal, epsilon } = planned;
-  const enough = bufferForSignal(planned, bufferSize);
+  const { needed, max } = positions;
   const larger =
-    enough <= MAX_SLOTS
-      ? `a buffer of ${enough}`
-      : `a buffer of ${enough} (a buffer has at most ${MAX_SLOTS} positions) or a smaller model`;
+    needed <= max
+      ? `a buffer of ${needed}`
+      : `a buffer of ${needed} (a buffer has at most ${max} positions) or a smaller model`;
   return [
     ...(noiseToSignal > HOPELESS
       ? [`this will not learn: the noise is ${noiseToSignal.toFixed(0)} times the signal; it needs ${larger}`]

@@ -143,7 +143,11 @@ function dequantizeVectors(): object[] {
 
 function accountantVectors(): object[] {
   const rhos = [0.001, 1 / 32, 0.125, 0.5, 2, 8, 50];
-  return rhos.flatMap((rho) => [1e-5, 1e-6, 1e-10].map((delta) => ({ rho, delta, epsilon: epsilonOf(rho, delta) })));
+  // Engines differ in the last digits of a logarithm.
+  const rounded = (value: number): number => Number(value.toPrecision(12));
+  return rhos.flatMap((rho) =>
+    [1e-5, 1e-6, 1e-10].map((delta) => ({ rho, delta, epsilon: rounded(epsilonOf(rho, delta)) })),
+  );
 }
 
 /** Draws at and beside bounds of the table, and some of a keystream. */
