@@ -26,7 +26,11 @@ export async function makeTokens(
   { task }: KnownTask,
   { count, endsAt }: { readonly count: number; readonly endsAt: number },
 ): Promise<readonly string[]> {
-  const make = (): string => Buffer.from(randomBytes(TOKEN_BYTES)).toString('base64url');
+  // People type tokens behind a flag: one that begins like a flag would be taken for one.
+  const make = (): string => {
+    const token = Buffer.from(randomBytes(TOKEN_BYTES)).toString('base64url');
+    return token.startsWith('-') ? make() : token;
+  };
   return store.transaction(async (tables) => {
     const tokens = Array.from({ length: count }, make); // again where this is run again: others may be there by now
     for (const token of tokens) await tables.addToken(hashOf(token), task, endsAt);

@@ -1,5 +1,4 @@
 /** A pool of worker threads: tasks wait in a queue, each free worker takes the next, and an answer finds its caller. */
-import type { ResourceLimits } from 'node:worker_threads';
 import { parentPort, Worker } from 'node:worker_threads';
 
 export interface WorkerPool<Task, Result> {
@@ -18,7 +17,6 @@ export interface WorkerPoolOptions {
   readonly size: number;
   /** Given to every worker once, as node:worker_threads' `workerData`. */
   readonly workerData?: unknown;
-  readonly resourceLimits?: ResourceLimits;
   /** The process may end while workers are idle; by default it goes on until `close`. */
   readonly isUnheld?: boolean;
 }
@@ -34,7 +32,7 @@ type Answer<Result> = { readonly result: Result } | { readonly error: unknown };
 
 /** A worker that dies fails the task it had, and no other: the next task gets a new worker in its place. */
 export function createWorkerPool<Task, Result>(options: WorkerPoolOptions): WorkerPool<Task, Result> {
-  const { script, execArgv, size, workerData, resourceLimits, isUnheld = false } = options;
+  const { script, execArgv, size, workerData, isUnheld = false } = options;
   if (!Number.isInteger(size) || size < 1) throw new RangeError(`size must be a positive integer, got ${size}`);
   const queue: Waiting<Task, Result>[] = [];
   const workers = new Set<Worker>();
@@ -69,7 +67,6 @@ export function createWorkerPool<Task, Result>(options: WorkerPoolOptions): Work
     const worker = new Worker(script, {
       workerData,
       ...(execArgv !== undefined && { execArgv: [...execArgv] }),
-      ...(resourceLimits !== undefined && { resourceLimits }),
     });
     workers.add(worker);
     if (isUnheld) worker.unref();
