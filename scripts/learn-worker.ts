@@ -12,13 +12,14 @@ export type LearnRequest =
 
 export type LearnAnswer = TrainResult | Evaluation;
 
-const { name, seed, mostSamples, learningRate } = workerData as {
+const { name, seed, maxSamples, learningRate, leaf } = workerData as {
   name: TaskName;
   seed: number;
-  mostSamples: number;
+  maxSamples: number;
   learningRate: number | undefined;
+  leaf: string | undefined;
 };
-const task = await openTask(name, seed);
+const task = await openTask(name, seed, { leaf });
 const kernel = createTrainingKernel();
 const trainer = createTrainer(kernel ? createKernelEngine(task.model, kernel) : createReferenceEngine(task.model));
 
@@ -26,8 +27,8 @@ serveWorker<LearnRequest, LearnAnswer>((request) => {
   if (request.kind === 'evaluate') {
     return trainer.evaluate(request.parameters, request.whole ? task.wholeTest : task.quickTest);
   }
-  const samples = task.samplesOf(request.user, mostSamples);
-  const steps = Math.ceil(Math.min(samples.indices.length, mostSamples) / task.batchSize);
+  const samples = task.samplesOf(request.user, maxSamples);
+  const steps = Math.ceil(Math.min(samples.indices.length, maxSamples) / task.batchSize);
   return trainer.train({
     start: request.start,
     samples,

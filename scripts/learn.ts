@@ -4,7 +4,7 @@ import { parseArgs } from 'node:util';
 import type { TaskName } from '@basa/experiments';
 import { openTask, TASK_NAMES } from '@basa/experiments';
 import type { Evaluation, TrainResult } from '@basa/learning';
-import { FEDBUFF_STALENESS, fedBuffStep, initialParameters, randomStream, runPlainFedBuff } from '@basa/learning';
+import { fedBuffStep, initialParameters, randomStream, runPlainFedBuff } from '@basa/learning';
 import { createWorkerPool, workerModule } from '@basa/runtime/node';
 import { readCheckpoint, writeCheckpoint } from './learn-checkpoint.ts';
 import type { LearnAnswer, LearnRequest } from './learn-worker.ts';
@@ -16,9 +16,14 @@ const USAGE = `npm run learn -- <task> [options]
   cifar      FedML's CNN, 100 users, to 50 %
   flsim      FLSim's CNN on CIFAR-10, 200 users, to 50 %
 
-  --buffers <n>        give up after so many (400)
+  --buffers <n>        give up after n buffers (400)
   --samples <n>        examples of a user's trip at most (all it has)
   --rate <x>           learning rate of users instead of the task's
+  --server-rate <x>    of the server (1)
+  --damping <p>        an update of age a counts (1 + a)^-p of a fresh one; 0 for none (0.5)
+  --concurrency <n>    users that train at a time (32)
+  --beta <x>           mean delay of a trip, in units of its training (3)
+  --leaf <folder>      LEAF's FEMNIST instead of the stand-in
   --workers <n>        worker threads (one per core)
   --seed <n>           (1)
   --checkpoint <file>  go on from this file where it is there, and bring it up to date with every evaluation`;
@@ -29,6 +34,11 @@ const { values, positionals } = parseArgs({
     buffers: { type: 'string', default: '400' },
     samples: { type: 'string', default: 'Infinity' },
     rate: { type: 'string' },
+    'server-rate': { type: 'string', default: '1' },
+    damping: { type: 'string', default: '0.5' },
+    concurrency: { type: 'string', default: '32' },
+    beta: { type: 'string', default: '3' },
+    leaf: { type: 'string' },
     workers: { type: 'string', default: String(availableParallelism()) },
     seed: { type: 'string', default: '1' },
     checkpoint: { type: 'string' },
@@ -44,9 +54,18 @@ if (values.help || name === undefined) {
 }
 
 async function learn(taskName: TaskName, seed: number): Promise<void> {
-  const run = [taskName, seed, values.samples, values.rate ?? 'own rate'].join(' ');
+  const [serverRate, damping] = [Number(values['server-rate']), Number(values.damping)];
+  const [concurrency, beta] = [Number(values.concurrency), Number(values.beta)];
+  const run = [
+    taskName,
+    seed,
+    values.samples,
+    values.rate ?? 'own rate',
+    ...[serverRate, damping, concurrency, beta],
+    values.leaf ?? '',
+  ].join(' ');
   const earlier = values.checkpoint === undefined ? undefined : readCheckpoint(values.checkpoint, run);
-  const task = await openTask(taskName, seed);
+  const task = await openTask(taskName, seed, { leaf: values.leaf });
   console.log(task.about);
   if (earlier !== undefined) console.log(`going on from buffer ${earlier.at.version}`);
   const pool = createWorkerPool<LearnRequest, LearnAnswer>({
@@ -55,7 +74,8 @@ async function learn(taskName: TaskName, seed: number): Promise<void> {
     workerData: {
       name: taskName,
       seed,
-      mostSamples: Number(values.samples),
+      maxSamples: Number(values.samples),
+      leaf: values.leaf,
       learningRate: values.rate === undefined ? undefined : Number(values.rate),
     },
   });
@@ -66,12 +86,12 @@ async function learn(taskName: TaskName, seed: number): Promise<void> {
   const { parameters, metrics } = await runPlainFedBuff({
     start: initialParameters(task.model, seed),
     users: task.users,
-    concurrency: 32,
+    concurrency,
     bufferSize: 10,
     versions: Number(values.buffers),
-    staleness: FEDBUFF_STALENESS,
-    step: fedBuffStep(1),
-    delay: 3,
+    staleness: { kind: 'polynomial', exponent: damping },
+    step: fedBuffStep(serverRate),
+    delay: beta,
     seed: randomStream(seed, taskName).u32(),
     train: async ({ user, start, seed: tripSeed }) =>
       (await pool.run({ kind: 'train', user, start, seed: tripSeed })) as TrainResult,

@@ -62,8 +62,9 @@ it.each(pages)('%s names scripts and programs that exist', (page) => {
 
 /** Runs a line of package.json with more words. */
 async function run(line: string, ...words: readonly string[]): Promise<{ stdout: string; stderr: string }> {
-  const [, ...own] = (line.split(' && ').at(-1) ?? '').split(' ');
-  return await promisify(execFile)(process.execPath, ['--import', 'tsx', ...own, ...words], { cwd: ROOT });
+  const [tool, ...own] = (line.split(' && ').at(-1) ?? '').split(' ');
+  const how = tool === 'tsx' ? ['--import', 'tsx', ...own] : own;
+  return await promisify(execFile)(process.execPath, [...how, ...words], { cwd: ROOT });
 }
 
 /** Programs that answer `--help` without doing anything; vitest, tsc and others answer for themselves. */

@@ -3,6 +3,7 @@
 It shares nothing with the TypeScript code. Run it with `npm run gate -- vectors`; it prints one line a file and
 fails at the first vector that does not come out.
 """
+import decimal
 import hashlib
 import hmac
 import json
@@ -98,6 +99,50 @@ def check_dequantize(v):
         assert abs(exact - mean) <= abs(exact) * 2**-23
 
 
+def check_accountant(v):
+    """Bisections over the order a and over epsilon, of delta(epsilon) of Canonne, Kamath, Steinke 2020."""
+    def delta_of(epsilon):
+        low, high = 1 + 1e-9, (epsilon + 1) / (2 * v["rho"]) + 2
+        for _ in range(200):
+            a = (low + high) / 2
+            low, high = (a, high) if (2 * a - 1) * v["rho"] - epsilon + math.log1p(-1 / a) < 0 else (low, a)
+        return math.exp((a - 1) * (a * v["rho"] - epsilon) + a * math.log1p(-1 / a)) / (a - 1)
+
+    low, high = 0, v["rho"] + 2 * math.sqrt(v["rho"] * math.log(1 / v["delta"]))
+    for _ in range(200):
+        middle = (low + high) / 2
+        low, high = (low, middle) if delta_of(middle) <= v["delta"] else (middle, high)
+    assert abs(high - v["epsilon"]) < 1e-6 * high
+
+
+def check_noise(v):
+    """Sixty digits of decimals: the draw lies between the cumulative probabilities of its neighbours."""
+    with decimal.localcontext() as context:
+        context.prec = 60
+        twice = 2 * decimal.Decimal(v["variance"])
+        most = max(map(abs, v["drawn"]))
+        weights = [(-decimal.Decimal(k * k) / twice).exp() for k in range(most + 200)]
+        total = 2 * sum(weights) - 1
+        below = [decimal.Decimal(0)]
+        for k in range(most + 1):
+            below.append(below[-1] + (2 if k else 1) * weights[k] / total)
+        for words, drawn in zip(v["words"], v["drawn"]):
+            number = sum(word << (96 - 32 * n) for n, word in enumerate(struct.unpack("<4I", bytes.fromhex(words))))
+            share, grain = decimal.Decimal(number >> 1) / 2**127, decimal.Decimal(2) ** -126
+            assert below[abs(drawn)] - grain <= share < below[abs(drawn) + 1] + (grain if abs(drawn) < most else 1)
+            assert drawn == 0 or (drawn < 0) == (number & 1)
+
+
+def check_rounding(v):
+    norm, radius, d = math.sqrt(sum(x * x for x in v["values"])), v["level"] * v["clip"], len(v["values"])
+    bound = radius**2 + d / 4 + (radius + math.sqrt(d) / 2)
+    assert abs(bound - v["squaredBound"]) < 1e-9 * bound and sum(x * x for x in v["integers"]) <= v["squaredBound"]
+    for x, integer in zip(v["values"], v["integers"]):
+        scaled = v["level"] * v["weight"] * min(1, v["clip"] / norm) * x
+        expected = math.floor(scaled) + (v["randomWord"] / 2**32 < scaled - math.floor(scaled))
+        assert integer == expected
+
+
 def check_packing(v):
     bits = 32 if v["modulus"]["kind"] == "field" else v["modulus"]["bits"]
     packed = bytes.fromhex(v["packed"])
@@ -122,6 +167,9 @@ CHECKS = {
         "sums": check_sum,
         "quantizer": check_quantizer,
         "dequantize": check_dequantize,
+        "accountant": check_accountant,
+        "noise": check_noise,
+        "rounding": check_rounding,
         "packing": check_packing,
         "planner": check_planner,
     },

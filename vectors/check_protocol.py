@@ -229,6 +229,12 @@ def metric_list(r):
     return [(r.take(r.number(2)).decode("ascii"), f64(r), f64(r)) for _ in range(r.number(2))]
 
 
+def private(r):
+    flag = r.number(1)
+    agree("a flag", flag < 2)
+    return (f64(r), r.number(2), f64(r), r.number(4)) if flag else None
+
+
 def sealed_seed(r):
     return r.take(r.sealed)
 
@@ -251,11 +257,11 @@ LAYOUTS = {  # kind, what it ends with, fields after the header
     "certificate": (1, SEVERAL, {"task": B32, "device": B32, "issuedAt": U53, "notAfter": U53}),
     "policy": (2, None, {
         "name": short(64), **COUNCIL, "engine": U8, "K": U16, "Kmin": U16, **PLAN, "staleness": staleness, "maxStaleness": U32,
-        "tinyWeights": U8, "metrics": metric_list, "manifest": B32, **TRAINING, "server": B32, "uploadLeaseMs": U32,
+        "tinyWeights": U8, "metrics": metric_list, "privacy": private, "manifest": B32, **TRAINING, "server": B32, "uploadLeaseMs": U32,
         "openMs": U32, "closeMs": U32}),
     "descriptor": (3, SEVERAL, {
         **COUNCIL, "engine": U8, "task": B32, "parts": parts, "K": U16, "Kmin": U16, "version": U53, "model": B32, **PLAN, "W": U32,
-        "staleness": staleness, "maxStaleness": U32, "tinyWeights": U8, "metrics": metric_list, "manifest": B32, "server": B32,
+        "staleness": staleness, "maxStaleness": U32, "tinyWeights": U8, "metrics": metric_list, "privacy": private, "manifest": B32, "server": B32,
         "uploadLeaseMs": U32, "expiry": U53, "closeBy": U53}),
     "ticket": (5, ONE, {"ctx": B32, "slot": U16, "g": B32, "D": B32, "V": B32, "deadline": U53}),
     "keyRequest": (6, ONE, {
@@ -396,7 +402,7 @@ def check_descriptor(v):
     descriptor = drawn.descriptor
     agree("task = SHA-256(policy)", hexed["task"], sha256(policy.raw))
     agree("the task of the descriptor", descriptor.task, hexed["task"])
-    shared = ("authorities t unsafeThreshold engine K Kmin d group level clip blockFloor staleness maxStaleness tinyWeights metrics manifest server "
+    shared = ("authorities t unsafeThreshold engine K Kmin d group level clip blockFloor staleness maxStaleness tinyWeights metrics privacy manifest server "
               "uploadLeaseMs")
     for name in shared.split():
         agree(f"{name} of the descriptor as in the policy", getattr(descriptor, name), getattr(policy, name))

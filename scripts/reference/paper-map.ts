@@ -22,7 +22,7 @@ const DECLARATION = /^export (?:async )?(?:function\*?|const|class|interface|typ
 /** A name in code marks, with the link it has or none. */
 const NAME = /\[`([\w./-]+)`\]\([^)]*\)|`([\w./-]+)`/g;
 
-/** The text as it should be. A name that is neither declared nor a file stays as it is. */
+/** The text as it should be. A name that is neither declared nor a file stays as it is; `unlinkedNames` finds those. */
 export function linkedPaperMap(): string {
   const places = declarations();
   return readFileSync(page, 'utf8').replace(NAME, (_, linked: string | undefined, bare: string | undefined) => {
@@ -30,6 +30,12 @@ export function linkedPaperMap(): string {
     const place = places.get(name.endsWith('.ts') ? name : (name.split('.')[0] ?? ''));
     return place === undefined ? `\`${name}\`` : `[\`${name}\`](../${place})`;
   });
+}
+
+/** Names in code marks without a link, but for whole paths, which are checked as files, and for commands. */
+export function unlinkedNames(): readonly string[] {
+  const text = linkedPaperMap().replaceAll(/\[`[^`]*`\]\([^)]*\)/g, '');
+  return [...text.matchAll(/`([^`]+)`/g)].map(([, name = '']) => name);
 }
 
 /** Paths from the root, with the line, by declared name; for files by their path inside `src` or their name alone. */

@@ -5,13 +5,13 @@ import type { Passage } from './render.ts';
 /** One place: address, title of its page, heading, words. */
 export type Place = readonly [address: string, page: string, heading: string, words: string];
 
-const MOST_WORDS = 1500;
+const MAX_WORDS = 1500;
 
 export function searchIndex(pages: readonly (Entry & { readonly passages: readonly Passage[] })[]): string {
   const places = pages.flatMap(({ title, address, passages }) =>
     passages.map(({ text, anchor, words, depth }): Place => {
       const place = depth === 1 ? address : `${address}#${anchor}`;
-      return [place, title, text, words.trim().slice(0, MOST_WORDS)];
+      return [place, title, text, words.trim().slice(0, MAX_WORDS)];
     }),
   );
   return `globalThis.basaPlaces = ${JSON.stringify(places)};\n`;

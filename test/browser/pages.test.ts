@@ -102,6 +102,7 @@ it('an operator logs in, pauses the task and goes on; whoever has no token is to
   await page.fill('#operator-token', 'guessed');
   await page.click('#login button');
   await shows(page, '#operator-status').toMatch(/^Refused: .*not known here/);
+  await stage.stage.server.decideSuspect(stage.stage.task, 'ab'.repeat(32), 'banned');
   await page.fill('#operator-token', stage.stage.token);
   await page.click('#login button');
   await page.click('#switch');
@@ -109,6 +110,10 @@ it('an operator logs in, pauses the task and goes on; whoever has no token is to
   await shows(page, '#switch').toBe('Go on with the task');
   await page.click('#switch');
   await shows(page, '#mode').toBe('sealed mode, running');
+  await shows(page, '#suspects').toMatch(/^abababababab.*banned/);
+  await page.click('#suspects button:text-is("Clear")');
+  await shows(page, '#operator-status').toBe('device abababababab is cleared');
+  await page.waitForSelector('#suspects-card', { state: 'hidden' });
   await page.click('#log-out');
   await page.waitForSelector('#operator-buttons', { state: 'hidden' });
   await page.close();

@@ -70,7 +70,7 @@ describe('a flood', () => {
   });
 
   it('of keys that nobody enrolled takes no place in the memory of requests: those of enrolled devices are known still', async () => {
-    house = await House.open({ server: { addressLimit: UNLIMITED, mostNonces: 8 } });
+    house = await House.open({ server: { addressLimit: UNLIMITED, maxNonces: 8 } });
     const opened = house;
     const [honest] = await enrolledDevices(opened, 1);
     const { device, certificate } = honest as NonNullable<typeof honest>;

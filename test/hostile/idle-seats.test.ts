@@ -46,6 +46,9 @@ function openSeats(clock: () => number) {
       seats.track({ ctx, descriptor, slotKeys, status: 'filling', slots: [], accepted: [], votes: [] });
     },
     bufferOf: async (ctx) => drawn.get(toHex(ctx)),
+    suspicions: async () => ({ sums: 0, trust: { trusted: 0, mild: 0 }, lastAt: 0, suspects: new Map() }),
+    minimum: 2,
+    lateMs: 0,
     checkRunning: () => undefined,
     onEvent: () => undefined,
   });

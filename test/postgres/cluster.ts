@@ -15,7 +15,7 @@ import { migrateServer, startServer } from '@basa/server';
 import { openPostgres, POSTGRES } from '@basa/service';
 import type { LocalPostgres } from '@basa/service/local-postgres';
 import { Balancer } from '@basa/testkit/processes/balancer.ts';
-import { OPERATORS, operate, testPolicy } from '@basa/testkit/services/house.ts';
+import { NEVER_LATE, OPERATORS, operate, testPolicy } from '@basa/testkit/services/house.ts';
 import { WHOLE_STEP } from '../../packages/cli/src/conformance/whole-step.ts';
 import { migrationsFor } from '../../packages/server/src/store/schema.ts';
 
@@ -75,6 +75,7 @@ export class Cluster {
       secret: { keyFile },
       listen: { host: '127.0.0.1', port: 0 },
       operators: OPERATORS,
+      lateMs: NEVER_LATE,
       keyLimit: UNLIMITED,
       addressLimit: UNLIMITED,
       deviceLimit: UNLIMITED,
@@ -107,6 +108,7 @@ export class Cluster {
       seatMs: LONG_MS,
       listen: { host: '127.0.0.1', port: 0 },
       operators: OPERATORS,
+      lateMs: NEVER_LATE,
       tickMs: 100,
       addressLimit: UNLIMITED,
       deviceLimit: UNLIMITED,

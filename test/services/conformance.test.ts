@@ -108,7 +108,7 @@ describe('against a client', () => {
 });
 
 describe('a client that is a command', () => {
-  const node = (code: string) => commandClient([process.execPath, '-e', code], { mostMs: 600_000, signal });
+  const node = (code: string) => commandClient([process.execPath, '-e', code], { maxMs: 600_000, signal });
 
   it('gets its settings from the environment, and ends with its code', async () => {
     const client = node('console.log(process.env.BASA_TASK); process.exit(3)')({ BASA_TASK: 'a task' });

@@ -1,5 +1,6 @@
 /** How buffers end when not everybody stays, or not everybody is honest. One-hot updates make each sum its own witness. */
 import type { BasaClient, Contribution } from '@basa/client/node';
+import { SERVER_PATH } from '@basa/protocol';
 import { hashOf, holdUpload, otherHeader, send } from '@basa/testkit/services/held-upload.ts';
 import { countsOf, House, oneHot, until } from '@basa/testkit/services/house.ts';
 import { afterAll, beforeAll, expect, it } from 'vitest';
@@ -118,7 +119,7 @@ it('a sum with wrong guard words is not applied; nobody can be named, and nobody
   expect(await client.contribute(oneHot(4), { trainedOn: 0 })).toMatchObject({ kind: 'accepted' });
 });
 
-it('a seed that does not open names its slot: the device waits for seats, and no other one does', async () => {
+it('a seed that does not open names its slot: the device is suspended at once, and no other one is', async () => {
   await house.createTask({ bufferSize: 4, minimum: 3 });
   const client = await house.client('honest');
   await leaveAt('a drop-out', 7, (step) => step === 'upload');
@@ -135,6 +136,15 @@ it('a seed that does not open names its slot: the device waits for seats, and no
   await cheat.client.discard();
   const next = oneHot(5);
   const asked = () => cheat.client.contribute(next, { trainedOn: 0 });
+  expect(await asked()).toMatchObject({ reason: 'suspended', update: 'free' });
+  const { suspects } = await house.operate<{ suspects: { user: string; state: string }[] }>(
+    house.server.url,
+    'GET',
+    SERVER_PATH.suspicions(house.task),
+  );
+  expect(suspects.map(({ state }) => state)).toEqual(['suspended']);
+  const path = SERVER_PATH.suspicion(house.task, suspects[0]?.user ?? '');
+  await house.operate(house.server.url, 'PUT', path, { state: 'clear' });
   expect(await asked()).toMatchObject({ reason: 'quota-exceeded', update: 'free' });
   house.elapse(QUOTA_MS + 1);
   expect(await asked()).toMatchObject({ kind: 'accepted' });

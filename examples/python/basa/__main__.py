@@ -5,13 +5,13 @@ import argparse
 import os
 import sys
 from pathlib import Path
-from typing import Sequence
+from typing import Dict, Sequence
 
 from .checks import Refused, check_loss
-from .device import Device, Settings, Training
+from .device import Device, Model, Settings, Training
 from .link import Problem, Unreachable
 from .state import StateProblem
-from .training import Example, read_examples, softmax_blocks, train_softmax, update_from_file
+from .training import Example, read_examples, softmax_blocks, softmax_metrics, train_softmax, update_from_file
 
 REFUSED, USAGE, UNDECIDED = 1, 2, 3
 
@@ -21,6 +21,7 @@ def main() -> int:
     where = parser.add_mutually_exclusive_group()
     where.add_argument("--update", type=Path, help="a file of float32 to contribute (BASA_UPDATE)")
     where.add_argument("--examples", type=Path, help="a CSV file to train on: the class, then the features")
+    parser.add_argument("--metric", action="append", default=[], help="name=value, for a task that asks for it")
     parser.add_argument("--identity", type=Path, help="the device's folder (BASA_IDENTITY)")
     options = parser.parse_args()
     update = options.update or _path("BASA_UPDATE")
@@ -29,11 +30,13 @@ def main() -> int:
     examples = None if options.examples is None else read_examples(options.examples)
 
     try:
+        told = _metrics(options.metric)
         with Device(_settings(options.identity)) as device:
             if examples is None:
-                slot = device.contribute(lambda model: update_from_file(update), asks_place=False)
+                slot = device.contribute(lambda model: update_from_file(update), asks_place=False, metrics=lambda: told)
             else:
-                slot = device.contribute(_trainer(device, examples), softmax_blocks(device.policy.dimension, examples))
+                blocks = softmax_blocks(device.policy.dimension, examples)
+                slot = device.contribute(_trainer(device, examples, told), blocks, metrics=lambda: told)
     except (Refused, Problem, StateProblem, ValueError) as no:
         print(f"not accepted: {no}", file=sys.stderr)
         return REFUSED
@@ -44,13 +47,22 @@ def main() -> int:
     return 0
 
 
-def _trainer(device: Device, examples: Sequence[Example]) -> Training:
-    """As the pinned policy says: no server has a say in it."""
+def _trainer(device: Device, examples: Sequence[Example], told: Dict[str, float]) -> Training:
+    """As the pinned policy says: no server has a say in it. What a task may ask for is noted on the way."""
     check_loss(device.policy)
     said = device.policy.training
-    return lambda model: train_softmax(
-        model.parameters, examples, said.epochs, said.batch_size, said.learning_rate
-    )
+
+    def train(model: Model) -> Sequence[float]:
+        if device.policy.metrics:
+            told.update({**softmax_metrics(model.parameters, examples), **told})
+        return train_softmax(model.parameters, examples, said.epochs, said.batch_size, said.learning_rate)
+
+    return train
+
+
+def _metrics(given: Sequence[str]) -> Dict[str, float]:
+    pairs = [text.partition("=") for text in given]
+    return {name: float(value) for name, _, value in pairs}
 
 
 def _settings(identity: "Path | None") -> Settings:

@@ -6,6 +6,7 @@ from typing import List, Sequence, Tuple
 
 from .layouts import DRAWN_BUFFER, MOST_SLOTS, POLICY, Message, header
 from .naming import leaf, proven_root, view_of
+from .privacy import privacy_problem
 from .sealing import ENGINES, SLOT_KEYS, Opener, Sealing
 from .slot_keys import list_problem
 from .suite import hkdf, sha256, unseal, verifies, x25519_public, x25519_shared
@@ -39,6 +40,9 @@ def check_policy(data: bytes, task: bytes, least_minimum: int = 2, most_stalenes
         raise Refused("unsafe-engine", f"engine {policy.engine} seals nothing, or is not known here")
     if not 2 <= policy.minimum <= policy.size <= MOST_SLOTS or could_wrap(policy):
         raise Refused("unusable-policy", "its sums could show single updates, or wrap around")
+    problem = privacy_problem(policy)
+    if problem is not None:
+        raise Refused("unusable-policy", problem)
     if policy.minimum < least_minimum or policy.max_staleness > most_staleness:
         raise Refused("below-floor", f"Kmin {policy.minimum}, maxStaleness {policy.max_staleness}")
     return policy
@@ -104,8 +108,8 @@ def _groups(blocks: Sequence[Block]) -> List[List[Block]]:
 
 
 _AS_IN_THE_POLICY = (
-    "engine size dimension group level clip block_floor staleness max_staleness tiny_weights metrics manifest server "
-    "upload_lease_ms".split()
+    "engine size dimension group level clip block_floor staleness max_staleness tiny_weights metrics privacy manifest "
+    "server upload_lease_ms".split()
 )
 
 

@@ -1,12 +1,13 @@
 """A device in a task: finds out whether the services are the pinned ones, fetches models and contributes updates."""
 from __future__ import annotations
 
+import math
 import os
 import struct
 import time
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Callable, List, Optional, Sequence
+from typing import Callable, List, Mapping, Optional, Sequence
 
 from .checks import (
     Block, Refused, check_blocks, check_certificate, check_drawn_buffer, check_model, check_newest, check_one_hash,
@@ -16,7 +17,7 @@ from .layouts import CERTIFICATE, Message
 from .link import Problem, Unreachable
 from .services import Authority, Server
 from .session import Session, begin_session
-from .state import DeviceState
+from .state import DeviceState, Json
 from .steps import delta_id
 from .vectors import build_input
 
@@ -57,6 +58,8 @@ class Model:
 
 #: Makes an update of the newest model.
 Training = Callable[[Model], Sequence[float]]
+#: The numbers that the task asks for by name; they are asked for after the training.
+Metrics = Callable[[], Mapping[str, float]]
 
 
 class Device:
@@ -146,7 +149,11 @@ class Device:
         return None if self._state.session is None else self._session().finish(self._settings.piece_bytes)
 
     def contribute(
-        self, train: Training, blocks: Optional[Sequence[Block]] = None, asks_place: bool = True
+        self,
+        train: Training,
+        blocks: Optional[Sequence[Block]] = None,
+        asks_place: bool = True,
+        metrics: Metrics = dict,
     ) -> int:
         """The slot of the accepted update. An interrupted session is brought to its end first.
 
@@ -159,6 +166,7 @@ class Device:
             finished = self.resume()
         except Refused:
             pass  # that buffer is over for this device; the update may go into another
+        self._budget_or_refuse()
         if asks_place:
             self._await_place()
         model = self.model()
@@ -171,7 +179,7 @@ class Device:
         self._free_or_refuse(name)
         for seats in range(1, _MOST_SEATS + 1):
             try:
-                self._enter(delta, name, model.version, blocks or [(0, len(delta))])
+                self._enter(delta, name, model.version, blocks or [(0, len(delta))], metrics())
                 return self._session().finish(self._settings.piece_bytes)
             except Refused as no:
                 is_free = self._state.given(name) is None
@@ -189,7 +197,9 @@ class Device:
                     raise
                 time.sleep(min(_LONGEST_PLACE_WAIT_S, max(_FIRST_WAIT_S, problem.wait_s)))
 
-    def _enter(self, delta: Sequence[float], name: str, trained_on: int, blocks: Sequence[Block]) -> None:
+    def _enter(
+        self, delta: Sequence[float], name: str, trained_on: int, blocks: Sequence[Block], told: Mapping[str, float]
+    ) -> None:
         """Takes a seat, checks the buffer, and quantises the update once and for all."""
         certificate = self._certificate()
         seat = self.server.seat(self._settings.task, certificate.raw)
@@ -200,10 +210,12 @@ class Device:
         self._see(descriptor.version, descriptor.model)
         if descriptor.version - trained_on > descriptor.max_staleness:
             raise Refused("too-stale")
-        if descriptor.metrics:
-            raise Refused("metric-missing", "this client tells no metrics")
-        x = build_input(descriptor, delta, trained_on, os.urandom(4 * len(delta)), {})
-        check_blocks(x[-len(delta) :], descriptor, blocks)
+        missing = [m.name.decode() for m in descriptor.metrics if not math.isfinite(told.get(m.name.decode(), math.nan))]
+        if missing:
+            raise Refused("metric-missing", ", ".join(missing))
+        x = build_input(descriptor, delta, trained_on, os.urandom, told)
+        if descriptor.privacy is None:  # noise fills every block, and a refusal that depends on the data would tell of it
+            check_blocks(x[-len(delta) :], descriptor, blocks)
         begin_session(self._state, drawn, certificate, name, x)
 
     def _session(self) -> Session:
@@ -214,12 +226,31 @@ class Device:
         given = self._state.given(name)
         if given is None:
             return
+        status = self._outcome_of(given)
+        if status not in ("aborted", "excluded"):
+            raise Refused("delta-committed", f"a buffer has this update, and is {status}")
+        self._state.release(name)
+
+    def _outcome_of(self, given: Json) -> str:
+        """By the authority's signed word."""
         ctx, tag = bytes.fromhex(given["ctx"]), bytes.fromhex(given["tag"])
         outcome = self._authority.outcome(ctx)
         if not is_signed(outcome, self._settings.authority_key) or outcome.ctx != ctx or outcome.status > 3:
             raise Refused("outcome-invalid")
         status = _OUTCOMES[outcome.status]
         is_excluded = status == "closed" and all(entry.tag != tag for entry in outcome.accepted)
-        if status != "aborted" and not is_excluded:
-            raise Refused("delta-committed", f"a buffer has this update, and is {status}")
-        self._state.release(name)
+        return "excluded" if is_excluded else status
+
+    def _budget_or_refuse(self) -> None:
+        """A private task: a charge is the mark of an update that was given away, and only the authority's word lifts it."""
+        private = self.policy.privacy
+        if private is None:
+            return
+        for name, given in self._state.all_given().items():
+            if len(self._state.all_given()) < private.participations:
+                return
+            if self._outcome_of(given) in ("aborted", "excluded"):
+                self._state.release(name)
+        spent = len(self._state.all_given())
+        if spent >= private.participations:
+            raise Refused("budget-spent", f"{spent} of {private.participations} inclusions")

@@ -99,6 +99,13 @@ def group(**fields: Field) -> Field:
     )
 
 
+def optional(field: Field) -> Field:
+    """1 and the value, or 0."""
+    return Field(
+        lambda r: field.read(r) if _read_flag(r) else None, lambda v: b"\0" if v is None else b"\1" + field.write(v)
+    )
+
+
 def _read_finite(r: Reader) -> float:
     value = struct.unpack("<d", r.take(8))[0]
     if not math.isfinite(value) or (value == 0 and math.copysign(1, value) < 0):
@@ -175,18 +182,19 @@ class Layout:
 
 
 METRICS = many(group(name=short(32), low=FINITE, high=FINITE))
+PRIVACY = optional(group(noise=F64, colluders=U16, delta=F64, participations=U32))
 PLAN = {"dimension": U32, "group": U8, "level": U32, "clip": F64, "block_floor": F64}
 TRAINING = group(epochs=U16, batch_size=U16, learning_rate=F64, loss=U8)
 CERTIFICATE = Layout(1, signed=True, task=B32, device=B32, issued_at=U53, not_after=U53)
 POLICY = Layout(
     2, name=short(64), engine=U8, size=U16, minimum=U16, **PLAN, staleness=STALENESS, max_staleness=U32,
-    tiny_weights=FLAG, metrics=METRICS, manifest=B32, training=TRAINING, server=B32, upload_lease_ms=U32, open_ms=U32,
-    close_ms=U32,
+    tiny_weights=FLAG, metrics=METRICS, privacy=PRIVACY, manifest=B32, training=TRAINING, server=B32,
+    upload_lease_ms=U32, open_ms=U32, close_ms=U32,
 )
 DESCRIPTOR = Layout(
     3, signed=True, engine=U8, task=B32, buffer=B16, size=U16, minimum=U16, version=U53, model=B32, **PLAN,
-    weight_scale=U32, staleness=STALENESS, max_staleness=U32, tiny_weights=FLAG, metrics=METRICS, manifest=B32, sealing_key=short(4096), server=B32,
-    authority=B32, upload_lease_ms=U32, expiry=U53, close_by=U53,
+    weight_scale=U32, staleness=STALENESS, max_staleness=U32, tiny_weights=FLAG, metrics=METRICS, privacy=PRIVACY, manifest=B32,
+    sealing_key=short(4096), server=B32, authority=B32, upload_lease_ms=U32, expiry=U53, close_by=U53,
 )
 DRAWN_BUFFER = Layout(24, descriptor=DESCRIPTOR.nested, slot_keys=short(32 * (MOST_SLOTS + 1)))
 DEPOSIT_STATEMENT = Layout(4, ctx=B32, tag=B32, root=B32)

@@ -8,7 +8,7 @@ import sys
 from pathlib import Path
 from typing import Any, Callable, Dict, List, Optional
 
-from . import steps, vectors
+from . import privacy, steps, vectors
 from .abe import ATTRIBUTE_DST, AbeSealing
 from .bls.curve import G1
 from .bls.hash_to_curve import hash_to_g1
@@ -57,6 +57,19 @@ def check_quantizer(v: Vector) -> None:
     except ValueError:
         got = None
     assert got == v.get("vector")
+
+
+def check_noise(v: Vector) -> None:
+    noise = privacy.DiscreteGaussian(v["variance"])
+    assert [noise.draw(bytes.fromhex(words)) for words in v["words"]] == v["drawn"]
+
+
+def check_rounding(v: Vector) -> None:
+    def same(length: int) -> bytes:
+        return v["randomWord"].to_bytes(4, "little") * (length // 4)
+
+    assert privacy.squared_bound(len(v["values"]), v["level"], v["clip"]) == v["squaredBound"]
+    assert privacy.round_within(v["values"], v["level"], v["clip"], v["weight"], same) == v["integers"]
 
 
 def check_packing(v: Vector) -> None:
@@ -141,6 +154,8 @@ def main() -> None:
     _all("masks", check_prg, masking["prg"])
     _all("sums", check_sum, masking["sums"])
     _all("quantiser", check_quantizer, masking["quantizer"])
+    _all("noise", check_noise, masking["noise"])
+    _all("rounding within a bound", check_rounding, masking["rounding"])
     _all("packing", check_packing, masking["packing"])
     _all("slot keys", check_slot_seal, slots["seals"])
     _all("lists of slot keys", check_good_list, slots["lists"])

@@ -97,6 +97,10 @@ class DeviceState:
     def given(self, delta_id: str) -> Optional[Json]:
         return self._data["given"].get(delta_id)
 
+    def all_given(self) -> Dict[str, Json]:
+        """Every update that some buffer may have: in a private task each is a charge."""
+        return dict(self._data["given"])
+
     def release(self, delta_id: str) -> None:
         self._data["given"].pop(delta_id)
         self._write()

@@ -6,7 +6,7 @@ import math
 import random
 import struct
 from pathlib import Path
-from typing import List, Sequence, Tuple
+from typing import Dict, List, Sequence, Tuple
 
 Example = Tuple[int, List[float]]
 
@@ -52,6 +52,15 @@ def train_softmax(
             for (_, x), slope in zip(batch, slopes):
                 _descend(now, x, slope, rate / len(batch))
     return [before - after for before, after in zip(parameters, now)]
+
+
+def softmax_metrics(parameters: Sequence[float], examples: Sequence[Example]) -> Dict[str, float]:
+    """What a task may ask for by name: loss and accuracy before the training, and the number of examples."""
+    classes = len(parameters) // (len(examples[0][1]) + 1)
+    shares = [_slopes(parameters, classes, label, x)[label] + 1 for label, x in examples]
+    hits = sum(max(range(classes), key=_slopes(parameters, classes, 0, x).__getitem__) == label for label, x in examples)
+    loss = sum(-math.log(max(share, 1e-300)) for share in shares) / len(examples)
+    return {"loss": loss, "accuracy": hits / len(examples), "examples": float(len(examples))}
 
 
 def _slopes(parameters: Sequence[float], classes: int, label: int, x: Sequence[float]) -> List[float]:

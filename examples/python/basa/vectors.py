@@ -6,6 +6,7 @@ import struct
 from typing import Iterable, List, Mapping, Sequence, Tuple
 
 from .layouts import Message
+from .privacy import Randomness, noisy_update, sum_bound
 from .suite import hkdf, keystream
 
 FIELD = 2**32 - 5
@@ -65,8 +66,7 @@ def weight_scale(size: int, group: int) -> int:
 
 def could_wrap(policy: Message) -> bool:
     """H1 of the threat model: a sum of so many updates would not fit the group."""
-    bound = policy.size * math.ceil(policy.level * policy.clip)
-    return bound > (modulus(policy.group) - 1) // 2 or weight_scale(policy.size, policy.group) < 1
+    return sum_bound(policy) > (modulus(policy.group) - 1) // 2 or weight_scale(policy.size, policy.group) < 1
 
 
 def staleness_weight(staleness: Sequence[float], tau: int) -> float:
@@ -104,15 +104,18 @@ def metric_word(metric: Message, value: float, scale: int) -> int:
 
 
 def build_input(
-    descriptor: Message, delta: Sequence[float], trained_on: int, randomness: bytes, metrics: Mapping[str, float]
+    descriptor: Message, delta: Sequence[float], trained_on: int, randomness: Randomness, metrics: Mapping[str, float]
 ) -> List[int]:
-    """x' = [1, 0, 0, 0 | w | v | metrics | x]; `randomness` has four bytes an entry."""
+    """x' = [1, 0, 0, 0 | w | v | metrics | x]."""
     staleness = max(0, descriptor.version - trained_on)
     alpha = staleness_weight(descriptor.staleness, staleness)
     scale = descriptor.weight_scale
     weight = min(scale, max(1, math.floor(alpha * scale + 0.5)))
-    words = struct.unpack(f"<{len(delta)}I", randomness)
-    x = quantize(delta, descriptor.level, descriptor.clip, descriptor.group, weight / scale, words)
+    if descriptor.privacy is None:
+        words = struct.unpack(f"<{len(delta)}I", randomness(4 * len(delta)))
+        x = quantize(delta, descriptor.level, descriptor.clip, descriptor.group, weight / scale, words)
+    else:
+        x = [v % modulus(descriptor.group) for v in noisy_update(descriptor, delta, weight / scale, randomness)]
     oldest = descriptor.max_staleness
     version = min(2 * oldest, max(0, trained_on - descriptor.version + oldest))
     told = [metric_word(metric, metrics[metric.name.decode()], scale) for metric in descriptor.metrics]

@@ -1,7 +1,8 @@
 /**
  * One node of the authority with its database. A step locks the log, takes in what other nodes have appended, is computed, and
- * is durable before it is true here; the witness follows, and only then may the answer leave. One step at a time on a node,
- * by its queue, and one at a time on all nodes, by the lock.
+ * is durable before it is witnessed, and witnessed before it is true here; only then may the answer leave. One step at a time on a node,
+ * by its queue, and one at a time on all nodes, by the lock. Steps that wait are taken together: each is computed on what those before
+ * it make true, and one transaction and one witness stand for all of them.
  */
 import type { RandomBytes, Signer } from '@basa/masking';
 import { equalBytes } from '@basa/masking';
@@ -22,6 +23,8 @@ import type { KeyEpochs } from './key-epochs.ts';
 import { LogForked, LogView, nameRecords } from './log-view.ts';
 import type { AuthorityStore } from './store.ts';
 import type { AuthorityTables } from './tables.ts';
+import type { Step, Taken } from './waiting-steps.ts';
+import { tried, WaitingSteps } from './waiting-steps.ts';
 import type { Witness } from './witness.ts';
 
 export interface DurableAuthorityTools {
@@ -46,15 +49,20 @@ export interface LogTransaction {
   compute<Result>(compute: () => Result): Promise<Result>;
 }
 
-type Step<Answer> = (core: AttributeAuthority, now: Millis) => AuthorityStep<Answer>;
+interface KnownHead {
+  readonly sequence: number;
+  readonly head: Head;
+  readonly bytes: Uint8Array;
+}
 
 export class DurableAuthority {
   readonly #tools: DurableAuthorityTools;
   readonly #queue = createQueue();
+  readonly #waiting = new WaitingSteps((steps) => this.#queued(() => this.#takenTogether(steps())));
   #view: LogView;
   /** How far the witness has come; before the start it is not known. */
   #witnessed = -1;
-  #head: { readonly sequence: number; readonly head: Head; readonly bytes: Uint8Array } | undefined;
+  #head: KnownHead | undefined;
   /** The last head of a log that is not in the database any more, until it was met. */
   #lost: Head | undefined;
   /** How much work was ever given to the queue, and how much of it the last outage has ended. */
@@ -98,13 +106,13 @@ export class DurableAuthority {
   async start({ isNewNode }: { readonly isNewNode: boolean }): Promise<void> {
     const { witness, randomBytes } = this.#tools;
     const kept = witness.read();
-    if (kept === undefined && (isNewNode || this.#view.sequence === 0)) this.#witness();
+    if (kept === undefined && (isNewNode || this.#view.sequence === 0)) await this.#witness();
     else await this.step((core) => core.start(kept, randomBytes(16)));
   }
 
   /** Takes a step: durable, then true; gives its answer. */
   step<Answer>(step: Step<Answer>): Promise<Answer | Refused> {
-    return this.take(({ compute, core, now }) => compute(() => step(core, now)));
+    return this.#waiting.add(step);
   }
 
   /** A step that reads or writes more than the log, in the same transaction. */
@@ -124,8 +132,8 @@ export class DurableAuthority {
   }
 
   /** What is in memory is now as new as the database was when this was called. */
-  async catchUp(): Promise<void> {
-    if (this.#tools.store.isShared) await this.#look(() => undefined);
+  catchUp(): Promise<void> {
+    return this.#tools.store.catchUp(() => this.#look(() => undefined));
   }
 
   /** Work on other tables than the log's, while the log is locked. */
@@ -145,17 +153,47 @@ export class DurableAuthority {
     await this.ask((core) => core.meetHead(seen, branch));
   }
 
-  async #taken<Answer>(work: (log: LogTransaction) => Promise<AuthorityStep<Answer>>): Promise<Answer | Refused> {
+  #takenTogether(steps: readonly Step<unknown>[]): Promise<readonly Taken[]> {
+    return this.#commit(async ({ compute, core, now }, add) => {
+      const taken: Taken[] = [];
+      for (const step of steps) {
+        const outcome = await compute(() => tried(() => step(core, now)));
+        if ('step' in outcome) add(outcome.step);
+        taken.push(outcome);
+      }
+      return taken;
+    });
+  }
+
+  #taken<Answer>(work: (log: LogTransaction) => Promise<AuthorityStep<Answer>>): Promise<Answer | Refused> {
+    return this.#commit(async (log, add) => {
+      const step = await work(log);
+      add(step);
+      return step.answer;
+    });
+  }
+
+  /** What is added is durable, then witnessed, then true. The core of `work` is a draft, which goes on with what is added. */
+  async #commit<Result>(
+    work: (log: LogTransaction, add: (step: AuthorityStep<unknown>) => void) => Promise<Result>,
+  ): Promise<Result> {
     const { store, onEvent } = this.#tools;
     const view = this.#view;
-    const { step, end } = await store.transaction(async (tables) => {
-      const decided = await work(await this.#lock(tables));
-      return { step: decided, end: await view.append(tables, decided.records) };
+    const { steps, result, end, draft } = await store.transaction(async (tables) => {
+      const log = await this.#lock(tables);
+      const core = log.core.draft();
+      const added: AuthorityStep<unknown>[] = [];
+      const worked = await work({ ...log, core }, (step) => {
+        core.apply(step.records, step.decidedAt);
+        added.push(step);
+      });
+      const records = added.flatMap((step) => step.records);
+      return { steps: added, result: worked, end: await view.append(tables, records), draft: core };
     });
-    view.apply(step, end);
-    this.#witness();
-    for (const event of step.events) onEvent(event);
-    return step.answer;
+    await this.#witness(draft, end.sequence);
+    view.apply(steps, end);
+    for (const event of steps.flatMap(({ events }) => events)) onEvent(event);
+    return result;
   }
 
   #look<Result>(compute: (core: AttributeAuthority, now: Millis) => Result): Promise<Result> {
@@ -165,7 +203,7 @@ export class DurableAuthority {
         const now = millis(await tables.now());
         return view.compute(tables, () => compute(view.core, now));
       });
-      this.#witness();
+      await this.#witness();
       return result;
     });
   }
@@ -227,18 +265,22 @@ export class DurableAuthority {
   }
 
   /** The witness follows before an answer leaves, also where it could not the last time. */
-  #witness(): void {
-    if (this.#witnessed === this.#view.sequence) return;
-    this.#tools.witness.write(this.#currentHead().head);
-    this.#witnessed = this.#view.sequence;
+  async #witness(core: AttributeAuthority = this.core, sequence: number = this.#view.sequence): Promise<void> {
+    if (this.#witnessed === sequence) return;
+    const head = headAt(core, sequence);
+    await this.#tools.witness.write(head.head);
+    this.#witnessed = sequence;
+    this.#head = head;
   }
 
-  #currentHead() {
+  #currentHead(): KnownHead {
     const { core, sequence } = this.#view;
-    if (this.#head?.sequence !== sequence) {
-      const head = core.head();
-      this.#head = { sequence, head, bytes: headCodec.encode(head) };
-    }
+    if (this.#head?.sequence !== sequence) this.#head = headAt(core, sequence);
     return this.#head;
   }
+}
+
+function headAt(core: AttributeAuthority, sequence: number): KnownHead {
+  const head = core.head();
+  return { sequence, head, bytes: headCodec.encode(head) };
 }

@@ -30,7 +30,11 @@ export async function makeTokens(
     endsAt,
   }: { readonly count?: number; readonly tokens?: readonly string[]; readonly endsAt: number },
 ): Promise<readonly string[]> {
-  const make = (): string => Buffer.from(randomBytes(TOKEN_BYTES)).toString('base64url');
+  // People type tokens behind a flag: one that begins like a flag would be taken for one.
+  const make = (): string => {
+    const token = Buffer.from(randomBytes(TOKEN_BYTES)).toString('base64url');
+    return token.startsWith('-') ? make() : token;
+  };
   return store.transaction(async (tables) => {
     const tokens = given ?? Array.from({ length: count ?? 0 }, make); // again where this is run again: others may be there by now
     for (const token of tokens) await tables.addToken(hashOf(token), task, endsAt);

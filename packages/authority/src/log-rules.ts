@@ -67,6 +67,8 @@ export class LogRules {
   readonly #revoked = new Set<string>();
   readonly #retired = new Set<string>();
   readonly #buffers = new Map<string, AuditedBuffer>();
+  /** Sums that hold a device's update, by task and device. */
+  readonly #inclusions = new Map<string, number>();
 
   constructor(authorityKey: Uint8Array) {
     this.#authorityKey = authorityKey;
@@ -98,7 +100,10 @@ export class LogRules {
           ];
         });
       case 'buffer-closed':
-        return this.#inBuffer(entry.ctx, (buffer) => closedProblems(buffer, entry));
+        return this.#inBuffer(entry.ctx, (buffer) => [
+          ...closedProblems(buffer, entry),
+          ...this.#included(buffer, entry),
+        ]);
       case 'buffer-aborted':
       case 'buffer-unknown':
         return this.#inBuffer(entry.ctx, (buffer) => {
@@ -165,6 +170,21 @@ export class LogRules {
       ...(this.#revoked.has(user) ? ['the device was revoked'] : []),
       ...(equalBytes(userIdOf(nodeSuite, issued.deviceKey), issued.user) ? [] : ['the device key is of another user']),
     ];
+  }
+
+  /** In a private task no device is in more sums than its budget has inclusions. */
+  #included({ descriptor, slots }: AuditedBuffer, { accepted }: BufferClosed): readonly string[] {
+    const { privacy, task } = descriptor;
+    if (privacy === undefined) return [];
+    return accepted.flatMap(({ slot }) => {
+      const user = toHex(slots.get(slot)?.user ?? new Uint8Array());
+      const name = `${toHex(task)} ${user}`;
+      const count = (this.#inclusions.get(name) ?? 0) + 1;
+      this.#inclusions.set(name, count);
+      return count > privacy.participations
+        ? [`the device of slot ${slot} is in more sums than its budget allows`]
+        : [];
+    });
   }
 
   /** So many good signatures of authorities of the task; this one's own is among them where one is enough. */

@@ -71,10 +71,12 @@ export class LogView {
     return { sequence, hash };
   }
 
-  /** They are durable. */
-  apply({ records, decidedAt }: Pick<AuthorityStep<unknown>, 'records' | 'decidedAt'>, end: LogEnd): void {
-    this.core.apply(records, decidedAt);
-    for (const entry of records) this.#note(entry);
+  /** They are durable, in this order. */
+  apply(steps: readonly Pick<AuthorityStep<unknown>, 'records' | 'decidedAt'>[], end: LogEnd): void {
+    for (const { records, decidedAt } of steps) {
+      this.core.apply(records, decidedAt);
+      for (const entry of records) this.#note(entry);
+    }
     this.#sequence = end.sequence;
     this.#hash = end.hash;
   }

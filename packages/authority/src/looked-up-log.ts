@@ -10,7 +10,8 @@ import type { AuthorityTables } from './tables.ts';
 /** Heads that are shown back are seldom older. */
 const RECENT = 1024;
 
-class NotLookedUp extends Error {
+/** The core asks for something that must be looked up first. */
+export class NotLookedUp extends Error {
   readonly lookUp: (tables: AuthorityTables) => Promise<void>;
 
   constructor(lookUp: (tables: AuthorityTables) => Promise<void>) {

@@ -10,8 +10,8 @@ export type StorePlace = { readonly dataFolder: string } | { readonly databaseUr
 export interface AuthorityStore {
   /** What it is called in sentences to people: never an address, which may hold a password. */
   readonly place: string;
-  /** Whether other nodes may write here at the same time. */
-  readonly isShared: boolean;
+  /** Reads what other nodes may have written, by `look`. Does nothing where this node is alone with its records. */
+  catchUp(look: () => Promise<void>): Promise<void>;
   /** All of `work` or nothing of it, and durable when this ends. It may be run again: it must read before it writes. */
   transaction<Result>(work: (tables: AuthorityTables) => Promise<Result>): Promise<Result>;
   /** After something was destroyed: what is ours to empty holds it no longer. */
@@ -38,11 +38,11 @@ export async function openStore(
     const opened = openDatabase(place.dataFolder, EMBEDDED_DATABASE);
     const database = sqliteDatabase(opened, clock ?? Date.now, watch);
     const purge = (): Promise<void> => database.checkpoint();
-    return { ...storeOf(database), place: place.dataFolder, isShared: false, purge };
+    return { ...storeOf(database), place: place.dataFolder, catchUp: async () => {}, purge };
   }
   const database = await openPostgres({ url: place.databaseUrl, ...AUTHORITY_DATABASE, ...watch, onTrouble });
   // Deleted rows go when PostgreSQL tidies up; its log and backups keep them, sealed.
-  return { ...storeOf(database, clock), place: 'the database', isShared: true, purge: async () => {} };
+  return { ...storeOf(database, clock), place: 'the database', catchUp: (look) => look(), purge: async () => {} };
 }
 
 function storeOf(database: SqlDatabase, clock?: () => number): Pick<AuthorityStore, 'transaction' | 'close'> {

@@ -2,7 +2,7 @@
 import type { BasaEvent } from '@basa/protocol';
 import { AUTHORITY_PATH } from '@basa/protocol';
 import type { Answer } from '@basa/service';
-import { BufferTraces, countAnswers, createMetrics } from '@basa/service';
+import { BufferTraces, countAnswers, createMetrics, timed } from '@basa/service';
 import type { DurableAuthority } from './durable-authority.ts';
 import type { Witness } from './witness.ts';
 
@@ -39,11 +39,11 @@ export class AuthorityWatch {
   timedWitness(witness: Witness): Witness {
     return {
       read: () => witness.read(),
-      write: (head) => {
-        const start = performance.now();
-        witness.write(head);
-        this.metrics.observe('basa_witness_seconds', {}, (performance.now() - start) / 1000);
-      },
+      write: (head) =>
+        timed(
+          (seconds) => this.metrics.observe('basa_witness_seconds', {}, seconds),
+          async () => witness.write(head),
+        ),
     };
   }
 

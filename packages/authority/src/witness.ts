@@ -1,5 +1,6 @@
 /** The witness: the newest head of the log, kept outside of the data folder, so that a rolled-back folder is noticed. */
-import { closeSync, fsyncSync, openSync, readFileSync, renameSync, writeSync } from 'node:fs';
+import { readFileSync } from 'node:fs';
+import { open, rename } from 'node:fs/promises';
 import { DecodeError, fromHex, toHex } from '@basa/masking';
 import type { Head } from '@basa/protocol';
 import { headCodec } from '@basa/protocol';
@@ -7,8 +8,8 @@ import { headCodec } from '@basa/protocol';
 export interface Witness {
   /** Undefined where there is none, or what is there is no head. */
   read(): Head | undefined;
-  /** It may lag behind the log, never run ahead: it is written when the records are durable. */
-  write(head: Head): void;
+  /** It may lag behind the log, never run ahead: it is written when the records are durable. One at a time. */
+  write(head: Head): void | Promise<void>;
 }
 
 export function fileWitness(path: string): Witness {
@@ -23,16 +24,16 @@ export function fileWitness(path: string): Witness {
         throw error;
       }
     },
-    write(head) {
+    async write(head) {
       const fresh = `${path}.new`;
-      const file = openSync(fresh, 'w', 0o600);
+      const file = await open(fresh, 'w', 0o600);
       try {
-        writeSync(file, `${toHex(headCodec.encode(head))}\n`);
-        fsyncSync(file); // else a power cut after the rename could leave an empty file
+        await file.write(`${toHex(headCodec.encode(head))}\n`);
+        await file.datasync(); // else a power cut after the rename could leave an empty file
       } finally {
-        closeSync(file);
+        await file.close();
       }
-      renameSync(fresh, path);
+      await rename(fresh, path);
     },
   };
 }

@@ -9,7 +9,7 @@ export interface Balancer {
   close(): Promise<void>;
 }
 
-/** How long a node is left alone that did not answer. */
+/** How long a node that did not answer is left alone. */
 const PAUSE_MS = 1_000;
 
 export async function startBalancer(targets: readonly string[], port: number): Promise<Balancer> {
@@ -35,7 +35,7 @@ export async function startBalancer(targets: readonly string[], port: number): P
     });
     onward.on('error', () => {
       silentUntil.set(target, Date.now() + PAUSE_MS);
-      // What was sent may have been done: clients repeat it themselves, with the same bytes.
+      // The node may have done what it was sent. Clients repeat it themselves, with the same bytes.
       if (outgoing.headersSent) outgoing.destroy();
       else outgoing.writeHead(503, { 'retry-after': '1' }).end();
     });

@@ -33,6 +33,9 @@ export async function runCli(
     stdout.write(`${fitted(text, program)}\n`);
     return code;
   };
+  /** Help is written with `basa`, which is not what everybody types. */
+  const explain = (text: string, code: number): number =>
+    say(program === 'basa' ? text : `${text}\n\nHere basa is started with: ${program}`, code);
   const fail = (sentence: string, code: number): number => {
     const words = fitted(sentence, program);
     stderr.write(`basa: ${words}\n`);
@@ -45,8 +48,8 @@ export async function runCli(
     const isAsked = own.some((arg) => arg === '--help' || arg === '-h');
     const code = isAsked ? EXIT_CODE.fine : EXIT_CODE.usage;
     if (first === '')
-      return own.includes('--version') ? say(await versionText(), EXIT_CODE.fine) : say(overview(), code);
-    if (second === '' && groupOf(first).length > 0) return say(groupHelp(first), code);
+      return own.includes('--version') ? say(await versionText(), EXIT_CODE.fine) : explain(overview(), code);
+    if (second === '' && groupOf(first).length > 0) return explain(groupHelp(first), code);
     const words = `${first} ${second}`.trim();
     return fail(`there is no command "${words}"${nearest(words)}; \`basa --help\` lists them`, EXIT_CODE.usage);
   }
@@ -56,7 +59,7 @@ export async function runCli(
   for (const name of STOP_SIGNALS) process.once(name, stop);
   try {
     const { values, positionals } = readFlags(command, rest);
-    if (values['help']) return say(helpOf(command), EXIT_CODE.fine);
+    if (values['help']) return explain(helpOf(command), EXIT_CODE.fine);
     const terminal = createTerminal(isJson ? stderr : stdout);
     if (command.opening !== undefined) terminal.line(`${command.opening} ...`);
     const line = (text = ''): void => terminal.line(fitted(text, program));

@@ -35,9 +35,9 @@ export interface Command {
   readonly flags: Flags;
   /** How many positional arguments it takes. */
   readonly positionals?: number;
-  /** Printed before anything is loaded, where the first words of its own would take longer than a second. */
+  /** Printed before anything is loaded, where its own first words would come later than a second. */
   readonly opening?: string;
-  /** Nobody sits before it: a fault of the program is told with its stack, for the log. */
+  /** Nobody watches it: a fault of the program is written with its stack, for the log. */
   readonly isService?: true;
   run(input: CommandInput): Promise<CommandResult>;
 }
@@ -52,6 +52,8 @@ export const EXIT_CODE = {
   /** A service refused, or does not answer. */
   refused: 8,
   interrupted: 130,
+  /** As a shell says of a program that writes to a pipe nobody reads any more. */
+  unheard: 141,
 } as const;
 
 /** Something the person at the keyboard can mend; the sentence says how. */

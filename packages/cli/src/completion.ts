@@ -2,38 +2,49 @@
 import type { Command } from './command.ts';
 import { COMMON_FLAGS } from './command.ts';
 
-/** Each shell asks for the next word after those that were typed. */
+/** Each script completes the next word after those that were typed. */
 const WRITERS = { bash, zsh, fish } as const;
 export const SHELLS: readonly string[] = Object.keys(WRITERS);
+const TOP_FLAGS = ['help', 'version'];
 
 export function completionScript(shell: string, commands: readonly Command[]): string | undefined {
   return Object.hasOwn(WRITERS, shell) ? WRITERS[shell as keyof typeof WRITERS](commands) : undefined;
 }
 
 const flagsOf = ({ flags }: Command): readonly string[] => Object.keys({ ...flags, ...COMMON_FLAGS });
+const dashed = (flags: readonly string[]): string => flags.map((flag) => `--${flag}`).join(' ');
 const firstWords = (commands: readonly Command[]): readonly string[] => [
   ...new Set(commands.map(({ name }) => name.split(' ')[0] ?? '')),
 ];
-const secondWords = (commands: readonly Command[], first: string): readonly string[] =>
-  commands.flatMap(({ name }) => (name.startsWith(`${first} `) ? [name.slice(first.length + 1)] : []));
+const groupOf = (commands: readonly Command[], first: string): readonly Command[] =>
+  commands.filter(({ name }) => name.startsWith(`${first} `));
+const secondWord = ({ name }: Command): string => name.split(' ')[1] ?? '';
+/** `task create` before `task`: the first that fits is the right one. */
+const longestFirst = (commands: readonly Command[]): readonly Command[] =>
+  [...commands].sort((a, b) => b.name.split(' ').length - a.name.split(' ').length);
+
+/** What is said of a first word: a command's summary, or the commands of the group. A hint in backticks loses them. */
+function aboutFirst(commands: readonly Command[], first: string): string {
+  const command = commands.find(({ name }) => name === first);
+  return command === undefined ? groupOf(commands, first).map(secondWord).join(', ') : aboutOf(command);
+}
+function aboutOf({ summary }: Command): string {
+  return summary.replaceAll('`', '');
+}
 
 function bash(commands: readonly Command[]): string {
-  const dashed = (command: Command): string =>
-    flagsOf(command)
-      .map((flag) => `--${flag}`)
-      .join(' ');
   const groups = firstWords(commands).flatMap((first) => {
-    const words = secondWords(commands, first);
+    const words = groupOf(commands, first).map(secondWord);
     return words.length === 0 ? [] : [`    ${first}) list="$list ${words.join(' ')}" ;;`];
   });
-  const flags = [...commands]
-    .sort((a, b) => b.name.length - a.name.length)
-    .map((command) => `    "${command.name} "*) flags="${dashed(command)}" ;;`);
+  const flags = longestFirst(commands).map(
+    (command) => `    "${command.name} "*) flags="${dashed(flagsOf(command))}" ;;`,
+  );
   return `# Completion of basa for bash; written by: basa completion bash
 _basa() {
   local current="\${COMP_WORDS[COMP_CWORD]}" typed="\${COMP_WORDS[*]:1:COMP_CWORD-1} " list='' flags=''
   case "$typed" in
-    ' ') list="${firstWords(commands).join(' ')} --help --version" ;;
+    ' ') list="${firstWords(commands).join(' ')} ${dashed(TOP_FLAGS)}" ;;
 ${flags.join('\n')}
   esac
   if [ "$COMP_CWORD" -eq 2 ]; then case "\${COMP_WORDS[1]}" in
@@ -44,28 +55,66 @@ ${groups.join('\n')}
 complete -o default -F _basa basa`;
 }
 
-/** zsh runs completions of bash. */
+function quoted(text: string): string {
+  return `'${text.replaceAll("'", "'\\''")}'`;
+}
+
+/** After compinit, which the person's own .zshrc calls. Words are described, and elsewhere files are completed. */
 function zsh(commands: readonly Command[]): string {
-  return `autoload -U +X bashcompinit && bashcompinit\n${bash(commands)}`;
+  const described = (word: string, about: string): string => quoted(`${word}:${about.replaceAll(':', '\\:')}`);
+  const firsts = firstWords(commands).map((first) => described(first, aboutFirst(commands, first)));
+  const groups = firstWords(commands).flatMap((first) => {
+    const seconds = groupOf(commands, first).map((command) => described(secondWord(command), aboutOf(command)));
+    return seconds.length === 0 ? [] : [`      ${first}) list=(${seconds.join(' ')}) ;;`];
+  });
+  const flags = longestFirst(commands).map(
+    ({ name, ...command }) => `    ${quoted(`${name} `)}*) flags=(${dashed(flagsOf({ name, ...command }))}) ;;`,
+  );
+  return `# Completion of basa for zsh; written by: basa completion zsh
+_basa() {
+  local -a list flags
+  case "\${(j: :)words[2,CURRENT-1]} " in
+    ' ') list=(${firsts.join(' ')}); flags=(${dashed(TOP_FLAGS)}) ;;
+${flags.join('\n')}
+  esac
+  if (( CURRENT == 3 )); then
+    case "\${words[2]}" in
+${groups.join('\n')}
+    esac
+  fi
+  if [[ "$PREFIX" == -* ]]; then compadd -- $flags
+  elif (( $#list > 0 )); then _describe command list
+  else _files
+  fi
+}
+compdef _basa basa`;
 }
 
 function fish(commands: readonly Command[]): string {
-  const quoted = (text: string): string => `'${text.replaceAll(/['\\]/g, '\\$&')}'`;
-  const seen = (words: string): string => `__fish_seen_subcommand_from ${words}`;
-  const firsts = firstWords(commands).map((first) => {
-    const about = commands.find(({ name }) => name === first)?.summary ?? secondWords(commands, first).join(', ');
-    return `complete -c basa -n __fish_use_subcommand -f -a ${first} -d ${quoted(about)}`;
-  });
-  const rest = commands.flatMap((command) => {
-    const [first = '', second] = command.name.split(' ');
-    const others = secondWords(commands, first).join(' ');
-    const isOpen = `${seen(first)}; and not ${seen(others)}`;
-    const isHere = second !== undefined ? `${seen(first)}; and ${seen(second)}` : others === '' ? seen(first) : isOpen;
-    const word =
-      second === undefined
-        ? []
-        : [`complete -c basa -n ${quoted(isOpen)} -f -a ${second} -d ${quoted(command.summary)}`];
-    return [...word, ...flagsOf(command).map((flag) => `complete -c basa -n ${quoted(isHere)} -l ${flag}`)];
-  });
-  return ['# Completion of basa for fish; written by: basa completion fish', ...firsts, ...rest].join('\n');
+  const text = (words: string): string => `'${words.replaceAll(/['\\]/g, '\\$&')}'`;
+  const doubles = commands.filter(({ name }) => name.includes(' ')).map(({ name }) => text(name));
+  const flag = (condition: string, name: string, needsValue: boolean): string =>
+    `complete -c basa -n ${text(condition)} -l ${name}${needsValue ? ' -r' : ''}`;
+  const firsts = firstWords(commands).map(
+    (first) => `complete -c basa -n '__basa_typed ""' -f -a ${first} -d ${text(aboutFirst(commands, first))}`,
+  );
+  const seconds = firstWords(commands).flatMap((first) =>
+    groupOf(commands, first).map(
+      (command) =>
+        `complete -c basa -n '__basa_typed ${first}; and test (count (commandline -opc)) -eq 2' -f -a ${secondWord(command)} -d ${text(aboutOf(command))}`,
+    ),
+  );
+  const flags = commands.flatMap((command) =>
+    flagsOf(command).map((name) =>
+      flag(`__basa_typed "${command.name}"`, name, command.flags[name]?.type === 'string'),
+    ),
+  );
+  return `# Completion of basa for fish; written by: basa completion fish
+function __basa_typed --argument-names name
+    set -l words (commandline -opc)
+    set -l typed "$words[2]"
+    contains -- "$words[2] $words[3]" ${doubles.join(' ')}; and set typed "$words[2] $words[3]"
+    test "$typed" = "$name"
+end
+${[...firsts, ...TOP_FLAGS.map((name) => flag('__basa_typed ""', name, false)), ...seconds, ...flags].join('\n')}`;
 }

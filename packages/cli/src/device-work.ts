@@ -18,7 +18,7 @@ export async function deviceWork(input: CommandInput): Promise<DeviceWork> {
   const user = numberFlag(input, 'user', { most: users - 1, fallback: 0 });
   if (file === undefined) {
     const { demoTrainer } = await import('./demo/trainer.ts');
-    return { trainer: await demoTrainer(), samples: () => mnistShare(user, users) };
+    return { trainer: await demoTrainer(), samples: () => mnistShare(user, users, input.signal) };
   }
   const own = await loadOwnModel(file);
   const { trainerFor } = await import('@basa/client/node');
@@ -26,10 +26,10 @@ export async function deviceWork(input: CommandInput): Promise<DeviceWork> {
   return { trainer, samples: async () => own.data({ device: user, devices: users }) };
 }
 
-async function mnistShare(user: number, users: number): Promise<Samples> {
+async function mnistShare(user: number, users: number, signal: AbortSignal): Promise<Samples> {
   const { loadMnist } = await import('@basa/datasets');
   const { partitionByDirichlet } = await import('@basa/learning');
-  const { train } = await loadMnist();
+  const { train } = await loadMnist({ signal });
   const { labels, classes } = train;
   const partition = partitionByDirichlet({ labels, classes, users, alpha: 0.5, seed: 1 });
   return { dataset: train, indices: partition.users[user] ?? new Uint32Array() };

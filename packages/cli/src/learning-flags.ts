@@ -1,4 +1,4 @@
-/** How the server of a task steps, and how many devices it lets in: the flags of `task create`, read. */
+/** Reads the flags of `task create` that say how the server steps and how many devices it lets in. */
 import type { Damping, ServerStepOptions } from '@basa/learning';
 import type { CommandInput, Flags } from './command.ts';
 import { CommandError, textFlag } from './command.ts';
@@ -49,14 +49,14 @@ export function admissionOf(input: CommandInput): object {
   return { admission, ...(divideBy !== undefined && { divideBy }) };
 }
 
-function placesOf(text: string): number | 'auto' {
+export function placesOf(text: string): number | 'auto' {
   if (text === 'auto') return text;
   const places = Number(text);
   if (Number.isSafeInteger(places) && places >= 2) return places;
   throw new CommandError(`--places takes a whole number from 2 on, or auto, got "${text}"`);
 }
 
-function dampingOf(text: string | undefined): Damping | undefined {
+export function dampingOf(text: string | undefined): Damping | undefined {
   if (text === undefined || text === 'none') return text;
   const exponent = Number(text);
   if (exponent >= 0 && exponent <= 4) return exponent;

@@ -33,7 +33,7 @@ export interface LocalOptions {
   readonly unsafePaperMode?: boolean;
   /** Web pages of these origins may ask both services. */
   readonly corsOrigins?: readonly string[];
-  /** So many server nodes on a PostgreSQL of their own, behind a balancer; one embedded server by default. */
+  /** How many server nodes run on a PostgreSQL of their own, behind a balancer. One embedded server by default. */
   readonly nodes?: number;
   /** Whether pages hand out the tokens of `offerTokens` to everybody. */
   readonly handsOutTokens?: boolean;
@@ -121,7 +121,7 @@ async function secretsOf(folder: string): Promise<{ readonly operatorToken: stri
 interface Launch {
   readonly config: object;
   readonly environment: Readonly<Record<string, string>>;
-  /** Of its files, where several of a kind run. */
+  /** What its files are called, where several of a kind run. */
   readonly name?: string;
 }
 

@@ -1,28 +1,32 @@
 #!/usr/bin/env node
 /** The process `basa`. */
 import { runCli } from './cli.ts';
+import { EXIT_CODE } from './command.ts';
 import { programName } from './invocation.ts';
+import { startersOf, whenGone } from './starters.ts';
 
 /** In order, as after Ctrl-C: whatever was started is stopped. */
 const stop = (): boolean => process.kill(process.pid, 'SIGTERM');
 
-// Whoever read our words has gone (`basa ... | head`), or the terminal was closed.
+/** Whoever read the output has gone (`basa ... | head`), or the terminal was closed: then nothing more is said. */
+let isUnheard = false;
 for (const stream of [process.stdout, process.stderr])
   stream.on('error', (error: NodeJS.ErrnoException) => {
     if (error.code !== 'EPIPE' && error.code !== 'EIO') throw error;
-    stop();
+    isUnheard = true;
+    if (process.listenerCount('SIGTERM') > 0) stop(); // a command is under way
   });
-// In the clone tsx starts this process, and does not take it along when it is killed or its terminal is closed.
-if (process.execArgv.some((arg) => arg.includes('tsx'))) {
-  const parent = process.ppid;
-  const watch = setInterval(() => {
-    if (process.ppid === parent) return;
-    clearInterval(watch);
-    stop();
-  }, 1000);
-  watch.unref();
-}
+/** Standard error, as long as somebody hears us. */
+const stderr = {
+  isTTY: process.stderr.isTTY,
+  get columns() {
+    return process.stderr.columns;
+  },
+  write: (text: string): unknown => isUnheard || process.stderr.write(text),
+};
+whenGone(startersOf({ ppid: process.ppid, execArgv: process.execArgv, environment: process.env }), stop);
 
 const [, script = '', ...args] = process.argv;
 const program = programName({ script, folder: process.cwd(), environment: process.env });
-process.exitCode = await runCli(args, process.env, process, program);
+const code = await runCli(args, process.env, { stdout: process.stdout, stderr }, program);
+process.exitCode = isUnheard && code === EXIT_CODE.interrupted ? EXIT_CODE.unheard : code;

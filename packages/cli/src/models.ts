@@ -1,16 +1,16 @@
 /** The models the command line knows by name, and how a task of each is trained by default (the paper's settings). */
+import type * as Models from '@basa/learning';
 import type { Dataset, Model } from '@basa/learning';
-import { fedmlCifarCnn, femnistCnn, flsimCnn, logisticRegression } from '@basa/learning';
 import type { TaskTraining } from '@basa/protocol';
 import { CommandError } from './command.ts';
 import { isModelFile, loadModel } from './own-model.ts';
 
 interface KnownModel {
-  readonly make: () => Model;
+  readonly make: (models: typeof Models) => Model;
   readonly training: TaskTraining;
   readonly blockFloor: number;
   /** What versions are evaluated on. */
-  readonly test?: () => Promise<Dataset>;
+  readonly test?: (signal: AbortSignal) => Promise<Dataset>;
 }
 
 /**
@@ -26,19 +26,19 @@ const training = (batchSize: number, learningRate: number): TaskTraining => ({
   loss: 'softmaxCrossEntropy',
 });
 
-/** Of a model of one's own whose file says nothing else. */
+/** For a model of one's own whose file does not say how to train. */
 export const OWN_TRAINING: TaskTraining = training(20, 0.1);
 
 const MODELS: Readonly<Record<string, KnownModel>> = {
   mnist: {
-    make: logisticRegression,
+    make: ({ logisticRegression }) => logisticRegression(),
     training: training(10, 0.03),
     blockFloor: MNIST_BLOCK_FLOOR,
-    test: async () => (await (await import('@basa/datasets')).loadMnist()).test,
+    test: async (signal) => (await (await import('@basa/datasets')).loadMnist({ signal })).test,
   },
-  femnist: { make: femnistCnn, training: training(20, 0.05), blockFloor: 0 },
-  cifar: { make: fedmlCifarCnn, training: training(20, 0.03), blockFloor: 0 },
-  flsim: { make: flsimCnn, training: training(20, 0.1), blockFloor: 0 },
+  femnist: { make: ({ femnistCnn }) => femnistCnn(), training: training(20, 0.05), blockFloor: 0 },
+  cifar: { make: ({ fedmlCifarCnn }) => fedmlCifarCnn(), training: training(20, 0.03), blockFloor: 0 },
+  flsim: { make: ({ flsimCnn }) => flsimCnn(), training: training(20, 0.1), blockFloor: 0 },
 };
 
 export const MODEL_NAMES: readonly string[] = Object.keys(MODELS);
@@ -56,5 +56,5 @@ export async function chosenModel(name: string): Promise<Omit<KnownModel, 'make'
       `there is no model "${name}"; choose one of ${MODEL_NAMES.join(', ')}, or a file: net.json or model.ts`,
     );
   const { make, ...settings } = known;
-  return { model: make(), ...settings };
+  return { model: make(await import('@basa/learning')), ...settings };
 }

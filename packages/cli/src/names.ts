@@ -3,7 +3,7 @@ import { CommandError } from './command.ts';
 
 /** Shown wherever a whole name is not needed: here, on the pages and in metrics. */
 const SHORT_DIGITS = 8;
-const LEAST_DIGITS = 4;
+const MIN_DIGITS = 4;
 
 export function short(hex: string): string {
   return hex.slice(0, SHORT_DIGITS);
@@ -22,7 +22,7 @@ export interface Kind {
   readonly listed: string;
 }
 
-/** A whole name is taken as it is, and nobody is asked. */
+/** Takes a whole name as it is, and asks nobody. */
 export async function wholeName(
   text: string,
   { kind, listed }: Kind,
@@ -31,16 +31,18 @@ export async function wholeName(
   if (/^[0-9a-f]{64}$/.test(text)) return text;
   const all = await list();
   const called = all.filter(({ name }) => name === text);
-  const isPrefix = text.length >= LEAST_DIGITS && /^[0-9a-f]{4,63}$/.test(text);
+  const isPrefix = text.length >= MIN_DIGITS && /^[0-9a-f]{4,63}$/.test(text);
   const found = called.length > 0 ? called : isPrefix ? all.filter(({ hex }) => hex.startsWith(text)) : [];
   const [only, ...others] = found;
   if (only !== undefined && others.length === 0) return only.hex;
   if (only === undefined)
     throw new CommandError(
-      `there is no ${kind} "${text}"; give its name or at least ${LEAST_DIGITS} of its first digits. ${listed} lists them`,
+      `there is no ${kind} "${text}"; give its name or at least ${MIN_DIGITS} of its first digits. ${listed} lists them`,
     );
   const shown = found
     .slice(0, 5)
     .map(({ hex, name }) => (name === undefined ? hex.slice(0, 16) : `${hex.slice(0, 16)} (${name})`));
-  throw new CommandError(`"${text}" is ${found.length} of them: ${shown.join(', ')}; give more digits`);
+  throw new CommandError(
+    `"${text}" names ${found.length} ${kind}s: ${shown.join(', ')}; give first digits that no other has`,
+  );
 }

@@ -5,7 +5,6 @@ import { createRequire } from 'node:module';
 import { resolve } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import type { Model, OwnModel } from '@basa/learning';
-import { readModelJson } from '@basa/learning';
 import { CommandError } from './command.ts';
 
 const MODULE = /\.[cm]?[jt]s$/;
@@ -39,6 +38,7 @@ function checkThere(file: string): void {
 }
 
 async function readNetwork(file: string): Promise<Model> {
+  const { readModelJson } = await import('@basa/learning');
   try {
     return readModelJson(JSON.parse(await readFile(file, 'utf8')));
   } catch (error) {
@@ -46,7 +46,7 @@ async function readNetwork(file: string): Promise<Model> {
   }
 }
 
-/** Node reads TypeScript from 22.18 on; before it tsx does, where it is installed beside the file, or runs us from our sources. */
+/** Node 22.18 and newer read TypeScript. Older ones need tsx: installed beside the file, or already running us from our sources. */
 async function importModule(path: string): Promise<Record<string, unknown>> {
   const isRead = import.meta.url.endsWith('.ts') || Boolean((process.features as { typescript?: unknown }).typescript);
   if (/\.[cm]?ts$/.test(path) && !isRead) await registerTsx(path);

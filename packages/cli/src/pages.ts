@@ -36,7 +36,7 @@ export async function localPages(
   };
 }
 
-/** Shares of a training set for tabs that join, each drawn by itself. To be written before the server starts. */
+/** Writes shares of a training set for tabs that join, each drawn by itself. The server reads them when it starts. */
 export async function writeShares(
   folder: string,
   { name, shape, classes, inputs, labels, normal }: Dataset,
@@ -61,7 +61,7 @@ export async function writeShares(
   }
 }
 
-/** Tokens that the server hands out in its pages, in the place of those that were left there. */
+/** Writes the tokens that the server hands out in its pages. They replace those that were left. */
 export async function offerTokens(folder: string, task: string, tokens: readonly string[]): Promise<void> {
   const offered = join(tokensBelow(folder), task);
   await rm(tokensBelow(folder), { recursive: true, force: true });

@@ -1,6 +1,4 @@
 /** Settings that go together: `paper` as in the paper's experiments, `production` for devices that come and go for months. */
-import { TASK_DEFAULTS } from '@basa/client/operator';
-import { DEFAULT_MAX_STALENESS } from '@basa/protocol';
 import { CommandError } from './command.ts';
 import type { ServiceName } from './commands/places.ts';
 
@@ -12,20 +10,26 @@ export interface TaskPreset {
   readonly maxStaleness: number;
 }
 
-const TASK: Readonly<Record<string, TaskPreset>> = {
-  paper: {
-    bufferSize: TASK_DEFAULTS.bufferSize,
-    leaseSeconds: TASK_DEFAULTS.uploadLeaseMs / 1000,
-    openSeconds: TASK_DEFAULTS.openMs / 1000,
-    stallSeconds: TASK_DEFAULTS.stallMs / 1000,
-    maxStaleness: TASK_DEFAULTS.maxStaleness,
+const TASK: Readonly<Record<string, () => Promise<TaskPreset>>> = {
+  async paper() {
+    const { TASK_DEFAULTS } = await import('@basa/client/operator');
+    return {
+      bufferSize: TASK_DEFAULTS.bufferSize,
+      leaseSeconds: TASK_DEFAULTS.uploadLeaseMs / 1000,
+      openSeconds: TASK_DEFAULTS.openMs / 1000,
+      stallSeconds: TASK_DEFAULTS.stallMs / 1000,
+      maxStaleness: TASK_DEFAULTS.maxStaleness,
+    };
   },
-  production: {
-    bufferSize: 32,
-    leaseSeconds: 900,
-    openSeconds: 21_600,
-    stallSeconds: 300,
-    maxStaleness: DEFAULT_MAX_STALENESS,
+  async production() {
+    const { DEFAULT_MAX_STALENESS } = await import('@basa/protocol');
+    return {
+      bufferSize: 32,
+      leaseSeconds: 900,
+      openSeconds: 21_600,
+      stallSeconds: 300,
+      maxStaleness: DEFAULT_MAX_STALENESS,
+    };
   },
 };
 
@@ -50,8 +54,8 @@ const SERVICE: Readonly<Record<string, Readonly<Record<ServiceName, object>>>> =
 export const PRESET_NAMES: readonly string[] = Object.keys(TASK);
 const PAPER = 'paper';
 
-export function taskPreset(name: string = PAPER): TaskPreset {
-  return TASK[name] ?? unknown(name);
+export function taskPreset(name: string = PAPER): Promise<TaskPreset> {
+  return (TASK[name] ?? unknown(name))();
 }
 
 /** What a preset writes into the configuration of a service. */

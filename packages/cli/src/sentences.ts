@@ -52,7 +52,9 @@ function inWords(name: string, message: string): string {
       'or pass its CA as tls.ca',
       'or name the PEM file of its CA in the variable NODE_EXTRA_CA_CERTS',
     );
-  return message.replace('use a store of its own for each task', 'give --identity another folder');
+  return message
+    .replace('use a store of its own for each task', 'give --identity another folder')
+    .replace('its address and authorityKey', 'its address and --authority-key (BASA_AUTHORITY_KEY)');
 }
 
 /** What the operating system said about a file or folder. */
@@ -67,7 +69,11 @@ function systemSentence({ code = '', syscall = '', ...error }: SystemError): Sen
     case 'EISDIR':
       return said(`${path} is a folder; give the path of a file`);
     case 'ENOTDIR':
-      return said(`${path} cannot be used: a part of this path is a file, not a folder`);
+      return said(
+        syscall === 'scandir'
+          ? `${path} is a file; give the path of a folder`
+          : `${path} cannot be used: a part of this path is a file, not a folder`,
+      );
     case 'EEXIST':
       return said(
         syscall === 'mkdir'

@@ -59,7 +59,9 @@ export function startProcess({
     signal.addEventListener('abort', onAbort, { once: true });
     child.once('exit', (code) => {
       signal.removeEventListener('abort', onAbort);
-      give(new CommandError(`the ${name} ended with code ${code}: ${errors.trim()}`, EXIT_CODE.failed));
+      const isTold = code !== null && code > EXIT_CODE.failed; // one sentence, and a code that says what kind of trouble it is
+      const words = isTold ? `the ${name} does not start: ` : `the ${name} ended with code ${code}: `;
+      give(new CommandError(`${words}${errors.trim().replace(`${name}: `, '')}`, isTold ? code : EXIT_CODE.failed));
     });
     createInterface({ input: child.stdout }).on('line', (line) => {
       log.write(`${line}\n`);

@@ -8,7 +8,7 @@ import { OWN_TRAINING } from './models.ts';
 
 type Protocol = SimulateOptions['protocols'][number];
 
-/** Here as well as in the experiments, whose code is only loaded when something runs. */
+/** Listed here as well as in the experiments, whose code is loaded only when something runs. */
 export const SIMULATED_PROTOCOLS = [
   'none',
   'sealed',
@@ -30,7 +30,7 @@ type Told =
   | 'target'
   | 'seed';
 
-/** All but the model, its data and its training. A target of 0 is none. */
+/** Reads everything but the model, its data and its training. A target of 0 means none. */
 export function simulationOf(input: CommandInput): Pick<SimulateOptions, Told> & { readonly devices: number } {
   const devices = numberFlag(input, 'devices', { least: 2, most: 100_000, fallback: 20 });
   const concurrency = numberFlag(input, 'at-a-time', { least: 2, most: devices, fallback: Math.min(20, devices) });
@@ -49,7 +49,7 @@ export function simulationOf(input: CommandInput): Pick<SimulateOptions, Told> &
   };
 }
 
-/** What the flags do not say is as the file has it. */
+/** Takes from the file what the flags do not say. */
 export function localTrainingOf(input: CommandInput, { training = {} }: OwnModel): SimulateOptions['training'] {
   return {
     epochs: numberFlag(input, 'epochs', { least: 1, fallback: training.epochs ?? OWN_TRAINING.epochs }),

@@ -3,17 +3,17 @@ import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { OwnRun } from '@basa/experiments';
 import type { Model } from '@basa/learning';
-import { encodeSafetensors } from '@basa/learning';
-import { csvOf } from '@basa/learning/files';
 import { percent, plot, table } from './terminal.ts';
 
-/** So many points of a line can be told apart. */
-const MOST_POINTS = 40;
+/** More points of a line than this cannot be told apart. */
+const MAX_POINTS = 40;
 
 export async function writeSimulation(folder: string, model: Model, runs: readonly OwnRun[]): Promise<void> {
   const { figureSvg } = await import('@basa/experiments');
+  const { encodeSafetensors } = await import('@basa/learning');
+  const { csvOf } = await import('@basa/learning/files');
   const series = runs.map(({ protocol, curve }) => {
-    const every = Math.ceil(curve.length / MOST_POINTS);
+    const every = Math.ceil(curve.length / MAX_POINTS);
     const shown = curve.filter((_, n) => n % every === 0 || n === curve.length - 1);
     return { name: protocol, points: shown.map(({ seconds, accuracy }) => [seconds, 100 * accuracy] as const) };
   });

@@ -58,7 +58,7 @@ export interface PlotOptions {
   label(value: number): string;
 }
 
-/** A course between 0 and 1 as a few rows of characters, with the mark across; the last values where there are many. */
+/** Draws values between 0 and 1 as a few rows of characters, with the mark across. Where there are many, it draws the last ones. */
 export function plot(values: readonly number[], { mark, rows = 8, columns = 60, label }: PlotOptions): string {
   const shown = values.slice(-columns);
   const wide = Math.max(1, Math.floor(columns / Math.max(1, shown.length)));
@@ -73,7 +73,7 @@ export function plot(values: readonly number[], { mark, rows = 8, columns = 60, 
   return lines.join('\n');
 }
 
-/** A share of 1 for people. */
+/** Writes a share of 1 as a percentage. */
 export function percent(share: number | undefined): string {
   return share === undefined ? '-' : `${(100 * share).toFixed(2)} %`;
 }

@@ -18,7 +18,7 @@ export const TRAINING_USAGE = `  --epochs <n>         passes of a device over it
 
 const MOST = 65_535;
 
-/** What the flags do not say is as the model has it. */
+/** Takes from the model what the flags do not say. */
 export function trainingOf(
   input: CommandInput,
   { training, blockFloor }: { readonly training: TaskTraining; readonly blockFloor: number },

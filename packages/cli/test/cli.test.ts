@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { runCli } from '../src/cli.ts';
 import { programName } from '../src/invocation.ts';
-import { basaHere as basa, basa as basaProcess, lastLine } from './basa.ts';
+import { basaHere as basa, basa as basaProcess, lastLine, start } from './basa.ts';
 
 describe('basa', () => {
   it('without arguments lists its commands, and ends with the code of a wrong command line', async () => {
@@ -42,6 +42,9 @@ describe('basa', () => {
     const stderr = { write: (text: string) => (errors += text) };
     await runCli(['nothing'], {}, { stdout: stderr, stderr }, program);
     expect(errors).toContain(`\`${program} --help\` lists them`);
+    errors = '';
+    await runCli(['task', '--help'], {}, { stdout: stderr, stderr }, program);
+    expect(errors.includes('Here basa is started with: ')).toBe(program !== 'basa');
   });
 
   it('indents JSON on a terminal alone', async () => {
@@ -114,6 +117,12 @@ describe('basa', () => {
     expect(code).toBe(2);
     expect(errors).toContain('port is missing');
     expect(errors).toContain('authorityKey is missing');
+  });
+
+  it('ends quietly when nobody reads what it prints (`basa ... | head`)', async () => {
+    const { child, ended } = start(['config', 'print', 'server']);
+    child.stdout?.destroy();
+    expect(await ended).toMatchObject({ code: 0, errors: '' });
   });
 
   it.each(['demo', 'dev', 'server', 'authority verify-log', 'client', 'task export', 'keys revoke'])(

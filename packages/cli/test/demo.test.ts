@@ -15,7 +15,8 @@ describe('the demo', () => {
     expect(errors).toContain('did not reach 99.0 %');
     expect(code).toBe(1); // nobody reaches 99 % in three buffers
     const result = lastLine(out) as Readonly<Record<string, number>>;
-    expect(result['buffers']).toBe(3);
+    // A second buffer that was full when the last one ended ends too.
+    expect([3, 4]).toContain(result['buffers']);
     expect(result['accepted']).toBeGreaterThanOrEqual(3 * 4);
     expect(result['accuracy']).toBeGreaterThan(0.3);
     expect(Math.abs((result['accuracy'] ?? 0) - (result['plainAccuracy'] ?? 1))).toBeLessThan(0.005);

@@ -1,5 +1,4 @@
-/** `basa init`, and what it says comes next; and completion in a shell. */
-import { execFileSync } from 'node:child_process';
+/** `basa init`, and what it says comes next. */
 import { mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -48,38 +47,24 @@ describe('basa init', () => {
     expect([code, errors]).toEqual([2, expect.stringContaining('is not empty; give the path of a new folder')]);
   });
 
+  it('writes addresses that can be asked where the host is one of IPv6', async () => {
+    for (const [n, host] of ['::1', '[::1]'].entries()) {
+      const made = join(folder, `v6-${n}`);
+      const { out } = await basaHere(['init', made, '--host', host, '--json']);
+      expect(lastLine(out)).toMatchObject({ server: 'http://[::1]:7800', authority: 'http://[::1]:7801' });
+      expect(JSON.parse(readFileSync(join(made, 'server.json'), 'utf8'))).toMatchObject({ host: '::1' });
+    }
+  });
+
+  it('says what a certificate of one’s own needs, and only where there is TLS', async () => {
+    const [cert, key] = ['cert.pem', 'key.pem'].map((name) => join(folder, name)) as [string, string];
+    const tls = await basaHere(['init', join(folder, 'tls'), '--host', 'a.test', '--tls-cert', cert, '--tls-key', key]);
+    expect([tls.code, tls.out]).toEqual([0, expect.stringContaining('NODE_EXTRA_CA_CERTS')]);
+    expect((await basaHere(['init', join(folder, 'plain')])).out).not.toContain('NODE_EXTRA_CA_CERTS');
+  });
+
   it('writes no configuration with which keys could be read on the way', async () => {
     const { code, errors } = await basaHere(['init', join(folder, 'open'), '--host', 'basa.example.org']);
     expect([code, errors]).toEqual([2, expect.stringContaining('give --tls-cert and --tls-key')]);
-  });
-});
-
-describe('basa completion', () => {
-  const complete = (script: string, ...words: readonly string[]): readonly string[] => {
-    const quoted = words.map((word) => `'${word}'`).join(' ');
-    const program = `${script}\nCOMP_WORDS=(${quoted}); COMP_CWORD=${words.length - 1}; _basa; echo "\${COMPREPLY[*]}"`;
-    return execFileSync('bash', ['-c', program], { encoding: 'utf8' }).trim().split(' ');
-  };
-
-  it('bash completes commands, the second word of a group, and flags', async () => {
-    const { out } = await basaHere(['completion', 'bash']);
-    expect(complete(out, 'basa', 'ta')).toEqual(['task']);
-    expect(complete(out, 'basa', 'task', 're')).toEqual(['resume']);
-    expect(complete(out, 'basa', 'task', 'show', '--f')).toEqual(['--follow']);
-    expect(complete(out, 'basa', 'authority', '')).toEqual(
-      expect.arrayContaining(['verify-log', '--config', '--help']),
-    );
-  });
-
-  it.each([
-    ['zsh', 'bashcompinit'],
-    ['fish', "complete -c basa -n '__fish_seen_subcommand_from task; and __fish_seen_subcommand_from show' -l follow"],
-  ])('%s gets a script of its own', async (shell, line) => {
-    expect((await basaHere(['completion', shell])).out).toContain(line);
-  });
-
-  it('names the shells it knows', async () => {
-    const { code, errors } = await basaHere(['completion', 'csh']);
-    expect([code, errors]).toEqual([2, expect.stringContaining('bash, zsh, fish, got "csh"')]);
   });
 });

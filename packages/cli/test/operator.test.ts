@@ -79,6 +79,11 @@ describe('with `basa dev` in one terminal, another', () => {
     expect(byDigits.out).toBe(buffer.out);
     expect((await type('task', 'pause', 'dev')).out).toContain(`dev (${task.slice(0, 8)}) is paused`);
     expect((await type('task', 'resume', task.slice(0, 10))).out).toContain('is running');
+    expect((await type('task', 'suspects', task)).out).toContain('no device is suspected');
+    expect((await type('task', 'suspects', task, '--ban', 'cd'.repeat(32))).out).toContain('cdcdcdcd is banned');
+    expect((await type('task', 'suspects', task)).out).toMatch(/cdcdcdcd +1\.00 % +banned/);
+    expect((await type('task', 'suspects', task, '--clear', 'cdcd')).out).toContain('cdcdcdcd is cleared');
+    expect((await type('task', 'suspects', task, '--clear', 'ab', '--ban', 'ab')).errors).toContain('not both');
     expect((await type('task', 'show', '--last', '1', '--json')).out).toContain('"versions":[{');
     const last = lastLine((await type('task', 'show', '--last', '1', '--json')).out);
     expect(last['versions']).toHaveLength(1);
@@ -151,7 +156,24 @@ describe('with `basa dev` in one terminal, another', () => {
       blockFloor: 0.005,
       maxStaleness: 15,
     });
+    const asked = ['--noise', '4', '--participations', '16', '--buffer', '50', '--clip', '0.5'];
+    expect(await policyOf(...asked)).toMatchObject({
+      privacy: { noiseMultiplier: 4, participations: 16, delta: 1e-6, colluders: 5 },
+      clip: 0.5,
+      blockFloor: 0,
+      metrics: [],
+    });
+    expect(await policyOf('--metrics', 'loss:0:5,accuracy:0:1')).toMatchObject({
+      privacy: undefined,
+      metrics: [
+        { name: 'loss', low: 0, high: 5 },
+        { name: 'accuracy', low: 0, high: 1 },
+      ],
+    });
     for (const [flag, value] of [
+      ['--noise', '1'],
+      ['--participations', '3'],
+      ['--metrics', 'loss:5'],
       ['--rate', '0'],
       ['--epochs', '0'],
       ['--batch', '65536'],
@@ -167,7 +189,9 @@ describe('with `basa dev` in one terminal, another', () => {
     const used = await type('client', '--identity', join(folder, 'second'));
     expect(used.errors).toContain('A token enrols one device, once: ask for a new one (`basa keys enroll` makes them)');
     const wrong = await type('client', '--identity', join(folder, 'third'), '--authority-key', 'ab'.repeat(32));
-    expect(wrong.errors).toContain('The authority does not have the pinned key; check its address and authorityKey');
+    expect(wrong.errors).toContain(
+      'The authority does not have the pinned key; check its address and --authority-key (BASA_AUTHORITY_KEY)',
+    );
     const log = await type('authority', 'verify-log', '--key', 'ab'.repeat(32));
     expect(log.out).toContain('first make sure that this is the key of that authority');
     const nobody = await type('keys', 'revoke', '--device-key', 'ab'.repeat(32));
@@ -178,10 +202,10 @@ describe('with `basa dev` in one terminal, another', () => {
 
   it('does not take part below its own floor', async () => {
     const identity = join(folder, 'choosy');
-    const { code, errors } = await type('client', '--identity', identity, '--least-minimum', '4');
+    const { code, errors } = await type('client', '--identity', identity, '--minimum', '4');
     expect(errors).toContain('Kmin is 3, at least 4');
     expect(code).not.toBe(0);
-    expect((await type('client', '--identity', identity, '--most-staleness', '14')).errors).toContain('at most 14');
+    expect((await type('client', '--identity', identity, '--max-staleness', '14')).errors).toContain('at most 14');
   });
 
   it('verifies the log of the authority, and finds a changed byte', async () => {

@@ -1,13 +1,14 @@
 /** What `basa` starts ends with it, however it ends. */
-import { spawn } from 'node:child_process';
+import { execFileSync, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { createRequire } from 'node:module';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
+import { ROOT } from '@basa/testkit/root.ts';
 import { afterAll, describe, expect, it } from 'vitest';
+import { startersOf } from '../src/starters.ts';
 import { start } from './basa.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'basa-processes-'));
@@ -24,6 +25,8 @@ async function untilGone(pid: number): Promise<void> {
     await sleep(100);
   }
 }
+
+const parentOf = (pid: number): number => Number(execFileSync('ps', ['-o', 'ppid=', '-p', String(pid)]));
 
 const pidOf = (data: string): number => {
   const { pid } = JSON.parse(readFileSync(join(data, 'basa.pid'), 'utf8')) as { pid: number };
@@ -55,23 +58,36 @@ it('a service ends whose parent ended while it was loading', async () => {
   expect(errors).not.toContain('    at ');
 });
 
-it('basa ends when tsx, which starts it in the clone, was killed', async () => {
-  const data = join(folder, 'of-tsx');
-  const config = join(folder, 'of-tsx.json');
+it('a service stops in order when its terminal is closed', async () => {
+  const config = join(folder, 'closed.json');
+  writeFileSync(config, JSON.stringify({ dataFolder: join(folder, 'closed'), port: 0 }));
+  const service = start(['authority', '--config', config], { BASA_AUTHORITY_PASSPHRASE: 'a passphrase' });
+  await service.said('listening at');
+  service.child.kill('SIGHUP');
+  expect(await service.ended).toMatchObject({ code: 0, errors: '' });
+});
+
+it.each([
+  ['tsx, which starts it in the clone', 'SIGKILL', 1],
+  ['npm', 'SIGKILL', 3],
+  ['npm', 'SIGTERM', 3],
+] as const)('basa ends when %s got %s', async (name, signal, above) => {
+  const data = join(folder, `${name}-${signal}`);
+  const config = `${data}.json`;
   writeFileSync(config, JSON.stringify({ dataFolder: data, port: 0 }));
-  const tsx = createRequire(import.meta.url).resolve('tsx/cli');
-  const main = fileURLToPath(new URL('../src/main.ts', import.meta.url));
-  const wrapper = spawn(process.execPath, [tsx, '--conditions=@basa/source', main, 'authority', '--config', config], {
-    env: { ...process.env, BASA_AUTHORITY_PASSPHRASE: 'a passphrase' },
+  const starter = spawn('npm', ['run', '--silent', 'basa', '--', 'authority', '--config', config], {
+    cwd: ROOT,
+    env: { ...process.env, NODE_OPTIONS: '', BASA_AUTHORITY_PASSPHRASE: 'a passphrase' },
   });
   let said = '';
-  for await (const chunk of wrapper.stdout) {
+  for await (const chunk of starter.stdout) {
     said += chunk;
     if (said.includes('listening at')) break;
   }
   const pid = pidOf(data);
-  expect(pid).not.toBe(wrapper.pid);
-  wrapper.kill('SIGKILL');
+  const chain = startersOf({ ppid: parentOf(pid), execArgv: [], environment: { npm_command: 'run-script' } });
+  expect([chain.length, chain.at(-1)]).toEqual([3, starter.pid]);
+  process.kill(chain[above - 1] as number, signal);
   await untilGone(pid);
 });
 

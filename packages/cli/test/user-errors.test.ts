@@ -41,6 +41,11 @@ const CASES: readonly Case[] = [
     says: `${file} is a file; give the path of a folder`,
   },
   {
+    name: 'a file for a new project',
+    args: ['new', file],
+    says: `${file} is a file; give the path of a folder`,
+  },
+  {
     name: 'a missing update',
     args: ['client', '--update', missing],
     environment: DEVICE,

@@ -1,7 +1,7 @@
 /** A device in a task: fetches models, contributes updates, and tells what became of them. */
 import type { Samples } from '@basa/learning';
 import { fromHex } from '@basa/masking';
-import type { Ctx, JoinTag, TaskPolicy } from '@basa/protocol';
+import type { Ctx, JoinTag, PrivacySpent, TaskPolicy } from '@basa/protocol';
 import { abandonSession } from '@basa/protocol';
 import type { Place } from './admission.ts';
 import { askForPlace } from './admission.ts';
@@ -15,6 +15,7 @@ import { INSIDE } from './inside.ts';
 import type { FetchedModel } from './model-fetch.ts';
 import { fetchModel } from './model-fetch.ts';
 import { askOutcome } from './outcomes.ts';
+import { budgetRejection, spentBy } from './private-budget.ts';
 import type { RoundTrainer, RunOptions, RunSummary } from './run.ts';
 import { run } from './run.ts';
 
@@ -44,6 +45,11 @@ export class BasaClient {
   /** The pinned policy of the task. */
   get policy(): TaskPolicy {
     return this.#context.pins.policy;
+  }
+
+  /** What this device has spent of its budget in a private task; undefined in one that is not. */
+  get privacy(): PrivacySpent | undefined {
+    return spentBy(this.#context);
   }
 
   /** Whether a session was interrupted and waits for `resume`. */
@@ -108,6 +114,7 @@ export class BasaClient {
   /** Fetches, trains and contributes until the rounds are done or the task ends; an abort rejects. */
   run(trainer: RoundTrainer, data: Samples, { signal, ...options }: RunOptions = {}): Promise<RunSummary> {
     const steps = {
+      budget: (both: AbortSignal) => budgetRejection(this.#context, both),
       admission: (both: AbortSignal) => askForPlace(this.#context, both),
       model: (both: AbortSignal) => this.#newestModel(both),
       contribute: (update: Update, both: AbortSignal) => contribute(this.#context, update, both),

@@ -1,4 +1,5 @@
 /** What a client tells while it works. Nothing secret: no seed, no key, no update. */
+import type { PrivacySpent } from '@basa/protocol';
 import type { Contribution, Rejection, Step } from './contribution.ts';
 import type { RetryNotice } from './retry.ts';
 
@@ -16,6 +17,8 @@ export interface ClientEvents {
   rejected: Rejection;
   /** A request failed and is sent again after a wait. */
   retry: RetryNotice;
+  /** In a private task: what the device has spent, after an update was given away or a charge given back. */
+  privacy: PrivacySpent;
   model: { readonly version: number; readonly bytes: number };
   trained: { readonly version: number; readonly loss: number; readonly samples: number };
 }

@@ -8,6 +8,7 @@ import { enter } from './enter.ts';
 import { finishSession } from './finish.ts';
 import { Meter } from './meter.ts';
 import { askOutcome } from './outcomes.ts';
+import { budgetRejection, tellSpent } from './private-budget.ts';
 import { rejected } from './rejections.ts';
 
 const MAX_SEATS = 3;
@@ -38,8 +39,8 @@ async function contributeCopy(
     const ended = await resume(context, signal);
     if (ended?.kind === 'accepted' && equalBytes(pending.member.deltaId, deltaId)) return ended;
   }
-  const held = await heldElsewhere(context, deltaId, signal);
-  return report(context, held ?? (await offer(context, update, deltaId, signal)));
+  const no = (await heldElsewhere(context, deltaId, signal)) ?? (await budgetRejection(context, signal));
+  return report(context, no ?? (await offer(context, update, deltaId, signal)));
 }
 
 /** Goes on with an interrupted session, with the same bytes; undefined where there is none. */
@@ -98,8 +99,10 @@ function newMeter({ authorities, outside, server }: DeviceContext): Meter {
   return new Meter(outside.stopwatch, [server.link, ...authorities.links]);
 }
 
-function report<Result extends Contribution | Rejection>({ events }: DeviceContext, result: Result): Result {
+function report<Result extends Contribution | Rejection>(context: DeviceContext, result: Result): Result {
+  const { events } = context;
   if (result.kind === 'accepted') events.emit('accepted', result);
   else events.emit('rejected', result);
+  tellSpent(context);
   return result;
 }

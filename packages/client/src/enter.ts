@@ -22,10 +22,12 @@ export interface Update {
   readonly delta: Float32Array;
   /** The version of the model it was trained on. */
   readonly trainedOn: number;
-  /** In (0, 1]: how much it counts besides its staleness; 1 by default. */
+  /** In (0, 1]: how much it counts besides its staleness; 1 by default, and always in a private task. */
   readonly exampleWeight?: number;
   /** The tensors of the model (`blocksOf`), none of which may vanish; without them the whole update is one. */
   readonly blocks?: readonly Block[];
+  /** A finite number for each metric that the task names; it is clipped to its range, and only the mean is learnt. */
+  readonly metrics?: Readonly<Record<string, number>>;
 }
 
 /** Leaves a prepared session in the device's state, or says why not. */

@@ -15,8 +15,8 @@ export interface Outside {
   sleep(ms: number, signal: AbortSignal): Promise<void>;
   /** X25519 of the platform, where it has one that is asynchronous; the suite's otherwise. */
   readonly x25519?: AsyncX25519;
-  /** Carries out a mask plan. */
-  mask(vector: Uint32Array, plan: MaskPlan): void | Promise<void>;
+  /** Carries out a mask plan, in place; the vector must not be touched until then. The signal may end it early. */
+  mask(vector: Uint32Array, plan: MaskPlan, signal?: AbortSignal): void | Promise<void>;
 }
 
 /** A timer takes no more: beyond it, it rings at once. */

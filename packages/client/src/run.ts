@@ -11,6 +11,8 @@ import { AnswerError, ProblemError, RefusedError, UnreachableError } from './err
 import type { FetchedModel } from './model-fetch.ts';
 import { uniform } from './outside.ts';
 import { rejected } from './rejections.ts';
+import type { Evaluate, OwnMetrics } from './run-metrics.ts';
+import { metricsOf } from './run-metrics.ts';
 
 /** A trainer of @basa/learning, or one that trains elsewhere, in a worker say. */
 export interface RoundTrainer {
@@ -18,6 +20,7 @@ export interface RoundTrainer {
   /** What it minimises; softmax cross-entropy where it does not say. */
   readonly loss?: Loss;
   train(request: TrainRequest): TrainResult | Promise<TrainResult>;
+  readonly evaluate?: Evaluate;
 }
 
 export type Training = Partial<Omit<TrainRequest, 'start' | 'samples'>>;
@@ -28,6 +31,7 @@ export interface RunOptions {
   /** What this application does otherwise than the task's policy. */
   readonly training?: Training;
   readonly exampleWeight?: number;
+  readonly metrics?: OwnMetrics;
   readonly signal?: AbortSignal;
 }
 
@@ -55,6 +59,8 @@ const FIRST_PAUSE_MS = 500;
 const LONGEST_PAUSE_MS = 30_000;
 
 export interface RunSteps {
+  /** Why the device may not train any more: its privacy budget is spent. */
+  budget(signal: AbortSignal): Promise<Rejection | undefined>;
   admission(signal: AbortSignal): Promise<Place | Rejection>;
   model(signal: AbortSignal): Promise<FetchedModel>;
   contribute(update: Update, signal: AbortSignal): Promise<Contribution | Rejection>;
@@ -104,6 +110,8 @@ export async function run(
   /** Whoever has no update asks for a place first, so that it does not train on a model that is old when it is done. */
   async function nextResult(): Promise<Contribution | Rejection> {
     if (update === undefined) {
+      const overBudget = await steps.budget(signal);
+      if (overBudget !== undefined) return overBudget;
       const place = await steps.admission(signal);
       if (place.kind === 'rejected') return place;
       update = await trainOnce();
@@ -115,11 +123,13 @@ export async function run(
     const { version, parameters } = await steps.model(signal);
     const ahead = prepareAhead(context, signal);
     const request = { ...trainingOf(context, options.training), seed: seedOf(context), ...options.training };
-    const { delta, loss, samples } = await trainer.train({ ...request, start: parameters, samples: data });
+    const result = await trainer.train({ ...request, start: parameters, samples: data });
+    const { delta, loss, samples } = result;
+    const metrics = await metricsOf(context, trainer, { parameters, data, result, own: options.metrics });
     await ahead;
     events.emit('trained', { version, loss, samples });
     const weight = options.exampleWeight;
-    return { delta, trainedOn: version, blocks, ...(weight === undefined ? {} : { exampleWeight: weight }) };
+    return { delta, trainedOn: version, blocks, metrics, ...(weight === undefined ? {} : { exampleWeight: weight }) };
   }
 
   function pause(askedMs: number, why?: string): Promise<void> {

@@ -47,7 +47,7 @@ export class SessionDriver {
         return this.#input;
       case 'mask':
         this.wipe();
-        await outside.mask(request.masking.vector, request.masking.plan);
+        await outside.mask(request.masking.vector, request.masking.plan, this.#signal);
         this.#signal.throwIfAborted();
         return undefined;
       case 'upload':

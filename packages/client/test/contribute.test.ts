@@ -6,7 +6,7 @@ import { abeSealings } from '../../experiments/src/simulation/real-sealings.ts';
 import type { Contribution } from '../src/node/index.ts';
 import { BasaClient } from '../src/node/index.ts';
 import { deltaOf, optionsFor } from './support/connect.ts';
-import { problem } from './support/http-services.ts';
+import { problem } from './support/http-replies.ts';
 import { accepted, reasonOf, startClient, startServices, temporaryFolder } from './support/setup.ts';
 import { DIMENSION, parametersOf } from './support/test-world.ts';
 

@@ -12,7 +12,8 @@ import {
 } from '@basa/protocol';
 import { describe, expect, it } from 'vitest';
 import { connectTo, deltaOf, memoryStore } from './support/connect.ts';
-import type { HttpServices, Reply } from './support/http-services.ts';
+import type { Reply } from './support/http-replies.ts';
+import type { HttpServices } from './support/http-services.ts';
 import { accepted, startClient, startServices } from './support/setup.ts';
 
 const isNewest = (path: string): boolean => path.includes('/model-log/newest/');

@@ -4,7 +4,8 @@ import { HEADER, isLoopback, problemDocument } from '@basa/protocol';
 import { afterEach, describe, expect, it, vi } from 'vitest';
 import { sleep } from '../src/outside.ts';
 import { connectTo, deltaOf } from './support/connect.ts';
-import type { Asked, Reply } from './support/http-services.ts';
+import type { Asked } from './support/http-listener.ts';
+import type { Reply } from './support/http-replies.ts';
 import { accepted, startClient, startServices } from './support/setup.ts';
 
 afterEach(() => void vi.useRealTimers());
@@ -157,7 +158,7 @@ describe('plain http', () => {
   });
 
   it('to this machine is not, nor where the application says so', async () => {
-    for (const here of ['localhost', '127.0.0.1', '127.255.0.9', '[::1]'])
+    for (const here of ['localhost', '127.0.0.1', '127.255.0.9', '::1', '[::1]'])
       expect([here, isLoopback(here)]).toEqual([here, true]);
     for (const there of ['127.0.0.1.example', 'localhost.example', 'x.localhost', '0.0.0.0', '[::2]', '1127.0.0.1']) {
       expect([there, isLoopback(there)]).toEqual([there, false]);

@@ -20,7 +20,8 @@ import {
 import { createNodeSigner, nodeRandomBytes } from '@basa/runtime/node';
 import { describe, expect, it } from 'vitest';
 import { connectTo, deltaOf, memoryStore } from './support/connect.ts';
-import type { Asked, HttpServices } from './support/http-services.ts';
+import type { Asked } from './support/http-listener.ts';
+import type { HttpServices } from './support/http-services.ts';
 import { accepted, startClient, startServices } from './support/setup.ts';
 import { parametersOf } from './support/test-world.ts';
 

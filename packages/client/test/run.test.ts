@@ -16,7 +16,7 @@ import type { TaskPolicy } from '@basa/protocol';
 import { nodeSuite } from '@basa/runtime/node';
 import { describe, expect, it } from 'vitest';
 import type { Rejection, RoundTrainer } from '../src/node/index.ts';
-import { problem } from './support/http-services.ts';
+import { problem } from './support/http-replies.ts';
 import { startClient, startServices } from './support/setup.ts';
 
 const input = { height: 1, width: 1, channels: 4 };

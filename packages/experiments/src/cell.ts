@@ -1,7 +1,8 @@
 /** One cell of a grid: a protocol on a task under some delay, and its schedule in virtual time. */
 import { defaultThreshold } from '@basa/baselines';
 import { FEDBUFF_STALENESS } from '@basa/learning';
-import type { Delay, Fleet, Link, PaperCosts, Scheme, TimedEvent } from '@basa/simulator';
+import { DEFAULT_TARGET_AGE, DEFAULT_WAITING_BUFFERS } from '@basa/protocol';
+import type { Arrivals, Delay, Fleet, Link, PaperCosts, Scheme, TimedEvent } from '@basa/simulator';
 import {
   LightSecAggScheme,
   NO_NETWORK,
@@ -11,12 +12,12 @@ import {
   SealedScheme,
   Timeline,
 } from '@basa/simulator';
-import type { Engine } from './costs/charges.ts';
 import { Charges } from './costs/charges.ts';
 import type { Costs } from './costs/costs.ts';
 import { priced } from './costs/costs.ts';
 import type { CostNeeds } from './costs/needs.ts';
 import type { ProfileRequest } from './costs/profiles.ts';
+import { PROFILED_NAMES } from './costs/profiles.ts';
 import type { ExperimentTask } from './tasks.ts';
 import type { Schedule } from './trajectory.ts';
 import { scheduleOf } from './trajectory.ts';
@@ -24,7 +25,8 @@ import { scheduleOf } from './trajectory.ts';
 export const PROTOCOLS = [
   'no SA',
   'BASA paper',
-  'BASA sealed',
+  'BASA sealed (CP-ABE)',
+  'BASA sealed (slot keys)',
   'SecAgg',
   'SecAgg+',
   'LSA sync',
@@ -34,8 +36,11 @@ export const PROTOCOLS = [
 ] as const;
 export type ProtocolName = (typeof PROTOCOLS)[number];
 
+/** Training as it is measured here, so many seconds for each example, or so many for every trip alike. */
+export type Compute = 'measured' | { readonly secondsAnExample: number } | { readonly secondsATrip: number };
+
 /** What of a task decides its schedule. */
-export type ScheduledTask = Pick<ExperimentTask, 'users' | 'dimension' | 'mostExamples' | 'charged' | 'cap'>;
+export type ScheduledTask = Pick<ExperimentTask, 'users' | 'dimension' | 'charged' | 'cap'>;
 
 export interface Cell<Task extends ScheduledTask = ExperimentTask> {
   readonly task: Task;
@@ -45,11 +50,13 @@ export interface Cell<Task extends ScheduledTask = ExperimentTask> {
   readonly concurrency: number;
   readonly bufferSize: number;
   readonly seed: number;
-  /** Training as it is measured here, or so many seconds a trip. */
-  readonly compute: 'measured' | number;
+  /** `closed` keeps so many training; others come at a rate, and at most so many train. */
+  readonly arrivals: Arrivals;
+  /** Places as the server gives them by default, so many of them, or everybody may train. */
+  readonly places: 'auto' | 'unlimited' | number;
+  readonly compute: Compute;
   readonly dropouts: number;
   readonly link: Link;
-  readonly engine: Engine;
   /** Steps of the quantiser to the unit; infinitely many leave floats as they are. */
   readonly level: number;
   /** Sums in the ring of so many bits with a clip of 1, as new tasks have it; in the field by default. */
@@ -63,14 +70,15 @@ export interface Cell<Task extends ScheduledTask = ExperimentTask> {
 export const CELL: Omit<Cell, 'task' | 'protocol'> = {
   delay: { kind: 'none' },
   concurrency: 32,
+  arrivals: { kind: 'closed' },
+  places: 'auto',
   bufferSize: 10,
   seed: 1,
   compute: 'measured',
   dropouts: 0,
   link: NO_NETWORK,
-  engine: 'cp-abe',
   level: 2 ** 16,
-  openers: 1,
+  openers: 4,
   turn: {},
 };
 
@@ -87,30 +95,47 @@ export interface TimedSchedule extends Schedule {
   readonly utilisation: Readonly<Record<string, number>>;
 }
 
-/** `examplesOf` a user, before the cap of the task. */
+/** Seconds that a user of so many examples trains. */
+function computeSeconds({ compute, task }: Cell<ScheduledTask>, costs: Costs): (examples: number) => number {
+  if (compute === 'measured') {
+    const perExample = priced(costs.training, task.charged).ms / 1000;
+    return (examples) => perExample * examples;
+  }
+  if ('secondsATrip' in compute) return () => compute.secondsATrip;
+  return (examples) => compute.secondsAnExample * examples;
+}
+
+/** As a new task has it; without a bound, everybody may train. */
+function admissionOf({ places, bufferSize }: Cell<ScheduledTask>): Pick<Fleet, 'admission'> {
+  if (places === 'unlimited') return {};
+  const maxWaitingBuffers = DEFAULT_WAITING_BUFFERS;
+  return { admission: { bufferSize, places, targetAge: DEFAULT_TARGET_AGE, maxWaitingBuffers } };
+}
+
+/** All examples of a user are charged, whatever part of them a smaller network learns. */
 export function scheduleCell(
   cell: Cell<ScheduledTask>,
   costs: Costs,
   examplesOf: (user: number) => number,
 ): TimedSchedule {
   const { task } = cell;
-  const examples = (user: number): number => Math.min(task.mostExamples, examplesOf(user));
-  const perExample = cell.compute === 'measured' ? priced(costs.training, task.charged).ms / 1000 : 0;
+  const secondsOf = computeSeconds(cell, costs);
   const fleet: Fleet = {
     users: task.users,
     concurrency: cell.concurrency,
-    arrivals: { kind: 'closed' },
-    examplesOf: examples,
-    computeSeconds: (user) => (cell.compute === 'measured' ? perExample * examples(user) : cell.compute),
+    arrivals: cell.arrivals,
+    examplesOf,
+    computeSeconds: (user) => secondsOf(examplesOf(user)),
     delay: cell.delay,
     dropouts: cell.dropouts,
     link: cell.link,
     modelBytes: 4 * task.dimension,
     staleness: FEDBUFF_STALENESS,
     bufferSize: cell.bufferSize,
+    ...admissionOf(cell),
     seed: cell.seed,
   };
-  const charges = new Charges(costs, task.dimension, cell.engine);
+  const charges = new Charges(costs, task.dimension);
   if (isSynchronous(cell)) {
     const schedule = scheduleOf(roundsOf(cell, fleet, charges), task.cap.rounds);
     return { ...schedule, utilisation: {} };
@@ -138,8 +163,9 @@ function schemeOf(cell: Cell<ScheduledTask>, timeline: Timeline, charges: Charge
       return new PlainScheme(timeline, charges.plain());
     case 'BASA paper':
       return new PaperScheme(timeline, withTurn(charges.paper(bufferSize), turn));
-    case 'BASA sealed':
-      return new SealedScheme(timeline, charges.sealed(bufferSize, openers));
+    case 'BASA sealed (CP-ABE)':
+    case 'BASA sealed (slot keys)':
+      return new SealedScheme(timeline, charges.sealed(protocol, bufferSize, openers));
     case 'LSA async':
       return new LightSecAggScheme(timeline, charges.lightSecAggBuffered(concurrency, bufferSize, 'sequential'));
     case 'LSA async, barrier':
@@ -162,8 +188,6 @@ function withTurn(costs: PaperCosts, { parallelBuffers = 1, isDepositFirst = fal
   };
 }
 
-const PROFILED = ['SecAgg', 'SecAgg+', 'BASA paper', 'BASA sealed'] as const;
-
 /** What must be measured before the cell can be priced. */
 export function needsOf({
   task,
@@ -174,7 +198,7 @@ export function needsOf({
   dropouts,
 }: Cell<ScheduledTask>): CostNeeds {
   const { dimension } = task;
-  const profiles = PROFILED.filter((name) => name === protocol).flatMap((name): ProfileRequest[] => {
+  const profiles = PROFILED_NAMES.filter((name) => name === protocol).flatMap((name): ProfileRequest[] => {
     const users = name.startsWith('BASA') ? bufferSize : concurrency;
     return (name === 'BASA paper' || dropouts === 0 ? [0] : [0, 1]).map((leaving) => ({ name, users, leaving }));
   });

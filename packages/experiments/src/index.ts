@@ -1,4 +1,6 @@
 /** Every table and figure of the paper, and ours. */
+
+export type { Changes } from './changes.ts';
 export type { Profile, Study } from './context.ts';
 export { countedSealings } from './costs/counted-sealings.ts';
 export { cpuMs } from './costs/cpu-time.ts';
@@ -11,8 +13,10 @@ export { openTask, TASK_NAMES } from './learning-tasks.ts';
 export type { Ordering, Outcome, Table } from './outcome.ts';
 export type { OwnRun, SimulatedVersion, SimulateOptions } from './own-simulation.ts';
 export { simulateOwn } from './own-simulation.ts';
+export type { Claim } from './report/summary.ts';
+export { readClaims } from './report/summary.ts';
 export { figureSvg } from './report/svg.ts';
 export type { RunOptions } from './run-study.ts';
-export { runStudies } from './run-study.ts';
+export { measureFor, runStudies } from './run-study.ts';
 export { paddedSealings } from './simulation/padded-sealings.ts';
 export { STUDIES } from './studies/all.ts';

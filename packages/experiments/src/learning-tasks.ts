@@ -1,6 +1,8 @@
 /** The learning tasks of the paper as data: model, users, hyper-parameters and target (fact sheet 4.2). */
-import { loadCifar10, loadFontWriters, loadMnist } from '@basa/datasets';
-import type { Dataset, Model, Samples } from '@basa/learning';
+import { readdirSync } from 'node:fs';
+import { join } from 'node:path';
+import { loadCifar10, loadFontWriters, loadLeafFemnist, loadMnist } from '@basa/datasets';
+import type { Dataset, Model, Samples, Shape } from '@basa/learning';
 import {
   allSamples,
   conv2d,
@@ -11,15 +13,15 @@ import {
   femnistCnn,
   flatten,
   flsimCnn,
-  groupNorm,
   logisticRegression,
-  maxPool,
   partitionByDirichlet,
   partitionStatistics,
   plotPartition,
   randomStream,
   relu,
 } from '@basa/learning';
+import type { ExampleShelf } from './example-shelf.ts';
+import { createShelf, takeExamples } from './example-shelf.ts';
 
 export interface LearnTask {
   readonly model: Model;
@@ -42,29 +44,53 @@ export interface LearnTask {
 }
 
 /** The `-small` ones have the data and users of the others and smaller networks: for grids that must fit an hour. */
-export const TASK_NAMES = ['mnist', 'femnist', 'cifar', 'flsim', 'femnist-small', 'cifar-small'] as const;
+export const TASK_NAMES = [
+  'mnist',
+  'femnist',
+  'cifar',
+  'flsim',
+  'femnist-small',
+  'cifar-small',
+  'flsim-small',
+] as const;
 export type TaskName = (typeof TASK_NAMES)[number];
 
 const QUICK_TEST = 1000;
 const FONT_TEST_USERS = 680;
-/** Drawing an example takes as long as learning it: so many of each user are drawn once, 160 MB for all. */
-const MOST_KEPT = 60;
+const FONT_USERS = 3400;
+/** So many of each user are drawn once: 270 MB for all. */
+const MOST_KEPT = 100;
 
-export async function openTask(name: TaskName, seed: number): Promise<LearnTask> {
-  if (name === 'femnist' || name === 'femnist-small') return femnistTask(name, seed);
+export interface TaskSource {
+  /** A folder of LEAF's FEMNIST: real writers instead of the stand-in. */
+  readonly leaf?: string | undefined;
+  /** Where the stand-in keeps what it has drawn; one of its own by default. */
+  readonly shelf?: ExampleShelf | undefined;
+}
+
+/** A shelf that threads share, where the task draws its examples. */
+export function shelfFor(name: TaskName, leaf: string | undefined): ExampleShelf | undefined {
+  return (name === 'femnist' || name === 'femnist-small') && leaf === undefined ? fontShelf() : undefined;
+}
+
+export async function openTask(name: TaskName, seed: number, { leaf, shelf }: TaskSource = {}): Promise<LearnTask> {
+  if (name === 'femnist' || name === 'femnist-small')
+    return leaf === undefined ? femnistTask(name, seed, shelf ?? fontShelf()) : leafTask(name, seed, leaf);
   const { train, test } = name === 'mnist' ? await loadMnist() : await loadCifar10();
-  const users = name === 'mnist' ? 1000 : name === 'flsim' ? 200 : 100;
+  const users = name === 'mnist' ? 1000 : name.startsWith('flsim') ? 200 : 100;
   const { labels, classes } = train;
   const partition = partitionByDirichlet({ labels, classes, users, alpha: 0.5, seed });
-  const models = { mnist: logisticRegression, cifar: fedmlCifarCnn, flsim: flsimCnn, 'cifar-small': flsimCnn };
+  const small = (): Model => smallNetwork(fedmlCifarCnn().input, 10);
+  const models = { mnist: logisticRegression, cifar: fedmlCifarCnn, flsim: flsimCnn };
   const isMnist = name === 'mnist';
+  const isSmall = name === 'cifar-small' || name === 'flsim-small';
   return {
-    model: models[name](),
+    model: isSmall ? small() : models[name](),
     users,
     batchSize: isMnist ? 10 : 20,
-    learningRate: name === 'flsim' || name === 'cifar-small' ? 0.1 : 0.03,
+    learningRate: name === 'flsim' ? 0.1 : isSmall ? 0.05 : 0.03,
     target: isMnist ? 0.8 : 0.5,
-    evaluateEvery: isMnist ? 1 : 5,
+    evaluateEvery: isMnist ? 1 : 2,
     countOf: (user) => partition.users[user]?.length ?? 0,
     samplesOf: (user) => ({ dataset: train, indices: partition.users[user] ?? new Uint32Array() }),
     ...testParts(test, seed),
@@ -72,43 +98,77 @@ export async function openTask(name: TaskName, seed: number): Promise<LearnTask>
   };
 }
 
-async function femnistTask(name: 'femnist' | 'femnist-small', seed: number): Promise<LearnTask> {
+function fontShelf(): ExampleShelf {
+  const { height, width } = femnistCnn().input;
+  return createShelf(FONT_USERS, MOST_KEPT, height * width);
+}
+
+async function femnistTask(name: 'femnist' | 'femnist-small', seed: number, shelf: ExampleShelf): Promise<LearnTask> {
   const writers = await loadFontWriters(seed);
-  const isSmall = name === 'femnist-small';
-  const kept = new Map<number, Samples>();
   return {
-    model: isSmall ? smallNetwork() : femnistCnn(),
-    users: 3400,
-    batchSize: 20,
-    learningRate: isSmall ? 0.15 : 0.05,
-    target: 0.75,
-    evaluateEvery: 5,
+    ...femnistTraining(name),
+    users: FONT_USERS,
     countOf: (user) => writers.count(user),
-    samplesOf: (user, most = Number.POSITIVE_INFINITY) => {
-      if (most > MOST_KEPT) return allSamples(writers.user(user, most));
-      const made = kept.get(user) ?? allSamples(writers.user(user, MOST_KEPT));
-      kept.set(user, made);
-      return { ...made, indices: made.indices.subarray(0, most) };
-    },
+    samplesOf: (user, most = Number.POSITIVE_INFINITY) => takeExamples(shelf, user, most, writers.user),
     ...testParts(writers.test(FONT_TEST_USERS, 10), seed),
-    about: `${writers.name}: 3400 users, about 200 examples each`,
+    about: `${writers.name}: ${FONT_USERS} users, about 200 examples each`,
   };
 }
 
-/** LeNet's shape with normed channels, d = 19,262: a thirtieth of the CNN's work. */
-function smallNetwork(): Model {
-  const stage = (channels: number, name: string) => [
-    conv2d(channels, 5, { name }),
-    groupNorm(channels, { name: `${name}-norm` }),
+function femnistTraining(name: 'femnist' | 'femnist-small') {
+  const isSmall = name === 'femnist-small';
+  const { input } = femnistCnn();
+  return {
+    model: isSmall ? smallNetwork(input, 62) : femnistCnn(),
+    batchSize: 20,
+    learningRate: isSmall ? 0.1 : 0.05,
+    target: 0.75,
+    evaluateEvery: 2,
+  };
+}
+
+/** A tenth of the writers are for the test, whoever they are: nobody trains on them. */
+const LEAF_TEST_SHARE = 0.1;
+
+async function leafTask(name: 'femnist' | 'femnist-small', seed: number, folder: string): Promise<LearnTask> {
+  const files = readdirSync(folder).filter((file) => file.endsWith('.json'));
+  if (files.length === 0)
+    throw new RangeError(`${folder} has no JSON files; LEAF writes them into data/femnist/data/train`);
+  const { dataset, users } = await loadLeafFemnist(files.sort().map((file) => join(folder, file)));
+  const order = randomStream(seed, 'leaf test').shuffle(Uint32Array.from(users.keys()));
+  const testUsers = Math.max(1, Math.floor(LEAF_TEST_SHARE * users.length));
+  const part = (numbers: Uint32Array): readonly Uint32Array[] =>
+    Array.from(numbers, (user) => users[user] ?? new Uint32Array());
+  const training = part(order.subarray(testUsers).sort());
+  const test = Uint32Array.from(part(order.subarray(0, testUsers)).flatMap((indices) => [...indices]));
+  return {
+    ...femnistTraining(name),
+    users: training.length,
+    countOf: (user) => training[user]?.length ?? 0,
+    samplesOf: (user) => ({ dataset, indices: training[user] ?? new Uint32Array() }),
+    ...quickPart({ dataset, indices: test }, seed),
+    about: `FEMNIST of LEAF in ${folder}: ${training.length} writers train, ${testUsers} are for the test`,
+  };
+}
+
+/** Two strided convolutions: a twentieth of the paper's networks' work, or less. */
+function smallNetwork(input: Shape, classes: number): Model {
+  const layers = [
+    conv2d(16, 5, { name: 'conv1', stride: 2 }),
     relu,
-    maxPool(2),
+    conv2d(32, 3, { name: 'conv2', stride: 2 }),
+    relu,
+    flatten,
+    dense(classes, { name: 'output' }),
   ];
-  const layers = [...stage(8, 'conv1'), ...stage(16, 'conv2'), flatten, dense(62, { name: 'output' })];
-  return defineModel('small LeNet', femnistCnn().input, layers);
+  return defineModel('small CNN', input, layers);
 }
 
 function testParts(test: Dataset, seed: number): { quickTest: Samples; wholeTest: Samples } {
-  const wholeTest = allSamples(test);
+  return quickPart(allSamples(test), seed);
+}
+
+function quickPart(wholeTest: Samples, seed: number): { quickTest: Samples; wholeTest: Samples } {
   const order = randomStream(seed, 'quick test').shuffle(Uint32Array.from(wholeTest.indices));
-  return { wholeTest, quickTest: { dataset: test, indices: order.subarray(0, QUICK_TEST) } };
+  return { wholeTest, quickTest: { dataset: wholeTest.dataset, indices: order.subarray(0, QUICK_TEST) } };
 }

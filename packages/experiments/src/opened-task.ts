@@ -2,7 +2,7 @@
 import type { Trainer } from '@basa/learning';
 import { createKernelEngine, createReferenceEngine, createTrainer } from '@basa/learning';
 import { createTrainingKernel } from '@basa/runtime/node';
-import type { LearnTask, TaskName } from './learning-tasks.ts';
+import type { LearnTask, TaskName, TaskSource } from './learning-tasks.ts';
 import { openTask } from './learning-tasks.ts';
 
 export interface OpenedTask {
@@ -12,14 +12,14 @@ export interface OpenedTask {
 
 let last: { readonly key: string; readonly opened: Promise<OpenedTask> } | undefined;
 
-export function openedTask(name: TaskName, seed: number): Promise<OpenedTask> {
-  const key = `${name} ${seed}`;
-  if (last?.key !== key) last = { key, opened: open(name, seed) };
+export function openedTask(name: TaskName, seed: number, source: TaskSource = {}): Promise<OpenedTask> {
+  const key = `${name} ${seed} ${source.leaf ?? ''}`;
+  if (last?.key !== key) last = { key, opened: open(name, seed, source) };
   return last.opened;
 }
 
-async function open(name: TaskName, seed: number): Promise<OpenedTask> {
-  const task = await openTask(name, seed);
+async function open(name: TaskName, seed: number, source: TaskSource): Promise<OpenedTask> {
+  const task = await openTask(name, seed, source);
   const kernel = createTrainingKernel();
   const engine = kernel ? createKernelEngine(task.model, kernel) : createReferenceEngine(task.model);
   return { task, trainer: createTrainer(engine) };

@@ -1,10 +1,14 @@
 /** What an experiment found: rows for machines, tables and figures for people, claims that hold or do not. */
 
+import type { ChosenRates } from './changes.ts';
+
 type Value = string | number | boolean | null;
 export type Row = Readonly<Record<string, Value>>;
 
 export interface Table {
   readonly title: string;
+  /** Headers above the columns, from left to right, each over so many of them. */
+  readonly groups?: readonly { readonly title: string; readonly columns: number }[];
   readonly columns: readonly string[];
   readonly rows: readonly (readonly string[])[];
   readonly note?: string;
@@ -12,7 +16,8 @@ export interface Table {
 
 interface Series {
   readonly name: string;
-  readonly points: readonly (readonly [x: number, y: number])[];
+  /** `deviation` over seeds is drawn as an error bar. */
+  readonly points: readonly (readonly [x: number, y: number, deviation?: number])[];
 }
 
 export interface Figure {
@@ -21,6 +26,8 @@ export interface Figure {
   readonly x: string;
   readonly y: string;
   readonly isLogarithmic?: boolean;
+  /** Lines alone: for curves of many points. */
+  readonly isWithoutMarks?: boolean;
   readonly series: readonly Series[];
 }
 
@@ -48,6 +55,8 @@ export interface Outcome {
   readonly orderings: readonly Ordering[];
   /** What a reader must know to read the numbers. */
   readonly notes: readonly string[];
+  /** Rates of the server that later runs into the same folder take. */
+  readonly rates?: ChosenRates;
 }
 
 export type Pair = readonly [

@@ -17,7 +17,7 @@ import { trainUpdate } from './train-update.ts';
 /** The protocols as people type them. */
 const OWN_PROTOCOLS = {
   none: 'no SA',
-  sealed: 'BASA sealed',
+  sealed: 'BASA sealed (slot keys)',
   paper: 'BASA paper',
   secagg: 'SecAgg',
   'secagg+': 'SecAgg+',
@@ -159,7 +159,6 @@ function cellOf(protocol: OwnProtocol, options: SimulateOptions): Cell<Scheduled
     task: {
       users: shares.length,
       dimension: trainer.model.dimension,
-      mostExamples: Number.POSITIVE_INFINITY,
       charged: trainer.model.name,
       cap: { buffers: versions, rounds: versions },
     },
@@ -167,7 +166,7 @@ function cellOf(protocol: OwnProtocol, options: SimulateOptions): Cell<Scheduled
     bufferSize,
     delay,
     dropouts,
-    compute,
+    compute: compute === 'measured' ? compute : { secondsATrip: compute },
     seed,
   };
 }

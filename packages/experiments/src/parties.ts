@@ -21,7 +21,8 @@ export function partiesOf(protocol: ProtocolName, users: number): AggregationPro
       return undefined;
     case 'BASA paper':
       return unsafeBasaPaper(nodeEnvironment);
-    case 'BASA sealed':
+    case 'BASA sealed (CP-ABE)':
+    case 'BASA sealed (slot keys)':
       return basaSealed(nodeEnvironment);
     case 'SecAgg':
       return secAgg(tools);

@@ -1,19 +1,23 @@
 /** Runs studies and writes what they found: CSV and JSON each, one page for all, every figure as a picture. */
 import { existsSync, mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { gunzipSync } from 'node:zlib';
+import { gunzipSync, gzipSync } from 'node:zlib';
 import { csvOf } from '@basa/learning/files';
 import type { Cell } from './cell.ts';
-import type { Profile, Study } from './context.ts';
+import { isSynchronous } from './cell.ts';
+import type { Changes, ChosenRates } from './changes.ts';
+import { changed } from './changes.ts';
+import type { OwnTraining, Profile, Study } from './context.ts';
 import type { Costs } from './costs/costs.ts';
 import { allNeeds, measureCosts } from './costs/needs.ts';
 import type { Sampling } from './costs/sampling.ts';
-import type { CellResult, GridProgress } from './grid.ts';
-import { runGrid } from './grid.ts';
+import { Grid } from './grid.ts';
 import type { Outcome } from './outcome.ts';
-
 import { reportHtml } from './report/html.ts';
+import { claimsOf } from './report/summary.ts';
 import { figureSvg } from './report/svg.ts';
+import type { GridProgress } from './train-queue.ts';
+import { TrainedStore } from './trained-store.ts';
 
 export interface RunOptions {
   readonly profile: Profile;
@@ -22,43 +26,107 @@ export interface RunOptions {
   /** Only some of the cells: these datasets, and the first so many seeds. The rest is left for a later run. */
   readonly datasets?: readonly string[] | undefined;
   readonly seeds?: number | undefined;
+  /** What is different from the grids as they are. */
+  readonly changes?: Changes;
+  /** Choose rates and train; a later run with what is finished reports. */
+  readonly isTrainingOnly?: boolean;
   /** Report what earlier runs finished, and train nothing. */
   readonly onlyFinished?: boolean;
   /** Costs of another run or machine, instead of measuring. */
   readonly costsFile?: string | undefined;
+  /** After so many minutes no further training is begun. */
+  readonly minutes?: number | undefined;
   readonly sampling: Sampling;
   readonly date: string;
+  /** What was typed, for the page. */
+  readonly command?: string | undefined;
   readonly signal: AbortSignal;
   onMeasure(what: string): void;
-  onProgress(study: string, progress: GridProgress): void;
+  onProgress(progress: GridProgress): void;
 }
 
+function ownTraining(options: RunOptions): OwnTraining {
+  const { folder, workers, datasets, signal, onProgress } = options;
+  return {
+    folder,
+    workers,
+    seeds: options.seeds ?? Number.POSITIVE_INFINITY,
+    isWanted: (dataset) => datasets === undefined || datasets.includes(dataset),
+    onlyFinished: options.onlyFinished ?? false,
+    signal,
+    onProgress,
+  };
+}
+
+/** All studies share one queue of trainings, the most important first; then each is told from what is finished. */
 export async function runStudies(studies: readonly Study[], options: RunOptions): Promise<readonly Outcome[]> {
-  const { folder, profile } = options;
+  const { folder, profile, minutes } = options;
   mkdirSync(folder, { recursive: true });
-  const costs = await costsFor(studies, options);
+  const began = performance.now();
+  const costs = await measureFor(studies, options);
+  const grid = new Grid({
+    costs,
+    store: new TrainedStore(join(folder, 'trained.jsonl')),
+    workers: options.workers,
+    partiesEvery: partiesEvery(profile),
+    msLeft: minutes === undefined ? undefined : () => 60_000 * minutes - (performance.now() - began),
+    signal: options.signal,
+    onProgress: options.onProgress,
+  });
   const outcomes: Outcome[] = [];
-  for (const study of studies) {
-    const train = (cells: readonly Cell[]): Promise<readonly CellResult[]> =>
-      runGrid(cells.filter(isWanted(options)), {
-        costs,
-        folder: join(folder, 'trained'),
-        workers: options.workers,
-        partiesEvery: partiesEvery(profile),
-        onlyFinished: options.onlyFinished ?? false,
-        signal: options.signal,
-        onProgress: (progress) => options.onProgress(study.name, progress),
-      });
-    const outcome = await study.run({ profile, costs, train });
-    writeOutcome(folder, outcome);
-    outcomes.push(outcome);
+  // What is chosen first decides what the others train.
+  for (const stage of [studies.filter(isChoosing), studies.filter((study) => !isChoosing(study))]) {
+    const changes = { rates: readRates(folder), ...options.changes };
+    const wanted = (cells: readonly Cell[]): readonly Cell[] => changed(cells, changes).filter(isWanted(options));
+    if (options.onlyFinished !== true) {
+      await grid.train(
+        stage.flatMap((study, n) => wanted(study.cells(profile)).map((cell) => ({ cell, rank: rankOf(cell, n) }))),
+      );
+    }
+    if (options.isTrainingOnly === true && !stage.some(isChoosing)) continue;
+    for (const study of stage) {
+      const results = (cells: readonly Cell[]) => grid.results(wanted(cells));
+      const outcome = await study.run({ profile, costs, results, own: ownTraining(options) });
+      writeRates(folder, outcome);
+      outcomes.push(outcome);
+    }
   }
-  writeWhole(join(folder, 'report.html'), reportHtml(keptOutcomes(folder, outcomes), costs));
+  if (options.isTrainingOnly === true) return [];
+  for (const outcome of outcomes) writeOutcome(folder, outcome);
+  writeReport(folder, outcomes, costs, options.command);
   return outcomes;
 }
 
+/** Costs of everything that the studies need, in one go and alone; what the folder has already is not measured again. */
+export async function measureFor(
+  studies: readonly Study[],
+  { folder, profile, costsFile, sampling, date, onMeasure: step }: MeasureRun,
+): Promise<Costs> {
+  mkdirSync(folder, { recursive: true });
+  const own = join(folder, 'costs.json');
+  const known = costsFile !== undefined ? readCosts(costsFile) : existsSync(own) ? readCosts(own) : undefined;
+  const keep = (costs: Costs): void => writeWhole(own, `${JSON.stringify(costs)}\n`);
+  const needs = allNeeds(studies.map((study) => study.needs(profile)));
+  const costs = await measureCosts(needs, { sampling, known, date, step }, keep);
+  keep(costs);
+  return costs;
+}
+
+export type MeasureRun = Pick<RunOptions, 'folder' | 'profile' | 'costsFile' | 'sampling' | 'date' | 'onMeasure'>;
+
 function isWanted({ datasets, seeds = Number.POSITIVE_INFINITY }: RunOptions): (cell: Cell) => boolean {
   return ({ task, seed }) => seed <= seeds && (datasets === undefined || datasets.includes(task.dataset));
+}
+
+function isChoosing({ name }: Study): boolean {
+  return name === 'rates';
+}
+
+/** The first seed of every study before the second of the last; what trains in seconds, and what trains longest, goes first. */
+function rankOf(cell: Cell, study: number): number {
+  const { task, seed, concurrency } = cell;
+  const isLong = isSynchronous(cell) && concurrency >= 100;
+  return (task.learn === 'mnist' ? 0.1 : 1) * (seed - 1) + 0.6 * study - (isLong ? 1 : 0);
 }
 
 /** Real parties are the slow part of small models and nothing beside the training of large ones. */
@@ -70,43 +138,49 @@ function partiesEvery(profile: Profile): (cell: Cell) => number {
   };
 }
 
-async function costsFor(studies: readonly Study[], options: RunOptions): Promise<Costs> {
-  const { folder, profile, costsFile, sampling, date, onMeasure: step } = options;
-  const own = join(folder, 'costs.json');
-  const known = costsFile !== undefined ? readCosts(costsFile) : existsSync(own) ? readCosts(own) : undefined;
-  const keep = (costs: Costs): void => writeWhole(own, `${JSON.stringify(costs)}\n`);
-  const needs = allNeeds(studies.map((study) => study.needs(profile)));
-  const costs = await measureCosts(needs, { sampling, known, date, step }, keep);
-  keep(costs);
-  return costs;
-}
-
 /** Costs of hundreds of users are a megabyte of JSON; as `.gz` they are a tenth of it. */
-function readCosts(file: string): Costs {
+function readCosts(file: string): Partial<Costs> {
   const bytes = readFileSync(file);
-  return JSON.parse((file.endsWith('.gz') ? gunzipSync(bytes) : bytes).toString('utf8')) as Costs;
+  return JSON.parse((file.endsWith('.gz') ? gunzipSync(bytes) : bytes).toString('utf8')) as Partial<Costs>;
 }
 
 /** The page shows every study that was run into the folder, in the order they were asked for first. */
-function keptOutcomes(folder: string, fresh: readonly Outcome[]): readonly Outcome[] {
+function writeReport(folder: string, fresh: readonly Outcome[], costs: Costs, command: string | undefined): void {
   const names = join(folder, 'studies.json');
   const kept = existsSync(names) ? (JSON.parse(readFileSync(names, 'utf8')) as string[]) : [];
   const all = [...new Set([...kept, ...fresh.map(({ experiment }) => experiment)])];
   writeWhole(names, `${JSON.stringify(all)}\n`);
-  return all.map(
-    (name) =>
-      fresh.find(({ experiment }) => experiment === name) ??
-      (JSON.parse(readFileSync(join(folder, `${name}.json`), 'utf8')) as Outcome),
-  );
+  const outcomes = all.map((name) => fresh.find(({ experiment }) => experiment === name) ?? readOutcome(folder, name));
+  writeWhole(join(folder, 'report.html'), reportHtml(outcomes, costs, command));
+  writeWhole(join(folder, 'claims.json'), `${JSON.stringify(claimsOf(outcomes), null, 1)}\n`);
+  writeWhole(join(folder, 'costs.json.gz'), gzipSync(JSON.stringify(costs)));
+}
+
+/** What the study "rates" chose into this folder, where it was run. */
+function readRates(folder: string): ChosenRates | undefined {
+  const file = ratesFile(folder);
+  return existsSync(file) ? (JSON.parse(readFileSync(file, 'utf8')) as ChosenRates) : undefined;
+}
+
+function writeRates(folder: string, { rates }: Outcome): void {
+  if (rates !== undefined) writeWhole(ratesFile(folder), `${JSON.stringify(rates, null, 1)}\n`);
+}
+
+function ratesFile(folder: string): string {
+  return join(folder, 'chosen-rates.json');
+}
+
+function readOutcome(folder: string, name: string): Outcome {
+  return JSON.parse(readFileSync(join(folder, `${name}.json`), 'utf8')) as Outcome;
 }
 
 function writeOutcome(folder: string, outcome: Outcome): void {
-  writeWhole(join(folder, `${outcome.experiment}.json`), `${JSON.stringify(outcome, null, 1)}\n`);
+  writeWhole(join(folder, `${outcome.experiment}.json`), `${JSON.stringify(outcome)}\n`);
   writeWhole(join(folder, `${outcome.experiment}.csv`), csvOf(outcome.rows));
   for (const figure of outcome.figures) writeWhole(join(folder, `${figure.name}.svg`), figureSvg(figure));
 }
 
-function writeWhole(file: string, text: string): void {
-  writeFileSync(`${file}.part`, text);
+function writeWhole(file: string, content: string | Uint8Array): void {
+  writeFileSync(`${file}.part`, content);
   renameSync(`${file}.part`, file);
 }

@@ -20,6 +20,8 @@ export interface TrainOrder {
   /** Sums in the ring of so many bits with a clip of 1, as new tasks have it, instead of in the field. */
   readonly ringBits?: number | undefined;
   readonly target: number;
+  /** The mean of so many evaluations decides whether the target is reached; 1 by default. */
+  readonly evaluations?: number;
   /** Whose real parties sum so many inputs, and in which versions; the sums must be the same, bit by bit. */
   readonly parties: (users: number) => readonly AggregationProtocol[];
   readonly partiesEvery: number;
@@ -28,7 +30,7 @@ export interface TrainOrder {
 export interface Trained {
   /** Accuracy by version that was evaluated. */
   readonly accuracy: readonly (readonly [version: number, accuracy: number])[];
-  /** The first evaluated version with the target, or none. */
+  /** The first version with the target by the mean of its last evaluations, or none. */
   readonly reached: number | undefined;
   readonly wholeAccuracy: number;
   readonly samples: number;
@@ -76,13 +78,19 @@ export async function trainOrder(
     if (evaluation !== undefined) accuracy.push([version, evaluation.accuracy]);
     const trainLoss = trained.reduce((sum, { loss }) => sum + loss, 0) / trained.length;
     await onVersion({ version, trainLoss, evaluation, parameters });
-    if (evaluation !== undefined && evaluation.accuracy >= run.target) {
+    if (evaluation !== undefined && lastMean(accuracy, run.evaluations ?? 1) >= run.target) {
       reached = version;
       break;
     }
   }
   const { accuracy: wholeAccuracy } = trainer.evaluate(parameters, task.wholeTest);
   return { accuracy, reached, wholeAccuracy, ...totals };
+}
+
+/** Of the last so many evaluations; nothing where there are fewer. */
+function lastMean(accuracy: readonly (readonly [number, number])[], count: number): number {
+  if (accuracy.length < count) return Number.NEGATIVE_INFINITY;
+  return accuracy.slice(-count).reduce((sum, [, value]) => sum + value, 0) / count;
 }
 
 function meanOf(

@@ -87,8 +87,7 @@ function* maskSteps(
     }
   } finally {
     for (const { stream } of terms) wipeStreamKey(stream);
-    kernel.accumulator.fill(0);
-    kernel.addend.fill(0);
+    kernel.wipe();
   }
 }
 
@@ -102,15 +101,14 @@ function addTermsToBlock(
   kernel: VectorKernel,
 ): readonly RejectedWord[] {
   const width = streamWidth(modulus);
-  const addendBytes = new Uint8Array(kernel.addend.buffer, kernel.addend.byteOffset, width * words);
   const rejected: RejectedWord[] = [];
   loadBlock(kernel, vector, start, words);
   for (let i = 0; i < terms.length; i++) {
     const term = terms[i] as OpenTerm;
-    addendBytes.set(read(i));
-    if (!accumulateBlock(kernel, words, term.sign, modulus, width)) continue;
+    const stream = read(i);
+    if (!accumulateBlock(kernel, stream, words, term.sign, modulus, width)) continue;
     for (let k = 0; k < words; k++) {
-      if ((kernel.addend[k] as number) >= FIELD_PRIME) rejected.push({ term, index: start + k });
+      if (readWord(stream, k) >= FIELD_PRIME) rejected.push({ term, index: start + k });
     }
   }
   storeBlock(kernel, vector, start, words, modulus);
@@ -139,8 +137,8 @@ function* replaceRejected(
   throw new Error('255 replacement words in a row lie outside the field: the keystream is broken');
 }
 
-function readWord(block: Uint8Array, word: number): number {
-  return new DataView(block.buffer, block.byteOffset, 16).getUint32(4 * word, true);
+function readWord(stream: Uint8Array, word: number): number {
+  return new DataView(stream.buffer, stream.byteOffset).getUint32(4 * word, true);
 }
 
 function checkFirstWord(firstWord: number): number {

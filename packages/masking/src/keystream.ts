@@ -43,7 +43,24 @@ export function deriveStreamKey(suite: Suite, seed: Uint8Array, salt: Uint8Array
 }
 
 export function requestKeystream(stream: StreamKey, firstByte: number, bytes: number): KeystreamRequest {
-  return { stream, firstByte, counter: advanceCounter(stream.counter, firstByte / 16), bytes };
+  return new Piece(stream, firstByte, bytes);
+}
+
+/** The counter is only made for whoever asks: a stream that is read on from where it stopped does not. */
+class Piece implements KeystreamRequest {
+  readonly stream: StreamKey;
+  readonly firstByte: number;
+  readonly bytes: number;
+
+  constructor(stream: StreamKey, firstByte: number, bytes: number) {
+    this.stream = stream;
+    this.firstByte = firstByte;
+    this.bytes = bytes;
+  }
+
+  get counter(): Uint8Array {
+    return advanceCounter(this.stream.counter, this.firstByte / 16);
+  }
 }
 
 /** The counter block `blocks` further on, modulo 2^128. */

@@ -3,8 +3,8 @@ import { concatBytes, equalBytes } from './bytes.ts';
 import type { Suite } from './suite.ts';
 
 /**
- * Encrypts seeds to an attribute (`Encrypt` of the paper with a policy of one attribute). CP-ABE and the identity
- * KEM fill it; `context` is authenticated with the seed, so that a ciphertext opens only where it was meant to.
+ * Encrypts seeds to an attribute (`Encrypt` of the paper with a policy of one attribute), as CP-ABE does. `context` is
+ * authenticated with the seed, so that a ciphertext opens only where it was meant to.
  */
 export interface SeedSealing {
   readonly name: string;

@@ -3,30 +3,31 @@ import type { ElementWidth } from './modulus.ts';
 import { FIELD_PRIME } from './modulus.ts';
 
 /**
- * Adds and subtracts one block at a time between two fixed scratch areas. Memory never grows, so the views
- * stay valid for the life of the kernel. Not re-entrant: one kernel per thread.
+ * Adds and subtracts one block at a time to an accumulator in fixed memory. Memory never grows, so the view stays valid for the
+ * life of the kernel. Not re-entrant: one kernel per thread. An addend is bytes, little-endian elements one after the other.
  */
 export interface VectorKernel {
   readonly name: string;
-  /** Capacity of both areas, in 32-bit words; a multiple of 16. */
+  /** Capacity of the accumulator, in 32-bit words; a multiple of 16. */
   readonly blockWords: number;
   readonly accumulator: Uint32Array;
-  readonly addend: Uint32Array;
   /** accumulator += addend modulo 2^32, over the first `words` words. The addend holds `width` bytes for each. */
-  addRing(words: number, width: ElementWidth): void;
+  addRing(addend: Uint8Array, words: number, width: ElementWidth): void;
   /** accumulator -= addend modulo 2^32. */
-  subtractRing(words: number, width: ElementWidth): void;
+  subtractRing(addend: Uint8Array, words: number, width: ElementWidth): void;
   /**
    * accumulator += addend modulo 2^32 - 5, lazily: the accumulator may hold any 32-bit representative.
    * An addend word >= q is left out, and the return value says whether there was one.
    */
-  addField(words: number): boolean;
+  addField(addend: Uint8Array, words: number): boolean;
   /** accumulator -= addend modulo 2^32 - 5, with the same rules. */
-  subtractField(words: number): boolean;
+  subtractField(addend: Uint8Array, words: number): boolean;
   /** Brings every representative of the accumulator below 2^32 - 5. */
   canonicalizeField(words: number): void;
   /** Keeps the low bits of every accumulator word. */
   maskBits(words: number, bits: number): void;
+  /** Overwrites the accumulator, and whatever is left of addends. */
+  wipe(): void;
 }
 
 /** 2^32 - q: what a carry out of 32 bits is worth in the field. */
@@ -41,32 +42,31 @@ export function plainVectorKernel(blockWords: number = DEFAULT_BLOCK_WORDS): Vec
     throw new RangeError(`blockWords must be a positive multiple of 16, got ${blockWords}`);
   }
   const accumulator = new Uint32Array(blockWords);
-  const addend = new Uint32Array(blockWords);
+  const widened = new Uint32Array(blockWords);
+  const wordsOf = (addend: Uint8Array, words: number, width: ElementWidth): Uint32Array => {
+    if (width === 4 && addend.byteOffset % 4 === 0) return new Uint32Array(addend.buffer, addend.byteOffset, words);
+    for (let k = 0; k < words; k++) {
+      let word = 0;
+      for (let byte = width - 1; byte >= 0; byte--) word = (word << 8) | (addend[width * k + byte] as number);
+      widened[k] = word;
+    }
+    return widened;
+  };
   return {
     name: 'plain TypeScript',
     blockWords,
     accumulator,
-    addend,
-    addRing: (words, width) => addRingInPlace(accumulator, widened(addend, words, width), words),
-    subtractRing: (words, width) => subtractRingInPlace(accumulator, widened(addend, words, width), words),
-    addField: (words) => addFieldInPlace(accumulator, addend, words),
-    subtractField: (words) => subtractFieldInPlace(accumulator, addend, words),
+    addRing: (addend, words, width) => addRingInPlace(accumulator, wordsOf(addend, words, width), words),
+    subtractRing: (addend, words, width) => subtractRingInPlace(accumulator, wordsOf(addend, words, width), words),
+    addField: (addend, words) => addFieldInPlace(accumulator, wordsOf(addend, words, 4), words),
+    subtractField: (addend, words) => subtractFieldInPlace(accumulator, wordsOf(addend, words, 4), words),
     canonicalizeField: (words) => canonicalizeFieldInPlace(accumulator, words),
     maskBits: (words, bits) => maskBitsInPlace(accumulator, words, bits),
+    wipe() {
+      accumulator.fill(0);
+      widened.fill(0);
+    },
   };
-}
-
-/** Elements of `width` bytes at the beginning of the area, as words over the whole of it. */
-function widened(addend: Uint32Array, words: number, width: ElementWidth): Uint32Array {
-  if (width === 4) return addend;
-  const bytes = new Uint8Array(addend.buffer, addend.byteOffset, 4 * addend.length);
-  // From the end: a word is written where no element lies that is still to be read.
-  for (let k = words - 1; k >= 0; k--) {
-    let word = 0;
-    for (let byte = width - 1; byte >= 0; byte--) word = (word << 8) | (bytes[width * k + byte] as number);
-    addend[k] = word;
-  }
-  return addend;
 }
 
 function addRingInPlace(target: Uint32Array, addend: Uint32Array, words: number): void {

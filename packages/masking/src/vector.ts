@@ -39,8 +39,8 @@ function combineInPlace(
   for (let start = 0; start < target.length; start += kernel.blockWords) {
     const words = Math.min(kernel.blockWords, target.length - start);
     loadBlock(kernel, target, start, words);
-    kernel.addend.set(addend.subarray(start, start + words));
-    if (accumulateBlock(kernel, words, sign, modulus, 4)) {
+    const bytes = new Uint8Array(addend.buffer, addend.byteOffset + 4 * start, 4 * words);
+    if (accumulateBlock(kernel, bytes, words, sign, modulus)) {
       throw new RangeError(`addend holds an element >= ${FIELD_PRIME} at or after index ${start}`);
     }
     storeBlock(kernel, target, start, words, modulus);
@@ -55,14 +55,15 @@ export function loadBlock(kernel: VectorKernel, vector: Uint32Array, start: numb
 /** Adds or subtracts the addend, `width` bytes an element; true where the field left a word out. */
 export function accumulateBlock(
   kernel: VectorKernel,
+  addend: Uint8Array,
   words: number,
   sign: 1 | -1,
   modulus: Modulus,
-  width: ElementWidth,
+  width: ElementWidth = 4,
 ): boolean {
-  if (modulus.kind === 'field') return sign > 0 ? kernel.addField(words) : kernel.subtractField(words);
-  if (sign > 0) kernel.addRing(words, width);
-  else kernel.subtractRing(words, width);
+  if (modulus.kind === 'field') return sign > 0 ? kernel.addField(addend, words) : kernel.subtractField(addend, words);
+  if (sign > 0) kernel.addRing(addend, words, width);
+  else kernel.subtractRing(addend, words, width);
   return false;
 }
 

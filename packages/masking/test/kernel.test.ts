@@ -20,10 +20,10 @@ describe.each([
   it('adds and subtracts modulo 2^32 like BigInt', () => {
     fc.assert(
       fc.property(pairs, (words) => {
-        load(kernel, words);
-        kernel.addRing(words.length, 4);
+        const addend = load(kernel, words);
+        kernel.addRing(addend, words.length, 4);
         expect(read(kernel, words)).toEqual(words.map(([a, b]) => (BigInt(a) + BigInt(b)) % 2n ** 32n));
-        kernel.subtractRing(words.length, 4);
+        kernel.subtractRing(addend, words.length, 4);
         expect(read(kernel, words)).toEqual(words.map(([a]) => BigInt(a)));
       }),
     );
@@ -38,9 +38,8 @@ describe.each([
         );
         for (const sign of [1, -1]) {
           kernel.accumulator.fill(5);
-          new Uint8Array(kernel.addend.buffer, kernel.addend.byteOffset, 192).set(bytes);
-          if (sign > 0) kernel.addRing(words, width);
-          else kernel.subtractRing(words, width);
+          if (sign > 0) kernel.addRing(bytes, words, width);
+          else kernel.subtractRing(bytes, words, width);
           expect([...kernel.accumulator.subarray(0, words)]).toEqual(elements.map((word) => (5 + sign * word) >>> 0));
         }
       }
@@ -50,8 +49,8 @@ describe.each([
   it('adds modulo q like BigInt for every representative, leaves words outside the field out and says so', () => {
     fc.assert(
       fc.property(pairs, (words) => {
-        load(kernel, words);
-        expect(kernel.addField(words.length)).toBe(words.some(([, b]) => b >= FIELD_PRIME));
+        const addend = load(kernel, words);
+        expect(kernel.addField(addend, words.length)).toBe(words.some(([, b]) => b >= FIELD_PRIME));
         kernel.canonicalizeField(words.length);
         const expected = words.map(([a, b]) => (BigInt(a) + (b >= FIELD_PRIME ? 0n : BigInt(b))) % q);
         expect(read(kernel, words)).toEqual(expected);
@@ -62,8 +61,8 @@ describe.each([
   it('subtracts modulo q like BigInt, with the same rule', () => {
     fc.assert(
       fc.property(pairs, (words) => {
-        load(kernel, words);
-        expect(kernel.subtractField(words.length)).toBe(words.some(([, b]) => b >= FIELD_PRIME));
+        const addend = load(kernel, words);
+        expect(kernel.subtractField(addend, words.length)).toBe(words.some(([, b]) => b >= FIELD_PRIME));
         kernel.canonicalizeField(words.length);
         const expected = words.map(([a, b]) => (BigInt(a) + 2n * q - (b >= FIELD_PRIME ? 0n : BigInt(b))) % q);
         expect(read(kernel, words)).toEqual(expected);
@@ -81,15 +80,37 @@ describe.each([
   });
 });
 
+it('the wasm kernel adds long blocks as it adds short ones, of every width and from any byte of memory', () => {
+  const { kernel } = wasmTools();
+  const plain = plainVectorKernel(kernel.blockWords);
+  for (const words of [4095, 4096, 4097, 9001, kernel.blockWords]) {
+    const bytes = Uint8Array.from({ length: 4 * words + 1 }, (_, n) => (n * 89 + (n >> 8)) % 256).subarray(1);
+    for (const width of [1, 2, 3, 4] as const) {
+      for (const { accumulator, addRing } of [kernel, plain]) {
+        accumulator.fill(7);
+        addRing(bytes, words, width);
+      }
+      expect(kernel.accumulator.subarray(0, words)).toEqual(plain.accumulator.subarray(0, words));
+    }
+  }
+});
+
+it('the wasm kernel says nothing of words that an earlier addend left behind', () => {
+  const { kernel } = wasmTools();
+  const [outside, inside] = [new Uint8Array(64).fill(0xff), new Uint8Array(4)];
+  expect(kernel.addField(outside, 16)).toBe(true);
+  expect(kernel.addField(inside, 1)).toBe(false);
+});
+
 it('a plain kernel of a block that is no multiple of 16 is refused', () => {
   expect(() => plainVectorKernel(24)).toThrow('multiple of 16');
 });
 
-function load(kernel: VectorKernel, words: readonly (readonly [number, number])[]): void {
+/** Fills the accumulator, and gives the addend. */
+function load(kernel: VectorKernel, words: readonly (readonly [number, number])[]): Uint8Array {
   kernel.accumulator.fill(0);
-  kernel.addend.fill(0);
   kernel.accumulator.set(words.map(([a]) => a));
-  kernel.addend.set(words.map(([, b]) => b));
+  return new Uint8Array(Uint32Array.from(words, ([, b]) => b).buffer);
 }
 
 function read(kernel: VectorKernel, words: readonly unknown[]): bigint[] {

@@ -67,7 +67,7 @@ export {
   recordQuarantine,
   votesFor,
 } from './server/close.ts';
-export type { Coordinator, SeatGiven } from './server/coordinator.ts';
+export type { Coordinator, OpenBuffer, SeatGiven } from './server/coordinator.ts';
 export { createCoordinator, freeSeats, takeSeat, trackBuffer } from './server/coordinator.ts';
 export { acceptDeposit } from './server/deposit.ts';
 export type { Fate } from './server/fate.ts';
@@ -88,8 +88,23 @@ export type {
   ServerPorts,
 } from './server/secure-buffer.ts';
 export { evolveSecureBuffer, openSecureBuffer, restoreSecureBuffer } from './server/secure-buffer.ts';
+export type { EnteredBuffer, FleetTrust } from './server/suspect-seats.ts';
+export { maySit } from './server/suspect-seats.ts';
+export type { JudgedSum, Standing, SuspicionScene } from './server/suspicion.ts';
+export {
+  banned,
+  cleared,
+  judgeStandings,
+  LATELY,
+  NEW_STANDING,
+  STRONG_SUSPECT,
+  SUSPECT,
+  standingAt,
+} from './server/suspicion.ts';
 export { slotsToLeaveOut } from './server/void-edges.ts';
 export type { Block } from './user/blocks.ts';
+export type { PrivacySpent } from './user/budget.ts';
+export { budgetProblem, privacySpent } from './user/budget.ts';
 export type { ContributeAnswer, ContributeEnd, ContributeRequest } from './user/contribute.ts';
 export { contributeSteps } from './user/contribute.ts';
 export type { DepositInput, ToSign } from './user/deposit.ts';
@@ -216,6 +231,8 @@ export {
 } from './wire/policy.ts';
 export type { PrefixVerdict } from './wire/prefix.ts';
 export { judgePrefix, meanAgeOf, prefixElements } from './wire/prefix.ts';
+export type { NoisyTask, PrivacyPolicy } from './wire/privacy.ts';
+export { epsilonBudget, taskNoise } from './wire/privacy.ts';
 export type { RefusalReason, Refused } from './wire/refusals.ts';
 export { isRefusalReason, isRefused, REFUSALS, refused } from './wire/refusals.ts';
 export type {

@@ -1,9 +1,10 @@
 /**
- * The masking kernel (AssemblyScript, SIMD): one block of an accumulator and one of an addend in fixed memory.
- * Every function works on `words` 32-bit words, rounded up to whole vectors of four: the areas are multiples of it.
+ * The masking kernel (AssemblyScript, SIMD): one block of an accumulator and one piece of an addend in fixed memory. Every function
+ * works on `words` 32-bit words of the accumulator from byte `at` on, rounded up to whole vectors of four: the areas are
+ * multiples of it. A piece is small enough to be in the first cache when it is added, right after it was copied there.
  */
 
-/** Bytes of one area; the accumulator starts at 0, the addend right after it. */
+/** Bytes of the accumulator, which starts at 0; the addend lies right after it. */
 const AREA: usize = 65536;
 
 /** 2^32 - q for q = 2^32 - 5. */
@@ -31,69 +32,85 @@ function drawn3(first: usize): v128 {
 }
 
 /** The addend holds elements of `width` bytes, 1 to 4, one after the other. */
-export function addRing(words: i32, width: i32): void {
+export function addRing(at: usize, words: i32, width: i32): void {
   const end = endOf(words);
   if (width == 1) {
-    for (let at: usize = 0; at < end; at += 16) v128.store(at, i32x4.add(v128.load(at), drawn1(at >> 2)));
+    for (let n: usize = 0; n < end; n += 16) v128.store(at + n, i32x4.add(v128.load(at + n), drawn1(n >> 2)));
   } else if (width == 2) {
-    for (let at: usize = 0; at < end; at += 16) v128.store(at, i32x4.add(v128.load(at), drawn2(at >> 2)));
+    for (let n: usize = 0; n < end; n += 16) v128.store(at + n, i32x4.add(v128.load(at + n), drawn2(n >> 2)));
   } else if (width == 3) {
-    for (let at: usize = 0; at < end; at += 16) v128.store(at, i32x4.add(v128.load(at), drawn3(at >> 2)));
+    for (let n: usize = 0; n < end; n += 16) v128.store(at + n, i32x4.add(v128.load(at + n), drawn3(n >> 2)));
   } else {
-    for (let at: usize = 0; at < end; at += 16) v128.store(at, i32x4.add(v128.load(at), v128.load(at, AREA)));
+    const whole = end & ~63;
+    for (let n: usize = 0; n < whole; n += 64) {
+      const to = at + n;
+      v128.store(to, i32x4.add(v128.load(to), v128.load(n, AREA)));
+      v128.store(to, i32x4.add(v128.load(to, 16), v128.load(n, AREA + 16)), 16);
+      v128.store(to, i32x4.add(v128.load(to, 32), v128.load(n, AREA + 32)), 32);
+      v128.store(to, i32x4.add(v128.load(to, 48), v128.load(n, AREA + 48)), 48);
+    }
+    for (let n = whole; n < end; n += 16) v128.store(at + n, i32x4.add(v128.load(at + n), v128.load(n, AREA)));
   }
 }
 
-export function subtractRing(words: i32, width: i32): void {
+export function subtractRing(at: usize, words: i32, width: i32): void {
   const end = endOf(words);
   if (width == 1) {
-    for (let at: usize = 0; at < end; at += 16) v128.store(at, i32x4.sub(v128.load(at), drawn1(at >> 2)));
+    for (let n: usize = 0; n < end; n += 16) v128.store(at + n, i32x4.sub(v128.load(at + n), drawn1(n >> 2)));
   } else if (width == 2) {
-    for (let at: usize = 0; at < end; at += 16) v128.store(at, i32x4.sub(v128.load(at), drawn2(at >> 2)));
+    for (let n: usize = 0; n < end; n += 16) v128.store(at + n, i32x4.sub(v128.load(at + n), drawn2(n >> 2)));
   } else if (width == 3) {
-    for (let at: usize = 0; at < end; at += 16) v128.store(at, i32x4.sub(v128.load(at), drawn3(at >> 2)));
+    for (let n: usize = 0; n < end; n += 16) v128.store(at + n, i32x4.sub(v128.load(at + n), drawn3(n >> 2)));
   } else {
-    for (let at: usize = 0; at < end; at += 16) v128.store(at, i32x4.sub(v128.load(at), v128.load(at, AREA)));
+    const whole = end & ~63;
+    for (let n: usize = 0; n < whole; n += 64) {
+      const to = at + n;
+      v128.store(to, i32x4.sub(v128.load(to), v128.load(n, AREA)));
+      v128.store(to, i32x4.sub(v128.load(to, 16), v128.load(n, AREA + 16)), 16);
+      v128.store(to, i32x4.sub(v128.load(to, 32), v128.load(n, AREA + 32)), 32);
+      v128.store(to, i32x4.sub(v128.load(to, 48), v128.load(n, AREA + 48)), 48);
+    }
+    for (let n = whole; n < end; n += 16) v128.store(at + n, i32x4.sub(v128.load(at + n), v128.load(n, AREA)));
   }
 }
 
 /** Lazy addition modulo q; words >= q are left out. Returns 1 where there was one. */
-export function addField(words: i32): i32 {
+export function addField(at: usize, words: i32): i32 {
   const end = endOf(words);
   const gap = i32x4.splat(GAP);
   const largest = i32x4.splat(LARGEST);
   let rejected = i32x4.splat(0);
-  for (let at: usize = 0; at < end; at += 16) {
-    const drawn = v128.load(at, AREA);
+  for (let n: usize = 0; n < end; n += 16) {
+    const drawn = v128.load(n, AREA);
     const outside = i32x4.gt_u(drawn, largest);
     rejected = v128.or(rejected, outside);
     const addend = v128.andnot(drawn, outside);
-    const total = i32x4.add(v128.load(at), addend);
+    const total = i32x4.add(v128.load(at + n), addend);
     // A carry out of 32 bits is worth 2^32 = q + 5.
-    v128.store(at, i32x4.add(total, v128.and(i32x4.lt_u(total, addend), gap)));
+    v128.store(at + n, i32x4.add(total, v128.and(i32x4.lt_u(total, addend), gap)));
   }
   return i32(v128.any_true(rejected));
 }
 
 /** Lazy subtraction modulo q, with the same rule. */
-export function subtractField(words: i32): i32 {
+export function subtractField(at: usize, words: i32): i32 {
   const end = endOf(words);
   const gap = i32x4.splat(GAP);
   const largest = i32x4.splat(LARGEST);
   let rejected = i32x4.splat(0);
-  for (let at: usize = 0; at < end; at += 16) {
-    const drawn = v128.load(at, AREA);
+  for (let n: usize = 0; n < end; n += 16) {
+    const drawn = v128.load(n, AREA);
     const outside = i32x4.gt_u(drawn, largest);
     rejected = v128.or(rejected, outside);
     const subtrahend = v128.andnot(drawn, outside);
-    const minuend = v128.load(at);
+    const minuend = v128.load(at + n);
     const borrowed = i32x4.lt_u(minuend, subtrahend);
-    v128.store(at, i32x4.sub(i32x4.sub(minuend, subtrahend), v128.and(borrowed, gap)));
+    v128.store(at + n, i32x4.sub(i32x4.sub(minuend, subtrahend), v128.and(borrowed, gap)));
   }
   return i32(v128.any_true(rejected));
 }
 
-/** min(y, y + 5) as unsigned words: y - q where y >= q, y elsewhere. */
+/** The whole block from its start. min(y, y + 5) as unsigned words: y - q where y >= q, y elsewhere. */
 export function canonicalizeField(words: i32): void {
   const end = endOf(words);
   const gap = i32x4.splat(GAP);

@@ -42,6 +42,29 @@ it('a worker that cannot start fails each task once, and does not start for ever
   await pool.close();
 });
 
+it('a task that cannot be sent fails, and the worker goes on', async () => {
+  const pool = createWorkerPool<unknown, number>({ script, size: 1, workerData: { factor: 2 } });
+  await expect(pool.run(() => 1)).rejects.toThrow('could not be cloned');
+  expect(await pool.run(4)).toBe(8);
+  await pool.close();
+});
+
+it('memory goes to a worker and back without a copy', async () => {
+  const moving = `
+    import { parentPort } from 'node:worker_threads';
+    parentPort.on('message', (task) => {
+      task[0] += 1;
+      parentPort.postMessage({ result: task }, [task.buffer]);
+    });`;
+  const mover = new URL(`data:text/javascript,${encodeURIComponent(moving)}`);
+  const pool = createWorkerPool<Uint8Array, Uint8Array>({ script: mover, size: 1 });
+  const task = Uint8Array.of(1);
+  const answer = pool.run(task, [task.buffer]);
+  expect(task.length).toBe(0);
+  expect(await answer).toEqual(Uint8Array.of(2));
+  await pool.close();
+});
+
 it('a closed pool refuses, and an empty one cannot be made', async () => {
   const pool = createWorkerPool<number, number>({ script, size: 1, workerData: { factor: 2 } });
   await pool.close();

@@ -245,7 +245,11 @@ export class FederationDevice {
 
   /** x' of the update, fixed before the deposit leaves. */
   buildVector(descriptor: Descriptor, delta: Float32Array, trainedOn: number): BuiltInput {
-    const update = { delta, trainedOn, metrics: this.metrics, randomWords: this.world.environment.randomWords(7) };
+    const { environment, randomBytes } = this.world;
+    // Rounding may be alike everywhere; noise that is alike is none.
+    const own = (words: Uint32Array): void => void new Uint8Array(words.buffer).set(randomBytes(words.byteLength));
+    const randomWords = descriptor.privacy === undefined ? environment.randomWords(7) : own;
+    const update = { delta, trainedOn, metrics: this.metrics, randomWords };
     return buildInput(descriptor, { ...update, ...(this.blocks !== undefined && { blocks: this.blocks }) });
   }
 

@@ -4,7 +4,7 @@
  */
 import type { MaskPlan, Modulus, RandomBytes, Signer } from '@basa/masking';
 import { applyMasksInPlace, ascii, RING_32 } from '@basa/masking';
-import type { Ctx, MetricRange, Millis, Pins, Staleness, TaskId, TaskPolicy } from '@basa/protocol';
+import type { Ctx, MetricRange, Millis, Pins, PrivacyPolicy, Staleness, TaskId, TaskPolicy } from '@basa/protocol';
 import { POLICY_DEFAULTS, taskIdOf } from '@basa/protocol';
 import type { PartyName } from './crash.ts';
 import { Crash } from './crash.ts';
@@ -24,6 +24,7 @@ export interface FederationOptions {
   readonly staleness?: Staleness;
   readonly maxStaleness?: number;
   readonly metrics?: readonly MetricRange[];
+  readonly privacy?: PrivacyPolicy;
   readonly sealings?: Sealings;
   /** How many authorities there are, and how many are needed; one unless said otherwise. */
   readonly council?: {
@@ -81,6 +82,7 @@ export class Federation implements World {
       threshold,
       unsafeThreshold,
       metrics: options.metrics ?? [],
+      privacy: options.privacy,
       manifestHash: new Uint8Array(32),
       serverKey: serverSigner.publicKey,
       uploadLeaseMs: LEASE_MS,

@@ -34,7 +34,7 @@ export { SealedScheme } from './timed/sealed-scheme.ts';
 export { Station } from './timed/station.ts';
 export type { Scheme } from './timed/timeline.ts';
 export { Timeline, tripSeconds } from './timed/timeline.ts';
-export type { Fate, Fleet, Included, TimedEvent, Trip } from './timed/trip.ts';
+export type { Arrivals, Fate, Fleet, Included, TimedEvent, Trip } from './timed/trip.ts';
 export { overAttributes, transparentPaperSealings, transparentSealings } from './transparent-sealings.ts';
 export type { TestResult } from './uniformity/statistics.ts';
 export { chiSquareTwoSample, chiSquareUniform, welch } from './uniformity/statistics.ts';

@@ -1,7 +1,7 @@
 /** In the reader's browser: the theme, the menu on small screens, and the search. */
 import type { Place } from '../search-index.ts';
 
-const MOST_FOUND = 12;
+const MAX_FOUND = 12;
 const THEME = 'basa-theme';
 const places = (): readonly Place[] | undefined => (globalThis as { basaPlaces?: readonly Place[] }).basaPlaces;
 
@@ -55,7 +55,7 @@ function find(words: readonly string[]): readonly Place[] {
   });
   return scored
     .sort((a, b) => b.score - a.score)
-    .slice(0, MOST_FOUND)
+    .slice(0, MAX_FOUND)
     .map(({ place }) => place);
 }
 

@@ -6,7 +6,19 @@ await runNamed('trial', {
     about: 'kill -9 of every process, 200 times, under load; nothing may be lost',
     program: at('crash/main.ts'),
   },
+  powercut: {
+    about: 'power cuts of every process under load: what was not flushed vanishes, nothing acknowledged may be lost',
+    program: at('powercut/main.ts'),
+  },
   soak: { about: '1000 buffers with drop-outs, liars and restarts, and what they leave', program: at('soak/main.ts') },
+  suspicion: {
+    about: 'the rule of suspicion alone: fleets of several sizes against liars of several kinds',
+    program: at('suspicion/main.ts'),
+  },
+  overload: {
+    about: 'ten times the arrivals that the server carries: put off with a time, nothing accepted is lost',
+    program: at('overload/main.ts'),
+  },
   hostile: { about: '10^5 hostile requests at every route of both services', program: at('hostile/main.ts') },
   large: { about: 'one buffer of 50 million parameters; exact, in bounded memory', program: at('large/main.ts') },
   s3: { about: "the blob store against a real S3 server, Ceph's gateway", program: at('s3/main.ts'), isPlain: true },

@@ -34,9 +34,9 @@ import type { RouteTools } from './route-tools.ts';
 /** Of all authorities on one statement. */
 const SIGNATURES_BYTES = 65 * MAX_AUTHORITIES;
 /** Certificate, ticket and one (g, D) for each earlier slot. */
-const mostKeyRequestBytes = (bufferSize: number): number => 2048 + SIGNATURES_BYTES + 64 * bufferSize;
+const maxKeyRequestBytes = (bufferSize: number): number => 2048 + SIGNATURES_BYTES + 64 * bufferSize;
 /** For each slot its deposit, its place in A and its header, whose void list grows with K. */
-const mostCloseRequestBytes = (bufferSize: number): number =>
+const maxCloseRequestBytes = (bufferSize: number): number =>
   2048 + SIGNATURES_BYTES + bufferSize * (1024 + SIGNATURES_BYTES + 2 * bufferSize);
 
 export function bufferRoutes({ service, authority, bufferEpochs, keyLimits, watch }: RouteTools): void {
@@ -94,8 +94,8 @@ export function bufferRoutes({ service, authority, bufferEpochs, keyLimits, watc
   app.post(
     AUTHORITY_PATH.keys(':ctx'),
     {
-      onRequest: [requireDevice({ limits: keyLimits }), fits(mostKeyRequestBytes)],
-      bodyLimit: mostKeyRequestBytes(MAX_SLOTS),
+      onRequest: [requireDevice({ limits: keyLimits }), fits(maxKeyRequestBytes)],
+      bodyLimit: maxKeyRequestBytes(MAX_SLOTS),
       schema: {
         summary: 'The key of a slot, once, for the device that signs',
         params: bufferParams,
@@ -105,7 +105,7 @@ export function bufferRoutes({ service, authority, bufferEpochs, keyLimits, watc
     },
     async (request, reply) => {
       const ctx = ctxOfPath(request.params);
-      const [bytes, messages] = await bodyOf(request, ctx, mostKeyRequestBytes);
+      const [bytes, messages] = await bodyOf(request, ctx, maxKeyRequestBytes);
       const keyRequest = messages.keyRequest.decode(bytes);
       if (!equalBytes(keyRequest.ticket.ctx, ctx))
         fail('malformed', { detail: 'keyRequest.ticket.ctx: not that of the path' });
@@ -122,8 +122,8 @@ export function bufferRoutes({ service, authority, bufferEpochs, keyLimits, watc
   app.post(
     AUTHORITY_PATH.close(':ctx'),
     {
-      onRequest: fits(mostCloseRequestBytes),
-      bodyLimit: mostCloseRequestBytes(MAX_SLOTS),
+      onRequest: fits(maxCloseRequestBytes),
+      bodyLimit: maxCloseRequestBytes(MAX_SLOTS),
       schema: {
         summary: 'Votes for the close of a buffer, and closes it once there are enough votes (server)',
         params: bufferParams,
@@ -133,7 +133,7 @@ export function bufferRoutes({ service, authority, bufferEpochs, keyLimits, watc
     },
     async (request, reply) => {
       const ctx = ctxOfPath(request.params);
-      const [bytes, messages] = await bodyOf(request, ctx, mostCloseRequestBytes);
+      const [bytes, messages] = await bodyOf(request, ctx, maxCloseRequestBytes);
       const closeRequest = messages.closeRequest.decode(bytes);
       if (!equalBytes(closeRequest.ctx, ctx)) fail('malformed', { detail: 'closeRequest.ctx: not that of the path' });
       const answer = await watch.traces.step('close', { ctx, carrier: request.headers }, async () =>

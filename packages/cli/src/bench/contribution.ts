@@ -1,25 +1,26 @@
 /** Measures what a contribution costs a device, beside the operations it cannot do without. */
 import { createCipheriv } from 'node:crypto';
 import type { EngineName } from '@basa/client/operator';
+import { ENGINES } from '@basa/client/operator';
 import type { Modulus } from '@basa/masking';
 import { applyMasksInPlace, plainVectorKernel, RING_32, Secret, streamWidth } from '@basa/masking';
 import type { BufferIssuer, BufferSealing, TaskPolicy } from '@basa/protocol';
-import { attributeIssuer, attributeSealing, slotKeyIssuer, slotSealing } from '@basa/protocol';
+import { attributeIssuer, attributeSealing, sealedBytesOf, slotKeyIssuer, slotSealing } from '@basa/protocol';
 import { createNodeKeystream, createWasmVectorKernel, nodeRandomBytes, nodeSuite } from '@basa/runtime/node';
 import { sealingTrial } from '@basa/simulator';
-import { ENGINE_NAMES, sealedBytesOfEngine } from '../engines.ts';
+import { ENGINE_NAMES } from '../engines.ts';
 
 export interface Measured {
   readonly name: string;
   readonly ms: number;
-  /** What it is held against, and how many times that it took. */
+  /** What it is compared with, and how many times as long it took. */
   readonly peer: string;
   readonly ratio: number;
 }
 
 export const TURNS = 5;
-/** Short work is repeated for so long, so that it is timed warm. */
-const LEAST_MS = 30;
+/** Short work is repeated for at least this long, so that it is timed warm. */
+const MIN_MS = 30;
 
 export async function measureContribution(choice: {
   readonly engine: EngineName;
@@ -30,7 +31,7 @@ export async function measureContribution(choice: {
   return [...(await measureSealing(engine, bufferSize)), measureMasks(bufferSize, parameters, RING_32)];
 }
 
-/** What the last slot of a buffer seals and opens, held against what the engine cannot do without. */
+/** What the last slot of a buffer seals and opens, beside the operations that the engine cannot do without. */
 async function measureSealing(engine: EngineName, bufferSize: number): Promise<readonly Measured[]> {
   const { peer, peerMs, destroy, ...sealings } = await (engine === 'cp-abe' ? abeParts() : slotKeyParts());
   const trial = sealingTrial(sealings, bufferSize, nodeRandomBytes);
@@ -66,7 +67,7 @@ export async function compareEngines({
   for (const engine of ENGINE_NAMES) {
     const sealingMs = (await measureSealing(engine, bufferSize)).reduce((sum, { ms }) => sum + ms, 0);
     const seeds = 2 * bufferSize - 1; // one for each later slot, one backup for each earlier, its own
-    costs.push({ engine, sealingMs, maskingMs, sealedBytes: seeds * sealedBytesOfEngine(engine) });
+    costs.push({ engine, sealingMs, maskingMs, sealedBytes: seeds * (sealedBytesOf(ENGINES[engine]) ?? 0) });
   }
   return costs;
 }
@@ -137,7 +138,7 @@ function measureMasks(bufferSize: number, parameters: number, modulus: Modulus):
 function best(work: () => unknown): number {
   let least = Number.POSITIVE_INFINITY;
   const first = performance.now();
-  for (let turn = 0; turn < TURNS || performance.now() - first < LEAST_MS; turn++) {
+  for (let turn = 0; turn < TURNS || performance.now() - first < MIN_MS; turn++) {
     const began = performance.now();
     work();
     least = Math.min(least, performance.now() - began);

@@ -18,6 +18,7 @@ import { keysEnroll, keysRevoke } from './keys.ts';
 import { keysRotateVault } from './keys-rotate.ts';
 import { migrateAuthority, migrateServer } from './migrate.ts';
 import { newProject } from './new.ts';
+import { plan } from './plan.ts';
 import { authority, server } from './services.ts';
 import { simulate } from './simulate.ts';
 import { taskList } from './task.ts';
@@ -25,6 +26,7 @@ import { taskCreate } from './task-create.ts';
 import { taskExport } from './task-export.ts';
 import { taskShow } from './task-show.ts';
 import { taskDelete, taskFinish, taskPause, taskResume } from './task-state.ts';
+import { taskSuspects } from './task-suspects.ts';
 
 export const COMMANDS: readonly Command[] = [
   demo,
@@ -45,6 +47,7 @@ export const COMMANDS: readonly Command[] = [
   restoreServer,
   restoreAuthority,
   client,
+  plan,
   taskCreate,
   taskList,
   taskShow,
@@ -53,6 +56,7 @@ export const COMMANDS: readonly Command[] = [
   taskFinish,
   taskDelete,
   taskExport,
+  taskSuspects,
   deviceList,
   keysEnroll,
   keysRevoke,

@@ -1,6 +1,6 @@
 /** `basa client`: one device that takes part in a task, with a share of MNIST, data of one's own, or an update from a file. */
 import { readFile } from 'node:fs/promises';
-import type { BasaClient } from '@basa/client/node';
+import type { BasaClient, ClientEvents, RunSummary } from '@basa/client/node';
 import type { Command, CommandInput, CommandResult } from '../command.ts';
 import { CommandError, EXIT_CODE, needed, numberFlag, pinnedFlag, textFlag } from '../command.ts';
 import { deviceWork, MNIST_USERS } from '../device-work.ts';
@@ -21,8 +21,8 @@ export const client: Command = {
   --authority <url>    the authority (BASA_AUTHORITY)
   --authority-key <h>  its public key, pinned: all 64 digits (BASA_AUTHORITY_KEY)
   --task <hex>         the task, pinned: all 64 digits (BASA_TASK)
-  --least-minimum <n>  take part only where a sum holds at least n updates (2)
-  --most-staleness <n> take part only where updates may be at most n versions behind (15)
+  --minimum <n>        take part only where a sum holds at least n updates (2)
+  --max-staleness <n>  take part only where updates may be at most n versions behind (15)
 ${PLAIN_HTTP_USAGE}`,
   flags: {
     identity: { type: 'string' },
@@ -36,8 +36,8 @@ ${PLAIN_HTTP_USAGE}`,
     authority: { type: 'string' },
     'authority-key': { type: 'string' },
     task: { type: 'string' },
-    'least-minimum': { type: 'string' },
-    'most-staleness': { type: 'string' },
+    minimum: { type: 'string' },
+    'max-staleness': { type: 'string' },
     ...PLAIN_HTTP_FLAGS,
   },
   opening: 'connecting',
@@ -79,13 +79,29 @@ async function train(input: CommandInput): Promise<CommandResult> {
     );
     device.on('accepted', ({ ctx, slot }) => terminal.line(`accepted: slot ${slot} of buffer ${short(ctx)}`));
     device.on('rejected', ({ reason }) => terminal.line(`rejected: ${reason}`));
+    device.on('privacy', (spent) => terminal.line(spentText(spent)));
     device.on('retry', () => terminal.line('a service does not answer; trying again'));
     const summary = await device.run(trainer, await samples(), { rounds, signal });
-    terminal.line(`${summary.accepted} accepted, ${summary.rejected} rejected (${summary.ended})`);
-    return { json: { deviceKey: toHex(device.deviceKey), ...summary }, exitCode: summary.accepted > 0 ? 0 : 1 };
+    terminal.line(`${summary.accepted} accepted, ${summary.rejected} rejected${await whyEnded(summary.ended)}`);
+    const { privacy } = device;
+    return {
+      json: { deviceKey: toHex(device.deviceKey), ...summary, ...(privacy !== undefined && { privacy }) },
+      exitCode: summary.accepted > 0 ? 0 : 1,
+    };
   } finally {
     await device.close();
   }
+}
+
+function spentText({ inclusions, participations, epsilon, epsilonBudget }: ClientEvents['privacy']): string {
+  return `privacy: ${inclusions} of ${participations} participations, epsilon ${epsilon.toFixed(2)} of ${epsilonBudget.toFixed(2)}`;
+}
+
+/** Nothing where all rounds were made, as asked. */
+async function whyEnded(ended: RunSummary['ended']): Promise<string> {
+  if (ended === 'rounds') return '';
+  const { problemDocument } = await import('@basa/protocol');
+  return `; ended: ${problemDocument(ended).title}`;
 }
 
 async function connect(input: CommandInput): Promise<BasaClient> {
@@ -100,8 +116,8 @@ async function connect(input: CommandInput): Promise<BasaClient> {
     identity: needed(input, 'identity', 'BASA_IDENTITY'),
     signal: input.signal,
     floor: {
-      minimum: numberFlag(input, 'least-minimum', { fallback: DEFAULT_FLOOR.minimum }),
-      maxStaleness: numberFlag(input, 'most-staleness', { fallback: DEFAULT_FLOOR.maxStaleness }),
+      minimum: numberFlag(input, 'minimum', { fallback: DEFAULT_FLOOR.minimum }),
+      maxStaleness: numberFlag(input, 'max-staleness', { fallback: DEFAULT_FLOOR.maxStaleness }),
     },
     unsafeAllowPlainHttp: allowsPlainHttp(input),
     ...(token !== undefined && { token }),

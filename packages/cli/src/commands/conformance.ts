@@ -2,7 +2,6 @@
 import { mkdtemp, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { fromHex } from '@basa/masking';
 import type { Command, CommandInput, CommandResult } from '../command.ts';
 import { CommandError, EXIT_CODE, needed, numberFlag, textFlag } from '../command.ts';
 import type { Check, Verdict } from '../conformance/report.ts';
@@ -26,11 +25,11 @@ export const conformanceClient: Command = {
     const { checkClient } = await import('../conformance/client/check-client.ts');
     const { startLocalServices } = await import('../local-services.ts');
     const { createNodeSigner } = await import('@basa/runtime/node');
-    const start = commandClient(input.positionals, { mostMs: 1000 * seconds, signal: input.signal });
+    const start = commandClient(input.positionals, { maxMs: 1000 * seconds, signal: input.signal });
     const folder = await mkdtemp(join(tmpdir(), 'basa-conformance-'));
     const services = await startLocalServices({ folder, signal: input.signal });
     try {
-      const serverSigner = createNodeSigner(keyOf(await readFile(join(folder, 'server', 'server.key'), 'utf8')));
+      const serverSigner = createNodeSigner(await keyOf(join(folder, 'server', 'server.key')));
       const verdict = await checkClient({
         services: { ...services, serverSigner },
         folder,
@@ -63,8 +62,8 @@ export const conformanceServer: Command = {
       serverUrl: needed(input, 'server', 'BASA_SERVER'),
       authorityUrl: needed(input, 'authority', 'BASA_AUTHORITY'),
       operatorToken: needed(input, 'token', 'BASA_OPERATOR_TOKEN'),
-      server: serverOperator(input),
-      authority: authorityOperator(input),
+      server: await serverOperator(input),
+      authority: await authorityOperator(input),
       signal: input.signal,
       isPlayed: (scene) => scene.includes(textFlag(input, 'only') ?? ''),
       onCheck: printing(input),
@@ -73,8 +72,9 @@ export const conformanceServer: Command = {
   },
 };
 
-function keyOf(text: string): Uint8Array {
-  const key = fromHex(text.trim());
+async function keyOf(file: string): Promise<Uint8Array> {
+  const { fromHex } = await import('@basa/masking');
+  const key = fromHex((await readFile(file, 'utf8')).trim());
   if (key === undefined) throw new CommandError('the key of the server that was started cannot be read');
   return key;
 }

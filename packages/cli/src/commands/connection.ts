@@ -1,11 +1,10 @@
 /** How commands find the services: flags, or the variables that `basa dev` prints. */
 
-import { AuthorityOperator, ServerOperator } from '@basa/client/operator';
-import { isLoopback } from '@basa/protocol';
+import type { AuthorityOperator, ServerOperator } from '@basa/client/operator';
 import type { CommandInput, Flags } from '../command.ts';
 import { CommandError, needed, textFlag } from '../command.ts';
 
-/** For whoever owns the way between: a network of containers, say. */
+/** For whoever owns the network between, for example one of containers. */
 export const PLAIN_HTTP_FLAGS: Flags = { 'unsafe-plain-http': { type: 'boolean', default: false } };
 export const PLAIN_HTTP_USAGE =
   '  --unsafe-plain-http  let addresses be plain http to another machine (BASA_UNSAFE_PLAIN_HTTP=1)';
@@ -24,23 +23,23 @@ export function allowsPlainHttp({ values, environment }: CommandInput): boolean 
   return values['unsafe-plain-http'] === true || environment['BASA_UNSAFE_PLAIN_HTTP'] === '1';
 }
 
-export function serverOperator(input: CommandInput): ServerOperator {
-  return new ServerOperator({
-    url: address(input, 'server', 'BASA_SERVER'),
-    token: tokenOf(input),
-    signal: input.signal,
-  });
+export async function serverOperator(input: CommandInput): Promise<ServerOperator> {
+  const url = await address(input, 'server', 'BASA_SERVER');
+  const { ServerOperator } = await import('@basa/client/operator');
+  return new ServerOperator({ url, token: tokenOf(input), signal: input.signal });
 }
 
-export function authorityOperator(input: CommandInput): AuthorityOperator {
-  const url = address(input, 'authority', 'BASA_AUTHORITY');
+export async function authorityOperator(input: CommandInput): Promise<AuthorityOperator> {
+  const url = await address(input, 'authority', 'BASA_AUTHORITY');
+  const { AuthorityOperator } = await import('@basa/client/operator');
   return new AuthorityOperator({ url, token: tokenOf(input), signal: input.signal });
 }
 
-/** An operator's token is worth a service: it goes over plain http to nobody else. */
-function address(input: CommandInput, name: string, variable: string): string {
+/** Whoever has an operator's token controls the service: it never goes over plain http to another machine. */
+async function address(input: CommandInput, name: string, variable: string): Promise<string> {
   const url = needed(input, name, variable);
   const { protocol, hostname } = urlOf(url, name);
+  const { isLoopback } = await import('@basa/protocol');
   if (protocol === 'http:' && !isLoopback(hostname) && !allowsPlainHttp(input))
     throw new CommandError(
       `--${name} ${url} is plain http to another machine; use https, or --unsafe-plain-http where the way is yours`,

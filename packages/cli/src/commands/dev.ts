@@ -40,7 +40,7 @@ export const dev: Command = {
     const { joinLink, offerTokens, watchLink, writeShares } = await import('../pages.ts');
     const folder = textFlag(input, 'folder') ?? '.basa-dev';
     await mkdir(folder, { recursive: true, mode: 0o700 });
-    const { train, test } = await loadMnist();
+    const { train, test } = await loadMnist({ signal });
     await writeShares(folder, train);
     const services = await startLocalServices({
       folder,

@@ -13,7 +13,7 @@ export const deviceList: Command = {
 ${AUTHORITY_USAGE}`,
   flags: { task: { type: 'string' }, ...AUTHORITY_FLAGS },
   async run(input) {
-    const authority = authorityOperator(input);
+    const authority = await authorityOperator(input);
     const asked = textFlag(input, 'task') ?? input.environment['BASA_TASK'];
     const wanted = asked === undefined ? undefined : await taskFlag(input, authority);
     const tasks = (await authority.tasks()).filter(({ task }) => wanted === undefined || task === wanted);

@@ -1,10 +1,7 @@
 /** `basa init`: a folder from which both services start: configurations, keys and an operator's token. */
 import { mkdir, readdir, writeFile } from 'node:fs/promises';
+import { isIPv6 } from 'node:net';
 import { join, resolve } from 'node:path';
-import { hashOfToken } from '@basa/client/operator';
-import { toHex } from '@basa/masking';
-import { isLoopback } from '@basa/protocol';
-import { nodeRandomBytes, nodeSuite } from '@basa/runtime/node';
 import type { Command, CommandInput } from '../command.ts';
 import { CommandError, numberFlag, textFlag } from '../command.ts';
 
@@ -32,9 +29,12 @@ export const init: Command = {
   opening: 'making keys',
   async run(input) {
     const { terminal } = input;
-    const places = placesOf(input);
+    const places = await placesOf(input);
     const { folder, server, authority } = places;
     await makeFolder(folder);
+    const { hashOfToken } = await import('@basa/client/operator');
+    const { toHex } = await import('@basa/masking');
+    const { nodeRandomBytes, nodeSuite } = await import('@basa/runtime/node');
     const token = toHex(nodeRandomBytes(16));
     const operators = [
       { tokenHash: hashOfToken((bytes) => nodeSuite.sha256(bytes), token), roles: ['operator', 'auditor'] },
@@ -66,9 +66,10 @@ interface InitPlaces {
   readonly authority: object;
 }
 
-function placesOf(input: CommandInput): InitPlaces {
+async function placesOf(input: CommandInput): Promise<InitPlaces> {
+  const { isLoopback } = await import('@basa/protocol');
   const folder = resolve(input.positionals[0] ?? 'basa');
-  const host = textFlag(input, 'host') ?? '127.0.0.1';
+  const host = (textFlag(input, 'host') ?? '127.0.0.1').replace(/^\[(.*)\]$/, '$1');
   const [cert, key] = [textFlag(input, 'tls-cert'), textFlag(input, 'tls-key')];
   if ((cert === undefined) !== (key === undefined)) throw new CommandError('--tls-cert and --tls-key go together');
   if (cert === undefined && !isLoopback(host))
@@ -83,7 +84,8 @@ function placesOf(input: CommandInput): InitPlaces {
   });
   const serverPort = numberFlag(input, 'server-port', { least: 1, most: 65_535, fallback: 7800 });
   const authorityPort = numberFlag(input, 'authority-port', { least: 1, most: 65_535, fallback: 7801 });
-  const url = (port: number): string => `${cert === undefined ? 'http' : 'https'}://${host}:${port}`;
+  const named = isIPv6(host) ? `[${host}]` : host;
+  const url = (port: number): string => `${cert === undefined ? 'http' : 'https'}://${named}:${port}`;
   return {
     folder,
     serverUrl: url(serverPort),
@@ -115,12 +117,19 @@ function nextSteps({ folder, serverUrl, authorityUrl }: InitPlaces, authorityKey
     `  export BASA_SERVER=${serverUrl} BASA_AUTHORITY=${authorityUrl}`,
     `  export BASA_AUTHORITY_KEY=${authorityKey}`,
     `  export BASA_OPERATOR_TOKEN=$(cat ${join(folder, 'operator.token')})`,
-    '  `basa task create --name first --buffer 3` prints the name of the task',
+    '  `basa task create --name first --buffer 3` prints the task: 64 digits, which devices pin',
     '  `basa keys enroll --task first --count 3` prints a token for each device',
     '',
     'On each device, with the two addresses and the key from above:',
-    '  `basa client --identity my-device --task <name> --enrol <token>`',
+    '  `basa client --identity my-device --task <the 64 digits> --enrol <token>`',
     '',
+    ...(serverUrl.startsWith('https:')
+      ? [
+          'Where no public authority signed the certificate, name the PEM file of its CA in NODE_EXTRA_CA_CERTS: before the server and',
+          'in every other terminal.',
+          '',
+        ]
+      : []),
     'Keep authority.key in a safe place of its own: without it the data of the authority cannot be opened.',
   ];
 }

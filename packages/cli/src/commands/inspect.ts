@@ -1,6 +1,5 @@
 /** `basa inspect buffer` and `basa authority verify-log`: looks at what happened. */
 import { readFile, writeFile } from 'node:fs/promises';
-import { fromHex } from '@basa/masking';
 import type { Command } from '../command.ts';
 import { CommandError, EXIT_CODE, needed, textFlag } from '../command.ts';
 import { short } from '../names.ts';
@@ -24,7 +23,7 @@ export const inspectBuffer: Command = {
   async run(input) {
     const [text] = input.positionals;
     if (text === undefined) throw new CommandError('say which buffer; `basa task show <task>` lists those of versions');
-    const server = serverOperator(input);
+    const server = await serverOperator(input);
     const buffer = await server.buffer(await bufferNamed(text, server));
     const { terminal } = input;
     terminal.line(
@@ -52,9 +51,10 @@ ${AUTHORITY_USAGE}`,
   flags: { file: { type: 'string' }, save: { type: 'string' }, key: { type: 'string' }, ...AUTHORITY_FLAGS },
   async run(input) {
     const file = textFlag(input, 'file');
+    const { fromHex } = await import('@basa/masking');
     const key = fromHex(needed(input, 'key', 'BASA_AUTHORITY_KEY'));
     if (key?.length !== 32) throw new CommandError('--key takes 64 hexadecimal digits');
-    const bytes = file === undefined ? await authorityOperator(input).log() : await readLog(file);
+    const bytes = file === undefined ? await (await authorityOperator(input)).log() : await readLog(file);
     const save = textFlag(input, 'save');
     if (save !== undefined) await writeFile(save, bytes);
     const { verifyLog } = await import('@basa/authority');

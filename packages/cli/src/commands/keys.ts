@@ -1,9 +1,6 @@
 /** `basa keys ...`: who may take part. */
 
 import type { AuthorityOperator } from '@basa/client/operator';
-import { fromHex, toHex } from '@basa/masking';
-import { userIdOf } from '@basa/protocol';
-import { nodeSuite } from '@basa/runtime/node';
 import type { Command } from '../command.ts';
 import { needed, numberFlag, textFlag } from '../command.ts';
 import { short } from '../names.ts';
@@ -26,7 +23,7 @@ ${AUTHORITY_USAGE}`,
     ...AUTHORITY_FLAGS,
   },
   async run(input) {
-    const authority = authorityOperator(input);
+    const authority = await authorityOperator(input);
     const task = await taskFlag(input, authority);
     const keys = input.values['device-key'];
     if (Array.isArray(keys)) {
@@ -51,7 +48,7 @@ export const keysRevoke: Command = {
 ${AUTHORITY_USAGE}`,
   flags: { user: { type: 'string' }, 'device-key': { type: 'string' }, ...AUTHORITY_FLAGS },
   async run(input) {
-    const authority = authorityOperator(input);
+    const authority = await authorityOperator(input);
     const key = textFlag(input, 'device-key');
     const user =
       key === undefined ? await deviceNamed(needed(input, 'user'), 'user', authority) : await userOf(key, authority);
@@ -61,8 +58,11 @@ ${AUTHORITY_USAGE}`,
   },
 };
 
-function userOf(deviceKey: string, authority: AuthorityOperator): Promise<string> {
+async function userOf(deviceKey: string, authority: AuthorityOperator): Promise<string> {
+  const { fromHex, toHex } = await import('@basa/masking');
   const bytes = fromHex(deviceKey);
   if (bytes?.length !== 32) return deviceNamed(deviceKey, 'deviceKey', authority);
-  return Promise.resolve(toHex(userIdOf(nodeSuite, bytes)));
+  const { userIdOf } = await import('@basa/protocol');
+  const { nodeSuite } = await import('@basa/runtime/node');
+  return toHex(userIdOf(nodeSuite, bytes));
 }

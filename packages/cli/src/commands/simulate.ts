@@ -1,7 +1,6 @@
 /** `basa simulate`: a model and data of one's own with virtual devices, under any protocol. */
 import type { SimulatedVersion } from '@basa/experiments';
 import type { OwnModel, Samples } from '@basa/learning';
-import { allSamples } from '@basa/learning';
 import type { Command } from '../command.ts';
 import { CommandError, textFlag } from '../command.ts';
 import { loadOwnModel } from '../own-model.ts';
@@ -59,6 +58,7 @@ export const simulate: Command = {
     );
     const { trainerFor } = await import('@basa/client/node');
     const shares = await sharesOf(file, own, devices);
+    const { allSamples } = await import('@basa/learning');
     const test = own.test === undefined ? (shares[0] as Samples) : allSamples(await own.test());
     if (own.test === undefined)
       terminal.line(`${file} exports no \`test\`: versions are evaluated on the examples of device 0`);

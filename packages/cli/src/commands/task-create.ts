@@ -1,9 +1,7 @@
 /** `basa task create`: the policy at the authority, then the task at the server. */
 import { readFile } from 'node:fs/promises';
 import type { TaskSettings } from '@basa/client/operator';
-import { createTaskAt } from '@basa/client/operator';
 import type { Dataset, Model } from '@basa/learning';
-import { decodeDataset, decodeSafetensors } from '@basa/learning';
 import type { Command, CommandInput } from '../command.ts';
 import { CommandError, numberFlag, textFlag } from '../command.ts';
 import { engineOf } from '../engines.ts';
@@ -12,6 +10,7 @@ import { chosenModel, MODEL_NAMES } from '../models.ts';
 import { short } from '../names.ts';
 import { isModelFile } from '../own-model.ts';
 import { PRESET_NAMES, taskPreset } from '../presets.ts';
+import { METRICS_USAGE, metricsChoice, PRIVACY_FLAGS, PRIVACY_USAGE, privacyChoice } from '../private-flags.ts';
 import { TRAINING_FLAGS, TRAINING_USAGE, trainingOf } from '../training-flags.ts';
 import { AUTHORITY_FLAGS, authorityOperator, SERVER_FLAGS, SERVER_USAGE, serverOperator } from './connection.ts';
 
@@ -26,18 +25,20 @@ export const taskCreate: Command = {
   --minimum <n>        Kmin, updates a sum holds at least (80 % of K)
   --engine <name>      how seeds are sealed: slot-keys or cp-abe, the paper's (slot-keys)
   --target <percent>   stop at this accuracy; needs a test set
-  --versions <n>       stop after so many versions
+  --versions <n>       stop after n versions
   --lease <seconds>    from deposit to upload (paper 600, production 900)
   --open <seconds>     how long a buffer takes users (paper 3600, production 21600)
-  --stall <seconds>    close a buffer with enough updates when none came for so long (paper 60, production 300)
+  --stall <seconds>    close a buffer with enough updates when no other came for that long (paper 60, production 300)
   --max-staleness <n>  versions an update may be behind (15)
-  --clip <x>           entries of an update beyond +-x are clipped (1)
+  --clip <x>           entries of an update beyond +-x are clipped; with --noise its L2 norm is (1)
   --bits <n>           of one masked entry, 2 to 32, or auto: the fewest that resolve the clip in 32768 steps (auto: 20 for K = 10)
 ${TRAINING_USAGE}
+${METRICS_USAGE}
+${PRIVACY_USAGE}
 ${LEARNING_USAGE}
   --seed <n>           of the first parameters (1)
   --initial <file>     or take them from a safetensors file
-  --tokens <n>         also make so many enrolment tokens, for a day (0)
+  --tokens <n>         also make n enrolment tokens, for a day (0)
   --unsafe-paper       the paper's own mode, which is not safe; both services must allow it
 ${SERVER_USAGE}
   --authority <url>    the authority (BASA_AUTHORITY)`,
@@ -59,6 +60,8 @@ ${SERVER_USAGE}
     clip: { type: 'string' },
     bits: { type: 'string' },
     ...TRAINING_FLAGS,
+    metrics: { type: 'string' },
+    ...PRIVACY_FLAGS,
     seed: { type: 'string' },
     initial: { type: 'string' },
     'unsafe-paper': { type: 'boolean', default: false },
@@ -69,17 +72,19 @@ ${SERVER_USAGE}
   opening: 'creating the task',
   async run(input) {
     const { terminal } = input;
-    const services = { server: serverOperator(input), authority: authorityOperator(input) };
+    const services = { server: await serverOperator(input), authority: await authorityOperator(input) };
     const modelName = textFlag(input, 'model') ?? 'mnist';
     const { model, test, ...settings } = await chosenModel(modelName);
-    const preset = taskPreset(textFlag(input, 'preset'));
+    const preset = await taskPreset(textFlag(input, 'preset'));
     const bufferSize = numberFlag(input, 'buffer', { least: 2, most: 1024, fallback: preset.bufferSize });
     const target = numberFlag(input, 'target', { least: 1, most: 100, fallback: 0 }) / 100;
     const evaluationSet = await testSetOf(input, test);
     if (target > 0 && evaluationSet === undefined)
       throw new CommandError('--target needs a test set at the server: give --test, export `test`, or use --versions');
+    const privacy = privacyChoice(input);
     const versions = numberFlag(input, 'versions', { least: 1, fallback: 0 });
-    const count = numberFlag(input, 'tokens', { most: MOST_TOKENS, fallback: 0 });
+    const count = numberFlag(input, 'tokens', { most: MAX_TOKENS, fallback: 0 });
+    const { createTaskAt } = await import('@basa/client/operator');
     const { task } = await createTaskAt(services, {
       name: textFlag(input, 'name') ?? (isModelFile(modelName) ? model.name : modelName),
       model,
@@ -91,7 +96,9 @@ ${SERVER_USAGE}
       maxStaleness: numberFlag(input, 'max-staleness', { fallback: preset.maxStaleness }),
       clip: positive(input, 'clip', 1),
       ...bitsOf(input),
-      ...trainingOf(input, settings),
+      ...trainingOf(input, { ...settings, ...(privacy !== undefined && { blockFloor: 0 }) }),
+      metrics: metricsChoice(input),
+      ...(privacy !== undefined && { privacy }),
       uploadLeaseMs: 1000 * numberFlag(input, 'lease', { least: 1, fallback: preset.leaseSeconds }),
       openMs: 1000 * numberFlag(input, 'open', { least: 1, fallback: preset.openSeconds }),
       stallMs: 1000 * numberFlag(input, 'stall', { least: 1, fallback: preset.stallSeconds }),
@@ -110,16 +117,17 @@ ${SERVER_USAGE}
   },
 };
 
-const MOST_TOKENS = 1000;
+const MAX_TOKENS = 1000;
 const TOKENS_LAST_MS = 24 * 3_600_000;
 
 /** What the server evaluates versions on: a file that `encodeDataset` wrote, or what comes with the model. */
 async function testSetOf(
   input: CommandInput,
-  test: (() => Promise<Dataset>) | undefined,
+  test: ((signal: AbortSignal) => Promise<Dataset>) | undefined,
 ): Promise<Dataset | undefined> {
   const file = textFlag(input, 'test');
-  if (file === undefined) return test?.();
+  if (file === undefined) return test?.(input.signal);
+  const { decodeDataset } = await import('@basa/learning');
   try {
     return decodeDataset(await readFile(file));
   } catch (error) {
@@ -131,6 +139,7 @@ async function testSetOf(
 async function initialOf(input: CommandInput, model: Model): Promise<NonNullable<TaskSettings['initial']>> {
   const file = textFlag(input, 'initial');
   if (file === undefined) return { seed: numberFlag(input, 'seed', { fallback: 1 }) };
+  const { decodeSafetensors } = await import('@basa/learning');
   try {
     return { parameters: decodeSafetensors(model, await readFile(file)) };
   } catch (error) {

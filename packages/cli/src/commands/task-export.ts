@@ -3,8 +3,6 @@ import { mkdir, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import type { VersionState } from '@basa/client/operator';
 import type { Model } from '@basa/learning';
-import { encodeNpz, encodeSafetensors, readModelJson } from '@basa/learning';
-import { csvOf, encodeOnnx, encodeTensorboard, encodeTfjsLayers } from '@basa/learning/files';
 import type { Command, CommandInput } from '../command.ts';
 import { CommandError, needed, numberFlag, textFlag } from '../command.ts';
 import { loadModel } from '../own-model.ts';
@@ -40,20 +38,20 @@ ${SERVER_USAGE}`,
   async run(input) {
     const out = needed(input, 'out');
     const format = formatOf(input, out);
-    const server = serverOperator(input);
+    const server = await serverOperator(input);
     const task = await server.task(await taskArgument(input, server));
     if (format === 'csv' || format === 'tensorboard') {
       const versions = await server.versions(task.task);
-      const file = format === 'csv' ? curvesAsCsv(versions, out) : curvesAsEvents(versions, out);
+      const file = await (format === 'csv' ? curvesAsCsv(versions, out) : curvesAsEvents(versions, out));
       const files = await writeAll([file]);
-      input.terminal.line(`${versions.length} versions of ${task.name} in ${files.join(', ')}`);
+      input.terminal.line(`versions of ${task.name}: ${versions.length}, in ${files.join(', ')}`);
       return { json: { task: task.task, format, versions: versions.length, files } };
     }
     const model = await modelOf(input, task.model);
     const version = numberFlag(input, 'version', { fallback: task.version ?? 0 });
     const parameters = await server.parameters(task.task, version);
     const about = { task: task.task, version: String(version) };
-    const files = await writeAll(modelFiles({ format, out, model, parameters, about }));
+    const files = await writeAll(await modelFiles({ format, out, model, parameters, about }));
     input.terminal.line(`version ${version}: ${parameters.length} parameters in ${files.join(', ')}`);
     return { json: { task: task.task, format, version, parameters: parameters.length, files } };
   },
@@ -74,17 +72,20 @@ async function modelOf(input: CommandInput, described: unknown): Promise<Model> 
     throw new CommandError(
       'the server does not hold the network of this task; give it with --model net.json or model.ts',
     );
+  const { readModelJson } = await import('@basa/learning');
   return readModelJson(described);
 }
 
-function modelFiles(asked: {
+async function modelFiles(asked: {
   readonly format: Exclude<Format, 'csv' | 'tensorboard'>;
   readonly out: string;
   readonly model: Model;
   readonly parameters: Float32Array;
   readonly about: Readonly<Record<string, string>>;
-}): readonly OutFile[] {
+}): Promise<readonly OutFile[]> {
   const { format, out: path, model, parameters, about } = asked;
+  const { encodeNpz, encodeSafetensors } = await import('@basa/learning');
+  const { encodeOnnx, encodeTfjsLayers } = await import('@basa/learning/files');
   try {
     switch (format) {
       case 'safetensors':
@@ -107,7 +108,8 @@ function modelFiles(asked: {
   }
 }
 
-function curvesAsCsv(versions: readonly VersionState[], path: string): OutFile {
+async function curvesAsCsv(versions: readonly VersionState[], path: string): Promise<OutFile> {
+  const { csvOf } = await import('@basa/learning/files');
   const rows = versions.map(({ version, at, accepted, dropped, meanAge, accuracy, loss, metrics }) => ({
     version,
     at: new Date(at).toISOString(),
@@ -122,7 +124,8 @@ function curvesAsCsv(versions: readonly VersionState[], path: string): OutFile {
 }
 
 /** TensorBoard finds the file by its name in the folder it is given. The same task again is the same name. */
-function curvesAsEvents(versions: readonly VersionState[], folder: string): OutFile {
+async function curvesAsEvents(versions: readonly VersionState[], folder: string): Promise<OutFile> {
+  const { encodeTensorboard } = await import('@basa/learning/files');
   const points = versions.map(({ version, at, accepted, dropped, meanAge, accuracy, loss, metrics = {} }) => {
     const told = { accuracy, loss, 'task/updates': accepted, 'task/dropped': dropped, 'task/mean age': meanAge };
     const sums = Object.entries(metrics).map(([metric, value]) => [`metrics/${metric}`, value] as const);

@@ -1,6 +1,6 @@
 /** `basa task show`: a task, its last versions, and with --follow those to come. */
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { ServerOperator, ServerTask, VersionState } from '@basa/client/operator';
+import type { ServerOperator, ServerTask, TaskPrivacy, VersionState } from '@basa/client/operator';
 import type { Command, CommandInput } from '../command.ts';
 import { numberFlag, textFlag } from '../command.ts';
 import { short } from '../names.ts';
@@ -10,7 +10,7 @@ import { TASK_USAGE, taskArgument } from './which.ts';
 
 const LAST = 10;
 const LOOK_MS = 1000;
-const HEADINGS = ['version', 'made at', 'updates', 'dropped', 'mean age', 'accuracy', 'buffer'];
+const HEADINGS = ['version', 'made at', 'updates', 'dropped', 'mean age', 'accuracy', 'buffer', 'means of the devices'];
 
 export const taskShow: Command = {
   name: 'task show',
@@ -22,7 +22,7 @@ ${SERVER_USAGE}`,
   flags: { last: { type: 'string' }, follow: { type: 'boolean', default: false }, ...SERVER_FLAGS },
   positionals: 1,
   async run(input) {
-    const server = serverOperator(input);
+    const server = await serverOperator(input);
     const task = await server.task(await taskArgument(input, server));
     const versions = (await server.versions(task.task)).slice(-lastOf(input));
     input.terminal.line(table(linesOf(task)));
@@ -39,7 +39,7 @@ function lastOf(input: CommandInput): number {
   return numberFlag(input, 'last', { least: 1, fallback: LAST });
 }
 
-/** A version is told once it was evaluated, or the next one is there. */
+/** Prints a version once it was evaluated, or once the next one is there. */
 async function follow(
   { terminal, signal }: CommandInput,
   server: ServerOperator,
@@ -65,7 +65,7 @@ async function follow(
   }
 }
 
-function rowOf({ version, at, accepted, dropped, meanAge, accuracy, ctx }: VersionState): string[] {
+function rowOf({ version, at, accepted, dropped, meanAge, accuracy, ctx, metrics }: VersionState): string[] {
   return [
     String(version),
     new Date(at).toISOString(),
@@ -74,11 +74,18 @@ function rowOf({ version, at, accepted, dropped, meanAge, accuracy, ctx }: Versi
     meanAge?.toFixed(2) ?? '-',
     percent(accuracy),
     version === 0 ? '-' : short(ctx),
+    meansOf(metrics),
   ];
 }
 
+/** `loss 0.512, examples 60`; a dash where the task names no metric. */
+function meansOf(metrics: VersionState['metrics'] = {}): string {
+  const means = Object.entries(metrics).map(([name, value]) => `${name} ${Number(value.toPrecision(4))}`);
+  return means.length === 0 ? '-' : means.join(', ');
+}
+
 function linesOf(described: ServerTask): string[][] {
-  const { task, name, mode, state, why, version, accuracy, loss, buffers, admission, meanAge } = described;
+  const { task, name, mode, state, why, version, accuracy, loss, buffers, admission, meanAge, privacy } = described;
   const { places, used, waiting, waitingBuffers, targetAge } = admission;
   return [
     ['task', task],
@@ -91,5 +98,10 @@ function linesOf(described: ServerTask): string[][] {
     ['open buffers', `${buffers}, of which ${waitingBuffers} wait to be opened`],
     ['places', `${used} of ${places} taken, ${waiting} devices wait`],
     ['mean age', `${meanAge?.toFixed(2) ?? '-'} versions (auto aims at ${targetAge})`],
+    ...(privacy === undefined ? [] : [['privacy', privacyText(privacy)]]),
   ];
+}
+
+function privacyText({ epsilon, delta, participations, noiseMultiplier, colluders }: TaskPrivacy): string {
+  return `epsilon ${epsilon.toFixed(2)} at delta ${delta} after ${participations} participations of a device (noise ${noiseMultiplier}, ${colluders} colluders)`;
 }

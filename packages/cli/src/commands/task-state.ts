@@ -24,7 +24,7 @@ ${SERVER_USAGE}`,
     flags: SERVER_FLAGS,
     positionals: 1,
     async run(input) {
-      const server = serverOperator(input);
+      const server = await serverOperator(input);
       const asked = await (isFinal ? namedTask : taskArgument)(input, server);
       const task = await server.setState(asked, state);
       input.terminal.line(`${task.name} (${short(task.task)}) is ${task.state}`);
@@ -62,7 +62,7 @@ ${SERVER_USAGE}`,
   flags: { yes: { type: 'boolean', default: false }, ...SERVER_FLAGS },
   positionals: 1,
   async run(input) {
-    const server = serverOperator(input);
+    const server = await serverOperator(input);
     const { task, name, version = 0 } = await server.task(await namedTask(input, server));
     const what = `${name} (${short(task)}), versions 0 to ${version}`;
     if (input.values['yes'] !== true)

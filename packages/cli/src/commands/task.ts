@@ -10,7 +10,7 @@ export const taskList: Command = {
   usage: SERVER_USAGE,
   flags: SERVER_FLAGS,
   async run(input) {
-    const tasks = await serverOperator(input).tasks();
+    const tasks = await (await serverOperator(input)).tasks();
     const rows = tasks.map(({ task, name, state, version, accuracy, buffers }) => [
       short(task),
       name,

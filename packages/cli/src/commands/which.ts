@@ -20,7 +20,7 @@ export function taskArgument(input: CommandInput, server: ServerOperator): Promi
   return givenTask(input.positionals[0] ?? input.environment['BASA_TASK'], server);
 }
 
-/** The first argument alone: what cannot be taken back is not done to a task that nobody named. */
+/** Takes the first argument alone: what cannot be undone is done only to a task that somebody named. */
 export function namedTask({ positionals: [text] }: CommandInput, server: ServerOperator): Promise<string> {
   return givenTask(text, server);
 }

@@ -26,7 +26,7 @@ export function statusOf(progress: DemoProgress, goal: DemoGoal): string {
       versions.map(({ accuracy }) => accuracy),
       { mark: goal.target, label: percent },
     ),
-    `accuracy ${percent(newestOf(versions))} of ${percent(goal.target)}   buffers ${versions.length - 1}   ${seconds.toFixed(0)} s${leftOf(progress, goal)}`,
+    `accuracy ${percent(newestOf(versions))} of ${percent(goal.target)}   loss of the devices ${lossOf(versions)}   buffers ${versions.length - 1}   ${seconds.toFixed(0)} s${leftOf(progress, goal)}`,
     `updates ${updates} (${pace} a second)   contributions that dropped out ${tally.dropped}`,
   ].join('\n');
 }
@@ -35,7 +35,7 @@ export function statusOf(progress: DemoProgress, goal: DemoGoal): string {
 export function lineOf(progress: DemoProgress, goal: DemoGoal): string {
   const { versions, tally, seconds } = progress;
   const newest = versions.at(-1);
-  return `version ${newest?.version}: accuracy ${percent(newestOf(versions))}, ${newest?.accepted} updates, mean age ${newest?.meanAge?.toFixed(1) ?? '0.0'}, ${tally.dropped} contributions dropped out so far, ${seconds.toFixed(1)} s${leftOf(progress, goal)}`;
+  return `version ${newest?.version}: accuracy ${percent(newestOf(versions))}, mean training loss of the devices ${lossOf(versions)}, ${newest?.accepted} updates, mean age ${newest?.meanAge?.toFixed(1) ?? '0.0'}, ${tally.dropped} contributions dropped out so far, ${seconds.toFixed(1)} s${leftOf(progress, goal)}`;
 }
 
 /** How long it will take, by the pace so far. */
@@ -71,6 +71,7 @@ export function jsonOf(result: DemoResult): object {
     seconds: result.seconds,
     reached: result.ending === 'reached',
     largestDrop: largestDropOf(result.versions),
+    trainingLosses: result.versions.flatMap(({ metrics }) => metrics?.['loss'] ?? []),
     accuracies: result.versions.map(({ accuracy }) => accuracy),
     steps: Object.fromEntries(costs.map(({ step, ...cost }) => [step, cost])),
     engine: result.engine,
@@ -102,6 +103,7 @@ export function summaryOf(result: DemoResult, { target, further }: DemoGoal): st
     ),
     verdict,
     `largest drop below the best so far: ${largestDropOf(versions).toFixed(1)} points`,
+    `mean training loss of the devices, of which the server saw sums alone: ${lossOf(versions.slice(0, 2))} in the first buffer, ${lossOf(versions)} in the last`,
     `the same run without security: ${percent(result.plainAccuracy)} (same devices, seeds and buffers, updates added in clear)`,
     `${tally.dropped} contributions dropped out after their deposit; every buffer was opened all the same`,
     '',
@@ -147,6 +149,11 @@ function missOf({ ending, versions, accuracy, seconds, tally }: DemoResult, targ
 
 function newestOf(versions: DemoProgress['versions']): number {
   return versions.at(-1)?.accuracy ?? 0;
+}
+
+/** Of the newest version: a private metric, before each device's own training. */
+function lossOf(versions: DemoProgress['versions']): string {
+  return versions.at(-1)?.metrics?.['loss']?.toFixed(2) ?? '-';
 }
 
 interface StepCost {

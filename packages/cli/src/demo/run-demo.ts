@@ -24,8 +24,8 @@ export interface DemoOptions {
   readonly target: number;
   /** Versions after the target, to show that it stays. */
   readonly further: number;
-  readonly mostBuffers: number;
-  readonly mostSeconds: number;
+  readonly maxBuffers: number;
+  readonly maxSeconds: number;
   readonly dropShare: number;
   readonly seed: number;
   readonly threads: number;
@@ -59,13 +59,17 @@ const LOOK_MS = 250;
 
 export async function runDemo(options: DemoOptions): Promise<DemoResult> {
   const { folder, signal, terminal } = options;
-  const { train, test } = await loadMnist();
-  signal.throwIfAborted();
   terminal.line(`starting authority and server in ${folder} ...`);
-  const services = await startLocalServices({ folder, signal });
+  const starting = startLocalServices({ folder, signal });
+  // Read while they start, as processes of their own.
+  const loading = loadMnist({ signal }).catch(async (error: unknown) => {
+    await (await starting).stop();
+    throw error;
+  });
+  const [services, { train, test }] = await Promise.all([starting, loading]);
   try {
-    const { seed, bufferSize, engine, mostBuffers } = options;
-    const choice = { name: 'demo', bufferSize, engine, seed, stop: { version: mostBuffers } };
+    const { seed, bufferSize, engine, maxBuffers } = options;
+    const choice = { name: 'demo', bufferSize, engine, seed, stop: { version: maxBuffers } };
     const { task, policy } = await createDemoTask(services, choice, test);
     const work = await fleetWork(services, options, task, train);
     terminal.line(`enrolling ${options.devices} devices; sealed mode, ${ENGINE_TITLE[engine]}, K = ${bufferSize}`);
@@ -105,7 +109,7 @@ async function watch(
   options: DemoOptions,
   seconds: () => number,
 ): Promise<DemoProgress & { readonly ending: DemoEnding }> {
-  const { signal, onProgress, mostBuffers, mostSeconds } = options;
+  const { signal, onProgress, maxBuffers, maxSeconds } = options;
   for (;;) {
     await sleep(LOOK_MS, undefined, { signal }).catch(() => signal.throwIfAborted());
     fleet.check();
@@ -113,8 +117,8 @@ async function watch(
     const progress = { versions, tally: fleet.tally, seconds: seconds() };
     onProgress(progress);
     if (hasStayed(versions, options)) return { ...progress, ending: 'reached' };
-    if (versions.length > mostBuffers) return { ...progress, ending: 'buffers' };
-    if (progress.seconds > mostSeconds) return { ...progress, ending: 'time' };
+    if (versions.length > maxBuffers) return { ...progress, ending: 'buffers' };
+    if (progress.seconds > maxSeconds) return { ...progress, ending: 'time' };
   }
 }
 
@@ -124,7 +128,7 @@ function evaluatedOf(versions: readonly VersionState[]): readonly EvaluatedVersi
   return versions.slice(0, waiting < 0 ? undefined : waiting) as readonly EvaluatedVersion[];
 }
 
-/** So many versions after the first one with the target. */
+/** Whether enough versions followed the first one that reached the target. */
 function hasStayed(
   versions: readonly EvaluatedVersion[],
   { target, further }: Pick<DemoOptions, 'target' | 'further'>,

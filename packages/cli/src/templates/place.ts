@@ -21,7 +21,7 @@ export async function placeOf(folder: string): Promise<ProjectPlace> {
   return { name, packages, run, basa: `${run} ${relative(folder, join(packageFolder, 'src/main.ts'))}` };
 }
 
-/** What a project imports, by version; and where packages were installed from files, all of them from the same files. */
+/** What a project imports, by version. Where our packages were installed from files, the project takes them from the same files. */
 async function packagesFor(folder: string): Promise<Readonly<Record<string, string>>> {
   const manifest = JSON.parse(await readFile(join(packageFolder, 'package.json'), 'utf8')) as { version: string };
   const used = ['cli', 'client', 'datasets', 'learning', 'runtime'].map(
@@ -50,7 +50,7 @@ export function fileSources({ packages }: InstalledPackages, root: string, folde
   return Object.fromEntries(found);
 }
 
-/** Whether all that its package.json names is there. A project beside a clone is given what the clone has installed. */
+/** Returns whether all that its package.json names is installed. A project beside a clone gets what the clone has installed. */
 export async function findPackages(folder: string, files: ProjectFiles): Promise<boolean> {
   const parts = JSON.parse(files['package.json'] ?? '{}') as Record<string, Record<string, string>>;
   const names = Object.keys({ ...parts['dependencies'], ...parts['devDependencies'] });

@@ -3,7 +3,7 @@ import { randomStream } from '@basa/learning';
 
 export interface ProjectPlace {
   readonly name: string;
-  /** Where npm finds our packages: all that must be named, by name. */
+  /** Where npm finds our packages, by name. */
   readonly packages: Readonly<Record<string, string>>;
   /** How programs are started: with the packages from a clone, or as they are installed. */
   readonly run: 'tsx' | 'tsx --conditions=@basa/source';
@@ -78,7 +78,7 @@ export function compilerFile({ run }: ProjectPlace): string {
   });
 }
 
-/** Task and tokens are of one deployment; devices keep their keys beside it. */
+/** Task and tokens belong to one deployment, and devices keep their keys beside them: none of it goes into git. */
 export const IGNORED = 'node_modules/\ntask.json\ndevices/\nbasa-simulation/\n.basa-dev/\npublic/*.js\n';
 
 export interface OperatorParts {
@@ -108,7 +108,7 @@ const { task, tokens } = await createTask({
   operatorToken,
   model,
   training,
-  bufferSize: DEVICES, // K: so many updates are summed into one version
+  bufferSize: DEVICES, // K: how many updates are summed into one version
 ${isEvaluated ? '  evaluationSet: await test(),\n' : ''}  tokens: DEVICES,
 });
 console.log(\`task \${task}\`);

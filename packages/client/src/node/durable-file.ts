@@ -1,6 +1,18 @@
 /** Files that are wholly there after a crash, or not at all, and that only their owner can read. */
-import { open, readFile, rename, unlink } from 'node:fs/promises';
-import { dirname } from 'node:path';
+import { mkdir, open, readFile, rename, unlink } from 'node:fs/promises';
+import { dirname, resolve } from 'node:path';
+
+/** Makes the folder where it is missing. From then on its name, and those above it that were made with it, are durable. */
+export async function makeFolder(path: string): Promise<void> {
+  const made = await mkdir(path, { recursive: true, mode: 0o700 });
+  const first = made === undefined ? resolve(path) : resolve(made);
+  for (let at = resolve(path); ; at = dirname(at)) {
+    await syncFolder(dirname(at)).catch((error: unknown) => {
+      if (!isCode(error, 'EACCES')) throw error; // a folder of others, that is there for good
+    });
+    if (at === first) return;
+  }
+}
 
 /** Writes and syncs; the caller renames it to where it counts. */
 export async function writeDurably(path: string, bytes: Uint8Array): Promise<void> {

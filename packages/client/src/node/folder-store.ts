@@ -1,17 +1,17 @@
 /** A device in a folder: its key, its journal and its input, readable by their owner alone. */
-import { mkdir, realpath } from 'node:fs/promises';
+import { realpath } from 'node:fs/promises';
 import { join } from 'node:path';
 import { createNodeSigner, nodeRandomBytes } from '@basa/runtime/node';
 import type { DeviceSigner, DeviceStore } from '../device-store.ts';
 import { StoreError } from '../errors.ts';
 import type { DeviceLock } from './device-lock.ts';
 import { lockDevice } from './device-lock.ts';
-import { readIfThere, replaceFile, wipeFile } from './durable-file.ts';
+import { makeFolder, readIfThere, replaceFile, wipeFile } from './durable-file.ts';
 import { Journal } from './journal.ts';
 
 /** Makes the folder and the key where there are none. Holds the device's lock until `close`. */
 export async function openFolderStore(path: string): Promise<DeviceStore> {
-  await mkdir(path, { recursive: true, mode: 0o700 });
+  await makeFolder(path);
   const folder = await realpath(path);
   const lock = await lockDevice(folder);
   try {

@@ -1,9 +1,10 @@
 /** The outside, on Node. */
-import { applyMasksInPlace, plainVectorKernel } from '@basa/masking';
+import { plainVectorKernel } from '@basa/masking';
 import { millis } from '@basa/protocol';
 import { createNodeKeystream, createWasmVectorKernel, nodeRandomBytes, nodeSuite } from '@basa/runtime/node';
 import type { Outside } from '../outside.ts';
 import { sleep } from '../outside.ts';
+import { maskVector } from './masks.ts';
 import type { TlsOptions } from './transport.ts';
 import { createNodeTransport } from './transport.ts';
 
@@ -17,6 +18,6 @@ export function nodeOutside(tls?: TlsOptions): Outside {
     now: () => millis(Date.now()),
     stopwatch: () => performance.now(),
     sleep,
-    mask: (vector, plan) => applyMasksInPlace(vector, plan, tools),
+    mask: (vector, plan, signal) => maskVector(vector, plan, tools, signal),
   };
 }

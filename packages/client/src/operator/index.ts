@@ -3,7 +3,14 @@ export { ProblemError, RefusedError, SettingsError, UnreachableError } from '../
 export type { CreatedTask, CreateTaskOptions, TaskSettings } from './create-task.ts';
 export { createTask, createTaskAt, TASK_DEFAULTS } from './create-task.ts';
 export { isCertificateReason, networkAdvice, networkReason } from './network.ts';
-export type { EngineName, PolicyChoice } from './policy.ts';
+export type { EngineName, PolicyChoice, PrivacyChoice } from './policy.ts';
 export { ENGINES } from './policy.ts';
-export type { BufferState, OperatorOptions, ServerTask, VersionState } from './services.ts';
+export type {
+  BufferState,
+  OperatorOptions,
+  ServerTask,
+  SuspectState,
+  TaskPrivacy,
+  VersionState,
+} from './services.ts';
 export { AuthorityOperator, hashOfToken, ServerOperator } from './services.ts';

@@ -2,8 +2,8 @@
 import type { Model } from '@basa/learning';
 import { manifestText } from '@basa/learning';
 import type { PlanRequest } from '@basa/masking';
-import { ascii, planQuantizer, ring, signedCapacity } from '@basa/masking';
-import type { Staleness, TaskPolicy, TaskTraining } from '@basa/protocol';
+import { ascii, planPrivate, planQuantizer, ring, signedCapacity } from '@basa/masking';
+import type { MetricRange, PrivacyPolicy, Staleness, TaskPolicy, TaskTraining } from '@basa/protocol';
 import {
   DEFAULT_MAX_STALENESS,
   defaultMinimum,
@@ -26,11 +26,15 @@ export interface PolicyChoice {
   readonly minimum?: number;
   /** How seeds are sealed; slot keys by default. */
   readonly engine?: EngineName;
-  /** Entries of updates beyond +-clip are clipped; 1 by default. */
+  /** Entries of updates beyond +-clip are clipped, in a private task their L2 norm; 1 by default. */
   readonly clip?: number;
   /** Bits of one masked entry: 2 to 32, or the fewest that resolve the clip well by default. */
   readonly bits?: number;
   readonly blockFloor?: number;
+  /** Numbers of devices whose means the task learns: `loss`, `accuracy`, `examples`, or what your application tells. */
+  readonly metrics?: readonly MetricRange[];
+  /** Noise and budget of a differentially private task. */
+  readonly privacy?: PrivacyChoice;
   readonly staleness?: Staleness;
   readonly maxStaleness?: number;
   readonly training: TaskTraining;
@@ -39,11 +43,29 @@ export interface PolicyChoice {
   readonly closeMs: number;
 }
 
+/** A tenth of K may tell their noise, and delta is 10^-6, where nothing else is said. */
+export type PrivacyChoice = Pick<PrivacyPolicy, 'noiseMultiplier' | 'participations'> &
+  Partial<Pick<PrivacyPolicy, 'colluders' | 'delta'>>;
+
+const DEFAULT_DELTA = 1e-6;
+
+/** The lines of a policy. */
+function privacyOf({ bufferSize, privacy }: Pick<PolicyChoice, 'bufferSize' | 'privacy'>): PrivacyPolicy | undefined {
+  if (privacy === undefined) return undefined;
+  return { colluders: Math.floor(bufferSize / 10), delta: DEFAULT_DELTA, ...privacy };
+}
+
 export const ENGINES = { 'slot-keys': ENGINE.slotKeys, 'cp-abe': ENGINE.cpAbe } as const;
 export type EngineName = keyof typeof ENGINES;
 
 export async function makePolicy(choice: PolicyChoice): Promise<TaskPolicy> {
   const { name, model, serverKey, authorities, bufferSize, uploadLeaseMs, openMs, closeMs } = choice;
+  const privacy = privacyOf(choice);
+  const minimum = choice.minimum ?? defaultMinimum(bufferSize, privacy?.colluders ?? 0);
+  const quantizer =
+    privacy === undefined
+      ? quantizerOf(choice)
+      : privateQuantizer({ ...choice, ...privacy, minimum, dimension: model.dimension });
   const policy: TaskPolicy = {
     ...POLICY_DEFAULTS,
     name: ascii(name),
@@ -51,10 +73,12 @@ export async function makePolicy(choice: PolicyChoice): Promise<TaskPolicy> {
     threshold: choice.threshold ?? defaultThreshold(authorities.length),
     engine: ENGINES[choice.engine ?? 'slot-keys'],
     bufferSize,
-    minimum: choice.minimum ?? defaultMinimum(bufferSize, 0),
+    minimum,
     dimension: model.dimension,
-    ...quantizerOf(choice),
+    ...quantizer,
     blockFloor: choice.blockFloor ?? POLICY_DEFAULTS.blockFloor,
+    metrics: choice.metrics ?? [],
+    privacy,
     staleness: choice.staleness ?? { kind: 'polynomial', exponent: 0.5 },
     maxStaleness: choice.maxStaleness ?? DEFAULT_MAX_STALENESS,
     manifestHash: new Uint8Array(await crypto.subtle.digest('SHA-256', ascii(manifestText(model)).slice())),
@@ -81,6 +105,20 @@ function quantizerOf({ bufferSize, clip = 1, bits }: PolicyChoice): Pick<TaskPol
   if (planned.kind === 'refused') throw new SettingsError(`these settings cannot be used: ${planned.sentence}`);
   const { modulus, level } = planned.plan;
   return { modulus, level, clip };
+}
+
+interface PrivateChoice extends Pick<PolicyChoice, 'bufferSize' | 'clip' | 'bits'>, PrivacyPolicy {
+  readonly minimum: number;
+  readonly dimension: number;
+}
+
+/** The coarsest level that the noise allows: a finer one costs bits and hides in the noise. */
+function privateQuantizer(choice: PrivateChoice): Pick<TaskPolicy, 'modulus' | 'level' | 'clip'> {
+  const clip = choice.clip ?? 1;
+  const planned = planPrivate({ ...choice, clip });
+  if (planned.kind === 'refused') throw new SettingsError(`these settings cannot be used: ${planned.sentence}`);
+  const { modulus, level } = planned.plan;
+  return { modulus: choice.bits === undefined ? modulus : ring(choice.bits), level, clip };
 }
 
 /** So many steps to the unit that a sum of K entries still fits the bits. */

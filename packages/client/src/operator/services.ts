@@ -28,6 +28,32 @@ export interface ServerTask {
   readonly admission: AdmissionView;
   /** Of the updates of the newest version. */
   readonly meanAge?: number;
+  /** Means of the task's metrics over the devices of the newest version. */
+  readonly metrics?: Readonly<Record<string, number>>;
+  readonly privacy?: TaskPrivacy;
+}
+
+/** What a private task promises each of its devices. */
+export interface TaskPrivacy {
+  readonly noiseMultiplier: number;
+  readonly colluders: number;
+  readonly participations: number;
+  readonly delta: number;
+  /** After all participations. */
+  readonly epsilon: number;
+}
+
+/** A device beside which sums were spoilt. */
+export interface SuspectState {
+  /** SHA-256 of its key. */
+  readonly user: string;
+  /** How likely it is that it spoils sums. */
+  readonly suspicion: number;
+  readonly state: 'clear' | 'suspect' | 'suspended' | 'banned';
+  readonly spoilt: number;
+  readonly suspensions: number;
+  /** How many sums of the task its suspension goes on for. */
+  readonly sumsLeft?: number;
 }
 
 export interface BufferState {
@@ -99,6 +125,13 @@ export class ServerOperator {
   }
   setState(task: string, state: 'running' | 'paused' | 'finished'): Promise<ServerTask> {
     return this.#json('PUT', SERVER_PATH.taskState(task), { state });
+  }
+  async suspects(task: string): Promise<readonly SuspectState[]> {
+    return (await this.#json<{ suspects: readonly SuspectState[] }>('GET', SERVER_PATH.suspicions(task))).suspects;
+  }
+  /** `clear`: as if the device were new. `banned`: it gets no seat any more. */
+  decideSuspect(task: string, user: string, state: 'clear' | 'banned'): Promise<SuspectState> {
+    return this.#json('PUT', SERVER_PATH.suspicion(task, user), { state });
   }
   async removeTask(task: string): Promise<void> {
     await ask(this.#options, 'DELETE', SERVER_PATH.task(task));

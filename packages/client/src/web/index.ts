@@ -60,9 +60,9 @@ export const BasaClient = {
 function watched(outside: Outside, watch: NonNullable<WebConnectOptions['watchMasking']>): Outside {
   return {
     ...outside,
-    async mask(vector, plan) {
+    async mask(vector, plan, signal) {
       const quantised = vector.slice();
-      await outside.mask(vector, plan);
+      await outside.mask(vector, plan, signal);
       watch(quantised, vector.slice());
     },
   };

@@ -1,10 +1,7 @@
 /** Both services over real HTTP for client tests: a thin layer per docs/http.md over the cores of a `TestWorld`. */
-import type { IncomingMessage, Server, ServerResponse } from 'node:http';
-import { createServer } from 'node:http';
-import { createServer as createTlsServer } from 'node:https';
-import type { AddressInfo } from 'node:net';
+import type { Server } from 'node:http';
 import { concatBytes, equalBytes, fromHex, toHex } from '@basa/masking';
-import type { Ctx, ProblemCode, ProblemMore, Refused } from '@basa/protocol';
+import type { Ctx } from '@basa/protocol';
 import {
   authorityMessages,
   certificateCodec,
@@ -20,61 +17,20 @@ import {
   millis,
   newestModelCodec,
   outcomeCodec,
-  PROBLEM_MEDIA_TYPE,
   problemDocument,
   problemOfRefusal,
   requestStatement,
 } from '@basa/protocol';
 import { nodeSuite } from '@basa/runtime/node';
+import type { Asked, Mischief, TlsFiles } from './http-listener.ts';
+import { listenFor } from './http-listener.ts';
+import type { Reply } from './http-replies.ts';
+import { bytes, bytesOrProblem, documented, json, problem } from './http-replies.ts';
 import type { PaperService } from './paper-service.ts';
 import type { TestWorld } from './test-world.ts';
 import { parametersOf } from './test-world.ts';
 
 const SKEW_MS = 300_000;
-
-const CORS = {
-  'access-control-allow-origin': '*',
-  'access-control-allow-headers': '*',
-  'access-control-allow-methods': 'GET, HEAD, POST, PUT',
-  'access-control-expose-headers': `${HEADER.head}, ${HEADER.uploadOffset}, etag, retry-after`,
-};
-
-export interface Asked {
-  readonly service: 'server' | 'authority';
-  readonly method: string;
-  readonly path: string;
-  readonly body: Uint8Array;
-  readonly headers: IncomingMessage['headers'];
-}
-
-/** What a test does to a request or its answer. */
-export interface Mischief {
-  /** Before anything is done: a problem instead, a cut connection, or a wait. */
-  before?(asked: Asked): Reply | 'cut' | Promise<undefined> | undefined;
-  /** The answer, changed or lost after everything was done. */
-  after?(asked: Asked, reply: Reply): Reply | 'cut' | { readonly cutAfter: number };
-}
-
-export interface Reply {
-  readonly status: number;
-  readonly headers?: Record<string, string>;
-  readonly body?: Uint8Array;
-}
-
-export const problem = (code: ProblemCode, more: ProblemMore = {}): Reply => documented(problemDocument(code, more));
-
-function documented(document: ReturnType<typeof problemDocument>, headers: Record<string, string> = {}): Reply {
-  return {
-    status: document.status,
-    headers: { 'content-type': PROBLEM_MEDIA_TYPE, ...headers },
-    body: Buffer.from(JSON.stringify(document)),
-  };
-}
-
-const bytes = (body: Uint8Array): Reply => ({ status: 200, body });
-const bytesOrProblem = (answer: Uint8Array | Refused): Reply =>
-  answer instanceof Uint8Array ? bytes(answer) : documented(problemOfRefusal(answer));
-const json = (value: object): Reply => ({ status: 200, body: Buffer.from(JSON.stringify(value)) });
 
 export class HttpServices {
   readonly world: TestWorld;
@@ -91,9 +47,9 @@ export class HttpServices {
   serverUrl = '';
   authorityUrl = '';
 
-  readonly #tls: { readonly cert: string; readonly key: string } | undefined;
+  readonly #tls: TlsFiles | undefined;
 
-  constructor(world: TestWorld, tls?: { readonly cert: string; readonly key: string }) {
+  constructor(world: TestWorld, tls?: TlsFiles) {
     this.world = world;
     this.#tls = tls;
   }
@@ -109,6 +65,16 @@ export class HttpServices {
       server.closeAllConnections();
       await new Promise((resolve) => server.close(resolve));
     }
+  }
+
+  async #listen(service: Asked['service'], handle: (asked: Asked) => Reply): Promise<string> {
+    const hear = (asked: Asked): Mischief => {
+      this.asked.push(asked);
+      return this.mischief;
+    };
+    const { server, url } = await listenFor({ service, tls: this.#tls, handle, hear });
+    this.#servers.push(server);
+    return url;
   }
 
   /** How often this was asked, by a part of its path. */
@@ -266,53 +232,6 @@ export class HttpServices {
     if (this.#nonces.has(toHex(nonce))) return problem('replayed');
     this.#nonces.add(toHex(nonce));
     return publicKey;
-  }
-
-  async #listen(service: Asked['service'], handle: (asked: Asked) => Reply): Promise<string> {
-    const listener = (request: IncomingMessage, response: ServerResponse): void => {
-      this.#handle(service, handle, request, response).catch((error: unknown) => {
-        response.destroy(error instanceof Error ? error : undefined);
-      });
-    };
-    const server = this.#tls === undefined ? createServer(listener) : createTlsServer(this.#tls, listener);
-    this.#servers.push(server);
-    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-    return `${this.#tls === undefined ? 'http' : 'https'}://127.0.0.1:${(server.address() as AddressInfo).port}`;
-  }
-
-  async #handle(
-    service: Asked['service'],
-    handle: (asked: Asked) => Reply,
-    request: IncomingMessage,
-    response: ServerResponse,
-  ): Promise<void> {
-    if (request.method === 'OPTIONS') return void response.writeHead(204, CORS).end();
-    const chunks: Buffer[] = [];
-    for await (const chunk of request) chunks.push(chunk as Buffer);
-    const { method = '', url: path = '', headers } = request;
-    const asked: Asked = { service, method, path, headers, body: new Uint8Array(Buffer.concat(chunks)) };
-    this.asked.push(asked);
-    const early = await this.mischief.before?.(asked);
-    if (early === 'cut') return void response.destroy();
-    const reply = early ?? guarded(handle, asked);
-    const late = this.mischief.after?.(asked, reply) ?? reply;
-    if (late === 'cut') return void response.destroy();
-    if ('cutAfter' in late) {
-      response.writeHead(reply.status, { 'content-length': String(reply.body?.length), ...reply.headers });
-      response.write(reply.body?.slice(0, late.cutAfter));
-      setTimeout(() => response.destroy(), 20);
-      return;
-    }
-    response.writeHead(late.status, { ...CORS, ...late.headers });
-    response.end(late.body);
-  }
-}
-
-function guarded(handle: (asked: Asked) => Reply, asked: Asked): Reply {
-  try {
-    return handle(asked);
-  } catch (error) {
-    return problem('internal', { detail: String(error) });
   }
 }
 

@@ -1,14 +1,28 @@
 /** From prices and profiles to what a scheme charges: seconds and bytes of one protocol, size and dimension. */
 import { publishedCode, SYNCHRONISATION_READINGS } from '@basa/baselines';
+import { elementBits } from '@basa/masking';
 import type { LightSecAggCosts, PaperCosts, PlainCosts, RoundCosts, SealedCosts } from '@basa/simulator';
-import type { Costs, LightSecAggPrices, Profile, Share, VectorOperation } from './costs.ts';
+import type {
+  Costs,
+  LightSecAggPrices,
+  ModulusOperation,
+  Profile,
+  SealingPrices,
+  Share,
+  VectorPrices,
+  WordOperation,
+} from './costs.ts';
 import { priced } from './costs.ts';
 import { codeKey } from './needs.ts';
 import type { ProfiledName } from './profiles.ts';
 import { profileKey, TINY } from './profiles.ts';
+import type { Sampled } from './sampling.ts';
+import { PRICED_RING } from './vector-operations.ts';
 
-export type Engine = 'cp-abe' | 'slot-keys';
 export type Reading = keyof typeof SYNCHRONISATION_READINGS;
+export type SealedName = Extract<ProfiledName, `BASA sealed${string}`>;
+/** Everything is summed in a ring but LightSecAgg, which divides. */
+type ModulusKind = 'ring' | 'field';
 
 /** How long a device that left holds its place: declared, not measured. */
 const LEASE_SECONDS = 1;
@@ -16,30 +30,30 @@ const LEASE_SECONDS = 1;
 export class Charges {
   readonly #costs: Costs;
   readonly #dimension: number;
-  readonly #engine: Engine;
+  readonly #modulus: ModulusKind;
 
-  constructor(costs: Costs, dimension: number, engine: Engine = 'cp-abe') {
+  /** `modulus` is that of BASA, SecAgg and SecAgg+. */
+  constructor(costs: Costs, dimension: number, modulus: ModulusKind = 'ring') {
     this.#costs = costs;
     this.#dimension = dimension;
-    this.#engine = engine;
+    this.#modulus = modulus;
   }
 
   plain(): PlainCosts {
-    return { uploadBytes: 4 * this.#dimension, addSeconds: this.#vector('add') };
+    return { uploadBytes: 4 * this.#dimension, addSeconds: this.#words('floatAdd') };
   }
 
   /** The parts of encryption that know nothing yet are made beside the training; everything else is in the turn. */
   paper(bufferSize: number): PaperCosts {
-    const phases = this.#phases('BASA paper', bufferSize, 0);
-    const { connect, upload } = phases;
+    const { connect, upload } = this.#phases('BASA paper', bufferSize, 0);
     const handling = this.#seconds(connect.server, 'online') / bufferSize;
     const key = this.#seconds(upload.authority, 'online') / bufferSize;
-    const user = upload.users.map((share) => this.#seconds(share, 'online'));
-    const add = this.#vector('add') + this.#seconds(upload.server, 'online') / bufferSize;
+    const user = upload.users.map((share) => this.#seconds(share, 'online') + this.#words('copy'));
+    const add = this.#vectors('unpack', 'add') + this.#seconds(upload.server, 'online') / bufferSize;
     return {
-      quantiseSeconds: this.#vector('quantise'),
-      turnSeconds: (position) => handling + key + at(user, position) + this.#vector('pack') + add,
-      maskSeconds: (bufferSize - 1) * this.#vector('expand') + this.#vector('pack') + add,
+      quantiseSeconds: this.#vectors('quantise'),
+      turnSeconds: (position) => handling + key + at(user, position) + this.#vectors('pack') + add,
+      maskSeconds: (bufferSize - 1) * this.#vectors('expand') + this.#vectors('pack') + add,
       afterTurnSeconds: 0,
       downBytes: (position) => at(connect.down, position) + at(upload.down, position),
       upBytes: (position) => this.#withVector(at(upload.up, position)),
@@ -48,9 +62,9 @@ export class Charges {
     };
   }
 
-  sealed(bufferSize: number, openers = 1): SealedCosts {
-    const { deposit, upload, close } = this.#phases('BASA sealed', bufferSize, 0);
-    const lossy = (): Phase => this.#phases('BASA sealed', bufferSize, 1).close;
+  sealed(name: SealedName, bufferSize: number, openers: number): SealedCosts {
+    const { deposit, upload, close } = this.#phases(name, bufferSize, 0);
+    const lossy = (): Phase => this.#phases(name, bufferSize, 1).close;
     const seals = mean(deposit.users.map((share, n) => share.counts.seals + at(upload.users, n).counts.seals));
     const durable = this.#costs.durable.ms / 1000;
     const deposits = deposit.users.map((share) => this.#seconds(share, 'online'));
@@ -67,19 +81,21 @@ export class Charges {
       return work + dropped * Math.max(0, withOne() - (whole * (bufferSize - 1)) / bufferSize);
     };
     return {
-      offlineSeconds: (seals * priced(this.#costs.sealing, this.#engine).prepare.ms) / 1000,
+      offlineSeconds: (seals * this.#sealing.prepare.ms) / 1000,
       // The input is quantised, and its digest bound to the deposit.
-      depositSeconds: this.#vector('quantise') + this.#vector('hash') + mean(deposits) + durable,
+      depositSeconds: this.#vectors('quantise') + this.#words('hashInput') + mean(deposits) + durable,
       depositBytes: mean(deposit.up),
-      serverSeconds: (serverWork / bufferSize + this.#vector('hash')) / 2,
+      serverSeconds: (serverWork / bufferSize + this.#receiving) / 2,
       inboxBytes: (slot) => at(deposit.down, slot),
       keySeconds: this.#seconds(upload.authority, 'seal') / bufferSize + durable,
       keyBytes: mean(upload.down),
-      maskSeconds: (slot) => at(masks, slot) + this.#vector('pack') + this.#vector('hash') + durable,
+      maskSeconds: (slot) => at(masks, slot) + this.#masking + durable,
       uploadBytes: (slot) => this.#withVector(at(upload.up, slot)),
       closeSeconds: (accepted, dropped) => scaled(closing, closingOne, accepted, dropped) + durable,
       openSeconds: (accepted, dropped) =>
-        scaled(opening, openingOne, accepted, dropped) + accepted * this.#vector('add'),
+        scaled(opening, openingOne, accepted, dropped) +
+        accepted * this.#vectors('unpack', 'add') +
+        this.#vectors('judge', 'dequantise'),
       openers,
       leaseSeconds: LEASE_SECONDS,
     };
@@ -90,7 +106,7 @@ export class Charges {
     const whole = this.#phases(name, users, 0);
     const user = (phase: Phase): number => mean(phase.users.map((share) => this.#seconds(share, 'seal')));
     const server = (phase: Phase): number => this.#seconds(phase.server, 'seal');
-    const recovery = user(whole.unmasking) + server(whole.unmasking);
+    const recovery = user(whole.unmasking) + server(whole.unmasking) + this.#vectors('dequantise');
     const oneMore = (): number => Math.max(0, server(this.#phases(name, users, 1).unmasking) - server(whole.unmasking));
     return {
       setupSeconds: user(whole.keys) + server(whole.keys) + user(whole.shares) + server(whole.shares),
@@ -99,10 +115,10 @@ export class Charges {
         down: mean(whole.keys.down) + mean(whole.shares.down),
       },
       isOverlapped: false,
-      maskSeconds: this.#vector('quantise') + user(whole['masked-input']) + this.#vector('pack'),
+      maskSeconds: this.#vectors('quantise', 'pack') + user(whole['masked-input']) + this.#words('copy'),
       uploadBytes: this.#withVector(mean(whole['masked-input'].up)),
       recoverySeconds: (dropped) =>
-        (users - dropped) * this.#vector('add') + recovery + (dropped && dropped * oneMore()),
+        (users - dropped) * this.#vectors('unpack', 'add') + recovery + (dropped && dropped * oneMore()),
       recoveryBytes: {
         up: mean(whole.unmasking.up),
         down: mean(whole['masked-input'].down) + mean(whole.unmasking.down),
@@ -120,10 +136,12 @@ export class Charges {
       setupSeconds: offlineSeconds(prices, users),
       setupBytes: { up: (users - 1) * shareBytes, down: (users - 1) * shareBytes },
       isOverlapped: true,
-      maskSeconds: this.#vector('quantise') + this.#vector('expand') + this.#vector('pack'),
+      maskSeconds: this.#field('quantise', 'expand', 'pack'),
       uploadBytes: 4 * this.#dimension,
       recoverySeconds: (dropped) =>
-        (users - dropped + 1) * this.#vector('add') + (prices.answer.ms + prices.decode.ms) / 1000,
+        (users - dropped) * this.#field('unpack', 'add') +
+        this.#field('add', 'dequantise') +
+        (prices.answer.ms + prices.decode.ms) / 1000,
       recoveryBytes: { up: shareBytes, down: 0 },
       threshold: survivors,
     };
@@ -136,11 +154,12 @@ export class Charges {
       offlineSeconds: offlineSeconds(prices, users),
       offlineBytes: (users - 1) * shareBytes,
       isOverlapped: true,
-      maskSeconds: this.#vector('quantise') + this.#vector('expand') + this.#vector('pack'),
+      maskSeconds: this.#field('quantise', 'expand', 'pack'),
       uploadBytes: 4 * this.#dimension,
       answerSeconds: prices.answer.ms / 1000,
       answerBytes: shareBytes,
-      decodeSeconds: prices.decode.ms / 1000 + (bufferSize + 1) * this.#vector('add'),
+      decodeSeconds:
+        prices.decode.ms / 1000 + bufferSize * this.#field('unpack', 'add') + this.#field('add', 'dequantise'),
       answers: publishedCode(users).survivors,
       reading: SYNCHRONISATION_READINGS[reading],
     };
@@ -149,20 +168,54 @@ export class Charges {
   /** All that one user and the server compute for one sum, sealing in one go: what a whole run can be held against. */
   totals(name: ProfiledName, users: number): { readonly user: number; readonly server: number } {
     const { phases } = priced(this.#costs.profiles, profileKey({ name, users, leaving: 0 }));
-    const isBasa = name.startsWith('BASA');
     const user = phases.map((phase) => mean(phase.users.map((share) => this.#seconds(share, 'seal'))));
     const server = phases.map((phase) => this.#opening(phase.server));
+    const own = this.#wholeRun(name);
     const total = (values: readonly number[]): number => values.reduce((sum, value) => sum + value, 0);
-    const hashes = name === 'BASA sealed' ? 2 : 0;
+    return { user: total(user) + own.user, server: total(server) + users * own.upload + own.sum };
+  }
+
+  /** The vectors of a whole run in one process: of a user, of the server for an upload, and for the sum. */
+  #wholeRun(name: ProfiledName): { readonly user: number; readonly upload: number; readonly sum: number } {
+    const copy = this.#words('copy');
+    if (name === 'BASA paper') return { user: this.#vectors('quantise') + copy, upload: this.#vectors('add'), sum: 0 };
+    if (name === 'SecAgg' || name === 'SecAgg+')
+      return { user: this.#vectors('pack') + copy, upload: this.#vectors('unpack', 'add'), sum: 0 };
     return {
-      user:
-        total(user) + this.#vector('pack') + (isBasa ? this.#vector('quantise') : 0) + hashes * this.#vector('hash'),
-      server: total(server) + users * (this.#vector('add') + (hashes / 2) * this.#vector('hash')),
+      user: this.#vectors('quantise') + this.#words('hashInput') + this.#masking,
+      upload: this.#receiving + this.#vectors('unpack', 'add'),
+      sum: this.#vectors('judge', 'dequantise'),
     };
   }
 
-  #vector(operation: VectorOperation): number {
-    return priced(this.#costs.vectors, String(this.#dimension))[operation].ms / 1000;
+  /** What a user of sealed mode does to its vector beside expanding masks: digest checked, copied, packed, hashed, framed. */
+  get #masking(): number {
+    return this.#words('hashInput', 'copy', 'copy') + this.#vectors('pack', 'hashBody');
+  }
+
+  /** What the server does with a body before it is accepted. */
+  get #receiving(): number {
+    return this.#words('copy') + this.#vectors('hashBody', 'unpack');
+  }
+
+  get #sealing(): SealingPrices {
+    return priced(this.#costs.sealing, 'cp-abe');
+  }
+
+  get #prices(): VectorPrices {
+    return priced(this.#costs.vectors, String(this.#dimension));
+  }
+
+  #vectors(...operations: readonly ModulusOperation[]): number {
+    return seconds(operations.map((operation) => this.#prices[this.#modulus][operation]));
+  }
+
+  #field(...operations: readonly ModulusOperation[]): number {
+    return seconds(operations.map((operation) => this.#prices.field[operation]));
+  }
+
+  #words(...operations: readonly WordOperation[]): number {
+    return seconds(operations.map((operation) => this.#prices.words[operation]));
   }
 
   #code(users: number, summed: number): LightSecAggPrices {
@@ -176,19 +229,22 @@ export class Charges {
     return 18 + 4 * Math.ceil(this.#dimension / (survivors - privacy));
   }
 
+  /** A profile is run in the field; what is charged is packed as its modulus packs. */
   #withVector(bytesAtTiny: number): number {
-    return bytesAtTiny + 4 * (this.#dimension - TINY);
+    const bits = this.#modulus === 'field' ? 32 : elementBits(PRICED_RING);
+    return bytesAtTiny - 4 * TINY + Math.ceil((bits * this.#dimension) / 8);
   }
 
+  /** Slot keys are sealed and opened for real in their profile: only CP-ABE is counted. */
   #seconds({ ms, counts }: Share, sealsAs: 'seal' | 'online'): number {
-    const engine = priced(this.#costs.sealing, this.#engine);
+    const engine = this.#sealing;
     const sealing = counts.seals * engine[sealsAs].ms + counts.opens * engine.open.ms + counts.issues * engine.issue.ms;
-    return (ms + sealing) / 1000 + counts.expansions * this.#vector('expand');
+    return (ms + sealing) / 1000 + counts.expansions * this.#vectors('expand');
   }
 
   /** The server has another key for nearly every seed it opens. */
   #opening(share: Share): number {
-    const { open, openByNewKey } = priced(this.#costs.sealing, this.#engine);
+    const { open, openByNewKey } = this.#sealing;
     return this.#seconds(share, 'seal') + (share.counts.opens * (openByNewKey.ms - open.ms)) / 1000;
   }
 
@@ -215,6 +271,10 @@ function at<Item>(items: readonly Item[], index: number): Item {
   const item = items[Math.min(index, items.length - 1)];
   if (item === undefined) throw new RangeError('a profile without users');
   return item;
+}
+
+function seconds(prices: readonly Sampled[]): number {
+  return prices.reduce((sum, { ms }) => sum + ms, 0) / 1000;
 }
 
 function mean(values: readonly number[]): number {

@@ -46,8 +46,8 @@ export interface LightSecAggPrices {
 export interface Costs {
   readonly machine: Machine;
   readonly clock: 'processor time';
-  /** By d: one mask expanded and added, one upload read and added, quantised, packed, hashed. */
-  readonly vectors: Readonly<Record<string, Readonly<Record<VectorOperation, Sampled>>>>;
+  /** By d. */
+  readonly vectors: Readonly<Record<string, VectorPrices>>;
   /** By engine. `seal` is whole, `prepare` and `online` its parts. */
   readonly sealing: Readonly<Record<string, SealingPrices>>;
   /** By `protocol n`. */
@@ -60,7 +60,18 @@ export interface Costs {
   readonly durable: Sampled;
 }
 
-export type VectorOperation = 'expand' | 'add' | 'quantise' | 'pack' | 'hash';
+/** One mask expanded and added, one vector added, quantised, packed, read again; a body hashed; a sum judged and made floats. */
+export type ModulusOperation = 'expand' | 'add' | 'quantise' | 'pack' | 'unpack' | 'hashBody' | 'judge' | 'dequantise';
+
+/** Whatever the modulus: words hashed and copied, and an update of floats added without any secure aggregation. */
+export type WordOperation = 'hashInput' | 'copy' | 'floatAdd';
+
+/** Rings wrap around for free and pack tighter; the field is for protocols that divide, as LightSecAgg does. */
+export interface VectorPrices {
+  readonly ring: Readonly<Record<ModulusOperation, Sampled>>;
+  readonly field: Readonly<Record<ModulusOperation, Sampled>>;
+  readonly words: Readonly<Record<WordOperation, Sampled>>;
+}
 
 export interface SealingPrices {
   readonly seal: Sampled;

@@ -78,15 +78,16 @@ export async function measureCosts(
   keep: (costs: Costs) => void,
 ): Promise<Costs> {
   const tools = nodeTools();
-  let costs: Costs = known ?? {
-    machine: thisMachine(date),
+  let costs: Costs = {
+    machine: known?.machine ?? thisMachine(date),
     clock: 'processor time',
     vectors: {},
     sealing: {},
     profiles: {},
     lightSecAgg: {},
     training: {},
-    durable: durableRecord(),
+    durable: known?.durable ?? durableRecord(),
+    ...known,
   };
   const add = (more: Partial<Costs>): void => {
     costs = { ...costs, ...more };
@@ -106,7 +107,7 @@ export async function measureCosts(
   }
   for (const request of missing(needs.profiles, profileKey, costs.profiles)) {
     step(profileKey(request));
-    const runs = request.users > MANY ? 1 : sampling.runs;
+    const runs = Math.min(sampling.runs, request.users > MANY ? 1 : request.users > FEW ? 3 : sampling.runs);
     const profile = profileOf(request, tools, priced(costs.sealing, 'cp-abe'), runs);
     if (profile !== undefined) add({ profiles: { ...costs.profiles, [profileKey(request)]: profile } });
   }
@@ -125,14 +126,14 @@ export async function measureCosts(
 
 export interface MeasureOptions {
   readonly sampling: Sampling;
-  /** What an earlier run measured on this machine. */
-  readonly known?: Costs | undefined;
+  /** What an earlier run measured, or a part of it: that is not measured again. */
+  readonly known?: Partial<Costs> | undefined;
   readonly date: string;
   step(what: string): void;
 }
 
-/** A run of more users than these takes a minute, and averages over them. */
-const MANY = 64;
+/** A run of more users than these averages over them, and takes seconds or minutes. */
+const [FEW, MANY] = [20, 64];
 
 function thisMachine(date: string): Machine {
   return {

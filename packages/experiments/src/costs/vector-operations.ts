@@ -1,37 +1,92 @@
 /** What vectors cost, at the true dimension: loops over a million elements are bound by the cache. */
 import type { AggregationTools } from '@basa/baselines';
-import { addInPlace, applyMasksInPlace, FIELD, packVector, quantize, Secret, unpackVector } from '@basa/masking';
+import { WeightedMean } from '@basa/learning';
+import type { Modulus } from '@basa/masking';
+import {
+  addInPlace,
+  applyMasksInPlace,
+  dequantizeSum,
+  FIELD,
+  firstOutOfRange,
+  packVector,
+  quantize,
+  ring,
+  Secret,
+  unpackVector,
+} from '@basa/masking';
 import { nodeRandomBytes } from '@basa/runtime/node';
 import { seededWords } from '../simulation/environment.ts';
-import type { VectorOperation } from './costs.ts';
+import type { ModulusOperation, VectorPrices, WordOperation } from './costs.ts';
 import type { Sampled, Sampling } from './sampling.ts';
 import { sample } from './sampling.ts';
 
-const TERMS = 8;
+/** What a new task has at K = 10: the narrowest ring in which ten entries of 32,768 steps to the clip cannot wrap. */
+export const PRICED_RING = ring(20);
 
-export function vectorPrices(
+const TERMS = 8;
+const QUANTIZER = { level: 2 ** 15, clip: 1 } as const;
+
+export function vectorPrices(dimension: number, tools: AggregationTools, sampling: Sampling): VectorPrices {
+  return {
+    ring: modulusPrices('ring', PRICED_RING, dimension, tools, sampling),
+    field: modulusPrices('field', FIELD, dimension, tools, sampling),
+    words: wordPrices(dimension, tools, sampling),
+  };
+}
+
+function modulusPrices(
+  kind: string,
+  modulus: Modulus,
   dimension: number,
   { masks }: AggregationTools,
   sampling: Sampling,
-): Readonly<Record<VectorOperation, Sampled>> {
+): Readonly<Record<ModulusOperation, Sampled>> {
   const vector = new Uint32Array(dimension);
   const terms = Array.from({ length: TERMS }, () => ({ seed: new Secret(nodeRandomBytes(32)), sign: 1 as const }));
-  const plan = { modulus: FIELD, salt: new Uint8Array(32), terms };
-  const packed = packVector(vector, FIELD);
+  const plan = { modulus, salt: new Uint8Array(32), terms };
   const values = Float32Array.from({ length: dimension }, (_, k) => Math.sin(k));
-  const quantizer = { level: 2 ** 16, clip: 1, modulus: FIELD };
+  const quantizer = { ...QUANTIZER, modulus };
   const words = seededWords(1);
-  const timed = (name: VectorOperation, work: () => void): Sampled =>
-    sample(`${name}, d = ${dimension}`, work, sampling);
+  const first = quantize(values, quantizer, words);
+  if (first.kind === 'refused') throw new Error('values of -1 to 1 were refused');
+  const packed = packVector(first.vector, modulus);
+  const timed = (name: ModulusOperation, work: () => void): Sampled =>
+    sample(`${name} in the ${kind}, d = ${dimension}`, work, sampling);
   const expansions = timed('expand', () => applyMasksInPlace(vector, plan, masks));
   return {
     expand: { ...expansions, ms: expansions.ms / TERMS },
-    add: timed('add', () => {
-      const unpacked = unpackVector(packed, dimension, FIELD);
-      if (unpacked.kind === 'vector') addInPlace(vector, unpacked.vector, FIELD, masks.kernel);
+    add: timed('add', () => addInPlace(vector, first.vector, modulus, masks.kernel)),
+    // As an input is built: quantised, and written behind the words before it.
+    quantise: timed('quantise', () => {
+      const quantized = quantize(values, quantizer, words);
+      if (quantized.kind !== 'refused') new Uint32Array(dimension + 8).set(quantized.vector, 8);
     }),
-    quantise: timed('quantise', () => void quantize(values, quantizer, words)),
-    pack: timed('pack', () => void packVector(vector, FIELD)),
-    hash: timed('hash', () => void masks.suite.sha256(packed)),
+    pack: timed('pack', () => void packVector(vector, modulus)),
+    unpack: timed('unpack', () => void unpackVector(packed, dimension, modulus)),
+    hashBody: timed('hashBody', () => void masks.suite.sha256(packed)),
+    judge: timed('judge', () => {
+      if (firstOutOfRange(first.vector, modulus, QUANTIZER.level) >= 0) throw new Error('an entry is out of range');
+    }),
+    dequantise: timed(
+      'dequantise',
+      () => void dequantizeSum(first.vector, { level: QUANTIZER.level, modulus }, { weightSum: 10, weightScale: 1 }),
+    ),
+  };
+}
+
+function wordPrices(
+  dimension: number,
+  { masks }: AggregationTools,
+  sampling: Sampling,
+): Readonly<Record<WordOperation, Sampled>> {
+  const vector = new Uint32Array(dimension);
+  const bytes = new Uint8Array(vector.buffer);
+  const update = Float32Array.from({ length: dimension }, (_, k) => Math.sin(k));
+  const mean = new WeightedMean(dimension);
+  const timed = (name: WordOperation, work: () => void): Sampled => sample(`${name}, d = ${dimension}`, work, sampling);
+  return {
+    hashInput: timed('hashInput', () => void masks.suite.sha256(bytes)),
+    copy: timed('copy', () => void vector.slice()),
+    floatAdd: timed('floatAdd', () => mean.add(update, 0.5)),
   };
 }

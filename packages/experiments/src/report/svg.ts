@@ -2,7 +2,7 @@
 import type { Figure } from '../outcome.ts';
 import { escapeText } from './escape.ts';
 
-const [WIDTH, HEIGHT] = [720, 420];
+const [WIDTH, HEIGHT] = [780, 420];
 const PLOT = { left: 78, right: 540, top: 46, bottom: 366 } as const;
 /** Told apart by people who see colours differently (Okabe and Ito), and by their marks. */
 const COLOURS = ['#0072b2', '#d55e00', '#009e73', '#cc79a7', '#e69f00', '#56b4e9', '#000000'];
@@ -10,11 +10,14 @@ const MARKS = ['circle', 'square', 'diamond', 'triangle'] as const;
 
 const LABEL_WIDTH = 34;
 
-export function figureSvg({ title, x, y, isLogarithmic = false, series }: Figure): string {
+export function figureSvg({ title, x, y, isLogarithmic = false, isWithoutMarks = false, series }: Figure): string {
   const points = series.flatMap((line) => line.points);
   const xs = points.map(([at]) => at);
-  const ys = points.map(([, value]) => value).filter((value) => !isLogarithmic || value > 0);
-  const [left, right] = spanOf(xs);
+  const ys = points
+    .flatMap(([, value, spread = 0]) => [value - spread, value + spread, value])
+    .filter((value) => !isLogarithmic || value > 0);
+  const [first, right] = spanOf(xs);
+  const left = isWithoutMarks ? 0 : first;
   const ticks = isLogarithmic ? decades(ys) : roundTicks(0, Math.max(...ys, 0));
   const [low, high] = [ticks[0] ?? 0, ticks.at(-1) ?? 1];
   const scale = isLogarithmic ? Math.log10 : (value: number): number => value;
@@ -25,7 +28,10 @@ export function figureSvg({ title, x, y, isLogarithmic = false, series }: Figure
     const at = yOf(tick).toFixed(1);
     return `<line x1="${PLOT.left}" x2="${PLOT.right}" y1="${at}" y2="${at}" class="grid"/><text x="${PLOT.left - 8}" y="${at}" dy="4" text-anchor="end">${short(tick)}</text>`;
   });
-  const places = [...new Set(xs)].sort((a, b) => a - b);
+  // A curve of many points has round numbers below it, not each of its places.
+  const places = isWithoutMarks
+    ? roundTicks(0, right).filter((tick) => tick <= right)
+    : [...new Set(xs)].sort((a, b) => a - b);
   const labels = apart(places.map(xOf)).map(
     (n) =>
       `<text x="${xOf(places[n] as number).toFixed(1)}" y="${PLOT.bottom + 20}" text-anchor="middle">${short(places[n] as number)}</text>`,
@@ -34,7 +40,15 @@ export function figureSvg({ title, x, y, isLogarithmic = false, series }: Figure
     const colour = COLOURS[n % COLOURS.length] as string;
     const shown = line.points.filter(([, value]) => !isLogarithmic || value > 0);
     const path = shown.map(([at, value]) => `${xOf(at).toFixed(1)},${yOf(value).toFixed(1)}`).join(' ');
-    const marks = shown.map(([at, value]) => mark(n, xOf(at), yOf(value), colour)).join('');
+    const marks = isWithoutMarks
+      ? ''
+      : shown
+          .map(([at, value, spread = 0]) => {
+            const bar =
+              spread === 0 ? '' : errorBar(xOf(at), yOf(value + spread), yOf(Math.max(low, value - spread)), colour);
+            return `${bar}${mark(n, xOf(at), yOf(value), colour)}`;
+          })
+          .join('');
     const top = PLOT.top + 22 * n;
     return `<polyline points="${path}" fill="none" stroke="${colour}" stroke-width="2"/>${marks}${mark(n, PLOT.right + 22, top, colour)}<text x="${PLOT.right + 34}" y="${top}" dy="4">${escapeText(line.name)}</text>`;
   });
@@ -48,6 +62,16 @@ ${labels.join('\n')}
 ${lines.join('\n')}
 </svg>
 `;
+}
+
+/** One standard deviation over seeds, up and down. */
+function errorBar(x: number, top: number, bottom: number, colour: string): string {
+  const [left, right] = [(x - 4).toFixed(1), (x + 4).toFixed(1)];
+  const line = (x1: string, x2: string, y1: number, y2: number): string =>
+    `<line x1="${x1}" x2="${x2}" y1="${y1.toFixed(1)}" y2="${y2.toFixed(1)}" stroke="${colour}" stroke-width="1.2"/>`;
+  return (
+    line(x.toFixed(1), x.toFixed(1), top, bottom) + line(left, right, top, top) + line(left, right, bottom, bottom)
+  );
 }
 
 /** Which of the places, from left to right, have room for a label. */

@@ -1,22 +1,27 @@
 /** Every study, the paper's first. */
 import type { Study } from '../context.ts';
 import { ablation } from './ablation.ts';
+import { admission } from './admission.ts';
 import { bandwidth } from './bandwidth.ts';
 import { capacity } from './capacity.ts';
 import { concurrency } from './concurrency.ts';
 import { dropouts } from './dropouts.ts';
 import { largeScale } from './large-scale.ts';
 import { modelCheck } from './model-check.ts';
+import { privacy } from './privacy.ts';
 import { quantisation } from './quantisation.ts';
+import { rates } from './rates.ts';
 import { scalability } from './scalability.ts';
 import { scale } from './scale.ts';
 import { table1 } from './table1.ts';
 
 export const STUDIES: readonly Study[] = [
+  rates,
   table1,
   largeScale,
   scalability,
   concurrency,
+  admission,
   dropouts,
   bandwidth,
   quantisation,
@@ -24,4 +29,5 @@ export const STUDIES: readonly Study[] = [
   scale,
   capacity,
   modelCheck,
+  privacy,
 ];

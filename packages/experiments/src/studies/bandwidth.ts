@@ -3,11 +3,12 @@ import type { Link } from '@basa/simulator';
 import type { Cell } from '../cell.ts';
 import { CELL, exponential, PROTOCOLS } from '../cell.ts';
 import type { Profile, Study } from '../context.ts';
-import { needsOfCells, timeOnly } from '../context.ts';
-import { allNeeds } from '../costs/needs.ts';
+import { NO_CELLS, needsOfCells, timeOnly } from '../context.ts';
 import { ordering } from '../outcome.ts';
 import { FEMNIST, MNIST_SMOKE } from '../tasks.ts';
+import { computeOf } from './computes.ts';
 import { round } from './protocol-cells.ts';
+import { OURS } from './table1-claims.ts';
 
 const megabits = (up: number, down: number, latencySeconds: number): Link => ({
   upBitsPerSecond: 1e6 * up,
@@ -29,14 +30,23 @@ const NAMES = PROTOCOLS.filter((name) => !name.includes(','));
 function cellsOf(profile: Profile): readonly (Cell & { readonly name: string })[] {
   const task = profile === 'smoke' ? MNIST_SMOKE : { ...FEMNIST, cap: { buffers: 500, rounds: 200 } };
   return Object.entries(LINKS).flatMap(([name, link]) =>
-    NAMES.map((protocol) => ({ ...CELL, task, protocol, link, name, delay: exponential(3), compute: 1 })),
+    NAMES.map((protocol) => ({
+      ...CELL,
+      task,
+      protocol,
+      link,
+      name,
+      delay: exponential(3),
+      compute: computeOf('declared', task),
+    })),
   );
 }
 
 export const bandwidth: Study = {
   name: 'bandwidth',
   title: 'Links: seconds for one aggregation, from counted bytes',
-  needs: (profile) => allNeeds(needsOfCells(cellsOf(profile))),
+  cells: NO_CELLS,
+  needs: (profile) => needsOfCells(cellsOf(profile)),
   async run({ profile, costs }) {
     const rows = cellsOf(profile).map((cell) => {
       const { times, order } = timeOnly(cell, costs);
@@ -69,17 +79,17 @@ export const bandwidth: Study = {
       figures: [],
       orderings: [
         ordering(
-          'BASA sealed takes at most 1.05 times as long as no SA',
-          links.map((link) => [link, of(link, 'BASA sealed'), of(link, 'no SA')]),
+          `${OURS} takes at most 1.05 times as long as no SA`,
+          links.map((link) => [link, of(link, OURS), of(link, 'no SA')]),
           1.05,
         ),
         ordering(
-          'BASA sealed is ahead of BASA paper, whose turn waits for the link',
-          links.map((link) => [link, of(link, 'BASA sealed'), of(link, 'BASA paper')]),
+          `${OURS} is ahead of BASA paper, whose turn waits for the link`,
+          links.map((link) => [link, of(link, OURS), of(link, 'BASA paper')]),
         ),
         ordering(
-          'BASA sealed is ahead of LSA async',
-          links.map((link) => [link, of(link, 'BASA sealed'), of(link, 'LSA async')]),
+          `${OURS} is ahead of LSA async`,
+          links.map((link) => [link, of(link, OURS), of(link, 'LSA async')]),
         ),
       ],
       notes: ['Timing alone, nothing is trained. A round sums 32 updates and a buffer 10: compare by update.'],

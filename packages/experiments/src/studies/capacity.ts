@@ -1,11 +1,13 @@
 /** Ours: what a million and a hundred million devices ask of servers, authorities and wires, at one update a device a day. */
 import { SealedScheme, Timeline } from '@basa/simulator';
 import type { Profile, Study } from '../context.ts';
+import { NO_CELLS } from '../context.ts';
 import { Charges } from '../costs/charges.ts';
 import type { Costs } from '../costs/costs.ts';
 import { ordering } from '../outcome.ts';
 import { openFleet } from './open-fleet.ts';
-import { round } from './protocol-cells.ts';
+import { round, spaced } from './protocol-cells.ts';
+import { OURS } from './table1-claims.ts';
 
 const K = 32;
 const DAY = 86_400;
@@ -38,9 +40,10 @@ interface Task {
 export const capacity: Study = {
   name: 'capacity',
   title: 'A million and a hundred million devices: cores, bytes, cost',
+  cells: NO_CELLS,
   needs: () => ({
     dimensions: DIMENSIONS,
-    profiles: [0, 1].map((leaving) => ({ name: 'BASA sealed' as const, users: K, leaving })),
+    profiles: [0, 1].map((leaving) => ({ name: OURS, users: K, leaving })),
     codes: [],
     models: [],
   }),
@@ -58,7 +61,7 @@ export const capacity: Study = {
       tables: [
         {
           title: `One update a device a day, K = ${K}, tasks of ${DEVICES_A_TASK.toLocaleString('en')} devices`,
-          columns,
+          columns: columns.map(spaced),
           rows: rows.map((row) => columns.map((name) => row[name].toLocaleString('en'))),
         },
       ],
@@ -81,7 +84,7 @@ function simulate(costs: Costs, dimension: number, events: number): Task {
   const perSecond = DEVICES_A_TASK / DAY;
   const fleet = openFleet({ users: DEVICES_A_TASK, perSecond, bufferSize: K, dimension });
   const timeline = new Timeline(fleet);
-  const charges = new Charges(costs, dimension).sealed(K, 16);
+  const charges = new Charges(costs, dimension).sealed(OURS, K, 16);
   const scheme = new SealedScheme(timeline, charges);
   let [included, staleness] = [0, 0];
   for (const event of timeline.run(scheme)) {

@@ -1,10 +1,11 @@
 /** Seconds to the target along one axis, one line for each protocol. */
 import type { Cell, ProtocolName } from '../cell.ts';
+import { isSynchronous } from '../cell.ts';
 import type { CellResult } from '../grid.ts';
-import type { Figure, Ordering, Table } from '../outcome.ts';
+import type { Figure, Ordering, Pair, Table } from '../outcome.ts';
 import { ordering } from '../outcome.ts';
 import type { Found } from './protocol-cells.ts';
-import { overSeeds, pairOf, shown } from './protocol-cells.ts';
+import { betaOf, overSeeds, pairOf, shown } from './protocol-cells.ts';
 
 interface Axis {
   readonly x: string;
@@ -21,12 +22,13 @@ export function lineTable(
   const places = placesOf(results, dataset, of);
   return {
     title,
-    columns: [x, ...protocols.flatMap((protocol) => [protocol, 'versions'])],
+    groups: [{ title: '', columns: 1 }, ...protocols.map((protocol) => ({ title: protocol, columns: 3 }))],
+    columns: [x, ...protocols.flatMap(() => ['seconds', 'versions', 'age'])],
     rows: places.map((place) => [
       `${place}`,
       ...protocols.flatMap((protocol) => {
         const found = at(results, dataset, protocol, place, of);
-        return [shown(found), found?.versions.toFixed(0) ?? ''];
+        return [shown(found), found?.versions.toFixed(0) ?? '', found?.meanAge.toFixed(1) ?? ''];
       }),
     ]),
   };
@@ -50,7 +52,7 @@ export function lineFigure(
       name: protocol,
       points: places.flatMap((place) => {
         const found = at(results, dataset, protocol, place, of);
-        return found === undefined || !found.isReached ? [] : [[place, found.seconds] as const];
+        return found === undefined || !found.isReached ? [] : [[place, found.seconds, found.deviation] as const];
       }),
     })),
   };
@@ -71,6 +73,43 @@ export function lineOrderings(
     ),
   );
   return ordering(claim, pairs, factor);
+}
+
+/** A protocol takes no less time at each place than at the one before. */
+export function fasterWithLess(
+  claim: string,
+  results: readonly CellResult[],
+  protocol: ProtocolName,
+  of: (cell: Cell) => number,
+): Ordering {
+  const datasets = [...new Set(results.map(({ cell }) => cell.task.dataset))];
+  const pairs = datasets.flatMap((dataset) => {
+    const places = placesOf(results, dataset, of);
+    return places.slice(1).map((place, n) => {
+      const before = places[n] as number;
+      return pairOf(
+        `${dataset}, ${before} and ${place}`,
+        at(results, dataset, protocol, before, of),
+        at(results, dataset, protocol, place, of),
+      );
+    });
+  });
+  return ordering(claim, pairs);
+}
+
+/** Asynchronous runs alone: a round has no age. */
+export function reachedClaim(claim: string, results: readonly CellResult[]): Ordering {
+  const pairs = results
+    .filter(({ cell }) => !isSynchronous(cell))
+    .map(({ cell, isReached }): Pair => {
+      const { protocol, concurrency, seed, task } = cell;
+      return [
+        `${task.dataset}, ${protocol}, beta ${betaOf(cell)}, ${concurrency} users, seed ${seed}`,
+        isReached ? 0 : 1,
+        0,
+      ];
+    });
+  return ordering(claim, pairs);
 }
 
 function placesOf(results: readonly CellResult[], dataset: string, of: (cell: Cell) => number): readonly number[] {

@@ -3,14 +3,16 @@ import type { AggregationProtocol } from '@basa/baselines';
 import { secAgg, secAggPlus } from '@basa/baselines';
 import { basaSealed, unsafeBasaPaper } from '@basa/simulator';
 import type { Profile, Study } from '../context.ts';
+import { NO_CELLS } from '../context.ts';
 import { Charges } from '../costs/charges.ts';
 import type { Book } from '../costs/meter.ts';
 import { Meter, median } from '../costs/meter.ts';
 import { nodeTools } from '../costs/needs.ts';
 import type { ProfiledName } from '../costs/profiles.ts';
+import { PROFILED_NAMES } from '../costs/profiles.ts';
 import { mean, ordering } from '../outcome.ts';
 import { nodeEnvironment } from '../simulation/environment.ts';
-import { abeSealings, paperAbeSealings } from '../simulation/real-sealings.ts';
+import { abeSealings, paperAbeSealings, slotKeySealings } from '../simulation/real-sealings.ts';
 import { round } from './protocol-cells.ts';
 
 interface Point {
@@ -20,16 +22,15 @@ interface Point {
 }
 
 const POINTS: Readonly<Record<Profile, readonly Point[]>> = {
-  smoke: [{ name: 'BASA sealed', users: 3, dimension: 7850 }],
+  smoke: [{ name: 'BASA sealed (slot keys)', users: 3, dimension: 7850 }],
   small: wholeGrid(),
   full: wholeGrid(),
 };
 
 function wholeGrid(): readonly Point[] {
-  const names = ['SecAgg', 'SecAgg+', 'BASA paper', 'BASA sealed'] as const;
-  return names.flatMap((name) => [
+  return PROFILED_NAMES.flatMap((name) => [
     { name, users: 10, dimension: 100_000 },
-    { name, users: 20, dimension: 1_000_000 },
+    { name, users: 10, dimension: 1_000_000 },
   ]);
 }
 
@@ -40,6 +41,7 @@ const RUNS = 3;
 export const modelCheck: Study = {
   name: 'model-check',
   title: 'The model of costs beside whole runs of the protocols',
+  cells: NO_CELLS,
   needs: (profile) => ({
     dimensions: [...new Set(POINTS[profile].map(({ dimension }) => dimension))],
     profiles: POINTS[profile].map(({ name, users }) => ({ name, users, leaving: 0 })),
@@ -48,7 +50,7 @@ export const modelCheck: Study = {
   }),
   async run({ profile, costs }) {
     const rows = POINTS[profile].map((point) => {
-      const model = new Charges(costs, point.dimension).totals(point.name, point.users);
+      const model = new Charges(costs, point.dimension, 'field').totals(point.name, point.users);
       const runs = Array.from({ length: profile === 'smoke' ? 1 : RUNS }, () => wholeRun(point));
       const real = { user: median(runs.map(({ user }) => user)), server: median(runs.map(({ server }) => server)) };
       return {
@@ -99,7 +101,7 @@ export const modelCheck: Study = {
         ),
       ],
       notes: [
-        'Whole runs: every party in one process, real sealing by CP-ABE, messages as bytes; the median of three. LightSecAgg is charged as measured at its dimension and has no model.',
+        'Whole runs: every party in one process, real sealing, messages as bytes, sums in the field; the median of three. LightSecAgg is charged as measured at its dimension and has no model.',
       ],
     };
   },
@@ -125,8 +127,10 @@ function protocolOf(name: ProfiledName): AggregationProtocol {
       return secAggPlus(nodeTools(), { corrupt: 0.05, dropped: 0.05 });
     case 'BASA paper':
       return unsafeBasaPaper(nodeEnvironment, { sealings: paperAbeSealings() });
-    case 'BASA sealed':
+    case 'BASA sealed (CP-ABE)':
       return basaSealed(nodeEnvironment, { sealings: abeSealings() });
+    case 'BASA sealed (slot keys)':
+      return basaSealed(nodeEnvironment, { sealings: slotKeySealings() });
   }
 }
 

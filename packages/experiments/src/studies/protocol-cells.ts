@@ -3,6 +3,8 @@ import type { Cell, ProtocolName } from '../cell.ts';
 import type { CellResult } from '../grid.ts';
 import type { Pair } from '../outcome.ts';
 import { deviation, mean } from '../outcome.ts';
+import type { ExperimentTask } from '../tasks.ts';
+import { computeName } from './computes.ts';
 
 export interface Found {
   readonly seconds: number;
@@ -12,6 +14,7 @@ export interface Found {
   readonly secondsPerVersion: number;
   readonly isReached: boolean;
   readonly meanStaleness: number;
+  readonly meanAge: number;
   readonly utilisation: Readonly<Record<string, number>>;
   readonly accuracy: number;
 }
@@ -31,6 +34,7 @@ export function overSeeds(results: readonly CellResult[], isHere: (cell: Cell) =
     secondsPerVersion: mean(here.map(({ secondsPerVersion }) => secondsPerVersion)),
     isReached: here.every(({ isReached }) => isReached),
     meanStaleness: mean(here.map(({ meanStaleness }) => meanStaleness)),
+    meanAge: mean(here.map(({ meanAge }) => meanAge)),
     utilisation: Object.fromEntries(
       names.map((name) => [name, mean(here.map(({ utilisation }) => utilisation[name] ?? 0))]),
     ),
@@ -67,7 +71,9 @@ export function rowOf(experiment: string, result: CellResult): Readonly<Record<s
     concurrency: cell.concurrency,
     bufferSize: cell.bufferSize,
     seed: cell.seed,
-    compute: cell.compute === 'measured' ? 'measured' : `${cell.compute} s`,
+    compute: computeName(cell),
+    arrivals: cell.arrivals.kind,
+    places: String(cell.places),
     dropouts: cell.dropouts,
     virtualSeconds: round(result.seconds),
     aggregations: result.versions,
@@ -85,6 +91,26 @@ export function rowOf(experiment: string, result: CellResult): Readonly<Record<s
   };
 }
 
+/** What a reader must know of tasks that are not the paper's to the last detail. */
+export function hybridNotes(tasks: readonly ExperimentTask[]): readonly string[] {
+  return [
+    ...tasks
+      .filter(({ isHybrid }) => isHybrid)
+      .map(
+        ({ dataset, dimension, mostExamples }) =>
+          `${dataset} is a hybrid: a small network really learns, at most ${mostExamples} examples a trip; time is charged for the paper's of ${dimension.toLocaleString('en')} parameters and for all examples of a user.`,
+      ),
+    ...(tasks.some(({ dataset, leaf }) => dataset === 'FEMNIST' && leaf === undefined)
+      ? ['FEMNIST is a synthetic stand-in drawn with handwriting fonts, not the LEAF data (--leaf takes those).']
+      : []),
+  ];
+}
+
 export function round(value: number): number {
   return Math.round(value * 1e4) / 1e4;
+}
+
+/** A name of a row as a header that can be wrapped. */
+export function spaced(name: string): string {
+  return name.replaceAll(/[A-Z]/g, (letter) => ` ${letter.toLowerCase()}`);
 }

@@ -4,13 +4,14 @@ import type { Cell } from '../cell.ts';
 import { CELL, exponential } from '../cell.ts';
 import type { Profile, Study } from '../context.ts';
 import { needsOfCells } from '../context.ts';
-import { allNeeds } from '../costs/needs.ts';
 import type { CellResult } from '../grid.ts';
 import type { Table } from '../outcome.ts';
 import { ordering } from '../outcome.ts';
 import type { ExperimentTask } from '../tasks.ts';
 import { FEMNIST_SMALL, MNIST, MNIST_SMOKE } from '../tasks.ts';
+import { computeOf } from './computes.ts';
 import { overSeeds, round, rowOf } from './protocol-cells.ts';
+import { OURS } from './table1-claims.ts';
 
 const BITS: Readonly<Record<Profile, readonly number[]>> = {
   smoke: [4, 16],
@@ -29,9 +30,9 @@ function cellsOf(profile: Profile): readonly Cell[] {
     const cell: Cell = {
       ...CELL,
       task,
-      protocol: 'BASA sealed',
+      protocol: OURS,
       delay: exponential(3),
-      compute: 1,
+      compute: computeOf('declared', task),
       seed,
       level: Number.POSITIVE_INFINITY,
     };
@@ -64,9 +65,9 @@ function ringCells(profile: Profile): readonly Cell[] {
       const cell: Cell = {
         ...CELL,
         task: { ...task, target: 2, cap: { buffers, rounds: 1 } },
-        protocol: 'BASA sealed',
+        protocol: OURS,
         delay: exponential(3),
-        compute: 1,
+        compute: computeOf('declared', task),
         seed,
         level: Number.POSITIVE_INFINITY,
       };
@@ -104,9 +105,10 @@ function ringTable(profile: Profile, results: readonly CellResult[]): Table {
 export const quantisation: Study = {
   name: 'quantisation',
   title: 'Quantiser: levels against accuracy, and where sums wrap',
-  needs: (profile) => allNeeds(needsOfCells([...cellsOf(profile), ...ringCells(profile)])),
-  async run({ profile, train }) {
-    const [results, rings] = [await train(cellsOf(profile)), await train(ringCells(profile))];
+  cells: (profile) => [...cellsOf(profile), ...ringCells(profile)],
+  needs: (profile) => needsOfCells([...cellsOf(profile), ...ringCells(profile)]),
+  async run({ profile, results: found }) {
+    const [results, rings] = [await found(cellsOf(profile)), await found(ringCells(profile))];
     const plain = overSeeds(results, ({ level }) => level === Number.POSITIVE_INFINITY);
     const at = (bits: number) => overSeeds(results, ({ level }) => level === 2 ** bits);
     return {

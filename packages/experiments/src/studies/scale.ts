@@ -1,11 +1,13 @@
 /** Ours: a million registered users, in timing alone. */
 import { SealedScheme, Timeline } from '@basa/simulator';
 import type { Profile, Study } from '../context.ts';
+import { NO_CELLS } from '../context.ts';
 import { Charges } from '../costs/charges.ts';
 import { ordering } from '../outcome.ts';
 import { MNIST } from '../tasks.ts';
 import { openFleet } from './open-fleet.ts';
-import { round } from './protocol-cells.ts';
+import { round, spaced } from './protocol-cells.ts';
+import { OURS } from './table1-claims.ts';
 
 const USERS = 1_000_000;
 const K = 10;
@@ -16,9 +18,10 @@ const RATES = [10, 40] as const;
 export const scale: Study = {
   name: 'scale',
   title: 'A million users: arrivals in the open, timing alone',
+  cells: NO_CELLS,
   needs: () => ({
     dimensions: [MNIST.dimension],
-    profiles: [0, 1].map((leaving) => ({ name: 'BASA sealed' as const, users: K, leaving })),
+    profiles: [0, 1].map((leaving) => ({ name: OURS, users: K, leaving })),
     codes: [],
     models: [],
   }),
@@ -26,7 +29,7 @@ export const scale: Study = {
     const rows = RATES.map((perSecond) => {
       const fleet = openFleet({ users: USERS, perSecond, bufferSize: K, dimension: MNIST.dimension });
       const timeline = new Timeline(fleet);
-      const scheme = new SealedScheme(timeline, new Charges(costs, MNIST.dimension).sealed(K));
+      const scheme = new SealedScheme(timeline, new Charges(costs, MNIST.dimension).sealed(OURS, K, 4));
       let [included, staleness] = [0, 0];
       const began = performance.now();
       for (const event of timeline.run(scheme)) {
@@ -64,7 +67,7 @@ export const scale: Study = {
       tables: [
         {
           title: '10^6 registered users, K = 10, d = 7,850',
-          columns,
+          columns: columns.map(spaced),
           rows: rows.map((row) => columns.map((name) => row[name].toLocaleString('en'))),
         },
       ],

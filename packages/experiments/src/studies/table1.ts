@@ -3,23 +3,25 @@ import type { Cell, ProtocolName } from '../cell.ts';
 import { CELL, exponential, isSynchronous, PROTOCOLS } from '../cell.ts';
 import type { Profile, Study } from '../context.ts';
 import { needsOfCells } from '../context.ts';
-import { allNeeds } from '../costs/needs.ts';
 import type { CellResult } from '../grid.ts';
-import type { Table } from '../outcome.ts';
+import type { Row, Table } from '../outcome.ts';
 import type { ExperimentTask } from '../tasks.ts';
 import { CIFAR, CIFAR_SMALL, FEMNIST, FEMNIST_SMALL, MNIST, MNIST_SMOKE } from '../tasks.ts';
+import type { ComputeName } from './computes.ts';
+import { COMPUTE_NOTES, COMPUTE_TITLES, COMPUTES, computeName, computeOf } from './computes.ts';
+import { learningCurves } from './learning-curves.ts';
 import { lineFigure } from './lines.ts';
 import type { Found } from './protocol-cells.ts';
-import { betaOf, round, rowOf, shown } from './protocol-cells.ts';
+import { betaOf, hybridNotes, round, rowOf, shown } from './protocol-cells.ts';
 import { publishedSeconds } from './published.ts';
-import { COMPUTES, DEVICE_SECONDS, foundIn, orderingsOf } from './table1-claims.ts';
+import { foundIn, orderingsOf } from './table1-claims.ts';
 
 interface Grid {
-  readonly tasks: readonly Row[];
+  readonly tasks: readonly GridRow[];
   readonly betas: readonly number[];
 }
 
-interface Row {
+interface GridRow {
   readonly task: ExperimentTask;
   readonly seeds: number;
   readonly protocols: readonly ProtocolName[];
@@ -51,10 +53,11 @@ const GRIDS: Readonly<Record<Profile, Grid>> = {
 function cellsOf(profile: Profile): readonly Cell[] {
   const { tasks, betas } = GRIDS[profile];
   return tasks.flatMap(({ task, seeds, protocols }) =>
-    COMPUTES.flatMap((compute) =>
+    COMPUTES.flatMap((name) =>
       betas.flatMap((beta) =>
         protocols.flatMap((protocol) =>
           Array.from({ length: seeds }, (_, n): Cell => {
+            const compute = computeOf(name, task);
             return { ...CELL, task, protocol, delay: exponential(beta), compute, seed: n + 1 };
           }),
         ),
@@ -66,53 +69,51 @@ function cellsOf(profile: Profile): readonly Cell[] {
 export const table1: Study = {
   name: 'table1',
   title: 'Table 1: time to the target accuracy, 32 users, K = 10',
-  needs: (profile) => allNeeds(needsOfCells(cellsOf(profile))),
-  async run({ profile, train }) {
-    const results = await train(cellsOf(profile));
+  cells: cellsOf,
+  needs: (profile) => needsOfCells(cellsOf(profile)),
+  async run({ profile, results: found }) {
+    const results = await found(cellsOf(profile));
     const grid = GRIDS[profile];
-    const tasks = grid.tasks.map(({ task }) => task).filter((task) => results.some(({ cell }) => cell.task === task));
-    const summary = COMPUTES.flatMap((compute) => summaryRows(results, compute));
+    const tasks = grid.tasks
+      .map(({ task }) => task)
+      .filter((task) => results.some(({ cell }) => cell.task.dataset === task.dataset));
     return {
       experiment: 'table1',
       title: this.title,
       profile,
-      rows: summary,
+      rows: COMPUTES.flatMap((compute) => summaryRows(results, compute)),
       tables: COMPUTES.flatMap((compute) => tasks.map((task) => tableOf(results, grid, task, compute))),
-      figures: tasks.map(({ dataset }) =>
-        lineFigure(
-          `table1-${dataset}`,
-          `${dataset}: Table 1 with ${DEVICE_SECONDS} s of training a trip`,
-          results.filter(({ cell }) => cell.compute === DEVICE_SECONDS),
-          dataset,
-          ONE_READING,
-          { x: 'beta, s', of: betaOf },
-        ),
-      ),
+      figures: tasks.flatMap(({ dataset }) => {
+        const here = results.filter(
+          ({ cell }) =>
+            cell.task.dataset === dataset && computeName(cell) === 'declared' && !cell.protocol.includes(','),
+        );
+        return [
+          lineFigure(`table1-${dataset}`, `${dataset}: Table 1, declared devices`, here, dataset, ONE_READING, {
+            x: 'beta, s',
+            of: betaOf,
+          }),
+          learningCurves(`table1-${dataset}-curves`, `${dataset}, beta 3, seed 1: accuracy by virtual time`, here, 3),
+        ];
+      }),
       orderings: orderingsOf(results, tasks, grid.betas),
       notes: [
-        'Virtual seconds, mean ± standard deviation over seeds, until the first evaluation with the target accuracy. "> x": not reached when the run was given up. Blank: not run.',
-        '"measured": training costs what this machine takes for the network that is charged. "1 s": every trip trains for one second, declared; protocol costs are measured in both.',
-        ...tasks
-          .filter(({ isHybrid }) => isHybrid)
-          .map(
-            ({ dataset, dimension, mostExamples }) =>
-              `${dataset} is a hybrid: a smaller network really learns (at most ${mostExamples} examples a trip), time is charged for the paper's of ${dimension.toLocaleString('en')} parameters.`,
-          ),
-        ...(tasks.some(({ dataset }) => dataset === 'FEMNIST')
-          ? ['FEMNIST is a synthetic stand-in drawn with handwriting fonts, not the LEAF data.']
-          : []),
-        'What a protocol costs is "s a version" to that of no SA: it depends on queues alone. Seconds to the target also depend on how many versions an order of updates happens to need, which differs from order to order far more than by 5 %, most of all where there is one seed.',
+        'Virtual seconds, mean ± standard deviation over seeds, until the mean of three evaluations has the target accuracy. "> x": not reached when the run was given up. Blank: not run.',
+        ...COMPUTE_NOTES,
+        ...hybridNotes(tasks),
+        'What a protocol costs is "s a version" beside that of no SA: it depends on queues alone. Seconds to the target also depend on how many versions an order of updates happens to need.',
         'Seconds of the paper are of other machines, other cryptography and other data: compare orders, not values.',
         'LightSecAgg: U = 0.7 N, T = N / 2, its offline part beside the training, pairwise keys not charged. "LSA async" loses what arrives while it waits for U answers, the reading that fits the paper; barrier and background are the kinder ones.',
+        'Asynchronous protocols have the same step (damped by the mean age, exponent 1/2), the same places (auto, target age 3) and the same bound of two buffers that wait; the server opens sums with four threads.',
       ],
     };
   },
 };
 
-function summaryRows(results: readonly CellResult[], compute: Cell['compute']) {
+function summaryRows(results: readonly CellResult[], compute: ComputeName): readonly Row[] {
   const names = new Map(
     results
-      .filter(({ cell }) => cell.compute === compute)
+      .filter(({ cell }) => computeName(cell) === compute)
       .map(({ cell }) => [`${cell.task.dataset} ${betaOf(cell)} ${cell.protocol}`, cell]),
   );
   return [...names.values()].map((cell) => {
@@ -121,11 +122,14 @@ function summaryRows(results: readonly CellResult[], compute: Cell['compute']) {
     return {
       ...rowOf('table1', one),
       seed: 'all',
+      seeds: found.seeds,
       trajectory: '',
       seconds: round(found.seconds),
       virtualSeconds: round(found.seconds),
       deviation: round(found.deviation),
       aggregations: round(found.versions),
+      secondsPerAggregation: round(found.secondsPerVersion),
+      meanAge: round(found.meanAge),
       reached: found.isReached,
       finalAccuracy: round(found.accuracy),
     };
@@ -136,17 +140,15 @@ function tableOf(
   results: readonly CellResult[],
   { betas, tasks }: Grid,
   task: ExperimentTask,
-  compute: Cell['compute'],
+  compute: ComputeName,
 ): Table {
-  const protocols = tasks.find((row) => row.task === task)?.protocols ?? [];
+  const protocols = tasks.find((row) => row.task.dataset === task.dataset)?.protocols ?? [];
   const found = foundIn(results, compute);
-  const variant = compute === 'measured' ? 'training as measured here' : `${compute} s of training a trip, declared`;
+  const columns = ['seconds', 'to no SA', 'versions', 's a version', 'to no SA', 'paper, s'];
   return {
-    title: `${task.dataset}${task.isHybrid ? ' (hybrid)' : ''} to ${100 * task.target} %: ${variant}`,
-    columns: [
-      'protocol',
-      ...betas.flatMap((beta) => [`beta ${beta}: s`, 'to no SA', 'versions', 's a version', 'to no SA', 'paper: s']),
-    ],
+    title: `${task.dataset}${task.isHybrid ? ' (hybrid)' : ''} to ${100 * task.target} %: ${COMPUTE_TITLES[compute]}`,
+    groups: [{ title: '', columns: 1 }, ...betas.map((beta) => ({ title: `beta ${beta}`, columns: columns.length }))],
+    columns: ['protocol', ...betas.flatMap(() => columns)],
     rows: protocols.map((protocol) => [
       protocol,
       ...betas.flatMap((beta) => {
@@ -159,7 +161,7 @@ function tableOf(
           here?.versions.toFixed(1) ?? '',
           here?.secondsPerVersion.toFixed(3) ?? '',
           here && plain && !isSynchronous({ protocol })
-            ? (here.secondsPerVersion / plain.secondsPerVersion).toFixed(2)
+            ? (here.secondsPerVersion / plain.secondsPerVersion).toFixed(3)
             : '',
           published?.toString() ?? '',
         ];

@@ -51,10 +51,11 @@ import type { EnrolledDevice } from './device.ts';
 import { enrolDevice, revokeDevice, withCertificate } from './device.ts';
 import type { LogPosition } from './head.ts';
 import { contradictsLog, FIRST_BRANCH, isOwnHead, signHead, signNewest } from './head.ts';
+import { Inclusions } from './inclusions.ts';
 import { issueKey } from './issue-key.ts';
 import { OpenOffers } from './offers.ts';
 import type { PastLog } from './past-log.ts';
-import { drawName, LogInMemory, modelName } from './past-log.ts';
+import { DraftLog, drawName, LogInMemory, modelName } from './past-log.ts';
 import type { AuthorityRecord } from './records.ts';
 import { EMPTY_LOG_HASH, nextLogHash } from './records.ts';
 import { tellRevocations } from './revocations.ts';
@@ -66,16 +67,20 @@ export interface AuthorityStep<Answer> extends Omit<Transition<never, AuthorityR
   readonly decidedAt?: number;
 }
 
+type DeviceMap = Pick<Map<string, EnrolledDevice>, 'get' | 'set'>;
+
 export class AttributeAuthority {
   readonly #ports: AuthorityPorts;
   readonly #tasks = new Map<string, AuthorityTask>();
-  readonly #devices = new Map<string, EnrolledDevice>();
+  /** There may be millions. */
+  #devices: DeviceMap = new Map<string, EnrolledDevice>();
   /** In the order of the log. */
   readonly #revoked: EnrolledDevice[] = [];
   /** The open buffers alone. */
   readonly #open = new Map<string, AuthorityBuffer>();
   readonly #past: PastLog;
   readonly #offers = new OpenOffers();
+  readonly #inclusions = new Inclusions();
   #sequence = 0;
   #hash: Uint8Array = EMPTY_LOG_HASH;
   readonly #branches: Uint8Array[] = [FIRST_BRANCH];
@@ -102,6 +107,24 @@ export class AttributeAuthority {
     if (decidedAt !== this.#sequence)
       throw new Error(`the step was decided after ${decidedAt} records, and there are ${this.#sequence} by now`);
     for (const entry of records) this.#apply(entry);
+  }
+
+  /** This authority as it will be, for steps that become durable together: what is applied to a draft changes nothing here. */
+  draft(): AttributeAuthority {
+    const draft = new AttributeAuthority(this.#ports, new DraftLog(this.#ports.suite, this.#past, this.#sequence));
+    const [known, changed] = [this.#devices, new Map<string, EnrolledDevice>()];
+    draft.#devices = {
+      get: (name) => changed.get(name) ?? known.get(name),
+      set: (name, device) => changed.set(name, device),
+    };
+    for (const [name, task] of this.#tasks) draft.#tasks.set(name, task);
+    for (const [name, buffer] of this.#open) draft.#open.set(name, buffer);
+    for (const device of this.#revoked) draft.#revoked.push(device);
+    draft.#branches.splice(0, draft.#branches.length, ...this.#branches);
+    draft.#retired.push(...this.#retired);
+    draft.#sequence = this.#sequence;
+    draft.#hash = this.#hash;
+    return draft;
   }
 
   get publicKey(): Uint8Array {
@@ -191,8 +214,9 @@ export class AttributeAuthority {
 
   issueKey(request: KeyRequest, now: Millis): AuthorityStep<KeyAnswer> {
     return this.#withBuffer(request.ticket.ctx, (buffer) => {
-      const device = this.#devices.get(toHex(userIdOf(this.#ports.suite, request.certificate.deviceKey)));
-      return issueKey(this.#ports, buffer, device, request, now);
+      const user = userIdOf(this.#ports.suite, request.certificate.deviceKey);
+      const known = { device: this.#devices.get(toHex(user)), overBudget: this.#inclusions.problem(buffer, user) };
+      return issueKey(this.#ports, buffer, known, request, now);
     });
   }
 
@@ -363,6 +387,7 @@ export class AttributeAuthority {
     const name = toHex(ctx);
     const before = this.#open.get(name);
     if (before === undefined) return;
+    this.#inclusions.note(before, entry);
     const buffer = evolveBuffer(before, entry);
     if (buffer.status === 'open') this.#open.set(name, buffer);
     else this.#open.delete(name);

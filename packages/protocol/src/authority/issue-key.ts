@@ -16,10 +16,17 @@ import { evolveBuffer, ownKeys } from './buffer.ts';
 import type { EnrolledDevice } from './device.ts';
 import type { KeyIssued } from './records.ts';
 
+/** What the authority knows of whoever asks. */
+export interface Asker {
+  readonly device: EnrolledDevice | undefined;
+  /** Why it may not be in one more sum of the task. */
+  readonly overBudget: Refused | undefined;
+}
+
 export function issueKey(
   ports: AuthorityPorts,
   buffer: AuthorityBuffer,
-  device: EnrolledDevice | undefined,
+  { device, overBudget }: Asker,
   request: KeyRequest,
   now: Millis,
 ): Transition<AuthorityBuffer, KeyIssued, KeyAnswer> {
@@ -45,7 +52,7 @@ export function issueKey(
     const again = answerOf(ports, buffer, request, registered);
     return 'kind' in again ? refuse(again) : unchanged(buffer, again);
   }
-  const conflict = stateProblem(buffer, request, user, now) ?? viewProblem(ports, buffer, request);
+  const conflict = stateProblem(buffer, request, user, now) ?? overBudget ?? viewProblem(ports, buffer, request);
   if (conflict !== undefined) return refuse(conflict);
 
   const { joinTag, root, view } = request.ticket;

@@ -81,3 +81,29 @@ export class LogInMemory implements PastLog {
     return this.#named.get(toHex(name)) ?? [];
   }
 }
+
+/** A log with records after its end that are not in it yet. */
+export class DraftLog implements PastLog {
+  readonly #log: PastLog;
+  readonly #end: number;
+  readonly #drafted: LogInMemory;
+
+  /** `end`: how many records the log has. */
+  constructor(suite: Suite, log: PastLog, end: number) {
+    this.#log = log;
+    this.#end = end;
+    this.#drafted = new LogInMemory(suite);
+  }
+
+  add(entry: AuthorityRecord, hash: Uint8Array): void {
+    this.#drafted.add(entry, hash);
+  }
+
+  hashAt(sequence: number): Uint8Array | undefined {
+    return sequence > this.#end ? this.#drafted.hashAt(sequence - this.#end) : this.#log.hashAt(sequence);
+  }
+
+  named(name: Uint8Array): readonly AuthorityRecord[] {
+    return [...this.#log.named(name), ...this.#drafted.named(name)];
+  }
+}

@@ -95,6 +95,13 @@ export const SERVICE_PROBLEMS = {
     about: 'update',
     retry: true,
   },
+  suspended: {
+    sentence: 'Sums that this device took part in were spoilt too often; it may ask again when its suspension is over.',
+    status: 429,
+    about: 'update',
+    retry: true,
+  },
+  banned: { sentence: 'An operator has banned this device from the task.', status: 403, about: 'update' },
   internal: {
     sentence: 'The service failed; the request may be sent again.',
     status: 500,
@@ -117,6 +124,13 @@ export const SERVICE_PROBLEMS = {
   },
   'authority-unreachable': {
     sentence: 'The authority does not answer; ask again later.',
+    status: 503,
+    about: 'update',
+    retry: true,
+    resend: true,
+  },
+  overloaded: {
+    sentence: 'More is asked of the service than it can do in time; ask again later.',
     status: 503,
     about: 'update',
     retry: true,

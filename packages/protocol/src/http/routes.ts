@@ -11,6 +11,9 @@ export const SERVER_PATH = {
   taskState: (task: Name): string => `/v1/tasks/${named(task)}/state`,
   evaluationSet: (task: Name): string => `/v1/tasks/${named(task)}/evaluation-set`,
   taskMetrics: (task: Name): string => `/v1/tasks/${named(task)}/metrics`,
+  /** Devices that sums were spoilt beside, for operators. */
+  suspicions: (task: Name): string => `/v1/tasks/${named(task)}/suspicions`,
+  suspicion: (task: Name, user: Name): string => `/v1/tasks/${named(task)}/suspicions/${named(user)}`,
   /** Server-sent events, each a `LiveState`; only where the server serves pages. */
   events: (task: Name): string => `/v1/tasks/${named(task)}/events`,
   /** `PageSettings`, likewise. */

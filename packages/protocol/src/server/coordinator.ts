@@ -11,7 +11,7 @@ interface Seat {
   readonly lapsesAt: Millis;
 }
 
-interface OpenBuffer {
+export interface OpenBuffer {
   readonly ctx: Ctx;
   /** ctx in hexadecimal: thousands are compared for a seat. */
   readonly name: string;
@@ -37,7 +37,9 @@ export type SeatGiven =
       readonly deposits: number;
     }
   /** Every seat is taken: ask the authority to draw another buffer, add it, and ask again. */
-  | { readonly kind: 'needs-buffer' };
+  | { readonly kind: 'needs-buffer' }
+  /** There are seats, and none that this device may take now. */
+  | { readonly kind: 'must-wait' };
 
 export function createCoordinator(seatMs: number): Coordinator {
   return { seatMs, buffers: [], seats: new Map() };
@@ -64,22 +66,24 @@ export function trackBuffer(coordinator: Coordinator, buffer: SecureBuffer): Coo
   return { ...coordinator, buffers };
 }
 
-/** A live seat is given again; else the oldest buffer with seats + deposits < K that the user is not in. */
+/** A live seat is given again; else the oldest buffer with seats + deposits < K that the user is not in and may enter. */
 export function takeSeat(
   before: Coordinator,
   user: UserId,
   now: Millis,
+  mayEnter: (buffer: OpenBuffer) => boolean = () => true,
 ): { readonly coordinator: Coordinator; readonly seat: SeatGiven } {
   const coordinator = lapseSeats(before, now);
   const device = toHex(user);
   const held = coordinator.seats.get(device);
-  const open = coordinator.buffers.find(
+  const free = coordinator.buffers.filter(
     ({ name, bufferSize, expiry, seated, depositors }) =>
       now < expiry &&
       !depositors.has(device) &&
       (held === undefined ? seated.size + depositors.size < bufferSize : name === held.ctx),
   );
-  if (open === undefined) return { coordinator, seat: { kind: 'needs-buffer' } };
+  const open = held === undefined ? free.find(mayEnter) : free[0];
+  if (open === undefined) return { coordinator, seat: { kind: free.length > 0 ? 'must-wait' : 'needs-buffer' } };
   const lapsesAt = held?.lapsesAt ?? ((now + coordinator.seatMs) as Millis);
   const taken: OpenBuffer = { ...open, seated: new Set(open.seated).add(device) };
   return {

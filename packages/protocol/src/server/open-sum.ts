@@ -1,11 +1,12 @@
 /** Opens the sum of a closed buffer: the seeds the released keys open, as a mask plan over the sum of the uploads. */
 import type { MaskTerm, Suite } from '@basa/masking';
-import { equalBytes, firstOutOfRange, quantizedBound, Secret } from '@basa/masking';
+import { equalBytes, firstOutOfRange, Secret } from '@basa/masking';
 import type { ReleasedKey, UploadHeader } from '../wire/authority-messages.ts';
 import type { Slot } from '../wire/brands.ts';
 import { commitmentOf, registrationOf } from '../wire/naming.ts';
 import type { PrefixVerdict } from '../wire/prefix.ts';
 import { judgePrefix, prefixElements } from '../wire/prefix.ts';
+import { sumBound } from '../wire/privacy.ts';
 import type { BufferSealing, EdgeUse, PartKey } from '../wire/sealing.ts';
 import type { DescriptorBody } from '../wire/statements.ts';
 import type { SealedParts } from '../wire/upload-layout.ts';
@@ -30,8 +31,8 @@ export interface OpeningInput {
   readonly buffer: SecureBuffer;
   /** What the authorities released. */
   readonly keys: readonly KeysOf[];
-  /** Stored deposits by slot. */
-  readonly deposits: readonly Deposit[];
+  /** Stored deposits by slot; those of slots that are accepted and not opened here may be missing. */
+  readonly deposits: readonly (Deposit | undefined)[];
   /** The accepted slots whose seeds are opened; all of them by default. The terms of shares add up to those of all. */
   readonly slots?: readonly Slot[];
   uploadOf(slot: Slot): StoredUpload;
@@ -167,6 +168,6 @@ export function judgeCoordinates(
   accepted: number,
   first = 0,
 ): Quarantine | undefined {
-  const offender = firstOutOfRange(coordinates, descriptor.modulus, accepted * quantizedBound(descriptor));
+  const offender = firstOutOfRange(coordinates, descriptor.modulus, sumBound(descriptor, accepted));
   return offender < 0 ? undefined : { kind: 'quarantine', why: `coordinate ${first + offender} is out of range` };
 }

@@ -8,7 +8,7 @@ import type { Refused } from '../wire/refusals.ts';
 import { refused } from '../wire/refusals.ts';
 import type { Certificate } from '../wire/statements.ts';
 import { certificateCodec, userIdOf } from '../wire/statements.ts';
-import type { Coordinator, SeatGiven } from './coordinator.ts';
+import type { Coordinator, OpenBuffer, SeatGiven } from './coordinator.ts';
 import { takeSeat } from './coordinator.ts';
 import type { ServerPorts } from './secure-buffer.ts';
 
@@ -30,6 +30,7 @@ export function giveSeat(
   task: EnrolledFor,
   certificate: Certificate,
   now: Millis,
+  mayEnter?: (buffer: OpenBuffer) => boolean,
 ): SeatStep {
   const problem = certificateProblem(ports, task, certificate, now);
   if (problem !== undefined) {
@@ -39,7 +40,7 @@ export function giveSeat(
       events: [{ kind: 'refused', by: 'server', step: 'seat', reason: problem.reason }],
     };
   }
-  const step = takeSeat(coordinator, userIdOf(ports.suite, certificate.deviceKey), now);
+  const step = takeSeat(coordinator, userIdOf(ports.suite, certificate.deviceKey), now, mayEnter);
   const { seat } = step;
   const events: readonly BasaEvent[] =
     seat.kind === 'seated' ? [{ kind: 'seat-given', ctx: seat.ctx, seats: seat.seats, deposits: seat.deposits }] : [];

@@ -9,6 +9,7 @@ import { ctxOf, userIdOf } from '../wire/statements.ts';
 import { declined } from '../wire/transition.ts';
 import type { Deposit } from '../wire/user-messages.ts';
 import { depositStatementCodec } from '../wire/user-messages.ts';
+import { budgetProblem } from './budget.ts';
 import type { Device, DeviceStep } from './device.ts';
 import { restoreDevice } from './device.ts';
 import { entryProblem } from './ledger.ts';
@@ -42,7 +43,8 @@ export function* depositSteps(
   input: DepositInput,
 ): SealingSteps<DeviceStep<ToSign>> {
   const ctx = ctxOf(suite, input.descriptor);
-  const problem = entryProblem(device.ledger, ctx);
+  const problem =
+    entryProblem(device.ledger, ctx) ?? budgetProblem(device.ledger, input.descriptor.privacy, input.deltaId);
   if (problem !== undefined) return declined(device, problem);
   const nonce = randomBytes(16);
   const joinTag = joinTagOf(suite, { ctx, user: userIdOf(suite, input.certificate.deviceKey), nonce });

@@ -8,12 +8,13 @@ import { stalenessWeight } from '../wire/staleness.ts';
 import type { DescriptorBody } from '../wire/statements.ts';
 import type { Block } from './blocks.ts';
 import { blockProblem } from './blocks.ts';
+import { quantizeWithNoise } from './noisy-update.ts';
 
 export interface UpdateInput {
   readonly delta: Float32Array;
   /** tau: the version the update was trained on. */
   readonly trainedOn: number;
-  /** In (0, 1]: how much the update counts besides its staleness; 1 by default. */
+  /** In (0, 1]: how much the update counts besides its staleness; 1 by default, and always in a private task. */
   readonly exampleWeight?: number;
   /** By name: a finite number for each metric that the task names. */
   readonly metrics?: Readonly<Record<string, number>>;
@@ -34,7 +35,7 @@ export type BuiltInput =
   | Refused;
 
 export function buildInput(descriptor: DescriptorBody, update: UpdateInput): BuiltInput {
-  const { delta, trainedOn, exampleWeight = 1, metrics = {}, blocks = [[0, delta.length]], randomWords } = update;
+  const { delta, trainedOn, metrics = {}, blocks = [[0, delta.length]], randomWords } = update;
   if (delta.length !== descriptor.dimension)
     return refused('wrong-length', { detail: `${delta.length} instead of ${descriptor.dimension}` });
   const staleness = Math.max(0, descriptor.version - trainedOn);
@@ -42,12 +43,16 @@ export function buildInput(descriptor: DescriptorBody, update: UpdateInput): Bui
     return refused('too-stale', { detail: `${staleness} exceeds ${descriptor.maxStaleness}` });
   const missing = descriptor.metrics.find(({ name }) => !Number.isFinite(metrics[name]));
   if (missing !== undefined) return refused('metric-missing', { detail: missing.name });
+  const isPrivate = descriptor.privacy !== undefined;
+  const exampleWeight = isPrivate ? 1 : (update.exampleWeight ?? 1);
   const alpha = stalenessWeight(descriptor.staleness, staleness) * exampleWeight;
   const weight = integerWeight(alpha, descriptor.weightScale);
-  const quantized = quantize(delta, descriptor, randomWords, weight / descriptor.weightScale);
+  const quantizer = isPrivate ? quantizeWithNoise : quantize;
+  const quantized = quantizer(delta, descriptor, randomWords, weight / descriptor.weightScale);
   if (quantized.kind === 'refused')
     return refused('not-finite', { detail: `entry ${quantized.index} is ${quantized.value}` });
-  const vanished = blockProblem(descriptor, quantized.vector, blocks);
+  // The noise fills every block, and a refusal that depends on the data would tell of it.
+  const vanished = isPrivate ? undefined : blockProblem(descriptor, quantized.vector, blocks);
   if (vanished !== undefined) return vanished;
   const prefix = prefixElements(descriptor);
   const vector = new Uint32Array(prefix + delta.length);

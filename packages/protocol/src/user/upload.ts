@@ -8,6 +8,7 @@ import type { Refused } from '../wire/refusals.ts';
 import { refused } from '../wire/refusals.ts';
 import { declined, unchanged } from '../wire/transition.ts';
 import { bodyHashOf } from '../wire/upload-layout.ts';
+import { budgetProblem } from './budget.ts';
 import type { ToSign } from './deposit.ts';
 import type { Device, DeviceStep } from './device.ts';
 import { recorded, restoreDevice } from './device.ts';
@@ -66,8 +67,9 @@ export function freezeUpload(
 ): DeviceStep<ToSign> {
   const { ledger, session } = device;
   if (session?.step !== 'slotted') return declined(device, refused('wrong-step'));
-  const { ctx, joinTag, deltaId } = session.member;
-  const problem = commitmentProblem(ledger, deltaId, { ctx, joinTag });
+  const { ctx, joinTag, deltaId, descriptor } = session.member;
+  const problem =
+    commitmentProblem(ledger, deltaId, { ctx, joinTag }) ?? budgetProblem(ledger, descriptor.privacy, deltaId);
   if (problem !== undefined) return declined(device, problem);
   const entry: UserRecord = {
     kind: 'frozen',

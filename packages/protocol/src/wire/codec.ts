@@ -182,6 +182,17 @@ export const flag: Field<boolean> = {
   },
 };
 
+/** 1 and the value, or 0. */
+export function optional<T>(field: Field<T>): Field<T | undefined> {
+  return {
+    write: (w, value) => {
+      flag.write(w, value !== undefined);
+      if (value !== undefined) field.write(w, value);
+    },
+    read: (r, name) => (flag.read(r, `${name} flag`) ? field.read(r, name) : undefined),
+  };
+}
+
 /** One of a few names, as its index in one byte. */
 export function oneOf<T extends string>(names: readonly T[]): Field<T> {
   return {

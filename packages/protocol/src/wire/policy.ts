@@ -9,6 +9,8 @@ import { KIND } from './kinds.ts';
 import type { MetricRange } from './metrics.ts';
 import { metricsField } from './metrics.ts';
 import { modulusField } from './modulus-field.ts';
+import type { PrivacyPolicy } from './privacy.ts';
+import { privacyField, privacyProblem } from './privacy.ts';
 import type { Staleness } from './staleness.ts';
 import { stalenessField, stalenessWeight } from './staleness.ts';
 import type { TaskTraining } from './training.ts';
@@ -29,6 +31,7 @@ export interface TaskPolicy extends Council {
   readonly dimension: number;
   readonly modulus: Modulus;
   readonly level: number;
+  /** Entries of an update beyond +-clip are clipped; in a private task its L2 norm is. */
   readonly clip: number;
   /** The smallest norm that a block of x / level may have; 0 refuses only a block that is all zero (`user/blocks.ts`). */
   readonly blockFloor: number;
@@ -39,6 +42,8 @@ export interface TaskPolicy extends Council {
   readonly unsafeTinyWeights: boolean;
   /** Numbers of devices whose means the task wants to learn. */
   readonly metrics: readonly MetricRange[];
+  /** Noise and budget of a differentially private task. */
+  readonly privacy: PrivacyPolicy | undefined;
   /**
    * Hash of the model's manifest: its architecture with every hyper-parameter, and where its parameters lie. Zeros leave
    * the architecture to the application.
@@ -61,6 +66,7 @@ export const POLICY_DEFAULTS = {
   blockFloor: 0,
   unsafeTinyWeights: false,
   metrics: [],
+  privacy: undefined,
   training: DEFAULT_TRAINING,
 } as const satisfies Partial<TaskPolicy>;
 
@@ -84,6 +90,7 @@ const policyCodec = message<TaskPolicy>(KIND.policy, 'policy', {
   maxStaleness: u32,
   unsafeTinyWeights: flag,
   metrics: metricsField,
+  privacy: privacyField,
   manifestHash: fixed(32),
   training: trainingField,
   serverKey: fixed(32),
@@ -123,7 +130,7 @@ export function policyProblem(policy: TaskPolicy): string | undefined {
   if (policy.blockFloor > largestNorm)
     return `blockFloor ${policy.blockFloor} exceeds any update's norm (${largestNorm})`;
   const planned = planPolicy(policy);
-  return planned.kind === 'refused' ? planned.sentence : stalenessProblem(policy);
+  return planned.kind === 'refused' ? planned.sentence : (privacyProblem(policy) ?? stalenessProblem(policy));
 }
 
 /** No two contradicting statements may both get enough signatures, though some authorities sign whatever the server asks. */

@@ -122,6 +122,15 @@ export const REFUSALS = {
     sentence: 'The task names a metric for which the update brings no finite number.',
     status: 422,
   },
+  'budget-spent': {
+    sentence: 'The privacy budget of this device in this task is spent; it takes no further part.',
+    status: 403,
+  },
+  'budget-reserved': {
+    sentence: 'Buffers that are open may use up the privacy budget of this device; ask again when they have ended.',
+    status: 409,
+    retry: true,
+  },
   'wrong-length': { sentence: 'The update does not have the dimension of the task.', status: 422 },
   'ticket-not-mine': { sentence: 'The ticket names another buffer, tag or deposit.', status: 422 },
   'inbox-incomplete': { sentence: 'The inbox does not hold exactly one entry of every earlier slot.', status: 422 },

@@ -29,6 +29,7 @@ import { metricsField } from './metrics.ts';
 import { modulusField } from './modulus-field.ts';
 import type { TaskPolicy } from './policy.ts';
 import { MAX_SLOTS } from './policy.ts';
+import { privacyField } from './privacy.ts';
 import { stalenessField } from './staleness.ts';
 
 /** The authorities enrolled this device for this task, until then. */
@@ -212,6 +213,7 @@ export const descriptorCodec: EndorsedCodec<DescriptorBody> = endorsedMessage(KI
   maxStaleness: u32,
   unsafeTinyWeights: flag,
   metrics: metricsField,
+  privacy: privacyField,
   manifestHash: hash,
   serverKey: fixed(32),
   uploadLeaseMs: u32,

@@ -14,10 +14,11 @@ export function createNodeKeystream(): Keystream {
   const zeros = new Zeros();
   const open = new WeakMap<object, OpenStream>();
   return {
-    read({ stream, firstByte, counter, bytes }) {
+    read(request) {
+      const { stream, firstByte, bytes } = request;
       let current = open.get(stream);
       if (current?.nextByte !== firstByte) {
-        current = { cipher: createCipheriv('aes-128-ctr', stream.key, counter), nextByte: firstByte };
+        current = { cipher: createCipheriv('aes-128-ctr', stream.key, request.counter), nextByte: firstByte };
         open.set(stream, current);
       }
       current.nextByte += bytes;

@@ -3,8 +3,8 @@ import { parentPort, Worker } from 'node:worker_threads';
 
 export interface WorkerPool<Task, Result> {
   readonly size: number;
-  /** The worker's answer; what its handler threw is thrown here. */
-  run(task: Task): Promise<Result>;
+  /** The worker's answer; what its handler threw is thrown here. Memory in `transfer` goes to the worker without a copy. */
+  run(task: Task, transfer?: readonly ArrayBuffer[]): Promise<Result>;
   /** Ends the workers; tasks not answered yet fail. */
   close(): Promise<void>;
 }
@@ -17,10 +17,13 @@ export interface WorkerPoolOptions {
   readonly size: number;
   /** Given to every worker once, as node:worker_threads' `workerData`. */
   readonly workerData?: unknown;
+  /** The process may end while workers are idle; by default it goes on until `close`. */
+  readonly isUnheld?: boolean;
 }
 
 interface Waiting<Task, Result> {
   readonly task: Task;
+  readonly transfer: readonly ArrayBuffer[];
   readonly resolve: (result: Result) => void;
   readonly reject: (error: unknown) => void;
 }
@@ -29,7 +32,7 @@ type Answer<Result> = { readonly result: Result } | { readonly error: unknown };
 
 /** A worker that dies fails the task it had, and no other: the next task gets a new worker in its place. */
 export function createWorkerPool<Task, Result>(options: WorkerPoolOptions): WorkerPool<Task, Result> {
-  const { script, execArgv, size, workerData } = options;
+  const { script, execArgv, size, workerData, isUnheld = false } = options;
   if (!Number.isInteger(size) || size < 1) throw new RangeError(`size must be a positive integer, got ${size}`);
   const queue: Waiting<Task, Result>[] = [];
   const workers = new Set<Worker>();
@@ -42,8 +45,15 @@ export function createWorkerPool<Task, Result>(options: WorkerPoolOptions): Work
       const worker = idle.pop() ?? (workers.size < size ? start() : undefined);
       if (worker === undefined) return;
       const waiting = queue.shift() as Waiting<Task, Result>;
+      try {
+        worker.postMessage(waiting.task, waiting.transfer);
+      } catch (error) {
+        idle.push(worker); // it was given nothing
+        waiting.reject(error);
+        continue;
+      }
       busy.set(worker, waiting);
-      worker.postMessage(waiting.task);
+      if (isUnheld) worker.ref();
     }
   };
   const bury = (worker: Worker, error: Error): void => {
@@ -54,12 +64,17 @@ export function createWorkerPool<Task, Result>(options: WorkerPoolOptions): Work
     if (!isClosed) next();
   };
   const start = (): Worker => {
-    const worker = new Worker(script, { workerData, ...(execArgv !== undefined && { execArgv: [...execArgv] }) });
+    const worker = new Worker(script, {
+      workerData,
+      ...(execArgv !== undefined && { execArgv: [...execArgv] }),
+    });
     workers.add(worker);
+    if (isUnheld) worker.unref();
     worker.on('message', (answer: Answer<Result>) => {
       const waiting = busy.get(worker);
       busy.delete(worker);
       idle.push(worker);
+      if (isUnheld) worker.unref();
       if ('error' in answer) waiting?.reject(answer.error);
       else waiting?.resolve(answer.result);
       next();
@@ -73,10 +88,10 @@ export function createWorkerPool<Task, Result>(options: WorkerPoolOptions): Work
 
   return {
     size,
-    run: (task) =>
+    run: (task, transfer = []) =>
       new Promise((resolve, reject) => {
         if (isClosed) return reject(new Error('the pool is closed'));
-        queue.push({ task, resolve, reject });
+        queue.push({ task, transfer, resolve, reject });
         next();
       }),
     async close() {
@@ -89,13 +104,17 @@ export function createWorkerPool<Task, Result>(options: WorkerPoolOptions): Work
   };
 }
 
-/** The worker's side: answers task after task. */
-export function serveWorker<Task, Result>(handle: (task: Task) => Result | Promise<Result>): void {
+/** The worker's side: answers task after task. Memory that `transferOf` names goes back without a copy. */
+export function serveWorker<Task, Result>(
+  handle: (task: Task) => Result | Promise<Result>,
+  transferOf: (result: Result) => readonly ArrayBuffer[] = () => [],
+): void {
   if (parentPort === null) throw new Error('serveWorker is for worker threads');
   const port = parentPort;
   port.on('message', async (task: Task) => {
     try {
-      port.postMessage({ result: await handle(task) });
+      const result = await handle(task);
+      port.postMessage({ result }, transferOf(result));
     } catch (error) {
       port.postMessage({ error });
     }

@@ -22,7 +22,8 @@ export function createWebKeystream(): AsyncKeystream {
   };
 
   return {
-    async read({ stream, firstByte, counter, bytes }) {
+    async read(request) {
+      const { stream, firstByte, bytes } = request;
       const state = open.get(stream) ?? { key: importKey(stream.key) };
       open.set(stream, state);
       const { piece } = state;
@@ -35,7 +36,7 @@ export function createWebKeystream(): AsyncKeystream {
       const isNext = piece !== undefined && firstByte === end;
       const wanted = isNext ? Math.max(bytes, Math.min(MAX_AHEAD_BYTES, 2 * piece.bytes)) : bytes;
       const whole = Math.ceil(wanted / BLOCK_BYTES) * BLOCK_BYTES;
-      const made = make(state.key, counter, whole);
+      const made = make(state.key, request.counter, whole);
       state.piece = { firstByte, bytes: whole, made };
       return (await made).subarray(0, bytes);
     },

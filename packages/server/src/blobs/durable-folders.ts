@@ -4,10 +4,13 @@
  */
 import { open } from 'node:fs/promises';
 import { dirname, sep } from 'node:path';
+import { groupFlush } from '@basa/service';
 
 export class DurableFolders {
   readonly #root: string;
   readonly #known = new Set<string>();
+  /** Many uploads name files in one folder at once: they share its flush. */
+  readonly #flushes = new Map<string, () => Promise<void>>();
 
   /** The root itself is there for good. */
   constructor(root: string) {
@@ -19,13 +22,20 @@ export class DurableFolders {
     const unknown: string[] = [];
     for (let at = folder; at !== this.#root && !this.#known.has(at); at = dirname(at)) unknown.push(at);
     // Side by side, so that the file system may write them together.
-    await Promise.all([...new Set([folder, ...unknown.map((one) => dirname(one))])].map(flushFolder));
+    await Promise.all([...new Set([folder, ...unknown.map((one) => dirname(one))])].map((one) => this.#flush(one)));
     for (const one of unknown) this.#known.add(one);
   }
 
   /** It is removed, with everything below. */
   forget(folder: string): void {
-    for (const one of this.#known) if (one === folder || one.startsWith(folder + sep)) this.#known.delete(one);
+    for (const names of [this.#known, this.#flushes])
+      for (const one of names.keys()) if (one === folder || one.startsWith(folder + sep)) names.delete(one);
+  }
+
+  #flush(folder: string): Promise<void> {
+    const flush = this.#flushes.get(folder) ?? groupFlush(() => flushFolder(folder));
+    this.#flushes.set(folder, flush);
+    return flush();
   }
 }
 

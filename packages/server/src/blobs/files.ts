@@ -2,6 +2,7 @@
 import { randomUUID } from 'node:crypto';
 import { mkdir, open, readdir, rm, stat } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
+import { flushNames } from '@basa/service';
 import type { BlobStore, Staging } from './blob-store.ts';
 import { checkedKey } from './blob-store.ts';
 import { DurableFolders } from './durable-folders.ts';
@@ -29,6 +30,7 @@ async function openFolder(
 ): Promise<BlobStore> {
   const incoming = join(folder, 'incoming');
   await mkdir(incoming, PRIVATE);
+  flushNames(dirname(folder)); // what lies above every blob
   const folders = new DurableFolders(folder);
   const pathOf = (key: string): string => join(folder, checkedKey(key));
   const stagedPathOf = (key: string): string => join(incoming, checkedKey(key));

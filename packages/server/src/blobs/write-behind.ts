@@ -1,54 +1,62 @@
-/** Writes behind its caller's back: one block fills while the one before is written. */
+/** Writes behind its caller's back: one block fills while the one before is written, and hashed beside that. */
 import type { Staging } from './blob-store.ts';
-import { giveBlock, takeBlock } from './blocks.ts';
+import { fillBlock, giveBlock, takeBlock } from './blocks.ts';
 
 export class WriteBehind {
-  readonly #staging: Staging;
+  readonly #staging: Pick<Staging, 'append'>;
+  readonly #also: (block: Uint8Array) => Promise<void>;
   #filling = takeBlock();
   #filled = 0;
   /** The block that is being written, or was. */
-  #other: Uint8Array | undefined;
-  #writing: Promise<void> = Promise.resolve();
+  #other: Buffer | undefined;
+  /** Undefined where nothing is. */
+  #writing: Promise<void> | undefined;
   #failure: { readonly error: unknown } | undefined;
 
-  constructor(staging: Staging) {
+  /** `also`: what else is done with every block while it is written. */
+  constructor(staging: Pick<Staging, 'append'>, also: (block: Uint8Array) => Promise<void> = async () => undefined) {
     this.#staging = staging;
+    this.#also = also;
   }
 
-  /** Resolves when more may come; the piece is free for reuse. */
-  async add(piece: Uint8Array): Promise<void> {
-    for (let at = 0; at < piece.length; ) {
-      const taken = piece.subarray(at, at + this.#filling.length - this.#filled);
-      this.#filling.set(taken, this.#filled);
-      this.#filled += taken.length;
-      at += taken.length;
-      if (this.#filled === this.#filling.length) await this.#swap();
+  /** Undefined where more may come at once. The piece is free for reuse after that. */
+  add(piece: Uint8Array): Promise<void> | undefined {
+    for (let rest = piece; ; ) {
+      const taken = fillBlock(this.#filling, this.#filled, rest);
+      this.#filled += taken;
+      if (this.#filled < this.#filling.length) return undefined;
+      rest = rest.subarray(taken);
+      if (this.#writing !== undefined) return this.#writing.then(() => this.add(rest));
+      this.#write();
     }
   }
 
   /** Resolves when everything is written, or throws what went wrong. Once. */
   async end(): Promise<void> {
+    await this.#writing;
     try {
-      if (this.#filled > 0) await this.#swap();
+      if (this.#filled > 0) this.#write();
       await this.#writing;
       this.#check();
     } finally {
-      await this.#writing;
       giveBlock(this.#filling);
       if (this.#other !== undefined) giveBlock(this.#other);
     }
   }
 
-  /** Begins to write what is filled, as soon as the other block is free to be filled. */
-  async #swap(): Promise<void> {
-    await this.#writing;
+  /** Begins to write what is filled. */
+  #write(): void {
     this.#check();
-    const full = this.#filling;
-    this.#writing = this.#staging.append(full.subarray(0, this.#filled)).catch((error: unknown) => {
-      this.#failure = { error };
+    const block = this.#filling;
+    const bytes = block.subarray(0, this.#filled);
+    const done = Promise.allSettled([this.#staging.append(bytes), this.#also(bytes)]);
+    this.#writing = done.then((ends) => {
+      const failed = ends.find((end) => end.status === 'rejected');
+      if (failed !== undefined) this.#failure = { error: failed.reason };
+      this.#writing = undefined;
     });
     this.#filling = this.#other ?? takeBlock();
-    this.#other = full;
+    this.#other = block;
     this.#filled = 0;
   }
 

@@ -28,7 +28,7 @@ interface Kept {
 }
 
 /** What goes into the transaction of a step besides its records. */
-type More = Pick<BufferChange, 'logged' | 'withoutModel' | 'burnt'>;
+type More = Pick<BufferChange, 'logged' | 'withoutModel' | 'burnt' | 'verdict'>;
 type MoreOf = (before: SecureBuffer, after: SecureBuffer, now: Millis) => More;
 
 export interface StepOptions {

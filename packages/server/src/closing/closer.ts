@@ -5,7 +5,17 @@
  *        \-- too few until closeBy --> aborted                         \-- guard words --> quarantined
  */
 import { toHex } from '@basa/masking';
-import type { BufferSlot, Ctx, FreezeReason, KeysOf, Refused, SecureBuffer, ServerPorts, Slot } from '@basa/protocol';
+import type {
+  BufferSlot,
+  Ctx,
+  FreezeReason,
+  KeysOf,
+  Refused,
+  SecureBuffer,
+  ServerPorts,
+  Slot,
+  UserId,
+} from '@basa/protocol';
 import {
   agreedOutcome,
   freezeBuffer,
@@ -23,6 +33,7 @@ import type { TaskAuthorities } from '../authority/task-authorities.ts';
 import type { BufferKeeper } from '../buffers/buffer-keeper.ts';
 import type { Fence, StoredModel } from '../store/store.ts';
 import { isEnded } from '../store/store.ts';
+import type { Verdict } from '../store/suspicion-store.ts';
 import type { ModelKeeper } from './model-keeper.ts';
 import type { OpeningTools } from './opening.ts';
 import { openSumOf, SumRefused } from './opening.ts';
@@ -183,7 +194,10 @@ export class Closer {
   ): Promise<undefined> {
     const users = known.flatMap((slot) => slots[slot]?.user ?? []);
     const step = (found: SecureBuffer) => recordQuarantine(found, why, known);
-    const more = (_: SecureBuffer, __: SecureBuffer, now: number) => ({ burnt: { at: now, users } });
+    const more = (before: SecureBuffer, _: SecureBuffer, now: number) => ({
+      burnt: { at: now, users },
+      verdict: verdictOf(before, 'spoilt', users),
+    });
     granted(await this.#options.keeper.step(ctx, step, { more, fence }));
   }
 
@@ -193,7 +207,8 @@ export class Closer {
     const votes = votesFor(this.#options.ports, await this.#found(ctx));
     const logged = made.entry ?? (await watch.traces.step('log', { ctx }, () => models.log(made, votes)));
     const step = (buffer: SecureBuffer) => recordIncluded(buffer, made.version);
-    granted(await keeper.step(ctx, step, { more: { logged }, fence }));
+    const more = (before: SecureBuffer) => ({ logged, verdict: verdictOf(before, 'clean') });
+    granted(await keeper.step(ctx, step, { more, fence }));
     await models.refresh();
     await onIncluded();
   }
@@ -208,6 +223,16 @@ export class Closer {
     if (buffer === undefined) throw new Error(`the buffer ${toHex(ctx)} is not in the store`);
     return buffer;
   }
+}
+
+/** What the sum says of those in it. */
+function verdictOf(
+  { accepted, descriptor, slots }: SecureBuffer,
+  outcome: Verdict['outcome'],
+  named: readonly UserId[] = [],
+): Verdict {
+  const users = accepted.flatMap((slot) => slots[slot]?.user ?? []);
+  return { task: descriptor.task, minimum: descriptor.minimum, users, outcome, named };
 }
 
 /** What our own steps never refuse. */

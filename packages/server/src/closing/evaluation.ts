@@ -1,13 +1,13 @@
 /** Accuracy and loss of model versions on held-out examples, where a task has a model and examples. */
 import type { Dataset } from '@basa/learning';
-import { decodeDataset, ModelFileError } from '@basa/learning';
+import { decodeDataset, ModelFileError, modelJson } from '@basa/learning';
 import { toHex } from '@basa/masking';
 import type { TaskId } from '@basa/protocol';
 import type { WorkerPool } from '@basa/runtime/node';
 import { nodeSuite } from '@basa/runtime/node';
 import { fail } from '@basa/service';
 import type { BlobStore } from '../blobs/blob-store.ts';
-import type { ModelOptions, ReadTask } from '../specification/task-specification.ts';
+import type { ReadTask } from '../specification/task-specification.ts';
 import type { Store } from '../store/store.ts';
 import { examplesNote } from '../store/store.ts';
 import type { ModelKeeper } from './model-keeper.ts';
@@ -66,12 +66,12 @@ export class Evaluation {
 
   async evaluate(version: number): Promise<void> {
     const { models, pool, read, store, task } = this.#options;
-    const { model } = read.specification;
+    const { model } = read;
     const name = model === undefined ? undefined : await this.#examples();
     if (model === undefined || name === undefined) return;
     const parameters = await models.parameters(version);
     const examples = `${this.#folder()}/${name}`;
-    const work: WorkTask = { kind: 'evaluate', model: model as ModelOptions, parameters, examples };
+    const work: WorkTask = { kind: 'evaluate', model: modelJson(model), parameters, examples };
     await store.setEvaluation(task, version, (await pool.run(work)) as Evaluated);
     await models.refresh();
   }

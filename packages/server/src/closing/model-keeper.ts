@@ -12,7 +12,7 @@ import { collect, readWhole } from '../blobs/blob-store.ts';
 import type { ReadTask } from '../specification/task-specification.ts';
 import type { UpToDate } from '../store/copies.ts';
 import type { Fence, Store, StoredModel } from '../store/store.ts';
-import { SHARD_ELEMENTS } from './opening.ts';
+import { MOST_SHARD_ELEMENTS } from './shards.ts';
 
 export interface ModelKeeperOptions {
   readonly task: TaskId;
@@ -217,8 +217,8 @@ export class ModelKeeper {
     if (parameters !== undefined) yield { parameters: floatsOf(fromHex(parameters) ?? new Uint8Array()), memory };
     else if (read.model !== undefined) yield { parameters: initialParameters(read.model, seed), memory };
     else
-      for (let left = read.policy.dimension; left > 0; left -= SHARD_ELEMENTS)
-        yield { parameters: new Float32Array(Math.min(left, SHARD_ELEMENTS)), memory };
+      for (let left = read.policy.dimension; left > 0; left -= MOST_SHARD_ELEMENTS)
+        yield { parameters: new Float32Array(Math.min(left, MOST_SHARD_ELEMENTS)), memory };
   }
 }
 

@@ -5,10 +5,13 @@ import type { WorkerPool } from '@basa/runtime/node';
 import { bodyKey } from '../blobs/body-key.ts';
 import type { Store } from '../store/store.ts';
 import type { ServerWatch } from '../watch/server-watch.ts';
+import type { Shard } from './shards.ts';
+import { shardsOf } from './shards.ts';
+import type { PackedTerms } from './work/packed-terms.ts';
+import { joinTerms, wipeTerms } from './work/packed-terms.ts';
 import type {
   GoodPrefix,
   OpenedTerms,
-  OpenTerm,
   Quarantined,
   StoredBody,
   SummedShard,
@@ -21,9 +24,6 @@ export interface OpeningTools {
   readonly pool: WorkerPool<WorkTask, WorkResult>;
   readonly watch: ServerWatch;
 }
-
-/** 4 MiB of words: memory grows with the workers, not with the model. A multiple of 8: shards begin at whole bytes. */
-export const SHARD_ELEMENTS = 1 << 20;
 
 /** The mean in shards, one after the other; asking for the next one may throw `SumRefused`. */
 export type OpenedSum =
@@ -56,42 +56,42 @@ export async function openSumOf(
   });
   const opened = await openTermsOf(tools, buffer, bodies, keys);
   if (opened.kind === 'quarantine') return opened;
-  const elements = descriptor.dimension + prefixElements(descriptor);
+  const [whole, ...later] = shardsOf(descriptor.dimension + prefixElements(descriptor), pool.size);
+  if (whole === undefined) throw new Error('a sum without elements');
   const part = { descriptor: descriptorCodec.encode(descriptor), keys: bodies.map(({ key }) => key) };
-  const shardAt = async (from: number, weightSum?: number): Promise<SummedShard> => {
-    const to = Math.min(elements, from + SHARD_ELEMENTS);
+  const sumOf = async ({ from, to }: Shard, weightSum?: number): Promise<SummedShard> => {
     const known = weightSum === undefined ? {} : { weightSum };
     const work = { kind: 'sum-shard', ...part, terms: opened.terms, from, to, ...known } as const;
     const attributes = { 'basa.from': from, 'basa.to': to };
     return watch.traces.step('sum-shard', { ctx, attributes }, async () => (await pool.run(work)) as SummedShard);
   };
-  const first = await shardAt(0);
+  const first = await sumOf(whole);
   if (first.kind === 'quarantine') return first;
   const { prefix } = first;
   if (prefix === undefined) throw new Error('the first shard of a sum came without its prefix');
-  const later = (from: number): Promise<SummedShard> => shardAt(from, prefix.weightSum);
-  return { kind: 'mean', prefix, shards: shardsInOrder(first, later, elements, pool.size, opened.terms) };
+  const rest = later.map((shard) => () => sumOf(shard, prefix.weightSum));
+  return { kind: 'mean', prefix, shards: shardsInOrder(first, rest, pool.size, opened.terms) };
 }
 
 /** As many at once as there are workers. */
 async function* shardsInOrder(
   first: SummedShard,
-  shardAt: (from: number) => Promise<SummedShard>,
-  elements: number,
+  rest: readonly (() => Promise<SummedShard>)[],
   atOnce: number,
-  terms: readonly OpenTerm[],
+  terms: PackedTerms,
 ): AsyncGenerator<Float32Array> {
   const coming: Promise<SummedShard>[] = [Promise.resolve(first)];
   try {
-    for (let next = SHARD_ELEMENTS; coming.length > 0; ) {
-      for (; coming.length <= atOnce && next < elements; next += SHARD_ELEMENTS) coming.push(shardAt(next));
+    for (let next = 0; coming.length > 0; ) {
+      for (; coming.length <= atOnce && next < rest.length; next++)
+        coming.push((rest[next] as (typeof rest)[number])());
       const shard = (await coming.shift()) as SummedShard;
       if (shard.kind === 'quarantine') throw new SumRefused(shard);
       yield shard.mean;
     }
   } finally {
     await Promise.allSettled(coming);
-    wipe(terms);
+    wipeTerms(terms);
   }
 }
 
@@ -104,19 +104,23 @@ async function openTermsOf(
 ): Promise<OpenedTerms> {
   const { ctx } = buffer;
   const facts = await store.facts(ctx, 0);
+  const deposits = await store.deposits(ctx);
+  const accepted = new Set<number>(buffer.accepted);
   const whole = {
     kind: 'open-terms',
     drawn: drawnBufferCodec.encode(buffer),
     facts: facts.map(encodeBufferRecord),
-    deposits: await store.deposits(ctx),
     keys,
   } as const;
   const shares = Array.from({ length: Math.min(pool.size, bodies.length) }, (_, share) =>
     bodies.filter((_body, n) => n % pool.size === share),
   );
   try {
-    const openShare = (share: readonly StoredBody[]): Promise<WorkResult> =>
-      watch.traces.step('open-terms', { ctx }, () => pool.run({ ...whole, bodies: share }));
+    const openShare = (share: readonly StoredBody[]): Promise<WorkResult> => {
+      const own = new Set<number>(share.map(({ slot }) => slot));
+      const needed = deposits.map((deposit, slot) => (own.has(slot) || !accepted.has(slot) ? deposit : undefined));
+      return watch.traces.step('open-terms', { ctx }, () => pool.run({ ...whole, deposits: needed, bodies: share }));
+    };
     const opened = await Promise.all(shares.map(openShare));
     return togetherOf(opened as readonly OpenedTerms[]);
   } finally {
@@ -125,15 +129,11 @@ async function openTermsOf(
 }
 
 function togetherOf(opened: readonly OpenedTerms[]): OpenedTerms {
-  const terms = opened.flatMap((share) => (share.kind === 'terms' ? share.terms : []));
+  const terms = joinTerms(opened.flatMap((share) => (share.kind === 'terms' ? [share.terms] : [])));
   const refused = opened.filter((share) => share.kind === 'quarantine');
   const [one] = refused;
   if (one === undefined) return { kind: 'terms', terms };
-  wipe(terms);
+  wipeTerms(terms);
   const slots = refused.flatMap((share) => share.slots).sort((a, b) => a - b);
   return { ...one, slots };
-}
-
-function wipe(terms: readonly OpenTerm[]): void {
-  for (const { seed } of terms) seed.fill(0);
 }

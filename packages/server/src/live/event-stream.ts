@@ -1,10 +1,10 @@
-/** One listener of a task as server-sent events: the state whenever it looks different, a few times a second at most. */
+/** Sends one listener the state of a task as server-sent events, whenever it looks different and at most a few times a second. */
 import type { ServerResponse } from 'node:http';
 import type { LiveState, LiveVersion } from '@basa/protocol';
 import type { LiveTasks } from './live-tasks.ts';
 
 const MIN_PAUSE_MS = 200;
-/** For what no buffer and no request tells of: a state that an operator set, an accuracy that was there later. */
+/** Some changes are told by no buffer and no request: a state that an operator set, an accuracy that came later. */
 const LOOK_MS = 2000;
 /** Proxies end connections that are silent for long. */
 const KEEP_ALIVE_MS = 15_000;

@@ -1,4 +1,4 @@
-/** What the tasks of a server look like from outside, now: what the event stream tells. */
+/** What the tasks of a server look like from outside now, as the event stream tells it. */
 import { toHex } from '@basa/masking';
 import type { BasaEvent, LiveBuffer, LiveState, LiveVersion, SecureBuffer } from '@basa/protocol';
 import type { Answer } from '@basa/service';

@@ -1,6 +1,7 @@
 /** The configuration of a server process: a JSON file, BASA_SERVER_ variables, settings of the command line, or all of them. */
 import { join } from 'node:path';
 import { fromHex } from '@basa/masking';
+import { isLoopback } from '@basa/protocol';
 import type { ConfigSources, GatheredConfig } from '@basa/service';
 import {
   closed,
@@ -9,7 +10,6 @@ import {
   commonRisks,
   gatherConfig,
   hexText,
-  isLoopback,
   StartError,
   secretText,
   sharedDatabaseRisk,
@@ -55,22 +55,22 @@ export const serverConfigSchema = Type.Object(
       'how often the authority is asked for revoked devices; besides, with every buffer it draws',
     ),
     workers: whole(1, SERVER_DEFAULTS.workers, 'threads that open sums and evaluate'),
-    mostBurntSlots: whole(
+    maxBurntSlots: whole(
       1,
       SERVER_DEFAULTS.burntSlots.most,
-      'so many slots may a device leave unused, or spoil by name, before it waits for seats (`quota-exceeded`)',
+      'how many slots a device may leave unused, or spoil by name, before it waits for its next seat (`quota-exceeded`)',
     ),
     burntSlotsWithinMs: whole(1, SERVER_DEFAULTS.burntSlots.withinMs, 'the time in which they are counted'),
     keepModels: Type.Optional(
       Type.Integer({
         minimum: 2,
-        description: 'so many of the newest versions keep their parameters (all)',
+        description: 'how many of the newest versions keep their parameters (all)',
       }),
     ),
     keepBuffersDays: Type.Optional(
       Type.Number({
         exclusiveMinimum: 0,
-        description: 'so long the facts of a buffer are kept after its time (for good)',
+        description: 'how many days the facts of a buffer are kept after its time (for good)',
       }),
     ),
     pagesFolder: Type.Optional(
@@ -150,12 +150,12 @@ export function checkServerConfig(places: ConfigPlaces): Gathered & { readonly r
 
 function optionsOf({ config }: Gathered): ServerOptions {
   const { authorityUrl, authorityKey, pagesFolder, seatMs, tickMs, revocationsMs, workers } = config;
-  const { mostBurntSlots, burntSlotsWithinMs } = config;
+  const { maxBurntSlots, burntSlotsWithinMs } = config;
   const { keepModels, keepBuffersDays } = config;
   return {
     ...commonOptions({ ...config, dataFolder: folderOf(config) }),
     authorities: authoritiesOf(authorityUrl, authorityKey),
-    burntSlots: { most: mostBurntSlots, withinMs: burntSlotsWithinMs },
+    burntSlots: { most: maxBurntSlots, withinMs: burntSlotsWithinMs },
     keep: {
       ...(keepModels !== undefined && { models: keepModels }),
       ...(keepBuffersDays !== undefined && { buffersMs: keepBuffersDays * DAY_MS }),

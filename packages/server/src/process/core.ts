@@ -11,6 +11,7 @@ import type { LiveTasks } from '../live/live-tasks.ts';
 import type { Listener } from '../nodes/nodes.ts';
 import { TaskBook } from '../tasks/task-book.ts';
 import type { TaskTools } from '../tasks/task-tools.ts';
+import { BodyHashing } from '../uploads/body-hash.ts';
 import { Uploads } from '../uploads/uploads.ts';
 import type { ServerWatch } from '../watch/server-watch.ts';
 import type { Records } from './records.ts';
@@ -29,9 +30,9 @@ export interface Core {
   readonly tasks: TaskBook;
   readonly uploads: Uploads;
   readonly listener: Listener;
-  /** Buffers that something is remembered of. */
+  /** Buffers of which something is in memory. */
   buffersInMemory(): number;
-  /** Stops requests to the authority and computations for buffers: the next start takes them up where they are. */
+  /** Stops requests to the authority and computations for buffers. The next start goes on where they were. */
   interrupt(): Promise<void>;
   /** Waits for what is under way. */
   settle(): Promise<void>;
@@ -72,7 +73,8 @@ export async function openCore(settings: Settings, records: Records, options: Co
   const base = { store, blobs, keeper, ports, nodes, watch };
   const tools: TaskTools = { ...base, authorities: links, revocations, pool, clock, seatMs, onEvent, onTrouble };
   const tasks: TaskBook = new TaskBook(tools);
-  const uploads = new Uploads({ ...base, pieces });
+  const hashing = new BodyHashing();
+  const uploads = new Uploads({ ...base, pieces, hashing });
   watch.read({
     clock,
     tasks: () => tasks.all,
@@ -95,6 +97,7 @@ export async function openCore(settings: Settings, records: Records, options: Co
     },
     async settle() {
       await uploads.settle();
+      await hashing.close();
       await tasks.settle();
     },
   };

@@ -1,4 +1,4 @@
-/** The blobs that a server's records name and that are not there: none, unless something outside removed them. */
+/** Finds blobs that a server's records name and that are missing. There are none, unless something outside removed them. */
 import { evolveSecureBuffer, openSecureBuffer } from '@basa/protocol';
 import { nodeSuite } from '@basa/runtime/node';
 import type { BlobStore } from '../blobs/blob-store.ts';

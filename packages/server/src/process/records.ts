@@ -1,4 +1,4 @@
-/** Opens what a server keeps: its database, its key and its blobs. Here it is decided whether it is alone with them. */
+/** Opens what a server keeps: its database, its key and its blobs. Decides whether the server is alone with them. */
 import type { createNodeSigner } from '@basa/runtime/node';
 import type { OnClose } from '@basa/service';
 import { countDatabase, StartError, watchProcess } from '@basa/service';
@@ -64,6 +64,7 @@ async function sharedHome(
   const opened = await openSharedStore(database, {
     ...countDatabase(metrics),
     onTrouble: (error) => onTrouble('the database is asked again', error),
+    onNotice: (words) => onTrouble('what was acknowledged may be lost', new Error(words)),
   });
   const { url, turnMs: leaseMs = LEASE_MS } = database;
   return { ...opened, nodes: (blobs) => shared({ store: opened.store, blobs, url, leaseMs, tickMs, onTrouble }) };

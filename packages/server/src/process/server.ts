@@ -31,7 +31,8 @@ async function open(settings: Settings, onClose: OnClose): Promise<Omit<RunningS
   const watch = new ServerWatch();
   const { metrics } = watch;
   /** Writes to the log, once there is one. */
-  let warn = (_what: string, _error: unknown): void => {};
+  const early: [string, unknown][] = [];
+  let warn = (what: string, error: unknown): void => void early.push([what, error]);
   const onTrouble = (what: string, error: unknown): void => warn(what, error);
   const records = await openRecords(settings, { metrics, onTrouble, onClose });
   const { store, blobs, nodes, signer } = records;
@@ -51,6 +52,7 @@ async function open(settings: Settings, onClose: OnClose): Promise<Omit<RunningS
     metrics.count('basa_troubles_total', {});
     app.log.warn({ err: error }, what);
   };
+  for (const [what, error] of early) warn(what, error);
   const onEvent = (event: BasaEvent): void => {
     logEvent(app, event);
     live.note(event);

@@ -1,4 +1,4 @@
-/** What a server is told when it is started, and what it does where it is told nothing. */
+/** The options of a server, and their defaults. */
 import { join } from 'node:path';
 import type { BasaEvent } from '@basa/protocol';
 import type { Address, ServiceOptions } from '@basa/service';

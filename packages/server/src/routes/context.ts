@@ -43,17 +43,17 @@ export async function foundTask({ tasks }: RouteContext, name: string): Promise<
   return (await tasks.meet(name)) ?? fail('task-unknown');
 }
 
-/** By the copy of this node: what never changes of it, and what is judged again in a step. */
+/** Reads the copy of this node: for what never changes, and for what a step checks again. */
 export async function knownBuffer({ keeper }: RouteContext, name: string): Promise<SecureBuffer> {
   return (await keeper.find(fromHex(name) as Ctx)) ?? fail('buffer-unknown');
 }
 
-/** As it is now. */
+/** Reads it as it is now. */
 export async function foundBuffer({ keeper }: RouteContext, name: string): Promise<SecureBuffer> {
   return (await keeper.fresh(fromHex(name) as Ctx)) ?? fail('buffer-unknown');
 }
 
-/** For work that needs the authority: what it cannot do now, and when to ask again, is told to whoever asked. */
+/** For work that needs the authority. Whoever asked is told what the authority cannot do now, and when to ask again. */
 export async function askingAuthority<Result>(
   work: () => Promise<Result>,
   askAgainMs: () => number = () => ASK_AGAIN_MS,

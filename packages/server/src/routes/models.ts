@@ -1,4 +1,4 @@
-/** Model versions: immutable, with ETag and Range, straight from where they lie. */
+/** Serves model versions, which never change, with ETag and Range, straight from where they lie. */
 import { Readable } from 'node:stream';
 import { toHex } from '@basa/masking';
 import { modelEntryCodec, SERVER_PATH } from '@basa/protocol';
@@ -35,7 +35,7 @@ export function mountModels(context: RouteContext): void {
     if (model.isForgotten) fail('not-found', { detail: 'the parameters of this version are not kept any more' });
     context.live.fetched(request.params.task, model.version);
     const etag = `"${toHex(model.modelHash)}"`;
-    // Of the version itself, not of a no about it.
+    // For the version itself, not for a refusal.
     const lasting = { etag, 'accept-ranges': 'bytes', 'cache-control': 'public, max-age=31536000, immutable' };
     if (isNamed(request.headers['if-none-match'], etag)) return reply.code(304).headers(lasting).send(new Uint8Array());
     const size = await blobs.size(model.blobKey);

@@ -8,12 +8,14 @@ import type { PageOptions } from './pages.ts';
 import { mountPages } from './pages.ts';
 import { mountUnsafePaper } from './paper.ts';
 import { mountParticipation } from './participation.ts';
+import { mountSuspicions } from './suspicions.ts';
 import { mountTasks } from './tasks.ts';
 import { mountUploads } from './uploads.ts';
 
 export function mountRoutes(context: RouteContext): void {
   mountAbout(context);
   mountTasks(context);
+  mountSuspicions(context);
   mountModels(context);
   mountParticipation(context);
   mountUploads(context);

@@ -40,23 +40,27 @@ export function mountParticipation(context: RouteContext): void {
     body: wireBytes('certificate'),
     response: answers(wireBytes('drawnBuffer')),
   };
-  app.post(SERVER_PATH.seats(':task'), { onRequest, schema: seatSchema }, async (request, reply) => {
-    const startedAt = Date.now();
-    const task = await foundTask(context, request.params.task);
-    const certificate = certificateCodec.decode(bytesOf(request));
-    const { deviceKey } = deviceOf(request);
-    if (!equalBytes(certificate.deviceKey, deviceKey)) fail('not-yours');
-    await checkStanding(context, task, request);
-    const drawn = granted(
-      await askingAuthority(
-        () => task.takeSeat(certificate),
-        () => task.tuned.retryAfterMs,
-      ),
-    );
-    rememberRequest(request);
-    watch.traces.past('seat', startedAt, { ctx: ctxOf(ports.suite, drawn.descriptor) });
-    return reply.type(BYTES_MEDIA_TYPE).send(Buffer.from(drawnBufferCodec.encode(drawn)));
-  });
+  app.post(
+    SERVER_PATH.seats(':task'),
+    { onRequest, schema: seatSchema, config: { begins: true } },
+    async (request, reply) => {
+      const startedAt = Date.now();
+      const task = await foundTask(context, request.params.task);
+      const certificate = certificateCodec.decode(bytesOf(request));
+      const { deviceKey } = deviceOf(request);
+      if (!equalBytes(certificate.deviceKey, deviceKey)) fail('not-yours');
+      await checkStanding(context, task, request);
+      const drawn = granted(
+        await askingAuthority(
+          () => task.takeSeat(certificate),
+          () => task.tuned.retryAfterMs,
+        ),
+      );
+      rememberRequest(request);
+      watch.traces.past('seat', startedAt, { ctx: ctxOf(ports.suite, drawn.descriptor) });
+      return reply.type(BYTES_MEDIA_TYPE).send(Buffer.from(drawnBufferCodec.encode(drawn)));
+    },
+  );
 
   const admissionSchema = {
     summary: 'A place to train in, asked for before the model is fetched (device)',
@@ -64,17 +68,21 @@ export function mountParticipation(context: RouteContext): void {
     body: wireBytes('certificate'),
     response: answers(Type.Object({ endsInMs: Type.Integer() })),
   };
-  app.post(SERVER_PATH.admissions(':task'), { onRequest, schema: admissionSchema }, async (request) => {
-    const task = await foundTask(context, request.params.task);
-    const certificate = certificateCodec.decode(bytesOf(request));
-    if (!equalBytes(certificate.deviceKey, deviceOf(request).deviceKey)) fail('not-yours');
-    const problem = certificateProblem(ports, task.enrolledFor, certificate, millis(context.clock()));
-    if (problem !== undefined) granted(problem);
-    await checkStanding(context, task, request);
-    rememberRequest(request);
-    const { leftMs } = await task.admit(certificate);
-    return { endsInMs: Math.floor(leftMs) };
-  });
+  app.post(
+    SERVER_PATH.admissions(':task'),
+    { onRequest, schema: admissionSchema, config: { begins: true } },
+    async (request) => {
+      const task = await foundTask(context, request.params.task);
+      const certificate = certificateCodec.decode(bytesOf(request));
+      if (!equalBytes(certificate.deviceKey, deviceOf(request).deviceKey)) fail('not-yours');
+      const problem = certificateProblem(ports, task.enrolledFor, certificate, millis(context.clock()));
+      if (problem !== undefined) granted(problem);
+      await checkStanding(context, task, request);
+      rememberRequest(request);
+      const { leftMs } = await task.admit(certificate);
+      return { endsInMs: Math.floor(leftMs) };
+    },
+  );
   const discardSchema = {
     summary: 'Gives a place back that is not needed (device)',
     params: taskParams,
@@ -102,6 +110,7 @@ export function mountParticipation(context: RouteContext): void {
     if (!equalBytes(deposit.certificate.deviceKey, deviceOf(request).deviceKey)) fail('not-yours');
     const task = await foundTask(context, Buffer.from(descriptor.task).toString('hex'));
     await context.revocations.check(task.enrolledFor, deviceOf(request).user);
+    await task.suspicion.check(deviceOf(request).user);
     if (!(await task.seats.admits(deposit.certificate, ctx))) fail('seat-missing');
     const ticket = granted(
       await withinSlots(() => keeper.step(ctx, (buffer, now) => acceptDeposit(ports, buffer, deposit, now))),
@@ -117,14 +126,15 @@ export function mountParticipation(context: RouteContext): void {
   });
 }
 
-/** Whether a seat would be of any use to the device: it is not revoked, has not left too many slots, and has not two to finish. */
+/** Whether the device can use a seat: not revoked, suspended or banned, not too many slots left, fewer than two to finish. */
 async function checkStanding(
   context: RouteContext,
-  { task, enrolledFor }: RunningTask,
+  { task, enrolledFor, suspicion }: RunningTask,
   request: Parameters<typeof deviceOf>[0],
 ) {
   const { user } = deviceOf(request);
   await context.revocations.check(enrolledFor, user);
+  await suspicion.check(user);
   await checkQuota(context, request);
   // The deposit is held to the same, and there two at a time cannot both pass.
   const { slots, freeInMs } = await context.store.unfinishedSlots(task, user);

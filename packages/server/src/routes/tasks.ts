@@ -1,6 +1,6 @@
 /** Tasks: made, looked at, paused, resumed, ended and removed. */
 import { toHex } from '@basa/masking';
-import { SERVER_PATH } from '@basa/protocol';
+import { epsilonBudget, SERVER_PATH } from '@basa/protocol';
 import { answers, bytesOf, closed, fail, hexText, Type, wireBytes } from '@basa/service';
 import { taskSpecificationSchema } from '../specification/task-specification.ts';
 import type { RunningTask } from '../tasks/running-task.ts';
@@ -31,6 +31,16 @@ const taskState = Type.Object({
     targetAge: Type.Number(),
   }),
   meanAge: Type.Optional(Type.Number()),
+  metrics: Type.Optional(Type.Record(Type.String(), Type.Number())),
+  privacy: Type.Optional(
+    Type.Object({
+      noiseMultiplier: Type.Number(),
+      colluders: Type.Integer(),
+      participations: Type.Integer(),
+      delta: Type.Number(),
+      epsilon: Type.Number(),
+    }),
+  ),
 });
 
 const versions = Type.Object({
@@ -159,6 +169,8 @@ function describe({ task, read, state, why, models, living, places }: RunningTas
     buffers: living.length,
     admission: places.view,
     ...(newest?.meanAge !== undefined && { meanAge: newest.meanAge }),
+    ...(policy.metrics.length > 0 && newest?.metrics !== undefined && { metrics: newest.metrics }),
+    ...(policy.privacy !== undefined && { privacy: { ...policy.privacy, epsilon: epsilonBudget(policy.privacy) } }),
     ...(why !== undefined && { why }),
     ...(newest !== undefined && { version: newest.version }),
     ...(newest?.accuracy !== undefined && { accuracy: newest.accuracy }),

@@ -21,7 +21,7 @@ import { knownBuffer } from './context.ts';
 
 type Request = Parameters<typeof deviceOf>[0];
 
-/** More of a refused body is not waited for: the connection ends. */
+/** At most this much of a refused body is read before the connection ends. */
 const MAX_READ_FOR_NOTHING = 8 * 1024 * 1024;
 
 const params = Type.Object({ ctx: hexText(32), slot: Type.String({ pattern: '^[0-9]{1,4}$' }) });
@@ -67,9 +67,7 @@ export function mountUploads(context: RouteContext): void {
           offset: offsetOf(request),
           declaredBytes: Number(request.headers['content-length'] ?? Number.NaN),
           digest: deviceOf(request).digest,
-          // A refusal in the middle must still reach the sender: the connection stays.
-          bytes: raw.iterator({ destroyOnReturn: false }),
-          interrupt: () => raw.destroy(),
+          body: raw,
         });
         const { ctx, descriptor } = upload.buffer;
         if (result.accepted) {
@@ -94,7 +92,7 @@ export function mountUploads(context: RouteContext): void {
   });
 }
 
-/** What is left of a refused body is read and thrown away, so that its sender hears the no; but not for ever. */
+/** Reads the rest of a refused body and throws it away, so that its sender hears the refusal; but not for ever. */
 function closeAfterLongBody(request: Request, reply: FastifyReply): void {
   const bytes = Number(request.headers['content-length'] ?? Number.POSITIVE_INFINITY);
   if (request.method === 'PUT' && !request.raw.readableEnded && bytes > MAX_READ_FOR_NOTHING)
@@ -113,7 +111,7 @@ async function judge(context: RouteContext, request: Request): Promise<Judged> {
   if (holder !== undefined && !equalBytes(holder.deviceKey, deviceOf(request).deviceKey)) fail('not-yours');
   if (verdict.kind === 'refused') answerRefusal(verdict);
   const isAcceptedBefore = verdict.kind === 'accepted-before';
-  // What was accepted before is told again: it stays in its sum.
+  // An upload that was accepted before gets the same answer again: it stays in its sum.
   if (!isAcceptedBefore) await context.revocations.check(buffer.descriptor, deviceOf(request).user);
   rememberRequest(request);
   const { bodyBytes } = layoutOf({ buffer, header });

@@ -7,19 +7,25 @@ import type {
   Ctx,
   DrawnBuffer,
   EnrolledFor,
+  OpenBuffer,
   Refused,
   SecureBuffer,
   ServerPorts,
 } from '@basa/protocol';
 import { createCoordinator, freeSeats, giveSeat, holdsSeat, millis, trackBuffer, userIdOf } from '@basa/protocol';
 import { AuthorityUnreachable } from '../authority/authority-link.ts';
+import type { TaskSuspicions } from '../store/suspicion-store.ts';
+import { mayEnter } from '../store/suspicion-store.ts';
+
+/** A suspect may have to wait for a buffer that it may sit down in. */
+export type SeatAnswer = DrawnBuffer | Refused | { readonly kind: 'must-wait' };
 
 export interface SeatGiver {
   /** Throws what to answer where the task is known not to run, before anything is asked of the store. */
   checkRunning(): void;
   /** Takes in what a buffer has become. */
   track(buffer: SecureBuffer): void;
-  take(certificate: Certificate): Promise<DrawnBuffer | Refused>;
+  take(certificate: Certificate): Promise<SeatAnswer>;
   /** Whether the device may deposit in the buffer: it holds a seat, or one is free. */
   admits(certificate: Certificate, ctx: Ctx): Promise<boolean>;
 }
@@ -33,6 +39,11 @@ export interface SeatsOptions {
   /** Has another buffer drawn, and tells `track` of it. */
   drawBuffer(): Promise<void>;
   bufferOf(ctx: Ctx): Promise<DrawnBuffer | undefined>;
+  suspicions(): Promise<TaskSuspicions>;
+  /** Kmin of the task. */
+  readonly minimum: number;
+  /** So long before its expiry a buffer has waited long. */
+  readonly lateMs: number;
   /** Throws what to answer where the task does not run. */
   checkRunning(): void;
   onEvent(event: BasaEvent): void;
@@ -60,14 +71,15 @@ export class Seats implements SeatGiver {
     this.#coordinator = trackBuffer(this.#coordinator, buffer);
   }
 
-  async take(certificate: Certificate): Promise<DrawnBuffer | Refused> {
+  async take(certificate: Certificate): Promise<SeatAnswer> {
     const { ports, enrolledFor, clock, bufferOf, onEvent, tuned } = this.#options;
+    const rule = await this.#rule(certificate); // before the first look: whoever waits for a draw sits down at once after it
     for (let fruitless = 0; fruitless <= MAX_FRUITLESS; ) {
       const before = { ...this.#coordinator, seatMs: tuned().seatMs };
-      const { coordinator, answer, events } = giveSeat(ports, before, enrolledFor, certificate, millis(clock()));
+      const { coordinator, answer, events } = giveSeat(ports, before, enrolledFor, certificate, millis(clock()), rule);
       this.#coordinator = coordinator;
       for (const event of events) onEvent(event);
-      if (answer.kind === 'refused') return answer;
+      if (answer.kind === 'refused' || answer.kind === 'must-wait') return answer;
       if (answer.kind === 'seated') {
         this.#given++;
         this.#drawAhead();
@@ -84,6 +96,20 @@ export class Seats implements SeatGiver {
       fruitless = this.#given === given ? fruitless + 1 : 0;
     }
     throw new AuthorityUnreachable('the buffers it draws are over at once; compare the clocks of both services');
+  }
+
+  /** Where the device may sit down by how much it and those there are suspected. */
+  async #rule({ deviceKey }: Certificate): Promise<(buffer: OpenBuffer) => boolean> {
+    const { ports, suspicions, minimum, lateMs, clock } = this.#options;
+    const known = await suspicions();
+    const user = toHex(userIdOf(ports.suite, deviceKey));
+    return ({ ctx, expiry, seated, depositors }) =>
+      mayEnter(known, user, {
+        ctx,
+        minimum,
+        users: [...seated, ...depositors].filter((other) => other !== user),
+        isLate: clock() >= expiry - lateMs,
+      });
   }
 
   /** Devices that come while the authority is asked should find a seat. If it fails, the next device asks again. */
@@ -107,6 +133,8 @@ export class Seats implements SeatGiver {
     const user = toHex(userIdOf(ports.suite, certificate.deviceKey));
     const open = this.#coordinator.buffers.find(({ name }) => name === toHex(ctx));
     if (open === undefined) return true; // full or over: the buffer itself says which, and repeats what it answered
-    return open.depositors.has(user) || open.seated.size + open.depositors.size < open.bufferSize;
+    if (open.depositors.has(user)) return true;
+    const rule = await this.#rule(certificate);
+    return open.seated.size + open.depositors.size < open.bufferSize && rule(open);
   }
 }

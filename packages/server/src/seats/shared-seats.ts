@@ -1,26 +1,19 @@
 /** Seats of one task that several nodes give: in the database, so that the seats of a buffer are given once. */
 import { equalBytes } from '@basa/masking';
-import type {
-  BasaEvent,
-  Certificate,
-  Ctx,
-  DrawnBuffer,
-  EnrolledFor,
-  Refused,
-  SecureBuffer,
-  ServerPorts,
-} from '@basa/protocol';
+import type { BasaEvent, Certificate, Ctx, EnrolledFor, SecureBuffer, ServerPorts } from '@basa/protocol';
 import { certificateProblem, millis, userIdOf } from '@basa/protocol';
 import { nodeRandomBytes } from '@basa/runtime/node';
 import { AuthorityUnreachable } from '../authority/authority-link.ts';
 import type { Store } from '../store/store.ts';
-import type { SeatGiver } from './seats.ts';
+import type { SeatAnswer, SeatGiver } from './seats.ts';
 
 export interface SharedSeatsOptions {
   readonly enrolledFor: EnrolledFor;
   readonly store: Store;
   readonly ports: ServerPorts;
   readonly clock: () => number;
+  /** So long before its expiry a buffer has waited long. */
+  readonly lateMs: number;
   /** How long a seat lives. */
   tuned(): { readonly seatMs: number };
   /** Has the buffer of this nonce drawn, and stores it. Returns whether anybody can still sit down in it. */
@@ -50,7 +43,7 @@ export class SharedSeats implements SeatGiver {
   /** What a buffer has become is read when a seat is asked for. */
   track(): void {}
 
-  async take(certificate: Certificate): Promise<DrawnBuffer | Refused> {
+  async take(certificate: Certificate): Promise<SeatAnswer> {
     const { ports, enrolledFor, clock, onEvent, refuse } = this.#options;
     // The deposit is held to the database's clock; days do not need it.
     const problem = certificateProblem(ports, enrolledFor, certificate, millis(clock()));
@@ -61,6 +54,7 @@ export class SharedSeats implements SeatGiver {
     for (let rounds = 0, fruitless = 0; rounds < MAX_ROUNDS && fruitless < MAX_FRUITLESS; rounds++) {
       const seat = await this.#ask(certificate);
       if (seat.kind === 'not-running') return refuse();
+      if (seat.kind === 'must-wait') return seat;
       if (seat.kind === 'seated') {
         onEvent({ kind: 'seat-given', ctx: seat.ctx, seats: seat.seats, deposits: seat.deposits });
         const buffer = await this.#options.bufferOf(seat.ctx);
@@ -84,8 +78,9 @@ export class SharedSeats implements SeatGiver {
   }
 
   #ask({ deviceKey }: Certificate, only?: Ctx) {
-    const { store, enrolledFor, tuned, ports } = this.#options;
+    const { store, enrolledFor, tuned, ports, lateMs } = this.#options;
     const wish = {
+      lateMs,
       forMs: Math.round(tuned().seatMs),
       freshNonce: nodeRandomBytes(16),
       ...(only !== undefined && { only }),

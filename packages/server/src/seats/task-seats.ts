@@ -35,6 +35,11 @@ export interface TaskSeatsOptions {
   refuse(): Promise<never>;
 }
 
+/** A buffer that nobody trusted has filled in half of its time takes whoever comes. */
+function lateMsOf({ openMs }: Pick<TaskPolicy, 'openMs'>): number {
+  return openMs / 2;
+}
+
 export function ownSeats(options: TaskSeatsOptions): SeatGiver {
   const { tools, task, policy, models, tuning, checkRunning } = options;
   /** The same until a buffer came of it: asked again, the authority gives the same buffer. */
@@ -52,6 +57,9 @@ export function ownSeats(options: TaskSeatsOptions): SeatGiver {
       await tools.keeper.add({ ...drawn, task, drawnAt: await tools.store.now() });
     },
     bufferOf: (ctx) => tools.keeper.find(ctx),
+    suspicions: () => tools.store.suspicions(task),
+    minimum: policy.minimum,
+    lateMs: lateMsOf(policy),
     checkRunning,
   });
 }
@@ -78,6 +86,7 @@ export function sharedSeats(options: TaskSeatsOptions): SeatGiver {
       return drawnAt < drawn.descriptor.expiry;
     },
     bufferOf: (ctx) => keeper.fresh(ctx),
+    lateMs: lateMsOf(policy),
     refuse,
   });
 }

@@ -1,5 +1,5 @@
 /** A task as its operator writes it down (docs/http.md), checked line by line before anything is made of it. */
-import type { Layer, Model, ServerStepOptions, Shape } from '@basa/learning';
+import type { Model, ServerStepOptions } from '@basa/learning';
 import { manifestText, readModelJson } from '@basa/learning';
 import { ascii, equalBytes, fromHex } from '@basa/masking';
 import type { AdmissionOptions, TaskPolicy } from '@basa/protocol';
@@ -88,13 +88,6 @@ export const taskSpecificationSchema = Type.Object(
 
 export type TaskSpecification = Type.Static<typeof taskSpecificationSchema>;
 
-/** A network as a specification writes it. */
-export interface ModelOptions {
-  readonly name?: string;
-  readonly input: Shape;
-  readonly layers: readonly Layer[];
-}
-
 /** What a specification means, or what is wrong with it. */
 export interface ReadTask {
   readonly policy: TaskPolicy;
@@ -111,7 +104,9 @@ export function readTask(specification: TaskSpecification): ReadTask {
   knownSealedBytes(policy.engine);
   if (specification.mode === 'paper' && policy.engine !== ENGINE.cpAbe)
     throw new RangeError('mode: "paper" needs a policy with the engine cp-abe, which the paper uses');
-  const model = specification.model === undefined ? undefined : readModel(specification.model as ModelOptions, policy);
+  if (specification.mode === 'paper' && policy.privacy !== undefined)
+    throw new RangeError('mode: "paper" has no noise and no budget; a private task runs in sealed mode');
+  const model = specification.model === undefined ? undefined : readModel(specification.model, policy);
   checkInitial(specification.initial?.parameters, policy);
   const serverStep = specification.serverStep ?? { kind: 'fedbuff', rate: 1 };
   return {
@@ -140,7 +135,7 @@ function checkInitial(hex: string | undefined, { dimension }: TaskPolicy): void 
     throw new RangeError('initial.parameters holds a value that is not finite');
 }
 
-function readModel(options: ModelOptions, policy: TaskPolicy): Model {
+function readModel(options: unknown, policy: TaskPolicy): Model {
   const model = readModelJson(options);
   if (model.dimension !== policy.dimension)
     throw new RangeError(`model has ${model.dimension} parameters, the policy ${policy.dimension}`);

@@ -43,7 +43,7 @@ export function openEmbeddedStore(dataFolder: string, clock: () => number, watch
 
 export async function openSharedStore(
   { url, signingKey, connections, patienceMs }: SharedDatabase,
-  watch: SqlWatch & { onTrouble(error: unknown): void },
+  watch: SqlWatch & { onTrouble(error: unknown): void; onNotice?(words: string): void },
 ): Promise<OpenedStore> {
   const patience = patienceMs === undefined ? {} : { patienceMs };
   const most = connections === undefined ? {} : { connections };

@@ -88,6 +88,20 @@ export function migrationsFor({ name, blob, integer, real, unlogged }: Dialect):
     `CREATE TABLE revocation_marks (task ${blob} PRIMARY KEY, branch ${blob} NOT NULL, up_to ${integer} NOT NULL)`,
   ];
   const slotKeys = [`ALTER TABLE buffers ADD COLUMN slot_keys ${blob}`];
+  const suspicions = [
+    // What the sums of a task say of its devices, and how many there were.
+    `CREATE TABLE suspicions (
+        task ${blob} NOT NULL, usr ${blob} NOT NULL, suspicion ${real} NOT NULL, spoilt ${integer} NOT NULL,
+        suspensions ${integer} NOT NULL, suspended_until ${integer}, banned ${integer} NOT NULL, last_sum ${integer} NOT NULL,
+        PRIMARY KEY (task, usr)
+      )`,
+    'CREATE INDEX suspicions_lately ON suspicions (task, last_sum)',
+    'CREATE INDEX suspects ON suspicions (task, suspicion)',
+    `CREATE TABLE sums (
+        task ${blob} PRIMARY KEY, judged ${integer} NOT NULL, first_at ${integer} NOT NULL, last_at ${integer} NOT NULL,
+        trusted ${integer} NOT NULL, mild ${integer} NOT NULL
+      )`,
+  ];
   const severalAuthorities = [
     'DROP TABLE revoked_devices',
     'DROP TABLE revocation_marks',
@@ -99,16 +113,8 @@ export function migrationsFor({ name, blob, integer, real, unlogged }: Dialect):
         PRIMARY KEY (task, authority)
       )`,
   ];
-  const formats = [
-    first,
-    severalNodes,
-    retention,
-    [...ages, ...places],
-    unfinishedSlots,
-    revocations,
-    slotKeys,
-    severalAuthorities,
-  ];
+  const latest = [unfinishedSlots, revocations, slotKeys, suspicions, severalAuthorities];
+  const formats = [first, severalNodes, retention, [...ages, ...places], ...latest];
   return formats.map((statements) => statements.join(';\n'));
 }
 

@@ -1,9 +1,9 @@
 /** The signing key of a server, made at its first start: policies name its public half. */
 import { chmod, open, readFile, rename } from 'node:fs/promises';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { fromHex, toHex } from '@basa/masking';
 import { nodeRandomBytes } from '@basa/runtime/node';
-import { StartError } from '@basa/service';
+import { flushNames, StartError } from '@basa/service';
 
 export const KEY_FILE = 'server.key';
 const KEY_BYTES = 32;
@@ -34,5 +34,6 @@ async function makeKey(path: string): Promise<Uint8Array> {
     await file.close();
   }
   await rename(`${path}.new`, path);
+  flushNames(dirname(path));
   return secret;
 }

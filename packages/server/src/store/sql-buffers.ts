@@ -8,6 +8,7 @@ import { insertRows } from './insert-rows.ts';
 import { readBuffer } from './rows.ts';
 import { logModel } from './sql-models.ts';
 import { beginSlot, finishSlot } from './sql-slots.ts';
+import { judge } from './sql-suspicions.ts';
 import type { BufferChange, BufferStore } from './store.ts';
 import { isEnded } from './store.ts';
 
@@ -91,7 +92,7 @@ async function writeChange(
   { ctx, last, now }: { readonly ctx: Ctx; readonly last: number; readonly now: number },
   change: BufferChange,
 ): Promise<number> {
-  const { facts, status, deposit, logged, withoutModel, burnt } = change;
+  const { facts, status, deposit, logged, withoutModel, burnt, verdict } = change;
   const records = facts.map((fact, n) => [ctx, last + 1 + n, encodeBufferRecord(fact)]);
   await insertRows(session, 'records (ctx, number, record)', records);
   if (deposit !== undefined) {
@@ -103,6 +104,7 @@ async function writeChange(
   if (withoutModel) await session.query('DELETE FROM models WHERE ctx = ? AND entry IS NULL', ctx);
   const users = (burnt?.users ?? []).map((user) => [user, ctx, burnt?.at ?? 0]);
   await insertRows(session, 'burnt_slots (usr, ctx, at)', users, ' ON CONFLICT DO NOTHING');
+  if (verdict !== undefined) await judge(database, session, ctx, verdict, now);
   if (isEnded(status)) for (const table of WHILE_OPEN) await session.query(`DELETE FROM ${table} WHERE ctx = ?`, ctx);
   const number = last + facts.length;
   await session.query('UPDATE buffers SET status = ?, last_record = ? WHERE ctx = ?', status, number, ctx);

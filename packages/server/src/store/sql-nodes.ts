@@ -1,5 +1,5 @@
 /** What several nodes share beside buffers: leases (the table `turns`), seats, and when one of them was last alive. */
-import { equalBytes } from '@basa/masking';
+import { equalBytes, toHex } from '@basa/masking';
 import type { Ctx, TaskId, UserId } from '@basa/protocol';
 import { encodeBufferRecord } from '@basa/protocol';
 import type { Row, SqlDatabase, SqlSession } from '@basa/service';
@@ -7,7 +7,9 @@ import { column } from '@basa/service';
 import { readBuffer, readTaskState } from './rows.ts';
 import { forgetNonce } from './sql-buffers.ts';
 import { sqlPlaces } from './sql-places.ts';
-import type { NodeStore, SharedSeat } from './store.ts';
+import { suspicionsOf } from './sql-suspicions.ts';
+import type { NodeStore, SharedSeat, StoredBuffer } from './store.ts';
+import { mayEnter } from './suspicion-store.ts';
 
 const ALIVE = 'alive-at';
 /** Every open buffer with how many are in it, and what the device has there. One statement: a seat that becomes a deposit is counted once. */
@@ -17,6 +19,8 @@ const OPEN_BUFFERS = `SELECT b.*,
     (SELECT COUNT(*) FROM seats s WHERE s.ctx = b.ctx AND s.usr = ? AND s.lapses_at > ?) AS held,
     (SELECT COUNT(*) FROM deposits d WHERE d.ctx = b.ctx AND d.usr = ?) AS mine
   FROM buffers b WHERE b.task = ? AND b.status = 'filling' ORDER BY b.drawn_at, b.ctx`;
+const IN_OPEN_BUFFERS = `SELECT b.ctx, d.usr FROM buffers b JOIN deposits d ON d.ctx = b.ctx WHERE b.task = ? AND b.status = 'filling'
+  UNION SELECT s.ctx, s.usr FROM seats s WHERE s.task = ? AND s.lapses_at > ?`;
 const TAKE_SEAT = `INSERT INTO seats (task, usr, ctx, lapses_at) VALUES (?, ?, ?, ?)
   ON CONFLICT (task, usr) DO UPDATE SET ctx = excluded.ctx, lapses_at = excluded.lapses_at`;
 
@@ -52,14 +56,14 @@ export function sqlNodes(database: SqlDatabase): NodeStore {
     async giveLeaseBack(name, holder) {
       await database.query('UPDATE turns SET until = 0 WHERE name = ? AND holder = ?', name, holder);
     },
-    takeSeat: (task, user, { forMs, freshNonce, only }) =>
+    takeSeat: (task, user, { forMs, freshNonce, only, lateMs }) =>
       database.transaction(async (session) => {
         const locked = `SELECT task, state, why, draw_nonce FROM tasks WHERE task = ?${forUpdate}`;
         const [row] = await session.query(locked, task);
         const isRunning = row !== undefined && readTaskState(row).state === 'running';
         // Whoever is on the way into a buffer goes on.
         if (row === undefined || (!isRunning && only === undefined)) return { kind: 'not-running' };
-        const seat = await seatIn(session, { task, user, forMs, only });
+        const seat = await seatIn(session, { task, user, forMs, only, lateMs });
         if (seat !== undefined) return seat;
         const nonce = column.optional(row, 'draw_nonce', column.bytes) ?? freshNonce;
         if (only === undefined && nonce === freshNonce)
@@ -94,24 +98,45 @@ interface Wish {
   readonly user: UserId;
   readonly forMs: number;
   readonly only: Ctx | undefined;
+  readonly lateMs: number;
 }
 
 /** The task is locked: nobody else takes a seat meanwhile. */
-async function seatIn(session: SqlSession, { task, user, forMs, only }: Wish): Promise<SharedSeat | undefined> {
+async function seatIn(session: SqlSession, wish: Wish): Promise<SharedSeat | undefined> {
+  const { task, user, forMs, only, lateMs } = wish;
   const now = await session.now();
   const open = (await session.query(OPEN_BUFFERS, now, user, now, user, task))
     .map((row) => ({ ...readBuffer(row), ...countsOf(row) }))
     .filter(({ descriptor, mine }) => now < descriptor.expiry && mine === 0);
   const isAsked = ({ ctx }: { readonly ctx: Ctx }): boolean => only === undefined || equalBytes(ctx, only);
   const held = open.find((buffer) => buffer.held > 0 && isAsked(buffer));
-  const free = open.find(
+  const free = open.filter(
     (buffer) => isAsked(buffer) && buffer.seated + buffer.deposited < buffer.descriptor.bufferSize,
   );
-  const found = held ?? free;
-  if (found === undefined) return undefined;
+  const mayEnter = held === undefined ? await companyRule(session, { task, user, lateMs, now }) : () => true;
+  const found = held ?? free.find(mayEnter);
+  if (found === undefined) return free.length > 0 ? { kind: 'must-wait' } : undefined;
   if (held === undefined) await session.query(TAKE_SEAT, task, user, found.ctx, now + forMs);
   const { ctx, seated, deposited } = found;
   return { kind: 'seated', ctx, seats: seated + (held === undefined ? 1 : 0), deposits: deposited };
+}
+
+/** Where the device may sit down by how much it and those there are suspected. */
+async function companyRule(
+  session: SqlSession,
+  { task, user, lateMs, now }: Pick<Wish, 'task' | 'user' | 'lateMs'> & { readonly now: number },
+): Promise<(buffer: StoredBuffer) => boolean> {
+  const suspicions = await suspicionsOf(session, task);
+  if (!suspicions.suspects.has(toHex(user))) return () => true;
+  const company = (await session.query(IN_OPEN_BUFFERS, task, task, now)).map((row) => ({
+    ctx: toHex(column.bytes(row, 'ctx')),
+    user: toHex(column.bytes(row, 'usr')),
+  }));
+  return ({ ctx, descriptor }) => {
+    const users = company.filter((one) => one.ctx === toHex(ctx)).map((one) => one.user);
+    const { minimum, expiry } = descriptor;
+    return mayEnter(suspicions, toHex(user), { ctx, minimum, users, isLate: now >= expiry - lateMs });
+  };
 }
 
 function countsOf(row: Row) {

@@ -7,6 +7,7 @@ import { sqlNodes } from './sql-nodes.ts';
 import { sqlPieces } from './sql-pieces.ts';
 import { sqlRevocations } from './sql-revocations.ts';
 import { sqlSlots } from './sql-slots.ts';
+import { sqlSuspicions } from './sql-suspicions.ts';
 import { sqlTasks } from './sql-tasks.ts';
 import type { Store } from './store.ts';
 
@@ -19,6 +20,7 @@ export function createSqlStore(database: SqlDatabase): Store {
     ...sqlBuffers(database),
     ...sqlSlots(database),
     ...sqlRevocations(database),
+    ...sqlSuspicions(database),
     ...sqlPieces(database),
     ...sqlModels(database),
     ...sqlNodes(database),

@@ -12,6 +12,8 @@ const OF_TASKS = [
   'unfinished_slots',
   'revoked_devices',
   'revocation_marks',
+  'suspicions',
+  'sums',
   'models',
   'buffers',
   'tasks',

@@ -1,6 +1,7 @@
 /** What a server keeps, as a port: every method is one transaction, durable when its promise is fulfilled. */
 import { toHex } from '@basa/masking';
 import type { BufferFact, Ctx, DrawnBuffer, ModelEntry, SecureBuffer, Slot, TaskId, UserId } from '@basa/protocol';
+import type { SuspicionStore, Verdict } from './suspicion-store.ts';
 
 export type TaskState = 'running' | 'paused' | 'finished';
 
@@ -64,6 +65,8 @@ export interface BufferChange {
   readonly withoutModel?: true;
   /** Users whose slots came to nothing. */
   readonly burnt?: { readonly users: readonly UserId[]; readonly at: number };
+  /** How its sum came out. */
+  readonly verdict?: Verdict;
 }
 
 interface UploadPiece {
@@ -235,6 +238,8 @@ export type SharedSeat =
     }
   /** Every seat is taken: whoever has a buffer drawn does it with this nonce. */
   | { readonly kind: 'needs-buffer'; readonly nonce: Uint8Array }
+  /** A suspect waits for a buffer that it may sit down in. */
+  | { readonly kind: 'must-wait' }
   | { readonly kind: 'not-running' };
 
 export type SharedPlace =
@@ -252,7 +257,13 @@ export interface NodeStore {
   takeSeat(
     task: TaskId,
     user: UserId,
-    wish: { readonly forMs: number; readonly freshNonce: Uint8Array; readonly only?: Ctx },
+    wish: {
+      readonly forMs: number;
+      readonly freshNonce: Uint8Array;
+      readonly only?: Ctx;
+      /** So long before its expiry a buffer has waited long. */
+      readonly lateMs: number;
+    },
   ): Promise<SharedSeat>;
   /** Forgets a nonce whose buffer cannot be used. */
   forgetDraw(task: TaskId, nonce: Uint8Array): Promise<void>;
@@ -276,7 +287,15 @@ export interface NodeStore {
   noteAlive(leastGapMs: number): Promise<number>;
 }
 
-export interface Store extends TaskStore, BufferStore, SlotStore, RevocationStore, PieceStore, ModelStore, NodeStore {
+export interface Store
+  extends TaskStore,
+    BufferStore,
+    SlotStore,
+    RevocationStore,
+    SuspicionStore,
+    PieceStore,
+    ModelStore,
+    NodeStore {
   /** On the clock that leases are judged by. */
   now(): Promise<number>;
   note(name: string): Promise<Uint8Array | undefined>;

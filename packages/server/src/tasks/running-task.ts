@@ -10,6 +10,7 @@ import { Evaluation } from '../closing/evaluation.ts';
 import { ModelKeeper } from '../closing/model-keeper.ts';
 import { Places } from '../seats/places.ts';
 import type { SeatGiver } from '../seats/seats.ts';
+import { SuspicionWatch } from '../seats/suspicion-watch.ts';
 import type { Tuned } from '../seats/tuning.ts';
 import { Tuning } from '../seats/tuning.ts';
 import type { ReadTask } from '../specification/task-specification.ts';
@@ -20,6 +21,7 @@ import { stopReason } from './stop.ts';
 import type { TaskTools } from './task-tools.ts';
 
 const PAUSE_MS = 30_000;
+const MUST_WAIT = 'this device waits for a buffer without others whose sums were spoilt';
 
 export class RunningTask {
   readonly task: TaskId;
@@ -27,6 +29,7 @@ export class RunningTask {
   readonly models: ModelKeeper;
   readonly seats: SeatGiver;
   readonly places: Places;
+  readonly suspicion: SuspicionWatch;
   readonly evaluation: Evaluation;
   /** Set for a task in the paper's mode. */
   readonly paper: PaperTask | undefined;
@@ -74,6 +77,7 @@ export class RunningTask {
       checkRunning: () => this.checkRunning(),
       refuse: () => this.#refuse(),
     });
+    this.suspicion = new SuspicionWatch({ task, store: tools.store });
     this.places = new Places({
       ...read.admission,
       underWay: tools.nodes.underWay(task),
@@ -167,9 +171,14 @@ export class RunningTask {
     const later = await this.places.comesToSeat(user);
     if (later !== undefined) fail('no-place', { detail: later.why, retryAfterMs: later.retryAfterMs });
     const seat = await this.seats.take(certificate);
-    if ('kind' in seat) await this.places.discard(user);
-    else this.#tuning.seated(toHex(certificate.deviceKey), clock());
-    return seat;
+    if (!('kind' in seat)) {
+      this.#tuning.seated(toHex(certificate.deviceKey), clock());
+      return seat;
+    }
+    // Nobody waits for a suspect that waits: it holds no place.
+    await this.places.discard(user);
+    if (seat.kind === 'refused') return seat;
+    return fail('no-place', { detail: MUST_WAIT, retryAfterMs: await this.suspicion.askAgainMs() });
   }
 
   #userOf(deviceKey: Uint8Array): UserId {
@@ -211,6 +220,7 @@ export class RunningTask {
   async tick(): Promise<void> {
     if (this.models.newest === undefined) await this.#tried('the first model is not logged', () => this.models.open());
     await this.#tried('the turn of a user could not be ended', async () => this.paper?.tick());
+    await this.#tried('suspects could not be counted', () => this.suspicion.look());
     await this.#tried('places could not be counted', async () => {
       const living = await Promise.all(this.living.map((ctx) => this.#tools.keeper.find(ctx)));
       await this.places.look(living.filter((buffer) => buffer !== undefined));

@@ -18,7 +18,7 @@ import type { TaskTools } from './task-tools.ts';
 export class TaskBook {
   readonly #tools: TaskTools;
   readonly #tasks = new Map<string, RunningTask>();
-  /** One is made after the other. */
+  /** Tasks are made one after the other. */
   #creating: Promise<unknown> = Promise.resolve();
 
   constructor(tools: TaskTools) {

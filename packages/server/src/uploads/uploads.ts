@@ -1,5 +1,5 @@
 /** Takes the body of an upload in pieces, each held to its digest, in memory of a block: late bytes are not kept. */
-import { createHash } from 'node:crypto';
+import type { Readable } from 'node:stream';
 import { equalBytes } from '@basa/masking';
 import type { SecureBuffer, ServerPorts, UploadHeader, UploadLayout } from '@basa/protocol';
 import { acceptUpload, refused, uploadLayout } from '@basa/protocol';
@@ -12,7 +12,9 @@ import { sealedIn } from '../buffers/messages.ts';
 import type { Store } from '../store/store.ts';
 import type { ServerWatch } from '../watch/server-watch.ts';
 import { isExpected } from './body-check.ts';
+import type { BodyHashing } from './body-hash.ts';
 import type { Pieces } from './pieces.ts';
+import { readBody } from './read-body.ts';
 
 /** What is uploaded: the header was judged before. */
 export interface Upload {
@@ -26,9 +28,7 @@ export interface Piece extends Upload {
   readonly declaredBytes: number;
   /** SHA-256 that the device signed for this piece. */
   readonly digest: Uint8Array;
-  readonly bytes: AsyncIterable<Uint8Array>;
-  /** Ends `bytes`. */
-  interrupt(): void;
+  readonly body: Readable;
 }
 
 export interface UploadsOptions {
@@ -37,6 +37,7 @@ export interface UploadsOptions {
   readonly blobs: BlobStore;
   readonly ports: ServerPorts;
   readonly pieces: Pieces;
+  readonly hashing: BodyHashing;
   readonly watch: ServerWatch;
 }
 
@@ -76,7 +77,7 @@ export class Uploads {
       await older.ended;
     }
     const work = this.#traced(piece).finally(() => this.#underWay.delete(slot));
-    this.#underWay.set(slot, { interrupt: () => piece.interrupt(), ended: work.catch(() => undefined) });
+    this.#underWay.set(slot, { interrupt: () => void piece.body.destroy(), ended: work.catch(() => undefined) });
     return work;
   }
 
@@ -112,7 +113,7 @@ export class Uploads {
     let { standing } = open;
     try {
       if (offset !== standing) fail('offset-mismatch', { detail: `the upload stands at ${standing}` });
-      await appendBytes(staging, piece, layout.bodyBytes);
+      await this.#appendBytes(staging, piece, layout.bodyBytes);
       if (staging.size < layout.bodyBytes) {
         await staging.flush();
         await settle(staging.size);
@@ -151,22 +152,26 @@ export class Uploads {
     if (isOver) await blobs.remove(bodyKey(header));
     answerRefusal(answer);
   }
-}
 
-/** Hashes what comes while what came before is written. */
-async function appendBytes(staging: Staging, { bytes, digest }: Piece, most: number): Promise<void> {
-  const hash = createHash('sha256');
-  const behind = new WriteBehind(staging);
-  let total = staging.size;
-  try {
-    for await (const block of bytes) {
-      total += block.length;
-      if (total > most) fail('body-too-large', { detail: `the whole body has ${most} bytes` });
-      hash.update(block);
-      await behind.add(block);
+  /** What came before is written and hashed while the next block fills. */
+  async #appendBytes(staging: Staging, { body, digest, declaredBytes }: Piece, most: number): Promise<void> {
+    const hash = this.#options.hashing.begin(declaredBytes);
+    const behind = new WriteBehind(staging, (block) => hash.update(block));
+    let total = staging.size;
+    try {
+      try {
+        await readBody(body, (chunk) => {
+          total += chunk.length;
+          if (total > most) fail('body-too-large', { detail: `the whole body has ${most} bytes` });
+          return behind.add(chunk);
+        });
+      } finally {
+        await behind.end(); // nobody may close or cut the file before
+      }
+    } catch (error) {
+      hash.forget();
+      throw error;
     }
-  } finally {
-    await behind.end(); // nobody may close or cut the file before
+    if (!equalBytes(await hash.digest(), digest)) fail('digest-mismatch');
   }
-  if (!equalBytes(hash.digest(), digest)) fail('digest-mismatch');
 }

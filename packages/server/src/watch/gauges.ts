@@ -1,16 +1,19 @@
 /** What is read when somebody asks: the copies in memory of buffers that have not ended, tasks and their models. */
 import { toHex } from '@basa/masking';
-import type { AdmissionView, SecureBuffer, TaskId } from '@basa/protocol';
+import type { AdmissionView, SecureBuffer, TaskId, TaskPolicy } from '@basa/protocol';
+import { epsilonBudget } from '@basa/protocol';
 import type { Metrics, Sample } from '@basa/service';
+import type { SuspicionCounts } from '../seats/suspicion-watch.ts';
 import type { StoredModel } from '../store/store.ts';
 
 /** What is read of a task at work. */
 export interface WatchedTask {
   readonly task: TaskId;
   readonly state: string;
-  readonly read: { readonly policy: { readonly name: Uint8Array; readonly openMs: number } };
+  readonly read: { readonly policy: Pick<TaskPolicy, 'name' | 'openMs' | 'privacy'> };
   readonly models: { readonly newest: StoredModel | undefined };
   readonly places: { readonly view: AdmissionView };
+  readonly suspicion: { readonly counts: SuspicionCounts };
 }
 
 export interface GaugeSources {
@@ -84,6 +87,8 @@ export function serverGauges(metrics: Metrics, sources: GaugeSources): void {
   metrics.gauge('basa_places', () => eachTask((task) => one(task, task.places.view.places)));
   metrics.gauge('basa_places_used', () => eachTask((task) => one(task, task.places.view.used)));
   metrics.gauge('basa_devices_waiting', () => eachTask((task) => one(task, task.places.view.waiting)));
+  metrics.gauge('basa_devices_suspected', () => eachTask((task) => one(task, task.suspicion.counts.suspects)));
+  metrics.gauge('basa_devices_suspended', () => eachTask((task) => one(task, task.suspicion.counts.suspended)));
   metrics.gauge('basa_buffers_waiting', () => eachTask((task) => one(task, task.places.view.waitingBuffers)));
   metrics.gauge('basa_model_mean_age', () => eachTask((task) => one(task, task.models.newest?.meanAge)));
   metrics.gauge('basa_model_version', () => eachTask((task) => one(task, task.models.newest?.version)));
@@ -93,10 +98,23 @@ export function serverGauges(metrics: Metrics, sources: GaugeSources): void {
       return one(task, newest === undefined ? undefined : seconds(clock() - newest.madeAt));
     }),
   );
+  metrics.gauge('basa_device_metric', () =>
+    eachTask((task) =>
+      Object.entries(task.models.newest?.metrics ?? {}).map(
+        ([metric, value]): Sample<'basa_device_metric'> => [{ task: taskLabel(task), metric }, value],
+      ),
+    ),
+  );
+  metrics.gauge('basa_privacy_epsilon', () =>
+    eachTask((task) => {
+      const { privacy } = task.read.policy;
+      return one(task, privacy === undefined ? undefined : epsilonBudget(privacy));
+    }),
+  );
   metrics.gauge('basa_model_accuracy', () => eachTask((task) => one(task, task.models.newest?.accuracy)));
 }
 
-/** How many there are of each kind, also of those there are none of. */
+/** How many there are of each kind, also where there are none. */
 function counted<Thing>(
   kinds: readonly string[],
   things: readonly Thing[],

@@ -1,4 +1,4 @@
-/** What a server lets operators see of itself: metrics and traces, fed by what it is told after it happened. */
+/** What a server shows its operators: metrics and traces. It is told of things after they happened. */
 import type { BasaEvent, SecureBuffer } from '@basa/protocol';
 import { SERVER_PATH } from '@basa/protocol';
 import type { WorkerPool } from '@basa/runtime/node';

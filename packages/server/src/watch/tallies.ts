@@ -1,4 +1,4 @@
-/** Counts of what a server answered since it started: by step, by reason, by version. Nothing of who asked. */
+/** Counts what a server answered since it started: by step, by reason, by version. Nothing is kept of who asked. */
 import type { LiveStep, LiveStepName } from '@basa/protocol';
 import { LIVE_STEPS, SERVER_PATH } from '@basa/protocol';
 import type { Answer } from '@basa/service';
@@ -18,7 +18,7 @@ export class Tallies {
   readonly #drops = new Map<string, number>();
   readonly #fetches = new Map<string, Map<number, number>>();
 
-  /** Takes in what a request was answered with; whether that changed a count. */
+  /** Counts the answer to a request. Returns whether a count changed. */
   answered({ method, route, problem, ms, received, sent }: Answer): boolean {
     if (problem !== undefined) countOne(this.#refusals, problem);
     const step = STEP_OF_ROUTE[`${method} ${route}`];

@@ -18,6 +18,7 @@ import { createSqlStore } from '../../src/store/sql-store.ts';
 import type { Store } from '../../src/store/store.ts';
 import { testNodes } from '../support/nodes-conformance.ts';
 import { testStore } from '../support/store-conformance.ts';
+import { testSuspicions } from '../support/suspicion-conformance.ts';
 
 const folders: string[] = [];
 const sqlite = async () => {
@@ -70,6 +71,8 @@ testStore('SQLite', sqlite);
 testStore('PostgreSQL', onPostgres);
 testNodes('SQLite', sqlite);
 testNodes('PostgreSQL', onPostgres);
+testSuspicions('SQLite', sqlite);
+testSuspicions('PostgreSQL', onPostgres);
 
 it('a database without space says so, and keeps what it has', async () => {
   const folder = mkdtempSync(join(tmpdir(), 'basa-store-'));

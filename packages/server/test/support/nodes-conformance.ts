@@ -112,7 +112,7 @@ export function testNodes(name: string, open: () => Promise<{ readonly store: St
 
     describe('seats', () => {
       const ask = (n: number, more: object = {}) =>
-        store.takeSeat(task, userOf(n), { forMs: AGES, freshNonce: bytes(n, 16), ...more });
+        store.takeSeat(task, userOf(n), { forMs: AGES, lateMs: 0, freshNonce: bytes(n, 16), ...more });
       const deposit = (n: number) =>
         store.advance(ctx, 0, (known) => {
           const slot = known.length as Slot;

@@ -38,6 +38,7 @@ function descriptorOf(id: number): Descriptor {
     level: 1024,
     clip: 1,
     blockFloor: 0,
+    privacy: undefined,
     weightScale: 1,
     staleness: { kind: 'constant' },
     maxStaleness: 10,

@@ -2,6 +2,7 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { Readable } from 'node:stream';
 import type { SecureBuffer, ServerPorts, Slot, UploadHeader } from '@basa/protocol';
 import { refused } from '@basa/protocol';
 import { openDatabase, SQLITE, sqliteDatabase } from '@basa/service';
@@ -14,6 +15,7 @@ import type { BufferKeeper } from '../../src/buffers/buffer-keeper.ts';
 import { migrationsFor } from '../../src/store/schema.ts';
 import { createSqlStore } from '../../src/store/sql-store.ts';
 import type { Store } from '../../src/store/store.ts';
+import { BodyHashing } from '../../src/uploads/body-hash.ts';
 import type { Pieces } from '../../src/uploads/pieces.ts';
 import { sharedPieces } from '../../src/uploads/pieces.ts';
 import { Uploads } from '../../src/uploads/uploads.ts';
@@ -129,10 +131,8 @@ describe('a committed body whose header is refused', () => {
     const keeper = { step: async () => refused('upload-differs'), find: async () => buffer } as unknown as BufferKeeper;
     const pieces = sharedPieces({ store, blobs: blobs[0] });
     const tools = { keeper, store, blobs: blobs[0], ports: {} as ServerPorts, pieces };
-    const uploads = new Uploads({ ...tools, watch: new ServerWatch() });
-    const none = (async function* (): AsyncIterable<Uint8Array> {})();
-    const piece = { buffer, header, offset: 0, declaredBytes: 0, digest: bytes(0), bytes: none, interrupt: () => {} };
-    return uploads.take(piece);
+    const uploads = new Uploads({ ...tools, hashing: new BodyHashing(), watch: new ServerWatch() });
+    return uploads.take({ buffer, header, offset: 0, declaredBytes: 0, digest: bytes(0), body: Readable.from([]) });
   };
 
   it.each([

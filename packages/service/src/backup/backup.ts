@@ -47,7 +47,7 @@ export async function backupFolder(options: BackupOptions): Promise<Manifest> {
   return writeManifest(to, database.application);
 }
 
-/** What goes away while the database is copied was copied before; what is new to it comes after. */
+/** Files that disappear while the database is copied were copied before. Files that are new in it are copied after. */
 async function copyNamed({ dataFolder, to, named }: BackupOptions, when: 'before' | 'after'): Promise<void> {
   if (named === undefined) return;
   const { folder, changing } = named;

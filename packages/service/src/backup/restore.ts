@@ -1,4 +1,4 @@
-/** A backup becomes a data folder again, whole or not usable. */
+/** Makes a data folder of a backup again: a whole one, or one that no service starts on. */
 import { mkdir, rename, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Application } from '../sql/database.ts';

@@ -9,7 +9,7 @@ import type { RateLimit } from '../http/token-buckets.ts';
 import { LOG_LEVELS } from '../process/logger.ts';
 import { StartError } from '../process/start-error.ts';
 
-/** Requests of one sender: so many at once, then so many a second. */
+/** How many requests one sender may make at once, and how many a second after that. */
 export function rateLimit(fallback: RateLimit, description: string) {
   const numbers = { burst: Type.Number({ minimum: 1 }), perSecond: Type.Number({ exclusiveMinimum: 0 }) };
   return Type.Object(numbers, { ...closed, default: fallback, description });

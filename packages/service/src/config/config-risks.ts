@@ -1,6 +1,6 @@
-/** What is allowed in a configuration and seldom wise: one sentence each, for `basa config check`. */
+/** What a configuration may say but seldom should, one sentence each, for `basa config check`. */
 import { statSync } from 'node:fs';
-import { isLoopback } from '../http/hosts.ts';
+import { isLoopback } from '@basa/protocol';
 import type { ConfigSources, GatheredConfig } from './config.ts';
 import { variableOf } from './config.ts';
 
@@ -39,14 +39,14 @@ export function commonRisks(
   ].filter((risk) => typeof risk === 'string');
 }
 
-/** Set where others than its owner may read the file. */
+/** Returns a sentence where others than its owner may read the file. */
 export function openFile(key: string, path: string | undefined): string | undefined {
   if (path === undefined || process.platform === 'win32') return undefined;
   const mode = statSync(path, { throwIfNoEntry: false })?.mode ?? 0;
   return (mode & 0o077) === 0 ? undefined : `${key}: ${path} can be read by others than its owner; chmod 600 ${path}`;
 }
 
-/** The two services in one hand: whoever has both can read every update. */
+/** Whoever runs both services can read every update. */
 export function sharedDatabaseRisk({ environment }: Pick<ConfigSources, 'environment'>): string | undefined {
   const [server, authority] = ['BASA_SERVER_', 'BASA_AUTHORITY_'].map((prefix) =>
     hostOf(environment[variableOf(prefix, 'databaseUrl')]),

@@ -18,7 +18,7 @@ export interface ConfigSources {
   readonly prefix: string;
   /** `key=value`, as a command line gives them; values are written as in variables. */
   readonly settings?: readonly string[] | undefined;
-  /** What the program that starts the service knows better. */
+  /** What the program that starts the service sets itself. */
   readonly overrides?: Readonly<Record<string, unknown>>;
 }
 
@@ -85,7 +85,7 @@ function refuseSecrets(secrets: readonly string[], values: Values, where: string
       throw wrong(`${key} is a secret and may not ${where}; set ${variableOf(prefix, key)} or ${key}File`);
 }
 
-/** A key that is not known stays: the schema names it. */
+/** Keeps keys that are not known: the schema refuses them by name. */
 function readSettings(properties: Properties, { settings = [] }: ConfigSources): Values {
   return Object.fromEntries(
     settings.map((setting) => {

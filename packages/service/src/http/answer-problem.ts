@@ -11,12 +11,12 @@ export function answerError(error: unknown, request: FastifyRequest, reply: Fast
   return sendProblem(reply, document);
 }
 
-/** Its sender went away in the midst of the body: nobody hears the answer, and nothing failed here. */
+/** The sender went away in the middle of the body. Nobody hears the answer, and nothing failed here. */
 function isCutOff(error: unknown, { raw }: FastifyRequest): boolean {
   return (error as { code?: unknown } | undefined)?.code === 'ECONNRESET' && raw.destroyed && !raw.complete;
 }
 
-/** What is no HTTP at all gets an answer as well, if its sender still listens. */
+/** Bytes that are not HTTP get an answer as well, if their sender still listens. */
 export function answerBrokenRequest(_: Error, socket: Socket): void {
   const body = JSON.stringify(problemDocument('malformed', { detail: 'the request could not be read' }));
   const head = ['HTTP/1.1 400 Bad Request', `Content-Type: ${PROBLEM_MEDIA_TYPE}`, `Content-Length: ${body.length}`];

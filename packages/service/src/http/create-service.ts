@@ -22,6 +22,7 @@ import { networkOf } from './network.ts';
 import type { RequireRole } from './operators.ts';
 import { operatorRequests } from './operators.ts';
 import { refuseOtherOrigins } from './origins.ts';
+import { watchOverload } from './overload.ts';
 import type { Check } from './probes.ts';
 import { mountProbes, PROBES } from './probes.ts';
 import { fail } from './problem.ts';
@@ -42,7 +43,7 @@ export interface Service {
   readonly requireRole: RequireRole;
   /** Before `listen`: something that `/readyz` looks at. */
   check(name: string, check: Check): void;
-  /** Gives the URL. */
+  /** Returns the URL. */
   listen(address: Address): Promise<string>;
   /** Goes on serving but says that it is not ready, for as long as balancers are given to notice. */
   drain(): Promise<void>;
@@ -86,11 +87,13 @@ export async function createService(options: ServiceOptions): Promise<Service> {
   });
   askBeforeBodies(app);
   const addresses = new TokenBuckets(settings.addressLimit);
+  const overload = watchOverload(settings);
   app.addHook('onRequest', async (request) => {
     if (PROBES.has(request.routeOptions.url ?? '')) return;
     if (isStopping) fail('stopping', { retryAfterMs: stopWithinMs });
     const wait = addresses.take(networkOf(request.ip), clock());
     if (wait !== undefined) fail('rate-limited', wait);
+    overload.check(request.routeOptions.config, request.method);
   });
   app.addHook('onSend', async (_, reply) => {
     if (isStopping) reply.header('connection', 'close'); // a kept-alive connection would hold the stop up
@@ -128,6 +131,7 @@ export async function createService(options: ServiceOptions): Promise<Service> {
       const sweep = setInterval(() => app.server.closeIdleConnections(), SWEEP_MS);
       endUnused();
       await app.close();
+      overload.stop();
       clearTimeout(force);
       clearInterval(sweep);
     },

@@ -23,7 +23,7 @@ export interface DeviceRequestOptions {
   /** The public key of this service. */
   readonly audience: Uint8Array;
   readonly maxSkewMs: number;
-  readonly mostNonces: number;
+  readonly maxNonces: number;
   readonly clock: () => number;
   readonly limits: TokenBuckets;
 }
@@ -56,12 +56,12 @@ export function rememberRequest(request: FastifyRequest): void {
   rememberers.get(request)?.();
 }
 
-/** Gives the `onRequest` hook of routes that only a device may ask. */
+/** Returns the `onRequest` hook of routes that only a device may ask. */
 export function deviceRequests(
   options: DeviceRequestOptions,
 ): (route?: DeviceRouteOptions) => (request: FastifyRequest) => Promise<void> {
-  const { audience, maxSkewMs, mostNonces, clock, limits } = options;
-  const seen = new SeenNonces({ windowMs: 2 * maxSkewMs, most: mostNonces });
+  const { audience, maxSkewMs, maxNonces, clock, limits } = options;
+  const seen = new SeenNonces({ windowMs: 2 * maxSkewMs, most: maxNonces });
   return (route = {}) =>
     async (request) => {
       const now = clock();

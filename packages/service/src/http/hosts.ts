@@ -2,7 +2,8 @@
  * Which host names the service answers to. A web page can have its own name point at this address (DNS rebinding): its requests
  * count as its own origin then, but they carry its name.
  */
-import { isIP, isIPv4 } from 'node:net';
+import { isIP } from 'node:net';
+import { isLoopback } from '@basa/protocol';
 import type { FastifyInstance } from 'fastify';
 import { PROBES } from './probes.ts';
 import { fail } from './problem.ts';
@@ -10,14 +11,14 @@ import { fail } from './problem.ts';
 /** Listening at one of these is listening at every address of the machine. */
 const EVERY_ADDRESS: ReadonlySet<string> = new Set(['0.0.0.0', '::', '']);
 
-/** To be mounted first. Gives what is to be told where the service listens. */
+/** Must be mounted first. Returns a function that takes the address at which the service listens. */
 export function refuseOtherHosts(app: FastifyInstance, hosts: readonly string[]): (listensAt: string) => void {
   const known = new Set(hosts.map(nameOf));
   let isAnyAddress = false;
   app.addHook('onRequest', async ({ headers: { host }, routeOptions }) => {
     if (host === undefined || PROBES.has(routeOptions.url ?? '')) return;
     const name = nameOf(host);
-    // An address is no name that somebody could have pointed elsewhere.
+    // Nobody can point an address elsewhere, as they can a name.
     if (known.has(name) || isLoopback(name) || (isAnyAddress && isIP(name) !== 0)) return;
     fail('host-refused', {
       detail: `${JSON.stringify(name.slice(0, 200))} is not known here; name it in \`hosts\` of this service's configuration`,
@@ -27,11 +28,6 @@ export function refuseOtherHosts(app: FastifyInstance, hosts: readonly string[])
     known.add(nameOf(listensAt));
     isAnyAddress = EVERY_ADDRESS.has(listensAt);
   };
-}
-
-/** Whether a host, as a configuration or a request names it, is this very machine. */
-export function isLoopback(host: string): boolean {
-  return host === 'localhost' || host === '::1' || host === '[::1]' || (isIPv4(host) && host.startsWith('127.'));
 }
 
 /** The host of `name`, `name:port`, `[address]` or `[address]:port`, as names are compared. */

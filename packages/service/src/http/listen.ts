@@ -1,4 +1,4 @@
-/** Listens at an address; one that cannot be had is told in a sentence. */
+/** Listens at an address. Where that fails, a sentence says why. */
 import type { FastifyInstance } from 'fastify';
 import { StartError } from '../process/start-error.ts';
 

@@ -1,4 +1,4 @@
-/** Events of the core as lines of the log: there is nothing secret in them. */
+/** Writes events of the core to the log. They hold nothing secret. */
 import { toHex } from '@basa/masking';
 import type { BasaEvent } from '@basa/protocol';
 import type { ServiceApp } from './service-app.ts';

@@ -15,7 +15,7 @@ export interface Operator {
 
 export type RequireRole = (...roles: readonly [Role, ...Role[]]) => (request: FastifyRequest) => Promise<void>;
 
-/** Gives the `onRequest` hook of routes that need a role. */
+/** Returns the `onRequest` hook of routes that need a role. */
 export function operatorRequests(operators: readonly Operator[]): RequireRole {
   const known = operators.map(({ tokenHash, roles }) => {
     const hash = fromHex(tokenHash);

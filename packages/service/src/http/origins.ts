@@ -1,8 +1,8 @@
-/** Which web pages may ask: those of the service itself and of the listed origins. Who is no page sends no origin. */
+/** Which web pages may ask: those of the service itself and of the listed origins. Other programs send no origin. */
 import type { FastifyInstance } from 'fastify';
 import { fail } from './problem.ts';
 
-/** To be mounted before CORS, which would only keep the answer from a page and not the request from the service. */
+/** Must be mounted before CORS, which would keep the answer from the page but not the request from the service. */
 export function refuseOtherOrigins(app: FastifyInstance, allowed: readonly string[]): void {
   app.addHook('onRequest', async ({ headers }) => {
     const { origin, host } = headers;

@@ -8,7 +8,7 @@ import type { ServiceApp } from './service-app.ts';
 type CheckResult = 'ok' | 'failed';
 
 export interface Check {
-  /** Whether the service can do without: then it is only told. */
+  /** Whether the service can do without it. Then it is shown and does not count. */
   readonly isNeeded: boolean;
   /** Fulfilled where all is well. */
   look(): Promise<unknown>;
@@ -18,7 +18,7 @@ export const PROBES: ReadonlySet<string> = new Set(['/healthz', '/readyz']);
 
 /** They are asked every few seconds: no line for each. */
 const QUIET = { logLevel: 'warn' } as const;
-/** A look is good for so long, and failed after so long: many who ask cost no more than one. */
+/** How long the result of a check is used again, and how long a check may take: many probes cost no more than one. */
 const FRESH_MS = 1000;
 const PATIENCE_MS = 2000;
 
@@ -48,7 +48,7 @@ export function mountProbes(app: ServiceApp, checks: ReadonlyMap<string, Check>,
   });
 }
 
-/** Whoever asks while somebody looks, or just after, gets the same answer: no second look begins before the first ends. */
+/** Probes that come during a check, or just after it, get its result. No second check begins before the first has ended. */
 function shared({ look }: Check): () => Promise<CheckResult> {
   let looking: Promise<CheckResult> | undefined;
   let freshUntil: number | undefined;

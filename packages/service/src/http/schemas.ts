@@ -3,7 +3,7 @@ import type { TSchema, TString } from 'typebox';
 import { Type } from 'typebox';
 import { BYTES_MEDIA_TYPE } from './bodies.ts';
 
-/** A name of so many bytes in lower-case hexadecimal. */
+/** A name of this many bytes in lower-case hexadecimal. */
 export function hexText(bytes: number, description?: string): TString {
   return Type.String({ pattern: `^[0-9a-f]{${2 * bytes}}$`, ...(description === undefined ? {} : { description }) });
 }

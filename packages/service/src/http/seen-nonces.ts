@@ -9,14 +9,14 @@ export interface SeenNoncesOptions {
 
 export class SeenNonces {
   readonly #windowMs: number;
-  readonly #mostOfGeneration: number;
+  readonly #maxOfGeneration: number;
   #current = new Set<string>();
   #previous = new Set<string>();
   #turnsAt = Number.NEGATIVE_INFINITY;
 
   constructor({ windowMs, most }: SeenNoncesOptions) {
     this.#windowMs = windowMs;
-    this.#mostOfGeneration = Math.max(1, Math.floor(most / 2));
+    this.#maxOfGeneration = Math.max(1, Math.floor(most / 2));
   }
 
   has(name: string, now: number): boolean {
@@ -24,9 +24,9 @@ export class SeenNonces {
     return this.#current.has(name) || this.#previous.has(name);
   }
 
-  /** Where there are too many, the older half is forgotten early: what is replayed then meets a step that changes nothing. */
+  /** Where there are too many, the older half is forgotten early. A replay of those meets a step that changes nothing. */
   add(name: string, now: number): void {
-    if (now >= this.#turnsAt || this.#current.size >= this.#mostOfGeneration) this.#turn(now);
+    if (now >= this.#turnsAt || this.#current.size >= this.#maxOfGeneration) this.#turn(now);
     this.#current.add(name);
   }
 

@@ -1,4 +1,4 @@
-/** What a service can be told, and what holds where it is told nothing. */
+/** The options of a service, and their defaults. */
 import type { Answer } from '../metrics/answers.ts';
 import type { Metrics } from '../metrics/metrics.ts';
 import type { LogOptions } from '../process/logger.ts';
@@ -31,11 +31,13 @@ export interface ServiceOptions {
   readonly addressLimit?: RateLimit;
   readonly deviceLimit?: RateLimit;
   readonly maxSkewMs?: number;
-  readonly mostNonces?: number;
+  readonly maxNonces?: number;
   /** How long a service that was asked to stop goes on serving, unready, so that balancers send nobody any more. */
   readonly drainMs?: number;
   /** How long a stop waits for what is under way. */
   readonly stopWithinMs?: number;
+  /** How late the process is, in milliseconds; measured where it is not given. */
+  readonly lateMs?: () => number;
   onAnswer?(answer: Answer): void;
 }
 
@@ -46,7 +48,7 @@ type Defaulted = Pick<
   | 'addressLimit'
   | 'deviceLimit'
   | 'maxSkewMs'
-  | 'mostNonces'
+  | 'maxNonces'
   | 'stopWithinMs'
   | 'drainMs'
   | 'metricsAccess'
@@ -58,7 +60,7 @@ export const SERVICE_DEFAULTS: Required<Defaulted> = {
   addressLimit: { burst: 400, perSecond: 200 },
   deviceLimit: { burst: 60, perSecond: 20 },
   maxSkewMs: 300_000,
-  mostNonces: 1_000_000,
+  maxNonces: 1_000_000,
   stopWithinMs: 10_000,
   drainMs: 0,
   metricsAccess: 'token',

@@ -16,16 +16,16 @@ const MAX_KEYS = 100_000;
 
 export class TokenBuckets {
   readonly #limit: RateLimit;
-  readonly #mostKeys: number;
+  readonly #maxKeys: number;
   /** In the order of their last use. */
   readonly #buckets = new Map<string, Bucket>();
 
-  constructor(limit: RateLimit, mostKeys: number = MAX_KEYS) {
+  constructor(limit: RateLimit, maxKeys: number = MAX_KEYS) {
     this.#limit = limit;
-    this.#mostKeys = mostKeys;
+    this.#maxKeys = maxKeys;
   }
 
-  /** Takes a token. Where there is none: how long until there is one. */
+  /** Takes a token. Where there is none, returns how long it takes until there is one. */
   take(key: string, now: number): { readonly retryAfterMs: number } | undefined {
     const { burst, perSecond } = this.#limit;
     const before = this.#buckets.get(key) ?? { tokens: burst, at: now };
@@ -33,7 +33,7 @@ export class TokenBuckets {
     const bucket = { tokens: Math.min(burst, refilled), at: Math.max(now, before.at) };
     this.#buckets.delete(key);
     this.#buckets.set(key, bucket);
-    if (this.#buckets.size > this.#mostKeys) this.#forgetOldest();
+    if (this.#buckets.size > this.#maxKeys) this.#forgetOldest();
     if (bucket.tokens < 1) return { retryAfterMs: Math.ceil(((1 - bucket.tokens) / perSecond) * 1000) };
     bucket.tokens -= 1;
     return undefined;

@@ -6,7 +6,7 @@ import type { IncomingMessage } from 'node:http';
 import type { Socket } from 'node:net';
 import type { FastifyInstance } from 'fastify';
 
-/** Gives what ends them. */
+/** Returns a function that ends them. */
 export function unusedConnections({ server }: FastifyInstance, isTls: boolean): () => void {
   const unused = new Set<Socket>();
   server.on(isTls ? 'secureConnection' : 'connection', (socket: Socket) => {

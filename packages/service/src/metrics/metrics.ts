@@ -64,7 +64,7 @@ export function createMetrics(service: ServiceName): Metrics {
   };
 }
 
-/** What cannot be read now is left out of this scrape: the rest is wanted all the more. */
+/** What cannot be read now is left out of this scrape. The rest is still told. */
 async function refill<Name extends MetricName>(
   metric: { reset(): void },
   read: () => Samples<Name>,
@@ -77,7 +77,7 @@ async function refill<Name extends MetricName>(
   for (const [labels, value] of found) set(labels, value);
 }
 
-/** Tells how long the work took, whatever it came to. */
+/** Tells how long the work took, also where it failed. */
 export async function timed<Result>(observe: (seconds: number) => void, work: () => Promise<Result>): Promise<Result> {
   const start = performance.now();
   try {

@@ -155,6 +155,18 @@ export const METRICS = {
     help: 'Devices that were told to ask for a place again',
     labels: ['task'],
   },
+  basa_devices_suspected: {
+    type: 'gauge',
+    on: 'server',
+    help: 'Devices that are suspected because sums were spoilt beside them, and not suspended',
+    labels: ['task'],
+  },
+  basa_devices_suspended: {
+    type: 'gauge',
+    on: 'server',
+    help: 'Devices that get no seat because sums were spoilt beside them too often',
+    labels: ['task'],
+  },
   basa_buffers_waiting: {
     type: 'gauge',
     on: 'server',
@@ -173,6 +185,18 @@ export const METRICS = {
     type: 'gauge',
     on: 'server',
     help: 'Accuracy of that version on held-out examples, where it was evaluated',
+    labels: ['task'],
+  },
+  basa_device_metric: {
+    type: 'gauge',
+    on: 'server',
+    help: "Mean of a private metric over the devices of that version, where the task names some; metric is the task's name for it",
+    labels: ['task', 'metric'],
+  },
+  basa_privacy_epsilon: {
+    type: 'gauge',
+    on: 'server',
+    help: 'Epsilon of a device of a private task after all participations that its budget has',
     labels: ['task'],
   },
   basa_seats_total: { type: 'counter', on: 'server', help: 'Seats given', labels: ['task'] },

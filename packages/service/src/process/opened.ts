@@ -1,9 +1,9 @@
-/** Opens something that takes one thing after the other, and gives all of them back, the last one first. */
+/** Opens something made of several parts, and closes the parts again, the last one first. */
 
-/** Gets what gives a thing back that was just taken. */
+/** Takes the function that closes a part which was just opened. */
 export type OnClose = (end: () => unknown) => void;
 
-/** What fails to open gives back what it had taken; an end that throws keeps no other from its turn. */
+/** Where opening fails, the parts that were opened are closed. A part whose closing throws does not keep the others open. */
 export async function opened<Thing extends object>(
   open: (onClose: OnClose) => Promise<Thing>,
 ): Promise<Thing & { close(): Promise<void> }> {

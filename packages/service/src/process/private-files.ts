@@ -1,9 +1,33 @@
 /** Files and folders for their owner alone, also where they were made before with other rights. */
-import { chmodSync, closeSync, mkdirSync, openSync, statSync } from 'node:fs';
+import { chmodSync, closeSync, fsyncSync, mkdirSync, openSync, statSync } from 'node:fs';
+import { dirname, resolve } from 'node:path';
 
+/** Its name, and those above it that are made with it, survive a power cut from then on. */
 export function makePrivateFolder(path: string): void {
-  mkdirSync(path, { recursive: true, mode: 0o700 });
+  const made = mkdirSync(path, { recursive: true, mode: 0o700 });
   keepPrivate(path);
+  const first = resolve(made ?? path);
+  for (let at = resolve(path); ; at = dirname(at)) {
+    flushNames(dirname(at));
+    if (at === first) return;
+  }
+}
+
+/** What was made, renamed and removed in the folder survives a power cut. Windows cannot open folders, and needs no such call. */
+export function flushNames(folder: string): void {
+  if (process.platform === 'win32') return;
+  let opened: number;
+  try {
+    opened = openSync(folder, 'r');
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'EACCES') return; // of others, and there for good
+    throw error;
+  }
+  try {
+    fsyncSync(opened);
+  } finally {
+    closeSync(opened);
+  }
 }
 
 /** SQLite would make it as the umask allows, and its log and shared memory like the file they belong to. */

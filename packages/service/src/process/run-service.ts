@@ -1,5 +1,8 @@
-/** Runs a service as a process: starts it, drains and stops it on SIGTERM or SIGINT, and says in one line why it could not start. */
+/** Runs a service as a process: starts it, drains and stops it when it gets a signal, and says in one line why it could not start. */
 import { EXIT, StartError } from './start-error.ts';
+
+/** An orderly end, Ctrl-C, and a terminal that was closed. */
+const STOP_SIGNALS = ['SIGTERM', 'SIGINT', 'SIGHUP'] as const;
 
 export interface RunningService {
   readonly url: string;
@@ -27,7 +30,7 @@ export async function runService({ name, start }: RunOptions): Promise<number> {
   }
   process.stdout.write(`${name}: listening at ${service.url}\n`);
   await stopped;
-  // A second signal is of somebody impatient.
+  // A second signal comes from somebody who does not want to wait.
   if (service.drain !== undefined) await Promise.race([service.drain(), stopSignal()]);
   await service.close();
   process.stdout.write(`${name}: stopped\n`);
@@ -36,6 +39,6 @@ export async function runService({ name, start }: RunOptions): Promise<number> {
 
 function stopSignal(): Promise<void> {
   return new Promise((resolve) => {
-    for (const signal of ['SIGTERM', 'SIGINT'] as const) process.once(signal, () => resolve());
+    for (const signal of STOP_SIGNALS) process.once(signal, () => resolve());
   });
 }

@@ -1,4 +1,4 @@
-/** Calls again and again, never twice at once and whatever a call comes to, until it is stopped. */
+/** Calls a function again and again until it is stopped: never twice at once, and also after a call that failed. */
 
 export interface Ticker {
   /** No call begins after this, and the last one has ended. */

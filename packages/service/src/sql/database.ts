@@ -28,15 +28,17 @@ const LOCK_FILE = 'basa.lock';
 
 export interface OpenDatabase {
   readonly db: Database;
-  /** Gives file and lock back. */
+  /** Its path. */
+  readonly file: string;
+  /** Releases file and lock. */
   close(): void;
 }
 
 export function openDatabase(folder: string, options: DatabaseOptions): OpenDatabase {
   const lock = takeLock(folder);
+  const file = join(folder, DATABASE_FILE);
   let db: Database | undefined;
   try {
-    const file = join(folder, DATABASE_FILE);
     makePrivateFile(file);
     for (const beside of ['-wal', '-shm']) keepPrivate(file + beside);
     db = new DatabaseSync(file);
@@ -55,6 +57,7 @@ export function openDatabase(folder: string, options: DatabaseOptions): OpenData
   const opened = db;
   return {
     db: opened,
+    file,
     close() {
       try {
         opened.exec('PRAGMA wal_checkpoint(TRUNCATE)'); // one file to back up
@@ -68,9 +71,10 @@ export function openDatabase(folder: string, options: DatabaseOptions): OpenData
 
 /** The database of a service that may be running: to read from, with the format of this program and no other. */
 export function readDatabase(folder: string, { application, migrations }: DatabaseOptions): OpenDatabase {
+  const file = join(folder, DATABASE_FILE);
   let db: Database | undefined;
   try {
-    db = new DatabaseSync(join(folder, DATABASE_FILE), { readOnly: true, timeout: 5000 });
+    db = new DatabaseSync(file, { readOnly: true, timeout: 5000 });
     checkOwner(db, folder, application);
     checkFormat(db, folder, migrations.length);
     const format = pragma(db, 'user_version');
@@ -83,7 +87,7 @@ export function readDatabase(folder: string, { application, migrations }: Databa
     throw sentenceOf(error, folder);
   }
   const opened = db;
-  return { db: opened, close: () => opened.close() };
+  return { db: opened, file, close: () => opened.close() };
 }
 
 /** Writes the database as it is at this moment to a new file, while its service goes on. */
@@ -110,7 +114,7 @@ export function transaction<Result>(db: Database, work: () => Result): Result {
   }
 }
 
-/** An exclusive transaction on a file of its own: the system gives it back when the process ends, however it ends. */
+/** An exclusive transaction on a file of its own. The system releases it when the process ends, however it ends. */
 export function takeLock(folder: string): Pick<Database, 'close'> {
   try {
     makePrivateFolder(folder);

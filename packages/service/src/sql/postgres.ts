@@ -1,11 +1,12 @@
 /**
- * PostgreSQL behind the SQL port, for any number of nodes: READ COMMITTED, rows locked by the statements themselves. What
- * the database could not do for reasons that pass is done again: a lost connection, a fail-over, a deadlock.
+ * PostgreSQL behind the SQL port, for any number of nodes: READ COMMITTED, rows locked by the statements themselves. A
+ * transaction that failed for a passing reason is tried again: a lost connection, a fail-over, a deadlock.
  */
 import { setTimeout as wait } from 'node:timers/promises';
 import pg from 'pg';
 import type { Application } from './database.ts';
 import { checkPostgresFormat } from './postgres-format.ts';
+import { isUnreplicated, replicationNotice } from './postgres-replication.ts';
 import { isPassing } from './postgres-trouble.ts';
 import type { Dialect, Row, SqlDatabase, SqlSession, SqlValue, SqlWatch } from './sql.ts';
 import { isWrite } from './sql.ts';
@@ -29,6 +30,8 @@ export interface PostgresOptions extends SqlWatch {
   readonly connections?: number;
   /** How long a transaction is tried again while the database cannot be reached. */
   readonly patienceMs?: number;
+  /** What an operator should know of the database, once. */
+  onNotice?(words: string): void;
   /** A connection was lost, or a transaction is tried again. */
   onTrouble?(error: unknown): void;
 }
@@ -57,7 +60,7 @@ const SESSION = [
 ];
 const NOW = 'SELECT floor(extract(epoch FROM clock_timestamp()) * 1000)::bigint AS now';
 
-/** Refuses a database of another service, and one whose tables are of another format than this program's. */
+/** Refuses a database of another service, and one whose tables have another format than this program's. */
 export async function openPostgres(options: PostgresOptions): Promise<SqlDatabase> {
   const { url, application, connections, patienceMs, onTrouble } = { ...DEFAULTS, ...options };
   const pool = new pg.Pool({
@@ -71,6 +74,8 @@ export async function openPostgres(options: PostgresOptions): Promise<SqlDatabas
   pool.on('error', onTrouble); // of a connection that nobody uses
   try {
     await checkPostgresFormat(pool, options);
+    const notice = options.onNotice && (await replicationNotice(pool));
+    if (notice !== undefined) options.onNotice?.(notice);
   } catch (error) {
     await pool.end();
     throw error;
@@ -101,7 +106,7 @@ type Outcome<Result> =
   | { readonly kind: 'done'; readonly value: Result }
   | { readonly kind: 'passing'; readonly error: unknown };
 
-/** Once. Errors of the work itself, and those of the database that will not pass, are thrown. */
+/** Tries once. Throws errors of the work itself, and errors of the database that will not pass by themselves. */
 async function attempt<Result>(
   pool: pg.Pool,
   work: Work<Result>,
@@ -120,6 +125,11 @@ async function attempt<Result>(
     lost = error;
     onTrouble(error);
   };
+  let unreplicated: unknown;
+  const onNotice = (notice: { readonly message?: string | undefined }): void => {
+    if (isUnreplicated(notice)) unreplicated = new Error(notice.message);
+  };
+  client.on('notice', onNotice);
   client.on('error', onError); // else a connection that is lost while nothing is asked ends the process
   let trouble: unknown;
   const ask = async (text: string, values: readonly SqlValue[] = []): Promise<readonly Row[]> => {
@@ -143,6 +153,8 @@ async function attempt<Result>(
     const value = await work(session);
     const start = performance.now();
     if (how === 'together') await ask('COMMIT');
+    // Done again, it waits for the standby again: nothing is acknowledged that a fail-over may lose.
+    if (unreplicated !== undefined) return { kind: 'passing', error: unreplicated };
     if (how === 'together' && hasWritten) onCommit?.((performance.now() - start) / 1000);
     return { kind: 'done', value };
   } catch (error) {
@@ -156,6 +168,7 @@ async function attempt<Result>(
     throw error;
   } finally {
     client.off('error', onError);
+    client.off('notice', onNotice);
     client.release(lost !== undefined);
   }
 }

@@ -10,7 +10,7 @@ export interface Dialect {
   readonly real: string;
   /** Ends the statement that reads a row which the transaction is about to change. */
   readonly forUpdate: string;
-  /** Makes transactions that name the same text wait for each other; empty where only one is under way at a time. */
+  /** Makes transactions that name the same text wait for each other. Empty where transactions run one at a time. */
   readonly lockName: string;
   /** Stands before TABLE where what it holds may be lost in a crash. */
   readonly unlogged: string;
@@ -38,7 +38,7 @@ export interface SqlDatabase {
 
 /** Told of what a database does, after it was done. */
 export interface SqlWatch {
-  /** A transaction that wrote was committed; its COMMIT took so long. */
+  /** A transaction that wrote was committed. `ms` is how long its COMMIT took. */
   onCommit?(seconds: number): void;
   /** A transaction that could not be done is tried again. */
   onRetry?(): void;

@@ -4,6 +4,7 @@ import { createQueue } from '../process/queue.ts';
 import type { Database, OpenDatabase } from './database.ts';
 import type { Dialect, Row, SqlDatabase, SqlSession, SqlWatch } from './sql.ts';
 import { isWrite } from './sql.ts';
+import { WalFlush } from './wal-flush.ts';
 
 export const SQLITE: Dialect = {
   name: 'sqlite',
@@ -22,7 +23,10 @@ export interface SqliteDatabase extends SqlDatabase {
   checkpoint(): Promise<void>;
 }
 
-/** `opened` is closed with what is returned. A database that is only read begins with `BEGIN`. */
+/**
+ * `opened` is closed with what is returned. A database that is only read begins with `BEGIN`. A transaction is over when what it
+ * wrote, and what it read of others, is durable; the next one begins before that.
+ */
 export function sqliteDatabase(
   opened: OpenDatabase,
   clock: () => number,
@@ -48,27 +52,45 @@ export function sqliteDatabase(
     now: async () => clock(),
   };
   const queue = createQueue();
-  const transaction = <Result>(work: (session: SqlSession) => Promise<Result>): Promise<Result> =>
-    queue(async () => {
+  const wal = new WalFlush(opened.file);
+  if (begin === 'BEGIN IMMEDIATE') database.exec('PRAGMA synchronous = NORMAL');
+  const transaction = async <Result>(work: (session: SqlSession) => Promise<Result>): Promise<Result> => {
+    let commitBegan: number | undefined;
+    const worked = queue(async () => {
+      wal.check();
       database.exec(begin);
       hasWritten = false;
       try {
         const value = await work(session);
-        const start = performance.now();
+        if (hasWritten) commitBegan = performance.now();
         database.exec('COMMIT');
-        if (hasWritten) onCommit?.((performance.now() - start) / 1000);
+        if (hasWritten) wal.wrote();
         return value;
       } catch (error) {
         if (database.isTransaction) database.exec('ROLLBACK');
         throw error;
       }
     });
+    await worked.catch(() => undefined);
+    await wal.durable(wal.newest);
+    const value = await worked;
+    if (commitBegan !== undefined) onCommit?.((performance.now() - commitBegan) / 1000);
+    return value;
+  };
   return {
     dialect: SQLITE,
     transaction,
     query: (text, ...values) => transaction(({ query }) => query(text, ...values)),
     now: async () => clock(),
     checkpoint: () => queue(async () => database.exec('PRAGMA wal_checkpoint(TRUNCATE)')),
-    close: () => queue(async () => opened.close()),
+    close: () =>
+      queue(async () => {
+        try {
+          await wal.durable(wal.newest);
+        } finally {
+          opened.close();
+          await wal.close();
+        }
+      }),
   };
 }

@@ -78,7 +78,7 @@ export class BufferTraces {
     this.#party = party;
   }
 
-  /** The buffer lives; again changes nothing. */
+  /** The buffer is open. A second call changes nothing. */
   open({ ctx, task, version }: TracedBuffer): void {
     const name = toHex(ctx);
     if (this.#open.has(name)) return;
@@ -124,7 +124,7 @@ export class BufferTraces {
     }
   }
 
-  /** A step that has ended, of which it was not known before what it belongs to. */
+  /** A step that has ended. Before that it was not known what it belongs to. */
   past(name: string, startedAt: number, of: StepOf): void {
     const { parent } = this.#parentOf(of, startedAt);
     tracer.startSpan(name, { attributes: this.#attributesOf(of), startTime: startedAt }, parent).end();
@@ -143,7 +143,7 @@ export class BufferTraces {
     };
   }
 
-  /** A buffer that does not live here, or is not sampled, has no spans that last: steps hang at the root of its trace. */
+  /** A buffer that is not open here, or is not sampled, has no lasting spans. Its steps hang at the root of its trace. */
   #parentOf(
     { ctx, slot, carrier }: StepOf,
     startedAt?: number,

@@ -92,10 +92,14 @@ export class PaperScheme implements Scheme {
     line.position = (line.position + 1) % timeline.fleet.bufferSize;
     const { filled } = line;
     filled.push(update);
+    timeline.gate?.entered(update.trip.user, filled, 'begun', timeline.now);
     if (filled.length === timeline.fleet.bufferSize) line.filled = [];
     timeline.at(timeline.now + this.#costs.afterTurnSeconds, PRIORITY.finish, () => {
       // The last position ends last: every turn takes as long after it as any other.
-      if (filled.length === timeline.fleet.bufferSize && filled.at(-1) === update) timeline.publish(filled);
+      if (filled.length === timeline.fleet.bufferSize && filled.at(-1) === update) {
+        timeline.publish(filled);
+        timeline.gate?.became(filled, 'over', timeline.now);
+      }
       timeline.end(update.trip, 'taken');
     });
   }

@@ -4,7 +4,7 @@ import { AdmissionGate } from './admission-gate.ts';
 import { drawDelay } from './delay.ts';
 import { EventQueue } from './event-queue.ts';
 import { downSeconds } from './link.ts';
-import type { Fate, Fleet, Included, TimedEvent, Trip } from './trip.ts';
+import type { Arrivals, Fate, Fleet, Included, TimedEvent, Trip } from './trip.ts';
 
 /** Of events at the same time: what is finished goes first, what starts comes last. */
 export const PRIORITY = { finish: 0, step: 1, trained: 2, start: 3 } as const;
@@ -31,6 +31,8 @@ export class Timeline {
   #scheme: Scheme | undefined;
   #trips = 0;
   #turnedAway = 0;
+  /** Users that were told to come back: each of them will need a lane. */
+  #asking = 0;
   #events = 0;
   now = 0;
   version = 0;
@@ -71,7 +73,7 @@ export class Timeline {
     this.#scheme = scheme;
     const { arrivals, concurrency } = this.fleet;
     if (arrivals.kind === 'closed') for (let n = 0; n < concurrency; n++) this.#setOut();
-    else this.#arrive(arrivals.perSecond);
+    else this.#arrive(arrivals);
     for (;;) {
       yield* this.#news.splice(0);
       const next = this.#queue.pop();
@@ -107,11 +109,12 @@ export class Timeline {
     this.#news.push({ kind: 'version', time: this.now, version: ++this.version, included, meanAge });
   }
 
-  #arrive(perSecond: number): void {
-    this.at(this.now + this.#arrivals.exponential() / perSecond, PRIORITY.start, () => {
-      if (this.#freeLanes.length > 0) this.#setOut();
+  #arrive(arrivals: Exclude<Arrivals, { kind: 'closed' }>): void {
+    const distance = arrivals.kind === 'constant' ? 1 : this.#arrivals.exponential();
+    this.at(this.now + distance / arrivals.perSecond, PRIORITY.start, () => {
+      if (this.#freeLanes.length > this.#asking) this.#setOut();
       else this.#turnedAway++;
-      this.#arrive(perSecond);
+      this.#arrive(arrivals);
     });
   }
 
@@ -124,8 +127,15 @@ export class Timeline {
 
   #ask(user: number): void {
     const againIn = this.gate?.ask(user, this.now);
-    if (againIn === undefined) this.#depart(user);
-    else this.at(this.now + againIn, PRIORITY.start, () => this.#ask(user));
+    if (againIn === undefined) {
+      this.#depart(user);
+      return;
+    }
+    this.#asking++;
+    this.at(this.now + againIn, PRIORITY.start, () => {
+      this.#asking--;
+      this.#ask(user);
+    });
   }
 
   #depart(user: number): void {

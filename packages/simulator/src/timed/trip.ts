@@ -8,8 +8,7 @@ export interface Fleet {
   readonly users: number;
   /** How many train at the same time: always in a closed system, at most with open arrivals. */
   readonly concurrency: number;
-  /** `closed`: whoever ends is followed at once. `open`: users come by themselves, and find a place or not. */
-  readonly arrivals: { readonly kind: 'closed' } | { readonly kind: 'open'; readonly perSecond: number };
+  readonly arrivals: Arrivals;
   readonly examplesOf: (user: number) => number;
   readonly computeSeconds: (user: number) => number;
   readonly delay: Delay;
@@ -26,6 +25,12 @@ export interface Fleet {
   readonly admission?: AdmissionOptions;
   readonly seed: number;
 }
+
+/**
+ * `closed`: whoever ends is followed at once. `open`: users come by themselves, in a Poisson process, and find a place or not.
+ * `constant`: they come at equal distances, as the paper has it (appendix, Implementation).
+ */
+export type Arrivals = { readonly kind: 'closed' } | { readonly kind: 'open' | 'constant'; readonly perSecond: number };
 
 export interface Trip {
   readonly number: number;

@@ -88,9 +88,11 @@ export function sampleMessages(): readonly SampleMessage[] {
     if (value === undefined) throw new Error(`no sample of ${codec.name}`);
     return { name: codec.name, codec: codec as unknown as Codec<object>, bytes: codec.encode(value) };
   };
+  const privacy = { noiseMultiplier: 1, colluders: 1, delta: 1e-6, participations: 16 };
   return [
     sample(certificateCodec, certificate),
     sample({ name: 'policy', encode: encodePolicy, decode: decodePolicy }, world.policy),
+    sample({ name: 'private policy', encode: encodePolicy, decode: decodePolicy }, { ...world.policy, privacy }),
     sample(descriptorCodec, buffer.descriptor),
     sample(drawnBufferCodec, buffer),
     sample(depositStatementCodec, { ctx, joinTag, root, signature }),

@@ -20,7 +20,7 @@ export interface FuzzReport {
 const AT_ONCE = 16;
 const BATCH = 2000;
 const UNLIMITED = { burst: 1e9, perSecond: 1e9 };
-const LIMITS = { addressLimit: UNLIMITED, deviceLimit: UNLIMITED, mostNonces: 1e8 };
+const LIMITS = { addressLimit: UNLIMITED, deviceLimit: UNLIMITED, maxNonces: 1e8 };
 
 export async function fuzzHttp(requests: number, seed: number, onBatch = (_: number): void => {}): Promise<FuzzReport> {
   const paper = { unsafePaperMode: true };

@@ -154,7 +154,7 @@ export class Stage {
       return { ...common, ...own, ...this.#options.authority };
     }
     const { authority } = this.urls;
-    const own = { authorityUrl: authority, authorityKey: this.authorityKey, tickMs: 100, mostBurntSlots: 1e9 };
+    const own = { authorityUrl: authority, authorityKey: this.authorityKey, tickMs: 100, maxBurntSlots: 1e9 };
     return { ...common, ...own, ...this.#options.server };
   }
 

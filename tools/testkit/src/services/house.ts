@@ -26,6 +26,8 @@ export const OPERATORS = [
 
 /** Tests move the services' clocks, and devices keep theirs. */
 const ANY_SKEW = 10 ** 12;
+/** However slow the machine is. */
+export const NEVER_LATE = (): number => 0;
 
 export interface HouseOptions {
   readonly policy?: Partial<TaskPolicy>;
@@ -96,6 +98,7 @@ export class House {
       keyLimit: { burst: 1000, perSecond: 1000 },
       clock: this.clock,
       maxSkewMs: ANY_SKEW,
+      lateMs: NEVER_LATE,
       ...this.options.authority,
     });
     this.#authorityPort = Number(new URL(this.authority.url).port);
@@ -114,6 +117,7 @@ export class House {
       listen: { host: '127.0.0.1', port: this.#serverPort },
       operators: OPERATORS,
       maxSkewMs: ANY_SKEW,
+      lateMs: NEVER_LATE,
       clock: this.clock,
       tickMs: 50,
       ...this.options.server,

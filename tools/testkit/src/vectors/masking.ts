@@ -3,16 +3,22 @@ import { createHash } from 'node:crypto';
 import type { MaskTerm, Modulus } from '@basa/masking';
 import {
   addInPlace,
+  addNoiseInPlace,
   applyMasksInPlace,
   dequantizeSum,
+  epsilonOf,
   FIELD,
+  noiseTable,
   packVector,
   plainVectorKernel,
   planQuantizer,
   quantize,
   RING_32,
   ring,
+  roundWithin,
   Secret,
+  squaredBound,
+  toSigned,
   unpackVector,
 } from '@basa/masking';
 import { createNodeKeystream, createWasmVectorKernel, nodeSuite } from '@basa/runtime/node';
@@ -40,6 +46,9 @@ export function maskingVectors(): object {
     sums: [sumVector(RING_32), sumVector(FIELD), sumVector(ring(16))],
     quantizer: quantizerVectors(),
     dequantize: dequantizeVectors(),
+    accountant: accountantVectors(),
+    noise: noiseVectors(),
+    rounding: roundingVectors(),
     packing: packingVectors(),
     planner: plannerVectors(),
   };
@@ -130,6 +139,58 @@ function dequantizeVectors(): object[] {
     const mean = dequantizeSum(Uint32Array.from(sum), { level: 1024, modulus }, weights);
     return { modulus, level: 1024, ...weights, sum, meanFloat32: [...mean] };
   });
+}
+
+function accountantVectors(): object[] {
+  const rhos = [0.001, 1 / 32, 0.125, 0.5, 2, 8, 50];
+  // Engines differ in the last digits of a logarithm.
+  const rounded = (value: number): number => Number(value.toPrecision(12));
+  return rhos.flatMap((rho) =>
+    [1e-5, 1e-6, 1e-10].map((delta) => ({ rho, delta, epsilon: rounded(epsilonOf(rho, delta)) })),
+  );
+}
+
+/** Draws at and beside bounds of the table, and some of a keystream. */
+function noiseVectors(): object[] {
+  return [16, 24.666_666_666_666_668, 6084.5].map((variance) => {
+    const { first, rest } = noiseTable(variance);
+    const bounds = [0, 1, 7, first.length - 1].map((k) => [first[k] ?? 0, ...rest.subarray(3 * k, 3 * k + 3)]);
+    const edges = bounds.flatMap(([a = 0, b = 0, c = 0, d = 0]) => [
+      [a, b, c, d],
+      [a, b, c, d | 1],
+      [a, b, c, d - 2],
+      [a, b - 1, 0xffff_ffff, 0xffff_ffff],
+    ]);
+    const stream = expand(4, RING_32, 4 * 40);
+    const random = Array.from({ length: 40 }, (_, n) => [...stream.subarray(4 * n, 4 * n + 4)]);
+    const words = [...edges, ...random, [0xffff_ffff, 0xffff_ffff, 0xffff_ffff, 0xffff_ffff]].map((draw) =>
+      Uint32Array.from(draw),
+    );
+    const drawn = words.map((draw) => {
+      const vector = new Uint32Array(1);
+      addNoiseInPlace(vector, noiseTable(variance), RING_32, (target) => target.set(draw));
+      return toSigned(vector[0] as number, RING_32);
+    });
+    return { variance, words: words.map((draw) => hex(new Uint8Array(draw.buffer))), drawn };
+  });
+}
+
+function roundingVectors(): object[] {
+  const values = [0.3, -0.3, 0, 1, -1, 2.5, -2.5, 0.999999, -1e-9, 0.1];
+  const cases = [
+    { level: 7, clip: 1, weight: 1 },
+    { level: 1000, clip: 10, weight: 1 },
+    { level: 64, clip: 2, weight: 0.375 },
+  ];
+  return cases.flatMap((quantizer) =>
+    [0x3333_3333, 0x8000_0000, 0xffff_ffff].map((randomWord) => {
+      const same = (target: Uint32Array): void => void target.fill(randomWord);
+      const rounded = roundWithin(Float64Array.from(values), quantizer, same, quantizer.weight);
+      if (rounded.kind === 'refused') throw new Error('refused');
+      const bound = squaredBound(values.length, quantizer);
+      return { ...quantizer, values, randomWord, squaredBound: bound, integers: [...rounded.integers] };
+    }),
+  );
 }
 
 function packingVectors(): object[] {

@@ -1,6 +1,6 @@
 /** Whole buffers as vectors: `sealed` with three and six positions and drop-outs, with both engines; `paper`; and a log. */
 import { seededWords } from '@basa/experiments/simulation';
-import type { MaskTerm, Modulus } from '@basa/masking';
+import type { MaskTerm } from '@basa/masking';
 import { addInPlace, applyMasksInPlace, FIELD, RING_32, ring, unsafeTransparentSealing } from '@basa/masking';
 import type { Ctx, SlottedSession, UserId, UserRecord } from '@basa/protocol';
 import {
@@ -17,7 +17,7 @@ import {
   unsafePaperBuffer,
 } from '@basa/protocol';
 import { createNodeSigner, nodeSuite } from '@basa/runtime/node';
-import type { Federation, FederationDevice, Step } from '@basa/simulator';
+import type { Federation, FederationDevice, FederationOptions, Step } from '@basa/simulator';
 import { granted } from '@basa/simulator';
 import { nodeFederation, wasmTools } from '../core/tools.ts';
 import { logVector } from './log.ts';
@@ -36,6 +36,8 @@ const METRICS = [
   { name: 'accuracy', low: 0, high: 1 },
 ];
 
+const PRIVACY = { noiseMultiplier: 1, colluders: 0, delta: 1e-6, participations: 4 };
+
 export async function protocolVectors(): Promise<object> {
   const [slotKeys, cpAbe] = [slotKeyEngine(), await cpAbeEngine()];
   const six: readonly Step[] = ['key', 'upload', 'upload', 'deposit', 'upload'];
@@ -51,6 +53,12 @@ export async function protocolVectors(): Promise<object> {
         DROP_OUT,
       ),
       sealedVector(`slot keys, field, ${OF_SIX}`, slotKeys, { bufferSize: 6, modulus: FIELD }, six),
+      sealedVector(
+        'slot keys, differentially private, slot 1 drops out after its key',
+        slotKeys,
+        { bufferSize: 3, modulus: ring(16), level: 8, privacy: PRIVACY },
+        DROP_OUT,
+      ),
       sealedVector('CP-ABE, slot 1 drops out after its key', cpAbe, { bufferSize: 3, modulus: RING_32 }, DROP_OUT),
       sealedVector(`CP-ABE, ring of 20 bits, ${OF_SIX}`, cpAbe, { bufferSize: 6, modulus: ring(20) }, six),
     ],
@@ -62,16 +70,15 @@ export async function protocolVectors(): Promise<object> {
 function sealedVector(
   name: string,
   engine: VectorEngine,
-  { bufferSize, modulus }: { readonly bufferSize: number; readonly modulus: Modulus },
+  options: Pick<FederationOptions, 'bufferSize' | 'modulus' | 'level' | 'privacy'>,
   steps: readonly Step[],
 ): object {
   const world = nodeFederation({
-    bufferSize,
+    ...options,
     dimension: 4,
-    modulus,
     seed: 42,
     staleness: { kind: 'polynomial', exponent: 0.5 },
-    metrics: bufferSize === 6 ? METRICS : [],
+    metrics: options.bufferSize === 6 ? METRICS : [],
     sealings: engine.sealings,
   });
   const sent = recorder(world);

@@ -19,6 +19,10 @@ const BENCHMARKS: Readonly<
     about: 'masking in a worker of Chromium, beside the same in Node',
     run: async () => (await import('./browser.ts')).benchBrowser(),
   },
+  buffers: {
+    about: 'users, server and authority for buffers of K = 10 to 1000, and a close beside its mask expansions',
+    run: async (options) => (await import('./buffers.ts')).benchBuffers(options),
+  },
   masking: {
     about: 'expanding and adding masks, beside openssl speed on the same bytes',
     run: async () => (await import('./masking.ts')).benchMasking(),
@@ -41,7 +45,7 @@ const BENCHMARKS: Readonly<
   },
   server: {
     about: 'durable uploads, beside node:http and bare TCP that discard; deposits, keys, closes',
-    run: async () => (await import('./server.ts')).benchServer(),
+    run: async (options) => (await import('./server.ts')).benchServer(options),
   },
   training: {
     about: 'samples a second of the four models, beside the matrix product of the same kernel',
@@ -55,7 +59,7 @@ ${Object.entries(BENCHMARKS)
   .map(([name, { about }]) => `  ${name.padEnd(10)} ${about}`)
   .join('\n')}
 
-  --quick    fewer sizes, for the protocols
+  --quick    fewer sizes, for the buffers, the server and the protocols
   --json     end standard output with one line that is one JSON object
   --help     this text`;
 

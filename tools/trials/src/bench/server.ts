@@ -34,15 +34,19 @@ const SIZES: readonly Size[] = [
   FOUR_MEGABYTES,
   { name: '10M', dimension: 10_000_000, rounds: 2, buffers: 1, bufferSize: 5 },
 ];
+const QUICK_SIZES: readonly Size[] = [
+  { name: '7,850', dimension: 7850, rounds: 2, buffers: 3, bufferSize: 12 },
+  FOUR_MEGABYTES,
+];
 const AT_ONCE = 4;
 
-export async function benchServer(): Promise<BenchResult> {
+export async function benchServer({ quick }: { readonly quick: boolean }): Promise<BenchResult> {
   const bundle = await bundleTrial();
   const discard = await startDiscard(bundle);
   const results: Measured[] = [];
   let profile: string;
   try {
-    for (const size of SIZES) results.push(await measure(bundle, discard.url, size));
+    for (const size of quick ? QUICK_SIZES : SIZES) results.push(await measure(bundle, discard.url, size));
     const { buffers } = FOUR_MEGABYTES;
     profile = await profileUploads(stageOf(FOUR_MEGABYTES), { buffers, atOnce: AT_ONCE, discardUrl: discard.url });
   } finally {

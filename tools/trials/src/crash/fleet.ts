@@ -50,7 +50,7 @@ export class Fleet {
       dimension: stage.policy.dimension,
       devices: tokens.slice(n * devicesEach, (n + 1) * devicesEach).map((token, i) => {
         const number = n * devicesEach + i;
-        return { number, token, folder: join(stage.folder, 'devices', String(number)) };
+        return { number, token, folder: join(stage.folder, 'devices', String(n), String(number)) };
       }),
     }));
     return new Fleet(options, works);

@@ -3,6 +3,8 @@
  * outside. On PostgreSQL the server is three nodes, which are also stopped past their turns, and the database is killed too. Nothing waits for a time: what is waited for is that the fleet takes steps.
  */
 import type { ChildProcess } from 'node:child_process';
+import { rmSync } from 'node:fs';
+import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { randomStream } from '@basa/learning';
@@ -11,6 +13,7 @@ import type { Exchange } from '@basa/testkit/processes/balancer.ts';
 import type { ProcessName } from '@basa/testkit/processes/stage.ts';
 import { Stage } from '@basa/testkit/processes/stage.ts';
 import { bundleTrial } from '../bundle.ts';
+import { PowerCuts } from '../powercut/shim.ts';
 import { CrashDatabase } from './crash-database.ts';
 import { Fleet } from './fleet.ts';
 import { Plan } from './plan.ts';
@@ -25,6 +28,8 @@ export interface CrashOptions {
   readonly store?: 'embedded' | 'postgres';
   /** How seeds are sealed; slot keys by default. */
   readonly engine?: 'slot-keys' | 'cp-abe';
+  /** Each death is a power cut: what the process had not flushed is gone. Not with PostgreSQL. */
+  readonly isPowerCut?: boolean;
   onKill?(line: string): void;
 }
 
@@ -32,6 +37,7 @@ export interface CrashReport extends Verdict {
   readonly kills: number;
   /** How often each kind of process died at each kind of durable moment. */
   readonly moments: Readonly<Record<string, Readonly<Record<string, number>>>>;
+  readonly powerCuts?: PowerCuts['counts'];
 }
 
 const DEVICE_PROCESSES = 2;
@@ -65,7 +71,7 @@ export async function runCrashes(options: CrashOptions): Promise<CrashReport> {
 }
 
 async function crash(
-  { kills, seed, engine, onKill = () => {} }: CrashOptions,
+  { kills, seed, engine, isPowerCut = false, onKill = () => {} }: CrashOptions,
   database: CrashDatabase | undefined,
 ): Promise<CrashReport> {
   const bundle = await bundleTrial({ watched: true });
@@ -86,7 +92,10 @@ async function crash(
     ...(nodes && { nodes, server: { turnMs: TURN_MS } }),
   });
   const running = new Set<ChildProcess>();
+  const cutting = randomStream(seed, 'power cuts');
+  const cutsFolder = `${stage.folder}-cuts`;
   try {
+    const powerCuts = isPowerCut ? new PowerCuts(cutsFolder, () => cutting.unit()) : undefined;
     const script = bundle.file('devices');
     const fleet = await Fleet.enrolled({
       stage,
@@ -108,12 +117,17 @@ async function crash(
     };
     const tell = (what: string): void => onKill(`${kills - left} ${what}`);
     /** Starts it, lets it work, and sees it die; after the last kill it stays. */
-    const haunt = async (role: string, start: (die: Readonly<Record<string, string>>) => Promise<ChildProcess>) => {
+    const haunt = async (
+      role: string,
+      kept: string,
+      start: (die: Readonly<Record<string, string>>) => Promise<ChildProcess>,
+    ) => {
       while (left > 0) {
         left--;
         const { moment, nth, afterSteps } = plan.next(role);
         const die = moment === undefined ? {} : { BASA_DIE_AT: moment, BASA_DIE_NTH: String(nth) };
-        const child = await start(die);
+        const life = powerCuts?.life(join(stage.folder, kept));
+        const child = await start({ ...die, ...life?.environment });
         if (role === 'server' && database !== undefined && left > 0 && chance.unit() < STOPPED_SHARE) {
           left--;
           await during(afterSteps, () => !isAlive(child));
@@ -130,7 +144,8 @@ async function crash(
         running.delete(child);
         if (child.signalCode !== 'SIGKILL') throw new Error(`the ${role} ended by itself with code ${child.exitCode}`);
         if (diedItself && moment !== undefined) plan.died(role, moment);
-        tell(`${role}: ${diedItself && moment !== undefined ? moment : 'at a random moment'}`);
+        const lost = life === undefined ? '' : `, ${life.cut()} changes were not flushed`;
+        tell(`${role}: ${diedItself && moment !== undefined ? moment : 'at a random moment'}${lost}`);
       }
       running.add(await start({}));
     };
@@ -171,9 +186,9 @@ async function crash(
 
     for (const name of [...stage.servers, 'authority' as const]) await stage.stop(name);
     await Promise.all([
-      haunt('authority', service('authority')),
-      ...stage.servers.map((name) => haunt('server', service(name))),
-      ...Array.from({ length: DEVICE_PROCESSES }, (_, n) => haunt('devices', devices(n))),
+      haunt('authority', 'authority', service('authority')),
+      ...stage.servers.map((name) => haunt('server', 'server', service(name))),
+      ...Array.from({ length: DEVICE_PROCESSES }, (_, n) => haunt('devices', join('devices', String(n)), devices(n))),
       ...(database === undefined ? [] : [hauntDatabase(database)]),
     ]);
 
@@ -190,10 +205,17 @@ async function crash(
     const verdict = await judge(stage, fleet.acknowledged);
     const problems = [...verdict.problems, ...fleet.faults, ...recorder.faults(stage.policy)];
     if (database !== undefined) onKill(`${recorder.calls} calls are in the history`);
-    return { kills: kills - left, ...verdict, problems, moments: plan.report() };
+    return {
+      kills: kills - left,
+      ...verdict,
+      problems,
+      moments: plan.report(),
+      ...(powerCuts && { powerCuts: powerCuts.counts }),
+    };
   } finally {
     for (const child of running) child.kill('SIGKILL');
     await stage.close();
+    rmSync(cutsFolder, { recursive: true, force: true });
   }
 }
 

@@ -17,8 +17,8 @@ const CLASSES = 3;
 const BUFFERS = 3;
 const model = defineModel('clusters', { height: 1, width: 1, channels: FEATURES }, [dense(CLASSES)]);
 
-/** The accuracy at the end, by the server's own evaluation, of a task with this engine. */
-export async function learnTogether(engine: EngineName): Promise<number> {
+/** The accuracy at the end, by the server's own evaluation, of a task with this engine; and the mean loss that devices told. */
+export async function learnTogether(engine: EngineName): Promise<{ readonly accuracy: number; readonly loss: number }> {
   const folder = await mkdtemp(join(tmpdir(), 'basa-python-'));
   const { signal } = new AbortController();
   const services = await startLocalServices({ folder, signal });
@@ -31,6 +31,7 @@ export async function learnTogether(engine: EngineName): Promise<number> {
       minimum: 3,
       engine,
       clip: 8,
+      metrics: [{ name: 'loss', low: 0, high: 4 }],
       evaluationSet: clusters(0).dataset,
     });
     const [token = '', ...tokens] = await authority.tokens(task, 3, Date.now() + 3_600_000);
@@ -57,7 +58,8 @@ export async function learnTogether(engine: EngineName): Promise<number> {
       await until(async () => ((await server.task(task)).version ?? 0) >= version);
     }
     await until(async () => (await server.versions(task)).at(-1)?.accuracy !== undefined);
-    return (await server.versions(task)).at(-1)?.accuracy ?? 0;
+    const last = (await server.versions(task)).at(-1);
+    return { accuracy: last?.accuracy ?? 0, loss: last?.metrics?.['loss'] ?? Number.NaN };
   } finally {
     await Promise.all(devices.map((device) => device.close()));
     await services.stop();

@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { runCli } from '@basa/cli';
 import { ROOT } from '@basa/testkit/root.ts';
 import { learnTogether } from './learn-together.ts';
+import { stopsAtItsBudget } from './private-budget.ts';
 import { renewsItsCertificate } from './renewal.ts';
 
 const folder = join(ROOT, 'examples/python');
@@ -27,12 +28,15 @@ async function runAll(): Promise<number> {
   const isRenewed = await renewsItsCertificate();
   console.log(`a certificate that comes to its end ${isRenewed ? 'is renewed' : 'is not renewed'}`);
   if (!isRenewed) return 1;
+  const isStopped = await stopsAtItsBudget();
+  console.log(`a privacy budget of one sum ${isStopped ? 'stops the second' : 'stops nothing'}`);
+  if (!isStopped) return 1;
   for (const engine of ['slot-keys', 'cp-abe'] as const) {
-    const accuracy = await learnTogether(engine);
+    const { accuracy, loss } = await learnTogether(engine);
     console.log(
-      `with two Node devices in each buffer, ${engine}: ${(100 * accuracy).toFixed(0)} % after three buffers`,
+      `with two Node devices in each buffer, ${engine}: ${(100 * accuracy).toFixed(0)} % after three buffers, mean loss ${loss.toFixed(2)}`,
     );
-    if (accuracy < 0.9) return 1;
+    if (accuracy < 0.9 || !(loss > 0 && loss < 1.2)) return 1;
   }
   return await runCli(['conformance', 'client', '--', 'python3', '-m', 'basa'], process.env);
 }

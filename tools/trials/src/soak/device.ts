@@ -1,4 +1,5 @@
 /** A device of the soak: honest, or one that drops out, repeats itself, or lies. */
+import { setTimeout as sleep } from 'node:timers/promises';
 import type { BasaClient } from '@basa/client/node';
 import { inMemoryStoreForTests, nodeOutside, ProblemError, UnreachableError } from '@basa/client/node';
 import type { RandomStream } from '@basa/learning';
@@ -18,6 +19,8 @@ export interface Tally {
   droppedOut: number;
   duplicates: number;
   lies: number;
+  suspendedHonest: number;
+  suspendedLiars: number;
 }
 
 export interface SoakWork {
@@ -40,6 +43,7 @@ export class SoakDevice {
   readonly #signer = createNodeSigner(nodeRandomBytes(32));
   /** For a whole contribution: an upload that is sent again must carry the same bytes, or nobody knows which was taken. */
   #isLying = false;
+  #wasSuspended = false;
 
   constructor(work: SoakWork, isLiar: boolean) {
     this.#work = work;
@@ -104,8 +108,9 @@ export class SoakDevice {
       const result = await this.#again(() => client.contribute(delta, { trainedOn: version, signal }));
       if (result.kind === 'rejected') {
         tally.rejected++;
-        // Whoever dropped out twice waits until a lease is over.
-        await new Promise((resolve) => setTimeout(resolve, result.retryAfterMs ?? 0));
+        if (result.reason === 'suspended') this.#suspended();
+        // Whoever dropped out twice waits until a lease is over, and a suspect until it may sit down.
+        await sleep(result.retryAfterMs ?? 0, undefined, { signal: this.#work.signal }).catch(() => undefined);
         return;
       }
       latencies.push(performance.now() - began);
@@ -118,6 +123,12 @@ export class SoakDevice {
     } finally {
       for (const forget of forgets) forget();
     }
+  }
+
+  /** Each device is counted once. */
+  #suspended(): void {
+    if (!this.#wasSuspended) this.#work.tally[this.#isLiar ? 'suspendedLiars' : 'suspendedHonest']++;
+    this.#wasSuspended = true;
   }
 
   /** The same update once more: it is refused, or goes elsewhere by the authority's word. */

@@ -1,4 +1,4 @@
-/** `npm run trial -- soak [--buffers N] [--seed N] [--restarts N] [--plot file.svg] [--json]`: many buffers, and what they leave behind. */
+/** `npm run trial -- soak [--buffers N] [--seed N] [--restarts N] [--devices N] [--liars N] [--buffer-size K] [--plot file.svg] [--json]`: many buffers, and what they leave behind. */
 import { writeFileSync } from 'node:fs';
 import { parseArgs } from 'node:util';
 import { plotOf } from './plot.ts';
@@ -9,6 +9,9 @@ const { values } = parseArgs({
     buffers: { type: 'string', default: '1000' },
     seed: { type: 'string', default: String(Date.now() % 2 ** 31) },
     restarts: { type: 'string', default: '8' },
+    devices: { type: 'string', default: '10' },
+    liars: { type: 'string', default: '1' },
+    'buffer-size': { type: 'string', default: '4' },
     plot: { type: 'string' },
     json: { type: 'boolean', default: false },
     help: { type: 'boolean', default: false },
@@ -16,12 +19,23 @@ const { values } = parseArgs({
 });
 if (values.help) {
   console.log(
-    'npm run trial -- soak [--buffers N] [--seed N] [--restarts N] [--plot file.svg] [--json]\n\nRuns N buffers (1000 by default) with drop-outs, duplicates, liars and restarts (8 at most by default).',
+    'npm run trial -- soak [--buffers N] [--seed N] [--restarts N] [--devices N] [--liars N] [--buffer-size K] [--plot file.svg] [--json]\n\nRuns N buffers (1000 by default) with drop-outs, duplicates, liars (1 of 10 devices by default) and restarts (8 at most).',
   );
 } else {
   const [buffers, seed, restarts] = [Number(values.buffers), Number(values.seed), Number(values.restarts)];
-  if (!([buffers, seed, restarts].every(Number.isSafeInteger) && buffers > 0 && restarts >= 0)) {
-    console.error('--buffers, --seed and --restarts take whole numbers, for example --buffers 50');
+  const [devices, liars, bufferSize] = [Number(values.devices), Number(values.liars), Number(values['buffer-size'])];
+  const numbers = [buffers, seed, restarts, devices, liars, bufferSize];
+  if (
+    !(
+      numbers.every((n) => Number.isSafeInteger(n) && n >= 0) &&
+      buffers > 0 &&
+      devices >= bufferSize &&
+      bufferSize >= 2
+    )
+  ) {
+    console.error(
+      'all of these take whole numbers, for example --buffers 50, and there are at least as many devices as --buffer-size',
+    );
     process.exit(2);
   }
   console.log(`${buffers} buffers, seed ${seed}`);
@@ -29,6 +43,9 @@ if (values.help) {
     buffers,
     seed,
     restarts,
+    devices,
+    liars,
+    bufferSize,
     onSample: ({ buffers: ended, ...one }) =>
       console.log(
         `${String(ended).padStart(5)}  ${Object.entries(one)

@@ -18,6 +18,10 @@ import { sampleOf } from './samples.ts';
 export interface SoakOptions {
   readonly buffers: number;
   readonly seed: number;
+  /** 10 by default, of which one lies, in buffers of 4. */
+  readonly devices?: number;
+  readonly liars?: number;
+  readonly bufferSize?: number;
   /** The most restarts of services; 8 by default. */
   readonly restarts?: number;
   onSample?(sample: Sample): void;
@@ -37,29 +41,43 @@ export interface SoakReport extends Tally {
 
 const DEVICES = 10;
 const LIARS = 1;
+const BUFFER_SIZE = 4;
 const DIMENSION = 256;
 const STALL_MS = 500;
 const LOOK_MS = 50;
 const SAMPLES = 100;
+/** Buffers that may be open beside each other, with a slot of each device. */
+const MOST_LIVING = 100;
 
 export async function runSoak({
   buffers,
   seed,
   restarts: most,
+  devices: count = DEVICES,
+  liars = LIARS,
+  bufferSize = BUFFER_SIZE,
   onSample = () => {},
 }: SoakOptions): Promise<SoakReport> {
-  const policy = { dimension: DIMENSION, bufferSize: 4, minimum: 2, uploadLeaseMs: 5000 };
+  const policy = { dimension: DIMENSION, bufferSize, minimum: Math.ceil(bufferSize / 2), uploadLeaseMs: 5000 };
   const bundle = await bundleProcesses();
   const stage = await Stage.open({ bundle, policy, specification: { stallMs: STALL_MS } });
   const ending = new AbortController();
   setMaxListeners(0, ending.signal);
-  const tally: Tally = { accepted: 0, rejected: 0, droppedOut: 0, duplicates: 0, lies: 0 };
+  const tally: Tally = {
+    accepted: 0,
+    rejected: 0,
+    droppedOut: 0,
+    duplicates: 0,
+    lies: 0,
+    suspendedHonest: 0,
+    suspendedLiars: 0,
+  };
   const chance = randomStream(seed, 'soak');
   const shared = { stage, chance, given: [], tally, latencies: [], signal: ending.signal };
   const work: SoakWork = shared;
   try {
-    const tokens = await stage.authority.tokens(stage.task, DEVICES, Date.now() + 86_400_000);
-    const devices = tokens.map((token, n) => new SoakDevice(work, n < LIARS).live(token));
+    const tokens = await stage.authority.tokens(stage.task, count, Date.now() + 86_400_000);
+    const devices = tokens.map((token, n) => new SoakDevice(work, n < liars).live(token));
     const samples: Sample[] = [];
     const planned = restartsAt(buffers, most);
     const lives = { server: 0, authority: 0 };
@@ -113,7 +131,7 @@ const statuses = new WeakMap<Stage, Map<string, string>>();
 async function endedBuffers(stage: Stage, given: readonly Given[]): Promise<readonly string[]> {
   const known = statuses.get(stage) ?? new Map<string, string>();
   statuses.set(stage, known);
-  for (const ctx of new Set(given.slice(-10 * DEVICES).map((one) => one.ctx))) {
+  for (const ctx of new Set(given.slice(-10 * MOST_LIVING).map((one) => one.ctx))) {
     if (known.has(ctx)) continue;
     const status = await stage.server.buffer(ctx).then(
       (buffer) => buffer.status,

@@ -3,7 +3,7 @@ import { spawn } from 'node:child_process';
 import type { AttackReport } from '../oracle/attacks.ts';
 import type { OracleEngine } from '../oracle/engines.ts';
 import { withPatchedBundle } from '../patched-core.ts';
-import type { Edit, Mutant } from './list.ts';
+import type { Edit, Mutant } from './mutant.ts';
 
 export interface MutantRun extends AttackReport {
   /** The first generated schedule that leaks as well, if one does. */

@@ -17,10 +17,10 @@ export interface RunningClient {
 
 export type StartClient = (environment: Readonly<Record<string, string>>) => RunningClient;
 
-/** A command line. Each run is a process group of its own, which is killed after `mostMs` or when the signal says so. */
+/** A command line. Each run is a process group of its own, which is killed after `maxMs` or when the signal says so. */
 export function commandClient(
   [program, ...args]: readonly string[],
-  { mostMs, signal }: { readonly mostMs: number; readonly signal: AbortSignal },
+  { maxMs, signal }: { readonly maxMs: number; readonly signal: AbortSignal },
 ): StartClient {
   if (program === undefined) {
     throw new CommandError('the command of the client comes after --, for example: -- python3 -m basa');
@@ -38,7 +38,7 @@ export function commandClient(
       });
     }
     const kill = (): void => killGroup(child.pid);
-    const guard = setTimeout(kill, mostMs);
+    const guard = setTimeout(kill, maxMs);
     signal.addEventListener('abort', kill, { once: true });
     const ended = new Promise<ClientEnd>((resolve, reject) => {
       child.once('error', (error) => reject(new CommandError(`${program} does not start (${error.message})`)));

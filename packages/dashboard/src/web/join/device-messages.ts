@@ -1,5 +1,5 @@
 /** What a page tells the worker that is its device, and what the device tells back. Plain data between threads. */
-import type { ContributionOutcome, Costs, Step } from '@basa/client/web';
+import type { ClientEvents, ContributionOutcome, Costs, Step } from '@basa/client/web';
 
 /** Whom the device talks to and what it believes over them; `pieceBytes` for slow lines. */
 interface DeviceSettings {
@@ -48,6 +48,8 @@ export interface UpdateView {
 
 export type FromDevice =
   | { readonly kind: 'connected'; readonly device: string; readonly examples: number; readonly isResuming: boolean }
+  /** What the device has spent of a private task's budget. */
+  | ({ readonly kind: 'privacy' } & ClientEvents['privacy'])
   | { readonly kind: 'model'; readonly version: number }
   | { readonly kind: 'trained'; readonly loss: number; readonly samples: number; readonly ms: number }
   | { readonly kind: 'step'; readonly step: Step; readonly sent?: number; readonly total?: number }

@@ -32,6 +32,7 @@ const COST_TEXT = {
 const NEXT: Readonly<Record<string, string>> = {
   'enrolment-token-invalid': 'Each token is good for one device, once. Ask the operator for another one.',
   'task-paused': 'Come back later; what was begun is kept.',
+  'budget-spent': 'What it gave stays in the model, and nothing more of it is asked for.',
 };
 const TWICE = 'Another tab of this browser is this device already. Use that tab, or close it and join again.';
 const MAX_LINES = 14;
@@ -44,6 +45,7 @@ export interface OwnPlace {
 export function showNews(news: FromDevice, own: OwnPlace): void {
   document.documentElement.dataset['device'] = news.kind;
   if (news.kind === 'update') drawUpdate(news.view);
+  else if (news.kind === 'privacy') showSpent(news);
   else if (news.kind === 'failed') showError(isTwice(news.message) ? TWICE : withNext(news.message, news.code));
   else if (news.kind === 'ended' && news.code !== 'task-finished') showError(withNext(news.sentence, news.code));
   else status(sentenceOf(news, own), isNoted(news));
@@ -70,8 +72,23 @@ function withNext(sentence: string, code = ''): string {
   return NEXT[code] === undefined ? sentence : `${sentence} ${NEXT[code]}`;
 }
 
+/** Epsilon of this device so far, of all that its budget has. */
+function showSpent({
+  epsilon,
+  epsilonBudget,
+  inclusions,
+  participations,
+}: Extract<FromDevice, { readonly kind: 'privacy' }>): void {
+  element('spent-fact').hidden = false;
+  const part = `${count(inclusions)} of ${count(participations)} participations`;
+  say(element('spent'), `${epsilon.toFixed(2)} of ${epsilonBudget.toFixed(2)} (${part})`);
+}
+
 /** Shows what the news bring, and gives the sentence for it. */
-function sentenceOf(news: Exclude<FromDevice, { readonly kind: 'update' | 'failed' }>, own: OwnPlace): string {
+function sentenceOf(
+  news: Exclude<FromDevice, { readonly kind: 'update' | 'failed' | 'privacy' }>,
+  own: OwnPlace,
+): string {
   const root = document.documentElement;
   switch (news.kind) {
     case 'connected':

@@ -50,6 +50,7 @@ export async function live(join: Join, gate: Gate, tell: Tell): Promise<void> {
     examples: samples.indices.length,
     isResuming: isInterrupted,
   });
+  if (client.privacy !== undefined) tell({ kind: 'privacy', ...client.privacy });
   listen(client, tell);
   const life = new Life({ client, gate, tell, rounds: join.rounds });
   try {
@@ -142,6 +143,7 @@ function listen(client: BasaClient, tell: Tell): void {
   client.on('progress', ({ step, sent, total }) =>
     tell({ kind: 'step', step, ...(sent !== undefined && { sent }), ...(total !== undefined && { total }) }),
   );
+  client.on('privacy', (spent) => tell({ kind: 'privacy', ...spent }));
   client.on('slotted', ({ ctx, slot }) => tell({ kind: 'slotted', ctx, slot }));
   client.on('rejected', ({ reason, detail }) =>
     tell({ kind: 'rejected', sentence: problemOf(reason).sentence, ...(detail !== undefined && { detail }) }),
@@ -153,6 +155,7 @@ function listen(client: BasaClient, tell: Tell): void {
 function observed(trainer: RoundTrainer, shown: Shown, tell: Tell): RoundTrainer {
   return {
     model: trainer.model,
+    ...(trainer.evaluate !== undefined && { evaluate: trainer.evaluate }),
     async train(request) {
       const began = performance.now();
       const result = await trainer.train(request);

@@ -1,21 +1,13 @@
 /** Data and trainer of a tab, loaded when it joins: the engine and its wasm are no part of the core. */
-import type { Dataset, Layer, Samples, Shape, Trainer } from '@basa/learning';
-import { allSamples, decodeDataset, defineModel } from '@basa/learning';
+import type { Dataset, Samples, Trainer } from '@basa/learning';
+import { allSamples, decodeDataset, readModelJson } from '@basa/learning';
 import { createPageTrainer } from '../shared/page-trainer.ts';
 import type { DeviceData, TaskHints } from './device-messages.ts';
 
-/** A network as a task specification writes it. */
-interface ModelOptions {
-  readonly name?: string;
-  readonly input: Shape;
-  readonly layers: readonly Layer[];
-}
-
 /** The client holds the network's layout to the policy before it trains. */
 export function trainerOf({ model }: TaskHints): Trainer {
-  if (typeof model !== 'object' || model === null) throw new Error('this task names no network that a tab could train');
-  const { name = 'model', input, layers } = model as ModelOptions;
-  return createPageTrainer(defineModel(name, input, layers));
+  if (model === undefined) throw new Error('this task names no network that a tab could train');
+  return createPageTrainer(readModelJson(model));
 }
 
 export async function samplesOf(data: DeviceData, { model }: Trainer): Promise<Samples> {

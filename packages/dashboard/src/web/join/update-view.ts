@@ -17,7 +17,7 @@ NARROW.addEventListener('change', () => shown !== undefined && drawPictures(show
 export function drawUpdate(view: UpdateView): void {
   say(
     element('update-note'),
-    'One picture for each digit: what your last round would change in the model. The first two rows show the same strokes; the third is what anybody but you gets.',
+    'One picture for each digit: what your last round would change in the model. The first two rows show the same strokes; the third is all that anybody else gets.',
   );
   shown = view;
   drawPictures(view);

@@ -2,12 +2,12 @@
 import type { Fleet, PaperCosts, Scheme, SealedCosts, TimedEvent } from '@basa/simulator';
 import { NO_NETWORK, PaperScheme, SealedScheme, Timeline, tripSeconds } from '@basa/simulator';
 import type { Learner } from './learner.ts';
-import type { LaneState, PlaySettings, Prices } from './play-messages.ts';
+import type { EnginePrices, LaneState, PlaySettings, Prices } from './play-messages.ts';
 
 const COMPUTE_SECONDS = 1;
 const USERS = 1000;
 const SEED = 7;
-/** Masks, checks and a durable write are small beside the pairings. */
+/** Masks, checks and a durable write are small beside the delays. */
 const SMALL_SECONDS = 0.002;
 const MAX_STALENESS = 24;
 
@@ -93,7 +93,7 @@ function fleetOf({ bufferSize, betaSeconds, concurrency, dropouts }: PlaySetting
 }
 
 /** A turn opens the seeds of all earlier positions and seals one for each later one. */
-function paperCosts({ bufferSize, leaseSeconds }: PlaySettings, prices: Prices): PaperCosts {
+function paperCosts({ bufferSize, leaseSeconds }: PlaySettings, prices: EnginePrices): PaperCosts {
   const { sealSeconds, openSeconds, issueSeconds } = prices;
   return {
     quantiseSeconds: SMALL_SECONDS,
@@ -108,20 +108,24 @@ function paperCosts({ bufferSize, leaseSeconds }: PlaySettings, prices: Prices):
   };
 }
 
-/** A deposit seals a seed for each slot and for itself, a slot backs up what it opened; drop-outs are mended at the end. */
-function sealedCosts({ bufferSize, leaseSeconds }: PlaySettings, prices: Prices): SealedCosts {
-  const { sealSeconds, openSeconds, issueSeconds } = prices;
+/**
+ * A deposit seals a seed for each other slot. Slot l opens l seeds, seals each again as a backup, and seals its self seed. At the
+ * close the authority gives one key for each slot; the server opens a self seed for each upload, and for each drop-out
+ * one backup of every upload.
+ */
+function sealedCosts({ bufferSize, leaseSeconds }: PlaySettings, prices: EnginePrices): SealedCosts {
+  const { sealSeconds, openSeconds, issueSeconds, releaseSeconds } = prices;
   return {
     offlineSeconds: 0,
-    depositSeconds: bufferSize * sealSeconds + SMALL_SECONDS,
+    depositSeconds: (bufferSize - 1) * sealSeconds + SMALL_SECONDS,
     depositBytes: 0,
     serverSeconds: SMALL_SECONDS,
     inboxBytes: () => 0,
     keySeconds: issueSeconds + SMALL_SECONDS,
     keyBytes: 0,
-    maskSeconds: (slot) => slot * (openSeconds + sealSeconds) + SMALL_SECONDS,
+    maskSeconds: (slot) => slot * openSeconds + (slot + 1) * sealSeconds + SMALL_SECONDS,
     uploadBytes: () => 0,
-    closeSeconds: (accepted, dropped) => (accepted + 2 * dropped) * issueSeconds,
+    closeSeconds: (accepted, dropped) => accepted * releaseSeconds + dropped * issueSeconds,
     openSeconds: (accepted, dropped) => (accepted + dropped * accepted) * openSeconds,
     openers: 1,
     leaseSeconds,
@@ -137,12 +141,12 @@ export function newLanes(
     paper: new PlayedLane(
       settings,
       newLearner(),
-      (timeline) => new PaperScheme(timeline, paperCosts(settings, prices)),
+      (timeline) => new PaperScheme(timeline, paperCosts(settings, prices.paper)),
     ),
     sealed: new PlayedLane(
       settings,
       newLearner(),
-      (timeline) => new SealedScheme(timeline, sealedCosts(settings, prices)),
+      (timeline) => new SealedScheme(timeline, sealedCosts(settings, prices.sealed)),
     ),
   };
 }

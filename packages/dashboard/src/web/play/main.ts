@@ -6,7 +6,7 @@ import { LinePlot } from '../shared/line-plot.ts';
 import { startPage } from '../shared/page.ts';
 import type { PlayedPoint } from './conclusion.ts';
 import { conclusionOf } from './conclusion.ts';
-import type { FromPlay, Lane, LaneState, PlaySettings, ToPlay } from './play-messages.ts';
+import type { EnginePrices, FromPlay, Lane, LaneState, PlaySettings, ToPlay } from './play-messages.ts';
 
 const SLIDERS = {
   k: (value: number) => `${value} updates`,
@@ -49,10 +49,10 @@ const value = (name: Slider): number => element<HTMLInputElement>(name).valueAsN
 
 worker.addEventListener('message', ({ data }: MessageEvent<FromPlay>) => {
   if (data.kind === 'state') return draw(data.time, data.lanes);
-  const { sealSeconds, openSeconds, issueSeconds } = data.prices;
+  const { paper, sealed } = data.prices;
   say(
     element('prices'),
-    `Measured here: sealing a seed ${milliseconds(1000 * sealSeconds)}, opening one ${milliseconds(1000 * openSeconds)}, issuing a key ${milliseconds(1000 * issueSeconds)}. Training takes 1 s.`,
+    `Measured here: the paper’s encryption (CP-ABE) takes ${priceText(paper)}; slot keys, which sealed mode has, ${priceText(sealed)}. Training takes 1 s.`,
   );
 });
 
@@ -89,6 +89,11 @@ function start(): void {
   }
   tell({ kind: 'start', settings });
   setSpeed();
+}
+
+function priceText({ sealSeconds, openSeconds, issueSeconds }: EnginePrices): string {
+  const [seal, open, issue] = [sealSeconds, openSeconds, issueSeconds].map((each) => milliseconds(1000 * each));
+  return `${seal} to seal a seed, ${open} to open one and ${issue} for a key`;
 }
 
 function setSpeed(): void {

@@ -12,12 +12,18 @@ export type ToPlay =
   | { readonly kind: 'start'; readonly settings: PlaySettings }
   | { readonly kind: 'speed'; readonly virtualSecondsPerSecond: number };
 
-/** Seconds of one processor of this machine. */
-export interface Prices {
+/** What one engine takes, in seconds of one processor of this machine. */
+export interface EnginePrices {
   readonly sealSeconds: number;
   readonly openSeconds: number;
+  /** The key of a slot, for its holder or, where it dropped out, for the server. */
   readonly issueSeconds: number;
+  /** What opens the self seed of an upload. */
+  readonly releaseSeconds: number;
 }
+
+/** The paper seals with CP-ABE, sealed mode with slot keys, as new tasks do. */
+export type Prices = Readonly<Record<Lane, EnginePrices>>;
 
 /** One mode at one moment. */
 export interface LaneState {

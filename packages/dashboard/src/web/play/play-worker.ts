@@ -1,10 +1,9 @@
 /** The worker that plays: measures what cryptography costs here, then lets both modes run and learn in virtual time. */
-import { webRandomBytes } from '@basa/runtime/web';
-import { loadAbeSealings } from '../shared/simulation.ts';
 import { drawDigits } from './drawn-digits.ts';
 import { newLanes } from './lanes.ts';
 import { Learner, playTrainer } from './learner.ts';
-import type { FromPlay, Prices, ToPlay } from './play-messages.ts';
+import type { FromPlay, ToPlay } from './play-messages.ts';
+import { measurePrices } from './prices.ts';
 
 interface WorkerScope {
   postMessage(news: FromPlay): void;
@@ -15,9 +14,8 @@ const FRAME_MS = 100;
 /** A frame that takes longer is cut short: virtual time goes as fast as this machine trains. */
 const WORK_MS = 80;
 const SLICES = 20;
-const TRIES = 8;
 const scope = self as unknown as WorkerScope;
-const measured = measure();
+const measured = measurePrices();
 let speed = 1;
 let lanes: ReturnType<typeof newLanes> | undefined;
 let time = 0;
@@ -47,23 +45,3 @@ setInterval(() => {
     lanes: { paper: lanes.paper.state(time), sealed: lanes.sealed.state(time) },
   });
 }, FRAME_MS);
-
-/** The fastest of a few runs of each: whatever else the machine does is not the cryptography's fault. */
-async function measure(): Promise<Prices> {
-  const { issuer, sealing } = (await loadAbeSealings())();
-  const [seed, context] = [webRandomBytes(32), webRandomBytes(32)];
-  const best = { seal: Number.POSITIVE_INFINITY, open: Number.POSITIVE_INFINITY, issue: Number.POSITIVE_INFINITY };
-  const clocked = <Result>(name: keyof typeof best, work: () => Result): Result => {
-    const began = performance.now();
-    const result = work();
-    best[name] = Math.min(best[name], (performance.now() - began) / 1000);
-    return result;
-  };
-  for (let n = 0; n < TRIES; n++) {
-    const attribute = webRandomBytes(32);
-    const key = clocked('issue', () => issuer.issue(attribute));
-    const sealed = clocked('seal', () => sealing.seal(seed, attribute, context));
-    clocked('open', () => sealing.open(sealed, key, context));
-  }
-  return { sealSeconds: best.seal, openSeconds: best.open, issueSeconds: best.issue };
-}

@@ -36,11 +36,11 @@ export function short(hex: string): string {
 }
 
 /** What is rarer than this is no accident, however often somebody looks. */
-const LEAST_CHANCE = 1e-6;
+const MIN_CHANCE = 1e-6;
 
 /** Whether bytes are as even as noise is, by the chance that noise is at least as uneven. */
 export function isEven(pValue: number): boolean {
-  return pValue >= LEAST_CHANCE;
+  return pValue >= MIN_CHANCE;
 }
 
 /** That chance in words. */

@@ -49,12 +49,20 @@ export class LinePlot {
   set(xs: readonly number[], ...ys: readonly (readonly (number | null)[])[]): void {
     this.#data = [xs as number[], ...(ys as (number | null)[][])];
     this.#plot?.setData(this.#data);
+    this.#showNewest();
   }
 
   #redraw(): void {
     this.#plot?.destroy();
     this.#place.replaceChildren();
     this.#plot = new uPlot(this.#uplotOptions(), this.#data, this.#place);
+    this.#showNewest();
+  }
+
+  /** The legend tells the newest values, unless the pointer is on others. */
+  #showNewest(): void {
+    const { length } = this.#data[0];
+    if (length > 0 && this.#plot?.cursor.idx == null) this.#plot?.setLegend({ idx: length - 1 });
   }
 
   #resize(): void {
@@ -115,6 +123,7 @@ export class LinePlot {
         })),
       ],
       cursor: { points: { size: 7 } },
+      hooks: { setCursor: [() => this.#showNewest()] },
     };
   }
 }

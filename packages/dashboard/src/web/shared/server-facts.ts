@@ -11,6 +11,8 @@ export interface TaskFacts {
   readonly version?: number;
   readonly accuracy?: number;
   readonly model?: unknown;
+  /** What a private task promises each of its devices. */
+  readonly privacy?: { readonly epsilon: number; readonly delta: number; readonly participations: number };
 }
 
 export interface ServerFacts {

@@ -22,6 +22,10 @@ const WORDS = {
   token:
     'A password for one device and one use, made by the operator at the authority. A device that has joined once needs none.',
   loss: 'How wrong the model was on the examples of this device while it trained. Less is better.',
+  metric:
+    'Numbers that devices send along under the masks, such as their training loss. Only the mean over a whole buffer can be read.',
+  epsilon:
+    'How much the sums can tell about one device, at most: each sum that holds its update, with noise on it, adds to it. Smaller is more private.',
   pin: 'The key that this device believes over whatever a server tells it. A link from the operator brings it.',
   staleness: 'How many versions the model moved on between fetching it and using the update. Old updates count less.',
 } as const;

@@ -9,6 +9,7 @@ import type { TaskFacts } from '../shared/server-facts.ts';
 import { chosenTask, serverFacts } from '../shared/server-facts.ts';
 import { drawBufferCard } from './buffer-card.ts';
 import { drawCharts } from './charts.ts';
+import { drawDeviceMetrics } from './device-metrics.ts';
 import { watchIssueLog } from './issue-log.ts';
 import type { OperatorControls } from './operator.ts';
 import { operatorControls } from './operator.ts';
@@ -28,6 +29,7 @@ if (task === undefined) {
 }
 
 function watch(chosen: TaskFacts, operator: OperatorControls): void {
+  drawPrivacy(chosen);
   const plot = new LinePlot(element('accuracy-plot'), {
     x: 'time since the first version',
     y: 'accuracy',
@@ -43,6 +45,7 @@ function watch(chosen: TaskFacts, operator: OperatorControls): void {
   const onState = (next: Watched): void => {
     state = next;
     drawAll(next, plot);
+    drawDeviceMetrics(next);
     drawBufferCard(next);
     operator.show(next.state);
   };
@@ -55,6 +58,15 @@ function watch(chosen: TaskFacts, operator: OperatorControls): void {
   };
   setInterval(redraw, 1000);
   element('buffers-more').addEventListener('toggle', redraw);
+}
+
+/** What the task promises each of its devices. */
+function drawPrivacy({ privacy }: TaskFacts): void {
+  element('privacy-figure').hidden = privacy === undefined;
+  if (privacy === undefined) return;
+  const { epsilon, delta, participations } = privacy;
+  const times = plural(participations, 'participation', 'participations');
+  say(element('privacy'), `epsilon ${epsilon.toFixed(1)} at delta ${delta}, ${times} a device`);
 }
 
 function refuse(): void {

@@ -1,6 +1,7 @@
-/** What an operator can do on the page: watch where others may not, pause a task and go on with it. */
+/** What an operator can do on the page: watch where others may not, pause a task and go on with it, see who is suspected. */
 import { SERVER_PATH } from '@basa/protocol';
 import { element, say } from '../shared/dom.ts';
+import { watchSuspects } from './suspects.ts';
 
 /** Of the tab: other tabs and later visits start without it. */
 const KEPT_AS = 'basa-operator';
@@ -33,6 +34,7 @@ export function operatorControls(task: string): OperatorControls {
     element('login').hidden = true;
     element('operator-buttons').hidden = false;
     say(element('operator-status'), 'logged in');
+    watchSuspects(task, token, report);
   }
   return {
     token,

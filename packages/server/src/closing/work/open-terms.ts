@@ -12,6 +12,7 @@ import {
 import type { BlobStore } from '../../blobs/blob-store.ts';
 import { collect } from '../../blobs/blob-store.ts';
 import { messagesOf } from '../../buffers/messages.ts';
+import { packTerms } from './packed-terms.ts';
 import { sealingOf } from './sealing.ts';
 import type { OpenedTerms, OpenTermsTask } from './tasks.ts';
 
@@ -39,7 +40,7 @@ export async function openTerms(task: OpenTermsTask, { suite, blobs }: OpenTerms
       sealing,
       buffer,
       keys: task.keys,
-      deposits: task.deposits.map((bytes) => messagesOf(descriptor).deposit.decode(bytes)),
+      deposits: task.deposits.map((bytes) => bytes && messagesOf(descriptor).deposit.decode(bytes)),
       slots: task.bodies.map(({ slot }) => slot),
       uploadOf(slot) {
         const upload = uploads.get(slot);
@@ -49,7 +50,9 @@ export async function openTerms(task: OpenTermsTask, { suite, blobs }: OpenTerms
     });
     if (opening.kind === 'cheated')
       return { kind: 'quarantine', why: 'a seed is not the one its owner committed to', slots: opening.slots };
-    return { kind: 'terms', terms: opening.terms.map(({ seed, sign }) => ({ seed: seed.reveal(), sign })) };
+    const terms = packTerms(opening.terms);
+    for (const { seed } of opening.terms) seed.wipe();
+    return { kind: 'terms', terms };
   } finally {
     destroy();
   }

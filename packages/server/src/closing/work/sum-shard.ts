@@ -1,11 +1,12 @@
 /** One shard of a sum: adds that part of every body block by block, takes the masks off, and judges what is left. */
 import type { Keystream, MaskTools } from '@basa/masking';
-import { addInPlace, applyMasksInPlace, dequantizeSum, elementBits, Secret, unpackVector } from '@basa/masking';
+import { addInPlace, applyMasksInPlace, dequantizeSum, elementBits, unpackVector } from '@basa/masking';
 import type { Descriptor } from '@basa/protocol';
 import { ctxOf, descriptorCodec, judgeCoordinates, judgePrefix, prefixElements } from '@basa/protocol';
 import type { BlobStore } from '../../blobs/blob-store.ts';
 import { collect } from '../../blobs/blob-store.ts';
 import { wordPieces } from '../../blobs/words.ts';
+import { unpackTerms, wipeTerms } from './packed-terms.ts';
 import type { SummedShard, SumShardTask } from './tasks.ts';
 
 export interface SumShardTools extends MaskTools<Keystream> {
@@ -17,10 +18,10 @@ export async function sumShard(task: SumShardTask, tools: SumShardTools): Promis
   const descriptor = descriptorCodec.decode(task.descriptor);
   const total = new Uint32Array(to - from);
   for (const key of keys) await addBody(total, descriptor, { key, from }, tools);
-  const terms = task.terms.map(({ seed, sign }) => ({ seed: new Secret(seed), sign }));
   const salt = ctxOf(tools.suite, descriptor);
-  applyMasksInPlace(total, { modulus: descriptor.modulus, salt, terms, firstWord: from }, tools);
-  for (const { seed } of terms) seed.wipe();
+  const plan = { modulus: descriptor.modulus, salt, terms: unpackTerms(task.terms), firstWord: from };
+  applyMasksInPlace(total, plan, tools);
+  wipeTerms(task.terms);
   return judged(descriptor, total, task);
 }
 

@@ -1,7 +1,8 @@
 /** What the worker is asked, and what it answers: plain data, copied between threads. */
+import type { ModelJson } from '@basa/learning';
 import type { KeysOf, PrefixVerdict, Slot } from '@basa/protocol';
 import type { BlobPlace } from '../../blobs/place.ts';
-import type { ModelOptions } from '../../specification/task-specification.ts';
+import type { PackedTerms } from './packed-terms.ts';
 
 /** Given to every worker once. */
 export interface WorkerOptions {
@@ -19,17 +20,13 @@ export interface OpenTermsTask {
   readonly kind: 'open-terms';
   /** Descriptor and slot keys. */
   readonly drawn: Uint8Array;
-  /** Every fact of the buffer, in order, and its deposits by slot. */
+  /** Every fact of the buffer, in order. */
   readonly facts: readonly Uint8Array[];
-  readonly deposits: readonly Uint8Array[];
+  /** By slot: those of this share, and of the slots that are not accepted. */
+  readonly deposits: readonly (Uint8Array | undefined)[];
   readonly keys: readonly KeysOf[];
   /** The accepted slots of this share. */
   readonly bodies: readonly StoredBody[];
-}
-
-export interface OpenTerm {
-  readonly seed: Uint8Array;
-  readonly sign: 1 | -1;
 }
 
 export interface Quarantined {
@@ -39,13 +36,13 @@ export interface Quarantined {
   readonly slots: readonly number[];
 }
 
-export type OpenedTerms = { readonly kind: 'terms'; readonly terms: readonly OpenTerm[] } | Quarantined;
+export type OpenedTerms = { readonly kind: 'terms'; readonly terms: PackedTerms } | Quarantined;
 
 /** The mean of some coordinates: elements `from` to before `to` of the vectors, the first of them guard words. */
 export interface SumShardTask {
   readonly kind: 'sum-shard';
   readonly descriptor: Uint8Array;
-  readonly terms: readonly OpenTerm[];
+  readonly terms: PackedTerms;
   /** The bodies of all accepted slots. */
   readonly keys: readonly string[];
   readonly from: number;
@@ -63,7 +60,7 @@ export type SummedShard =
 
 export interface EvaluateTask {
   readonly kind: 'evaluate';
-  readonly model: ModelOptions;
+  readonly model: ModelJson;
   readonly parameters: Float32Array;
   /** The blob of examples (`decodeDataset`), kept by the worker between calls. */
   readonly examples: string;

@@ -7,7 +7,7 @@ import {
   createReferenceEngine,
   createTrainer,
   decodeDataset,
-  defineModel,
+  readModelJson,
 } from '@basa/learning';
 import { plainVectorKernel } from '@basa/masking';
 import {
@@ -20,7 +20,6 @@ import {
 import type { BlobStore } from '../../blobs/blob-store.ts';
 import { readWhole } from '../../blobs/blob-store.ts';
 import { openBlobs } from '../../blobs/place.ts';
-import type { ModelOptions } from '../../specification/task-specification.ts';
 import type { OpenTermsTools } from './open-terms.ts';
 import { openTerms } from './open-terms.ts';
 import type { SumShardTools } from './sum-shard.ts';
@@ -65,8 +64,8 @@ async function evaluate({ model, parameters, examples }: EvaluateTask): Promise<
   return { kind: 'evaluated', accuracy, loss };
 }
 
-async function makeEvaluator(options: ModelOptions, examples: string) {
-  const model = defineModel(options.name ?? 'model', options.input, options.layers);
+async function makeEvaluator(network: EvaluateTask['model'], examples: string) {
+  const model = readModelJson(network);
   const kernel = createTrainingKernel();
   const engine = kernel === undefined ? createReferenceEngine(model, BATCH) : createKernelEngine(model, kernel, BATCH);
   const evaluator = {

@@ -25,15 +25,15 @@ export interface LocalPostgres {
   readonly pid: number;
   /** The address of a database, with its password. */
   url(database: string): string;
-  /** Made where it is missing; its address. */
+  /** Makes the database where it is missing. Returns its address. */
   database(name: string): Promise<string>;
-  /** What it was sent came to an end: `fast` as an operator stops it, `kill` as a crash does. */
+  /** Stops it: `fast` as an operator does, `kill` as a crash does. */
   stop(how?: 'fast' | 'kill'): Promise<void>;
   /** After a stop, at the same address. */
   restart(): Promise<void>;
 }
 
-/** The user that nothing belongs to: PostgreSQL does not run as root. */
+/** A user that owns nothing: PostgreSQL does not run as root. */
 const NOBODY = 65_534;
 const OWNER = 'basa';
 const READY_MS = 60_000;
@@ -108,10 +108,10 @@ export async function startLocalPostgres({ folder, binaries, settings }: LocalPo
   };
 }
 
-/** Waits for the end of its standard input, which is the end of whoever started it; then it stops PostgreSQL in order. */
+/** Its standard input ends with the process that started it. Then it stops PostgreSQL in order. */
 const GUARD = `process.stdin.resume().once('end', () => process.kill(Number(process.argv[1]), 'SIGINT'))`;
 
-/** PostgreSQL does not notice that whoever started it is gone, however that ended: a second process does. */
+/** PostgreSQL does not notice when the process that started it is gone. A second process watches for that. */
 function endWithThisProcess(postgres: ChildProcess): void {
   const guard = spawn(process.execPath, ['-e', GUARD, String(postgres.pid)], {
     stdio: ['pipe', 'ignore', 'ignore'],

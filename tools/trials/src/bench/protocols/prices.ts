@@ -1,6 +1,7 @@
 /** What the counted operations cost on this machine, measured in this run: best of a few. */
 import type { AggregationTools } from '@basa/baselines';
 import { cpuMs } from '@basa/experiments';
+import type { Modulus } from '@basa/masking';
 import { addInPlace, applyMasksInPlace, FIELD, packVector, Secret, unpackVector } from '@basa/masking';
 import { nodeRandomBytes } from '@basa/runtime/node';
 import type { Sealings } from '@basa/simulator';
@@ -18,19 +19,19 @@ export interface VectorPrices {
 
 const TERMS = 8;
 
-export function vectorPrices(dimension: number, { masks }: AggregationTools): VectorPrices {
+export function vectorPrices(dimension: number, { masks }: AggregationTools, modulus: Modulus = FIELD): VectorPrices {
   const vector = new Uint32Array(dimension);
   const terms = Array.from({ length: TERMS }, () => ({ seed: new Secret(nodeRandomBytes(32)), sign: 1 as const }));
-  const plan = { modulus: FIELD, salt: new Uint8Array(32), terms };
+  const plan = { modulus, salt: new Uint8Array(32), terms };
   const expansionMs = best(() => applyMasksInPlace(vector, plan, masks)) / TERMS;
-  const packed = packVector(vector, FIELD);
+  const packed = packVector(vector, modulus);
   const addMs = best(() => {
-    const unpacked = unpackVector(packed, dimension, FIELD);
-    if (unpacked.kind === 'vector') addInPlace(vector, unpacked.vector, FIELD, masks.kernel);
+    const unpacked = unpackVector(packed, dimension, modulus);
+    if (unpacked.kind === 'vector') addInPlace(vector, unpacked.vector, modulus, masks.kernel);
   });
   return {
     expansionMs,
-    packMs: best(() => packVector(vector, FIELD)),
+    packMs: best(() => packVector(vector, modulus)),
     addMs,
     hashMs: best(() => void masks.suite.sha256(packed)),
   };

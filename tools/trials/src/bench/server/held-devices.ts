@@ -12,6 +12,7 @@ export interface HeldRequest {
   readonly body: Uint8Array;
 }
 
+const TRIES = 3;
 const RETRY = { attempts: 1, firstWaitMs: 1, longestWaitMs: 1, timeoutMs: 600_000 };
 
 export class HeldDevices {
@@ -58,13 +59,23 @@ export class HeldDevices {
     const delta = new Float32Array(this.#stage.policy.dimension);
     for (const [n, client] of this.#clients.entries()) {
       delta[0] = 1 / (n + 2);
-      const going = client.isInterrupted ? client.resume() : client.contribute(delta, { trainedOn: 0 });
-      await going.catch((error: unknown) => {
-        if (!/held back/.test(String((error as Error).cause ?? error))) throw error;
-      });
+      await this.#goOn(client, delta);
     }
     if (this.#held.length !== this.#clients.length) throw new Error('a device did not come so far');
     return [...this.#held];
+  }
+
+  /** A connection that was kept for too long may be gone; what was sent on it is sent again. */
+  async #goOn(client: BasaClient, delta: Float32Array): Promise<void> {
+    for (let left = TRIES; ; left--) {
+      try {
+        await (client.isInterrupted ? client.resume() : client.contribute(delta, { trainedOn: 0 }));
+        return;
+      } catch (error) {
+        if (/held back/.test(String((error as Error).cause ?? error))) return;
+        if (left === 1) throw error;
+      }
+    }
   }
 
   async close(): Promise<void> {

@@ -1,0 +1,119 @@
+"""Differentially private tasks: an update is clipped as a whole, rounded within a bound, and gets discrete Gaussian noise.
+
+Kairouz, Liu, Steinke 2021 (arXiv 2102.06387); docs/privacy.md has the formulas.
+"""
+from __future__ import annotations
+
+import bisect
+import math
+import struct
+from typing import Callable, List, Optional, Sequence
+
+from .layouts import Message
+
+#: So many random bytes.
+Randomness = Callable[[int], bytes]
+
+_FRACTION = 256
+_ONE = 1 << _FRACTION
+_MOST_TRIES = 1000
+_LEAST_DEVIATION, _MOST_DEVIATION = 4, 65536
+_DEVIATIONS = 10
+
+
+def squared_bound(dimension: int, level: int, clip: float) -> float:
+    """D^2 with b = e^(-1/2): no rounded update is longer than D."""
+    radius = level * clip
+    return radius**2 + dimension / 4 + math.sqrt(2 * math.log(1 / math.exp(-1 / 2))) * (radius + math.sqrt(dimension) / 2)
+
+
+def variance_of(task: Message) -> float:
+    """s^2 = z^2 D^2 / (Kmin - c_max) of one device."""
+    honest = task.minimum - task.privacy.colluders
+    return float(task.privacy.noise**2 * squared_bound(task.dimension, task.level, task.clip) / honest)
+
+
+def sum_bound(task: Message) -> int:
+    """K ceil(c C), and ten deviations of the noise where there is some."""
+    plain = task.size * math.ceil(task.level * task.clip)
+    if task.privacy is None:
+        return plain
+    return plain + math.ceil(_DEVIATIONS * math.sqrt(variance_of(task)) * math.sqrt(task.size))
+
+
+def privacy_problem(policy: Message) -> Optional[str]:
+    """Why a private task cannot be as the policy says."""
+    private = policy.privacy
+    if private is None:
+        return None
+    if not 0 < private.delta < 1 or private.participations < 1 or private.noise <= 0:
+        return "its noise, delta or budget is none"
+    if policy.metrics or policy.block_floor:
+        return "exact metrics and block floors would void epsilon"
+    if private.colluders + 2 > policy.minimum or policy.level * policy.clip < 2 * math.sqrt(policy.dimension):
+        return "its minimum or its level is too small for noise"
+    if not _LEAST_DEVIATION <= math.sqrt(variance_of(policy)) <= _MOST_DEVIATION:
+        return "its noise is too small to be a discrete Gaussian, or too large to be drawn"
+    return None
+
+
+def round_within(
+    values: Sequence[float], level: int, clip: float, weight: float, randomness: Randomness
+) -> List[int]:
+    """Clipped to the L2 norm, then rounded until the result is short enough."""
+    if not all(map(math.isfinite, values)):
+        raise ValueError("the update holds an entry that is not a finite number")
+    squares = 0.0
+    for value in values:
+        squares += value * value
+    norm = math.sqrt(squares)
+    factor = level * (weight * (clip / norm if norm > clip else 1))
+    most = squared_bound(len(values), level, clip)
+    for _ in range(_MOST_TRIES):
+        words = struct.unpack(f"<{len(values)}I", randomness(4 * len(values)))
+        scaled = [factor * value for value in values]
+        rounded = [math.floor(x) + (word * 2**-32 < x - math.floor(x)) for x, word in zip(scaled, words)]
+        if sum(x * x for x in rounded) <= most:
+            return rounded
+    raise ValueError("the random words are not random")
+
+
+class DiscreteGaussian:
+    """Exact cumulative probabilities of |k| in units of 2^-127; the last bit of a draw is its sign."""
+
+    def __init__(self, variance: float) -> None:
+        numerator, denominator = variance.as_integer_ratio()
+        ratio = _exp_minus(denominator, 2 * numerator)
+        square = ratio * ratio >> _FRACTION
+        weights, weight, step = [], _ONE, ratio
+        while weight > 1 << (_FRACTION - 132):
+            weights.append(weight)
+            weight, step = weight * step >> _FRACTION, step * square >> _FRACTION
+        total, running = 2 * sum(weights) - _ONE, -_ONE
+        self._bounds = []
+        for weight in weights[:-1]:
+            running += 2 * weight
+            self._bounds.append((running << 127) // total)
+
+    def draw(self, random: bytes) -> int:
+        """Sixteen random bytes: four words, the low byte of each first, the first word the most significant."""
+        words = struct.unpack("<4I", random)
+        number = words[0] << 96 | words[1] << 64 | words[2] << 32 | words[3]
+        size = bisect.bisect_right(self._bounds, number >> 1)
+        return -size if number & 1 else size
+
+
+def _exp_minus(numerator: int, denominator: int) -> int:
+    total, term, n = 0, _ONE, 1
+    while term:
+        total += term if n % 2 else -term
+        term = term * numerator // (denominator * n)
+        n += 1
+    return total
+
+
+def noisy_update(descriptor: Message, delta: Sequence[float], weight: float, randomness: Randomness) -> List[int]:
+    """Integers; drawn once for a buffer, and kept with the session."""
+    rounded = round_within(delta, descriptor.level, descriptor.clip, weight, randomness)
+    noise = DiscreteGaussian(variance_of(descriptor))
+    return [x + noise.draw(randomness(16)) for x in rounded]

@@ -1,0 +1,65 @@
+import { describe, expect, it } from 'vitest';
+import { basaHere, lastLine } from './basa.ts';
+
+const plan = (...args: readonly string[]) => basaHere(['plan', ...args], {});
+
+describe('basa plan', () => {
+  it('says epsilon, noise over signal, bits and bytes of a task before there is one', async () => {
+    const asked = [
+      '--dimension',
+      '7850',
+      '--buffer',
+      '100',
+      '--noise',
+      '1',
+      '--delta',
+      '1e-6',
+      '--participations',
+      '1',
+    ];
+    const { code, out } = await plan(...asked, '--json');
+    expect(code).toBe(0);
+    expect(lastLine(out)).toMatchObject({
+      works: true,
+      epsilon: expect.closeTo(5.2, 1),
+      delta: 1e-6,
+      noiseToSignal: expect.closeTo(1.1, 1),
+      bits: 16,
+      bytesPerUpload: 2 * 7856 + 100 * 64,
+      advice: [],
+    });
+  });
+
+  it('fails where noise drowns the model, and says how large a buffer would have to be', async () => {
+    const { code, out } = await plan(
+      '--dimension',
+      '1000000',
+      '--buffer',
+      '10',
+      '--noise',
+      '1',
+      '--participations',
+      '1',
+    );
+    expect(code).toBe(1);
+    expect(out).toContain('a buffer of 1233');
+  });
+
+  it('refuses what cannot be built with what could', async () => {
+    const few = ['--minimum', '5', '--colluders', '4', '--noise', '1', '--participations', '1', '--json'];
+    const { code, out } = await plan('--model', 'mnist', '--buffer', '10', ...few);
+    expect(code).toBe(1);
+    expect(lastLine(out)).toMatchObject({ works: false, refused: expect.stringContaining('at most 3 can be') });
+  });
+
+  it.each([
+    [['--noise', '1', '--participations', '1'], '--dimension'],
+    [['--dimension', '10'], '--noise'],
+    [['--dimension', '10', '--noise', '1'], '--participations'],
+    [['--dimension', '10', '--noise', '1', '--participations', '1', '--delta', '2'], '--delta'],
+    [['--dimension', '10', '--noise', '-1', '--participations', '1'], '--noise'],
+  ])('names the flag that is wrong in %s', async (args, flag) => {
+    const { code, errors } = await plan(...args);
+    expect([code, errors.includes(flag)]).toEqual([2, true]);
+  });
+});

@@ -1,0 +1,32 @@
+/** Whom a process looks after because they started it; processes.long.test.ts kills them. */
+import { spawn } from 'node:child_process';
+import { expect, it } from 'vitest';
+import { startersOf, whenGone } from '../src/starters.ts';
+
+it.each([
+  ['a person in a shell', [], {}, []],
+  ['tsx', ['--import', 'file:///clone/node_modules/tsx/dist/loader.mjs'], {}, [7]],
+  ['an npm that is not above it', [], { npm_command: 'run-script' }, []],
+  ['tsx, with an npm that is not above it', ['--require', '/x/tsx/preflight.cjs'], { npm_command: 'exec' }, [7]],
+])('started by %s', (_, execArgv, environment, expected) => {
+  const ppid = 7;
+  const nobody = 2 ** 22 + 1; // no process has this number, so nothing is above it
+  const found = startersOf({ ppid: expected.length > 0 ? ppid : nobody, execArgv, environment });
+  expect(found).toEqual(expected);
+});
+
+it('tells once that one of them is gone', async () => {
+  const starter = spawn(process.execPath, ['-e', 'setInterval(() => {}, 1000)']);
+  let told = 0;
+  const gone = new Promise<void>((resolve) => {
+    whenGone([process.pid, starter.pid as number], () => {
+      told++;
+      resolve();
+    });
+  });
+  starter.kill('SIGKILL');
+  const kept = setInterval(() => {}, 1000); // the watch itself keeps no process alive
+  await gone;
+  clearInterval(kept);
+  expect(told).toBe(1);
+});

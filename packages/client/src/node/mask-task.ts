@@ -1,0 +1,9 @@
+/** What a thread that masks is sent: one piece of a vector, and the part of the plan that meets it. */
+import type { MaskPlan } from '@basa/masking';
+
+export interface MaskTask extends Omit<MaskPlan, 'terms'> {
+  readonly piece: Uint32Array<ArrayBuffer>;
+  readonly signs: readonly (1 | -1)[];
+  /** One after the other, in the order of the signs; wiped by the thread. */
+  readonly seeds: Uint8Array<ArrayBuffer>;
+}

@@ -1,0 +1,76 @@
+/**
+ * Carries out mask plans on Node: short vectors at once, long ones piece by piece on two threads that all clients of a process
+ * share, so that the caller's thread goes on with other things. The same bits either way.
+ */
+import { availableParallelism } from 'node:os';
+import type { Keystream, MaskPlan, MaskTools } from '@basa/masking';
+import { applyMasksInPlace, SEED_BYTES } from '@basa/masking';
+import type { WorkerPool } from '@basa/runtime/node';
+import { createWorkerPool, workerModule } from '@basa/runtime/node';
+import type { MaskTask } from './mask-task.ts';
+
+/** Elements from which on the masks of a buffer take longer than a request may wait. */
+const LONG = 2 ** 18;
+const MOST_PIECE = 2 ** 18;
+const MOST_THREADS = 2;
+
+type MaskPool = WorkerPool<MaskTask, Uint32Array<ArrayBuffer>>;
+
+/** Of the process; made for its first long vector. Idle threads do not keep a process alive. */
+let pool: MaskPool | undefined;
+
+export async function maskVector(
+  vector: Uint32Array,
+  plan: MaskPlan,
+  tools: MaskTools<Keystream>,
+  signal?: AbortSignal,
+): Promise<void> {
+  if (vector.length < LONG) return applyMasksInPlace(vector, plan, tools);
+  pool ??= createWorkerPool({
+    ...workerModule(import.meta.url, './mask-worker'),
+    size: Math.min(MOST_THREADS, availableParallelism()),
+    isUnheld: true,
+  });
+  await maskInPieces(pool, vector, plan, tools, signal);
+}
+
+/** Each thread gets the next piece when it has given the last one back: whoever is slow does less. */
+async function maskInPieces(
+  threads: MaskPool,
+  vector: Uint32Array,
+  plan: MaskPlan,
+  tools: MaskTools<Keystream>,
+  signal: AbortSignal | undefined,
+): Promise<void> {
+  const { firstWord = 0 } = plan;
+  const pieceWords = Math.min(MOST_PIECE, 16 * Math.ceil(vector.length / threads.size / 16));
+  let next = 0;
+  const maskOn = async (): Promise<void> => {
+    while (next < vector.length && signal?.aborted !== true) {
+      const from = next;
+      next += pieceWords;
+      const piece = vector.subarray(from, next);
+      const part = { ...plan, firstWord: firstWord + from };
+      const masked = await threads.run(...taskOf(piece, part)).catch(() => undefined);
+      // Without threads (a bundle without the file, say) the work is done here: the piece is as it was.
+      if (masked === undefined) applyMasksInPlace(piece, part, tools);
+      else piece.set(masked);
+    }
+  };
+  await Promise.all(Array.from({ length: threads.size }, maskOn));
+  signal?.throwIfAborted();
+}
+
+/** Copies the piece, which is the caller's memory, and moves the copy. */
+function taskOf(
+  piece: Uint32Array,
+  { modulus, salt, terms, firstWord }: MaskPlan & { readonly firstWord: number },
+): [MaskTask, ArrayBuffer[]] {
+  const copy = new Uint32Array(piece);
+  const seeds = new Uint8Array(SEED_BYTES * terms.length);
+  terms.forEach(({ seed }, n) => {
+    seeds.set(seed.reveal(), SEED_BYTES * n);
+  });
+  const signs = terms.map(({ sign }) => sign);
+  return [{ modulus, salt, firstWord, piece: copy, signs, seeds }, [copy.buffer, seeds.buffer]];
+}

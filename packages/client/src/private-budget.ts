@@ -1,0 +1,33 @@
+/** What a device has spent of its privacy budget, and what of it the authority's word gives back. */
+import type { PrivacySpent } from '@basa/protocol';
+import { budgetProblem, privacySpent } from '@basa/protocol';
+import type { Rejection } from './contribution.ts';
+import type { DeviceContext } from './device-context.ts';
+import { askOutcome } from './outcomes.ts';
+import { rejected } from './rejections.ts';
+
+/** Undefined where the task is not private. */
+export function spentBy({ pins: { policy }, state }: DeviceContext): PrivacySpent | undefined {
+  return policy.privacy === undefined ? undefined : privacySpent(state.ledger, policy.privacy);
+}
+
+/**
+ * Before a device trains: why it must not, or undefined. Where all of the budget is charged, it asks what became of each
+ * charge first: a buffer that was aborted, or closed without the device, costs nothing.
+ */
+export async function budgetRejection(context: DeviceContext, signal: AbortSignal): Promise<Rejection | undefined> {
+  const { pins, state } = context;
+  if (budgetProblem(state.ledger, pins.policy.privacy) === undefined) return undefined;
+  for (const commitment of [...state.ledger.deltas.values()]) {
+    await askOutcome(context, commitment, signal);
+    if (budgetProblem(state.ledger, pins.policy.privacy) === undefined) return undefined;
+  }
+  const problem = budgetProblem(state.ledger, pins.policy.privacy);
+  return problem === undefined ? undefined : rejected(problem.reason, 'free', problem);
+}
+
+/** Tells of a charge or refund: what was spent before, and is now. */
+export function tellSpent(context: DeviceContext): void {
+  const spent = spentBy(context);
+  if (spent !== undefined) context.events.emit('privacy', spent);
+}

@@ -1,0 +1,163 @@
+/** Private tasks and private metrics: a budget that holds across restarts and crashes, and means of numbers nobody sees singly. */
+import { allSamples, createReferenceEngine, createTrainer, defineModel, dense } from '@basa/learning';
+import { describe, expect, it } from 'vitest';
+import type { DeviceStore, RoundTrainer } from '../src/node/index.ts';
+import { connectTo, deltaOf, memoryStore } from './support/connect.ts';
+import type { Crashes } from './support/crashing-store.ts';
+import { crashingStore, ProcessDied } from './support/crashing-store.ts';
+import type { HttpServices } from './support/http-services.ts';
+import { accepted, reasonOf, startClient, startServices } from './support/setup.ts';
+
+const input = { height: 1, width: 1, channels: 4 };
+const model = defineModel('tiny', input, [dense(8)]);
+const data = allSamples({
+  name: 'tiny',
+  shape: input,
+  classes: 8,
+  inputs: Float32Array.from({ length: 4 * 16 }, (_, n) => Math.cos(n)),
+  labels: Uint8Array.from({ length: 16 }, (_, n) => n % 8),
+});
+
+const PRIVATE = { level: 16, clip: 1, minimum: 3 };
+const privateTask = (participations: number) => ({
+  policy: { ...PRIVATE, privacy: { noiseMultiplier: 1, colluders: 0, delta: 1e-6, participations } },
+});
+
+/** Another update each time. */
+class Counter implements RoundTrainer {
+  readonly model = model;
+  trainings = 0;
+  train() {
+    this.trainings++;
+    const delta = new Float32Array(model.dimension).fill(this.trainings / 100);
+    return { delta, loss: 1, samples: 16 };
+  }
+}
+
+describe('a device of a private task', () => {
+  it('contributes while its budget lasts, then stops with a clear word before it trains again, also after a restart', async () => {
+    const services = await startServices(privateTask(2));
+    const store = memoryStore();
+    const client = await startClient(services, { identity: store });
+    const told: number[] = [];
+    client.on('privacy', ({ inclusions }) => told.push(inclusions));
+    const trainer = new Counter();
+    expect(await client.run(trainer, data)).toEqual({ accepted: 2, rejected: 1, ended: 'budget-spent' });
+    expect(trainer.trainings).toBe(2);
+    expect(told).toEqual([1, 2]);
+    expect(client.privacy).toMatchObject({ inclusions: 2, participations: 2, delta: 1e-6 });
+    expect(client.privacy?.epsilon).toBeCloseTo(7.8, 1);
+    expect(reasonOf(await client.contribute(deltaOf(7), { trainedOn: 0 }))).toBe('budget-spent');
+    await client.close();
+    const again = await startClient(services, { identity: store });
+    expect(again.privacy?.inclusions).toBe(2);
+    expect(await again.run(trainer, data)).toMatchObject({ accepted: 0, ended: 'budget-spent' });
+    expect(trainer.trainings).toBe(2);
+  });
+
+  it('gets back what an aborted buffer cost, and goes on', async () => {
+    const services = await startServices(privateTask(1));
+    const client = await startClient(services);
+    accepted(await client.contribute(deltaOf(1), { trainedOn: 0 }));
+    expect(reasonOf(await client.contribute(deltaOf(2), { trainedOn: 0 }))).toBe('budget-spent');
+    services.world.aheadMs = 250_000;
+    accepted(await client.contribute(deltaOf(2), { trainedOn: 0 }));
+    expect(client.privacy?.inclusions).toBe(1);
+  });
+
+  it('keeps the charge of a buffer whose sum holds its update', async () => {
+    const services = await startServices(privateTask(1));
+    const clients = await Promise.all(
+      [0, 1, 2].map((n) => startClient(services, { token: [...services.tokens][n] ?? '' })),
+    );
+    for (const client of clients) accepted(await client.contribute(deltaOf(1), { trainedOn: 0 }));
+    expect(services.world.version).toBe(1);
+    for (const client of clients) {
+      expect(reasonOf(await client.contribute(deltaOf(2), { trainedOn: 0 }))).toBe('budget-spent');
+      expect(client.privacy?.inclusions).toBe(1);
+    }
+  });
+
+  it('has nothing to spend in a task that is not private', async () => {
+    expect((await startClient(await startServices())).privacy).toBeUndefined();
+  });
+});
+
+describe.each(['before', 'after'] as const)('a process that dies right %s a durable step of a private task', (when) => {
+  it('has charged no less than left it, at most one inclusion more, and stops at its budget', async () => {
+    for (let at = 0; ; at++) {
+      const services = await startServices(privateTask(1));
+      const store = memoryStore();
+      if (!(await hasDied(services, store, { at, when, steps: 0 }))) break;
+      const back = await startClient(services, { identity: store });
+      const left = uploadsOf(services);
+      expect(back.privacy?.inclusions ?? 0, `step ${at}`).toBeGreaterThanOrEqual(left);
+      expect(back.privacy?.inclusions ?? 0, `step ${at}`).toBeLessThanOrEqual(1);
+      await back.resume();
+      await back.contribute(deltaOf(3), { trainedOn: 0 });
+      expect(uploadsOf(services), `step ${at}`).toBe(1);
+      expect(reasonOf(await back.contribute(deltaOf(4), { trainedOn: 0 })), `step ${at}`).toBe('budget-spent');
+      expect(back.privacy?.inclusions, `step ${at}`).toBe(1);
+    }
+  });
+});
+
+async function hasDied(services: HttpServices, store: DeviceStore, crashes: Crashes): Promise<boolean> {
+  const died = (error: unknown): undefined => {
+    if (!(error instanceof ProcessDied)) throw error;
+  };
+  const doomed = await connectTo(services, { identity: crashingStore(store, crashes) }).catch(died);
+  return (await doomed?.contribute(deltaOf(3), { trainedOn: 0 }).catch(died)) === undefined;
+}
+
+function uploadsOf({ world }: HttpServices): number {
+  return [...world.server.buffers.values()].flatMap(({ slots }) => slots.filter(({ header }) => header)).length;
+}
+
+describe('private metrics', () => {
+  const metrics = [
+    { name: 'loss', low: 0, high: 4 },
+    { name: 'accuracy', low: 0, high: 1 },
+    { name: 'examples', low: 0, high: 100 },
+    { name: 'battery', low: 0, high: 1 },
+  ];
+
+  it('reach the server as means over a buffer: loss, accuracy before training, examples, and what the application tells', async () => {
+    const services = await startServices({ policy: { metrics } });
+    const { server } = services.world;
+    const verdicts: ReturnType<typeof server.finish>[] = [];
+    const finish = server.finish.bind(server);
+    server.finish = (...args) => {
+      const verdict = finish(...args);
+      verdicts.push(verdict);
+      return verdict;
+    };
+    const clients = await Promise.all(
+      [0, 1, 2].map((n) => startClient(services, { token: [...services.tokens][n] ?? '' })),
+    );
+    const losses: number[] = [];
+    for (const [n, client] of clients.entries()) {
+      client.on('trained', ({ loss }) => losses.push(loss));
+      const trainer = createTrainer(createReferenceEngine(model));
+      await client.run(trainer, data, { rounds: 1, metrics: () => ({ battery: n / 4 }) });
+    }
+    const [verdict] = verdicts;
+    if (verdict?.kind !== 'good') throw new Error(verdict?.why);
+    expect(verdict.metrics['loss']).toBeCloseTo(losses.reduce((sum, loss) => sum + loss, 0) / 3, 3);
+    expect(verdict.metrics['examples']).toBeCloseTo(16, 2);
+    expect(verdict.metrics['battery']).toBeCloseTo(0.25, 3);
+    expect(verdict.metrics['accuracy']).toBeGreaterThanOrEqual(0);
+  });
+
+  it('that nobody tells end a run with their name', async () => {
+    const services = await startServices({ policy: { metrics } });
+    const client = await startClient(services);
+    let detail: string | undefined;
+    client.on('rejected', (rejection) => {
+      detail = rejection.detail;
+    });
+    const trainer = createTrainer(createReferenceEngine(model));
+    expect(await client.run(trainer, data)).toMatchObject({ accepted: 0, ended: 'metric-missing' });
+    expect(detail).toBe('battery');
+  });
+});

@@ -1,0 +1,69 @@
+/**
+ * From an update to integers whose norm is bounded for certain: clipped to an L2 norm, scaled, and rounded stochastically until
+ * the result is short enough (conditional rounding of Kairouz, Liu, Steinke 2021). What it does to the mean is below the noise.
+ */
+import type { Quantizer, RandomWords } from '../quantizer.ts';
+
+/** b of the paper: rounding once exceeds the bound with this probability at most. In practice it hardly ever does. */
+const RETRY = Math.exp(-1 / 2);
+/** What would happen once in 10^200 draws of the worst input is a fault of the generator. */
+const MOST_TRIES = 1000;
+const WORD_TO_UNIT = 2 ** -32;
+
+/** D^2 = (c C)^2 + d/4 + sqrt(2 ln(1/b)) (c C + sqrt(d)/2): no rounded update is longer than D. */
+export function squaredBound(dimension: number, { level, clip }: Pick<Quantizer, 'level' | 'clip'>): number {
+  const radius = level * clip;
+  const slack = Math.sqrt(2 * Math.log(1 / RETRY)) * (radius + Math.sqrt(dimension) / 2);
+  return radius ** 2 + dimension / 4 + slack;
+}
+
+export type Rounded =
+  | { readonly kind: 'rounded'; readonly integers: Int32Array; readonly isClipped: boolean }
+  | { readonly kind: 'refused'; readonly reason: 'not-finite'; readonly index: number; readonly value: number };
+
+/** `weight` in (0, 1] scales the clipped update. */
+export function roundWithin(
+  values: Float32Array | Float64Array,
+  quantizer: Pick<Quantizer, 'level' | 'clip'>,
+  randomWords: RandomWords,
+  weight = 1,
+): Rounded {
+  if (!(weight > 0 && weight <= 1)) throw new RangeError(`weight must be in (0, 1], got ${weight}`);
+  let squares = 0;
+  for (let k = 0; k < values.length; k++) {
+    const value = values[k] as number;
+    if (!Number.isFinite(value)) return { kind: 'refused', reason: 'not-finite', index: k, value };
+    squares += value * value;
+  }
+  const norm = Math.sqrt(squares);
+  const isClipped = norm > quantizer.clip;
+  const factor = quantizer.level * (weight * (isClipped ? quantizer.clip / norm : 1));
+  const most = squaredBound(values.length, quantizer);
+  const integers = new Int32Array(values.length);
+  const words = new Uint32Array(values.length);
+  for (let tries = 0; tries < MOST_TRIES; tries++) {
+    randomWords(words);
+    if (roundOnce(values, factor, words, integers) > most) continue;
+    words.fill(0);
+    return { kind: 'rounded', integers, isClipped };
+  }
+  throw new Error(`${MOST_TRIES} roundings in a row were too long: the random words are not random`);
+}
+
+/** The squared norm of what it wrote. */
+function roundOnce(
+  values: Float32Array | Float64Array,
+  factor: number,
+  words: Uint32Array,
+  integers: Int32Array,
+): number {
+  let squares = 0;
+  for (let k = 0; k < values.length; k++) {
+    const scaled = factor * (values[k] as number);
+    const below = Math.floor(scaled);
+    const integer = (words[k] as number) * WORD_TO_UNIT < scaled - below ? below + 1 : below;
+    integers[k] = integer;
+    squares += integer * integer;
+  }
+  return squares;
+}

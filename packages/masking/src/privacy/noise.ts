@@ -1,0 +1,73 @@
+/** How much noise each device adds, so that a sum has enough of it however many drop out, and what that means for the sum. */
+import type { Quantizer } from '../quantizer.ts';
+import { quantizedBound } from '../quantizer.ts';
+import { squaredBound } from './bounded-rounding.ts';
+import { MAX_NOISE_DEVIATION } from './discrete-gaussian.ts';
+
+/** What decides about the noise. The clip is of the L2 norm of an update. */
+export interface NoiseRequest extends Pick<Quantizer, 'level' | 'clip'> {
+  readonly dimension: number;
+  /** Kmin: so many users are in a sum at least, which the authority enforces. */
+  readonly minimum: number;
+  /** c_max: how many of them may tell the server their noise. */
+  readonly colluders: number;
+  /** z. */
+  readonly noiseMultiplier: number;
+}
+
+export interface Noise {
+  /** D. */
+  readonly norm: number;
+  /** h = Kmin - c_max: so many honest users' noise is in a sum at least. */
+  readonly honest: number;
+  /** s^2 = z^2 D^2 / h of one device. */
+  readonly variance: number;
+  readonly deviation: number;
+}
+
+/** Below it a sum of discrete Gaussians is not one: at 4 the gap is e^-158 (Kairouz, Liu, Steinke 2021, Theorem 1). */
+export const LEAST_DEVIATION = 4;
+/** A sum that is further off than so many deviations is no sum of honest updates: 1 of 10^22 coordinates is. */
+const DEVIATIONS = 10;
+
+export function noiseOf(request: NoiseRequest): Noise {
+  const { dimension, minimum, colluders, noiseMultiplier } = request;
+  const honest = minimum - colluders;
+  const squared = squaredBound(dimension, request);
+  const variance = (noiseMultiplier ** 2 * squared) / honest;
+  return { norm: Math.sqrt(squared), honest, variance, deviation: Math.sqrt(variance) };
+}
+
+/** K ceil(c C) + 10 s sqrt(K): the largest absolute value of a coordinate of an honest sum of K. */
+export function noisySumBound(
+  quantizer: Pick<Quantizer, 'level' | 'clip'>,
+  { deviation }: Pick<Noise, 'deviation'>,
+  summands: number,
+): number {
+  return summands * quantizedBound(quantizer) + Math.ceil(DEVIATIONS * deviation * Math.sqrt(summands));
+}
+
+/**
+ * The norm of the noise in a mean of K over the largest norm that the mean may have: z sqrt(d) sqrt(K/h)/K D/(c C). Where
+ * updates count alpha on the average, the signal is alpha times as large.
+ */
+export function noiseToSignal(request: NoiseRequest, summands: number): number {
+  const { deviation } = noiseOf(request);
+  return (deviation * Math.sqrt(summands * request.dimension)) / (summands * request.level * request.clip);
+}
+
+/** The sentence that says why noise of this size cannot be added, and what could be; or undefined. */
+export function noiseProblem(request: NoiseRequest): string | undefined {
+  const { dimension, level, clip, minimum, colluders } = request;
+  if (colluders + 2 > minimum)
+    return `minimum ${minimum} does not withstand ${colluders} colluders: at most ${Math.max(0, minimum - 2)} can be, or minimum must be at least ${colluders + 2}`;
+  const steps = 2 * Math.sqrt(dimension);
+  if (level * clip < steps)
+    return `level ${level} is too coarse for noise: level times clip must be at least 2 sqrt(dimension), a level of at least ${Math.ceil(steps / clip)}`;
+  const { deviation } = noiseOf(request);
+  if (deviation < LEAST_DEVIATION)
+    return `a device would add noise of deviation ${deviation.toPrecision(3)}, at least ${LEAST_DEVIATION} is needed: raise the level to ${Math.ceil((level * LEAST_DEVIATION) / deviation)}, or the noise`;
+  if (deviation > MAX_NOISE_DEVIATION)
+    return `a device would add noise of deviation ${Math.ceil(deviation)}, at most ${MAX_NOISE_DEVIATION} can be drawn: lower the level to ${Math.floor((level * MAX_NOISE_DEVIATION) / deviation)}, or the noise`;
+  return undefined;
+}

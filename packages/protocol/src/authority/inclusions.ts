@@ -1,0 +1,59 @@
+/**
+ * How often each device of a private task was, or may yet be, in a sum: the authority holds it to the policy, whatever the
+ * device's own ledger says. A key that was issued for an open buffer counts until the buffer has ended. A buffer whose fate is
+ * unknown counts as a sum: its keys may have been released in a life of the log that is lost.
+ */
+import { toHex } from '@basa/masking';
+import type { UserId } from '../wire/brands.ts';
+import type { Refused } from '../wire/refusals.ts';
+import { refused } from '../wire/refusals.ts';
+import type { AuthorityBuffer } from './buffer.ts';
+import type { AuthorityRecord } from './records.ts';
+
+interface Count {
+  /** Sums that hold the device's update. */
+  readonly included: number;
+  /** Open buffers whose key it has. */
+  readonly registered: number;
+}
+
+const NONE: Count = { included: 0, registered: 0 };
+
+export class Inclusions {
+  readonly #counts = new Map<string, Count>();
+
+  /** Takes in a record of a buffer, which is `buffer` before it. */
+  note(buffer: AuthorityBuffer, entry: AuthorityRecord): void {
+    if (buffer.descriptor.privacy === undefined) return;
+    if (entry.kind === 'key-issued') this.#add(buffer, entry.user, 0, 1);
+    const isOver = entry.kind === 'buffer-closed' || entry.kind === 'buffer-aborted' || entry.kind === 'buffer-unknown';
+    if (!isOver) return;
+    const accepted = new Set<number>(entry.kind === 'buffer-closed' ? entry.accepted.map(({ slot }) => slot) : []);
+    for (const { slot, user } of buffer.slots.values()) {
+      const isIn = entry.kind === 'buffer-unknown' || accepted.has(slot);
+      this.#add(buffer, user, isIn ? 1 : 0, -1);
+    }
+  }
+
+  /** Why the device gets no key for one more buffer of the task. */
+  problem(buffer: AuthorityBuffer, user: UserId): Refused | undefined {
+    const { privacy } = buffer.descriptor;
+    if (privacy === undefined) return undefined;
+    const { included, registered } = this.#counts.get(nameOf(buffer, user)) ?? NONE;
+    if (included >= privacy.participations) return refused('budget-spent');
+    return included + registered >= privacy.participations ? refused('budget-reserved') : undefined;
+  }
+
+  #add(buffer: AuthorityBuffer, user: UserId, included: number, registered: number): void {
+    const name = nameOf(buffer, user);
+    const before = this.#counts.get(name) ?? NONE;
+    this.#counts.set(name, {
+      included: before.included + included,
+      registered: before.registered + registered,
+    });
+  }
+}
+
+function nameOf({ descriptor }: AuthorityBuffer, user: UserId): string {
+  return `${toHex(descriptor.task)} ${toHex(user)}`;
+}

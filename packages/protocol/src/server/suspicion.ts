@@ -1,0 +1,141 @@
+/**
+ * How likely it is that a device spoils sums. A spoilt sum names nobody, for the masks protect the cheat too; but whoever takes
+ * part in spoilt sums again and again, beside others who do not, can be told apart by Bayes' rule.
+ *
+ *     spoilt, of A:  p_u <- p_u / (p_u + (1 - p_u) q_u),   q_u = 1 - prod_{v in A, v != u} (1 - p_v)
+ *     clean:         p_u <- p_u (1 - r) / (p_u (1 - r) + 1 - p_u)
+ *
+ * q_u: somebody else spoilt it. r: how often a cheat is taken to cheat, for it may do so only now and then.
+ */
+
+/** What is known of a device in a task. */
+export interface Standing {
+  /** p, within the bounds below. */
+  readonly suspicion: number;
+  /** Spoilt sums without a name that it took part in, since it was last cleared. */
+  readonly spoilt: number;
+  /** How often it was suspended. */
+  readonly suspensions: number;
+  /** The number of the task's sum at which its suspension ends. */
+  readonly suspendedUntil?: number;
+  readonly isBanned?: true;
+}
+
+/** How the sum of a buffer came out. */
+export interface JudgedSum {
+  /** Whose updates are in it. */
+  readonly users: readonly string[];
+  readonly outcome: 'clean' | 'spoilt';
+  /** Those who are shown to have cheated: they explain a spoilt sum, and nobody else is suspected for it. */
+  readonly named: readonly string[];
+}
+
+/** Where a task stands when a sum is judged. */
+export interface SuspicionScene {
+  /** The number of this sum: how many were judged before it, plus one. */
+  readonly sum: number;
+  /** Kmin. */
+  readonly minimum: number;
+  /** Devices that took part lately and are not suspended, those of this sum included. */
+  readonly devices: number;
+  /** Devices that are suspended. */
+  readonly suspended: number;
+}
+
+const PRIOR = 0.01;
+/** r. */
+const CHEAT_RATE = 0.5;
+const LEAST = 1e-4;
+const MOST = 0.999;
+const LEAST_OTHERS = 1e-4;
+/** From here on a device is a suspect: see `maySit`. */
+export const SUSPECT = 0.1;
+export const STRONG_SUSPECT = 0.5;
+const SUSPENDED = 0.95;
+/** One spoilt sum suspends nobody: one cheat with a good name could otherwise have each newcomer locked out. */
+const SPOILT_TO_SUSPEND = 2;
+/**
+ * One device, or this share of all, is suspended at a time unless it is named: cheats that keep their own names clean can turn the
+ * suspicion on others, and lock out no more than these.
+ */
+const SUSPENDED_SHARE = 0.1;
+const AFTER_SUSPENSION = 0.6;
+const FIRST_SUSPENSION = 50;
+/** 50 * 2^20 sums are more than a task has. */
+const MOST_DOUBLINGS = 20;
+/** Whoever was in one of the last so many sums counts as one of the fleet. */
+export const LATELY = 20;
+
+export const NEW_STANDING: Standing = { suspicion: PRIOR, spoilt: 0, suspensions: 0 };
+
+/** The standing at the task's sum of this number: a suspension that is over leaves a strong suspect. */
+export function standingAt(standing: Standing, sum: number): Standing {
+  const { suspendedUntil, ...rest } = standing;
+  if (suspendedUntil === undefined || sum < suspendedUntil) return standing;
+  return { ...rest, suspicion: AFTER_SUSPENSION };
+}
+
+/** What an operator makes of a device that is suspected: as if it were new. */
+export function cleared({ suspensions }: Standing): Standing {
+  return { ...NEW_STANDING, suspensions };
+}
+
+export function banned(standing: Standing): Standing {
+  return { ...standing, isBanned: true };
+}
+
+/** The standings of those in the sum after it was judged. */
+export function judgeStandings(
+  standingOf: (user: string) => Standing,
+  { users, outcome, named }: JudgedSum,
+  scene: SuspicionScene,
+): ReadonlyMap<string, Standing> {
+  const before = users.map((user) => [user, standingAt(standingOf(user), scene.sum)] as const);
+  const isNamed = new Set(named);
+  if (outcome === 'clean') return new Map(before.map(([user, standing]) => [user, afterClean(standing)]));
+  if (isNamed.size > 0)
+    return new Map(
+      before.map(([user, standing]) => [
+        user,
+        isNamed.has(user) ? suspended({ ...standing, suspicion: MOST }, scene.sum) : standing,
+      ]),
+    );
+  const innocent = before.map(([, { suspicion }]) => 1 - suspicion);
+  const product = innocent.reduce((all, one) => all * one, 1);
+  let { devices, suspended: out } = scene;
+  const mostOut = Math.max(1, Math.floor(SUSPENDED_SHARE * (devices + out)));
+  return new Map(
+    before.map(([user, standing]) => {
+      const others = Math.max(LEAST_OTHERS, 1 - product / (1 - standing.suspicion));
+      const after = afterSpoilt(standing, others);
+      const isGuilty = after.suspicion >= SUSPENDED && after.spoilt >= SPOILT_TO_SUSPEND;
+      // What a device had under way when it was suspended does not suspend it again.
+      const isFree = after.suspendedUntil === undefined && out < mostOut && devices - 1 > scene.minimum;
+      if (!isGuilty || !isFree) return [user, after];
+      devices--;
+      out++;
+      return [user, suspended(after, scene.sum)];
+    }),
+  );
+}
+
+function afterClean(standing: Standing): Standing {
+  const p = standing.suspicion * (1 - CHEAT_RATE);
+  return { ...standing, suspicion: bounded(p / (p + 1 - standing.suspicion)) };
+}
+
+function afterSpoilt(standing: Standing, others: number): Standing {
+  const p = standing.suspicion;
+  return { ...standing, suspicion: bounded(p / (p + (1 - p) * others)), spoilt: standing.spoilt + 1 };
+}
+
+/** Each suspension is twice as long as the one before. */
+function suspended(standing: Standing, sum: number): Standing {
+  const { suspensions } = standing;
+  const sums = FIRST_SUSPENSION * 2 ** Math.min(suspensions, MOST_DOUBLINGS);
+  return { ...standing, suspensions: suspensions + 1, suspendedUntil: sum + sums };
+}
+
+function bounded(p: number): number {
+  return Math.min(MOST, Math.max(LEAST, p));
+}

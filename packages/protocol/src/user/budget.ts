@@ -1,0 +1,45 @@
+/**
+ * What a device has spent of a private task's budget. A charge is the ledger's mark delta -> ctx: it is durable before the
+ * header of an upload leaves, it is taken back by the authority's signed "aborted" or "closed without me" alone, and the same
+ * update in the same buffer is one charge however often it is written. So nothing is ever charged too little, and a crash
+ * between mark and header charges at most one inclusion too much.
+ */
+import { toHex } from '@basa/masking';
+import type { PrivacyPolicy } from '../wire/privacy.ts';
+import { epsilonBudget } from '../wire/privacy.ts';
+import type { Refused } from '../wire/refusals.ts';
+import { refused } from '../wire/refusals.ts';
+import type { DeviceLedger } from './ledger.ts';
+
+/** Inclusions and epsilon, of this device and of its whole budget. */
+export interface PrivacySpent {
+  readonly inclusions: number;
+  readonly participations: number;
+  readonly epsilon: number;
+  readonly epsilonBudget: number;
+  readonly delta: number;
+}
+
+export function privacySpent({ deltas }: DeviceLedger, privacy: PrivacyPolicy): PrivacySpent {
+  const { delta, participations } = privacy;
+  return {
+    inclusions: deltas.size,
+    participations,
+    epsilon: epsilonBudget(privacy, deltas.size),
+    epsilonBudget: epsilonBudget(privacy),
+    delta,
+  };
+}
+
+/** Whether the update may be given away: a charge more must be within the budget. */
+export function budgetProblem(
+  { deltas }: DeviceLedger,
+  privacy: PrivacyPolicy | undefined,
+  deltaId?: Uint8Array,
+): Refused | undefined {
+  if (privacy === undefined) return undefined;
+  const isCharged = deltaId !== undefined && deltas.has(toHex(deltaId));
+  const charges = deltas.size + (isCharged ? 0 : 1);
+  if (charges <= privacy.participations) return undefined;
+  return refused('budget-spent', { detail: `${deltas.size} of ${privacy.participations} inclusions` });
+}

@@ -1,0 +1,87 @@
+/** The lines of a policy that make its sums differentially private, and what they mean for a sum. */
+import type { Modulus, Noise } from '@basa/masking';
+import {
+  epsilonOf,
+  inclusionCost,
+  noiseOf,
+  noiseProblem,
+  noisySumBound,
+  quantizedBound,
+  signedCapacity,
+} from '@basa/masking';
+import type { Field } from './codec.ts';
+import { checked, optional, positive, record, u16, u32 } from './codec.ts';
+import type { MetricRange } from './metrics.ts';
+
+/** With it, `clip` bounds the L2 norm of an update instead of its entries, every update counts 1, and no metric is told. */
+export interface PrivacyPolicy {
+  /** z: the noise of the honest users of a sum, in sensitivities. An inclusion costs rho = 1/(2 z^2). */
+  readonly noiseMultiplier: number;
+  /** c_max: so many users of a sum may tell the server their noise. */
+  readonly colluders: number;
+  /** What epsilon is told for. */
+  readonly delta: number;
+  /** The budget, as inclusions of a device: rho_max = participations / (2 z^2). Whole numbers add up exactly. */
+  readonly participations: number;
+}
+
+/** Epsilon of a device after so many inclusions; after all that its budget has by default. */
+export function epsilonBudget(
+  { noiseMultiplier, delta, participations }: PrivacyPolicy,
+  inclusions: number = participations,
+): number {
+  return epsilonOf(inclusions * inclusionCost(noiseMultiplier), delta);
+}
+
+const MOST_NOISE = 1e6;
+
+/** One byte says whether there are any. */
+export const privacyField: Field<PrivacyPolicy | undefined> = optional(
+  record<PrivacyPolicy>({
+    noiseMultiplier: checked(positive, (value) => (value <= MOST_NOISE ? undefined : `above ${MOST_NOISE}`)),
+    colluders: u16,
+    delta: checked(positive, (value) => (value < 1 ? undefined : 'not below 1')),
+    participations: checked(u32, (value) => (value >= 1 ? undefined : 'must be at least 1')),
+  }),
+);
+
+/** The lines of a policy or descriptor that decide about noise. */
+export interface NoisyTask {
+  readonly dimension: number;
+  readonly level: number;
+  readonly clip: number;
+  readonly minimum: number;
+  readonly privacy: PrivacyPolicy | undefined;
+}
+
+interface WholeTask extends NoisyTask {
+  readonly bufferSize: number;
+  readonly modulus: Modulus;
+  readonly metrics: readonly MetricRange[];
+  readonly blockFloor: number;
+}
+
+/** The noise that each device of a private task adds; undefined where the task is not private. */
+export function taskNoise({ privacy, ...task }: NoisyTask): Noise | undefined {
+  return privacy === undefined ? undefined : noiseOf({ ...task, ...privacy });
+}
+
+/** The largest absolute value of a coordinate of an honest sum. */
+export function sumBound(task: NoisyTask, accepted: number): number {
+  const noise = taskNoise(task);
+  return noise === undefined ? accepted * quantizedBound(task) : noisySumBound(task, noise, accepted);
+}
+
+/** The sentence that says why a private task cannot be as the policy says, or undefined. */
+export function privacyProblem(policy: WholeTask): string | undefined {
+  const { privacy, bufferSize, modulus, metrics, blockFloor } = policy;
+  if (privacy === undefined) return undefined;
+  if (metrics.length > 0) return 'a private task names no metrics: their exact sums would void epsilon';
+  if (blockFloor > 0) return 'a private task has blockFloor 0: a refusal that depends on the data would tell of it';
+  const problem = noiseProblem({ ...policy, ...privacy });
+  if (problem !== undefined) return problem;
+  const [largest, capacity] = [sumBound(policy, bufferSize), signedCapacity(modulus)];
+  return largest <= capacity
+    ? undefined
+    : `a sum of ${bufferSize} updates with their noise reaches ${largest}, the group holds ${capacity}: use a wider ring, a lower level or less noise`;
+}

@@ -1,0 +1,120 @@
+import { seededWords } from '@basa/experiments/simulation';
+import { noisySumBound, ring, toSigned } from '@basa/masking';
+import type { Descriptor, PrivacyPolicy, TaskPolicy } from '@basa/protocol';
+import { buildInput, decodePolicy, encodePolicy, judgeCoordinates, policyProblem, taskNoise } from '@basa/protocol';
+import type { FederationDevice } from '@basa/simulator';
+import { granted } from '@basa/simulator';
+import { nodeFederation } from '@basa/testkit/core/tools.ts';
+import { describe, expect, it } from 'vitest';
+
+const PRIVACY: PrivacyPolicy = { noiseMultiplier: 1, colluders: 1, delta: 1e-6, participations: 3 };
+const DIMENSION = 16;
+/** d = 16 and clip 1 need a level of at least 8. */
+const PRIVATE = { bufferSize: 4, minimum: 4, dimension: DIMENSION, level: 8, privacy: PRIVACY };
+
+function descriptorOf(options: object = {}): Descriptor {
+  const world = nodeFederation({ ...PRIVATE, ...options });
+  return granted(world.server.seat(world.device().certificate)).descriptor;
+}
+
+function input(descriptor: Descriptor, delta: Float32Array, more: object = {}): Int32Array {
+  const built = buildInput(descriptor, { delta, trainedOn: 0, randomWords: seededWords(3), ...more });
+  if (built.kind === 'refused') throw new Error(built.reason);
+  return Int32Array.from(built.vector, (residue) => toSigned(residue, descriptor.modulus));
+}
+
+describe('an update of a private task', () => {
+  const zero = new Float32Array(DIMENSION);
+
+  it('has noise of the planned variance on its coordinates, and none on the words before them', () => {
+    const descriptor = descriptorOf({ dimension: 10_000, level: 200 });
+    const vector = input(descriptor, new Float32Array(10_000));
+    expect(Array.from(vector.subarray(0, 6))).toEqual([1, 0, 0, 0, descriptor.weightScale, 10]);
+    const coordinates = vector.subarray(6);
+    const variance = coordinates.reduce((sum, x) => sum + x * x, 0) / coordinates.length;
+    // Of 10,000 draws the mean square is off by 1.4 % of itself on the average.
+    expect(variance / (taskNoise(descriptor)?.variance ?? 0)).toBeCloseTo(1, 1);
+  });
+
+  it('is clipped to the L2 norm as a whole', () => {
+    const descriptor = descriptorOf({ dimension: 10_000, level: 2000 });
+    const large = new Float32Array(10_000).fill(5);
+    const [noisy, noise] = [input(descriptor, large), input(descriptor, new Float32Array(10_000))];
+    const signal = noisy.subarray(6).map((x, k) => x - (noise[6 + k] as number));
+    const norm = Math.sqrt(signal.reduce((sum, x) => sum + x * x, 0));
+    // The same words: the same noise, but for what rounding made of it.
+    expect(norm).toBeGreaterThan(1990);
+    expect(norm).toBeLessThan(2100);
+  });
+
+  it('is not refused for a block that vanishes, which one of another task is', () => {
+    expect(input(descriptorOf(), zero)).toHaveLength(6 + DIMENSION);
+    expect(() => input(descriptorOf({ privacy: undefined }), zero)).toThrow('zero-block');
+  });
+
+  it('counts 1 whatever its example weight: alpha depends on staleness alone', () => {
+    const descriptor = descriptorOf();
+    expect(input(descriptor, zero, { exampleWeight: 0.25 })[4]).toBe(descriptor.weightScale);
+    expect(
+      input(
+        descriptorOf({ privacy: undefined }),
+        zero.map(() => 1),
+        { exampleWeight: 0.25 },
+      )[4],
+    ).toBe(descriptor.weightScale / 4);
+  });
+
+  it('is summed with the noise of all: the sum is that of the very inputs that were fixed before the deposits', () => {
+    const world = nodeFederation(PRIVATE);
+    const devices = Array.from({ length: 4 }, () => world.device());
+    const inputs: Uint32Array[] = [];
+    for (const device of devices) {
+      granted(device.contribute('deposit'));
+      inputs.push((device.input as Uint32Array).slice());
+      // A restart in between draws nothing anew.
+      device.restart();
+      granted(device.contribute());
+    }
+    const verdict = world.server.finish((devices[0] as FederationDevice).ctx);
+    const expected = Array.from({ length: DIMENSION }, (_, k) =>
+      inputs.reduce((sum, vector) => (sum + (vector[6 + k] as number)) % 2 ** 32, 0),
+    );
+    expect(verdict).toMatchObject({ kind: 'good', weightSum: 4 * 65_536 });
+    expect('sum' in verdict && Array.from(verdict.sum)).toEqual(expected);
+  });
+});
+
+describe('a sum of a private task', () => {
+  it('is quarantined for a coordinate beyond ten deviations of its noise, and not for one within', () => {
+    const descriptor = descriptorOf({ modulus: ring(16) });
+    const bound = noisySumBound(descriptor, taskNoise(descriptor) as { deviation: number }, 4);
+    expect(bound).toBeGreaterThan(4 * 8);
+    expect(judgeCoordinates(descriptor, new Uint32Array([bound, 2 ** 16 - bound]), 4)).toBeUndefined();
+    expect(judgeCoordinates(descriptor, new Uint32Array([0, bound + 1]), 4)?.why).toBe('coordinate 1 is out of range');
+  });
+});
+
+describe('a private policy', () => {
+  const { policy } = nodeFederation(PRIVATE);
+  const changed = (change: Partial<TaskPolicy>): string | undefined => policyProblem({ ...policy, ...change });
+
+  it('can be used, and comes out of its bytes as it went in', () => {
+    expect(policyProblem(policy)).toBeUndefined();
+    expect(decodePolicy(encodePolicy(policy))).toEqual(policy);
+    expect(decodePolicy(encodePolicy({ ...policy, privacy: undefined })).privacy).toBeUndefined();
+  });
+
+  it.each([
+    ['metrics, whose exact sums would void epsilon', { metrics: [{ name: 'loss', low: 0, high: 1 }] }, 'no metrics'],
+    ['a block floor, which depends on the data', { blockFloor: 0.1 }, 'blockFloor 0'],
+    ['too many colluders', { privacy: { ...PRIVACY, colluders: 3 } }, 'does not withstand'],
+    ['a coarse level', { level: 7 }, 'too coarse'],
+    ['too little noise for a discrete Gaussian', { privacy: { ...PRIVACY, noiseMultiplier: 0.1 } }, 'at least 4'],
+    ['a ring that noise overflows', { modulus: ring(8) }, 'with their noise'],
+    ['a delta that is none', { privacy: { ...PRIVACY, delta: 1 } }, 'not below 1'],
+    ['no participations', { privacy: { ...PRIVACY, participations: 0 } }, 'at least 1'],
+    ['noise without end', { privacy: { ...PRIVACY, noiseMultiplier: 1e7 } }, 'above'],
+  ])('with %s is refused', (_, change, sentence) => {
+    expect(changed(change)).toContain(sentence);
+  });
+});

@@ -1,0 +1,34 @@
+/** How a sum is cut into shards: so that every worker has its part, and none has more in memory than it may. */
+
+/** 4 MiB of words: memory grows with the workers, not with the model. */
+export const MOST_SHARD_ELEMENTS = 1 << 20;
+/** A shard prepares every mask anew; for fewer elements that is most of its work. */
+const LEAST_SHARD_ELEMENTS = 1 << 16;
+/** Shards begin at whole bytes, however few bits an element has, and where keystream can be entered. */
+const STEP = 1024;
+/** Two for each worker: one that is slower holds the others up by half of its part at most. */
+const SHARDS_PER_WORKER = 2;
+/** Later shards need what the words before the coordinates say: where several workers wait for it, it comes from a small one. */
+const FIRST_ELEMENTS = 4096;
+
+export interface Shard {
+  readonly from: number;
+  readonly to: number;
+}
+
+export function shardsOf(elements: number, workers: number): readonly Shard[] {
+  const fair = Math.ceil((elements - FIRST_ELEMENTS) / (SHARDS_PER_WORKER * workers * STEP)) * STEP;
+  const most = workers === 1 ? MOST_SHARD_ELEMENTS : clamp(fair, LEAST_SHARD_ELEMENTS, MOST_SHARD_ELEMENTS);
+  const shards: Shard[] = [];
+  for (let from = 0; from < elements; ) {
+    const size = from === 0 && workers > 1 && elements > most ? FIRST_ELEMENTS : most;
+    const to = Math.min(elements, from + size);
+    shards.push({ from, to });
+    from = to;
+  }
+  return shards;
+}
+
+function clamp(value: number, least: number, most: number): number {
+  return Math.min(most, Math.max(least, value));
+}

@@ -1,0 +1,21 @@
+/** Whether what a PostgreSQL acknowledges outlives it: a standby that it does not wait for lacks the last commits. */
+import type pg from 'pg';
+
+const STANDBYS = `SELECT current_setting('synchronous_standby_names') AS names,
+  (SELECT COUNT(*) FROM pg_stat_replication)::int AS standbys`;
+
+/** What an operator should know; undefined where there is no standby, or it is waited for. */
+export async function replicationNotice(pool: Pick<pg.Pool, 'query'>): Promise<string | undefined> {
+  const { rows } = await pool.query(STANDBYS);
+  const [{ names, standbys }] = rows as [{ readonly names: string; readonly standbys: number }];
+  if (standbys === 0 || names !== '') return undefined;
+  return (
+    'the database has a standby and does not wait for it: a fail-over loses what was acknowledged last; ' +
+    "set synchronous_standby_names = '*' there, or never fail over to it"
+  );
+}
+
+/** A commit that somebody stopped waiting for: it is durable on the primary alone. */
+export function isUnreplicated({ message }: { readonly message?: string | undefined }): boolean {
+  return message?.includes('wait for synchronous replication') ?? false;
+}

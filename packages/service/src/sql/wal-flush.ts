@@ -1,0 +1,61 @@
+/**
+ * Makes commits of SQLite durable away from the thread that answers. SQLite writes a commit to the end of its write-ahead log
+ * and, with `synchronous = NORMAL`, does not wait for the disk; the log is then flushed here, once for all commits that wait.
+ * The log is read up to its first damaged frame after a power cut, so a flushed commit never stands without those before it.
+ */
+import type { FileHandle } from 'node:fs/promises';
+import { open } from 'node:fs/promises';
+import { groupFlush } from '../process/group-flush.ts';
+
+export class WalFlush {
+  readonly #path: string;
+  #file: FileHandle | undefined;
+  #written = 0;
+  #flushed = 0;
+  #failure: { readonly error: unknown } | undefined;
+  readonly #flush = groupFlush(() => this.#flushOnce());
+
+  /** The path of the database. */
+  constructor(database: string) {
+    this.#path = `${database}-wal`;
+  }
+
+  /** A commit is in the log. Gives its number. */
+  wrote(): number {
+    return ++this.#written;
+  }
+
+  /** The number of the newest commit that is in the log. */
+  get newest(): number {
+    return this.#written;
+  }
+
+  /** After a failed flush nobody knows what is on the disk, and a later one would not tell: only a new start reads it. */
+  check(): void {
+    if (this.#failure !== undefined) throw this.#failure.error;
+  }
+
+  /** Resolves when this commit and all before it survive a power cut. */
+  async durable(commit: number): Promise<void> {
+    while (this.#flushed < commit) await this.#flush();
+  }
+
+  async close(): Promise<void> {
+    await this.#file?.close();
+  }
+
+  async #flushOnce(): Promise<void> {
+    this.check();
+    const upTo = this.#written;
+    if (upTo === this.#flushed) return;
+    try {
+      // The log is there from the first commit on, and stays the same file until the database is closed.
+      this.#file ??= await open(this.#path, 'r+');
+      await this.#file.datasync();
+      this.#flushed = upTo;
+    } catch (error) {
+      this.#failure = { error };
+      throw error;
+    }
+  }
+}

@@ -1,0 +1,25 @@
+// Builds the web pages for `npm start` and `npm run basa` where they are older than their sources; plain JavaScript, because
+// a start that finds them current should not wait for a compiler.
+import { readdirSync, statSync } from 'node:fs';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+
+const root = fileURLToPath(new URL('..', import.meta.url));
+const builtAt = statSync(join(root, 'packages/dashboard/dist/pages/.stamp'), { throwIfNoEntry: false })?.mtimeMs ?? 0;
+const sources = [
+  ...readdirSync(join(root, 'packages')).map((name) => join(root, 'packages', name, 'src')),
+  join(root, 'packages/dashboard/site'),
+  join(root, 'tools/testkit/src/browser'),
+];
+if (sources.some(isNewer)) {
+  console.error('Building the web pages (once) ...');
+  const { register } = await import('tsx/esm/api');
+  register();
+  await import('./write-pages.ts');
+}
+
+function isNewer(folder) {
+  return readdirSync(folder, { withFileTypes: true, recursive: true }).some(
+    (entry) => entry.isFile() && statSync(join(entry.parentPath, entry.name)).mtimeMs > builtAt,
+  );
+}

@@ -1,0 +1,114 @@
+/** A device that masks something else than it promised, over HTTP: suspected, tested, suspended, cleared or banned. */
+import type { BasaClient } from '@basa/client/node';
+import { inMemoryStoreForTests, nodeOutside } from '@basa/client/node';
+import { toHex } from '@basa/masking';
+import { SERVER_PATH, userIdOf } from '@basa/protocol';
+import { createNodeSigner, nodeRandomBytes, nodeSuite } from '@basa/runtime/node';
+import { House, oneHot, operate, scraped, until } from '@basa/testkit/services/house.ts';
+import { afterEach, expect, it } from 'vitest';
+import { connect } from '../../packages/client/src/connect.ts';
+
+let house: House;
+afterEach(() => house?.close());
+
+interface Suspects {
+  readonly suspects: readonly {
+    readonly user: string;
+    readonly state: string;
+    readonly suspicion: number;
+    readonly sumsLeft?: number;
+  }[];
+}
+
+const suspects = async () =>
+  (await operate<Suspects>(house.server.url, 'GET', SERVER_PATH.suspicions(house.task))).suspects;
+
+/** Its sum fails the guard words. */
+async function liar(): Promise<{ readonly client: BasaClient; readonly user: string }> {
+  const signer = createNodeSigner(nodeRandomBytes(32));
+  const real = nodeOutside();
+  const mask: typeof real.mask = async (vector, plan) => {
+    await real.mask(vector, plan);
+    vector[1] = ((vector[1] ?? 0) + 1) >>> 0;
+  };
+  const client = await connect({ ...real, mask }, inMemoryStoreForTests(signer), {
+    server: house.server.url,
+    authority: house.authority.url,
+    authorityKey: toHex(house.authority.publicKey),
+    task: house.task,
+    token: await house.token(),
+  });
+  return { client, user: toHex(userIdOf(nodeSuite, signer.publicKey)) };
+}
+
+/** One sum of these, which all of them wait for. */
+async function sum(clients: readonly BasaClient[]): Promise<string> {
+  const { version = 0 } = await house.taskState();
+  const results = await Promise.all(
+    clients.map((client, n) =>
+      client.contribute(
+        oneHot(n, 8).map((x) => x * Math.random()),
+        { trainedOn: version },
+      ),
+    ),
+  );
+  const ctxs = new Set(results.map((result) => (result.kind === 'accepted' ? result.ctx : result.reason)));
+  expect(ctxs.size).toBe(1);
+  const [ctx = ''] = ctxs;
+  let status = '';
+  await until(async () => {
+    ({ status } = await house.bufferState(ctx));
+    return status === 'included' || status === 'quarantined';
+  });
+  return status;
+}
+
+it('spoils sums until it is suspended, and honest devices go on; an operator clears or bans it', async () => {
+  house = await House.open({ policy: { bufferSize: 3, minimum: 2 } });
+  const honest = await Promise.all(['a', 'b', 'c', 'd'].map((name) => house.client(name)));
+  const [a, b, c, d] = honest as [BasaClient, BasaClient, BasaClient, BasaClient];
+  for (let n = 0; n < 5; n++) {
+    expect(await sum([a, b, c])).toBe('included');
+    expect(await sum([b, c, d])).toBe('included');
+  }
+  expect(await suspects()).toEqual([]);
+  const { client, user } = await liar();
+  expect(await sum([client, a, b])).toBe('quarantined');
+  expect(await suspects()).toMatchObject([{ user, state: 'suspect' }]);
+
+  // A strong suspect is tested in one buffer of five: the others are filled by honest devices meanwhile.
+  const offer = () =>
+    client.contribute(
+      oneHot(5).map((x) => x * Math.random()),
+      { trainedOn: 10 },
+    );
+  for (let tries = 0; (await suspects())[0]?.state !== 'suspended'; tries++) {
+    if (tries > 60) throw new Error('it was never suspended');
+    const answer = await offer();
+    if (answer.kind === 'rejected') {
+      expect(answer).toMatchObject({ reason: 'no-place', update: 'free' });
+      expect(answer.detail).toContain('waits for a buffer');
+      expect(await sum([a, b, c])).toBe('included');
+    } else expect(await sum([c, d])).toBe('quarantined');
+  }
+  const refused = await offer();
+  expect(refused).toMatchObject({ kind: 'rejected', reason: 'suspended', detail: 'for 50 more sums of this task' });
+  expect(refused.kind === 'rejected' && (refused.retryAfterMs ?? 0)).toBeGreaterThanOrEqual(1000);
+  expect(await client.admission()).toMatchObject({ reason: 'suspended' });
+  expect(await suspects()).toMatchObject([{ user, state: 'suspended', sumsLeft: 50 }]);
+  await house.restartServer();
+  expect(await offer()).toMatchObject({ reason: 'suspended' });
+  expect(await sum([a, b, d])).toBe('included');
+  await until(async () => {
+    const metrics = await scraped(house.server.url);
+    return [...metrics].some(([name, value]) => name.startsWith('basa_devices_suspended{') && value === 1);
+  });
+
+  const decide = (state: string) =>
+    operate(house.server.url, 'PUT', SERVER_PATH.suspicion(house.task, user), { state });
+  expect(await decide('clear')).toMatchObject({ user, state: 'clear' });
+  expect(await suspects()).toEqual([]);
+  expect(await client.admission()).toMatchObject({ kind: 'place' });
+  expect(await decide('banned')).toMatchObject({ user, state: 'banned' });
+  expect(await offer()).toMatchObject({ reason: 'banned', update: 'free' });
+});

@@ -1,0 +1,100 @@
+/** A fleet in which some devices spoil sums, under the rule of suspicion alone: no masks, no time, any number of buffers. */
+import type { RandomStream } from '@basa/learning';
+import { randomStream } from '@basa/learning';
+import type { Standing } from '@basa/protocol';
+import { judgeStandings, LATELY, maySit, NEW_STANDING, STRONG_SUSPECT, SUSPECT, standingAt } from '@basa/protocol';
+
+export interface FleetOptions {
+  readonly devices: number;
+  /** The first devices lie. */
+  readonly liars: number;
+  readonly bufferSize: number;
+  readonly minimum: number;
+  readonly buffers: number;
+  readonly seed: number;
+  /** How often a liar lies (0.5), or whether it does so now. */
+  readonly lies?: number | ((scene: LieScene) => boolean);
+  /** Without the rule everybody sits anywhere, and nobody is suspended. */
+  readonly isWithoutRule?: true;
+}
+
+export interface LieScene {
+  /** Everybody in the buffer. */
+  readonly users: readonly number[];
+  /** What the liars know: they can compute it from what they were told. */
+  standingOf(device: number): Standing;
+  readonly chance: RandomStream;
+}
+
+export interface FleetReport {
+  readonly spoilt: number;
+  /** Different devices that were suspended at least once. */
+  readonly suspendedHonest: number;
+  readonly suspendedLiars: number;
+  /** The share of all sums at which an honest device, on the average, was suspended. */
+  readonly honestTimeLost: number;
+  /** The sum after which the first liar was suspended. */
+  readonly firstSuspended: number | undefined;
+}
+
+export function simulateSuspicion(options: FleetOptions): FleetReport {
+  const { devices, liars, bufferSize, minimum, buffers, seed, lies = 0.5 } = options;
+  const chance = randomStream(seed, 'suspicion');
+  const standings = new Map<number, Standing>();
+  const lastSums = new Map<number, number>();
+  const suspended = new Set<number>();
+  let [spoilt, honestTime] = [0, 0];
+  let firstSuspended: number | undefined;
+  for (let sum = 1; sum <= buffers; sum++) {
+    const standingOf = (device: number): Standing => standingAt(standings.get(device) ?? NEW_STANDING, sum);
+    const isOut = (device: number): boolean => standingOf(device).suspendedUntil !== undefined;
+    const active = [...lastSums].filter(([device, last]) => last > sum - LATELY && !isOut(device));
+    const below = (limit: number): number => active.filter(([device]) => standingOf(device).suspicion < limit).length;
+    const trust = { trusted: below(SUSPECT), mild: below(STRONG_SUSPECT) };
+    const ctx = Uint8Array.of(Math.floor(256 * chance.unit()));
+    const users: number[] = [];
+    for (const device of shuffled(devices, chance)) {
+      if (users.length === bufferSize) break;
+      const from = (limit: number): number => users.filter((user) => standingOf(user).suspicion >= limit).length;
+      const counts = { taken: users.length, suspects: from(SUSPECT), strong: from(STRONG_SUSPECT) };
+      const buffer = { ctx, minimum, ...counts, isLate: false };
+      const sits = !isOut(device) && maySit(standingOf(device).suspicion, buffer, trust);
+      if (sits || options.isWithoutRule) users.push(device);
+    }
+    if (users.length < minimum) throw new Error(`only ${users.length} devices may sit down: the fleet is stuck`);
+    const liesNow = typeof lies === 'number' ? () => chance.unit() < lies : lies;
+    const isSpoilt = users.some((user) => user < liars && liesNow({ users, standingOf, chance }));
+    if (isSpoilt) spoilt++;
+    for (const user of users) lastSums.set(user, sum);
+    if (options.isWithoutRule) continue;
+    const judged = { users: users.map(String), outcome: isSpoilt ? 'spoilt' : 'clean', named: [] } as const;
+    const here = new Set([...active.map(([device]) => device), ...users]).size;
+    const out = [...standings.keys()].filter(isOut).length;
+    const scene = { sum, minimum, devices: here, suspended: out };
+    const after = judgeStandings((user) => standingOf(Number(user)), judged, scene);
+    for (const [user, standing] of after) {
+      standings.set(Number(user), standing);
+      if (standing.suspendedUntil === undefined) continue;
+      suspended.add(Number(user));
+      if (Number(user) < liars) firstSuspended ??= sum;
+    }
+    for (let device = liars; device < devices; device++) if (isOut(device)) honestTime++;
+  }
+  const out = [...suspended];
+  return {
+    spoilt,
+    suspendedHonest: out.filter((device) => device >= liars).length,
+    suspendedLiars: out.filter((device) => device < liars).length,
+    honestTimeLost: honestTime / (buffers * (devices - liars)),
+    firstSuspended,
+  };
+}
+
+function shuffled(count: number, chance: RandomStream): readonly number[] {
+  const order = Array.from({ length: count }, (_, n) => n);
+  for (let n = count - 1; n > 0; n--) {
+    const other = Math.floor((n + 1) * chance.unit());
+    [order[n], order[other]] = [order[other] as number, order[n] as number];
+  }
+  return order;
+}

@@ -1,0 +1,102 @@
+/** More devices than a server carries: it puts off what it cannot do, goes on with what was begun, and is well soon afterwards. */
+import { bundleProcesses } from '@basa/testkit/processes/bundle.ts';
+import { Stage } from '@basa/testkit/processes/stage.ts';
+import { residentBytes } from '../soak/samples.ts';
+import { Fleet, MOST_RECOVERY_MS } from './fleet.ts';
+import { enrolled, Flood } from './flood.ts';
+
+export interface OverloadOptions {
+  readonly seconds: number;
+  /** How many times as many arrivals as the server carries. */
+  readonly times: number;
+  onWord?(line: string): void;
+}
+
+export interface OverloadReport {
+  /** Contributions a second without the flood, with it, and after it. */
+  readonly carried: number;
+  readonly duringFlood: number;
+  readonly afterwards: number;
+  /** Arrivals a second, as asked for and as they were sent. */
+  readonly arrivals: number;
+  readonly sent: number;
+  /** How the arrivals of the flood were answered, by status; 0: not at all. */
+  readonly answers: Readonly<Record<string, number>>;
+  readonly withoutTime: number;
+  /** Updates of the fleet that were acknowledged, and those of them that are in no version. */
+  readonly acknowledged: number;
+  readonly lost: number;
+  readonly megabytesBefore: number;
+  readonly megabytesMost: number;
+  /** From the end of the flood to the first contribution that took no longer than twice as long as before it. */
+  readonly recoveryMs: number;
+  readonly problems: readonly string[];
+}
+
+const FLOODERS = 40;
+const MEASURED_MS = 15_000;
+const DIMENSION = 20_000;
+const MOST_GROWTH_MEGABYTES = 400;
+
+export async function runOverload({ seconds, times, onWord = () => {} }: OverloadOptions): Promise<OverloadReport> {
+  const bundle = await bundleProcesses();
+  const policy = { dimension: DIMENSION, bufferSize: 4, minimum: 2 };
+  const stage = await Stage.open({ bundle, policy, specification: { stallMs: 500, admission: { places: 8 } } });
+  const ending = new AbortController();
+  try {
+    const fleet = new Fleet(stage, ending.signal);
+    const living = await fleet.start();
+    const before = await fleet.pace(MEASURED_MS);
+    onWord(`carried: ${before.perSecond.toFixed(1)} contributions a second, ${Math.round(before.medianMs)} ms each`);
+    const arrivals = Math.max(10, times * before.perSecond);
+    const flooders = await Promise.all(Array.from({ length: FLOODERS }, () => enrolled(stage)));
+    const memory = (): number => residentBytes(stage.children.server?.pid ?? 0) / 2 ** 20;
+    const megabytesBefore = memory();
+    let megabytesMost = megabytesBefore;
+    const watching = setInterval(() => {
+      megabytesMost = Math.max(megabytesMost, memory());
+    }, 200);
+    const flood = new Flood(stage, flooders, arrivals);
+    const [, during] = await Promise.all([flood.run(seconds * 1000), fleet.pace(seconds * 1000)]);
+    onWord(`flooded: ${JSON.stringify(flood.answers)}, ${during.perSecond.toFixed(1)} contributions a second`);
+    const recoveryMs = await fleet.recovered(2 * before.medianMs);
+    const after = await fleet.pace(MEASURED_MS);
+    clearInterval(watching);
+    ending.abort();
+    await Promise.all(living);
+    const lost = await fleet.lost();
+    const report = {
+      carried: before.perSecond,
+      duringFlood: during.perSecond,
+      afterwards: after.perSecond,
+      arrivals,
+      sent: flood.sent / seconds,
+      answers: flood.answers,
+      withoutTime: flood.withoutTime,
+      acknowledged: fleet.acknowledged.length,
+      lost,
+      megabytesBefore,
+      megabytesMost,
+      recoveryMs,
+    };
+    return { ...report, problems: problemsOf(report) };
+  } finally {
+    ending.abort();
+    await stage.close();
+  }
+}
+
+function problemsOf(report: Omit<OverloadReport, 'problems'>): readonly string[] {
+  const { answers, withoutTime, duringFlood, lost, megabytesBefore, megabytesMost, recoveryMs } = report;
+  const wrong = Object.entries(answers).filter(([status]) => !['200', '429', '503'].includes(status));
+  const checks: readonly (readonly [boolean, string])[] = [
+    [wrong.length > 0, `answers that are neither an admission nor a no with a time: ${JSON.stringify(wrong)}`],
+    [(answers['429'] ?? 0) + (answers['503'] ?? 0) === 0, 'nobody was put off: the flood was none'],
+    [withoutTime > 0, `${withoutTime} were put off without Retry-After`],
+    [duringFlood === 0, 'nothing was accepted during the flood'],
+    [lost > 0, `${lost} acknowledged updates are in no version`],
+    [megabytesMost - megabytesBefore > MOST_GROWTH_MEGABYTES, `the server grew to ${Math.round(megabytesMost)} MB`],
+    [recoveryMs > MOST_RECOVERY_MS, `it was not well again after ${recoveryMs} ms`],
+  ];
+  return checks.filter(([isWrong]) => isWrong).map(([, words]) => words);
+}

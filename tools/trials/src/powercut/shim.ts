@@ -1,0 +1,82 @@
+/** The shim that notes what is not flushed, compiled here, and the lives of processes that run with it. */
+import { execFileSync } from 'node:child_process';
+import { existsSync, mkdirSync, rmSync } from 'node:fs';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { cutPower } from './undo.ts';
+
+const SOURCE = fileURLToPath(new URL('unflushed.c', import.meta.url));
+
+export class ShimMissing extends Error {
+  constructor(why: string) {
+    super(`the shim for power cuts cannot be made: ${why}`);
+    this.name = 'ShimMissing';
+  }
+}
+
+/** Compiles the shim into the folder. Returns its path. */
+function makeShim(folder: string): string {
+  if (process.platform !== 'linux') throw new ShimMissing('it needs Linux (LD_PRELOAD and /proc)');
+  const library = join(folder, 'unflushed.so');
+  try {
+    execFileSync('gcc', ['-shared', '-fPIC', '-O2', '-o', library, SOURCE, '-ldl', '-lpthread'], { stdio: 'pipe' });
+  } catch (error) {
+    const { code, stderr } = error as { readonly code?: string; readonly stderr?: Buffer };
+    if (code === 'ENOENT')
+      throw new ShimMissing('there is no gcc; install it (Debian, Ubuntu: apt-get install gcc libc6-dev)');
+    throw new ShimMissing(`gcc says: ${String(stderr).trim()}`);
+  }
+  return library;
+}
+
+/** One life of a process, from its start to the power cut. */
+export interface CutLife {
+  readonly environment: Readonly<Record<string, string>>;
+  /** After its death: takes away what it had not flushed. Returns how many changes that were. */
+  cut(): number;
+}
+
+export class PowerCuts {
+  /** Cuts after which something was lost, and how much. */
+  readonly counts = { cuts: 0, cutsWithLoss: 0, changesLost: 0 };
+  readonly #library: string;
+  readonly #folder: string;
+  readonly #unit: () => number;
+  #lives = 0;
+
+  /** `folder`: on the file system of what the processes keep, and not below it. */
+  constructor(folder: string, unit: () => number) {
+    mkdirSync(folder, { recursive: true });
+    this.#library = makeShim(folder);
+    this.#folder = folder;
+    this.#unit = unit;
+  }
+
+  /** `root`: what the process keeps, and nobody else writes to. */
+  life(root: string): CutLife {
+    const own = join(this.#folder, String(this.#lives++));
+    const [journal, kept] = [join(own, 'journal'), join(own, 'kept')];
+    mkdirSync(kept, { recursive: true });
+    mkdirSync(root, { recursive: true, mode: 0o700 });
+    return {
+      environment: {
+        LD_PRELOAD: this.#library,
+        UV_USE_IO_URING: '0', // what goes to the kernel through a ring passes no function of libc
+        BASA_CUT_ROOT: root,
+        BASA_CUT_JOURNAL: journal,
+        BASA_CUT_KEPT: kept,
+      },
+      cut: () => {
+        if (!existsSync(journal)) throw new Error('a process ran without the shim for power cuts');
+        // Every second time all of it, else some of it.
+        const isAll = this.#unit() < 0.5;
+        const lost = cutPower({ journal, root, kept }, () => (isAll ? 1 : this.#unit()));
+        rmSync(own, { recursive: true });
+        this.counts.cuts++;
+        this.counts.changesLost += lost;
+        if (lost > 0) this.counts.cutsWithLoss++;
+        return lost;
+      },
+    };
+  }
+}

@@ -1,0 +1,159 @@
+/** Takes away what a killed process had written and not flushed, by the journal that `unflushed.c` kept of it. */
+import {
+  closeSync,
+  ftruncateSync,
+  mkdirSync,
+  openSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  statSync,
+  writeSync,
+} from 'node:fs';
+import { basename, dirname, join } from 'node:path';
+
+/** A change that may not have reached the disk. `owner`: the inode of the file, or of the folder that holds the name. */
+type Change =
+  | { readonly kind: 'bytes'; readonly owner: bigint; readonly at: bigint; readonly size: bigint; readonly old: Buffer }
+  | { readonly kind: 'made'; readonly owner: bigint; readonly path: string; readonly isFolder: boolean }
+  | {
+      readonly kind: 'renamed';
+      readonly owner: bigint;
+      readonly from: string;
+      readonly to: string;
+      readonly replaced: string;
+    }
+  | { readonly kind: 'removed'; readonly owner: bigint; readonly path: string; readonly kept: string }
+  | { readonly kind: 'folder-removed'; readonly owner: bigint; readonly path: string };
+
+/** The changes of a journal that no flush followed, the first one first. */
+function unflushedOf(journal: Buffer): readonly Change[] {
+  const changes: (Change | undefined)[] = [];
+  let at = 0;
+  const take = (length: number): Buffer => {
+    at += length;
+    return journal.subarray(at - length, at);
+  };
+  const number = (): bigint => take(8).readBigUInt64LE();
+  const bytes = (): Buffer => take(take(4).readUInt32LE());
+  const text = (): string => bytes().toString('utf8');
+  while (at < journal.length) {
+    const kind = take(1).toString('latin1');
+    const owner = number();
+    if (kind === 'f') {
+      const before = Number(number());
+      for (let n = 0; n < before; n++) if (changes[n]?.owner === owner) changes[n] = undefined;
+      changes.push(undefined);
+    } else changes.push(read(kind, owner, { number, bytes, text }));
+  }
+  return changes.filter((change) => change !== undefined);
+}
+
+interface Reader {
+  number(): bigint;
+  bytes(): Buffer;
+  text(): string;
+}
+
+function read(kind: string, owner: bigint, { number, bytes, text }: Reader): Change {
+  switch (kind) {
+    case 'w':
+      return { kind: 'bytes', owner, at: number(), size: number(), old: bytes() };
+    case 'c':
+    case 'm':
+      return { kind: 'made', owner, path: text(), isFolder: kind === 'm' };
+    case 'r':
+      return { kind: 'renamed', owner, from: text(), to: text(), replaced: text() };
+    case 'u':
+      return { kind: 'removed', owner, path: text(), kept: text() };
+    case 'd':
+      return { kind: 'folder-removed', owner, path: text() };
+    default:
+      throw new Error(`the journal of unflushed writes holds a record of kind ${kind}`);
+  }
+}
+
+/**
+ * Some of what was not flushed may have reached the disk: of each file and of each folder `share()` says how much of its newest
+ * changes is lost, from 0 to 1. Changes of one file reach the disk in their order, those of different files in any.
+ */
+function lostOf(changes: readonly Change[], share: () => number): readonly Change[] {
+  const owners = new Map<bigint, Change[]>();
+  for (const change of changes) owners.set(change.owner, [...(owners.get(change.owner) ?? []), change]);
+  const lost = new Set([...owners.values()].flatMap((own) => own.slice(own.length - Math.round(share() * own.length))));
+  return changes.filter((change) => lost.has(change));
+}
+
+/** Undoes the changes, the last one first. `folders`: where files are looked for by their inodes. */
+function undo(changes: readonly Change[], folders: readonly string[]): void {
+  const paths = new Map(folders.flatMap((folder) => filesBelow(folder)));
+  const lastFirst = [...changes].reverse();
+  // What is in a file does not depend on its names, and the names are still where the files were found.
+  for (const change of lastFirst) if (change.kind === 'bytes') restoreBytes(change, paths.get(change.owner));
+  for (const change of lastFirst) if (change.kind !== 'bytes') undoName(change);
+}
+
+function restoreBytes({ at, size, old }: Extract<Change, { kind: 'bytes' }>, path: string | undefined): void {
+  if (path === undefined) return; // its last name is gone, for good
+  const file = openSync(path, 'r+');
+  try {
+    if (old.length > 0) writeSync(file, old, 0, old.length, Number(at));
+    ftruncateSync(file, Number(size));
+  } finally {
+    closeSync(file);
+  }
+}
+
+/**
+ * The process may have died after the note and before the change: then there is nothing to undo. Nor is there where the folder
+ * of a name is gone for good: then so are its names.
+ */
+function undoName(change: Exclude<Change, { kind: 'bytes' }>): void {
+  switch (change.kind) {
+    case 'made':
+      rmSync(change.path, { force: true, recursive: change.isFolder });
+      return;
+    case 'renamed':
+      if (!isThere(change.from) && isThere(change.to) && isThere(dirname(change.from))) {
+        renameSync(change.to, change.from);
+        if (change.replaced !== '') renameSync(change.replaced, change.to);
+      }
+      return;
+    case 'removed':
+      if (!isThere(change.path) && isThere(dirname(change.path))) renameSync(change.kept, change.path);
+      return;
+    case 'folder-removed':
+      mkdirSync(change.path, { recursive: true, mode: 0o700 });
+      return;
+  }
+}
+
+function isThere(path: string): boolean {
+  return statSync(path, { throwIfNoEntry: false }) !== undefined;
+}
+
+/** Of a file, itself. */
+function filesBelow(place: string): [bigint, string][] {
+  const isFolder = statSync(place, { throwIfNoEntry: false })?.isDirectory() ?? false;
+  const paths = isFolder
+    ? readdirSync(place, { withFileTypes: true, recursive: true })
+        .filter((entry) => entry.isFile())
+        .map((entry) => join(entry.parentPath, entry.name))
+    : [place];
+  return paths.flatMap((path) => {
+    const found = statSync(path, { bigint: true, throwIfNoEntry: false });
+    return found === undefined ? [] : [[found.ino, path] as [bigint, string]];
+  });
+}
+
+/** Returns how many changes were lost. */
+export function cutPower(
+  { journal, root, kept }: { readonly journal: string; readonly root: string; readonly kept: string },
+  share: () => number,
+): number {
+  const lost = lostOf(unflushedOf(readFileSync(journal)), share);
+  const beside = readdirSync(dirname(root)).filter((name) => name.startsWith(`${basename(root)}.`));
+  undo(lost, [root, kept, ...beside.map((name) => join(dirname(root), name))]);
+  return lost.length;
+}

@@ -1,0 +1,43 @@
+/** A Python device in a private task: its noisy update is summed with those of Node devices, and its budget stops it. */
+import { execFile } from 'node:child_process';
+import { rm, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+import { toHex } from '@basa/masking';
+import { House, oneHot } from '@basa/testkit/services/house.ts';
+
+const privacy = { noiseMultiplier: 1, colluders: 0, delta: 1e-6, participations: 1 };
+
+/** Whether the second contribution of a device with a budget of one is refused by itself, and the first made a version. */
+export async function stopsAtItsBudget(): Promise<boolean> {
+  const usual = { maxSkewMs: 300_000 };
+  const policy = { bufferSize: 2, minimum: 2, dimension: 8, level: 8, clip: 1, privacy };
+  const house = await House.open({ policy, server: usual, authority: usual });
+  try {
+    const token = await house.token();
+    const contribute = async (place: number): Promise<string> => {
+      const update = join(house.folder, `update-${place}`);
+      await writeFile(update, new Uint8Array(oneHot(place).buffer));
+      const settings = {
+        BASA_SERVER: house.server.url,
+        BASA_AUTHORITY: house.authority.url,
+        BASA_AUTHORITY_KEY: toHex(house.authority.publicKey),
+        BASA_TASK: house.task,
+        BASA_UPDATE: update,
+        BASA_IDENTITY: join(house.folder, 'python'),
+        BASA_ENROLMENT_TOKEN: token,
+      };
+      const run = promisify(execFile)('python3', ['-m', 'basa'], { env: { ...process.env, ...settings } });
+      return run.then(({ stdout }) => stdout).catch(({ stderr }: { stderr: string }) => stderr);
+    };
+    const first = await contribute(0);
+    const node = await house.client('node');
+    const other = await node.contribute(oneHot(1), { trainedOn: 0 });
+    await house.reached(1);
+    const second = await contribute(2);
+    return first.startsWith('accepted') && other.kind === 'accepted' && second.includes('budget-spent');
+  } finally {
+    await house.close();
+    await rm(house.folder, { recursive: true, force: true });
+  }
+}

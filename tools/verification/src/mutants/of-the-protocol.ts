@@ -1,0 +1,250 @@
+/** The rules of the protocol's last table of attacks (docs/threat-model.md, "What each check is for"), row by row. */
+import type { Edit, Mutant } from './mutant.ts';
+import { keyHashNotCompared } from './mutant.ts';
+
+/** The self key hangs on the slot, whoever stands in it. */
+const selfOfTheSlot: Edit = {
+  file: 'wire/naming.ts',
+  find: 'return registrationLayout.hash(suite, { ctx, slot, joinTag, root, view }) as Registration;',
+  replace: `const nothing = new Uint8Array(32) as never;
+  return registrationLayout.hash(suite, { ctx, slot, joinTag: nothing, root: nothing, view: nothing }) as Registration;`,
+};
+
+export const MUTANTS_OF_THE_PROTOCOL: readonly Mutant[] = [
+  {
+    name: 'header without V_l, and request re-signed after a restart',
+    edits: [
+      {
+        file: 'user/session.ts',
+        find: 'return records.reduce<UserSession | undefined>(',
+        replace:
+          "return (records.at(-1)?.kind === 'slotted' ? records.slice(0, -1) : records).reduce<UserSession | undefined>(",
+      },
+      {
+        file: 'authority/issue-key.ts',
+        find: "if (registered !== undefined && buffer.status !== 'unknown' && equalBytes(registered.requestDigest, requestDigest)) {",
+        replace:
+          'if (registered !== undefined && equalBytes(registered.user, user)) {\n    return unchanged(buffer, answerOf(ports, buffer, request, { ...registered, requestDigest, view: request.ticket.view }));',
+      },
+      { file: 'authority/close.ts', find: 'equalBytes(header.view, view) &&', replace: '' },
+      {
+        file: 'wire/naming.ts',
+        find: 'return registrationLayout.hash(suite, { ctx, slot, joinTag, root, view }) as Registration;',
+        replace:
+          'return registrationLayout.hash(suite, { ctx, slot, joinTag, root, view: view.map(() => 0) as View }) as Registration;',
+      },
+    ],
+    caughtBy: 'the key answer is withheld, and after a restart another inbox is told',
+  },
+  {
+    name: 'a second upload differing from the first',
+    edits: [
+      keyHashNotCompared,
+      {
+        file: 'user/session.ts',
+        find: 'return records.reduce<UserSession | undefined>(',
+        replace: "return records.filter(({ kind }) => kind !== 'frozen').reduce<UserSession | undefined>(",
+      },
+    ],
+    caughtBy: 'a key that opens nothing first, the true one after a restart',
+  },
+  {
+    name: 'ticket not compared with own D',
+    edits: [
+      {
+        file: 'user/slot.ts',
+        find: ' && equalBytes(ticket.root, root);',
+        replace: ';',
+      },
+      {
+        file: 'authority/close.ts',
+        find: 'isSigned(suite, depositStatementCodec, { ctx, joinTag, root, signature }, deviceKey) &&',
+        replace: '',
+      },
+    ],
+    caughtBy: "tickets over the server's own seeds",
+  },
+  {
+    name: 'header signature not checked at close',
+    edits: [
+      keyHashNotCompared,
+      {
+        file: 'authority/close.ts',
+        find: ' &&\n    isSigned(suite, authorityMessages(buffer.descriptor.bufferSize).uploadHeader, header, deviceKey)',
+        replace: '',
+      },
+    ],
+    caughtBy: 'a key that opens nothing, and the void list is stripped at close',
+  },
+  {
+    name: 'rolled-back AA says "aborted" for a closed ctx',
+    edits: [
+      {
+        file: 'authority/head.ts',
+        find: 'return own === undefined || !equalBytes(own, seen.hash);',
+        replace: 'return own !== undefined && !equalBytes(own, seen.hash);',
+      },
+    ],
+    caughtBy: 'the authority is rolled back to before the close',
+  },
+  {
+    name: 'delta -> ctx not marked before upload',
+    edits: [
+      {
+        file: 'user/ledger.ts',
+        find: "return isSame ? undefined : refused('delta-committed');",
+        replace: 'return isSame ? undefined : undefined;',
+      },
+    ],
+    caughtBy: 'one update goes into two buffers',
+  },
+  {
+    name: 'self bound to a tag that the user chooses',
+    edits: [
+      {
+        file: 'wire/naming.ts',
+        find: 'return registrationLayout.hash(suite, { ctx, slot, joinTag, root, view }) as Registration;',
+        replace: 'return suite.sha256(ctx, joinTag) as Registration;',
+      },
+      {
+        file: 'wire/naming.ts',
+        find: 'return joinLayout.hash(suite, name) as JoinTag;',
+        replace: 'return joinLayout.hash(suite, { ...name, user: new Uint8Array(32) as UserId }) as JoinTag;',
+      },
+      {
+        file: 'authority/close.ts',
+        find: '...repeats(listed.map(({ joinTag }) => joinTag))];',
+        replace: '];',
+      },
+    ],
+    caughtBy: "a colluder repeats a victim's nonce and signs for its self seed",
+  },
+  {
+    name: 'list not held to its hash',
+    engine: 'slot keys',
+    edits: [{ file: 'user/seat.ts', find: 'if (problem !== undefined) return problem;', replace: '' }],
+    caughtBy: 'the server gives a user a list of its own keys',
+  },
+  {
+    name: 'offer, hence keys, repeated',
+    engine: 'slot keys',
+    edits: [
+      {
+        file: 'wire/slot-sealing.ts',
+        find: '    task,\n    offer,\n  });',
+        replace: '    task,\n    offer: offer.map(() => 0),\n  });',
+      },
+    ],
+    caughtBy: 'a colluder keeps its key for the next buffer',
+  },
+  {
+    name: 'R not recomputed',
+    engine: 'slot keys',
+    edits: [
+      {
+        file: 'packages/masking/src/slot-keys.ts',
+        find: 'if (!equalBytes(publicKey, sealed.subarray(0, SLOT_KEY_BYTES))) return false;',
+        replace: 'if (publicKey.length === 0) return false;',
+      },
+    ],
+    caughtBy: 'a colluder garbles its own self seed',
+  },
+  {
+    name: 'self bound to the slot alone',
+    edits: [selfOfTheSlot],
+    caughtBy: 'a slot is registered again after a roll-back that nobody saw',
+  },
+  {
+    name: 'self bound to the slot alone, with slot keys',
+    engine: 'slot keys',
+    edits: [selfOfTheSlot],
+    caughtBy: 'a slot is registered again after a roll-back that nobody saw',
+  },
+  {
+    name: 'R not in the signed header',
+    engine: 'slot keys',
+    edits: [
+      {
+        file: 'user/upload.ts',
+        find: '.uploadHeader.statement(header) };',
+        replace: '.uploadHeader.statement({ ...header, selfName: new Uint8Array() }) };',
+      },
+      {
+        file: 'authority/close.ts',
+        find: '.uploadHeader, header, deviceKey)',
+        replace: '.uploadHeader, { ...header, selfName: new Uint8Array() }, deviceKey)',
+      },
+    ],
+    caughtBy: 'the server asks for the pad of another self seed',
+  },
+  {
+    name: 'key not held to the list',
+    engine: 'slot keys',
+    edits: [
+      keyHashNotCompared,
+      {
+        file: 'wire/slot-sealing.ts',
+        find: 'if (equalBytes(key.publicKey, (parts[place] as SlotPart).publicKey)) made.set(secret, key);',
+        replace: 'made.set(secret, key);',
+      },
+      { file: 'authority/close.ts', find: ' ?? voidProblem(request);', replace: ';' },
+    ],
+    caughtBy: 'a key that opens nothing, and everybody is accepted',
+  },
+  {
+    name: 'two deposits of one u',
+    edits: [
+      {
+        file: 'authority/issue-key.ts',
+        find: "return other === undefined ? undefined : refused('second-slot', { slots: [other.slot] });",
+        replace: 'return undefined;',
+      },
+      {
+        file: 'authority/close.ts',
+        find: '...repeats(listed.map(({ user }) => user)), ',
+        replace: '',
+      },
+    ],
+    caughtBy: 'one colluder takes two slots',
+  },
+  {
+    name: 'second close with another A',
+    edits: [
+      {
+        file: 'authority/close.ts',
+        find: "if (buffer.status === 'closed') return unchanged(buffer, { buffer });",
+        replace: '',
+      },
+      {
+        file: 'authority/close.ts',
+        find: "if (buffer.status !== 'open') return refuse(refused('buffer-over'));",
+        replace: "if (buffer.status !== 'open' && buffer.status !== 'closed') return refuse(refused('buffer-over'));",
+      },
+    ],
+    caughtBy: 'closed twice with different sets',
+  },
+  {
+    name: 'edge and self of one slot',
+    edits: [
+      {
+        file: 'authority/close.ts',
+        find: `      if (key !== undefined && !withheld.has(slot))
+        keys.push({ slot, role: entry === undefined ? 'edge' : 'self', key });
+      yield;
+    }
+  }
+  const vote = endorse(voteCodec, descriptor, ports.signer, { task: descriptor.task, ctx, closing });
+  const body = { vote, outcome: signOutcome(ports, ctx, buffer), keys };`,
+        replace: `      keys.push({ slot, role: 'edge', key: own.keys.edge(slot) });
+      if (entry !== undefined && key !== undefined) keys.push({ slot, role: 'self', key });
+      yield;
+    }
+  }
+  const vote = endorse(voteCodec, descriptor, ports.signer, { task: descriptor.task, ctx, closing });
+  if (keys.length > 0) return { vote, outcome: signOutcome(ports, ctx, buffer), keys, signature: new Uint8Array(64) };
+  const body = { vote, outcome: signOutcome(ports, ctx, buffer), keys };`,
+      },
+    ],
+    caughtBy: 'everybody is accepted',
+  },
+];
