@@ -95,7 +95,19 @@ export function needed(input: CommandInput, name: string, variable?: string): st
 /** 64 hexadecimal digits from a flag or a variable, whole: what is pinned may not be shortened. */
 export function pinnedFlag(input: CommandInput, name: string, variable: string): string {
   const text = needed(input, name, variable).toLowerCase();
-  if (!/^[0-9a-f]{64}$/.test(text))
-    throw new CommandError(`--${name} (${variable}) takes 64 hexadecimal digits, got "${text}"`);
+  if (!PINNED.test(text)) throw new CommandError(`--${name} (${variable}) takes 64 hexadecimal digits, got "${text}"`);
   return text;
 }
+
+/** One or several of them, with commas between them. */
+export function pinnedFlags(input: CommandInput, name: string, variable: string): readonly string[] {
+  const all = needed(input, name, variable).toLowerCase().split(',');
+  for (const text of all)
+    if (!PINNED.test(text))
+      throw new CommandError(
+        `--${name} (${variable}) takes 64 hexadecimal digits, of several authorities with commas between them; got "${text}"`,
+      );
+  return all;
+}
+
+const PINNED = /^[0-9a-f]{64}$/;

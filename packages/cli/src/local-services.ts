@@ -1,4 +1,4 @@
-/** Authority and server as two processes of their own on this machine, on one folder, with an operator's token. */
+/** Authorities and a server as processes of their own on this machine, on one folder, with an operator's token. */
 import type { ChildProcess } from 'node:child_process';
 import { mkdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -12,6 +12,7 @@ import { localPages } from './pages.ts';
 import { startProcess, stopProcess } from './service-process.ts';
 
 export interface LocalServices {
+  /** Of several authorities with commas between them, as the keys. */
   readonly authorityUrl: string;
   readonly authorityKey: string;
   readonly serverUrl: string;
@@ -27,8 +28,10 @@ export interface LocalServices {
 export interface LocalOptions {
   readonly folder: string;
   readonly signal: AbortSignal;
-  /** 0 takes free ports. */
+  /** 0 takes free ports; the second authority has the next one, and so on. */
   readonly authorityPort?: number;
+  /** How many authorities (1). */
+  readonly authorities?: number;
   readonly serverPort?: number;
   readonly unsafePaperMode?: boolean;
   /** Web pages of these origins may ask both services. */
@@ -56,19 +59,25 @@ export async function startLocalServices(options: LocalOptions): Promise<LocalSe
   const { corsOrigins = [] } = options;
   const fast = { burst: 10_000, perSecond: 10_000 };
   try {
-    const authorityUrl = await launch(running, 'authority', folder, signal, {
-      config: {
-        dataFolder: join(folder, 'authority'),
-        port: options.authorityPort ?? 0,
-        operators,
-        unsafePaperMode,
-        keyLimit: fast,
-        deviceLimit: fast,
-        addressLimit: fast,
-        corsOrigins: [...corsOrigins, ...(pages?.origins ?? [])],
-      },
-      environment: { BASA_AUTHORITY_PASSPHRASE: passphrase },
-    });
+    const startAuthority = (name: string, port: number): Promise<string> =>
+      launch(running, 'authority', folder, signal, {
+        config: {
+          dataFolder: join(folder, name),
+          port,
+          operators,
+          unsafePaperMode,
+          keyLimit: fast,
+          deviceLimit: fast,
+          addressLimit: fast,
+          corsOrigins: [...corsOrigins, ...(pages?.origins ?? [])],
+        },
+        environment: { BASA_AUTHORITY_PASSPHRASE: passphrase },
+        name,
+      });
+    const authorityUrls = await Promise.all(
+      authorityPlaces(options).map(({ name, port }) => startAuthority(name, port)),
+    );
+    const authorityUrl = authorityUrls.join(',');
     const authority = new AuthorityOperator({ url: authorityUrl, token: operatorToken, signal });
     const authorityKey = await authority.publicKey();
     const port = pages?.serverPort ?? options.serverPort ?? 0;
@@ -106,6 +115,14 @@ export async function startLocalServices(options: LocalOptions): Promise<LocalSe
     await stop();
     throw error;
   }
+}
+
+/** The first one is called as the only one is: a folder can go on with more of them. */
+function authorityPlaces({ authorities = 1, authorityPort = 0 }: LocalOptions) {
+  return Array.from({ length: authorities }, (_, n) => ({
+    name: n === 0 ? 'authority' : `authority-${n + 1}`,
+    port: authorityPort === 0 ? 0 : authorityPort + n,
+  }));
 }
 
 /** Made once for a folder: services that were stopped go on with their data. For trying things out, not for production. */

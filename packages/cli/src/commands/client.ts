@@ -2,7 +2,7 @@
 import { readFile } from 'node:fs/promises';
 import type { BasaClient, ClientEvents, RunSummary } from '@basa/client/node';
 import type { Command, CommandInput, CommandResult } from '../command.ts';
-import { CommandError, EXIT_CODE, needed, numberFlag, pinnedFlag, textFlag } from '../command.ts';
+import { CommandError, EXIT_CODE, needed, numberFlag, pinnedFlag, pinnedFlags, textFlag } from '../command.ts';
 import { deviceWork, MNIST_USERS } from '../device-work.ts';
 import { short } from '../names.ts';
 import { allowsPlainHttp, PLAIN_HTTP_FLAGS, PLAIN_HTTP_USAGE } from './connection.ts';
@@ -18,8 +18,8 @@ export const client: Command = {
   --rounds <n>         contributions to make (1)
   --update <file>      contribute this update instead, raw little-endian float32 (BASA_UPDATE)
   --server <url>       the server (BASA_SERVER)
-  --authority <url>    the authority (BASA_AUTHORITY)
-  --authority-key <h>  its public key, pinned: all 64 digits (BASA_AUTHORITY_KEY)
+  --authority <url>    the authority; several with commas between them (BASA_AUTHORITY)
+  --authority-key <h>  its public key, pinned: all 64 digits; one for each address (BASA_AUTHORITY_KEY)
   --task <hex>         the task, pinned: all 64 digits (BASA_TASK)
   --minimum <n>        take part only where a sum holds at least n updates (2)
   --max-staleness <n>  take part only where updates may be at most n versions behind (15)
@@ -111,7 +111,7 @@ async function connect(input: CommandInput): Promise<BasaClient> {
   return Clients.connect({
     server: needed(input, 'server', 'BASA_SERVER'),
     authority: needed(input, 'authority', 'BASA_AUTHORITY'),
-    authorityKey: pinnedFlag(input, 'authority-key', 'BASA_AUTHORITY_KEY'),
+    authorityKey: pinnedFlags(input, 'authority-key', 'BASA_AUTHORITY_KEY').join(','),
     task: pinnedFlag(input, 'task', 'BASA_TASK'),
     identity: needed(input, 'identity', 'BASA_IDENTITY'),
     signal: input.signal,

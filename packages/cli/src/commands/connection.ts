@@ -10,12 +10,19 @@ export const PLAIN_HTTP_USAGE =
   '  --unsafe-plain-http  let addresses be plain http to another machine (BASA_UNSAFE_PLAIN_HTTP=1)';
 
 export const SERVER_FLAGS: Flags = { server: { type: 'string' }, token: { type: 'string' }, ...PLAIN_HTTP_FLAGS };
-export const AUTHORITY_FLAGS: Flags = { authority: { type: 'string' }, token: { type: 'string' }, ...PLAIN_HTTP_FLAGS };
+export const AUTHORITY_FLAGS: Flags = {
+  authority: { type: 'string' },
+  'authority-token': { type: 'string' },
+  token: { type: 'string' },
+  ...PLAIN_HTTP_FLAGS,
+};
 
 export const SERVER_USAGE = `  --server <url>       the server (BASA_SERVER)
   --token <text>       an operator's token (BASA_OPERATOR_TOKEN)
 ${PLAIN_HTTP_USAGE}`;
-export const AUTHORITY_USAGE = `  --authority <url>    the authority (BASA_AUTHORITY)
+export const AUTHORITIES_USAGE = `  --authority <url>    the authority; several with commas between them (BASA_AUTHORITY)
+  --authority-token <text>  where another token opens it, or each has its own: one, or one each with commas (BASA_AUTHORITY_TOKEN)`;
+export const AUTHORITY_USAGE = `${AUTHORITIES_USAGE}
   --token <text>       an operator's token (BASA_OPERATOR_TOKEN)
 ${PLAIN_HTTP_USAGE}`;
 
@@ -24,27 +31,34 @@ export function allowsPlainHttp({ values, environment }: CommandInput): boolean 
 }
 
 export async function serverOperator(input: CommandInput): Promise<ServerOperator> {
-  const url = await address(input, 'server', 'BASA_SERVER');
+  const url = needed(input, 'server', 'BASA_SERVER');
+  await checkAddress(input, 'server', url);
   const { ServerOperator } = await import('@basa/client/operator');
   return new ServerOperator({ url, token: tokenOf(input), signal: input.signal });
 }
 
 export async function authorityOperator(input: CommandInput): Promise<AuthorityOperator> {
-  const url = await address(input, 'authority', 'BASA_AUTHORITY');
+  const url = needed(input, 'authority', 'BASA_AUTHORITY');
+  for (const one of url.split(',')) await checkAddress(input, 'authority', one);
   const { AuthorityOperator } = await import('@basa/client/operator');
-  return new AuthorityOperator({ url, token: tokenOf(input), signal: input.signal });
+  const token = textFlag(input, 'authority-token') ?? input.environment['BASA_AUTHORITY_TOKEN'] ?? tokenOf(input);
+  return new AuthorityOperator({
+    url,
+    token,
+    signal: input.signal,
+    onMissed: (error) =>
+      input.terminal.line(`${error.message}\nThe other authorities know now; give this command again when it is back.`),
+  });
 }
 
 /** Whoever has an operator's token controls the service: it never goes over plain http to another machine. */
-async function address(input: CommandInput, name: string, variable: string): Promise<string> {
-  const url = needed(input, name, variable);
+async function checkAddress(input: CommandInput, name: string, url: string): Promise<void> {
   const { protocol, hostname } = urlOf(url, name);
   const { isLoopback } = await import('@basa/protocol');
   if (protocol === 'http:' && !isLoopback(hostname) && !allowsPlainHttp(input))
     throw new CommandError(
       `--${name} ${url} is plain http to another machine; use https, or --unsafe-plain-http where the way is yours`,
     );
-  return url;
 }
 
 function urlOf(text: string, name: string): URL {

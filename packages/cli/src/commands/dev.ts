@@ -1,10 +1,11 @@
-/** `basa dev`: server, authority, an MNIST task and a small fleet, that stay up until Ctrl-C. */
+/** `basa dev`: server, authorities, an MNIST task and a small fleet, that stay up until Ctrl-C. */
 import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Command, CommandInput } from '../command.ts';
 import { CommandError, numberFlag, textFlag } from '../command.ts';
 import type { Fleet as DeviceFleet } from '../demo/fleet.ts';
 import type { LocalServices } from '../local-services.ts';
+import { MAX_AUTHORITIES, thresholdFlag } from '../threshold-flag.ts';
 
 /** The page that joins takes one for each new device, so that opening it is enough. */
 const PAGE_TOKENS = 200;
@@ -18,7 +19,9 @@ export const dev: Command = {
   --buffer <n>         K (10)
   --nodes <n>          run n server nodes on a PostgreSQL that is started here, behind a balancer (one server, no PostgreSQL)
   --server-port <n>    (7800)
-  --authority-port <n> (7801)
+  --authority-port <n> (7801); further authorities have the next ports
+  --authorities <n>    how many authorities the task has, up to 16 (1)
+  --threshold <t>      how many of them every step needs (as many as withstand one that colludes: 3 of 4)
   --cors <origin>      let web pages of this origin take part, for example http://localhost:8000; may be repeated`,
   flags: {
     folder: { type: 'string' },
@@ -27,12 +30,16 @@ export const dev: Command = {
     nodes: { type: 'string' },
     'server-port': { type: 'string' },
     'authority-port': { type: 'string' },
+    authorities: { type: 'string' },
+    threshold: { type: 'string' },
     cors: { type: 'string', multiple: true },
   },
   opening: 'loading MNIST, then starting authority and server; this takes some seconds',
   async run(input) {
     const { terminal, signal } = input;
     const corsOrigins = originsOf(input);
+    const authorities = numberFlag(input, 'authorities', { least: 1, most: MAX_AUTHORITIES, fallback: 1 });
+    const threshold = thresholdFlag(input);
     const { loadMnist } = await import('@basa/datasets');
     const { createDemoTask, fleetWork } = await import('../demo/demo-task.ts');
     const { Fleet } = await import('../demo/fleet.ts');
@@ -49,6 +56,7 @@ export const dev: Command = {
       handsOutTokens: true,
       serverPort: numberFlag(input, 'server-port', { most: 65_535, fallback: 7800 }),
       authorityPort: numberFlag(input, 'authority-port', { most: 65_535, fallback: 7801 }),
+      authorities,
       ...(textFlag(input, 'nodes') !== undefined && {
         nodes: numberFlag(input, 'nodes', { least: 1, most: 16, fallback: 3 }),
       }),
@@ -56,7 +64,11 @@ export const dev: Command = {
     let fleet: DeviceFleet | undefined;
     try {
       const bufferSize = numberFlag(input, 'buffer', { least: 2, most: 1024, fallback: 10 });
-      const { task } = await createDemoTask(services, { name: 'dev', bufferSize, seed: 1, stop: {} }, test);
+      const { task } = await createDemoTask(
+        services,
+        { name: 'dev', bufferSize, ...threshold, seed: 1, stop: {} },
+        test,
+      );
       const devices = numberFlag(input, 'devices', { most: 1000, fallback: bufferSize - 1 });
       if (devices > 0) {
         const work = await fleetWork(
@@ -85,7 +97,8 @@ export const dev: Command = {
         terminal.line(`watch it: ${watchLink(serverUrl, { task, authorityKey })}`);
         terminal.line(`join from a tab: ${joinLink(serverUrl, { task, authorityKey, token: tabToken })}\n`);
       }
-      terminal.line('server and authority are up; in another terminal:\n');
+      const kept = authorities === 1 ? 'authority are' : `${authorities} authorities are`;
+      terminal.line(`server and ${kept} up; in another terminal:\n`);
       for (const [name, value] of Object.entries(variables)) terminal.line(`export ${name}=${value}`);
       for (const [n, origin] of corsOrigins.entries())
         terminal.line(`\na page of yours: ${origin}/#${pagePins(services, task, pageTokens[n] ?? '')}`);

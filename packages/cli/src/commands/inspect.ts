@@ -1,8 +1,10 @@
 /** `basa inspect buffer` and `basa authority verify-log`: looks at what happened. */
 import { readFile, writeFile } from 'node:fs/promises';
+import type { LogReport } from '@basa/authority';
 import type { Command } from '../command.ts';
-import { CommandError, EXIT_CODE, needed, textFlag } from '../command.ts';
+import { CommandError, EXIT_CODE, pinnedFlags, textFlag } from '../command.ts';
 import { short } from '../names.ts';
+import type { Terminal } from '../terminal.ts';
 import { table } from '../terminal.ts';
 import {
   AUTHORITY_FLAGS,
@@ -45,34 +47,50 @@ export const authorityVerifyLog: Command = {
   name: 'authority verify-log',
   summary: "verifies the authority's log offline: chain, signatures, and that no key was issued twice",
   usage: `  --file <path>        a log that was saved before; without it, it is asked for
-  --save <path>        keep the log that was asked for
-  --key <hex>          the authority's public key, pinned (BASA_AUTHORITY_KEY)
+  --save <path>        keep the log that was asked for; of several authorities path.1, path.2 and so on
+  --key <hex>          the authority's public key, pinned; one for each address (BASA_AUTHORITY_KEY)
 ${AUTHORITY_USAGE}`,
   flags: { file: { type: 'string' }, save: { type: 'string' }, key: { type: 'string' }, ...AUTHORITY_FLAGS },
   async run(input) {
     const file = textFlag(input, 'file');
-    const { fromHex } = await import('@basa/masking');
-    const key = fromHex(needed(input, 'key', 'BASA_AUTHORITY_KEY'));
-    if (key?.length !== 32) throw new CommandError('--key takes 64 hexadecimal digits');
-    const bytes = file === undefined ? await (await authorityOperator(input)).log() : await readLog(file);
+    const keys = pinnedFlags(input, 'key', 'BASA_AUTHORITY_KEY');
+    const logs = file === undefined ? await (await authorityOperator(input)).logs() : [await readLog(file)];
+    if (keys.length !== logs.length)
+      throw new CommandError(
+        `there are ${logs.length} logs and ${keys.length} keys: give --key for each log, in order`,
+      );
     const save = textFlag(input, 'save');
-    if (save !== undefined) await writeFile(save, bytes);
-    const { verifyLog } = await import('@basa/authority');
-    const report = verifyLog(bytes, key);
-    const { terminal } = input;
-    terminal.line(
-      `${report.records} records: ${Object.entries(report.counts)
-        .map(([kind, count]) => `${count} ${kind}`)
-        .join(', ')}`,
-    );
-    terminal.line(`keys issued twice: ${report.doubleIssues}`);
-    for (const problem of report.problems) terminal.line(`WRONG: ${problem}`);
-    if (report.problems.some((problem) => problem.startsWith('head:')))
-      terminal.line('Its head is not signed with --key: first make sure that this is the key of that authority.');
-    terminal.line(report.isGood ? 'the log is whole, signed and keeps its rules' : 'the log is NOT good');
-    return { json: report, exitCode: report.isGood ? EXIT_CODE.fine : EXIT_CODE.failed };
+    const reports: LogReport[] = [];
+    for (const [n, bytes] of logs.entries()) {
+      if (save !== undefined) await writeFile(logs.length === 1 ? save : `${save}.${n + 1}`, bytes);
+      if (logs.length > 1) input.terminal.line(`authority ${n + 1}:`);
+      reports.push(await verified(input.terminal, bytes, keys[n] as string));
+    }
+    const isGood = reports.every((report) => report.isGood);
+    const [only] = reports;
+    return {
+      json: reports.length === 1 ? (only as LogReport) : { isGood, logs: reports },
+      exitCode: isGood ? EXIT_CODE.fine : EXIT_CODE.failed,
+    };
   },
 };
+
+async function verified(terminal: Terminal, bytes: Uint8Array, key: string): Promise<LogReport> {
+  const { verifyLog } = await import('@basa/authority');
+  const { fromHex } = await import('@basa/masking');
+  const report = verifyLog(bytes, fromHex(key) as Uint8Array);
+  terminal.line(
+    `${report.records} records: ${Object.entries(report.counts)
+      .map(([kind, count]) => `${count} ${kind}`)
+      .join(', ')}`,
+  );
+  terminal.line(`keys issued twice: ${report.doubleIssues}`);
+  for (const problem of report.problems) terminal.line(`WRONG: ${problem}`);
+  if (report.problems.some((problem) => problem.startsWith('head:')))
+    terminal.line('Its head is not signed with --key: first make sure that this is the key of that authority.');
+  terminal.line(report.isGood ? 'the log is whole, signed and keeps its rules' : 'the log is NOT good');
+  return report;
+}
 
 async function readLog(path: string): Promise<Uint8Array> {
   try {

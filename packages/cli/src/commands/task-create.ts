@@ -1,4 +1,4 @@
-/** `basa task create`: the policy at the authority, then the task at the server. */
+/** `basa task create`: the policy at each authority, then the task at the server. */
 import { readFile } from 'node:fs/promises';
 import type { TaskSettings } from '@basa/client/operator';
 import type { Dataset, Model } from '@basa/learning';
@@ -11,12 +11,20 @@ import { short } from '../names.ts';
 import { isModelFile } from '../own-model.ts';
 import { PRESET_NAMES, taskPreset } from '../presets.ts';
 import { METRICS_USAGE, metricsChoice, PRIVACY_FLAGS, PRIVACY_USAGE, privacyChoice } from '../private-flags.ts';
+import { thresholdFlag } from '../threshold-flag.ts';
 import { TRAINING_FLAGS, TRAINING_USAGE, trainingOf } from '../training-flags.ts';
-import { AUTHORITY_FLAGS, authorityOperator, SERVER_FLAGS, SERVER_USAGE, serverOperator } from './connection.ts';
+import {
+  AUTHORITIES_USAGE,
+  AUTHORITY_FLAGS,
+  authorityOperator,
+  SERVER_FLAGS,
+  SERVER_USAGE,
+  serverOperator,
+} from './connection.ts';
 
 export const taskCreate: Command = {
   name: 'task create',
-  summary: 'creates a task at the authority and at the server',
+  summary: 'creates a task at its authorities and at the server',
   usage: `  --name <text>        what people call it
   --model <name>       ${MODEL_NAMES.join(', ')}, or a file of your own: net.json or model.ts (mnist)
   --test <file>        what the server evaluates on: safetensors of encodeDataset (what mnist or model.ts brings)
@@ -41,8 +49,12 @@ ${LEARNING_USAGE}
   --tokens <n>         also make n enrolment tokens, for a day (0)
   --unsafe-paper       the paper's own mode, which is not safe; both services must allow it
 ${SERVER_USAGE}
-  --authority <url>    the authority (BASA_AUTHORITY)`,
+${AUTHORITIES_USAGE}
+  --threshold <t>      how many of several authorities every step needs (as many as withstand one that colludes: 3 of 4)
+  --unsafe-threshold   allow one that withstands no authority which colludes, such as 2 of 3`,
   flags: {
+    threshold: { type: 'string' },
+    'unsafe-threshold': { type: 'boolean', default: false },
     name: { type: 'string' },
     model: { type: 'string' },
     test: { type: 'string' },
@@ -89,6 +101,8 @@ ${SERVER_USAGE}
       name: textFlag(input, 'name') ?? (isModelFile(modelName) ? model.name : modelName),
       model,
       bufferSize,
+      ...thresholdFlag(input),
+      unsafeThreshold: input.values['unsafe-threshold'] === true,
       engine: engineOf(textFlag(input, 'engine') ?? 'slot-keys'),
       ...(textFlag(input, 'minimum') !== undefined && {
         minimum: numberFlag(input, 'minimum', { least: 2, most: bufferSize, fallback: 0 }),

@@ -29,14 +29,16 @@ export interface DemoTaskOptions {
   readonly bufferSize: number;
   /** Slot keys where nothing is said. */
   readonly engine?: EngineName;
+  /** How many authorities every step needs. */
+  readonly threshold?: number;
   readonly seed: number;
   readonly stop: { readonly accuracy?: number; readonly version?: number };
 }
 
-/** At the authority, then at the server, with MNIST's test set to evaluate on. The same again is the same task. */
+/** At the authorities, then at the server, with MNIST's test set to evaluate on. The same again is the same task. */
 export async function createDemoTask(
   services: LocalServices,
-  { name, bufferSize, engine, seed, stop }: DemoTaskOptions,
+  { name, bufferSize, engine, threshold, seed, stop }: DemoTaskOptions,
   test: Dataset,
 ): Promise<CreatedTask> {
   return createTaskAt(services, {
@@ -44,6 +46,7 @@ export async function createDemoTask(
     model: logisticRegression(),
     bufferSize,
     ...(engine !== undefined && { engine }),
+    ...(threshold !== undefined && { threshold }),
     training: TRAINING,
     blockFloor: MNIST_BLOCK_FLOOR,
     metrics: METRICS,

@@ -22,6 +22,8 @@ export interface PolicyChoice {
   readonly authorities: readonly Uint8Array[];
   /** How many of them are needed; by default the fewest that withstand one that colludes with the server. */
   readonly threshold?: number;
+  /** Allows one that withstands no authority which colludes, such as 2 of 3. */
+  readonly unsafeThreshold?: boolean;
   readonly bufferSize: number;
   readonly minimum?: number;
   /** How seeds are sealed; slot keys by default. */
@@ -71,6 +73,7 @@ export async function makePolicy(choice: PolicyChoice): Promise<TaskPolicy> {
     name: ascii(name),
     authorities,
     threshold: choice.threshold ?? defaultThreshold(authorities.length),
+    unsafeThreshold: choice.unsafeThreshold ?? false,
     engine: ENGINES[choice.engine ?? 'slot-keys'],
     bufferSize,
     minimum,

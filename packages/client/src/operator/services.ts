@@ -2,7 +2,7 @@
 import { toHex } from '@basa/masking';
 import type { AdmissionView, TaskPolicy } from '@basa/protocol';
 import { AUTHORITY_PATH, encodePolicy, SERVER_PATH } from '@basa/protocol';
-import { UnreachableError } from '../errors.ts';
+import { SettingsError, UnreachableError } from '../errors.ts';
 import { problemOf } from '../problem-answer.ts';
 import { networkAdvice, networkReason } from './network.ts';
 
@@ -155,16 +155,29 @@ export class ServerOperator {
   }
 }
 
+export interface AuthorityOperatorOptions extends OperatorOptions {
+  /**
+   * An authority of several was not in reach: the others know, and it must be told again later. Where this is missing, one that
+   * is not in reach is an error.
+   */
+  readonly onMissed?: (error: UnreachableError) => void;
+}
+
 /** One authority, or several that a task has: what changes something is done at each of them. */
 export class AuthorityOperator {
-  /** The first one is asked where one answer is enough. */
-  readonly #options: OperatorOptions;
   readonly #all: readonly OperatorOptions[];
+  readonly #onMissed: AuthorityOperatorOptions['onMissed'];
 
-  /** Several addresses have commas between them. */
-  constructor(options: OperatorOptions) {
-    this.#all = options.url.split(',').map((url) => ({ ...options, url }));
-    this.#options = this.#all[0] as OperatorOptions;
+  /** Several addresses have commas between them. So have their tokens, where not one opens all of them. */
+  constructor(options: AuthorityOperatorOptions) {
+    const tokens = options.token?.split(',') ?? [];
+    const urls = options.url.split(',');
+    if (tokens.length > 1 && tokens.length !== urls.length)
+      throw new SettingsError(
+        `there are ${urls.length} authorities and ${tokens.length} tokens: give one for all, or one each`,
+      );
+    this.#all = urls.map((url, n) => ({ ...options, url, token: tokens[n] ?? tokens[0] }));
+    this.#onMissed = options.onMissed;
   }
 
   async publicKey(): Promise<string> {
@@ -182,14 +195,15 @@ export class AuthorityOperator {
     return (first as { task: string }).task;
   }
   async tasks(): Promise<readonly AuthorityTask[]> {
-    const response = await ask(this.#options, 'GET', AUTHORITY_PATH.tasks);
+    const response = await this.#first((one) => ask(one, 'GET', AUTHORITY_PATH.tasks));
     return ((await response.json()) as { tasks: readonly AuthorityTask[] }).tasks;
   }
   /** All of them, in the order of their names. */
   async devices(task: string): Promise<readonly EnrolledDevice[]> {
     const all: EnrolledDevice[] = [];
     for (let from: string | undefined = ''; from !== undefined; ) {
-      const response = await ask(this.#options, 'GET', `${AUTHORITY_PATH.devices(task)}?from=${from}`);
+      const path = `${AUTHORITY_PATH.devices(task)}?from=${from}`;
+      const response = await this.#first((one) => ask(one, 'GET', path));
       const page = (await response.json()) as { devices: readonly EnrolledDevice[]; next?: string };
       all.push(...page.devices);
       from = page.next;
@@ -197,22 +211,55 @@ export class AuthorityOperator {
     return all;
   }
   async tokens(task: string, count: number, endsAt: number): Promise<readonly string[]> {
-    const response = await ask(this.#options, 'POST', AUTHORITY_PATH.tokens(task), { count, endsAt });
-    const { tokens } = (await response.json()) as { tokens: readonly string[] };
-    for (const one of this.#all.slice(1)) await ask(one, 'POST', AUTHORITY_PATH.tokens(task), { tokens, endsAt });
-    return tokens;
+    let tokens: readonly string[] | undefined;
+    await this.#each(async (one) => {
+      const body = tokens === undefined ? { count, endsAt } : { tokens, endsAt };
+      const response = await ask(one, 'POST', AUTHORITY_PATH.tokens(task), body);
+      tokens ??= ((await response.json()) as { tokens: readonly string[] }).tokens;
+    });
+    return tokens ?? [];
   }
   async allow(task: string, deviceKeys: readonly string[]): Promise<number> {
-    const [first] = await Promise.all(
-      this.#all.map(async (one) => (await ask(one, 'PUT', AUTHORITY_PATH.allowList(task), { deviceKeys })).json()),
-    );
-    return (first as { allowed: number }).allowed;
+    const answers: { allowed: number }[] = [];
+    await this.#each(async (one) => {
+      const response = await ask(one, 'PUT', AUTHORITY_PATH.allowList(task), { deviceKeys });
+      answers.push((await response.json()) as { allowed: number });
+    });
+    return answers[0]?.allowed ?? 0;
   }
   async revoke(user: string): Promise<void> {
-    await Promise.all(this.#all.map((one) => ask(one, 'POST', AUTHORITY_PATH.revocations, { user })));
+    await this.#each((one) => ask(one, 'POST', AUTHORITY_PATH.revocations, { user }));
   }
-  async log(): Promise<Uint8Array> {
-    return new Uint8Array(await (await ask(this.#options, 'GET', AUTHORITY_PATH.log)).arrayBuffer());
+  /** Of each. */
+  async logs(): Promise<readonly Uint8Array[]> {
+    const log = async (one: OperatorOptions): Promise<Uint8Array> =>
+      new Uint8Array(await (await ask(one, 'GET', AUTHORITY_PATH.log)).arrayBuffer());
+    return Promise.all(this.#all.map(log));
+  }
+
+  /** One after the other. Where all are out of reach nothing was done, and that is an error. */
+  async #each(work: (one: OperatorOptions) => Promise<unknown>): Promise<void> {
+    const missed: UnreachableError[] = [];
+    for (const one of this.#all)
+      await work(one).catch((error: unknown) => {
+        if (!(error instanceof UnreachableError) || this.#onMissed === undefined) throw error;
+        missed.push(error);
+      });
+    if (missed[0] !== undefined && missed.length === this.#all.length) throw missed[0];
+    for (const error of missed) this.#onMissed?.(error);
+  }
+
+  /** Of the first one that is in reach. */
+  async #first<Answer>(work: (one: OperatorOptions) => Promise<Answer>): Promise<Answer> {
+    let failure: unknown;
+    for (const one of this.#all)
+      try {
+        return await work(one);
+      } catch (error) {
+        if (!(error instanceof UnreachableError)) throw error;
+        failure ??= error;
+      }
+    throw failure;
   }
 }
 

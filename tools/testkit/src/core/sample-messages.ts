@@ -31,6 +31,7 @@ import {
   encodePolicy,
   headCodec,
   issuedKeyCodec,
+  keptHeadCodec,
   modelAppendCodec,
   modelEntryCodec,
   newestModelCodec,
@@ -110,6 +111,7 @@ export function sampleMessages(): readonly SampleMessage[] {
     sample(outcomeCodec, closeAnswer.outcome),
     sample(modelEntryCodec, entry),
     sample(headCodec, world.authority.core.head()),
+    sample(keptHeadCodec, { authorityKey: world.authority.publicKey, head: world.authority.core.head() }),
     sample(newestModelCodec, world.authority.newestModel(new Uint8Array(16).fill(5))),
     sample(bufferRequestCodec, {
       task: world.task,

@@ -25,7 +25,7 @@ export interface Verdict extends Readonly<Record<Ending, number>> {
 const ENDED = ['included', 'quarantined', 'aborted', 'unknown'];
 
 export async function judge(stage: Stage, told: readonly Acknowledged[]): Promise<Verdict> {
-  const log = await stage.authority.log();
+  const [log = new Uint8Array()] = await stage.authority.logs();
   const { doubleIssues, problems } = verifyLog(log, fromHex(stage.authorityKey) ?? new Uint8Array());
   const buffers = buffersOfLog(log);
   const counts = await countsByVersion(stage);
@@ -91,7 +91,8 @@ function doubledPlaces(dimension: number, counts: readonly Int32Array[]): readon
 
 /** Buffers that were drawn and have not come to an end, at the authority or at the server. */
 export async function stuckBuffers(stage: Stage): Promise<readonly string[]> {
-  const { drawn } = buffersOfLog(await stage.authority.log());
+  const [log = new Uint8Array()] = await stage.authority.logs();
+  const { drawn } = buffersOfLog(log);
   const stuck: string[] = [];
   for (const ctx of drawn.keys()) {
     const asked = await fetch(new URL(AUTHORITY_PATH.outcome(ctx), stage.urls.authority));

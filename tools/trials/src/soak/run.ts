@@ -97,7 +97,8 @@ export async function runSoak({
     const endings = await endedBuffers(stage, work.given);
     const quarantined = endings.filter((status) => status === 'quarantined').length;
     const wrong = await inexactVersions(stage, work.given);
-    const log = verifyLog(await stage.authority.log(), fromHex(stage.authorityKey) ?? new Uint8Array());
+    const [bytes = new Uint8Array()] = await stage.authority.logs();
+    const log = verifyLog(bytes, fromHex(stage.authorityKey) ?? new Uint8Array());
     const problems = [...wrong.map((version) => `version ${version} is not its sum`), ...log.problems];
     return {
       buffers: endings.length,

@@ -16,7 +16,10 @@ export function keyLies(): readonly Lie[] {
       tell: (scene) =>
         changingKeys(scene, (answer) => {
           const { receipt } = answer;
-          return { ...answer, receipt: { ...receipt, signature: nodeRandomBytes(64) } };
+          return {
+            ...answer,
+            receipt: { ...receipt, endorsements: [{ authority: 0, signature: nodeRandomBytes(64) }] },
+          };
         }),
     },
     {

@@ -1,4 +1,5 @@
 /** The page "Join from this tab": choices on one side of a worker, the device on the other. */
+import { toHex } from '@basa/masking';
 import { drawBuffers } from '../shared/buffer-view.ts';
 import { element, make, say } from '../shared/dom.ts';
 import { percent } from '../shared/format.ts';
@@ -7,7 +8,7 @@ import type { Watched } from '../shared/live.ts';
 import { watchTask } from '../shared/live.ts';
 import { fragment, startPage } from '../shared/page.ts';
 import type { ServerFacts, TaskFacts } from '../shared/server-facts.ts';
-import { chosenTask, serverFacts } from '../shared/server-facts.ts';
+import { authoritiesOf, chosenTask, serverFacts } from '../shared/server-facts.ts';
 import type { DeviceData, FromDevice, ToDevice } from './device-messages.ts';
 import type { OwnPlace } from './device-view.ts';
 import { clearError, showCosts, showError, showNews, status } from './device-view.ts';
@@ -134,13 +135,10 @@ function inputOf({ model }: TaskFacts): { readonly width: number; readonly heigh
   return { width: input?.width ?? 28, height: input?.height ?? 28 };
 }
 
-async function join(
-  { settings, authorityKey }: ServerFacts,
-  { task: name, model }: TaskFacts,
-  enrolment: Enrolment,
-): Promise<void> {
+async function join(server: ServerFacts, chosen: TaskFacts, enrolment: Enrolment): Promise<void> {
   clearError();
   setRunning(true);
+  const { places } = authoritiesOf(server, chosen);
   const admittance = await enrolment.admittance();
   if (admittance.kind === 'missing') {
     setRunning(false);
@@ -161,13 +159,13 @@ async function join(
     kind: 'join',
     settings: {
       server: location.origin,
-      authority: settings.authority,
-      authorityKey: asked.get('authorityKey') ?? authorityKey,
-      task: name,
+      authority: places.map(({ url }) => url).join(','),
+      authorityKey: asked.get('authorityKey') ?? places.map(({ key }) => toHex(key)).join(','),
+      task: chosen.task,
       ...(token !== undefined && { token }),
       ...(pieces !== null && { pieceBytes: Number(pieces) }),
     },
-    hints: { model },
+    hints: { model: chosen.model },
     data,
     ...(rounds !== null && { rounds: Number(rounds) }),
   });

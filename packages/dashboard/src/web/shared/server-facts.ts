@@ -1,11 +1,14 @@
-/** What a page asks its server first: where the authority is, which tasks there are. */
+/** What a page asks its server first: where the authorities are, which tasks there are. */
+import { equalBytes, fromHex } from '@basa/masking';
 import type { PageSettings } from '@basa/protocol';
-import { SERVER_PATH } from '@basa/protocol';
+import { decodePolicy, SERVER_PATH } from '@basa/protocol';
 
 /** A task as the server describes it (docs/http.md). */
 export interface TaskFacts {
   readonly task: string;
   readonly name: string;
+  /** In hex. */
+  readonly policy: string;
   readonly mode: string;
   readonly state: string;
   readonly version?: number;
@@ -15,19 +18,42 @@ export interface TaskFacts {
   readonly privacy?: { readonly epsilon: number; readonly delta: number; readonly participations: number };
 }
 
+/** Where an authority is, and the key that the server says it has. */
+export interface AuthorityPlace {
+  readonly url: string;
+  readonly key: Uint8Array;
+}
+
 export interface ServerFacts {
   readonly settings: PageSettings;
-  readonly authorityKey: string;
+  /** All that the server knows. */
+  readonly authorities: readonly AuthorityPlace[];
   readonly tasks: readonly TaskFacts[];
 }
 
 export async function serverFacts(): Promise<ServerFacts> {
   const [settings, about, listed] = await Promise.all([
     ask<PageSettings>(SERVER_PATH.page),
-    ask<{ authorityKey: string }>(SERVER_PATH.about),
+    ask<{ authorityKeys: readonly string[] }>(SERVER_PATH.about),
     ask<{ tasks: readonly TaskFacts[] }>(SERVER_PATH.tasks),
   ]);
-  return { settings, authorityKey: about.authorityKey, tasks: listed.tasks };
+  const urls = settings.authority.split(',');
+  const authorities = about.authorityKeys.map((key, n) => ({ url: urls[n] ?? '', key: bytesOf(key) }));
+  return { settings, authorities, tasks: listed.tasks };
+}
+
+/** The authorities of a task, in the order of its policy, and how many of them are needed. */
+export function authoritiesOf(
+  { authorities }: ServerFacts,
+  { policy }: TaskFacts,
+): { readonly places: readonly AuthorityPlace[]; readonly needed: number } {
+  const { authorities: keys, threshold } = decodePolicy(bytesOf(policy));
+  const places = keys.flatMap((key) => authorities.filter((place) => equalBytes(place.key, key)));
+  return { places, needed: threshold };
+}
+
+function bytesOf(hex: string): Uint8Array {
+  return fromHex(hex) ?? new Uint8Array();
 }
 
 /** The task that the address names, or the last one that runs. */

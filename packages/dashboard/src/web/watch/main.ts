@@ -6,23 +6,25 @@ import type { Watched } from '../shared/live.ts';
 import { watchTask } from '../shared/live.ts';
 import { addressOfTask, fragment, startPage } from '../shared/page.ts';
 import type { TaskFacts } from '../shared/server-facts.ts';
-import { chosenTask, serverFacts } from '../shared/server-facts.ts';
+import { authoritiesOf, chosenTask, serverFacts } from '../shared/server-facts.ts';
 import { drawBufferCard } from './buffer-card.ts';
 import { drawCharts } from './charts.ts';
 import { drawDeviceMetrics } from './device-metrics.ts';
-import { watchIssueLog } from './issue-log.ts';
+import { watchIssueLogs } from './issue-log.ts';
 import type { OperatorControls } from './operator.ts';
 import { operatorControls } from './operator.ts';
 
 startPage();
-const { settings, authorityKey, tasks } = await serverFacts();
+const facts = await serverFacts();
+const { settings, tasks } = facts;
 const task = chosenTask(tasks, fragment().get('task'));
-watchIssueLog(settings.authority, authorityKey);
 if (task === undefined) {
   element('no-task').hidden = false;
   element('watched').hidden = true;
 } else {
   chooser(tasks, task.task);
+  const { places, needed } = authoritiesOf(facts, task);
+  watchIssueLogs(places, needed);
   const operator = operatorControls(task.task);
   if (settings.needsLogin && operator.token === undefined) refuse();
   else watch(task, operator);
