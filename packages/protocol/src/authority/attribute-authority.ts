@@ -79,8 +79,9 @@ export class AttributeAuthority {
   /** The open buffers alone. */
   readonly #open = new Map<string, AuthorityBuffer>();
   readonly #past: PastLog;
-  readonly #offers = new OpenOffers();
-  readonly #inclusions = new Inclusions();
+  /** A draft shares them: an offer that was made stays open, and one that was used stays used, whatever becomes of the draft. */
+  #offers = new OpenOffers();
+  #inclusions = new Inclusions();
   #sequence = 0;
   #hash: Uint8Array = EMPTY_LOG_HASH;
   readonly #branches: Uint8Array[] = [FIRST_BRANCH];
@@ -120,6 +121,8 @@ export class AttributeAuthority {
     for (const [name, task] of this.#tasks) draft.#tasks.set(name, task);
     for (const [name, buffer] of this.#open) draft.#open.set(name, buffer);
     for (const device of this.#revoked) draft.#revoked.push(device);
+    draft.#offers = this.#offers;
+    draft.#inclusions = new Inclusions(this.#inclusions);
     draft.#branches.splice(0, draft.#branches.length, ...this.#branches);
     draft.#retired.push(...this.#retired);
     draft.#sequence = this.#sequence;
