@@ -38,12 +38,17 @@ export class Revocations {
     if (failed !== undefined) throw failed.reason;
   }
 
-  /** Learns who was revoked before the newest heads that this server saw: from then on every node knows it. */
-  async catchUp({ task, authorities }: EnrolledFor): Promise<void> {
+  /**
+   * Learns who was revoked before the newest heads that this server saw: from then on every node knows it. Where enough authorities
+   * answer, nobody waits for the others: they give no key to whom they revoked.
+   */
+  async catchUp({ task, authorities, threshold }: EnrolledFor): Promise<void> {
     const links = this.#options.authorities.filter(({ publicKey }) =>
       authorities.some((key) => equalBytes(key, publicKey)),
     );
-    for (const link of links) await this.#catchUp(task, link);
+    const tries = await Promise.allSettled(links.map((link) => this.#catchUp(task, link)));
+    const failed = tries.filter((one) => one.status === 'rejected');
+    if (failed[0] !== undefined && links.length - failed.length < threshold) throw failed[0].reason;
   }
 
   async #catchUp(task: TaskId, link: AuthorityLink): Promise<void> {

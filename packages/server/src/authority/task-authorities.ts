@@ -28,6 +28,7 @@ import {
   modelEntryCodec,
   slotKeysProblem,
 } from '@basa/protocol';
+import { nodeRandomBytes } from '@basa/runtime/node';
 import type { AuthorityLink } from './authority-link.ts';
 import { AuthorityRefusal, AuthorityUnreachable } from './authority-link.ts';
 import type { Answered } from './gather.ts';
@@ -74,8 +75,7 @@ export class TaskAuthorities {
   /** One authority gives the same buffer for the same nonce. Several draw a new one each time: a rest of theirs aborts by itself. */
   async drawBuffer(nonce: Uint8Array, newest: ModelEntry): Promise<DrawnBuffer> {
     const { policy, ports } = this.#options;
-    const drawn =
-      policy.authorities.length === 1 ? await this.#drawAlone(nonce) : await this.#drawTogether(nonce, newest);
+    const drawn = policy.authorities.length === 1 ? await this.#drawAlone(nonce) : await this.#drawTogether(newest);
     const { descriptor, slotKeys } = drawn;
     if (!equalBytes(descriptor.task, this.#options.task) || !isDrawn(ports.suite, policy, descriptor))
       throw new AuthorityUnreachable('a buffer was drawn that is not signed by its authorities or not of this task');
@@ -90,9 +90,14 @@ export class TaskAuthorities {
     return only.answer;
   }
 
-  /** All that offered a part must sign; with the next draw whoever does not is left out. */
-  async #drawTogether(nonce: Uint8Array, newest: ModelEntry): Promise<DrawnBuffer> {
+  /**
+   * All that offered a part must sign; with the next draw whoever does not is left out. Each draw has a nonce of its own: an authority that
+   * signed one that others did not would give the same descriptor again. `known` may be older than what they have logged since.
+   */
+  async #drawTogether(known: ModelEntry): Promise<DrawnBuffer> {
     const { task, policy, clock } = this.#options;
+    const newest = this.#newest !== undefined && this.#newest.version > known.version ? this.#newest : known;
+    const nonce = nodeRandomBytes(16);
     const offers = await this.#ofEnough(({ link }) => link.offer(task));
     const parts = offers.map(({ answer }) => answer.part);
     const plan = { parts, newest, expiry: millis(clock() + policy.openMs) };
@@ -111,10 +116,13 @@ export class TaskAuthorities {
     return { descriptor, slotKeys: listsOf(offers.map(({ answer }) => answer)) };
   }
 
-  /** The entry that enough of them signed. It is shown to all, so that they tell devices of it. */
-  async appendModel(append: Append): Promise<ModelEntry> {
+  /**
+   * The entry that enough of them signed. It is shown to all, so that they tell devices of it; `before` is the version that it follows,
+   * for an authority that was away.
+   */
+  async appendModel(append: Append, before: ModelEntry | undefined): Promise<ModelEntry> {
     const { task, policy, ports } = this.#options;
-    const signed = await this.#ofEnough(({ link }) => this.#appendedAt(link, append));
+    const signed = await this.#ofEnough(({ link }) => this.#appendedAt(link, append, before));
     const entry = agreedOn(
       modelEntryCodec,
       policy,
@@ -127,22 +135,22 @@ export class TaskAuthorities {
       equalBytes(entry.task, task) &&
       equalBytes(entry.modelHash, append.modelHash);
     if (!isGood) throw new AuthorityUnreachable('it logged another model than the one it was asked to');
-    if (policy.threshold > 1) await this.#ofEnough(({ link }) => link.adoptModel(entry));
     this.#newest = entry;
+    if (policy.threshold > 1) await this.#ofEnough(({ link }) => link.adoptModel(entry));
     return entry;
   }
 
-  /** The last one that was logged here: an authority that was away is shown it. */
+  /** The last one that was logged by this process: authorities know it before the store does. */
   #newest: ModelEntry | undefined;
 
-  async #appendedAt(link: AuthorityLink, append: Append): Promise<ModelEntry> {
+  async #appendedAt(link: AuthorityLink, append: Append, before: ModelEntry | undefined): Promise<ModelEntry> {
     const { task } = this.#options;
     try {
       return await link.appendModel({ task, ...append });
     } catch (error) {
       const isBehind = error instanceof AuthorityRefusal && error.code === 'wrong-version';
-      if (!isBehind || this.#newest === undefined) throw error;
-      await link.adoptModel(this.#newest);
+      if (!isBehind || before === undefined) throw error;
+      await link.adoptModel(before);
       return link.appendModel({ task, ...append });
     }
   }

@@ -154,7 +154,7 @@ export class ModelKeeper {
 
   /** Logs a version, with the votes for the close of its buffer; the same again gets the same answer. */
   log({ version, modelHash, ctx }: StoredModel, closed: readonly Vote[]): Promise<ModelEntry> {
-    return this.#options.authorities.appendModel({ version, modelHash, ctx, closed });
+    return this.#options.authorities.appendModel({ version, modelHash, ctx, closed }, this.#newest?.entry);
   }
 
   async parameters(version: number): Promise<Float32Array> {

@@ -103,3 +103,23 @@ it('does not ask for ever where the list is shorter than the head says', async (
   await server(authority).catchUp(of);
   expect(authority.asked).toEqual([0, 1]);
 });
+
+it('waits for none of several authorities where enough of them answer, and for them where they do not', async () => {
+  const [first, second, away] = [new FakeAuthority(), new FakeAuthority(), new FakeAuthority()];
+  const keys = [bytes(1), bytes(2), bytes(3)];
+  const all = [first, second, away].map((one, n) => Object.assign(one, { publicKey: keys[n] }));
+  for (const one of all) {
+    one.list = [userOf(0)];
+    one.head = one.headOf(1);
+  }
+  const gone = async (): Promise<Told> => Promise.reject(new Error('it is away'));
+  away.revocations = gone;
+  const council = { task, authorities: keys, threshold: 2 };
+  const links = all as unknown as readonly AuthorityLink[];
+  const revocations = new Revocations({ store, authorities: links, onTrouble: () => {} });
+  await revocations.catchUp(council);
+  expect(await store.revokedBy(task, userOf(0))).toBe(2);
+  second.revocations = gone;
+  for (const one of all) one.head = one.headOf(2);
+  await expect(revocations.catchUp(council)).rejects.toThrow('it is away');
+});

@@ -1,0 +1,110 @@
+/** What a server asks of several authorities goes on after some of them were away in the middle of it. */
+import type { BufferRequest, ModelAppend, ModelEntry, Offer, TaskId, Vote } from '@basa/protocol';
+import { bufferRequestCodec, isRefused, modelAppendCodec, modelEntryCodec, offerRequestCodec } from '@basa/protocol';
+import type { Federation, FederationDevice } from '@basa/simulator';
+import { granted } from '@basa/simulator';
+import { authorityOf, closedBy, closedTogether, SLOTS, severalAuthorities } from '@basa/testkit/core/several.ts';
+import { expect, it } from 'vitest';
+import type { AuthorityLink } from '../../src/authority/authority-link.ts';
+import { AuthorityRefusal, AuthorityUnreachable } from '../../src/authority/authority-link.ts';
+import { TaskAuthorities } from '../../src/authority/task-authorities.ts';
+
+/** The way to an authority of a simulation, which is away from such questions. */
+class Link {
+  readonly away = new Set<'offer' | 'draw' | 'append' | 'adopt'>();
+  readonly #world: Federation;
+  readonly #index: number;
+
+  constructor(world: Federation, index: number) {
+    this.#world = world;
+    this.#index = index;
+  }
+
+  offer(task: TaskId): Promise<Offer> {
+    const signature = this.#sign(offerRequestCodec.statement({ task }));
+    return this.#ask('offer', () => this.#authority.offer(offerRequestCodec.encode({ task, signature })));
+  }
+
+  drawBuffer(task: TaskId, nonce: Uint8Array, plan: BufferRequest['plan']) {
+    const body = { task, nonce, plan };
+    const bytes = bufferRequestCodec.encode({ ...body, signature: this.#sign(bufferRequestCodec.statement(body)) });
+    return this.#ask('draw', () => this.#authority.drawBuffer(bytes));
+  }
+
+  appendModel(body: Omit<ModelAppend, 'signature'>): Promise<ModelEntry> {
+    const bytes = modelAppendCodec.encode({ ...body, signature: this.#sign(modelAppendCodec.statement(body)) });
+    return this.#ask('append', () => this.#authority.appendModel(bytes));
+  }
+
+  adoptModel(entry: ModelEntry): Promise<ModelEntry> {
+    return this.#ask('adopt', () => this.#authority.adoptModel(modelEntryCodec.encode(entry)));
+  }
+
+  get #authority() {
+    return authorityOf(this.#world, this.#index);
+  }
+
+  #sign(statement: Uint8Array): Uint8Array {
+    return this.#world.server.ports.signer.sign(statement);
+  }
+
+  async #ask<Answer extends object>(question: 'offer' | 'draw' | 'append' | 'adopt', ask: () => Answer) {
+    if (this.away.has(question)) throw new AuthorityUnreachable('it is away');
+    const answer = ask();
+    if (isRefused(answer)) throw new AuthorityRefusal(answer.reason, answer.reason);
+    return answer as Exclude<Answer, { kind: 'refused' }>;
+  }
+}
+
+function serverOf(world: Federation) {
+  const links = world.authorities.map((_, n) => new Link(world, n));
+  const start = (): TaskAuthorities =>
+    new TaskAuthorities({
+      task: world.task,
+      policy: world.policy,
+      ports: world.server.ports,
+      links: links as unknown as readonly AuthorityLink[],
+      graceMs: 0,
+      clock: () => world.now,
+    });
+  return { links, start, newest: world.authority.core.newestModel(world.task) as ModelEntry };
+}
+
+it('draws a buffer after a draw that one authority signed and another did not', async () => {
+  const world = severalAuthorities();
+  const { links, start, newest } = serverOf(world);
+  const authorities = start();
+  const nonce = world.randomBytes(16);
+  links[2]?.away.add('draw');
+  await expect(authorities.drawBuffer(nonce, newest)).rejects.toThrow(AuthorityUnreachable);
+  links[2]?.away.clear();
+  expect((await authorities.drawBuffer(nonce, newest)).descriptor.parts).toHaveLength(4);
+});
+
+it('logs a version with an authority that missed the one before it, also after a restart of the server', async () => {
+  const world = severalAuthorities();
+  const { links, start, newest } = serverOf(world);
+  const closes = [closedBuffer(world), closedBuffer(world)];
+  const next = (before: ModelEntry): Promise<ModelEntry> => {
+    const close = closes[before.version] as ReturnType<typeof closedBuffer>;
+    return start().appendModel({ version: before.version + 1, modelHash: new Uint8Array(32), ...close }, before);
+  };
+  links[3]?.away.add('append').add('adopt');
+  const first = await next(newest);
+  links[3]?.away.clear();
+  links[0]?.away.add('append').add('adopt');
+  expect((await next(first)).version).toBe(2);
+});
+
+/** A buffer that all authorities closed, with their votes. */
+function closedBuffer(world: Federation) {
+  const devices = Array.from({ length: SLOTS }, () => world.device());
+  for (const device of devices) granted(device.contribute());
+  const { ctx } = devices[0] as FederationDevice;
+  granted(world.server.freeze(ctx));
+  const { answers, votes } = granted(
+    closedTogether(world, ctx, (request) => world.authorities.map((_, n) => [n, closedBy(world, n, request)])),
+  );
+  const vote = answers[0]?.answer.vote as Vote;
+  return { ctx, closed: [{ ...vote, endorsements: votes }] };
+}
