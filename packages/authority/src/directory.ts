@@ -14,6 +14,7 @@ export interface KnownTask {
 /** A buffer that is open, or closed while its sum has become no model. */
 interface Unfinished {
   readonly closeBy: Millis;
+  /** Or may be, by the vote of this authority. */
   readonly isClosed: boolean;
 }
 
@@ -57,6 +58,7 @@ export class Directory {
         );
         return;
       }
+      case 'buffer-voted': // the others may have closed it by this vote, and nobody told this authority
       case 'buffer-closed': {
         const name = toHex(entry.ctx);
         for (const buffers of this.#unfinished.values()) {

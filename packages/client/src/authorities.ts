@@ -110,12 +110,18 @@ export class Authorities {
     }));
   }
 
-  outcomes(ctx: Ctx, signal: AbortSignal): Promise<readonly OutcomeOf[]> {
+  /** Until `isAgreed`: one that was away may have missed the end of the buffer, and others are waited for. */
+  outcomes(
+    ctx: Ctx,
+    isAgreed: (outcomes: readonly OutcomeOf[]) => boolean,
+    signal: AbortSignal,
+  ): Promise<readonly OutcomeOf[]> {
     return this.#ask(
       this.#members,
       signal,
       () => undefined,
       async ({ authority, client }, both) => ({ authority, outcome: await client.outcome(ctx, both) }),
+      isAgreed,
     );
   }
 
@@ -125,6 +131,7 @@ export class Authorities {
     signal: AbortSignal,
     judge: Judge<Answer>,
     ask: (member: Member, signal: AbortSignal) => Promise<Answer>,
+    isEnough: (good: readonly Answer[]) => boolean = (good) => good.length >= this.#council.threshold,
   ): Promise<readonly Answer[]> {
     const [only] = members;
     if (only !== undefined && members.length === 1) return [await ask(only, signal)];
@@ -138,7 +145,7 @@ export class Authorities {
       await new Promise<void>((resolve) => {
         const settle = (): void => {
           const isOver = good.length + bad.length + failures.length === members.length;
-          if (good.length >= threshold || isOver) resolve();
+          if (isOver || isEnough(good)) resolve();
         };
         if (members.length === 0) resolve();
         for (const member of members) {

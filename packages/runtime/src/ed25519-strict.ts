@@ -19,7 +19,7 @@ const FIELD_ORDER = 'edfffffffffffffffffffffffffffffffffffffffffffffffffffffffff
 /** Right lengths, a canonical key that is not of small order, S below L. */
 export function isStrictSignature(signature: Uint8Array, publicKey: Uint8Array): boolean {
   if (signature.length !== 64 || publicKey.length !== 32) return false;
-  const y = publicKey.slice();
+  const y = Uint8Array.from(publicKey); // `slice` of a Buffer is the same memory
   y[31] = (y[31] as number) & 0x7f;
   const yHex = toHex(y);
   return (

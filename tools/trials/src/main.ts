@@ -6,6 +6,10 @@ await runNamed('trial', {
     about: 'kill -9 of every process, 200 times, under load; nothing may be lost',
     program: at('crash/main.ts'),
   },
+  authorities: {
+    about: 'four authorities of which three are needed: killed one at a time, one down for all of a phase, two down',
+    program: at('authorities/main.ts'),
+  },
   powercut: {
     about: 'power cuts of every process under load: what was not flushed vanishes, nothing acknowledged may be lost',
     program: at('powercut/main.ts'),

@@ -8,11 +8,10 @@ if (given.some((word) => ['--quick', '--json'].includes(word)) && given.every((w
 }
 
 await runNamed('prove', {
-  all: { about: 'the next five, one after the other (hours; --quick for minutes)', program: at('prove/all.ts') },
+  all: { about: 'the next six, one after the other (hours; --quick for minutes)', program: at('prove/all.ts') },
   attacks: {
-    about: 'A1 to R1 against both modes',
-    program: at('../../../packages/cli/src/main.ts'),
-    words: ['attacks'],
+    about: 'A1 to R1 against both modes, and a server with one of four authorities',
+    program: at('prove/attacks.ts'),
   },
   mutants: { about: 'every wrong core of a list, and what the oracle says of it', program: at('prove/mutants.ts') },
   explorer: { about: 'every state of small worlds', program: at('prove/explorer.ts') },
@@ -20,6 +19,10 @@ await runNamed('prove', {
   oracle: {
     about: 'what server and colluders can compute, over 10^7 schedules',
     program: at('prove/oracle.ts'),
+  },
+  councils: {
+    about: 'what a server computes with some of the authorities, over 10^5 schedules',
+    program: at('prove/councils.ts'),
   },
   decoders: { about: '10^7 hostile inputs at the decoder of every message', program: at('prove/decoders.ts') },
   mutation: { about: 'small wrong changes of the core, and what the tests notice', program: at('mutation/main.ts') },

@@ -4,11 +4,16 @@ import { describe, expect, it } from 'vitest';
 import { MUTANTS } from '../src/mutants/list.ts';
 import { isCaught, judgeMutant, runPatched } from '../src/mutants/runs.ts';
 import { playAttack, SEALED_ATTACKS } from '../src/oracle/attacks.ts';
+import { COUNCIL_ATTACKS } from '../src/oracle/attacks-on-councils.ts';
 import { ORACLE_ENGINES } from '../src/oracle/engines.ts';
 
 describe('the core as it is', () => {
   it.each(Object.keys(SEALED_ATTACKS))('gives the honest sum at most when %s', (attack) => {
     for (const engine of ORACLE_ENGINES) expect(playAttack(attack, engine)).toMatchObject({ leaked: [], broken: [] });
+  });
+
+  it.each(Object.entries(COUNCIL_ATTACKS))('of several authorities gives the honest sum at most when %s', (_, play) => {
+    expect(play()).toMatchObject({ leaked: [], broken: [] });
   });
 
   it('says the same from a bundle without a patch', async () => {
@@ -32,7 +37,8 @@ describe('a mutant', () => {
 
   it('is needed for every attack but the plain ones: no schedule is kept that catches nothing', () => {
     const used = new Set(MUTANTS.map(({ caughtBy }) => caughtBy));
-    expect(Object.keys(SEALED_ATTACKS).filter((attack) => !used.has(attack))).toEqual([]);
+    const attacks = [...Object.keys(SEALED_ATTACKS), ...Object.keys(COUNCIL_ATTACKS)];
+    expect(attacks.filter((attack) => !used.has(attack))).toEqual([]);
     expect(isCaught({ ...playAttack('everybody is accepted') })).toBe(false);
   });
 });

@@ -367,7 +367,7 @@ export class AttributeAuthority {
         const name = toHex(entry.entry.task);
         const before = this.#tasks.get(name);
         if (before !== undefined) this.#tasks.set(name, withNewest(before, entry.entry));
-        // A closed buffer is in the log alone; one that the others closed may be open here, and is used all the same.
+        // A closed buffer is in the log alone; so is one from now on that the others closed while this authority was away.
         this.#evolve(entry.entry.ctx, entry);
         return;
       }
@@ -392,7 +392,7 @@ export class AttributeAuthority {
     if (before === undefined) return;
     this.#inclusions.note(before, entry);
     const buffer = evolveBuffer(before, entry);
-    if (buffer.status === 'open') this.#open.set(name, buffer);
+    if (buffer.status === 'open' && buffer.version === undefined) this.#open.set(name, buffer);
     else this.#open.delete(name);
   }
 }

@@ -67,10 +67,11 @@ export function evolveBuffer(buffer: AuthorityBuffer, entry: AuthorityRecord): A
 
 /**
  * Past closeBy an open buffer is aborted, durably, by whatever touches it next. Not after a vote: the others may have closed the
- * buffer by it.
+ * buffer by it. Not where a version was made of it: they have.
  */
 export function abortIfOverdue(buffer: AuthorityBuffer, now: Millis): readonly AuthorityRecord[] {
-  if (buffer.status !== 'open' || buffer.voted !== undefined || now < buffer.descriptor.closeBy) return [];
+  const isDecided = buffer.status !== 'open' || buffer.voted !== undefined || buffer.version !== undefined;
+  if (isDecided || now < buffer.descriptor.closeBy) return [];
   return [{ kind: 'buffer-aborted', ctx: buffer.ctx }];
 }
 

@@ -32,11 +32,12 @@ export class Inclusions {
   note(buffer: AuthorityBuffer, entry: AuthorityRecord): void {
     if (buffer.descriptor.privacy === undefined) return;
     if (entry.kind === 'key-issued') this.#add(buffer, entry.user, 0, 1);
-    const isOver = entry.kind === 'buffer-closed' || entry.kind === 'buffer-aborted' || entry.kind === 'buffer-unknown';
-    if (!isOver) return;
+    // The others closed it while this authority was away: who is in the sum was not heard.
+    const isUnheard = entry.kind === 'buffer-unknown' || entry.kind === 'model-appended';
+    if (!isUnheard && entry.kind !== 'buffer-closed' && entry.kind !== 'buffer-aborted') return;
     const accepted = new Set<number>(entry.kind === 'buffer-closed' ? entry.accepted.map(({ slot }) => slot) : []);
     for (const { slot, user } of buffer.slots.values()) {
-      const isIn = entry.kind === 'buffer-unknown' || accepted.has(slot);
+      const isIn = isUnheard || accepted.has(slot);
       this.#add(buffer, user, isIn ? 1 : 0, -1);
     }
   }

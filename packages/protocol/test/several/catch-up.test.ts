@@ -104,6 +104,34 @@ describe('an authority that was away', () => {
   });
 });
 
+describe('an authority that missed the close of a buffer', () => {
+  it.each([
+    ['before its vote', false],
+    ['after its vote', true],
+  ])(
+    '%s holds it no longer once a version was made of it, says no "aborted", and closes it when it is asked',
+    (_, isVoted) => {
+      const scene = atSeveralCloses();
+      const { world, ctx, request } = scene;
+      const { version, modelHash } = { version: 1, modelHash: new Uint8Array(32).fill(5) };
+      const votes = votesOf(world, isVoted ? ALL : [0, 1, 2], request);
+      const closed = [votedFor(scene, [0, 1, 2])];
+      const entry = together([0, 1, 2].map((n) => granted(appendedBy(world, n, { version, modelHash, ctx, closed }))));
+      const away = authorityOf(world, 3);
+      expect(away.core.openBuffers).toBe(1);
+      granted(away.adoptModel(modelEntryCodec.encode(entry)));
+      expect(away.core.openBuffers).toBe(0);
+      world.now = millis(world.now + OPEN_MS + CLOSE_MS);
+      expect(away.core.tick(world.now).records).toEqual([]);
+      expect(away.outcome(ctx).status).toBe('open');
+      expect(granted(closedBy(world, 3, request, { votes: votes.slice(0, 3) })).keys).toHaveLength(4);
+      expect(away.outcome(ctx).status).toBe('closed');
+      away.restart();
+      expect(away.outcome(ctx).status).toBe('closed');
+    },
+  );
+});
+
 describe('a model', () => {
   it('is signed once for a version, and stands in the log when three signed it', () => {
     const scene = atSeveralCloses();

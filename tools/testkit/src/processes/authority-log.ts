@@ -1,4 +1,4 @@
-/** What an authority's log says of buffers and models, for checks from outside. */
+/** What the logs of the authorities say of buffers and models, for checks from outside. */
 import { ByteReader, toHex } from '@basa/masking';
 import type { AuthorityRecord, Descriptor } from '@basa/protocol';
 import { ctxOf, decodeAuthorityRecord } from '@basa/protocol';
@@ -9,17 +9,25 @@ export interface LoggedBuffers {
   readonly drawn: ReadonlyMap<string, Descriptor>;
   /** The version that was made of a buffer. */
   readonly versions: ReadonlyMap<string, number>;
+  /** Who got keys of a slot, by the name of the buffer and the slot. */
+  readonly holders: ReadonlyMap<string, ReadonlySet<string>>;
 }
 
-export function buffersOfLog(log: Uint8Array): LoggedBuffers {
+/** Of all authorities: one that was away misses some. */
+export function buffersOfLogs(logs: readonly Uint8Array[]): LoggedBuffers {
   const drawn = new Map<string, Descriptor>();
   const versions = new Map<string, number>();
-  for (const record of recordsOf(log)) {
+  const holders = new Map<string, Set<string>>();
+  for (const record of logs.flatMap((log) => [...recordsOf(log)])) {
     if (record.kind === 'buffer-drawn') drawn.set(toHex(ctxOf(nodeSuite, record.descriptor)), record.descriptor);
     if (record.kind === 'model-appended' && record.entry.version > 0)
       versions.set(toHex(record.entry.ctx), record.entry.version);
+    if (record.kind === 'key-issued') {
+      const slot = `${toHex(record.ctx)} ${record.slot}`;
+      holders.set(slot, (holders.get(slot) ?? new Set()).add(toHex(record.user)));
+    }
   }
-  return { drawn, versions };
+  return { drawn, versions, holders };
 }
 
 function* recordsOf(log: Uint8Array): Generator<AuthorityRecord> {

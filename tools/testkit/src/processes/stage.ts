@@ -1,4 +1,4 @@
-/** Both services as bundled processes on one folder, to be killed and started again at will, with a task. */
+/** Authorities and server as bundled processes on one folder, to be killed and started again at will, with a task. */
 import type { ChildProcess } from 'node:child_process';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -16,8 +16,10 @@ import { Balancer } from './balancer.ts';
 import type { Bundle } from './bundle.ts';
 
 export type Role = 'authority' | 'server';
+/** The first one is called as the only one is. */
+export type AuthorityName = 'authority' | `authority-${number}`;
 /** A process of its own: where there are several nodes, `server` is the balancer before them. */
-export type ProcessName = Role | `node-${number}`;
+export type ProcessName = AuthorityName | 'server' | `node-${number}`;
 
 interface NodesOptions {
   readonly count: number;
@@ -33,6 +35,8 @@ export interface StageOptions {
   readonly specification?: object;
   readonly server?: object;
   readonly authority?: object;
+  /** How many authorities (1); the policy says how many of them are needed. */
+  readonly authorities?: number;
   /** Several nodes on a database whose tables are made by this. */
   readonly nodes?: NodesOptions;
 }
@@ -52,6 +56,7 @@ export class Stage {
   readonly #ending = new AbortController();
   policy!: TaskPolicy;
   task = '';
+  /** With commas between them where there are several. */
   authorityKey = '';
 
   private constructor(options: StageOptions) {
@@ -61,13 +66,14 @@ export class Stage {
       nodes === undefined
         ? {}
         : { BASA_SERVER_DATABASE_URL: nodes.databaseUrl, BASA_SERVER_SIGNING_KEY: toHex(nodeRandomBytes(32)) };
-    writeFileSync(join(this.folder, 'authority.key'), nodeRandomBytes(32), { mode: 0o600 });
+    for (const name of this.authorities)
+      writeFileSync(join(this.folder, `${name}.key`), nodeRandomBytes(32), { mode: 0o600 });
   }
 
   static async open(options: StageOptions): Promise<Stage> {
     const stage = new Stage(options);
     try {
-      await stage.start('authority');
+      await Promise.all(stage.authorities.map((name) => stage.start(name)));
       stage.authorityKey = await stage.authority.publicKey();
       await stage.#startServers();
       await stage.#createTask();
@@ -76,6 +82,17 @@ export class Stage {
       throw error;
     }
     return stage;
+  }
+
+  /** Their processes, in the order of the policy. */
+  get authorities(): readonly AuthorityName[] {
+    const { authorities = 1 } = this.#options;
+    return Array.from({ length: authorities }, (_, n) => (n === 0 ? 'authority' : (`authority-${n + 1}` as const)));
+  }
+
+  /** The addresses of all authorities, with commas between them. */
+  get authorityUrl(): string {
+    return this.authorities.map((name) => this.urls[name] ?? '').join(',');
   }
 
   /** The processes that are the server. */
@@ -97,7 +114,7 @@ export class Stage {
   }
 
   get authority(): AuthorityOperator {
-    return new AuthorityOperator({ url: this.urls.authority, token: this.token, signal: this.#ending.signal });
+    return new AuthorityOperator({ url: this.authorityUrl, token: this.token, signal: this.#ending.signal });
   }
 
   get server(): ServerOperator {
@@ -133,7 +150,7 @@ export class Stage {
 
   async close(): Promise<void> {
     await Promise.all(this.servers.map((name) => this.stop(name)));
-    await this.stop('authority');
+    await Promise.all(this.authorities.map((name) => this.stop(name)));
     await this.#balancer?.close();
     this.#ending.abort();
     rmSync(this.folder, { recursive: true, force: true });
@@ -143,18 +160,18 @@ export class Stage {
     const role = roleOf(name);
     const common = {
       ...COMMON,
-      dataFolder: join(this.folder, role),
+      dataFolder: join(this.folder, role === 'server' ? role : name),
       port: Number(new URL(this.urls[name] || 'http://x:0').port),
       operators: [
         { tokenHash: hashOfToken((bytes) => nodeSuite.sha256(bytes), this.token), roles: ['operator', 'auditor'] },
       ],
     };
     if (role === 'authority') {
-      const own = { keyFile: join(this.folder, 'authority.key'), keyLimit: UNLIMITED, tickMs: 200 };
+      const own = { keyFile: join(this.folder, `${name}.key`), keyLimit: UNLIMITED, tickMs: 200 };
       return { ...common, ...own, ...this.#options.authority };
     }
-    const { authority } = this.urls;
-    const own = { authorityUrl: authority, authorityKey: this.authorityKey, tickMs: 100, maxBurntSlots: 1e9 };
+    const { authorityUrl, authorityKey } = this;
+    const own = { authorityUrl, authorityKey, tickMs: 100, maxBurntSlots: 1e9 };
     return { ...common, ...own, ...this.#options.server };
   }
 
@@ -172,7 +189,7 @@ export class Stage {
 }
 
 function roleOf(name: ProcessName): Role {
-  return name === 'authority' ? 'authority' : 'server';
+  return name.startsWith('authority') ? 'authority' : 'server';
 }
 
 const BASE_POLICY: Omit<TaskPolicy, 'serverKey' | 'authorities' | 'dimension'> = {

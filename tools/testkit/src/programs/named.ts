@@ -7,8 +7,6 @@ export interface Named {
   readonly program: URL;
   /** It takes no options: its help is the comment at its top, and it need not be loaded for that. */
   readonly isPlain?: boolean;
-  /** Words that stand before its options. */
-  readonly words?: readonly string[];
 }
 
 /** The list of what `npm run <script>` knows, one line each. */
@@ -25,7 +23,7 @@ export async function runNamed(script: string, programs: Readonly<Record<string,
   if (named?.isPlain === true && options.includes('--help')) {
     console.log(commentAtTop(fileURLToPath(named.program)));
   } else if (named !== undefined) {
-    process.argv = [process.execPath, fileURLToPath(named.program), ...(named.words ?? []), ...options];
+    process.argv = [process.execPath, fileURLToPath(named.program), ...options];
     await import(named.program.href);
   } else if (name === undefined || name === '--help') {
     console.log(listOf(script, programs));

@@ -57,9 +57,9 @@ async function again<Result>(device: number, work: () => Promise<Result>): Promi
     try {
       return await work();
     } catch (error) {
-      if (!(error instanceof UnreachableError) && !(error instanceof ProblemError)) {
-        tell({ kind: 'fault', device, what: String((error as Error).stack) });
-      }
+      const isPutOff = error instanceof UnreachableError || error instanceof ProblemError;
+      if (isPutOff) tell({ kind: 'put-off', device, what: error.message });
+      else tell({ kind: 'fault', device, what: String((error as Error).stack) });
       await sleep(PAUSE_MS);
     }
   }

@@ -29,6 +29,8 @@ export class Fleet {
   readonly faults: string[] = [];
   /** Steps that devices took, for whoever waits for something to happen. */
   steps = 0;
+  /** Devices that were put off, each with the words of the last time, since somebody cleared it. */
+  readonly putOff = new Map<number, string>();
   readonly #options: FleetOptions;
   readonly #works: DevicesWork[];
   readonly #places = new Map<number, number>();
@@ -44,7 +46,7 @@ export class Fleet {
     const tokens = await stage.authority.tokens(stage.task, processes * devicesEach, Date.now() + 86_400_000);
     const works = Array.from({ length: processes }, (_, n) => ({
       server: stage.urls.server,
-      authority: stage.urls.authority,
+      authority: stage.authorityUrl,
       authorityKey: stage.authorityKey,
       task: stage.task,
       dimension: stage.policy.dimension,
@@ -76,6 +78,7 @@ export class Fleet {
   }
 
   #hear(news: Exclude<FromDevices, { kind: 'ready' }>, send: (message: ToDevices) => void): void {
+    if (news.kind === 'put-off') return void this.putOff.set(news.device, news.what);
     this.steps++;
     if (news.kind === 'fault') this.faults.push(`device ${news.device}: ${news.what}`);
     if (news.kind === 'idle') send({ kind: 'offer', device: news.device, place: this.#placeOf(news.device) });

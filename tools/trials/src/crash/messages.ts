@@ -34,5 +34,7 @@ export type FromDevices =
       readonly reason: string;
       readonly update: 'free' | 'held';
     }
+  /** A service does not answer, or asks to come again later: in its words. */
+  | { readonly kind: 'put-off'; readonly device: number; readonly what: string }
   /** Something that no crash explains. */
   | { readonly kind: 'fault'; readonly device: number; readonly what: string };

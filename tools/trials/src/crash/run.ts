@@ -18,8 +18,9 @@ import { CrashDatabase } from './crash-database.ts';
 import { Fleet } from './fleet.ts';
 import { Plan } from './plan.ts';
 import { Recorder } from './recorder.ts';
+import { gone, grown, isAlive, settle } from './settle.ts';
 import type { Verdict } from './verdict.ts';
-import { judge, stuckBuffers } from './verdict.ts';
+import { judge } from './verdict.ts';
 
 export interface CrashOptions {
   /** Deaths, and stops of nodes past their turns. */
@@ -57,8 +58,6 @@ const DATABASE_STEPS = 60;
 const NO_DATABASE = 3;
 /** A process whose fleet takes no steps, because others are down, is killed all the same. */
 const PATIENCE_MS = 20_000;
-const LOOKS = 1500;
-const LOOK_MS = 200;
 
 export async function runCrashes(options: CrashOptions): Promise<CrashReport> {
   if (options.store !== 'postgres') return crash(options, undefined);
@@ -193,8 +192,7 @@ async function crash(
     ]);
 
     // The fleet goes on after the last kill.
-    const { version = 0 } = await stage.server.task(stage.task);
-    while (((await stage.server.task(stage.task)).version ?? 0) <= version) await sleep(LOOK_MS);
+    await grown(stage, 1);
     for (const child of [...running].filter((one) => !Object.values(stage.children).includes(one))) {
       child.kill('SIGKILL');
       await gone(child);
@@ -217,34 +215,4 @@ async function crash(
     await stage.close();
     rmSync(cutsFolder, { recursive: true, force: true });
   }
-}
-
-/** Every buffer that can be opened is; then both services start again with every deadline behind them. */
-async function settle(stage: Stage, clockAhead: string, database: CrashDatabase | undefined): Promise<void> {
-  const { openMs, closeMs, minimum } = stage.policy;
-  const isOpenable = async (ctx: string): Promise<boolean> => {
-    const buffer = await stage.server.buffer(ctx).catch(() => undefined); // one that the server never learnt of
-    if (buffer === undefined) return false;
-    const accepted = buffer.slots.filter(({ status }) => status === 'accepted').length;
-    return buffer.status !== 'filling' || accepted >= minimum;
-  };
-  for (let look = 0; look < LOOKS; look++) {
-    const waiting = await Promise.all((await stuckBuffers(stage)).map(isOpenable));
-    if (!waiting.includes(true)) break;
-    await sleep(LOOK_MS);
-  }
-  for (const name of [...stage.servers, 'authority' as const]) await stage.stop(name);
-  const aheadMs = openMs + closeMs + 1000;
-  await database?.goAhead(aheadMs);
-  const ahead = { BASA_AHEAD_MS: String(aheadMs) };
-  for (const name of ['authority' as const, ...stage.servers]) await stage.start(name, ahead, [clockAhead]);
-  for (let look = 0; look < LOOKS && (await stuckBuffers(stage)).length > 0; look++) await sleep(LOOK_MS);
-}
-
-function isAlive(child: ChildProcess): boolean {
-  return child.exitCode === null && child.signalCode === null;
-}
-
-async function gone(child: ChildProcess | undefined): Promise<void> {
-  if (child !== undefined && isAlive(child)) await new Promise((resolve) => child.once('exit', resolve));
 }

@@ -1,11 +1,11 @@
-/** What became of everything, judged from outside: by what clients were told, what the authority signs, what models contain. */
+/** What became of everything, judged from outside: by what clients were told, what authorities sign, what models contain. */
 import { verifyLog } from '@basa/authority';
 import { fromHex } from '@basa/masking';
-import type { Ctx, JoinTag } from '@basa/protocol';
-import { AUTHORITY_PATH, judgeOutcome, outcomeCodec, SERVER_PATH } from '@basa/protocol';
+import type { Ctx, JoinTag, OutcomeOf } from '@basa/protocol';
+import { AUTHORITY_PATH, agreedOutcome, judgeOutcome, outcomeCodec, SERVER_PATH } from '@basa/protocol';
 import { nodeSuite } from '@basa/runtime/node';
 import type { LoggedBuffers } from '@basa/testkit/processes/authority-log.ts';
-import { buffersOfLog } from '@basa/testkit/processes/authority-log.ts';
+import { buffersOfLogs } from '@basa/testkit/processes/authority-log.ts';
 import type { Stage } from '@basa/testkit/processes/stage.ts';
 import { countsByVersion } from '@basa/testkit/processes/sums.ts';
 import type { Acknowledged } from './fleet.ts';
@@ -25,17 +25,20 @@ export interface Verdict extends Readonly<Record<Ending, number>> {
 const ENDED = ['included', 'quarantined', 'aborted', 'unknown'];
 
 export async function judge(stage: Stage, told: readonly Acknowledged[]): Promise<Verdict> {
-  const [log = new Uint8Array()] = await stage.authority.logs();
-  const { doubleIssues, problems } = verifyLog(log, fromHex(stage.authorityKey) ?? new Uint8Array());
-  const buffers = buffersOfLog(log);
+  const logs = await stage.authority.logs();
+  const keys = stage.authorityKey.split(',').map((key) => fromHex(key) ?? new Uint8Array());
+  const reports = logs.map((log, n) => verifyLog(log, keys[n] ?? new Uint8Array()));
+  const buffers = buffersOfLogs(logs);
   const counts = await countsByVersion(stage);
-  const found: string[] = [...problems];
+  const found = reports.flatMap(({ problems }, n) => problems.map((problem) => `${stage.authorities[n]}: ${problem}`));
+  const shared = [...buffers.holders].filter(([, users]) => users.size > 1);
+  for (const [slot] of shared) found.push(`authorities gave keys of one slot to several users: ${slot}`);
   const endings = { included: 0, excluded: 0, aborted: 0, quarantined: 0, lost: 0 };
   const once = new Map(told.map((one) => [one.joinTag, one]));
   for (const one of once.values()) {
-    const ending = await endingOf(stage, buffers, counts, one);
+    const { ending, facts } = await endingOf(stage, buffers, counts, one);
     endings[ending]++;
-    if (ending === 'lost') found.push(`lost: the update at ${one.place}, slot ${one.slot} of ${one.ctx}`);
+    if (ending === 'lost') found.push(`lost: the update at ${one.place}, slot ${one.slot} of ${one.ctx}: ${facts}`);
   }
   const doubled = doubledPlaces(stage.policy.dimension, counts);
   const stuck = await stuckBuffers(stage);
@@ -45,7 +48,7 @@ export async function judge(stage: Stage, told: readonly Acknowledged[]): Promis
     acknowledged: once.size,
     ...endings,
     doubled: doubled.length,
-    keysTwice: doubleIssues,
+    keysTwice: reports.reduce((sum, { doubleIssues }) => sum + doubleIssues, shared.length),
     stuck: stuck.length,
     versions: counts.length - 1,
     problems: found,
@@ -57,25 +60,33 @@ async function endingOf(
   { versions }: LoggedBuffers,
   counts: readonly Int32Array[],
   { place, ctx, joinTag }: Acknowledged,
-): Promise<Ending> {
-  const response = await fetch(new URL(AUTHORITY_PATH.outcome(ctx), stage.urls.authority));
-  const outcome = outcomeCodec.decode(new Uint8Array(await response.arrayBuffer()));
-  const ports = { suite: nodeSuite, council: stage.policy };
+): Promise<{ readonly ending: Ending; readonly facts: string }> {
+  const outcomes = await outcomesOf(stage, ctx);
   const commitment = { ctx: fromHex(ctx) as Ctx, joinTag: fromHex(joinTag) as JoinTag };
-  const verdict = judgeOutcome(ports, commitment, [{ authority: 0, outcome }]);
-  if (verdict.kind === 'refused') return 'lost';
+  const verdict = judgeOutcome({ suite: nodeSuite, council: stage.policy }, commitment, outcomes).kind;
+  const isAborted = agreedOutcome(nodeSuite, stage.policy, commitment.ctx, outcomes)?.status === 'aborted';
   const version = versions.get(ctx);
   const counted = version === undefined ? 0 : (counts[version]?.[place] ?? 0);
   const fate = await fateOf(stage, ctx, joinTag);
-  if (verdict.kind === 'free') {
-    const ending = outcome.status === 'aborted' ? 'aborted' : 'excluded';
-    return counted === 0 && fate === ending ? ending : 'lost';
-  }
-  if (version === undefined) return fate === 'quarantined' ? 'quarantined' : 'lost';
-  return counted === 1 && fate === 'included' ? 'included' : 'lost';
+  const said = outcomes.map(({ outcome }) => outcome.status).join(', ');
+  const facts = `${verdict} by ${said}; ${counted} times in version ${version}; the server says ${fate}`;
+  const told =
+    verdict === 'free' ? (isAborted ? 'aborted' : 'excluded') : version === undefined ? 'quarantined' : verdict;
+  const isSo = verdict !== 'refused' && fate === told && counted === (told === 'included' ? 1 : 0);
+  return { ending: isSo ? (told as Ending) : 'lost', facts };
 }
 
-/** The server's word, which must be the authority's. */
+/** What each authority says became of the buffer. */
+function outcomesOf({ authorities, urls }: Stage, ctx: string): Promise<readonly OutcomeOf[]> {
+  return Promise.all(
+    authorities.map(async (name, authority) => {
+      const response = await fetch(new URL(AUTHORITY_PATH.outcome(ctx), urls[name]));
+      return { authority, outcome: outcomeCodec.decode(new Uint8Array(await response.arrayBuffer())) };
+    }),
+  );
+}
+
+/** The server's word, which must be that of the authorities. */
 async function fateOf({ urls }: Stage, ctx: string, joinTag: string): Promise<string | undefined> {
   const response = await fetch(new URL(SERVER_PATH.fate(ctx, joinTag), urls.server));
   return ((await response.json()) as { readonly fate?: string }).fate;
@@ -89,22 +100,25 @@ function doubledPlaces(dimension: number, counts: readonly Int32Array[]): readon
   });
 }
 
-/** Buffers that were drawn and have not come to an end, at the authority or at the server. */
+/**
+ * Buffers that were drawn and have not come to an end: at the server, or at an authority where a crash came before the server learnt of
+ * them. An authority that was away may miss the end of one that the others closed.
+ */
 export async function stuckBuffers(stage: Stage): Promise<readonly string[]> {
-  const [log = new Uint8Array()] = await stage.authority.logs();
-  const { drawn } = buffersOfLog(log);
+  const { drawn } = buffersOfLogs(await stage.authority.logs());
   const stuck: string[] = [];
   for (const ctx of drawn.keys()) {
-    const asked = await fetch(new URL(AUTHORITY_PATH.outcome(ctx), stage.urls.authority));
-    const { status } = outcomeCodec.decode(new Uint8Array(await asked.arrayBuffer()));
-    if (status === 'open' || !(await isEndedAt(stage, ctx))) stuck.push(ctx);
+    const status = await statusAt(stage, ctx);
+    const isOpen = async (): Promise<boolean> =>
+      (await outcomesOf(stage, ctx)).some(({ outcome }) => outcome.status === 'open');
+    if (status === undefined ? await isOpen() : !ENDED.includes(status)) stuck.push(ctx);
   }
   return stuck;
 }
 
-async function isEndedAt({ urls, token }: Stage, ctx: string): Promise<boolean> {
+/** Undefined for a buffer that the server does not know. */
+async function statusAt({ urls, token }: Stage, ctx: string): Promise<string | undefined> {
   const headers = { authorization: `Bearer ${token}` };
   const response = await fetch(new URL(SERVER_PATH.buffer(ctx), urls.server), { headers });
-  if (response.status === 404) return true; // a crash before the server learnt of it
-  return ENDED.includes(((await response.json()) as { readonly status: string }).status);
+  return response.status === 404 ? undefined : ((await response.json()) as { readonly status: string }).status;
 }

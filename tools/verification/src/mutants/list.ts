@@ -4,7 +4,8 @@
  * and each of them alone is enough to stop the attack (`npm run prove -- mutants` and the tests say so of every edit).
  */
 import type { Mutant } from './mutant.ts';
+import { MUTANTS_OF_COUNCILS } from './of-councils.ts';
 import { MUTANTS_OF_THE_CORES } from './of-the-cores.ts';
 import { MUTANTS_OF_THE_PROTOCOL } from './of-the-protocol.ts';
 
-export const MUTANTS: readonly Mutant[] = [...MUTANTS_OF_THE_PROTOCOL, ...MUTANTS_OF_THE_CORES];
+export const MUTANTS: readonly Mutant[] = [...MUTANTS_OF_THE_PROTOCOL, ...MUTANTS_OF_THE_CORES, ...MUTANTS_OF_COUNCILS];

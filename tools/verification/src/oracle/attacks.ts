@@ -6,6 +6,7 @@
 import type { Attacks } from './attack-moves.ts';
 import { COLLUDED_ATTACKS } from './attacks-by-colluders.ts';
 import { CLOSED_ATTACKS } from './attacks-on-close.ts';
+import { COUNCIL_ATTACKS } from './attacks-on-councils.ts';
 import { RESUBMITTED_ATTACKS } from './attacks-on-updates.ts';
 import { TOLD_ATTACKS } from './attacks-on-users.ts';
 import { Bench } from './bench.ts';
@@ -27,6 +28,8 @@ export const SEALED_ATTACKS: Attacks = {
 
 /** Plays one attack on a fresh bench. */
 export function playAttack(name: string, engine: OracleEngine = 'attributes'): AttackReport {
+  const ofCouncil = COUNCIL_ATTACKS[name];
+  if (ofCouncil !== undefined) return ofCouncil();
   const attack = SEALED_ATTACKS[name];
   if (attack === undefined) throw new Error(`no attack "${name}"`);
   const world = new OracleWorld(new Bench(engine), attack);

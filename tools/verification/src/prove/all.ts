@@ -5,8 +5,8 @@ import { parseArgs } from 'node:util';
 
 const HELP = `npm run prove -- all [--quick] [--json]
 
-Attacks, mutants, explorer, fault simulation and leak oracle, each in its long version (hours); docs/evidence.md says what
-each of them shows. Every part is a command of its own: npm run prove -- attacks, mutants, explorer, faults, oracle.
+Attacks, mutants, explorer, fault simulation, leak oracle and its councils, each in its long version (hours); docs/evidence.md says
+what each of them shows. Every part is a command of its own: npm run prove -- attacks, mutants, explorer, faults, oracle, councils.
 
   --quick   smaller numbers: some minutes
   --json    end standard output with one line that is one JSON object`;
@@ -22,6 +22,7 @@ const PARTS: readonly Part[] = [
   { name: 'explorer', quick: ['--states', '20000'] },
   { name: 'faults', quick: ['--buffers', '300'] },
   { name: 'oracle', quick: ['--schedules', '20000', '--no-exhaustive'] },
+  { name: 'councils', quick: ['--schedules', '2000'] },
 ];
 const PROVE = fileURLToPath(new URL('../main.ts', import.meta.url));
 

@@ -1,0 +1,218 @@
+/**
+ * Four authorities of which three are needed, a server and devices as processes. All four there, and one after the other killed; one down
+ * while everything else is killed; two down, which must stop the fleet in clear words and lose nothing. Then the verdict from outside.
+ */
+import type { ChildProcess } from 'node:child_process';
+import { createInterface } from 'node:readline';
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { RandomStream } from '@basa/learning';
+import { randomStream } from '@basa/learning';
+import type { AuthorityName, ProcessName } from '@basa/testkit/processes/stage.ts';
+import { Stage } from '@basa/testkit/processes/stage.ts';
+import type { TrialBundle } from '../bundle.ts';
+import { bundleTrial } from '../bundle.ts';
+import { Fleet } from '../crash/fleet.ts';
+import { Plan } from '../crash/plan.ts';
+import { gone, grown, isAlive, settle } from '../crash/settle.ts';
+import type { Verdict } from '../crash/verdict.ts';
+import { judge } from '../crash/verdict.ts';
+
+export interface AuthoritiesOptions {
+  readonly kills: number;
+  readonly seed: number;
+  onLine?(line: string): void;
+}
+
+export interface AuthoritiesReport extends Verdict {
+  readonly kills: number;
+  /** The index of the authority that was down for all of the second and third phase. */
+  readonly downForAll: number;
+  /** Versions that were made with one authority down, and with two. */
+  readonly versionsWithOneDown: number;
+  readonly versionsWithTwoDown: number;
+  /** What devices were told with two down. */
+  readonly refusals: readonly string[];
+  /** How often authorities died at each kind of durable moment. */
+  readonly moments: Readonly<Record<string, number>>;
+}
+
+const AUTHORITIES = 4;
+const THRESHOLD = 3;
+const DEVICES_EACH = 4;
+/** Of all kills, those with all four authorities there. */
+const FIRST_SHARE = 0.75;
+const PLACES_PER_KILL = 60;
+const LEAST_PLACES = 4096;
+const STALL_MS = 1000;
+/** A fleet that takes no steps is not waited for longer. */
+const PATIENCE_MS = 20_000;
+const VERSIONS = 3;
+const LOOK_MS = 100;
+
+export async function runAuthorities({
+  kills,
+  seed,
+  onLine = () => {},
+}: AuthoritiesOptions): Promise<AuthoritiesReport> {
+  const bundle = await bundleTrial({ watched: true });
+  const stage = await Stage.open({
+    bundle,
+    authorities: AUTHORITIES,
+    policy: { dimension: Math.max(LEAST_PLACES, kills * PLACES_PER_KILL), threshold: THRESHOLD },
+    specification: { stallMs: STALL_MS },
+  });
+  const trial = new Trial(stage, bundle, randomStream(seed, 'authorities'), onLine);
+  try {
+    return await trial.run(kills);
+  } finally {
+    trial.killDevices();
+    await stage.close();
+  }
+}
+
+class Trial {
+  readonly #stage: Stage;
+  readonly #bundle: TrialBundle;
+  readonly #chance: RandomStream;
+  readonly #plan: Plan;
+  readonly #devices: ChildProcess[] = [];
+  readonly #onLine: (line: string) => void;
+  #kills = 0;
+
+  constructor(stage: Stage, bundle: TrialBundle, chance: RandomStream, onLine: (line: string) => void) {
+    this.#stage = stage;
+    this.#bundle = bundle;
+    this.#chance = chance;
+    this.#plan = new Plan(chance);
+    this.#onLine = onLine;
+  }
+
+  async run(kills: number): Promise<AuthoritiesReport> {
+    const stage = this.#stage;
+    const fleet = await Fleet.enrolled({
+      stage,
+      script: this.#bundle.file('devices'),
+      processes: 2,
+      devicesEach: DEVICES_EACH,
+      chance: this.#chance,
+    });
+    this.#devices.push(await fleet.start(0, {}, []));
+    await grown(stage, 1);
+
+    while (this.#kills < kills * FIRST_SHARE) await this.#strike(fleet, this.#anyOf(stage.authorities));
+    await grown(stage, VERSIONS);
+
+    const downForAll = Math.floor(this.#chance.unit() * AUTHORITIES);
+    const [first, ...others] = this.#beginningWith(downForAll);
+    await this.#kill(first, 'stays down');
+    const before = await this.#version();
+    // These devices enrol while one is down.
+    this.#devices.push(await fleet.start(1, {}, []));
+    while (this.#kills < kills) await this.#strike(fleet, this.#anyOf([...others, 'server']));
+    await grown(stage, VERSIONS);
+    const versionsWithOneDown = (await this.#version()) - before;
+
+    const second = this.#anyOf(others);
+    const { versions: versionsWithTwoDown, words } = await this.#twoDown(fleet, second);
+    await this.#start(second);
+    await grown(stage, VERSIONS);
+    this.#onLine(`the fleet goes on with ${second}`);
+    await this.#start(first);
+    await grown(stage, VERSIONS);
+    this.killDevices();
+    await Promise.all(this.#devices.map(gone));
+    await settle(stage, this.#bundle.file('clock-ahead'));
+
+    const { problems, ...verdict } = await judge(stage, fleet.acknowledged);
+    return {
+      kills: this.#kills,
+      ...verdict,
+      downForAll,
+      versionsWithOneDown,
+      versionsWithTwoDown,
+      refusals: [...new Set(words)],
+      moments: this.#plan.report()['authority'] ?? {},
+      problems: [
+        ...problems,
+        ...fleet.faults,
+        ...(versionsWithTwoDown === 0 ? [] : ['versions were made with two authorities down']),
+        ...(words.length > 0 ? [] : ['nobody was told that two authorities are down']),
+      ],
+    };
+  }
+
+  killDevices(): void {
+    for (const child of this.#devices) child.kill('SIGKILL');
+  }
+
+  /** Killed where it stands, then again at the moment it was told, and left running. */
+  async #strike(fleet: Fleet, name: ProcessName): Promise<void> {
+    const { moment, nth, afterSteps } = this.#plan.next(name === 'server' ? name : 'authority');
+    await this.#during(fleet, Math.floor(this.#chance.unit() * afterSteps));
+    await this.#kill(name, 'at a random moment');
+    const die = moment === undefined ? {} : { BASA_DIE_AT: moment, BASA_DIE_NTH: String(nth) };
+    const child = await this.#start(name, die);
+    await this.#during(fleet, afterSteps, () => !isAlive(child));
+    const isItself = !isAlive(child) && moment !== undefined;
+    if (isItself) this.#plan.died(name === 'server' ? name : 'authority', moment);
+    await this.#kill(name, isItself ? moment : 'at a random moment');
+    await this.#start(name);
+  }
+
+  /** With two down: until every device was put off. */
+  async #twoDown(fleet: Fleet, second: AuthorityName): Promise<{ versions: number; words: readonly string[] }> {
+    await this.#kill(second, 'down as well');
+    await sleep(2 * STALL_MS); // answers that were under way
+    const before = await this.#version();
+    fleet.putOff.clear();
+    const patience = Date.now() + 3 * PATIENCE_MS;
+    while (fleet.putOff.size < this.#devices.length * DEVICES_EACH && Date.now() < patience) await sleep(LOOK_MS);
+    const words = [...fleet.putOff.values()];
+    this.#onLine(`two down: ${fleet.putOff.size} devices were put off, for example: ${words[0]}`);
+    return { versions: (await this.#version()) - before, words };
+  }
+
+  async #start(name: ProcessName, environment: Readonly<Record<string, string>> = {}): Promise<ChildProcess> {
+    const stage = this.#stage;
+    const listening = stage.start(name, environment, [this.#bundle.file('durable-moments')]);
+    const child = stage.children[name] as ChildProcess;
+    if (child.stderr !== null)
+      createInterface({ input: child.stderr }).on('line', (line) => {
+        const [, moment] = /^moment: (.*)$/.exec(line) ?? [];
+        if (moment !== undefined) this.#plan.learn(name === 'server' ? name : 'authority', moment);
+      });
+    // A moment may come before it listens.
+    await listening.catch((error: unknown) => {
+      if (child.signalCode !== 'SIGKILL') throw error;
+    });
+    return child;
+  }
+
+  async #kill(name: ProcessName, why: string): Promise<void> {
+    const child = this.#stage.children[name] as ChildProcess;
+    child.kill('SIGKILL');
+    await gone(child);
+    if (child.signalCode !== 'SIGKILL') throw new Error(`${name} ended by itself with code ${child.exitCode}`);
+    this.#onLine(`${++this.#kills} ${name}: ${why}`);
+  }
+
+  async #during(fleet: Fleet, steps: number, isOver: () => boolean = () => false): Promise<void> {
+    const enough = fleet.steps + steps;
+    const patience = Date.now() + PATIENCE_MS;
+    while (!isOver() && fleet.steps < enough && Date.now() < patience) await sleep(5);
+  }
+
+  async #version(): Promise<number> {
+    return (await this.#stage.server.task(this.#stage.task)).version ?? 0;
+  }
+
+  #anyOf<Name>(names: readonly Name[]): Name {
+    return names[Math.floor(this.#chance.unit() * names.length)] as Name;
+  }
+
+  /** That one, then the others. */
+  #beginningWith(index: number): readonly [AuthorityName, ...AuthorityName[]] {
+    const { authorities } = this.#stage;
+    return [authorities[index] as AuthorityName, ...authorities.filter((_, n) => n !== index)];
+  }
+}

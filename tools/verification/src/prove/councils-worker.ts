@@ -1,0 +1,16 @@
+/** One worker of `npm run prove -- councils`: a share of the schedules of one council, by its seed. */
+import { seededWords } from '@basa/experiments/simulation';
+import { serveWorker } from '@basa/runtime/node';
+import type { CouncilVerdict } from '../oracle/council.ts';
+import { judgeCouncil } from '../oracle/council.ts';
+import type { CouncilShape } from '../oracle/council-world.ts';
+
+export interface CouncilTask {
+  readonly shape: CouncilShape;
+  readonly seed: number;
+  readonly schedules: number;
+}
+
+serveWorker<CouncilTask, CouncilVerdict>(({ shape, seed, schedules }) =>
+  judgeCouncil(shape, schedules, seededWords(seed)),
+);
