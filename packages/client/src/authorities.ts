@@ -16,7 +16,7 @@ import type {
 } from '@basa/protocol';
 import { agreedOn, certificateCodec } from '@basa/protocol';
 import type { AuthorityClient } from './authority-client.ts';
-import { AnswerError, ProblemError } from './errors.ts';
+import { AnswerError, ProblemError, UnreachableError } from './errors.ts';
 import type { ServiceLink } from './service-link.ts';
 
 /** One of them, with its index in the policy. */
@@ -161,7 +161,16 @@ export class Authorities {
     signal.throwIfAborted();
     if (good.length >= threshold) return good;
     const no = failures.find((error) => error instanceof ProblemError);
-    if (good.length + bad.length < threshold) throw no ?? failures[0] ?? new AnswerError('the authorities', 'nothing');
+    if (good.length + bad.length < threshold) throw no ?? this.#tooFew(failures, members.length);
     return [...good, ...bad];
+  }
+
+  #tooFew(failures: readonly unknown[], asked: number): unknown {
+    const away = failures.filter((error) => error instanceof UnreachableError);
+    const [first] = away;
+    if (first === undefined) return failures[0] ?? new AnswerError('the authorities', 'nothing');
+    const needed = `${this.#council.threshold} of ${asked} authorities are needed, and ${away.length} do not answer`;
+    const advice = `${needed}; what was begun is kept, call resume() when one of them is back`;
+    return new UnreachableError('the authority', first.cause ?? first, advice);
   }
 }
