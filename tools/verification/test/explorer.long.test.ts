@@ -1,9 +1,17 @@
 /** Every state the parties can reach together, for buffers of two and three: no promise is broken in any of them. */
 
 import { describe, expect, it } from 'vitest';
-import { CORE_RULES, HOST_RULES, LARGE_WORLDS, SMALL_WORLDS } from '../src/explorer/explorations.ts';
+import {
+  CORE_RULES,
+  COUNCIL_RULE,
+  COUNCIL_WORLDS,
+  HOST_RULES,
+  LARGE_WORLDS,
+  SMALL_WORLDS,
+} from '../src/explorer/explorations.ts';
 import type { explore as Explore } from '../src/explorer/explore.ts';
 import { explore } from '../src/explorer/explore.ts';
+import { exploreCouncil } from '../src/explorer/explore-council.ts';
 import type { SettledFate } from '../src/explorer/invariants.ts';
 import { importPatched } from '../src/patched-core.ts';
 
@@ -56,5 +64,24 @@ describe('a rule of the core that is patched away gives a counterexample', () =>
   it('and the same bundle without a patch gives none', async () => {
     const whole = await importPatched<{ explore: typeof Explore }>('tools/verification/src/explorer/explore.ts', []);
     expect(whole.explore({ bufferSize: 3, still: true }).counterexample).toBeUndefined();
+  });
+});
+
+describe('several authorities and a server', () => {
+  it.each(COUNCIL_WORLDS)('keep every promise: $name', ({ isSmall, ...world }) => {
+    const { complete, counterexample, endings, states } = exploreCouncil({ ...world, budget: BUDGET });
+    expect(counterexample).toBeUndefined();
+    expect(complete).toBe(isSmall);
+    if (isSmall) expect(endings).toMatchObject({ included: 1 });
+    else expect(states).toBeGreaterThanOrEqual(BUDGET);
+  });
+
+  it('break one where an authority that voted aborts', async () => {
+    const patched = await importPatched<{ exploreCouncil: typeof exploreCouncil }>(
+      'tools/verification/src/explorer/explore-council.ts',
+      COUNCIL_RULE.patches,
+    );
+    const { counterexample } = patched.exploreCouncil({ authorities: 2, threshold: 2 });
+    expect(counterexample?.problem).toMatch(COUNCIL_RULE.problem);
   });
 });

@@ -1,15 +1,24 @@
 /** `npm run prove -- explorer [--bufferSize K] [--states N] [--json]`: the long version of the explorer's tests. */
 import { parseArgs } from 'node:util';
 import type { NamedWorld } from '../explorer/explorations.ts';
-import { CORE_RULES, HOST_RULES, LONG_WORLDS, SMALL_WORLDS } from '../explorer/explorations.ts';
+import {
+  CORE_RULES,
+  COUNCIL_RULE,
+  COUNCIL_WORLDS,
+  HOST_RULES,
+  LONG_WORLDS,
+  SMALL_WORLDS,
+} from '../explorer/explorations.ts';
 import type { Exploration, ExploreOptions } from '../explorer/explore.ts';
 import { explore } from '../explorer/explore.ts';
+import { exploreCouncil } from '../explorer/explore-council.ts';
+import type { Walk } from '../explorer/walk.ts';
 import { importPatched } from '../patched-core.ts';
 
 const HELP = `npm run prove -- explorer [--bufferSize K] [--states N] [--json]
 
-Walks through every state users, server and authority can reach together, up to N states (10^6 by default) a world, and
-checks every promise in each of them; then shows the counterexample for every rule that is switched off.
+Walks through every state users, server and authority can reach together, up to N states (10^6 by default) a world, and several
+authorities with a server; checks every promise in each of them; then shows the counterexample for every rule that is switched off.
 With --bufferSize only one world: K users in one buffer, with a crash after any record.`;
 
 const { values } = parseArgs({
@@ -28,35 +37,57 @@ function wholeNumber(name: string, text: string, least: number): number {
   process.exit(2);
 }
 
-function summary({ states, transitions, depth, complete, terminal, fates }: Exploration): string {
+function summary(
+  { states, transitions, depth, complete, terminal }: Walk,
+  fates: Readonly<Record<string, number>>,
+): string {
   const ends = Object.entries(fates).map(([fate, count]) => `${count} ${fate}`);
   return `${states} states (${complete ? 'all' : 'budget'}), ${transitions} steps, depth ${depth}, ${terminal} ends: ${ends.join(', ')}`;
 }
 
 function exploreWorld({ name, ...world }: NamedWorld, budget: number) {
+  return told(
+    name,
+    () => explore({ ...world, budget, onProgress }),
+    ({ fates }) => fates,
+  );
+}
+
+/** Several authorities and a server. */
+function exploreCouncilWorld({ name, isSmall: _, ...world }: (typeof COUNCIL_WORLDS)[number], budget: number) {
+  return told(
+    name,
+    () => exploreCouncil({ ...world, budget, onProgress }),
+    ({ endings }) => endings,
+  );
+}
+
+function onProgress({ states, depth, waiting }: { states: number; depth: number; waiting: number }): void {
+  if (process.stderr.isTTY) process.stderr.write(`\r  ${states} states, depth ${depth}, ${waiting} waiting   `);
+  else if (states % 200_000 < 1000) console.error(`  ${states} states, depth ${depth}, ${waiting} waiting`);
+}
+
+function told<Found extends Walk>(
+  name: string,
+  run: () => Found,
+  endsOf: (found: Found) => Readonly<Record<string, number>>,
+) {
   const begun = Date.now();
-  const found = explore({
-    ...world,
-    budget,
-    onProgress: ({ states, depth, waiting }) => {
-      if (process.stderr.isTTY) process.stderr.write(`\r  ${states} states, depth ${depth}, ${waiting} waiting   `);
-      else if (states % 200_000 < 1000) console.error(`  ${states} states, depth ${depth}, ${waiting} waiting`);
-    },
-  });
+  const found = run();
   if (process.stderr.isTTY) process.stderr.write('\r\x1b[K');
-  console.log(`${name}\n  ${summary(found)}, ${((Date.now() - begun) / 1000).toFixed(1)} s`);
+  console.log(`${name}\n  ${summary(found, endsOf(found))}, ${((Date.now() - begun) / 1000).toFixed(1)} s`);
   if (found.counterexample !== undefined) printTrace(found.counterexample);
   return { world: name, ...found };
 }
 
-function printTrace({ problem, steps }: NonNullable<Exploration['counterexample']>): void {
+function printTrace({ problem, steps }: NonNullable<Walk['counterexample']>): void {
   for (const [n, step] of steps.entries()) console.log(`  ${String(n + 1).padStart(3)}. ${step}`);
   console.log(`    => ${problem}`);
 }
 
 async function showRules() {
   const shown: { rule: string; caught: boolean; steps: number }[] = [];
-  const show = (rule: string, { counterexample }: Exploration): void => {
+  const show = (rule: string, { counterexample }: Walk): void => {
     console.log(`\n${rule}`);
     if (counterexample === undefined) console.log('    => not noticed');
     else printTrace(counterexample);
@@ -70,6 +101,11 @@ async function showRules() {
     );
     show(`The core without "${name}":`, patched.explore(world));
   }
+  const council = await importPatched<{ exploreCouncil: typeof exploreCouncil }>(
+    'tools/verification/src/explorer/explore-council.ts',
+    COUNCIL_RULE.patches,
+  );
+  show(`The core without "${COUNCIL_RULE.name}":`, council.exploreCouncil({ authorities: 2, threshold: 2 }));
   return shown;
 }
 
@@ -84,7 +120,10 @@ if (values.help) {
       : [{ name: `${size} users, with a crash after any record`, bufferSize: size, crashes: true }];
   const worlds: readonly NamedWorld[] =
     size === undefined ? [...SMALL_WORLDS.map(({ shows: _, ...world }) => world), ...LONG_WORLDS] : only;
-  const explored = worlds.map((world) => exploreWorld(world, budget));
+  const explored = [
+    ...worlds.map((world) => exploreWorld(world, budget)),
+    ...(size === undefined ? COUNCIL_WORLDS.map((world) => exploreCouncilWorld(world, budget)) : []),
+  ];
   const rules = size === undefined ? await showRules() : [];
   const broken = explored.filter(({ counterexample }) => counterexample !== undefined);
   const states = explored.reduce((sum, world) => sum + world.states, 0);

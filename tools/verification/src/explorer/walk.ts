@@ -1,0 +1,87 @@
+/** Breadth first through every state that steps lead to; the first one that breaks a promise ends it, with the shortest way there. */
+import { RestoreError } from './messages.ts';
+
+export interface Space<State> {
+  start(): State;
+  /** Tells a state from every other. */
+  nameOf(state: State): string;
+  /** Every state one step further, each with what happened. Throws `RestoreError` where records do not give back what was. */
+  successors(state: State): readonly (readonly [State, string])[];
+  problemOf(state: State): string | undefined;
+  /** What is wrong with a state in which nothing more can happen. */
+  terminalProblem(state: State): string | undefined;
+}
+
+export interface WalkOptions {
+  /** States to stop after. */
+  readonly budget?: number | undefined;
+  onProgress?: ((progress: Pick<Walk, 'states' | 'depth'> & { readonly waiting: number }) => void) | undefined;
+}
+
+export interface Walk {
+  readonly states: number;
+  readonly transitions: number;
+  /** Steps from the start to the farthest state. */
+  readonly depth: number;
+  /** Whether every state was reached. */
+  readonly complete: boolean;
+  /** States in which nothing more can happen. */
+  readonly terminal: number;
+  /** The shortest way to a state that breaks a promise. */
+  readonly counterexample?: { readonly problem: string; readonly steps: readonly string[] };
+}
+
+const STEP_EVERY = 20_000;
+
+export function walk<State>(space: Space<State>, { budget = Number.POSITIVE_INFINITY, onProgress }: WalkOptions): Walk {
+  const start = space.start();
+  const states: State[] = [start];
+  const seen = new Set([space.nameOf(start)]);
+  const parents: number[] = [-1];
+  const words: string[] = ['the start'];
+  const depths: number[] = [0];
+  let [transitions, terminal, at] = [0, 0, 0];
+  const report = (complete: boolean, counterexample?: Walk['counterexample']): Walk => ({
+    states: states.length,
+    transitions,
+    depth: depths.at(-1) ?? 0,
+    complete,
+    terminal,
+    ...(counterexample === undefined ? {} : { counterexample }),
+  });
+  const traceTo = (state: number): readonly string[] =>
+    state <= 0 ? [] : [...traceTo(parents[state] as number), words[state] as string];
+
+  for (; at < states.length; at++) {
+    if (states.length >= budget) return report(false);
+    if (at % STEP_EVERY === 0)
+      onProgress?.({ states: states.length, depth: depths[at] ?? 0, waiting: states.length - at });
+    const state = states[at] as State;
+    let isTerminal = true;
+    let successors: readonly (readonly [State, string])[];
+    try {
+      successors = space.successors(state);
+    } catch (error) {
+      if (!(error instanceof RestoreError)) throw error;
+      return report(false, { problem: error.message, steps: traceTo(at) });
+    }
+    for (const [next, how] of successors) {
+      const name = space.nameOf(next);
+      transitions++;
+      isTerminal = false;
+      if (seen.has(name)) continue;
+      seen.add(name);
+      states.push(next);
+      parents.push(at);
+      words.push(how);
+      depths.push((depths[at] as number) + 1);
+      const problem = space.problemOf(next);
+      if (problem !== undefined) return report(false, { problem, steps: traceTo(states.length - 1) });
+    }
+    if (!isTerminal) continue;
+    terminal++;
+    const problem = space.terminalProblem(state);
+    if (problem !== undefined) return report(false, { problem, steps: traceTo(at) });
+  }
+  return report(true);
+}
