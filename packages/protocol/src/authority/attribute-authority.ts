@@ -79,7 +79,7 @@ export class AttributeAuthority {
   /** The open buffers alone. */
   readonly #open = new Map<string, AuthorityBuffer>();
   readonly #past: PastLog;
-  /** A draft shares them: an offer that was made stays open, and one that was used stays used, whatever becomes of the draft. */
+  /** A draft has the same ones: an offer that a lost step used is not good any more. */
   #offers = new OpenOffers();
   #inclusions = new Inclusions();
   #sequence = 0;

@@ -23,7 +23,7 @@ export class Inclusions {
   readonly #counts = new Map<string, Count>();
   readonly #before: Inclusions | undefined;
 
-  /** Those of a draft go on from the counts `before` it, which stay as they are. */
+  /** What is noted goes on from `before`, which does not change. */
   constructor(before?: Inclusions) {
     this.#before = before;
   }
@@ -52,9 +52,8 @@ export class Inclusions {
   }
 
   #of(name: string): Count {
-    const known = this.#counts.get(name);
-    if (known !== undefined || this.#before === undefined) return known ?? NONE;
-    return this.#before.#of(name);
+    const before = this.#before;
+    return this.#counts.get(name) ?? (before === undefined ? NONE : before.#of(name));
   }
 
   #add(buffer: AuthorityBuffer, user: UserId, included: number, registered: number): void {
