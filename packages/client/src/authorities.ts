@@ -163,16 +163,17 @@ export class Authorities {
     signal.throwIfAborted();
     if (good.length >= needed) return good;
     const no = failures.find((error) => error instanceof ProblemError);
-    if (good.length + bad.length < needed) throw no ?? this.#tooFew(failures);
+    if (good.length + bad.length < needed) throw no ?? tooFew(failures, needed, members.length);
     return [...good, ...bad];
   }
+}
 
-  #tooFew(failures: readonly unknown[]): unknown {
-    const away = failures.filter((error) => error instanceof UnreachableError);
-    const [first] = away;
-    if (first === undefined) return failures[0] ?? new AnswerError('the authorities', 'nothing');
-    const needed = `${this.#council.threshold} of ${this.#members.length} authorities are needed, and ${away.length} do not answer`;
-    const advice = `${needed}; what was begun is kept, call resume() when one of them is back`;
-    return new UnreachableError('the authority', first.cause ?? first, advice);
-  }
+/** What to throw where nobody said no, and too few answered. */
+function tooFew(failures: readonly unknown[], needed: number, asked: number): unknown {
+  const away = failures.filter((error) => error instanceof UnreachableError);
+  const [first] = away;
+  if (first === undefined) return failures[0] ?? new AnswerError('the authorities', 'nothing');
+  const counts = `${needed} of the ${asked} authorities that can be asked are needed, and ${away.length} did not answer`;
+  const advice = `${counts}; what was begun is kept, call resume() when one of them is back`;
+  return new UnreachableError('the authority', first.cause ?? first, advice);
 }

@@ -42,6 +42,6 @@ it('does not wait for the fourth where the first three agree', async () => {
 it('says how many are needed and how many are away where too few answer', async () => {
   const asked = authoritiesThatSay(['closed', 'away', 'closed', 'away']);
   await expect(asked.outcomes(ctx, isClosed, new AbortController().signal)).rejects.toThrow(
-    'the authority does not answer (refused); 3 of 4 authorities are needed, and 2 do not answer; what was begun is kept',
+    'the authority does not answer (refused); 3 of the 4 authorities that can be asked are needed, and 2 did not answer; what was begun is kept',
   );
 });

@@ -29,7 +29,7 @@ Then a second one is down: devices are put off in clear words, and go on when it
   console.log('\nauthorities died at:');
   for (const [moment, count] of Object.entries(moments)) console.log(`${String(count).padStart(4)}  ${moment}`);
   console.log();
-  for (const [name, count] of Object.entries(counts)) console.log(`${name.padEnd(14)}${count}`);
+  for (const [name, count] of Object.entries(counts)) console.log(`${name.padEnd(20)}${count}`);
   for (const problem of problems) console.log(`WRONG: ${problem}`);
   if (values.json) console.log(JSON.stringify(counts));
   process.exitCode = problems.length === 0 ? 0 : 1;

@@ -130,7 +130,7 @@ class Trial {
       downForAll,
       versionsWithOneDown,
       versionsWithTwoDown,
-      refusals: [...new Set(words)],
+      refusals: [...new Set(words.map((said) => said.replace(/:\d{4,5}\b/g, '')))], // without ports
       moments: this.#plan.report()['authority'] ?? {},
       problems: [
         ...problems,
