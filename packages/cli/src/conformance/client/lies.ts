@@ -74,7 +74,8 @@ export function lies(serverSigner: Signer, bufferSize: number): readonly Lie[] {
           const told = newestModelCodec.decode(body);
           const model = flipped(new Uint8Array(4 * policy.dimension));
           const entry = { ...told.entry, modelHash: nodeSuite.sha256(model) };
-          const forged = { ...told, entry: { ...entry, signature: STRANGER.sign(modelEntryCodec.statement(entry)) } };
+          const endorsements = signedBy(STRANGER, modelEntryCodec, entry);
+          const forged = { ...told, entry: { ...entry, endorsements } };
           return newestModelCodec.encode({ ...forged, signature: STRANGER.sign(newestModelCodec.statement(forged)) });
         });
       },
