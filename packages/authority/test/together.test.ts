@@ -68,8 +68,12 @@ async function heldAuthority() {
 }
 
 const { policy } = new TestServer();
-const named = (name: number) => ({ ...policy, name: Uint8Array.of(name) });
-const create = (name: number) => (core: AttributeAuthority) => core.createTask(named(name));
+const named = (core: AttributeAuthority, name: number) => ({
+  ...policy,
+  authorities: [core.publicKey],
+  name: Uint8Array.of(name),
+});
+const create = (name: number) => (core: AttributeAuthority) => core.createTask(named(core, name));
 
 it('in one transaction with one witness; nothing is true before it is witnessed', async () => {
   const { world, authority } = await heldAuthority();
@@ -83,14 +87,14 @@ it('in one transaction with one witness; nothing is true before it is witnessed'
   expect(authority.core.head().sequence).toBe(1);
   await world.letGo();
   const answers = await Promise.all(others);
-  expect(answers).toEqual([1, 2, 3, 4].map((name) => ({ task: taskIdOf(nodeSuite, named(name)) })));
+  expect(answers).toEqual([1, 2, 3, 4].map((name) => ({ task: taskIdOf(nodeSuite, named(authority.core, name)) })));
   expect([world.transactions, world.witnessed, authority.core.head().sequence]).toEqual([2, [1, 5], 5]);
 });
 
 it('each on what those before it decided, and one that throws fails alone', async () => {
   const { world, authority } = await heldAuthority();
   const certificate: CertificateBody = {
-    task: taskIdOf(nodeSuite, named(1)),
+    task: taskIdOf(nodeSuite, named(authority.core, 1)),
     deviceKey: nodeRandomBytes(32),
     issuedAt: millis(1),
     notAfter: millis(2),
@@ -102,7 +106,7 @@ it('each on what those before it decided, and one that throws fails alone', asyn
       throw new Error('a fault of ours');
     }),
     authority.step(create(1)),
-    authority.step((core) => core.enrol({ ...certificate, task: taskIdOf(nodeSuite, named(2)) })),
+    authority.step((core) => core.enrol({ ...certificate, task: taskIdOf(nodeSuite, named(authority.core, 2)) })),
   ]);
   expect(steps).toMatchObject([
     { value: { task: certificate.task } },
@@ -121,7 +125,7 @@ it('all of them or none: what is not durable is true for nobody, and can be aske
   expect(steps).toEqual(['Error: the disk is full', 'Error: the disk is full']);
   expect([world.witnessed, authority.core.head().sequence]).toEqual([[], 0]);
   world.isFull = false;
-  expect(await authority.step(create(2))).toEqual({ task: taskIdOf(nodeSuite, named(2)) });
+  expect(await authority.step(create(2))).toEqual({ task: taskIdOf(nodeSuite, named(authority.core, 2)) });
   expect(world.witnessed).toEqual([1]);
 });
 

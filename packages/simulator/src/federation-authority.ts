@@ -66,28 +66,33 @@ export class FederationAuthority implements AuthorityPeer {
     return this.ports.signer.publicKey;
   }
 
+  /** As services decide: what they add becomes true when it is durable. */
+  get #draft(): AttributeAuthority {
+    return this.core.draft();
+  }
+
   get records(): AuthorityRecord[] {
     return this.log.map(decodeAuthorityRecord);
   }
 
   createTask(): void {
-    this.persist(this.core.createTask(this.world.policy));
+    this.persist(this.#draft.createTask(this.world.policy));
   }
 
   enrol(body: CertificateBody): Certificate | Refused {
-    return viaBytes(certificateCodec, this.persist(this.core.enrol(body)));
+    return viaBytes(certificateCodec, this.persist(this.#draft.enrol(body)));
   }
 
   offer(request: Uint8Array): Offer | Refused {
     const { task } = this.world;
     const fresh = this.#freshKeys();
-    const part = this.persist(this.core.offer(offerRequestCodec.decode(request), fresh, this.world.now));
+    const part = this.persist(this.#draft.offer(offerRequestCodec.decode(request), fresh, this.world.now));
     return isRefused(part) ? part : viaBytes(offerCodec, { task, part, slotKeys: this.#list(part.offer) });
   }
 
   /** With its own list. */
   drawBuffer(request: Uint8Array): DrawnBuffer | Refused {
-    const step = this.core.drawBuffer(bufferRequestCodec.decode(request), this.#freshKeys(), this.world.now);
+    const step = this.#draft.drawBuffer(bufferRequestCodec.decode(request), this.#freshKeys(), this.world.now);
     const descriptor = this.persist(step);
     if (isRefused(descriptor)) return descriptor;
     // For a repeated request the descriptor is an earlier one, and so is its list.
@@ -107,13 +112,13 @@ export class FederationAuthority implements AuthorityPeer {
 
   issueKey(request: Uint8Array): Uint8Array | Refused {
     const { keyRequest, keyAnswer } = this.messages;
-    const answer = this.persist(this.core.issueKey(keyRequest.decode(request), this.world.now));
+    const answer = this.persist(this.#draft.issueKey(keyRequest.decode(request), this.world.now));
     return 'kind' in answer ? answer : keyAnswer.encode(answer);
   }
 
   close(request: Uint8Array): CloseAnswer | Refused {
     const { closeRequest, closeAnswer } = this.messages;
-    return viaBytes(closeAnswer, this.persist(this.core.close(closeRequest.decode(request), this.world.now)));
+    return viaBytes(closeAnswer, this.persist(this.#draft.close(closeRequest.decode(request), this.world.now)));
   }
 
   outcome(ctx: Ctx): Outcome {
@@ -121,11 +126,11 @@ export class FederationAuthority implements AuthorityPeer {
   }
 
   appendModel(append: Uint8Array): ModelEntry | Refused {
-    return viaBytes(modelEntryCodec, this.persist(this.core.appendModel(modelAppendCodec.decode(append))));
+    return viaBytes(modelEntryCodec, this.persist(this.#draft.appendModel(modelAppendCodec.decode(append))));
   }
 
   adoptModel(entry: Uint8Array): ModelEntry | Refused {
-    return viaBytes(modelEntryCodec, this.persist(this.core.adoptModel(modelEntryCodec.decode(entry))));
+    return viaBytes(modelEntryCodec, this.persist(this.#draft.adoptModel(modelEntryCodec.decode(entry))));
   }
 
   newestModel(nonce: Uint8Array): NewestModel {

@@ -79,8 +79,9 @@ export class AttributeAuthority {
   /** The open buffers alone. */
   readonly #open = new Map<string, AuthorityBuffer>();
   readonly #past: PastLog;
-  readonly #offers = new OpenOffers();
-  readonly #inclusions = new Inclusions();
+  /** A draft has the same ones: an offer that a lost step used is not good any more. */
+  #offers = new OpenOffers();
+  #inclusions = new Inclusions();
   #sequence = 0;
   #hash: Uint8Array = EMPTY_LOG_HASH;
   readonly #branches: Uint8Array[] = [FIRST_BRANCH];
@@ -117,6 +118,8 @@ export class AttributeAuthority {
       get: (name) => changed.get(name) ?? known.get(name),
       set: (name, device) => changed.set(name, device),
     };
+    draft.#offers = this.#offers;
+    draft.#inclusions = new Inclusions(this.#inclusions);
     for (const [name, task] of this.#tasks) draft.#tasks.set(name, task);
     for (const [name, buffer] of this.#open) draft.#open.set(name, buffer);
     for (const device of this.#revoked) draft.#revoked.push(device);

@@ -21,6 +21,12 @@ const NONE: Count = { included: 0, registered: 0 };
 
 export class Inclusions {
   readonly #counts = new Map<string, Count>();
+  readonly #before: Inclusions | undefined;
+
+  /** What is noted goes on from `before`, which does not change. */
+  constructor(before?: Inclusions) {
+    this.#before = before;
+  }
 
   /** Takes in a record of a buffer, which is `buffer` before it. */
   note(buffer: AuthorityBuffer, entry: AuthorityRecord): void {
@@ -39,14 +45,19 @@ export class Inclusions {
   problem(buffer: AuthorityBuffer, user: UserId): Refused | undefined {
     const { privacy } = buffer.descriptor;
     if (privacy === undefined) return undefined;
-    const { included, registered } = this.#counts.get(nameOf(buffer, user)) ?? NONE;
+    const { included, registered } = this.#of(nameOf(buffer, user));
     if (included >= privacy.participations) return refused('budget-spent');
     return included + registered >= privacy.participations ? refused('budget-reserved') : undefined;
   }
 
+  #of(name: string): Count {
+    const before = this.#before;
+    return this.#counts.get(name) ?? (before === undefined ? NONE : before.#of(name));
+  }
+
   #add(buffer: AuthorityBuffer, user: UserId, included: number, registered: number): void {
     const name = nameOf(buffer, user);
-    const before = this.#counts.get(name) ?? NONE;
+    const before = this.#of(name);
     this.#counts.set(name, {
       included: before.included + included,
       registered: before.registered + registered,
