@@ -1,7 +1,6 @@
 /** The authorities of the task as a device asks them: all at once, and the first good answers of as many as are needed. */
 import type {
   Certificate,
-  CertificateBody,
   Council,
   Ctx,
   Head,
@@ -17,6 +16,7 @@ import type {
 import { agreedOn, certificateCodec } from '@basa/protocol';
 import type { AuthorityClient } from './authority-client.ts';
 import { AnswerError, ProblemError } from './errors.ts';
+import { firstAnswer } from './first-answer.ts';
 import type { ServiceLink } from './service-link.ts';
 
 /** One of them, with its index in the policy. */
@@ -63,24 +63,24 @@ export class Authorities {
 
   /**
    * The certificate with the signatures of as many as are needed. They all sign the same words: whoever answers first says from when
-   * to when it holds.
+   * to when it holds, and the others are asked for the same.
    */
   async enrol(task: TaskId, token: string | undefined, signal: AbortSignal): Promise<Certificate> {
-    const given: Certificate[] = [];
-    const failures: unknown[] = [];
-    for (const { client } of this.#members) {
-      const like: CertificateBody | undefined = given[0];
-      try {
-        given.push(await client.enrol(task, { token, like }, signal));
-      } catch (error) {
-        signal.throwIfAborted();
-        failures.push(error);
-        if (this.#members.length - failures.length < this.#council.threshold) throw failures[0];
-      }
-      const agreed = agreedOn(certificateCodec, this.#council, given);
-      if (agreed !== undefined) return agreed;
-    }
-    throw failures[0] ?? new AnswerError('the authorities', 'certificates that say different things');
+    const { asked, answer: first } = await firstAnswer(this.#members, signal, ({ client }, both) =>
+      client.enrol(task, { token }, both),
+    );
+    const others = this.#members.filter((one) => one !== asked);
+    const needed = this.#council.threshold - 1;
+    const more = await this.#ask(
+      others,
+      signal,
+      () => undefined,
+      ({ client }, both) => client.enrol(task, { token, like: first }, both),
+      needed,
+    );
+    const agreed = agreedOn(certificateCodec, this.#council, [first, ...more]);
+    if (agreed === undefined) throw new AnswerError('the authorities', 'certificates that say different things');
+    return agreed;
   }
 
   newestModel(
@@ -125,10 +125,11 @@ export class Authorities {
     signal: AbortSignal,
     judge: Judge<Answer>,
     ask: (member: Member, signal: AbortSignal) => Promise<Answer>,
+    needed: number = this.#council.threshold,
   ): Promise<readonly Answer[]> {
+    if (needed === 0) return [];
     const [only] = members;
     if (only !== undefined && members.length === 1) return [await ask(only, signal)];
-    const { threshold } = this.#council;
     const rest = new AbortController();
     const both = AbortSignal.any([signal, rest.signal]);
     const good: Answer[] = [];
@@ -138,7 +139,7 @@ export class Authorities {
       await new Promise<void>((resolve) => {
         const settle = (): void => {
           const isOver = good.length + bad.length + failures.length === members.length;
-          if (good.length >= threshold || isOver) resolve();
+          if (good.length >= needed || isOver) resolve();
         };
         if (members.length === 0) resolve();
         for (const member of members) {
@@ -152,9 +153,9 @@ export class Authorities {
       rest.abort(new Error('enough others answered'));
     }
     signal.throwIfAborted();
-    if (good.length >= threshold) return good;
+    if (good.length >= needed) return good;
     const no = failures.find((error) => error instanceof ProblemError);
-    if (good.length + bad.length < threshold) throw no ?? failures[0] ?? new AnswerError('the authorities', 'nothing');
+    if (good.length + bad.length < needed) throw no ?? failures[0] ?? new AnswerError('the authorities', 'nothing');
     return [...good, ...bad];
   }
 }

@@ -79,7 +79,7 @@ describe.skipIf(chromium === undefined)('in a real browser', () => {
       isSameDevice: true,
       resumed: 'accepted',
       again: 'delta-committed',
-      kinds: [1, 16, 120, 121, 123],
+      kinds: [1, 120, 121, 123, 124],
     });
   });
 });

@@ -13,6 +13,7 @@ export { granted, reasonOf } from './granted.ts';
 export type { PaperFederationOptions, PaperPrepared } from './paper-federation.ts';
 export { PAPER_LEASE_MS, PaperFederation } from './paper-federation.ts';
 export { unsafeBasaPaper } from './protocols/basa-paper.ts';
+export type { SealedOptions } from './protocols/basa-sealed.ts';
 export { basaSealed } from './protocols/basa-sealed.ts';
 export type { SealingTrial } from './sealing-trial.ts';
 export { sealingTrial } from './sealing-trial.ts';

@@ -3,6 +3,7 @@ import type { AggregationProtocol, Observer, Party, Phase } from '@basa/baseline
 import { NOBODY_LISTENS, presentIn } from '@basa/baselines';
 import { FIELD } from '@basa/masking';
 import { certificateCodec, drawnBufferCodec, isRefused } from '@basa/protocol';
+import type { FederationOptions } from '../federation.ts';
 import { Federation } from '../federation.ts';
 import type { FederationDevice } from '../federation-device.ts';
 import type { Environment, Sealings } from '../world.ts';
@@ -22,10 +23,16 @@ const PHASES: readonly Phase[] = [
   },
 ];
 
+export interface SealedOptions extends Pick<FederationOptions, 'council'> {
+  /** With an issuer for each authority. */
+  readonly sealings?: Sealings;
+  readonly seed?: number;
+}
+
 /** Whoever leaves before `upload` holds its key already: the worst moment for the others. */
 export function basaSealed(
   environment: Environment,
-  { sealings, seed = 1 }: { readonly sealings?: Sealings; readonly seed?: number } = {},
+  { sealings, council, seed = 1 }: SealedOptions = {},
 ): AggregationProtocol {
   return {
     name: 'BASA sealed',
@@ -42,6 +49,7 @@ export function basaSealed(
         level: LEVEL,
         seed,
         ...(sealings === undefined ? {} : { sealings }),
+        ...(council === undefined ? {} : { council }),
       });
       const listening = listenTo(world, observer);
       const owners: number[] = [];
@@ -72,7 +80,7 @@ export function basaSealed(
 /** Counts the bytes of both directions, and puts each party's work under its own name. */
 function listenTo(world: Federation, observer: Observer): { user: number } {
   const state = { user: 0 };
-  const { server, authority } = world;
+  const { server, authorities } = world;
   const listen = <Answer>(phase: string, to: Party, serve: (bytes: Uint8Array) => Answer) => {
     return (bytes: Uint8Array): Answer => {
       observer.sent({ phase, from: 'user', to, user: state.user, bytes: bytes.length });
@@ -93,9 +101,13 @@ function listenTo(world: Federation, observer: Observer): { user: number } {
   };
   server.deposit = listen('deposit', 'server', server.deposit.bind(server));
   server.upload = listen('upload', 'server', server.upload.bind(server));
-  authority.issueKey = listen('upload', 'authority', authority.issueKey.bind(authority));
-  const [drawBuffer, close] = [authority.drawBuffer.bind(authority), authority.close.bind(authority)];
-  authority.drawBuffer = (bytes) => observer.compute('authority', 'deposit', undefined, () => drawBuffer(bytes));
-  authority.close = (bytes) => observer.compute('authority', 'close', undefined, () => close(bytes));
+  for (const authority of authorities) {
+    authority.issueKey = listen('upload', 'authority', authority.issueKey.bind(authority));
+    const offer = authority.offer.bind(authority);
+    const [drawBuffer, close] = [authority.drawBuffer.bind(authority), authority.close.bind(authority)];
+    authority.offer = (bytes) => observer.compute('authority', 'deposit', undefined, () => offer(bytes));
+    authority.drawBuffer = (bytes) => observer.compute('authority', 'deposit', undefined, () => drawBuffer(bytes));
+    authority.close = (bytes) => observer.compute('authority', 'close', undefined, () => close(bytes));
+  }
   return state;
 }

@@ -7,7 +7,7 @@ import { abeSealings, paperAbeSealings, slotKeySealings } from '@basa/experiment
 import { nodeEnvironment } from '@basa/experiments/simulation';
 import { ENGINE } from '@basa/protocol';
 import { nodeSuite } from '@basa/runtime/node';
-import type { Environment } from '@basa/simulator';
+import type { Environment, SealedOptions } from '@basa/simulator';
 import { basaSealed, overAttributes, unsafeBasaPaper } from '@basa/simulator';
 import type { Charged, VectorHashes } from './composed.ts';
 import { counted } from './composed.ts';
@@ -52,8 +52,12 @@ function outside({ masks }: AggregationTools): Environment {
 }
 
 /** BASA as tasks have it by default, with the expansions of masks counted. */
-export function countedSlotKeys(tools: AggregationTools, meter: Meter): AggregationProtocol {
-  return basaSealed(outside(counted(tools, meter)), { sealings: slotKeySealings() });
+export function countedSlotKeys(
+  tools: AggregationTools,
+  meter: Meter,
+  council: NonNullable<SealedOptions['council']> = COUNCILS[0],
+): AggregationProtocol {
+  return basaSealed(outside(counted(tools, meter)), { sealings: slotKeySealings(council.authorities), council });
 }
 
 /** Slot keys are cheap enough to be timed in the run itself; with CP-ABE the calls are counted and charged. */
@@ -77,11 +81,24 @@ function basa(tools: AggregationTools, { seals, opens, issues, ...sizes }: Seali
       sealingMs,
       hashes: SEALED_HASHES,
     },
-    {
-      name: 'BASA sealed (slot keys)',
-      counted: (meter) => countedSlotKeys(tools, meter),
-      real: () => basaSealed(outside(tools), { sealings: slotKeySealings() }),
-      hashes: SEALED_HASHES,
-    },
+    ...COUNCILS.map(
+      (council): Contender => ({
+        name: slotKeysName(council),
+        counted: (meter) => countedSlotKeys(tools, meter, council),
+        real: () => basaSealed(outside(tools), { sealings: slotKeySealings(council.authorities), council }),
+        hashes: SEALED_HASHES,
+      }),
+    ),
   ];
+}
+
+/** One authority is the default; the others withstand one and two that collude. */
+export const COUNCILS = [
+  { authorities: 1, threshold: 1 },
+  { authorities: 4, threshold: 3 },
+  { authorities: 7, threshold: 5 },
+] as const satisfies readonly SealedOptions['council'][];
+
+export function slotKeysName({ authorities, threshold }: NonNullable<SealedOptions['council']>): string {
+  return authorities === 1 ? 'BASA sealed (slot keys)' : `BASA sealed (slot keys, ${threshold} of ${authorities})`;
 }

@@ -3,6 +3,7 @@ import { formatTable } from '../table.ts';
 import type { Check } from './check.ts';
 import { AGREEMENT, CHECKED, isWithin } from './check.ts';
 import type { EnginePrices } from './contenders.ts';
+import { COUNCILS, slotKeysName } from './contenders.ts';
 import type { Amounts, Cost } from './cost.ts';
 import type { VectorPrices } from './prices.ts';
 import { PUBLISHED } from './published.ts';
@@ -51,6 +52,8 @@ export function textOf(
     '',
     maskingText(rows, prices),
     '',
+    councilText(rows),
+    '',
     `By phase, at d = ${largest.toLocaleString('en')}; the medians of users by phase need not add up to those above:`,
     formatTable(
       ['protocol', 'phase', 'n', 'drop-outs', ...COLUMNS],
@@ -93,7 +96,7 @@ function aboutOf(engines: EnginePrices): string {
 
 /** What no protocol with n masks can do without, beside the whole of a user. */
 function maskingText(rows: readonly Row[], prices: ReadonlyMap<number, VectorPrices>): string {
-  const ofSlotKeys = rows.filter(({ protocol, dropouts }) => protocol.includes('slot keys') && dropouts === 0);
+  const ofSlotKeys = rows.filter(({ protocol, dropouts }) => protocol === slotKeysName(COUNCILS[0]) && dropouts === 0);
   const secAggOf = (row: Row): Row | undefined =>
     rows.find(({ protocol, n, d, dropouts }) => protocol === 'SecAgg' && n === row.n && d === row.d && dropouts === 0);
   return [
@@ -113,6 +116,32 @@ function maskingText(rows: readonly Row[], prices: ReadonlyMap<number, VectorPri
         ];
       }),
     ),
+  ].join('\n');
+}
+
+/** What several authorities cost beside one. */
+function councilText(rows: readonly Row[]): string {
+  const [alone, ...several] = COUNCILS.map(slotKeysName);
+  const beside = rows.flatMap((row): readonly (readonly string[])[] => {
+    const one = rows.find(
+      ({ protocol, n, d, dropouts }) => protocol === alone && n === row.n && d === row.d && dropouts === row.dropouts,
+    );
+    if (one === undefined || row.dropouts !== 0 || !several.includes(row.protocol)) return [];
+    const more = row.bytesUp + row.bytesDown - one.bytesUp - one.bytesDown;
+    return [
+      [
+        row.protocol,
+        `${row.n}`,
+        row.d.toLocaleString('en'),
+        (row.userMs / one.userMs).toFixed(2),
+        (row.serverMs / one.serverMs).toFixed(2),
+        Math.round(more).toLocaleString('en'),
+      ],
+    ];
+  });
+  return [
+    'Several authorities beside one, without drop-outs; the authorities run in this process and are timed apart:',
+    formatTable(['protocol', 'n', 'd', 'user / user of one', 'server / server of one', 'more bytes a user'], beside),
   ].join('\n');
 }
 

@@ -1,0 +1,134 @@
+/** A task of four authorities, three of which every step needs, over HTTP. */
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import type { Authority } from '@basa/authority';
+import { createAuthority, verifyLog } from '@basa/authority';
+import type { BasaClient } from '@basa/client/node';
+import type { CreateTaskOptions } from '@basa/client/operator';
+import { AuthorityOperator, createTask, SettingsError, UnreachableError } from '@basa/client/operator';
+import { defineModel, dense } from '@basa/learning';
+import { toHex } from '@basa/masking';
+import { nodeRandomBytes } from '@basa/runtime/node';
+import { House, NEVER_LATE, OPERATOR_TOKEN, OPERATORS } from '@basa/testkit/services/house.ts';
+import { afterAll, beforeAll, expect, it } from 'vitest';
+
+const model = defineModel('small', { height: 1, width: 1, channels: 3 }, [dense(2)]);
+const K = 3;
+
+let house: House;
+const others: Authority[] = [];
+const places = (): readonly Authority[] => [house.authority, ...others];
+const urls = (): string =>
+  places()
+    .map(({ url }) => url)
+    .join(',');
+const keys = (): string =>
+  places()
+    .map(({ publicKey }) => toHex(publicKey))
+    .join(',');
+
+async function startOther(n: number): Promise<void> {
+  const port = others[n] === undefined ? 0 : Number(new URL(others[n].url).port);
+  others[n] = await createAuthority({
+    dataFolder: join(house.folder, `authority-${n}`),
+    secret: { keyFile: join(house.folder, `authority-${n}.key`) },
+    listen: { host: '127.0.0.1', port },
+    operators: OPERATORS,
+    keyLimit: { burst: 1000, perSecond: 1000 },
+    lateMs: NEVER_LATE,
+  });
+}
+
+beforeAll(async () => {
+  house = await House.open();
+  for (let n = 0; n < 3; n++) {
+    writeFileSync(join(house.folder, `authority-${n}.key`), nodeRandomBytes(32));
+    await startOther(n);
+  }
+  await house.restartServer({ authorities: places().map(({ url, publicKey }) => ({ url, publicKey })) });
+});
+afterAll(async () => {
+  await house.close();
+  for (const one of others) await one.close();
+});
+
+const create = (more: Partial<CreateTaskOptions> = {}) =>
+  createTask({
+    server: house.server.url,
+    authority: urls(),
+    operatorToken: OPERATOR_TOKEN,
+    model,
+    bufferSize: K,
+    minimum: K,
+    tokens: K,
+    ...more,
+  });
+const operator = (missed: UnreachableError[] = []): AuthorityOperator =>
+  new AuthorityOperator({ url: urls(), token: OPERATOR_TOKEN, onMissed: (error) => missed.push(error) });
+const oneHot = (place: number): Float32Array =>
+  Float32Array.from({ length: model.dimension }, (_, n) => (n === place ? 1 : 0));
+const device = (task: string, name: string, token: string | undefined): Promise<BasaClient> =>
+  house.client(name, {
+    task,
+    authority: urls(),
+    authorityKey: keys(),
+    retry: { attempts: 3 },
+    ...(token !== undefined && { token }),
+  });
+
+async function fill(clients: readonly BasaClient[], version: number, task: string): Promise<void> {
+  const told = await Promise.all(
+    clients.map((client, n) => client.contribute(oneHot(version), { trainedOn: version - 1 })),
+  );
+  expect(told.map(({ kind }) => kind)).toEqual(clients.map(() => 'accepted'));
+  await house.reached(version, task);
+}
+
+it('trains with all of them, with one down, waits with two down, and goes on', async () => {
+  const { task, policy, tokens } = await create();
+  expect([policy.authorities.length, policy.threshold]).toEqual([4, 3]);
+  const clients = await Promise.all(tokens.map((token, n) => device(task, `of-four-${n}`, token)));
+  await fill(clients, 1, task);
+
+  await others[0]?.close();
+  await fill(clients, 2, task);
+  // Devices can still be enrolled; whoever was missed is named.
+  const missed: UnreachableError[] = [];
+  const [late] = await operator(missed).tokens(task, 1, Date.now() + 60_000);
+  expect(missed.map(({ message }) => message)).toEqual([expect.stringContaining(others[0]?.url ?? '')]);
+  const [, second, third] = clients as [BasaClient, BasaClient, BasaClient];
+  await fill([await device(task, 'late', late), second, third], 3, task);
+
+  await others[1]?.close();
+  const waits = await third.contribute(oneHot(4), { trainedOn: 3 });
+  expect(waits).toMatchObject({ kind: 'rejected', reason: 'authority-unreachable', update: 'free' });
+  expect(waits).toMatchObject({ detail: expect.stringContaining('3 of 4 authorities are needed, and 2 failed') });
+
+  await startOther(1);
+  await fill(clients, 4, task);
+  await startOther(0);
+  await fill(clients, 5, task);
+  for (const [n, log] of (await operator().logs()).entries())
+    expect(verifyLog(log, places()[n]?.publicKey as Uint8Array)).toMatchObject({ isGood: true, doubleIssues: 0 });
+}, 180_000);
+
+it('needs enough authorities to withstand one that colludes, unless it is asked not to', async () => {
+  const three = { authority: urls().split(',').slice(0, 3).join(','), tokens: 0 };
+  await expect(create({ ...three, threshold: 2 })).rejects.toThrow(SettingsError);
+  expect((await create({ ...three, threshold: 2, unsafeThreshold: true })).policy.threshold).toBe(2);
+  expect((await create({ ...three })).policy.threshold).toBe(3);
+});
+
+it('one token opens all of them, or each has its own', () => {
+  const operators = (token: string) => () => new AuthorityOperator({ url: urls(), token });
+  expect(operators('a,b')).toThrow('4 authorities and 2 tokens');
+  expect(operators('a,b,c,d')).not.toThrow();
+});
+
+it('an operator who names nobody to tell hears of one that is down as an error', async () => {
+  await others[2]?.close();
+  const { task } = await create({ authority: urls().split(',').slice(0, 3).join(','), name: 'first three', tokens: 0 });
+  const strict = new AuthorityOperator({ url: urls(), token: OPERATOR_TOKEN });
+  await expect(strict.tokens(task, 1, Date.now() + 60_000)).rejects.toThrow(UnreachableError);
+  await startOther(2);
+});
