@@ -13,9 +13,9 @@ import type {
   Refused,
   TaskId,
 } from '@basa/protocol';
-import { agreedOn, certificateCodec } from '@basa/protocol';
+import { agreedOn, certificateCodec, refused } from '@basa/protocol';
 import type { AuthorityClient } from './authority-client.ts';
-import { AnswerError, ProblemError } from './errors.ts';
+import { AnswerError, ProblemError, RefusedError } from './errors.ts';
 import { firstAnswer } from './first-answer.ts';
 import type { ServiceLink } from './service-link.ts';
 
@@ -27,6 +27,8 @@ export interface Member {
 
 /** Why an answer does not count, so that another authority's is waited for. */
 type Judge<Answer> = (answer: Answer) => Refused | undefined;
+
+const NOT_MINE = refused('certificate-invalid');
 
 export class Authorities {
   readonly #members: readonly Member[];
@@ -63,24 +65,43 @@ export class Authorities {
 
   /**
    * The certificate with the signatures of as many as are needed. They all sign the same words: whoever answers first says from when
-   * to when it holds, and the others are asked for the same.
+   * to when it holds, and the others are asked for the same. Where they do not take its words, another one is asked first.
    */
-  async enrol(task: TaskId, token: string | undefined, signal: AbortSignal): Promise<Certificate> {
-    const { asked, answer: first } = await firstAnswer(this.#members, signal, ({ client }, both) =>
-      client.enrol(task, { token }, both),
-    );
-    const others = this.#members.filter((one) => one !== asked);
+  async enrol(
+    task: TaskId,
+    token: string | undefined,
+    isMine: (certificate: Certificate) => boolean,
+    signal: AbortSignal,
+  ): Promise<Certificate> {
     const needed = this.#council.threshold - 1;
-    const more = await this.#ask(
-      others,
-      signal,
-      () => undefined,
-      ({ client }, both) => client.enrol(task, { token, like: first }, both),
-      needed,
-    );
-    const agreed = agreedOn(certificateCodec, this.#council, [first, ...more]);
-    if (agreed === undefined) throw new AnswerError('the authorities', 'certificates that say different things');
-    return agreed;
+    let failure: unknown;
+    for (let firsts = this.#members; firsts.length > needed; ) {
+      const { asked, answer: first } = await firstAnswer(firsts, signal, async ({ client }, both) => {
+        const certificate = await client.enrol(task, { token }, both);
+        if (!isMine(certificate)) throw new RefusedError('wrong-certificate');
+        return certificate;
+      });
+      const others = this.#members.filter((one) => one !== asked);
+      const isSame = (answers: readonly Certificate[]): boolean => this.#agreed([first, ...answers]) !== undefined;
+      const judge = (answer: Certificate): Refused | undefined => (isMine(answer) ? undefined : NOT_MINE);
+      const like = ({ client }: Member, both: AbortSignal): Promise<Certificate> =>
+        client.enrol(task, { token, like: first }, both);
+      try {
+        const more = await this.#ask(others, signal, judge, like, isSame, needed);
+        const agreed = this.#agreed([first, ...more.filter(isMine)]);
+        if (agreed !== undefined) return agreed;
+        failure = new AnswerError('the authorities', 'certificates that say different things');
+      } catch (error) {
+        if (!(error instanceof ProblemError) || error.code !== 'malformed') throw error;
+        failure = error;
+      }
+      firsts = firsts.filter((one) => one !== asked);
+    }
+    throw failure;
+  }
+
+  #agreed(certificates: readonly Certificate[]): Certificate | undefined {
+    return agreedOn(certificateCodec, this.#council, certificates);
   }
 
   newestModel(
@@ -110,21 +131,31 @@ export class Authorities {
     }));
   }
 
-  outcomes(ctx: Ctx, signal: AbortSignal): Promise<readonly OutcomeOf[]> {
+  /** Until `isAgreed` says of them that enough say the same: who lies, or was away, keeps nobody from knowing. */
+  outcomes(
+    ctx: Ctx,
+    isAgreed: (answers: readonly OutcomeOf[]) => boolean,
+    signal: AbortSignal,
+  ): Promise<readonly OutcomeOf[]> {
     return this.#ask(
       this.#members,
       signal,
       () => undefined,
       async ({ authority, client }, both) => ({ authority, outcome: await client.outcome(ctx, both) }),
+      isAgreed,
     );
   }
 
-  /** The others are not waited for, and end with it. Answers that do not count are given back where there are no better ones. */
+  /**
+   * Until there is enough; the others are not waited for, and end with it. Where all have answered, and there never was, what came is
+   * given back, if it came from as many as are needed.
+   */
   async #ask<Answer>(
     members: readonly Member[],
     signal: AbortSignal,
     judge: Judge<Answer>,
     ask: (member: Member, signal: AbortSignal) => Promise<Answer>,
+    isEnough: (good: readonly Answer[]) => boolean = (good) => good.length >= this.#council.threshold,
     needed: number = this.#council.threshold,
   ): Promise<readonly Answer[]> {
     if (needed === 0) return [];
@@ -139,7 +170,7 @@ export class Authorities {
       await new Promise<void>((resolve) => {
         const settle = (): void => {
           const isOver = good.length + bad.length + failures.length === members.length;
-          if (good.length >= needed || isOver) resolve();
+          if (isEnough(good) || isOver) resolve();
         };
         if (members.length === 0) resolve();
         for (const member of members) {
@@ -153,9 +184,12 @@ export class Authorities {
       rest.abort(new Error('enough others answered'));
     }
     signal.throwIfAborted();
-    if (good.length >= needed) return good;
-    const no = failures.find((error) => error instanceof ProblemError);
-    if (good.length + bad.length < needed) throw no ?? failures[0] ?? new AnswerError('the authorities', 'nothing');
-    return [...good, ...bad];
+    if (isEnough(good)) return good;
+    if (good.length + bad.length >= needed) return [...good, ...bad];
+    // A no stands where it leaves too few; else those that were silent may make it enough, later.
+    const nos = failures.filter((error) => error instanceof ProblemError);
+    const silent = failures.find((error) => !(error instanceof ProblemError));
+    const isFinal = members.length - nos.length < needed;
+    throw (isFinal ? nos[0] : silent) ?? failures[0] ?? new AnswerError('the authorities', 'nothing');
   }
 }

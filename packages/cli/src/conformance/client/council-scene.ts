@@ -1,11 +1,20 @@
-/** A task of four authorities, of which three are needed: the client goes on with one down, and frees nothing on the word of two. */
+/** A task of four authorities, of which three are needed: the client goes on with one that is down or lies, and frees nothing on the word of two. */
 import { fromHex } from '@basa/masking';
-import { AUTHORITY_PATH, authorityMessages, HEADER, outcomeCodec } from '@basa/protocol';
+import type { Certificate } from '@basa/protocol';
+import {
+  AUTHORITY_PATH,
+  authorityMessages,
+  certificateCodec,
+  HEADER,
+  outcomeCodec,
+  receiptCodec,
+} from '@basa/protocol';
 import type { Report } from '../report.ts';
 import type { ServiceProxy } from '../service-proxy.ts';
 import { isStep } from '../steps.ts';
 import { until } from '../until.ts';
 import { COUNCIL_SIZE } from './council-lies.ts';
+import { STRANGER, signedBy } from './lie.ts';
 import type { Scene, Stage } from './stage.ts';
 import { noteSum } from './sum-check.ts';
 
@@ -24,6 +33,35 @@ export function oneDownScene(stage: Stage, report: Report): Promise<void> {
     await noteSum(scene, report, 'the sum is exact with one authority down', '3 of 4 authorities');
   };
   return stage.scene({}, play, COUNCIL_SIZE);
+}
+
+/** The first one forges what it says to the client: the other three are enough, and nothing of it reaches the sum. */
+export function oneLiesScene(stage: Stage, report: Report): Promise<void> {
+  const play = async (scene: Scene): Promise<void> => {
+    await scene.peer(0);
+    const { keyAnswer } = authorityMessages(scene.policy.bufferSize);
+    scene.authority.onAnswer = (asked, answer) => {
+      if (answer.status !== 200) return answer;
+      if (isStep('enrolment', asked)) return { ...answer, body: certificateCodec.encode(forged(answer.body)) };
+      if (!isStep('key', asked)) return answer;
+      const told = keyAnswer.decode(answer.body);
+      const endorsements = signedBy(STRANGER, receiptCodec, told.receipt);
+      return { ...answer, body: keyAnswer.encode({ ...told, receipt: { ...told.receipt, endorsements } }) };
+    };
+    const { code, output } = await scene.run();
+    report.note('goes on with one of four authorities that lies', code === 0, {
+      expected: 'exit code 0 though the first authority forges certificates and receipts',
+      seen: `code ${code}: ${output.slice(-200)}`,
+    });
+    if (code !== 0) return;
+    await noteSum(scene, report, 'the sum is exact with one authority that lies', '3 of 4 authorities');
+  };
+  return stage.scene({}, play, COUNCIL_SIZE);
+}
+
+function forged(body: Uint8Array): Certificate {
+  const certificate = certificateCodec.decode(body);
+  return { ...certificate, endorsements: signedBy(STRANGER, certificateCodec, certificate) };
 }
 
 /** What the header of its upload carries. */
