@@ -200,7 +200,7 @@ export class Cluster {
   async #createTask(): Promise<void> {
     const [first] = this.nodes;
     this.policy = {
-      ...testPolicy({ serverKey: (first as RunningServer).publicKey, authorityKey: this.authority.publicKey }),
+      ...testPolicy({ serverKey: (first as RunningServer).publicKey, authorityKeys: [this.authority.publicKey] }),
       ...this.#options.policy,
     };
     const bytes = encodePolicy(this.policy);

@@ -1,6 +1,7 @@
 /** The conformance kit: our own client and services keep to the protocol, and whoever does not is named for it. */
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import type { Authority } from '@basa/authority';
 import { runCli } from '@basa/cli';
 import { BasaClient } from '@basa/client/node';
 import { AuthorityOperator, ServerOperator } from '@basa/client/operator';
@@ -15,19 +16,31 @@ import type { Verdict } from '../../packages/cli/src/conformance/report.ts';
 import { checkServer } from '../../packages/cli/src/conformance/server/check-server.ts';
 
 let house: House;
+/** The first is the house's own. */
+let authorities: readonly Authority[];
 const { signal } = new AbortController();
 beforeAll(async () => {
   const usual = { maxSkewMs: 300_000 };
-  house = await House.open({
-    server: { ...usual, revocationsMs: 200 },
-    authority: { ...usual, deviceLimit: { burst: 40, perSecond: 0.01 } },
-  });
+  const limited = { ...usual, deviceLimit: { burst: 40, perSecond: 0.01 } };
+  house = await House.open({ server: { ...usual, revocationsMs: 200 }, authority: limited });
+  const others = [2, 3, 4].map((n) => house.furtherAuthority(`authority-${n}`));
+  authorities = [house.authority, ...(await Promise.all(others))];
+  await house.restartServer({ authorities: authorities.map(({ url, publicKey }) => ({ url, publicKey })) });
 });
-afterAll(() => house.close());
+afterAll(async () => {
+  await house.close();
+  await Promise.all(authorities.slice(1).map((authority) => authority.close()));
+});
 
-const operators = (serverUrl = house.server.url) => ({
+/** Of so many authorities, as commands name them. */
+const urlsOf = (count: number) =>
+  authorities
+    .slice(0, count)
+    .map(({ url }) => url)
+    .join(',');
+const operators = (serverUrl = house.server.url, count = 1) => ({
   server: new ServerOperator({ url: serverUrl, token: OPERATOR_TOKEN, signal }),
-  authority: new AuthorityOperator({ url: house.authority.url, token: OPERATOR_TOKEN, signal }),
+  authority: new AuthorityOperator({ url: urlsOf(count), token: OPERATOR_TOKEN, signal }),
 });
 
 type Settings = Readonly<Record<string, string>>;
@@ -67,10 +80,12 @@ function check(start: StartClient, isPlayed: (scene: string) => boolean): Promis
   return checkClient({
     services: {
       serverUrl: house.server.url,
-      authorityUrl: house.authority.url,
-      authorityKey: toHex(house.authority.publicKey),
+      authorityUrl: urlsOf(authorities.length),
+      authorityKey: authorities.map(({ publicKey }) => toHex(publicKey)).join(','),
       serverSigner: createNodeSigner(key),
-      ...operators(),
+      server: operators().server,
+      operatorToken: OPERATOR_TOKEN,
+      elapse: async (ms) => house.elapse(ms),
     },
     folder: join(house.folder, `kit-${++runs}`),
     start,
@@ -89,7 +104,9 @@ describe('against a client', () => {
     const verdict = await check(ourClient(), isPlayed);
     expect(failures(verdict)).toEqual([]);
     expect(verdict).toMatchObject({ failed: 0, held: verdict.checks.length });
-    expect(verdict.checks.length).toBeGreaterThan(30);
+    expect(verdict.checks.length).toBeGreaterThan(40);
+    const ofSeveral = verdict.checks.filter(({ name }) => /authorities|owner/.test(name));
+    expect(ofSeveral).toHaveLength(8);
   });
 
   it('one that believes whatever authority answers is named for it', async () => {
@@ -136,13 +153,13 @@ describe('a client that is a command', () => {
 });
 
 describe('against services', () => {
-  const test = (serverUrl: string, isPlayed: (scene: string) => boolean = () => true) =>
+  const test = (serverUrl: string, isPlayed: (scene: string) => boolean = () => true, count = 1) =>
     checkServer({
       serverUrl,
       isPlayed,
-      authorityUrl: house.authority.url,
+      authorityUrl: urlsOf(count),
       operatorToken: OPERATOR_TOKEN,
-      ...operators(serverUrl),
+      ...operators(serverUrl, count),
       signal,
     });
 
@@ -150,6 +167,12 @@ describe('against services', () => {
     const verdict = await test(house.server.url);
     expect(failures(verdict)).toEqual([]);
     expect(verdict.checks.length).toBeGreaterThan(60);
+  });
+
+  it('ours with four authorities pass every check', async () => {
+    const verdict = await test(house.server.url, (scene) => !['limits', 'revocation'].includes(scene), 4);
+    expect(failures(verdict)).toEqual([]);
+    expect(verdict.checks.length).toBeGreaterThan(70);
   });
 
   it('the command says it in one line of JSON', async () => {

@@ -66,7 +66,7 @@ afterAll(async () => {
 });
 
 it('a server killed between deposit and upload goes on with the same buffer, and counts every update once', async () => {
-  const policy = encodePolicy(testPolicy({ serverKey: keys.server, authorityKey: keys.authority }));
+  const policy = encodePolicy(testPolicy({ serverKey: keys.server, authorityKeys: [keys.authority] }));
   const { task } = await ask<{ task: string }>(urls.authority, AUTHORITY_PATH.tasks, policy);
   await ask(urls.server, SERVER_PATH.tasks, { policy: toHex(policy) });
   const tokens = { count: 3, endsAt: Date.now() + 3_600_000 };

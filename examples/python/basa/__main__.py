@@ -69,8 +69,8 @@ def _settings(identity: "Path | None") -> Settings:
     try:
         return Settings(
             server=os.environ["BASA_SERVER"],
-            authority=os.environ["BASA_AUTHORITY"],
-            authority_key=bytes.fromhex(os.environ["BASA_AUTHORITY_KEY"]),
+            authorities=os.environ["BASA_AUTHORITY"].split(","),
+            authority_keys=[bytes.fromhex(key) for key in os.environ["BASA_AUTHORITY_KEY"].split(",")],
             task=bytes.fromhex(os.environ["BASA_TASK"]),
             folder=identity or Path(os.environ.get("BASA_IDENTITY", "my-device")),
             token=os.environ.get("BASA_ENROLMENT_TOKEN"),

@@ -2,13 +2,14 @@
 from __future__ import annotations
 
 import math
-from typing import List, Sequence, Tuple
+from typing import List, Mapping, Sequence, Tuple
 
+from .council import Council, council_of, council_problem, is_endorsed, is_endorsed_by
 from .layouts import DRAWN_BUFFER, MOST_SLOTS, POLICY, Message, header
 from .naming import leaf, proven_root, view_of
 from .privacy import privacy_problem
 from .sealing import ENGINES, SLOT_KEYS, Opener, Sealing
-from .slot_keys import list_problem
+from .slot_keys import list_bytes, list_problem
 from .suite import hkdf, sha256, unseal, verifies, x25519_public, x25519_shared
 from .vectors import could_wrap, modulus, weight_scale
 
@@ -40,7 +41,7 @@ def check_policy(data: bytes, task: bytes, least_minimum: int = 2, most_stalenes
         raise Refused("unsafe-engine", f"engine {policy.engine} seals nothing, or is not known here")
     if not 2 <= policy.minimum <= policy.size <= MOST_SLOTS or could_wrap(policy):
         raise Refused("unusable-policy", "its sums could show single updates, or wrap around")
-    problem = privacy_problem(policy)
+    problem = council_problem(policy, policy.engine == SLOT_KEYS) or privacy_problem(policy)
     if problem is not None:
         raise Refused("unusable-policy", problem)
     if policy.minimum < least_minimum or policy.max_staleness > most_staleness:
@@ -54,21 +55,31 @@ def check_loss(policy: Message) -> None:
         raise Refused("unusable-policy", f"loss {policy.training.loss} is not known here")
 
 
-def check_certificate(certificate: Message, authority_key: bytes, task: bytes, device: bytes) -> Message:
-    if not is_signed(certificate, authority_key) or (certificate.task, certificate.device) != (task, device):
+def check_certificate(certificate: Message, council: Council, authority: int, task: bytes, device: bytes) -> Message:
+    """As one authority gives it, with its own signature alone."""
+    is_good = is_endorsed_by(certificate, council, authority)
+    if not is_good or (certificate.task, certificate.device) != (task, device):
         raise Refused("wrong-certificate")
     return certificate
 
 
-def check_newest(
-    answer: Message, authority_key: bytes, task: bytes, nonce: bytes, is_past: bool, seen: Tuple[int, bytes]
+def check_newest_of(
+    answer: Message, council: Council, authority: int, task: bytes, nonce: bytes, is_past: bool
 ) -> Message:
-    """The newest entry, where the answer is one to this very question and goes back behind nothing."""
+    """The entry that one authority calls the newest, where it answers this very question; t authorities signed the entry."""
     entry: Message = answer.entry
-    if not is_signed(answer, authority_key) or not is_signed(entry, authority_key) or entry.task != task:
+    if not is_signed(answer, council.keys[authority]) or not is_endorsed(entry, council) or entry.task != task:
         raise Refused("model-not-logged")
-    if answer.nonce != nonce or is_past or entry.version < seen[0]:
+    if answer.nonce != nonce or is_past:
         raise Refused("model-stale", "a replay, or an authority that was rolled back")
+    return entry
+
+
+def check_newest(entries: Sequence[Message], seen: Tuple[int, bytes]) -> Message:
+    """The newest of what t authorities named; it goes back behind nothing."""
+    entry = max(entries, key=lambda one: int(one.version))
+    if entry.version < seen[0]:
+        raise Refused("model-stale", "a replay, or authorities that were rolled back")
     check_one_hash(entry.version, entry.model, seen)
     return entry
 
@@ -108,16 +119,19 @@ def _groups(blocks: Sequence[Block]) -> List[List[Block]]:
 
 
 _AS_IN_THE_POLICY = (
-    "engine size dimension group level clip block_floor staleness max_staleness tiny_weights metrics privacy manifest "
-    "server upload_lease_ms".split()
+    "authorities threshold unsafe_threshold engine size dimension group level clip block_floor staleness max_staleness "
+    "tiny_weights metrics privacy manifest server upload_lease_ms".split()
 )
 
 
-def check_drawn_buffer(seat: bytes, policy: Message, authority_key: bytes, now_ms: int) -> Message:
-    """The descriptor is the authority's and as the policy says; the slot keys are those whose hash it signed."""
+def check_drawn_buffer(seat: bytes, policy: Message, now_ms: int) -> Message:
+    """The descriptor is the authorities' and as the policy says; the slot keys are those whose hashes they signed."""
     drawn: Message = DRAWN_BUFFER.decode(seat)
     descriptor: Message = drawn.descriptor
-    if not is_signed(descriptor, authority_key) or descriptor.authority != sha256(authority_key):
+    # A part that its owner did not sign could be the server's own invention, which would then hold a share of every key.
+    owners = [part.authority for part in descriptor.parts]
+    is_by_owners = owners == [one.authority for one in descriptor.endorsements]
+    if not is_by_owners or not is_endorsed(descriptor, council_of(policy)):
         raise Refused("descriptor-invalid")
     follows = (
         descriptor.task == sha256(policy.raw)
@@ -134,12 +148,19 @@ def check_drawn_buffer(seat: bytes, policy: Message, authority_key: bytes, now_m
 
 
 def check_slot_keys(descriptor: Message, slot_keys: bytes) -> None:
-    if descriptor.engine == SLOT_KEYS:
-        problem = list_problem(slot_keys, descriptor.size, descriptor.sealing_key[32:])
-    else:
-        problem = "the engine of this task has no list" if slot_keys else None
-    if problem is not None:
-        raise Refused("slot-keys-invalid", problem)
+    """The lists of all parts, one behind the other."""
+    if descriptor.engine != SLOT_KEYS:
+        if slot_keys:
+            raise Refused("slot-keys-invalid", "the engine of this task has no list")
+        return
+    length = list_bytes(descriptor.size)
+    if len(slot_keys) != length * len(descriptor.parts):
+        raise Refused("slot-keys-invalid", f"{len(slot_keys)} bytes for {len(descriptor.parts)} lists")
+    for place, part in enumerate(descriptor.parts):
+        keys = slot_keys[length * place : length * (place + 1)]
+        problem = list_problem(keys, descriptor.size, part.sealing_key[32:])
+        if problem is not None:
+            raise Refused("slot-keys-invalid", f"of authority {part.authority}: {problem}")
 
 
 def ctx_of(descriptor: Message) -> bytes:
@@ -165,13 +186,15 @@ def check_slot(answer: Message, descriptor: Message, tag: bytes, root: bytes) ->
         raise Refused("view-mismatch")
 
 
-def open_key(answer: Message, ticket: Message, request_digest: bytes, ephemeral: bytes, authority_key: bytes) -> bytes:
-    """The key of edge(l) out of its envelope, which the authority says that it gave for this very request."""
+def open_key(
+    answer: Message, ticket: Message, request_digest: bytes, ephemeral: bytes, council: Council, authority: int
+) -> bytes:
+    """The key of edge(l) out of its envelope, which this authority says that it gave for this very request."""
     receipt, issued = answer.receipt, answer.issued
     same = all(receipt[name] == ticket[name] for name in ("ctx", "slot", "tag", "root", "view"))
-    if not is_signed(receipt, authority_key) or not same:
+    if not is_endorsed_by(receipt, council, authority) or not same:
         raise Refused("receipt-invalid")
-    if not is_signed(issued, authority_key) or issued.request != request_digest:
+    if not is_signed(issued, council.keys[authority]) or issued.request != request_digest:
         raise Refused("key-invalid")
     sender, sealed = answer.envelope[:32], answer.envelope[32:]
     shared = x25519_shared(ephemeral, sender) if len(sender) == 32 else None
@@ -184,9 +207,8 @@ def open_key(answer: Message, ticket: Message, request_digest: bytes, ephemeral:
     return key
 
 
-def edge_opener(sealing: Sealing, slot: int, key: bytes) -> Opener:
-    """With another key nothing would open, and every edge would count as void."""
-    opener = sealing.edge_opener(slot, key)
-    if opener is None:
+def edge_opener(sealing: Sealing, slot: int, keys: Mapping[int, bytes]) -> Opener:
+    """`keys` by authority. With another key nothing would open, and every edge would count as void."""
+    if not all(sealing.is_edge_key(slot, authority, key) for authority, key in keys.items()):
         raise Refused("key-invalid", "it is not the key of this slot in the list")
-    return opener
+    return sealing.edge_opener(slot, keys)

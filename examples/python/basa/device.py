@@ -9,11 +9,12 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Callable, List, Mapping, Optional, Sequence
 
+from .authorities import Authorities
 from .checks import (
-    Block, Refused, check_blocks, check_certificate, check_drawn_buffer, check_model, check_newest, check_one_hash,
-    check_policy, is_signed,
+    Block, Refused, check_blocks, check_drawn_buffer, check_model, check_newest, check_one_hash, check_policy,
 )
-from .layouts import CERTIFICATE, Message
+from .council import council_of
+from .layouts import CERTIFICATE, Malformed, Message
 from .link import Problem, Unreachable
 from .services import Authority, Server
 from .session import Session, begin_session
@@ -34,11 +35,12 @@ _LONGEST_PLACE_WAIT_S = 60.0
 
 @dataclass(frozen=True)
 class Settings:
-    """Addresses, and what the device believes over any service: the authority's key and the task."""
+    """Addresses, and what the device believes over any service: the authorities' keys and the task."""
 
     server: str
-    authority: str
-    authority_key: bytes
+    #: In the order of their keys.
+    authorities: Sequence[str]
+    authority_keys: Sequence[bytes]
     task: bytes
     folder: Path
     token: Optional[str] = None
@@ -83,13 +85,17 @@ class Device:
     def _connect(self) -> None:
         settings, state = self._settings, self._state
         plain = settings.unsafe_allow_plain_http
-        self._authority = Authority(settings.authority, state, settings.authority_key, plain)
-        if self._authority.public_key() != settings.authority_key:
-            raise Refused("wrong-authority", "check its address and the pinned key")
-        told = self._authority.policy(settings.task)
+        if len(settings.authorities) != len(settings.authority_keys):
+            raise ValueError(f"{len(settings.authorities)} addresses of authorities, {len(settings.authority_keys)} keys")
+        pinned = [Authority(url, state, key, plain) for url, key in zip(settings.authorities, settings.authority_keys)]
+        told = _policy_of(pinned, settings.task)
         self.policy = check_policy(told, settings.task, settings.least_minimum, settings.most_staleness)
+        if sorted(settings.authority_keys) != sorted(self.policy.authorities):
+            raise Refused("wrong-authority", "the task names other authorities than those that are pinned")
+        by_key = {one.key_bytes: one for one in pinned}
+        self._authorities = Authorities([by_key[key] for key in self.policy.authorities], council_of(self.policy))
         self.server = Server(settings.server, state.signer, self.policy.server, plain)
-        if self.server.keys() != {"publicKey": self.policy.server, "authorityKey": settings.authority_key}:
+        if self.server.public_key() != self.policy.server:
             raise Refused("wrong-server", "it is not the one of the task's policy")
         kept = state.get("certificate")
         if kept is not None and CERTIFICATE.decode(kept).task != settings.task:
@@ -98,7 +104,7 @@ class Device:
 
     def _certificate(self) -> Message:
         """One in the last third of its life is renewed, which needs no token; until it ends it is good."""
-        kept, now_ms = self._state.get("certificate"), self._authority.link.now_ms()
+        kept, now_ms = self._state.get("certificate"), self._authorities.now_ms()
         if kept is None:
             return self._enrol()
         certificate = CERTIFICATE.decode(kept)
@@ -113,9 +119,8 @@ class Device:
 
     def _enrol(self) -> Message:
         settings, state = self._settings, self._state
-        told = self._authority.enrol(settings.task, settings.token)
-        certificate = check_certificate(told, settings.authority_key, settings.task, state.signer.public)
-        state.keep("certificate", told.raw)
+        certificate = self._authorities.enrol(settings.task, settings.token, state.signer.public)
+        state.keep("certificate", certificate.raw)
         return certificate
 
     def model(self) -> Model:
@@ -130,11 +135,9 @@ class Device:
         return self._newest_model()
 
     def _newest_model(self) -> Model:
-        """Its hash from the authority's log, its bytes from the server."""
-        task, key = self._settings.task, self._settings.authority_key
-        nonce, is_past = os.urandom(16), self._authority.past_heads()
-        answer = self._authority.newest_model(task, nonce)
-        entry = check_newest(answer, key, task, nonce, is_past(answer.head), self._state.seen_model)
+        """Its hash from the authorities' logs, its bytes from the server."""
+        task = self._settings.task
+        entry = check_newest(self._authorities.newest_entries(task, os.urandom(16)), self._state.seen_model)
         self._see(entry.version, entry.model)
         data = self.server.model(task, entry.version, 4 * self.policy.dimension)
         version = check_model(entry, data)
@@ -203,8 +206,8 @@ class Device:
         """Takes a seat, checks the buffer, and quantises the update once and for all."""
         certificate = self._certificate()
         seat = self.server.seat(self._settings.task, certificate.raw)
-        now_ms = self._authority.link.now_ms()
-        drawn = check_drawn_buffer(seat, self.policy, self._settings.authority_key, now_ms)
+        now_ms = self._authorities.now_ms()
+        drawn = check_drawn_buffer(seat, self.policy, now_ms)
         descriptor = drawn.descriptor
         check_one_hash(descriptor.version, descriptor.model, self._state.seen_model)
         self._see(descriptor.version, descriptor.model)
@@ -219,10 +222,10 @@ class Device:
         begin_session(self._state, drawn, certificate, name, x)
 
     def _session(self) -> Session:
-        return Session(self._state, self.server, self._authority, self._settings.authority_key)
+        return Session(self._state, self.server, self._authorities)
 
     def _free_or_refuse(self, name: str) -> None:
-        """An update that some buffer may have goes elsewhere only with the authority's word that it is not in its sum."""
+        """An update that some buffer may have goes elsewhere only with the word of t authorities that it is not in its sum."""
         given = self._state.given(name)
         if given is None:
             return
@@ -232,17 +235,17 @@ class Device:
         self._state.release(name)
 
     def _outcome_of(self, given: Json) -> str:
-        """By the authority's signed word."""
+        """By the signed word of t authorities."""
         ctx, tag = bytes.fromhex(given["ctx"]), bytes.fromhex(given["tag"])
-        outcome = self._authority.outcome(ctx)
-        if not is_signed(outcome, self._settings.authority_key) or outcome.ctx != ctx or outcome.status > 3:
-            raise Refused("outcome-invalid")
+        outcome = self._authorities.outcome(ctx)
+        if outcome is None:
+            return "undecided"
         status = _OUTCOMES[outcome.status]
         is_excluded = status == "closed" and all(entry.tag != tag for entry in outcome.accepted)
         return "excluded" if is_excluded else status
 
     def _budget_or_refuse(self) -> None:
-        """A private task: a charge is the mark of an update that was given away, and only the authority's word lifts it."""
+        """A private task: a charge is the mark of an update that was given away, and only the authorities' word lifts it."""
         private = self.policy.privacy
         if private is None:
             return
@@ -254,3 +257,16 @@ class Device:
         spent = len(self._state.all_given())
         if spent >= private.participations:
             raise Refused("budget-spent", f"{spent} of {private.participations} inclusions")
+
+
+def _policy_of(pinned: Sequence[Authority], task: bytes) -> bytes:
+    """Of the first authority that answers as the pinned one. The others are met when they are asked for something."""
+    failures: List[Exception] = []
+    for authority in pinned:
+        try:
+            if authority.public_key() != authority.key_bytes:
+                raise Refused("wrong-authority", "check its address and the pinned key")
+            return authority.policy(task)
+        except (Refused, Problem, Unreachable, Malformed) as failure:
+            failures.append(failure)
+    raise failures[0]

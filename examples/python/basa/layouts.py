@@ -6,6 +6,7 @@ import struct
 from typing import Any, Callable, Dict, List, NamedTuple, Tuple
 
 MOST_SLOTS = 1024
+MOST_AUTHORITIES = 16
 SIGNATURE_BYTES = 64
 
 
@@ -71,20 +72,24 @@ def unsigned(length: int, below: int) -> Field:
     return Field(read, lambda v: v.to_bytes(length, "little"))
 
 
-def short(most: int) -> Field:
+def short(most: int, length_bytes: int = 2) -> Field:
     def read(r: Reader) -> bytes:
-        length = r.number(2)
+        length = r.number(length_bytes)
         if length > most:
             raise Malformed(f"{length} bytes, at most {most}")
         return r.take(length)
 
-    return Field(read, lambda v: len(v).to_bytes(2, "little") + v)
+    return Field(read, lambda v: len(v).to_bytes(length_bytes, "little") + v)
 
 
-def many(item: Field) -> Field:
+def long(most: int) -> Field:
+    return short(most, length_bytes=4)
+
+
+def many(item: Field, most: int = MOST_SLOTS) -> Field:
     def read(r: Reader) -> List[Any]:
         count = r.number(2)
-        if count > MOST_SLOTS:
+        if count > most:
             raise Malformed("a list that is too long")
         return [item.read(r) for _ in range(count)]
 
@@ -134,6 +139,19 @@ def _read_increasing(r: Reader) -> List[int]:
     return numbers
 
 
+def by_authority(**fields: Field) -> Field:
+    """A list of what single authorities give, by strictly rising index."""
+    every = many(group(authority=U8, **fields), MOST_AUTHORITIES)
+
+    def read(r: Reader) -> List[Message]:
+        found: List[Message] = every.read(r)
+        if any(a.authority >= b.authority for a, b in zip(found, found[1:])):
+            raise Malformed("authorities that are not by rising index")
+        return found
+
+    return Field(read, every.write)
+
+
 def _read_staleness(r: Reader) -> Tuple[float, ...]:
     kind = r.number(1)
     if kind > 2:
@@ -147,21 +165,24 @@ F64 = Field(_read_f64, lambda v: struct.pack("<d", v))
 FINITE = Field(_read_finite, F64.write)
 FLAG = Field(_read_flag, U8.write)
 INCREASING = Field(_read_increasing, many(U16).write)
+ENDORSEMENTS = by_authority(signature=B64)
 STALENESS = Field(_read_staleness, lambda v: bytes([int(v[0])]) + b"".join(map(F64.write, v[1:])))
 
 
 def header(kind: int) -> bytes:
     """Version, suite and kind: what every layout starts with, and what is hashed into names."""
-    return bytes([3, 1, kind])
+    return bytes([4, 1, kind])
 
 
 class Layout:
-    def __init__(self, kind: int, signed: bool = False, **fields: Field) -> None:
-        self.header, self.signed, self._fields = header(kind), signed, group(**fields)
+    """`signed` by one; `endorsed` by several authorities, of which each signs the same words."""
+
+    def __init__(self, kind: int, signed: bool = False, endorsed: bool = False, **fields: Field) -> None:
+        self.header, self.signed, self.endorsed, self._fields = header(kind), signed, endorsed, group(**fields)
         self.nested = Field(lambda r: self.decode(r.take(r.number(2))), lambda v: short(2**16 - 1).write(v.raw))
 
     def statement(self, **values: Any) -> bytes:
-        """Everything but the signature."""
+        """Everything but the signatures."""
         return self.header + self._fields.write(values)
 
     def encode(self, **values: Any) -> Message:
@@ -176,6 +197,8 @@ class Layout:
         message.statement = data[: reader.position]
         if self.signed:
             message["signature"] = reader.take(SIGNATURE_BYTES)
+        if self.endorsed:
+            message["endorsements"] = ENDORSEMENTS.read(reader)
         reader.end()
         message.raw = bytes(data)
         return message
@@ -185,25 +208,27 @@ METRICS = many(group(name=short(32), low=FINITE, high=FINITE))
 PRIVACY = optional(group(noise=F64, colluders=U16, delta=F64, participations=U32))
 PLAN = {"dimension": U32, "group": U8, "level": U32, "clip": F64, "block_floor": F64}
 TRAINING = group(epochs=U16, batch_size=U16, learning_rate=F64, loss=U8)
-CERTIFICATE = Layout(1, signed=True, task=B32, device=B32, issued_at=U53, not_after=U53)
+COUNCIL = {"authorities": many(B32, MOST_AUTHORITIES), "threshold": U8, "unsafe_threshold": FLAG}
+CERTIFICATE = Layout(1, endorsed=True, task=B32, device=B32, issued_at=U53, not_after=U53)
 POLICY = Layout(
-    2, name=short(64), engine=U8, size=U16, minimum=U16, **PLAN, staleness=STALENESS, max_staleness=U32,
+    2, name=short(64), **COUNCIL, engine=U8, size=U16, minimum=U16, **PLAN, staleness=STALENESS, max_staleness=U32,
     tiny_weights=FLAG, metrics=METRICS, privacy=PRIVACY, manifest=B32, training=TRAINING, server=B32,
     upload_lease_ms=U32, open_ms=U32, close_ms=U32,
 )
 DESCRIPTOR = Layout(
-    3, signed=True, engine=U8, task=B32, buffer=B16, size=U16, minimum=U16, version=U53, model=B32, **PLAN,
-    weight_scale=U32, staleness=STALENESS, max_staleness=U32, tiny_weights=FLAG, metrics=METRICS, privacy=PRIVACY, manifest=B32,
-    sealing_key=short(4096), server=B32, authority=B32, upload_lease_ms=U32, expiry=U53, close_by=U53,
+    3, endorsed=True, **COUNCIL, engine=U8, task=B32, parts=by_authority(offer=B16, sealing_key=short(4096)),
+    size=U16, minimum=U16, version=U53, model=B32, **PLAN, weight_scale=U32, staleness=STALENESS, max_staleness=U32,
+    tiny_weights=FLAG, metrics=METRICS, privacy=PRIVACY, manifest=B32, server=B32, upload_lease_ms=U32, expiry=U53,
+    close_by=U53,
 )
-DRAWN_BUFFER = Layout(24, descriptor=DESCRIPTOR.nested, slot_keys=short(32 * (MOST_SLOTS + 1)))
+DRAWN_BUFFER = Layout(24, descriptor=DESCRIPTOR.nested, slot_keys=long(32 * (MOST_SLOTS + 1) * MOST_AUTHORITIES))
 DEPOSIT_STATEMENT = Layout(4, ctx=B32, tag=B32, root=B32)
 TICKET = Layout(5, signed=True, ctx=B32, slot=U16, tag=B32, root=B32, view=B32, deadline=U53)
 KEY_REQUEST = Layout(
     6, signed=True, certificate=CERTIFICATE.nested, nonce=B16, ticket=TICKET.nested,
     earlier=many(group(tag=B32, root=B32)), ephemeral=B32,
 )
-RECEIPT = Layout(7, signed=True, ctx=B32, slot=U16, tag=B32, root=B32, view=B32)
+RECEIPT = Layout(7, endorsed=True, ctx=B32, slot=U16, tag=B32, root=B32, view=B32)
 ISSUED_KEY = Layout(25, signed=True, request=B32, key_hash=B32)
 KEY_ANSWER = Layout(8, envelope=short(1024), receipt=RECEIPT.nested, issued=ISSUED_KEY.nested)
 UPLOAD_HEADER = Layout(
@@ -211,7 +236,7 @@ UPLOAD_HEADER = Layout(
     receipt=RECEIPT.nested,
 )
 OUTCOME = Layout(14, signed=True, ctx=B32, status=U8, accepted=many(group(slot=U16, tag=B32)))
-MODEL_ENTRY = Layout(15, signed=True, task=B32, version=U53, model=B32, ctx=B32, previous=B32)
+MODEL_ENTRY = Layout(15, endorsed=True, task=B32, version=U53, model=B32, ctx=B32, previous=B32)
 _HEAD = {"branch": B16, "sequence": U53, "revocations": U53, "hash": B32}
 HEAD = Layout(16, signed=True, **_HEAD)
 NEWEST_MODEL = Layout(23, signed=True, nonce=B16, entry=MODEL_ENTRY.nested, head=group(**_HEAD))

@@ -1,10 +1,11 @@
 """What this device refuses by itself, case by case: part of the self-check."""
 from __future__ import annotations
 
-from typing import Any, Callable, Dict, List, Optional, Tuple
+from typing import Any, Callable, Dict, List, Optional, Sequence, Tuple
 
-from .checks import Refused, check_blocks, check_newest
-from .layouts import MODEL_ENTRY, NEWEST_MODEL, Layout, Message
+from .checks import Refused, check_blocks, check_newest, check_newest_of
+from .council import Council
+from .layouts import ENDORSEMENTS, MODEL_ENTRY, NEWEST_MODEL, Layout, Message
 from .link import Problem, ServiceLink
 from .suite import Secret, Signer
 
@@ -29,19 +30,31 @@ def check_vanishing(v: Vector) -> None:
 def check_replay(v: Vector) -> None:
     """An answer about the newest model is one to this question, and goes back behind nothing."""
     signer = Signer(Secret(bytes(range(32))))
+    council = Council([signer.public], 1)
     zeros = bytes(32)
-    entry = _signed(signer, MODEL_ENTRY, task=zeros, version=v["version"], model=zeros, ctx=zeros, previous=zeros)
+    entry = endorsed([signer], MODEL_ENTRY, task=zeros, version=v["version"], model=zeros, ctx=zeros, previous=zeros)
     head = Message(branch=bytes(16), sequence=7, revocations=0, hash=bytes(32))
     answer = _signed(signer, NEWEST_MODEL, nonce=b"n" * 16, entry=entry, head=head)
     seen = (v["seen"], bytes([v.get("hash", 0)]) * 32)
     asked = (v.get("nonce", "n") * 16).encode()
     past = v.get("past", False)
-    assert refusal(lambda: check_newest(answer, signer.public, zeros, asked, past, seen)) == v["refused"]
+
+    def judge() -> Message:
+        return check_newest([check_newest_of(answer, council, 0, zeros, asked, past)], seen)
+
+    assert refusal(judge) == v["refused"]
 
 
 def _signed(signer: Signer, layout: Layout, **fields: Any) -> Message:
     statement = layout.statement(**fields)
     return layout.decode(statement + signer.sign(statement))
+
+
+def endorsed(signers: Sequence[Signer], layout: Layout, **fields: Any) -> Message:
+    """Signed by these, which are the first of their council."""
+    statement = layout.statement(**fields)
+    signatures = [Message(authority=index, signature=one.sign(statement)) for index, one in enumerate(signers)]
+    return layout.decode(statement + ENDORSEMENTS.write(signatures))
 
 
 def check_wait(v: Vector) -> None:

@@ -1,7 +1,7 @@
 """How the seeds of one buffer are sealed: with slot keys, or with CP-ABE."""
 from __future__ import annotations
 
-from typing import Callable, Optional, Protocol
+from typing import Callable, List, Mapping, Optional, Protocol
 
 from . import slot_keys
 from .abe import AbeSealing, RandomBytes
@@ -22,45 +22,62 @@ class Sealing(Protocol):
 
     def seal_edge(self, slot: int, role: str, tag: bytes, seed: bytes) -> bytes: ...
 
-    def edge_opener(self, slot: int, key: bytes) -> Optional[Opener]:
-        """None where this is not the key of the slot: a device that went on would count every edge as void."""
+    def is_edge_key(self, slot: int, authority: int, key: bytes) -> bool:
+        """With another key than that of the slot every edge would count as void."""
+
+    def edge_opener(self, slot: int, keys: Mapping[int, bytes]) -> Opener:
+        """`keys` are those of as many authorities as are needed, by index."""
 
     def seal_self(self, registration: bytes, seed: bytes) -> bytes: ...
 
 
 def sealing_for(descriptor: Message, ctx: bytes, keys: bytes, random_bytes: RandomBytes) -> Sealing:
-    """`keys` is the list of slot keys, which was checked."""
+    """`keys` are the lists of slot keys, which were checked."""
     if descriptor.engine == SLOT_KEYS:
-        return SlotSealing(ctx, keys)
+        return SlotSealing(descriptor, ctx, keys)
     if descriptor.engine == CP_ABE:
-        return AttributeSealing(ctx, AbeSealing(descriptor.sealing_key, random_bytes))
+        return AttributeSealing(ctx, AbeSealing(descriptor.parts[0].sealing_key, random_bytes))
     raise Malformed(f"there is no engine {descriptor.engine} that hides anything")
 
 
 class SlotSealing:
-    sealed_bytes = slot_keys.SEALED_BYTES
     self_name_bytes = slot_keys.KEY_BYTES
 
-    def __init__(self, ctx: bytes, keys: bytes) -> None:
-        self._ctx, self._keys = ctx, keys
+    def __init__(self, descriptor: Message, ctx: bytes, keys: bytes) -> None:
+        self._ctx, self._threshold = ctx, descriptor.threshold
+        self._authorities = [part.authority for part in descriptor.parts]
+        length = slot_keys.list_bytes(descriptor.size)
+        self._lists = [keys[at : at + length] for at in range(0, len(keys), length)]
+        self.sealed_bytes = slot_keys.KEY_BYTES * (1 + len(self._lists))
+
+    def _parts(self, role: slot_keys.Role) -> List[slot_keys.Part]:
+        pairs = zip(self._authorities, self._lists)
+        return [slot_keys.Part(authority, slot_keys.key_of(keys, role)) for authority, keys in pairs]
+
+    def _seal(self, seed: bytes, role: slot_keys.Role, context: bytes) -> bytes:
+        return slot_keys.seal(seed, self._parts(role), self._threshold, self._ctx, context)
 
     def seal_edge(self, slot: int, role: str, tag: bytes, seed: bytes) -> bytes:
-        key = slot_keys.key_of(self._keys, slot)
-        return slot_keys.seal(seed, key, self._ctx, sealing_context(self._ctx, role, tag, slot))
+        return self._seal(seed, slot, sealing_context(self._ctx, role, tag, slot))
 
-    def edge_opener(self, slot: int, key: bytes) -> Optional[Opener]:
-        public = slot_keys.key_of(self._keys, slot)
-        if len(key) != slot_keys.KEY_BYTES or x25519_public(key) != public:
-            return None
-        ctx = self._ctx
-        return lambda sealed, role, tag: slot_keys.unseal(sealed, key, public, ctx, sealing_context(ctx, role, tag, slot))
+    def is_edge_key(self, slot: int, authority: int, key: bytes) -> bool:
+        if len(key) != slot_keys.KEY_BYTES:
+            return False
+        return slot_keys.Part(authority, x25519_public(key)) in self._parts(slot)
+
+    def edge_opener(self, slot: int, keys: Mapping[int, bytes]) -> Opener:
+        ctx, parts, threshold = self._ctx, self._parts(slot), self._threshold
+        return lambda sealed, role, tag: slot_keys.unseal(
+            sealed, keys, parts, threshold, ctx, sealing_context(ctx, role, tag, slot)
+        )
 
     def seal_self(self, registration: bytes, seed: bytes) -> bytes:
-        key = slot_keys.key_of(self._keys, "self")
-        return slot_keys.seal(seed, key, self._ctx, self_context(self._ctx, registration))
+        return self._seal(seed, "self", self_context(self._ctx, registration))
 
 
 class AttributeSealing:
+    """CP-ABE, which knows one authority."""
+
     self_name_bytes = 0
 
     def __init__(self, ctx: bytes, abe: AbeSealing) -> None:
@@ -69,8 +86,11 @@ class AttributeSealing:
     def seal_edge(self, slot: int, role: str, tag: bytes, seed: bytes) -> bytes:
         return self._abe.seal(seed, edge_attribute(self._ctx, slot), sealing_context(self._ctx, role, tag, slot))
 
-    def edge_opener(self, slot: int, key: bytes) -> Optional[Opener]:
-        unseal = self._abe.opener(key)
+    def is_edge_key(self, slot: int, authority: int, key: bytes) -> bool:
+        return authority == 0
+
+    def edge_opener(self, slot: int, keys: Mapping[int, bytes]) -> Opener:
+        unseal = self._abe.opener(keys[0])
         return lambda sealed, role, tag: unseal(sealed, sealing_context(self._ctx, role, tag, slot))
 
     def seal_self(self, registration: bytes, seed: bytes) -> bytes:

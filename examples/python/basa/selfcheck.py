@@ -13,6 +13,8 @@ from .abe import ATTRIBUTE_DST, AbeSealing
 from .bls.curve import G1
 from .bls.hash_to_curve import hash_to_g1
 from .checks import check_drawn_buffer, check_slot, ctx_of, edge_opener, open_key
+from .council import council_of
+from .councilcheck import COUNCIL_RULES
 from .layouts import (
     CERTIFICATE, KEY_ANSWER, KEY_REQUEST, POLICY, UPLOAD_HEADER, Malformed, Message,
     deposit_answer_layout, deposit_layout,
@@ -20,7 +22,9 @@ from .layouts import (
 from .naming import deposit_root, join_tag
 from .rulecheck import RULES
 from .sealing import sealing_for
-from .slotcheck import check_bad_list, check_bad_slot_seal, check_good_list, check_slot_seal, check_wrong_keys
+from .slotcheck import (
+    check_bad_dealt, check_bad_list, check_bad_slot_seal, check_dealt, check_good_list, check_slot_seal, check_wrong_keys,
+)
 from .suite import sha256
 
 Vector = Dict[str, Any]
@@ -79,15 +83,15 @@ def check_packing(v: Vector) -> None:
 
 def check_sealed(v: Vector) -> None:
     """Plays every user of a buffer again, from its seeds to the bytes of its upload."""
-    authority_key = bytes.fromhex(v["authorityKey"])
     policy = POLICY.decode(bytes.fromhex(v["policy"]))
-    drawn = check_drawn_buffer(bytes.fromhex(v["drawnBuffer"]), policy, authority_key, now_ms=0)
+    assert policy.authorities == [bytes.fromhex(v["authorityKey"])]
+    drawn = check_drawn_buffer(bytes.fromhex(v["drawnBuffer"]), policy, now_ms=0)
     assert ctx_of(drawn.descriptor).hex() == v["ctx"]
     for user in v["users"]:
-        _play(user, drawn, authority_key)
+        _play(user, drawn)
 
 
-def _play(user: Vector, drawn: Message, authority_key: bytes) -> None:
+def _play(user: Vector, drawn: Message) -> None:
     descriptor, nonce = drawn.descriptor, bytes.fromhex(user["nonce"])
     ctx, randomness = ctx_of(descriptor), io.BytesIO(bytes.fromhex(user.get("sealingRandomness", "")))
     sealing = sealing_for(descriptor, ctx, drawn.slot_keys, randomness.read)
@@ -106,8 +110,8 @@ def _play(user: Vector, drawn: Message, authority_key: bytes) -> None:
     certificate = CERTIFICATE.decode(deposit.certificate.raw)
     assert steps.key_request_statement(certificate, nonce, answer, ephemeral) == request.statement
     told = KEY_ANSWER.decode(bytes.fromhex(user["keyAnswer"]))
-    key = open_key(told, answer.ticket, sha256(request.statement), ephemeral, authority_key)
-    opener = edge_opener(sealing, answer.ticket.slot, key)
+    key = open_key(told, answer.ticket, sha256(request.statement), ephemeral, council_of(descriptor), 0)
+    opener = edge_opener(sealing, answer.ticket.slot, {0: key})
     if "upload" not in user:
         return
     draft = steps.draft_upload(sealing, opener, answer, bytes.fromhex(user["self"]))
@@ -161,6 +165,8 @@ def main() -> None:
     _all("lists of slot keys", check_good_list, slots["lists"])
     _all("refused lists of slot keys", check_bad_list, slots["refusedLists"])
     _all("refused seeds of slot keys", check_bad_slot_seal, [v for v in slots["refusedSeals"] if "secret" in v])
+    _all("seeds of several authorities", check_dealt, slots["dealt"])
+    _all("refused seeds of several authorities", check_bad_dealt, slots["refusedDealt"])
     _all("refused keys of a slot", check_wrong_keys, [v for v in protocol["sealed"] if v["name"].startswith("slot keys")])
     _all("whole buffers", check_sealed, protocol["sealed"])
     _all("hashing to the curve", check_hash, abe["hash"])
@@ -169,7 +175,7 @@ def main() -> None:
     sealing = AbeSealing(bytes.fromhex(public_key), bytes)
     _all("refused public keys", check_bad_key, bad["publicKey"])
     _all("refused sealed seeds", lambda v: check_bad_seed(sealing, v), bad["sealed"])
-    for name, check, cases in RULES:
+    for name, check, cases in [*RULES, *COUNCIL_RULES]:
         _all(name, check, cases)
 
 

@@ -1,4 +1,4 @@
-"""Server and authority as a device asks them. The authority's answers carry heads of its log; the newest is shown back."""
+"""Server and one authority as a device asks them. An authority's answers carry heads of its log; the newest is shown back."""
 from __future__ import annotations
 
 import json
@@ -13,7 +13,8 @@ from .suite import Signer
 
 class Authority:
     def __init__(self, url: str, state: DeviceState, key: bytes, allows_plain_http: bool = False) -> None:
-        self.link, self._state, self._key = ServiceLink(url, state.signer, key, allows_plain_http), state, key
+        self.link, self._state, self.key_bytes = ServiceLink(url, state.signer, key, allows_plain_http), state, key
+        self._head_name = f"head {key.hex()}"
 
     def public_key(self) -> bytes:
         return bytes.fromhex(json.loads(self._call("GET", "/v1/authority"))["publicKey"])
@@ -21,8 +22,12 @@ class Authority:
     def policy(self, task: bytes) -> bytes:
         return self._call("GET", f"/v1/tasks/{task.hex()}/policy")
 
-    def enrol(self, task: bytes, token: Optional[str]) -> Message:
-        body = json.dumps({} if token is None else {"token": token}).encode()
+    def enrol(self, task: bytes, token: Optional[str], like: Optional[Message]) -> Message:
+        """`like` is what another authority of the task signed."""
+        asked: Dict[str, object] = {} if token is None else {"token": token}
+        if like is not None:
+            asked["like"] = {"issuedAt": like.issued_at, "notAfter": like.not_after}
+        body = json.dumps(asked).encode()
         return CERTIFICATE.decode(self._call("POST", f"/v1/tasks/{task.hex()}/enrolments", body, "application/json"))
 
     def newest_model(self, task: bytes, nonce: bytes) -> Message:
@@ -35,12 +40,12 @@ class Authority:
         def is_past(head: Message) -> bool:
             if known is not None and known.branch == head.branch:
                 return bool(head.sequence < known.sequence)
-            return self._state.is_past_branch(head.branch)
+            return self._state.is_past_branch(self.key_bytes, head.branch)
 
         return is_past
 
     def _newest_head(self) -> Optional[Message]:
-        kept = self._state.get("head")
+        kept = self._state.get(self._head_name)
         return None if kept is None else HEAD.decode(kept)
 
     def key(self, ctx: bytes, request: bytes) -> Message:
@@ -52,7 +57,7 @@ class Authority:
     def _call(
         self, method: str, target: str, body: Optional[bytes] = None, kind: str = "application/octet-stream"
     ) -> bytes:
-        head = self._state.get("head")
+        head = self._state.get(self._head_name)
         headers: Dict[str, str] = {} if head is None else {"Basa-Head": head.hex()}
         signed = body is not None
         return self.link.call(
@@ -65,26 +70,26 @@ class Authority:
         if text is None:
             return
         head = HEAD.decode(bytes.fromhex(text))
-        if not is_signed(head, self._key):
+        if not is_signed(head, self.key_bytes):
             raise Refused("wrong-head", "the authority did not sign this head of its log")
-        before = self._newest_head()
-        if before is not None and before.branch != head.branch:
-            # Heads of a branch that a newer one took the place of are old, whoever sends them.
-            if self._state.is_past_branch(head.branch):
+        with self._state.lock:  # several authorities answer at once
+            before = self._newest_head()
+            if before is not None and before.branch != head.branch:
+                # Heads of a branch that a newer one took the place of are old, whoever sends them.
+                if self._state.is_past_branch(self.key_bytes, head.branch):
+                    return
+                self._state.note_past_branch(self.key_bytes, before.branch)
+            elif before is not None and head.sequence <= before.sequence:
                 return
-            self._state.note_past_branch(before.branch)
-        elif before is not None and head.sequence <= before.sequence:
-            return
-        self._state.note("head", head.raw)
+            self._state.note(self._head_name, head.raw)
 
 
 class Server:
     def __init__(self, url: str, signer: Signer, key: bytes, allows_plain_http: bool = False) -> None:
         self.link = ServiceLink(url, signer, key, allows_plain_http)
 
-    def keys(self) -> Dict[str, bytes]:
-        about = json.loads(self.link.call("GET", "/v1/server").body)
-        return {name: bytes.fromhex(about[name]) for name in ("publicKey", "authorityKey")}
+    def public_key(self) -> bytes:
+        return bytes.fromhex(json.loads(self.link.call("GET", "/v1/server").body)["publicKey"])
 
     def model(self, task: bytes, version: int, size: int) -> bytes:
         return self.link.call("GET", f"/v1/tasks/{task.hex()}/models/{version}", most=size).body

@@ -8,15 +8,17 @@ Each step is durable before its bytes leave, and the same bytes leave again afte
 from __future__ import annotations
 
 import os
-from typing import Any, Dict, List, Optional
+from typing import Any, Dict, List, NamedTuple, Optional
 
 from . import steps
+from .authorities import Authorities
 from .checks import Refused, check_slot, ctx_of, edge_opener, open_key
+from .council import agreed, council_of
 from .layouts import CERTIFICATE, DRAWN_BUFFER, RECEIPT, Malformed, Message, deposit_answer_layout, deposit_layout
 from .link import Problem
 from .naming import deposit_root, join_tag
 from .sealing import Sealing, sealing_for
-from .services import Authority, Server
+from .services import Server
 from .state import DeviceState
 from .suite import sha256
 from .upload import upload_in_pieces
@@ -56,14 +58,22 @@ def begin_session(
     )
 
 
+class GoodKey(NamedTuple):
+    """What one authority answered, opened and checked."""
+
+    authority: int
+    key: bytes
+    receipt: Message
+
+
 class Session:
     """The session of the state, with what is derived from it."""
 
-    def __init__(self, state: DeviceState, server: Server, authority: Authority, authority_key: bytes) -> None:
+    def __init__(self, state: DeviceState, server: Server, authorities: Authorities) -> None:
         kept = state.session
         if kept is None:
             raise ValueError("there is no session")
-        self._state, self._server, self._authority, self._authority_key = state, server, authority, authority_key
+        self._state, self._server, self._authorities = state, server, authorities
         self._kept: Dict[str, Any] = kept
         self._drawn = DRAWN_BUFFER.decode(bytes.fromhex(kept["drawn"]))
         self.descriptor = self._drawn.descriptor
@@ -136,11 +146,21 @@ class Session:
             raise Refused("lease-over")
         ephemeral = bytes.fromhex(self._kept["ephemeral"])
         statement = steps.key_request_statement(self._certificate, self._nonce, answer, ephemeral)
-        told = self._authority.key(self.ctx, statement + self._state.signer.sign(statement))
-        key = open_key(told, answer.ticket, sha256(statement), ephemeral, self._authority_key)
-        opener = edge_opener(self._sealing, answer.ticket.slot, key)
+        council, slot = council_of(self.descriptor), answer.ticket.slot
+
+        def judge(authority: int, told: Message) -> GoodKey:
+            key = open_key(told, answer.ticket, sha256(statement), ephemeral, council, authority)
+            edge_opener(self._sealing, slot, {authority: key})
+            return GoodKey(authority, key, told.receipt)
+
+        request = statement + self._state.signer.sign(statement)
+        good = self._authorities.keys(self.descriptor, self.ctx, request, judge)
+        receipt = agreed(RECEIPT, council, [one.receipt for one in good])
+        if receipt is None:
+            raise Refused("receipt-invalid")
+        opener = edge_opener(self._sealing, slot, {one.authority: one.key for one in good})
         draft = steps.draft_upload(self._sealing, opener, answer, os.urandom(SEED_BYTES))
-        body_hash = sha256(self._body(answer.ticket.slot, draft))
+        body_hash = sha256(self._body(slot, draft))
         if self._state.given(self.delta_id) is not None:
             raise Refused("delta-committed")
         self._state.freeze(
@@ -148,7 +168,7 @@ class Session:
             self.ctx,
             self.tag,
             step="frozen",
-            receipt=told.receipt.raw.hex(),
+            receipt=receipt.raw.hex(),
             void=draft.void,
             self_name=draft.sealed_self[: self._sealing.self_name_bytes].hex(),
             body_hash=body_hash.hex(),

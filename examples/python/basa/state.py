@@ -1,7 +1,7 @@
 """What a device keeps: its key, and one JSON file that is wholly there after a crash or not at all.
 
     identity.key  the Ed25519 secret key, 32 bytes
-    state.json    certificate, newest head, newest model seen, buffers ever entered, updates given away, and the session under way
+    state.json    certificate, newest head of each authority's log, newest model seen, buffers ever entered, updates given away, and the session under way
 
 Every step of a session is on disk before its bytes leave. The file holds seeds while a session runs; it is overwritten when
 another takes its place.
@@ -11,8 +11,9 @@ from __future__ import annotations
 import fcntl
 import json
 import os
+import threading
 from pathlib import Path
-from typing import Any, Dict, Optional, Tuple
+from typing import Any, Dict, List, Optional, Tuple
 
 from .suite import Secret, Signer
 
@@ -29,9 +30,11 @@ class DeviceState:
     def __init__(self, folder: Path) -> None:
         folder.mkdir(mode=0o700, parents=True, exist_ok=True)
         self._folder = folder
-        self._lock = open(folder / "lock", "w")
+        #: Authorities are asked at once, and each answer may bring a head.
+        self.lock = threading.RLock()
+        self._folder_lock = open(folder / "lock", "w")
         try:
-            fcntl.flock(self._lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            fcntl.flock(self._folder_lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError:
             raise StateProblem(f"{folder} is in use by another process; give each device its own folder") from None
         self.signer = self._load_signer()
@@ -54,12 +57,18 @@ class DeviceState:
         self.note(name, value)
         self._write()
 
-    def is_past_branch(self, branch: bytes) -> bool:
-        return branch.hex() in self._data.get("past", [])
+    def is_past_branch(self, authority_key: bytes, branch: bytes) -> bool:
+        return branch.hex() in self._past(authority_key)
 
-    def note_past_branch(self, branch: bytes) -> None:
+    def note_past_branch(self, authority_key: bytes, branch: bytes) -> None:
         """Like `note`."""
-        self._data["past"] = [*self._data.get("past", []), branch.hex()]
+        past = [*self._past(authority_key), branch.hex()]
+        self._data["past"] = {**self._data.get("past", {}), authority_key.hex(): past}
+
+    def _past(self, authority_key: bytes) -> List[str]:
+        """Every log starts in the branch of zeros: each authority has its own."""
+        found: List[str] = self._data.get("past", {}).get(authority_key.hex(), [])
+        return found
 
     @property
     def seen_model(self) -> Tuple[int, bytes]:
@@ -107,7 +116,7 @@ class DeviceState:
 
     def close(self) -> None:
         self._write()
-        self._lock.close()
+        self._folder_lock.close()
 
     def _load_signer(self) -> Signer:
         path = self._folder / "identity.key"
@@ -123,7 +132,8 @@ class DeviceState:
         return json.loads(path.read_text()) if path.exists() else {"entered": [], "given": {}}
 
     def _write(self) -> None:
-        _replace(self._folder / "state.json", json.dumps(self._data).encode())
+        with self.lock:
+            _replace(self._folder / "state.json", json.dumps(self._data).encode())
 
 
 def _replace(path: Path, data: bytes) -> None:

@@ -13,9 +13,9 @@ import type {
   Refused,
   TaskId,
 } from '@basa/protocol';
-import { agreedOn, certificateCodec } from '@basa/protocol';
+import { agreedOn, certificateCodec, refused } from '@basa/protocol';
 import type { AuthorityClient } from './authority-client.ts';
-import { AnswerError, ProblemError, UnreachableError } from './errors.ts';
+import { AnswerError, ProblemError, RefusedError, UnreachableError } from './errors.ts';
 import { firstAnswer } from './first-answer.ts';
 import type { ServiceLink } from './service-link.ts';
 
@@ -27,6 +27,8 @@ export interface Member {
 
 /** Why an answer does not count, so that another authority's is waited for. */
 type Judge<Answer> = (answer: Answer) => Refused | undefined;
+
+const NOT_MINE = refused('certificate-invalid');
 
 export class Authorities {
   readonly #members: readonly Member[];
@@ -63,24 +65,43 @@ export class Authorities {
 
   /**
    * The certificate with the signatures of as many as are needed. They all sign the same words: whoever answers first says from when
-   * to when it holds, and the others are asked for the same.
+   * to when it holds, and the others are asked for the same. Where they do not take its words, another one is asked first.
    */
-  async enrol(task: TaskId, token: string | undefined, signal: AbortSignal): Promise<Certificate> {
-    const { asked, answer: first } = await firstAnswer(this.#members, signal, ({ client }, both) =>
-      client.enrol(task, { token }, both),
-    );
-    const others = this.#members.filter((one) => one !== asked);
+  async enrol(
+    task: TaskId,
+    token: string | undefined,
+    isMine: (certificate: Certificate) => boolean,
+    signal: AbortSignal,
+  ): Promise<Certificate> {
     const needed = this.#council.threshold - 1;
-    const more = await this.#ask(
-      others,
-      signal,
-      () => undefined,
-      ({ client }, both) => client.enrol(task, { token, like: first }, both),
-      needed,
-    );
-    const agreed = agreedOn(certificateCodec, this.#council, [first, ...more]);
-    if (agreed === undefined) throw new AnswerError('the authorities', 'certificates that say different things');
-    return agreed;
+    let failure: unknown;
+    for (let firsts = this.#members; firsts.length > needed; ) {
+      const { asked, answer: first } = await firstAnswer(firsts, signal, async ({ client }, both) => {
+        const certificate = await client.enrol(task, { token }, both);
+        if (!isMine(certificate)) throw new RefusedError('wrong-certificate');
+        return certificate;
+      });
+      const others = this.#members.filter((one) => one !== asked);
+      const isSame = (answers: readonly Certificate[]): boolean => this.#agreed([first, ...answers]) !== undefined;
+      const judge = (answer: Certificate): Refused | undefined => (isMine(answer) ? undefined : NOT_MINE);
+      const like = ({ client }: Member, both: AbortSignal): Promise<Certificate> =>
+        client.enrol(task, { token, like: first }, both);
+      try {
+        const more = await this.#ask(others, signal, judge, like, isSame, needed);
+        const agreed = this.#agreed([first, ...more.filter(isMine)]);
+        if (agreed !== undefined) return agreed;
+        failure = new AnswerError('the authorities', 'certificates that say different things');
+      } catch (error) {
+        if (!(error instanceof ProblemError) || error.code !== 'malformed') throw error;
+        failure = error;
+      }
+      firsts = firsts.filter((one) => one !== asked);
+    }
+    throw failure;
+  }
+
+  #agreed(certificates: readonly Certificate[]): Certificate | undefined {
+    return agreedOn(certificateCodec, this.#council, certificates);
   }
 
   newestModel(
@@ -110,10 +131,10 @@ export class Authorities {
     }));
   }
 
-  /** Until `isAgreed`: one that was away may have missed the end of the buffer, and others are waited for. */
+  /** Until `isAgreed` says of them that enough say the same: who lies, or was away, keeps nobody from knowing. */
   outcomes(
     ctx: Ctx,
-    isAgreed: (outcomes: readonly OutcomeOf[]) => boolean,
+    isAgreed: (answers: readonly OutcomeOf[]) => boolean,
     signal: AbortSignal,
   ): Promise<readonly OutcomeOf[]> {
     return this.#ask(
@@ -121,19 +142,21 @@ export class Authorities {
       signal,
       () => undefined,
       async ({ authority, client }, both) => ({ authority, outcome: await client.outcome(ctx, both) }),
-      this.#council.threshold,
       isAgreed,
     );
   }
 
-  /** The others are not waited for, and end with it. Answers that do not count are given back where there are no better ones. */
+  /**
+   * Until there is enough; the others are not waited for, and end with it. Where all have answered, and there never was, what came is
+   * given back, if it came from as many as are needed.
+   */
   async #ask<Answer>(
     members: readonly Member[],
     signal: AbortSignal,
     judge: Judge<Answer>,
     ask: (member: Member, signal: AbortSignal) => Promise<Answer>,
+    isEnough: (good: readonly Answer[]) => boolean = (good) => good.length >= this.#council.threshold,
     needed: number = this.#council.threshold,
-    isEnough: (good: readonly Answer[]) => boolean = (good) => good.length >= needed,
   ): Promise<readonly Answer[]> {
     if (needed === 0) return [];
     const [only] = members;
@@ -147,7 +170,7 @@ export class Authorities {
       await new Promise<void>((resolve) => {
         const settle = (): void => {
           const isOver = good.length + bad.length + failures.length === members.length;
-          if (isOver || isEnough(good)) resolve();
+          if (isEnough(good) || isOver) resolve();
         };
         if (members.length === 0) resolve();
         for (const member of members) {
@@ -161,18 +184,22 @@ export class Authorities {
       rest.abort(new Error('enough others answered'));
     }
     signal.throwIfAborted();
-    if (good.length >= needed) return good;
-    const no = failures.find((error) => error instanceof ProblemError);
-    if (good.length + bad.length < needed) throw no ?? tooFew(failures, needed, members.length);
-    return [...good, ...bad];
+    if (isEnough(good)) return good;
+    if (good.length + bad.length >= needed) return [...good, ...bad];
+    // A no stands where it leaves too few; else those that were silent may make it enough, later.
+    const nos = failures.filter((error) => error instanceof ProblemError);
+    const silent = failures.filter((error) => !(error instanceof ProblemError));
+    const isFinal = members.length - nos.length < needed;
+    if (!isFinal && silent.length > 0) throw tooFew(silent, needed, members.length);
+    throw nos[0] ?? new AnswerError('the authorities', 'nothing');
   }
 }
 
-/** What to throw where nobody said no, and too few answered. */
-function tooFew(failures: readonly unknown[], needed: number, asked: number): unknown {
-  const away = failures.filter((error) => error instanceof UnreachableError);
+/** Says how many are needed, where there was silence. */
+function tooFew(silent: readonly unknown[], needed: number, asked: number): unknown {
+  const away = silent.filter((error) => error instanceof UnreachableError);
   const [first] = away;
-  if (first === undefined) return failures[0] ?? new AnswerError('the authorities', 'nothing');
+  if (first === undefined) return silent[0];
   const counts = `${needed} of the ${asked} authorities that can be asked are needed, and ${away.length} did not answer`;
   const advice = `${counts}; what was begun is kept, call resume() when one of them is back`;
   return new UnreachableError('the authority', first.cause ?? first, advice);

@@ -68,7 +68,9 @@ async function connectWith(outside: Outside, store: DeviceStore, options: Connec
   const events = new Emitter();
   const link = (name: LinkOptions['name'], url: string, audience: Uint8Array): ServiceLink => {
     const retry = { ...DEFAULT_RETRY, ...options.retry };
-    const onRetry: LinkOptions['onRetry'] = (notice) => events.emit('retry', notice);
+    // Nobody waits for one of several authorities: the others are asked at the same time.
+    const isOneOfSeveral = name === 'authority' && places.length > 1;
+    const onRetry: LinkOptions['onRetry'] = (notice) => isOneOfSeveral || events.emit('retry', notice);
     const { unsafeAllowPlainHttp = false } = options;
     return new ServiceLink(outside, {
       name,

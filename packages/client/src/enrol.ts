@@ -1,7 +1,7 @@
 /** The device's certificate: asked for where it is missing or comes to its end, and checked before it is kept. */
 import { equalBytes } from '@basa/masking';
 import type { Certificate } from '@basa/protocol';
-import { certificateCodec, isDueForRenewal, isEndorsed } from '@basa/protocol';
+import { certificateCodec, hasGoodEndorsements, isDueForRenewal, isEndorsed } from '@basa/protocol';
 import type { Rejection } from './contribution.ts';
 import type { DeviceContext } from './device-context.ts';
 import { ProblemError, RefusedError, UnreachableError } from './errors.ts';
@@ -46,14 +46,17 @@ export async function withCertificate<Answer>(
 
 async function enrol(context: DeviceContext, signal: AbortSignal): Promise<void> {
   const { authorities, state, task, token } = context;
-  const certificate = await authorities.enrol(task, token, signal);
-  if (!isMine(context, certificate)) throw new RefusedError('wrong-certificate');
+  const certificate = await authorities.enrol(task, token, (answer) => isMine(context, answer), signal);
+  if (!isEndorsed(context.outside.suite, certificateCodec, context.pins.policy, certificate))
+    throw new RefusedError('wrong-certificate');
   await state.keepCertificate(certificate);
 }
 
+/** As one authority gives it: there may be too few signatures, and every one is good. */
 function isMine({ outside, pins, state, task }: DeviceContext, certificate: Certificate): boolean {
   return (
-    isEndorsed(outside.suite, certificateCodec, pins.policy, certificate) &&
+    certificate.endorsements.length > 0 &&
+    hasGoodEndorsements(outside.suite, certificateCodec, pins.policy, certificate) &&
     equalBytes(certificate.task, task) &&
     equalBytes(certificate.deviceKey, state.signer.publicKey)
   );

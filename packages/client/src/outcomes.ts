@@ -1,6 +1,6 @@
 /** What became of an update, by the signed word of its authorities; it alone frees one for another buffer. */
 import { equalBytes, fromHex } from '@basa/masking';
-import type { DeltaCommitment, OutcomeOf } from '@basa/protocol';
+import type { DeltaCommitment, OutcomeBody, OutcomeOf } from '@basa/protocol';
 import { agreedOutcome, judgeOutcome, releaseDelta } from '@basa/protocol';
 import type { ContributionOutcome } from './contribution.ts';
 import type { DeviceContext } from './device-context.ts';
@@ -13,12 +13,12 @@ export async function askOutcome(
   signal: AbortSignal,
 ): Promise<ContributionOutcome> {
   const { authorities, outside, pins, state } = context;
-  const statusOf = (some: readonly OutcomeOf[]) =>
-    agreedOutcome(outside.suite, pins.policy, commitment.ctx, some)?.status;
-  const outcomes = await authorities.outcomes(commitment.ctx, (some) => statusOf(some) !== undefined, signal);
+  const agreed = (answers: readonly OutcomeOf[]): OutcomeBody | undefined =>
+    agreedOutcome(outside.suite, pins.policy, commitment.ctx, answers);
+  const outcomes = await authorities.outcomes(commitment.ctx, (answers) => agreed(answers) !== undefined, signal);
   const ports = { suite: outside.suite, council: pins.policy };
   const judged = judgeOutcome(ports, commitment, outcomes);
-  const status = statusOf(outcomes);
+  const status = agreed(outcomes)?.status;
   // With several authorities a mix below the threshold is no fault: it is not decided yet.
   const isAlone = pins.policy.authorities.length === 1;
   if (judged.kind === 'refused' && judged.reason === 'outcome-invalid') {

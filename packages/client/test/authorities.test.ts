@@ -1,47 +1,89 @@
-/** A device that asks several authorities waits for as many as decide something, and for no more. */
-import type { Ctx, Outcome, OutcomeOf } from '@basa/protocol';
+import type { Certificate, CertificateBody, Ctx, Outcome, TaskId } from '@basa/protocol';
+import { agreedOutcome, certificateCodec, endorse, hasGoodEndorsements, millis, outcomeCodec } from '@basa/protocol';
+import { createNodeSigner, nodeSuite } from '@basa/runtime/node';
 import { expect, it } from 'vitest';
-import type { Member } from '../src/authorities.ts';
 import { Authorities } from '../src/authorities.ts';
-import { UnreachableError } from '../src/errors.ts';
+import type { AuthorityClient } from '../src/authority-client.ts';
+import { ProblemError, UnreachableError } from '../src/errors.ts';
 
+const signers = [1, 2, 3, 4].map((n) => createNodeSigner(new Uint8Array(32).fill(n)));
+const council = { authorities: signers.map(({ publicKey }) => publicKey), threshold: 3 };
+const task = new Uint8Array(32) as TaskId;
 const ctx = new Uint8Array(32) as Ctx;
+const never = new AbortController().signal;
+const problem = (code: ProblemError['code']) => new ProblemError({ code, status: 403, title: code });
+const down = () => Promise.reject(new UnreachableError('an authority', new Error('down')));
+const isMine = (one: Certificate) => hasGoodEndorsements(nodeSuite, certificateCodec, council, one);
 
-function authoritiesThatSay(statuses: readonly (Outcome['status'] | 'away')[]): Authorities {
-  const members = statuses.map((status, authority) => ({
-    authority,
-    client: {
-      async outcome(): Promise<Outcome> {
-        await new Promise((resolve) => setTimeout(resolve, authority)); // one after the other
-        if (status === 'away') throw new UnreachableError('the authority', new Error('refused'));
-        return { ctx, status, accepted: [], signature: new Uint8Array(64) };
-      },
-    },
-  }));
-  const council = { authorities: statuses.map(() => new Uint8Array(32)), threshold: 3 };
-  return new Authorities(members as unknown as readonly Member[], council);
+type Part = Partial<Record<'enrol' | 'outcome', (...asked: never[]) => Promise<unknown>>>;
+
+/** The authorities of the council, each with what it does otherwise than an honest one. */
+function authorities(otherwise: Readonly<Record<number, Part>>): Authorities {
+  const members = signers.map((_, authority) => {
+    const client = { enrol: honestEnrol(authority), outcome: says(authority, 'aborted'), ...otherwise[authority] };
+    return { authority, client: client as unknown as AuthorityClient };
+  });
+  return new Authorities(members, council);
 }
 
-const isClosed = (some: readonly OutcomeOf[]): boolean =>
-  some.filter(({ outcome }) => outcome.status === 'closed').length >= 3;
+/** No certificate is signed that ends later than 9. */
+function honestEnrol(authority: number) {
+  return async (_: TaskId, { like }: { readonly like?: CertificateBody }): Promise<Certificate> => {
+    if (like !== undefined && like.notAfter > 9) throw problem('malformed');
+    return certificate(authority, like?.notAfter ?? 9 - authority);
+  };
+}
 
-it.each([
-  ['open', 'closed', 'closed', 'closed'],
-  ['closed', 'unknown', 'closed', 'closed'],
-] as const)('waits for the fourth where the first three say %s, %s and %s', async (...statuses) => {
-  const said = await authoritiesThatSay(statuses).outcomes(ctx, isClosed, new AbortController().signal);
-  expect(said.map(({ outcome }) => outcome.status)).toEqual(statuses);
+function certificate(authority: number, notAfter: number, signer = signers[authority] as (typeof signers)[0]) {
+  const body = { task, deviceKey: task, issuedAt: millis(1), notAfter: millis(notAfter) };
+  const signed = { authorities: council.authorities.map((key, n) => (n === authority ? signer.publicKey : key)) };
+  return endorse(certificateCodec, signed, signer, body);
+}
+
+function says(authority: number, status: Outcome['status']) {
+  return async (): Promise<Outcome> => {
+    const body = { ctx, status, accepted: [] };
+    const signature = (signers[authority] as (typeof signers)[0]).sign(outcomeCodec.statement(body));
+    return { ...body, signature };
+  };
+}
+
+const signedBy = ({ endorsements }: Certificate) => endorsements.map(({ authority }) => authority);
+
+it('a certificate has the signatures of the others where one authority forges its own', async () => {
+  const forger = createNodeSigner(new Uint8Array(32).fill(9));
+  for (const liar of [0, 1]) {
+    const all = authorities({ [liar]: { enrol: async () => certificate(liar, 9, forger) } });
+    const given = await all.enrol(task, undefined, isMine, never);
+    expect([signedBy(given), isMine(given)]).toEqual([[0, 1, 2, 3].filter((n) => n !== liar), true]);
+  }
 });
 
-it('does not wait for the fourth where the first three agree', async () => {
-  const statuses = ['closed', 'closed', 'closed', 'open'] as const;
-  const said = await authoritiesThatSay(statuses).outcomes(ctx, isClosed, new AbortController().signal);
-  expect(said).toHaveLength(3);
+it('another one says how long a certificate holds where the others do not take the words of the first', async () => {
+  const all = authorities({ 0: { enrol: async () => certificate(0, 10) } });
+  const given = await all.enrol(task, undefined, isMine, never);
+  expect([given.notAfter, signedBy(given)]).toEqual([8, [1, 2, 3]]);
+});
+
+it('is known what enough say of a buffer, though one says something else', async () => {
+  const isAgreed = (answers: Parameters<typeof agreedOutcome>[3]) =>
+    agreedOutcome(nodeSuite, council, ctx, answers) !== undefined;
+  const late = () => new Promise((resolve) => setTimeout(resolve, 20)).then(says(3, 'aborted'));
+  const all = authorities({ 0: { outcome: says(0, 'unknown') }, 3: { outcome: late } });
+  expect(isAgreed(await all.outcomes(ctx, isAgreed, never))).toBe(true);
+});
+
+it('a no of one is not final where the others were silent, and is where it leaves too few', async () => {
+  const no = { outcome: () => Promise.reject(problem('revoked')) };
+  const silent = authorities({ 0: no, 2: { outcome: down }, 3: { outcome: down } });
+  await expect(silent.outcomes(ctx, () => false, never)).rejects.toThrow(UnreachableError);
+  const refused = authorities({ 0: no, 1: no, 3: { outcome: down } });
+  await expect(refused.outcomes(ctx, () => false, never)).rejects.toThrow(ProblemError);
 });
 
 it('says how many are needed and how many are away where too few answer', async () => {
-  const asked = authoritiesThatSay(['closed', 'away', 'closed', 'away']);
-  await expect(asked.outcomes(ctx, isClosed, new AbortController().signal)).rejects.toThrow(
-    'the authority does not answer (refused); 3 of the 4 authorities that can be asked are needed, and 2 did not answer; what was begun is kept',
+  const all = authorities({ 1: { outcome: down }, 3: { outcome: down } });
+  await expect(all.outcomes(ctx, () => false, never)).rejects.toThrow(
+    'the authority does not answer (down); 3 of the 4 authorities that can be asked are needed, and 2 did not answer; what was begun is kept',
   );
 });

@@ -1,24 +1,31 @@
-/** `basa conformance`: whether a client, or a server with its authority, keeps to the protocol. */
+/** `basa conformance`: whether a client, or a server with its authorities, keeps to the protocol. */
 import { mkdtemp, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Command, CommandInput, CommandResult } from '../command.ts';
 import { CommandError, EXIT_CODE, needed, numberFlag, textFlag } from '../command.ts';
 import type { Check, Verdict } from '../conformance/report.ts';
-import { AUTHORITY_FLAGS, authorityOperator, SERVER_FLAGS, serverOperator } from './connection.ts';
+import {
+  AUTHORITIES_USAGE,
+  AUTHORITY_FLAGS,
+  authorityOperator,
+  authorityTokenOf,
+  SERVER_FLAGS,
+  serverOperator,
+} from './connection.ts';
 
 export const conformanceClient: Command = {
   name: 'conformance client',
-  summary: 'plays server and authority against any client',
+  summary: 'plays server and authorities against any client',
   usage: `  -- <command>         how the client is started; it contributes one update, and ends with 0 once the server has it.
-                       It is told by variables: BASA_SERVER, BASA_AUTHORITY, BASA_AUTHORITY_KEY,
+                       It is told by variables: BASA_SERVER, BASA_AUTHORITY, BASA_AUTHORITY_KEY (several with commas),
                        BASA_TASK, BASA_ENROLMENT_TOKEN, BASA_IDENTITY (its folder), BASA_UPDATE (a file of float32)
                        and BASA_PIECE_BYTES
   --only <text>        only scenes whose name holds this text
   --seconds <n>        kill a run of the client after n seconds (120)`,
   flags: { only: { type: 'string' }, seconds: { type: 'string' } },
   positionals: Number.POSITIVE_INFINITY,
-  opening: 'starting server and authority',
+  opening: 'starting server and authorities',
   async run(input) {
     const seconds = numberFlag(input, 'seconds', { least: 1, most: 86_400, fallback: 120 });
     const { commandClient } = await import('../conformance/client/client-under-test.ts');
@@ -27,11 +34,14 @@ export const conformanceClient: Command = {
     const { createNodeSigner } = await import('@basa/runtime/node');
     const start = commandClient(input.positionals, { maxMs: 1000 * seconds, signal: input.signal });
     const folder = await mkdtemp(join(tmpdir(), 'basa-conformance-'));
-    const services = await startLocalServices({ folder, signal: input.signal });
+    const { setTimeout: sleep } = await import('node:timers/promises');
+    const { COUNCIL_SIZE } = await import('../conformance/client/council-lies.ts');
+    const { signal } = input;
+    const services = await startLocalServices({ folder, signal, authorities: COUNCIL_SIZE });
     try {
       const serverSigner = createNodeSigner(await keyOf(join(folder, 'server', 'server.key')));
       const verdict = await checkClient({
-        services: { ...services, serverSigner },
+        services: { ...services, serverSigner, elapse: (ms) => sleep(ms, undefined, { signal }) },
         folder,
         start,
         signal: input.signal,
@@ -48,11 +58,11 @@ export const conformanceClient: Command = {
 
 export const conformanceServer: Command = {
   name: 'conformance server',
-  summary: 'plays a client against any server and its authority',
+  summary: 'plays a client against any server and its authorities',
   usage: `  Makes a task of its own with three devices, and leaves it paused.
   --server <url>       the server (BASA_SERVER)
-  --authority <url>    its authority (BASA_AUTHORITY)
-  --token <text>       a token that is an operator's at both (BASA_OPERATOR_TOKEN)
+${AUTHORITIES_USAGE}
+  --token <text>       an operator's token (BASA_OPERATOR_TOKEN)
   --only <text>        only scenes whose name holds this text`,
   flags: { ...SERVER_FLAGS, ...AUTHORITY_FLAGS, only: { type: 'string' } },
   opening: 'making a task',
@@ -62,6 +72,7 @@ export const conformanceServer: Command = {
       serverUrl: needed(input, 'server', 'BASA_SERVER'),
       authorityUrl: needed(input, 'authority', 'BASA_AUTHORITY'),
       operatorToken: needed(input, 'token', 'BASA_OPERATOR_TOKEN'),
+      authorityToken: authorityTokenOf(input),
       server: await serverOperator(input),
       authority: await authorityOperator(input),
       signal: input.signal,

@@ -41,10 +41,9 @@ export async function authorityOperator(input: CommandInput): Promise<AuthorityO
   const url = needed(input, 'authority', 'BASA_AUTHORITY');
   for (const one of url.split(',')) await checkAddress(input, 'authority', one);
   const { AuthorityOperator } = await import('@basa/client/operator');
-  const token = textFlag(input, 'authority-token') ?? input.environment['BASA_AUTHORITY_TOKEN'] ?? tokenOf(input);
   return new AuthorityOperator({
     url,
-    token,
+    token: authorityTokenOf(input),
     signal: input.signal,
     onMissed: (error) =>
       input.terminal.line(`${error.message}\nThe other authorities know now; give this command again when it is back.`),
@@ -67,6 +66,11 @@ function urlOf(text: string, name: string): URL {
   } catch {
     throw new CommandError(`--${name} takes an address like https://host:port, got "${text}"`);
   }
+}
+
+/** One for all authorities, or one each with commas between them. */
+export function authorityTokenOf(input: CommandInput): string | undefined {
+  return textFlag(input, 'authority-token') ?? input.environment['BASA_AUTHORITY_TOKEN'] ?? tokenOf(input);
 }
 
 function tokenOf(input: CommandInput): string | undefined {

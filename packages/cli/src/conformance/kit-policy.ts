@@ -1,7 +1,7 @@
 /** The policies of the kit's tasks: small buffers, and a body that takes several pieces to send. */
 import { ascii, RING_32, toHex } from '@basa/masking';
 import type { TaskPolicy } from '@basa/protocol';
-import { DEFAULT_MAX_STALENESS, ENGINE, POLICY_DEFAULTS } from '@basa/protocol';
+import { DEFAULT_MAX_STALENESS, defaultThreshold, ENGINE, POLICY_DEFAULTS } from '@basa/protocol';
 import { nodeRandomBytes } from '@basa/runtime/node';
 
 export const KIT_BUFFER_SIZE = 3;
@@ -10,7 +10,7 @@ export const PIECE_BYTES = 1024;
 
 /** A name that no other run has: the same policy would be the same task. */
 export function kitPolicy(
-  keys: { readonly serverKey: Uint8Array; readonly authorityKey: Uint8Array },
+  keys: { readonly serverKey: Uint8Array; readonly authorityKeys: readonly Uint8Array[] },
   change: Partial<TaskPolicy> = {},
 ): TaskPolicy {
   return {
@@ -26,7 +26,8 @@ export function kitPolicy(
     maxStaleness: DEFAULT_MAX_STALENESS,
     ...POLICY_DEFAULTS,
     manifestHash: new Uint8Array(32),
-    authorities: [keys.authorityKey],
+    authorities: keys.authorityKeys,
+    threshold: defaultThreshold(keys.authorityKeys.length),
     serverKey: keys.serverKey,
     uploadLeaseMs: 600_000,
     openMs: 3_600_000,

@@ -81,7 +81,7 @@ export class House {
   readonly clock = (): number => Date.now() + this.#aheadMs;
 
   get keys(): Parameters<typeof kitPolicy>[0] {
-    return { serverKey: this.server.publicKey, authorityKey: this.authority.publicKey };
+    return { serverKey: this.server.publicKey, authorityKeys: [this.authority.publicKey] };
   }
 
   /** Time passes for both services: leases end without waiting. */
@@ -90,10 +90,16 @@ export class House {
   }
 
   async startAuthority(): Promise<void> {
-    this.authority = await createAuthority({
-      dataFolder: join(this.folder, 'authority'),
+    this.authority = await this.furtherAuthority('authority', this.#authorityPort);
+    this.#authorityPort = Number(new URL(this.authority.url).port);
+  }
+
+  /** One with a folder of its own, as the house's own is; whoever asks for it closes it. */
+  furtherAuthority(name: string, port = 0): Promise<Authority> {
+    return createAuthority({
+      dataFolder: join(this.folder, name),
       secret: { keyFile: join(this.folder, 'authority.key') },
-      listen: { host: '127.0.0.1', port: this.#authorityPort },
+      listen: { host: '127.0.0.1', port },
       operators: OPERATORS,
       keyLimit: { burst: 1000, perSecond: 1000 },
       clock: this.clock,
@@ -101,7 +107,6 @@ export class House {
       lateMs: NEVER_LATE,
       ...this.options.authority,
     });
-    this.#authorityPort = Number(new URL(this.authority.url).port);
   }
 
   /** Stops and starts the server, with other options if there are any. */

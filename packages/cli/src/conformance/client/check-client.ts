@@ -3,6 +3,7 @@ import { KIT_BUFFER_SIZE } from '../kit-policy.ts';
 import type { Check, Verdict } from '../report.ts';
 import { Report } from '../report.ts';
 import type { StartClient } from './client-under-test.ts';
+import { fewOutcomesScene, oneDownScene, oneLiesScene } from './council-scene.ts';
 import { faultScene } from './fault-scene.ts';
 import { honestScene } from './honest-scene.ts';
 import { killedScene } from './killed-scene.ts';
@@ -30,6 +31,9 @@ export async function checkClient(test: ClientTest): Promise<Verdict> {
     ['honest services', () => honestScene(stage, report)],
     ['failing services', () => faultScene(stage, report)],
     ['killed clients', () => killedScene(stage, report)],
+    ['several authorities, one down', () => oneDownScene(stage, report)],
+    ['several authorities, one lies', () => oneLiesScene(stage, report)],
+    ['several authorities, a buffer that ends', () => fewOutcomesScene(stage, report)],
     ...lies(services.serverSigner, KIT_BUFFER_SIZE).map(
       (lie) => [lie.name, () => lieScene(stage, lie, report)] as const,
     ),

@@ -2,10 +2,11 @@
 import { abeIssuer, createMclGroup, setup } from '@basa/abe';
 import type { AttributeKeyIssuer } from '@basa/masking';
 import type { KeyAnswer, KeyRequest } from '@basa/protocol';
-import { authorityMessages, ENGINE, edgeAttribute, issuedKeyCodec, sealEnvelope } from '@basa/protocol';
+import { authorityMessages, ENGINE, edgeAttribute, issuedKeyCodec, receiptCodec, sealEnvelope } from '@basa/protocol';
 import { nodeRandomBytes, nodeSuite } from '@basa/runtime/node';
+import type { ServiceProxy } from '../service-proxy.ts';
 import type { Lie } from './lie.ts';
-import { changing, flipped, STRANGER } from './lie.ts';
+import { changing, flipped, STRANGER, signedBy } from './lie.ts';
 import type { Scene } from './stage.ts';
 
 export function keyLies(): readonly Lie[] {
@@ -16,10 +17,7 @@ export function keyLies(): readonly Lie[] {
       tell: (scene) =>
         changingKeys(scene, (answer) => {
           const { receipt } = answer;
-          return {
-            ...answer,
-            receipt: { ...receipt, endorsements: [{ authority: 0, signature: nodeRandomBytes(64) }] },
-          };
+          return { ...answer, receipt: { ...receipt, endorsements: signedBy(STRANGER, receiptCodec, receipt) } };
         }),
     },
     {
@@ -57,12 +55,14 @@ async function ownIssuer(): Promise<AttributeKeyIssuer> {
   return abeIssuer(setup(tools).masterKey, tools);
 }
 
-function changingKeys(
-  { authority, policy }: Scene,
+/** At the first authority, or another. */
+export function changingKeys(
+  { authorities, policy }: Scene,
   change: (answer: KeyAnswer, request: KeyRequest) => KeyAnswer,
+  at: number = 0,
 ): void {
   const { keyAnswer, keyRequest } = authorityMessages(policy.bufferSize);
-  changing(authority, /\/keys$/, (body, asked) =>
+  changing(authorities[at] as ServiceProxy, /\/keys$/, (body, asked) =>
     keyAnswer.encode(change(keyAnswer.decode(body), keyRequest.decode(asked.body))),
   );
 }

@@ -2,10 +2,10 @@
 import type { Report } from '../report.ts';
 import type { Lie } from './lie.ts';
 import { stepAfter } from './lies.ts';
-import type { Stage } from './stage.ts';
+import type { Scene, Stage } from './stage.ts';
 
 export function lieScene(stage: Stage, lie: Lie, report: Report): Promise<void> {
-  return stage.scene(lie.policy ?? {}, async (scene) => {
+  const play = async (scene: Scene): Promise<void> => {
     if (lie.isAboutOthers) await scene.peer(0);
     await lie.tell(scene);
     const { code } = await scene.run(lie.settings);
@@ -14,5 +14,6 @@ export function lieScene(stage: Stage, lie: Lie, report: Report): Promise<void> 
       expected: `an exit code that is not 0, and no ${lie.before} or later step`,
       seen: `code ${code}, ${sent === undefined ? 'nothing of it' : `a request for: ${sent}`}`,
     });
-  });
+  };
+  return stage.scene(lie.policy ?? {}, play, lie.authorities);
 }

@@ -1,5 +1,6 @@
 /** A lie of services that the kit plays, and how it is told: a proxy changes what passes. */
-import type { TaskPolicy } from '@basa/protocol';
+import type { Signer } from '@basa/masking';
+import type { EndorsedCodec, Endorsement, TaskPolicy } from '@basa/protocol';
 import { createNodeSigner, nodeRandomBytes } from '@basa/runtime/node';
 import type { Answer, Asked, ServiceProxy } from '../service-proxy.ts';
 import type { Step } from '../steps.ts';
@@ -11,6 +12,8 @@ export interface Lie {
   readonly before: Step;
   /** Whether it needs another device in the buffer. */
   readonly isAboutOthers?: boolean;
+  /** How many authorities the task has (1). */
+  readonly authorities?: number;
   /** The task it is told in, where it is not the usual one. */
   readonly policy?: Partial<TaskPolicy>;
   /** Settings of the client that take the place of the right ones. */
@@ -18,7 +21,7 @@ export interface Lie {
   tell(scene: Scene): void | Promise<void>;
 }
 
-/** Somebody who is neither the server nor the authority. */
+/** Somebody who is neither the server nor an authority. */
 export const STRANGER = createNodeSigner(nodeRandomBytes(32));
 
 /** Changes the good answers of these paths. */
@@ -33,4 +36,14 @@ export function changing(
 
 export function flipped(bytes: Uint8Array): Uint8Array {
   return bytes.map((byte, n) => (n === bytes.length - 1 ? byte ^ 1 : byte));
+}
+
+/** As an authority would sign it. */
+export function signedBy<T>(
+  signer: Signer,
+  codec: EndorsedCodec<T>,
+  body: T,
+  authority: number = 0,
+): readonly Endorsement[] {
+  return [{ authority, signature: signer.sign(codec.statement(body)) }];
 }

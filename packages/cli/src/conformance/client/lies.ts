@@ -1,7 +1,6 @@
 /** Lies that a client must not fall for: each is a change of what real services say, and the step that must not follow. */
 import type { Signer } from '@basa/masking';
 import { concatBytes, SLOT_KEY_BYTES, toHex } from '@basa/masking';
-import type { EndorsedCodec, Endorsement } from '@basa/protocol';
 import {
   AUTHORITY_PATH,
   certificateCodec,
@@ -18,9 +17,10 @@ import type { Asked } from '../service-proxy.ts';
 import { slotLies, tellingSlotLie } from '../slot-lies.ts';
 import type { Step } from '../steps.ts';
 import { isStep } from '../steps.ts';
+import { councilLies } from './council-lies.ts';
 import { keyLies } from './key-lies.ts';
 import type { Lie } from './lie.ts';
-import { changing, flipped, STRANGER } from './lie.ts';
+import { changing, flipped, STRANGER, signedBy } from './lie.ts';
 import type { Stage } from './stage.ts';
 
 export function lies(serverSigner: Signer, bufferSize: number): readonly Lie[] {
@@ -74,7 +74,8 @@ export function lies(serverSigner: Signer, bufferSize: number): readonly Lie[] {
           const told = newestModelCodec.decode(body);
           const model = flipped(new Uint8Array(4 * policy.dimension));
           const entry = { ...told.entry, modelHash: nodeSuite.sha256(model) };
-          const forged = { ...told, entry: { ...entry, signature: STRANGER.sign(modelEntryCodec.statement(entry)) } };
+          const endorsements = signedBy(STRANGER, modelEntryCodec, entry);
+          const forged = { ...told, entry: { ...entry, endorsements } };
           return newestModelCodec.encode({ ...forged, signature: STRANGER.sign(newestModelCodec.statement(forged)) });
         });
       },
@@ -82,9 +83,9 @@ export function lies(serverSigner: Signer, bufferSize: number): readonly Lie[] {
     {
       name: 'refuses an answer about the newest model that was given to another',
       before: 'deposit',
-      tell: async ({ authority, stage, task }) => {
+      tell: async ({ authority, authorityUrls, task }) => {
         const path = AUTHORITY_PATH.newestModel(task, nodeRandomBytes(16));
-        const kept = await (await fetch(stage.services.authorityUrl + path)).arrayBuffer();
+        const kept = await (await fetch(authorityUrls[0] + path)).arrayBuffer();
         changing(authority, NEWEST, () => new Uint8Array(kept));
       },
     },
@@ -128,6 +129,7 @@ export function lies(serverSigner: Signer, bufferSize: number): readonly Lie[] {
       };
     }),
     ...keyLies(),
+    ...councilLies(),
   ];
 }
 
@@ -156,9 +158,4 @@ const ORDER: readonly Step[] = ['enrolment', 'seat', 'deposit', 'key', 'upload']
 /** The step that a client which believed the lie went on with, if any. */
 export function stepAfter({ before }: Lie, asked: readonly Asked[]): Step | undefined {
   return ORDER.slice(ORDER.indexOf(before)).find((step) => asked.some((one) => isStep(step, one)));
-}
-
-/** As the first authority would sign it. */
-function signedBy<T>(signer: Signer, codec: EndorsedCodec<T>, body: T): readonly Endorsement[] {
-  return [{ authority: 0, signature: signer.sign(codec.statement(body)) }];
 }

@@ -2,7 +2,8 @@
 import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { BasaClient, inMemoryStoreForTests } from '@basa/client/node';
-import type { AuthorityOperator, ServerOperator } from '@basa/client/operator';
+import type { ServerOperator } from '@basa/client/operator';
+import { AuthorityOperator } from '@basa/client/operator';
 import type { Signer } from '@basa/masking';
 import { fromHex, toHex } from '@basa/masking';
 import type { TaskPolicy } from '@basa/protocol';
@@ -17,13 +18,16 @@ import type { ClientEnd, RunningClient, StartClient } from './client-under-test.
 
 export interface StageServices {
   readonly serverUrl: string;
+  /** Of all authorities that the server knows, with commas between them, as their keys in hex. */
   readonly authorityUrl: string;
-  /** In hex. */
   readonly authorityKey: string;
   /** With it the kit signs a server's lies. */
   readonly serverSigner: Signer;
   readonly server: ServerOperator;
-  readonly authority: AuthorityOperator;
+  /** An operator's at all of them. */
+  readonly operatorToken: string;
+  /** Lets time pass for the services. */
+  elapse(ms: number): Promise<void>;
 }
 
 /** Which participant of `exact-updates` the client under test is. */
@@ -47,20 +51,28 @@ export class Stage {
     this.signal = signal;
   }
 
-  /** A new task with a client that nobody knows yet; everything is stopped when the scene is over. */
-  async scene(change: Partial<TaskPolicy>, play: (scene: Scene) => Promise<void>): Promise<void> {
+  /**
+   * A new task with a client that nobody knows yet; everything is stopped when the scene is over. The task has the first
+   * authority alone, or so many.
+   */
+  async scene(
+    change: Partial<TaskPolicy>,
+    play: (scene: Scene) => Promise<void>,
+    authorities: number = 1,
+  ): Promise<void> {
     const { services } = this;
-    const authorityKey = fromHex(services.authorityKey) ?? new Uint8Array();
-    const policy = kitPolicy({ serverKey: services.serverSigner.publicKey, authorityKey }, change);
-    const task = await services.authority.createTask(policy);
+    const council = this.#council(authorities);
+    const authorityKeys = council.keys.map((key) => fromHex(key) ?? new Uint8Array());
+    const policy = kitPolicy({ serverKey: services.serverSigner.publicKey, authorityKeys }, change);
+    const task = await council.operator.createTask(policy);
     await services.server.createTask({ policy: toHex(encodePolicy(policy)), serverStep: WHOLE_STEP });
     const folder = join(this.#folder, `client-${++this.#scenes}`);
     await mkdir(folder, { recursive: true });
     const update = join(folder, 'update.f32');
     await writeFile(update, new Uint8Array(updateOf(ITSELF, policy).buffer));
     const server = await ServiceProxy.before(() => services.serverUrl);
-    const authority = await ServiceProxy.before(() => services.authorityUrl);
-    const scene = new Scene(this, { task, policy, server, authority, folder, update }, this.#start);
+    const proxies = await Promise.all(council.urls.map((url) => ServiceProxy.before(() => url)));
+    const scene = new Scene(this, { task, policy, server, council, authorities: proxies, folder, update }, this.#start);
     try {
       await play(scene);
     } finally {
@@ -68,17 +80,30 @@ export class Stage {
     }
   }
 
-  async token(task: string): Promise<string> {
-    const [token = ''] = await this.services.authority.tokens(task, 1, Date.now() + 3_600_000);
-    return token;
+  #council(count: number): StageCouncil {
+    const { authorityUrl, authorityKey, operatorToken: token } = this.services;
+    const [urls, keys] = [authorityUrl, authorityKey].map((all) => all.split(',').slice(0, count)) as [
+      string[],
+      string[],
+    ];
+    if (urls.length < count) throw new Error(`the kit's server knows ${urls.length} authorities, not ${count}`);
+    return { urls, keys, operator: new AuthorityOperator({ url: urls.join(','), token, signal: this.signal }) };
   }
+}
+
+/** The authorities of a scene's task. */
+interface StageCouncil {
+  readonly urls: readonly string[];
+  readonly keys: readonly string[];
+  readonly operator: AuthorityOperator;
 }
 
 interface Props {
   readonly task: string;
   readonly policy: TaskPolicy;
   readonly server: ServiceProxy;
-  readonly authority: ServiceProxy;
+  readonly council: StageCouncil;
+  readonly authorities: readonly ServiceProxy[];
   readonly folder: string;
   readonly update: string;
 }
@@ -89,7 +114,8 @@ export class Scene {
   readonly policy: TaskPolicy;
   /** Between the client under test and the services. */
   readonly server: ServiceProxy;
-  readonly authority: ServiceProxy;
+  /** In the order of the policy. */
+  readonly authorities: readonly ServiceProxy[];
   readonly #props: Props;
   readonly #start: StartClient;
   readonly #peers: BasaClient[] = [];
@@ -100,24 +126,34 @@ export class Scene {
     this.task = props.task;
     this.policy = props.policy;
     this.server = props.server;
-    this.authority = props.authority;
+    this.authorities = props.authorities;
     this.#props = props;
     this.#start = start;
   }
 
+  /** The first one, which is the only one of most scenes. */
+  get authority(): ServiceProxy {
+    return this.authorities[0] as ServiceProxy;
+  }
+
+  /** Where the authorities are themselves. */
+  get authorityUrls(): readonly string[] {
+    return this.#props.council.urls;
+  }
+
   /** Every request of the client under test that was answered, in its order at each service. */
   get asked() {
-    return [...this.server.passed, ...this.authority.passed].map(({ asked }) => asked);
+    return [this.server, ...this.authorities].flatMap(({ passed }) => passed).map(({ asked }) => asked);
   }
 
   /** Starts the client; the same device and token each time. `more` takes the place of its settings. */
   async start(more: Readonly<Record<string, string>> = {}): Promise<RunningClient> {
     const { folder, task, update } = this.#props;
-    this.#token ??= await this.stage.token(task);
+    this.#token ??= await this.#newToken();
     return this.#start({
       BASA_SERVER: this.server.url,
-      BASA_AUTHORITY: this.authority.url,
-      BASA_AUTHORITY_KEY: this.stage.services.authorityKey,
+      BASA_AUTHORITY: this.authorities.map(({ url }) => url).join(','),
+      BASA_AUTHORITY_KEY: this.#props.council.keys.join(','),
       BASA_TASK: task,
       BASA_ENROLMENT_TOKEN: this.#token,
       BASA_IDENTITY: join(folder, 'identity'),
@@ -137,14 +173,14 @@ export class Scene {
 
   /** A real device contributes its update, by default past the proxies. */
   async peer(participant: number, serverUrl = this.stage.services.serverUrl): Promise<void> {
-    const { authorityKey, authorityUrl } = this.stage.services;
+    const { urls, keys } = this.#props.council;
     const identity = inMemoryStoreForTests(createNodeSigner(nodeRandomBytes(32)));
     const peer = await BasaClient.connect({
       server: serverUrl,
-      authority: authorityUrl,
-      authorityKey,
+      authority: urls.join(','),
+      authorityKey: keys.join(','),
       task: this.task,
-      token: await this.stage.token(this.task),
+      token: await this.#newToken(),
       identity,
       signal: this.stage.signal,
     });
@@ -162,6 +198,11 @@ export class Scene {
   }
 
   async close(): Promise<void> {
-    await Promise.all([...this.#peers, this.server, this.authority].map((each) => each.close()));
+    await Promise.all([...this.#peers, this.server, ...this.authorities].map((each) => each.close()));
+  }
+
+  async #newToken(): Promise<string> {
+    const [token = ''] = await this.#props.council.operator.tokens(this.task, 1, Date.now() + 3_600_000);
+    return token;
   }
 }

@@ -6,11 +6,12 @@ import type { KitTask } from './kit-task.ts';
 import type { Probe, Told } from './probe.ts';
 
 export async function aboutChecks(kit: KitTask): Promise<void> {
-  const { server, authority, authorityKey } = kit;
+  const { server, authority, authorityKey, policy } = kit;
   const about = await server.ask('GET', SERVER_PATH.about);
   const { authorityKeys } = about.json;
-  const namesAuthority = Array.isArray(authorityKeys) && authorityKeys.includes(toHex(authorityKey));
-  server.notes('the server names itself and its authorities', namesAuthority, 'publicKey, authorityKeys in hex', about);
+  const namesAll =
+    Array.isArray(authorityKeys) && policy.authorities.every((key) => authorityKeys.includes(toHex(key)));
+  server.notes('the server names itself and its authorities', namesAll, 'publicKey, authorityKeys in hex', about);
   const said = await authority.ask('GET', AUTHORITY_PATH.about);
   const hasHead = hasSignedHead(said, authorityKey);
   authority.notes('the authority answers with a head of its log', hasHead, `${HEADER.head}, signed`, said);

@@ -1,4 +1,4 @@
-/** Plays a client against a server and its authority, with a task of its own that it leaves paused. */
+/** Plays a client against a server and its authorities, with a task of its own that it leaves paused. */
 
 import type { AuthorityOperator, ServerOperator } from '@basa/client/operator';
 import { fromHex, toHex } from '@basa/masking';
@@ -11,6 +11,7 @@ import { Report } from '../report.ts';
 import { WHOLE_STEP } from '../whole-step.ts';
 import { aboutChecks } from './about-checks.ts';
 import { closingChecks, limitChecks, pauseChecks } from './closing-checks.ts';
+import { councilChecks } from './council-checks.ts';
 import { enrolmentChecks } from './enrolment-checks.ts';
 import type { KitTask } from './kit-task.ts';
 import { KitDevice } from './kit-task.ts';
@@ -22,8 +23,12 @@ import { uploadChecks } from './upload-checks.ts';
 
 export interface ServerTest {
   readonly serverUrl: string;
+  /** Several with commas between them: the task has all of them. */
   readonly authorityUrl: string;
+  /** An operator's at the server and, where there is no other, at the authorities. */
   readonly operatorToken: string;
+  /** Several with commas between them. */
+  readonly authorityToken?: string | undefined;
   readonly server: ServerOperator;
   readonly authority: AuthorityOperator;
   readonly signal: AbortSignal;
@@ -43,6 +48,7 @@ export async function checkServer(test: ServerTest): Promise<Verdict> {
     ['a buffer', aBuffer],
     ['limits', limitChecks],
     ['revocation', revocationChecks],
+    ...(kit.authorities.length > 1 ? [['several authorities', councilChecks] as const] : []),
   ];
   for (const [name, play] of scenes) {
     if (test.isPlayed?.(name) ?? true) await report.play(name, () => play(kit));
@@ -56,7 +62,7 @@ async function aBuffer(kit: KitTask): Promise<void> {
   const { policy, report } = kit;
   const devices: KitDevice[] = [];
   try {
-    for (let n = 0; n < policy.bufferSize; n++) devices.push(await KitDevice.enrolled(kit, toHex(kit.authorityKey)));
+    for (let n = 0; n < policy.bufferSize; n++) devices.push(await KitDevice.enrolled(kit));
     const [first, ...others] = devices as [KitDevice, ...KitDevice[]];
     const held = await first.holdUpload(0, policy);
     await report.play('deposits', () => depositChecks(kit, first));
@@ -78,17 +84,22 @@ async function aBuffer(kit: KitTask): Promise<void> {
 async function openTask(test: ServerTest, report: Report): Promise<KitTask> {
   const { server, authority, serverUrl, authorityUrl, operatorToken, signal } = test;
   const about = await server.about();
-  const authorityKey = keyOf(await authority.publicKey(), 'authority');
+  const authorityKeys = (await authority.publicKeys()).map((key) => keyOf(key, 'authority'));
   const serverKey = keyOf(about.publicKey, 'server');
-  const policy = kitPolicy({ serverKey, authorityKey });
+  const policy = kitPolicy({ serverKey, authorityKeys });
   const task = await authority.createTask(policy);
   await server.createTask({ policy: toHex(encodePolicy(policy)), serverStep: WHOLE_STEP });
-  const common = { operatorToken, report, signal };
+  const tokens = (test.authorityToken ?? operatorToken).split(',');
+  const authorities = authorityUrl.split(',').map((url, n) => {
+    const audience = authorityKeys[n] as Uint8Array;
+    return new Probe({ report, signal, url, audience, operatorToken: tokens[n] ?? (tokens[0] as string) });
+  });
   return {
-    server: new Probe({ ...common, url: serverUrl, audience: serverKey }),
-    authority: new Probe({ ...common, url: authorityUrl, audience: authorityKey }),
+    server: new Probe({ report, signal, url: serverUrl, audience: serverKey, operatorToken }),
+    authorities,
+    authority: authorities[0] as Probe,
     operators: { server, authority },
-    authorityKey,
+    authorityKey: authorityKeys[0] as Uint8Array,
     task,
     policy,
     report,

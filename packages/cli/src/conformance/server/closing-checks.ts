@@ -1,16 +1,18 @@
 /** The end of a buffer: its sum is exact, its outcome is signed, and whoever comes late is told so. */
-import { equalBytes, fromHex, toHex } from '@basa/masking';
-import { AUTHORITY_PATH, certificateCodec, isSigned, outcomeCodec, SERVER_PATH } from '@basa/protocol';
+import { fromHex, toHex } from '@basa/masking';
+import type { Ctx } from '@basa/protocol';
+import { AUTHORITY_PATH, agreedOutcome, certificateCodec, outcomeCodec, SERVER_PATH } from '@basa/protocol';
 import { createNodeSigner, nodeRandomBytes, nodeSuite } from '@basa/runtime/node';
 import { firstDifference } from '../exact-updates.ts';
 import { until } from '../until.ts';
 import { depositCodec, signedDeposit } from './deposits.ts';
 import type { KitDevice, KitTask } from './kit-task.ts';
+import { certificateFor } from './kit-task.ts';
 import type { Told } from './probe.ts';
 
 /** All slots are accepted; participants are numbered by slot. */
 export async function closingChecks(kit: KitTask, devices: readonly KitDevice[], ctx: string): Promise<void> {
-  const { server, authority, authorityKey, operators, policy, report, signal, task } = kit;
+  const { server, authorities, authority, operators, policy, report, signal, task } = kit;
   await until(async () => ((await operators.server.task(task)).version ?? 0) >= 1, signal);
   const participants = devices.map((_, n) => n);
   const problem = firstDifference(await operators.server.parameters(task, 1), participants, policy);
@@ -18,15 +20,13 @@ export async function closingChecks(kit: KitTask, devices: readonly KitDevice[],
     expected: `the sum of ${devices.length} updates, clipped, to the last entry`,
     seen: problem ?? 'it',
   });
-  const told = await authority.ask('GET', AUTHORITY_PATH.outcome(ctx));
-  const outcome = outcomeCodec.decode(told.body);
-  const isClosed =
-    isSigned(nodeSuite, outcomeCodec, outcome, authorityKey) &&
-    equalBytes(outcome.ctx, fromHex(ctx) ?? new Uint8Array()) &&
-    outcome.status === 'closed' &&
-    outcome.accepted.length === devices.length;
-  authority.notes('the outcome is signed and names every slot', isClosed, 'closed, with all slots', told);
-  const [first] = outcome.accepted;
+  const told = await Promise.all(authorities.map((each) => each.ask('GET', AUTHORITY_PATH.outcome(ctx))));
+  const outcomes = told.map(({ body }, n) => ({ authority: n, outcome: outcomeCodec.decode(body) }));
+  const outcome = agreedOutcome(nodeSuite, policy, (fromHex(ctx) ?? new Uint8Array()) as Ctx, outcomes);
+  const isClosed = outcome?.status === 'closed' && outcome.accepted.length === devices.length;
+  const said = `closed, with all slots, by ${policy.threshold} of ${authorities.length}`;
+  authority.notes('the outcome is signed and names every slot', isClosed, said, told[0] as Told);
+  const [first] = outcome?.accepted ?? [];
   const fate = await server.ask('GET', SERVER_PATH.fate(ctx, first?.joinTag ?? ''));
   server.notes('the server says what became of an update', fate.json['fate'] === 'included', 'included', fate);
   const shown = await server.ask('GET', SERVER_PATH.buffer(ctx));
@@ -46,13 +46,12 @@ export async function closingChecks(kit: KitTask, devices: readonly KitDevice[],
 
 /** Of somebody enrolled, well-formed and signed, but too late. */
 async function lateDeposit(kit: KitTask, [device]: readonly KitDevice[]): Promise<Told> {
-  const { server, authority, policy, task } = kit;
+  const { server } = kit;
   if (device === undefined) throw new Error('the kit has no device');
   const signer = createNodeSigner(nodeRandomBytes(32));
-  const token = JSON.stringify({ token: await kit.token() });
-  const { body } = await authority.signed('POST', AUTHORITY_PATH.enrolments(task), { signer, body: token });
+  const body = await certificateFor(kit, signer);
   const { asked } = device.said('deposit');
-  const codec = depositCodec(policy);
+  const codec = depositCodec(device);
   const late = { ...codec.decode(asked.body), certificate: certificateCodec.decode(body) };
   return server.signed('POST', asked.path, { signer, body: codec.encode(signedDeposit(late, signer)) });
 }

@@ -1,11 +1,21 @@
 /** Deposits that a device of the kit signs though a client would not make them. */
 import type { Signer } from '@basa/masking';
-import type { Codec, Deposit, TaskPolicy } from '@basa/protocol';
-import { depositStatementCodec, joinTagOf, sealedBytesOf, userIdOf, userMessages } from '@basa/protocol';
+import type { Codec, Deposit } from '@basa/protocol';
+import {
+  depositStatementCodec,
+  drawnBufferCodec,
+  joinTagOf,
+  sealedBytesOf,
+  userIdOf,
+  userMessages,
+} from '@basa/protocol';
 import { nodeSuite } from '@basa/runtime/node';
+import type { KitDevice } from './kit-task.ts';
 
-export function depositCodec({ bufferSize, engine }: TaskPolicy): Pick<Codec<Deposit>, 'encode' | 'decode'> {
-  return userMessages(bufferSize, { sealedBytes: sealedBytesOf(engine) ?? 0 }).deposit;
+/** Of the buffer that a device has its seat in: seeds are as long as it has parts. */
+export function depositCodec(device: Pick<KitDevice, 'said'>): Pick<Codec<Deposit>, 'encode' | 'decode'> {
+  const { bufferSize, engine, parts } = drawnBufferCodec.decode(device.said('seat').answer.body).descriptor;
+  return userMessages(bufferSize, { sealedBytes: sealedBytesOf(engine, parts.length) ?? 0 }).deposit;
 }
 
 export function signedDeposit(deposit: Deposit, signer: Signer): Deposit {

@@ -1,6 +1,6 @@
 /** Enrolment, and what every signed request is held to. */
 import { equalBytes, toHex } from '@basa/masking';
-import { AUTHORITY_PATH, certificateCodec, isEndorsed } from '@basa/protocol';
+import { AUTHORITY_PATH, certificateCodec, hasGoodEndorsements } from '@basa/protocol';
 import { createNodeSigner, nodeRandomBytes, nodeSuite } from '@basa/runtime/node';
 import type { KitTask } from './kit-task.ts';
 
@@ -41,7 +41,8 @@ export async function enrolmentChecks(kit: KitTask): Promise<void> {
 function isMine({ policy, task }: KitTask, bytes: Uint8Array, deviceKey: Uint8Array): boolean {
   const certificate = certificateCodec.decode(bytes);
   return (
-    isEndorsed(nodeSuite, certificateCodec, policy, certificate) &&
+    certificate.endorsements.length === 1 &&
+    hasGoodEndorsements(nodeSuite, certificateCodec, policy, certificate) &&
     toHex(certificate.task) === task &&
     equalBytes(certificate.deviceKey, deviceKey)
   );

@@ -1,8 +1,10 @@
-/** What the checks of a server share: both probes, a task of the kit's own, and devices in it whose every request is seen. */
+/** What the checks of a server share: its probes, a task of the kit's own, and devices in it whose every request is seen. */
 import { BasaClient, inMemoryStoreForTests } from '@basa/client/node';
 import type { AuthorityOperator, ServerOperator } from '@basa/client/operator';
 import type { Signer } from '@basa/masking';
-import type { TaskPolicy } from '@basa/protocol';
+import { toHex } from '@basa/masking';
+import type { Certificate, TaskPolicy } from '@basa/protocol';
+import { AUTHORITY_PATH, agreedOn, certificateCodec } from '@basa/protocol';
 import { createNodeSigner, nodeRandomBytes } from '@basa/runtime/node';
 import { updateOf } from '../exact-updates.ts';
 import type { Report } from '../report.ts';
@@ -14,14 +16,36 @@ import type { Probe } from './probe.ts';
 
 export interface KitTask {
   readonly server: Probe;
+  /** In the order of the policy. */
+  readonly authorities: readonly Probe[];
+  /** The first of them, which is the only one of most tasks. */
   readonly authority: Probe;
   readonly operators: { readonly server: ServerOperator; readonly authority: AuthorityOperator };
+  /** Of the first. */
   readonly authorityKey: Uint8Array;
   readonly task: string;
   readonly policy: TaskPolicy;
   readonly report: Report;
   readonly signal: AbortSignal;
   token(): Promise<string>;
+}
+
+/** A certificate with as many signatures as are needed: all sign the words of the first. */
+export async function certificateFor(
+  { authorities, policy, task, token }: KitTask,
+  signer: Signer,
+): Promise<Uint8Array> {
+  const given: Certificate[] = [];
+  const own = await token();
+  for (const authority of authorities) {
+    const like = given[0] && { issuedAt: given[0].issuedAt, notAfter: given[0].notAfter };
+    const body = JSON.stringify({ token: own, ...(like && { like }) });
+    const told = await authority.signed('POST', AUTHORITY_PATH.enrolments(task), { signer, body });
+    given.push(certificateCodec.decode(told.body));
+  }
+  const certificate = agreedOn(certificateCodec, policy, given);
+  if (certificate === undefined) throw new Error('the authorities sign certificates that say different things');
+  return certificateCodec.encode(certificate);
 }
 
 /** No waits: what the kit cuts off it wants to know at once. */
@@ -40,27 +64,36 @@ export class KitDevice {
     this.#proxies = proxies;
   }
 
-  static async enrolled(kit: KitTask, authorityKey: string): Promise<KitDevice> {
+  static async enrolled(kit: KitTask): Promise<KitDevice> {
     const signer = createNodeSigner(nodeRandomBytes(32));
     const server = await ServiceProxy.before(() => kit.server.url);
-    const authority = await ServiceProxy.before(() => kit.authority.url);
+    const authorities = await Promise.all(kit.authorities.map(({ url }) => ServiceProxy.before(() => url)));
     const client = await BasaClient.connect({
       server: server.url,
-      authority: authority.url,
-      authorityKey,
+      authority: authorities.map(({ url }) => url).join(','),
+      authorityKey: kit.policy.authorities.map(toHex).join(','),
       task: kit.task,
       token: await kit.token(),
       identity: inMemoryStoreForTests(signer),
       retry: AT_ONCE,
       signal: kit.signal,
     });
-    return new KitDevice(signer, client, [server, authority]);
+    return new KitDevice(signer, client, [server, ...authorities]);
   }
 
   /** What it asked at this step, and what it was answered. */
   said(step: Step): { readonly asked: Asked; readonly answer: Answer } {
-    const passed = this.#proxies.flatMap((proxy) => proxy.passed);
-    const found = passed.find(({ asked }) => isStep(step, asked));
+    return this.#found(step).said;
+  }
+
+  /** Which authority answered it first, by index. */
+  authorityOf(step: Step): number {
+    return this.#found(step).proxy - 1;
+  }
+
+  #found(step: Step) {
+    const passed = this.#proxies.flatMap((each, proxy) => each.passed.map((said) => ({ said, proxy })));
+    const found = passed.find(({ said }) => isStep(step, said.asked));
     if (found === undefined) throw new Error(`a device of the kit did not come to its ${step}`);
     return found;
   }

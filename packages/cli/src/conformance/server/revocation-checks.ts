@@ -1,24 +1,26 @@
-/** A device that the operator revokes is refused by both services: by the authority at once, by the server within a while. */
+/** A device that the operator revokes is refused by all services: by authorities at once, by the server within a while. */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { toHex } from '@basa/masking';
 import { AUTHORITY_PATH, problemDocument, SERVER_PATH } from '@basa/protocol';
 import { createNodeSigner, nodeRandomBytes, nodeSuite } from '@basa/runtime/node';
 import type { KitTask } from './kit-task.ts';
+import { certificateFor } from './kit-task.ts';
 
 /** A server looks every ten seconds unless it is told otherwise. */
 const PATIENCE_MS = 60_000;
 const PAUSE_MS = 500;
 
-export async function revocationChecks({ authority, server, operators, task, token, signal }: KitTask): Promise<void> {
+export async function revocationChecks(kit: KitTask): Promise<void> {
+  const { authority, server, operators, task, token, signal } = kit;
   const signer = createNodeSigner(nodeRandomBytes(32));
-  const enrol = async () => {
-    const body = JSON.stringify({ token: await token() });
-    return authority.signed('POST', AUTHORITY_PATH.enrolments(task), { signer, body });
-  };
-  const { body } = await enrol();
+  const body = await certificateFor(kit, signer);
   const seat = () => server.signed('POST', SERVER_PATH.seats(task), { signer, body });
   await operators.authority.revoke(toHex(nodeSuite.sha256(signer.publicKey)));
-  authority.refuses('a revoked device gets no certificate, whatever its token', await enrol(), 'revoked');
+  const again = await authority.signed('POST', AUTHORITY_PATH.enrolments(task), {
+    signer,
+    body: JSON.stringify({ token: await token() }),
+  });
+  authority.refuses('a revoked device gets no certificate, whatever its token', again, 'revoked');
   const { type } = problemDocument('revoked');
   let told = await seat();
   for (const end = Date.now() + PATIENCE_MS; told.json['type'] !== type && Date.now() < end; told = await seat())

@@ -1,19 +1,32 @@
 /** Seats, deposits and keys: what a real client said is said again, by others and with changes. */
 import { equalBytes } from '@basa/masking';
 import type { Deposit } from '@basa/protocol';
-import { AUTHORITY_PATH, authorityMessages, certificateCodec, SERVER_PATH } from '@basa/protocol';
-import { createNodeSigner, nodeRandomBytes } from '@basa/runtime/node';
+import {
+  AUTHORITY_PATH,
+  authorityMessages,
+  certificateCodec,
+  drawnBufferCodec,
+  isDrawn,
+  SERVER_PATH,
+} from '@basa/protocol';
+import { createNodeSigner, nodeRandomBytes, nodeSuite } from '@basa/runtime/node';
 import { depositCodec, signedDeposit } from './deposits.ts';
 import type { KitDevice, KitTask } from './kit-task.ts';
+import type { Probe } from './probe.ts';
 
 const NOBODY = 'ab'.repeat(32);
 
-type Speaker = Pick<KitDevice, 'signer' | 'said'>;
+type Speaker = Pick<KitDevice, 'signer' | 'said' | 'authorityOf'>;
 
-export async function seatChecks({ server }: KitTask, device: Speaker): Promise<void> {
+export async function seatChecks({ server, policy, report }: KitTask, device: Speaker): Promise<void> {
   const { signer } = device;
   const { asked, answer } = device.said('seat');
   const { path, body } = asked;
+  const { descriptor } = drawnBufferCodec.decode(answer.body);
+  report.note('a buffer is signed by every authority that has a part in it', isDrawn(nodeSuite, policy, descriptor), {
+    expected: `parts of at least ${policy.threshold} authorities, each with its signature`,
+    seen: `${descriptor.parts.length} parts, ${descriptor.endorsements.length} signatures`,
+  });
   const again = await server.signed('POST', path, { signer, body });
   const isSeated = again.status === 200 && again.body.length === answer.body.length;
   server.notes('a device may ask for its seat again', isSeated, 'a descriptor', again);
@@ -28,19 +41,23 @@ export async function seatChecks({ server }: KitTask, device: Speaker): Promise<
   });
   const made = await server.signed('POST', path, { signer: stranger, body: forged });
   server.refuses('a certificate that the authority did not sign is refused', made, 'certificate-invalid');
+  const { endorsements, ...certificate } = certificateCodec.decode(body);
+  const few = certificateCodec.encode({ ...certificate, endorsements: endorsements.slice(1, policy.threshold) });
+  const weak = await server.signed('POST', path, { signer, body: few });
+  server.refuses('a certificate with a signature too few is refused', weak, 'certificate-invalid');
   const cut = await server.signed('POST', path, { signer, body: body.subarray(0, -1) });
   server.refuses('a certificate that is cut short is refused', cut, 'malformed');
   const nowhere = await server.signed('POST', SERVER_PATH.seats(NOBODY), { signer, body });
   server.refuses('a seat in no task is refused', nowhere, 'task-unknown');
 }
 
-export async function depositChecks({ server, policy }: KitTask, device: Speaker): Promise<void> {
+export async function depositChecks({ server }: KitTask, device: Speaker): Promise<void> {
   const { signer } = device;
   const { asked, answer } = device.said('deposit');
   const { path, body } = asked;
   const again = await server.signed('POST', path, { signer, body });
   server.notes('the same deposit again gets the same answer', equalBytes(again.body, answer.body), 'it', again);
-  const codec = depositCodec(policy);
+  const codec = depositCodec(device);
   const deposit = codec.decode(body);
   const send = (changed: Deposit) => server.signed('POST', path, { signer, body: codec.encode(changed) });
   const second = await send(signedDeposit({ ...deposit, nonce: nodeRandomBytes(16) }, signer));
@@ -59,8 +76,10 @@ export async function depositChecks({ server, policy }: KitTask, device: Speaker
   server.refuses('a deposit in no buffer is refused', nowhere, 'buffer-unknown');
 }
 
-export async function keyChecks({ authority, policy }: KitTask, device: Speaker): Promise<void> {
+/** At an authority that answered the device. */
+export async function keyChecks({ authorities, policy }: KitTask, device: Speaker): Promise<void> {
   const { signer } = device;
+  const authority = authorities[device.authorityOf('key')] as Probe;
   const { asked, answer } = device.said('key');
   const { path, body } = asked;
   const again = await authority.signed('POST', path, { signer, body });

@@ -35,6 +35,10 @@ export async function uploadChecks(kit: KitTask, { signer }: KitDevice, held: As
   server.refuses("another's upload is refused", stolen, 'not-yours');
   const forged = await put(0, body, { headers: { [HEADER.upload]: changed({ voids: [] }, nodeRandomBytes(64)) } });
   server.refuses('a header that its user did not sign is refused', forged, 'signature-invalid');
+  const { receipt } = decoded();
+  const fewer = { ...receipt, endorsements: receipt.endorsements.slice(1, policy.threshold) };
+  const unreceipted = await put(0, body, { headers: { [HEADER.upload]: changed({ receipt: fewer }) } });
+  server.refuses('a receipt with a signature too few is refused', unreceipted, 'receipt-invalid');
   for (const [what, selfName] of [
     ['without the name of its self seed', new Uint8Array()],
     ['that names a self seed by a point of small order', new Uint8Array(SLOT_KEY_BYTES)],
@@ -63,9 +67,12 @@ export async function uploadChecks(kit: KitTask, { signer }: KitDevice, held: As
   function saysSo({ json }: Told): boolean {
     return json['received'] === whole.received && json['accepted'] === true;
   }
+  function decoded(): UploadHeader {
+    return authorityMessages(policy.bufferSize).uploadHeader.decode(fromHex(header) as Uint8Array);
+  }
   function changed(change: Partial<UploadHeader>, signature?: Uint8Array): string {
     const { uploadHeader } = authorityMessages(policy.bufferSize);
-    const made = { ...uploadHeader.decode(fromHex(header) as Uint8Array), ...change };
+    const made = { ...decoded(), ...change };
     const own = signature ?? signer.sign(uploadHeader.statement(made));
     return toHex(uploadHeader.encode({ ...made, signature: own }));
   }

@@ -43,11 +43,16 @@ if (task === undefined) {
 
 function offer(server: ServerFacts, chosen: TaskFacts): void {
   say(element('task-name'), chosen.name);
+  const { places, needed } = authoritiesOf(server, chosen);
+  const [keys, come, them] =
+    places.length === 1
+      ? ['The authority’s key', 'comes', 'it']
+      : [`The keys of ${places.length} authorities, of which ${needed} are needed,`, 'come', 'them'];
   say(
     element('pins'),
     asked.has('authorityKey')
-      ? 'The authority’s key and the task were pinned by the link you followed.'
-      : 'The authority’s key comes from this server. A link from your operator would pin it.',
+      ? `${keys} and the task were pinned by the link you followed.`
+      : `${keys} ${come} from this server. A link from your operator would pin ${them}.`,
   );
   const shares = element<HTMLSelectElement>('share');
   shares.append(...server.settings.shares.map((address, n) => make('option', { value: address }, `share ${n + 1}`)));

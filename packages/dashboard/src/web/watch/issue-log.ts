@@ -12,6 +12,7 @@ const MAX_HEADS = 8;
 
 interface Watched {
   readonly place: AuthorityPlace;
+  readonly row: HTMLElement;
   /** What its row says. */
   readonly state: HTMLElement;
   last: Head | undefined;
@@ -20,20 +21,25 @@ interface Watched {
 
 /** Looks again and again. A signature that is none, or a log that shrank, is said. */
 export function watchIssueLogs(places: readonly AuthorityPlace[], needed: number): void {
-  const all: readonly Watched[] = places.map((place) => ({
-    place,
-    state: make('span', {}, 'asking…'),
-    last: undefined,
-    isFine: false,
-  }));
+  const all: readonly Watched[] = places.map((place) => {
+    const state = make('span', {}, 'asking…');
+    const name = make('strong', {}, new URL(place.url).host);
+    return { place, row: make('li', {}, name, ' ', state), state, last: undefined, isFine: false };
+  });
   const isAlone = all.length === 1;
   element('log-states').hidden = isAlone;
-  element('log-states').append(...all.map(({ place, state }) => make('li', {}, nameOf(place), ': ', state)));
+  element('log-heads').hidden = !isAlone;
+  element('log-states').append(...all.map(({ row }) => row));
+  if (!isAlone) {
+    say(element('log-title'), 'The authorities’ logs');
+    say(element('log-hint'), 'This page asks each authority itself, and checks its signature.');
+  }
   const look = async (): Promise<void> => {
     await Promise.all(all.map((one) => lookAt(one, isAlone)));
     const fine = all.filter(({ isFine }) => isFine).length;
     const [first] = all;
-    const together = `${fine} of ${all.length} authorities answer, ${needed} are needed`;
+    const stands = fine < needed ? ': nothing goes on until another is back' : '';
+    const together = `${fine} of ${all.length} authorities answer, ${needed} are needed${stands}`;
     say(element('log-status'), isAlone ? (first?.state.textContent ?? '') : together);
   };
   setInterval(() => void look(), LOOK_MS);
@@ -41,13 +47,16 @@ export function watchIssueLogs(places: readonly AuthorityPlace[], needed: number
 }
 
 async function lookAt(one: Watched, isAlone: boolean): Promise<void> {
-  const { place, state, last } = one;
+  const { place, row, state, last } = one;
   const head = await fetchHead(place.url).catch(() => undefined);
   const problem = headProblem(head, last, place.key);
   one.isFine = problem === undefined;
-  say(state, problem ?? `${count(head?.sequence ?? 0)} records, signature checked in this page`);
+  row.className = one.isFine ? 'fine' : 'down';
+  const records = `${count(head?.sequence ?? 0)} records`;
+  const checked = `${records}, signature checked in this page`;
+  say(state, problem ?? (isAlone ? checked : `${records}, ${shown(head)}`));
   if (head === undefined || !isSigned(webSuite, headCodec, head, place.key)) return;
-  if (head.sequence !== last?.sequence) note(head, isAlone ? '' : `${nameOf(place)} `);
+  if (isAlone && head.sequence !== last?.sequence) note(head);
   one.last = head;
 }
 
@@ -58,27 +67,19 @@ function headProblem(head: Head | undefined, last: Head | undefined, key: Uint8A
   return hasShrunk ? 'the log is shorter than it was' : undefined;
 }
 
-function nameOf({ url }: AuthorityPlace): string {
-  return new URL(url).host;
-}
-
 async function fetchHead(authority: string): Promise<Head> {
   const answer = await fetch(authority + AUTHORITY_PATH.about, { credentials: 'omit', cache: 'no-store' });
   const { head } = (await answer.json()) as { readonly head: string };
   return headCodec.decode(fromHex(head) ?? new Uint8Array());
 }
 
-function note({ sequence, hash }: Head, whose: string): void {
+function shown(head: Head | undefined): string {
+  return head === undefined ? '' : `${toHex(head.hash).slice(0, 24)}…`;
+}
+
+function note(head: Head): void {
   const list = element('log-heads');
-  list.prepend(
-    make(
-      'li',
-      {},
-      whose,
-      make('span', { class: 'value' }, count(sequence)),
-      ' ',
-      make('code', {}, `${toHex(hash).slice(0, 24)}…`),
-    ),
-  );
+  const sequence = make('span', { class: 'value' }, count(head.sequence));
+  list.prepend(make('li', {}, sequence, ' ', make('code', {}, shown(head))));
   while (list.children.length > MAX_HEADS) list.lastElementChild?.remove();
 }

@@ -1,0 +1,64 @@
+"""The authorities of a task, and what they say together: a statement counts where t of them signed the same words."""
+from __future__ import annotations
+
+from typing import Dict, Iterable, List, NamedTuple, Optional, Sequence
+
+from .layouts import ENDORSEMENTS, Layout, Message
+from .suite import verifies
+
+
+class Council(NamedTuple):
+    #: Their public keys: the index of an authority is its name.
+    keys: Sequence[bytes]
+    #: t.
+    threshold: int
+
+
+def council_of(named: Message) -> Council:
+    """Of a policy, or of a descriptor that was held to it."""
+    return Council(named.authorities, named.threshold)
+
+
+def council_problem(policy: Message, allows_several: bool) -> Optional[str]:
+    """Two contradicting statements must never both get t signatures, though one authority signs whatever a server asks."""
+    count, threshold = len(policy.authorities), policy.threshold
+    if count < 1 or len(set(policy.authorities)) < count or not 1 <= threshold <= count:
+        return f"{threshold} of {count} authorities, or one is named twice"
+    if count == 1:
+        return None
+    if not allows_several:
+        return "several authorities need the engine of slot keys"
+    withstands = 2 * threshold - count - 1
+    if withstands < (0 if policy.unsafe_threshold else 1):
+        return f"{threshold} of {count} authorities withstand none that colludes with the server"
+    return None
+
+
+def is_endorsed(statement: Message, council: Council) -> bool:
+    """By t of the council at least, and by nobody else."""
+    return len(statement.endorsements) >= council.threshold and _all_good(statement, council)
+
+
+def is_endorsed_by(statement: Message, council: Council, authority: int) -> bool:
+    """By this one, and by nobody else."""
+    return [one.authority for one in statement.endorsements] == [authority] and _all_good(statement, council)
+
+
+def _all_good(statement: Message, council: Council) -> bool:
+    return all(
+        one.authority < len(council.keys) and verifies(council.keys[one.authority], statement.statement, one.signature)
+        for one in statement.endorsements
+    )
+
+
+def agreed(layout: Layout, council: Council, statements: Iterable[Message]) -> Optional[Message]:
+    """What t of these say alike, with all their signatures; None where no words have as many. Each was checked before."""
+    alike: Dict[bytes, Dict[int, Message]] = {}
+    for statement in statements:
+        of_words = alike.setdefault(statement.statement, {})
+        of_words.update({one.authority: one for one in statement.endorsements})
+    for words, by_index in alike.items():
+        if len(by_index) >= council.threshold:
+            signatures: List[Message] = [by_index[index] for index in sorted(by_index)]
+            return layout.decode(words + ENDORSEMENTS.write(signatures))
+    return None
