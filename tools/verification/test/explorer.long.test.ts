@@ -1,5 +1,6 @@
 /** Every state the parties can reach together, for buffers of two and three: no promise is broken in any of them. */
 
+import { seededWords } from '@basa/experiments/simulation';
 import { describe, expect, it } from 'vitest';
 import {
   CORE_RULES,
@@ -11,8 +12,9 @@ import {
 } from '../src/explorer/explorations.ts';
 import type { explore as Explore } from '../src/explorer/explore.ts';
 import { explore } from '../src/explorer/explore.ts';
-import { exploreCouncil } from '../src/explorer/explore-council.ts';
+import { exploreCouncil, wanderCouncil } from '../src/explorer/explore-council.ts';
 import type { SettledFate } from '../src/explorer/invariants.ts';
+import { drawFrom } from '../src/faults/draw.ts';
 import { importPatched } from '../src/patched-core.ts';
 
 const BUDGET = 15_000;
@@ -74,6 +76,13 @@ describe('several authorities and a server', () => {
     expect(complete).toBe(isSmall);
     if (isSmall) expect(endings).toMatchObject({ included: 1 });
     else expect(states).toBeGreaterThanOrEqual(BUDGET);
+  });
+
+  it.each(COUNCIL_WORLDS)('keep every promise to the end of random ways: $name', ({ isSmall: _, ...world }) => {
+    const { counterexample, endings } = wanderCouncil(world, 30, drawFrom(seededWords(1)).below);
+    expect(counterexample).toBeUndefined();
+    expect(endings['included']).toBeGreaterThan(0);
+    if (world.still) expect(endings).toEqual({ included: 30 });
   });
 
   it('break one where an authority that voted aborts', async () => {

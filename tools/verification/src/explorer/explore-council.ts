@@ -9,7 +9,7 @@ import { CouncilParties } from './council-parties.ts';
 import { Interner } from './interner.ts';
 import { remembered } from './remembered.ts';
 import type { Walk, WalkOptions } from './walk.ts';
-import { walk } from './walk.ts';
+import { walk, wander } from './walk.ts';
 
 export interface CouncilWorldOptions extends WalkOptions {
   readonly authorities: number;
@@ -35,10 +35,22 @@ interface State {
 type Moves = readonly { readonly local: number; readonly sent: readonly number[]; readonly words: string }[];
 
 const MOST = 2 ** 16;
+/** The number of a log without records. */
+const EMPTY = 0;
 
 export function exploreCouncil(options: CouncilWorldOptions): CouncilExploration {
   const space = new CouncilSpace(options);
   return { ...walk(space, options), endings: space.endings };
+}
+
+/** So many random ways to the end instead of every state. */
+export function wanderCouncil(
+  options: CouncilWorldOptions,
+  ways: number,
+  draw: (count: number) => number,
+): CouncilExploration {
+  const space = new CouncilSpace(options);
+  return { ...wander(space, ways, draw), endings: space.endings };
 }
 
 class CouncilSpace {
@@ -82,6 +94,7 @@ class CouncilSpace {
       if (this.nameOf(next) !== this.nameOf(state)) found.push([next, words]);
     };
     for (const [n, log] of state.logs.entries()) {
+      if (!this.#isInTurn(state, n)) continue;
       const isLate = state.isLate[n] as boolean;
       for (const message of [-1, ...state.sent])
         for (const move of this.#authorityMoves(n, log, isLate, message))
@@ -94,6 +107,11 @@ class CouncilSpace {
     }
     for (const move of this.#serverMoves(state)) add({ server: move.local }, move);
     return found;
+  }
+
+  /** Authorities are alike but for their names, so they are named in the order in which they write something for the first time. */
+  #isInTurn({ logs }: State, n: number): boolean {
+    return logs.slice(0, n).every((log) => log !== EMPTY);
   }
 
   /** One set of slots, one key of each slot, and no word of enough authorities against another. */

@@ -85,3 +85,36 @@ export function walk<State>(space: Space<State>, { budget = Number.POSITIVE_INFI
   }
   return report(true);
 }
+
+/** Random ways from the start to where nothing more can happen: what lies deeper than a budget of states goes. */
+export function wander<State>(space: Space<State>, ways: number, draw: (count: number) => number): Walk {
+  let [states, transitions, depth] = [0, 0, 0];
+  for (let way = 0; way < ways; way++) {
+    const steps: string[] = [];
+    const report = (problem: string): Walk => ({
+      states,
+      transitions,
+      depth,
+      complete: false,
+      terminal: way,
+      counterexample: { problem, steps },
+    });
+    for (let state = space.start(); ; ) {
+      const successors = space.successors(state);
+      transitions += successors.length;
+      depth = Math.max(depth, steps.length);
+      if (successors.length === 0) {
+        const problem = space.terminalProblem(state);
+        if (problem !== undefined) return report(problem);
+        break;
+      }
+      const [next, how] = successors[draw(successors.length)] as readonly [State, string];
+      states++;
+      steps.push(how);
+      state = next;
+      const problem = space.problemOf(state);
+      if (problem !== undefined) return report(problem);
+    }
+  }
+  return { states, transitions, depth, complete: false, terminal: ways };
+}

@@ -1,5 +1,6 @@
 /** `npm run prove -- explorer [--bufferSize K | --councils] [--states N] [--json]`: the long version of the explorer's tests. */
 import { parseArgs } from 'node:util';
+import { seededWords } from '@basa/experiments/simulation';
 import type { NamedWorld } from '../explorer/explorations.ts';
 import {
   CORE_RULES,
@@ -11,8 +12,10 @@ import {
 } from '../explorer/explorations.ts';
 import type { Exploration, ExploreOptions } from '../explorer/explore.ts';
 import { explore } from '../explorer/explore.ts';
-import { exploreCouncil } from '../explorer/explore-council.ts';
+import type { CouncilExploration } from '../explorer/explore-council.ts';
+import { exploreCouncil, wanderCouncil } from '../explorer/explore-council.ts';
 import type { Walk } from '../explorer/walk.ts';
+import { drawFrom } from '../faults/draw.ts';
 import { importPatched } from '../patched-core.ts';
 
 const HELP = `npm run prove -- explorer [--bufferSize K | --councils] [--states N] [--json]
@@ -20,6 +23,8 @@ const HELP = `npm run prove -- explorer [--bufferSize K | --councils] [--states 
 Walks through every state users, server and authority can reach together, up to N states (10^6 by default) a world, and several
 authorities with a server; checks every promise in each of them; then shows the counterexample for every rule that is switched off.
 With --bufferSize only one world: K users in one buffer, with a crash after any record. With --councils only several authorities.`;
+
+const WAYS = 1000;
 
 const { values } = parseArgs({
   options: {
@@ -54,13 +59,13 @@ function exploreWorld({ name, ...world }: NamedWorld, budget: number) {
   );
 }
 
-/** Several authorities and a server. */
-function exploreCouncilWorld({ name, isSmall: _, ...world }: (typeof COUNCIL_WORLDS)[number], budget: number) {
-  return told(
-    name,
-    () => exploreCouncil({ ...world, budget, onProgress }),
-    ({ endings }) => endings,
-  );
+/** Several authorities and a server; where there are too many states, some random ways to the end as well. */
+function exploreCouncilWorld({ name, isSmall, ...world }: (typeof COUNCIL_WORLDS)[number], budget: number) {
+  const endsOf = ({ endings }: CouncilExploration) => endings;
+  const explored = told(name, () => exploreCouncil({ ...world, budget, onProgress }), endsOf);
+  if (isSmall) return [explored];
+  const draw = drawFrom(seededWords(1));
+  return [explored, told(`${name}: ${WAYS} random ways`, () => wanderCouncil(world, WAYS, draw.below), endsOf)];
 }
 
 function onProgress({ states, depth, waiting }: { states: number; depth: number; waiting: number }): void {
@@ -123,7 +128,7 @@ if (values.help) {
   const worlds = isWhole ? [...SMALL_WORLDS.map(({ shows: _, ...world }) => world), ...LONG_WORLDS] : only;
   const explored = [
     ...worlds.map((world) => exploreWorld(world, budget)),
-    ...(size === undefined ? COUNCIL_WORLDS.map((world) => exploreCouncilWorld(world, budget)) : []),
+    ...(size === undefined ? COUNCIL_WORLDS.flatMap((world) => exploreCouncilWorld(world, budget)) : []),
   ];
   const rules = isWhole ? await showRules() : [];
   const broken = explored.filter(({ counterexample }) => counterexample !== undefined);
