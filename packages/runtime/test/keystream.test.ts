@@ -33,4 +33,14 @@ describe('the keystream', () => {
     expect(read(16, 16)).toEqual(whole.subarray(16, 32));
     expect(read(80, 16)).toEqual(whole.subarray(80));
   });
+
+  it('of Node frees what it answered before, when the next piece is asked for', () => {
+    const keystream = createNodeKeystream();
+    const read = (firstByte: number): Uint8Array =>
+      keystream.read({ stream, firstByte, counter: zeros, bytes: 65_536 });
+    const first = read(0);
+    expect(first.length).toBe(65_536);
+    const second = read(65_536);
+    expect([first.length, second.length]).toEqual([0, 65_536]);
+  });
 });
