@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { createNodeKeystream } from '../src/node/index.ts';
+import { createNodeKeystream, giveBack } from '../src/node/index.ts';
 import { createWebKeystream } from '../src/web/index.ts';
 
 const stream = { key: Uint8Array.from({ length: 16 }, (_, i) => i), counter: new Uint8Array(16) };
@@ -43,4 +43,15 @@ describe('the keystream', () => {
     const second = read(65_536);
     expect([first.length, second.length]).toEqual([0, 65_536]);
   });
+});
+
+it('memory that others have views of is not given back', () => {
+  const whole = new Uint8Array(100_000).fill(7);
+  giveBack(whole.subarray(0, 50_000));
+  expect(whole.length).toBe(100_000);
+  const shared = new Uint8Array(new SharedArrayBuffer(100_000));
+  giveBack(shared);
+  expect(shared.length).toBe(100_000);
+  giveBack(whole);
+  expect(whole.length).toBe(0);
 });

@@ -10,7 +10,8 @@ const LEAST_BYTES = 16_384;
 const nowhere = new MessageChannel().port1;
 nowhere.close();
 
-/** Nobody may use the array, or another view of its memory, afterwards: they are all empty. */
-export function giveBack({ buffer }: Uint8Array): void {
-  if (buffer instanceof ArrayBuffer && buffer.byteLength >= LEAST_BYTES) nowhere.postMessage(undefined, [buffer]);
+/** Nobody may use the array afterwards: it is empty. One that shares its memory with others is left alone. */
+export function giveBack({ buffer, byteLength }: Uint8Array): void {
+  if (byteLength < LEAST_BYTES || byteLength !== buffer.byteLength || !(buffer instanceof ArrayBuffer)) return;
+  nowhere.postMessage(undefined, [buffer]);
 }
