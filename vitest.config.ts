@@ -2,7 +2,7 @@ import { defineConfig } from 'vitest/config';
 import { LongestFirst } from './test/longest-first.ts';
 
 /** What changes the whole process, for good: V8's flags. */
-const ALONE = ['packages/runtime/test/training-kernel.test.ts'];
+const ALONE = ['packages/runtime/test/training-kernel.test.ts', 'test/relaxed-training.test.ts'];
 
 /** Tests that take long are a command of their own: `npm run trial -- tests`. */
 const LONG = '**/*.long.test.ts';

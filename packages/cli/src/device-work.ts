@@ -16,13 +16,14 @@ export async function deviceWork(input: CommandInput): Promise<DeviceWork> {
   const file = textFlag(input, 'model');
   const users = numberFlag(input, 'users', { least: 1, fallback: file === undefined ? MNIST_USERS : 1 });
   const user = numberFlag(input, 'user', { most: users - 1, fallback: 0 });
+  const equalBits = input.values['equal-bits'] === true;
   if (file === undefined) {
     const { demoTrainer } = await import('./demo/trainer.ts');
-    return { trainer: await demoTrainer(), samples: () => mnistShare(user, users, input.signal) };
+    return { trainer: await demoTrainer({ equalBits }), samples: () => mnistShare(user, users, input.signal) };
   }
   const own = await loadOwnModel(file);
   const { trainerFor } = await import('@basa/client/node');
-  const trainer = (await own.trainer?.()) ?? (await trainerFor(own.model));
+  const trainer = (await own.trainer?.()) ?? (await trainerFor(own.model, { equalBits }));
   return { trainer, samples: async () => own.data({ device: user, devices: users }) };
 }
 

@@ -1,6 +1,6 @@
 /**
- * Carries out a mask plan block by block: for each block of the vector, for each seed, keystream and add.
- * The steps are written once, as a coroutine that asks for keystream: Node answers at once, WebCrypto later.
+ * Carries out a mask plan piece by piece: keystream of a seed, added to a part of the vector. Node gives keystream at once and takes all seeds
+ * of a block together; WebCrypto gives it later, so one seed's stretch of many blocks is asked for at a time, some of them ahead.
  */
 import type { AsyncKeystream, Keystream, KeystreamRequest, StreamKey } from './keystream.ts';
 import { deriveStreamKey, requestKeystream } from './keystream.ts';
@@ -18,16 +18,25 @@ export interface MaskTools<Stream extends Keystream | AsyncKeystream> {
 
 /** vector += sum of sign * PRG(seed), canonical afterwards. */
 export function applyMasksInPlace(vector: Uint32Array, plan: MaskPlan, tools: MaskTools<Keystream>): void {
-  const steps = maskSteps(vector, plan, tools, Math.max(1, plan.terms.length));
-  let step = steps.next();
-  while (!step.done) {
-    const requests = step.value;
-    step = steps.next((i) => tools.keystream.read(requests[i] as KeystreamRequest));
+  const work = openPlan(vector, plan, tools);
+  try {
+    for (const piece of piecesOf(work, tools.kernel.blockWords, Math.max(1, plan.terms.length))) {
+      const rejected = addPiece(work, piece, (i) => tools.keystream.read(requestOf(work, piece, i)));
+      for (const word of rejected) {
+        const steps = replaceRejected(work, word);
+        let step = steps.next();
+        while (!step.done) step = steps.next(tools.keystream.read(step.value));
+      }
+    }
+  } finally {
+    closePlan(work);
   }
 }
 
-/** Keystream requests that WebCrypto works on at the same time, on threads of its own. */
-const REQUESTS_IN_FLIGHT = 16;
+/** Words of a seed that WebCrypto is asked for at a time: a call costs as much as many kilobytes. */
+const STRETCH_WORDS = 131_072;
+/** Requests that WebCrypto works on while others are added, on threads of its own. */
+const REQUESTS_AHEAD = 8;
 
 /** The same bytes over an asynchronous keystream. The vector must not be touched until the promise settles. */
 export async function applyMasksInPlaceAsync(
@@ -35,23 +44,54 @@ export async function applyMasksInPlaceAsync(
   plan: MaskPlan,
   tools: MaskTools<AsyncKeystream>,
 ): Promise<void> {
-  const steps = maskSteps(vector, plan, tools, REQUESTS_IN_FLIGHT);
+  const work = openPlan(vector, plan, tools);
+  const pieces = piecesOf(work, STRETCH_WORDS, 1);
+  const asked: { readonly piece: Piece; readonly stream: Promise<Uint8Array> }[] = [];
+  const askAhead = (): void => {
+    while (asked.length < REQUESTS_AHEAD) {
+      const { value: piece, done } = pieces.next();
+      if (done === true) return;
+      const stream = tools.keystream.read(requestOf(work, piece, 0));
+      stream.catch(() => undefined); // Whoever awaits it is told; one that fails before its turn must not end the process.
+      asked.push({ piece, stream });
+    }
+  };
   try {
-    let step = steps.next();
-    while (!step.done) {
-      const pieces = await Promise.all(step.value.map((request) => tools.keystream.read(request)));
-      step = steps.next((i) => pieces[i] as Uint8Array);
+    askAhead();
+    for (let next = asked.shift(); next !== undefined; next = asked.shift()) {
+      const stream = await next.stream;
+      askAhead();
+      for (const word of addPiece(work, next.piece, () => stream)) {
+        const steps = replaceRejected(work, word);
+        let step = steps.next();
+        while (!step.done) step = steps.next(await tools.keystream.read(step.value));
+      }
     }
   } finally {
-    steps.return();
+    await Promise.allSettled(asked.map(({ stream }) => stream));
+    closePlan(work);
   }
 }
 
-/** Asks for pieces of keystream, and is answered with a function that gives the i-th of them. */
-type Steps<Result> = Generator<readonly KeystreamRequest[], Result, (index: number) => Uint8Array>;
-
 interface OpenTerm extends MaskTerm {
   readonly stream: StreamKey;
+}
+
+/** A plan whose seeds have become keys of streams, and the vector they are added to. */
+interface OpenPlan {
+  readonly vector: Uint32Array;
+  readonly plan: MaskPlan;
+  readonly firstWord: number;
+  readonly terms: readonly OpenTerm[];
+  readonly suite: Suite;
+  readonly kernel: VectorKernel;
+}
+
+/** Some terms for `words` words of the vector from `start` on. */
+interface Piece {
+  readonly start: number;
+  readonly words: number;
+  readonly terms: readonly OpenTerm[];
 }
 
 /** A keystream word outside the field, with its place in the vector. */
@@ -60,74 +100,73 @@ interface RejectedWord {
   readonly index: number;
 }
 
-// The kernel's scratch holds nothing between two requests, so that plans may share a kernel while they wait.
-function* maskSteps(
+function openPlan(
   vector: Uint32Array,
   plan: MaskPlan,
   { suite, kernel }: { readonly suite: Suite; readonly kernel: VectorKernel },
-  batch: number,
-): Steps<void> {
+): OpenPlan {
   const firstWord = checkFirstWord(plan.firstWord ?? 0);
-  const width = streamWidth(plan.modulus);
   const terms = plan.terms.map((term) => ({
     ...term,
     stream: deriveStreamKey(suite, term.seed.reveal(), plan.salt, 0),
   }));
-  try {
-    for (let start = 0; start < vector.length; start += kernel.blockWords) {
-      const words = Math.min(kernel.blockWords, vector.length - start);
-      for (let first = 0; first < terms.length; first += batch) {
-        const some = terms.slice(first, first + batch);
-        const read = yield some.map(({ stream }) =>
-          requestKeystream(stream, width * (firstWord + start), width * words),
-        );
-        const rejected = addTermsToBlock(vector, start, words, plan, some, read, kernel);
-        for (const word of rejected) yield* replaceRejected(vector, word, plan, firstWord, suite);
-      }
-    }
-  } finally {
-    for (const { stream } of terms) wipeStreamKey(stream);
-    kernel.wipe();
+  return { vector, plan, firstWord, terms, suite, kernel };
+}
+
+function closePlan({ terms, kernel }: OpenPlan): void {
+  for (const { stream } of terms) wipeStreamKey(stream);
+  kernel.wipe();
+}
+
+function* piecesOf({ vector, terms }: OpenPlan, words: number, termsAtOnce: number): Generator<Piece, undefined> {
+  for (let start = 0; start < vector.length; start += words) {
+    for (let first = 0; first < terms.length; first += termsAtOnce)
+      yield {
+        start,
+        words: Math.min(words, vector.length - start),
+        terms: terms.slice(first, first + termsAtOnce),
+      };
   }
 }
 
-function addTermsToBlock(
-  vector: Uint32Array,
-  start: number,
-  words: number,
-  { modulus }: MaskPlan,
-  terms: readonly OpenTerm[],
-  read: (index: number) => Uint8Array,
-  kernel: VectorKernel,
-): readonly RejectedWord[] {
+function requestOf({ plan, firstWord }: OpenPlan, { start, words, terms }: Piece, term: number): KeystreamRequest {
+  const width = streamWidth(plan.modulus);
+  return requestKeystream((terms[term] as OpenTerm).stream, width * (firstWord + start), width * words);
+}
+
+/** The kernel's scratch holds nothing between two pieces, so that plans may share a kernel while they wait. */
+function addPiece(work: OpenPlan, piece: Piece, read: (index: number) => Uint8Array): readonly RejectedWord[] {
+  const { vector, plan, kernel } = work;
+  const { modulus } = plan;
   const width = streamWidth(modulus);
   const rejected: RejectedWord[] = [];
-  loadBlock(kernel, vector, start, words);
-  for (let i = 0; i < terms.length; i++) {
-    const term = terms[i] as OpenTerm;
-    const stream = read(i);
-    if (!accumulateBlock(kernel, stream, words, term.sign, modulus, width)) continue;
-    for (let k = 0; k < words; k++) {
-      if (readWord(stream, k) >= FIELD_PRIME) rejected.push({ term, index: start + k });
+  for (let from = 0; from < piece.words; from += kernel.blockWords) {
+    const words = Math.min(kernel.blockWords, piece.words - from);
+    const start = piece.start + from;
+    loadBlock(kernel, vector, start, words);
+    for (let i = 0; i < piece.terms.length; i++) {
+      const term = piece.terms[i] as OpenTerm;
+      const stream = read(i).subarray(width * from, width * (from + words));
+      if (!accumulateBlock(kernel, stream, words, term.sign, modulus, width)) continue;
+      for (let k = 0; k < words; k++) {
+        if (readWord(stream, k) >= FIELD_PRIME) rejected.push({ term, index: start + k });
+      }
     }
+    storeBlock(kernel, vector, start, words, modulus);
   }
-  storeBlock(kernel, vector, start, words, modulus);
   return rejected;
 }
 
 // Element k of the mask is word k of the first round n = 1, 2, .. whose word k lies in the field.
 function* replaceRejected(
-  vector: Uint32Array,
+  { vector, plan, firstWord, suite }: OpenPlan,
   { term, index }: RejectedWord,
-  plan: MaskPlan,
-  firstWord: number,
-  suite: Suite,
-): Steps<void> {
+): Generator<KeystreamRequest, void, Uint8Array> {
   const word = firstWord + index;
   for (let round = 1; round < 256; round++) {
     const stream = deriveStreamKey(suite, term.seed.reveal(), plan.salt, round);
-    const read = yield [requestKeystream(stream, 16 * Math.floor(word / 4), 16)];
-    const candidate = readWord(read(0), word % 4);
+    const read = yield requestKeystream(stream, 16 * Math.floor(word / 4), 16);
+    const candidate = readWord(read, word % 4);
     wipeStreamKey(stream);
     if (candidate >= FIELD_PRIME) continue;
     const replaced = (vector[index] as number) + term.sign * candidate;

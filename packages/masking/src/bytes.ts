@@ -51,6 +51,17 @@ export function toHex(bytes: Uint8Array): string {
 
 /** The bytes of lower-case hexadecimal; undefined for any other text. */
 export function fromHex(text: string): Uint8Array | undefined {
-  if (text.length % 2 !== 0 || !/^[0-9a-f]*$/.test(text)) return undefined;
-  return Uint8Array.from({ length: text.length / 2 }, (_, i) => Number.parseInt(text.slice(2 * i, 2 * i + 2), 16));
+  if (text.length % 2 !== 0) return undefined;
+  const bytes = new Uint8Array(text.length / 2);
+  for (let i = 0; i < bytes.length; i++) {
+    const byte = 16 * digitOf(text.charCodeAt(2 * i)) + digitOf(text.charCodeAt(2 * i + 1));
+    if (Number.isNaN(byte)) return undefined;
+    bytes[i] = byte;
+  }
+  return bytes;
+}
+
+function digitOf(code: number): number {
+  if (code >= 0x30 && code <= 0x39) return code - 0x30;
+  return code >= 0x61 && code <= 0x66 ? code - 0x57 : Number.NaN;
 }

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { ByteReader, ByteWriter, DecodeError, toHex } from '../src/index.ts';
+import { ByteReader, ByteWriter, DecodeError, fromHex, toHex } from '../src/index.ts';
 
 describe('bytes', () => {
   it('are read back as they were written', () => {
@@ -71,4 +71,12 @@ describe('hexadecimal', () => {
       expect(toHex(bytes.subarray(0, length))).toBe(Buffer.from(bytes.subarray(0, length)).toString('hex'));
     }
   });
+});
+
+it('hexadecimal is read as it is written, and no other text is', () => {
+  const bytes = Uint8Array.from({ length: 256 }, (_, n) => n);
+  expect(fromHex(toHex(bytes))).toEqual(bytes);
+  expect(fromHex('')).toEqual(new Uint8Array());
+  for (const text of ['0', 'AB', '0g', 'g0', '/0', '0:', '`0', ' 0', '0\n', '\u01300'])
+    expect(fromHex(text)).toBeUndefined();
 });

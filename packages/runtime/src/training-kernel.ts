@@ -46,20 +46,27 @@ export interface WasmTrainingKernel extends TrainingFunctions {
 }
 
 export interface TrainingKernelOptions {
-  /** Fused multiply-add by relaxed SIMD: faster, and not the same bits on every machine. */
-  readonly relaxed?: boolean;
+  /**
+   * Whether the same numbers must come out on every machine, as experiments and evaluations want them. With `false`, products and sums are fused where the
+   * engine has relaxed SIMD without a flag (Node 22, Chromium): faster, and the last bits depend on the processor. True unless said otherwise.
+   */
+  readonly equalBits?: boolean;
 }
 
 /** A kernel of its own memory, or undefined where the engine lacks what it needs. One per trainer and thread. */
-export function createTrainingKernel({ relaxed = false }: TrainingKernelOptions = {}): WasmTrainingKernel | undefined {
-  const base64 = relaxed ? trainingRelaxedWasmBase64 : trainingWasmBase64;
+export function createTrainingKernel({ equalBits = true }: TrainingKernelOptions = {}): WasmTrainingKernel | undefined {
+  const fused = equalBits ? undefined : instantiate('wasm relaxed SIMD', trainingRelaxedWasmBase64);
+  return fused ?? instantiate('wasm SIMD', trainingWasmBase64);
+}
+
+function instantiate(name: string, base64: string): WasmTrainingKernel | undefined {
   const bytes = Uint8Array.from(atob(base64), (letter) => letter.charCodeAt(0));
   if (typeof WebAssembly === 'undefined' || !WebAssembly.validate(bytes)) return undefined;
   const instance = new WebAssembly.Instance(new WebAssembly.Module(bytes));
   const functions = instance.exports as unknown as TrainingFunctions & { readonly memory: WebAssembly.Memory };
   return {
     ...functions,
-    name: relaxed ? 'wasm relaxed SIMD' : 'wasm SIMD',
+    name,
     start: PAGE_BYTES,
     reserve(length) {
       functions.memory.grow(Math.ceil(length / PAGE_BYTES));

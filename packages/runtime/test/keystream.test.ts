@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { createNodeKeystream } from '../src/node/index.ts';
+import { createNodeKeystream, giveBack } from '../src/node/index.ts';
 import { createWebKeystream } from '../src/web/index.ts';
 
 const stream = { key: Uint8Array.from({ length: 16 }, (_, i) => i), counter: new Uint8Array(16) };
@@ -33,4 +33,25 @@ describe('the keystream', () => {
     expect(read(16, 16)).toEqual(whole.subarray(16, 32));
     expect(read(80, 16)).toEqual(whole.subarray(80));
   });
+
+  it('of Node frees what it answered before, when the next piece is asked for', () => {
+    const keystream = createNodeKeystream();
+    const read = (firstByte: number): Uint8Array =>
+      keystream.read({ stream, firstByte, counter: zeros, bytes: 65_536 });
+    const first = read(0);
+    expect(first.length).toBe(65_536);
+    const second = read(65_536);
+    expect([first.length, second.length]).toEqual([0, 65_536]);
+  });
+});
+
+it('memory that others have views of is not given back', () => {
+  const whole = new Uint8Array(100_000).fill(7);
+  giveBack(whole.subarray(0, 50_000));
+  expect(whole.length).toBe(100_000);
+  const shared = new Uint8Array(new SharedArrayBuffer(100_000));
+  giveBack(shared);
+  expect(shared.length).toBe(100_000);
+  giveBack(whole);
+  expect(whole.length).toBe(0);
 });

@@ -54,6 +54,37 @@ it('plans that wait for WebCrypto at the same time may share a kernel', async ()
   }
 });
 
+it('a vector longer than what WebCrypto is asked for at a time gets the same masks as in Node', async () => {
+  const kernel = createWasmVectorKernel() ?? plainVectorKernel();
+  for (const modulus of [FIELD, ring(20)]) {
+    const terms = Array.from({ length: 12 }, (_, i) => ({
+      seed: new Secret(nodeRandomBytes(32)),
+      sign: i % 2 === 0 ? (1 as const) : (-1 as const),
+    }));
+    const plan = { modulus, salt: nodeRandomBytes(32), terms, firstWord: 32 };
+    const [inNode, inBrowser] = [new Uint32Array(300_003), new Uint32Array(300_003)];
+    applyMasksInPlace(inNode, plan, { suite: nodeSuite, kernel, keystream: nodeKeystream });
+    await applyMasksInPlaceAsync(inBrowser, plan, { suite: webSuite, kernel, keystream: webKeystream });
+    expect(Buffer.compare(bytesOf(inBrowser), bytesOf(inNode))).toBe(0);
+  }
+});
+
+it('a keystream that fails ends the masking with its error, also where a later request fails first', async () => {
+  let asked = 0;
+  const keystream: AsyncKeystream = {
+    read: async (request) => {
+      const turn = asked++;
+      if (turn === 0) await new Promise((resolve) => setTimeout(resolve, 20));
+      if (turn > 0) throw new Error(`request ${turn} failed`);
+      return new Uint8Array(request.bytes);
+    },
+  };
+  const terms = [1, 2, 3].map((byte) => ({ seed: new Secret(new Uint8Array(32).fill(byte)), sign: 1 as const }));
+  const plan = { modulus: RING_32, salt: new Uint8Array(32), terms };
+  const tools = { suite: webSuite, kernel: plainVectorKernel(64), keystream };
+  await expect(applyMasksInPlaceAsync(new Uint32Array(100), plan, tools)).rejects.toThrow('request 1 failed');
+});
+
 function bytesOf(vector: Uint32Array): Uint8Array {
   return new Uint8Array(vector.buffer);
 }

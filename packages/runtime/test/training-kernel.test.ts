@@ -75,13 +75,19 @@ it('a product writes nothing outside its own rows and columns', () => {
   expect(touched.every((index) => index >= c / 4 && index < c / 4 + m * n)).toBe(true);
 });
 
+it('equal bits are asked for unless somebody says otherwise', () => {
+  expect(createTrainingKernel()?.name).toBe('wasm SIMD');
+  expect(createTrainingKernel({ equalBits: false })?.name).toBe('wasm relaxed SIMD');
+});
+
 /** A kernel whose memory holds the areas, each filled with small numbers and 64 bytes from the next. */
 function open(
   relaxed: boolean,
   areas: readonly number[],
 ): { memory: Float32Array; kernel: WasmTrainingKernel; at: number[] } {
-  const kernel = createTrainingKernel({ relaxed });
-  if (kernel === undefined) throw new Error('this Node lacks the SIMD it should have');
+  const kernel = createTrainingKernel({ equalBits: !relaxed });
+  if (kernel?.name !== (relaxed ? 'wasm relaxed SIMD' : 'wasm SIMD'))
+    throw new Error('this Node lacks the SIMD it should have');
   const at: number[] = [];
   let next = kernel.start;
   for (const words of areas) {

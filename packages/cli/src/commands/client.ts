@@ -16,6 +16,7 @@ export const client: Command = {
   --user <n>           whose share of the data it trains on (0)
   --users <n>          of how many (${MNIST_USERS} of MNIST, 1 with --model)
   --rounds <n>         contributions to make (1)
+  --equal-bits         train to the same bits on every machine: slower where the engine has relaxed SIMD
   --update <file>      contribute this update instead, raw little-endian float32 (BASA_UPDATE)
   --server <url>       the server (BASA_SERVER)
   --authority <url>    the authority; several with commas between them (BASA_AUTHORITY)
@@ -31,6 +32,7 @@ ${PLAIN_HTTP_USAGE}`,
     user: { type: 'string' },
     users: { type: 'string' },
     rounds: { type: 'string' },
+    'equal-bits': { type: 'boolean', default: false },
     update: { type: 'string' },
     server: { type: 'string' },
     authority: { type: 'string' },

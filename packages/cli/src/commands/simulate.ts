@@ -65,7 +65,7 @@ export const simulate: Command = {
     const { simulateOwn } = await import('@basa/experiments');
     const runs = await simulateOwn({
       ...settings,
-      trainer: (await own.trainer?.()) ?? (await trainerFor(model)),
+      trainer: (await own.trainer?.()) ?? (await trainerFor(model, { equalBits: true })),
       training: localTrainingOf(input, own),
       shares,
       test,

@@ -36,6 +36,7 @@ export type { LinkOptions } from '../service-link.ts';
 export { ServiceLink } from '../service-link.ts';
 export { openFolderStore } from './folder-store.ts';
 export { nodeOutside } from './outside.ts';
+export type { TrainerOptions } from './trainer.ts';
 export { trainerFor } from './trainer.ts';
 export type { TlsOptions } from './transport.ts';
 

@@ -2,9 +2,17 @@
 import type { Model, Trainer } from '@basa/learning';
 import { createTrainingKernel } from '@basa/runtime/node';
 
+export interface TrainerOptions {
+  /**
+   * Whether another machine that trains on the same examples must come to the same bits. No device needs that, since nobody trains again what it trained: false
+   * unless said otherwise, which is faster where the engine has relaxed SIMD.
+   */
+  readonly equalBits?: boolean;
+}
+
 /** Loads the engines when they are asked for: whoever trains elsewhere need not. */
-export async function trainerFor(model: Model): Promise<Trainer> {
+export async function trainerFor(model: Model, { equalBits = false }: TrainerOptions = {}): Promise<Trainer> {
   const { createKernelEngine, createReferenceEngine, createTrainer } = await import('@basa/learning');
-  const kernel = createTrainingKernel();
+  const kernel = createTrainingKernel({ equalBits });
   return createTrainer(kernel === undefined ? createReferenceEngine(model) : createKernelEngine(model, kernel));
 }

@@ -4,6 +4,7 @@ export { createWasmCombinationKernel } from '../combination-kernel.ts';
 export type { TrainingKernelOptions, WasmTrainingKernel } from '../training-kernel.ts';
 export { createTrainingKernel } from '../training-kernel.ts';
 export { createWasmVectorKernel } from '../vector-kernel.ts';
+export { giveBack } from './give-back.ts';
 export { createNodeKeystream } from './keystream.ts';
 export { nodeRandomBytes } from './random.ts';
 export { createNodeSigner } from './signer.ts';

@@ -3,16 +3,21 @@ import type { Cipher } from 'node:crypto';
 import { createCipheriv } from 'node:crypto';
 import type { Keystream } from '@basa/masking';
 import { Zeros } from '../zeros.ts';
+import { giveBack } from './give-back.ts';
 
 interface OpenStream {
   readonly cipher: Cipher;
   nextByte: number;
 }
 
-/** Keeps the cipher of a stream that is read on from where it stopped. */
+/**
+ * Keeps the cipher of a stream that is read on from where it stopped. The cipher answers with new memory each time; what it answered before is
+ * given back by then.
+ */
 export function createNodeKeystream(): Keystream {
   const zeros = new Zeros();
   const open = new WeakMap<object, OpenStream>();
+  let last: Uint8Array | undefined;
   return {
     read(request) {
       const { stream, firstByte, bytes } = request;
@@ -22,7 +27,9 @@ export function createNodeKeystream(): Keystream {
         open.set(stream, current);
       }
       current.nextByte += bytes;
-      return current.cipher.update(zeros.take(bytes));
+      if (last !== undefined) giveBack(last);
+      last = current.cipher.update(zeros.take(bytes));
+      return last;
     },
   };
 }

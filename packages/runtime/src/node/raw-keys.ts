@@ -11,8 +11,31 @@ const PKCS8_HEADER = { ed25519: '302e020100300506032b657004220420', x25519: '302
 
 /** As a JWK: OpenSSL takes several times longer to read DER, about as long as it takes to verify a signature. */
 export function publicKeyOf(curve: Curve, raw: Uint8Array): KeyObject {
-  const x = Buffer.from(raw.buffer, raw.byteOffset, raw.length).toString('base64url');
+  return publicKeyOfText(curve, textOf(raw));
+}
+
+function publicKeyOfText(curve: Curve, x: string): KeyObject {
   return createPublicKey({ key: { kty: 'OKP', crv: JWK_CURVE[curve], x }, format: 'jwk' });
+}
+
+function textOf(raw: Uint8Array): string {
+  return Buffer.from(raw.buffer, raw.byteOffset, raw.length).toString('base64url');
+}
+
+/** Devices and services sign one request after the other: about as many as a server sees at a time. */
+const MAX_VERIFIERS = 4096;
+const verifiers = new Map<string, KeyObject>();
+
+/** The Ed25519 key, kept for the next signature under it: making it costs as much as a part of the verification. */
+export function verifierOf(raw: Uint8Array): KeyObject {
+  const text = textOf(raw);
+  const known = verifiers.get(text);
+  if (known !== undefined) return known;
+  const [oldest] = verifiers.keys();
+  if (oldest !== undefined && verifiers.size >= MAX_VERIFIERS) verifiers.delete(oldest);
+  const made = publicKeyOfText('ed25519', text);
+  verifiers.set(text, made);
+  return made;
 }
 
 export function privateKeyOf(curve: Curve, raw: Uint8Array): KeyObject {
@@ -32,8 +55,7 @@ function privateKeyOfDer(curve: Curve, raw: Uint8Array): KeyObject {
  * secret cannot be overwritten; it lives until it is collected.
  */
 function privateKeyOfJwk(raw: Uint8Array): KeyObject {
-  const d = Buffer.from(raw.buffer, raw.byteOffset, raw.length).toString('base64url');
-  return createPrivateKey({ key: { kty: 'OKP', crv: JWK_CURVE.x25519, d, x: NO_X }, format: 'jwk' });
+  return createPrivateKey({ key: { kty: 'OKP', crv: JWK_CURVE.x25519, d: textOf(raw), x: NO_X }, format: 'jwk' });
 }
 
 const NO_X = Buffer.alloc(32).toString('base64url');

@@ -4,7 +4,7 @@ import type { Suite } from '@basa/masking';
 import { isStrictSignature } from '../ed25519-strict.ts';
 import { TAG_BYTES } from '../tag.ts';
 import { hkdf, sha256 } from './hashing.ts';
-import { privateKeyOf, publicKeyOf, rawPublicKey } from './raw-keys.ts';
+import { privateKeyOf, publicKeyOf, rawPublicKey, verifierOf } from './raw-keys.ts';
 
 const AEAD = 'chacha20-poly1305';
 const AEAD_OPTIONS = { authTagLength: TAG_BYTES };
@@ -38,7 +38,7 @@ export const nodeSuite: Suite = {
   // OpenSSL computes S B - k A and compares its encoding with R: the equation without the cofactor.
   verify({ signature, message, publicKey }) {
     if (!isStrictSignature(signature, publicKey)) return false;
-    return verify(null, message, publicKeyOf('ed25519', publicKey), signature);
+    return verify(null, message, verifierOf(publicKey), signature);
   },
 
   x25519(secretKey) {

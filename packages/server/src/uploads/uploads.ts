@@ -3,6 +3,7 @@ import type { Readable } from 'node:stream';
 import { equalBytes } from '@basa/masking';
 import type { SecureBuffer, ServerPorts, UploadHeader, UploadLayout } from '@basa/protocol';
 import { acceptUpload, refused, uploadLayout } from '@basa/protocol';
+import { giveBack } from '@basa/runtime/node';
 import { answerRefusal, fail } from '@basa/service';
 import type { BlobStore, Staging } from '../blobs/blob-store.ts';
 import { bodiesOfSlot, bodyKey } from '../blobs/body-key.ts';
@@ -163,7 +164,10 @@ export class Uploads {
         await readBody(body, (chunk) => {
           total += chunk.length;
           if (total > most) fail('body-too-large', { detail: `the whole body has ${most} bytes` });
-          return behind.add(chunk);
+          const busy = behind.add(chunk);
+          if (busy !== undefined) return busy.then(() => giveBack(chunk));
+          giveBack(chunk); // 64 kB each: collections would come every few uploads
+          return undefined;
         });
       } finally {
         await behind.end(); // nobody may close or cut the file before

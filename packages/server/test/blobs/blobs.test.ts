@@ -72,8 +72,10 @@ it('bytes become words whatever pieces they come in', async () => {
     yield Uint8Array.of(1, 0, 0);
     yield Uint8Array.of(0, 2, 0, 0, 0, 3);
     yield Uint8Array.of(0, 0, 0);
+    yield Uint8Array.of(4, 0, 0, 0, 5, 0, 0, 0);
+    yield Uint8Array.of(9, 6, 0, 0, 0).subarray(1);
   };
   const words: number[] = [];
   for await (const block of wordPieces(pieces())) words.push(...block);
-  expect(words).toEqual([1, 2, 3]);
+  expect(words).toEqual([1, 2, 3, 4, 5, 6]);
 });

@@ -24,8 +24,8 @@ export type ModelName = keyof typeof MODELS;
 
 /** Forward, backward and descent over one batch. */
 export function trainingStep(model: Model, relaxed = false): (() => void) | undefined {
-  const kernel = createTrainingKernel({ relaxed });
-  if (kernel === undefined) return undefined;
+  const kernel = createTrainingKernel({ equalBits: !relaxed });
+  if (kernel === undefined || kernel.name.includes('relaxed') !== relaxed) return undefined;
   const engine = createKernelEngine(model, kernel, BATCH);
   const random = randomStream(1, 'bench');
   engine.setParameters(initialParameters(model, 1));

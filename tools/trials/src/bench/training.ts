@@ -51,6 +51,7 @@ export async function benchTraining(): Promise<BenchResult> {
         shareOfGemm: round(Math.min(...CNNS.map((name) => shareOfGemm[name]))),
         shareByModel: rounded(shareOfGemm),
         together: { workers: cores, ...rounded(together) },
+        ...(relaxed !== undefined && { relaxed: rounded(relaxed) }),
       },
     },
   };

@@ -4,6 +4,6 @@ import { createKernelEngine, createReferenceEngine, createTrainer } from '@basa/
 import { createTrainingKernel } from '@basa/runtime/web';
 
 export function createPageTrainer(network: Model): Trainer {
-  const kernel = createTrainingKernel();
+  const kernel = createTrainingKernel({ equalBits: false });
   return createTrainer(kernel === undefined ? createReferenceEngine(network) : createKernelEngine(network, kernel));
 }

@@ -1,4 +1,4 @@
-/** Masks a vector in a Web Worker each time it is asked to, and says how long it took. */
+/** Masks a vector in a Web Worker each time it is asked to, and says how long that took, and how long WebCrypto takes for the keystream alone. */
 import type { MaskPlan } from '@basa/masking';
 import { applyMasksInPlaceAsync, plainVectorKernel, RING_32, Secret } from '@basa/masking';
 import { createWasmVectorKernel, createWebKeystream, webSuite } from '@basa/runtime/web';
@@ -7,6 +7,9 @@ interface Asked {
   readonly d: number;
   readonly expansions: number;
 }
+
+const STRETCH_BYTES = 2 ** 19;
+const AT_ONCE = 8;
 
 const kernel = createWasmVectorKernel() ?? plainVectorKernel();
 const tools = { suite: webSuite, kernel, keystream: createWebKeystream() };
@@ -20,5 +23,20 @@ addEventListener('message', async ({ data: { d, expansions } }: MessageEvent<Ask
   const plan: MaskPlan = { modulus: RING_32, salt: new Uint8Array(32), terms };
   const began = performance.now();
   await applyMasksInPlaceAsync(vector, plan, tools);
-  postMessage({ ms: performance.now() - began, first: [...vector.subarray(0, 4)] });
+  const ms = performance.now() - began;
+  postMessage({ ms, cipherMs: await encryptZeros(4 * d, expansions), first: [...vector.subarray(0, 4)] });
 });
+
+/** Streams of so many bytes, in the stretches and as many at a time as masking asks for. */
+async function encryptZeros(bytes: number, streams: number): Promise<number> {
+  const key = await crypto.subtle.importKey('raw', new Uint8Array(16), 'AES-CTR', false, ['encrypt']);
+  const zeros = new Uint8Array(Math.min(bytes, STRETCH_BYTES));
+  const parameters = { name: 'AES-CTR', counter: new Uint8Array(16), length: 128 };
+  const began = performance.now();
+  let left = streams * Math.ceil(bytes / STRETCH_BYTES);
+  const encrypt = async (): Promise<void> => {
+    while (left-- > 0) await crypto.subtle.encrypt(parameters, key, zeros);
+  };
+  await Promise.all(Array.from({ length: AT_ONCE }, encrypt));
+  return performance.now() - began;
+}

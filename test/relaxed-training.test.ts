@@ -1,0 +1,36 @@
+import { setFlagsFromString } from 'node:v8';
+import { createKernelEngine, femnistCnn, flsimCnn, initialParameters, randomStream } from '@basa/learning';
+import { createTrainingKernel } from '@basa/runtime/node';
+import { expect, it } from 'vitest';
+
+// Node 20 has relaxed SIMD behind a flag; newer ones have it anyway.
+setFlagsFromString('--experimental-wasm-relaxed-simd');
+
+it.each([femnistCnn(), flsimCnn()])('fused products train $name as plain ones do, to the last bits', (model) => {
+  const [plain, fused] = [true, false].map((equalBits) => {
+    const kernel = createTrainingKernel({ equalBits });
+    if (kernel === undefined) throw new Error('this Node has no wasm SIMD');
+    const engine = createKernelEngine(model, kernel, 5);
+    const random = randomStream(1, 'fused');
+    engine.setParameters(initialParameters(model, 1));
+    engine.inputs.forEach((_, n) => {
+      engine.inputs[n] = random.unit();
+    });
+    engine.labels.forEach((_, n) => {
+      engine.labels[n] = random.below(model.classes);
+    });
+    engine.learn(5, random);
+    engine.descend({ learningRate: 0.1, momentum: 0, weightDecay: 0 });
+    const trained = new Float32Array(model.dimension);
+    engine.readParameters(trained);
+    return trained;
+  }) as [Float32Array, Float32Array];
+  const before = initialParameters(model, 1);
+  const norm = (of: (n: number) => number): number =>
+    Math.sqrt(before.reduce((sum: number, _, n) => sum + of(n) ** 2, 0));
+  const moved = norm((n) => (plain[n] as number) - (before[n] as number));
+  const apart = norm((n) => (plain[n] as number) - (fused[n] as number));
+  expect(moved).toBeGreaterThan(0);
+  expect(apart / moved).toBeLessThan(1e-4);
+  expect(apart).toBeGreaterThan(0);
+});
