@@ -17,11 +17,17 @@ const CLASSES = 3;
 const BUFFERS = 3;
 const model = defineModel('clusters', { height: 1, width: 1, channels: FEATURES }, [dense(CLASSES)]);
 
-/** The accuracy at the end, by the server's own evaluation, of a task with this engine; and the mean loss that devices told. */
-export async function learnTogether(engine: EngineName): Promise<{ readonly accuracy: number; readonly loss: number }> {
+/**
+ * The accuracy at the end, by the server's own evaluation, of a task with this engine and so many authorities; and the mean loss
+ * that devices told.
+ */
+export async function learnTogether(
+  engine: EngineName,
+  authorities: number = 1,
+): Promise<{ readonly accuracy: number; readonly loss: number }> {
   const folder = await mkdtemp(join(tmpdir(), 'basa-python-'));
   const { signal } = new AbortController();
-  const services = await startLocalServices({ folder, signal });
+  const services = await startLocalServices({ folder, signal, authorities });
   const { server, authority, serverUrl, authorityUrl, authorityKey } = services;
   const devices: BasaClient[] = [];
   try {
