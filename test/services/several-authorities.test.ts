@@ -78,7 +78,7 @@ const device = (task: string, name: string, token: string | undefined): Promise<
 
 async function fill(clients: readonly BasaClient[], version: number, task: string): Promise<void> {
   const told = await Promise.all(
-    clients.map((client, n) => client.contribute(oneHot(version), { trainedOn: version - 1 })),
+    clients.map((client) => client.contribute(oneHot(version), { trainedOn: version - 1 })),
   );
   expect(told.map(({ kind }) => kind)).toEqual(clients.map(() => 'accepted'));
   await house.reached(version, task);

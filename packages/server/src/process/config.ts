@@ -9,7 +9,6 @@ import {
   commonOptions,
   commonRisks,
   gatherConfig,
-  hexText,
   StartError,
   secretText,
   sharedDatabaseRisk,
