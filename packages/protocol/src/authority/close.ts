@@ -73,6 +73,8 @@ export function settleBuffer(
     };
   }
   if (buffer.status !== 'open') return refuse(refused('buffer-over'));
+  // The others closed it while this authority was away, and its sum is a model: nobody needs a key.
+  if (buffer.version !== undefined) return refuse(refused('buffer-over'));
 
   const listed = listedSlots(suite, request);
   const malformed = listProblem(buffer, request, listed);

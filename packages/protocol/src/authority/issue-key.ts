@@ -121,7 +121,8 @@ function ticketProblem(
 function stateProblem(buffer: AuthorityBuffer, request: KeyRequest, user: UserId, now: Millis): Refused | undefined {
   const { slot } = request.ticket;
   if (buffer.slots.has(slot)) return refused('slot-registered', { slots: [slot] });
-  const isOpen = buffer.status === 'open' && buffer.voted === undefined && now < buffer.descriptor.expiry;
+  const isDecided = buffer.status !== 'open' || buffer.voted !== undefined || buffer.version !== undefined;
+  const isOpen = !isDecided && now < buffer.descriptor.expiry;
   if (!isOpen) return refused('buffer-not-open');
   const other = [...buffer.slots.values()].find((issued) => equalBytes(issued.user, user));
   return other === undefined ? undefined : refused('second-slot', { slots: [other.slot] });

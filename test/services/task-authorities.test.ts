@@ -5,9 +5,9 @@ import type { Federation, FederationDevice } from '@basa/simulator';
 import { granted } from '@basa/simulator';
 import { authorityOf, closedBy, closedTogether, SLOTS, severalAuthorities } from '@basa/testkit/core/several.ts';
 import { expect, it } from 'vitest';
-import type { AuthorityLink } from '../../src/authority/authority-link.ts';
-import { AuthorityRefusal, AuthorityUnreachable } from '../../src/authority/authority-link.ts';
-import { TaskAuthorities } from '../../src/authority/task-authorities.ts';
+import type { AuthorityLink } from '../../packages/server/src/authority/authority-link.ts';
+import { AuthorityRefusal, AuthorityUnreachable } from '../../packages/server/src/authority/authority-link.ts';
+import { TaskAuthorities } from '../../packages/server/src/authority/task-authorities.ts';
 
 /** The way to an authority of a simulation, which is away from such questions. */
 class Link {
