@@ -21,11 +21,11 @@ import {
 } from '@basa/protocol';
 import type { Federation, FederationAuthority } from '@basa/simulator';
 import { granted, OPEN_MS } from '@basa/simulator';
-import type { AttackReport } from './attacks.ts';
 import type { CouncilWorld, Pool } from './council-world.ts';
 import { councilFederation, filledBuffer } from './council-world.ts';
 import type { Combination } from './solve.ts';
 import { describeCombination, isSpannedBy } from './solve.ts';
+import type { AttackReport } from './trace.ts';
 
 const ALL_UPLOAD = ['upload', 'upload', 'upload', 'upload'] as const;
 const THREE_OF_FOUR = { authorities: 4, threshold: 3, colluding: 1 };

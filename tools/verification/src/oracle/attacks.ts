@@ -12,12 +12,7 @@ import { TOLD_ATTACKS } from './attacks-on-users.ts';
 import { Bench } from './bench.ts';
 import type { OracleEngine } from './engines.ts';
 import { OracleWorld } from './oracle-world.ts';
-import type { Judgement } from './trace.ts';
-
-export interface AttackReport extends Judgement {
-  /** What is wrong besides secrecy: an acknowledged update that server and authority do not agree about. */
-  readonly broken: readonly string[];
-}
+import type { AttackReport } from './trace.ts';
 
 export const SEALED_ATTACKS: Attacks = {
   ...CLOSED_ATTACKS,

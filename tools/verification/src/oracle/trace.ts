@@ -33,6 +33,12 @@ export interface Judgement {
   readonly sumsFound: number;
 }
 
+/** What an attack came to. */
+export interface AttackReport extends Judgement {
+  /** What is wrong besides secrecy: an acknowledged update that server and authority do not agree about. */
+  readonly broken: readonly string[];
+}
+
 /** Mask symbols are (buffer, seed): the same seed expands to another mask in another buffer. */
 const MOST_SEEDS = 2 ** 32;
 
