@@ -61,7 +61,7 @@ const CASES: readonly Case[] = [
     name: 'a wrong key in a variable',
     args: ['client', '--update', file],
     environment: { ...DEVICE, BASA_AUTHORITY_KEY: 'zz' },
-    says: '--authority-key (BASA_AUTHORITY_KEY) takes 64 hexadecimal digits, got "zz"',
+    says: '--authority-key (BASA_AUTHORITY_KEY) takes 64 hexadecimal digits, of several authorities with commas between them; got "zz"',
   },
   {
     name: 'a wrong signing key in a variable',
