@@ -39,7 +39,7 @@ export const CAREFUL: Sampling = {
   mostSpread: MOST_SPREAD,
   tries: 6,
   runs: 7,
-  passes: 3,
+  passes: 2,
 };
 
 /** For a look; not for a table. */

@@ -37,7 +37,7 @@ function wholeGrid(): readonly Point[] {
 /** The aim: the model is off by no more than this. */
 const MOST_ERROR = 0.15;
 /** The first is for the compiler; of the others the calmest counts, as it does for prices. */
-const RUNS = 5;
+const RUNS = 4;
 
 export const modelCheck: Study = {
   name: 'model-check',
@@ -106,7 +106,7 @@ export const modelCheck: Study = {
         ),
       ],
       notes: [
-        'Whole runs: every party in one process, real sealing, messages as bytes, sums in the field; the calmest of four after one for the compiler. LightSecAgg is charged as measured at its dimension and has no model.',
+        'Whole runs: every party in one process, real sealing, messages as bytes, sums in the field; the calmest of three after one for the compiler. LightSecAgg is charged as measured at its dimension and has no model.',
       ],
     };
   },
