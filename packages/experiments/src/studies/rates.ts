@@ -15,7 +15,7 @@ const BETA = 3;
 const BUFFER_RATES = [0.5, 1, 2];
 const ROUND_RATES = [0.3, 1];
 /** Versions after which a rate that did not reach the target is given up. */
-const CAP = { buffers: 150, rounds: 60 };
+const CAP = { buffers: 220, rounds: 60 };
 
 interface Candidate {
   readonly task: ExperimentTask;
