@@ -1,4 +1,4 @@
-/** What sealed mode is charged, counted by hand from costs of a millisecond each. */
+/** What protocols are charged, counted by hand from costs of a millisecond each. */
 import { expect, it } from 'vitest';
 import { Charges } from '../src/costs/charges.ts';
 import { COSTS, K, LARGE, SMALL } from './declared-costs.ts';
@@ -26,4 +26,11 @@ it('the thread that answers is charged its messages: half of a deposit and an up
 
 it('an upload of slot keys is its message at a tiny dimension, with 20 bits for each parameter', () => {
   expect(sealed(LARGE, 4).uploadBytes(0)).toBe(1000 - 4 * 64 + (20 * LARGE) / 8);
+});
+
+it('a whole run of SecAgg is charged each vector once: its server unpacks, adds and unmasks one of every user', () => {
+  const { user, server } = new Charges(COSTS, LARGE, 'field').totals('SecAgg', K);
+  expect(server).toBeCloseTo((K * 3) / 1000, 9);
+  // Ten masks, then packed and copied.
+  expect(user).toBeCloseTo((K + 2) / 1000, 9);
 });

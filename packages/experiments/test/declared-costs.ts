@@ -46,12 +46,17 @@ const SLOT_KEYS: Profile = {
   ],
 };
 
+/** Ten users, who expand a mask for each other and one of their own; the server expands the ten own ones. */
+const SECAGG: Profile = {
+  phases: [phase('masked-input', share(0, K), share(0)), phase('unmasking', share(0), share(0, K))],
+};
+
 export const COSTS: Costs = {
   machine: { cpu: 'declared', architecture: 'none', cores: 1, node: 'v0', load: 0, date: '2026-01-01' },
   clock: 'processor time',
   vectors: { [LARGE]: VECTORS, [SMALL]: VECTORS },
   sealing: { 'cp-abe': SEALING, 'slot-keys': SEALING },
-  profiles: { [`BASA sealed (slot keys) ${K} -0`]: SLOT_KEYS },
+  profiles: { [`BASA sealed (slot keys) ${K} -0`]: SLOT_KEYS, [`SecAgg ${K} -0`]: SECAGG },
   lightSecAgg: {},
   training: { 'logistic regression': ONE },
   durable: { ms: 0, spread: 0 },
