@@ -78,5 +78,5 @@ it('a wrong name says which there are', async () => {
     },
   );
   expect(result).toBe(2);
-  expect(errors.join('')).toContain('an experiment is one of table1, large-scale');
+  expect(errors.join('')).toContain('an experiment is one of rates, table1, large-scale');
 });

@@ -9,6 +9,7 @@ const COSTS: SealedCosts = {
   depositSeconds: 0.05,
   depositBytes: 0,
   serverSeconds: 0.001,
+  bodySeconds: 0,
   inboxBytes: () => 0,
   keySeconds: 0.005,
   keyBytes: 0,
@@ -16,7 +17,6 @@ const COSTS: SealedCosts = {
   uploadBytes: () => 0,
   closeSeconds: () => 0.02,
   openSeconds: () => 0.05,
-  openers: 4,
   leaseSeconds: 5,
 };
 const AUTO = { bufferSize: 10, places: 'auto', targetAge: 3, maxWaitingBuffers: 2 } as const;
@@ -52,7 +52,7 @@ describe('the number of places', () => {
     ['slow devices', { computeSeconds: () => 60, delay: { kind: 'exponential', mean: 60 } }, {}],
     ['fast devices', { computeSeconds: () => 0.1, delay: { kind: 'none' } }, {}],
     ['devices in bursts', { arrivals: { kind: 'open', perSecond: 20 }, concurrency: 2000 }, {}],
-    ['a slow opener', {}, { openSeconds: () => 2, openers: 1 }],
+    ['a slow opener', {}, { openSeconds: () => 2 }],
     ['heavy tails', { delay: { kind: 'lognormal', median: 3, sigma: 1.5 } }, {}],
     ['a tenth of drop-outs', { dropouts: 0.1 }, {}],
   ])('holds the mean age at its target of 3: %s', (_, fleet, costs) => {
@@ -109,7 +109,7 @@ describe('buffers that wait to be opened', () => {
   it('bound admission: at two of them nobody sets out', () => {
     const changes = { users: 100_000, concurrency: 2000, minimum: 8, admission: AUTO };
     const timeline = new Timeline(fleetOf(3, changes));
-    const slow: SealedCosts = { ...COSTS, openSeconds: () => 5, openers: 1 };
+    const slow: SealedCosts = { ...COSTS, openSeconds: () => 5 };
     const waitingAtDeparture = new Set<number>();
     let mostWaiting = 0;
     for (const { kind } of timeline.run(new SealedScheme(timeline, slow), 500)) {

@@ -79,6 +79,7 @@ const sealedCosts: SealedCosts = {
   depositSeconds: 0.05,
   depositBytes: 0,
   serverSeconds: 0,
+  bodySeconds: 0,
   inboxBytes: () => 0,
   keySeconds: 0.002,
   keyBytes: 0,
@@ -86,7 +87,6 @@ const sealedCosts: SealedCosts = {
   uploadBytes: () => 0,
   closeSeconds: () => 0.01,
   openSeconds: () => 0.05,
-  openers: 1,
   leaseSeconds: 5,
 };
 

@@ -19,6 +19,7 @@ const COSTS: SealedCosts = {
   depositSeconds: 0.1,
   depositBytes: 0,
   serverSeconds: 0.005,
+  bodySeconds: 0,
   inboxBytes: () => 0,
   keySeconds: 0.02,
   keyBytes: 0,
@@ -26,7 +27,6 @@ const COSTS: SealedCosts = {
   uploadBytes: () => 0,
   closeSeconds: () => 0.1,
   openSeconds: () => 0.2,
-  openers: 1,
   leaseSeconds: 2,
 };
 const DEVICES = 24;

@@ -74,7 +74,7 @@ export const MNIST: ExperimentTask = task({
   mostExamples: Number.POSITIVE_INFINITY,
   secondsAnExample: 1 / 60,
   target: 0.8,
-  cap: { buffers: 200, rounds: 100 },
+  cap: { buffers: 150, rounds: 60 },
   step: stepOf(1),
 });
 
@@ -110,6 +110,7 @@ export const FEMNIST_SMALL: ExperimentTask = {
   learn: 'femnist-small',
   isHybrid: true,
   mostExamples: 100,
+  cap: { buffers: 400, rounds: 100 },
   // Of the stand-in, whose accuracy says nothing about FEMNIST's.
   target: 0.7,
 };
@@ -119,6 +120,7 @@ export const CIFAR_SMALL: ExperimentTask = {
   learn: 'cifar-small',
   isHybrid: true,
   mostExamples: 200,
+  cap: { buffers: 400, rounds: 120 },
 };
 
 /** FLSim's own task: 200 users. */
@@ -140,4 +142,5 @@ export const CIFAR_FLSIM_SMALL: ExperimentTask = {
   learn: 'flsim-small',
   isHybrid: true,
   mostExamples: 200,
+  cap: { buffers: 300, rounds: 60 },
 };

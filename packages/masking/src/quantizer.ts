@@ -28,9 +28,9 @@ export function quantizedBound({ level, clip }: Pick<Quantizer, 'level' | 'clip'
 }
 
 /**
- * X = floor(c x) + (u < c x - floor(c x)) with u uniform, mapped to the residues: E X = c x (up to 2^-32, the
- * grain of u). `weight` in (0, 1] scales the clipped entry first: x = Quant(weight * clip(values)).
- * Not floor(c x + u): in doubles that can round up past the bound for large c x.
+ * X = ceil(c x - u) with u uniform in [0, 1), mapped to the residues: E X = c x (up to 2^-32, the grain of u). That is
+ * floor(c x) + (u < c x - floor(c x)), without a branch that no processor can guess. `weight` in (0, 1] scales the clipped
+ * entry first: x = Quant(weight * clip(values)). Not floor(c x + u): in doubles that can round up past the bound.
  */
 export function quantize(
   values: Float32Array | Float64Array,
@@ -42,22 +42,27 @@ export function quantize(
   const vector = new Uint32Array(values.length);
   const words = new Uint32Array(Math.min(WORDS_AT_ONCE, values.length));
   const size = modulusSize(modulus);
+  // Negative integers become residues by 32-bit arithmetic: 2^32 - q less, or without the bits above the ring's.
+  const gap = modulus.kind === 'field' ? 2 ** 32 - size : 0;
+  const low = modulus.kind === 'field' ? -1 : (size - 1) | 0;
+  const isWide = quantizedBound({ level, clip }) > 0x7fff_ffff;
   let clipped = 0;
   for (let start = 0; start < values.length; start += WORDS_AT_ONCE) {
     const end = Math.min(start + WORDS_AT_ONCE, values.length);
     randomWords(words);
     for (let k = start; k < end; k++) {
       let value = values[k] as number;
-      if (!Number.isFinite(value)) return { kind: 'refused', reason: 'not-finite', index: k, value };
-      if (value > clip || value < -clip) {
+      if (!(Math.abs(value) <= clip)) {
+        if (!Number.isFinite(value)) return { kind: 'refused', reason: 'not-finite', index: k, value };
         value = value > 0 ? clip : -clip;
         clipped++;
       }
-      const scaled = level * (weight * value);
-      const below = Math.floor(scaled);
-      const roundsUp = (words[k - start] as number) * WORD_TO_UNIT < scaled - below;
-      const integer = roundsUp ? below + 1 : below;
-      vector[k] = integer < 0 ? integer + size : integer;
+      const rounded = Math.ceil(level * (weight * value) - (words[k - start] as number) * WORD_TO_UNIT);
+      if (isWide) vector[k] = rounded < 0 ? rounded + size : rounded;
+      else {
+        const integer = rounded | 0;
+        vector[k] = (integer - (gap & (integer >> 31))) & low;
+      }
     }
   }
   words.fill(0);

@@ -37,6 +37,33 @@ describe('the stochastic quantiser', () => {
     expect(Math.abs(both - DRAWS / 4)).toBeLessThanOrEqual(5 * sigma);
   });
 
+  it.each<[string, Quantizer]>([
+    ['a ring of 20 bits', { level: 2 ** 15, clip: 1, modulus: ring(20) }],
+    ['the ring of 32 bits', { level: 2 ** 30, clip: 1, modulus: RING_32 }],
+    ['the field', { level: 2 ** 15, clip: 0.5, modulus: FIELD }],
+    ['the field beyond 2^31, where sums wrap', { level: 2 ** 34, clip: 0.9, modulus: FIELD }],
+  ])('is floor(c x), and one more where the word is below the rest, entry by entry: %s', (_, quantizer) => {
+    const { level, clip, modulus } = quantizer;
+    const values = Float32Array.from({ length: 20_000 }, (__, k) => Math.sin(k) * (k % 7 === 0 ? 1e-6 : 1));
+    const words = new Uint32Array(values.length);
+    const draw = seededWords(3);
+    for (let start = 0; start < words.length; start += 16_384) draw(words.subarray(start, start + 16_384));
+    const size = modulus.kind === 'field' ? 2 ** 32 - 5 : 2 ** modulus.bits;
+    const expected = Uint32Array.from(values, (value, k) => {
+      const scaled = level * (0.7 * Math.max(-clip, Math.min(clip, value)));
+      const below = Math.floor(scaled);
+      const integer = (words[k] as number) * 2 ** -32 < scaled - below ? below + 1 : below;
+      return integer < 0 ? integer + size : integer;
+    });
+    let drawn = 0;
+    const replay = (target: Uint32Array): void => {
+      target.set(words.subarray(drawn, drawn + target.length));
+      drawn += target.length;
+    };
+    const found = quantize(values, quantizer, replay, 0.7);
+    expect(found.kind === 'quantized' && found.vector).toEqual(expected);
+  });
+
   it('maps -1 to q - 1 in every group', () => {
     expect(toResidue(-1, FIELD)).toBe(4_294_967_290);
     for (const modulus of [FIELD, RING_32, ring(20)]) {

@@ -26,6 +26,8 @@ type ModulusKind = 'ring' | 'field';
 
 /** How long a device that left holds its place: declared, not measured. */
 const LEASE_SECONDS = 1;
+/** The server cuts no smaller shards of a sum: its own number, in packages/server/src/closing/shards.ts. */
+const LEAST_SHARD_ELEMENTS = 1 << 16;
 
 export class Charges {
   readonly #costs: Costs;
@@ -62,6 +64,7 @@ export class Charges {
     };
   }
 
+  /** `openers`: threads that open a sum together, as the server's workers do. */
   sealed(name: SealedName, bufferSize: number, openers: number): SealedCosts {
     const { deposit, upload, close } = this.#phases(name, bufferSize, 0);
     const lossy = (): Phase => this.#phases(name, bufferSize, 1).close;
@@ -72,8 +75,13 @@ export class Charges {
     const serverWork = this.#seconds(deposit.server, 'seal') + this.#seconds(upload.server, 'seal');
     const closing = this.#seconds(close.authority, 'seal');
     const closingOne = (): number => this.#seconds(lossy().authority, 'seal');
-    const opening = this.#opening(close.server);
-    const openingOne = (): number => this.#opening(lossy().server);
+    const seeds = (share: Share): number => this.#opening(share) / Math.min(openers, bufferSize);
+    // Seeds are opened in shares of the slots, then the vector in shards: masks, bodies, range, mean.
+    const shards = Math.min(openers, Math.ceil(this.#dimension / LEAST_SHARD_ELEMENTS));
+    const vector = (accepted: number, dropped: number): number =>
+      scaled(this.#expansions(close.server), () => this.#expansions(lossy().server), accepted, dropped) +
+      accepted * this.#vectors('unpack', 'add') +
+      this.#vectors('judge', 'dequantise');
     /** A whole buffer's work, for so many slots, and what one drop-out adds to those that are left. */
     const scaled = (whole: number, withOne: () => number, accepted: number, dropped: number): number => {
       const work = (whole * accepted) / bufferSize;
@@ -85,7 +93,8 @@ export class Charges {
       // The input is quantised, and its digest bound to the deposit.
       depositSeconds: this.#vectors('quantise') + this.#words('hashInput') + mean(deposits) + durable,
       depositBytes: mean(deposit.up),
-      serverSeconds: (serverWork / bufferSize + this.#receiving) / 2,
+      serverSeconds: serverWork / bufferSize / 2,
+      bodySeconds: this.#receiving,
       inboxBytes: (slot) => at(deposit.down, slot),
       keySeconds: this.#seconds(upload.authority, 'seal') / bufferSize + durable,
       keyBytes: mean(upload.down),
@@ -93,10 +102,8 @@ export class Charges {
       uploadBytes: (slot) => this.#withVector(at(upload.up, slot)),
       closeSeconds: (accepted, dropped) => scaled(closing, closingOne, accepted, dropped) + durable,
       openSeconds: (accepted, dropped) =>
-        scaled(opening, openingOne, accepted, dropped) +
-        accepted * this.#vectors('unpack', 'add') +
-        this.#vectors('judge', 'dequantise'),
-      openers,
+        scaled(seeds(close.server), () => seeds(lossy().server), accepted, dropped) +
+        vector(accepted, dropped) / shards,
       leaseSeconds: LEASE_SECONDS,
     };
   }
@@ -169,7 +176,7 @@ export class Charges {
   totals(name: ProfiledName, users: number): { readonly user: number; readonly server: number } {
     const { phases } = priced(this.#costs.profiles, profileKey({ name, users, leaving: 0 }));
     const user = phases.map((phase) => mean(phase.users.map((share) => this.#seconds(share, 'seal'))));
-    const server = phases.map((phase) => this.#opening(phase.server));
+    const server = phases.map((phase) => this.#opening(phase.server) + this.#expansions(phase.server));
     const own = this.#wholeRun(name);
     const total = (values: readonly number[]): number => values.reduce((sum, value) => sum + value, 0);
     return { user: total(user) + own.user, server: total(server) + users * own.upload + own.sum };
@@ -193,9 +200,9 @@ export class Charges {
     return this.#words('hashInput', 'copy', 'copy') + this.#vectors('pack', 'hashBody');
   }
 
-  /** What the server does with a body before it is accepted. */
+  /** What the server does with a body before it is accepted. In a ring every vector is one; in the field each entry is looked at. */
   get #receiving(): number {
-    return this.#words('copy') + this.#vectors('hashBody', 'unpack');
+    return this.#words('copy') + this.#vectors('hashBody', ...(this.#modulus === 'field' ? (['unpack'] as const) : []));
   }
 
   get #sealing(): SealingPrices {
@@ -239,13 +246,18 @@ export class Charges {
   #seconds({ ms, counts }: Share, sealsAs: 'seal' | 'online'): number {
     const engine = this.#sealing;
     const sealing = counts.seals * engine[sealsAs].ms + counts.opens * engine.open.ms + counts.issues * engine.issue.ms;
-    return (ms + sealing) / 1000 + counts.expansions * this.#vectors('expand');
+    return (ms + sealing) / 1000 + this.#expansions({ counts });
   }
 
-  /** The server has another key for nearly every seed it opens. */
+  #expansions({ counts }: Pick<Share, 'counts'>): number {
+    return counts.expansions * this.#vectors('expand');
+  }
+
+  /** Without masks. The server has another key for nearly every seed it opens. */
   #opening(share: Share): number {
     const { open, openByNewKey } = this.#sealing;
-    return this.#seconds(share, 'seal') + (share.counts.opens * (openByNewKey.ms - open.ms)) / 1000;
+    const more = (share.counts.opens * (openByNewKey.ms - open.ms)) / 1000;
+    return this.#seconds(share, 'seal') - this.#expansions(share) + more;
   }
 
   #phases(name: ProfiledName, users: number, leaving: number): Record<string, Phase> & NamedPhases {

@@ -17,6 +17,7 @@ import { lightSecAggPrices } from './lightsecagg-operations.ts';
 import type { ProfileRequest } from './profiles.ts';
 import { profileKey, profileOf } from './profiles.ts';
 import type { Sampling } from './sampling.ts';
+import { calmer, secondLook } from './sampling.ts';
 import { abePrices, slotKeyPrices } from './sealing-operations.ts';
 import { trainingPrice } from './training-operations.ts';
 import { vectorPrices } from './vector-operations.ts';
@@ -74,7 +75,7 @@ export function nodeTools(): AggregationTools {
 /** Everything that was measured, so far and now: `keep` gets the costs after every step. */
 export async function measureCosts(
   needs: CostNeeds,
-  { sampling, known, date, step }: MeasureOptions,
+  { sampling: firstLook, known, date, step }: MeasureOptions,
   keep: (costs: Costs) => void,
 ): Promise<Costs> {
   const tools = nodeTools();
@@ -95,33 +96,51 @@ export async function measureCosts(
   };
   const missing = <Item>(items: readonly Item[], keyOf: (item: Item) => string, there: object): Item[] =>
     items.filter((item) => !(keyOf(item) in there));
-  for (const engine of ['cp-abe', 'slot-keys'] as const) {
-    if (engine in costs.sealing) continue;
-    step(`sealing by ${engine}`);
-    const prices = engine === 'cp-abe' ? await abePrices(sampling) : slotKeyPrices(sampling);
-    add({ sealing: { ...costs.sealing, [engine]: prices } });
-  }
-  for (const d of missing(needs.dimensions, String, costs.vectors)) {
-    step(`vectors of ${d.toLocaleString('en')}`);
-    add({ vectors: { ...costs.vectors, [d]: vectorPrices(d, tools, sampling) } });
-  }
-  for (const request of missing(needs.profiles, profileKey, costs.profiles)) {
-    step(profileKey(request));
-    const runs = Math.min(sampling.runs, request.users > MANY ? 1 : request.users > FEW ? 3 : sampling.runs);
-    const profile = profileOf(request, tools, priced(costs.sealing, 'cp-abe'), runs);
-    if (profile !== undefined) add({ profiles: { ...costs.profiles, [profileKey(request)]: profile } });
-  }
-  for (const request of missing(needs.codes, codeKey, costs.lightSecAgg)) {
-    step(`LightSecAgg ${codeKey(request)}`);
-    const code = (request.code === 'published' ? publishedCode : fedmlCode)(request.users);
-    const prices = lightSecAggPrices(code, request.dimension, request.summed, tools, sampling);
-    add({ lightSecAgg: { ...costs.lightSecAgg, [codeKey(request)]: prices } });
-  }
-  for (const model of missing(needs.models, String, costs.training)) {
-    step(`training ${model}`);
-    add({ training: { ...costs.training, [model]: trainingPrice(model, sampling) } });
+  const engines = missing(['cp-abe', 'slot-keys'] as const, String, costs.sealing);
+  const dimensions = missing(needs.dimensions, String, costs.vectors);
+  const profiles = missing(needs.profiles, profileKey, costs.profiles);
+  const codes = missing(needs.codes, codeKey, costs.lightSecAgg);
+  const models = missing(needs.models, String, costs.training);
+  for (let pass = 0; pass < firstLook.passes; pass++) {
+    const sampling = pass === 0 ? firstLook : secondLook(firstLook);
+    for (const engine of engines) {
+      step(`sealing by ${engine}`);
+      const prices = engine === 'cp-abe' ? await abePrices(sampling) : slotKeyPrices(sampling);
+      add({ sealing: withCalmer(costs.sealing, engine, prices) });
+    }
+    for (const d of dimensions) {
+      step(`vectors of ${d.toLocaleString('en')}`);
+      add({ vectors: withCalmer(costs.vectors, String(d), vectorPrices(d, tools, sampling)) });
+    }
+    for (const request of profiles) {
+      if (pass > 0 && request.users > FEW) continue;
+      step(profileKey(request));
+      const runs = Math.min(sampling.runs, request.users > MANY ? 1 : request.users > FEW ? 3 : sampling.runs);
+      const profile = profileOf(request, tools, priced(costs.sealing, 'cp-abe'), runs);
+      if (profile !== undefined) add({ profiles: withCalmer(costs.profiles, profileKey(request), profile) });
+    }
+    for (const request of codes) {
+      if (pass > 0 && request.users > MANY) continue;
+      step(`LightSecAgg ${codeKey(request)}`);
+      const code = (request.code === 'published' ? publishedCode : fedmlCode)(request.users);
+      const prices = lightSecAggPrices(code, request.dimension, request.summed, tools, sampling);
+      add({ lightSecAgg: withCalmer(costs.lightSecAgg, codeKey(request), prices) });
+    }
+    for (const model of models) {
+      step(`training ${model}`);
+      add({ training: withCalmer(costs.training, model, trainingPrice(model, sampling)) });
+    }
   }
   return costs;
+}
+
+function withCalmer<Prices>(
+  known: Readonly<Record<string, Prices>>,
+  key: string,
+  found: Prices,
+): Readonly<Record<string, Prices>> {
+  const before = known[key];
+  return { ...known, [key]: before === undefined ? found : calmer(before, found) };
 }
 
 export interface MeasureOptions {

@@ -25,6 +25,8 @@ export interface Sampling {
   readonly isNoisyKept?: boolean;
   /** Whole runs of a protocol of few users. */
   readonly runs: number;
+  /** How often what takes seconds is measured, with everything else in between: the calmest counts. */
+  readonly passes: number;
 }
 
 /** Interquartile range over median above which a price is refused, or marked where it was kept all the same. */
@@ -37,6 +39,7 @@ export const CAREFUL: Sampling = {
   mostSpread: MOST_SPREAD,
   tries: 6,
   runs: 7,
+  passes: 2,
 };
 
 /** For a look; not for a table. */
@@ -47,6 +50,7 @@ export const HASTY: Sampling = {
   mostSpread: Number.POSITIVE_INFINITY,
   tries: 1,
   runs: 1,
+  passes: 1,
 };
 
 /** Work that takes longer is sampled less often: its own length averages. */
@@ -86,6 +90,34 @@ export function sample(what: string, work: () => void, options: Sampling): Sampl
   }
   if (options.isNoisyKept === true) return best as Sampled;
   throw new NoisyMachineError(what, best as Sampled, options.mostSpread);
+}
+
+/** A later pass: fewer samples, which count only where they are calmer. */
+export function secondLook(sampling: Sampling): Sampling {
+  const { warmUps, samples, runs } = sampling;
+  return {
+    ...sampling,
+    warmUps: Math.min(2, warmUps),
+    samples: Math.min(FEW, samples),
+    runs: Math.min(3, runs),
+    tries: 1,
+    isNoisyKept: true,
+  };
+}
+
+/**
+ * Of two measurements of the same, price by price the smaller one that does not spread too much. Neighbours on the same host make
+ * work slower for seconds, evenly, so that no spread shows it; nothing makes it faster.
+ */
+export function calmer<Prices>(one: Prices, other: Prices): Prices {
+  if (typeof one !== 'object' || one === null) return one;
+  if ('ms' in one) return isCalmer(other as Partial<Sampled>, one as Partial<Sampled>) ? other : one;
+  const entries = Object.entries(one).map(([name, price]) => [name, calmer(price, other[name as keyof Prices])]);
+  return (Array.isArray(one) ? entries.map(([, price]) => price) : Object.fromEntries(entries)) as Prices;
+}
+
+function isCalmer({ ms = 0, spread = 0 }: Partial<Sampled>, than: Partial<Sampled>): boolean {
+  return ms < (than.ms ?? 0) && spread <= Math.max(MOST_SPREAD, than.spread ?? 0);
 }
 
 function once(work: () => void, repeats: number): number {

@@ -2,7 +2,8 @@
 import type { Figure } from '../outcome.ts';
 import { escapeText } from './escape.ts';
 
-const [WIDTH, HEIGHT] = [780, 420];
+/** The legend beside the plot has room for the longest name, in the widest of the fonts that a page may have. */
+const [WIDTH, HEIGHT] = [840, 420];
 const PLOT = { left: 78, right: 540, top: 46, bottom: 366 } as const;
 /** Told apart by people who see colours differently (Okabe and Ito), and by their marks. */
 const COLOURS = ['#0072b2', '#d55e00', '#009e73', '#cc79a7', '#e69f00', '#56b4e9', '#000000'];

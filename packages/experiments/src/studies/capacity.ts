@@ -84,7 +84,7 @@ function simulate(costs: Costs, dimension: number, events: number): Task {
   const perSecond = DEVICES_A_TASK / DAY;
   const fleet = openFleet({ users: DEVICES_A_TASK, perSecond, bufferSize: K, dimension });
   const timeline = new Timeline(fleet);
-  const charges = new Charges(costs, dimension).sealed(OURS, K, 16);
+  const charges = new Charges(costs, dimension).sealed(OURS, K, 1);
   const scheme = new SealedScheme(timeline, charges);
   let [included, staleness] = [0, 0];
   for (const event of timeline.run(scheme)) {
@@ -94,7 +94,7 @@ function simulate(costs: Costs, dimension: number, events: number): Task {
     }
     if (timeline.events >= events) break;
   }
-  const { server = 0, authority = 0, opening = 0 } = scheme.utilisation(timeline.now);
+  const { server = 0, bodies = 0, authority = 0 } = scheme.utilisation(timeline.now);
   const trips = timeline.trips / timeline.now;
   const each = (of: (slot: number) => number): number =>
     Array.from({ length: K }, (_, slot) => of(slot)).reduce((a, b) => a + b) / K;
@@ -110,9 +110,9 @@ function simulate(costs: Costs, dimension: number, events: number): Task {
     buffers,
     versionsADay: Math.round((DAY * timeline.version) / timeline.now),
     staleness: round(staleness / Math.max(1, included)),
-    server,
+    server: server + bodies,
     authority,
-    opening: opening * 16,
+    opening: (trips / K) * openSeconds(K, 0),
     bytesIn: trips * (depositBytes + each(uploadBytes)),
     bytesOut: trips * (fleet.modelBytes + each(charges.inboxBytes)),
   };

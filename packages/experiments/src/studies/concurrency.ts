@@ -11,7 +11,11 @@ import { OURS } from './table1-claims.ts';
 
 const BETA = 5;
 const PROTOCOLS: readonly ProtocolName[] = ['no SA', 'BASA paper', 'BASA sealed (slot keys)', 'SecAgg'];
-const TASK = { smoke: MNIST_SMOKE, small: { ...FEMNIST_SMALL, target: 0.6 }, full: FEMNIST };
+const TASK = {
+  smoke: MNIST_SMOKE,
+  small: { ...FEMNIST_SMALL, target: 0.5, cap: { buffers: 200, rounds: 60 } },
+  full: FEMNIST,
+};
 const CONCURRENCIES: Readonly<Record<Profile, readonly number[]>> = {
   smoke: [20, 60],
   small: [50, 100, 200, 400, 800],
@@ -19,7 +23,12 @@ const CONCURRENCIES: Readonly<Record<Profile, readonly number[]>> = {
 };
 /** Keys and shares of a round of 800 take half an hour to measure. */
 const MOST_IN_A_ROUND: Readonly<Record<Profile, number>> = { smoke: 60, small: 400, full: 800 };
-const SEEDS: Readonly<Record<Profile, number>> = { smoke: 1, small: 2, full: 3 };
+const SEEDS: Readonly<Record<Profile, number>> = { smoke: 1, small: 3, full: 3 };
+
+/** Rounds are far behind at every concurrency: one seed shows it. */
+function isRoundRun(profile: Profile, { concurrency, seed }: Cell): boolean {
+  return concurrency <= MOST_IN_A_ROUND[profile] && (profile === 'full' || seed === 1);
+}
 
 function cellsOf(profile: Profile): readonly Cell[] {
   const task = TASK[profile];
@@ -28,7 +37,7 @@ function cellsOf(profile: Profile): readonly Cell[] {
     CONCURRENCIES[profile].flatMap((concurrency) =>
       PROTOCOLS.map(
         (protocol): Cell => ({ ...CELL, task, protocol, delay: exponential(BETA), concurrency, compute, seed }),
-      ).filter((cell) => !isSynchronous(cell) || concurrency <= MOST_IN_A_ROUND[profile]),
+      ).filter((cell) => !isSynchronous(cell) || isRoundRun(profile, cell)),
     ),
   );
 }

@@ -6,7 +6,16 @@ import { deviation, mean } from '../outcome.ts';
 import type { ExperimentTask } from '../tasks.ts';
 import { computeName } from './computes.ts';
 
+/** One seed of a cell. */
+interface Run {
+  readonly seed: number;
+  readonly seconds: number;
+  readonly secondsPerVersion: number;
+  readonly isReached: boolean;
+}
+
 export interface Found {
+  readonly runs: readonly Run[];
   readonly seconds: number;
   readonly deviation: number;
   readonly seeds: number;
@@ -27,6 +36,12 @@ export function overSeeds(results: readonly CellResult[], isHere: (cell: Cell) =
   const seconds = here.map((result) => result.seconds);
   const names = Object.keys(first.utilisation);
   return {
+    runs: here.map(({ cell, seconds: own, secondsPerVersion, isReached }) => ({
+      seed: cell.seed,
+      seconds: own,
+      secondsPerVersion,
+      isReached,
+    })),
     seconds: mean(seconds),
     deviation: deviation(seconds),
     seeds: here.length,
@@ -42,9 +57,22 @@ export function overSeeds(results: readonly CellResult[], isHere: (cell: Cell) =
   };
 }
 
-/** Two cells, for a claim about their seconds to the target. */
-export function pairOf(where: string, left: Found | undefined, right: Found | undefined): Pair {
-  return [where, left?.seconds, right?.seconds, left !== undefined && !left.isReached];
+/**
+ * Two cells, for a claim about their seconds to the target or for a version. Only seeds that both have are compared: a seed is the same
+ * data, first model, users and delays in each, and most of what differs between seeds.
+ */
+export function pairOf(
+  where: string,
+  left: Found | undefined,
+  right: Found | undefined,
+  of: 'seconds' | 'secondsPerVersion' = 'seconds',
+): Pair {
+  const both = (one: Found | undefined, other: Found | undefined): readonly Run[] =>
+    one?.runs.filter(({ seed }) => other?.runs.some((run) => run.seed === seed)) ?? [];
+  const [ours, theirs] = [both(left, right), both(right, left)];
+  if (ours.length === 0) return [where, undefined, undefined];
+  const meanOf = (runs: readonly Run[]): number => mean(runs.map((run) => run[of]));
+  return [where, meanOf(ours), meanOf(theirs), of === 'seconds' && !ours.every(({ isReached }) => isReached)];
 }
 
 /** Mean and deviation, where there are several seeds, or more than the cap. */

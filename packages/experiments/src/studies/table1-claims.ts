@@ -52,10 +52,9 @@ function claimsOf(
     at.flatMap((beta) =>
       rivals.map((rival) => pairOf(`beta ${beta}, ${rival}`, found(task, beta, left), found(task, beta, rival))),
     );
-  const aVersion = betas.map((beta): Pair => {
-    const [ours, plain] = [found(task, beta, OURS), found(task, beta, 'no SA')];
-    return [`beta ${beta}`, ours?.secondsPerVersion, plain?.secondsPerVersion];
-  });
+  const aVersion = betas.map((beta) =>
+    pairOf(`beta ${beta}`, found(task, beta, OURS), found(task, beta, 'no SA'), 'secondsPerVersion'),
+  );
   const asynchronous = results.filter(
     ({ cell }) => cell.task.dataset === task.dataset && computeName(cell) === compute && !isSynchronous(cell),
   );

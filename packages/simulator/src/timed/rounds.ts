@@ -1,7 +1,6 @@
 /** Synchronous federated learning: a round is as slow as the slowest of its users. */
-import { randomStream } from '@basa/learning';
 import { downSeconds, upSeconds } from './link.ts';
-import { dropsOut, tripSeconds } from './timeline.ts';
+import { dropsOut, selectUser, tripSeconds } from './timeline.ts';
 import type { Fleet, Included, TimedEvent, Trip } from './trip.ts';
 
 /** `concurrency` of the fleet is n, the users of a round. Seconds of one user; all users work at the same time. */
@@ -23,11 +22,10 @@ export interface RoundCosts {
 
 /** Without end. Drop-outs leave before they upload and the server notices at once, which flatters rounds. */
 export function* rounds(fleet: Fleet, costs: RoundCosts): Generator<TimedEvent, undefined> {
-  const selection = randomStream(fleet.seed, 'select');
   let time = 0;
   let version = 0;
   for (let round = 0; ; round++) {
-    const trips = cohort(fleet, selection, round).map((user, n): Trip => {
+    const trips = cohort(fleet, round).map((user, n): Trip => {
       const number = round * fleet.concurrency + n;
       return { number, user, lane: n, version, departed: time, dropsOut: dropsOut(fleet, number) };
     });
@@ -58,9 +56,12 @@ function roundSeconds(fleet: Fleet, costs: RoundCosts, trips: readonly Trip[], s
 }
 
 /** Different users, uniformly. */
-function cohort({ users, concurrency }: Fleet, selection: ReturnType<typeof randomStream>, round: number): number[] {
+function cohort(fleet: Fleet, round: number): number[] {
+  const { users, concurrency } = fleet;
   if (concurrency > users) throw new RangeError(`round ${round}: ${users} users are no cohort of ${concurrency}`);
   const chosen = new Set<number>();
-  while (chosen.size < concurrency) chosen.add(selection.below(users));
+  for (let n = 0; n < concurrency; n++) {
+    chosen.add(selectUser(fleet, round * concurrency + n, (user) => chosen.has(user)));
+  }
   return [...chosen];
 }

@@ -1,4 +1,4 @@
-/** BASA in `sealed` mode: users work side by side; the authority is one queue, a pool opens sums. */
+/** BASA in `sealed` mode: users work side by side; the authority is one queue, all threads of a pool open one sum after the other. */
 import { downSeconds, upSeconds } from './link.ts';
 import { Station } from './station.ts';
 import type { Scheme, Timeline } from './timeline.ts';
@@ -11,8 +11,10 @@ export interface SealedCosts {
   /** Quantise, seal seeds for all slots, sign. */
   readonly depositSeconds: number;
   readonly depositBytes: number;
-  /** Of the server, for a deposit and for an upload. */
+  /** Of the server's thread that answers, for a deposit and for an upload. */
   readonly serverSeconds: number;
+  /** Of its thread that takes in the bodies of uploads. */
+  readonly bodySeconds: number;
   readonly inboxBytes: (slot: number) => number;
   /** Of the authority, for a key: check, issue, make durable. */
   readonly keySeconds: number;
@@ -22,9 +24,8 @@ export interface SealedCosts {
   readonly uploadBytes: (slot: number) => number;
   /** Of the authority, for the keys of so many accepted slots and drop-outs. */
   readonly closeSeconds: (accepted: number, dropped: number) => number;
+  /** By all threads of the pool together: the server cuts every sum into shards for all of them. */
   readonly openSeconds: (accepted: number, dropped: number) => number;
-  /** Threads that open sums. */
-  readonly openers: number;
   /** How long a slot waits for its upload. */
   readonly leaseSeconds: number;
 }
@@ -44,14 +45,14 @@ export class SealedScheme implements Scheme {
   readonly #timeline: Timeline;
   readonly #costs: SealedCosts;
   readonly #server = new Station();
+  readonly #bodies = new Station();
   readonly #authority = new Station();
-  readonly #opening: Station;
+  readonly #opening = new Station();
   #open: Buffer = newBuffer();
 
   constructor(timeline: Timeline, costs: SealedCosts) {
     this.#timeline = timeline;
     this.#costs = costs;
-    this.#opening = new Station(costs.openers);
   }
 
   trained(trip: Trip): void {
@@ -68,8 +69,12 @@ export class SealedScheme implements Scheme {
   }
 
   utilisation(time: number): Readonly<Record<string, number>> {
-    const [server, authority] = [this.#server.utilisation(time), this.#authority.utilisation(time)];
-    return { server, authority, opening: this.#opening.utilisation(time) };
+    return {
+      server: this.#server.utilisation(time),
+      bodies: this.#bodies.utilisation(time),
+      authority: this.#authority.utilisation(time),
+      opening: this.#opening.utilisation(time),
+    };
   }
 
   /** A place in the open buffer; the next buffer opens when all are given. */
@@ -95,7 +100,7 @@ export class SealedScheme implements Scheme {
 
   #mask(buffer: Buffer, slot: number, update: Included): void {
     const timeline = this.#timeline;
-    const { leaseSeconds, maskSeconds, uploadBytes, serverSeconds } = this.#costs;
+    const { leaseSeconds, maskSeconds, uploadBytes } = this.#costs;
     if (update.trip.dropsOut) {
       timeline.end(update.trip, 'dropped-out');
       timeline.at(timeline.now + leaseSeconds, PRIORITY.step, () => {
@@ -105,7 +110,13 @@ export class SealedScheme implements Scheme {
       return;
     }
     const arrives = timeline.now + maskSeconds(slot) + upSeconds(timeline.fleet.link, uploadBytes(slot));
-    timeline.at(arrives, PRIORITY.step, () => {
+    timeline.at(arrives, PRIORITY.step, () => this.#receive(buffer, update));
+  }
+
+  #receive(buffer: Buffer, update: Included): void {
+    const timeline = this.#timeline;
+    const { bodySeconds, serverSeconds } = this.#costs;
+    timeline.at(this.#bodies.serve(timeline.now, bodySeconds), PRIORITY.step, () => {
       timeline.at(this.#server.serve(timeline.now, serverSeconds), PRIORITY.finish, () => {
         buffer.accepted.push(update);
         timeline.end(update.trip, 'taken');

@@ -24,11 +24,11 @@ export class Timeline {
   readonly #news: TimedEvent[] = [];
   readonly #isBusy: Uint8Array;
   readonly #freeLanes: number[];
-  readonly #selection;
   readonly #arrivals;
   /** Without one, everybody may train. */
   readonly gate: AdmissionGate | undefined;
   #scheme: Scheme | undefined;
+  #setOuts = 0;
   #trips = 0;
   #turnedAway = 0;
   /** Users that were told to come back: each of them will need a lane. */
@@ -44,7 +44,6 @@ export class Timeline {
     this.fleet = fleet;
     this.#isBusy = new Uint8Array(fleet.users);
     this.#freeLanes = Array.from({ length: fleet.concurrency }, (_, n) => fleet.concurrency - 1 - n);
-    this.#selection = randomStream(fleet.seed, 'select');
     this.#arrivals = randomStream(fleet.seed, 'arrivals');
     this.gate = fleet.admission === undefined ? undefined : new AdmissionGate(fleet.admission, fleet.seed);
   }
@@ -120,27 +119,28 @@ export class Timeline {
 
   /** A user that is willing: it departs where it is admitted, and asks again later where it is not. */
   #setOut(): void {
-    const user = this.#idleUser();
+    const number = this.#setOuts++;
+    const user = this.#idleUser(number);
     this.#isBusy[user] = 1;
-    this.#ask(user);
+    this.#ask(number, user);
   }
 
-  #ask(user: number): void {
+  #ask(number: number, user: number): void {
     const againIn = this.gate?.ask(user, this.now);
     if (againIn === undefined) {
-      this.#depart(user);
+      this.#depart(number, user);
       return;
     }
     this.#asking++;
     this.at(this.now + againIn, PRIORITY.start, () => {
       this.#asking--;
-      this.#ask(user);
+      this.#ask(number, user);
     });
   }
 
-  #depart(user: number): void {
+  #depart(number: number, user: number): void {
     const { fleet, now, version } = this;
-    const number = this.#trips++;
+    this.#trips++;
     const lane = this.#freeLanes.pop() as number;
     const trip = { number, user, lane, version, departed: now, dropsOut: dropsOut(fleet, number) };
     this.#news.push({ kind: 'departed', time: now, trip });
@@ -149,11 +149,17 @@ export class Timeline {
     this.at(now + tripSeconds(fleet, trip), PRIORITY.trained, () => scheme.trained(trip));
   }
 
-  #idleUser(): number {
-    for (;;) {
-      const user = this.#selection.below(this.fleet.users);
-      if (this.#isBusy[user] === 0) return user;
-    }
+  #idleUser(number: number): number {
+    return selectUser(this.fleet, number, (user) => this.#isBusy[user] === 1);
+  }
+}
+
+/** The same user for the same trip under every protocol, unless it is busy in one of them: then the next draw of that trip alone. */
+export function selectUser({ users, seed }: Fleet, trip: number, isBusy: (user: number) => boolean): number {
+  const selection = randomStream(seed, 'select', trip);
+  for (;;) {
+    const user = selection.below(users);
+    if (!isBusy(user)) return user;
   }
 }
 

@@ -33,6 +33,7 @@ export interface Fleet {
 export type Arrivals = { readonly kind: 'closed' } | { readonly kind: 'open' | 'constant'; readonly perSecond: number };
 
 export interface Trip {
+  /** In the order in which users set out, whether they were admitted at once or later. */
   readonly number: number;
   readonly user: number;
   /** Its place among those that train at the same time. */

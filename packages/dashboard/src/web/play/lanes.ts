@@ -120,6 +120,7 @@ function sealedCosts({ bufferSize, leaseSeconds }: PlaySettings, prices: EngineP
     depositSeconds: (bufferSize - 1) * sealSeconds + SMALL_SECONDS,
     depositBytes: 0,
     serverSeconds: SMALL_SECONDS,
+    bodySeconds: 0,
     inboxBytes: () => 0,
     keySeconds: issueSeconds + SMALL_SECONDS,
     keyBytes: 0,
@@ -127,7 +128,6 @@ function sealedCosts({ bufferSize, leaseSeconds }: PlaySettings, prices: EngineP
     uploadBytes: () => 0,
     closeSeconds: (accepted, dropped) => accepted * releaseSeconds + dropped * issueSeconds,
     openSeconds: (accepted, dropped) => (accepted + dropped * accepted) * openSeconds,
-    openers: 1,
     leaseSeconds,
   };
 }

@@ -1,0 +1,44 @@
+/** Protocols are compared in pairs: the same seed is the same users with the same delays, trip by trip. */
+import type { Scheme, Trip } from '@basa/simulator';
+import { PlainScheme, SealedScheme, Timeline } from '@basa/simulator';
+import { expect, it } from 'vitest';
+import { fleetOf } from './fleet.ts';
+
+const SEALED = {
+  offlineSeconds: 0,
+  depositSeconds: 0.03,
+  depositBytes: 0,
+  serverSeconds: 0.002,
+  bodySeconds: 0.003,
+  inboxBytes: () => 0,
+  keySeconds: 0.001,
+  keyBytes: 0,
+  maskSeconds: () => 0.05,
+  uploadBytes: () => 0,
+  closeSeconds: () => 0.01,
+  openSeconds: () => 0.05,
+  leaseSeconds: 5,
+};
+const TRIPS = 3000;
+
+function usersOf(make: (timeline: Timeline) => Scheme): readonly number[] {
+  const admission = { bufferSize: 10, places: 'auto', targetAge: 3, maxWaitingBuffers: 2 } as const;
+  // A third of the users is busy at any time, as on CIFAR-10: redraws are frequent.
+  const timeline = new Timeline(fleetOf(1, { users: 100, admission }));
+  const users: number[] = [];
+  const note = ({ number, user }: Trip): void => {
+    users[number] = user;
+  };
+  for (const event of timeline.run(make(timeline))) {
+    if (event.kind === 'departed') note(event.trip);
+    if (timeline.trips >= TRIPS) break;
+  }
+  return users;
+}
+
+it('a trip has the same user with and without secure aggregation, but where that one is busy', () => {
+  const plain = usersOf((timeline) => new PlainScheme(timeline, { uploadBytes: 0, addSeconds: 0.005 }));
+  const sealed = usersOf((timeline) => new SealedScheme(timeline, SEALED));
+  const same = plain.slice(0, TRIPS - 50).filter((user, trip) => user === sealed[trip]).length;
+  expect(same / TRIPS).toBeGreaterThan(0.6);
+});
