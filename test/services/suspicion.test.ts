@@ -77,10 +77,10 @@ it('spoils sums until it is suspended, and honest devices go on; an operator cle
   expect(await suspects()).toMatchObject([{ user, state: 'suspect' }]);
 
   // A strong suspect is tested in one buffer of five: the others are filled by honest devices meanwhile.
-  const offer = () =>
+  const offer = async () =>
     client.contribute(
       oneHot(5).map((x) => x * Math.random()),
-      { trainedOn: 10 },
+      { trainedOn: (await house.taskState()).version ?? 0 },
     );
   for (let tries = 0; (await suspects())[0]?.state !== 'suspended'; tries++) {
     if (tries > 60) throw new Error('it was never suspended');

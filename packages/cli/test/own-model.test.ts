@@ -97,15 +97,6 @@ describe('`basa simulate`', () => {
   });
 
   it.each([
-    ['tfjs', 0.6],
-    ['browser', 0.8],
-  ])('trains the model of the template %s as well', async (template, least) => {
-    const { out } = await simulate(template);
-    const { runs } = lastLine(out) as { runs: { last: { accuracy: number } }[] };
-    expect(runs[0]?.last.accuracy).toBeGreaterThan(least);
-  });
-
-  it.each([
     ['there is no file', ['nothing.ts']],
     ['which model?', []],
     ['--protocol takes none, sealed', ['node/model.ts', '--protocol', 'magic']],

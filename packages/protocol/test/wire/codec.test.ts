@@ -15,7 +15,7 @@ import { KIND } from '../../src/wire/kinds.ts';
 
 const samples = sampleMessages();
 /** What others send; what a party reads from its own disk is asked less often. */
-const runsOf = (kind: number): number => (kind < KIND.taskCreated ? 20_000 : 5_000);
+const runsOf = (kind: number): number => (kind < KIND.taskCreated ? 8_000 : 3_000);
 
 describe('every message', () => {
   it('is among the samples', () => {
