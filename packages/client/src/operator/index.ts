@@ -1,5 +1,7 @@
 /** What an operator asks of both services, from Node or a page: tasks, tokens, revocations, logs. */
+
 export { ProblemError, RefusedError, SettingsError, UnreachableError } from '../errors.ts';
+export type { OperatorOptions } from './ask.ts';
 export type { CreatedTask, CreateTaskOptions, TaskSettings } from './create-task.ts';
 export { createTask, createTaskAt, TASK_DEFAULTS } from './create-task.ts';
 export { isCertificateReason, networkAdvice, networkReason } from './network.ts';
@@ -7,7 +9,6 @@ export type { EngineName, PolicyChoice, PrivacyChoice } from './policy.ts';
 export { ENGINES } from './policy.ts';
 export type {
   BufferState,
-  OperatorOptions,
   ServerTask,
   SuspectState,
   TaskPrivacy,

@@ -3,14 +3,8 @@ import { toHex } from '@basa/masking';
 import type { AdmissionView, TaskPolicy } from '@basa/protocol';
 import { AUTHORITY_PATH, encodePolicy, SERVER_PATH } from '@basa/protocol';
 import { SettingsError, UnreachableError } from '../errors.ts';
-import { problemOf } from '../problem-answer.ts';
-import { networkAdvice, networkReason } from './network.ts';
-
-export interface OperatorOptions {
-  readonly url: string;
-  readonly token: string | undefined;
-  readonly signal?: AbortSignal | undefined;
-}
+import type { OperatorOptions } from './ask.ts';
+import { ask } from './ask.ts';
 
 /** A task as a server describes it (docs/http.md). */
 export interface ServerTask {
@@ -261,32 +255,6 @@ export class AuthorityOperator {
       }
     throw failure;
   }
-}
-
-async function ask(
-  { url, token, signal }: OperatorOptions,
-  method: string,
-  path: string,
-  body?: object | Uint8Array,
-): Promise<Response> {
-  const headers: Record<string, string> = {};
-  if (token !== undefined) headers['authorization'] = `Bearer ${token}`;
-  if (body !== undefined)
-    headers['content-type'] = body instanceof Uint8Array ? 'application/octet-stream' : 'application/json';
-  const sent = body instanceof Uint8Array ? body.slice() : body === undefined ? undefined : JSON.stringify(body);
-  const response = await fetch(new URL(path, url), {
-    method,
-    headers,
-    ...(signal !== undefined && { signal }),
-    ...(sent !== undefined && { body: sent }),
-  }).catch((error: Error) => {
-    signal?.throwIfAborted();
-    throw new UnreachableError(url, new Error(networkReason(error), { cause: error }), networkAdvice(error));
-  });
-  if (response.ok) return response;
-  const said = new Uint8Array(await response.arrayBuffer());
-  const header = (name: string): string | undefined => response.headers.get(name) ?? undefined;
-  throw problemOf({ status: response.status, header, body: said }, `${url}${path}`);
 }
 
 export function hashOfToken(sha256: (bytes: Uint8Array) => Uint8Array, token: string): string {
