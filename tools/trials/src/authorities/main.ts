@@ -1,6 +1,5 @@
 /** `npm run trial -- authorities [--kills N] [--seed N] [--json]`: authorities as processes that die and stay away; nothing may be lost. */
 import { parseArgs } from 'node:util';
-import { runAuthorities } from './run.ts';
 
 const { values } = parseArgs({
   options: {
@@ -19,6 +18,7 @@ other is killed and started again, N times (60 by default). Then one stays down 
 Then a second one is down: devices are put off in clear words, and go on when it is back. Nothing may be lost.`,
   );
 } else {
+  const { runAuthorities } = await import('./run.ts');
   const [kills, seed] = [Number(values.kills), Number(values.seed)];
   if (!(Number.isSafeInteger(kills) && kills > 0 && Number.isSafeInteger(seed))) {
     console.error('--kills and --seed take positive whole numbers, for example --kills 20');

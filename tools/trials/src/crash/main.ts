@@ -1,6 +1,5 @@
 /** `npm run test:crash -- [--store postgres] [--engine cp-abe] [--kills N] [--seed N] [--json]`: kill -9 of every process under load; nothing may be lost. */
 import { parseArgs } from 'node:util';
-import { runCrashes } from './run.ts';
 
 const { values } = parseArgs({
   options: {
@@ -20,6 +19,7 @@ Kills server, authority and devices N times (200 by default), at random and at d
 server is three nodes on one database: nodes are also stopped past their turns, and the database is killed as well.`,
   );
 } else {
+  const { runCrashes } = await import('./run.ts');
   const [kills, seed] = [Number(values.kills), Number(values.seed)];
   if (!(Number.isSafeInteger(kills) && kills > 0 && Number.isSafeInteger(seed))) {
     console.error('--kills and --seed take positive whole numbers, for example --kills 20');

@@ -1,6 +1,5 @@
 /** `npm run trial -- hostile [--requests N] [--seed N] [--json]`: every route of both services, from their OpenAPI documents. */
 import { parseArgs } from 'node:util';
-import { fuzzHttp } from '@basa/testkit/fuzz/services.ts';
 
 const { values } = parseArgs({
   options: {
@@ -15,6 +14,7 @@ if (values.help) {
     'npm run trial -- hostile [--requests N] [--seed N] [--json]\n\nThrows N requests (10^5 by default) at the routes of server and authority.',
   );
 } else {
+  const { fuzzHttp } = await import('@basa/testkit/fuzz/services.ts');
   const [requests, seed] = [Number(values.requests), Number(values.seed)];
   if (!(Number.isSafeInteger(requests) && requests > 0 && Number.isSafeInteger(seed))) {
     console.error('--requests and --seed take positive whole numbers, for example --requests 1000');

@@ -1,6 +1,5 @@
 /** `npm run trial -- overload [--seconds N] [--times N] [--json]`: ten times the arrivals that the server carries. */
 import { parseArgs } from 'node:util';
-import { runOverload } from './run.ts';
 
 const { values } = parseArgs({
   options: {
@@ -16,6 +15,7 @@ if (values.help) {
 Measures how many contributions a second the server carries, lets N times as many devices ask for places for N seconds (10 times,
 120 s), and shows what they were told, what the server held, what became of accepted updates, and when it was well again.`);
 } else {
+  const { runOverload } = await import('./run.ts');
   const [seconds, times] = [Number(values.seconds), Number(values.times)];
   if (!(Number.isSafeInteger(seconds) && seconds > 0 && times >= 1)) {
     console.error(

@@ -1,7 +1,5 @@
 /** `npm run trial -- powercut [--cuts N] [--seed N] [--json]`: power cuts of every process under load; nothing acknowledged may be lost. */
 import { parseArgs } from 'node:util';
-import { runCrashes } from '../crash/run.ts';
-import { ShimMissing } from './shim.ts';
 
 const { values } = parseArgs({
   options: {
@@ -27,6 +25,8 @@ killed, and all or some of what it had written and not flushed is taken away, na
 }
 
 async function run(kills: number, seed: number): Promise<number> {
+  const { runCrashes } = await import('../crash/run.ts');
+  const { ShimMissing } = await import('./shim.ts');
   try {
     const onKill = (line: string): void => console.log(line);
     const report = await runCrashes({ kills, seed, isPowerCut: true, onKill });

@@ -1,8 +1,6 @@
 /** `npm run trial -- soak [--buffers N] [--seed N] [--restarts N] [--devices N] [--liars N] [--buffer-size K] [--plot file.svg] [--json]`: many buffers, and what they leave behind. */
 import { writeFileSync } from 'node:fs';
 import { parseArgs } from 'node:util';
-import { plotOf } from './plot.ts';
-import { runSoak } from './run.ts';
 
 const { values } = parseArgs({
   options: {
@@ -22,6 +20,8 @@ if (values.help) {
     'npm run trial -- soak [--buffers N] [--seed N] [--restarts N] [--devices N] [--liars N] [--buffer-size K] [--plot file.svg] [--json]\n\nRuns N buffers (1000 by default) with drop-outs, duplicates, liars (1 of 10 devices by default) and restarts (8 at most).',
   );
 } else {
+  const { plotOf } = await import('./plot.ts');
+  const { runSoak } = await import('./run.ts');
   const [buffers, seed, restarts] = [Number(values.buffers), Number(values.seed), Number(values.restarts)];
   const [devices, liars, bufferSize] = [Number(values.devices), Number(values.liars), Number(values['buffer-size'])];
   const numbers = [buffers, seed, restarts, devices, liars, bufferSize];
