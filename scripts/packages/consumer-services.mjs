@@ -22,7 +22,7 @@ const authority = await createAuthority({ dataFolder: join(folder, 'authority'),
 const { url, publicKey } = authority;
 const server = await startServer({
   dataFolder: join(folder, 'server'),
-  authority: { url, publicKey },
+  authorities: [{ url, publicKey }],
   listen,
   operators,
   tickMs: 50,
@@ -54,6 +54,7 @@ const createTask = async (name, choice, { devices, ...specification }) => {
     staleness: { kind: 'constant' },
     maxStaleness: 10,
     manifestHash: new Uint8Array(32),
+    authorities: [publicKey],
     serverKey: server.publicKey,
     uploadLeaseMs: 600_000,
     openMs: 3_600_000,
