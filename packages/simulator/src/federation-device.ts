@@ -5,15 +5,12 @@ import type {
   Block,
   BuiltInput,
   Certificate,
-  ContributeEnd,
   ContributeRequest,
   Ctx,
   Deposit,
   Descriptor,
   DeviceLedger,
   DeviceStep,
-  KeyAnswerOf,
-  KeyRequest,
   Refused,
   Released,
   Slot,
@@ -29,32 +26,23 @@ import {
   certificateCodec,
   checkDrawnBuffer,
   contributeSteps,
-  doSealing,
   EMPTY_LEDGER,
   frameHeader,
   inputDigestOf,
-  isRefused,
   isSessionRecord,
   millis,
   prepareDeposit,
-  refused,
   releaseDelta,
   restoreSession,
   userIdOf,
   wipeSession,
 } from '@basa/protocol';
 import { Crash } from './crash.ts';
+import type { Accepted, Step, UploadRequest } from './federation-drive.ts';
+import { ACCEPTED, driveSession } from './federation-drive.ts';
 import { granted } from './granted.ts';
 import type { World } from './world.ts';
 import { outcomesOf } from './world.ts';
-
-interface Accepted {
-  readonly kind: 'accepted';
-}
-const ACCEPTED: Accepted = { kind: 'accepted' };
-type UploadRequest = Extract<ContributeRequest, { kind: 'upload' }>;
-
-export type Step = 'seat' | 'deposit' | 'key' | 'upload';
 
 export class FederationDevice {
   readonly world: World;
@@ -170,77 +158,10 @@ export class FederationDevice {
     return this.#drive(until);
   }
 
-  /** Goes on with the session up to and including `until`. */
   #drive(until: Step | 'freeze'): Accepted | Refused {
-    if (this.session?.step === 'frozen' && (until === 'deposit' || until === 'key')) return ACCEPTED;
-    const { world } = this;
-    const steps = contributeSteps(this.ports, this);
-    let next = steps.next();
-    while (!next.done) {
-      const request = next.value;
-      switch (request.kind) {
-        case 'sign':
-          if (until === 'deposit' && request.of === 'key') return ACCEPTED;
-          next = steps.next(this.signer.sign(request.statement));
-          break;
-        case 'durable':
-          this.persist(request.step);
-          next = steps.next();
-          break;
-        case 'deposit': {
-          const answer = world.call('deposit', () => world.server.deposit(this.depositBytes(request.message)));
-          if (!(answer instanceof Uint8Array)) return answer;
-          next = steps.next(world.server.messages.depositAnswer.decode(answer));
-          break;
-        }
-        case 'key': {
-          const answers = this.#keysOf(request.message);
-          if (isRefused(answers)) return answers;
-          if (until === 'key') return ACCEPTED;
-          next = steps.next(answers);
-          break;
-        }
-        case 'sealing':
-          next = steps.next(doSealing(this.ports.sealing, request.work));
-          break;
-        case 'input':
-          next = steps.next(this.input as Uint32Array);
-          break;
-        case 'mask':
-          world.mask(request.masking.vector, request.masking.plan);
-          next = steps.next();
-          break;
-        case 'upload': {
-          this.#upload = request;
-          if (until === 'freeze') return ACCEPTED;
-          const answer = world.call('upload', () => world.server.upload(this.uploadBytes()));
-          if (answer.kind === 'refused') return answer;
-          next = steps.next(ACCEPTED);
-        }
-      }
-    }
-    return this.#ended(next.value);
-  }
-
-  /** The answers of all authorities that are there; a no where too few said yes. */
-  #keysOf(message: KeyRequest): readonly KeyAnswerOf[] | Refused {
-    const { world } = this;
-    const { keyRequest, keyAnswer } = authorityMessages(world.policy.bufferSize);
-    const bytes = keyRequest.encode(message);
-    let no = refused('key-invalid', { detail: 'too few authorities are there' });
-    const answers = world.authorities.flatMap((peer, authority) => {
-      if (world.isAway?.(authority)) return [];
-      const answer = world.call('key', () => peer.issueKey(bytes));
-      if (answer instanceof Uint8Array) return [{ authority, answer: keyAnswer.decode(answer) }];
-      no = answer;
-      return [];
+    return driveSession(this, until, (upload) => {
+      this.#upload = upload;
     });
-    return answers.length < world.policy.threshold ? no : answers;
-  }
-
-  #ended(end: ContributeEnd): Accepted | Refused {
-    if (end.kind === 'damaged') throw new Error(end.problem);
-    return end.kind === 'acknowledged' ? ACCEPTED : refused(end.reason);
   }
 
   /** x' of the update, fixed before the deposit leaves. */

@@ -1,19 +1,18 @@
 /** The server of a federation: the real cores, and a store that holds records, deposits and bodies. */
 import type { Signer } from '@basa/masking';
-import { addInPlace, dequantizeSum, equalBytes, toHex, unpackVector } from '@basa/masking';
+import { dequantizeSum, equalBytes, toHex } from '@basa/masking';
 import type {
   BufferRecord,
-  BufferRequest,
   BufferStep,
   Certificate,
   Coordinator,
   Ctx,
   Deposit,
-  Descriptor,
   DrawnBuffer,
   FreezeReason,
   InboxEntry,
   ModelEntry,
+  OpeningInput,
   ReceivedBody,
   Refused,
   SecureBuffer,
@@ -25,45 +24,30 @@ import type {
 import {
   acceptDeposit,
   acceptUpload,
-  agreedOn,
   authorityMessages,
-  bufferRequestCodec,
-  closeSteps,
   createCoordinator,
-  descriptorCodec,
-  ENGINE,
   extendLeases,
   freezeBuffer,
   giveSeat,
-  isDrawn,
-  isRefused,
   judgeHeader,
-  judgeSum,
-  listsOf,
   millis,
-  modelAppendCodec,
-  modelEntryCodec,
-  offerRequestCodec,
-  openingTerms,
   openSecureBuffer,
   outboxOf,
-  prefixElements,
-  readSealedParts,
   recordAbort,
   recordGrant,
   recordIncluded,
   recordQuarantine,
   restoreSecureBuffer,
-  sealedBytesOf,
   tickBuffer,
   trackBuffer,
   unframeHeader,
-  uploadLayout,
   userMessages,
   votesFor,
 } from '@basa/protocol';
+import { FederationCouncil } from './federation-council.ts';
+import { openStored, sealedIn, unpackBody, vectorIn } from './federation-opening.ts';
 import { granted } from './granted.ts';
-import type { AuthorityPeer, ServerPeer, World } from './world.ts';
+import type { ServerPeer, World } from './world.ts';
 import { outcomesOf } from './world.ts';
 
 interface StoredBuffer extends DrawnBuffer {
@@ -84,13 +68,13 @@ export class FederationServer implements ServerPeer {
   /** In memory. */
   buffers = new Map<string, SecureBuffer>();
   coordinator: Coordinator = createCoordinator(SEAT_MS);
-  /** The last entry of the model log that enough authorities signed. */
-  #newest: ModelEntry | undefined;
+  readonly #council: FederationCouncil;
   readonly #outboxes = new WeakMap<BufferRecord, readonly InboxEntry[]>();
 
   constructor(world: World, signer: Signer) {
     this.world = world;
     this.ports = { suite: world.environment.tools.suite, signer };
+    this.#council = new FederationCouncil(world, this.ports);
   }
 
   buffer(ctx: Ctx): SecureBuffer {
@@ -117,69 +101,11 @@ export class FederationServer implements ServerPeer {
   }
 
   drawBuffer(): Ctx {
-    const drawn = this.world.authorities.length === 1 ? this.#drawnAlone() : this.#drawnTogether();
+    const drawn = this.#council.draw();
     const buffer = openSecureBuffer(this.ports.suite, drawn);
     this.stored.set(toHex(buffer.ctx), { ...drawn, records: [] });
     this.#keep(buffer);
     return buffer.ctx;
-  }
-
-  #drawnAlone(): DrawnBuffer {
-    const bytes = this.#bufferRequest([]);
-    return granted(this.world.call('draw', () => this.world.authority.drawBuffer(bytes)));
-  }
-
-  /** Of the offers of all authorities that are there. */
-  #drawnTogether(): DrawnBuffer {
-    const { world } = this;
-    const asked = { task: world.task };
-    const request = offerRequestCodec.encode({
-      ...asked,
-      signature: this.ports.signer.sign(offerRequestCodec.statement(asked)),
-    });
-    const offers = this.#ofAll('offer', (authority) => authority.offer(request)).map(({ answer }) => answer);
-    const newest = this.#newest;
-    if (newest === undefined) throw new Error('no model is logged');
-    const expiry = millis(world.now + world.policy.openMs);
-    const bytes = this.#bufferRequest([{ parts: offers.map(({ part }) => part), newest, expiry }]);
-    const drawn = this.#ofAll('draw', (authority) => authority.drawBuffer(bytes)).map(
-      ({ answer }) => answer.descriptor,
-    );
-    const descriptor = agreedOn(descriptorCodec, world.policy, drawn);
-    if (descriptor === undefined || !isDrawn(this.ports.suite, world.policy, descriptor))
-      throw new Error('the authorities did not all sign the buffer that they offered parts for');
-    return { descriptor, slotKeys: listsOf(offers) };
-  }
-
-  #bufferRequest(plan: BufferRequest['plan']): Uint8Array {
-    const body = { task: this.world.task, nonce: this.world.randomBytes(16), plan };
-    return bufferRequestCodec.encode({
-      ...body,
-      signature: this.ports.signer.sign(bufferRequestCodec.statement(body)),
-    });
-  }
-
-  #sealedIn(descriptor: Descriptor | undefined): { readonly sealedBytes: number } {
-    const { engine, sealing } = this.world.sealings;
-    if (engine !== ENGINE.slotKeys || descriptor === undefined) return sealing;
-    return { sealedBytes: sealedBytesOf(engine, descriptor.parts.length) ?? sealing.sealedBytes };
-  }
-
-  /** What the authorities answer; without those that are away or say no, unless nobody is left. */
-  #ofAll<Answer extends object>(
-    step: string,
-    ask: (authority: AuthorityPeer) => Answer | Refused,
-  ): readonly { readonly authority: number; readonly answer: Answer }[] {
-    let no: Refused | undefined;
-    const answers = this.world.authorities.flatMap((authority, index) => {
-      if (this.world.isAway?.(index)) return [];
-      const answer = this.world.call(step, () => ask(authority));
-      if (!isRefused(answer)) return [{ authority: index, answer }];
-      no = answer;
-      return [];
-    });
-    if (answers.length === 0 && no !== undefined) granted(no);
-    return answers;
   }
 
   deposit(bytes: Uint8Array): Uint8Array | Refused {
@@ -197,14 +123,13 @@ export class FederationServer implements ServerPeer {
     const verdict = judgeHeader(this.ports, buffer, header, this.world.now);
     if (verdict.kind === 'refused') return verdict;
     const body = bytes.slice(bodyStart);
-    const layout = uploadLayout(buffer.descriptor, header, this.#sealedIn(buffer.descriptor));
-    const unpacked = unpackVector(body.subarray(0, layout.vectorBytes), layout.elements, buffer.descriptor.modulus);
     const received: ReceivedBody = {
       hash: this.ports.suite.sha256(body),
       bytes: body.length,
-      isCanonical: unpacked.kind === 'vector',
+      isCanonical: unpackBody(buffer.descriptor, body).kind === 'vector',
     };
-    const step = acceptUpload(this.ports, buffer, header, received, this.#sealedIn(buffer.descriptor), this.world.now);
+    const sealed = sealedIn(this.world.sealings, buffer.descriptor);
+    const step = acceptUpload(this.ports, buffer, header, received, sealed, this.world.now);
     // The body lies in the store before the record that counts on it.
     if (step.records.length > 0) this.bodies.set(slotName(header.ctx, header.slot), body);
     return this.persist(buffer, step);
@@ -225,14 +150,7 @@ export class FederationServer implements ServerPeer {
   }
 
   #closeAndOpen(ctx: Ctx): SumVerdict {
-    const { closeRequest } = authorityMessages(this.world.policy.bufferSize);
-    const steps = closeSteps(this.ports, this.buffer(ctx));
-    let next = steps.next();
-    while (next.done !== true) {
-      const bytes = closeRequest.encode(next.value);
-      next = steps.next(this.#ofAll('close', (authority) => authority.close(bytes)));
-    }
-    const grant = granted(next.value);
+    const grant = this.#council.close(this.buffer(ctx));
     granted(this.persist(this.buffer(ctx), recordGrant(this.buffer(ctx), grant)));
     const keys = grant.answers.map(({ authority, answer }) => ({ authority, keys: answer.keys }));
     const verdict = this.openSum(ctx, keys);
@@ -244,47 +162,14 @@ export class FederationServer implements ServerPeer {
     return verdict;
   }
 
-  openSum(ctx: Ctx, keys: Parameters<typeof openingTerms>[0]['keys']): SumVerdict {
-    const buffer = this.buffer(ctx);
-    const { sealing } = this.world.sealings;
-    const opening = openingTerms({
-      suite: this.ports.suite,
-      sealing,
-      buffer,
-      keys,
-      deposits: this.deposits(ctx),
-      uploadOf: (slot) => {
-        const header = buffer.slots[slot]?.header;
-        if (header === undefined) throw new Error('no header');
-        return {
-          header,
-          ...readSealedParts(
-            this.#body(ctx, slot),
-            uploadLayout(buffer.descriptor, header, this.#sealedIn(buffer.descriptor)),
-          ),
-        };
-      },
-    });
-    if (opening.kind === 'cheated') return { kind: 'quarantine', why: `slots ${opening.slots} cheated` };
-    const { modulus, dimension } = buffer.descriptor;
-    const total = new Uint32Array(dimension + prefixElements(buffer.descriptor));
-    for (const slot of buffer.accepted)
-      addInPlace(total, this.vector(ctx, slot), modulus, this.world.environment.tools.kernel);
-    this.world.mask(total, { modulus, salt: ctx, terms: opening.terms });
-    return judgeSum(buffer.descriptor, total, buffer.accepted.length);
+  openSum(ctx: Ctx, keys: OpeningInput['keys']): SumVerdict {
+    const stored = { deposits: this.deposits(ctx), bodyOf: (slot: Slot) => this.#body(ctx, slot) };
+    return openStored(this.world, this.buffer(ctx), stored, keys);
   }
 
   /** y of a slot, as it lies in the store. */
   vector(ctx: Ctx, slot: Slot): Uint32Array {
-    const { descriptor } = this.buffer(ctx);
-    const layout = uploadLayout(descriptor, { slot: 0 as Slot, voids: [] }, this.#sealedIn(descriptor));
-    const unpacked = unpackVector(
-      this.#body(ctx, slot).subarray(0, layout.vectorBytes),
-      layout.elements,
-      descriptor.modulus,
-    );
-    if (unpacked.kind === 'malformed') throw new Error(unpacked.problem);
-    return unpacked.vector;
+    return vectorIn(this.buffer(ctx).descriptor, this.#body(ctx, slot));
   }
 
   /** The model is durable before its hash is logged; "included" is recorded with the sum. A repeat finds it there. */
@@ -311,21 +196,16 @@ export class FederationServer implements ServerPeer {
   }
 
   appendModel(version: number, ctx: Ctx): ModelEntry {
-    const { task, policy } = this.world;
     const closed = version === 0 ? [] : votesFor(this.ports, this.buffer(ctx));
-    const body = { task, version, modelHash: this.ports.suite.sha256(Uint8Array.of(version)), ctx, closed };
-    const append = { ...body, signature: this.ports.signer.sign(modelAppendCodec.statement(body)) };
-    const signed = this.#ofAll('append', (authority) => authority.appendModel(modelAppendCodec.encode(append)));
-    const entry = agreedOn(
-      modelEntryCodec,
-      policy,
-      signed.map(({ answer }) => answer),
-    );
-    if (entry === undefined) throw new Error('too few authorities signed the model');
-    if (policy.threshold > 1) this.#ofAll('adopt', (authority) => authority.adoptModel(modelEntryCodec.encode(entry)));
-    this.#newest = entry;
+    const modelHash = this.ports.suite.sha256(this.modelBytes(version));
+    const entry = this.#council.append({ task: this.world.task, version, modelHash, ctx, closed });
     if (version === 0) this.models = [{ version: 0, ctx, sum: [] }];
     return entry;
+  }
+
+  /** What is logged as the model of a version: here no more than its number. */
+  modelBytes(version: number): Uint8Array {
+    return Uint8Array.of(version);
   }
 
   abort(ctx: Ctx): void {
@@ -335,7 +215,7 @@ export class FederationServer implements ServerPeer {
   /** Leases are longer by the downtime. */
   restart(downtimeMs = 0): void {
     this.buffers = new Map();
-    this.coordinator = createCoordinator(500);
+    this.coordinator = createCoordinator(SEAT_MS);
     this.world.now = millis(this.world.now + downtimeMs);
     for (const { records, ...drawn } of this.stored.values()) {
       const buffer = restoreSecureBuffer(this.ports.suite, drawn, records);
@@ -360,10 +240,10 @@ export class FederationServer implements ServerPeer {
     });
   }
 
-  /** Of the newest buffer: seeds are longer where more authorities have a part in it. */
+  /** Of the newest buffer. */
   get messages(): UserMessages {
     const newest = [...this.buffers.values()].at(-1)?.descriptor;
-    return userMessages(this.world.policy.bufferSize, this.#sealedIn(newest));
+    return userMessages(this.world.policy.bufferSize, sealedIn(this.world.sealings, newest));
   }
 
   #body(ctx: Ctx, slot: Slot): Uint8Array {

@@ -1,19 +1,11 @@
 /** A server and an authority for client tests: the real cores of the protocol with real sealing, kept in memory. */
 
 import { applyMasksInPlace, RING_32 } from '@basa/masking';
-import type { Ctx, Millis, ModelEntry, Pins, Slot, TaskId, TaskPolicy, UploadHeader } from '@basa/protocol';
-import {
-  createCoordinator,
-  judgeHeader,
-  millis,
-  modelAppendCodec,
-  POLICY_DEFAULTS,
-  taskIdOf,
-  uploadLayout,
-} from '@basa/protocol';
+import type { Ctx, Millis, Pins, Slot, TaskId, TaskPolicy, UploadHeader } from '@basa/protocol';
+import { createCoordinator, judgeHeader, millis, POLICY_DEFAULTS, taskIdOf, uploadLayout } from '@basa/protocol';
 import { createNodeSigner, nodeRandomBytes, nodeSuite } from '@basa/runtime/node';
 import type { Sealings, World } from '@basa/simulator';
-import { FederationAuthority, FederationServer, granted } from '@basa/simulator';
+import { FederationAuthority, FederationServer } from '@basa/simulator';
 import { nodeEnvironment } from '../../../experiments/src/simulation/environment.ts';
 import { slotKeySealings } from '../../../experiments/src/simulation/real-sealings.ts';
 
@@ -26,13 +18,8 @@ export function parametersOf(version: number, dimension = DIMENSION): Float32Arr
 
 /** Real models instead of the federation's counters. */
 class ModelServer extends FederationServer {
-  override appendModel(version: number, ctx: Ctx): ModelEntry {
-    const bytes = new Uint8Array(parametersOf(version, this.world.policy.dimension).buffer);
-    const body = { task: this.world.task, version, modelHash: nodeSuite.sha256(bytes), ctx, closed: [] };
-    const append = { ...body, signature: this.ports.signer.sign(modelAppendCodec.statement(body)) };
-    const entry = granted(this.world.authority.appendModel(modelAppendCodec.encode(append)));
-    if (version === 0) this.models = [{ version: 0, ctx, sum: [] }];
-    return entry;
+  override modelBytes(version: number): Uint8Array {
+    return new Uint8Array(parametersOf(version, this.world.policy.dimension).buffer);
   }
 }
 

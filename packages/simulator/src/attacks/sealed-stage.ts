@@ -29,8 +29,8 @@ import {
 } from '@basa/protocol';
 import type { FederationOptions } from '../federation.ts';
 import { Federation } from '../federation.ts';
-import type { Step } from '../federation-device.ts';
 import { FederationDevice } from '../federation-device.ts';
+import type { Step } from '../federation-drive.ts';
 import { Adversary } from './adversary.ts';
 import type { AttackRefusal, AttackResult, AttackSetting } from './attack.ts';
 import type { HonestInput } from './referee.ts';

@@ -1,0 +1,135 @@
+/** What a federation asks of all its authorities: they draw buffers, close them and log models together. */
+import type {
+  BufferRequest,
+  DrawnBuffer,
+  Grant,
+  ModelAppend,
+  ModelEntry,
+  Refused,
+  SecureBuffer,
+  ServerPorts,
+} from '@basa/protocol';
+import {
+  agreedOn,
+  authorityMessages,
+  bufferRequestCodec,
+  closeSteps,
+  descriptorCodec,
+  isDrawn,
+  isRefused,
+  listsOf,
+  millis,
+  modelAppendCodec,
+  modelEntryCodec,
+  offerRequestCodec,
+} from '@basa/protocol';
+import { granted } from './granted.ts';
+import type { AuthorityPeer, World } from './world.ts';
+
+export interface AnswerOf<Answer> {
+  readonly authority: number;
+  readonly answer: Answer;
+}
+
+/** What the authorities that are there answer, and the last no among it. */
+export function askAll<Answer extends object>(
+  world: World,
+  step: string,
+  ask: (authority: AuthorityPeer) => Answer | Refused,
+): { readonly answers: readonly AnswerOf<Answer>[]; readonly no: Refused | undefined } {
+  let no: Refused | undefined;
+  const answers = world.authorities.flatMap((peer, authority) => {
+    if (world.isAway?.(authority)) return [];
+    const answer = world.call(step, () => ask(peer));
+    if (!isRefused(answer)) return [{ authority, answer }];
+    no = answer;
+    return [];
+  });
+  return { answers, no };
+}
+
+/** The authorities as the server reaches them. */
+export class FederationCouncil {
+  readonly #world: World;
+  readonly #ports: ServerPorts;
+  /** The last entry of the model log that enough authorities signed. */
+  #newest: ModelEntry | undefined;
+
+  constructor(world: World, ports: ServerPorts) {
+    this.#world = world;
+    this.#ports = ports;
+  }
+
+  draw(): DrawnBuffer {
+    return this.#world.authorities.length === 1 ? this.#drawAlone() : this.#drawTogether();
+  }
+
+  #drawAlone(): DrawnBuffer {
+    const bytes = this.#bufferRequest([]);
+    return granted(this.#world.call('draw', () => this.#world.authority.drawBuffer(bytes)));
+  }
+
+  /** Of the offers of all authorities that are there. */
+  #drawTogether(): DrawnBuffer {
+    const { task, policy, now } = this.#world;
+    const signature = this.#ports.signer.sign(offerRequestCodec.statement({ task }));
+    const request = offerRequestCodec.encode({ task, signature });
+    const offers = this.#answersOf('offer', (authority) => authority.offer(request)).map(({ answer }) => answer);
+    const newest = this.#newest;
+    if (newest === undefined) throw new Error('no model is logged');
+    const expiry = millis(now + policy.openMs);
+    const bytes = this.#bufferRequest([{ parts: offers.map(({ part }) => part), newest, expiry }]);
+    const drawn = this.#answersOf('draw', (authority) => authority.drawBuffer(bytes)).map(
+      ({ answer }) => answer.descriptor,
+    );
+    const descriptor = agreedOn(descriptorCodec, policy, drawn);
+    if (descriptor === undefined || !isDrawn(this.#ports.suite, policy, descriptor))
+      throw new Error('the authorities did not all sign the buffer that they offered parts for');
+    return { descriptor, slotKeys: listsOf(offers) };
+  }
+
+  #bufferRequest(plan: BufferRequest['plan']): Uint8Array {
+    const body = { task: this.#world.task, nonce: this.#world.randomBytes(16), plan };
+    const signature = this.#ports.signer.sign(bufferRequestCodec.statement(body));
+    return bufferRequestCodec.encode({ ...body, signature });
+  }
+
+  /** The votes for the close of a frozen buffer, and the keys that open its sum. */
+  close(buffer: SecureBuffer): Grant {
+    const { closeRequest } = authorityMessages(this.#world.policy.bufferSize);
+    const steps = closeSteps(this.#ports, buffer);
+    let next = steps.next();
+    while (next.done !== true) {
+      const bytes = closeRequest.encode(next.value);
+      next = steps.next(this.#answersOf('close', (authority) => authority.close(bytes)));
+    }
+    return granted(next.value);
+  }
+
+  append(body: Omit<ModelAppend, 'signature'>): ModelEntry {
+    const { policy } = this.#world;
+    const signature = this.#ports.signer.sign(modelAppendCodec.statement(body));
+    const bytes = modelAppendCodec.encode({ ...body, signature });
+    const signed = this.#answersOf('append', (authority) => authority.appendModel(bytes));
+    const entry = agreedOn(
+      modelEntryCodec,
+      policy,
+      signed.map(({ answer }) => answer),
+    );
+    if (entry === undefined) throw new Error('too few authorities signed the model');
+    if (policy.threshold > 1)
+      this.#answersOf('adopt', (authority) => authority.adoptModel(modelEntryCodec.encode(entry)));
+    this.#newest = entry;
+    return entry;
+  }
+
+  /** Without the authorities that say no, unless nobody is left. */
+  #answersOf<Answer extends object>(
+    step: string,
+    ask: (authority: AuthorityPeer) => Answer | Refused,
+  ): readonly AnswerOf<Answer>[] {
+    const { answers, no } = askAll(this.#world, step, ask);
+    if (answers.length === 0 && no !== undefined) granted(no);
+    return answers;
+  }
+}
