@@ -184,8 +184,10 @@ export type {
   View,
 } from './wire/brands.ts';
 export { millis, slotOf } from './wire/brands.ts';
+export type { Certificate, CertificateBody } from './wire/certificate.ts';
+export { certificateCodec, isDueForRenewal, userIdOf } from './wire/certificate.ts';
 export { closingOf, listedSlots } from './wire/closing.ts';
-export type { Codec, Signature, SignedCodec } from './wire/codec.ts';
+export type { Codec } from './wire/codec.ts';
 export type { Council, Endorsed, EndorsedCodec, Endorsement } from './wire/council.ts';
 export {
   agreedOn,
@@ -198,6 +200,8 @@ export {
   MAX_AUTHORITIES,
   toleratedOf,
 } from './wire/council.ts';
+export type { BufferPart, Descriptor } from './wire/descriptor.ts';
+export { ctxOf, descriptorCodec } from './wire/descriptor.ts';
 export type { DrawnBuffer, Offer } from './wire/drawn-buffer.ts';
 export { drawnBufferCodec, listsOf, offerCodec, slotKeysProblem } from './wire/drawn-buffer.ts';
 export { openEnvelope, sealEnvelope } from './wire/envelope.ts';
@@ -205,6 +209,8 @@ export type { BasaEvent, FreezeReason, Party } from './wire/events.ts';
 export { KIND } from './wire/kinds.ts';
 export type { MetricRange } from './wire/metrics.ts';
 export { MAX_METRICS } from './wire/metrics.ts';
+export type { Head, HeadBody, ModelEntry, NewestModel } from './wire/model-log.ts';
+export { headCodec, modelEntryCodec, newestModelCodec } from './wire/model-log.ts';
 export {
   commitmentOf,
   edgeAttribute,
@@ -216,6 +222,8 @@ export {
   selfContext,
   viewsOf,
 } from './wire/naming.ts';
+export type { Outcome, OutcomeBody, OutcomeOf, OutcomeStatus, Vote } from './wire/outcome.ts';
+export { agreedOutcome, outcomeCodec, voteCodec } from './wire/outcome.ts';
 export type { TaskPolicy } from './wire/policy.ts';
 export {
   decodePolicy,
@@ -248,47 +256,16 @@ export type {
 export { allSteps, epochKeyOf, isSelfName, sealedBytesOf } from './wire/sealing.ts';
 export type { SealingResult, SealingSteps, SealingWork } from './wire/sealing-work.ts';
 export { doSealing, sealedBy } from './wire/sealing-work.ts';
+export type { Signature, SignedCodec } from './wire/signed.ts';
+export { isSigned } from './wire/signed.ts';
 export type { SlotKeyIssuer } from './wire/slot-sealing.ts';
 export { selfBinding, slotKeyIssuer, slotSealing } from './wire/slot-sealing.ts';
+export type { IssuedKey, Receipt, Ticket } from './wire/slot-statements.ts';
+export { issuedKeyCodec, receiptCodec, ticketCodec } from './wire/slot-statements.ts';
 export type { AsyncX25519 } from './wire/slot-work.ts';
 export { slotWork } from './wire/slot-work.ts';
 export type { Staleness } from './wire/staleness.ts';
 export { DEFAULT_MAX_STALENESS, stalenessWeight } from './wire/staleness.ts';
-export type {
-  BufferPart,
-  Certificate,
-  CertificateBody,
-  Descriptor,
-  Head,
-  HeadBody,
-  IssuedKey,
-  ModelEntry,
-  NewestModel,
-  Outcome,
-  OutcomeBody,
-  OutcomeOf,
-  OutcomeStatus,
-  Receipt,
-  Ticket,
-  Vote,
-} from './wire/statements.ts';
-export {
-  agreedOutcome,
-  certificateCodec,
-  ctxOf,
-  descriptorCodec,
-  headCodec,
-  isDueForRenewal,
-  isSigned,
-  issuedKeyCodec,
-  modelEntryCodec,
-  newestModelCodec,
-  outcomeCodec,
-  receiptCodec,
-  ticketCodec,
-  userIdOf,
-  voteCodec,
-} from './wire/statements.ts';
 export type { Loss, TaskTraining } from './wire/training.ts';
 export { DEFAULT_TRAINING } from './wire/training.ts';
 export type { Transition } from './wire/transition.ts';

@@ -24,23 +24,18 @@ import type {
 } from '../wire/authority-messages.ts';
 import { bufferRequestCodec } from '../wire/authority-messages.ts';
 import type { Ctx, Millis, TaskId, UserId } from '../wire/brands.ts';
+import type { Certificate, CertificateBody } from '../wire/certificate.ts';
+import { userIdOf } from '../wire/certificate.ts';
 import { indexOf } from '../wire/council.ts';
+import type { BufferPart, Descriptor } from '../wire/descriptor.ts';
 import type { BasaEvent } from '../wire/events.ts';
+import type { Head, ModelEntry, NewestModel } from '../wire/model-log.ts';
+import type { Outcome } from '../wire/outcome.ts';
 import type { TaskPolicy } from '../wire/policy.ts';
 import { taskIdOf } from '../wire/policy.ts';
 import type { Refused } from '../wire/refusals.ts';
 import { isRefused, refused } from '../wire/refusals.ts';
-import type {
-  BufferPart,
-  Certificate,
-  CertificateBody,
-  Descriptor,
-  Head,
-  ModelEntry,
-  NewestModel,
-  Outcome,
-} from '../wire/statements.ts';
-import { isSigned, userIdOf } from '../wire/statements.ts';
+import { isSigned } from '../wire/signed.ts';
 import type { Transition } from '../wire/transition.ts';
 import { declined, unchanged } from '../wire/transition.ts';
 import type { AuthorityBuffer, AuthorityPorts } from './buffer.ts';

@@ -8,9 +8,11 @@
 import type { Signer, Suite } from '@basa/masking';
 import type { Ctx, Millis } from '../wire/brands.ts';
 import { indexOf } from '../wire/council.ts';
+import type { BufferPart, Descriptor, DescriptorBody } from '../wire/descriptor.ts';
+import { ctxOf } from '../wire/descriptor.ts';
+import type { Outcome, OutcomeBody } from '../wire/outcome.ts';
+import { outcomeCodec } from '../wire/outcome.ts';
 import type { BufferIssuer, BufferKeys } from '../wire/sealing.ts';
-import type { BufferPart, Descriptor, DescriptorBody, Outcome, OutcomeBody } from '../wire/statements.ts';
-import { ctxOf, outcomeCodec } from '../wire/statements.ts';
 import type { AuthorityRecord, BufferClosed, KeyIssued } from './records.ts';
 
 export interface AuthorityPorts {

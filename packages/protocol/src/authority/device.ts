@@ -2,11 +2,11 @@
 import type { Suite } from '@basa/masking';
 import { equalBytes } from '@basa/masking';
 import type { Millis, TaskId, UserId } from '../wire/brands.ts';
+import type { Certificate, CertificateBody } from '../wire/certificate.ts';
+import { certificateCodec, userIdOf } from '../wire/certificate.ts';
 import type { Council } from '../wire/council.ts';
 import { endorse } from '../wire/council.ts';
 import { refused } from '../wire/refusals.ts';
-import type { Certificate, CertificateBody } from '../wire/statements.ts';
-import { certificateCodec, userIdOf } from '../wire/statements.ts';
 import type { Transition } from '../wire/transition.ts';
 import { declined, unchanged } from '../wire/transition.ts';
 import type { AuthorityPorts } from './buffer.ts';

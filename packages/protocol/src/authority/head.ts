@@ -1,8 +1,9 @@
 /** Heads of the authority's log: how a rolled-back authority is met by what others have seen of it. */
 import type { Signer, Suite } from '@basa/masking';
 import { equalBytes } from '@basa/masking';
-import type { Head, HeadBody, ModelEntry, NewestModel } from '../wire/statements.ts';
-import { headCodec, isSigned, newestModelCodec } from '../wire/statements.ts';
+import type { Head, HeadBody, ModelEntry, NewestModel } from '../wire/model-log.ts';
+import { headCodec, newestModelCodec } from '../wire/model-log.ts';
+import { isSigned } from '../wire/signed.ts';
 
 /**
  * The authority's own log: its length, its hash after so many records, and its branches. A new branch begins when the log

@@ -1,7 +1,7 @@
 /** Offers that no buffer was drawn with yet, in memory alone. An old one is forgotten when there are too many. */
 import { equalBytes, toHex } from '@basa/masking';
 import type { Millis, TaskId } from '../wire/brands.ts';
-import type { BufferPart } from '../wire/statements.ts';
+import type { BufferPart } from '../wire/descriptor.ts';
 
 /** More than a server draws ahead. */
 const MAX_OFFERS = 4096;

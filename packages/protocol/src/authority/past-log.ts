@@ -5,7 +5,7 @@
 import type { Suite } from '@basa/masking';
 import { concatBytes, toHex } from '@basa/masking';
 import type { TaskId } from '../wire/brands.ts';
-import { ctxOf } from '../wire/statements.ts';
+import { ctxOf } from '../wire/descriptor.ts';
 import type { AuthorityRecord } from './records.ts';
 import { EMPTY_LOG_HASH } from './records.ts';
 

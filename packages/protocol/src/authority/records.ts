@@ -2,22 +2,22 @@
 import type { Suite } from '@basa/masking';
 import { SELF_NAME_BYTES } from '../wire/authority-messages.ts';
 import type { Ctx, DepositRoot, JoinTag, Millis, Registration, Slot, UserId, View } from '../wire/brands.ts';
-import type { Codec, Field } from '../wire/codec.ts';
-import { fixed, increasing, list, message, nested, record, short, u53 } from '../wire/codec.ts';
+import type { Certificate } from '../wire/certificate.ts';
+import { certificateCodec } from '../wire/certificate.ts';
+import type { ClosedSlot } from '../wire/closing.ts';
+import type { Codec } from '../wire/codec.ts';
+import { message, nested } from '../wire/codec.ts';
+import type { Descriptor } from '../wire/descriptor.ts';
+import { DESCRIPTOR_BYTES, descriptorCodec } from '../wire/descriptor.ts';
+import type { Field } from '../wire/fields.ts';
+import { fixed, increasing, list, record, short, u53 } from '../wire/fields.ts';
 import { KIND } from '../wire/kinds.ts';
+import type { Head, ModelEntry } from '../wire/model-log.ts';
+import { headCodec, modelEntryCodec } from '../wire/model-log.ts';
+import { field, STATEMENT_BYTES } from '../wire/named-fields.ts';
 import type { TaskPolicy } from '../wire/policy.ts';
 import { decodePolicy, encodePolicy, MAX_SLOTS } from '../wire/policy.ts';
 import { recordUnion } from '../wire/record-union.ts';
-import type { Certificate, ClosedSlot, Descriptor, Head, ModelEntry } from '../wire/statements.ts';
-import {
-  certificateCodec,
-  DESCRIPTOR_BYTES,
-  descriptorCodec,
-  field,
-  headCodec,
-  modelEntryCodec,
-  STATEMENT_BYTES,
-} from '../wire/statements.ts';
 
 export type AuthorityRecord =
   | { readonly kind: 'task-created'; readonly policy: TaskPolicy }

@@ -7,7 +7,7 @@ import type { RevocationRequest, Revocations, RevocationsBody } from '../wire/au
 import { MAX_REVOCATIONS, revocationRequestCodec, revocationsCodec } from '../wire/authority-messages.ts';
 import type { TaskId } from '../wire/brands.ts';
 import { refused } from '../wire/refusals.ts';
-import { isSigned } from '../wire/statements.ts';
+import { isSigned } from '../wire/signed.ts';
 import type { Transition } from '../wire/transition.ts';
 import { declined, unchanged } from '../wire/transition.ts';
 import type { AuthorityPorts } from './buffer.ts';

@@ -5,12 +5,16 @@ import type { BufferPlan, BufferRequest, ModelAppend, OfferRequest } from '../wi
 import { bufferRequestCodec, modelAppendCodec, offerRequestCodec } from '../wire/authority-messages.ts';
 import type { Millis, TaskId } from '../wire/brands.ts';
 import { endorse, indexOf, isEndorsed, othersOf } from '../wire/council.ts';
+import type { BufferPart, Descriptor, DescriptorBody } from '../wire/descriptor.ts';
+import { ctxOf, descriptorCodec } from '../wire/descriptor.ts';
+import type { ModelEntry, ModelEntryBody } from '../wire/model-log.ts';
+import { modelEntryCodec } from '../wire/model-log.ts';
+import { voteCodec } from '../wire/outcome.ts';
 import type { TaskPolicy } from '../wire/policy.ts';
 import { policyProblem, policyWeightScale, taskIdOf } from '../wire/policy.ts';
 import type { Refused } from '../wire/refusals.ts';
 import { refused } from '../wire/refusals.ts';
-import type { BufferPart, Descriptor, DescriptorBody, ModelEntry, ModelEntryBody } from '../wire/statements.ts';
-import { ctxOf, descriptorCodec, isSigned, modelEntryCodec, voteCodec } from '../wire/statements.ts';
+import { isSigned } from '../wire/signed.ts';
 import type { Transition } from '../wire/transition.ts';
 import { declined, unchanged } from '../wire/transition.ts';
 import type { AuthorityBuffer, AuthorityPorts } from './buffer.ts';

@@ -2,7 +2,8 @@
 import { ascii } from '@basa/masking';
 import type { Millis } from '../wire/brands.ts';
 import type { Codec } from '../wire/codec.ts';
-import { fixed, message, short, u53 } from '../wire/codec.ts';
+import { message } from '../wire/codec.ts';
+import { fixed, short, u53 } from '../wire/fields.ts';
 import { KIND } from '../wire/kinds.ts';
 
 export interface RequestStatement {

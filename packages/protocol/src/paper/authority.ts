@@ -5,7 +5,7 @@ import type { UserId } from '../wire/brands.ts';
 import { paperAttribute } from '../wire/naming.ts';
 import type { Refused } from '../wire/refusals.ts';
 import { refused } from '../wire/refusals.ts';
-import { isSigned } from '../wire/statements.ts';
+import { isSigned } from '../wire/signed.ts';
 import type { PaperTicket } from './messages.ts';
 import { paperTicketCodec } from './messages.ts';
 

@@ -1,11 +1,13 @@
 /** A user deposits its sealed seeds and gets the next slot, with everything sealed to it so far. */
 import { equalBytes } from '@basa/masking';
 import type { Millis, Slot, UserId, View } from '../wire/brands.ts';
+import { userIdOf } from '../wire/certificate.ts';
 import { joinTagOf, nextView } from '../wire/naming.ts';
 import type { Refused } from '../wire/refusals.ts';
 import { refused } from '../wire/refusals.ts';
-import type { Ticket, TicketBody } from '../wire/statements.ts';
-import { isSigned, ticketCodec, userIdOf } from '../wire/statements.ts';
+import { isSigned } from '../wire/signed.ts';
+import type { Ticket, TicketBody } from '../wire/slot-statements.ts';
+import { ticketCodec } from '../wire/slot-statements.ts';
 import { declined, unchanged } from '../wire/transition.ts';
 import type { Deposit } from '../wire/user-messages.ts';
 import { depositRootOf, depositStatementCodec } from '../wire/user-messages.ts';

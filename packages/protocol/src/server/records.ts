@@ -2,13 +2,15 @@
 import { authorityMessages, headerBytes } from '../wire/authority-messages.ts';
 import type { Slot } from '../wire/brands.ts';
 import type { Codec } from '../wire/codec.ts';
-import { fixed, increasing, list, message, nested, oneOf, text, u16, u53 } from '../wire/codec.ts';
+import { message, nested } from '../wire/codec.ts';
 import { endorsementsField } from '../wire/council.ts';
 import type { FreezeReason } from '../wire/events.ts';
+import { fixed, increasing, list, oneOf, text, u16, u53 } from '../wire/fields.ts';
 import { KIND } from '../wire/kinds.ts';
+import { field, STATEMENT_BYTES } from '../wire/named-fields.ts';
 import { MAX_SLOTS } from '../wire/policy.ts';
 import { recordUnion } from '../wire/record-union.ts';
-import { field, STATEMENT_BYTES, ticketCodec } from '../wire/statements.ts';
+import { ticketCodec } from '../wire/slot-statements.ts';
 import type { BufferFact, BufferSlot } from './secure-buffer.ts';
 
 const FREEZE_REASONS: readonly FreezeReason[] = ['resolved', 'stalled', 'expired'];

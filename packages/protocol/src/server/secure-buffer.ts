@@ -13,10 +13,11 @@ import type { Signer, Suite } from '@basa/masking';
 import type { UploadHeader } from '../wire/authority-messages.ts';
 import type { Ctx, Slot, UserId } from '../wire/brands.ts';
 import type { Endorsement } from '../wire/council.ts';
+import type { Descriptor } from '../wire/descriptor.ts';
+import { ctxOf } from '../wire/descriptor.ts';
 import type { DrawnBuffer } from '../wire/drawn-buffer.ts';
 import type { FreezeReason } from '../wire/events.ts';
-import type { Descriptor, Ticket } from '../wire/statements.ts';
-import { ctxOf } from '../wire/statements.ts';
+import type { Ticket } from '../wire/slot-statements.ts';
 import type { Transition } from '../wire/transition.ts';
 import type { Deposit } from '../wire/user-messages.ts';
 

@@ -1,11 +1,12 @@
 /** The user's side of the deposit: fresh seeds, sealed to the slots to come, fixed by one root. */
 import { SEED_BYTES } from '@basa/masking';
 import type { Slot } from '../wire/brands.ts';
+import type { Certificate } from '../wire/certificate.ts';
+import { userIdOf } from '../wire/certificate.ts';
+import { ctxOf } from '../wire/descriptor.ts';
 import { commitmentOf, joinTagOf } from '../wire/naming.ts';
 import type { SealingSteps } from '../wire/sealing-work.ts';
 import { sealedAtOnce } from '../wire/sealing-work.ts';
-import type { Certificate } from '../wire/statements.ts';
-import { ctxOf, userIdOf } from '../wire/statements.ts';
 import { declined } from '../wire/transition.ts';
 import type { Deposit } from '../wire/user-messages.ts';
 import { depositStatementCodec } from '../wire/user-messages.ts';

@@ -1,11 +1,11 @@
 /** From an update to what is masked: x' = [1, 0, 0, 0 | w | v | metrics | x], x = Quant((w/W) clip(delta)), quantised once. */
 import type { RandomWords, Suite } from '@basa/masking';
 import { integerWeight, quantize } from '@basa/masking';
+import type { DescriptorBody } from '../wire/descriptor.ts';
 import { prefixElements, writePrefix } from '../wire/prefix.ts';
 import type { Refused } from '../wire/refusals.ts';
 import { refused } from '../wire/refusals.ts';
 import { stalenessWeight } from '../wire/staleness.ts';
-import type { DescriptorBody } from '../wire/statements.ts';
 import type { Block } from './blocks.ts';
 import { blockProblem } from './blocks.ts';
 import { quantizeWithNoise } from './noisy-update.ts';

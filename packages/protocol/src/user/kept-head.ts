@@ -1,9 +1,11 @@
 /** A head that a device has seen of an authority's log, as it keeps it: several authorities have logs of their own. */
 import type { Codec } from '../wire/codec.ts';
-import { fixed, message, nested } from '../wire/codec.ts';
+import { message, nested } from '../wire/codec.ts';
+import { fixed } from '../wire/fields.ts';
 import { KIND } from '../wire/kinds.ts';
-import type { Head } from '../wire/statements.ts';
-import { headCodec, STATEMENT_BYTES } from '../wire/statements.ts';
+import type { Head } from '../wire/model-log.ts';
+import { headCodec } from '../wire/model-log.ts';
+import { STATEMENT_BYTES } from '../wire/named-fields.ts';
 
 export interface KeptHead {
   readonly authorityKey: Uint8Array;

@@ -6,10 +6,10 @@ import type { Suite } from '@basa/masking';
 import { equalBytes, toHex } from '@basa/masking';
 import type { Ctx, JoinTag } from '../wire/brands.ts';
 import type { Council } from '../wire/council.ts';
+import type { OutcomeOf } from '../wire/outcome.ts';
+import { agreedOutcome, isOutcomeOf } from '../wire/outcome.ts';
 import type { Refused } from '../wire/refusals.ts';
 import { refused } from '../wire/refusals.ts';
-import type { OutcomeOf } from '../wire/statements.ts';
-import { agreedOutcome, isOutcomeOf } from '../wire/statements.ts';
 
 /** The buffer an update was given to. */
 export interface DeltaCommitment {

@@ -1,8 +1,8 @@
 /** An update of a private task as residues: clipped to the L2 norm, rounded within a bound, and with the device's noise on it. */
 import type { Quantized, RandomWords } from '@basa/masking';
 import { addNoiseInPlace, noiseTable, roundWithin, toResidue } from '@basa/masking';
+import type { DescriptorBody } from '../wire/descriptor.ts';
 import { taskNoise } from '../wire/privacy.ts';
-import type { DescriptorBody } from '../wire/statements.ts';
 
 /** Drawn once for a buffer: two draws for one update would let the noise be averaged away. */
 export function quantizeWithNoise(

@@ -2,23 +2,19 @@
 import { SEED_BYTES } from '@basa/masking';
 import { SELF_NAME_BYTES } from '../wire/authority-messages.ts';
 import type { Slot } from '../wire/brands.ts';
+import { certificateCodec } from '../wire/certificate.ts';
 import type { Codec } from '../wire/codec.ts';
-import { checked, fixed, increasing, list, message, nested, record, short, text, u53 } from '../wire/codec.ts';
+import { message, nested } from '../wire/codec.ts';
+import { DESCRIPTOR_BYTES, descriptorCodec } from '../wire/descriptor.ts';
 import { slotKeysField } from '../wire/drawn-buffer.ts';
+import { checked, fixed, increasing, list, record, short, text, u53 } from '../wire/fields.ts';
 import { KIND } from '../wire/kinds.ts';
+import { field, STATEMENT_BYTES } from '../wire/named-fields.ts';
 import { MAX_SLOTS } from '../wire/policy.ts';
 import { recordUnion } from '../wire/record-union.ts';
 import type { RefusalReason } from '../wire/refusals.ts';
 import { isRefusalReason } from '../wire/refusals.ts';
-import {
-  certificateCodec,
-  DESCRIPTOR_BYTES,
-  descriptorCodec,
-  field,
-  receiptCodec,
-  STATEMENT_BYTES,
-  ticketCodec,
-} from '../wire/statements.ts';
+import { receiptCodec, ticketCodec } from '../wire/slot-statements.ts';
 import { DEEPEST } from '../wire/user-messages.ts';
 import type { DeviceRecord } from './device.ts';
 

@@ -1,8 +1,8 @@
 /** An update that a buffer was given is free again by the outcome that enough authorities tell, and by nothing else. */
 import { toHex } from '@basa/masking';
+import type { OutcomeOf } from '../wire/outcome.ts';
 import type { Refused } from '../wire/refusals.ts';
 import { refused } from '../wire/refusals.ts';
-import type { OutcomeOf } from '../wire/statements.ts';
 import { declined, unchanged } from '../wire/transition.ts';
 import type { Device, DeviceStep } from './device.ts';
 import { recorded } from './device.ts';

@@ -3,14 +3,16 @@ import type { Suite } from '@basa/masking';
 import { equalBytes } from '@basa/masking';
 import type { Ctx, Millis } from '../wire/brands.ts';
 import { isEndorsed } from '../wire/council.ts';
+import type { Descriptor } from '../wire/descriptor.ts';
+import { ctxOf, descriptorCodec } from '../wire/descriptor.ts';
 import type { DrawnBuffer } from '../wire/drawn-buffer.ts';
 import { slotKeysProblem } from '../wire/drawn-buffer.ts';
+import type { ModelEntry } from '../wire/model-log.ts';
+import { modelEntryCodec } from '../wire/model-log.ts';
 import type { TaskPolicy } from '../wire/policy.ts';
 import { policyWeightScale, taskIdOf } from '../wire/policy.ts';
 import type { Refused } from '../wire/refusals.ts';
 import { refused } from '../wire/refusals.ts';
-import type { Descriptor, ModelEntry } from '../wire/statements.ts';
-import { ctxOf, descriptorCodec, modelEntryCodec } from '../wire/statements.ts';
 
 /** What a client was told out of band and believes over any server. */
 export interface Pins {

@@ -1,23 +1,25 @@
 /** What users and server ask of an authority: no message here can hold a ciphertext or an update. */
 import type { Ctx, DepositRoot, JoinTag, Millis, Slot, TaskId, UserId, View } from './brands.ts';
-import type { Codec, Field, Signature, SignedCodec } from './codec.ts';
-import { below, fixed, increasing, list, message, nested, oneOf, record, short, signedMessage, u53 } from './codec.ts';
+import type { Certificate } from './certificate.ts';
+import { certificateCodec } from './certificate.ts';
+import type { Codec } from './codec.ts';
+import { message, nested } from './codec.ts';
 import type { Endorsement } from './council.ts';
 import { endorsementsField } from './council.ts';
+import type { BufferPart } from './descriptor.ts';
+import { partsField } from './descriptor.ts';
+import type { Field } from './fields.ts';
+import { below, fixed, increasing, list, oneOf, record, short, u53 } from './fields.ts';
 import { KIND } from './kinds.ts';
-import type { BufferPart, Certificate, IssuedKey, ModelEntry, Outcome, Receipt, Ticket, Vote } from './statements.ts';
-import {
-  certificateCodec,
-  field,
-  issuedKeyCodec,
-  modelEntryCodec,
-  outcomeCodec,
-  partsField,
-  receiptCodec,
-  STATEMENT_BYTES,
-  ticketCodec,
-  voteCodec,
-} from './statements.ts';
+import type { ModelEntry } from './model-log.ts';
+import { modelEntryCodec } from './model-log.ts';
+import { field, STATEMENT_BYTES } from './named-fields.ts';
+import type { Outcome, Vote } from './outcome.ts';
+import { outcomeCodec, voteCodec } from './outcome.ts';
+import type { Signature, SignedCodec } from './signed.ts';
+import { signedMessage } from './signed.ts';
+import type { IssuedKey, Receipt, Ticket } from './slot-statements.ts';
+import { issuedKeyCodec, receiptCodec, ticketCodec } from './slot-statements.ts';
 
 /** Bytes that fit a key of any engine, bare or in its envelope. */
 const KEY = 1024;

@@ -1,11 +1,42 @@
 /** What a request to close says: the same for every authority that is asked, and for the server that counts their votes. */
 import type { Suite } from '@basa/masking';
 import type { CloseRequestBody } from './authority-messages.ts';
-import type { Slot, UserId, View } from './brands.ts';
+import type { Ctx, JoinTag, Registration, Slot, UserId, View } from './brands.ts';
+import { userIdOf } from './certificate.ts';
+import { message } from './codec.ts';
+import { list, record, short, u16 } from './fields.ts';
+import { KIND } from './kinds.ts';
+import { field } from './named-fields.ts';
 import type { Link, Registered } from './naming.ts';
 import { joinTagOf, nextView, registrationOf, viewsOf } from './naming.ts';
-import type { ClosedSlot, Closing } from './statements.ts';
-import { closingHash, userIdOf } from './statements.ts';
+import { MAX_SLOTS } from './policy.ts';
+
+/** An accepted slot of a close, with what its self seed hangs on. */
+export interface ClosedSlot {
+  readonly slot: Slot;
+  readonly joinTag: JoinTag;
+  readonly registration: Registration;
+  /** R of the sealed self seed, from the header that its device signed. */
+  readonly selfName: Uint8Array;
+}
+
+/** A buffer ends with this set over these deposits. It is hashed, and voted for by its hash. */
+export interface Closing {
+  readonly ctx: Ctx;
+  /** How many deposits there are, and V over all of them. */
+  readonly deposits: number;
+  readonly view: View;
+  readonly accepted: readonly ClosedSlot[];
+}
+
+const { ctx, joinTag, registration, slot, view } = field;
+
+const closingLayout = message<Closing>(KIND.closing, 'closing', {
+  ctx,
+  deposits: u16,
+  view,
+  accepted: list(MAX_SLOTS, record({ slot, joinTag, registration, selfName: short(32) })),
+});
 
 /** A deposit of the list, with what follows from the list alone. */
 export interface ListedSlot extends Registered {
@@ -33,6 +64,7 @@ export function listedSlots(suite: Suite, { ctx, deposits }: CloseRequestBody): 
 }
 
 export interface HashedClosing extends Closing {
+  /** What a vote names. */
   readonly hash: Uint8Array;
 }
 
@@ -49,5 +81,5 @@ export function closingOf(
   const last = listed.at(-1);
   const view = last === undefined ? (ctx as Uint8Array as View) : nextView(suite, last.view, last.slot, last);
   const closing: Closing = { ctx, deposits: listed.length, view, accepted };
-  return { ...closing, hash: closingHash(suite, closing) };
+  return { ...closing, hash: closingLayout.hash(suite, closing) };
 }

@@ -3,16 +3,13 @@
  * where its fields end: what decodes, encodes to the same bytes again.
  */
 import type { Suite } from '@basa/masking';
-import { ascii, ByteReader, ByteWriter, DecodeError } from '@basa/masking';
+import { ByteReader, ByteWriter, DecodeError } from '@basa/masking';
+import type { Field, Fields } from './fields.ts';
+import { record, short } from './fields.ts';
 
 /** Layout version and cryptographic suite (SHA-256, HKDF, ChaCha20-Poly1305, Ed25519, X25519, AES-128-CTR). */
 const VERSION = 4;
 const SUITE = 1;
-
-export interface Field<T> {
-  write(writer: ByteWriter, value: T): void;
-  read(reader: ByteReader, name: string): T;
-}
 
 export interface Codec<T> {
   readonly name: string;
@@ -30,8 +27,6 @@ export interface Message<T> extends Codec<T> {
   /** SHA-256 of the encoding. */
   hash(suite: Suite, message: T): Uint8Array;
 }
-
-export type Fields<T> = { readonly [Name in keyof T]: Field<T[Name]> };
 
 /** A message of its own kind. Kinds are listed in docs/wire-format.md. */
 export function message<T extends object>(kind: number, name: string, fields: Fields<T>): Message<T> {
@@ -55,7 +50,8 @@ export function message<T extends object>(kind: number, name: string, fields: Fi
   };
 }
 
-function written<T>(write: (writer: ByteWriter, value: T) => void, value: T): ByteWriter {
+/** What `write` writes of the value. */
+export function written<T>(write: (writer: ByteWriter, value: T) => void, value: T): ByteWriter {
   const writer = new ByteWriter();
   write(writer, value);
   return writer;
@@ -66,181 +62,6 @@ function expectByte(reader: ByteReader, name: string, expected: number): void {
   if (byte !== expected) throw new DecodeError(name, `${byte} instead of ${expected}`);
 }
 
-/** Fields one after the other, without a header: part of a message. */
-export function record<T extends object>(fields: Fields<T>): Field<T> {
-  const named = (Object.keys(fields) as (keyof T & string)[]).map((name) => ({ name, field: fields[name] }));
-  return {
-    write: (writer, value) => {
-      for (const { name, field } of named) field.write(writer, value[name]);
-    },
-    read: (reader, parent) =>
-      Object.fromEntries(named.map(({ name, field }) => [name, field.read(reader, `${parent}.${name}`)])) as T,
-  };
-}
-
-export const u8: Field<number> = { write: (w, value) => w.u8(value), read: (r, name) => r.u8(name) };
-export const u16: Field<number> = { write: (w, value) => w.u16(value), read: (r, name) => r.u16(name) };
-export const u32: Field<number> = { write: (w, value) => w.u32(value), read: (r, name) => r.u32(name) };
-export const u53: Field<number> = { write: (w, value) => w.u53(value), read: (r, name) => r.u53(name) };
-
-const f64: Field<number> = { write: (w, value) => w.f64(value), read: (r, name) => r.f64(name) };
-
-/** A positive, finite double. */
-export const positive: Field<number> = checked(f64, (value) =>
-  value > 0 && value < Number.POSITIVE_INFINITY ? undefined : 'not a positive number',
-);
-
-/** A finite double; not a negative zero, which would encode differently from the zero it equals. */
-export const finite: Field<number> = checked(f64, (value) =>
-  Number.isFinite(value) && !Object.is(value, -0) ? undefined : 'not a finite number, or a negative zero',
-);
-
-/** A finite double that is not negative. */
-export const nonNegative: Field<number> = checked(finite, (value) => (value >= 0 ? undefined : 'not zero or positive'));
-
-/** What another field says, with a further check on both ways: `problem` names what is wrong, or undefined. */
-export function checked<T>(field: Field<T>, problem: (value: T) => string | undefined): Field<T> {
-  return {
-    write: (w, value) => {
-      const wrong = problem(value);
-      if (wrong !== undefined) throw new RangeError(wrong);
-      field.write(w, value);
-    },
-    read: (r, name) => {
-      const value = field.read(r, name);
-      const wrong = problem(value);
-      if (wrong !== undefined) throw new DecodeError(name, wrong);
-      return value;
-    },
-  };
-}
-
-/** Names, keys and signatures are copied out of a message, so that they do not keep its bytes alive. */
-const COPIED_UP_TO = 64;
-
-/** Exactly `length` bytes; a view of the message where they are many. */
-export function fixed<T extends Uint8Array = Uint8Array>(length: number): Field<T> {
-  return {
-    write: (w, value) => {
-      if (value.length !== length) throw new RangeError(`${value.length} bytes instead of ${length}`);
-      w.bytes(value);
-    },
-    read: (r, name) => {
-      const bytes = r.bytes(name, length);
-      return (length <= COPIED_UP_TO ? bytes.slice() : bytes) as T;
-    },
-  };
-}
-
-/** Up to `most` bytes behind their length. */
-export function short(most: number): Field<Uint8Array> {
-  return {
-    write: (w, value) => {
-      if (value.length > most) throw new RangeError(`${value.length} bytes exceed ${most}`);
-      w.shortBytes(value);
-    },
-    read: (r, name) => r.shortBytes(name, most).slice(),
-  };
-}
-
-/** Up to `most` bytes behind a length of four bytes. */
-export function long(most: number): Field<Uint8Array> {
-  return {
-    write: (w, value) => {
-      if (value.length > most) throw new RangeError(`${value.length} bytes exceed ${most}`);
-      w.u32(value.length).bytes(value);
-    },
-    read: (r, name) => {
-      const length = r.u32(`${name} length`);
-      if (length > most) throw new DecodeError(`${name} length`, `${length} exceeds ${most}`);
-      return r.bytes(name, length).slice();
-    },
-  };
-}
-
-/** Up to `most` letters of ASCII behind their number. */
-export function text<T extends string = string>(most: number): Field<T> {
-  const letters = checked(short(most), (bytes) => (bytes.some((byte) => byte > 0x7f) ? 'not ASCII' : undefined));
-  return {
-    write: (w, value) => letters.write(w, ascii(value)),
-    read: (r, name) => String.fromCharCode(...letters.read(r, name)) as T,
-  };
-}
-
-/** An integer below `limit`, in two bytes. */
-export function below<T extends number = number>(limit: number): Field<T> {
-  return checked(u16 as Field<T>, (value) => (value < limit ? undefined : `${value} is not below ${limit}`));
-}
-
-/** 0 or 1 in one byte. */
-export const flag: Field<boolean> = {
-  write: (w, value) => w.u8(value ? 1 : 0),
-  read: (r, name) => {
-    const byte = r.u8(name);
-    if (byte > 1) throw new DecodeError(name, `${byte} is neither 0 nor 1`);
-    return byte === 1;
-  },
-};
-
-/** 1 and the value, or 0. */
-export function optional<T>(field: Field<T>): Field<T | undefined> {
-  return {
-    write: (w, value) => {
-      flag.write(w, value !== undefined);
-      if (value !== undefined) field.write(w, value);
-    },
-    read: (r, name) => (flag.read(r, `${name} flag`) ? field.read(r, name) : undefined),
-  };
-}
-
-/** One of a few names, as its index in one byte. */
-export function oneOf<T extends string>(names: readonly T[]): Field<T> {
-  return {
-    write: (w, value) => w.u8(names.indexOf(value)),
-    read: (r, name) => {
-      const index = r.u8(name);
-      const value = names[index];
-      if (value === undefined) throw new DecodeError(name, `no meaning of ${index}`);
-      return value;
-    },
-  };
-}
-
-/** Exactly `count` items, without a count on the wire: the task says how many. */
-export function times<T>(count: number, item: Field<T>): Field<readonly T[]> {
-  return {
-    write: (w, values) => {
-      if (values.length !== count) throw new RangeError(`${values.length} items instead of ${count}`);
-      for (const value of values) item.write(w, value);
-    },
-    read: (r, name) => Array.from({ length: count }, (_, i) => item.read(r, `${name}[${i}]`)),
-  };
-}
-
-/** Up to `most` items behind their count. */
-export function list<T>(most: number, item: Field<T>): Field<readonly T[]> {
-  return {
-    write: (w, values) => {
-      if (values.length > most) throw new RangeError(`${values.length} items exceed ${most}`);
-      w.u16(values.length);
-      for (const value of values) item.write(w, value);
-    },
-    read: (r, name) => {
-      const count = r.u16(`${name} count`);
-      if (count > most) throw new DecodeError(`${name} count`, `${count} exceeds ${most}`);
-      return Array.from({ length: count }, (_, i) => item.read(r, `${name}[${i}]`));
-    },
-  };
-}
-
-/** Strictly increasing positions below `limit`. */
-export function increasing<T extends number>(limit: number): Field<readonly T[]> {
-  return checked(list(limit, below<T>(limit)), (values) => {
-    const out = values.findIndex((value, i) => i > 0 && value <= (values[i - 1] as number));
-    return out >= 0 ? `not strictly increasing at ${out}` : undefined;
-  });
-}
-
 /** A message inside another, behind its length. */
 export function nested<T>(codec: Codec<T>, most: number): Field<T> {
   const bytes = short(most);
@@ -249,46 +70,5 @@ export function nested<T>(codec: Codec<T>, most: number): Field<T> {
     write: (w, value) =>
       write === undefined ? bytes.write(w, codec.encode(value)) : w.shortFrame(most, (inner) => write(inner, value)),
     read: (r, name) => codec.decode(bytes.read(r, name)),
-  };
-}
-
-const SIGNATURE_BYTES = 64;
-
-export interface Signature {
-  readonly signature: Uint8Array;
-}
-
-/** A message that ends with an Ed25519 signature over everything before it. */
-export interface SignedCodec<T> extends Codec<T & Signature> {
-  /** The bytes that are signed. */
-  statement(body: T): Uint8Array;
-  /** SHA-256 of the bytes that are signed. */
-  statementHash(suite: Suite, body: T): Uint8Array;
-  /** Whether the signature is a good one of this key. */
-  isSignedBy(suite: Suite, message: T & Signature, publicKey: Uint8Array): boolean;
-}
-
-export function signedMessage<T extends object>(kind: number, name: string, fields: Fields<T>): SignedCodec<T> {
-  const body = message(kind, name, fields);
-  const signature = fixed(SIGNATURE_BYTES);
-  const write = (writer: ByteWriter, value: T & Signature): void => {
-    body.write(writer, value);
-    signature.write(writer, value.signature);
-  };
-  return {
-    name,
-    write,
-    statement: (value) => body.encode(value),
-    statementHash: (suite, value) => body.hash(suite, value),
-    isSignedBy: (suite, value, publicKey) =>
-      written(body.write, value).lend((bytes) =>
-        suite.verify({ signature: value.signature, message: bytes, publicKey }),
-      ),
-    encode: (value) => written(write, value).finish(),
-    decode(bytes) {
-      const end = bytes.length - SIGNATURE_BYTES;
-      if (end < 0) throw new DecodeError(`${name}.signature`, 'truncated');
-      return { ...body.decode(bytes.subarray(0, end)), signature: bytes.slice(end) };
-    },
   };
 }

@@ -4,8 +4,10 @@
  */
 import type { Signer, Suite } from '@basa/masking';
 import { equalBytes } from '@basa/masking';
-import type { Codec, Field, Fields } from './codec.ts';
-import { checked, fixed, list, message, record, u8 } from './codec.ts';
+import type { Codec } from './codec.ts';
+import { message } from './codec.ts';
+import type { Field, Fields } from './fields.ts';
+import { checked, fixed, list, record, u8 } from './fields.ts';
 
 export interface Council {
   /** Their public keys, in an order that never changes: the index of an authority is its name. */
@@ -40,10 +42,15 @@ export interface Endorsed {
   readonly endorsements: readonly Endorsement[];
 }
 
-export const endorsementsField: Field<readonly Endorsement[]> = checked(
-  list(MAX_AUTHORITIES, record<Endorsement>({ authority: u8, signature: fixed(64) })),
-  (all) =>
+/** At most one item of each authority. */
+export function byRisingIndex<T extends { readonly authority: number }>(item: Field<T>): Field<readonly T[]> {
+  return checked(list(MAX_AUTHORITIES, item), (all) =>
     all.some(({ authority }, n) => authority <= (all[n - 1]?.authority ?? -1)) ? 'not by rising index' : undefined,
+  );
+}
+
+export const endorsementsField: Field<readonly Endorsement[]> = byRisingIndex(
+  record<Endorsement>({ authority: u8, signature: fixed(64) }),
 );
 
 /** Bytes that fit all signatures of a statement. */

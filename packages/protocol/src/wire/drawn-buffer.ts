@@ -3,15 +3,17 @@ import type { Suite } from '@basa/masking';
 import { concatBytes, slotKeyListBytes, slotKeyListProblem } from '@basa/masking';
 import type { TaskId } from './brands.ts';
 import type { Codec } from './codec.ts';
-import { long, message, nested, short } from './codec.ts';
+import { message, nested } from './codec.ts';
 import { MAX_AUTHORITIES } from './council.ts';
+import type { BufferPart, Descriptor, DescriptorBody } from './descriptor.ts';
+import { DESCRIPTOR_BYTES, descriptorCodec, partField } from './descriptor.ts';
+import { long, short } from './fields.ts';
 import { KIND } from './kinds.ts';
+import { field } from './named-fields.ts';
 import { ENGINE, MAX_SLOTS } from './policy.ts';
 import type { Refused } from './refusals.ts';
 import { refused } from './refusals.ts';
 import { EPOCH_KEY_BYTES } from './sealing.ts';
-import type { BufferPart, Descriptor, DescriptorBody } from './statements.ts';
-import { DESCRIPTOR_BYTES, descriptorCodec, field, partField } from './statements.ts';
 
 export interface DrawnBuffer {
   readonly descriptor: Descriptor;

@@ -1,7 +1,8 @@
 /** An attribute key on its way from the authority to one user: sealed to the user's ephemeral X25519 key. */
 import type { Suite } from '@basa/masking';
 import { concatBytes, SEED_BYTES } from '@basa/masking';
-import { fixed, message } from './codec.ts';
+import { message } from './codec.ts';
+import { fixed } from './fields.ts';
 import { KIND } from './kinds.ts';
 
 const infoLayout = message<{ requestDigest: Uint8Array; sender: Uint8Array; recipient: Uint8Array }>(

@@ -1,7 +1,7 @@
 /** A group on the wire: one byte, 0 for the field, the number of bits for a ring. */
 import type { Modulus } from '@basa/masking';
 import { DecodeError, FIELD, ring } from '@basa/masking';
-import type { Field } from './codec.ts';
+import type { Field } from './fields.ts';
 
 export const modulusField: Field<Modulus> = {
   write: (writer, modulus) => writer.u8(modulus.kind === 'field' ? 0 : modulus.bits),

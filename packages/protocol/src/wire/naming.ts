@@ -1,8 +1,9 @@
 /** What is derived and never sent: join tags, registrations, attributes, the chain of views, sealing contexts, commitments. */
 import type { Suite } from '@basa/masking';
 import type { Attribute, Ctx, DepositRoot, JoinTag, Registration, Slot, UserId, View } from './brands.ts';
-import type { Field } from './codec.ts';
-import { fixed, message, u8, u16 } from './codec.ts';
+import { message } from './codec.ts';
+import type { Field } from './fields.ts';
+import { fixed, u8, u16 } from './fields.ts';
 import { KIND } from './kinds.ts';
 
 const ctx = fixed<Ctx>(32);

@@ -2,9 +2,10 @@
 import type { Modulus, Planned, Suite } from '@basa/masking';
 import { modulusSize, planQuantizer, toHex, weightScale } from '@basa/masking';
 import type { TaskId } from './brands.ts';
-import { fixed, flag, message, nonNegative, positive, short, u8, u16, u32 } from './codec.ts';
+import { message } from './codec.ts';
 import type { Council } from './council.ts';
 import { authoritiesField, defaultThreshold, toleratedOf } from './council.ts';
+import { fixed, flag, nonNegative, positive, short, u8, u16, u32 } from './fields.ts';
 import { KIND } from './kinds.ts';
 import type { MetricRange } from './metrics.ts';
 import { metricsField } from './metrics.ts';

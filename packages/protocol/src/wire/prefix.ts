@@ -5,9 +5,9 @@
  * on, then one word for each metric that the task names. The server learns the sums of these words and no single one.
  */
 import { toSigned } from '@basa/masking';
+import type { DescriptorBody } from './descriptor.ts';
 import type { MetricRange } from './metrics.ts';
 import { metricMean, metricWord } from './metrics.ts';
-import type { DescriptorBody } from './statements.ts';
 
 const GUARDS = 4;
 const WEIGHT = GUARDS;

@@ -9,8 +9,8 @@ import {
   quantizedBound,
   signedCapacity,
 } from '@basa/masking';
-import type { Field } from './codec.ts';
-import { checked, optional, positive, record, u16, u32 } from './codec.ts';
+import type { Field } from './fields.ts';
+import { checked, optional, positive, record, u16, u32 } from './fields.ts';
 import type { MetricRange } from './metrics.ts';
 
 /** With it, `clip` bounds the L2 norm of an update instead of its entries, every update counts 1, and no metric is told. */

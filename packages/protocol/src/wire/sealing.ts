@@ -7,8 +7,8 @@
  */
 import { isSlotKey, slotSealedBytes } from '@basa/masking';
 import type { Ctx, JoinTag, Registration, Slot } from './brands.ts';
+import type { BufferPart, DescriptorBody } from './descriptor.ts';
 import { ENGINE } from './policy.ts';
-import type { BufferPart, DescriptorBody } from './statements.ts';
 
 /** The buffer that a seed is sealed in. */
 export interface SealedBuffer {

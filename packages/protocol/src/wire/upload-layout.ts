@@ -2,9 +2,9 @@
 import type { Suite } from '@basa/masking';
 import { ByteReader, ByteWriter, concatBytes, DecodeError, elementBits, packedLength } from '@basa/masking';
 import type { UploadHeaderBody } from './authority-messages.ts';
+import type { DescriptorBody } from './descriptor.ts';
 import { prefixElements } from './prefix.ts';
 import type { BufferSealing } from './sealing.ts';
-import type { DescriptorBody } from './statements.ts';
 
 /** The body of an upload: the masked vector, packed, then the sealed self seed, then the backups. */
 export interface UploadLayout {

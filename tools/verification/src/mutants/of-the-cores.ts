@@ -90,7 +90,7 @@ export const MUTANTS_OF_THE_CORES: readonly Mutant[] = [
     name: "an outcome of the server's own",
     edits: [
       {
-        file: 'wire/statements.ts',
+        file: 'wire/outcome.ts',
         find: ' && equalBytes(outcome.ctx, wanted) && isSigned(suite, outcomeCodec, outcome, key);',
         replace: ' && equalBytes(outcome.ctx, wanted);',
       },

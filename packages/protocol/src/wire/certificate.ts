@@ -1,0 +1,37 @@
+/** The certificate of a device: the authorities enrolled it for a task. */
+import type { Suite } from '@basa/masking';
+import type { Millis, TaskId, UserId } from './brands.ts';
+import type { Endorsed, EndorsedCodec } from './council.ts';
+import { endorsedMessage } from './council.ts';
+import { fixed } from './fields.ts';
+import { KIND } from './kinds.ts';
+import { field } from './named-fields.ts';
+
+/** The authorities enrolled this device for this task, until then. */
+export interface CertificateBody {
+  readonly task: TaskId;
+  readonly deviceKey: Uint8Array;
+  /** Nothing is checked by it: it says when the certificate is due for renewal. */
+  readonly issuedAt: Millis;
+  readonly notAfter: Millis;
+}
+export type Certificate = CertificateBody & Endorsed;
+
+const { task, millis } = field;
+
+export const certificateCodec: EndorsedCodec<CertificateBody> = endorsedMessage(KIND.certificate, 'certificate', {
+  task,
+  deviceKey: fixed(32),
+  issuedAt: millis,
+  notAfter: millis,
+});
+
+/** In the last third of its life: its device asks for another, and the authority gives one. */
+export function isDueForRenewal({ issuedAt, notAfter }: CertificateBody, now: Millis): boolean {
+  return now >= notAfter - (notAfter - issuedAt) / 3;
+}
+
+/** u = SHA-256(device public key). */
+export function userIdOf(suite: Suite, deviceKey: Uint8Array): UserId {
+  return suite.sha256(deviceKey) as UserId;
+}

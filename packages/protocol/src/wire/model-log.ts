@@ -1,0 +1,59 @@
+/** The log of a task's models, and the head of an authority's own log. */
+import type { Ctx, TaskId } from './brands.ts';
+import { nested } from './codec.ts';
+import type { Endorsed, EndorsedCodec } from './council.ts';
+import { endorsedMessage } from './council.ts';
+import { fixed, record, u53 } from './fields.ts';
+import { KIND } from './kinds.ts';
+import { field, STATEMENT_BYTES } from './named-fields.ts';
+import type { Signature, SignedCodec } from './signed.ts';
+import { signedMessage } from './signed.ts';
+
+/** w^t of a task has this hash; version t > 0 comes from the sum of buffer `ctx`. */
+export interface ModelEntryBody {
+  readonly task: TaskId;
+  readonly version: number;
+  readonly modelHash: Uint8Array;
+  readonly ctx: Ctx;
+  readonly previous: Uint8Array;
+}
+export type ModelEntry = ModelEntryBody & Endorsed;
+
+/** How far the authority's own log has come: shown back to it, it reveals a rolled-back authority. */
+export interface HeadBody {
+  /** Which life of the log: a new one begins when it was found rolled back. */
+  readonly branch: Uint8Array;
+  readonly sequence: number;
+  /** How many devices were revoked so far: a server that knows of fewer asks who they are. */
+  readonly revocations: number;
+  readonly hash: Uint8Array;
+}
+export type Head = HeadBody & Signature;
+
+/** This entry was the newest of its task when somebody asked with this nonce, and so far had the log come. */
+export interface NewestModelBody {
+  /** Of whoever asks: an answer that was kept is not taken for a new one. */
+  readonly nonce: Uint8Array;
+  readonly entry: ModelEntry;
+  readonly head: HeadBody;
+}
+export type NewestModel = NewestModelBody & Signature;
+
+const { ctx, hash, task } = field;
+
+export const modelEntryCodec: EndorsedCodec<ModelEntryBody> = endorsedMessage(KIND.modelEntry, 'modelEntry', {
+  task,
+  version: u53,
+  modelHash: hash,
+  ctx,
+  previous: hash,
+});
+
+const headFields = { branch: fixed(16), sequence: u53, revocations: u53, hash };
+export const headCodec: SignedCodec<HeadBody> = signedMessage(KIND.head, 'head', headFields);
+
+export const newestModelCodec: SignedCodec<NewestModelBody> = signedMessage(KIND.newestModel, 'newestModel', {
+  nonce: fixed(16),
+  entry: nested(modelEntryCodec, STATEMENT_BYTES),
+  head: record(headFields),
+});

@@ -1,0 +1,81 @@
+/** What became of a buffer, as authorities vote for it and tell it. */
+import type { Suite } from '@basa/masking';
+import { equalBytes, toHex } from '@basa/masking';
+import type { Ctx, JoinTag, Slot, TaskId } from './brands.ts';
+import type { Council, Endorsed, EndorsedCodec } from './council.ts';
+import { endorsedMessage } from './council.ts';
+import { list, oneOf, record } from './fields.ts';
+import { KIND } from './kinds.ts';
+import { field } from './named-fields.ts';
+import { MAX_SLOTS } from './policy.ts';
+import type { Signature, SignedCodec } from './signed.ts';
+import { isSigned, signedMessage } from './signed.ts';
+
+/** The authority votes for this close and, in this buffer, for no other. */
+export interface VoteBody {
+  readonly task: TaskId;
+  readonly ctx: Ctx;
+  readonly closing: Uint8Array;
+}
+export type Vote = VoteBody & Endorsed;
+
+const OUTCOMES = ['unknown', 'open', 'aborted', 'closed'] as const;
+export type OutcomeStatus = (typeof OUTCOMES)[number];
+
+/** What became of a buffer; for a closed one, who is in the sum. */
+export interface OutcomeBody {
+  readonly ctx: Ctx;
+  readonly status: OutcomeStatus;
+  readonly accepted: readonly { readonly slot: Slot; readonly joinTag: JoinTag }[];
+}
+export type Outcome = OutcomeBody & Signature;
+
+const { ctx, hash, joinTag, slot, task } = field;
+
+export const voteCodec: EndorsedCodec<VoteBody> = endorsedMessage(KIND.vote, 'vote', {
+  task,
+  ctx,
+  closing: hash,
+});
+
+export const outcomeCodec: SignedCodec<OutcomeBody> = signedMessage(KIND.outcome, 'outcome', {
+  ctx,
+  status: oneOf(OUTCOMES),
+  accepted: list(MAX_SLOTS, record({ slot, joinTag })),
+});
+
+/** What one authority says became of a buffer. */
+export interface OutcomeOf {
+  /** Its index. */
+  readonly authority: number;
+  readonly outcome: Outcome;
+}
+
+/** Whether the authority signed this, about this buffer. */
+export function isOutcomeOf(
+  suite: Suite,
+  { authorities }: Pick<Council, 'authorities'>,
+  wanted: Ctx,
+  { authority, outcome }: OutcomeOf,
+): boolean {
+  const key = authorities[authority];
+  return key !== undefined && equalBytes(outcome.ctx, wanted) && isSigned(suite, outcomeCodec, outcome, key);
+}
+
+/** What enough authorities say alike became of the buffer; undefined where they do not agree, or one of them was not heard. */
+export function agreedOutcome(
+  suite: Suite,
+  { authorities, threshold }: Council,
+  wanted: Ctx,
+  answers: readonly OutcomeOf[],
+): OutcomeBody | undefined {
+  const votes = new Map<string, Set<number>>();
+  for (const { authority, outcome } of answers) {
+    if (!isOutcomeOf(suite, { authorities }, wanted, { authority, outcome })) continue;
+    const words = toHex(outcomeCodec.statementHash(suite, outcome));
+    const alike = votes.get(words) ?? new Set<number>();
+    votes.set(words, alike.add(authority));
+    if (alike.size >= threshold) return outcome;
+  }
+  return undefined;
+}

@@ -1,0 +1,58 @@
+/** Messages that one party signs. */
+import type { ByteWriter, Suite } from '@basa/masking';
+import { DecodeError } from '@basa/masking';
+import type { Codec } from './codec.ts';
+import { message, written } from './codec.ts';
+import type { Fields } from './fields.ts';
+import { fixed } from './fields.ts';
+
+const SIGNATURE_BYTES = 64;
+
+export interface Signature {
+  readonly signature: Uint8Array;
+}
+
+/** A message that ends with an Ed25519 signature over everything before it. */
+export interface SignedCodec<T> extends Codec<T & Signature> {
+  /** The bytes that are signed. */
+  statement(body: T): Uint8Array;
+  /** SHA-256 of the bytes that are signed. */
+  statementHash(suite: Suite, body: T): Uint8Array;
+  /** Whether the signature is a good one of this key. */
+  isSignedBy(suite: Suite, message: T & Signature, publicKey: Uint8Array): boolean;
+}
+
+export function signedMessage<T extends object>(kind: number, name: string, fields: Fields<T>): SignedCodec<T> {
+  const body = message(kind, name, fields);
+  const signature = fixed(SIGNATURE_BYTES);
+  const write = (writer: ByteWriter, value: T & Signature): void => {
+    body.write(writer, value);
+    signature.write(writer, value.signature);
+  };
+  return {
+    name,
+    write,
+    statement: (value) => body.encode(value),
+    statementHash: (suite, value) => body.hash(suite, value),
+    isSignedBy: (suite, value, publicKey) =>
+      written(body.write, value).lend((bytes) =>
+        suite.verify({ signature: value.signature, message: bytes, publicKey }),
+      ),
+    encode: (value) => written(write, value).finish(),
+    decode(bytes) {
+      const end = bytes.length - SIGNATURE_BYTES;
+      if (end < 0) throw new DecodeError(`${name}.signature`, 'truncated');
+      return { ...body.decode(bytes.subarray(0, end)), signature: bytes.slice(end) };
+    },
+  };
+}
+
+/** Whether the statement carries a good signature of this key. */
+export function isSigned<T extends object>(
+  suite: Suite,
+  codec: SignedCodec<T>,
+  signed: T & Signature,
+  publicKey: Uint8Array,
+): boolean {
+  return codec.isSignedBy(suite, signed, publicKey);
+}
