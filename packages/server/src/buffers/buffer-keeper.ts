@@ -16,9 +16,11 @@ import type {
   Ticket,
 } from '@basa/protocol';
 import { evolveSecureBuffer, millis, openSecureBuffer, outboxOf, userIdOf } from '@basa/protocol';
+import type { BufferChange, StoredBuffer } from '../store/buffer-store.ts';
+import { isEnded } from '../store/buffer-store.ts';
 import type { UpToDate } from '../store/copies.ts';
-import type { BufferChange, Fence, Store, StoredBuffer } from '../store/store.ts';
-import { isEnded } from '../store/store.ts';
+import type { Fence } from '../store/node-store.ts';
+import type { Store } from '../store/store.ts';
 import { messagesOf } from './messages.ts';
 
 interface Kept {

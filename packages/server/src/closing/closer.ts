@@ -31,8 +31,9 @@ import {
 import { AuthorityRefusal } from '../authority/authority-link.ts';
 import type { TaskAuthorities } from '../authority/task-authorities.ts';
 import type { BufferKeeper } from '../buffers/buffer-keeper.ts';
-import type { Fence, StoredModel } from '../store/store.ts';
-import { isEnded } from '../store/store.ts';
+import { isEnded } from '../store/buffer-store.ts';
+import type { StoredModel } from '../store/model-store.ts';
+import type { Fence } from '../store/node-store.ts';
 import type { Verdict } from '../store/suspicion-store.ts';
 import type { ModelKeeper } from './model-keeper.ts';
 import type { OpeningTools } from './opening.ts';

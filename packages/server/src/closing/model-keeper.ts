@@ -11,7 +11,9 @@ import type { BlobStore } from '../blobs/blob-store.ts';
 import { collect, readWhole } from '../blobs/blob-store.ts';
 import type { ReadTask } from '../specification/task-specification.ts';
 import type { UpToDate } from '../store/copies.ts';
-import type { Fence, Store, StoredModel } from '../store/store.ts';
+import type { StoredModel } from '../store/model-store.ts';
+import type { Fence } from '../store/node-store.ts';
+import type { Store } from '../store/store.ts';
 import { MOST_SHARD_ELEMENTS } from './shards.ts';
 
 export interface ModelKeeperOptions {

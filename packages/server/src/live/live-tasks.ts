@@ -3,8 +3,8 @@ import { toHex } from '@basa/masking';
 import type { BasaEvent, LiveBuffer, LiveState, LiveVersion, SecureBuffer } from '@basa/protocol';
 import type { Answer } from '@basa/service';
 import type { BufferKeeper } from '../buffers/buffer-keeper.ts';
+import { isEnded } from '../store/buffer-store.ts';
 import type { Store } from '../store/store.ts';
-import { isEnded } from '../store/store.ts';
 import type { RunningTask } from '../tasks/running-task.ts';
 import { Tallies } from '../watch/tallies.ts';
 

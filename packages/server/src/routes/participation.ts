@@ -21,7 +21,7 @@ import {
   wireBytes,
 } from '@basa/service';
 import { messagesOf } from '../buffers/messages.ts';
-import { MAX_UNFINISHED_SLOTS, TooManySlots } from '../store/store.ts';
+import { MAX_UNFINISHED_SLOTS, TooManySlots } from '../store/slot-store.ts';
 import type { RunningTask } from '../tasks/running-task.ts';
 import type { RouteContext } from './context.ts';
 import { askingAuthority, bufferParams, foundTask, knownBuffer, taskParams } from './context.ts';

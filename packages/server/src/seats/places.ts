@@ -2,7 +2,7 @@
 import { toHex } from '@basa/masking';
 import type { AdmissionOptions, AdmissionView, SecureBuffer, UserId } from '@basa/protocol';
 import { Admission, fillOf } from '@basa/protocol';
-import type { StoredModel } from '../store/store.ts';
+import type { StoredModel } from '../store/model-store.ts';
 import { Span } from './span.ts';
 import type { UnderWay } from './under-way.ts';
 

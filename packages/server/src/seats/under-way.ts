@@ -1,7 +1,8 @@
 /** Devices with a place and no slot yet: in memory where a server is alone, in the database beside other nodes. */
 import { toHex } from '@basa/masking';
 import type { TaskId, UserId } from '@basa/protocol';
-import type { SharedPlace, Store } from '../store/store.ts';
+import type { SharedPlace } from '../store/node-store.ts';
+import type { Store } from '../store/store.ts';
 
 export interface UnderWay {
   /**

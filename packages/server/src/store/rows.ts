@@ -3,7 +3,9 @@ import type { Ctx, TaskId } from '@basa/protocol';
 import { descriptorCodec, modelEntryCodec } from '@basa/protocol';
 import type { Row } from '@basa/service';
 import { column } from '@basa/service';
-import type { StoredBuffer, StoredModel, StoredTask, TaskState } from './store.ts';
+import type { StoredBuffer } from './buffer-store.ts';
+import type { StoredModel } from './model-store.ts';
+import type { StoredTask, TaskState } from './task-store.ts';
 
 export function readTaskState(row: Row): Pick<StoredTask, 'task' | 'state' | 'why'> {
   const why = column.optional(row, 'why', column.text);

@@ -3,14 +3,14 @@ import type { BufferFact, Ctx } from '@basa/protocol';
 import { decodeBufferRecord, descriptorCodec, encodeBufferRecord } from '@basa/protocol';
 import type { SqlDatabase, SqlSession } from '@basa/service';
 import { column } from '@basa/service';
+import type { BufferChange, BufferStore } from './buffer-store.ts';
+import { isEnded } from './buffer-store.ts';
 import { checkFence } from './fence.ts';
 import { insertRows } from './insert-rows.ts';
 import { readBuffer } from './rows.ts';
 import { logModel } from './sql-models.ts';
 import { beginSlot, finishSlot } from './sql-slots.ts';
 import { judge } from './sql-suspicions.ts';
-import type { BufferChange, BufferStore } from './store.ts';
-import { isEnded } from './store.ts';
 
 const FACTS = 'SELECT record FROM records WHERE ctx = ? AND number > ? ORDER BY number';
 export const OPEN = `('filling', 'frozen', 'granted')`;

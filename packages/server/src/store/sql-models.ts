@@ -5,8 +5,8 @@ import { modelEntryCodec } from '@basa/protocol';
 import type { SqlDatabase, SqlSession } from '@basa/service';
 import { column } from '@basa/service';
 import { checkFence } from './fence.ts';
+import type { ModelStore, StoredModel } from './model-store.ts';
 import { readModel } from './rows.ts';
-import type { ModelStore, StoredModel } from './store.ts';
 
 export function sqlModels(database: SqlDatabase): ModelStore {
   return {

@@ -4,11 +4,12 @@ import type { Ctx, TaskId, UserId } from '@basa/protocol';
 import { encodeBufferRecord } from '@basa/protocol';
 import type { Row, SqlDatabase, SqlSession } from '@basa/service';
 import { column } from '@basa/service';
+import type { StoredBuffer } from './buffer-store.ts';
+import type { NodeStore, SharedSeat } from './node-store.ts';
 import { readBuffer, readTaskState } from './rows.ts';
 import { forgetNonce } from './sql-buffers.ts';
 import { sqlPlaces } from './sql-places.ts';
 import { suspicionsOf } from './sql-suspicions.ts';
-import type { NodeStore, SharedSeat, StoredBuffer } from './store.ts';
 import { mayEnter } from './suspicion-store.ts';
 
 const ALIVE = 'alive-at';

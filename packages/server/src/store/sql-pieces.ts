@@ -2,7 +2,7 @@
 import { equalBytes } from '@basa/masking';
 import type { SqlDatabase } from '@basa/service';
 import { column } from '@basa/service';
-import type { PieceStore } from './store.ts';
+import type { PieceStore } from './piece-store.ts';
 
 export function sqlPieces(database: SqlDatabase): PieceStore {
   const found = `SELECT * FROM pieces WHERE ctx = ? AND slot = ?`;

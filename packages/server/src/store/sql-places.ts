@@ -1,7 +1,7 @@
 /** Places of devices that are under way, shared by the nodes of one database. */
 import type { SqlDatabase } from '@basa/service';
 import { column } from '@basa/service';
-import type { NodeStore } from './store.ts';
+import type { NodeStore } from './node-store.ts';
 
 const TAKE = 'INSERT INTO places (task, usr, ends_at) VALUES (?, ?, ?)';
 

@@ -2,7 +2,7 @@
 import type { SqlDatabase } from '@basa/service';
 import { column } from '@basa/service';
 import { insertRows } from './insert-rows.ts';
-import type { RevocationStore } from './store.ts';
+import type { RevocationStore } from './revocation-store.ts';
 
 const SET_MARK = `INSERT INTO revocation_marks (task, authority, branch, up_to) VALUES (?, ?, ?, ?)
   ON CONFLICT (task, authority) DO UPDATE SET branch = excluded.branch, up_to = excluded.up_to`;

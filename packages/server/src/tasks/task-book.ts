@@ -11,7 +11,7 @@ import { examplesOf } from '../closing/evaluation.ts';
 import { MODELS, modelsOf } from '../closing/model-keeper.ts';
 import type { TaskSpecification } from '../specification/task-specification.ts';
 import { readTask } from '../specification/task-specification.ts';
-import type { StoredTask } from '../store/store.ts';
+import type { StoredTask } from '../store/task-store.ts';
 import { RunningTask } from './running-task.ts';
 import type { TaskTools } from './task-tools.ts';
 

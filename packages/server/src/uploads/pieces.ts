@@ -5,7 +5,7 @@ import { nodeRandomBytes } from '@basa/runtime/node';
 import { fail } from '@basa/service';
 import type { BlobStore, Staging } from '../blobs/blob-store.ts';
 import { bodyKey } from '../blobs/body-key.ts';
-import type { PieceStore } from '../store/store.ts';
+import type { PieceStore } from '../store/piece-store.ts';
 
 interface OpenPiece {
   readonly staging: Staging;

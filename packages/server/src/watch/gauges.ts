@@ -4,7 +4,7 @@ import type { AdmissionView, SecureBuffer, TaskId, TaskPolicy } from '@basa/prot
 import { epsilonBudget } from '@basa/protocol';
 import type { Metrics, Sample } from '@basa/service';
 import type { SuspicionCounts } from '../seats/suspicion-watch.ts';
-import type { StoredModel } from '../store/store.ts';
+import type { StoredModel } from '../store/model-store.ts';
 
 /** What is read of a task at work. */
 export interface WatchedTask {

@@ -5,7 +5,7 @@ import type { WorkerPool } from '@basa/runtime/node';
 import type { Answer } from '@basa/service';
 import { BufferTraces, countAnswers, createMetrics, timed } from '@basa/service';
 import type { Asked } from '../authority/authority-link.ts';
-import { isEnded } from '../store/store.ts';
+import { isEnded } from '../store/buffer-store.ts';
 import { EventCounts } from './event-counts.ts';
 import type { GaugeSources } from './gauges.ts';
 import { serverGauges, taskLabel } from './gauges.ts';

@@ -4,10 +4,11 @@ import { join } from 'node:path';
 import { openDatabase, sqliteDatabase } from '@basa/service';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { NO_LEASES, SharedLeases } from '../../src/nodes/leases.ts';
+import type { Fence } from '../../src/store/node-store.ts';
+import { LeaseLost } from '../../src/store/node-store.ts';
 import { EMBEDDED_DATABASE } from '../../src/store/schema.ts';
 import { createSqlStore } from '../../src/store/sql-store.ts';
-import type { Fence, Store } from '../../src/store/store.ts';
-import { LeaseLost } from '../../src/store/store.ts';
+import type { Store } from '../../src/store/store.ts';
 import { task } from '../support/store-samples.ts';
 
 const LEASE_MS = 600_000;

@@ -2,8 +2,9 @@
 import type { Ctx, Slot, UserId } from '@basa/protocol';
 import { millis } from '@basa/protocol';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { LeaseLost } from '../../src/store/node-store.ts';
+import { TooManySlots } from '../../src/store/slot-store.ts';
 import type { Store } from '../../src/store/store.ts';
-import { LeaseLost, TooManySlots } from '../../src/store/store.ts';
 import { buffersOf, bytes, depositOf, headerOf, slotOf, task, userOf } from './store-samples.ts';
 
 const AGES = 10 ** 12;

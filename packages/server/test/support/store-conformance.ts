@@ -2,7 +2,7 @@
 import type { BufferFact, Ctx, ModelEntry, Slot, UserId } from '@basa/protocol';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { Store } from '../../src/store/store.ts';
-import { examplesNote } from '../../src/store/store.ts';
+import { examplesNote } from '../../src/store/task-store.ts';
 import { buffersOf, bytes, depositOf, slotOf, task } from './store-samples.ts';
 
 function entryOf(ctx: Ctx, version: number, hash: number): ModelEntry {
