@@ -1,0 +1,91 @@
+/** Leases on the buffers of a task, and their fences. */
+import { describe, expect, it } from 'vitest';
+import { LeaseLost } from '../../src/store/node-store.ts';
+import type { NodesScene } from './nodes-scene.ts';
+import { AGES } from './nodes-scene.ts';
+import { bytes, depositOf, slotOf, task } from './store-samples.ts';
+
+export function testLeases(scene: NodesScene): void {
+  describe('a lease on the buffers of a task', () => {
+    it('is one holder’s at a time, and renewed by it', async () => {
+      expect(await scene.store.takeLease('close', 'a', AGES)).toBe(1);
+      expect(await scene.store.takeLease('close', 'b', AGES)).toBeUndefined();
+      expect(await scene.store.takeLease('close', 'a', AGES)).toBe(1);
+      expect(await scene.store.takeLease('another', 'b', AGES)).toBe(1);
+    });
+
+    it('of many that ask at once is given to one', async () => {
+      const asked = Array.from({ length: 8 }, (_, n) => scene.store.takeLease('close', String(n), AGES));
+      expect((await Promise.all(asked)).filter((fence) => fence !== undefined)).toEqual([1]);
+    });
+
+    it('that ended goes to another with a higher fence, and what is written under the old one is refused', async () => {
+      expect(await scene.store.takeLease('close', 'a', -1)).toBe(1);
+      const old = { name: 'close', number: 1 };
+      const write = () =>
+        scene.store.advance(
+          scene.ctx,
+          0,
+          (known) => ({
+            change: { facts: [{ kind: 'extended', byMs: 1 }], status: 'filling' },
+            result: known.length,
+          }),
+          old,
+        );
+      await write(); // nobody has taken it
+      expect(await scene.store.takeLease('close', 'b', AGES)).toBe(2);
+      await expect(write()).rejects.toThrow(LeaseLost);
+      const model = {
+        task,
+        version: 1,
+        modelHash: bytes(8),
+        ctx: scene.ctx,
+        blobKey: 'm',
+        madeAt: 3,
+        accepted: 3,
+        dropped: 1,
+      };
+      await expect(scene.store.addModel(model, old)).rejects.toThrow(LeaseLost);
+      await expect(scene.store.forgetModels(task, [0], old)).rejects.toThrow(LeaseLost);
+      await expect(scene.store.forgetBuffers(task, { drawnBefore: AGES, most: 1 }, old)).rejects.toThrow(LeaseLost);
+      expect(await scene.store.facts(scene.ctx, 0)).toHaveLength(1);
+      expect(await scene.store.models(task)).toEqual([]);
+      await scene.store.addModel(model, { name: 'close', number: 2 });
+      expect(await scene.store.takeLease('close', 'a', AGES)).toBeUndefined();
+    });
+
+    it('is renewed while nobody else has it, also after it ended', async () => {
+      await scene.store.takeLease('close', 'a', -1);
+      await scene.store.renewLease({ name: 'close', number: 1 }, AGES);
+      expect(await scene.store.takeLease('close', 'b', AGES)).toBeUndefined();
+      await scene.store.giveLeaseBack('close', 'a');
+      expect(await scene.store.takeLease('close', 'b', -1)).toBe(2);
+      await scene.store.renewLease({ name: 'close', number: 1 }, AGES);
+      expect(await scene.store.takeLease('close', 'c', AGES)).toBe(3);
+    });
+
+    it('that was given back is free at once', async () => {
+      await scene.store.takeLease('close', 'a', AGES);
+      await scene.store.giveLeaseBack('close', 'b');
+      expect(await scene.store.takeLease('close', 'b', AGES)).toBeUndefined();
+      await scene.store.giveLeaseBack('close', 'a');
+      expect(await scene.store.takeLease('close', 'b', AGES)).toBe(2);
+    });
+  });
+
+  it('leases are longer by the time that no node was alive, once', async () => {
+    const fact = { kind: 'deposited' as const, slot: slotOf(scene.ctx, 0) };
+    const deposit = depositOf(0);
+    await scene.store.advance(scene.ctx, 0, () => ({
+      change: { facts: [fact], status: 'filling', deposit },
+      result: 0,
+    }));
+    expect(await scene.store.noteAlive(0)).toBe(0); // the first one ever
+    await scene.setLastAlive(60_000);
+    const gaps = await Promise.all([1, 2, 3].map(() => scene.store.noteAlive(30_000)));
+    expect(gaps.filter((gap) => gap >= 60_000)).toHaveLength(1);
+    expect(gaps.filter((gap) => gap === 0)).toHaveLength(2);
+    const facts = await scene.store.facts(scene.ctx, 1);
+    expect(facts).toEqual([{ kind: 'extended', byMs: Math.max(...gaps) }]);
+  });
+}
