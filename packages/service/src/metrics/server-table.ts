@@ -1,0 +1,65 @@
+/** The metrics of a server. */
+import { DISK_SECONDS, REQUEST_SECONDS, rowsOf } from './row.ts';
+
+const WORK_SECONDS = [0.01, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 300, 1200];
+
+const { counter, gauge, histogram } = rowsOf('server');
+
+export const SERVER_METRICS = {
+  basa_task_running: gauge(['task'], '1 while the task gives seats; 0 where it is paused or finished'),
+  basa_buffers: gauge(['task', 'status'], 'Buffers that have not ended: filling, frozen, granted'),
+  basa_buffer_fill_ratio: gauge(['task'], 'Accepted uploads of the oldest filling buffer, of its K slots'),
+  basa_buffer_age_seconds: gauge(['task'], 'Age of the oldest buffer that has not ended; 0 where there is none'),
+  basa_slots: gauge(['task', 'state'], 'Slots of buffers that have not ended: free, assigned, accepted, dropped'),
+  basa_leases: gauge(['task', 'state'], 'Leases of assigned slots: running, or overdue (they end with the next tick)'),
+  basa_places: gauge(['task'], 'Devices that may be under way at a time'),
+  basa_places_used: gauge(
+    ['task'],
+    'Places that are taken: devices that train, and slots of buffers that have not ended',
+  ),
+  basa_devices_waiting: gauge(['task'], 'Devices that were told to ask for a place again'),
+  basa_devices_suspected: gauge(
+    ['task'],
+    'Devices that are suspected because sums were spoilt beside them, and not suspended',
+  ),
+  basa_devices_suspended: gauge(['task'], 'Devices that get no seat because sums were spoilt beside them too often'),
+  basa_buffers_waiting: gauge(['task'], 'Closed buffers whose sum is not open yet'),
+  basa_model_mean_age: gauge(['task'], 'Mean age, in versions, of the updates that the newest version was made of'),
+  basa_model_version: gauge(['task'], 'Newest version that users may have'),
+  basa_model_age_seconds: gauge(['task'], 'Time since that version was made'),
+  basa_model_accuracy: gauge(['task'], 'Accuracy of that version on held-out examples, where it was evaluated'),
+  basa_device_metric: gauge(
+    ['task', 'metric'],
+    "Mean of a private metric over the devices of that version, where the task names some; metric is the task's name for it",
+  ),
+  basa_privacy_epsilon: gauge(
+    ['task'],
+    'Epsilon of a device of a private task after all participations that its budget has',
+  ),
+  basa_seats_total: counter(['task'], 'Seats given'),
+  basa_deposits_total: counter(['task'], 'Slots assigned: one for each deposit'),
+  basa_uploads_accepted_total: counter(['task'], 'Uploads accepted'),
+  basa_slots_dropped_total: counter(['task', 'why'], 'Slots that came to nothing: lease-over, void-edge, left-out'),
+  basa_buffers_frozen_total: counter(['task', 'why'], 'Buffers that take no more uploads: resolved, stalled, expired'),
+  basa_buffers_ended_total: counter(
+    ['task', 'outcome'],
+    'Buffers by what became of them: included, quarantined, aborted, unknown',
+  ),
+  basa_buffer_lag_versions: histogram(
+    ['task'],
+    [0, 1, 2, 4, 8, 16, 32],
+    'Versions the model moved on while a buffer filled: all that a server can know of staleness',
+  ),
+  basa_work_seconds: histogram(
+    ['work'],
+    WORK_SECONDS,
+    'Work of the threads, with the wait for a free one: open-terms (attribute-based decryption of seeds), sum-shard (masks taken off a part of the sum), evaluate',
+  ),
+  basa_blob_commit_seconds: histogram([], DISK_SECONDS, 'Bodies of uploads made durable: in files the fsync'),
+  basa_authority_up: gauge([], '1 if the authority answered the last time it was asked'),
+  basa_authority_seconds: histogram(
+    ['question'],
+    REQUEST_SECONDS,
+    'Questions to the authority, answered or not: policy, draw, close, log, outcome, health',
+  ),
+} as const;
