@@ -1,0 +1,199 @@
+"""The layouts of messages and records: each field is a function from a Reader to its value."""
+import struct
+from types import SimpleNamespace
+
+from check_slot_keys import header
+
+from .agreement import Mismatch, agree
+from .ed25519 import verifies
+
+TRANSPARENT, CP_ABE, SLOT_KEYS = 0, 1, 3
+SEALED_SEED = {TRANSPARENT: 134, CP_ABE: 240, SLOT_KEYS: 64}  # bytes, by engine
+
+
+class Reader:
+    def __init__(self, name, data, users=0, sealed=0):
+        self.name, self.data, self.users, self.sealed = name, data, users, sealed
+
+    def take(self, length):
+        if length > len(self.data):
+            raise Mismatch(f"{self.name} is too short")
+        head, self.data = self.data[:length], self.data[length:]
+        return head
+
+    def number(self, length):
+        return int.from_bytes(self.take(length), "little")
+
+    def record(self, fields):
+        return {name: field(self) for name, field in fields.items()}
+
+
+def raw(length):
+    return lambda r: r.take(length)
+
+
+def integer(length, limit):
+    def field(r):
+        number = r.number(length)
+        agree(f"an integer of {r.name} below its limit", number < limit)
+        return number
+
+    return field
+
+
+def short(limit):
+    def field(r):
+        length = r.number(2)
+        agree(f"a length in {r.name} within {limit}", length <= limit)
+        return r.take(length)
+
+    return field
+
+
+def long(limit):
+    def field(r):
+        length = r.number(4)
+        agree(f"a length in {r.name} within {limit}", length <= limit)
+        return r.take(length)
+
+    return field
+
+
+def nested(name):
+    return lambda r: read(name, r.take(r.number(2)), r.users, r.sealed)
+
+
+def many(**fields):
+    return lambda r: [r.record(fields) for _ in range(r.number(2))]
+
+
+def endorsements(r):
+    signed = [(r.number(1), r.take(64)) for _ in range(r.number(2))]
+    agree(f"authorities of {r.name} by rising index", [a for a, _ in signed], sorted({a for a, _ in signed}))
+    return signed
+
+
+def parts(r):
+    found = [SimpleNamespace(authority=r.number(1), offer=r.take(16), sealingKey=short(4096)(r)) for _ in range(r.number(2))]
+    agree(f"parts of {r.name} by rising index", [p.authority for p in found], sorted({p.authority for p in found}))
+    return found
+
+
+def increasing(r):
+    numbers = [r.number(2) for _ in range(r.number(2))]
+    agree(f"a list of {r.name} strictly increasing", numbers, sorted(set(numbers)))
+    return numbers
+
+
+def staleness(r):
+    kind = r.number(1)
+    agree(f"the staleness of {r.name} of a known kind", kind <= 2)
+    return kind, *(f64(r) for _ in range(kind))
+
+
+def f64(r):
+    return struct.unpack("<d", r.take(8))[0]
+
+
+def metric_list(r):
+    return [(r.take(r.number(2)).decode("ascii"), f64(r), f64(r)) for _ in range(r.number(2))]
+
+
+def private(r):
+    flag = r.number(1)
+    agree("a flag", flag < 2)
+    return (f64(r), r.number(2), f64(r), r.number(4)) if flag else None
+
+
+def sealed_seed(r):
+    return r.take(r.sealed)
+
+
+def sealed_list(r):
+    return [sealed_seed(r) for _ in range(r.number(2))]
+
+
+def deposited(r):
+    return [(r.take(32), sealed_seed(r)) for _ in range(r.users - 1)]
+
+
+B16, B32, B64 = raw(16), raw(32), raw(64)
+U8, U16, U32, U53 = integer(1, 2**8), integer(2, 2**16), integer(4, 2**32), integer(8, 2**53)
+PLAN = {"d": U32, "group": U8, "level": U32, "clip": f64, "blockFloor": f64}
+TRAINING = {"epochs": U16, "batch": U16, "rate": f64, "loss": U8}
+COUNCIL = {"authorities": lambda r: [r.take(32) for _ in range(r.number(2))], "t": U8, "unsafeThreshold": U8}
+ONE, SEVERAL = "signature", "endorsements"  # what a layout ends with
+LAYOUTS = {  # kind, what it ends with, fields after the header
+    "certificate": (1, SEVERAL, {"task": B32, "device": B32, "issuedAt": U53, "notAfter": U53}),
+    "policy": (2, None, {
+        "name": short(64), **COUNCIL, "engine": U8, "K": U16, "Kmin": U16, **PLAN, "staleness": staleness, "maxStaleness": U32,
+        "tinyWeights": U8, "metrics": metric_list, "privacy": private, "manifest": B32, **TRAINING, "server": B32, "uploadLeaseMs": U32,
+        "openMs": U32, "closeMs": U32}),
+    "descriptor": (3, SEVERAL, {
+        **COUNCIL, "engine": U8, "task": B32, "parts": parts, "K": U16, "Kmin": U16, "version": U53, "model": B32, **PLAN, "W": U32,
+        "staleness": staleness, "maxStaleness": U32, "tinyWeights": U8, "metrics": metric_list, "privacy": private, "manifest": B32, "server": B32,
+        "uploadLeaseMs": U32, "expiry": U53, "closeBy": U53}),
+    "ticket": (5, ONE, {"ctx": B32, "slot": U16, "g": B32, "D": B32, "V": B32, "deadline": U53}),
+    "keyRequest": (6, ONE, {
+        "certificate": nested("certificate"), "nonce": B16, "ticket": nested("ticket"), "earlier": many(g=B32, D=B32),
+        "ephemeral": B32}),
+    "receipt": (7, SEVERAL, {"ctx": B32, "slot": U16, "g": B32, "D": B32, "V": B32}),
+    "keyAnswer": (8, None, {"envelope": short(1024), "receipt": nested("receipt"), "issued": nested("issuedKey")}),
+    "uploadHeader": (9, ONE, {
+        "ctx": B32, "slot": U16, "g": B32, "V": B32, "selfName": short(32), "bodyHash": B32, "void": increasing,
+        "receipt": nested("receipt")}),
+    "deposit": (10, None, {
+        "certificate": nested("certificate"), "ctx": B32, "nonce": B16, "D": B32, "seeds": deposited,
+        "signature": B64}),
+    "depositAnswer": (11, None, {
+        "ticket": nested("ticket"),
+        "inbox": many(g=B32, D=B32, siblings=lambda r: [r.take(32) for _ in range(r.number(2))], commitment=B32,
+                      sealed=sealed_seed)}),
+    "closeRequest": (12, ONE, {
+        "ctx": B32, "deposits": many(device=B32, nonce=B16, D=B32, signature=B64), "accepted": increasing,
+        "headers": many(header=nested("uploadHeader")), "votes": endorsements}),
+    "closeAnswer": (13, ONE, {"vote": nested("vote"), "outcome": nested("outcome"), "keys": many(slot=U16, role=U8, key=short(1024))}),
+    "outcome": (14, ONE, {"ctx": B32, "status": U8, "accepted": many(slot=U16, g=B32)}),
+    "modelEntry": (15, SEVERAL, {"task": B32, "version": U53, "model": B32, "ctx": B32, "previous": B32}),
+    "head": (16, ONE, {"branch": B16, "sequence": U53, "revocations": U53, "hash": B32}),
+    "revocationRequest": (21, ONE, {"task": B32, "after": U53}),
+    "revocations": (22, ONE, {"task": B32, "branch": B16, "after": U53, "upTo": U53, "users": many(u=B32)}),
+    "drawnBuffer": (24, None, {"descriptor": nested("descriptor"), "slotKeys": long(16 * 32800)}),
+    "issuedKey": (25, ONE, {"request": B32, "keyHash": B32}),
+    "vote": (27, SEVERAL, {"task": B32, "ctx": B32, "closing": B32}),
+    "task-created": (96, None, {"policy": nested("policy")}),
+    "device-enrolled": (97, None, {"certificate": nested("certificate")}),
+    "buffer-drawn": (99, None, {"nonce": B16, "descriptor": nested("descriptor")}),
+    "key-issued": (100, None, {
+        "ctx": B32, "slot": U16, "u": B32, "device": B32, "g": B32, "D": B32, "V": B32, "request": B32}),
+    "buffer-closed": (101, None, {
+        "ctx": B32, "closing": B32, "accepted": many(slot=U16, g=B32, registration=B32, selfName=short(32)),
+        "withheld": increasing}),
+    "device-revoked": (98, None, {"u": B32, "at": U53}),
+    "model-appended": (104, None, {"entry": nested("modelEntry")}),
+    "branch-begun": (105, None, {"branch": B16, "met": many(head=nested("head"))}),
+    "paperTicket": (33, ONE, {"ctx": B32, "slot": U16, "user": B32}),
+    "paperUpload": (34, None, {"slot": U16, "alpha": f64, "sealed": sealed_list}),
+}
+
+
+def read(name, data, users=0, sealed=0):
+    kind, signed, fields = LAYOUTS[name]
+    r = Reader(name, data, users, sealed)
+    agree(f"the header of {name}", r.take(3), header(kind))
+    message = SimpleNamespace(layout=name, raw=data, **r.record(fields))
+    if signed:
+        message.unsigned = data[: len(data) - len(r.data)]
+        setattr(message, signed, endorsements(r) if signed == SEVERAL else r.take(64))
+    agree(f"{name} without a trailing byte", r.data, b"")
+    return message
+
+
+def check_signature(message, key):
+    agree(f"the signature of {message.layout}", verifies(key, message.unsigned, message.signature))
+
+
+def check_alone(message, key):
+    """Signed by the one authority there is."""
+    agree(f"the one authority of {message.layout}", [a for a, _ in message.endorsements], [0])
+    agree(f"the signature of {message.layout}", verifies(key, message.unsigned, message.endorsements[0][1]))

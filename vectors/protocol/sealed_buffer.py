@@ -1,0 +1,129 @@
+"""A sealed buffer from its descriptor to the opened sum."""
+from types import SimpleNamespace
+
+from check_slot_keys import context, is_list, key_of, open_with_pad, open_with_secret, sha256
+
+from .agreement import agree, each_user, fields_of
+from .derived import EDGE, SELF, closing, column_sums, combine, commitment
+from .layouts import CP_ABE, SEALED_SEED, SLOT_KEYS, check_alone, check_signature, read
+from .sealed_user import check_key_of, check_user
+
+RELEASED_SELF, RELEASED_EDGE = 0, 1  # roles in a closeAnswer
+
+
+def check_descriptor(v):
+    """The buffer that policy and descriptor agree on."""
+    names = "policy task authorityKey serverKey drawnBuffer ctx"
+    hexed = {name: bytes.fromhex(v[name]) for name in names.split()}
+    policy, drawn = read("policy", hexed["policy"]), read("drawnBuffer", hexed["drawnBuffer"])
+    descriptor = drawn.descriptor
+    agree("task = SHA-256(policy)", hexed["task"], sha256(policy.raw))
+    agree("the task of the descriptor", descriptor.task, hexed["task"])
+    shared = ("authorities t unsafeThreshold engine K Kmin d group level clip blockFloor staleness maxStaleness tinyWeights metrics privacy manifest server "
+              "uploadLeaseMs")
+    for name in shared.split():
+        agree(f"{name} of the descriptor as in the policy", getattr(descriptor, name), getattr(policy, name))
+    agree("training that can be", policy.epochs > 0 and policy.batch > 0 and policy.rate > 0 and policy.loss < 2)
+    agree("the server key", descriptor.server, hexed["serverKey"])
+    agree("one authority, and it is enough", (policy.authorities, policy.t, policy.unsafeThreshold), ([hexed["authorityKey"]], 1, 0))
+    agree("its part", [part.authority for part in descriptor.parts], [0])
+    check_sealing_key(descriptor, descriptor.parts[0].sealingKey, drawn.slotKeys)
+    agree("closeBy = expiry + closeMs", descriptor.closeBy, descriptor.expiry + policy.closeMs)
+    agree("a group of 0 or 1 to 32 bits", descriptor.group <= 32)
+    check_alone(descriptor, hexed["authorityKey"])
+    ctx = sha256(descriptor.unsigned)
+    agree("ctx", hexed["ctx"], ctx)
+    return SimpleNamespace(
+        ctx=ctx, task=hexed["task"], K=descriptor.K, Kmin=descriptor.Kmin, d=descriptor.d, group=descriptor.group,
+        metrics=descriptor.metrics, max_staleness=descriptor.maxStaleness, W=descriptor.W, closeBy=descriptor.closeBy, 
+        engine=descriptor.engine, sealed=SEALED_SEED[descriptor.engine], keys=drawn.slotKeys,
+        authority=hexed["authorityKey"], server=hexed["serverKey"], view=ctx, slots=[])
+
+
+def check_sealing_key(descriptor, sealing_key, slot_keys):
+    if descriptor.engine == SLOT_KEYS:
+        agree("the sealing key: an epoch and a hash", len(sealing_key), 64)
+        agree("the list of slot keys", is_list(slot_keys, descriptor.K, sealing_key[32:]))
+        return
+    agree("an engine that there is", descriptor.engine, CP_ABE)
+    agree("no slot keys", slot_keys, b"")
+    agree("a public key of CP-ABE", (sealing_key[:2], len(sealing_key)), (b"\1\1", 2 + 48 + 96 + 576))
+
+
+def check_close(b, v):
+    """The keys that the authority releases, by slot and role."""
+    accepted = [l for l, s in enumerate(b.slots) if s.upload]
+    agree("at least Kmin accepted", len(accepted) >= b.Kmin)
+    q = read("closeRequest", bytes.fromhex(v["closeRequest"]))
+    agree("ctx of the closeRequest", q.ctx, b.ctx)
+    deposits = [(s.device, s.nonce, s.D, s.deposit.signature) for s in b.slots]
+    agree("the deposits of the closeRequest", [tuple(e.values()) for e in q.deposits], deposits)
+    agree("the accepted of the closeRequest", q.accepted, accepted)
+    headers = [b.slots[l].upload.header.raw for l in accepted]
+    agree("the headers of the closeRequest", [e["header"].raw for e in q.headers], headers)
+    agree("no votes in the closeRequest", q.votes, [])
+    check_signature(q, b.server)
+
+    a = read("closeAnswer", bytes.fromhex(v["closeAnswer"]))
+    agree("ctx and status of the outcome", (a.outcome.ctx, a.outcome.status), (b.ctx, 3))
+    agree("the accepted of the outcome", [(e["slot"], e["g"]) for e in a.outcome.accepted],
+          [(l, b.slots[l].g) for l in accepted])
+    check_signature(a.outcome, b.authority)
+    check_signature(a, b.authority)
+    closed = [(l, b.slots[l].g, b.slots[l].registration, b.slots[l].upload.header.selfName) for l in accepted]
+    agree("the vote", (a.vote.task, a.vote.ctx, a.vote.closing), (b.task, b.ctx, closing(b.ctx, len(b.slots), b.view, closed)))
+    check_alone(a.vote, b.authority)
+    agree("a key for each slot, in order", [e["slot"] for e in a.keys], list(range(b.K)))
+    for l, (role, key) in enumerate((e["role"], e["key"]) for e in a.keys):
+        agree(f"the role of the key of slot {l}", role, RELEASED_SELF if l in accepted else RELEASED_EDGE)
+        if l not in accepted:
+            check_key_of(b, f"the released key of edge({l})", key, EDGE, l)
+        elif b.engine == CP_ABE:
+            check_key_of(b, f"the released key of self({l})", key, SELF, 0, b.slots[l].registration)
+    return accepted, [e["key"] for e in a.keys]
+
+
+def open_seeds(b, l, accepted, released):
+    """(sign, seed) of the masks that are left in y_l, with what the server has: the messages and the released keys."""
+    s, absent = b.slots[l], [j for j in range(b.K) if j not in accepted]
+    later, earlier = [j for j in absent if j > l], [i for i in absent if i in s.upload.backups]
+    if b.engine == CP_ABE:  # the seeds of the vector, which their commitments are held to
+        return [(-1, s.self), *((-1, s.edges[j]) for j in later), *((1, b.slots[i].edges[l]) for i in earlier)]
+    terms = [(-1, open_with_pad(s.upload.self, released[l], key_of(b.keys, "self"), b.ctx, context(b.ctx, "self", s.registration, 0)))]
+    for role, sign, slot, sealed, (committed, _) in (
+        *(("edge", -1, j, s.deposit.seeds[j - 1][1], s.deposit.seeds[j - 1]) for j in later),
+        *(("backup", 1, i, s.upload.backups[i], b.slots[i].deposit.seeds[l - 1]) for i in earlier),
+    ):
+        c = context(b.ctx, role, s.g, slot)
+        seed = open_with_secret(sealed, released[slot], key_of(b.keys, slot), b.ctx, c)
+        agree(f"the {role} of slots {l} and {slot} opens to its commitment", seed and commitment(seed), committed)
+        terms.append((sign, seed))
+    agree(f"the self seed of slot {l} opens", terms[0][1] is not None)
+    return terms
+
+
+def check_opening(b, v, accepted, released):
+    terms = [term for l in accepted for term in open_seeds(b, l, accepted, released)]
+    masked = column_sums([b.slots[l].upload.y for l in accepted], b.group)
+    opened = combine(masked, terms, b.ctx, b.group)
+    agree("the opened sum", opened, column_sums([b.slots[l].input for l in accepted], b.group))
+    agree("the guard words", opened[:4], [len(accepted), 0, 0, 0])
+    agree("weightSum", v["weightSum"], opened[4])
+    agree("versionSum", v["versionSum"], opened[5])
+    agree("a sum of versions in range", opened[5] <= 2 * b.max_staleness * len(accepted))
+    prefix = 6 + len(b.metrics)
+    means = {name: low + (high - low) * word / (len(accepted) * b.W)
+             for (name, low, high), word in zip(b.metrics, opened[6:prefix])}
+    agree("the names of the metrics", list(v["metrics"]), list(means))
+    for name, mean in means.items():
+        agree(f"the mean of {name}", abs(v["metrics"][name] - mean) < 1e-9)
+    agree("sum", v["sum"], opened[prefix:])
+
+
+def check_sealed(v):
+    fields_of("the vector", v, "name policy task authorityKey serverKey drawnBuffer ctx users closeRequest closeAnswer "
+              "sum weightSum versionSum metrics")
+    b = check_descriptor(v)
+    agree("users within K", len(v["users"]) <= b.K)
+    each_user(v, lambda l, user: check_user(b, l, user))
+    check_opening(b, v, *check_close(b, v))
