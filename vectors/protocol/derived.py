@@ -2,9 +2,9 @@
 import functools
 
 from check import FIELD, mask
-from check_slot_keys import header, sha256, u16
 
 from .agreement import agree
+from .slot_keys import header, sha256, u16
 
 ZEROS = bytes(32)
 EDGE, SELF, PAPER = 1, 2, 4  # roles in an attribute

@@ -1,9 +1,8 @@
 """An authority's log: the chain of its records, the head over it, what a server is told of revocations."""
-from check_slot_keys import header, is_key, registration, sha256, u16
-
 from .agreement import agree
 from .derived import ZEROS, closing
 from .layouts import LAYOUTS, check_alone, check_signature, read
+from .slot_keys import header, is_key, registration, sha256, u16
 
 
 def closing_of(record, issued):

@@ -2,10 +2,9 @@
 import struct
 from types import SimpleNamespace
 
-from check_slot_keys import header
-
 from .agreement import Mismatch, agree
 from .ed25519 import verifies
+from .slot_keys import header
 
 TRANSPARENT, CP_ABE, SLOT_KEYS = 0, 1, 3
 SEALED_SEED = {TRANSPARENT: 134, CP_ABE: 240, SLOT_KEYS: 64}  # bytes, by engine

@@ -1,11 +1,10 @@
 """A buffer of the paper's protocol."""
 import math
 
-from check_slot_keys import context
-
 from .agreement import agree, each_user, fields_of
 from .derived import PAPER, ZEROS, attribute, column_sums, combine, modulus
 from .layouts import SEALED_SEED, TRANSPARENT, check_signature, read
+from .slot_keys import context
 
 
 def check_paper(v):

@@ -1,12 +1,11 @@
 """A sealed buffer from its descriptor to the opened sum."""
 from types import SimpleNamespace
 
-from check_slot_keys import context, is_list, key_of, open_with_pad, open_with_secret, sha256
-
 from .agreement import agree, each_user, fields_of
 from .derived import EDGE, SELF, closing, column_sums, combine, commitment
 from .layouts import CP_ABE, SEALED_SEED, SLOT_KEYS, check_alone, check_signature, read
 from .sealed_user import check_key_of, check_user
+from .slot_keys import context, is_list, key_of, open_with_pad, open_with_secret, sha256
 
 RELEASED_SELF, RELEASED_EDGE = 0, 1  # roles in a closeAnswer
 

@@ -2,13 +2,13 @@
 from types import SimpleNamespace
 
 from check import hkdf
-from check_slot_keys import BASE as X25519_BASE, context, header, is_key, key_of, registration, seal, sha256, u16, x25519
 
 from .aead import aead_open
 from .agreement import agree, fields_of
 from .derived import EDGE, ZEROS, attribute, combine, commitment, leaf, merkle_root, modulus, proven_root, unpack
 from .ed25519 import verifies
 from .layouts import CP_ABE, SLOT_KEYS, Reader, check_alone, check_signature, read
+from .slot_keys import BASE as X25519_BASE, context, header, is_key, key_of, registration, seal, sha256, u16, x25519
 
 
 def check_sealed_seed(b, what, sealed, seed, role, name, slot):
