@@ -9,7 +9,7 @@ const SEAT_MS = 30_000;
 const QUOTA_MS = 4 * 3_600_000;
 let house: House;
 beforeAll(async () => {
-  house = await House.open({ server: { seatMs: SEAT_MS, burntSlots: { most: 1, withinMs: QUOTA_MS } } });
+  house = await House.open({ server: { seatMs: SEAT_MS, burntSlots: { max: 1, withinMs: QUOTA_MS } } });
 });
 afterAll(() => house.close());
 

@@ -14,7 +14,7 @@ interface WaitingStep {
 }
 
 /** So that the lock, and whoever came first, does not wait for all who come later. */
-const MOST_TOGETHER = 64;
+const MAX_TOGETHER = 64;
 
 export class WaitingSteps {
   readonly #take: (steps: () => readonly Step<unknown>[]) => Promise<readonly Taken[]>;
@@ -53,7 +53,7 @@ export class WaitingSteps {
   }
 
   #next(): readonly WaitingStep[] {
-    const next = this.#waiting.splice(0, MOST_TOGETHER);
+    const next = this.#waiting.splice(0, MAX_TOGETHER);
     if (this.#waiting.length > 0) this.#takeNext();
     return next;
   }

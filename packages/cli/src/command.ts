@@ -75,13 +75,13 @@ export function textFlag(input: CommandInput, name: string): string | undefined 
 export function numberFlag(
   input: CommandInput,
   name: string,
-  { least = 0, most = Number.MAX_SAFE_INTEGER, fallback }: { least?: number; most?: number; fallback: number },
+  { min = 0, max = Number.MAX_SAFE_INTEGER, fallback }: { min?: number; max?: number; fallback: number },
 ): number {
   const text = textFlag(input, name);
   if (text === undefined) return fallback;
   const value = Number(text);
-  if (!Number.isSafeInteger(value) || value < least || value > most)
-    throw new CommandError(`--${name} takes a whole number from ${least} to ${most}, got "${text}"`);
+  if (!Number.isSafeInteger(value) || value < min || value > max)
+    throw new CommandError(`--${name} takes a whole number from ${min} to ${max}, got "${text}"`);
   return value;
 }
 

@@ -14,8 +14,8 @@ export interface DeviceWork {
 
 export async function deviceWork(input: CommandInput): Promise<DeviceWork> {
   const file = textFlag(input, 'model');
-  const users = numberFlag(input, 'users', { least: 1, fallback: file === undefined ? MNIST_USERS : 1 });
-  const user = numberFlag(input, 'user', { most: users - 1, fallback: 0 });
+  const users = numberFlag(input, 'users', { min: 1, fallback: file === undefined ? MNIST_USERS : 1 });
+  const user = numberFlag(input, 'user', { max: users - 1, fallback: 0 });
   const equalBits = input.values['equal-bits'] === true;
   if (file === undefined) {
     const { demoTrainer } = await import('./demo/trainer.ts');

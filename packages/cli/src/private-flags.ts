@@ -19,8 +19,8 @@ export const PRIVACY_USAGE = `  --noise <z>          differential privacy: noise
 
 export const METRICS_USAGE = `  --metrics <list>     means of the devices to learn, as name:low:high with commas: loss:0:5,accuracy:0:1,examples:0:1000`;
 
-const MOST_PARTICIPATIONS = 2 ** 32 - 1;
-const MOST_COLLUDERS = 1022;
+const MAX_PARTICIPATIONS = 2 ** 32 - 1;
+const MAX_COLLUDERS = 1022;
 
 export function privacyChoice(input: CommandInput): PrivacyChoice | undefined {
   if (textFlag(input, 'noise') === undefined) {
@@ -34,10 +34,10 @@ export function privacyChoice(input: CommandInput): PrivacyChoice | undefined {
   if (delta >= 1) throw new CommandError(`--delta takes a number between 0 and 1, got "${delta}"`);
   return {
     noiseMultiplier: positive(input, 'noise', 1),
-    participations: numberFlag(input, 'participations', { least: 1, most: MOST_PARTICIPATIONS, fallback: 1 }),
+    participations: numberFlag(input, 'participations', { min: 1, max: MAX_PARTICIPATIONS, fallback: 1 }),
     delta,
     ...(textFlag(input, 'colluders') !== undefined && {
-      colluders: numberFlag(input, 'colluders', { most: MOST_COLLUDERS, fallback: 0 }),
+      colluders: numberFlag(input, 'colluders', { max: MAX_COLLUDERS, fallback: 0 }),
     }),
   };
 }

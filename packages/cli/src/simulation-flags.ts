@@ -32,19 +32,19 @@ type Told =
 
 /** Reads everything but the model, its data and its training. A target of 0 means none. */
 export function simulationOf(input: CommandInput): Pick<SimulateOptions, Told> & { readonly devices: number } {
-  const devices = numberFlag(input, 'devices', { least: 2, most: 100_000, fallback: 20 });
-  const concurrency = numberFlag(input, 'at-a-time', { least: 2, most: devices, fallback: Math.min(20, devices) });
-  const most = concurrency;
+  const devices = numberFlag(input, 'devices', { min: 2, max: 100_000, fallback: 20 });
+  const concurrency = numberFlag(input, 'at-a-time', { min: 2, max: devices, fallback: Math.min(20, devices) });
+  const max = concurrency;
   return {
     devices,
     concurrency,
-    bufferSize: numberFlag(input, 'buffer', { least: 2, most, fallback: Math.min(10, concurrency) }),
+    bufferSize: numberFlag(input, 'buffer', { min: 2, max, fallback: Math.min(10, concurrency) }),
     protocols: protocolsOf(input),
     delay: delayOf(input),
-    dropouts: numberFlag(input, 'drop-out', { most: 90, fallback: 0 }) / 100,
+    dropouts: numberFlag(input, 'drop-out', { max: 90, fallback: 0 }) / 100,
     compute: textFlag(input, 'compute') === undefined ? 'measured' : positive(input, 'compute', 1),
-    versions: numberFlag(input, 'versions', { least: 1, most: 100_000, fallback: 50 }),
-    target: numberFlag(input, 'target', { least: 1, most: 100, fallback: 0 }) / 100,
+    versions: numberFlag(input, 'versions', { min: 1, max: 100_000, fallback: 50 }),
+    target: numberFlag(input, 'target', { min: 1, max: 100, fallback: 0 }) / 100,
     seed: numberFlag(input, 'seed', { fallback: 1 }),
   };
 }
@@ -52,8 +52,8 @@ export function simulationOf(input: CommandInput): Pick<SimulateOptions, Told> &
 /** Takes from the file what the flags do not say. */
 export function localTrainingOf(input: CommandInput, { training = {} }: OwnModel): SimulateOptions['training'] {
   return {
-    epochs: numberFlag(input, 'epochs', { least: 1, fallback: training.epochs ?? OWN_TRAINING.epochs }),
-    batchSize: numberFlag(input, 'batch', { least: 1, fallback: training.batchSize ?? OWN_TRAINING.batchSize }),
+    epochs: numberFlag(input, 'epochs', { min: 1, fallback: training.epochs ?? OWN_TRAINING.epochs }),
+    batchSize: numberFlag(input, 'batch', { min: 1, fallback: training.batchSize ?? OWN_TRAINING.batchSize }),
     learningRate: positive(input, 'rate', training.learningRate ?? OWN_TRAINING.learningRate),
   };
 }

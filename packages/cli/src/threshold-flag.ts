@@ -8,5 +8,5 @@ export const MAX_AUTHORITIES = 16;
 /** Nothing where nothing is said: the smallest threshold that withstands an authority which colludes. */
 export function thresholdFlag(input: CommandInput): { readonly threshold?: number } {
   if (textFlag(input, 'threshold') === undefined) return {};
-  return { threshold: numberFlag(input, 'threshold', { least: 1, most: MAX_AUTHORITIES, fallback: 1 }) };
+  return { threshold: numberFlag(input, 'threshold', { min: 1, max: MAX_AUTHORITIES, fallback: 1 }) };
 }

@@ -16,7 +16,7 @@ export const TRAINING_USAGE = `  --epochs <n>         passes of a device over it
   --rate <x>           learning rate of the devices (mnist and cifar 0.03, femnist 0.05, flsim and your own 0.1, or what model.ts says)
   --block-floor <x>    smallest norm an update may have on a block of parameters; 0 refuses only zeros (mnist 0.005, else 0)`;
 
-const MOST = 65_535;
+const MAX_U16 = 65_535;
 
 /** Takes from the model what the flags do not say. */
 export function trainingOf(
@@ -26,8 +26,8 @@ export function trainingOf(
   const isZero = Number(textFlag(input, 'block-floor') ?? blockFloor) === 0;
   return {
     training: {
-      epochs: numberFlag(input, 'epochs', { least: 1, most: MOST, fallback: training.epochs }),
-      batchSize: numberFlag(input, 'batch', { least: 1, most: MOST, fallback: training.batchSize }),
+      epochs: numberFlag(input, 'epochs', { min: 1, max: MAX_U16, fallback: training.epochs }),
+      batchSize: numberFlag(input, 'batch', { min: 1, max: MAX_U16, fallback: training.batchSize }),
       learningRate: positive(input, 'rate', training.learningRate),
       loss: training.loss,
     },

@@ -77,12 +77,12 @@ export class AuthorityClient {
     return decoded('authority', outcomeCodec, body);
   }
 
-  get(target: string, signal: AbortSignal, most = MAX_STATEMENT_BYTES): Promise<Answered> {
-    return this.#call({ method: 'GET', target, most, signal });
+  get(target: string, signal: AbortSignal, maxBytes = MAX_STATEMENT_BYTES): Promise<Answered> {
+    return this.#call({ method: 'GET', target, maxBytes, signal });
   }
 
   post(target: string, asked: Pick<Call, 'body' | 'type'>, signal: AbortSignal): Promise<Answered> {
-    return this.#call({ method: 'POST', target, ...asked, signed: true, most: MAX_STATEMENT_BYTES, signal });
+    return this.#call({ method: 'POST', target, ...asked, signed: true, maxBytes: MAX_STATEMENT_BYTES, signal });
   }
 
   async #call(call: Call): Promise<Answered> {

@@ -80,7 +80,7 @@ async function download(
   await server.link.retrying(signal, async (progressed) => {
     if (at === bytes.length) return;
     const [start, headers] = [at, at === 0 ? {} : { range: `bytes=${at}-` }];
-    const call = { method: 'GET' as const, target, headers, most: bytes.length, signal };
+    const call = { method: 'GET' as const, target, headers, maxBytes: bytes.length, signal };
     let isFirst = true;
     await server.link.attempt(call, (chunk, status) => {
       if (isFirst) at = status === 206 ? start : 0;

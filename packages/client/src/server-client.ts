@@ -65,7 +65,7 @@ export class ServerClient {
 
   async discardPlace(task: TaskId, signal: AbortSignal): Promise<void> {
     const target = SERVER_PATH.admissions(task);
-    await this.link.call({ method: 'DELETE', target, signed: true, most: MAX_JSON_BYTES, signal });
+    await this.link.call({ method: 'DELETE', target, signed: true, maxBytes: MAX_JSON_BYTES, signal });
   }
 
   async seat(task: TaskId, certificate: Certificate, signal: AbortSignal): Promise<DrawnBuffer> {
@@ -77,9 +77,9 @@ export class ServerClient {
   async deposit(deposit: Deposit, sealing: BufferSealing, signal: AbortSignal): Promise<DepositAnswer> {
     const bufferSize = deposit.entries.length + 1;
     const messages = userMessages(bufferSize, sealing);
-    const most = MAX_STATEMENT_BYTES + bufferSize * (INBOX_ENTRY_BYTES + sealing.sealedBytes);
+    const maxBytes = MAX_STATEMENT_BYTES + bufferSize * (INBOX_ENTRY_BYTES + sealing.sealedBytes);
     const asked = messages.deposit.encode(deposit);
-    const { body } = await this.#post(SERVER_PATH.deposits(deposit.ctx), asked, most, signal);
+    const { body } = await this.#post(SERVER_PATH.deposits(deposit.ctx), asked, maxBytes, signal);
     return decoded('server', messages.depositAnswer, body);
   }
 
@@ -93,7 +93,7 @@ export class ServerClient {
       target: SERVER_PATH.upload(ctx, slot),
       headers: { [HEADER.upload]: toHex(header) },
       signed: true,
-      most: 0,
+      maxBytes: 0,
       signal,
     });
     const offset = Number(answer.header(HEADER.uploadOffset) ?? Number.NaN);
@@ -108,7 +108,7 @@ export class ServerClient {
       ...(piece.length === 0 ? {} : { body: piece }),
       headers: { [HEADER.upload]: toHex(header), [HEADER.uploadOffset]: String(offset) },
       signed: true,
-      most: MAX_JSON_BYTES,
+      maxBytes: MAX_JSON_BYTES,
       signal,
     });
     const { received, accepted } = jsonOf('server', body);
@@ -125,11 +125,11 @@ export class ServerClient {
   }
 
   #get(target: string, signal: AbortSignal): Promise<Answered> {
-    return this.link.call({ method: 'GET', target, most: MAX_JSON_BYTES, signal });
+    return this.link.call({ method: 'GET', target, maxBytes: MAX_JSON_BYTES, signal });
   }
 
-  #post(target: string, body: Uint8Array, most: number, signal: AbortSignal): Promise<Answered> {
-    const call: Call = { method: 'POST', target, body, signed: true, most, signal };
+  #post(target: string, body: Uint8Array, maxBytes: number, signal: AbortSignal): Promise<Answered> {
+    const call: Call = { method: 'POST', target, body, signed: true, maxBytes, signal };
     return this.link.call(call);
   }
 }

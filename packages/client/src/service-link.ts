@@ -21,7 +21,7 @@ export interface Call {
   /** Whether the device signs it. */
   readonly signed?: boolean;
   /** The most bytes an answer may have. */
-  readonly most: number;
+  readonly maxBytes: number;
   readonly signal: AbortSignal;
 }
 
@@ -116,7 +116,7 @@ export class ServiceLink {
         watch.feed();
         length += chunk.length;
         this.traffic.received += chunk.length;
-        if (length > call.most) throw new AnswerError(`the ${this.name}`, `more than ${call.most} bytes`);
+        if (length > call.maxBytes) throw new AnswerError(`the ${this.name}`, `more than ${call.maxBytes} bytes`);
         sink(chunk, answer.status);
       }
       return answer;

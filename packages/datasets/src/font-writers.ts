@@ -20,8 +20,8 @@ const NORMAL = { mean: [0.12], deviation: [0.28] };
 /** Examples a user has: lognormal with this mean, within bounds. */
 const MEAN_EXAMPLES = 200;
 const SPREAD = 0.4;
-const FEWEST = 20;
-const MOST = 500;
+const MIN_EXAMPLES = 20;
+const MAX_EXAMPLES = 500;
 
 interface Style {
   readonly font: Font;
@@ -73,7 +73,7 @@ export async function loadFontWriters(seed: number, options?: CacheOptions): Pro
 
 function exampleCount(random: RandomStream): number {
   const logarithm = Math.log(MEAN_EXAMPLES) - SPREAD ** 2 / 2 + SPREAD * random.normal();
-  return Math.round(Math.min(MOST, Math.max(FEWEST, Math.exp(logarithm))));
+  return Math.round(Math.min(MAX_EXAMPLES, Math.max(MIN_EXAMPLES, Math.exp(logarithm))));
 }
 
 function styleOf(user: number, fonts: readonly Font[], random: RandomStream): Style {

@@ -55,9 +55,9 @@ export class ByteReader {
   }
 
   /** A length of two bytes, checked against its bound before anything is read or allocated, then the bytes. */
-  shortBytes(field: string, most: number): Uint8Array {
+  shortBytes(field: string, max: number): Uint8Array {
     const length = this.u16(`${field} length`);
-    if (length > most) throw new DecodeError(`${field} length`, `${length} exceeds ${most}`);
+    if (length > max) throw new DecodeError(`${field} length`, `${length} exceeds ${max}`);
     return this.bytes(field, length);
   }
 
@@ -125,14 +125,14 @@ export class ByteWriter {
     return this.u16(part.length).bytes(part);
   }
 
-  /** A length of two bytes, then what `write` writes: at most so many bytes. */
-  shortFrame(most: number, write: (writer: ByteWriter) => void): this {
+  /** A length of two bytes, then what `write` writes: at most `max` bytes. */
+  shortFrame(max: number, write: (writer: ByteWriter) => void): this {
     const parts = this.#open(2);
     const at = parts.push(0, 0) - 2;
     const before = this.#length;
     write(this);
     const length = this.#length - before;
-    if (length > most) throw new RangeError(`${length} bytes exceed ${most}`);
+    if (length > max) throw new RangeError(`${length} bytes exceed ${max}`);
     checkRange(length, 0xffff);
     parts[at] = length & 0xff;
     parts[at + 1] = length >>> 8;
@@ -179,8 +179,8 @@ function pushU32(parts: (number | Uint8Array)[], value: number): void {
   parts.push(value & 0xff, (value >>> 8) & 0xff, (value >>> 16) & 0xff, value >>> 24);
 }
 
-function checkRange(value: number, most: number): void {
-  if (!Number.isInteger(value) || value < 0 || value > most) {
-    throw new RangeError(`${value} is not an integer from 0 to ${most}`);
+function checkRange(value: number, max: number): void {
+  if (!Number.isInteger(value) || value < 0 || value > max) {
+    throw new RangeError(`${value} is not an integer from 0 to ${max}`);
   }
 }

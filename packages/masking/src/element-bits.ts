@@ -1,14 +1,14 @@
 /** The bits of packed vectors, with loops of their own for the widths that tasks have: 16, 20 and 24. */
 
 /** The widest elements that fit 32 bits together with the 7 that may wait before them: integers are many times faster than doubles. */
-const MOST_SHIFTED = 24;
+const MAX_SHIFTED = 24;
 
 /** Element k to bits k*b .. (k+1)*b - 1, for elements of fewer than 32 bits. */
 export function packElements(vector: Uint32Array, bits: number, packed: Uint8Array): void {
   if (bits === 16) packed.set(new Uint8Array(new Uint16Array(vector).buffer));
   else if (bits === 20) packPairs(vector, packed);
   else if (bits === 24) packTriples(vector, packed);
-  else if (bits <= MOST_SHIFTED) packShifted(vector, bits, packed);
+  else if (bits <= MAX_SHIFTED) packShifted(vector, bits, packed);
   else packBits(vector, bits, packed);
 }
 
@@ -17,7 +17,7 @@ export function unpackElements(packed: Uint8Array, bits: number, vector: Uint32A
   if (bits === 16) return unpackWords(packed, vector);
   if (bits === 20) return unpackPairs(packed, vector);
   if (bits === 24) return unpackTriples(packed, vector);
-  return bits <= MOST_SHIFTED ? unpackShifted(packed, bits, vector) : unpackBits(packed, bits, vector);
+  return bits <= MAX_SHIFTED ? unpackShifted(packed, bits, vector) : unpackBits(packed, bits, vector);
 }
 
 /** 16 bits: the words of the platform, which is little-endian as all that run this are. */

@@ -30,7 +30,7 @@ export { roundWithin, squaredBound } from './privacy/bounded-rounding.ts';
 export type { NoiseTable } from './privacy/discrete-gaussian.ts';
 export { addNoiseInPlace, MAX_NOISE_DEVIATION, noiseTable } from './privacy/discrete-gaussian.ts';
 export type { Noise, NoiseRequest } from './privacy/noise.ts';
-export { LEAST_DEVIATION, noiseOf, noiseProblem, noiseToSignal, noisySumBound } from './privacy/noise.ts';
+export { MIN_DEVIATION, noiseOf, noiseProblem, noiseToSignal, noisySumBound } from './privacy/noise.ts';
 export type { PrivatePlan, PrivatePlanned, PrivatePlanRequest } from './privacy/private-plan.ts';
 export { bufferForSignal, planPrivate } from './privacy/private-plan.ts';
 export type { Quantized, Quantizer, RandomWords, SumWeights } from './quantizer.ts';

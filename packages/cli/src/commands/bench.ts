@@ -13,8 +13,8 @@ export const bench: Command = {
   flags: { buffer: { type: 'string' }, parameters: { type: 'string' }, engine: { type: 'string' } },
   opening: 'measuring; this takes some seconds',
   async run(input) {
-    const bufferSize = numberFlag(input, 'buffer', { least: 2, most: 1024, fallback: 10 });
-    const parameters = numberFlag(input, 'parameters', { least: 1, most: 100_000_000, fallback: 2 ** 20 });
+    const bufferSize = numberFlag(input, 'buffer', { min: 2, max: 1024, fallback: 10 });
+    const parameters = numberFlag(input, 'parameters', { min: 1, max: 100_000_000, fallback: 2 ** 20 });
     const engine = engineOf(textFlag(input, 'engine') ?? 'slot-keys');
     const { measureContribution, TURNS } = await import('../bench/contribution.ts');
     const measured = await measureContribution({ engine, bufferSize, parameters });

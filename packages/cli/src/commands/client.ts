@@ -67,7 +67,7 @@ async function offer(input: CommandInput, file: string): Promise<CommandResult> 
 
 async function train(input: CommandInput): Promise<CommandResult> {
   const { terminal, signal } = input;
-  const rounds = numberFlag(input, 'rounds', { least: 1, fallback: 1 });
+  const rounds = numberFlag(input, 'rounds', { min: 1, fallback: 1 });
   const { toHex } = await import('@basa/masking');
   const { trainer, samples } = await deviceWork(input);
   const device = await connect(input);

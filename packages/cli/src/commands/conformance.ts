@@ -27,7 +27,7 @@ export const conformanceClient: Command = {
   positionals: Number.POSITIVE_INFINITY,
   opening: 'starting server and authorities',
   async run(input) {
-    const seconds = numberFlag(input, 'seconds', { least: 1, most: 86_400, fallback: 120 });
+    const seconds = numberFlag(input, 'seconds', { min: 1, max: 86_400, fallback: 120 });
     const { commandClient } = await import('../conformance/client/client-under-test.ts');
     const { checkClient } = await import('../conformance/client/check-client.ts');
     const { startLocalServices } = await import('../local-services.ts');

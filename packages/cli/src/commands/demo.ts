@@ -38,9 +38,9 @@ export const demo: Command = {
   opening: 'loading MNIST',
   async run(input) {
     const { terminal, signal } = input;
-    const target = numberFlag(input, 'target', { least: 1, most: 100, fallback: 88 }) / 100;
-    const goal = { target, further: numberFlag(input, 'further', { most: 1000, fallback: 5 }) };
-    const bufferSize = numberFlag(input, 'buffer', { least: 2, most: 1024, fallback: 10 });
+    const target = numberFlag(input, 'target', { min: 1, max: 100, fallback: 88 }) / 100;
+    const goal = { target, further: numberFlag(input, 'further', { max: 1000, fallback: 5 }) };
+    const bufferSize = numberFlag(input, 'buffer', { min: 2, max: 1024, fallback: 10 });
     const given = textFlag(input, 'folder');
     if (given !== undefined && existsSync(join(given, 'secrets.json')))
       throw new CommandError(
@@ -57,14 +57,14 @@ export const demo: Command = {
         bufferSize,
         engine: engineOf(textFlag(input, 'engine') ?? 'cp-abe'),
         devices: numberFlag(input, 'devices', {
-          least: bufferSize,
-          most: 10_000,
+          min: bufferSize,
+          max: 10_000,
           fallback: Math.max(24, 2 * bufferSize),
         }),
-        maxBuffers: numberFlag(input, 'buffers', { least: 1, fallback: 100 }),
-        maxSeconds: numberFlag(input, 'seconds', { least: 1, fallback: 600 }),
-        dropShare: numberFlag(input, 'drop', { most: 90, fallback: 8 }) / 100,
-        seed: numberFlag(input, 'seed', { most: 2 ** 31, fallback: 1 }),
+        maxBuffers: numberFlag(input, 'buffers', { min: 1, fallback: 100 }),
+        maxSeconds: numberFlag(input, 'seconds', { min: 1, fallback: 600 }),
+        dropShare: numberFlag(input, 'drop', { max: 90, fallback: 8 }) / 100,
+        seed: numberFlag(input, 'seed', { max: 2 ** 31, fallback: 1 }),
         threads: Math.max(1, Math.min(4, availableParallelism())),
         terminal,
         signal,

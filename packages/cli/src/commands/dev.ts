@@ -38,7 +38,7 @@ export const dev: Command = {
   async run(input) {
     const { terminal, signal } = input;
     const corsOrigins = originsOf(input);
-    const authorities = numberFlag(input, 'authorities', { least: 1, most: MAX_AUTHORITIES, fallback: 1 });
+    const authorities = numberFlag(input, 'authorities', { min: 1, max: MAX_AUTHORITIES, fallback: 1 });
     const threshold = thresholdFlag(input);
     const { loadMnist } = await import('@basa/datasets');
     const { createDemoTask, fleetWork } = await import('../demo/demo-task.ts');
@@ -54,22 +54,22 @@ export const dev: Command = {
       signal,
       corsOrigins,
       handsOutTokens: true,
-      serverPort: numberFlag(input, 'server-port', { most: 65_535, fallback: 7800 }),
-      authorityPort: numberFlag(input, 'authority-port', { most: 65_535, fallback: 7801 }),
+      serverPort: numberFlag(input, 'server-port', { max: 65_535, fallback: 7800 }),
+      authorityPort: numberFlag(input, 'authority-port', { max: 65_535, fallback: 7801 }),
       authorities,
       ...(textFlag(input, 'nodes') !== undefined && {
-        nodes: numberFlag(input, 'nodes', { least: 1, most: 16, fallback: 3 }),
+        nodes: numberFlag(input, 'nodes', { min: 1, max: 16, fallback: 3 }),
       }),
     });
     let fleet: DeviceFleet | undefined;
     try {
-      const bufferSize = numberFlag(input, 'buffer', { least: 2, most: 1024, fallback: 10 });
+      const bufferSize = numberFlag(input, 'buffer', { min: 2, max: 1024, fallback: 10 });
       const { task } = await createDemoTask(
         services,
         { name: 'dev', bufferSize, ...threshold, seed: 1, stop: {} },
         test,
       );
-      const devices = numberFlag(input, 'devices', { most: 1000, fallback: bufferSize - 1 });
+      const devices = numberFlag(input, 'devices', { max: 1000, fallback: bufferSize - 1 });
       if (devices > 0) {
         const work = await fleetWork(
           services,

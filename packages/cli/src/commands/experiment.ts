@@ -88,9 +88,9 @@ export const experiment: Command = {
       }
       const outcomes = await experiments.runStudies(studies, {
         ...common,
-        workers: numberFlag(input, 'workers', { least: 1, most: 1024, fallback: availableParallelism() }),
+        workers: numberFlag(input, 'workers', { min: 1, max: 1024, fallback: availableParallelism() }),
         datasets: datasetsOf(input),
-        seeds: numberFlag(input, 'seeds', { least: 1, fallback: Number.MAX_SAFE_INTEGER }),
+        seeds: numberFlag(input, 'seeds', { min: 1, fallback: Number.MAX_SAFE_INTEGER }),
         changes: changesOf(input),
         isTrainingOnly: input.values['train'] === true,
         onlyFinished: input.values['finished'] === true,
@@ -154,7 +154,7 @@ function changesOf(input: CommandInput): Changes {
     concurrency:
       textFlag(input, 'concurrency') === undefined
         ? undefined
-        : numberFlag(input, 'concurrency', { least: 2, fallback: 2 }),
+        : numberFlag(input, 'concurrency', { min: 2, fallback: 2 }),
     beta: delay,
     leaf: textFlag(input, 'leaf'),
   };

@@ -82,8 +82,8 @@ async function placesOf(input: CommandInput): Promise<InitPlaces> {
     port,
     ...tls,
   });
-  const serverPort = numberFlag(input, 'server-port', { least: 1, most: 65_535, fallback: 7800 });
-  const authorityPort = numberFlag(input, 'authority-port', { least: 1, most: 65_535, fallback: 7801 });
+  const serverPort = numberFlag(input, 'server-port', { min: 1, max: 65_535, fallback: 7800 });
+  const authorityPort = numberFlag(input, 'authority-port', { min: 1, max: 65_535, fallback: 7801 });
   const named = isIPv6(host) ? `[${host}]` : host;
   const url = (port: number): string => `${cert === undefined ? 'http' : 'https'}://${named}:${port}`;
   return {

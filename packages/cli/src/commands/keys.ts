@@ -31,8 +31,8 @@ ${AUTHORITY_USAGE}`,
       input.terminal.line(`${allowed} devices are allowed`);
       return { json: { allowed } };
     }
-    const hours = numberFlag(input, 'hours', { least: 1, fallback: 24 });
-    const count = numberFlag(input, 'count', { least: 1, most: 1000, fallback: 1 });
+    const hours = numberFlag(input, 'hours', { min: 1, fallback: 24 });
+    const count = numberFlag(input, 'count', { min: 1, max: 1000, fallback: 1 });
     const tokens = await authority.tokens(task, count, Date.now() + hours * 3_600_000);
     for (const token of tokens) input.terminal.line(token);
     return { json: { tokens } };

@@ -38,11 +38,11 @@ ${PRIVACY_USAGE}
     const privacy = privacyChoice(input);
     if (privacy === undefined) throw new CommandError('--noise <z> and --participations <n> are needed');
     const dimension = await dimensionOf(input);
-    const bufferSize = numberFlag(input, 'buffer', { least: 2, most: MAX_SLOTS, fallback: 100 });
+    const bufferSize = numberFlag(input, 'buffer', { min: 2, max: MAX_SLOTS, fallback: 100 });
     const colluders = privacy.colluders ?? Math.floor(bufferSize / 10);
     const minimum = numberFlag(input, 'minimum', {
-      least: 2,
-      most: bufferSize,
+      min: 2,
+      max: bufferSize,
       fallback: Math.min(bufferSize, defaultMinimum(bufferSize, colluders)),
     });
     const delta = privacy.delta ?? 1e-6;
@@ -95,7 +95,7 @@ async function dimensionOf(input: CommandInput): Promise<number> {
   if (textFlag(input, 'dimension') === undefined && model === undefined)
     throw new CommandError('--dimension <d> or --model <name> says how large the model is');
   const fallback = model === undefined ? 1 : (await chosenModel(model)).model.dimension;
-  return numberFlag(input, 'dimension', { least: 1, most: 2 ** 31, fallback });
+  return numberFlag(input, 'dimension', { min: 1, max: 2 ** 31, fallback });
 }
 
 /** What would help, in numbers. */

@@ -88,14 +88,14 @@ ${AUTHORITIES_USAGE}
     const modelName = textFlag(input, 'model') ?? 'mnist';
     const { model, test, ...settings } = await chosenModel(modelName);
     const preset = await taskPreset(textFlag(input, 'preset'));
-    const bufferSize = numberFlag(input, 'buffer', { least: 2, most: 1024, fallback: preset.bufferSize });
-    const target = numberFlag(input, 'target', { least: 1, most: 100, fallback: 0 }) / 100;
+    const bufferSize = numberFlag(input, 'buffer', { min: 2, max: 1024, fallback: preset.bufferSize });
+    const target = numberFlag(input, 'target', { min: 1, max: 100, fallback: 0 }) / 100;
     const evaluationSet = await testSetOf(input, test);
     if (target > 0 && evaluationSet === undefined)
       throw new CommandError('--target needs a test set at the server: give --test, export `test`, or use --versions');
     const privacy = privacyChoice(input);
-    const versions = numberFlag(input, 'versions', { least: 1, fallback: 0 });
-    const count = numberFlag(input, 'tokens', { most: MAX_TOKENS, fallback: 0 });
+    const versions = numberFlag(input, 'versions', { min: 1, fallback: 0 });
+    const count = numberFlag(input, 'tokens', { max: MAX_TOKENS, fallback: 0 });
     const { createTaskAt } = await import('@basa/client/operator');
     const { task } = await createTaskAt(services, {
       name: textFlag(input, 'name') ?? (isModelFile(modelName) ? model.name : modelName),
@@ -105,7 +105,7 @@ ${AUTHORITIES_USAGE}
       unsafeThreshold: input.values['unsafe-threshold'] === true,
       engine: engineOf(textFlag(input, 'engine') ?? 'slot-keys'),
       ...(textFlag(input, 'minimum') !== undefined && {
-        minimum: numberFlag(input, 'minimum', { least: 2, most: bufferSize, fallback: 0 }),
+        minimum: numberFlag(input, 'minimum', { min: 2, max: bufferSize, fallback: 0 }),
       }),
       maxStaleness: numberFlag(input, 'max-staleness', { fallback: preset.maxStaleness }),
       clip: positive(input, 'clip', 1),
@@ -113,9 +113,9 @@ ${AUTHORITIES_USAGE}
       ...trainingOf(input, { ...settings, ...(privacy !== undefined && { blockFloor: 0 }) }),
       metrics: metricsChoice(input),
       ...(privacy !== undefined && { privacy }),
-      uploadLeaseMs: 1000 * numberFlag(input, 'lease', { least: 1, fallback: preset.leaseSeconds }),
-      openMs: 1000 * numberFlag(input, 'open', { least: 1, fallback: preset.openSeconds }),
-      stallMs: 1000 * numberFlag(input, 'stall', { least: 1, fallback: preset.stallSeconds }),
+      uploadLeaseMs: 1000 * numberFlag(input, 'lease', { min: 1, fallback: preset.leaseSeconds }),
+      openMs: 1000 * numberFlag(input, 'open', { min: 1, fallback: preset.openSeconds }),
+      stallMs: 1000 * numberFlag(input, 'stall', { min: 1, fallback: preset.stallSeconds }),
       initial: await initialOf(input, model),
       serverStep: serverStepOf(input),
       stop: { ...(target > 0 && { accuracy: target }), ...(versions > 0 && { version: versions }) },
@@ -163,5 +163,5 @@ async function initialOf(input: CommandInput, model: Model): Promise<NonNullable
 
 function bitsOf(input: CommandInput): { readonly bits?: number } {
   const isAuto = (textFlag(input, 'bits') ?? 'auto') === 'auto';
-  return isAuto ? {} : { bits: numberFlag(input, 'bits', { least: 2, most: 32, fallback: 32 }) };
+  return isAuto ? {} : { bits: numberFlag(input, 'bits', { min: 2, max: 32, fallback: 32 }) };
 }

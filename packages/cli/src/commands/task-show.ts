@@ -36,7 +36,7 @@ ${SERVER_USAGE}`,
 
 function lastOf(input: CommandInput): number {
   if (textFlag(input, 'last') === 'all') return Number.MAX_SAFE_INTEGER;
-  return numberFlag(input, 'last', { least: 1, fallback: LAST });
+  return numberFlag(input, 'last', { min: 1, fallback: LAST });
 }
 
 /** Prints a version once it was evaluated, or once the next one is there. */

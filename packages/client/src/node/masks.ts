@@ -11,8 +11,8 @@ import type { MaskTask } from './mask-task.ts';
 
 /** Elements from which on the masks of a buffer take longer than a request may wait. */
 const LONG = 2 ** 18;
-const MOST_PIECE = 2 ** 18;
-const MOST_THREADS = 2;
+const MAX_PIECE = 2 ** 18;
+const MAX_THREADS = 2;
 
 type MaskPool = WorkerPool<MaskTask, Uint32Array<ArrayBuffer>>;
 
@@ -28,7 +28,7 @@ export async function maskVector(
   if (vector.length < LONG) return applyMasksInPlace(vector, plan, tools);
   pool ??= createWorkerPool({
     ...workerModule(import.meta.url, './mask-worker'),
-    size: Math.min(MOST_THREADS, availableParallelism()),
+    size: Math.min(MAX_THREADS, availableParallelism()),
     isUnheld: true,
   });
   await maskInPieces(pool, vector, plan, tools, signal);
@@ -43,7 +43,7 @@ async function maskInPieces(
   signal: AbortSignal | undefined,
 ): Promise<void> {
   const { firstWord = 0 } = plan;
-  const pieceWords = Math.min(MOST_PIECE, 16 * Math.ceil(vector.length / threads.size / 16));
+  const pieceWords = Math.min(MAX_PIECE, 16 * Math.ceil(vector.length / threads.size / 16));
   let next = 0;
   const maskOn = async (): Promise<void> => {
     while (next < vector.length && signal?.aborted !== true) {

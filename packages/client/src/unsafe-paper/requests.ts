@@ -14,7 +14,7 @@ const INBOX_ENTRY_BYTES = 512;
 /** Whether the server runs the task as the paper has it. */
 export async function isPaperTask({ link }: ServerClient, task: TaskId, signal: AbortSignal): Promise<boolean> {
   const target = SERVER_PATH.task(task);
-  const { body } = await link.call({ method: 'GET', target, most: MAX_JSON_BYTES, signal });
+  const { body } = await link.call({ method: 'GET', target, maxBytes: MAX_JSON_BYTES, signal });
   return jsonOf('server', body)['mode'] === 'paper';
 }
 
@@ -25,10 +25,10 @@ export async function connect(
   signal: AbortSignal,
 ): Promise<Omit<PaperConnection, 'attributes'>> {
   const { connectAnswer } = paperMessages(bufferSize, sealing);
-  const most = MAX_STATEMENT_BYTES + bufferSize * (INBOX_ENTRY_BYTES + sealing.sealedBytes);
+  const maxBytes = MAX_STATEMENT_BYTES + bufferSize * (INBOX_ENTRY_BYTES + sealing.sealedBytes);
   const target = SERVER_PATH.unsafePaperConnect(asked.task);
   const body = certificateCodec.encode(asked.certificate);
-  const answer = await link.call({ method: 'POST', target, body, signed: true, most, signal });
+  const answer = await link.call({ method: 'POST', target, body, signed: true, maxBytes, signal });
   return decoded('server', connectAnswer, answer.body);
 }
 
@@ -40,8 +40,8 @@ export async function upload(
   signal: AbortSignal,
 ): Promise<boolean> {
   const target = SERVER_PATH.unsafePaperUpload(task);
-  const most = MAX_JSON_BYTES;
-  const { body } = await link.call({ method: 'POST', target, body: framed, signed: true, most, signal });
+  const maxBytes = MAX_JSON_BYTES;
+  const { body } = await link.call({ method: 'POST', target, body: framed, signed: true, maxBytes, signal });
   return jsonOf('server', body)['accepted'] === true;
 }
 

@@ -10,8 +10,8 @@ export function inclusionCost(noiseMultiplier: number): number {
 }
 
 /** a - 1 of the orders that are looked at, as natural logarithms: optima lie near sqrt(ln(1/delta) / rho). */
-const LEAST_ORDER = Math.log(1e-6);
-const MOST_ORDER = Math.log(1e12);
+const MIN_ORDER = Math.log(1e-6);
+const MAX_ORDER = Math.log(1e12);
 const STEPS = 200;
 const GOLDEN = (Math.sqrt(5) - 1) / 2;
 
@@ -59,7 +59,7 @@ function epsilonAt(order: number, rho: number, delta: number): number {
 
 /** Golden section over ln(a - 1). */
 function valley(f: (order: number) => number): number {
-  let [low, high] = [LEAST_ORDER, MOST_ORDER];
+  let [low, high] = [MIN_ORDER, MAX_ORDER];
   let [left, right] = [high - GOLDEN * (high - low), low + GOLDEN * (high - low)];
   let [atLeft, atRight] = [f(Math.exp(left)), f(Math.exp(right))];
   for (let step = 0; step < STEPS; step++) {

@@ -7,7 +7,7 @@ import type { Quantizer, RandomWords } from '../quantizer.ts';
 /** b of the paper: rounding once exceeds the bound with this probability at most. In practice it hardly ever does. */
 const RETRY = Math.exp(-1 / 2);
 /** What would happen once in 10^200 draws of the worst input is a fault of the generator. */
-const MOST_TRIES = 1000;
+const MAX_TRIES = 1000;
 const WORD_TO_UNIT = 2 ** -32;
 
 /** D^2 = (c C)^2 + d/4 + sqrt(2 ln(1/b)) (c C + sqrt(d)/2): no rounded update is longer than D. */
@@ -41,13 +41,13 @@ export function roundWithin(
   const most = squaredBound(values.length, quantizer);
   const integers = new Int32Array(values.length);
   const words = new Uint32Array(values.length);
-  for (let tries = 0; tries < MOST_TRIES; tries++) {
+  for (let tries = 0; tries < MAX_TRIES; tries++) {
     randomWords(words);
     if (roundOnce(values, factor, words, integers) > most) continue;
     words.fill(0);
     return { kind: 'rounded', integers, isClipped };
   }
-  throw new Error(`${MOST_TRIES} roundings in a row were too long: the random words are not random`);
+  throw new Error(`${MAX_TRIES} roundings in a row were too long: the random words are not random`);
 }
 
 /** The squared norm of what it wrote. */

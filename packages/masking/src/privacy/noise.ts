@@ -26,7 +26,7 @@ export interface Noise {
 }
 
 /** Below it a sum of discrete Gaussians is not one: at 4 the gap is e^-158 (Kairouz, Liu, Steinke 2021, Theorem 1). */
-export const LEAST_DEVIATION = 4;
+export const MIN_DEVIATION = 4;
 /** A sum that is further off than so many deviations is no sum of honest updates: 1 of 10^22 coordinates is. */
 const DEVIATIONS = 10;
 
@@ -65,8 +65,8 @@ export function noiseProblem(request: NoiseRequest): string | undefined {
   if (level * clip < steps)
     return `level ${level} is too coarse for noise: level times clip must be at least 2 sqrt(dimension), a level of at least ${Math.ceil(steps / clip)}`;
   const { deviation } = noiseOf(request);
-  if (deviation < LEAST_DEVIATION)
-    return `a device would add noise of deviation ${deviation.toPrecision(3)}, at least ${LEAST_DEVIATION} is needed: raise the level to ${Math.ceil((level * LEAST_DEVIATION) / deviation)}, or the noise`;
+  if (deviation < MIN_DEVIATION)
+    return `a device would add noise of deviation ${deviation.toPrecision(3)}, at least ${MIN_DEVIATION} is needed: raise the level to ${Math.ceil((level * MIN_DEVIATION) / deviation)}, or the noise`;
   if (deviation > MAX_NOISE_DEVIATION)
     return `a device would add noise of deviation ${Math.ceil(deviation)}, at most ${MAX_NOISE_DEVIATION} can be drawn: lower the level to ${Math.floor((level * MAX_NOISE_DEVIATION) / deviation)}, or the noise`;
   return undefined;

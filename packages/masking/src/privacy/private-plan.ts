@@ -3,7 +3,7 @@ import type { Modulus } from '../modulus.ts';
 import { elementBits, RING_32, ring, signedCapacity } from '../modulus.ts';
 import { epsilonOf, inclusionCost } from './accountant.ts';
 import type { Noise, NoiseRequest } from './noise.ts';
-import { LEAST_DEVIATION, noiseOf, noiseProblem, noiseToSignal, noisySumBound } from './noise.ts';
+import { MIN_DEVIATION, noiseOf, noiseProblem, noiseToSignal, noisySumBound } from './noise.ts';
 
 export interface PrivatePlanRequest extends Omit<NoiseRequest, 'level'> {
   /** K. */
@@ -73,7 +73,7 @@ export function bufferForSignal({ noiseToSignal: ratio }: PrivatePlan, bufferSiz
 function coarsestLevel(request: PrivatePlanRequest): number {
   const { dimension, clip, minimum, colluders, noiseMultiplier } = request;
   const byDimension = (2 * Math.sqrt(dimension)) / clip;
-  const byNoise = (LEAST_DEVIATION * Math.sqrt(Math.max(1, minimum - colluders))) / noiseMultiplier / clip;
+  const byNoise = (MIN_DEVIATION * Math.sqrt(Math.max(1, minimum - colluders))) / noiseMultiplier / clip;
   // D > c C, so this level is enough, and at most a few steps too fine.
   return Math.max(1, Math.ceil(byDimension), Math.ceil(byNoise));
 }

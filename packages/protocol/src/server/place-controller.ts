@@ -22,7 +22,7 @@ export interface PlaceState {
   readonly versions: number;
   readonly ageSum: number;
   /** The most places that were taken at a time since the last look. */
-  readonly mostUsed: number;
+  readonly maxUsed: number;
 }
 
 export const DEFAULT_TARGET_AGE = 3;
@@ -36,11 +36,11 @@ const MIN_SPARE = 2;
 
 export function startPlaces(options: PlaceOptions): PlaceState {
   const places = options.places === 'auto' ? wantedPlaces(options) : options.places;
-  return { places, versions: 0, ageSum: 0, mostUsed: 0 };
+  return { places, versions: 0, ageSum: 0, maxUsed: 0 };
 }
 
 export function noteUsedPlaces(state: PlaceState, used: number): PlaceState {
-  return used > state.mostUsed ? { ...state, mostUsed: used } : state;
+  return used > state.maxUsed ? { ...state, maxUsed: used } : state;
 }
 
 /** A version was made of updates of this mean age. */
@@ -51,9 +51,9 @@ export function noteVersionAge(options: PlaceOptions, state: PlaceState, meanAge
   const factor = (1 + targetAge) / (1 + seen.ageSum / seen.versions);
   const isNear = factor >= DEAD_BAND[0] && factor <= DEAD_BAND[1];
   const moved = isNear ? state.places : state.places * clamp(factor, CHANGE[0], CHANGE[1]);
-  const most = Math.max(wantedPlaces(options), CHANGE[1] * state.mostUsed);
+  const most = Math.max(wantedPlaces(options), CHANGE[1] * state.maxUsed);
   const places = clamp(moved, options.bufferSize + MIN_SPARE, Math.max(most, options.bufferSize + MIN_SPARE));
-  return { places, versions: 0, ageSum: 0, mostUsed: 0 };
+  return { places, versions: 0, ageSum: 0, maxUsed: 0 };
 }
 
 function wantedPlaces({ bufferSize, targetAge }: PlaceOptions): number {

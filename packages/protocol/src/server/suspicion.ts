@@ -47,7 +47,7 @@ const PRIOR = 0.01;
 const CHEAT_RATE = 0.5;
 const LEAST = 1e-4;
 const MOST = 0.999;
-const LEAST_OTHERS = 1e-4;
+const MIN_OTHERS = 1e-4;
 /** From here on a device is a suspect: see `maySit`. */
 export const SUSPECT = 0.1;
 export const STRONG_SUSPECT = 0.5;
@@ -62,7 +62,7 @@ const SUSPENDED_SHARE = 0.1;
 const AFTER_SUSPENSION = 0.6;
 const FIRST_SUSPENSION = 50;
 /** 50 * 2^20 sums are more than a task has. */
-const MOST_DOUBLINGS = 20;
+const MAX_DOUBLINGS = 20;
 /** Whoever was in one of the last so many sums counts as one of the fleet. */
 export const LATELY = 20;
 
@@ -103,14 +103,14 @@ export function judgeStandings(
   const innocent = before.map(([, { suspicion }]) => 1 - suspicion);
   const product = innocent.reduce((all, one) => all * one, 1);
   let { devices, suspended: out } = scene;
-  const mostOut = Math.max(1, Math.floor(SUSPENDED_SHARE * (devices + out)));
+  const maxOut = Math.max(1, Math.floor(SUSPENDED_SHARE * (devices + out)));
   return new Map(
     before.map(([user, standing]) => {
-      const others = Math.max(LEAST_OTHERS, 1 - product / (1 - standing.suspicion));
+      const others = Math.max(MIN_OTHERS, 1 - product / (1 - standing.suspicion));
       const after = afterSpoilt(standing, others);
       const isGuilty = after.suspicion >= SUSPENDED && after.spoilt >= SPOILT_TO_SUSPEND;
       // What a device had under way when it was suspended does not suspend it again.
-      const isFree = after.suspendedUntil === undefined && out < mostOut && devices - 1 > scene.minimum;
+      const isFree = after.suspendedUntil === undefined && out < maxOut && devices - 1 > scene.minimum;
       if (!isGuilty || !isFree) return [user, after];
       devices--;
       out++;
@@ -132,7 +132,7 @@ function afterSpoilt(standing: Standing, others: number): Standing {
 /** Each suspension is twice as long as the one before. */
 function suspended(standing: Standing, sum: number): Standing {
   const { suspensions } = standing;
-  const sums = FIRST_SUSPENSION * 2 ** Math.min(suspensions, MOST_DOUBLINGS);
+  const sums = FIRST_SUSPENSION * 2 ** Math.min(suspensions, MAX_DOUBLINGS);
   return { ...standing, suspensions: suspensions + 1, suspendedUntil: sum + sums };
 }
 

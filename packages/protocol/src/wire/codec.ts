@@ -63,12 +63,12 @@ function expectByte(reader: ByteReader, name: string, expected: number): void {
 }
 
 /** A message inside another, behind its length. */
-export function nested<T>(codec: Codec<T>, most: number): Field<T> {
-  const bytes = short(most);
+export function nested<T>(codec: Codec<T>, max: number): Field<T> {
+  const bytes = short(max);
   const { write } = codec;
   return {
     write: (w, value) =>
-      write === undefined ? bytes.write(w, codec.encode(value)) : w.shortFrame(most, (inner) => write(inner, value)),
+      write === undefined ? bytes.write(w, codec.encode(value)) : w.shortFrame(max, (inner) => write(inner, value)),
     read: (r, name) => codec.decode(bytes.read(r, name)),
   };
 }

@@ -75,35 +75,35 @@ export function fixed<T extends Uint8Array = Uint8Array>(length: number): Field<
   };
 }
 
-/** Up to `most` bytes behind their length. */
-export function short(most: number): Field<Uint8Array> {
+/** Up to `max` bytes behind their length. */
+export function short(max: number): Field<Uint8Array> {
   return {
     write: (w, value) => {
-      if (value.length > most) throw new RangeError(`${value.length} bytes exceed ${most}`);
+      if (value.length > max) throw new RangeError(`${value.length} bytes exceed ${max}`);
       w.shortBytes(value);
     },
-    read: (r, name) => r.shortBytes(name, most).slice(),
+    read: (r, name) => r.shortBytes(name, max).slice(),
   };
 }
 
-/** Up to `most` bytes behind a length of four bytes. */
-export function long(most: number): Field<Uint8Array> {
+/** Up to `max` bytes behind a length of four bytes. */
+export function long(max: number): Field<Uint8Array> {
   return {
     write: (w, value) => {
-      if (value.length > most) throw new RangeError(`${value.length} bytes exceed ${most}`);
+      if (value.length > max) throw new RangeError(`${value.length} bytes exceed ${max}`);
       w.u32(value.length).bytes(value);
     },
     read: (r, name) => {
       const length = r.u32(`${name} length`);
-      if (length > most) throw new DecodeError(`${name} length`, `${length} exceeds ${most}`);
+      if (length > max) throw new DecodeError(`${name} length`, `${length} exceeds ${max}`);
       return r.bytes(name, length).slice();
     },
   };
 }
 
-/** Up to `most` letters of ASCII behind their number. */
-export function text<T extends string = string>(most: number): Field<T> {
-  const letters = checked(short(most), (bytes) => (bytes.some((byte) => byte > 0x7f) ? 'not ASCII' : undefined));
+/** Up to `max` letters of ASCII behind their number. */
+export function text<T extends string = string>(max: number): Field<T> {
+  const letters = checked(short(max), (bytes) => (bytes.some((byte) => byte > 0x7f) ? 'not ASCII' : undefined));
   return {
     write: (w, value) => letters.write(w, ascii(value)),
     read: (r, name) => String.fromCharCode(...letters.read(r, name)) as T,
@@ -160,17 +160,17 @@ export function times<T>(count: number, item: Field<T>): Field<readonly T[]> {
   };
 }
 
-/** Up to `most` items behind their count. */
-export function list<T>(most: number, item: Field<T>): Field<readonly T[]> {
+/** Up to `max` items behind their count. */
+export function list<T>(max: number, item: Field<T>): Field<readonly T[]> {
   return {
     write: (w, values) => {
-      if (values.length > most) throw new RangeError(`${values.length} items exceed ${most}`);
+      if (values.length > max) throw new RangeError(`${values.length} items exceed ${max}`);
       w.u16(values.length);
       for (const value of values) item.write(w, value);
     },
     read: (r, name) => {
       const count = r.u16(`${name} count`);
-      if (count > most) throw new DecodeError(`${name} count`, `${count} exceeds ${most}`);
+      if (count > max) throw new DecodeError(`${name} count`, `${count} exceeds ${max}`);
       return Array.from({ length: count }, (_, i) => item.read(r, `${name}[${i}]`));
     },
   };

@@ -33,12 +33,12 @@ export function epsilonBudget(
   return epsilonOf(inclusions * inclusionCost(noiseMultiplier), delta);
 }
 
-const MOST_NOISE = 1e6;
+const MAX_NOISE = 1e6;
 
 /** One byte says whether there are any. */
 export const privacyField: Field<PrivacyPolicy | undefined> = optional(
   record<PrivacyPolicy>({
-    noiseMultiplier: checked(positive, (value) => (value <= MOST_NOISE ? undefined : `above ${MOST_NOISE}`)),
+    noiseMultiplier: checked(positive, (value) => (value <= MAX_NOISE ? undefined : `above ${MAX_NOISE}`)),
     colluders: u16,
     delta: checked(positive, (value) => (value < 1 ? undefined : 'not below 1')),
     participations: checked(u32, (value) => (value >= 1 ? undefined : 'must be at least 1')),

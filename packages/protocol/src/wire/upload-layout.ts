@@ -53,14 +53,14 @@ export function frameHeader(header: Uint8Array): Uint8Array {
   return writer.bytes(new Uint8Array((FRAME_ALIGNMENT - (used % FRAME_ALIGNMENT)) % FRAME_ALIGNMENT)).finish();
 }
 
-/** The header bytes and where the body starts. `most` bounds the header. */
+/** The header bytes and where the body starts. `maxBytes` bounds the header. */
 export function unframeHeader(
   frame: Uint8Array,
-  most: number,
+  maxBytes: number,
 ): { readonly header: Uint8Array; readonly bodyStart: number } {
   const reader = new ByteReader(frame);
   const length = reader.u32('upload.header length');
-  if (length > most) throw new DecodeError('upload.header length', `${length} exceeds ${most}`);
+  if (length > maxBytes) throw new DecodeError('upload.header length', `${length} exceeds ${maxBytes}`);
   const header = reader.bytes('upload.header', length);
   const padding = reader.bytes(
     'upload.padding',

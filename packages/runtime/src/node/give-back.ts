@@ -5,13 +5,13 @@
 import { MessageChannel } from 'node:worker_threads';
 
 /** Below this a collection costs less than the message. */
-const LEAST_BYTES = 16_384;
+const MIN_BYTES = 16_384;
 
 const nowhere = new MessageChannel().port1;
 nowhere.close();
 
 /** Nobody may use the array afterwards: it is empty. One that shares its memory with others is left alone. */
 export function giveBack({ buffer, byteLength }: Uint8Array): void {
-  if (byteLength < LEAST_BYTES || byteLength !== buffer.byteLength || !(buffer instanceof ArrayBuffer)) return;
+  if (byteLength < MIN_BYTES || byteLength !== buffer.byteLength || !(buffer instanceof ArrayBuffer)) return;
   nowhere.postMessage(undefined, [buffer]);
 }

@@ -8,15 +8,15 @@ import type { Suite } from '@basa/masking';
 const HASH_BYTES = 32;
 const BLOCK_BYTES = 64;
 /** Longer messages go the usual way. It is also the longest `info` that OpenSSL takes. */
-const MOST_BYTES = 1024;
+const MAX_BYTES = 1024;
 
-const inner = new Uint8Array(BLOCK_BYTES + MOST_BYTES + 1);
+const inner = new Uint8Array(BLOCK_BYTES + MAX_BYTES + 1);
 const outer = new Uint8Array(BLOCK_BYTES + HASH_BYTES);
 
 export const sha256: Suite['sha256'] = (...parts) => {
   let length = 0;
   for (const part of parts) length += part.length;
-  if (length > MOST_BYTES) return longHash(parts);
+  if (length > MAX_BYTES) return longHash(parts);
   let at = 0;
   for (const part of parts) {
     inner.set(part, at);
@@ -36,7 +36,7 @@ function longHash(parts: readonly Uint8Array[]): Uint8Array {
 }
 
 export const hkdf: Suite['hkdf'] = ({ secret, salt, info, length }) => {
-  const isShort = salt.length <= BLOCK_BYTES && secret.length <= MOST_BYTES && info.length <= MOST_BYTES;
+  const isShort = salt.length <= BLOCK_BYTES && secret.length <= MAX_BYTES && info.length <= MAX_BYTES;
   if (length !== HASH_BYTES || !isShort) return new Uint8Array(hkdfSync('sha256', secret, salt, info, length));
   const extracted = hmac(salt, secret);
   inner[BLOCK_BYTES + info.length] = 1; // the number of the block, after the info

@@ -14,7 +14,7 @@ import type { UpToDate } from '../store/copies.ts';
 import type { StoredModel } from '../store/model-store.ts';
 import type { Fence } from '../store/node-store.ts';
 import type { Store } from '../store/store.ts';
-import { MOST_SHARD_ELEMENTS } from './shards.ts';
+import { MAX_SHARD_ELEMENTS } from './shards.ts';
 
 export interface ModelKeeperOptions {
   readonly task: TaskId;
@@ -219,8 +219,8 @@ export class ModelKeeper {
     if (parameters !== undefined) yield { parameters: floatsOf(fromHex(parameters) ?? new Uint8Array()), memory };
     else if (read.model !== undefined) yield { parameters: initialParameters(read.model, seed), memory };
     else
-      for (let left = read.policy.dimension; left > 0; left -= MOST_SHARD_ELEMENTS)
-        yield { parameters: new Float32Array(Math.min(left, MOST_SHARD_ELEMENTS)), memory };
+      for (let left = read.policy.dimension; left > 0; left -= MAX_SHARD_ELEMENTS)
+        yield { parameters: new Float32Array(Math.min(left, MAX_SHARD_ELEMENTS)), memory };
   }
 }
 

@@ -1,9 +1,9 @@
 /** How a sum is cut into shards: so that every worker has its part, and none has more in memory than it may. */
 
 /** 4 MiB of words: memory grows with the workers, not with the model. */
-export const MOST_SHARD_ELEMENTS = 1 << 20;
+export const MAX_SHARD_ELEMENTS = 1 << 20;
 /** A shard prepares every mask anew; for fewer elements that is most of its work. */
-const LEAST_SHARD_ELEMENTS = 1 << 16;
+const MIN_SHARD_ELEMENTS = 1 << 16;
 /** Shards begin at whole bytes, however few bits an element has, and where keystream can be entered. */
 const STEP = 1024;
 /** Two for each worker: one that is slower holds the others up by half of its part at most. */
@@ -18,7 +18,7 @@ export interface Shard {
 
 export function shardsOf(elements: number, workers: number): readonly Shard[] {
   const fair = Math.ceil((elements - FIRST_ELEMENTS) / (SHARDS_PER_WORKER * workers * STEP)) * STEP;
-  const most = workers === 1 ? MOST_SHARD_ELEMENTS : clamp(fair, LEAST_SHARD_ELEMENTS, MOST_SHARD_ELEMENTS);
+  const most = workers === 1 ? MAX_SHARD_ELEMENTS : clamp(fair, MIN_SHARD_ELEMENTS, MAX_SHARD_ELEMENTS);
   const shards: Shard[] = [];
   for (let from = 0; from < elements; ) {
     const size = from === 0 && workers > 1 && elements > most ? FIRST_ELEMENTS : most;

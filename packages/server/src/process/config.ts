@@ -56,7 +56,7 @@ export const serverConfigSchema = Type.Object(
     workers: whole(1, SERVER_DEFAULTS.workers, 'threads that open sums and evaluate'),
     maxBurntSlots: whole(
       1,
-      SERVER_DEFAULTS.burntSlots.most,
+      SERVER_DEFAULTS.burntSlots.max,
       'how many slots a device may leave unused, or spoil by name, before it waits for its next seat (`quota-exceeded`)',
     ),
     burntSlotsWithinMs: whole(1, SERVER_DEFAULTS.burntSlots.withinMs, 'the time in which they are counted'),
@@ -154,7 +154,7 @@ function optionsOf({ config }: Gathered): ServerOptions {
   return {
     ...commonOptions({ ...config, dataFolder: folderOf(config) }),
     authorities: authoritiesOf(authorityUrl, authorityKey),
-    burntSlots: { most: maxBurntSlots, withinMs: burntSlotsWithinMs },
+    burntSlots: { max: maxBurntSlots, withinMs: burntSlotsWithinMs },
     keep: {
       ...(keepModels !== undefined && { models: keepModels }),
       ...(keepBuffersDays !== undefined && { buffersMs: keepBuffersDays * DAY_MS }),

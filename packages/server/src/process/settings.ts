@@ -31,8 +31,8 @@ export interface ServerOptions extends Omit<ServiceOptions, 'title' | 'audience'
   /** How often the authority is asked whether devices were revoked; besides, whenever it draws a buffer. */
   readonly revocationsMs?: number;
   readonly workers?: number;
-  /** A device that left `most` slots unused within `withinMs` waits for its next seat. */
-  readonly burntSlots?: { readonly most: number; readonly withinMs: number };
+  /** A device that left `max` slots unused within `withinMs` waits for its next seat. */
+  readonly burntSlots?: { readonly max: number; readonly withinMs: number };
   /** What of the past is kept; everything by default. */
   readonly keep?: Keep;
   /** How often what is not kept any more is removed. */
@@ -53,7 +53,7 @@ export const SERVER_DEFAULTS = {
   tickMs: 500,
   revocationsMs: 10_000,
   workers: 1,
-  burntSlots: { most: 20, withinMs: 3_600_000 },
+  burntSlots: { max: 20, withinMs: 3_600_000 },
   keep: {} as Keep,
   tidyMs: 60_000,
   unsafePaperMode: false,

@@ -29,7 +29,7 @@ export interface RouteContext {
   readonly revocations: Revocations;
   readonly watch: ServerWatch;
   readonly clock: () => number;
-  readonly burntSlots: { readonly most: number; readonly withinMs: number };
+  readonly burntSlots: { readonly max: number; readonly withinMs: number };
   readonly unsafePaperMode: boolean;
   readonly nodes: Nodes;
 }

@@ -155,7 +155,7 @@ function tooManySlots(retryAfterMs: number): never {
 }
 
 async function checkQuota({ store, burntSlots }: RouteContext, request: Parameters<typeof deviceOf>[0]) {
-  const { most, withinMs } = burntSlots;
+  const { max, withinMs } = burntSlots;
   const burnt = await store.burntSince(deviceOf(request).user, (await store.now()) - withinMs);
-  if (burnt >= most) fail('quota-exceeded', { detail: `${burnt} slots within ${withinMs} ms`, retryAfterMs: withinMs });
+  if (burnt >= max) fail('quota-exceeded', { detail: `${burnt} slots within ${withinMs} ms`, retryAfterMs: withinMs });
 }

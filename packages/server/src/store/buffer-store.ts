@@ -58,10 +58,10 @@ export interface BufferStore {
   inbox(ctx: Ctx, slot: Slot): Promise<readonly Uint8Array[]>;
   deposits(ctx: Ctx): Promise<readonly Uint8Array[]>;
   burntSince(user: UserId, since: number): Promise<number>;
-  /** Removes the facts of buffers that have ended, the oldest first, `most` at a time. Returns how many there were. */
+  /** Removes the facts of buffers that have ended, the oldest first, `limit` at a time. Returns how many there were. */
   forgetBuffers(
     task: TaskId,
-    which: { readonly drawnBefore: number; readonly most: number },
+    which: { readonly drawnBefore: number; readonly limit: number },
     fence?: Fence,
   ): Promise<number>;
   /** Burnt slots from before this time count no more. */

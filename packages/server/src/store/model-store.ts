@@ -38,7 +38,7 @@ export interface ModelStore {
   newestModel(task: TaskId, which: 'logged' | 'any'): Promise<StoredModel | undefined>;
   models(task: TaskId): Promise<readonly StoredModel[]>;
   /** Versions before this one whose parameters are kept, the oldest first. */
-  keptModels(task: TaskId, which: { readonly before: number; readonly most: number }): Promise<readonly StoredModel[]>;
+  keptModels(task: TaskId, which: { readonly before: number; readonly limit: number }): Promise<readonly StoredModel[]>;
   /** From now on the parameters of these versions are not kept; what is known of them stays. */
   forgetModels(task: TaskId, versions: readonly number[], fence?: Fence): Promise<void>;
   /** The names of all blobs that versions are made of. */

@@ -66,8 +66,8 @@ export interface NodeStore {
   endPlace(task: TaskId, user: UserId): Promise<boolean>;
   countPlaces(task: TaskId): Promise<number>;
   /**
-   * Notes that a node is alive now. Where none was for `leastGapMs` or longer, every lease is longer by that gap, in the same
+   * Notes that a node is alive now. Where none was for `minGapMs` or longer, every lease is longer by that gap, in the same
    * transaction. Returns the gap that was made up for.
    */
-  noteAlive(leastGapMs: number): Promise<number>;
+  noteAlive(minGapMs: number): Promise<number>;
 }

@@ -66,10 +66,10 @@ export function sqlBuffers(database: SqlDatabase): BufferStore {
       const [row] = await database.query(statement, user, since);
       return row === undefined ? 0 : column.number(row, 'burnt');
     },
-    forgetBuffers: (task, { drawnBefore, most }, fence) =>
+    forgetBuffers: (task, { drawnBefore, limit }, fence) =>
       database.transaction(async (session) => {
         await checkFence(database, session, fence);
-        const ended = await session.query(ENDED, task, drawnBefore, most);
+        const ended = await session.query(ENDED, task, drawnBefore, limit);
         for (const row of ended)
           for (const table of ['records', ...WHILE_OPEN, 'buffers'])
             await session.query(`DELETE FROM ${table} WHERE ctx = ?`, column.bytes(row, 'ctx'));

@@ -26,9 +26,9 @@ export function sqlModels(database: SqlDatabase): ModelStore {
     },
     models: async (task) =>
       (await database.query('SELECT * FROM models WHERE task = ? ORDER BY version', task)).map(readModel),
-    keptModels: async (task, { before, most }) => {
+    keptModels: async (task, { before, limit }) => {
       const old = 'SELECT * FROM models WHERE task = ? AND version < ? AND forgotten = 0 ORDER BY version LIMIT ?';
-      return (await database.query(old, task, before, most)).map(readModel);
+      return (await database.query(old, task, before, limit)).map(readModel);
     },
     forgetModels: (task, versions, fence) =>
       database.transaction(async (session) => {

@@ -78,13 +78,13 @@ export function sqlNodes(database: SqlDatabase): NodeStore {
       await database.query('DELETE FROM seats WHERE lapses_at <= ?', await database.now());
     },
     ...sqlPlaces(database),
-    noteAlive: (leastGapMs) =>
+    noteAlive: (minGapMs) =>
       database.transaction(async (session) => {
         const { query } = session;
         const [row] = await query(`SELECT value FROM meta WHERE name = ?${forUpdate}`, ALIVE);
         const now = await session.now();
         const gapMs = row === undefined ? 0 : Math.max(0, now - timeOf(column.bytes(row, 'value')));
-        const isDown = gapMs > 0 && gapMs >= leastGapMs;
+        const isDown = gapMs > 0 && gapMs >= minGapMs;
         if (isDown) await extendLeases(session, gapMs, forUpdate);
         const statement =
           'INSERT INTO meta (name, value) VALUES (?, ?) ON CONFLICT (name) DO UPDATE SET value = excluded.value';

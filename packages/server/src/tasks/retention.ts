@@ -77,7 +77,7 @@ async function forgetModels(
   const open = await Promise.all(task.living.map((ctx) => keeper.find(ctx)));
   const inUse = open.flatMap((buffer) => (buffer === undefined ? [] : [buffer.descriptor.version]));
   const firstKept = Math.min(newest.version - keep.models + 1, ...inUse);
-  const old = await store.keptModels(task.task, { before: firstKept, most: MODELS_AT_ONCE });
+  const old = await store.keptModels(task.task, { before: firstKept, limit: MODELS_AT_ONCE });
   if (old.length === 0) return false;
   await store.forgetModels(
     task.task,
@@ -99,7 +99,7 @@ async function forgetBuffers(
   if (keep.buffersMs === undefined) return false;
   const { openMs, closeMs } = read.policy;
   const drawnBefore = (await store.now()) - openMs - closeMs - keep.buffersMs;
-  return (await store.forgetBuffers(task, { drawnBefore, most: BUFFERS_AT_ONCE }, fence)) === BUFFERS_AT_ONCE;
+  return (await store.forgetBuffers(task, { drawnBefore, limit: BUFFERS_AT_ONCE }, fence)) === BUFFERS_AT_ONCE;
 }
 
 /** Blobs of versions up to the newest that no version is made of: the next one may be on its way. */

@@ -50,11 +50,11 @@ export class Tallies {
   }
 
   refusals(): Readonly<Record<string, number>> {
-    return mostFirst(this.#refusals);
+    return largestFirst(this.#refusals);
   }
 
   drops(): Readonly<Record<string, number>> {
-    return mostFirst(this.#drops);
+    return largestFirst(this.#drops);
   }
 
   fetches(task: string): readonly (readonly [number, number])[] {
@@ -66,6 +66,6 @@ function countOne<Name>(counts: Map<Name, number>, name: Name): void {
   counts.set(name, (counts.get(name) ?? 0) + 1);
 }
 
-function mostFirst(counts: ReadonlyMap<string, number>): Readonly<Record<string, number>> {
+function largestFirst(counts: ReadonlyMap<string, number>): Readonly<Record<string, number>> {
   return Object.fromEntries([...counts].sort(([, a], [, b]) => b - a));
 }

@@ -1,7 +1,7 @@
 /** How the work of opening a sum is shared: every element once, and a part for every worker. */
 import { Secret } from '@basa/masking';
 import { describe, expect, it } from 'vitest';
-import { MOST_SHARD_ELEMENTS, shardsOf } from '../../src/closing/shards.ts';
+import { MAX_SHARD_ELEMENTS, shardsOf } from '../../src/closing/shards.ts';
 import { joinTerms, packTerms, unpackTerms, wipeTerms } from '../../src/closing/work/packed-terms.ts';
 
 describe('the shards of a sum', () => {
@@ -21,7 +21,7 @@ describe('the shards of a sum', () => {
       for (const [n, { from, to }] of shards.entries()) {
         expect(from % 16).toBe(0);
         expect(to - from).toBeGreaterThan(0);
-        expect(to - from).toBeLessThanOrEqual(MOST_SHARD_ELEMENTS);
+        expect(to - from).toBeLessThanOrEqual(MAX_SHARD_ELEMENTS);
         if (n > 0) expect(from).toBe(shards[n - 1]?.to);
       }
     },

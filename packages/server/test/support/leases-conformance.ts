@@ -47,7 +47,7 @@ export function testLeases(scene: NodesScene): void {
       };
       await expect(scene.store.addModel(model, old)).rejects.toThrow(LeaseLost);
       await expect(scene.store.forgetModels(task, [0], old)).rejects.toThrow(LeaseLost);
-      await expect(scene.store.forgetBuffers(task, { drawnBefore: AGES, most: 1 }, old)).rejects.toThrow(LeaseLost);
+      await expect(scene.store.forgetBuffers(task, { drawnBefore: AGES, limit: 1 }, old)).rejects.toThrow(LeaseLost);
       expect(await scene.store.facts(scene.ctx, 0)).toHaveLength(1);
       expect(await scene.store.models(task)).toEqual([]);
       await scene.store.addModel(model, { name: 'close', number: 2 });

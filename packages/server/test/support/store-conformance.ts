@@ -199,11 +199,11 @@ export function testStore(name: string, open: () => Promise<{ store: Store; reop
       });
       for (const version of [0, 1, 2])
         await store.addModel(modelOf(version, version === 1 ? 'models/1-step' : undefined));
-      const old = await store.keptModels(task, { before: 2, most: 1 });
+      const old = await store.keptModels(task, { before: 2, limit: 1 });
       expect(old.map(({ version }) => version)).toEqual([0]);
       await store.forgetModels(task, [0]);
       expect(await store.model(task, 0)).toEqual({ ...modelOf(0), isForgotten: true });
-      expect((await store.keptModels(task, { before: 2, most: 9 })).map(({ version }) => version)).toEqual([1]);
+      expect((await store.keptModels(task, { before: 2, limit: 9 })).map(({ version }) => version)).toEqual([1]);
       expect([...(await store.modelBlobs(task))].sort()).toEqual(['models/1', 'models/1-step', 'models/2']);
 
       const ended = buffersOf(2, {});
@@ -213,8 +213,8 @@ export function testStore(name: string, open: () => Promise<{ store: Store; reop
         result: undefined,
       }));
       await write([{ kind: 'extended', byMs: 1 }]);
-      expect(await store.forgetBuffers(task, { drawnBefore: 6, most: 9 })).toBe(0);
-      expect(await store.forgetBuffers(task, { drawnBefore: 99, most: 9 })).toBe(1);
+      expect(await store.forgetBuffers(task, { drawnBefore: 6, limit: 9 })).toBe(0);
+      expect(await store.forgetBuffers(task, { drawnBefore: 99, limit: 9 })).toBe(1);
       expect(await store.buffer(ended.ctx)).toBeUndefined();
       expect(await store.facts(ended.ctx, 0)).toEqual([]);
       expect(await facts()).toHaveLength(1);

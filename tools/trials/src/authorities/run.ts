@@ -42,7 +42,7 @@ const DEVICES_EACH = 4;
 /** Of all kills, those with all four authorities there. */
 const FIRST_SHARE = 0.75;
 const PLACES_PER_KILL = 60;
-const LEAST_PLACES = 4096;
+const MIN_PLACES = 4096;
 const STALL_MS = 1000;
 /** A fleet that takes no steps is not waited for longer. */
 const PATIENCE_MS = 20_000;
@@ -58,7 +58,7 @@ export async function runAuthorities({
   const stage = await Stage.open({
     bundle,
     authorities: AUTHORITIES,
-    policy: { dimension: Math.max(LEAST_PLACES, kills * PLACES_PER_KILL), threshold: THRESHOLD },
+    policy: { dimension: Math.max(MIN_PLACES, kills * PLACES_PER_KILL), threshold: THRESHOLD },
     specification: { stallMs: STALL_MS },
   });
   const trial = new Trial(stage, bundle, randomStream(seed, 'authorities'), onLine);

@@ -29,7 +29,7 @@ export function timeInTurn<Name extends string>(
 }
 
 /** A turn repeats short work until it takes about so long: the clock of the processor ticks slowly. */
-const LEAST_TURN_MS = 20;
+const MIN_TURN_MS = 20;
 
 /** The median milliseconds of processor time of one call of each, over so many rounds after a warm-up. */
 export function processorTimeInTurn<Name extends string>(
@@ -47,7 +47,7 @@ export function processorTimeInTurn<Name extends string>(
 /** Doubles them until a turn is long enough, which warms the code up as well. */
 function repeatsOf(work: () => void): number {
   let repeats = 16;
-  while (msOf(work, repeats) * repeats < LEAST_TURN_MS) repeats *= 2;
+  while (msOf(work, repeats) * repeats < MIN_TURN_MS) repeats *= 2;
   return repeats;
 }
 

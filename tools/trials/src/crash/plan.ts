@@ -17,7 +17,7 @@ const FIRST: Readonly<Record<string, readonly string[]>> = {
   authority: ['commit records+tokens', 'commit epochs+records'],
 };
 const RANDOM_SHARE = 0.25;
-const MOST_STEPS = 40;
+const MAX_STEPS = 40;
 
 export class Plan {
   readonly #chance: RandomStream;
@@ -38,7 +38,7 @@ export class Plan {
   }
 
   next(role: string): Death {
-    const afterSteps = Math.floor(this.#chance.unit() * MOST_STEPS);
+    const afterSteps = Math.floor(this.#chance.unit() * MAX_STEPS);
     const nth = this.#chance.unit() < 0.7 ? 1 : 2;
     const tries = (moment: string): number => this.#tries.get(`${role} ${moment}`) ?? 0;
     const first = FIRST[role]?.flatMap((what) => [`before ${what}`, `after ${what}`]).find((one) => tries(one) === 0);
@@ -54,7 +54,7 @@ export class Plan {
   #aimAt(role: string, moment: string, { nth, afterSteps }: Pick<Death, 'nth' | 'afterSteps'>): Death {
     const name = `${role} ${moment}`;
     this.#tries.set(name, (this.#tries.get(name) ?? 0) + 1);
-    return { moment, nth, afterSteps: afterSteps + 2 * MOST_STEPS };
+    return { moment, nth, afterSteps: afterSteps + 2 * MAX_STEPS };
   }
 
   died(role: string, moment: string): void {

@@ -11,7 +11,7 @@ const FLEET = 8;
 const PAUSE_MS = 100;
 const LONGEST_PAUSE_MS = 2000;
 /** Longer than this is not waited for a server to be well again. */
-export const MOST_RECOVERY_MS = 30_000;
+export const MAX_RECOVERY_MS = 30_000;
 
 export class Fleet {
   readonly acknowledged: { readonly ctx: string; readonly joinTag: string }[] = [];
@@ -80,7 +80,7 @@ export class Fleet {
   async recovered(tookMs: number): Promise<number> {
     const from = Date.now();
     const isWell = (): boolean => this.#done.some((one) => one.at >= from && one.tookMs <= tookMs);
-    while (!isWell() && Date.now() - from <= MOST_RECOVERY_MS) await sleep(PAUSE_MS);
+    while (!isWell() && Date.now() - from <= MAX_RECOVERY_MS) await sleep(PAUSE_MS);
     return Date.now() - from;
   }
 

@@ -7,7 +7,7 @@ import type { Stage } from '@basa/testkit/processes/stage.ts';
 import type { SigningDevice } from '../../../../packages/cli/src/conformance/signing-device.ts';
 import { signingDevice } from '../../../../packages/cli/src/conformance/signing-device.ts';
 
-const MOST_UNDER_WAY = 2_000;
+const MAX_UNDER_WAY = 2_000;
 const ANSWER_MS = 30_000;
 
 export interface Flooder {
@@ -41,7 +41,7 @@ export class Flood {
   readonly #stage: Stage;
   readonly #flooders: readonly Flooder[];
   readonly #perSecond: number;
-  readonly #agent = new Agent({ keepAlive: true, maxSockets: MOST_UNDER_WAY });
+  readonly #agent = new Agent({ keepAlive: true, maxSockets: MAX_UNDER_WAY });
   #underWay = 0;
 
   constructor(stage: Stage, flooders: readonly Flooder[], perSecond: number) {
@@ -54,7 +54,7 @@ export class Flood {
     const began = Date.now();
     while (Date.now() - began < ms) {
       const due = Math.floor(((Date.now() - began) / 1000) * this.#perSecond) - this.sent;
-      for (let n = 0; n < due && this.#underWay < MOST_UNDER_WAY; n++) this.#arrive();
+      for (let n = 0; n < due && this.#underWay < MAX_UNDER_WAY; n++) this.#arrive();
       await sleep(5);
     }
     while (this.#underWay > 0) await sleep(20);

@@ -2,7 +2,7 @@
 import { bundleProcesses } from '@basa/testkit/processes/bundle.ts';
 import { Stage } from '@basa/testkit/processes/stage.ts';
 import { residentBytes } from '../soak/samples.ts';
-import { Fleet, MOST_RECOVERY_MS } from './fleet.ts';
+import { Fleet, MAX_RECOVERY_MS } from './fleet.ts';
 import { enrolled, Flood } from './flood.ts';
 
 export interface OverloadOptions {
@@ -27,7 +27,7 @@ export interface OverloadReport {
   readonly acknowledged: number;
   readonly lost: number;
   readonly megabytesBefore: number;
-  readonly megabytesMost: number;
+  readonly maxMegabytes: number;
   /** From the end of the flood to the first contribution that took no longer than twice as long as before it. */
   readonly recoveryMs: number;
   readonly problems: readonly string[];
@@ -36,7 +36,7 @@ export interface OverloadReport {
 const FLOODERS = 40;
 const MEASURED_MS = 15_000;
 const DIMENSION = 20_000;
-const MOST_GROWTH_MEGABYTES = 400;
+const MAX_GROWTH_MEGABYTES = 400;
 
 export async function runOverload({ seconds, times, onWord = () => {} }: OverloadOptions): Promise<OverloadReport> {
   const bundle = await bundleProcesses();
@@ -52,9 +52,9 @@ export async function runOverload({ seconds, times, onWord = () => {} }: Overloa
     const flooders = await Promise.all(Array.from({ length: FLOODERS }, () => enrolled(stage)));
     const memory = (): number => residentBytes(stage.children.server?.pid ?? 0) / 2 ** 20;
     const megabytesBefore = memory();
-    let megabytesMost = megabytesBefore;
+    let maxMegabytes = megabytesBefore;
     const watching = setInterval(() => {
-      megabytesMost = Math.max(megabytesMost, memory());
+      maxMegabytes = Math.max(maxMegabytes, memory());
     }, 200);
     const flood = new Flood(stage, flooders, arrivals);
     const [, during] = await Promise.all([flood.run(seconds * 1000), fleet.pace(seconds * 1000)]);
@@ -76,7 +76,7 @@ export async function runOverload({ seconds, times, onWord = () => {} }: Overloa
       acknowledged: fleet.acknowledged.length,
       lost,
       megabytesBefore,
-      megabytesMost,
+      maxMegabytes,
       recoveryMs,
     };
     return { ...report, problems: problemsOf(report) };
@@ -87,7 +87,7 @@ export async function runOverload({ seconds, times, onWord = () => {} }: Overloa
 }
 
 function problemsOf(report: Omit<OverloadReport, 'problems'>): readonly string[] {
-  const { answers, withoutTime, duringFlood, lost, megabytesBefore, megabytesMost, recoveryMs } = report;
+  const { answers, withoutTime, duringFlood, lost, megabytesBefore, maxMegabytes, recoveryMs } = report;
   const wrong = Object.entries(answers).filter(([status]) => !['200', '429', '503'].includes(status));
   const checks: readonly (readonly [boolean, string])[] = [
     [wrong.length > 0, `answers that are neither an admission nor a no with a time: ${JSON.stringify(wrong)}`],
@@ -95,8 +95,8 @@ function problemsOf(report: Omit<OverloadReport, 'problems'>): readonly string[]
     [withoutTime > 0, `${withoutTime} were put off without Retry-After`],
     [duringFlood === 0, 'nothing was accepted during the flood'],
     [lost > 0, `${lost} acknowledged updates are in no version`],
-    [megabytesMost - megabytesBefore > MOST_GROWTH_MEGABYTES, `the server grew to ${Math.round(megabytesMost)} MB`],
-    [recoveryMs > MOST_RECOVERY_MS, `it was not well again after ${recoveryMs} ms`],
+    [maxMegabytes - megabytesBefore > MAX_GROWTH_MEGABYTES, `the server grew to ${Math.round(maxMegabytes)} MB`],
+    [recoveryMs > MAX_RECOVERY_MS, `it was not well again after ${recoveryMs} ms`],
   ];
   return checks.filter(([isWrong]) => isWrong).map(([, words]) => words);
 }

@@ -2,10 +2,10 @@
 import type { Role } from '@basa/testkit/processes/stage.ts';
 import type { Sample } from './samples.ts';
 
-const MOST_RESTARTS = 8;
+const MAX_RESTARTS = 8;
 
 /** Half of them in the first third of the buffers, half in the last one: between them both services are left alone. */
-export function restartsAt(buffers: number, most: number = MOST_RESTARTS): readonly number[] {
+export function restartsAt(buffers: number, most: number = MAX_RESTARTS): readonly number[] {
   const count = Math.min(most, Math.floor(buffers / 2));
   const first = Math.ceil(count / 2);
   const third = buffers / 3;

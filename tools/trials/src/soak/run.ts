@@ -47,7 +47,7 @@ const STALL_MS = 500;
 const LOOK_MS = 50;
 const SAMPLES = 100;
 /** Buffers that may be open beside each other, with a slot of each device. */
-const MOST_LIVING = 100;
+const MAX_LIVING = 100;
 
 export async function runSoak({
   buffers,
@@ -132,7 +132,7 @@ const statuses = new WeakMap<Stage, Map<string, string>>();
 async function endedBuffers(stage: Stage, given: readonly Given[]): Promise<readonly string[]> {
   const known = statuses.get(stage) ?? new Map<string, string>();
   statuses.set(stage, known);
-  for (const ctx of new Set(given.slice(-10 * MOST_LIVING).map((one) => one.ctx))) {
+  for (const ctx of new Set(given.slice(-10 * MAX_LIVING).map((one) => one.ctx))) {
     if (known.has(ctx)) continue;
     const status = await stage.server.buffer(ctx).then(
       (buffer) => buffer.status,

@@ -12,7 +12,7 @@ import type { VectorPrices } from './prices.ts';
 export const AGREEMENT = 1.5;
 
 /** Times below it are noise. */
-const LEAST_MS = 5;
+const MIN_MS = 5;
 
 /** Each side is the least of so many runs: noise only ever adds. */
 const RUNS = 3;
@@ -41,14 +41,14 @@ export function checkComposition(
     ...contenders.map(({ name, real, counted, ...charged }) =>
       compare(
         name,
-        leastOf(name, () => priceOf(users, dropouts, counted, charged)?.(dimension, prices)),
-        leastOf(name, () => realCost(real)),
+        minOf(name, () => priceOf(users, dropouts, counted, charged)?.(dimension, prices)),
+        minOf(name, () => realCost(real)),
       ),
     ),
     compare(
       LIGHT,
-      leastOf(LIGHT, () => lightSecAggCost(publishedCode(users), dimension, summed, tools, prices.addMs)),
-      leastOf(LIGHT, () => realCost(() => lightSecAgg(tools, publishedCode))),
+      minOf(LIGHT, () => lightSecAggCost(publishedCode(users), dimension, summed, tools, prices.addMs)),
+      minOf(LIGHT, () => realCost(() => lightSecAgg(tools, publishedCode))),
     ),
   ];
 }
@@ -58,7 +58,7 @@ function realCost(make: () => AggregationProtocol): Cost | undefined {
   return run && costOf(run, { callMs: {}, userUploadMs: 0, serverUploadMs: 0, uploadBytes: 0 });
 }
 
-function leastOf(protocol: string, measure: () => Cost | undefined): Amounts {
+function minOf(protocol: string, measure: () => Cost | undefined): Amounts {
   const costs = Array.from({ length: RUNS }, measure).filter((cost) => cost !== undefined);
   if (costs.length < RUNS) throw new Error(`${protocol} refuses the sum of the check`);
   const least = (what: keyof Amounts): number => Math.min(...costs.map((cost) => cost[what]));
@@ -73,7 +73,7 @@ function leastOf(protocol: string, measure: () => Cost | undefined): Amounts {
 
 function compare(protocol: string, composed: Amounts, real: Amounts): Check {
   const ratio = (what: 'userMs' | 'serverMs' | 'authorityMs'): number | undefined =>
-    real[what] < LEAST_MS ? undefined : Math.round((100 * composed[what]) / real[what]) / 100;
+    real[what] < MIN_MS ? undefined : Math.round((100 * composed[what]) / real[what]) / 100;
   for (const what of ['bytesUp', 'bytesDown'] as const) {
     if (composed[what] !== real[what]) {
       throw new Error(`${protocol} sends ${real[what]} and not ${composed[what]} (${what})`);
