@@ -1,25 +1,18 @@
-/** Several nodes of one authority on one PostgreSQL: each key once, one log, whatever fails between them. */
+/** Several nodes of one authority on one PostgreSQL are one authority: each key once, one log. */
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fromHex, toHex } from '@basa/masking';
-import type { BasaEvent, BufferPart, DrawnBuffer, Head } from '@basa/protocol';
+import type { BufferPart, DrawnBuffer } from '@basa/protocol';
 import { AUTHORITY_PATH, drawnBufferCodec, epochKeyOf, headCodec } from '@basa/protocol';
 import { nodeRandomBytes } from '@basa/runtime/node';
-import type { SqlDatabase } from '@basa/service';
-import { openPostgres } from '@basa/service';
-import { afterAll, afterEach, beforeAll, expect, it, vi } from 'vitest';
-import type { Authority, Witness } from '../../packages/authority/src/index.ts';
-import { rotateVault, verifyLog } from '../../packages/authority/src/index.ts';
-import { AUTHORITY_DATABASE } from '../../packages/authority/src/store.ts';
-import { AuthorityTables } from '../../packages/authority/src/tables.ts';
-import type { Home } from '../../packages/authority/test/homes.ts';
-import { nodeOf, testPostgres } from '../../packages/authority/test/homes.ts';
+import { expect, it } from 'vitest';
+import type { Authority } from '../../packages/authority/src/index.ts';
+import { rotateVault } from '../../packages/authority/src/index.ts';
+import { nodeOf } from '../../packages/authority/test/homes.ts';
 import type { Answer } from '../../packages/authority/test/parties.ts';
 import {
-  AUDITOR,
   ask,
   askAs,
-  cleanUp,
   newDevice,
   OPERATOR,
   seated,
@@ -30,36 +23,9 @@ import {
   time,
   userOf,
 } from '../../packages/authority/test/parties.ts';
-import { cuttingProxy } from './cutting-proxy.ts';
+import { authorityNodes, logOf, startNodes } from './authority-nodes.ts';
 
-let postgres: Awaited<ReturnType<typeof testPostgres>>;
-beforeAll(async () => {
-  postgres = await testPostgres();
-});
-afterAll(() => postgres?.remove());
-const ends: (() => unknown)[] = [];
-afterEach(async () => {
-  vi.restoreAllMocks();
-  await cleanUp();
-  for (const end of ends.splice(0)) await end();
-});
-
-async function startNodes(home: Home, count: number): Promise<readonly [Authority, Authority, ...Authority[]]> {
-  const nodes = await Promise.all(Array.from({ length: count }, (_, n) => start(nodeOf(home, `node-${n}`))));
-  return nodes as unknown as readonly [Authority, Authority, ...Authority[]];
-}
-
-/** The database behind the back of its nodes. */
-async function backdoor({ databaseUrl: url = '' }: Home): Promise<SqlDatabase> {
-  const database = await openPostgres({ url, ...AUTHORITY_DATABASE });
-  ends.push(() => database.close());
-  return database;
-}
-
-async function logOf(node: Authority) {
-  const log = await ask(node, AUTHORITY_PATH.log, { token: AUDITOR });
-  return verifyLog(log.bytes, node.publicKey);
-}
+const { postgres, backdoor } = authorityNodes();
 
 function only<Value>(values: readonly Value[], nameOf: (value: Value) => string): Value {
   expect(new Set(values.map(nameOf)).size).toBe(1);
@@ -69,7 +35,7 @@ function only<Value>(values: readonly Value[], nameOf: (value: Value) => string)
 const hexOf = ({ bytes }: Answer): string => toHex(bytes);
 
 it('three nodes that start at once are one authority: what is asked of all at once happens once', async () => {
-  const nodes = await startNodes(await postgres.freshHome(), 3);
+  const nodes = await startNodes(await postgres().freshHome(), 3);
   const [first, second] = nodes;
   only(nodes, ({ publicKey }) => toHex(publicKey));
   const world = await stage(first, 3);
@@ -145,7 +111,7 @@ it('three nodes that start at once are one authority: what is asked of all at on
 });
 
 it('tokens are used once, and a device enrolled at one node gets its key at another', async () => {
-  const [first, second] = await startNodes(await postgres.freshHome(), 2);
+  const [first, second] = await startNodes(await postgres().freshHome(), 2);
   const { server } = await stage(first, 0);
   const tokensPath = AUTHORITY_PATH.tokens(server.task);
   const made = await ask(first, tokensPath, { body: { count: 1, endsAt: time.now + 1000 }, token: OPERATOR });
@@ -163,121 +129,8 @@ it('tokens are used once, and a device enrolled at one node gets its key at anot
   expect((await buffer.askKey(elsewhere, 0)).status).toBe(200);
 });
 
-it('a node that ends between the commit and the answer: another node gives the same answer', async () => {
-  const home = await postgres.freshHome();
-  const second = await start(nodeOf(home, 'second'));
-  let isCut = false;
-  let kept: Head | undefined;
-  const witness: Witness = {
-    read: () => kept,
-    write(head) {
-      if (isCut) throw new Error('the node is gone');
-      kept = head;
-    },
-  };
-  const first = await start(nodeOf(home, 'first'), { witness });
-  const world = await stage(second, 2);
-  const buffer = await seated(second, world);
-  const request = buffer.keyRequest(0);
-  isCut = true;
-  expect((await buffer.askKey(first, 0, request)).status).toBe(500);
-  const answer = await buffer.askKey(second, 0, request);
-  expect(answer.status).toBe(200);
-  isCut = false;
-  expect((await buffer.askKey(first, 0, request)).bytes).toEqual(answer.bytes);
-  expect(await logOf(second)).toMatchObject({ problems: [], counts: { 'key-issued': 1 } });
-});
-
-it('a commit whose answer was lost on the way is found, not made again', async () => {
-  const home = await postgres.freshHome();
-  const proxy = await cuttingProxy(home.databaseUrl ?? '');
-  ends.push(() => proxy.close());
-  const node = await start({ ...home, databaseUrl: proxy.url });
-  const losing = async (request: () => Promise<Answer>): Promise<Answer> => {
-    proxy.cutCommits = 1;
-    const answer = await request();
-    expect([answer.status, proxy.cutCommits]).toEqual([200, 0]);
-    return answer;
-  };
-  const world = await stage(node, 2);
-  const buffer = await seated(node, world);
-  const keys = [await losing(() => buffer.askKey(node, 0)), await losing(() => buffer.askKey(node, 1))];
-  await losing(() => buffer.close(node, buffer.closeRequest([0, 1], keys)));
-  await losing(() => world.server.appendModel(node, 1, buffer.ctx));
-  expect(await logOf(node)).toMatchObject({
-    problems: [],
-    counts: { 'key-issued': 2, 'buffer-closed': 1, 'model-appended': 2 },
-  });
-});
-
-it('a node that stood still in the midst of a step has changed nothing', async () => {
-  const home = await postgres.freshHome();
-  const [first, second] = await startNodes(home, 2);
-  const buffer = await seated(first, await stage(first, 2));
-  const { append } = AuthorityTables.prototype;
-  let goOn = (): void => {};
-  const stands = new Promise<void>((isStanding) => {
-    vi.spyOn(AuthorityTables.prototype, 'append').mockImplementationOnce(async function (
-      this: AuthorityTables,
-      ...values
-    ) {
-      isStanding();
-      await new Promise<void>((resolve) => {
-        goOn = resolve;
-      });
-      await append.apply(this, values);
-    });
-  });
-  const late = buffer.askKey(first, 0, buffer.otherKeyRequest(0));
-  await stands;
-  // What PostgreSQL does by itself after five seconds.
-  const database = await backdoor(home);
-  await database.transaction((session) =>
-    session.query(`SELECT pg_terminate_backend(pid) FROM pg_stat_activity
-      WHERE state = 'idle in transaction' AND datname = current_database()`),
-  );
-  const request = buffer.keyRequest(0);
-  const answer = await buffer.askKey(second, 0, request);
-  expect(answer.status).toBe(200);
-  goOn();
-  expect((await late).code).toBe('slot-registered');
-  expect((await buffer.askKey(first, 0, request)).bytes).toEqual(answer.bytes);
-  expect(await logOf(first)).toMatchObject({ problems: [], counts: { 'key-issued': 1 } });
-});
-
-it('a database that was rolled back under its running nodes is met by them, once', async () => {
-  const home = await postgres.freshHome();
-  const events: BasaEvent[] = [];
-  const onEvent = (event: BasaEvent) => void events.push(event);
-  const [first, second] = [
-    await start(nodeOf(home, 'first'), { onEvent }),
-    await start(nodeOf(home, 'second'), { onEvent }),
-  ];
-  const world = await stage(first, 2);
-  const buffer = await seated(first, world);
-  const { sequence } = headCodec.decode(fromHex((await ask(first, '/v1/authority')).head) as Uint8Array);
-  expect((await buffer.askKey(first, 0)).status).toBe(200);
-  expect((await buffer.askKey(second, 1)).status).toBe(200);
-  const database = await backdoor(home);
-  await database.transaction(async (session) => {
-    await session.query('DELETE FROM names WHERE sequence > ?', sequence);
-    await session.query('DELETE FROM records WHERE sequence > ?', sequence);
-  });
-  // Another key for the same slot is what must not be: nobody issues in this buffer any more.
-  const refusals = await Promise.all([
-    buffer.askKey(first, 0, buffer.otherKeyRequest(0)),
-    buffer.askKey(second, 0, buffer.otherKeyRequest(0)),
-  ]);
-  expect(refusals.map(({ code }) => code)).toEqual(['buffer-not-open', 'buffer-not-open']);
-  expect(events.filter(({ kind }) => kind === 'authority-rolled-back')).toHaveLength(1);
-  for (const node of [first, second]) expect((await buffer.outcome(node)).status).toBe('unknown');
-  const next = await seated(second, world);
-  expect((await next.askKey(first, 0)).status).toBe(200);
-  expect(await logOf(first)).toMatchObject({ problems: [], counts: { 'branch-begun': 1, 'buffer-unknown': 1 } });
-});
-
 it('a new node joins by the word of its operator; without it or a witness, what was open is given up', async () => {
-  const home = await postgres.freshHome();
+  const home = await postgres().freshHome();
   const first = await start(nodeOf(home, 'first'));
   const buffer = await seated(first, await stage(first, 2));
   const joined = await start(nodeOf(home, 'joined'), { newNode: true });
@@ -289,28 +142,8 @@ it('a new node joins by the word of its operator; without it or a witness, what 
   expect((await buffer.outcome(first)).status).toBe('unknown');
 });
 
-it('a database rolled back while its nodes are down is met by any node that has seen more', async () => {
-  const home = await postgres.freshHome();
-  const [first, second] = await startNodes(home, 2);
-  const world = await stage(first, 2);
-  const buffer = await seated(first, world);
-  await second.tick(); // its witness is at the draw
-  await buffer.askKey(first, 0);
-  await Promise.all([stop(first), stop(second)]);
-  const database = await backdoor(home);
-  await database.transaction(async (session) => {
-    const last = 'sequence = (SELECT max(sequence) FROM records)';
-    await session.query(`DELETE FROM names WHERE ${last}`);
-    await session.query(`DELETE FROM records WHERE ${last}`);
-  });
-  const behind = await start(nodeOf(home, 'node-1'));
-  expect((await buffer.outcome(behind)).status).toBe('open');
-  await start(nodeOf(home, 'node-0'));
-  expect((await buffer.outcome(behind)).status).toBe('unknown');
-});
-
 it('the key of an epoch that is over is wiped in every node', async () => {
-  const home = await postgres.freshHome();
+  const home = await postgres().freshHome();
   const [first, second] = await startNodes(home, 2);
   const world = await stage(first, 2);
   const buffer = await seated(first, world);
@@ -333,7 +166,7 @@ it('the key of an epoch that is over is wiped in every node', async () => {
 });
 
 it('keys that were sealed anew open with the new secret at every node; one that runs on with the old one issues nothing', async () => {
-  const home = await postgres.freshHome();
+  const home = await postgres().freshHome();
   const old = await start(nodeOf(home, 'node-0'));
   const buffer = await seated(old, await stage(old, 2));
   const keyFile = join(home.root, 'new-key');
@@ -346,20 +179,4 @@ it('keys that were sealed anew open with the new secret at every node; one that 
   await expect(start(nodeOf(home, 'node-0'))).rejects.toThrow('the key file does not open the keys');
   const fresh = await start(nodeOf({ ...home, keyFile }, 'node-0'));
   expect((await buffer.askKey(fresh, 0)).status).toBe(200);
-});
-
-it('a database that ends and comes back has lost nothing, and its nodes go on', async () => {
-  const [first, second] = await startNodes(await postgres.freshHome(), 2);
-  const buffer = await seated(first, await stage(first, 2));
-  const key = await buffer.askKey(first, 0);
-  await postgres.stop('kill');
-  const request = buffer.keyRequest(1);
-  const meanwhile = buffer.askKey(second, 1, request); // waits for the database as long as its patience lasts
-  await postgres.restart();
-  const { status } = await meanwhile;
-  const again = await buffer.askKey(first, 1, request);
-  expect(again.status).toBe(200);
-  if (status === 200) expect((await meanwhile).bytes).toEqual(again.bytes);
-  await buffer.close(second, buffer.closeRequest([0, 1], [key, again]));
-  expect(await logOf(second)).toMatchObject({ problems: [], counts: { 'key-issued': 2, 'buffer-closed': 1 } });
 });
