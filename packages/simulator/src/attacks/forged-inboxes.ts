@@ -4,7 +4,6 @@ import type { ChainLink } from './forgery.ts';
 import { chainOf, fakeDeposit, forgedAnswer, forgedClose, forgedInbox, forgedTicket, linkOf } from './forgery.ts';
 import { PaperStage } from './paper-stage.ts';
 import { ALL_OF_THREE, SealedStage } from './sealed-stage.ts';
-import type { FourDevices } from './server-moves.ts';
 import { closeBuffer, tell } from './server-moves.ts';
 
 export const D1: Attack = {
@@ -70,7 +69,7 @@ export const D2: Attack = {
   },
   sealed(setting) {
     const stage = new SealedStage(setting, ALL_OF_THREE);
-    const [u0, omitted, shifted, swapped] = ['U0', 'U2', 'U3', 'U4'].map((name) => stage.honest(name)) as FourDevices;
+    const [u0, omitted, shifted, swapped] = stage.honestOnes('U0', 'U2', 'U3', 'U4');
     const eve = stage.colluder('U1');
     stage.go(u0);
     stage.go(eve);

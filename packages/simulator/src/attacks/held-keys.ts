@@ -3,7 +3,6 @@ import { EMPTY_LEDGER } from '@basa/protocol';
 import type { Attack } from './attack.ts';
 import { PaperStage } from './paper-stage.ts';
 import { SealedStage } from './sealed-stage.ts';
-import type { FourDevices } from './server-moves.ts';
 import { closeBuffer, giveSlotAgain } from './server-moves.ts';
 
 export const A1: Attack = {
@@ -19,7 +18,7 @@ export const A1: Attack = {
   },
   sealed(setting) {
     const stage = new SealedStage(setting);
-    const [u0, u1, u2, u3] = ['U0', 'U1', 'U2', 'U3'].map((name) => stage.honest(name)) as FourDevices;
+    const [u0, u1, u2, u3] = stage.honestOnes('U0', 'U1', 'U2', 'U3');
     const eve = stage.colluder('Eve');
     stage.go(u0);
     stage.go(u1);
@@ -45,7 +44,7 @@ export const A2: Attack = {
   },
   sealed(setting) {
     const stage = new SealedStage(setting);
-    const [u0, u1, u2, u3] = ['U0', 'U1', 'U2', 'U3'].map((name) => stage.honest(name)) as FourDevices;
+    const [u0, u1, u2, u3] = stage.honestOnes('U0', 'U1', 'U2', 'U3');
     const eve = stage.colluder('Eve');
     stage.go(u0);
     stage.go(eve, 'key');

@@ -8,7 +8,6 @@ import type { FederationDevice } from '../federation-device.ts';
 import { granted } from '../granted.ts';
 import type { Attack, AttackResult, AttackSetting } from './attack.ts';
 import { SealedStage } from './sealed-stage.ts';
-import type { FourDevices } from './server-moves.ts';
 import { closeBuffer } from './server-moves.ts';
 
 export const J1: Attack = {
@@ -26,7 +25,7 @@ export const J1: Attack = {
 /** U0 is dropped after its upload was seen: its edge key is released, and with its self key the upload would be bare. */
 function repeatedNonce(setting: AttackSetting): AttackResult {
   const stage = new SealedStage(setting);
-  const [victim, u1, u2] = ['U0', 'U1', 'U2'].map((name) => stage.honest(name)) as FourDevices;
+  const [victim, u1, u2] = stage.honestOnes('U0', 'U1', 'U2');
   const eve = stage.colluder('Eve');
   stage.go(victim, 'key');
   victim.receiveKeyAndFreeze('upload');

@@ -7,7 +7,6 @@ import type { Attack, AttackResult, AttackSetting } from './attack.ts';
 import { PaperStage } from './paper-stage.ts';
 import { DIMENSION } from './sample-update.ts';
 import { SealedStage } from './sealed-stage.ts';
-import type { FourDevices } from './server-moves.ts';
 import { closeBuffer, giveSlotAgain } from './server-moves.ts';
 
 export const B1: Attack = {
@@ -59,7 +58,7 @@ function lateInSealed(
   cut: (bytes: Uint8Array, sealedBytes: number) => Uint8Array,
 ): AttackResult {
   const stage = new SealedStage(setting);
-  const [u0, u1, late, u3] = ['U0', 'U1', 'Ua', 'U3'].map((name) => stage.honest(name)) as FourDevices;
+  const [u0, u1, late, u3] = stage.honestOnes('U0', 'U1', 'Ua', 'U3');
   const second = enrol(stage);
   stage.go(u0);
   stage.go(u1);

@@ -4,7 +4,6 @@ import { granted } from '../granted.ts';
 import type { Attack } from './attack.ts';
 import { PaperStage } from './paper-stage.ts';
 import { SealedStage, sessionOf } from './sealed-stage.ts';
-import type { FourDevices } from './server-moves.ts';
 import { closeBuffer } from './server-moves.ts';
 
 export const C1: Attack = {
@@ -22,7 +21,7 @@ export const C1: Attack = {
   },
   sealed(setting) {
     const stage = new SealedStage(setting);
-    const [u0, u1, u2, u3] = ['U0', 'U1', 'U2', 'U3'].map((name) => stage.honest(name)) as FourDevices;
+    const [u0, u1, u2, u3] = stage.honestOnes('U0', 'U1', 'U2', 'U3');
     stage.go(u0);
     stage.go(u1);
     // The server has the bytes and says it has not.

@@ -2,31 +2,9 @@
  * `sealed` mode on a stage: a federation whose server belongs to the adversary. It sees every deposit and upload, has the
  * keys of its colluders and whatever the authority releases, and may lie in every message it hands out.
  */
-import { modulusSize, toHex, unpackVector } from '@basa/masking';
-import type {
-  Block,
-  Ctx,
-  Deposit,
-  DrawnBuffer,
-  EdgeUse,
-  InboxEntry,
-  Refused,
-  Slot,
-  UploadHeader,
-  UserSession,
-} from '@basa/protocol';
-import {
-  authorityMessages,
-  commitmentOf,
-  joinTagOf,
-  openEnvelope,
-  prefixElements,
-  readSealedParts,
-  registrationOf,
-  unframeHeader,
-  uploadLayout,
-  userIdOf,
-} from '@basa/protocol';
+import { modulusSize, toHex } from '@basa/masking';
+import type { Block, DrawnBuffer, Refused, UploadHeader, UserSession } from '@basa/protocol';
+import { commitmentOf, openEnvelope, prefixElements } from '@basa/protocol';
 import type { FederationOptions } from '../federation.ts';
 import { Federation } from '../federation.ts';
 import { FederationDevice } from '../federation-device.ts';
@@ -36,6 +14,7 @@ import type { AttackRefusal, AttackResult, AttackSetting } from './attack.ts';
 import type { HonestInput } from './referee.ts';
 import { findingsOf } from './referee.ts';
 import { DIMENSION, LEVEL, sampleUpdate } from './sample-update.ts';
+import { selfName, Wiretap } from './wiretap.ts';
 
 /** What the server says instead of the truth, while it is set. */
 interface Lies {
@@ -54,29 +33,35 @@ export class SealedStage {
   readonly world: Federation;
   readonly adversary: Adversary;
   readonly lies: Lies = {};
-  /** Headers of the uploads that were seen, by join tag. */
-  readonly headers = new Map<string, UploadHeader>();
   readonly #refusals: AttackRefusal[] = [];
   readonly #serverNos = new Set<object>();
   readonly #inputs = new Map<string, HonestInput>();
   readonly #names = new Map<FederationDevice, string>();
   readonly #colluders = new Set<FederationDevice>();
-  readonly #deposits = new Map<string, Deposit>();
-  /** Inboxes by the view they give: which one a user took, its header says. */
-  readonly #told = new Map<string, readonly InboxEntry[]>();
+  readonly #wiretap: Wiretap;
 
   constructor({ environment, sealings }: AttackSetting, options: Partial<FederationOptions> = {}) {
     const size = { ...SIZE, dimension: DIMENSION, level: LEVEL };
     this.world = new Federation(environment, { ...size, ...options, sealings: sealings() });
     this.adversary = new Adversary(environment);
+    this.#wiretap = new Wiretap(this.world, this.adversary);
     this.#tapServer();
     this.#tapAuthority();
+  }
+
+  /** Headers of the uploads that were seen, by join tag. */
+  get headers(): ReadonlyMap<string, UploadHeader> {
+    return this.#wiretap.headers;
   }
 
   honest(name: string): FederationDevice {
     const device = this.world.device();
     this.#names.set(device, name);
     return device;
+  }
+
+  honestOnes<const Names extends readonly string[]>(...names: Names): { [Index in keyof Names]: FederationDevice } {
+    return names.map((name) => this.honest(name)) as { [Index in keyof Names]: FederationDevice };
   }
 
   /** Enrolled like anybody, but tells the adversary everything. */
@@ -173,86 +158,21 @@ export class SealedStage {
     const [seat, deposit, upload] = [server.seat.bind(server), server.deposit.bind(server), server.upload.bind(server)];
     server.seat = (certificate) => this.lies.seat?.() ?? seat(certificate);
     server.deposit = (bytes) => {
-      this.#seeDeposit(server.messages.deposit.decode(bytes));
+      this.#wiretap.seeDeposit(server.messages.deposit.decode(bytes));
       const answer = (this.lies.deposit ?? deposit)(bytes);
       if (!(answer instanceof Uint8Array)) this.#serverNos.add(answer);
       else {
         const { ticket, inbox } = server.messages.depositAnswer.decode(answer);
-        this.#told.set(toHex(ticket.view), inbox);
+        this.#wiretap.seeInbox(ticket, inbox);
       }
       return answer;
     };
     server.upload = (bytes) => {
-      this.#seeUpload(bytes);
+      this.#wiretap.seeUpload(bytes);
       const answer = this.lies.upload === undefined ? upload(bytes) : this.lies.upload();
       if (answer.kind === 'refused') this.#serverNos.add(answer);
       return answer;
     };
-  }
-
-  #seeDeposit(deposit: Deposit): void {
-    const { suite } = this.world.environment.tools;
-    const { ctx, nonce, entries } = deposit;
-    const joinTag = joinTagOf(suite, { ctx, user: userIdOf(suite, deposit.certificate.deviceKey), nonce });
-    this.#deposits.set(toHex(joinTag), deposit);
-    for (const [n, { commitment, sealed }] of entries.entries())
-      this.#seeEdge(ctx, n + 1, { role: 'edge', joinTag }, commitment, sealed);
-  }
-
-  #seeEdge(ctx: Ctx, slot: number, use: EdgeUse, commitment: Uint8Array, sealed: Uint8Array): void {
-    const { server, sealings } = this.world;
-    const buffer = server.buffer(ctx);
-    this.adversary.seeCiphertext({
-      seed: toHex(commitment),
-      sealed,
-      open: (key) => sealings.sealing.edgeOpener(buffer, slot as Slot, [{ authority: 0, key }])?.(sealed, use),
-    });
-  }
-
-  /** It is opened as what the upload's own receipt says that it is. */
-  #seeSelf(header: UploadHeader, sealed: Uint8Array): void {
-    const { environment, server, sealings } = this.world;
-    const buffer = server.buffer(header.ctx);
-    const registration = registrationOf(environment.tools.suite, header.receipt);
-    this.adversary.seeCiphertext({
-      seed: selfName(header),
-      sealed,
-      open: (key) => sealings.sealing.openSelf(buffer, registration, sealed, [{ authority: 0, key }]),
-    });
-  }
-
-  /** y, the self seed and the backups, as far as they arrived. Seeds are named by their commitments. */
-  #seeUpload(bytes: Uint8Array): void {
-    const { policy, sealings } = this.world;
-    const { header: headerBytes, bodyStart } = unframeHeader(bytes, 4096);
-    const header = authorityMessages(policy.bufferSize).uploadHeader.decode(headerBytes);
-    const { ctx, slot, joinTag, voids } = header;
-    this.headers.set(toHex(joinTag), header);
-    const body = bytes.slice(bodyStart);
-    const layout = uploadLayout(policy, header, sealings.sealing);
-    const inbox = this.#told.get(toHex(header.view)) ?? [];
-    const entries = this.#deposits.get(toHex(joinTag))?.entries ?? [];
-    const opened = inbox.flatMap((entry, i) => (voids.includes(i as typeof slot) ? [] : [{ ...entry, i }]));
-    const elements = Math.min(layout.elements, Math.floor(body.length / 4));
-    const unpacked = unpackVector(body.subarray(0, 4 * elements), elements, policy.modulus);
-    if (unpacked.kind === 'malformed') throw new Error(unpacked.problem);
-    this.adversary.seeUpload({
-      vector: unpacked.vector,
-      salt: ctx,
-      modulus: policy.modulus,
-      terms: [
-        { seed: selfName(header), sign: 1 },
-        ...opened.map(({ commitment }) => ({ seed: toHex(commitment), sign: -1 as const })),
-        ...entries.slice(slot).map(({ commitment }) => ({ seed: toHex(commitment), sign: 1 as const })),
-      ],
-    });
-    if (body.length !== layout.bodyBytes) return;
-    const { self, backups } = readSealedParts(body, layout);
-    this.#seeSelf(header, self);
-    for (const [n, sealed] of backups.entries()) {
-      const { commitment, i } = opened[n] as InboxEntry & { i: number };
-      this.#seeEdge(ctx, i, { role: 'backup', joinTag }, commitment, sealed);
-    }
   }
 
   #tapAuthority(): void {
@@ -289,11 +209,6 @@ export class SealedStage {
     if (key === undefined) throw new Error('the envelope does not open');
     this.adversary.holdKey(key);
   }
-}
-
-/** The self seed of an upload has no commitment; the upload names it. */
-function selfName({ bodyHash }: { readonly bodyHash: Uint8Array }): string {
-  return `self ${toHex(bodyHash)}`;
 }
 
 /** The session of a device that has one. */

@@ -7,8 +7,6 @@ import type { ChainLink } from './forgery.ts';
 import { chainOf, forgedAnswer, forgedClose, linkOf } from './forgery.ts';
 import type { SealedStage } from './sealed-stage.ts';
 
-export type FourDevices = [FederationDevice, FederationDevice, FederationDevice, FederationDevice];
-
 /** The server tells the device that it has a slot that somebody else was given, after the deposits that are there. */
 export function giveSlotAgain(stage: SealedStage, device: FederationDevice, ctx: Ctx, slot: number): void {
   tell(stage, device, ctx, chainOf(stage, ctx).slice(0, slot));
