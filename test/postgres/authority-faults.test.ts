@@ -5,9 +5,10 @@ import { headCodec } from '@basa/protocol';
 import { expect, it, vi } from 'vitest';
 import type { Witness } from '../../packages/authority/src/index.ts';
 import { AuthorityTables } from '../../packages/authority/src/tables.ts';
-import { nodeOf } from '../../packages/authority/test/homes.ts';
-import type { Answer } from '../../packages/authority/test/parties.ts';
-import { ask, seated, stage, start, stop } from '../../packages/authority/test/parties.ts';
+import type { Answer } from '../../packages/authority/test/asking.ts';
+import { ask } from '../../packages/authority/test/asking.ts';
+import { nodeOf, start, stop } from '../../packages/authority/test/homes.ts';
+import { seated, stage } from '../../packages/authority/test/parties.ts';
 import { authorityNodes, logOf, startNodes } from './authority-nodes.ts';
 import { cuttingProxy } from './cutting-proxy.ts';
 

@@ -6,9 +6,9 @@ import { afterAll, afterEach, beforeAll, vi } from 'vitest';
 import type { Authority, LogReport } from '../../packages/authority/src/index.ts';
 import { verifyLog } from '../../packages/authority/src/index.ts';
 import { AUTHORITY_DATABASE } from '../../packages/authority/src/store.ts';
+import { ask } from '../../packages/authority/test/asking.ts';
 import type { Home } from '../../packages/authority/test/homes.ts';
-import { nodeOf, testPostgres } from '../../packages/authority/test/homes.ts';
-import { AUDITOR, ask, cleanUp, start } from '../../packages/authority/test/parties.ts';
+import { AUDITOR, cleanUp, nodeOf, start, testPostgres } from '../../packages/authority/test/homes.ts';
 
 type Postgres = Awaited<ReturnType<typeof testPostgres>>;
 

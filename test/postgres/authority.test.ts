@@ -8,21 +8,10 @@ import { nodeRandomBytes } from '@basa/runtime/node';
 import { expect, it } from 'vitest';
 import type { Authority } from '../../packages/authority/src/index.ts';
 import { rotateVault } from '../../packages/authority/src/index.ts';
-import { nodeOf } from '../../packages/authority/test/homes.ts';
-import type { Answer } from '../../packages/authority/test/parties.ts';
-import {
-  ask,
-  askAs,
-  newDevice,
-  OPERATOR,
-  seated,
-  stage,
-  start,
-  stop,
-  TestBuffer,
-  time,
-  userOf,
-} from '../../packages/authority/test/parties.ts';
+import type { Answer } from '../../packages/authority/test/asking.ts';
+import { ask, askAs, newDevice, userOf } from '../../packages/authority/test/asking.ts';
+import { nodeOf, OPERATOR, start, stop, time } from '../../packages/authority/test/homes.ts';
+import { seated, stage, TestBuffer } from '../../packages/authority/test/parties.ts';
 import { authorityNodes, logOf, startNodes } from './authority-nodes.ts';
 
 const { postgres, backdoor } = authorityNodes();

@@ -8,24 +8,11 @@ import { nodeRandomBytes } from '@basa/runtime/node';
 import { afterEach, describe, expect, it } from 'vitest';
 import type { Authority } from '../src/index.ts';
 import { verifyLog } from '../src/index.ts';
+import type { Answer } from './asking.ts';
+import { ask, askAs, newDevice, userOf } from './asking.ts';
 import { CuttingWitness } from './cutting-witness.ts';
-import type { Answer } from './parties.ts';
-import {
-  AUDITOR,
-  ask,
-  askAs,
-  cleanUp,
-  freshHome,
-  newDevice,
-  OPERATOR,
-  seated,
-  stage,
-  start,
-  stop,
-  TestServer,
-  time,
-  userOf,
-} from './parties.ts';
+import { AUDITOR, cleanUp, freshHome, OPERATOR, start, stop, time } from './homes.ts';
+import { seated, stage, TestServer } from './parties.ts';
 
 afterEach(cleanUp);
 

@@ -8,24 +8,10 @@ import { nodeRandomBytes } from '@basa/runtime/node';
 import { openDatabase } from '@basa/service';
 import { afterEach, describe, expect, it } from 'vitest';
 import { examineAuthority, verifyLog } from '../src/index.ts';
+import { ask, askAs, newDevice, userOf } from './asking.ts';
 import { closedBuffer } from './conformance/memory.ts';
-import {
-  AUDITOR,
-  ask,
-  askAs,
-  cleanUp,
-  freshHome,
-  newDevice,
-  OPERATOR,
-  OPERATORS,
-  seated,
-  stage,
-  start,
-  stop,
-  stopAll,
-  time,
-  userOf,
-} from './parties.ts';
+import { AUDITOR, cleanUp, freshHome, OPERATOR, OPERATORS, start, stop, stopAll, time } from './homes.ts';
+import { seated, stage } from './parties.ts';
 
 const mounted: string[] = [];
 afterEach(async () => {

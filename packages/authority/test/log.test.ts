@@ -13,7 +13,9 @@ import {
 import { createNodeSigner, nodeRandomBytes, nodeSuite } from '@basa/runtime/node';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { verifyLog } from '../src/index.ts';
-import { AUDITOR, ask, cleanUp, freshHome, OPERATOR, seated, stage, start, userOf } from './parties.ts';
+import { ask, userOf } from './asking.ts';
+import { AUDITOR, cleanUp, freshHome, OPERATOR, start } from './homes.ts';
+import { seated, stage } from './parties.ts';
 
 afterAll(cleanUp);
 let bytes: Uint8Array;

@@ -11,84 +11,21 @@ import {
   drawnBufferCodec,
   ENGINE,
   encodePolicy,
-  HEADER,
   joinTagOf,
   millis,
   modelAppendCodec,
   openEnvelope,
   outcomeCodec,
   POLICY_DEFAULTS,
-  problemCodeOf,
   taskIdOf,
   ticketCodec,
-  userIdOf,
   viewsOf,
 } from '@basa/protocol';
 import { createNodeSigner, nodeRandomBytes, nodeSuite } from '@basa/runtime/node';
-import { signingDevice } from '../../cli/src/conformance/signing-device.ts';
 import type { Authority } from '../src/index.ts';
+import type { Answer, Device } from './asking.ts';
+import { ask, askAs, newDevice, userOf } from './asking.ts';
 import { OPERATOR, time } from './homes.ts';
-
-export { AUDITOR, cleanUp, freshHome, OPERATOR, OPERATORS, start, stop, stopAll, time } from './homes.ts';
-
-export interface Answer {
-  readonly status: number;
-  readonly bytes: Uint8Array;
-  readonly head: string;
-  /** Of a problem document. */
-  readonly code: string | undefined;
-  json(): { readonly tokens?: unknown; readonly [key: string]: unknown };
-}
-
-interface Ask {
-  readonly method?: string;
-  readonly body?: Uint8Array | object | undefined;
-  readonly token?: string;
-  readonly headers?: Record<string, string>;
-}
-
-export async function ask(
-  authority: Authority,
-  path: string,
-  { method, body, token, headers }: Ask = {},
-): Promise<Answer> {
-  const isBytes = body instanceof Uint8Array;
-  const answer = await fetch(authority.url + path, {
-    method: method ?? (body === undefined ? 'GET' : 'POST'),
-    headers: {
-      ...(body === undefined ? {} : { 'content-type': isBytes ? 'application/octet-stream' : 'application/json' }),
-      ...(token === undefined ? {} : { authorization: `Bearer ${token}` }),
-      ...headers,
-    },
-    ...(body === undefined ? {} : { body: isBytes ? Buffer.from(body) : JSON.stringify(body) }),
-  });
-  const bytes = new Uint8Array(await answer.arrayBuffer());
-  const json = () => JSON.parse(Buffer.from(bytes).toString('utf8'));
-  return {
-    status: answer.status,
-    bytes,
-    head: answer.headers.get(HEADER.head) ?? '',
-    code: answer.ok ? undefined : problemCodeOf(json()),
-    json,
-  };
-}
-
-export type Device = ReturnType<typeof signingDevice>;
-export const newDevice = signingDevice;
-export const userOf = (device: Device) => userIdOf(nodeSuite, device.deviceKey);
-
-/** A request that the device signs. */
-export function askAs(
-  device: Device,
-  authority: Authority,
-  path: string,
-  body: Uint8Array | object,
-  more: { readonly at?: number; readonly headers?: Record<string, string> } = {},
-): Promise<Answer> {
-  const bytes = body instanceof Uint8Array ? body : Buffer.from(JSON.stringify(body));
-  const signed = { audience: authority.publicKey, method: 'POST', target: path, body: bytes, at: more.at ?? time.now };
-  return ask(authority, path, { body, headers: { ...device.headers(signed), ...more.headers } });
-}
 
 /** The server of one task. */
 export class TestServer {
@@ -274,8 +211,13 @@ export class TestBuffer {
   }
 }
 
+interface TestWorld {
+  readonly server: TestServer;
+  readonly enrolled: readonly { readonly device: Device; readonly certificate: Uint8Array }[];
+}
+
 /** An authority with a task, a logged model and so many enrolled devices. */
-export async function stage(authority: Authority, count: number, policy: Partial<TaskPolicy> = {}) {
+export async function stage(authority: Authority, count: number, policy: Partial<TaskPolicy> = {}): Promise<TestWorld> {
   const server = new TestServer(policy);
   await server.createTask(authority);
   await server.appendModel(authority, 0, new Uint8Array(32));
@@ -294,7 +236,7 @@ export async function stage(authority: Authority, count: number, policy: Partial
 /** A buffer in which the first `count` devices hold a slot each. */
 export async function seated(
   authority: Authority,
-  { server, enrolled }: Awaited<ReturnType<typeof stage>>,
+  { server, enrolled }: TestWorld,
   count: number = enrolled.length,
 ): Promise<TestBuffer> {
   const buffer = await server.draw(authority);

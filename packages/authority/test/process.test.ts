@@ -9,7 +9,9 @@ import { EXIT } from '@basa/service';
 import { bundleProcesses } from '@basa/testkit/processes/bundle.ts';
 import { afterEach, describe, expect, it } from 'vitest';
 import type { Authority } from '../src/index.ts';
-import { ask, cleanUp, freshHome, OPERATORS, seated, stage, time } from './parties.ts';
+import { ask } from './asking.ts';
+import { cleanUp, freshHome, OPERATORS, time } from './homes.ts';
+import { seated, stage } from './parties.ts';
 
 afterEach(cleanUp);
 const bundle = await bundleProcesses();

@@ -4,7 +4,8 @@ import { join } from 'node:path';
 import { nodeRandomBytes } from '@basa/runtime/node';
 import { afterEach, expect, it } from 'vitest';
 import { rotateVault } from '../src/index.ts';
-import { cleanUp, freshHome, seated, stage, start, stop } from './parties.ts';
+import { cleanUp, freshHome, start, stop } from './homes.ts';
+import { seated, stage } from './parties.ts';
 
 afterEach(cleanUp);
 

@@ -7,7 +7,9 @@ import { AUTHORITY_PATH, epochKeyOf, slotKeyIssuer } from '@basa/protocol';
 import { createNodeSigner, nodeRandomBytes, nodeSuite } from '@basa/runtime/node';
 import { openDatabase } from '@basa/service';
 import { afterEach, expect, it } from 'vitest';
-import { ask, askAs, cleanUp, freshHome, newDevice, OPERATOR, seated, stage, start, stop, time } from './parties.ts';
+import { ask, askAs, newDevice } from './asking.ts';
+import { cleanUp, freshHome, OPERATOR, start, stop, time } from './homes.ts';
+import { seated, stage } from './parties.ts';
 
 afterEach(cleanUp);
 

@@ -10,7 +10,8 @@ import type { AuthorityStore } from '../src/store.ts';
 import { openStore } from '../src/store.ts';
 import { unlock } from '../src/unlock.ts';
 import type { Witness } from '../src/witness.ts';
-import { cleanUp, freshHome, TestServer } from './parties.ts';
+import { cleanUp, freshHome } from './homes.ts';
+import { TestServer } from './parties.ts';
 
 const PATIENCE = { timeout: 60_000, interval: 5 };
 const opened: AuthorityStore[] = [];

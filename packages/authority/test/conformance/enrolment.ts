@@ -2,9 +2,11 @@
 import { toHex } from '@basa/masking';
 import { AUTHORITY_PATH, certificateCodec } from '@basa/protocol';
 import { afterEach, describe, expect, it } from 'vitest';
+import type { Device } from '../asking.ts';
+import { ask, askAs, newDevice, userOf } from '../asking.ts';
 import type { NewHome } from '../homes.ts';
-import type { Device } from '../parties.ts';
-import { ask, askAs, cleanUp, newDevice, OPERATOR, stage, start, stop, time, userOf } from '../parties.ts';
+import { cleanUp, OPERATOR, start, stop, time } from '../homes.ts';
+import { stage } from '../parties.ts';
 
 export function testEnrolment(freshHome: NewHome): void {
   afterEach(cleanUp);

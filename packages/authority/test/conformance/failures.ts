@@ -4,9 +4,11 @@ import type { Head } from '@basa/protocol';
 import { AUTHORITY_PATH, headCodec } from '@basa/protocol';
 import { afterEach, describe, expect, it, vi } from 'vitest';
 import { AuthorityTables } from '../../src/tables.ts';
+import { ask, askAs, newDevice } from '../asking.ts';
 import { CuttingWitness } from '../cutting-witness.ts';
 import type { NewHome } from '../homes.ts';
-import { ask, askAs, cleanUp, newDevice, OPERATOR, seated, stage, start, time } from '../parties.ts';
+import { cleanUp, OPERATOR, start, time } from '../homes.ts';
+import { seated, stage } from '../parties.ts';
 
 export function testFailures(freshHome: NewHome): void {
   afterEach(async () => {

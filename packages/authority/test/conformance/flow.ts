@@ -22,20 +22,10 @@ import {
 } from '@basa/protocol';
 import { nodeRandomBytes, nodeSuite } from '@basa/runtime/node';
 import { afterEach, describe, expect, it } from 'vitest';
+import { ask, askAs, newDevice, userOf } from '../asking.ts';
 import type { NewHome } from '../homes.ts';
-import {
-  ask,
-  askAs,
-  cleanUp,
-  newDevice,
-  OPERATOR,
-  seated,
-  stage,
-  start,
-  TestServer,
-  time,
-  userOf,
-} from '../parties.ts';
+import { cleanUp, OPERATOR, start, time } from '../homes.ts';
+import { seated, stage, TestServer } from '../parties.ts';
 
 const group = await createMclGroup();
 const tools = { group, suite: nodeSuite, randomBytes: nodeRandomBytes };

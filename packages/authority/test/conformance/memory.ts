@@ -3,8 +3,10 @@ import { AUTHORITY_PATH, drawnBufferCodec } from '@basa/protocol';
 import { nodeRandomBytes } from '@basa/runtime/node';
 import { afterEach, expect, it } from 'vitest';
 import type { Authority } from '../../src/index.ts';
+import { ask } from '../asking.ts';
 import type { NewHome } from '../homes.ts';
-import { ask, cleanUp, seated, stage, start, stop, TestBuffer, time } from '../parties.ts';
+import { cleanUp, start, stop, time } from '../homes.ts';
+import { seated, stage, TestBuffer } from '../parties.ts';
 
 type World = Awaited<ReturnType<typeof stage>>;
 

@@ -1,0 +1,65 @@
+/** Requests to an authority over HTTP, as an operator or signed by a device. */
+import { HEADER, problemCodeOf, userIdOf } from '@basa/protocol';
+import { nodeSuite } from '@basa/runtime/node';
+import { signingDevice } from '../../cli/src/conformance/signing-device.ts';
+import type { Authority } from '../src/index.ts';
+import { time } from './homes.ts';
+
+export interface Answer {
+  readonly status: number;
+  readonly bytes: Uint8Array;
+  readonly head: string;
+  /** Of a problem document. */
+  readonly code: string | undefined;
+  json(): { readonly tokens?: unknown; readonly [key: string]: unknown };
+}
+
+interface Ask {
+  readonly method?: string;
+  readonly body?: Uint8Array | object | undefined;
+  readonly token?: string;
+  readonly headers?: Record<string, string>;
+}
+
+export async function ask(
+  authority: Authority,
+  path: string,
+  { method, body, token, headers }: Ask = {},
+): Promise<Answer> {
+  const isBytes = body instanceof Uint8Array;
+  const answer = await fetch(authority.url + path, {
+    method: method ?? (body === undefined ? 'GET' : 'POST'),
+    headers: {
+      ...(body === undefined ? {} : { 'content-type': isBytes ? 'application/octet-stream' : 'application/json' }),
+      ...(token === undefined ? {} : { authorization: `Bearer ${token}` }),
+      ...headers,
+    },
+    ...(body === undefined ? {} : { body: isBytes ? Buffer.from(body) : JSON.stringify(body) }),
+  });
+  const bytes = new Uint8Array(await answer.arrayBuffer());
+  const json = () => JSON.parse(Buffer.from(bytes).toString('utf8'));
+  return {
+    status: answer.status,
+    bytes,
+    head: answer.headers.get(HEADER.head) ?? '',
+    code: answer.ok ? undefined : problemCodeOf(json()),
+    json,
+  };
+}
+
+export type Device = ReturnType<typeof signingDevice>;
+export const newDevice = signingDevice;
+export const userOf = (device: Device) => userIdOf(nodeSuite, device.deviceKey);
+
+/** A request that the device signs. */
+export function askAs(
+  device: Device,
+  authority: Authority,
+  path: string,
+  body: Uint8Array | object,
+  more: { readonly at?: number; readonly headers?: Record<string, string> } = {},
+): Promise<Answer> {
+  const bytes = body instanceof Uint8Array ? body : Buffer.from(JSON.stringify(body));
+  const signed = { audience: authority.publicKey, method: 'POST', target: path, body: bytes, at: more.at ?? time.now };
+  return ask(authority, path, { body, headers: { ...device.headers(signed), ...more.headers } });
+}
