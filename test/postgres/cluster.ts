@@ -15,7 +15,7 @@ import { migrateServer, startServer } from '@basa/server';
 import { openPostgres, POSTGRES } from '@basa/service';
 import type { LocalPostgres } from '@basa/service/local-postgres';
 import { Balancer } from '@basa/testkit/processes/balancer.ts';
-import { NEVER_LATE, OPERATORS, operate, testPolicy } from '@basa/testkit/services/house.ts';
+import { NEVER_LATE, OPERATORS, oneHot, operate, testPolicy } from '@basa/testkit/services/house.ts';
 import { WHOLE_STEP } from '../../packages/cli/src/conformance/whole-step.ts';
 import { migrationsFor } from '../../packages/server/src/store/schema.ts';
 
@@ -173,6 +173,16 @@ export class Cluster {
       before = after;
     }
     return total;
+  }
+
+  /** How often the first `count` coordinates were counted; devices are added until each of them was, at the next coordinate. */
+  async countsOfFirst(count: number): Promise<readonly number[]> {
+    for (let more = 0; ; more++) {
+      const counts = (await this.counts()).slice(0, count);
+      if (counts.every((times) => times > 0)) return counts;
+      const last = await this.client(`more ${more}`);
+      await last.contribute(oneHot(count, count + 1), { trainedOn: 0 });
+    }
   }
 
   async versions(): Promise<readonly { readonly version: number; readonly accepted: number }[]> {

@@ -1,10 +1,7 @@
 /** A primary that dies under load, and a standby that takes its place. */
 
 import { execFileSync } from 'node:child_process';
-import { once } from 'node:events';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import type { AddressInfo, Socket } from 'node:net';
-import { connect, createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { LocalPostgres } from '@basa/service/local-postgres';
@@ -13,6 +10,7 @@ import { oneHot, until } from '@basa/testkit/services/house.ts';
 import pg from 'pg';
 import { afterEach, expect, it } from 'vitest';
 import { Cluster } from './cluster.ts';
+import { databaseProxy } from './database-proxy.ts';
 
 const NAME = 'failover';
 const closing: (() => Promise<void> | void)[] = [];
@@ -47,34 +45,19 @@ async function pair(settings: Readonly<Record<string, string>>) {
 /** What the servers are told is the database: where it leads can be changed. */
 async function signpost(to: LocalPostgres) {
   let target = new URL(to.url(NAME));
-  const sockets = new Set<Socket>();
-  const server = createServer((near) => {
-    const far = connect(Number(target.port), target.hostname);
-    for (const [socket, other] of [
-      [near, far],
-      [far, near],
-    ] as const) {
-      sockets.add(socket);
-      socket.on('error', () => other.destroy());
-      socket.on('close', () => other.destroy());
-      socket.pipe(other);
-    }
-  }).listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const cut = (): void => {
-    for (const socket of sockets) socket.destroy();
-  };
-  closing.push(() => {
-    server.close();
-    cut();
-  });
-  const url = new URL(target);
-  url.port = String((server.address() as AddressInfo).port);
+  const proxy = await databaseProxy(
+    () => target,
+    (near, far) => {
+      near.pipe(far);
+      far.pipe(near);
+    },
+  );
+  closing.push(() => proxy.close());
   return {
-    url: url.href,
+    url: proxy.url,
     leadTo(other: LocalPostgres): void {
       target = new URL(other.url(NAME));
-      cut();
+      proxy.cut();
     },
   };
 }
@@ -118,12 +101,7 @@ it('loses nothing that was acknowledged, where the primary waits for its standby
   const results = await Promise.all(work);
   expect(results.map(({ kind }) => kind)).toEqual(devices.map(() => 'accepted'));
   // Seats are not replicated: a buffer may have been left with one update, which waits for another.
-  const areCounted = async () => (await nodes.counts()).slice(0, count).every((times) => times > 0);
-  for (let more = 0; !(await areCounted()); more++) {
-    const last = await nodes.client(`more ${more}`);
-    await last.contribute(oneHot(count, count + 1), { trainedOn: 0 });
-  }
-  expect((await nodes.counts()).slice(0, count)).toEqual(devices.map(() => 1));
+  expect(await nodes.countsOfFirst(count)).toEqual(devices.map(() => 1));
 }, 600_000);
 
 it('acknowledges nothing that the standby does not have, also where somebody ends the wait for it', async () => {
