@@ -2,23 +2,9 @@
 import type { Fleet, SealedCosts } from '@basa/simulator';
 import { SealedScheme, Timeline } from '@basa/simulator';
 import { describe, expect, it } from 'vitest';
-import { fleetOf } from './fleet.ts';
+import { fleetOf, sealedCosts } from './fleet.ts';
 
-const COSTS: SealedCosts = {
-  offlineSeconds: 0,
-  depositSeconds: 0.05,
-  depositBytes: 0,
-  serverSeconds: 0.001,
-  bodySeconds: 0,
-  inboxBytes: () => 0,
-  keySeconds: 0.005,
-  keyBytes: 0,
-  maskSeconds: () => 0.05,
-  uploadBytes: () => 0,
-  closeSeconds: () => 0.02,
-  openSeconds: () => 0.05,
-  leaseSeconds: 5,
-};
+const COSTS = sealedCosts({ deposit: 0.05, server: 0.001, key: 0.005, mask: 0.05, close: 0.02, open: 0.05 });
 const AUTO = { bufferSize: 10, places: 'auto', targetAge: 3, maxWaitingBuffers: 2 } as const;
 
 interface Course {

@@ -1,5 +1,5 @@
 /** A fleet whose timing is known in closed form. */
-import type { Fleet, Scheme, TimedEvent } from '@basa/simulator';
+import type { Fleet, Scheme, SealedCosts, TimedEvent } from '@basa/simulator';
 import { NO_NETWORK, Timeline } from '@basa/simulator';
 
 export function fleetOf(beta: number, changes: Partial<Fleet> = {}): Fleet {
@@ -17,6 +17,35 @@ export function fleetOf(beta: number, changes: Partial<Fleet> = {}): Fleet {
     bufferSize: 10,
     seed: 1,
     ...changes,
+  };
+}
+
+/** What a trip in sealed mode costs: the seconds of each step, with messages that weigh nothing. */
+export function sealedCosts(seconds: {
+  readonly offline?: number;
+  readonly deposit: number;
+  readonly server?: number;
+  readonly body?: number;
+  readonly key: number;
+  readonly mask: number;
+  readonly close: number;
+  readonly open: number;
+  readonly lease?: number;
+}): SealedCosts {
+  return {
+    offlineSeconds: seconds.offline ?? 0,
+    depositSeconds: seconds.deposit,
+    depositBytes: 0,
+    serverSeconds: seconds.server ?? 0,
+    bodySeconds: seconds.body ?? 0,
+    inboxBytes: () => 0,
+    keySeconds: seconds.key,
+    keyBytes: 0,
+    maskSeconds: () => seconds.mask,
+    uploadBytes: () => 0,
+    closeSeconds: () => seconds.close,
+    openSeconds: () => seconds.open,
+    leaseSeconds: seconds.lease ?? 5,
   };
 }
 

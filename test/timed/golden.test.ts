@@ -1,9 +1,9 @@
 /** The golden values of the fact sheet: queues whose throughput is known, within 2 %. */
 import { SYNCHRONISATION_READINGS } from '@basa/baselines';
-import type { LightSecAggCosts, PaperCosts, SealedCosts } from '@basa/simulator';
+import type { LightSecAggCosts, PaperCosts } from '@basa/simulator';
 import { LightSecAggScheme, PaperScheme, PlainScheme, rounds, SealedScheme } from '@basa/simulator';
 import { describe, expect, it } from 'vitest';
-import { fleetOf, measure, steadyState } from './fleet.ts';
+import { fleetOf, measure, sealedCosts, steadyState } from './fleet.ts';
 
 const within = (value: number, golden: number, share = 0.02): void => {
   expect(Math.abs(value / golden - 1), `${value} for ${golden}`).toBeLessThan(share);
@@ -74,21 +74,7 @@ describe('BASA paper: one turn at a time', () => {
   });
 });
 
-const sealedCosts: SealedCosts = {
-  offlineSeconds: 0.1,
-  depositSeconds: 0.05,
-  depositBytes: 0,
-  serverSeconds: 0,
-  bodySeconds: 0,
-  inboxBytes: () => 0,
-  keySeconds: 0.002,
-  keyBytes: 0,
-  maskSeconds: () => 0.148,
-  uploadBytes: () => 0,
-  closeSeconds: () => 0.01,
-  openSeconds: () => 0.05,
-  leaseSeconds: 5,
-};
+const ofSealed = sealedCosts({ offline: 0.1, deposit: 0.05, key: 0.002, mask: 0.148, close: 0.01, open: 0.05 });
 
 describe('BASA sealed: no turn', () => {
   it.each([
@@ -97,13 +83,13 @@ describe('BASA sealed: no turn', () => {
     [200, 3],
   ])('%i users, beta %d: its own time is added to a trip, nothing else', (concurrency, beta) => {
     const fleet = fleetOf(beta, { concurrency });
-    const { secondsPerVersion } = steadyState(fleet, (timeline) => new SealedScheme(timeline, sealedCosts));
+    const { secondsPerVersion } = steadyState(fleet, (timeline) => new SealedScheme(timeline, ofSealed));
     // At beta 0 all come at once, and the authority's queue adds up to 32 keys.
     within(secondsPerVersion, (10 * (1 + beta + 0.2)) / concurrency, beta === 0 ? 0.04 : 0.02);
   });
 
   it('the authority is a queue: beyond its rate it decides', () => {
-    const slow = { ...sealedCosts, keySeconds: 0.1, closeSeconds: () => 0 };
+    const slow = { ...ofSealed, keySeconds: 0.1, closeSeconds: () => 0 };
     const { secondsPerVersion, utilisation } = steadyState(fleetOf(0), (timeline) => new SealedScheme(timeline, slow));
     within(secondsPerVersion, 1);
     within(utilisation['authority'] as number, 1);
@@ -111,7 +97,7 @@ describe('BASA sealed: no turn', () => {
 
   it('drop-outs cost their own slots, not the time of others', () => {
     const fleet = fleetOf(3, { dropouts: 0.3 });
-    const { secondsPerVersion } = steadyState(fleet, (timeline) => new SealedScheme(timeline, sealedCosts));
+    const { secondsPerVersion } = steadyState(fleet, (timeline) => new SealedScheme(timeline, ofSealed));
     within(secondsPerVersion, (10 * 4.2) / 32, 0.04);
   });
 });

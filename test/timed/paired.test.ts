@@ -2,23 +2,17 @@
 import type { Scheme, Trip } from '@basa/simulator';
 import { PlainScheme, SealedScheme, Timeline } from '@basa/simulator';
 import { expect, it } from 'vitest';
-import { fleetOf } from './fleet.ts';
+import { fleetOf, sealedCosts } from './fleet.ts';
 
-const SEALED = {
-  offlineSeconds: 0,
-  depositSeconds: 0.03,
-  depositBytes: 0,
-  serverSeconds: 0.002,
-  bodySeconds: 0.003,
-  inboxBytes: () => 0,
-  keySeconds: 0.001,
-  keyBytes: 0,
-  maskSeconds: () => 0.05,
-  uploadBytes: () => 0,
-  closeSeconds: () => 0.01,
-  openSeconds: () => 0.05,
-  leaseSeconds: 5,
-};
+const SEALED = sealedCosts({
+  deposit: 0.03,
+  server: 0.002,
+  body: 0.003,
+  key: 0.001,
+  mask: 0.05,
+  close: 0.01,
+  open: 0.05,
+});
 const TRIPS = 3000;
 
 function usersOf(make: (timeline: Timeline) => Scheme): readonly number[] {

@@ -8,27 +8,12 @@ import {
   partitionByDirichlet,
   WeightedMean,
 } from '@basa/learning';
-import type { SealedCosts } from '@basa/simulator';
 import { SealedScheme, Timeline } from '@basa/simulator';
 import { wasmEngine } from '@basa/testkit/core/engines.ts';
 import { expect, it } from 'vitest';
-import { fleetOf } from './fleet.ts';
+import { fleetOf, sealedCosts } from './fleet.ts';
 
-const COSTS: SealedCosts = {
-  offlineSeconds: 0,
-  depositSeconds: 0.1,
-  depositBytes: 0,
-  serverSeconds: 0.005,
-  bodySeconds: 0,
-  inboxBytes: () => 0,
-  keySeconds: 0.02,
-  keyBytes: 0,
-  maskSeconds: () => 0.1,
-  uploadBytes: () => 0,
-  closeSeconds: () => 0.1,
-  openSeconds: () => 0.2,
-  leaseSeconds: 2,
-};
+const COSTS = sealedCosts({ deposit: 0.1, server: 0.005, key: 0.02, mask: 0.1, close: 0.1, open: 0.2, lease: 2 });
 const DEVICES = 24;
 const FURTHER = 60;
 /** A part of each share: the test is the quicker for it. */
