@@ -7,7 +7,7 @@ import { SIZE } from './module.ts';
 import { binary, deserialize, fixedBase, serialize, test, unary } from './operations.ts';
 
 export function pointsOf<K extends 'g1' | 'g2'>(mcl: MclModule, scalars: Scalars, kind: K): Points<Element<K>> {
-  const curve = kind === 'g1' ? g1Functions(mcl) : g2Functions(mcl);
+  const curve = functionsOf(mcl, kind === 'g1' ? 'G1' : 'G2');
   const library = { mcl, read: curve.read, write: curve.write };
   const decode = (bytes: Uint8Array): Element<K> | undefined => {
     if (bytes.length !== curve.encodedBytes) return undefined;
@@ -30,32 +30,17 @@ export function pointsOf<K extends 'g1' | 'g2'>(mcl: MclModule, scalars: Scalars
   };
 }
 
-function g1Functions(mcl: MclModule) {
+function functionsOf(mcl: MclModule, curve: 'G1' | 'G2') {
   return {
-    encodedBytes: G1_BYTES,
-    generator: G1_GENERATOR,
-    read: mcl._mclBnG1_deserialize,
-    write: mcl._mclBnG1_serialize,
-    isZero: mcl._mclBnG1_isZero,
-    negate: mcl._mclBnG1_neg,
-    add: mcl._mclBnG1_add,
-    multiply: mcl._mclBnG1_mul,
-    multiplySecret: mcl._mclBnG1_mulCT,
-    normalize: mcl._mclBnG1_normalizeVec,
-  };
-}
-
-function g2Functions(mcl: MclModule) {
-  return {
-    encodedBytes: G2_BYTES,
-    generator: G2_GENERATOR,
-    read: mcl._mclBnG2_deserialize,
-    write: mcl._mclBnG2_serialize,
-    isZero: mcl._mclBnG2_isZero,
-    negate: mcl._mclBnG2_neg,
-    add: mcl._mclBnG2_add,
-    multiply: mcl._mclBnG2_mul,
-    multiplySecret: mcl._mclBnG2_mulCT,
-    normalize: mcl._mclBnG2_normalizeVec,
+    encodedBytes: curve === 'G1' ? G1_BYTES : G2_BYTES,
+    generator: curve === 'G1' ? G1_GENERATOR : G2_GENERATOR,
+    read: mcl[`_mclBn${curve}_deserialize`],
+    write: mcl[`_mclBn${curve}_serialize`],
+    isZero: mcl[`_mclBn${curve}_isZero`],
+    negate: mcl[`_mclBn${curve}_neg`],
+    add: mcl[`_mclBn${curve}_add`],
+    multiply: mcl[`_mclBn${curve}_mul`],
+    multiplySecret: mcl[`_mclBn${curve}_mulCT`],
+    normalize: mcl[`_mclBn${curve}_normalizeVec`],
   };
 }

@@ -1,5 +1,5 @@
 /** Names in paths: 32 bytes in hexadecimal. */
-import { fromHex } from '@basa/masking';
+import { fromHex, toHex } from '@basa/masking';
 import type { Ctx, TaskId } from '@basa/protocol';
 import { fail, hexText, Type } from '@basa/service';
 import type { KnownTask } from '../directory.ts';
@@ -13,6 +13,15 @@ export async function taskOf(authority: DurableAuthority, { task }: { readonly t
   const name = named(task) as TaskId;
   if (authority.directory.task(name) === undefined) await authority.catchUp();
   return authority.directory.task(name) ?? fail('task-unknown');
+}
+
+/** A message says once more which task it is about. */
+export function checkPathTask(
+  name: string,
+  message: { readonly task: TaskId },
+  { task }: { readonly task: string },
+): void {
+  if (toHex(message.task) !== task) fail('malformed', { detail: `${name}.task: not that of the path` });
 }
 
 export function ctxOfPath({ ctx }: { readonly ctx: string }): Ctx {

@@ -12,7 +12,7 @@ import {
 } from '@basa/protocol';
 import { answers, bytesOf, fail, granted, hexText, sendBytes, Type, wireBytes } from '@basa/service';
 import { masterKeysOf } from '../engines.ts';
-import { taskOf, taskParams } from './names.ts';
+import { checkPathTask, taskOf, taskParams } from './names.ts';
 import type { RouteTools } from './route-tools.ts';
 
 export function taskRoutes({ service, authority, now, watch }: RouteTools): void {
@@ -94,8 +94,7 @@ export function taskRoutes({ service, authority, now, watch }: RouteTools): void
     },
     async (request, reply) => {
       const append = modelAppendCodec.decode(bytesOf(request));
-      if (toHex(append.task) !== request.params.task)
-        fail('malformed', { detail: 'modelAppend.task: not that of the path' });
+      checkPathTask('modelAppend', append, request.params);
       const entry = await watch.traces.step('log', { ctx: append.ctx, carrier: request.headers }, async () =>
         granted(await authority.step((core) => core.appendModel(append))),
       );
@@ -115,8 +114,7 @@ export function taskRoutes({ service, authority, now, watch }: RouteTools): void
     },
     async (request, reply) => {
       const shown = modelEntryCodec.decode(bytesOf(request));
-      if (toHex(shown.task) !== request.params.task)
-        fail('malformed', { detail: 'modelEntry.task: not that of the path' });
+      checkPathTask('modelEntry', shown, request.params);
       const entry = granted(await authority.ask((core) => core.adoptModel(shown)));
       return sendBytes(reply, modelEntryCodec.encode(entry));
     },
@@ -134,8 +132,7 @@ export function taskRoutes({ service, authority, now, watch }: RouteTools): void
     },
     async (request, reply) => {
       const asked = revocationRequestCodec.decode(bytesOf(request));
-      if (toHex(asked.task) !== request.params.task)
-        fail('malformed', { detail: 'revocationRequest.task: not that of the path' });
+      checkPathTask('revocationRequest', asked, request.params);
       const told = granted(await authority.ask((core) => core.revocations(asked)));
       return sendBytes(reply, revocationsCodec.encode(told));
     },
