@@ -1,5 +1,5 @@
 /** The slow, obvious engine in Float64: oracle of the fast one, and its fallback where wasm SIMD is absent. */
-import { clipScale } from './clip.ts';
+import { descendInPlace } from './descent.ts';
 import { fillDropout } from './dropout-factors.ts';
 import type { Engine } from './engine.ts';
 import { ln } from './exact-math.ts';
@@ -90,15 +90,8 @@ export function createReferenceEngine(model: Model, batchCapacity = 32): Engine 
       }
       return loss;
     },
-    descend({ learningRate, momentum, weightDecay, clipNorm }) {
-      const squares = gradients.reduce((sum, value) => sum + value * value, 0);
-      const scale = clipNorm === undefined ? 1 : clipScale(squares, clipNorm);
-      for (let n = 0; n < parameters.length; n++) {
-        const w = parameters[n] as number;
-        const v = momentum * (velocity[n] as number) + (gradients[n] as number) * scale + weightDecay * w;
-        velocity[n] = v;
-        parameters[n] = w - learningRate * v;
-      }
+    descend(descent) {
+      descendInPlace({ parameters, velocity, gradients }, descent);
     },
   };
 }

@@ -4,7 +4,7 @@
  * randomness and its backends their own arithmetic, so bits repeat only as far as tfjs lets them.
  */
 import { canonicalJson } from './canonical-json.ts';
-import { clipScale } from './clip.ts';
+import { descendInPlace } from './descent.ts';
 import type { Engine } from './engine.ts';
 import type { Model, Shape, Tensor } from './model.ts';
 import { wordsOf } from './model.ts';
@@ -109,15 +109,8 @@ export function createTfjsEngine<T extends TfTensor>(tf: Tf<T>, network: TfModel
       for (const tensor of [value, ...Object.values(grads)]) tensor.dispose();
       return count * loss;
     },
-    descend({ learningRate, momentum, weightDecay, clipNorm }) {
-      const squares = gradients.reduce((sum, value) => sum + value * value, 0);
-      const scale = clipNorm === undefined ? 1 : clipScale(squares, clipNorm);
-      for (let n = 0; n < parameters.length; n++) {
-        const w = parameters[n] as number;
-        const v = momentum * (velocity[n] as number) + (gradients[n] as number) * scale + weightDecay * w;
-        velocity[n] = v;
-        parameters[n] = w - learningRate * v;
-      }
+    descend(descent) {
+      descendInPlace({ parameters, velocity, gradients }, descent);
       loadWeights();
     },
   };
