@@ -1,5 +1,5 @@
 /** The newest model is the newest: no replay, and no version that is older than one the device has seen signed. */
-import { allSamples, defineModel, dense } from '@basa/learning';
+import { allSamples } from '@basa/learning';
 import type { Head, ModelEntry, NewestModel } from '@basa/protocol';
 import {
   descriptorCodec,
@@ -15,6 +15,7 @@ import { connectTo, deltaOf, memoryStore } from './support/connect.ts';
 import type { Reply } from './support/http-replies.ts';
 import type { HttpServices } from './support/http-services.ts';
 import { accepted, startClient, startServices } from './support/setup.ts';
+import { tinyDataset, tinyModel } from './support/tiny.ts';
 
 const isNewest = (path: string): boolean => path.includes('/model-log/newest/');
 
@@ -188,18 +189,10 @@ describe('run', () => {
       before: ({ path }) =>
         isNewest(path) && lies-- > 0 ? say(services, () => ({ nonce: nonceOf(path), entry: before })) : undefined,
     };
-    const model = defineModel('tiny', { height: 1, width: 1, channels: 4 }, [dense(8)]);
-    const trainer = { model, train: () => ({ delta: deltaOf(9), loss: 1, samples: 1 }) };
-    const dataset = {
-      name: 'tiny',
-      shape: model.input,
-      classes: 8,
-      inputs: new Float32Array(4),
-      labels: new Uint8Array(1),
-    };
+    const trainer = { model: tinyModel, train: () => ({ delta: deltaOf(9), loss: 1, samples: 1 }) };
     const reasons: string[] = [];
     client.on('rejected', ({ reason }) => reasons.push(reason));
-    expect(await client.run(trainer, allSamples(dataset), { rounds: 1 })).toEqual({
+    expect(await client.run(trainer, allSamples(tinyDataset), { rounds: 1 })).toEqual({
       accepted: 1,
       rejected: 2,
       ended: 'rounds',

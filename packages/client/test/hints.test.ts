@@ -1,5 +1,5 @@
 /** What a service says beside its answers: waits, offsets and times. Out of range, none of it throws or spins. */
-import { allSamples, defineModel, dense } from '@basa/learning';
+import { allSamples } from '@basa/learning';
 import { HEADER, isLoopback, problemDocument } from '@basa/protocol';
 import { afterEach, describe, expect, it, vi } from 'vitest';
 import { sleep } from '../src/outside.ts';
@@ -7,19 +7,12 @@ import { connectTo, deltaOf } from './support/connect.ts';
 import type { Asked } from './support/http-listener.ts';
 import type { Reply } from './support/http-replies.ts';
 import { accepted, startClient, startServices } from './support/setup.ts';
+import { tinyDataset, tinyModel } from './support/tiny.ts';
 
 afterEach(() => void vi.useRealTimers());
 
-const model = defineModel('tiny', { height: 1, width: 1, channels: 4 }, [dense(8)]);
-const dataset = {
-  name: 'tiny',
-  shape: model.input,
-  classes: 8,
-  inputs: new Float32Array(4),
-  labels: new Uint8Array(1),
-};
 let trained = 0;
-const trainer = { model, train: () => ({ delta: deltaOf(1000 + trained++), loss: 1, samples: 1 }) };
+const trainer = { model: tinyModel, train: () => ({ delta: deltaOf(1000 + trained++), loss: 1, samples: 1 }) };
 
 const json = (text: string, headers: Record<string, string> = {}, status = 200): Reply => ({
   status,
@@ -122,7 +115,7 @@ describe('run goes on after', () => {
         return answer;
       },
     };
-    const summary = await client.run(trainer, allSamples(dataset), { rounds: 1 });
+    const summary = await client.run(trainer, allSamples(tinyDataset), { rounds: 1 });
     expect(summary).toMatchObject({ accepted: 1, ended: 'rounds' });
     expect(isTold).toBe(true);
   });

@@ -1,5 +1,5 @@
 /** Private tasks and private metrics: a budget that holds across restarts and crashes, and means of numbers nobody sees singly. */
-import { allSamples, createReferenceEngine, createTrainer, defineModel, dense } from '@basa/learning';
+import { allSamples, createReferenceEngine, createTrainer } from '@basa/learning';
 import { describe, expect, it } from 'vitest';
 import type { DeviceStore, RoundTrainer } from '../src/node/index.ts';
 import { connectTo, deltaOf, memoryStore } from './support/connect.ts';
@@ -7,16 +7,9 @@ import type { Crashes } from './support/crashing-store.ts';
 import { crashingStore, ProcessDied } from './support/crashing-store.ts';
 import type { HttpServices } from './support/http-services.ts';
 import { accepted, reasonOf, startClient, startServices } from './support/setup.ts';
+import { tinyDataset, tinyModel } from './support/tiny.ts';
 
-const input = { height: 1, width: 1, channels: 4 };
-const model = defineModel('tiny', input, [dense(8)]);
-const data = allSamples({
-  name: 'tiny',
-  shape: input,
-  classes: 8,
-  inputs: Float32Array.from({ length: 4 * 16 }, (_, n) => Math.cos(n)),
-  labels: Uint8Array.from({ length: 16 }, (_, n) => n % 8),
-});
+const data = allSamples(tinyDataset);
 
 const PRIVATE = { level: 16, clip: 1, minimum: 3 };
 const privateTask = (participations: number) => ({
@@ -25,11 +18,11 @@ const privateTask = (participations: number) => ({
 
 /** Another update each time. */
 class Counter implements RoundTrainer {
-  readonly model = model;
+  readonly model = tinyModel;
   trainings = 0;
   train() {
     this.trainings++;
-    const delta = new Float32Array(model.dimension).fill(this.trainings / 100);
+    const delta = new Float32Array(tinyModel.dimension).fill(this.trainings / 100);
     return { delta, loss: 1, samples: 16 };
   }
 }
@@ -138,7 +131,7 @@ describe('private metrics', () => {
     const losses: number[] = [];
     for (const [n, client] of clients.entries()) {
       client.on('trained', ({ loss }) => losses.push(loss));
-      const trainer = createTrainer(createReferenceEngine(model));
+      const trainer = createTrainer(createReferenceEngine(tinyModel));
       await client.run(trainer, data, { rounds: 1, metrics: () => ({ battery: n / 4 }) });
     }
     const [verdict] = verdicts;
@@ -156,7 +149,7 @@ describe('private metrics', () => {
     client.on('rejected', (rejection) => {
       detail = rejection.detail;
     });
-    const trainer = createTrainer(createReferenceEngine(model));
+    const trainer = createTrainer(createReferenceEngine(tinyModel));
     expect(await client.run(trainer, data)).toMatchObject({ accepted: 0, ended: 'metric-missing' });
     expect(detail).toBe('battery');
   });

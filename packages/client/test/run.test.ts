@@ -1,5 +1,5 @@
 /** A device that lives by itself: it trains as its pinned policy and its application say, and by nobody else's word. */
-import type { Dataset, Model, TrainRequest } from '@basa/learning';
+import type { Model, TrainRequest } from '@basa/learning';
 import {
   allSamples,
   createReferenceEngine,
@@ -18,16 +18,8 @@ import { describe, expect, it } from 'vitest';
 import type { Rejection, RoundTrainer } from '../src/node/index.ts';
 import { problem } from './support/http-replies.ts';
 import { startClient, startServices } from './support/setup.ts';
+import { tinyDataset, tinyModel } from './support/tiny.ts';
 
-const input = { height: 1, width: 1, channels: 4 };
-const model = defineModel('tiny', input, [dense(8)]);
-const dataset: Dataset = {
-  name: 'tiny',
-  shape: input,
-  classes: 8,
-  inputs: Float32Array.from({ length: 4 * 16 }, (_, n) => Math.cos(n)),
-  labels: Uint8Array.from({ length: 16 }, (_, n) => n % 8),
-};
 const manifestHashOf = (of: Model): Uint8Array => nodeSuite.sha256(ascii(manifestText(of)));
 
 /** Trains nothing, and keeps what it was asked for. */
@@ -55,7 +47,7 @@ describe('run', () => {
     clients[0]?.on('trained', ({ version }) => versions.push(version));
     const summaries = await Promise.all(
       clients.map((client) =>
-        client.run(createTrainer(createReferenceEngine(model)), allSamples(dataset), { rounds: 2 }),
+        client.run(createTrainer(createReferenceEngine(tinyModel)), allSamples(tinyDataset), { rounds: 2 }),
       ),
     );
     expect(summaries).toEqual(Array(3).fill({ accepted: 2, rejected: 0, ended: 'rounds' }));
@@ -73,8 +65,8 @@ describe('run', () => {
         return problem(asked++ === 0 ? 'task-paused' : 'task-finished', { retryAfterMs: 1 });
       },
     };
-    const trainer = createTrainer(createReferenceEngine(model));
-    expect(await client.run(trainer, allSamples(dataset))).toEqual({
+    const trainer = createTrainer(createReferenceEngine(tinyModel));
+    expect(await client.run(trainer, allSamples(tinyDataset))).toEqual({
       accepted: 0,
       rejected: 2,
       ended: 'task-finished',
@@ -88,8 +80,8 @@ describe('how a device trains', () => {
   it('stands in the policy; what the server says of it changes nothing', async () => {
     const services = await startServices({ policy: { training } });
     const client = await startClient(services);
-    const trainer = new Recorder(model);
-    await client.run(trainer, allSamples(dataset), { rounds: 1 });
+    const trainer = new Recorder(tinyModel);
+    await client.run(trainer, allSamples(tinyDataset), { rounds: 1 });
     expect(trainer.asked).toEqual([{ epochs: 3, batchSize: 7, learningRate: 0.25 }]);
     expect(services.asked.filter(({ path }) => /\/tasks\/[0-9a-f]+$/.test(path))).toEqual([]);
   });
@@ -97,9 +89,9 @@ describe('how a device trains', () => {
   it('is the application’s to change, also to steps instead of epochs', async () => {
     const services = await startServices({ policy: { training } });
     const client = await startClient(services);
-    const trainer = new Recorder(model);
+    const trainer = new Recorder(tinyModel);
     const own = { learningRate: 1, steps: 2, momentum: 0.5 };
-    await client.run(trainer, allSamples(dataset), { rounds: 1, training: own });
+    await client.run(trainer, allSamples(tinyDataset), { rounds: 1, training: own });
     expect(trainer.asked).toEqual([{ batchSize: 7, learningRate: 1, steps: 2, momentum: 0.5 }]);
   });
 
@@ -114,10 +106,10 @@ describe('how a device trains', () => {
   it('a trainer that minimises something else than the policy says is not used', async () => {
     const services = await startServices();
     const client = await startClient(services);
-    const trainer = Object.assign(new Recorder(model), { loss: 'own' as const });
-    await expect(client.run(trainer, allSamples(dataset))).rejects.toThrow('minimises softmaxCrossEntropy');
+    const trainer = Object.assign(new Recorder(tinyModel), { loss: 'own' as const });
+    await expect(client.run(trainer, allSamples(tinyDataset))).rejects.toThrow('minimises softmaxCrossEntropy');
     const open = await startServices({ policy: { training: { ...training, loss: 'own' } } });
-    const summary = await (await startClient(open)).run(trainer, allSamples(dataset), { rounds: 1 });
+    const summary = await (await startClient(open)).run(trainer, allSamples(tinyDataset), { rounds: 1 });
     expect(summary.accepted).toBe(1);
   });
 
@@ -126,13 +118,13 @@ describe('how a device trains', () => {
     ['none', [dense(4, { name: 'a' }), dense(4, { name: 'b' })]],
     ['one more layer', [dense(4, { name: 'a' }), relu, flatten, dense(4, { name: 'b' })]],
   ])('a network of the same tensors with %s is not trained', async (_, layers) => {
-    const pinned = defineModel('pinned', input, [dense(4, { name: 'a' }), relu, dense(4, { name: 'b' })]);
+    const pinned = defineModel('pinned', tinyModel.input, [dense(4, { name: 'a' }), relu, dense(4, { name: 'b' })]);
     const services = await startServices({ policy: { manifestHash: manifestHashOf(pinned) } });
     const client = await startClient(services);
-    const other = defineModel('pinned', input, layers);
+    const other = defineModel('pinned', tinyModel.input, layers);
     expect(other.manifest).toEqual(pinned.manifest);
-    await expect(client.run(new Recorder(other), allSamples(dataset))).rejects.toThrow('another network');
-    expect((await client.run(new Recorder(pinned), allSamples(dataset), { rounds: 1 })).accepted).toBe(1);
+    await expect(client.run(new Recorder(other), allSamples(tinyDataset))).rejects.toThrow('another network');
+    expect((await client.run(new Recorder(pinned), allSamples(tinyDataset), { rounds: 1 })).accepted).toBe(1);
   });
 });
 
@@ -154,7 +146,7 @@ describe('an update that vanishes on a tensor of the model', () => {
     });
     // Small enough to quantise to zero nearly always; as a float it is none.
     const delta = new Float32Array(wide.dimension).fill(0.5, 0, 136).fill(1e-12, 136);
-    const data = { ...dataset, shape: wide.input, inputs: new Float32Array(16 * 16) };
+    const data = { ...tinyDataset, shape: wide.input, inputs: new Float32Array(16 * 16) };
     const life = client.run(new Recorder(wide, delta), allSamples(data), { signal: leaving.signal });
     await expect(life).rejects.toThrow();
     expect(rejections[0]).toMatchObject({ reason: 'zero-block', update: 'free' });

@@ -4,11 +4,12 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { AuthorityOperator, hashOfToken, ServerOperator } from '@basa/client/operator';
-import { RING_32, toHex } from '@basa/masking';
+import { ascii, toHex } from '@basa/masking';
 import type { TaskPolicy } from '@basa/protocol';
-import { DEFAULT_MAX_STALENESS, ENGINE, encodePolicy, POLICY_DEFAULTS } from '@basa/protocol';
+import { encodePolicy } from '@basa/protocol';
 import { nodeRandomBytes, nodeSuite } from '@basa/runtime/node';
 import { migrateServer } from '@basa/server';
+import { kitPolicy } from '../../../../packages/cli/src/conformance/kit-policy.ts';
 import { WHOLE_STEP } from '../../../../packages/cli/src/conformance/whole-step.ts';
 import { startProcess, stopProcess } from '../../../../packages/cli/src/service-process.ts';
 import type { Exchange } from './balancer.ts';
@@ -27,6 +28,13 @@ interface NodesOptions {
   /** A number below 1. */
   random(): number;
   onExchange?(exchange: Exchange): void;
+}
+
+export interface StageServices {
+  readonly server: string;
+  readonly authority: string;
+  readonly authorityKey: string;
+  readonly task: string;
 }
 
 export interface StageOptions {
@@ -93,6 +101,12 @@ export class Stage {
   /** The addresses of all authorities, with commas between them. */
   get authorityUrl(): string {
     return this.authorities.map((name) => this.urls[name] ?? '').join(',');
+  }
+
+  /** What a device of the task connects to. */
+  get services(): StageServices {
+    const { authorityUrl: authority, authorityKey, task } = this;
+    return { server: this.urls.server ?? '', authority, authorityKey, task };
   }
 
   /** The processes that are the server. */
@@ -177,8 +191,11 @@ export class Stage {
 
   async #createTask(): Promise<void> {
     const { publicKey } = await this.server.about();
-    const authorities = (await this.authority.publicKeys()).map((key) => Buffer.from(key, 'hex'));
-    this.policy = { ...BASE_POLICY, authorities, serverKey: Buffer.from(publicKey, 'hex'), ...this.#options.policy };
+    const authorityKeys = (await this.authority.publicKeys()).map((key) => Buffer.from(key, 'hex'));
+    this.policy = kitPolicy(
+      { serverKey: Buffer.from(publicKey, 'hex'), authorityKeys },
+      { name: ascii('under fire'), uploadLeaseMs: 20_000, openMs: 600_000, closeMs: 600_000, ...this.#options.policy },
+    );
     this.task = await this.authority.createTask(this.policy);
     await this.server.createTask({
       policy: toHex(encodePolicy(this.policy)),
@@ -191,20 +208,3 @@ export class Stage {
 function roleOf(name: ProcessName): Role {
   return name.startsWith('authority') ? 'authority' : 'server';
 }
-
-const BASE_POLICY: Omit<TaskPolicy, 'serverKey' | 'authorities' | 'dimension'> = {
-  name: new TextEncoder().encode('under fire'),
-  engine: ENGINE.slotKeys,
-  bufferSize: 3,
-  minimum: 2,
-  modulus: RING_32,
-  level: 2 ** 16,
-  clip: 1,
-  staleness: { kind: 'constant' },
-  maxStaleness: DEFAULT_MAX_STALENESS,
-  ...POLICY_DEFAULTS,
-  manifestHash: new Uint8Array(32),
-  uploadLeaseMs: 20_000,
-  openMs: 600_000,
-  closeMs: 600_000,
-};

@@ -45,10 +45,7 @@ export class Fleet {
     const { stage, processes, devicesEach } = options;
     const tokens = await stage.authority.tokens(stage.task, processes * devicesEach, Date.now() + 86_400_000);
     const works = Array.from({ length: processes }, (_, n) => ({
-      server: stage.urls.server,
-      authority: stage.authorityUrl,
-      authorityKey: stage.authorityKey,
-      task: stage.task,
+      ...stage.services,
       dimension: stage.policy.dimension,
       devices: tokens.slice(n * devicesEach, (n + 1) * devicesEach).map((token, i) => {
         const number = n * devicesEach + i;

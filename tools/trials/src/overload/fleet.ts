@@ -31,10 +31,7 @@ export class Fleet {
     const clients = await Promise.all(
       tokens.map((token) =>
         connect(nodeOutside(), inMemoryStoreForTests(createNodeSigner(nodeRandomBytes(32))), {
-          server: stage.urls.server,
-          authority: stage.urls.authority,
-          authorityKey: stage.authorityKey,
-          task: stage.task,
+          ...stage.services,
           token,
         }),
       ),

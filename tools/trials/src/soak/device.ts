@@ -78,10 +78,7 @@ export class SoakDevice {
       if (this.#isLying) vector[1] = ((vector[1] ?? 0) + 1) >>> 0;
     };
     return connect(this.#isLiar ? { ...real, mask: lie } : real, inMemoryStoreForTests(this.#signer), {
-      server: stage.urls.server,
-      authority: stage.urls.authority,
-      authorityKey: stage.authorityKey,
-      task: stage.task,
+      ...stage.services,
       token,
       retry: RETRY,
     });

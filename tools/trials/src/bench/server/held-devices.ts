@@ -40,10 +40,7 @@ export class HeldDevices {
       };
       this.#clients.push(
         await connect({ ...real, transport }, inMemoryStoreForTests(createNodeSigner(nodeRandomBytes(32))), {
-          server: stage.urls.server,
-          authority: stage.urls.authority,
-          authorityKey: stage.authorityKey,
-          task: stage.task,
+          ...stage.services,
           token,
           retry: RETRY,
           pieceBytes: 2 ** 30,
