@@ -13,8 +13,7 @@ const sources = [
 ];
 if (sources.some(isNewer)) {
   console.error('Building the web pages (once) ...');
-  const { register } = await import('tsx/esm/api');
-  register();
+  await import('./typescript.mjs');
   await import('./write-pages.ts');
 }
 

@@ -6,7 +6,12 @@ import { listOf } from '@basa/testkit/programs/named.ts';
 
 const root = fileURLToPath(new URL('..', import.meta.url));
 const bin = (name: string): string => join(root, 'node_modules/.bin', name);
-const here = (file: string): readonly string[] => [process.execPath, '--import', 'tsx', join(root, 'scripts', file)];
+const here = (file: string): readonly string[] => [
+  process.execPath,
+  '--import',
+  new URL('typescript.mjs', import.meta.url).href,
+  join(root, 'scripts', file),
+];
 
 interface Part {
   readonly about: string;

@@ -2,10 +2,7 @@
 import { availableParallelism } from 'node:os';
 import { parseArgs } from 'node:util';
 import type { TaskName } from '@basa/experiments';
-import { openTask, TASK_NAMES } from '@basa/experiments';
 import type { Evaluation, TrainResult } from '@basa/learning';
-import { fedBuffStep, initialParameters, randomStream, runPlainFedBuff } from '@basa/learning';
-import { createWorkerPool, workerModule } from '@basa/runtime/node';
 import { readCheckpoint, writeCheckpoint } from './learn-checkpoint.ts';
 import type { LearnAnswer, LearnRequest } from './learn-worker.ts';
 
@@ -45,10 +42,20 @@ const { values, positionals } = parseArgs({
     help: { type: 'boolean', default: false },
   },
 });
-const name = TASK_NAMES.find((candidate) => candidate === positionals[0]);
-if (values.help || name === undefined) {
+if (values.help) {
   console.log(USAGE);
-  process.exitCode = values.help ? 0 : 2;
+  process.exit();
+}
+
+// Loaded after the help, which would take seconds otherwise.
+const { openTask, TASK_NAMES } = await import('@basa/experiments');
+const { fedBuffStep, initialParameters, randomStream, runPlainFedBuff } = await import('@basa/learning');
+const { createWorkerPool, workerModule } = await import('@basa/runtime/node');
+
+const name = TASK_NAMES.find((candidate) => candidate === positionals[0]);
+if (name === undefined) {
+  console.log(USAGE);
+  process.exitCode = 2;
 } else {
   await learn(name, Number(values.seed));
 }

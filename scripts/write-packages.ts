@@ -5,10 +5,12 @@
 import '@basa/testkit/programs/help.ts';
 import { copyFileSync, mkdirSync, rmSync } from 'node:fs';
 import { basename, join, resolve } from 'node:path';
-import './build.ts';
-import { closureOf } from './packages/closure.ts';
-import { lintTarball } from './packages/lint.ts';
-import { packPackages, repositoryAddress } from './packages/pack.ts';
+
+// Loaded after the help, which would take seconds otherwise.
+await import('./build.ts');
+const { closureOf } = await import('./packages/closure.ts');
+const { lintTarball } = await import('./packages/lint.ts');
+const { packPackages, repositoryAddress } = await import('./packages/pack.ts');
 
 const folder = resolve(process.argv[2] ?? 'tarballs');
 rmSync(folder, { recursive: true, force: true });

@@ -62,13 +62,14 @@ it.each(pages)('%s names scripts and programs that exist', (page) => {
 
 /** Runs a line of package.json with more words. */
 async function run(line: string, ...words: readonly string[]): Promise<{ stdout: string; stderr: string }> {
-  const [tool, ...own] = (line.split(' && ').at(-1) ?? '').split(' ');
-  const how = tool === 'tsx' ? ['--import', 'tsx', ...own] : own;
-  return await promisify(execFile)(process.execPath, [...how, ...words], { cwd: ROOT });
+  const [, ...own] = (line.split(' && ').at(-1) ?? '').split(' ');
+  return await promisify(execFile)(process.execPath, [...own, ...words], { cwd: ROOT });
 }
 
 /** Programs that answer `--help` without doing anything; vitest, tsc and others answer for themselves. */
-const own = Object.entries(scripts).filter(([script, line]) => /\btsx /.test(line) && !script.startsWith('pre'));
+const own = Object.entries(scripts).filter(
+  ([script, line]) => /typescript\.mjs .*\.ts/.test(line) && !script.startsWith('pre'),
+);
 
 it.each(own)('npm run %s -- --help says what it does', async (_, line) => {
   const { stdout, stderr } = await run(line, '--help');

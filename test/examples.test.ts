@@ -2,6 +2,7 @@ import { execFile } from 'node:child_process';
 import { readdirSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
+import { FROM_SOURCE } from '@basa/testkit/root.ts';
 import { expect, it } from 'vitest';
 
 const root = fileURLToPath(new URL('..', import.meta.url));
@@ -22,11 +23,9 @@ it('every example is run here', () => {
 });
 
 it.each(Object.entries(EXPECTED))('%s runs and says what it should', async (name, expected) => {
-  const { stdout, stderr } = await promisify(execFile)(
-    process.execPath,
-    ['--import', 'tsx', '--conditions=@basa/source', `examples/${name}`],
-    { cwd: root },
-  );
+  const { stdout, stderr } = await promisify(execFile)(process.execPath, [...FROM_SOURCE, `examples/${name}`], {
+    cwd: root,
+  });
   expect(stderr).toBe('');
   expect(stdout).toMatch(expected);
 });

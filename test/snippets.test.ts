@@ -7,7 +7,7 @@ import { readAuthorityConfig } from '@basa/authority';
 import { readModelJson } from '@basa/learning';
 import { readServerConfig } from '@basa/server';
 import { folderOfPrograms, pagePaths, readPage, snippetsOf } from '@basa/testkit/pages/snippets.ts';
-import { ROOT } from '@basa/testkit/root.ts';
+import { FROM_SOURCE, ROOT } from '@basa/testkit/root.ts';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { COMMANDS } from '../packages/cli/src/commands/all.ts';
 
@@ -38,7 +38,7 @@ it('every program that a page shows compiles as it stands there', async () => {
 it('every program that needs no service and no browser runs as it stands there, and says something', async () => {
   const own = programs.filter(({ needs }) => needs.length === 0);
   const runner = join(ROOT, 'tools/testkit/src/pages/run-programs.ts');
-  const flags = ['--import', 'tsx', '--conditions=@basa/source', runner, ...own.map(fileOf)];
+  const flags = [...FROM_SOURCE, runner, ...own.map(fileOf)];
   const { stdout } = await promisify(execFile)(process.execPath, flags, { cwd: ROOT });
   const said = JSON.parse(stdout) as Record<string, { readonly text: string; readonly error?: string }>;
   for (const program of own) {

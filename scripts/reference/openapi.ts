@@ -19,7 +19,7 @@ async function authorityDocument(): Promise<string> {
     unsafePaperMode: true,
   });
   try {
-    return textOf(await (await fetch(`${authority.url}/v1/openapi.json`)).json());
+    return await documentOf(authority.url);
   } finally {
     await authority.close();
     rmSync(root, { recursive: true });
@@ -35,13 +35,19 @@ async function serverDocument(): Promise<string> {
     unsafePaperMode: true,
   });
   try {
-    return textOf(await (await fetch(`${server.url}/v1/openapi.json`)).json());
+    return await documentOf(server.url);
   } finally {
     await server.close();
     rmSync(root, { recursive: true });
   }
 }
 
-function textOf(document: unknown): string {
-  return `${JSON.stringify(document, null, 2)}\n`;
+/** A service on a busy machine may put a request off: it is made again. */
+async function documentOf(url: string): Promise<string> {
+  for (;;) {
+    const answer = await fetch(`${url}/v1/openapi.json`);
+    const document: unknown = await answer.json();
+    if (answer.ok) return `${JSON.stringify(document, null, 2)}\n`;
+    if (answer.status !== 503) throw new Error(JSON.stringify(document));
+  }
 }

@@ -15,7 +15,6 @@ import type {
 import { isRefused, ownPart, refused } from '@basa/protocol';
 import type { DurableAuthority } from './durable-authority.ts';
 import type { KeyEpochs } from './key-epochs.ts';
-import { inSlices } from './slices.ts';
 import type { AuthorityStore } from './store.ts';
 
 export interface BufferEpochTools {
@@ -56,10 +55,11 @@ export async function drawBuffer(tools: BufferEpochTools, request: BufferRequest
   if (own === undefined) throw new Error('a buffer was drawn without a part of this authority');
   if (made !== undefined && equalBytes(made.offer, own.offer)) return { descriptor, slotKeys: made.slotKeys };
   // One that was offered before, or a request that is repeated and gets the earlier buffer, as long as its keys are there.
-  const issuer = tools.epochs.issuerFor({ engine: descriptor.engine, sealingKey: own.sealingKey });
-  if (issuer === undefined) return refused('buffer-over');
-  const { task, bufferSize } = descriptor;
-  return { descriptor, slotKeys: await inSlices(issuer.slotKeys({ task, bufferSize, offer: own.offer })) };
+  const { task, bufferSize, engine } = descriptor;
+  const source = { task, bufferSize, offer: own.offer };
+  const [slotKeys] =
+    (await tools.epochs.keysOf({ engine, sealingKey: own.sealingKey }, { kind: 'list', source })) ?? [];
+  return slotKeys === undefined ? refused('buffer-over') : { descriptor, slotKeys };
 }
 
 /**

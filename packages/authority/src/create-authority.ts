@@ -23,6 +23,7 @@ import { tick } from './buffer-epochs.ts';
 import { DurableAuthority } from './durable-authority.ts';
 import { isInside } from './inside.ts';
 import { KeyEpochs } from './key-epochs.ts';
+import { KeyThread } from './key-thread.ts';
 import { bufferRoutes } from './routes/buffers.ts';
 import { deviceRoutes } from './routes/devices.ts';
 import { exchangeHeads } from './routes/heads.ts';
@@ -107,7 +108,9 @@ async function open(
   onClose(() => store.close());
   const { vault, signer, sealedSigner } = await unlock(store, witness, settings);
   onClose(() => vault.wipe());
-  const epochs = new KeyEpochs({ vault, group, randomBytes, onKey: watch.keyMade });
+  const thread = new KeyThread(watch.keyMade);
+  onClose(() => thread.close());
+  const epochs = new KeyEpochs({ vault, group, randomBytes, thread, onKey: watch.keyMade });
   onClose(() => epochs.wipe());
   const title = 'BASA attribute authority';
   const onAnswer = watch.answered;

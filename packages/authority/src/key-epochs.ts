@@ -10,9 +10,10 @@ import { epochKeyOf } from '@basa/protocol';
 import { StartError } from '@basa/service';
 import type { EpochKeys } from './engines.ts';
 import { masterKeysOf } from './engines.ts';
-import { inSlices } from './slices.ts';
+import type { KeyThread } from './key-thread.ts';
 import type { AuthorityTables, StoredEpoch } from './tables.ts';
 import type { Vault } from './vault.ts';
+import type { KeysAsked, KeysMade } from './work/make-keys.ts';
 
 /** The key of `paper` mode, whose buffers the authority does not know: it is kept as long as the task. */
 export const PAPER_EPOCH = -1;
@@ -21,6 +22,7 @@ export interface KeyEpochTools {
   readonly vault: Vault;
   readonly group: Group;
   readonly randomBytes: RandomBytes;
+  readonly thread: KeyThread;
   /** Told how long a key took. */
   onKey?(seconds: number): void;
 }
@@ -28,7 +30,7 @@ export interface KeyEpochTools {
 export class KeyEpochs {
   readonly #tools: KeyEpochTools;
   /** By the hexadecimal of the public key. */
-  readonly #unlocked = new Map<string, EpochKeys>();
+  readonly #unlocked = new Map<string, EpochKeys & { readonly stored: StoredEpoch }>();
   /** Made here and in no database yet, sealed, by task and epoch: what is asked for in vain makes no second one. */
   readonly #made = new Map<string, StoredEpoch>();
   #isBehind = true;
@@ -53,9 +55,16 @@ export class KeyEpochs {
   ): Promise<{ readonly slotKeys: Uint8Array; readonly sealingKey: Uint8Array }> {
     const unlocked = this.#unlocked.get(toHex(epoch.publicKey));
     const keys = unlocked ?? this.#open(epoch);
-    const slotKeys = await inSlices(keys.issuer.slotKeys(source));
+    const [slotKeys = new Uint8Array()] = await this.#make(keys, epoch, { kind: 'list', source });
     if (unlocked === undefined) keys.wipe();
+    this.#tools.thread.expect(epoch.engine, source);
     return { slotKeys, sealingKey: keys.issuer.sealingKey(slotKeys) };
+  }
+
+  /** Keys of a buffer that was drawn with this part, while other requests are answered; undefined once its epoch is destroyed. */
+  async keysOf(part: Parameters<AuthorityPorts['issuerFor']>[0], asked: KeysAsked): Promise<KeysMade | undefined> {
+    const keys = this.#unlocked.get(toHex(epochKeyOf(part, part)));
+    return keys && this.#make(keys, keys.stored, asked);
   }
 
   /** A key with this name is in the database: it is unlocked with the next look. */
@@ -70,7 +79,7 @@ export class KeyEpochs {
     this.#wipeAllBut(new Set(stored.map(({ publicKey }) => toHex(publicKey))));
     for (const epoch of stored) {
       const name = toHex(epoch.publicKey);
-      if (!this.#unlocked.has(name)) this.#unlocked.set(name, this.#timed(this.#open(epoch)));
+      if (!this.#unlocked.has(name)) this.#unlocked.set(name, { ...this.#timed(this.#open(epoch)), stored: epoch });
     }
     this.#isBehind = false;
   }
@@ -79,7 +88,7 @@ export class KeyEpochs {
   async of(tables: AuthorityTables, task: TaskId, engine: number, epoch: number): Promise<StoredEpoch> {
     const stored = await tables.epoch(task, epoch);
     const name = `${toHex(task)} ${epoch}`;
-    const known = stored ?? this.#made.get(name) ?? this.#make(task, engine, epoch);
+    const known = stored ?? this.#made.get(name) ?? this.#makeEpoch(task, engine, epoch);
     if (stored === undefined) this.#made.set(name, known);
     else this.#made.delete(name);
     this.expect(known.publicKey);
@@ -118,7 +127,11 @@ export class KeyEpochs {
     }
   }
 
-  #make(task: TaskId, engine: number, epoch: number): StoredEpoch {
+  #make(keys: EpochKeys, stored: StoredEpoch, asked: KeysAsked): Promise<KeysMade> {
+    return this.#tools.thread.make(keys, { engine: stored.engine, masterKey: () => this.#masterKey(stored) }, asked);
+  }
+
+  #makeEpoch(task: TaskId, engine: number, epoch: number): StoredEpoch {
     const { vault, group, randomBytes } = this.#tools;
     const engineKeys = masterKeysOf(engine);
     if (engineKeys === undefined) throw new Error(`no master keys for engine ${engine}`);
@@ -149,16 +162,24 @@ export class KeyEpochs {
   }
 
   #open(stored: StoredEpoch): EpochKeys {
-    const { vault, group } = this.#tools;
-    const masterKey = vault.open(masterKeyName(stored), stored.sealed);
-    const keys = masterKey === undefined ? undefined : masterKeysOf(stored.engine)?.open(group, masterKey);
-    masterKey?.fill(0);
-    if (keys === undefined || !equalBytes(keys.issuer.publicKey, stored.publicKey)) {
-      const sentence = `the master key of epoch ${stored.epoch} of task ${toHex(stored.task)} is damaged`;
-      throw new StartError('dataFolder', `${sentence}; nothing was changed: restore the newest backup`);
-    }
+    const masterKey = this.#masterKey(stored);
+    const keys = masterKeysOf(stored.engine)?.open(this.#tools.group, masterKey);
+    masterKey.fill(0);
+    if (keys === undefined || !equalBytes(keys.issuer.publicKey, stored.publicKey)) throw damaged(stored);
     return keys;
   }
+
+  /** The caller overwrites it. */
+  #masterKey(stored: StoredEpoch): Uint8Array {
+    const masterKey = this.#tools.vault.open(masterKeyName(stored), stored.sealed);
+    if (masterKey === undefined) throw damaged(stored);
+    return masterKey;
+  }
+}
+
+function damaged({ epoch, task }: StoredEpoch): StartError {
+  const sentence = `the master key of epoch ${epoch} of task ${toHex(task)} is damaged`;
+  return new StartError('dataFolder', `${sentence}; nothing was changed: restore the newest backup`);
 }
 
 /** Binds a sealed master key to all that is stored beside it. */

@@ -6,6 +6,7 @@ import { DatabaseUnavailable } from '@basa/service';
 import { afterEach, expect, it } from 'vitest';
 import { DurableAuthority } from '../src/durable-authority.ts';
 import { KeyEpochs } from '../src/key-epochs.ts';
+import { KeyThread } from '../src/key-thread.ts';
 import type { AuthorityStore } from '../src/store.ts';
 import { openStore } from '../src/store.ts';
 import { unlock } from '../src/unlock.ts';
@@ -34,7 +35,7 @@ it('all that waited when the patience was over is refused at once, and what come
   const witness = new CuttingWitness();
   const randomBytes = nodeRandomBytes;
   const unlocked = await unlock(store, witness, { secret: { keyFile }, randomBytes });
-  const epochs = new KeyEpochs({ ...unlocked, group: await createMclGroup(), randomBytes });
+  const epochs = new KeyEpochs({ ...unlocked, group: await createMclGroup(), randomBytes, thread: new KeyThread() });
   const authority = await DurableAuthority.open({ ...unlocked, store, epochs, witness, randomBytes, onEvent() {} });
   await authority.start({ isNewNode: false });
 

@@ -6,6 +6,7 @@ import { nodeRandomBytes, nodeSuite } from '@basa/runtime/node';
 import { afterEach, expect, it, vi } from 'vitest';
 import { DurableAuthority } from '../src/durable-authority.ts';
 import { KeyEpochs } from '../src/key-epochs.ts';
+import { KeyThread } from '../src/key-thread.ts';
 import type { AuthorityStore } from '../src/store.ts';
 import { openStore } from '../src/store.ts';
 import { unlock } from '../src/unlock.ts';
@@ -61,7 +62,7 @@ async function heldAuthority() {
   };
   const randomBytes = nodeRandomBytes;
   const unlocked = await unlock(store, witness, { secret: { keyFile }, randomBytes });
-  const epochs = new KeyEpochs({ ...unlocked, group: await createMclGroup(), randomBytes });
+  const epochs = new KeyEpochs({ ...unlocked, group: await createMclGroup(), randomBytes, thread: new KeyThread() });
   const authority = await DurableAuthority.open({ ...unlocked, store, epochs, witness, randomBytes, onEvent() {} });
   await authority.start({ isNewNode: false });
   Object.assign(world, { transactions: 0, witnessed: [] });

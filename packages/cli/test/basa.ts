@@ -2,6 +2,7 @@
 import type { ChildProcess } from 'node:child_process';
 import { spawn } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
+import { FROM_SOURCE } from '@basa/testkit/root.ts';
 import { runCli } from '../src/index.ts';
 
 const MAIN = fileURLToPath(new URL('../src/main.ts', import.meta.url));
@@ -20,7 +21,7 @@ export interface Running {
 }
 
 export function start(args: readonly string[], environment: Readonly<Record<string, string>> = {}): Running {
-  const child = spawn(process.execPath, ['--import', 'tsx', '--conditions=@basa/source', MAIN, ...args], {
+  const child = spawn(process.execPath, [...FROM_SOURCE, MAIN, ...args], {
     env: { ...process.env, NODE_OPTIONS: '', ...environment },
   });
   let [out, errors] = ['', ''];

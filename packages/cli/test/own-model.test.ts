@@ -1,12 +1,13 @@
 /** The way of a model of one's own, as a newcomer types it: a new project, a simulation, a task, three devices, files for other tools. */
 import { execFile } from 'node:child_process';
-import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { decodeSafetensors } from '@basa/learning';
 import { AUTHORITY_PATH, decodePolicy } from '@basa/protocol';
 import { readPage, snippetsOf } from '@basa/testkit/pages/snippets.ts';
+import { ROOT } from '@basa/testkit/root.ts';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { loadOwnModel } from '../src/own-model.ts';
 import { fileSources } from '../src/templates/place.ts';
@@ -16,6 +17,7 @@ import { basaHere, exportsOf, lastLine, start } from './basa.ts';
 const folder = mkdtempSync(join(tmpdir(), 'basa-own-test-'));
 afterAll(() => rmSync(folder, { recursive: true }));
 const inProject = (template: string): string => join(folder, template);
+const read = (template: string, file: string): string => readFileSync(join(inProject(template), file), 'utf8');
 const TEMPLATES = ['node', 'tfjs', 'browser'] as const;
 
 /** What a script of a project prints, started as its README says. */
@@ -31,8 +33,16 @@ beforeAll(async () => {
 });
 
 describe('`basa new`', () => {
-  it.each(TEMPLATES)('writes a project that compiles: %s', async (template) => {
-    expect(await npm(template, ['check'])).toBe('');
+  it('writes projects that compile, each as its own settings say, which are the same in all', async () => {
+    const [settings, ...others] = TEMPLATES.map((template) => read(template, 'tsconfig.json'));
+    for (const other of others) expect(other).toBe(settings);
+    for (const template of TEMPLATES) expect(read(template, 'package.json')).toContain('"check": "tsc -p ."');
+    const together = { ...(JSON.parse(settings ?? '') as object), include: TEMPLATES.map((name) => `${name}/*.ts`) };
+    writeFileSync(join(folder, 'tsconfig.json'), JSON.stringify(together));
+    symlinkSync(join(ROOT, 'node_modules'), join(folder, 'node_modules'));
+    const tsc = join(ROOT, 'node_modules/.bin/tsc');
+    const { stdout } = await promisify(execFile)(tsc, ['-p', folder, '--listFiles']);
+    for (const template of TEMPLATES) expect(stdout).toContain(`${template}/model.ts\n`);
   });
 
   it('says what it wrote and what to type next', async () => {

@@ -6,7 +6,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
-import { ROOT } from '@basa/testkit/root.ts';
+import { FROM_SOURCE, ROOT } from '@basa/testkit/root.ts';
 import { afterAll, describe, expect, it } from 'vitest';
 import { startersOf } from '../src/starters.ts';
 import { start } from './basa.ts';
@@ -95,7 +95,7 @@ it('a PostgreSQL that was started here ends with whoever started it', async () =
   const program = `import { startLocalPostgres } from '@basa/service/local-postgres';
     const { pid } = await startLocalPostgres({ folder: ${JSON.stringify(mkdtempSync(join(tmpdir(), 'basa-pg-')))} });
     console.log(pid);`;
-  const flags = ['--import', 'tsx', '--conditions=@basa/source', '--input-type=module', '-e', program];
+  const flags = [...FROM_SOURCE, '--input-type=module', '-e', program];
   const starter = spawn(process.execPath, flags, { cwd: fileURLToPath(new URL('..', import.meta.url)) });
   const [said] = (await once(starter.stdout, 'data')) as [Buffer];
   starter.kill('SIGKILL');

@@ -6,6 +6,7 @@ import { mkdirSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { FROM_SOURCE } from '@basa/testkit/root.ts';
 import { afterEach, describe, expect, it } from 'vitest';
 import { lockDevice } from '../src/node/device-lock.ts';
 import type { DeviceStore } from '../src/node/index.ts';
@@ -26,7 +27,7 @@ afterEach(() => {
 
 /** The process, and what it says once it knows whether it has the device. */
 function holder(folder: string, within: readonly string[] = []): { child: ChildProcess; said: Promise<string> } {
-  const node = [process.execPath, '--import', 'tsx', '--conditions=@basa/source', HOLDER, folder];
+  const node = [process.execPath, ...FROM_SOURCE, HOLDER, folder];
   const [command = '', ...words] = [...within, ...node];
   const child = spawn(command, words, { stdio: ['ignore', 'pipe', 'inherit'] });
   children.push(child);

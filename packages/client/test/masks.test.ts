@@ -1,10 +1,12 @@
 /** Masks of long vectors: on threads of their own, the same bits, ended by a signal, and no reason for a process to stay. */
+
 import { execFile } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import type { MaskPlan, Modulus } from '@basa/masking';
 import { applyMasksInPlace, FIELD, RING_32, ring, Secret } from '@basa/masking';
 import { wasmTools } from '@basa/testkit/core/tools.ts';
+import { FROM_SOURCE } from '@basa/testkit/root.ts';
 import { expect, it } from 'vitest';
 import { maskVector } from '../src/node/masks.ts';
 import { nodeOutside } from '../src/node/outside.ts';
@@ -87,7 +89,7 @@ it('a process ends when it is done, with its threads idle', async () => {
     const { RING_32 } = await import('@basa/masking');
     await nodeOutside().mask(new Uint32Array(${LONG}), { modulus: RING_32, salt: new Uint8Array(32), terms: [] });
     console.log('masked');`;
-  const words = ['--import', 'tsx', '--conditions=@basa/source', '--input-type=module', '--eval', program];
+  const words = [...FROM_SOURCE, '--input-type=module', '--eval', program];
   const cwd = fileURLToPath(new URL('..', import.meta.url));
   const { stdout } = await promisify(execFile)(process.execPath, words, { cwd });
   expect(stdout).toBe('masked\n');

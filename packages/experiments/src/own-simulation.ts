@@ -82,6 +82,7 @@ const PARTIES_EVERY = 10;
 
 /** Throws a `RangeError` where a protocol, the model or its data cannot be simulated so. */
 export async function simulateOwn(options: SimulateOptions): Promise<readonly OwnRun[]> {
+  tryOneStep(options);
   const cells = options.protocols.map((protocol) => ({ protocol, cell: cellOf(protocol, options) }));
   const costs = await costsOf(
     cells.map(({ cell }) => cell),
@@ -91,6 +92,13 @@ export async function simulateOwn(options: SimulateOptions): Promise<readonly Ow
   const runs: OwnRun[] = [];
   for (const { protocol, cell } of cells) runs.push(await simulate(protocol, cell, costs, options));
   return runs;
+}
+
+/** What a trainer refuses, it refuses at once and not after minutes of measuring. */
+function tryOneStep({ trainer, training: { batchSize, learningRate }, shares, seed }: SimulateOptions): void {
+  const [samples] = shares;
+  if (samples !== undefined)
+    trainer.train({ start: trainer.init(seed), samples, steps: 1, batchSize, learningRate, seed });
 }
 
 /** Few devices of a round may be too few for a protocol to lose one of them. */

@@ -39,7 +39,7 @@ const maxKeyRequestBytes = (bufferSize: number): number => 2048 + SIGNATURES_BYT
 const maxCloseRequestBytes = (bufferSize: number): number =>
   2048 + SIGNATURES_BYTES + bufferSize * (1024 + SIGNATURES_BYTES + 2 * bufferSize);
 
-export function bufferRoutes({ service, authority, bufferEpochs, keyLimits, watch }: RouteTools): void {
+export function bufferRoutes({ service, authority, epochs, bufferEpochs, keyLimits, watch }: RouteTools): void {
   const { app, requireDevice } = service;
   /** A buffer's size is part of its name: what is in memory needs no second look. */
   const sizeOf = async (ctx: Ctx): Promise<number> => {
@@ -137,7 +137,7 @@ export function bufferRoutes({ service, authority, bufferEpochs, keyLimits, watc
       const closeRequest = messages.closeRequest.decode(bytes);
       if (!equalBytes(closeRequest.ctx, ctx)) fail('malformed', { detail: 'closeRequest.ctx: not that of the path' });
       const answer = await watch.traces.step('close', { ctx, carrier: request.headers }, async () =>
-        granted(await closeBuffer(authority, closeRequest)),
+        granted(await closeBuffer(authority, epochs, closeRequest)),
       );
       return sendBytes(reply, messages.closeAnswer.encode(answer));
     },

@@ -17,8 +17,9 @@ export async function placeOf(folder: string): Promise<ProjectPlace> {
     .replaceAll(/[^a-z0-9._-]/g, '-');
   const packages = await packagesFor(folder);
   if (!isSource) return { name, packages, run: 'tsx', basa: 'basa' };
-  const run = 'tsx --conditions=@basa/source';
-  return { name, packages, run, basa: `${run} ${relative(folder, join(packageFolder, 'src/main.ts'))}` };
+  const seen = (path: string): string => `./${relative(folder, join(installedIn, path))}`;
+  const run = `node --import ${seen('scripts/typescript.mjs')} --conditions=@basa/source`;
+  return { name, packages, run, basa: `${run} ${seen('packages/cli/src/main.ts')}` };
 }
 
 /** What a project imports, by version. Where our packages were installed from files, the project takes them from the same files. */

@@ -6,7 +6,7 @@ export interface ProjectPlace {
   /** Where npm finds our packages, by name. */
   readonly packages: Readonly<Record<string, string>>;
   /** How programs are started: with the packages from a clone, or as they are installed. */
-  readonly run: 'tsx' | 'tsx --conditions=@basa/source';
+  readonly run: string;
   /** How `basa` is started. */
   readonly basa: string;
 }

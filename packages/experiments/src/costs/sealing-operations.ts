@@ -8,6 +8,9 @@ import type { SealingPrices } from './costs.ts';
 import type { Sampled, Sampling } from './sampling.ts';
 import { sample } from './sampling.ts';
 
+/** As many as the most careful look takes; a hasty one takes a few of them. */
+const MOST_PREPARED = 1000;
+const FEWEST_PREPARED = 100;
 /** More than a sealing keeps prepared. */
 const KEYS = 40;
 const NOTHING: Sampled = { ms: 0, spread: 0 };
@@ -24,7 +27,9 @@ export async function abePrices(sampling: Sampling): Promise<SealingPrices> {
   pool.buildTables();
   const pooled = abeSealing({ publicKey, pool, ...tools });
   const prepare = sample('cp-abe prepare', () => pool.prepare(1), sampling);
-  pool.prepare(1000);
+  pool.prepare(
+    Math.min(MOST_PREPARED, Math.max(FEWEST_PREPARED, sampling.samples * sampling.tries * sampling.leastMs)),
+  );
   const online = sample(
     'cp-abe online',
     () => {

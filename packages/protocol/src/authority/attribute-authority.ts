@@ -227,9 +227,9 @@ export class AttributeAuthority {
     return this.#withBuffer(request.ctx, (buffer) => settleBuffer(this.#ports, buffer, request, now));
   }
 
-  /** The keys of a settled buffer. It yields after each: nothing here needs to wait for them. */
-  release(settled: SettledBuffer): Generator<undefined, CloseAnswer | Refused> {
-    return releaseKeys(this.#ports, settled);
+  /** The keys of a settled buffer, computed here or `made` elsewhere: one for each slot. */
+  release(settled: SettledBuffer, made?: readonly (Uint8Array | undefined)[]): CloseAnswer | Refused {
+    return releaseKeys(this.#ports, settled, made);
   }
 
   /** Anybody may ask. A buffer that is not known is "unknown", never "aborted". */

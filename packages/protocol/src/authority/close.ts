@@ -14,7 +14,7 @@ import type { Vote } from '../wire/outcome.ts';
 import { voteCodec } from '../wire/outcome.ts';
 import type { Refused } from '../wire/refusals.ts';
 import { refused } from '../wire/refusals.ts';
-import { allSteps, isSelfName } from '../wire/sealing.ts';
+import { isSelfName } from '../wire/sealing.ts';
 import { isSigned } from '../wire/signed.ts';
 import type { Receipt } from '../wire/slot-statements.ts';
 import { isSameSlot, receiptCodec } from '../wire/slot-statements.ts';
@@ -39,7 +39,7 @@ export function closeBuffer(
 ): Transition<AuthorityBuffer, AuthorityRecord, CloseAnswer> {
   const { answer: settled, ...step } = settleBuffer(ports, buffer, request, now);
   if ('kind' in settled) return { ...step, answer: settled };
-  return { ...step, answer: allSteps(releaseKeys(ports, settled)) };
+  return { ...step, answer: releaseKeys(ports, settled) };
 }
 
 /**
@@ -230,12 +230,13 @@ function voidProblem({ accepted, headers }: CloseRequest): Refused | undefined {
 
 /**
  * The vote, and the keys of a decided buffer, signed: what opens self(r) of the accepted, edge(l) of every other slot, assigned or
- * not. It yields after each key, so that whoever runs it may do something else in between.
+ * not. They are computed here, or were `made` elsewhere: one for each slot.
  */
-export function* releaseKeys(
+export function releaseKeys(
   ports: AuthorityPorts,
   { buffer }: SettledBuffer,
-): Generator<undefined, CloseAnswer | Refused> {
+  made?: readonly (Uint8Array | undefined)[],
+): CloseAnswer | Refused {
   const { ctx, descriptor, closed, voted } = buffer;
   const own = ownKeys(ports, buffer);
   const closing = voted ?? closed?.closing;
@@ -247,10 +248,11 @@ export function* releaseKeys(
     for (let position = 0; position < descriptor.bufferSize; position++) {
       const slot = position as Slot;
       const entry = accepted.get(slot);
-      const key = entry === undefined ? own.keys.edge(slot) : own.keys.self(entry.registration, entry.selfName);
+      const compute = (): Uint8Array | undefined =>
+        entry === undefined ? own.keys.edge(slot) : own.keys.self(entry.registration, entry.selfName);
+      const key = made === undefined ? compute() : made[slot];
       if (key !== undefined && !withheld.has(slot))
         keys.push({ slot, role: entry === undefined ? 'edge' : 'self', key });
-      yield;
     }
   }
   const vote = endorse(voteCodec, descriptor, ports.signer, { task: descriptor.task, ctx, closing });

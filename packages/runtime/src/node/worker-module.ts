@@ -9,8 +9,8 @@ export interface WorkerModule {
 export function workerModule(url: string, name: string): WorkerModule {
   if (!url.endsWith('.ts')) return { script: new URL(`${name}.js`, url) };
   // Node 20 gives workers no loader of their own.
-  const loader = import.meta.resolve('tsx/esm/api');
-  const source = `import { register } from '${loader}'; register(); await import('${new URL(`${name}.ts`, url).href}');`;
+  const loader = new URL('../../../../scripts/typescript.mjs', import.meta.url).href;
+  const source = `import '${loader}'; await import('${new URL(`${name}.ts`, url).href}');`;
   return {
     script: new URL(`data:text/javascript,${encodeURIComponent(source)}`),
     execArgv: ['--conditions=@basa/source'],

@@ -4,7 +4,7 @@
  */
 import { open } from 'node:fs/promises';
 import { dirname, sep } from 'node:path';
-import { groupFlush } from '@basa/service';
+import { groupFlush } from '@basa/service/durable-names';
 
 export class DurableFolders {
   readonly #root: string;

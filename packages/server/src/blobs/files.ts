@@ -2,7 +2,7 @@
 import { randomUUID } from 'node:crypto';
 import { mkdir, open, readdir, rm, stat } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
-import { flushNames } from '@basa/service';
+import { flushNames } from '@basa/service/durable-names';
 import type { BlobStore, Staging } from './blob-store.ts';
 import { checkedKey } from './blob-store.ts';
 import { DurableFolders } from './durable-folders.ts';

@@ -1,11 +1,10 @@
-/** Where a server keeps its blobs: in files, in its database, or in an object store. Plain data, given to every thread. */
-import { openPostgres } from '@basa/service';
-import { SERVER_DATABASE } from '../store/schema.ts';
+/**
+ * Where a server keeps its blobs: in files, in its database, or in an object store. Plain data, given to every thread. A thread loads
+ * what its place needs and nothing else: a database brings the whole of a service with it.
+ */
 import type { BlobStore } from './blob-store.ts';
 import { openChunkedBlobs } from './chunked.ts';
-import { databaseChunks } from './database-chunks.ts';
 import { openFileBlobs, openSharedFileBlobs } from './files.ts';
-import { openS3Chunks } from './s3/s3-chunks.ts';
 import type { S3Options } from './s3/s3-requests.ts';
 
 export type BlobPlace =
@@ -26,9 +25,14 @@ export async function openBlobs(place: BlobPlace): Promise<BlobStore> {
       return openFileBlobs(place.folder);
     case 'shared-files':
       return openSharedFileBlobs(place.folder);
-    case 's3':
+    case 's3': {
+      const { openS3Chunks } = await import('./s3/s3-chunks.ts');
       return openChunkedBlobs(await openS3Chunks(place), { chunkBytes: OBJECT_BYTES });
+    }
     case 'database': {
+      const { openPostgres } = await import('@basa/service');
+      const { SERVER_DATABASE } = await import('../store/schema.ts');
+      const { databaseChunks } = await import('./database-chunks.ts');
       const database = await openPostgres({ ...SERVER_DATABASE, url: place.url, connections: CONNECTIONS });
       const chunks = { ...databaseChunks(database), close: () => database.close() };
       return openChunkedBlobs(chunks, { chunkBytes: ROW_BYTES });

@@ -3,7 +3,8 @@ import { chmod, open, readFile, rename } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { fromHex, toHex } from '@basa/masking';
 import { nodeRandomBytes } from '@basa/runtime/node';
-import { flushNames, StartError } from '@basa/service';
+import { StartError } from '@basa/service';
+import { flushNames } from '@basa/service/durable-names';
 
 export const KEY_FILE = 'server.key';
 const KEY_BYTES = 32;

@@ -1,6 +1,6 @@
 /** Flushes that are shared: none of them begins before what it was asked for. */
 import { expect, it } from 'vitest';
-import { groupFlush } from '../../src/index.ts';
+import { groupFlush } from '../../src/process/durable-names.ts';
 
 function held() {
   const ends: { resolve(): void; reject(error: Error): void }[] = [];

@@ -1,7 +1,9 @@
 /** A service as a process: how it ends, and what it says. */
+
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { fileURLToPath } from 'node:url';
+import { FROM_SOURCE } from '@basa/testkit/root.ts';
 import { expect, it } from 'vitest';
 import { EXIT } from '../../src/index.ts';
 
@@ -9,7 +11,7 @@ import { EXIT } from '../../src/index.ts';
 function run(start: string) {
   const program = `import { runService, StartError } from '@basa/service';
     process.exitCode = await runService({ name: 'test', start: async () => { ${start} } });`;
-  const flags = ['--import', 'tsx', '--conditions=@basa/source', '--input-type=module', '-e', program];
+  const flags = [...FROM_SOURCE, '--input-type=module', '-e', program];
   const child = spawn(process.execPath, flags, { cwd: fileURLToPath(new URL('../..', import.meta.url)) });
   const said = { out: '', err: '' };
   child.stdout.on('data', (text) => {

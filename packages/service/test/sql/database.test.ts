@@ -1,10 +1,12 @@
 /** The database of a data folder: what it refuses, and that a refusal changes nothing. */
+
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { chmodSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { hostname, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { FROM_SOURCE } from '@basa/testkit/root.ts';
 import { DatabaseSync } from '@photostructure/sqlite';
 import { afterAll, describe, expect, it } from 'vitest';
 import { openDatabase, sqliteDatabase, transaction } from '../../src/index.ts';
@@ -136,7 +138,7 @@ describe('a data folder', () => {
     const program = `import { openDatabase } from '@basa/service';
       openDatabase(${JSON.stringify(folder)}, { application: 'authority', migrations: ${JSON.stringify(ONE.migrations)} });
       console.log('open'); setInterval(() => {}, 1000);`;
-    const flags = ['--import', 'tsx', '--conditions=@basa/source', '--input-type=module', '-e', program];
+    const flags = [...FROM_SOURCE, '--input-type=module', '-e', program];
     const child = spawn(process.execPath, flags, { cwd: fileURLToPath(new URL('../..', import.meta.url)) });
     await once(child.stdout, 'data');
     const { pid } = child;

@@ -1,11 +1,9 @@
 /** The programs that our pages show: where they stand, and how they are run as they are written. */
 import { execFile } from 'node:child_process';
 import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { createRequire } from 'node:module';
 import { join } from 'node:path';
-import { pathToFileURL } from 'node:url';
 import { promisify } from 'node:util';
-import { ROOT } from '../root.ts';
+import { FROM_SOURCE, ROOT } from '../root.ts';
 
 export interface Snippet {
   readonly language: string;
@@ -54,8 +52,7 @@ export async function runProgram(code: string, { cwd = ROOT, environment = {} }:
   const folder = folderOfPrograms();
   try {
     writeFileSync(join(folder, 'snippet.mts'), code);
-    const loader = createRequire(import.meta.url).resolve('tsx');
-    const run = ['--import', pathToFileURL(loader).href, '--conditions=@basa/source', join(folder, 'snippet.mts')];
+    const run = [...FROM_SOURCE, join(folder, 'snippet.mts')];
     const env = { ...process.env, ...environment };
     const { stdout } = await promisify(execFile)(process.execPath, run, { cwd, env });
     return stdout;

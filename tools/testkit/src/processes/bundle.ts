@@ -5,10 +5,11 @@ import type { Plugin } from 'esbuild';
 import { build } from 'esbuild';
 import { ROOT } from '../root.ts';
 
-/** What is always bundled, by the name of the file it becomes. The server looks for its workers beside itself. */
+/** What is always bundled, by the name of the file it becomes. Both look for their workers beside themselves. */
 const ENTRIES = {
   authority: join(ROOT, 'packages/authority/src/main.ts'),
   server: join(ROOT, 'packages/server/src/main.ts'),
+  'work/key-worker': join(ROOT, 'packages/authority/src/work/key-worker.ts'),
   'work/worker': join(ROOT, 'packages/server/src/closing/work/worker.ts'),
   'work/hasher': join(ROOT, 'packages/server/src/uploads/work/hasher.ts'),
 } as const;

@@ -5,9 +5,7 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
-import { BasaClient } from '@basa/client/node';
-import { bundleProcesses } from '@basa/testkit/processes/bundle.ts';
-import { Stage } from '@basa/testkit/processes/stage.ts';
+import type { Stage } from '@basa/testkit/processes/stage.ts';
 
 const { values } = parseArgs({
   options: {
@@ -39,6 +37,8 @@ if (values.help) {
 }
 
 async function run(): Promise<void> {
+  const { bundleProcesses } = await import('@basa/testkit/processes/bundle.ts');
+  const { Stage } = await import('@basa/testkit/processes/stage.ts');
   const bundle = await bundleProcesses();
   const policy = {
     dimension,
@@ -82,6 +82,7 @@ function numberOf(user: number, place: number): number {
 }
 
 async function contribute(stage: Stage, user: number): Promise<number> {
+  const { BasaClient } = await import('@basa/client/node');
   const { urls, task, authorityKey, folder } = stage;
   const [token = ''] = await stage.authority.tokens(task, 1, Date.now() + HOUR_MS);
   const identity = join(folder, `device-${user}`);

@@ -1,7 +1,6 @@
 /** `npm run trial -- suspicion [--seeds N] [--json]`: the rule of suspicion alone, in fleets of several sizes, against liars of several kinds. */
 import { parseArgs } from 'node:util';
 import type { FleetOptions, FleetReport, LieScene } from '@basa/testkit/core/suspicion-fleet.ts';
-import { simulateSuspicion } from '@basa/testkit/core/suspicion-fleet.ts';
 
 type Case = Omit<FleetOptions, 'seed' | 'buffers' | 'isWithoutRule'> & { readonly name: string };
 
@@ -41,18 +40,21 @@ if (values.help) {
 
 Simulates 1000 sums with N seeds (20 by default) in each of several fleets: which share of the sums is spoilt with and without the
 rule, and who was suspended. Means over the seeds.`);
-} else {
-  const seeds = Number(values.seeds);
-  if (!(Number.isSafeInteger(seeds) && seeds > 0)) {
-    console.error('--seeds takes a positive whole number, for example --seeds 5');
-    process.exit(2);
-  }
-  console.log(
-    'lies                   devices  liars   K  Kmin  spoilt without  spoilt  honest suspended  their time  liars suspended',
-  );
-  const rows = CASES.map((one) => rowOf(one, seeds));
-  if (values.json) console.log(JSON.stringify({ seeds, buffers: BUFFERS, cases: rows }));
+  process.exit();
 }
+
+// Loaded after the help, which would take seconds otherwise.
+const { simulateSuspicion } = await import('@basa/testkit/core/suspicion-fleet.ts');
+const seeds = Number(values.seeds);
+if (!(Number.isSafeInteger(seeds) && seeds > 0)) {
+  console.error('--seeds takes a positive whole number, for example --seeds 5');
+  process.exit(2);
+}
+console.log(
+  'lies                   devices  liars   K  Kmin  spoilt without  spoilt  honest suspended  their time  liars suspended',
+);
+const rows = CASES.map((one) => rowOf(one, seeds));
+if (values.json) console.log(JSON.stringify({ seeds, buffers: BUFFERS, cases: rows }));
 
 function rowOf({ name, ...fleet }: Case, seeds: number) {
   const runs = (more: Partial<FleetOptions>): readonly FleetReport[] =>

@@ -230,14 +230,12 @@ export const MUTANTS_OF_THE_PROTOCOL: readonly Mutant[] = [
         file: 'authority/close.ts',
         find: `      if (key !== undefined && !withheld.has(slot))
         keys.push({ slot, role: entry === undefined ? 'edge' : 'self', key });
-      yield;
     }
   }
   const vote = endorse(voteCodec, descriptor, ports.signer, { task: descriptor.task, ctx, closing });
   const body = { vote, outcome: signOutcome(ports, ctx, buffer), keys };`,
         replace: `      keys.push({ slot, role: 'edge', key: own.keys.edge(slot) });
       if (entry !== undefined && key !== undefined) keys.push({ slot, role: 'self', key });
-      yield;
     }
   }
   const vote = endorse(voteCodec, descriptor, ports.signer, { task: descriptor.task, ctx, closing });

@@ -1,7 +1,9 @@
 /** `npm run prove -- all [--quick] [--json]`: the long checks of the protocol one after the other, with one summary. */
+
 import { spawn } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
+import { FROM_SOURCE } from '@basa/testkit/root.ts';
 
 const HELP = `npm run prove -- all [--quick] [--json]
 
@@ -46,7 +48,7 @@ async function runPart({ name, quick }: Part): Promise<PartResult> {
   console.log(`\n== ${name}`);
   const started = Date.now();
   const options = [...(values.quick ? quick : []), '--json'];
-  const child = spawn(process.execPath, ['--import', 'tsx', '--conditions=@basa/source', PROVE, name, ...options], {
+  const child = spawn(process.execPath, [...FROM_SOURCE, PROVE, name, ...options], {
     stdio: ['ignore', 'pipe', 'inherit'],
   });
   let printed = '';

@@ -2,9 +2,11 @@
  * `npm run attacks [-- --json]`: the attacks of `basa attacks`, then those on several authorities. What the latter learn is computed by
  * the oracle: of the core as it is, and of one without the rule that stops them.
  */
+
 import { spawn } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
+import { FROM_SOURCE } from '@basa/testkit/root.ts';
 import { MUTANTS_OF_COUNCILS } from '../mutants/of-councils.ts';
 import type { MutantVerdict } from '../mutants/runs.ts';
 import { judgeMutant } from '../mutants/runs.ts';
@@ -42,7 +44,7 @@ else {
 
 /** Shows what `basa attacks` prints, all but its last line. */
 async function playOfBasa(): Promise<{ readonly attacks: unknown; readonly isGood: boolean }> {
-  const words = ['--import', 'tsx', '--conditions=@basa/source', BASA, 'attacks', '--json'];
+  const words = [...FROM_SOURCE, BASA, 'attacks', '--json'];
   const child = spawn(process.execPath, words, { stdio: ['ignore', 'pipe', 'inherit'] });
   let printed = '';
   child.stdout.setEncoding('utf8').on('data', (text: string) => {

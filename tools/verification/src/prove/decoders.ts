@@ -1,7 +1,5 @@
 /** `npm run prove -- decoders [--runs N] [--seed N] [--json]`: the long version of the decoder tests, 10^7 inputs a message. */
 import { parseArgs } from 'node:util';
-import { sampleMessages } from '@basa/testkit/core/sample-messages.ts';
-import { fuzzDecoder } from '@basa/testkit/fuzz/decoders.ts';
 
 const { values } = parseArgs({
   options: {
@@ -21,6 +19,8 @@ if (values.help) {
     console.error('--runs and --seed take positive whole numbers, for example --runs 1000000');
     process.exit(2);
   }
+  const { sampleMessages } = await import('@basa/testkit/core/sample-messages.ts');
+  const { fuzzDecoder } = await import('@basa/testkit/fuzz/decoders.ts');
   const samples = sampleMessages();
   console.log(`${samples.length} messages, ${runs} inputs each, seed ${seed}`);
   const results = samples.map((sample, n) => {

@@ -1,22 +1,9 @@
 /** `npm run prove -- explorer [--bufferSize K | --councils] [--states N] [--json]`: the long version of the explorer's tests. */
 import { parseArgs } from 'node:util';
-import { seededWords } from '@basa/experiments/simulation';
 import type { NamedWorld } from '../explorer/explorations.ts';
-import {
-  CORE_RULES,
-  COUNCIL_RULE,
-  COUNCIL_WORLDS,
-  HOST_RULES,
-  LONG_WORLDS,
-  SMALL_WORLDS,
-} from '../explorer/explorations.ts';
 import type { Exploration, ExploreOptions } from '../explorer/explore.ts';
-import { explore } from '../explorer/explore.ts';
 import type { CouncilExploration } from '../explorer/explore-council.ts';
-import { exploreCouncil, wanderCouncil } from '../explorer/explore-council.ts';
 import type { Walk } from '../explorer/walk.ts';
-import { drawFrom } from '../faults/draw.ts';
-import { importPatched } from '../patched-core.ts';
 
 const HELP = `npm run prove -- explorer [--bufferSize K | --councils] [--states N] [--json]
 
@@ -35,6 +22,20 @@ const { values } = parseArgs({
     help: { type: 'boolean', default: false },
   },
 });
+if (values.help) {
+  console.log(HELP);
+  process.exit();
+}
+
+// Loaded after the help, which would take seconds otherwise.
+const { CORE_RULES, COUNCIL_RULE, COUNCIL_WORLDS, HOST_RULES, LONG_WORLDS, SMALL_WORLDS } = await import(
+  '../explorer/explorations.ts'
+);
+const { explore } = await import('../explorer/explore.ts');
+const { exploreCouncil, wanderCouncil } = await import('../explorer/explore-council.ts');
+const { drawFrom } = await import('../faults/draw.ts');
+const { importPatched } = await import('../patched-core.ts');
+const { seededWords } = await import('@basa/experiments/simulation');
 
 function wholeNumber(name: string, text: string, least: number): number {
   const value = Number(text);
@@ -115,27 +116,21 @@ async function showRules() {
   return shown;
 }
 
-if (values.help) {
-  console.log(HELP);
-} else {
-  const budget = wholeNumber('states', values.states, 1);
-  const size = values.bufferSize === undefined ? undefined : wholeNumber('bufferSize', values.bufferSize, 2);
-  const only: NamedWorld[] =
-    size === undefined
-      ? []
-      : [{ name: `${size} users, with a crash after any record`, bufferSize: size, crashes: true }];
-  const isWhole = size === undefined && !values.councils;
-  const worlds = isWhole ? [...SMALL_WORLDS.map(({ shows: _, ...world }) => world), ...LONG_WORLDS] : only;
-  const explored = [
-    ...worlds.map((world) => exploreWorld(world, budget)),
-    ...(size === undefined ? COUNCIL_WORLDS.flatMap((world) => exploreCouncilWorld(world, budget)) : []),
-  ];
-  const rules = isWhole ? await showRules() : [];
-  const broken = explored.filter(({ counterexample }) => counterexample !== undefined);
-  const states = explored.reduce((sum, world) => sum + world.states, 0);
-  console.log(
-    `\n${explored.length} worlds, ${states} states, ${broken.length} broken promises; ${rules.filter(({ caught }) => caught).length} of ${rules.length} missing rules caught`,
-  );
-  if (values.json) console.log(JSON.stringify({ explorer: { states, worlds: explored, rules } }));
-  if (broken.length > 0 || rules.some(({ caught }) => !caught)) process.exitCode = 1;
-}
+const budget = wholeNumber('states', values.states, 1);
+const size = values.bufferSize === undefined ? undefined : wholeNumber('bufferSize', values.bufferSize, 2);
+const only: NamedWorld[] =
+  size === undefined ? [] : [{ name: `${size} users, with a crash after any record`, bufferSize: size, crashes: true }];
+const isWhole = size === undefined && !values.councils;
+const worlds = isWhole ? [...SMALL_WORLDS.map(({ shows: _, ...world }) => world), ...LONG_WORLDS] : only;
+const explored = [
+  ...worlds.map((world) => exploreWorld(world, budget)),
+  ...(size === undefined ? COUNCIL_WORLDS.flatMap((world) => exploreCouncilWorld(world, budget)) : []),
+];
+const rules = isWhole ? await showRules() : [];
+const broken = explored.filter(({ counterexample }) => counterexample !== undefined);
+const states = explored.reduce((sum, world) => sum + world.states, 0);
+console.log(
+  `\n${explored.length} worlds, ${states} states, ${broken.length} broken promises; ${rules.filter(({ caught }) => caught).length} of ${rules.length} missing rules caught`,
+);
+if (values.json) console.log(JSON.stringify({ explorer: { states, worlds: explored, rules } }));
+if (broken.length > 0 || rules.some(({ caught }) => !caught)) process.exitCode = 1;

@@ -1,11 +1,6 @@
 /** `npm run prove -- faults [--buffers N] [--seed S] [--json]`: the long version of the fault simulation. */
 import { parseArgs } from 'node:util';
-import { nodeEnvironment, seededWords } from '@basa/experiments/simulation';
-import { drawFrom } from '../faults/draw.ts';
-import { shrinkList } from '../faults/shrink.ts';
-import { simulate } from '../faults/simulate.ts';
 import type { Operation, Simulation } from '../faults/simulation.ts';
-import { drawSimulation } from '../faults/simulation.ts';
 
 const HELP = `npm run prove -- faults [--buffers N] [--seed S] [--json]
 
@@ -21,6 +16,17 @@ const { values } = parseArgs({
     help: { type: 'boolean', default: false },
   },
 });
+if (values.help) {
+  console.log(HELP);
+  process.exit();
+}
+
+// Loaded after the help, which would take seconds otherwise.
+const { nodeEnvironment, seededWords } = await import('@basa/experiments/simulation');
+const { drawFrom } = await import('../faults/draw.ts');
+const { shrinkList } = await import('../faults/shrink.ts');
+const { simulate } = await import('../faults/simulate.ts');
+const { drawSimulation } = await import('../faults/simulation.ts');
 
 /** The shortest list of operations that still breaks a promise, as a reproduction. */
 function shrunk(simulation: Simulation): Simulation {
@@ -64,9 +70,7 @@ function run(buffers: number, firstSeed: number) {
 }
 
 const [buffers, seed] = [Number(values.buffers), Number(values.seed)];
-if (values.help) {
-  console.log(HELP);
-} else if (!(Number.isSafeInteger(buffers) && buffers > 0 && Number.isSafeInteger(seed) && seed >= 0)) {
+if (!(Number.isSafeInteger(buffers) && buffers > 0 && Number.isSafeInteger(seed) && seed >= 0)) {
   console.error('--buffers and --seed take whole numbers, for example --buffers 1000 --seed 7');
   process.exitCode = 2;
 } else {

@@ -2,13 +2,9 @@
 import { availableParallelism } from 'node:os';
 import { parseArgs } from 'node:util';
 import type { WorkerPool } from '@basa/runtime/node';
-import { createWorkerPool, workerModule } from '@basa/runtime/node';
 import type { OracleEngine } from '../oracle/engines.ts';
-import { ORACLE_ENGINES } from '../oracle/engines.ts';
 import type { Tally } from '../oracle/exhaustive.ts';
-import { addSituations, NO_SITUATIONS } from '../oracle/exhaustive.ts';
 import type { ScheduleTally } from '../oracle/many.ts';
-import { addTallies, NO_SCHEDULES } from '../oracle/many.ts';
 import type { OracleAnswer, OracleTask } from './oracle-worker.ts';
 
 const HELP = `npm run prove -- oracle [--schedules N] [--seed S] [--workers N] [--no-exhaustive] [--json]
@@ -21,6 +17,18 @@ solves which combinations of inputs server and colluders can compute. Anything b
   --workers N       worker threads (one per core); the result does not depend on how many
   --no-exhaustive   only the generated schedules
   --json            the last line is one JSON object`;
+
+const options = readOptions();
+if (options.help) {
+  console.log(HELP);
+  process.exit();
+}
+
+// Loaded after the help, which would take seconds otherwise.
+const { createWorkerPool, workerModule } = await import('@basa/runtime/node');
+const { ORACLE_ENGINES } = await import('../oracle/engines.ts');
+const { addSituations, NO_SITUATIONS } = await import('../oracle/exhaustive.ts');
+const { addTallies, NO_SCHEDULES } = await import('../oracle/many.ts');
 
 const SCHEDULES_PER_TASK = 1024;
 const SHARES = 256;
@@ -123,9 +131,7 @@ async function runGenerated(pool: Pool, first: number, count: number): Promise<S
 
 const percent = (part: number, whole: number): string => `${((100 * part) / Math.max(1, whole)).toFixed(1)} %`;
 
-const options = readOptions();
-if (options.help) console.log(HELP);
-else if (!options.isGood) {
+if (!options.isGood) {
   console.error('--schedules, --seed and --workers take whole numbers, for example --schedules 1000000 --workers 8');
   process.exitCode = 2;
 } else {
