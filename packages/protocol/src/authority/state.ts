@@ -1,0 +1,199 @@
+/**
+ * What an authority remembers, as its records give it: tasks, devices, open buffers, and where its log stands. What became of the
+ * other buffers is read from the log (`PastLog`) when somebody asks: no buffer that has ended takes any memory, and none is forgotten.
+ */
+import { toHex } from '@basa/masking';
+import type { Ctx, TaskId, UserId } from '../wire/brands.ts';
+import { userIdOf } from '../wire/certificate.ts';
+import type { ModelEntry } from '../wire/model-log.ts';
+import { taskIdOf } from '../wire/policy.ts';
+import type { AuthorityBuffer, AuthorityPorts } from './buffer.ts';
+import { drawnBuffer, evolveBuffer, ownPart, restoredBuffer } from './buffer.ts';
+import type { EnrolledDevice } from './device.ts';
+import { withCertificate } from './device.ts';
+import type { LogPosition } from './head.ts';
+import { FIRST_BRANCH } from './head.ts';
+import { Inclusions } from './inclusions.ts';
+import { OpenOffers } from './offers.ts';
+import type { PastLog } from './past-log.ts';
+import { DraftLog, modelName } from './past-log.ts';
+import type { AuthorityRecord } from './records.ts';
+import { EMPTY_LOG_HASH, nextLogHash } from './records.ts';
+import type { AuthorityTask } from './task.ts';
+import { withNewest } from './task.ts';
+
+type DeviceMap = Pick<Map<string, EnrolledDevice>, 'get' | 'set'>;
+
+export class AuthorityState {
+  readonly past: PastLog;
+  readonly #ports: Pick<AuthorityPorts, 'suite' | 'signer'>;
+  readonly #tasks = new Map<string, AuthorityTask>();
+  /** There may be millions. */
+  #devices: DeviceMap = new Map<string, EnrolledDevice>();
+  /** In the order of the log. */
+  readonly #revoked: EnrolledDevice[] = [];
+  /** The open buffers alone. */
+  readonly #open = new Map<string, AuthorityBuffer>();
+  #offers = new OpenOffers();
+  #inclusions = new Inclusions();
+  #sequence = 0;
+  #hash: Uint8Array = EMPTY_LOG_HASH;
+  readonly #branches: Uint8Array[] = [FIRST_BRANCH];
+  /** Branches of lost lives of the log that were met: each gives up what is open once. */
+  readonly #retired: Uint8Array[] = [];
+
+  constructor(ports: Pick<AuthorityPorts, 'suite' | 'signer'>, past: PastLog) {
+    this.#ports = ports;
+    this.past = past;
+  }
+
+  /** A copy: what is applied to it changes nothing here. */
+  draft(): AuthorityState {
+    const draft = new AuthorityState(this.#ports, new DraftLog(this.#ports.suite, this.past, this.#sequence));
+    const [known, changed] = [this.#devices, new Map<string, EnrolledDevice>()];
+    draft.#devices = {
+      get: (name) => changed.get(name) ?? known.get(name),
+      set: (name, device) => changed.set(name, device),
+    };
+    for (const [name, task] of this.#tasks) draft.#tasks.set(name, task);
+    for (const [name, buffer] of this.#open) draft.#open.set(name, buffer);
+    for (const device of this.#revoked) draft.#revoked.push(device);
+    draft.#offers = this.#offers;
+    draft.#inclusions = new Inclusions(this.#inclusions);
+    draft.#branches.splice(0, draft.#branches.length, ...this.#branches);
+    draft.#retired.push(...this.#retired);
+    draft.#sequence = this.#sequence;
+    draft.#hash = this.#hash;
+    return draft;
+  }
+
+  /** How many records there are. */
+  get sequence(): number {
+    return this.#sequence;
+  }
+
+  /** A draft has the same ones: an offer that a lost step used is not good any more. */
+  get offers(): OpenOffers {
+    return this.#offers;
+  }
+
+  get inclusions(): Inclusions {
+    return this.#inclusions;
+  }
+
+  /** In the order of the log. */
+  get revoked(): readonly EnrolledDevice[] {
+    return this.#revoked;
+  }
+
+  /** Which life of the log this is. */
+  get branch(): Uint8Array {
+    return this.#branches.at(-1) ?? FIRST_BRANCH;
+  }
+
+  get position(): LogPosition {
+    return {
+      sequence: this.#sequence,
+      branches: this.#branches,
+      retired: this.#retired,
+      revocations: this.#revoked.length,
+      hashAt: (sequence) => (sequence === this.#sequence ? this.#hash : this.past.hashAt(sequence)),
+    };
+  }
+
+  task(id: TaskId): AuthorityTask | undefined {
+    return this.#tasks.get(toHex(id));
+  }
+
+  device(user: UserId): EnrolledDevice | undefined {
+    return this.#devices.get(toHex(user));
+  }
+
+  get openBuffers(): readonly AuthorityBuffer[] {
+    return [...this.#open.values()];
+  }
+
+  get openCount(): number {
+    return this.#open.size;
+  }
+
+  isOpen(ctx: Ctx): boolean {
+    return this.#open.has(toHex(ctx));
+  }
+
+  buffer(ctx: Ctx): AuthorityBuffer | undefined {
+    return this.#open.get(toHex(ctx)) ?? restoredBuffer(this.#ports.suite, this.past.named(ctx));
+  }
+
+  model(task: TaskId, version: number): ModelEntry | undefined {
+    const [found] = this.past.named(modelName(task, version));
+    return found?.kind === 'model-appended' ? found.entry : undefined;
+  }
+
+  /** The record is durable, and true from now on. */
+  apply(entry: AuthorityRecord): void {
+    const { suite } = this.#ports;
+    this.#sequence++;
+    this.#hash = nextLogHash(suite, this.#hash, entry);
+    this.past.add?.(entry, this.#hash);
+    switch (entry.kind) {
+      case 'task-created': {
+        const id = taskIdOf(suite, entry.policy);
+        this.#tasks.set(toHex(id), { id, policy: entry.policy });
+        return;
+      }
+      case 'device-enrolled': {
+        const { certificate } = entry;
+        const name = toHex(userIdOf(suite, certificate.deviceKey));
+        // One name of the task for all of its devices: there may be millions.
+        const task = this.#tasks.get(toHex(certificate.task))?.id ?? certificate.task;
+        this.#devices.set(name, withCertificate(suite, this.#devices.get(name), { ...certificate, task }));
+        return;
+      }
+      case 'device-revoked': {
+        const device = this.#devices.get(toHex(entry.user));
+        if (device === undefined) return;
+        const revoked = { ...device, revoked: true };
+        this.#devices.set(toHex(entry.user), revoked);
+        this.#revoked.push(revoked);
+        return;
+      }
+      case 'buffer-drawn': {
+        const buffer = drawnBuffer(suite, entry.descriptor);
+        this.#open.set(toHex(buffer.ctx), buffer);
+        this.#offers.use(ownPart(this.#ports.signer.publicKey, entry.descriptor));
+        return;
+      }
+      case 'model-appended': {
+        const name = toHex(entry.entry.task);
+        const before = this.#tasks.get(name);
+        if (before !== undefined) this.#tasks.set(name, withNewest(before, entry.entry));
+        // A closed buffer is in the log alone; so is one from now on that the others closed while this authority was away.
+        this.#evolve(entry.entry.ctx, entry);
+        return;
+      }
+      case 'model-signed': {
+        const name = toHex(entry.entry.task);
+        const before = this.#tasks.get(name);
+        if (before !== undefined) this.#tasks.set(name, { ...before, signed: entry.entry });
+        return;
+      }
+      case 'branch-begun':
+        this.#branches.push(entry.branch);
+        this.#retired.push(...entry.met.map(({ branch }) => branch));
+        return;
+      default:
+        this.#evolve(entry.ctx, entry);
+    }
+  }
+
+  #evolve(ctx: Ctx, entry: AuthorityRecord): void {
+    const name = toHex(ctx);
+    const before = this.#open.get(name);
+    if (before === undefined) return;
+    this.#inclusions.note(before, entry);
+    const buffer = evolveBuffer(before, entry);
+    if (buffer.status === 'open' && buffer.version === undefined) this.#open.set(name, buffer);
+    else this.#open.delete(name);
+  }
+}
