@@ -3,11 +3,11 @@
  * are ours. tfjs is an optional peer dependency, described here only as far as it is used. Its dropout has its own
  * randomness and its backends their own arithmetic, so bits repeat only as far as tfjs lets them.
  */
-import { canonicalJson } from './canonical-json.ts';
-import { descendInPlace } from './descent.ts';
-import type { Engine } from './engine.ts';
-import type { Model, Shape, Tensor } from './model.ts';
-import { wordsOf } from './model.ts';
+import { canonicalJson } from './model/canonical-json.ts';
+import type { Model, Shape, Tensor } from './model/model.ts';
+import { wordsOf } from './model/model.ts';
+import { descendInPlace } from './training/descent.ts';
+import type { Engine } from './training/engine.ts';
 
 export interface TfTensor {
   readonly shape: number[];

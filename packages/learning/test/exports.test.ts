@@ -1,7 +1,7 @@
 /** Models and curves for the tools of others: what their formats say is what our engine computes. */
 import { describe, expect, it } from 'vitest';
-import { crc32, crc32c } from '../src/crc.ts';
 import { csvOf, encodeOnnx, encodeTensorboard, encodeTfjsLayers } from '../src/files.ts';
+import { crc32, crc32c } from '../src/formats/crc.ts';
 import type { Model } from '../src/index.ts';
 import {
   conv2d,
@@ -19,7 +19,7 @@ import {
   softmax,
   wordsOf,
 } from '../src/index.ts';
-import { permute } from '../src/permute.ts';
+import { permute } from '../src/model/permute.ts';
 import { runOnnx } from './onnx-run.ts';
 
 const EXAMPLES = 2;

@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import { utf8, utf8Text } from '../src/formats/text.ts';
 import type { Dataset } from '../src/index.ts';
 import {
   decodeDataset,
@@ -9,7 +10,6 @@ import {
   initialParameters,
   logisticRegression,
 } from '../src/index.ts';
-import { utf8, utf8Text } from '../src/text.ts';
 
 const model = logisticRegression();
 const parameters = initialParameters(model, 1);

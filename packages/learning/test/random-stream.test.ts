@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
-import { exp, ln, power } from '../src/exact-math.ts';
+import { gamma } from '../src/data/partition-dirichlet.ts';
 import { RandomStream, randomStream } from '../src/index.ts';
-import { gamma } from '../src/partition-dirichlet.ts';
+import { exp, ln, power } from '../src/numbers/exact-math.ts';
 
 describe('a random stream', () => {
   it('is xoshiro128**: the published draws from the state 1, 2, 3, 4', () => {

@@ -1,8 +1,9 @@
 /** Tensors as a NumPy .npz: a zip of .npy files, stored without compression. */
+
+import { checkFits } from '../model/fits.ts';
+import type { Model } from '../model/model.ts';
 import { f32, joinBytes, u16, u32 } from './bytes.ts';
 import { crc32 } from './crc.ts';
-import { checkFits } from './fits.ts';
-import type { Model } from './model.ts';
 import { utf8 } from './text.ts';
 
 /** For `numpy.load`: one array per tensor of the manifest. */

@@ -1,6 +1,7 @@
 /** What a file of one's own exports: simulated, created as a task and trained on devices from the same lines. */
-import type { Model } from './model.ts';
-import type { Dataset, Samples } from './samples.ts';
+
+import type { Dataset, Samples } from '../data/samples.ts';
+import type { Model } from '../model/model.ts';
 import type { Trainer } from './trainer.ts';
 
 /** Which device of how many. */

@@ -1,6 +1,6 @@
 /** A network as nodes of ONNX (operators of opset 13), for inference: dropout is left out. */
-import type { Model, ModelLayer, Shape, Tensor } from './model.ts';
-import { permute } from './permute.ts';
+import type { Model, ModelLayer, Shape, Tensor } from '../model/model.ts';
+import { permute } from '../model/permute.ts';
 
 export type OnnxAttribute = number | readonly number[] | { readonly float: number };
 

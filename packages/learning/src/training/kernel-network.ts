@@ -1,10 +1,11 @@
 /** A whole network as stages: which layers get words of their own, and which work in place. */
+
+import type { Model, ModelLayer } from '../model/model.ts';
+import { wordsOf } from '../model/model.ts';
 import { stageInPlace } from './kernel-elementwise.ts';
 import type { Layout, Place, Stage } from './kernel-stage.ts';
 import { convolutionStage, denseStage } from './kernel-weights.ts';
 import { normStage, poolStage } from './kernel-windows.ts';
-import type { Model, ModelLayer } from './model.ts';
-import { wordsOf } from './model.ts';
 
 /** What a stage before still needs of the words here when going backward: nothing, their sign, or all of it. */
 type Kept = 'nothing' | 'sign' | 'value';

@@ -1,7 +1,8 @@
 /** The layers that work where their input lies: activations and dropout. */
+
+import type { ModelLayer } from '../model/model.ts';
 import { fillDropout } from './dropout-factors.ts';
 import type { Layout, Place, Stage } from './kernel-stage.ts';
-import type { ModelLayer } from './model.ts';
 
 export function stageInPlace({ layer }: ModelLayer, layout: Layout, place: Place): Stage {
   const { kernel } = layout;

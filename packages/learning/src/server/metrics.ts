@@ -1,5 +1,5 @@
 /** What a run leaves behind: one record per trip and per version, and the summary of both. */
-import type { Evaluation } from './trainer.ts';
+import type { Evaluation } from '../training/trainer.ts';
 
 /** One user's trip, from download to upload. */
 export interface TripRecord {

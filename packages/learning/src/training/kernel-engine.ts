@@ -1,12 +1,13 @@
 /** The fast engine: a network laid out in one arena of a `TrainingKernel`, and the calls that run it. */
+
+import type { Model } from '../model/model.ts';
+import { wordsOf } from '../model/model.ts';
+import type { RandomStream } from '../numbers/random-stream.ts';
 import { Arena } from './arena.ts';
 import { clipScale } from './clip.ts';
 import type { Descent, Engine } from './engine.ts';
 import { buildStages, scratchWords } from './kernel-network.ts';
 import type { Stage } from './kernel-stage.ts';
-import type { Model } from './model.ts';
-import { wordsOf } from './model.ts';
-import type { RandomStream } from './random-stream.ts';
 import type { TrainingKernel } from './training-kernel.ts';
 
 /** Takes the kernel for itself. */

@@ -8,7 +8,7 @@
  * 2 sin(pi / (2 (2 age + 1))) at every constant age while the gain of one step is at most 1.5, so training may be slow but
  * cannot swing apart. p = 1/2 with equal ages is FedBuff's weight (Nguyen et al. 2022), which is unstable at large ages.
  */
-import { power } from './exact-math.ts';
+import { power } from '../numbers/exact-math.ts';
 
 /** p of D(age), or `none` for the paper's own text. */
 export type Damping = 'none' | number;

@@ -1,9 +1,9 @@
 /** The Dirichlet partition exactly as FedML makes it (fact sheet 5.1), from our own seeded draws. */
-import { exp, ln } from './exact-math.ts';
+import { exp, ln } from '../numbers/exact-math.ts';
+import type { RandomStream } from '../numbers/random-stream.ts';
+import { randomStream } from '../numbers/random-stream.ts';
 import type { Labels, Partition } from './partition.ts';
 import { checkUsers, joinParts } from './partition.ts';
-import type { RandomStream } from './random-stream.ts';
-import { randomStream } from './random-stream.ts';
 
 export interface DirichletRequest {
   readonly labels: Labels;

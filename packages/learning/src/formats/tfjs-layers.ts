@@ -1,9 +1,10 @@
 /** A model in the layers format of TensorFlow.js: `tf.loadLayersModel` reads model.json, and the weights beside it. */
+
+import { checkFits, checkLayersKnown } from '../model/fits.ts';
+import type { Layer } from '../model/layers.ts';
+import type { Model, ModelLayer, Shape, Tensor } from '../model/model.ts';
+import { permute } from '../model/permute.ts';
 import { f32, joinBytes } from './bytes.ts';
-import { checkFits, checkLayersKnown } from './fits.ts';
-import type { Layer } from './layers.ts';
-import type { Model, ModelLayer, Shape, Tensor } from './model.ts';
-import { permute } from './permute.ts';
 
 export interface TfjsFiles {
   readonly modelJson: string;

@@ -1,6 +1,7 @@
 /** The two layers with weights, as calls of the kernel: convolutions image by image, dense layers batch by batch. */
+
+import type { ModelLayer } from '../model/model.ts';
 import type { Layout, Place, Stage } from './kernel-stage.ts';
-import type { ModelLayer } from './model.ts';
 
 export function denseStage({ tensors }: ModelLayer, layout: Layout, input: Place, output: Place): Stage {
   if (tensors === undefined) throw new Error('a dense layer without tensors');

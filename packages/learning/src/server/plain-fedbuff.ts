@@ -3,12 +3,12 @@
  * enough to see a model learn; devices, faults and protocols belong to the simulator.
  */
 
+import type { Evaluation, TrainResult } from '../training/trainer.ts';
 import type { FedBuffEvent, FedBuffSchedule, Trip } from './fedbuff-schedule.ts';
 import { fedBuffSchedule } from './fedbuff-schedule.ts';
 import type { TripRecord, VersionRecord } from './metrics.ts';
 import { RunMetrics } from './metrics.ts';
 import type { ServerStep } from './server-step.ts';
-import type { Evaluation, TrainResult } from './trainer.ts';
 import type { Divisor } from './weighted-mean.ts';
 import { WeightedMean } from './weighted-mean.ts';
 

@@ -1,7 +1,7 @@
 /** The port between the trainer's loop and the arithmetic: one batch at a time, parameters kept inside. */
 
-import type { Model } from './model.ts';
-import type { RandomStream } from './random-stream.ts';
+import type { Model } from '../model/model.ts';
+import type { RandomStream } from '../numbers/random-stream.ts';
 
 /** One step of descent: v = momentum v + (clipped gradient + weightDecay w); w -= learningRate v (PyTorch's SGD). */
 export interface Descent {

@@ -1,7 +1,8 @@
 /** A model as an ONNX file (onnx.ai): what it takes is `input`, examples as our data lies; what it gives is `output`. */
+
+import { checkFits, checkLayersKnown } from '../model/fits.ts';
+import type { Model } from '../model/model.ts';
 import { f32, joinBytes } from './bytes.ts';
-import { checkFits, checkLayersKnown } from './fits.ts';
-import type { Model } from './model.ts';
 import type { OnnxAttribute, OnnxConstant, OnnxNode } from './onnx-graph.ts';
 import { onnxGraph } from './onnx-graph.ts';
 import { bytesField, floatField, intField, textField } from './protobuf.ts';

@@ -1,6 +1,7 @@
 /** Labelled examples as a safetensors file: `inputs` and `labels`, with classes and normalisation in the metadata. */
+
+import type { Dataset } from '../data/samples.ts';
 import { ModelFileError, openTensorFile, writeTensorFile } from './safetensors.ts';
-import type { Dataset } from './samples.ts';
 
 export function encodeDataset({ name, shape, classes, inputs, labels, normal }: Dataset): Uint8Array {
   const { height, width, channels } = shape;

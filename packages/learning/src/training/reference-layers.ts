@@ -1,7 +1,8 @@
 /** Every layer in plain Float64 loops, as its definition reads: one example at a time, nothing clever. */
-import { exp } from './exact-math.ts';
-import type { Layer } from './layers.ts';
-import type { ModelLayer } from './model.ts';
+
+import type { Layer } from '../model/layers.ts';
+import type { ModelLayer } from '../model/model.ts';
+import { exp } from '../numbers/exact-math.ts';
 
 /** The parameters of a layer, or their gradients, as views. */
 export interface Weights {

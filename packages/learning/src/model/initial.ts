@@ -1,7 +1,7 @@
 /** Initial parameters as PyTorch draws them: uniform within 1 / sqrt(fan in); group norms start at scale 1, shift 0. */
 
+import { randomStream } from '../numbers/random-stream.ts';
 import type { Model } from './model.ts';
-import { randomStream } from './random-stream.ts';
 
 /** The same bits for the same seed everywhere: each tensor has its own stream, each word 24 uniform bits. */
 export function initialParameters(model: Model, seed: number): Float32Array {

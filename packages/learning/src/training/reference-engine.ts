@@ -1,11 +1,12 @@
 /** The slow, obvious engine in Float64: oracle of the fast one, and its fallback where wasm SIMD is absent. */
+
+import type { Model, ModelLayer } from '../model/model.ts';
+import { wordsOf } from '../model/model.ts';
+import { ln } from '../numbers/exact-math.ts';
+import type { RandomStream } from '../numbers/random-stream.ts';
 import { descendInPlace } from './descent.ts';
 import { fillDropout } from './dropout-factors.ts';
 import type { Engine } from './engine.ts';
-import { ln } from './exact-math.ts';
-import type { Model, ModelLayer } from './model.ts';
-import { wordsOf } from './model.ts';
-import type { RandomStream } from './random-stream.ts';
 import * as layers from './reference-layers.ts';
 
 /** What came out of a layer for one example, and how a gradient goes back through it. */

@@ -1,5 +1,5 @@
 /** The draws of dropout, the same for every engine. */
-import type { RandomStream } from './random-stream.ts';
+import type { RandomStream } from '../numbers/random-stream.ts';
 
 /** Zero with probability `rate` (to 2^-32), else 1 / (1 - rate). */
 export function fillDropout(factors: Float32Array | Float64Array, rate: number, random: RandomStream): void {

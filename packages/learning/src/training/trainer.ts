@@ -1,10 +1,11 @@
 /** Local training as one call over flat vectors: the port, and the loop that fills it from any engine. */
+
+import type { BatchWriter, Dataset, Samples } from '../data/samples.ts';
+import { batchWriter } from '../data/samples.ts';
+import { initialParameters } from '../model/initial.ts';
+import type { Model } from '../model/model.ts';
+import { randomStream } from '../numbers/random-stream.ts';
 import type { Descent, Engine } from './engine.ts';
-import { initialParameters } from './initial.ts';
-import type { Model } from './model.ts';
-import { randomStream } from './random-stream.ts';
-import type { BatchWriter, Dataset, Samples } from './samples.ts';
-import { batchWriter } from './samples.ts';
 
 export interface TrainRequest extends Partial<Descent> {
   readonly start: Float32Array;

@@ -1,7 +1,8 @@
 /** Models as safetensors files (github.com/huggingface/safetensors, format of 0.x): a JSON header, then raw floats. */
+
+import { checkFits } from '../model/fits.ts';
+import type { Model } from '../model/model.ts';
 import { f32 } from './bytes.ts';
-import { checkFits } from './fits.ts';
-import type { Model } from './model.ts';
 import { utf8, utf8Text } from './text.ts';
 
 /** A file that is not what it should be; names the place. */

@@ -1,5 +1,5 @@
 /** How examples are shared out among users: evenly, by shards of one label, by writer, or Dirichlet (partition-dirichlet.ts). */
-import { randomStream } from './random-stream.ts';
+import { randomStream } from '../numbers/random-stream.ts';
 
 /** The examples of each user, as indices into a dataset. */
 export type Partition = readonly Uint32Array[];

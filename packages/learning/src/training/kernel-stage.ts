@@ -1,6 +1,7 @@
 /** One layer of a network as two calls over addresses: forward and backward for the first `count` rows. */
+
+import type { RandomStream } from '../numbers/random-stream.ts';
 import type { Arena } from './arena.ts';
-import type { RandomStream } from './random-stream.ts';
 import type { TrainingKernel } from './training-kernel.ts';
 
 export interface Stage {

@@ -1,6 +1,7 @@
 /** Pooling and normalising as calls of the kernel, image by image. */
+
+import type { ModelLayer } from '../model/model.ts';
 import type { Layout, Place, Stage } from './kernel-stage.ts';
-import type { ModelLayer } from './model.ts';
 
 export function poolStage(
   { layer, input: from, output: to }: ModelLayer,

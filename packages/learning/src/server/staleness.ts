@@ -1,5 +1,5 @@
 /** Weights alpha of late updates: functions of staleness, the versions that passed since the model was downloaded. */
-import { power } from './exact-math.ts';
+import { power } from '../numbers/exact-math.ts';
 
 export type Staleness =
   | { readonly kind: 'constant' }
