@@ -64,7 +64,7 @@ it('a device with slot keys loads no pairing library', () => {
   const importers = without.filter((path) =>
     outputs[path]?.imports.some(({ path: next }) => withPairing.includes(next)),
   );
-  expect(sourcesOf(importers).filter((source) => source.endsWith('client/src/sealings.ts'))).toHaveLength(1);
+  expect(sourcesOf(importers).filter((source) => source.endsWith('client/src/session/sealings.ts'))).toHaveLength(1);
   expect(importers).toHaveLength(1);
 });
 

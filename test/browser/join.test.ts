@@ -133,7 +133,7 @@ it('a tab that is killed in mid-upload, with the server restarted meanwhile, cou
   await back.close();
 });
 
-/** So many pictures of a stroke, as files. */
+/** This many pictures of a stroke, as files. */
 async function strokes(page: Page, many: number): Promise<{ name: string; mimeType: string; buffer: Buffer }[]> {
   const url = await page.evaluate(() => {
     const canvas = document.createElement('canvas');

@@ -15,7 +15,7 @@ afterEach(async () => {
 const models = (): readonly string[] => filesBelow(join(house.folder, 'server', 'blobs', 'models', house.task));
 const kept = (): readonly number[] => [...new Set(models().map((name) => Number.parseInt(name, 10)))].sort();
 
-/** So many versions, of two updates each; gives the buffers they came from. */
+/** Makes this many versions of two updates each, and returns the buffers that they came from. */
 async function makeVersions(to: number): Promise<string[]> {
   const clients = [await house.client('a'), await house.client('b')];
   const buffers = new Set<string>();

@@ -16,7 +16,7 @@ import { fleetOf, sealedCosts } from './fleet.ts';
 const COSTS = sealedCosts({ deposit: 0.1, server: 0.005, key: 0.02, mask: 0.1, close: 0.1, open: 0.2, lease: 2 });
 const DEVICES = 24;
 const FURTHER = 60;
-/** A part of each share: the test is the quicker for it. */
+/** A part of each share: it makes the test quicker. */
 const EXAMPLES = 800;
 
 it('reaches 88 % and goes on for 60 buffers without ever falling by more than 5 points', async () => {

@@ -6,7 +6,7 @@ import type { EpochKeys } from './engines.ts';
 import type { KeysAsked, KeysMade, KeyTask } from './work/make-keys.ts';
 import { makeKeys } from './work/make-keys.ts';
 
-/** So many slot keys take about two milliseconds, in which nobody else is answered; one key of CP-ABE takes longer. */
+/** This many slot keys take about two milliseconds, in which nobody else is answered; one key of CP-ABE takes longer. */
 const FEW_SLOT_KEYS = 16;
 
 export class KeyThread {

@@ -187,7 +187,7 @@ export class LogRules {
     });
   }
 
-  /** So many good signatures of authorities of the task; this one's own is among them where one is enough. */
+  /** `needed` authorities of the task must have signed; where one is enough, it must be this one. */
   #signatureProblems<T extends object>(
     codec: EndorsedCodec<T>,
     task: Uint8Array,

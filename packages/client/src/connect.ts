@@ -2,26 +2,26 @@
 import { equalBytes, fromHex } from '@basa/masking';
 import type { TaskId, TaskPolicy } from '@basa/protocol';
 import { policyProblem, sealedBytesOf, taskIdOf } from '@basa/protocol';
-import type { Member } from './authorities.ts';
-import { Authorities } from './authorities.ts';
-import { AuthorityClient } from './authority-client.ts';
 import { BasaClient } from './basa-client.ts';
-import { Emitter } from './client-events.ts';
-import type { DeviceContext } from './device-context.ts';
-import { DeviceState } from './device-state.ts';
-import type { DeviceStore } from './device-store.ts';
-import { ensureEnrolled } from './enrol.ts';
+import { DeviceState } from './device/device-state.ts';
+import type { DeviceStore } from './device/device-store.ts';
+import type { Floor } from './device/floor.ts';
+import { DEFAULT_FLOOR, floorProblem } from './device/floor.ts';
+import { ForeignHead, Heads } from './device/heads.ts';
 import { RefusedError } from './errors.ts';
-import type { Floor } from './floor.ts';
-import { DEFAULT_FLOOR, floorProblem } from './floor.ts';
-import { ForeignHead, Heads } from './heads.ts';
 import type { Outside } from './outside.ts';
-import type { RetryOptions } from './retry.ts';
-import { DEFAULT_RETRY } from './retry.ts';
-import { Sealings } from './sealings.ts';
-import { ServerClient } from './server-client.ts';
-import type { LinkOptions } from './service-link.ts';
-import { ServiceLink } from './service-link.ts';
+import type { Member } from './services/authorities.ts';
+import { Authorities } from './services/authorities.ts';
+import { AuthorityClient } from './services/authority-client.ts';
+import type { RetryOptions } from './services/retry.ts';
+import { DEFAULT_RETRY } from './services/retry.ts';
+import { ServerClient } from './services/server-client.ts';
+import type { LinkOptions } from './services/service-link.ts';
+import { ServiceLink } from './services/service-link.ts';
+import { Emitter } from './session/client-events.ts';
+import type { DeviceContext } from './session/device-context.ts';
+import { ensureEnrolled } from './session/enrol.ts';
+import { Sealings } from './session/sealings.ts';
 
 export interface ConnectOptions {
   /** Addresses: http(s)://host[:port]. */

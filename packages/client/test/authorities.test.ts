@@ -2,9 +2,9 @@ import type { Certificate, CertificateBody, Ctx, Outcome, TaskId } from '@basa/p
 import { agreedOutcome, certificateCodec, endorse, hasGoodEndorsements, millis, outcomeCodec } from '@basa/protocol';
 import { createNodeSigner, nodeSuite } from '@basa/runtime/node';
 import { expect, it } from 'vitest';
-import { Authorities } from '../src/authorities.ts';
-import type { AuthorityClient } from '../src/authority-client.ts';
 import { ProblemError, UnreachableError } from '../src/errors.ts';
+import { Authorities } from '../src/services/authorities.ts';
+import type { AuthorityClient } from '../src/services/authority-client.ts';
 
 const signers = [1, 2, 3, 4].map((n) => createNodeSigner(new Uint8Array(32).fill(n)));
 const council = { authorities: signers.map(({ publicKey }) => publicKey), threshold: 3 };

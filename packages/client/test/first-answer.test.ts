@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { firstAnswer } from '../src/first-answer.ts';
+import { firstAnswer } from '../src/services/first-answer.ts';
 
 const never = new AbortController().signal;
 

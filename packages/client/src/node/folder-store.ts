@@ -2,7 +2,7 @@
 import { realpath } from 'node:fs/promises';
 import { join } from 'node:path';
 import { createNodeSigner, nodeRandomBytes } from '@basa/runtime/node';
-import type { DeviceSigner, DeviceStore } from '../device-store.ts';
+import type { DeviceSigner, DeviceStore } from '../device/device-store.ts';
 import { StoreError } from '../errors.ts';
 import type { DeviceLock } from './device-lock.ts';
 import { lockDevice } from './device-lock.ts';

@@ -1,7 +1,7 @@
 /** One request of an operator. A service that has too much to do is asked again when it says so: it did nothing. */
 import { ProblemError, UnreachableError } from '../errors.ts';
 import { sleep } from '../outside.ts';
-import { problemOf } from '../problem-answer.ts';
+import { problemOf } from '../services/problem-answer.ts';
 import { networkAdvice, networkReason } from './network.ts';
 
 export interface OperatorOptions {

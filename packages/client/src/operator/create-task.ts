@@ -5,7 +5,7 @@ import { fromHex, toHex } from '@basa/masking';
 import type { TaskPolicy, TaskTraining } from '@basa/protocol';
 import { DEFAULT_MAX_STALENESS, encodePolicy, POLICY_DEFAULTS } from '@basa/protocol';
 import { SettingsError } from '../errors.ts';
-import { refusePlainHttp } from '../plain-http.ts';
+import { refusePlainHttp } from '../services/plain-http.ts';
 import type { PolicyChoice } from './policy.ts';
 import { makePolicy } from './policy.ts';
 import { AuthorityOperator, ServerOperator } from './services.ts';

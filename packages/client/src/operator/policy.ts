@@ -124,7 +124,7 @@ function privateQuantizer(choice: PrivateChoice): Pick<TaskPolicy, 'modulus' | '
   return { modulus: choice.bits === undefined ? modulus : ring(choice.bits), level, clip };
 }
 
-/** So many steps to the unit that a sum of K entries still fits the bits. */
+/** The most steps to the unit with which a sum of K entries still fits the bits. */
 function finestLevel(bufferSize: number, clip: number, bits: number): number {
   return Math.max(1, Math.floor(Math.floor(signedCapacity(ring(bits)) / bufferSize) / clip));
 }

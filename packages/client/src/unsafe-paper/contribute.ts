@@ -5,12 +5,12 @@
 import { concatBytes, packVector, toHex } from '@basa/masking';
 import type { Slot } from '@basa/protocol';
 import { contributePaper, frameHeader, paperAttribute, paperInput, paperMessages } from '@basa/protocol';
-import type { Contribution, Rejection } from '../contribution.ts';
-import type { DeviceContext } from '../device-context.ts';
-import type { Update } from '../enter.ts';
 import { RefusedError } from '../errors.ts';
-import { Meter } from '../meter.ts';
-import { rejected, rejectionOf } from '../rejections.ts';
+import type { Contribution, Rejection } from '../session/contribution.ts';
+import type { DeviceContext } from '../session/device-context.ts';
+import type { Update } from '../session/enter.ts';
+import { Meter } from '../session/meter.ts';
+import { rejected, rejectionOf } from '../session/rejections.ts';
 import { connect, isPaperTask, keyOf, sealingKeyOf, upload } from './requests.ts';
 
 export async function contributeByAlgorithmTwo(

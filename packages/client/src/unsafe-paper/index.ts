@@ -1,7 +1,7 @@
 /** The paper's own mode, for tasks whose server runs in it. UNSAFE: see docs/threat-model.md. */
 import type { Abortable, BasaClient } from '../basa-client.ts';
-import type { Contribution, Rejection } from '../contribution.ts';
 import { INSIDE } from '../inside.ts';
+import type { Contribution, Rejection } from '../session/contribution.ts';
 import { contributeByAlgorithmTwo } from './contribute.ts';
 
 /** Algorithm 2 of the paper, for tasks in paper mode only. UNSAFE: a server that lies learns updates. */

@@ -3,8 +3,8 @@ import type { SeedSealing } from '@basa/masking';
 import type { Certificate, PaperConnection, PaperTicket, TaskId } from '@basa/protocol';
 import { AUTHORITY_PATH, certificateCodec, paperMessages, paperTicketCodec, SERVER_PATH } from '@basa/protocol';
 import { decoded, jsonOf } from '../answers.ts';
-import type { AuthorityClient } from '../authority-client.ts';
-import type { ServerClient } from '../server-client.ts';
+import type { AuthorityClient } from '../services/authority-client.ts';
+import type { ServerClient } from '../services/server-client.ts';
 
 const MAX_JSON_BYTES = 1 << 20;
 const MAX_STATEMENT_BYTES = 16_384;

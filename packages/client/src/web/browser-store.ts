@@ -1,5 +1,5 @@
 /** A device in IndexedDB, behind a Web Lock. */
-import type { DeviceStore } from '../device-store.ts';
+import type { DeviceStore } from '../device/device-store.ts';
 import { change, look, openDatabase, ROOM } from './database.ts';
 import { lockDevice } from './device-lock.ts';
 import type { KeptIdentity } from './identity.ts';

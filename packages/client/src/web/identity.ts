@@ -1,5 +1,5 @@
 /** The device's key in a browser: one that WebCrypto never gives out, or noble's where it has no Ed25519. */
-import type { DeviceSigner } from '../device-store.ts';
+import type { DeviceSigner } from '../device/device-store.ts';
 
 /** As it lies in IndexedDB, which stores a key without showing it. */
 export type KeptIdentity =

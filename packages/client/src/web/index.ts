@@ -2,17 +2,17 @@
 import type { BasaClient as Client } from '../basa-client.ts';
 import type { ConnectOptions } from '../connect.ts';
 import { connect } from '../connect.ts';
-import type { DeviceStore } from '../device-store.ts';
+import type { DeviceStore } from '../device/device-store.ts';
 import type { Outside } from '../outside.ts';
 import { openBrowserStore } from './browser-store.ts';
 import { webOutside } from './outside.ts';
 
-export type { Place } from '../admission.ts';
-export { AuthorityClient } from '../authority-client.ts';
 export type { Abortable, ContributeOptions } from '../basa-client.ts';
-export type { ClientEvents } from '../client-events.ts';
-export type { Contribution, ContributionOutcome, Costs, Rejection, Step } from '../contribution.ts';
-export type { DeviceSigner, DeviceStore } from '../device-store.ts';
+export type { DeviceSigner, DeviceStore } from '../device/device-store.ts';
+export type { Floor } from '../device/floor.ts';
+export { DEFAULT_FLOOR } from '../device/floor.ts';
+export { Heads } from '../device/heads.ts';
+export { inMemoryStoreForTests } from '../device/memory-store.ts';
 export {
   AnswerError,
   CertificateError,
@@ -21,19 +21,19 @@ export {
   StoreError,
   UnreachableError,
 } from '../errors.ts';
-export type { Floor } from '../floor.ts';
-export { DEFAULT_FLOOR } from '../floor.ts';
-export { Heads } from '../heads.ts';
-export { inMemoryStoreForTests } from '../memory-store.ts';
-export type { FetchedModel } from '../model-fetch.ts';
 export type { Outside } from '../outside.ts';
-export type { RetryOptions } from '../retry.ts';
-export { DEFAULT_RETRY } from '../retry.ts';
-export type { RoundTrainer, RunOptions, RunSummary, Training } from '../run.ts';
-export { blocksOf } from '../run.ts';
-export { ServerClient } from '../server-client.ts';
-export type { LinkOptions } from '../service-link.ts';
-export { ServiceLink } from '../service-link.ts';
+export type { RoundTrainer, RunOptions, RunSummary, Training } from '../run/run.ts';
+export { blocksOf } from '../run/run.ts';
+export { AuthorityClient } from '../services/authority-client.ts';
+export type { RetryOptions } from '../services/retry.ts';
+export { DEFAULT_RETRY } from '../services/retry.ts';
+export { ServerClient } from '../services/server-client.ts';
+export type { LinkOptions } from '../services/service-link.ts';
+export { ServiceLink } from '../services/service-link.ts';
+export type { Place } from '../session/admission.ts';
+export type { ClientEvents } from '../session/client-events.ts';
+export type { Contribution, ContributionOutcome, Costs, Rejection, Step } from '../session/contribution.ts';
+export type { FetchedModel } from '../session/model-fetch.ts';
 export { openBrowserStore } from './browser-store.ts';
 export { webOutside } from './outside.ts';
 

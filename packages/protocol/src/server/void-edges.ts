@@ -19,7 +19,7 @@ function coverOfSize(edges: readonly VoidEdge[], size: number): readonly number[
   if (edges.length === 0) return [];
   if (size === 0) return undefined;
   const busiest = busiestSlot(edges);
-  // So many edges cannot be touched by `size` slots of at most this degree.
+  // `size` slots of at most this degree cannot touch this many edges.
   if (edges.length > size * edges.filter((edge) => edge.includes(busiest)).length) return undefined;
   const withIt = coverOfSize(without(edges, [busiest]), size - 1);
   if (withIt !== undefined) return [busiest, ...withIt];

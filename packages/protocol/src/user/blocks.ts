@@ -39,7 +39,7 @@ export function blockProblem(
 
 /**
  * What must not vanish: every large block by itself, and small ones that stand together. A few small ones beside a large
- * one make no group of their own, for with it they do not vanish; nor do they excuse it.
+ * one make no group of their own: they do not vanish together with it, and they do not excuse it.
  */
 function groupsOf(blocks: readonly Block[], entries: number): readonly (readonly Block[])[] {
   const groups: (readonly Block[])[] = [];

@@ -30,7 +30,7 @@ export interface HeadBody {
 }
 export type Head = HeadBody & Signature;
 
-/** This entry was the newest of its task when somebody asked with this nonce, and so far had the log come. */
+/** This entry was the newest of its task when somebody asked with this nonce; `head` says how far the authority's log had come. */
 export interface NewestModelBody {
   /** Of whoever asks: an answer that was kept is not taken for a new one. */
   readonly nonce: Uint8Array;

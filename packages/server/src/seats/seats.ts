@@ -42,7 +42,7 @@ export interface SeatsOptions {
   suspicions(): Promise<TaskSuspicions>;
   /** Kmin of the task. */
   readonly minimum: number;
-  /** So long before its expiry a buffer has waited long. */
+  /** How long before its expiry a buffer counts as one that has waited long. */
   readonly lateMs: number;
   /** Throws what to answer where the task does not run. */
   checkRunning(): void;

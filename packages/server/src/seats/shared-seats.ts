@@ -12,7 +12,7 @@ export interface SharedSeatsOptions {
   readonly store: Store;
   readonly ports: ServerPorts;
   readonly clock: () => number;
-  /** So long before its expiry a buffer has waited long. */
+  /** How long before its expiry a buffer counts as one that has waited long. */
   readonly lateMs: number;
   /** How long a seat lives. */
   tuned(): { readonly seatMs: number };

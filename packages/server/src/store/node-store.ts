@@ -46,7 +46,7 @@ export interface NodeStore {
       readonly forMs: number;
       readonly freshNonce: Uint8Array;
       readonly only?: Ctx;
-      /** So long before its expiry a buffer has waited long. */
+      /** How long before its expiry a buffer counts as one that has waited long. */
       readonly lateMs: number;
     },
   ): Promise<SharedSeat>;

@@ -3,7 +3,7 @@ import { Tuning } from '../../src/seats/tuning.ts';
 
 const options = { seatMs: 30_000, bufferSize: 10 };
 
-/** So many devices one after the other, each of which needs `depositMs` after its seat. */
+/** This many devices one after the other, each of which needs `depositMs` after its seat. */
 function arrivals(
   tuning: Tuning,
   { count, everyMs, depositMs }: Record<'count' | 'everyMs' | 'depositMs', number>,

@@ -48,7 +48,7 @@ const PLACES_PER_KILL = 60;
 const STALL_MS = 1000;
 const NODES = 3;
 const TURN_MS = 1000;
-/** So long is a node stopped: past its turn, and at times past what the database lets it hold locks. */
+/** How long a node is stopped: past its turn, and at times past what the database lets it hold locks. */
 const STOP_MS = { least: 2000, most: 6500 };
 const STOPPED_SHARE = 0.3;
 /** There is more to die on PostgreSQL: each lives longer, so that something is done meanwhile; the database longest. */

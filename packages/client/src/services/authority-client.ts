@@ -19,8 +19,8 @@ import {
   newestModelCodec,
   outcomeCodec,
 } from '@basa/protocol';
-import { decoded, hexOf, jsonBody, jsonOf } from './answers.ts';
-import type { Heads } from './heads.ts';
+import { decoded, hexOf, jsonBody, jsonOf } from '../answers.ts';
+import type { Heads } from '../device/heads.ts';
 import type { Answered, Call, ServiceLink } from './service-link.ts';
 
 const MAX_STATEMENT_BYTES = 16_384;

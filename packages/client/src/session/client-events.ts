@@ -1,7 +1,7 @@
 /** What a client tells while it works. Nothing secret: no seed, no key, no update. */
 import type { PrivacySpent } from '@basa/protocol';
+import type { RetryNotice } from '../services/retry.ts';
 import type { Contribution, Rejection, Step } from './contribution.ts';
-import type { RetryNotice } from './retry.ts';
 
 export interface ClientEvents {
   /** A step has begun, or got further: bytes of `total` for the upload. */

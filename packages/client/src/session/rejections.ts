@@ -1,8 +1,8 @@
 /** Which problems decide what becomes of an update, and which are faults that leave it undecided. */
 import type { ProblemCode, RefusalReason } from '@basa/protocol';
 import { isRefusalReason, problemOf } from '@basa/protocol';
+import { ProblemError } from '../errors.ts';
 import type { Rejection } from './contribution.ts';
-import { ProblemError } from './errors.ts';
 
 /** The protocol's own no: it stays one, however often it is asked. */
 export function refusalOf(error: unknown): RefusalReason | undefined {

@@ -2,10 +2,10 @@
 import { equalBytes } from '@basa/masking';
 import type { Deposit, DepositAnswer, Membership, ProblemCode, Refused } from '@basa/protocol';
 import { ctxOf, refused } from '@basa/protocol';
+import { ProblemError } from '../errors.ts';
 import type { DeviceContext } from './device-context.ts';
 import { userPorts } from './device-context.ts';
 import { takeSeat } from './enter.ts';
-import { ProblemError } from './errors.ts';
 
 /** The deposit may be made later or never in this buffer: whoever asks for a seat is told which. */
 const NO_PLACE: ReadonlySet<string> = new Set<ProblemCode>(['seat-missing', 'too-many-slots']);

@@ -1,6 +1,6 @@
 /** What is worth protecting goes over plain http to this machine alone, unless whoever owns the way says so. */
 import { isLoopback } from '@basa/protocol';
-import { RefusedError } from './errors.ts';
+import { RefusedError } from '../errors.ts';
 
 export function refusePlainHttp(
   service: string,

@@ -7,7 +7,7 @@ import type { RandomBytes, SeedSealing, Suite } from '@basa/masking';
 import { equalBytes } from '@basa/masking';
 import type { AsyncX25519, BufferSealing, Descriptor, SealingResult, SealingWork } from '@basa/protocol';
 import { attributeSealing, doSealing, ENGINE, slotSealing, slotWork } from '@basa/protocol';
-import { RefusedError } from './errors.ts';
+import { RefusedError } from '../errors.ts';
 
 interface Current {
   readonly key: Uint8Array;

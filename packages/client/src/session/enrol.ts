@@ -2,9 +2,9 @@
 import { equalBytes } from '@basa/masking';
 import type { Certificate } from '@basa/protocol';
 import { certificateCodec, hasGoodEndorsements, isDueForRenewal, isEndorsed } from '@basa/protocol';
+import { ProblemError, RefusedError, UnreachableError } from '../errors.ts';
 import type { Rejection } from './contribution.ts';
 import type { DeviceContext } from './device-context.ts';
-import { ProblemError, RefusedError, UnreachableError } from './errors.ts';
 import { refusalOf, rejected, rejectionOf } from './rejections.ts';
 
 /**

@@ -2,9 +2,9 @@
 import { toHex } from '@basa/masking';
 import type { HeadBody, ModelEntry, NewestOf, Refused } from '@basa/protocol';
 import { isRefused, loggedVersion, newestProblem, receiveNewest, SERVER_PATH } from '@basa/protocol';
+import { isPastHead } from '../device/heads.ts';
+import { AnswerError, ProblemError, RefusedError } from '../errors.ts';
 import type { DeviceContext } from './device-context.ts';
-import { AnswerError, ProblemError, RefusedError } from './errors.ts';
-import { isPastHead } from './heads.ts';
 
 export interface FetchedModel {
   readonly version: number;
@@ -14,7 +14,7 @@ export interface FetchedModel {
 }
 
 const FLOAT_BYTES = 4;
-/** So often a version is looked for at the server, with twice the wait each time. */
+/** How often a version is looked for at the server, with twice the wait each time. */
 const MAX_LOOKS = 5;
 const FIRST_WAIT_MS = 200;
 

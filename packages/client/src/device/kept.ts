@@ -3,7 +3,7 @@ import type { Suite } from '@basa/masking';
 import { DecodeError, fromHex } from '@basa/masking';
 import type { Certificate, Ctx, Device, DeviceRecord, KeptHead, LedgerRecord } from '@basa/protocol';
 import { certificateCodec, deviceRecordCodec, EMPTY_LEDGER, KIND, keptHeadCodec, restoreDevice } from '@basa/protocol';
-import { StoreError } from './errors.ts';
+import { StoreError } from '../errors.ts';
 import { withKeptHead } from './heads.ts';
 
 export interface Kept extends Device {

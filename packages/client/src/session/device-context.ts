@@ -1,11 +1,11 @@
 /** What every part of a connected client works with. */
 import type { Descriptor, Pins, TaskId, UserPorts } from '@basa/protocol';
-import type { Authorities } from './authorities.ts';
+import type { DeviceState } from '../device/device-state.ts';
+import type { Outside } from '../outside.ts';
+import type { Authorities } from '../services/authorities.ts';
+import type { ServerClient } from '../services/server-client.ts';
 import type { Emitter } from './client-events.ts';
-import type { DeviceState } from './device-state.ts';
-import type { Outside } from './outside.ts';
 import type { Sealings } from './sealings.ts';
-import type { ServerClient } from './server-client.ts';
 
 export interface DeviceContext {
   readonly outside: Outside;

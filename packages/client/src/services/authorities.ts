@@ -14,8 +14,8 @@ import type {
   TaskId,
 } from '@basa/protocol';
 import { agreedOn, certificateCodec, refused } from '@basa/protocol';
+import { AnswerError, ProblemError, RefusedError, UnreachableError } from '../errors.ts';
 import type { AuthorityClient } from './authority-client.ts';
-import { AnswerError, ProblemError, RefusedError, UnreachableError } from './errors.ts';
 import { firstAnswer } from './first-answer.ts';
 import type { ServiceLink } from './service-link.ts';
 

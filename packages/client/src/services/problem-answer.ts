@@ -1,6 +1,6 @@
 /** A no on the wire as a `ProblemError`: the problem document, or what is left of it where a proxy answered. */
 import { HEADER, problemCodeOf } from '@basa/protocol';
-import { ProblemError } from './errors.ts';
+import { ProblemError } from '../errors.ts';
 
 interface NegativeAnswer {
   readonly status: number;

@@ -1,6 +1,6 @@
 /** The numbers that a training tells where its task asks for them: training loss, accuracy before training, examples. */
 import type { Evaluation, Samples, TrainResult } from '@basa/learning';
-import type { DeviceContext } from './device-context.ts';
+import type { DeviceContext } from '../session/device-context.ts';
 
 /** Numbers for metrics that the client does not know by itself (it knows `loss`, `accuracy` and `examples`). */
 export type OwnMetrics = (result: TrainResult) => Readonly<Record<string, number>>;

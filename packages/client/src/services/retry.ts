@@ -1,8 +1,8 @@
 /** Which failures are tried again, and when: exponential back-off with full jitter, never before the service asks for it. */
 import { problemOf } from '@basa/protocol';
-import { ProblemError, UnreachableError } from './errors.ts';
-import type { Outside } from './outside.ts';
-import { uniform } from './outside.ts';
+import { ProblemError, UnreachableError } from '../errors.ts';
+import type { Outside } from '../outside.ts';
+import { uniform } from '../outside.ts';
 
 export interface RetryOptions {
   /** Tries in all; progress starts the count anew. */

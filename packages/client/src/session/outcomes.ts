@@ -2,9 +2,9 @@
 import { equalBytes, fromHex } from '@basa/masking';
 import type { DeltaCommitment, OutcomeBody, OutcomeOf } from '@basa/protocol';
 import { agreedOutcome, judgeOutcome, releaseDelta } from '@basa/protocol';
+import { ProblemError, RefusedError, UnreachableError } from '../errors.ts';
 import type { ContributionOutcome } from './contribution.ts';
 import type { DeviceContext } from './device-context.ts';
-import { ProblemError, RefusedError, UnreachableError } from './errors.ts';
 
 /** Asks, and frees the update where the answer allows it. */
 export async function askOutcome(

@@ -21,8 +21,8 @@ import {
   SERVER_PATH,
   userMessages,
 } from '@basa/protocol';
-import { decoded, hexOf, jsonOf } from './answers.ts';
-import { AnswerError } from './errors.ts';
+import { decoded, hexOf, jsonOf } from '../answers.ts';
+import { AnswerError } from '../errors.ts';
 import type { Answered, Call, ServiceLink } from './service-link.ts';
 
 const MAX_JSON_BYTES = 1 << 20;

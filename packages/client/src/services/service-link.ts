@@ -2,15 +2,15 @@
 import { concatBytes } from '@basa/masking';
 import type { Millis } from '@basa/protocol';
 import { HEADER, millis } from '@basa/protocol';
-import type { DeviceSigner } from './device-store.ts';
-import { AnswerError, CertificateError, ProblemError } from './errors.ts';
-import type { Outside } from './outside.ts';
+import type { DeviceSigner } from '../device/device-store.ts';
+import { AnswerError, CertificateError, ProblemError } from '../errors.ts';
+import type { Outside } from '../outside.ts';
+import type { HttpAnswer } from '../transport.ts';
 import { refusePlainHttp } from './plain-http.ts';
 import { problemOf } from './problem-answer.ts';
 import type { RetryNotice, RetryOptions } from './retry.ts';
 import { NetworkFailure, retrying } from './retry.ts';
 import { contentDigest, digestOf, signatureHeaders } from './signed-request.ts';
-import type { HttpAnswer } from './transport.ts';
 
 export interface Call {
   readonly method: 'GET' | 'HEAD' | 'POST' | 'PUT' | 'DELETE';

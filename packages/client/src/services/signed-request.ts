@@ -3,7 +3,7 @@ import type { RandomBytes, Suite } from '@basa/masking';
 import { toHex } from '@basa/masking';
 import type { Millis } from '@basa/protocol';
 import { HEADER, requestStatement } from '@basa/protocol';
-import type { DeviceSigner } from './device-store.ts';
+import type { DeviceSigner } from '../device/device-store.ts';
 
 export interface Words {
   /** Public key of the service. */

@@ -1,6 +1,6 @@
 /** Sends a body piece by piece, from wherever the server has it durably: a lost connection costs one piece at most. */
-import { AnswerError, ProblemError } from './errors.ts';
-import type { ServerClient, UploadPiece } from './server-client.ts';
+import { AnswerError, ProblemError } from '../errors.ts';
+import type { ServerClient, UploadPiece } from '../services/server-client.ts';
 
 export interface Upload extends Omit<UploadPiece, 'offset' | 'piece'> {
   readonly body: Uint8Array;

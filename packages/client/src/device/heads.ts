@@ -3,8 +3,8 @@ import type { Suite } from '@basa/masking';
 import { equalBytes, fromHex, toHex } from '@basa/masking';
 import type { Head, HeadBody, KeptHead } from '@basa/protocol';
 import { headCodec, isSigned } from '@basa/protocol';
-import { decoded } from './answers.ts';
-import { AnswerError } from './errors.ts';
+import { decoded } from '../answers.ts';
+import { AnswerError } from '../errors.ts';
 
 /** The pinned key did not sign it. */
 export class ForeignHead extends AnswerError {

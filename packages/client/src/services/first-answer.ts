@@ -1,5 +1,5 @@
 /** One answer of several who could give it, without waiting long for one that is silent. */
-import { ProblemError } from './errors.ts';
+import { ProblemError } from '../errors.ts';
 
 /** After which the next one is asked too. */
 const SILENCE_MS = 2000;

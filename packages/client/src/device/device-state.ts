@@ -5,8 +5,8 @@
 import type { Suite } from '@basa/masking';
 import type { Certificate, DeviceLedger, DeviceStep, KeptHead, Refused, UserSession } from '@basa/protocol';
 import { certificateCodec, deviceRecordCodec, keptHeadCodec, wipeSession } from '@basa/protocol';
+import { StoreError } from '../errors.ts';
 import type { DeviceSigner, DeviceStore } from './device-store.ts';
-import { StoreError } from './errors.ts';
 import type { Kept } from './kept.ts';
 import { lastingEntries, readEntries, wipeRecord } from './kept.ts';
 

@@ -2,10 +2,10 @@
 import { toHex } from '@basa/masking';
 import type { ContributeAnswer, ContributeRequest, KeyAnswerOf, Membership, Refused } from '@basa/protocol';
 import { keyAnswerProblem, refused } from '@basa/protocol';
+import { ProblemError } from '../errors.ts';
 import { sendDeposit } from './deposit-step.ts';
 import type { DeviceContext } from './device-context.ts';
 import { userPorts } from './device-context.ts';
-import { ProblemError } from './errors.ts';
 import { refusalOf } from './rejections.ts';
 import { sendUpload } from './upload-step.ts';
 
