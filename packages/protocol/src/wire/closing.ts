@@ -21,7 +21,7 @@ export interface ClosedSlot {
 }
 
 /** A buffer ends with this set over these deposits. It is hashed, and voted for by its hash. */
-export interface Closing {
+interface Closing {
   readonly ctx: Ctx;
   /** How many deposits there are, and V over all of them. */
   readonly deposits: number;

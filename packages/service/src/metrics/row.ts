@@ -8,10 +8,10 @@ export interface Metric {
   readonly buckets?: readonly number[];
 }
 
-export interface Row<Type extends Metric['type'], Labels extends readonly string[]> extends Metric {
+type Row<Type extends Metric['type'], Labels extends readonly string[]> = Metric & {
   readonly type: Type;
   readonly labels: Labels;
-}
+};
 
 interface Rows {
   counter<const Labels extends readonly string[]>(labels: Labels, help: string): Row<'counter', Labels>;
