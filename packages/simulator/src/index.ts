@@ -11,7 +11,7 @@ export type { Step } from './federation-drive.ts';
 export { FederationServer } from './federation-server.ts';
 export { granted, reasonOf } from './granted.ts';
 export type { PaperFederationOptions, PaperPrepared } from './paper-federation.ts';
-export { PAPER_LEASE_MS, PaperFederation } from './paper-federation.ts';
+export { PaperFederation } from './paper-federation.ts';
 export { unsafeBasaPaper } from './protocols/basa-paper.ts';
 export type { SealedOptions } from './protocols/basa-sealed.ts';
 export { basaSealed } from './protocols/basa-sealed.ts';

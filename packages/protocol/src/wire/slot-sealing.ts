@@ -119,7 +119,7 @@ function edgeBinding(buffer: SealedBuffer, slot: Slot, { role, joinTag }: EdgeUs
   return binding(buffer, slot, sealingContext(buffer.ctx, role, joinTag, slot));
 }
 
-export function selfBinding(buffer: SealedBuffer, registration: Registration): SlotBinding {
+function selfBinding(buffer: SealedBuffer, registration: Registration): SlotBinding {
   return binding(buffer, 'self', selfContext(buffer.ctx, registration));
 }
 

@@ -40,7 +40,7 @@ export function commonRisks(
 }
 
 /** Returns a sentence where others than its owner may read the file. */
-export function openFile(key: string, path: string | undefined): string | undefined {
+function openFile(key: string, path: string | undefined): string | undefined {
   if (path === undefined || process.platform === 'win32') return undefined;
   const mode = statSync(path, { throwIfNoEntry: false })?.mode ?? 0;
   return (mode & 0o077) === 0 ? undefined : `${key}: ${path} can be read by others than its owner; chmod 600 ${path}`;
