@@ -7,17 +7,15 @@ import { basename, dirname, join } from 'node:path';
 const VARIABLE = 'BASA_POSTGRES_BIN';
 const DEBIAN = '/usr/lib/postgresql';
 
-export interface PostgresBinaries {
+interface PostgresBinaries {
   readonly bin: string;
   /** The folder of the registry's package, whose links are made at its installation, if its scripts may run. */
   readonly packaged?: string;
 }
 
 /** Undefined where there is none; what to do then is in `HOW_TO_GET_POSTGRES`. */
-export function findPostgres(
-  environment: Readonly<Record<string, string | undefined>> = process.env,
-): PostgresBinaries | undefined {
-  const named = environment[VARIABLE];
+export function findPostgres(): PostgresBinaries | undefined {
+  const named = process.env[VARIABLE];
   if (named !== undefined) return { bin: named };
   return fromRegistry() ?? fromDebian();
 }

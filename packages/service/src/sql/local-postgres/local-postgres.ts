@@ -10,13 +10,11 @@ import { promisify } from 'node:util';
 import pg from 'pg';
 import { freePort } from '../../process/free-port.ts';
 import { StartError } from '../../process/start-error.ts';
-import type { PostgresBinaries } from './binaries.ts';
 import { findPostgres, HOW_TO_GET_POSTGRES, usableBinaries } from './binaries.ts';
 
 export interface LocalPostgresOptions {
   /** Made where it is missing; a cluster that is there is started again. */
   readonly folder: string;
-  readonly binaries?: PostgresBinaries | undefined;
   /** Settings of the server, as in postgresql.conf. */
   readonly settings?: Readonly<Record<string, string>>;
 }
@@ -39,8 +37,8 @@ const OWNER = 'basa';
 const READY_MS = 60_000;
 const run = promisify(execFile);
 
-export async function startLocalPostgres({ folder, binaries, settings }: LocalPostgresOptions): Promise<LocalPostgres> {
-  const found = binaries ?? findPostgres();
+export async function startLocalPostgres({ folder, settings }: LocalPostgresOptions): Promise<LocalPostgres> {
+  const found = findPostgres();
   if (found === undefined) throw new StartError('dataFolder', `there is no PostgreSQL here: ${HOW_TO_GET_POSTGRES}`);
   const isRoot = process.getuid?.() === 0;
   const as = isRoot ? { uid: NOBODY, gid: NOBODY } : {};
