@@ -3,7 +3,7 @@ import { spawn } from 'node:child_process';
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { freePort } from '@basa/service';
+import { freePort } from '@basa/service/free-port';
 import { launchChromium } from '@basa/testkit/browser/chromium.ts';
 import { readPage, snippetsOf } from '@basa/testkit/pages/snippets.ts';
 import { ROOT } from '@basa/testkit/root.ts';

@@ -7,7 +7,7 @@ import { defineModel, dense, initialParameters, manifestText, relu } from '@basa
 import { ascii, toHex } from '@basa/masking';
 import { SERVER_PATH } from '@basa/protocol';
 import { nodeSuite } from '@basa/runtime/node';
-import { freePort } from '@basa/service';
+import { freePort } from '@basa/service/free-port';
 import { House, OPERATOR_TOKEN } from '@basa/testkit/services/house.ts';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 

@@ -1,13 +1,12 @@
 /** Authorities and a server as processes of their own on this machine, on one folder, with an operator's token. */
 import type { ChildProcess } from 'node:child_process';
 import { mkdir, readFile, writeFile } from 'node:fs/promises';
-import { join } from 'node:path';
+import { join, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { AuthorityOperator, hashOfToken, ServerOperator } from '@basa/client/operator';
 import { toHex } from '@basa/masking';
 import { nodeRandomBytes, nodeSuite } from '@basa/runtime/node';
 import type { LocalCluster } from './local-cluster.ts';
-import { startCluster } from './local-cluster.ts';
 import { localPages } from './pages.ts';
 import { startProcess, stopProcess } from './service-process.ts';
 
@@ -45,7 +44,7 @@ export interface LocalOptions {
 export async function startLocalServices(options: LocalOptions): Promise<LocalServices> {
   const { folder, signal, unsafePaperMode = false } = options;
   await mkdir(folder, { recursive: true, mode: 0o700 });
-  const { operatorToken, passphrase } = await secretsOf(folder);
+  const { operatorToken, ...sealing } = await secretsOf(folder);
   const operators = [
     { tokenHash: hashOfToken((bytes) => nodeSuite.sha256(bytes), operatorToken), roles: ['operator', 'auditor'] },
   ];
@@ -63,6 +62,7 @@ export async function startLocalServices(options: LocalOptions): Promise<LocalSe
       launch(running, 'authority', folder, signal, {
         config: {
           dataFolder: join(folder, name),
+          ...('keyFile' in sealing && { keyFile: resolve(folder, sealing.keyFile) }),
           port,
           operators,
           unsafePaperMode,
@@ -71,7 +71,7 @@ export async function startLocalServices(options: LocalOptions): Promise<LocalSe
           addressLimit: fast,
           corsOrigins: [...corsOrigins, ...(pages?.origins ?? [])],
         },
-        environment: { BASA_AUTHORITY_PASSPHRASE: passphrase },
+        environment: 'passphrase' in sealing ? { BASA_AUTHORITY_PASSPHRASE: sealing.passphrase } : {},
         name,
       });
     const authorityUrls = await Promise.all(
@@ -95,8 +95,11 @@ export async function startLocalServices(options: LocalOptions): Promise<LocalSe
     };
     const start = (name: string, own: object, environment: Launch['environment']): Promise<string> =>
       launch(running, 'server', folder, signal, { config: { ...config, ...own }, environment, name });
-    if (options.nodes !== undefined)
+    if (options.nodes !== undefined) {
+      // It brings the whole server with it, which one process of its own has already.
+      const { startCluster } = await import('./local-cluster.ts');
       cluster = await startCluster({ folder, nodes: options.nodes, port, config, start });
+    }
     const serverUrl = cluster?.url ?? (await start('server', { port }, {}));
     const server = new ServerOperator({ url: serverUrl, token: operatorToken, signal });
     const { publicKey } = await server.about();
@@ -126,14 +129,23 @@ function authorityPlaces({ authorities = 1, authorityPort = 0 }: LocalOptions) {
 }
 
 /** Made once for a folder: services that were stopped go on with their data. For trying things out, not for production. */
-async function secretsOf(folder: string): Promise<{ readonly operatorToken: string; readonly passphrase: string }> {
+async function secretsOf(folder: string): Promise<LocalSecrets> {
   const path = join(folder, 'secrets.json');
   const known = await readFile(path, 'utf8').catch(() => undefined);
-  if (known !== undefined) return JSON.parse(known) as { operatorToken: string; passphrase: string };
-  const secrets = { operatorToken: toHex(nodeRandomBytes(16)), passphrase: toHex(nodeRandomBytes(16)) };
+  if (known !== undefined) return JSON.parse(known) as LocalSecrets;
+  // Random bytes need no scrypt, which takes a passphrase about a second at every start.
+  const keyFile = 'authority.key';
+  await writeFile(join(folder, keyFile), nodeRandomBytes(32), { mode: 0o600 });
+  const secrets = { operatorToken: toHex(nodeRandomBytes(16)), keyFile };
   await writeFile(path, JSON.stringify(secrets), { mode: 0o600, flag: 'wx' });
   return secrets;
 }
+
+/** What the authority's keys are sealed with: a key file beside it, or a passphrase in folders that earlier versions made. */
+type LocalSecrets = { readonly operatorToken: string } & (
+  | { readonly keyFile: string }
+  | { readonly passphrase: string }
+);
 
 interface Launch {
   readonly config: object;

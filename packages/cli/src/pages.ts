@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { pagesFolder } from '@basa/dashboard';
 import type { Dataset } from '@basa/learning';
 import { encodeDataset, randomStream } from '@basa/learning';
-import { freePort } from '@basa/service';
+import { freePort } from '@basa/service/free-port';
 
 const SHARES = 12;
 const EXAMPLES = 400;

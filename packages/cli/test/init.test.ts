@@ -2,7 +2,7 @@
 import { mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { freePort } from '@basa/service';
+import { freePort } from '@basa/service/free-port';
 import { afterAll, describe, expect, it } from 'vitest';
 import { basaHere, lastLine, start } from './basa.ts';
 

@@ -1,7 +1,7 @@
 /** What `basa` starts ends with it, however it ends. */
 import { execFileSync, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -68,9 +68,9 @@ it('a service stops in order when its terminal is closed', async () => {
 });
 
 it.each([
-  ['tsx, which starts it in the clone', 'SIGKILL', 1],
-  ['npm', 'SIGKILL', 3],
-  ['npm', 'SIGTERM', 3],
+  ['the shell of npm', 'SIGKILL', 1],
+  ['npm', 'SIGKILL', 2],
+  ['npm', 'SIGTERM', 2],
 ] as const)('basa ends when %s got %s', async (name, signal, above) => {
   const data = join(folder, `${name}-${signal}`);
   const config = `${data}.json`;
@@ -86,7 +86,7 @@ it.each([
   }
   const pid = pidOf(data);
   const chain = startersOf({ ppid: parentOf(pid), execArgv: [], environment: { npm_command: 'run-script' } });
-  expect([chain.length, chain.at(-1)]).toEqual([3, starter.pid]);
+  expect([chain.length, chain.at(-1)]).toEqual([2, starter.pid]);
   process.kill(chain[above - 1] as number, signal);
   await untilGone(pid);
 });
@@ -100,4 +100,18 @@ it('a PostgreSQL that was started here ends with whoever started it', async () =
   const [said] = (await once(starter.stdout, 'data')) as [Buffer];
   starter.kill('SIGKILL');
   await untilGone(Number(said.toString()));
+});
+
+it('services of a folder that an earlier version made, with a passphrase, go on with it', async () => {
+  const own = join(folder, 'with-passphrase');
+  mkdirSync(own);
+  writeFileSync(
+    join(own, 'secrets.json'),
+    JSON.stringify({ operatorToken: 'ab'.repeat(16), passphrase: 'a passphrase' }),
+  );
+  const dev = start(['dev', '--folder', own, '--devices', '0', '--server-port', '0', '--authority-port', '0']);
+  await dev.said('Ctrl-C stops everything');
+  expect(readFileSync(join(own, 'authority.json'), 'utf8')).not.toContain('keyFile');
+  dev.child.kill('SIGINT');
+  expect((await dev.ended).code).toBe(0);
 });

@@ -34,7 +34,6 @@ export { createMetrics, timed } from './metrics/metrics.ts';
 export { watchProcess } from './metrics/process.ts';
 export type { MetricName } from './metrics/table.ts';
 export { METRICS } from './metrics/table.ts';
-export { freePort } from './process/free-port.ts';
 export type { LogLevel, LogOptions } from './process/logger.ts';
 export type { OnClose } from './process/opened.ts';
 export { opened } from './process/opened.ts';

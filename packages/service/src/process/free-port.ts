@@ -1,4 +1,4 @@
-/** A port of loopback that was free a moment ago, for what must be told its port before it starts. */
+/** `@basa/service/free-port`: a port of loopback that was free a moment ago, for what must be told its port before it starts. */
 import { once } from 'node:events';
 import { createServer } from 'node:net';
 

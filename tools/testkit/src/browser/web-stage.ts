@@ -9,7 +9,7 @@ import { createServerStep, encodeDataset, logisticRegression, manifestText, mode
 import { ascii, dequantizeSum, RING_32 } from '@basa/masking';
 import { ENGINE } from '@basa/protocol';
 import { nodeSuite } from '@basa/runtime/node';
-import { freePort } from '@basa/service';
+import { freePort } from '@basa/service/free-port';
 import { joinLink, offerTokens, writeShares } from '../../../../packages/cli/src/pages.ts';
 import { bundleProcesses } from '../processes/bundle.ts';
 import { Stage } from '../processes/stage.ts';

@@ -1,4 +1,4 @@
-/** What K costs: users, server and authority for buffers of 10 to 1000 slots with slot keys; and a real close beside its masks. */
+/** What K costs: users, server and authority for buffers of 10 to 300 slots with slot keys, or 1000; and a real close beside its masks. */
 import { nodeTools } from '@basa/experiments';
 import { measureClose } from './buffers/close.ts';
 import { closeText } from './buffers/close-text.ts';
@@ -9,8 +9,20 @@ import type { BenchResult } from './result.ts';
 const CLOSE = { bufferSize: 100, dropped: 30, dimension: 1_000_000, workers: 2 };
 const QUICK_CLOSE = { ...CLOSE, bufferSize: 20, dropped: 6 };
 
-export async function benchBuffers({ quick }: { readonly quick: boolean }): Promise<BenchResult> {
-  const sizes = costsOfSizes(quick ? [10, 30, 100] : [10, 30, 100, 300, 1000], nodeTools());
+const [QUICK, USUAL, WHOLE] = [
+  [10, 30, 100],
+  [10, 30, 100, 300],
+  [10, 30, 100, 300, 1000],
+];
+
+export async function benchBuffers({
+  quick,
+  whole,
+}: {
+  readonly quick: boolean;
+  readonly whole: boolean;
+}): Promise<BenchResult> {
+  const sizes = costsOfSizes(quick ? QUICK : whole ? WHOLE : USUAL, nodeTools());
   const close = await measureClose(quick ? QUICK_CLOSE : CLOSE);
   return {
     text: [sizesText(sizes), closeText(close)].join('\n\n'),

@@ -7,7 +7,7 @@ const BENCHMARKS: Readonly<
     string,
     {
       readonly about: string;
-      readonly run: (options: { readonly quick: boolean }) => Promise<BenchResult>;
+      readonly run: (options: { readonly quick: boolean; readonly whole: boolean }) => Promise<BenchResult>;
     }
   >
 > = {
@@ -20,7 +20,7 @@ const BENCHMARKS: Readonly<
     run: async () => (await import('./browser.ts')).benchBrowser(),
   },
   buffers: {
-    about: 'users, server and authority for buffers of K = 10 to 1000, and a close beside its mask expansions',
+    about: 'users, server and authority for buffers of K = 10 to 300, and a close beside its mask expansions',
     run: async (options) => (await import('./buffers.ts')).benchBuffers(options),
   },
   masking: {
@@ -60,6 +60,7 @@ ${Object.entries(BENCHMARKS)
   .join('\n')}
 
   --quick    fewer sizes, for the buffers, the server and the protocols
+  --whole    K = 1000 as well, for the buffers: a quarter of an hour of one core
   --json     end standard output with one line that is one JSON object
   --help     this text`;
 
@@ -69,6 +70,7 @@ try {
     options: {
       json: { type: 'boolean', default: false },
       quick: { type: 'boolean', default: false },
+      whole: { type: 'boolean', default: false },
       help: { type: 'boolean', default: false },
     },
   });
@@ -80,7 +82,7 @@ try {
 
 async function main(
   names: readonly string[],
-  options: { readonly json: boolean; readonly quick: boolean; readonly help: boolean },
+  options: { readonly json: boolean; readonly quick: boolean; readonly whole: boolean; readonly help: boolean },
 ): Promise<void> {
   const [name, ...rest] = names;
   if (options.help || process.argv.length === 2) return console.log(USAGE);

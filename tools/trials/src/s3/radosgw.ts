@@ -10,7 +10,7 @@ import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
-import { freePort } from '@basa/service';
+import { freePort } from '@basa/service/free-port';
 
 export interface ObjectStore {
   readonly endpoint: string;
