@@ -7,17 +7,20 @@ import * as layouts from './layouts.mjs';
 
 /** An expected no: a problem document with its code. */
 export class Refusal extends Error {
-  constructor(problem) {
-    super(`${problem.type ?? problem.status}: ${problem.title ?? ''} ${problem.detail ?? ''}`);
+  constructor(status, problem, headers) {
+    super(`${problem.type ?? status}: ${problem.title ?? ''} ${problem.detail ?? ''}`);
     this.code = String(problem.type).replace('urn:basa:problem:', '');
+    this.detail = problem.detail;
     this.retryAfterMs = problem.retryAfterMs;
+    this.passes = status === 429 || status >= 500 || this.retryAfterMs !== undefined || this.code === 'not-found';
+    this.offset = Number(headers.get('upload-offset'));
   }
 }
 
 /** One service as one device sees it: its address, its pinned key, and the newest head of its log where it is an authority. */
 export class Service {
   constructor(url, publicKey, isAuthority) {
-    Object.assign(this, { url, publicKey, isAuthority, head: undefined });
+    Object.assign(this, { url, publicKey, isAuthority, head: undefined, onHead: () => {}, aheadMs: 0 });
   }
 
   /** @param {{ device?: object, token?: string, body?: Buffer, json?: unknown, headers?: object }} how */
@@ -39,11 +42,13 @@ export class Service {
     if (this.isAuthority && this.publicKey) this.#sawHead(answer.headers.get('basa-head'));
     if (answer.ok)
       return answer.headers.get('content-type')?.startsWith('application/json') ? JSON.parse(bytes) : bytes;
-    throw new Refusal(JSON.parse(bytes));
+    const refusal = new Refusal(answer.status, JSON.parse(bytes), answer.headers);
+    if (refusal.code === 'clock-skew') this.#setClock(Number(refusal.detail));
+    throw refusal;
   }
 
   #signature(device, method, target, body = Buffer.alloc(0)) {
-    const at = Date.now();
+    const at = Date.now() + this.aheadMs;
     const nonce = randomBytes(16);
     const words = layouts.request.words({ audience: this.publicKey, method, target, digest: sha256(body), at, nonce });
     return {
@@ -55,23 +60,35 @@ export class Service {
     };
   }
 
+  /** The next request is signed with the service's time; a time out of range, or told twice, ends it. */
+  #setClock(time) {
+    must(Number.isSafeInteger(time) && time > 0 && this.aheadMs === 0, 'a time that no clock has');
+    this.aheadMs = time - Date.now();
+  }
+
   #sawHead(encoded) {
     must(encoded !== null, 'an answer of the authority without a head');
     const head = layouts.head.decode(Buffer.from(encoded, 'hex'));
     must(isSigned(this.publicKey, head.words, head.signature), 'a head that the authority did not sign');
-    if (!this.head || !head.branch.equals(this.head.branch) || head.sequence > this.head.sequence) this.head = head;
+    if (!this.head || !head.branch.equals(this.head.branch) || head.sequence > this.head.sequence) {
+      this.head = head;
+      this.onHead(head);
+    }
   }
 }
 
-/** Asks again where the answer was "later". */
-export async function patiently(question, mostMs = 30_000) {
-  for (const endsAt = Date.now() + mostMs; ; ) {
+const MOST_TRIES = 40;
+
+/** Asks again what failed on the way, signed anew, with bounded waits; an answer that does not hold is not asked for again. */
+export async function patiently(question, signal) {
+  for (let tries = 1; ; tries++) {
     try {
       return await question();
     } catch (error) {
-      const later = error instanceof Refusal && (error.retryAfterMs !== undefined || error.code === 'not-found');
-      if (!later || Date.now() > endsAt) throw error;
-      await wait(Math.min(error.retryAfterMs ?? 200, 2000));
+      const passes =
+        error instanceof Refusal ? error.passes || error.code === 'clock-skew' : error instanceof TypeError;
+      if (!passes || tries === MOST_TRIES || signal?.aborted) throw error;
+      await wait(Math.min(2000, Math.max(50, error.retryAfterMs ?? 100 * tries)));
     }
   }
 }

@@ -1,6 +1,6 @@
 // Ed25519 and X25519 of node:crypto with raw keys of 32 bytes, as the wire format has them.
 // OpenSSL's check is strict in S and R. Keys are pinned or come from signed statements, so none is of small order by chance.
-import { createPrivateKey, createPublicKey, diffieHellman, generateKeyPairSync, sign, verify } from 'node:crypto';
+import { createPrivateKey, createPublicKey, diffieHellman, sign, verify } from 'node:crypto';
 
 const ED25519 = 0x70;
 const X25519 = 0x6e;
@@ -13,13 +13,15 @@ const secretKey = (curve, raw) =>
   createPrivateKey({ key: Buffer.concat([pkcs8(curve), raw]), format: 'der', type: 'pkcs8' });
 const rawPublic = (key) => key.export({ format: 'der', type: 'spki' }).subarray(-32);
 
-/** A device's signing key: its public half, and a function that signs. */
-export function signingKey() {
-  const pair = generateKeyPairSync('ed25519');
-  return { publicKey: rawPublic(pair.publicKey), sign: (words) => sign(null, words, pair.privateKey) };
+/** A device's signing key, from 32 random bytes: its public half, and a function that signs. */
+export function signingKey(secret) {
+  const key = secretKey(ED25519, secret);
+  return { publicKey: rawPublic(createPublicKey(key)), sign: (words) => sign(null, words, key) };
 }
 
-export const isSigned = (key, words, signature) => verify(null, words, publicKey(ED25519, key), signature);
+/** A missing signature is a bad one. */
+export const isSigned = (key, words, signature) =>
+  signature !== undefined && verify(null, words, publicKey(ED25519, key), signature);
 
 /** scalar * base, with u = 9. */
 export const x25519Public = (secret) => rawPublic(createPublicKey(secretKey(X25519, secret)));

@@ -62,35 +62,37 @@ export async function checkAuthorityLog({ url, publicKey }, token, sums) {
 
   const keys = records.filter((record) => record[2] === 100).map((record) => keyIssued.decode(record));
   const closes = records.filter((record) => record[2] === 101).map((record) => bufferClosed.decode(record));
-  for (const { ctx, devices, accepted } of sums) {
+  for (const { ctx, sessions, accepted } of sums) {
     const ours = keys.filter((key) => key.ctx.equals(ctx));
     must(new Set(ours.map((key) => key.slot)).size === ours.length, 'a key that was given twice');
     for (const key of ours) {
-      const { ticket } = devices.find((device) => device.user.equals(key.user));
+      const { ticket } = sessions.find(({ device }) => device.user.equals(key.user));
       must(
         key.slot === ticket.slot && key.g.equals(ticket.g) && key.D.equals(ticket.D) && key.view.equals(ticket.view),
         'another key',
       );
     }
     const close = closes.find((one) => one.ctx.equals(ctx));
-    must(close?.closing.equals(closingOf(ctx, devices, accepted)), 'a close of another set');
+    must(close?.closing.equals(closingOf(ctx, sessions, accepted)), 'a close of another set');
   }
 }
 
 /** What a vote names: all deposits, and the registrations that are in the sum. */
-function closingOf(ctx, devices, accepted) {
-  const deposits = devices.filter((device) => device.ticket).sort((one, other) => one.ticket.slot - other.ticket.slot);
+function closingOf(ctx, sessions, accepted) {
+  const deposits = sessions
+    .filter((session) => session.ticket)
+    .sort((one, other) => one.ticket.slot - other.ticket.slot);
   const slots = deposits
-    .filter((device) => accepted.includes(device.ticket.slot))
-    .map(({ ticket, header: sent }) => ({
+    .filter(({ ticket }) => accepted.includes(ticket.slot))
+    .map(({ ticket, kept }) => ({
       slot: ticket.slot,
       g: ticket.g,
       r: registration(ticket),
-      selfName: layouts.uploadHeader.decode(sent).selfName,
+      selfName: layouts.uploadHeader.decode(kept.header).selfName,
     }));
   const view = viewOver(
     ctx,
-    deposits.map((device) => device.ticket),
+    deposits.map(({ ticket }) => ticket),
   );
   return sha256(header(72), ctx, u16.write(deposits.length), view, closedSlots.write(slots));
 }

@@ -56,6 +56,13 @@ export function vectorOf(update, { tau, exampleWeight, metrics }, drawn) {
   return { w, vector: [1, 0, 0, 0, w, v, ...measured, ...x] };
 }
 
+/** Whether x, taken as one block, is all zero or has a norm of x / c below the block floor; fewer than 64 entries are not judged. */
+export function vanishes(vector, { d, group, level, blockFloor }) {
+  const { q } = groupOf(group);
+  const x = vector.slice(-d).map((X) => (X > q / 2 ? X - q : X) / level);
+  return d >= 64 && (x.every((entry) => entry === 0) || Math.hypot(...x) < blockFloor);
+}
+
 /** y = x' plus and minus masks; `terms` is a list of { sign, seed }. */
 export function masked(vector, terms, ctx, group) {
   const { q } = group;

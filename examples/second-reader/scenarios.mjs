@@ -5,6 +5,8 @@ import { must } from './bytes.mjs';
 import { ENGINE } from './layouts.mjs';
 import { checkAuthorityLog, checkModelLog } from './logs.mjs';
 import { groupOf } from './masks.mjs';
+import { Session } from './session.mjs';
+import { checkSum } from './sum.mjs';
 import { enrolledDevices, makeTask } from './task.mjs';
 
 const D = 40;
@@ -90,42 +92,40 @@ export async function play(services, scenario) {
   for (const authority of up) await checkAuthorityLog(authority, services.token, sums);
   return {
     name,
-    sums: sums.map(({ accepted, largestError, bound, meanAge }) => ({ accepted, largestError, bound, meanAge })),
+    sums: sums.map(({ sessions: _, ctx, ...sum }) => ({ ctx: ctx.toString('hex'), ...sum })),
   };
 }
 
 async function playBuffer(devices, lives, known) {
-  const stays = (_, k) => lives[k] === 'stays' || lives[k] === 'spoils';
+  const K = devices.length;
+  const sessions = [];
   for (const [k, device] of devices.entries()) {
-    Object.assign(device, { ticket: undefined, contributed: undefined });
-    await device.seat();
-    if (lives[k] === 'spoils') await depositSpoilt(device);
-    else if (lives[k] !== 'seat') await device.deposit();
+    const session = new Session(device);
+    const update = Array.from({ length: D }, () => 2.2 * Math.random() - 1.1); // some entries are clipped
+    Object.assign(session, { life: lives[k], plain: update.map((entry) => Math.max(-1, Math.min(1, entry))) });
+    await session.seat();
+    if (session.life === 'spoils') spoilEdges(session);
+    session.prepare(update, { tau: known[k].entry.version, exampleWeight: (k + 1) / K, metrics: [k] });
+    session.vector = session.kept.vector;
+    if (session.life !== 'seat') await session.deposit();
+    sessions.push(session);
   }
   must(
-    devices.every((device) => device.buffer.ctx.equals(devices[0].buffer.ctx)),
+    sessions.every(({ buffer }) => buffer.ctx.equals(sessions[0].buffer.ctx)),
     'two buffers where one was free',
   );
-  await Promise.all(devices.filter((_, k) => stays(_, k) || lives[k] === 'key').map((device) => device.takeKey()));
-  const staying = devices.filter(stays);
-  for (const [k, device] of devices.entries()) {
-    if (!stays(device, k)) continue;
-    const update = Array.from({ length: D }, () => 2.2 * Math.random() - 1.1); // some entries are clipped
-    device.update = update.map((entry) => Math.max(-1, Math.min(1, entry)));
-    device.freeze(update, { tau: known[k].entry.version, exampleWeight: (k + 1) / devices.length, metrics: [k] });
-  }
-  await Promise.all(staying.map((device, k) => device.upload(k % 2 ? 100 : undefined)));
-  const version = devices[0].buffer.version + 1;
-  const made = await whenThere(devices.at(-1), version);
-  return checkSum(devices, staying, known[1].parameters, made);
+  const staying = sessions.filter(({ life }) => life === 'stays' || life === 'spoils');
+  await Promise.all(sessions.filter((one) => staying.includes(one) || one.life === 'key').map((one) => one.takeKey()));
+  for (const session of staying) session.freeze();
+  await Promise.all(staying.map((session, k) => session.upload(k % 2 ? 100 : undefined)));
+  const made = await whenThere(devices.at(-1), sessions[0].buffer.version + 1);
+  return checkSum(sessions, staying, known[1].parameters, made);
 }
 
-/** Deposits random bytes in place of sealed seeds: every later slot has to name this one void. */
-async function depositSpoilt(device) {
-  const { engine } = device;
-  device.engine = { ...engine, sealEdge: () => randomBytes(engine.sealedBytes) };
-  await device.deposit();
-  device.engine = engine;
+/** Random bytes in place of sealed seeds: every later slot has to name this one void. */
+function spoilEdges(session) {
+  const { sealedBytes } = session.engine;
+  session.engine = { ...session.engine, sealEdge: () => randomBytes(sealedBytes) };
 }
 
 async function whenThere(device, version) {
@@ -134,61 +134,4 @@ async function whenThere(device, version) {
     if (newest.entry.version >= version) return newest;
     must(Date.now() < endsAt, `no version ${version} within a minute`);
   }
-}
-
-/** The published model is the one before and the exact mean of what the accepted devices sent, and near that of the plain updates. */
-async function checkSum(devices, staying, before, made) {
-  const { W, level, maxStaleness, version, ctx, group } = devices[0].buffer;
-  const { q } = groupOf(group);
-  const { status, accepted } = await staying[0].outcome();
-  must(status === 'closed', `an outcome ${status}`);
-  must(made.entry.version === version + 1 && made.entry.ctx.equals(ctx), 'a model of another buffer');
-  const inside = staying.filter((device) => accepted.includes(device.ticket.slot));
-  for (const device of devices.filter((one) => one.ticket)) {
-    must((await device.outcome()).included === inside.includes(device), 'an outcome that is not what was played');
-  }
-  const voids = staying.flatMap((device) => device.contributed.voids.map((i) => [i, device.ticket.slot]));
-  must(
-    voids.every((ends) => !ends.every((slot) => accepted.includes(slot))),
-    'a sum with both ends of a void edge',
-  );
-  must(
-    inside.length === accepted.length && inside.length >= staying.length - (voids.length > 0 ? 1 : 0),
-    'fewer in the sum than uploaded',
-  );
-
-  const total = (values) => values.reduce((sum, value) => sum + value, 0);
-  const weights = inside.map((device) => device.contributed.w);
-  const meanAge = Math.max(
-    0,
-    maxStaleness - total(inside.map((device) => device.contributed.vector[5])) / inside.length,
-  );
-  const bound = (W * inside.length) / (level * total(weights) * (1 + meanAge));
-  let largestError = 0;
-  for (let k = 0; k < D; k++) {
-    const signed = inside.map((device) => device.contributed.vector.at(k - D)).map((X) => (X > q / 2 ? X - q : X));
-    const exact = before.readFloatLE(4 * k) - (W * total(signed)) / (level * total(weights)) / (1 + meanAge);
-    const plain = total(inside.map((device, l) => weights[l] * device.update[k])) / total(weights) / (1 + meanAge);
-    const published = made.parameters.readFloatLE(4 * k);
-    must(
-      Math.abs(published - exact) <= 2 ** -23 * Math.max(1, Math.abs(exact)),
-      `parameter ${k} is ${published} where the sum gives ${exact}`,
-    );
-    largestError = Math.max(largestError, Math.abs(before.readFloatLE(4 * k) - published - plain));
-  }
-  must(largestError <= bound + 1e-6, `an error of ${largestError}, more than rounding explains`);
-  return {
-    ctx,
-    devices: devices.map(({ ticket, user, publicKey, header, contributed }) => ({
-      ticket,
-      user,
-      publicKey,
-      header,
-      contributed,
-    })),
-    accepted,
-    largestError,
-    bound,
-    meanAge,
-  };
 }

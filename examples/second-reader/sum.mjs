@@ -1,0 +1,51 @@
+// What must come of a buffer: the outcome that was played, and a model that moved by the exact mean of what was sent.
+import { must } from './bytes.mjs';
+import { groupOf } from './masks.mjs';
+
+const total = (values) => values.reduce((sum, value) => sum + value, 0);
+
+/** `staying` are the sessions that uploaded, `before` the parameters that the buffer's version had, `made` what was published. */
+export async function checkSum(sessions, staying, before, made) {
+  const { version, ctx } = sessions[0].buffer;
+  const { status, accepted } = await staying[0].outcome();
+  must(status === 'closed', `an outcome ${status}`);
+  must(made.entry.version === version + 1 && made.entry.ctx.equals(ctx), 'a model of another buffer');
+  const inside = staying.filter((session) => accepted.includes(session.ticket.slot));
+  for (const session of sessions) {
+    must((await session.outcome()).included === inside.includes(session), 'an outcome that is not what was played');
+  }
+  const voids = staying.flatMap((session) => session.kept.voids.map((i) => [i, session.ticket.slot]));
+  const together = voids.filter((ends) => ends.every((slot) => accepted.includes(slot)));
+  must(together.length === 0, 'a sum with both ends of a void edge');
+  const leftOut = voids.length > 0 ? 1 : 0; // whoever spoilt its seeds
+  must(
+    inside.length === accepted.length && inside.length === staying.length - leftOut,
+    'fewer in the sum than uploaded',
+  );
+  return { ctx, sessions, accepted, ...checkModel(inside, before, made.parameters) };
+}
+
+/** The server's step in these tasks is FedBuff with rate 1 and damping 1: model - mean / (1 + mean age). */
+function checkModel(inside, before, after) {
+  const { W, level, maxStaleness, group, d } = inside[0].buffer;
+  const { q } = groupOf(group);
+  const weights = inside.map(({ vector }) => vector[4]);
+  const meanAge = Math.max(0, maxStaleness - total(inside.map(({ vector }) => vector[5])) / inside.length);
+  const step = 1 / (1 + meanAge) / total(weights);
+  const bound = (step * W * inside.length) / level + 2 ** -23; // each X is less than 1 off; and float32
+  let largestError = 0;
+  for (let k = 0; k < d; k++) {
+    const sum = total(inside.map(({ vector }) => vector.at(k - d)).map((X) => (X > q / 2 ? X - q : X)));
+    const plain = total(inside.map((session, l) => weights[l] * session.plain[k]));
+    const was = before.readFloatLE(4 * k);
+    const is = after.readFloatLE(4 * k);
+    const exact = was - (step * W * sum) / level;
+    must(
+      Math.abs(is - exact) <= 2 ** -23 * Math.max(1, Math.abs(exact)),
+      `parameter ${k} is ${is}, the sum gives ${exact}`,
+    );
+    largestError = Math.max(largestError, Math.abs(was - step * plain - is));
+  }
+  must(largestError <= bound, `an error of ${largestError}, more than rounding explains`);
+  return { meanAge, largestError, bound };
+}
