@@ -65,6 +65,7 @@ export class Device {
     checkPolicy(this.policy, this.authorities);
     const { publicKey } = await patiently(() => this.server.ask('GET', '/v1/server'));
     must(publicKey === this.policy.server.toString('hex'), 'a server that the policy does not name');
+    this.server.publicKey = this.policy.server;
   }
 
   /** One authority after the other: the first says from when to when, the others are asked for the same. */

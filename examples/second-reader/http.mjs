@@ -39,6 +39,7 @@ export class Service {
       body: sent,
     });
     const bytes = Buffer.from(await answer.arrayBuffer());
+    if (answer.status >= 500 && !answer.headers.has('basa-head')) throw new Refusal(answer.status, {}, answer.headers); // somebody between
     if (this.isAuthority && this.publicKey) this.#sawHead(answer.headers.get('basa-head'));
     if (answer.ok)
       return answer.headers.get('content-type')?.startsWith('application/json') ? JSON.parse(bytes) : bytes;

@@ -62,7 +62,7 @@ export const policy = layout(2, 'hashed', {
 
 export const certificate = layout(1, 'endorsed', { task: hash, deviceKey: hash, issuedAt: u53, notAfter: u53 });
 
-export const descriptor = layout(3, 'endorsed', {
+const descriptor = layout(3, 'endorsed', {
   authorities,
   engine: u8,
   task: hash,
@@ -92,7 +92,7 @@ export const drawnBuffer = layout(24, 'hashed', { descriptor: nested(descriptor)
 
 const tagAndRoot = { g: hash, D: hash };
 export const depositStatement = layout(4, 'signed', { ctx: hash, ...tagAndRoot });
-export const ticket = layout(5, 'signed', { ctx: hash, slot: u16, ...tagAndRoot, view: hash, deadline: u53 });
+const ticket = layout(5, 'signed', { ctx: hash, slot: u16, ...tagAndRoot, view: hash, deadline: u53 });
 export const receipt = layout(7, 'endorsed', { ctx: hash, slot: u16, ...tagAndRoot, view: hash });
 
 /** Layouts 10 and 11 hold sealed seeds without a length: `n` bytes each, by engine and number of parts. */
@@ -118,7 +118,7 @@ export const keyRequest = layout(6, 'signed', {
   earlier: list(fields(tagAndRoot)),
   ephemeral: hash,
 });
-export const issuedKey = layout(25, 'signed', { request: hash, keyHash: hash });
+const issuedKey = layout(25, 'signed', { request: hash, keyHash: hash });
 export const keyAnswer = layout(8, 'hashed', {
   envelope: short(1024),
   receipt: nested(receipt),

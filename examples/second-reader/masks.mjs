@@ -29,7 +29,7 @@ export function mask(seed, ctx, { q, bits }, count) {
 
 export const weightLimit = (q, K) => Math.min(2 ** 16, Math.floor((q - 1) / (2 * K)));
 
-function stalenessWeight({ kind, exponent, slope, grace }, age) {
+export function stalenessWeight({ kind, exponent, slope, grace }, age) {
   if (kind === 0) return 1;
   if (kind === 1) return (1 + age) ** -exponent;
   return age <= grace ? 1 : 1 / (slope * (age - grace) + 1);
@@ -53,14 +53,14 @@ export function vectorOf(update, { tau, exampleWeight, metrics }, drawn) {
     const whole = Math.floor(scaled) + (uniform() < scaled - Math.floor(scaled) ? 1 : 0);
     return whole < 0 ? q + whole : whole;
   });
-  return { w, vector: [1, 0, 0, 0, w, v, ...measured, ...x] };
+  return [1, 0, 0, 0, w, v, ...measured, ...x];
 }
 
-/** Whether x, taken as one block, is all zero or has a norm of x / c below the block floor; fewer than 64 entries are not judged. */
+/** Whether x, taken as one block, is all zero or has a norm of x / c below the block floor. */
 export function vanishes(vector, { d, group, level, blockFloor }) {
   const { q } = groupOf(group);
   const x = vector.slice(-d).map((X) => (X > q / 2 ? X - q : X) / level);
-  return d >= 64 && (x.every((entry) => entry === 0) || Math.hypot(...x) < blockFloor);
+  return x.every((entry) => entry === 0) || Math.sqrt(x.reduce((sum, entry) => sum + entry * entry, 0)) < blockFloor;
 }
 
 /** y = x' plus and minus masks; `terms` is a list of { sign, seed }. */

@@ -41,6 +41,17 @@ const stopped = (child) =>
 
 const folderFor = (name) => mkdtemp(join(tmpdir(), `basa-second-reader-${name}-`));
 
+async function withKey(url, target) {
+  const { publicKey } = await new Service(url).ask('GET', target);
+  return { url, publicKey: Buffer.from(publicKey, 'hex') };
+}
+
+/** Services that are up; the operator trusts the keys that they tell. */
+export async function findServices(serverUrl, authorityUrls, token) {
+  const authorities = await Promise.all(authorityUrls.map((url) => withKey(url, '/v1/authority')));
+  return { token, authorities, server: await withKey(serverUrl, '/v1/server'), stop: async () => {} };
+}
+
 /** n authorities and a server that knows all of them, with an operator's token that opens each. */
 export async function startServices(n) {
   const token = randomBytes(16).toString('hex');
@@ -61,8 +72,7 @@ export async function startServices(n) {
         await writeFile(keyFile, randomBytes(32), { mode: 0o600 });
         const { url, child } = await start('authority', folder, { operators, keyFile });
         children.push(child);
-        const { publicKey } = await new Service(url).ask('GET', '/v1/authority');
-        return { url, publicKey: Buffer.from(publicKey, 'hex'), stop: () => stopped(child) };
+        return { ...(await withKey(url, '/v1/authority')), stop: () => stopped(child) };
       }),
     );
     const server = await start('server', folders[n], {
@@ -71,8 +81,7 @@ export async function startServices(n) {
       authorityKey: authorities.map((one) => one.publicKey.toString('hex')).join(','),
     });
     children.push(server.child);
-    const { publicKey } = await new Service(server.url).ask('GET', '/v1/server');
-    return { token, authorities, server: { url: server.url, publicKey: Buffer.from(publicKey, 'hex') }, stop };
+    return { token, authorities, server: await withKey(server.url, '/v1/server'), stop };
   } catch (error) {
     await stop();
     throw error;

@@ -44,10 +44,10 @@ export class Session {
     must(!device.kept.entered.includes(this.buffer.ctx.toString('hex')), 'a buffer that was entered before');
   }
 
-  /** Makes x', the seeds and their sealed forms, once; the buffer counts as entered from here on. */
+  /** Makes x', the seeds and their sealed forms, once; the buffer counts as entered from here on. `contribution.id` names the update. */
   prepare(update, contribution) {
     const { ctx, K } = this.buffer;
-    const { w, vector } = vectorOf(update, contribution, this.buffer);
+    const vector = vectorOf(update, contribution, this.buffer);
     must(!vanishes(vector, this.buffer), 'an update that vanishes');
     const nonce = randomBytes(16);
     const g = derived.joinTag(ctx, this.device.user, nonce);
@@ -57,7 +57,15 @@ export class Session {
       sealed: this.engine.sealEdge(seed, k + 1, derived.sealedContext(ctx, derived.EDGE, g, k + 1)),
     }));
     this.device.kept.entered.push(ctx.toString('hex'));
-    this.#keep({ drawn: this.drawn, w, vector, nonce, seeds, edges, certificate: this.device.certificate.bytes });
+    this.#keep({
+      drawn: this.drawn,
+      update: contribution.id,
+      vector,
+      nonce,
+      seeds,
+      edges,
+      certificate: this.device.certificate.bytes,
+    });
   }
 
   async deposit() {

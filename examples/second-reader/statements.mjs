@@ -2,7 +2,7 @@
 import { must, rising } from './bytes.mjs';
 import { isSigned } from './keys.mjs';
 import { ENGINE } from './layouts.mjs';
-import { groupOf, weightLimit } from './masks.mjs';
+import { groupOf, stalenessWeight, weightLimit } from './masks.mjs';
 
 const goodSignatures = (statement, { keys }) =>
   statement.signatures.every(
@@ -43,6 +43,9 @@ export function checkPolicy(policy, authorities) {
   const { q } = groupOf(policy.group);
   must(policy.K * Math.ceil(policy.level * policy.clip) <= Math.floor((q - 1) / 2), 'sums that could wrap around');
   must(2 * policy.maxStaleness * policy.K < q, 'ages that could wrap around');
+  must(policy.level > 0 && policy.clip > 0 && policy.d > 0, 'nothing to add up');
+  const oldest = stalenessWeight(policy.staleness, policy.maxStaleness);
+  must(oldest >= 1 / 4 || policy.unsafeTinyWeights === 1, 'weights so small that the sum shows the others');
   must(policy.privacy.kind === 0, 'a private task, which this reader does not play');
 }
 
