@@ -62,7 +62,7 @@ export const policy = layout(2, 'hashed', {
 
 export const certificate = layout(1, 'endorsed', { task: hash, deviceKey: hash, issuedAt: u53, notAfter: u53 });
 
-const descriptor = layout(3, 'endorsed', {
+export const descriptor = layout(3, 'endorsed', {
   authorities,
   engine: u8,
   task: hash,

@@ -1,5 +1,19 @@
 // The two signed logs: the models of a task, and all that an authority ever said (docs/wire-format.md, "The authority's log").
-import { bytes, fields, header, increasing, layout, list, must, sha256, short, u16, zeros } from './bytes.mjs';
+import {
+  bytes,
+  fields,
+  header,
+  increasing,
+  layout,
+  list,
+  must,
+  nested,
+  sha256,
+  short,
+  u16,
+  u53,
+  zeros,
+} from './bytes.mjs';
 import { registration, viewOver } from './derived.mjs';
 import { Service } from './http.mjs';
 import { isSigned } from './keys.mjs';
@@ -31,18 +45,25 @@ export async function checkModelLog(device, sums, authorities) {
 }
 
 const hash = bytes(32);
-const keyIssued = layout(100, 'hashed', {
-  ctx: hash,
-  slot: u16,
-  user: hash,
-  deviceKey: hash,
-  g: hash,
-  D: hash,
-  view: hash,
-  request: hash,
-});
 const closedSlots = list(fields({ slot: u16, g: hash, r: hash, selfName: short(32) }));
-const bufferClosed = layout(101, 'hashed', { ctx: hash, closing: hash, accepted: closedSlots, withheld: increasing });
+const [KEY_ISSUED, CLOSED, VOTED] = [100, 101, 106];
+const issued = { ctx: hash, slot: u16, user: hash, deviceKey: hash, g: hash, D: hash, view: hash, request: hash };
+/** Every kind of record: what cannot be read by these is not the log of the page. */
+const RECORDS = {
+  96: { policy: nested(layouts.policy) },
+  97: { certificate: nested(layouts.certificate) },
+  98: { user: hash, at: u53 },
+  99: { nonce: bytes(16), descriptor: nested(layouts.descriptor) },
+  [KEY_ISSUED]: issued,
+  [CLOSED]: { ctx: hash, closing: hash, accepted: closedSlots, withheld: increasing },
+  102: { ctx: hash },
+  103: { ctx: hash },
+  104: { entry: nested(layouts.modelEntry) },
+  105: { branch: bytes(16), heads: list(nested(layouts.head), 1) },
+  [VOTED]: { ctx: hash, closing: hash },
+  107: { entry: nested(layouts.modelEntry) },
+};
+const readRecord = (record) => ({ kind: record[2], ...layout(record[2], 'hashed', RECORDS[record[2]]).decode(record) });
 
 /** The chain of records gives the signed head; keys and closes in it are those of the buffers that were played. */
 export async function checkAuthorityLog({ url, publicKey }, token, sums) {
@@ -60,20 +81,28 @@ export async function checkAuthorityLog({ url, publicKey }, token, sums) {
   must(isSigned(publicKey, head.words, head.signature), 'a head that the authority did not sign');
   must(head.hash.equals(chain) && head.sequence === records.length, 'a log that is not the one of its head');
 
-  const keys = records.filter((record) => record[2] === 100).map((record) => keyIssued.decode(record));
-  const closes = records.filter((record) => record[2] === 101).map((record) => bufferClosed.decode(record));
+  const read = records.map(readRecord);
   for (const { ctx, sessions, accepted } of sums) {
-    const ours = keys.filter((key) => key.ctx.equals(ctx));
-    must(new Set(ours.map((key) => key.slot)).size === ours.length, 'a key that was given twice');
-    for (const key of ours) {
-      const { ticket } = sessions.find(({ device }) => device.user.equals(key.user));
+    const ours = read.filter((record) => record.ctx?.equals(ctx));
+    const keys = ours.filter((record) => record.kind === KEY_ISSUED);
+    must(new Set(keys.map((key) => key.slot)).size === keys.length, 'a key that was given twice');
+    for (const key of keys) {
+      const { ticket, device } = sessions.find((one) => one.ticket?.slot === key.slot);
       must(
-        key.slot === ticket.slot && key.g.equals(ticket.g) && key.D.equals(ticket.D) && key.view.equals(ticket.view),
-        'another key',
+        registration(key).equals(registration(ticket)) && key.user.equals(device.user),
+        'a key of another registration',
       );
     }
-    const close = closes.find((one) => one.ctx.equals(ctx));
-    must(close?.closing.equals(closingOf(ctx, sessions, accepted)), 'a close of another set');
+    const closing = closingOf(ctx, sessions, accepted);
+    must(
+      ours.some((record) => record.kind === CLOSED),
+      'a buffer that is not closed',
+    );
+    const closes = ours.filter((record) => record.kind === CLOSED || record.kind === VOTED);
+    must(
+      closes.every((record) => record.closing.equals(closing)),
+      'a close of another set',
+    );
   }
 }
 

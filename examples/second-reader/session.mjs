@@ -48,6 +48,7 @@ export class Session {
   prepare(update, contribution) {
     const { ctx, K } = this.buffer;
     const vector = vectorOf(update, contribution, this.buffer);
+    must(this.buffer.version - contribution.tau <= this.buffer.maxStaleness, 'an update that is too old');
     must(!vanishes(vector, this.buffer), 'an update that vanishes');
     const nonce = randomBytes(16);
     const g = derived.joinTag(ctx, this.device.user, nonce);

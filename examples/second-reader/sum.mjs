@@ -25,26 +25,24 @@ export async function checkSum(sessions, staying, before, made) {
   return { ctx, sessions, accepted, ...checkModel(inside, before, made.parameters) };
 }
 
-/** The server's step in these tasks is FedBuff with rate 1 and damping 1: model - mean / (1 + mean age). */
+/** The server's step in these tasks is FedBuff with rate 1 and damping 1 (docs/wire-format.md, "Opening"): equal to the last bit. */
 function checkModel(inside, before, after) {
   const { W, level, maxStaleness, group, d } = inside[0].buffer;
   const { q } = groupOf(group);
   const weights = inside.map(({ vector }) => vector[4]);
   const meanAge = Math.max(0, maxStaleness - total(inside.map(({ vector }) => vector[5])) / inside.length);
-  const step = 1 / (1 + meanAge) / total(weights);
-  const bound = (step * W * inside.length) / level + 2 ** -23; // each X is less than 1 off; and float32
+  const rate = 1 / (1 + meanAge);
+  const weight = total(weights);
+  const bound = (rate * W * inside.length) / (level * weight) + 2 ** -22; // each X is less than 1 off; and float32, twice
   let largestError = 0;
   for (let k = 0; k < d; k++) {
     const sum = total(inside.map(({ vector }) => vector.at(k - d)).map((X) => (X > q / 2 ? X - q : X)));
-    const plain = total(inside.map((session, l) => weights[l] * session.plain[k]));
+    const plain = total(inside.map((session, l) => weights[l] * session.plain[k])) / weight;
     const was = before.readFloatLE(4 * k);
     const is = after.readFloatLE(4 * k);
-    const exact = was - (step * W * sum) / level;
-    must(
-      Math.abs(is - exact) <= 2 ** -23 * Math.max(1, Math.abs(exact)),
-      `parameter ${k} is ${is}, the sum gives ${exact}`,
-    );
-    largestError = Math.max(largestError, Math.abs(was - step * plain - is));
+    const exact = Math.fround(was - rate * Math.fround((W * sum) / (level * weight)));
+    must(is === exact, `parameter ${k} is ${is}, the sum gives ${exact}`);
+    largestError = Math.max(largestError, Math.abs(was - rate * plain - is));
   }
   must(largestError <= bound, `an error of ${largestError}, more than rounding explains`);
   return { meanAge, largestError, bound };

@@ -18,7 +18,7 @@ export async function makeTask(services, wanted) {
     manifest: zeros(32),
     training: { epochs: 1, batch: 10, rate: 0.1, loss: 0 },
     server: services.server.publicKey,
-    uploadLeaseMs: 60_000,
+    uploadLeaseMs: 600_000,
     openMs: 600_000,
     closeMs: 600_000,
     ...wanted,
