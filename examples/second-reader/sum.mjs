@@ -22,7 +22,21 @@ export async function checkSum(sessions, staying, before, made) {
     inside.length === accepted.length && inside.length === staying.length - leftOut,
     'fewer in the sum than uploaded',
   );
-  return { ctx, sessions, accepted, ...checkModel(inside, before, made.parameters) };
+  const result = checkModel(inside, before, made.parameters);
+  await checkTold(inside, result.meanAge);
+  return { ctx, sessions, accepted, ...result };
+}
+
+/** What the server tells of the sum: its mean age, and the mean of each metric. */
+async function checkTold(inside, meanAge) {
+  const { device, buffer } = inside[0];
+  const told = await device.server.ask('GET', device.path);
+  must(Math.abs(told.meanAge - meanAge) < 1e-9, `a mean age of ${told.meanAge}, not ${meanAge}`);
+  for (const [k, { name, low, high }] of buffer.metrics.entries()) {
+    const sum = total(inside.map(({ vector }) => vector[6 + k]));
+    const mean = low + ((high - low) * sum) / (inside.length * buffer.W);
+    must(Math.abs(told.metrics[name] - mean) < 1e-9, `a mean ${name} of ${told.metrics[name]}, not ${mean}`);
+  }
 }
 
 /** The server's step in these tasks is FedBuff with rate 1 and damping 1 (docs/wire-format.md, "Opening"): equal to the last bit. */
