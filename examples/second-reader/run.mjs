@@ -1,24 +1,55 @@
-// Plays the scenarios: `node examples/second-reader/run.mjs [--only <text>] [--json]` against services that it starts, and with
-// `--server <url> --authority <url,...> --token <operator's>` against services that are up.
+// Plays the scenarios against services that it starts, or against services that are up.
 import { parseArgs } from 'node:util';
 import { play, SCENARIOS } from './scenarios.mjs';
 import { findServices, startServices } from './services.mjs';
 
-const text = { type: 'string' };
-const { values } = parseArgs({
-  options: { only: { ...text, default: '' }, json: { type: 'boolean' }, server: text, authority: text, token: text },
-});
+const HELP = `node examples/second-reader/run.mjs: whole buffers of devices that were written from docs/wire-format.md alone
+
+  --only <text>        only scenarios whose name holds this text
+  --server <url>       play against this server instead of services that are started here
+  --authority <url>    and its authority; several with commas between them
+  --token <text>       an operator's token that opens all of them; the authorities' logs need the role auditor too
+  --json               end standard output with one JSON object
+  --help               this text
+
+scenarios:
+  ${SCENARIOS.map(({ name }) => name).join('\n  ')}`;
+
+function fail(what) {
+  console.error(`${what}\n\n${HELP}`);
+  process.exit(2);
+}
+
+function readArguments() {
+  const text = { type: 'string' };
+  const flag = { type: 'boolean' };
+  const options = {
+    only: { ...text, default: '' },
+    json: flag,
+    help: flag,
+    server: text,
+    authority: text,
+    token: text,
+  };
+  try {
+    return parseArgs({ options }).values;
+  } catch (error) {
+    return fail(error.message);
+  }
+}
+
+const values = readArguments();
+if (values.help) {
+  console.log(HELP);
+  process.exit(0);
+}
+if (values.server && !(values.authority && values.token)) fail('--server goes with --authority and --token');
 const given = values.server && (await findServices(values.server, values.authority.split(','), values.token));
 const chosen = SCENARIOS.filter(({ name, n, downAfter }) => {
   const isPlayable = !given || (n === given.authorities.length && downAfter === undefined);
   return isPlayable && name.includes(values.only);
 });
-if (chosen.length === 0) {
-  console.error(
-    `nothing to play with "${values.only}" in its name; there are:\n  ${SCENARIOS.map(({ name }) => name).join('\n  ')}`,
-  );
-  process.exit(2);
-}
+if (chosen.length === 0) fail(`nothing to play with "${values.only}" in its name`);
 
 const results = [];
 for (const n of new Set(chosen.map((scenario) => scenario.n))) {
