@@ -38,7 +38,9 @@ function open(folder) {
 async function isFree(session) {
   if (!session.kept.header) return true;
   const { status, included } = await session.outcome();
-  return status === 'aborted' || (status === 'closed' && !included);
+  const isFreed = status === 'aborted' || (status === 'closed' && !included);
+  if (isFreed) session.device.kept.participations--;
+  return isFreed;
 }
 
 async function contribute(device, update, session) {

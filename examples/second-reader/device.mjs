@@ -16,6 +16,7 @@ export class Device {
     kept.secret ??= randomBytes(32);
     kept.seen ??= { version: -1 };
     kept.entered ??= [];
+    kept.participations ??= 0;
     kept.heads ??= authorities.map(() => undefined);
     Object.assign(this, signingKey(kept.secret));
     this.user = sha256(this.publicKey);

@@ -1,6 +1,7 @@
 // Masks, the vector x' and its packing (docs/wire-format.md, "Masks" and "Upload").
 import { createCipheriv, randomBytes } from 'node:crypto';
 import { hkdf, zeros } from './bytes.mjs';
+import { roundedWithNoise } from './noise.mjs';
 
 const FIELD = 2 ** 32 - 5;
 /** A group on the wire: its size and the bits of a packed element. */
@@ -38,26 +39,36 @@ export function stalenessWeight({ kind, exponent, slope, grace }, age) {
 const clamp = (value, low, high) => Math.min(high, Math.max(low, value));
 const uniform = () => randomBytes(6).readUIntBE(0, 6) / 2 ** 48;
 
+/** Of each entry in a usual task, of the L2 norm in a private one. */
+export function clipped(update, { clip, privacy }) {
+  if (privacy.kind === 0) return update.map((entry) => clamp(entry, -clip, clip));
+  const norm = Math.sqrt(update.reduce((sum, entry) => sum + entry * entry, 0));
+  return update.map((entry) => entry * Math.min(1, clip / norm));
+}
+
 /** x' = [1, 0, 0, 0 | w | v | metrics | x] for an update trained on version `tau`. */
 export function vectorOf(update, { tau, exampleWeight, metrics }, drawn) {
   const { q } = groupOf(drawn.group);
-  const { W, level, clip, maxStaleness } = drawn;
-  const alpha = stalenessWeight(drawn.staleness, Math.max(0, drawn.version - tau)) * exampleWeight;
+  const { W, level, maxStaleness } = drawn;
+  const isPrivate = drawn.privacy.kind === 1;
+  const alpha = stalenessWeight(drawn.staleness, Math.max(0, drawn.version - tau)) * (isPrivate ? 1 : exampleWeight);
   const w = Math.min(W, Math.max(1, Math.floor(alpha * W + 0.5)));
   const v = clamp(tau - drawn.version + maxStaleness, 0, 2 * maxStaleness);
   const measured = drawn.metrics.map(({ low, high }, k) =>
     Math.round((W * (clamp(metrics[k], low, high) - low)) / (high - low)),
   );
-  const x = Array.from(update, (entry) => {
-    const scaled = level * (w / W) * clamp(entry, -clip, clip);
-    const whole = Math.floor(scaled) + (uniform() < scaled - Math.floor(scaled) ? 1 : 0);
-    return whole < 0 ? q + whole : whole;
-  });
-  return [1, 0, 0, 0, w, v, ...measured, ...x];
+  const round = () =>
+    clipped(update, drawn).map((entry) => {
+      const scaled = level * (w / W) * entry;
+      return Math.floor(scaled) + (uniform() < scaled - Math.floor(scaled) ? 1 : 0);
+    });
+  const x = isPrivate ? roundedWithNoise(round, drawn) : round();
+  return [1, 0, 0, 0, w, v, ...measured, ...x.map((X) => (X < 0 ? q + X : X))];
 }
 
-/** Whether x, taken as one block, is all zero or has a norm of x / c below the block floor. */
-export function vanishes(vector, { d, group, level, blockFloor }) {
+/** Whether x, taken as one block, is all zero or has a norm of x / c below the block floor; noise hides it in a private task. */
+export function vanishes(vector, { d, group, level, blockFloor, privacy }) {
+  if (privacy.kind === 1) return false;
   const { q } = groupOf(group);
   const x = vector.slice(-d).map((X) => (X > q / 2 ? X - q : X) / level);
   return x.every((entry) => entry === 0) || Math.sqrt(x.reduce((sum, entry) => sum + entry * entry, 0)) < blockFloor;

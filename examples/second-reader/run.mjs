@@ -67,7 +67,9 @@ async function resultOf(services, scenario) {
     const sums = await play(services, scenario);
     for (const { accepted, largestError, bound } of sums) {
       const [error, allowed] = [largestError.toExponential(1), bound.toExponential(1)];
-      console.log(`${name}: slots ${accepted.join(' ')}; off the plain mean by ${error}, rounding allows ${allowed}`);
+      console.log(
+        `${name}: slots ${accepted.join(' ')}; off the plain mean by ${error}, at most ${allowed} is explained`,
+      );
     }
     return { name, holds: true, sums };
   } catch (error) {

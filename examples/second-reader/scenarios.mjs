@@ -4,7 +4,7 @@ import { setTimeout as wait } from 'node:timers/promises';
 import { must } from './bytes.mjs';
 import { ENGINE } from './layouts.mjs';
 import { checkAuthorityLog, checkModelLog } from './logs.mjs';
-import { groupOf } from './masks.mjs';
+import { clipped, groupOf } from './masks.mjs';
 import { Session } from './session.mjs';
 import { checkSum } from './sum.mjs';
 import { enrolledDevices, makeTask } from './task.mjs';
@@ -35,6 +35,18 @@ export const SCENARIOS = [
   { name: 'CP-ABE, K = 3, a drop-out', n: 1, engine: cpAbe, group: 0, buffers: [but(3, { 0: 'key' })] },
   { name: 'CP-ABE, K = 6, drop-outs', n: 1, engine: cpAbe, group: 32, buffers: [but(6, { 1: 'key', 4: 'deposit' })] },
   { name: 'CP-ABE, K = 6, spoilt seeds', n: 1, engine: cpAbe, group: 32, buffers: [but(6, { 0: 'spoils' })] },
+  {
+    name: 'a private task, K = 3',
+    n: 1,
+    engine: slotKeys,
+    group: 20,
+    buffers: [all(3), all(3)],
+    settings: {
+      level: 1024,
+      metrics: [],
+      privacy: { kind: 1, noise: 0.5, colluders: 0, delta: 1e-6, participations: 2 },
+    },
+  },
   { name: '3 of 4 authorities, K = 3', n: 4, engine: slotKeys, group: 32, buffers: [all(3), all(3)] },
   {
     name: '3 of 4 authorities, K = 6, drop-outs, then one authority down',
@@ -53,7 +65,17 @@ export async function play(services, scenario) {
   const { name, engine, group, n } = scenario;
   const level = Math.min(2 ** 20, Math.floor((groupOf(group).q - 1) / 2 / K));
   const Kmin = scenario.buffers[0].filter((life) => life === 'stays').length;
-  const task = await makeTask(services, { name, engine, group, t: THRESHOLD[n], K, Kmin, d: D, level });
+  const task = await makeTask(services, {
+    name,
+    engine,
+    group,
+    t: THRESHOLD[n],
+    K,
+    Kmin,
+    d: D,
+    level,
+    ...scenario.settings,
+  });
   const devices = await enrolledDevices(services, task, K);
   const known = await Promise.all(devices.map((device) => device.newest()));
   const sums = [];
@@ -76,8 +98,9 @@ async function playBuffer(devices, lives, known) {
   for (const [k, device] of devices.entries()) {
     const session = new Session(device);
     const update = Array.from({ length: D }, () => 2.2 * Math.random() - 1.1); // some entries are clipped
-    Object.assign(session, { life: lives[k], plain: update.map((entry) => Math.max(-1, Math.min(1, entry))) });
+    session.life = lives[k];
     await session.seat();
+    session.plain = clipped(update, session.buffer);
     if (session.life === 'spoils') spoilEdges(session);
     session.prepare(update, { tau: known[k].entry.version, exampleWeight: (k + 1) / K, metrics: [k] });
     session.vector = session.kept.vector;

@@ -46,7 +46,9 @@ export class Session {
 
   /** Makes x', the seeds and their sealed forms, once; the buffer counts as entered from here on. `contribution.id` names the update. */
   prepare(update, contribution) {
-    const { ctx, K } = this.buffer;
+    const { ctx, K, privacy } = this.buffer;
+    const { participations } = this.device.kept;
+    must(privacy.kind === 0 || participations < privacy.participations, 'a budget that is spent');
     const vector = vectorOf(update, contribution, this.buffer);
     must(this.buffer.version - contribution.tau <= this.buffer.maxStaleness, 'an update that is too old');
     must(!vanishes(vector, this.buffer), 'an update that vanishes');
@@ -155,6 +157,7 @@ export class Session {
     const body = Buffer.concat([pack(masked(this.kept.vector, terms, ctx, group), group.bits), sealedB, ...backups]);
     const said = { ctx, slot, g, view, selfName: this.engine.selfName(sealedB), bodyHash: sha256(body), voids };
     const signed = layouts.uploadHeader.encode({ ...said, receipt: this.receipt }, this.device.sign);
+    this.device.kept.participations++;
     this.#keep({ header: signed, body, voids });
   }
 

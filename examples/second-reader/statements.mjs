@@ -3,6 +3,7 @@ import { must, rising } from './bytes.mjs';
 import { isSigned } from './keys.mjs';
 import { ENGINE } from './layouts.mjs';
 import { groupOf, stalenessWeight, weightLimit } from './masks.mjs';
+import { varianceOf } from './noise.mjs';
 
 const goodSignatures = (statement, { keys }) =>
   statement.signatures.every(
@@ -46,7 +47,19 @@ export function checkPolicy(policy, authorities) {
   must(policy.level > 0 && policy.clip > 0 && policy.d > 0, 'nothing to add up');
   const oldest = stalenessWeight(policy.staleness, policy.maxStaleness);
   must(oldest >= 1 / 4 || policy.unsafeTinyWeights === 1, 'weights so small that the sum shows the others');
-  must(policy.privacy.kind === 0, 'a private task, which this reader does not play');
+  if (policy.privacy.kind === 1) checkPrivacy(policy, q);
+}
+
+function checkPrivacy(policy, q) {
+  const { K, Kmin, level, clip, d, privacy, metrics, blockFloor } = policy;
+  must(privacy.colluders + 2 <= Kmin && level * clip >= 2 * Math.sqrt(d), 'a private task that hides too little');
+  const deviation = Math.sqrt(varianceOf(policy));
+  must(deviation >= 4 && deviation <= 65536, 'noise that cannot be drawn');
+  must(
+    K * Math.ceil(level * clip) + 10 * deviation * Math.sqrt(K) <= Math.floor((q - 1) / 2),
+    'noisy sums that could wrap around',
+  );
+  must(metrics.length === 0 && blockFloor === 0, 'a private task with metrics or a block floor');
 }
 
 /** The descriptor says what the policy says; of parts and times it says what the page allows. */

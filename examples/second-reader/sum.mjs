@@ -1,6 +1,7 @@
 // What must come of a buffer: the outcome that was played, and a model that moved by the exact mean of what was sent.
 import { must } from './bytes.mjs';
 import { groupOf } from './masks.mjs';
+import { varianceOf } from './noise.mjs';
 
 const total = (values) => values.reduce((sum, value) => sum + value, 0);
 
@@ -41,13 +42,15 @@ async function checkTold(inside, meanAge) {
 
 /** The server's step in these tasks is FedBuff with rate 1 and damping 1 (docs/wire-format.md, "Opening"): equal to the last bit. */
 function checkModel(inside, before, after) {
-  const { W, level, maxStaleness, group, d } = inside[0].buffer;
+  const { buffer } = inside[0];
+  const { W, level, maxStaleness, group, d } = buffer;
   const { q } = groupOf(group);
   const weights = inside.map(({ vector }) => vector[4]);
   const meanAge = Math.max(0, maxStaleness - total(inside.map(({ vector }) => vector[5])) / inside.length);
   const rate = 1 / (1 + meanAge);
   const weight = total(weights);
-  const bound = (rate * W * inside.length) / (level * weight) + 2 ** -22; // each X is less than 1 off; and float32, twice
+  const noise = buffer.privacy.kind === 1 ? 10 * Math.sqrt(varianceOf(buffer) * inside.length) : 0;
+  const bound = (rate * W * (inside.length + noise)) / (level * weight) + 2 ** -22; // each X is less than 1 off; and float32, twice
   let largestError = 0;
   for (let k = 0; k < d; k++) {
     const sum = total(inside.map(({ vector }) => vector.at(k - d)).map((X) => (X > q / 2 ? X - q : X)));
@@ -58,6 +61,6 @@ function checkModel(inside, before, after) {
     must(is === exact, `parameter ${k} is ${is}, the sum gives ${exact}`);
     largestError = Math.max(largestError, Math.abs(was - rate * plain - is));
   }
-  must(largestError <= bound, `an error of ${largestError}, more than rounding explains`);
+  must(largestError <= bound, `an error of ${largestError}, more than rounding and noise explain`);
   return { meanAge, largestError, bound };
 }

@@ -3,6 +3,7 @@ import { readFileSync } from 'node:fs';
 import { sha256 } from './bytes.mjs';
 import * as cpAbe from './cp-abe.mjs';
 import { groupOf, mask, pack } from './masks.mjs';
+import { gaussian } from './noise.mjs';
 import * as slotKeys from './slot-keys.mjs';
 
 const hex = (text) => Buffer.from(text, 'hex');
@@ -36,6 +37,13 @@ for (const { modulus, seed, salt, d, first } of masking.prg) {
 }
 for (const { modulus, vector, packed } of masking.packing.filter((one) => !one.malformed)) {
   check(`packing of ${JSON.stringify(modulus)}`, pack(vector, groupIn(modulus).bits).equals(hex(packed)));
+}
+
+for (const { variance, words, drawn } of masking.noise) {
+  const draw = gaussian(variance);
+  words.forEach((word, k) => {
+    check(`noise of variance ${variance}`, draw(hex(word).swap32()) === drawn[k]); // the file has each u32 little-endian
+  });
 }
 
 const keys = read('slot-keys');
