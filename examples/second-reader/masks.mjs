@@ -40,7 +40,7 @@ const clamp = (value, low, high) => Math.min(high, Math.max(low, value));
 const uniform = () => randomBytes(6).readUIntBE(0, 6) / 2 ** 48;
 
 /** Of each entry in a usual task, of the L2 norm in a private one. */
-export function clipped(update, { clip, privacy }) {
+function clipped(update, { clip, privacy }) {
   if (privacy.kind === 0) return update.map((entry) => clamp(entry, -clip, clip));
   const norm = Math.sqrt(update.reduce((sum, entry) => sum + entry * entry, 0));
   return update.map((entry) => entry * Math.min(1, clip / norm));

@@ -2,7 +2,7 @@
 import { randomBytes } from 'node:crypto';
 
 /** D²: no rounded update that goes may have a larger squared norm. */
-export const squaredBound = ({ level, clip, d }) => (level * clip) ** 2 + d / 4 + (level * clip + Math.sqrt(d) / 2);
+const squaredBound = ({ level, clip, d }) => (level * clip) ** 2 + d / 4 + (level * clip + Math.sqrt(d) / 2);
 
 /** s²: of the noise that each device adds. */
 export const varianceOf = (drawn) =>

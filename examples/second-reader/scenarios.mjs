@@ -4,7 +4,7 @@ import { setTimeout as wait } from 'node:timers/promises';
 import { must } from './bytes.mjs';
 import { ENGINE } from './layouts.mjs';
 import { checkAuthorityLog, checkModelLog } from './logs.mjs';
-import { clipped, groupOf } from './masks.mjs';
+import { groupOf } from './masks.mjs';
 import { Session } from './session.mjs';
 import { checkSum } from './sum.mjs';
 import { enrolledDevices, makeTask } from './task.mjs';
@@ -62,7 +62,8 @@ const THRESHOLD = { 1: 1, 4: 3 };
 /** Plays a scenario against services that are up; throws where anything is not as it should be. */
 export async function play(services, scenario) {
   const K = scenario.buffers[0].length;
-  const { name, engine, group, n } = scenario;
+  const { engine, group, n } = scenario;
+  const name = `second reader ${randomBytes(8).toString('hex')}`; // the same policy twice would be one task
   const level = Math.min(2 ** 20, Math.floor((groupOf(group).q - 1) / 2 / K));
   const Kmin = scenario.buffers[0].filter((life) => life === 'stays').length;
   const task = await makeTask(services, {
@@ -98,9 +99,8 @@ async function playBuffer(devices, lives, known) {
   for (const [k, device] of devices.entries()) {
     const session = new Session(device);
     const update = Array.from({ length: D }, () => 2.2 * Math.random() - 1.1); // some entries are clipped
-    session.life = lives[k];
+    Object.assign(session, { life: lives[k], update });
     await session.seat();
-    session.plain = clipped(update, session.buffer);
     if (session.life === 'spoils') spoilEdges(session);
     session.prepare(update, { tau: known[k].entry.version, exampleWeight: (k + 1) / K, metrics: [k] });
     session.vector = session.kept.vector;

@@ -40,6 +40,12 @@ async function checkTold(inside, meanAge) {
   }
 }
 
+/** What a device means to send, without any rounding: clipped by entry, in a private task by its norm. */
+function plainOf({ update, buffer: { clip, privacy } }) {
+  if (privacy.kind === 0) return update.map((entry) => Math.sign(entry) * Math.min(clip, Math.abs(entry)));
+  return update.map((entry) => (entry * clip) / Math.max(clip, Math.hypot(...update)));
+}
+
 /** The server's step in these tasks is FedBuff with rate 1 and damping 1 (docs/wire-format.md, "Opening"): equal to the last bit. */
 function checkModel(inside, before, after) {
   const { buffer } = inside[0];
@@ -51,15 +57,16 @@ function checkModel(inside, before, after) {
   const weight = total(weights);
   const noise = buffer.privacy.kind === 1 ? 10 * Math.sqrt(varianceOf(buffer) * inside.length) : 0;
   const bound = (rate * W * (inside.length + noise)) / (level * weight) + 2 ** -22; // each X is less than 1 off; and float32, twice
+  const plain = inside.map(plainOf);
   let largestError = 0;
   for (let k = 0; k < d; k++) {
     const sum = total(inside.map(({ vector }) => vector.at(k - d)).map((X) => (X > q / 2 ? X - q : X)));
-    const plain = total(inside.map((session, l) => weights[l] * session.plain[k])) / weight;
+    const mean = total(plain.map((update, l) => weights[l] * update[k])) / weight;
     const was = before.readFloatLE(4 * k);
     const is = after.readFloatLE(4 * k);
     const exact = Math.fround(was - rate * Math.fround((W * sum) / (level * weight)));
     must(is === exact, `parameter ${k} is ${is}, the sum gives ${exact}`);
-    largestError = Math.max(largestError, Math.abs(was - rate * plain - is));
+    largestError = Math.max(largestError, Math.abs(was - rate * mean - is));
   }
   must(largestError <= bound, `an error of ${largestError}, more than rounding and noise explain`);
   return { meanAge, largestError, bound };
