@@ -1,4 +1,4 @@
-/** A client that was written from the wire-format page alone, in another language level: no code of ours is in it. */
+/** A device that was written from the wire-format page alone fills buffers of our services; no code of ours is in it. */
 import { execFile } from 'node:child_process';
 import { readdirSync, readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
