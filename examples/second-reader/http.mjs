@@ -12,8 +12,23 @@ export class Refusal extends Error {
     this.code = String(problem.type).replace('urn:basa:problem:', '');
     this.detail = problem.detail;
     this.retryAfterMs = problem.retryAfterMs;
-    this.passes = status === 429 || status >= 500 || this.retryAfterMs !== undefined || this.code === 'not-found';
+    const isLater = this.retryAfterMs !== undefined || this.code === 'not-found' || this.code === 'clock-skew';
+    this.passes = status === 429 || status >= 500 || isLater;
     this.offset = Number(headers.get('upload-offset'));
+  }
+}
+
+/** Nothing came back, or something between said so. */
+class NoAnswer extends Error {
+  passes = true;
+}
+
+async function exchange(url, request) {
+  try {
+    const answer = await fetch(url, request);
+    return { answer, bytes: Buffer.from(await answer.arrayBuffer()) };
+  } catch (cause) {
+    throw new NoAnswer(`no answer from ${url}`, { cause });
   }
 }
 
@@ -27,7 +42,7 @@ export class Service {
   async ask(method, target, { device, token, body, json, headers = {} } = {}) {
     const sent = json === undefined ? body : Buffer.from(JSON.stringify(json));
     const type = json === undefined ? 'application/octet-stream' : 'application/json';
-    const answer = await fetch(this.url + target, {
+    const { answer, bytes } = await exchange(this.url + target, {
       method,
       headers: {
         ...(sent && { 'content-type': type }),
@@ -38,12 +53,15 @@ export class Service {
       },
       body: sent,
     });
-    const bytes = Buffer.from(await answer.arrayBuffer());
-    if (answer.status >= 500 && !answer.headers.has('basa-head')) throw new Refusal(answer.status, {}, answer.headers); // somebody between
-    if (this.isAuthority && this.publicKey) this.#sawHead(answer.headers.get('basa-head'));
+    if (this.isAuthority && this.publicKey) {
+      if (answer.status >= 500 && !answer.headers.has('basa-head'))
+        throw new NoAnswer(`${answer.status} without a head`);
+      this.#sawHead(answer.headers.get('basa-head'));
+    }
     if (answer.ok)
       return answer.headers.get('content-type')?.startsWith('application/json') ? JSON.parse(bytes) : bytes;
-    const refusal = new Refusal(answer.status, JSON.parse(bytes), answer.headers);
+    const isProblem = answer.headers.get('content-type')?.startsWith('application/problem+json');
+    const refusal = new Refusal(answer.status, isProblem ? JSON.parse(bytes) : {}, answer.headers);
     if (refusal.code === 'clock-skew') this.#setClock(Number(refusal.detail));
     throw refusal;
   }
@@ -86,9 +104,7 @@ export async function patiently(question, signal) {
     try {
       return await question();
     } catch (error) {
-      const passes =
-        error instanceof Refusal ? error.passes || error.code === 'clock-skew' : error instanceof TypeError;
-      if (!passes || tries === MOST_TRIES || signal?.aborted) throw error;
+      if (!error.passes || tries === MOST_TRIES || signal?.aborted) throw error;
       await wait(Math.min(2000, Math.max(50, error.retryAfterMs ?? 100 * tries)));
     }
   }

@@ -20,27 +20,20 @@ import { isSigned } from './keys.mjs';
 import * as layouts from './layouts.mjs';
 import { countsWith } from './statements.mjs';
 
-/** Every version has the signatures of t authorities, names the one before, the buffer it came of, and the bytes that the server gives. */
-export async function checkModelLog(device, sums, authorities) {
-  for (const authority of device.authorities.slice(0, authorities)) {
-    let previous = zeros(32);
-    for (let version = 0; version <= sums.length; version++) {
-      const entry = layouts.modelEntry.decode(await authority.ask('GET', `${device.path}/model-log/${version}`));
-      must(
-        countsWith(entry, device.policy.authorities) && entry.task.equals(device.task),
-        'an entry that does not count',
-      );
-      must(
-        entry.version === version && entry.previous.equals(previous),
-        'an entry that does not follow the one before',
-      );
-      must(entry.ctx.equals(version === 0 ? zeros(32) : sums[version - 1].ctx), 'an entry of another buffer');
-      must(
-        sha256(await device.server.ask('GET', `${device.path}/models/${version}`)).equals(entry.model),
-        'another model',
-      );
-      previous = sha256(entry.words);
-    }
+/** Every version has the signatures of t authorities, is told by t, names the one before, its buffer, and the bytes that the server gives. */
+export async function checkModelLog(device, sums) {
+  let previous = zeros(32);
+  for (let version = 0; version <= sums.length; version++) {
+    const [entry] = await device.askAll(device.authorities, async (authority) => {
+      const one = layouts.modelEntry.decode(await authority.ask('GET', `${device.path}/model-log/${version}`));
+      must(countsWith(one, device.policy.authorities) && one.task.equals(device.task), 'an entry that does not count');
+      must(one.version === version && one.previous.equals(previous), 'an entry that does not follow the one before');
+      return one;
+    });
+    must(entry.ctx.equals(version === 0 ? zeros(32) : sums[version - 1].ctx), 'an entry of another buffer');
+    const parameters = await device.server.ask('GET', `${device.path}/models/${version}`);
+    must(sha256(parameters).equals(entry.model), 'a model that is not in the log');
+    previous = sha256(entry.words);
   }
 }
 
@@ -65,7 +58,7 @@ const RECORDS = {
 };
 const readRecord = (record) => ({ kind: record[2], ...layout(record[2], 'hashed', RECORDS[record[2]]).decode(record) });
 
-/** The chain of records gives the signed head; keys and closes in it are those of the buffers that were played. */
+/** The chain of records gives the signed head; keys and closes in it are those of the buffers that were played. Returns which of them it closed. */
 export async function checkAuthorityLog({ url, publicKey }, token, sums) {
   const log = await new Service(url).ask('GET', '/v1/log', { token });
   let chain = zeros(32);
@@ -82,28 +75,21 @@ export async function checkAuthorityLog({ url, publicKey }, token, sums) {
   must(head.hash.equals(chain) && head.sequence === records.length, 'a log that is not the one of its head');
 
   const read = records.map(readRecord);
-  for (const { ctx, sessions, accepted } of sums) {
+  return sums.map(({ ctx, sessions, accepted }) => {
     const ours = read.filter((record) => record.ctx?.equals(ctx));
     const keys = ours.filter((record) => record.kind === KEY_ISSUED);
     must(new Set(keys.map((key) => key.slot)).size === keys.length, 'a key that was given twice');
     for (const key of keys) {
       const { ticket, device } = sessions.find((one) => one.ticket?.slot === key.slot);
-      must(
-        registration(key).equals(registration(ticket)) && key.user.equals(device.user),
-        'a key of another registration',
-      );
+      const isSame = registration(key).equals(registration(ticket)) && key.user.equals(device.user);
+      must(isSame, 'a key of another registration');
     }
     const closing = closingOf(ctx, sessions, accepted);
-    must(
-      ours.some((record) => record.kind === CLOSED),
-      'a buffer that is not closed',
-    );
-    const closes = ours.filter((record) => record.kind === CLOSED || record.kind === VOTED);
-    must(
-      closes.every((record) => record.closing.equals(closing)),
-      'a close of another set',
-    );
-  }
+    for (const record of ours.filter(({ kind }) => kind === CLOSED || kind === VOTED)) {
+      must(record.closing.equals(closing), 'a vote or close of another set');
+    }
+    return ours.some((record) => record.kind === CLOSED);
+  });
 }
 
 /** What a vote names: all deposits, and the registrations that are in the sum. */

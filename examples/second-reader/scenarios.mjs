@@ -66,17 +66,8 @@ export async function play(services, scenario) {
   const name = `second reader ${randomBytes(8).toString('hex')}`; // the same policy twice would be one task
   const level = Math.min(2 ** 20, Math.floor((groupOf(group).q - 1) / 2 / K));
   const Kmin = scenario.buffers[0].filter((life) => life === 'stays').length;
-  const task = await makeTask(services, {
-    name,
-    engine,
-    group,
-    t: THRESHOLD[n],
-    K,
-    Kmin,
-    d: D,
-    level,
-    ...scenario.settings,
-  });
+  const wanted = { name, engine, group, t: THRESHOLD[n], K, Kmin, d: D, level };
+  const task = await makeTask(services, { ...wanted, ...scenario.settings });
   const devices = await enrolledDevices(services, task, K);
   const known = await Promise.all(devices.map((device) => device.newest()));
   const sums = [];
@@ -86,10 +77,11 @@ export async function play(services, scenario) {
     for (let k = 1; k < K; k++) known[k] = await devices[k].newest();
     sums.push(await playBuffer(devices, lives, known));
   }
-  const down = scenario.downAfter === undefined ? [] : [services.authorities.at(-1)];
-  const up = services.authorities.filter((one) => !down.includes(one));
-  await checkModelLog(devices[1], sums, up.length);
-  for (const authority of up) await checkAuthorityLog(authority, services.token, sums);
+  await checkModelLog(devices[1], sums);
+  const up = services.authorities.slice(0, scenario.downAfter === undefined ? n : n - 1);
+  const closed = await Promise.all(up.map((authority) => checkAuthorityLog(authority, services.token, sums)));
+  const isClosed = sums.every((_, k) => closed.filter((ofOne) => ofOne[k]).length >= THRESHOLD[n]);
+  must(isClosed, 'a sum of a buffer that fewer than t authorities closed');
   return sums.map(({ sessions: _, ctx, ...sum }) => ({ ctx: ctx.toString('hex'), ...sum }));
 }
 
