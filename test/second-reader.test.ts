@@ -19,7 +19,11 @@ it('fills buffers of our services, a drop-out among them, and the models are the
     const where = ['--server', house.server.url, '--authority', house.authority.url, '--token', OPERATOR_TOKEN];
     const said = await lastLine('run.mjs', ...where, '--only', 'slot keys, K = 3', '--json');
     expect(said).toMatchObject({
-      scenarios: [{ sums: [{ accepted: [0, 1, 2] }, { accepted: [0, 1, 2] }] }, { sums: [{ accepted: [0, 2] }] }],
+      scenarios: [
+        { sums: [{ accepted: [0, 1, 2] }, { accepted: [0, 1, 2] }] },
+        { sums: [{ accepted: [0, 2] }] },
+        { sums: [{ meanAge: 0 }, { accepted: [0, 1, 2] }] },
+      ],
       failed: 0,
     });
   } finally {

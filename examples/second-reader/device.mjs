@@ -102,11 +102,11 @@ export class Device {
     this.keep();
   }
 
-  /** No version goes back, and none has two hashes. */
+  /** One hash for a version, and the newest is remembered; a buffer may be older than it. */
   sawVersion({ version, model }) {
     const { seen } = this.kept;
-    must(version >= seen.version, 'a version behind one that was seen');
-    must(version > seen.version || model.equals(seen.model), 'two models of one version');
+    must(version !== seen.version || model.equals(seen.model), 'two models of one version');
+    if (version <= seen.version) return;
     this.kept.seen = { version, model };
     this.keep();
   }
@@ -129,6 +129,7 @@ export class Device {
       return said.entry;
     });
     const entry = answers.reduce((one, other) => (other.version > one.version ? other : one));
+    must(entry.version >= this.kept.seen.version, 'a version behind one that was seen');
     this.sawVersion(entry);
     const parameters = await patiently(() => this.server.ask('GET', `${this.path}/models/${entry.version}`));
     must(sha256(parameters).equals(entry.model), 'a model that is not in the log');

@@ -24,6 +24,14 @@ export const SCENARIOS = [
   { name: 'slot keys, K = 3', n: 1, engine: slotKeys, group: 32, buffers: [all(3), all(3)] },
   { name: 'slot keys, K = 3, a drop-out', n: 1, engine: slotKeys, group: 20, buffers: [but(3, { 1: 'key' })] },
   {
+    name: 'slot keys, K = 3, a buffer older than the newest model',
+    n: 1,
+    engine: slotKeys,
+    group: 32,
+    buffers: [all(3), all(3)],
+    overlaps: true,
+  },
+  {
     name: 'slot keys, K = 6, drop-outs at every step',
     n: 1,
     engine: slotKeys,
@@ -68,10 +76,10 @@ export async function play(services, scenario) {
   const Kmin = scenario.buffers[0].filter((life) => life === 'stays').length;
   const wanted = { name, engine, group, t: THRESHOLD[n], K, Kmin, d: D, level };
   const task = await makeTask(services, { ...wanted, ...scenario.settings });
-  const devices = await enrolledDevices(services, task, K);
+  const devices = await enrolledDevices(services, task, scenario.overlaps ? K + 1 : K);
   const known = await Promise.all(devices.map((device) => device.newest()));
-  const sums = [];
-  for (const [round, lives] of scenario.buffers.entries()) {
+  const sums = scenario.overlaps ? await playOverlapping(devices, known) : [];
+  for (const [round, lives] of scenario.buffers.slice(sums.length).entries()) {
     if (scenario.downAfter === round) await services.authorities.at(-1).stop();
     // From the second buffer on the first device still has the model it fetched at the beginning: its update is stale.
     for (let k = 1; k < K; k++) known[k] = await devices[k].newest();
@@ -85,32 +93,46 @@ export async function play(services, scenario) {
   return sums.map(({ sessions: _, ctx, ...sum }) => ({ ctx: ctx.toString('hex'), ...sum }));
 }
 
-async function playBuffer(devices, lives, known) {
+/** The last device sits down in a second buffer while the first is open; the others come to it with a newer model than its own. */
+async function playOverlapping(devices, known) {
+  const last = devices.length - 1;
+  const begun = [];
+  const meanwhile = async () => begun.push(await begin(devices[last], 'stays', known[last], 1));
+  const first = await playBuffer(devices.slice(0, last), all(last), known, { meanwhile });
+  const others = devices.slice(0, last - 1);
+  const newer = await Promise.all(others.map((device) => device.newest()));
+  const second = await playBuffer([devices[last], ...others], all(last), [known[last], ...newer], { begun });
+  return [first, second];
+}
+
+/** Seat and deposit, as far as this life goes. */
+async function begin(device, life, { entry }, exampleWeight) {
+  const update = Array.from({ length: D }, () => 2.2 * Math.random() - 1.1); // some entries are clipped
+  const session = Object.assign(new Session(device), { life, update });
+  await session.seat();
+  if (life === 'spoils') spoilEdges(session);
+  session.prepare(update, { tau: entry.version, exampleWeight, metrics: [5 * Math.random()] });
+  session.vector = session.kept.vector;
+  if (life !== 'seat') await session.deposit();
+  return session;
+}
+
+/** `known[1]` is the newest model. */
+async function playBuffer(devices, lives, known, { begun = [], meanwhile } = {}) {
   const K = devices.length;
-  const sessions = [];
-  for (const [k, device] of devices.entries()) {
-    const session = new Session(device);
-    const update = Array.from({ length: D }, () => 2.2 * Math.random() - 1.1); // some entries are clipped
-    Object.assign(session, { life: lives[k], update });
-    await session.seat();
-    if (session.life === 'spoils') spoilEdges(session);
-    session.prepare(update, { tau: known[k].entry.version, exampleWeight: (k + 1) / K, metrics: [k] });
-    session.vector = session.kept.vector;
-    if (session.life !== 'seat') await session.deposit();
-    sessions.push(session);
-  }
-  must(
-    sessions.every(({ buffer }) => buffer.ctx.equals(sessions[0].buffer.ctx)),
-    'two buffers where one was free',
-  );
+  const sessions = [...begun];
+  for (let k = begun.length; k < K; k++) sessions.push(await begin(devices[k], lives[k], known[k], (k + 1) / K));
+  const isOne = sessions.every(({ buffer }) => buffer.ctx.equals(sessions[0].buffer.ctx));
+  must(isOne, 'two buffers where one was free');
+  await meanwhile?.();
   const staying = sessions.filter(({ life }) => life === 'stays' || life === 'spoils');
   await Promise.all(sessions.filter((one) => staying.includes(one) || one.life === 'key').map((one) => one.takeKey()));
   for (const session of staying) session.freeze();
   for (const spoiler of sessions.filter(({ life }) => life === 'spoils')) await spoiler.upload();
   const honest = sessions.filter(({ life }) => life === 'stays');
   await Promise.all(honest.map((session, k) => session.upload(k % 2 ? 100 : undefined)));
-  const made = await whenThere(devices.at(-1), sessions[0].buffer.version + 1);
-  return checkSum(sessions, staying, known[1].parameters, made);
+  const made = await whenThere(devices[1], known[1].entry.version + 1);
+  return checkSum(sessions, staying, known[1], made);
 }
 
 /** Random bytes in place of sealed seeds: every later slot has to name this one void. */

@@ -5,12 +5,12 @@ import { varianceOf } from './noise.mjs';
 
 const total = (values) => values.reduce((sum, value) => sum + value, 0);
 
-/** `staying` are the sessions that uploaded, `before` the parameters that the buffer's version had, `made` what was published. */
+/** `staying` are the sessions that uploaded, `before` the newest model until then, `made` what was published. */
 export async function checkSum(sessions, staying, before, made) {
-  const { version, ctx } = sessions[0].buffer;
+  const { ctx } = sessions[0].buffer;
   const { status, accepted } = await staying[0].outcome();
   must(status === 'closed', `an outcome ${status}`);
-  must(made.entry.version === version + 1 && made.entry.ctx.equals(ctx), 'a model of another buffer');
+  must(made.entry.version === before.entry.version + 1 && made.entry.ctx.equals(ctx), 'a model of another buffer');
   const inside = staying.filter((session) => accepted.includes(session.ticket.slot));
   for (const session of sessions) {
     must((await session.outcome()).included === inside.includes(session), 'an outcome that is not what was played');
@@ -52,7 +52,8 @@ function checkModel(inside, before, after) {
   const { W, level, maxStaleness, group, d } = buffer;
   const { q } = groupOf(group);
   const weights = inside.map(({ vector }) => vector[4]);
-  const meanAge = Math.max(0, maxStaleness - total(inside.map(({ vector }) => vector[5])) / inside.length);
+  const newer = before.entry.version - buffer.version;
+  const meanAge = Math.max(0, newer + maxStaleness - total(inside.map(({ vector }) => vector[5])) / inside.length);
   const rate = 1 / (1 + meanAge);
   const weight = total(weights);
   const noise = buffer.privacy.kind === 1 ? 10 * Math.sqrt(varianceOf(buffer) * inside.length) : 0;
@@ -62,7 +63,7 @@ function checkModel(inside, before, after) {
   for (let k = 0; k < d; k++) {
     const sum = total(inside.map(({ vector }) => vector.at(k - d)).map((X) => (X > q / 2 ? X - q : X)));
     const mean = total(plain.map((update, l) => weights[l] * update[k])) / weight;
-    const was = before.readFloatLE(4 * k);
+    const was = before.parameters.readFloatLE(4 * k);
     const is = after.readFloatLE(4 * k);
     const exact = Math.fround(was - rate * Math.fround((W * sum) / (level * weight)));
     must(is === exact, `parameter ${k} is ${is}, the sum gives ${exact}`);
