@@ -4,7 +4,7 @@ import { allSteps } from '@basa/protocol';
 import type { EpochKeys } from '../engines.ts';
 
 /** A slot of a closed buffer that was accepted. */
-export interface AcceptedSlot {
+interface AcceptedSlot {
   readonly slot: number;
   readonly registration: Registration;
   readonly selfName: Uint8Array;
