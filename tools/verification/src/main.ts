@@ -25,6 +25,7 @@ await runNamed('prove', {
     program: at('prove/councils.ts'),
   },
   decoders: { about: '10^7 hostile inputs at the decoder of every message', program: at('prove/decoders.ts') },
+  uniformity: { about: 'what a server stores, against noise, over many seeds', program: at('prove/uniformity.ts') },
   mutation: { about: 'small wrong changes of the core, and what the tests notice', program: at('mutation/main.ts') },
 });
 
