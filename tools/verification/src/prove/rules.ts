@@ -1,0 +1,84 @@
+/** `npm run prove -- rules [--quick] [--world TEXT] [--states N] [--json]`: the rules of the protocol as a small model, explored to the end. */
+import { parseArgs } from 'node:util';
+import { secondsSince } from '@basa/testkit/programs/seconds.ts';
+import type { Walk } from '../explorer/walk.ts';
+import { MISSING_RULES, RULE_WORLDS } from '../rules/worlds.ts';
+
+const HELP = `npm run prove -- rules [--quick] [--world TEXT] [--states N] [--json]
+
+The rules of registration, vote, release, outcome and model log without bytes, from an empty buffer to its end: with a server that shows each
+party what it likes, and with an honest one whose users drop out and whose authorities crash. Every state is looked at. Then each rule is left out:
+the model must show how a promise breaks. docs/rules.md says which line of which page each rule and promise is.
+
+  --quick        the small worlds alone (seconds)
+  --world TEXT   the worlds whose name holds TEXT, without the missing rules
+  --states N     stop a world after so many states (3000000)
+  --json         the last line is one JSON object`;
+
+const { values } = parseArgs({
+  options: {
+    quick: { type: 'boolean', default: false },
+    world: { type: 'string' },
+    states: { type: 'string', default: '3000000' },
+    json: { type: 'boolean', default: false },
+    help: { type: 'boolean', default: false },
+  },
+});
+const budget = Number(values.states);
+
+function tell({ problem, steps }: NonNullable<Walk['counterexample']>): void {
+  for (const [n, step] of steps.entries()) console.log(`  ${String(n + 1).padStart(3)}. ${step}`);
+  console.log(`    => ${problem}`);
+}
+
+function exploreWorlds() {
+  const chosen = RULE_WORLDS.filter(
+    ({ name, isSmall }) => (isSmall || !values.quick) && name.includes(values.world ?? ''),
+  );
+  return chosen.map(({ name, run }) => {
+    const begun = Date.now();
+    const found = run({ budget });
+    const { states, complete, depth, terminal, counterexample } = found;
+    console.log(
+      `${name}\n  ${states} states (${complete ? 'all' : 'budget'}), depth ${depth}, ${terminal} ends, ${secondsSince(begun)} s`,
+    );
+    if (counterexample !== undefined) tell(counterexample);
+    return { world: name, ...found };
+  });
+}
+
+function leaveOutRules() {
+  return MISSING_RULES.map(({ name, problem, run }) => {
+    const { counterexample, states, complete } = run({ budget });
+    console.log(`\nWithout "${name}":`);
+    if (counterexample !== undefined) tell(counterexample);
+    else console.log(`    => nothing breaks in ${states} states`);
+    const isSecondLine = problem === undefined;
+    const isExpected = isSecondLine ? complete : problem.test(counterexample?.problem ?? '');
+    if (!isExpected) console.log('    NOT WHAT WAS EXPECTED');
+    return { rule: name, isSecondLine, isExpected, steps: counterexample?.steps.length ?? 0 };
+  });
+}
+
+if (values.help) console.log(HELP);
+else if (!(Number.isSafeInteger(budget) && budget > 0)) {
+  console.error('--states takes a positive whole number, for example --states 100000');
+  process.exitCode = 2;
+} else {
+  const begun = Date.now();
+  const worlds = exploreWorlds();
+  const rules = values.world === undefined ? leaveOutRules() : [];
+  const states = worlds.reduce((sum, one) => sum + one.states, 0);
+  const complete = worlds.filter((one) => one.complete).length;
+  const broken = worlds.filter((one) => one.counterexample !== undefined).length;
+  const caught = rules.filter(({ isSecondLine, isExpected }) => !isSecondLine && isExpected).length;
+  const isGood = worlds.length > 0 && broken === 0 && rules.every(({ isExpected }) => isExpected);
+  console.log(
+    `\n${worlds.length} worlds, ${complete} of them whole, ${states} states, ${broken} broken promises; ${caught} missing rules caught, ${rules.filter(({ isSecondLine }) => isSecondLine).length} are second lines`,
+  );
+  if (values.json)
+    console.log(
+      JSON.stringify({ rules: { seconds: secondsSince(begun), states, complete, broken, caught, worlds, rules } }),
+    );
+  process.exitCode = isGood ? 0 : 1;
+}
