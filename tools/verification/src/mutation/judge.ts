@@ -31,6 +31,8 @@ export interface JudgeOptions {
   readonly seed: number;
   /** Judge so many at most. */
   readonly most: number;
+  /** Only those that were judged before, and lived. */
+  readonly isSurvivorsOnly: boolean;
   readonly known: KnownFates;
   progress(text: string): void;
 }
@@ -68,6 +70,7 @@ export async function judgeArea({
   only,
   seed,
   most,
+  isSurvivorsOnly,
   known,
   progress,
 }: JudgeOptions): Promise<readonly FileResult[]> {
@@ -88,7 +91,9 @@ export async function judgeArea({
       name: digest(file, text, `${mutant.start} ${mutant.end} ${mutant.after}`),
     }));
   });
-  const open = all.flatMap(({ name }, number) => (known.isSettled(name, asked) ? [] : [number]));
+  const isOpen = (name: string): boolean =>
+    !known.isSettled(name, asked) && (!isSurvivorsOnly || known.fateOf(name) !== undefined);
+  const open = all.flatMap(({ name }, number) => (isOpen(name) ? [number] : []));
   const chosen = shuffled(open, seed).slice(0, most);
   let done = 0;
   await runMutants({

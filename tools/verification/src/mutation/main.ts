@@ -6,7 +6,7 @@ import { areas } from './areas.ts';
 import type { FileResult } from './judge.ts';
 import { judgeArea, KnownFates } from './judge.ts';
 
-const HELP = `npm run prove -- mutation [--area NAME] [--only TEXT] [--most N] [--seed S] [--fresh] [--results FILE] [--json]
+const HELP = `npm run prove -- mutation [--area NAME] [--only TEXT] [--most N] [--survivors] [--seed S] [--fresh] [--results FILE] [--json]
 
 Makes one wrong change at a time (a condition, a sum, a call, a record that is not written), runs the tests in which it makes a
 difference up to the first that fails, and reports the share of changes that some test notices. Two areas: parties (authority, server and user
@@ -16,6 +16,7 @@ was interrupted goes on, and after new tests only those that survived are judged
   --area NAME      parties or messages (both)
   --only TEXT      just the files whose path holds TEXT: --only authority/close
   --most N         judge N of those left, at most, in each area
+  --survivors      judge again those that lived, with the tests as they are now, and no others
   --seed S         the order in which they are judged (1)
   --fresh          forget the saved results
   --results FILE   where they are saved (node_modules/.cache/mutation.json)
@@ -26,6 +27,7 @@ const { values } = parseArgs({
     area: { type: 'string' },
     only: { type: 'string', default: '' },
     most: { type: 'string', default: String(Number.MAX_SAFE_INTEGER) },
+    survivors: { type: 'boolean', default: false },
     seed: { type: 'string', default: '1' },
     fresh: { type: 'boolean', default: false },
     results: { type: 'string', default: join(ROOT, 'node_modules/.cache/mutation.json') },
@@ -69,7 +71,9 @@ if (values.help) {
   const known = new KnownFates(values.results, values.fresh);
   const results: FileResult[] = [];
   for (const area of chosen)
-    results.push(...(await judgeArea({ area, only: values.only, seed, most, known, progress })));
+    results.push(
+      ...(await judgeArea({ area, only: values.only, seed, most, isSurvivorsOnly: values.survivors, known, progress })),
+    );
   for (const result of results) tell(result);
   const total = (part: 'mutants' | 'noticed' | 'equivalent' | 'unjudged') =>
     results.reduce((sum, result) => sum + result[part], 0);
