@@ -33,6 +33,7 @@ export interface JudgeOptions {
   readonly most: number;
   /** Only those that were judged before, and lived. */
   readonly isSurvivorsOnly: boolean;
+  readonly workers: number;
   readonly known: KnownFates;
   progress(text: string): void;
 }
@@ -71,6 +72,7 @@ export async function judgeArea({
   seed,
   most,
   isSurvivorsOnly,
+  workers,
   known,
   progress,
 }: JudgeOptions): Promise<readonly FileResult[]> {
@@ -100,6 +102,7 @@ export async function judgeArea({
     sources,
     tests: area.tests,
     chosen,
+    workers,
     onCoverage: (n, of) => progress(`test ${n} of ${of} without any change`),
     onJudged: ({ mutant, noticedBy, asked: tried }) => {
       const { file, line, name } = all[mutant] as (typeof all)[number];

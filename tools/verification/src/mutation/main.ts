@@ -6,7 +6,7 @@ import { areas } from './areas.ts';
 import type { FileResult } from './judge.ts';
 import { judgeArea, KnownFates } from './judge.ts';
 
-const HELP = `npm run prove -- mutation [--area NAME] [--only TEXT] [--most N] [--survivors] [--seed S] [--fresh] [--results FILE] [--json]
+const HELP = `npm run prove -- mutation [--area NAME] [--only TEXT] [--most N] [--survivors] [--workers N] [--seed S] [--fresh] [--results FILE] [--json]
 
 Makes one wrong change at a time (a condition, a sum, a call, a record that is not written), runs the tests in which it makes a
 difference up to the first that fails, and reports the share of changes that some test notices. Two areas: parties (authority, server and user
@@ -17,6 +17,7 @@ was interrupted goes on, and after new tests only those that survived are judged
   --only TEXT      just the files whose path holds TEXT: --only authority/close
   --most N         judge N of those left, at most, in each area
   --survivors      judge again those that lived, with the tests as they are now, and no others
+  --workers N      processes at a time (1)
   --seed S         the order in which they are judged (1)
   --fresh          forget the saved results
   --results FILE   where they are saved (node_modules/.cache/mutation.json)
@@ -28,6 +29,7 @@ const { values } = parseArgs({
     only: { type: 'string', default: '' },
     most: { type: 'string', default: String(Number.MAX_SAFE_INTEGER) },
     survivors: { type: 'boolean', default: false },
+    workers: { type: 'string', default: '1' },
     seed: { type: 'string', default: '1' },
     fresh: { type: 'boolean', default: false },
     results: { type: 'string', default: join(ROOT, 'node_modules/.cache/mutation.json') },
@@ -55,14 +57,14 @@ function oneLine(text: string): string {
   return short.length > 100 ? `${short.slice(0, 97)}...` : short;
 }
 
-const [most, seed] = [Number(values.most), Number(values.seed)];
+const [most, seed, workers] = [Number(values.most), Number(values.seed), Number(values.workers)];
 const chosen = areas().filter(
   ({ name, files }) => (values.area ?? name) === name && files.some((file) => file.includes(values.only)),
 );
 if (values.help) {
   console.log(HELP);
-} else if (![most, seed].every((value) => Number.isSafeInteger(value) && value >= 0)) {
-  console.error('--most and --seed take whole numbers, for example --most 100 --seed 1');
+} else if (![most, seed, workers].every((value) => Number.isSafeInteger(value) && value >= 0) || workers === 0) {
+  console.error('--most, --seed and --workers take whole numbers, for example --most 100 --workers 4');
   process.exitCode = 2;
 } else if (chosen.length === 0) {
   console.error(`no area has this name, or none has a source with "${values.only}" in its path; see --help`);
@@ -72,7 +74,16 @@ if (values.help) {
   const results: FileResult[] = [];
   for (const area of chosen)
     results.push(
-      ...(await judgeArea({ area, only: values.only, seed, most, isSurvivorsOnly: values.survivors, known, progress })),
+      ...(await judgeArea({
+        area,
+        only: values.only,
+        seed,
+        most,
+        isSurvivorsOnly: values.survivors,
+        workers,
+        known,
+        progress,
+      })),
     );
   for (const result of results) tell(result);
   const total = (part: 'mutants' | 'noticed' | 'equivalent' | 'unjudged') =>

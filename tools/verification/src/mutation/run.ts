@@ -27,6 +27,8 @@ export interface MutationRun {
   readonly tests: readonly string[];
   /** Numbers of those to judge. */
   readonly chosen: readonly number[];
+  /** Processes at a time; one by default. */
+  readonly workers?: number;
   readonly onJudged: (judged: JudgedMutant) => void;
   /** So many tests of so many were run to see what they reach. */
   readonly onCoverage: (done: number, of: number) => void;
@@ -39,20 +41,28 @@ export async function runMutants(run: MutationRun): Promise<void> {
   try {
     const bundle = join(folder, 'switched.mjs');
     await bundleSwitched(run, bundle);
-    for (let left = run.chosen; left.length > 0; ) {
-      const coverage = join(folder, 'coverage.json');
-      const { judged, isAtLoading } = await judgeSome(run, bundle, coverage, left);
-      left = left.slice(judged);
-      const [next, ...rest] = left;
-      if (next === undefined) break;
-      left = rest;
-      const alone = isAtLoading ? await judgeSome(run, bundle, coverage, [next], next) : undefined;
-      if (alone?.judged === 1) continue;
-      const noticedBy = alone === undefined ? 'it never ended' : 'it does not load';
-      run.onJudged({ mutant: next, noticedBy, asked: 1 });
-    }
+    const coverage = join(folder, 'coverage.json');
+    // Once for all lanes: what each test reaches.
+    await judgeSome(run, bundle, coverage, []);
+    const { workers = 1 } = run;
+    const lanes = Array.from({ length: workers }, (_, lane) => run.chosen.filter((_number, n) => n % workers === lane));
+    await Promise.all(lanes.map((lane) => judgeAll(run, bundle, coverage, lane)));
   } finally {
     rmSync(folder, { recursive: true });
+  }
+}
+
+async function judgeAll(run: MutationRun, bundle: string, coverage: string, lane: readonly number[]): Promise<void> {
+  for (let left = lane; left.length > 0; ) {
+    const { judged, isAtLoading } = await judgeSome(run, bundle, coverage, left);
+    left = left.slice(judged);
+    const [next, ...rest] = left;
+    if (next === undefined) break;
+    left = rest;
+    const alone = isAtLoading ? await judgeSome(run, bundle, coverage, [next], next) : undefined;
+    if (alone?.judged === 1) continue;
+    const noticedBy = alone === undefined ? 'it never ended' : 'it does not load';
+    run.onJudged({ mutant: next, noticedBy, asked: 1 });
   }
 }
 
