@@ -25,6 +25,6 @@ export function userPorts(
   { outside, sealings }: DeviceContext,
   descriptor: Pick<Descriptor, 'engine' | 'parts'>,
 ): UserPorts {
-  const { suite, randomBytes } = outside;
-  return { suite, randomBytes, sealing: sealings.of(descriptor) };
+  const { suite, randomBytes, kernel } = outside;
+  return { suite, randomBytes, kernel, sealing: sealings.of(descriptor) };
 }

@@ -46,7 +46,8 @@ export async function enter(
   const noted = await state.take(noteModel(outside.suite, state, descriptor));
   if (isRefused(noted)) return rejected(noted.reason, 'free', noted);
   return await meter.measure('deposit', async () => {
-    const built = buildInput(descriptor, { ...update, randomWords: (words) => fillWords(context, words) });
+    const randomWords = (words: Uint32Array): void => fillWords(context, words);
+    const built = buildInput(descriptor, { ...update, randomWords, kernel: outside.kernel });
     if (built.kind === 'refused') return rejected(built.reason, 'free', built);
     const { clipped, staleness } = built;
     events.emit('quantized', { clipped, entries: update.delta.length, staleness });

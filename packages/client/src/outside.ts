@@ -1,5 +1,5 @@
 /** The outside, as arguments: the shared code has no clock, randomness, network or kernel of its own. */
-import type { MaskPlan, RandomBytes, Suite } from '@basa/masking';
+import type { MaskPlan, RandomBytes, Suite, VectorKernel } from '@basa/masking';
 import type { AsyncX25519, Millis } from '@basa/protocol';
 import type { Transport } from './transport.ts';
 
@@ -15,6 +15,8 @@ export interface Outside {
   sleep(ms: number, signal: AbortSignal): Promise<void>;
   /** X25519 of the platform, where it has one that is asynchronous; the suite's otherwise. */
   readonly x25519?: AsyncX25519;
+  /** Quantises and packs; without one, loops in TypeScript do. */
+  readonly kernel?: VectorKernel;
   /** Carries out a mask plan, in place; the vector must not be touched until then. The signal may end it early. */
   mask(vector: Uint32Array, plan: MaskPlan, signal?: AbortSignal): void | Promise<void>;
 }

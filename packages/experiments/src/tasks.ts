@@ -30,7 +30,7 @@ export interface ExperimentTask {
   readonly cap: { readonly buffers: number; readonly rounds: number };
   /** Of the users, instead of what the learning task has. */
   readonly learningRate?: number;
-  /** Of the server. Chosen on seed 0 without secure aggregation at beta 3, then the same for every protocol. */
+  /** Of the server. Chosen on seed 0 without secure aggregation over the delays of Table 1, then the same for every protocol. */
   readonly step: { readonly buffers: TaskStep; readonly rounds: TaskStep };
   /** A folder of LEAF's FEMNIST, instead of the stand-in. */
   readonly leaf?: string;

@@ -21,7 +21,7 @@ export {
   toSigned,
 } from './modulus.ts';
 export type { Unpacked } from './packing.ts';
-export { packedLength, packVector, unpackVector } from './packing.ts';
+export { addPackedInPlace, packedLength, packVector, unpackVector } from './packing.ts';
 export type { Planned, PlanRequest, QuantizerPlan } from './planner.ts';
 export { planQuantizer } from './planner.ts';
 export { deltaOf, epsilonOf, inclusionCost, inclusionsWithin } from './privacy/accountant.ts';
@@ -33,7 +33,7 @@ export type { Noise, NoiseRequest } from './privacy/noise.ts';
 export { LEAST_DEVIATION, noiseOf, noiseProblem, noiseToSignal, noisySumBound } from './privacy/noise.ts';
 export type { PrivatePlan, PrivatePlanned, PrivatePlanRequest } from './privacy/private-plan.ts';
 export { bufferForSignal, planPrivate } from './privacy/private-plan.ts';
-export type { Quantized, Quantizer, RandomWords, SumWeights } from './quantizer.ts';
+export type { Quantized, QuantizeOptions, Quantizer, RandomWords, SumWeights } from './quantizer.ts';
 export { dequantizeSum, firstOutOfRange, quantize, quantizedBound } from './quantizer.ts';
 export type { AttributeKeyIssuer, SeedSealing } from './sealing.ts';
 export { unsafeTransparentIssuer, unsafeTransparentSealing } from './sealing.ts';
@@ -59,6 +59,6 @@ export {
 } from './slot-keys.ts';
 export type { AeadInput, RandomBytes, Signer, Suite, X25519Key } from './suite.ts';
 export { addInPlace, firstNonCanonical, subtractInPlace } from './vector.ts';
-export type { VectorKernel } from './vector-kernel.ts';
+export type { ElementKernel, VectorKernel } from './vector-kernel.ts';
 export { plainVectorKernel } from './vector-kernel.ts';
 export { integerWeight, weightScale } from './weights.ts';

@@ -5,21 +5,48 @@
 import { packElements, unpackElements } from './element-bits.ts';
 import type { Modulus } from './modulus.ts';
 import { elementBits } from './modulus.ts';
-import { firstNonCanonical } from './vector.ts';
+import { addInPlace, firstNonCanonical, loadBlock, storeBlock } from './vector.ts';
+import type { ElementKernel, VectorKernel } from './vector-kernel.ts';
 
 /** Bytes of a packed vector. */
 export function packedLength(elements: number, modulus: Modulus): number {
   return Math.ceil((elements * elementBits(modulus)) / 8);
 }
 
-export function packVector(vector: Uint32Array, modulus: Modulus): Uint8Array {
-  const offender = firstNonCanonical(vector, modulus);
-  if (offender >= 0) throw new RangeError(`element ${offender} is not below the modulus`);
+export function packVector(vector: Uint32Array, modulus: Modulus, kernel?: VectorKernel): Uint8Array {
   const bits = elementBits(modulus);
   const packed = new Uint8Array(packedLength(vector.length, modulus));
+  if (bits < 32 && kernel?.elements !== undefined) {
+    if (!packBlocks(vector, bits, packed, kernel, kernel.elements)) refuseNonCanonical(vector, modulus);
+    return packed;
+  }
+  refuseNonCanonical(vector, modulus);
   if (bits === 32) packed.set(new Uint8Array(vector.buffer, vector.byteOffset, vector.byteLength));
   else packElements(vector, bits, packed);
   return packed;
+}
+
+function refuseNonCanonical(vector: Uint32Array, modulus: Modulus): void {
+  const offender = firstNonCanonical(vector, modulus);
+  if (offender >= 0) throw new RangeError(`element ${offender} is not below the modulus`);
+}
+
+/** False where an element has more bits. A block of the kernel is a multiple of eight elements, so of whole bytes. */
+function packBlocks(
+  vector: Uint32Array,
+  bits: number,
+  packed: Uint8Array,
+  kernel: VectorKernel,
+  elements: ElementKernel,
+): boolean {
+  for (let start = 0; start < vector.length; start += kernel.blockWords) {
+    const words = Math.min(kernel.blockWords, vector.length - start);
+    loadBlock(kernel, vector, start, words);
+    const block = elements.pack(words, bits);
+    if (block === undefined) return false;
+    packed.set(block, (start * bits) / 8);
+  }
+  return true;
 }
 
 export type Unpacked =
@@ -27,19 +54,63 @@ export type Unpacked =
   | { readonly kind: 'malformed'; readonly problem: string };
 
 /** Accepts exactly what `packVector` writes: the right length, canonical elements, zero padding. */
-export function unpackVector(packed: Uint8Array, elements: number, modulus: Modulus): Unpacked {
-  const expected = packedLength(elements, modulus);
-  if (packed.length !== expected) {
-    return { kind: 'malformed', problem: `${packed.length} bytes instead of ${expected} for ${elements} elements` };
-  }
+export function unpackVector(packed: Uint8Array, elements: number, modulus: Modulus, kernel?: VectorKernel): Unpacked {
+  const problem = packedProblem(packed, elements, modulus);
+  if (problem !== undefined) return { kind: 'malformed', problem };
   const bits = elementBits(modulus);
   const vector = new Uint32Array(elements);
-  if (bits === 32) {
+  if (bits < 32 && kernel?.elements !== undefined) addBlocks(vector, packed, modulus, kernel, kernel.elements);
+  else if (bits < 32) unpackElements(packed, bits, vector);
+  else {
     new Uint8Array(vector.buffer).set(packed);
     const offender = firstNonCanonical(vector, modulus);
     if (offender >= 0) return { kind: 'malformed', problem: `element ${offender} is not below the modulus` };
-  } else if (unpackElements(packed, bits, vector) !== 0) {
-    return { kind: 'malformed', problem: 'the padding bits are not zero' };
   }
   return { kind: 'vector', vector };
+}
+
+/** target += what is packed, without a vector in between where the kernel can; says what is wrong with it, and adds nothing then. */
+export function addPackedInPlace(
+  target: Uint32Array,
+  packed: Uint8Array,
+  modulus: Modulus,
+  kernel: VectorKernel,
+): string | undefined {
+  const bits = elementBits(modulus);
+  const { elements } = kernel;
+  if (bits === 32 || elements === undefined) {
+    const unpacked = unpackVector(packed, target.length, modulus);
+    if (unpacked.kind === 'malformed') return unpacked.problem;
+    addInPlace(target, unpacked.vector, modulus, kernel);
+    return undefined;
+  }
+  const problem = packedProblem(packed, target.length, modulus);
+  if (problem !== undefined) return problem;
+  addBlocks(target, packed, modulus, kernel, elements);
+  return undefined;
+}
+
+function addBlocks(
+  target: Uint32Array,
+  packed: Uint8Array,
+  modulus: Modulus,
+  kernel: VectorKernel,
+  elements: ElementKernel,
+): void {
+  const bits = elementBits(modulus);
+  for (let start = 0; start < target.length; start += kernel.blockWords) {
+    const words = Math.min(kernel.blockWords, target.length - start);
+    loadBlock(kernel, target, start, words);
+    elements.addPacked(packed.subarray((start * bits) / 8), words, bits);
+    storeBlock(kernel, target, start, words, modulus);
+  }
+}
+
+/** Length and padding. */
+function packedProblem(packed: Uint8Array, elements: number, modulus: Modulus): string | undefined {
+  const expected = packedLength(elements, modulus);
+  if (packed.length !== expected) return `${packed.length} bytes instead of ${expected} for ${elements} elements`;
+  const padding = 8 * expected - elements * elementBits(modulus);
+  if (padding > 0 && (packed[expected - 1] as number) >>> (8 - padding) !== 0) return 'the padding bits are not zero';
+  return undefined;
 }

@@ -4,6 +4,8 @@
  */
 import type { Modulus } from './modulus.ts';
 import { modulusSize, signedCapacity } from './modulus.ts';
+import { loadBlock } from './vector.ts';
+import type { VectorKernel } from './vector-kernel.ts';
 
 /** How reals become residues: level c_l steps to the unit, entries beyond +-clip are clipped. */
 export interface Quantizer {
@@ -18,6 +20,13 @@ export type RandomWords = (target: Uint32Array) => void;
 export type Quantized =
   | { readonly kind: 'quantized'; readonly vector: Uint32Array; readonly clipped: number }
   | { readonly kind: 'refused'; readonly reason: 'not-finite'; readonly index: number; readonly value: number };
+
+export interface QuantizeOptions {
+  /** Where there is one, it is faster; the same bits. */
+  readonly kernel?: VectorKernel | undefined;
+  /** Where the residues are written, instead of to a new vector; what is refused leaves some of them there. */
+  readonly into?: Uint32Array;
+}
 
 const WORDS_AT_ONCE = 16_384;
 const WORD_TO_UNIT = 2 ** -32;
@@ -34,45 +43,117 @@ export function quantizedBound({ level, clip }: Pick<Quantizer, 'level' | 'clip'
  */
 export function quantize(
   values: Float32Array | Float64Array,
-  { level, clip, modulus }: Quantizer,
+  quantizer: Quantizer,
   randomWords: RandomWords,
   weight = 1,
+  { kernel, into }: QuantizeOptions = {},
 ): Quantized {
   if (!(weight > 0 && weight <= 1)) throw new RangeError(`weight must be in (0, 1], got ${weight}`);
-  const vector = new Uint32Array(values.length);
+  const vector = into ?? new Uint32Array(values.length);
+  if (vector.length !== values.length) throw new RangeError(`${values.length} entries into ${vector.length}`);
   const words = new Uint32Array(Math.min(WORDS_AT_ONCE, values.length));
-  const size = modulusSize(modulus);
-  // Negative integers become residues by 32-bit arithmetic: 2^32 - q less, or without the bits above the ring's.
-  const gap = modulus.kind === 'field' ? 2 ** 32 - size : 0;
-  const low = modulus.kind === 'field' ? -1 : (size - 1) | 0;
-  const isWide = quantizedBound({ level, clip }) > 0x7fff_ffff;
+  const quantizeBlock = blockQuantizer(values, quantizer, weight, kernel);
   let clipped = 0;
   for (let start = 0; start < values.length; start += WORDS_AT_ONCE) {
     const end = Math.min(start + WORDS_AT_ONCE, values.length);
     randomWords(words);
-    for (let k = start; k < end; k++) {
-      let value = values[k] as number;
-      if (!(Math.abs(value) <= clip)) {
-        if (!Number.isFinite(value)) return { kind: 'refused', reason: 'not-finite', index: k, value };
-        value = value > 0 ? clip : -clip;
-        clipped++;
-      }
-      const rounded = Math.ceil(level * (weight * value) - (words[k - start] as number) * WORD_TO_UNIT);
-      if (isWide) vector[k] = rounded < 0 ? rounded + size : rounded;
-      else {
-        const integer = rounded | 0;
-        vector[k] = (integer - (gap & (integer >> 31))) & low;
-      }
-    }
+    const beyond = quantizeBlock(start, end, words, vector);
+    const index = beyond === 0 ? -1 : firstNotFinite(values, start, end);
+    if (index >= 0) return { kind: 'refused', reason: 'not-finite', index, value: values[index] as number };
+    clipped += beyond;
   }
   words.fill(0);
+  kernel?.wipe(); // It still holds a part of the update.
   return { kind: 'quantized', vector, clipped };
 }
 
-/** Index of the first entry of a sum whose absolute value exceeds the bound, or -1: a sum that no honest set has. */
-export function firstOutOfRange(sum: Uint32Array, modulus: Modulus, bound: number): number {
+/** Quantises entries from `start` to `end`; returns how many of them lie beyond the clip or are no numbers. */
+type BlockQuantizer = (start: number, end: number, words: Uint32Array, vector: Uint32Array) => number;
+
+function blockQuantizer(
+  values: Float32Array | Float64Array,
+  quantizer: Quantizer,
+  weight: number,
+  kernel: VectorKernel | undefined,
+): BlockQuantizer {
+  const isWide = quantizedBound(quantizer) > 0x7fff_ffff;
+  if (isWide) return wideQuantizer(values, quantizer, weight);
+  if (kernel?.elements === undefined || kernel.blockWords < WORDS_AT_ONCE || values instanceof Float64Array)
+    return plainQuantizer(values, quantizer, weight);
+  const { accumulator, elements } = kernel;
+  const { level, clip, modulus } = quantizer;
+  return (start, end, words, vector) => {
+    const beyond = elements.quantize(values.subarray(start, end), words, { level, weight, clip });
+    if (modulus.kind === 'field') elements.fieldResidues(end - start);
+    else kernel.maskBits(end - start, modulus.bits);
+    vector.set(accumulator.subarray(0, end - start), start);
+    return beyond;
+  };
+}
+
+/** Negative integers become residues by 32-bit arithmetic: 2^32 - q less, or without the bits above the ring's. */
+function plainQuantizer(
+  values: Float32Array | Float64Array,
+  { level, clip, modulus }: Quantizer,
+  weight: number,
+): BlockQuantizer {
   const size = modulusSize(modulus);
-  for (let k = 0; k < sum.length; k++) {
+  const gap = modulus.kind === 'field' ? 2 ** 32 - size : 0;
+  const low = modulus.kind === 'field' ? -1 : (size - 1) | 0;
+  return (start, end, words, vector) => {
+    let beyond = 0;
+    for (let k = start; k < end; k++) {
+      let value = values[k] as number;
+      if (!(Math.abs(value) <= clip)) {
+        value = value > 0 ? clip : -clip;
+        beyond++;
+      }
+      const integer = Math.ceil(level * (weight * value) - (words[k - start] as number) * WORD_TO_UNIT) | 0;
+      vector[k] = (integer - (gap & (integer >> 31))) & low;
+    }
+    return beyond;
+  };
+}
+
+/** For integers of more than 32 bits with their sign. */
+function wideQuantizer(
+  values: Float32Array | Float64Array,
+  { level, clip, modulus }: Quantizer,
+  weight: number,
+): BlockQuantizer {
+  const size = modulusSize(modulus);
+  return (start, end, words, vector) => {
+    let beyond = 0;
+    for (let k = start; k < end; k++) {
+      const value = values[k] as number;
+      const clippedValue = Math.min(clip, Math.max(-clip, value));
+      if (clippedValue !== value) beyond++;
+      const rounded = Math.ceil(level * (weight * clippedValue) - (words[k - start] as number) * WORD_TO_UNIT);
+      vector[k] = rounded < 0 ? rounded + size : rounded;
+    }
+    return beyond;
+  };
+}
+
+function firstNotFinite(values: Float32Array | Float64Array, start: number, end: number): number {
+  for (let k = start; k < end; k++) if (!Number.isFinite(values[k])) return k;
+  return -1;
+}
+
+/** Index of the first entry of a sum whose absolute value exceeds the bound, or -1: a sum that no honest set has. */
+export function firstOutOfRange(sum: Uint32Array, modulus: Modulus, bound: number, kernel?: VectorKernel): number {
+  if (kernel?.elements === undefined) return outOfRangeFrom(sum, modulus, bound, 0);
+  for (let start = 0; start < sum.length; start += kernel.blockWords) {
+    const words = Math.min(kernel.blockWords, sum.length - start);
+    loadBlock(kernel, sum, start, words);
+    if (kernel.elements.hasBeyond(words, modulus, bound)) return outOfRangeFrom(sum, modulus, bound, start);
+  }
+  return -1;
+}
+
+function outOfRangeFrom(sum: Uint32Array, modulus: Modulus, bound: number, start: number): number {
+  const size = modulusSize(modulus);
+  for (let k = start; k < sum.length; k++) {
     const residue = sum[k] as number;
     if (residue > bound && size - residue > bound) return k;
   }
@@ -90,14 +171,23 @@ export function dequantizeSum(
   sum: Uint32Array,
   { level, modulus }: Pick<Quantizer, 'level' | 'modulus'>,
   { weightSum, weightScale }: SumWeights,
+  kernel?: VectorKernel,
 ): Float32Array {
   const unit = weightScale / (level * weightSum);
-  const size = modulusSize(modulus);
-  const capacity = signedCapacity(modulus);
   const mean = new Float32Array(sum.length);
-  for (let k = 0; k < sum.length; k++) {
-    const residue = sum[k] as number;
-    mean[k] = (residue <= capacity ? residue : residue - size) * unit;
+  if (kernel?.elements === undefined) {
+    const size = modulusSize(modulus);
+    const capacity = signedCapacity(modulus);
+    for (let k = 0; k < sum.length; k++) {
+      const residue = sum[k] as number;
+      mean[k] = (residue <= capacity ? residue : residue - size) * unit;
+    }
+    return mean;
+  }
+  for (let start = 0; start < sum.length; start += kernel.blockWords) {
+    const words = Math.min(kernel.blockWords, sum.length - start);
+    loadBlock(kernel, sum, start, words);
+    mean.set(kernel.elements.dequantize(words, modulus, unit), start);
   }
   return mean;
 }

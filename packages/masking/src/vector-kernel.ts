@@ -1,5 +1,5 @@
 /** The hot loops over one block of words: the port that wasm SIMD fills, and its plain TypeScript version. */
-import type { ElementWidth } from './modulus.ts';
+import type { ElementWidth, Modulus } from './modulus.ts';
 import { FIELD_PRIME } from './modulus.ts';
 
 /**
@@ -28,6 +28,30 @@ export interface VectorKernel {
   maskBits(words: number, bits: number): void;
   /** Overwrites the accumulator, and whatever is left of addends. */
   wipe(): void;
+  /** Where it is absent, loops in TypeScript do the same. */
+  readonly elements?: ElementKernel;
+}
+
+/** What single elements become, over the same accumulator. Views that are returned hold until the next call. */
+export interface ElementKernel {
+  /** accumulator = ceil(level * weight * clipped value - u), signed; returns how many values lie beyond the clip or are no numbers. */
+  quantize(values: Float32Array, random: Uint32Array, scale: QuantizerScale): number;
+  /** Signed integers of the accumulator become residues of the field. */
+  fieldResidues(words: number): void;
+  /** The first words, each in so many bits, fewer than 32; undefined where one has more. */
+  pack(words: number, bits: number): Uint8Array | undefined;
+  /** accumulator += elements of so many bits, modulo 2^32. */
+  addPacked(packed: Uint8Array, words: number, bits: number): void;
+  /** The accumulator's representatives of smallest absolute value, times `unit`. */
+  dequantize(words: number, modulus: Modulus, unit: number): Float32Array;
+  /** Whether the absolute value of one of them exceeds the bound. */
+  hasBeyond(words: number, modulus: Modulus, bound: number): boolean;
+}
+
+export interface QuantizerScale {
+  readonly level: number;
+  readonly weight: number;
+  readonly clip: number;
 }
 
 /** 2^32 - q: what a carry out of 32 bits is worth in the field. */

@@ -3,6 +3,7 @@
  * works on `words` 32-bit words of the accumulator from byte `at` on, rounded up to whole vectors of four: the areas are
  * multiples of it. A piece is small enough to be in the first cache when it is added, right after it was copied there.
  */
+export { addPacked, dequantize, fieldResidues, hasBeyond, pack, quantize } from './elements';
 
 /** Bytes of the accumulator, which starts at 0; the addend lies right after it. */
 const AREA: usize = 65536;

@@ -93,12 +93,12 @@ export class SecAggParties {
     if (made.kind === 'refused') return undefined;
     const y = (this.#gathering.inputs[id] as Uint32Array).slice();
     carryOut(y, made.plan, this.#tools.masks);
-    return packVector(y, this.#parameters.modulus);
+    return packVector(y, this.#parameters.modulus, this.#tools.masks.kernel);
   }
 
   #add(id: number, masked: Uint8Array): Refused | undefined {
     const { modulus } = this.#parameters;
-    const unpacked = unpackVector(masked, this.#sum.length, modulus);
+    const unpacked = unpackVector(masked, this.#sum.length, modulus, this.#tools.masks.kernel);
     if (unpacked.kind === 'malformed') return refused('wrong-length', unpacked.problem);
     const problem = this.#server.receiveMasked(id);
     if (problem === undefined) addInPlace(this.#sum, unpacked.vector, modulus, this.#tools.masks.kernel);

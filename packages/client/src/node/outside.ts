@@ -18,6 +18,7 @@ export function nodeOutside(tls?: TlsOptions): Outside {
     now: () => millis(Date.now()),
     stopwatch: () => performance.now(),
     sleep,
+    kernel,
     mask: (vector, plan, signal) => maskVector(vector, plan, tools, signal),
   };
 }

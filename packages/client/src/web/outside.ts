@@ -20,6 +20,7 @@ export async function webOutside(): Promise<Outside> {
     now: () => millis(Date.now()),
     stopwatch: () => performance.now(),
     sleep,
+    kernel,
     mask: (vector, plan) => applyMasksInPlaceAsync(vector, plan, tools),
   };
 }

@@ -28,6 +28,9 @@ type ModulusKind = 'ring' | 'field';
 const LEASE_SECONDS = 1;
 /** The server cuts no smaller shards of a sum: its own number, in packages/server/src/closing/shards.ts. */
 const LEAST_SHARD_ELEMENTS = 1 << 16;
+/** A device masks long vectors on two threads, whatever the protocol: the client's own numbers, in packages/client/src/node/masks.ts. */
+const MASK_THREADS = 2;
+const LONG_ELEMENTS = 1 << 18;
 
 export class Charges {
   readonly #costs: Costs;
@@ -50,12 +53,12 @@ export class Charges {
     const { connect, upload } = this.#phases('BASA paper', bufferSize, 0);
     const handling = this.#seconds(connect.server, 'online') / bufferSize;
     const key = this.#seconds(upload.authority, 'online') / bufferSize;
-    const user = upload.users.map((share) => this.#seconds(share, 'online') + this.#words('copy'));
+    const user = upload.users.map((share) => this.#ofDevice(share, 'online') + this.#words('copy'));
     const add = this.#vectors('unpack', 'add') + this.#seconds(upload.server, 'online') / bufferSize;
     return {
       quantiseSeconds: this.#vectors('quantise'),
       turnSeconds: (position) => handling + key + at(user, position) + this.#vectors('pack') + add,
-      maskSeconds: (bufferSize - 1) * this.#vectors('expand') + this.#vectors('pack') + add,
+      maskSeconds: this.#threaded((bufferSize - 1) * this.#vectors('expand')) + this.#vectors('pack') + add,
       afterTurnSeconds: 0,
       downBytes: (position) => at(connect.down, position) + at(upload.down, position),
       upBytes: (position) => this.#withVector(at(upload.up, position)),
@@ -71,16 +74,16 @@ export class Charges {
     const seals = mean(deposit.users.map((share, n) => share.counts.seals + at(upload.users, n).counts.seals));
     const durable = this.#costs.durable.ms / 1000;
     const deposits = deposit.users.map((share) => this.#seconds(share, 'online'));
-    const masks = upload.users.map((share) => this.#seconds(share, 'online'));
+    const masks = upload.users.map((share) => this.#ofDevice(share, 'online'));
     const serverWork = this.#seconds(deposit.server, 'seal') + this.#seconds(upload.server, 'seal');
     const closing = this.#seconds(close.authority, 'seal');
     const closingOne = (): number => this.#seconds(lossy().authority, 'seal');
     const seeds = (share: Share): number => this.#opening(share) / Math.min(openers, bufferSize);
-    // Seeds are opened in shares of the slots, then the vector in shards: masks, bodies, range, mean.
+    // Seeds are opened in shares of the slots, then the vector in shards: masks, bodies, range, mean. A ring unpacks by adding.
     const shards = Math.min(openers, Math.ceil(this.#dimension / LEAST_SHARD_ELEMENTS));
     const vector = (accepted: number, dropped: number): number =>
       scaled(this.#expansions(close.server), () => this.#expansions(lossy().server), accepted, dropped) +
-      accepted * this.#vectors('unpack', 'add') +
+      accepted * this.#vectors('unpack', ...(this.#modulus === 'field' ? (['add'] as const) : [])) +
       this.#vectors('judge', 'dequantise');
     /** A whole buffer's work, for so many slots, and what one drop-out adds to those that are left. */
     const scaled = (whole: number, withOne: () => number, accepted: number, dropped: number): number => {
@@ -111,7 +114,7 @@ export class Charges {
   /** SecAgg and SecAgg+: keys are agreed anew in every round. */
   pairwiseRound(name: 'SecAgg' | 'SecAgg+', users: number, threshold: number): RoundCosts {
     const whole = this.#phases(name, users, 0);
-    const user = (phase: Phase): number => mean(phase.users.map((share) => this.#seconds(share, 'seal')));
+    const user = (phase: Phase): number => mean(phase.users.map((share) => this.#ofDevice(share, 'seal')));
     const server = (phase: Phase): number => this.#seconds(phase.server, 'seal');
     const recovery = user(whole.unmasking) + server(whole.unmasking) + this.#vectors('dequantise');
     const oneMore = (): number => Math.max(0, server(this.#phases(name, users, 1).unmasking) - server(whole.unmasking));
@@ -247,6 +250,18 @@ export class Charges {
     const engine = this.#sealing;
     const sealing = counts.seals * engine[sealsAs].ms + counts.opens * engine.open.ms + counts.issues * engine.issue.ms;
     return (ms + sealing) / 1000 + this.#expansions({ counts });
+  }
+
+  /** The same of a device, which masks on its threads. */
+  #ofDevice(share: Share, sealsAs: 'seal' | 'online'): number {
+    const expansions = this.#expansions(share);
+    return this.#seconds(share, sealsAs) - expansions + this.#threaded(expansions);
+  }
+
+  /** Pieces are copied to the threads and back. */
+  #threaded(seconds: number): number {
+    if (this.#dimension < LONG_ELEMENTS || seconds === 0) return seconds;
+    return seconds / MASK_THREADS + this.#words('copy', 'copy');
   }
 
   #expansions({ counts }: Pick<Share, 'counts'>): number {

@@ -15,7 +15,6 @@ import {
   unpackVector,
 } from '@basa/masking';
 import { nodeRandomBytes } from '@basa/runtime/node';
-import { seededWords } from '../simulation/environment.ts';
 import type { ModulusOperation, VectorPrices, WordOperation } from './costs.ts';
 import type { Sampled, Sampling } from './sampling.ts';
 import { sample } from './sampling.ts';
@@ -25,6 +24,14 @@ export const PRICED_RING = ring(20);
 
 const TERMS = 8;
 const QUANTIZER = { level: 2 ** 15, clip: 1 } as const;
+
+/** Words of an input before its coordinates. */
+const PREFIX = 8;
+
+/** As a client draws them. */
+function systemWords(target: Uint32Array): void {
+  new Uint8Array(target.buffer, target.byteOffset, target.byteLength).set(nodeRandomBytes(target.byteLength));
+}
 
 export function vectorPrices(dimension: number, tools: AggregationTools, sampling: Sampling): VectorPrices {
   return {
@@ -46,8 +53,8 @@ function modulusPrices(
   const plan = { modulus, salt: new Uint8Array(32), terms };
   const values = Float32Array.from({ length: dimension }, (_, k) => Math.sin(k));
   const quantizer = { ...QUANTIZER, modulus };
-  const words = seededWords(1);
-  const first = quantize(values, quantizer, words);
+  const { kernel } = masks;
+  const first = quantize(values, quantizer, systemWords);
   if (first.kind === 'refused') throw new Error('values of -1 to 1 were refused');
   const packed = packVector(first.vector, modulus);
   const timed = (name: ModulusOperation, work: () => void): Sampled =>
@@ -55,21 +62,22 @@ function modulusPrices(
   const expansions = timed('expand', () => applyMasksInPlace(vector, plan, masks));
   return {
     expand: { ...expansions, ms: expansions.ms / TERMS },
-    add: timed('add', () => addInPlace(vector, first.vector, modulus, masks.kernel)),
-    // As an input is built: quantised, and written behind the words before it.
+    add: timed('add', () => addInPlace(vector, first.vector, modulus, kernel)),
+    // As an input is built: behind the words before it.
     quantise: timed('quantise', () => {
-      const quantized = quantize(values, quantizer, words);
-      if (quantized.kind !== 'refused') new Uint32Array(dimension + 8).set(quantized.vector, 8);
+      const into = new Uint32Array(PREFIX + dimension).subarray(PREFIX);
+      quantize(values, quantizer, systemWords, 1, { kernel, into });
     }),
-    pack: timed('pack', () => void packVector(vector, modulus)),
-    unpack: timed('unpack', () => void unpackVector(packed, dimension, modulus)),
+    pack: timed('pack', () => void packVector(vector, modulus, kernel)),
+    unpack: timed('unpack', () => void unpackVector(packed, dimension, modulus, kernel)),
     hashBody: timed('hashBody', () => void masks.suite.sha256(packed)),
     judge: timed('judge', () => {
-      if (firstOutOfRange(first.vector, modulus, QUANTIZER.level) >= 0) throw new Error('an entry is out of range');
+      if (firstOutOfRange(first.vector, modulus, QUANTIZER.level, kernel) >= 0)
+        throw new Error('an entry is out of range');
     }),
     dequantise: timed(
       'dequantise',
-      () => void dequantizeSum(first.vector, { level: QUANTIZER.level, modulus }, { weightSum: 10, weightScale: 1 }),
+      () => void dequantizeSum(first.vector, { ...QUANTIZER, modulus }, { weightSum: 10, weightScale: 1 }, kernel),
     ),
   };
 }

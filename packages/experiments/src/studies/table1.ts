@@ -34,7 +34,7 @@ const GRIDS: Readonly<Record<Profile, Grid>> = {
   smoke: { tasks: [{ task: MNIST_SMOKE, seeds: 1, protocols: ONE_READING }], betas: [0, 3] },
   small: {
     tasks: [
-      { task: MNIST, seeds: 10, protocols: PROTOCOLS },
+      { task: MNIST, seeds: 20, protocols: PROTOCOLS },
       { task: FEMNIST_SMALL, seeds: 3, protocols: ONE_READING },
       { task: CIFAR_SMALL, seeds: 3, protocols: ONE_READING },
     ],

@@ -1,5 +1,6 @@
 /** Opens the sum of a closed buffer: the seeds the released keys open, as a mask plan over the sum of the uploads. */
 import type { MaskTerm, Suite } from '@basa/masking';
+import type { VectorKernel } from '@basa/masking';
 import { equalBytes, firstOutOfRange, Secret } from '@basa/masking';
 import type { ReleasedKey, UploadHeader } from '../wire/authority-messages.ts';
 import type { Slot } from '../wire/brands.ts';
@@ -167,7 +168,8 @@ export function judgeCoordinates(
   coordinates: Uint32Array,
   accepted: number,
   first = 0,
+  kernel?: VectorKernel,
 ): Quarantine | undefined {
-  const offender = firstOutOfRange(coordinates, descriptor.modulus, sumBound(descriptor, accepted));
+  const offender = firstOutOfRange(coordinates, descriptor.modulus, sumBound(descriptor, accepted), kernel);
   return offender < 0 ? undefined : { kind: 'quarantine', why: `coordinate ${first + offender} is out of range` };
 }

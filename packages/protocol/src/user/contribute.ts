@@ -106,7 +106,7 @@ function* freezeSteps(
   const masking = maskInput(ports, session, yield* ask('input', {}), draft);
   if (masking.kind === 'refused') return masking;
   yield* ask('mask', { masking });
-  const masked = packMasked(session, masking.vector);
+  const masked = packMasked(ports, session, masking.vector);
   const step = freezeUpload(ports, device, draft, masked);
   if (isRefused(step.answer)) return step.answer;
   yield* ask('durable', { step });
@@ -125,7 +125,7 @@ function* bodyAgain(ports: UserPorts, session: FrozenSession): Steps<Uint8Array 
   const masking = maskInput(ports, session, yield* ask('input', {}));
   if (masking.kind === 'refused') return { problem: 'the store holds another input than the one that was fixed' };
   yield* ask('mask', { masking });
-  const masked = packMasked(session, masking.vector);
+  const masked = packMasked(ports, session, masking.vector);
   if (!equalBytes(bodyHashOf(ports.suite, masked, session.parts), session.header.bodyHash)) {
     return { problem: 'the upload does not come out as it was frozen; the store is damaged' };
   }

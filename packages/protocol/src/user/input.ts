@@ -1,5 +1,5 @@
 /** From an update to what is masked: x' = [1, 0, 0, 0 | w | v | metrics | x], x = Quant((w/W) clip(delta)), quantised once. */
-import type { RandomWords, Suite } from '@basa/masking';
+import type { RandomWords, Suite, VectorKernel } from '@basa/masking';
 import { integerWeight, quantize } from '@basa/masking';
 import { prefixElements, writePrefix } from '../wire/prefix.ts';
 import type { Refused } from '../wire/refusals.ts';
@@ -21,6 +21,8 @@ export interface UpdateInput {
   /** The blocks of the parameters, none of which may vanish; without them the whole update is one. */
   readonly blocks?: readonly Block[];
   readonly randomWords: RandomWords;
+  /** Where there is one, it quantises faster; the same bits. */
+  readonly kernel?: VectorKernel | undefined;
 }
 
 export type BuiltInput =
@@ -35,7 +37,7 @@ export type BuiltInput =
   | Refused;
 
 export function buildInput(descriptor: DescriptorBody, update: UpdateInput): BuiltInput {
-  const { delta, trainedOn, metrics = {}, blocks = [[0, delta.length]], randomWords } = update;
+  const { delta, trainedOn, metrics = {}, blocks = [[0, delta.length]], randomWords, kernel } = update;
   if (delta.length !== descriptor.dimension)
     return refused('wrong-length', { detail: `${delta.length} instead of ${descriptor.dimension}` });
   const staleness = Math.max(0, descriptor.version - trainedOn);
@@ -47,17 +49,17 @@ export function buildInput(descriptor: DescriptorBody, update: UpdateInput): Bui
   const exampleWeight = isPrivate ? 1 : (update.exampleWeight ?? 1);
   const alpha = stalenessWeight(descriptor.staleness, staleness) * exampleWeight;
   const weight = integerWeight(alpha, descriptor.weightScale);
+  const prefix = prefixElements(descriptor);
+  const vector = new Uint32Array(prefix + delta.length);
+  writePrefix(vector, descriptor, { weight, trainedOn, metrics });
+  const options = { kernel, into: vector.subarray(prefix) };
   const quantizer = isPrivate ? quantizeWithNoise : quantize;
-  const quantized = quantizer(delta, descriptor, randomWords, weight / descriptor.weightScale);
+  const quantized = quantizer(delta, descriptor, randomWords, weight / descriptor.weightScale, options);
   if (quantized.kind === 'refused')
     return refused('not-finite', { detail: `entry ${quantized.index} is ${quantized.value}` });
   // The noise fills every block, and a refusal that depends on the data would tell of it.
   const vanished = isPrivate ? undefined : blockProblem(descriptor, quantized.vector, blocks);
   if (vanished !== undefined) return vanished;
-  const prefix = prefixElements(descriptor);
-  const vector = new Uint32Array(prefix + delta.length);
-  writePrefix(vector, descriptor, { weight, trainedOn, metrics });
-  vector.set(quantized.vector, prefix);
   return { kind: 'input', vector, weight, staleness, clipped: quantized.clipped };
 }
 

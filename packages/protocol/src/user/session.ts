@@ -6,7 +6,7 @@
  *         \                 \--> abandoned             \--outcome--> released
  *          \--> abandoned        (a frozen session cannot be abandoned: its bytes may have left)
  */
-import type { RandomBytes, Suite } from '@basa/masking';
+import type { RandomBytes, Suite, VectorKernel } from '@basa/masking';
 import { Secret } from '@basa/masking';
 import type { UploadHeaderBody } from '../wire/authority-messages.ts';
 import type { Ctx, DepositRoot, JoinTag, Slot } from '../wire/brands.ts';
@@ -24,6 +24,8 @@ export interface UserPorts {
   readonly randomBytes: RandomBytes;
   /** The sealing of the buffer's engine and public key. */
   readonly sealing: BufferSealing;
+  /** Packs what is uploaded; without one, a loop in TypeScript does. */
+  readonly kernel?: VectorKernel | undefined;
 }
 
 /** What identifies the session; the same in every step. */

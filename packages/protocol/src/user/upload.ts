@@ -95,8 +95,12 @@ export function uploadHeaderMessage({ header }: FrozenSession, signature: Uint8A
 }
 
 /** y on the wire. */
-export function packMasked({ member }: SlottedSession | FrozenSession, vector: Uint32Array): Uint8Array {
-  return packVector(vector, member.descriptor.modulus);
+export function packMasked(
+  { kernel }: Pick<UserPorts, 'kernel'>,
+  { member }: SlottedSession | FrozenSession,
+  vector: Uint32Array,
+): Uint8Array {
+  return packVector(vector, member.descriptor.modulus, kernel);
 }
 
 /** The server has the bytes, durably: the seeds are not needed any more; wipe the session once this is recorded. */

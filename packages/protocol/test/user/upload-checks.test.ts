@@ -51,7 +51,7 @@ describe('an upload', () => {
     const answers = [{ authority: 0, answer: authorityMessages(3).keyAnswer.decode(answer) }];
     const draft = receiveKey(twin.ports, twin.session as UserSession, answers);
     if (draft.kind === 'refused' || twin.session?.step !== 'slotted') throw new Error('no draft');
-    const masked = packMasked(twin.session, twin.input as Uint32Array);
+    const masked = packMasked(twin.ports, twin.session, twin.input as Uint32Array);
     const { ctx, joinTag, deltaId } = twin.session.member;
     const other = (device.session as UserSession).member.joinTag;
     for (const given of [

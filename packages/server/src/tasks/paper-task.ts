@@ -68,7 +68,7 @@ export class PaperTask {
         if (records.length > 0) await this.#keep(state);
         return answer.kind === 'refused' ? answer : { kind: 'accepted' };
       }
-      const unpacked = unpackVector(packed, dimension, modulus);
+      const unpacked = unpackVector(packed, dimension, modulus, this.#kernel);
       if (unpacked.kind === 'malformed') return refused('body-mismatch', { detail: unpacked.problem });
       const sum = await this.#sum(buffer);
       addInPlace(sum, unpacked.vector, modulus, this.#kernel);

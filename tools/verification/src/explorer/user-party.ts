@@ -141,7 +141,7 @@ export class UserParty {
     if (draft.kind === 'refused') return [];
     const { vector, plan } = granted(maskInput(ports, session, this.#player.input, draft));
     applyMasksInPlace(vector, plan, this.#cast.tools);
-    const step = freezeUpload(ports, this.#device(local, buffer), draft, packMasked(session, vector));
+    const step = freezeUpload(ports, this.#device(local, buffer), draft, packMasked(ports, session, vector));
     const frozen = step.state.session;
     const sent = frozen?.step === 'frozen' ? [this.#uploadOf(local, buffer, frozen)] : [];
     return this.#endings(local, buffer, step, sent, cause);
@@ -164,7 +164,8 @@ export class UserParty {
   }
 
   #uploadOf(local: UserLocal, buffer: number, session: FrozenSession): Message {
-    const { vector, plan } = granted(maskInput(this.#ports(local, buffer, 'upload'), session, this.#player.input));
+    const ports = this.#ports(local, buffer, 'upload');
+    const { vector, plan } = granted(maskInput(ports, session, this.#player.input));
     applyMasksInPlace(vector, plan, this.#cast.tools);
     const value = uploadHeaderMessage(session, this.#player.signer.sign(headerToSign(session).statement));
     return {
@@ -172,7 +173,7 @@ export class UserParty {
       user: this.#number,
       buffer,
       value,
-      body: bodyOf(packMasked(session, vector), session.parts),
+      body: bodyOf(packMasked(ports, session, vector), session.parts),
     };
   }
 

@@ -1,6 +1,6 @@
 /** One shard of a sum: adds that part of every body block by block, takes the masks off, and judges what is left. */
-import type { Keystream, MaskTools } from '@basa/masking';
-import { addInPlace, applyMasksInPlace, dequantizeSum, elementBits, unpackVector } from '@basa/masking';
+import type { Keystream, MaskTools, VectorKernel } from '@basa/masking';
+import { addInPlace, addPackedInPlace, applyMasksInPlace, dequantizeSum, elementBits } from '@basa/masking';
 import type { Descriptor } from '@basa/protocol';
 import { ctxOf, descriptorCodec, judgeCoordinates, judgePrefix, prefixElements } from '@basa/protocol';
 import type { BlobStore } from '../../blobs/blob-store.ts';
@@ -22,10 +22,10 @@ export async function sumShard(task: SumShardTask, tools: SumShardTools): Promis
   const plan = { modulus: descriptor.modulus, salt, terms: unpackTerms(task.terms), firstWord: from };
   applyMasksInPlace(total, plan, tools);
   wipeTerms(task.terms);
-  return judged(descriptor, total, task);
+  return judged(descriptor, total, task, tools.kernel);
 }
 
-function judged(descriptor: Descriptor, total: Uint32Array, task: SumShardTask): SummedShard {
+function judged(descriptor: Descriptor, total: Uint32Array, task: SumShardTask, kernel: VectorKernel): SummedShard {
   const { keys, from } = task;
   const prefix = from === 0 ? judgePrefix(descriptor, total, keys.length) : undefined;
   if (prefix?.kind === 'quarantine') return { ...prefix, slots: [] };
@@ -33,10 +33,10 @@ function judged(descriptor: Descriptor, total: Uint32Array, task: SumShardTask):
   if (weightSum === undefined) throw new Error('a later shard needs the sum of weights of the first');
   const skipped = prefixElements(descriptor);
   const coordinates = from === 0 ? total.subarray(skipped) : total;
-  const outOfRange = judgeCoordinates(descriptor, coordinates, keys.length, Math.max(0, from - skipped));
+  const outOfRange = judgeCoordinates(descriptor, coordinates, keys.length, Math.max(0, from - skipped), kernel);
   if (outOfRange !== undefined) return { ...outOfRange, slots: [] };
   const { weightScale } = descriptor;
-  const mean = dequantizeSum(coordinates, descriptor, { weightSum, weightScale });
+  const mean = dequantizeSum(coordinates, descriptor, { weightSum, weightScale }, kernel);
   return { kind: 'shard', mean, ...(prefix !== undefined && { prefix }) };
 }
 
@@ -51,9 +51,8 @@ async function addBody(
   const [start, end] = [(from * bits) / 8, Math.ceil(((from + total.length) * bits) / 8)];
   const pieces = blobs.read(key, start, end);
   if (bits !== 32) {
-    const unpacked = unpackVector(await collect(pieces, end - start), total.length, modulus);
-    if (unpacked.kind === 'malformed') throw new Error(`a stored vector is damaged: ${unpacked.problem}`);
-    addInPlace(total, unpacked.vector, modulus, kernel);
+    const problem = addPackedInPlace(total, await collect(pieces, end - start), modulus, kernel);
+    if (problem !== undefined) throw new Error(`a stored vector is damaged: ${problem}`);
     return;
   }
   let at = 0;
