@@ -15,7 +15,7 @@ const HARNESS = fileURLToPath(new URL('harness.ts', import.meta.url));
 const MOST_SILENCE_MS = 120_000;
 
 /** A source by its path from the root, with its mutants; the first of them has this number. */
-export interface MutatedSource {
+interface MutatedSource {
   readonly file: string;
   readonly mutants: readonly Mutant[];
   readonly first: number;

@@ -9,7 +9,7 @@ import type { Name, Shape, Tables } from './shape.ts';
 import { EVE, tablesOf } from './shape.ts';
 
 /** An honest authority: what it has on disk, and what it ever signed; the same unless it answers before it writes. */
-export interface Local {
+interface Local {
   readonly records: Records;
   readonly receipts: readonly number[];
   readonly votes: readonly number[];

@@ -21,7 +21,7 @@ export interface Shape {
 export type Name = number;
 export const EVE = -1;
 /** A made-up user: its deposit is the server's own, and no authority enrolled it. */
-export const GHOST = -2;
+const GHOST = -2;
 
 /** The server's word that this user has this slot after these others: view and user are the first slots of a list. */
 export interface Ticket {
@@ -31,7 +31,7 @@ export interface Ticket {
 }
 
 /** What an authority votes for: who sat in the slots up to the last accepted one, and which of them are accepted. */
-export interface Closing {
+interface Closing {
   readonly list: readonly Name[];
   readonly accepted: readonly number[];
 }
@@ -87,7 +87,7 @@ export function tablesOf(shape: Shape, { isRepeatListed }: { readonly isRepeatLi
 }
 
 /** Every set of 0 .. count - 1, rising. */
-export function subsetsOf(count: number): readonly (readonly number[])[] {
+function subsetsOf(count: number): readonly (readonly number[])[] {
   return Array.from({ length: 2 ** count }, (_, set) =>
     Array.from({ length: count }, (__, n) => n).filter((n) => (set >> n) & 1),
   );

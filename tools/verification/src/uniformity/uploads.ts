@@ -47,7 +47,7 @@ export function sealedUploads({ modulus = RING_32, isFixed = true, seed = 11, ..
   return devices.map((device, l) => world.server.vector(device.ctx, l as never));
 }
 
-export function paperUploads({ modulus = RING_32, isFixed = true, seed = 11, ...run }: UploadsOf): Uint32Array[] {
+function paperUploads({ modulus = RING_32, isFixed = true, seed = 11, ...run }: UploadsOf): Uint32Array[] {
   const options = { bufferSize: K, dimension: DIMENSION, modulus, level: levelOf(modulus), seed };
   const world = new PaperFederation(run.environment ?? nodeEnvironment, options);
   return Array.from({ length: K }, (_, k) => {
