@@ -53,7 +53,7 @@ describe('the coordinator', () => {
     expect(freeSeats(full, millis(0))).toBe(0);
     expect(takeSeat(full, name(3), millis(0)).seat.kind).toBe('needs-buffer');
     expect(takeSeat(full, device.user, millis(0)).seat.kind).toBe('needs-buffer');
-    expect(freeSeats(full, millis(10 ** 9))).toBe(0);
+    expect(freeSeats(coordinator, millis(10 ** 9))).toBe(0);
   });
 
   it('forgets a buffer that is full or decided, and leaves the others as they are', () => {

@@ -123,6 +123,12 @@ const EQUIVALENT: readonly Equivalent[] = [
     after: '(used >= state.mostUsed)',
     why: 'the larger of two equal numbers is either',
   },
+  {
+    file: 'user/freshness.ts',
+    before: 'seen?.version ?? 0',
+    after: '(seen?.version ?? undefined)',
+    why: 'no version is below 0, nor below nothing',
+  },
 ];
 
 export function isEquivalent(file: string, { before, after }: Mutant): boolean {
