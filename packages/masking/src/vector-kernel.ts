@@ -48,7 +48,7 @@ export interface ElementKernel {
   hasBeyond(words: number, modulus: Modulus, bound: number): boolean;
 }
 
-export interface QuantizerScale {
+interface QuantizerScale {
   readonly level: number;
   readonly weight: number;
   readonly clip: number;

@@ -1,6 +1,5 @@
 /** Opens the sum of a closed buffer: the seeds the released keys open, as a mask plan over the sum of the uploads. */
-import type { MaskTerm, Suite } from '@basa/masking';
-import type { VectorKernel } from '@basa/masking';
+import type { MaskTerm, Suite, VectorKernel } from '@basa/masking';
 import { equalBytes, firstOutOfRange, Secret } from '@basa/masking';
 import type { ReleasedKey, UploadHeader } from '../wire/authority-messages.ts';
 import type { Slot } from '../wire/brands.ts';
