@@ -17,7 +17,10 @@ const SECTIONS: readonly Section[] = [
     title: 'Running it',
     pages: ['docs/operations.md', 'docs/deploy.md', 'docs/capacity.md', 'docs/cli.md', 'docs/web.md'],
   },
-  { title: 'Security', pages: ['docs/privacy.md', 'docs/threat-model.md', 'docs/evidence.md', 'SECURITY.md'] },
+  {
+    title: 'Security',
+    pages: ['docs/privacy.md', 'docs/threat-model.md', 'docs/evidence.md', 'docs/rules.md', 'SECURITY.md'],
+  },
   {
     title: 'Results',
     pages: [

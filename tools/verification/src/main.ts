@@ -8,12 +8,13 @@ if (given.some((word) => ['--quick', '--json'].includes(word)) && given.every((w
 }
 
 await runNamed('prove', {
-  all: { about: 'the next six, one after the other (hours; --quick for minutes)', program: at('prove/all.ts') },
+  all: { about: 'the next seven, one after the other (hours; --quick for minutes)', program: at('prove/all.ts') },
   attacks: {
     about: 'A1 to R1 against both modes, and a server with one of four authorities',
     program: at('prove/attacks.ts'),
   },
   mutants: { about: 'every wrong core of a list, and what the oracle says of it', program: at('prove/mutants.ts') },
+  rules: { about: 'the rules alone, as a small model, and each of them left out', program: at('prove/rules.ts') },
   explorer: { about: 'every state of small worlds', program: at('prove/explorer.ts') },
   faults: { about: 'the fault simulation, over thousands of buffers', program: at('prove/faults.ts') },
   oracle: {
@@ -25,6 +26,7 @@ await runNamed('prove', {
     program: at('prove/councils.ts'),
   },
   decoders: { about: '10^7 hostile inputs at the decoder of every message', program: at('prove/decoders.ts') },
+  uniformity: { about: 'what a server stores, against noise, over many seeds', program: at('prove/uniformity.ts') },
   mutation: { about: 'small wrong changes of the core, and what the tests notice', program: at('mutation/main.ts') },
 });
 

@@ -1,13 +1,11 @@
 /** Masks hide: exactly, in groups so small that every mask can be enumerated, and statistically, in what a server stores. */
 import { nodeEnvironment, seededWords } from '@basa/experiments/simulation';
-import type { Keystream, Modulus } from '@basa/masking';
-import { FIELD, modulusName, RING_32, ring } from '@basa/masking';
-import type { UserId } from '@basa/protocol';
-import type { Environment, Suspicion } from '@basa/simulator';
+import type { Keystream } from '@basa/masking';
+import { modulusName, RING_32 } from '@basa/masking';
+import type { Environment, Federation, Suspicion } from '@basa/simulator';
 import {
   chiSquareTwoSample,
   chiSquareUniform,
-  Federation,
   FederationDevice,
   fixedVersusRandom,
   granted,
@@ -16,8 +14,7 @@ import {
   welch,
 } from '@basa/simulator';
 import { describe, expect, it } from 'vitest';
-
-const user = (n: number): UserId => new Uint8Array(32).fill(n + 1) as UserId;
+import { deltaOf, GROUPS, MODES, sealedUploads, userNumbered } from '../src/uniformity/uploads.ts';
 
 describe('p-values', () => {
   it.each([
@@ -52,52 +49,10 @@ describe('p-values', () => {
 });
 
 describe('what a server stores', () => {
-  const K = 3;
-  const DIMENSION = 1 << 16;
   /** Runs repeat with their seeds: a p-value is the same each time, so that nothing here can be unlucky tomorrow. */
   const QUIET = 1e-5;
   const ALARM = 1e-12;
 
-  interface Run {
-    readonly environment?: Environment;
-    readonly modulus?: Modulus;
-    readonly isFixed?: boolean;
-    readonly seed?: number;
-    readonly makeDevice?: (world: Federation, number: number) => FederationDevice;
-  }
-
-  /** Updates so large that they reach into every bit of the group. */
-  const levelOf = (modulus: Modulus): number => (modulus.kind === 'field' ? 2 ** 29 : 2 ** (modulus.bits - 3));
-
-  function deltaOf(isFixed: boolean, number: number): Float32Array {
-    const words = new Uint32Array(DIMENSION);
-    seededWords(500 + number)(words);
-    return Float32Array.from(words, (word) => (isFixed ? (number + 1) / 8 : word / 2 ** 31 - 1));
-  }
-
-  function sealedUploads({ modulus = RING_32, isFixed = true, seed = 11, ...run }: Run): Uint32Array[] {
-    const options = { bufferSize: K, dimension: DIMENSION, modulus, level: levelOf(modulus), seed };
-    const world = new Federation(run.environment ?? nodeEnvironment, options);
-    const devices = Array.from({ length: K }, (_, n) => run.makeDevice?.(world, n) ?? world.device());
-    for (const [n, device] of devices.entries()) granted(device.contribute('upload', deltaOf(isFixed, n)));
-    return devices.map((device, l) => world.server.vector(device.ctx, l as never));
-  }
-
-  function paperUploads({ modulus = RING_32, isFixed = true, seed = 11, ...run }: Run): Uint32Array[] {
-    const options = { bufferSize: K, dimension: DIMENSION, modulus, level: levelOf(modulus), seed };
-    const world = new PaperFederation(run.environment ?? nodeEnvironment, options);
-    return Array.from({ length: K }, (_, k) => {
-      const prepared = world.prepare(user(k), deltaOf(isFixed, k));
-      granted(world.upload(user(k), prepared));
-      return prepared.y;
-    });
-  }
-
-  const MODES = [
-    ['sealed', sealedUploads],
-    ['paper', paperUploads],
-  ] as const;
-  const GROUPS = [RING_32, ring(20), FIELD];
   const cases = MODES.flatMap(([mode, uploads]) =>
     GROUPS.map((modulus) => ({ mode, uploads, modulus, name: modulusName(modulus) })),
   );
@@ -173,14 +128,14 @@ describe('what a server stores', () => {
 
   it('betrays a paper user who uploads twice under the same seeds', () => {
     const world = new PaperFederation(nodeEnvironment, {
-      bufferSize: K,
-      dimension: DIMENSION,
+      bufferSize: 3,
+      dimension: 1 << 16,
       modulus: RING_32,
       level: 1000,
     });
-    for (const k of [0, 1]) granted(world.upload(user(k), world.prepare(user(k), deltaOf(false, k))));
+    for (const k of [0, 1]) granted(world.upload(userNumbered(k), world.prepare(userNumbered(k), deltaOf(false, k))));
     const [first, again] = [2, 3].map((n) => {
-      const { y } = world.prepare(user(2), deltaOf(false, n));
+      const { y } = world.prepare(userNumbered(2), deltaOf(false, n));
       world.now = (world.now + 100) as typeof world.now;
       return y;
     }) as [Uint32Array, Uint32Array];

@@ -5,6 +5,8 @@ import type { FederationDevice } from '@basa/simulator';
 import { CLOSE_MS, granted, OPEN_MS, reasonOf } from '@basa/simulator';
 import { atClose, closed } from '@basa/testkit/core/at-close.ts';
 import { describe, expect, it } from 'vitest';
+import type { AuthorityBuffer } from '../../src/authority/buffer.ts';
+import { ownKeys } from '../../src/authority/buffer.ts';
 
 const messages = authorityMessages(4);
 
@@ -13,6 +15,13 @@ describe('a close', () => {
     const { world, request } = atClose();
     const { keys, outcome } = granted(closed(world, request));
     expect(keys.map(({ slot, role }) => `${role} ${slot}`)).toEqual(['self 0', 'self 1', 'self 2', 'edge 3']);
+    const buffer = world.authority.core.buffer(request.ctx) as AuthorityBuffer;
+    const own = ownKeys(world.authority.ports, buffer)?.keys;
+    for (const { slot, key } of keys) {
+      const entry = buffer.closed?.accepted.find((one) => one.slot === slot);
+      expect(key).toEqual(entry === undefined ? own?.edge(slot) : own?.self(entry.registration, entry.selfName));
+      if (entry !== undefined) expect(key).not.toEqual(own?.edge(slot));
+    }
     expect(outcome.accepted.map(({ slot }) => slot)).toEqual([0, 1, 2]);
   });
 

@@ -1,9 +1,12 @@
+import { toHex } from '@basa/masking';
 import type { UserSession } from '@basa/protocol';
-import { millis, privacySpent } from '@basa/protocol';
+import { EMPTY_LEDGER, millis, privacySpent } from '@basa/protocol';
 import type { Federation, FederationDevice } from '@basa/simulator';
 import { CLOSE_MS, granted, OPEN_MS, reasonOf } from '@basa/simulator';
 import { nodeFederation } from '@basa/testkit/core/tools.ts';
 import { describe, expect, it } from 'vitest';
+import { budgetProblem } from '../../src/user/budget.ts';
+import type { DeltaCommitment } from '../../src/user/ledger.ts';
 
 const PRIVACY = { noiseMultiplier: 1, colluders: 0, delta: 1e-6, participations: 1 };
 
@@ -34,6 +37,16 @@ describe('the budget of a device', () => {
     granted(second.contribute());
     first.newUpdate();
     expect(reasonOf(first.contribute())).toBe('budget-spent');
+  });
+
+  it('lets an update that is charged already be given again, and no other', () => {
+    const [charged, other] = [Uint8Array.of(1), Uint8Array.of(2)];
+    const commitment = { ctx: new Uint8Array(32), joinTag: new Uint8Array(32) } as unknown as DeltaCommitment;
+    const ledger = { ...EMPTY_LEDGER, deltas: new Map([[toHex(charged), commitment]]) };
+    expect(budgetProblem(ledger, PRIVACY, charged)).toBeUndefined();
+    expect(budgetProblem(ledger, PRIVACY, other)).toMatchObject({ reason: 'budget-spent' });
+    expect(budgetProblem(ledger, PRIVACY)).toMatchObject({ reason: 'budget-spent' });
+    expect(budgetProblem(ledger, undefined)).toBeUndefined();
   });
 
   it('is looked at once more when the upload is frozen: a charge that came meanwhile counts', () => {

@@ -1,5 +1,7 @@
-import type { Coordinator, UserId } from '@basa/protocol';
-import { createCoordinator, millis, takeSeat, trackBuffer } from '@basa/protocol';
+import { toHex } from '@basa/masking';
+import type { Coordinator, OpenBuffer, UserId } from '@basa/protocol';
+import { createCoordinator, freeSeats, millis, takeSeat, trackBuffer } from '@basa/protocol';
+import { granted } from '@basa/simulator';
 import { nodeFederation } from '@basa/testkit/core/tools.ts';
 import { describe, expect, it } from 'vitest';
 
@@ -31,6 +33,46 @@ describe('the coordinator', () => {
     for (const n of [2, 3]) ({ coordinator, seat } = takeSeat(coordinator, name(n), millis(50)));
     expect(takeSeat(coordinator, name(4), millis(60)).seat.kind).toBe('needs-buffer');
     expect(takeSeat(coordinator, name(4), millis(100)).seat.kind).toBe('seated');
+  });
+
+  it('counts deposits as taken, and the seat of whoever deposited as free', () => {
+    const two = nodeFederation({ bufferSize: 3 });
+    const ctx = two.server.drawBuffer();
+    let coordinator = trackBuffer(createCoordinator(100), two.server.buffer(ctx));
+    expect(freeSeats(coordinator, millis(0))).toBe(3);
+    const device = two.device();
+    ({ coordinator } = takeSeat(coordinator, device.user, millis(0)));
+    ({ coordinator } = takeSeat(coordinator, name(1), millis(0)));
+    expect(freeSeats(coordinator, millis(0))).toBe(1);
+    granted(device.contribute('deposit'));
+    coordinator = trackBuffer(coordinator, two.server.buffer(device.ctx));
+    expect(coordinator.buffers.find(({ name: one }) => one === toHex(device.ctx))?.depositors.size).toBe(1);
+    expect(freeSeats(coordinator, millis(0))).toBe(1);
+    const { seat, coordinator: full } = takeSeat(coordinator, name(2), millis(0));
+    expect(seat).toMatchObject({ kind: 'seated', seats: 2, deposits: 1 });
+    expect(freeSeats(full, millis(0))).toBe(0);
+    expect(takeSeat(full, name(3), millis(0)).seat.kind).toBe('needs-buffer');
+    expect(takeSeat(full, device.user, millis(0)).seat.kind).toBe('needs-buffer');
+    expect(freeSeats(coordinator, millis(10 ** 9))).toBe(0);
+  });
+
+  it('forgets a buffer that is full or decided, and leaves the others as they are', () => {
+    const coordinator = open(2);
+    const [first, second] = coordinator.buffers;
+    const full = { ...world.server.buffer((first as OpenBuffer).ctx), status: 'frozen' as const };
+    expect(trackBuffer(coordinator, full).buffers).toEqual([second]);
+    const { coordinator: seated } = takeSeat(coordinator, name(1), millis(0));
+    const tracked = trackBuffer(seated, world.server.buffer((second as OpenBuffer).ctx));
+    expect(tracked.buffers.map(({ seated: users }) => users.size)).toEqual([1, 0]);
+  });
+
+  it('gives the held seat again where another buffer is older', () => {
+    const coordinator = open(2);
+    const second = coordinator.buffers[1] as OpenBuffer;
+    const held = takeSeat(coordinator, name(1), millis(0), ({ ctx }) => ctx === second.ctx);
+    expect(held.seat).toMatchObject({ kind: 'seated', ctx: second.ctx });
+    expect(takeSeat(held.coordinator, name(1), millis(1)).seat).toMatchObject({ ctx: second.ctx });
+    expect(takeSeat(held.coordinator, name(2), millis(1), () => false).seat.kind).toBe('must-wait');
   });
 
   it('gives no seat in a buffer that has expired', () => {

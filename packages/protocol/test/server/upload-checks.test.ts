@@ -107,6 +107,15 @@ describe('a tick', () => {
     expect(tickBuffer(buffer(), millis(deadline + 1)).records).toHaveLength(2);
   });
 
+  it('says when the first of several leases is over', () => {
+    const { world, buffer } = atUpload();
+    world.now = millis(world.now + LEASE_MS / 2);
+    world.device().contribute('deposit');
+    const deadlines = buffer().slots.map(({ ticket }): number => ticket.deadline);
+    expect(new Set(deadlines).size).toBe(2);
+    expect(tickBuffer(buffer(), world.now).answer).toEqual({ nextAt: Math.min(...deadlines) + 1 });
+  });
+
   it('waits for those alone who still owe an upload', () => {
     const { world, device, buffer } = atUpload();
     world.now = millis(world.now + LEASE_MS / 2);

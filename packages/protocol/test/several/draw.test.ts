@@ -98,6 +98,13 @@ describe('an authority', () => {
     granted(drawnBy(world, 0, [plan]));
   });
 
+  it('signs a plan that is open as long as the policy says by a clock that is five minutes ahead', () => {
+    const world = severalAuthorities();
+    const { plan } = planOf(world, ALL);
+    const expiry = millis(world.now + OPEN_MS + 5 * 60_000);
+    expect(granted(drawnBy(world, 0, [{ ...plan, expiry }])).expiry).toBe(expiry);
+  });
+
   it('signs no plan with a model older than its own, and takes a newer one for its newest', () => {
     const world = severalAuthorities();
     const { plan } = planOf(world, ALL);

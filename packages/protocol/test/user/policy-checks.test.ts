@@ -153,6 +153,18 @@ describe('the blocks of an update', () => {
     expect(build(0, [100, 100], { blocks: [[0, 100]] }).kind).toBe('input');
   });
 
+  it('that are small are judged together: one of them may vanish, all of them may not', () => {
+    const small = {
+      blocks: [
+        [0, 40],
+        [40, 40],
+      ],
+    };
+    expect(build(0, [40, 40], small).kind).toBe('input');
+    expect(build(0, [0, 40], small).kind).toBe('input');
+    expect(reasonOf(build(0, [0, 80], small))).toBe('zero-block');
+  });
+
   it('are one, all of it, where none are named', () => {
     expect(reasonOf(build(0, [0, 200]))).toBe('zero-block');
     expect(build(0, [0, 199]).kind).toBe('input');

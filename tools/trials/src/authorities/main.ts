@@ -1,5 +1,6 @@
 /** `npm run trial -- authorities [--kills N] [--seed N] [--json]`: authorities as processes that die and stay away; nothing may be lost. */
 import { parseArgs } from 'node:util';
+import { secondsSince } from '@basa/testkit/programs/seconds.ts';
 
 const { values } = parseArgs({
   options: {
@@ -15,7 +16,8 @@ if (values.help) {
 
 Four authorities, of which three are needed, a server and devices, each a process. With all four there, a random one after the
 other is killed and started again, N times (60 by default). Then one stays down while the fleet goes on and other processes are killed.
-Then a second one is down: devices are put off in clear words, and go on when it is back. Nothing may be lost.`,
+Then a second one is down: devices are put off in clear words, and go on when it is back. Nothing may be lost.
+Runs with different seeds are parts of one trial: their counts may be added.`,
   );
 } else {
   const { runAuthorities } = await import('./run.ts');
@@ -25,12 +27,14 @@ Then a second one is down: devices are put off in clear words, and go on when it
     process.exit(2);
   }
   console.log(`${kills} kills, seed ${seed}, 4 authorities of which 3 are needed`);
+  const begun = Date.now();
   const { problems, moments, ...counts } = await runAuthorities({ kills, seed, onLine: (line) => console.log(line) });
   console.log('\nauthorities died at:');
   for (const [moment, count] of Object.entries(moments)) console.log(`${String(count).padStart(4)}  ${moment}`);
   console.log();
   for (const [name, count] of Object.entries(counts)) console.log(`${name.padEnd(20)}${count}`);
   for (const problem of problems) console.log(`WRONG: ${problem}`);
-  if (values.json) console.log(JSON.stringify(counts));
+  if (values.json)
+    console.log(JSON.stringify({ authorities: { seed, seconds: secondsSince(begun), ...counts, problems } }));
   process.exitCode = problems.length === 0 ? 0 : 1;
 }

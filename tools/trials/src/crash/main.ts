@@ -1,5 +1,6 @@
 /** `npm run test:crash -- [--store postgres] [--engine cp-abe] [--kills N] [--seed N] [--json]`: kill -9 of every process under load; nothing may be lost. */
 import { parseArgs } from 'node:util';
+import { secondsSince } from '@basa/testkit/programs/seconds.ts';
 
 const { values } = parseArgs({
   options: {
@@ -16,7 +17,8 @@ if (values.help) {
     `npm run test:crash -- [--store postgres] [--engine cp-abe] [--kills N] [--seed N] [--json]
 
 Kills server, authority and devices N times (200 by default), at random and at durable moments. With --store postgres the
-server is three nodes on one database: nodes are also stopped past their turns, and the database is killed as well.`,
+server is three nodes on one database: nodes are also stopped past their turns, and the database is killed as well.
+Runs with different seeds are parts of one trial: their counts may be added.`,
   );
 } else {
   const { runCrashes } = await import('./run.ts');
@@ -36,6 +38,7 @@ server is three nodes on one database: nodes are also stopped past their turns, 
     process.exit(2);
   }
   console.log(`${kills} kills, seed ${seed}, store ${store}, engine ${engine}`);
+  const begun = Date.now();
   const onKill = (line: string): void => console.log(line);
   const { problems, moments, ...counts } = await runCrashes({ kills, seed, store, engine, onKill });
   for (const [role, deaths] of Object.entries(moments)) {
@@ -45,6 +48,7 @@ server is three nodes on one database: nodes are also stopped past their turns, 
   console.log();
   for (const [name, count] of Object.entries(counts)) console.log(`${name.padEnd(14)}${count}`);
   for (const problem of problems) console.log(`WRONG: ${problem}`);
-  if (values.json) console.log(JSON.stringify(counts));
+  if (values.json)
+    console.log(JSON.stringify({ crash: { seed, store, engine, seconds: secondsSince(begun), ...counts, problems } }));
   process.exitCode = problems.length === 0 ? 0 : 1;
 }

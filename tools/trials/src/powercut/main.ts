@@ -1,5 +1,6 @@
 /** `npm run trial -- powercut [--cuts N] [--seed N] [--json]`: power cuts of every process under load; nothing acknowledged may be lost. */
 import { parseArgs } from 'node:util';
+import { secondsSince } from '@basa/testkit/programs/seconds.ts';
 
 const { values } = parseArgs({
   options: {
@@ -13,7 +14,8 @@ if (values.help) {
   console.log(`npm run trial -- powercut [--cuts N] [--seed N] [--json]
 
 Cuts the power of server, authority and devices N times (100 by default), at random and at durable moments: the process is
-killed, and all or some of what it had written and not flushed is taken away, names of files included. Needs Linux and gcc.`);
+killed, and all or some of what it had written and not flushed is taken away, names of files included. Needs Linux and gcc.
+Runs with different seeds are parts of one trial: their counts may be added.`);
 } else {
   const [cuts, seed] = [Number(values.cuts), Number(values.seed)];
   if (!(Number.isSafeInteger(cuts) && cuts > 0 && Number.isSafeInteger(seed))) {
@@ -27,6 +29,7 @@ killed, and all or some of what it had written and not flushed is taken away, na
 async function run(kills: number, seed: number): Promise<number> {
   const { runCrashes } = await import('../crash/run.ts');
   const { ShimMissing } = await import('./shim.ts');
+  const begun = Date.now();
   try {
     const onKill = (line: string): void => console.log(line);
     const report = await runCrashes({ kills, seed, isPowerCut: true, onKill });
@@ -34,7 +37,8 @@ async function run(kills: number, seed: number): Promise<number> {
     const all = { ...powerCuts, ...counts };
     for (const [name, count] of Object.entries(all)) console.log(`${name.padEnd(14)}${count}`);
     for (const problem of problems) console.log(`WRONG: ${problem}`);
-    if (values.json) console.log(JSON.stringify(all));
+    if (values.json)
+      console.log(JSON.stringify({ powercut: { seed, seconds: secondsSince(begun), ...all, problems } }));
     return problems.length === 0 ? 0 : 1;
   } catch (error) {
     if (!(error instanceof ShimMissing)) throw error;

@@ -1,6 +1,7 @@
 /** `npm run trial -- soak [--buffers N] [--seed N] [--restarts N] [--devices N] [--liars N] [--buffer-size K] [--plot file.svg] [--json]`: many buffers, and what they leave behind. */
 import { writeFileSync } from 'node:fs';
 import { parseArgs } from 'node:util';
+import { secondsSince } from '@basa/testkit/programs/seconds.ts';
 
 const { values } = parseArgs({
   options: {
@@ -39,6 +40,7 @@ if (values.help) {
     process.exit(2);
   }
   console.log(`${buffers} buffers, seed ${seed}`);
+  const begun = Date.now();
   const { samples, problems, lives, ...counts } = await runSoak({
     buffers,
     seed,
@@ -60,6 +62,7 @@ if (values.help) {
     );
   for (const problem of problems) console.log(`WRONG: ${problem}`);
   if (values.plot !== undefined) writeFileSync(values.plot, plotOf(samples));
-  if (values.json) console.log(JSON.stringify({ ...counts, lives, samples }));
+  if (values.json)
+    console.log(JSON.stringify({ soak: { seed, seconds: secondsSince(begun), ...counts, problems, lives, samples } }));
   process.exitCode = problems.length === 0 ? 0 : 1;
 }

@@ -93,6 +93,42 @@ const EQUIVALENT: readonly Equivalent[] = [
     after: 'edges',
     why: 'it only spares a search that finds nothing',
   },
+  {
+    file: 'authority/task.ts',
+    before: 'isAhead',
+    after: 'true',
+    why: 'the core applies the records of a step, not the state that comes with them',
+  },
+  {
+    file: 'authority/device.ts',
+    before: 'isKnown',
+    after: 'false',
+    why: 'a task that is twice in the list of a device is asked for once',
+  },
+  {
+    file: 'server/secure-buffer.ts',
+    before: "slot.status === 'assigned'",
+    after: 'true',
+    why: 'nobody asks for the grace of a slot that owes no upload',
+  },
+  {
+    file: 'server/coordinator.ts',
+    before: 'seats.size === coordinator.seats.size',
+    after: 'false',
+    why: 'it only spares the work where no seat has lapsed',
+  },
+  {
+    file: 'server/place-controller.ts',
+    before: 'used > state.mostUsed',
+    after: '(used >= state.mostUsed)',
+    why: 'the larger of two equal numbers is either',
+  },
+  {
+    file: 'user/freshness.ts',
+    before: 'seen?.version ?? 0',
+    after: '(seen?.version ?? undefined)',
+    why: 'no version is below 0, nor below nothing',
+  },
 ];
 
 export function isEquivalent(file: string, { before, after }: Mutant): boolean {

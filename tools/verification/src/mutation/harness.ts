@@ -44,9 +44,10 @@ function addTest(name: string, body: () => unknown): void {
 export const describe = Object.assign(addSuite, { each: eachOf(addSuite) });
 export const it = Object.assign(addTest, { each: eachOf(addTest) });
 
-let awake = -1;
+/** One that is asked while modules are loaded must be awake before the first of them. */
+let awake = Number(process.argv[4] ?? -1);
 /** Mutants that gave another value in this test; undefined once all tests are known. */
-let different: Set<number> | undefined = new Set();
+let different: Set<number> | undefined = awake < 0 ? new Set() : undefined;
 
 /** Asked by the switched sources. Expressions of the core have no effect of their own, so both may be evaluated. */
 function mutated<Value>(number: number, mutant: () => Value, original: () => Value): Value {
@@ -55,7 +56,13 @@ function mutated<Value>(number: number, mutant: () => Value, original: () => Val
   if (!different.has(number) && !isSame(mutant, value)) different.add(number);
   return value;
 }
-Object.assign(globalThis, { mutated });
+
+/** As `mutated`, of steps: only one of the two may happen, so that reaching it counts as a difference. */
+function isAwake(number: number): boolean {
+  different?.add(number);
+  return number === awake;
+}
+Object.assign(globalThis, { mutated, isAwake });
 
 function isSame<Value>(mutant: () => Value, value: Value): boolean {
   try {
@@ -69,6 +76,8 @@ function isSame<Value>(mutant: () => Value, value: Value): boolean {
 }
 
 interface Coverage {
+  /** Mutants that are asked while modules are loaded. */
+  readonly atLoading: readonly number[];
   readonly tests: readonly { readonly ms: number; readonly mutants: readonly number[] }[];
 }
 
@@ -80,18 +89,29 @@ export interface JudgedMutant {
   readonly asked: number;
 }
 
-/** Judges the mutants, one line of output for each as soon as it is known. */
+/**
+ * Judges the mutants, one line of output for each as soon as it is known. The first that is asked while modules are loaded ends the process
+ * with no line, unless it was awake from the beginning: then every test is asked.
+ */
 export async function judgeMutants(mutants: readonly number[], coverageFile: string): Promise<void> {
+  const fromTheBeginning = awake;
   const coverage: Coverage = existsSync(coverageFile)
     ? JSON.parse(readFileSync(coverageFile, 'utf8'))
-    : { tests: await coverageOfTests() };
+    : { atLoading: [...(different ?? [])], tests: await coverageOfTests() };
   writeFileSync(coverageFile, JSON.stringify(coverage));
   different = undefined;
   const order = coverage.tests.map((_, n) => n).sort((a, b) => msOf(coverage, a) - msOf(coverage, b));
+  const atLoading = new Set(coverage.atLoading);
   for (const mutant of mutants) {
-    const relevant = order.filter((n) => coverage.tests[n]?.mutants.includes(mutant));
+    const isLoaded = atLoading.has(mutant);
+    if (isLoaded && mutant !== fromTheBeginning) {
+      say({ loaded: mutant });
+      process.exit();
+    }
+    const relevant = order.filter((n) => isLoaded || coverage.tests[n]?.mutants.includes(mutant));
     const failing = await firstFailing(mutant, relevant);
     say({ mutant, noticedBy: failing?.name ?? null, asked: relevant.length });
+    if (isLoaded) process.exit();
   }
 }
 
@@ -121,6 +141,7 @@ async function firstFailing(mutant: number, relevant: readonly number[]): Promis
       } catch {
         return test;
       }
+      say({ passed: n });
     }
   } finally {
     awake = -1;

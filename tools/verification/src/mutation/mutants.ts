@@ -8,6 +8,8 @@ export interface Mutant {
   /** The expression that is changed, in the text. */
   readonly start: number;
   readonly end: number;
+  /** Whether it waits for somebody or reads on: it can't be evaluated beside the original, nor inside a function of its own. */
+  readonly isStep: boolean;
 }
 
 interface Node {
@@ -34,6 +36,7 @@ interface Change {
   readonly start: number;
   readonly end: number;
   readonly after: string;
+  readonly isStep?: boolean;
 }
 
 const OTHER_OPERATOR: Readonly<Record<string, string>> = {
@@ -45,17 +48,22 @@ const OTHER_OPERATOR: Readonly<Record<string, string>> = {
   '>=': '>',
   '&&': '||',
   '||': '&&',
+  '+': '-',
+  '-': '+',
+  '*': '/',
+  '/': '*',
 };
-const OTHER_METHOD: Readonly<Record<string, string>> = { every: 'some', some: 'every' };
+const OTHER_METHOD: Readonly<Record<string, string>> = { every: 'some', some: 'every', min: 'max', max: 'min' };
 
-/** Every mutant of a source, in the order of its lines. */
-export function mutantsOf(text: string): readonly Mutant[] {
+/** Every mutant of a source, in the order of its lines. Where the source reads bytes one after the other, each is a step. */
+export function mutantsOf(text: string, readsOn = false): readonly Mutant[] {
   const { program, errors } = parseSync('source.ts', text);
   if (errors.length > 0) throw new Error(`it does not parse: ${errors[0]?.message}`);
   return changesBelow(program as unknown as Node, text)
     .sort((a, b) => a.start - b.start || b.end - a.end)
     .map((change) => ({
       ...change,
+      isStep: readsOn || change.isStep === true,
       line: text.slice(0, change.start).split('\n').length,
       before: text.slice(change.start, change.end),
     }));
@@ -63,7 +71,7 @@ export function mutantsOf(text: string): readonly Mutant[] {
 
 /**
  * The source with all its mutants asleep, numbered on from `first`: `mutated(number, mutant, original)` decides which of
- * two expressions counts.
+ * two expressions counts; of two steps, `isAwake(number)` does.
  */
 export function withSwitches(
   text: string,
@@ -80,7 +88,10 @@ export function withSwitches(
     const switched = inside
       .filter(isHere)
       .reduce(
-        (other, mutant) => `globalThis.mutated(${mutant.number}, () => (${mutant.after}), () => ${other})`,
+        (other, { number, after: wrong, isStep }) =>
+          isStep
+            ? `(globalThis.isAwake(${number}) ? (${wrong}) : ${other})`
+            : `globalThis.mutated(${number}, () => (${wrong}), () => ${other})`,
         original,
       );
     return text.slice(start, outermost.start) + switched + render(outermost.end, end, after);
@@ -92,10 +103,24 @@ export function withSwitches(
 function changesBelow(node: Node, text: string): Change[] {
   if (node.type.startsWith('TS') && !('expression' in node)) return [];
   if (node.type === 'ImportDeclaration') return [];
-  const children = Object.values(node)
+  const isStep = hasStep(node);
+  return [
+    ...changesOf(node, text).map((change) => ({ ...change, isStep })),
+    ...childrenOf(node).flatMap((child) => changesBelow(child, text)),
+  ];
+}
+
+/** Whether it waits for somebody, other than in a function of its own. */
+function hasStep(node: Node): boolean {
+  if (node.type === 'YieldExpression' || node.type === 'AwaitExpression') return true;
+  if (node.type.includes('Function')) return false;
+  return childrenOf(node).some(hasStep);
+}
+
+function childrenOf(node: Node): readonly Node[] {
+  return Object.values(node)
     .flatMap((field) => (Array.isArray(field) ? field : [field]))
     .filter(isNode);
-  return [...changesOf(node, text), ...children.flatMap((child) => changesBelow(child, text))];
 }
 
 function changesOf(node: Node, text: string): Change[] {
@@ -105,7 +130,8 @@ function changesOf(node: Node, text: string): Change[] {
     case 'BinaryExpression':
     case 'LogicalExpression': {
       if (operator === '??') return [{ ...spanOf(node), after: `(${textOf(left)} ?? undefined)` }];
-      const other = OTHER_OPERATOR[operator];
+      const isText = operator === '+' && [left, right].some((part) => isTextLike(part));
+      const other = isText ? undefined : OTHER_OPERATOR[operator];
       return other === undefined ? [] : [{ ...spanOf(node), after: `(${textOf(left)} ${other} ${textOf(right)})` }];
     }
     case 'UnaryExpression':
@@ -121,6 +147,10 @@ function changesOf(node: Node, text: string): Change[] {
     default:
       return [];
   }
+}
+
+function isTextLike(part: Node | undefined): boolean {
+  return part?.type === 'TemplateLiteral' || (part?.type === 'Literal' && typeof part.value === 'string');
 }
 
 function callChanges(node: Node, text: string): Change[] {

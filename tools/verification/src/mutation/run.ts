@@ -12,10 +12,10 @@ import { withSwitches } from './mutants.ts';
 
 const HARNESS = fileURLToPath(new URL('harness.ts', import.meta.url));
 /** No test takes so long; a mutant that does has made an endless loop. */
-const MOST_SILENCE_MS = 60_000;
+const MOST_SILENCE_MS = 120_000;
 
 /** A source by its path from the root, with its mutants; the first of them has this number. */
-export interface MutatedSource {
+interface MutatedSource {
   readonly file: string;
   readonly mutants: readonly Mutant[];
   readonly first: number;
@@ -27,6 +27,8 @@ export interface MutationRun {
   readonly tests: readonly string[];
   /** Numbers of those to judge. */
   readonly chosen: readonly number[];
+  /** Processes at a time; one by default. */
+  readonly workers?: number;
   readonly onJudged: (judged: JudgedMutant) => void;
   /** So many tests of so many were run to see what they reach. */
   readonly onCoverage: (done: number, of: number) => void;
@@ -39,26 +41,46 @@ export async function runMutants(run: MutationRun): Promise<void> {
   try {
     const bundle = join(folder, 'switched.mjs');
     await bundleSwitched(run, bundle);
-    for (let left = run.chosen; left.length > 0; ) {
-      const judged = await judgeSome(run, bundle, join(folder, 'coverage.json'), left);
-      left = left.slice(judged);
-      const [hanging, ...rest] = left;
-      if (hanging === undefined) break;
-      run.onJudged({ mutant: hanging, noticedBy: 'it never ended', asked: 1 });
-      left = rest;
-    }
+    const coverage = join(folder, 'coverage.json');
+    // Once for all lanes: what each test reaches.
+    await judgeSome(run, bundle, coverage, []);
+    const { workers = 1 } = run;
+    const lanes = Array.from({ length: workers }, (_, lane) => run.chosen.filter((_number, n) => n % workers === lane));
+    await Promise.all(lanes.map((lane) => judgeAll(run, bundle, coverage, lane)));
   } finally {
     rmSync(folder, { recursive: true });
   }
 }
 
-/** How many of `left` were judged before the process ended, or had to be ended. */
-async function judgeSome(run: MutationRun, bundle: string, coverage: string, left: readonly number[]): Promise<number> {
-  const child = spawn(process.execPath, ['--enable-source-maps', bundle, JSON.stringify(left), coverage], {
-    stdio: ['ignore', 'pipe', 'inherit'],
+async function judgeAll(run: MutationRun, bundle: string, coverage: string, lane: readonly number[]): Promise<void> {
+  for (let left = lane; left.length > 0; ) {
+    const { judged, isAtLoading } = await judgeSome(run, bundle, coverage, left);
+    left = left.slice(judged);
+    const [next, ...rest] = left;
+    if (next === undefined) break;
+    left = rest;
+    const alone = isAtLoading ? await judgeSome(run, bundle, coverage, [next], next) : undefined;
+    if (alone?.judged === 1) continue;
+    const noticedBy = alone === undefined ? 'it never ended' : 'it does not load';
+    run.onJudged({ mutant: next, noticedBy, asked: 1 });
+  }
+}
+
+/** How many of `left` were judged before the process ended, or had to be ended; with one of them awake from the beginning if told so. */
+async function judgeSome(
+  run: MutationRun,
+  bundle: string,
+  coverage: string,
+  left: readonly number[],
+  awake?: number,
+): Promise<{ readonly judged: number; readonly isAtLoading: boolean }> {
+  const words = [JSON.stringify(left), coverage, ...(awake === undefined ? [] : [String(awake)])];
+  const child = spawn(process.execPath, ['--enable-source-maps', bundle, ...words], {
+    stdio: ['ignore', 'pipe', awake === undefined ? 'inherit' : 'ignore'],
   });
   const watchdog = setTimeout(() => child.kill('SIGKILL'), MOST_SILENCE_MS);
   let judged = 0;
+  let isAtLoading = false;
   const closed = new Promise<number | null>((resolve) => child.on('close', resolve));
   for await (const line of createInterface({ input: child.stdout })) {
     watchdog.refresh();
@@ -66,12 +88,13 @@ async function judgeSome(run: MutationRun, bundle: string, coverage: string, lef
     if ('mutant' in said) {
       judged++;
       run.onJudged(said);
-    } else run.onCoverage(said.test, said.of);
+    } else if ('loaded' in said) isAtLoading = true;
+    else if ('test' in said) run.onCoverage(said.test, said.of);
   }
   clearTimeout(watchdog);
   const code = await closed;
-  if (code !== null && code !== 0) throw new Error(`the tests ended with ${code}`);
-  return judged;
+  if (code !== null && code !== 0 && awake === undefined) throw new Error(`the tests ended with ${code}`);
+  return { judged, isAtLoading };
 }
 
 async function bundleSwitched({ sources, tests }: MutationRun, outfile: string): Promise<void> {

@@ -7,8 +7,8 @@ import { FROM_SOURCE } from '@basa/testkit/root.ts';
 
 const HELP = `npm run prove -- all [--quick] [--json]
 
-Attacks, mutants, explorer, fault simulation, leak oracle and its councils, each in its long version (hours); docs/evidence.md says
-what each of them shows. Every part is a command of its own: npm run prove -- attacks, mutants, explorer, faults, oracle, councils.
+Attacks, mutants, rules, explorer, fault simulation, leak oracle and its councils, each in its long version (hours); docs/evidence.md says
+what each of them shows. Every part is a command of its own: npm run prove -- attacks, mutants, rules, explorer, faults, oracle, councils.
 
   --quick   smaller numbers: some minutes
   --json    end standard output with one line that is one JSON object`;
@@ -21,6 +21,7 @@ interface Part {
 const PARTS: readonly Part[] = [
   { name: 'attacks', quick: [] },
   { name: 'mutants', quick: [] },
+  { name: 'rules', quick: ['--quick'] },
   { name: 'explorer', quick: ['--states', '20000'] },
   { name: 'faults', quick: ['--buffers', '300'] },
   { name: 'oracle', quick: ['--schedules', '20000', '--no-exhaustive'] },

@@ -2,9 +2,11 @@
 import { availableParallelism } from 'node:os';
 import { parseArgs } from 'node:util';
 import { createWorkerPool, workerModule } from '@basa/runtime/node';
+import { secondsSince } from '@basa/testkit/programs/seconds.ts';
 import type { CouncilVerdict } from '../oracle/council.ts';
 import type { CouncilShape } from '../oracle/council-world.ts';
 import type { CouncilTask } from './councils-worker.ts';
+import { forEachTask, Gapless } from './numbered-tasks.ts';
 
 const HELP = `npm run prove -- councils [--schedules N] [--seed S] [--workers N] [--json]
 
@@ -13,7 +15,7 @@ needed, one is on its side: N schedules (100000 by default) must give it the sum
 and with one of three of which two are needed, it must be found out to learn more: else this check could not fail.
 
   --schedules N   how many schedules (100000); a hundredth of it, 600 at least, for each council that leaks
-  --seed S        the first seed (1)
+  --seed S        the first seed (1): each 500 schedules have the next one, so a run goes on with --seed <the number it printed>
   --workers N     worker threads (one per core); the result does not depend on how many
   --json          the last line is one JSON object`;
 
@@ -25,6 +27,7 @@ const LEAKING: readonly CouncilShape[] = [
 const SAFE: CouncilShape = { authorities: 4, threshold: 3, colluding: 1 };
 const SCHEDULES_PER_TASK = 500;
 const FEWEST = 600;
+const REPORT_MS = 5000;
 
 const { values } = parseArgs({
   options: {
@@ -54,9 +57,13 @@ else if (![schedules, seed, workers].every((value) => Number.isSafeInteger(value
     const begun = Date.now();
     let total = { schedules: 0, closed: 0, sums: 0, leaks: 0 };
     let first: readonly string[] | undefined;
-    const lane = async (): Promise<void> => {
-      for (let task = tasks.shift(); task !== undefined; task = tasks.shift()) {
-        const one = await pool.run(task);
+    const done = new Gapless();
+    let reported = begun;
+    await forEachTask(
+      pool,
+      { count: tasks.length },
+      (number) => tasks[number] as CouncilTask,
+      (number, one) => {
         first ??= one.first?.learned;
         total = {
           schedules: total.schedules + one.schedules,
@@ -64,10 +71,13 @@ else if (![schedules, seed, workers].every((value) => Number.isSafeInteger(value
           sums: total.sums + one.sums,
           leaks: total.leaks + one.leaks,
         };
-      }
-    };
-    await Promise.all(Array.from({ length: workers }, lane));
-    const seconds = Math.round((Date.now() - begun) / 1000);
+        done.add(number);
+        if (shape !== SAFE || Date.now() - reported < REPORT_MS) return;
+        reported = Date.now();
+        console.log(`  ${total.schedules} of ${count}, ${total.leaks} leaks; go on with --seed ${seed + done.next}`);
+      },
+    );
+    const seconds = secondsSince(begun);
     console.log(
       `${shape.threshold} of ${shape.authorities} authorities, ${shape.colluding} with the server: ${total.schedules} schedules, ${total.closed} closed, ${total.sums} sums found, ${total.leaks} leaks${first === undefined ? '' : ` (${first.join(', ')})`}, ${seconds} s`,
     );
@@ -77,6 +87,7 @@ else if (![schedules, seed, workers].every((value) => Number.isSafeInteger(value
   const leaking = [];
   for (const shape of LEAKING) leaking.push(await judged(shape, Math.max(FEWEST, Math.round(schedules / 100))));
   await pool.close();
-  if (values.json) console.log(JSON.stringify({ councils: { seed, safe, leaking } }));
+  const nextSeed = seed + Math.ceil(schedules / SCHEDULES_PER_TASK);
+  if (values.json) console.log(JSON.stringify({ councils: { seed, nextSeed, safe, leaking } }));
   process.exitCode = safe.leaks === 0 && safe.sums > 0 && leaking.every(({ leaks }) => leaks > 0) ? 0 : 1;
 }

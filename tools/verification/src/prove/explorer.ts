@@ -1,15 +1,32 @@
-/** `npm run prove -- explorer [--bufferSize K | --councils] [--states N] [--json]`: the long version of the explorer's tests. */
+/** `npm run prove -- explorer [--world TEXT | --bufferSize K | --councils] [--states N] [--json]`: the long version of the explorer's tests. */
 import { parseArgs } from 'node:util';
+import { seededWords } from '@basa/experiments/simulation';
+import { secondsSince } from '@basa/testkit/programs/seconds.ts';
 import type { NamedWorld } from '../explorer/explorations.ts';
+import {
+  CORE_RULES,
+  COUNCIL_RULE,
+  COUNCIL_WORLDS,
+  HOST_RULES,
+  LONG_WORLDS,
+  SMALL_WORLDS,
+} from '../explorer/explorations.ts';
 import type { Exploration, ExploreOptions } from '../explorer/explore.ts';
+import { explore } from '../explorer/explore.ts';
 import type { CouncilExploration } from '../explorer/explore-council.ts';
+import { exploreCouncil, wanderCouncil } from '../explorer/explore-council.ts';
 import type { Walk } from '../explorer/walk.ts';
+import { drawFrom } from '../faults/draw.ts';
+import { importPatched } from '../patched-core.ts';
 
-const HELP = `npm run prove -- explorer [--bufferSize K | --councils] [--states N] [--json]
+const HELP = `npm run prove -- explorer [--world TEXT | --bufferSize K | --councils] [--states N] [--seed S] [--json]
 
 Walks through every state users, server and authority can reach together, up to N states (10^6 by default) a world, and several
 authorities with a server; checks every promise in each of them; then shows the counterexample for every rule that is switched off.
-With --bufferSize only one world: K users in one buffer, with a crash after any record. With --councils only several authorities.`;
+With --bufferSize only one world: K users in one buffer, with a crash after any record. With --councils only several authorities.
+With --world only those whose name holds TEXT, so that worlds can be processes of their own; --worlds lists the names.
+Every walk is the same each time; --seed (1) draws the random ways through worlds that are too large. 10^7 states take tens of GB: give
+Node more memory with NODE_OPTIONS=--max-old-space-size=60000.`;
 
 const WAYS = 1000;
 
@@ -17,25 +34,14 @@ const { values } = parseArgs({
   options: {
     bufferSize: { type: 'string' },
     councils: { type: 'boolean', default: false },
+    world: { type: 'string' },
+    worlds: { type: 'boolean', default: false },
+    seed: { type: 'string', default: '1' },
     states: { type: 'string', default: '1000000' },
     json: { type: 'boolean', default: false },
     help: { type: 'boolean', default: false },
   },
 });
-if (values.help) {
-  console.log(HELP);
-  process.exit();
-}
-
-// Loaded after the help, which would take seconds otherwise.
-const { CORE_RULES, COUNCIL_RULE, COUNCIL_WORLDS, HOST_RULES, LONG_WORLDS, SMALL_WORLDS } = await import(
-  '../explorer/explorations.ts'
-);
-const { explore } = await import('../explorer/explore.ts');
-const { exploreCouncil, wanderCouncil } = await import('../explorer/explore-council.ts');
-const { drawFrom } = await import('../faults/draw.ts');
-const { importPatched } = await import('../patched-core.ts');
-const { seededWords } = await import('@basa/experiments/simulation');
 
 function wholeNumber(name: string, text: string, least: number): number {
   const value = Number(text);
@@ -61,11 +67,15 @@ function exploreWorld({ name, ...world }: NamedWorld, budget: number) {
 }
 
 /** Several authorities and a server; where there are too many states, some random ways to the end as well. */
-function exploreCouncilWorld({ name, isSmall, ...world }: (typeof COUNCIL_WORLDS)[number], budget: number) {
+function exploreCouncilWorld(
+  { name, isSmall, ...world }: (typeof COUNCIL_WORLDS)[number],
+  budget: number,
+  seed: number,
+) {
   const endsOf = ({ endings }: CouncilExploration) => endings;
   const explored = told(name, () => exploreCouncil({ ...world, budget, onProgress }), endsOf);
   if (isSmall) return [explored];
-  const draw = drawFrom(seededWords(1));
+  const draw = drawFrom(seededWords(seed));
   return [explored, told(`${name}: ${WAYS} random ways`, () => wanderCouncil(world, WAYS, draw.below), endsOf)];
 }
 
@@ -116,21 +126,41 @@ async function showRules() {
   return shown;
 }
 
-const budget = wholeNumber('states', values.states, 1);
-const size = values.bufferSize === undefined ? undefined : wholeNumber('bufferSize', values.bufferSize, 2);
-const only: NamedWorld[] =
-  size === undefined ? [] : [{ name: `${size} users, with a crash after any record`, bufferSize: size, crashes: true }];
-const isWhole = size === undefined && !values.councils;
-const worlds = isWhole ? [...SMALL_WORLDS.map(({ shows: _, ...world }) => world), ...LONG_WORLDS] : only;
-const explored = [
-  ...worlds.map((world) => exploreWorld(world, budget)),
-  ...(size === undefined ? COUNCIL_WORLDS.flatMap((world) => exploreCouncilWorld(world, budget)) : []),
-];
-const rules = isWhole ? await showRules() : [];
-const broken = explored.filter(({ counterexample }) => counterexample !== undefined);
-const states = explored.reduce((sum, world) => sum + world.states, 0);
-console.log(
-  `\n${explored.length} worlds, ${states} states, ${broken.length} broken promises; ${rules.filter(({ caught }) => caught).length} of ${rules.length} missing rules caught`,
-);
-if (values.json) console.log(JSON.stringify({ explorer: { states, worlds: explored, rules } }));
-if (broken.length > 0 || rules.some(({ caught }) => !caught)) process.exitCode = 1;
+if (values.help) {
+  console.log(HELP);
+} else if (values.worlds) {
+  for (const { name } of [...SMALL_WORLDS, ...LONG_WORLDS, ...COUNCIL_WORLDS]) console.log(name);
+} else {
+  const begun = Date.now();
+  const seed = wholeNumber('seed', values.seed, 0);
+  const budget = wholeNumber('states', values.states, 1);
+  const size = values.bufferSize === undefined ? undefined : wholeNumber('bufferSize', values.bufferSize, 2);
+  const only: NamedWorld[] =
+    size === undefined
+      ? []
+      : [{ name: `${size} users, with a crash after any record`, bufferSize: size, crashes: true }];
+  const isNamed = ({ name }: { readonly name: string }): boolean => name.includes(values.world ?? '');
+  const isWhole = size === undefined && !values.councils && values.world === undefined;
+  const worlds =
+    size !== undefined || values.councils
+      ? only
+      : [...SMALL_WORLDS.map(({ shows: _, ...world }) => world), ...LONG_WORLDS].filter(isNamed);
+  const councils = size === undefined ? COUNCIL_WORLDS.filter(isNamed) : [];
+  if (worlds.length + councils.length === 0) {
+    console.error(`no world has "${values.world}" in its name; --worlds lists them`);
+    process.exit(2);
+  }
+  const explored = [
+    ...worlds.map((world) => exploreWorld(world, budget)),
+    ...councils.flatMap((world) => exploreCouncilWorld(world, budget, seed)),
+  ];
+  const rules = isWhole ? await showRules() : [];
+  const broken = explored.filter(({ counterexample }) => counterexample !== undefined);
+  const states = explored.reduce((sum, world) => sum + world.states, 0);
+  console.log(
+    `\n${explored.length} worlds, ${states} states, ${broken.length} broken promises; ${rules.filter(({ caught }) => caught).length} of ${rules.length} missing rules caught`,
+  );
+  if (values.json)
+    console.log(JSON.stringify({ explorer: { seed, seconds: secondsSince(begun), states, worlds: explored, rules } }));
+  if (broken.length > 0 || rules.some(({ caught }) => !caught)) process.exitCode = 1;
+}

@@ -1,32 +1,29 @@
-/** `npm run prove -- faults [--buffers N] [--seed S] [--json]`: the long version of the fault simulation. */
+/** `npm run prove -- faults [--buffers N | --simulations N] [--seed S] [--json]`: the long version of the fault simulation. */
 import { parseArgs } from 'node:util';
+import { nodeEnvironment, seededWords } from '@basa/experiments/simulation';
+import { secondsSince } from '@basa/testkit/programs/seconds.ts';
+import { drawFrom } from '../faults/draw.ts';
+import { shrinkList } from '../faults/shrink.ts';
+import { simulate } from '../faults/simulate.ts';
 import type { Operation, Simulation } from '../faults/simulation.ts';
+import { drawSimulation } from '../faults/simulation.ts';
 
-const HELP = `npm run prove -- faults [--buffers N] [--seed S] [--json]
+const HELP = `npm run prove -- faults [--buffers N | --simulations N] [--seed S] [--json]
 
 Draws simulations from seed S on (1 by default) until N buffers (5000 by default) are filled, carries them out against
 the real cores with crashes, lost and repeated messages, clock jumps and one cheat among ten devices, and checks every
-sum. A failing one is shrunk and printed.`;
+sum. A failing one is shrunk and printed. A simulation is its seed: with --simulations N the run has seeds S to S + N - 1, whatever they
+fill, and runs of different seeds may be added; the last line of --json names the next seed.`;
 
 const { values } = parseArgs({
   options: {
     buffers: { type: 'string', default: '5000' },
+    simulations: { type: 'string' },
     seed: { type: 'string', default: '1' },
     json: { type: 'boolean', default: false },
     help: { type: 'boolean', default: false },
   },
 });
-if (values.help) {
-  console.log(HELP);
-  process.exit();
-}
-
-// Loaded after the help, which would take seconds otherwise.
-const { nodeEnvironment, seededWords } = await import('@basa/experiments/simulation');
-const { drawFrom } = await import('../faults/draw.ts');
-const { shrinkList } = await import('../faults/shrink.ts');
-const { simulate } = await import('../faults/simulate.ts');
-const { drawSimulation } = await import('../faults/simulation.ts');
 
 /** The shortest list of operations that still breaks a promise, as a reproduction. */
 function shrunk(simulation: Simulation): Simulation {
@@ -35,7 +32,7 @@ function shrunk(simulation: Simulation): Simulation {
   return { ...simulation, operations: shrinkList(simulation.operations, fails) };
 }
 
-function run(buffers: number, firstSeed: number) {
+function run(buffers: number, simulations: number, firstSeed: number) {
   const total = {
     simulations: 0,
     operations: 0,
@@ -48,7 +45,7 @@ function run(buffers: number, firstSeed: number) {
   };
   const failures: { seed: number; problems: readonly string[]; reproduction: Simulation }[] = [];
   let announced = 0;
-  for (let seed = firstSeed; total.filled < buffers; seed++) {
+  for (let seed = firstSeed; total.filled < buffers && total.simulations < simulations; seed++) {
     const simulation = drawSimulation(seed, drawFrom(seededWords(seed)));
     const { problems, ...report } = simulate(nodeEnvironment, simulation);
     total.simulations++;
@@ -62,24 +59,33 @@ function run(buffers: number, firstSeed: number) {
     if (total.filled - announced >= 500) {
       announced = total.filled;
       console.error(
-        `  ${total.filled} of ${buffers} buffers filled, ${total.simulations} simulations, ${failures.length} failures`,
+        `  ${total.filled} buffers filled, ${total.simulations} simulations, ${failures.length} failures; go on with --seed ${seed + 1}`,
       );
     }
   }
   return { ...total, failures };
 }
 
-const [buffers, seed] = [Number(values.buffers), Number(values.seed)];
-if (!(Number.isSafeInteger(buffers) && buffers > 0 && Number.isSafeInteger(seed) && seed >= 0)) {
-  console.error('--buffers and --seed take whole numbers, for example --buffers 1000 --seed 7');
+const isBySeeds = values.simulations !== undefined;
+const buffers = isBySeeds ? Number.POSITIVE_INFINITY : Number(values.buffers);
+const simulations = isBySeeds ? Number(values.simulations) : Number.POSITIVE_INFINITY;
+const [most, seed] = [Math.min(buffers, simulations), Number(values.seed)];
+if (values.help) {
+  console.log(HELP);
+} else if (!(Number.isSafeInteger(most) && most > 0 && Number.isSafeInteger(seed) && seed >= 0)) {
+  console.error('--buffers, --simulations and --seed take whole numbers, for example --buffers 1000 --seed 7');
   process.exitCode = 2;
 } else {
-  const { failures, ...total } = run(buffers, seed);
+  const begun = Date.now();
+  const { failures, ...total } = run(buffers, simulations, seed);
   console.log(
     `${total.filled} filled buffers (${total.included} included with ${total.updates} updates, ${total.quarantined} quarantined), ` +
       `${total.aborted} aborted; ${total.simulations} simulations, ${total.operations} operations, ${total.refusals} refusals; ` +
       `${failures.length} broken promises`,
   );
-  if (values.json) console.log(JSON.stringify({ faults: { ...total, failures } }));
+  if (values.json) {
+    const nextSeed = seed + total.simulations;
+    console.log(JSON.stringify({ faults: { seed, nextSeed, seconds: secondsSince(begun), ...total, failures } }));
+  }
   if (failures.length > 0) process.exitCode = 1;
 }

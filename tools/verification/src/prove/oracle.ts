@@ -2,33 +2,29 @@
 import { availableParallelism } from 'node:os';
 import { parseArgs } from 'node:util';
 import type { WorkerPool } from '@basa/runtime/node';
+import { createWorkerPool, workerModule } from '@basa/runtime/node';
+import { secondsSince } from '@basa/testkit/programs/seconds.ts';
 import type { OracleEngine } from '../oracle/engines.ts';
+import { ORACLE_ENGINES } from '../oracle/engines.ts';
 import type { Tally } from '../oracle/exhaustive.ts';
+import { addSituations, NO_SITUATIONS } from '../oracle/exhaustive.ts';
 import type { ScheduleTally } from '../oracle/many.ts';
+import { addTallies, NO_SCHEDULES } from '../oracle/many.ts';
+import { forEachTask, Gapless } from './numbered-tasks.ts';
 import type { OracleAnswer, OracleTask } from './oracle-worker.ts';
 
-const HELP = `npm run prove -- oracle [--schedules N] [--seed S] [--workers N] [--no-exhaustive] [--json]
+const HELP = `npm run prove -- oracle [--schedules N] [--seed S] [--sizes K,K | --no-exhaustive] [--workers N] [--json]
 
 Runs the protocol core over every situation of K = 3, 4 and 5 and over N generated schedules (10^7 by default), and
 solves which combinations of inputs server and colluders can compute. Anything but the honest sums is a leak.
 
-  --schedules N     how many schedules (10000000)
+  --schedules N     how many schedules (10000000); 0 for the situations alone
   --seed S          the first schedule (0); they are numbered, so a run goes on with --seed <the number it printed>
   --workers N       worker threads (one per core); the result does not depend on how many
+  --sizes K,K       every situation of these K alone (3,4,5)
+  --share S         go on with the situations at this share of 256, as it was printed; of one K at a time
   --no-exhaustive   only the generated schedules
   --json            the last line is one JSON object`;
-
-const options = readOptions();
-if (options.help) {
-  console.log(HELP);
-  process.exit();
-}
-
-// Loaded after the help, which would take seconds otherwise.
-const { createWorkerPool, workerModule } = await import('@basa/runtime/node');
-const { ORACLE_ENGINES } = await import('../oracle/engines.ts');
-const { addSituations, NO_SITUATIONS } = await import('../oracle/exhaustive.ts');
-const { addTallies, NO_SCHEDULES } = await import('../oracle/many.ts');
 
 const SCHEDULES_PER_TASK = 1024;
 const SHARES = 256;
@@ -47,6 +43,8 @@ function readOptions() {
     options: {
       schedules: { type: 'string', default: '10000000' },
       seed: { type: 'string', default: '0' },
+      sizes: { type: 'string', default: '3,4,5' },
+      share: { type: 'string', default: '0' },
       workers: { type: 'string', default: String(availableParallelism()) },
       'no-exhaustive': { type: 'boolean', default: false },
       json: { type: 'boolean', default: false },
@@ -54,38 +52,38 @@ function readOptions() {
     },
   });
   const [schedules, seed, workers] = [Number(values.schedules), Number(values.seed), Number(values.workers)];
-  const isGood = [schedules, seed, workers].every((value) => Number.isSafeInteger(value) && value >= 0) && workers > 0;
-  return { ...values, schedules, seed, workers, isGood };
+  const sizes = values.sizes.split(',').map(Number);
+  const share = Number(values.share);
+  const isGood =
+    [schedules, seed, workers, share].every((value) => Number.isSafeInteger(value) && value >= 0) &&
+    workers > 0 &&
+    share < SHARES &&
+    (share === 0 || sizes.length === 1) &&
+    sizes.every((size) => EXHAUSTIVE.some(({ bufferSize }) => bufferSize === size));
+  return { ...values, schedules, seed, sizes, share, workers, isGood };
 }
 
-/** Keeps every worker busy with the numbered tasks `0 .. count - 1`; hands on each answer as it comes, with its number. */
-async function forEachTask(
+async function runExhaustive(
   pool: Pool,
-  count: number,
-  taskOf: (number: number) => OracleTask,
-  onAnswer: (number: number, answer: OracleAnswer) => void,
-): Promise<void> {
-  let next = 0;
-  const lane = async (): Promise<void> => {
-    while (next < count) {
-      const number = next++;
-      onAnswer(number, await pool.run(taskOf(number)));
-    }
-  };
-  await Promise.all(Array.from({ length: pool.size }, lane));
-}
-
-async function runExhaustive(pool: Pool): Promise<Record<string, Tally>> {
-  const results: Record<string, Tally> = {};
-  for (const { bufferSize, engine } of EXHAUSTIVE) {
-    let tally = NO_SITUATIONS;
+  sizes: readonly number[],
+  first: number,
+): Promise<Record<string, Tally & { readonly firstShare: number }>> {
+  const results: Record<string, Tally & { readonly firstShare: number }> = {};
+  for (const { bufferSize, engine } of EXHAUSTIVE.filter((one) => sizes.includes(one.bufferSize))) {
+    let [tally, reported] = [NO_SITUATIONS, Date.now()];
+    const done = new Gapless(first);
     await forEachTask(
       pool,
-      SHARES,
-      (index) => ({ kind: 'situations', bufferSize, engine, share: { index, of: SHARES } }),
-      (_, answer) => {
+      { first, count: SHARES },
+      (index): OracleTask => ({ kind: 'situations', bufferSize, engine, share: { index, of: SHARES } }),
+      (number, answer) => {
         tally = addSituations(tally, answer as Tally);
-        process.stderr.write(`  K = ${bufferSize}, ${engine}: ${tally.situations} situations\r`);
+        done.add(number);
+        if (Date.now() - reported < REPORT_MS) return;
+        reported = Date.now();
+        console.log(
+          `  K = ${bufferSize}, ${engine}: ${tally.situations} situations; go on with --sizes ${bufferSize} --share ${done.next}`,
+        );
       },
     );
     console.log(
@@ -93,7 +91,7 @@ async function runExhaustive(pool: Pool): Promise<Record<string, Tally>> {
     );
     for (const { situation, leaked } of tally.leaks.slice(0, 5))
       console.log(`  LEAK ${leaked.join(', ')}: ${situation}`);
-    results[`K${bufferSize} ${engine}`] = tally;
+    results[`K${bufferSize} ${engine}`] = { firstShare: first, ...tally };
   }
   return results;
 }
@@ -101,28 +99,25 @@ async function runExhaustive(pool: Pool): Promise<Record<string, Tally>> {
 async function runGenerated(pool: Pool, first: number, count: number): Promise<ScheduleTally> {
   const started = Date.now();
   let [total, reported] = [NO_SCHEDULES, started];
-  // Answers come in any order; a later run may go on where no earlier one is missing.
-  const finished = new Set<number>();
-  let gapless = 0;
+  const done = new Gapless();
   await forEachTask(
     pool,
-    Math.ceil(count / SCHEDULES_PER_TASK),
-    (number) => {
-      const done = number * SCHEDULES_PER_TASK;
-      return { kind: 'schedules', seed: first + done, count: Math.min(SCHEDULES_PER_TASK, count - done) };
+    { count: Math.ceil(count / SCHEDULES_PER_TASK) },
+    (number): OracleTask => {
+      const before = number * SCHEDULES_PER_TASK;
+      return { kind: 'schedules', seed: first + before, count: Math.min(SCHEDULES_PER_TASK, count - before) };
     },
     (number, answer) => {
       const tally = answer as ScheduleTally;
       for (const { seed, leaked } of tally.leaks) console.log(`  LEAK ${leaked.join(', ')}: schedule ${seed}`);
       total = addTallies(total, tally);
-      finished.add(number);
-      while (finished.delete(gapless)) gapless++;
+      done.add(number);
       if (Date.now() - reported < REPORT_MS) return;
       reported = Date.now();
       const perSecond = total.schedules / ((reported - started) / 1000);
       const left = Math.ceil((count - total.schedules) / perSecond / 60);
       console.log(
-        `  ${total.schedules} of ${count}, ${Math.round(perSecond)} a second, about ${left} min left; go on with --seed ${Math.min(first + count, first + gapless * SCHEDULES_PER_TASK)}`,
+        `  ${total.schedules} of ${count}, ${Math.round(perSecond)} a second, about ${left} min left; go on with --seed ${Math.min(first + count, first + done.next * SCHEDULES_PER_TASK)}`,
       );
     },
   );
@@ -131,15 +126,20 @@ async function runGenerated(pool: Pool, first: number, count: number): Promise<S
 
 const percent = (part: number, whole: number): string => `${((100 * part) / Math.max(1, whole)).toFixed(1)} %`;
 
-if (!options.isGood) {
-  console.error('--schedules, --seed and --workers take whole numbers, for example --schedules 1000000 --workers 8');
+const options = readOptions();
+if (options.help) console.log(HELP);
+else if (!options.isGood) {
+  console.error(
+    '--schedules, --seed, --share and --workers take whole numbers and --sizes some of 3,4,5, for example --schedules 1000000 --workers 8; --share takes one size below 256 shares',
+  );
   process.exitCode = 2;
 } else {
   const pool: Pool = createWorkerPool({
     ...workerModule(import.meta.url, './oracle-worker'),
     size: options.workers,
   });
-  const exhaustive = options['no-exhaustive'] ? {} : await runExhaustive(pool);
+  const begun = Date.now();
+  const exhaustive = options['no-exhaustive'] ? {} : await runExhaustive(pool, options.sizes, options.share);
   const tally = await runGenerated(pool, options.seed, options.schedules);
   await pool.close();
   const leaks = tally.leaks.length + Object.values(exhaustive).reduce((sum, one) => sum + one.leaks.length, 0);
@@ -150,7 +150,10 @@ if (!options.isGood) {
       `${tally.sumsFound} of ${tally.sums} sums found. Leaks: ${leaks}.`,
     ].join('\n'),
   );
-  if (options.json)
-    console.log(JSON.stringify({ oracle: { seed: options.seed, leaks, exhaustive, generated: tally } }));
+  if (options.json) {
+    const [seed, seconds] = [options.seed, secondsSince(begun)];
+    const nextSeed = seed + tally.schedules;
+    console.log(JSON.stringify({ oracle: { seed, nextSeed, seconds, leaks, exhaustive, generated: tally } }));
+  }
   process.exitCode = leaks === 0 ? 0 : 1;
 }

@@ -1,0 +1,103 @@
+/** The newest model of several authorities, as a device takes it: enough good answers to this very question, and never an older version. */
+import type { Device, NewestModel, NewestOf } from '@basa/protocol';
+import { endorse, modelEntryCodec, newestModelCodec, receiveNewest } from '@basa/protocol';
+import type { Federation } from '@basa/simulator';
+import { granted, reasonOf } from '@basa/simulator';
+import { authorityOf, severalAuthorities } from '@basa/testkit/core/several.ts';
+import { describe, expect, it } from 'vitest';
+import { restoreDevice } from '../../src/user/device.ts';
+
+const NONCE = new Uint8Array(16).fill(7);
+const ALL = [0, 1, 2, 3];
+const NEW: Device = { ledger: restoreDevice({} as never, []).ledger, session: undefined };
+
+function answersOf(world: Federation, indices: readonly number[] = ALL): readonly NewestOf[] {
+  return indices.map((authority) => ({ authority, answer: authorityOf(world, authority).newestModel(NONCE) }));
+}
+
+/** The answer with these changes, signed again by its authority. */
+function changed(world: Federation, { authority, answer }: NewestOf, change: Partial<NewestModel>): NewestOf {
+  const body = { ...answer, ...change };
+  const { signer } = authorityOf(world, authority).ports;
+  return { authority, answer: { ...body, signature: signer.sign(newestModelCodec.statement(body)) } };
+}
+
+function received(
+  world: Federation,
+  answers: readonly NewestOf[],
+  {
+    device = NEW,
+    isPast = () => false,
+  }: { device?: Device; isPast?: (head: unknown, authority: number) => boolean } = {},
+) {
+  const { suite } = world.authority.ports;
+  return receiveNewest({ suite, council: world.policy, task: world.task, nonce: NONCE, isPast }, device, answers);
+}
+
+describe('the newest model', () => {
+  const world = severalAuthorities();
+  const good = answersOf(world);
+  const [first, second, third] = good as readonly [NewestOf, NewestOf, NewestOf];
+
+  it('is taken from three of four, and that it was seen is written down once', () => {
+    const step = received(world, [first, second, third]);
+    const entry = granted(step.answer);
+    expect(entry.version).toBe(0);
+    expect(step.records).toEqual([{ kind: 'seen', version: 0, modelHash: entry.modelHash }]);
+    const again = received(world, good, { device: step.state });
+    expect(granted(again.answer)).toEqual(entry);
+    expect(again.records).toEqual([]);
+  });
+
+  it('is not taken from two, nor from one of them twice', () => {
+    for (const answers of [[first, second], [first, second, second], []])
+      expect(reasonOf(received(world, answers).answer)).toBe('model-not-logged');
+  });
+
+  it('says why a bad answer did not count, where too few good ones are left', () => {
+    const replayed = changed(world, third, { nonce: new Uint8Array(16) });
+    expect(reasonOf(received(world, [first, second, replayed]).answer)).toBe('model-stale');
+    expect(granted(received(world, [...good.slice(0, 2), replayed, good[3] as NewestOf]).answer).version).toBe(0);
+  });
+
+  it('counts no answer that its authority did not sign, of nobody in the council, or of another task', () => {
+    const forged = { authority: 2, answer: { ...third.answer, nonce: new Uint8Array(16) } };
+    const stranger = { ...third, authority: 4 };
+    const { entry } = third.answer;
+    const elsewhere = { ...entry, task: new Uint8Array(32).fill(9) as typeof entry.task };
+    const endorsements = ALL.flatMap(
+      (n) => endorse(modelEntryCodec, world.policy, authorityOf(world, n).ports.signer, elsewhere).endorsements,
+    );
+    const ofAnother = changed(world, third, { entry: { ...elsewhere, endorsements } });
+    for (const bad of [forged, stranger, ofAnother])
+      expect(reasonOf(received(world, [first, second, bad]).answer)).toBe('model-not-logged');
+  });
+
+  it('counts no entry that too few signed, and no answer from before a head that was seen', () => {
+    const { entry } = third.answer;
+    const short = changed(world, third, { entry: { ...entry, endorsements: entry.endorsements.slice(2) } });
+    expect(reasonOf(received(world, [first, second, short]).answer)).toBe('model-not-logged');
+    const isPast = (_: unknown, authority: number): boolean => authority === 2;
+    expect(reasonOf(received(world, [first, second, third], { isPast }).answer)).toBe('model-stale');
+    expect(granted(received(world, good, { isPast }).answer).version).toBe(0);
+  });
+
+  it('is the newest of those that are named, wherever it stands, and an older one later is refused', () => {
+    const later = severalAuthorities();
+    const before = answersOf(later);
+    later.away.add(3);
+    expect(later.server.finish(later.fill(ALL.map(() => later.device()))).kind).toBe('good');
+    const after = answersOf(later);
+    expect(after.map(({ answer }) => answer.entry.version)).toEqual([1, 1, 1, 0]);
+    const step = received(later, after);
+    expect(granted(step.answer).version).toBe(1);
+    expect(granted(received(later, [...after].reverse()).answer).version).toBe(1);
+    expect(reasonOf(received(later, before, { device: step.state }).answer)).toBe('model-stale');
+    expect(received(later, before, { device: step.state }).records).toEqual([]);
+  });
+
+  it('with another hash than the one that was seen for its version is refused', () => {
+    const seen = restoreDevice({} as never, [{ kind: 'seen', version: 0, modelHash: new Uint8Array(32).fill(5) }]);
+    expect(reasonOf(received(world, good, { device: seen }).answer)).toBe('other-model');
+  });
+});

@@ -1,0 +1,128 @@
+/** The rules of one authority, without bytes: what it registers, votes for, closes, aborts and signs. Each can be left out. */
+import type { Tables, Ticket } from './shape.ts';
+
+/** A rule of the protocol that a broken model lacks. */
+export type Rule =
+  | 'a slot is registered once'
+  | 'a user has one slot'
+  | 'earlier slots are as registered'
+  | 'the view is that of the list'
+  | 'enough are accepted'
+  | 'nobody is listed twice'
+  | 'receipts of enough authorities'
+  | 'its own record counts against receipts'
+  | 'one vote'
+  | 'keys follow enough votes'
+  | 'self or edge, never both'
+  | 'who voted does not abort'
+  | 'records before answers'
+  | 'one request of a user'
+  | 'an outcome needs enough signatures';
+
+/** What one authority has on disk about the buffer. Numbers of tickets and closings; 0 is none. */
+export interface Records {
+  /** By slot: the registration. */
+  readonly slots: readonly number[];
+  readonly vote: number;
+  readonly closed: number;
+  readonly isAborted: boolean;
+}
+
+export interface Rules {
+  readonly tables: Tables;
+  readonly missing: Rule | undefined;
+}
+
+export function emptyRecords({ tables }: Rules): Records {
+  return { slots: Array.from({ length: tables.shape.slots }, () => 0), vote: 0, closed: 0, isAborted: false };
+}
+
+function isDecided({ vote, closed, isAborted }: Records): boolean {
+  return vote > 0 || closed > 0 || isAborted;
+}
+
+/** The records after a key request, or undefined where it is refused. */
+export function registered({ tables, missing }: Rules, records: Records, number: number): Records | undefined {
+  const { slot, user, view } = tables.tickets[number] as Ticket;
+  if (isDecided(records)) return undefined;
+  if (records.slots[slot] !== 0 && missing !== 'a slot is registered once') return undefined;
+  const isSecond = records.slots.some((other) => other !== 0 && tables.tickets[other]?.user === user);
+  if (isSecond && missing !== 'a user has one slot') return undefined;
+  const isContradicted = view.some((_, i) => records.slots[i] !== 0 && records.slots[i] !== tables.ticketIn(view, i));
+  if (isContradicted && missing !== 'earlier slots are as registered') return undefined;
+  return { ...records, slots: records.slots.map((old, n) => (n === slot ? number : old)) };
+}
+
+/** What the rest of the council has to say about a ticket, and what its user did with it. */
+export interface Hearsay {
+  /** Receipts of others than this authority. */
+  receipts(ticket: number): number;
+  /** Whether the user signed the header of an upload under this ticket, or under another one of the same slot. */
+  hasHeader(ticket: number): boolean;
+  hasHeaderOfSlot(ticket: number): boolean;
+}
+
+/** Whether it votes for this closing. */
+export function votesFor(rules: Rules, records: Records, number: number, hearsay: Hearsay): boolean {
+  const { tables, missing } = rules;
+  const { list, accepted } = tables.closings[number] as (typeof tables.closings)[number];
+  if (records.closed > 0 || records.isAborted) return false;
+  if (records.vote > 0 && missing !== 'one vote') return false;
+  if (accepted.length < tables.shape.minimum && missing !== 'enough are accepted') return false;
+  return accepted.every((slot) => {
+    const ticket = tables.ticketIn(list, slot);
+    const own = records.slots[slot] as number;
+    const isOwn = own === ticket || (missing === 'the view is that of the list' && isSameUser(tables, own, ticket));
+    const isLoose = missing === 'the view is that of the list';
+    const hasHeader = isLoose ? hearsay.hasHeaderOfSlot(ticket) : hearsay.hasHeader(ticket);
+    if (!hasHeader) return false;
+    if (own !== 0 && !isOwn && missing !== 'its own record counts against receipts') return false;
+    const receipts = hearsay.receipts(ticket) + (own !== 0 && isOwn ? 1 : 0);
+    return receipts >= tables.shape.threshold || missing === 'receipts of enough authorities' || isLoose;
+  });
+}
+
+function isSameUser({ tickets }: Tables, a: number, b: number): boolean {
+  return a !== 0 && tickets[a]?.user === tickets[b]?.user && tickets[a]?.slot === tickets[b]?.slot;
+}
+
+export interface Released {
+  /** Registrations whose self key it gives, and slots whose edge key. */
+  readonly self: readonly number[];
+  readonly edge: readonly number[];
+}
+
+const NOTHING: Released = { self: [], edge: [] };
+
+/** The keys that a closed buffer gives away. */
+export function keysOf({ tables, missing }: Rules, { slots, closed }: Records): Released {
+  if (closed === 0) return NOTHING;
+  const { list, accepted } = tables.closings[closed] as (typeof tables.closings)[number];
+  const isWithheld = (slot: number): boolean => {
+    const own = slots[slot] as number;
+    const isOther = own !== 0 && slot < list.length && own !== tables.ticketIn(list, slot);
+    const isExcused =
+      missing === 'its own record counts against receipts' || missing === 'the view is that of the list';
+    return isOther && !isExcused;
+  };
+  const given = slots.map((_, slot) => slot).filter((slot) => !isWithheld(slot));
+  const isAccepted = (slot: number): boolean => accepted.includes(slot);
+  return {
+    self: given.filter(isAccepted).map((slot) => {
+      const ticket = tables.ticketIn(list, slot);
+      return isSameUser(tables, slots[slot] as number, ticket) ? (slots[slot] as number) : ticket;
+    }),
+    edge: given.filter((slot) => !isAccepted(slot) || missing === 'self or edge, never both'),
+  };
+}
+
+/** Past its time, where it has not voted. */
+export function mayAbort({ missing }: Rules, records: Records): boolean {
+  if (records.closed > 0 || records.isAborted) return false;
+  return records.vote === 0 || missing === 'who voted does not abort';
+}
+
+/** Its signature on a close: its vote, or what it closed by the votes of others. */
+export function voteOf({ vote, closed }: Records): number {
+  return vote > 0 ? vote : closed;
+}

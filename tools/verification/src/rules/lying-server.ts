@@ -1,0 +1,320 @@
+/**
+ * A buffer from its draw to its end with a server that shows each party what it likes, withholds, repeats and makes users up, and with
+ * authorities on its side. Whatever anybody signed stays signed: messages need no state of their own.
+ */
+import type { Space } from '../explorer/walk.ts';
+import type { Hearsay, Records, Rule, Rules } from './authority.ts';
+import { emptyRecords, keysOf, mayAbort, registered, voteOf, votesFor } from './authority.ts';
+import type { Name, Shape, Tables } from './shape.ts';
+import { EVE, tablesOf } from './shape.ts';
+
+/** An honest authority: what it has on disk, and what it ever signed; the same unless it answers before it writes. */
+interface Local {
+  readonly records: Records;
+  readonly receipts: readonly number[];
+  readonly votes: readonly number[];
+  readonly keys: readonly Records[];
+  readonly saidAborted: boolean;
+}
+
+export interface LyingState {
+  /** How many honest authorities, the first ones, and how many colluding ones have a part; undefined before the draw. */
+  readonly parts: { readonly honest: number; readonly colluding: number } | undefined;
+  /** By honest user: the ticket of its one key request. */
+  readonly tickets: readonly number[];
+  /** By honest user: the ticket that it masked and uploaded under. */
+  readonly uploads: readonly number[];
+  readonly locals: readonly Local[];
+}
+
+export interface LyingOptions extends Shape {
+  readonly missing?: Rule | undefined;
+}
+
+type Found = (readonly [LyingState, string])[];
+
+export class LyingServer implements Space<LyingState> {
+  readonly rules: Rules;
+  readonly #tables: Tables;
+  readonly #problemOf: (world: LyingServer, state: LyingState) => string | undefined;
+  readonly #renamings: readonly Renaming[];
+
+  constructor(options: LyingOptions, problemOf: (world: LyingServer, state: LyingState) => string | undefined) {
+    const { missing, ...shape } = options;
+    this.#tables = tablesOf(shape, { isRepeatListed: missing === 'nobody is listed twice' });
+    this.rules = { tables: this.#tables, missing };
+    this.#problemOf = problemOf;
+    this.#renamings = renamingsOf(this.#tables);
+  }
+
+  start(): LyingState {
+    const { authorities, colluding } = this.#tables.shape;
+    const none = Array.from({ length: this.#tables.users }, () => 0);
+    const local = (): Local => ({
+      records: emptyRecords(this.rules),
+      receipts: [],
+      votes: [],
+      keys: [],
+      saidAborted: false,
+    });
+    return {
+      parts: undefined,
+      tickets: none,
+      uploads: none,
+      locals: Array.from({ length: authorities - colluding }, local),
+    };
+  }
+
+  successors(state: LyingState): Found {
+    const found: Found = [];
+    if (state.parts === undefined) this.#draws(state, found);
+    else {
+      this.#users(state, found);
+      const closings = this.#closingsToVoteFor(state);
+      for (let n = 0; n < state.parts.honest; n++) this.#authority(state, n, closings, found);
+    }
+    return found;
+  }
+
+  problemOf(state: LyingState): string | undefined {
+    return this.#problemOf(this, state);
+  }
+
+  /** A server that lies may let everything end anyhow. */
+  terminalProblem(): undefined {
+    return undefined;
+  }
+
+  /** Users and authorities are alike but for their names. */
+  nameOf(state: LyingState): string {
+    return this.#renamings
+      .map((renaming) => nameUnder(renaming, state))
+      .reduce((least, one) => (one < least ? one : least));
+  }
+
+  /** How many authorities, colluding ones included, registered this ticket. */
+  receipts({ locals }: LyingState, ticket: number): number {
+    return this.#tables.shape.colluding + locals.filter((local) => local.receipts.includes(ticket)).length;
+  }
+
+  /** How many registered this user for this slot, whatever it saw. */
+  registrations({ locals }: LyingState, slot: number, user: Name): number {
+    const { tickets, shape } = this.#tables;
+    const isIt = (number: number): boolean => tickets[number]?.slot === slot && tickets[number]?.user === user;
+    return shape.colluding + locals.filter(({ receipts }) => receipts.some(isIt)).length;
+  }
+
+  votes({ locals }: LyingState, closing: number): number {
+    return this.#tables.shape.colluding + locals.filter(({ votes }) => votes.includes(closing)).length;
+  }
+
+  #draws(state: LyingState, found: Found): void {
+    const { threshold, colluding } = this.#tables.shape;
+    for (let honest = 0; honest <= state.locals.length; honest++)
+      for (let with_ = 0; with_ <= colluding; with_++)
+        if (honest + with_ >= threshold)
+          found.push([
+            { ...state, parts: { honest, colluding: with_ } },
+            `a buffer is drawn with parts of ${honest} honest authorities and ${with_} others`,
+          ]);
+  }
+
+  #users(state: LyingState, found: Found): void {
+    const { tickets } = this.#tables;
+    const { threshold } = this.#tables.shape;
+    const isAgain = this.rules.missing === 'one request of a user';
+    for (const [user, own] of state.tickets.entries()) {
+      if (own === 0 || (isAgain && state.uploads[user] === 0))
+        for (const [number, ticket] of tickets.entries())
+          if (number > 0 && ticket.user === user && number !== own)
+            found.push([
+              { ...state, tickets: replaced(state.tickets, user, number) },
+              `user ${user} is told that it has slot ${ticket.slot} after ${ticket.view.map(wordOf).join(', ') || 'nobody'}`,
+            ]);
+      if (own !== 0 && state.uploads[user] === 0 && this.#answers(state, own) >= threshold)
+        found.push([{ ...state, uploads: replaced(state.uploads, user, own) }, `user ${user} uploads`]);
+    }
+  }
+
+  /** Authorities of the buffer that gave their key for this ticket. */
+  #answers({ locals, parts }: LyingState, ticket: number): number {
+    const honest = locals.filter((local, n) => n < (parts?.honest ?? 0) && local.receipts.includes(ticket)).length;
+    return honest + (parts?.colluding ?? 0);
+  }
+
+  #authority(state: LyingState, n: number, closings: readonly number[], found: Found): void {
+    const { tickets } = this.#tables;
+    const local = state.locals[n] as Local;
+    const { records } = local;
+    const isForgetful = this.rules.missing === 'records before answers';
+    const add = (after: Partial<Local> & { readonly records: Records }, words: string): void => {
+      const next = (one: Local): LyingState => ({ ...state, locals: replaced(state.locals, n, one) });
+      found.push([next({ ...local, ...after }), words]);
+      if (isForgetful) found.push([next({ ...local, ...after, records }), `${words}, and forgets it`]);
+    };
+    for (const [number, { user, slot }] of tickets.entries()) {
+      const isAsked = number > 0 && (user === EVE || (user >= 0 && state.tickets[user] === number));
+      const after = isAsked && !local.receipts.includes(number) ? registered(this.rules, records, number) : undefined;
+      if (after !== undefined)
+        add(
+          { records: after, receipts: [...local.receipts, number].sort(byNumber) },
+          `authority ${n} registers ${wordOf(user)} for slot ${slot}`,
+        );
+    }
+    const hearsay = {
+      ...this.#headers(state),
+      receipts: (ticket: number) => this.receipts(state, ticket) - (local.receipts.includes(ticket) ? 1 : 0),
+    };
+    for (const number of closings)
+      if (!local.votes.includes(number) && votesFor(this.rules, records, number, hearsay))
+        add(
+          { records: { ...records, vote: number }, votes: [...local.votes, number].sort(byNumber) },
+          `authority ${n} votes for ${this.#wordsOf(number)}`,
+        );
+    if (records.closed === 0 && !records.isAborted)
+      for (const number of this.#decidedFor(state, records)) {
+        const closed = { ...records, closed: number };
+        const votes = local.votes.length > 0 ? local.votes : [number];
+        add(
+          { records: closed, votes, keys: [...local.keys, closed] },
+          `authority ${n} closes with ${this.#wordsOf(number)}`,
+        );
+      }
+    if (mayAbort(this.rules, records))
+      add({ records: { ...records, isAborted: true }, saidAborted: true }, `authority ${n} aborts: its time is over`);
+  }
+
+  /** Closings with as many votes as are needed. */
+  certified(state: LyingState): readonly number[] {
+    const voted = new Set(state.locals.flatMap(({ votes }) => votes));
+    return [...voted].filter((number) => this.votes(state, number) >= this.#tables.shape.threshold);
+  }
+
+  #decidedFor(state: LyingState, records: Records): readonly number[] {
+    const own = voteOf(records);
+    const isAlone = this.rules.missing === 'keys follow enough votes' && own > 0;
+    return isAlone ? [own] : this.certified(state);
+  }
+
+  /** Those whose accepted users all signed a header: an authority asks for more. */
+  #closingsToVoteFor(state: LyingState): readonly number[] {
+    const { hasHeader, hasHeaderOfSlot } = this.#headers(state);
+    const { closings, ticketIn } = this.#tables;
+    const isGood = this.rules.missing === 'the view is that of the list' ? hasHeaderOfSlot : hasHeader;
+    return [...closings.keys()].filter((number) => {
+      const { list, accepted } = closings[number] as Tables['closings'][number];
+      return number > 0 && accepted.every((slot) => isGood(ticketIn(list, slot)));
+    });
+  }
+
+  #headers({ uploads }: LyingState): Pick<Hearsay, 'hasHeader' | 'hasHeaderOfSlot'> {
+    const { tickets } = this.#tables;
+    const uploaded = (ticket: number): number => uploads[tickets[ticket]?.user ?? -1] ?? 0;
+    const isEves = (ticket: number): boolean => tickets[ticket]?.user === EVE;
+    return {
+      hasHeader: (ticket) => isEves(ticket) || uploaded(ticket) === ticket,
+      hasHeaderOfSlot: (ticket) =>
+        isEves(ticket) || (uploaded(ticket) > 0 && tickets[uploaded(ticket)]?.slot === tickets[ticket]?.slot),
+    };
+  }
+
+  #wordsOf(number: number): string {
+    const { list, accepted } = this.#tables.closings[number] as Tables['closings'][number];
+    return `slots ${accepted.join(', ')} of ${list.map(wordOf).join(', ')}`;
+  }
+
+  /** Registrations and slots whose keys the server can put together of shares. */
+  openKeys({ locals, parts }: LyingState): { readonly self: ReadonlySet<number>; readonly edge: ReadonlySet<number> } {
+    const { shape, tickets } = this.#tables;
+    const shares = (has: (local: Local, n: number) => boolean): boolean =>
+      locals.filter((local, n) => n < (parts?.honest ?? 0) && has(local, n)).length + (parts?.colluding ?? 0) >=
+      shape.threshold;
+    const given = locals.map(({ keys }) => keys.map((records) => keysOf(this.rules, records)));
+    const isEves = (local: Local, slot: number): boolean =>
+      local.receipts.some((number) => tickets[number]?.user === EVE && tickets[number]?.slot === slot);
+    const slots = Array.from({ length: shape.slots }, (_, slot) => slot);
+    const released = new Set(given.flatMap((all) => all.flatMap(({ self }) => self)));
+    return {
+      self: new Set(
+        [...released].filter((number) =>
+          shares((_, n) => given[n]?.some(({ self }) => self.includes(number)) === true),
+        ),
+      ),
+      edge: new Set(
+        slots.filter((slot) =>
+          shares((local, n) => isEves(local, slot) || given[n]?.some(({ edge }) => edge.includes(slot)) === true),
+        ),
+      ),
+    };
+  }
+}
+
+/** The list with another value at one place. */
+export function replaced<Item>(items: readonly Item[], at: number, item: Item): readonly Item[] {
+  return items.map((old, n) => (n === at ? item : old));
+}
+
+function byNumber(a: number, b: number): number {
+  return a - b;
+}
+
+function wordOf(name: number): string {
+  return name === EVE ? 'Eve' : name < 0 ? 'nobody real' : `user ${name}`;
+}
+
+interface Renaming {
+  readonly users: readonly number[];
+  readonly tickets: readonly number[];
+  readonly closings: readonly number[];
+}
+
+function renamingsOf({ users, tickets, closings, ticketIn }: Tables): readonly Renaming[] {
+  const listNumbers = new Map(closings.map(({ list, accepted }, n) => [`${list.join()}|${accepted.join()}`, n]));
+  return permutationsOf(users).map((renamed) => {
+    const name = (one: number): number => (one < 0 ? one : (renamed[one] as number));
+    return {
+      users: renamed,
+      tickets: tickets.map(({ slot, user, view }, n) => (n === 0 ? 0 : ticketIn([...view, user].map(name), slot))),
+      closings: closings.map(
+        ({ list, accepted }) => listNumbers.get(`${list.map(name).join()}|${accepted.join()}`) ?? 0,
+      ),
+    };
+  });
+}
+
+function permutationsOf(count: number): readonly (readonly number[])[] {
+  if (count === 0) return [[]];
+  return permutationsOf(count - 1).flatMap((shorter) =>
+    Array.from({ length: count }, (_, at) => [...shorter.slice(0, at), count - 1, ...shorter.slice(at)]),
+  );
+}
+
+function nameUnder(
+  { users, tickets, closings }: Renaming,
+  { parts, tickets: own, uploads, locals }: LyingState,
+): string {
+  const [held, sent]: [number[], number[]] = [[], []];
+  for (const [user, renamed] of users.entries()) {
+    held[renamed] = tickets[own[user] as number] as number;
+    sent[renamed] = tickets[uploads[user] as number] as number;
+  }
+  const nameOf = (local: Local): string => {
+    const { slots, vote, closed, isAborted } = local.records;
+    const numbers = (all: readonly number[], table: readonly number[]) => all.map((n) => table[n] as number);
+    const said = [
+      numbers(local.receipts, tickets).sort(byNumber).join(),
+      numbers(local.votes, closings).sort(byNumber).join(),
+      numbers(
+        local.keys.map((records) => records.closed),
+        closings,
+      )
+        .sort(byNumber)
+        .join(),
+    ];
+    return `${numbers(slots, tickets).join()}/${closings[vote]}/${closings[closed]}/${isAborted}/${said.join('/')}/${local.saidAborted}`;
+  };
+  const inside = parts?.honest ?? 0;
+  const names = locals.map(nameOf);
+  const sorted = [...names.slice(0, inside).sort(), ...names.slice(inside)];
+  return `${parts?.honest}${parts?.colluding}|${held.join()}|${sent.join()}|${sorted.join(';')}`;
+}
