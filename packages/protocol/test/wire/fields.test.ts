@@ -1,7 +1,8 @@
 /** Fields of messages are held to their limits, by who writes as by who reads: the last value that fits is taken, the first that does not is refused. */
 import { ByteReader, ByteWriter, DecodeError } from '@basa/masking';
 import { describe, expect, it } from 'vitest';
-import type { Field } from '../../src/wire/codec.ts';
+import { message } from '../../src/wire/codec.ts';
+import type { Field } from '../../src/wire/fields.ts';
 import {
   below,
   finite,
@@ -10,17 +11,16 @@ import {
   increasing,
   list,
   long,
-  message,
   nonNegative,
   oneOf,
   optional,
   positive,
   short,
-  signedMessage,
   text,
   times,
   u8,
-} from '../../src/wire/codec.ts';
+} from '../../src/wire/fields.ts';
+import { signedMessage } from '../../src/wire/signed.ts';
 
 /** The same field without its limits, to write what the limited one must not read. */
 interface Limited {

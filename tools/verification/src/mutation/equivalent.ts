@@ -119,8 +119,8 @@ const EQUIVALENT: readonly Equivalent[] = [
   },
   {
     file: 'server/place-controller.ts',
-    before: 'used > state.mostUsed',
-    after: '(used >= state.mostUsed)',
+    before: 'used > state.maxUsed',
+    after: '(used >= state.maxUsed)',
     why: 'the larger of two equal numbers is either',
   },
   {
