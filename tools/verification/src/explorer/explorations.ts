@@ -178,8 +178,8 @@ export const CORE_RULES: readonly MissingRule[] = [
     patches: [
       {
         file: `${AUTHORITY}/buffer.ts`,
-        find: "if (buffer.status !== 'open' || buffer.voted !== undefined || now < buffer.descriptor.closeBy)",
-        replace: "if (buffer.status === 'aborted' || now < buffer.descriptor.closeBy)",
+        find: "const isDecided = buffer.status !== 'open' || buffer.voted !== undefined || buffer.version !== undefined;",
+        replace: "const isDecided = buffer.status === 'aborted';",
       },
     ],
     problem: /the server is (granted|included), the authority aborted|and then another "aborted"/,
