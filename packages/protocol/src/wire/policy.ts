@@ -125,6 +125,9 @@ export function policyProblem(policy: TaskPolicy): string | undefined {
   if (!(Number.isInteger(dimension) && dimension >= 1 && dimension <= 2 ** 31)) {
     return `dimension must be from 1 to 2^31, got ${dimension}`;
   }
+  const timeless = (['uploadLeaseMs', 'openMs', 'closeMs'] as const).find((name) => policy[name] <= 0);
+  if (timeless !== undefined)
+    return `${timeless} must be at least a millisecond: a buffer without it can never be filled or closed`;
   const unwritable = encodingProblem(policy) ?? councilProblem(policy);
   if (unwritable !== undefined) return unwritable;
   const largestNorm = policy.clip * Math.sqrt(dimension);

@@ -71,6 +71,9 @@ describe('a task', () => {
     { blockFloor: -1 },
     { blockFloor: Number.NaN },
     { blockFloor: 2.9 }, // the clip is 1 and the dimension 8: no update has such a norm
+    { uploadLeaseMs: 0 },
+    { openMs: 0 },
+    { closeMs: 0 },
     { training: { ...DEFAULT_TRAINING, epochs: 0 } },
     { training: { ...DEFAULT_TRAINING, epochs: 65_536 } },
     { training: { ...DEFAULT_TRAINING, batchSize: 0 } },
