@@ -54,17 +54,20 @@ export function quantize(
   const words = new Uint32Array(Math.min(WORDS_AT_ONCE, values.length));
   const quantizeBlock = blockQuantizer(values, quantizer, weight, kernel);
   let clipped = 0;
-  for (let start = 0; start < values.length; start += WORDS_AT_ONCE) {
-    const end = Math.min(start + WORDS_AT_ONCE, values.length);
-    randomWords(words);
-    const beyond = quantizeBlock(start, end, words, vector);
-    const index = beyond === 0 ? -1 : firstNotFinite(values, start, end);
-    if (index >= 0) return { kind: 'refused', reason: 'not-finite', index, value: values[index] as number };
-    clipped += beyond;
+  try {
+    for (let start = 0; start < values.length; start += WORDS_AT_ONCE) {
+      const end = Math.min(start + WORDS_AT_ONCE, values.length);
+      randomWords(words);
+      const beyond = quantizeBlock(start, end, words, vector);
+      const index = beyond === 0 ? -1 : firstNotFinite(values, start, end);
+      if (index >= 0) return { kind: 'refused', reason: 'not-finite', index, value: values[index] as number };
+      clipped += beyond;
+    }
+    return { kind: 'quantized', vector, clipped };
+  } finally {
+    words.fill(0);
+    kernel?.wipe(); // It still holds a part of the update.
   }
-  words.fill(0);
-  kernel?.wipe(); // It still holds a part of the update.
-  return { kind: 'quantized', vector, clipped };
 }
 
 /** Quantises entries from `start` to `end`; returns how many of them lie beyond the clip or are no numbers. */

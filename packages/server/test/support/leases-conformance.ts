@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { LeaseLost } from '../../src/store/node-store.ts';
 import type { NodesScene } from './nodes-scene.ts';
 import { AGES } from './nodes-scene.ts';
-import { bytes, depositOf, slotOf, task } from './store-samples.ts';
+import { depositOf, slotOf, task } from './store-samples.ts';
 
 export function testLeases(scene: NodesScene): void {
   describe('a lease on the buffers of a task', () => {
@@ -35,16 +35,7 @@ export function testLeases(scene: NodesScene): void {
       await write(); // nobody has taken it
       expect(await scene.store.takeLease('close', 'b', AGES)).toBe(2);
       await expect(write()).rejects.toThrow(LeaseLost);
-      const model = {
-        task,
-        version: 1,
-        modelHash: bytes(8),
-        ctx: scene.ctx,
-        blobKey: 'm',
-        madeAt: 3,
-        accepted: 3,
-        dropped: 1,
-      };
+      const { model } = scene;
       await expect(scene.store.addModel(model, old)).rejects.toThrow(LeaseLost);
       await expect(scene.store.forgetModels(task, [0], old)).rejects.toThrow(LeaseLost);
       await expect(scene.store.forgetBuffers(task, { drawnBefore: AGES, limit: 1 }, old)).rejects.toThrow(LeaseLost);

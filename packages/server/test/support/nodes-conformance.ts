@@ -31,16 +31,7 @@ export function testNodes(name: string, open: () => Promise<{ readonly store: St
       await scene.store.addTask(same);
       await expect(scene.store.addTask({ ...same, specification: '{"b":1}' })).rejects.toThrow('another specification');
       expect(await scene.store.task(task)).toMatchObject({ createdAt: 5 });
-      const model = {
-        task,
-        version: 1,
-        modelHash: bytes(8),
-        ctx: scene.ctx,
-        blobKey: 'm',
-        madeAt: 3,
-        accepted: 3,
-        dropped: 1,
-      };
+      const { model } = scene;
       await Promise.all([scene.store.addModel(model), scene.store.addModel(model)]);
       await expect(scene.store.addModel({ ...model, modelHash: bytes(9) })).rejects.toThrow('another version 1');
       expect(await scene.store.taskStates()).toEqual([{ task, state: 'running' }]);

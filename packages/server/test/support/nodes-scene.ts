@@ -1,8 +1,9 @@
 /** A store with a running task and one buffer, as several nodes find it. */
 import type { Ctx } from '@basa/protocol';
 import { millis } from '@basa/protocol';
+import type { StoredModel } from '../../src/store/model-store.ts';
 import type { Store } from '../../src/store/store.ts';
-import { buffersOf, task } from './store-samples.ts';
+import { buffersOf, bytes, task } from './store-samples.ts';
 
 export const AGES = 10 ** 12;
 
@@ -20,6 +21,11 @@ export class NodesScene {
 
   get ctx(): Ctx {
     return this.#here.ctx;
+  }
+
+  /** The first version, made of its buffer. */
+  get model(): StoredModel {
+    return { task, version: 1, modelHash: bytes(8), ctx: this.ctx, blobKey: 'm', madeAt: 3, accepted: 3, dropped: 1 };
   }
 
   get #here(): { readonly store: Store; readonly ctx: Ctx } {
