@@ -55,6 +55,9 @@ export interface Append {
   readonly closed: readonly Vote[];
 }
 
+/** Longer than a question may take. */
+const ALL_MS = 120_000;
+
 export class TaskAuthorities {
   readonly #options: TaskAuthoritiesOptions;
 
@@ -149,9 +152,9 @@ export class TaskAuthorities {
     }
   }
 
-  /** The keys of the buffer, from enough of those that have a part in it. */
-  async close(buffer: SecureBuffer): Promise<Grant | Refused> {
-    const { ports } = this.#options;
+  /** The keys of the buffer, from enough of those that have a part in it, or from all that answer at all. */
+  async close(buffer: SecureBuffer, whose: 'enough' | 'all' = 'enough'): Promise<Grant | Refused> {
+    const { ports, graceMs } = this.#options;
     const { parts, bufferSize, threshold } = buffer.descriptor;
     const members = this.#members.filter(({ authority }) => parts.some((part) => part.authority === authority));
     const steps = closeSteps(ports, buffer);
@@ -167,7 +170,7 @@ export class TaskAuthorities {
             throw new AuthorityUnreachable('its answer to a close is not signed by it');
           },
         })),
-        { needed: threshold, graceMs: this.#options.graceMs },
+        { needed: threshold, graceMs: whose === 'all' ? ALL_MS : graceMs },
       );
       next = steps.next(answers);
     }
