@@ -11,7 +11,7 @@ import { toHex } from '@basa/masking';
 import type { CloseAnswerOf } from '@basa/protocol';
 import { isRefused } from '@basa/protocol';
 import { nodeRandomBytes } from '@basa/runtime/node';
-import { House, NEVER_LATE, OPERATOR_TOKEN, OPERATORS } from '@basa/testkit/services/house.ts';
+import { House, NEVER_LATE, OPERATOR_TOKEN, OPERATORS, until } from '@basa/testkit/services/house.ts';
 import { afterAll, beforeAll, expect, it, vi } from 'vitest';
 import { TaskAuthorities } from '../../packages/server/src/authority/task-authorities.ts';
 
@@ -79,6 +79,14 @@ const device = (task: string, name: string, token: string | undefined): Promise<
     ...(token !== undefined && { token }),
   });
 
+/** A server is ready whatever its authorities do; it says what is missing. */
+async function enough(): Promise<string | undefined> {
+  const answer = await fetch(new URL('/readyz', house.server.url));
+  const { status, checks } = (await answer.json()) as { status: string; checks: Record<string, string> };
+  expect([answer.status, status]).toEqual([200, 'ready']);
+  return checks['enough authorities'];
+}
+
 async function fill(clients: readonly BasaClient[], version: number, task: string): Promise<void> {
   const told = await Promise.all(
     clients.map((client) => client.contribute(oneHot(version), { trainedOn: version - 1 })),
@@ -102,7 +110,9 @@ it('trains with all of them, with one down, waits with two down, and goes on', a
   const [, second, third] = clients as [BasaClient, BasaClient, BasaClient];
   await fill([await device(task, 'late', late), second, third], 3, task);
 
+  expect(await enough()).toBe('ok');
   await others[1]?.close();
+  await until(async () => (await enough()) === 'failed');
   const waits = await third.contribute(oneHot(4), { trainedOn: 3 });
   expect(waits).toMatchObject({ kind: 'rejected', reason: 'authority-unreachable', update: 'free' });
   expect(waits).toMatchObject({ detail: expect.stringContaining('3 of 4 authorities are needed, and 2 failed') });
