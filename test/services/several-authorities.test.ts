@@ -8,9 +8,12 @@ import type { CreateTaskOptions } from '@basa/client/operator';
 import { AuthorityOperator, createTask, SettingsError, UnreachableError } from '@basa/client/operator';
 import { defineModel, dense } from '@basa/learning';
 import { toHex } from '@basa/masking';
+import type { CloseAnswerOf } from '@basa/protocol';
+import { isRefused } from '@basa/protocol';
 import { nodeRandomBytes } from '@basa/runtime/node';
-import { House, NEVER_LATE, OPERATOR_TOKEN, OPERATORS } from '@basa/testkit/services/house.ts';
-import { afterAll, beforeAll, expect, it } from 'vitest';
+import { House, NEVER_LATE, OPERATOR_TOKEN, OPERATORS, until } from '@basa/testkit/services/house.ts';
+import { afterAll, beforeAll, expect, it, vi } from 'vitest';
+import { TaskAuthorities } from '../../packages/server/src/authority/task-authorities.ts';
 
 const model = defineModel('small', { height: 1, width: 1, channels: 3 }, [dense(2)]);
 const K = 3;
@@ -76,6 +79,14 @@ const device = (task: string, name: string, token: string | undefined): Promise<
     ...(token !== undefined && { token }),
   });
 
+/** A server is ready whatever its authorities do; it says what is missing. */
+async function enough(): Promise<string | undefined> {
+  const answer = await fetch(new URL('/readyz', house.server.url));
+  const { status, checks } = (await answer.json()) as { status: string; checks: Record<string, string> };
+  expect([answer.status, status]).toEqual([200, 'ready']);
+  return checks['enough authorities'];
+}
+
 async function fill(clients: readonly BasaClient[], version: number, task: string): Promise<void> {
   const told = await Promise.all(
     clients.map((client) => client.contribute(oneHot(version), { trainedOn: version - 1 })),
@@ -99,7 +110,9 @@ it('trains with all of them, with one down, waits with two down, and goes on', a
   const [, second, third] = clients as [BasaClient, BasaClient, BasaClient];
   await fill([await device(task, 'late', late), second, third], 3, task);
 
+  expect(await enough()).toBe('ok');
   await others[1]?.close();
+  await until(async () => (await enough()) === 'failed');
   const waits = await third.contribute(oneHot(4), { trainedOn: 3 });
   expect(waits).toMatchObject({ kind: 'rejected', reason: 'authority-unreachable', update: 'free' });
   expect(waits).toMatchObject({ detail: expect.stringContaining('3 of 4 authorities are needed, and 2 failed') });
@@ -111,6 +124,33 @@ it('trains with all of them, with one down, waits with two down, and goes on', a
   for (const [n, log] of (await operator().logs()).entries())
     expect(verifyLog(log, places()[n]?.publicKey as Uint8Array)).toMatchObject({ isGood: true, doubleIssues: 0 });
 }, 180_000);
+
+it('has the sum, and blames no device, where one authority gives wrong keys and another is slow', async () => {
+  const { task, tokens } = await create({ name: 'one lies' });
+  const clients = await Promise.all(tokens.map((token, n) => device(task, `lied-to-${n}`, token)));
+  const { close } = TaskAuthorities.prototype;
+  const asked: unknown[] = [];
+  const spy = vi.spyOn(TaskAuthorities.prototype, 'close').mockImplementation(async function (
+    this: TaskAuthorities,
+    buffer,
+    whose,
+  ) {
+    const grant = await close.call(this, buffer, whose);
+    if (isRefused(grant)) return grant;
+    asked.push(whose);
+    const [first, ...others] = grant.answers as [CloseAnswerOf, ...CloseAnswerOf[]];
+    const keys = first.answer.keys.map((one) => ({ ...one, key: one.key.map((byte) => byte ^ 1) }));
+    const liar = { ...first, answer: { ...first.answer, keys } };
+    return { ...grant, answers: [liar, ...(whose === 'all' ? others : others.slice(0, 2))] };
+  });
+  try {
+    await fill(clients, 1, task);
+  } finally {
+    spy.mockRestore();
+  }
+  expect(asked).toEqual(['enough', 'all']);
+  await fill(clients, 2, task);
+}, 60_000);
 
 it('needs enough authorities to withstand one that colludes, unless it is asked not to', async () => {
   const three = { authority: urls().split(',').slice(0, 3).join(','), tokens: 0 };

@@ -21,6 +21,7 @@ import {
 } from '@basa/service';
 import { tick } from './buffer-epochs.ts';
 import { DurableAuthority } from './durable-authority.ts';
+import { OTHER_WORDS } from './enrolment.ts';
 import { isInside } from './inside.ts';
 import { KeyEpochs } from './key-epochs.ts';
 import { KeyThread } from './key-thread.ts';
@@ -132,7 +133,9 @@ async function open(
   await meetWitness(authority, settings.newNode);
 
   const now = (): Millis => millis(clock());
-  const enrolment = { store, authority, randomBytes, certificateMs: settings.certificateMs };
+  const { certificateMs } = settings;
+  const otherWords = new TokenBuckets(OTHER_WORDS);
+  const enrolment = { store, authority, randomBytes, certificateMs, otherWords };
   const bufferEpochs = { ...settings, authority, store, epochs };
   const keyLimits = new TokenBuckets(settings.keyLimit);
   const tools = { service, authority, store, epochs, enrolment, bufferEpochs, keyLimits, watch, now };

@@ -4,7 +4,7 @@ import { toHex } from '@basa/masking';
 import type { Certificate, TaskId } from '@basa/protocol';
 import { isDueForRenewal, millis } from '@basa/protocol';
 import { nodeSuite } from '@basa/runtime/node';
-import type { SigningDevice } from '@basa/service';
+import type { RateLimit, SigningDevice, TokenBuckets } from '@basa/service';
 import { fail, granted } from '@basa/service';
 import type { KnownTask } from './directory.ts';
 import type { DurableAuthority } from './durable-authority.ts';
@@ -16,7 +16,12 @@ export interface EnrolmentTools {
   readonly authority: DurableAuthority;
   readonly randomBytes: RandomBytes;
   readonly certificateMs: number;
+  /** How often a device gets other words than those it has: each stands in the log for good. */
+  readonly otherWords: TokenBuckets;
 }
+
+/** Authorities whose clocks or answers differ make a device ask a few times; one that asks on and on only fills the log. */
+export const OTHER_WORDS: RateLimit = { burst: 20, perSecond: 1 / 600 };
 
 const TOKEN_BYTES = 24;
 
@@ -47,7 +52,7 @@ export async function makeTokens(
  * revoked, and needs no second token. A token is used up with the enrolment or not at all.
  */
 export async function enrol(
-  { authority, certificateMs }: EnrolmentTools,
+  { authority, certificateMs, otherWords }: EnrolmentTools,
   task: TaskId,
   device: SigningDevice,
   { token, like }: { readonly token?: string | undefined; readonly like?: Term | undefined },
@@ -65,6 +70,8 @@ export async function enrol(
     const body = { task, deviceKey, issuedAt: millis(term.issuedAt), notAfter: millis(term.notAfter) };
     const step = core.enrol(body);
     const isNew = known === undefined && step.records.length > 0;
+    const wait = !isNew && step.records.length > 0 ? otherWords.take(toHex(user), now) : undefined;
+    if (wait !== undefined) fail('rate-limited', wait);
     if (isNew && !(await tables.isAllowed(task, deviceKey))) await useToken(tables, task, device, token, now);
     return step;
   });

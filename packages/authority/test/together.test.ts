@@ -1,5 +1,7 @@
 /** Steps that wait are taken together: one transaction and one witness for all, and each sees those before it. */
+
 import { createMclGroup } from '@basa/abe';
+import { ascii } from '@basa/masking';
 import type { AttributeAuthority, CertificateBody, Head } from '@basa/protocol';
 import { millis, taskIdOf } from '@basa/protocol';
 import { nodeRandomBytes, nodeSuite } from '@basa/runtime/node';
@@ -73,7 +75,7 @@ const { policy } = new TestServer();
 const named = (core: AttributeAuthority, name: number) => ({
   ...policy,
   authorities: [core.publicKey],
-  name: Uint8Array.of(name),
+  name: ascii(`task ${name}`),
 });
 const create = (name: number) => (core: AttributeAuthority) => core.createTask(named(core, name));
 

@@ -33,6 +33,18 @@ describe('a folder store', () => {
     await third.close();
   });
 
+  it('keeps nothing of an input that a crash left half written', async () => {
+    const folder = join(temporaryFolder(), 'device');
+    const first = await openFolderStore(folder);
+    await first.putInput(bytes(9, 9));
+    await first.close();
+    writeFileSync(join(folder, 'input.new'), bytes(1, 2, 3));
+    const second = await openFolderStore(folder);
+    expect(await second.input()).toEqual(bytes(9, 9));
+    await second.close();
+    expect(readdirSync(folder)).not.toContain('input.new');
+  });
+
   it('forgets a step that a crash tore, and nothing before it', async () => {
     const folder = join(temporaryFolder(), 'device');
     const journal = join(folder, 'journal');

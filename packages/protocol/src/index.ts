@@ -60,6 +60,7 @@ export {
   closeRequestOf,
   closeSteps,
   freezeBuffer,
+  isCloseAnswer,
   recordAbort,
   recordGrant,
   recordIncluded,
@@ -195,6 +196,7 @@ export {
   hasGoodEndorsements,
   indexOf,
   isEndorsed,
+  isEndorsedByOne,
   joined,
   MAX_AUTHORITIES,
   toleratedOf,
@@ -222,7 +224,7 @@ export {
   viewsOf,
 } from './wire/naming.ts';
 export type { Outcome, OutcomeBody, OutcomeOf, OutcomeStatus, Vote } from './wire/outcome.ts';
-export { agreedOutcome, outcomeCodec, voteCodec } from './wire/outcome.ts';
+export { agreedOutcome, isOutcomeOf, outcomeCodec, voteCodec } from './wire/outcome.ts';
 export type { TaskPolicy } from './wire/policy.ts';
 export {
   decodePolicy,

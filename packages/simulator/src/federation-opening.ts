@@ -63,7 +63,11 @@ export function openStored(
       return { header, ...readSealedParts(bodyOf(slot), layout) };
     },
   });
-  if (opening.kind === 'cheated') return { kind: 'quarantine', why: `slots ${opening.slots} cheated` };
+  if (opening.kind === 'unopened') {
+    const { cheated, unsure } = opening;
+    const why = cheated.length > 0 ? `slots ${cheated} cheated` : `slots ${unsure} or an authority cheated`;
+    return { kind: 'quarantine', why };
+  }
   const { modulus, dimension } = descriptor;
   const total = new Uint32Array(dimension + prefixElements(descriptor));
   for (const slot of accepted) addInPlace(total, vectorIn(descriptor, bodyOf(slot)), modulus, kernel);

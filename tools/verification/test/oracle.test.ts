@@ -33,6 +33,11 @@ describe('sealed', () => {
     expect(total.withLies).toBeGreaterThan(0.3 * SCHEDULES);
     expect(total.sumsFound / total.sums).toBeGreaterThan(0.99);
   });
+
+  it('finds every sum but those whose key the authority keeps back, because the server lied about a dropped slot', () => {
+    expect(total.sumsWithheld).toBeGreaterThan(0);
+    expect(total.sumsFound + total.sumsWithheld).toBe(total.sums);
+  });
 });
 
 describe('paper', () => {

@@ -137,6 +137,18 @@ export function testEnrolment(freshHome: NewHome): void {
       expect((await enrol(newDevice())).code).toBe('enrolment-token-invalid');
     });
 
+    it('that asks for other words again and again is told to wait: each certificate stays in the log', async () => {
+      const { authority, server, tokens, enrol } = await withTokens(1);
+      const device = newDevice();
+      await enrol(device, tokens[0]);
+      const path = AUTHORITY_PATH.enrolments(server.task);
+      const like = (n: number) => ({ like: { issuedAt: time.now - n, notAfter: time.now + DAY_MS } });
+      for (let n = 1; n <= 20; n++) expect((await askAs(device, authority, path, like(n))).status).toBe(200);
+      expect((await askAs(device, authority, path, like(21))).code).toBe('rate-limited');
+      // What it has it gets as often as it asks.
+      expect((await askAs(device, authority, path, like(20))).status).toBe(200);
+    });
+
     it('may belong to two tasks, and has a certificate of each', async () => {
       const { authority, server, tokens, enrol } = await withTokens(1);
       const other = (await stage(authority, 0, { dimension: 9 })).server;

@@ -27,9 +27,18 @@ export async function writeDurably(path: string, bytes: Uint8Array): Promise<voi
 
 /** The new content in one step. */
 export async function replaceFile(path: string, bytes: Uint8Array): Promise<void> {
-  await writeDurably(`${path}.new`, bytes);
-  await rename(`${path}.new`, path);
+  await writeDurably(newName(path), bytes);
+  await rename(newName(path), path);
   await syncFolder(dirname(path));
+}
+
+/** Overwrites and removes what a crash left of new content that never came to count. */
+export function wipeUnfinished(path: string): Promise<void> {
+  return wipeFile(newName(path));
+}
+
+function newName(path: string): string {
+  return `${path}.new`;
 }
 
 export async function readIfThere(path: string): Promise<Uint8Array | undefined> {

@@ -6,7 +6,7 @@ import type { DeviceSigner, DeviceStore } from '../device/device-store.ts';
 import { StoreError } from '../errors.ts';
 import type { DeviceLock } from './device-lock.ts';
 import { lockDevice } from './device-lock.ts';
-import { makeFolder, readIfThere, replaceFile, wipeFile } from './durable-file.ts';
+import { makeFolder, readIfThere, replaceFile, wipeFile, wipeUnfinished } from './durable-file.ts';
 import { Journal } from './journal.ts';
 
 /** Makes the folder and the key where there are none. Holds the device's lock until `close`. */
@@ -26,6 +26,7 @@ async function openLocked(folder: string, lock: DeviceLock): Promise<DeviceStore
   const signer = await signerOf(join(folder, 'identity.key'));
   const journal = await Journal.open(join(folder, 'journal'));
   const input = join(folder, 'input');
+  await wipeUnfinished(input);
   return {
     signer,
     entries: async () => journal.takeEntries(),

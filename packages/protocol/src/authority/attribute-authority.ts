@@ -34,7 +34,7 @@ import { isSigned } from '../wire/signed.ts';
 import type { Transition } from '../wire/transition.ts';
 import { declined, unchanged } from '../wire/transition.ts';
 import type { AuthorityBuffer, AuthorityPorts } from './buffer.ts';
-import { abortIfOverdue, evolveBuffer, signOutcome } from './buffer.ts';
+import { endIfOverdue, endOf, evolveBuffer, signOutcome } from './buffer.ts';
 import type { SettledBuffer } from './close.ts';
 import { closeBuffer, releaseKeys, settleBuffer } from './close.ts';
 import { enrolDevice, revokeDevice } from './device.ts';
@@ -194,7 +194,7 @@ export class AttributeAuthority {
   outcome(ctx: Ctx, now: Millis): AuthorityStep<Outcome> {
     const buffer = this.buffer(ctx);
     if (buffer === undefined) return this.#decided(unchanged(undefined, signOutcome(this.#ports, ctx, undefined)));
-    const records = abortIfOverdue(buffer, now);
+    const records = endIfOverdue(buffer, now);
     const state = records.reduce(evolveBuffer, buffer);
     return this.#decided({ state, records, answer: signOutcome(this.#ports, ctx, state), events: eventsOf(records) });
   }
@@ -211,17 +211,14 @@ export class AttributeAuthority {
     return this.#withTask(entry.task, (task) => adoptModel(this.#ports, task, entry));
   }
 
-  /** Aborts what is overdue, and says when to call again. */
+  /** Ends what is overdue, and says when to call again. */
   tick(now: Millis): AuthorityStep<{ readonly nextAt: Millis | undefined }> {
     const open = this.#state.openBuffers;
-    const records = open.flatMap((buffer) => abortIfOverdue(buffer, now));
+    const records = open.flatMap((buffer) => endIfOverdue(buffer, now));
     const nextAt = open
-      .map(({ descriptor }) => descriptor.closeBy)
-      .filter((closeBy) => closeBy > now)
-      .reduce<Millis | undefined>(
-        (least, closeBy) => (least === undefined || closeBy < least ? closeBy : least),
-        undefined,
-      );
+      .map(endOf)
+      .filter((end) => end > now)
+      .reduce<Millis | undefined>((least, end) => (least === undefined || end < least ? end : least), undefined);
     return this.#decided({ state: undefined, records, answer: { nextAt }, events: eventsOf(records) });
   }
 

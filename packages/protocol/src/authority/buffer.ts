@@ -3,17 +3,18 @@
  *
  *     open --vote--> open, voted --enough votes--> closed    (final; the keys of `accepted` and of the rest are fixed)
  *       \--closeBy, without a vote--> aborted                 (final; nothing is ever released)
- *       \--rolled back--> unknown   (final; no key, no release, no promise)
+ *       \--rolled back, or voted and nothing heard for a week--> unknown   (final; no key, no release, no promise)
  */
 import type { Signer, Suite } from '@basa/masking';
 import type { Ctx, Millis } from '../wire/brands.ts';
+import { millis } from '../wire/brands.ts';
 import { indexOf } from '../wire/council.ts';
 import type { BufferPart, Descriptor, DescriptorBody } from '../wire/descriptor.ts';
 import { ctxOf } from '../wire/descriptor.ts';
 import type { Outcome, OutcomeBody } from '../wire/outcome.ts';
 import { outcomeCodec } from '../wire/outcome.ts';
 import type { BufferIssuer, BufferKeys } from '../wire/sealing.ts';
-import type { AuthorityRecord, BufferClosed, KeyIssued } from './records.ts';
+import type { AuthorityRecord, BufferClosed, BufferLost, KeyIssued } from './records.ts';
 
 export interface AuthorityPorts {
   readonly suite: Suite;
@@ -67,14 +68,24 @@ export function evolveBuffer(buffer: AuthorityBuffer, entry: AuthorityRecord): A
   }
 }
 
+/** How long after closeBy the votes of others are waited for, by an authority that voted. */
+const UNDECIDED_MS = 7 * 24 * 3_600_000;
+
 /**
  * Past closeBy an open buffer is aborted, durably, by whatever touches it next. Not after a vote: the others may have closed the
- * buffer by it. Not where a version was made of it: they have.
+ * buffer by it, so that it is given up as unknown where nobody showed that for a week. Not where a version was made of it: they have.
  */
-export function abortIfOverdue(buffer: AuthorityBuffer, now: Millis): readonly AuthorityRecord[] {
+export function endIfOverdue(buffer: AuthorityBuffer, now: Millis): readonly BufferLost[] {
+  const { ctx, descriptor } = buffer;
   const isDecided = buffer.status !== 'open' || buffer.voted !== undefined || buffer.version !== undefined;
-  if (isDecided || now < buffer.descriptor.closeBy) return [];
-  return [{ kind: 'buffer-aborted', ctx: buffer.ctx }];
+  if (!isDecided && now >= descriptor.closeBy) return [{ kind: 'buffer-aborted', ctx }];
+  const isGivenUp = buffer.status === 'open' && buffer.version === undefined && now >= endOf(buffer);
+  return isGivenUp ? [{ kind: 'buffer-unknown', ctx }] : [];
+}
+
+/** When an open buffer ends by itself. */
+export function endOf({ descriptor, voted }: AuthorityBuffer): Millis {
+  return millis(descriptor.closeBy + (voted === undefined ? 0 : UNDECIDED_MS));
 }
 
 /** The authority's word on what became of the buffer; undefined stands for one it does not know. */

@@ -22,7 +22,7 @@ import type { Transition } from '../wire/transition.ts';
 import { declined, unchanged } from '../wire/transition.ts';
 import { depositStatementCodec } from '../wire/user-messages.ts';
 import type { AuthorityBuffer, AuthorityPorts } from './buffer.ts';
-import { abortIfOverdue, evolveBuffer, ownKeys, signOutcome } from './buffer.ts';
+import { endIfOverdue, evolveBuffer, ownKeys, signOutcome } from './buffer.ts';
 import type { AuthorityRecord, BufferClosed, KeyIssued } from './records.ts';
 
 /** A buffer that this authority voted in, or whose set is fixed: once the record is durable, the answer may leave, as often as it is asked. */
@@ -66,13 +66,13 @@ export function settleBuffer(
   if (ownKeys(ports, buffer) === undefined) return refuse(refused('buffer-over'));
   // Asked again, with whatever set: the recorded set and its keys.
   if (buffer.status === 'closed') return unchanged(buffer, { buffer });
-  const overdue = abortIfOverdue(buffer, now);
+  const overdue = endIfOverdue(buffer, now);
   if (overdue.length > 0) {
     return {
       state: overdue.reduce(evolveBuffer, buffer),
       records: overdue,
       answer: refused('buffer-over'),
-      events: [{ kind: 'buffer-aborted', ctx: buffer.ctx }],
+      events: overdue,
     };
   }
   if (buffer.status !== 'open') return refuse(refused('buffer-over'));

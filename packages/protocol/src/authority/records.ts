@@ -33,6 +33,9 @@ export type AuthorityRecord =
   | { readonly kind: 'model-appended'; readonly entry: ModelEntry }
   | BranchBegun;
 
+/** The buffer ended without a close that is known here. */
+export type BufferLost = Extract<AuthorityRecord, { kind: 'buffer-aborted' | 'buffer-unknown' }>;
+
 /** The log was found rolled back: a new life of it begins. */
 export interface BranchBegun {
   readonly kind: 'branch-begun';

@@ -103,7 +103,7 @@ export function* closeSteps(
   for (const _ of ['vote', 'release']) {
     const request = closeRequestOf(ports, buffer, votes);
     if (isRefused(request)) return request;
-    const answers = (yield request).filter((one) => isAnswerOf(ports, buffer, one));
+    const answers = (yield request).filter((one) => isCloseAnswer(ports, buffer, one));
     const closing = closingOf(ports.suite, request, listedSlots(ports.suite, request));
     votes = joined([...votes, ...answers.flatMap((one) => votesIn(ports, buffer, closing, one))]);
     const closed = answers.filter(({ answer }) => isOurClose(buffer, answer.outcome));
@@ -122,7 +122,11 @@ export function votesFor({ suite, signer }: ServerPorts, buffer: SecureBuffer): 
 }
 
 /** Whether the answer is this authority's, about this buffer. */
-function isAnswerOf({ suite }: ServerPorts, buffer: SecureBuffer, { authority, answer }: CloseAnswerOf): boolean {
+export function isCloseAnswer(
+  { suite }: ServerPorts,
+  buffer: SecureBuffer,
+  { authority, answer }: CloseAnswerOf,
+): boolean {
   const { descriptor, ctx } = buffer;
   const key = descriptor.authorities[authority];
   const hasPart = descriptor.parts.some((part) => part.authority === authority);

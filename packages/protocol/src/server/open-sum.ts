@@ -3,6 +3,7 @@ import type { MaskTerm, Suite, VectorKernel } from '@basa/masking';
 import { equalBytes, firstOutOfRange, Secret } from '@basa/masking';
 import type { ReleasedKey, UploadHeader } from '../wire/authority-messages.ts';
 import type { Slot } from '../wire/brands.ts';
+import { toleratedOf } from '../wire/council.ts';
 import type { DescriptorBody } from '../wire/descriptor.ts';
 import { commitmentOf, registrationOf } from '../wire/naming.ts';
 import type { PrefixVerdict } from '../wire/prefix.ts';
@@ -40,8 +41,14 @@ export interface OpeningInput {
 
 export type Opening =
   | { readonly kind: 'opening'; readonly terms: readonly MaskTerm[] }
-  /** A seed did not open or missed its commitment: whoever sealed it cheated. */
-  | { readonly kind: 'cheated'; readonly slots: readonly Slot[] };
+  /** A seed did not open or missed its commitment. */
+  | {
+      readonly kind: 'unopened';
+      /** Whoever sealed it cheated. */
+      readonly cheated: readonly Slot[];
+      /** Either these slots cheated, or an authority gave a wrong pad: the answers of more authorities tell. */
+      readonly unsure: readonly Slot[];
+    };
 
 /**
  * sum_{l in A} [ y_l - PRG(b_l) - sum_{j>l, j not in A} PRG(s_lj) + sum_{i<l, i not in A, i not void for l} PRG(s_il) ]
@@ -64,7 +71,16 @@ export function openingTerms(input: OpeningInput): Opening {
     if (seed === undefined) cheats.add(by);
     else terms.push({ seed: new Secret(seed), sign });
   };
-  for (const slot of slots) take(selfSeed(input, slot, keysOf(slot, 'self')), -1, slot);
+  const unsure: Slot[] = [];
+  for (const slot of slots) {
+    const pads = keysOf(slot, 'self');
+    if (!isSelfAsSigned(input, slot)) cheats.add(slot);
+    else {
+      const seed = selfSeed(input, slot, pads);
+      if (seed === undefined && pads.length < padsToBlame(buffer.descriptor)) unsure.push(slot);
+      else take(seed, -1, slot);
+    }
+  }
   const wanted = slots.flatMap((slot) => wantedSeeds(input, isAccepted, slot));
   // Seeds under one key follow each other: it is read and checked once for all of them.
   for (const [slot, seeds] of bySlot(wanted)) {
@@ -76,21 +92,33 @@ export function openingTerms(input: OpeningInput): Opening {
       take(isMeant ? seed : undefined, sign, by);
     }
   }
-  if (cheats.size === 0) return { kind: 'opening', terms };
+  if (cheats.size === 0 && unsure.length === 0) return { kind: 'opening', terms };
   for (const { seed } of terms) seed.wipe();
-  return { kind: 'cheated', slots: [...cheats].sort((a, b) => a - b) };
+  return { kind: 'unopened', cheated: [...cheats].sort((a, b) => a - b), unsure };
 }
 
-/** b of an accepted slot, from its upload. The seed must be the one that the device signed for. */
+/**
+ * How many pads show that a self seed is bad: t of them are of authorities that do not collude, whichever f do. An edge key is held to
+ * the published list; a pad is held to nothing but the seed, so with fewer of them an authority's lie looks like the device's.
+ */
+function padsToBlame(descriptor: DescriptorBody): number {
+  return descriptor.threshold + Math.max(0, toleratedOf(descriptor));
+}
+
+/** The sealed self seed is the one that the device signed for. */
+function isSelfAsSigned({ sealing, uploadOf }: OpeningInput, slot: Slot): boolean {
+  const { header, self } = uploadOf(slot);
+  return equalBytes(self.subarray(0, sealing.selfNameBytes), header.selfName);
+}
+
+/** b of an accepted slot, from its upload. */
 function selfSeed(
   { suite, sealing, buffer, uploadOf }: OpeningInput,
   slot: Slot,
   released: readonly PartKey[],
 ): Uint8Array | undefined {
-  const { header, self } = uploadOf(slot);
-  if (!equalBytes(self.subarray(0, sealing.selfNameBytes), header.selfName)) return undefined;
   const { ticket } = buffer.slots[slot] as BufferSlot;
-  return sealing.openSelf(buffer, registrationOf(suite, ticket), self, released);
+  return sealing.openSelf(buffer, registrationOf(suite, ticket), uploadOf(slot).self, released);
 }
 
 function releasedBySlot(released: readonly KeysOf[]): ReadonlyMap<string, readonly PartKey[]> {

@@ -128,13 +128,31 @@ export function policyProblem(policy: TaskPolicy): string | undefined {
   const timeless = (['uploadLeaseMs', 'openMs', 'closeMs'] as const).find((name) => policy[name] <= 0);
   if (timeless !== undefined)
     return `${timeless} must be at least a millisecond: a buffer without it can never be filled or closed`;
-  const unwritable = encodingProblem(policy) ?? councilProblem(policy);
+  const unwritable = encodingProblem(policy) ?? nameProblem(policy) ?? councilProblem(policy);
   if (unwritable !== undefined) return unwritable;
   const largestNorm = policy.clip * Math.sqrt(dimension);
   if (policy.blockFloor > largestNorm)
     return `blockFloor ${policy.blockFloor} exceeds any update's norm (${largestNorm})`;
   const planned = planPolicy(policy);
   return planned.kind === 'refused' ? planned.sentence : (privacyProblem(policy) ?? stalenessProblem(policy));
+}
+
+/** Names are shown on pages, in terminals and in metrics: what changes how the words around them look is refused. */
+function nameProblem({ name }: TaskPolicy): string | undefined {
+  const text = utf8Text(name);
+  if (text === undefined) return 'name must be UTF-8';
+  const odd = /[\p{Cc}\p{Zl}\p{Zp}\p{Bidi_Control}]/u.exec(text)?.[0].codePointAt(0);
+  if (odd === undefined) return undefined;
+  return `name must be one line of letters: U+${odd.toString(16).toUpperCase().padStart(4, '0')} is a control character`;
+}
+
+/** Undefined where the bytes are not UTF-8 in the one way there is. */
+function utf8Text(bytes: Uint8Array): string | undefined {
+  try {
+    return decodeURIComponent(toHex(bytes).replace(/../g, '%$&'));
+  } catch {
+    return undefined;
+  }
 }
 
 /** No two contradicting statements may both get enough signatures, though some authorities sign whatever the server asks. */

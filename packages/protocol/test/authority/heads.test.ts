@@ -1,4 +1,5 @@
 /** Heads that somebody shows to the authority: each lost life of its log gives up what is open once, and never again. */
+import { ascii } from '@basa/masking';
 import type { Ctx, Head } from '@basa/protocol';
 import { AttributeAuthority } from '@basa/protocol';
 import type { Federation } from '@basa/simulator';
@@ -18,7 +19,7 @@ const statusOf = ({ authority }: Federation, ctx: Ctx): string => authority.outc
 function drill({ authority, policy }: Federation): readonly [Head, Head] {
   const copy = authority.lostLife();
   const first = copy.head();
-  copy.apply(copy.createTask({ ...policy, name: Uint8Array.of(7) }).records);
+  copy.apply(copy.createTask({ ...policy, name: ascii('copy') }).records);
   return [first, copy.head()];
 }
 

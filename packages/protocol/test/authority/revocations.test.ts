@@ -1,4 +1,5 @@
 /** What a server is told of revoked devices: who they are, in the order of the log, for its own tasks alone. */
+import { ascii } from '@basa/masking';
 import type { Refused, RevocationRequest, Revocations, TaskId } from '@basa/protocol';
 import {
   AttributeAuthority,
@@ -59,7 +60,7 @@ describe('revocations', () => {
   it('of another task have their numbers and no names', () => {
     const house = world();
     const { authority } = house;
-    const created = granted(authority.persist(authority.core.createTask({ ...house.policy, name: Uint8Array.of(9) })));
+    const created = granted(authority.persist(authority.core.createTask({ ...house.policy, name: ascii('other') })));
     const [here, both] = [house.device(), house.device()];
     const { endorsements: _, ...body } = both.certificate;
     authority.persist(authority.core.enrol({ ...body, task: created.task }));

@@ -1,6 +1,6 @@
 /** The authority refuses what it does not know, writes nothing twice, and gives up exactly what is overdue or lost. */
 
-import { DecodeError } from '@basa/masking';
+import { ascii, DecodeError } from '@basa/masking';
 import type { CertificateBody, Ctx, TaskId } from '@basa/protocol';
 import { bufferRequestCodec, decodeAuthorityRecord, millis, modelAppendCodec } from '@basa/protocol';
 import { CLOSE_MS, granted, OPEN_MS, reasonOf } from '@basa/simulator';
@@ -60,7 +60,7 @@ describe('a second task', () => {
     const scene = atClose();
     const { world } = scene;
     const { core } = world.authority;
-    const created = world.authority.persist(core.createTask({ ...world.policy, name: Uint8Array.of(2) }));
+    const created = world.authority.persist(core.createTask({ ...world.policy, name: ascii('other') }));
     const { task } = granted(created);
     const { signer } = world.server.ports;
     const appended = (version: number, ctx: Ctx) => {

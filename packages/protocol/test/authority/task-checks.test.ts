@@ -1,4 +1,5 @@
 /** Tasks and the model log are the authority's word: one policy, one model a version. */
+import { ascii } from '@basa/masking';
 import type { ModelAppend, TaskPolicy } from '@basa/protocol';
 import {
   bufferRequestCodec,
@@ -101,7 +102,7 @@ describe('a task', () => {
   it("starts its log from no buffer: version 0 cannot use up another task's sum", () => {
     const { world, ctx, request } = atClose();
     granted(closed(world, request));
-    const policy = { ...world.policy, name: new Uint8Array(1) };
+    const policy = { ...world.policy, name: ascii('other') };
     const { task } = granted(world.authority.persist(world.authority.core.createTask(policy)));
     const body = { task, version: 0, modelHash: new Uint8Array(32), ctx, closed: [] };
     const { signer } = world.server.ports;

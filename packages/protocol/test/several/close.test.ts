@@ -214,6 +214,26 @@ describe('after closeBy', () => {
     expect(named(granted(closedBy(world, 0, request, { votes })))).toEqual([]);
   });
 
+  it('those that voted and heard nothing for a week give the buffer up: no key, and no word that frees an update', () => {
+    const { world, ctx, request } = atSeveralCloses();
+    const votes = votesOf(world, [0, 1, 2], request);
+    const authority = authorityOf(world, 0);
+    world.now = millis(world.now + OPEN_MS + CLOSE_MS);
+    const { nextAt } = granted(authority.core.tick(world.now).answer);
+    expect(nextAt).toBe(world.now + 7 * 24 * 3_600_000);
+    world.now = millis((nextAt as number) - 1);
+    expect(authority.core.tick(world.now).records).toEqual([]);
+    world.now = millis(nextAt as number);
+    expect(granted(authority.persist(authority.core.tick(world.now))).nextAt).toBeUndefined();
+    expect(kindsOf(world, 0).at(-1)).toBe('buffer-unknown');
+    expect(authority.core.openBuffers).toBe(0);
+    expect(authority.outcome(ctx).status).toBe('unknown');
+    expect(reasonOf(closedBy(world, 0, request, { votes }))).toBe('buffer-over');
+    // Where nobody ticked, the close itself finds it over.
+    expect(reasonOf(closedBy(world, 1, request, { votes }))).toBe('buffer-over');
+    expect(kindsOf(world, 1).at(-1)).toBe('buffer-unknown');
+  });
+
   it('those that voted still close by the votes of three', () => {
     const { world, ctx, request } = atSeveralCloses();
     const votes = votesOf(world, [0, 1, 2], request);

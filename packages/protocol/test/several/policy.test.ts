@@ -68,3 +68,32 @@ describe('a council', () => {
     expect(reasonOf(world.authority.core.createTask(policy(4, 3)).answer)).toBe('policy-invalid');
   });
 });
+
+describe('a name', () => {
+  const problemOf = (name: Uint8Array | string) =>
+    policyProblem(policy(1, 1, { name: typeof name === 'string' ? new TextEncoder().encode(name) : name }));
+
+  it.each(['', 'first', 'Größe 9 × 9', '手書き', '👩‍🔬'])('may be %j', (name) => {
+    expect(problemOf(name)).toBeUndefined();
+  });
+
+  it.each([
+    ['a lone continuation byte', [0x80]],
+    ['a character that is cut', [0x61, 0xe2, 0x82]],
+    ['an overlong slash', [0xc0, 0xaf]],
+    ['half of a surrogate pair', [0xed, 0xa0, 0x80]],
+  ])('is not %s', (_, bytes) => {
+    expect(problemOf(Uint8Array.from(bytes))).toBe('name must be UTF-8');
+  });
+
+  it.each([
+    ['\u0000', 'U+0000'],
+    ['two\nlines', 'U+000A'],
+    ['\u001b[2J', 'U+001B'],
+    ['\u0085', 'U+0085'],
+    ['\u2028', 'U+2028'],
+    ['abc\u202etxt', 'U+202E'],
+  ])('is not %j', (name, named) => {
+    expect(problemOf(name)).toContain(named);
+  });
+});

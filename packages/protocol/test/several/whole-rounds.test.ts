@@ -1,7 +1,10 @@
 /** Four authorities of which three are needed: what goes on without one, what stops without two, and what a lying one can do. */
 
 import { slotKeySealings } from '@basa/experiments/real-sealings';
+import type { KeysOf } from '@basa/protocol';
 import type { Federation } from '@basa/simulator';
+import { granted } from '@basa/simulator';
+import { atSeveralCloses, closedBy, closedTogether } from '@basa/testkit/core/several.ts';
 import { nodeFederation } from '@basa/testkit/core/tools.ts';
 import { describe, expect, it } from 'vitest';
 
@@ -30,5 +33,40 @@ describe('with 3 of 4 authorities', () => {
     const ctx = world.fill(devices);
     expect(world.server.finish(ctx).kind).toBe('good');
     expect(world.server.buffer(ctx).descriptor.parts).toHaveLength(3);
+  });
+});
+
+describe('a self seed that does not open', () => {
+  /** A buffer of four devices with the keys of all authorities. */
+  function granting() {
+    const { world, ctx } = atSeveralCloses();
+    const grant = closedTogether(world, ctx, (request) =>
+      world.authorities.map((_, index) => [index, closedBy(world, index, request)]),
+    );
+    const keys = granted(grant).answers.map(({ authority, answer }) => ({ authority, keys: answer.keys }));
+    const wrong = (lie: KeysOf, slot: number): KeysOf => ({
+      ...lie,
+      keys: lie.keys.map((one) => (one.slot === slot ? { ...one, key: one.key.map((byte) => byte ^ 1) } : one)),
+    });
+    return { world, ctx, keys, wrong };
+  }
+
+  it('is blamed on nobody where one lying authority would explain it, and opens with the answer of one more', () => {
+    const { world, ctx, keys, wrong } = granting();
+    const [first, ...others] = keys as [KeysOf, ...KeysOf[]];
+    const lied = [wrong(first, 1), ...others];
+    expect(world.server.openSum(ctx, lied.slice(0, 3))).toEqual({
+      kind: 'quarantine',
+      why: 'slots 1 or an authority cheated',
+    });
+    expect(world.server.openSum(ctx, lied).kind).toBe('good');
+  });
+
+  it('is blamed on its device where so many answered that three of them are honest', () => {
+    const { world, ctx, keys, wrong } = granting();
+    // The same as a device that sealed something else to all of them.
+    const unopenable = keys.map((one) => wrong(one, 1));
+    expect(world.server.openSum(ctx, unopenable)).toMatchObject({ why: 'slots 1 cheated' });
+    expect(world.server.openSum(ctx, unopenable.slice(1))).toMatchObject({ why: 'slots 1 or an authority cheated' });
   });
 });

@@ -1,5 +1,5 @@
 /** What a server asks of an authority, over HTTP. The newest head it saw goes with every request, and is kept. */
-import { equalBytes, fromHex, toHex } from '@basa/masking';
+import { concatBytes, equalBytes, fromHex, toHex } from '@basa/masking';
 import type {
   BufferRequest,
   CloseAnswer,
@@ -210,14 +210,16 @@ export class AuthorityLink {
     const headers: Record<string, string> = { 'content-type': 'application/octet-stream', ...traceHeaders() };
     if (this.#head !== undefined) headers[HEADER.head] = toHex(this.#head);
     let response: Response;
+    let body: Uint8Array;
     try {
-      response = await fetch(new URL(path, url), { ...question, headers });
+      response = await fetch(new URL(path, url), { ...question, headers, redirect: 'error' });
       await this.#meetHead(response);
-      if (response.ok) return new Uint8Array(await response.arrayBuffer());
+      body = await bodyOf(response);
     } catch (error) {
       throw new AuthorityUnreachable(error instanceof Error ? error.message : 'no reason given', { cause: error });
     }
-    const problem = (await response.json().catch(() => ({}))) as { type?: unknown; title?: unknown; detail?: unknown };
+    if (response.ok) return body;
+    const problem = problemIn(body);
     const words = [problem.title, problem.detail].filter((part) => typeof part === 'string').join(' ');
     if (response.status >= 500 || response.status === 429)
       throw new AuthorityUnreachable(words || `${response.status}`);
@@ -235,6 +237,29 @@ export class AuthorityLink {
     if (!isFurther(bytes, this.#head)) return;
     this.#head = bytes;
     await this.#options.keepHead(bytes);
+  }
+}
+
+/** More than any answer has: the largest are lists of slot keys, and keys at a close. */
+const MAX_ANSWER_BYTES = 4 * 1024 * 1024;
+
+/** Throws where it goes on and on: an authority must not fill the memory of the server. */
+async function bodyOf({ body }: Response): Promise<Uint8Array> {
+  const parts: Uint8Array[] = [];
+  let length = 0;
+  for await (const part of body ?? []) {
+    length += part.length;
+    if (length > MAX_ANSWER_BYTES) throw new Error(`its answer has more than ${MAX_ANSWER_BYTES} bytes`);
+    parts.push(part);
+  }
+  return concatBytes(...parts);
+}
+
+function problemIn(body: Uint8Array): { type?: unknown; title?: unknown; detail?: unknown } {
+  try {
+    return Object(JSON.parse(new TextDecoder().decode(body)));
+  } catch {
+    return {};
   }
 }
 

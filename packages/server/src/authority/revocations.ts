@@ -8,6 +8,12 @@ import { fail } from '@basa/service';
 import type { RevocationMark } from '../store/revocation-store.ts';
 import type { Store } from '../store/store.ts';
 import type { AuthorityLink } from './authority-link.ts';
+import { gather } from './gather.ts';
+
+/** How long those are waited for that are not needed. */
+const GRACE_MS = 500;
+/** A million revocations at once: an authority that makes them up goes on no faster than others look. */
+const MAX_PAGES = 1024;
 
 export interface RevocationsOptions {
   readonly store: Store;
@@ -19,6 +25,8 @@ export class Revocations {
   readonly #options: RevocationsOptions;
   /** How far the list of each task and authority has come, as far as this node knows. */
   readonly #marks = new Map<string, RevocationMark>();
+  /** Under way, by task and authority. */
+  readonly #asking = new Map<string, Promise<void>>();
 
   constructor(options: RevocationsOptions) {
     this.#options = options;
@@ -47,17 +55,28 @@ export class Revocations {
     const links = this.#options.authorities.filter(({ publicKey }) =>
       authorities.some((key) => equalBytes(key, publicKey)),
     );
-    const tries = await Promise.allSettled(links.map((link) => this.#catchUp(task, link)));
-    const failed = tries.filter((one) => one.status === 'rejected');
-    if (failed[0] !== undefined && links.length - failed.length < threshold) throw failed[0].reason;
+    if (links.length === 0) return;
+    await gather(
+      links.map((link, authority) => ({ authority, ask: () => this.#together(task, link) })),
+      { needed: Math.min(threshold, links.length), graceMs: GRACE_MS },
+    );
   }
 
-  async #catchUp(task: TaskId, link: AuthorityLink): Promise<void> {
+  /** One question to an authority at a time, for whoever wants to know. */
+  #together(task: TaskId, link: AuthorityLink): Promise<void> {
+    const name = `${toHex(task)} ${toHex(link.publicKey)}`;
+    const asked = this.#asking.get(name) ?? this.#catchUp(name, task, link).finally(() => this.#asking.delete(name));
+    this.#asking.set(name, asked);
+    return asked;
+  }
+
+  async #catchUp(name: string, task: TaskId, link: AuthorityLink): Promise<void> {
     const { store } = this.#options;
     const { publicKey } = link;
-    const name = `${toHex(task)} ${toHex(publicKey)}`;
+    let pages = 0;
     let mark = this.#marks.get(name) ?? (await store.revocationMark(task, publicKey));
     for (let { head } = link; head !== undefined && !isUpTo(mark, head); { head } = link) {
+      if (pages++ === MAX_PAGES) return; // goes on at the next look
       const isOn = mark !== undefined && equalBytes(mark.branch, head.branch);
       const after = isOn ? (mark?.upTo ?? 0) : 0; // in another life of the log the numbers are others
       const { branch, upTo, users } = await link.revocations(task, after);

@@ -20,17 +20,18 @@ import type {
 import {
   agreedOn,
   closeSteps,
-  descriptorCodec,
+  hasGoodEndorsements,
+  isCloseAnswer,
   isDrawn,
-  isEndorsed,
-  listsOf,
-  millis,
+  isOutcomeOf,
   modelEntryCodec,
   slotKeysProblem,
+  taskIdOf,
 } from '@basa/protocol';
-import { nodeRandomBytes } from '@basa/runtime/node';
 import type { AuthorityLink } from './authority-link.ts';
 import { AuthorityRefusal, AuthorityUnreachable } from './authority-link.ts';
+import type { Member } from './council-draw.ts';
+import { CouncilDraw } from './council-draw.ts';
 import type { Answered } from './gather.ts';
 import { gather } from './gather.ts';
 
@@ -45,11 +46,6 @@ export interface TaskAuthoritiesOptions {
   readonly clock: () => number;
 }
 
-interface Member {
-  readonly authority: number;
-  readonly link: AuthorityLink;
-}
-
 /** What a version is logged with. */
 export interface Append {
   readonly version: number;
@@ -59,23 +55,35 @@ export interface Append {
   readonly closed: readonly Vote[];
 }
 
+/** Longer than a question may take. */
+const ALL_MS = 120_000;
+
 export class TaskAuthorities {
   readonly #options: TaskAuthoritiesOptions;
 
+  readonly #council: CouncilDraw;
+
   constructor(options: TaskAuthoritiesOptions) {
     this.#options = options;
+    this.#council = new CouncilDraw(options);
   }
 
   /** Throws where too few of them know the policy. */
   async checkPolicy(): Promise<void> {
-    const { task } = this.#options;
-    await this.#ofEnough(({ link }) => link.policy(task));
+    const { task, ports } = this.#options;
+    await this.#ofEnough(async ({ link }) => {
+      if (!equalBytes(taskIdOf(ports.suite, await link.policy(task)), task))
+        throw new AuthorityUnreachable('it told the policy of another task');
+    });
   }
 
   /** One authority gives the same buffer for the same nonce. Several draw a new one each time: a rest of theirs aborts by itself. */
   async drawBuffer(nonce: Uint8Array, newest: ModelEntry): Promise<DrawnBuffer> {
     const { policy, ports } = this.#options;
-    const drawn = policy.authorities.length === 1 ? await this.#drawAlone(nonce) : await this.#drawTogether(newest);
+    const drawn =
+      policy.authorities.length === 1
+        ? await this.#drawAlone(nonce)
+        : await this.#council.draw(this.#members, this.#newestOf(newest));
     const { descriptor, slotKeys } = drawn;
     if (!equalBytes(descriptor.task, this.#options.task) || !isDrawn(ports.suite, policy, descriptor))
       throw new AuthorityUnreachable('a buffer was drawn that is not signed by its authorities or not of this task');
@@ -91,50 +99,20 @@ export class TaskAuthorities {
   }
 
   /**
-   * All that offered a part must sign; with the next draw whoever does not is left out. Each draw has a nonce of its own: an authority that
-   * signed one that others did not would give the same descriptor again. `known` may be older than what they have logged since.
-   */
-  async #drawTogether(known: ModelEntry): Promise<DrawnBuffer> {
-    const { task, policy, clock } = this.#options;
-    const newest = this.#newest !== undefined && this.#newest.version > known.version ? this.#newest : known;
-    const nonce = nodeRandomBytes(16);
-    const offers = await this.#ofEnough(({ link }) => link.offer(task));
-    const parts = offers.map(({ answer }) => answer.part);
-    const plan = { parts, newest, expiry: millis(clock() + policy.openMs) };
-    const offered = new Set(offers.map(({ authority }) => authority));
-    const members = this.#members.filter(({ authority }) => offered.has(authority));
-    const drawn = await gather(
-      members.map(({ authority, link }) => ({ authority, ask: () => link.drawBuffer(task, nonce, [plan]) })),
-      { needed: members.length, graceMs: 0 },
-    );
-    const descriptor = agreedOn(
-      descriptorCodec,
-      policy,
-      drawn.map(({ answer }) => answer.descriptor),
-    );
-    if (descriptor === undefined) throw new AuthorityUnreachable('they signed different buffers');
-    return { descriptor, slotKeys: listsOf(offers.map(({ answer }) => answer)) };
-  }
-
-  /**
    * The entry that enough of them signed. It is shown to all, so that they tell devices of it; `before` is the version that it follows,
    * for an authority that was away.
    */
   async appendModel(append: Append, before: ModelEntry | undefined): Promise<ModelEntry> {
-    const { task, policy, ports } = this.#options;
-    const signed = await this.#ofEnough(({ link }) => this.#appendedAt(link, append, before));
+    const { policy } = this.#options;
+    const signed = await this.#ofEnough(async ({ link }) =>
+      this.#checked(append, before, await this.#appendedAt(link, append, before)),
+    );
     const entry = agreedOn(
       modelEntryCodec,
       policy,
       signed.map(({ answer }) => answer),
     );
-    const isGood =
-      entry !== undefined &&
-      isEndorsed(ports.suite, modelEntryCodec, policy, entry) &&
-      entry.version === append.version &&
-      equalBytes(entry.task, task) &&
-      equalBytes(entry.modelHash, append.modelHash);
-    if (!isGood) throw new AuthorityUnreachable('it logged another model than the one it was asked to');
+    if (entry === undefined) throw new AuthorityUnreachable('they logged different models');
     this.#newest = entry;
     if (policy.threshold > 1) await this.#ofEnough(({ link }) => link.adoptModel(entry));
     return entry;
@@ -142,6 +120,25 @@ export class TaskAuthorities {
 
   /** The last one that was logged by this process: authorities know it before the store does. */
   #newest: ModelEntry | undefined;
+
+  #newestOf(known: ModelEntry): ModelEntry {
+    return this.#newest !== undefined && this.#newest.version > known.version ? this.#newest : known;
+  }
+
+  /** What was asked for, and every signature on it good: else one authority could spoil what the others signed. */
+  #checked({ version, modelHash, ctx }: Append, before: ModelEntry | undefined, entry: ModelEntry): ModelEntry {
+    const { task, policy, ports } = this.#options;
+    const isAsked =
+      entry.version === version &&
+      equalBytes(entry.task, task) &&
+      equalBytes(entry.modelHash, modelHash) &&
+      equalBytes(entry.ctx, ctx) &&
+      (before?.version !== version - 1 ||
+        equalBytes(entry.previous, modelEntryCodec.statementHash(ports.suite, before)));
+    const isGood = entry.endorsements.length > 0 && hasGoodEndorsements(ports.suite, modelEntryCodec, policy, entry);
+    if (!isAsked || !isGood) throw new AuthorityUnreachable('it logged another model than the one it was asked to');
+    return entry;
+  }
 
   async #appendedAt(link: AuthorityLink, append: Append, before: ModelEntry | undefined): Promise<ModelEntry> {
     const { task } = this.#options;
@@ -155,9 +152,9 @@ export class TaskAuthorities {
     }
   }
 
-  /** The keys of the buffer, from enough of those that have a part in it. */
-  async close(buffer: SecureBuffer): Promise<Grant | Refused> {
-    const { ports } = this.#options;
+  /** The keys of the buffer, from enough of those that have a part in it, or from all that answer at all. */
+  async close(buffer: SecureBuffer, whose: 'enough' | 'all' = 'enough'): Promise<Grant | Refused> {
+    const { ports, graceMs } = this.#options;
     const { parts, bufferSize, threshold } = buffer.descriptor;
     const members = this.#members.filter(({ authority }) => parts.some((part) => part.authority === authority));
     const steps = closeSteps(ports, buffer);
@@ -165,8 +162,15 @@ export class TaskAuthorities {
     while (next.done !== true) {
       const request = next.value;
       const answers: readonly CloseAnswerOf[] = await gather(
-        members.map(({ authority, link }) => ({ authority, ask: () => link.close(request, bufferSize) })),
-        { needed: threshold, graceMs: this.#options.graceMs },
+        members.map(({ authority, link }) => ({
+          authority,
+          ask: async () => {
+            const answer = await link.close(request, bufferSize);
+            if (isCloseAnswer(ports, buffer, { authority, answer })) return answer;
+            throw new AuthorityUnreachable('its answer to a close is not signed by it');
+          },
+        })),
+        { needed: threshold, graceMs: whose === 'all' ? ALL_MS : graceMs },
       );
       next = steps.next(answers);
     }
@@ -174,8 +178,13 @@ export class TaskAuthorities {
   }
 
   async outcomes(ctx: Ctx): Promise<readonly OutcomeOf[]> {
-    const answers = await this.#ofEnough(({ link }) => link.outcome(ctx));
-    return answers.map(({ authority, answer: outcome }) => ({ authority, outcome }));
+    const { ports, policy } = this.#options;
+    const answers = await this.#ofEnough(async ({ authority, link }): Promise<OutcomeOf> => {
+      const told = { authority, outcome: await link.outcome(ctx) };
+      if (isOutcomeOf(ports.suite, policy, ctx, told)) return told;
+      throw new AuthorityUnreachable('its word about a buffer is not signed by it');
+    });
+    return answers.map(({ answer }) => answer);
   }
 
   get #members(): readonly Member[] {

@@ -1,6 +1,10 @@
 /** The codecs of messages whose ciphertexts are as long as the engine of their buffer makes them. */
 import type { Descriptor, UserMessages } from '@basa/protocol';
-import { sealedBytesOf, userMessages } from '@basa/protocol';
+import { ENGINE, MAX_AUTHORITIES, MAX_SLOTS, sealedBytesOf, userMessages } from '@basa/protocol';
+
+const COMMITMENT_BYTES = 32;
+/** Certificate, names and signature. */
+const STATEMENT_BYTES = 4096;
 
 export function messagesOf(descriptor: Pick<Descriptor, 'bufferSize' | 'engine' | 'parts'>): UserMessages {
   return userMessages(descriptor.bufferSize, sealedIn(descriptor));
@@ -17,3 +21,7 @@ export function knownSealedBytes(engine: number, parts = 1): number {
   if (bytes === undefined) throw new RangeError(`there is no engine ${engine}`);
   return bytes;
 }
+
+/** The largest deposit there is: with a part of every authority that a task can have. */
+export const MAX_DEPOSIT_BYTES: number =
+  STATEMENT_BYTES + MAX_SLOTS * (COMMITMENT_BYTES + knownSealedBytes(ENGINE.slotKeys, MAX_AUTHORITIES));

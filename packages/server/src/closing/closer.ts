@@ -36,7 +36,7 @@ import type { StoredModel } from '../store/model-store.ts';
 import type { Fence } from '../store/node-store.ts';
 import type { Verdict } from '../store/suspicion-store.ts';
 import type { ModelKeeper } from './model-keeper.ts';
-import type { OpeningTools } from './opening.ts';
+import type { OpenedSum, OpeningTools } from './opening.ts';
 import { openSumOf, SumRefused } from './opening.ts';
 import type { Quarantined } from './work/tasks.ts';
 
@@ -149,7 +149,7 @@ export class Closer {
     const { ctx } = buffer;
     try {
       if (await models.isHeldUpBy(ctx)) return;
-      const made = (await models.of(ctx)) ?? (await this.#makeModel(buffer, await this.#close(buffer, fence), fence));
+      const made = (await models.of(ctx)) ?? (await this.#makeModel(buffer, fence));
       if (made !== undefined) await this.#include(ctx, made, fence);
     } catch (error) {
       // The authority knows better: it aborted the buffer, or lost its memory of it.
@@ -159,22 +159,33 @@ export class Closer {
   }
 
   /** Asks for votes and keys; asked again, authorities give the same. */
-  async #close({ ctx }: SecureBuffer, fence: Fence | undefined): Promise<readonly KeysOf[]> {
+  async #close({ ctx }: SecureBuffer, fence: Fence | undefined, whose: 'enough' | 'all'): Promise<readonly KeysOf[]> {
     const { authorities, keeper, watch } = this.#options;
     const frozen = await this.#found(ctx);
-    const grant = granted(await watch.traces.step('close', { ctx }, () => authorities.close(frozen)));
+    const grant = granted(await watch.traces.step('close', { ctx }, () => authorities.close(frozen, whose)));
     granted(await keeper.step(ctx, (found) => recordGrant(found, grant), { fence }));
     return grant.answers.map(({ authority, answer }) => ({ authority, keys: answer.keys }));
   }
 
-  async #makeModel(
-    buffer: SecureBuffer,
-    keys: readonly KeysOf[],
-    fence: Fence | undefined,
-  ): Promise<StoredModel | undefined> {
+  /** With the keys of enough authorities; of all that answer, where a lie of one of the first would explain what does not open. */
+  async #open(buffer: SecureBuffer, fence: Fence | undefined): Promise<OpenedSum> {
+    const { closeBy, parts } = buffer.descriptor;
+    const enough = await this.#close(buffer, fence, 'enough');
+    if (enough.length === parts.length) return openSumOf(this.#options, buffer, enough);
+    const first = await openSumOf(this.#options, buffer, enough).catch(() => undefined);
+    if (first !== undefined && !isUnsure(first)) return first;
+    const all = await this.#close(buffer, fence, 'all');
+    const opened = await openSumOf(this.#options, buffer, all);
+    const missing = parts.length - all.length;
+    if (isUnsure(opened) && missing > 0 && (await this.#options.store.now()) < closeBy)
+      throw new Error(`${opened.why}; ${missing} more of them could tell, and did not answer`);
+    return opened;
+  }
+
+  async #makeModel(buffer: SecureBuffer, fence: Fence | undefined): Promise<StoredModel | undefined> {
     const { models, watch } = this.#options;
     const { ctx, accepted, descriptor, slots } = buffer;
-    const opened = await openSumOf(this.#options, buffer, keys);
+    const opened = await this.#open(buffer, fence);
     if (opened.kind === 'quarantine') return this.#quarantine(buffer, opened, fence);
     try {
       const counts = { accepted: accepted.length, dropped: slots.length - accepted.length };
@@ -224,6 +235,10 @@ export class Closer {
     if (buffer === undefined) throw new Error(`the buffer ${toHex(ctx)} is not in the store`);
     return buffer;
   }
+}
+
+function isUnsure(opened: OpenedSum): opened is Quarantined {
+  return opened.kind === 'quarantine' && opened.isUnsure === true;
 }
 
 /** What the sum says of those in it. */

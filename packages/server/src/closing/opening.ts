@@ -131,7 +131,8 @@ async function openTermsOf(
 function togetherOf(opened: readonly OpenedTerms[]): OpenedTerms {
   const terms = joinTerms(opened.flatMap((share) => (share.kind === 'terms' ? [share.terms] : [])));
   const refused = opened.filter((share) => share.kind === 'quarantine');
-  const [one] = refused;
+  // A cheat that is known explains the sum.
+  const one = refused.find(({ isUnsure }) => isUnsure !== true) ?? refused[0];
   if (one === undefined) return { kind: 'terms', terms };
   wipeTerms(terms);
   const slots = refused.flatMap((share) => share.slots).sort((a, b) => a - b);

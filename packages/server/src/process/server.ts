@@ -83,7 +83,13 @@ async function open(settings: Settings, onClose: OnClose): Promise<Omit<RunningS
       pages,
       authorities.map(({ url }) => url),
     );
-  checkReadiness(service, { store, blobs, place: blobPlaceOf(settings), links: tools.authorities });
+  checkReadiness(service, {
+    store,
+    blobs,
+    place: blobPlaceOf(settings),
+    links: tools.authorities,
+    councils: () => tasks.all.filter(({ state }) => state !== 'finished').map(({ read }) => read.policy),
+  });
   const url = await service.listen(settings.listen);
   clock = startClock(settings, core);
   return {

@@ -20,14 +20,11 @@ import {
   Type,
   wireBytes,
 } from '@basa/service';
-import { messagesOf } from '../buffers/messages.ts';
+import { MAX_DEPOSIT_BYTES, messagesOf } from '../buffers/messages.ts';
 import { MAX_UNFINISHED_SLOTS, TooManySlots } from '../store/slot-store.ts';
 import type { RunningTask } from '../tasks/running-task.ts';
 import type { RouteContext } from './context.ts';
 import { askingAuthority, bufferParams, foundTask, knownBuffer, taskParams } from './context.ts';
-
-/** A deposit of 1024 sealed seeds of 240 bytes, with commitments, is below this. */
-const MAX_DEPOSIT_BYTES = 320_000;
 
 export function mountParticipation(context: RouteContext): void {
   const { service, keeper, store, ports, watch } = context;

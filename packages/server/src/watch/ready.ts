@@ -4,6 +4,8 @@
  */
 import { constants } from 'node:fs';
 import { access } from 'node:fs/promises';
+import { toHex } from '@basa/masking';
+import type { Council } from '@basa/protocol';
 import type { Service } from '@basa/service';
 import type { AuthorityLinks } from '../authority/authority-links.ts';
 import type { BlobStore } from '../blobs/blob-store.ts';
@@ -15,9 +17,11 @@ export interface ReadyTools {
   readonly blobs: BlobStore;
   readonly place: BlobPlace;
   readonly links: AuthorityLinks;
+  /** The councils of the tasks that are not finished. */
+  councils(): readonly Council[];
 }
 
-export function checkReadiness({ check }: Service, { store, blobs, place, links }: ReadyTools): void {
+export function checkReadiness({ check }: Service, { store, blobs, place, links, councils }: ReadyTools): void {
   check('database', { isNeeded: true, look: () => store.note('readiness') });
   check('blobs', {
     isNeeded: true,
@@ -27,4 +31,14 @@ export function checkReadiness({ check }: Service, { store, blobs, place, links 
   const { all } = links;
   for (const [n, link] of all.entries())
     check(all.length === 1 ? 'authority' : `authority ${n + 1}`, { isNeeded: false, look: () => link.health() });
+  if (all.length > 1) check('enough authorities', { isNeeded: false, look: () => lookForEnough(links, councils()) });
+}
+
+/** Rejects where a task has fewer authorities up than it needs: its buffers wait. */
+async function lookForEnough({ all }: AuthorityLinks, councils: readonly Council[]): Promise<void> {
+  const looked = await Promise.allSettled(all.map((link) => link.health()));
+  const up = all.filter((_, n) => looked[n]?.status === 'fulfilled').map(({ publicKey }) => toHex(publicKey));
+  const isShort = ({ authorities, threshold }: Council): boolean =>
+    authorities.filter((key) => up.includes(toHex(key))).length < threshold;
+  if (councils.some(isShort)) throw new Error('a task has fewer authorities than it needs');
 }

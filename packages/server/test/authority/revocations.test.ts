@@ -123,3 +123,28 @@ it('waits for none of several authorities where enough of them answer, and for t
   for (const one of all) one.head = one.headOf(2);
   await expect(revocations.catchUp(council)).rejects.toThrow('it is away');
 });
+
+it('waits for no authority whose list never ends, where enough others answer', async () => {
+  const all = [1, 2, 3, 4].map((n) => Object.assign(new FakeAuthority(), { publicKey: bytes(n) }));
+  const [endless] = all as [FakeAuthority];
+  for (const one of all) one.head = one.headOf(0);
+  let pages = 0;
+  endless.head = endless.headOf(Number.MAX_SAFE_INTEGER);
+  endless.revocations = async (of, after) => {
+    pages++;
+    await new Promise((resolve) => setImmediate(resolve));
+    return { task: of, branch: bytes(1, 16), after, upTo: after + 1, users: [], signature: bytes(0, 64) };
+  };
+  const council = { task, authorities: all.map(({ publicKey }) => publicKey), threshold: 3 };
+  const links = all as unknown as readonly AuthorityLink[];
+  const revocations = new Revocations({ store, authorities: links, onTrouble: () => {} });
+  await Promise.all([revocations.catchUp(council), revocations.catchUp(council)]);
+  // It is asked once at a time, and not for ever.
+  await endlessAsked(revocations, council);
+  expect(pages).toBeLessThanOrEqual(2 * 1024);
+});
+
+/** Until what was begun in the background has ended. */
+async function endlessAsked(revocations: Revocations, council: Parameters<Revocations['catchUp']>[0]): Promise<void> {
+  await revocations.catchUp({ ...council, threshold: council.authorities.length });
+}

@@ -30,7 +30,7 @@ export function openStoredSum(
       return { header, ...readSealedParts(bodyOf(slot), layout) };
     },
   });
-  if (opening.kind === 'cheated') return { kind: 'quarantine', why: `slot ${opening.slots} cheated` };
+  if (opening.kind === 'unopened') return { kind: 'quarantine', why: `slot ${opening.cheated} cheated` };
   const total = new Uint32Array(descriptor.dimension + prefixElements(descriptor));
   for (const slot of buffer.accepted) {
     const { layout } = layoutOf(slot);

@@ -158,7 +158,15 @@ function inventedOffer(world: Federation): Offer {
   return { task, part: { authority: 1, offer, sealingKey: issuer.sealingKey(slotKeys) }, slotKeys };
 }
 
-const NOTHING: AttackReport = { learned: [], leaked: [], closed: 0, sums: 0, sumsFound: 0, broken: [] };
+const NOTHING: AttackReport = {
+  learned: [],
+  leaked: [],
+  closed: 0,
+  sums: 0,
+  sumsFound: 0,
+  sumsWithheld: 0,
+  broken: [],
+};
 
 function wholeSum(set: readonly number[]): Combination {
   return new Map(set.map((slot) => [slot, 1]));
@@ -169,11 +177,11 @@ function reportOf(world: CouncilWorld, pool: Pool, allowed: readonly Combination
   const learned = combinations.map((one) => describeCombination(one, (symbol) => `x${symbol}`));
   const sumsFound = allowed.length > 0 && isSpannedBy(allowed, combinations) ? 1 : 0;
   return {
+    ...NOTHING,
     learned,
     leaked: isSpannedBy(combinations, allowed) ? [] : learned,
     closed: allowed.length,
     sums: allowed.length,
     sumsFound,
-    broken: [],
   };
 }

@@ -15,6 +15,8 @@ export interface ScheduleTally {
   /** Closed buffers with an honest user in the sum, and those whose sum the server can compute. */
   sums: number;
   sumsFound: number;
+  /** Those that a lying server made impossible to open. */
+  sumsWithheld: number;
   readonly leaks: ScheduleReport[];
 }
 
@@ -29,6 +31,7 @@ export const NO_SCHEDULES: ScheduleTally = {
   lies: 0,
   sums: 0,
   sumsFound: 0,
+  sumsWithheld: 0,
   leaks: [],
 };
 
@@ -59,6 +62,7 @@ function addReport(tally: ScheduleTally, report: ScheduleReport): void {
   tally.lies += report.lies;
   tally.sums += report.sums;
   tally.sumsFound += report.sumsFound;
+  tally.sumsWithheld += report.sumsWithheld;
   if (report.leaked.length > 0) tally.leaks.push(report);
 }
 
@@ -73,6 +77,7 @@ export function addTallies(a: ScheduleTally, b: ScheduleTally): ScheduleTally {
     lies: a.lies + b.lies,
     sums: a.sums + b.sums,
     sumsFound: a.sumsFound + b.sumsFound,
+    sumsWithheld: a.sumsWithheld + b.sumsWithheld,
     leaks: [...a.leaks, ...b.leaks],
   };
 }

@@ -4,6 +4,7 @@
  */
 import { equalBytes } from '@basa/masking';
 import type {
+  BufferClosed,
   BufferStep,
   CloseAnswer,
   CloseRequest,
@@ -229,7 +230,7 @@ export class OracleWorld {
     const from = bench.log.length;
     const answer = bench.persist(bench.authority.close(request, this.now));
     for (const entry of bench.log.slice(from)) {
-      if (entry.kind === 'buffer-closed') this.#recordClosing(entry.ctx, entry.accepted);
+      if (entry.kind === 'buffer-closed') this.#recordClosing(entry);
     }
     if ('keys' in answer) for (const { key } of answer.keys) this.trace.gotKey(key);
     return answer;
@@ -239,7 +240,7 @@ export class OracleWorld {
     return granted(this.bench.persist(this.bench.authority.outcome(ctx, this.now)));
   }
 
-  #recordClosing(ctx: Ctx, accepted: readonly Pick<Ticket, 'slot' | 'joinTag'>[]): void {
+  #recordClosing({ ctx, accepted, withheld }: BufferClosed): void {
     const senders = accepted.map(({ slot, joinTag }) => {
       const named = this.#senders.filter((sent) => equalBytes(sent.joinTag, joinTag));
       // Two of one name only where a rule is missing.
@@ -248,7 +249,7 @@ export class OracleWorld {
     const inputs = [...new Set(senders.flatMap((sender) => sender?.input ?? []))];
     const honest = new Set(senders.flatMap((sender) => (sender?.input === undefined ? [] : sender.user.number)));
     const isEnough = accepted.length >= this.shape.minimum && (!this.isWithinBound || honest.size >= 2);
-    this.trace.closed({ ctx, inputs, isEnough });
+    this.trace.closed({ ctx, inputs, isEnough, isWithheld: withheld.length > 0 });
   }
 
   tagOf(ctx: Ctx, { user }: OracleUser, nonce: Uint8Array): Ticket['joinTag'] {

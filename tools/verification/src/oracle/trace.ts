@@ -19,6 +19,8 @@ interface Closing {
   /** Symbols of the honest accepted inputs. */
   readonly inputs: readonly number[];
   readonly isEnough: boolean;
+  /** The authority keeps the key of a slot back: its record of the slot contradicts what the server tells of it. */
+  readonly isWithheld: boolean;
 }
 
 export interface Judgement {
@@ -31,6 +33,11 @@ export interface Judgement {
   readonly sums: number;
   /** Those whose sum over honest accepted users it can compute, as it should. */
   readonly sumsFound: number;
+  /**
+   * Those that nobody can compute, because the server told the user of a dropped slot another story than the authority, which
+   * keeps the key of that slot to itself then: a lying server has spoilt its own sum.
+   */
+  readonly sumsWithheld: number;
 }
 
 /** What an attack came to. */
@@ -90,14 +97,17 @@ export class Trace {
 
   judge(): Judgement {
     const learned = learnedCombinations(this.#rows());
-    const allowed = this.#allowed();
+    const sums = this.#allowed();
+    const allowed = sums.map(({ sum }) => sum);
+    const missing = sums.filter(({ sum }) => !isSpannedBy([sum], learned));
     const words = learned.map((combination) => describeCombination(combination, (symbol) => this.#nameOf(symbol)));
     return {
       learned: words,
       leaked: isSpannedBy(learned, allowed) ? [] : words,
       closed: this.#closings.length,
       sums: allowed.length,
-      sumsFound: allowed.filter((sum) => isSpannedBy([sum], learned)).length,
+      sumsFound: allowed.length - missing.length,
+      sumsWithheld: missing.filter(({ isWithheld }) => isWithheld).length,
     };
   }
 
@@ -105,12 +115,12 @@ export class Trace {
    * One sum for each closed buffer, of inputs that are in no sum before. A buffer that closed with too few gives none,
    * and an input that stands in a second sum does not belong there.
    */
-  #allowed(): readonly Combination[] {
+  #allowed(): readonly { readonly sum: Combination; readonly isWithheld: boolean }[] {
     const used = new Set<number>();
-    return this.#closings.flatMap(({ inputs, isEnough }) => {
+    return this.#closings.flatMap(({ inputs, isEnough, isWithheld }) => {
       const fresh = inputs.filter((symbol) => !used.has(symbol));
       for (const symbol of fresh) used.add(symbol);
-      return isEnough && fresh.length > 0 ? [new Map(fresh.map((symbol) => [symbol, 1]))] : [];
+      return isEnough && fresh.length > 0 ? [{ sum: new Map(fresh.map((symbol) => [symbol, 1])), isWithheld }] : [];
     });
   }
 

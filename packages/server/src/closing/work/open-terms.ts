@@ -1,6 +1,6 @@
 /** Opens the seeds behind the masks of a share of a closed buffer's slots. */
 import type { Suite } from '@basa/masking';
-import type { SealedParts, SecureBuffer, StoredUpload, UploadHeader, UploadLayout } from '@basa/protocol';
+import type { Opening, SealedParts, SecureBuffer, StoredUpload, UploadHeader, UploadLayout } from '@basa/protocol';
 import {
   decodeBufferRecord,
   drawnBufferCodec,
@@ -14,7 +14,7 @@ import { collect } from '../../blobs/blob-store.ts';
 import { messagesOf } from '../../buffers/messages.ts';
 import { packTerms } from './packed-terms.ts';
 import { sealingOf } from './sealing.ts';
-import type { OpenedTerms, OpenTermsTask } from './tasks.ts';
+import type { OpenedTerms, OpenTermsTask, Quarantined } from './tasks.ts';
 
 export interface OpenTermsTools {
   readonly suite: Suite;
@@ -48,14 +48,21 @@ export async function openTerms(task: OpenTermsTask, { suite, blobs }: OpenTerms
         return upload;
       },
     });
-    if (opening.kind === 'cheated')
-      return { kind: 'quarantine', why: 'a seed is not the one its owner committed to', slots: opening.slots };
+    if (opening.kind === 'unopened') return quarantinedBy(opening);
     const terms = packTerms(opening.terms);
     for (const { seed } of opening.terms) seed.wipe();
     return { kind: 'terms', terms };
   } finally {
     destroy();
   }
+}
+
+function quarantinedBy({ cheated, unsure }: Extract<Opening, { kind: 'unopened' }>): Quarantined {
+  const isUnsure = cheated.length === 0 && unsure.length > 0;
+  const why = isUnsure
+    ? 'a self seed does not open: its device cheated, or one of the authorities did'
+    : 'a seed is not the one its owner committed to';
+  return { kind: 'quarantine', why, slots: cheated, ...(isUnsure && { isUnsure }) };
 }
 
 function headerOf({ slots }: SecureBuffer, slot: number): UploadHeader {

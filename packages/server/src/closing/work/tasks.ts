@@ -34,6 +34,8 @@ export interface Quarantined {
   readonly why: string;
   /** Who is known to have cheated. */
   readonly slots: readonly number[];
+  /** Nobody is known to have cheated, and what more authorities released may open the sum. */
+  readonly isUnsure?: boolean;
 }
 
 export type OpenedTerms = { readonly kind: 'terms'; readonly terms: PackedTerms } | Quarantined;
