@@ -66,13 +66,16 @@ export class Admission {
   /** `underWay` counts the devices with a place and no slot yet. */
   judge(user: string, underWay: number): Admitted {
     if (this.#holds(user)) return 'holds';
-    if (this.#waitingBuffers.size >= this.#options.maxWaitingBuffers) return 'backlog';
+    if (this.#hasBacklog) return 'backlog';
     return underWay + this.#held < this.places ? 'place' : 'full';
   }
 
-  /** Whether a device without a place finds a slot beside others: it makes nobody older. */
+  /**
+   * Whether a device without a place finds a slot beside others: it makes nobody older. Not while buffers wait to be opened: where devices
+   * come faster than sums are opened, there is always one that somebody has begun.
+   */
   get hasRoom(): boolean {
-    return this.#begun.size > 0;
+    return this.#begun.size > 0 && !this.#hasBacklog;
   }
 
   /** The device has its place; so many are under way with it. */
@@ -114,6 +117,10 @@ export class Admission {
       waitingBuffers: this.#waitingBuffers.size,
       targetAge: this.#options.targetAge,
     };
+  }
+
+  get #hasBacklog(): boolean {
+    return this.#waitingBuffers.size >= this.#options.maxWaitingBuffers;
   }
 
   get #held(): number {

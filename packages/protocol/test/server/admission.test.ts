@@ -41,6 +41,17 @@ describe('a place', () => {
     admission.track('A', fill('full', 'u1', 'u2', 'u3', 'u4'), 0);
     expect(admission.hasRoom).toBe(false);
   });
+
+  it('is needed all the same while the bound of buffers wait to be opened: with devices that come all the time one is always begun', () => {
+    const admission = new Admission(OPTIONS);
+    admission.track('begun', fill('begun', 'u1'), 0);
+    admission.track('A', fill('waiting', 'u2'), 0);
+    expect(admission.hasRoom).toBe(true);
+    admission.track('B', fill('waiting', 'u3'), 0);
+    expect(admission.hasRoom).toBe(false);
+    admission.track('A', fill('over', 'u2'), 1);
+    expect(admission.hasRoom).toBe(true);
+  });
 });
 
 describe('who is told to come back', () => {

@@ -9,7 +9,7 @@ import { EXIT } from '../../src/index.ts';
 
 /** Runs a process whose `start` has this body. */
 function run(start: string) {
-  const program = `import { runService, StartError } from '@basa/service';
+  const program = `import { DatabaseUnavailable, runService, StartError } from '@basa/service';
     process.exitCode = await runService({ name: 'test', start: async () => { ${start} } });`;
   const flags = [...FROM_SOURCE, '--input-type=module', '-e', program];
   const child = spawn(process.execPath, flags, { cwd: fileURLToPath(new URL('../..', import.meta.url)) });
@@ -38,6 +38,15 @@ it('what it expects to go wrong is one line and its exit code', async () => {
   const { child, said } = run(`throw new StartError('keys', 'the passphrase does not open the keys');`);
   const [code] = await once(child, 'exit');
   expect([code, said.err]).toEqual([EXIT.keys, 'test: the passphrase does not open the keys\n']);
+});
+
+it('a database that goes away while it starts is one line', async () => {
+  const { child, said } = run(`throw new DatabaseUnavailable(new Error('Connection terminated'));`);
+  const [code] = await once(child, 'exit');
+  expect([code, said.err]).toEqual([
+    EXIT.dataFolder,
+    'test: the database cannot be used: Connection terminated; check databaseUrl and that it runs\n',
+  ]);
 });
 
 it('a fault shows where it happened', async () => {
