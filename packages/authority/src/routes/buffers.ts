@@ -26,8 +26,8 @@ import {
   sendBytes,
   wireBytes,
 } from '@basa/service';
-import { drawBuffer, makeOffer } from '../buffer-epochs.ts';
-import { closeBuffer } from '../close-buffer.ts';
+import { drawBuffer, makeOffer } from '../steps/buffer-epochs.ts';
+import { closeBuffer } from '../steps/close-buffer.ts';
 import { bufferParams, ctxOfPath } from './names.ts';
 import type { RouteTools } from './route-tools.ts';
 

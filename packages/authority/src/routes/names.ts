@@ -2,8 +2,8 @@
 import { fromHex, toHex } from '@basa/masking';
 import type { Ctx, TaskId } from '@basa/protocol';
 import { fail, hexText, Type } from '@basa/service';
-import type { KnownTask } from '../directory.ts';
-import type { DurableAuthority } from '../durable-authority.ts';
+import type { KnownTask } from '../log/directory.ts';
+import type { DurableAuthority } from '../steps/durable-authority.ts';
 
 export const taskParams = Type.Object({ task: hexText(32, 'SHA-256 of the policy') });
 export const bufferParams = Type.Object({ ctx: hexText(32, 'SHA-256 of the descriptor') });

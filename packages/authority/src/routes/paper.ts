@@ -3,8 +3,8 @@ import { toHex } from '@basa/masking';
 import { AUTHORITY_PATH, issuePaperKey, paperTicketCodec } from '@basa/protocol';
 import { nodeSuite } from '@basa/runtime/node';
 import { answers, bytesOf, deviceOf, fail, granted, rememberRequest, sendBytes, wireBytes } from '@basa/service';
-import type { KnownTask } from '../directory.ts';
-import { PAPER_EPOCH } from '../key-epochs.ts';
+import { PAPER_EPOCH } from '../keys/key-epochs.ts';
+import type { KnownTask } from '../log/directory.ts';
 import { taskOf, taskParams } from './names.ts';
 import type { RouteTools } from './route-tools.ts';
 

@@ -11,7 +11,7 @@ import {
   revocationsCodec,
 } from '@basa/protocol';
 import { answers, bytesOf, fail, granted, hexText, sendBytes, Type, wireBytes } from '@basa/service';
-import { masterKeysOf } from '../engines.ts';
+import { masterKeysOf } from '../keys/engines.ts';
 import { checkPathTask, taskOf, taskParams } from './names.ts';
 import type { RouteTools } from './route-tools.ts';
 

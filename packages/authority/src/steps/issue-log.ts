@@ -1,7 +1,7 @@
 /** The log as a file for auditors: for each record a u32 length and the record, then a u32 zero and the signed head. */
 import { headCodec } from '@basa/protocol';
+import type { AuthorityStore } from '../store/store.ts';
 import type { DurableAuthority } from './durable-authority.ts';
-import type { AuthorityStore } from './store.ts';
 
 const PAGE = 256;
 

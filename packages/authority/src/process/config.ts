@@ -13,10 +13,10 @@ import {
   sharedDatabaseRisk,
   Type,
 } from '@basa/service';
+import type { VaultSecret } from '../store/vault.ts';
 import type { AuthorityOptions } from './create-authority.ts';
 import { AUTHORITY_DEFAULTS, placesOf } from './create-authority.ts';
 import { isInside } from './inside.ts';
-import type { VaultSecret } from './vault.ts';
 
 const HOUR_MS = 3_600_000;
 

@@ -11,9 +11,9 @@ import {
 } from '@basa/protocol';
 import { nodeSuite } from '@basa/runtime/node';
 import { StartError } from '@basa/service';
+import type { AuthorityTables, LogEnd, StoredRecord } from '../store/tables.ts';
 import { Directory } from './directory.ts';
 import { LookedUpLog } from './looked-up-log.ts';
-import type { AuthorityTables, LogEnd, StoredRecord } from './tables.ts';
 
 const PAGE = 1000;
 

@@ -5,7 +5,7 @@
 import { toHex } from '@basa/masking';
 import type { AuthorityRecord, PastLog } from '@basa/protocol';
 import { decodeAuthorityRecord, EMPTY_LOG_HASH } from '@basa/protocol';
-import type { AuthorityTables } from './tables.ts';
+import type { AuthorityTables } from '../store/tables.ts';
 
 /** Heads that are shown back are seldom older. */
 const RECENT = 1024;

@@ -2,7 +2,7 @@
 import { toHex } from '@basa/masking';
 import { decodeAuthorityRecord, taskIdOf, userIdOf } from '@basa/protocol';
 import { nodeSuite } from '@basa/runtime/node';
-import type { AuthorityTables } from './tables.ts';
+import type { AuthorityTables } from '../store/tables.ts';
 
 export interface TaskFleet {
   readonly name: string;

@@ -13,9 +13,9 @@ import type {
   Refused,
 } from '@basa/protocol';
 import { isRefused, ownPart, refused } from '@basa/protocol';
+import type { KeyEpochs } from '../keys/key-epochs.ts';
+import type { AuthorityStore } from '../store/store.ts';
 import type { DurableAuthority } from './durable-authority.ts';
-import type { KeyEpochs } from './key-epochs.ts';
-import type { AuthorityStore } from './store.ts';
 
 export interface BufferEpochTools {
   readonly authority: DurableAuthority;

@@ -18,14 +18,14 @@ import type {
 import { epochKeyOf, headCodec, millis, ownPart } from '@basa/protocol';
 import { nodeSuite } from '@basa/runtime/node';
 import { createQueue, DatabaseUnavailable } from '@basa/service';
-import type { Directory } from './directory.ts';
-import type { KeyEpochs } from './key-epochs.ts';
-import { LogForked, LogView, nameRecords } from './log-view.ts';
-import type { AuthorityStore } from './store.ts';
-import type { AuthorityTables } from './tables.ts';
+import type { KeyEpochs } from '../keys/key-epochs.ts';
+import type { Directory } from '../log/directory.ts';
+import { LogForked, LogView, nameRecords } from '../log/log-view.ts';
+import type { AuthorityStore } from '../store/store.ts';
+import type { AuthorityTables } from '../store/tables.ts';
+import type { Witness } from '../store/witness.ts';
 import type { Step, Taken } from './waiting-steps.ts';
 import { tried, WaitingSteps } from './waiting-steps.ts';
-import type { Witness } from './witness.ts';
 
 export interface DurableAuthorityTools {
   readonly store: AuthorityStore;

@@ -3,8 +3,8 @@ import type { BasaEvent } from '@basa/protocol';
 import { AUTHORITY_PATH } from '@basa/protocol';
 import type { Answer } from '@basa/service';
 import { BufferTraces, countAnswers, createMetrics, timed } from '@basa/service';
+import type { Witness } from '../store/witness.ts';
 import type { DurableAuthority } from './durable-authority.ts';
-import type { Witness } from './witness.ts';
 
 const STEPS = {
   [`POST ${AUTHORITY_PATH.buffers}`]: 'draw',

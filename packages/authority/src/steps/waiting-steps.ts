@@ -1,6 +1,6 @@
 /** Steps that wait for their turn: all that wait when it comes are taken together, and each gets its own answer. */
 import type { AttributeAuthority, AuthorityStep, Millis, Refused } from '@basa/protocol';
-import { NotLookedUp } from './looked-up-log.ts';
+import { NotLookedUp } from '../log/looked-up-log.ts';
 
 export type Step<Answer> = (core: AttributeAuthority, now: Millis) => AuthorityStep<Answer>;
 

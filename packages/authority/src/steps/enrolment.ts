@@ -6,10 +6,10 @@ import { isDueForRenewal, millis } from '@basa/protocol';
 import { nodeSuite } from '@basa/runtime/node';
 import type { SigningDevice } from '@basa/service';
 import { fail, granted } from '@basa/service';
-import type { KnownTask } from './directory.ts';
+import type { KnownTask } from '../log/directory.ts';
+import type { AuthorityStore } from '../store/store.ts';
+import type { AuthorityTables } from '../store/tables.ts';
 import type { DurableAuthority } from './durable-authority.ts';
-import type { AuthorityStore } from './store.ts';
-import type { AuthorityTables } from './tables.ts';
 
 export interface EnrolmentTools {
   readonly store: AuthorityStore;

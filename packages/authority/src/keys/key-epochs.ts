@@ -8,11 +8,11 @@ import { equalBytes, toHex } from '@basa/masking';
 import type { AuthorityPorts, BufferIssuer, BufferKeys, KeySource, TaskId } from '@basa/protocol';
 import { epochKeyOf } from '@basa/protocol';
 import { StartError } from '@basa/service';
+import type { AuthorityTables, StoredEpoch } from '../store/tables.ts';
+import type { Vault } from '../store/vault.ts';
 import type { EpochKeys } from './engines.ts';
 import { masterKeysOf } from './engines.ts';
 import type { KeyThread } from './key-thread.ts';
-import type { AuthorityTables, StoredEpoch } from './tables.ts';
-import type { Vault } from './vault.ts';
 import type { KeysAsked, KeysMade } from './work/make-keys.ts';
 
 /** The key of `paper` mode, whose buffers the authority does not know: it is kept as long as the task. */

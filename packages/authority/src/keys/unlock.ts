@@ -3,11 +3,11 @@ import type { RandomBytes, Signer } from '@basa/masking';
 import { equalBytes } from '@basa/masking';
 import { createNodeSigner } from '@basa/runtime/node';
 import { StartError } from '@basa/service';
-import type { AuthorityStore } from './store.ts';
-import type { StoredVault } from './tables.ts';
-import type { Vault, VaultSecret } from './vault.ts';
-import { freshParameters, openVault } from './vault.ts';
-import type { Witness } from './witness.ts';
+import type { AuthorityStore } from '../store/store.ts';
+import type { StoredVault } from '../store/tables.ts';
+import type { Vault, VaultSecret } from '../store/vault.ts';
+import { freshParameters, openVault } from '../store/vault.ts';
+import type { Witness } from '../store/witness.ts';
 
 /** The name under which the vault seals it. */
 export const SIGNING_KEY = 'signing key';

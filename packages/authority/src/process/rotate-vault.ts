@@ -2,15 +2,15 @@
 import { equalBytes } from '@basa/masking';
 import { nodeRandomBytes } from '@basa/runtime/node';
 import { StartError } from '@basa/service';
+import { masterKeyName } from '../keys/key-epochs.ts';
+import { openStored, SIGNING_KEY } from '../keys/unlock.ts';
+import type { AuthorityStore } from '../store/store.ts';
+import { openStore } from '../store/store.ts';
+import type { Vault, VaultSecret } from '../store/vault.ts';
+import { freshParameters, openVault } from '../store/vault.ts';
 import type { AuthorityPlaces } from './config.ts';
 import { readAuthorityConfig } from './config.ts';
 import { placesOf } from './create-authority.ts';
-import { masterKeyName } from './key-epochs.ts';
-import type { AuthorityStore } from './store.ts';
-import { openStore } from './store.ts';
-import { openStored, SIGNING_KEY } from './unlock.ts';
-import type { Vault, VaultSecret } from './vault.ts';
-import { freshParameters, openVault } from './vault.ts';
 
 export interface Rotated {
   readonly masterKeys: number;

@@ -19,24 +19,24 @@ import {
   TokenBuckets,
   watchProcess,
 } from '@basa/service';
-import { tick } from './buffer-epochs.ts';
-import { DurableAuthority } from './durable-authority.ts';
+import { KeyEpochs } from '../keys/key-epochs.ts';
+import { KeyThread } from '../keys/key-thread.ts';
+import { unlock } from '../keys/unlock.ts';
+import { bufferRoutes } from '../routes/buffers.ts';
+import { deviceRoutes } from '../routes/devices.ts';
+import { exchangeHeads } from '../routes/heads.ts';
+import { logRoutes } from '../routes/log.ts';
+import { unsafePaperRoutes } from '../routes/paper.ts';
+import { taskRoutes } from '../routes/tasks.ts';
+import { tick } from '../steps/buffer-epochs.ts';
+import { DurableAuthority } from '../steps/durable-authority.ts';
+import { AuthorityWatch } from '../steps/watch.ts';
+import type { StorePlace } from '../store/store.ts';
+import { openStore } from '../store/store.ts';
+import type { VaultSecret } from '../store/vault.ts';
+import type { Witness } from '../store/witness.ts';
+import { fileWitness } from '../store/witness.ts';
 import { isInside } from './inside.ts';
-import { KeyEpochs } from './key-epochs.ts';
-import { KeyThread } from './key-thread.ts';
-import { bufferRoutes } from './routes/buffers.ts';
-import { deviceRoutes } from './routes/devices.ts';
-import { exchangeHeads } from './routes/heads.ts';
-import { logRoutes } from './routes/log.ts';
-import { unsafePaperRoutes } from './routes/paper.ts';
-import { taskRoutes } from './routes/tasks.ts';
-import type { StorePlace } from './store.ts';
-import { openStore } from './store.ts';
-import { unlock } from './unlock.ts';
-import type { VaultSecret } from './vault.ts';
-import { AuthorityWatch } from './watch.ts';
-import type { Witness } from './witness.ts';
-import { fileWitness } from './witness.ts';
 
 export interface AuthorityOptions extends Omit<ServiceOptions, 'title' | 'audience' | 'clock' | 'metrics'> {
   /** The embedded database; with `databaseUrl` it only says where the witness is by default. */
