@@ -12,7 +12,7 @@ import type {
   UserPorts,
 } from '@basa/protocol';
 import { authorityMessages, contributeSteps, doSealing, isRefused, refused } from '@basa/protocol';
-import { askAll } from './federation-council.ts';
+import { askAll } from './council.ts';
 import type { World } from './world.ts';
 
 export interface Accepted {

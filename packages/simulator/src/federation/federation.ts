@@ -6,12 +6,12 @@ import type { MaskPlan, Modulus, RandomBytes, Signer } from '@basa/masking';
 import { applyMasksInPlace, ascii, RING_32 } from '@basa/masking';
 import type { Ctx, MetricRange, Millis, Pins, PrivacyPolicy, Staleness, TaskId, TaskPolicy } from '@basa/protocol';
 import { POLICY_DEFAULTS, taskIdOf } from '@basa/protocol';
+import { FederationAuthority } from './authority.ts';
 import type { PartyName } from './crash.ts';
 import { Crash } from './crash.ts';
-import { FederationAuthority } from './federation-authority.ts';
-import { FederationDevice } from './federation-device.ts';
-import { FederationServer } from './federation-server.ts';
+import { FederationDevice } from './device.ts';
 import { randomBytesFrom } from './random-bytes.ts';
+import { FederationServer } from './server.ts';
 import { transparentSealings } from './transparent-sealings.ts';
 import type { Environment, Sealings, World } from './world.ts';
 

@@ -38,8 +38,8 @@ import {
   wipeSession,
 } from '@basa/protocol';
 import { Crash } from './crash.ts';
-import type { Accepted, Step, UploadRequest } from './federation-drive.ts';
-import { ACCEPTED, driveSession } from './federation-drive.ts';
+import type { Accepted, Step, UploadRequest } from './drive.ts';
+import { ACCEPTED, driveSession } from './drive.ts';
 import { granted } from './granted.ts';
 import type { World } from './world.ts';
 import { outcomesOf } from './world.ts';

@@ -44,9 +44,9 @@ import {
   userMessages,
   votesFor,
 } from '@basa/protocol';
-import { FederationCouncil } from './federation-council.ts';
-import { openStored, sealedIn, unpackBody, vectorIn } from './federation-opening.ts';
+import { FederationCouncil } from './council.ts';
 import { granted } from './granted.ts';
+import { openStored, sealedIn, unpackBody, vectorIn } from './opening.ts';
 import type { ServerPeer, World } from './world.ts';
 import { outcomesOf } from './world.ts';
 
