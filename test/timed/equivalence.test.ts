@@ -37,7 +37,7 @@ const fleet = fleetOf(3, { users: tinyTask.users, concurrency: 8, bufferSize: 4 
 function tinyRun(parties: TrainOrder['parties'], level: number | undefined = 2 ** 16) {
   const timeline = new Timeline(fleet);
   const { order } = scheduleOf(timeline.run(new PlainScheme(timeline, free)), 6);
-  const request = { order, seed: 1, mostExamples: 20, step: { rate: 1, momentum: 0 }, target: 2, partiesEvery: 1 };
+  const request = { order, seed: 1, maxExamples: 20, step: { rate: 1, momentum: 0 }, target: 2, partiesEvery: 1 };
   return trainOrder({ ...request, level, parties }, tinyTask, tinyTrainer);
 }
 

@@ -19,7 +19,7 @@ async function reachedBy(accuracies: readonly number[], evaluations: number): Pr
   const run = {
     order,
     seed: 1,
-    mostExamples: 1,
+    maxExamples: 1,
     step: { rate: 1, momentum: 0 },
     target: 0.8,
     evaluations,

@@ -59,7 +59,7 @@ const QUICK_TEST = 1000;
 const FONT_TEST_USERS = 680;
 const FONT_USERS = 3400;
 /** So many of each user are drawn once: 270 MB for all. */
-const MOST_KEPT = 100;
+const MAX_KEPT = 100;
 
 export interface TaskSource {
   /** A folder of LEAF's FEMNIST: real writers instead of the stand-in. */
@@ -100,7 +100,7 @@ export async function openTask(name: TaskName, seed: number, { leaf, shelf }: Ta
 
 function fontShelf(): ExampleShelf {
   const { height, width } = femnistCnn().input;
-  return createShelf(FONT_USERS, MOST_KEPT, height * width);
+  return createShelf(FONT_USERS, MAX_KEPT, height * width);
 }
 
 async function femnistTask(name: 'femnist' | 'femnist-small', seed: number, shelf: ExampleShelf): Promise<LearnTask> {

@@ -124,7 +124,7 @@ async function simulate(
     {
       order,
       seed,
-      mostExamples: Number.POSITIVE_INFINITY,
+      maxExamples: Number.POSITIVE_INFINITY,
       step: { rate: 1, momentum: 0, ...(!isSynchronous(cell) && { damping: DEFAULT_DAMPING }) },
       ...(protocol !== 'none' && { level: cell.level }),
       target: options.target,

@@ -22,7 +22,7 @@ export interface ExperimentTask {
   readonly isHybrid: boolean;
   readonly users: number;
   /** Examples that a trip learns at most; it is charged for all of its user's. */
-  readonly mostExamples: number;
+  readonly maxExamples: number;
   /** A device by declaration: about one second for a trip of an average user. */
   readonly secondsAnExample: number;
   readonly target: number;
@@ -49,33 +49,30 @@ const CHARGED = {
   'CIFAR-10': 'FedML CIFAR CNN',
 } as const;
 
-function task(rest: Omit<ExperimentTask, 'charged' | 'dimension'> & { readonly charged?: string }): ExperimentTask {
+/** With places for an age of 3, FedBuff's exponent is the fast one; rounds have no age. */
+const DAMPING = 0.5;
+const STEP: ExperimentTask['step'] = {
+  buffers: { rate: 1, momentum: 0, damping: DAMPING },
+  rounds: { rate: 1, momentum: 0.9 },
+};
+
+/** The network that is charged learns, from all examples. */
+type WholeTask = Omit<ExperimentTask, 'charged' | 'dimension' | 'isHybrid' | 'maxExamples' | 'step'>;
+
+function task(rest: WholeTask & { readonly charged?: string }): ExperimentTask {
   const charged = rest.charged ?? CHARGED[rest.dataset];
   const dimension = MODELS[charged]?.().dimension;
   if (dimension === undefined) throw new Error(`no model is called "${charged}"`);
-  return { ...rest, charged, dimension };
-}
-
-/** With places for an age of 3, FedBuff's exponent is the fast one; rounds have no age. */
-const DAMPING = 0.5;
-
-function stepOf(rate: number, roundRate = 1): ExperimentTask['step'] {
-  return {
-    buffers: { rate, momentum: 0, damping: DAMPING },
-    rounds: { rate: roundRate, momentum: 0.9 },
-  };
+  return { ...rest, charged, dimension, isHybrid: false, maxExamples: Number.POSITIVE_INFINITY, step: STEP };
 }
 
 export const MNIST: ExperimentTask = task({
   dataset: 'MNIST',
   learn: 'mnist',
-  isHybrid: false,
   users: 1000,
-  mostExamples: Number.POSITIVE_INFINITY,
   secondsAnExample: 1 / 60,
   target: 0.8,
   cap: { buffers: 150, rounds: 60 },
-  step: stepOf(1),
 });
 
 export const MNIST_SMOKE: ExperimentTask = { ...MNIST, target: 0.5, cap: { buffers: 6, rounds: 4 } };
@@ -83,64 +80,56 @@ export const MNIST_SMOKE: ExperimentTask = { ...MNIST, target: 0.5, cap: { buffe
 export const FEMNIST: ExperimentTask = task({
   dataset: 'FEMNIST',
   learn: 'femnist',
-  isHybrid: false,
   users: 3400,
-  mostExamples: Number.POSITIVE_INFINITY,
   secondsAnExample: 1 / 200,
   target: 0.75,
   cap: { buffers: 500, rounds: 150 },
-  step: stepOf(1),
 });
 
 export const CIFAR: ExperimentTask = task({
   dataset: 'CIFAR-10',
   learn: 'cifar',
-  isHybrid: false,
   users: 100,
-  mostExamples: Number.POSITIVE_INFINITY,
   secondsAnExample: 1 / 500,
   target: 0.5,
   cap: { buffers: 500, rounds: 200 },
-  step: stepOf(1),
 });
 
-/** The data and users of the paper's tasks, smaller networks and fewer examples learned a trip: a grid fits an hour. */
-export const FEMNIST_SMALL: ExperimentTask = {
-  ...FEMNIST,
+/** The data and users of a task of the paper, a smaller network and fewer examples learned a trip: a grid fits an hour. */
+function smaller(
+  whole: ExperimentTask,
+  rest: Pick<ExperimentTask, 'learn' | 'maxExamples' | 'cap'> & { readonly target?: number },
+): ExperimentTask {
+  return { ...whole, isHybrid: true, ...rest };
+}
+
+export const FEMNIST_SMALL: ExperimentTask = smaller(FEMNIST, {
   learn: 'femnist-small',
-  isHybrid: true,
-  mostExamples: 100,
+  maxExamples: 100,
   cap: { buffers: 400, rounds: 100 },
   // Of the stand-in, whose accuracy says nothing about FEMNIST's.
   target: 0.7,
-};
+});
 
-export const CIFAR_SMALL: ExperimentTask = {
-  ...CIFAR,
+export const CIFAR_SMALL: ExperimentTask = smaller(CIFAR, {
   learn: 'cifar-small',
-  isHybrid: true,
-  mostExamples: 200,
+  maxExamples: 200,
   cap: { buffers: 400, rounds: 120 },
-};
+});
 
 /** FLSim's own task: 200 users. */
 export const CIFAR_FLSIM: ExperimentTask = task({
   dataset: 'CIFAR-10',
   learn: 'flsim',
   charged: 'FLSim CNN',
-  isHybrid: false,
   users: 200,
-  mostExamples: Number.POSITIVE_INFINITY,
   secondsAnExample: 1 / 250,
   target: 0.5,
   cap: { buffers: 600, rounds: 150 },
-  step: stepOf(1),
 });
 
-export const CIFAR_FLSIM_SMALL: ExperimentTask = {
-  ...CIFAR_FLSIM,
+export const CIFAR_FLSIM_SMALL: ExperimentTask = smaller(CIFAR_FLSIM, {
   learn: 'flsim-small',
-  isHybrid: true,
-  mostExamples: 200,
+  maxExamples: 200,
   cap: { buffers: 300, rounds: 60 },
-};
+});

@@ -20,13 +20,13 @@ export function jobOf(cell: Cell, { order }: TimedSchedule, partiesEvery: number
   const { task, seed, protocol, ringBits } = cell;
   const step = isSynchronous(cell) ? task.step.rounds : task.step.buffers;
   const level = protocol === 'no SA' || cell.level === Number.POSITIVE_INFINITY ? undefined : cell.level;
-  const { mostExamples, target, learn } = task;
+  const { maxExamples, target, learn } = task;
   const quantiser = ringBits === undefined ? (level ?? 'floats') : `${level} in ${ringBits} bits`;
   const { rate, momentum, damping = 'none' } = step;
   return {
     name: orderDigest(
       order,
-      ...[learn, seed, mostExamples, target, rate, momentum, damping, quantiser, task.leaf ?? '', EVALUATIONS],
+      ...[learn, seed, maxExamples, target, rate, momentum, damping, quantiser, task.leaf ?? '', EVALUATIONS],
       task.learningRate ?? '',
     ),
     updates: order.reduce((sum, version) => sum + version.length, 0),
@@ -34,7 +34,7 @@ export function jobOf(cell: Cell, { order }: TimedSchedule, partiesEvery: number
     job: {
       order,
       seed,
-      mostExamples,
+      maxExamples,
       step,
       level,
       ringBits,

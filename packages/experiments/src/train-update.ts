@@ -7,22 +7,22 @@ export interface UpdateRequest {
   readonly seed: number;
   readonly user: number;
   readonly trip: number;
-  readonly mostExamples: number;
+  readonly maxExamples: number;
   readonly start: Float32Array;
 }
 
 export type TrainedUpdate = ReturnType<Trainer['train']>;
 
 export function trainUpdate(
-  { seed, user, trip, mostExamples, start }: UpdateRequest,
+  { seed, user, trip, maxExamples, start }: UpdateRequest,
   task: LearnTask,
   trainer: Trainer,
 ): TrainedUpdate {
-  const samples = task.samplesOf(user, mostExamples);
+  const samples = task.samplesOf(user, maxExamples);
   return trainer.train({
     start,
     samples,
-    steps: (task.epochs ?? 1) * Math.ceil(Math.min(samples.indices.length, mostExamples) / task.batchSize),
+    steps: (task.epochs ?? 1) * Math.ceil(Math.min(samples.indices.length, maxExamples) / task.batchSize),
     batchSize: task.batchSize,
     learningRate: task.learningRate,
     seed: randomStream(seed, 'batch', user, trip).u32(),

@@ -27,7 +27,7 @@ type ModulusKind = 'ring' | 'field';
 /** How long a device that left holds its place: declared, not measured. */
 const LEASE_SECONDS = 1;
 /** The server cuts no smaller shards of a sum: its own number, in packages/server/src/closing/shards.ts. */
-const LEAST_SHARD_ELEMENTS = 1 << 16;
+const MIN_SHARD_ELEMENTS = 1 << 16;
 /** A device masks long vectors on two threads, whatever the protocol: the client's own numbers, in packages/client/src/node/masks.ts. */
 const MASK_THREADS = 2;
 const LONG_ELEMENTS = 1 << 18;
@@ -80,7 +80,7 @@ export class Charges {
     const closingOne = (): number => this.#seconds(lossy().authority, 'seal');
     const seeds = (share: Share): number => this.#opening(share) / Math.min(openers, bufferSize);
     // Seeds are opened in shares of the slots, then the vector in shards: masks, bodies, range, mean. A ring unpacks by adding.
-    const shards = Math.min(openers, Math.ceil(this.#dimension / LEAST_SHARD_ELEMENTS));
+    const shards = Math.min(openers, Math.ceil(this.#dimension / MIN_SHARD_ELEMENTS));
     const vector = (accepted: number, dropped: number): number =>
       scaled(this.#expansions(close.server), () => this.#expansions(lossy().server), accepted, dropped) +
       accepted * this.#vectors('unpack', ...(this.#modulus === 'field' ? (['add'] as const) : [])) +

@@ -29,7 +29,7 @@ const MNIST: Setting = {
     buffers: 100,
     clip: 0.5,
     learningRate: 0.1,
-    mostExamples: Number.MAX_SAFE_INTEGER,
+    maxExamples: Number.MAX_SAFE_INTEGER,
   },
   multipliers: [1, 2, 4, 8, 12],
 };
@@ -37,7 +37,7 @@ const MNIST: Setting = {
 const CIFAR: Setting = {
   dataset: 'CIFAR-10',
   dimension: MODELS['FLSim CNN']?.().dimension ?? 0,
-  base: { task: 'cifar-small', bufferSize: 10, buffers: 60, clip: 1, learningRate: 0.1, mostExamples: 60 },
+  base: { task: 'cifar-small', bufferSize: 10, buffers: 60, clip: 1, learningRate: 0.1, maxExamples: 60 },
   multipliers: [0.25, 1, 4],
 };
 

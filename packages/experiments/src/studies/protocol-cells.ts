@@ -125,8 +125,8 @@ export function hybridNotes(tasks: readonly ExperimentTask[]): readonly string[]
     ...tasks
       .filter(({ isHybrid }) => isHybrid)
       .map(
-        ({ dataset, dimension, mostExamples }) =>
-          `${dataset} is a hybrid: a small network really learns, at most ${mostExamples} examples a trip; time is charged for the paper's of ${dimension.toLocaleString('en')} parameters and for all examples of a user.`,
+        ({ dataset, dimension, maxExamples }) =>
+          `${dataset} is a hybrid: a small network really learns, at most ${maxExamples} examples a trip; time is charged for the paper's of ${dimension.toLocaleString('en')} parameters and for all examples of a user.`,
       ),
     ...(tasks.some(({ dataset, leaf }) => dataset === 'FEMNIST' && leaf === undefined)
       ? ['FEMNIST is a synthetic stand-in drawn with handwriting fonts, not the LEAF data (--leaf takes those).']
