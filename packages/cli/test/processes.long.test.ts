@@ -85,7 +85,7 @@ it.each([
     if (said.includes('listening at')) break;
   }
   const pid = pidOf(data);
-  const chain = startersOf({ ppid: parentOf(pid), execArgv: [], environment: { npm_command: 'run-script' } });
+  const chain = startersOf({ ppid: parentOf(pid), environment: { npm_command: 'run-script' } });
   expect([chain.length, chain.at(-1)]).toEqual([2, starter.pid]);
   process.kill(chain[above - 1] as number, signal);
   await untilGone(pid);
