@@ -14,7 +14,7 @@ import type { Ending, Message } from './messages.ts';
 import { remembered } from './remembered.ts';
 import { ServerParty } from './server-party.ts';
 import type { ServerLocal } from './server-store.ts';
-import type { UserLocal } from './user-party.ts';
+import type { UserLocal } from './user-local.ts';
 import { UserParty } from './user-party.ts';
 
 /** Numbers of local states, the hours of both clocks, and the number of the set of messages. */

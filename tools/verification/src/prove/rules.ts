@@ -3,7 +3,8 @@ import { parseArgs } from 'node:util';
 import { secondsSince } from '@basa/testkit/programs/seconds.ts';
 import { SWITCHES } from '@basa/testkit/programs/switches.ts';
 import type { Walk } from '../explorer/walk.ts';
-import { HELD_BY, noticedWithout } from '../rules/held-by.ts';
+import { HELD_BY } from '../rules/held-by.ts';
+import { noticedWithout } from '../rules/noticed-without.ts';
 import { tableOfRules } from '../rules/table.ts';
 import { MISSING_RULES, RULE_WORLDS } from '../rules/worlds.ts';
 
