@@ -2,11 +2,11 @@
 import type { AggregationProtocol } from '@basa/baselines';
 import { PlainScheme, rounds, Timeline } from '@basa/simulator';
 import { expect, it } from 'vitest';
-import { PROTOCOLS } from '../../packages/experiments/src/cell.ts';
-import { partiesOf } from '../../packages/experiments/src/parties.ts';
-import type { TrainOrder } from '../../packages/experiments/src/train-order.ts';
-import { trainOrder } from '../../packages/experiments/src/train-order.ts';
-import { orderDigest, scheduleOf } from '../../packages/experiments/src/trajectory.ts';
+import { PROTOCOLS } from '../../packages/experiments/src/cells/cell.ts';
+import { partiesOf } from '../../packages/experiments/src/cells/parties.ts';
+import { orderDigest, scheduleOf } from '../../packages/experiments/src/cells/trajectory.ts';
+import type { TrainOrder } from '../../packages/experiments/src/training/train-order.ts';
+import { trainOrder } from '../../packages/experiments/src/training/train-order.ts';
 import { fleetOf } from './fleet.ts';
 import { tinyTask, tinyTrainer } from './tiny-task.ts';
 

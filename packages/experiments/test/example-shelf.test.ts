@@ -1,7 +1,7 @@
 /** The shelf of drawn examples: whoever comes first draws, and nobody reads what is half drawn. */
 import type { Dataset } from '@basa/learning';
 import { expect, it } from 'vitest';
-import { createShelf, takeExamples } from '../src/example-shelf.ts';
+import { createShelf, takeExamples } from '../src/tasks/example-shelf.ts';
 
 const [USERS, MAX_KEPT, WORDS] = [3, 4, 2];
 

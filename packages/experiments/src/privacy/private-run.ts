@@ -14,8 +14,8 @@ import {
   roundWithin,
   toResidue,
 } from '@basa/masking';
-import type { LearnTask, TaskName } from '../learning-tasks.ts';
 import { seededWords } from '../simulation/environment.ts';
+import type { LearnTask, TaskName } from '../tasks/learning-tasks.ts';
 
 export interface PrivateRun {
   readonly task: TaskName;

@@ -2,7 +2,7 @@
 import type { Costs } from '../costs/costs.ts';
 import type { Sampled } from '../costs/sampling.ts';
 import { MAX_SPREAD } from '../costs/sampling.ts';
-import type { Table } from '../outcome.ts';
+import type { Table } from './outcome.ts';
 
 const COLUMNS = ['operation', 'ms', 'spread'];
 

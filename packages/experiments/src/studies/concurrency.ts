@@ -1,9 +1,9 @@
 /** Figure 4: more users at a time, beta = 5. */
-import type { Cell, ProtocolName } from '../cell.ts';
-import { CELL, exponential, isSynchronous } from '../cell.ts';
-import type { Profile, Study } from '../context.ts';
-import { needsOfCells } from '../context.ts';
-import { FEMNIST, FEMNIST_SMALL, MNIST_SMOKE } from '../tasks.ts';
+import type { Cell, ProtocolName } from '../cells/cell.ts';
+import { CELL, exponential, isSynchronous } from '../cells/cell.ts';
+import type { Profile, Study } from '../run/context.ts';
+import { needsOfCells } from '../run/context.ts';
+import { FEMNIST, FEMNIST_SMALL, MNIST_SMOKE } from '../tasks/tasks.ts';
 import { computeOf } from './computes.ts';
 import { lineFigure, lineOrderings, lineTable, reachedClaim } from './lines.ts';
 import { hybridNotes, rowOf } from './protocol-cells.ts';

@@ -1,6 +1,7 @@
 /** Accuracy by virtual time of each protocol, for one delay and the first seed. */
-import type { CellResult } from '../grid.ts';
-import type { Figure } from '../outcome.ts';
+
+import type { Figure } from '../report/outcome.ts';
+import type { CellResult } from '../run/grid.ts';
 import { betaOf } from './protocol-cells.ts';
 
 /** No more points than these: a picture has no room for them. */

@@ -2,15 +2,15 @@
 import type { AggregationProtocol } from '@basa/baselines';
 import { secAgg, secAggPlus } from '@basa/baselines';
 import { basaSealed, unsafeBasaPaper } from '@basa/simulator';
-import type { Profile, Study } from '../context.ts';
-import { NO_CELLS } from '../context.ts';
 import { Charges } from '../costs/charges.ts';
 import type { Book } from '../costs/meter.ts';
 import { Meter } from '../costs/meter.ts';
 import { nodeTools } from '../costs/needs.ts';
 import type { ProfiledName } from '../costs/profiles.ts';
 import { PROFILED_NAMES } from '../costs/profiles.ts';
-import { mean, ordering } from '../outcome.ts';
+import { mean, ordering } from '../report/outcome.ts';
+import type { Profile, Study } from '../run/context.ts';
+import { NO_CELLS } from '../run/context.ts';
 import { nodeEnvironment } from '../simulation/environment.ts';
 import { abeSealings, paperAbeSealings, slotKeySealings } from '../simulation/real-sealings.ts';
 import { round } from './protocol-cells.ts';

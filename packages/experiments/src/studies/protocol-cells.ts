@@ -1,9 +1,9 @@
 /** Cells by protocol and delay, and what is found in them again by name. */
-import type { Cell, ProtocolName } from '../cell.ts';
-import type { CellResult } from '../grid.ts';
-import type { Pair } from '../outcome.ts';
-import { deviation, mean } from '../outcome.ts';
-import type { ExperimentTask } from '../tasks.ts';
+import type { Cell, ProtocolName } from '../cells/cell.ts';
+import type { Pair } from '../report/outcome.ts';
+import { deviation, mean } from '../report/outcome.ts';
+import type { CellResult } from '../run/grid.ts';
+import type { ExperimentTask } from '../tasks/tasks.ts';
 import { computeName } from './computes.ts';
 
 /** One seed of a cell. */

@@ -1,6 +1,6 @@
 /** What an experiment found: rows for machines, tables and figures for people, claims that hold or do not. */
 
-import type { ChosenRates } from './changes.ts';
+import type { ChosenRates } from '../cells/changes.ts';
 
 type Value = string | number | boolean | null;
 export type Row = Readonly<Record<string, Value>>;

@@ -1,7 +1,7 @@
 /** Trains jobs over all cores in their order of importance, and begins none that would not end in time. */
 import { createWorkerPool, workerModule } from '@basa/runtime/node';
-import type { ExampleShelf } from './example-shelf.ts';
-import { shelfFor } from './learning-tasks.ts';
+import type { ExampleShelf } from '../tasks/example-shelf.ts';
+import { shelfFor } from '../tasks/learning-tasks.ts';
 import type { Trained } from './train-order.ts';
 import type { NamedJob } from './train-plan.ts';
 import type { TrainJob } from './train-worker.ts';

@@ -2,17 +2,17 @@
 import type { Samples, Trainer } from '@basa/learning';
 import { DEFAULT_DAMPING } from '@basa/learning';
 import type { Delay } from '@basa/simulator';
-import type { Cell, ProtocolName, ScheduledTask } from './cell.ts';
-import { CELL, isSynchronous, needsOf, scheduleCell } from './cell.ts';
-import type { Costs } from './costs/costs.ts';
-import { allNeeds, measureCosts } from './costs/needs.ts';
-import { profileKey } from './costs/profiles.ts';
-import { HASTY } from './costs/sampling.ts';
-import { exampleLearned } from './costs/training-operations.ts';
-import type { LearnTask } from './learning-tasks.ts';
-import { partiesOf } from './parties.ts';
-import { trainOrder } from './train-order.ts';
-import { trainUpdate } from './train-update.ts';
+import type { Cell, ProtocolName, ScheduledTask } from '../cells/cell.ts';
+import { CELL, isSynchronous, needsOf, scheduleCell } from '../cells/cell.ts';
+import { partiesOf } from '../cells/parties.ts';
+import type { Costs } from '../costs/costs.ts';
+import { allNeeds, measureCosts } from '../costs/needs.ts';
+import { profileKey } from '../costs/profiles.ts';
+import { HASTY } from '../costs/sampling.ts';
+import { exampleLearned } from '../costs/training-operations.ts';
+import type { LearnTask } from '../tasks/learning-tasks.ts';
+import { trainOrder } from '../training/train-order.ts';
+import { trainUpdate } from '../training/train-update.ts';
 
 /** The protocols as people type them. */
 const OWN_PROTOCOLS = {

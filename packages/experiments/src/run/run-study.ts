@@ -3,21 +3,21 @@ import { existsSync, mkdirSync, readFileSync, renameSync, writeFileSync } from '
 import { join } from 'node:path';
 import { gunzipSync, gzipSync } from 'node:zlib';
 import { csvOf } from '@basa/learning/files';
-import type { Cell } from './cell.ts';
-import { isSynchronous } from './cell.ts';
-import type { Changes, ChosenRates } from './changes.ts';
-import { changed } from './changes.ts';
+import type { Cell } from '../cells/cell.ts';
+import { isSynchronous } from '../cells/cell.ts';
+import type { Changes, ChosenRates } from '../cells/changes.ts';
+import { changed } from '../cells/changes.ts';
+import type { Costs } from '../costs/costs.ts';
+import { allNeeds, measureCosts } from '../costs/needs.ts';
+import type { Sampling } from '../costs/sampling.ts';
+import { reportHtml } from '../report/html.ts';
+import type { Outcome } from '../report/outcome.ts';
+import { claimsOf } from '../report/summary.ts';
+import { figureSvg } from '../report/svg.ts';
+import type { GridProgress } from '../training/train-queue.ts';
+import { TrainedStore } from '../training/trained-store.ts';
 import type { OwnTraining, Profile, Study } from './context.ts';
-import type { Costs } from './costs/costs.ts';
-import { allNeeds, measureCosts } from './costs/needs.ts';
-import type { Sampling } from './costs/sampling.ts';
 import { Grid } from './grid.ts';
-import type { Outcome } from './outcome.ts';
-import { reportHtml } from './report/html.ts';
-import { claimsOf } from './report/summary.ts';
-import { figureSvg } from './report/svg.ts';
-import type { GridProgress } from './train-queue.ts';
-import { TrainedStore } from './trained-store.ts';
 
 export interface RunOptions {
   readonly profile: Profile;

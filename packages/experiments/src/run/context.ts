@@ -1,12 +1,12 @@
 /** What every study is given: a profile, measured costs, and what was trained. */
-import type { Cell, TimedSchedule } from './cell.ts';
-import { needsOf, scheduleCell } from './cell.ts';
-import type { Costs } from './costs/costs.ts';
-import type { CostNeeds } from './costs/needs.ts';
-import { allNeeds } from './costs/needs.ts';
+import type { Cell, TimedSchedule } from '../cells/cell.ts';
+import { needsOf, scheduleCell } from '../cells/cell.ts';
+import type { Costs } from '../costs/costs.ts';
+import type { CostNeeds } from '../costs/needs.ts';
+import { allNeeds } from '../costs/needs.ts';
+import type { Outcome } from '../report/outcome.ts';
+import type { GridProgress } from '../training/train-queue.ts';
 import type { CellResult } from './grid.ts';
-import type { Outcome } from './outcome.ts';
-import type { GridProgress } from './train-queue.ts';
 
 export type Profile = 'smoke' | 'small' | 'full';
 

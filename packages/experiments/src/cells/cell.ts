@@ -12,13 +12,13 @@ import {
   SealedScheme,
   Timeline,
 } from '@basa/simulator';
-import { Charges } from './costs/charges.ts';
-import type { Costs } from './costs/costs.ts';
-import { priced } from './costs/costs.ts';
-import type { CostNeeds } from './costs/needs.ts';
-import type { ProfileRequest } from './costs/profiles.ts';
-import { PROFILED_NAMES } from './costs/profiles.ts';
-import type { ExperimentTask } from './tasks.ts';
+import { Charges } from '../costs/charges.ts';
+import type { Costs } from '../costs/costs.ts';
+import { priced } from '../costs/costs.ts';
+import type { CostNeeds } from '../costs/needs.ts';
+import type { ProfileRequest } from '../costs/profiles.ts';
+import { PROFILED_NAMES } from '../costs/profiles.ts';
+import type { ExperimentTask } from '../tasks/tasks.ts';
 import type { Schedule } from './trajectory.ts';
 import { scheduleOf } from './trajectory.ts';
 

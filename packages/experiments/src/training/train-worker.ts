@@ -1,9 +1,9 @@
 /** Trains orders in a thread of its own. */
 import { serveWorker } from '@basa/runtime/node';
-import type { ProtocolName } from './cell.ts';
-import type { TaskName, TaskSource } from './learning-tasks.ts';
-import { openedTask } from './opened-task.ts';
-import { partiesOf } from './parties.ts';
+import type { ProtocolName } from '../cells/cell.ts';
+import { partiesOf } from '../cells/parties.ts';
+import type { TaskName, TaskSource } from '../tasks/learning-tasks.ts';
+import { openedTask } from '../tasks/opened-task.ts';
 import type { Trained, TrainOrder } from './train-order.ts';
 import { trainOrder } from './train-order.ts';
 

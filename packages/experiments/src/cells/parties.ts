@@ -9,9 +9,9 @@ import {
   secAggPlus,
 } from '@basa/baselines';
 import { basaSealed, unsafeBasaPaper } from '@basa/simulator';
+import { nodeTools } from '../costs/needs.ts';
+import { nodeEnvironment } from '../simulation/environment.ts';
 import type { ProtocolName } from './cell.ts';
-import { nodeTools } from './costs/needs.ts';
-import { nodeEnvironment } from './simulation/environment.ts';
 
 /** Undefined for plain sums: there is nobody to check. Seeds of BASA are sealed transparently: their time is charged. */
 export function partiesOf(protocol: ProtocolName, users: number): AggregationProtocol | undefined {

@@ -3,11 +3,11 @@ import type { AggregationProtocol } from '@basa/baselines';
 import type { Damping, Evaluation, Trainer } from '@basa/learning';
 import { createServerStep, initialParameters, randomStream, WeightedMean } from '@basa/learning';
 import { addInPlace, dequantizeSum, FIELD, plainVectorKernel, quantize, ring } from '@basa/masking';
-import type { LearnTask } from './learning-tasks.ts';
-import { seededWords } from './simulation/environment.ts';
+import type { Order, OrderedUpdate } from '../cells/trajectory.ts';
+import { seededWords } from '../simulation/environment.ts';
+import type { LearnTask } from '../tasks/learning-tasks.ts';
 import type { TrainedUpdate, UpdateRequest } from './train-update.ts';
 import { trainUpdate } from './train-update.ts';
-import type { Order, OrderedUpdate } from './trajectory.ts';
 
 export interface TrainOrder {
   readonly order: Order;
