@@ -33,7 +33,7 @@ export async function migratePostgres(url: string, { application, migrations }: 
     await client.query('COMMIT');
     return { from, to: migrations.length };
   } catch (error) {
-    throw sentenceOf(error);
+    throw databaseTrouble(error);
   } finally {
     await client.end().catch(() => undefined);
   }
@@ -44,7 +44,7 @@ export async function checkPostgresFormat(pool: Asked, { application, migrations
   try {
     format = await readFormat(pool, application);
   } catch (error) {
-    if ((error as { code?: unknown }).code !== UNDEFINED_TABLE) throw sentenceOf(error);
+    if ((error as { code?: unknown }).code !== UNDEFINED_TABLE) throw error;
     format = 0;
   }
   if (format > migrations.length) throw newer(format, migrations.length);
@@ -72,7 +72,7 @@ function newer(format: number, known: number): StartError {
 }
 
 /** What an operator can mend, as a sentence; an address with a password in it is never part of it. */
-function sentenceOf(error: unknown): unknown {
+export function databaseTrouble(error: unknown): unknown {
   if (error instanceof StartError) return error;
   const { code, message } = error as { code?: unknown; message?: unknown };
   if (typeof message !== 'string') return error;
