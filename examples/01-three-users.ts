@@ -3,7 +3,7 @@
  * with seeds it shares with earlier and later users, and only the sum comes out.
  * Sealing is transparent here, so that everything can be seen; the real one is attribute-based encryption.
  *
- * Run it with `npx tsx --conditions=@basa/source examples/01-three-users.ts`.
+ * Run it with `node --import ./scripts/typescript.mjs --conditions=@basa/source examples/01-three-users.ts`.
  */
 import type { MaskTerm } from '@basa/masking';
 import {

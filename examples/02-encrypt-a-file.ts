@@ -3,7 +3,7 @@
  * An authority gives out keys for attributes; the policy travels inside the file; two people who each lack something
  * can not put their keys together.
  *
- * Run it with `npx tsx --conditions=@basa/source examples/02-encrypt-a-file.ts`.
+ * Run it with `node --import ./scripts/typescript.mjs --conditions=@basa/source examples/02-encrypt-a-file.ts`.
  */
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';

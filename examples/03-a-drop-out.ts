@@ -4,7 +4,7 @@
  *
  * Real CP-ABE; server, authority and users are the real cores, in memory.
  *
- * Run it with `npx tsx --conditions=@basa/source examples/03-a-drop-out.ts`.
+ * Run it with `node --import ./scripts/typescript.mjs --conditions=@basa/source examples/03-a-drop-out.ts`.
  */
 import { abeSealings } from '@basa/experiments/real-sealings';
 import { nodeEnvironment } from '@basa/experiments/simulation';

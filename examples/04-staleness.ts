@@ -2,7 +2,7 @@
  * Staleness weights: updates trained on older models count less. The weight travels masked beside the update, so the
  * server learns the sum of the weights and the weighted mean, never whose example weight was what.
  *
- * Run it with `npx tsx --conditions=@basa/source examples/04-staleness.ts`.
+ * Run it with `node --import ./scripts/typescript.mjs --conditions=@basa/source examples/04-staleness.ts`.
  */
 import { nodeEnvironment } from '@basa/experiments/simulation';
 import { dequantizeSum, FIELD } from '@basa/masking';

@@ -1,8 +1,9 @@
 // What Node asks for each module: TypeScript without its types. What was made is kept beside the installed packages, one file
 // for a source, and made anew when that has changed.
 import { createHash } from 'node:crypto';
-import { mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
+import { mkdirSync, readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
+import { keepWhole } from './keep-whole.mjs';
 
 const cache = new URL('../node_modules/.cache/basa-typescript/', import.meta.url);
 mkdirSync(cache, { recursive: true });
@@ -29,10 +30,7 @@ async function javascriptOf(path) {
     sourcesContent: false,
     banner: stamp.trimEnd(),
   });
-  // Several processes may do this at once: each writes its own file, and the last one's stays.
-  const own = new URL(`${kept.href}.${process.pid}`);
-  writeFileSync(own, code);
-  renameSync(own, kept);
+  keepWhole(kept, code); // several processes and threads may do this at once
   return code;
 }
 

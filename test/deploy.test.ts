@@ -3,7 +3,7 @@ import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, it } from 'vitest';
 import { parse, parseAllDocuments } from 'yaml';
-import { authorityConfigSchema } from '../packages/authority/src/config.ts';
+import { authorityConfigSchema } from '../packages/authority/src/process/config.ts';
 import { COMMANDS } from '../packages/cli/src/commands/all.ts';
 import { serverConfigSchema } from '../packages/server/src/process/config.ts';
 

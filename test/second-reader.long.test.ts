@@ -1,13 +1,11 @@
 /** The whole of the second reader: all its scenarios against processes, and the conformance kit against it. */
 import { execFile } from 'node:child_process';
-import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
+import { FROM_SOURCE, ROOT } from '@basa/testkit/root.ts';
 import { expect, it } from 'vitest';
 
-const root = fileURLToPath(new URL('..', import.meta.url));
-
 async function lastLine(...args: string[]): Promise<unknown> {
-  const { stdout } = await promisify(execFile)(process.execPath, args, { cwd: root, maxBuffer: 2 ** 26 });
+  const { stdout } = await promisify(execFile)(process.execPath, args, { cwd: ROOT, maxBuffer: 2 ** 26 });
   return JSON.parse(stdout.trimEnd().split('\n').at(-1) ?? '');
 }
 
@@ -16,15 +14,7 @@ it('every scenario holds, with both engines, several authorities and drop-outs',
 });
 
 it('passes the conformance kit', async () => {
-  const kit = [
-    '--import',
-    'tsx',
-    '--conditions=@basa/source',
-    'packages/cli/src/main.ts',
-    'conformance',
-    'client',
-    '--json',
-  ];
+  const kit = [...FROM_SOURCE, 'packages/cli/src/main.ts', 'conformance', 'client', '--json'];
   const client = [process.execPath, 'examples/second-reader/client.mjs'];
   expect(await lastLine(...kit, '--', ...client)).toMatchObject({ failed: 0 });
 });

@@ -96,7 +96,7 @@ export class Service {
   }
 }
 
-const MOST_TRIES = 40;
+const MAX_TRIES = 40;
 
 /** Asks again what failed on the way, signed anew, with bounded waits; an answer that does not hold is not asked for again. */
 export async function patiently(question, signal) {
@@ -104,7 +104,7 @@ export async function patiently(question, signal) {
     try {
       return await question();
     } catch (error) {
-      if (!error.passes || tries === MOST_TRIES || signal?.aborted) throw error;
+      if (!error.passes || tries === MAX_TRIES || signal?.aborted) throw error;
       await wait(Math.min(2000, Math.max(50, error.retryAfterMs ?? 100 * tries)));
     }
   }

@@ -8,7 +8,12 @@ import { fileURLToPath } from 'node:url';
 import { Service } from './http.mjs';
 
 const ROOT = fileURLToPath(new URL('../..', import.meta.url));
-const CLI = ['--import', 'tsx', '--conditions=@basa/source', join('packages', 'cli', 'src', 'main.ts')];
+const CLI = [
+  '--import',
+  './scripts/typescript.mjs',
+  '--conditions=@basa/source',
+  join('packages', 'cli', 'src', 'main.ts'),
+];
 
 /** Starts one service and waits until it says where it listens. */
 async function start(kind, folder, settings) {

@@ -1,6 +1,6 @@
 /** The keys of both services' configuration, from the schemas that hold it. */
 import { commonKeys } from '@basa/service';
-import { authorityConfigSchema } from '../../packages/authority/src/config.ts';
+import { authorityConfigSchema } from '../../packages/authority/src/process/config.ts';
 import { serverConfigSchema } from '../../packages/server/src/process/config.ts';
 import { markdownPage, markdownTable, writtenFrom } from './markdown.ts';
 

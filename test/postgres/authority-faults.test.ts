@@ -4,7 +4,7 @@ import type { BasaEvent, Head } from '@basa/protocol';
 import { headCodec } from '@basa/protocol';
 import { expect, it, vi } from 'vitest';
 import type { Witness } from '../../packages/authority/src/index.ts';
-import { AuthorityTables } from '../../packages/authority/src/tables.ts';
+import { AuthorityTables } from '../../packages/authority/src/store/tables.ts';
 import type { Answer } from '../../packages/authority/test/asking.ts';
 import { ask } from '../../packages/authority/test/asking.ts';
 import { nodeOf, start, stop } from '../../packages/authority/test/homes.ts';

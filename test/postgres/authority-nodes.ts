@@ -5,7 +5,7 @@ import { openPostgres } from '@basa/service';
 import { afterAll, afterEach, beforeAll, vi } from 'vitest';
 import type { Authority, LogReport } from '../../packages/authority/src/index.ts';
 import { verifyLog } from '../../packages/authority/src/index.ts';
-import { AUTHORITY_DATABASE } from '../../packages/authority/src/store.ts';
+import { AUTHORITY_DATABASE } from '../../packages/authority/src/store/store.ts';
 import { ask } from '../../packages/authority/test/asking.ts';
 import type { Home } from '../../packages/authority/test/homes.ts';
 import { AUDITOR, cleanUp, nodeOf, start, testPostgres } from '../../packages/authority/test/homes.ts';

@@ -97,13 +97,13 @@ describe('buffers that wait to be opened', () => {
     const timeline = new Timeline(fleetOf(3, changes));
     const slow: SealedCosts = { ...COSTS, openSeconds: () => 5 };
     const waitingAtDeparture = new Set<number>();
-    let mostWaiting = 0;
+    let maxWaiting = 0;
     for (const { kind } of timeline.run(new SealedScheme(timeline, slow), 500)) {
       const waiting = timeline.gate?.view(timeline.now).waitingBuffers ?? 0;
-      mostWaiting = Math.max(mostWaiting, waiting);
+      maxWaiting = Math.max(maxWaiting, waiting);
       if (kind === 'departed') waitingAtDeparture.add(waiting);
     }
-    expect(mostWaiting).toBeGreaterThanOrEqual(2); // by those that were under way
+    expect(maxWaiting).toBeGreaterThanOrEqual(2); // by those that were under way
     expect([...waitingAtDeparture].sort()).toEqual([0, 1]);
   });
 });

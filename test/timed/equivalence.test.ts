@@ -2,11 +2,11 @@
 import type { AggregationProtocol } from '@basa/baselines';
 import { PlainScheme, rounds, Timeline } from '@basa/simulator';
 import { expect, it } from 'vitest';
-import { PROTOCOLS } from '../../packages/experiments/src/cell.ts';
-import { partiesOf } from '../../packages/experiments/src/parties.ts';
-import type { TrainOrder } from '../../packages/experiments/src/train-order.ts';
-import { trainOrder } from '../../packages/experiments/src/train-order.ts';
-import { orderDigest, scheduleOf } from '../../packages/experiments/src/trajectory.ts';
+import { PROTOCOLS } from '../../packages/experiments/src/cells/cell.ts';
+import { partiesOf } from '../../packages/experiments/src/cells/parties.ts';
+import { orderDigest, scheduleOf } from '../../packages/experiments/src/cells/trajectory.ts';
+import type { TrainOrder } from '../../packages/experiments/src/training/train-order.ts';
+import { trainOrder } from '../../packages/experiments/src/training/train-order.ts';
 import { fleetOf } from './fleet.ts';
 import { tinyTask, tinyTrainer } from './tiny-task.ts';
 
@@ -37,7 +37,7 @@ const fleet = fleetOf(3, { users: tinyTask.users, concurrency: 8, bufferSize: 4 
 function tinyRun(parties: TrainOrder['parties'], level: number | undefined = 2 ** 16) {
   const timeline = new Timeline(fleet);
   const { order } = scheduleOf(timeline.run(new PlainScheme(timeline, free)), 6);
-  const request = { order, seed: 1, mostExamples: 20, step: { rate: 1, momentum: 0 }, target: 2, partiesEvery: 1 };
+  const request = { order, seed: 1, maxExamples: 20, step: { rate: 1, momentum: 0 }, target: 2, partiesEvery: 1 };
   return trainOrder({ ...request, level, parties }, tinyTask, tinyTrainer);
 }
 

@@ -1,7 +1,7 @@
 /** When a run has its target: by the mean of its last three evaluations, not by one lucky look. */
 import type { Trainer } from '@basa/learning';
 import { expect, it } from 'vitest';
-import { trainOrder } from '../../packages/experiments/src/train-order.ts';
+import { trainOrder } from '../../packages/experiments/src/training/train-order.ts';
 import { tinyTask, tinyTrainer } from './tiny-task.ts';
 
 /** A trainer that is as accurate as the list says, and trains nothing. */
@@ -19,7 +19,7 @@ async function reachedBy(accuracies: readonly number[], evaluations: number): Pr
   const run = {
     order,
     seed: 1,
-    mostExamples: 1,
+    maxExamples: 1,
     step: { rate: 1, momentum: 0 },
     target: 0.8,
     evaluations,

@@ -75,8 +75,8 @@ def _settings(identity: "Path | None") -> Settings:
             folder=identity or Path(os.environ.get("BASA_IDENTITY", "my-device")),
             token=os.environ.get("BASA_ENROLMENT_TOKEN"),
             piece_bytes=int(os.environ.get("BASA_PIECE_BYTES", 1 << 20)),
-            least_minimum=int(os.environ.get("BASA_LEAST_MINIMUM", 2)),
-            most_staleness=int(os.environ.get("BASA_MOST_STALENESS", 15)),
+            minimum=int(os.environ.get("BASA_MINIMUM", 2)),
+            max_staleness=int(os.environ.get("BASA_MAX_STALENESS", 15)),
             unsafe_allow_plain_http=os.environ.get("BASA_UNSAFE_PLAIN_HTTP") == "1",
         )
     except KeyError as missing:

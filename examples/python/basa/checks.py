@@ -5,7 +5,7 @@ import math
 from typing import List, Mapping, Sequence, Tuple
 
 from .council import Council, council_of, council_problem, is_endorsed, is_endorsed_by
-from .layouts import DRAWN_BUFFER, MOST_SLOTS, POLICY, Message, header
+from .layouts import DRAWN_BUFFER, MAX_SLOTS, POLICY, Message, header
 from .naming import leaf, proven_root, view_of
 from .privacy import privacy_problem
 from .sealing import ENGINES, SLOT_KEYS, Opener, Sealing
@@ -16,7 +16,7 @@ from .vectors import could_wrap, modulus, weight_scale
 #: Where a tensor of the model lies in the flat vector: offset and length.
 Block = Tuple[int, int]
 #: Smaller blocks are judged together with their neighbours: a few biases may well be zero.
-_FEWEST_ENTRIES = 64
+_MIN_ENTRIES = 64
 _SOFTMAX_CROSS_ENTROPY = 1
 
 
@@ -32,19 +32,19 @@ def is_signed(message: Message, key: bytes) -> bool:
     return verifies(key, message.statement, message.signature)
 
 
-def check_policy(data: bytes, task: bytes, least_minimum: int = 2, most_staleness: int = 15) -> Message:
+def check_policy(data: bytes, task: bytes, minimum: int = 2, max_staleness: int = 15) -> Message:
     """The task's name is the hash of its policy: no authority can show another. The rest is this device's own floor."""
     if sha256(data) != task:
         raise Refused("wrong-policy", "it does not hash to the pinned task; do not trust this authority")
     policy = POLICY.decode(data)
     if policy.engine not in ENGINES:
         raise Refused("unsafe-engine", f"engine {policy.engine} seals nothing, or is not known here")
-    if not 2 <= policy.minimum <= policy.size <= MOST_SLOTS or could_wrap(policy):
+    if not 2 <= policy.minimum <= policy.size <= MAX_SLOTS or could_wrap(policy):
         raise Refused("unusable-policy", "its sums could show single updates, or wrap around")
     problem = council_problem(policy, policy.engine == SLOT_KEYS) or privacy_problem(policy)
     if problem is not None:
         raise Refused("unusable-policy", problem)
-    if policy.minimum < least_minimum or policy.max_staleness > most_staleness:
+    if policy.minimum < minimum or policy.max_staleness > max_staleness:
         raise Refused("below-floor", f"Kmin {policy.minimum}, maxStaleness {policy.max_staleness}")
     return policy
 
@@ -112,8 +112,8 @@ def _groups(blocks: Sequence[Block]) -> List[List[Block]]:
     small: List[Block] = []
     for block in blocks:
         small.append(block)
-        if sum(length for _, length in small) >= _FEWEST_ENTRIES:
-            groups.append([block] if block[1] >= _FEWEST_ENTRIES else small)
+        if sum(length for _, length in small) >= _MIN_ENTRIES:
+            groups.append([block] if block[1] >= _MIN_ENTRIES else small)
             small = []
     return groups or ([small] if small else [])
 

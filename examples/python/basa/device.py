@@ -25,9 +25,9 @@ from .vectors import build_input
 _OUTCOMES = ("unknown", "open", "aborted", "closed")
 #: Reasons of a buffer, not of the update: another buffer may take it at once.
 _ANOTHER_SEAT = {"buffer-not-open", "buffer-full", "buffer-over", "lease-over", "second-deposit"}
-_MOST_SEATS = 3
+_MAX_SEATS = 3
 #: The authority knows a version a moment before the server's record does.
-_MOST_LOOKS = 5
+_MAX_LOOKS = 5
 _FIRST_WAIT_S = 0.2
 #: Nobody is sent away for longer, whatever the server says.
 _LONGEST_PLACE_WAIT_S = 60.0
@@ -46,8 +46,8 @@ class Settings:
     token: Optional[str] = None
     piece_bytes: int = 1 << 20
     #: This application's own floor, whatever the task says.
-    least_minimum: int = 2
-    most_staleness: int = 15
+    minimum: int = 2
+    max_staleness: int = 15
     #: Plain http to another machine: anybody on the way can read and change what is said.
     unsafe_allow_plain_http: bool = False
 
@@ -89,7 +89,7 @@ class Device:
             raise ValueError(f"{len(settings.authorities)} addresses of authorities, {len(settings.authority_keys)} keys")
         pinned = [Authority(url, state, key, plain) for url, key in zip(settings.authorities, settings.authority_keys)]
         told = _policy_of(pinned, settings.task)
-        self.policy = check_policy(told, settings.task, settings.least_minimum, settings.most_staleness)
+        self.policy = check_policy(told, settings.task, settings.minimum, settings.max_staleness)
         if sorted(settings.authority_keys) != sorted(self.policy.authorities):
             raise Refused("wrong-authority", "the task names other authorities than those that are pinned")
         by_key = {one.key_bytes: one for one in pinned}
@@ -125,7 +125,7 @@ class Device:
 
     def model(self) -> Model:
         """The newest model; one that the server does not have yet is looked for again."""
-        for looks in range(_MOST_LOOKS - 1):
+        for looks in range(_MAX_LOOKS - 1):
             try:
                 return self._newest_model()
             except Problem as problem:
@@ -180,13 +180,13 @@ class Device:
         if finished is not None and pending == name:
             return finished
         self._free_or_refuse(name)
-        for seats in range(1, _MOST_SEATS + 1):
+        for seats in range(1, _MAX_SEATS + 1):
             try:
                 self._enter(delta, name, model.version, blocks or [(0, len(delta))], metrics())
                 return self._session().finish(self._settings.piece_bytes)
             except Refused as no:
                 is_free = self._state.given(name) is None
-                if seats == _MOST_SEATS or not is_free or no.reason not in _ANOTHER_SEAT:
+                if seats == _MAX_SEATS or not is_free or no.reason not in _ANOTHER_SEAT:
                     raise
         raise AssertionError("unreachable")
 

@@ -5,8 +5,8 @@ import math
 import struct
 from typing import Any, Callable, Dict, List, NamedTuple, Tuple
 
-MOST_SLOTS = 1024
-MOST_AUTHORITIES = 16
+MAX_SLOTS = 1024
+MAX_AUTHORITIES = 16
 SIGNATURE_BYTES = 64
 
 
@@ -86,7 +86,7 @@ def long(most: int) -> Field:
     return short(most, length_bytes=4)
 
 
-def many(item: Field, most: int = MOST_SLOTS) -> Field:
+def many(item: Field, most: int = MAX_SLOTS) -> Field:
     def read(r: Reader) -> List[Any]:
         count = r.number(2)
         if count > most:
@@ -141,7 +141,7 @@ def _read_increasing(r: Reader) -> List[int]:
 
 def by_authority(**fields: Field) -> Field:
     """A list of what single authorities give, by strictly rising index."""
-    every = many(group(authority=U8, **fields), MOST_AUTHORITIES)
+    every = many(group(authority=U8, **fields), MAX_AUTHORITIES)
 
     def read(r: Reader) -> List[Message]:
         found: List[Message] = every.read(r)
@@ -208,7 +208,7 @@ METRICS = many(group(name=short(32), low=FINITE, high=FINITE))
 PRIVACY = optional(group(noise=F64, colluders=U16, delta=F64, participations=U32))
 PLAN = {"dimension": U32, "group": U8, "level": U32, "clip": F64, "block_floor": F64}
 TRAINING = group(epochs=U16, batch_size=U16, learning_rate=F64, loss=U8)
-COUNCIL = {"authorities": many(B32, MOST_AUTHORITIES), "threshold": U8, "unsafe_threshold": FLAG}
+COUNCIL = {"authorities": many(B32, MAX_AUTHORITIES), "threshold": U8, "unsafe_threshold": FLAG}
 CERTIFICATE = Layout(1, endorsed=True, task=B32, device=B32, issued_at=U53, not_after=U53)
 POLICY = Layout(
     2, name=short(64), **COUNCIL, engine=U8, size=U16, minimum=U16, **PLAN, staleness=STALENESS, max_staleness=U32,
@@ -221,7 +221,7 @@ DESCRIPTOR = Layout(
     tiny_weights=FLAG, metrics=METRICS, privacy=PRIVACY, manifest=B32, server=B32, upload_lease_ms=U32, expiry=U53,
     close_by=U53,
 )
-DRAWN_BUFFER = Layout(24, descriptor=DESCRIPTOR.nested, slot_keys=long(32 * (MOST_SLOTS + 1) * MOST_AUTHORITIES))
+DRAWN_BUFFER = Layout(24, descriptor=DESCRIPTOR.nested, slot_keys=long(32 * (MAX_SLOTS + 1) * MAX_AUTHORITIES))
 DEPOSIT_STATEMENT = Layout(4, ctx=B32, tag=B32, root=B32)
 TICKET = Layout(5, signed=True, ctx=B32, slot=U16, tag=B32, root=B32, view=B32, deadline=U53)
 KEY_REQUEST = Layout(

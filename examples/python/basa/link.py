@@ -17,7 +17,7 @@ from .suite import Signer, sha256
 
 ATTEMPTS = 6
 FIRST_WAIT_S, LONGEST_WAIT_S, TIMEOUT_S = 0.2, 15.0, 30.0
-MOST_WAIT_S = 3600.0
+MAX_WAIT_S = 3600.0
 LATEST_MS = 2**52
 _RETRYABLE = {
     "digest-mismatch", "replayed", "rate-limited", "internal", "storage-full", "authority-unreachable", "stopping",
@@ -53,7 +53,7 @@ def _seconds(said: object, scale: int) -> float:
         wait = float(said) / scale  # type: ignore[arg-type]
     except (TypeError, ValueError, OverflowError):
         return 0.0
-    return min(wait, MOST_WAIT_S) if wait > 0 else 0.0
+    return min(wait, MAX_WAIT_S) if wait > 0 else 0.0
 
 
 class Unreachable(Exception):

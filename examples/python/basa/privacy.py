@@ -16,8 +16,8 @@ Randomness = Callable[[int], bytes]
 
 _FRACTION = 256
 _ONE = 1 << _FRACTION
-_MOST_TRIES = 1000
-_LEAST_DEVIATION, _MOST_DEVIATION = 4, 65536
+_MAX_TRIES = 1000
+_MIN_DEVIATION, _MAX_DEVIATION = 4, 65536
 _DEVIATIONS = 10
 
 
@@ -52,7 +52,7 @@ def privacy_problem(policy: Message) -> Optional[str]:
         return "exact metrics and block floors would void epsilon"
     if private.colluders + 2 > policy.minimum or policy.level * policy.clip < 2 * math.sqrt(policy.dimension):
         return "its minimum or its level is too small for noise"
-    if not _LEAST_DEVIATION <= math.sqrt(variance_of(policy)) <= _MOST_DEVIATION:
+    if not _MIN_DEVIATION <= math.sqrt(variance_of(policy)) <= _MAX_DEVIATION:
         return "its noise is too small to be a discrete Gaussian, or too large to be drawn"
     return None
 
@@ -69,7 +69,7 @@ def round_within(
     norm = math.sqrt(squares)
     factor = level * (weight * (clip / norm if norm > clip else 1))
     most = squared_bound(len(values), level, clip)
-    for _ in range(_MOST_TRIES):
+    for _ in range(_MAX_TRIES):
         words = struct.unpack(f"<{len(values)}I", randomness(4 * len(values)))
         scaled = [factor * value for value in values]
         rounded = [math.floor(x) + (word * 2**-32 < x - math.floor(x)) for x, word in zip(scaled, words)]

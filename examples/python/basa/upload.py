@@ -7,7 +7,7 @@ import time
 from .layouts import Malformed
 from .link import LONGEST_WAIT_S, Problem, ServiceLink
 
-MOST_TURNS = 32
+MAX_TURNS = 32
 
 
 def upload_in_pieces(
@@ -30,11 +30,11 @@ def upload_in_pieces(
             if problem.code != "offset-mismatch" or problem.upload_offset is None:
                 raise
             turns += 1
-            if turns > MOST_TURNS:
+            if turns > MAX_TURNS:
                 raise
             time.sleep(min(problem.wait_s, LONGEST_WAIT_S))
             offset = _within(body, problem.upload_offset)
-        if turns > MOST_TURNS:
+        if turns > MAX_TURNS:
             raise ValueError(f"the server does not get beyond byte {offset} of the upload")
 
 

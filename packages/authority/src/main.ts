@@ -2,9 +2,9 @@
 import { realpathSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { runService } from '@basa/service';
-import type { AuthorityPlaces } from './config.ts';
-import { readAuthorityConfig } from './config.ts';
-import { createAuthority } from './create-authority.ts';
+import type { AuthorityPlaces } from './process/config.ts';
+import { readAuthorityConfig } from './process/config.ts';
+import { createAuthority } from './process/create-authority.ts';
 
 export function runAuthority(places: AuthorityPlaces): Promise<number> {
   return runService({ name: 'authority', start: async () => createAuthority(readAuthorityConfig(places)) });

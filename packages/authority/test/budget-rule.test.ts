@@ -4,7 +4,7 @@ import { ctxOf } from '@basa/protocol';
 import { nodeSuite } from '@basa/runtime/node';
 import { nodeFederation } from '@basa/testkit/core/tools.ts';
 import { expect, it } from 'vitest';
-import { LogRules } from '../src/log-rules.ts';
+import { LogRules } from '../src/log/log-rules.ts';
 
 it.each([
   [

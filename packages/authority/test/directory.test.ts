@@ -3,7 +3,7 @@ import type { BufferPart } from '@basa/protocol';
 import { epochKeyOf, ownPart } from '@basa/protocol';
 import { atSeveralCloses, authorityOf, votesOf } from '@basa/testkit/core/several.ts';
 import { expect, it } from 'vitest';
-import { Directory } from '../src/directory.ts';
+import { Directory } from '../src/log/directory.ts';
 
 it('are needed for the grace of a closed buffer, and no longer, where the authority voted and was not told of the close', () => {
   const { world, ctx, request } = atSeveralCloses();

@@ -9,7 +9,7 @@ import type { LocalPostgres } from '@basa/service/local-postgres';
 import { startLocalPostgres } from '@basa/service/local-postgres';
 import type { Authority, AuthorityOptions } from '../src/index.ts';
 import { createAuthority } from '../src/index.ts';
-import { AUTHORITY_DATABASE } from '../src/store.ts';
+import { AUTHORITY_DATABASE } from '../src/store/store.ts';
 
 export const OPERATOR = 'operator-token';
 export const AUDITOR = 'auditor-token';

@@ -4,11 +4,11 @@ import type { Ctx, Registration, TaskId } from '@basa/protocol';
 import { ENGINE } from '@basa/protocol';
 import { nodeRandomBytes, nodeSuite } from '@basa/runtime/node';
 import { afterAll, expect, it } from 'vitest';
-import type { EpochKeys } from '../src/engines.ts';
-import { masterKeysOf } from '../src/engines.ts';
-import { KeyThread } from '../src/key-thread.ts';
-import type { KeysAsked } from '../src/work/make-keys.ts';
-import { makeKeys } from '../src/work/make-keys.ts';
+import type { EpochKeys } from '../src/keys/engines.ts';
+import { masterKeysOf } from '../src/keys/engines.ts';
+import { KeyThread } from '../src/keys/key-thread.ts';
+import type { KeysAsked } from '../src/keys/work/make-keys.ts';
+import { makeKeys } from '../src/keys/work/make-keys.ts';
 
 const group = await createMclGroup();
 const seconds: number[] = [];

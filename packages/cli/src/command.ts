@@ -66,6 +66,11 @@ export class CommandError extends Error {
   }
 }
 
+/** Flags that each take a value. */
+export function textFlags(...names: readonly string[]): Flags {
+  return Object.fromEntries(names.map((name) => [name, { type: 'string' as const }]));
+}
+
 export function textFlag(input: CommandInput, name: string): string | undefined {
   const value = input.values[name];
   return typeof value === 'string' ? value : undefined;

@@ -1,16 +1,12 @@
 /** Reads the flags of `task create` that say how the server steps and how many devices it lets in. */
 import type { Damping, ServerStepOptions } from '@basa/learning';
 import type { CommandInput, Flags } from './command.ts';
-import { CommandError, textFlag } from './command.ts';
+import { CommandError, textFlag, textFlags } from './command.ts';
 
 export const LEARNING_FLAGS: Flags = {
-  'server-rate': { type: 'string' },
-  momentum: { type: 'string' },
+  ...textFlags('server-rate', 'momentum'),
   adam: { type: 'boolean', default: false },
-  damping: { type: 'string' },
-  'divide-by': { type: 'string' },
-  places: { type: 'string' },
-  'target-age': { type: 'string' },
+  ...textFlags('damping', 'divide-by', 'places', 'target-age'),
 };
 
 export const LEARNING_USAGE = `  --server-rate <x>    the server's learning rate (1)

@@ -24,7 +24,7 @@ const stderr = {
   },
   write: (text: string): unknown => isUnheard || process.stderr.write(text),
 };
-whenGone(startersOf({ ppid: process.ppid, execArgv: process.execArgv, environment: process.env }), stop);
+whenGone(startersOf({ ppid: process.ppid, environment: process.env }), stop);
 
 const [, script = '', ...args] = process.argv;
 const program = programName({ script, folder: process.cwd(), environment: process.env });

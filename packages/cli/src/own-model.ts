@@ -46,7 +46,7 @@ async function readNetwork(file: string): Promise<Model> {
   }
 }
 
-/** Node 22.18 and newer read TypeScript. Older ones need tsx: installed beside the file, or already running us from our sources. */
+/** Node 22.18 and newer read TypeScript. Older ones need tsx, installed beside the file. In a clone our loader reads it. */
 async function importModule(path: string): Promise<Record<string, unknown>> {
   const isRead = import.meta.url.endsWith('.ts') || Boolean((process.features as { typescript?: unknown }).typescript);
   if (/\.[cm]?ts$/.test(path) && !isRead) await registerTsx(path);

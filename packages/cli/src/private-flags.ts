@@ -2,14 +2,11 @@
 import type { PrivacyChoice } from '@basa/client/operator';
 import type { MetricRange } from '@basa/protocol';
 import type { CommandInput, Flags } from './command.ts';
-import { CommandError, numberFlag, textFlag } from './command.ts';
+import { CommandError, numberFlag, textFlag, textFlags } from './command.ts';
 import { positive } from './learning-flags.ts';
 
 export const PRIVACY_FLAGS: Flags = {
-  noise: { type: 'string' },
-  participations: { type: 'string' },
-  delta: { type: 'string' },
-  colluders: { type: 'string' },
+  ...textFlags('noise', 'participations', 'delta', 'colluders'),
 };
 
 export const PRIVACY_USAGE = `  --noise <z>          differential privacy: noise of z sensitivities in every sum; see \`basa plan\`

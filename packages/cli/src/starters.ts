@@ -1,23 +1,18 @@
-/**
- * Who started this process on a person's behalf: tsx in a clone, a shell of npm, npm itself. None of them takes it along when it
- * is killed, so it looks after them.
- */
+/** Who started this process on a person's behalf: npm and its shell. Neither takes it along when it is killed, so it looks after them. */
 import { execFileSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 
-/** npm, its shell, tsx. */
+/** npm, and one or two shells. */
 const MAX_STARTERS = 3;
 
 interface Started {
   readonly ppid: number;
-  readonly execArgv: readonly string[];
   readonly environment: Readonly<Record<string, string | undefined>>;
 }
 
 /** Their process ids. A shell or another program that a person started is none of them. */
-export function startersOf({ ppid, execArgv, environment }: Started): readonly number[] {
-  const isOfTsx = execArgv.some((arg) => arg.includes('tsx'));
-  if (environment['npm_command'] === undefined) return isOfTsx ? [ppid] : [];
+export function startersOf({ ppid, environment }: Started): readonly number[] {
+  if (environment['npm_command'] === undefined) return [];
   const chain: number[] = [];
   for (let pid = ppid; chain.length < MAX_STARTERS; ) {
     const found = lookUp(pid);
@@ -26,7 +21,7 @@ export function startersOf({ ppid, execArgv, environment }: Started): readonly n
     if (found.isNpm) return chain;
     pid = found.parent;
   }
-  return isOfTsx ? [ppid] : []; // the variable was left by an npm further away
+  return []; // the variable was left by an npm further away
 }
 
 /** Calls back once, when one of them is gone. */

@@ -1,14 +1,11 @@
 /** How the devices of a task train, and what their updates may not be: the flags of `task create` that go into the policy. */
 import type { TaskTraining } from '@basa/protocol';
 import type { CommandInput, Flags } from './command.ts';
-import { numberFlag, textFlag } from './command.ts';
+import { numberFlag, textFlag, textFlags } from './command.ts';
 import { positive } from './learning-flags.ts';
 
 export const TRAINING_FLAGS: Flags = {
-  epochs: { type: 'string' },
-  batch: { type: 'string' },
-  rate: { type: 'string' },
-  'block-floor': { type: 'string' },
+  ...textFlags('epochs', 'batch', 'rate', 'block-floor'),
 };
 
 export const TRAINING_USAGE = `  --epochs <n>         passes of a device over its examples (1)

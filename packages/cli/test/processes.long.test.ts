@@ -80,12 +80,14 @@ it.each([
     env: { ...process.env, NODE_OPTIONS: '', BASA_AUTHORITY_PASSPHRASE: 'a passphrase' },
   });
   let said = '';
-  for await (const chunk of starter.stdout) {
+  // The pipe stays open: who writes to one that nobody reads ends for that reason, and perhaps at once.
+  for await (const chunk of starter.stdout.iterator({ destroyOnReturn: false })) {
     said += chunk;
     if (said.includes('listening at')) break;
   }
+  starter.stdout.resume();
   const pid = pidOf(data);
-  const chain = startersOf({ ppid: parentOf(pid), execArgv: [], environment: { npm_command: 'run-script' } });
+  const chain = startersOf({ ppid: parentOf(pid), environment: { npm_command: 'run-script' } });
   expect([chain.length, chain.at(-1)]).toEqual([2, starter.pid]);
   process.kill(chain[above - 1] as number, signal);
   await untilGone(pid);

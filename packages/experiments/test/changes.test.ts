@@ -1,9 +1,9 @@
 /** What `--rate`, `--damping`, `--leaf` and the chosen rates make of the cells of a grid. */
 import { describe, expect, it } from 'vitest';
-import type { Cell } from '../src/cell.ts';
-import { CELL, exponential } from '../src/cell.ts';
-import { changed } from '../src/changes.ts';
-import { FEMNIST_SMALL, MNIST } from '../src/tasks.ts';
+import type { Cell } from '../src/cells/cell.ts';
+import { CELL, exponential } from '../src/cells/cell.ts';
+import { changed } from '../src/cells/changes.ts';
+import { FEMNIST_SMALL, MNIST } from '../src/tasks/tasks.ts';
 
 const cell = (changes: Partial<Cell> = {}): Cell => ({ ...CELL, task: MNIST, protocol: 'no SA', ...changes });
 const RATES = { mnist: { buffers: 0.7, rounds: 0.4, users: 0.05 } };

@@ -1,11 +1,11 @@
 /** Claims: what counts as seen, and that only the same seeds are compared. */
 import { describe, expect, it } from 'vitest';
-import { CELL } from '../src/cell.ts';
-import type { CellResult } from '../src/grid.ts';
-import { ordering } from '../src/outcome.ts';
+import { CELL } from '../src/cells/cell.ts';
+import { ordering } from '../src/report/outcome.ts';
 import { claimsOf } from '../src/report/summary.ts';
+import type { CellResult } from '../src/run/grid.ts';
 import { overSeeds, pairOf } from '../src/studies/protocol-cells.ts';
-import { MNIST } from '../src/tasks.ts';
+import { MNIST } from '../src/tasks/tasks.ts';
 
 function result(seed: number, seconds: number, isReached = true): CellResult {
   return {

@@ -3,7 +3,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { openTask, shelfFor } from '../src/learning-tasks.ts';
+import { openTask, shelfFor } from '../src/tasks/learning-tasks.ts';
 
 const root = mkdtempSync(join(tmpdir(), 'basa-leaf-'));
 const WRITERS = 20;

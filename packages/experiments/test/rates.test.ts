@@ -1,8 +1,8 @@
 /** Which rate is chosen: the fastest over all delays. */
 import { expect, it } from 'vitest';
-import type { Cell } from '../src/cell.ts';
-import { isSynchronous } from '../src/cell.ts';
-import type { CellResult } from '../src/grid.ts';
+import type { Cell } from '../src/cells/cell.ts';
+import { isSynchronous } from '../src/cells/cell.ts';
+import type { CellResult } from '../src/run/grid.ts';
 import { rates } from '../src/studies/rates.ts';
 import { COSTS } from './declared-costs.ts';
 

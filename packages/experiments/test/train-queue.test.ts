@@ -3,11 +3,11 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, expect, it } from 'vitest';
-import { CELL } from '../src/cell.ts';
-import { MNIST_SMOKE } from '../src/tasks.ts';
-import { jobOf, mergeJobs } from '../src/train-plan.ts';
-import { trainAll } from '../src/train-queue.ts';
-import { TrainedStore } from '../src/trained-store.ts';
+import { CELL } from '../src/cells/cell.ts';
+import { MNIST_SMOKE } from '../src/tasks/tasks.ts';
+import { jobOf, mergeJobs } from '../src/training/train-plan.ts';
+import { trainAll } from '../src/training/train-queue.ts';
+import { TrainedStore } from '../src/training/trained-store.ts';
 
 const root = mkdtempSync(join(tmpdir(), 'basa-queue-'));
 afterAll(() => rmSync(root, { recursive: true }));

@@ -3,8 +3,8 @@ import { appendFileSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, expect, it } from 'vitest';
-import type { Trained } from '../src/train-order.ts';
-import { TrainedStore } from '../src/trained-store.ts';
+import type { Trained } from '../src/training/train-order.ts';
+import { TrainedStore } from '../src/training/trained-store.ts';
 
 const root = mkdtempSync(join(tmpdir(), 'basa-trained-'));
 afterAll(() => rmSync(root, { recursive: true }));

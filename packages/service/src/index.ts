@@ -21,7 +21,7 @@ export type { Address } from './http/listen.ts';
 export { logEvent } from './http/log-event.ts';
 export type { Operator, Role } from './http/operators.ts';
 export { answerRefusal, fail, granted, ServiceError } from './http/problem.ts';
-export { answers, closed, hexText, wireBytes } from './http/schemas.ts';
+export { answers, closed, exchange, hexText, wireBytes } from './http/schemas.ts';
 export type { ServiceApp } from './http/service-app.ts';
 export type { ServiceOptions } from './http/service-options.ts';
 export type { RateLimit } from './http/token-buckets.ts';

@@ -20,14 +20,15 @@ import {
   bytesOf,
   checkDeclaredLength,
   deviceOf,
+  exchange,
   fail,
   granted,
   rememberRequest,
   sendBytes,
   wireBytes,
 } from '@basa/service';
-import { drawBuffer, makeOffer } from '../buffer-epochs.ts';
-import { closeBuffer } from '../close-buffer.ts';
+import { drawBuffer, makeOffer } from '../steps/buffer-epochs.ts';
+import { closeBuffer } from '../steps/close-buffer.ts';
 import { bufferParams, ctxOfPath } from './names.ts';
 import type { RouteTools } from './route-tools.ts';
 
@@ -64,8 +65,7 @@ export function bufferRoutes({ service, authority, epochs, bufferEpochs, keyLimi
     {
       schema: {
         summary: 'What this authority would bring to a buffer (server)',
-        body: wireBytes('offerRequest'),
-        response: answers(wireBytes('offer')),
+        ...exchange('offerRequest', 'offer'),
       },
     },
     async (request, reply) => {
@@ -79,8 +79,7 @@ export function bufferRoutes({ service, authority, epochs, bufferEpochs, keyLimi
     {
       schema: {
         summary: 'Draws a buffer (server)',
-        body: wireBytes('bufferRequest'),
-        response: answers(wireBytes('drawnBuffer')),
+        ...exchange('bufferRequest', 'drawnBuffer'),
       },
     },
     async (request, reply) => {
@@ -99,8 +98,7 @@ export function bufferRoutes({ service, authority, epochs, bufferEpochs, keyLimi
       schema: {
         summary: 'The key of a slot, once, for the device that signs',
         params: bufferParams,
-        body: wireBytes('keyRequest'),
-        response: answers(wireBytes('keyAnswer')),
+        ...exchange('keyRequest', 'keyAnswer'),
       },
     },
     async (request, reply) => {
@@ -127,8 +125,7 @@ export function bufferRoutes({ service, authority, epochs, bufferEpochs, keyLimi
       schema: {
         summary: 'Votes for the close of a buffer, and closes it once there are enough votes (server)',
         params: bufferParams,
-        body: wireBytes('closeRequest'),
-        response: answers(wireBytes('closeAnswer')),
+        ...exchange('closeRequest', 'closeAnswer'),
       },
     },
     async (request, reply) => {

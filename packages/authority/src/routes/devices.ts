@@ -14,7 +14,7 @@ import {
   Type,
   wireBytes,
 } from '@basa/service';
-import { enrol, makeTokens } from '../enrolment.ts';
+import { enrol, makeTokens } from '../steps/enrolment.ts';
 import { taskOf, taskParams } from './names.ts';
 import type { RouteTools } from './route-tools.ts';
 

@@ -2,8 +2,8 @@
 import { fromHex, toHex } from '@basa/masking';
 import type { Ctx, TaskId } from '@basa/protocol';
 import { fail, hexText, Type } from '@basa/service';
-import type { KnownTask } from '../directory.ts';
-import type { DurableAuthority } from '../durable-authority.ts';
+import type { KnownTask } from '../log/directory.ts';
+import type { DurableAuthority } from '../steps/durable-authority.ts';
 
 export const taskParams = Type.Object({ task: hexText(32, 'SHA-256 of the policy') });
 export const bufferParams = Type.Object({ ctx: hexText(32, 'SHA-256 of the descriptor') });
@@ -15,13 +15,13 @@ export async function taskOf(authority: DurableAuthority, { task }: { readonly t
   return authority.directory.task(name) ?? fail('task-unknown');
 }
 
-/** A message says once more which task it is about. */
-export function checkPathTask(
+/** A message that says once more which task it is about: that of the path. */
+export function ofPathTask<Message extends { readonly task: TaskId }>(
   name: string,
-  message: { readonly task: TaskId },
+  message: Message,
   { task }: { readonly task: string },
-): void {
-  if (toHex(message.task) !== task) fail('malformed', { detail: `${name}.task: not that of the path` });
+): Message {
+  return toHex(message.task) === task ? message : fail('malformed', { detail: `${name}.task: not that of the path` });
 }
 
 export function ctxOfPath({ ctx }: { readonly ctx: string }): Ctx {

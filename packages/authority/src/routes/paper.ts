@@ -2,9 +2,19 @@
 import { toHex } from '@basa/masking';
 import { AUTHORITY_PATH, issuePaperKey, paperTicketCodec } from '@basa/protocol';
 import { nodeSuite } from '@basa/runtime/node';
-import { answers, bytesOf, deviceOf, fail, granted, rememberRequest, sendBytes, wireBytes } from '@basa/service';
-import type { KnownTask } from '../directory.ts';
-import { PAPER_EPOCH } from '../key-epochs.ts';
+import {
+  answers,
+  bytesOf,
+  deviceOf,
+  exchange,
+  fail,
+  granted,
+  rememberRequest,
+  sendBytes,
+  wireBytes,
+} from '@basa/service';
+import { PAPER_EPOCH } from '../keys/key-epochs.ts';
+import type { KnownTask } from '../log/directory.ts';
 import { taskOf, taskParams } from './names.ts';
 import type { RouteTools } from './route-tools.ts';
 
@@ -37,8 +47,7 @@ export function unsafePaperRoutes({ service, authority, epochs, keyLimits }: Rou
       schema: {
         summary: 'UNSAFE: the key of a position of paper mode (only with unsafePaperMode)',
         params: taskParams,
-        body: wireBytes('paperTicket'),
-        response: answers(wireBytes('key')),
+        ...exchange('paperTicket', 'key'),
       },
     },
     async (request, reply) => {

@@ -1,12 +1,12 @@
 /** What every route of the authority works with. */
 import type { Millis } from '@basa/protocol';
 import type { Service, TokenBuckets } from '@basa/service';
-import type { BufferEpochTools } from '../buffer-epochs.ts';
-import type { DurableAuthority } from '../durable-authority.ts';
-import type { EnrolmentTools } from '../enrolment.ts';
-import type { KeyEpochs } from '../key-epochs.ts';
-import type { AuthorityStore } from '../store.ts';
-import type { AuthorityWatch } from '../watch.ts';
+import type { KeyEpochs } from '../keys/key-epochs.ts';
+import type { BufferEpochTools } from '../steps/buffer-epochs.ts';
+import type { DurableAuthority } from '../steps/durable-authority.ts';
+import type { EnrolmentTools } from '../steps/enrolment.ts';
+import type { AuthorityWatch } from '../steps/watch.ts';
+import type { AuthorityStore } from '../store/store.ts';
 
 export interface RouteTools {
   readonly service: Service;

@@ -10,9 +10,9 @@ import {
   revocationRequestCodec,
   revocationsCodec,
 } from '@basa/protocol';
-import { answers, bytesOf, fail, granted, hexText, sendBytes, Type, wireBytes } from '@basa/service';
-import { masterKeysOf } from '../engines.ts';
-import { checkPathTask, taskOf, taskParams } from './names.ts';
+import { answers, bytesOf, exchange, fail, granted, hexText, sendBytes, Type, wireBytes } from '@basa/service';
+import { masterKeysOf } from '../keys/engines.ts';
+import { ofPathTask, taskOf, taskParams } from './names.ts';
 import type { RouteTools } from './route-tools.ts';
 
 export function taskRoutes({ service, authority, now, watch }: RouteTools): void {
@@ -88,13 +88,11 @@ export function taskRoutes({ service, authority, now, watch }: RouteTools): void
       schema: {
         summary: 'Appends a version to the model log (server)',
         params: taskParams,
-        body: wireBytes('modelAppend'),
-        response: answers(wireBytes('modelEntry')),
+        ...exchange('modelAppend', 'modelEntry'),
       },
     },
     async (request, reply) => {
-      const append = modelAppendCodec.decode(bytesOf(request));
-      checkPathTask('modelAppend', append, request.params);
+      const append = ofPathTask('modelAppend', modelAppendCodec.decode(bytesOf(request)), request.params);
       const entry = await watch.traces.step('log', { ctx: append.ctx, carrier: request.headers }, async () =>
         granted(await authority.step((core) => core.appendModel(append))),
       );
@@ -108,13 +106,11 @@ export function taskRoutes({ service, authority, now, watch }: RouteTools): void
       schema: {
         summary: 'Shows a version that enough authorities signed (anybody)',
         params: taskParams,
-        body: wireBytes('modelEntry'),
-        response: answers(wireBytes('modelEntry')),
+        ...exchange('modelEntry', 'modelEntry'),
       },
     },
     async (request, reply) => {
-      const shown = modelEntryCodec.decode(bytesOf(request));
-      checkPathTask('modelEntry', shown, request.params);
+      const shown = ofPathTask('modelEntry', modelEntryCodec.decode(bytesOf(request)), request.params);
       const entry = granted(await authority.ask((core) => core.adoptModel(shown)));
       return sendBytes(reply, modelEntryCodec.encode(entry));
     },
@@ -126,15 +122,12 @@ export function taskRoutes({ service, authority, now, watch }: RouteTools): void
       schema: {
         summary: 'Which devices were revoked (server)',
         params: taskParams,
-        body: wireBytes('revocationRequest'),
-        response: answers(wireBytes('revocations')),
+        ...exchange('revocationRequest', 'revocations'),
       },
     },
     async (request, reply) => {
-      const asked = revocationRequestCodec.decode(bytesOf(request));
-      checkPathTask('revocationRequest', asked, request.params);
-      const told = granted(await authority.ask((core) => core.revocations(asked)));
-      return sendBytes(reply, revocationsCodec.encode(told));
+      const asked = ofPathTask('revocationRequest', revocationRequestCodec.decode(bytesOf(request)), request.params);
+      return sendBytes(reply, revocationsCodec.encode(granted(await authority.ask((core) => core.revocations(asked)))));
     },
   );
 

@@ -3,7 +3,7 @@ import { toHex } from '@basa/masking';
 import type { Head } from '@basa/protocol';
 import { AUTHORITY_PATH, headCodec } from '@basa/protocol';
 import { afterEach, describe, expect, it, vi } from 'vitest';
-import { AuthorityTables } from '../../src/tables.ts';
+import { AuthorityTables } from '../../src/store/tables.ts';
 import { ask, askAs, newDevice } from '../asking.ts';
 import { CuttingWitness } from '../cutting-witness.ts';
 import type { NewHome } from '../homes.ts';

@@ -2,7 +2,16 @@
 import { readFile } from 'node:fs/promises';
 import type { BasaClient, ClientEvents, RunSummary } from '@basa/client/node';
 import type { Command, CommandInput, CommandResult } from '../command.ts';
-import { CommandError, EXIT_CODE, needed, numberFlag, pinnedFlag, pinnedFlags, textFlag } from '../command.ts';
+import {
+  CommandError,
+  EXIT_CODE,
+  needed,
+  numberFlag,
+  pinnedFlag,
+  pinnedFlags,
+  textFlag,
+  textFlags,
+} from '../command.ts';
 import { deviceWork, MNIST_USERS } from '../device-work.ts';
 import { short } from '../names.ts';
 import { allowsPlainHttp, PLAIN_HTTP_FLAGS, PLAIN_HTTP_USAGE } from './connection.ts';
@@ -26,20 +35,9 @@ export const client: Command = {
   --max-staleness <n>  take part only where updates may be at most n versions behind (15)
 ${PLAIN_HTTP_USAGE}`,
   flags: {
-    identity: { type: 'string' },
-    enrol: { type: 'string' },
-    model: { type: 'string' },
-    user: { type: 'string' },
-    users: { type: 'string' },
-    rounds: { type: 'string' },
+    ...textFlags('identity', 'enrol', 'model', 'user', 'users', 'rounds'),
     'equal-bits': { type: 'boolean', default: false },
-    update: { type: 'string' },
-    server: { type: 'string' },
-    authority: { type: 'string' },
-    'authority-key': { type: 'string' },
-    task: { type: 'string' },
-    minimum: { type: 'string' },
-    'max-staleness': { type: 'string' },
+    ...textFlags('update', 'server', 'authority', 'authority-key', 'task', 'minimum', 'max-staleness'),
     ...PLAIN_HTTP_FLAGS,
   },
   opening: 'connecting',

@@ -2,18 +2,16 @@
 
 import type { AuthorityOperator, ServerOperator } from '@basa/client/operator';
 import type { CommandInput, Flags } from '../command.ts';
-import { CommandError, needed, textFlag } from '../command.ts';
+import { CommandError, needed, textFlag, textFlags } from '../command.ts';
 
 /** For whoever owns the network between, for example one of containers. */
 export const PLAIN_HTTP_FLAGS: Flags = { 'unsafe-plain-http': { type: 'boolean', default: false } };
 export const PLAIN_HTTP_USAGE =
   '  --unsafe-plain-http  let addresses be plain http to another machine (BASA_UNSAFE_PLAIN_HTTP=1)';
 
-export const SERVER_FLAGS: Flags = { server: { type: 'string' }, token: { type: 'string' }, ...PLAIN_HTTP_FLAGS };
+export const SERVER_FLAGS: Flags = { ...textFlags('server', 'token'), ...PLAIN_HTTP_FLAGS };
 export const AUTHORITY_FLAGS: Flags = {
-  authority: { type: 'string' },
-  'authority-token': { type: 'string' },
-  token: { type: 'string' },
+  ...textFlags('authority', 'authority-token', 'token'),
   ...PLAIN_HTTP_FLAGS,
 };
 

@@ -4,7 +4,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { availableParallelism, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Command } from '../command.ts';
-import { CommandError, EXIT_CODE, numberFlag, textFlag } from '../command.ts';
+import { CommandError, EXIT_CODE, numberFlag, textFlag, textFlags } from '../command.ts';
 import { jsonOf, lineOf, statusOf, summaryOf } from '../demo/report.ts';
 import { engineOf } from '../engines.ts';
 
@@ -23,16 +23,7 @@ export const demo: Command = {
   --folder <path>      where to put data and logs; kept (a temporary folder, removed at the end)
   --keep               keep the temporary folder`,
   flags: {
-    devices: { type: 'string' },
-    buffer: { type: 'string' },
-    engine: { type: 'string' },
-    target: { type: 'string' },
-    further: { type: 'string' },
-    buffers: { type: 'string' },
-    seconds: { type: 'string' },
-    drop: { type: 'string' },
-    seed: { type: 'string' },
-    folder: { type: 'string' },
+    ...textFlags('devices', 'buffer', 'engine', 'target', 'further', 'buffers', 'seconds', 'drop', 'seed', 'folder'),
     keep: { type: 'boolean', default: false },
   },
   opening: 'loading MNIST',

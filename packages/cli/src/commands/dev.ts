@@ -2,7 +2,7 @@
 import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Command, CommandInput } from '../command.ts';
-import { CommandError, numberFlag, textFlag } from '../command.ts';
+import { CommandError, numberFlag, textFlag, textFlags } from '../command.ts';
 import type { Fleet as DeviceFleet } from '../demo/fleet.ts';
 import type { LocalServices } from '../local-services.ts';
 import { MAX_AUTHORITIES, thresholdFlag } from '../threshold-flag.ts';
@@ -24,14 +24,7 @@ export const dev: Command = {
   --threshold <t>      how many of them every step needs (as many as withstand one that colludes: 3 of 4)
   --cors <origin>      let web pages of this origin take part, for example http://localhost:8000; may be repeated`,
   flags: {
-    folder: { type: 'string' },
-    devices: { type: 'string' },
-    buffer: { type: 'string' },
-    nodes: { type: 'string' },
-    'server-port': { type: 'string' },
-    'authority-port': { type: 'string' },
-    authorities: { type: 'string' },
-    threshold: { type: 'string' },
+    ...textFlags('folder', 'devices', 'buffer', 'nodes', 'server-port', 'authority-port', 'authorities', 'threshold'),
     cors: { type: 'string', multiple: true },
   },
   opening: 'loading MNIST, then starting authority and server; this takes some seconds',

@@ -2,7 +2,7 @@
 import { availableParallelism } from 'node:os';
 import type { Changes, Claim, Outcome, Profile, Study } from '@basa/experiments';
 import type { Command, CommandInput } from '../command.ts';
-import { CommandError, numberFlag, textFlag } from '../command.ts';
+import { CommandError, numberFlag, textFlag, textFlags } from '../command.ts';
 import { dampingOf, placesOf, positive } from '../learning-flags.ts';
 import { bar, table } from '../terminal.ts';
 
@@ -37,23 +37,13 @@ export const experiment: Command = {
   --minutes <n>        begin no training that would not end in so many minutes
   --workers <n>        threads that train (one a core)`,
   flags: {
-    profile: { type: 'string' },
-    out: { type: 'string' },
-    costs: { type: 'string' },
+    ...textFlags('profile', 'out', 'costs'),
     hasty: { type: 'boolean' },
     noisy: { type: 'boolean' },
-    datasets: { type: 'string' },
-    leaf: { type: 'string' },
-    seeds: { type: 'string' },
-    'server-rate': { type: 'string' },
-    damping: { type: 'string' },
-    places: { type: 'string' },
-    concurrency: { type: 'string' },
-    beta: { type: 'string' },
+    ...textFlags('datasets', 'leaf', 'seeds', 'server-rate', 'damping', 'places', 'concurrency', 'beta'),
     train: { type: 'boolean' },
     finished: { type: 'boolean' },
-    minutes: { type: 'string' },
-    workers: { type: 'string' },
+    ...textFlags('minutes', 'workers'),
   },
   positionals: 1,
   opening: 'preparing the experiment',

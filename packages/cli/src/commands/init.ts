@@ -3,7 +3,7 @@ import { mkdir, readdir, writeFile } from 'node:fs/promises';
 import { isIPv6 } from 'node:net';
 import { join, resolve } from 'node:path';
 import type { Command, CommandInput } from '../command.ts';
-import { CommandError, numberFlag, textFlag } from '../command.ts';
+import { CommandError, numberFlag, textFlag, textFlags } from '../command.ts';
 
 const PRIVATE = { mode: 0o600, flag: 'wx' } as const;
 
@@ -19,11 +19,7 @@ export const init: Command = {
   Both services on one machine are for trying things out: who runs both can read every update. For others' data let
   somebody else run the authority, with authority.json, authority.key and authority-data.`,
   flags: {
-    host: { type: 'string' },
-    'server-port': { type: 'string' },
-    'authority-port': { type: 'string' },
-    'tls-cert': { type: 'string' },
-    'tls-key': { type: 'string' },
+    ...textFlags('host', 'server-port', 'authority-port', 'tls-cert', 'tls-key'),
   },
   positionals: 1,
   opening: 'making keys',

@@ -2,7 +2,7 @@
 
 import type { AuthorityOperator } from '@basa/client/operator';
 import type { Command } from '../command.ts';
-import { needed, numberFlag, textFlag } from '../command.ts';
+import { needed, numberFlag, textFlag, textFlags } from '../command.ts';
 import { short } from '../names.ts';
 import { AUTHORITY_FLAGS, AUTHORITY_USAGE, authorityOperator } from './connection.ts';
 import { deviceNamed, taskFlag } from './which.ts';
@@ -16,9 +16,7 @@ export const keysEnroll: Command = {
   --device-key <hex>   allow this device instead; may be repeated
 ${AUTHORITY_USAGE}`,
   flags: {
-    task: { type: 'string' },
-    count: { type: 'string' },
-    hours: { type: 'string' },
+    ...textFlags('task', 'count', 'hours'),
     'device-key': { type: 'string', multiple: true },
     ...AUTHORITY_FLAGS,
   },

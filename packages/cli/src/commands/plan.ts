@@ -1,7 +1,7 @@
 /** `basa plan`: what a private task would mean, before there is one. */
 import type { PrivatePlan } from '@basa/masking';
 import type { Command, CommandInput } from '../command.ts';
-import { CommandError, EXIT_CODE, numberFlag, textFlag } from '../command.ts';
+import { CommandError, EXIT_CODE, numberFlag, textFlag, textFlags } from '../command.ts';
 import { positive } from '../learning-flags.ts';
 import { chosenModel } from '../models.ts';
 import { PRIVACY_FLAGS, PRIVACY_USAGE, privacyChoice } from '../private-flags.ts';
@@ -23,12 +23,7 @@ export const plan: Command = {
 ${PRIVACY_USAGE}
   --uplink <Mbit/s>    for the seconds of an upload (10)`,
   flags: {
-    dimension: { type: 'string' },
-    model: { type: 'string' },
-    buffer: { type: 'string' },
-    minimum: { type: 'string' },
-    clip: { type: 'string' },
-    uplink: { type: 'string' },
+    ...textFlags('dimension', 'model', 'buffer', 'minimum', 'clip', 'uplink'),
     ...PRIVACY_FLAGS,
   },
   async run(input) {

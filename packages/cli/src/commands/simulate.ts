@@ -2,7 +2,7 @@
 import type { SimulatedVersion } from '@basa/experiments';
 import type { OwnModel, Samples } from '@basa/learning';
 import type { Command } from '../command.ts';
-import { CommandError, textFlag } from '../command.ts';
+import { CommandError, textFlag, textFlags } from '../command.ts';
 import { loadOwnModel } from '../own-model.ts';
 import { DELAYS_USAGE, localTrainingOf, SIMULATED_PROTOCOLS, simulationOf } from '../simulation-flags.ts';
 import { simulationPlot, simulationTable, writeSimulation } from '../simulation-report.ts';
@@ -28,20 +28,22 @@ export const simulate: Command = {
   --seed <n>           of delays, drop-outs, first parameters and the order of examples (1)
   --out <folder>       where curve.csv, accuracy.svg and model.safetensors go (basa-simulation)`,
   flags: {
-    devices: { type: 'string' },
-    'at-a-time': { type: 'string' },
-    buffer: { type: 'string' },
-    protocol: { type: 'string' },
-    delay: { type: 'string' },
-    'drop-out': { type: 'string' },
-    versions: { type: 'string' },
-    target: { type: 'string' },
-    epochs: { type: 'string' },
-    batch: { type: 'string' },
-    rate: { type: 'string' },
-    compute: { type: 'string' },
-    seed: { type: 'string' },
-    out: { type: 'string' },
+    ...textFlags(
+      'devices',
+      'at-a-time',
+      'buffer',
+      'protocol',
+      'delay',
+      'drop-out',
+      'versions',
+      'target',
+      'epochs',
+      'batch',
+      'rate',
+      'compute',
+      'seed',
+      'out',
+    ),
   },
   positionals: 1,
   opening: 'reading the model',

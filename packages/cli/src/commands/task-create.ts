@@ -3,7 +3,7 @@ import { readFile } from 'node:fs/promises';
 import type { TaskSettings } from '@basa/client/operator';
 import type { Dataset, Model } from '@basa/learning';
 import type { Command, CommandInput } from '../command.ts';
-import { CommandError, numberFlag, textFlag } from '../command.ts';
+import { CommandError, numberFlag, textFlag, textFlags } from '../command.ts';
 import { engineOf } from '../engines.ts';
 import { admissionOf, LEARNING_FLAGS, LEARNING_USAGE, positive, serverStepOf } from '../learning-flags.ts';
 import { chosenModel, MODEL_NAMES } from '../models.ts';
@@ -55,27 +55,28 @@ ${AUTHORITIES_USAGE}
   flags: {
     threshold: { type: 'string' },
     'unsafe-threshold': { type: 'boolean', default: false },
-    name: { type: 'string' },
-    model: { type: 'string' },
-    test: { type: 'string' },
-    tokens: { type: 'string' },
-    preset: { type: 'string' },
-    buffer: { type: 'string' },
-    minimum: { type: 'string' },
-    engine: { type: 'string' },
-    target: { type: 'string' },
-    versions: { type: 'string' },
-    lease: { type: 'string' },
-    open: { type: 'string' },
-    stall: { type: 'string' },
-    'max-staleness': { type: 'string' },
-    clip: { type: 'string' },
-    bits: { type: 'string' },
+    ...textFlags(
+      'name',
+      'model',
+      'test',
+      'tokens',
+      'preset',
+      'buffer',
+      'minimum',
+      'engine',
+      'target',
+      'versions',
+      'lease',
+      'open',
+      'stall',
+      'max-staleness',
+      'clip',
+      'bits',
+    ),
     ...TRAINING_FLAGS,
     metrics: { type: 'string' },
     ...PRIVACY_FLAGS,
-    seed: { type: 'string' },
-    initial: { type: 'string' },
+    ...textFlags('seed', 'initial'),
     'unsafe-paper': { type: 'boolean', default: false },
     ...LEARNING_FLAGS,
     ...SERVER_FLAGS,

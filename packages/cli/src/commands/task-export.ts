@@ -4,7 +4,7 @@ import { dirname, join } from 'node:path';
 import type { VersionState } from '@basa/client/operator';
 import type { Model } from '@basa/learning';
 import type { Command, CommandInput } from '../command.ts';
-import { CommandError, needed, numberFlag, textFlag } from '../command.ts';
+import { CommandError, needed, numberFlag, textFlag, textFlags } from '../command.ts';
 import { loadModel } from '../own-model.ts';
 import { SERVER_FLAGS, SERVER_USAGE, serverOperator } from './connection.ts';
 import { TASK_USAGE, taskArgument } from './which.ts';
@@ -28,10 +28,7 @@ export const taskExport: Command = {
   --model <file>       net.json or model.ts, where the server does not hold the network
 ${SERVER_USAGE}`,
   flags: {
-    out: { type: 'string' },
-    format: { type: 'string' },
-    version: { type: 'string' },
-    model: { type: 'string' },
+    ...textFlags('out', 'format', 'version', 'model'),
     ...SERVER_FLAGS,
   },
   positionals: 1,

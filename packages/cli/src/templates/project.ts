@@ -55,7 +55,12 @@ export function packageFile({ name, packages, run, basa }: ProjectPlace, parts: 
       check: 'tsc -p .',
     },
     dependencies: { ...packages, ...parts.dependencies },
-    devDependencies: { '@types/node': '^20.19.0', tsx: '^4.20.0', typescript: '>=5.8', ...parts.devDependencies },
+    devDependencies: {
+      '@types/node': '^20.19.0',
+      ...(run === 'tsx' && { tsx: '^4.20.0' }),
+      typescript: '>=5.8',
+      ...parts.devDependencies,
+    },
   });
 }
 

@@ -17,9 +17,9 @@ export interface Sampling {
   readonly warmUps: number;
   readonly samples: number;
   /** A sample repeats short work until it takes about so long. */
-  readonly leastMs: number;
+  readonly minMs: number;
   /** The largest spread that is accepted, and how often to try for it. */
-  readonly mostSpread: number;
+  readonly maxSpread: number;
   readonly tries: number;
   /** What spreads more in every try is kept, and marked in the report, instead of refused. */
   readonly isNoisyKept?: boolean;
@@ -30,13 +30,13 @@ export interface Sampling {
 }
 
 /** Interquartile range over median above which a price is refused, or marked where it was kept all the same. */
-export const MOST_SPREAD = 0.2;
+export const MAX_SPREAD = 0.2;
 
 export const CAREFUL: Sampling = {
   warmUps: 5,
   samples: 15,
-  leastMs: 12,
-  mostSpread: MOST_SPREAD,
+  minMs: 12,
+  maxSpread: MAX_SPREAD,
   tries: 6,
   runs: 7,
   passes: 2,
@@ -46,8 +46,8 @@ export const CAREFUL: Sampling = {
 export const HASTY: Sampling = {
   warmUps: 1,
   samples: 3,
-  leastMs: 1,
-  mostSpread: Number.POSITIVE_INFINITY,
+  minMs: 1,
+  maxSpread: Number.POSITIVE_INFINITY,
   tries: 1,
   runs: 1,
   passes: 1,
@@ -74,7 +74,7 @@ export function sample(what: string, work: () => void, options: Sampling): Sampl
   const first = once(work, 1);
   const isLong = first > LONG_MS;
   for (let n = 0; n < (isLong ? 1 : options.warmUps); n++) work();
-  const repeats = isLong ? 1 : Math.max(1, Math.ceil(options.leastMs / Math.max(once(work, 1), 0.001)));
+  const repeats = isLong ? 1 : Math.max(1, Math.ceil(options.minMs / Math.max(once(work, 1), 0.001)));
   const few = first > VERY_LONG_MS ? FEWEST : FEW;
   const samples = isLong ? Math.min(few, options.samples) : options.samples;
   let best: Sampled | undefined;
@@ -86,10 +86,10 @@ export function sample(what: string, work: () => void, options: Sampling): Sampl
       }),
     );
     if (best === undefined || found.spread < best.spread) best = found;
-    if (best.spread <= options.mostSpread) return best;
+    if (best.spread <= options.maxSpread) return best;
   }
   if (options.isNoisyKept === true) return best as Sampled;
-  throw new NoisyMachineError(what, best as Sampled, options.mostSpread);
+  throw new NoisyMachineError(what, best as Sampled, options.maxSpread);
 }
 
 /** A later pass: fewer samples, which count only where they are calmer. */
@@ -117,7 +117,7 @@ export function calmer<Prices>(one: Prices, other: Prices): Prices {
 }
 
 function isCalmer({ ms = 0, spread = 0 }: Partial<Sampled>, than: Partial<Sampled>): boolean {
-  return ms < (than.ms ?? 0) && spread <= Math.max(MOST_SPREAD, than.spread ?? 0);
+  return ms < (than.ms ?? 0) && spread <= Math.max(MAX_SPREAD, than.spread ?? 0);
 }
 
 function once(work: () => void, repeats: number): number {

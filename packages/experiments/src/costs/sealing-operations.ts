@@ -9,8 +9,8 @@ import type { Sampled, Sampling } from './sampling.ts';
 import { sample } from './sampling.ts';
 
 /** As many as the most careful look takes; a hasty one takes a few of them. */
-const MOST_PREPARED = 1000;
-const FEWEST_PREPARED = 100;
+const MAX_PREPARED = 1000;
+const MIN_PREPARED = 100;
 /** More than a sealing keeps prepared. */
 const KEYS = 40;
 const NOTHING: Sampled = { ms: 0, spread: 0 };
@@ -27,9 +27,7 @@ export async function abePrices(sampling: Sampling): Promise<SealingPrices> {
   pool.buildTables();
   const pooled = abeSealing({ publicKey, pool, ...tools });
   const prepare = sample('cp-abe prepare', () => pool.prepare(1), sampling);
-  pool.prepare(
-    Math.min(MOST_PREPARED, Math.max(FEWEST_PREPARED, sampling.samples * sampling.tries * sampling.leastMs)),
-  );
+  pool.prepare(Math.min(MAX_PREPARED, Math.max(MIN_PREPARED, sampling.samples * sampling.tries * sampling.minMs)));
   const online = sample(
     'cp-abe online',
     () => {

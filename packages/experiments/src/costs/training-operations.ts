@@ -2,7 +2,7 @@
 import type { Model, Samples, Trainer } from '@basa/learning';
 import { allSamples, createKernelEngine, createReferenceEngine, createTrainer, randomStream } from '@basa/learning';
 import { createTrainingKernel } from '@basa/runtime/node';
-import { MODELS } from '../tasks.ts';
+import { MODELS } from '../tasks/tasks.ts';
 import type { Sampled, Sampling } from './sampling.ts';
 import { sample } from './sampling.ts';
 

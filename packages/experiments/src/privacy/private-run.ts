@@ -14,8 +14,8 @@ import {
   roundWithin,
   toResidue,
 } from '@basa/masking';
-import type { LearnTask, TaskName } from '../learning-tasks.ts';
 import { seededWords } from '../simulation/environment.ts';
+import type { LearnTask, TaskName } from '../tasks/learning-tasks.ts';
 
 export interface PrivateRun {
   readonly task: TaskName;
@@ -30,7 +30,7 @@ export interface PrivateRun {
   readonly clip: number;
   readonly learningRate: number;
   /** Examples of a trip at most. */
-  readonly mostExamples: number;
+  readonly maxExamples: number;
 }
 
 export interface PrivateTrained {
@@ -96,7 +96,7 @@ export function trainPrivate(run: PrivateRun, task: LearnTask, trainer: Trainer)
 }
 
 function deltaOf(
-  { seed, learningRate, mostExamples }: PrivateRun,
+  { seed, learningRate, maxExamples }: PrivateRun,
   task: LearnTask,
   trainer: Trainer,
   start: Float32Array,
@@ -104,9 +104,9 @@ function deltaOf(
 ): Float32Array {
   const pass = Math.floor(trip / task.users);
   const user = orderOf(task.users, seed, pass)[trip % task.users] as number;
-  const samples = task.samplesOf(user, mostExamples);
+  const samples = task.samplesOf(user, maxExamples);
   const { batchSize } = task;
-  const steps = Math.ceil(Math.min(samples.indices.length, mostExamples) / batchSize);
+  const steps = Math.ceil(Math.min(samples.indices.length, maxExamples) / batchSize);
   if (steps === 0) return new Float32Array(start.length);
   const batch = randomStream(seed, 'private batch', trip).u32();
   return trainer.train({ start, samples, steps, batchSize, learningRate, seed: batch }).delta;

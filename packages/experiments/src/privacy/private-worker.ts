@@ -1,6 +1,6 @@
 /** Trains private runs in a thread of its own. */
 import { serveWorker } from '@basa/runtime/node';
-import { openedTask } from '../opened-task.ts';
+import { openedTask } from '../tasks/opened-task.ts';
 import type { PrivateRun, PrivateTrained } from './private-run.ts';
 import { trainPrivate } from './private-run.ts';
 

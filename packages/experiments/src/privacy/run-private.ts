@@ -3,7 +3,7 @@ import { createHash } from 'node:crypto';
 import { existsSync, mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { createWorkerPool, workerModule } from '@basa/runtime/node';
-import type { OwnTraining } from '../context.ts';
+import type { OwnTraining } from '../run/context.ts';
 import type { PrivateRun, PrivateTrained } from './private-run.ts';
 
 export interface FinishedRun {

@@ -1,8 +1,8 @@
 /** What everything was measured to cost, as tables of the page. */
 import type { Costs } from '../costs/costs.ts';
 import type { Sampled } from '../costs/sampling.ts';
-import { MOST_SPREAD } from '../costs/sampling.ts';
-import type { Table } from '../outcome.ts';
+import { MAX_SPREAD } from '../costs/sampling.ts';
+import type { Table } from './outcome.ts';
 
 const COLUMNS = ['operation', 'ms', 'spread'];
 
@@ -21,7 +21,7 @@ export function costsTables(costs: Costs): readonly Table[] {
         ...Object.entries(costs.training).map(([model, price]) => rowOf(`one example, ${model}`, price)),
         rowOf('one durable record (time on the clock)', costs.durable),
       ],
-      note: `A spread above ${100 * MOST_SPREAD} % is marked "noisy": numbers that stand on it are to be read with care.`,
+      note: `A spread above ${100 * MAX_SPREAD} % is marked "noisy": numbers that stand on it are to be read with care.`,
     },
   ];
 }
@@ -60,5 +60,5 @@ function shownMs({ ms }: Sampled): string {
 }
 
 function shownSpread({ spread }: Sampled): string {
-  return `${(100 * spread).toFixed(0)} %${spread > MOST_SPREAD ? ' noisy' : ''}`;
+  return `${(100 * spread).toFixed(0)} %${spread > MAX_SPREAD ? ' noisy' : ''}`;
 }

@@ -1,8 +1,8 @@
 /** One page with everything: what holds, tables, figures, claims, costs. Self-contained: it asks for nothing. */
 import type { Costs } from '../costs/costs.ts';
-import type { Figure, Ordering, Outcome, Table } from '../outcome.ts';
 import { costsTables } from './costs-table.ts';
 import { escapeText } from './escape.ts';
+import type { Figure, Ordering, Outcome, Table } from './outcome.ts';
 import { STYLE } from './style.ts';
 import { figureSvg } from './svg.ts';
 

@@ -1,7 +1,7 @@
 /** What holds and what does not, over everything that was run into a folder. */
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import type { Outcome } from '../outcome.ts';
+import type { Outcome } from './outcome.ts';
 
 export interface Claim {
   readonly study: string;

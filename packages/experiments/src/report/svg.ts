@@ -1,6 +1,7 @@
 /** A figure as SVG: lines with marks, axes with round numbers, a legend. Nothing outside is asked for. */
-import type { Figure } from '../outcome.ts';
+
 import { escapeText } from './escape.ts';
+import type { Figure } from './outcome.ts';
 
 /** The legend beside the plot has room for the longest name, in the widest of the fonts that a page may have. */
 const [WIDTH, HEIGHT] = [840, 420];

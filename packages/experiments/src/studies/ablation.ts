@@ -1,10 +1,10 @@
 /** Ours: what each decision of sealed mode buys, in seconds for one aggregation. */
-import type { Cell } from '../cell.ts';
-import { CELL, exponential } from '../cell.ts';
-import type { Context, Profile, Study } from '../context.ts';
-import { NO_CELLS, needsOfCells, timeOnly } from '../context.ts';
-import { ordering } from '../outcome.ts';
-import { FEMNIST, MNIST_SMOKE } from '../tasks.ts';
+import type { Cell } from '../cells/cell.ts';
+import { CELL, exponential } from '../cells/cell.ts';
+import { ordering } from '../report/outcome.ts';
+import type { Context, Profile, Study } from '../run/context.ts';
+import { NO_CELLS, needsOfCells, timeOnly } from '../run/context.ts';
+import { FEMNIST, MNIST_SMOKE } from '../tasks/tasks.ts';
 import { computeOf } from './computes.ts';
 import { betaOf, round } from './protocol-cells.ts';
 import { OURS } from './table1-claims.ts';

@@ -1,13 +1,13 @@
 /** Ours: time to the target by the users at a time, with the server's admission and with everybody training. */
-import type { Cell } from '../cell.ts';
-import { CELL, exponential } from '../cell.ts';
-import type { Profile, Study } from '../context.ts';
-import { needsOfCells } from '../context.ts';
-import type { CellResult } from '../grid.ts';
-import type { Figure, Pair } from '../outcome.ts';
-import { ordering } from '../outcome.ts';
-import type { ExperimentTask } from '../tasks.ts';
-import { MNIST, MNIST_SMOKE } from '../tasks.ts';
+import type { Cell } from '../cells/cell.ts';
+import { CELL, exponential } from '../cells/cell.ts';
+import type { Figure, Pair } from '../report/outcome.ts';
+import { ordering } from '../report/outcome.ts';
+import type { Profile, Study } from '../run/context.ts';
+import { needsOfCells } from '../run/context.ts';
+import type { CellResult } from '../run/grid.ts';
+import type { ExperimentTask } from '../tasks/tasks.ts';
+import { MNIST, MNIST_SMOKE } from '../tasks/tasks.ts';
 import { computeOf } from './computes.ts';
 import { reachedClaim } from './lines.ts';
 import type { Found } from './protocol-cells.ts';

@@ -1,5 +1,5 @@
 /** Every study, the paper's first. */
-import type { Study } from '../context.ts';
+import type { Study } from '../run/context.ts';
 import { ablation } from './ablation.ts';
 import { admission } from './admission.ts';
 import { bandwidth } from './bandwidth.ts';

@@ -1,11 +1,11 @@
 /** Ours: the time of a version over real links, from counted bytes. */
 import type { Link } from '@basa/simulator';
-import type { Cell } from '../cell.ts';
-import { CELL, exponential, PROTOCOLS } from '../cell.ts';
-import type { Profile, Study } from '../context.ts';
-import { NO_CELLS, needsOfCells, timeOnly } from '../context.ts';
-import { ordering } from '../outcome.ts';
-import { FEMNIST, MNIST_SMOKE } from '../tasks.ts';
+import type { Cell } from '../cells/cell.ts';
+import { CELL, exponential, PROTOCOLS } from '../cells/cell.ts';
+import { ordering } from '../report/outcome.ts';
+import type { Profile, Study } from '../run/context.ts';
+import { NO_CELLS, needsOfCells, timeOnly } from '../run/context.ts';
+import { FEMNIST, MNIST_SMOKE } from '../tasks/tasks.ts';
 import { computeOf } from './computes.ts';
 import { round } from './protocol-cells.ts';
 import { OURS } from './table1-claims.ts';

@@ -1,10 +1,10 @@
 /** Ours: what a million and a hundred million devices ask of servers, authorities and wires, at one update a device a day. */
 import { SealedScheme, Timeline } from '@basa/simulator';
-import type { Profile, Study } from '../context.ts';
-import { NO_CELLS } from '../context.ts';
 import { Charges } from '../costs/charges.ts';
 import type { Costs } from '../costs/costs.ts';
-import { ordering } from '../outcome.ts';
+import { ordering } from '../report/outcome.ts';
+import type { Profile, Study } from '../run/context.ts';
+import { NO_CELLS } from '../run/context.ts';
 import { openFleet } from './open-fleet.ts';
 import { round, spaced } from './protocol-cells.ts';
 import { OURS } from './table1-claims.ts';

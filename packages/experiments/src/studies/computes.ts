@@ -1,6 +1,6 @@
 /** How long a trip trains: as measured here, or by a device that was declared. */
-import type { Cell, Compute } from '../cell.ts';
-import type { ExperimentTask } from '../tasks.ts';
+import type { Cell, Compute } from '../cells/cell.ts';
+import type { ExperimentTask } from '../tasks/tasks.ts';
 
 export type ComputeName = 'measured' | 'declared';
 export const COMPUTES: readonly ComputeName[] = ['measured', 'declared'];

@@ -1,9 +1,9 @@
 /** Figure 4: more users at a time, beta = 5. */
-import type { Cell, ProtocolName } from '../cell.ts';
-import { CELL, exponential, isSynchronous } from '../cell.ts';
-import type { Profile, Study } from '../context.ts';
-import { needsOfCells } from '../context.ts';
-import { FEMNIST, FEMNIST_SMALL, MNIST_SMOKE } from '../tasks.ts';
+import type { Cell, ProtocolName } from '../cells/cell.ts';
+import { CELL, exponential, isSynchronous } from '../cells/cell.ts';
+import type { Profile, Study } from '../run/context.ts';
+import { needsOfCells } from '../run/context.ts';
+import { FEMNIST, FEMNIST_SMALL, MNIST_SMOKE } from '../tasks/tasks.ts';
 import { computeOf } from './computes.ts';
 import { lineFigure, lineOrderings, lineTable, reachedClaim } from './lines.ts';
 import { hybridNotes, rowOf } from './protocol-cells.ts';
@@ -22,12 +22,12 @@ const CONCURRENCIES: Readonly<Record<Profile, readonly number[]>> = {
   full: [50, 100, 200, 400, 800],
 };
 /** Keys and shares of a round of 800 take half an hour to measure. */
-const MOST_IN_A_ROUND: Readonly<Record<Profile, number>> = { smoke: 60, small: 400, full: 800 };
+const MAX_IN_A_ROUND: Readonly<Record<Profile, number>> = { smoke: 60, small: 400, full: 800 };
 const SEEDS: Readonly<Record<Profile, number>> = { smoke: 1, small: 3, full: 3 };
 
 /** Rounds are far behind at every concurrency: one seed shows it. */
 function isRoundRun(profile: Profile, { concurrency, seed }: Cell): boolean {
-  return concurrency <= MOST_IN_A_ROUND[profile] && (profile === 'full' || seed === 1);
+  return concurrency <= MAX_IN_A_ROUND[profile] && (profile === 'full' || seed === 1);
 }
 
 function cellsOf(profile: Profile): readonly Cell[] {

@@ -1,9 +1,9 @@
 /** Ours: users that leave after their key is out, 0 to 30 %. */
-import type { Cell, ProtocolName } from '../cell.ts';
-import { CELL, exponential } from '../cell.ts';
-import type { Profile, Study } from '../context.ts';
-import { needsOfCells } from '../context.ts';
-import { MNIST, MNIST_SMOKE } from '../tasks.ts';
+import type { Cell, ProtocolName } from '../cells/cell.ts';
+import { CELL, exponential } from '../cells/cell.ts';
+import type { Profile, Study } from '../run/context.ts';
+import { needsOfCells } from '../run/context.ts';
+import { MNIST, MNIST_SMOKE } from '../tasks/tasks.ts';
 import { computeOf } from './computes.ts';
 import { lineFigure, lineOrderings, lineTable } from './lines.ts';
 import { rowOf } from './protocol-cells.ts';

@@ -1,9 +1,9 @@
 /** Seconds to the target along one axis, one line for each protocol. */
-import type { Cell, ProtocolName } from '../cell.ts';
-import { isSynchronous } from '../cell.ts';
-import type { CellResult } from '../grid.ts';
-import type { Figure, Ordering, Pair, Table } from '../outcome.ts';
-import { ordering } from '../outcome.ts';
+import type { Cell, ProtocolName } from '../cells/cell.ts';
+import { isSynchronous } from '../cells/cell.ts';
+import type { Figure, Ordering, Pair, Table } from '../report/outcome.ts';
+import { ordering } from '../report/outcome.ts';
+import type { CellResult } from '../run/grid.ts';
 import type { Found } from './protocol-cells.ts';
 import { betaOf, overSeeds, pairOf, shown } from './protocol-cells.ts';
 

@@ -2,15 +2,15 @@
 import type { AggregationProtocol } from '@basa/baselines';
 import { secAgg, secAggPlus } from '@basa/baselines';
 import { basaSealed, unsafeBasaPaper } from '@basa/simulator';
-import type { Profile, Study } from '../context.ts';
-import { NO_CELLS } from '../context.ts';
 import { Charges } from '../costs/charges.ts';
 import type { Book } from '../costs/meter.ts';
 import { Meter } from '../costs/meter.ts';
 import { nodeTools } from '../costs/needs.ts';
 import type { ProfiledName } from '../costs/profiles.ts';
 import { PROFILED_NAMES } from '../costs/profiles.ts';
-import { mean, ordering } from '../outcome.ts';
+import { mean, ordering } from '../report/outcome.ts';
+import type { Profile, Study } from '../run/context.ts';
+import { NO_CELLS } from '../run/context.ts';
 import { nodeEnvironment } from '../simulation/environment.ts';
 import { abeSealings, paperAbeSealings, slotKeySealings } from '../simulation/real-sealings.ts';
 import { round } from './protocol-cells.ts';
@@ -35,7 +35,7 @@ function wholeGrid(): readonly Point[] {
 }
 
 /** The aim: the model is off by no more than this. */
-const MOST_ERROR = 0.15;
+const MAX_ERROR = 0.15;
 /** The first is for the compiler; of the others the calmest counts, as it does for prices. */
 const RUNS = 4;
 
@@ -98,11 +98,11 @@ export const modelCheck: Study = {
       orderings: [
         ordering(
           'the model of a user is off by at most 15 %',
-          placed.map((row) => [row.where, Math.abs(row.userError), MOST_ERROR]),
+          placed.map((row) => [row.where, Math.abs(row.userError), MAX_ERROR]),
         ),
         ordering(
           'the model of the server is off by at most 15 %',
-          placed.map((row) => [row.where, Math.abs(row.serverError), MOST_ERROR]),
+          placed.map((row) => [row.where, Math.abs(row.serverError), MAX_ERROR]),
         ),
       ],
       notes: [

@@ -1,14 +1,14 @@
 /** Ours: accuracy against epsilon, with noise of the devices beside noise of a trusted server; and where it does not pay. */
 import { epsilonOf, inclusionCost } from '@basa/masking';
-import type { OwnTraining, Profile, Study } from '../context.ts';
-import { NO_CELLS } from '../context.ts';
-import type { Table } from '../outcome.ts';
-import { deviation, mean, ordering } from '../outcome.ts';
 import type { PrivateRun } from '../privacy/private-run.ts';
 import { planOf } from '../privacy/private-run.ts';
 import type { FinishedRun } from '../privacy/run-private.ts';
 import { runPrivately } from '../privacy/run-private.ts';
-import { MODELS } from '../tasks.ts';
+import type { Table } from '../report/outcome.ts';
+import { deviation, mean, ordering } from '../report/outcome.ts';
+import type { OwnTraining, Profile, Study } from '../run/context.ts';
+import { NO_CELLS } from '../run/context.ts';
+import { MODELS } from '../tasks/tasks.ts';
 
 const DELTA = 1e-6;
 
@@ -29,7 +29,7 @@ const MNIST: Setting = {
     buffers: 100,
     clip: 0.5,
     learningRate: 0.1,
-    mostExamples: Number.MAX_SAFE_INTEGER,
+    maxExamples: Number.MAX_SAFE_INTEGER,
   },
   multipliers: [1, 2, 4, 8, 12],
 };
@@ -37,7 +37,7 @@ const MNIST: Setting = {
 const CIFAR: Setting = {
   dataset: 'CIFAR-10',
   dimension: MODELS['FLSim CNN']?.().dimension ?? 0,
-  base: { task: 'cifar-small', bufferSize: 10, buffers: 60, clip: 1, learningRate: 0.1, mostExamples: 60 },
+  base: { task: 'cifar-small', bufferSize: 10, buffers: 60, clip: 1, learningRate: 0.1, maxExamples: 60 },
   multipliers: [0.25, 1, 4],
 };
 

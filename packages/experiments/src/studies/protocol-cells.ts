@@ -1,9 +1,9 @@
 /** Cells by protocol and delay, and what is found in them again by name. */
-import type { Cell, ProtocolName } from '../cell.ts';
-import type { CellResult } from '../grid.ts';
-import type { Pair } from '../outcome.ts';
-import { deviation, mean } from '../outcome.ts';
-import type { ExperimentTask } from '../tasks.ts';
+import type { Cell, ProtocolName } from '../cells/cell.ts';
+import type { Pair } from '../report/outcome.ts';
+import { deviation, mean } from '../report/outcome.ts';
+import type { CellResult } from '../run/grid.ts';
+import type { ExperimentTask } from '../tasks/tasks.ts';
 import { computeName } from './computes.ts';
 
 /** One seed of a cell. */
@@ -125,8 +125,8 @@ export function hybridNotes(tasks: readonly ExperimentTask[]): readonly string[]
     ...tasks
       .filter(({ isHybrid }) => isHybrid)
       .map(
-        ({ dataset, dimension, mostExamples }) =>
-          `${dataset} is a hybrid: a small network really learns, at most ${mostExamples} examples a trip; time is charged for the paper's of ${dimension.toLocaleString('en')} parameters and for all examples of a user.`,
+        ({ dataset, dimension, maxExamples }) =>
+          `${dataset} is a hybrid: a small network really learns, at most ${maxExamples} examples a trip; time is charged for the paper's of ${dimension.toLocaleString('en')} parameters and for all examples of a user.`,
       ),
     ...(tasks.some(({ dataset, leaf }) => dataset === 'FEMNIST' && leaf === undefined)
       ? ['FEMNIST is a synthetic stand-in drawn with handwriting fonts, not the LEAF data (--leaf takes those).']

@@ -1,14 +1,14 @@
 /** Ours: levels of the quantiser, from too coarse to sums that wrap, and the ring of new tasks beside floats. */
 import { elementBits, planQuantizer } from '@basa/masking';
-import type { Cell } from '../cell.ts';
-import { CELL, exponential } from '../cell.ts';
-import type { Profile, Study } from '../context.ts';
-import { needsOfCells } from '../context.ts';
-import type { CellResult } from '../grid.ts';
-import type { Table } from '../outcome.ts';
-import { ordering } from '../outcome.ts';
-import type { ExperimentTask } from '../tasks.ts';
-import { FEMNIST_SMALL, MNIST, MNIST_SMOKE } from '../tasks.ts';
+import type { Cell } from '../cells/cell.ts';
+import { CELL, exponential } from '../cells/cell.ts';
+import type { Table } from '../report/outcome.ts';
+import { ordering } from '../report/outcome.ts';
+import type { Profile, Study } from '../run/context.ts';
+import { needsOfCells } from '../run/context.ts';
+import type { CellResult } from '../run/grid.ts';
+import type { ExperimentTask } from '../tasks/tasks.ts';
+import { FEMNIST_SMALL, MNIST, MNIST_SMOKE } from '../tasks/tasks.ts';
 import { computeOf } from './computes.ts';
 import { overSeeds, round, rowOf } from './protocol-cells.ts';
 import { OURS } from './table1-claims.ts';

@@ -1,11 +1,12 @@
 /** Figure 3: what one user computes, by the number of users and parameters, and by the size of the buffer. */
-import type { Profile, Study } from '../context.ts';
-import { NO_CELLS } from '../context.ts';
+
 import { Charges } from '../costs/charges.ts';
 import type { Costs } from '../costs/costs.ts';
 import type { CostNeeds } from '../costs/needs.ts';
-import type { Figure, Pair, Row } from '../outcome.ts';
-import { mean, ordering } from '../outcome.ts';
+import type { Figure, Pair, Row } from '../report/outcome.ts';
+import { mean, ordering } from '../report/outcome.ts';
+import type { Profile, Study } from '../run/context.ts';
+import { NO_CELLS } from '../run/context.ts';
 import { round } from './protocol-cells.ts';
 import { OURS } from './table1-claims.ts';
 

@@ -1,10 +1,10 @@
 /** Ours: a million registered users, in timing alone. */
 import { SealedScheme, Timeline } from '@basa/simulator';
-import type { Profile, Study } from '../context.ts';
-import { NO_CELLS } from '../context.ts';
 import { Charges } from '../costs/charges.ts';
-import { ordering } from '../outcome.ts';
-import { MNIST } from '../tasks.ts';
+import { ordering } from '../report/outcome.ts';
+import type { Profile, Study } from '../run/context.ts';
+import { NO_CELLS } from '../run/context.ts';
+import { MNIST } from '../tasks/tasks.ts';
 import { openFleet } from './open-fleet.ts';
 import { round, spaced } from './protocol-cells.ts';
 import { OURS } from './table1-claims.ts';

@@ -1,10 +1,10 @@
 /** What Table 1 is expected to show. */
-import type { ProtocolName } from '../cell.ts';
-import { isSynchronous } from '../cell.ts';
-import type { CellResult } from '../grid.ts';
-import type { Ordering, Pair } from '../outcome.ts';
-import { ordering } from '../outcome.ts';
-import type { ExperimentTask } from '../tasks.ts';
+import type { ProtocolName } from '../cells/cell.ts';
+import { isSynchronous } from '../cells/cell.ts';
+import type { Ordering, Pair } from '../report/outcome.ts';
+import { ordering } from '../report/outcome.ts';
+import type { CellResult } from '../run/grid.ts';
+import type { ExperimentTask } from '../tasks/tasks.ts';
 import type { ComputeName } from './computes.ts';
 import { COMPUTE_TITLES, COMPUTES, computeName } from './computes.ts';
 import type { Found } from './protocol-cells.ts';

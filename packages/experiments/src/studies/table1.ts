@@ -1,12 +1,12 @@
 /** Table 1: virtual seconds to the target, by task, delay and protocol. */
-import type { Cell, ProtocolName } from '../cell.ts';
-import { CELL, exponential, isSynchronous, PROTOCOLS } from '../cell.ts';
-import type { Profile, Study } from '../context.ts';
-import { needsOfCells } from '../context.ts';
-import type { CellResult } from '../grid.ts';
-import type { Row, Table } from '../outcome.ts';
-import type { ExperimentTask } from '../tasks.ts';
-import { CIFAR, CIFAR_SMALL, FEMNIST, FEMNIST_SMALL, MNIST, MNIST_SMOKE } from '../tasks.ts';
+import type { Cell, ProtocolName } from '../cells/cell.ts';
+import { CELL, exponential, isSynchronous, PROTOCOLS } from '../cells/cell.ts';
+import type { Row, Table } from '../report/outcome.ts';
+import type { Profile, Study } from '../run/context.ts';
+import { needsOfCells } from '../run/context.ts';
+import type { CellResult } from '../run/grid.ts';
+import type { ExperimentTask } from '../tasks/tasks.ts';
+import { CIFAR, CIFAR_SMALL, FEMNIST, FEMNIST_SMALL, MNIST, MNIST_SMOKE } from '../tasks/tasks.ts';
 import type { ComputeName } from './computes.ts';
 import { COMPUTE_NOTES, COMPUTE_TITLES, COMPUTES, computeName, computeOf } from './computes.ts';
 import { learningCurves } from './learning-curves.ts';

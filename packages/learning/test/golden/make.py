@@ -1,7 +1,7 @@
 """Golden gradients in double precision by PyTorch, for every layer and the four models.
 
 Run with a Python that has torch (Debian: python3-torch):
-  npx tsx --conditions=@basa/source print-cases.ts > cases.json && python3 make.py cases.json > gradients.json
+  node --import ../../../../scripts/typescript.mjs --conditions=@basa/source print-cases.ts > cases.json && python3 make.py cases.json > gradients.json
 Parameters and inputs come from formulas both sides can evaluate, so that only results need to be stored: the loss,
 the L2 norm of every tensor's gradient, and sampled entries of it. Layouts are ours: NHWC, weights channels last.
 """

@@ -45,8 +45,8 @@ export interface SuspicionScene {
 const PRIOR = 0.01;
 /** r. */
 const CHEAT_RATE = 0.5;
-const LEAST = 1e-4;
-const MOST = 0.999;
+const MIN_SUSPICION = 1e-4;
+const MAX_SUSPICION = 0.999;
 const MIN_OTHERS = 1e-4;
 /** From here on a device is a suspect: see `maySit`. */
 export const SUSPECT = 0.1;
@@ -97,7 +97,7 @@ export function judgeStandings(
     return new Map(
       before.map(([user, standing]) => [
         user,
-        isNamed.has(user) ? suspended({ ...standing, suspicion: MOST }, scene.sum) : standing,
+        isNamed.has(user) ? suspended({ ...standing, suspicion: MAX_SUSPICION }, scene.sum) : standing,
       ]),
     );
   const innocent = before.map(([, { suspicion }]) => 1 - suspicion);
@@ -137,5 +137,5 @@ function suspended(standing: Standing, sum: number): Standing {
 }
 
 function bounded(p: number): number {
-  return Math.min(MOST, Math.max(LEAST, p));
+  return Math.min(MAX_SUSPICION, Math.max(MIN_SUSPICION, p));
 }

@@ -11,7 +11,7 @@ import { refused } from '../wire/refusals.ts';
 export type Block = readonly [offset: number, length: number];
 
 /** Blocks of fewer entries are judged together with their neighbours: a few biases may well be zero. */
-const FEWEST_ENTRIES = 64;
+const MIN_ENTRIES = 64;
 
 /** Judges x as it will be masked, with its weight in it. */
 export function blockProblem(
@@ -49,8 +49,8 @@ function groupsOf(blocks: readonly Block[], entries: number): readonly (readonly
     const isInside = Number.isInteger(offset) && Number.isInteger(length) && offset >= 0 && length >= 0;
     if (!isInside || offset + length > entries) throw new RangeError(`no block of ${entries} entries: [${block}]`);
     small = length > 0 ? [...small, block] : small;
-    if (small.reduce((sum, [, own]) => sum + own, 0) < FEWEST_ENTRIES) continue;
-    groups.push(length >= FEWEST_ENTRIES ? [block] : small);
+    if (small.reduce((sum, [, own]) => sum + own, 0) < MIN_ENTRIES) continue;
+    groups.push(length >= MIN_ENTRIES ? [block] : small);
     small = [];
   }
   return groups.length === 0 && small.length > 0 ? [small] : groups;

@@ -15,6 +15,7 @@ import {
   bytesOf,
   checkDeclaredLength,
   deviceOf,
+  exchange,
   fail,
   granted,
   rememberRequest,
@@ -39,8 +40,7 @@ export function mountUnsafePaper(context: RouteContext): void {
   const connectSchema = {
     summary: 'UNSAFE: takes the turn (only with unsafePaperMode)',
     params: taskParams,
-    body: wireBytes('certificate'),
-    response: answers(wireBytes('paperConnectAnswer')),
+    ...exchange('certificate', 'paperConnectAnswer'),
   };
   app.post(SERVER_PATH.unsafePaperConnect(':task'), { onRequest, schema: connectSchema }, async (request, reply) => {
     const task = await foundTask(context, request.params.task);

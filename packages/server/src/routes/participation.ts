@@ -14,6 +14,7 @@ import {
   BYTES_MEDIA_TYPE,
   bytesOf,
   deviceOf,
+  exchange,
   fail,
   granted,
   rememberRequest,
@@ -34,8 +35,7 @@ export function mountParticipation(context: RouteContext): void {
   const seatSchema = {
     summary: 'A seat in an open buffer (device)',
     params: taskParams,
-    body: wireBytes('certificate'),
-    response: answers(wireBytes('drawnBuffer')),
+    ...exchange('certificate', 'drawnBuffer'),
   };
   app.post(
     SERVER_PATH.seats(':task'),
@@ -94,8 +94,7 @@ export function mountParticipation(context: RouteContext): void {
   const depositSchema = {
     summary: 'Deposits sealed seeds for a slot (device)',
     params: bufferParams,
-    body: wireBytes('deposit'),
-    response: answers(wireBytes('depositAnswer')),
+    ...exchange('deposit', 'depositAnswer'),
   };
   const depositRoute = { onRequest, bodyLimit: MAX_DEPOSIT_BYTES, schema: depositSchema };
   app.post(SERVER_PATH.deposits(':ctx'), depositRoute, async (request, reply) => {

@@ -30,3 +30,8 @@ export function answers<Yes extends TSchema | ReturnType<typeof wireBytes>>(yes:
   const no = { description: 'a problem document', content: { 'application/problem+json': { schema: problem } } };
   return { 200: yes, default: no };
 }
+
+/** Of a route that takes one message in the wire format and answers with another. */
+export function exchange(asked: string, told: string) {
+  return { body: wireBytes(asked), response: answers(wireBytes(told)) };
+}

@@ -5,7 +5,7 @@
  */
 import type { MaskTerm, Modulus } from '@basa/masking';
 import { applyMasksInPlace, Secret, toHex } from '@basa/masking';
-import type { Environment } from '../world.ts';
+import type { Environment } from '../federation/world.ts';
 
 /** A seed goes by a name that the adversary can give it without knowing it. */
 interface NamedTerm {

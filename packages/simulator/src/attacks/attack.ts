@@ -1,6 +1,6 @@
 /** What an attack is: one schedule of the threat model, played against the mode it breaks and against `sealed`. */
 import type { RefusalReason } from '@basa/protocol';
-import type { Environment, PaperSealings, Sealings } from '../world.ts';
+import type { Environment, PaperSealings, Sealings } from '../federation/world.ts';
 import type { Held } from './adversary.ts';
 
 /** The outside of an attack. Every run asks for sealings of its own: real cryptography, or a simulation of it. */

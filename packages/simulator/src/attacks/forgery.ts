@@ -14,7 +14,7 @@ import {
   userIdOf,
   viewsOf,
 } from '@basa/protocol';
-import { granted } from '../granted.ts';
+import { granted } from '../federation/granted.ts';
 import type { SealedStage } from './sealed-stage.ts';
 
 /** A deposit as a chain of views holds it, real or made up. */

@@ -1,8 +1,8 @@
 /** B1 and B2: an upload comes too late, or in part, and another user is accepted at the same position. */
 
 import { millis } from '@basa/protocol';
-import { LEASE_MS } from '../federation.ts';
-import type { FederationDevice } from '../federation-device.ts';
+import type { FederationDevice } from '../federation/device.ts';
+import { LEASE_MS } from '../federation/federation.ts';
 import type { Attack, AttackResult, AttackSetting } from './attack.ts';
 import { PaperStage } from './paper-stage.ts';
 import { DIMENSION } from './sample-update.ts';

@@ -15,7 +15,7 @@ interface Target {
 }
 
 /** A vector of which fewer coordinates arrived could be met by chance. */
-const FEWEST_COORDINATES = 8;
+const MIN_COORDINATES = 8;
 
 /**
  * Names of every x and every x_a - x_b among all combinations of the vectors with coefficients -1, 0 and 1, in the group
@@ -54,7 +54,7 @@ export function findingsOf(
     const candidates = byFirst.get(coordinate(0)) ?? [];
     if (candidates.length === 0) return;
     const length = Math.min(...vectors.filter((_, m) => coefficients[m] !== 0).map((vector) => vector.length - skip));
-    if (length < FEWEST_COORDINATES) return;
+    if (length < MIN_COORDINATES) return;
     for (const { name, vector } of candidates) {
       if (vector.slice(0, length).every((value, k) => coordinate(k) === value)) found.add(name);
     }

@@ -1,6 +1,6 @@
 /** E1: the attributes of one buffer serve for the next, and a colluder of the first has kept its key. */
 import { millis } from '@basa/protocol';
-import { OPEN_MS } from '../federation.ts';
+import { OPEN_MS } from '../federation/federation.ts';
 import type { Attack } from './attack.ts';
 import type { ChainLink } from './forgery.ts';
 import { forgedAnswer, linkOf } from './forgery.ts';

@@ -1,6 +1,6 @@
 /** C1: one user sends twice under the same seeds, with an update that was trained or quantised again in between. */
 import { buildInput, maskInput } from '@basa/protocol';
-import { granted } from '../granted.ts';
+import { granted } from '../federation/granted.ts';
 import type { Attack } from './attack.ts';
 import { PaperStage } from './paper-stage.ts';
 import { SealedStage, sessionOf } from './sealed-stage.ts';

@@ -5,10 +5,10 @@
 import { modulusSize, toHex } from '@basa/masking';
 import type { Block, DrawnBuffer, Refused, UploadHeader, UserSession } from '@basa/protocol';
 import { commitmentOf, openEnvelope, prefixElements } from '@basa/protocol';
-import type { FederationOptions } from '../federation.ts';
-import { Federation } from '../federation.ts';
-import { FederationDevice } from '../federation-device.ts';
-import type { Step } from '../federation-drive.ts';
+import { FederationDevice } from '../federation/device.ts';
+import type { Step } from '../federation/drive.ts';
+import type { FederationOptions } from '../federation/federation.ts';
+import { Federation } from '../federation/federation.ts';
 import { Adversary } from './adversary.ts';
 import type { AttackRefusal, AttackResult, AttackSetting } from './attack.ts';
 import type { HonestInput } from './referee.ts';

@@ -1,6 +1,6 @@
 /** G1: all but one user are told that the model has moved on far ahead, so that their updates vanish in the quantiser. */
 import { descriptorCodec } from '@basa/protocol';
-import { granted } from '../granted.ts';
+import { granted } from '../federation/granted.ts';
 import type { Attack } from './attack.ts';
 import { forgedAnswer, linkOf } from './forgery.ts';
 import { PaperStage } from './paper-stage.ts';

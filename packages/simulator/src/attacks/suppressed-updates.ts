@@ -4,8 +4,8 @@
  */
 import type { Block } from '@basa/protocol';
 import { millis } from '@basa/protocol';
-import type { FederationDevice } from '../federation-device.ts';
-import { SEAT_MS } from '../federation-server.ts';
+import type { FederationDevice } from '../federation/device.ts';
+import { SEAT_MS } from '../federation/server.ts';
 import type { Attack, AttackResult, AttackSetting } from './attack.ts';
 import { ALL_OF_THREE, SealedStage } from './sealed-stage.ts';
 import { closeBuffer } from './server-moves.ts';

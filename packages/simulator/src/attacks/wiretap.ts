@@ -10,7 +10,7 @@ import {
   uploadLayout,
   userIdOf,
 } from '@basa/protocol';
-import type { Federation } from '../federation.ts';
+import type { Federation } from '../federation/federation.ts';
 import type { Adversary } from './adversary.ts';
 
 export class Wiretap {

@@ -4,8 +4,8 @@ import { NOBODY_LISTENS, presentIn } from '@basa/baselines';
 import { FIELD, packedLength } from '@basa/masking';
 import type { UserId } from '@basa/protocol';
 import { isRefused, millis, paperMessages, paperTicketCodec } from '@basa/protocol';
-import { PAPER_LEASE_MS, PaperFederation } from '../paper-federation.ts';
-import type { Environment, PaperSealings } from '../world.ts';
+import { PAPER_LEASE_MS, PaperFederation } from '../federation/paper-federation.ts';
+import type { Environment, PaperSealings } from '../federation/world.ts';
 import { asDelta, LEVEL } from './inputs.ts';
 
 const PHASES: readonly Phase[] = [

@@ -3,10 +3,10 @@ import type { AggregationProtocol, Observer, Party, Phase } from '@basa/baseline
 import { NOBODY_LISTENS, presentIn } from '@basa/baselines';
 import { FIELD } from '@basa/masking';
 import { certificateCodec, drawnBufferCodec, isRefused } from '@basa/protocol';
-import type { FederationOptions } from '../federation.ts';
-import { Federation } from '../federation.ts';
-import type { FederationDevice } from '../federation-device.ts';
-import type { Environment, Sealings } from '../world.ts';
+import type { FederationDevice } from '../federation/device.ts';
+import type { FederationOptions } from '../federation/federation.ts';
+import { Federation } from '../federation/federation.ts';
+import type { Environment, Sealings } from '../federation/world.ts';
 import { asDelta, LEVEL } from './inputs.ts';
 
 const PHASES: readonly Phase[] = [

@@ -1,5 +1,6 @@
 /** `npm run bench -- <name> [--json]`: one benchmark, as a table or ending with one line of JSON. */
 import { parseArgs } from 'node:util';
+import { SWITCHES } from '@basa/testkit/programs/switches.ts';
 import type { BenchResult } from './result.ts';
 
 const BENCHMARKS: Readonly<
@@ -68,10 +69,9 @@ try {
   const { values, positionals } = parseArgs({
     allowPositionals: true,
     options: {
-      json: { type: 'boolean', default: false },
       quick: { type: 'boolean', default: false },
       whole: { type: 'boolean', default: false },
-      help: { type: 'boolean', default: false },
+      ...SWITCHES,
     },
   });
   await main(positionals, values);

@@ -1,6 +1,7 @@
 /** `npm run test:crash -- [--store postgres] [--engine cp-abe] [--kills N] [--seed N] [--json]`: kill -9 of every process under load; nothing may be lost. */
 import { parseArgs } from 'node:util';
 import { secondsSince } from '@basa/testkit/programs/seconds.ts';
+import { SWITCHES } from '@basa/testkit/programs/switches.ts';
 
 const { values } = parseArgs({
   options: {
@@ -8,8 +9,7 @@ const { values } = parseArgs({
     store: { type: 'string', default: 'embedded' },
     engine: { type: 'string', default: 'slot-keys' },
     seed: { type: 'string', default: String(Date.now() % 2 ** 31) },
-    json: { type: 'boolean', default: false },
-    help: { type: 'boolean', default: false },
+    ...SWITCHES,
   },
 });
 if (values.help) {

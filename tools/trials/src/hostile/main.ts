@@ -1,12 +1,12 @@
 /** `npm run trial -- hostile [--requests N] [--seed N] [--json]`: every route of both services, from their OpenAPI documents. */
 import { parseArgs } from 'node:util';
+import { SWITCHES } from '@basa/testkit/programs/switches.ts';
 
 const { values } = parseArgs({
   options: {
     requests: { type: 'string', default: '100000' },
     seed: { type: 'string', default: String(Date.now() % 2 ** 31) },
-    json: { type: 'boolean', default: false },
-    help: { type: 'boolean', default: false },
+    ...SWITCHES,
   },
 });
 if (values.help) {

@@ -6,14 +6,14 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import type { Stage } from '@basa/testkit/processes/stage.ts';
+import { SWITCHES } from '@basa/testkit/programs/switches.ts';
 
 const { values } = parseArgs({
   options: {
     dimension: { type: 'string', default: '50000000' },
     users: { type: 'string', default: '10' },
     workers: { type: 'string', default: '2' },
-    json: { type: 'boolean', default: false },
-    help: { type: 'boolean', default: false },
+    ...SWITCHES,
   },
 });
 const [dimension, users, workers] = [values.dimension, values.users, values.workers].map(Number) as [

@@ -1,12 +1,12 @@
 /** `npm run trial -- overload [--seconds N] [--times N] [--json]`: ten times the arrivals that the server carries. */
 import { parseArgs } from 'node:util';
+import { SWITCHES } from '@basa/testkit/programs/switches.ts';
 
 const { values } = parseArgs({
   options: {
     seconds: { type: 'string', default: '120' },
     times: { type: 'string', default: '10' },
-    json: { type: 'boolean', default: false },
-    help: { type: 'boolean', default: false },
+    ...SWITCHES,
   },
 });
 if (values.help) {

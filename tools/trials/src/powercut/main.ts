@@ -1,13 +1,13 @@
 /** `npm run trial -- powercut [--cuts N] [--seed N] [--json]`: power cuts of every process under load; nothing acknowledged may be lost. */
 import { parseArgs } from 'node:util';
 import { secondsSince } from '@basa/testkit/programs/seconds.ts';
+import { SWITCHES } from '@basa/testkit/programs/switches.ts';
 
 const { values } = parseArgs({
   options: {
     cuts: { type: 'string', default: '100' },
     seed: { type: 'string', default: String(Date.now() % 2 ** 31) },
-    json: { type: 'boolean', default: false },
-    help: { type: 'boolean', default: false },
+    ...SWITCHES,
   },
 });
 if (values.help) {

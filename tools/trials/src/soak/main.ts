@@ -2,6 +2,7 @@
 import { writeFileSync } from 'node:fs';
 import { parseArgs } from 'node:util';
 import { secondsSince } from '@basa/testkit/programs/seconds.ts';
+import { SWITCHES } from '@basa/testkit/programs/switches.ts';
 
 const { values } = parseArgs({
   options: {
@@ -12,8 +13,7 @@ const { values } = parseArgs({
     liars: { type: 'string', default: '1' },
     'buffer-size': { type: 'string', default: '4' },
     plot: { type: 'string' },
-    json: { type: 'boolean', default: false },
-    help: { type: 'boolean', default: false },
+    ...SWITCHES,
   },
 });
 if (values.help) {

@@ -1,6 +1,7 @@
 /** `npm run trial -- suspicion [--seeds N] [--json]`: the rule of suspicion alone, in fleets of several sizes, against liars of several kinds. */
 import { parseArgs } from 'node:util';
 import type { FleetOptions, FleetReport, LieScene } from '@basa/testkit/core/suspicion-fleet.ts';
+import { SWITCHES } from '@basa/testkit/programs/switches.ts';
 
 type Case = Omit<FleetOptions, 'seed' | 'buffers' | 'isWithoutRule'> & { readonly name: string };
 
@@ -31,8 +32,7 @@ function framing(liars: number): (scene: LieScene) => boolean {
 const { values } = parseArgs({
   options: {
     seeds: { type: 'string', default: '20' },
-    json: { type: 'boolean', default: false },
-    help: { type: 'boolean', default: false },
+    ...SWITCHES,
   },
 });
 if (values.help) {

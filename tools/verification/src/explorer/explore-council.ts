@@ -34,7 +34,7 @@ interface State {
 
 type Moves = readonly { readonly local: number; readonly sent: readonly number[]; readonly words: string }[];
 
-const MOST = 2 ** 16;
+const MAX_MESSAGES = 2 ** 16;
 /** The number of a log without records. */
 const EMPTY = 0;
 
@@ -167,7 +167,7 @@ class CouncilSpace {
   }
 
   #authorityMoves(n: number, log: number, isLate: boolean, message: number): Moves {
-    const key = (log * MOST + message + 1) * 2 + Number(isLate);
+    const key = (log * MAX_MESSAGES + message + 1) * 2 + Number(isLate);
     return remembered(this.#moves[n] as Map<number, Moves>, key, () => {
       const { descriptor } = this.#parties.buffer;
       const now = isLate ? descriptor.closeBy : this.#parties.federation.now;

@@ -6,7 +6,7 @@ import { canonical } from './canonical.ts';
 import type { Cast } from './cast.ts';
 import type { Message } from './messages.ts';
 import type { ServerLocal } from './server-store.ts';
-import type { UserLocal } from './user-party.ts';
+import type { UserLocal } from './user-local.ts';
 
 /** What became of an update the server acknowledged. */
 export type SettledFate = Exclude<Fate, 'pending'>;

@@ -64,8 +64,8 @@ export class StateChecks {
 }
 
 /** Bounds the numbers of local states, so that pairs of numbers are numbers. */
-const MOST_LOCALS = 2 ** 24;
+const MAX_LOCALS = 2 ** 24;
 
 function pairOf(a: number, b: number): number {
-  return a * MOST_LOCALS + b;
+  return a * MAX_LOCALS + b;
 }

@@ -14,7 +14,7 @@ import type { Ending, Message } from './messages.ts';
 import { remembered } from './remembered.ts';
 import { ServerParty } from './server-party.ts';
 import type { ServerLocal } from './server-store.ts';
-import type { UserLocal } from './user-party.ts';
+import type { UserLocal } from './user-local.ts';
 import { UserParty } from './user-party.ts';
 
 /** Numbers of local states, the hours of both clocks, and the number of the set of messages. */
@@ -230,7 +230,7 @@ export class StateSpace {
   }
 
   #union(set: number, message: number): number {
-    return remembered(this.#unions, set * MOST_MESSAGES + message, () => {
+    return remembered(this.#unions, set * MAX_MESSAGES + message, () => {
       const { numbers, problem } = this.#sets.value(set);
       return numbers.includes(message) ? set : this.#larger(numbers, problem, message);
     });
@@ -267,10 +267,10 @@ export class StateSpace {
 }
 
 /** Bounds the number of messages, so that a local state, a message and an hour are one number. */
-const MOST_MESSAGES = 2 ** 16;
+const MAX_MESSAGES = 2 ** 16;
 
 function keyOf(local: number, message: number, hour: number): number {
-  return (local * MOST_MESSAGES + message + 1) * HOURS.length + hour;
+  return (local * MAX_MESSAGES + message + 1) * HOURS.length + hour;
 }
 
 const TO_SERVER: ReadonlySet<Message['kind']> = new Set([

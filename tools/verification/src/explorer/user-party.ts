@@ -3,10 +3,8 @@ import { applyMasksInPlace } from '@basa/masking';
 import type {
   BufferSealing,
   Device,
-  DeviceRecord,
   DeviceStep,
   FrozenSession,
-  LedgerRecord,
   PreparedSession,
   SlottedSession,
   UserPorts,
@@ -22,7 +20,6 @@ import {
   freezeUpload,
   headerToSign,
   inputDigestOf,
-  isLedgerRecord,
   isSessionRecord,
   keyRequestMessage,
   keyRequestToSign,
@@ -43,15 +40,8 @@ import type { Cast, Player } from './cast.ts';
 import { namedBytes } from './cast.ts';
 import { endingsOf, holdToRecords } from './endings.ts';
 import type { Ending, Message } from './messages.ts';
-
-export interface UserLocal {
-  /** The records of its session in each buffer. */
-  readonly sessions: readonly (readonly UserRecord[])[];
-  /** Which buffers it entered, and where its update was given to. */
-  readonly ledger: readonly LedgerRecord[];
-  /** How often it forgot something: what it draws afterwards is fresh. */
-  readonly forgot: number;
-}
+import type { UserLocal } from './user-local.ts';
+import { forgetful, withRecords } from './user-local.ts';
 
 export class UserParty {
   readonly #cast: Cast;
@@ -107,7 +97,7 @@ export class UserParty {
       ...(this.#cast.options.crashes ? this.#cast.buffers.flatMap((_, buffer) => this.#sendAgain(local, buffer)) : []),
       ...this.#cast.buffers.flatMap((_, buffer) => this.#leave(local, buffer)),
       ...this.#cast.buffers.flatMap((_, buffer) => (this.#mayEnter(local, buffer) ? this.#prepare(local, buffer) : [])),
-      ...this.#forget(local),
+      ...forgetful(this.name, local, this.#cast.options.broken),
     ];
   }
 
@@ -209,31 +199,6 @@ export class UserParty {
     );
   }
 
-  #forget(local: UserLocal): Ending<UserLocal>[] {
-    const { broken } = this.#cast.options;
-    if (local.forgot > 0) return [];
-    if (broken === 'user forgets where its update went' && local.ledger.some(isCommitment)) {
-      const ledger = local.ledger.filter((entry) => !isCommitment(entry));
-      return [
-        { local: { ...local, ledger, forgot: 1 }, sent: [], words: `${this.name} forgets where its update went` },
-      ];
-    }
-    if (broken !== 'user forgets its last record') return [];
-    return local.sessions.flatMap((records, buffer) => {
-      if (records.length < 2) return [];
-      const sessions = local.sessions.map((all, n) => (n === buffer ? all.slice(0, -1) : all));
-      // What was durable together is lost together.
-      const ledger = records.at(-1)?.kind === 'frozen' ? local.ledger.filter((e) => !isCommitment(e)) : local.ledger;
-      return [
-        {
-          local: { ...local, sessions, ledger, forgot: 1 },
-          sent: [],
-          words: `${this.name} crashes and has lost "${records.at(-1)?.kind}"`,
-        },
-      ];
-    });
-  }
-
   #endings<Answer extends object>(
     local: UserLocal,
     buffer: number,
@@ -285,18 +250,4 @@ export class UserParty {
   #of(buffer: number): string {
     return this.#cast.buffers.length > 1 ? ` (buffer ${buffer})` : '';
   }
-}
-
-function withRecords(local: UserLocal, buffer: number, records: readonly DeviceRecord[]): UserLocal {
-  if (records.length === 0) return local;
-  const ofSession = records.filter(isSessionRecord);
-  return {
-    ...local,
-    sessions: local.sessions.map((before, n) => (n === buffer ? [...before, ...ofSession] : before)),
-    ledger: [...local.ledger, ...records.filter(isLedgerRecord)],
-  };
-}
-
-function isCommitment({ kind }: LedgerRecord): boolean {
-  return kind === 'committed';
 }

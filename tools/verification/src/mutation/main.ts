@@ -1,6 +1,7 @@
 /** `npm run prove -- mutation [--only TEXT] [--json]`: changes what decides in small wrong ways, and counts what the tests notice. */
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
+import { SWITCHES } from '@basa/testkit/programs/switches.ts';
 import { ROOT } from '@basa/testkit/root.ts';
 import { areas } from './areas.ts';
 import type { FileResult } from './judge.ts';
@@ -33,8 +34,7 @@ const { values } = parseArgs({
     seed: { type: 'string', default: '1' },
     fresh: { type: 'boolean', default: false },
     results: { type: 'string', default: join(ROOT, 'node_modules/.cache/mutation.json') },
-    json: { type: 'boolean', default: false },
-    help: { type: 'boolean', default: false },
+    ...SWITCHES,
   },
 });
 

@@ -12,7 +12,7 @@ import { withSwitches } from './mutants.ts';
 
 const HARNESS = fileURLToPath(new URL('harness.ts', import.meta.url));
 /** No test takes so long; a mutant that does has made an endless loop. */
-const MOST_SILENCE_MS = 120_000;
+const MAX_SILENCE_MS = 120_000;
 
 /** A source by its path from the root, with its mutants; the first of them has this number. */
 interface MutatedSource {
@@ -78,7 +78,7 @@ async function judgeSome(
   const child = spawn(process.execPath, ['--enable-source-maps', bundle, ...words], {
     stdio: ['ignore', 'pipe', awake === undefined ? 'inherit' : 'ignore'],
   });
-  const watchdog = setTimeout(() => child.kill('SIGKILL'), MOST_SILENCE_MS);
+  const watchdog = setTimeout(() => child.kill('SIGKILL'), MAX_SILENCE_MS);
   let judged = 0;
   let isAtLoading = false;
   const closed = new Promise<number | null>((resolve) => child.on('close', resolve));

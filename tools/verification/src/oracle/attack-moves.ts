@@ -1,7 +1,7 @@
 /** What every attack on `sealed` is made of, and the shapes of the buffers it is played in. */
 import type { DepositAnswer } from '@basa/protocol';
 import { closeRequestOf, freezeBuffer, isRefused } from '@basa/protocol';
-import { granted } from '../../../../packages/simulator/src/granted.ts';
+import { granted } from '../../../../packages/simulator/src/federation/granted.ts';
 import type { BufferShape } from './bench.ts';
 import { takeSlot } from './exhaustive.ts';
 import type { OracleUser } from './oracle-user.ts';

@@ -1,6 +1,6 @@
 /** Attacks around the close: which sets are closed, when, and what the server remembers of it. */
 import { closeRequestOf, freezeBuffer, isRefused, recordGrant, registrationOf } from '@basa/protocol';
-import { granted } from '../../../../packages/simulator/src/granted.ts';
+import { granted } from '../../../../packages/simulator/src/federation/granted.ts';
 import { ALONE, grantOf } from '../one-authority.ts';
 import type { Attacks } from './attack-moves.ts';
 import { closeAsProtocol, finish, seated, send, THREE, TWO_OF_FOUR, uploadedSlots } from './attack-moves.ts';

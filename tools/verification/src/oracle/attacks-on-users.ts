@@ -1,7 +1,7 @@
 /** Attacks by what a user is told: tickets, inboxes and keys of the server's making. */
 import type { DepositAnswer } from '@basa/protocol';
 import { isRefused } from '@basa/protocol';
-import { granted } from '../../../../packages/simulator/src/granted.ts';
+import { granted } from '../../../../packages/simulator/src/federation/granted.ts';
 import type { Attacks } from './attack-moves.ts';
 import { closeAsProtocol, depositOf, finish, seated, send, THREE, uploadedSlots } from './attack-moves.ts';
 import { Dice } from './dice.ts';

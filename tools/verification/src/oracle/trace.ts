@@ -47,7 +47,7 @@ export interface AttackReport extends Judgement {
 }
 
 /** Mask symbols are (buffer, seed): the same seed expands to another mask in another buffer. */
-const MOST_SEEDS = 2 ** 32;
+const MAX_SEEDS = 2 ** 32;
 
 export class Trace {
   readonly #known = new Set<number>();
@@ -84,7 +84,7 @@ export class Trace {
     const masks = new Map<number, { seed: number; sign: number }>();
     for (const { seed: secret, sign } of terms) {
       const seed = firstWord(secret.reveal());
-      const symbol = buffer * MOST_SEEDS + seed;
+      const symbol = buffer * MAX_SEEDS + seed;
       masks.set(symbol, { seed, sign: sign + (masks.get(symbol)?.sign ?? 0) });
     }
     this.#seen.push({ input, masks });

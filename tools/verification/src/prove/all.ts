@@ -3,6 +3,7 @@
 import { spawn } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
+import { SWITCHES } from '@basa/testkit/programs/switches.ts';
 import { FROM_SOURCE } from '@basa/testkit/root.ts';
 
 const HELP = `npm run prove -- all [--quick] [--json]
@@ -32,8 +33,7 @@ const PROVE = fileURLToPath(new URL('../main.ts', import.meta.url));
 const { values } = parseArgs({
   options: {
     quick: { type: 'boolean', default: false },
-    json: { type: 'boolean', default: false },
-    help: { type: 'boolean', default: false },
+    ...SWITCHES,
   },
 });
 

@@ -6,6 +6,7 @@
 import { spawn } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
+import { SWITCHES } from '@basa/testkit/programs/switches.ts';
 import { FROM_SOURCE } from '@basa/testkit/root.ts';
 import { MUTANTS_OF_COUNCILS } from '../mutants/of-councils.ts';
 import type { MutantVerdict } from '../mutants/runs.ts';
@@ -20,7 +21,7 @@ four authorities on its side (three are needed). For each: what it learns, and w
 const BASA = fileURLToPath(new URL('../../../../packages/cli/src/main.ts', import.meta.url));
 
 const { values } = parseArgs({
-  options: { json: { type: 'boolean', default: false }, help: { type: 'boolean', default: false } },
+  options: { ...SWITCHES },
 });
 if (values.help) console.log(HELP);
 else {

@@ -3,6 +3,7 @@ import { availableParallelism } from 'node:os';
 import { parseArgs } from 'node:util';
 import { createWorkerPool, workerModule } from '@basa/runtime/node';
 import { secondsSince } from '@basa/testkit/programs/seconds.ts';
+import { SWITCHES } from '@basa/testkit/programs/switches.ts';
 import type { CouncilVerdict } from '../oracle/council.ts';
 import type { CouncilShape } from '../oracle/council-world.ts';
 import type { CouncilTask } from './councils-worker.ts';
@@ -26,7 +27,7 @@ const LEAKING: readonly CouncilShape[] = [
 ];
 const SAFE: CouncilShape = { authorities: 4, threshold: 3, colluding: 1 };
 const SCHEDULES_PER_TASK = 500;
-const FEWEST = 600;
+const MIN_SCHEDULES = 600;
 const REPORT_MS = 5000;
 
 const { values } = parseArgs({
@@ -34,8 +35,7 @@ const { values } = parseArgs({
     schedules: { type: 'string', default: '100000' },
     seed: { type: 'string', default: '1' },
     workers: { type: 'string', default: String(availableParallelism()) },
-    json: { type: 'boolean', default: false },
-    help: { type: 'boolean', default: false },
+    ...SWITCHES,
   },
 });
 const [schedules, seed, workers] = [Number(values.schedules), Number(values.seed), Number(values.workers)];
@@ -85,7 +85,7 @@ else if (![schedules, seed, workers].every((value) => Number.isSafeInteger(value
   };
   const safe = await judged(SAFE, schedules);
   const leaking = [];
-  for (const shape of LEAKING) leaking.push(await judged(shape, Math.max(FEWEST, Math.round(schedules / 100))));
+  for (const shape of LEAKING) leaking.push(await judged(shape, Math.max(MIN_SCHEDULES, Math.round(schedules / 100))));
   await pool.close();
   const nextSeed = seed + Math.ceil(schedules / SCHEDULES_PER_TASK);
   if (values.json) console.log(JSON.stringify({ councils: { seed, nextSeed, safe, leaking } }));

@@ -5,6 +5,7 @@ import { createWorkerPool, workerModule } from '@basa/runtime/node';
 import { sampleMessages } from '@basa/testkit/core/sample-messages.ts';
 import type { FuzzResult } from '@basa/testkit/fuzz/decoders.ts';
 import { secondsSince } from '@basa/testkit/programs/seconds.ts';
+import { SWITCHES } from '@basa/testkit/programs/switches.ts';
 import type { DecoderTask } from './decoders-worker.ts';
 import { forEachTask } from './numbered-tasks.ts';
 
@@ -25,8 +26,7 @@ const { values } = parseArgs({
     seed: { type: 'string', default: '1' },
     only: { type: 'string', default: '' },
     workers: { type: 'string', default: String(availableParallelism()) },
-    json: { type: 'boolean', default: false },
-    help: { type: 'boolean', default: false },
+    ...SWITCHES,
   },
 });
 const [runs, seed, workers] = [Number(values.runs), Number(values.seed), Number(values.workers)];

@@ -2,6 +2,7 @@
 import { parseArgs } from 'node:util';
 import { seededWords } from '@basa/experiments/simulation';
 import { secondsSince } from '@basa/testkit/programs/seconds.ts';
+import { SWITCHES } from '@basa/testkit/programs/switches.ts';
 import type { NamedWorld } from '../explorer/explorations.ts';
 import {
   CORE_RULES,
@@ -38,8 +39,7 @@ const { values } = parseArgs({
     worlds: { type: 'boolean', default: false },
     seed: { type: 'string', default: '1' },
     states: { type: 'string', default: '1000000' },
-    json: { type: 'boolean', default: false },
-    help: { type: 'boolean', default: false },
+    ...SWITCHES,
   },
 });
 

@@ -2,6 +2,7 @@
 import { parseArgs } from 'node:util';
 import { nodeEnvironment, seededWords } from '@basa/experiments/simulation';
 import { secondsSince } from '@basa/testkit/programs/seconds.ts';
+import { SWITCHES } from '@basa/testkit/programs/switches.ts';
 import { drawFrom } from '../faults/draw.ts';
 import { shrinkList } from '../faults/shrink.ts';
 import { simulate } from '../faults/simulate.ts';
@@ -20,8 +21,7 @@ const { values } = parseArgs({
     buffers: { type: 'string', default: '5000' },
     simulations: { type: 'string' },
     seed: { type: 'string', default: '1' },
-    json: { type: 'boolean', default: false },
-    help: { type: 'boolean', default: false },
+    ...SWITCHES,
   },
 });
 

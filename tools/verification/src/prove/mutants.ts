@@ -1,5 +1,6 @@
 /** `npm run prove -- mutants [--schedules N] [--json]`: every mutant of the core, and what the oracle says of it. */
 import { parseArgs } from 'node:util';
+import { SWITCHES } from '@basa/testkit/programs/switches.ts';
 import { MUTANTS } from '../mutants/list.ts';
 import type { MutantVerdict } from '../mutants/runs.ts';
 import { judgeMutant } from '../mutants/runs.ts';
@@ -14,8 +15,7 @@ Patches one rule out of the core at a time and plays the attack that the rule st
 const { values } = parseArgs({
   options: {
     schedules: { type: 'string', default: '0' },
-    json: { type: 'boolean', default: false },
-    help: { type: 'boolean', default: false },
+    ...SWITCHES,
   },
 });
 const schedules = Number(values.schedules);

@@ -4,6 +4,7 @@ import { parseArgs } from 'node:util';
 import type { WorkerPool } from '@basa/runtime/node';
 import { createWorkerPool, workerModule } from '@basa/runtime/node';
 import { secondsSince } from '@basa/testkit/programs/seconds.ts';
+import { SWITCHES } from '@basa/testkit/programs/switches.ts';
 import type { OracleEngine } from '../oracle/engines.ts';
 import { ORACLE_ENGINES } from '../oracle/engines.ts';
 import type { Tally } from '../oracle/exhaustive.ts';
@@ -47,8 +48,7 @@ function readOptions() {
       share: { type: 'string', default: '0' },
       workers: { type: 'string', default: String(availableParallelism()) },
       'no-exhaustive': { type: 'boolean', default: false },
-      json: { type: 'boolean', default: false },
-      help: { type: 'boolean', default: false },
+      ...SWITCHES,
     },
   });
   const [schedules, seed, workers] = [Number(values.schedules), Number(values.seed), Number(values.workers)];

@@ -1,8 +1,10 @@
 /** `npm run prove -- rules [--quick | --table] [--world TEXT] [--states N] [--json]`: the rules of the protocol as a small model, explored to the end. */
 import { parseArgs } from 'node:util';
 import { secondsSince } from '@basa/testkit/programs/seconds.ts';
+import { SWITCHES } from '@basa/testkit/programs/switches.ts';
 import type { Walk } from '../explorer/walk.ts';
-import { HELD_BY, noticedWithout } from '../rules/held-by.ts';
+import { HELD_BY } from '../rules/held-by.ts';
+import { noticedWithout } from '../rules/noticed-without.ts';
 import { tableOfRules } from '../rules/table.ts';
 import { MISSING_RULES, RULE_WORLDS } from '../rules/worlds.ts';
 
@@ -24,8 +26,7 @@ const { values } = parseArgs({
     table: { type: 'boolean', default: false },
     world: { type: 'string' },
     states: { type: 'string', default: '3000000' },
-    json: { type: 'boolean', default: false },
-    help: { type: 'boolean', default: false },
+    ...SWITCHES,
   },
 });
 const budget = Number(values.states);

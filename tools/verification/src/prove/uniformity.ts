@@ -4,6 +4,7 @@ import { modulusName } from '@basa/masking';
 import type { Suspicion } from '@basa/simulator';
 import { fixedVersusRandom, uniformityOf } from '@basa/simulator';
 import { secondsSince } from '@basa/testkit/programs/seconds.ts';
+import { SWITCHES } from '@basa/testkit/programs/switches.ts';
 import { GROUPS, MODES } from '../uniformity/uploads.ts';
 
 const HELP = `npm run prove -- uniformity [--runs N] [--seed S] [--json]
@@ -18,8 +19,7 @@ const { values } = parseArgs({
   options: {
     runs: { type: 'string', default: '100' },
     seed: { type: 'string', default: '1' },
-    json: { type: 'boolean', default: false },
-    help: { type: 'boolean', default: false },
+    ...SWITCHES,
   },
 });
 const [runs, seed] = [Number(values.runs), Number(values.seed)];

@@ -5,27 +5,10 @@
 import type { Space } from '../explorer/walk.ts';
 import type { Hearsay, Records, Rule, Rules } from './authority.ts';
 import { emptyRecords, keysOf, mayAbort, registered, voteOf, votesFor } from './authority.ts';
+import type { Local, LyingState, Renaming } from './lying-state.ts';
+import { byNumber, nameUnder, renamingsOf } from './lying-state.ts';
 import type { Name, Shape, Tables } from './shape.ts';
 import { EVE, tablesOf } from './shape.ts';
-
-/** An honest authority: what it has on disk, and what it ever signed; the same unless it answers before it writes. */
-interface Local {
-  readonly records: Records;
-  readonly receipts: readonly number[];
-  readonly votes: readonly number[];
-  readonly keys: readonly Records[];
-  readonly saidAborted: boolean;
-}
-
-export interface LyingState {
-  /** How many honest authorities, the first ones, and how many colluding ones have a part; undefined before the draw. */
-  readonly parts: { readonly honest: number; readonly colluding: number } | undefined;
-  /** By honest user: the ticket of its one key request. */
-  readonly tickets: readonly number[];
-  /** By honest user: the ticket that it masked and uploaded under. */
-  readonly uploads: readonly number[];
-  readonly locals: readonly Local[];
-}
 
 export interface LyingOptions extends Shape {
   readonly missing?: Rule | undefined;
@@ -254,67 +237,6 @@ export function replaced<Item>(items: readonly Item[], at: number, item: Item): 
   return items.map((old, n) => (n === at ? item : old));
 }
 
-function byNumber(a: number, b: number): number {
-  return a - b;
-}
-
 function wordOf(name: number): string {
   return name === EVE ? 'Eve' : name < 0 ? 'nobody real' : `user ${name}`;
-}
-
-interface Renaming {
-  readonly users: readonly number[];
-  readonly tickets: readonly number[];
-  readonly closings: readonly number[];
-}
-
-function renamingsOf({ users, tickets, closings, ticketIn }: Tables): readonly Renaming[] {
-  const listNumbers = new Map(closings.map(({ list, accepted }, n) => [`${list.join()}|${accepted.join()}`, n]));
-  return permutationsOf(users).map((renamed) => {
-    const name = (one: number): number => (one < 0 ? one : (renamed[one] as number));
-    return {
-      users: renamed,
-      tickets: tickets.map(({ slot, user, view }, n) => (n === 0 ? 0 : ticketIn([...view, user].map(name), slot))),
-      closings: closings.map(
-        ({ list, accepted }) => listNumbers.get(`${list.map(name).join()}|${accepted.join()}`) ?? 0,
-      ),
-    };
-  });
-}
-
-function permutationsOf(count: number): readonly (readonly number[])[] {
-  if (count === 0) return [[]];
-  return permutationsOf(count - 1).flatMap((shorter) =>
-    Array.from({ length: count }, (_, at) => [...shorter.slice(0, at), count - 1, ...shorter.slice(at)]),
-  );
-}
-
-function nameUnder(
-  { users, tickets, closings }: Renaming,
-  { parts, tickets: own, uploads, locals }: LyingState,
-): string {
-  const [held, sent]: [number[], number[]] = [[], []];
-  for (const [user, renamed] of users.entries()) {
-    held[renamed] = tickets[own[user] as number] as number;
-    sent[renamed] = tickets[uploads[user] as number] as number;
-  }
-  const nameOf = (local: Local): string => {
-    const { slots, vote, closed, isAborted } = local.records;
-    const numbers = (all: readonly number[], table: readonly number[]) => all.map((n) => table[n] as number);
-    const said = [
-      numbers(local.receipts, tickets).sort(byNumber).join(),
-      numbers(local.votes, closings).sort(byNumber).join(),
-      numbers(
-        local.keys.map((records) => records.closed),
-        closings,
-      )
-        .sort(byNumber)
-        .join(),
-    ];
-    return `${numbers(slots, tickets).join()}/${closings[vote]}/${closings[closed]}/${isAborted}/${said.join('/')}/${local.saidAborted}`;
-  };
-  const inside = parts?.honest ?? 0;
-  const names = locals.map(nameOf);
-  const sorted = [...names.slice(0, inside).sort(), ...names.slice(inside)];
-  return `${parts?.honest}${parts?.colluding}|${held.join()}|${sent.join()}|${sorted.join(';')}`;
 }

@@ -1,7 +1,8 @@
 /** What must hold in every state with a lying server, each broken promise as a sentence. */
 import { keysOf } from './authority.ts';
 import { learned } from './knowledge.ts';
-import type { LyingServer, LyingState } from './lying-server.ts';
+import type { LyingServer } from './lying-server.ts';
+import type { LyingState } from './lying-state.ts';
 import { EVE } from './shape.ts';
 
 type Sentence = string | undefined;

@@ -3,7 +3,7 @@ import type { Modulus } from '@basa/masking';
 import { packVector } from '@basa/masking';
 import { chiSquareUniform } from '@basa/simulator';
 
-const FEWEST_BYTES = 5 * 256;
+const MIN_BYTES = 5 * 256;
 
 /** Words are packed before they leave: in one that takes 20 bits the other 12 are not sent. */
 export function byteEvenness(
@@ -13,6 +13,6 @@ export function byteEvenness(
   const byteCounts = new Uint32Array(256);
   const bytes = packVector(words, modulus);
   for (const byte of bytes) byteCounts[byte] = (byteCounts[byte] as number) + 1;
-  const pValue = bytes.length < FEWEST_BYTES ? Number.NaN : chiSquareUniform(byteCounts).pValue;
+  const pValue = bytes.length < MIN_BYTES ? Number.NaN : chiSquareUniform(byteCounts).pValue;
   return { byteCounts, pValue };
 }

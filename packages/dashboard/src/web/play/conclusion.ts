@@ -7,12 +7,12 @@ export interface PlayedPoint extends Readonly<Record<Lane, LaneState>> {
 }
 
 /** With fewer versions of the paper's a ratio says little. */
-const FEWEST_VERSIONS = 5;
+const MIN_VERSIONS = 5;
 
 export function conclusionOf(points: readonly PlayedPoint[], devices: number): string {
   const last = points.at(-1);
-  if (last === undefined || last.paper.versions < FEWEST_VERSIONS)
-    return `Wait until the paper’s side has made ${FEWEST_VERSIONS} versions.`;
+  if (last === undefined || last.paper.versions < MIN_VERSIONS)
+    return `Wait until the paper’s side has made ${MIN_VERSIONS} versions.`;
   const { time, paper, sealed } = last;
   return [
     `After ${seconds(time)} the same ${count(devices)} devices have made ${count(sealed.versions)} versions in sealed mode and ${count(paper.versions)} in the paper’s: ${ratioText(sealed.versions / paper.versions)}.`,

@@ -1,0 +1,79 @@
+/** Opens the vault of a database and the signing key in it; a new database gets both, from the first node that comes. */
+import type { RandomBytes, Signer } from '@basa/masking';
+import { equalBytes } from '@basa/masking';
+import { createNodeSigner } from '@basa/runtime/node';
+import { StartError } from '@basa/service';
+import type { AuthorityStore } from '../store/store.ts';
+import type { StoredVault } from '../store/tables.ts';
+import type { Vault, VaultSecret } from '../store/vault.ts';
+import { freshParameters, openVault } from '../store/vault.ts';
+import type { Witness } from '../store/witness.ts';
+
+/** The name under which the vault seals it. */
+export const SIGNING_KEY = 'signing key';
+
+export interface Unlocked {
+  readonly vault: Vault;
+  readonly signer: Signer;
+  /** As it is in the database. */
+  readonly sealedSigner: Uint8Array;
+}
+
+export interface UnlockOptions {
+  readonly secret: VaultSecret;
+  readonly randomBytes: RandomBytes;
+}
+
+export async function unlock(store: AuthorityStore, witness: Witness, options: UnlockOptions): Promise<Unlocked> {
+  const stored = await store.transaction((tables) => tables.vault());
+  if (stored !== undefined) return unlocked(store, stored, options);
+  if (witness.read() !== undefined) {
+    const sentence = `${store.place} is new, but there is the witness of an earlier authority`;
+    throw new StartError('dataFolder', `${sentence}: restore its data, or move the witness away to begin anew`);
+  }
+  return createVault(store, options);
+}
+
+async function createVault(store: AuthorityStore, options: UnlockOptions): Promise<Unlocked> {
+  const { secret, randomBytes } = options;
+  const parameters = freshParameters(secret, randomBytes);
+  const vault = openVault(secret, parameters, randomBytes);
+  const seed = randomBytes(32);
+  const sealedSigner = vault.seal(SIGNING_KEY, seed);
+  const stored = await store.transaction(async (tables) => {
+    await tables.createVault({ parameters, signingKey: sealedSigner });
+    return tables.vault();
+  });
+  if (stored !== undefined && !equalBytes(stored.signingKey, sealedSigner)) {
+    seed.fill(0);
+    vault.wipe();
+    return unlocked(store, stored, options); // another node was first
+  }
+  return { vault, signer: signerOf(seed), sealedSigner };
+}
+
+/** The vault of a database, and the seed of the signing key in it. */
+export function openStored(
+  store: Pick<AuthorityStore, 'place'>,
+  stored: StoredVault,
+  { secret, randomBytes }: UnlockOptions,
+): { readonly vault: Vault; readonly seed: Uint8Array } {
+  const vault = openVault(secret, stored.parameters, randomBytes);
+  const seed = vault.open(SIGNING_KEY, stored.signingKey);
+  if (seed !== undefined) return { vault, seed };
+  vault.wipe();
+  const what = 'passphrase' in secret ? 'passphrase' : 'key file';
+  throw new StartError('keys', `the ${what} does not open the keys in ${store.place}; nothing was changed`);
+}
+
+function unlocked(store: AuthorityStore, stored: StoredVault, options: UnlockOptions): Unlocked {
+  const { vault, seed } = openStored(store, stored, options);
+  return { vault, signer: signerOf(seed), sealedSigner: stored.signingKey };
+}
+
+/** Wipes the seed: the signer keeps the key in a key object, which does not print. */
+function signerOf(seed: Uint8Array): Signer {
+  const signer = createNodeSigner(seed);
+  seed.fill(0);
+  return signer;
+}

@@ -1,0 +1,130 @@
+/** What one node knows of the log: the core and the directory that its records make, as far as they were read. */
+import { DecodeError, equalBytes } from '@basa/masking';
+import type { AuthorityPorts, AuthorityRecord, AuthorityStep, Head } from '@basa/protocol';
+import {
+  AttributeAuthority,
+  decodeAuthorityRecord,
+  EMPTY_LOG_HASH,
+  encodeAuthorityRecord,
+  nextLogHash,
+  recordNames,
+} from '@basa/protocol';
+import { nodeSuite } from '@basa/runtime/node';
+import { StartError } from '@basa/service';
+import type { AuthorityTables, LogEnd, StoredRecord } from '../store/tables.ts';
+import { Directory } from './directory.ts';
+import { LookedUpLog } from './looked-up-log.ts';
+
+const PAGE = 1000;
+
+/** The log does not go on from what this node has read of it: the database was rolled back. */
+export class LogForked extends Error {
+  constructor() {
+    super('the log in the database is not the one this node has read');
+    this.name = 'LogForked';
+  }
+}
+
+export class LogView {
+  readonly core: AttributeAuthority;
+  readonly directory: Directory;
+  readonly #past = new LookedUpLog();
+  readonly #onRecord: (entry: AuthorityRecord) => void;
+  #sequence = 0;
+  #hash: Uint8Array = EMPTY_LOG_HASH;
+
+  constructor(ports: AuthorityPorts, onRecord: (entry: AuthorityRecord) => void) {
+    this.core = new AttributeAuthority(ports, this.#past);
+    this.directory = new Directory(ports.signer.publicKey);
+    this.#onRecord = onRecord;
+  }
+
+  get sequence(): number {
+    return this.#sequence;
+  }
+
+  /** Reads on up to the end, and checks the hash chain. */
+  async follow(tables: AuthorityTables, end: LogEnd): Promise<void> {
+    const isFirst = this.#sequence === 0;
+    while (this.#sequence < end.sequence) {
+      const page = await tables.records(this.#sequence + 1, Math.min(PAGE, end.sequence - this.#sequence));
+      if (page.length === 0) throw isFirst ? damaged(this.#sequence + 1, 'it is missing') : new LogForked();
+      for (const stored of page) this.#takeIn(stored, isFirst);
+    }
+    if (this.#sequence !== end.sequence || !equalBytes(this.#hash, end.hash)) throw new LogForked();
+  }
+
+  /** Computes a step or an answer with what this transaction sees. */
+  compute<Result>(tables: AuthorityTables, compute: () => Result): Promise<Result> {
+    return this.#past.computed(tables, compute);
+  }
+
+  /** Writes the records of a step, which is not true yet; gives the end of the log with them. */
+  async append(tables: AuthorityTables, records: readonly AuthorityRecord[]): Promise<LogEnd> {
+    let [sequence, hash] = [this.#sequence, this.#hash];
+    for (const entry of records) {
+      sequence++;
+      hash = nextLogHash(nodeSuite, hash, entry);
+      await tables.append(sequence, { bytes: encodeAuthorityRecord(entry), hash });
+      await tables.name(sequence, recordNames(nodeSuite, entry));
+    }
+    return { sequence, hash };
+  }
+
+  /** They are durable, in this order. */
+  apply(steps: readonly Pick<AuthorityStep<unknown>, 'records' | 'decidedAt'>[], end: LogEnd): void {
+    for (const { records, decidedAt } of steps) {
+      this.core.apply(records, decidedAt);
+      for (const entry of records) this.#note(entry);
+    }
+    this.#sequence = end.sequence;
+    this.#hash = end.hash;
+  }
+
+  /** Whether the head is one of this branch that is in memory still; the others are compared with the database. */
+  isRecent(seen: Head, branch: Uint8Array): boolean {
+    const hash = this.#past.recentHash(seen.sequence);
+    return hash !== undefined && equalBytes(hash, seen.hash) && equalBytes(branch, seen.branch);
+  }
+
+  #takeIn(stored: StoredRecord, isFirst: boolean): void {
+    const entry = decoded(stored.bytes, this.#sequence + 1);
+    const hash = nextLogHash(nodeSuite, this.#hash, entry);
+    if (!equalBytes(hash, stored.hash)) {
+      throw isFirst ? damaged(this.#sequence + 1, 'its hash is another') : new LogForked();
+    }
+    this.core.apply([entry]);
+    this.#note(entry);
+    this.#sequence++;
+    this.#hash = hash;
+  }
+
+  #note(entry: AuthorityRecord): void {
+    this.directory.add(entry);
+    this.#onRecord(entry);
+  }
+}
+
+/** Databases of the first format have no names: each record gets its own. */
+export async function nameRecords(tables: AuthorityTables): Promise<void> {
+  if (await tables.hasNames()) return;
+  const { sequence: last } = await tables.end();
+  for (let from = 1; from <= last; from += PAGE) {
+    for (const [n, { bytes }] of (await tables.records(from, PAGE)).entries())
+      await tables.name(from + n, recordNames(nodeSuite, decoded(bytes, from + n)));
+  }
+}
+
+function decoded(bytes: Uint8Array, sequence: number): AuthorityRecord {
+  try {
+    return decodeAuthorityRecord(bytes);
+  } catch (error) {
+    if (error instanceof DecodeError) throw damaged(sequence, error.message);
+    throw error;
+  }
+}
+
+function damaged(sequence: number, what: string): StartError {
+  const sentence = `record ${sequence} of the log is damaged (${what})`;
+  return new StartError('dataFolder', `${sentence}; nothing was changed: restore the newest backup`);
+}

@@ -1,0 +1,69 @@
+/**
+ * What the core asks of its log, from the database. The core does not wait: where it asks for something that is not here, its
+ * step is given up, what it asked for is looked up, and the step is computed anew.
+ */
+import { toHex } from '@basa/masking';
+import type { AuthorityRecord, PastLog } from '@basa/protocol';
+import { decodeAuthorityRecord, EMPTY_LOG_HASH } from '@basa/protocol';
+import type { AuthorityTables } from '../store/tables.ts';
+
+/** Heads that are shown back are seldom older. */
+const RECENT = 1024;
+
+/** The core asks for something that must be looked up first. */
+export class NotLookedUp extends Error {
+  readonly lookUp: (tables: AuthorityTables) => Promise<void>;
+
+  constructor(lookUp: (tables: AuthorityTables) => Promise<void>) {
+    super('asked for outside of a transaction');
+    this.name = 'NotLookedUp';
+    this.lookUp = lookUp;
+  }
+}
+
+export class LookedUpLog implements PastLog {
+  /** The hashes of the empty log and of the last records, by their numbers. */
+  readonly #recent = new Map<number, Uint8Array>([[0, EMPTY_LOG_HASH]]);
+  #length = 0;
+  readonly #hashes = new Map<number, Uint8Array | undefined>();
+  readonly #named = new Map<string, readonly AuthorityRecord[]>();
+
+  add(_: AuthorityRecord, hash: Uint8Array): void {
+    this.#recent.set(++this.#length, hash);
+    if (this.#length > RECENT) this.#recent.delete(this.#length - RECENT);
+  }
+
+  recentHash(sequence: number): Uint8Array | undefined {
+    return this.#recent.get(sequence);
+  }
+
+  hashAt(sequence: number): Uint8Array | undefined {
+    const recent = this.#recent.get(sequence);
+    if (recent !== undefined || this.#hashes.has(sequence)) return recent ?? this.#hashes.get(sequence);
+    throw new NotLookedUp(async (tables) => {
+      this.#hashes.set(sequence, await tables.hashAt(sequence));
+    });
+  }
+
+  named(name: Uint8Array): readonly AuthorityRecord[] {
+    const found = this.#named.get(toHex(name));
+    if (found !== undefined) return found;
+    throw new NotLookedUp(async (tables) => {
+      this.#named.set(toHex(name), (await tables.recordsNamed(name)).map(decodeAuthorityRecord));
+    });
+  }
+
+  /** Computes with what this transaction sees. */
+  async computed<Result>(tables: AuthorityTables, compute: () => Result): Promise<Result> {
+    this.#named.clear();
+    this.#hashes.clear();
+    for (;;) {
+      try {
+        return compute();
+      } catch (error) {
+        if (!(error instanceof NotLookedUp)) throw error;
+        await error.lookUp(tables);
+      }
+    }
+  }
+}

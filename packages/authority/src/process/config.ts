@@ -1,0 +1,129 @@
+/** The configuration of an authority process: a JSON file, BASA_AUTHORITY_ variables, settings of the command line, or all of them. */
+import { existsSync } from 'node:fs';
+import type { ConfigSources, GatheredConfig } from '@basa/service';
+import {
+  closed,
+  commonKeys,
+  commonOptions,
+  commonRisks,
+  gatherConfig,
+  rateLimit,
+  StartError,
+  secretText,
+  sharedDatabaseRisk,
+  Type,
+} from '@basa/service';
+import type { VaultSecret } from '../store/vault.ts';
+import type { AuthorityOptions } from './create-authority.ts';
+import { AUTHORITY_DEFAULTS, placesOf } from './create-authority.ts';
+import { isInside } from './inside.ts';
+
+const HOUR_MS = 3_600_000;
+
+/** What `docs/reference/configuration.md` is written from. */
+export const authorityConfigSchema = Type.Object(
+  {
+    ...commonKeys,
+    dataFolder: Type.Optional(
+      Type.String({
+        minLength: 1,
+        description: 'a folder of its own, on a local disk; or databaseUrl',
+        examples: ['./data'],
+      }),
+    ),
+    databaseUrl: Type.Optional(
+      secretText('postgres://user:password@host/database, instead of a data folder, for one or several nodes'),
+    ),
+    passphrase: Type.Optional(secretText('what its keys are sealed with; or keyFile')),
+    keyFile: Type.Optional(
+      Type.String({ description: 'path of 32 random bytes that its keys are sealed with; or passphrase' }),
+    ),
+    witnessFile: Type.Optional(
+      Type.String({
+        description:
+          'the newest head of its log; outside of the data folder, best on another disk, and one for each node (`<dataFolder>.witness`)',
+      }),
+    ),
+    newNode: Type.Boolean({
+      default: false,
+      description: "this node has no witness yet; the operator's word that the database is the newest there was",
+    }),
+    epochHours: Type.Number({
+      exclusiveMinimum: 0,
+      default: AUTHORITY_DEFAULTS.epochMs / HOUR_MS,
+      description: 'life of a master key',
+    }),
+    certificateDays: Type.Number({
+      exclusiveMinimum: 0,
+      default: AUTHORITY_DEFAULTS.certificateMs / (24 * HOUR_MS),
+      description: 'life of a certificate, which devices renew by themselves until they are revoked',
+    }),
+    tickMs: Type.Integer({
+      minimum: 10,
+      default: AUTHORITY_DEFAULTS.tickMs,
+      description: 'how often overdue buffers are aborted',
+    }),
+    keyLimit: rateLimit(AUTHORITY_DEFAULTS.keyLimit, 'key requests of one device'),
+  },
+  closed,
+);
+
+export const AUTHORITY_PREFIX = 'BASA_AUTHORITY_';
+
+/** Where the configuration comes from. */
+export type AuthorityPlaces = Omit<ConfigSources, 'prefix'>;
+type Gathered = GatheredConfig<Type.Static<typeof authorityConfigSchema>>;
+
+function gathered(places: AuthorityPlaces): Gathered {
+  return gatherConfig(authorityConfigSchema, { ...places, prefix: AUTHORITY_PREFIX });
+}
+
+/** For work on the tables alone, which needs none of the authority's secrets but this one. */
+export function readDatabaseUrl(places: AuthorityPlaces): string | undefined {
+  return gathered(places).config.databaseUrl;
+}
+
+/** Throws a `StartError` that names the key. */
+export function readAuthorityConfig(places: AuthorityPlaces): AuthorityOptions {
+  return optionsOf(gathered(places));
+}
+
+/** The same with what is in force and where it comes from, and what it risks. */
+export function checkAuthorityConfig(places: AuthorityPlaces): Gathered & { readonly risks: readonly string[] } {
+  const found = gathered(places);
+  const { place, kept } = placesOf(optionsOf(found));
+  const { keyFile, newNode } = found.config;
+  const isWithin = 'dataFolder' in place && typeof kept === 'string' && isInside(place.dataFolder, kept);
+  const risks = [
+    ...commonRisks(found, { keyFile }),
+    keyFile !== undefined && !existsSync(keyFile) && `keyFile: ${keyFile} is not there; the authority would not start`,
+    isWithin && 'witnessFile lies inside the data folder: a rolled-back folder would not be noticed; move it out',
+    newNode && 'newNode is on: take it out once this node has a witness, or a rollback is not noticed',
+    sharedDatabaseRisk(places),
+  ];
+  return { ...found, risks: risks.filter((risk) => typeof risk === 'string') };
+}
+
+function optionsOf({ config }: Gathered): AuthorityOptions {
+  const { dataFolder, databaseUrl, witnessFile, newNode, epochHours, certificateDays, tickMs, keyLimit } = config;
+  const { dataFolder: _, ...common } = commonOptions({ ...config, dataFolder: dataFolder ?? '' });
+  return {
+    ...common,
+    newNode,
+    tickMs,
+    keyLimit,
+    ...(dataFolder !== undefined && { dataFolder }),
+    ...(databaseUrl !== undefined && { databaseUrl }),
+    secret: secretOf(config),
+    epochMs: epochHours * HOUR_MS,
+    certificateMs: certificateDays * 24 * HOUR_MS,
+    ...(witnessFile !== undefined && { witness: witnessFile }),
+  };
+}
+
+function secretOf({ passphrase, keyFile }: { readonly passphrase?: string; readonly keyFile?: string }): VaultSecret {
+  if (passphrase !== undefined && keyFile === undefined) return { passphrase };
+  if (keyFile !== undefined && passphrase === undefined) return { keyFile };
+  const sentence = 'give either passphrase (BASA_AUTHORITY_PASSPHRASE, or passphraseFile) or keyFile';
+  throw new StartError('configuration', `configuration: ${sentence}`);
+}

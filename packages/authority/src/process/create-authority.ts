@@ -1,0 +1,209 @@
+/** The authority as a service: opens its database, unlocks its keys, reads its log, meets its witness, and listens. */
+import { constants, statSync } from 'node:fs';
+import { access } from 'node:fs/promises';
+import { dirname, resolve } from 'node:path';
+import { createMclGroup } from '@basa/abe';
+import type { RandomBytes } from '@basa/masking';
+import type { BasaEvent, Millis } from '@basa/protocol';
+import { millis } from '@basa/protocol';
+import { nodeRandomBytes } from '@basa/runtime/node';
+import type { Address, OnClose, RateLimit, RunningService, ServiceApp, ServiceOptions } from '@basa/service';
+import {
+  countDatabase,
+  createService,
+  isStorageFull,
+  logEvent,
+  opened,
+  StartError,
+  startTicker,
+  TokenBuckets,
+  watchProcess,
+} from '@basa/service';
+import { KeyEpochs } from '../keys/key-epochs.ts';
+import { KeyThread } from '../keys/key-thread.ts';
+import { unlock } from '../keys/unlock.ts';
+import { bufferRoutes } from '../routes/buffers.ts';
+import { deviceRoutes } from '../routes/devices.ts';
+import { exchangeHeads } from '../routes/heads.ts';
+import { logRoutes } from '../routes/log.ts';
+import { unsafePaperRoutes } from '../routes/paper.ts';
+import { taskRoutes } from '../routes/tasks.ts';
+import { tick } from '../steps/buffer-epochs.ts';
+import { DurableAuthority } from '../steps/durable-authority.ts';
+import { OTHER_WORDS } from '../steps/enrolment.ts';
+import { AuthorityWatch } from '../steps/watch.ts';
+import type { StorePlace } from '../store/store.ts';
+import { openStore } from '../store/store.ts';
+import type { VaultSecret } from '../store/vault.ts';
+import type { Witness } from '../store/witness.ts';
+import { fileWitness } from '../store/witness.ts';
+import { isInside } from './inside.ts';
+
+export interface AuthorityOptions extends Omit<ServiceOptions, 'title' | 'audience' | 'clock' | 'metrics'> {
+  /** The embedded database; with `databaseUrl` it only says where the witness is by default. */
+  readonly dataFolder?: string;
+  /** postgres://user:password@host/database, which any number of nodes share. */
+  readonly databaseUrl?: string;
+  /** What the keys at rest are sealed with; the same for all nodes. */
+  readonly secret: VaultSecret;
+  /** A path outside of the data folder, one for each node, or a witness of your own; `<dataFolder>.witness` by default. */
+  readonly witness?: string | Witness;
+  /** The operator's word that this node has no witness yet, and that the log in the database is the newest there was. */
+  readonly newNode?: boolean;
+  readonly listen?: Address;
+  readonly epochMs?: number;
+  readonly closedGraceMs?: number;
+  readonly certificateMs?: number;
+  readonly tickMs?: number;
+  readonly keyLimit?: RateLimit;
+  /** Mounts the routes of `paper` mode, which does not protect updates. */
+  readonly unsafePaperMode?: boolean;
+  readonly onEvent?: (event: BasaEvent) => void;
+  /** Instead of the node's clock and the database's. */
+  readonly clock?: () => number;
+  readonly randomBytes?: RandomBytes;
+}
+
+export interface Authority extends RunningService {
+  readonly app: ServiceApp;
+  readonly publicKey: Uint8Array;
+  /** What the timer does: aborts overdue buffers, destroys the keys of epochs that are over. */
+  tick(): Promise<void>;
+  /** Open buffers, and closed ones whose sum may still become a model: all others are on disk alone. */
+  buffersInMemory(): number;
+  drain(): Promise<void>;
+}
+
+const DAY_MS = 86_400_000;
+export const AUTHORITY_DEFAULTS = {
+  listen: { host: '127.0.0.1', port: 0 },
+  epochMs: DAY_MS,
+  closedGraceMs: DAY_MS,
+  certificateMs: 7 * DAY_MS,
+  tickMs: 5000,
+  keyLimit: { burst: 20, perSecond: 2 },
+  unsafePaperMode: false,
+  newNode: false,
+  onEvent: (_: BasaEvent): void => {},
+  randomBytes: nodeRandomBytes as RandomBytes,
+};
+
+export function createAuthority(options: AuthorityOptions): Promise<Authority> {
+  return opened((onClose) => open({ ...AUTHORITY_DEFAULTS, ...options }, onClose));
+}
+
+async function open(
+  settings: typeof AUTHORITY_DEFAULTS & AuthorityOptions,
+  onClose: OnClose,
+): Promise<Omit<Authority, 'close'>> {
+  const { clock = Date.now, randomBytes } = settings;
+  const { place, kept } = placesOf(settings);
+  const watch = new AuthorityWatch();
+  const { metrics } = watch;
+  onClose(watchProcess(metrics, 'dataFolder' in place ? place.dataFolder : undefined));
+  const witness = watch.timedWitness(typeof kept === 'string' ? fileWitness(kept) : kept);
+  const group = await createMclGroup();
+  let onTrouble = (_: unknown): void => {};
+  const onSql = { ...countDatabase(metrics), onTrouble: (error: unknown) => onTrouble(error) };
+  const store = await openStore(place, { clock: settings.clock, ...onSql });
+  onClose(() => store.close());
+  const { vault, signer, sealedSigner } = await unlock(store, witness, settings);
+  onClose(() => vault.wipe());
+  const thread = new KeyThread(watch.keyMade);
+  onClose(() => thread.close());
+  const epochs = new KeyEpochs({ vault, group, randomBytes, thread, onKey: watch.keyMade });
+  onClose(() => epochs.wipe());
+  const title = 'BASA attribute authority';
+  const onAnswer = watch.answered;
+  const service = await createService({ ...settings, clock, title, audience: signer.publicKey, metrics, onAnswer });
+  onClose(() => service.close());
+  const { app } = service;
+  onTrouble = (error) => {
+    metrics.count('basa_troubles_total', {});
+    app.log.warn({ reason: (error as Error).message }, 'the database: tried again');
+  };
+  const onEvent = (event: BasaEvent): void => {
+    logEvent(app, event);
+    watch.note(event);
+    settings.onEvent(event);
+  };
+  const authority = await DurableAuthority.open({ ...settings, store, signer, sealedSigner, epochs, witness, onEvent });
+  if (typeof kept === 'string' && 'dataFolder' in place) warnOfWitness(app, place.dataFolder, kept);
+  if ('keyFile' in settings.secret) warnOfKeyFile(app, settings.secret.keyFile);
+  await meetWitness(authority, settings.newNode);
+
+  const now = (): Millis => millis(clock());
+  const { certificateMs } = settings;
+  const otherWords = new TokenBuckets(OTHER_WORDS);
+  const enrolment = { store, authority, randomBytes, certificateMs, otherWords };
+  const bufferEpochs = { ...settings, authority, store, epochs };
+  const keyLimits = new TokenBuckets(settings.keyLimit);
+  const tools = { service, authority, store, epochs, enrolment, bufferEpochs, keyLimits, watch, now };
+  exchangeHeads(tools);
+  for (const mount of [taskRoutes, deviceRoutes, bufferRoutes, logRoutes]) mount(tools);
+  if (settings.unsafePaperMode) unsafePaperRoutes(tools);
+
+  watch.read(authority);
+  service.check('database', { isNeeded: true, look: () => store.transaction((tables) => tables.now()) });
+  if (typeof kept === 'string')
+    service.check('witness', { isNeeded: true, look: () => access(dirname(kept), constants.W_OK) });
+  const url = await service.listen(settings.listen);
+  const ticker = startTicker(
+    settings.tickMs,
+    () => tick(bufferEpochs),
+    (error) => {
+      metrics.count('basa_troubles_total', {});
+      app.log.error({ err: error }, 'the tick failed; it is tried again');
+    },
+  );
+  onClose(() => ticker.stop());
+  onClose(() => watch.traces.closeAll());
+  const buffersInMemory = (): number => Math.max(authority.core.openBuffers, authority.directory.unfinishedBuffers);
+  return {
+    app,
+    url,
+    publicKey: signer.publicKey,
+    tick: () => tick(bufferEpochs),
+    buffersInMemory,
+    drain: () => service.drain(),
+  };
+}
+
+/** Where its records lie, and where its witness does. */
+export function placesOf({ dataFolder, databaseUrl, witness }: AuthorityOptions): {
+  readonly place: StorePlace;
+  readonly kept: string | Witness;
+} {
+  const kept = witness ?? (dataFolder === undefined ? undefined : `${resolve(dataFolder)}.witness`);
+  if (databaseUrl !== undefined && kept !== undefined) return { place: { databaseUrl }, kept };
+  if (databaseUrl !== undefined)
+    throw new StartError(
+      'configuration',
+      'configuration: witnessFile is missing: a path on this node, outside of the database',
+    );
+  if (dataFolder === undefined || kept === undefined)
+    throw new StartError('configuration', 'configuration: dataFolder is missing; or give databaseUrl');
+  return { place: { dataFolder }, kept };
+}
+
+async function meetWitness(authority: DurableAuthority, isNewNode: boolean): Promise<void> {
+  try {
+    await authority.start({ isNewNode });
+  } catch (error) {
+    if (isStorageFull(error)) throw new StartError('storageFull', 'no space is left; free some and start again');
+    const { code } = error as { readonly code?: string };
+    if (code === undefined || !/^E[A-Z]+$/.test(code)) throw error;
+    throw new StartError('dataFolder', `the witness cannot be written (${code}): check its path and permissions`);
+  }
+}
+
+/** Whoever restores the folder from a snapshot restores what is inside it as well. */
+function warnOfWitness(app: ServiceApp, dataFolder: string, path: string): void {
+  if (!isInside(dataFolder, path)) return;
+  app.log.warn('the witness lies inside the data folder: a rolled-back folder would not be noticed at the start');
+}
+
+function warnOfKeyFile(app: ServiceApp, path: string): void {
+  if (process.platform === 'win32' || (statSync(path).mode & 0o077) === 0) return;
+  app.log.warn('the key file can be read by others than its owner: chmod 600');
+}

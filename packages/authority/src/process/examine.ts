@@ -1,0 +1,45 @@
+/** What the records of an authority say about themselves, read beside a running one: for `basa doctor`. */
+import { existsSync } from 'node:fs';
+import { join } from 'node:path';
+import { openPostgres, readDatabase, SQLITE, sqliteDatabase } from '@basa/service';
+import type { TaskFleet } from '../log/fleets.ts';
+import { fleetsOf } from '../log/fleets.ts';
+import { AUTHORITY_DATABASE, EMBEDDED_DATABASE } from '../store/store.ts';
+import { AuthorityTables } from '../store/tables.ts';
+import { fileWitness } from '../store/witness.ts';
+import type { AuthorityOptions } from './create-authority.ts';
+import { placesOf } from './create-authority.ts';
+
+export interface Examined {
+  /** Missing where there are no records yet. */
+  readonly records?: {
+    readonly logLength: number;
+    readonly clockAheadMs: number;
+    readonly fleets: readonly TaskFleet[];
+  };
+  /** How long the log was when the witness last saw it; missing where there is none. */
+  readonly witnessed?: number;
+}
+
+/** Throws a `StartError` where the records cannot be used. */
+export async function examineAuthority(options: AuthorityOptions): Promise<Examined> {
+  const { place, kept } = placesOf(options);
+  const witnessed = (typeof kept === 'string' ? fileWitness(kept) : kept).read()?.sequence;
+  const seen = witnessed === undefined ? {} : { witnessed };
+  if ('dataFolder' in place && !existsSync(join(place.dataFolder, 'basa.sqlite'))) return seen;
+  const database =
+    'dataFolder' in place
+      ? sqliteDatabase(readDatabase(place.dataFolder, EMBEDDED_DATABASE), Date.now, {}, 'BEGIN')
+      : await openPostgres({ url: place.databaseUrl, ...AUTHORITY_DATABASE });
+  try {
+    const clockAheadMs = (await database.now()) - Date.now();
+    const records = await database.transaction(async (session) => {
+      const tables = new AuthorityTables(session, SQLITE);
+      const { sequence } = await tables.end();
+      return { logLength: sequence, clockAheadMs, fleets: await fleetsOf(tables) };
+    });
+    return { ...seen, records };
+  } finally {
+    await database.close();
+  }
+}

@@ -1,0 +1,67 @@
+/** Another passphrase or key file for an authority: everything that is sealed is sealed anew, all of it or nothing. */
+import { equalBytes } from '@basa/masking';
+import { nodeRandomBytes } from '@basa/runtime/node';
+import { StartError } from '@basa/service';
+import { masterKeyName } from '../keys/key-epochs.ts';
+import { openStored, SIGNING_KEY } from '../keys/unlock.ts';
+import type { AuthorityStore } from '../store/store.ts';
+import { openStore } from '../store/store.ts';
+import type { Vault, VaultSecret } from '../store/vault.ts';
+import { freshParameters, openVault } from '../store/vault.ts';
+import type { AuthorityPlaces } from './config.ts';
+import { readAuthorityConfig } from './config.ts';
+import { placesOf } from './create-authority.ts';
+
+export interface Rotated {
+  readonly masterKeys: number;
+}
+
+/** The authority is stopped: its data folder is locked, and nodes on a database would refuse to go on with the old secret. */
+export async function rotateVault(places: AuthorityPlaces, fresh: VaultSecret): Promise<Rotated> {
+  const options = readAuthorityConfig(places);
+  const store = await openStore(placesOf(options).place, { clock: options.clock });
+  try {
+    const rotated = await resealAll(store, options.secret, fresh);
+    await store.purge();
+    return rotated;
+  } finally {
+    await store.close();
+  }
+}
+
+/** What takes long comes first: the transaction itself is short. */
+async function resealAll(store: AuthorityStore, secret: VaultSecret, fresh: VaultSecret): Promise<Rotated> {
+  const stored = await store.transaction((tables) => tables.vault());
+  if (stored === undefined)
+    throw new StartError('dataFolder', `${store.place} holds no keys yet; start the authority with the new secret`);
+  const parameters = freshParameters(fresh, nodeRandomBytes);
+  const { vault: before, seed } = openStored(store, stored, { secret, randomBytes: nodeRandomBytes });
+  const after = openVault(fresh, parameters, nodeRandomBytes);
+  try {
+    const signingKey = after.seal(SIGNING_KEY, seed);
+    return await store.transaction(async (tables) => {
+      const sealed = await tables.lockLog();
+      if (sealed !== undefined && equalBytes(sealed, signingKey)) return { masterKeys: (await tables.epochs()).length };
+      if (sealed === undefined || !equalBytes(sealed, stored.signingKey))
+        throw new StartError('inUse', `${store.place} was changed meanwhile; nothing was changed: try again`);
+      await tables.replaceVault({ parameters, signingKey });
+      const epochs = await tables.epochs();
+      for (const epoch of epochs)
+        await tables.resealEpoch({ ...epoch, sealed: resealed(masterKeyName(epoch), epoch.sealed, before, after) });
+      return { masterKeys: epochs.length };
+    });
+  } finally {
+    seed.fill(0);
+    before.wipe();
+    after.wipe();
+  }
+}
+
+function resealed(name: string, sealed: Uint8Array, before: Vault, after: Vault): Uint8Array {
+  const secret = before.open(name, sealed);
+  if (secret === undefined)
+    throw new StartError('dataFolder', `the ${name.split(' ').slice(0, 4).join(' ')} is damaged; nothing was changed`);
+  const again = after.seal(name, secret);
+  secret.fill(0);
+  return again;
+}

@@ -1,0 +1,98 @@
+/** Buffers and the key epochs they belong to: drawn with the epoch's key, and the key destroyed when nothing needs it. */
+import type { RandomBytes } from '@basa/masking';
+import { equalBytes } from '@basa/masking';
+import type {
+  AttributeAuthority,
+  AuthorityStep,
+  BufferRequest,
+  DrawnBuffer,
+  FreshKeys,
+  Millis,
+  Offer,
+  OfferRequest,
+  Refused,
+} from '@basa/protocol';
+import { isRefused, ownPart, refused } from '@basa/protocol';
+import type { KeyEpochs } from '../keys/key-epochs.ts';
+import type { AuthorityStore } from '../store/store.ts';
+import type { DurableAuthority } from './durable-authority.ts';
+
+export interface BufferEpochTools {
+  readonly authority: DurableAuthority;
+  readonly store: AuthorityStore;
+  readonly epochs: KeyEpochs;
+  readonly randomBytes: RandomBytes;
+  readonly epochMs: number;
+  /** How long the keys of a closed buffer can be asked for again, if its sum never became a model. */
+  readonly closedGraceMs: number;
+}
+
+/** Keys made just now, with their list. */
+interface MadeKeys extends FreshKeys {
+  readonly slotKeys: Uint8Array;
+}
+
+/** What this authority brings to a buffer that it draws together with others. */
+export async function makeOffer(tools: BufferEpochTools, request: OfferRequest): Promise<Offer | Refused> {
+  let made: MadeKeys | undefined;
+  const part = await withFreshKeys(tools, request.task, (core, fresh, now) => {
+    made = fresh;
+    return core.offer(request, fresh, now);
+  });
+  if (isRefused(part) || made === undefined) return isRefused(part) ? part : refused('offer-unknown');
+  return { task: request.task, part, slotKeys: made.slotKeys };
+}
+
+/** The descriptor with this authority's own list. */
+export async function drawBuffer(tools: BufferEpochTools, request: BufferRequest): Promise<DrawnBuffer | Refused> {
+  let made: MadeKeys | undefined;
+  const descriptor = await withFreshKeys(tools, request.task, (core, fresh, now) => {
+    made = fresh;
+    return core.drawBuffer(request, fresh, now);
+  });
+  if (isRefused(descriptor)) return descriptor;
+  const own = ownPart(tools.authority.core.publicKey, descriptor);
+  if (own === undefined) throw new Error('a buffer was drawn without a part of this authority');
+  if (made !== undefined && equalBytes(made.offer, own.offer)) return { descriptor, slotKeys: made.slotKeys };
+  // One that was offered before, or a request that is repeated and gets the earlier buffer, as long as its keys are there.
+  const { task, bufferSize, engine } = descriptor;
+  const source = { task, bufferSize, offer: own.offer };
+  const [slotKeys] =
+    (await tools.epochs.keysOf({ engine, sealingKey: own.sealingKey }, { kind: 'list', source })) ?? [];
+  return slotKeys === undefined ? refused('buffer-over') : { descriptor, slotKeys };
+}
+
+/**
+ * A step with keys of the current epoch for a buffer to come. The random bytes that they hang on are drawn here: a nonce of the server
+ * could repeat them after a roll-back.
+ */
+function withFreshKeys<Answer>(
+  { authority, epochs, randomBytes, epochMs }: BufferEpochTools,
+  of: Uint8Array,
+  step: (core: AttributeAuthority, fresh: MadeKeys, now: Millis) => AuthorityStep<Answer>,
+): Promise<Answer | Refused> {
+  return authority.take(async ({ tables, core, directory, now, compute }) => {
+    const known = directory.task(of);
+    if (known === undefined) return { records: [], answer: refused('task-unknown'), events: [] };
+    const { task, policy } = known;
+    const epoch = await epochs.of(tables, task, policy.engine, Math.floor(now / epochMs));
+    const offer = randomBytes(16);
+    const keys = await epochs.draw(epoch, { task, offer, bufferSize: policy.bufferSize });
+    const decided = await compute(() => step(core, { offer, ...keys }, now));
+    // An offer has no record, but its keys must be there when it is drawn with.
+    if (!isRefused(decided.answer)) await epochs.store(tables, epoch);
+    return decided;
+  });
+}
+
+/** Aborts what is overdue, forgets tokens that have ended, and destroys the keys of epochs that nothing needs any more. */
+export async function tick({ authority, store, epochs, epochMs, closedGraceMs }: BufferEpochTools): Promise<void> {
+  await authority.step((core, now) => core.tick(now));
+  const destroyed = await authority.locked(async ({ tables, directory, now }) => {
+    await tables.forgetTokens(now);
+    directory.forgetClosed(now - closedGraceMs);
+    return epochs.destroyOver(tables, Math.floor(now / epochMs), (epochKey) => !directory.needs(epochKey));
+  });
+  if (destroyed > 0) await store.purge();
+  await authority.look(() => undefined); // wipes what was destroyed, here or by another node
+}

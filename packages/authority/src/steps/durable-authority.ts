@@ -1,0 +1,286 @@
+/**
+ * One node of the authority with its database. A step locks the log, takes in what other nodes have appended, is computed, and
+ * is durable before it is witnessed, and witnessed before it is true here; only then may the answer leave. One step at a time on a node,
+ * by its queue, and one at a time on all nodes, by the lock. Steps that wait are taken together: each is computed on what those before
+ * it make true, and one transaction and one witness stand for all of them.
+ */
+import type { RandomBytes, Signer } from '@basa/masking';
+import { equalBytes } from '@basa/masking';
+import type {
+  AttributeAuthority,
+  AuthorityPorts,
+  AuthorityStep,
+  BasaEvent,
+  Head,
+  Millis,
+  Refused,
+} from '@basa/protocol';
+import { epochKeyOf, headCodec, millis, ownPart } from '@basa/protocol';
+import { nodeSuite } from '@basa/runtime/node';
+import { createQueue, DatabaseUnavailable } from '@basa/service';
+import type { KeyEpochs } from '../keys/key-epochs.ts';
+import type { Directory } from '../log/directory.ts';
+import { LogForked, LogView, nameRecords } from '../log/log-view.ts';
+import type { AuthorityStore } from '../store/store.ts';
+import type { AuthorityTables } from '../store/tables.ts';
+import type { Witness } from '../store/witness.ts';
+import type { Step, Taken } from './waiting-steps.ts';
+import { tried, WaitingSteps } from './waiting-steps.ts';
+
+export interface DurableAuthorityTools {
+  readonly store: AuthorityStore;
+  readonly signer: Signer;
+  /** As it is sealed in the vault: it says whose log the database holds. */
+  readonly sealedSigner: Uint8Array;
+  readonly epochs: KeyEpochs;
+  readonly witness: Witness;
+  readonly randomBytes: RandomBytes;
+  onEvent(event: BasaEvent): void;
+}
+
+/** What a step works with, while the log is locked. It may be called again: it must look before it writes. */
+export interface LogTransaction {
+  readonly tables: AuthorityTables;
+  readonly core: AttributeAuthority;
+  readonly directory: Directory;
+  /** On the clock that all nodes share. */
+  readonly now: Millis;
+  /** For what the core looks up in its log. */
+  compute<Result>(compute: () => Result): Promise<Result>;
+}
+
+interface KnownHead {
+  readonly sequence: number;
+  readonly head: Head;
+  readonly bytes: Uint8Array;
+}
+
+export class DurableAuthority {
+  readonly #tools: DurableAuthorityTools;
+  readonly #queue = createQueue();
+  readonly #waiting = new WaitingSteps((steps) => this.#queued(() => this.#takenTogether(steps())));
+  #view: LogView;
+  /** How far the witness has come; before the start it is not known. */
+  #witnessed = -1;
+  #head: KnownHead | undefined;
+  /** The last head of a log that is not in the database any more, until it was met. */
+  #lost: Head | undefined;
+  /** How much work was ever given to the queue, and how much of it the last outage has ended. */
+  #asked = 0;
+  #outage: { readonly error: DatabaseUnavailable; readonly last: number } | undefined;
+
+  private constructor(tools: DurableAuthorityTools) {
+    this.#tools = tools;
+    this.#view = this.#newView();
+  }
+
+  /** Reads the log and checks its hash chain. Nothing is written but names that are missing. */
+  static async open(tools: DurableAuthorityTools): Promise<DurableAuthority> {
+    const authority = new DurableAuthority(tools);
+    await authority.#queued(() =>
+      tools.store.transaction(async (tables) => {
+        await authority.#follow(tables);
+        await nameRecords(tables);
+      }),
+    );
+    return authority;
+  }
+
+  get core(): AttributeAuthority {
+    return this.#view.core;
+  }
+
+  /** How many records of the log this node knows. */
+  get sequence(): number {
+    return this.#view.sequence;
+  }
+
+  get directory(): Directory {
+    return this.#view.directory;
+  }
+
+  /**
+   * Compares the log with the witness: what others may have seen and is not here any more, was rolled back. Without a
+   * witness, only a log without records or a new node (its operator's word) has nothing to compare.
+   */
+  async start({ isNewNode }: { readonly isNewNode: boolean }): Promise<void> {
+    const { witness, randomBytes } = this.#tools;
+    const kept = witness.read();
+    if (kept === undefined && (isNewNode || this.#view.sequence === 0)) await this.#witness();
+    else await this.step((core) => core.start(kept, randomBytes(16)));
+  }
+
+  /** Takes a step: durable, then true; gives its answer. */
+  step<Answer>(step: Step<Answer>): Promise<Answer | Refused> {
+    return this.#waiting.add(step);
+  }
+
+  /** A step that reads or writes more than the log, in the same transaction. */
+  take<Answer>(work: (log: LogTransaction) => Promise<AuthorityStep<Answer>>): Promise<Answer | Refused> {
+    return this.#queued(() => this.#taken(work));
+  }
+
+  /** A step that seldom changes anything: the log is locked only where it does. */
+  async ask<Answer>(step: Step<Answer>): Promise<Answer | Refused> {
+    const { records, answer } = await this.#look(step);
+    return records.length === 0 ? answer : this.step(step);
+  }
+
+  /** An answer as new as the database when it was asked for. */
+  look<Result>(compute: (core: AttributeAuthority) => Result): Promise<Result> {
+    return this.#look(compute);
+  }
+
+  /** What is in memory is now as new as the database was when this was called. */
+  catchUp(): Promise<void> {
+    return this.#tools.store.catchUp(() => this.#look(() => undefined));
+  }
+
+  /** Work on other tables than the log's, while the log is locked. */
+  locked<Result>(work: (log: LogTransaction) => Promise<Result>): Promise<Result> {
+    return this.#queued(() => this.#tools.store.transaction(async (tables) => work(await this.#lock(tables))));
+  }
+
+  /** The newest head this node knows, for every answer. */
+  headBytes(): Uint8Array {
+    return this.#currentHead().bytes;
+  }
+
+  /** Somebody shows a head it was given. */
+  async meet(seen: Head): Promise<void> {
+    if (this.#view.isRecent(seen, this.#currentHead().head.branch)) return;
+    const branch = this.#tools.randomBytes(16);
+    await this.ask((core) => core.meetHead(seen, branch));
+  }
+
+  #takenTogether(steps: readonly Step<unknown>[]): Promise<readonly Taken[]> {
+    return this.#commit(async ({ compute, core, now }, add) => {
+      const taken: Taken[] = [];
+      for (const step of steps) {
+        const outcome = await compute(() => tried(() => step(core, now)));
+        if ('step' in outcome) add(outcome.step);
+        taken.push(outcome);
+      }
+      return taken;
+    });
+  }
+
+  #taken<Answer>(work: (log: LogTransaction) => Promise<AuthorityStep<Answer>>): Promise<Answer | Refused> {
+    return this.#commit(async (log, add) => {
+      const step = await work(log);
+      add(step);
+      return step.answer;
+    });
+  }
+
+  /** What is added is durable, then witnessed, then true. The core of `work` is a draft, which goes on with what is added. */
+  async #commit<Result>(
+    work: (log: LogTransaction, add: (step: AuthorityStep<unknown>) => void) => Promise<Result>,
+  ): Promise<Result> {
+    const { store, onEvent } = this.#tools;
+    const view = this.#view;
+    const { steps, result, end, draft } = await store.transaction(async (tables) => {
+      const log = await this.#lock(tables);
+      const core = log.core.draft();
+      const added: AuthorityStep<unknown>[] = [];
+      const worked = await work({ ...log, core }, (step) => {
+        core.apply(step.records, step.decidedAt);
+        added.push(step);
+      });
+      const records = added.flatMap((step) => step.records);
+      return { steps: added, result: worked, end: await view.append(tables, records), draft: core };
+    });
+    await this.#witness(draft, end.sequence);
+    view.apply(steps, end);
+    for (const event of steps.flatMap(({ events }) => events)) onEvent(event);
+    return result;
+  }
+
+  #look<Result>(compute: (core: AttributeAuthority, now: Millis) => Result): Promise<Result> {
+    return this.#queued(async () => {
+      const result = await this.#tools.store.transaction(async (tables) => {
+        const view = await this.#follow(tables);
+        const now = millis(await tables.now());
+        return view.compute(tables, () => compute(view.core, now));
+      });
+      await this.#witness();
+      return result;
+    });
+  }
+
+  /** When all earlier work has ended. A log that was rolled back is read anew, and meets the head of the one that is lost. */
+  #queued<Result>(work: () => Promise<Result>): Promise<Result> {
+    const number = ++this.#asked;
+    return this.#queue(async () => {
+      // Whoever waited while the database was waited for in vain does not wait for it once more.
+      if (this.#outage !== undefined && number <= this.#outage.last) throw this.#outage.error;
+      for (;;) {
+        try {
+          await this.#meetLost();
+          return await work();
+        } catch (error) {
+          if (error instanceof DatabaseUnavailable) this.#outage = { error, last: this.#asked };
+          if (!(error instanceof LogForked)) throw error;
+          this.#lost ??= this.core.head();
+          this.#view = this.#newView();
+          this.#head = undefined;
+          this.#witnessed = -1;
+        }
+      }
+    });
+  }
+
+  async #meetLost(): Promise<void> {
+    const lost = this.#lost;
+    if (lost === undefined) return;
+    const branch = this.#tools.randomBytes(16);
+    await this.#taken(({ compute, core }) => compute(() => core.meetHead(lost, branch)));
+    this.#lost = undefined;
+  }
+
+  async #lock(tables: AuthorityTables): Promise<LogTransaction> {
+    const owner = await tables.lockLog();
+    if (owner === undefined || !equalBytes(owner, this.#tools.sealedSigner))
+      throw new Error('the database does not hold the log of this authority any more: restore it, or start again');
+    const view = await this.#follow(tables);
+    const now = millis(await tables.now());
+    const { core, directory } = view;
+    return { tables, core, directory, now, compute: (compute) => view.compute(tables, compute) };
+  }
+
+  async #follow(tables: AuthorityTables): Promise<LogView> {
+    await this.#view.follow(tables, await tables.end());
+    await this.#tools.epochs.follow(tables);
+    return this.#view;
+  }
+
+  #newView(): LogView {
+    const { signer, epochs } = this.#tools;
+    const issuerFor: AuthorityPorts['issuerFor'] = (part) => epochs.issuerFor(part);
+    return new LogView({ suite: nodeSuite, signer, issuerFor }, (entry) => {
+      if (entry.kind !== 'buffer-drawn') return;
+      const own = ownPart(signer.publicKey, entry.descriptor);
+      if (own !== undefined) epochs.expect(epochKeyOf(entry.descriptor, own));
+    });
+  }
+
+  /** The witness follows before an answer leaves, also where it could not the last time. */
+  async #witness(core: AttributeAuthority = this.core, sequence: number = this.#view.sequence): Promise<void> {
+    if (this.#witnessed === sequence) return;
+    const head = headAt(core, sequence);
+    await this.#tools.witness.write(head.head);
+    this.#witnessed = sequence;
+    this.#head = head;
+  }
+
+  #currentHead(): KnownHead {
+    const { core, sequence } = this.#view;
+    if (this.#head?.sequence !== sequence) this.#head = headAt(core, sequence);
+    return this.#head;
+  }
+}
+
+function headAt(core: AttributeAuthority, sequence: number): KnownHead {
+  const head = core.head();
+  return { sequence, head, bytes: headCodec.encode(head) };
+}

@@ -1,0 +1,213 @@
+/** One cell of a grid: a protocol on a task under some delay, and its schedule in virtual time. */
+import { defaultThreshold } from '@basa/baselines';
+import { FEDBUFF_STALENESS } from '@basa/learning';
+import { DEFAULT_TARGET_AGE, DEFAULT_WAITING_BUFFERS } from '@basa/protocol';
+import type { Arrivals, Delay, Fleet, Link, PaperCosts, Scheme, TimedEvent } from '@basa/simulator';
+import {
+  LightSecAggScheme,
+  NO_NETWORK,
+  PaperScheme,
+  PlainScheme,
+  rounds,
+  SealedScheme,
+  Timeline,
+} from '@basa/simulator';
+import { Charges } from '../costs/charges.ts';
+import type { Costs } from '../costs/costs.ts';
+import { priced } from '../costs/costs.ts';
+import type { CostNeeds } from '../costs/needs.ts';
+import type { ProfileRequest } from '../costs/profiles.ts';
+import { PROFILED_NAMES } from '../costs/profiles.ts';
+import type { ExperimentTask } from '../tasks/tasks.ts';
+import type { Schedule } from './trajectory.ts';
+import { scheduleOf } from './trajectory.ts';
+
+export const PROTOCOLS = [
+  'no SA',
+  'BASA paper',
+  'BASA sealed (CP-ABE)',
+  'BASA sealed (slot keys)',
+  'SecAgg',
+  'SecAgg+',
+  'LSA sync',
+  'LSA async',
+  'LSA async, barrier',
+  'LSA async, background',
+] as const;
+export type ProtocolName = (typeof PROTOCOLS)[number];
+
+/** Training as it is measured here, so many seconds for each example, or so many for every trip alike. */
+export type Compute = 'measured' | { readonly secondsAnExample: number } | { readonly secondsATrip: number };
+
+/** What of a task decides its schedule. */
+export type ScheduledTask = Pick<ExperimentTask, 'users' | 'dimension' | 'charged' | 'cap'>;
+
+export interface Cell<Task extends ScheduledTask = ExperimentTask> {
+  readonly task: Task;
+  readonly protocol: ProtocolName;
+  readonly delay: Delay;
+  /** Users that train at the same time; of a round in synchronous protocols. */
+  readonly concurrency: number;
+  readonly bufferSize: number;
+  readonly seed: number;
+  /** `closed` keeps so many training; others come at a rate, and at most so many train. */
+  readonly arrivals: Arrivals;
+  /** Places as the server gives them by default, so many of them, or everybody may train. */
+  readonly places: 'auto' | 'unlimited' | number;
+  readonly compute: Compute;
+  readonly dropouts: number;
+  readonly link: Link;
+  /** Steps of the quantiser to the unit; infinitely many leave floats as they are. */
+  readonly level: number;
+  /** Sums in the ring of so many bits with a clip of 1, as new tasks have it; in the field by default. */
+  readonly ringBits?: number;
+  /** Threads of the server that open sums in sealed mode. */
+  readonly openers: number;
+  /** What an ablation changes about the paper's turn. */
+  readonly turn: Partial<Pick<PaperCosts, 'parallelBuffers'>> & { readonly isDepositFirst?: boolean };
+}
+
+export const CELL: Omit<Cell, 'task' | 'protocol'> = {
+  delay: { kind: 'none' },
+  concurrency: 32,
+  arrivals: { kind: 'closed' },
+  places: 'auto',
+  bufferSize: 10,
+  seed: 1,
+  compute: 'measured',
+  dropouts: 0,
+  link: NO_NETWORK,
+  level: 2 ** 16,
+  openers: 4,
+  turn: {},
+};
+
+export function isSynchronous({ protocol }: Pick<Cell, 'protocol'>): boolean {
+  return protocol === 'SecAgg' || protocol === 'SecAgg+' || protocol === 'LSA sync';
+}
+
+/** `beta` of the paper. */
+export function exponential(beta: number): Delay {
+  return beta === 0 ? { kind: 'none' } : { kind: 'exponential', mean: beta };
+}
+
+export interface TimedSchedule extends Schedule {
+  readonly utilisation: Readonly<Record<string, number>>;
+}
+
+/** Seconds that a user of so many examples trains. */
+function computeSeconds({ compute, task }: Cell<ScheduledTask>, costs: Costs): (examples: number) => number {
+  if (compute === 'measured') {
+    const perExample = priced(costs.training, task.charged).ms / 1000;
+    return (examples) => perExample * examples;
+  }
+  if ('secondsATrip' in compute) return () => compute.secondsATrip;
+  return (examples) => compute.secondsAnExample * examples;
+}
+
+/** As a new task has it; without a bound, everybody may train. */
+function admissionOf({ places, bufferSize }: Cell<ScheduledTask>): Pick<Fleet, 'admission'> {
+  if (places === 'unlimited') return {};
+  const maxWaitingBuffers = DEFAULT_WAITING_BUFFERS;
+  return { admission: { bufferSize, places, targetAge: DEFAULT_TARGET_AGE, maxWaitingBuffers } };
+}
+
+/** All examples of a user are charged, whatever part of them a smaller network learns. */
+export function scheduleCell(
+  cell: Cell<ScheduledTask>,
+  costs: Costs,
+  examplesOf: (user: number) => number,
+): TimedSchedule {
+  const { task } = cell;
+  const secondsOf = computeSeconds(cell, costs);
+  const fleet: Fleet = {
+    users: task.users,
+    concurrency: cell.concurrency,
+    arrivals: cell.arrivals,
+    examplesOf,
+    computeSeconds: (user) => secondsOf(examplesOf(user)),
+    delay: cell.delay,
+    dropouts: cell.dropouts,
+    link: cell.link,
+    modelBytes: 4 * task.dimension,
+    staleness: FEDBUFF_STALENESS,
+    bufferSize: cell.bufferSize,
+    ...admissionOf(cell),
+    seed: cell.seed,
+  };
+  const charges = new Charges(costs, task.dimension);
+  if (isSynchronous(cell)) {
+    const schedule = scheduleOf(roundsOf(cell, fleet, charges), task.cap.rounds);
+    return { ...schedule, utilisation: {} };
+  }
+  const timeline = new Timeline(fleet);
+  const scheme = schemeOf(cell, timeline, charges);
+  const schedule = scheduleOf(timeline.run(scheme), task.cap.buffers);
+  return { ...schedule, utilisation: scheme.utilisation(timeline.now) };
+}
+
+function roundsOf(
+  { protocol, concurrency }: Cell<ScheduledTask>,
+  fleet: Fleet,
+  charges: Charges,
+): Iterable<TimedEvent> {
+  if (protocol === 'LSA sync') return rounds(fleet, charges.lightSecAggRound(concurrency));
+  const name = protocol === 'SecAgg' ? 'SecAgg' : 'SecAgg+';
+  return rounds(fleet, charges.pairwiseRound(name, concurrency, defaultThreshold(concurrency)));
+}
+
+function schemeOf(cell: Cell<ScheduledTask>, timeline: Timeline, charges: Charges): Scheme {
+  const { protocol, bufferSize, concurrency, turn, openers } = cell;
+  switch (protocol) {
+    case 'no SA':
+      return new PlainScheme(timeline, charges.plain());
+    case 'BASA paper':
+      return new PaperScheme(timeline, withTurn(charges.paper(bufferSize), turn));
+    case 'BASA sealed (CP-ABE)':
+    case 'BASA sealed (slot keys)':
+      return new SealedScheme(timeline, charges.sealed(protocol, bufferSize, openers));
+    case 'LSA async':
+      return new LightSecAggScheme(timeline, charges.lightSecAggBuffered(concurrency, bufferSize, 'sequential'));
+    case 'LSA async, barrier':
+      return new LightSecAggScheme(timeline, charges.lightSecAggBuffered(concurrency, bufferSize, 'barrier'));
+    case 'LSA async, background':
+      return new LightSecAggScheme(timeline, charges.lightSecAggBuffered(concurrency, bufferSize, 'background'));
+    default:
+      throw new Error(`${protocol} works in rounds`);
+  }
+}
+
+/** Deposit first: the next user's turn begins when the ciphertexts are there; masking and upload follow after it. */
+function withTurn(costs: PaperCosts, { parallelBuffers = 1, isDepositFirst = false }: Cell['turn']): PaperCosts {
+  if (!isDepositFirst) return { ...costs, parallelBuffers };
+  return {
+    ...costs,
+    parallelBuffers,
+    afterTurnSeconds: costs.maskSeconds,
+    turnSeconds: (k) => costs.turnSeconds(k) - costs.maskSeconds,
+  };
+}
+
+/** What must be measured before the cell can be priced. */
+export function needsOf({
+  task,
+  protocol,
+  concurrency,
+  bufferSize,
+  compute,
+  dropouts,
+}: Cell<ScheduledTask>): CostNeeds {
+  const { dimension } = task;
+  const profiles = PROFILED_NAMES.filter((name) => name === protocol).flatMap((name): ProfileRequest[] => {
+    const users = name.startsWith('BASA') ? bufferSize : concurrency;
+    return (name === 'BASA paper' || dropouts === 0 ? [0] : [0, 1]).map((leaving) => ({ name, users, leaving }));
+  });
+  const isLightSecAgg = protocol.startsWith('LSA');
+  const summed = protocol === 'LSA sync' ? concurrency : bufferSize;
+  return {
+    dimensions: [dimension],
+    profiles,
+    codes: isLightSecAgg ? [{ code: 'published', users: concurrency, dimension, summed }] : [],
+    models: compute === 'measured' ? [task.charged] : [],
+  };
+}

@@ -1,0 +1,44 @@
+/** The real parties of a protocol, for sums of updates that were trained. */
+import type { AggregationProtocol } from '@basa/baselines';
+import {
+  bufferedLightSecAgg,
+  lightSecAgg,
+  publishedCode,
+  SYNCHRONISATION_READINGS,
+  secAgg,
+  secAggPlus,
+} from '@basa/baselines';
+import { basaSealed, unsafeBasaPaper } from '@basa/simulator';
+import { nodeTools } from '../costs/needs.ts';
+import { nodeEnvironment } from '../simulation/environment.ts';
+import type { ProtocolName } from './cell.ts';
+
+/** Undefined for plain sums: there is nobody to check. Seeds of BASA are sealed transparently: their time is charged. */
+export function partiesOf(protocol: ProtocolName, users: number): AggregationProtocol | undefined {
+  const tools = nodeTools();
+  switch (protocol) {
+    case 'no SA':
+      return undefined;
+    case 'BASA paper':
+      return unsafeBasaPaper(nodeEnvironment);
+    case 'BASA sealed (CP-ABE)':
+    case 'BASA sealed (slot keys)':
+      return basaSealed(nodeEnvironment);
+    case 'SecAgg':
+      return secAgg(tools);
+    case 'SecAgg+':
+      return secAggPlus(tools, { corrupt: 0.05, dropped: 0.05 });
+    case 'LSA sync':
+      return lightSecAgg(tools, publishedCode);
+    default:
+      // Updates carry their weights already, as every asynchronous protocol here has them: the integer weight is 1.
+      return bufferedLightSecAgg(tools, {
+        codeFor: publishedCode,
+        bufferSize: users,
+        weightScale: 1,
+        weightOf: () => 1,
+        inputBound: 2 ** 20,
+        reading: SYNCHRONISATION_READINGS.sequential,
+      });
+  }
+}

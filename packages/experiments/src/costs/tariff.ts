@@ -1,0 +1,130 @@
+/** What single operations are charged at, from prices and profiles: seconds and bytes at one dimension and modulus. */
+import { elementBits } from '@basa/masking';
+import type {
+  Costs,
+  LightSecAggPrices,
+  ModulusOperation,
+  Profile,
+  SealingPrices,
+  Share,
+  VectorPrices,
+  WordOperation,
+} from './costs.ts';
+import { priced } from './costs.ts';
+import { codeKey } from './needs.ts';
+import type { ProfiledName } from './profiles.ts';
+import { profileKey, TINY } from './profiles.ts';
+import type { Sampled } from './sampling.ts';
+import { PRICED_RING } from './vector-operations.ts';
+
+/** Everything is summed in a ring but LightSecAgg, which divides. */
+export type ModulusKind = 'ring' | 'field';
+
+/** A device masks long vectors on two threads, whatever the protocol: the client's own numbers, in packages/client/src/node/masks.ts. */
+const MASK_THREADS = 2;
+const LONG_ELEMENTS = 1 << 18;
+
+export type Phase = Profile['phases'][number];
+
+/** The names that the protocols give their phases. */
+type NamedPhases = Record<
+  'connect' | 'upload' | 'deposit' | 'close' | 'keys' | 'shares' | 'masked-input' | 'unmasking',
+  Phase
+>;
+
+export class Tariff {
+  readonly #costs: Costs;
+  readonly #dimension: number;
+  readonly #modulus: ModulusKind;
+
+  constructor(costs: Costs, dimension: number, modulus: ModulusKind) {
+    this.#costs = costs;
+    this.#dimension = dimension;
+    this.#modulus = modulus;
+  }
+
+  /** Of a record that is flushed to the disk. */
+  get durable(): number {
+    return this.#costs.durable.ms / 1000;
+  }
+
+  /** What a user of sealed mode does to its vector beside expanding masks: digest checked, copied, packed, hashed, framed. */
+  get masking(): number {
+    return this.words('hashInput', 'copy', 'copy') + this.vectors('pack', 'hashBody');
+  }
+
+  /** What the server does with a body before it is accepted. In a ring every vector is one; in the field each entry is looked at. */
+  get receiving(): number {
+    return this.words('copy') + this.vectors('hashBody', ...(this.#modulus === 'field' ? (['unpack'] as const) : []));
+  }
+
+  get sealing(): SealingPrices {
+    return priced(this.#costs.sealing, 'cp-abe');
+  }
+
+  get #prices(): VectorPrices {
+    return priced(this.#costs.vectors, String(this.#dimension));
+  }
+
+  vectors(...operations: readonly ModulusOperation[]): number {
+    return seconds(operations.map((operation) => this.#prices[this.#modulus][operation]));
+  }
+
+  field(...operations: readonly ModulusOperation[]): number {
+    return seconds(operations.map((operation) => this.#prices.field[operation]));
+  }
+
+  words(...operations: readonly WordOperation[]): number {
+    return seconds(operations.map((operation) => this.#prices.words[operation]));
+  }
+
+  code(users: number, summed: number): LightSecAggPrices {
+    const key = codeKey({ code: 'published', users, dimension: this.#dimension, summed });
+    return priced(this.#costs.lightSecAgg, key);
+  }
+
+  /** A profile is run in the field; what is charged is packed as its modulus packs. */
+  withVector(bytesAtTiny: number): number {
+    const bits = this.#modulus === 'field' ? 32 : elementBits(PRICED_RING);
+    return bytesAtTiny - 4 * TINY + Math.ceil((bits * this.#dimension) / 8);
+  }
+
+  /** Slot keys are sealed and opened for real in their profile: only CP-ABE is counted. */
+  seconds({ ms, counts }: Share, sealsAs: 'seal' | 'online'): number {
+    const engine = this.sealing;
+    const sealing = counts.seals * engine[sealsAs].ms + counts.opens * engine.open.ms + counts.issues * engine.issue.ms;
+    return (ms + sealing) / 1000 + this.expansions({ counts });
+  }
+
+  /** The same of a device, which masks on its threads. */
+  ofDevice(share: Share, sealsAs: 'seal' | 'online'): number {
+    const expansions = this.expansions(share);
+    return this.seconds(share, sealsAs) - expansions + this.threaded(expansions);
+  }
+
+  /** Pieces are copied to the threads and back. */
+  threaded(seconds: number): number {
+    if (this.#dimension < LONG_ELEMENTS || seconds === 0) return seconds;
+    return seconds / MASK_THREADS + this.words('copy', 'copy');
+  }
+
+  expansions({ counts }: Pick<Share, 'counts'>): number {
+    return counts.expansions * this.vectors('expand');
+  }
+
+  /** Without masks. The server has another key for nearly every seed it opens. */
+  opening(share: Share): number {
+    const { open, openByNewKey } = this.sealing;
+    const more = (share.counts.opens * (openByNewKey.ms - open.ms)) / 1000;
+    return this.seconds(share, 'seal') - this.expansions(share) + more;
+  }
+
+  phases(name: ProfiledName, users: number, leaving: number): Record<string, Phase> & NamedPhases {
+    const { phases } = priced(this.#costs.profiles, profileKey({ name, users, leaving }));
+    return Object.fromEntries(phases.map((phase) => [phase.name, phase])) as Record<string, Phase> & NamedPhases;
+  }
+}
+
+function seconds(prices: readonly Sampled[]): number {
+  return prices.reduce((sum, { ms }) => sum + ms, 0) / 1000;
+}

@@ -1,0 +1,212 @@
+/** A model and data of one's own, trained by so many virtual devices under any of the protocols: real updates, virtual time. */
+import type { Samples, Trainer } from '@basa/learning';
+import { DEFAULT_DAMPING } from '@basa/learning';
+import type { Delay } from '@basa/simulator';
+import type { Cell, ProtocolName, ScheduledTask } from '../cells/cell.ts';
+import { CELL, isSynchronous, needsOf, scheduleCell } from '../cells/cell.ts';
+import { partiesOf } from '../cells/parties.ts';
+import type { Costs } from '../costs/costs.ts';
+import { allNeeds, measureCosts } from '../costs/needs.ts';
+import { profileKey } from '../costs/profiles.ts';
+import { HASTY } from '../costs/sampling.ts';
+import { exampleLearned } from '../costs/training-operations.ts';
+import type { LearnTask } from '../tasks/learning-tasks.ts';
+import { trainOrder } from '../training/train-order.ts';
+import { trainUpdate } from '../training/train-update.ts';
+
+/** The protocols as people type them. */
+const OWN_PROTOCOLS = {
+  none: 'no SA',
+  sealed: 'BASA sealed (slot keys)',
+  paper: 'BASA paper',
+  secagg: 'SecAgg',
+  'secagg+': 'SecAgg+',
+  lightsecagg: 'LSA sync',
+  'lightsecagg-async': 'LSA async',
+} as const satisfies Readonly<Record<string, ProtocolName>>;
+
+type OwnProtocol = keyof typeof OWN_PROTOCOLS;
+
+export interface SimulateOptions {
+  readonly trainer: Trainer;
+  readonly training: { readonly epochs: number; readonly batchSize: number; readonly learningRate: number };
+  /** The examples of each device. */
+  readonly shares: readonly Samples[];
+  readonly test: Samples;
+  readonly protocols: readonly OwnProtocol[];
+  /** Devices that train at the same time; the devices of a round in protocols that work in rounds. */
+  readonly concurrency: number;
+  readonly bufferSize: number;
+  readonly delay: Delay;
+  /** Share of trips that end before the upload. */
+  readonly dropouts: number;
+  /** Seconds that a device trains, or as long as it takes here. */
+  readonly compute: 'measured' | number;
+  readonly versions: number;
+  /** Accuracy at which a run ends, from 0 to 1. */
+  readonly target: number;
+  readonly seed: number;
+  readonly date: string;
+  readonly signal: AbortSignal;
+  onMeasure(what: string): void;
+  onVersion(version: SimulatedVersion): void;
+}
+
+export interface SimulatedVersion {
+  readonly protocol: OwnProtocol;
+  readonly version: number;
+  /** Virtual. */
+  readonly seconds: number;
+  readonly accuracy: number;
+  readonly loss: number;
+  readonly trainLoss: number;
+  readonly updates: number;
+}
+
+/** One protocol from its first version to its last. */
+export interface OwnRun {
+  readonly protocol: OwnProtocol;
+  readonly curve: readonly SimulatedVersion[];
+  readonly isReached: boolean;
+  readonly trips: number;
+  readonly droppedOut: number;
+  readonly meanAge: number;
+  /** Sums that the real parties of the protocol made, bit for bit the plain ones. */
+  readonly partySums: number;
+  readonly clipped: number;
+  readonly parameters: Float32Array;
+}
+
+/** The real parties sum every so many versions: they are the slow part of small models. */
+const PARTIES_EVERY = 10;
+
+/** Throws a `RangeError` where a protocol, the model or its data cannot be simulated so. */
+export async function simulateOwn(options: SimulateOptions): Promise<readonly OwnRun[]> {
+  tryOneStep(options);
+  const cells = options.protocols.map((protocol) => ({ protocol, cell: cellOf(protocol, options) }));
+  const costs = await costsOf(
+    cells.map(({ cell }) => cell),
+    options,
+  );
+  for (const { protocol, cell } of cells) checkDropouts(protocol, cell, costs);
+  const runs: OwnRun[] = [];
+  for (const { protocol, cell } of cells) runs.push(await simulate(protocol, cell, costs, options));
+  return runs;
+}
+
+/** What a trainer refuses, it refuses at once and not after minutes of measuring. */
+function tryOneStep({ trainer, training: { batchSize, learningRate }, shares, seed }: SimulateOptions): void {
+  const [samples] = shares;
+  if (samples !== undefined)
+    trainer.train({ start: trainer.init(seed), samples, steps: 1, batchSize, learningRate, seed });
+}
+
+/** Few devices of a round may be too few for a protocol to lose one of them. */
+function checkDropouts(protocol: OwnProtocol, cell: Cell<ScheduledTask>, { profiles }: Costs): void {
+  if (needsOf(cell).profiles.every((request) => profileKey(request) in profiles)) return;
+  throw new RangeError(
+    `${protocol} with ${cell.concurrency} devices a round bears no drop-out; take more, or none of them`,
+  );
+}
+
+async function simulate(
+  protocol: OwnProtocol,
+  cell: Cell<ScheduledTask>,
+  costs: Costs,
+  options: SimulateOptions,
+): Promise<OwnRun> {
+  const { trainer, signal, seed } = options;
+  const task = taskOf(options);
+  const { order, times } = scheduleCell(cell, costs, task.countOf);
+  const curve: SimulatedVersion[] = [];
+  let parameters = new Float32Array();
+  const { reached, partySums, clipped } = await trainOrder(
+    {
+      order,
+      seed,
+      maxExamples: Number.POSITIVE_INFINITY,
+      step: { rate: 1, momentum: 0, ...(!isSynchronous(cell) && { damping: DEFAULT_DAMPING }) },
+      ...(protocol !== 'none' && { level: cell.level }),
+      target: options.target,
+      parties: (users) => [partiesOf(cell.protocol, users)].filter((one) => one !== undefined),
+      partiesEvery: PARTIES_EVERY,
+    },
+    task,
+    trainer,
+    async (request) => {
+      await new Promise((resolve) => setImmediate(resolve)); // Ctrl-C is heard between two updates
+      signal.throwIfAborted();
+      return trainUpdate(request, task, trainer);
+    },
+    async (made) => {
+      const { version, trainLoss, evaluation } = made;
+      const { accuracy = Number.NaN, loss = Number.NaN } = evaluation ?? {};
+      const seconds = times[version - 1] ?? Number.NaN;
+      const updates = order[version - 1]?.length ?? 0;
+      parameters = made.parameters.slice();
+      const found = { protocol, version, seconds, accuracy, loss, trainLoss, updates };
+      curve.push(found);
+      options.onVersion(found);
+    },
+  );
+  const isReached = reached !== undefined;
+  const { trips, droppedOut, meanAge } = scheduleCell(endingAt(cell, curve.length), costs, task.countOf);
+  return { protocol, curve, isReached, trips, droppedOut, meanAge, partySums, clipped, parameters };
+}
+
+/** The same virtual time, told until this version. */
+function endingAt(cell: Cell<ScheduledTask>, version: number): Cell<ScheduledTask> {
+  return { ...cell, task: { ...cell.task, cap: { buffers: version, rounds: version } } };
+}
+
+function cellOf(protocol: OwnProtocol, options: SimulateOptions): Cell<ScheduledTask> {
+  const { trainer, shares, versions, concurrency, bufferSize, delay, dropouts, compute, seed } = options;
+  return {
+    ...CELL,
+    protocol: OWN_PROTOCOLS[protocol],
+    task: {
+      users: shares.length,
+      dimension: trainer.model.dimension,
+      charged: trainer.model.name,
+      cap: { buffers: versions, rounds: versions },
+    },
+    concurrency,
+    bufferSize,
+    delay,
+    dropouts,
+    compute: compute === 'measured' ? compute : { secondsATrip: compute },
+    seed,
+  };
+}
+
+/** Measured in seconds on this machine: for a look, not for a table. */
+async function costsOf(cells: readonly Cell<ScheduledTask>[], options: SimulateOptions): Promise<Costs> {
+  const { trainer, training, shares, compute, date, onMeasure: step } = options;
+  const needs = { ...allNeeds(cells.map(needsOf)), models: [] };
+  const costs = await measureCosts(needs, { sampling: HASTY, date, step }, () => {});
+  const [share] = shares;
+  if (compute !== 'measured' || share === undefined) return costs;
+  step(`training ${trainer.model.name}`);
+  const { ms, spread } = exampleLearned(trainer, share, training.batchSize, HASTY);
+  return { ...costs, training: { ...costs.training, [trainer.model.name]: { ms: training.epochs * ms, spread } } };
+}
+
+function taskOf({ trainer, training, shares, test, target }: SimulateOptions): LearnTask {
+  const shareOf = (user: number): Samples => {
+    const share = shares[user];
+    if (share === undefined) throw new RangeError(`there is no device ${user}`);
+    return share;
+  };
+  return {
+    model: trainer.model,
+    users: shares.length,
+    ...training,
+    target,
+    evaluateEvery: 1,
+    countOf: (user) => shareOf(user).indices.length,
+    samplesOf: shareOf,
+    quickTest: test,
+    wholeTest: test,
+    about: '',
+  };
+}

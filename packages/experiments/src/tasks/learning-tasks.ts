@@ -1,0 +1,174 @@
+/** The learning tasks of the paper as data: model, users, hyper-parameters and target (fact sheet 4.2). */
+import { readdirSync } from 'node:fs';
+import { join } from 'node:path';
+import { loadCifar10, loadFontWriters, loadLeafFemnist, loadMnist } from '@basa/datasets';
+import type { Dataset, Model, Samples, Shape } from '@basa/learning';
+import {
+  allSamples,
+  conv2d,
+  defineModel,
+  dense,
+  describePartition,
+  fedmlCifarCnn,
+  femnistCnn,
+  flatten,
+  flsimCnn,
+  logisticRegression,
+  partitionByDirichlet,
+  partitionStatistics,
+  plotPartition,
+  randomStream,
+  relu,
+} from '@basa/learning';
+import type { ExampleShelf } from './example-shelf.ts';
+import { createShelf, takeExamples } from './example-shelf.ts';
+
+export interface LearnTask {
+  readonly model: Model;
+  readonly users: number;
+  /** Passes of a trip over the examples of its user; 1 where it is left out. */
+  readonly epochs?: number;
+  readonly batchSize: number;
+  readonly learningRate: number;
+  readonly target: number;
+  readonly evaluateEvery: number;
+  /** How many examples a user has. */
+  countOf(user: number): number;
+  /** The examples of a user, made when asked for where data is synthetic: then no more than `most`, the first ones. */
+  samplesOf(user: number, most?: number): Samples;
+  /** A fixed part of the test set, and all of it. */
+  readonly quickTest: Samples;
+  readonly wholeTest: Samples;
+  /** What the partition looks like. */
+  readonly about: string;
+}
+
+/** The `-small` ones have the data and users of the others and smaller networks: for grids that must fit an hour. */
+export const TASK_NAMES = [
+  'mnist',
+  'femnist',
+  'cifar',
+  'flsim',
+  'femnist-small',
+  'cifar-small',
+  'flsim-small',
+] as const;
+export type TaskName = (typeof TASK_NAMES)[number];
+
+const QUICK_TEST = 1000;
+const FONT_TEST_USERS = 680;
+const FONT_USERS = 3400;
+/** So many of each user are drawn once: 270 MB for all. */
+const MAX_KEPT = 100;
+
+export interface TaskSource {
+  /** A folder of LEAF's FEMNIST: real writers instead of the stand-in. */
+  readonly leaf?: string | undefined;
+  /** Where the stand-in keeps what it has drawn; one of its own by default. */
+  readonly shelf?: ExampleShelf | undefined;
+}
+
+/** A shelf that threads share, where the task draws its examples. */
+export function shelfFor(name: TaskName, leaf: string | undefined): ExampleShelf | undefined {
+  return (name === 'femnist' || name === 'femnist-small') && leaf === undefined ? fontShelf() : undefined;
+}
+
+export async function openTask(name: TaskName, seed: number, { leaf, shelf }: TaskSource = {}): Promise<LearnTask> {
+  if (name === 'femnist' || name === 'femnist-small')
+    return leaf === undefined ? femnistTask(name, seed, shelf ?? fontShelf()) : leafTask(name, seed, leaf);
+  const { train, test } = name === 'mnist' ? await loadMnist() : await loadCifar10();
+  const users = name === 'mnist' ? 1000 : name.startsWith('flsim') ? 200 : 100;
+  const { labels, classes } = train;
+  const partition = partitionByDirichlet({ labels, classes, users, alpha: 0.5, seed });
+  const small = (): Model => smallNetwork(fedmlCifarCnn().input, 10);
+  const models = { mnist: logisticRegression, cifar: fedmlCifarCnn, flsim: flsimCnn };
+  const isMnist = name === 'mnist';
+  const isSmall = name === 'cifar-small' || name === 'flsim-small';
+  return {
+    model: isSmall ? small() : models[name](),
+    users,
+    batchSize: isMnist ? 10 : 20,
+    learningRate: name === 'flsim' ? 0.1 : isSmall ? 0.05 : 0.03,
+    target: isMnist ? 0.8 : 0.5,
+    evaluateEvery: isMnist ? 1 : 2,
+    countOf: (user) => partition.users[user]?.length ?? 0,
+    samplesOf: (user) => ({ dataset: train, indices: partition.users[user] ?? new Uint32Array() }),
+    ...testParts(test, seed),
+    about: `${train.name}: ${describePartition(partitionStatistics(partition.users, labels))}\n${plotPartition(partition.users)}`,
+  };
+}
+
+function fontShelf(): ExampleShelf {
+  const { height, width } = femnistCnn().input;
+  return createShelf(FONT_USERS, MAX_KEPT, height * width);
+}
+
+async function femnistTask(name: 'femnist' | 'femnist-small', seed: number, shelf: ExampleShelf): Promise<LearnTask> {
+  const writers = await loadFontWriters(seed);
+  return {
+    ...femnistTraining(name),
+    users: FONT_USERS,
+    countOf: (user) => writers.count(user),
+    samplesOf: (user, most = Number.POSITIVE_INFINITY) => takeExamples(shelf, user, most, writers.user),
+    ...testParts(writers.test(FONT_TEST_USERS, 10), seed),
+    about: `${writers.name}: ${FONT_USERS} users, about 200 examples each`,
+  };
+}
+
+function femnistTraining(name: 'femnist' | 'femnist-small') {
+  const isSmall = name === 'femnist-small';
+  const { input } = femnistCnn();
+  return {
+    model: isSmall ? smallNetwork(input, 62) : femnistCnn(),
+    batchSize: 20,
+    learningRate: isSmall ? 0.1 : 0.05,
+    target: 0.75,
+    evaluateEvery: 2,
+  };
+}
+
+/** A tenth of the writers are for the test, whoever they are: nobody trains on them. */
+const LEAF_TEST_SHARE = 0.1;
+
+async function leafTask(name: 'femnist' | 'femnist-small', seed: number, folder: string): Promise<LearnTask> {
+  const files = readdirSync(folder).filter((file) => file.endsWith('.json'));
+  if (files.length === 0)
+    throw new RangeError(`${folder} has no JSON files; LEAF writes them into data/femnist/data/train`);
+  const { dataset, users } = await loadLeafFemnist(files.sort().map((file) => join(folder, file)));
+  const order = randomStream(seed, 'leaf test').shuffle(Uint32Array.from(users.keys()));
+  const testUsers = Math.max(1, Math.floor(LEAF_TEST_SHARE * users.length));
+  const part = (numbers: Uint32Array): readonly Uint32Array[] =>
+    Array.from(numbers, (user) => users[user] ?? new Uint32Array());
+  const training = part(order.subarray(testUsers).sort());
+  const test = Uint32Array.from(part(order.subarray(0, testUsers)).flatMap((indices) => [...indices]));
+  return {
+    ...femnistTraining(name),
+    users: training.length,
+    countOf: (user) => training[user]?.length ?? 0,
+    samplesOf: (user) => ({ dataset, indices: training[user] ?? new Uint32Array() }),
+    ...quickPart({ dataset, indices: test }, seed),
+    about: `FEMNIST of LEAF in ${folder}: ${training.length} writers train, ${testUsers} are for the test`,
+  };
+}
+
+/** Two strided convolutions: a twentieth of the paper's networks' work, or less. */
+function smallNetwork(input: Shape, classes: number): Model {
+  const layers = [
+    conv2d(16, 5, { name: 'conv1', stride: 2 }),
+    relu,
+    conv2d(32, 3, { name: 'conv2', stride: 2 }),
+    relu,
+    flatten,
+    dense(classes, { name: 'output' }),
+  ];
+  return defineModel('small CNN', input, layers);
+}
+
+function testParts(test: Dataset, seed: number): { quickTest: Samples; wholeTest: Samples } {
+  return quickPart(allSamples(test), seed);
+}
+
+function quickPart(wholeTest: Samples, seed: number): { quickTest: Samples; wholeTest: Samples } {
+  const order = randomStream(seed, 'quick test').shuffle(Uint32Array.from(wholeTest.indices));
+  return { wholeTest, quickTest: { dataset: wholeTest.dataset, indices: order.subarray(0, QUICK_TEST) } };
+}

@@ -1,0 +1,163 @@
+/** Trains an order: real updates, quantised, summed by the parties of the protocols, one server step a version. */
+import type { AggregationProtocol } from '@basa/baselines';
+import type { Damping, Evaluation, Trainer } from '@basa/learning';
+import { createServerStep, initialParameters, randomStream, WeightedMean } from '@basa/learning';
+import { addInPlace, dequantizeSum, FIELD, plainVectorKernel, quantize, ring } from '@basa/masking';
+import type { Order, OrderedUpdate } from '../cells/trajectory.ts';
+import { seededWords } from '../simulation/environment.ts';
+import type { LearnTask } from '../tasks/learning-tasks.ts';
+import type { TrainedUpdate, UpdateRequest } from './train-update.ts';
+import { trainUpdate } from './train-update.ts';
+
+export interface TrainOrder {
+  readonly order: Order;
+  readonly seed: number;
+  readonly maxExamples: number;
+  /** With a damping, steps are damped by the mean age of their updates, as a server damps them. */
+  readonly step: { readonly rate: number; readonly momentum: number; readonly damping?: Damping };
+  /** Steps to the unit; without it updates stay floats, as without secure aggregation. */
+  readonly level?: number | undefined;
+  /** Sums in the ring of so many bits with a clip of 1, as new tasks have it, instead of in the field. */
+  readonly ringBits?: number | undefined;
+  readonly target: number;
+  /** The mean of so many evaluations decides whether the target is reached; 1 by default. */
+  readonly evaluations?: number;
+  /** Whose real parties sum so many inputs, and in which versions; the sums must be the same, bit by bit. */
+  readonly parties: (users: number) => readonly AggregationProtocol[];
+  readonly partiesEvery: number;
+}
+
+export interface Trained {
+  /** Accuracy by version that was evaluated. */
+  readonly accuracy: readonly (readonly [version: number, accuracy: number])[];
+  /** The first version with the target by the mean of its last evaluations, or none. */
+  readonly reached: number | undefined;
+  readonly wholeAccuracy: number;
+  readonly samples: number;
+  readonly clipped: number;
+  /** Sums that real parties made. */
+  readonly partySums: number;
+}
+
+/** A version that was just made; `parameters` change with the next one. */
+export interface MadeVersion {
+  readonly version: number;
+  /** Mean over the updates, each before its own training. */
+  readonly trainLoss: number;
+  readonly evaluation: Evaluation | undefined;
+  readonly parameters: Float32Array;
+}
+
+const FIELD_CLIP = 16;
+const RING_CLIP = 1;
+
+/** Updates of a version do not depend on each other: `train` may do many at a time, elsewhere. */
+export async function trainOrder(
+  run: TrainOrder,
+  task: LearnTask,
+  trainer: Trainer,
+  train: (request: UpdateRequest) => Promise<TrainedUpdate> = async (request) => trainUpdate(request, task, trainer),
+  onVersion: (made: MadeVersion) => Promise<void> = async () => {},
+): Promise<Trained> {
+  const parameters = initialParameters(task.model, run.seed);
+  const models = new Map([[0, parameters.slice()]]);
+  const lastUse = lastUses(run.order);
+  const step = createServerStep({ kind: 'fedavg', ...run.step });
+  const accuracy: [number, number][] = [];
+  const totals = { samples: 0, clipped: 0, partySums: 0 };
+  let reached: number | undefined;
+  for (const [n, updates] of run.order.entries()) {
+    const version = n + 1;
+    const trained = await Promise.all(updates.map((update) => train(requestOf(run, update, models))));
+    const mean = meanOf(run, updates, trained, task.model.dimension, totals, version);
+    step.applyInPlace(parameters, mean, run.step.damping === undefined ? 0 : meanAgeOf(updates, n));
+    models.set(version, parameters.slice());
+    for (const old of models.keys()) if ((lastUse.get(old) ?? -1) <= n && old !== version) models.delete(old);
+    const isLooked = version % task.evaluateEvery === 0;
+    const evaluation = isLooked ? trainer.evaluate(parameters, task.quickTest) : undefined;
+    if (evaluation !== undefined) accuracy.push([version, evaluation.accuracy]);
+    const trainLoss = trained.reduce((sum, { loss }) => sum + loss, 0) / trained.length;
+    await onVersion({ version, trainLoss, evaluation, parameters });
+    if (evaluation !== undefined && lastMean(accuracy, run.evaluations ?? 1) >= run.target) {
+      reached = version;
+      break;
+    }
+  }
+  const { accuracy: wholeAccuracy } = trainer.evaluate(parameters, task.wholeTest);
+  return { accuracy, reached, wholeAccuracy, ...totals };
+}
+
+/** Of the last so many evaluations; nothing where there are fewer. */
+function lastMean(accuracy: readonly (readonly [number, number])[], count: number): number {
+  if (accuracy.length < count) return Number.NEGATIVE_INFINITY;
+  return accuracy.slice(-count).reduce((sum, [, value]) => sum + value, 0) / count;
+}
+
+function meanOf(
+  run: TrainOrder,
+  updates: readonly OrderedUpdate[],
+  trained: readonly TrainedUpdate[],
+  dimension: number,
+  totals: { samples: number; clipped: number; partySums: number },
+  version: number,
+): Float32Array | Float64Array {
+  const { level, ringBits } = run;
+  const modulus = ringBits === undefined ? FIELD : ring(ringBits);
+  const clip = ringBits === undefined ? FIELD_CLIP : RING_CLIP;
+  const floats = new WeightedMean(dimension);
+  const inputs: Uint32Array[] = [];
+  let weightSum = 0;
+  for (const [n, update] of updates.entries()) {
+    const { delta, samples } = trained[n] as TrainedUpdate;
+    totals.samples += samples;
+    weightSum += update.weight;
+    if (level === undefined) floats.add(delta, update.weight);
+    else {
+      const words = seededWords(randomStream(run.seed, 'quant', update.trip).u32());
+      const quantized = quantize(delta, { level, clip, modulus }, words, update.weight);
+      if (quantized.kind === 'refused')
+        throw new Error(`trip ${update.trip} diverged at coordinate ${quantized.index}`);
+      totals.clipped += quantized.clipped;
+      inputs.push(quantized.vector);
+    }
+  }
+  if (level === undefined) return floats.take('weights');
+  const sum = new Uint32Array(dimension);
+  for (const input of inputs) addInPlace(sum, input, modulus, plainVectorKernel());
+  if (version % run.partiesEvery === 0) {
+    for (const protocol of run.parties(inputs.length)) {
+      checkSum(protocol, inputs, sum);
+      totals.partySums++;
+    }
+  }
+  return dequantizeSum(sum, { level, modulus }, { weightSum, weightScale: 1 });
+}
+
+/** `version` is the one before theirs. */
+function meanAgeOf(updates: readonly OrderedUpdate[], version: number): number {
+  return updates.reduce((sum, { trainedOn }) => sum + version - trainedOn, 0) / updates.length;
+}
+
+function requestOf(
+  { seed, maxExamples }: TrainOrder,
+  { user, trip, trainedOn }: OrderedUpdate,
+  models: ReadonlyMap<number, Float32Array>,
+): UpdateRequest {
+  const start = models.get(trainedOn);
+  if (start === undefined) throw new Error(`trip ${trip} began with version ${trainedOn}, which is gone`);
+  return { seed, maxExamples, user, trip, start };
+}
+
+function checkSum(protocol: AggregationProtocol, inputs: readonly Uint32Array[], sum: Uint32Array): void {
+  const found = protocol.aggregate({ inputs, leavesBefore: () => undefined });
+  if (found.kind === 'refused')
+    throw new Error(`${protocol.name} refused a sum: ${found.reason} ${found.detail ?? ''}`);
+  if (found.sum.some((value, k) => value !== sum[k])) throw new Error(`${protocol.name} gave another sum`);
+}
+
+/** The last version, counted from 0, that needs the model of a version. */
+function lastUses(order: Order): ReadonlyMap<number, number> {
+  const uses = new Map<number, number>();
+  for (const [n, updates] of order.entries()) for (const { trainedOn } of updates) uses.set(trainedOn, n);
+  return uses;
+}

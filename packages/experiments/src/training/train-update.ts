@@ -1,0 +1,30 @@
+/** One update: the trip of a user, trained from the model it fetched. */
+import type { Trainer } from '@basa/learning';
+import { randomStream } from '@basa/learning';
+import type { LearnTask } from '../tasks/learning-tasks.ts';
+
+export interface UpdateRequest {
+  readonly seed: number;
+  readonly user: number;
+  readonly trip: number;
+  readonly maxExamples: number;
+  readonly start: Float32Array;
+}
+
+export type TrainedUpdate = ReturnType<Trainer['train']>;
+
+export function trainUpdate(
+  { seed, user, trip, maxExamples, start }: UpdateRequest,
+  task: LearnTask,
+  trainer: Trainer,
+): TrainedUpdate {
+  const samples = task.samplesOf(user, maxExamples);
+  return trainer.train({
+    start,
+    samples,
+    steps: (task.epochs ?? 1) * Math.ceil(Math.min(samples.indices.length, maxExamples) / task.batchSize),
+    batchSize: task.batchSize,
+    learningRate: task.learningRate,
+    seed: randomStream(seed, 'batch', user, trip).u32(),
+  });
+}

@@ -1,0 +1,23 @@
+/** Trains orders in a thread of its own. */
+import { serveWorker } from '@basa/runtime/node';
+import type { ProtocolName } from '../cells/cell.ts';
+import { partiesOf } from '../cells/parties.ts';
+import type { TaskName, TaskSource } from '../tasks/learning-tasks.ts';
+import { openedTask } from '../tasks/opened-task.ts';
+import type { Trained, TrainOrder } from './train-order.ts';
+import { trainOrder } from './train-order.ts';
+
+export interface TrainJob extends Omit<TrainOrder, 'parties'>, TaskSource {
+  readonly task: TaskName;
+  /** Instead of the task's. */
+  readonly learningRate: number | undefined;
+  readonly protocols: readonly ProtocolName[];
+}
+
+serveWorker<TrainJob, Trained>(async ({ task: name, leaf, shelf, learningRate, protocols, ...order }) => {
+  const { task: opened, trainer } = await openedTask(name, order.seed, { leaf, shelf });
+  const task = learningRate === undefined ? opened : { ...opened, learningRate };
+  const parties = (users: number) =>
+    protocols.map((protocol) => partiesOf(protocol, users)).filter((one) => one !== undefined);
+  return trainOrder({ ...order, parties }, task, trainer);
+});

@@ -1,0 +1,227 @@
+/** A device of a federation: its key, its certificate, and the session it can resume after any crash. */
+import type { Signer, Suite } from '@basa/masking';
+import { concatBytes } from '@basa/masking';
+import type {
+  Block,
+  BuiltInput,
+  Certificate,
+  ContributeRequest,
+  Ctx,
+  Deposit,
+  Descriptor,
+  DeviceLedger,
+  DeviceStep,
+  Refused,
+  Released,
+  Slot,
+  UserId,
+  UserPorts,
+  UserRecord,
+  UserSession,
+} from '@basa/protocol';
+import {
+  agreedOn,
+  authorityMessages,
+  buildInput,
+  certificateCodec,
+  checkDrawnBuffer,
+  contributeSteps,
+  EMPTY_LEDGER,
+  frameHeader,
+  inputDigestOf,
+  isSessionRecord,
+  millis,
+  prepareDeposit,
+  releaseDelta,
+  restoreSession,
+  userIdOf,
+  wipeSession,
+} from '@basa/protocol';
+import { Crash } from './crash.ts';
+import type { Accepted, Step, UploadRequest } from './drive.ts';
+import { ACCEPTED, driveSession } from './drive.ts';
+import { granted } from './granted.ts';
+import type { World } from './world.ts';
+import { outcomesOf } from './world.ts';
+
+export class FederationDevice {
+  readonly world: World;
+  /** Counts the devices of a federation: names the coordinate of its one-hot update. */
+  readonly number: number;
+  readonly signer: Signer;
+  readonly user: UserId;
+  certificate: Certificate;
+  /** What it tells of the metrics that the task names. */
+  metrics: Readonly<Record<string, number>> = {};
+  /** On disk: the input, the session's records, and where each update was given to. */
+  input: Uint32Array | undefined;
+  records: UserRecord[] = [];
+  ledger: DeviceLedger = EMPTY_LEDGER;
+  session: UserSession | undefined;
+  deltaId: Uint8Array;
+  /** The tensors of its model, none of which may vanish; without them the whole update is one. */
+  blocks: readonly Block[] | undefined;
+  /** In memory: what is frozen, so that only a device that restarted masks again. */
+  #upload: UploadRequest | undefined;
+
+  constructor(world: World, number: number, signer: Signer) {
+    this.world = world;
+    this.number = number;
+    this.signer = signer;
+    this.user = userIdOf(this.suite, signer.publicKey);
+    this.deltaId = world.randomBytes(16);
+    const body = {
+      task: world.task,
+      deviceKey: signer.publicKey,
+      issuedAt: world.now,
+      notAfter: millis(world.now + 10 ** 9),
+    };
+    const signed = world.authorities.map((authority) => granted(authority.enrol(body)));
+    this.certificate = agreedOn(certificateCodec, world.policy, signed) as Certificate;
+  }
+
+  get suite(): Suite {
+    return this.world.environment.tools.suite;
+  }
+
+  get ports(): UserPorts {
+    const { randomBytes, sealings } = this.world;
+    return { suite: this.suite, randomBytes, sealing: sealings.sealing };
+  }
+
+  get ctx(): Ctx {
+    if (this.session === undefined) throw new Error('no session');
+    return this.session.member.ctx;
+  }
+
+  get slot(): Slot {
+    if (this.session?.step === 'slotted') return this.session.ticket.slot;
+    if (this.session?.step === 'frozen') return this.session.header.slot;
+    throw new Error(`no slot at step ${this.session?.step}`);
+  }
+
+  /** The one-hot update of this device: its number says which coordinate, as long as there are so many. */
+  oneHot(): Float32Array {
+    const delta = new Float32Array(this.world.policy.dimension);
+    delta[this.number % delta.length] = 1;
+    return delta;
+  }
+
+  /** Goes through the protocol up to and including `until`, from wherever it stands; survives its own crashes. */
+  contribute(until: Step = 'upload', delta: Float32Array = this.oneHot(), trainedOn?: number): Accepted | Refused {
+    for (;;) {
+      try {
+        return this.#goOn(until, delta, trainedOn);
+      } catch (error) {
+        if (!(error instanceof Crash) || error.party !== 'user') throw error;
+        this.restart();
+      }
+    }
+  }
+
+  restart(): void {
+    this.#upload = undefined;
+    this.session = restoreSession(this.suite, this.records);
+  }
+
+  /** Starts over with a new update; the old session's records are done with. */
+  newUpdate(): void {
+    this.deltaId = this.world.randomBytes(16);
+    this.leave();
+  }
+
+  /** Forgets the session, keeps the update. */
+  leave(): void {
+    this.records = [];
+    this.session = undefined;
+    this.input = undefined;
+    this.#upload = undefined;
+  }
+
+  #goOn(until: Step, delta: Float32Array, trainedOn: number | undefined): Accepted | Refused {
+    if (this.session?.step === 'acknowledged') return ACCEPTED;
+    if (this.session === undefined) {
+      const offered = this.world.server.seat(this.certificate);
+      if ('kind' in offered) return offered;
+      const seated = checkDrawnBuffer(this.suite, this.world.pins, offered, this.world.now);
+      if (seated.kind === 'refused') return seated;
+      const { descriptor, slotKeys } = seated;
+      if (until === 'seat') return ACCEPTED;
+      const built = this.buildVector(descriptor, delta, trainedOn ?? descriptor.version);
+      if (built.kind === 'refused') return built;
+      this.input = built.vector;
+      const inputDigest = inputDigestOf(this.suite, built.vector);
+      const input = { descriptor, slotKeys, certificate: this.certificate, deltaId: this.deltaId, inputDigest };
+      const entered = this.persist(prepareDeposit(this.ports, this, input));
+      if ('kind' in entered) return entered;
+    }
+    return this.#drive(until);
+  }
+
+  #drive(until: Step | 'freeze'): Accepted | Refused {
+    return driveSession(this, until, (upload) => {
+      this.#upload = upload;
+    });
+  }
+
+  /** x' of the update, fixed before the deposit leaves. */
+  buildVector(descriptor: Descriptor, delta: Float32Array, trainedOn: number): BuiltInput {
+    const { environment, randomBytes } = this.world;
+    // Rounding may be alike everywhere; noise that is alike is none.
+    const own = (words: Uint32Array): void => void new Uint8Array(words.buffer).set(randomBytes(words.byteLength));
+    const randomWords = descriptor.privacy === undefined ? environment.randomWords(7) : own;
+    const update = { delta, trainedOn, metrics: this.metrics, randomWords };
+    return buildInput(descriptor, { ...update, ...(this.blocks !== undefined && { blocks: this.blocks }) });
+  }
+
+  depositBytes(message: Deposit = this.#said('deposit').message): Uint8Array {
+    return this.world.server.messages.deposit.encode(message);
+  }
+
+  keyRequestBytes(): Uint8Array {
+    return authorityMessages(this.world.policy.bufferSize).keyRequest.encode(this.#said('key').message);
+  }
+
+  receiveKeyAndFreeze(until: Step): Refused | undefined {
+    const result = this.#drive(until === 'upload' ? 'freeze' : until);
+    return result.kind === 'refused' ? result : undefined;
+  }
+
+  /** The upload, made of what is frozen: the same bytes each time. */
+  uploadBytes(): Uint8Array {
+    if (this.session?.step !== 'frozen') throw new Error('not frozen');
+    if (this.#upload === undefined) this.#drive('freeze');
+    const { header, body } = this.#upload as UploadRequest;
+    const { uploadHeader } = authorityMessages(this.world.policy.bufferSize);
+    return concatBytes(frameHeader(uploadHeader.encode(header)), body);
+  }
+
+  /** What it has to say next, the same each time. */
+  #said<Kind extends 'deposit' | 'key'>(kind: Kind): Extract<ContributeRequest, { kind: Kind }> {
+    const steps = contributeSteps(this.ports, this);
+    const signing = steps.next().value;
+    const next = signing.kind === 'sign' ? steps.next(this.signer.sign(signing.statement)).value : signing;
+    if (next.kind !== kind) throw new Error(`a device at step ${this.session?.step} has no ${kind} request to send`);
+    return next as Extract<ContributeRequest, { kind: Kind }>;
+  }
+
+  /** Asks the authority what became of the update, and frees it for another buffer where that is allowed. */
+  release(): Released {
+    const ports = { suite: this.suite, council: this.world.policy };
+    const { state, answer } = releaseDelta(ports, this, this.deltaId, outcomesOf(this.world, this.ctx));
+    this.ledger = state.ledger;
+    return answer;
+  }
+
+  /** The records of a step are durable together, and it may die right after. */
+  persist<Answer>({ state: { ledger, session }, records, answer }: DeviceStep<Answer>): Answer | Refused {
+    const ofSession = records.filter(isSessionRecord);
+    this.records.push(...ofSession);
+    this.ledger = ledger;
+    for (const _ of ofSession) this.world.persisted('user');
+    if (this.session !== undefined && (session?.step === 'acknowledged' || session?.step === 'abandoned'))
+      wipeSession(this.session);
+    this.session = session;
+    return answer;
+  }
+}

@@ -1,0 +1,161 @@
+/**
+ * A whole federation in memory: the real cores of server, authority and users, with what each of them has on disk. Every
+ * message crosses as bytes. Any party may crash after any record, and any reply may be lost: the world goes on.
+ */
+import type { MaskPlan, Modulus, RandomBytes, Signer } from '@basa/masking';
+import { applyMasksInPlace, ascii, RING_32 } from '@basa/masking';
+import type { Ctx, MetricRange, Millis, Pins, PrivacyPolicy, Staleness, TaskId, TaskPolicy } from '@basa/protocol';
+import { POLICY_DEFAULTS, taskIdOf } from '@basa/protocol';
+import { FederationAuthority } from './authority.ts';
+import type { PartyName } from './crash.ts';
+import { Crash } from './crash.ts';
+import { FederationDevice } from './device.ts';
+import { randomBytesFrom } from './random-bytes.ts';
+import { FederationServer } from './server.ts';
+import { transparentSealings } from './transparent-sealings.ts';
+import type { Environment, Sealings, World } from './world.ts';
+
+export interface FederationOptions {
+  readonly bufferSize: number;
+  readonly minimum?: number;
+  readonly dimension?: number;
+  readonly modulus?: Modulus;
+  readonly level?: number;
+  readonly staleness?: Staleness;
+  readonly maxStaleness?: number;
+  readonly metrics?: readonly MetricRange[];
+  readonly privacy?: PrivacyPolicy;
+  readonly sealings?: Sealings;
+  /** How many authorities there are, and how many are needed; one unless said otherwise. */
+  readonly council?: {
+    readonly authorities: number;
+    readonly threshold: number;
+    /** Lets a threshold stand that withstands no authority. */
+    readonly unsafeThreshold?: boolean;
+  };
+  readonly seed?: number;
+}
+
+const ALONE: NonNullable<FederationOptions['council']> = { authorities: 1, threshold: 1 };
+
+export const LEASE_MS = 1000;
+export const OPEN_MS = 60_000;
+export const CLOSE_MS = 60_000;
+
+export class Federation implements World {
+  readonly environment: Environment;
+  readonly sealings: Sealings;
+  readonly policy: TaskPolicy;
+  readonly task: TaskId;
+  readonly server: FederationServer;
+  readonly authorities: readonly FederationAuthority[];
+  /** Indices of authorities that answer nobody. */
+  readonly away = new Set<number>();
+  readonly devices: FederationDevice[] = [];
+  now = 1_000_000 as Millis;
+  /** Crash after this many more records, and lose the first reply of these steps. */
+  crashIn: number | undefined;
+  readonly loseReplies = new Set<string>();
+  records = 0;
+  readonly randomBytes: RandomBytes;
+
+  constructor(environment: Environment, options: FederationOptions) {
+    this.environment = environment;
+    this.randomBytes = randomBytesFrom(environment.randomWords(options.seed ?? 1));
+    this.sealings = options.sealings ?? transparentSealings(environment.tools.suite);
+    const serverSigner = this.signer();
+    const { authorities: count, threshold, unsafeThreshold = false } = options.council ?? ALONE;
+    const signers = Array.from({ length: count }, () => this.signer());
+    this.policy = {
+      name: ascii('federation'),
+      engine: this.sealings.engine,
+      bufferSize: options.bufferSize,
+      minimum: options.minimum ?? 2,
+      dimension: options.dimension ?? 8,
+      modulus: options.modulus ?? RING_32,
+      level: options.level ?? 1,
+      clip: 1,
+      staleness: options.staleness ?? { kind: 'constant' },
+      maxStaleness: options.maxStaleness ?? 10,
+      ...POLICY_DEFAULTS,
+      authorities: signers.map(({ publicKey }) => publicKey),
+      threshold,
+      unsafeThreshold,
+      metrics: options.metrics ?? [],
+      privacy: options.privacy,
+      manifestHash: new Uint8Array(32),
+      serverKey: serverSigner.publicKey,
+      uploadLeaseMs: LEASE_MS,
+      openMs: OPEN_MS,
+      closeMs: CLOSE_MS,
+    };
+    this.task = taskIdOf(environment.tools.suite, this.policy);
+    this.authorities = signers.map((signer, index) => new FederationAuthority(this, signer, index));
+    this.server = new FederationServer(this, serverSigner);
+    for (const authority of this.authorities) authority.createTask();
+    this.server.appendModel(0, new Uint8Array(32) as Ctx);
+  }
+
+  get pins(): Pins {
+    return { policy: this.policy };
+  }
+
+  get authority(): FederationAuthority {
+    return this.authorities[0] as FederationAuthority;
+  }
+
+  isAway = (authority: number): boolean => this.away.has(authority);
+
+  signer(): Signer {
+    return this.environment.createSigner(this.randomBytes(32));
+  }
+
+  device(): FederationDevice {
+    const device = new FederationDevice(this, this.devices.length, this.signer());
+    this.devices.push(device);
+    return device;
+  }
+
+  /** Something became durable; this may be the last thing the party did. */
+  persisted(party: PartyName): void {
+    this.records++;
+    if (this.crashIn !== undefined && --this.crashIn === 0) {
+      this.crashIn = undefined;
+      throw new Crash(party);
+    }
+  }
+
+  /** One request and its answer: tried again where a party crashed under it, or where the reply got lost. */
+  call<Answer>(step: string, request: () => Answer): Answer {
+    const answer = this.#surviving(request);
+    if (!this.loseReplies.delete(step)) return answer;
+    return this.#surviving(request);
+  }
+
+  #surviving<Answer>(request: () => Answer): Answer {
+    try {
+      return request();
+    } catch (error) {
+      if (!(error instanceof Crash) || error.party === 'user') throw error;
+      if (error.party === 'server') this.server.restart();
+      // Whichever it was: the others come back as they were.
+      else for (const authority of this.authorities) authority.restart();
+      return request();
+    }
+  }
+
+  mask(vector: Uint32Array, plan: MaskPlan): void {
+    applyMasksInPlace(vector, plan, this.environment.tools);
+  }
+
+  /** Fills one buffer with the given devices, in this order, and returns it. */
+  fill(devices: readonly FederationDevice[]): Ctx {
+    let ctx: Ctx | undefined;
+    for (const device of devices) {
+      device.contribute();
+      ctx = device.ctx;
+    }
+    if (ctx === undefined) throw new Error('no device');
+    return ctx;
+  }
+}

@@ -1,0 +1,270 @@
+/** The server of a federation: the real cores, and a store that holds records, deposits and bodies. */
+import type { Signer } from '@basa/masking';
+import { dequantizeSum, equalBytes, toHex } from '@basa/masking';
+import type {
+  BufferRecord,
+  BufferStep,
+  Certificate,
+  Coordinator,
+  Ctx,
+  Deposit,
+  DrawnBuffer,
+  FreezeReason,
+  InboxEntry,
+  ModelEntry,
+  OpeningInput,
+  ReceivedBody,
+  Refused,
+  SecureBuffer,
+  ServerPorts,
+  Slot,
+  SumVerdict,
+  UserMessages,
+} from '@basa/protocol';
+import {
+  acceptDeposit,
+  acceptUpload,
+  authorityMessages,
+  createCoordinator,
+  extendLeases,
+  freezeBuffer,
+  giveSeat,
+  judgeHeader,
+  millis,
+  openSecureBuffer,
+  outboxOf,
+  recordAbort,
+  recordGrant,
+  recordIncluded,
+  recordQuarantine,
+  restoreSecureBuffer,
+  tickBuffer,
+  trackBuffer,
+  unframeHeader,
+  userMessages,
+  votesFor,
+} from '@basa/protocol';
+import { FederationCouncil } from './council.ts';
+import { granted } from './granted.ts';
+import { openStored, sealedIn, unpackBody, vectorIn } from './opening.ts';
+import type { ServerPeer, World } from './world.ts';
+import { outcomesOf } from './world.ts';
+
+interface StoredBuffer extends DrawnBuffer {
+  readonly records: BufferRecord[];
+}
+
+/** How long a seat waits for its deposit. */
+export const SEAT_MS = 500;
+
+export class FederationServer implements ServerPeer {
+  readonly world: World;
+  readonly ports: ServerPorts;
+  /** On disk. */
+  readonly stored = new Map<string, StoredBuffer>();
+  readonly bodies = new Map<string, Uint8Array>();
+  /** w^t as what was summed into it: one-hot inputs make it its own witness. */
+  models: { readonly version: number; readonly ctx: Ctx; readonly sum: number[] }[] = [];
+  /** In memory. */
+  buffers = new Map<string, SecureBuffer>();
+  coordinator: Coordinator = createCoordinator(SEAT_MS);
+  readonly #council: FederationCouncil;
+  readonly #outboxes = new WeakMap<BufferRecord, readonly InboxEntry[]>();
+
+  constructor(world: World, signer: Signer) {
+    this.world = world;
+    this.ports = { suite: world.environment.tools.suite, signer };
+    this.#council = new FederationCouncil(world, this.ports);
+  }
+
+  buffer(ctx: Ctx): SecureBuffer {
+    const buffer = this.buffers.get(toHex(ctx));
+    if (buffer === undefined) throw new Error('no such buffer');
+    return buffer;
+  }
+
+  /** Hands out a seat; draws another buffer where all are taken. */
+  seat(certificate: Certificate): DrawnBuffer | Refused {
+    for (;;) {
+      const { coordinator, answer } = giveSeat(
+        this.ports,
+        this.coordinator,
+        { task: this.world.task, ...this.world.policy },
+        certificate,
+        this.world.now,
+      );
+      this.coordinator = coordinator;
+      if (answer.kind === 'refused') return answer;
+      if (answer.kind === 'seated') return this.buffer(answer.ctx);
+      this.drawBuffer();
+    }
+  }
+
+  drawBuffer(): Ctx {
+    const drawn = this.#council.draw();
+    const buffer = openSecureBuffer(this.ports.suite, drawn);
+    this.stored.set(toHex(buffer.ctx), { ...drawn, records: [] });
+    this.#keep(buffer);
+    return buffer.ctx;
+  }
+
+  deposit(bytes: Uint8Array): Uint8Array | Refused {
+    const deposit = this.messages.deposit.decode(bytes);
+    const buffer = this.buffer(deposit.ctx);
+    const ticket = this.persist(buffer, acceptDeposit(this.ports, buffer, deposit, this.world.now));
+    if ('kind' in ticket) return ticket;
+    return this.messages.depositAnswer.encode({ ticket, inbox: this.inbox(deposit.ctx, ticket.slot) });
+  }
+
+  upload(bytes: Uint8Array): { readonly kind: 'accepted' } | Refused {
+    const { header: headerBytes, bodyStart } = unframeHeader(bytes, 4096);
+    const header = authorityMessages(this.world.policy.bufferSize).uploadHeader.decode(headerBytes);
+    const buffer = this.buffer(header.ctx);
+    const verdict = judgeHeader(this.ports, buffer, header, this.world.now);
+    if (verdict.kind === 'refused') return verdict;
+    const body = bytes.slice(bodyStart);
+    const received: ReceivedBody = {
+      hash: this.ports.suite.sha256(body),
+      bytes: body.length,
+      isCanonical: unpackBody(buffer.descriptor, body).kind === 'vector',
+    };
+    const sealed = sealedIn(this.world.sealings, buffer.descriptor);
+    const step = acceptUpload(this.ports, buffer, header, received, sealed, this.world.now);
+    // The body lies in the store before the record that counts on it.
+    if (step.records.length > 0) this.bodies.set(slotName(header.ctx, header.slot), body);
+    return this.persist(buffer, step);
+  }
+
+  tick(): void {
+    for (const buffer of this.buffers.values()) this.persist(buffer, tickBuffer(buffer, this.world.now));
+  }
+
+  freeze(ctx: Ctx, why: FreezeReason = 'resolved'): { readonly accepted: readonly Slot[] } | Refused {
+    return this.persist(this.buffer(ctx), freezeBuffer(this.buffer(ctx), why, this.world.now));
+  }
+
+  /** Freezes, closes, opens, judges and applies; what becomes of the buffer. */
+  finish(ctx: Ctx, why: FreezeReason = 'resolved'): SumVerdict {
+    this.world.call('freeze', () => granted(this.freeze(ctx, why)));
+    return this.world.call('finish', () => this.#closeAndOpen(ctx));
+  }
+
+  #closeAndOpen(ctx: Ctx): SumVerdict {
+    const grant = this.#council.close(this.buffer(ctx));
+    granted(this.persist(this.buffer(ctx), recordGrant(this.buffer(ctx), grant)));
+    const keys = grant.answers.map(({ authority, answer }) => ({ authority, keys: answer.keys }));
+    const verdict = this.openSum(ctx, keys);
+    if (verdict.kind === 'quarantine') {
+      granted(this.persist(this.buffer(ctx), recordQuarantine(this.buffer(ctx), verdict.why, [])));
+      return verdict;
+    }
+    this.#apply(ctx, verdict);
+    return verdict;
+  }
+
+  openSum(ctx: Ctx, keys: OpeningInput['keys']): SumVerdict {
+    const stored = { deposits: this.deposits(ctx), bodyOf: (slot: Slot) => this.#body(ctx, slot) };
+    return openStored(this.world, this.buffer(ctx), stored, keys);
+  }
+
+  /** y of a slot, as it lies in the store. */
+  vector(ctx: Ctx, slot: Slot): Uint32Array {
+    return vectorIn(this.buffer(ctx).descriptor, this.#body(ctx, slot));
+  }
+
+  /** The model is durable before its hash is logged; "included" is recorded with the sum. A repeat finds it there. */
+  #apply(ctx: Ctx, { sum, weightSum }: Extract<SumVerdict, { kind: 'good' }>): void {
+    const buffer = this.buffer(ctx);
+    if (buffer.status === 'included') return;
+    const mean = dequantizeSum(sum, buffer.descriptor, { weightSum, weightScale: buffer.descriptor.weightScale });
+    const known = this.models.findIndex((model) => equalBytes(model.ctx, ctx));
+    const version = known >= 0 ? known : this.models.length;
+    if (known < 0) {
+      const users = buffer.accepted.length;
+      // For tests alone: a run that is measured does not pay for it.
+      const model = {
+        version,
+        ctx,
+        get sum() {
+          return Array.from(mean, (value) => Math.round(value * users));
+        },
+      };
+      this.models.push(model);
+    }
+    const entry = this.world.call('append', () => this.appendModel(version, ctx));
+    granted(this.persist(buffer, recordIncluded(buffer, entry.version)));
+  }
+
+  appendModel(version: number, ctx: Ctx): ModelEntry {
+    const closed = version === 0 ? [] : votesFor(this.ports, this.buffer(ctx));
+    const modelHash = this.ports.suite.sha256(this.modelBytes(version));
+    const entry = this.#council.append({ task: this.world.task, version, modelHash, ctx, closed });
+    if (version === 0) this.models = [{ version: 0, ctx, sum: [] }];
+    return entry;
+  }
+
+  /** What is logged as the model of a version: here no more than its number. */
+  modelBytes(version: number): Uint8Array {
+    return Uint8Array.of(version);
+  }
+
+  abort(ctx: Ctx): void {
+    granted(this.persist(this.buffer(ctx), recordAbort(this.ports, this.buffer(ctx), outcomesOf(this.world, ctx))));
+  }
+
+  /** Leases are longer by the downtime. */
+  restart(downtimeMs = 0): void {
+    this.buffers = new Map();
+    this.coordinator = createCoordinator(SEAT_MS);
+    this.world.now = millis(this.world.now + downtimeMs);
+    for (const { records, ...drawn } of this.stored.values()) {
+      const buffer = restoreSecureBuffer(this.ports.suite, drawn, records);
+      this.#keep(buffer);
+      if (downtimeMs > 0) this.persist(buffer, extendLeases(buffer, downtimeMs));
+    }
+  }
+
+  deposits(ctx: Ctx): Deposit[] {
+    const records = this.stored.get(toHex(ctx))?.records ?? [];
+    return records.flatMap((entry) => (entry.kind === 'deposited' ? [entry.deposit] : []));
+  }
+
+  /** What earlier deposits sealed to the slot; filed when they came, with the proofs. */
+  inbox(ctx: Ctx, slot: Slot): readonly InboxEntry[] {
+    const records = this.stored.get(toHex(ctx))?.records ?? [];
+    return records.flatMap((entry) => {
+      if (entry.kind !== 'deposited' || entry.slot.ticket.slot >= slot) return [];
+      const outbox = this.#outboxes.get(entry) ?? outboxOf(this.ports.suite, entry.deposit, entry.slot.ticket);
+      this.#outboxes.set(entry, outbox);
+      return outbox[slot - entry.slot.ticket.slot - 1] ?? [];
+    });
+  }
+
+  /** Of the newest buffer. */
+  get messages(): UserMessages {
+    const newest = [...this.buffers.values()].at(-1)?.descriptor;
+    return userMessages(this.world.policy.bufferSize, sealedIn(this.world.sealings, newest));
+  }
+
+  #body(ctx: Ctx, slot: Slot): Uint8Array {
+    const body = this.bodies.get(slotName(ctx, slot));
+    if (body === undefined) throw new Error('no body');
+    return body;
+  }
+
+  persist<Answer>(buffer: SecureBuffer, { state, records, answer }: BufferStep<Answer>): Answer | Refused {
+    this.stored.get(toHex(buffer.ctx))?.records.push(...records);
+    this.#keep(state);
+    for (const _ of records) this.world.persisted('server');
+    return answer;
+  }
+
+  #keep(buffer: SecureBuffer): void {
+    this.buffers.set(toHex(buffer.ctx), buffer);
+    this.coordinator = trackBuffer(this.coordinator, buffer);
+  }
+}
+
+function slotName(ctx: Ctx, slot: Slot): string {
+  return `${toHex(ctx)}:${slot}`;
+}
