@@ -58,7 +58,6 @@ export class HeldDevices {
       delta[0] = 1 / (n + 2);
       await this.#goOn(client, delta);
     }
-    if (this.#held.length !== this.#clients.length) throw new Error('a device did not come so far');
     return [...this.#held];
   }
 
@@ -66,8 +65,8 @@ export class HeldDevices {
   async #goOn(client: BasaClient, delta: Float32Array): Promise<void> {
     for (let left = TRIES; ; left--) {
       try {
-        await (client.isInterrupted ? client.resume() : client.contribute(delta, { trainedOn: 0 }));
-        return;
+        const end = await (client.isInterrupted ? client.resume() : client.contribute(delta, { trainedOn: 0 }));
+        throw new Error(`a device did not come so far: ${JSON.stringify(end)}`);
       } catch (error) {
         if (/held back/.test(String((error as Error).cause ?? error))) return;
         if (left === 1) throw error;
