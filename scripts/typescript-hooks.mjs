@@ -1,6 +1,6 @@
 // What Node asks for each module: TypeScript without its types. What was made is kept beside the installed packages, one file
 // for a source, and made anew when that has changed.
-import { createHash } from 'node:crypto';
+import { createHash, randomUUID } from 'node:crypto';
 import { mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 
@@ -29,8 +29,8 @@ async function javascriptOf(path) {
     sourcesContent: false,
     banner: stamp.trimEnd(),
   });
-  // Several processes may do this at once: each writes its own file, and the last one's stays.
-  const own = new URL(`${kept.href}.${process.pid}`);
+  // Several processes and threads may do this at once: each writes its own file, and the last one's stays.
+  const own = new URL(`${kept.href}.${randomUUID()}`);
   writeFileSync(own, code);
   renameSync(own, kept);
   return code;

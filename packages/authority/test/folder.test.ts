@@ -9,7 +9,6 @@ import { openDatabase } from '@basa/service';
 import { afterEach, describe, expect, it } from 'vitest';
 import { examineAuthority, verifyLog } from '../src/index.ts';
 import { ask, askAs, newDevice, userOf } from './asking.ts';
-import { closedBuffer } from './conformance/memory.ts';
 import { AUDITOR, cleanUp, freshHome, OPERATOR, OPERATORS, start, stop, stopAll, time } from './homes.ts';
 import { seated, stage } from './parties.ts';
 

@@ -15,6 +15,6 @@ export async function sayingWhatIsMissing(program: () => Promise<unknown>): Prom
     if (!(error instanceof MissingError)) throw error;
     console.error(error.message);
     if (process.argv.includes('--json')) console.log(JSON.stringify({ error: error.message, exitCode: 2 }));
-    process.exitCode = 2;
+    process.exit(2); // also where services are up already
   }
 }
