@@ -1,4 +1,6 @@
 /** Runs a service as a process: starts it, drains and stops it when it gets a signal, and says in one line why it could not start. */
+import { DatabaseUnavailable } from '../sql/postgres.ts';
+import { databaseTrouble } from '../sql/postgres-format.ts';
 import { EXIT, StartError } from './start-error.ts';
 
 /** An orderly end, Ctrl-C, and a terminal that was closed. */
@@ -24,9 +26,11 @@ export async function runService({ name, start }: RunOptions): Promise<number> {
   try {
     service = await start();
   } catch (error) {
-    if (!(error instanceof StartError)) throw error;
-    process.stderr.write(`${name}: ${error.message}\n`);
-    return error.exitCode;
+    // The database may go away while the service starts.
+    const told = error instanceof DatabaseUnavailable ? databaseTrouble(error.cause) : error;
+    if (!(told instanceof StartError)) throw error;
+    process.stderr.write(`${name}: ${told.message}\n`);
+    return told.exitCode;
   }
   process.stdout.write(`${name}: listening at ${service.url}\n`);
   await stopped;

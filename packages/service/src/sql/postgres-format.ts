@@ -35,7 +35,7 @@ export async function migratePostgres(url: string, options: DatabaseOptions): Pr
     await client.query('COMMIT');
     return { from, to: migrations.length };
   } catch (error) {
-    throw sentenceOf(error);
+    throw databaseTrouble(error);
   } finally {
     await client.end().catch(() => undefined);
   }
@@ -47,7 +47,7 @@ export async function checkPostgresFormat(pool: Asked, options: DatabaseOptions)
   try {
     format = await readFormat(pool, application);
   } catch (error) {
-    if ((error as { code?: unknown }).code !== UNDEFINED_TABLE) throw sentenceOf(error);
+    if ((error as { code?: unknown }).code !== UNDEFINED_TABLE) throw error;
     format = 0;
   }
   checkFormat('the database', format, options);
@@ -70,7 +70,7 @@ async function readFormat(asked: Asked, application: string): Promise<number> {
 }
 
 /** What an operator can mend, as a sentence; an address with a password in it is never part of it. */
-function sentenceOf(error: unknown): unknown {
+export function databaseTrouble(error: unknown): unknown {
   if (error instanceof StartError) return error;
   const { code, message } = error as { code?: unknown; message?: unknown };
   if (typeof message !== 'string') return error;

@@ -5,7 +5,7 @@
 import { setTimeout as wait } from 'node:timers/promises';
 import pg from 'pg';
 import type { DatabaseOptions } from './database.ts';
-import { checkPostgresFormat } from './postgres-format.ts';
+import { checkPostgresFormat, databaseTrouble } from './postgres-format.ts';
 import { isUnreplicated, replicationNotice } from './postgres-replication.ts';
 import { isPassing } from './postgres-trouble.ts';
 import type { Dialect, Row, SqlDatabase, SqlSession, SqlValue, SqlWatch } from './sql.ts';
@@ -76,7 +76,7 @@ export async function openPostgres(options: PostgresOptions): Promise<SqlDatabas
     if (notice !== undefined) options.onNotice?.(notice);
   } catch (error) {
     await pool.end();
-    throw error;
+    throw databaseTrouble(error);
   }
   const persist = async <Result>(work: Work<Result>, how: 'together' | 'alone'): Promise<Result> => {
     const giveUpAt = Date.now() + patienceMs;
