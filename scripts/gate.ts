@@ -80,7 +80,9 @@ async function passes([program = '', ...options]: readonly string[], isAlone: bo
   child.stderr?.on('data', (data: Buffer) => said.push(data));
   return new Promise((resolve) => {
     child.on('error', (error) => {
-      console.error(`${program} does not start: ${error.message}`);
+      const advice =
+        'code' in error && error.code === 'ENOENT' ? 'install it, then run the command again' : error.message;
+      console.error(`${program} does not start: ${advice}`);
       resolve(false);
     });
     child.on('close', (code) => {

@@ -1,5 +1,5 @@
 /** Every command that package.json or a page names can be started: what it names exists, and programs answer `--help`. */
-import { execFile } from 'node:child_process';
+import { execFile, spawnSync } from 'node:child_process';
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
@@ -49,6 +49,33 @@ it('CONTRIBUTING.md shows every script', () => {
   expect(Object.keys(scripts).filter((script) => !isShown(script))).toEqual([]);
 });
 
+it('git and lint leave alone what the pages have people make in the clone', () => {
+  const made = pagePaths().flatMap((page) =>
+    [
+      ...readPage(page).matchAll(
+        /npm run basa -- (?:new|client .*--identity) ([\w-]+)|[Ss]ave (?:it|this|them) as `([\w.-]+)`/g,
+      ),
+    ].map(([, folder, file]) => folder ?? file ?? ''),
+  );
+  expect(made).toEqual(expect.arrayContaining(['my-project', 'my-device', 'device.ts', 'three-devices.ts']));
+  const inClone = [...made, 'net.json', 'my-page', 'basa-simulation', '.basa-dev', 'basa-experiments'].map(
+    (name) => `${name}/`,
+  );
+  const { stdout } = spawnSync('git', ['check-ignore', '--', ...inClone], { cwd: ROOT, encoding: 'utf8' });
+  expect(inClone.filter((name) => !stdout.split('\n').includes(name))).toEqual([]);
+});
+
+it.each([
+  ['bench', ['masking'], /^openssl does not start .* install it/],
+  ['trial', ['python'], /^python3 is not there; on Debian .* brings both/],
+  ['gate', ['vectors'], /^python3 does not start: install it, then run the command again/],
+])('npm run %s -- %s says what to do where a program is missing, without a stack', async (script, words, advice) => {
+  const missing = runWith({ PATH: '/nowhere' }, scripts[script] ?? '', ...words);
+  const code = script === 'gate' ? 1 : 2;
+  await expect(missing).rejects.toMatchObject({ code, stderr: expect.stringMatching(advice) });
+  await expect(missing).rejects.toMatchObject({ stderr: expect.not.stringMatching(/^ +at /m) });
+});
+
 const pages = pagePaths().filter((path) => !path.startsWith('docs/api/'));
 it.each(pages)('%s names scripts and programs that exist', (page) => {
   const text = readPage(page);
@@ -62,8 +89,15 @@ it.each(pages)('%s names scripts and programs that exist', (page) => {
 
 /** Runs a line of package.json with more words. */
 async function run(line: string, ...words: readonly string[]): Promise<{ stdout: string; stderr: string }> {
+  return await runWith({}, line, ...words);
+}
+
+async function runWith(env: NodeJS.ProcessEnv, line: string, ...words: readonly string[]) {
   const [, ...own] = (line.split(' && ').at(-1) ?? '').split(' ');
-  return await promisify(execFile)(process.execPath, [...own, ...words], { cwd: ROOT });
+  return await promisify(execFile)(process.execPath, [...own, ...words], {
+    cwd: ROOT,
+    env: { ...process.env, ...env },
+  });
 }
 
 /** Programs that answer `--help` without doing anything; vitest, tsc and others answer for themselves. */

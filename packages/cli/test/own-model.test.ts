@@ -60,12 +60,12 @@ describe('`basa new`', () => {
 
   it('takes our packages from the files that npm installed them from, seen from the new folder', () => {
     const packages = {
-      'node_modules/@basa/client': { resolved: 'file:tarballs/basa-client-0.1.0.tgz' },
-      'node_modules/@basa/learning': { resolved: 'https://registry.npmjs.org/@basa/learning/-/learning-0.1.0.tgz' },
+      'node_modules/@basa/client': { resolved: 'file:tarballs/basa-client-0.2.0.tgz' },
+      'node_modules/@basa/learning': { resolved: 'https://registry.npmjs.org/@basa/learning/-/learning-0.2.0.tgz' },
       'node_modules/undici': { resolved: 'file:undici.tgz' },
     };
     expect(fileSources({ packages }, '/home/ann', '/home/ann/work/project')).toEqual({
-      '@basa/client': 'file:../../tarballs/basa-client-0.1.0.tgz',
+      '@basa/client': 'file:../../tarballs/basa-client-0.2.0.tgz',
     });
   });
 

@@ -2,7 +2,9 @@
 import { readdirSync, readFileSync, statSync, truncateSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { KIND } from '@basa/protocol';
+import { nodeSuite } from '@basa/runtime/node';
 import { describe, expect, it } from 'vitest';
+import { readEntries } from '../src/device/kept.ts';
 import { openFolderStore } from '../src/node/index.ts';
 import { deltaOf } from './support/connect.ts';
 import { accepted, startClient, startServices, temporaryFolder } from './support/setup.ts';
@@ -65,6 +67,15 @@ describe('a folder store', () => {
       expect(await again.entries()).toEqual([bytes(1), bytes(5)]);
       await again.close();
     }
+  });
+
+  it('says of entries of an older version that they are, and of others that they are damaged', () => {
+    const certificate = (version: number) => bytes(version, 1, KIND.certificate);
+    expect(() => readEntries(nodeSuite, [certificate(2)])).toThrow(
+      'the store has layouts of version 2, and this program reads 4; enrol a new device in an empty store',
+    );
+    for (const version of [0, 4, 170])
+      expect(() => readEntries(nodeSuite, [certificate(version)])).toThrow('the store is damaged (certificate');
   });
 
   it('refuses a journal that is damaged in the middle, or no journal, and says what to do', async () => {

@@ -188,6 +188,7 @@ export type { Certificate, CertificateBody } from './wire/certificate.ts';
 export { certificateCodec, isDueForRenewal, userIdOf } from './wire/certificate.ts';
 export { closingOf, listedSlots } from './wire/closing.ts';
 export type { Codec } from './wire/codec.ts';
+export { olderLayout } from './wire/codec.ts';
 export type { Council, Endorsed, EndorsedCodec, Endorsement } from './wire/council.ts';
 export {
   agreedOn,

@@ -46,7 +46,7 @@ export { isStorageFull } from './process/storage-full.ts';
 export type { Ticker } from './process/ticker.ts';
 export { startTicker } from './process/ticker.ts';
 export type { Application, Database, DatabaseOptions, OpenDatabase } from './sql/database.ts';
-export { openDatabase, readDatabase, transaction } from './sql/database.ts';
+export { OLDER_DATA_ADVICE, openDatabase, readDatabase, transaction } from './sql/database.ts';
 export type { PostgresOptions } from './sql/postgres.ts';
 export { DatabaseUnavailable, openPostgres, POSTGRES } from './sql/postgres.ts';
 export type { Migrated } from './sql/postgres-format.ts';

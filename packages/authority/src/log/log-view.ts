@@ -7,10 +7,11 @@ import {
   EMPTY_LOG_HASH,
   encodeAuthorityRecord,
   nextLogHash,
+  olderLayout,
   recordNames,
 } from '@basa/protocol';
 import { nodeSuite } from '@basa/runtime/node';
-import { StartError } from '@basa/service';
+import { OLDER_DATA_ADVICE, StartError } from '@basa/service';
 import type { AuthorityTables, LogEnd, StoredRecord } from '../store/tables.ts';
 import { Directory } from './directory.ts';
 import { LookedUpLog } from './looked-up-log.ts';
@@ -105,22 +106,14 @@ export class LogView {
   }
 }
 
-/** Databases of the first format have no names: each record gets its own. */
-export async function nameRecords(tables: AuthorityTables): Promise<void> {
-  if (await tables.hasNames()) return;
-  const { sequence: last } = await tables.end();
-  for (let from = 1; from <= last; from += PAGE) {
-    for (const [n, { bytes }] of (await tables.records(from, PAGE)).entries())
-      await tables.name(from + n, recordNames(nodeSuite, decoded(bytes, from + n)));
-  }
-}
-
 function decoded(bytes: Uint8Array, sequence: number): AuthorityRecord {
   try {
     return decodeAuthorityRecord(bytes);
   } catch (error) {
-    if (error instanceof DecodeError) throw damaged(sequence, error.message);
-    throw error;
+    if (!(error instanceof DecodeError)) throw error;
+    const older = olderLayout(bytes);
+    if (older === undefined) throw damaged(sequence, error.message);
+    throw new StartError('dataFolder', `the log has ${older}; nothing was changed: ${OLDER_DATA_ADVICE}`);
   }
 }
 

@@ -1,6 +1,6 @@
 /** UNSAFE: the authority of `paper` mode, mounted with `unsafePaperMode` only. Its keys are in no log. */
 import { toHex } from '@basa/masking';
-import { AUTHORITY_PATH, issuePaperKey, paperTicketCodec } from '@basa/protocol';
+import { AUTHORITY_PATH, ENGINE, issuePaperKey, paperTicketCodec } from '@basa/protocol';
 import { nodeSuite } from '@basa/runtime/node';
 import {
   answers,
@@ -21,12 +21,14 @@ import type { RouteTools } from './route-tools.ts';
 export function unsafePaperRoutes({ service, authority, epochs, keyLimits }: RouteTools): void {
   const { app, requireDevice } = service;
 
-  const sealingKeyOf = ({ task, policy }: KnownTask): Promise<Uint8Array> =>
-    authority.locked(async ({ tables }) => {
+  const sealingKeyOf = ({ task, policy }: KnownTask): Promise<Uint8Array> => {
+    if (policy.engine !== ENGINE.cpAbe) fail('policy-invalid', { detail: 'paper mode needs the engine cp-abe' });
+    return authority.locked(async ({ tables }) => {
       const epoch = await epochs.of(tables, task, policy.engine, PAPER_EPOCH);
       await epochs.store(tables, epoch);
       return epoch.publicKey;
     });
+  };
 
   app.get(
     AUTHORITY_PATH.unsafePaperSealingKey(':task'),

@@ -20,7 +20,7 @@ import { nodeSuite } from '@basa/runtime/node';
 import { createQueue, DatabaseUnavailable } from '@basa/service';
 import type { KeyEpochs } from '../keys/key-epochs.ts';
 import type { Directory } from '../log/directory.ts';
-import { LogForked, LogView, nameRecords } from '../log/log-view.ts';
+import { LogForked, LogView } from '../log/log-view.ts';
 import type { AuthorityStore } from '../store/store.ts';
 import type { AuthorityTables } from '../store/tables.ts';
 import type { Witness } from '../store/witness.ts';
@@ -74,15 +74,10 @@ export class DurableAuthority {
     this.#view = this.#newView();
   }
 
-  /** Reads the log and checks its hash chain. Nothing is written but names that are missing. */
+  /** Reads the log and checks its hash chain. Nothing is written. */
   static async open(tools: DurableAuthorityTools): Promise<DurableAuthority> {
     const authority = new DurableAuthority(tools);
-    await authority.#queued(() =>
-      tools.store.transaction(async (tables) => {
-        await authority.#follow(tables);
-        await nameRecords(tables);
-      }),
-    );
+    await authority.#queued(() => tools.store.transaction((tables) => authority.#follow(tables)));
     return authority;
   }
 

@@ -25,10 +25,21 @@ export interface StoreOptions extends SqlWatch {
   onTrouble?(error: unknown): void;
 }
 
+/** Records of the first format have no names, by which they are found. */
+const OLDEST = 2;
+
 /** The tables in a data folder. */
-export const EMBEDDED_DATABASE: DatabaseOptions = { application: 'authority', migrations: migrationsFor(SQLITE) };
+export const EMBEDDED_DATABASE: DatabaseOptions = {
+  application: 'authority',
+  migrations: migrationsFor(SQLITE),
+  oldest: OLDEST,
+};
 /** The tables in a PostgreSQL. */
-export const AUTHORITY_DATABASE: DatabaseOptions = { application: 'authority', migrations: migrationsFor(POSTGRES) };
+export const AUTHORITY_DATABASE: DatabaseOptions = {
+  application: 'authority',
+  migrations: migrationsFor(POSTGRES),
+  oldest: OLDEST,
+};
 
 export async function openStore(
   place: StorePlace,

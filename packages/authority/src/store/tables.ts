@@ -89,10 +89,6 @@ export class AuthorityTables {
       await this.#session.query('INSERT INTO names VALUES (?, ?) ON CONFLICT DO NOTHING', name, sequence);
   }
 
-  async hasNames(): Promise<boolean> {
-    return (await this.#session.query('SELECT sequence FROM names LIMIT 1')).length > 0;
-  }
-
   async recordsNamed(name: Uint8Array): Promise<readonly Uint8Array[]> {
     const select = 'SELECT bytes FROM names JOIN records USING (sequence) WHERE name = ? ORDER BY sequence';
     return (await this.#session.query(select, name)).map((row) => column.bytes(row, 'bytes'));

@@ -278,5 +278,15 @@ export function testFlow(freshHome: NewHome): void {
       expect((await askAs(yours.device, authority, path, paperTicketCodec.encode(ticket))).code).toBe('tag-not-yours');
       expect((await askAs(newDevice(), authority, path, paperTicketCodec.encode(ticket))).code).toBe('not-enrolled');
     });
+
+    it('UNSAFE paper mode refuses a task with slot keys, which has no attributes', async () => {
+      const authority = await start(await freshHome(), { unsafePaperMode: true });
+      const { server, enrolled } = await stage(authority, 2);
+      const { device } = (enrolled as [(typeof enrolled)[0]])[0];
+      const { unsafePaperSealingKey, unsafePaperKeys } = AUTHORITY_PATH;
+      expect((await ask(authority, unsafePaperSealingKey(server.task))).code).toBe('policy-invalid');
+      const asked = await askAs(device, authority, unsafePaperKeys(server.task), nodeRandomBytes(100));
+      expect(asked.code).toBe('policy-invalid');
+    });
   });
 }

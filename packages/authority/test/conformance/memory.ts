@@ -11,7 +11,7 @@ import { seated, stage, TestBuffer } from '../parties.ts';
 type World = Awaited<ReturnType<typeof stage>>;
 
 /** A buffer drawn for a nonce, keys for both devices, closed, and what was asked and answered meanwhile. */
-export async function closedBuffer(authority: Authority, { server, enrolled }: World) {
+async function closedBuffer(authority: Authority, { server, enrolled }: World) {
   const draw = server.drawRequest(nodeRandomBytes(16));
   const drawn = await ask(authority, AUTHORITY_PATH.buffers, { body: draw });
   const buffer = new TestBuffer(server, drawnBufferCodec.decode(drawn.bytes));

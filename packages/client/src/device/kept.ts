@@ -2,7 +2,15 @@
 import type { Suite } from '@basa/masking';
 import { DecodeError, fromHex } from '@basa/masking';
 import type { Certificate, Ctx, Device, DeviceRecord, KeptHead, LedgerRecord } from '@basa/protocol';
-import { certificateCodec, deviceRecordCodec, EMPTY_LEDGER, KIND, keptHeadCodec, restoreDevice } from '@basa/protocol';
+import {
+  certificateCodec,
+  deviceRecordCodec,
+  EMPTY_LEDGER,
+  KIND,
+  keptHeadCodec,
+  olderLayout,
+  restoreDevice,
+} from '@basa/protocol';
 import { StoreError } from '../errors.ts';
 import { withKeptHead } from './heads.ts';
 
@@ -14,11 +22,15 @@ export interface Kept extends Device {
 
 export function readEntries(suite: Suite, entries: readonly Uint8Array[]): Kept {
   let kept: Kept = { certificate: undefined, heads: [], ledger: EMPTY_LEDGER, session: undefined };
-  try {
-    for (const entry of entries) kept = withEntry(suite, kept, entry);
-  } catch (error) {
-    if (!(error instanceof DecodeError)) throw error;
-    throw new StoreError(`the store is damaged (${error.message}); enrol a new device in an empty store`);
+  for (const entry of entries) {
+    try {
+      kept = withEntry(suite, kept, entry);
+    } catch (error) {
+      if (!(error instanceof DecodeError)) throw error;
+      const older = olderLayout(entry);
+      const what = older === undefined ? `is damaged (${error.message})` : `has ${older}`;
+      throw new StoreError(`the store ${what}; enrol a new device in an empty store`);
+    }
   }
   return kept;
 }

@@ -7,9 +7,17 @@ import { ByteReader, ByteWriter, DecodeError } from '@basa/masking';
 import type { Field, Fields } from './fields.ts';
 import { record, short } from './fields.ts';
 
-/** Layout version and cryptographic suite (SHA-256, HKDF, ChaCha20-Poly1305, Ed25519, X25519, AES-128-CTR). */
+/** The version of all layouts, the first byte of every message. */
 const VERSION = 4;
+/** SHA-256, HKDF, ChaCha20-Poly1305, Ed25519, X25519, AES-128-CTR. */
 const SUITE = 1;
+
+/** Says, of bytes that do not decode, that an older version of this program wrote them; undefined where it did not. */
+export function olderLayout([version = 0]: Uint8Array): string | undefined {
+  return version > 0 && version < VERSION
+    ? `layouts of version ${version}, and this program reads ${VERSION}`
+    : undefined;
+}
 
 export interface Codec<T> {
   readonly name: string;

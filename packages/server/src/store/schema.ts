@@ -124,7 +124,18 @@ const CHUNKS = [
   'ALTER TABLE chunks ALTER COLUMN bytes SET STORAGE EXTERNAL',
 ];
 
+/** The first format with layouts of version 4: older records, policies among them, are not read. */
+const OLDEST = 9;
+
 /** What a data folder holds. */
-export const EMBEDDED_DATABASE: DatabaseOptions = { application: 'server', migrations: migrationsFor(SQLITE) };
+export const EMBEDDED_DATABASE: DatabaseOptions = {
+  application: 'server',
+  migrations: migrationsFor(SQLITE),
+  oldest: OLDEST,
+};
 /** What several nodes share. */
-export const SERVER_DATABASE: DatabaseOptions = { application: 'server', migrations: migrationsFor(POSTGRES) };
+export const SERVER_DATABASE: DatabaseOptions = {
+  application: 'server',
+  migrations: migrationsFor(POSTGRES),
+  oldest: OLDEST,
+};

@@ -13,7 +13,7 @@ import {
 import type { LocalPostgres } from '@basa/service/local-postgres';
 import { startLocalPostgres } from '@basa/service/local-postgres';
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { migrationsFor } from '../../src/store/schema.ts';
+import { EMBEDDED_DATABASE, migrationsFor, SERVER_DATABASE } from '../../src/store/schema.ts';
 import { createSqlStore } from '../../src/store/sql-store.ts';
 import type { Store } from '../../src/store/store.ts';
 import { testNodes } from '../support/nodes-conformance.ts';
@@ -88,4 +88,20 @@ it('a database without space says so, and keeps what it has', async () => {
   expect(await store.note('large')).toBeUndefined();
   await store.setNote('small', Uint8Array.of(2)); // what needs no space is still taken
   await store.close();
+});
+
+it('a database with layouts before version 4 is refused, with what to do, and stays as it was', async () => {
+  const older = { application: 'server', migrations: migrationsFor(SQLITE).slice(0, 8) } as const;
+  const folder = mkdtempSync(join(tmpdir(), 'basa-store-'));
+  folders.push(folder);
+  openDatabase(folder, older).close();
+  const refused =
+    'has format 8, this version reads nothing before 9; nothing was changed: start the version that wrote it';
+  expect(() => openDatabase(folder, EMBEDDED_DATABASE)).toThrow(refused);
+  openDatabase(folder, older).close();
+
+  const url = await postgres.database(`store_${databases++}`);
+  await migratePostgres(url, { application: 'server', migrations: migrationsFor(POSTGRES).slice(0, 8) });
+  await expect(migratePostgres(url, SERVER_DATABASE)).rejects.toThrow(refused);
+  await expect(openPostgres({ url, ...SERVER_DATABASE })).rejects.toThrow(refused);
 });

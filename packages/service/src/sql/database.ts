@@ -20,11 +20,17 @@ export interface DatabaseOptions {
   readonly application: Application;
   /** Format n is what the first n steps make; each step is SQL. Never change one that was released. */
   readonly migrations: readonly string[];
+  /** The oldest format whose records this version reads (every one). Older data is refused, and not changed. */
+  readonly oldest?: number;
 }
 
 /** The same name for both services, so that neither starts beside the other's data. */
 export const DATABASE_FILE = 'basa.sqlite';
 const LOCK_FILE = 'basa.lock';
+
+/** What to do with data that another version wrote and this one does not read. */
+export const OLDER_DATA_ADVICE =
+  'start the version that wrote it, or begin anew with its model (docs/guides/migrate-to-0.2.md)';
 
 export interface OpenDatabase {
   readonly db: Database;
@@ -44,7 +50,7 @@ export function openDatabase(folder: string, options: DatabaseOptions): OpenData
     db = new DatabaseSync(file);
     checkOwner(db, folder, options.application);
     checkHealth(db, folder);
-    checkFormat(db, folder, options.migrations.length);
+    checkFormat(folder, pragma(db, 'user_version'), options);
     // secure_delete: a destroyed key is overwritten in the file.
     db.exec(`PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL; PRAGMA foreign_keys = ON;
              PRAGMA busy_timeout = 5000; PRAGMA trusted_schema = OFF; PRAGMA secure_delete = ON;`);
@@ -70,16 +76,16 @@ export function openDatabase(folder: string, options: DatabaseOptions): OpenData
 }
 
 /** The database of a service that may be running: to read from, with the format of this program and no other. */
-export function readDatabase(folder: string, { application, migrations }: DatabaseOptions): OpenDatabase {
+export function readDatabase(folder: string, options: DatabaseOptions): OpenDatabase {
   const file = join(folder, DATABASE_FILE);
   let db: Database | undefined;
   try {
     db = new DatabaseSync(file, { readOnly: true, timeout: 5000 });
-    checkOwner(db, folder, application);
-    checkFormat(db, folder, migrations.length);
+    checkOwner(db, folder, options.application);
     const format = pragma(db, 'user_version');
-    if (format < migrations.length) {
-      const sentence = `${folder} has format ${format}, this version has ${migrations.length}`;
+    checkFormat(folder, format, options);
+    if (format < options.migrations.length) {
+      const sentence = `${folder} has format ${format}, this version has ${options.migrations.length}`;
       throw new StartError('dataFolder', `${sentence}: use the version that runs, or start the new one once`);
     }
   } catch (error) {
@@ -159,13 +165,15 @@ function checkHealth(db: Database, folder: string): void {
   if (first?.quick_check !== 'ok') throw damaged(folder, first?.quick_check ?? 'no answer');
 }
 
-function checkFormat(db: Database, folder: string, newest: number): void {
-  const format = pragma(db, 'user_version');
-  if (format > newest) {
-    throw new StartError(
-      'dataFolder',
-      `${folder} has format ${format}, this version knows up to ${newest}: start the newer version that wrote it`,
-    );
+/** Throws where this version does not read data of this format; 0 is no data yet. */
+export function checkFormat(place: string, format: number, { migrations, oldest = 0 }: DatabaseOptions): void {
+  if (format > migrations.length) {
+    const sentence = `${place} has format ${format}, this version knows up to ${migrations.length}`;
+    throw new StartError('dataFolder', `${sentence}: start the newer version that wrote it`);
+  }
+  if (format > 0 && format < oldest) {
+    const sentence = `${place} has format ${format}, this version reads nothing before ${oldest}`;
+    throw new StartError('dataFolder', `${sentence}; nothing was changed: ${OLDER_DATA_ADVICE}`);
   }
 }
 

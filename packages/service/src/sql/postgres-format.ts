@@ -2,6 +2,7 @@
 import pg from 'pg';
 import { StartError } from '../process/start-error.ts';
 import type { DatabaseOptions } from './database.ts';
+import { checkFormat } from './database.ts';
 
 type Asked = Pick<pg.Client, 'query'> | Pick<pg.Pool, 'query'>;
 /** Migrations of one database wait for each other: "basa" in ASCII. */
@@ -14,7 +15,8 @@ export interface Migrated {
 }
 
 /** Makes or changes the tables, all of it or nothing; safe to call from several nodes at once. */
-export async function migratePostgres(url: string, { application, migrations }: DatabaseOptions): Promise<Migrated> {
+export async function migratePostgres(url: string, options: DatabaseOptions): Promise<Migrated> {
+  const { application, migrations } = options;
   const client = new pg.Client({ connectionString: url, application_name: 'basa-migrate' });
   try {
     await client.connect();
@@ -24,7 +26,7 @@ export async function migratePostgres(url: string, { application, migrations }: 
       'CREATE TABLE IF NOT EXISTS basa_format (application TEXT PRIMARY KEY, format INTEGER NOT NULL)',
     );
     const from = await readFormat(client, application);
-    if (from > migrations.length) throw newer(from, migrations.length);
+    checkFormat('the database', from, options);
     for (const step of migrations.slice(from)) await client.query(step);
     await client.query(
       'INSERT INTO basa_format VALUES ($1, $2) ON CONFLICT (application) DO UPDATE SET format = excluded.format',
@@ -39,7 +41,8 @@ export async function migratePostgres(url: string, { application, migrations }: 
   }
 }
 
-export async function checkPostgresFormat(pool: Asked, { application, migrations }: DatabaseOptions): Promise<void> {
+export async function checkPostgresFormat(pool: Asked, options: DatabaseOptions): Promise<void> {
+  const { application, migrations } = options;
   let format: number;
   try {
     format = await readFormat(pool, application);
@@ -47,7 +50,7 @@ export async function checkPostgresFormat(pool: Asked, { application, migrations
     if ((error as { code?: unknown }).code !== UNDEFINED_TABLE) throw error;
     format = 0;
   }
-  if (format > migrations.length) throw newer(format, migrations.length);
+  checkFormat('the database', format, options);
   if (format < migrations.length) {
     const sentence = `the database has format ${format} of the ${application}'s tables, this version needs ${migrations.length}`;
     throw new StartError('dataFolder', `${sentence}: run \`basa migrate ${application}\` with the same configuration`);
@@ -64,11 +67,6 @@ async function readFormat(asked: Asked, application: string): Promise<number> {
     throw new StartError('dataFolder', `${sentence}; give the ${application} a database of its own`);
   }
   return found[0]?.format ?? 0;
-}
-
-function newer(format: number, known: number): StartError {
-  const sentence = `the database has format ${format}, this version knows up to ${known}`;
-  return new StartError('dataFolder', `${sentence}: start the newer version that wrote it`);
 }
 
 /** What an operator can mend, as a sentence; an address with a password in it is never part of it. */

@@ -4,7 +4,7 @@
  */
 import { setTimeout as wait } from 'node:timers/promises';
 import pg from 'pg';
-import type { Application } from './database.ts';
+import type { DatabaseOptions } from './database.ts';
 import { checkPostgresFormat, databaseTrouble } from './postgres-format.ts';
 import { isUnreplicated, replicationNotice } from './postgres-replication.ts';
 import { isPassing } from './postgres-trouble.ts';
@@ -22,11 +22,9 @@ export const POSTGRES: Dialect = {
   unlogged: 'UNLOGGED ',
 };
 
-export interface PostgresOptions extends SqlWatch {
+export interface PostgresOptions extends SqlWatch, DatabaseOptions {
   /** postgres://user:password@host/database */
   readonly url: string;
-  readonly application: Application;
-  readonly migrations: readonly string[];
   readonly connections?: number;
   /** How long a transaction is tried again while the database cannot be reached. */
   readonly patienceMs?: number;

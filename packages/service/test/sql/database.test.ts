@@ -9,7 +9,7 @@ import { fileURLToPath } from 'node:url';
 import { FROM_SOURCE } from '@basa/testkit/root.ts';
 import { DatabaseSync } from '@photostructure/sqlite';
 import { afterAll, describe, expect, it } from 'vitest';
-import { openDatabase, sqliteDatabase, transaction } from '../../src/index.ts';
+import { openDatabase, readDatabase, sqliteDatabase, transaction } from '../../src/index.ts';
 
 const made: string[] = [];
 afterAll(() => {
@@ -62,6 +62,16 @@ describe('a data folder', () => {
     const migrated = openDatabase(folder, TWO);
     expect(migrated.db.prepare('SELECT x, y FROM a').all()).toMatchObject([{ x: 5, y: 7 }]);
     migrated.close();
+  });
+
+  it('of a format that this version does not read is refused with what to do, and not changed', () => {
+    const folder = freshFolder();
+    openDatabase(folder, ONE).close();
+    const before = readFileSync(file(folder));
+    const refused = `${folder} has format 1, this version reads nothing before 2; nothing was changed: start the version`;
+    for (const open of [openDatabase, readDatabase]) expect(() => open(folder, { ...TWO, oldest: 2 })).toThrow(refused);
+    expect(readFileSync(file(folder))).toEqual(before);
+    openDatabase(freshFolder(), { ...TWO, oldest: 2 }).close();
   });
 
   it('stays as it was when a migration fails', () => {

@@ -1,13 +1,14 @@
 /** A real Chromium, and pages in it that tell of everything they should not do. */
 import type { Browser, BrowserContext, Page } from 'playwright-core';
 import { chromium } from 'playwright-core';
+import { MissingError } from '../programs/missing.ts';
 import { findChromium } from './find-chromium.ts';
 
 /** Where the browser is; an error that says what to do where there is none. */
 function chromiumPath(): string {
   const found = findChromium();
   if (found !== undefined) return found;
-  throw new Error(
+  throw new MissingError(
     'no Chromium was found; install one (Debian: apt-get install chromium) or set CHROMIUM to the path of its program',
   );
 }

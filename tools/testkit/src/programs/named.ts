@@ -1,6 +1,7 @@
 /** One npm script for many programs: the first word says which; without a word, or with `--help`, they are listed. */
 import { fileURLToPath } from 'node:url';
 import { commentAtTop } from './comment-at-top.ts';
+import { sayingWhatIsMissing } from './missing.ts';
 
 export interface Named {
   readonly about: string;
@@ -24,7 +25,7 @@ export async function runNamed(script: string, programs: Readonly<Record<string,
     console.log(commentAtTop(fileURLToPath(named.program)));
   } else if (named !== undefined) {
     process.argv = [process.execPath, fileURLToPath(named.program), ...options];
-    await import(named.program.href);
+    await sayingWhatIsMissing(() => import(named.program.href));
   } else if (name === undefined || name === '--help') {
     console.log(listOf(script, programs));
   } else {

@@ -1,5 +1,6 @@
 /** `npm run bench -- <name> [--json]`: one benchmark, as a table or ending with one line of JSON. */
 import { parseArgs } from 'node:util';
+import { sayingWhatIsMissing } from '@basa/testkit/programs/missing.ts';
 import { SWITCHES } from '@basa/testkit/programs/switches.ts';
 import type { BenchResult } from './result.ts';
 
@@ -74,7 +75,7 @@ try {
       ...SWITCHES,
     },
   });
-  await main(positionals, values);
+  await sayingWhatIsMissing(() => main(positionals, values));
 } catch (error) {
   if (!(error instanceof TypeError && 'code' in error)) throw error;
   fail(error.message);

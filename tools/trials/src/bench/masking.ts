@@ -2,13 +2,14 @@
  * K = 10 masks over a vector, on one thread, as a ratio to what `openssl speed` needs for the same keystream; and as a client does it,
  * on threads beside its own.
  */
-import { execFileSync } from 'node:child_process';
+import { spawnSync } from 'node:child_process';
 import { createCipheriv } from 'node:crypto';
 import { performance } from 'node:perf_hooks';
 import { nodeOutside } from '@basa/client/node';
 import type { MaskPlan, Modulus } from '@basa/masking';
 import { applyMasksInPlace, FIELD, plainVectorKernel, RING_32, ring as ringOf, Secret } from '@basa/masking';
 import { createNodeKeystream, createWasmVectorKernel, nodeSuite } from '@basa/runtime/node';
+import { MissingError } from '@basa/testkit/programs/missing.ts';
 import { timeInTurn } from './measure.ts';
 import type { BenchResult } from './result.ts';
 import { formatTable } from './table.ts';
@@ -112,7 +113,11 @@ function encryptZeros(bytes: number): () => void {
 
 function opensslBytesPerSecond(): number {
   const flags = ['speed', '-elapsed', '-mr', '-seconds', '1', '-bytes', String(BLOCK_BYTES), '-evp', 'aes-128-ctr'];
-  const output = execFileSync('openssl', flags, { encoding: 'utf8', stdio: ['ignore', 'pipe', 'ignore'] });
+  const { stdout: output, error } = spawnSync('openssl', flags, { encoding: 'utf8' });
+  if (error !== undefined)
+    throw new MissingError(
+      `openssl does not start (${error.message}), and this is measured beside it; install it (Debian: apt-get install openssl)`,
+    );
   const rate = Number(/^\+F:.*:([\d.]+)\s*$/m.exec(output)?.[1]);
   if (!(rate > 0)) throw new Error(`openssl speed printed no rate:\n${output}`);
   return rate;

@@ -28,21 +28,13 @@ Runs with different seeds are parts of one trial: their counts may be added.`);
 
 async function run(kills: number, seed: number): Promise<number> {
   const { runCrashes } = await import('../crash/run.ts');
-  const { ShimMissing } = await import('./shim.ts');
   const begun = Date.now();
-  try {
-    const onKill = (line: string): void => console.log(line);
-    const report = await runCrashes({ kills, seed, isPowerCut: true, onKill });
-    const { problems, moments: _, kills: __, powerCuts, ...counts } = report;
-    const all = { ...powerCuts, ...counts };
-    for (const [name, count] of Object.entries(all)) console.log(`${name.padEnd(14)}${count}`);
-    for (const problem of problems) console.log(`WRONG: ${problem}`);
-    if (values.json)
-      console.log(JSON.stringify({ powercut: { seed, seconds: secondsSince(begun), ...all, problems } }));
-    return problems.length === 0 ? 0 : 1;
-  } catch (error) {
-    if (!(error instanceof ShimMissing)) throw error;
-    console.error(error.message);
-    return 2;
-  }
+  const onKill = (line: string): void => console.log(line);
+  const report = await runCrashes({ kills, seed, isPowerCut: true, onKill });
+  const { problems, moments: _, kills: __, powerCuts, ...counts } = report;
+  const all = { ...powerCuts, ...counts };
+  for (const [name, count] of Object.entries(all)) console.log(`${name.padEnd(14)}${count}`);
+  for (const problem of problems) console.log(`WRONG: ${problem}`);
+  if (values.json) console.log(JSON.stringify({ powercut: { seed, seconds: secondsSince(begun), ...all, problems } }));
+  return problems.length === 0 ? 0 : 1;
 }

@@ -3,28 +3,22 @@ import { execFileSync } from 'node:child_process';
 import { existsSync, mkdirSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { MissingError } from '@basa/testkit/programs/missing.ts';
 import { cutPower } from './undo.ts';
 
 const SOURCE = fileURLToPath(new URL('unflushed.c', import.meta.url));
 
-export class ShimMissing extends Error {
-  constructor(why: string) {
-    super(`the shim for power cuts cannot be made: ${why}`);
-    this.name = 'ShimMissing';
-  }
-}
-
 /** Compiles the shim into the folder. Returns its path. */
 function makeShim(folder: string): string {
-  if (process.platform !== 'linux') throw new ShimMissing('it needs Linux (LD_PRELOAD and /proc)');
+  if (process.platform !== 'linux') throw new MissingError('it needs Linux (LD_PRELOAD and /proc)');
   const library = join(folder, 'unflushed.so');
   try {
     execFileSync('gcc', ['-shared', '-fPIC', '-O2', '-o', library, SOURCE, '-ldl', '-lpthread'], { stdio: 'pipe' });
   } catch (error) {
     const { code, stderr } = error as { readonly code?: string; readonly stderr?: Buffer };
     if (code === 'ENOENT')
-      throw new ShimMissing('there is no gcc; install it (Debian, Ubuntu: apt-get install gcc libc6-dev)');
-    throw new ShimMissing(`gcc says: ${String(stderr).trim()}`);
+      throw new MissingError('there is no gcc; install it (Debian, Ubuntu: apt-get install gcc libc6-dev)');
+    throw new MissingError(`gcc says: ${String(stderr).trim()}`);
   }
   return library;
 }

@@ -2,6 +2,7 @@
 import { spawnSync } from 'node:child_process';
 import { join } from 'node:path';
 import { runCli } from '@basa/cli';
+import { MissingError } from '@basa/testkit/programs/missing.ts';
 import { ROOT } from '@basa/testkit/root.ts';
 import { learnTogether } from './learn-together.ts';
 import { stopsAtItsBudget } from './private-budget.ts';
@@ -14,13 +15,12 @@ process.env['PYTHONPATH'] = folder;
 const found = spawnSync('python3', ['-c', 'import cryptography; print(cryptography.__version__)'], {
   encoding: 'utf8',
 });
-if (found.status === 0) {
-  console.log(`python3 with cryptography ${found.stdout.trim()}`);
-  process.exitCode = await runAll();
-} else {
+if (found.status !== 0) {
   const missing = found.error === undefined ? 'its package cryptography' : 'python3';
-  console.log(`skipped: ${missing} is not there; on Debian \`apt install python3-cryptography\` brings both`);
+  throw new MissingError(`${missing} is not there; on Debian \`apt install python3-cryptography\` brings both`);
 }
+console.log(`python3 with cryptography ${found.stdout.trim()}`);
+process.exitCode = await runAll();
 
 async function runAll(): Promise<number> {
   const { status } = spawnSync('python3', ['-m', 'basa.selfcheck'], { stdio: 'inherit' });

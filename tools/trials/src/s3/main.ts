@@ -1,21 +1,19 @@
 /** `npm run trial -- s3`: the blob store against a real S3 server, Ceph's gateway; as root it installs Debian's packages. */
-import { execFileSync, spawnSync } from 'node:child_process';
+import { spawnSync } from 'node:child_process';
+import { MissingError } from '@basa/testkit/programs/missing.ts';
 import { ROOT } from '@basa/testkit/root.ts';
 import { missingCeph, startRadosgw } from './radosgw.ts';
 
 const install = missingCeph();
 if (install !== undefined && process.getuid?.() === 0) {
   console.log(`${install} ...`);
-  execFileSync('sh', ['-c', `${install} -y`], {
+  spawnSync('sh', ['-c', `${install} -y`], {
     stdio: ['ignore', 'ignore', 'inherit'],
     env: { ...process.env, DEBIAN_FRONTEND: 'noninteractive' },
   });
 }
 const missing = missingCeph();
-if (missing !== undefined) {
-  console.error(`Ceph's gateway is not here; as root: ${missing}`);
-  process.exit(1);
-}
+if (missing !== undefined) throw new MissingError(`Ceph's gateway is not here; on Debian, as root: ${missing}`);
 console.log("starting Ceph's gateway ...");
 const { stop, ...store } = await startRadosgw();
 try {

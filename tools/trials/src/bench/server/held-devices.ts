@@ -1,4 +1,5 @@
 /** Devices of the SDK whose requests of one kind are held back, so that they can be sent all at once and timed. */
+import { setTimeout } from 'node:timers/promises';
 import { inMemoryStoreForTests, nodeOutside } from '@basa/client/node';
 import { createNodeSigner, nodeRandomBytes } from '@basa/runtime/node';
 import type { Stage } from '@basa/testkit/processes/stage.ts';
@@ -58,19 +59,24 @@ export class HeldDevices {
       delta[0] = 1 / (n + 2);
       await this.#goOn(client, delta);
     }
-    if (this.#held.length !== this.#clients.length) throw new Error('a device did not come so far');
     return [...this.#held];
   }
 
-  /** A connection that was kept for too long may be gone; what was sent on it is sent again. */
+  /**
+   * A connection that was kept for too long may be gone: what was sent on it is sent again. While buffers of the round before
+   * wait to be opened, the server has no place and says when to come back.
+   */
   async #goOn(client: BasaClient, delta: Float32Array): Promise<void> {
-    for (let left = TRIES; ; left--) {
+    for (let failed = 0; failed < TRIES; ) {
       try {
-        await (client.isInterrupted ? client.resume() : client.contribute(delta, { trainedOn: 0 }));
-        return;
+        const end = await (client.isInterrupted ? client.resume() : client.contribute(delta, { trainedOn: 0 }));
+        if (!(end?.kind === 'rejected' && end.retryAfterMs !== undefined))
+          throw new Error(`a device did not come so far: ${JSON.stringify(end)}`);
+        await setTimeout(end.retryAfterMs);
       } catch (error) {
         if (/held back/.test(String((error as Error).cause ?? error))) return;
-        if (left === 1) throw error;
+        failed += 1;
+        if (failed === TRIES) throw error;
       }
     }
   }
