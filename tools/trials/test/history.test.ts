@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { HistoryCall } from '../src/crash/history.ts';
-import { faultsOf } from '../src/crash/history.ts';
+import { faultsOf, mayHaveBegun } from '../src/crash/history.ts';
 
 const CTX = 'ab'.repeat(32);
 const slot = (device: number, place: number, begun: number, ended: number): HistoryCall => ({
@@ -30,6 +30,14 @@ describe('a history of calls', () => {
     expect(faults(slot(1, 1, 0, 10), slot(2, 0, 11, 15))).toEqual([
       expect.stringContaining('slot 0 was given after slot 1'),
     ]);
+  });
+
+  it('begins where its device first asked without an answer: the server may have done it then', () => {
+    expect(mayHaveBegun(11, { told: [11], unknown: [4, 7] })).toBe(4);
+    expect(mayHaveBegun(11, { told: [5, 11], unknown: [4, 7] })).toBe(7);
+    expect(mayHaveBegun(11, { told: [5, 11], unknown: [4] })).toBe(11);
+    const asked = { told: [11], unknown: [4] };
+    expect(faults(slot(1, 1, 0, 10), slot(2, 0, mayHaveBegun(11, asked), 15))).toEqual([]);
   });
 
   it('may repeat an answer much later', () => {

@@ -40,6 +40,21 @@ interface StatusCall extends Call {
 
 export type HistoryCall = SeatCall | SlotCall | AcceptCall | StatusCall;
 
+/** When a device asked the same thing: with an answer, and without one, or with one that does not say whether it was done. */
+export interface Asked {
+  readonly told: number[];
+  readonly unknown: number[];
+}
+
+/**
+ * When the answer to a call may first have become true: whoever asks again, because no answer came, gets the one of the first time. What the
+ * device was told before ends the search.
+ */
+export function mayHaveBegun(begun: number, { told, unknown }: Asked): number {
+  const lastTold = Math.max(...told.filter((other) => other < begun), Number.NEGATIVE_INFINITY);
+  return Math.min(begun, ...unknown.filter((other) => other > lastTold));
+}
+
 const RANK: Readonly<Record<string, number>> = { filling: 0, frozen: 1, granted: 2 };
 const ENDED_RANK = 3;
 

@@ -202,7 +202,10 @@ async function crash(
     await watching;
     const verdict = await judge(stage, fleet.acknowledged);
     const problems = [...verdict.problems, ...fleet.faults, ...recorder.faults(stage.policy)];
-    if (database !== undefined) onKill(`${recorder.calls} calls are in the history`);
+    if (database !== undefined)
+      onKill(
+        `${recorder.calls} calls are in the history; ${recorder.explained(stage.policy)} are out of order but for having been asked before without an answer`,
+      );
     return {
       kills: kills - left,
       ...verdict,
