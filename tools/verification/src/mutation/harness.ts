@@ -95,10 +95,11 @@ export interface JudgedMutant {
  */
 export async function judgeMutants(mutants: readonly number[], coverageFile: string): Promise<void> {
   const fromTheBeginning = awake;
-  const coverage: Coverage = existsSync(coverageFile)
+  const isKnown = existsSync(coverageFile);
+  const coverage: Coverage = isKnown
     ? JSON.parse(readFileSync(coverageFile, 'utf8'))
     : { atLoading: [...(different ?? [])], tests: await coverageOfTests() };
-  writeFileSync(coverageFile, JSON.stringify(coverage));
+  if (!isKnown) writeFileSync(coverageFile, JSON.stringify(coverage)); // lanes read it side by side
   different = undefined;
   const order = coverage.tests.map((_, n) => n).sort((a, b) => msOf(coverage, a) - msOf(coverage, b));
   const atLoading = new Set(coverage.atLoading);
