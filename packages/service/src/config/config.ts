@@ -102,6 +102,8 @@ function readFile(path: string): Values {
     const parsed: unknown = JSON.parse(readFileSync(path, 'utf8'));
     if (typeof parsed === 'object' && parsed !== null && !Array.isArray(parsed)) return parsed as Values;
   } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT')
+      throw wrong(`there is no file ${path}; \`basa init\` writes configurations to begin with`);
     throw wrong(`${path} cannot be read as JSON: ${(error as Error).message}`);
   }
   throw wrong(`${path} must hold one JSON object`);

@@ -59,6 +59,13 @@ describe('configuration', () => {
     expect(() => read(file, environment as Record<string, string>)).toThrow(/^configuration: /);
   });
 
+  it('says where a file comes from that is not there', () => {
+    const file = join(folder, 'nowhere.json');
+    expect(() => readConfig(schema, { file, environment: {}, prefix: 'BASA_TEST_' })).toThrow(
+      `configuration: there is no file ${file}; \`basa init\` writes configurations`,
+    );
+  });
+
   it('takes a secret from its variable or from a file, without the line end', () => {
     const path = join(folder, 'secret');
     writeFileSync(path, 'open sesame \n');
