@@ -86,6 +86,33 @@ describe('a place', () => {
     expect(countsOf(await house.reached(1), 3)).toEqual([1, 0, 0, 1, 1, 0, 0, 0]);
   });
 
+  it('is not held up by buffers whose authority does not close them, and is by those that are being opened', async () => {
+    await opened(20);
+    let answers: 'nothing' | 'late' | 'all' = 'nothing';
+    const late: (() => void)[] = [];
+    await house.restartServer({
+      fetch: async (url, options) => {
+        if (String(url).endsWith('/close') && answers === 'nothing') throw new TypeError('fetch failed');
+        if (String(url).endsWith('/close') && answers === 'late') await new Promise<void>((go) => late.push(go));
+        return fetch(url, options);
+      },
+    });
+    const clients = await devices(13);
+    const filled = (from: number): Promise<unknown> =>
+      Promise.all(clients.slice(from, from + 3).map((client) => client.contribute(oneHot(0), { trainedOn: 0 })));
+    for (const from of [0, 3]) await filled(from);
+    await until(async () => (await view()).waitingBuffers === 0 && (await house.taskState()).buffers >= 2);
+    expect(await kindOf(clients[12])).toBe('place');
+    answers = 'late';
+    for (const from of [6, 9]) await filled(from);
+    await until(async () => (await view()).waitingBuffers >= 2);
+    expect(await kindOf(clients[0])).toContain('closed buffers wait to be opened');
+    answers = 'all';
+    for (const go of late) go();
+    await house.reached(4);
+    expect(await kindOf(clients[0])).toBe('place');
+  });
+
   it('of a device that may not take part is not given', async () => {
     await opened('auto');
     const [client] = await devices(1);

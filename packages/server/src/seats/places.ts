@@ -30,6 +30,8 @@ export class Places {
   readonly #admission: Admission;
   readonly #toDeposit = new Span();
   readonly #toUpload = new Span();
+  /** Buffers whose authorities do not answer. */
+  readonly #aside = new Set<string>();
   #newestVersion = -1;
   #quietSince: number | undefined;
   #isUsed = false;
@@ -72,11 +74,20 @@ export class Places {
 
   track(buffer: SecureBuffer): void {
     const now = this.#options.clock();
-    this.#admission.track(
-      toHex(buffer.ctx),
-      fillOf(buffer, now, this.#toUpload.lateMs(this.#options.uploadLeaseMs)),
-      now,
-    );
+    const name = toHex(buffer.ctx);
+    const fill = fillOf(buffer, now, this.#toUpload.lateMs(this.#options.uploadLeaseMs));
+    if (fill.stage === 'over') this.#aside.delete(name);
+    this.#admission.track(name, this.#aside.has(name) ? { ...fill, stage: 'over' } : fill, now);
+  }
+
+  /**
+   * A buffer that cannot be closed because authorities do not answer is waited for by nobody: new ones are drawn without those, and a fleet
+   * must not stand still for as long as one of them is away.
+   */
+  setAside(buffer: SecureBuffer, isAside: boolean): void {
+    if (isAside) this.#aside.add(toHex(buffer.ctx));
+    else this.#aside.delete(toHex(buffer.ctx));
+    this.track(buffer);
   }
 
   /** The newest version, made here or at another node. */

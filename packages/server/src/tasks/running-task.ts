@@ -4,6 +4,7 @@ import type { Certificate, Ctx, DrawnBuffer, EnrolledFor, Refused, SecureBuffer,
 import { userIdOf } from '@basa/protocol';
 import { nodeRandomBytes } from '@basa/runtime/node';
 import { fail } from '@basa/service';
+import { AuthorityUnreachable } from '../authority/authority-link.ts';
 import { bodiesOf, bodiesOfSlot } from '../blobs/body-key.ts';
 import { Closer } from '../closing/closer.ts';
 import { Evaluation } from '../closing/evaluation.ts';
@@ -209,11 +210,23 @@ export class RunningTask {
     const attended = this.#attending.then(async () => {
       if (!this.#living.has(toHex(ctx))) return;
       await this.#tried('a buffer could not be ended', () =>
-        leases.under(this.task, (fence) => this.#closer.attend(ctx, fence)),
+        leases.under(this.task, async (fence) => {
+          try {
+            await this.#closer.attend(ctx, fence);
+          } catch (error) {
+            await this.#setAside(ctx, error instanceof AuthorityUnreachable);
+            throw error;
+          }
+        }),
       );
     });
     this.#attending = attended;
     return attended;
+  }
+
+  async #setAside(ctx: Ctx, isAside: boolean): Promise<void> {
+    const buffer = await this.#tools.keeper.find(ctx);
+    if (buffer !== undefined) this.places.setAside(buffer, isAside);
   }
 
   /** Looks after everything; trouble in one thing does not keep it from the next. */
