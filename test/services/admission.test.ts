@@ -113,6 +113,18 @@ describe('a place', () => {
     expect(await kindOf(clients[0])).toBe('place');
   });
 
+  it('bounds how many buffers a device begins that nobody joins', async () => {
+    await opened(3);
+    const [alone, ...others] = await devices(3);
+    const offer = (client: BasaClient | undefined, place: number) =>
+      (client as BasaClient).contribute(oneHot(place), { trainedOn: 0 });
+    for (const place of [0, 1, 2]) expect(await offer(alone, place)).toMatchObject({ kind: 'accepted' });
+    expect(await offer(alone, 3)).toMatchObject({ kind: 'rejected', reason: 'no-place', update: 'free' });
+    for (const other of others) expect(await offer(other, 4)).toMatchObject({ kind: 'accepted' });
+    await house.reached(1);
+    expect(await offer(alone, 3)).toMatchObject({ kind: 'accepted' });
+  });
+
   it('of a device that may not take part is not given', async () => {
     await opened('auto');
     const [client] = await devices(1);

@@ -71,11 +71,12 @@ export class Admission {
   }
 
   /**
-   * Whether a device without a place finds a slot beside others: it makes nobody older. Not while buffers wait to be opened: where devices
-   * come faster than sums are opened, there is always one that somebody has begun.
+   * Whether a device without a place finds a slot beside others: it makes nobody older. A buffer that it is in itself does not count: a
+   * device that is alone would begin one after the other. Nor does any while buffers wait to be opened: where devices come faster than
+   * sums are opened, there is always one that somebody has begun.
    */
-  get hasRoom(): boolean {
-    return this.#begun.size > 0 && !this.#hasBacklog;
+  hasRoomFor(user: string): boolean {
+    return !this.#hasBacklog && [...this.#begun].some((name) => this.#slots.get(name)?.has(user) === false);
   }
 
   /** The device has its place; so many are under way with it. */

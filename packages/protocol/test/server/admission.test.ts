@@ -35,22 +35,31 @@ describe('a place', () => {
   it('is not needed where a buffer has others in it and slots left', () => {
     const admission = new Admission(OPTIONS);
     admission.track('A', fill('empty'), 0);
-    expect(admission.hasRoom).toBe(false);
+    expect(admission.hasRoomFor('new')).toBe(false);
     admission.track('A', fill('begun', 'u1'), 0);
-    expect(admission.hasRoom).toBe(true);
+    expect(admission.hasRoomFor('new')).toBe(true);
     admission.track('A', fill('full', 'u1', 'u2', 'u3', 'u4'), 0);
-    expect(admission.hasRoom).toBe(false);
+    expect(admission.hasRoomFor('new')).toBe(false);
+  });
+
+  it('is needed where the device itself is all that is in the buffer: alone it would begin one after the other', () => {
+    const admission = new Admission(OPTIONS);
+    admission.track('A', fill('begun', 'u1'), 0);
+    expect(admission.hasRoomFor('u1')).toBe(false);
+    expect(admission.hasRoomFor('u2')).toBe(true);
+    admission.track('B', fill('begun', 'u2'), 0);
+    expect(admission.hasRoomFor('u1')).toBe(true);
   });
 
   it('is needed all the same while the bound of buffers wait to be opened: with devices that come all the time one is always begun', () => {
     const admission = new Admission(OPTIONS);
     admission.track('begun', fill('begun', 'u1'), 0);
     admission.track('A', fill('waiting', 'u2'), 0);
-    expect(admission.hasRoom).toBe(true);
+    expect(admission.hasRoomFor('new')).toBe(true);
     admission.track('B', fill('waiting', 'u3'), 0);
-    expect(admission.hasRoom).toBe(false);
+    expect(admission.hasRoomFor('new')).toBe(false);
     admission.track('A', fill('over', 'u2'), 1);
-    expect(admission.hasRoom).toBe(true);
+    expect(admission.hasRoomFor('new')).toBe(true);
   });
 });
 

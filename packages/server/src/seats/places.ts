@@ -50,7 +50,7 @@ export class Places {
 
   /** A device that comes without a place is served where there is room: a free place, or a slot beside others. */
   async comesToSeat(user: UserId): Promise<Extract<PlaceAnswer, { kind: 'later' }> | undefined> {
-    if ((await this.#options.underWay.has(user)) || this.#admission.hasRoom) return undefined;
+    if ((await this.#options.underWay.has(user)) || this.#admission.hasRoomFor(toHex(user))) return undefined;
     const answer = await this.#take(user, true);
     return answer.kind === 'later' ? answer : undefined;
   }
