@@ -28,7 +28,7 @@ import {
   tickBuffer,
   votesFor,
 } from '@basa/protocol';
-import { AuthorityRefusal } from '../authority/authority-link.ts';
+import { AuthorityRefusal, AuthorityUnreachable } from '../authority/authority-link.ts';
 import type { TaskAuthorities } from '../authority/task-authorities.ts';
 import type { BufferKeeper } from '../buffers/buffer-keeper.ts';
 import { isEnded } from '../store/buffer-store.ts';
@@ -53,6 +53,8 @@ export interface CloserOptions extends OpeningTools {
   onIncluded(): Promise<void>;
   /** The lease of the slot is over: what came of its body is not needed. */
   onDropped(ctx: Ctx, slot: Slot): Promise<void>;
+  /** Authorities that are needed for its end do not answer. */
+  onUnanswered(buffer: SecureBuffer): void;
   /** The buffer has ended: its bodies are not needed any more. */
   onEnded(ctx: Ctx): Promise<void>;
 }
@@ -152,6 +154,7 @@ export class Closer {
       const made = (await models.of(ctx)) ?? (await this.#makeModel(buffer, fence));
       if (made !== undefined) await this.#include(ctx, made, fence);
     } catch (error) {
+      if (error instanceof AuthorityUnreachable) this.#options.onUnanswered(await this.#found(ctx));
       // The authority knows better: it aborted the buffer, or lost its memory of it.
       if (error instanceof AuthorityRefusal) await this.#recordLoss(ctx, fence);
       throw error;

@@ -30,7 +30,7 @@ export class Places {
   readonly #admission: Admission;
   readonly #toDeposit = new Span();
   readonly #toUpload = new Span();
-  /** Buffers whose authorities do not answer. */
+  /** Buffers whose authorities did not answer, until they end. */
   readonly #aside = new Set<string>();
   #newestVersion = -1;
   #quietSince: number | undefined;
@@ -84,9 +84,8 @@ export class Places {
    * A buffer that cannot be closed because authorities do not answer is waited for by nobody: new ones are drawn without those, and a fleet
    * must not stand still for as long as one of them is away.
    */
-  setAside(buffer: SecureBuffer, isAside: boolean): void {
-    if (isAside) this.#aside.add(toHex(buffer.ctx));
-    else this.#aside.delete(toHex(buffer.ctx));
+  setAside(buffer: SecureBuffer): void {
+    this.#aside.add(toHex(buffer.ctx));
     this.track(buffer);
   }
 

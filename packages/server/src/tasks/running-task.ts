@@ -4,7 +4,6 @@ import type { Certificate, Ctx, DrawnBuffer, EnrolledFor, Refused, SecureBuffer,
 import { userIdOf } from '@basa/protocol';
 import { nodeRandomBytes } from '@basa/runtime/node';
 import { fail } from '@basa/service';
-import { AuthorityUnreachable } from '../authority/authority-link.ts';
 import { bodiesOf, bodiesOfSlot } from '../blobs/body-key.ts';
 import { Closer } from '../closing/closer.ts';
 import { Evaluation } from '../closing/evaluation.ts';
@@ -95,6 +94,7 @@ export class RunningTask {
       quietMs: () => this.places.quietMs,
       onIncluded,
       onDropped: (ctx, slot) => tools.blobs.removeBelow(bodiesOfSlot(ctx, slot)),
+      onUnanswered: (buffer) => this.places.setAside(buffer),
       onEnded: (ctx) => this.#ended(ctx),
     });
   }
@@ -210,23 +210,11 @@ export class RunningTask {
     const attended = this.#attending.then(async () => {
       if (!this.#living.has(toHex(ctx))) return;
       await this.#tried('a buffer could not be ended', () =>
-        leases.under(this.task, async (fence) => {
-          try {
-            await this.#closer.attend(ctx, fence);
-          } catch (error) {
-            await this.#setAside(ctx, error instanceof AuthorityUnreachable);
-            throw error;
-          }
-        }),
+        leases.under(this.task, (fence) => this.#closer.attend(ctx, fence)),
       );
     });
     this.#attending = attended;
     return attended;
-  }
-
-  async #setAside(ctx: Ctx, isAside: boolean): Promise<void> {
-    const buffer = await this.#tools.keeper.find(ctx);
-    if (buffer !== undefined) this.places.setAside(buffer, isAside);
   }
 
   /** Looks after everything; trouble in one thing does not keep it from the next. */
