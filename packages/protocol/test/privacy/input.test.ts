@@ -52,6 +52,15 @@ describe('an update of a private task', () => {
     expect(() => input(descriptorOf({ privacy: undefined }), zero)).toThrow('zero-block');
   });
 
+  it('that is not finite is one of zeros: a refusal would tell which data diverges on a model', () => {
+    const descriptor = descriptorOf();
+    for (const wrong of [Number.NaN, Number.POSITIVE_INFINITY]) {
+      const diverged = zero.map((_, k) => (k === 3 ? wrong : 1));
+      expect(input(descriptor, diverged)).toEqual(input(descriptor, zero));
+      expect(() => input(descriptorOf({ privacy: undefined }), diverged)).toThrow('not-finite');
+    }
+  });
+
   it('counts 1 whatever its example weight: alpha depends on staleness alone', () => {
     const descriptor = descriptorOf();
     expect(input(descriptor, zero, { exampleWeight: 0.25 })[4]).toBe(descriptor.weightScale);
