@@ -36,14 +36,18 @@ export function sentenceOf(error: unknown, command: string): Sentence {
   if (error instanceof CommandError) return { sentence: error.message, code: error.exitCode };
   const { name, message, code, exitCode } = error as SystemError;
   if (code?.startsWith('ERR_PARSE_ARGS') === true)
-    return {
-      sentence: `${message.split(/\n|\. To specify/)[0]}; see \`basa ${command} --help\``,
-      code: EXIT_CODE.usage,
-    };
+    return { sentence: `${flagSentence(message)}; see \`basa ${command} --help\``, code: EXIT_CODE.usage };
   if (name === 'StartError' && exitCode !== undefined) return { sentence: message, code: exitCode };
   const known = EXIT_CODES[name];
   if (known !== undefined) return { sentence: `${inWords(name, message)}${adviceFor(code)}`, code: known };
   return systemSentence(error as SystemError) ?? networkSentence(error) ?? fault(message);
+}
+
+/** What `parseArgs` says of a flag; where it is unsure whether a flag or a value follows, the value is what is missing. */
+function flagSentence(message: string): string {
+  const [, flag] = /^Option '(?:-\w, )?(--[\w-]+)' argument is ambiguous/.exec(message) ?? [];
+  if (flag === undefined) return message.split(/\n|\. To specify/)[0] ?? message;
+  return `${flag} needs a value, and a flag follows it (a value that begins with a dash is written ${flag}=-value)`;
 }
 
 /** The SDK speaks to programmers: here it is a person at a command line. */

@@ -86,6 +86,13 @@ const CASES: readonly Case[] = [
     args: ['authority', 'verify-log', '--key', HEX, '--file', missing],
     says: missing,
   },
+  {
+    name: 'a flag where a value belongs',
+    args: ['plan', '--noise', '--participations', '3'],
+    says: '--noise needs a value, and a flag follows it (a value that begins with a dash is written --noise=-value); see `basa plan --help`',
+  },
+  { name: 'a negative number that is too small', args: ['demo', '--seed', '-1'], says: '--seed takes a whole number' },
+  { name: 'a negative number behind what takes no value', args: ['plan', '--json', '-1'], says: "Unknown option '-1'" },
   { name: 'a missing configuration', args: ['config', 'check', 'server', '--config', missing], says: missing },
 ];
 
