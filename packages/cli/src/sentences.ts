@@ -1,4 +1,5 @@
 /** One sentence for every error: what is wrong and what to do next. A stack is for `--debug` alone. */
+import type { ClientEvents } from '@basa/client/node';
 import { adviceFor } from './advice.ts';
 import { CommandError, EXIT_CODE } from './command.ts';
 
@@ -62,6 +63,13 @@ function inWords(name: string, message: string): string {
   return message
     .replace('use a store of its own for each task', 'give --identity another folder')
     .replace('its address and authorityKey', 'its address and --authority-key (BASA_AUTHORITY_KEY)');
+}
+
+/** Why a device waits, and for how long. What a round ends with says more than a person needs who need not do anything. */
+export function retrySentence({ service, why, waitMs }: ClientEvents['retry']): string {
+  const short = why.replace(/; (?:check the address|what was begun is kept).*/s, '');
+  const said = service === 'run' ? short : `${service}: ${short}`;
+  return `${said}; trying again in ${(waitMs / 1000).toFixed(1)} s`;
 }
 
 /** What the operating system said about a file or folder. */
