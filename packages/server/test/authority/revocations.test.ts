@@ -131,11 +131,15 @@ it('waits for no authority whose list never ends, where enough others answer', a
   const [endless] = all as [FakeAuthority];
   for (const one of all) one.head = one.headOf(0);
   const pages: number[] = [];
+  let answer = (): void => {};
+  const isWaitedFor = new Promise<void>((resolve) => {
+    answer = resolve;
+  });
   endless.head = endless.headOf(Number.MAX_SAFE_INTEGER);
   endless.revocations = async (of, after) => {
     pages.push(after);
     if (pages.length > MAX_PAGES + 2) throw new Error('it is asked for ever');
-    await new Promise((resolve) => setImmediate(resolve));
+    await isWaitedFor;
     return { task: of, branch: bytes(1, 16), after, upTo: after + 1, users: [], signature: bytes(0, 64) };
   };
   const council = { task, authorities: all.map(({ publicKey }) => publicKey), threshold: 3 };
@@ -143,6 +147,7 @@ it('waits for no authority whose list never ends, where enough others answer', a
   const revocations = new Revocations({ store, authorities: links, onTrouble: () => {} });
   await Promise.all([revocations.catchUp(council), revocations.catchUp(council)]);
   // It is asked by one of them at a time, and goes on where it was the next time.
+  answer();
   await endlessAsked(revocations, council);
   expect(pages).toHaveLength(MAX_PAGES);
   endless.head = endless.headOf(MAX_PAGES + 2);
