@@ -11,7 +11,7 @@ import type { Mutant } from './mutants.ts';
 import { withSwitches } from './mutants.ts';
 
 const HARNESS = fileURLToPath(new URL('harness.ts', import.meta.url));
-/** No test takes so long; a mutant that does has made an endless loop. */
+/** No test takes so long to load, or to run without a change. */
 const MAX_SILENCE_MS = 120_000;
 
 /** A source by its path from the root, with its mutants; the first of them has this number. */
@@ -78,13 +78,15 @@ async function judgeSome(
   const child = spawn(process.execPath, ['--enable-source-maps', bundle, ...words], {
     stdio: ['ignore', 'pipe', awake === undefined ? 'inherit' : 'ignore'],
   });
-  const watchdog = setTimeout(() => child.kill('SIGKILL'), MAX_SILENCE_MS);
+  const kill = () => child.kill('SIGKILL');
+  let watchdog = setTimeout(kill, MAX_SILENCE_MS);
   let judged = 0;
   let isAtLoading = false;
   const closed = new Promise<number | null>((resolve) => child.on('close', resolve));
   for await (const line of createInterface({ input: child.stdout })) {
-    watchdog.refresh();
     const said = JSON.parse(line);
+    clearTimeout(watchdog);
+    watchdog = setTimeout(kill, said.maxMs ?? MAX_SILENCE_MS);
     if ('mutant' in said) {
       judged++;
       run.onJudged(said);
