@@ -76,6 +76,26 @@ describe('slots left out for void edges', () => {
     ).toEqual([5]);
   });
 
+  it('are as few as can be up to twelve, where a choice of the busiest would leave out eighteen', () => {
+    // Six paths of five slots whose middle one is the busiest and latest: the two beside it are enough.
+    const edges = Array.from({ length: 6 }, (_, n) => {
+      const [a, b, c, d, e] = [5 * n, 5 * n + 1, 100 + n, 5 * n + 2, 5 * n + 3] as [
+        number,
+        number,
+        number,
+        number,
+        number,
+      ];
+      return [
+        [a, b],
+        [b, c],
+        [c, d],
+        [d, e],
+      ] as const;
+    }).flat();
+    expect(slotsToLeaveOut(edges)).toHaveLength(12);
+  });
+
   it('are still found when very many edges are void', () => {
     const edges = Array.from({ length: 40 }, (_, a) =>
       Array.from({ length: 40 }, (__, b) => [a, 40 + b] as const),

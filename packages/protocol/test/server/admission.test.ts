@@ -113,6 +113,25 @@ describe('the controller', () => {
     expect(after(Array(80).fill(0), 9)).toBe(40);
   });
 
+  it('starts at K + 2 where no age at all is aimed at', () => {
+    expect(startPlaces({ ...auto, targetAge: 0 }).places).toBe(12);
+  });
+
+  it('moves at the edges of the dead band and of the change it may make, to the number', () => {
+    // Of 8 looks at age a the factor is 4 / (1 + a).
+    expect(after(Array(8).fill(4 / 0.9 - 1 - 1e-9), 40)).toBe(40);
+    expect(after(Array(8).fill(4 / 0.89 - 1), 40)).toBeCloseTo(35.6, 6);
+    expect(after(Array(8).fill(4 / 1.1 - 1 + 1e-9), 40)).toBe(40);
+    expect(after(Array(8).fill(4 / 1.11 - 1), 40)).toBeCloseTo(44.4, 6);
+  });
+
+  it('begins each look anew', () => {
+    const state = Array(8)
+      .fill(20)
+      .reduce((before, age: number) => noteVersionAge(auto, before, age), noteUsedPlaces(startPlaces(auto), 40));
+    expect(state).toEqual({ places: 32, versions: 0, ageSum: 0, maxUsed: 0 });
+  });
+
   it('never falls below K + 2', () => {
     expect(after(Array(800).fill(500), 40)).toBe(12);
   });

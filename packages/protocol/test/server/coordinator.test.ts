@@ -77,6 +77,10 @@ describe('the coordinator', () => {
 
   it('gives no seat in a buffer that has expired', () => {
     const coordinator = open(1);
-    expect(takeSeat(coordinator, name(1), millis(10 ** 9)).seat.kind).toBe('needs-buffer');
+    const { expiry } = coordinator.buffers[0] as OpenBuffer;
+    expect(takeSeat(coordinator, name(1), millis(expiry - 1)).seat.kind).toBe('seated');
+    expect(freeSeats(coordinator, millis(expiry - 1))).toBe(3);
+    expect(takeSeat(coordinator, name(1), expiry).seat.kind).toBe('needs-buffer');
+    expect(freeSeats(coordinator, expiry)).toBe(0);
   });
 });

@@ -1,53 +1,15 @@
 /**
- * What stands in for Vitest where mutants are judged: it collects the tests and runs them once to see in which of them a
- * mutant would ever give another value than the original; the others run alike with it and without. Then it wakes one
- * mutant at a time and runs the tests in which it makes a difference, up to the first that fails: those that noticed
- * changes nearby first, then quick ones.
+ * Runs all tests once to see in which of them a mutant would ever give another value than the original; the others run
+ * alike with it and without. Then it wakes one mutant at a time and runs the tests in which it makes a difference, up to the
+ * first that fails: those that noticed changes nearby first, then quick ones.
  */
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
-import { format } from 'node:util';
-import { chai, JestAsymmetricMatchers, JestChaiExpect, JestExtend } from '@vitest/expect';
-
-chai.use(JestExtend);
-chai.use(JestChaiExpect);
-chai.use(JestAsymmetricMatchers);
-export const expect = chai.expect;
-
-interface Test {
-  readonly name: string;
-  readonly body: () => unknown;
-}
-
-const tests: Test[] = [];
-const path: string[] = [];
-
-type Body = (...row: never[]) => unknown;
-
-function eachOf(one: (name: string, body: () => unknown) => void) {
-  return (rows: readonly unknown[]) => (name: string, body: Body) => {
-    for (const row of rows) {
-      const values = (Array.isArray(row) ? row : [row]) as never[];
-      one(format(name, ...values), () => body(...values));
-    }
-  };
-}
-
-function addSuite(name: string, body: () => unknown): void {
-  path.push(name);
-  body();
-  path.pop();
-}
-
-function addTest(name: string, body: () => unknown): void {
-  tests.push({ name: [...path, name].join(' > '), body });
-}
-
-export const describe = Object.assign(addSuite, { each: eachOf(addSuite) });
-export const it = Object.assign(addTest, { each: eachOf(addTest) });
+import type { Test } from './suites.ts';
+import { suites } from './suites.ts';
 
 /** One that is asked while modules are loaded must be awake before the first of them. */
 let awake = Number(process.argv[4] ?? -1);
-/** Mutants that gave another value in this test; undefined once all tests are known. */
+/** Mutants that gave another value since it was emptied; undefined once all tests are known. */
 let different: Set<number> | undefined = awake < 0 ? new Set() : undefined;
 
 /** Asked by the switched sources. Expressions of the core have no effect of their own, so both may be evaluated. */
@@ -80,26 +42,42 @@ function isSame<Value>(mutant: () => Value, value: Value): boolean {
 const PATIENCE = 10;
 const LEAST_PATIENCE_MS = 5_000;
 
+/** How long it took, and the mutants that make a difference in it. */
+interface Reach {
+  readonly ms: number;
+  readonly mutants: readonly number[];
+}
+
 interface Coverage {
   /** Mutants that are asked while modules are loaded. */
   readonly atLoading: readonly number[];
-  readonly tests: readonly { readonly ms: number; readonly mutants: readonly number[] }[];
+  /** What setting the scene of each suite reaches, and what each of its tests does. */
+  readonly suites: readonly (Reach & { readonly tests: readonly Reach[] })[];
+}
+
+/** Where a test is, and what is known of it. */
+interface Place {
+  readonly suite: number;
+  readonly test: number;
+  /** With the scene of its suite. */
+  readonly ms: number;
+  readonly reached: ReadonlySet<number>;
 }
 
 /** Which tests noticed which mutants. Numbers of mutants are near where their lines are. */
 class Noticers {
-  readonly #known: { readonly mutant: number; readonly test: number }[] = [];
+  readonly #known: { readonly mutant: number; readonly place: Place }[] = [];
 
-  add(mutant: number, test: number): void {
-    this.#known.push({ mutant, test });
+  add(mutant: number, place: Place): void {
+    this.#known.push({ mutant, place });
   }
 
-  nearTo(mutant: number): readonly number[] {
+  nearTo(mutant: number): readonly Place[] {
     const far = (other: { readonly mutant: number }): number => Math.abs(other.mutant - mutant);
     return [...this.#known]
       .sort((a, b) => far(a) - far(b))
       .slice(0, MOST_NEIGHBOURS)
-      .map(({ test }) => test);
+      .map(({ place }) => place);
   }
 }
 const MOST_NEIGHBOURS = 6;
@@ -119,12 +97,10 @@ export interface JudgedMutant {
 export async function judgeMutants(mutants: readonly number[], coverageFile: string): Promise<void> {
   const fromTheBeginning = awake;
   const isKnown = existsSync(coverageFile);
-  const coverage: Coverage = isKnown
-    ? JSON.parse(readFileSync(coverageFile, 'utf8'))
-    : { atLoading: [...(different ?? [])], tests: await coverageOfTests() };
+  const coverage: Coverage = isKnown ? JSON.parse(readFileSync(coverageFile, 'utf8')) : await coverageOfTests();
   if (!isKnown) writeFileSync(coverageFile, JSON.stringify(coverage)); // lanes read it side by side
   different = undefined;
-  const order = coverage.tests.map((_, n) => n).sort((a, b) => msOf(coverage, a) - msOf(coverage, b));
+  const quickFirst = placesOf(coverage).sort((a, b) => a.ms - b.ms);
   const atLoading = new Set(coverage.atLoading);
   const noticers = new Noticers();
   for (const mutant of mutants) {
@@ -133,54 +109,75 @@ export async function judgeMutants(mutants: readonly number[], coverageFile: str
       say({ loaded: mutant });
       process.exit();
     }
-    const relevant = new Set(order.filter((n) => isLoaded || coverage.tests[n]?.mutants.includes(mutant)));
-    const likely = noticers.nearTo(mutant).filter((n) => relevant.has(n));
-    const failing = await firstFailing(mutant, [...new Set([...likely, ...relevant])], coverage);
+    const relevant = new Set(quickFirst.filter(({ reached }) => isLoaded || reached.has(mutant)));
+    const likely = noticers.nearTo(mutant).filter((place) => relevant.has(place));
+    const failing = await firstFailing(mutant, [...new Set([...likely, ...relevant])]);
     if (failing !== undefined) noticers.add(mutant, failing);
-    say({ mutant, noticedBy: failing === undefined ? null : tests[failing]?.name, asked: relevant.size });
+    const noticedBy = failing === undefined ? null : `${failing.suite}.${failing.test}`;
+    say({ mutant, noticedBy, asked: relevant.size });
     if (isLoaded) process.exit();
   }
 }
 
-async function coverageOfTests(): Promise<Coverage['tests']> {
-  const seen: Coverage['tests'][number][] = [];
-  for (const { name, body } of tests) {
-    different = new Set();
-    const began = performance.now();
-    try {
-      await body();
-    } catch (error) {
-      throw new Error(`"${name}" fails without any change`, { cause: error });
-    }
-    seen.push({ ms: performance.now() - began, mutants: [...different] });
-    say({ test: seen.length, of: tests.length });
+async function coverageOfTests(): Promise<Coverage> {
+  const atLoading = [...(different ?? [])];
+  const seen: Coverage['suites'][number][] = [];
+  for (const [suite, { collect }] of suites.entries()) {
+    let tests: readonly Test[] = [];
+    const scene = await reachOf(`suite ${suite}`, () => {
+      tests = collect();
+    });
+    const reached: Reach[] = [];
+    for (const { name, body } of tests) reached.push(await reachOf(name, body));
+    seen.push({ ...scene, tests: reached });
+    say({ suite: seen.length, of: suites.length });
   }
-  return seen;
+  return { atLoading, suites: seen };
 }
 
-async function firstFailing(
-  mutant: number,
-  relevant: readonly number[],
-  coverage: Coverage,
-): Promise<number | undefined> {
-  awake = mutant;
+async function reachOf(name: string, body: () => unknown): Promise<Reach> {
+  const reached = new Set<number>();
+  different = reached;
+  const began = performance.now();
   try {
-    for (const n of relevant) {
-      say({ asks: n, maxMs: LEAST_PATIENCE_MS + PATIENCE * msOf(coverage, n) });
+    await body();
+  } catch (error) {
+    throw new Error(`"${name}" fails without any change`, { cause: error });
+  }
+  return { ms: performance.now() - began, mutants: [...reached] };
+}
+
+function placesOf(coverage: Coverage): Place[] {
+  return coverage.suites.flatMap((scene, suite) =>
+    scene.tests.map((own, test) => ({
+      suite,
+      test,
+      ms: scene.ms + own.ms,
+      reached: new Set([...scene.mutants, ...own.mutants]),
+    })),
+  );
+}
+
+/** Scenes are set anew for each mutant: what another one has left behind would be held against it. */
+async function firstFailing(mutant: number, relevant: readonly Place[]): Promise<Place | undefined> {
+  awake = mutant;
+  const collected = new Map<number, readonly Test[]>();
+  try {
+    for (const place of relevant) {
+      const { suite, test, ms } = place;
+      say({ maxMs: LEAST_PATIENCE_MS + PATIENCE * ms });
       try {
-        await tests[n]?.body();
+        const tests = collected.get(suite) ?? suites[suite]?.collect() ?? [];
+        collected.set(suite, tests);
+        await tests[test]?.body();
       } catch {
-        return n;
+        return place;
       }
     }
   } finally {
     awake = -1;
   }
   return undefined;
-}
-
-function msOf(coverage: Coverage, test: number): number {
-  return coverage.tests[test]?.ms ?? 0;
 }
 
 function say(line: object): void {

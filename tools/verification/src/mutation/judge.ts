@@ -103,7 +103,7 @@ export async function judgeArea({
     tests: area.tests,
     chosen,
     workers,
-    onCoverage: (n, of) => progress(`test ${n} of ${of} without any change`),
+    onCoverage: (n, of) => progress(`suite ${n} of ${of} without any change`),
     onJudged: ({ mutant, noticedBy, asked: tried }) => {
       const { file, line, name } = all[mutant] as (typeof all)[number];
       const fate = noticedBy !== null ? 'noticed' : tried > 0 ? 'survived' : 'makes no difference';

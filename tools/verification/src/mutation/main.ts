@@ -16,7 +16,7 @@ was interrupted goes on, and after new tests only those that survived are judged
 
   --area NAME      parties or messages (both)
   --only TEXT      just the files whose path holds TEXT: --only authority/close
-  --most N         judge N of those left, at most, in each area
+  --most N         judge N of those left, at most, in each area; 0 shows what is known
   --survivors      judge again those that lived, with the tests as they are now, and no others
   --workers N      processes at a time (1)
   --seed S         the order in which they are judged (1)

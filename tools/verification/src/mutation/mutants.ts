@@ -53,7 +53,12 @@ const OTHER_OPERATOR: Readonly<Record<string, string>> = {
   '*': '/',
   '/': '*',
 };
-const OTHER_METHOD: Readonly<Record<string, string>> = { every: 'some', some: 'every', min: 'max', max: 'min' };
+const OTHER_METHOD = new Map([
+  ['every', 'some'],
+  ['some', 'every'],
+  ['min', 'max'],
+  ['max', 'min'],
+]);
 
 /** Every mutant of a source, in the order of its lines. Where the source reads bytes one after the other, each is a step. */
 export function mutantsOf(text: string, readsOn = false): readonly Mutant[] {
@@ -156,7 +161,7 @@ function isTextLike(part: Node | undefined): boolean {
 function callChanges(node: Node, text: string): Change[] {
   const { object, property, computed } = node.callee ?? {};
   if (object === undefined || property === undefined || computed) return [];
-  const other = OTHER_METHOD[property.name ?? ''];
+  const other = OTHER_METHOD.get(property.name ?? '');
   if (other !== undefined) {
     const after = text.slice(node.start, property.start) + other + text.slice(property.end, node.end);
     return [{ ...spanOf(node), after }];

@@ -11,6 +11,7 @@ import type { Mutant } from './mutants.ts';
 import { withSwitches } from './mutants.ts';
 
 const HARNESS = fileURLToPath(new URL('harness.ts', import.meta.url));
+const VITEST = fileURLToPath(new URL('suites.ts', import.meta.url));
 /** No test takes so long to load, or to run without a change. */
 const MAX_SILENCE_MS = 120_000;
 
@@ -30,11 +31,12 @@ export interface MutationRun {
   /** Processes at a time; one by default. */
   readonly workers?: number;
   readonly onJudged: (judged: JudgedMutant) => void;
-  /** So many tests of so many were run to see what they reach. */
+  /** So many suites of so many were run to see what they reach. */
   readonly onCoverage: (done: number, of: number) => void;
 }
 
 export async function runMutants(run: MutationRun): Promise<void> {
+  if (run.chosen.length === 0) return;
   const cache = join(ROOT, 'node_modules/.cache');
   mkdirSync(cache, { recursive: true });
   const folder = mkdtempSync(join(cache, 'basa-mutation-'));
@@ -91,7 +93,7 @@ async function judgeSome(
       judged++;
       run.onJudged(said);
     } else if ('loaded' in said) isAtLoading = true;
-    else if ('test' in said) run.onCoverage(said.test, said.of);
+    else if ('suite' in said) run.onCoverage(said.suite, said.of);
   }
   clearTimeout(watchdog);
   const code = await closed;
@@ -114,7 +116,7 @@ async function bundleSwitched({ sources, tests }: MutationRun, outfile: string):
     target: 'es2022',
     conditions: ['@basa/source'],
     logLevel: 'error',
-    alias: { vitest: HARNESS },
+    alias: { vitest: VITEST },
     external: ['esbuild'],
     // The mcl engine is CommonJS and asks for Node's modules.
     banner: { js: "import { createRequire } from 'node:module'; const require = createRequire(import.meta.url);" },
