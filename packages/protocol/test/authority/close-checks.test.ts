@@ -7,6 +7,7 @@ import { atClose, closed } from '@basa/testkit/core/at-close.ts';
 import { describe, expect, it } from 'vitest';
 import type { AuthorityBuffer } from '../../src/authority/buffer.ts';
 import { ownKeys } from '../../src/authority/buffer.ts';
+import { releaseKeys } from '../../src/authority/close.ts';
 
 const messages = authorityMessages(4);
 
@@ -112,6 +113,27 @@ describe('a close', () => {
       reason: 'close-mismatch',
       slots: [2],
     });
+  });
+
+  it('with a header that its own device signed for another slot is no close of these slots', () => {
+    const { world, devices, request } = atClose();
+    const header = { ...(request.headers[2] as UploadHeader), slot: 1 as Slot };
+    const signature = (devices[2] as FederationDevice).signer.sign(messages.uploadHeader.statement(header));
+    expect(closed(world, request, withHeader(request, 2, { ...header, signature }))).toMatchObject({
+      reason: 'close-mismatch',
+      slots: [2],
+    });
+  });
+
+  it('that was not voted for, or whose key epoch is gone, releases nothing', () => {
+    const { world, request } = atClose();
+    const { ports } = world.authority;
+    const open = world.authority.core.buffer(request.ctx) as AuthorityBuffer;
+    expect(reasonOf(releaseKeys(ports, { buffer: open }))).toBe('buffer-over');
+    granted(closed(world, request));
+    const done = world.authority.core.buffer(request.ctx) as AuthorityBuffer;
+    expect(granted(releaseKeys(ports, { buffer: done })).keys).toHaveLength(4);
+    expect(reasonOf(releaseKeys({ ...ports, issuerFor: () => undefined }, { buffer: done }))).toBe('buffer-over');
   });
 
   it('with a slot whose key was never issued is refused', () => {

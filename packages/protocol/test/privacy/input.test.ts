@@ -36,6 +36,15 @@ describe('an update of a private task', () => {
     expect(variance / (taskNoise(descriptor)?.variance ?? 0)).toBeCloseTo(1, 1);
   });
 
+  it('says whether it was clipped, and is refused where an entry is no number', () => {
+    const descriptor = descriptorOf();
+    const built = (value: number) =>
+      buildInput(descriptor, { delta: zero.map(() => value), trainedOn: 0, randomWords: seededWords(3) });
+    expect(built(0.1)).toMatchObject({ kind: 'input', clipped: 0 });
+    expect(built(5)).toMatchObject({ kind: 'input', clipped: DIMENSION });
+    expect(built(Number.NaN)).toMatchObject({ reason: 'not-finite', detail: 'entry 0 is NaN' });
+  });
+
   it('is clipped to the L2 norm as a whole', () => {
     const descriptor = descriptorOf({ dimension: 10_000, level: 2000 });
     const large = new Float32Array(10_000).fill(5);

@@ -85,6 +85,13 @@ describe('who is told to come back', () => {
     expect(admission.view(0, 60_000).waiting).toBe(102);
   });
 
+  it('is told the same after the end of a buffer that nobody knew', () => {
+    const admission = new Admission(OPTIONS);
+    admission.track('never seen', fill('over', 'u1'), 0);
+    admission.freed(3, 0);
+    expect(admission.later('a', 0, 0.5)).toBe(250);
+  });
+
   it('is forgotten where it does not come', () => {
     const admission = new Admission(OPTIONS);
     admission.later('gone', 0, 0.5);

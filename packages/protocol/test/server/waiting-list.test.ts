@@ -24,6 +24,10 @@ describe('a waiting list', () => {
     expect(withWaiting(list, 1_000, 31_000).later('u0', 31_000, 0.5)).toBe(17_183);
   });
 
+  it('sends nobody away for long where no place ever came free, however many wait', () => {
+    expect(withWaiting(new WaitingList(), 1_000, 0).later('new', 0, 0.5)).toBe(1_000);
+  });
+
   it('sends nobody away for long in the moment in which the first place comes free', () => {
     const list = new WaitingList();
     list.freed(3, 1_000);

@@ -4,11 +4,11 @@
  * first that fails: those that noticed changes nearby first, then quick ones.
  */
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
-import type { Test } from './suites.ts';
-import { suites } from './suites.ts';
+import type { Test, TestFile } from './suites.ts';
+import { collected } from './suites.ts';
 
 /** One that is asked while modules are loaded must be awake before the first of them. */
-let awake = Number(process.argv[4] ?? -1);
+let awake = Number(process.argv[5] ?? -1);
 /** Mutants that gave another value since it was emptied; undefined once all tests are known. */
 let different: Set<number> | undefined = awake < 0 ? new Set() : undefined;
 
@@ -42,6 +42,9 @@ function isSame<Value>(mutant: () => Value, value: Value): boolean {
 const PATIENCE = 10;
 const LEAST_PATIENCE_MS = 5_000;
 
+/** Tests that take so long together, without a change, are asked of each mutant, and no more. */
+const MOST_MS = 1000 * Number(process.argv[4]);
+
 /** How long it took, and the mutants that make a difference in it. */
 interface Reach {
   readonly ms: number;
@@ -51,15 +54,15 @@ interface Reach {
 interface Coverage {
   /** Mutants that are asked while modules are loaded. */
   readonly atLoading: readonly number[];
-  /** What setting the scene of each suite reaches, and what each of its tests does. */
-  readonly suites: readonly (Reach & { readonly tests: readonly Reach[] })[];
+  /** What setting the scene of each file reaches, and what each of its tests does. */
+  readonly files: readonly (Reach & { readonly tests: readonly Reach[] })[];
 }
 
 /** Where a test is, and what is known of it. */
 interface Place {
-  readonly suite: number;
+  readonly file: number;
   readonly test: number;
-  /** With the scene of its suite. */
+  /** With the scene of its file. */
   readonly ms: number;
   readonly reached: ReadonlySet<number>;
 }
@@ -94,10 +97,14 @@ export interface JudgedMutant {
  * Judges the mutants, one line of output for each as soon as it is known. The first that is asked while modules are loaded ends the process
  * with no line, unless it was awake from the beginning: then every test is asked.
  */
-export async function judgeMutants(mutants: readonly number[], coverageFile: string): Promise<void> {
+export async function judgeMutants(
+  files: readonly TestFile[],
+  mutants: readonly number[],
+  coverageFile: string,
+): Promise<void> {
   const fromTheBeginning = awake;
   const isKnown = existsSync(coverageFile);
-  const coverage: Coverage = isKnown ? JSON.parse(readFileSync(coverageFile, 'utf8')) : await coverageOfTests();
+  const coverage: Coverage = isKnown ? JSON.parse(readFileSync(coverageFile, 'utf8')) : await coverageOf(files);
   if (!isKnown) writeFileSync(coverageFile, JSON.stringify(coverage)); // lanes read it side by side
   different = undefined;
   const quickFirst = placesOf(coverage).sort((a, b) => a.ms - b.ms);
@@ -110,29 +117,31 @@ export async function judgeMutants(mutants: readonly number[], coverageFile: str
       process.exit();
     }
     const relevant = new Set(quickFirst.filter(({ reached }) => isLoaded || reached.has(mutant)));
-    const likely = noticers.nearTo(mutant).filter((place) => relevant.has(place));
-    const failing = await firstFailing(mutant, [...new Set([...likely, ...relevant])]);
-    if (failing !== undefined) noticers.add(mutant, failing);
-    const noticedBy = failing === undefined ? null : `${failing.suite}.${failing.test}`;
-    say({ mutant, noticedBy, asked: relevant.size });
+    const near = isLoaded
+      ? [...relevant].sort((a, b) => nearbyIn(b, mutant) - nearbyIn(a, mutant))
+      : noticers.nearTo(mutant);
+    const likely = near.filter((place) => relevant.has(place));
+    const failing = await firstFailing(files, mutant, [...new Set([...likely, ...relevant])]);
+    if (failing !== undefined) noticers.add(mutant, failing.place);
+    say({ mutant, noticedBy: failing?.name ?? null, asked: relevant.size });
     if (isLoaded) process.exit();
   }
 }
 
-async function coverageOfTests(): Promise<Coverage> {
+async function coverageOf(files: readonly TestFile[]): Promise<Coverage> {
   const atLoading = [...(different ?? [])];
-  const seen: Coverage['suites'][number][] = [];
-  for (const [suite, { collect }] of suites.entries()) {
+  const seen: Coverage['files'][number][] = [];
+  for (const [n, file] of files.entries()) {
     let tests: readonly Test[] = [];
-    const scene = await reachOf(`suite ${suite}`, () => {
-      tests = collect();
+    const scene = await reachOf(`the scene of file ${n}`, async () => {
+      tests = await collected(file);
     });
     const reached: Reach[] = [];
     for (const { name, body } of tests) reached.push(await reachOf(name, body));
     seen.push({ ...scene, tests: reached });
-    say({ suite: seen.length, of: suites.length });
+    say({ file: seen.length, of: files.length });
   }
-  return { atLoading, suites: seen };
+  return { atLoading, files: seen };
 }
 
 async function reachOf(name: string, body: () => unknown): Promise<Reach> {
@@ -148,9 +157,9 @@ async function reachOf(name: string, body: () => unknown): Promise<Reach> {
 }
 
 function placesOf(coverage: Coverage): Place[] {
-  return coverage.suites.flatMap((scene, suite) =>
+  return coverage.files.flatMap((scene, file) =>
     scene.tests.map((own, test) => ({
-      suite,
+      file,
       test,
       ms: scene.ms + own.ms,
       reached: new Set([...scene.mutants, ...own.mutants]),
@@ -158,20 +167,36 @@ function placesOf(coverage: Coverage): Place[] {
   );
 }
 
+/** How many mutants of nearby lines a test reaches. */
+function nearbyIn({ reached }: Place, mutant: number): number {
+  return [...reached].filter((other) => Math.abs(other - mutant) <= NEARBY).length;
+}
+const NEARBY = 20;
+
 /** Scenes are set anew for each mutant: what another one has left behind would be held against it. */
-async function firstFailing(mutant: number, relevant: readonly Place[]): Promise<Place | undefined> {
+async function firstFailing(
+  files: readonly TestFile[],
+  mutant: number,
+  relevant: readonly Place[],
+): Promise<{ readonly place: Place; readonly name: string } | undefined> {
   awake = mutant;
-  const collected = new Map<number, readonly Test[]>();
+  const known = new Map<number, readonly Test[]>();
   try {
+    let spentMs = 0;
     for (const place of relevant) {
-      const { suite, test, ms } = place;
+      const { file, test, ms } = place;
+      spentMs += ms;
+      if (spentMs > MOST_MS) break;
       say({ maxMs: LEAST_PATIENCE_MS + PATIENCE * ms });
+      let name = `the scene of file ${file}`;
       try {
-        const tests = collected.get(suite) ?? suites[suite]?.collect() ?? [];
-        collected.set(suite, tests);
-        await tests[test]?.body();
+        const tests = known.get(file) ?? (await collected(files[file] as TestFile));
+        known.set(file, tests);
+        const one = tests[test];
+        name = one?.name ?? name;
+        await one?.body();
       } catch {
-        return place;
+        return { place, name };
       }
     }
   } finally {

@@ -6,6 +6,7 @@ import { createInterface } from 'node:readline';
 import { fileURLToPath, pathToFileURL } from 'node:url';
 import { ROOT } from '@basa/testkit/root.ts';
 import { build } from 'esbuild';
+import { parseSync } from 'oxc-parser';
 import type { JudgedMutant } from './harness.ts';
 import type { Mutant } from './mutants.ts';
 import { withSwitches } from './mutants.ts';
@@ -28,10 +29,12 @@ export interface MutationRun {
   readonly tests: readonly string[];
   /** Numbers of those to judge. */
   readonly chosen: readonly number[];
+  /** Tests of so many seconds, without a change, are asked of each; 1,000 by default. */
+  readonly seconds?: number;
   /** Processes at a time; one by default. */
   readonly workers?: number;
   readonly onJudged: (judged: JudgedMutant) => void;
-  /** So many suites of so many were run to see what they reach. */
+  /** So many files of tests were run to see what they reach. */
   readonly onCoverage: (done: number, of: number) => void;
 }
 
@@ -76,7 +79,12 @@ async function judgeSome(
   left: readonly number[],
   awake?: number,
 ): Promise<{ readonly judged: number; readonly isAtLoading: boolean }> {
-  const words = [JSON.stringify(left), coverage, ...(awake === undefined ? [] : [String(awake)])];
+  const words = [
+    JSON.stringify(left),
+    coverage,
+    String(run.seconds ?? 1000),
+    ...(awake === undefined ? [] : [String(awake)]),
+  ];
   const child = spawn(process.execPath, ['--enable-source-maps', bundle, ...words], {
     stdio: ['ignore', 'pipe', awake === undefined ? 'inherit' : 'ignore'],
   });
@@ -93,7 +101,7 @@ async function judgeSome(
       judged++;
       run.onJudged(said);
     } else if ('loaded' in said) isAtLoading = true;
-    else if ('suite' in said) run.onCoverage(said.suite, said.of);
+    else if ('file' in said) run.onCoverage(said.file, said.of);
   }
   clearTimeout(watchdog);
   const code = await closed;
@@ -104,8 +112,9 @@ async function judgeSome(
 async function bundleSwitched({ sources, tests }: MutationRun, outfile: string): Promise<void> {
   const main = [
     `import { judgeMutants } from ${JSON.stringify(HARNESS)};`,
-    ...tests.map((test) => `await import(${JSON.stringify(join(ROOT, test))});`),
-    'await judgeMutants(JSON.parse(process.argv[2]), process.argv[3]);',
+    'const files = [];',
+    ...tests.map((test) => `files.push((await import(${JSON.stringify(join(ROOT, test))})).default);`),
+    'await judgeMutants(files, JSON.parse(process.argv[2]), process.argv[3]);',
   ];
   await build({
     stdin: { contents: main.join('\n'), resolveDir: ROOT, loader: 'ts' },
@@ -124,14 +133,7 @@ async function bundleSwitched({ sources, tests }: MutationRun, outfile: string):
       {
         name: 'switches',
         setup: ({ onLoad }) => {
-          // A test may look for files beside itself.
-          onLoad({ filter: /\.test\.ts$/ }, ({ path }) => ({
-            contents: readFileSync(path, 'utf8').replaceAll(
-              'import.meta.url',
-              JSON.stringify(pathToFileURL(path).href),
-            ),
-            loader: 'ts',
-          }));
+          onLoad({ filter: /\.test\.ts$/ }, ({ path }) => ({ contents: testFile(path), loader: 'ts' }));
           onLoad({ filter: /packages\/.*\.ts$/ }, ({ path }) => {
             const source = sources.find(({ file }) => path === join(ROOT, file));
             if (source === undefined) return undefined;
@@ -141,4 +143,13 @@ async function bundleSwitched({ sources, tests }: MutationRun, outfile: string):
       },
     ],
   });
+}
+
+/** A file of tests as a function that collects them: what it does besides is done anew each time. */
+function testFile(path: string): string {
+  // A test may look for files beside itself.
+  const text = readFileSync(path, 'utf8').replaceAll('import.meta.url', JSON.stringify(pathToFileURL(path).href));
+  const { module } = parseSync(path, text);
+  const last = Math.max(0, ...module.staticImports.map(({ end }) => end));
+  return `${text.slice(0, last)}\nexport default async function () {${text.slice(last)}}`;
 }

@@ -1,4 +1,4 @@
-/** What stands in for Vitest where mutants are judged: suites, whose tests can be collected as often as needed. */
+/** What stands in for Vitest where mutants are judged: files of tests, which can be collected as often as needed. */
 import { format } from 'node:util';
 import { chai, JestAsymmetricMatchers, JestChaiExpect, JestExtend } from '@vitest/expect';
 
@@ -12,12 +12,21 @@ export interface Test {
   readonly body: () => unknown;
 }
 
-/** The outermost suites of all files. Many of them set a scene, which is part of what a mutant may change. */
-export const suites: { readonly collect: () => readonly Test[] }[] = [];
+/** A file without its imports. Many set a scene for their tests, which is part of what a mutant may change. */
+export type TestFile = () => Promise<void>;
 
-/** Of the suite that is being collected. */
-let tests: Test[] | undefined;
+/** Of the file that is being collected. */
+let tests: Test[] = [];
 const path: string[] = [];
+
+/** The tests of a file, in the order of its lines. */
+export async function collected(file: TestFile): Promise<readonly Test[]> {
+  const own: Test[] = [];
+  tests = own;
+  path.length = 0;
+  await file();
+  return own;
+}
 
 type Body = (...row: never[]) => unknown;
 
@@ -31,34 +40,13 @@ function eachOf(one: (name: string, body: () => unknown) => void) {
 }
 
 function addSuite(name: string, body: () => unknown): void {
-  if (tests === undefined) suites.push({ collect: () => collected(name, body) });
-  else within(name, body);
+  path.push(name);
+  body();
+  path.pop();
 }
 
 function addTest(name: string, body: () => unknown): void {
-  const test = { name: [...path, name].join(' > '), body };
-  if (tests === undefined) suites.push({ collect: () => [test] });
-  else tests.push(test);
-}
-
-function collected(name: string, body: () => unknown): readonly Test[] {
-  const own: Test[] = [];
-  tests = own;
-  try {
-    within(name, body);
-  } finally {
-    tests = undefined;
-  }
-  return own;
-}
-
-function within(name: string, body: () => unknown): void {
-  path.push(name);
-  try {
-    body();
-  } finally {
-    path.pop();
-  }
+  tests.push({ name: [...path, name].join(' > '), body });
 }
 
 export const describe = Object.assign(addSuite, { each: eachOf(addSuite) });
