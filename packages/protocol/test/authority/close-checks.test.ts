@@ -7,7 +7,7 @@ import { atClose, closed } from '@basa/testkit/core/at-close.ts';
 import { describe, expect, it } from 'vitest';
 import type { AuthorityBuffer } from '../../src/authority/buffer.ts';
 import { ownKeys } from '../../src/authority/buffer.ts';
-import { releaseKeys } from '../../src/authority/close.ts';
+import { releaseKeys, settleBuffer } from '../../src/authority/close.ts';
 
 const messages = authorityMessages(4);
 
@@ -24,6 +24,13 @@ describe('a close', () => {
       if (entry !== undefined) expect(key).not.toEqual(own?.edge(slot));
     }
     expect(outcome.accepted.map(({ slot }) => slot)).toEqual([0, 1, 2]);
+  });
+
+  it('tells how many it accepted, and how many of the others it left out', () => {
+    const { world, request } = atClose();
+    const buffer = world.authority.core.buffer(request.ctx) as AuthorityBuffer;
+    const { events } = settleBuffer(world.authority.ports, buffer, request, world.now);
+    expect(events).toEqual([{ kind: 'buffer-closed', ctx: request.ctx, accepted: 3, dropped: 1 }]);
   });
 
   it('is final: asked again with another set, the recorded set and its keys are answered', () => {

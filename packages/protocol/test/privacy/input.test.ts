@@ -45,6 +45,15 @@ describe('an update of a private task', () => {
     expect(built(Number.NaN)).toMatchObject({ reason: 'not-finite', detail: 'entry 0 is NaN' });
   });
 
+  it('is refused without a number for each metric that the task names', () => {
+    const descriptor = { ...descriptorOf(), metrics: [{ name: 'loss', low: 0, high: 1 }] };
+    const built = (metrics: Record<string, number>) =>
+      buildInput(descriptor, { delta: zero, trainedOn: 0, randomWords: seededWords(3), metrics });
+    expect(built({ loss: 0.5 }).kind).toBe('input');
+    for (const metrics of [{}, { loss: Number.NaN }])
+      expect(built(metrics)).toMatchObject({ reason: 'metric-missing', detail: 'loss' });
+  });
+
   it('is clipped to the L2 norm as a whole', () => {
     const descriptor = descriptorOf({ dimension: 10_000, level: 2000 });
     const large = new Float32Array(10_000).fill(5);

@@ -75,6 +75,14 @@ describe('the coordinator', () => {
     expect(takeSeat(held.coordinator, name(2), millis(1), () => false).seat.kind).toBe('must-wait');
   });
 
+  it('gives another seat to whoever holds one in a buffer that has expired', () => {
+    const { coordinator } = takeSeat(open(2), name(1), millis(0));
+    const [first, second] = coordinator.buffers as [OpenBuffer, OpenBuffer];
+    const expired = { ...coordinator, buffers: [{ ...first, expiry: millis(50) }, second] };
+    expect(takeSeat(expired, name(1), millis(49)).seat).toMatchObject({ ctx: first.ctx });
+    expect(takeSeat(expired, name(1), millis(50)).seat).toMatchObject({ ctx: second.ctx });
+  });
+
   it('gives no seat in a buffer that has expired', () => {
     const coordinator = open(1);
     const { expiry } = coordinator.buffers[0] as OpenBuffer;

@@ -40,6 +40,18 @@ const EQUIVALENT: readonly Equivalent[] = [
     why: 'listProblem has refused a slot without a deposit',
   },
   {
+    file: 'authority/state.ts',
+    before: 'this.#branches.at(-1) ?? FIRST_BRANCH',
+    after: '(this.#branches.at(-1) ?? undefined)',
+    why: 'there is always a branch',
+  },
+  {
+    file: 'authority/state.ts',
+    before: 'sequence === this.#sequence',
+    after: 'false',
+    why: 'the log has the hash of its own length too: it only spares a look into it',
+  },
+  {
     file: 'authority/head.ts',
     before: 'branches.at(-1) ?? FIRST_BRANCH',
     after: '(branches.at(-1) ?? undefined)',
@@ -59,8 +71,8 @@ const EQUIVALENT: readonly Equivalent[] = [
   },
   {
     file: 'authority/attribute-authority.ts',
-    before: 'closeBy < least',
-    after: '(closeBy <= least)',
+    before: 'end < least',
+    after: '(end <= least)',
     why: 'the least of two equal numbers is either',
   },
   {
