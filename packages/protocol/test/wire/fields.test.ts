@@ -1,7 +1,7 @@
 /** Fields of messages are held to their limits, by who writes as by who reads: the last value that fits is taken, the first that does not is refused. */
 import { ByteReader, ByteWriter, DecodeError } from '@basa/masking';
 import { describe, expect, it } from 'vitest';
-import { message } from '../../src/wire/codec.ts';
+import { message, olderLayout } from '../../src/wire/codec.ts';
 import type { Field } from '../../src/wire/fields.ts';
 import {
   below,
@@ -109,6 +109,15 @@ describe('a field', () => {
   it('of text is ASCII', () => {
     expect(() => readBack(text(3), Uint8Array.of(0, 1, 0x80))).toThrow(DecodeError);
     expect(readBack(text(3), written(short(3), Uint8Array.of(0x7f)))).toBe('\x7f');
+  });
+});
+
+describe('the version of a layout', () => {
+  it('is said where it is older than this program, and nowhere else', () => {
+    const [version = 0] = message<{ n: number }>(200, 'plain', { n: u8 }).encode({ n: 9 });
+    expect(olderLayout(Uint8Array.of(version - 1))).toContain(`version ${version - 1}`);
+    for (const other of [[version], [version + 1], [0], []])
+      expect(olderLayout(Uint8Array.from(other))).toBeUndefined();
   });
 });
 

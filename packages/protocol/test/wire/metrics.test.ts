@@ -1,6 +1,7 @@
 /** A metric's word is its place in its range, and the mean comes back from the sum of words. */
+import { ByteWriter } from '@basa/masking';
 import { describe, expect, it } from 'vitest';
-import { metricMean, metricWord } from '../../src/wire/metrics.ts';
+import { MAX_METRICS, metricMean, metricsField, metricWord } from '../../src/wire/metrics.ts';
 
 const RANGE = { name: 'loss', low: 2, high: 10 };
 const SCALE = 16;
@@ -22,5 +23,29 @@ describe('the word of a metric', () => {
     expect(metricMean(RANGE, 0, 3, SCALE)).toBe(2);
     expect(metricMean(RANGE, 48, 3, SCALE)).toBe(10);
     expect(metricMean(RANGE, 12, 3, SCALE)).toBe(4);
+  });
+});
+
+describe('the metrics of a task', () => {
+  const written = (...metrics: { name: string; low: number; high: number }[]) => {
+    metricsField.write(new ByteWriter(), metrics);
+  };
+
+  it('are named and have a range', () => {
+    written({ name: 'loss', low: 0, high: 1 }, { name: 'a'.repeat(32), low: -1, high: 0 });
+    for (const name of ['', 'Loss', '1st', 'a b', 'a'.repeat(33)])
+      expect(() => written({ name, low: 0, high: 1 })).toThrow(RangeError);
+    for (const [low, high] of [
+      [1, 1],
+      [2, 1],
+    ] as const)
+      expect(() => written({ name: 'loss', low, high })).toThrow('needs low < high');
+  });
+
+  it('are all different, and at most sixteen', () => {
+    const many = Array.from({ length: MAX_METRICS + 1 }, (_, n) => ({ name: `m${n}`, low: 0, high: 1 }));
+    written(...many.slice(1));
+    expect(() => written(...many)).toThrow(RangeError);
+    expect(() => written(...many.slice(0, 2), { name: 'm0', low: 0, high: 2 })).toThrow('two metrics are named "m0"');
   });
 });

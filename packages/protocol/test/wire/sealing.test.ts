@@ -1,7 +1,11 @@
 /** What a descriptor says of the keys of a part, by its engine. */
+import { DecodeError, unsafeTransparentIssuer, unsafeTransparentSealing } from '@basa/masking';
+import { nodeSuite } from '@basa/runtime/node';
 import { describe, expect, it } from 'vitest';
-import { ENGINE } from '../../src/index.ts';
+import type { BufferSealing, Ctx, Registration } from '../../src/index.ts';
+import { attributeIssuer, doSealing, ENGINE } from '../../src/index.ts';
 import { epochKeyOf, isSelfName, sealedBytesOf } from '../../src/wire/sealing.ts';
+import type { OpenWork } from '../../src/wire/sealing-work.ts';
 
 describe('the name of a key epoch', () => {
   const sealingKey = Uint8Array.from({ length: 64 }, (_, n) => n);
@@ -25,5 +29,48 @@ describe('a sealed seed', () => {
     expect(isSelfName({ engine: ENGINE.slotKeys }, new Uint8Array(0))).toBe(false);
     expect(isSelfName({ engine: ENGINE.cpAbe }, new Uint8Array(0))).toBe(true);
     expect(isSelfName({ engine: ENGINE.cpAbe }, new Uint8Array(32))).toBe(false);
+  });
+});
+
+describe('keys of attributes', () => {
+  it('open no self seed that has a name of its own', () => {
+    const issuer = attributeIssuer(nodeSuite, unsafeTransparentIssuer(nodeSuite));
+    const source = { task: new Uint8Array(32) as never, bufferSize: 4, offer: new Uint8Array(16) };
+    const keys = issuer.keysOf({ ctx: new Uint8Array(32) as Ctx, authority: 0, source });
+    const registration = new Uint8Array(32) as Registration;
+    expect(keys.self(registration, new Uint8Array(0))).toHaveLength(32);
+    expect(keys.self(registration, new Uint8Array(1))).toBeUndefined();
+  });
+
+  it('that are no keys at all open nothing, and any other fault is not hidden', () => {
+    const withOpener = (error: Error) =>
+      ({
+        edgeOpener: () => {
+          throw error;
+        },
+      }) as unknown as BufferSealing;
+    const work = { kind: 'open', keys: [], entries: [] } as unknown as OpenWork;
+    expect(doSealing(withOpener(new DecodeError('key', 'no point')), work)).toBeUndefined();
+    expect(() => doSealing(withOpener(new RangeError('a fault')), work)).toThrow('a fault');
+  });
+});
+
+describe('transparent sealing', () => {
+  const sealing = unsafeTransparentSealing({ seed: 2, attribute: 3, context: 4 });
+  const bytes = (length: number, value = 1) => new Uint8Array(length).fill(value);
+
+  it('takes a seed, an attribute and a context of the lengths it was made for', () => {
+    expect(sealing.seal(bytes(2), bytes(3), bytes(4))).toHaveLength(sealing.sealedBytes);
+    expect(() => sealing.seal(bytes(1), bytes(3), bytes(4))).toThrow('seed must be 2 bytes, got 1');
+    expect(() => sealing.seal(bytes(2), bytes(4), bytes(4))).toThrow('attribute must be 3 bytes');
+    expect(() => sealing.seal(bytes(2), bytes(3), bytes(5))).toThrow('context must be 4 bytes');
+  });
+
+  it('opens with the attribute and the context it was sealed for, and with no other', () => {
+    const sealed = sealing.seal(bytes(2, 7), bytes(3), bytes(4));
+    expect(sealing.open(sealed, bytes(3), bytes(4))).toEqual(bytes(2, 7));
+    expect(sealing.open(sealed, bytes(3, 2), bytes(4))).toBeUndefined();
+    expect(sealing.open(sealed, bytes(3), bytes(4, 2))).toBeUndefined();
+    expect(sealing.open(sealed.subarray(1), bytes(3), bytes(4))).toBeUndefined();
   });
 });

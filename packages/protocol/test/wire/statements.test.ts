@@ -1,0 +1,92 @@
+/** Statements of authorities: who signed, how often, for how long, and what exactly a close says. */
+import type { CertificateBody, CloseRequest, Endorsement } from '@basa/protocol';
+import {
+  certificateCodec,
+  closingOf,
+  endorse,
+  hasGoodEndorsements,
+  isDueForRenewal,
+  isEndorsed,
+  listedSlots,
+  millis,
+  policyProblem,
+} from '@basa/protocol';
+import { atClose } from '@basa/testkit/core/at-close.ts';
+import { authorityOf, severalAuthorities } from '@basa/testkit/core/several.ts';
+import { nodeFederation } from '@basa/testkit/core/tools.ts';
+import { describe, expect, it } from 'vitest';
+
+const body = (world: { task: CertificateBody['task'] }): CertificateBody => ({
+  task: world.task,
+  deviceKey: new Uint8Array(32),
+  issuedAt: millis(300),
+  notAfter: millis(600),
+});
+
+describe('endorsements', () => {
+  const world = severalAuthorities();
+  const { suite } = world.authority.ports;
+  const one = (n: number): Endorsement => {
+    const { signer } = authorityOf(world, n).ports;
+    return endorse(certificateCodec, world.policy, signer, body(world)).endorsements[0] as Endorsement;
+  };
+  const isGood = (...endorsements: Endorsement[]) =>
+    hasGoodEndorsements(suite, certificateCodec, world.policy, { ...body(world), endorsements });
+
+  it('are good by rising index, one of each authority, all of them signed', () => {
+    expect(isGood(one(0), one(1), one(3))).toBe(true);
+    expect(isGood()).toBe(true);
+    expect(isGood(one(0), one(0), one(1))).toBe(false);
+    expect(isGood(one(1), one(0))).toBe(false);
+    expect(isGood(one(0), { ...one(1), authority: 2 })).toBe(false);
+    expect(isGood(one(0), { ...one(1), authority: 4 })).toBe(false);
+  });
+
+  it('are enough from the threshold on', () => {
+    const isEnough = (...endorsements: Endorsement[]) =>
+      isEndorsed(suite, certificateCodec, world.policy, { ...body(world), endorsements });
+    expect(isEnough(one(0), one(1))).toBe(false);
+    expect(isEnough(one(0), one(0), one(1))).toBe(false);
+    expect(isEnough(one(0), one(1), one(2))).toBe(true);
+  });
+});
+
+describe('a certificate', () => {
+  it('is due for renewal in the last third of its life', () => {
+    const certificate = body(severalAuthorities());
+    expect(isDueForRenewal(certificate, millis(499))).toBe(false);
+    expect(isDueForRenewal(certificate, millis(500))).toBe(true);
+  });
+});
+
+describe('what a close says', () => {
+  it('names every deposit, also the last one, which is not accepted', () => {
+    const { world, request } = atClose();
+    const { suite } = world.server.ports;
+    const hashOf = (of: CloseRequest) => closingOf(suite, of, listedSlots(suite, of)).hash;
+    const deposits = request.deposits.map((deposit, n) =>
+      n === 3 ? { ...deposit, root: new Uint8Array(32) as never } : deposit,
+    );
+    expect(hashOf(request)).toEqual(hashOf({ ...request }));
+    expect(hashOf({ ...request, deposits })).not.toEqual(hashOf(request));
+  });
+
+  it('can be said of a buffer that nobody deposited in', () => {
+    const { world, request } = atClose();
+    const { suite } = world.server.ports;
+    const empty = { ...request, deposits: [], accepted: [], headers: [] };
+    expect(closingOf(suite, empty, listedSlots(suite, empty))).toMatchObject({ deposits: 0, view: request.ctx });
+  });
+});
+
+describe('a policy', () => {
+  const { policy } = nodeFederation({ bufferSize: 4, dimension: 4 });
+
+  it('may have up to 1,024 slots, and a block floor up to the norm of the largest update', () => {
+    expect(policyProblem({ ...policy, bufferSize: 1024 })).toBeUndefined();
+    expect(policyProblem({ ...policy, bufferSize: 1025 })).toContain('bufferSize must be');
+    const largest = policy.clip * 2;
+    expect(policyProblem({ ...policy, blockFloor: largest })).toBeUndefined();
+    expect(policyProblem({ ...policy, blockFloor: largest * 1.001 })).toContain('blockFloor');
+  });
+});
