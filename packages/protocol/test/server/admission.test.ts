@@ -11,6 +11,7 @@ describe('a place', () => {
     admission.track('A', fill('begun', 'u1', 'u2'), 0);
     expect(admission.judge('new', 3)).toBe('place');
     expect(admission.judge('new', 4)).toBe('full');
+    expect(admission.view(3, 0)).toMatchObject({ used: 5, underWay: 3 });
   });
 
   it('is held until the end of the buffer: a device whose update is in no version gets no other', () => {
@@ -125,6 +126,15 @@ describe('the controller', () => {
   });
 
   it('moves at the edges of the dead band and of the change it may make, to the number', () => {
+    const looked = (targetAge: number, age: number, used: number) => {
+      const options = { ...auto, targetAge };
+      return Array(2 * (1 + targetAge))
+        .fill(age)
+        .reduce((state, one: number) => noteVersionAge(options, state, one), noteUsedPlaces(startPlaces(options), used))
+        .places;
+    };
+    // A factor of 9/10, and of 11/10: still near.
+    expect([looked(8, 9, 90), looked(10, 9, 110)]).toEqual([90, 110]);
     // Of 8 looks at age a the factor is 4 / (1 + a).
     expect(after(Array(8).fill(4 / 0.9 - 1 - 1e-9), 40)).toBe(40);
     expect(after(Array(8).fill(4 / 0.89 - 1), 40)).toBeCloseTo(35.6, 6);

@@ -71,7 +71,8 @@ describe('the coordinator', () => {
     const second = coordinator.buffers[1] as OpenBuffer;
     const held = takeSeat(coordinator, name(1), millis(0), ({ ctx }) => ctx === second.ctx);
     expect(held.seat).toMatchObject({ kind: 'seated', ctx: second.ctx });
-    expect(takeSeat(held.coordinator, name(1), millis(1)).seat).toMatchObject({ ctx: second.ctx });
+    for (const mayEnter of [() => true, () => false])
+      expect(takeSeat(held.coordinator, name(1), millis(1), mayEnter).seat).toMatchObject({ ctx: second.ctx });
     expect(takeSeat(held.coordinator, name(2), millis(1), () => false).seat.kind).toBe('must-wait');
   });
 

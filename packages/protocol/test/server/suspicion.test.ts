@@ -122,6 +122,8 @@ describe('a seat', () => {
 
   it('is for a strong suspect in one buffer of five', () => {
     expect([maySit(0.5, entered(), TRUST), maySit(0.5, entered({ ctx: FIFTH }), TRUST)]).toEqual([false, true]);
+    const justEnough = { trusted: 4, mild: 4 };
+    expect(maySit(0.5, entered({ ctx: FIFTH }), justEnough)).toBe(true);
   });
 
   it('is for suspects where trusted devices are too few, up to the minimum and not beyond', () => {

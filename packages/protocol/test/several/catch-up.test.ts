@@ -43,6 +43,9 @@ describe('an authority that was away', () => {
     expect(newestOf(world, 3)).toEqual(entry);
     // Said twice, it is written once; an older one changes nothing.
     expect(authority.core.adoptModel(entry).records).toEqual([]);
+    expect(reasonOf(authority.core.adoptModel({ ...entry, modelHash: new Uint8Array(32) }).answer)).toBe(
+      'model-not-logged',
+    );
     const first = authorityOf(world, 0).core.model(world.task, 0) as ModelEntry;
     expect(authority.core.adoptModel(first)).toMatchObject({ records: [], answer: entry });
   });

@@ -136,6 +136,7 @@ describe('an authority', () => {
     withRecords(world, 0, (record) => (record.kind.startsWith('model-') ? [] : [record]));
     const { core } = authorityOf(world, 0);
     expect(core.newestModel(world.task)).toBeUndefined();
+    expect(core.showNewestModel(world.task, new Uint8Array(16))).toBeUndefined();
     const newest = authorityOf(world, 1).core.newestModel(world.task) as ModelEntry;
     const offers = ALL.map((index) => granted(offerOf(world, index)));
     const plan = { parts: offers.map(({ part }) => part), newest, expiry: millis(world.now + OPEN_MS) };

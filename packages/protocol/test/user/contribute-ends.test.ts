@@ -1,7 +1,8 @@
 /** How a contribution ends where somebody says no, or where the device's store is not what it wrote. */
 import type { ContributeAnswer, ContributeEnd, ContributeRequest } from '@basa/protocol';
-import { contributeSteps, refused } from '@basa/protocol';
+import { authorityMessages, contributeSteps, doSealing, refused } from '@basa/protocol';
 import type { FederationDevice } from '@basa/simulator';
+import { granted } from '@basa/simulator';
 import { atDeposit } from '@basa/testkit/core/at-deposit.ts';
 import { nodeFederation } from '@basa/testkit/core/tools.ts';
 import { describe, expect, it } from 'vitest';
@@ -21,8 +22,9 @@ function endWith(
     const request = next.value;
     if (request.kind === 'durable') durable.push(...request.step.records.map(({ kind }) => kind));
     if (request.kind === 'mask' && isMasked) device.world.mask(request.masking.vector, request.masking.plan);
+    const sealed = request.kind === 'sealing' ? doSealing(device.ports.sealing, request.work) : undefined;
     const own = request.kind === 'sign' ? device.signer.sign(request.statement) : undefined;
-    next = steps.next(answers[request.kind] ?? own);
+    next = steps.next(answers[request.kind] ?? own ?? sealed);
   }
   return { end: next.value, durable };
 }
@@ -46,6 +48,18 @@ describe('a contribution', () => {
     slotted.contribute('deposit');
     expect(endWith(slotted, { key: refused('buffer-over') })).toEqual({
       end: { kind: 'left', reason: 'buffer-over' },
+      durable: ['abandoned'],
+    });
+  });
+
+  it('whose store holds another input before anything was masked leaves the buffer', () => {
+    const world = nodeFederation({ bufferSize: 3, dimension: 6 });
+    const device = world.device();
+    device.contribute('deposit');
+    const answer = authorityMessages(3).keyAnswer.decode(granted(world.authority.issueKey(device.keyRequestBytes())));
+    const other = (device.input as Uint32Array).map((word) => word ^ 1);
+    expect(endWith(device, { key: [{ authority: 0, answer }], input: other })).toEqual({
+      end: { kind: 'left', reason: 'delta-committed' },
       durable: ['abandoned'],
     });
   });

@@ -5,6 +5,7 @@ import type { Federation } from '@basa/simulator';
 import { granted, reasonOf } from '@basa/simulator';
 import { atDeposit } from '@basa/testkit/core/at-deposit.ts';
 import { describe, expect, it } from 'vitest';
+import { issuedKeyCodec } from '../../src/wire/slot-statements.ts';
 
 /** The same ticket with other words, signed by the server. */
 function resigned(world: Federation, ticket: Ticket, change: Partial<Ticket>): Ticket {
@@ -115,6 +116,16 @@ describe('a key', () => {
       kind: 'draft',
       voids: [],
     });
+  });
+
+  it('that is not the one whose hash the authority signed is refused', () => {
+    const { world, device, keyAnswer } = atKey();
+    const given = { ...keyAnswer.issued, keyHash: new Uint8Array(32) };
+    const signature = world.authority.ports.signer.sign(issuedKeyCodec.statement(given));
+    const lie = { ...keyAnswer, issued: { ...given, signature } };
+    expect(reasonOf(receiveKey(device.ports, device.session as UserSession, [{ authority: 0, answer: lie }]))).toBe(
+      'key-invalid',
+    );
   });
 
   it.each([

@@ -112,6 +112,36 @@ const EQUIVALENT: readonly Equivalent[] = [
     why: 'the core applies the records of a step, not the state that comes with them',
   },
   {
+    file: 'authority/task.ts',
+    before: 'isAhead',
+    after: 'false',
+    why: 'the core applies the records of a step, not the state that comes with them',
+  },
+  {
+    file: 'server/waiting-list.ts',
+    before: 'this.#since === undefined',
+    after: 'false',
+    why: 'the rate of nothing is no number then, which is not above 0 either',
+  },
+  {
+    file: 'user/blocks.ts',
+    before: 'residue <= capacity',
+    after: '(residue < capacity)',
+    why: 'K quantised entries fit into the capacity: none is as large as that',
+  },
+  {
+    file: 'user/freshness.ts',
+    before: 'other.version > newest.version',
+    after: '(other.version >= newest.version)',
+    why: 'two entries of one version that enough authorities signed are the same',
+  },
+  {
+    file: 'wire/descriptor.ts',
+    before: '8192 + ENDORSEMENT_BYTES',
+    after: '(8192 - ENDORSEMENT_BYTES)',
+    why: 'a bound of what is read at once: every descriptor is far below both',
+  },
+  {
     file: 'authority/device.ts',
     before: 'isKnown',
     after: 'false',
