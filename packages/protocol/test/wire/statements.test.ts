@@ -3,17 +3,16 @@ import type { CertificateBody, CloseRequest, Endorsement } from '@basa/protocol'
 import {
   certificateCodec,
   closingOf,
+  defaultThreshold,
   endorse,
   hasGoodEndorsements,
   isDueForRenewal,
   isEndorsed,
   listedSlots,
   millis,
-  policyProblem,
 } from '@basa/protocol';
 import { atClose } from '@basa/testkit/core/at-close.ts';
 import { authorityOf, severalAuthorities } from '@basa/testkit/core/several.ts';
-import { nodeFederation } from '@basa/testkit/core/tools.ts';
 import { describe, expect, it } from 'vitest';
 
 const body = (world: { task: CertificateBody['task'] }): CertificateBody => ({
@@ -42,12 +41,35 @@ describe('endorsements', () => {
     expect(isGood(one(0), { ...one(1), authority: 4 })).toBe(false);
   });
 
+  it('are written by rising index, or not at all', () => {
+    const written = (...endorsements: Endorsement[]) => certificateCodec.encode({ ...body(world), endorsements });
+    expect(written(one(0), one(2))).toBeInstanceOf(Uint8Array);
+    for (const wrong of [
+      [one(2), one(0)],
+      [one(1), one(1)],
+    ])
+      expect(() => written(...wrong)).toThrow('not by rising index');
+  });
+
   it('are enough from the threshold on', () => {
     const isEnough = (...endorsements: Endorsement[]) =>
       isEndorsed(suite, certificateCodec, world.policy, { ...body(world), endorsements });
     expect(isEnough(one(0), one(1))).toBe(false);
     expect(isEnough(one(0), one(0), one(1))).toBe(false);
     expect(isEnough(one(0), one(1), one(2))).toBe(true);
+  });
+});
+
+describe('a threshold', () => {
+  it.each([
+    [1, 1],
+    [2, 2],
+    [3, 3],
+    [4, 3],
+    [5, 4],
+    [16, 9],
+  ])('for %d authorities is %d by default', (authorities, threshold) => {
+    expect(defaultThreshold(authorities)).toBe(threshold);
   });
 });
 
@@ -76,17 +98,5 @@ describe('what a close says', () => {
     const { suite } = world.server.ports;
     const empty = { ...request, deposits: [], accepted: [], headers: [] };
     expect(closingOf(suite, empty, listedSlots(suite, empty))).toMatchObject({ deposits: 0, view: request.ctx });
-  });
-});
-
-describe('a policy', () => {
-  const { policy } = nodeFederation({ bufferSize: 4, dimension: 4 });
-
-  it('may have up to 1,024 slots, and a block floor up to the norm of the largest update', () => {
-    expect(policyProblem({ ...policy, bufferSize: 1024 })).toBeUndefined();
-    expect(policyProblem({ ...policy, bufferSize: 1025 })).toContain('bufferSize must be');
-    const largest = policy.clip * 2;
-    expect(policyProblem({ ...policy, blockFloor: largest })).toBeUndefined();
-    expect(policyProblem({ ...policy, blockFloor: largest * 1.001 })).toContain('blockFloor');
   });
 });
