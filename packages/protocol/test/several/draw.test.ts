@@ -209,11 +209,12 @@ describe('a descriptor', () => {
     expect(reasonOf(check({ ...bad, endorsements: twice }))).toBe('descriptor-invalid');
   });
 
-  it('is refused with the lists of its parts in another order, or without one of them', () => {
+  it('is refused with the lists of its parts in another order, without one of them, or with a byte more', () => {
     const { offers, signed, check } = drawn();
     const descriptor = together(signed);
     expect(reasonOf(check(descriptor, listsOf([...offers].reverse())))).toBe('slot-keys-invalid');
     expect(reasonOf(check(descriptor, listsOf(offers.slice(1))))).toBe('slot-keys-invalid');
+    expect(reasonOf(check(descriptor, Uint8Array.of(...listsOf(offers), 0)))).toBe('slot-keys-invalid');
   });
 
   it('of another council than the pinned one is refused though the council of the task signed it', () => {

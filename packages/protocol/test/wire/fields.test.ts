@@ -139,7 +139,9 @@ describe('a message', () => {
     const encoded = signed.encode({ n: 9, signature: bytes(64) });
     expect(encoded).toHaveLength(68);
     expect(signed.decode(encoded)).toEqual({ n: 9, signature: bytes(64) });
-    for (const length of [0, 63, 64, 67]) expect(() => signed.decode(encoded.slice(0, length))).toThrow(DecodeError);
+    // Of 34 bytes, all but the last 30 are a message.
+    for (const length of [0, 34, 63, 64, 67])
+      expect(() => signed.decode(encoded.slice(0, length))).toThrow(DecodeError);
     expect(() => signed.encode({ n: 9, signature: bytes(63) })).toThrow(RangeError);
   });
 });

@@ -2,10 +2,11 @@
 import { DecodeError, unsafeTransparentIssuer, unsafeTransparentSealing } from '@basa/masking';
 import { nodeSuite } from '@basa/runtime/node';
 import { describe, expect, it } from 'vitest';
-import type { BufferSealing, Ctx, Registration } from '../../src/index.ts';
-import { attributeIssuer, doSealing, ENGINE } from '../../src/index.ts';
+import type { BufferSealing, Ctx, Registration, Slot } from '../../src/index.ts';
+import { allSteps, attributeIssuer, doSealing, ENGINE, slotKeyIssuer } from '../../src/index.ts';
 import { epochKeyOf, isSelfName, sealedBytesOf } from '../../src/wire/sealing.ts';
 import type { OpenWork } from '../../src/wire/sealing-work.ts';
+import { isSlotKeyOf } from '../../src/wire/slot-sealing.ts';
 
 describe('the name of a key epoch', () => {
   const sealingKey = Uint8Array.from({ length: 64 }, (_, n) => n);
@@ -52,6 +53,42 @@ describe('keys of attributes', () => {
     const work = { kind: 'open', keys: [], entries: [] } as unknown as OpenWork;
     expect(doSealing(withOpener(new DecodeError('key', 'no point')), work)).toBeUndefined();
     expect(() => doSealing(withOpener(new RangeError('a fault')), work)).toThrow('a fault');
+  });
+});
+
+describe('slot keys', () => {
+  const issuer = slotKeyIssuer(nodeSuite, new Uint8Array(32).fill(3));
+  const source = { task: new Uint8Array(32) as never, bufferSize: 4, offer: new Uint8Array(16) };
+  const ctx = new Uint8Array(32) as Ctx;
+  const slotKeys = allSteps(issuer.slotKeys(source));
+  const parts = [{ authority: 2, offer: source.offer, sealingKey: issuer.sealingKey(slotKeys) }];
+  const keys = issuer.keysOf({ ctx, authority: 2, source });
+
+  it('are held to the list of their authority, slot by slot', () => {
+    const buffer = { ctx, descriptor: { threshold: 1, parts, bufferSize: 4 }, slotKeys };
+    const key = keys.edge(1 as Slot);
+    const isOf = (slot: number, authority: number, one = key) =>
+      isSlotKeyOf(nodeSuite, buffer, slot as Slot, { authority, key: one });
+    expect(isOf(1, 2)).toBe(true);
+    expect([isOf(0, 2), isOf(1, 0), isOf(1, 2, key.subarray(1)), isOf(1, 2, new Uint8Array(32))]).toEqual(
+      Array(4).fill(false),
+    );
+    expect(isSlotKeyOf(nodeSuite, { ...buffer, slotKeys: new Uint8Array(0) }, 1 as Slot, { authority: 9, key })).toBe(
+      true,
+    );
+  });
+
+  it('make a pad for a good point in the one way to write it, and for nothing else', () => {
+    const registration = new Uint8Array(32) as Registration;
+    const nine = new Uint8Array(32);
+    nine[0] = 9;
+    // 9 + p names the same point.
+    const nineAgain = new Uint8Array(32).fill(0xff);
+    nineAgain.set([0xf6]);
+    nineAgain.set([0x7f], 31);
+    expect(keys.self(registration, nine)).toHaveLength(32);
+    expect(keys.self(registration, nineAgain)).toBeUndefined();
+    expect(keys.self(registration, new Uint8Array(32))).toBeUndefined();
   });
 });
 

@@ -171,6 +171,60 @@ const EQUIVALENT: readonly Equivalent[] = [
     after: '(seen?.version ?? undefined)',
     why: 'no version is below 0, nor below nothing',
   },
+  {
+    file: 'wire/council.ts',
+    before: 'all[n - 1]?.authority ?? -1',
+    after: '(all[n - 1]?.authority ?? undefined)',
+    why: 'no index is -1 or less, nor less than nothing',
+  },
+  {
+    file: 'wire/fields.ts',
+    before: 'i > 0',
+    after: '(i >= 0)',
+    why: 'nothing stands before the first, and nothing is below nothing',
+  },
+  {
+    file: 'wire/codec.ts',
+    before: 'write === undefined',
+    after: 'true',
+    why: 'the same bytes, with a copy more',
+  },
+  {
+    file: 'wire/record-union.ts',
+    before: 'byte === undefined',
+    after: 'false',
+    why: 'no record has no byte for its kind',
+  },
+  {
+    file: 'wire/slot-sealing.ts',
+    before: 'secret && made.has(secret)',
+    after: 'true',
+    why: 'openWithSlotKeys holds each key to its part again',
+  },
+  {
+    file: 'masking/src/slot-key-list.ts',
+    before: 'highest < 0x7f',
+    after: '(highest <= 0x7f)',
+    why: 'it is not 0x7f there',
+  },
+  {
+    file: 'masking/src/shamir.ts',
+    before: 'bit < 8',
+    after: '(bit <= 8)',
+    why: 'the ninth bit of a byte is 0',
+  },
+  {
+    file: 'masking/src/shamir.ts',
+    before: 'shares[0]?.share.length ?? 0',
+    after: '(shares[0]?.share.length ?? undefined)',
+    why: 'an array of undefined length is empty too',
+  },
+  {
+    file: 'masking/src/slot-keys.ts',
+    before: 'i < a.length',
+    after: '(i <= a.length)',
+    why: 'nothing is written past the end of an array of bytes',
+  },
 ];
 
 export function isEquivalent(file: string, { before, after }: Mutant): boolean {
