@@ -64,6 +64,8 @@ describe('bytes', () => {
 
   it('beyond 2^53 are refused, and cannot be written', () => {
     expect(() => new ByteReader(new Uint8Array(8).fill(255)).u53('time')).toThrow(DecodeError);
+    const largest = new ByteWriter().u53(Number.MAX_SAFE_INTEGER).finish();
+    expect(new ByteReader(largest).u53('time')).toBe(Number.MAX_SAFE_INTEGER);
     expect(() => new ByteWriter().u53(2 ** 53)).toThrow(RangeError);
     expect(() => new ByteWriter().u8(256)).toThrow(RangeError);
     expect(() => new ByteWriter().u16(-1)).toThrow(RangeError);

@@ -5,8 +5,10 @@ import { describe, expect, it } from 'vitest';
 import type { ServiceProblem } from '../src/index.ts';
 import {
   defaultMinimum,
+  isRefused,
   problemOf,
   REFUSALS,
+  refused,
   SERVICE_PROBLEMS,
   slotsToLeaveOut,
   stalenessWeight,
@@ -152,6 +154,12 @@ describe('the table of refusals', () => {
       expect(sentence).toMatch(/^[A-Z].*\.$/);
       expect([403, 404, 409, 410, 422, 503]).toContain(status);
     }
+  });
+
+  it('is told from every other answer by its kind', () => {
+    expect(isRefused(refused('too-few'))).toBe(true);
+    for (const answer of [undefined, null, 7, 'refused', {}, { kind: 'granted' }, new Uint8Array(3)])
+      expect(isRefused(answer)).toBe(false);
   });
 
   it('sends no update to another seat that must be made afresh, and ends a run at whatever no retry helps', () => {

@@ -83,7 +83,7 @@ describe('a sealed seed', () => {
     expect(opened(Uint8Array.of(...pair.publicKey, ...padded))).toBeUndefined();
   });
 
-  it('sealed to several is opened for nobody who holds one of them for a point of small order', () => {
+  it('sealed to several is opened for nobody with a pad of another length, or a part that is a point of small order', () => {
     const second = slotKeyOf(list, 3);
     const bound = (other: Uint8Array): SlotBinding => ({
       ...binding,
@@ -95,6 +95,13 @@ describe('a sealed seed', () => {
       return openedWithPads(nodeSuite, both, [pad, undefined], of);
     };
     expect(withPad(bound(second))).toEqual(seed);
+    // One of its pads is longer than a share.
+    const pads = [secret, slotSecret(nodeSuite, source, 3)].map((key, place) =>
+      padFor(nodeSuite, both, key, bound(second), place),
+    );
+    const [pad, longer] = [pads[0], Uint8Array.of(...(pads[1] ?? []), 0)];
+    expect(openedWithPads(nodeSuite, both, pads, bound(second))).toEqual(seed);
+    expect(openedWithPads(nodeSuite, both, [pad, longer], bound(second))).toBeUndefined();
     expect(withPad(bound(new Uint8Array(32)))).toBeUndefined();
   });
 

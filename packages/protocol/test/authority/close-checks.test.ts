@@ -132,6 +132,27 @@ describe('a close', () => {
     });
   });
 
+  it('counts its own record of a slot without the receipt, where it is enough alone', () => {
+    const { world, devices, request } = atClose();
+    const own = request.headers[2] as UploadHeader;
+    const header = { ...own, receipt: { ...own.receipt, endorsements: [{ authority: 0, signature: zero }] } };
+    const signature = (devices[2] as FederationDevice).signer.sign(messages.uploadHeader.statement(header));
+    expect(granted(closed(world, request, withHeader(request, 2, { ...header, signature }))).keys).toHaveLength(4);
+  });
+
+  it('releases the keys that were made elsewhere', () => {
+    const { world, request } = atClose();
+    granted(closed(world, request));
+    const buffer = world.authority.core.buffer(request.ctx) as AuthorityBuffer;
+    const made = [0, 1, undefined, 3].map((n) => (n === undefined ? n : Uint8Array.of(n)));
+    const { keys } = granted(releaseKeys(world.authority.ports, { buffer }, made));
+    expect(keys).toEqual([
+      { slot: 0, role: 'self', key: Uint8Array.of(0) },
+      { slot: 1, role: 'self', key: Uint8Array.of(1) },
+      { slot: 3, role: 'edge', key: Uint8Array.of(3) },
+    ]);
+  });
+
   it('that was not voted for, or whose key epoch is gone, releases nothing', () => {
     const { world, request } = atClose();
     const { ports } = world.authority;

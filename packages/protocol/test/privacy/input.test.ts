@@ -6,6 +6,7 @@ import type { FederationDevice } from '@basa/simulator';
 import { granted } from '@basa/simulator';
 import { nodeFederation } from '@basa/testkit/core/tools.ts';
 import { describe, expect, it } from 'vitest';
+import { quantizeWithNoise } from '../../src/user/noisy-update.ts';
 
 const PRIVACY: PrivacyPolicy = { noiseMultiplier: 1, colluders: 1, delta: 1e-6, participations: 3 };
 const DIMENSION = 16;
@@ -43,6 +44,14 @@ describe('an update of a private task', () => {
     expect(built(0.1)).toMatchObject({ kind: 'input', clipped: 0 });
     expect(built(5)).toMatchObject({ kind: 'input', clipped: DIMENSION });
     expect(built(Number.NaN)).toMatchObject({ reason: 'not-finite', detail: 'entry 0 is NaN' });
+  });
+
+  it('makes a vector of its own where it is given none', () => {
+    const made = quantizeWithNoise(zero, descriptorOf(), seededWords(3), 1);
+    expect(made.kind === 'quantized' && made.vector.length).toBe(DIMENSION);
+    expect(() => quantizeWithNoise(zero, descriptorOf({ privacy: undefined }), seededWords(3), 1)).toThrow(
+      'not private',
+    );
   });
 
   it('is refused without a number for each metric that the task names', () => {

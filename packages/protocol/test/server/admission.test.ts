@@ -23,6 +23,14 @@ describe('a place', () => {
     expect(admission.view(0, 1)).toMatchObject({ places: 6, used: 0 });
   });
 
+  it('counts as used with those in buffers, which the controller may give again', () => {
+    const admission = new Admission({ bufferSize: 10, places: 'auto', targetAge: 3, maxWaitingBuffers: 2 });
+    admission.track('A', fill('begun', ...Array.from({ length: 20 }, (_, n) => `u${n}`)), 0);
+    admission.placed('new', 30);
+    for (let n = 0; n < 8; n++) admission.versionMade(1);
+    expect(admission.places).toBe(50);
+  });
+
   it('is not given while the bound of buffers wait to be opened', () => {
     const admission = new Admission({ ...OPTIONS, places: 100 });
     admission.track('A', fill('waiting', 'u1'), 0);

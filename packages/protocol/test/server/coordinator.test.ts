@@ -61,6 +61,10 @@ describe('the coordinator', () => {
     const [first, second] = coordinator.buffers;
     const full = { ...world.server.buffer((first as OpenBuffer).ctx), status: 'frozen' as const };
     expect(trackBuffer(coordinator, full).buffers).toEqual([second]);
+    const filling = world.server.buffer((first as OpenBuffer).ctx);
+    const slots = Array.from({ length: 3 }, (_, n) => ({ user: name(n), ticket: { joinTag: name(n) } }) as never);
+    expect(trackBuffer(coordinator, { ...filling, slots }).buffers).toEqual([second]);
+    expect(trackBuffer(coordinator, { ...filling, slots: slots.slice(1) }).buffers).toHaveLength(2);
     const { coordinator: seated } = takeSeat(coordinator, name(1), millis(0));
     const tracked = trackBuffer(seated, world.server.buffer((second as OpenBuffer).ctx));
     expect(tracked.buffers.map(({ seated: users }) => users.size)).toEqual([1, 0]);

@@ -56,5 +56,7 @@ describe('a sum with a slot left out', () => {
         : honest;
     };
     expect(openingTerms({ ...input, uploadOf: lying })).toEqual({ kind: 'unopened', cheated: [2], unsure: [] });
+    const andLast = (of: Slot) => (of === 3 ? { ...uploadOf(of), self: new Uint8Array(3) } : lying(of));
+    expect(openingTerms({ ...input, uploadOf: andLast })).toMatchObject({ cheated: [2, 3] });
   });
 });

@@ -10,6 +10,10 @@ describe('the record of a device that left a buffer', () => {
     expect(deviceRecordCodec.decode(deviceRecordCodec.encode(left))).toEqual(left);
   });
 
+  it('is named where it is cut before its kind', () => {
+    expect(() => deviceRecordCodec.decode(new Uint8Array(2))).toThrow('no byte names no record');
+  });
+
   it('is not read with a reason that is in no table', () => {
     const bytes = deviceRecordCodec.encode({ kind: 'abandoned', reason: 'inbox-proof' });
     bytes[bytes.length - 1] = 'x'.charCodeAt(0);

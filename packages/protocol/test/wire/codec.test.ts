@@ -205,6 +205,7 @@ describe('the vector of an upload', () => {
     const layout = uploadLayout({ metrics: [], dimension: 3, modulus: RING_32 }, header, sealing);
     expect(viewVector(new Uint8Array(512), { modulus: ring(20) }, layout)).toBeUndefined();
     expect(viewVector(new Uint8Array(513).subarray(1), { modulus: RING_32 }, layout)).toBeUndefined();
-    expect(viewVector(new Uint8Array(31), { modulus: RING_32 }, layout)).toBeUndefined();
+    expect(viewVector(new Uint8Array(4 * 9 - 1), { modulus: RING_32 }, layout)).toBeUndefined();
+    expect(viewVector(new Uint8Array(4 * 9), { modulus: RING_32 }, layout)).toHaveLength(9);
   });
 });

@@ -5,7 +5,8 @@ import { describe, expect, it } from 'vitest';
 import type { BufferSealing, Ctx, Registration, Slot } from '../../src/index.ts';
 import { allSteps, attributeIssuer, doSealing, ENGINE, slotKeyIssuer } from '../../src/index.ts';
 import { epochKeyOf, isSelfName, sealedBytesOf } from '../../src/wire/sealing.ts';
-import type { OpenWork } from '../../src/wire/sealing-work.ts';
+import type { OpenWork, SealingSteps } from '../../src/wire/sealing-work.ts';
+import { sealedBy } from '../../src/wire/sealing-work.ts';
 import { isSlotKeyOf } from '../../src/wire/slot-sealing.ts';
 
 describe('the name of a key epoch', () => {
@@ -56,6 +57,17 @@ describe('keys of attributes', () => {
   });
 });
 
+describe('work that is done later', () => {
+  it('is asked for until the steps have what they need', async () => {
+    function* steps(): SealingSteps<number> {
+      let total = 0;
+      for (const n of [1, 2]) total += ((yield { n } as never) as readonly Uint8Array[])[0]?.length ?? 0;
+      return total;
+    }
+    expect(await sealedBy(async (work) => [new Uint8Array((work as never as { n: number }).n)], steps())).toBe(3);
+  });
+});
+
 describe('slot keys', () => {
   const issuer = slotKeyIssuer(nodeSuite, new Uint8Array(32).fill(3));
   const source = { task: new Uint8Array(32) as never, bufferSize: 4, offer: new Uint8Array(16) };
@@ -76,6 +88,10 @@ describe('slot keys', () => {
     expect(isSlotKeyOf(nodeSuite, { ...buffer, slotKeys: new Uint8Array(0) }, 1 as Slot, { authority: 9, key })).toBe(
       true,
     );
+  });
+
+  it('are made of 32 secret bytes', () => {
+    expect(() => slotKeyIssuer(nodeSuite, new Uint8Array(31))).toThrow('a secret has 32 bytes, got 31');
   });
 
   it('make a pad for a good point in the one way to write it, and for nothing else', () => {

@@ -1,6 +1,7 @@
 /** Statements of authorities: who signed, how often, for how long, and what exactly a close says. */
 import type { CertificateBody, CloseRequest, Endorsement } from '@basa/protocol';
 import {
+  agreedOn,
   certificateCodec,
   closingOf,
   defaultThreshold,
@@ -49,6 +50,23 @@ describe('endorsements', () => {
       [one(1), one(1)],
     ])
       expect(() => written(...wrong)).toThrow('not by rising index');
+  });
+
+  it('are gathered from those who say the same, in their order; a stranger has none', () => {
+    const said = (n: number, notAfter = 600) =>
+      endorse(certificateCodec, world.policy, authorityOf(world, n).ports.signer, {
+        ...body(world),
+        notAfter: millis(notAfter),
+      });
+    const agreed = agreedOn(certificateCodec, world.policy, [said(0, 700), said(3), said(2), said(1)]);
+    expect(agreed).toMatchObject({
+      notAfter: 600,
+      endorsements: [{ authority: 1 }, { authority: 2 }, { authority: 3 }],
+    });
+    expect(agreedOn(certificateCodec, world.policy, [said(0, 700), said(3), said(2)])).toBeUndefined();
+    expect(() => endorse(certificateCodec, world.policy, world.signer(), body(world))).toThrow(
+      'none of the authorities',
+    );
   });
 
   it('are enough from the threshold on', () => {

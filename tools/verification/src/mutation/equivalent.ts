@@ -59,8 +59,8 @@ const EQUIVALENT: readonly Equivalent[] = [
   },
   {
     file: 'authority/head.ts',
-    before: 'log.hashAt(sequence) ?? new Uint8Array(32)',
-    after: '(log.hashAt(sequence) ?? undefined)',
+    before: 'hashAt(sequence) ?? new Uint8Array(32)',
+    after: '(hashAt(sequence) ?? undefined)',
     why: 'a log has the hash of its own length',
   },
   {
@@ -182,6 +182,48 @@ const EQUIVALENT: readonly Equivalent[] = [
     before: 'i > 0',
     after: '(i >= 0)',
     why: 'nothing stands before the first, and nothing is below nothing',
+  },
+  {
+    file: 'wire/fields.ts',
+    before: 'out >= 0',
+    after: '(out > 0)',
+    why: 'the first is never out of order',
+  },
+  {
+    file: 'wire/signed.ts',
+    before: 'end < 0',
+    after: '(end <= 0)',
+    why: 'a signature alone is too short for a message as well, for the same error',
+  },
+  {
+    file: 'wire/slot-sealing.ts',
+    before: 'secret && made.has(secret)',
+    after: '(secret || made.has(secret))',
+    why: 'openWithSlotKeys holds each key to its part again',
+  },
+  {
+    file: 'masking/src/shamir.ts',
+    before: 'i < bytes.length',
+    after: '(i <= bytes.length)',
+    why: 'nothing is written past the end of an array of bytes',
+  },
+  {
+    file: 'masking/src/shamir.ts',
+    before: 'i < sum.length',
+    after: '(i <= sum.length)',
+    why: 'nothing is written past the end of an array of bytes',
+  },
+  {
+    file: 'authority/state.ts',
+    before: 'this.#tasks.get(toHex(certificate.task))?.id ?? certificate.task',
+    after: '(this.#tasks.get(toHex(certificate.task))?.id ?? undefined)',
+    why: 'devices are enrolled for tasks that are there',
+  },
+  {
+    file: 'authority/state.ts',
+    before: 'device === undefined',
+    after: 'false',
+    why: 'whoever is revoked was enrolled before',
   },
   {
     file: 'wire/codec.ts',
