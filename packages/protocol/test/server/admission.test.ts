@@ -157,6 +157,11 @@ describe('the controller', () => {
     expect(state).toEqual({ places: 32, versions: 0, ageSum: 0, maxUsed: 0 });
   });
 
+  it('remembers the most that were used', () => {
+    const state = [9, 40, 12].reduce(noteUsedPlaces, startPlaces(auto));
+    expect(state.maxUsed).toBe(40);
+  });
+
   it('never falls below K + 2', () => {
     expect(after(Array(800).fill(500), 40)).toBe(12);
   });

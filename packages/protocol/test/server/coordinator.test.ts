@@ -65,6 +65,7 @@ describe('the coordinator', () => {
     const slots = Array.from({ length: 3 }, (_, n) => ({ user: name(n), ticket: { joinTag: name(n) } }) as never);
     expect(trackBuffer(coordinator, { ...filling, slots }).buffers).toEqual([second]);
     expect(trackBuffer(coordinator, { ...filling, slots: slots.slice(1) }).buffers).toHaveLength(2);
+    expect(trackBuffer(coordinator, filling).buffers.map(({ ctx }) => ctx)).toEqual([first?.ctx, second?.ctx]);
     const { coordinator: seated } = takeSeat(coordinator, name(1), millis(0));
     const tracked = trackBuffer(seated, world.server.buffer((second as OpenBuffer).ctx));
     expect(tracked.buffers.map(({ seated: users }) => users.size)).toEqual([1, 0]);

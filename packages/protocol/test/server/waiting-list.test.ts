@@ -17,6 +17,13 @@ describe('a waiting list', () => {
     expect(list.later('u1', 31_000, 0.5)).toBe(20_000); // the second in twice as long, and no longer than all take to ask
   });
 
+  it('counts from whoever is first by now', () => {
+    const list = new WaitingList();
+    list.freed(3, 1_000);
+    withWaiting(list, 1_000, 31_000).leave('u0');
+    expect(list.later('u1', 31_000, 0.5)).toBe(17_183);
+  });
+
   it('counts from the first place that came free, not from when none did', () => {
     const list = new WaitingList();
     list.freed(0, 0);

@@ -1,5 +1,6 @@
 /** What the server makes of several authorities' answers to a close: votes counted, keys gathered, the sum opened. */
-import type { CloseRequest, Vote } from '@basa/protocol';
+import { slotSealedBytes, toHex } from '@basa/masking';
+import type { CloseRequest, UploadHeader, Vote } from '@basa/protocol';
 import {
   authorityMessages,
   closingOf,
@@ -7,6 +8,7 @@ import {
   isCloseAnswer,
   listedSlots,
   recordGrant,
+  uploadLayout,
   voteCodec,
   votesFor,
 } from '@basa/protocol';
@@ -111,6 +113,26 @@ describe('the server', () => {
       { task: world.task, ctx, closing: hash, endorsements: grant.votes },
     ]);
     expect(votesFor(ports, { ...frozen, votes: grant.votes, status: 'aborted' })).toEqual([]);
+  });
+
+  it('names whoever sealed another self seed than it signed for, though one pad too few could tell', () => {
+    const { world, ctx } = atSeveralCloses();
+    const grant = granted(closedTogether(world, ctx, (request) => ALL.map((n) => [n, closedBy(world, n, request)])));
+    const keys = grant.answers.slice(0, 3).map(({ authority, answer }) => ({ authority, keys: answer.keys }));
+    const { descriptor, slots } = world.server.buffer(ctx);
+    const [name, body] = [...world.server.bodies].find(([of]) => of === `${toHex(ctx)}:2`) as [string, Uint8Array];
+    const sealedBytes = slotSealedBytes(descriptor.parts.length);
+    const { vectorBytes } = uploadLayout(descriptor, slots[2]?.header as UploadHeader, { sealedBytes });
+    const spoilt = (at: number) => {
+      world.server.bodies.set(
+        name,
+        body.map((byte, n) => (n === vectorBytes + at ? byte ^ 1 : byte)),
+      );
+      return world.server.openSum(ctx, keys);
+    };
+    expect(spoilt(0)).toEqual({ kind: 'quarantine', why: 'slots 2 cheated' });
+    // R is as signed, and a share is not: the fourth authority's pad would tell.
+    expect(spoilt(32)).toEqual({ kind: 'quarantine', why: 'slots 2 or an authority cheated' });
   });
 
   it('opens the sum past one authority that released other keys than its own', () => {

@@ -14,19 +14,21 @@ function endWith(
   device: FederationDevice,
   answers: Answers,
   isMasked = true,
-): { end: ContributeEnd; durable: readonly string[] } {
+): { end: ContributeEnd; durable: readonly string[]; isResumed?: boolean } {
   const steps = contributeSteps(device.ports, device);
   const durable: string[] = [];
+  let isResumed: boolean | undefined;
   let next = steps.next();
   while (!next.done) {
     const request = next.value;
     if (request.kind === 'durable') durable.push(...request.step.records.map(({ kind }) => kind));
+    if (request.kind === 'upload') ({ isResumed } = request);
     if (request.kind === 'mask' && isMasked) device.world.mask(request.masking.vector, request.masking.plan);
     const sealed = request.kind === 'sealing' ? doSealing(device.ports.sealing, request.work) : undefined;
     const own = request.kind === 'sign' ? device.signer.sign(request.statement) : undefined;
     next = steps.next(answers[request.kind] ?? own ?? sealed);
   }
-  return { end: next.value, durable };
+  return { end: next.value, durable, ...(isResumed !== undefined && { isResumed }) };
 }
 
 function frozenDevice(): FederationDevice {
@@ -95,6 +97,18 @@ describe('a contribution', () => {
       kind: 'damaged',
       problem: expect.stringContaining('does not come out'),
     });
+  });
+
+  it('says of an upload whether bytes of it may have left before', () => {
+    const device = frozenDevice();
+    const again = endWith(device, { input: device.input as Uint32Array, upload: refused('slot-dropped') });
+    const world = nodeFederation({ bufferSize: 3, dimension: 6 });
+    const fresh = world.device();
+    fresh.contribute('deposit');
+    const answer = authorityMessages(3).keyAnswer.decode(granted(world.authority.issueKey(fresh.keyRequestBytes())));
+    const key = [{ authority: 0, answer }];
+    const first = endWith(fresh, { key, input: fresh.input as Uint32Array, upload: refused('slot-dropped') });
+    expect([again.isResumed, first.isResumed]).toEqual([true, false]);
   });
 
   it('whose session is over does not go on', () => {

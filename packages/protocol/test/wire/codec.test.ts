@@ -1,4 +1,4 @@
-import { ByteReader, DecodeError, FIELD, packVector, RING_32, ring } from '@basa/masking';
+import { ByteReader, ByteWriter, DecodeError, FIELD, packVector, RING_32, ring } from '@basa/masking';
 import {
   authorityMessages,
   descriptorCodec,
@@ -15,6 +15,8 @@ import {
 import { sampleMessages } from '@basa/testkit/core/sample-messages.ts';
 import { fuzzDecoder } from '@basa/testkit/fuzz/decoders.ts';
 import { describe, expect, it } from 'vitest';
+import { MAX_AUTHORITIES } from '../../src/wire/council.ts';
+import { slotKeysField } from '../../src/wire/drawn-buffer.ts';
 import { KIND } from '../../src/wire/kinds.ts';
 import { modulusField } from '../../src/wire/modulus-field.ts';
 
@@ -153,6 +155,19 @@ describe('a buffer', () => {
     });
     expect(depositAnswer.decode(depositAnswer.encode(answer(3))).inbox).toHaveLength(3);
     expect(() => depositAnswer.encode(answer(4))).toThrow(RangeError);
+  });
+});
+
+describe('the lists of slot keys', () => {
+  it('fit a buffer of the most slots with parts of the most authorities, and nothing longer', () => {
+    const most = 32 * (MAX_SLOTS + 1) * MAX_AUTHORITIES;
+    const written = (length: number) => {
+      const writer = new ByteWriter();
+      slotKeysField.write(writer, new Uint8Array(length));
+      return writer.finish();
+    };
+    expect(slotKeysField.read(new ByteReader(written(most)), 'slotKeys')).toHaveLength(most);
+    expect(() => written(most + 1)).toThrow(RangeError);
   });
 });
 

@@ -19,6 +19,7 @@ describe('a policy', () => {
     ['2^31 parameters', { dimension: 2 ** 31 }],
     ['leases of a millisecond', { uploadLeaseMs: 1, openMs: 1, closeMs: 1 }],
     ['a floor at the norm of the largest update', { blockFloor: 2 * policy.clip }],
+    ['a staleness that changes nothing', { staleness: { kind: 'polynomial', exponent: 0 } }],
     ['weights down to 1/4', { staleness: ROOT, maxStaleness: 15 }],
     ['versions whose sum just fits', { modulus: RING_32, staleness: { kind: 'constant' }, maxStaleness: 2 ** 29 - 1 }],
   ])('may have %s', (_, change) => {

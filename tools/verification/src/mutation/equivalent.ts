@@ -142,6 +142,24 @@ const EQUIVALENT: readonly Equivalent[] = [
     why: 'a bound of what is read at once: every descriptor is far below both',
   },
   {
+    file: 'authority/attribute-authority.ts',
+    before: 'indexOf(task.policy, this.publicKey) ?? 0',
+    after: '(indexOf(task.policy, this.publicKey) ?? undefined)',
+    why: 'a task names the authority that has it',
+  },
+  {
+    file: 'authority/inclusions.ts',
+    before: 'buffer.descriptor.privacy === undefined',
+    after: 'false',
+    why: 'nobody asks for the counts of a task that is not private: it only spares memory',
+  },
+  {
+    file: 'wire/staleness.ts',
+    before: 'tau <= staleness.grace',
+    after: '(tau < staleness.grace)',
+    why: 'at the end of the grace both are 1',
+  },
+  {
     file: 'authority/device.ts',
     before: 'isKnown',
     after: 'false',

@@ -167,9 +167,10 @@ function placesOf(coverage: Coverage): Place[] {
   );
 }
 
-/** How many mutants of nearby lines a test reaches. */
+/** Which share of what a test reaches is on nearby lines. */
 function nearbyIn({ reached }: Place, mutant: number): number {
-  return [...reached].filter((other) => Math.abs(other - mutant) <= NEARBY).length;
+  const near = [...reached].filter((other) => Math.abs(other - mutant) <= NEARBY);
+  return near.length / Math.max(1, reached.size);
 }
 const NEARBY = 20;
 
