@@ -26,5 +26,5 @@ In a project of your own, for a device:   npm install ${join(folder, 'client')}/
 for the command basa and both services:   npm install ${folder}/*.tgz`);
 if (repositoryAddress() === undefined)
   console.log(
-    'This clone has no remote "origin": the packages name no repository, and npm refuses to vouch for their provenance.',
+    'This clone has no remote "origin" with an https or ssh address: the packages name no repository, and npm refuses to vouch for their provenance. Before a release: git remote set-url origin <address>',
   );

@@ -3,7 +3,7 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Authority } from '@basa/authority';
 import { createAuthority, verifyLog } from '@basa/authority';
-import type { BasaClient } from '@basa/client/node';
+import type { BasaClient, Contribution } from '@basa/client/node';
 import type { CreateTaskOptions } from '@basa/client/operator';
 import { AuthorityOperator, createTask, SettingsError, UnreachableError } from '@basa/client/operator';
 import { defineModel, dense } from '@basa/learning';
@@ -13,6 +13,7 @@ import { isRefused } from '@basa/protocol';
 import { nodeRandomBytes } from '@basa/runtime/node';
 import { House, NEVER_LATE, OPERATOR_TOKEN, OPERATORS, until } from '@basa/testkit/services/house.ts';
 import { afterAll, beforeAll, expect, it, vi } from 'vitest';
+import { AuthorityClient } from '../../packages/client/src/services/authority-client.ts';
 import { TaskAuthorities } from '../../packages/server/src/authority/task-authorities.ts';
 
 const model = defineModel('small', { height: 1, width: 1, channels: 3 }, [dense(2)]);
@@ -172,3 +173,39 @@ it('an operator who names nobody to tell hears of one that is down as an error',
   await expect(strict.tokens(task, 1, Date.now() + 60_000)).rejects.toThrow(UnreachableError);
   await startOther(2);
 });
+
+it('a device leaves a buffer whose authority stays away, where another can be drawn without it, and waits before', async () => {
+  const uploadLeaseMs = 600_000;
+  const { task, tokens } = await create({ name: 'one stays away', uploadLeaseMs });
+  const [first, second] = await Promise.all(tokens.map((token, n) => device(task, `left-${n}`, token)));
+  await others[0]?.close();
+  const before = await first?.contribute(oneHot(0), { trainedOn: 0 });
+  // Its buffer has the parts of the three that answered: each of them is needed.
+  await startOther(0);
+  await others[1]?.close();
+  const offer = () => second?.contribute(oneHot(1), { trainedOn: 0 });
+  await expect(offer()).rejects.toThrow('3 of the 3 authorities that can be asked are needed, and 1 did not answer');
+
+  const { now } = Date;
+  let aheadMs = uploadLeaseMs / 4;
+  vi.spyOn(Date, 'now').mockImplementation(() => now() + aheadMs);
+  await others[0]?.close();
+  await expect(offer()).rejects.toThrow(UnreachableError); // too few answer to draw another
+  await startOther(0);
+  const after = await offer();
+  expect([before?.kind, after?.kind]).toEqual(['accepted', 'accepted']);
+  expect(after).not.toMatchObject({ ctx: (before as Contribution).ctx });
+
+  // Where all have a part in a buffer another one would need the same ones.
+  await startOther(1);
+  const whole = await create({ name: 'all have a part', uploadLeaseMs });
+  const stays = await device(whole.task, 'stays', whole.tokens[0]);
+  vi.spyOn(AuthorityClient.prototype, 'key').mockRejectedValue(new UnreachableError('the authority', 'away'));
+  const entered = new Set<string>();
+  stays.on('slotted', ({ ctx }) => entered.add(ctx));
+  const stay = () => stays.contribute(oneHot(0), { trainedOn: 0 });
+  await expect(stay()).rejects.toThrow('4 did not answer');
+  aheadMs += uploadLeaseMs / 4;
+  await expect(stay()).rejects.toThrow('4 did not answer');
+  expect(entered.size).toBe(1);
+}, 60_000);

@@ -1,16 +1,23 @@
 /** What a server asks of several authorities goes on after some of them were away in the middle of it. */
 import type {
   BufferRequest,
+  CloseAnswer,
+  CloseRequest,
+  Ctx,
   DrawnBuffer,
   Endorsed,
   ModelAppend,
   ModelEntry,
   Offer,
+  Outcome,
   TaskId,
+  TaskPolicy,
   Vote,
 } from '@basa/protocol';
 import {
+  authorityMessages,
   bufferRequestCodec,
+  endorse,
   isRefused,
   millis,
   modelAppendCodec,
@@ -19,17 +26,25 @@ import {
 } from '@basa/protocol';
 import type { Federation, FederationDevice } from '@basa/simulator';
 import { granted } from '@basa/simulator';
-import { authorityOf, closedBy, closedTogether, SLOTS, severalAuthorities } from '@basa/testkit/core/several.ts';
+import {
+  atSeveralCloses,
+  authorityOf,
+  closedBy,
+  closedTogether,
+  SLOTS,
+  severalAuthorities,
+} from '@basa/testkit/core/several.ts';
 import { expect, it } from 'vitest';
 import type { AuthorityLink } from '../../packages/server/src/authority/authority-link.ts';
 import { AuthorityRefusal, AuthorityUnreachable } from '../../packages/server/src/authority/authority-link.ts';
 import { TaskAuthorities } from '../../packages/server/src/authority/task-authorities.ts';
 
-type Question = 'offer' | 'draw' | 'append' | 'adopt';
+type Question = 'policy' | 'offer' | 'draw' | 'append' | 'adopt' | 'close' | 'outcome';
 
-/** The way to an authority of a simulation, which is away from such questions, or lies. */
+/** The way to an authority of a simulation, which is away from such questions, answers last, or lies. */
 class Link {
   readonly away = new Set<Question>();
+  isLast = false;
   /** What a lying authority makes of its answers. */
   readonly lies: { [question in Question]?: (answer: never) => object } = {};
   readonly #world: Federation;
@@ -38,6 +53,10 @@ class Link {
   constructor(world: Federation, index: number) {
     this.#world = world;
     this.#index = index;
+  }
+
+  policy(): Promise<TaskPolicy> {
+    return this.#ask('policy', () => this.#world.policy);
   }
 
   offer(task: TaskId): Promise<Offer> {
@@ -60,6 +79,15 @@ class Link {
     return this.#ask('adopt', () => this.#authority.adoptModel(modelEntryCodec.encode(entry)));
   }
 
+  close(request: CloseRequest, bufferSize: number): Promise<CloseAnswer> {
+    const bytes = authorityMessages(bufferSize).closeRequest.encode(request);
+    return this.#ask('close', () => this.#authority.close(bytes));
+  }
+
+  outcome(ctx: Ctx): Promise<Outcome> {
+    return this.#ask('outcome', () => this.#authority.outcome(ctx));
+  }
+
   get #authority() {
     return authorityOf(this.#world, this.#index);
   }
@@ -71,14 +99,18 @@ class Link {
   async #ask<Answer extends object>(question: Question, ask: () => Answer) {
     if (this.away.has(question)) throw new AuthorityUnreachable('it is away');
     const answer = ask();
+    if (this.isLast) await new Promise((resolve) => setImmediate(resolve));
     if (isRefused(answer)) throw new AuthorityRefusal(answer.reason, answer.reason);
     const told = this.lies[question]?.(answer as never) ?? answer;
     return told as Exclude<Answer, { kind: 'refused' }>;
   }
 }
 
-function serverOf(world: Federation) {
+/** With lies of the first authority, whose word is then among those that are needed: the last one is late. */
+function serverOf(world: Federation, lies?: Link['lies']) {
   const links = world.authorities.map((_, n) => new Link(world, n));
+  Object.assign(links[0]?.lies ?? {}, lies);
+  Object.assign(links.at(-1) ?? {}, { isLast: lies !== undefined });
   const start = (): TaskAuthorities =>
     new TaskAuthorities({
       task: world.task,
@@ -143,18 +175,52 @@ it.each<[string, Link['lies']]>([
   expect(descriptor.parts.map(({ authority }) => authority)).toEqual([0, 1, 3]);
 });
 
-it.each<[string, (entry: ModelEntry, newest: ModelEntry) => ModelEntry]>([
+/** What the first authority makes of an entry that it logged, or of the one before it. */
+type EntryLie = (entry: ModelEntry, newest: ModelEntry, sign: (entry: ModelEntry) => ModelEntry) => ModelEntry;
+
+it.each<[string, EntryLie]>([
   ['a bad signature', otherSignature],
   ['another version', (_, newest) => newest],
+  ['another entry before it', (entry, _, sign) => sign({ ...entry, previous: otherBytes(entry.previous) })],
 ])('one authority that logs %s keeps nobody from a version', async (_, lie) => {
   const world = severalAuthorities();
-  const { links, start, newest } = serverOf(world);
-  Object.assign(links[0]?.lies ?? {}, { append: (entry: ModelEntry) => lie(entry, newest) });
+  const { signer } = authorityOf(world, 0).ports;
+  const sign = (entry: ModelEntry): ModelEntry => endorse(modelEntryCodec, world.policy, signer, entry);
+  const { start, newest } = serverOf(world, { append: (entry: ModelEntry) => lie(entry, newest, sign) });
   const entry = await start().appendModel(
     { version: 1, modelHash: new Uint8Array(32), ...closedBuffer(world) },
     newest,
   );
   expect(entry.endorsements.map(({ authority }) => authority)).not.toContain(0);
+});
+
+it('does not go on with the policy of another task, where too few authorities know its own', async () => {
+  const world = severalAuthorities();
+  const lies = { policy: (policy: TaskPolicy) => ({ ...policy, minimum: 3 }) };
+  const { links, start } = serverOf(world, lies);
+  await start().checkPolicy();
+  Object.assign(links[1]?.lies ?? {}, lies);
+  await expect(start().checkPolicy()).rejects.toThrow('the policy of another task');
+});
+
+it('one authority whose answer to a close is not signed by it keeps nobody from a sum', async () => {
+  const { world, ctx } = atSeveralCloses();
+  const { start } = serverOf(world, {
+    close: (answer: CloseAnswer) => ({ ...answer, signature: otherBytes(answer.signature) }),
+  });
+  const { answers } = granted(await start().close(world.server.buffer(ctx)));
+  expect(answers.map(({ authority }) => authority)).toEqual([1, 2, 3]);
+});
+
+it('one authority whose word about a buffer is not signed by it does not count', async () => {
+  const { world, ctx } = atSeveralCloses();
+  const { start } = serverOf(world, { outcome: (outcome: Outcome) => ({ ...outcome, status: 'aborted' }) });
+  const outcomes = await start().outcomes(ctx);
+  expect(outcomes.map(({ authority, outcome }) => [authority, outcome.status])).toEqual([
+    [1, 'open'],
+    [2, 'open'],
+    [3, 'open'],
+  ]);
 });
 
 it('logs a version with an authority that missed the one before it, also after a restart of the server', async () => {

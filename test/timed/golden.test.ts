@@ -1,4 +1,4 @@
-/** The golden values of the fact sheet: queues whose throughput is known, within 2 %. */
+/** Golden values, known from arithmetic or from an event simulation that shares no code with ours: throughput within 2 %. */
 import { SYNCHRONISATION_READINGS } from '@basa/baselines';
 import type { LightSecAggCosts, PaperCosts } from '@basa/simulator';
 import { LightSecAggScheme, PaperScheme, PlainScheme, rounds, SealedScheme } from '@basa/simulator';

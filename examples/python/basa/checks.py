@@ -119,7 +119,7 @@ def _groups(blocks: Sequence[Block]) -> List[List[Block]]:
 
 
 _AS_IN_THE_POLICY = (
-    "authorities threshold unsafe_threshold engine size dimension group level clip block_floor staleness max_staleness "
+    "authorities threshold unsafe_threshold engine size minimum dimension group level clip block_floor staleness max_staleness "
     "tiny_weights metrics privacy manifest server upload_lease_ms".split()
 )
 
@@ -136,7 +136,6 @@ def check_drawn_buffer(seat: bytes, policy: Message, now_ms: int) -> Message:
     follows = (
         descriptor.task == sha256(policy.raw)
         and all(descriptor[name] == policy[name] for name in _AS_IN_THE_POLICY)
-        and policy.minimum <= descriptor.minimum <= descriptor.size
         and descriptor.weight_scale == weight_scale(policy.size, policy.group)
     )
     if not follows:

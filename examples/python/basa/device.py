@@ -176,7 +176,9 @@ class Device:
         delta = list(train(model))
         if len(delta) != self.policy.dimension:
             raise Refused("wrong-length", f"{len(delta)} instead of {self.policy.dimension}")
-        name = delta_id(delta)
+        # In a private task every sum has its own noise and charge: whoever learned nothing twice must not stay away.
+        is_training = asks_place and self.policy.privacy is not None
+        name = delta_id(delta, os.urandom(16) if is_training else b"")
         if finished is not None and pending == name:
             return finished
         self._free_or_refuse(name)

@@ -113,7 +113,11 @@ def _exp_minus(numerator: int, denominator: int) -> int:
 
 
 def noisy_update(descriptor: Message, delta: Sequence[float], weight: float, randomness: Randomness) -> List[int]:
-    """Integers; drawn once for a buffer, and kept with the session."""
-    rounded = round_within(delta, descriptor.level, descriptor.clip, weight, randomness)
+    """Integers; drawn once for a buffer, and kept with the session.
+
+    An update that is not finite counts as one of zeros: a refusal would tell which data diverges on a model.
+    """
+    finite = delta if all(map(math.isfinite, delta)) else [0.0] * len(delta)
+    rounded = round_within(finite, descriptor.level, descriptor.clip, weight, randomness)
     noise = DiscreteGaussian(variance_of(descriptor))
     return [x + noise.draw(randomness(16)) for x in rounded]

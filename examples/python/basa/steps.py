@@ -99,6 +99,6 @@ def bytes_to_words(data: bytes) -> List[int]:
     return list(struct.unpack(f"<{len(data) // 4}I", data))
 
 
-def delta_id(delta: Sequence[float]) -> str:
-    """The same numbers offered twice are one update."""
-    return sha256(struct.pack(f"<{len(delta)}f", *delta)).hex()
+def delta_id(delta: Sequence[float], training: bytes = b"") -> str:
+    """The same numbers offered twice are one update, unless each is named by random bytes of its training."""
+    return sha256(training + struct.pack(f"<{len(delta)}f", *delta)).hex()

@@ -42,7 +42,7 @@ describe('what opens the keys', () => {
     const before = readFileSync(file);
     await expect(start(home, { secret: { passphrase: 'correct horse battery stable' } })).rejects.toMatchObject({
       reason: 'keys',
-      message: `the passphrase does not open the keys in ${home.dataFolder}; nothing was changed`,
+      message: `the passphrase does not open the keys in ${home.dataFolder}; nothing was changed. Give the one that they were sealed with last`,
     });
     await expect(start(home)).rejects.toThrow('the keys are sealed with a passphrase; give it');
     expect(readFileSync(file)).toEqual(before);

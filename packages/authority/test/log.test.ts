@@ -104,6 +104,16 @@ describe('the log of an authority', () => {
     expect(report.doubleIssues).toBe(kind === 'key-issued' ? 1 : 0);
   });
 
+  it('whose versions do not follow from each other is found out', () => {
+    const records = recordsOf(bytes).map(
+      (entry): AuthorityRecord =>
+        entry.kind === 'model-appended' && entry.entry.version === 1
+          ? { ...entry, entry: { ...entry.entry, previous: new Uint8Array(32) } }
+          : entry,
+    );
+    expect(verifyLog(logOf(records), publicKey).problems.join('\n')).toContain('does not follow the version before it');
+  });
+
   it('whose head counts other revocations than there are is found out', () => {
     const records = recordsOf(bytes).filter(({ kind }) => kind !== 'device-revoked');
     const short = logOf(records);

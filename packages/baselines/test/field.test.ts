@@ -129,7 +129,7 @@ describe('the code of LightSecAgg, p = 97, N = 4, U = 3, T = 1', () => {
   const weighted = (a: number, b: number): Uint32Array[] =>
     first.map((share, j) => Uint32Array.from(share, (value, k) => (a * value + b * (second[j]?.[k] ?? 0)) % 97));
 
-  it('has the coefficients of the fact sheet', () => {
+  it('has the coefficients that were worked out apart from it', () => {
     expect(code.rows.map((row) => [...row])).toEqual([
       [15, 73, 10],
       [10, 82, 6],
@@ -138,7 +138,7 @@ describe('the code of LightSecAgg, p = 97, N = 4, U = 3, T = 1', () => {
     ]);
   });
 
-  it('makes the shares of the fact sheet', () => {
+  it('makes the shares that were worked out apart from it', () => {
     expect(first).toEqual([
       [82, 2],
       [80, 36],
@@ -212,7 +212,7 @@ describe('the code of LightSecAgg, p = 97, N = 4, U = 3, T = 1', () => {
     expect(() => new MaskCode({ users: 3, survivors: 2, privacy: 2 }, field)).toThrow('N >= U > T >= 0');
   });
 
-  it('has both parameter sets of the fact sheet at N = 32', () => {
+  it('has two parameter sets at N = 32: U = 0.7 N as published, U = N in FedML', () => {
     expect(publishedCode(32)).toEqual({ users: 32, survivors: 22, privacy: 16 });
     expect(fedmlCode(32)).toEqual({ users: 32, survivors: 32, privacy: 16 });
   });

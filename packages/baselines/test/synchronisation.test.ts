@@ -1,4 +1,4 @@
-/** The readings of the wait as data give the times of the fact sheet in a small event simulation, c = 0, N = 32, K = 10. */
+/** The readings of the wait as data give the times of an earlier event simulation that shares no code with them, c = 0, N = 32, K = 10. */
 import { expect, it } from 'vitest';
 import type { SynchronisationReading } from '../src/lightsecagg/synchronisation.ts';
 import { SYNCHRONISATION_READINGS } from '../src/lightsecagg/synchronisation.ts';

@@ -1,6 +1,6 @@
 /** `basa <command>`: finds the command, reads its flags, and turns what happens into words and an exit code. */
 import { parseArgs } from 'node:util';
-import type { Command, CommandInput } from './command.ts';
+import type { Command, CommandInput, Flags } from './command.ts';
 import { COMMON_FLAGS, CommandError, EXIT_CODE } from './command.ts';
 import { COMMANDS } from './commands/all.ts';
 import { groupHelp, groupOf, helpOf, nearest, overview } from './help.ts';
@@ -106,10 +106,24 @@ function findCommand(args: readonly string[]): { command: Command; rest: readonl
 function readFlags(command: Command, args: readonly string[]) {
   const { positionals = 0 } = command;
   const options = { ...command.flags, ...COMMON_FLAGS };
-  const read = parseArgs({ args: [...args], allowPositionals: positionals > 0, options });
+  const own = ownArgs(args);
+  const joined = [...joinNegatives(own, options), ...args.slice(own.length)];
+  const read = parseArgs({ args: joined, allowPositionals: positionals > 0, options });
   if (read.positionals.length > positionals)
     throw new CommandError(
       `"${read.positionals[positionals]}" is one argument too many; see \`basa ${command.name} --help\``,
     );
   return { values: read.values as CommandInput['values'], positionals: read.positionals };
+}
+
+/** `--noise -1` is `--noise=-1`: `parseArgs` takes the number for a flag, and the command could not say what is wrong with it. */
+function joinNegatives(args: readonly string[], options: Flags): readonly string[] {
+  const joined: string[] = [];
+  for (const arg of args) {
+    const flag = joined.at(-1) ?? '';
+    const takesValue = flag.startsWith('--') && options[flag.slice(2)]?.type === 'string';
+    if (takesValue && /^-\.?\d/.test(arg)) joined.splice(-1, 1, `${flag}=${arg}`);
+    else joined.push(arg);
+  }
+  return joined;
 }

@@ -1,4 +1,5 @@
 /** One sentence for every error: what is wrong and what to do next. A stack is for `--debug` alone. */
+import type { ClientEvents } from '@basa/client/node';
 import { adviceFor } from './advice.ts';
 import { CommandError, EXIT_CODE } from './command.ts';
 
@@ -36,14 +37,18 @@ export function sentenceOf(error: unknown, command: string): Sentence {
   if (error instanceof CommandError) return { sentence: error.message, code: error.exitCode };
   const { name, message, code, exitCode } = error as SystemError;
   if (code?.startsWith('ERR_PARSE_ARGS') === true)
-    return {
-      sentence: `${message.split(/\n|\. To specify/)[0]}; see \`basa ${command} --help\``,
-      code: EXIT_CODE.usage,
-    };
+    return { sentence: `${flagSentence(message)}; see \`basa ${command} --help\``, code: EXIT_CODE.usage };
   if (name === 'StartError' && exitCode !== undefined) return { sentence: message, code: exitCode };
   const known = EXIT_CODES[name];
   if (known !== undefined) return { sentence: `${inWords(name, message)}${adviceFor(code)}`, code: known };
   return systemSentence(error as SystemError) ?? networkSentence(error) ?? fault(message);
+}
+
+/** What `parseArgs` says of a flag; where it is unsure whether a flag or a value follows, the value is what is missing. */
+function flagSentence(message: string): string {
+  const [, flag] = /^Option '(?:-\w, )?(--[\w-]+)' argument is ambiguous/.exec(message) ?? [];
+  if (flag === undefined) return message.split(/\n|\. To specify/)[0] ?? message;
+  return `${flag} needs a value, and a flag follows it (a value that begins with a dash is written ${flag}=-value)`;
 }
 
 /** The SDK speaks to programmers: here it is a person at a command line. */
@@ -58,6 +63,13 @@ function inWords(name: string, message: string): string {
   return message
     .replace('use a store of its own for each task', 'give --identity another folder')
     .replace('its address and authorityKey', 'its address and --authority-key (BASA_AUTHORITY_KEY)');
+}
+
+/** Why a device waits, and for how long. What a round ends with says more than a person needs who need not do anything. */
+export function retrySentence({ service, why, waitMs }: ClientEvents['retry']): string {
+  const short = why.replace(/; (?:check the address|what was begun is kept).*/s, '');
+  const said = service === 'run' ? short : `${service}: ${short}`;
+  return `${said}; trying again in ${(waitMs / 1000).toFixed(1)} s`;
 }
 
 /** What the operating system said about a file or folder. */

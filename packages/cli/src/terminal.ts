@@ -43,6 +43,11 @@ export function createTerminal(stream: OutStream): Terminal {
   };
 }
 
+/** `1 buffer`, `2 buffers`. */
+export function counted(many: number, one: string): string {
+  return `${many} ${one}${many === 1 ? '' : 's'}`;
+}
+
 const BAR_COLUMNS = 20;
 
 export function bar(share: number, columns: number = BAR_COLUMNS): string {

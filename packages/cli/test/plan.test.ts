@@ -57,7 +57,7 @@ describe('basa plan', () => {
     [['--dimension', '10'], '--noise'],
     [['--dimension', '10', '--noise', '1'], '--participations'],
     [['--dimension', '10', '--noise', '1', '--participations', '1', '--delta', '2'], '--delta'],
-    [['--dimension', '10', '--noise', '-1', '--participations', '1'], '--noise'],
+    [['--dimension', '10', '--noise', '-1', '--participations', '1'], '--noise takes a positive number, got "-1"'],
   ])('names the flag that is wrong in %s', async (args, flag) => {
     const { code, errors } = await plan(...args);
     expect([code, errors.includes(flag)]).toEqual([2, true]);

@@ -3,7 +3,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, describe, expect, it } from 'vitest';
-import { sentenceOf } from '../src/sentences.ts';
+import { retrySentence, sentenceOf } from '../src/sentences.ts';
 import { basa, basaHere, lastLine } from './basa.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'basa-errors-'));
@@ -86,6 +86,13 @@ const CASES: readonly Case[] = [
     args: ['authority', 'verify-log', '--key', HEX, '--file', missing],
     says: missing,
   },
+  {
+    name: 'a flag where a value belongs',
+    args: ['plan', '--noise', '--participations', '3'],
+    says: '--noise needs a value, and a flag follows it (a value that begins with a dash is written --noise=-value); see `basa plan --help`',
+  },
+  { name: 'a negative number that is too small', args: ['demo', '--seed', '-1'], says: '--seed takes a whole number' },
+  { name: 'a negative number behind what takes no value', args: ['plan', '--json', '-1'], says: "Unknown option '-1'" },
   { name: 'a missing configuration', args: ['config', 'check', 'server', '--config', missing], says: missing },
 ];
 
@@ -125,6 +132,22 @@ it('shows the stack with --debug', async () => {
   const { errors } = await basaHere(['dev', '--folder', file, '--debug']);
   expect(errors).toMatch(/^\s+at /m);
   expect(errors).toContain('give the path of a folder');
+});
+
+it.each([
+  ['the server', 'overloaded', 'the server: overloaded; trying again in 1.2 s'],
+  [
+    'run',
+    'the authority does not answer (fetch failed); 3 of the 4 authorities that can be asked are needed, and 2 did not answer; what was begun is kept, call resume() when one of them is back',
+    'the authority does not answer (fetch failed); 3 of the 4 authorities that can be asked are needed, and 2 did not answer; trying again in 1.2 s',
+  ],
+  [
+    'run',
+    'the server does not answer (fetch failed); check the address and the network, then call resume()',
+    'the server does not answer (fetch failed); trying again in 1.2 s',
+  ],
+])('a device that waits says for whom and how long: %s', (service, why, said) => {
+  expect(retrySentence({ service, why, waitMs: 1234, attempt: 1 })).toBe(said);
 });
 
 it('calls a fault of the program one, and says how to report it', () => {

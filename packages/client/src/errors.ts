@@ -43,6 +43,11 @@ export class UnreachableError extends Error {
   }
 }
 
+/** Whether a service said no, or nobody answered: anything else is a fault of its own. */
+export function isOfService(error: unknown): error is UnreachableError | ProblemError {
+  return error instanceof UnreachableError || error instanceof ProblemError;
+}
+
 /** The service showed a TLS certificate that this client does not trust; trying again would not help. */
 export class CertificateError extends Error {
   override readonly name = 'CertificateError';

@@ -48,6 +48,32 @@ describe('a device of a private task', () => {
     expect(trainer.trainings).toBe(2);
   });
 
+  it('does not stay away because it learned nothing, or diverged, more than once', async () => {
+    for (const value of [0, Number.NaN]) {
+      const client = await startClient(await startServices(privateTask(3)));
+      const delta = new Float32Array(tinyModel.dimension).fill(value);
+      const trainer: RoundTrainer = { model: tinyModel, train: () => ({ delta, loss: 1, samples: 16 }) };
+      const away = new AbortController();
+      client.on('rejected', ({ reason }) => reason === 'budget-spent' || away.abort(new Error(reason)));
+      expect(await client.run(trainer, data, { signal: away.signal })).toEqual({
+        accepted: 3,
+        rejected: 1,
+        ended: 'budget-spent',
+      });
+      await client.close();
+    }
+  });
+
+  it('gives the same numbers away once where its application offers them, and under any name in a task without noise', async () => {
+    const client = await startClient(await startServices(privateTask(3)));
+    accepted(await client.contribute(deltaOf(1), { trainedOn: 0 }));
+    expect(reasonOf(await client.contribute(deltaOf(1), { trainedOn: 0 }))).toBe('delta-committed');
+    const other = await startClient(await startServices());
+    const named = (byte: number) => ({ trainedOn: 0, training: new Uint8Array(16).fill(byte) });
+    accepted(await other.contribute(deltaOf(1), named(1)));
+    expect(reasonOf(await other.contribute(deltaOf(1), named(2)))).toBe('delta-committed');
+  });
+
   it('gets back what an aborted buffer cost, and goes on', async () => {
     const services = await startServices(privateTask(1));
     const client = await startClient(services);

@@ -5,11 +5,39 @@ import { KIND } from '@basa/protocol';
 import { nodeSuite } from '@basa/runtime/node';
 import { describe, expect, it } from 'vitest';
 import { readEntries } from '../src/device/kept.ts';
+import type { DeviceStore } from '../src/node/index.ts';
 import { openFolderStore } from '../src/node/index.ts';
-import { deltaOf } from './support/connect.ts';
+import { deltaOf, memoryStore } from './support/connect.ts';
 import { accepted, startClient, startServices, temporaryFolder } from './support/setup.ts';
+import { DIMENSION } from './support/test-world.ts';
 
 const bytes = (...values: number[]): Uint8Array => Uint8Array.from(values);
+
+it('what a store gives back of a session is overwritten once it was read', async () => {
+  const services = await startServices();
+  const inner = memoryStore();
+  const given: Uint8Array[] = [];
+  const keeping = async <Given>(asked: Promise<Given>, of: (told: Given) => readonly Uint8Array[]): Promise<Given> => {
+    const told = await asked;
+    given.push(...of(told));
+    return told;
+  };
+  const store: DeviceStore = {
+    ...inner,
+    entries: () => keeping(inner.entries(), (entries) => entries),
+    input: () => keeping(inner.input(), (input) => [input as Uint8Array]),
+  };
+  const aborted = new AbortController();
+  const first = await startClient(services, { identity: store });
+  first.on('progress', ({ step }) => step === 'upload' && aborted.abort());
+  await expect(first.contribute(deltaOf(1), { trainedOn: 0, signal: aborted.signal })).rejects.toThrow();
+  await first.close();
+  const back = await startClient(services, { identity: store });
+  await back.resume();
+  await back.close();
+  expect(given.filter(({ length }) => length === 4 * (DIMENSION + 6))).toHaveLength(2);
+  expect(given.filter((bytes) => bytes.some((byte) => byte !== 0))).toEqual([]);
+});
 
 describe('a folder store', () => {
   it('gives back what was appended, replaced and put, after it was closed', async () => {

@@ -1,8 +1,10 @@
 /** A body of many pieces over a bad connection. */
 import { HEADER } from '@basa/protocol';
 import { describe, expect, it } from 'vitest';
+import { UnreachableError } from '../src/node/index.ts';
 import { deltaOf, memoryStore } from './support/connect.ts';
 import type { Asked } from './support/http-listener.ts';
+import { json } from './support/http-replies.ts';
 import { accepted, startClient, startServices } from './support/setup.ts';
 
 const isPiece = ({ path, method }: Asked): boolean => path.endsWith('/upload') && method === 'PUT';
@@ -52,6 +54,17 @@ describe('an upload', () => {
     services.mischief = { after: (asked, reply) => (isPiece(asked) ? { status: 200, body } : reply) };
     await expect(client.contribute(deltaOf(1), { trainedOn: 0 })).rejects.toThrow('does not get beyond byte 0');
   });
+
+  it('does not follow a server for ever that keeps one byte of each piece', async () => {
+    const services = await startServices();
+    const client = await startClient(services);
+    const kept = ({ headers }: Asked) => Number(headers[HEADER.uploadOffset]) + 1;
+    services.mischief = {
+      before: (asked) => (isPiece(asked) ? json({ received: kept(asked), accepted: false }) : undefined),
+    };
+    await expect(client.contribute(deltaOf(1), { trainedOn: 0 })).rejects.toThrow('does not get beyond byte 32');
+    expect(services.asked.filter(isPiece)).toHaveLength(33);
+  });
 });
 
 describe('a model', () => {
@@ -70,6 +83,21 @@ describe('a model', () => {
       'bytes=40-',
       'bytes=80-',
     ]);
+  });
+
+  it('is not fetched for ever from a server that begins anew each time', async () => {
+    const services = await startServices();
+    const client = await startClient(services, { retry: { attempts: 3, firstWaitMs: 1 } });
+    services.mischief = {
+      before: (asked) => {
+        if (isModel(asked)) delete asked.headers.range;
+        if (services.asked.filter(isModel).length > 5) throw new Error('it is asked for ever');
+        return undefined;
+      },
+      after: (asked, reply) => (isModel(asked) ? { cutAfter: 40 } : reply),
+    };
+    await expect(client.model()).rejects.toBeInstanceOf(UnreachableError);
+    expect(services.asked.filter(isModel)).toHaveLength(3);
   });
 
   it('is fetched once as long as no newer one is logged', async () => {

@@ -80,6 +80,8 @@ describe.skipIf(chromium === undefined)('in a real browser', () => {
       resumed: 'accepted',
       again: 'delta-committed',
       kinds: [1, 120, 121, 123, 124],
+      // A step that fails in its middle leaves nothing of itself, and takes nothing away.
+      halves: ['DataCloneError', 'DataCloneError', true],
     });
   });
 });

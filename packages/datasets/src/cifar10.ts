@@ -23,7 +23,7 @@ const PIXELS = 32 * 32;
 const IMAGE_BYTES = 3 * PIXELS;
 const SHAPE = { height: 32, width: 32, channels: 3 };
 
-/** FedML's constants (fact sheet 5.4). */
+/** FedML's constants. */
 const NORMAL = { mean: [0.4914, 0.4822, 0.4465], deviation: [0.247, 0.2435, 0.2616] };
 
 /** 50,000 and 10,000 images of 32 x 32 x 3, kept as bytes and normalised per channel while training. */

@@ -15,7 +15,7 @@ const balanced = (examples: number): Uint8Array => Uint8Array.from({ length: exa
 const MNIST_CLASSES = [5923, 6742, 5958, 6131, 5842, 5421, 5918, 6265, 5851, 5949];
 const mnistLabels = Uint8Array.from(MNIST_CLASSES.flatMap((count, label) => new Array<number>(count).fill(label)));
 
-/** The table of the fact sheet (5.1). It averages 8 draws; one draw of the largest size varies by 15 %. */
+/** Means over 8 draws by FedML's rule, made apart from this code; one draw of the largest size varies by 15 %. */
 const TABLE: readonly (readonly [string, Uint8Array, number, Partial<PartitionStatistics>])[] = [
   [
     'MNIST, 1000 users',
@@ -70,7 +70,7 @@ const TOLERANCE: Readonly<Partial<Record<keyof PartitionStatistics, number>>> = 
 const SEEDS = Array.from({ length: 24 }, (_, n) => 100 + n);
 
 describe('the Dirichlet partition', () => {
-  it.each(TABLE)('has the statistics of the fact sheet: %s', (_, labels, users, expected) => {
+  it.each(TABLE)('has the statistics of draws made apart from it: %s', (_, labels, users, expected) => {
     const draws = SEEDS.map((seed) => {
       const partition = partitionByDirichlet({ labels, classes: 10, users, alpha: 0.5, seed });
       expect(partition.tries).toBeLessThanOrEqual(20);

@@ -63,7 +63,10 @@ export function openStored(
   if (seed !== undefined) return { vault, seed };
   vault.wipe();
   const what = 'passphrase' in secret ? 'passphrase' : 'key file';
-  throw new StartError('keys', `the ${what} does not open the keys in ${store.place}; nothing was changed`);
+  throw new StartError(
+    'keys',
+    `the ${what} does not open the keys in ${store.place}; nothing was changed. Give the one that they were sealed with last`,
+  );
 }
 
 function unlocked(store: AuthorityStore, stored: StoredVault, options: UnlockOptions): Unlocked {

@@ -1,6 +1,7 @@
 /** `basa backup ...` while the service runs, and `basa restore ...` into an empty folder. */
 import type { Command } from '../command.ts';
 import { needed } from '../command.ts';
+import { counted } from '../terminal.ts';
 import type { Places, ServiceName } from './places.ts';
 import { CONFIG_FLAGS, CONFIG_USAGE, placesOf } from './places.ts';
 
@@ -43,15 +44,11 @@ function backup(service: ServiceName, load: () => Promise<Work>): Command {
       const to = needed(input, 'to');
       const { files } = await (await load())(placesOf(input), to);
       const bytes = files.reduce((sum, file) => sum + file.bytes, 0);
-      input.terminal.line(`${countOf(files)}, ${bytes} bytes, in ${to}`);
+      input.terminal.line(`${counted(files.length, 'file')}, ${bytes} bytes, in ${to}`);
       input.terminal.line(APART[service]);
       return { json: { to, files: files.length, bytes } };
     },
   };
-}
-
-function countOf({ length }: Manifest['files']): string {
-  return length === 1 ? '1 file' : `${length} files`;
 }
 
 function restore(service: ServiceName, load: () => Promise<Work>): Command {
@@ -66,7 +63,7 @@ ${FORGETS[service].map((line) => `  ${line}`).join('\n')}`,
     async run(input) {
       const from = needed(input, 'from');
       const { files, madeAt } = await (await load())(placesOf(input), from);
-      input.terminal.line(`restored: ${countOf(files)} of ${madeAt}`);
+      input.terminal.line(`restored: ${counted(files.length, 'file')} of ${madeAt}`);
       for (const line of FORGETS[service]) input.terminal.line(line);
       return { json: { from, madeAt, files: files.length } };
     },

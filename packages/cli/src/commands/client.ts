@@ -14,6 +14,7 @@ import {
 } from '../command.ts';
 import { deviceWork, MNIST_USERS } from '../device-work.ts';
 import { short } from '../names.ts';
+import { retrySentence } from '../sentences.ts';
 import { allowsPlainHttp, PLAIN_HTTP_FLAGS, PLAIN_HTTP_USAGE } from './connection.ts';
 
 export const client: Command = {
@@ -80,7 +81,7 @@ async function train(input: CommandInput): Promise<CommandResult> {
     device.on('accepted', ({ ctx, slot }) => terminal.line(`accepted: slot ${slot} of buffer ${short(ctx)}`));
     device.on('rejected', ({ reason }) => terminal.line(`rejected: ${reason}`));
     device.on('privacy', (spent) => terminal.line(spentText(spent)));
-    device.on('retry', () => terminal.line('a service does not answer; trying again'));
+    device.on('retry', (notice) => terminal.line(retrySentence(notice)));
     const summary = await device.run(trainer, await samples(), { rounds, signal });
     terminal.line(`${summary.accepted} accepted, ${summary.rejected} rejected${await whyEnded(summary.ended)}`);
     const { privacy } = device;

@@ -35,7 +35,11 @@ export async function serverOperator(input: CommandInput): Promise<ServerOperato
   return new ServerOperator({ url, token: tokenOf(input), signal: input.signal });
 }
 
-export async function authorityOperator(input: CommandInput): Promise<AuthorityOperator> {
+/** `whenBack`: what to do about an authority that was missed. */
+export async function authorityOperator(
+  input: CommandInput,
+  whenBack = 'give this command again when it is back',
+): Promise<AuthorityOperator> {
   const url = needed(input, 'authority', 'BASA_AUTHORITY');
   for (const one of url.split(',')) await checkAddress(input, 'authority', one);
   const { AuthorityOperator } = await import('@basa/client/operator');
@@ -43,8 +47,7 @@ export async function authorityOperator(input: CommandInput): Promise<AuthorityO
     url,
     token: authorityTokenOf(input),
     signal: input.signal,
-    onMissed: (error) =>
-      input.terminal.line(`${error.message}\nThe other authorities know now; give this command again when it is back.`),
+    onMissed: (error) => input.terminal.line(`${error.message}\nThe other authorities know now; ${whenBack}.`),
   });
 }
 

@@ -5,6 +5,7 @@ import type { Command, CommandInput } from '../command.ts';
 import { CommandError, numberFlag, textFlag, textFlags } from '../command.ts';
 import type { Fleet as DeviceFleet } from '../demo/fleet.ts';
 import type { LocalServices } from '../local-services.ts';
+import { counted } from '../terminal.ts';
 import { MAX_AUTHORITIES, thresholdFlag } from '../threshold-flag.ts';
 
 /** The page that joins takes one for each new device, so that opening it is enough. */
@@ -39,6 +40,7 @@ export const dev: Command = {
     const { startLocalServices } = await import('../local-services.ts');
     const { joinLink, offerTokens, watchLink, writeShares } = await import('../pages.ts');
     const folder = textFlag(input, 'folder') ?? '.basa-dev';
+    const nodes = numberFlag(input, 'nodes', { min: 1, max: 16, fallback: 0 });
     await mkdir(folder, { recursive: true, mode: 0o700 });
     const { train, test } = await loadMnist({ signal });
     await writeShares(folder, train);
@@ -50,9 +52,7 @@ export const dev: Command = {
       serverPort: numberFlag(input, 'server-port', { max: 65_535, fallback: 7800 }),
       authorityPort: numberFlag(input, 'authority-port', { max: 65_535, fallback: 7801 }),
       authorities,
-      ...(textFlag(input, 'nodes') !== undefined && {
-        nodes: numberFlag(input, 'nodes', { min: 1, max: 16, fallback: 3 }),
-      }),
+      ...(nodes > 0 && { nodes }),
     });
     let fleet: DeviceFleet | undefined;
     try {
@@ -91,7 +91,8 @@ export const dev: Command = {
         terminal.line(`join from a tab: ${joinLink(serverUrl, { task, authorityKey, token: tabToken })}\n`);
       }
       const kept = authorities === 1 ? 'authority are' : `${authorities} authorities are`;
-      terminal.line(`server and ${kept} up; in another terminal:\n`);
+      const servers = nodes === 0 ? 'server' : counted(nodes, 'server node');
+      terminal.line(`${servers} and ${kept} up; in another terminal:\n`);
       for (const [name, value] of Object.entries(variables)) terminal.line(`export ${name}=${value}`);
       for (const [n, origin] of corsOrigins.entries())
         terminal.line(`\na page of yours: ${origin}/#${pagePins(services, task, pageTokens[n] ?? '')}`);

@@ -2,6 +2,7 @@
 import { readFile } from 'node:fs/promises';
 import type { Command, CommandInput } from '../command.ts';
 import { CommandError, textFlag } from '../command.ts';
+import { counted } from '../terminal.ts';
 import { CONFIG_FLAGS, CONFIG_USAGE, placesOf } from './places.ts';
 
 const VARIABLE = 'BASA_AUTHORITY_NEW_PASSPHRASE';
@@ -21,7 +22,7 @@ export const keysRotateVault: Command = {
     const { masterKeys } = await rotateVault(placesOf(input), fresh);
     const what = 'keyFile' in fresh ? `keyFile: ${fresh.keyFile}` : 'the new passphrase';
     input.terminal.line(
-      `the signing key and ${masterKeys} master keys are sealed anew; start the authority with ${what}`,
+      `the signing key and ${counted(masterKeys, 'master key')} are sealed anew; start the authority with ${what}`,
     );
     return { json: { masterKeys } };
   },

@@ -4,6 +4,7 @@ import type { AuthorityOperator } from '@basa/client/operator';
 import type { Command } from '../command.ts';
 import { needed, numberFlag, textFlag, textFlags } from '../command.ts';
 import { short } from '../names.ts';
+import { counted } from '../terminal.ts';
 import { AUTHORITY_FLAGS, AUTHORITY_USAGE, authorityOperator } from './connection.ts';
 import { deviceNamed, taskFlag } from './which.ts';
 
@@ -21,14 +22,16 @@ ${AUTHORITY_USAGE}`,
     ...AUTHORITY_FLAGS,
   },
   async run(input) {
-    const authority = await authorityOperator(input);
-    const task = await taskFlag(input, authority);
     const keys = input.values['device-key'];
     if (Array.isArray(keys)) {
-      const allowed = await authority.allow(task, keys);
-      input.terminal.line(`${allowed} devices are allowed`);
+      const authority = await authorityOperator(input);
+      const allowed = await authority.allow(await taskFlag(input, authority), keys);
+      input.terminal.line(`${counted(allowed, 'device')} allowed`);
       return { json: { allowed } };
     }
+    // Given again, the command would make other tokens.
+    const authority = await authorityOperator(input, 'devices enrol there, and need no token for this one');
+    const task = await taskFlag(input, authority);
     const hours = numberFlag(input, 'hours', { min: 1, fallback: 24 });
     const count = numberFlag(input, 'count', { min: 1, max: 1000, fallback: 1 });
     const tokens = await authority.tokens(task, count, Date.now() + hours * 3_600_000);

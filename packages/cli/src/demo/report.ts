@@ -2,7 +2,7 @@
 import type { Step } from '@basa/client/node';
 import type { EngineCost } from '../bench/contribution.ts';
 import { ENGINE_TITLE } from '../engines.ts';
-import { plot, table } from '../terminal.ts';
+import { counted, plot, table } from '../terminal.ts';
 import type { AcceptedNews } from './fleet-messages.ts';
 import type { DemoProgress, DemoResult } from './run-demo.ts';
 
@@ -35,7 +35,7 @@ export function statusOf(progress: DemoProgress, goal: DemoGoal): string {
 export function lineOf(progress: DemoProgress, goal: DemoGoal): string {
   const { versions, tally, seconds } = progress;
   const newest = versions.at(-1);
-  return `version ${newest?.version}: accuracy ${percent(newestOf(versions))}, mean training loss of the devices ${lossOf(versions)}, ${newest?.accepted} updates, mean age ${newest?.meanAge?.toFixed(1) ?? '0.0'}, ${tally.dropped} contributions dropped out so far, ${seconds.toFixed(1)} s${leftOf(progress, goal)}`;
+  return `version ${newest?.version}: accuracy ${percent(newestOf(versions))}, mean training loss of the devices ${lossOf(versions)}, ${counted(newest?.accepted ?? 0, 'update')}, mean age ${newest?.meanAge?.toFixed(1) ?? '0.0'}, ${counted(tally.dropped, 'contribution')} dropped out so far, ${seconds.toFixed(1)} s${leftOf(progress, goal)}`;
 }
 
 /** How long it will take, by the pace so far. */
@@ -89,11 +89,11 @@ export function summaryOf(result: DemoResult, { target, further }: DemoGoal): st
     sum(costs.map(({ sent }) => sent)).toFixed(0),
     sum(costs.map(({ received }) => received)).toFixed(0),
   ];
-  const buffers = versions.length - 1;
+  const buffers = counted(versions.length - 1, 'buffer');
   const first = versions.findIndex(({ accuracy }) => accuracy >= target);
   const verdict =
     result.ending === 'reached'
-      ? `reached ${percent(target)} at buffer ${first} and went on for ${further}: ${percent(result.accuracy)} after ${buffers} buffers and ${seconds.toFixed(0)} s`
+      ? `reached ${percent(target)} at buffer ${first} and went on for ${further}: ${percent(result.accuracy)} after ${buffers} and ${seconds.toFixed(0)} s`
       : missOf(result, target);
   return [
     '',
@@ -105,7 +105,7 @@ export function summaryOf(result: DemoResult, { target, further }: DemoGoal): st
     `largest drop below the best so far: ${largestDropOf(versions).toFixed(1)} points`,
     `mean training loss of the devices, of which the server saw sums alone: ${lossOf(versions.slice(0, 2))} in the first buffer, ${lossOf(versions)} in the last`,
     `the same run without security: ${percent(result.plainAccuracy)} (same devices, seeds and buffers, updates added in clear)`,
-    `${tally.dropped} contributions dropped out after their deposit; every buffer was opened all the same`,
+    `${counted(tally.dropped, 'contribution')} dropped out after the deposit; every buffer was opened all the same`,
     '',
     'what one contribution cost a device, on the average:',
     table([['step', 'ms', 'bytes up', 'bytes down'], ...rows, total]),
@@ -139,7 +139,7 @@ function enginesOf({ engine, engineCosts }: DemoResult): readonly string[] {
 
 /** Why the target was missed, and what to do. */
 function missOf({ ending, versions, accuracy, seconds, tally }: DemoResult, target: number): string {
-  const stood = `did not reach ${percent(target)}: ${percent(accuracy)} after ${versions.length - 1} buffers and ${seconds.toFixed(0)} s`;
+  const stood = `did not reach ${percent(target)}: ${percent(accuracy)} after ${counted(versions.length - 1, 'buffer')} and ${seconds.toFixed(0)} s`;
   if (ending === 'buffers')
     return `${stood}. All the buffers it was given are used: allow more with --buffers, or lower --target`;
   if (tally.accepted.length === 0)

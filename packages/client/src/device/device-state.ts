@@ -94,7 +94,9 @@ export class DeviceState {
         'the quantised input of the session is gone from the store; call discard() to go on without it',
       );
     }
-    return new Uint32Array(bytes.slice().buffer);
+    const words = new Uint32Array(bytes.slice().buffer);
+    bytes.fill(0);
+    return words;
   }
 
   /** Keeps the head, gives the lock back, and overwrites what memory holds of the session. */

@@ -12,7 +12,7 @@ export interface DeviceSigner {
  */
 export interface DeviceStore {
   readonly signer: DeviceSigner;
-  /** All entries, in order. */
+  /** All entries, in order: copies, which whoever asked for them overwrites. */
   entries(): Promise<readonly Uint8Array[]>;
   /** All of these or none, durable when the promise resolves. */
   append(entries: readonly Uint8Array[]): Promise<void>;
@@ -20,6 +20,7 @@ export interface DeviceStore {
   replace(entries: readonly Uint8Array[]): Promise<void>;
   /** Durable when the promise resolves; there is one input at a time. */
   putInput(input: Uint8Array): Promise<void>;
+  /** A copy, which whoever asked for it overwrites. */
   input(): Promise<Uint8Array | undefined>;
   dropInput(): Promise<void>;
   /** Gives the lock back. */

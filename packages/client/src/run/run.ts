@@ -129,7 +129,8 @@ export async function run(
     await ahead;
     events.emit('trained', { version, loss, samples });
     const weight = options.exampleWeight;
-    return { delta, trainedOn: version, blocks, metrics, ...(weight === undefined ? {} : { exampleWeight: weight }) };
+    const update = { delta, trainedOn: version, training: outside.randomBytes(16), blocks, metrics };
+    return { ...update, ...(weight === undefined ? {} : { exampleWeight: weight }) };
   }
 
   function pause(askedMs: number, why?: string): Promise<void> {

@@ -14,7 +14,7 @@ import type {
   TaskId,
 } from '@basa/protocol';
 import { agreedOn, certificateCodec, refused } from '@basa/protocol';
-import { AnswerError, ProblemError, RefusedError, UnreachableError } from '../errors.ts';
+import { AnswerError, isOfService, ProblemError, RefusedError, UnreachableError } from '../errors.ts';
 import type { AuthorityClient } from './authority-client.ts';
 import { firstAnswer } from './first-answer.ts';
 import type { ServiceLink } from './service-link.ts';
@@ -144,6 +144,17 @@ export class Authorities {
       async ({ authority, client }, both) => ({ authority, outcome: await client.outcome(ctx, both) }),
       isAgreed,
     );
+  }
+
+  /** Whether as many as are needed answer, whatever it is that they say. */
+  async enoughAnswer(signal: AbortSignal): Promise<boolean> {
+    const ask = ({ client }: Member, both: AbortSignal): Promise<unknown> => client.about(both);
+    try {
+      return (await this.#ask(this.#members, signal, () => undefined, ask)).length >= this.#council.threshold;
+    } catch (error) {
+      if (isOfService(error)) return false;
+      throw error;
+    }
   }
 
   /**

@@ -33,7 +33,7 @@ async function contributeCopy(
   update: Update,
   signal: AbortSignal,
 ): Promise<Contribution | Rejection> {
-  const deltaId = deltaIdOf(context, update.delta);
+  const deltaId = deltaIdOf(context, update);
   const pending = context.state.session;
   if (pending !== undefined) {
     const ended = await resume(context, signal);
@@ -90,9 +90,14 @@ function checkUpdate({ exampleWeight = 1, trainedOn }: Update): void {
   }
 }
 
-/** An update is what it says: the same numbers offered twice are one update. */
-function deltaIdOf({ outside }: DeviceContext, { buffer, byteOffset, byteLength }: Float32Array): Uint8Array {
-  return outside.suite.sha256(new Uint8Array(buffer, byteOffset, byteLength));
+/**
+ * An update is what it says: the same numbers offered twice are one update. Not so where a private task is trained for: every sum
+ * has its own noise and its own charge there, and a device that stays away because it learned nothing twice would tell so.
+ */
+function deltaIdOf({ outside, pins }: DeviceContext, { delta, training }: Update): Uint8Array {
+  const numbers = new Uint8Array(delta.buffer, delta.byteOffset, delta.byteLength);
+  const isTraining = pins.policy.privacy !== undefined && training !== undefined;
+  return isTraining ? outside.suite.sha256(training, numbers) : outside.suite.sha256(numbers);
 }
 
 function newMeter({ authorities, outside, server }: DeviceContext): Meter {

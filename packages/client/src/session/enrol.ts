@@ -2,7 +2,7 @@
 import { equalBytes } from '@basa/masking';
 import type { Certificate } from '@basa/protocol';
 import { certificateCodec, hasGoodEndorsements, isDueForRenewal, isEndorsed } from '@basa/protocol';
-import { ProblemError, RefusedError, UnreachableError } from '../errors.ts';
+import { isOfService, RefusedError } from '../errors.ts';
 import type { Rejection } from './contribution.ts';
 import type { DeviceContext } from './device-context.ts';
 import { refusalOf, rejected, rejectionOf } from './rejections.ts';
@@ -22,7 +22,7 @@ export async function ensureEnrolled(context: DeviceContext, signal: AbortSignal
   } catch (error) {
     signal.throwIfAborted();
     // The old one is good for a while, and another is asked for with the next seat.
-    if (!(error instanceof ProblemError) && !(error instanceof UnreachableError)) throw error;
+    if (!isOfService(error)) throw error;
   }
 }
 

@@ -76,7 +76,7 @@ async function download(
 ): Promise<Uint8Array> {
   const bytes = new Uint8Array(FLOAT_BYTES * pins.policy.dimension);
   const target = SERVER_PATH.model(task, version);
-  let at = 0;
+  let [at, furthest] = [0, 0];
   await server.link.retrying(signal, async (progressed) => {
     if (at === bytes.length) return;
     const [start, headers] = [at, at === 0 ? {} : { range: `bytes=${at}-` }];
@@ -88,6 +88,8 @@ async function download(
       if (at + chunk.length > bytes.length) throw new AnswerError('the server', 'a model of another dimension');
       bytes.set(chunk, at);
       at += chunk.length;
+      if (at <= furthest) return; // the same bytes once more are no progress
+      furthest = at;
       progressed();
     });
   });

@@ -2,7 +2,7 @@
 import { equalBytes, fromHex } from '@basa/masking';
 import type { DeltaCommitment, OutcomeBody, OutcomeOf } from '@basa/protocol';
 import { agreedOutcome, judgeOutcome, releaseDelta } from '@basa/protocol';
-import { ProblemError, RefusedError, UnreachableError } from '../errors.ts';
+import { isOfService, RefusedError } from '../errors.ts';
 import type { ContributionOutcome } from './contribution.ts';
 import type { DeviceContext } from './device-context.ts';
 
@@ -44,7 +44,7 @@ async function isQuarantined(
   try {
     return (await server.fate(ctx, joinTag, signal)) === 'quarantined';
   } catch (error) {
-    if (error instanceof UnreachableError || error instanceof ProblemError) return false;
+    if (isOfService(error)) return false;
     throw error;
   }
 }

@@ -63,7 +63,11 @@ export class Sealings {
   /** Seals and opens for a buffer, at once or as the platform does it. */
   async work(descriptor: Pick<Descriptor, 'engine' | 'parts'>, work: SealingWork): Promise<SealingResult> {
     if (descriptor.engine === ENGINE.slotKeys && this.#slotWork !== undefined) return this.#slotWork(work);
-    return doSealing(this.of(descriptor), work);
+    try {
+      return doSealing(this.of(descriptor), work);
+    } finally {
+      this.#current?.sealing.forget(); // the key of the slot has opened all that it will
+    }
   }
 
   /** CP-ABE with attributes alone, as `paper` mode has it. */

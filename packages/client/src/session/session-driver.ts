@@ -1,13 +1,23 @@
 /** Answers what a contribution asks for: signatures, durable steps, masks, and what the services say. */
 import { toHex } from '@basa/masking';
-import type { ContributeAnswer, ContributeRequest, KeyAnswerOf, Membership, Refused } from '@basa/protocol';
+import type {
+  ContributeAnswer,
+  ContributeRequest,
+  KeyAnswerOf,
+  Membership,
+  Refused,
+  SlottedSession,
+} from '@basa/protocol';
 import { keyAnswerProblem, refused } from '@basa/protocol';
-import { ProblemError } from '../errors.ts';
+import { isOfService, ProblemError } from '../errors.ts';
 import { sendDeposit } from './deposit-step.ts';
 import type { DeviceContext } from './device-context.ts';
 import { userPorts } from './device-context.ts';
 import { refusalOf } from './rejections.ts';
 import { sendUpload } from './upload-step.ts';
+
+/** The share of its lease for which a slot waits for authorities that do not answer: most that are restarted are back by then. */
+const PATIENCE = 0.25;
 
 export class SessionDriver {
   readonly #context: DeviceContext;
@@ -84,7 +94,25 @@ export class SessionDriver {
     if (session?.step !== 'slotted') return refused('wrong-step');
     const ports = userPorts(this.#context, descriptor);
     const judge = (answer: KeyAnswerOf): Refused | undefined => keyAnswerProblem(ports, session, answer);
-    return await authorities.key(ctx, message, descriptor, judge, this.#signal);
+    try {
+      return await authorities.key(ctx, message, descriptor, judge, this.#signal);
+    } catch (error) {
+      const isNoAnswer = isOfService(error) && refusalOf(error) === undefined;
+      if (isNoAnswer && (await this.#mayLeave(session))) return refused('buffer-not-open');
+      throw error;
+    }
+  }
+
+  /**
+   * Whether another buffer is better than waiting on: authorities of this one have been away for long, and with one that has no part in it
+   * enough answer to draw another. The server drops the slot when its lease is over, as that of a device that went away.
+   */
+  async #mayLeave({ ticket, member: { descriptor } }: SlottedSession): Promise<boolean> {
+    const { authorities, pins, server } = this.#context;
+    const { parts, uploadLeaseMs } = descriptor;
+    const isLong = server.link.now() >= ticket.deadline - (1 - PATIENCE) * uploadLeaseMs;
+    if (!isLong || parts.length === pins.policy.authorities.length) return false;
+    return await authorities.enoughAnswer(this.#signal);
   }
 
   /** The protocol's no is an answer; anything else is thrown on. */

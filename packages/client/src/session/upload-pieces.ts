@@ -27,7 +27,8 @@ export async function uploadInPieces(server: ServerClient, upload: Upload): Prom
     try {
       const { received, accepted } = await server.uploadPiece({ ...name, offset, piece }, signal);
       if (accepted) return onProgress(body.length);
-      if (received <= offset && ++turns > MAX_TURNS) throw stuck(offset);
+      // A whole piece counts or none of it: less would have the same bytes sent again and again.
+      if (received < offset + Math.max(1, piece.length) && ++turns > MAX_TURNS) throw stuck(offset);
       offset = within(body, received);
     } catch (error) {
       // The answer to a piece got lost, or a piece did: the server says where it stands.

@@ -22,7 +22,12 @@ export function change(
     const step = database.transaction(rooms, 'readwrite', { durability: 'strict' });
     step.oncomplete = () => resolve();
     step.onabort = () => reject(step.error ?? new Error('the browser did not keep a step of the device'));
-    work(step);
+    try {
+      work(step);
+    } catch (error) {
+      reject(error);
+      step.abort(); // else the browser keeps what was asked for before the failure
+    }
   });
 }
 

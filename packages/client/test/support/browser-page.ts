@@ -1,6 +1,7 @@
 /** What a page does with the browser client: a second client, an abort, a resume; reports to the test that opened it. */
 
 import { look, openDatabase, ROOM } from '../../src/web/database.ts';
+import type { DeviceStore } from '../../src/web/index.ts';
 import { BasaClient, openBrowserStore } from '../../src/web/index.ts';
 
 interface Settings {
@@ -36,6 +37,7 @@ async function play({ delta, ...options }: Settings): Promise<object> {
   database.close();
   const store = await openBrowserStore('phone');
   const kinds = [...new Set((await store.entries()).map((entry) => entry[2]))].sort((a, b) => Number(a) - Number(b));
+  const halves = await halfWritten(store);
   await store.close();
   return {
     keyKind: identity.kind,
@@ -46,7 +48,19 @@ async function play({ delta, ...options }: Settings): Promise<object> {
     resumed,
     again: 'reason' in again ? again.reason : again.kind,
     kinds,
+    halves,
   };
+}
+
+/** What fails in the middle of a step, and whether the store is as it was before. */
+async function halfWritten(store: DeviceStore): Promise<readonly (string | boolean)[]> {
+  const before = String(await store.entries());
+  const gone = new Uint8Array(8);
+  structuredClone(gone.buffer, { transfer: [gone.buffer] });
+  const steps = [() => store.append([new Uint8Array(3), gone]), () => store.replace([new Uint8Array(3), gone])];
+  const errors: string[] = [];
+  for (const step of steps) errors.push(await step().then(() => 'none', nameOf));
+  return [...errors, String(await store.entries()) === before];
 }
 
 const report = await play((window as unknown as { settings: Settings }).settings).catch((error: unknown) => ({

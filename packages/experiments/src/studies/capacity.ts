@@ -74,7 +74,7 @@ export const capacity: Study = {
       ],
       notes: [
         `Cores are those that are busy, divided by ${LOAD}; prices are declared: ${PRICES.coreHour} dollars a core and hour, ${PRICES.outgoingGigabyte} a gigabyte that leaves.`,
-        'A task is simulated alone with the costs of one machine; more devices are more tasks. Requests over HTTP cost more than is charged here: docs/operations.md has what was measured.',
+        'A task is simulated alone with the costs of one machine; more devices are more tasks. Requests over HTTP cost more than is charged here: docs/capacity.md has what was measured.',
       ],
     };
   },

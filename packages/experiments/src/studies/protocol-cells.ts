@@ -87,7 +87,7 @@ export function betaOf({ delay }: Cell): number {
   return delay.kind === 'exponential' ? delay.mean : 0;
 }
 
-/** One row of a results file (fact sheet 7.7). */
+/** One row of a results file. */
 export function rowOf(experiment: string, result: CellResult): Readonly<Record<string, string | number | boolean>> {
   const { cell } = result;
   return {

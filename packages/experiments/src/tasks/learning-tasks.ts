@@ -1,4 +1,4 @@
-/** The learning tasks of the paper as data: model, users, hyper-parameters and target (fact sheet 4.2). */
+/** The learning tasks of the paper (section 4.1, appendix B) as data: model, users, hyper-parameters and target. */
 import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { loadCifar10, loadFontWriters, loadLeafFemnist, loadMnist } from '@basa/datasets';

@@ -1,4 +1,4 @@
-/** The Dirichlet partition exactly as FedML makes it (fact sheet 5.1), from our own seeded draws. */
+/** The Dirichlet partition of the paper (appendix B.2) exactly as FedML makes it, from our own seeded draws. */
 import { exp, ln } from '../numbers/exact-math.ts';
 import type { RandomStream } from '../numbers/random-stream.ts';
 import { randomStream } from '../numbers/random-stream.ts';

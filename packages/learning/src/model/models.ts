@@ -1,4 +1,4 @@
-/** The four networks of the paper's experiments (fact sheet 4.1), and the quirks of their published code. */
+/** The four networks of the paper's experiments (appendix B.3), and the quirks of their published code. */
 import type { Layer } from './layers.ts';
 import { conv2d, dense, dropout, flatten, groupNorm, maxPool, relu, sigmoid, softmax } from './layers.ts';
 import type { Model, Shape } from './model.ts';

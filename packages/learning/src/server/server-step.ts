@@ -66,7 +66,7 @@ export function fedBuffStep(rate: number): ServerStep {
   return fedAvgStep({ rate, momentum: 0 });
 }
 
-/** FedAvg with server momentum: v = momentum v + mean; w -= rate v (fact sheet 1.6). */
+/** FedAvg with server momentum: v = momentum v + mean; w -= rate v (as PyTorch's SGD: no dampening, no Nesterov). */
 export function fedAvgStep(
   { rate, momentum, damping = DEFAULT_DAMPING }: MomentumOptions,
   memory?: Float64Array,

@@ -4,7 +4,11 @@ import { addNoiseInPlace, noiseTable, roundWithin, toResidue } from '@basa/maski
 import type { DescriptorBody } from '../wire/descriptor.ts';
 import { taskNoise } from '../wire/privacy.ts';
 
-/** Drawn once for a buffer: two draws for one update would let the noise be averaged away. */
+/**
+ * Drawn once for a buffer: two draws for one update would let the noise be averaged away. An update with an entry that is not a
+ * finite number counts as one of zeros: a server could choose a model on which devices with certain data diverge, and a refusal
+ * would tell which they are.
+ */
 export function quantizeWithNoise(
   delta: Float32Array,
   descriptor: DescriptorBody,
@@ -14,8 +18,10 @@ export function quantizeWithNoise(
 ): Quantized {
   const noise = taskNoise(descriptor);
   if (noise === undefined) throw new Error('the task is not private');
-  const rounded = roundWithin(delta, descriptor, randomWords, weight);
-  if (rounded.kind === 'refused') return rounded;
+  const hasDiverged = !delta.every(Number.isFinite);
+  const bounded = hasDiverged ? new Float32Array(delta.length) : delta;
+  const rounded = roundWithin(bounded, descriptor, randomWords, weight);
+  if (rounded.kind === 'refused') throw new Error('an update of finite numbers was refused');
   const { modulus } = descriptor;
   const vector = into ?? new Uint32Array(delta.length);
   rounded.integers.forEach((integer, k) => {
@@ -23,5 +29,5 @@ export function quantizeWithNoise(
   });
   rounded.integers.fill(0);
   addNoiseInPlace(vector, noiseTable(noise.variance), modulus, randomWords);
-  return { kind: 'quantized', vector, clipped: rounded.isClipped ? delta.length : 0 };
+  return { kind: 'quantized', vector, clipped: rounded.isClipped || hasDiverged ? delta.length : 0 };
 }

@@ -60,18 +60,16 @@ export function isDrawn(suite: Suite, policy: TaskPolicy, descriptor: Descriptor
 }
 
 /**
- * Every line of the policy that a descriptor repeats, but that the minimum may be higher than the pinned floor. What it
- * does not repeat comes from the pinned policy alone.
+ * Every line of the policy that a descriptor repeats. The minimum too: the higher it is, the less noise a device of a private
+ * task adds. What a descriptor does not repeat comes from the pinned policy alone.
  */
 function followsPolicy(suite: Suite, policy: TaskPolicy, descriptor: Descriptor): boolean {
-  const { name, training, openMs, closeMs, minimum } = policy;
-  const claimed: TaskPolicy = { ...descriptor, name, training, openMs, closeMs, minimum };
+  const { name, training, openMs, closeMs } = policy;
+  const claimed: TaskPolicy = { ...descriptor, name, training, openMs, closeMs };
   const task = taskIdOf(suite, policy);
   return (
     equalBytes(taskIdOf(suite, claimed), task) &&
     equalBytes(descriptor.task, task) &&
-    descriptor.minimum >= minimum &&
-    descriptor.minimum <= descriptor.bufferSize &&
     descriptor.weightScale === policyWeightScale(policy)
   );
 }

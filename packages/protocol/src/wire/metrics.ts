@@ -31,6 +31,7 @@ function metricsProblem(metrics: readonly MetricRange[]): string | undefined {
     }
     if (metrics.findIndex((other) => other.name === name) !== n) return `two metrics are named "${name}"`;
     if (!(low < high)) return `the metric ${name} needs low < high, got ${low} and ${high}`;
+    if (!Number.isFinite(high - low)) return `the range of the metric ${name} is too wide for a number`;
   }
   return undefined;
 }

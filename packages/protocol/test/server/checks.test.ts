@@ -1,6 +1,6 @@
 /** What the server refuses, and that a refusal changes nothing. */
 import { concatBytes, FIELD } from '@basa/masking';
-import type { Certificate, FrozenSession, JoinTag } from '@basa/protocol';
+import type { Certificate, CloseAnswer, FrozenSession, JoinTag } from '@basa/protocol';
 import {
   authorityMessages,
   certificateCodec,
@@ -117,20 +117,34 @@ describe('an upload', () => {
 });
 
 describe('the answer to a close', () => {
-  it('with a key changed on the way, or not signed by the authority, is refused', () => {
+  it.each<[string, (answer: CloseAnswer, sign: (body: CloseAnswer) => CloseAnswer) => CloseAnswer]>([
+    [
+      'a key changed on the way',
+      (answer) => ({ ...answer, keys: answer.keys.map((one) => ({ ...one, key: one.key.map((byte) => byte ^ 1) })) }),
+    ],
+    [
+      'an outcome that the authority did not sign',
+      (answer, sign) => sign({ ...answer, outcome: { ...answer.outcome, signature: new Uint8Array(64) } }),
+    ],
+  ])('with %s is refused', (_, change) => {
     const world = nodeFederation({ bufferSize: 2, dimension: 4 });
     const devices = [world.device(), world.device()];
     const ctx = world.fill(devices);
     granted(world.server.freeze(ctx));
     const { ports } = world.server;
+    const { signer } = world.authority.ports;
+    const { closeAnswer } = authorityMessages(2);
+    const sign = (body: CloseAnswer): CloseAnswer => ({
+      ...body,
+      signature: signer.sign(closeAnswer.statement(body)),
+    });
     const closing = world.authority.close;
     let caught: string | undefined;
     world.authority.close = (request) => {
       const answer = granted(closing.call(world.authority, request));
-      const keys = answer.keys.map((released) => ({ ...released, key: released.key.map((byte) => byte ^ 1) }));
       const steps = closeSteps(ports, world.server.buffer(ctx));
       steps.next();
-      caught = reasonOf(steps.next([{ authority: 0, answer: { ...answer, keys } }]).value);
+      caught = reasonOf(steps.next([{ authority: 0, answer: change(answer, sign) }]).value);
       return answer;
     };
     expect(world.server.finish(ctx).kind).toBe('good');

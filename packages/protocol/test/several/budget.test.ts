@@ -1,7 +1,9 @@
 /** The authorities' cap on a private budget, where each counts the keys that it issued: how far a device without a ledger gets. */
 import { slotKeySealings } from '@basa/experiments/real-sealings';
-import { isRefused } from '@basa/protocol';
+import { authorityMessages, isRefused, millis } from '@basa/protocol';
 import type { Federation, FederationDevice } from '@basa/simulator';
+import { CLOSE_MS, granted, OPEN_MS } from '@basa/simulator';
+import { authorityOf, closedTogether } from '@basa/testkit/core/several.ts';
 import { nodeFederation } from '@basa/testkit/core/tools.ts';
 import { describe, expect, it } from 'vitest';
 
@@ -45,4 +47,46 @@ describe('a device that lost its ledger', () => {
       expect(most).toBe(Math.floor((authorities * participations) / threshold));
     },
   );
+
+  it.each([
+    { authorities: 4, threshold: 3, participations: 3, most: 5 },
+    { authorities: 5, threshold: 4, participations: 3, most: 4 },
+    { authorities: 3, threshold: 3, participations: 3, most: 3 },
+  ])(
+    'is in $most sums in place of $participations, where a server closes with others of $authorities than gave the keys',
+    ({ authorities, threshold, participations, most }) => {
+      const world = privateWorld(authorities, threshold, participations);
+      const spare = authorities - threshold;
+      const outOf = (from: number) => Array.from({ length: spare }, (_, n) => (from + n) % authorities);
+      const split = (sum: number) => [outOf(2 * spare * sum), outOf(2 * spare * sum + spare)] as const;
+      expect(splitSums(world, split)).toBe(most);
+      const counting = 2 * threshold - authorities; // gave a key and heard of the close
+      expect(most).toBe(1 + Math.floor((authorities * participations - threshold) / counting));
+    },
+  );
 });
+
+/** The same in buffers of all authorities: some give no key, others hear nothing of the close and abort, and no version is logged. */
+function splitSums(world: Federation, without: (sum: number) => readonly [keys: number[], close: number[]]): number {
+  const device: FederationDevice = world.device();
+  const { closeRequest } = authorityMessages(world.policy.bufferSize);
+  for (let sums = 0; ; sums++) {
+    const [keyless, deaf] = without(sums);
+    const other = world.device();
+    device.ledger = { ...device.ledger, deltas: new Map() };
+    if (sums > 0) device.newUpdate();
+    for (const one of [device, other]) granted(one.contribute('deposit'));
+    for (const index of keyless) world.away.add(index);
+    const isOver = isRefused(device.contribute()) || isRefused(other.contribute());
+    world.away.clear();
+    if (isOver) return sums;
+    granted(world.server.freeze(device.ctx));
+    const closing = world.authorities.map((_, n) => n).filter((n) => !deaf.includes(n));
+    const grant = closedTogether(world, device.ctx, (request) =>
+      closing.map((n) => [n, authorityOf(world, n).close(closeRequest.encode(request))]),
+    );
+    expect(granted(grant).answers).toHaveLength(closing.length);
+    world.now = millis(world.now + OPEN_MS + CLOSE_MS);
+    for (const authority of world.authorities) authority.persist(authority.core.tick(world.now));
+  }
+}

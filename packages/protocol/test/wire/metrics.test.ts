@@ -35,11 +35,15 @@ describe('the metrics of a task', () => {
     written({ name: 'loss', low: 0, high: 1 }, { name: 'a'.repeat(32), low: -1, high: 0 });
     for (const name of ['', 'Loss', '1st', 'a b', 'a'.repeat(33)])
       expect(() => written({ name, low: 0, high: 1 })).toThrow(RangeError);
-    for (const [low, high] of [
-      [1, 1],
-      [2, 1],
-    ] as const)
-      expect(() => written({ name: 'loss', low, high })).toThrow('needs low < high');
+  });
+
+  it.each([
+    [3, 3, 'low < high'],
+    [4, 3, 'low < high'],
+    [-1e308, 1e308, 'too wide'],
+  ])('have no range from %d to %d: no word could stand for a place in it', (low, high, why) => {
+    expect(() => written({ name: 'loss', low, high })).toThrow(why);
+    expect(() => written({ name: 'loss', low: -8e307, high: 8e307 })).not.toThrow();
   });
 
   it('are all different, and at most sixteen', () => {

@@ -1,10 +1,10 @@
 /** A policy at its limits: the last value that a task may have, and the first that it may not. */
-import { RING_32 } from '@basa/masking';
+import { ByteWriter, RING_32, ring, signedCapacity } from '@basa/masking';
 import type { TaskPolicy } from '@basa/protocol';
 import { policyProblem } from '@basa/protocol';
 import { nodeFederation } from '@basa/testkit/core/tools.ts';
 import { describe, expect, it } from 'vitest';
-import { sumBound } from '../../src/wire/privacy.ts';
+import { privacyField, privacyProblem, sumBound } from '../../src/wire/privacy.ts';
 
 const { policy } = nodeFederation({ bufferSize: 4, dimension: 4 });
 const problemOf = (change: Partial<TaskPolicy>) => policyProblem({ ...policy, ...change });
@@ -64,5 +64,32 @@ describe('a coordinate of a sum', () => {
     const task = { ...policy, level: 7 };
     expect(sumBound(task, 3)).toBe(3 * sumBound(task, 1));
     expect(sumBound(task, 1)).toBeGreaterThan(1);
+  });
+});
+
+describe('a private task', () => {
+  it('may fill its group to the last number, and no further', () => {
+    const privacy = { noiseMultiplier: 1, colluders: 1, delta: 1e-6, participations: 1 };
+    const noisy = { ...policy, minimum: 4, level: 50, modulus: ring(16), privacy };
+    const capacity = signedCapacity(noisy.modulus);
+    const withNoise = (noiseMultiplier: number) => ({ ...noisy, privacy: { ...privacy, noiseMultiplier } });
+    const reached = (noiseMultiplier: number) => sumBound(withNoise(noiseMultiplier), noisy.bufferSize);
+    // The bound is a whole number that rises with the noise: bisection finds where it is the capacity.
+    let [low, high] = [0.1, 1000];
+    while (reached(low) < capacity) {
+      const middle = (low + high) / 2;
+      if (reached(middle) <= capacity) low = middle;
+      else high = middle;
+    }
+    expect(reached(low)).toBe(capacity);
+    expect(privacyProblem(withNoise(low))).toBeUndefined();
+    expect(privacyProblem(withNoise(low * 1.01))).toContain(`the group holds ${capacity}`);
+  });
+
+  it('may have up to a million times its sensitivity as noise', () => {
+    const written = (noiseMultiplier: number) =>
+      privacyField.write(new ByteWriter(), { noiseMultiplier, colluders: 1, delta: 1e-6, participations: 1 });
+    expect(() => written(1e6)).not.toThrow();
+    expect(() => written(1e6 + 1)).toThrow('above 1000000');
   });
 });

@@ -316,3 +316,17 @@ int rmdir(const char *path) {
   if (answer == 0) note_folder('d', path);
   return answer;
 }
+/* Node 24 removes whole folders by the library of C++: with this, and with names in a folder whose number is given. */
+int remove(const char *path) {
+  struct stat found;
+  return lstat(path, &found) == 0 && S_ISDIR(found.st_mode) ? rmdir(path) : unlink(path);
+}
+int unlinkat(int folder, const char *name, int flags) {
+  char link[64], path[2 * PATH_MAX];
+  if (folder == AT_FDCWD || name[0] == '/') return flags & AT_REMOVEDIR ? rmdir(name) : unlink(name);
+  sprintf(link, "/proc/self/fd/%d", folder);
+  ssize_t length = readlink(link, path, PATH_MAX - 1);
+  if (length < 0 || strlen(name) > NAME_MAX) return (int)syscall(SYS_unlinkat, folder, name, flags);
+  sprintf(path + length, "/%s", name);
+  return flags & AT_REMOVEDIR ? rmdir(path) : unlink(path);
+}
