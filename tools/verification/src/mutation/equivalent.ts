@@ -160,6 +160,12 @@ const EQUIVALENT: readonly Equivalent[] = [
     why: 'at the end of the grace both are 1',
   },
   {
+    file: 'user/noisy-update.ts',
+    before: "rounded.kind === 'refused'",
+    after: 'false',
+    why: 'finite numbers are never refused',
+  },
+  {
     file: 'authority/device.ts',
     before: 'isKnown',
     after: 'false',
