@@ -56,8 +56,16 @@ describe('bytes', () => {
     );
   });
 
+  it('behind their length are as many as their bound allows, and no more', () => {
+    const framed = (length: number) => new ByteWriter().shortFrame(3, (inner) => inner.bytes(new Uint8Array(length)));
+    expect(framed(3).finish()).toEqual(Uint8Array.of(3, 0, 0, 0, 0));
+    expect(() => framed(4)).toThrow('4 bytes exceed 3');
+  });
+
   it('beyond 2^53 are refused, and cannot be written', () => {
     expect(() => new ByteReader(new Uint8Array(8).fill(255)).u53('time')).toThrow(DecodeError);
+    const largest = new ByteWriter().u53(Number.MAX_SAFE_INTEGER).finish();
+    expect(new ByteReader(largest).u53('time')).toBe(Number.MAX_SAFE_INTEGER);
     expect(() => new ByteWriter().u53(2 ** 53)).toThrow(RangeError);
     expect(() => new ByteWriter().u8(256)).toThrow(RangeError);
     expect(() => new ByteWriter().u16(-1)).toThrow(RangeError);

@@ -5,8 +5,10 @@ import { describe, expect, it } from 'vitest';
 import type { ServiceProblem } from '../src/index.ts';
 import {
   defaultMinimum,
+  isRefused,
   problemOf,
   REFUSALS,
+  refused,
   SERVICE_PROBLEMS,
   slotsToLeaveOut,
   stalenessWeight,
@@ -76,6 +78,26 @@ describe('slots left out for void edges', () => {
     ).toEqual([5]);
   });
 
+  it('are as few as can be up to twelve, where a choice of the busiest would leave out eighteen', () => {
+    // Six paths of five slots whose middle one is the busiest and latest: the two beside it are enough.
+    const edges = Array.from({ length: 6 }, (_, n) => {
+      const [a, b, c, d, e] = [5 * n, 5 * n + 1, 100 + n, 5 * n + 2, 5 * n + 3] as [
+        number,
+        number,
+        number,
+        number,
+        number,
+      ];
+      return [
+        [a, b],
+        [b, c],
+        [c, d],
+        [d, e],
+      ] as const;
+    }).flat();
+    expect(slotsToLeaveOut(edges)).toHaveLength(12);
+  });
+
   it('are still found when very many edges are void', () => {
     const edges = Array.from({ length: 40 }, (_, a) =>
       Array.from({ length: 40 }, (__, b) => [a, 40 + b] as const),
@@ -104,6 +126,9 @@ describe('staleness weights', () => {
 
   it('have the values of their formulas', () => {
     expect(stalenessWeight({ kind: 'polynomial', exponent: 0.5 }, 3)).toBe(0.5);
+    expect(stalenessWeight({ kind: 'polynomial', exponent: 1 }, 3)).toBe(0.25);
+    // By a root, to the last bit; the power differs in Node 20.
+    expect(stalenessWeight({ kind: 'polynomial', exponent: 0.5 }, 2)).toBe(1 / Math.sqrt(3));
     expect(stalenessWeight({ kind: 'hinge', slope: 0.5, grace: 4 }, 4)).toBe(1);
     expect(stalenessWeight({ kind: 'hinge', slope: 0.5, grace: 4 }, 6)).toBe(0.5);
     expect(() => stalenessWeight({ kind: 'constant' }, -1)).toThrow('tau');
@@ -129,6 +154,12 @@ describe('the table of refusals', () => {
       expect(sentence).toMatch(/^[A-Z].*\.$/);
       expect([403, 404, 409, 410, 422, 503]).toContain(status);
     }
+  });
+
+  it('is told from every other answer by its kind', () => {
+    expect(isRefused(refused('too-few'))).toBe(true);
+    for (const answer of [undefined, null, 7, 'refused', {}, { kind: 'granted' }, new Uint8Array(3)])
+      expect(isRefused(answer)).toBe(false);
   });
 
   it('sends no update to another seat that must be made afresh, and ends a run at whatever no retry helps', () => {

@@ -1,7 +1,15 @@
 /** Seeds sealed to published keys of slots: who opens them, who does not, and which lists of keys are refused. */
 
 import type { SlotBinding, SlotKeySource, Suite } from '@basa/masking';
-import { SLOT_KEY_BYTES, slotKeyList, slotKeyListProblem, slotKeyOf, slotSealedBytes, slotSecret } from '@basa/masking';
+import {
+  isSlotKey,
+  SLOT_KEY_BYTES,
+  slotKeyList,
+  slotKeyListProblem,
+  slotKeyOf,
+  slotSealedBytes,
+  slotSecret,
+} from '@basa/masking';
 import {
   boundAlone,
   openedWithPads,
@@ -73,6 +81,28 @@ describe('a sealed seed', () => {
     const own = padFor(nodeSuite, pair.publicKey, secret, binding) as Uint8Array;
     const padded = own.map((byte, i) => byte ^ (seed[i] as number));
     expect(opened(Uint8Array.of(...pair.publicKey, ...padded))).toBeUndefined();
+  });
+
+  it('sealed to several is opened for nobody with a pad of another length, or a part that is a point of small order', () => {
+    const second = slotKeyOf(list, 3);
+    const bound = (other: Uint8Array): SlotBinding => ({
+      ...binding,
+      parts: [...binding.parts, { authority: 1, publicKey: other }],
+    });
+    const both = sealedSeed(nodeSuite, seed, bound(second));
+    const withPad = (of: SlotBinding) => {
+      const pad = padFor(nodeSuite, both, secret, binding);
+      return openedWithPads(nodeSuite, both, [pad, undefined], of);
+    };
+    expect(withPad(bound(second))).toEqual(seed);
+    // One of its pads is longer than a share.
+    const pads = [secret, slotSecret(nodeSuite, source, 3)].map((key, place) =>
+      padFor(nodeSuite, both, key, bound(second), place),
+    );
+    const [pad, longer] = [pads[0], Uint8Array.of(...(pads[1] ?? []), 0)];
+    expect(openedWithPads(nodeSuite, both, pads, bound(second))).toEqual(seed);
+    expect(openedWithPads(nodeSuite, both, [pad, longer], bound(second))).toBeUndefined();
+    expect(withPad(bound(new Uint8Array(32)))).toBeUndefined();
   });
 
   it('is not made for a key of small order, nor of a seed of another length', () => {
@@ -197,6 +227,13 @@ describe('the keys of a buffer', () => {
     for (const bad of smallOrder)
       expect(problem(withKey(3, bad))).toBe("key 3 is no point of the curve's large subgroup");
     expect(problem(withKey(3, list.subarray(32, 64)))).toBe('key 3 is there twice');
+  });
+
+  it('just below the prime are taken, whatever their lowest byte', () => {
+    expect(isSlotKey(Uint8Array.of(0xeb, ...filled(0xff, 30), 0x7f))).toBe(true);
+    expect(isSlotKey(Uint8Array.of(0xff, ...filled(0xff, 29), 0xfe, 0x7f))).toBe(true);
+    expect(isSlotKey(Uint8Array.of(0xff, 0xfe, ...filled(0xff, 29), 0x7f))).toBe(true);
+    expect(isSlotKey(Uint8Array.of(0xed, ...filled(0xff, 30), 0x7f))).toBe(false);
   });
 
   it('of small order are those that X25519 itself refuses', () => {

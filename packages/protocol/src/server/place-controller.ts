@@ -52,7 +52,7 @@ export function noteVersionAge(options: PlaceOptions, state: PlaceState, meanAge
   const isNear = factor >= DEAD_BAND[0] && factor <= DEAD_BAND[1];
   const moved = isNear ? state.places : state.places * clamp(factor, CHANGE[0], CHANGE[1]);
   const most = Math.max(wantedPlaces(options), CHANGE[1] * state.maxUsed);
-  const places = clamp(moved, options.bufferSize + MIN_SPARE, Math.max(most, options.bufferSize + MIN_SPARE));
+  const places = clamp(moved, options.bufferSize + MIN_SPARE, most);
   return { places, versions: 0, ageSum: 0, maxUsed: 0 };
 }
 

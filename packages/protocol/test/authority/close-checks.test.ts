@@ -7,6 +7,7 @@ import { atClose, closed } from '@basa/testkit/core/at-close.ts';
 import { describe, expect, it } from 'vitest';
 import type { AuthorityBuffer } from '../../src/authority/buffer.ts';
 import { ownKeys } from '../../src/authority/buffer.ts';
+import { releaseKeys, settleBuffer } from '../../src/authority/close.ts';
 
 const messages = authorityMessages(4);
 
@@ -23,6 +24,13 @@ describe('a close', () => {
       if (entry !== undefined) expect(key).not.toEqual(own?.edge(slot));
     }
     expect(outcome.accepted.map(({ slot }) => slot)).toEqual([0, 1, 2]);
+  });
+
+  it('tells how many it accepted, and how many of the others it left out', () => {
+    const { world, request } = atClose();
+    const buffer = world.authority.core.buffer(request.ctx) as AuthorityBuffer;
+    const { events } = settleBuffer(world.authority.ports, buffer, request, world.now);
+    expect(events).toEqual([{ kind: 'buffer-closed', ctx: request.ctx, accepted: 3, dropped: 1 }]);
   });
 
   it('is final: asked again with another set, the recorded set and its keys are answered', () => {
@@ -112,6 +120,48 @@ describe('a close', () => {
       reason: 'close-mismatch',
       slots: [2],
     });
+  });
+
+  it('with a header that its own device signed for another slot is no close of these slots', () => {
+    const { world, devices, request } = atClose();
+    const header = { ...(request.headers[2] as UploadHeader), slot: 1 as Slot };
+    const signature = (devices[2] as FederationDevice).signer.sign(messages.uploadHeader.statement(header));
+    expect(closed(world, request, withHeader(request, 2, { ...header, signature }))).toMatchObject({
+      reason: 'close-mismatch',
+      slots: [2],
+    });
+  });
+
+  it('counts its own record of a slot without the receipt, where it is enough alone', () => {
+    const { world, devices, request } = atClose();
+    const own = request.headers[2] as UploadHeader;
+    const header = { ...own, receipt: { ...own.receipt, endorsements: [{ authority: 0, signature: zero }] } };
+    const signature = (devices[2] as FederationDevice).signer.sign(messages.uploadHeader.statement(header));
+    expect(granted(closed(world, request, withHeader(request, 2, { ...header, signature }))).keys).toHaveLength(4);
+  });
+
+  it('releases the keys that were made elsewhere', () => {
+    const { world, request } = atClose();
+    granted(closed(world, request));
+    const buffer = world.authority.core.buffer(request.ctx) as AuthorityBuffer;
+    const made = [0, 1, undefined, 3].map((n) => (n === undefined ? n : Uint8Array.of(n)));
+    const { keys } = granted(releaseKeys(world.authority.ports, { buffer }, made));
+    expect(keys).toEqual([
+      { slot: 0, role: 'self', key: Uint8Array.of(0) },
+      { slot: 1, role: 'self', key: Uint8Array.of(1) },
+      { slot: 3, role: 'edge', key: Uint8Array.of(3) },
+    ]);
+  });
+
+  it('that was not voted for, or whose key epoch is gone, releases nothing', () => {
+    const { world, request } = atClose();
+    const { ports } = world.authority;
+    const open = world.authority.core.buffer(request.ctx) as AuthorityBuffer;
+    expect(reasonOf(releaseKeys(ports, { buffer: open }))).toBe('buffer-over');
+    granted(closed(world, request));
+    const done = world.authority.core.buffer(request.ctx) as AuthorityBuffer;
+    expect(granted(releaseKeys(ports, { buffer: done })).keys).toHaveLength(4);
+    expect(reasonOf(releaseKeys({ ...ports, issuerFor: () => undefined }, { buffer: done }))).toBe('buffer-over');
   });
 
   it('with a slot whose key was never issued is refused', () => {

@@ -76,6 +76,17 @@ describe('a head of a branch that the log does not hold', () => {
   });
 });
 
+describe('an earlier head of the log itself', () => {
+  it('is no proof of anything, however far the log is by now', () => {
+    const house = world();
+    const open = house.server.drawBuffer();
+    const head = house.authority.core.head();
+    house.server.drawBuffer();
+    expect(met(house, head)).toBe(false);
+    expect(statusOf(house, open)).toBe('open');
+  });
+});
+
 describe('a second roll-back', () => {
   it('is met as the first was, by the head of the branch that the first began', () => {
     const house = world();

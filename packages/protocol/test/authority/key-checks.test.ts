@@ -5,6 +5,8 @@ import type { Federation, FederationDevice } from '@basa/simulator';
 import { OPEN_MS, reasonOf } from '@basa/simulator';
 import { nodeFederation } from '@basa/testkit/core/tools.ts';
 import { describe, expect, it } from 'vitest';
+import type { AuthorityBuffer } from '../../src/authority/buffer.ts';
+import { issueKey } from '../../src/authority/issue-key.ts';
 
 const messages = authorityMessages(4);
 
@@ -50,6 +52,25 @@ describe('a key', () => {
     expect(asked(world, third, request)).toEqual(answer);
     expect(world.authority.core.issueKey(request, world.now).events).toEqual([]);
     expect(world.authority.log.length).toBe(records);
+  });
+
+  it.each([
+    ['closed', { status: 'closed' }],
+    ['aborted', { status: 'aborted' }],
+    ['voted for', { voted: new Uint8Array(32) }],
+    ['in a version', { version: 1 }],
+  ] as const)('of a buffer that is %s is not issued', (_, change) => {
+    const { world, third, request } = atKey();
+    const { core, ports } = world.authority;
+    const buffer = core.buffer(request.ticket.ctx) as AuthorityBuffer;
+    const issued = (of: AuthorityBuffer) => {
+      const { user, certificate } = third;
+      const device = { user, certificate, tasks: [world.task], revoked: false };
+      const asker = { device, overBudget: undefined };
+      return issueKey(ports, of, asker, request, world.now);
+    };
+    expect(issued(buffer).records).toHaveLength(1);
+    expect(reasonOf(issued({ ...buffer, ...change }).answer)).toBe('buffer-not-open');
   });
 
   it('for another request of the same slot is refused, also with a fresh ephemeral key', () => {

@@ -6,6 +6,7 @@ import type { FederationDevice } from '@basa/simulator';
 import { granted } from '@basa/simulator';
 import { nodeFederation } from '@basa/testkit/core/tools.ts';
 import { describe, expect, it } from 'vitest';
+import { quantizeWithNoise } from '../../src/user/noisy-update.ts';
 
 const PRIVACY: PrivacyPolicy = { noiseMultiplier: 1, colluders: 1, delta: 1e-6, participations: 3 };
 const DIMENSION = 16;
@@ -34,6 +35,31 @@ describe('an update of a private task', () => {
     const variance = coordinates.reduce((sum, x) => sum + x * x, 0) / coordinates.length;
     // Of 10,000 draws the mean square is off by 1.4 % of itself on the average.
     expect(variance / (taskNoise(descriptor)?.variance ?? 0)).toBeCloseTo(1, 1);
+  });
+
+  it('says whether it was clipped', () => {
+    const descriptor = descriptorOf();
+    const built = (value: number) =>
+      buildInput(descriptor, { delta: zero.map(() => value), trainedOn: 0, randomWords: seededWords(3) });
+    expect(built(0.1)).toMatchObject({ kind: 'input', clipped: 0 });
+    expect(built(5)).toMatchObject({ kind: 'input', clipped: DIMENSION });
+  });
+
+  it('makes a vector of its own where it is given none', () => {
+    const made = quantizeWithNoise(zero, descriptorOf(), seededWords(3), 1);
+    expect(made.kind === 'quantized' && made.vector.length).toBe(DIMENSION);
+    expect(() => quantizeWithNoise(zero, descriptorOf({ privacy: undefined }), seededWords(3), 1)).toThrow(
+      'not private',
+    );
+  });
+
+  it('is refused without a number for each metric that the task names', () => {
+    const descriptor = { ...descriptorOf(), metrics: [{ name: 'loss', low: 0, high: 1 }] };
+    const built = (metrics: Record<string, number>) =>
+      buildInput(descriptor, { delta: zero, trainedOn: 0, randomWords: seededWords(3), metrics });
+    expect(built({ loss: 0.5 }).kind).toBe('input');
+    for (const metrics of [{}, { loss: Number.NaN }])
+      expect(built(metrics)).toMatchObject({ reason: 'metric-missing', detail: 'loss' });
   });
 
   it('is clipped to the L2 norm as a whole', () => {

@@ -11,6 +11,7 @@ describe('a place', () => {
     admission.track('A', fill('begun', 'u1', 'u2'), 0);
     expect(admission.judge('new', 3)).toBe('place');
     expect(admission.judge('new', 4)).toBe('full');
+    expect(admission.view(3, 0)).toMatchObject({ used: 5, underWay: 3 });
   });
 
   it('is held until the end of the buffer: a device whose update is in no version gets no other', () => {
@@ -20,6 +21,14 @@ describe('a place', () => {
     admission.track('A', fill('over', 'u1', 'u2', 'u3', 'u4'), 1);
     expect(admission.judge('u1', 0)).toBe('place');
     expect(admission.view(0, 1)).toMatchObject({ places: 6, used: 0 });
+  });
+
+  it('counts as used with those in buffers, which the controller may give again', () => {
+    const admission = new Admission({ bufferSize: 10, places: 'auto', targetAge: 3, maxWaitingBuffers: 2 });
+    admission.track('A', fill('begun', ...Array.from({ length: 20 }, (_, n) => `u${n}`)), 0);
+    admission.placed('new', 30);
+    for (let n = 0; n < 8; n++) admission.versionMade(1);
+    expect(admission.places).toBe(50);
   });
 
   it('is not given while the bound of buffers wait to be opened', () => {
@@ -85,6 +94,13 @@ describe('who is told to come back', () => {
     expect(admission.view(0, 60_000).waiting).toBe(102);
   });
 
+  it('is told the same after the end of a buffer that nobody knew', () => {
+    const admission = new Admission(OPTIONS);
+    admission.track('never seen', fill('over', 'u1'), 0);
+    admission.freed(3, 0);
+    expect(admission.later('a', 0, 0.5)).toBe(250);
+  });
+
   it('is forgotten where it does not come', () => {
     const admission = new Admission(OPTIONS);
     admission.later('gone', 0, 0.5);
@@ -111,6 +127,39 @@ describe('the controller', () => {
 
   it('does not wind up where places are not used: never above K (1 + target) or 1.25 times the most that were', () => {
     expect(after(Array(80).fill(0), 9)).toBe(40);
+  });
+
+  it('starts at K + 2 where no age at all is aimed at', () => {
+    expect(startPlaces({ ...auto, targetAge: 0 }).places).toBe(12);
+  });
+
+  it('moves at the edges of the dead band and of the change it may make, to the number', () => {
+    const looked = (targetAge: number, age: number, used: number) => {
+      const options = { ...auto, targetAge };
+      return Array(2 * (1 + targetAge))
+        .fill(age)
+        .reduce((state, one: number) => noteVersionAge(options, state, one), noteUsedPlaces(startPlaces(options), used))
+        .places;
+    };
+    // A factor of 9/10, and of 11/10: still near.
+    expect([looked(8, 9, 90), looked(10, 9, 110)]).toEqual([90, 110]);
+    // Of 8 looks at age a the factor is 4 / (1 + a).
+    expect(after(Array(8).fill(4 / 0.9 - 1 - 1e-9), 40)).toBe(40);
+    expect(after(Array(8).fill(4 / 0.89 - 1), 40)).toBeCloseTo(35.6, 6);
+    expect(after(Array(8).fill(4 / 1.1 - 1 + 1e-9), 40)).toBe(40);
+    expect(after(Array(8).fill(4 / 1.11 - 1), 40)).toBeCloseTo(44.4, 6);
+  });
+
+  it('begins each look anew', () => {
+    const state = Array(8)
+      .fill(20)
+      .reduce((before, age: number) => noteVersionAge(auto, before, age), noteUsedPlaces(startPlaces(auto), 40));
+    expect(state).toEqual({ places: 32, versions: 0, ageSum: 0, maxUsed: 0 });
+  });
+
+  it('remembers the most that were used', () => {
+    const state = [9, 40, 12].reduce(noteUsedPlaces, startPlaces(auto));
+    expect(state.maxUsed).toBe(40);
   });
 
   it('never falls below K + 2', () => {

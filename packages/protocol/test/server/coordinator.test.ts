@@ -61,6 +61,11 @@ describe('the coordinator', () => {
     const [first, second] = coordinator.buffers;
     const full = { ...world.server.buffer((first as OpenBuffer).ctx), status: 'frozen' as const };
     expect(trackBuffer(coordinator, full).buffers).toEqual([second]);
+    const filling = world.server.buffer((first as OpenBuffer).ctx);
+    const slots = Array.from({ length: 3 }, (_, n) => ({ user: name(n), ticket: { joinTag: name(n) } }) as never);
+    expect(trackBuffer(coordinator, { ...filling, slots }).buffers).toEqual([second]);
+    expect(trackBuffer(coordinator, { ...filling, slots: slots.slice(1) }).buffers).toHaveLength(2);
+    expect(trackBuffer(coordinator, filling).buffers.map(({ ctx }) => ctx)).toEqual([first?.ctx, second?.ctx]);
     const { coordinator: seated } = takeSeat(coordinator, name(1), millis(0));
     const tracked = trackBuffer(seated, world.server.buffer((second as OpenBuffer).ctx));
     expect(tracked.buffers.map(({ seated: users }) => users.size)).toEqual([1, 0]);
@@ -71,12 +76,25 @@ describe('the coordinator', () => {
     const second = coordinator.buffers[1] as OpenBuffer;
     const held = takeSeat(coordinator, name(1), millis(0), ({ ctx }) => ctx === second.ctx);
     expect(held.seat).toMatchObject({ kind: 'seated', ctx: second.ctx });
-    expect(takeSeat(held.coordinator, name(1), millis(1)).seat).toMatchObject({ ctx: second.ctx });
+    for (const mayEnter of [() => true, () => false])
+      expect(takeSeat(held.coordinator, name(1), millis(1), mayEnter).seat).toMatchObject({ ctx: second.ctx });
     expect(takeSeat(held.coordinator, name(2), millis(1), () => false).seat.kind).toBe('must-wait');
+  });
+
+  it('gives another seat to whoever holds one in a buffer that has expired', () => {
+    const { coordinator } = takeSeat(open(2), name(1), millis(0));
+    const [first, second] = coordinator.buffers as [OpenBuffer, OpenBuffer];
+    const expired = { ...coordinator, buffers: [{ ...first, expiry: millis(50) }, second] };
+    expect(takeSeat(expired, name(1), millis(49)).seat).toMatchObject({ ctx: first.ctx });
+    expect(takeSeat(expired, name(1), millis(50)).seat).toMatchObject({ ctx: second.ctx });
   });
 
   it('gives no seat in a buffer that has expired', () => {
     const coordinator = open(1);
-    expect(takeSeat(coordinator, name(1), millis(10 ** 9)).seat.kind).toBe('needs-buffer');
+    const { expiry } = coordinator.buffers[0] as OpenBuffer;
+    expect(takeSeat(coordinator, name(1), millis(expiry - 1)).seat.kind).toBe('seated');
+    expect(freeSeats(coordinator, millis(expiry - 1))).toBe(3);
+    expect(takeSeat(coordinator, name(1), expiry).seat.kind).toBe('needs-buffer');
+    expect(freeSeats(coordinator, expiry)).toBe(0);
   });
 });

@@ -91,6 +91,11 @@ describe('a decision', () => {
     expect(steps.freeze(states.granted)).toMatchObject({ answer: { accepted: [0, 1, 2] } });
   });
 
+  it('to close is not asked for before the set is fixed', () => {
+    const { states, ports } = everyState();
+    expect(closeSteps(ports, states.filling).next()).toMatchObject({ done: true, value: { reason: 'not-frozen' } });
+  });
+
   it('to abort needs the word of the authority about this buffer, and one that decides', () => {
     const { states, steps, outcome, told, ports } = everyState();
     expect(wordFor(steps.hope(states.frozen))).toBe('outcome-undecided');

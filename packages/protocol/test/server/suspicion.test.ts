@@ -56,6 +56,15 @@ describe('a suspension', () => {
     expect(judgeStandings(again, spoilt(users), SCENE).get('u')).toMatchObject({ suspendedUntil: 201, suspensions: 3 });
   });
 
+  it('comes at a suspicion of 0.95, to the number', () => {
+    const others = ['a', 'b', 'c', 'd', 'e', 'f'];
+    const strong = Object.fromEntries(others.map((user) => [user, 0.999]));
+    const judged = (suspicion: number) =>
+      judgeStandings(fleet({ u: suspicion, ...strong }, { spoilt: 1 }), spoilt(['u', ...others]), SCENE).get('u');
+    expect(judged(0.95)).toMatchObject({ suspicion: 0.95, suspendedUntil: 51 });
+    expect(judged(0.9499)?.suspendedUntil).toBeUndefined();
+  });
+
   it('leaves a strong suspect when it is over', () => {
     const out: Standing = { suspicion: 0.999, spoilt: 2, suspensions: 1, suspendedUntil: 51 };
     expect(standingAt(out, 50)).toEqual(out);
@@ -122,6 +131,8 @@ describe('a seat', () => {
 
   it('is for a strong suspect in one buffer of five', () => {
     expect([maySit(0.5, entered(), TRUST), maySit(0.5, entered({ ctx: FIFTH }), TRUST)]).toEqual([false, true]);
+    const justEnough = { trusted: 4, mild: 4 };
+    expect(maySit(0.5, entered({ ctx: FIFTH }), justEnough)).toBe(true);
   });
 
   it('is for suspects where trusted devices are too few, up to the minimum and not beyond', () => {

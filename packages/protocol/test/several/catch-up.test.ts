@@ -35,6 +35,9 @@ describe('an authority that was away', () => {
     expect(world.server.finish(world.fill(devices)).kind).toBe('good');
     expect([newestOf(world, 0)?.version, newestOf(world, 3)?.version]).toEqual([1, 0]);
     const entry = newestOf(world, 0) as ModelEntry;
+    const before = newestOf(world, 3) as ModelEntry;
+    expect(before.previous).toEqual(new Uint8Array(32));
+    expect(entry.previous).toEqual(modelEntryCodec.statementHash(world.authority.ports.suite, before));
     const authority = authorityOf(world, 3);
     const short = { ...entry, endorsements: entry.endorsements.slice(1) };
     expect(reasonOf(authority.core.adoptModel(short).answer)).toBe('model-not-logged');
@@ -43,6 +46,9 @@ describe('an authority that was away', () => {
     expect(newestOf(world, 3)).toEqual(entry);
     // Said twice, it is written once; an older one changes nothing.
     expect(authority.core.adoptModel(entry).records).toEqual([]);
+    expect(reasonOf(authority.core.adoptModel({ ...entry, modelHash: new Uint8Array(32) }).answer)).toBe(
+      'model-not-logged',
+    );
     const first = authorityOf(world, 0).core.model(world.task, 0) as ModelEntry;
     expect(authority.core.adoptModel(first)).toMatchObject({ records: [], answer: entry });
   });

@@ -127,30 +127,32 @@ describe('a release', () => {
 });
 
 describe('an authority with another record', () => {
-  /** Authority 3 registered somebody else for this slot. */
-  function contradicting(slot: number) {
+  /** Authority 3 registered something else for this slot. */
+  function contradicting(slot: number, change: Partial<KeyIssued>) {
     const scene = atSeveralCloses();
     const { world, ctx } = scene;
-    const stranger = world.device();
     withRecords(world, 3, (record): readonly AuthorityRecord[] =>
       record.kind === 'key-issued' && record.ctx.every((byte, n) => byte === ctx[n]) && record.slot === slot
-        ? [{ ...record, user: stranger.user, joinTag: new Uint8Array(32).fill(9) as KeyIssued['joinTag'] }]
+        ? [{ ...record, ...change }]
         : [record],
     );
     return scene;
   }
 
-  it('does not vote, and once three others did, gives neither key of that slot', () => {
-    for (const slot of [1, 3]) {
-      const { world, request } = contradicting(slot);
-      if (slot === 1) expect(closedBy(world, 3, request)).toMatchObject({ reason: 'close-mismatch', slots: [1] });
-      const votes = votesOf(world, [0, 1, 2], request);
-      const answer = granted(closedBy(world, 3, request, { votes }));
-      expect(answer.keys.map((released) => released.slot)).toEqual(ALL.filter((each) => each !== slot));
-      // The same from its log alone.
-      expect(granted(closedBy(world, 3, request)).keys).toEqual(answer.keys);
-    }
-  });
+  it.each(['user', 'joinTag', 'root', 'view'] as const)(
+    '(%s) does not vote, and once three others did, gives neither key of that slot',
+    (name) => {
+      for (const slot of [1, 3]) {
+        const { world, request } = contradicting(slot, { [name]: new Uint8Array(32).fill(9) });
+        if (slot === 1) expect(closedBy(world, 3, request)).toMatchObject({ reason: 'close-mismatch', slots: [1] });
+        const votes = votesOf(world, [0, 1, 2], request);
+        const answer = granted(closedBy(world, 3, request, { votes }));
+        expect(answer.keys.map((released) => released.slot)).toEqual(ALL.filter((each) => each !== slot));
+        // The same from its log alone.
+        expect(granted(closedBy(world, 3, request)).keys).toEqual(answer.keys);
+      }
+    },
+  );
 });
 
 describe('an authority without a record of a slot', () => {

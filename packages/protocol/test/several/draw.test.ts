@@ -22,6 +22,7 @@ import {
   SLOTS,
   severalAuthorities,
   together,
+  withRecords,
 } from '@basa/testkit/core/several.ts';
 import { describe, expect, it } from 'vitest';
 
@@ -60,6 +61,20 @@ describe('an authority', () => {
       'offer-unknown',
       (_, { parts: [own, ...others] }) => ({
         parts: [{ ...(own as BufferPart), offer: new Uint8Array(16) }, ...others],
+      }),
+    ],
+    [
+      "with its offer under another's name",
+      'offer-unknown',
+      (_, { parts: [own, second, ...others] }) => ({
+        parts: [{ ...(own as BufferPart), authority: 1 }, ...others, second as BufferPart].slice(0, 3),
+      }),
+    ],
+    [
+      "with another's offer beside its own in its name",
+      'offer-unknown',
+      (_, { parts: [own, second, ...others] }) => ({
+        parts: [{ ...(second as BufferPart), authority: 0 }, { ...(own as BufferPart), authority: 1 }, ...others],
       }),
     ],
     ['with parts of too few', 'plan-invalid', (_, { parts }) => ({ parts: parts.slice(0, 2) })],
@@ -114,6 +129,19 @@ describe('an authority', () => {
     expect(authorityOf(world, 0).core.newestModel(world.task)).toEqual(next);
     const again = planOf(world, ALL).plan;
     expect(reasonOf(drawnBy(world, 0, [{ ...again, newest }]))).toBe('wrong-version');
+  });
+
+  it('that has no model yet takes the one of the plan for its newest, durably', () => {
+    const world = severalAuthorities();
+    withRecords(world, 0, (record) => (record.kind.startsWith('model-') ? [] : [record]));
+    const { core } = authorityOf(world, 0);
+    expect(core.newestModel(world.task)).toBeUndefined();
+    expect(core.showNewestModel(world.task, new Uint8Array(16))).toBeUndefined();
+    const newest = authorityOf(world, 1).core.newestModel(world.task) as ModelEntry;
+    const offers = ALL.map((index) => granted(offerOf(world, index)));
+    const plan = { parts: offers.map(({ part }) => part), newest, expiry: millis(world.now + OPEN_MS) };
+    expect(granted(drawnBy(world, 0, [plan])).version).toBe(0);
+    expect(core.newestModel(world.task)).toEqual(newest);
   });
 
   it('draws nothing alone where others belong to the task, and offers nothing to a stranger', () => {
@@ -181,11 +209,16 @@ describe('a descriptor', () => {
     expect(reasonOf(check({ ...bad, endorsements: twice }))).toBe('descriptor-invalid');
   });
 
-  it('is refused with the lists of its parts in another order, or without one of them', () => {
+  it('is refused with the lists of its parts in another order, without one of them, or with a byte more', () => {
     const { offers, signed, check } = drawn();
     const descriptor = together(signed);
     expect(reasonOf(check(descriptor, listsOf([...offers].reverse())))).toBe('slot-keys-invalid');
     expect(reasonOf(check(descriptor, listsOf(offers.slice(1))))).toBe('slot-keys-invalid');
+    const lists = listsOf(offers);
+    expect(check(descriptor, Uint8Array.of(...lists, 0))).toMatchObject({
+      reason: 'slot-keys-invalid',
+      detail: `4 lists of ${SLOTS} slots have ${lists.length} bytes, got ${lists.length + 1}`,
+    });
   });
 
   it('of another council than the pinned one is refused though the council of the task signed it', () => {

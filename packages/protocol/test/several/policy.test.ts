@@ -51,6 +51,12 @@ describe('a council', () => {
     expect(policyProblem(policy(count, threshold, { unsafeThreshold: true }))).toContain('withstand none');
   });
 
+  it('that is too weak is told what would do', () => {
+    const advice = (count: number, threshold: number) => policyProblem(policy(count, threshold))?.split(': ')[1];
+    expect(advice(2, 1)).toBe('threshold 2 does');
+    expect(advice(3, 2)).toBe('threshold 3 does, and 3 of 4 lets one be down as well');
+  });
+
   it('is refused with nobody in it, with somebody twice, with too many, or with more needed than there are', () => {
     expect(policyProblem(policy(0, 1))).toContain('at least one authority');
     expect(policyProblem(policy(4, 3, { authorities: [...named(3), ...named(1)] }))).toContain('named twice');

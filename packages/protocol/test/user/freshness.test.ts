@@ -6,6 +6,7 @@ import { granted, reasonOf } from '@basa/simulator';
 import { authorityOf, severalAuthorities } from '@basa/testkit/core/several.ts';
 import { describe, expect, it } from 'vitest';
 import { restoreDevice } from '../../src/user/device.ts';
+import { noteModel } from '../../src/user/freshness.ts';
 
 const NONCE = new Uint8Array(16).fill(7);
 const ALL = [0, 1, 2, 3];
@@ -94,6 +95,15 @@ describe('the newest model', () => {
     expect(granted(received(later, [...after].reverse()).answer).version).toBe(1);
     expect(reasonOf(received(later, before, { device: step.state }).answer)).toBe('model-stale');
     expect(received(later, before, { device: step.state }).records).toEqual([]);
+  });
+
+  it('that was seen is not forgotten for an older one that somebody signed', () => {
+    const { suite } = world.authority.ports;
+    const seen = { version: 3, modelHash: new Uint8Array(32).fill(5) };
+    const device = restoreDevice(suite, [{ kind: 'seen', ...seen }]);
+    const older = noteModel(suite, device, { version: 2, modelHash: new Uint8Array(32) });
+    expect(older).toMatchObject({ records: [], answer: seen });
+    expect(older.state.ledger.seen).toEqual(seen);
   });
 
   it('with another hash than the one that was seen for its version is refused', () => {

@@ -1,10 +1,11 @@
 /** A server that lies about a slot or a key is refused by the user, who leaves the buffer for good. */
-import type { DepositAnswer, InboxEntry, Ticket, UserSession } from '@basa/protocol';
+import type { DepositAnswer, InboxEntry, KeyAnswer, Ticket, UserSession } from '@basa/protocol';
 import { authorityMessages, millis, receiveKey, receiveSlot, ticketCodec } from '@basa/protocol';
 import type { Federation } from '@basa/simulator';
 import { granted, reasonOf } from '@basa/simulator';
 import { atDeposit } from '@basa/testkit/core/at-deposit.ts';
 import { describe, expect, it } from 'vitest';
+import { issuedKeyCodec } from '../../src/wire/slot-statements.ts';
 
 /** The same ticket with other words, signed by the server. */
 function resigned(world: Federation, ticket: Ticket, change: Partial<Ticket>): Ticket {
@@ -115,6 +116,20 @@ describe('a key', () => {
       kind: 'draft',
       voids: [],
     });
+  });
+
+  it.each([
+    ['that is not the one whose hash the authority signed', { keyHash: new Uint8Array(32) }],
+    ['that it signed for another request', { requestDigest: new Uint8Array(32) }],
+    ['that it did not sign for', { signature: new Uint8Array(64) }],
+  ])('%s is refused', (_, change: Partial<KeyAnswer['issued']>) => {
+    const { world, device, keyAnswer } = atKey();
+    const given = { ...keyAnswer.issued, ...change };
+    const signature = change.signature ?? world.authority.ports.signer.sign(issuedKeyCodec.statement(given));
+    const lie = { ...keyAnswer, issued: { ...given, signature } };
+    expect(reasonOf(receiveKey(device.ports, device.session as UserSession, [{ authority: 0, answer: lie }]))).toBe(
+      'key-invalid',
+    );
   });
 
   it.each([

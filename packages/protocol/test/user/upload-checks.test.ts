@@ -1,5 +1,5 @@
 /** What a user has given away it gives nowhere else, whatever it is told. */
-import type { Ctx, Outcome, UserSession } from '@basa/protocol';
+import type { Ctx, Outcome, OutcomeOf, UserSession } from '@basa/protocol';
 import {
   abandonSession,
   authorityMessages,
@@ -17,6 +17,7 @@ import {
 } from '@basa/protocol';
 import { reasonOf } from '@basa/simulator';
 import { atDeposit } from '@basa/testkit/core/at-deposit.ts';
+import { atSeveralCloses, authorityOf } from '@basa/testkit/core/several.ts';
 import { nodeFederation } from '@basa/testkit/core/tools.ts';
 import { describe, expect, it } from 'vitest';
 
@@ -138,6 +139,19 @@ describe('an outcome', () => {
     const body = { ctx: left.ctx, status: 'aborted' as const, accepted: [] };
     const lie = { ...body, signature: world.server.ports.signer.sign(outcomeCodec.statement(body)) };
     expect(reasonOf(judged(lie))).toBe('outcome-invalid');
+  });
+
+  it('that is forged beside a good one is told from authorities that have not decided', () => {
+    const { world, ctx } = atSeveralCloses();
+    const { suite } = world.authority.ports;
+    const good = [0, 1].map((authority) => ({ authority, outcome: authorityOf(world, authority).outcome(ctx) }));
+    const judged = (answers: readonly OutcomeOf[]) =>
+      judgeOutcome({ suite, council: world.policy }, { ctx, joinTag: new Uint8Array(32) as never }, answers);
+    expect(reasonOf(judged(good))).toBe('outcome-undecided');
+    const forged = good.map((one, n) =>
+      n === 1 ? { ...one, outcome: { ...one.outcome, status: 'aborted' as const } } : one,
+    );
+    expect(reasonOf(judged(forged))).toBe('outcome-invalid');
   });
 
   it('of another buffer frees nothing', () => {

@@ -1,17 +1,24 @@
-import { DecodeError, packVector, RING_32, ring } from '@basa/masking';
+import { ByteReader, ByteWriter, DecodeError, FIELD, packVector, RING_32, ring } from '@basa/masking';
 import {
   authorityMessages,
+  descriptorCodec,
   frameHeader,
+  headerBytes,
   MAX_SLOTS,
   readSealedParts,
+  ticketCodec,
   unframeHeader,
   uploadLayout,
+  userMessages,
   viewVector,
 } from '@basa/protocol';
 import { sampleMessages } from '@basa/testkit/core/sample-messages.ts';
 import { fuzzDecoder } from '@basa/testkit/fuzz/decoders.ts';
 import { describe, expect, it } from 'vitest';
+import { MAX_AUTHORITIES } from '../../src/wire/council.ts';
+import { slotKeysField } from '../../src/wire/drawn-buffer.ts';
 import { KIND } from '../../src/wire/kinds.ts';
+import { modulusField } from '../../src/wire/modulus-field.ts';
 
 const samples = sampleMessages();
 /** What others send; what a party reads from its own disk is asked less often. */
@@ -71,7 +78,7 @@ describe('every message', () => {
 
 describe('the largest messages', () => {
   const K = MAX_SLOTS;
-  const { closeAnswer, closeRequest, keyRequest } = authorityMessages(K);
+  const { closeAnswer, closeRequest, keyRequest, uploadHeader } = authorityMessages(K);
   const bytes = (length: number) => new Uint8Array(length) as never;
   const slots = Array.from({ length: K }, (_, slot) => slot as never);
   const accepted = slots.map((slot) => ({ slot, joinTag: bytes(32) }));
@@ -103,6 +110,10 @@ describe('the largest messages', () => {
     const asked = keyRequest.decode(samples.find(({ name }) => name === 'keyRequest')?.bytes as Uint8Array);
     const earlier = slots.slice(1).map(() => asked.earlier[0] as never);
     expect(keyRequest.decode(keyRequest.encode({ ...asked, earlier })).earlier).toHaveLength(K - 1);
+    expect(() => keyRequest.encode({ ...asked, earlier: [...earlier, earlier[0] as never] })).toThrow(RangeError);
+    const header = uploadHeader.encode({ ...(headers[0] as object), slot: K - 1, voids } as never);
+    expect(header.length).toBeLessThanOrEqual(headerBytes(K));
+    expect(header.length).toBeGreaterThan(2 * voids.length);
   });
 
   it('cannot be written where they could not be read again', () => {
@@ -115,6 +126,56 @@ describe('the largest messages', () => {
     expect(() => closeAnswer.encode(tooMany)).toThrow(RangeError);
     const request = closeRequest.decode(samples.find(({ name }) => name === 'closeRequest')?.bytes as Uint8Array);
     expect(() => closeRequest.encode({ ...request, accepted: [1, 1] as never })).toThrow(RangeError);
+  });
+});
+
+describe('a buffer', () => {
+  const sample = samples.find(({ name }) => name === 'descriptor')?.bytes as Uint8Array;
+
+  it.each([2, MAX_SLOTS])('of %d slots can be written', (bufferSize) => {
+    const descriptor = { ...descriptorCodec.decode(sample), bufferSize };
+    expect(descriptorCodec.decode(descriptorCodec.encode(descriptor)).bufferSize).toBe(bufferSize);
+  });
+
+  it.each([0, 1, MAX_SLOTS + 1])('of %d slots cannot', (bufferSize) => {
+    expect(() => descriptorCodec.encode({ ...descriptorCodec.decode(sample), bufferSize })).toThrow(RangeError);
+  });
+
+  it('takes the inbox of its last slot, and no entry more', () => {
+    const { depositAnswer } = userMessages(4, { sealedBytes: 240 });
+    const answer = (length: number) => ({
+      ticket: ticketCodec.decode(samples.find(({ name }) => name === 'ticket')?.bytes as Uint8Array),
+      inbox: Array.from({ length }, () => ({
+        joinTag: new Uint8Array(32) as never,
+        root: new Uint8Array(32) as never,
+        path: [],
+        commitment: new Uint8Array(32),
+        sealed: new Uint8Array(240),
+      })),
+    });
+    expect(depositAnswer.decode(depositAnswer.encode(answer(3))).inbox).toHaveLength(3);
+    expect(() => depositAnswer.encode(answer(4))).toThrow(RangeError);
+  });
+});
+
+describe('the lists of slot keys', () => {
+  it('fit a buffer of the most slots with parts of the most authorities, and nothing longer', () => {
+    const most = 32 * (MAX_SLOTS + 1) * MAX_AUTHORITIES;
+    const written = (length: number) => {
+      const writer = new ByteWriter();
+      slotKeysField.write(writer, new Uint8Array(length));
+      return writer.finish();
+    };
+    expect(slotKeysField.read(new ByteReader(written(most)), 'slotKeys')).toHaveLength(most);
+    expect(() => written(most + 1)).toThrow(RangeError);
+  });
+});
+
+describe('a group', () => {
+  it('is the field, or a ring of 2 to 32 bits', () => {
+    const read = (bits: number) => modulusField.read(new ByteReader(Uint8Array.of(bits)), 'modulus');
+    expect([read(0), read(2), read(32)]).toEqual([FIELD, ring(2), ring(32)]);
+    for (const bits of [1, 33]) expect(() => read(bits)).toThrow(DecodeError);
   });
 });
 
@@ -131,6 +192,7 @@ describe('the frame of an upload', () => {
   it('is refused when its header is too long, cut, or its padding is not zero', () => {
     const frame = frameHeader(new Uint8Array(10));
     expect(() => unframeHeader(frame, 9)).toThrow(DecodeError);
+    expect(unframeHeader(frame, 10).header).toHaveLength(10);
     expect(() => unframeHeader(frame.subarray(0, 20), 10)).toThrow(DecodeError);
     frame[63] = 1;
     expect(() => unframeHeader(frame, 10)).toThrow(DecodeError);
@@ -158,6 +220,7 @@ describe('the vector of an upload', () => {
     const layout = uploadLayout({ metrics: [], dimension: 3, modulus: RING_32 }, header, sealing);
     expect(viewVector(new Uint8Array(512), { modulus: ring(20) }, layout)).toBeUndefined();
     expect(viewVector(new Uint8Array(513).subarray(1), { modulus: RING_32 }, layout)).toBeUndefined();
-    expect(viewVector(new Uint8Array(31), { modulus: RING_32 }, layout)).toBeUndefined();
+    expect(viewVector(new Uint8Array(4 * 9 - 1), { modulus: RING_32 }, layout)).toBeUndefined();
+    expect(viewVector(new Uint8Array(4 * 9), { modulus: RING_32 }, layout)).toHaveLength(9);
   });
 });

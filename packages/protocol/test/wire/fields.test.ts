@@ -1,7 +1,7 @@
 /** Fields of messages are held to their limits, by who writes as by who reads: the last value that fits is taken, the first that does not is refused. */
 import { ByteReader, ByteWriter, DecodeError } from '@basa/masking';
 import { describe, expect, it } from 'vitest';
-import { message } from '../../src/wire/codec.ts';
+import { message, olderLayout } from '../../src/wire/codec.ts';
 import type { Field } from '../../src/wire/fields.ts';
 import {
   below,
@@ -112,6 +112,15 @@ describe('a field', () => {
   });
 });
 
+describe('the version of a layout', () => {
+  it('is said where it is older than this program, and nowhere else', () => {
+    const [version = 0] = message<{ n: number }>(200, 'plain', { n: u8 }).encode({ n: 9 });
+    expect(olderLayout(Uint8Array.of(version - 1))).toContain(`version ${version - 1}`);
+    for (const other of [[version], [version + 1], [0], []])
+      expect(olderLayout(Uint8Array.from(other))).toBeUndefined();
+  });
+});
+
 describe('a message', () => {
   const plain = message<{ n: number }>(200, 'plain', { n: u8 });
   const signed = signedMessage<{ n: number }>(201, 'signed', { n: u8 });
@@ -130,7 +139,9 @@ describe('a message', () => {
     const encoded = signed.encode({ n: 9, signature: bytes(64) });
     expect(encoded).toHaveLength(68);
     expect(signed.decode(encoded)).toEqual({ n: 9, signature: bytes(64) });
-    for (const length of [0, 63, 64, 67]) expect(() => signed.decode(encoded.slice(0, length))).toThrow(DecodeError);
+    // Of 34 bytes, all but the last 30 are a message.
+    for (const length of [0, 34, 63, 64, 67])
+      expect(() => signed.decode(encoded.slice(0, length))).toThrow(DecodeError);
     expect(() => signed.encode({ n: 9, signature: bytes(63) })).toThrow(RangeError);
   });
 });

@@ -1,8 +1,7 @@
 /** A metric's word is its place in its range, and the mean comes back from the sum of words. */
-import { encodePolicy } from '@basa/protocol';
-import { nodeFederation } from '@basa/testkit/core/tools.ts';
+import { ByteWriter } from '@basa/masking';
 import { describe, expect, it } from 'vitest';
-import { metricMean, metricWord } from '../../src/wire/metrics.ts';
+import { MAX_METRICS, metricMean, metricsField, metricWord } from '../../src/wire/metrics.ts';
 
 const RANGE = { name: 'loss', low: 2, high: 10 };
 const SCALE = 16;
@@ -27,17 +26,30 @@ describe('the word of a metric', () => {
   });
 });
 
-describe('a range', () => {
-  const { policy } = nodeFederation({ bufferSize: 2 });
-  const written = (low: number, high: number) => () =>
-    encodePolicy({ ...policy, metrics: [{ name: 'loss', low, high }] });
+describe('the metrics of a task', () => {
+  const written = (...metrics: { name: string; low: number; high: number }[]) => {
+    metricsField.write(new ByteWriter(), metrics);
+  };
+
+  it('are named and have a range', () => {
+    written({ name: 'loss', low: 0, high: 1 }, { name: 'a'.repeat(32), low: -1, high: 0 });
+    for (const name of ['', 'Loss', '1st', 'a b', 'a'.repeat(33)])
+      expect(() => written({ name, low: 0, high: 1 })).toThrow(RangeError);
+  });
 
   it.each([
     [3, 3, 'low < high'],
     [4, 3, 'low < high'],
     [-1e308, 1e308, 'too wide'],
-  ])('from %d to %d is refused: no word could stand for a place in it', (low, high, why) => {
-    expect(written(low, high)).toThrow(why);
-    expect(written(-8e307, 8e307)).not.toThrow();
+  ])('have no range from %d to %d: no word could stand for a place in it', (low, high, why) => {
+    expect(() => written({ name: 'loss', low, high })).toThrow(why);
+    expect(() => written({ name: 'loss', low: -8e307, high: 8e307 })).not.toThrow();
+  });
+
+  it('are all different, and at most sixteen', () => {
+    const many = Array.from({ length: MAX_METRICS + 1 }, (_, n) => ({ name: `m${n}`, low: 0, high: 1 }));
+    written(...many.slice(1));
+    expect(() => written(...many)).toThrow('at most 16 metrics, got 17');
+    expect(() => written(...many.slice(0, 2), { name: 'm0', low: 0, high: 2 })).toThrow('two metrics are named "m0"');
   });
 });

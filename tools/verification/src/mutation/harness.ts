@@ -1,52 +1,15 @@
 /**
- * What stands in for Vitest where mutants are judged: it collects the tests and runs them once to see in which of them a
- * mutant would ever give another value than the original; the others run alike with it and without. Then it wakes one
- * mutant at a time and runs the tests in which it makes a difference, quick ones first, up to the first that fails.
+ * Runs all tests once to see in which of them a mutant would ever give another value than the original; the others run
+ * alike with it and without. Then it wakes one mutant at a time and runs the tests in which it makes a difference, up to the
+ * first that fails: those that noticed changes nearby first, then quick ones.
  */
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
-import { format } from 'node:util';
-import { chai, JestAsymmetricMatchers, JestChaiExpect, JestExtend } from '@vitest/expect';
-
-chai.use(JestExtend);
-chai.use(JestChaiExpect);
-chai.use(JestAsymmetricMatchers);
-export const expect = chai.expect;
-
-interface Test {
-  readonly name: string;
-  readonly body: () => unknown;
-}
-
-const tests: Test[] = [];
-const path: string[] = [];
-
-type Body = (...row: never[]) => unknown;
-
-function eachOf(one: (name: string, body: () => unknown) => void) {
-  return (rows: readonly unknown[]) => (name: string, body: Body) => {
-    for (const row of rows) {
-      const values = (Array.isArray(row) ? row : [row]) as never[];
-      one(format(name, ...values), () => body(...values));
-    }
-  };
-}
-
-function addSuite(name: string, body: () => unknown): void {
-  path.push(name);
-  body();
-  path.pop();
-}
-
-function addTest(name: string, body: () => unknown): void {
-  tests.push({ name: [...path, name].join(' > '), body });
-}
-
-export const describe = Object.assign(addSuite, { each: eachOf(addSuite) });
-export const it = Object.assign(addTest, { each: eachOf(addTest) });
+import type { Test, TestFile } from './suites.ts';
+import { collected } from './suites.ts';
 
 /** One that is asked while modules are loaded must be awake before the first of them. */
-let awake = Number(process.argv[4] ?? -1);
-/** Mutants that gave another value in this test; undefined once all tests are known. */
+let awake = Number(process.argv[5] ?? -1);
+/** Mutants that gave another value since it was emptied; undefined once all tests are known. */
 let different: Set<number> | undefined = awake < 0 ? new Set() : undefined;
 
 /** Asked by the switched sources. Expressions of the core have no effect of their own, so both may be evaluated. */
@@ -75,11 +38,52 @@ function isSame<Value>(mutant: () => Value, value: Value): boolean {
   }
 }
 
+/** So many times what a test took without a change, and this much besides: then the change has made an endless loop. */
+const PATIENCE = 10;
+const LEAST_PATIENCE_MS = 5_000;
+
+/** Tests that take so long together, without a change, are asked of each mutant, and no more. */
+const MOST_MS = 1000 * Number(process.argv[4]);
+
+/** How long it took, and the mutants that make a difference in it. */
+interface Reach {
+  readonly ms: number;
+  readonly mutants: readonly number[];
+}
+
 interface Coverage {
   /** Mutants that are asked while modules are loaded. */
   readonly atLoading: readonly number[];
-  readonly tests: readonly { readonly ms: number; readonly mutants: readonly number[] }[];
+  /** What setting the scene of each file reaches, and what each of its tests does. */
+  readonly files: readonly (Reach & { readonly tests: readonly Reach[] })[];
 }
+
+/** Where a test is, and what is known of it. */
+interface Place {
+  readonly file: number;
+  readonly test: number;
+  /** With the scene of its file. */
+  readonly ms: number;
+  readonly reached: ReadonlySet<number>;
+}
+
+/** Which tests noticed which mutants. Numbers of mutants are near where their lines are. */
+class Noticers {
+  readonly #known: { readonly mutant: number; readonly place: Place }[] = [];
+
+  add(mutant: number, place: Place): void {
+    this.#known.push({ mutant, place });
+  }
+
+  nearTo(mutant: number): readonly Place[] {
+    const far = (other: { readonly mutant: number }): number => Math.abs(other.mutant - mutant);
+    return [...this.#known]
+      .sort((a, b) => far(a) - far(b))
+      .slice(0, MOST_NEIGHBOURS)
+      .map(({ place }) => place);
+  }
+}
+const MOST_NEIGHBOURS = 6;
 
 export interface JudgedMutant {
   readonly mutant: number;
@@ -93,65 +97,113 @@ export interface JudgedMutant {
  * Judges the mutants, one line of output for each as soon as it is known. The first that is asked while modules are loaded ends the process
  * with no line, unless it was awake from the beginning: then every test is asked.
  */
-export async function judgeMutants(mutants: readonly number[], coverageFile: string): Promise<void> {
+export async function judgeMutants(
+  files: readonly TestFile[],
+  mutants: readonly number[],
+  coverageFile: string,
+): Promise<void> {
   const fromTheBeginning = awake;
   const isKnown = existsSync(coverageFile);
-  const coverage: Coverage = isKnown
-    ? JSON.parse(readFileSync(coverageFile, 'utf8'))
-    : { atLoading: [...(different ?? [])], tests: await coverageOfTests() };
+  const coverage: Coverage = isKnown ? JSON.parse(readFileSync(coverageFile, 'utf8')) : await coverageOf(files);
   if (!isKnown) writeFileSync(coverageFile, JSON.stringify(coverage)); // lanes read it side by side
   different = undefined;
-  const order = coverage.tests.map((_, n) => n).sort((a, b) => msOf(coverage, a) - msOf(coverage, b));
+  const quickFirst = placesOf(coverage).sort((a, b) => a.ms - b.ms);
   const atLoading = new Set(coverage.atLoading);
+  const noticers = new Noticers();
   for (const mutant of mutants) {
     const isLoaded = atLoading.has(mutant);
     if (isLoaded && mutant !== fromTheBeginning) {
       say({ loaded: mutant });
       process.exit();
     }
-    const relevant = order.filter((n) => isLoaded || coverage.tests[n]?.mutants.includes(mutant));
-    const failing = await firstFailing(mutant, relevant);
-    say({ mutant, noticedBy: failing?.name ?? null, asked: relevant.length });
+    const relevant = new Set(quickFirst.filter(({ reached }) => isLoaded || reached.has(mutant)));
+    const near = isLoaded
+      ? [...relevant].sort((a, b) => nearbyIn(b, mutant) - nearbyIn(a, mutant))
+      : noticers.nearTo(mutant);
+    const likely = near.filter((place) => relevant.has(place));
+    const failing = await firstFailing(files, mutant, [...new Set([...likely, ...relevant])]);
+    if (failing !== undefined) noticers.add(mutant, failing.place);
+    say({ mutant, noticedBy: failing?.name ?? null, asked: relevant.size });
     if (isLoaded) process.exit();
   }
 }
 
-async function coverageOfTests(): Promise<Coverage['tests']> {
-  const seen: Coverage['tests'][number][] = [];
-  for (const { name, body } of tests) {
-    different = new Set();
-    const began = performance.now();
-    try {
-      await body();
-    } catch (error) {
-      throw new Error(`"${name}" fails without any change`, { cause: error });
-    }
-    seen.push({ ms: performance.now() - began, mutants: [...different] });
-    say({ test: seen.length, of: tests.length });
+async function coverageOf(files: readonly TestFile[]): Promise<Coverage> {
+  const atLoading = [...(different ?? [])];
+  const seen: Coverage['files'][number][] = [];
+  for (const [n, file] of files.entries()) {
+    let tests: readonly Test[] = [];
+    const scene = await reachOf(`the scene of file ${n}`, async () => {
+      tests = await collected(file);
+    });
+    const reached: Reach[] = [];
+    for (const { name, body } of tests) reached.push(await reachOf(name, body));
+    seen.push({ ...scene, tests: reached });
+    say({ file: seen.length, of: files.length });
   }
-  return seen;
+  return { atLoading, files: seen };
 }
 
-async function firstFailing(mutant: number, relevant: readonly number[]): Promise<Test | undefined> {
-  awake = mutant;
+async function reachOf(name: string, body: () => unknown): Promise<Reach> {
+  const reached = new Set<number>();
+  different = reached;
+  const began = performance.now();
   try {
-    for (const n of relevant) {
-      const test = tests[n] as Test;
+    await body();
+  } catch (error) {
+    throw new Error(`"${name}" fails without any change`, { cause: error });
+  }
+  return { ms: performance.now() - began, mutants: [...reached] };
+}
+
+function placesOf(coverage: Coverage): Place[] {
+  return coverage.files.flatMap((scene, file) =>
+    scene.tests.map((own, test) => ({
+      file,
+      test,
+      ms: scene.ms + own.ms,
+      reached: new Set([...scene.mutants, ...own.mutants]),
+    })),
+  );
+}
+
+/** Which share of what a test reaches is on nearby lines. */
+function nearbyIn({ reached }: Place, mutant: number): number {
+  const near = [...reached].filter((other) => Math.abs(other - mutant) <= NEARBY);
+  return near.length / Math.max(1, reached.size);
+}
+const NEARBY = 20;
+
+/** Scenes are set anew for each mutant: what another one has left behind would be held against it. */
+async function firstFailing(
+  files: readonly TestFile[],
+  mutant: number,
+  relevant: readonly Place[],
+): Promise<{ readonly place: Place; readonly name: string } | undefined> {
+  awake = mutant;
+  const known = new Map<number, readonly Test[]>();
+  try {
+    let spentMs = 0;
+    for (const place of relevant) {
+      const { file, test, ms } = place;
+      spentMs += ms;
+      if (spentMs > MOST_MS) break;
+      say({ maxMs: LEAST_PATIENCE_MS + PATIENCE * ms });
+      let name = `the scene of file ${file}`;
       try {
-        await test.body();
+        const tests = known.get(file) ?? (await collected(files[file] as TestFile));
+        known.set(file, tests);
+        const one = tests[test];
+        name = one?.name ?? name;
+        await one?.body();
       } catch {
-        return test;
+        return { place, name };
       }
-      say({ passed: n });
     }
   } finally {
     awake = -1;
   }
   return undefined;
-}
-
-function msOf(coverage: Coverage, test: number): number {
-  return coverage.tests[test]?.ms ?? 0;
 }
 
 function say(line: object): void {

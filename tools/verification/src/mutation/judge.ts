@@ -34,6 +34,8 @@ export interface JudgeOptions {
   /** Only those that were judged before, and lived. */
   readonly isSurvivorsOnly: boolean;
   readonly workers: number;
+  /** Of tests that are asked of each. */
+  readonly seconds: number;
   readonly known: KnownFates;
   progress(text: string): void;
 }
@@ -73,6 +75,7 @@ export async function judgeArea({
   most,
   isSurvivorsOnly,
   workers,
+  seconds,
   known,
   progress,
 }: JudgeOptions): Promise<readonly FileResult[]> {
@@ -103,7 +106,8 @@ export async function judgeArea({
     tests: area.tests,
     chosen,
     workers,
-    onCoverage: (n, of) => progress(`test ${n} of ${of} without any change`),
+    seconds,
+    onCoverage: (n, of) => progress(`file ${n} of ${of} without any change`),
     onJudged: ({ mutant, noticedBy, asked: tried }) => {
       const { file, line, name } = all[mutant] as (typeof all)[number];
       const fate = noticedBy !== null ? 'noticed' : tried > 0 ? 'survived' : 'makes no difference';

@@ -7,7 +7,7 @@ import { areas } from './areas.ts';
 import type { FileResult } from './judge.ts';
 import { judgeArea, KnownFates } from './judge.ts';
 
-const HELP = `npm run prove -- mutation [--area NAME] [--only TEXT] [--most N] [--survivors] [--workers N] [--seed S] [--fresh] [--results FILE] [--json]
+const HELP = `npm run prove -- mutation [--area NAME] [--only TEXT] [--most N] [--survivors] [--workers N] [--seconds N] [--seed S] [--fresh] [--results FILE] [--json]
 
 Makes one wrong change at a time (a condition, a sum, a call, a record that is not written), runs the tests in which it makes a
 difference up to the first that fails, and reports the share of changes that some test notices. Two areas: parties (authority, server and user
@@ -16,9 +16,10 @@ was interrupted goes on, and after new tests only those that survived are judged
 
   --area NAME      parties or messages (both)
   --only TEXT      just the files whose path holds TEXT: --only authority/close
-  --most N         judge N of those left, at most, in each area
+  --most N         judge N of those left, at most, in each area; 0 shows what is known
   --survivors      judge again those that lived, with the tests as they are now, and no others
   --workers N      processes at a time (1)
+  --seconds N      ask tests of N seconds of each, those first that noticed a change nearby, then quick ones (1,000)
   --seed S         the order in which they are judged (1)
   --fresh          forget the saved results
   --results FILE   where they are saved (node_modules/.cache/mutation.json)
@@ -31,6 +32,7 @@ const { values } = parseArgs({
     most: { type: 'string', default: String(Number.MAX_SAFE_INTEGER) },
     survivors: { type: 'boolean', default: false },
     workers: { type: 'string', default: '1' },
+    seconds: { type: 'string', default: '1000' },
     seed: { type: 'string', default: '1' },
     fresh: { type: 'boolean', default: false },
     results: { type: 'string', default: join(ROOT, 'node_modules/.cache/mutation.json') },
@@ -57,14 +59,22 @@ function oneLine(text: string): string {
   return short.length > 100 ? `${short.slice(0, 97)}...` : short;
 }
 
-const [most, seed, workers] = [Number(values.most), Number(values.seed), Number(values.workers)];
+const [most, seed, workers, seconds] = [values.most, values.seed, values.workers, values.seconds].map(Number) as [
+  number,
+  number,
+  number,
+  number,
+];
 const chosen = areas().filter(
   ({ name, files }) => (values.area ?? name) === name && files.some((file) => file.includes(values.only)),
 );
 if (values.help) {
   console.log(HELP);
-} else if (![most, seed, workers].every((value) => Number.isSafeInteger(value) && value >= 0) || workers === 0) {
-  console.error('--most, --seed and --workers take whole numbers, for example --most 100 --workers 4');
+} else if (
+  ![most, seed, workers, seconds].every((value) => Number.isSafeInteger(value) && value >= 0) ||
+  workers === 0
+) {
+  console.error('--most, --seed, --workers and --seconds take whole numbers, for example --most 100 --workers 4');
   process.exitCode = 2;
 } else if (chosen.length === 0) {
   console.error(`no area has this name, or none has a source with "${values.only}" in its path; see --help`);
@@ -81,6 +91,7 @@ if (values.help) {
         most,
         isSurvivorsOnly: values.survivors,
         workers,
+        seconds,
         known,
         progress,
       })),

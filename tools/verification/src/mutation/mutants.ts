@@ -53,17 +53,29 @@ const OTHER_OPERATOR: Readonly<Record<string, string>> = {
   '*': '/',
   '/': '*',
 };
-const OTHER_METHOD: Readonly<Record<string, string>> = { every: 'some', some: 'every', min: 'max', max: 'min' };
+const OTHER_METHOD = new Map([
+  ['every', 'some'],
+  ['some', 'every'],
+  ['min', 'max'],
+  ['max', 'min'],
+]);
 
-/** Every mutant of a source, in the order of its lines. Where the source reads bytes one after the other, each is a step. */
+/** Methods that read nothing on and write nothing down. */
+const PURE =
+  'map filter some every find findIndex includes indexOf has get at slice subarray min max floor sqrt isInteger isFinite flatMap keys values entries reduce sha256 hash';
+const PURE_METHODS = new Set(PURE.split(' '));
+const PURE_FUNCTIONS = /^(is[A-Z]\w*|equalBytes|toHex|BigInt|Number)$/;
+
+/** Every mutant of a source, in the order of its lines. Where the source reads bytes one after the other, whatever calls for more is a step. */
 export function mutantsOf(text: string, readsOn = false): readonly Mutant[] {
   const { program, errors } = parseSync('source.ts', text);
   if (errors.length > 0) throw new Error(`it does not parse: ${errors[0]?.message}`);
-  return changesBelow(program as unknown as Node, text)
+  const isStep = (node: Node): boolean => hasStep(node) || (readsOn && hasEffect(node));
+  return changesBelow(program as unknown as Node, text, isStep)
     .sort((a, b) => a.start - b.start || b.end - a.end)
     .map((change) => ({
       ...change,
-      isStep: readsOn || change.isStep === true,
+      isStep: change.isStep === true,
       line: text.slice(0, change.start).split('\n').length,
       before: text.slice(change.start, change.end),
     }));
@@ -100,14 +112,29 @@ export function withSwitches(
 }
 
 /** Types and imports are no behaviour. */
-function changesBelow(node: Node, text: string): Change[] {
+function changesBelow(node: Node, text: string, isStep: (node: Node) => boolean): Change[] {
   if (node.type.startsWith('TS') && !('expression' in node)) return [];
   if (node.type === 'ImportDeclaration') return [];
-  const isStep = hasStep(node);
+  // Of these the question alone is changed.
+  const isQuestion = node.type === 'IfStatement' || node.type === 'ConditionalExpression';
+  const changed = (isQuestion ? node.test : undefined) ?? node;
+  const changes = changesOf(node, text);
+  const isOne = changes.length > 0 && isStep(changed);
   return [
-    ...changesOf(node, text).map((change) => ({ ...change, isStep })),
-    ...childrenOf(node).flatMap((child) => changesBelow(child, text)),
+    ...changes.map((change) => ({ ...change, isStep: isOne })),
+    ...childrenOf(node).flatMap((child) => changesBelow(child, text, isStep)),
   ];
+}
+
+/** Whether it may read on, or write. */
+function hasEffect(node: Node): boolean {
+  if (node.type === 'AssignmentExpression' || node.type === 'UpdateExpression') return true;
+  if (node.type === 'CallExpression' && !isPure(node.callee)) return true;
+  return childrenOf(node).some(hasEffect);
+}
+
+function isPure(callee: Node | undefined): boolean {
+  return PURE_FUNCTIONS.test(callee?.name ?? '') || PURE_METHODS.has(callee?.property?.name ?? '');
 }
 
 /** Whether it waits for somebody, other than in a function of its own. */
@@ -156,7 +183,7 @@ function isTextLike(part: Node | undefined): boolean {
 function callChanges(node: Node, text: string): Change[] {
   const { object, property, computed } = node.callee ?? {};
   if (object === undefined || property === undefined || computed) return [];
-  const other = OTHER_METHOD[property.name ?? ''];
+  const other = OTHER_METHOD.get(property.name ?? '');
   if (other !== undefined) {
     const after = text.slice(node.start, property.start) + other + text.slice(property.end, node.end);
     return [{ ...spanOf(node), after }];

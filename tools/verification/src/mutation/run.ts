@@ -6,12 +6,14 @@ import { createInterface } from 'node:readline';
 import { fileURLToPath, pathToFileURL } from 'node:url';
 import { ROOT } from '@basa/testkit/root.ts';
 import { build } from 'esbuild';
+import { parseSync } from 'oxc-parser';
 import type { JudgedMutant } from './harness.ts';
 import type { Mutant } from './mutants.ts';
 import { withSwitches } from './mutants.ts';
 
 const HARNESS = fileURLToPath(new URL('harness.ts', import.meta.url));
-/** No test takes so long; a mutant that does has made an endless loop. */
+const VITEST = fileURLToPath(new URL('suites.ts', import.meta.url));
+/** No test takes so long to load, or to run without a change. */
 const MAX_SILENCE_MS = 120_000;
 
 /** A source by its path from the root, with its mutants; the first of them has this number. */
@@ -27,14 +29,17 @@ export interface MutationRun {
   readonly tests: readonly string[];
   /** Numbers of those to judge. */
   readonly chosen: readonly number[];
+  /** Tests of so many seconds, without a change, are asked of each; 1,000 by default. */
+  readonly seconds?: number;
   /** Processes at a time; one by default. */
   readonly workers?: number;
   readonly onJudged: (judged: JudgedMutant) => void;
-  /** So many tests of so many were run to see what they reach. */
+  /** So many files of tests were run to see what they reach. */
   readonly onCoverage: (done: number, of: number) => void;
 }
 
 export async function runMutants(run: MutationRun): Promise<void> {
+  if (run.chosen.length === 0) return;
   const cache = join(ROOT, 'node_modules/.cache');
   mkdirSync(cache, { recursive: true });
   const folder = mkdtempSync(join(cache, 'basa-mutation-'));
@@ -74,22 +79,29 @@ async function judgeSome(
   left: readonly number[],
   awake?: number,
 ): Promise<{ readonly judged: number; readonly isAtLoading: boolean }> {
-  const words = [JSON.stringify(left), coverage, ...(awake === undefined ? [] : [String(awake)])];
+  const words = [
+    JSON.stringify(left),
+    coverage,
+    String(run.seconds ?? 1000),
+    ...(awake === undefined ? [] : [String(awake)]),
+  ];
   const child = spawn(process.execPath, ['--enable-source-maps', bundle, ...words], {
     stdio: ['ignore', 'pipe', awake === undefined ? 'inherit' : 'ignore'],
   });
-  const watchdog = setTimeout(() => child.kill('SIGKILL'), MAX_SILENCE_MS);
+  const kill = () => child.kill('SIGKILL');
+  let watchdog = setTimeout(kill, MAX_SILENCE_MS);
   let judged = 0;
   let isAtLoading = false;
   const closed = new Promise<number | null>((resolve) => child.on('close', resolve));
   for await (const line of createInterface({ input: child.stdout })) {
-    watchdog.refresh();
     const said = JSON.parse(line);
+    clearTimeout(watchdog);
+    watchdog = setTimeout(kill, said.maxMs ?? MAX_SILENCE_MS);
     if ('mutant' in said) {
       judged++;
       run.onJudged(said);
     } else if ('loaded' in said) isAtLoading = true;
-    else if ('test' in said) run.onCoverage(said.test, said.of);
+    else if ('file' in said) run.onCoverage(said.file, said.of);
   }
   clearTimeout(watchdog);
   const code = await closed;
@@ -100,8 +112,9 @@ async function judgeSome(
 async function bundleSwitched({ sources, tests }: MutationRun, outfile: string): Promise<void> {
   const main = [
     `import { judgeMutants } from ${JSON.stringify(HARNESS)};`,
-    ...tests.map((test) => `await import(${JSON.stringify(join(ROOT, test))});`),
-    'await judgeMutants(JSON.parse(process.argv[2]), process.argv[3]);',
+    'const files = [];',
+    ...tests.map((test) => `files.push((await import(${JSON.stringify(join(ROOT, test))})).default);`),
+    'await judgeMutants(files, JSON.parse(process.argv[2]), process.argv[3]);',
   ];
   await build({
     stdin: { contents: main.join('\n'), resolveDir: ROOT, loader: 'ts' },
@@ -112,7 +125,7 @@ async function bundleSwitched({ sources, tests }: MutationRun, outfile: string):
     target: 'es2022',
     conditions: ['@basa/source'],
     logLevel: 'error',
-    alias: { vitest: HARNESS },
+    alias: { vitest: VITEST },
     external: ['esbuild'],
     // The mcl engine is CommonJS and asks for Node's modules.
     banner: { js: "import { createRequire } from 'node:module'; const require = createRequire(import.meta.url);" },
@@ -120,14 +133,7 @@ async function bundleSwitched({ sources, tests }: MutationRun, outfile: string):
       {
         name: 'switches',
         setup: ({ onLoad }) => {
-          // A test may look for files beside itself.
-          onLoad({ filter: /\.test\.ts$/ }, ({ path }) => ({
-            contents: readFileSync(path, 'utf8').replaceAll(
-              'import.meta.url',
-              JSON.stringify(pathToFileURL(path).href),
-            ),
-            loader: 'ts',
-          }));
+          onLoad({ filter: /\.test\.ts$/ }, ({ path }) => ({ contents: testFile(path), loader: 'ts' }));
           onLoad({ filter: /packages\/.*\.ts$/ }, ({ path }) => {
             const source = sources.find(({ file }) => path === join(ROOT, file));
             if (source === undefined) return undefined;
@@ -137,4 +143,13 @@ async function bundleSwitched({ sources, tests }: MutationRun, outfile: string):
       },
     ],
   });
+}
+
+/** A file of tests as a function that collects them: what it does besides is done anew each time. */
+function testFile(path: string): string {
+  // A test may look for files beside itself.
+  const text = readFileSync(path, 'utf8').replaceAll('import.meta.url', JSON.stringify(pathToFileURL(path).href));
+  const { module } = parseSync(path, text);
+  const last = Math.max(0, ...module.staticImports.map(({ end }) => end));
+  return `${text.slice(0, last)}\nexport default async function () {${text.slice(last)}}`;
 }

@@ -1,0 +1,43 @@
+/** A draft's log is the log up to its end, and what was drafted after it. */
+import { nodeSuite } from '@basa/runtime/node';
+import { describe, expect, it } from 'vitest';
+import { DraftLog, LogInMemory, modelName, recordNames } from '../../src/authority/past-log.ts';
+import type { AuthorityRecord } from '../../src/authority/records.ts';
+import type { Ctx, TaskId } from '../../src/index.ts';
+
+const ctx = new Uint8Array(32).fill(7) as Ctx;
+const [voted, aborted]: AuthorityRecord[] = [
+  { kind: 'buffer-voted', ctx, closing: new Uint8Array(32) },
+  { kind: 'buffer-aborted', ctx },
+];
+const hash = (n: number) => new Uint8Array(32).fill(n);
+
+describe('the log of a draft', () => {
+  it('has the hashes of the log up to its end, and its own after that', () => {
+    const log = new LogInMemory(nodeSuite);
+    log.add(voted as AuthorityRecord, hash(1));
+    const draft = new DraftLog(nodeSuite, log, 1);
+    draft.add(aborted as AuthorityRecord, hash(2));
+    expect([0, 1, 2, 3].map((sequence) => draft.hashAt(sequence))).toEqual([
+      log.hashAt(0),
+      hash(1),
+      hash(2),
+      undefined,
+    ]);
+    expect(draft.named(ctx)).toEqual([voted, aborted]);
+    expect(log.named(ctx)).toEqual([voted]);
+    expect(log.named(hash(9))).toEqual([]);
+  });
+});
+
+describe('a model in the log', () => {
+  it('is found by its version, and by its buffer where it comes from one', () => {
+    const task = new Uint8Array(32) as TaskId;
+    const names = (version: number) => {
+      const entry = { task, version, ctx } as Extract<AuthorityRecord, { kind: 'model-appended' }>['entry'];
+      return recordNames(nodeSuite, { kind: 'model-appended', entry } as AuthorityRecord);
+    };
+    expect(names(0)).toEqual([modelName(task, 0)]);
+    expect(names(1)).toEqual([modelName(task, 1), ctx]);
+  });
+});

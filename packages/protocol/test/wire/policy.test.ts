@@ -1,0 +1,95 @@
+/** A policy at its limits: the last value that a task may have, and the first that it may not. */
+import { ByteWriter, RING_32, ring, signedCapacity } from '@basa/masking';
+import type { TaskPolicy } from '@basa/protocol';
+import { policyProblem } from '@basa/protocol';
+import { nodeFederation } from '@basa/testkit/core/tools.ts';
+import { describe, expect, it } from 'vitest';
+import { privacyField, privacyProblem, sumBound } from '../../src/wire/privacy.ts';
+
+const { policy } = nodeFederation({ bufferSize: 4, dimension: 4 });
+const problemOf = (change: Partial<TaskPolicy>) => policyProblem({ ...policy, ...change });
+const ROOT = { kind: 'polynomial', exponent: 0.5 } as const;
+
+describe('a policy', () => {
+  it.each<[string, Partial<TaskPolicy>]>([
+    ['1,024 slots', { bufferSize: 1024 }],
+    ['two slots', { bufferSize: 2, minimum: 2 }],
+    ['all slots needed', { minimum: 4 }],
+    ['one parameter', { dimension: 1 }],
+    ['2^31 parameters', { dimension: 2 ** 31 }],
+    ['leases of a millisecond', { uploadLeaseMs: 1, openMs: 1, closeMs: 1 }],
+    ['a floor at the norm of the largest update', { blockFloor: 2 * policy.clip }],
+    ['a staleness that changes nothing', { staleness: { kind: 'polynomial', exponent: 0 } }],
+    ['weights down to 1/4', { staleness: ROOT, maxStaleness: 15 }],
+    ['versions whose sum just fits', { modulus: RING_32, staleness: { kind: 'constant' }, maxStaleness: 2 ** 29 - 1 }],
+  ])('may have %s', (_, change) => {
+    expect(problemOf(change)).toBeUndefined();
+  });
+
+  it.each<[string, Partial<TaskPolicy>]>([
+    ['bufferSize must be from 2 to 1024, got 1025', { bufferSize: 1025 }],
+    ['bufferSize must be', { bufferSize: 1, minimum: 1 }],
+    ['bufferSize must be', { bufferSize: 3.5, minimum: 2 }],
+    ['minimum must be from 2 to bufferSize (4), got 5', { minimum: 5 }],
+    ['minimum must be', { minimum: 1 }],
+    ['minimum must be', { minimum: 2.5 }],
+    ['dimension must be', { dimension: 0 }],
+    ['dimension must be', { dimension: 1.5 }],
+    ['dimension must be', { dimension: 2 ** 31 + 1 }],
+    ['uploadLeaseMs must be', { uploadLeaseMs: 0 }],
+    ['openMs must be', { openMs: 0 }],
+    ['closeMs must be', { closeMs: 0 }],
+    ['blockFloor', { blockFloor: 2.001 * policy.clip }],
+    ['maxStaleness 15 is the largest that fits', { staleness: ROOT, maxStaleness: 16 }],
+    ['maxStaleness 15 is the largest that fits', { staleness: ROOT, maxStaleness: 1000 }],
+    ['is too large', { modulus: RING_32, staleness: { kind: 'constant' }, maxStaleness: 2 ** 29 }],
+    ['cannot be written', { staleness: { kind: 'polynomial', exponent: 1e6 + 1 } }],
+    ['cannot be written', { staleness: { kind: 'polynomial', exponent: -1 } }],
+  ])('is refused with a reason: %s', (reason, change) => {
+    expect(problemOf(change)).toContain(reason);
+  });
+
+  it('may have tiny weights where that is asked for by its name, up to the largest parameter', () => {
+    const staleness = { kind: 'polynomial', exponent: 1e6 } as const;
+    expect(problemOf({ staleness, maxStaleness: 1, unsafeTinyWeights: true })).toBeUndefined();
+  });
+
+  it('that is no policy at all is a fault of whoever made it, not a reason', () => {
+    expect(() => problemOf({ metrics: undefined as never })).toThrow(TypeError);
+  });
+});
+
+describe('a coordinate of a sum', () => {
+  it('is as large as so many updates make it', () => {
+    const task = { ...policy, level: 7 };
+    expect(sumBound(task, 3)).toBe(3 * sumBound(task, 1));
+    expect(sumBound(task, 1)).toBeGreaterThan(1);
+  });
+});
+
+describe('a private task', () => {
+  it('may fill its group to the last number, and no further', () => {
+    const privacy = { noiseMultiplier: 1, colluders: 1, delta: 1e-6, participations: 1 };
+    const noisy = { ...policy, minimum: 4, level: 50, modulus: ring(16), privacy };
+    const capacity = signedCapacity(noisy.modulus);
+    const withNoise = (noiseMultiplier: number) => ({ ...noisy, privacy: { ...privacy, noiseMultiplier } });
+    const reached = (noiseMultiplier: number) => sumBound(withNoise(noiseMultiplier), noisy.bufferSize);
+    // The bound is a whole number that rises with the noise: bisection finds where it is the capacity.
+    let [low, high] = [0.1, 1000];
+    while (reached(low) < capacity) {
+      const middle = (low + high) / 2;
+      if (reached(middle) <= capacity) low = middle;
+      else high = middle;
+    }
+    expect(reached(low)).toBe(capacity);
+    expect(privacyProblem(withNoise(low))).toBeUndefined();
+    expect(privacyProblem(withNoise(low * 1.01))).toContain(`the group holds ${capacity}`);
+  });
+
+  it('may have up to a million times its sensitivity as noise', () => {
+    const written = (noiseMultiplier: number) =>
+      privacyField.write(new ByteWriter(), { noiseMultiplier, colluders: 1, delta: 1e-6, participations: 1 });
+    expect(() => written(1e6)).not.toThrow();
+    expect(() => written(1e6 + 1)).toThrow('above 1000000');
+  });
+});

@@ -1,0 +1,120 @@
+/** Statements of authorities: who signed, how often, for how long, and what exactly a close says. */
+import type { CertificateBody, CloseRequest, Endorsement } from '@basa/protocol';
+import {
+  agreedOn,
+  certificateCodec,
+  closingOf,
+  defaultThreshold,
+  endorse,
+  hasGoodEndorsements,
+  isDueForRenewal,
+  isEndorsed,
+  listedSlots,
+  millis,
+} from '@basa/protocol';
+import { atClose } from '@basa/testkit/core/at-close.ts';
+import { authorityOf, severalAuthorities } from '@basa/testkit/core/several.ts';
+import { describe, expect, it } from 'vitest';
+
+const body = (world: { task: CertificateBody['task'] }): CertificateBody => ({
+  task: world.task,
+  deviceKey: new Uint8Array(32),
+  issuedAt: millis(300),
+  notAfter: millis(600),
+});
+
+describe('endorsements', () => {
+  const world = severalAuthorities();
+  const { suite } = world.authority.ports;
+  const one = (n: number): Endorsement => {
+    const { signer } = authorityOf(world, n).ports;
+    return endorse(certificateCodec, world.policy, signer, body(world)).endorsements[0] as Endorsement;
+  };
+  const isGood = (...endorsements: Endorsement[]) =>
+    hasGoodEndorsements(suite, certificateCodec, world.policy, { ...body(world), endorsements });
+
+  it('are good by rising index, one of each authority, all of them signed', () => {
+    expect(isGood(one(0), one(1), one(3))).toBe(true);
+    expect(isGood()).toBe(true);
+    expect(isGood(one(0), one(0), one(1))).toBe(false);
+    expect(isGood(one(1), one(0))).toBe(false);
+    expect(isGood(one(0), { ...one(1), authority: 2 })).toBe(false);
+    expect(isGood(one(0), { ...one(1), authority: 4 })).toBe(false);
+  });
+
+  it('are written by rising index, or not at all', () => {
+    const written = (...endorsements: Endorsement[]) => certificateCodec.encode({ ...body(world), endorsements });
+    expect(written(one(0), one(2))).toBeInstanceOf(Uint8Array);
+    for (const wrong of [
+      [one(2), one(0)],
+      [one(1), one(1)],
+    ])
+      expect(() => written(...wrong)).toThrow('not by rising index');
+  });
+
+  it('are gathered from those who say the same, in their order; a stranger has none', () => {
+    const said = (n: number, notAfter = 600) =>
+      endorse(certificateCodec, world.policy, authorityOf(world, n).ports.signer, {
+        ...body(world),
+        notAfter: millis(notAfter),
+      });
+    const agreed = agreedOn(certificateCodec, world.policy, [said(0, 700), said(3), said(2), said(1)]);
+    expect(agreed).toMatchObject({
+      notAfter: 600,
+      endorsements: [{ authority: 1 }, { authority: 2 }, { authority: 3 }],
+    });
+    expect(agreedOn(certificateCodec, world.policy, [said(0, 700), said(3), said(2)])).toBeUndefined();
+    expect(() => endorse(certificateCodec, world.policy, world.signer(), body(world))).toThrow(
+      'none of the authorities',
+    );
+  });
+
+  it('are enough from the threshold on', () => {
+    const isEnough = (...endorsements: Endorsement[]) =>
+      isEndorsed(suite, certificateCodec, world.policy, { ...body(world), endorsements });
+    expect(isEnough(one(0), one(1))).toBe(false);
+    expect(isEnough(one(0), one(0), one(1))).toBe(false);
+    expect(isEnough(one(0), one(1), one(2))).toBe(true);
+  });
+});
+
+describe('a threshold', () => {
+  it.each([
+    [1, 1],
+    [2, 2],
+    [3, 3],
+    [4, 3],
+    [5, 4],
+    [16, 9],
+  ])('for %d authorities is %d by default', (authorities, threshold) => {
+    expect(defaultThreshold(authorities)).toBe(threshold);
+  });
+});
+
+describe('a certificate', () => {
+  it('is due for renewal in the last third of its life', () => {
+    const certificate = body(severalAuthorities());
+    expect(isDueForRenewal(certificate, millis(499))).toBe(false);
+    expect(isDueForRenewal(certificate, millis(500))).toBe(true);
+  });
+});
+
+describe('what a close says', () => {
+  it('names every deposit, also the last one, which is not accepted', () => {
+    const { world, request } = atClose();
+    const { suite } = world.server.ports;
+    const hashOf = (of: CloseRequest) => closingOf(suite, of, listedSlots(suite, of)).hash;
+    const deposits = request.deposits.map((deposit, n) =>
+      n === 3 ? { ...deposit, root: new Uint8Array(32) as never } : deposit,
+    );
+    expect(hashOf(request)).toEqual(hashOf({ ...request }));
+    expect(hashOf({ ...request, deposits })).not.toEqual(hashOf(request));
+  });
+
+  it('can be said of a buffer that nobody deposited in', () => {
+    const { world, request } = atClose();
+    const { suite } = world.server.ports;
+    const empty = { ...request, deposits: [], accepted: [], headers: [] };
+    expect(closingOf(suite, empty, listedSlots(suite, empty))).toMatchObject({ deposits: 0, view: request.ctx });
+  });
+});
