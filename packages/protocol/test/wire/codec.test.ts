@@ -111,9 +111,10 @@ describe('the largest messages', () => {
     const earlier = slots.slice(1).map(() => asked.earlier[0] as never);
     expect(keyRequest.decode(keyRequest.encode({ ...asked, earlier })).earlier).toHaveLength(K - 1);
     expect(() => keyRequest.encode({ ...asked, earlier: [...earlier, earlier[0] as never] })).toThrow(RangeError);
-    const header = uploadHeader.encode({ ...(headers[0] as object), slot: K - 1, voids } as never);
+    const [any] = headers as unknown as readonly [{ receipt: object }];
+    const receipt = { ...any.receipt, endorsements: vote.endorsements };
+    const header = uploadHeader.encode({ ...any, receipt, slot: K - 1, voids } as never);
     expect(header.length).toBeLessThanOrEqual(headerBytes(K));
-    expect(header.length).toBeGreaterThan(2 * voids.length);
   });
 
   it('cannot be written where they could not be read again', () => {
