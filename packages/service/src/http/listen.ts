@@ -8,10 +8,16 @@ export interface Address {
   readonly port: number;
 }
 
+/**
+ * Connections that the system holds until they are taken; it may hold fewer (`net.core.somaxconn` of Linux). Node asks for 511, and a
+ * crowd that comes in the same moment is cut off above that, without an answer.
+ */
+const MAX_WAITING = 4096;
+
 /** The address as a URL. */
 export async function listen(app: FastifyInstance, { host, port }: Address): Promise<string> {
   try {
-    return await app.listen({ host, port });
+    return await app.listen({ host, port, backlog: MAX_WAITING });
   } catch (error) {
     const { code } = error as { readonly code?: string };
     if (code === 'EADDRINUSE') {
