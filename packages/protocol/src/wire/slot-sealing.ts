@@ -1,4 +1,4 @@
-/** Slot keys as an engine: X25519 keys that every authority publishes for its part of a buffer (decisions 036 and 044). */
+/** Slot keys as an engine: X25519 keys that every authority publishes for its part of a buffer (decisions 036 and 037). */
 import type { KeySteps, SlotBinding, SlotKeyRole, SlotKeySource, SlotPart, Suite, X25519Key } from '@basa/masking';
 import {
   ascii,
