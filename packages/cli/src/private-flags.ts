@@ -1,4 +1,5 @@
 /** Differential privacy and metrics of a task: flags of `task create` and `plan`, read. */
+import type { PrivacyFloor } from '@basa/client/node';
 import type { PrivacyChoice } from '@basa/client/operator';
 import type { MetricRange } from '@basa/protocol';
 import type { CommandInput, Flags } from './command.ts';
@@ -27,8 +28,7 @@ export function privacyChoice(input: CommandInput): PrivacyChoice | undefined {
   }
   if (textFlag(input, 'participations') === undefined)
     throw new CommandError('--noise needs --participations: how many sums a device may be in');
-  const delta = positive(input, 'delta', 1e-6);
-  if (delta >= 1) throw new CommandError(`--delta takes a number between 0 and 1, got "${delta}"`);
+  const delta = deltaFlag(input);
   return {
     noiseMultiplier: positive(input, 'noise', 1),
     participations: numberFlag(input, 'participations', { min: 1, max: MAX_PARTICIPATIONS, fallback: 1 }),
@@ -37,6 +37,20 @@ export function privacyChoice(input: CommandInput): PrivacyChoice | undefined {
       colluders: numberFlag(input, 'colluders', { max: MAX_COLLUDERS, fallback: 0 }),
     }),
   };
+}
+
+/** What a device asks for with `--max-epsilon`; nothing without. */
+export function privacyFloor(input: CommandInput): PrivacyFloor | undefined {
+  if (textFlag(input, 'max-epsilon') !== undefined)
+    return { epsilon: positive(input, 'max-epsilon', 1), delta: deltaFlag(input) };
+  if (textFlag(input, 'delta') === undefined) return undefined;
+  throw new CommandError('--delta says what --max-epsilon is reckoned for: give that as well');
+}
+
+function deltaFlag(input: CommandInput): number {
+  const delta = positive(input, 'delta', 1e-6);
+  if (delta < 1) return delta;
+  throw new CommandError(`--delta takes a number between 0 and 1, got "${delta}"`);
 }
 
 export function metricsChoice(input: CommandInput): readonly MetricRange[] {

@@ -206,6 +206,10 @@ describe('with `basa dev` in one terminal, another', () => {
     expect(errors).toContain('Kmin is 3, at least 4');
     expect(code).not.toBe(0);
     expect((await type('client', '--identity', identity, '--max-staleness', '14')).errors).toContain('at most 14');
+    const open = await type('client', '--identity', identity, '--max-epsilon', '8');
+    expect(open.errors).toContain('the task adds no noise, epsilon of at most 8');
+    const alone = await type('client', '--identity', identity, '--delta', '1e-7');
+    expect(alone.errors).toContain('--delta says what --max-epsilon is reckoned for');
   });
 
   it('verifies the log of the authority, and finds a changed byte', async () => {

@@ -7,6 +7,7 @@ import { connectTo, deltaOf } from './support/connect.ts';
 import type { Asked } from './support/http-listener.ts';
 import type { Reply } from './support/http-replies.ts';
 import { accepted, startClient, startServices } from './support/setup.ts';
+import type { WorldOptions } from './support/test-world.ts';
 import { tinyDataset, tinyModel } from './support/tiny.ts';
 
 afterEach(() => void vi.useRealTimers());
@@ -166,11 +167,24 @@ describe('plain http', () => {
 });
 
 describe('the floor of an application', () => {
+  const PRIVATE: WorldOptions['policy'] = {
+    privacy: { noiseMultiplier: 4, colluders: 0, delta: 1e-3, participations: 4 },
+  };
+
   it.each([
     [{ minimum: 3 }, {}, 'Kmin is 2, at least 3'],
     [{ maxStaleness: 9 }, {}, 'maxStaleness is 10, at most 9'],
     [{}, { maxStaleness: 16 }, 'maxStaleness is 16, at most 15'],
     [{ minimum: Number.NaN }, {}, 'at least NaN'],
+    [{ privacy: { epsilon: 100, delta: 1e-6 } }, {}, 'the task adds no noise, epsilon of at most 100'],
+    // z = 4 and four inclusions are epsilon 2.4 at 10^-6, and more at a smaller delta than the policy's own.
+    [{ privacy: { epsilon: 2.3, delta: 1e-6 } }, PRIVATE, 'the budget is epsilon 2.4'],
+    [{ privacy: { epsilon: 2.5, delta: 1e-9 } }, PRIVATE, 'at delta 1e-9, at most 2.5'],
+    [{ privacy: { epsilon: 9, delta: 1e-6, colluders: 1 } }, PRIVATE, 'withstands 0 colluders, 1 are asked for'],
+    [{ privacy: { epsilon: Number.NaN, delta: 1e-6 } }, PRIVATE, 'at most NaN'],
+    [{ privacy: { epsilon: 9, delta: 1 } }, PRIVATE, 'delta is asked for as 1'],
+    [{ privacy: { epsilon: 9, delta: 0 } }, PRIVATE, 'delta is asked for as 0'],
+    [{ privacy: { epsilon: 9, delta: Number.NaN } }, PRIVATE, 'delta is asked for as NaN'],
   ])('%o refuses a policy below it before the device enrols', async (floor, policy, sentence) => {
     const services = await startServices({ policy });
     const refused = { reason: 'below-floor', message: expect.stringContaining(sentence) };
@@ -181,5 +195,10 @@ describe('the floor of an application', () => {
   it('lets a policy pass that meets it', async () => {
     const services = await startServices({ policy: { minimum: 3, maxStaleness: 16 } });
     await startClient(services, { floor: { minimum: 3, maxStaleness: 16 } });
+  });
+
+  it('lets a private policy pass that meets it', async () => {
+    const services = await startServices({ policy: PRIVATE });
+    await startClient(services, { floor: { privacy: { epsilon: 2.5, delta: 1e-6, colluders: 0 } } });
   });
 });

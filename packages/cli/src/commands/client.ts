@@ -14,6 +14,7 @@ import {
 } from '../command.ts';
 import { deviceWork, MNIST_USERS } from '../device-work.ts';
 import { short } from '../names.ts';
+import { privacyFloor } from '../private-flags.ts';
 import { retrySentence } from '../sentences.ts';
 import { allowsPlainHttp, PLAIN_HTTP_FLAGS, PLAIN_HTTP_USAGE } from './connection.ts';
 
@@ -34,11 +35,23 @@ export const client: Command = {
   --task <hex>         the task, pinned: all 64 digits (BASA_TASK)
   --minimum <n>        take part only where a sum holds at least n updates (2)
   --max-staleness <n>  take part only where updates may be at most n versions behind (15)
+  --max-epsilon <e>    take part only in a private task whose whole budget is at most e
+  --delta <x>          what that epsilon is reckoned for, whatever the task names (1e-6)
 ${PLAIN_HTTP_USAGE}`,
   flags: {
     ...textFlags('identity', 'enrol', 'model', 'user', 'users', 'rounds'),
     'equal-bits': { type: 'boolean', default: false },
-    ...textFlags('update', 'server', 'authority', 'authority-key', 'task', 'minimum', 'max-staleness'),
+    ...textFlags(
+      'update',
+      'server',
+      'authority',
+      'authority-key',
+      'task',
+      'minimum',
+      'max-staleness',
+      'max-epsilon',
+      'delta',
+    ),
     ...PLAIN_HTTP_FLAGS,
   },
   opening: 'connecting',
@@ -109,6 +122,7 @@ async function connect(input: CommandInput): Promise<BasaClient> {
   const { BasaClient: Clients, DEFAULT_FLOOR } = await import('@basa/client/node');
   const token = textFlag(input, 'enrol') ?? input.environment['BASA_ENROLMENT_TOKEN'];
   const pieceBytes = Number(input.environment['BASA_PIECE_BYTES'] ?? 0);
+  const privacy = privacyFloor(input);
   return Clients.connect({
     server: needed(input, 'server', 'BASA_SERVER'),
     authority: needed(input, 'authority', 'BASA_AUTHORITY'),
@@ -119,6 +133,7 @@ async function connect(input: CommandInput): Promise<BasaClient> {
     floor: {
       minimum: numberFlag(input, 'minimum', { fallback: DEFAULT_FLOOR.minimum }),
       maxStaleness: numberFlag(input, 'max-staleness', { fallback: DEFAULT_FLOOR.maxStaleness }),
+      ...(privacy !== undefined && { privacy }),
     },
     unsafeAllowPlainHttp: allowsPlainHttp(input),
     ...(token !== undefined && { token }),

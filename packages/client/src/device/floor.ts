@@ -1,20 +1,45 @@
 /** What an application asks of every policy, by itself: the task is pinned by its name, and a name may be chosen carelessly. */
 import type { TaskPolicy } from '@basa/protocol';
-import { DEFAULT_MAX_STALENESS } from '@basa/protocol';
+import { DEFAULT_MAX_STALENESS, epsilonBudget } from '@basa/protocol';
 
 export interface Floor {
   /** The smallest Kmin: so many updates are in a sum at least, of which c_max + 2 withstand c_max colluders. */
   readonly minimum: number;
   /** The most versions that an update may be behind. */
   readonly maxStaleness: number;
+  /** What all sums together may tell of this device; without it a task need not be private. */
+  readonly privacy?: PrivacyFloor;
+}
+
+export interface PrivacyFloor {
+  /** The largest epsilon of the task's whole budget. */
+  readonly epsilon: number;
+  /** What that epsilon is reckoned for, whatever delta the policy names. */
+  readonly delta: number;
+  /** So many users of a sum may tell the server their noise without epsilon growing; 0 by default. */
+  readonly colluders?: number;
 }
 
 export const DEFAULT_FLOOR: Floor = { minimum: 2, maxStaleness: DEFAULT_MAX_STALENESS };
 
 /** What of the policy is below the floor, or undefined. */
-export function floorProblem({ minimum, maxStaleness }: Floor, policy: TaskPolicy): string | undefined {
+export function floorProblem({ minimum, maxStaleness, privacy }: Floor, policy: TaskPolicy): string | undefined {
   if (!(policy.minimum >= minimum)) return `Kmin is ${policy.minimum}, at least ${minimum} is asked for`;
   if (!(policy.maxStaleness <= maxStaleness))
     return `maxStaleness is ${policy.maxStaleness}, at most ${maxStaleness} is asked for`;
+  return privacy === undefined ? undefined : privacyFloorProblem(privacy, policy);
+}
+
+function privacyFloorProblem(
+  { epsilon, delta, colluders = 0 }: PrivacyFloor,
+  { privacy }: TaskPolicy,
+): string | undefined {
+  if (!(delta > 0 && delta < 1)) return `delta is asked for as ${delta}, which is not between 0 and 1`;
+  if (privacy === undefined) return `the task adds no noise, epsilon of at most ${epsilon} is asked for`;
+  if (!(privacy.colluders >= colluders))
+    return `the noise withstands ${privacy.colluders} colluders, ${colluders} are asked for`;
+  const spent = epsilonBudget({ ...privacy, delta });
+  if (!(spent <= epsilon))
+    return `the budget is epsilon ${spent.toFixed(2)} at delta ${delta}, at most ${epsilon} is asked for`;
   return undefined;
 }

@@ -9,7 +9,7 @@ import { webOutside } from './outside.ts';
 
 export type { Abortable, ContributeOptions } from '../basa-client.ts';
 export type { DeviceSigner, DeviceStore } from '../device/device-store.ts';
-export type { Floor } from '../device/floor.ts';
+export type { Floor, PrivacyFloor } from '../device/floor.ts';
 export { DEFAULT_FLOOR } from '../device/floor.ts';
 export { Heads } from '../device/heads.ts';
 export { inMemoryStoreForTests } from '../device/memory-store.ts';
