@@ -60,14 +60,15 @@ export async function runCli(
   try {
     const { values, positionals } = readFlags(command, rest);
     if (values['help']) return explain(helpOf(command), EXIT_CODE.fine);
-    const terminal = createTerminal(isJson ? stderr : stdout);
+    const terminal = createTerminal(isJson ? stderr : stdout, stderr);
     if (command.opening !== undefined) terminal.line(`${command.opening} ...`);
     const line = (text = ''): void => terminal.line(fitted(text, program));
+    const warn = (text: string): void => terminal.warn(fitted(text, program));
     const input: CommandInput = {
       values,
       positionals,
       environment,
-      terminal: { ...terminal, line },
+      terminal: { ...terminal, line, warn },
       signal: stopping.signal,
     };
     const { json, exitCode = EXIT_CODE.fine } = await command.run(input);

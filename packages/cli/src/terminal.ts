@@ -4,6 +4,8 @@ export interface Terminal {
   /** Whether somebody watches. */
   readonly isLive: boolean;
   line(text?: string): void;
+  /** To standard error: whoever keeps the lines in a file keeps no warnings with them. */
+  warn(text: string): void;
   /** Replaces the status drawn before; several lines are fine. */
   status(text: string): void;
   clearStatus(): void;
@@ -17,7 +19,7 @@ export interface OutStream {
 }
 
 /** With `--json` the words go to standard error, so that standard output holds the one line of JSON. */
-export function createTerminal(stream: OutStream): Terminal {
+export function createTerminal(stream: OutStream, warnings: OutStream): Terminal {
   const isLive = stream.isTTY === true;
   let drawn = 0;
   const clear = (): void => {
@@ -30,6 +32,10 @@ export function createTerminal(stream: OutStream): Terminal {
     line(text = '') {
       clear();
       stream.write(`${text}\n`);
+    },
+    warn(text) {
+      clear();
+      warnings.write(`${text}\n`);
     },
     status(text) {
       if (!isLive) return;

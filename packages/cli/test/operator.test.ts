@@ -200,6 +200,14 @@ describe('with `basa dev` in one terminal, another', () => {
     expect(unknown.errors).toContain('Give --token, or the variable BASA_OPERATOR_TOKEN');
   });
 
+  it('keeps tokens apart from the word that an authority was missed', async () => {
+    const authority = `${environment['BASA_AUTHORITY']},http://127.0.0.1:9`;
+    const { code, out, errors } = await type('keys', 'enroll', '--count', '2', '--authority', authority);
+    expect(errors).toContain('The other authorities know now; devices enrol there');
+    expect(out).toMatch(/^\S+\n\S+\n$/);
+    expect(code).toBe(0);
+  });
+
   it('does not take part below its own floor', async () => {
     const identity = join(folder, 'choosy');
     const { code, errors } = await type('client', '--identity', identity, '--minimum', '4');

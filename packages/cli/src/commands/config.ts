@@ -47,7 +47,7 @@ ${CONFIG_USAGE}
     });
     const rows = settings.map(({ key, value, from: origin }) => [key, wordsOf(value), origin ?? '']);
     input.terminal.line(table([['key', 'value', 'from'], ...rows]));
-    for (const risk of risks) input.terminal.line(`warning: ${risk}`);
+    for (const risk of risks) input.terminal.warn(`warning: ${risk}`);
     return { json: { settings, warnings: risks } };
   },
 };

@@ -47,7 +47,7 @@ export async function authorityOperator(
     url,
     token: authorityTokenOf(input),
     signal: input.signal,
-    onMissed: (error) => input.terminal.line(`${error.message}\nThe other authorities know now; ${whenBack}.`),
+    onMissed: (error) => input.terminal.warn(`${error.message}\nThe other authorities know now; ${whenBack}.`),
   });
 }
 
