@@ -120,6 +120,9 @@ export function transaction<Result>(db: Database, work: () => Result): Result {
   }
 }
 
+/** The locks of this process: one that nobody refers to would be collected, and be free. */
+const taken = new Set<Database>();
+
 /** An exclusive transaction on a file of its own. The system releases it when the process ends, however it ends. */
 export function takeLock(folder: string): Pick<Database, 'close'> {
   try {
@@ -129,9 +132,11 @@ export function takeLock(folder: string): Pick<Database, 'close'> {
     try {
       lock.exec('BEGIN EXCLUSIVE');
       nameHolder(folder);
+      taken.add(lock);
       return {
         close() {
           forgetHolder(folder);
+          taken.delete(lock);
           lock.close();
         },
       };

@@ -147,8 +147,10 @@ describe('a data folder', () => {
     const folder = freshFolder();
     const program = `import { openDatabase } from '@basa/service';
       openDatabase(${JSON.stringify(folder)}, { application: 'authority', migrations: ${JSON.stringify(ONE.migrations)} });
+      await new Promise(setImmediate); // nothing refers to what was opened
+      gc(); await new Promise(setImmediate); gc();
       console.log('open'); setInterval(() => {}, 1000);`;
-    const flags = [...FROM_SOURCE, '--input-type=module', '-e', program];
+    const flags = [...FROM_SOURCE, '--expose-gc', '--input-type=module', '-e', program];
     const child = spawn(process.execPath, flags, { cwd: fileURLToPath(new URL('../..', import.meta.url)) });
     await once(child.stdout, 'data');
     const { pid } = child;
