@@ -6,7 +6,7 @@ import { encodePolicy } from '@basa/protocol';
 import { Conduct, launchChromium, overhear, overheard } from '@basa/testkit/browser/chromium.ts';
 import { quantisedOf, versionOf, WebStage, wholeUpdate } from '@basa/testkit/browser/web-stage.ts';
 import type { Browser, BrowserContext, Page } from 'playwright-core';
-import { afterAll, beforeAll, expect, it } from 'vitest';
+import { afterAll, afterEach, beforeAll, expect, it } from 'vitest';
 import { joinLink } from '../../packages/cli/src/pages.ts';
 
 /** Only a hang is an error. */
@@ -20,8 +20,18 @@ beforeAll(async () => {
   [stage, browser] = await Promise.all([WebStage.open(), launchChromium()]);
   conduct = new Conduct(stage.url, stage.stage.urls.authority);
   context = await browser.newContext();
-  context.setDefaultTimeout(0);
+  context.setDefaultTimeout(FOR_LONG.timeout);
   await overhear(context);
+});
+// What a tab said last tells why it hangs.
+afterEach(async ({ task }) => {
+  if (task.result?.state !== 'fail') return;
+  for (const page of context.pages()) {
+    const { news } = await overheard(page);
+    const kinds = news.slice(-20).map(({ view, ...one }) => JSON.stringify(one));
+    console.error([page.url(), await page.textContent('#device-status'), ...kinds].join('\n'));
+  }
+  console.error(JSON.stringify(await stage.stage.server.task(stage.stage.task)));
 });
 afterAll(async () => {
   await browser?.close();
