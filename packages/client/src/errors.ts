@@ -1,6 +1,9 @@
 /** What can go wrong between a client and its services. Each error says what to do next; none holds a secret. */
 import type { ProblemCode, RefusalReason } from '@basa/protocol';
-import { isRefusalReason, REFUSALS } from '@basa/protocol';
+import { isRefusalReason, problemOf, REFUSALS } from '@basa/protocol';
+
+/** Answers of a proxy, without a problem document. */
+const PASSING_STATUS: ReadonlySet<number> = new Set([408, 425, 429, 500, 502, 503, 504]);
 
 /** A service said no, with a problem document. */
 export class ProblemError extends Error {
@@ -30,6 +33,11 @@ export class ProblemError extends Error {
     this.retryAfterMs = said.retryAfterMs;
     this.slots = said.slots;
     this.uploadOffset = said.uploadOffset;
+  }
+
+  /** Whether the same request may be answered later. */
+  get isPassing(): boolean {
+    return this.code === 'unknown-problem' ? PASSING_STATUS.has(this.status) : problemOf(this.code).resend === true;
   }
 }
 

@@ -74,6 +74,7 @@ describe('a wait', () => {
 });
 
 describe('run goes on after', () => {
+  const NO_TIME = json(JSON.stringify(problemDocument('overloaded', { retryAfterMs: 250 })), {}, 503);
   const upload = ({ path, method }: Asked): boolean => path.endsWith('/upload') && method === 'PUT';
   it.each<[string, (asked: Asked) => Reply | undefined]>([
     [
@@ -103,6 +104,12 @@ describe('run goes on after', () => {
           ? json(JSON.stringify(problemDocument('clock-skew', { detail: '9007199254740991' })), {}, 401)
           : undefined,
     ],
+    ...['/models/', '/model-log/', '/admissions', '/seats', '/deposits', '/keys', '/upload'].map(
+      (part): [string, (asked: Asked) => Reply | undefined] => [
+        `a service without time for ${part}, which asks for a longer wait than one request has`,
+        ({ path }) => (path.includes(part) ? NO_TIME : undefined),
+      ],
+    ),
     ['a no that nobody knows', ({ path }) => (path.endsWith('/seats') ? json('{"type":"x"}', {}, 418) : undefined)],
   ])('%s', async (_, lie) => {
     const services = await startServices();

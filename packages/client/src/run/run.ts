@@ -42,10 +42,10 @@ export interface RunSummary {
   readonly ended: 'rounds' | ProblemCode;
 }
 
-/** Faults of a service or of the way to it, after all tries of one request: they say nothing about the update. */
+/** Faults of a service or of the way to it, and no time for now, after all tries of one request: they say nothing about the update. */
 function isFault(error: unknown): error is Error {
   if (error instanceof ProblemError) {
-    return error.code === 'unknown-problem' || problemOf(error.code).about === 'service';
+    return error.isPassing || error.code === 'unknown-problem' || problemOf(error.code).about === 'service';
   }
   return error instanceof UnreachableError || error instanceof AnswerError;
 }
@@ -53,6 +53,11 @@ function isFault(error: unknown): error is Error {
 /** Whether another round may not meet what this client itself refused. */
 function isPassing(reason: string): reason is RefusalReason {
   return isRefusalReason(reason) && problemOf(reason).retry === true;
+}
+
+/** The wait that a service asks for. */
+function askedBy(error: Error): number {
+  return error instanceof ProblemError ? (error.retryAfterMs ?? 0) : 0;
 }
 
 const FIRST_PAUSE_MS = 500;
@@ -101,7 +106,7 @@ export async function run(
         refusals++;
         events.emit('rejected', rejected(error.reason, 'free', { detail: error.message }));
         await pause(0);
-      } else if (isFault(error)) await pause(0, error.message);
+      } else if (isFault(error)) await pause(askedBy(error), error.message);
       else throw error;
     }
   }

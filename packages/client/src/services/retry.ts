@@ -1,5 +1,4 @@
 /** Which failures are tried again, and when: exponential back-off with full jitter, never before the service asks for it. */
-import { problemOf } from '@basa/protocol';
 import { ProblemError, UnreachableError } from '../errors.ts';
 import type { Outside } from '../outside.ts';
 import { uniform } from '../outside.ts';
@@ -19,9 +18,6 @@ export const DEFAULT_RETRY: RetryOptions = {
   longestWaitMs: 15_000,
   timeoutMs: 30_000,
 };
-
-/** Answers of a proxy, without a problem document. */
-const RETRYABLE_STATUS: ReadonlySet<number> = new Set([408, 425, 429, 500, 502, 503, 504]);
 
 export interface RetryNotice {
   readonly service: string;
@@ -71,7 +67,5 @@ export async function retrying<T>(
 
 /** Every request is idempotent by the protocol, so what failed on the way or for the moment is simply sent again. */
 function isRetryable(error: unknown): error is Error {
-  if (error instanceof NetworkFailure) return true;
-  if (!(error instanceof ProblemError)) return false;
-  return error.code === 'unknown-problem' ? RETRYABLE_STATUS.has(error.status) : problemOf(error.code).resend === true;
+  return error instanceof NetworkFailure || (error instanceof ProblemError && error.isPassing);
 }

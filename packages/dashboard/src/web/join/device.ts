@@ -1,14 +1,14 @@
 /** A tab as a device: connects, trains and contributes for as long as its gate is open, whatever fails in between. */
-import type { Contribution, RoundTrainer } from '@basa/client/web';
-import { BasaClient, UnreachableError } from '@basa/client/web';
+import type { Contribution, Outside, RoundTrainer } from '@basa/client/web';
+import { BasaClient, webOutside } from '@basa/client/web';
 import type { Samples } from '@basa/learning';
 import type { Modulus } from '@basa/masking';
 import { modulusSize, RING_32, toHex } from '@basa/masking';
 import { problemOf } from '@basa/protocol';
 import type { FromDevice, ToDevice, UpdateView } from './device-messages.ts';
 import type { Gate } from './gate.ts';
+import { persistently } from './persistently.ts';
 
-const RETRY_MS = 1000;
 const OUTCOME_MS = 400;
 /** More of a vector is not shown. */
 const SHOWN_WORDS = 16_384;
@@ -36,7 +36,9 @@ export async function live(join: Join, gate: Gate, tell: Tell): Promise<void> {
       watchMasking: watching,
       signal: gate.signal,
     });
-  const client = await persistently(gate, tell, connect);
+  const { sleep } = await webOutside();
+  const patient = { gate, tell, sleep };
+  const client = await persistently(patient, connect);
   if (client === undefined) return tell({ kind: 'left', accepted: 0 });
   shown.modulus = client.policy.modulus;
   if (client.policy.manifestHash.every((byte) => byte === 0)) {
@@ -52,9 +54,9 @@ export async function live(join: Join, gate: Gate, tell: Tell): Promise<void> {
   });
   if (client.privacy !== undefined) tell({ kind: 'privacy', ...client.privacy });
   listen(client, tell);
-  const life = new Life({ client, gate, tell, rounds: join.rounds });
+  const life = new Life({ client, gate, tell, sleep, rounds: join.rounds });
   try {
-    await persistently(gate, tell, () => life.goOn(observed(trainer, shown, tell), samples));
+    await persistently(patient, () => life.goOn(observed(trainer, shown, tell), samples));
   } finally {
     await client.close();
   }
@@ -65,6 +67,7 @@ interface LifeOptions {
   readonly client: BasaClient;
   readonly gate: Gate;
   readonly tell: Tell;
+  readonly sleep: Outside['sleep'];
   readonly rounds: number | undefined;
 }
 
@@ -106,34 +109,14 @@ class Life {
 
   /** Until the authority has decided. */
   async #outcome(contribution: Contribution, signal: AbortSignal): Promise<void> {
-    const { client, tell } = this.#options;
+    const { client, tell, sleep } = this.#options;
     for (;;) {
       const outcome = await client.outcome(contribution, { signal });
       if (outcome !== 'undecided') {
         this.#awaited = undefined;
         return tell({ kind: 'outcome', ctx: contribution.ctx, outcome });
       }
-      await sleep(OUTCOME_MS);
-    }
-  }
-}
-
-/** Tries again while nobody answers or the gate is closed; undefined once the device leaves. */
-async function persistently<Result>(gate: Gate, tell: Tell, work: () => Promise<Result>): Promise<Result | undefined> {
-  for (;;) {
-    await gate.passed();
-    if (gate.isLeaving) return undefined;
-    const { signal } = gate;
-    try {
-      return await work();
-    } catch (error) {
-      // The gate may be open again by now: what counts is whether it was closed meanwhile.
-      if (signal.aborted) tell({ kind: 'paused' });
-      else if (error instanceof UnreachableError) {
-        // It says how to try again, which this loop does.
-        tell({ kind: 'waiting', why: error.message.split(';')[0] ?? '' });
-        await sleep(RETRY_MS);
-      } else throw error;
+      await sleep(OUTCOME_MS, signal);
     }
   }
 }
@@ -183,8 +166,4 @@ function watcher(shown: Readonly<Shown>, dimension: number, tell: Tell) {
       tell({ kind: 'update', view });
     });
   };
-}
-
-function sleep(ms: number): Promise<void> {
-  return new Promise((resolve) => setTimeout(resolve, ms));
 }

@@ -1,0 +1,49 @@
+/** Work that a device takes up again, whatever fails for the moment. */
+import type { Outside } from '@basa/client/web';
+import { ProblemError, UnreachableError } from '@basa/client/web';
+import type { FromDevice } from './device-messages.ts';
+import type { Gate } from './gate.ts';
+
+const RETRY_MS = 1000;
+
+export interface Patient {
+  readonly gate: Gate;
+  readonly sleep: Outside['sleep'];
+  tell(news: FromDevice): void;
+}
+
+/** Tries again while nobody answers, a service has no time or the gate is closed; undefined once the device leaves. */
+export async function persistently<Result>(
+  { gate, tell, sleep }: Patient,
+  work: () => Promise<Result>,
+): Promise<Result | undefined> {
+  let waitMs = 0;
+  for (;;) {
+    await gate.passed();
+    if (gate.isLeaving) return undefined;
+    const { signal } = gate;
+    try {
+      await sleep(waitMs, signal);
+      return await work();
+    } catch (error) {
+      // The gate may be open again by now: what counts is whether it was closed meanwhile.
+      if (signal.aborted) tell({ kind: 'paused' });
+      else {
+        waitMs = waitOf(error);
+        tell({ kind: 'waiting', why: whyOf(error) });
+      }
+    }
+  }
+}
+
+/** How long to wait after a failure that may pass; throws any other. */
+function waitOf(error: unknown): number {
+  if (error instanceof UnreachableError) return RETRY_MS;
+  if (error instanceof ProblemError && error.isPassing) return Math.max(RETRY_MS, error.retryAfterMs ?? 0);
+  throw error;
+}
+
+/** What an error says of how to try again is left out: that is done here. */
+function whyOf(error: unknown): string {
+  return error instanceof Error ? (error.message.split(';')[0] ?? '') : '';
+}
