@@ -1,5 +1,5 @@
 /** A tab goes on after whatever fails for the moment, and ends with what no other try would mend. */
-import { ProblemError, UnreachableError } from '@basa/client/web';
+import { AnswerError, ProblemError, UnreachableError } from '@basa/client/web';
 import { describe, expect, it } from 'vitest';
 import type { FromDevice } from '../src/web/join/device-messages.ts';
 import { Gate } from '../src/web/join/gate.ts';
@@ -24,6 +24,7 @@ async function trial(...failures: readonly Error[]) {
 describe('a tab', () => {
   it.each([
     ['nobody answers', new UnreachableError('the server', 'cut off'), 1000],
+    ['somebody else answers', new AnswerError('the server', 'no numbers'), 1000],
     ['a service has no time, as long as it says', busy, 60_000],
     ['a service stops', new ProblemError({ code: 'stopping', status: 503, title: 'stopping' }), 1000],
     ['a proxy fails', new ProblemError({ code: 'unknown-problem', status: 502, title: 'bad gateway' }), 1000],

@@ -1,6 +1,6 @@
 /** Work that a device takes up again, whatever fails for the moment. */
 import type { Outside } from '@basa/client/web';
-import { ProblemError, UnreachableError } from '@basa/client/web';
+import { AnswerError, ProblemError, UnreachableError } from '@basa/client/web';
 import type { FromDevice } from './device-messages.ts';
 import type { Gate } from './gate.ts';
 
@@ -38,7 +38,7 @@ export async function persistently<Result>(
 
 /** How long to wait after a failure that may pass; throws any other. */
 function waitOf(error: unknown): number {
-  if (error instanceof UnreachableError) return RETRY_MS;
+  if (error instanceof UnreachableError || error instanceof AnswerError) return RETRY_MS;
   if (error instanceof ProblemError && error.isPassing) return Math.max(RETRY_MS, error.retryAfterMs ?? 0);
   throw error;
 }
