@@ -135,6 +135,18 @@ it.each(
   expect(stderr).toBe('');
 });
 
+it.each([
+  ['prove', 'rules'],
+  ['trial', 'tests'],
+])('npm run %s -- %s says in one sentence that it has no such option', async (script, name) => {
+  const sentence = "Unknown option '--nonsense'; --help lists the options";
+  await expect(run(scripts[script] ?? '', name, '--nonsense', '--json')).rejects.toMatchObject({
+    code: 2,
+    stderr: `${sentence}\n`,
+    stdout: `${JSON.stringify({ error: sentence, exitCode: 2 })}\n`,
+  });
+});
+
 it('every page and program that gives a script a name gives it one that it knows', () => {
   const texts = [...files, ...pages, 'vectors/check.py', 'deploy/Dockerfile'].map(
     (path) => [path, readFileSync(join(ROOT, path), 'utf8')] as const,

@@ -1,4 +1,4 @@
-/** What a program of the repository says where the machine lacks something: one sentence with what to do, and no stack. */
+/** What a program of the repository says where the machine lacks something, or an option is wrong: one sentence with what to do, and no stack. */
 
 export class MissingError extends Error {
   constructor(sentence: string) {
@@ -7,14 +7,22 @@ export class MissingError extends Error {
   }
 }
 
-/** Runs a program to its end; code 2 where something is missing, and with `--json` the sentence as the last line. */
+/** Runs a program to its end; code 2 where something is missing or wrong, and with `--json` the sentence as the last line. */
 export async function sayingWhatIsMissing(program: () => Promise<unknown>): Promise<void> {
   try {
     await program();
   } catch (error) {
-    if (!(error instanceof MissingError)) throw error;
-    console.error(error.message);
-    if (process.argv.includes('--json')) console.log(JSON.stringify({ error: error.message, exitCode: 2 }));
+    const sentence = sentenceOf(error);
+    if (sentence === undefined) throw error;
+    console.error(sentence);
+    if (process.argv.includes('--json')) console.log(JSON.stringify({ error: sentence, exitCode: 2 }));
     process.exit(2); // also where services are up already
   }
+}
+
+function sentenceOf(error: unknown): string | undefined {
+  if (error instanceof MissingError) return error.message;
+  const { code = '', message = '' } = error as { readonly code?: string; readonly message?: string };
+  // The first sentence says what is wrong; the rest is about words after `--`.
+  return code.startsWith('ERR_PARSE_ARGS_') ? `${message.split('. ')[0]}; --help lists the options` : undefined;
 }

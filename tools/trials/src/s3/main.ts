@@ -1,7 +1,7 @@
-/** `npm run trial -- s3`: the blob store against a real S3 server, Ceph's gateway; as root it installs Debian's packages. */
+/** `npm run trial -- s3 [--json]`: the blob store against a real S3 server, Ceph's gateway; as root it installs Debian's packages. */
 import { spawnSync } from 'node:child_process';
 import { MissingError } from '@basa/testkit/programs/missing.ts';
-import { ROOT } from '@basa/testkit/root.ts';
+import { runVitest } from '../tests/run-vitest.ts';
 import { missingCeph, startRadosgw } from './radosgw.ts';
 
 const install = missingCeph();
@@ -17,12 +17,11 @@ if (missing !== undefined) throw new MissingError(`Ceph's gateway is not here; o
 console.log("starting Ceph's gateway ...");
 const { stop, ...store } = await startRadosgw();
 try {
-  const { status } = spawnSync(`${ROOT}node_modules/.bin/vitest`, ['run', 'packages/server/test/blobs/s3.test.ts'], {
-    cwd: ROOT,
-    stdio: 'inherit',
-    env: { ...process.env, BASA_TEST_S3: JSON.stringify(store) },
+  const { exitCode, ...s3 } = await runVitest(['packages/server/test/blobs/s3.test.ts'], {
+    BASA_TEST_S3: JSON.stringify(store),
   });
-  process.exitCode = status ?? 1;
+  if (process.argv.includes('--json')) console.log(JSON.stringify({ s3 }));
+  process.exitCode = exitCode;
 } finally {
   await stop();
 }
