@@ -4,6 +4,7 @@ import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { pagePaths, readPage } from '@basa/testkit/pages/snippets.ts';
+import { sayingWhatIsMissing } from '@basa/testkit/programs/missing.ts';
 import { ROOT } from '@basa/testkit/root.ts';
 import { expect, it } from 'vitest';
 
@@ -146,6 +147,13 @@ it.each([
     stdout: `${JSON.stringify({ error: sentence, exitCode: 2 })}\n`,
   });
 });
+
+it.each([Object.assign(new Error('a fault of ours'), { code: 1 }), undefined])(
+  '%o is not taken for a wrong option',
+  async (fault) => {
+    await expect(sayingWhatIsMissing(() => Promise.reject(fault))).rejects.toBe(fault);
+  },
+);
 
 it('every page and program that gives a script a name gives it one that it knows', () => {
   const texts = [...files, ...pages, 'vectors/check.py', 'deploy/Dockerfile'].map(

@@ -1,4 +1,4 @@
-/** Differential privacy and metrics of a task: flags of `task create` and `plan`, read. */
+/** Differential privacy and metrics of a task: flags of `task create`, `plan` and `client`, read. */
 import type { PrivacyFloor } from '@basa/client/node';
 import type { PrivacyChoice } from '@basa/client/operator';
 import type { MetricRange } from '@basa/protocol';

@@ -22,7 +22,8 @@ export async function sayingWhatIsMissing(program: () => Promise<unknown>): Prom
 
 function sentenceOf(error: unknown): string | undefined {
   if (error instanceof MissingError) return error.message;
-  const { code = '', message = '' } = error as { readonly code?: string; readonly message?: string };
+  if (!(error instanceof Error && 'code' in error && String(error.code).startsWith('ERR_PARSE_ARGS_')))
+    return undefined;
   // The first sentence says what is wrong; the rest is about words after `--`.
-  return code.startsWith('ERR_PARSE_ARGS_') ? `${message.split('. ')[0]}; --help lists the options` : undefined;
+  return `${error.message.split('. ')[0]}; --help lists the options`;
 }

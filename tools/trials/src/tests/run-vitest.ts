@@ -6,13 +6,19 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { ROOT } from '@basa/testkit/root.ts';
 
-export interface TestCounts {
+interface TestCounts {
   readonly passed: number;
   readonly failed: number;
   readonly skipped: number;
 }
 
-/** Shows what vitest shows. Nothing counted is a failure: then it could not begin. */
+interface VitestReport {
+  readonly numPassedTests: number;
+  readonly numFailedTests: number;
+  readonly numPendingTests: number;
+}
+
+/** Shows what vitest shows. Nothing is counted where it could not begin. */
 export async function runVitest(
   filters: readonly string[],
   environment: Readonly<Record<string, string>>,
@@ -35,13 +41,10 @@ export async function runVitest(
 
 function countsIn(report: string): TestCounts {
   try {
-    const read = JSON.parse(readFileSync(report, 'utf8')) as Readonly<Record<string, number>>;
-    const [passed = 0, failed = 0, skipped = 0] = [
-      read['numPassedTests'],
-      read['numFailedTests'],
-      read['numPendingTests'],
-    ];
-    return { passed, failed, skipped };
+    const { numPassedTests, numFailedTests, numPendingTests } = JSON.parse(
+      readFileSync(report, 'utf8'),
+    ) as VitestReport;
+    return { passed: numPassedTests, failed: numFailedTests, skipped: numPendingTests };
   } catch {
     return { passed: 0, failed: 0, skipped: 0 };
   }
