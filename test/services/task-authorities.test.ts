@@ -64,8 +64,7 @@ class Link {
     return this.#ask('offer', () => this.#authority.offer(offerRequestCodec.encode({ task, signature })));
   }
 
-  drawBuffer(task: TaskId, nonce: Uint8Array, plan: BufferRequest['plan']) {
-    const body = { task, nonce, plan };
+  drawBuffer(body: Omit<BufferRequest, 'signature'>) {
     const bytes = bufferRequestCodec.encode({ ...body, signature: this.#sign(bufferRequestCodec.statement(body)) });
     return this.#ask('draw', () => this.#authority.drawBuffer(bytes));
   }

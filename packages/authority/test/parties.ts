@@ -1,6 +1,16 @@
 /** Parties that talk to a real authority over real HTTP: an operator, a server and devices, in as few words as the authority sees. */
 import { ascii, RING_32, toHex } from '@basa/masking';
-import type { CloseAnswer, Ctx, DepositRoot, Descriptor, DrawnBuffer, Outcome, Slot, TaskPolicy } from '@basa/protocol';
+import type {
+  CloseAnswer,
+  Ctx,
+  DepositRoot,
+  Descriptor,
+  DrawnBuffer,
+  ModelEntry,
+  Outcome,
+  Slot,
+  TaskPolicy,
+} from '@basa/protocol';
 import {
   AUTHORITY_PATH,
   authorityMessages,
@@ -14,6 +24,7 @@ import {
   joinTagOf,
   millis,
   modelAppendCodec,
+  modelEntryCodec,
   openEnvelope,
   outcomeCodec,
   POLICY_DEFAULTS,
@@ -27,11 +38,15 @@ import type { Answer, Device } from './asking.ts';
 import { ask, askAs, newDevice, userOf } from './asking.ts';
 import { OPERATOR, time } from './homes.ts';
 
+const ZEROS = new Uint8Array(32);
+
 /** The server of one task. */
 export class TestServer {
   readonly signer = createNodeSigner(nodeRandomBytes(32));
   /** With the key of the authority that it was created at. */
   policy: TaskPolicy;
+  /** The last entry of the model log that it heard of. */
+  newest: ModelEntry | undefined;
 
   constructor(more: Partial<TaskPolicy> = {}) {
     this.policy = {
@@ -65,14 +80,29 @@ export class TestServer {
     return ask(authority, AUTHORITY_PATH.tasks, { body: encodePolicy(this.policy), token: OPERATOR });
   }
 
-  appendModel(authority: Authority, version: number, ctx: Uint8Array, modelHash = new Uint8Array(32).fill(version)) {
+  async appendModel(
+    authority: Authority,
+    version: number,
+    ctx: Uint8Array,
+    modelHash = new Uint8Array(32).fill(version),
+  ): Promise<Answer> {
     const body = { task: this.task, version, modelHash, ctx: ctx as Ctx, closed: [] };
     const append = { ...body, signature: this.signer.sign(modelAppendCodec.statement(body)) };
-    return ask(authority, AUTHORITY_PATH.modelLog(this.task), { body: modelAppendCodec.encode(append) });
+    const answer = await ask(authority, AUTHORITY_PATH.modelLog(this.task), { body: modelAppendCodec.encode(append) });
+    if (answer.status === 200) this.newest = modelEntryCodec.decode(answer.bytes);
+    return answer;
   }
 
   drawRequest(nonce: Uint8Array = nodeRandomBytes(16)): Uint8Array {
-    const body = { task: this.task, nonce, plan: [] };
+    const model = this.newest ?? {
+      task: this.task,
+      version: 0,
+      modelHash: ZEROS,
+      ctx: ZEROS as Ctx,
+      previous: ZEROS,
+      endorsements: [],
+    };
+    const body = { task: this.task, nonce, model, plan: [] };
     return bufferRequestCodec.encode({ ...body, signature: this.signer.sign(bufferRequestCodec.statement(body)) });
   }
 

@@ -16,7 +16,7 @@ import { userPorts } from './session/device-context.ts';
 import type { Update } from './session/enter.ts';
 import type { FetchedModel } from './session/model-fetch.ts';
 import { fetchModel } from './session/model-fetch.ts';
-import { askOutcome } from './session/outcomes.ts';
+import { askOutcome, versionRejection } from './session/outcomes.ts';
 import { budgetRejection, spentBy } from './session/private-budget.ts';
 
 export interface Abortable {
@@ -117,6 +117,7 @@ export class BasaClient {
       budget: (both: AbortSignal) => budgetRejection(this.#context, both),
       admission: (both: AbortSignal) => askForPlace(this.#context, both),
       model: (both: AbortSignal) => this.#newestModel(both),
+      given: (version: number, both: AbortSignal) => versionRejection(this.#context, version, both),
       contribute: (update: Update, both: AbortSignal) => contribute(this.#context, update, both),
       resume: (both: AbortSignal) => resume(this.#context, both),
     };

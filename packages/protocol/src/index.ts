@@ -120,7 +120,7 @@ export { keptHeadCodec } from './user/kept-head.ts';
 export type { KeyAnswerOf, UploadDraft } from './user/key.ts';
 export { keyAnswerProblem, receiveKey } from './user/key.ts';
 export type { DeltaCommitment, DeviceLedger, LedgerRecord, Released, SeenModel } from './user/ledger.ts';
-export { EMPTY_LEDGER, evolveLedger, judgeOutcome, restoreLedger } from './user/ledger.ts';
+export { EMPTY_LEDGER, evolveLedger, judgeOutcome, restoreLedger, versionProblem } from './user/ledger.ts';
 export { deviceRecordCodec } from './user/records.ts';
 export { releaseDelta, releaseSession } from './user/release.ts';
 export type { CheckedDescriptor, Pins, Seated } from './user/seat.ts';
@@ -147,6 +147,7 @@ export {
 } from './user/upload.ts';
 export { attributeIssuer, attributeSealing } from './wire/attribute-sealing.ts';
 export type {
+  AbortRequest,
   AuthorityMessages,
   BufferPlan,
   BufferRequest,
@@ -162,6 +163,7 @@ export type {
   UploadHeader,
 } from './wire/authority-messages.ts';
 export {
+  abortRequestCodec,
   authorityMessages,
   bufferRequestCodec,
   headerBytes,
@@ -226,7 +228,7 @@ export {
 } from './wire/naming.ts';
 export type { Outcome, OutcomeBody, OutcomeOf, OutcomeStatus, Vote } from './wire/outcome.ts';
 export { agreedOutcome, isOutcomeOf, outcomeCodec, voteCodec } from './wire/outcome.ts';
-export type { TaskPolicy } from './wire/policy.ts';
+export type { TaskPolicy, Versions } from './wire/policy.ts';
 export {
   decodePolicy,
   defaultMinimum,
@@ -281,5 +283,18 @@ export {
   uploadLayout,
   viewVector,
 } from './wire/upload-layout.ts';
-export type { Deposit, DepositAnswer, InboxEntry, SealedSeed, UserMessages } from './wire/user-messages.ts';
-export { depositRootOf, depositStatementCodec, outboxOf, userMessages } from './wire/user-messages.ts';
+export type {
+  Deposit,
+  DepositAnswer,
+  InboxEntry,
+  SealedSeed,
+  SeatRequest,
+  UserMessages,
+} from './wire/user-messages.ts';
+export {
+  depositRootOf,
+  depositStatementCodec,
+  outboxOf,
+  seatRequestCodec,
+  userMessages,
+} from './wire/user-messages.ts';

@@ -94,7 +94,7 @@ describe.each([
 
       // Each alone is still under the one mask nobody could open, exactly.
       const secret = recordOf(devices[a] as FederationDevice, 'prepared').edges[b - 1] as Uint8Array;
-      const mask = new Uint32Array(70);
+      const mask = new Uint32Array(69);
       applyMasksInPlace(
         mask,
         { modulus: RING_32, salt: ctx, terms: [{ seed: new Secret(secret.slice()), sign: 1 }] },

@@ -69,6 +69,8 @@ const EXPECTED: Readonly<Record<string, Expected>> = {
   L1: { held: [3, 3], learned: ['x of U2 on entries 64 to 127'], refusals: ['user zero-block'] },
   M1: { held: [6, 6], learned: ['x of U2'], refusals: ['user model-stale'] },
   N1: { held: [4, 4], learned: ['x of V'], refusals: ['user delta-committed'] },
+  O1: { held: [6, 9], learned: ['x of U2, cosine 1.0000'], refusals: ['user descriptor-version'] },
+  P1: { held: [3, 4], learned: ['x of U2 - x of U3'], refusals: ['user version-given'] },
   R1: { held: [4, 4], learned: ['x of V'], refusals: ['authority buffer-over'] },
 };
 

@@ -3,6 +3,7 @@ import { equalBytes } from '@basa/masking';
 import type { AuthorityMessages, Ctx } from '@basa/protocol';
 import {
   AUTHORITY_PATH,
+  abortRequestCodec,
   authorityMessages,
   bufferRequestCodec,
   ctxOf,
@@ -137,6 +138,24 @@ export function bufferRoutes({ service, authority, epochs, bufferEpochs, keyLimi
         granted(await closeBuffer(authority, epochs, closeRequest)),
       );
       return sendBytes(reply, messages.closeAnswer.encode(answer));
+    },
+  );
+
+  app.post(
+    AUTHORITY_PATH.abort(':ctx'),
+    {
+      schema: {
+        summary: 'Ends a buffer that can never have enough updates (server)',
+        params: bufferParams,
+        ...exchange('abortRequest', 'outcome'),
+      },
+    },
+    async (request, reply) => {
+      const ctx = ctxOfPath(request.params);
+      const abortRequest = abortRequestCodec.decode(bytesOf(request));
+      if (!equalBytes(abortRequest.ctx, ctx)) fail('malformed', { detail: 'abortRequest.ctx: not that of the path' });
+      const outcome = await authority.step((core, now) => core.abort(abortRequest, now));
+      return sendBytes(reply, outcomeCodec.encode(granted(outcome)));
     },
   );
 

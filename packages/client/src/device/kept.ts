@@ -55,7 +55,7 @@ export function lastingEntries({ certificate, heads, ledger }: Omit<Kept, 'sessi
     ...[...ledger.deltas].map(
       ([deltaId, given]): LedgerRecord => ({ kind: 'committed', deltaId: fromHex(deltaId) as Uint8Array, ...given }),
     ),
-    ...(ledger.seen === undefined ? [] : [{ kind: 'seen' as const, ...ledger.seen }]),
+    ...ledger.recent.map((seen): LedgerRecord => ({ kind: 'seen', ...seen })),
   ];
   return [
     ...(certificate === undefined ? [] : [certificateCodec.encode(certificate)]),

@@ -68,6 +68,8 @@ export interface RunSteps {
   budget(signal: AbortSignal): Promise<Rejection | undefined>;
   admission(signal: AbortSignal): Promise<Place | Rejection>;
   model(signal: AbortSignal): Promise<FetchedModel>;
+  /** Why the device may not train on this version: it gave an update on it already. */
+  given(version: number, signal: AbortSignal): Promise<Rejection | undefined>;
   contribute(update: Update, signal: AbortSignal): Promise<Contribution | Rejection>;
   resume(signal: AbortSignal): Promise<unknown>;
 }
@@ -98,9 +100,9 @@ export async function run(
       if (problemOf(result.reason).retry !== true) return { accepted, rejected: refusals, ended: result.reason };
       // One that is held is offered again, too: `contribute` asks for the outcome first, and says so where it stays held.
       if (problemOf(result.reason).freshUpdate === true) update = undefined;
-      await (result.reason === 'no-place'
-        ? outside.sleep(result.retryAfterMs ?? FIRST_PAUSE_MS, signal)
-        : pause(result.retryAfterMs ?? 0));
+      if (result.reason === 'no-place') await outside.sleep(result.retryAfterMs ?? FIRST_PAUSE_MS, signal);
+      // Others were faster: there is a newer version to train on, and nothing to wait for.
+      else if (result.reason !== 'version-over') await pause(result.retryAfterMs ?? 0);
     } catch (error) {
       if (error instanceof RefusedError && isPassing(error.reason)) {
         refusals++;
@@ -119,13 +121,15 @@ export async function run(
       if (overBudget !== undefined) return overBudget;
       const place = await steps.admission(signal);
       if (place.kind === 'rejected') return place;
-      update = await trainOnce();
+      const model = await steps.model(signal);
+      const given = await steps.given(model.version, signal);
+      if (given !== undefined) return given;
+      update = await trainOnce(model);
     }
     return steps.contribute(update, signal);
   }
 
-  async function trainOnce(): Promise<Update> {
-    const { version, parameters } = await steps.model(signal);
+  async function trainOnce({ version, parameters }: FetchedModel): Promise<Update> {
     const ahead = prepareAhead(context, signal);
     const request = { ...trainingOf(context, options.training), seed: seedOf(context), ...options.training };
     const result = await trainer.train({ ...request, start: parameters, samples: data });

@@ -9,6 +9,7 @@ import type {
   DrawnBuffer,
   Fate,
   JoinTag,
+  SeatRequest,
   Slot,
   TaskId,
 } from '@basa/protocol';
@@ -19,6 +20,7 @@ import {
   MAX_AUTHORITIES,
   MAX_SLOTS,
   SERVER_PATH,
+  seatRequestCodec,
   userMessages,
 } from '@basa/protocol';
 import { decoded, hexOf, jsonOf } from '../answers.ts';
@@ -68,8 +70,8 @@ export class ServerClient {
     await this.link.call({ method: 'DELETE', target, signed: true, maxBytes: MAX_JSON_BYTES, signal });
   }
 
-  async seat(task: TaskId, certificate: Certificate, signal: AbortSignal): Promise<DrawnBuffer> {
-    const asked = certificateCodec.encode(certificate);
+  async seat(task: TaskId, request: SeatRequest, signal: AbortSignal): Promise<DrawnBuffer> {
+    const asked = seatRequestCodec.encode(request);
     const { body } = await this.#post(SERVER_PATH.seats(task), asked, MAX_DRAWN_BYTES, signal);
     return decoded('server', drawnBufferCodec, body);
   }

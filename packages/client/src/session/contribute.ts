@@ -7,7 +7,7 @@ import type { Update } from './enter.ts';
 import { enter } from './enter.ts';
 import { finishSession } from './finish.ts';
 import { Meter } from './meter.ts';
-import { askOutcome } from './outcomes.ts';
+import { askOutcome, versionRejection } from './outcomes.ts';
 import { budgetRejection, tellSpent } from './private-budget.ts';
 import { rejected } from './rejections.ts';
 
@@ -39,7 +39,10 @@ async function contributeCopy(
     const ended = await resume(context, signal);
     if (ended?.kind === 'accepted' && equalBytes(pending.member.deltaId, deltaId)) return ended;
   }
-  const no = (await heldElsewhere(context, deltaId, signal)) ?? (await budgetRejection(context, signal));
+  const no =
+    (await heldElsewhere(context, deltaId, signal)) ??
+    (await budgetRejection(context, signal)) ??
+    (await versionRejection(context, update.trainedOn, signal, deltaId));
   return report(context, no ?? (await offer(context, update, deltaId, signal)));
 }
 

@@ -30,7 +30,7 @@ export async function sendDeposit(
   return answer ?? refused('buffer-not-open');
 
   async function isSeatedAgain(): Promise<boolean> {
-    const seat = await takeSeat(context, signal);
+    const seat = await takeSeat(context, descriptor, signal);
     return seat.kind === 'seat' && equalBytes(ctxOf(context.outside.suite, seat.descriptor), ctx);
   }
 }

@@ -1,6 +1,6 @@
 /** Takes a seat, checks the descriptor against the pins, quantises the update and makes the session durable. */
 import { DecodeError } from '@basa/masking';
-import type { Block, CheckedDescriptor, DrawnBuffer } from '@basa/protocol';
+import type { Block, CheckedDescriptor, DrawnBuffer, SeenModel } from '@basa/protocol';
 import {
   buildInput,
   checkDrawnBuffer,
@@ -44,8 +44,13 @@ export async function enter(
   signal: AbortSignal,
 ): Promise<Rejection | undefined> {
   const { events, outside, sealings, state } = context;
+  const model = modelOf(context, update.trainedOn);
+  if (model === undefined)
+    return rejected('model-not-logged', 'free', {
+      detail: `this device has not seen version ${update.trainedOn} lately; fetch the newest with model() and train on it`,
+    });
   events.emit('progress', { step: 'seat' });
-  const seat = await meter.measure('seat', () => takeSeat(context, signal));
+  const seat = await meter.measure('seat', () => takeSeat(context, model, signal));
   if (seat.kind === 'rejected') return seat;
   const { descriptor, slotKeys } = seat;
   const noted = await state.take(noteModel(outside.suite, state, descriptor));
@@ -73,16 +78,28 @@ type Seat =
   | { readonly kind: 'seat'; readonly descriptor: CheckedDescriptor; readonly slotKeys: Uint8Array }
   | Rejection;
 
-export function takeSeat(context: DeviceContext, signal: AbortSignal): Promise<Seat> {
-  const { server, task } = context;
-  return withCertificate(context, signal, async (certificate) =>
-    checkedSeat(context, await server.seat(task, certificate, signal)),
-  );
+/** The model of a version as it was signed, among the last ones that this device has seen. With mixed versions the number is enough. */
+function modelOf({ pins, state }: DeviceContext, version: number): SeenModel | undefined {
+  const seen = state.ledger.recent.find((model) => model.version === version);
+  return seen ?? (pins.policy.versions === 'unsafeMixed' ? { version, modelHash: new Uint8Array(32) } : undefined);
 }
 
-function checkedSeat(context: DeviceContext, drawn: DrawnBuffer): Seat {
+/** In a buffer for updates that were trained on this model. */
+export function takeSeat(
+  context: DeviceContext,
+  { version, modelHash }: SeenModel,
+  signal: AbortSignal,
+): Promise<Seat> {
+  const { server, task } = context;
+  return withCertificate(context, signal, async (certificate) => {
+    const drawn = await server.seat(task, { certificate, version, modelHash }, signal);
+    return checkedSeat(context, drawn, { version, modelHash });
+  });
+}
+
+function checkedSeat(context: DeviceContext, drawn: DrawnBuffer, trainedOn: SeenModel): Seat {
   const { authorities, outside, pins } = context;
-  const seated = checkDrawnBuffer(outside.suite, pins, drawn, authorities.now());
+  const seated = checkDrawnBuffer(outside.suite, pins, drawn, authorities.now(), trainedOn);
   return seated.kind === 'refused' ? rejected(seated.reason, 'free', seated) : { ...seated, kind: 'seat' };
 }
 

@@ -1,15 +1,16 @@
 /** What became of an update, by the signed word of its authorities; it alone frees one for another buffer. */
 import { equalBytes, fromHex } from '@basa/masking';
 import type { DeltaCommitment, OutcomeBody, OutcomeOf } from '@basa/protocol';
-import { agreedOutcome, judgeOutcome, releaseDelta } from '@basa/protocol';
+import { agreedOutcome, judgeOutcome, releaseDelta, versionProblem } from '@basa/protocol';
 import { isOfService, RefusedError } from '../errors.ts';
-import type { ContributionOutcome } from './contribution.ts';
+import type { ContributionOutcome, Rejection } from './contribution.ts';
 import type { DeviceContext } from './device-context.ts';
+import { rejected } from './rejections.ts';
 
 /** Asks, and frees the update where the answer allows it. */
 export async function askOutcome(
   context: DeviceContext,
-  commitment: DeltaCommitment,
+  commitment: Omit<DeltaCommitment, 'version'>,
   signal: AbortSignal,
 ): Promise<ContributionOutcome> {
   const { authorities, outside, pins, state } = context;
@@ -35,10 +36,29 @@ export async function askOutcome(
   return status === 'aborted' ? 'aborted' : 'excluded';
 }
 
+/**
+ * Why no other update may be given on this version: the device gave one already, and no outcome frees it. Training is nearly deterministic, so
+ * two sums over overlapping groups on one model would tell more than sums (attack P1).
+ */
+export async function versionRejection(
+  context: DeviceContext,
+  version: number,
+  signal: AbortSignal,
+  deltaId?: Uint8Array,
+): Promise<Rejection | undefined> {
+  const { pins, state } = context;
+  const of = { version, versions: pins.policy.versions };
+  if (versionProblem(state.ledger, of, deltaId) === undefined) return undefined;
+  for (const given of [...state.ledger.deltas.values()])
+    if (given.version === version) await askOutcome(context, given, signal);
+  const problem = versionProblem(state.ledger, of, deltaId);
+  return problem && rejected(problem.reason, 'free', problem);
+}
+
 /** The server's word, which frees nothing: the sum it is in was not applied. */
 async function isQuarantined(
   { server }: DeviceContext,
-  { ctx, joinTag }: DeltaCommitment,
+  { ctx, joinTag }: Omit<DeltaCommitment, 'version'>,
   signal: AbortSignal,
 ): Promise<boolean> {
   try {

@@ -20,6 +20,7 @@ import {
   problemDocument,
   problemOfRefusal,
   requestStatement,
+  seatRequestCodec,
 } from '@basa/protocol';
 import { nodeSuite } from '@basa/runtime/node';
 import type { Asked, Mischief, TlsFiles } from './http-listener.ts';
@@ -108,7 +109,7 @@ export class HttpServices {
     }
     if (room === 'admissions') return json({ endsInMs: 60_000 });
     if (room === 'seats') {
-      const drawn = server.seat(certificateCodec.decode(asked.body));
+      const drawn = server.seat(seatRequestCodec.decode(asked.body));
       return isRefused(drawn) ? documented(problemOfRefusal(drawn)) : bytes(drawnBufferCodec.encode(drawn));
     }
     if (room === 'unsafe-paper' && this.paper !== undefined) {

@@ -8,6 +8,7 @@
  * of its log (`start`, `meetHead`) shows it.
  */
 import type {
+  AbortRequest,
   BufferRequest,
   CloseAnswer,
   CloseRequest,
@@ -34,7 +35,7 @@ import { isSigned } from '../wire/signed.ts';
 import type { Transition } from '../wire/transition.ts';
 import { declined, unchanged } from '../wire/transition.ts';
 import type { AuthorityBuffer, AuthorityPorts } from './buffer.ts';
-import { endIfOverdue, endOf, evolveBuffer, signOutcome } from './buffer.ts';
+import { abortBuffer, endIfOverdue, endOf, evolveBuffer, signOutcome } from './buffer.ts';
 import type { SettledBuffer } from './close.ts';
 import { closeBuffer, releaseKeys, settleBuffer } from './close.ts';
 import { enrolDevice, revokeDevice } from './device.ts';
@@ -160,7 +161,8 @@ export class AttributeAuthority {
         plan === undefined
           ? { authority: indexOf(task.policy, this.publicKey) ?? 0, ...fresh }
           : this.#state.offers.find(task.id, plan.parts, now);
-      const step = drawBuffer(this.#ports, task, request, own, now);
+      const logged = this.model(request.task, request.model.version);
+      const step = drawBuffer(this.#ports, task, request, { own, logged }, now);
       // The same nonce gets the same buffer; whoever asks is checked by the step.
       const isServers = isSigned(this.#ports.suite, bufferRequestCodec, request, task.policy.serverKey);
       const isRepeated = earlier?.kind === 'buffer-drawn' && isServers;
@@ -197,6 +199,11 @@ export class AttributeAuthority {
     const records = endIfOverdue(buffer, now);
     const state = records.reduce(evolveBuffer, buffer);
     return this.#decided({ state, records, answer: signOutcome(this.#ports, ctx, state), events: eventsOf(records) });
+  }
+
+  /** The server gives the buffer up because it can never have enough updates: it ends as it would at closeBy, only sooner. */
+  abort(request: AbortRequest, now: Millis): AuthorityStep<Outcome> {
+    return this.#withBuffer(request.ctx, (buffer) => abortBuffer(this.#ports, buffer, request, now));
   }
 
   appendModel(append: ModelAppend): AuthorityStep<ModelEntry> {

@@ -2,10 +2,12 @@
  * One buffer as the authority sees it. Nothing here can hold a ciphertext or an update.
  *
  *     open --vote--> open, voted --enough votes--> closed    (final; the keys of `accepted` and of the rest are fixed)
- *       \--closeBy, without a vote--> aborted                 (final; nothing is ever released)
+ *       \--closeBy or the server's word, without a vote--> aborted   (final; nothing is ever released)
  *       \--rolled back, or voted and nothing heard for a week--> unknown   (final; no key, no release, no promise)
  */
 import type { Signer, Suite } from '@basa/masking';
+import type { AbortRequest } from '../wire/authority-messages.ts';
+import { abortRequestCodec } from '../wire/authority-messages.ts';
 import type { Ctx, Millis } from '../wire/brands.ts';
 import { millis } from '../wire/brands.ts';
 import { indexOf } from '../wire/council.ts';
@@ -13,7 +15,11 @@ import type { BufferPart, Descriptor, DescriptorBody } from '../wire/descriptor.
 import { ctxOf } from '../wire/descriptor.ts';
 import type { Outcome, OutcomeBody } from '../wire/outcome.ts';
 import { outcomeCodec } from '../wire/outcome.ts';
+import { refused } from '../wire/refusals.ts';
 import type { BufferIssuer, BufferKeys } from '../wire/sealing.ts';
+import { isSigned } from '../wire/signed.ts';
+import type { Transition } from '../wire/transition.ts';
+import { declined } from '../wire/transition.ts';
 import type { AuthorityRecord, BufferClosed, BufferLost, KeyIssued } from './records.ts';
 
 export interface AuthorityPorts {
@@ -81,6 +87,22 @@ export function endIfOverdue(buffer: AuthorityBuffer, now: Millis): readonly Buf
   if (!isDecided && now >= descriptor.closeBy) return [{ kind: 'buffer-aborted', ctx }];
   const isGivenUp = buffer.status === 'open' && buffer.version === undefined && now >= endOf(buffer);
   return isGivenUp ? [{ kind: 'buffer-unknown', ctx }] : [];
+}
+
+/** Ends a buffer before its time, for its server alone. Nothing of it is ever released, so that the updates in it are free again. */
+export function abortBuffer(
+  ports: AuthorityPorts,
+  buffer: AuthorityBuffer,
+  request: AbortRequest,
+  now: Millis,
+): Transition<AuthorityBuffer, AuthorityRecord, Outcome> {
+  const { ctx, descriptor, status, voted, version } = buffer;
+  if (!isSigned(ports.suite, abortRequestCodec, request, descriptor.serverKey))
+    return declined(buffer, refused('server-unknown'));
+  const isUndecided = status === 'open' && voted === undefined && version === undefined;
+  const records: readonly BufferLost[] = isUndecided ? [{ kind: 'buffer-aborted', ctx }] : endIfOverdue(buffer, now);
+  const state = records.reduce(evolveBuffer, buffer);
+  return { state, records, answer: signOutcome(ports, ctx, state), events: records };
 }
 
 /** When an open buffer ends by itself. */

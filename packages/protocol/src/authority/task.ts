@@ -65,60 +65,69 @@ export function makeOffer(
 /** How far ahead of this authority's clock the one of the server may be. */
 const CLOCK_SLACK_MS = 5 * 60_000;
 
-/**
- * Signs the descriptor of a new buffer, drawn when the first seat is asked: so that t is fresh. `own` is what this authority brings to
- * it: its offer of the plan, or a fresh one where there is no plan because it is alone; missing where it has no such offer open.
- */
+interface DrawFrom {
+  /**
+   * The part that this authority brings to the buffer: its offer of the plan, or a fresh one if there is no plan because it is the only
+   * authority. Missing if it has no such offer open.
+   */
+  readonly own: BufferPart | undefined;
+  /** Its own entry of the version that is asked for. */
+  readonly logged: ModelEntry | undefined;
+}
+
+/** Signs the descriptor of a new buffer, drawn when the first seat in it is asked for. */
 export function drawBuffer(
   { suite, signer }: AuthorityPorts,
   task: AuthorityTask,
   request: BufferRequest,
-  own: BufferPart | undefined,
+  { own, logged }: DrawFrom,
   now: Millis,
 ): Transition<AuthorityTask, AuthorityRecord, Descriptor> {
   const { policy } = task;
   const refuse = (no: Refused) => declined(task, no);
   if (!isSigned(suite, bufferRequestCodec, request, policy.serverKey)) return refuse(refused('server-unknown'));
   if (own === undefined) return refuse(refused('offer-unknown'));
+  const { model } = request;
   const [plan] = request.plan;
-  const problem = plan === undefined ? aloneProblem(task) : planProblem(suite, task, plan, own, now);
+  const problem =
+    (plan === undefined ? aloneProblem(task, model, logged) : planProblem(task, plan, own, now)) ??
+    modelProblem(suite, task, model, logged);
   if (problem !== undefined) return refuse(problem);
-  const newest = (plan?.newest ?? task.newest) as ModelEntry;
   const { name: _, training: __, openMs, closeMs, ...shared } = policy;
   const expiry = plan?.expiry ?? ((now + openMs) as Millis);
   const body: DescriptorBody = {
     ...shared,
     parts: plan?.parts ?? [own],
     task: task.id,
-    version: newest.version,
-    modelHash: newest.modelHash,
+    version: model.version,
+    modelHash: model.modelHash,
     weightScale: policyWeightScale(policy),
     expiry,
     closeBy: (expiry + closeMs) as Millis,
   };
   const descriptor = endorse(descriptorCodec, policy, signer, body);
-  const isAhead = newest.version > (task.newest?.version ?? -1);
+  const isAhead = model.version > (task.newest?.version ?? -1);
   return {
-    state: isAhead ? withNewest(task, newest) : task,
+    state: isAhead ? withNewest(task, model) : task,
     records: [
-      ...(isAhead ? [{ kind: 'model-appended' as const, entry: newest }] : []),
+      ...(isAhead ? [{ kind: 'model-appended' as const, entry: model }] : []),
       { kind: 'buffer-drawn', nonce: request.nonce, descriptor },
     ],
     answer: descriptor,
-    events: [{ kind: 'buffer-drawn', ctx: ctxOf(suite, body), task: task.id, version: newest.version }],
+    events: [{ kind: 'buffer-drawn', ctx: ctxOf(suite, body), task: task.id, version: model.version }],
   };
 }
 
-function aloneProblem({ policy, newest }: AuthorityTask): Refused | undefined {
+/** The only authority knows every entry: one that its log lacks is of a life of the log that is lost. */
+function aloneProblem({ policy }: AuthorityTask, model: ModelEntry, logged?: ModelEntry): Refused | undefined {
   if (policy.authorities.length > 1) return refused('plan-invalid', { detail: 'several authorities need a plan' });
-  return newest === undefined ? refused('model-not-logged', { detail: 'append version 0 first' }) : undefined;
+  return logged === undefined ? refused('model-not-logged', { detail: `version ${model.version}` }) : undefined;
 }
 
-/** Parts of enough authorities, mine as I offered it, a model that is not older than mine, and an end that the policy allows. */
+/** Parts of enough authorities, mine as I offered it, and an end that the policy allows. */
 function planProblem(
-  suite: Suite,
   task: AuthorityTask,
-  { parts, newest, expiry }: BufferPlan,
+  { parts, expiry }: BufferPlan,
   own: BufferPart,
   now: Millis,
 ): Refused | undefined {
@@ -131,7 +140,29 @@ function planProblem(
     return refused('plan-invalid', { detail: `parts of at least ${policy.threshold} authorities are needed` });
   if (expiry <= now || expiry > now + policy.openMs + CLOCK_SLACK_MS)
     return refused('plan-invalid', { detail: `it would end at ${expiry}, and it is ${now} here` });
-  return newestProblem(suite, task, newest);
+  return undefined;
+}
+
+/**
+ * A buffer may be drawn for the newest version. With one version a buffer, devices still train on earlier ones: any version that is not older
+ * than the policy allows, if it is the one in this authority's log or signed by enough authorities.
+ */
+function modelProblem(
+  suite: Suite,
+  task: AuthorityTask,
+  entry: ModelEntry,
+  logged: ModelEntry | undefined,
+): Refused | undefined {
+  const { policy, newest } = task;
+  const oldest = policy.versions === 'one' ? (newest?.version ?? 0) - policy.maxStaleness : undefined;
+  const isEarlier = oldest !== undefined && newest !== undefined && entry.version < newest.version;
+  if (!isEarlier) return newestProblem(suite, task, entry);
+  if (entry.version < oldest)
+    return refused('wrong-version', { detail: `version ${newest.version} is the newest here` });
+  if (!equalBytes(entry.task, task.id) || !isEndorsed(suite, modelEntryCodec, policy, entry))
+    return refused('model-not-logged');
+  const isOther = logged !== undefined && !equalBytes(logged.modelHash, entry.modelHash);
+  return isOther ? refused('other-model') : undefined;
 }
 
 /** The entry is signed by enough authorities, and does not go back behind the one that is known here. */

@@ -56,6 +56,8 @@ export const AUTHORITY_PATH = {
   buffers: '/v1/buffers',
   keys: (ctx: Name): string => `/v1/buffers/${named(ctx)}/keys`,
   close: (ctx: Name): string => `/v1/buffers/${named(ctx)}/close`,
+  /** Ends a buffer that can never have enough updates before its time. */
+  abort: (ctx: Name): string => `/v1/buffers/${named(ctx)}/abort`,
   outcome: (ctx: Name): string => `/v1/buffers/${named(ctx)}/outcome`,
   log: '/v1/log',
   unsafePaperSealingKey: (task: Name): string => `/v1/tasks/${named(task)}/unsafe-paper/sealing-key`,

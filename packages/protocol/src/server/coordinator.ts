@@ -16,6 +16,8 @@ export interface OpenBuffer {
   /** ctx in hexadecimal: thousands are compared for a seat. */
   readonly name: string;
   readonly bufferSize: number;
+  /** With one version a buffer, that version; else undefined, and any update may enter. */
+  readonly version: number | undefined;
   readonly expiry: Millis;
   readonly depositors: ReadonlySet<string>;
   readonly seated: ReadonlySet<string>;
@@ -57,6 +59,7 @@ export function trackBuffer(coordinator: Coordinator, buffer: SecureBuffer): Coo
     ctx,
     name,
     bufferSize: descriptor.bufferSize,
+    version: descriptor.versions === 'one' ? descriptor.version : undefined,
     expiry: descriptor.expiry,
     depositors,
     seated: new Set([...(before?.seated ?? [])].filter((user) => !depositors.has(user))),
@@ -66,22 +69,32 @@ export function trackBuffer(coordinator: Coordinator, buffer: SecureBuffer): Coo
   return { ...coordinator, buffers };
 }
 
-/** A live seat is given again; else the oldest buffer with seats + deposits < K that the user is not in and may enter. */
+/**
+ * A live seat in a buffer of this version is given again; else the oldest buffer of it with seats + deposits < K that the user is not in and
+ * may enter.
+ */
 export function takeSeat(
   before: Coordinator,
   user: UserId,
+  version: number,
   now: Millis,
   mayEnter: (buffer: OpenBuffer) => boolean = () => true,
 ): { readonly coordinator: Coordinator; readonly seat: SeatGiven } {
   const coordinator = lapseSeats(before, now);
   const device = toHex(user);
-  const held = coordinator.seats.get(device);
-  const free = coordinator.buffers.filter(
-    ({ name, bufferSize, expiry, seated, depositors }) =>
-      now < expiry &&
-      !depositors.has(device) &&
-      (held === undefined ? seated.size + depositors.size < bufferSize : name === held.ctx),
-  );
+  const given = coordinator.seats.get(device);
+  const isOfVersion = (buffer: OpenBuffer): boolean => (buffer.version ?? version) === version;
+  const held = coordinator.buffers.some((buffer) => buffer.name === given?.ctx && isOfVersion(buffer))
+    ? given
+    : undefined;
+  const free = coordinator.buffers
+    .filter(isOfVersion)
+    .filter(
+      ({ name, bufferSize, expiry, seated, depositors }) =>
+        now < expiry &&
+        !depositors.has(device) &&
+        (held === undefined ? seated.size + depositors.size < bufferSize : name === held.ctx),
+    );
   const open = held === undefined ? free.find(mayEnter) : free[0];
   if (open === undefined) return { coordinator, seat: { kind: free.length > 0 ? 'must-wait' : 'needs-buffer' } };
   const lapsesAt = held?.lapsesAt ?? ((now + coordinator.seatMs) as Millis);
@@ -89,17 +102,23 @@ export function takeSeat(
   return {
     coordinator: {
       ...coordinator,
-      buffers: coordinator.buffers.map((buffer) => (buffer === open ? taken : buffer)),
+      buffers: coordinator.buffers.map((buffer) => (buffer === open ? taken : without(buffer, device))),
       seats: new Map(coordinator.seats).set(device, { ctx: open.name, lapsesAt }),
     },
     seat: { kind: 'seated', ctx: open.ctx, lapsesAt, seats: taken.seated.size, deposits: taken.depositors.size },
   };
 }
 
-/** How many could sit down without another buffer. */
-export function freeSeats({ buffers }: Coordinator, now: Millis): number {
+/** Without a seat that the device holds there: it has one seat at a time. */
+function without(buffer: OpenBuffer, device: string): OpenBuffer {
+  if (!buffer.seated.has(device)) return buffer;
+  return { ...buffer, seated: new Set([...buffer.seated].filter((user) => user !== device)) };
+}
+
+/** How many with an update on this version could sit down without another buffer. */
+export function freeSeats({ buffers }: Coordinator, version: number, now: Millis): number {
   return buffers
-    .filter(({ expiry }) => now < expiry)
+    .filter((buffer) => now < buffer.expiry && (buffer.version ?? version) === version)
     .reduce((sum, { bufferSize, seated, depositors }) => sum + bufferSize - seated.size - depositors.size, 0);
 }
 

@@ -8,6 +8,7 @@ import { isEndorsed } from '../wire/council.ts';
 import type { BasaEvent } from '../wire/events.ts';
 import type { Refused } from '../wire/refusals.ts';
 import { refused } from '../wire/refusals.ts';
+import type { SeatRequest } from '../wire/user-messages.ts';
 import type { Coordinator, OpenBuffer, SeatGiven } from './coordinator.ts';
 import { takeSeat } from './coordinator.ts';
 import type { ServerPorts } from './secure-buffer.ts';
@@ -28,7 +29,7 @@ export function giveSeat(
   ports: ServerPorts,
   coordinator: Coordinator,
   task: EnrolledFor,
-  certificate: Certificate,
+  { certificate, version }: Pick<SeatRequest, 'certificate' | 'version'>,
   now: Millis,
   mayEnter?: (buffer: OpenBuffer) => boolean,
 ): SeatStep {
@@ -40,7 +41,7 @@ export function giveSeat(
       events: [{ kind: 'refused', by: 'server', step: 'seat', reason: problem.reason }],
     };
   }
-  const step = takeSeat(coordinator, userIdOf(ports.suite, certificate.deviceKey), now, mayEnter);
+  const step = takeSeat(coordinator, userIdOf(ports.suite, certificate.deviceKey), version, now, mayEnter);
   const { seat } = step;
   const events: readonly BasaEvent[] =
     seat.kind === 'seated' ? [{ kind: 'seat-given', ctx: seat.ctx, seats: seat.seats, deposits: seat.deposits }] : [];

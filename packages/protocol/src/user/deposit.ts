@@ -13,7 +13,7 @@ import { depositStatementCodec } from '../wire/user-messages.ts';
 import { budgetProblem } from './budget.ts';
 import type { Device, DeviceStep } from './device.ts';
 import { restoreDevice } from './device.ts';
-import { entryProblem } from './ledger.ts';
+import { entryProblem, versionProblem } from './ledger.ts';
 import type { CheckedDescriptor } from './seat.ts';
 import type { PreparedSession, UserPorts, UserRecord } from './session.ts';
 
@@ -45,7 +45,9 @@ export function* depositSteps(
 ): SealingSteps<DeviceStep<ToSign>> {
   const ctx = ctxOf(suite, input.descriptor);
   const problem =
-    entryProblem(device.ledger, ctx) ?? budgetProblem(device.ledger, input.descriptor.privacy, input.deltaId);
+    entryProblem(device.ledger, ctx) ??
+    budgetProblem(device.ledger, input.descriptor.privacy, input.deltaId) ??
+    versionProblem(device.ledger, input.descriptor, input.deltaId);
   if (problem !== undefined) return declined(device, problem);
   const nonce = randomBytes(16);
   const joinTag = joinTagOf(suite, { ctx, user: userIdOf(suite, input.certificate.deviceKey), nonce });

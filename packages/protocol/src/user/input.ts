@@ -1,4 +1,4 @@
-/** From an update to what is masked: x' = [1, 0, 0, 0 | w | v | metrics | x], x = Quant((w/W) clip(delta)), quantised once. */
+/** From an update to what is masked: x' = [1, 0, 0, 0 | w | metrics | x], x = Quant((w/W) clip(delta)), quantised once. */
 import type { RandomWords, Suite, VectorKernel } from '@basa/masking';
 import { integerWeight, quantize } from '@basa/masking';
 import type { DescriptorBody } from '../wire/descriptor.ts';
@@ -47,7 +47,9 @@ export function buildInput(descriptor: DescriptorBody, update: UpdateInput): Bui
   if (missing !== undefined) return refused('metric-missing', { detail: missing.name });
   const isPrivate = descriptor.privacy !== undefined;
   const exampleWeight = isPrivate ? 1 : (update.exampleWeight ?? 1);
-  const alpha = stalenessWeight(descriptor.staleness, staleness) * exampleWeight;
+  // With one version a buffer every update of the sum is equally old: the server weighs the whole sum by its age.
+  const ageWeight = descriptor.versions === 'one' ? 1 : stalenessWeight(descriptor.staleness, staleness);
+  const alpha = ageWeight * exampleWeight;
   const weight = integerWeight(alpha, descriptor.weightScale);
   const prefix = prefixElements(descriptor);
   const vector = new Uint32Array(prefix + delta.length);

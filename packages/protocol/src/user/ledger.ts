@@ -6,6 +6,7 @@ import type { Suite } from '@basa/masking';
 import { equalBytes, toHex } from '@basa/masking';
 import type { Ctx, JoinTag } from '../wire/brands.ts';
 import type { Council } from '../wire/council.ts';
+import type { Descriptor } from '../wire/descriptor.ts';
 import type { OutcomeOf } from '../wire/outcome.ts';
 import { agreedOutcome, isOutcomeOf } from '../wire/outcome.ts';
 import type { Refused } from '../wire/refusals.ts';
@@ -15,6 +16,8 @@ import { refused } from '../wire/refusals.ts';
 export interface DeltaCommitment {
   readonly ctx: Ctx;
   readonly joinTag: JoinTag;
+  /** The version of the buffer: with one version a buffer, the one that the update was trained on. */
+  readonly version: number;
 }
 
 /** A version of the model with the hash that the authority logged for it. */
@@ -30,15 +33,20 @@ export interface DeviceLedger {
   readonly deltas: ReadonlyMap<string, DeltaCommitment>;
   /** The newest version that was ever seen signed: the device trains on none that is older. */
   readonly seen: SeenModel | undefined;
+  /** The last versions that were seen signed, the newest at the end: an update may be trained on one of them. */
+  readonly recent: readonly SeenModel[];
 }
+
+/** More than an update may be old in any sensible task; an update on an older version is made anew. */
+const MAX_RECENT = 32;
 
 export type LedgerRecord =
   | { readonly kind: 'entered'; readonly ctx: Ctx }
-  | { readonly kind: 'committed'; readonly deltaId: Uint8Array; readonly ctx: Ctx; readonly joinTag: JoinTag }
+  | ({ readonly kind: 'committed'; readonly deltaId: Uint8Array } & DeltaCommitment)
   | { readonly kind: 'freed'; readonly deltaId: Uint8Array }
   | ({ readonly kind: 'seen' } & SeenModel);
 
-export const EMPTY_LEDGER: DeviceLedger = { entered: new Set(), deltas: new Map(), seen: undefined };
+export const EMPTY_LEDGER: DeviceLedger = { entered: new Set(), deltas: new Map(), seen: undefined, recent: [] };
 
 export function restoreLedger(records: readonly LedgerRecord[]): DeviceLedger {
   return records.reduce(evolveLedger, EMPTY_LEDGER);
@@ -49,16 +57,18 @@ export function evolveLedger(ledger: DeviceLedger, entry: LedgerRecord): DeviceL
     case 'entered':
       return { ...ledger, entered: new Set(ledger.entered).add(toHex(entry.ctx)) };
     case 'committed': {
-      const { ctx, joinTag } = entry;
-      return { ...ledger, deltas: new Map(ledger.deltas).set(toHex(entry.deltaId), { ctx, joinTag }) };
+      const { ctx, joinTag, version } = entry;
+      return { ...ledger, deltas: new Map(ledger.deltas).set(toHex(entry.deltaId), { ctx, joinTag, version }) };
     }
     case 'freed': {
       const deltas = new Map(ledger.deltas);
       deltas.delete(toHex(entry.deltaId));
       return { ...ledger, deltas };
     }
-    case 'seen':
-      return { ...ledger, seen: { version: entry.version, modelHash: entry.modelHash } };
+    case 'seen': {
+      const seen = { version: entry.version, modelHash: entry.modelHash };
+      return { ...ledger, seen, recent: [...ledger.recent, seen].slice(-MAX_RECENT) };
+    }
   }
 }
 
@@ -71,11 +81,27 @@ export function entryProblem({ entered }: DeviceLedger, ctx: Ctx): Refused | und
 export function commitmentProblem(
   { deltas }: DeviceLedger,
   deltaId: Uint8Array,
-  { ctx, joinTag }: DeltaCommitment,
+  { ctx, joinTag }: Omit<DeltaCommitment, 'version'>,
 ): Refused | undefined {
   const given = deltas.get(toHex(deltaId));
   const isSame = given === undefined || (equalBytes(given.ctx, ctx) && equalBytes(given.joinTag, joinTag));
   return isSame ? undefined : refused('delta-committed');
+}
+
+/**
+ * With one version a buffer a device gives at most one update a version. Training is nearly deterministic: sums over overlapping groups
+ * of devices on the same model would give single updates by subtraction (attack P1). An update that an outcome freed may be
+ * given again, for it is in no sum.
+ */
+export function versionProblem(
+  { deltas }: DeviceLedger,
+  { version, versions }: Pick<Descriptor, 'version' | 'versions'>,
+  deltaId?: Uint8Array,
+): Refused | undefined {
+  if (versions !== 'one') return undefined;
+  const own = deltaId === undefined ? undefined : toHex(deltaId);
+  const isGiven = [...deltas].some(([name, given]) => given.version === version && name !== own);
+  return isGiven ? refused('version-given', { detail: `version ${version}` }) : undefined;
 }
 
 export type Released = { readonly kind: 'free' } | { readonly kind: 'included' } | Refused;
@@ -91,7 +117,7 @@ export interface OutcomePorts {
  */
 export function judgeOutcome(
   { suite, council }: OutcomePorts,
-  commitment: DeltaCommitment,
+  commitment: Omit<DeltaCommitment, 'version'>,
   answers: readonly OutcomeOf[],
 ): Released {
   const outcome = agreedOutcome(suite, council, commitment.ctx, answers);

@@ -65,7 +65,12 @@ export const deviceRecordCodec: Codec<DeviceRecord> = recordUnion('device record
   released: message(KIND.sessionReleased, 'released', {}),
   abandoned: message(KIND.sessionAbandoned, 'abandoned', { reason }),
   entered: message(KIND.ledgerEntered, 'entered', { ctx: field.ctx }),
-  committed: message(KIND.ledgerCommitted, 'committed', { deltaId, ctx: field.ctx, joinTag: field.joinTag }),
+  committed: message(KIND.ledgerCommitted, 'committed', {
+    deltaId,
+    ctx: field.ctx,
+    joinTag: field.joinTag,
+    version: u53,
+  }),
   freed: message(KIND.ledgerReleased, 'freed', { deltaId }),
   seen: message(KIND.ledgerSeen, 'seen', { version: u53, modelHash: field.hash }),
 });

@@ -13,6 +13,7 @@ import type { TaskPolicy } from '../wire/policy.ts';
 import { policyWeightScale, taskIdOf } from '../wire/policy.ts';
 import type { Refused } from '../wire/refusals.ts';
 import { refused } from '../wire/refusals.ts';
+import type { SeenModel } from './ledger.ts';
 
 /** What a client was told out of band and believes over any server. */
 export interface Pins {
@@ -32,18 +33,29 @@ export type Seated =
     }
   | Refused;
 
+/**
+ * `trainedOn` is the model that the update to be given was trained on. With one version a buffer, the buffer must be of that model: a server
+ * that mixes versions gives all but one device a model on which updates vanish, and reads the update of that one (attack O1).
+ */
 export function checkDrawnBuffer(
   suite: Suite,
   { policy }: Pins,
   { descriptor, slotKeys }: DrawnBuffer,
   now: Millis,
+  trainedOn: SeenModel,
 ): Seated {
   if (!isDrawn(suite, policy, descriptor)) return refused('descriptor-invalid');
   if (!followsPolicy(suite, policy, descriptor)) return refused('descriptor-policy');
+  if (policy.versions === 'one' && !isSameModel(descriptor, trainedOn)) return refused('descriptor-version');
   if (now >= descriptor.expiry) return refused('buffer-not-open');
   const problem = slotKeysProblem(suite, descriptor, slotKeys);
   if (problem !== undefined) return problem;
   return { kind: 'seated', ctx: ctxOf(suite, descriptor), descriptor: descriptor as CheckedDescriptor, slotKeys };
+}
+
+/** By its hash, not by its number alone: a log that was lost and written again may have another model under the same number. */
+function isSameModel(one: SeenModel, other: SeenModel): boolean {
+  return one.version === other.version && equalBytes(one.modelHash, other.modelHash);
 }
 
 /**

@@ -14,7 +14,7 @@ import type { Device, DeviceStep } from './device.ts';
 import { recorded, restoreDevice } from './device.ts';
 import { inputDigestOf } from './input.ts';
 import type { UploadDraft } from './key.ts';
-import { commitmentProblem } from './ledger.ts';
+import { commitmentProblem, versionProblem } from './ledger.ts';
 import type { FrozenSession, SlottedSession, UserPorts, UserRecord, UserSession } from './session.ts';
 
 /** What a kernel has to do: the plan, applied to the vector in place, makes x' into y. */
@@ -69,7 +69,9 @@ export function freezeUpload(
   if (session?.step !== 'slotted') return declined(device, refused('wrong-step'));
   const { ctx, joinTag, deltaId, descriptor } = session.member;
   const problem =
-    commitmentProblem(ledger, deltaId, { ctx, joinTag }) ?? budgetProblem(ledger, descriptor.privacy, deltaId);
+    commitmentProblem(ledger, deltaId, { ctx, joinTag }) ??
+    budgetProblem(ledger, descriptor.privacy, deltaId) ??
+    versionProblem(ledger, descriptor, deltaId);
   if (problem !== undefined) return declined(device, problem);
   const entry: UserRecord = {
     kind: 'frozen',
@@ -81,7 +83,7 @@ export function freezeUpload(
     earlier: draft.earlier.map((seed) => seed.reveal().slice()),
     parts: draft.parts,
   };
-  const records = [entry, { kind: 'committed' as const, deltaId, ctx, joinTag }];
+  const records = [entry, { kind: 'committed' as const, deltaId, ctx, joinTag, version: descriptor.version }];
   const state = restoreDevice(ports.suite, records, device);
   return { state, records, answer: headerToSign(state.session as FrozenSession), events: [] };
 }

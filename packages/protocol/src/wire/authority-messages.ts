@@ -109,8 +109,6 @@ export const offerRequestCodec: SignedCodec<OfferRequestBody> = signedMessage(KI
 /** What the server made of several offers. */
 export interface BufferPlan {
   readonly parts: readonly BufferPart[];
-  /** The version that the buffer is drawn with. */
-  readonly newest: ModelEntry;
   readonly expiry: Millis;
 }
 
@@ -121,6 +119,8 @@ export interface BufferPlan {
 export interface BufferRequestBody {
   readonly task: TaskId;
   readonly nonce: Uint8Array;
+  /** The version of the model that the buffer is drawn for. */
+  readonly model: ModelEntry;
   /** One or none. */
   readonly plan: readonly BufferPlan[];
 }
@@ -129,14 +129,18 @@ export type BufferRequest = BufferRequestBody & Signature;
 export const bufferRequestCodec: SignedCodec<BufferRequestBody> = signedMessage(KIND.bufferRequest, 'bufferRequest', {
   task: field.task,
   nonce: fixed(16),
-  plan: list(
-    1,
-    record<BufferPlan>({
-      parts: partsField,
-      newest: nested(modelEntryCodec, STATEMENT_BYTES),
-      expiry: u53 as Field<Millis>,
-    }),
-  ),
+  model: nested(modelEntryCodec, STATEMENT_BYTES),
+  plan: list(1, record<BufferPlan>({ parts: partsField, expiry: u53 as Field<Millis> })),
+});
+
+/** server -> authority: this buffer can never have enough updates; end it now instead of at closeBy. */
+export interface AbortRequestBody {
+  readonly ctx: Ctx;
+}
+export type AbortRequest = AbortRequestBody & Signature;
+
+export const abortRequestCodec: SignedCodec<AbortRequestBody> = signedMessage(KIND.abortRequest, 'abortRequest', {
+  ctx: field.ctx,
 });
 
 /** server -> authority: the next version of the model has this hash and comes from this buffer (zero for version 0). */

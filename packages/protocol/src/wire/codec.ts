@@ -8,7 +8,7 @@ import type { Field, Fields } from './fields.ts';
 import { record, short } from './fields.ts';
 
 /** The version of all layouts, the first byte of every message. */
-const VERSION = 4;
+const VERSION = 5;
 /** SHA-256, HKDF, ChaCha20-Poly1305, Ed25519, X25519, AES-128-CTR. */
 const SUITE = 1;
 

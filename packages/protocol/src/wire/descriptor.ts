@@ -10,7 +10,7 @@ import { metricsField } from './metrics.ts';
 import { modulusField } from './modulus-field.ts';
 import { field } from './named-fields.ts';
 import type { TaskPolicy } from './policy.ts';
-import { MAX_SLOTS } from './policy.ts';
+import { MAX_SLOTS, versionsField } from './policy.ts';
 import { privacyField } from './privacy.ts';
 import { stalenessField } from './staleness.ts';
 
@@ -32,7 +32,7 @@ export interface DescriptorBody extends Omit<TaskPolicy, 'name' | 'training' | '
   readonly task: TaskId;
   /** Of at least `threshold` authorities, by rising index. */
   readonly parts: readonly BufferPart[];
-  /** t and the hash of w^t when the buffer was drawn. */
+  /** t and the hash of w^t: the version that every update of the buffer is trained on, or the newest at the draw if versions are mixed. */
   readonly version: number;
   readonly modelHash: Uint8Array;
   readonly weightScale: number;
@@ -66,6 +66,7 @@ export const descriptorCodec: EndorsedCodec<DescriptorBody> = endorsedMessage(KI
   clip: positive,
   blockFloor: nonNegative,
   weightScale: u32,
+  versions: versionsField,
   staleness: stalenessField,
   maxStaleness: u32,
   unsafeTinyWeights: flag,

@@ -27,6 +27,8 @@ export const KIND = {
   offer: 26,
   vote: 27,
   offerRequest: 28,
+  abortRequest: 29,
+  seatRequest: 30,
   paperConnectAnswer: 32,
   paperTicket: 33,
   paperUpload: 34,

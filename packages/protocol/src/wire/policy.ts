@@ -5,7 +5,7 @@ import type { TaskId } from './brands.ts';
 import { message } from './codec.ts';
 import type { Council } from './council.ts';
 import { authoritiesField, defaultThreshold, toleratedOf } from './council.ts';
-import { fixed, flag, nonNegative, positive, short, u8, u16, u32 } from './fields.ts';
+import { fixed, flag, nonNegative, oneOf, positive, short, u8, u16, u32 } from './fields.ts';
 import { KIND } from './kinds.ts';
 import type { MetricRange } from './metrics.ts';
 import { metricsField } from './metrics.ts';
@@ -19,6 +19,15 @@ import { DEFAULT_TRAINING, trainingField } from './training.ts';
 
 /** Which sealing a buffer uses. Transparent sealing hides nothing: for simulations. 2 was an engine of version 1. */
 export const ENGINE = { unsafeTransparent: 0, cpAbe: 1, slotKeys: 3 } as const;
+
+/**
+ * Which versions of the model the updates of one buffer may be trained on. With `one`, all of them are trained on the version that the
+ * authorities signed into the descriptor. `unsafeMixed` is the paper's reading: a server that gives the others a model on which
+ * updates vanish reads the update of the one device that it gave another model (attack O1).
+ */
+const VERSIONS = ['one', 'unsafeMixed'] as const;
+export type Versions = (typeof VERSIONS)[number];
+export const versionsField = oneOf(VERSIONS);
 
 export interface TaskPolicy extends Council {
   readonly name: Uint8Array;
@@ -36,6 +45,8 @@ export interface TaskPolicy extends Council {
   readonly clip: number;
   /** The smallest norm that a block of x / level may have; 0 refuses only a block that is all zero (`user/blocks.ts`). */
   readonly blockFloor: number;
+  readonly versions: Versions;
+  /** How a device weighs an update by its age; `constant` with one version a buffer, whose whole sum the server weighs. */
   readonly staleness: Staleness;
   /** M: an update that was trained on a version older than this many is refused. */
   readonly maxStaleness: number;
@@ -65,6 +76,7 @@ export const POLICY_DEFAULTS = {
   threshold: 1,
   unsafeThreshold: false,
   blockFloor: 0,
+  versions: 'one',
   unsafeTinyWeights: false,
   metrics: [],
   privacy: undefined,
@@ -87,6 +99,7 @@ const policyCodec = message<TaskPolicy>(KIND.policy, 'policy', {
   level: u32,
   clip: positive,
   blockFloor: nonNegative,
+  versions: versionsField,
   staleness: stalenessField,
   maxStaleness: u32,
   unsafeTinyWeights: flag,
@@ -172,7 +185,11 @@ function councilProblem(policy: TaskPolicy): string | undefined {
 const MIN_WEIGHT = 1 / 4;
 
 function stalenessProblem(policy: TaskPolicy): string | undefined {
-  const { bufferSize, maxStaleness, modulus, staleness, unsafeTinyWeights } = policy;
+  const { bufferSize, maxStaleness, modulus, staleness, unsafeTinyWeights, versions } = policy;
+  if (versions === 'one') {
+    if (staleness.kind === 'constant') return undefined;
+    return 'staleness must be constant with one version a buffer: all updates of a sum are equally old, and the server weighs the whole sum';
+  }
   if (2 * maxStaleness * bufferSize >= modulusSize(modulus)) {
     return `maxStaleness ${maxStaleness} is too large: 2 * maxStaleness * bufferSize must stay below ${modulusSize(modulus)}`;
   }

@@ -1,22 +1,26 @@
 /**
- * The words before the update: x' = [1, 0, 0, 0 | w | v | metrics | x].
+ * The words before the update: x' = [1, 0, 0, 0 | w | metrics | x], and with mixed versions [1, 0, 0, 0 | w | v | metrics | x].
  *
- * Guard words show whether a sum is a sum of so many honest inputs, w is the weight, v the version the update was trained
+ * Guard words show whether a sum is a sum of as many honest inputs as it should be, w is the weight, v the version the update was trained
  * on, then one word for each metric that the task names. The server learns the sums of these words and no single one.
  */
 import { toSigned } from '@basa/masking';
 import type { DescriptorBody } from './descriptor.ts';
-import type { MetricRange } from './metrics.ts';
 import { metricMean, metricWord } from './metrics.ts';
+import type { TaskPolicy } from './policy.ts';
 
 const GUARDS = 4;
 const WEIGHT = GUARDS;
 const VERSION = GUARDS + 1;
-const METRICS = GUARDS + 2;
+
+/** Where the words of metrics begin. */
+function metricsAt({ versions }: Pick<TaskPolicy, 'versions'>): number {
+  return versions === 'unsafeMixed' ? VERSION + 1 : VERSION;
+}
 
 /** How many words stand before the update. */
-export function prefixElements({ metrics }: { readonly metrics: readonly MetricRange[] }): number {
-  return METRICS + metrics.length;
+export function prefixElements(policy: Pick<TaskPolicy, 'metrics' | 'versions'>): number {
+  return metricsAt(policy) + policy.metrics.length;
 }
 
 export interface PrefixInput {
@@ -28,7 +32,10 @@ export interface PrefixInput {
   readonly metrics: Readonly<Record<string, number>>;
 }
 
-export type PrefixDescriptor = Pick<DescriptorBody, 'modulus' | 'weightScale' | 'version' | 'maxStaleness' | 'metrics'>;
+export type PrefixDescriptor = Pick<
+  DescriptorBody,
+  'modulus' | 'weightScale' | 'version' | 'versions' | 'maxStaleness' | 'metrics'
+>;
 
 export function writePrefix(
   vector: Uint32Array,
@@ -37,9 +44,10 @@ export function writePrefix(
 ): void {
   vector[0] = 1;
   vector[WEIGHT] = weight;
-  vector[VERSION] = versionWord(descriptor, trainedOn);
+  if (descriptor.versions === 'unsafeMixed') vector[VERSION] = versionWord(descriptor, trainedOn);
+  const first = metricsAt(descriptor);
   for (const [n, metric] of descriptor.metrics.entries()) {
-    vector[METRICS + n] = metricWord(metric, metrics[metric.name] as number, descriptor.weightScale);
+    vector[first + n] = metricWord(metric, metrics[metric.name] as number, descriptor.weightScale);
   }
 }
 
@@ -52,8 +60,8 @@ export type PrefixVerdict =
   | {
       readonly kind: 'good';
       readonly weightSum: number;
-      /** Sum of v over the accepted. */
-      readonly versionSum: number;
+      /** Sum of v over the accepted; with one version a buffer there is no such word, and its age is known. */
+      readonly versionSum: number | undefined;
       /** Mean of each metric over the accepted, by its name. */
       readonly metrics: Readonly<Record<string, number>>;
     }
@@ -72,9 +80,11 @@ export function judgePrefix(descriptor: PrefixDescriptor, vector: Uint32Array, a
   if (weightSum < accepted || weightSum > accepted * weightScale)
     return quarantine('the sum of weights is out of range');
   // Sums of v are below q, not below q/2: they are read as they stand.
-  const versionSum = vector[VERSION] as number;
-  if (versionSum > 2 * maxStaleness * accepted) return quarantine('the sum of versions is out of range');
-  const sums = metrics.map((_, n) => vector[METRICS + n] as number);
+  const versionSum = descriptor.versions === 'unsafeMixed' ? (vector[VERSION] as number) : undefined;
+  if (versionSum !== undefined && versionSum > 2 * maxStaleness * accepted)
+    return quarantine('the sum of versions is out of range');
+  const first = metricsAt(descriptor);
+  const sums = metrics.map((_, n) => vector[first + n] as number);
   const wrong = metrics.find((_, n) => (sums[n] as number) > accepted * weightScale);
   if (wrong !== undefined) return quarantine(`the sum of the metric ${wrong.name} is out of range`);
   const means = metrics.map((metric, n) => [metric.name, metricMean(metric, sums[n] as number, accepted, weightScale)]);
@@ -82,12 +92,17 @@ export function judgePrefix(descriptor: PrefixDescriptor, vector: Uint32Array, a
 }
 
 /**
- * The mean true age of a sum when it is applied to version `now`: now - t + M - (sum of v)/|A|. It is 0 where every update
- * was trained on `now`. A liar moves it by 2M/|A| at most. Never negative: devices cannot be ahead of the model.
+ * The mean true age of a sum when it is applied to version `now`. With one version a buffer it is exact: now - t. Else it is
+ * now - t + M - (sum of v)/|A|, and 0 if every update was trained on `now`. Never negative: devices cannot be ahead of the model.
  */
 export function meanAgeOf(
   { version, maxStaleness }: PrefixDescriptor,
-  { versionSum, accepted, now }: { readonly versionSum: number; readonly accepted: number; readonly now: number },
+  {
+    versionSum,
+    accepted,
+    now,
+  }: { readonly versionSum: number | undefined; readonly accepted: number; readonly now: number },
 ): number {
-  return Math.max(0, now - version + maxStaleness - versionSum / accepted);
+  const oldest = now - version;
+  return Math.max(0, versionSum === undefined ? oldest : oldest + maxStaleness - versionSum / accepted);
 }

@@ -46,6 +46,12 @@ export const REFUSALS = {
     retry: true,
     anotherSeat: true,
   },
+  'version-over': {
+    sentence: 'The version that this update was trained on takes no more updates; train on the newest one.',
+    status: 410,
+    retry: true,
+    freshUpdate: true,
+  },
   // It contradicts what happened before.
   'buffer-full': {
     sentence: 'Every slot of the buffer is taken; take a seat in another one.',
@@ -101,6 +107,12 @@ export const REFUSALS = {
   // A user refuses what server or authority tell it.
   'descriptor-invalid': { sentence: 'The descriptor is not signed by the pinned authority.', status: 422 },
   'descriptor-policy': { sentence: 'The descriptor departs from the pinned policy.', status: 422 },
+  'descriptor-version': {
+    sentence: 'The buffer is of another version of the model than the update was trained on.',
+    status: 422,
+    retry: true,
+    freshUpdate: true,
+  },
   'slot-keys-invalid': {
     sentence: 'The list of slot keys is not the one that the authority signed for this buffer.',
     status: 422,
@@ -144,6 +156,12 @@ export const REFUSALS = {
   'model-not-logged': { sentence: "The model is not the one of the authority's log.", status: 422 },
   abandoned: { sentence: 'This buffer was left for good.', status: 409, retry: true },
   'wrong-step': { sentence: 'The session is not at this step.', status: 409 },
+  'version-given': {
+    sentence: 'This device has given an update on this version of the model already; it trains again on the next one.',
+    status: 409,
+    retry: true,
+    freshUpdate: true,
+  },
   'delta-committed': {
     sentence: 'The update was given to another buffer, whose outcome is not known.',
     status: 409,

@@ -16,12 +16,12 @@ export interface UploadLayout {
 }
 
 export function uploadLayout(
-  { dimension, metrics, modulus }: Pick<DescriptorBody, 'dimension' | 'metrics' | 'modulus'>,
+  descriptor: Pick<DescriptorBody, 'dimension' | 'metrics' | 'modulus' | 'versions'>,
   { slot, voids }: Pick<UploadHeaderBody, 'slot' | 'voids'>,
   { sealedBytes }: Pick<BufferSealing, 'sealedBytes'>,
 ): UploadLayout {
-  const elements = dimension + prefixElements({ metrics });
-  const vectorBytes = packedLength(elements, modulus);
+  const elements = descriptor.dimension + prefixElements(descriptor);
+  const vectorBytes = packedLength(elements, descriptor.modulus);
   const backups = slot - voids.length;
   return { elements, vectorBytes, backups, sealedBytes, bodyBytes: vectorBytes + (1 + backups) * sealedBytes };
 }

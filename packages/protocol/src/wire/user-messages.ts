@@ -5,7 +5,7 @@ import type { Certificate } from './certificate.ts';
 import { certificateCodec } from './certificate.ts';
 import type { Codec } from './codec.ts';
 import { message, nested } from './codec.ts';
-import { fixed, list, record, times } from './fields.ts';
+import { fixed, list, record, times, u53 } from './fields.ts';
 import { KIND } from './kinds.ts';
 import { leafHash, merkleLevels, merklePath, merkleRoot } from './merkle.ts';
 import { field, STATEMENT_BYTES } from './named-fields.ts';
@@ -34,6 +34,19 @@ export const depositStatementCodec: SignedCodec<DepositStatement> = signedMessag
     root: field.root,
   },
 );
+
+/** user -> server: a seat for an update that was trained on this version. */
+export interface SeatRequest {
+  readonly certificate: Certificate;
+  readonly version: number;
+  readonly modelHash: Uint8Array;
+}
+
+export const seatRequestCodec: Codec<SeatRequest> = message<SeatRequest>(KIND.seatRequest, 'seatRequest', {
+  certificate: nested(certificateCodec, STATEMENT_BYTES),
+  version: u53,
+  modelHash: field.hash,
+});
 
 /** A seed sealed to somebody, with the commitment to it. */
 export interface SealedSeed {

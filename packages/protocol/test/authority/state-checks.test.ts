@@ -1,7 +1,7 @@
 /** The authority refuses what it does not know, writes nothing twice, and gives up exactly what is overdue or lost. */
 
 import { ascii, DecodeError } from '@basa/masking';
-import type { CertificateBody, Ctx, TaskId } from '@basa/protocol';
+import type { CertificateBody, Ctx, ModelEntry, TaskId } from '@basa/protocol';
 import { bufferRequestCodec, decodeAuthorityRecord, millis, modelAppendCodec } from '@basa/protocol';
 import { CLOSE_MS, granted, OPEN_MS, reasonOf } from '@basa/simulator';
 import { atClose, closed } from '@basa/testkit/core/at-close.ts';
@@ -18,7 +18,7 @@ describe('what the authority does not know', () => {
     const task = nobody as TaskId;
     const body: CertificateBody = { task, deviceKey: nobody, issuedAt: millis(0), notAfter: millis(10 ** 9) };
     expect(reasonOf(core.enrol(body).answer)).toBe('task-unknown');
-    const draw = { task, nonce: new Uint8Array(16), plan: [] };
+    const draw = { task, nonce: new Uint8Array(16), model: world.server.entry(), plan: [] };
     const request = { ...draw, signature: signer.sign(bufferRequestCodec.statement(draw)) };
     const fresh = { offer: new Uint8Array(16), sealingKey: world.sealings.issuer.publicKey };
     expect(reasonOf(core.drawBuffer(request, fresh, world.now).answer)).toBe('task-unknown');
@@ -72,14 +72,18 @@ describe('a second task', () => {
 
   it('draws no buffer before its first model, which comes from none', () => {
     const { world, core, task, signer, ctx, appended } = withSecondTask();
-    const body = { task, nonce: new Uint8Array(16), plan: [] };
-    const request = { ...body, signature: signer.sign(bufferRequestCodec.statement(body)) };
     const fresh = { offer: new Uint8Array(16), sealingKey: world.sealings.issuer.publicKey };
-    expect(reasonOf(core.drawBuffer(request, fresh, world.now).answer)).toBe('model-not-logged');
+    const draw = (model: ModelEntry) => {
+      const body = { task, nonce: new Uint8Array(16), model, plan: [] };
+      const request = { ...body, signature: signer.sign(bufferRequestCodec.statement(body)) };
+      return core.drawBuffer(request, fresh, world.now);
+    };
+    expect(reasonOf(draw(world.server.entry()).answer)).toBe('model-not-logged');
     const almostNone = new Uint8Array(32).fill(1, 31) as Ctx;
     for (const source of [ctx, almostNone]) expect(reasonOf(appended(0, source).answer)).toBe('buffer-unknown');
-    granted(world.authority.persist(appended(0, new Uint8Array(32) as Ctx)));
-    expect(core.drawBuffer(request, fresh, world.now).records).toHaveLength(1);
+    const first = granted(world.authority.persist(appended(0, new Uint8Array(32) as Ctx)));
+    expect(draw(first).records).toHaveLength(1);
+    expect(reasonOf(draw(world.server.entry()).answer)).toBe('model-not-logged');
   });
 
   it('makes no model of a buffer of the first', () => {

@@ -10,11 +10,11 @@ import { describe, expect, it } from 'vitest';
 const [DIMENSION, LEVEL, HONEST, TRIALS] = [4, 16, 3, 2500];
 const PRIVACY = { noiseMultiplier: 1, colluders: 1, delta: 1e-6, participations: 1 };
 const EPSILON = 2;
-const PREFIX = 6;
+const PREFIX = 5;
 
 function descriptorOf(): Descriptor {
   const world = nodeFederation({ bufferSize: 4, minimum: 4, dimension: DIMENSION, level: LEVEL, privacy: PRIVACY });
-  return granted(world.server.seat(world.device().certificate)).descriptor;
+  return granted(world.server.seat(world.device().seatRequest())).descriptor;
 }
 
 /** What a server that knows the victim's update looks at: the sum of the honest, along the update. */

@@ -15,7 +15,7 @@ const PRIVATE = { bufferSize: 4, minimum: 4, dimension: DIMENSION, level: 8, pri
 
 function descriptorOf(options: object = {}): Descriptor {
   const world = nodeFederation({ ...PRIVATE, ...options });
-  return granted(world.server.seat(world.device().certificate)).descriptor;
+  return granted(world.server.seat(world.device().seatRequest())).descriptor;
 }
 
 function input(descriptor: Descriptor, delta: Float32Array, more: object = {}): Int32Array {
@@ -30,8 +30,8 @@ describe('an update of a private task', () => {
   it('has noise of the planned variance on its coordinates, and none on the words before them', () => {
     const descriptor = descriptorOf({ dimension: 10_000, level: 200 });
     const vector = input(descriptor, new Float32Array(10_000));
-    expect(Array.from(vector.subarray(0, 6))).toEqual([1, 0, 0, 0, descriptor.weightScale, 10]);
-    const coordinates = vector.subarray(6);
+    expect(Array.from(vector.subarray(0, 5))).toEqual([1, 0, 0, 0, descriptor.weightScale]);
+    const coordinates = vector.subarray(5);
     const variance = coordinates.reduce((sum, x) => sum + x * x, 0) / coordinates.length;
     // Of 10,000 draws the mean square is off by 1.4 % of itself on the average.
     expect(variance / (taskNoise(descriptor)?.variance ?? 0)).toBeCloseTo(1, 1);
@@ -66,7 +66,7 @@ describe('an update of a private task', () => {
     const descriptor = descriptorOf({ dimension: 10_000, level: 2000 });
     const large = new Float32Array(10_000).fill(5);
     const [noisy, noise] = [input(descriptor, large), input(descriptor, new Float32Array(10_000))];
-    const signal = noisy.subarray(6).map((x, k) => x - (noise[6 + k] as number));
+    const signal = noisy.subarray(5).map((x, k) => x - (noise[5 + k] as number));
     const norm = Math.sqrt(signal.reduce((sum, x) => sum + x * x, 0));
     // The same words: the same noise, but for what rounding made of it.
     expect(norm).toBeGreaterThan(1990);
@@ -74,7 +74,7 @@ describe('an update of a private task', () => {
   });
 
   it('is not refused for a block that vanishes, which one of another task is', () => {
-    expect(input(descriptorOf(), zero)).toHaveLength(6 + DIMENSION);
+    expect(input(descriptorOf(), zero)).toHaveLength(5 + DIMENSION);
     expect(() => input(descriptorOf({ privacy: undefined }), zero)).toThrow('zero-block');
   });
 
@@ -112,7 +112,7 @@ describe('an update of a private task', () => {
     }
     const verdict = world.server.finish((devices[0] as FederationDevice).ctx);
     const expected = Array.from({ length: DIMENSION }, (_, k) =>
-      inputs.reduce((sum, vector) => (sum + (vector[6 + k] as number)) % 2 ** 32, 0),
+      inputs.reduce((sum, vector) => (sum + (vector[5 + k] as number)) % 2 ** 32, 0),
     );
     expect(verdict).toMatchObject({ kind: 'good', weightSum: 4 * 65_536 });
     expect('sum' in verdict && Array.from(verdict.sum)).toEqual(expected);

@@ -25,9 +25,10 @@ describe('a seat', () => {
     return endorsedBy(certificateCodec, signer, body);
   };
   const authority = world.authority.ports.signer;
+  const seatOf = (certificate: Certificate) => world.server.seat({ ...device.seatRequest(), certificate });
 
   it('is given to an enrolled device, which then holds it until it lapses', () => {
-    const { descriptor } = granted(world.server.seat(device.certificate));
+    const { descriptor } = granted(world.server.seat(device.seatRequest()));
     expect(descriptor.bufferSize).toBe(3);
     const [buffer] = world.server.buffers.values();
     const ctx = buffer?.ctx as Uint8Array;
@@ -37,21 +38,19 @@ describe('a seat', () => {
   });
 
   it('is refused to a certificate that is forged, of another task, or over', () => {
-    expect(reasonOf(world.server.seat(signedBy(world.signer(), {})))).toBe('certificate-invalid');
-    expect(reasonOf(world.server.seat(signedBy(authority, { task: new Uint8Array(32) as never })))).toBe(
-      'certificate-invalid',
-    );
-    expect(reasonOf(world.server.seat(signedBy(authority, { notAfter: millis(1) })))).toBe('certificate-expired');
+    expect(reasonOf(seatOf(signedBy(world.signer(), {})))).toBe('certificate-invalid');
+    expect(reasonOf(seatOf(signedBy(authority, { task: new Uint8Array(32) as never })))).toBe('certificate-invalid');
+    expect(reasonOf(seatOf(signedBy(authority, { notAfter: millis(1) })))).toBe('certificate-expired');
   });
 
   it('in a buffer that expires before it is used is given in the next one', () => {
     const fresh = nodeFederation({ bufferSize: 3 });
     const late = fresh.device();
-    const { descriptor: first } = granted(fresh.server.seat(late.certificate));
+    const { descriptor: first } = granted(fresh.server.seat(late.seatRequest()));
     fresh.now = millis(first.expiry - 100);
-    fresh.server.seat(late.certificate);
+    fresh.server.seat(late.seatRequest());
     fresh.now = millis(first.expiry + 10);
-    const { descriptor: second } = granted(fresh.server.seat(late.certificate));
+    const { descriptor: second } = granted(fresh.server.seat(late.seatRequest()));
     expect(second.parts).not.toEqual(first.parts);
     expect(fresh.server.buffers.size).toBe(2);
   });
@@ -66,7 +65,7 @@ describe('an upload', () => {
     device.receiveKeyAndFreeze('upload');
     const session = device.session as FrozenSession;
     const { suite } = world.server.ports;
-    const honest = device.uploadBytes().slice(-(40 + 134));
+    const honest = device.uploadBytes().slice(-(36 + 134));
     const header = { ...session.header, bodyHash: suite.sha256(body(honest)) };
     const { uploadHeader } = authorityMessages(2);
     const signature = device.signer.sign(uploadHeader.statement(header));
@@ -101,7 +100,7 @@ describe('an upload', () => {
     const { header } = device.session as FrozenSession;
     const { uploadHeader } = authorityMessages(2);
     const other = uploadHeader.encode({ ...header, signature: new Uint8Array(64).fill(9) });
-    expect(world.server.upload(concatBytes(frameHeader(other), device.uploadBytes().slice(-(40 + 134))))).toEqual({
+    expect(world.server.upload(concatBytes(frameHeader(other), device.uploadBytes().slice(-(36 + 134))))).toEqual({
       kind: 'accepted',
     });
   });

@@ -124,9 +124,9 @@ describe('a seat', () => {
     const other = world.device();
     const { ports, coordinator } = world.server;
     const enrolled = { task: world.task, ...world.policy };
-    const given = giveSeat(ports, coordinator, enrolled, other.certificate, world.now);
+    const given = giveSeat(ports, coordinator, enrolled, other.seatRequest(), world.now);
     expect(given.events).toMatchObject([{ kind: 'seat-given', seats: 1, deposits: 1 }]);
-    const waiting = giveSeat(ports, createCoordinator(500), enrolled, device.certificate, world.now);
+    const waiting = giveSeat(ports, createCoordinator(500), enrolled, device.seatRequest(), world.now);
     expect(waiting).toMatchObject({ answer: { kind: 'needs-buffer' }, events: [] });
   });
 

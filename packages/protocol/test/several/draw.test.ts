@@ -40,9 +40,9 @@ describe('an authority', () => {
     const world = severalAuthorities();
     const { plan } = planOf(world, ALL);
     const nonce = world.randomBytes(16);
-    const drawn = granted(drawnBy(world, 1, [plan], nonce));
+    const drawn = granted(drawnBy(world, 1, [plan], { nonce }));
     expect(drawn.parts).toEqual(plan.parts);
-    expect(drawnBy(world, 1, [plan], nonce)).toEqual(drawn);
+    expect(drawnBy(world, 1, [plan], { nonce })).toEqual(drawn);
     expect(reasonOf(drawnBy(world, 1, [plan]))).toBe('offer-unknown');
     expect(reasonOf(drawnBy(world, 1, [{ ...plan, expiry: millis(plan.expiry - 1) }]))).toBe('offer-unknown');
   });
@@ -89,26 +89,28 @@ describe('an authority', () => {
       'plan-invalid',
       (world) => ({ expiry: millis(world.now + OPEN_MS + 5 * 60_000 + 1) }),
     ],
-    [
-      'with a model that too few authorities signed',
-      'model-not-logged',
-      (world) => ({ newest: entryOf(world, [0, 1], {}) }),
-    ],
-    [
-      'with a model of another task',
-      'model-not-logged',
-      (world) => ({ newest: entryOf(world, ALL, { task: new Uint8Array(32) as never }) }),
-    ],
-    [
-      'with another model of its newest version',
-      'other-model',
-      (world) => ({ newest: entryOf(world, ALL, { modelHash: new Uint8Array(32) }) }),
-    ],
   ];
   it.each(wrong)('signs no plan %s (%s)', (_, reason, change) => {
     const world = severalAuthorities();
     const { plan } = planOf(world, ALL);
     expect(reasonOf(drawnBy(world, 0, [{ ...plan, ...change(world, plan) }]))).toBe(reason);
+    // The offer is still open.
+    granted(drawnBy(world, 0, [plan]));
+  });
+
+  const wrongModels: readonly [string, string, (world: Federation) => ModelEntry][] = [
+    ['that too few authorities signed', 'model-not-logged', (world) => entryOf(world, [0, 1], {})],
+    ['of another task', 'model-not-logged', (world) => entryOf(world, ALL, { task: new Uint8Array(32) as never })],
+    [
+      'that is another one of its newest version',
+      'other-model',
+      (world) => entryOf(world, ALL, { modelHash: new Uint8Array(32) }),
+    ],
+  ];
+  it.each(wrongModels)('signs no buffer for a model %s (%s)', (_, reason, modelOf) => {
+    const world = severalAuthorities();
+    const { plan } = planOf(world, ALL);
+    expect(reasonOf(drawnBy(world, 0, [plan], { model: modelOf(world) }))).toBe(reason);
     // The offer is still open.
     granted(drawnBy(world, 0, [plan]));
   });
@@ -120,15 +122,26 @@ describe('an authority', () => {
     expect(granted(drawnBy(world, 0, [{ ...plan, expiry }])).expiry).toBe(expiry);
   });
 
-  it('signs no plan with a model older than its own, and takes a newer one for its newest', () => {
-    const world = severalAuthorities();
-    const { plan } = planOf(world, ALL);
-    const { newest } = plan;
+  it('takes a newer model for its newest, and with mixed versions signs no buffer for an older one', () => {
+    const world = severalAuthorities({ versions: 'unsafeMixed' });
+    const first = world.server.entry();
     const next = entryOf(world, [1, 2, 3], { version: 1, modelHash: new Uint8Array(32).fill(7) });
-    expect(granted(drawnBy(world, 0, [{ ...plan, newest: next }])).version).toBe(1);
+    expect(granted(drawnBy(world, 0, [planOf(world, ALL).plan], { model: next })).version).toBe(1);
     expect(authorityOf(world, 0).core.newestModel(world.task)).toEqual(next);
     const again = planOf(world, ALL).plan;
-    expect(reasonOf(drawnBy(world, 0, [{ ...again, newest }]))).toBe('wrong-version');
+    expect(reasonOf(drawnBy(world, 0, [again], { model: first }))).toBe('wrong-version');
+  });
+
+  it('with one version a buffer signs buffers for its newest version and as many before it as the policy allows', () => {
+    const world = severalAuthorities({ maxStaleness: 2 });
+    const hash = (version: number) => new Uint8Array(32).fill(version);
+    const entries = [1, 2, 3].map((version) => entryOf(world, [1, 2, 3], { version, modelHash: hash(version) }));
+    const draw = (model: ModelEntry) => drawnBy(world, 0, [planOf(world, ALL).plan], { model });
+    for (const entry of entries) expect(granted(draw(entry)).version).toBe(entry.version);
+    expect(granted(draw(entries[0] as ModelEntry))).toMatchObject({ version: 1, modelHash: hash(1) });
+    expect(reasonOf(draw(world.server.entry(0)))).toBe('wrong-version');
+    expect(reasonOf(draw(entryOf(world, ALL, { version: 2, modelHash: hash(9) })))).toBe('other-model');
+    expect(reasonOf(draw(entryOf(world, [0, 1], { version: 2, modelHash: hash(2) })))).toBe('model-not-logged');
   });
 
   it('that has no model yet takes the one of the plan for its newest, durably', () => {
@@ -139,8 +152,8 @@ describe('an authority', () => {
     expect(core.showNewestModel(world.task, new Uint8Array(16))).toBeUndefined();
     const newest = authorityOf(world, 1).core.newestModel(world.task) as ModelEntry;
     const offers = ALL.map((index) => granted(offerOf(world, index)));
-    const plan = { parts: offers.map(({ part }) => part), newest, expiry: millis(world.now + OPEN_MS) };
-    expect(granted(drawnBy(world, 0, [plan])).version).toBe(0);
+    const plan = { parts: offers.map(({ part }) => part), expiry: millis(world.now + OPEN_MS) };
+    expect(granted(drawnBy(world, 0, [plan], { model: newest })).version).toBe(0);
     expect(core.newestModel(world.task)).toEqual(newest);
   });
 
@@ -169,7 +182,7 @@ describe('a descriptor', () => {
     const { plan, offers } = planOf(world, indices);
     const signed = indices.map((index) => granted(drawnBy(world, index, [plan])));
     const check = (descriptor: Descriptor, slotKeys = listsOf(offers)) =>
-      checkDrawnBuffer(world.server.ports.suite, world.pins, { descriptor, slotKeys }, world.now);
+      checkDrawnBuffer(world.server.ports.suite, world.pins, { descriptor, slotKeys }, world.now, descriptor);
     return { world, plan, offers, signed, check };
   }
 

@@ -10,12 +10,12 @@ import { describe, expect, it } from 'vitest';
 
 describe('a descriptor', () => {
   const world = nodeFederation({ bufferSize: 4, minimum: 3, dimension: 6 });
-  const { descriptor, slotKeys } = granted(world.server.seat(world.device().certificate));
+  const { descriptor, slotKeys } = granted(world.server.seat(world.device().seatRequest()));
   const signedBy = (signer: { sign(message: Uint8Array): Uint8Array }, change: object) =>
     endorsedBy(descriptorCodec, signer, { ...descriptor, ...change });
   const suite = world.server.ports.suite;
   const check = (change: object, signer = world.authority.ports.signer) =>
-    checkDrawnBuffer(suite, world.pins, { descriptor: signedBy(signer, change), slotKeys }, world.now);
+    checkDrawnBuffer(suite, world.pins, { descriptor: signedBy(signer, change), slotKeys }, world.now, descriptor);
 
   it('of the authority that follows the pinned policy is accepted', () => {
     expect(check({}).kind).toBe('seated');
@@ -47,12 +47,12 @@ describe('a descriptor', () => {
 
   it('that has expired is refused', () => {
     const drawn = { descriptor, slotKeys };
-    expect(reasonOf(checkDrawnBuffer(suite, world.pins, drawn, descriptor.expiry))).toBe('buffer-not-open');
+    expect(reasonOf(checkDrawnBuffer(suite, world.pins, drawn, descriptor.expiry, descriptor))).toBe('buffer-not-open');
   });
 
   it('of an engine without slot keys is refused with some', () => {
     const drawn = { descriptor, slotKeys: new Uint8Array(32 * 5) };
-    expect(reasonOf(checkDrawnBuffer(suite, world.pins, drawn, world.now))).toBe('slot-keys-invalid');
+    expect(reasonOf(checkDrawnBuffer(suite, world.pins, drawn, world.now, descriptor))).toBe('slot-keys-invalid');
   });
 });
 
@@ -60,14 +60,14 @@ describe('a list of slot keys', () => {
   const sealings = slotKeySealings();
   const world = nodeFederation({ bufferSize: 3, dimension: 6, sealings });
   const { suite } = world.server.ports;
-  const drawn = granted(world.server.seat(world.device().certificate));
+  const drawn = granted(world.server.seat(world.device().seatRequest()));
   /** What the device says to a list, also where the authority signed for it. */
   const check = (slotKeys: Uint8Array, isSignedFor: boolean) => {
     const [part] = drawn.descriptor.parts as [BufferPart];
     const sealingKey = isSignedFor ? sealings.issuer.sealingKey(slotKeys) : part.sealingKey;
     const body = { ...drawn.descriptor, parts: [{ ...part, sealingKey }] };
     const descriptor = endorse(descriptorCodec, world.policy, world.authority.ports.signer, body);
-    return checkDrawnBuffer(suite, world.pins, { descriptor, slotKeys }, world.now);
+    return checkDrawnBuffer(suite, world.pins, { descriptor, slotKeys }, world.now, descriptor);
   };
   const changed = (change: (bytes: Uint8Array) => void): Uint8Array => {
     const bytes = drawn.slotKeys.slice();
@@ -96,14 +96,15 @@ describe('a list of slot keys', () => {
   });
 });
 
-describe('an update', () => {
+describe('an update with mixed versions', () => {
   const world = nodeFederation({
     bufferSize: 3,
     dimension: 4,
     maxStaleness: 2,
+    versions: 'unsafeMixed',
     staleness: { kind: 'polynomial', exponent: 0.5 },
   });
-  const descriptor = { ...granted(world.server.seat(world.device().certificate)).descriptor, version: 5 };
+  const descriptor = { ...granted(world.server.seat(world.device().seatRequest())).descriptor, version: 5 };
   const build = (delta: number[], trainedOn: number, more: object = {}) =>
     buildInput(descriptor, { delta: Float32Array.from(delta), trainedOn, randomWords: seededWords(1), ...more });
 
@@ -130,10 +131,37 @@ describe('an update', () => {
   });
 });
 
+describe('an update of a buffer of one version', () => {
+  const world = nodeFederation({ bufferSize: 3, dimension: 4 });
+  const drawn = granted(world.server.seat(world.device().seatRequest()));
+  const { suite } = world.server.ports;
+  const seatedFor = (trainedOn: { version: number; modelHash: Uint8Array }) =>
+    checkDrawnBuffer(suite, world.pins, drawn, world.now, trainedOn);
+
+  it('enters only a buffer of the model that it was trained on, by its number and its hash (O1)', () => {
+    const { version, modelHash } = drawn.descriptor;
+    expect(seatedFor({ version, modelHash }).kind).toBe('seated');
+    expect(reasonOf(seatedFor({ version: version + 1, modelHash }))).toBe('descriptor-version');
+    expect(reasonOf(seatedFor({ version, modelHash: new Uint8Array(32).fill(9) }))).toBe('descriptor-version');
+  });
+
+  it('is weighed by its examples alone, and carries no word for its age', () => {
+    const update = {
+      delta: Float32Array.of(1, -1, 0, 0),
+      trainedOn: 0,
+      randomWords: seededWords(1),
+      exampleWeight: 0.5,
+    };
+    const built = buildInput(drawn.descriptor, update);
+    expect(built.kind === 'input' && [...built.vector.subarray(0, 5)]).toEqual([1, 0, 0, 0, 32_768]);
+    expect(built.kind === 'input' && built.vector.length).toBe(5 + 4);
+  });
+});
+
 describe('the blocks of an update', () => {
   const LEVEL = 1024;
   const world = nodeFederation({ bufferSize: 3, dimension: 200, level: LEVEL });
-  const { descriptor } = granted(world.server.seat(world.device().certificate));
+  const { descriptor } = granted(world.server.seat(world.device().seatRequest()));
   /** Ones with a stretch of something else. */
   const build = (value: number, [from, length]: readonly [number, number], more: object = {}, blockFloor = 0) => {
     const delta = new Float32Array(200).fill(1).fill(value, from, from + length);

@@ -56,8 +56,8 @@ describe('an upload', () => {
     const { ctx, joinTag, deltaId } = twin.session.member;
     const other = (device.session as UserSession).member.joinTag;
     for (const given of [
-      { ctx: new Uint8Array(32) as Ctx, joinTag },
-      { ctx, joinTag: other },
+      { ctx: new Uint8Array(32) as Ctx, joinTag, version: 0 },
+      { ctx, joinTag: other, version: 0 },
     ]) {
       const ledger = evolveLedger(EMPTY_LEDGER, { kind: 'committed', deltaId, ...given });
       expect(reasonOf(freezeUpload(twin.ports, { ledger, session: twin.session }, draft, masked).answer)).toBe(
@@ -101,7 +101,7 @@ describe('the ledger of a device', () => {
     const { ctx, joinTag } = (left.session as UserSession).member;
     const records = [
       { kind: 'entered', ctx },
-      { kind: 'committed', deltaId: left.deltaId, ctx, joinTag },
+      { kind: 'committed', deltaId: left.deltaId, ctx, joinTag, version: 0 },
     ] as const;
     expect(restoreLedger(records)).toEqual(left.ledger);
     expect(left.release()).toEqual({ kind: 'free' });

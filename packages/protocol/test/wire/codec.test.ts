@@ -205,7 +205,7 @@ describe('the vector of an upload', () => {
   const sealing = { sealedBytes: 240 };
 
   it('is read without a copy where it lies aligned, and lies so after its frame', () => {
-    const shape = { dimension: 3, metrics: [], modulus: RING_32 };
+    const shape = { dimension: 3, metrics: [], modulus: RING_32, versions: 'unsafeMixed' } as const;
     const layout = uploadLayout(shape, header, sealing);
     const frame = frameHeader(new Uint8Array(300));
     const upload = new Uint8Array(frame.length + layout.bodyBytes);
@@ -218,7 +218,11 @@ describe('the vector of an upload', () => {
   });
 
   it('is not viewed where it is packed tighter, unaligned or cut', () => {
-    const layout = uploadLayout({ metrics: [], dimension: 3, modulus: RING_32 }, header, sealing);
+    const layout = uploadLayout(
+      { metrics: [], dimension: 3, modulus: RING_32, versions: 'unsafeMixed' },
+      header,
+      sealing,
+    );
     expect(viewVector(new Uint8Array(512), { modulus: ring(20) }, layout)).toBeUndefined();
     expect(viewVector(new Uint8Array(513).subarray(1), { modulus: RING_32 }, layout)).toBeUndefined();
     expect(viewVector(new Uint8Array(4 * 9 - 1), { modulus: RING_32 }, layout)).toBeUndefined();

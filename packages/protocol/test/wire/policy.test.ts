@@ -9,6 +9,7 @@ import { privacyField, privacyProblem, sumBound } from '../../src/wire/privacy.t
 const { policy } = nodeFederation({ bufferSize: 4, dimension: 4 });
 const problemOf = (change: Partial<TaskPolicy>) => policyProblem({ ...policy, ...change });
 const ROOT = { kind: 'polynomial', exponent: 0.5 } as const;
+const MIXED = { versions: 'unsafeMixed' } as const;
 
 describe('a policy', () => {
   it.each<[string, Partial<TaskPolicy>]>([
@@ -19,9 +20,10 @@ describe('a policy', () => {
     ['2^31 parameters', { dimension: 2 ** 31 }],
     ['leases of a millisecond', { uploadLeaseMs: 1, openMs: 1, closeMs: 1 }],
     ['a floor at the norm of the largest update', { blockFloor: 2 * policy.clip }],
-    ['a staleness that changes nothing', { staleness: { kind: 'polynomial', exponent: 0 } }],
-    ['weights down to 1/4', { staleness: ROOT, maxStaleness: 15 }],
-    ['versions whose sum just fits', { modulus: RING_32, staleness: { kind: 'constant' }, maxStaleness: 2 ** 29 - 1 }],
+    ['a staleness that changes nothing', { ...MIXED, staleness: { kind: 'polynomial', exponent: 0 } }],
+    ['any maximum age with one version a buffer', { maxStaleness: 2 ** 32 - 1 }],
+    ['weights down to 1/4', { ...MIXED, staleness: ROOT, maxStaleness: 15 }],
+    ['versions whose sum just fits', { ...MIXED, modulus: RING_32, maxStaleness: 2 ** 29 - 1 }],
   ])('may have %s', (_, change) => {
     expect(problemOf(change)).toBeUndefined();
   });
@@ -40,9 +42,10 @@ describe('a policy', () => {
     ['openMs must be', { openMs: 0 }],
     ['closeMs must be', { closeMs: 0 }],
     ['blockFloor', { blockFloor: 2.001 * policy.clip }],
-    ['maxStaleness 15 is the largest that fits', { staleness: ROOT, maxStaleness: 16 }],
-    ['maxStaleness 15 is the largest that fits', { staleness: ROOT, maxStaleness: 1000 }],
-    ['is too large', { modulus: RING_32, staleness: { kind: 'constant' }, maxStaleness: 2 ** 29 }],
+    ['staleness must be constant with one version a buffer', { staleness: ROOT, maxStaleness: 15 }],
+    ['maxStaleness 15 is the largest that fits', { ...MIXED, staleness: ROOT, maxStaleness: 16 }],
+    ['maxStaleness 15 is the largest that fits', { ...MIXED, staleness: ROOT, maxStaleness: 1000 }],
+    ['is too large', { ...MIXED, modulus: RING_32, maxStaleness: 2 ** 29 }],
     ['cannot be written', { staleness: { kind: 'polynomial', exponent: 1e6 + 1 } }],
     ['cannot be written', { staleness: { kind: 'polynomial', exponent: -1 } }],
   ])('is refused with a reason: %s', (reason, change) => {
@@ -51,7 +54,7 @@ describe('a policy', () => {
 
   it('may have tiny weights where that is asked for by its name, up to the largest parameter', () => {
     const staleness = { kind: 'polynomial', exponent: 1e6 } as const;
-    expect(problemOf({ staleness, maxStaleness: 1, unsafeTinyWeights: true })).toBeUndefined();
+    expect(problemOf({ ...MIXED, staleness, maxStaleness: 1, unsafeTinyWeights: true })).toBeUndefined();
   });
 
   it('that is no policy at all is a fault of whoever made it, not a reason', () => {

@@ -8,6 +8,7 @@ const descriptor: PrefixDescriptor = {
   modulus: RING_32,
   weightScale: weightScale(4, RING_32),
   version: 100,
+  versions: 'unsafeMixed',
   maxStaleness: 10,
   metrics: [
     { name: 'loss', low: 0, high: 8 },
@@ -31,7 +32,18 @@ const honest = [97, 100, 103, 100].map((trainedOn, n) => ({
   metrics: { loss: n, accuracy: n / 4 },
 }));
 
-describe("the words before an update, x' = [1, 0, 0, 0 | w | v | metrics | x]", () => {
+describe("the words before an update of a buffer of one version, x' = [1, 0, 0, 0 | w | metrics | x]", () => {
+  const one: PrefixDescriptor = { ...descriptor, versions: 'one' };
+
+  it('have no word for the age, which is exact: the version of the buffer says it', () => {
+    expect(prefixElements(one)).toBe(prefixElements(descriptor) - 1);
+    const verdict = judgePrefix(one, sumOf(honest, one), 4);
+    expect(verdict).toMatchObject({ versionSum: undefined, metrics: { loss: expect.closeTo(1.5, 4) } });
+    expect(meanAgeOf(one, { versionSum: undefined, accepted: 4, now: 103 })).toBe(3);
+  });
+});
+
+describe("the words before an update with mixed versions, x' = [1, 0, 0, 0 | w | v | metrics | x]", () => {
   it('show the server the mean age of a sum and no single one', () => {
     const verdict = judgePrefix(descriptor, sumOf(honest), 4);
     if (verdict.kind !== 'good') throw new Error(verdict.why);

@@ -20,6 +20,7 @@ import type {
 } from '@basa/protocol';
 import {
   AUTHORITY_PATH,
+  abortRequestCodec,
   authorityMessages,
   bufferRequestCodec,
   decodePolicy,
@@ -116,8 +117,7 @@ export class AuthorityLink {
   }
 
   /** With its own list and signature alone. The same nonce gets the same buffer. */
-  async drawBuffer(task: TaskId, nonce: Uint8Array, plan: BufferRequest['plan']): Promise<DrawnBuffer> {
-    const body = { task, nonce, plan };
+  async drawBuffer(body: Omit<BufferRequest, 'signature'>): Promise<DrawnBuffer> {
     const bytes = bufferRequestCodec.encode({ ...body, signature: this.#sign(bufferRequestCodec.statement(body)) });
     return this.#post('draw', AUTHORITY_PATH.buffers, bytes, drawnBufferCodec);
   }
@@ -135,6 +135,12 @@ export class AuthorityLink {
   async close(request: CloseRequest, bufferSize: number): Promise<CloseAnswer> {
     const { closeRequest, closeAnswer } = authorityMessages(bufferSize);
     return this.#post('close', AUTHORITY_PATH.close(request.ctx), closeRequest.encode(request), closeAnswer);
+  }
+
+  /** Asks it to end a buffer that can never have enough updates. */
+  async abort(ctx: Ctx): Promise<Outcome> {
+    const signature = this.#sign(abortRequestCodec.statement({ ctx }));
+    return this.#post('abort', AUTHORITY_PATH.abort(ctx), abortRequestCodec.encode({ ctx, signature }), outcomeCodec);
   }
 
   async outcome(ctx: Ctx): Promise<Outcome> {

@@ -40,27 +40,27 @@ export class CouncilDraw {
   }
 
   /** Throws where fewer than `threshold` authorities sign. */
-  async draw(members: readonly Member[], newest: ModelEntry): Promise<DrawnBuffer> {
+  async draw(members: readonly Member[], model: ModelEntry): Promise<DrawnBuffer> {
     const { authorities, threshold } = this.#options.policy;
     for (let left = authorities.length - threshold; left >= 0; left--) {
-      const drawn = await this.#attempt(members, newest);
+      const drawn = await this.#attempt(members, model);
       if (drawn !== undefined) return drawn;
     }
     throw new AuthorityUnreachable('authorities that offered a part did not sign the buffer');
   }
 
   /** Undefined where enough signed, but not all that have a part. Each draw has new offers and a new nonce: what was signed is used up. */
-  async #attempt(members: readonly Member[], newest: ModelEntry): Promise<DrawnBuffer | undefined> {
+  async #attempt(members: readonly Member[], model: ModelEntry): Promise<DrawnBuffer | undefined> {
     const { task, policy, clock } = this.#options;
     const offers = this.#willing(await this.#offers(members));
     const parts = offers.map(({ answer }) => answer.part);
-    const plan = { parts, newest, expiry: millis(clock() + policy.openMs) };
+    const plan = { parts, expiry: millis(clock() + policy.openMs) };
     const nonce = nodeRandomBytes(16);
     const asked = members.filter(({ authority }) => parts.some((part) => part.authority === authority));
     const signed = await gather(
       asked.map(({ authority, link }) => ({
         authority,
-        ask: async () => this.#checked(authority, await link.drawBuffer(task, nonce, [plan])),
+        ask: async () => this.#checked(authority, await link.drawBuffer({ task, nonce, model, plan: [plan] })),
       })),
       { needed: policy.threshold, graceMs: SIGN_GRACE_MS },
     );

@@ -9,6 +9,7 @@ import type {
   DrawnBuffer,
   Grant,
   ModelEntry,
+  Outcome,
   OutcomeOf,
   Refused,
   SecureBuffer,
@@ -78,12 +79,13 @@ export class TaskAuthorities {
   }
 
   /** One authority gives the same buffer for the same nonce. Several draw a new one each time: a rest of theirs aborts by itself. */
-  async drawBuffer(nonce: Uint8Array, newest: ModelEntry): Promise<DrawnBuffer> {
+  async drawBuffer(nonce: Uint8Array, model: ModelEntry): Promise<DrawnBuffer> {
     const { policy, ports } = this.#options;
+    const wanted = policy.versions === 'one' ? model : this.#newestOf(model);
     const drawn =
       policy.authorities.length === 1
-        ? await this.#drawAlone(nonce)
-        : await this.#council.draw(this.#members, this.#newestOf(newest));
+        ? await this.#drawAlone(nonce, wanted)
+        : await this.#council.draw(this.#members, wanted);
     const { descriptor, slotKeys } = drawn;
     if (!equalBytes(descriptor.task, this.#options.task) || !isDrawn(ports.suite, policy, descriptor))
       throw new AuthorityUnreachable('a buffer was drawn that is not signed by its authorities or not of this task');
@@ -92,8 +94,9 @@ export class TaskAuthorities {
     return drawn;
   }
 
-  async #drawAlone(nonce: Uint8Array): Promise<DrawnBuffer> {
-    const [only] = await this.#ofEnough(({ link }) => link.drawBuffer(this.#options.task, nonce, []));
+  async #drawAlone(nonce: Uint8Array, model: ModelEntry): Promise<DrawnBuffer> {
+    const { task } = this.#options;
+    const [only] = await this.#ofEnough(({ link }) => link.drawBuffer({ task, nonce, model, plan: [] }));
     if (only === undefined) throw new AuthorityUnreachable('there is none');
     return only.answer;
   }
@@ -177,10 +180,19 @@ export class TaskAuthorities {
     return next.value;
   }
 
-  async outcomes(ctx: Ctx): Promise<readonly OutcomeOf[]> {
+  outcomes(ctx: Ctx): Promise<readonly OutcomeOf[]> {
+    return this.#told(ctx, (link) => link.outcome(ctx));
+  }
+
+  /** Asks them to end a buffer that can never have enough updates. */
+  abort(ctx: Ctx): Promise<readonly OutcomeOf[]> {
+    return this.#told(ctx, (link) => link.abort(ctx));
+  }
+
+  async #told(ctx: Ctx, ask: (link: AuthorityLink) => Promise<Outcome>): Promise<readonly OutcomeOf[]> {
     const { ports, policy } = this.#options;
     const answers = await this.#ofEnough(async ({ authority, link }): Promise<OutcomeOf> => {
-      const told = { authority, outcome: await link.outcome(ctx) };
+      const told = { authority, outcome: await ask(link) };
       if (isOutcomeOf(ports.suite, policy, ctx, told)) return told;
       throw new AuthorityUnreachable('its word about a buffer is not signed by it');
     });

@@ -40,6 +40,7 @@ function descriptorOf(id: number): Descriptor {
     blockFloor: 0,
     privacy: undefined,
     weightScale: 1,
+    versions: 'one',
     staleness: { kind: 'constant' },
     maxStaleness: 10,
     unsafeTinyWeights: false,

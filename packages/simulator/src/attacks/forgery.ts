@@ -53,7 +53,7 @@ export function fakeDeposit({ world, adversary }: SealedStage, ctx: Ctx, joinTag
     notAfter: drawn.descriptor.closeBy,
     endorsements: [],
   };
-  const { descriptor, slotKeys } = granted(checkDrawnBuffer(suite, world.pins, drawn, world.now));
+  const { descriptor, slotKeys } = granted(checkDrawnBuffer(suite, world.pins, drawn, world.now, drawn.descriptor));
   const made = prepareDeposit(
     ports,
     { ledger: EMPTY_LEDGER, session: undefined },

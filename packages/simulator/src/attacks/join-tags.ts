@@ -51,8 +51,10 @@ function signForSelfSeed(eve: FederationDevice, selfName: Uint8Array): void {
 
 function prepareWithNonceOf({ world }: SealedStage, eve: FederationDevice, victim: FederationDevice): void {
   const { nonce } = victim.records[0] as Extract<UserRecord, { kind: 'prepared' }>;
-  const offered = granted(world.server.seat(eve.certificate));
-  const { descriptor, slotKeys } = granted(checkDrawnBuffer(eve.suite, world.pins, offered, world.now));
+  const offered = granted(world.server.seat(eve.seatRequest()));
+  const { descriptor, slotKeys } = granted(
+    checkDrawnBuffer(eve.suite, world.pins, offered, world.now, offered.descriptor),
+  );
   const built = granted(eve.buildVector(descriptor, eve.oneHot(), descriptor.version));
   eve.input = built.vector;
   const randomBytes = (length: number): Uint8Array => (length === 16 ? nonce.slice() : world.randomBytes(length));

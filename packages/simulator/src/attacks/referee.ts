@@ -68,6 +68,40 @@ export function findingsOf(
   return [...found].filter((name) => !isImplied(name)).sort();
 }
 
+/** From this cosine on a vector shows an update. */
+const NEAR = 0.99;
+
+/** Names of every x that the sum of some of the vectors nearly is, with the cosine between them. */
+export function nearFindingsOf(
+  vectors: readonly Uint32Array[],
+  inputs: readonly HonestInput[],
+  { size, skip }: { readonly size: number; readonly skip: number },
+): readonly string[] {
+  const signed = (value: number): number => (value < size / 2 ? value : value - size);
+  const whole = inputs.map(({ name, vector }) => ({ name, entries: Array.from(vector, signed) }));
+  const best = new Map<string, number>();
+  for (let subset = 1; subset < 2 ** vectors.length; subset++) {
+    const chosen = vectors.filter((_, n) => (subset >> n) & 1);
+    for (const { name, entries } of whole) {
+      const sum = entries.map((_, k) =>
+        signed(
+          residue(
+            chosen.reduce((total, vector) => total + (vector[skip + k] as number), 0),
+            size,
+          ),
+        ),
+      );
+      const cosine = dot(sum, entries) / Math.sqrt(dot(sum, sum) * dot(entries, entries));
+      if (cosine >= NEAR) best.set(name, Math.max(cosine, best.get(name) ?? 0));
+    }
+  }
+  return [...best].map(([name, cosine]) => `x of ${name}, cosine ${cosine.toFixed(4)}`).sort();
+}
+
+function dot(a: readonly number[], b: readonly number[]): number {
+  return a.reduce((sum, value, k) => sum + value * (b[k] as number), 0);
+}
+
 /** Every honest x and every difference of two; zero is known to everybody. */
 function targetsOf(inputs: readonly HonestInput[], size: number): readonly Target[] {
   const own = inputs

@@ -12,7 +12,7 @@ import { Federation } from '../federation/federation.ts';
 import { Adversary } from './adversary.ts';
 import type { AttackRefusal, AttackResult, AttackSetting } from './attack.ts';
 import type { HonestInput } from './referee.ts';
-import { findingsOf } from './referee.ts';
+import { findingsOf, nearFindingsOf } from './referee.ts';
 import { DIMENSION, LEVEL, sampleUpdate } from './sample-update.ts';
 import { selfName, Wiretap } from './wiretap.ts';
 
@@ -125,6 +125,14 @@ export class SealedStage {
     };
   }
 
+  /** What was learned, with updates that a sum nearly shows. */
+  nearResult(): AttackResult {
+    const exact = this.result();
+    const scale = { size: modulusSize(this.world.policy.modulus), skip: prefixElements(this.world.policy) };
+    const near = nearFindingsOf(this.adversary.vectors(), [...this.#inputs.values()], scale);
+    return { ...exact, findings: [...exact.findings, ...near] };
+  }
+
   /** The same device in another process: it has what the folder holds of it, and nothing of what the first one does next. */
   secondProcess(device: FederationDevice): FederationDevice {
     const twin = new FederationDevice(this.world, device.number, device.signer);
@@ -156,7 +164,7 @@ export class SealedStage {
   #tapServer(): void {
     const { server } = this.world;
     const [seat, deposit, upload] = [server.seat.bind(server), server.deposit.bind(server), server.upload.bind(server)];
-    server.seat = (certificate) => this.lies.seat?.() ?? seat(certificate);
+    server.seat = (request) => this.lies.seat?.() ?? seat(request);
     server.deposit = (bytes) => {
       this.#wiretap.seeDeposit(server.messages.deposit.decode(bytes));
       const answer = (this.lies.deposit ?? deposit)(bytes);

@@ -1,5 +1,5 @@
 /** M1: all users but one are shown an old entry of the model log again, of a model on which their updates vanish. */
-import type { NewestModel } from '@basa/protocol';
+import type { NewestModel, Versions } from '@basa/protocol';
 import { receiveNewest } from '@basa/protocol';
 import type { FederationDevice } from '../federation/device.ts';
 import type { Attack, AttackResult, AttackSetting } from './attack.ts';
@@ -14,20 +14,21 @@ export const M1: Attack = {
   id: 'M1',
   schedule:
     'version 0 leaves nothing to learn, version 1 does; all but U2 are shown the signed entry of version 0 again',
-  mutant: 'a device that believes every entry the authority ever signed, and looks for zeros before it quantises',
+  mutant:
+    'mixed versions, and a device that believes every entry the authority ever signed, and looks for zeros before it quantises',
   broken: (setting) =>
-    replayed(setting, (_, device, { entry }) => {
+    replayed(setting, 'unsafeMixed', (_, device, { entry }) => {
       device.blocks = [];
       return entry.version;
     }),
-  sealed: (setting) => replayed(setting, newestVersion),
+  sealed: (setting) => replayed(setting, 'one', newestVersion),
 };
 
 /** Gives the version a device trains on after it was shown an answer. */
 type Believe = (stage: SealedStage, device: FederationDevice, answer: NewestModel) => number;
 
-function replayed(setting: AttackSetting, believe: Believe): AttackResult {
-  const stage = new SealedStage(setting, ALL_OF_THREE);
+function replayed(setting: AttackSetting, versions: Versions, believe: Believe): AttackResult {
+  const stage = new SealedStage(setting, { ...ALL_OF_THREE, versions });
   const { world } = stage;
   const old = world.authority.newestModel(world.randomBytes(16));
   const first = ['W0', 'W1', 'W2'].map((name) => stage.honest(name));

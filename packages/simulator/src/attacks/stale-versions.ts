@@ -26,7 +26,7 @@ export const G1: Attack = {
     return stage.result();
   },
   sealed(setting) {
-    const stage = new SealedStage(setting, { ...ALL_OF_THREE, staleness: STALENESS });
+    const stage = new SealedStage(setting, ALL_OF_THREE);
     const { server } = stage.world;
     const ctx = server.drawBuffer();
     const { descriptor, slotKeys } = server.buffer(ctx);

@@ -52,33 +52,38 @@ export function askAll<Answer extends object>(
 export class FederationCouncil {
   readonly #world: World;
   readonly #ports: ServerPorts;
-  /** The last entry of the model log that enough authorities signed. */
-  #newest: ModelEntry | undefined;
+  /** The entries of the model log that enough authorities signed, by version. */
+  readonly #log: ModelEntry[] = [];
 
   constructor(world: World, ports: ServerPorts) {
     this.#world = world;
     this.#ports = ports;
   }
 
-  draw(): DrawnBuffer {
-    return this.#world.authorities.length === 1 ? this.#drawAlone() : this.#drawTogether();
+  /** The entry of a version, of the newest one unless told otherwise. */
+  entry(version: number = this.#log.length - 1): ModelEntry {
+    const entry = this.#log[version];
+    if (entry === undefined) throw new Error(`no version ${version} is logged`);
+    return entry;
   }
 
-  #drawAlone(): DrawnBuffer {
-    const bytes = this.#bufferRequest([]);
+  draw(model: ModelEntry): DrawnBuffer {
+    return this.#world.authorities.length === 1 ? this.#drawAlone(model) : this.#drawTogether(model);
+  }
+
+  #drawAlone(model: ModelEntry): DrawnBuffer {
+    const bytes = this.#bufferRequest(model, []);
     return granted(this.#world.call('draw', () => this.#world.authority.drawBuffer(bytes)));
   }
 
   /** Of the offers of all authorities that are there. */
-  #drawTogether(): DrawnBuffer {
+  #drawTogether(model: ModelEntry): DrawnBuffer {
     const { task, policy, now } = this.#world;
     const signature = this.#ports.signer.sign(offerRequestCodec.statement({ task }));
     const request = offerRequestCodec.encode({ task, signature });
     const offers = this.#answersOf('offer', (authority) => authority.offer(request)).map(({ answer }) => answer);
-    const newest = this.#newest;
-    if (newest === undefined) throw new Error('no model is logged');
     const expiry = millis(now + policy.openMs);
-    const bytes = this.#bufferRequest([{ parts: offers.map(({ part }) => part), newest, expiry }]);
+    const bytes = this.#bufferRequest(model, [{ parts: offers.map(({ part }) => part), expiry }]);
     const drawn = this.#answersOf('draw', (authority) => authority.drawBuffer(bytes)).map(
       ({ answer }) => answer.descriptor,
     );
@@ -88,8 +93,8 @@ export class FederationCouncil {
     return { descriptor, slotKeys: listsOf(offers) };
   }
 
-  #bufferRequest(plan: BufferRequest['plan']): Uint8Array {
-    const body = { task: this.#world.task, nonce: this.#world.randomBytes(16), plan };
+  #bufferRequest(model: ModelEntry, plan: BufferRequest['plan']): Uint8Array {
+    const body = { task: this.#world.task, nonce: this.#world.randomBytes(16), model, plan };
     const signature = this.#ports.signer.sign(bufferRequestCodec.statement(body));
     return bufferRequestCodec.encode({ ...body, signature });
   }
@@ -119,7 +124,7 @@ export class FederationCouncil {
     if (entry === undefined) throw new Error('too few authorities signed the model');
     if (policy.threshold > 1)
       this.#answersOf('adopt', (authority) => authority.adoptModel(modelEntryCodec.encode(entry)));
-    this.#newest = entry;
+    this.#log[entry.version] = entry;
     return entry;
   }
 

@@ -13,6 +13,7 @@ import type {
   DeviceStep,
   Refused,
   Released,
+  SeatRequest,
   Slot,
   UserId,
   UserPorts,
@@ -119,6 +120,15 @@ export class FederationDevice {
     }
   }
 
+  /** A seat for an update that was trained on this version, on the newest one unless told otherwise. */
+  seatRequest(trainedOn?: number): SeatRequest {
+    const { policy, server } = this.world;
+    // With mixed versions the number is enough, and may be one of the future.
+    const isAny = policy.versions === 'unsafeMixed' && trainedOn !== undefined;
+    const model = isAny ? { version: trainedOn, modelHash: new Uint8Array(32) } : server.entry(trainedOn);
+    return { certificate: this.certificate, version: model.version, modelHash: model.modelHash };
+  }
+
   restart(): void {
     this.#upload = undefined;
     this.session = restoreSession(this.suite, this.records);
@@ -141,13 +151,14 @@ export class FederationDevice {
   #goOn(until: Step, delta: Float32Array, trainedOn: number | undefined): Accepted | Refused {
     if (this.session?.step === 'acknowledged') return ACCEPTED;
     if (this.session === undefined) {
-      const offered = this.world.server.seat(this.certificate);
+      const model = this.seatRequest(trainedOn);
+      const offered = this.world.server.seat(model);
       if ('kind' in offered) return offered;
-      const seated = checkDrawnBuffer(this.suite, this.world.pins, offered, this.world.now);
+      const seated = checkDrawnBuffer(this.suite, this.world.pins, offered, this.world.now, model);
       if (seated.kind === 'refused') return seated;
       const { descriptor, slotKeys } = seated;
       if (until === 'seat') return ACCEPTED;
-      const built = this.buildVector(descriptor, delta, trainedOn ?? descriptor.version);
+      const built = this.buildVector(descriptor, delta, model.version);
       if (built.kind === 'refused') return built;
       this.input = built.vector;
       const inputDigest = inputDigestOf(this.suite, built.vector);

@@ -4,7 +4,17 @@
  */
 import type { MaskPlan, Modulus, RandomBytes, Signer } from '@basa/masking';
 import { applyMasksInPlace, ascii, RING_32 } from '@basa/masking';
-import type { Ctx, MetricRange, Millis, Pins, PrivacyPolicy, Staleness, TaskId, TaskPolicy } from '@basa/protocol';
+import type {
+  Ctx,
+  MetricRange,
+  Millis,
+  Pins,
+  PrivacyPolicy,
+  Staleness,
+  TaskId,
+  TaskPolicy,
+  Versions,
+} from '@basa/protocol';
 import { POLICY_DEFAULTS, taskIdOf } from '@basa/protocol';
 import { FederationAuthority } from './authority.ts';
 import type { PartyName } from './crash.ts';
@@ -21,6 +31,7 @@ export interface FederationOptions {
   readonly dimension?: number;
   readonly modulus?: Modulus;
   readonly level?: number;
+  readonly versions?: Versions;
   readonly staleness?: Staleness;
   readonly maxStaleness?: number;
   readonly metrics?: readonly MetricRange[];
@@ -78,6 +89,7 @@ export class Federation implements World {
       staleness: options.staleness ?? { kind: 'constant' },
       maxStaleness: options.maxStaleness ?? 10,
       ...POLICY_DEFAULTS,
+      versions: options.versions ?? POLICY_DEFAULTS.versions,
       authorities: signers.map(({ publicKey }) => publicKey),
       threshold,
       unsafeThreshold,

@@ -4,7 +4,6 @@ import { dequantizeSum, equalBytes, toHex } from '@basa/masking';
 import type {
   BufferRecord,
   BufferStep,
-  Certificate,
   Coordinator,
   Ctx,
   Deposit,
@@ -15,6 +14,7 @@ import type {
   OpeningInput,
   ReceivedBody,
   Refused,
+  SeatRequest,
   SecureBuffer,
   ServerPorts,
   Slot,
@@ -83,25 +83,30 @@ export class FederationServer implements ServerPeer {
     return buffer;
   }
 
-  /** Hands out a seat; draws another buffer where all are taken. */
-  seat(certificate: Certificate): DrawnBuffer | Refused {
+  entry(version?: number): ModelEntry {
+    return this.#council.entry(version);
+  }
+
+  /** Hands out a seat; draws another buffer if all seats in buffers of this version are taken. */
+  seat(request: SeatRequest): DrawnBuffer | Refused {
     for (;;) {
       const { coordinator, answer } = giveSeat(
         this.ports,
         this.coordinator,
         { task: this.world.task, ...this.world.policy },
-        certificate,
+        request,
         this.world.now,
       );
       this.coordinator = coordinator;
       if (answer.kind === 'refused') return answer;
       if (answer.kind === 'seated') return this.buffer(answer.ctx);
-      this.drawBuffer();
+      this.drawBuffer(this.world.policy.versions === 'one' ? request.version : undefined);
     }
   }
 
-  drawBuffer(): Ctx {
-    const drawn = this.#council.draw();
+  /** A buffer of this version, or of the newest. */
+  drawBuffer(version?: number): Ctx {
+    const drawn = this.#council.draw(this.entry(version));
     const buffer = openSecureBuffer(this.ports.suite, drawn);
     this.stored.set(toHex(buffer.ctx), { ...drawn, records: [] });
     this.#keep(buffer);

@@ -23,6 +23,7 @@ import type {
   OutcomeOf,
   Pins,
   Refused,
+  SeatRequest,
   TaskId,
   TaskPolicy,
   UserMessages,
@@ -56,7 +57,9 @@ export interface PaperSealings {
 /** The server as users reach it, and the authority as users and server reach it: bytes in, bytes or a no out. */
 export interface ServerPeer {
   readonly messages: UserMessages;
-  seat(certificate: Certificate): DrawnBuffer | Refused;
+  /** The entry of a version in the model log, of the newest one unless told otherwise. */
+  entry(version?: number): ModelEntry;
+  seat(request: SeatRequest): DrawnBuffer | Refused;
   deposit(bytes: Uint8Array): Uint8Array | Refused;
   upload(bytes: Uint8Array): { readonly kind: 'accepted' } | Refused;
 }

@@ -2,7 +2,7 @@
 import type { AggregationProtocol, Observer, Party, Phase } from '@basa/baselines';
 import { NOBODY_LISTENS, presentIn } from '@basa/baselines';
 import { FIELD } from '@basa/masking';
-import { certificateCodec, drawnBufferCodec, isRefused } from '@basa/protocol';
+import { drawnBufferCodec, isRefused, seatRequestCodec } from '@basa/protocol';
 import type { FederationDevice } from '../federation/device.ts';
 import type { FederationOptions } from '../federation/federation.ts';
 import { Federation } from '../federation/federation.ts';
@@ -91,10 +91,10 @@ function listenTo(world: Federation, observer: Observer): { user: number } {
     };
   };
   const seat = server.seat.bind(server);
-  server.seat = (certificate) => {
-    const asked = certificateCodec.encode(certificate).length;
+  server.seat = (request) => {
+    const asked = seatRequestCodec.encode(request).length;
     observer.sent({ phase: 'deposit', from: 'user', to: 'server', user: state.user, bytes: asked });
-    const answer = observer.compute('server', 'deposit', undefined, () => seat(certificate));
+    const answer = observer.compute('server', 'deposit', undefined, () => seat(request));
     const bytes = isRefused(answer) ? 0 : drawnBufferCodec.encode(answer).length;
     observer.sent({ phase: 'deposit', from: 'server', to: 'user', user: state.user, bytes });
     return answer;

@@ -15,6 +15,7 @@ import type {
   UserSession,
 } from '@basa/protocol';
 import {
+  abortRequestCodec,
   authorityMessages,
   bufferRequestCodec,
   certificateCodec,
@@ -43,6 +44,7 @@ import {
   receiptCodec,
   revocationRequestCodec,
   revocationsCodec,
+  seatRequestCodec,
   ticketCodec,
   userMessages,
   voteCodec,
@@ -64,6 +66,7 @@ export function sampleMessages(): readonly SampleMessage[] {
     bufferSize: K,
     minimum: 2,
     dimension: 6,
+    versions: 'unsafeMixed',
     staleness: { kind: 'hinge', slope: 0.25, grace: 2 },
     sealings: slotKeySealings(),
   });
@@ -116,9 +119,12 @@ export function sampleMessages(): readonly SampleMessage[] {
     sample(bufferRequestCodec, {
       task: world.task,
       nonce: new Uint8Array(16),
-      plan: [{ parts: buffer.descriptor.parts, newest: entry as ModelEntry, expiry: 9 as Millis }],
+      model: entry as ModelEntry,
+      plan: [{ parts: buffer.descriptor.parts, expiry: 9 as Millis }],
       signature,
     }),
+    sample(abortRequestCodec, { ctx: buffer.ctx, signature }),
+    sample(seatRequestCodec, (world.devices[0] as FederationDevice).seatRequest()),
     sample(offerRequestCodec, { task: world.task, signature }),
     sample(offerCodec, {
       task: world.task,
@@ -219,7 +225,7 @@ function deviceSamples(world: Federation): SampleMessage[] {
     { kind: 'released' },
     { kind: 'abandoned', reason: 'inbox-proof' },
     { kind: 'entered', ctx },
-    { kind: 'committed', deltaId, ctx, joinTag },
+    { kind: 'committed', deltaId, ctx, joinTag, version: 3 },
     { kind: 'freed', deltaId },
     { kind: 'seen', version: 4, modelHash: ctx },
   ];

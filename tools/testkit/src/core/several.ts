@@ -30,19 +30,20 @@ import {
   modelAppendCodec,
   offerRequestCodec,
 } from '@basa/protocol';
-import type { Federation, FederationAuthority, FederationDevice } from '@basa/simulator';
+import type { Federation, FederationAuthority, FederationDevice, FederationOptions } from '@basa/simulator';
 import { granted, OPEN_MS } from '@basa/simulator';
 import { nodeFederation } from './tools.ts';
 
 export const SLOTS = 4;
 
-export function severalAuthorities(authorities = 4, threshold = 3): Federation {
+export function severalAuthorities(options: Partial<FederationOptions> = {}): Federation {
   return nodeFederation({
     bufferSize: SLOTS,
     minimum: 2,
     dimension: 4,
-    sealings: slotKeySealings(authorities),
-    council: { authorities, threshold },
+    sealings: slotKeySealings(4),
+    council: { authorities: 4, threshold: 3 },
+    ...options,
   });
 }
 
@@ -62,9 +63,8 @@ export function offerOf(world: Federation, index: number, signer = world.server.
 /** A plan of the offers of these authorities. */
 export function planOf(world: Federation, indices: readonly number[]): { plan: BufferPlan; offers: readonly Offer[] } {
   const offers = indices.map((index) => granted(offerOf(world, index)));
-  const newest = world.authority.core.newestModel(world.task) as ModelEntry;
   const expiry = millis(world.now + OPEN_MS);
-  return { offers, plan: { parts: offers.map(({ part }) => part), newest, expiry } };
+  return { offers, plan: { parts: offers.map(({ part }) => part), expiry } };
 }
 
 /** The descriptor with the signature of this authority. */
@@ -72,9 +72,12 @@ export function drawnBy(
   world: Federation,
   index: number,
   plan: readonly BufferPlan[],
-  nonce: Uint8Array = world.randomBytes(16),
+  {
+    nonce = world.randomBytes(16),
+    model = world.server.entry(),
+  }: { readonly nonce?: Uint8Array; readonly model?: ModelEntry } = {},
 ): Descriptor | Refused {
-  const body = { task: world.task, nonce, plan };
+  const body = { task: world.task, nonce, model, plan };
   const signature = world.server.ports.signer.sign(bufferRequestCodec.statement(body));
   const drawn = authorityOf(world, index).drawBuffer(bufferRequestCodec.encode({ ...body, signature }));
   return isRefused(drawn) ? drawn : drawn.descriptor;

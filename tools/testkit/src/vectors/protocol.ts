@@ -47,6 +47,12 @@ export async function protocolVectors(): Promise<object> {
     sealed: [
       sealedVector('slot keys, full', slotKeys, { bufferSize: 3, modulus: RING_32 }, ['upload', 'upload', 'upload']),
       sealedVector(
+        'slot keys, mixed versions, full',
+        slotKeys,
+        { bufferSize: 3, modulus: RING_32, versions: 'unsafeMixed' },
+        ['upload', 'upload', 'upload'],
+      ),
+      sealedVector(
         'slot keys, slot 1 drops out after its key',
         slotKeys,
         { bufferSize: 3, modulus: RING_32 },
@@ -70,14 +76,15 @@ export async function protocolVectors(): Promise<object> {
 function sealedVector(
   name: string,
   engine: VectorEngine,
-  options: Pick<FederationOptions, 'bufferSize' | 'modulus' | 'level' | 'privacy'>,
+  options: Pick<FederationOptions, 'bufferSize' | 'modulus' | 'level' | 'privacy' | 'versions'>,
   steps: readonly Step[],
 ): object {
+  const isMixed = options.versions === 'unsafeMixed';
   const world = nodeFederation({
     ...options,
     dimension: 4,
     seed: 42,
-    staleness: { kind: 'polynomial', exponent: 0.5 },
+    ...(isMixed && { staleness: { kind: 'polynomial', exponent: 0.5 } }),
     metrics: options.bufferSize === 6 ? METRICS : [],
     sealings: engine.sealings,
   });
@@ -85,8 +92,8 @@ function sealedVector(
   const users = steps.map((step, n) => {
     const device = world.device();
     device.metrics = { loss: n / 4, accuracy: 1 - n / 10 };
-    // Some trained on a newer version than the one the buffer was drawn for.
-    granted(device.contribute('deposit', Float32Array.of(1, n === 0 ? -1 : 0, n, 0.25), n));
+    // With mixed versions some trained on a newer version than the one the buffer was drawn for.
+    granted(device.contribute('deposit', Float32Array.of(1, n === 0 ? -1 : 0, n, 0.25), isMixed ? n : 0));
     const { ephemeralSecret } = device.session as SlottedSession;
     const ephemeral = hex(ephemeralSecret.reveal());
     granted(device.contribute(step));

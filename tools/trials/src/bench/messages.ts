@@ -6,7 +6,7 @@ import { paddedSealings } from '@basa/experiments';
 import { abeSealings, slotKeySealings } from '@basa/experiments/real-sealings';
 import type { Modulus } from '@basa/masking';
 import { elementBits, packedLength, RING_32, ring } from '@basa/masking';
-import { drawnBufferCodec, ENGINE, prefixElements } from '@basa/protocol';
+import { drawnBufferCodec, ENGINE, POLICY_DEFAULTS, prefixElements } from '@basa/protocol';
 import { nodeRandomBytes, nodeSuite } from '@basa/runtime/node';
 import type { Sealings } from '@basa/simulator';
 import { granted, overAttributes, sealingTrial } from '@basa/simulator';
@@ -62,7 +62,7 @@ function measureSlots(bufferSize: number, sealings: Sealings): SlotSizes[] {
       return answer;
     };
     server.upload = (bytes) => {
-      sizes.uploadRest = bytes.length - packedLength(SMALL + prefixElements({ metrics: [] }), RING_32);
+      sizes.uploadRest = bytes.length - packedLength(SMALL + prefixElements(POLICY_DEFAULTS), RING_32);
       return upload.call(server, bytes);
     };
     granted(device.contribute());
@@ -87,7 +87,7 @@ export function benchMessages(): BenchResult {
     for (const K of [10, 32, 100]) {
       const slots = measureSlots(K, sealings);
       for (const modulus of MODULI) {
-        const vector = packedLength(DIMENSION + prefixElements({ metrics: [] }), modulus);
+        const vector = packedLength(DIMENSION + prefixElements(POLICY_DEFAULTS), modulus);
         const uploads = slots.map(({ uploadRest }) => uploadRest + vector);
         const up = mean(slots.map((slot, n) => slot.deposit + slot.keyRequest + (uploads[n] as number)));
         const down = mean(slots.map((slot) => slot.seatAnswer + slot.depositAnswer + slot.keyAnswer));

@@ -123,6 +123,8 @@ export function castOf(options: CastOptions): Cast {
     staleness: { kind: 'constant' },
     maxStaleness: 10,
     ...POLICY_DEFAULTS,
+    // A device may do more here than with one version a buffer: no promise is broken there that holds here.
+    versions: 'unsafeMixed',
     authorities: [authority.signer.publicKey],
     manifestHash: new Uint8Array(32),
     serverKey: serverSigner.publicKey,
@@ -141,19 +143,21 @@ export function castOf(options: CastOptions): Cast {
 
   written(core.createTask(policy));
   const append = { task, version: 0, modelHash: new Uint8Array(32), ctx: new Uint8Array(32) as Ctx, closed: [] };
-  written(core.appendModel({ ...append, signature: serverSigner.sign(modelAppendCodec.statement(append)) }));
+  const model = written(
+    core.appendModel({ ...append, signature: serverSigner.sign(modelAppendCodec.statement(append)) }),
+  );
   const signers = Array.from({ length: users }, (_, n) => seeded(`user ${n}`));
   const certificates = signers.map(({ publicKey }) =>
     written(core.enrol({ task, deviceKey: publicKey, issuedAt: millis(0), notAfter: millis(10 ** 9) })),
   );
   const buffers = Array.from({ length: options.buffers ?? 1 }, (_, n) => {
-    const body = { task, nonce: new Uint8Array(16).fill(n), plan: [] };
+    const body = { task, nonce: new Uint8Array(16).fill(n), model, plan: [] };
     const request = { ...body, signature: serverSigner.sign(bufferRequestCodec.statement(body)) };
     const offer = new Uint8Array(16).fill(n);
     const slotKeys = allSteps(sealings.issuer.slotKeys({ task, offer, bufferSize: policy.bufferSize }));
     const fresh = { offer, sealingKey: sealings.issuer.sealingKey(slotKeys) };
     const descriptor = written(core.drawBuffer(request, fresh, nowAt(0)));
-    return granted(checkDrawnBuffer(suite, { policy }, { descriptor, slotKeys }, nowAt(0)));
+    return granted(checkDrawnBuffer(suite, { policy }, { descriptor, slotKeys }, nowAt(0), descriptor));
   });
   const { descriptor } = buffers[0] as DrawnBuffer;
   const players = signers.map((signer, n): Player => {

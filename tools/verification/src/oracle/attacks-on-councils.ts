@@ -52,7 +52,9 @@ function splitClose(): AttackReport {
 function inventedPart(): AttackReport {
   const world = councilFederation(THREE_OF_FOUR);
   const drawn = drawnWith(world, (authority) => (authority.index === 1 ? inventedOffer(world) : undefined));
-  const seated = isRefused(drawn) ? drawn : checkDrawnBuffer(world.server.ports.suite, world.pins, drawn, world.now);
+  const seated = isRefused(drawn)
+    ? drawn
+    : checkDrawnBuffer(world.server.ports.suite, world.pins, drawn, world.now, drawn.descriptor);
   const broken = isRefused(seated) ? [] : ['a user seals a share of every seed to the server'];
   return { ...NOTHING, broken };
 }
@@ -138,9 +140,8 @@ function drawnWith(
   const asked = { task: world.task };
   const request = offerRequestCodec.encode({ ...asked, signature: signer.sign(offerRequestCodec.statement(asked)) });
   const offers = world.authorities.map((authority) => invented(authority) ?? granted(authority.offer(request)));
-  const newest = world.authority.core.newestModel(world.task) as ModelEntry;
-  const plan: BufferPlan = { parts: offers.map(({ part }) => part), newest, expiry: millis(world.now + OPEN_MS) };
-  const body = { task: world.task, nonce: world.randomBytes(16), plan: [plan] };
+  const plan: BufferPlan = { parts: offers.map(({ part }) => part), expiry: millis(world.now + OPEN_MS) };
+  const body = { task: world.task, nonce: world.randomBytes(16), model: world.server.entry(), plan: [plan] };
   const bytes = bufferRequestCodec.encode({ ...body, signature: signer.sign(bufferRequestCodec.statement(body)) });
   const drawn = world.authorities
     .filter((authority) => invented(authority) === undefined)

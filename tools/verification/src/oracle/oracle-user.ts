@@ -138,7 +138,7 @@ export class OracleUser {
 
   deposit(drawn: DrawnBuffer, now: Millis): Deposit | Refused {
     if (this.session === undefined) {
-      const seated = checkDrawnBuffer(this.ports.suite, this.#pins, drawn, now);
+      const seated = checkDrawnBuffer(this.ports.suite, this.#pins, drawn, now, drawn.descriptor);
       if (seated.kind === 'refused') return seated;
       const { certificate, deltaId } = this;
       const inputDigest = inputDigestOf(this.ports.suite, this.update.input);

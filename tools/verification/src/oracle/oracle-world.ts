@@ -14,6 +14,7 @@ import type {
   Descriptor,
   KeyAnswer,
   KeyRequest,
+  ModelEntry,
   Outcome,
   Pins,
   Refused,
@@ -107,7 +108,9 @@ export class OracleWorld {
 
   drawBuffer(): Ledger {
     const { bench } = this;
-    const body = { task: bench.task(this.shape).task, nonce: this.serverBytes(16), plan: [] };
+    const { task } = bench.task(this.shape);
+    const model = bench.authority.newestModel(task) as ModelEntry;
+    const body = { task, nonce: this.serverBytes(16), model, plan: [] };
     const request = { ...body, signature: bench.serverSigner.sign(bufferRequestCodec.statement(body)) };
     const { issuer } = bench.sealings;
     const offer = this.serverBytes(16);

@@ -1,0 +1,29 @@
+/** P1: one device gives several updates on one version, in sums of overlapping groups: with training that repeats itself they subtract. */
+import type { Versions } from '@basa/protocol';
+import type { Attack, AttackResult, AttackSetting } from './attack.ts';
+import { ALL_OF_THREE, SealedStage } from './sealed-stage.ts';
+import { closeBuffer } from './server-moves.ts';
+
+export const P1: Attack = {
+  id: 'P1',
+  schedule:
+    'U0 and U1 train on the same version twice, with the same result; the server seats them with U2 the first time and with U3 the second time',
+  mutant: 'a device that gives updates on a version as often as it is asked to',
+  broken: (setting) => overlapping(setting, 'unsafeMixed'),
+  sealed: (setting) => overlapping(setting, 'one'),
+};
+
+function overlapping(setting: AttackSetting, versions: Versions): AttackResult {
+  const stage = new SealedStage(setting, { ...ALL_OF_THREE, versions });
+  const [first, second, ...others] = stage.honestOnes('U0', 'U1', 'U2', 'U3');
+  for (const other of others) {
+    for (const device of [first, second, other]) {
+      if (device.session !== undefined) device.newUpdate();
+      stage.go(device);
+    }
+    // The sum becomes no version, as it is with a server that says that it was spoilt.
+    for (const { ctx, status } of stage.world.server.buffers.values())
+      if (status === 'filling') closeBuffer(stage, ctx);
+  }
+  return stage.result();
+}
