@@ -1,6 +1,6 @@
 /** Takes a seat, checks the descriptor against the pins, quantises the update and makes the session durable. */
 import { DecodeError } from '@basa/masking';
-import type { Block, CheckedDescriptor, DrawnBuffer } from '@basa/protocol';
+import type { Block, CheckedDescriptor, DrawnBuffer, Seated } from '@basa/protocol';
 import {
   buildInput,
   checkDrawnBuffer,
@@ -76,13 +76,19 @@ type Seat =
 export function takeSeat(context: DeviceContext, signal: AbortSignal): Promise<Seat> {
   const { server, task } = context;
   return withCertificate(context, signal, async (certificate) =>
-    checkedSeat(context, await server.seat(task, certificate, signal)),
+    checkedSeat(context, await server.seat(task, certificate, signal), signal),
   );
 }
 
-function checkedSeat(context: DeviceContext, drawn: DrawnBuffer): Seat {
+/** A buffer that is over by what was told of the time may be open: the device's own clock may have been set since. */
+async function checkedSeat(context: DeviceContext, drawn: DrawnBuffer, signal: AbortSignal): Promise<Seat> {
   const { authorities, outside, pins } = context;
-  const seated = checkDrawnBuffer(outside.suite, pins, drawn, authorities.now());
+  const check = (): Seated => checkDrawnBuffer(outside.suite, pins, drawn, authorities.now());
+  let seated = check();
+  if (seated.kind === 'refused' && seated.reason === 'buffer-not-open') {
+    await authorities.readClocks(signal);
+    seated = check();
+  }
   return seated.kind === 'refused' ? rejected(seated.reason, 'free', seated) : { ...seated, kind: 'seat' };
 }
 

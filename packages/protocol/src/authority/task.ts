@@ -5,13 +5,14 @@ import type { BufferPlan, BufferRequest, ModelAppend, OfferRequest } from '../wi
 import { bufferRequestCodec, modelAppendCodec, offerRequestCodec } from '../wire/authority-messages.ts';
 import type { Millis, TaskId } from '../wire/brands.ts';
 import { endorse, indexOf, isEndorsed, othersOf } from '../wire/council.ts';
-import type { BufferPart, Descriptor, DescriptorBody } from '../wire/descriptor.ts';
+import type { BufferPart, Descriptor } from '../wire/descriptor.ts';
 import { ctxOf, descriptorCodec } from '../wire/descriptor.ts';
 import type { ModelEntry, ModelEntryBody } from '../wire/model-log.ts';
 import { modelEntryCodec } from '../wire/model-log.ts';
 import { voteCodec } from '../wire/outcome.ts';
+import { plannedDescriptor } from '../wire/planned-descriptor.ts';
 import type { TaskPolicy } from '../wire/policy.ts';
-import { policyProblem, policyWeightScale, taskIdOf } from '../wire/policy.ts';
+import { policyProblem, taskIdOf } from '../wire/policy.ts';
 import type { Refused } from '../wire/refusals.ts';
 import { refused } from '../wire/refusals.ts';
 import { isSigned } from '../wire/signed.ts';
@@ -84,18 +85,8 @@ export function drawBuffer(
   const problem = plan === undefined ? aloneProblem(task) : planProblem(suite, task, plan, own, now);
   if (problem !== undefined) return refuse(problem);
   const newest = (plan?.newest ?? task.newest) as ModelEntry;
-  const { name: _, training: __, openMs, closeMs, ...shared } = policy;
-  const expiry = plan?.expiry ?? ((now + openMs) as Millis);
-  const body: DescriptorBody = {
-    ...shared,
-    parts: plan?.parts ?? [own],
-    task: task.id,
-    version: newest.version,
-    modelHash: newest.modelHash,
-    weightScale: policyWeightScale(policy),
-    expiry,
-    closeBy: (expiry + closeMs) as Millis,
-  };
+  const alone = { parts: [own], newest, expiry: (now + policy.openMs) as Millis };
+  const body = plannedDescriptor(task.id, policy, plan ?? alone);
   const descriptor = endorse(descriptorCodec, policy, signer, body);
   const isAhead = newest.version > (task.newest?.version ?? -1);
   return {
