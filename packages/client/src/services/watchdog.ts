@@ -43,6 +43,7 @@ export function watchdog(
   };
   const follow = (): void => attempt.abort(signal.reason);
   signal.addEventListener('abort', follow, { once: true });
+  if (signal.aborted) follow();
   watch();
   return {
     signal: attempt.signal,
