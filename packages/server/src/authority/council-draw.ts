@@ -25,6 +25,7 @@ import {
 import { nodeRandomBytes } from '@basa/runtime/node';
 import type { AuthorityLink } from './authority-link.ts';
 import { AuthorityUnreachable } from './authority-link.ts';
+import { Backoff } from './backoff.ts';
 import type { Answered } from './gather.ts';
 import { gather } from './gather.ts';
 
@@ -44,16 +45,17 @@ export interface CouncilDrawOptions {
 
 /** How long a signature is waited for once enough others signed. */
 const SIGN_GRACE_MS = 2_000;
-/** How long draws go without an authority that did not sign one. */
-const LEFT_OUT_MS = 60_000;
+/** How long draws go without an authority that did not sign one: twice as long each time, until it signs. */
+const LEFT_OUT = { firstMs: 60_000, longestMs: 3_600_000 };
 
 export class CouncilDraw {
   readonly #options: CouncilDrawOptions;
-  /** Until when each of them is left out. */
-  readonly #leftOut = new Map<number, number>();
+  /** By index. */
+  readonly #leftOut: Backoff;
 
   constructor(options: CouncilDrawOptions) {
     this.#options = options;
+    this.#leftOut = new Backoff(options.clock, LEFT_OUT);
   }
 
   /** Throws where fewer than `threshold` authorities sign. */
@@ -83,7 +85,10 @@ export class CouncilDraw {
       { needed: 1, graceMs: SIGN_GRACE_MS, isEnough: ({ length }) => length >= policy.threshold },
     );
     const signers = new Set(signed.map(({ authority }) => authority));
-    for (const { authority } of asked) if (!signers.has(authority)) this.#leftOut.set(authority, clock() + LEFT_OUT_MS);
+    for (const { authority } of asked) {
+      if (signers.has(authority)) this.#leftOut.over(`${authority}`);
+      else this.#leftOut.failed(`${authority}`);
+    }
     if (signers.size < parts.length) return undefined;
     const endorsements = joined(signed.flatMap(({ answer }) => answer));
     return { descriptor: { ...body, endorsements }, slotKeys: listsOf(offers.map(({ answer }) => answer)) };
@@ -102,8 +107,7 @@ export class CouncilDraw {
 
   /** Without those that did not sign lately. */
   #willing(offers: readonly Answered<Offer>[]): readonly Answered<Offer>[] {
-    const now = this.#options.clock();
-    return offers.filter(({ authority }) => (this.#leftOut.get(authority) ?? now) <= now);
+    return offers.filter(({ authority }) => this.#leftOut.isDue(`${authority}`));
   }
 
   /** The same as long as enough are left. */

@@ -29,13 +29,13 @@ import {
   votesFor,
 } from '@basa/protocol';
 import { AuthorityRefusal, AuthorityUnreachable } from '../authority/authority-link.ts';
+import { Backoff } from '../authority/backoff.ts';
 import type { TaskAuthorities } from '../authority/task-authorities.ts';
 import type { BufferKeeper } from '../buffers/buffer-keeper.ts';
 import { isEnded } from '../store/buffer-store.ts';
 import type { StoredModel } from '../store/model-store.ts';
 import type { Fence } from '../store/node-store.ts';
 import type { Verdict } from '../store/suspicion-store.ts';
-import { Backoff } from './backoff.ts';
 import type { ModelKeeper } from './model-keeper.ts';
 import type { OpenedSum, OpeningTools } from './opening.ts';
 import { openSumOf, SumRefused } from './opening.ts';

@@ -4,8 +4,8 @@ import type { Certificate, Ctx, DrawnBuffer, EnrolledFor, Refused, SecureBuffer,
 import { userIdOf } from '@basa/protocol';
 import { nodeRandomBytes } from '@basa/runtime/node';
 import { fail } from '@basa/service';
+import { Backoff } from '../authority/backoff.ts';
 import { bodiesOf, bodiesOfSlot } from '../blobs/body-key.ts';
-import { Backoff } from '../closing/backoff.ts';
 import { Closer } from '../closing/closer.ts';
 import { Evaluation } from '../closing/evaluation.ts';
 import { ModelKeeper } from '../closing/model-keeper.ts';

@@ -1,7 +1,12 @@
 /** When what failed is tried again: after twice the time of the last wait, up to a bound. */
 
-const FIRST_WAIT_MS = 500;
-const LONGEST_WAIT_MS = 15_000;
+export interface BackoffLimits {
+  readonly firstMs: number;
+  readonly longestMs: number;
+}
+
+/** Of questions to authorities. */
+const LIMITS: BackoffLimits = { firstMs: 500, longestMs: 15_000 };
 
 interface Wait {
   readonly ms: number;
@@ -10,10 +15,12 @@ interface Wait {
 
 export class Backoff {
   readonly #clock: () => number;
+  readonly #limits: BackoffLimits;
   readonly #waits = new Map<string, Wait>();
 
-  constructor(clock: () => number) {
+  constructor(clock: () => number, limits = LIMITS) {
     this.#clock = clock;
+    this.#limits = limits;
   }
 
   /** A clock that was set back holds nobody up. */
@@ -24,8 +31,10 @@ export class Backoff {
   }
 
   failed(name: string): void {
-    const before = this.#waits.get(name)?.ms ?? FIRST_WAIT_MS / 2;
-    this.#waits.set(name, { ms: Math.min(2 * before, LONGEST_WAIT_MS), from: this.#clock() });
+    const { firstMs, longestMs } = this.#limits;
+    const before = this.#waits.get(name);
+    const ms = before === undefined ? firstMs : Math.min(2 * before.ms, longestMs);
+    this.#waits.set(name, { ms, from: this.#clock() });
   }
 
   /** It went on, or is not tried any more. */
