@@ -67,7 +67,7 @@ const create = (more: Partial<CreateTaskOptions> = {}) =>
     tokens: K,
     ...more,
   });
-const operator = (missed: UnreachableError[] = []): AuthorityOperator =>
+const operator = (missed: Error[] = []): AuthorityOperator =>
   new AuthorityOperator({ url: urls(), token: OPERATOR_TOKEN, onMissed: (error) => missed.push(error) });
 const oneHot = (place: number): Float32Array =>
   Float32Array.from({ length: model.dimension }, (_, n) => (n === place ? 1 : 0));
@@ -105,7 +105,7 @@ it('trains with all of them, with one down, waits with two down, and goes on', a
   await others[0]?.close();
   await fill(clients, 2, task);
   // Devices can still be enrolled; whoever was missed is named.
-  const missed: UnreachableError[] = [];
+  const missed: Error[] = [];
   const [late] = await operator(missed).tokens(task, 1, Date.now() + 60_000);
   expect(missed.map(({ message }) => message)).toEqual([expect.stringContaining(others[0]?.url ?? '')]);
   const [, second, third] = clients as [BasaClient, BasaClient, BasaClient];

@@ -10,9 +10,11 @@ import { DEFAULT_FLOOR, floorProblem } from './device/floor.ts';
 import { ForeignHead, Heads } from './device/heads.ts';
 import { RefusedError } from './errors.ts';
 import type { Outside } from './outside.ts';
+import { askSeveral } from './services/ask-several.ts';
 import type { Member } from './services/authorities.ts';
 import { Authorities } from './services/authorities.ts';
 import { AuthorityClient } from './services/authority-client.ts';
+import { SILENCE_MS } from './services/first-answer.ts';
 import type { RetryOptions } from './services/retry.ts';
 import { DEFAULT_RETRY } from './services/retry.ts';
 import { ServerClient } from './services/server-client.ts';
@@ -87,11 +89,8 @@ async function connectWith(outside: Outside, store: DeviceStore, options: Connec
     const heads = new Heads(outside.suite, key, state.heads);
     return { key, client: new AuthorityClient(link('authority', url, key), heads) };
   });
-  const policy = checkedPolicy(outside, task, await policyOf(clients, task, signal), {
-    ...DEFAULT_FLOOR,
-    ...options.floor,
-  });
-  const authorities = new Authorities(membersOf(policy, clients), policy);
+  const policy = checkedPolicy(await policyOf(outside, clients, task, signal), { ...DEFAULT_FLOOR, ...options.floor });
+  const authorities = new Authorities(membersOf(policy, clients), policy, outside);
 
   const server = new ServerClient(link('server', options.server, policy.serverKey));
   const about = await server.about(signal);
@@ -127,20 +126,29 @@ function authorityPlaces(options: ConnectOptions): readonly { readonly url: stri
   return urls.map((url, n) => ({ url, key: pinned(keys[n] as string, 'authorityKey') }));
 }
 
-/** Of the first authority that answers as the pinned one. The others are met when they are asked for something. */
-async function policyOf(clients: readonly PinnedAuthority[], task: TaskId, signal: AbortSignal): Promise<TaskPolicy> {
-  let failure: unknown;
-  for (const { key, client } of clients) {
-    try {
-      const { publicKey } = await client.about(signal);
-      if (!equalBytes(publicKey, key)) throw new RefusedError('wrong-authority');
-      return await client.policy(task, signal);
-    } catch (error) {
-      signal.throwIfAborted();
-      failure ??= error instanceof ForeignHead ? new RefusedError('wrong-authority') : error;
-    }
-  }
-  throw failure;
+/**
+ * All are asked at once. The task's name is the hash of its policy, so that no authority can show another: whoever does has not
+ * answered. Those that answer soon tell the time on the way; the others are met when they are asked for something.
+ */
+async function policyOf(
+  { suite }: Outside,
+  clients: readonly PinnedAuthority[],
+  task: TaskId,
+  signal: AbortSignal,
+): Promise<TaskPolicy> {
+  const ask = async ({ key, client }: PinnedAuthority, both: AbortSignal): Promise<TaskPolicy> => {
+    const { publicKey } = await client.about(both).catch((error: unknown) => {
+      throw error instanceof ForeignHead ? new RefusedError('wrong-authority') : error;
+    });
+    if (!equalBytes(publicKey, key)) throw new RefusedError('wrong-authority');
+    const policy = await client.policy(task, both);
+    if (!equalBytes(taskIdOf(suite, policy), task)) throw new RefusedError('wrong-policy');
+    return policy;
+  };
+  const isEnough = ([policy, ...others]: readonly TaskPolicy[]): boolean =>
+    others.length + 1 >= (policy?.threshold ?? 0);
+  const [policy] = await askSeveral(clients, { needed: 1, signal, ask, isEnough, graceMs: SILENCE_MS });
+  return policy as TaskPolicy;
 }
 
 /** Exactly the authorities of the policy are pinned, each at its index. */
@@ -155,9 +163,7 @@ function membersOf({ authorities }: TaskPolicy, clients: readonly PinnedAuthorit
   return members;
 }
 
-/** The task's name is the hash of its policy: no authority can show another. */
-function checkedPolicy({ suite }: Outside, task: TaskId, policy: TaskPolicy, floor: Floor): TaskPolicy {
-  if (!equalBytes(taskIdOf(suite, policy), task)) throw new RefusedError('wrong-policy');
+function checkedPolicy(policy: TaskPolicy, floor: Floor): TaskPolicy {
   const problem = policyProblem(policy);
   if (problem !== undefined) throw new RefusedError('unusable-policy', problem);
   if (sealedBytesOf(policy.engine) === undefined) throw new RefusedError('unsafe-engine');

@@ -82,6 +82,8 @@ const OWN_REFUSALS = {
   'wrong-authority': 'The authority does not have the pinned key; check its address and authorityKey.',
   'wrong-server': "The server is not the one of the task's policy; check its address and the task.",
   'wrong-policy': 'The policy does not hash to the pinned task; check the task, and do not trust this authority.',
+  'wrong-clock':
+    'The clock of this device is more than a day away from those of the authorities; set it, then connect again.',
   'unusable-policy': 'The policy of the task cannot be used.',
   'below-floor':
     "The policy of the task asks for less than this application's own floor; raise the task, or lower the floor.",

@@ -23,7 +23,7 @@ function authorities(otherwise: Readonly<Record<number, Part>>): Authorities {
     const client = { enrol: honestEnrol(authority), outcome: says(authority, 'aborted'), ...otherwise[authority] };
     return { authority, client: client as unknown as AuthorityClient };
   });
-  return new Authorities(members, council);
+  return new Authorities(members, council, { now: () => millis(0), randomBytes: (length) => new Uint8Array(length) });
 }
 
 /** No certificate is signed that ends later than 9. */

@@ -142,7 +142,7 @@ describe('a service', () => {
     const client = await startClient(services);
     accepted(await client.contribute(deltaOf(1), { trainedOn: 0 }));
     expect(services.count('/seats')).toBe(2);
-    expect(services.count('/enrolments')).toBe(2);
+    expect(services.count('/enrolments')).toBe(1); // the authority told the time before
     expect(services.count('/deposits')).toBe(1);
   });
 

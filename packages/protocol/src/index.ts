@@ -25,6 +25,8 @@ export type {
 } from './http/live.ts';
 export { LIVE_STEPS } from './http/live.ts';
 export { isLoopback } from './http/loopback.ts';
+export type { AttemptSoFar } from './http/patience.ts';
+export { timeLeftMs } from './http/patience.ts';
 export type { ProblemCode, ProblemDocument, ProblemMore, ServiceProblem } from './http/problems.ts';
 export {
   PROBLEM_MEDIA_TYPE,
@@ -61,6 +63,7 @@ export {
   closeSteps,
   freezeBuffer,
   isCloseAnswer,
+  isUsefulAnswer,
   recordAbort,
   recordGrant,
   recordIncluded,
@@ -204,7 +207,9 @@ export {
   MAX_AUTHORITIES,
   toleratedOf,
 } from './wire/council.ts';
-export type { BufferPart, Descriptor } from './wire/descriptor.ts';
+export type { CouncilClock } from './wire/council-clock.ts';
+export { councilClock, isPossibleOffset, MAX_CLOCK_ERROR_MS } from './wire/council-clock.ts';
+export type { BufferPart, Descriptor, DescriptorBody } from './wire/descriptor.ts';
 export { ctxOf, descriptorCodec } from './wire/descriptor.ts';
 export type { DrawnBuffer, Offer } from './wire/drawn-buffer.ts';
 export { drawnBufferCodec, listsOf, offerCodec, slotKeysProblem } from './wire/drawn-buffer.ts';
@@ -228,6 +233,7 @@ export {
 } from './wire/naming.ts';
 export type { Outcome, OutcomeBody, OutcomeOf, OutcomeStatus, Vote } from './wire/outcome.ts';
 export { agreedOutcome, isOutcomeOf, outcomeCodec, voteCodec } from './wire/outcome.ts';
+export { plannedDescriptor } from './wire/planned-descriptor.ts';
 export type { TaskPolicy, Versions } from './wire/policy.ts';
 export {
   decodePolicy,
@@ -241,6 +247,7 @@ export {
   policyWeightScale,
   taskIdOf,
 } from './wire/policy.ts';
+export { Poll } from './wire/poll.ts';
 export type { PrefixVerdict } from './wire/prefix.ts';
 export { judgePrefix, meanAgeOf, prefixElements } from './wire/prefix.ts';
 export type { NoisyTask, PrivacyPolicy } from './wire/privacy.ts';

@@ -10,15 +10,15 @@ import { table } from '../terminal.ts';
 interface Played {
   readonly attack: Attack;
   readonly broken: AttackResult;
-  /** With both engines. */
-  readonly sealed: { readonly slotKeys: AttackResult; readonly cpAbe: AttackResult };
+  /** With both engines, where the attack knows more than one. */
+  readonly sealed: { readonly slotKeys: AttackResult; readonly cpAbe?: AttackResult };
 }
 
 export const attacks: Command = {
   name: 'attacks',
   summary: 'plays the attacks on the paper, and shows what stops them in sealed mode',
   usage:
-    '  Attacks A1 to R1 against paper mode (or a mutant of sealed) and against sealed; each takes a second or two.\n',
+    '  Attacks A1 to S1 against paper mode (or a mutant of sealed) and against sealed; each takes a second or two.\n',
   flags: {},
   opening: 'preparing the attacks',
   async run({ terminal, signal }) {
@@ -35,13 +35,15 @@ export const attacks: Command = {
       signal.throwIfAborted();
       terminal.line(`${attack.id}  ${attack.schedule}`);
       if (attack.mutant !== undefined) terminal.line(`    mutant of sealed: ${attack.mutant}`);
-      const [slotKeys, cpAbe] = settings.map((setting) => attack.sealed(setting)) as [AttackResult, AttackResult];
-      played.push({ attack, broken: attack.broken(settings[0]), sealed: { slotKeys, cpAbe } });
+      const slotKeys = attack.sealed(settings[0]);
+      const cpAbe = attack.stoppedBy === undefined ? { cpAbe: attack.sealed(settings[1]) } : {};
+      played.push({ attack, broken: attack.broken(settings[0]), sealed: { slotKeys, ...cpAbe } });
     }
-    terminal.line(`\n${table([['', 'against', 'learned', 'sealed: learned', 'stopped by'], ...played.map(row)])}\n`);
+    const head = ['', 'against', 'learned or stopped', 'sealed: learned or stopped', 'stopped by'];
+    terminal.line(`\n${table([head, ...played.map(row)])}\n`);
     const broken = played.filter((one) => allFindings(one).length > 0);
     terminal.line(
-      `${played.length} attacks; against sealed, with slot keys and CP-ABE, ${broken.length} learned anything.`,
+      `${played.length} attacks; against sealed, with slot keys and CP-ABE, ${broken.length} learned or stopped anything.`,
     );
     return {
       json: { attacks: played.map(toJson) },
@@ -60,18 +62,18 @@ function row(one: Played): string[] {
     against,
     said,
     learned({ findings: allFindings(one) }),
-    stopped === '' ? '(the bytes are useless)' : stopped,
+    stopped === '' ? (attack.stoppedBy ?? '(the bytes are useless)') : stopped,
   ];
 }
 
 function allFindings({ sealed: { slotKeys, cpAbe } }: Played): readonly string[] {
-  return [...new Set([...slotKeys.findings, ...cpAbe.findings])];
+  return [...new Set([...slotKeys.findings, ...(cpAbe?.findings ?? [])])];
 }
 
 function refusalsOf({ slotKeys, cpAbe }: Played['sealed']): AttackResult['refusals'] {
   const isNew = ({ by, reason }: AttackResult['refusals'][number]): boolean =>
     !slotKeys.refusals.some((known) => known.by === by && known.reason === reason);
-  return [...slotKeys.refusals, ...cpAbe.refusals.filter(isNew)];
+  return [...slotKeys.refusals, ...(cpAbe?.refusals ?? []).filter(isNew)];
 }
 
 function learned({ findings }: Pick<AttackResult, 'findings'>): string {
@@ -101,9 +103,10 @@ function toJson(one: Played): object {
       findings,
       refusal: refusals[0]?.reason ?? null,
       refusals,
+      ...(attack.stoppedBy === undefined ? {} : { stoppedBy: attack.stoppedBy }),
       engines: {
         slotKeys: { learned: sealed.slotKeys.findings.length > 0 },
-        cpAbe: { learned: sealed.cpAbe.findings.length > 0 },
+        ...(sealed.cpAbe === undefined ? {} : { cpAbe: { learned: sealed.cpAbe.findings.length > 0 } }),
       },
     },
   };

@@ -1,13 +1,17 @@
 /** One request of an operator. A service that has too much to do is asked again when it says so: it did nothing. */
-import { ProblemError, UnreachableError } from '../errors.ts';
+import { concatBytes } from '@basa/masking';
+import { AnswerError, ProblemError, UnreachableError } from '../errors.ts';
 import { sleep } from '../outside.ts';
 import { problemOf } from '../services/problem-answer.ts';
+import { watchdog } from '../services/watchdog.ts';
 import { networkAdvice, networkReason } from './network.ts';
 
 export interface OperatorOptions {
   readonly url: string;
   readonly token: string | undefined;
   readonly signal?: AbortSignal | undefined;
+  /** The longest silence of a service (60 000). */
+  readonly timeoutMs?: number | undefined;
 }
 
 const MAX_TRIES = 6;
@@ -17,7 +21,7 @@ export async function ask(
   method: string,
   path: string,
   body?: object | Uint8Array,
-): Promise<Response> {
+): Promise<Told> {
   for (let tries = 1; ; tries++)
     try {
       return await askOnce(options, method, path, body);
@@ -28,28 +32,60 @@ export async function ask(
     }
 }
 
+/** An answer, read to its end. */
+export interface Told {
+  readonly bytes: Uint8Array;
+  json<Answer>(): Answer;
+}
+
+/** How long a service may be silent; a long body has more time in all, and a service that sends it byte by byte has not. */
+const TIMEOUT_MS = 60_000;
+
 async function askOnce(
-  { url, token, signal }: OperatorOptions,
+  { url, token, signal = new AbortController().signal, timeoutMs = TIMEOUT_MS }: OperatorOptions,
   method: string,
   path: string,
   body: object | Uint8Array | undefined,
-): Promise<Response> {
+): Promise<Told> {
   const headers: Record<string, string> = {};
   if (token !== undefined) headers['authorization'] = `Bearer ${token}`;
   if (body !== undefined)
     headers['content-type'] = body instanceof Uint8Array ? 'application/octet-stream' : 'application/json';
-  const sent = body instanceof Uint8Array ? body.slice() : body === undefined ? undefined : JSON.stringify(body);
-  const response = await fetch(new URL(path, url), {
-    method,
-    headers,
-    ...(signal !== undefined && { signal }),
-    ...(sent !== undefined && { body: sent }),
-  }).catch((error: Error) => {
-    signal?.throwIfAborted();
+  const bytes =
+    body === undefined || body instanceof Uint8Array ? body : new TextEncoder().encode(JSON.stringify(body));
+  const watch = watchdog(signal, { timeoutMs, sentBytes: bytes?.length ?? 0 }, () => performance.now());
+  const asked = { method, headers, signal: watch.signal, ...(bytes !== undefined && { body: bytes.slice() }) };
+  try {
+    const response = await fetch(new URL(path, url), asked);
+    const said = await bodyOf(response, watch.feed);
+    if (response.ok) return { bytes: said, json: () => objectIn(said, url) };
+    const header = (name: string): string | undefined => response.headers.get(name) ?? undefined;
+    throw problemOf({ status: response.status, header, body: said }, `${url}${path}`);
+  } catch (error) {
+    signal.throwIfAborted();
+    if (error instanceof ProblemError) throw error;
+    if (watch.why !== undefined) throw new UnreachableError(url, watch.why, 'ask again later');
     throw new UnreachableError(url, new Error(networkReason(error), { cause: error }), networkAdvice(error));
-  });
-  if (response.ok) return response;
-  const said = new Uint8Array(await response.arrayBuffer());
-  const header = (name: string): string | undefined => response.headers.get(name) ?? undefined;
-  throw problemOf({ status: response.status, header, body: said }, `${url}${path}`);
+  } finally {
+    watch.stop();
+  }
+}
+
+async function bodyOf({ body }: Response, feed: (bytes: number) => void): Promise<Uint8Array> {
+  const parts: Uint8Array[] = [];
+  feed(0);
+  const reader = body?.getReader();
+  for (let read = await reader?.read(); read !== undefined && !read.done; read = await reader?.read()) {
+    feed(read.value.length);
+    parts.push(read.value);
+  }
+  return concatBytes(...parts);
+}
+
+function objectIn<Answer>(bytes: Uint8Array, url: string): Answer {
+  try {
+    return Object(JSON.parse(new TextDecoder().decode(bytes))) as Answer;
+  } catch (error) {
+    throw new AnswerError(url, 'no JSON', error);
+  }
 }

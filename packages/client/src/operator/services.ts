@@ -2,7 +2,7 @@
 import { toHex } from '@basa/masking';
 import type { AdmissionView, TaskPolicy } from '@basa/protocol';
 import { AUTHORITY_PATH, encodePolicy, SERVER_PATH } from '@basa/protocol';
-import { SettingsError, UnreachableError } from '../errors.ts';
+import { AnswerError, isOfService, SettingsError } from '../errors.ts';
 import type { OperatorOptions } from './ask.ts';
 import { ask } from './ask.ts';
 
@@ -140,21 +140,21 @@ export class ServerOperator {
     return this.#json('GET', SERVER_PATH.buffer(ctx));
   }
   async parameters(task: string, version: number): Promise<Float32Array> {
-    const response = await ask(this.#options, 'GET', SERVER_PATH.model(task, version));
-    return new Float32Array(await response.arrayBuffer());
+    const { bytes } = await ask(this.#options, 'GET', SERVER_PATH.model(task, version));
+    return new Float32Array(bytes.slice().buffer);
   }
 
   async #json<Answer>(method: string, path: string, body?: object | Uint8Array): Promise<Answer> {
-    return (await (await ask(this.#options, method, path, body)).json()) as Answer;
+    return (await ask(this.#options, method, path, body)).json<Answer>();
   }
 }
 
 export interface AuthorityOperatorOptions extends OperatorOptions {
   /**
-   * An authority of several was not in reach: the others know, and it must be told again later. Where this is missing, one that
-   * is not in reach is an error.
+   * An authority of several was not in reach, or said no: the others know, and it must be told again later. Where this is missing,
+   * that is an error, after the others were told.
    */
-  readonly onMissed?: (error: UnreachableError) => void;
+  readonly onMissed?: (error: Error) => void;
 }
 
 /** One authority, or several that a task has: what changes something is done at each of them. */
@@ -179,82 +179,101 @@ export class AuthorityOperator {
   }
   async publicKeys(): Promise<readonly string[]> {
     const about = async (one: OperatorOptions): Promise<string> =>
-      ((await (await ask(one, 'GET', AUTHORITY_PATH.about)).json()) as { publicKey: string }).publicKey;
+      (await ask(one, 'GET', AUTHORITY_PATH.about)).json<{ publicKey: string }>().publicKey;
     return Promise.all(this.#all.map(about));
   }
+  /** At all of them. The name of the task is the hash of its policy, whatever they call it. */
   async createTask(policy: TaskPolicy): Promise<string> {
-    const [first] = await Promise.all(
-      this.#all.map(async (one) => (await ask(one, 'POST', AUTHORITY_PATH.tasks, encodePolicy(policy))).json()),
+    const bytes = encodePolicy(policy);
+    const task = toHex(new Uint8Array(await crypto.subtle.digest('SHA-256', bytes.slice())));
+    await Promise.all(
+      this.#all.map(async (one) => {
+        const told = (await ask(one, 'POST', AUTHORITY_PATH.tasks, bytes)).json<{ task: string }>();
+        if (told.task !== task) throw new AnswerError(one.url, `the task ${told.task} in place of ${task}`);
+      }),
     );
-    return (first as { task: string }).task;
+    return task;
   }
-  async tasks(): Promise<readonly AuthorityTask[]> {
-    const response = await this.#first((one) => ask(one, 'GET', AUTHORITY_PATH.tasks));
-    return ((await response.json()) as { tasks: readonly AuthorityTask[] }).tasks;
+  tasks(): Promise<readonly AuthorityTask[]> {
+    return this.#first(async (one) => {
+      const { tasks } = (await ask(one, 'GET', AUTHORITY_PATH.tasks)).json<{ tasks: readonly AuthorityTask[] }>();
+      return listed(one, tasks);
+    });
   }
   /** All of them, in the order of their names. */
-  async devices(task: string): Promise<readonly EnrolledDevice[]> {
-    const all: EnrolledDevice[] = [];
-    for (let from: string | undefined = ''; from !== undefined; ) {
-      const path = `${AUTHORITY_PATH.devices(task)}?from=${from}`;
-      const response = await this.#first((one) => ask(one, 'GET', path));
-      const page = (await response.json()) as { devices: readonly EnrolledDevice[]; next?: string };
-      all.push(...page.devices);
-      from = page.next;
-    }
-    return all;
+  devices(task: string): Promise<readonly EnrolledDevice[]> {
+    return this.#first(async (one) => {
+      const all: EnrolledDevice[] = [];
+      for (let from: string | undefined = ''; from !== undefined; ) {
+        const told = await ask(one, 'GET', `${AUTHORITY_PATH.devices(task)}?from=${from}`);
+        const page: { devices: readonly EnrolledDevice[]; next?: string } = told.json();
+        all.push(...listed(one, page.devices));
+        if (page.next !== undefined && !(page.next > from)) throw new AnswerError(one.url, 'a list that has no end');
+        from = page.next;
+      }
+      return all;
+    });
   }
+  /** Made here: none of the authorities says which they are. */
   async tokens(task: string, count: number, endsAt: number): Promise<readonly string[]> {
-    let tokens: readonly string[] | undefined;
-    await this.#each(async (one) => {
-      const body = tokens === undefined ? { count, endsAt } : { tokens, endsAt };
-      const response = await ask(one, 'POST', AUTHORITY_PATH.tokens(task), body);
-      tokens ??= ((await response.json()) as { tokens: readonly string[] }).tokens;
-    });
-    return tokens ?? [];
+    const tokens = Array.from({ length: count }, newToken);
+    await this.#each((one) => ask(one, 'POST', AUTHORITY_PATH.tokens(task), { tokens, endsAt }));
+    return tokens;
   }
+  /** How many are on the list now, by the median of those that were reached. */
   async allow(task: string, deviceKeys: readonly string[]): Promise<number> {
-    const answers: { allowed: number }[] = [];
-    await this.#each(async (one) => {
-      const response = await ask(one, 'PUT', AUTHORITY_PATH.allowList(task), { deviceKeys });
-      answers.push((await response.json()) as { allowed: number });
-    });
-    return answers[0]?.allowed ?? 0;
+    const answers = await this.#each(async (one) =>
+      (await ask(one, 'PUT', AUTHORITY_PATH.allowList(task), { deviceKeys })).json<{ allowed: number }>(),
+    );
+    const counts = answers.map(({ allowed }) => Number(allowed)).sort((a, b) => a - b);
+    return counts[Math.floor(counts.length / 2)] ?? 0;
   }
   async revoke(user: string): Promise<void> {
     await this.#each((one) => ask(one, 'POST', AUTHORITY_PATH.revocations, { user }));
   }
   /** Of each. */
   async logs(): Promise<readonly Uint8Array[]> {
-    const log = async (one: OperatorOptions): Promise<Uint8Array> =>
-      new Uint8Array(await (await ask(one, 'GET', AUTHORITY_PATH.log)).arrayBuffer());
-    return Promise.all(this.#all.map(log));
+    return Promise.all(this.#all.map(async (one) => (await ask(one, 'GET', AUTHORITY_PATH.log)).bytes));
   }
 
-  /** One after the other. Where all are out of reach nothing was done, and that is an error. */
-  async #each(work: (one: OperatorOptions) => Promise<unknown>): Promise<void> {
-    const missed: UnreachableError[] = [];
-    for (const one of this.#all)
-      await work(one).catch((error: unknown) => {
-        if (!(error instanceof UnreachableError) || this.#onMissed === undefined) throw error;
-        missed.push(error);
-      });
-    if (missed[0] !== undefined && missed.length === this.#all.length) throw missed[0];
+  /** All are told, whatever one of them answers. Where none did what it was told, that is an error. */
+  async #each<Answer>(work: (one: OperatorOptions) => Promise<Answer>): Promise<readonly Answer[]> {
+    const settled = await Promise.allSettled(this.#all.map(work));
+    const done = settled.flatMap((one) => (one.status === 'fulfilled' ? [one.value] : []));
+    const missed = settled.flatMap((one) => (one.status === 'rejected' ? [one.reason] : []));
+    const faults = missed.filter((error) => !(isOfService(error) || error instanceof AnswerError));
+    const isError = done.length === 0 || faults.length > 0 || this.#onMissed === undefined;
+    if (missed.length > 0 && isError) throw faults[0] ?? missed[0];
     for (const error of missed) this.#onMissed?.(error);
+    return done;
   }
 
-  /** Of the first one that is in reach. */
+  /** Of the first one that answers as an authority does. */
   async #first<Answer>(work: (one: OperatorOptions) => Promise<Answer>): Promise<Answer> {
     let failure: unknown;
     for (const one of this.#all)
       try {
         return await work(one);
       } catch (error) {
-        if (!(error instanceof UnreachableError)) throw error;
+        if (!(isOfService(error) || error instanceof AnswerError)) throw error;
         failure ??= error;
       }
     throw failure;
   }
+}
+
+function listed<Item>({ url }: OperatorOptions, items: readonly Item[]): readonly Item[] {
+  if (Array.isArray(items)) return items;
+  throw new AnswerError(url, 'a list that is none');
+}
+
+const TOKEN_BYTES = 24;
+
+/** People type tokens behind a flag: one that begins like a flag would be taken for one. */
+function newToken(): string {
+  const text = btoa(String.fromCharCode(...crypto.getRandomValues(new Uint8Array(TOKEN_BYTES))));
+  const token = text.replaceAll('+', '-').replaceAll('/', '_');
+  return token.startsWith('-') ? newToken() : token;
 }
 
 export function hashOfToken(sha256: (bytes: Uint8Array) => Uint8Array, token: string): string {

@@ -13,10 +13,14 @@ import type {
   Refused,
   TaskId,
 } from '@basa/protocol';
-import { agreedOn, certificateCodec, refused } from '@basa/protocol';
-import { AnswerError, isOfService, ProblemError, RefusedError, UnreachableError } from '../errors.ts';
+import { agreedOn, certificateCodec, councilClock, millis, refused } from '@basa/protocol';
+import { AnswerError, isOfService, ProblemError, RefusedError } from '../errors.ts';
+import type { Outside } from '../outside.ts';
+import { uniform } from '../outside.ts';
+import type { Asking, Judge } from './ask-several.ts';
+import { askSeveral } from './ask-several.ts';
 import type { AuthorityClient } from './authority-client.ts';
-import { firstAnswer } from './first-answer.ts';
+import { firstAnswer, SILENCE_MS } from './first-answer.ts';
 import type { ServiceLink } from './service-link.ts';
 
 /** One of them, with its index in the policy. */
@@ -25,22 +29,21 @@ export interface Member {
   readonly client: AuthorityClient;
 }
 
-/** Why an answer does not count, so that another authority's is waited for. */
-type Judge<Answer> = (answer: Answer) => Refused | undefined;
-
 const NOT_MINE = refused('certificate-invalid');
 
 export class Authorities {
   readonly #members: readonly Member[];
   readonly #council: Council;
+  readonly #outside: Pick<Outside, 'now' | 'randomBytes'>;
 
-  constructor(members: readonly Member[], council: Council) {
+  constructor(members: readonly Member[], council: Council, outside: Pick<Outside, 'now' | 'randomBytes'>) {
     this.#members = members;
     this.#council = council;
+    this.#outside = outside;
   }
 
-  /** The first one, which is the only one of most tasks. */
-  get first(): AuthorityClient {
+  /** The only one of a task in paper mode. */
+  get only(): AuthorityClient {
     return (this.#members[0] as Member).client;
   }
 
@@ -48,9 +51,24 @@ export class Authorities {
     return this.#members.map(({ client }) => client.link);
   }
 
-  /** The time as an authority sees it, as far as it told. */
+  /** The time by the clocks that they told, none of which counts alone. Throws where the device's own clock is wrong. */
   now(): Millis {
-    return this.first.link.now();
+    const told = this.#members.flatMap(({ client }) => client.link.offsetMs ?? []);
+    const { kind, offsetMs } = councilClock(this.#council, told);
+    if (kind === 'wrong') throw new RefusedError('wrong-clock', distanceOf(offsetMs));
+    return millis(this.#outside.now() + offsetMs);
+  }
+
+  /** Has as many as are needed tell the time anew, where they answer soon. */
+  async readClocks(signal: AbortSignal): Promise<void> {
+    const needed = 1;
+    const isEnough = (told: readonly unknown[]): boolean => told.length >= this.#council.threshold;
+    const ask = ({ client }: Member, both: AbortSignal): Promise<unknown> => client.about(both);
+    try {
+      await this.#ask(this.#members, signal, ask, { needed, isEnough, graceMs: SILENCE_MS });
+    } catch (error) {
+      if (!isOfService(error)) throw error;
+    }
   }
 
   /** What was seen of all their logs. */
@@ -64,8 +82,9 @@ export class Authorities {
   }
 
   /**
-   * The certificate with the signatures of as many as are needed. They all sign the same words: whoever answers first says from when
-   * to when it holds, and the others are asked for the same. Where they do not take its words, another one is asked first.
+   * The certificate with the signatures of as many as are needed. They all sign the same words: the one that answers first says from
+   * when to when it holds, and the others are asked for the same. Where they do not take its words, another one is asked first. Chance
+   * says who begins: one that likes certificates to end soon does not have its way for ever.
    */
   async enrol(
     task: TaskId,
@@ -75,7 +94,7 @@ export class Authorities {
   ): Promise<Certificate> {
     const needed = this.#council.threshold - 1;
     let failure: unknown;
-    for (let firsts = this.#members; firsts.length > needed; ) {
+    for (let firsts = this.#shuffled(); firsts.length > needed; ) {
       const { asked, answer: first } = await firstAnswer(firsts, signal, async ({ client }, both) => {
         const certificate = await client.enrol(task, { token }, both);
         if (!isMine(certificate)) throw new RefusedError('wrong-certificate');
@@ -87,17 +106,22 @@ export class Authorities {
       const like = ({ client }: Member, both: AbortSignal): Promise<Certificate> =>
         client.enrol(task, { token, like: first }, both);
       try {
-        const more = await this.#ask(others, signal, judge, like, isSame, needed);
+        const more = await this.#ask(others, signal, like, { judge, isEnough: isSame, needed });
         const agreed = this.#agreed([first, ...more.filter(isMine)]);
         if (agreed !== undefined) return agreed;
-        failure = new AnswerError('the authorities', 'certificates that say different things');
+        failure ??= new AnswerError('the authorities', 'certificates that say different things');
       } catch (error) {
-        if (!(error instanceof ProblemError) || error.code !== 'malformed') throw error;
-        failure = error;
+        if (!(error instanceof ProblemError)) throw error;
+        failure ??= error;
       }
       firsts = firsts.filter((one) => one !== asked);
     }
     throw failure;
+  }
+
+  #shuffled(): readonly Member[] {
+    const keyed = this.#members.map((member) => ({ member, key: uniform(this.#outside.randomBytes) }));
+    return keyed.sort((a, b) => a.key - b.key).map(({ member }) => member);
   }
 
   #agreed(certificates: readonly Certificate[]): Certificate | undefined {
@@ -110,10 +134,11 @@ export class Authorities {
     judge: Judge<NewestOf>,
     signal: AbortSignal,
   ): Promise<readonly NewestOf[]> {
-    return this.#ask(this.#members, signal, judge, async ({ authority, client }, both) => ({
+    const ask = async ({ authority, client }: Member, both: AbortSignal): Promise<NewestOf> => ({
       authority,
       answer: await client.newestModel(task, nonce, both),
-    }));
+    });
+    return this.#ask(this.#members, signal, ask, { judge });
   }
 
   /** Of those that have a part in the buffer. */
@@ -125,10 +150,11 @@ export class Authorities {
     signal: AbortSignal,
   ): Promise<readonly KeyAnswerOf[]> {
     const members = this.#members.filter(({ authority }) => parts.some((part) => part.authority === authority));
-    return this.#ask(members, signal, judge, async ({ authority, client }, both) => ({
+    const ask = async ({ authority, client }: Member, both: AbortSignal): Promise<KeyAnswerOf> => ({
       authority,
       answer: await client.key(ctx, request, bufferSize, both),
-    }));
+    });
+    return this.#ask(members, signal, ask, { judge });
   }
 
   /** Until `isAgreed` says of them that enough say the same: who lies, or was away, keeps nobody from knowing. */
@@ -137,81 +163,37 @@ export class Authorities {
     isAgreed: (answers: readonly OutcomeOf[]) => boolean,
     signal: AbortSignal,
   ): Promise<readonly OutcomeOf[]> {
-    return this.#ask(
-      this.#members,
-      signal,
-      () => undefined,
-      async ({ authority, client }, both) => ({ authority, outcome: await client.outcome(ctx, both) }),
-      isAgreed,
-    );
+    const ask = async ({ authority, client }: Member, both: AbortSignal): Promise<OutcomeOf> => ({
+      authority,
+      outcome: await client.outcome(ctx, both),
+    });
+    return this.#ask(this.#members, signal, ask, { isEnough: isAgreed });
   }
 
   /** Whether as many as are needed answer, whatever it is that they say. */
   async enoughAnswer(signal: AbortSignal): Promise<boolean> {
     const ask = ({ client }: Member, both: AbortSignal): Promise<unknown> => client.about(both);
     try {
-      return (await this.#ask(this.#members, signal, () => undefined, ask)).length >= this.#council.threshold;
+      return (await this.#ask(this.#members, signal, ask)).length >= this.#council.threshold;
     } catch (error) {
       if (isOfService(error)) return false;
       throw error;
     }
   }
 
-  /**
-   * Until there is enough; the others are not waited for, and end with it. Where all have answered, and there never was, what came is
-   * given back, if it came from as many as are needed.
-   */
-  async #ask<Answer>(
+  #ask<Answer>(
     members: readonly Member[],
     signal: AbortSignal,
-    judge: Judge<Answer>,
-    ask: (member: Member, signal: AbortSignal) => Promise<Answer>,
-    isEnough: (good: readonly Answer[]) => boolean = (good) => good.length >= this.#council.threshold,
-    needed: number = this.#council.threshold,
+    ask: Asking<Member, Answer>['ask'],
+    more: Partial<Asking<Member, Answer>> = {},
   ): Promise<readonly Answer[]> {
-    if (needed === 0) return [];
-    const [only] = members;
-    if (only !== undefined && members.length === 1) return [await ask(only, signal)];
-    const rest = new AbortController();
-    const both = AbortSignal.any([signal, rest.signal]);
-    const good: Answer[] = [];
-    const bad: Answer[] = [];
-    const failures: unknown[] = [];
-    try {
-      await new Promise<void>((resolve) => {
-        const settle = (): void => {
-          const isOver = good.length + bad.length + failures.length === members.length;
-          if (isEnough(good) || isOver) resolve();
-        };
-        if (members.length === 0) resolve();
-        for (const member of members) {
-          ask(member, both)
-            .then((answer) => (judge(answer) === undefined ? good : bad).push(answer))
-            .catch((error: unknown) => failures.push(error))
-            .finally(settle);
-        }
-      });
-    } finally {
-      rest.abort(new Error('enough others answered'));
-    }
-    signal.throwIfAborted();
-    if (isEnough(good)) return good;
-    if (good.length + bad.length >= needed) return [...good, ...bad];
-    // A no stands where it leaves too few; else those that were silent may make it enough, later.
-    const nos = failures.filter((error) => error instanceof ProblemError);
-    const silent = failures.filter((error) => !(error instanceof ProblemError));
-    const isFinal = members.length - nos.length < needed;
-    if (!isFinal && silent.length > 0) throw tooFew(silent, needed, members.length);
-    throw nos[0] ?? new AnswerError('the authorities', 'nothing');
+    return askSeveral(members, { needed: this.#council.threshold, signal, ask, ...more });
   }
 }
 
-/** Says how many are needed, where there was silence. */
-function tooFew(silent: readonly unknown[], needed: number, asked: number): unknown {
-  const away = silent.filter((error) => error instanceof UnreachableError);
-  const [first] = away;
-  if (first === undefined) return silent[0];
-  const counts = `${needed} of the ${asked} authorities that can be asked are needed, and ${away.length} did not answer`;
-  const advice = `${counts}; what was begun is kept, call resume() when one of them is back`;
-  return new UnreachableError('the authority', first.cause ?? first, advice);
+const HOUR_MS = 3_600_000;
+
+function distanceOf(offsetMs: number): string {
+  const hours = Math.round(Math.abs(offsetMs) / HOUR_MS);
+  return `it is about ${hours} hours ${offsetMs > 0 ? 'behind' : 'ahead of'} the clocks of the authorities`;
 }

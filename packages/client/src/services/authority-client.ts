@@ -36,9 +36,11 @@ export class AuthorityClient {
     this.heads = heads;
   }
 
+  /** Its key and, noted at the link, its clock. Nothing of it is signed. */
   async about(signal: AbortSignal): Promise<{ readonly publicKey: Uint8Array }> {
     const { body } = await this.get(AUTHORITY_PATH.about, signal);
-    const { publicKey } = jsonOf('authority', body);
+    const { publicKey, time } = jsonOf('authority', body);
+    this.link.noteClock(time);
     return { publicKey: hexOf('authority', publicKey, 'publicKey') };
   }
 

@@ -2,7 +2,7 @@
 import { ProblemError } from '../errors.ts';
 
 /** After which the next one is asked too. */
-const SILENCE_MS = 2000;
+export const SILENCE_MS = 2000;
 
 export interface Answered<Asked, Answer> {
   readonly asked: Asked;

@@ -1,7 +1,7 @@
 /** The way to one service: signs, digests, times out, retries, and turns what comes back into bytes or a `ProblemError`. */
 import { concatBytes } from '@basa/masking';
 import type { Millis } from '@basa/protocol';
-import { HEADER, millis } from '@basa/protocol';
+import { HEADER, isPossibleOffset, millis } from '@basa/protocol';
 import type { DeviceSigner } from '../device/device-store.ts';
 import { AnswerError, CertificateError, ProblemError } from '../errors.ts';
 import type { Outside } from '../outside.ts';
@@ -11,6 +11,7 @@ import { problemOf } from './problem-answer.ts';
 import type { RetryNotice, RetryOptions } from './retry.ts';
 import { NetworkFailure, retrying } from './retry.ts';
 import { contentDigest, digestOf, signatureHeaders } from './signed-request.ts';
+import { watchdog } from './watchdog.ts';
 
 export interface Call {
   readonly method: 'GET' | 'HEAD' | 'POST' | 'PUT' | 'DELETE';
@@ -47,18 +48,12 @@ export interface LinkOptions {
 /** Bounds what is read of a no. */
 const MAX_PROBLEM_BYTES = 65_536;
 
-/** A body may take its time: nothing comes back while it goes up. */
-const SLOWEST_BYTES_PER_MS = 8;
-
-/** A time that leaves room to be written as eight bytes below 2^53 for ever after. */
-const LATEST_MS = 2 ** 52;
-
 export class ServiceLink {
   readonly #outside: Outside;
   readonly #options: LinkOptions;
   readonly #origin: string;
-  /** The service's clock less the device's, once the service corrected it. */
-  #skewMs = 0;
+  /** The service's clock less the device's, once the service told it. */
+  #offsetMs: number | undefined;
   /** Bytes sent and received, bodies only. */
   readonly traffic = { sent: 0, received: 0 };
 
@@ -72,9 +67,20 @@ export class ServiceLink {
     return this.#options.name;
   }
 
-  /** The time as the service sees it, as far as it told. */
+  /** The service's clock less the device's, as it told it last; nobody signed that. */
+  get offsetMs(): number | undefined {
+    return this.#offsetMs;
+  }
+
+  /** Takes in what the service says is the time, whatever it is. */
+  noteClock(time: unknown): void {
+    if (typeof time === 'number' && Number.isSafeInteger(time)) this.#offsetMs = time - this.#outside.now();
+  }
+
+  /** The time as the service sees it, as far as it told a time that can be. */
   now(): Millis {
-    return millis(this.#outside.now() + this.#skewMs);
+    const offsetMs = this.#offsetMs ?? 0;
+    return millis(this.#outside.now() + (isPossibleOffset(offsetMs) ? offsetMs : 0));
   }
 
   /** One request and its answer; sent again where that helps. */
@@ -98,22 +104,22 @@ export class ServiceLink {
     } catch (error) {
       if (!(error instanceof ProblemError) || error.code !== 'clock-skew') throw error;
       const theirs = Number(/\d{10,}/.exec(error.detail ?? '')?.[0] ?? Number.NaN);
-      if (!(theirs < LATEST_MS)) throw error;
-      this.#skewMs = theirs - this.#outside.now();
+      this.noteClock(theirs);
+      if (!isPossibleOffset(theirs - this.#outside.now())) throw error;
       return await this.#attempt(call, sink);
     }
   }
 
   async #attempt(call: Call, sink: (chunk: Uint8Array, status: number) => void): Promise<Omit<Answered, 'body'>> {
-    const patienceMs = this.#options.retry.timeoutMs + (call.body?.length ?? 0) / SLOWEST_BYTES_PER_MS;
-    const watch = watchdog(call.signal, patienceMs);
+    const { timeoutMs } = this.#options.retry;
+    const watch = watchdog(call.signal, { timeoutMs, sentBytes: call.body?.length ?? 0 }, this.#outside.stopwatch);
     try {
       const answer = await this.#send(call, watch.signal);
-      watch.feed();
+      watch.feed(0);
       if (answer.status >= 400) throw problemOf({ ...answer, body: await this.#readProblem(call, answer, watch.feed) });
       let length = 0;
       for await (const chunk of answer.chunks()) {
-        watch.feed();
+        watch.feed(chunk.length);
         length += chunk.length;
         this.traffic.received += chunk.length;
         if (length > call.maxBytes) throw new AnswerError(`the ${this.name}`, `more than ${call.maxBytes} bytes`);
@@ -124,8 +130,8 @@ export class ServiceLink {
       call.signal.throwIfAborted();
       if (error instanceof ProblemError || error instanceof AnswerError || error instanceof CertificateError)
         throw error;
-      const why = watch.signal.aborted ? `silent for ${Math.round(patienceMs)} ms` : messageOf(error);
-      throw new NetworkFailure(why, { cause: watch.signal.aborted ? undefined : error });
+      const why = watch.why ?? messageOf(error);
+      throw new NetworkFailure(why, { cause: watch.why === undefined ? error : undefined });
     } finally {
       watch.stop();
     }
@@ -150,38 +156,18 @@ export class ServiceLink {
     });
   }
 
-  async #readProblem({ method }: Call, answer: HttpAnswer, feed: () => void): Promise<Uint8Array> {
+  async #readProblem({ method }: Call, answer: HttpAnswer, feed: (bytes: number) => void): Promise<Uint8Array> {
     const parts: Uint8Array[] = [];
     let length = 0;
     if (method === 'HEAD') return concatBytes(...parts);
     for await (const chunk of answer.chunks()) {
-      feed();
+      feed(chunk.length);
       length += chunk.length;
       if (length > MAX_PROBLEM_BYTES) throw new AnswerError(`the ${this.name}`, 'an endless refusal');
       parts.push(chunk.slice());
     }
     return concatBytes(...parts);
   }
-}
-
-/** Aborts after so long a silence, and with the caller's signal. */
-function watchdog(signal: AbortSignal, timeoutMs: number): { signal: AbortSignal; feed(): void; stop(): void } {
-  const attempt = new AbortController();
-  const bark = (): void => attempt.abort(new Error('silence'));
-  const follow = (): void => attempt.abort(signal.reason);
-  signal.addEventListener('abort', follow, { once: true });
-  let timer = setTimeout(bark, timeoutMs);
-  return {
-    signal: attempt.signal,
-    feed() {
-      clearTimeout(timer);
-      timer = setTimeout(bark, timeoutMs);
-    },
-    stop() {
-      clearTimeout(timer);
-      signal.removeEventListener('abort', follow); // a signal may outlive many requests
-    },
-  };
 }
 
 /** Signed requests name their path as sent: a service lies at the root of its address. */

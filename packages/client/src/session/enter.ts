@@ -1,6 +1,6 @@
 /** Takes a seat, checks the descriptor against the pins, quantises the update and makes the session durable. */
 import { DecodeError } from '@basa/masking';
-import type { Block, CheckedDescriptor, DrawnBuffer, SeenModel } from '@basa/protocol';
+import type { Block, CheckedDescriptor, DrawnBuffer, Seated, SeenModel } from '@basa/protocol';
 import {
   buildInput,
   checkDrawnBuffer,
@@ -93,13 +93,24 @@ export function takeSeat(
   const { server, task } = context;
   return withCertificate(context, signal, async (certificate) => {
     const drawn = await server.seat(task, { certificate, version, modelHash }, signal);
-    return checkedSeat(context, drawn, { version, modelHash });
+    return checkedSeat(context, drawn, { version, modelHash }, signal);
   });
 }
 
-function checkedSeat(context: DeviceContext, drawn: DrawnBuffer, trainedOn: SeenModel): Seat {
+/** A buffer that is over by what was told of the time may be open: the device's own clock may have been set since. */
+async function checkedSeat(
+  context: DeviceContext,
+  drawn: DrawnBuffer,
+  trainedOn: SeenModel,
+  signal: AbortSignal,
+): Promise<Seat> {
   const { authorities, outside, pins } = context;
-  const seated = checkDrawnBuffer(outside.suite, pins, drawn, authorities.now(), trainedOn);
+  const check = (): Seated => checkDrawnBuffer(outside.suite, pins, drawn, authorities.now(), trainedOn);
+  let seated = check();
+  if (seated.kind === 'refused' && seated.reason === 'buffer-not-open') {
+    await authorities.readClocks(signal);
+    seated = check();
+  }
   return seated.kind === 'refused' ? rejected(seated.reason, 'free', seated) : { ...seated, kind: 'seat' };
 }
 

@@ -37,7 +37,7 @@ async function algorithmTwo(
   signal: AbortSignal,
 ): Promise<Contribution | Rejection> {
   const { authorities, outside, pins, sealings, server, state, task } = context;
-  const authority = authorities.first;
+  const authority = authorities.only;
   const { policy } = pins;
   const { suite, randomBytes } = outside;
   const { certificate } = state;

@@ -5,13 +5,14 @@ import type { BufferPlan, BufferRequest, ModelAppend, OfferRequest } from '../wi
 import { bufferRequestCodec, modelAppendCodec, offerRequestCodec } from '../wire/authority-messages.ts';
 import type { Millis, TaskId } from '../wire/brands.ts';
 import { endorse, indexOf, isEndorsed, othersOf } from '../wire/council.ts';
-import type { BufferPart, Descriptor, DescriptorBody } from '../wire/descriptor.ts';
+import type { BufferPart, Descriptor } from '../wire/descriptor.ts';
 import { ctxOf, descriptorCodec } from '../wire/descriptor.ts';
 import type { ModelEntry, ModelEntryBody } from '../wire/model-log.ts';
 import { modelEntryCodec } from '../wire/model-log.ts';
 import { voteCodec } from '../wire/outcome.ts';
+import { plannedDescriptor } from '../wire/planned-descriptor.ts';
 import type { TaskPolicy } from '../wire/policy.ts';
-import { policyProblem, policyWeightScale, taskIdOf } from '../wire/policy.ts';
+import { policyProblem, taskIdOf } from '../wire/policy.ts';
 import type { Refused } from '../wire/refusals.ts';
 import { refused } from '../wire/refusals.ts';
 import { isSigned } from '../wire/signed.ts';
@@ -93,18 +94,8 @@ export function drawBuffer(
     (plan === undefined ? aloneProblem(task, model, logged) : planProblem(task, plan, own, now)) ??
     modelProblem(suite, task, model, logged);
   if (problem !== undefined) return refuse(problem);
-  const { name: _, training: __, openMs, closeMs, ...shared } = policy;
-  const expiry = plan?.expiry ?? ((now + openMs) as Millis);
-  const body: DescriptorBody = {
-    ...shared,
-    parts: plan?.parts ?? [own],
-    task: task.id,
-    version: model.version,
-    modelHash: model.modelHash,
-    weightScale: policyWeightScale(policy),
-    expiry,
-    closeBy: (expiry + closeMs) as Millis,
-  };
+  const alone = { parts: [own], expiry: (now + policy.openMs) as Millis };
+  const body = plannedDescriptor(task.id, policy, model, plan ?? alone);
   const descriptor = endorse(descriptorCodec, policy, signer, body);
   const isAhead = model.version > (task.newest?.version ?? -1);
   return {

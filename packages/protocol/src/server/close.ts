@@ -135,6 +135,22 @@ export function isCloseAnswer(
   return isSigned(suite, closeAnswer, answer, key) && isSigned(suite, outcomeCodec, answer.outcome, key);
 }
 
+/**
+ * Whether the answer takes this close further: it brings a vote for it or, once there are enough, what was closed is ours. An authority
+ * that signs something else has not answered.
+ */
+export function isUsefulAnswer(
+  ports: ServerPorts,
+  buffer: SecureBuffer,
+  request: CloseRequest,
+  one: CloseAnswerOf,
+): boolean {
+  if (!isCloseAnswer(ports, buffer, one)) return false;
+  if (isOurClose(buffer, one.answer.outcome)) return true;
+  const closing = closingOf(ports.suite, request, listedSlots(ports.suite, request));
+  return request.votes.length < buffer.descriptor.threshold && votesIn(ports, buffer, closing, one).length > 0;
+}
+
 function votesIn(
   { suite }: ServerPorts,
   { ctx, descriptor }: SecureBuffer,

@@ -66,6 +66,7 @@ export interface Asked {
     | 'adopt'
     | 'log'
     | 'close'
+    | 'abort'
     | 'outcome'
     | 'head'
     | 'revocations'

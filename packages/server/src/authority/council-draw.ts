@@ -1,13 +1,31 @@
 /**
  * Draws buffers together with several authorities. A descriptor counts only where everybody with a part in it signed it, so one that
- * offers a part and does not sign could stop every draw: it is left out of the next one.
+ * offers a part and does not sign could stop every draw: it is left out of the next one, which waits for the others instead.
  */
 import { equalBytes } from '@basa/masking';
-import type { DrawnBuffer, ModelEntry, Offer, ServerPorts, TaskId, TaskPolicy } from '@basa/protocol';
-import { agreedOn, descriptorCodec, isEndorsedByOne, listsOf, millis, slotKeysProblem } from '@basa/protocol';
+import type {
+  DescriptorBody,
+  DrawnBuffer,
+  Endorsement,
+  ModelEntry,
+  Offer,
+  ServerPorts,
+  TaskId,
+  TaskPolicy,
+} from '@basa/protocol';
+import {
+  descriptorCodec,
+  isEndorsedByOne,
+  joined,
+  listsOf,
+  millis,
+  plannedDescriptor,
+  slotKeysProblem,
+} from '@basa/protocol';
 import { nodeRandomBytes } from '@basa/runtime/node';
 import type { AuthorityLink } from './authority-link.ts';
 import { AuthorityUnreachable } from './authority-link.ts';
+import { Backoff } from './backoff.ts';
 import type { Answered } from './gather.ts';
 import { gather } from './gather.ts';
 
@@ -27,16 +45,17 @@ export interface CouncilDrawOptions {
 
 /** How long a signature is waited for once enough others signed. */
 const SIGN_GRACE_MS = 2_000;
-/** How long draws go without an authority that did not sign one. */
-const LEFT_OUT_MS = 60_000;
+/** How long draws go without an authority that did not sign one: twice as long each time, until it signs. */
+const LEFT_OUT = { firstMs: 60_000, longestMs: 3_600_000 };
 
 export class CouncilDraw {
   readonly #options: CouncilDrawOptions;
-  /** Until when each of them is left out. */
-  readonly #leftOut = new Map<number, number>();
+  /** By index. */
+  readonly #leftOut: Backoff;
 
   constructor(options: CouncilDrawOptions) {
     this.#options = options;
+    this.#leftOut = new Backoff(options.clock, LEFT_OUT);
   }
 
   /** Throws where fewer than `threshold` authorities sign. */
@@ -49,31 +68,30 @@ export class CouncilDraw {
     throw new AuthorityUnreachable('authorities that offered a part did not sign the buffer');
   }
 
-  /** Undefined where enough signed, but not all that have a part. Each draw has new offers and a new nonce: what was signed is used up. */
+  /** Undefined where not all that have a part signed. Each draw has new offers and a new nonce: what was signed is used up. */
   async #attempt(members: readonly Member[], model: ModelEntry): Promise<DrawnBuffer | undefined> {
     const { task, policy, clock } = this.#options;
-    const offers = this.#willing(await this.#offers(members));
+    const offers = this.#chosen(await this.#offers(members));
     const parts = offers.map(({ answer }) => answer.part);
     const plan = { parts, expiry: millis(clock() + policy.openMs) };
+    const body = plannedDescriptor(task, policy, model, plan);
     const nonce = nodeRandomBytes(16);
     const asked = members.filter(({ authority }) => parts.some((part) => part.authority === authority));
     const signed = await gather(
       asked.map(({ authority, link }) => ({
         authority,
-        ask: async () => this.#checked(authority, await link.drawBuffer({ task, nonce, model, plan: [plan] })),
+        ask: async () => this.#signature(authority, body, await link.drawBuffer({ task, nonce, model, plan: [plan] })),
       })),
-      { needed: policy.threshold, graceMs: SIGN_GRACE_MS },
+      { needed: 1, graceMs: SIGN_GRACE_MS, isEnough: ({ length }) => length >= policy.threshold },
     );
-    const descriptor = agreedOn(
-      descriptorCodec,
-      policy,
-      signed.map(({ answer }) => answer),
-    );
-    if (descriptor === undefined) throw new AuthorityUnreachable('they signed different buffers');
-    const signers = new Set(descriptor.endorsements.map(({ authority }) => authority));
-    for (const { authority } of asked) if (!signers.has(authority)) this.#leftOut.set(authority, clock() + LEFT_OUT_MS);
+    const signers = new Set(signed.map(({ authority }) => authority));
+    for (const { authority } of asked) {
+      if (signers.has(authority)) this.#leftOut.over(`${authority}`);
+      else this.#leftOut.failed(`${authority}`);
+    }
     if (signers.size < parts.length) return undefined;
-    return { descriptor, slotKeys: listsOf(offers.map(({ answer }) => answer)) };
+    const endorsements = joined(signed.flatMap(({ answer }) => answer));
+    return { descriptor: { ...body, endorsements }, slotKeys: listsOf(offers.map(({ answer }) => answer)) };
   }
 
   #offers(members: readonly Member[]): Promise<readonly Answered<Offer>[]> {
@@ -83,16 +101,19 @@ export class CouncilDraw {
         authority,
         ask: async () => this.#usable(authority, await link.offer(task)),
       })),
-      { needed: policy.threshold, graceMs },
+      { needed: policy.threshold, graceMs, isEnough: (offers) => this.#willing(offers).length >= policy.threshold },
     );
   }
 
-  /** Without those that did not sign lately, as long as enough are left. */
+  /** Without those that did not sign lately. */
   #willing(offers: readonly Answered<Offer>[]): readonly Answered<Offer>[] {
-    const { clock, policy } = this.#options;
-    const now = clock();
-    const willing = offers.filter(({ authority }) => (this.#leftOut.get(authority) ?? now) <= now);
-    return willing.length >= policy.threshold ? willing : offers;
+    return offers.filter(({ authority }) => this.#leftOut.isDue(`${authority}`));
+  }
+
+  /** The same as long as enough are left. */
+  #chosen(offers: readonly Answered<Offer>[]): readonly Answered<Offer>[] {
+    const willing = this.#willing(offers);
+    return willing.length >= this.#options.policy.threshold ? willing : offers;
   }
 
   /** A part of its own, with the list that it names: one that is wrong would spoil the buffer for all. */
@@ -107,10 +128,12 @@ export class CouncilDraw {
     return offer;
   }
 
-  #checked(authority: number, { descriptor }: DrawnBuffer): DrawnBuffer['descriptor'] {
+  /** Of the buffer that was planned and no other: one that is signed otherwise is not signed. */
+  #signature(authority: number, body: DescriptorBody, { descriptor }: DrawnBuffer): readonly Endorsement[] {
     const { ports, policy } = this.#options;
-    if (!isEndorsedByOne(ports.suite, descriptorCodec, policy, descriptor, authority))
-      throw new AuthorityUnreachable('it gave a buffer without its own good signature');
-    return descriptor;
+    const { endorsements } = descriptor;
+    if (!isEndorsedByOne(ports.suite, descriptorCodec, policy, { ...body, endorsements }, authority))
+      throw new AuthorityUnreachable('it did not sign the buffer that was planned');
+    return endorsements;
   }
 }

@@ -1,4 +1,8 @@
-/** Asks several authorities at once, and waits for as many as are needed: the slowest ones hold nobody up. */
+/**
+ * Asks several authorities at once, and waits for as many as are needed: the slowest ones hold nobody up. Each question judges its own
+ * answer and throws where it is wrong, so that one who lies is as good as silent.
+ */
+import { Poll } from '@basa/protocol';
 import { AuthorityRefusal, AuthorityUnreachable } from './authority-link.ts';
 
 export interface Answered<Answer> {
@@ -12,36 +16,38 @@ export interface Question<Answer> {
   ask(): Promise<Answer>;
 }
 
-export interface GatherOptions {
+export interface GatherOptions<Answer> {
   /** Fewer answers are a failure. */
   readonly needed: number;
   /** How long the others are waited for once there are enough. */
   readonly graceMs: number;
+  /** Whether these are enough; until then everybody is waited for. As many as are needed, where it is missing. */
+  isEnough?(answers: readonly Answered<Answer>[]): boolean;
 }
 
 /** The answers that came in time. Throws what was refused, where enough said no, else that too few answer. */
 export function gather<Answer>(
   questions: readonly Question<Answer>[],
-  { needed, graceMs }: GatherOptions,
+  { needed, graceMs, isEnough = () => true }: GatherOptions<Answer>,
 ): Promise<readonly Answered<Answer>[]> {
-  const answers: Answered<Answer>[] = [];
-  const errors: unknown[] = [];
+  const poll = new Poll<Answered<Answer>>(questions.length, (good) => good.length >= needed && isEnough(good));
   return new Promise((resolve, reject) => {
     let timer: NodeJS.Timeout | undefined;
-    const inOrder = (): readonly Answered<Answer>[] => [...answers].sort((a, b) => a.authority - b.authority);
+    const end = (): void => {
+      clearTimeout(timer);
+      if (poll.good.length >= needed) resolve([...poll.good].sort((a, b) => a.authority - b.authority));
+      else reject(whyOf(poll.failures, needed, questions.length));
+    };
     const settle = (): void => {
-      const isOver = answers.length + errors.length === questions.length;
-      if (answers.length >= needed && (isOver || graceMs === 0)) {
-        clearTimeout(timer);
-        resolve(inOrder());
-      } else if (answers.length >= needed) timer ??= setTimeout(() => resolve(inOrder()), graceMs);
-      else if (isOver) reject(whyOf(errors, needed, questions.length));
+      if (poll.isOver) end();
+      else if (poll.isEnough && graceMs === 0) end();
+      else if (poll.isEnough) timer ??= setTimeout(end, graceMs);
     };
     if (questions.length < needed) reject(new AuthorityUnreachable(`${needed} authorities are needed`));
     for (const { authority, ask } of questions) {
       ask()
-        .then((answer) => answers.push({ authority, answer }))
-        .catch((error: unknown) => errors.push(error))
+        .then((answer) => poll.answered({ authority, answer }, undefined))
+        .catch((error: unknown) => poll.failed(error))
         .finally(settle);
     }
   });

@@ -20,11 +20,12 @@ import type {
 } from '@basa/protocol';
 import {
   agreedOn,
+  agreedOutcome,
   closeSteps,
   hasGoodEndorsements,
-  isCloseAnswer,
   isDrawn,
   isOutcomeOf,
+  isUsefulAnswer,
   modelEntryCodec,
   slotKeysProblem,
   taskIdOf,
@@ -107,13 +108,17 @@ export class TaskAuthorities {
    */
   async appendModel(append: Append, before: ModelEntry | undefined): Promise<ModelEntry> {
     const { policy } = this.#options;
-    const signed = await this.#ofEnough(async ({ link }) =>
-      this.#checked(append, before, await this.#appendedAt(link, append, before)),
-    );
-    const entry = agreedOn(
-      modelEntryCodec,
-      policy,
-      signed.map(({ answer }) => answer),
+    const agreed = (signed: readonly Answered<ModelEntry>[]): ModelEntry | undefined =>
+      agreedOn(
+        modelEntryCodec,
+        policy,
+        signed.map(({ answer }) => answer),
+      );
+    const entry = agreed(
+      await this.#ofEnough(
+        async ({ link }) => this.#checked(append, before, await this.#appendedAt(link, append, before)),
+        (signed) => agreed(signed) !== undefined,
+      ),
     );
     if (entry === undefined) throw new AuthorityUnreachable('they logged different models');
     this.#newest = entry;
@@ -169,8 +174,8 @@ export class TaskAuthorities {
           authority,
           ask: async () => {
             const answer = await link.close(request, bufferSize);
-            if (isCloseAnswer(ports, buffer, { authority, answer })) return answer;
-            throw new AuthorityUnreachable('its answer to a close is not signed by it');
+            if (isUsefulAnswer(ports, buffer, request, { authority, answer })) return answer;
+            throw new AuthorityUnreachable('its answer to a close is not signed by it, or is of another close');
           },
         })),
         { needed: threshold, graceMs: whose === 'all' ? ALL_MS : graceMs },
@@ -189,25 +194,33 @@ export class TaskAuthorities {
     return this.#told(ctx, (link) => link.abort(ctx));
   }
 
+  /** Waits for all of them if those that came do not agree: one that lies must not hide what the others say. */
   async #told(ctx: Ctx, ask: (link: AuthorityLink) => Promise<Outcome>): Promise<readonly OutcomeOf[]> {
     const { ports, policy } = this.#options;
-    const answers = await this.#ofEnough(async ({ authority, link }): Promise<OutcomeOf> => {
-      const told = { authority, outcome: await ask(link) };
-      if (isOutcomeOf(ports.suite, policy, ctx, told)) return told;
-      throw new AuthorityUnreachable('its word about a buffer is not signed by it');
-    });
-    return answers.map(({ answer }) => answer);
+    const told = (answers: readonly Answered<OutcomeOf>[]): readonly OutcomeOf[] => answers.map(({ answer }) => answer);
+    const answers = await this.#ofEnough(
+      async ({ authority, link }): Promise<OutcomeOf> => {
+        const one = { authority, outcome: await ask(link) };
+        if (isOutcomeOf(ports.suite, policy, ctx, one)) return one;
+        throw new AuthorityUnreachable('its word about a buffer is not signed by it');
+      },
+      (some) => agreedOutcome(ports.suite, policy, ctx, told(some)) !== undefined,
+    );
+    return told(answers);
   }
 
   get #members(): readonly Member[] {
     return this.#options.links.flatMap((link, authority) => (link === undefined ? [] : [{ authority, link }]));
   }
 
-  #ofEnough<Answer>(ask: (member: Member) => Promise<Answer>): Promise<readonly Answered<Answer>[]> {
+  #ofEnough<Answer>(
+    ask: (member: Member) => Promise<Answer>,
+    isEnough: (answers: readonly Answered<Answer>[]) => boolean = () => true,
+  ): Promise<readonly Answered<Answer>[]> {
     const { policy, graceMs } = this.#options;
     return gather(
       this.#members.map((member) => ({ authority: member.authority, ask: () => ask(member) })),
-      { needed: policy.threshold, graceMs },
+      { needed: policy.threshold, graceMs, isEnough },
     );
   }
 }

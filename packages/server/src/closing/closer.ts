@@ -29,6 +29,7 @@ import {
   votesFor,
 } from '@basa/protocol';
 import { AuthorityRefusal, AuthorityUnreachable } from '../authority/authority-link.ts';
+import { Backoff } from '../authority/backoff.ts';
 import type { TaskAuthorities } from '../authority/task-authorities.ts';
 import type { BufferKeeper } from '../buffers/buffer-keeper.ts';
 import { isEnded } from '../store/buffer-store.ts';
@@ -46,6 +47,8 @@ export interface CloserOptions extends OpeningTools {
   readonly authorities: TaskAuthorities;
   readonly ports: ServerPorts;
   readonly stallMs: number | undefined;
+  /** This node's. */
+  readonly clock: () => number;
   /** How long ago the last upload of a buffer came, as far as this process saw it. */
   idleMs(ctx: Ctx): number;
   /** How long nobody has been under way to a seat. */
@@ -66,13 +69,17 @@ const UPLOAD_MS = 5_000;
 
 export class Closer {
   readonly #options: CloserOptions;
+  /** Of buffers that could not be ended. */
+  readonly #backoff: Backoff;
 
   constructor(options: CloserOptions) {
     this.#options = options;
+    this.#backoff = new Backoff(options.clock);
   }
 
   /** Whether there is anything to do for the buffer, by the copy that is kept of it. */
   isDue(buffer: SecureBuffer, now: number): boolean {
+    if (!this.#backoff.isDue(toHex(buffer.ctx))) return false;
     if (buffer.status !== 'filling') return true;
     const isOverdue = tickBuffer(buffer, millis(now)).records.length > 0;
     return isOverdue || now >= buffer.descriptor.closeBy || this.#freezeReason(buffer, now) !== undefined;
@@ -83,6 +90,15 @@ export class Closer {
    * versions follow each other.
    */
   async attend(ctx: Ctx, fence: Fence | undefined): Promise<void> {
+    try {
+      await this.#attend(ctx, fence);
+    } catch (error) {
+      this.#backoff.failed(toHex(ctx));
+      throw error;
+    }
+  }
+
+  async #attend(ctx: Ctx, fence: Fence | undefined): Promise<void> {
     const { keeper, watch } = this.#options;
     const now = await this.#dropOverdue(ctx, fence);
     let buffer = await this.#found(ctx);
@@ -129,6 +145,7 @@ export class Closer {
   async #giveUpIfOver({ ctx, descriptor }: SecureBuffer, now: number, fence: Fence | undefined): Promise<void> {
     if (now < descriptor.closeBy) return;
     await this.#recordLoss(ctx, fence);
+    this.#backoff.failed(toHex(ctx)); // unless it has ended
     await this.#tidy(ctx);
   }
 
@@ -230,7 +247,9 @@ export class Closer {
 
   async #tidy(ctx: Ctx): Promise<void> {
     const buffer = await this.#found(ctx);
-    if (isEnded(buffer.status)) await this.#options.onEnded(ctx);
+    if (!isEnded(buffer.status)) return;
+    this.#backoff.over(toHex(ctx));
+    await this.#options.onEnded(ctx);
   }
 
   async #found(ctx: Ctx): Promise<SecureBuffer> {

@@ -104,9 +104,14 @@ export class ModelKeeper {
     return last !== undefined && last.entry === undefined && !equalBytes(last.ctx, ctx);
   }
 
+  /** A version that was made, logged or not. */
+  stored(version: number): Promise<StoredModel | undefined> {
+    return this.#options.store.model(this.#options.task, version);
+  }
+
   /** Whether the version and hash a buffer is drawn for are ours: an authority that forgot some knows others. */
   async has({ version, modelHash }: Pick<ModelEntry, 'version' | 'modelHash'>): Promise<boolean> {
-    const model = await this.#options.store.model(this.#options.task, version);
+    const model = await this.stored(version);
     return model !== undefined && equalBytes(model.modelHash, modelHash);
   }
 

@@ -9,6 +9,7 @@ import type {
   EnrolledFor,
   OpenBuffer,
   Refused,
+  SeatRequest,
   SecureBuffer,
   ServerPorts,
 } from '@basa/protocol';
@@ -25,7 +26,8 @@ export interface SeatGiver {
   checkRunning(): void;
   /** Takes in what a buffer has become. */
   track(buffer: SecureBuffer): void;
-  take(certificate: Certificate): Promise<SeatAnswer>;
+  /** In a buffer for updates on the version that the request names. */
+  take(request: SeatRequest): Promise<SeatAnswer>;
   /** Whether the device may deposit in the buffer: it holds a seat, or one is free. */
   admits(certificate: Certificate, ctx: Ctx): Promise<boolean>;
 }
@@ -34,10 +36,12 @@ export interface SeatsOptions {
   readonly enrolledFor: EnrolledFor;
   readonly ports: ServerPorts;
   readonly clock: () => number;
+  /** Whether devices that set out now train on this version. */
+  isNewest(version: number): boolean;
   /** How long a seat lives, and how many should be free before they are asked for. */
   tuned(): { readonly seatMs: number; readonly seatsAhead: number };
-  /** Has another buffer drawn, and tells `track` of it. */
-  drawBuffer(): Promise<void>;
+  /** Has another buffer of this version drawn, and tells `track` of it. */
+  drawBuffer(version: number): Promise<void>;
   bufferOf(ctx: Ctx): Promise<DrawnBuffer | undefined>;
   suspicions(): Promise<TaskSuspicions>;
   /** Kmin of the task. */
@@ -55,7 +59,8 @@ const MAX_FRUITLESS = 3;
 export class Seats implements SeatGiver {
   readonly #options: SeatsOptions;
   #coordinator: Coordinator;
-  #drawing: Promise<void> | undefined;
+  /** By version. */
+  readonly #drawing = new Map<number, Promise<void>>();
   #given = 0;
 
   constructor(options: SeatsOptions) {
@@ -71,18 +76,19 @@ export class Seats implements SeatGiver {
     this.#coordinator = trackBuffer(this.#coordinator, buffer);
   }
 
-  async take(certificate: Certificate): Promise<SeatAnswer> {
+  async take(request: SeatRequest): Promise<SeatAnswer> {
     const { ports, enrolledFor, clock, bufferOf, onEvent, tuned } = this.#options;
+    const { certificate, version } = request;
     const rule = await this.#rule(certificate); // before the first look: whoever waits for a draw sits down at once after it
     for (let fruitless = 0; fruitless <= MAX_FRUITLESS; ) {
       const before = { ...this.#coordinator, seatMs: tuned().seatMs };
-      const { coordinator, answer, events } = giveSeat(ports, before, enrolledFor, certificate, millis(clock()), rule);
+      const { coordinator, answer, events } = giveSeat(ports, before, enrolledFor, request, millis(clock()), rule);
       this.#coordinator = coordinator;
       for (const event of events) onEvent(event);
       if (answer.kind === 'refused' || answer.kind === 'must-wait') return answer;
       if (answer.kind === 'seated') {
         this.#given++;
-        this.#drawAhead();
+        this.#drawAhead(version);
         const buffer = await bufferOf(answer.ctx);
         if (buffer === undefined) throw new Error('a seat in a buffer that is not stored');
         return buffer;
@@ -91,8 +97,8 @@ export class Seats implements SeatGiver {
       let given: number;
       do {
         given = this.#given;
-        await this.#draw();
-      } while (this.#given !== given && freeSeats(this.#coordinator, millis(clock())) === 0);
+        await this.#draw(version);
+      } while (this.#given !== given && freeSeats(this.#coordinator, version, millis(clock())) === 0);
       fruitless = this.#given === given ? fruitless + 1 : 0;
     }
     throw new AuthorityUnreachable('the buffers it draws are over at once; compare the clocks of both services');
@@ -113,17 +119,18 @@ export class Seats implements SeatGiver {
   }
 
   /** Devices that come while the authority is asked should find a seat. If it fails, the next device asks again. */
-  #drawAhead(): void {
-    const { clock, tuned } = this.#options;
-    if (freeSeats(this.#coordinator, millis(clock())) < tuned().seatsAhead) this.#draw().catch(() => undefined);
+  #drawAhead(version: number): void {
+    const { clock, tuned, isNewest } = this.#options;
+    if (!isNewest(version)) return; // only devices that are on the way with an update on it can come
+    if (freeSeats(this.#coordinator, version, millis(clock())) < tuned().seatsAhead)
+      this.#draw(version).catch(() => undefined);
   }
 
   /** Devices that find every seat taken meanwhile wait for the same new buffer. */
-  #draw(): Promise<void> {
-    this.#drawing ??= this.#options.drawBuffer().finally(() => {
-      this.#drawing = undefined;
-    });
-    return this.#drawing;
+  #draw(version: number): Promise<void> {
+    const drawing = this.#drawing.get(version) ?? this.#options.drawBuffer(version).finally(() => this.#drawing.delete(version));
+    this.#drawing.set(version, drawing);
+    return drawing;
   }
 
   /** Seats do not survive a restart of the server, and nobody should lose a buffer by that. */

@@ -1,6 +1,6 @@
 /** Seats of one task that several nodes give: in the database, so that the seats of a buffer are given once. */
 import { equalBytes } from '@basa/masking';
-import type { BasaEvent, Certificate, Ctx, EnrolledFor, SecureBuffer, ServerPorts } from '@basa/protocol';
+import type { BasaEvent, Certificate, Ctx, EnrolledFor, SeatRequest, SecureBuffer, ServerPorts } from '@basa/protocol';
 import { certificateProblem, millis, userIdOf } from '@basa/protocol';
 import { nodeRandomBytes } from '@basa/runtime/node';
 import { AuthorityUnreachable } from '../authority/authority-link.ts';
@@ -16,8 +16,8 @@ export interface SharedSeatsOptions {
   readonly lateMs: number;
   /** How long a seat lives. */
   tuned(): { readonly seatMs: number };
-  /** Has the buffer of this nonce drawn, and stores it. Returns whether anybody can still sit down in it. */
-  drawBuffer(nonce: Uint8Array): Promise<boolean>;
+  /** Has the buffer of this nonce and version drawn, and stores it. Returns whether anybody can still sit down in it. */
+  drawBuffer(nonce: Uint8Array, version: number): Promise<boolean>;
   bufferOf(ctx: Ctx): Promise<SecureBuffer | undefined>;
   /** The task was paused or ended at another node: throws what to answer. */
   refuse(): Promise<never>;
@@ -31,7 +31,8 @@ const MAX_ROUNDS = 50;
 
 export class SharedSeats implements SeatGiver {
   readonly #options: SharedSeatsOptions;
-  #drawing: Promise<boolean> | undefined;
+  /** By version. */
+  readonly #drawing = new Map<number, Promise<boolean>>();
 
   constructor(options: SharedSeatsOptions) {
     this.#options = options;
@@ -43,7 +44,7 @@ export class SharedSeats implements SeatGiver {
   /** What a buffer has become is read when a seat is asked for. */
   track(): void {}
 
-  async take(certificate: Certificate): Promise<SeatAnswer> {
+  async take({ certificate, version }: SeatRequest): Promise<SeatAnswer> {
     const { ports, enrolledFor, clock, onEvent, refuse } = this.#options;
     // The deposit is held to the database's clock; days do not need it.
     const problem = certificateProblem(ports, enrolledFor, certificate, millis(clock()));
@@ -52,7 +53,7 @@ export class SharedSeats implements SeatGiver {
       return problem;
     }
     for (let rounds = 0, fruitless = 0; rounds < MAX_ROUNDS && fruitless < MAX_FRUITLESS; rounds++) {
-      const seat = await this.#ask(certificate);
+      const seat = await this.#ask(certificate, { version });
       if (seat.kind === 'not-running') return refuse();
       if (seat.kind === 'must-wait') return seat;
       if (seat.kind === 'seated') {
@@ -61,14 +62,14 @@ export class SharedSeats implements SeatGiver {
         if (buffer === undefined) throw new Error('a seat in a buffer that is not stored');
         return buffer;
       }
-      if (!(await this.#draw(seat.nonce))) fruitless++;
+      if (!(await this.#draw(seat.nonce, version))) fruitless++;
     }
     throw new AuthorityUnreachable('the buffers it draws are over at once; compare the clocks of both services');
   }
 
   /** A device without a seat may have a free one: seats do not survive a crash of the database. */
   async admits(certificate: Certificate, ctx: Ctx): Promise<boolean> {
-    const seat = await this.#ask(certificate, ctx);
+    const seat = await this.#ask(certificate, { only: ctx });
     if (seat.kind === 'seated') return true;
     const buffer = await this.#options.bufferOf(ctx);
     if (buffer === undefined || buffer.status !== 'filling') return true;
@@ -77,22 +78,22 @@ export class SharedSeats implements SeatGiver {
     return isFull || buffer.slots.some(({ deviceKey }) => equalBytes(deviceKey, certificate.deviceKey));
   }
 
-  #ask({ deviceKey }: Certificate, only?: Ctx) {
+  #ask({ deviceKey }: Certificate, where: { readonly version: number } | { readonly only: Ctx }) {
     const { store, enrolledFor, tuned, ports, lateMs } = this.#options;
     const wish = {
       lateMs,
       forMs: Math.round(tuned().seatMs),
       freshNonce: nodeRandomBytes(16),
-      ...(only !== undefined && { only }),
+      ...where,
     };
     return store.takeSeat(enrolledFor.task, userIdOf(ports.suite, deviceKey), wish);
   }
 
   /** Devices that find every seat taken meanwhile wait for the same new buffer. */
-  #draw(nonce: Uint8Array): Promise<boolean> {
-    this.#drawing ??= this.#options.drawBuffer(nonce).finally(() => {
-      this.#drawing = undefined;
-    });
-    return this.#drawing;
+  #draw(nonce: Uint8Array, version: number): Promise<boolean> {
+    const drawing =
+      this.#drawing.get(version) ?? this.#options.drawBuffer(nonce, version).finally(() => this.#drawing.delete(version));
+    this.#drawing.set(version, drawing);
+    return drawing;
   }
 }

@@ -1,5 +1,7 @@
 /** The seats of a task: in memory where a server is alone, in the database beside other nodes. Both have buffers drawn. */
-import type { BasaEvent, DrawnBuffer, ServerPorts, TaskId, TaskPolicy } from '@basa/protocol';
+import type { Suite } from '@basa/masking';
+import { ascii } from '@basa/masking';
+import type { BasaEvent, DrawnBuffer, ModelEntry, ServerPorts, TaskId, TaskPolicy } from '@basa/protocol';
 import { nodeRandomBytes } from '@basa/runtime/node';
 import { AuthorityUnreachable } from '../authority/authority-link.ts';
 import type { Revocations } from '../authority/revocations.ts';
@@ -42,18 +44,20 @@ function lateMsOf({ openMs }: Pick<TaskPolicy, 'openMs'>): number {
 
 export function ownSeats(options: TaskSeatsOptions): SeatGiver {
   const { tools, task, policy, models, tuning, checkRunning } = options;
-  /** The same until a buffer came of it: asked again, the authority gives the same buffer. */
-  let nonce: Uint8Array | undefined;
+  /** By version, the same until a buffer came of it: asked again, the authority gives the same buffer. */
+  const nonces = new Map<number, Uint8Array>();
   return new Seats({
     ...tools,
     enrolledFor: { ...policy, task },
     tuned: () => tuning.at(tools.clock()),
-    async drawBuffer() {
-      const newest = models.newest?.version ?? 0;
-      nonce ??= nodeRandomBytes(16);
-      const drawn = await timed(options, nonce);
-      nonce = undefined;
-      if (!(await isUsable(models, drawn, newest))) throw rolledBack(drawn);
+    isNewest: (version) => version === (models.newest?.version ?? 0),
+    async drawBuffer(version) {
+      const nonce = nonces.get(version) ?? nodeRandomBytes(16);
+      nonces.set(version, nonce);
+      const wanted = await wantedModel(options, version);
+      const drawn = await timed(options, nonce, wanted);
+      nonces.delete(version);
+      if (!(await isUsable(options, drawn, wanted))) throw rolledBack(drawn);
       await tools.keeper.add({ ...drawn, task, drawnAt: await tools.store.now() });
     },
     bufferOf: (ctx) => tools.keeper.find(ctx),
@@ -71,12 +75,12 @@ export function sharedSeats(options: TaskSeatsOptions): SeatGiver {
     ...tools,
     enrolledFor: { ...policy, task },
     tuned: () => tuning.at(tools.clock()),
-    // A nonce that a dead node left may be of a buffer before the newest model; one drawn anew is not.
-    async drawBuffer(nonce) {
+    // A nonce that a dead node left may be of a buffer of another version; one drawn anew is not.
+    async drawBuffer(nonce, version) {
       await models.refresh();
-      const newest = models.newest?.version ?? 0;
-      const drawn = await timed(options, nonce);
-      if (!(await isUsable(models, drawn, newest))) {
+      const wanted = await wantedModel(options, version);
+      const drawn = await timed(options, ofVersion(tools.ports.suite, nonce, wanted), wanted);
+      if (!(await isUsable(options, drawn, wanted))) {
         await store.forgetDraw(task, nonce);
         onTrouble('a buffer that was drawn is of no use', rolledBack(drawn));
         return false;
@@ -93,14 +97,13 @@ export function sharedSeats(options: TaskSeatsOptions): SeatGiver {
 
 /** Draws a buffer, and learns how long that takes. */
 async function timed(
-  { tools, tuning, task, policy, authorities, models }: TaskSeatsOptions,
+  { tools, tuning, task, policy, authorities }: TaskSeatsOptions,
   nonce: Uint8Array,
+  model: ModelEntry,
 ): Promise<DrawnBuffer> {
   const begun = tools.clock();
   try {
-    const entry = models.newest?.entry;
-    if (entry === undefined) throw new AuthorityUnreachable('no version of the model is logged yet');
-    const drawn = await authorities.drawBuffer(nonce, entry);
+    const drawn = await authorities.drawBuffer(nonce, model);
     tuning.drew(tools.clock() - begun);
     // The answer came with a head: whoever was revoked by then takes no part in this buffer.
     await tools.revocations.catchUp({ ...policy, task });
@@ -111,9 +114,27 @@ async function timed(
   }
 }
 
-/** Else a sum could never become a model: its version would not follow the log. */
-async function isUsable(models: ModelKeeper, { descriptor }: DrawnBuffer, newest: number): Promise<boolean> {
-  return descriptor.version >= newest && (await models.has(descriptor));
+/** The entry that a buffer is drawn for: of the version that was asked for, or the newest if versions are mixed. */
+async function wantedModel({ models, policy }: TaskSeatsOptions, version: number): Promise<ModelEntry> {
+  const stored = policy.versions === 'one' ? await models.stored(version) : models.newest;
+  if (stored?.entry === undefined) throw new AuthorityUnreachable('no version of the model is logged yet');
+  return stored.entry;
+}
+
+/** Nodes share a nonce for each task: what they draw for different versions must be different buffers. */
+function ofVersion(suite: Suite, nonce: Uint8Array, { version }: ModelEntry): Uint8Array {
+  return suite.sha256(nonce, ascii(String(version))).slice(0, nonce.length);
+}
+
+/** Else a sum could never become a model: its version would not be ours. */
+async function isUsable(
+  { models, policy }: TaskSeatsOptions,
+  { descriptor }: DrawnBuffer,
+  wanted: ModelEntry,
+): Promise<boolean> {
+  const isWanted =
+    policy.versions === 'one' ? descriptor.version === wanted.version : descriptor.version >= wanted.version;
+  return isWanted && (await models.has(descriptor));
 }
 
 function rolledBack({ descriptor }: DrawnBuffer): AuthorityUnreachable {

@@ -38,13 +38,17 @@ export interface NodeStore {
   /** Makes the lease last for `forMs` from now on, unless another holder has it. */
   renewLease(fence: Fence, forMs: number): Promise<void>;
   giveLeaseBack(name: string, holder: string): Promise<void>;
-  /** A seat for as long: the one the device has, else in the oldest buffer with a free one; `only` in this buffer. */
+  /**
+   * A seat for as long: the one the device has, else in the oldest buffer with a free one. `version`: in a buffer of this version, if buffers
+   * have one. `only`: in this buffer.
+   */
   takeSeat(
     task: TaskId,
     user: UserId,
     wish: {
       readonly forMs: number;
       readonly freshNonce: Uint8Array;
+      readonly version?: number;
       readonly only?: Ctx;
       /** How long before its expiry a buffer counts as one that has waited long. */
       readonly lateMs: number;

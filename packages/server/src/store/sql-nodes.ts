@@ -57,14 +57,14 @@ export function sqlNodes(database: SqlDatabase): NodeStore {
     async giveLeaseBack(name, holder) {
       await database.query('UPDATE turns SET until = 0 WHERE name = ? AND holder = ?', name, holder);
     },
-    takeSeat: (task, user, { forMs, freshNonce, only, lateMs }) =>
+    takeSeat: (task, user, { forMs, freshNonce, version, only, lateMs }) =>
       database.transaction(async (session) => {
         const locked = `SELECT task, state, why, draw_nonce FROM tasks WHERE task = ?${forUpdate}`;
         const [row] = await session.query(locked, task);
         const isRunning = row !== undefined && readTaskState(row).state === 'running';
         // Whoever is on the way into a buffer goes on.
         if (row === undefined || (!isRunning && only === undefined)) return { kind: 'not-running' };
-        const seat = await seatIn(session, { task, user, forMs, only, lateMs });
+        const seat = await seatIn(session, { task, user, forMs, version, only, lateMs });
         if (seat !== undefined) return seat;
         const nonce = column.optional(row, 'draw_nonce', column.bytes) ?? freshNonce;
         if (only === undefined && nonce === freshNonce)
@@ -98,18 +98,21 @@ interface Wish {
   readonly task: TaskId;
   readonly user: UserId;
   readonly forMs: number;
+  readonly version: number | undefined;
   readonly only: Ctx | undefined;
   readonly lateMs: number;
 }
 
 /** The task is locked: nobody else takes a seat meanwhile. */
 async function seatIn(session: SqlSession, wish: Wish): Promise<SharedSeat | undefined> {
-  const { task, user, forMs, only, lateMs } = wish;
+  const { task, user, forMs, version, only, lateMs } = wish;
   const now = await session.now();
   const open = (await session.query(OPEN_BUFFERS, now, user, now, user, task))
     .map((row) => ({ ...readBuffer(row), ...countsOf(row) }))
     .filter(({ descriptor, mine }) => now < descriptor.expiry && mine === 0);
-  const isAsked = ({ ctx }: { readonly ctx: Ctx }): boolean => only === undefined || equalBytes(ctx, only);
+  const isAsked = ({ ctx, descriptor }: StoredBuffer): boolean =>
+    (only === undefined || equalBytes(ctx, only)) &&
+    (version === undefined || descriptor.versions !== 'one' || descriptor.version === version);
   const held = open.find((buffer) => buffer.held > 0 && isAsked(buffer));
   const free = open.filter(
     (buffer) => isAsked(buffer) && buffer.seated + buffer.deposited < buffer.descriptor.bufferSize,

@@ -4,6 +4,7 @@ import type { Certificate, Ctx, DrawnBuffer, EnrolledFor, Refused, SecureBuffer,
 import { userIdOf } from '@basa/protocol';
 import { nodeRandomBytes } from '@basa/runtime/node';
 import { fail } from '@basa/service';
+import { Backoff } from '../authority/backoff.ts';
 import { bodiesOf, bodiesOfSlot } from '../blobs/body-key.ts';
 import { Closer } from '../closing/closer.ts';
 import { Evaluation } from '../closing/evaluation.ts';
@@ -21,6 +22,8 @@ import { stopReason } from './stop.ts';
 import type { TaskTools } from './task-tools.ts';
 
 const PAUSE_MS = 30_000;
+/** Its name among what is tried again. */
+const FIRST_MODEL = 'the first model';
 const MUST_WAIT = 'this device waits for a buffer without others whose sums were spoilt';
 
 export class RunningTask {
@@ -37,6 +40,7 @@ export class RunningTask {
   readonly #closer: Closer;
   readonly #tuning: Tuning;
   readonly #createdAt: number;
+  readonly #backoff: Backoff;
   readonly #living = new Map<string, Ctx>();
   /** When uploads of a buffer were last seen, and how many it had, on this node's clock. */
   readonly #lastUploads = new Map<string, { readonly at: number; readonly uploads: number }>();
@@ -53,6 +57,7 @@ export class RunningTask {
     this.#state = stored.state;
     this.#why = stored.why;
     this.#createdAt = stored.createdAt;
+    this.#backoff = new Backoff(tools.clock);
     const authorities = tools.authorities.of(task, read.policy);
     this.models = new ModelKeeper({ ...tools, authorities, task, read });
     const { models } = this;
@@ -219,7 +224,8 @@ export class RunningTask {
 
   /** Looks after everything; trouble in one thing does not keep it from the next. */
   async tick(): Promise<void> {
-    if (this.models.newest === undefined) await this.#tried('the first model is not logged', () => this.models.open());
+    if (this.models.newest === undefined && this.#backoff.isDue(FIRST_MODEL))
+      await this.#tried('the first model is not logged', () => this.#openModels());
     await this.#tried('the turn of a user could not be ended', async () => this.paper?.tick());
     await this.#tried('suspects could not be counted', () => this.suspicion.look());
     await this.#tried('places could not be counted', async () => {
@@ -233,6 +239,12 @@ export class RunningTask {
     await this.#tried('the task could not be looked after', () =>
       this.#tools.nodes.leases.under(this.task, () => this.#review()),
     );
+  }
+
+  async #openModels(): Promise<void> {
+    this.#backoff.failed(FIRST_MODEL); // unless it is logged
+    await this.models.open();
+    this.#backoff.over(FIRST_MODEL);
   }
 
   /** What there is to do is found by the copies in memory: the store is asked for those with something to do. */

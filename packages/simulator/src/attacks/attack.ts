@@ -17,7 +17,10 @@ export interface AttackRefusal {
 }
 
 export interface AttackResult {
-  /** Computed from what the adversary could calculate and the inputs the referee knows: `x of U2`, `x of Ua - x of Ub`. */
+  /**
+   * Computed from what the adversary could calculate and the inputs the referee knows: `x of U2`, `x of Ua - x of Ub`. Of an attack on
+   * the service, what does not go on any more: `no buffer closes`.
+   */
   readonly findings: readonly string[];
   readonly held: Held;
   /** In the order they were met, each once. */
@@ -31,6 +34,8 @@ export interface Attack {
   readonly schedule: string;
   /** `paper` mode, or `sealed` mode without one of its rules; which, `mutant` says. */
   readonly mutant?: string;
+  /** Only for an attack on the service, which nobody refuses: the rule by which it goes on. Its authorities are several, with slot keys. */
+  readonly stoppedBy?: string;
   broken(setting: AttackSetting): AttackResult;
   sealed(setting: AttackSetting): AttackResult;
 }

@@ -11,15 +11,22 @@ export function attackView(attack: AttackNews): HTMLElement {
     { class: 'attack', 'data-id': attack.id },
     make('h3', {}, title),
     make('p', {}, story),
-    make('div', { class: 'verdicts' }, verdict(weaker, attack.broken), verdict('Sealed mode', attack.sealed)),
+    make(
+      'div',
+      { class: 'verdicts' },
+      verdict(weaker, attack, attack.broken),
+      verdict('Sealed mode', attack, attack.sealed),
+    ),
     detailsOf(attack),
   );
 }
 
-function verdict(against: string, { findings, isSumWrong }: Played): HTMLElement {
+function verdict(against: string, { stoppedBy }: AttackNews, { findings, isSumWrong }: Played): HTMLElement {
   const isBroken = findings.length > 0 || isSumWrong;
-  const learned = findings.length > 0 ? `the server learns ${findings.map(findingText).join(', ')}` : '';
-  const outcome = learned !== '' ? learned : isSumWrong ? 'the sum is wrong' : 'the server learns nothing';
+  const found = findings.map(findingText).join(', ');
+  const learned = findings.length > 0 ? `the server learns ${found}` : '';
+  const unlearned = isSumWrong ? 'the sum is wrong' : 'the server learns nothing';
+  const outcome = stoppedBy === undefined ? learned || unlearned : found || 'everything goes on';
   return make(
     'p',
     { class: 'verdict', 'data-learned': isBroken ? 'yes' : 'no' },
@@ -35,7 +42,7 @@ export function findingText(finding: string): string {
 }
 
 /** For those who want to know: the schedule, the rule that was left out, and the checks that said no. */
-function detailsOf({ id, schedule, mutant, sealed }: AttackNews): HTMLElement {
+function detailsOf({ id, schedule, mutant, stoppedBy, sealed }: AttackNews): HTMLElement {
   const checks = sealed.refusals.map(({ by, reason, sentence }) =>
     make('li', {}, make('code', {}, reason), ` (the ${by}): ${sentence}`),
   );
@@ -46,7 +53,13 @@ function detailsOf({ id, schedule, mutant, sealed }: AttackNews): HTMLElement {
     make('ol', {}, ...schedule.split('; ').map((step) => make('li', {}, step))),
     ...(mutant === undefined ? [] : [make('p', { class: 'hint' }, `What is weaker where it works: ${mutant}.`)]),
     ...(checks.length === 0
-      ? [make('p', { class: 'hint' }, 'No check is needed: what the attackers hold is useless.')]
+      ? [make('p', { class: 'hint' }, noChecks(stoppedBy))]
       : [make('p', { class: 'hint' }, 'Checks that said no in sealed mode:'), make('ul', {}, ...checks)]),
   );
+}
+
+function noChecks(stoppedBy: string | undefined): string {
+  return stoppedBy === undefined
+    ? 'No check is needed: what the attackers hold is useless.'
+    : `By this rule everything goes on: ${stoppedBy}.`;
 }

@@ -73,9 +73,30 @@ export const ATTACK_WORDS: Readonly<Record<string, AttackWords>> = {
     title: 'A device runs twice',
     story: 'Two copies give the same update to two rounds; comparing the sums shows what the third device sent.',
   },
+  O1: {
+    title: 'All but one get a model on which nothing can be learned',
+    story:
+      'Their updates are almost nothing. If the server may add the update of the one device with a normal model to them, the sum is that device’s update.',
+  },
+  P1: {
+    title: 'Devices give the same update twice, in two groups',
+    story: 'A device that trains twice on the same model gets nearly the same update; sums of groups that overlap can then be subtracted.',
+  },
+  Q1: {
+    title: 'One of four authorities lies to everybody',
+    story: 'It shows other rules of the task, tells another time and another end of a round, to stop devices.',
+  },
+  Q2: {
+    title: 'One of four authorities lies, and another one is slow',
+    story: 'Too few say the same in time, so that no round is ever opened.',
+  },
   R1: {
     title: 'The authority is set back to yesterday',
     story:
       'It has forgotten that a round was opened and opens it again without one device; the difference is that device’s update.',
+  },
+  S1: {
+    title: 'An answer that never ends',
+    story: 'The authority sends one byte every two seconds, so that a device waits for ever.',
   },
 };

@@ -20,6 +20,7 @@ export interface AttackNews {
   readonly id: string;
   readonly schedule: string;
   readonly mutant?: string;
+  readonly stoppedBy?: string;
   readonly broken: Played;
   readonly sealed: Played;
 }

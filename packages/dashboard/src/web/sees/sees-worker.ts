@@ -27,7 +27,7 @@ async function run(pictures: readonly Float32Array[]): Promise<void> {
 async function playAttacks(): Promise<void> {
   const setting = { environment: pageEnvironment(), sealings: slotKeySealings, paperSealings: await loaded };
   for (const attack of ATTACKS) {
-    const { id, schedule, mutant } = attack;
+    const { id, schedule, mutant, stoppedBy } = attack;
     tell({
       kind: 'attack',
       isLast: attack === ATTACKS.at(-1),
@@ -37,6 +37,7 @@ async function playAttacks(): Promise<void> {
         broken: playedOf(attack.broken(setting)),
         sealed: playedOf(attack.sealed(setting)),
         ...(mutant !== undefined && { mutant }),
+        ...(stoppedBy !== undefined && { stoppedBy }),
       },
     });
   }

@@ -1,0 +1,71 @@
+/** Asks several authorities at once, and takes the first good answers of as many as are needed. */
+import type { Refused } from '@basa/protocol';
+import { Poll } from '@basa/protocol';
+import { AnswerError, ProblemError, UnreachableError } from '../errors.ts';
+
+/** Why an answer does not count, so that another authority's is waited for. */
+export type Judge<Answer> = (answer: Answer) => Refused | undefined;
+
+export interface Asking<One, Answer> {
+  readonly needed: number;
+  readonly signal: AbortSignal;
+  ask(one: One, signal: AbortSignal): Promise<Answer>;
+  readonly judge?: Judge<Answer>;
+  /** Whether these are enough; as many as are needed, where it is missing. */
+  isEnough?(good: readonly Answer[]): boolean;
+  /** How long more are waited for where there are as many as are needed, and not enough; until all have answered, where it is missing. */
+  readonly graceMs?: number;
+}
+
+/**
+ * Until there is enough; the others are not waited for, and end with it. Where all have answered, and there never was, what came is
+ * given back, if those who were silent could not change it.
+ */
+export async function askSeveral<One, Answer>(
+  all: readonly One[],
+  { needed, signal, ask, judge = () => undefined, isEnough = () => true, graceMs }: Asking<One, Answer>,
+): Promise<readonly Answer[]> {
+  if (needed === 0) return [];
+  const [only] = all;
+  if (only !== undefined && all.length === 1) return [await ask(only, signal)];
+  const rest = new AbortController();
+  const both = AbortSignal.any([signal, rest.signal]);
+  const poll = new Poll<Answer>(all.length, (good) => good.length >= needed && isEnough(good));
+  let grace: ReturnType<typeof setTimeout> | undefined;
+  try {
+    await new Promise<void>((resolve) => {
+      const settle = (): void => {
+        if (poll.isEnough || poll.isOver) resolve();
+        else if (graceMs !== undefined && poll.good.length >= needed) grace ??= setTimeout(resolve, graceMs);
+      };
+      if (all.length === 0) resolve();
+      for (const one of all) {
+        ask(one, both)
+          .then((answer) => poll.answered(answer, judge(answer)))
+          .catch((error: unknown) => poll.failed(error))
+          .finally(settle);
+      }
+    });
+  } finally {
+    clearTimeout(grace);
+    rest.abort(new Error('enough others answered'));
+  }
+  signal.throwIfAborted();
+  if (poll.good.length >= needed) return poll.good;
+  // A no, or a wrong answer, stands where it leaves too few; else those that were silent may make it enough, later.
+  const nos = poll.failures.filter((error) => error instanceof ProblemError);
+  const silent = poll.failures.filter((error) => !(error instanceof ProblemError));
+  if (poll.good.length + silent.length >= needed) throw tooFew(silent, needed, all.length);
+  if (poll.good.length + poll.wrong.length >= needed) return [...poll.good, ...poll.wrong];
+  throw nos[0] ?? silent[0] ?? new AnswerError('the authorities', 'nothing');
+}
+
+/** Says how many are needed, where there was silence. */
+function tooFew(silent: readonly unknown[], needed: number, asked: number): unknown {
+  const away = silent.filter((error) => error instanceof UnreachableError);
+  const [first] = away;
+  if (first === undefined) return silent[0];
+  const counts = `${needed} of the ${asked} authorities that can be asked are needed, and ${away.length} did not answer`;
+  const advice = `${counts}; what was begun is kept, call resume() when one of them is back`;
+  return new UnreachableError('the authority', first.cause ?? first, advice);
+}

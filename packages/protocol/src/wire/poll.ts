@@ -1,0 +1,34 @@
+/** Answers of several authorities as they come in: a wrong one counts as none, and nobody is waited for once there are enough. */
+
+export class Poll<Answer> {
+  /** In the order in which they came. */
+  readonly good: Answer[] = [];
+  readonly wrong: Answer[] = [];
+  readonly failures: unknown[] = [];
+  readonly #asked: number;
+  readonly #isEnough: (good: readonly Answer[]) => boolean;
+
+  /** `isEnough` judges the good answers alone: it may ask for more than their number, such as that they say the same. */
+  constructor(asked: number, isEnough: (good: readonly Answer[]) => boolean) {
+    this.#asked = asked;
+    this.#isEnough = isEnough;
+  }
+
+  /** `problem` is the reason why the answer does not count. */
+  answered(answer: Answer, problem: object | undefined): void {
+    (problem === undefined ? this.good : this.wrong).push(answer);
+  }
+
+  failed(error: unknown): void {
+    this.failures.push(error);
+  }
+
+  get isEnough(): boolean {
+    return this.#isEnough(this.good);
+  }
+
+  /** Everybody answered or failed. */
+  get isOver(): boolean {
+    return this.good.length + this.wrong.length + this.failures.length >= this.#asked;
+  }
+}

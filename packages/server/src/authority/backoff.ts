@@ -1,0 +1,44 @@
+/** When what failed is tried again: after twice the time of the last wait, up to a bound. */
+
+export interface BackoffLimits {
+  readonly firstMs: number;
+  readonly longestMs: number;
+}
+
+/** Of questions to authorities. */
+const LIMITS: BackoffLimits = { firstMs: 500, longestMs: 15_000 };
+
+interface Wait {
+  readonly ms: number;
+  readonly from: number;
+}
+
+export class Backoff {
+  readonly #clock: () => number;
+  readonly #limits: BackoffLimits;
+  readonly #waits = new Map<string, Wait>();
+
+  constructor(clock: () => number, limits = LIMITS) {
+    this.#clock = clock;
+    this.#limits = limits;
+  }
+
+  /** A clock that was set back holds nobody up. */
+  isDue(name: string): boolean {
+    const wait = this.#waits.get(name);
+    const waitedMs = wait === undefined ? 0 : this.#clock() - wait.from;
+    return wait === undefined || waitedMs >= wait.ms || waitedMs < 0;
+  }
+
+  failed(name: string): void {
+    const { firstMs, longestMs } = this.#limits;
+    const before = this.#waits.get(name);
+    const ms = before === undefined ? firstMs : Math.min(2 * before.ms, longestMs);
+    this.#waits.set(name, { ms, from: this.#clock() });
+  }
+
+  /** It went on, or is not tried any more. */
+  over(name: string): void {
+    this.#waits.delete(name);
+  }
+}

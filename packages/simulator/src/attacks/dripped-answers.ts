@@ -1,0 +1,27 @@
+/** S1: an authority sends its answer a byte at a time, so that it is never silent and never done. */
+import type { AttemptSoFar } from '@basa/protocol';
+import { timeLeftMs } from '@basa/protocol';
+import type { Attack, AttackResult } from './attack.ts';
+import { stopping } from './council-stage.ts';
+
+const TIMEOUT = { timeoutMs: 30_000 };
+const DRIP_MS = 2_000;
+const A_DAY_MS = 24 * 3_600_000;
+
+export const S1: Attack = {
+  id: 'S1',
+  schedule: 'an authority is asked for the policy; it sends a byte of its answer every two seconds',
+  mutant: 'a client that gives an answer up when nothing is heard for 30 s, and at no other time',
+  stoppedBy: 'an answer has 30 s, and a second more for every 8 kB of it',
+  broken: () => dripped(({ silentMs }) => TIMEOUT.timeoutMs - silentMs),
+  sealed: () => dripped((attempt) => timeLeftMs(attempt, TIMEOUT)),
+};
+
+/** Byte by byte, until there is no time left before the next one, or for a day. */
+function dripped(leftMs: (attempt: AttemptSoFar) => number): AttackResult {
+  for (let receivedBytes = 0; receivedBytes * DRIP_MS < A_DAY_MS; receivedBytes++) {
+    const attempt = { elapsedMs: receivedBytes * DRIP_MS, silentMs: 0, sentBytes: 0, receivedBytes };
+    if (leftMs(attempt) < DRIP_MS) return stopping([]);
+  }
+  return stopping(['the device waits for ever']);
+}
