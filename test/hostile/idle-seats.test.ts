@@ -25,6 +25,10 @@ function certificate(): Certificate {
   return endorse(certificateCodec, enrolledFor, authority, body);
 }
 
+function seatRequest() {
+  return { certificate: certificate(), version: 0, modelHash: new Uint8Array(32) };
+}
+
 /** Seats whose authority draws a buffer whenever it is asked. */
 function openSeats(clock: () => number) {
   const drawn = new Map<string, DrawnBuffer>();
@@ -33,6 +37,7 @@ function openSeats(clock: () => number) {
     ports,
     tuned: () => ({ seatMs: SEAT_MS, seatsAhead: 0 }),
     clock,
+    isNewest: () => true,
     drawBuffer: async () => {
       const descriptor = {
         bufferSize: BUFFER_SIZE,
@@ -60,16 +65,16 @@ it('a crowd of idle devices costs a buffer for every few of them, little memory,
   const { seats, drawn } = openSeats(() => now);
   const growth = await heapGrowthOf(async () => {
     for (let n = 0; n < IDLE; n += CROWD) {
-      const answers = await Promise.all(Array.from({ length: CROWD }, () => seats.take(certificate())));
+      const answers = await Promise.all(Array.from({ length: CROWD }, () => seats.take(seatRequest())));
       expect(answers.every((answer) => 'slotKeys' in answer)).toBe(true);
     }
   });
   expect(drawn.size).toBe(IDLE / BUFFER_SIZE);
   expect(growth).toBeLessThan(64);
-  expect(await seats.take(certificate())).toHaveProperty('slotKeys');
+  expect(await seats.take(seatRequest())).toHaveProperty('slotKeys');
   // When they lapse, their seats are given again: no new buffer is drawn for as many honest devices.
   now += SEAT_MS;
-  const honest = await Promise.all(Array.from({ length: CROWD }, () => seats.take(certificate())));
+  const honest = await Promise.all(Array.from({ length: CROWD }, () => seats.take(seatRequest())));
   expect(honest.every((answer) => 'slotKeys' in answer)).toBe(true);
   expect(drawn.size).toBe(IDLE / BUFFER_SIZE + 1);
 });

@@ -56,7 +56,7 @@ export type { ReceivedBody, UploadVerdict } from './server/accept.ts';
 export { acceptUpload, extendLeases, judgeHeader, tickBuffer } from './server/accept.ts';
 export type { AdmissionOptions, AdmissionView, Admitted, BufferFill, BufferStage } from './server/admission.ts';
 export { Admission, DEFAULT_WAITING_BUFFERS } from './server/admission.ts';
-export { fillOf } from './server/buffer-fill.ts';
+export { fillOf, isHopeless } from './server/buffer-fill.ts';
 export type { CloseAnswerOf, Grant } from './server/close.ts';
 export {
   closeRequestOf,
@@ -70,6 +70,8 @@ export {
   recordQuarantine,
   votesFor,
 } from './server/close.ts';
+export type { Crowd } from './server/come-back.ts';
+export { turnMs } from './server/come-back.ts';
 export type { Coordinator, OpenBuffer, SeatGiven } from './server/coordinator.ts';
 export { createCoordinator, freeSeats, takeSeat, trackBuffer } from './server/coordinator.ts';
 export { acceptDeposit } from './server/deposit.ts';
@@ -105,6 +107,7 @@ export {
   standingAt,
 } from './server/suspicion.ts';
 export { slotsToLeaveOut } from './server/void-edges.ts';
+export { MAX_AHEAD, WaitingList } from './server/waiting-list.ts';
 export type { Block } from './user/blocks.ts';
 export type { PrivacySpent } from './user/budget.ts';
 export { budgetProblem, privacySpent } from './user/budget.ts';

@@ -35,11 +35,13 @@ export const client: Command = {
   --task <hex>         the task, pinned: all 64 digits (BASA_TASK)
   --minimum <n>        take part only where a sum holds at least n updates (2)
   --max-staleness <n>  take part only where updates may be at most n versions behind (15)
+  --unsafe-mixed-versions  take part also if a sum mixes versions of the model: its server can then single out an update
   --max-epsilon <e>    take part only in a private task whose whole budget is at most e
   --delta <x>          what that epsilon is reckoned for, whatever the task names (1e-6)
 ${PLAIN_HTTP_USAGE}`,
   flags: {
     ...textFlags('identity', 'enrol', 'model', 'user', 'users', 'rounds'),
+    'unsafe-mixed-versions': { type: 'boolean', default: false },
     'equal-bits': { type: 'boolean', default: false },
     ...textFlags(
       'update',
@@ -133,6 +135,7 @@ async function connect(input: CommandInput): Promise<BasaClient> {
     floor: {
       minimum: numberFlag(input, 'minimum', { fallback: DEFAULT_FLOOR.minimum }),
       maxStaleness: numberFlag(input, 'max-staleness', { fallback: DEFAULT_FLOOR.maxStaleness }),
+      unsafeMixedVersions: input.values['unsafe-mixed-versions'] === true,
       ...(privacy !== undefined && { privacy }),
     },
     unsafeAllowPlainHttp: allowsPlainHttp(input),

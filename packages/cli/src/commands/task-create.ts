@@ -47,6 +47,7 @@ ${LEARNING_USAGE}
   --seed <n>           of the first parameters (1)
   --initial <file>     or take them from a safetensors file
   --tokens <n>         also make n enrolment tokens, for a day (0)
+  --unsafe-mixed-versions  let a sum mix versions of the model, as the paper does: its server can then single out an update
   --unsafe-paper       the paper's own mode, which is not safe; both services must allow it
 ${SERVER_USAGE}
 ${AUTHORITIES_USAGE}
@@ -77,6 +78,7 @@ ${AUTHORITIES_USAGE}
     metrics: { type: 'string' },
     ...PRIVACY_FLAGS,
     ...textFlags('seed', 'initial'),
+    'unsafe-mixed-versions': { type: 'boolean', default: false },
     'unsafe-paper': { type: 'boolean', default: false },
     ...LEARNING_FLAGS,
     ...SERVER_FLAGS,
@@ -108,6 +110,7 @@ ${AUTHORITIES_USAGE}
       ...(textFlag(input, 'minimum') !== undefined && {
         minimum: numberFlag(input, 'minimum', { min: 2, max: bufferSize, fallback: 0 }),
       }),
+      versions: isMixed(input) ? 'unsafeMixed' : 'one',
       maxStaleness: numberFlag(input, 'max-staleness', { fallback: preset.maxStaleness }),
       clip: positive(input, 'clip', 1),
       ...bitsOf(input),
@@ -131,6 +134,11 @@ ${AUTHORITIES_USAGE}
     return { json: { task, ...(count > 0 && { tokens }) } };
   },
 };
+
+/** The paper knows no versions of buffers. */
+function isMixed({ values }: CommandInput): boolean {
+  return values['unsafe-mixed-versions'] === true || values['unsafe-paper'] === true;
+}
 
 const MAX_TOKENS = 1000;
 const TOKENS_LAST_MS = 24 * 3_600_000;

@@ -14,8 +14,8 @@ const TRAINING: TaskTraining = { epochs: 1, batchSize: 32, learningRate: 0.1, lo
 export const SERVER_STEP: ServerStepOptions = { kind: 'fedbuff', rate: 1 };
 /** How alike the devices' shares of digits are (Dirichlet): 5 is a mild skew; at 0.5 single versions fall by up to 8 points. */
 const SKEW = 5;
-/** Places beyond a buffer's: few, so that updates are fresh. */
-const SPARE_PLACES = 4;
+/** As many places as two buffers: while one of them is summed, the other fills, and updates are one version old. */
+const PLACES_A_SLOT = 2;
 const PAUSE_MS = 200;
 /** Long enough for a slow machine; a buffer with enough updates does not wait for it. */
 const LEASE_MS = 60_000;
@@ -53,7 +53,8 @@ export async function createDemoTask(
     uploadLeaseMs: LEASE_MS,
     initial: { seed },
     serverStep: SERVER_STEP,
-    admission: { places: bufferSize + SPARE_PLACES },
+    // The devices are equally fast: a place that is held until its version keeps the devices of a version together.
+    admission: { places: PLACES_A_SLOT * bufferSize, hold: 'version' },
     stop,
     stallMs: STALL_MS,
     evaluationSet: test,

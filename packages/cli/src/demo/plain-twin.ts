@@ -43,7 +43,7 @@ export function runPlainTwin(twin: PlainTwin): Float32Array {
       mean.add(trainer.train(request).delta, stalenessWeight(staleness, Math.max(0, version - trainedOn)));
     }
     const next = (versions.at(-1) as Float32Array).slice();
-    step.applyInPlace(next, mean.take('weights'), ages / updates.length);
+    if (updates.length > 0) step.applyInPlace(next, mean.take('weights'), ages / updates.length);
     versions.push(next);
   }
   return versions.at(-1) as Float32Array;

@@ -7,6 +7,8 @@ export interface Floor {
   readonly minimum: number;
   /** The most versions that an update may be behind. */
   readonly maxStaleness: number;
+  /** Lets a task stand whose sums mix versions of the model: its server can single out an update. */
+  readonly unsafeMixedVersions?: boolean;
   /** What all sums together may tell of this device; without it a task need not be private. */
   readonly privacy?: PrivacyFloor;
 }
@@ -23,7 +25,10 @@ export interface PrivacyFloor {
 export const DEFAULT_FLOOR: Floor = { minimum: 2, maxStaleness: DEFAULT_MAX_STALENESS };
 
 /** What of the policy is below the floor, or undefined. */
-export function floorProblem({ minimum, maxStaleness, privacy }: Floor, policy: TaskPolicy): string | undefined {
+export function floorProblem(floor: Floor, policy: TaskPolicy): string | undefined {
+  const { minimum, maxStaleness, privacy, unsafeMixedVersions = false } = floor;
+  if (policy.versions === 'unsafeMixed' && !unsafeMixedVersions)
+    return 'its sums mix versions of the model, which lets its server single out an update; one version a sum is asked for';
   if (!(policy.minimum >= minimum)) return `Kmin is ${policy.minimum}, at least ${minimum} is asked for`;
   if (!(policy.maxStaleness <= maxStaleness))
     return `maxStaleness is ${policy.maxStaleness}, at most ${maxStaleness} is asked for`;

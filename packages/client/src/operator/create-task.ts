@@ -27,7 +27,12 @@ export interface TaskSettings extends Partial<Omit<PolicyChoice, 'model' | 'serv
   /** The first parameters: drawn with a seed (1), or given. */
   readonly initial?: { readonly seed: number } | { readonly parameters: Float32Array };
   readonly serverStep?: ServerStepOptions;
-  readonly admission?: { readonly places?: number | 'auto'; readonly targetAge?: number };
+  readonly admission?: {
+    readonly places?: number | 'auto';
+    readonly targetAge?: number;
+    /** Until when a place is held: its upload (the default), or the version that its update is in, which suits equally fast devices. */
+    readonly hold?: 'upload' | 'version';
+  };
   readonly stop?: { readonly accuracy?: number; readonly version?: number; readonly afterMs?: number };
   /** A buffer with enough updates is closed when none came for so long. */
   readonly stallMs?: number;

@@ -3,7 +3,7 @@ import type { Model } from '@basa/learning';
 import { manifestText } from '@basa/learning';
 import type { PlanRequest } from '@basa/masking';
 import { ascii, planPrivate, planQuantizer, ring, signedCapacity } from '@basa/masking';
-import type { MetricRange, PrivacyPolicy, Staleness, TaskPolicy, TaskTraining } from '@basa/protocol';
+import type { MetricRange, PrivacyPolicy, Staleness, TaskPolicy, TaskTraining, Versions } from '@basa/protocol';
 import {
   DEFAULT_MAX_STALENESS,
   defaultMinimum,
@@ -37,6 +37,9 @@ export interface PolicyChoice {
   readonly metrics?: readonly MetricRange[];
   /** Noise and budget of a differentially private task. */
   readonly privacy?: PrivacyChoice;
+  /** Whether the updates of a sum are all trained on one version of the model; `unsafeMixed` lets a server single out an update. */
+  readonly versions?: Versions;
+  /** With mixed versions: how a device weighs an update by its age. */
   readonly staleness?: Staleness;
   readonly maxStaleness?: number;
   readonly training: TaskTraining;
@@ -63,6 +66,7 @@ export type EngineName = keyof typeof ENGINES;
 export async function makePolicy(choice: PolicyChoice): Promise<TaskPolicy> {
   const { name, model, serverKey, authorities, bufferSize, uploadLeaseMs, openMs, closeMs } = choice;
   const privacy = privacyOf(choice);
+  const versions = choice.versions ?? POLICY_DEFAULTS.versions;
   const minimum = choice.minimum ?? defaultMinimum(bufferSize, privacy?.colluders ?? 0);
   const quantizer =
     privacy === undefined
@@ -82,7 +86,8 @@ export async function makePolicy(choice: PolicyChoice): Promise<TaskPolicy> {
     blockFloor: choice.blockFloor ?? POLICY_DEFAULTS.blockFloor,
     metrics: choice.metrics ?? [],
     privacy,
-    staleness: choice.staleness ?? { kind: 'polynomial', exponent: 0.5 },
+    versions,
+    staleness: choice.staleness ?? (versions === 'one' ? { kind: 'constant' } : { kind: 'polynomial', exponent: 0.5 }),
     maxStaleness: choice.maxStaleness ?? DEFAULT_MAX_STALENESS,
     manifestHash: new Uint8Array(await crypto.subtle.digest('SHA-256', ascii(manifestText(model)).slice())),
     training: choice.training,

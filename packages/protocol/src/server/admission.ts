@@ -1,25 +1,38 @@
 /**
  * Admission before training: who may fetch a model and train, so that updates are not old before they are made.
  *
- *     asked --place--> under way --deposit--> in a buffer --the buffer's end--> free
+ *     asked --place--> under way --deposit--> in a buffer --its upload, or the buffer's end--> free
  *        \--later         \--lapses, discarded--> free
  *
- * A place is flow control, not security: whoever comes without one is served where there is room. This class decides; who
- * is under way is kept beside it, in memory or in a database that several nodes share.
+ * A place is flow control, not security: a device that comes without one is served if there is room. This class decides; who
+ * is under way, and who waits, is kept beside it, in memory or in a database that several nodes share.
  */
+import type { Refused } from '../wire/refusals.ts';
+import { refused } from '../wire/refusals.ts';
+import type { Crowd } from './come-back.ts';
+import { ComeBack } from './come-back.ts';
 import type { PlaceOptions, PlaceState } from './place-controller.ts';
 import { noteUsedPlaces, noteVersionAge, startPlaces } from './place-controller.ts';
-import { WaitingList } from './waiting-list.ts';
 
 export interface AdmissionOptions extends PlaceOptions {
-  /** At so many buffers that wait to be opened no places are given. */
+  /** When this many buffers wait to be opened, no places are given. */
   readonly maxWaitingBuffers: number;
+  /** With one version a buffer. */
+  readonly oneVersion?: {
+    /** Kmin. */
+    readonly minimum: number;
+    /**
+     * Whether a place is held until its update is in a version, which suits devices that are about equally fast; else until its upload. If some
+     * devices take much longer than others, all places of a version would wait for the slowest. With mixed versions they are always held.
+     */
+    readonly isHeld: boolean;
+  };
 }
 
 export const DEFAULT_WAITING_BUFFERS = 2;
 
-/** `holds`: its last update is in no version yet. `backlog`: buffers wait to be opened. */
-export type Admitted = 'place' | 'holds' | 'full' | 'backlog';
+/** `holds`: its last update is in no version yet, or is on the newest one. `turn`: what is free is for others. `backlog`: buffers wait to be opened. */
+export type Admitted = 'place' | 'holds' | 'full' | 'turn' | 'backlog';
 
 /**
  * `empty`, `begun`: nobody, or somebody, is in it, and others can enter. `full`: slots are awaited. `waiting`: its sum is to
@@ -29,7 +42,13 @@ export type BufferStage = 'empty' | 'begun' | 'full' | 'waiting' | 'over';
 
 export interface BufferFill {
   readonly users: readonly string[];
+  /** Those of them whose upload is awaited. */
+  readonly awaited: readonly string[];
   readonly stage: BufferStage;
+  /** Slots that have their update, or may still get it. */
+  readonly live: number;
+  /** With one version a buffer. */
+  readonly version?: number;
 }
 
 /** What a page, a metric or a command shows. */
@@ -37,7 +56,7 @@ export interface AdmissionView {
   readonly places: number;
   readonly used: number;
   readonly underWay: number;
-  /** Devices that were told to come back. */
+  /** Devices that wait for a place. */
   readonly waiting: number;
   readonly waitingBuffers: number;
   readonly targetAge: number;
@@ -46,12 +65,10 @@ export interface AdmissionView {
 export class Admission {
   readonly #options: AdmissionOptions;
   #state: PlaceState;
-  /** Users in the buffers that have not ended, by ctx. */
-  readonly #slots = new Map<string, ReadonlySet<string>>();
-  /** Buffers that somebody is in and others can still enter. */
-  readonly #begun = new Set<string>();
-  readonly #waitingBuffers = new Set<string>();
-  readonly #waiting = new WaitingList();
+  /** Buffers that have not ended, by ctx. */
+  readonly #buffers = new Map<string, BufferFill>();
+  #newest = 0;
+  readonly #comeBack = new ComeBack();
 
   constructor(options: AdmissionOptions) {
     this.#options = options;
@@ -63,80 +80,108 @@ export class Admission {
     return Math.floor(this.#state.places);
   }
 
-  /** `underWay` counts the devices with a place and no slot yet. */
-  judge(user: string, underWay: number): Admitted {
+  /** A free place is for the devices that have waited longest, so that those that ask most often gain nothing by it. */
+  judge(user: string, { underWay, ahead }: Pick<Crowd, 'underWay' | 'ahead'>): Admitted {
     if (this.#holds(user)) return 'holds';
     if (this.#hasBacklog) return 'backlog';
-    return underWay + this.#held < this.places ? 'place' : 'full';
+    const free = this.places - underWay - this.#held;
+    if (free <= 0) return 'full';
+    return ahead < free ? 'place' : 'turn';
   }
 
   /**
    * Whether a device without a place finds a slot beside others: it makes nobody older. A buffer that it is in itself does not count: a
-   * device that is alone would begin one after the other. Nor does any while buffers wait to be opened: where devices come faster than
+   * device that is alone would begin one after the other. Nor does any while buffers wait to be opened: if devices come faster than
    * sums are opened, there is always one that somebody has begun.
    */
-  hasRoomFor(user: string): boolean {
-    return !this.#hasBacklog && [...this.#begun].some((name) => this.#slots.get(name)?.has(user) === false);
+  hasRoomFor(user: string, version: number): boolean {
+    return !this.#hasBacklog && this.#begun(version).some(({ users }) => !users.includes(user));
   }
 
-  /** The device has its place; so many are under way with it. */
-  placed(user: string, underWay: number): void {
-    this.#waiting.leave(user);
+  /**
+   * Whether an update on this version can still be in a sum. Nobody sets out on an older version any more: with those in its buffer and those
+   * on the way, `others` besides this device, it must reach the minimum.
+   */
+  versionOver(version: number, others: number): Refused | undefined {
+    const { oneVersion } = this.#options;
+    if (oneVersion === undefined || version >= this.#newest) return undefined;
+    const live = Math.max(0, ...this.#begun(version).map((buffer) => buffer.live));
+    if (live + others + 1 >= oneVersion.minimum) return undefined;
+    return refused('version-over', { detail: `version ${version}; version ${this.#newest} is the newest` });
+  }
+
+  /** A device has got its place; `underWay` counts it. */
+  placed(underWay: number): void {
     this.#state = noteUsedPlaces(this.#state, underWay + this.#held);
   }
 
-  /** In so many milliseconds the device should ask again. */
-  later(user: string, now: number, jitter: number): number {
-    return this.#waiting.later(user, now, jitter);
+  /** After how many milliseconds the device should ask again. */
+  retryAfterMs(crowd: Pick<Crowd, 'ahead' | 'waiting'>, now: number, jitter: number): number {
+    return this.#comeBack.afterMs(crowd, now, jitter);
   }
 
   /** Places of devices under way came free. */
   freed(places: number, now: number): void {
-    this.#waiting.freed(places, now);
+    this.#comeBack.freed(places, now);
   }
 
   /** Takes in what a buffer has become. Its end frees the places of all its slots, dropped ones too. */
-  track(name: string, { users, stage }: BufferFill, now: number): void {
-    if (stage === 'over') {
-      this.freed(this.#slots.get(name)?.size ?? 0, now);
-      this.#slots.delete(name);
-    } else this.#slots.set(name, new Set(users));
-    note(this.#begun, name, stage === 'begun');
-    note(this.#waitingBuffers, name, stage === 'waiting');
+  track(name: string, fill: BufferFill, now: number): void {
+    const before = this.#holdersOf(this.#buffers.get(name)).length;
+    if (fill.stage === 'over') this.#buffers.delete(name);
+    else this.#buffers.set(name, fill);
+    this.freed(Math.max(0, before - this.#holdersOf(this.#buffers.get(name)).length), now);
   }
 
-  versionMade(meanAge: number): void {
+  /** The newest version, made of updates of this mean age. */
+  versionMade(version: number, meanAge: number): void {
+    this.#newest = version;
     this.#state = noteVersionAge(this.#options, this.#state, meanAge);
   }
 
-  view(underWay: number, now: number): AdmissionView {
+  view({ underWay, waiting }: Pick<Crowd, 'underWay' | 'waiting'>): AdmissionView {
     return {
       places: this.places,
       used: underWay + this.#held,
       underWay,
-      waiting: this.#waiting.sizeAt(now),
-      waitingBuffers: this.#waitingBuffers.size,
+      waiting,
+      waitingBuffers: this.#waitingBuffers,
       targetAge: this.#options.targetAge,
     };
   }
 
   get #hasBacklog(): boolean {
-    return this.#waitingBuffers.size >= this.#options.maxWaitingBuffers;
+    return this.#waitingBuffers >= this.#options.maxWaitingBuffers;
+  }
+
+  get #waitingBuffers(): number {
+    return [...this.#buffers.values()].filter(({ stage }) => stage === 'waiting').length;
+  }
+
+  /** Buffers for updates on this version that somebody is in and others can still enter. */
+  #begun(version: number): readonly BufferFill[] {
+    return [...this.#buffers.values()].filter(
+      (buffer) => buffer.stage === 'begun' && (buffer.version ?? version) === version,
+    );
   }
 
   get #held(): number {
     let held = 0;
-    for (const users of this.#slots.values()) held += users.size;
+    for (const buffer of this.#buffers.values()) held += this.#holdersOf(buffer).length;
     return held;
   }
 
-  #holds(user: string): boolean {
-    for (const users of this.#slots.values()) if (users.has(user)) return true;
-    return false;
+  /** Users of the buffer that hold a place. */
+  #holdersOf(buffer: BufferFill | undefined): readonly string[] {
+    const isHeld = this.#options.oneVersion?.isHeld ?? true;
+    return (isHeld ? buffer?.users : buffer?.awaited) ?? [];
   }
-}
 
-function note(names: Set<string>, name: string, isIn: boolean): void {
-  if (isIn) names.add(name);
-  else names.delete(name);
+  /** Such a device could not give another update: it has one under way, or gave one on the newest version. */
+  #holds(user: string): boolean {
+    return [...this.#buffers.values()].some(
+      (buffer) =>
+        this.#holdersOf(buffer).includes(user) || (buffer.version === this.#newest && buffer.users.includes(user)),
+    );
+  }
 }

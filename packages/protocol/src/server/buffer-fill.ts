@@ -3,20 +3,52 @@ import { toHex } from '@basa/masking';
 import type { BufferFill, BufferStage } from './admission.ts';
 import type { BufferSlot, SecureBuffer } from './secure-buffer.ts';
 
-/** `lateMs`: a slot whose upload has not come so long after its deposit may have dropped out. */
-export function fillOf(buffer: SecureBuffer, now: number, lateMs: number): BufferFill {
-  return { users: buffer.slots.map(({ user }) => toHex(user)), stage: stageOf(buffer, now, lateMs) };
+export interface FillOptions {
+  readonly now: number;
+  /** A slot whose upload has not come this long after its deposit may have dropped out. */
+  readonly lateMs: number;
+  /** How many devices may still come; any number if it is missing. */
+  readonly coming?: number | undefined;
 }
 
-function stageOf(buffer: SecureBuffer, now: number, lateMs: number): BufferStage {
+export function fillOf(buffer: SecureBuffer, options: FillOptions): BufferFill {
+  const { descriptor, slots } = buffer;
+  const awaited = slots.filter((slot) => slot.status === 'assigned');
+  return {
+    users: slots.map(({ user }) => toHex(user)),
+    awaited: awaited.map(({ user }) => toHex(user)),
+    stage: stageOf(buffer, options),
+    live: slots.length - lostOf(buffer, options).length,
+    ...(descriptor.versions === 'one' && { version: descriptor.version }),
+  };
+}
+
+/** Whether the buffer can never have enough updates, whoever still comes: only slots whose lease is over count as lost. */
+export function isHopeless(buffer: SecureBuffer, coming: number | undefined): boolean {
+  return buffer.status === 'filling' && !canFill(buffer, buffer.slots.filter(isDropped).length, coming);
+}
+
+function stageOf(buffer: SecureBuffer, options: FillOptions): BufferStage {
   const { descriptor, slots, status } = buffer;
   if (status === 'frozen' || status === 'granted') return 'waiting';
   if (status !== 'filling') return 'over';
-  const { bufferSize, minimum, uploadLeaseMs } = descriptor;
-  const isLate = ({ ticket, graceMs }: BufferSlot): boolean => now > ticket.deadline - uploadLeaseMs + graceMs + lateMs;
-  const lost = slots.filter((slot) => slot.status === 'dropped' || (slot.status === 'assigned' && isLate(slot)));
   // Its places are free before its last lease is over: else a few drop-outs would hold up everybody for that long.
-  if (bufferSize - lost.length < minimum) return 'over';
-  if (slots.length < bufferSize) return slots.length === 0 ? 'empty' : 'begun';
+  if (!canFill(buffer, lostOf(buffer, options).length, options.coming)) return 'over';
+  if (slots.length < descriptor.bufferSize) return slots.length === 0 ? 'empty' : 'begun';
   return slots.some((slot) => slot.status === 'assigned') ? 'full' : 'waiting';
+}
+
+function canFill({ descriptor, slots }: SecureBuffer, lost: number, coming = Number.POSITIVE_INFINITY): boolean {
+  const { bufferSize, minimum } = descriptor;
+  return slots.length - lost + Math.min(coming, bufferSize - slots.length) >= minimum;
+}
+
+function lostOf({ descriptor, slots }: SecureBuffer, { now, lateMs }: FillOptions): readonly BufferSlot[] {
+  const isLate = ({ status, ticket, graceMs }: BufferSlot): boolean =>
+    status === 'assigned' && now > ticket.deadline - descriptor.uploadLeaseMs + graceMs + lateMs;
+  return slots.filter((slot) => isDropped(slot) || isLate(slot));
+}
+
+function isDropped({ status }: BufferSlot): boolean {
+  return status === 'dropped';
 }

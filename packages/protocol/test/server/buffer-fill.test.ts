@@ -1,6 +1,6 @@
 /** How full a buffer is, to admission: what a slot counts for, and when a late one is given up. */
 import { describe, expect, it } from 'vitest';
-import { fillOf } from '../../src/server/buffer-fill.ts';
+import { fillOf, isHopeless } from '../../src/server/buffer-fill.ts';
 import type { BufferSlot, SecureBuffer } from '../../src/server/secure-buffer.ts';
 
 const LEASE_MS = 1000;
@@ -15,10 +15,10 @@ const slot = (status: BufferSlot['status'], graceMs = 0) => ({
 
 function stageOf(
   slots: readonly ReturnType<typeof slot>[],
-  { now = 0, status = 'filling' as SecureBuffer['status'], minimum = 2 } = {},
+  { now = 0, status = 'filling' as SecureBuffer['status'], minimum = 2, coming = undefined as number | undefined } = {},
 ) {
   const descriptor = { bufferSize: 3, minimum, uploadLeaseMs: LEASE_MS };
-  return fillOf({ descriptor, slots, status } as unknown as SecureBuffer, now, LATE_MS).stage;
+  return fillOf({ descriptor, slots, status } as unknown as SecureBuffer, { now, lateMs: LATE_MS, coming }).stage;
 }
 
 const [accepted, assigned, dropped] = [slot('accepted'), slot('assigned'), slot('dropped')];
@@ -26,7 +26,23 @@ const [accepted, assigned, dropped] = [slot('accepted'), slot('assigned'), slot(
 describe('a buffer', () => {
   it('names its users', () => {
     const buffer = { descriptor: { bufferSize: 3, minimum: 2 }, slots: [accepted], status: 'frozen' };
-    expect(fillOf(buffer as unknown as SecureBuffer, 0, LATE_MS).users).toEqual(['0102']);
+    expect(fillOf(buffer as unknown as SecureBuffer, { now: 0, lateMs: LATE_MS }).users).toEqual(['0102']);
+  });
+
+  it('is over when those in it and those that may still come are too few', () => {
+    expect(stageOf([accepted], { coming: 1 })).toBe('begun');
+    expect(stageOf([accepted], { coming: 0 })).toBe('over');
+    expect(stageOf([], { coming: 1 })).toBe('over');
+  });
+
+  it('is hopeless once too many leases are over or nobody comes any more, and not because an upload is late', () => {
+    const hopeless = (slots: readonly ReturnType<typeof slot>[], coming?: number) => {
+      const descriptor = { bufferSize: 3, minimum: 2 };
+      return isHopeless({ descriptor, slots, status: 'filling' } as unknown as SecureBuffer, coming);
+    };
+    expect(hopeless([assigned, assigned, assigned])).toBe(false);
+    expect(hopeless([accepted, dropped, dropped])).toBe(true);
+    expect([1, 0].map((coming) => hopeless([accepted], coming))).toEqual([false, true]);
   });
 
   it('is empty, begun, full, and waits once nobody owes an upload', () => {

@@ -2,7 +2,7 @@
  * Brings buffers to their end, whatever stopped it before: each look takes a buffer as far as it goes.
  *
  *     filling --resolved, stalled, expired--> frozen --authority--> granted --sum--> model --log--> included
- *        \-- too few until closeBy --> aborted                         \-- guard words --> quarantined
+ *        \-- too few until closeBy, or for good --> aborted            \-- guard words --> model, log, quarantined
  */
 import { toHex } from '@basa/masking';
 import type {
@@ -10,6 +10,8 @@ import type {
   Ctx,
   FreezeReason,
   KeysOf,
+  ModelEntry,
+  OutcomeOf,
   Refused,
   SecureBuffer,
   ServerPorts,
@@ -19,6 +21,7 @@ import type {
 import {
   agreedOutcome,
   freezeBuffer,
+  isHopeless,
   meanAgeOf,
   millis,
   recordAbort,
@@ -51,8 +54,10 @@ export interface CloserOptions extends OpeningTools {
   readonly clock: () => number;
   /** How long ago the last upload of a buffer came, as far as this process saw it. */
   idleMs(ctx: Ctx): number;
-  /** How long nobody has been under way to a seat. */
-  quietMs(): number;
+  /** How long nobody has been under way to a seat in the buffer; without end if nobody will come. */
+  quietMs(buffer: SecureBuffer): number;
+  /** How many devices may still come to the buffer; undefined if any number may. */
+  coming(buffer: SecureBuffer): number | undefined;
   onIncluded(): Promise<void>;
   /** The lease of the slot is over: what came of its body is not needed. */
   onDropped(ctx: Ctx, slot: Slot): Promise<void>;
@@ -82,7 +87,8 @@ export class Closer {
     if (!this.#backoff.isDue(toHex(buffer.ctx))) return false;
     if (buffer.status !== 'filling') return true;
     const isOverdue = tickBuffer(buffer, millis(now)).records.length > 0;
-    return isOverdue || now >= buffer.descriptor.closeBy || this.#freezeReason(buffer, now) !== undefined;
+    const isOver = now >= buffer.descriptor.closeBy || this.#isHopeless(buffer);
+    return isOverdue || isOver || this.#freezeReason(buffer, now) !== undefined;
   }
 
   /**
@@ -103,6 +109,7 @@ export class Closer {
     const now = await this.#dropOverdue(ctx, fence);
     let buffer = await this.#found(ctx);
     if (buffer.status === 'filling') {
+      if (this.#isHopeless(buffer)) return this.#giveUp(ctx, fence);
       const why = this.#freezeReason(buffer, now);
       if (why === undefined) return;
       const frozen = await watch.traces.step('freeze', { ctx, attributes: { 'basa.why': why } }, () =>
@@ -131,14 +138,31 @@ export class Closer {
   }
 
   /** A buffer with enough updates does not wait for more where waiting does not pay. */
-  #freezeReason({ ctx, slots, descriptor }: SecureBuffer, now: number): FreezeReason | undefined {
-    const { stallMs = Number.POSITIVE_INFINITY, idleMs, quietMs } = this.#options;
+  #freezeReason(buffer: SecureBuffer, now: number): FreezeReason | undefined {
+    const { ctx, slots, descriptor } = buffer;
+    const { stallMs = Number.POSITIVE_INFINITY, idleMs } = this.#options;
     if (slots.length === descriptor.bufferSize && slots.every(({ status }) => status !== 'assigned')) return 'resolved';
     if (now >= descriptor.expiry) return 'expired';
     if (slots.filter(({ status }) => status === 'accepted').length < descriptor.minimum) return undefined;
     const isAwaited = slots.some(({ status }) => status === 'assigned');
-    const quiet = quietMs() >= NOBODY_COMES_MS && idleMs(ctx) >= (isAwaited ? UPLOAD_MS : NOBODY_COMES_MS);
-    return quiet || idleMs(ctx) >= stallMs ? 'stalled' : undefined;
+    const quietMs = this.#options.quietMs(buffer);
+    const waitMs = isAwaited ? UPLOAD_MS : quietMs === Number.POSITIVE_INFINITY ? 0 : NOBODY_COMES_MS;
+    const isQuiet = quietMs >= NOBODY_COMES_MS && idleMs(ctx) >= waitMs;
+    return isQuiet || idleMs(ctx) >= stallMs ? 'stalled' : undefined;
+  }
+
+  /**
+   * With one version a buffer, one that can never have enough updates is given up at once: its devices may give their update again, and nothing
+   * else on this version until then.
+   */
+  #isHopeless(buffer: SecureBuffer): boolean {
+    return buffer.descriptor.versions === 'one' && isHopeless(buffer, this.#options.coming(buffer));
+  }
+
+  async #giveUp(ctx: Ctx, fence: Fence | undefined): Promise<void> {
+    await this.#recordLoss(ctx, fence, await this.#options.authorities.abort(ctx));
+    if (isEnded((await this.#found(ctx)).status)) await this.#tidy(ctx);
+    else this.#backoff.failed(toHex(ctx));
   }
 
   /** Too few updates: nothing to do until the authority aborts the buffer. */
@@ -149,10 +173,10 @@ export class Closer {
     await this.#tidy(ctx);
   }
 
-  async #recordLoss(ctx: Ctx, fence: Fence | undefined): Promise<void> {
+  async #recordLoss(ctx: Ctx, fence: Fence | undefined, told?: readonly OutcomeOf[]): Promise<void> {
     const { authorities, keeper, models, ports } = this.#options;
     const { descriptor } = await this.#found(ctx);
-    const outcomes = await authorities.outcomes(ctx);
+    const outcomes = told ?? (await authorities.outcomes(ctx));
     const status = agreedOutcome(ports.suite, descriptor, ctx, outcomes)?.status;
     if (status !== 'aborted' && status !== 'unknown') return;
     const made = await models.of(ctx);
@@ -168,7 +192,9 @@ export class Closer {
     const { ctx } = buffer;
     try {
       if (await models.isHeldUpBy(ctx)) return;
-      const made = (await models.of(ctx)) ?? (await this.#makeModel(buffer, fence));
+      const known = await models.of(ctx);
+      // A version without updates stands for a spoilt sum: the sum is opened again to say why.
+      const made = known === undefined || known.accepted === 0 ? await this.#makeModel(buffer, fence) : known;
       if (made !== undefined) await this.#include(ctx, made, fence);
     } catch (error) {
       if (error instanceof AuthorityUnreachable) this.#options.onUnanswered(await this.#found(ctx));
@@ -220,24 +246,40 @@ export class Closer {
 
   /** Counted against those who cheated, where they are known, and against nobody else: one liar would lock out the others. */
   async #quarantine(
-    { ctx, slots }: SecureBuffer,
+    { ctx, slots, descriptor }: SecureBuffer,
     { why, slots: known }: Quarantined,
     fence: Fence | undefined,
   ): Promise<undefined> {
+    const { keeper, models, onIncluded } = this.#options;
     const users = known.flatMap((slot) => slots[slot]?.user ?? []);
+    // Every close is a version, here with the same parameters: the devices of the sum could give nothing more on the old one.
+    const logged =
+      descriptor.versions === 'one'
+        ? await this.#logged(ctx, (await models.of(ctx)) ?? (await models.repeat(ctx, slots.length, fence)))
+        : undefined;
     const step = (found: SecureBuffer) => recordQuarantine(found, why, known);
     const more = (before: SecureBuffer, _: SecureBuffer, now: number) => ({
       burnt: { at: now, users },
       verdict: verdictOf(before, 'spoilt', users),
+      ...(logged !== undefined && { logged }),
     });
-    granted(await this.#options.keeper.step(ctx, step, { more, fence }));
+    granted(await keeper.step(ctx, step, { more, fence }));
+    if (logged === undefined) return;
+    await models.refresh();
+    await onIncluded();
+  }
+
+  /** The entry of a version, logged now if it is not yet. */
+  async #logged(ctx: Ctx, made: StoredModel): Promise<ModelEntry> {
+    const { models, ports, watch } = this.#options;
+    const votes = votesFor(ports, await this.#found(ctx));
+    return made.entry ?? (await watch.traces.step('log', { ctx }, () => models.log(made, votes)));
   }
 
   /** "Included" and the logged model are written together. */
   async #include(ctx: Ctx, made: StoredModel, fence: Fence | undefined): Promise<void> {
-    const { keeper, models, onIncluded, watch } = this.#options;
-    const votes = votesFor(this.#options.ports, await this.#found(ctx));
-    const logged = made.entry ?? (await watch.traces.step('log', { ctx }, () => models.log(made, votes)));
+    const { keeper, models, onIncluded } = this.#options;
+    const logged = await this.#logged(ctx, made);
     const step = (buffer: SecureBuffer) => recordIncluded(buffer, made.version);
     const more = (before: SecureBuffer) => ({ logged, verdict: verdictOf(before, 'clean') });
     granted(await keeper.step(ctx, step, { more, fence }));

@@ -137,6 +137,28 @@ export class ModelKeeper {
     return this.#add(newest.version + 1, ctx, this.#stepped(newest, mean, meanAge), { ...making, meanAge });
   }
 
+  /** The newest version once more under the next number: a spoilt sum changes nothing. */
+  async repeat(ctx: Ctx, dropped: number, fence: Fence | undefined): Promise<StoredModel> {
+    await this.refresh();
+    const { newest } = this;
+    if (newest === undefined) throw new Error('a sum before the first model');
+    return this.#add(newest.version + 1, ctx, this.#copied(newest), { counts: { accepted: 0, dropped }, fence });
+  }
+
+  async *#copied({ blobKey, stepKey }: StoredModel): AsyncGenerator<Stepped> {
+    const { blobs, read } = this.#options;
+    const numbers = stepKey === undefined ? 0 : ((await blobs.size(stepKey)) ?? 0) / 8 / read.policy.dimension;
+    for (let at = 0; at < read.policy.dimension; at += MAX_SHARD_ELEMENTS) {
+      const end = Math.min(read.policy.dimension, at + MAX_SHARD_ELEMENTS);
+      const parameters = floatsOf(await part(blobs, blobKey, 4 * at, 4 * end));
+      const memory =
+        stepKey === undefined
+          ? new Float64Array()
+          : doublesOf(await part(blobs, stepKey, 8 * numbers * at, 8 * numbers * end));
+      yield { parameters, memory };
+    }
+  }
+
   async *#stepped(
     before: StoredModel,
     mean: AsyncIterable<Float32Array>,

@@ -1,8 +1,10 @@
 /** The places of a task at work: who may train now, for how long, and when nobody else is on the way. */
 import { toHex } from '@basa/masking';
-import type { AdmissionOptions, AdmissionView, SecureBuffer, UserId } from '@basa/protocol';
-import { Admission, fillOf } from '@basa/protocol';
+import type { AdmissionOptions, AdmissionView, Admitted, Refused, SecureBuffer, UserId } from '@basa/protocol';
+import { Admission, fillOf, turnMs } from '@basa/protocol';
 import type { StoredModel } from '../store/model-store.ts';
+import type { PlaceCount, PlaceEnd } from '../store/place-store.ts';
+import { leaseOf } from './lease.ts';
 import { Span } from './span.ts';
 import type { UnderWay } from './under-way.ts';
 
@@ -13,6 +15,8 @@ export interface PlacesOptions extends AdmissionOptions {
   jitter(): number;
   /** No place lasts longer before its deposit. */
   readonly uploadLeaseMs: number;
+  /** The device left a place unused that ended then, and asks for another. */
+  noteIdle(user: UserId, at: number): Promise<void>;
 }
 
 export type PlaceAnswer =
@@ -20,10 +24,14 @@ export type PlaceAnswer =
   | { readonly kind: 'later'; readonly why: string; readonly retryAfterMs: number };
 
 const WHY = {
-  holds: 'the last update of this device is in no version yet',
+  holds: 'the last update of this device is in no version yet, or this device gave one on the newest version',
   full: 'every place is taken',
+  turn: 'the free places are for devices that have waited longer',
   backlog: 'closed buffers wait to be opened',
 } as const;
+
+/** Stands for all versions if they are mixed. */
+const ANY = -1;
 
 export class Places {
   readonly #options: PlacesOptions;
@@ -33,49 +41,65 @@ export class Places {
   /** Buffers whose authorities did not answer, until they end. */
   readonly #aside = new Set<string>();
   #newestVersion = -1;
-  #quietSince: number | undefined;
+  /** Since when nobody is under way to buffers of a version; of any, with mixed versions. */
+  readonly #quietSince = new Map<number, number>();
   #isUsed = false;
   /** As of the last look or answer. */
-  #underWay = 0;
+  #crowd: PlaceCount = { underWay: 0, waiting: 0, byVersion: new Map() };
 
   constructor(options: PlacesOptions) {
     this.#options = options;
     this.#admission = new Admission(options);
   }
 
-  async ask(user: UserId): Promise<PlaceAnswer> {
+  /** `unused` counts what the device has lately left unused, slots and places. */
+  async ask(user: UserId, unused = 0): Promise<PlaceAnswer> {
     this.#isUsed = true;
-    return this.#take(user);
+    return this.#take(user, { unused, isForSeat: false });
   }
 
-  /** A device that comes without a place is served where there is room: a free place, or a slot beside others. */
-  async comesToSeat(user: UserId): Promise<Extract<PlaceAnswer, { kind: 'later' }> | undefined> {
-    if ((await this.#options.underWay.has(user)) || this.#admission.hasRoomFor(toHex(user))) return undefined;
-    const answer = await this.#take(user, true);
+  /** A device that comes without a place is served if there is room: a free place, or a slot beside others. */
+  async comesToSeat(
+    user: UserId,
+    version: number,
+    unused = 0,
+  ): Promise<Extract<PlaceAnswer, { kind: 'later' }> | undefined> {
+    if ((await this.#options.underWay.has(user)) || this.#admission.hasRoomFor(toHex(user), version)) return undefined;
+    const answer = await this.#take(user, { unused, isForSeat: true });
     return answer.kind === 'later' ? answer : undefined;
+  }
+
+  /** Why an update on this version cannot be in a sum any more. Nobody knows who comes without places, so that all of them are let in then. */
+  async versionOver(user: UserId, version: number): Promise<Refused | undefined> {
+    if (!this.#isUsed || version >= this.#newestVersion) return undefined;
+    const { underWay } = this.#options;
+    this.#crowd = await underWay.count();
+    const own = (await underWay.has(user)) ? 1 : 0;
+    return this.#admission.versionOver(version, Math.max(0, this.#comingOn(version) - own));
   }
 
   async deposited(user: UserId): Promise<void> {
     const now = this.#options.clock();
     this.#toDeposit.end(user, now);
     this.#toUpload.begin(user, now);
-    await this.#options.underWay.end(user);
+    await this.#options.underWay.end(user, 'used');
   }
 
   uploaded(user: UserId): void {
     this.#toUpload.end(user, this.#options.clock());
   }
 
-  /** The device gave its place up, or was refused. */
-  async discard(user: UserId): Promise<void> {
+  /** The device gave its place up, may not use it now, or has used it for an update that came too late. */
+  async discard(user: UserId, how: PlaceEnd): Promise<void> {
     this.#toDeposit.forget(user);
-    if (await this.#options.underWay.end(user)) this.#admission.freed(1, this.#options.clock());
+    if (await this.#options.underWay.end(user, how)) this.#admission.freed(1, this.#options.clock());
   }
 
   track(buffer: SecureBuffer): void {
     const now = this.#options.clock();
     const name = toHex(buffer.ctx);
-    const fill = fillOf(buffer, now, this.#toUpload.lateMs(this.#options.uploadLeaseMs));
+    const lateMs = this.#toUpload.lateMs(this.#options.uploadLeaseMs);
+    const fill = fillOf(buffer, { now, lateMs, coming: this.coming(buffer) });
     if (fill.stage === 'over') this.#aside.delete(name);
     this.#admission.track(name, this.#aside.has(name) ? { ...fill, stage: 'over' } : fill, now);
   }
@@ -93,48 +117,93 @@ export class Places {
   meetVersion({ version, meanAge }: Pick<StoredModel, 'version' | 'meanAge'>): void {
     if (version <= this.#newestVersion) return;
     this.#newestVersion = version;
-    if (meanAge !== undefined) this.#admission.versionMade(meanAge);
+    if (meanAge !== undefined) this.#admission.versionMade(version, meanAge);
+  }
+
+  /** How many devices may still come to the buffer, as of the last look; undefined if any number may. */
+  coming({ descriptor }: SecureBuffer): number | undefined {
+    const { version, versions } = descriptor;
+    const isOpenToAll = versions !== 'one' || !this.#isUsed || version >= this.#newestVersion;
+    return isOpenToAll ? undefined : this.#comingOn(version);
+  }
+
+  #comingOn(version: number): number {
+    return this.#crowd.byVersion.get(version) ?? 0;
   }
 
   /** Looks whether anybody is on the way, and whose upload is late. */
   async look(living: readonly SecureBuffer[]): Promise<void> {
     const { underWay, clock } = this.#options;
     for (const buffer of living) this.track(buffer);
-    this.#underWay = await underWay.count();
-    if (this.#underWay > 0) this.#quietSince = undefined;
-    else this.#quietSince ??= clock();
+    this.#crowd = await underWay.count();
+    for (const version of this.#isMixed ? [ANY] : new Set([this.#newestVersion, ...this.#crowd.byVersion.keys()])) {
+      const isQuiet = this.#isMixed ? this.#crowd.underWay === 0 : this.#comingOn(version) === 0;
+      if (!isQuiet) this.#quietSince.delete(version);
+      else if (!this.#quietSince.has(version)) this.#quietSince.set(version, clock());
+    }
+    for (const version of this.#quietSince.keys())
+      if (version !== ANY && version < this.#newestVersion) this.#quietSince.delete(version);
   }
 
-  /** How long nobody has been on the way to a seat; 0 where devices do not ask for places. */
-  get quietMs(): number {
-    if (!this.#isUsed || this.#quietSince === undefined) return 0;
-    return this.#options.clock() - this.#quietSince;
+  /**
+   * How long nobody has been on the way to a seat in the buffer; 0 if devices do not ask for places. Without end if it is of an older version
+   * and nobody is on the way with an update on it: nobody will come.
+   */
+  quietMs(buffer: SecureBuffer): number {
+    if (!this.#isUsed) return 0;
+    if (this.coming(buffer) === 0) return Number.POSITIVE_INFINITY;
+    const since = this.#quietSince.get(this.#isMixed ? ANY : buffer.descriptor.version);
+    return since === undefined ? 0 : this.#options.clock() - since;
+  }
+
+  get #isMixed(): boolean {
+    return this.#options.oneVersion === undefined;
   }
 
   /** As of the last look. */
   get view(): AdmissionView {
-    return this.#admission.view(this.#underWay, this.#options.clock());
+    return this.#admission.view(this.#crowd);
   }
 
-  /** `mayHold`: a device that comes with another update is not asked whether its last one is in a version. */
-  async #take(user: UserId, mayHold = false): Promise<PlaceAnswer> {
-    const { underWay, clock, jitter, uploadLeaseMs } = this.#options;
-    const name = toHex(user);
-    let judged: ReturnType<Admission['judge']> = 'place';
-    const taken = await underWay.take(user, this.#toDeposit.lateMs(uploadLeaseMs), (count) => {
-      judged = this.#admission.judge(mayHold ? '' : name, count);
-      return judged === 'place';
+  async #take(user: UserId, { unused, isForSeat }: Asked): Promise<PlaceAnswer> {
+    const { underWay, clock, jitter, uploadLeaseMs, noteIdle } = this.#options;
+    let told: { readonly judged: Admitted; readonly retryAfterMs: number } | undefined;
+    const taken = await underWay.take(user, {
+      isForSeat,
+      version: Math.max(0, this.#newestVersion),
+      leaseMs: (isIdle) => leaseOf(this.#toDeposit, user, unused + (isIdle ? 1 : 0), uploadLeaseMs),
+      decide: (crowd) => {
+        // A device that comes with another update is not asked whether its last one is in a version.
+        const judged = this.#admission.judge(isForSeat ? '' : toHex(user), crowd);
+        if (judged === 'place') return judged;
+        const retryAfterMs = this.#admission.retryAfterMs(crowd, clock(), jitter());
+        told = { judged, retryAfterMs };
+        // A device that could not use a free place is not in the line for one.
+        if (judged === 'holds') return { turnMs: 0 };
+        this.#crowd = { ...this.#crowd, underWay: crowd.underWay, waiting: Math.max(crowd.waiting, crowd.ahead + 1) };
+        return { turnMs: turnMs(retryAfterMs) };
+      },
     });
     const now = clock();
     if (taken.lapsed > 0) this.#admission.freed(taken.lapsed, now);
-    if (taken.kind === 'none') {
-      const why = WHY[judged as keyof typeof WHY];
-      return { kind: 'later', why, retryAfterMs: this.#admission.later(name, now, jitter()) };
+    if (taken.idleSince !== undefined) {
+      this.#toDeposit.forget(user);
+      await noteIdle(user, taken.idleSince);
     }
-    this.#quietSince = undefined;
-    this.#underWay = taken.underWay;
-    this.#admission.placed(name, taken.underWay);
+    if (taken.kind === 'none') {
+      const { judged, retryAfterMs } = told as NonNullable<typeof told>;
+      return { kind: 'later', why: WHY[judged as keyof typeof WHY], retryAfterMs };
+    }
+    this.#quietSince.delete(this.#isMixed ? ANY : this.#newestVersion);
+    this.#crowd = { ...this.#crowd, underWay: taken.underWay };
+    this.#admission.placed(taken.underWay);
     if (!this.#toDeposit.has(user)) this.#toDeposit.begin(user, now);
     return { kind: 'place', leftMs: taken.leftMs };
   }
+}
+
+interface Asked {
+  readonly unused: number;
+  /** It comes with an update. */
+  readonly isForSeat: boolean;
 }

@@ -128,7 +128,8 @@ export class Seats implements SeatGiver {
 
   /** Devices that find every seat taken meanwhile wait for the same new buffer. */
   #draw(version: number): Promise<void> {
-    const drawing = this.#drawing.get(version) ?? this.#options.drawBuffer(version).finally(() => this.#drawing.delete(version));
+    const drawing =
+      this.#drawing.get(version) ?? this.#options.drawBuffer(version).finally(() => this.#drawing.delete(version));
     this.#drawing.set(version, drawing);
     return drawing;
   }

@@ -92,7 +92,8 @@ export class SharedSeats implements SeatGiver {
   /** Devices that find every seat taken meanwhile wait for the same new buffer. */
   #draw(nonce: Uint8Array, version: number): Promise<boolean> {
     const drawing =
-      this.#drawing.get(version) ?? this.#options.drawBuffer(nonce, version).finally(() => this.#drawing.delete(version));
+      this.#drawing.get(version) ??
+      this.#options.drawBuffer(nonce, version).finally(() => this.#drawing.delete(version));
     this.#drawing.set(version, drawing);
     return drawing;
   }

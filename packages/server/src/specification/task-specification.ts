@@ -78,6 +78,7 @@ export const taskSpecificationSchema = Type.Object(
           places: Type.Optional(Type.Union([Type.Literal('auto'), Type.Integer({ minimum: 2, maximum: 1_000_000 })])),
           targetAge: Type.Optional(Type.Number({ minimum: 0, maximum: 100 })),
           waitingBuffers: Type.Optional(Type.Integer({ minimum: 1, maximum: 1000 })),
+          hold: Type.Optional(Type.Union([Type.Literal('upload'), Type.Literal('version')])),
         },
         { additionalProperties: false },
       ),
@@ -119,11 +120,13 @@ export function readTask(specification: TaskSpecification): ReadTask {
   };
 }
 
-function readAdmission(asked: TaskSpecification['admission'], { bufferSize }: TaskPolicy): AdmissionOptions {
+function readAdmission(asked: TaskSpecification['admission'], policy: TaskPolicy): AdmissionOptions {
+  const { bufferSize, minimum, versions } = policy;
   const { places = 'auto', targetAge = DEFAULT_TARGET_AGE, waitingBuffers = DEFAULT_WAITING_BUFFERS } = asked ?? {};
   if (places !== 'auto' && places < bufferSize)
     throw new RangeError(`admission.places must be at least the size of a buffer (${bufferSize}), got ${places}`);
-  return { bufferSize, places, targetAge, maxWaitingBuffers: waitingBuffers };
+  const oneVersion = versions === 'one' ? { minimum, isHeld: asked?.hold === 'version' } : undefined;
+  return { bufferSize, places, targetAge, maxWaitingBuffers: waitingBuffers, ...(oneVersion && { oneVersion }) };
 }
 
 function checkInitial(hex: string | undefined, { dimension }: TaskPolicy): void {

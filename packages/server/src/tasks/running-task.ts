@@ -1,7 +1,17 @@
 /** One task of a server at work: its models, its seats, its buffers, and when it ends. */
 import { toHex } from '@basa/masking';
-import type { Certificate, Ctx, DrawnBuffer, EnrolledFor, Refused, SecureBuffer, TaskId, UserId } from '@basa/protocol';
-import { userIdOf } from '@basa/protocol';
+import type {
+  Certificate,
+  Ctx,
+  DrawnBuffer,
+  EnrolledFor,
+  Refused,
+  SeatRequest,
+  SecureBuffer,
+  TaskId,
+  UserId,
+} from '@basa/protocol';
+import { refused, userIdOf } from '@basa/protocol';
 import { nodeRandomBytes } from '@basa/runtime/node';
 import { fail } from '@basa/service';
 import { Backoff } from '../authority/backoff.ts';
@@ -89,6 +99,7 @@ export class RunningTask {
       clock: tools.clock,
       jitter: () => (nodeRandomBytes(1)[0] as number) / 256,
       uploadLeaseMs: read.policy.uploadLeaseMs,
+      noteIdle: (user, at) => tools.store.noteIdlePlace(task, user, at),
     });
     this.#closer = new Closer({
       ...tools,
@@ -96,7 +107,8 @@ export class RunningTask {
       models,
       stallMs: read.specification.stallMs,
       idleMs: (ctx) => tools.clock() - this.#lastUpload(ctx),
-      quietMs: () => this.places.quietMs,
+      quietMs: (buffer) => this.places.quietMs(buffer),
+      coming: (buffer) => this.places.coming(buffer),
       onIncluded,
       onDropped: (ctx, slot) => tools.blobs.removeBelow(bodiesOfSlot(ctx, slot)),
       onUnanswered: (buffer) => this.places.setAside(buffer),
@@ -161,30 +173,48 @@ export class RunningTask {
     await this.places.deposited(this.#userOf(deviceKey));
   }
 
-  /** Before a device fetches a model: its place, or when to ask again. */
-  async admit({ deviceKey }: Certificate): Promise<{ readonly leftMs: number }> {
+  /** Before a device fetches a model: its place, or when to ask again. `unused`: what it lately left unused. */
+  async admit({ deviceKey }: Certificate, unused: number): Promise<{ readonly leftMs: number }> {
     this.checkRunning();
-    const answer = await this.places.ask(this.#userOf(deviceKey));
+    const answer = await this.places.ask(this.#userOf(deviceKey), unused);
     if (answer.kind === 'later') fail('no-place', { detail: answer.why, retryAfterMs: answer.retryAfterMs });
     return answer;
   }
 
-  async takeSeat(certificate: Certificate): Promise<DrawnBuffer | Refused> {
+  async takeSeat(asked: SeatRequest, unused: number): Promise<DrawnBuffer | Refused> {
     const { clock } = this.#tools;
     this.seats.checkRunning();
     this.#tuning.arrived(clock());
+    const { certificate } = asked;
     const user = this.#userOf(certificate.deviceKey);
-    const later = await this.places.comesToSeat(user);
+    const isMixed = this.read.policy.versions === 'unsafeMixed';
+    const over = isMixed ? undefined : await this.#versionOver(user, asked);
+    if (over !== undefined) {
+      await this.places.discard(user, 'used');
+      return over;
+    }
+    const request = isMixed ? { ...asked, version: this.models.newest?.version ?? 0 } : asked;
+    const later = await this.places.comesToSeat(user, request.version, unused);
     if (later !== undefined) fail('no-place', { detail: later.why, retryAfterMs: later.retryAfterMs });
-    const seat = await this.seats.take(certificate);
+    const seat = await this.seats.take(request);
     if (!('kind' in seat)) {
       this.#tuning.seated(toHex(certificate.deviceKey), clock());
       return seat;
     }
     // Nobody waits for a suspect that waits: it holds no place.
-    await this.places.discard(user);
+    await this.places.discard(user, 'refused');
     if (seat.kind === 'refused') return seat;
     return fail('no-place', { detail: MUST_WAIT, retryAfterMs: await this.suspicion.askAgainMs() });
+  }
+
+  /** A version that is not ours, too old, or too few devices are left for takes no more updates. */
+  async #versionOver(user: UserId, { version, modelHash }: SeatRequest): Promise<Refused | undefined> {
+    if (version > (this.models.newest?.version ?? -1)) await this.models.refresh(); // another node may have made it
+    const newest = this.models.newest?.version ?? 0;
+    const isOurs = version <= newest && (await this.models.has({ version, modelHash }));
+    if (!isOurs || version < newest - this.read.policy.maxStaleness)
+      return refused('version-over', { detail: `version ${version}; version ${newest} is the newest` });
+    return this.places.versionOver(user, version);
   }
 
   #userOf(deviceKey: Uint8Array): UserId {

@@ -23,6 +23,7 @@ function opened(suspects: ReadonlyMap<string, Standing>, clock: () => number) {
     enrolledFor: { ...council, task },
     ports,
     clock,
+    isNewest: () => true,
     tuned: () => ({ seatMs: EXPIRY, seatsAhead: 0 }),
     async drawBuffer() {
       const descriptor = { bufferSize: 4, minimum: 3, expiry: millis(EXPIRY) } as Descriptor;
@@ -41,6 +42,7 @@ function opened(suspects: ReadonlyMap<string, Standing>, clock: () => number) {
   return { seats, drawn };
 }
 
+const seatFor = (device: Certificate) => ({ certificate: device, version: 0, modelHash: new Uint8Array(32) });
 const named = (device: Certificate): string => toHex(userIdOf(nodeSuite, device.deviceKey));
 
 it('a suspect finds no seat beside another one, with or without asking for one first, and has no buffer drawn', async () => {
@@ -53,9 +55,9 @@ it('a suspect finds no seat beside another one, with or without asking for one f
     [named(dan), standing(0.7)],
   ]);
   const { seats, drawn } = opened(suspects, () => now);
-  expect(await seats.take(dan)).toEqual({ kind: 'must-wait' });
-  expect(await seats.take(ann)).toMatchObject({ slotKeys: new Uint8Array() });
-  expect(await seats.take(bob)).toEqual({ kind: 'must-wait' });
+  expect(await seats.take(seatFor(dan))).toEqual({ kind: 'must-wait' });
+  expect(await seats.take(seatFor(ann))).toMatchObject({ slotKeys: new Uint8Array() });
+  expect(await seats.take(seatFor(bob))).toEqual({ kind: 'must-wait' });
   const [{ ctx } = { ctx: new Uint8Array() as Ctx }] = drawn;
   expect([await seats.admits(bob, ctx), await seats.admits(cem, ctx), await seats.admits(ann, ctx)]).toEqual([
     false,
@@ -64,7 +66,7 @@ it('a suspect finds no seat beside another one, with or without asking for one f
   ]);
   expect(drawn).toHaveLength(1);
   now = EXPIRY - 1000; // nobody else has come: it takes whoever comes, up to the minimum
-  expect(await seats.take(bob)).toMatchObject({ slotKeys: new Uint8Array() });
-  expect(await seats.take(dan)).toMatchObject({ slotKeys: new Uint8Array() });
+  expect(await seats.take(seatFor(bob))).toMatchObject({ slotKeys: new Uint8Array() });
+  expect(await seats.take(seatFor(dan))).toMatchObject({ slotKeys: new Uint8Array() });
   expect(drawn).toHaveLength(1);
 });

@@ -2,22 +2,30 @@
 import type { RandomStream } from '@basa/learning';
 import { randomStream } from '@basa/learning';
 import type { AdmissionOptions, AdmissionView, BufferStage } from '@basa/protocol';
-import { Admission } from '@basa/protocol';
+import { Admission, turnMs, WaitingList } from '@basa/protocol';
 
 interface Entered {
   readonly name: string;
   readonly users: string[];
+  /** Those whose upload is awaited. */
+  readonly awaited: Set<string>;
+  readonly version: number | undefined;
+  stage: BufferStage;
 }
 
 export class AdmissionGate {
   readonly #admission: Admission;
-  readonly #underWay = new Set<string>();
+  /** With the version that each trains on. */
+  readonly #underWay = new Map<string, number>();
+  readonly #isMixed: boolean;
+  readonly #waiting = new WaitingList();
   readonly #buffers = new Map<object, Entered>();
   readonly #jitter: RandomStream;
   #names = 0;
 
   constructor(options: AdmissionOptions, seed: number) {
     this.#admission = new Admission(options);
+    this.#isMixed = options.oneVersion === undefined;
     this.#jitter = randomStream(seed, 'jitter');
   }
 
@@ -26,13 +34,30 @@ export class AdmissionGate {
     return this.#underWay.size;
   }
 
-  /** Undefined where the user has a place; else the seconds after which it asks again. */
-  ask(user: number, time: number): number | undefined {
-    const name = String(user);
-    if (this.#admission.judge(name, this.#underWay.size) !== 'place')
-      return this.#admission.later(name, 1000 * time, this.#jitter.unit()) / 1000;
-    this.#underWay.add(name);
-    this.#admission.placed(name, this.#underWay.size);
+  /** How many of them train on this version. */
+  comingOn(version: number): number {
+    return [...this.#underWay.values()].filter((on) => on === version).length;
+  }
+
+  /** Whether too few others are left for an update on this version, which this user has. */
+  isVersionOver(user: number, version: number): boolean {
+    const own = this.#underWay.get(String(user)) === version ? 1 : 0;
+    return this.#admission.versionOver(version, this.comingOn(version) - own) !== undefined;
+  }
+
+  /** Undefined if the user has a place, to train on this version; else the seconds after which it asks again. */
+  ask(user: number, time: number, version: number): number | undefined {
+    const [name, now] = [String(user), 1000 * time];
+    const line = { ahead: this.#waiting.aheadOf(name, now), waiting: this.#waiting.size };
+    const judged = this.#admission.judge(name, { underWay: this.#underWay.size, ...line });
+    if (judged !== 'place') {
+      const retryAfterMs = this.#admission.retryAfterMs(line, now, this.#jitter.unit());
+      if (judged !== 'holds') this.#waiting.stay(name, now + turnMs(retryAfterMs), now);
+      return retryAfterMs / 1000;
+    }
+    this.#underWay.set(name, version);
+    this.#waiting.leave(name);
+    this.#admission.placed(this.#underWay.size);
     return undefined;
   }
 
@@ -42,27 +67,44 @@ export class AdmissionGate {
   }
 
   /** The user has a slot of this buffer. */
-  entered(user: number, buffer: object, stage: BufferStage, time: number): void {
+  entered(user: number, buffer: object, stage: BufferStage, time: number, version?: number): void {
     this.#underWay.delete(String(user));
-    const known = this.#buffers.get(buffer) ?? { name: String(this.#names++), users: [] };
+    const known = this.#buffers.get(buffer) ?? {
+      name: String(this.#names++),
+      users: [],
+      awaited: new Set(),
+      version: this.#isMixed ? undefined : version,
+      stage,
+    };
     this.#buffers.set(buffer, known);
     known.users.push(String(user));
-    this.#admission.track(known.name, { users: known.users, stage }, 1000 * time);
+    known.awaited.add(String(user));
+    this.became(buffer, stage, time);
+  }
+
+  /** Its upload is there, or will never come. */
+  uploaded(user: number, buffer: object, time: number): void {
+    const known = this.#buffers.get(buffer);
+    known?.awaited.delete(String(user));
+    if (known !== undefined) this.became(buffer, known.stage, time);
   }
 
   /** The buffer is that far. */
   became(buffer: object, stage: BufferStage, time: number): void {
     const known = this.#buffers.get(buffer);
     if (known === undefined) return;
-    this.#admission.track(known.name, { users: known.users, stage }, 1000 * time);
+    known.stage = stage;
+    const { name, users, awaited, version } = known;
+    const fill = { users, awaited: [...awaited], stage, live: users.length, ...(version !== undefined && { version }) };
+    this.#admission.track(name, fill, 1000 * time);
     if (stage === 'over') this.#buffers.delete(buffer);
   }
 
-  versionMade(meanAge: number): void {
-    this.#admission.versionMade(meanAge);
+  versionMade(version: number, meanAge: number): void {
+    this.#admission.versionMade(version, meanAge);
   }
 
   view(time: number): AdmissionView {
-    return this.#admission.view(this.#underWay.size, 1000 * time);
+    return this.#admission.view({ underWay: this.#underWay.size, waiting: this.#waiting.sizeAt(1000 * time) });
   }
 }

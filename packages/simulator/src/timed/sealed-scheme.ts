@@ -31,6 +31,8 @@ export interface SealedCosts {
 }
 
 interface Buffer {
+  /** The version of its updates; undefined if versions are mixed. */
+  readonly version: number | undefined;
   seats: number;
   slots: number;
   dropped: number;
@@ -48,7 +50,8 @@ export class SealedScheme implements Scheme {
   readonly #bodies = new Station();
   readonly #authority = new Station();
   readonly #opening = new Station();
-  #open: Buffer = newBuffer();
+  /** The buffer that takes seats, by version; one for all if versions are mixed. */
+  readonly #open = new Map<number | undefined, Buffer>();
 
   constructor(timeline: Timeline, costs: SealedCosts) {
     this.#timeline = timeline;
@@ -61,7 +64,12 @@ export class SealedScheme implements Scheme {
     timeline.at(ready, PRIORITY.step, () => {
       const update = timeline.include(trip);
       if (update.weight === 0) return timeline.end(trip, 'stale');
-      const buffer = this.#seat();
+      const isOver = this.#isOne && timeline.gate?.isVersionOver(trip.user, trip.version) === true;
+      if (isOver) {
+        timeline.end(trip, 'lost');
+        return this.#closeWhenQuiet(trip.version);
+      }
+      const buffer = this.#seat(this.#isOne ? trip.version : undefined);
       const { depositSeconds, depositBytes } = this.#costs;
       const arrives = timeline.now + depositSeconds + upSeconds(timeline.fleet.link, depositBytes);
       timeline.at(arrives, PRIORITY.step, () => this.#deposit(buffer, update));
@@ -77,10 +85,15 @@ export class SealedScheme implements Scheme {
     };
   }
 
-  /** A place in the open buffer; the next buffer opens when all are given. */
-  #seat(): Buffer {
-    const buffer = this.#open;
-    if (++buffer.seats === this.#timeline.fleet.bufferSize) this.#open = newBuffer();
+  get #isOne(): boolean {
+    return this.#timeline.fleet.versions === 'one';
+  }
+
+  /** A place in the open buffer of the version; the next buffer opens when all are given. */
+  #seat(version: number | undefined): Buffer {
+    const buffer = this.#open.get(version) ?? newBuffer(version);
+    this.#open.set(version, buffer);
+    if (++buffer.seats === this.#timeline.fleet.bufferSize) this.#open.delete(version);
     return buffer;
   }
 
@@ -89,8 +102,8 @@ export class SealedScheme implements Scheme {
     const { link } = timeline.fleet;
     const { serverSeconds, inboxBytes, keyBytes, keySeconds } = this.#costs;
     const slot = buffer.slots++;
-    timeline.gate?.entered(update.trip.user, buffer, this.#stageOf(buffer), timeline.now);
-    this.#closeWhenQuiet();
+    timeline.gate?.entered(update.trip.user, buffer, this.#stageOf(buffer), timeline.now, buffer.version);
+    this.#closeWhenQuiet(buffer.version);
     const told = this.#server.serve(timeline.now, serverSeconds) + downSeconds(link, inboxBytes(slot));
     timeline.at(told + link.latencySeconds, PRIORITY.step, () => {
       const issued = this.#authority.serve(timeline.now, keySeconds) + downSeconds(link, keyBytes);
@@ -105,6 +118,7 @@ export class SealedScheme implements Scheme {
       timeline.end(update.trip, 'dropped-out');
       timeline.at(timeline.now + leaseSeconds, PRIORITY.step, () => {
         buffer.dropped++;
+        timeline.gate?.uploaded(update.trip.user, buffer, timeline.now);
         this.#closeWhenDecided(buffer);
       });
       return;
@@ -119,6 +133,7 @@ export class SealedScheme implements Scheme {
     timeline.at(this.#bodies.serve(timeline.now, bodySeconds), PRIORITY.step, () => {
       timeline.at(this.#server.serve(timeline.now, serverSeconds), PRIORITY.finish, () => {
         buffer.accepted.push(update);
+        timeline.gate?.uploaded(update.trip.user, buffer, timeline.now);
         timeline.end(update.trip, 'taken');
         this.#closeWhenDecided(buffer);
       });
@@ -129,21 +144,30 @@ export class SealedScheme implements Scheme {
     const { accepted, dropped } = buffer;
     const { bufferSize } = this.#timeline.fleet;
     if (accepted.length + dropped >= bufferSize && accepted.length > 0) this.#close(buffer);
-    else this.#closeWhenQuiet();
+    else this.#closeWhenQuiet(buffer.version);
   }
 
-  /** A buffer with enough updates does not wait where nobody is under way. */
-  #closeWhenQuiet(): void {
+  /** A buffer with enough updates does not wait if nobody is under way to it; one that can never have enough ends. */
+  #closeWhenQuiet(version: number | undefined): void {
     const timeline = this.#timeline;
     const { gate, fleet } = timeline;
-    const buffer = this.#open;
-    const isEnough = (): boolean =>
-      gate?.underWay === 0 && !buffer.isClosed && buffer.accepted.length >= (fleet.minimum ?? fleet.bufferSize);
+    const buffer = this.#open.get(version);
+    if (gate === undefined || buffer === undefined) return;
+    const minimum = fleet.minimum ?? fleet.bufferSize;
+    const coming = (): number => (version === undefined ? gate.underWay : gate.comingOn(version));
+    // Nobody sets out on an older version any more.
+    const isLast = version !== undefined && version < timeline.version;
+    if (isLast && buffer.slots - buffer.dropped + coming() < minimum) {
+      this.#open.delete(version);
+      gate.became(buffer, 'over', timeline.now);
+      return;
+    }
+    const isEnough = (): boolean => coming() === 0 && !buffer.isClosed && buffer.accepted.length >= minimum;
     if (!isEnough()) return;
     const { slots } = buffer;
-    timeline.at(timeline.now + NOBODY_COMES_SECONDS, PRIORITY.step, () => {
+    timeline.at(timeline.now + (isLast ? 0 : NOBODY_COMES_SECONDS), PRIORITY.step, () => {
       if (!isEnough() || buffer.slots !== slots || buffer.accepted.length + buffer.dropped < slots) return;
-      if (this.#open === buffer) this.#open = newBuffer();
+      if (this.#open.get(version) === buffer) this.#open.delete(version);
       this.#close(buffer);
     });
   }
@@ -160,6 +184,7 @@ export class SealedScheme implements Scheme {
       timeline.at(opened, PRIORITY.finish, () => {
         timeline.publish(accepted);
         timeline.gate?.became(buffer, 'over', timeline.now);
+        for (const version of this.#open.keys()) this.#closeWhenQuiet(version);
       });
     });
   }
@@ -169,6 +194,6 @@ export class SealedScheme implements Scheme {
   }
 }
 
-function newBuffer(): Buffer {
-  return { seats: 0, slots: 0, dropped: 0, isClosed: false, accepted: [] };
+function newBuffer(version: number | undefined): Buffer {
+  return { version, seats: 0, slots: 0, dropped: 0, isClosed: false, accepted: [] };
 }

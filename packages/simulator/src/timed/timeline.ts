@@ -99,12 +99,14 @@ export class Timeline {
   /** Now: an update with the staleness it has at this moment. */
   include(trip: Trip): Included {
     const staleness = this.version - trip.version;
-    return { trip, staleness, weight: stalenessWeight(this.fleet.staleness, staleness) };
+    // With one version a buffer a device does not weigh its update by age: the server weighs the whole sum.
+    const weight = this.fleet.versions === 'one' ? 1 : stalenessWeight(this.fleet.staleness, staleness);
+    return { trip, staleness, weight };
   }
 
   publish(included: readonly Included[]): void {
     const meanAge = included.reduce((sum, { trip }) => sum + this.version - trip.version, 0) / included.length;
-    this.gate?.versionMade(meanAge);
+    this.gate?.versionMade(this.version + 1, meanAge);
     this.#news.push({ kind: 'version', time: this.now, version: ++this.version, included, meanAge });
   }
 
@@ -126,7 +128,7 @@ export class Timeline {
   }
 
   #ask(number: number, user: number): void {
-    const againIn = this.gate?.ask(user, this.now);
+    const againIn = this.gate?.ask(user, this.now, this.version);
     if (againIn === undefined) {
       this.#depart(number, user);
       return;

@@ -1,6 +1,6 @@
 /** One user's way from a model to an update, and what others see of it. */
 import type { Staleness } from '@basa/learning';
-import type { AdmissionOptions } from '@basa/protocol';
+import type { AdmissionOptions, Versions } from '@basa/protocol';
 import type { Delay } from './delay.ts';
 import type { Link } from './link.ts';
 
@@ -21,6 +21,8 @@ export interface Fleet {
   readonly bufferSize: number;
   /** Kmin: a buffer with so many updates is closed where nobody else comes; K by default. */
   readonly minimum?: number;
+  /** Whether sealed buffers are of one version, or mix them as the paper does. Without it, as the paper does. */
+  readonly versions?: Versions;
   /** Who may train at a time, decided as the server does; without it, everybody. */
   readonly admission?: AdmissionOptions;
   readonly seed: number;
@@ -64,5 +66,5 @@ export type TimedEvent =
       readonly meanAge: number;
     };
 
-/** `taken`: a buffer has it. `stale`: its weight is zero. `lost`: the protocol had no room for it. */
+/** `taken`: a buffer has it. `stale`: its weight is zero. `lost`: the protocol had no room for it, or its version takes no more. */
 export type Fate = 'taken' | 'stale' | 'lost' | 'dropped-out';

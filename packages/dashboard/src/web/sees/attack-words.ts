@@ -80,7 +80,8 @@ export const ATTACK_WORDS: Readonly<Record<string, AttackWords>> = {
   },
   P1: {
     title: 'Devices give the same update twice, in two groups',
-    story: 'A device that trains twice on the same model gets nearly the same update; sums of groups that overlap can then be subtracted.',
+    story:
+      'A device that trains twice on the same model gets nearly the same update; sums of groups that overlap can then be subtracted.',
   },
   Q1: {
     title: 'One of four authorities lies to everybody',
