@@ -92,11 +92,11 @@ const create = (name: string) =>
     minimum: K,
     tokens: K,
   });
-const device = (task: string, name: string, token = ''): Promise<BasaClient> =>
+const device = (task: string, name: string, token = '', authority = urls()): Promise<BasaClient> =>
   house.client(name, {
     task,
     token,
-    authority: urls(),
+    authority,
     authorityKey: publicKeys().map(toHex).join(','),
     retry: { attempts: 3 },
   });
@@ -139,6 +139,13 @@ function otherBuffer(answer: Answer): Answer {
 
 it('devices go on where the first authority shows another policy and tells a time ten years ahead', async () => {
   const { task, tokens } = await create('another policy, another time');
+  // The others tell the policy when the liar has.
+  let isTold = (): void => {};
+  const told = new Promise<void>((resolve) => {
+    isTold = resolve;
+  });
+  const later = await Promise.all(others.map(({ url }) => ServiceProxy.before(() => url)));
+  for (const one of later) one.onAsk = async ({ path }) => (path.endsWith('/policy') ? void (await told) : undefined);
   liar.onAsk = ({ method }) => {
     if (method !== 'POST') return undefined;
     const detail = String(Date.now() + TEN_YEARS_MS);
@@ -147,15 +154,18 @@ it('devices go on where the first authority shows another policy and tells a tim
   liar.onAnswer = ({ path }, answer) => {
     if (path.endsWith('/policy')) {
       const policy = decodePolicy(answer.body);
+      setTimeout(isTold, 100);
       return { ...answer, body: encodePolicy({ ...policy, uploadLeaseMs: policy.uploadLeaseMs + 1 }) };
     }
     if (!path.endsWith('/authority')) return answer;
     const about = JSON.parse(Buffer.from(answer.body).toString()) as object;
     return json({ ...about, time: Date.now() + TEN_YEARS_MS }, answer);
   };
-  const clients = await devices(task, 'lied-to', tokens);
+  const authority = [liar, ...later].map(({ url }) => url).join(',');
+  const clients = await Promise.all(tokens.map((token, n) => device(task, `lied-to-${n}`, token, authority)));
   await contribute(clients, 1);
   await house.reached(1, task);
+  for (const one of later) await one.close();
 }, 120_000);
 
 it('a buffer is drawn and closes where one signs other words than it is asked to, and another one is slow', async () => {
@@ -200,6 +210,24 @@ it('the server asks less and less often where too few agree, and goes on when th
   liar.behave();
   slow.behave();
   await house.reached(1, task);
+}, 120_000);
+
+it('the same where the first model cannot be logged', async () => {
+  let asked = 0;
+  const cut = ({ path }: Asked) => {
+    if (!path.includes('/model-log')) return undefined;
+    asked++;
+    return 'cut' as const;
+  };
+  liar.onAsk = cut;
+  slow.onAsk = (one) => (one.path.includes('/model-log') ? 'cut' : undefined);
+  await expect(create('unlogged')).rejects.toThrow(ProblemError);
+  await new Promise((resolve) => setTimeout(resolve, 3000));
+  expect(asked).toBeLessThan(6); // at first, when the operator asks, and then as above
+  liar.behave();
+  slow.behave();
+  const { task } = await create('unlogged');
+  await house.reached(0, task);
 }, 120_000);
 
 it('a revocation and tokens reach the others where the first authority says no', async () => {
