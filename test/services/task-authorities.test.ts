@@ -15,14 +15,18 @@ import type {
   Vote,
 } from '@basa/protocol';
 import {
+  agreedOutcome,
   authorityMessages,
   bufferRequestCodec,
+  descriptorCodec,
   endorse,
   isRefused,
   millis,
   modelAppendCodec,
   modelEntryCodec,
   offerRequestCodec,
+  outcomeCodec,
+  voteCodec,
 } from '@basa/protocol';
 import type { Federation, FederationDevice } from '@basa/simulator';
 import { granted } from '@basa/simulator';
@@ -174,6 +178,22 @@ it.each<[string, Link['lies']]>([
   expect(descriptor.parts.map(({ authority }) => authority)).toEqual([0, 1, 3]);
 });
 
+it.each(['does not sign', 'signs another buffer'] as const)(
+  'a buffer is drawn without one that offers its part and %s, though the last one is late with its offer',
+  async (what) => {
+    const world = severalAuthorities();
+    const { signer } = authorityOf(world, 0).ports;
+    const other = ({ descriptor, ...drawn }: DrawnBuffer) => ({
+      ...drawn,
+      descriptor: endorse(descriptorCodec, world.policy, signer, { ...descriptor, closeBy: descriptor.expiry }),
+    });
+    const { links, start, newest } = serverOf(world, what === 'does not sign' ? {} : { draw: other });
+    if (what === 'does not sign') links[0]?.away.add('draw');
+    const { descriptor } = await start().drawBuffer(world.randomBytes(16), newest);
+    expect(descriptor.parts.map(({ authority }) => authority)).toEqual([1, 2, 3]);
+  },
+);
+
 /** What the first authority makes of an entry that it logged, or of the one before it. */
 type EntryLie = (entry: ModelEntry, newest: ModelEntry, sign: (entry: ModelEntry) => ModelEntry) => ModelEntry;
 
@@ -209,6 +229,58 @@ it('one authority whose answer to a close is not signed by it keeps nobody from 
   });
   const { answers } = granted(await start().close(world.server.buffer(ctx)));
   expect(answers.map(({ authority }) => authority)).toEqual([1, 2, 3]);
+});
+
+/** A vote for another close, or none of the close where there are enough votes for it. */
+const otherClose = (world: Federation) => (answer: CloseAnswer) => {
+  const { signer } = authorityOf(world, 0).ports;
+  const { closeAnswer } = authorityMessages(SLOTS);
+  const words = { ctx: answer.outcome.ctx, status: 'open', accepted: [] } as const;
+  const body = {
+    vote: endorse(voteCodec, world.policy, signer, { ...answer.vote, closing: otherBytes(answer.vote.closing) }),
+    outcome: { ...words, signature: signer.sign(outcomeCodec.statement(words)) },
+    keys: [],
+  };
+  return { ...body, signature: signer.sign(closeAnswer.statement(body)) };
+};
+
+it('one authority that signs a vote for another close is not waited with: the last one is', async () => {
+  const { world, ctx } = atSeveralCloses();
+  const { start } = serverOf(world, { close: otherClose(world) });
+  const { answers } = granted(await start().close(world.server.buffer(ctx)));
+  expect(answers.map(({ authority }) => authority)).toEqual([1, 2, 3]);
+});
+
+it('one authority that votes well and keeps its keys back is not waited with either', async () => {
+  const { world, ctx } = atSeveralCloses();
+  const lie = otherClose(world);
+  const close = (answer: CloseAnswer) => (answer.outcome.status === 'closed' ? lie(answer) : answer);
+  const { answers } = granted(await serverOf(world, { close }).start().close(world.server.buffer(ctx)));
+  expect(answers.map(({ authority }) => authority)).toEqual([1, 2, 3]);
+});
+
+it('knows what became of a buffer where one authority signs something else, and the last one is late', async () => {
+  const { world, ctx } = atSeveralCloses();
+  const { signer } = authorityOf(world, 0).ports;
+  const outcome = (told: Outcome) => {
+    const words = { ...told, status: 'aborted' } as const;
+    return { ...words, signature: signer.sign(outcomeCodec.statement(words)) };
+  };
+  const outcomes = await serverOf(world, { outcome }).start().outcomes(ctx);
+  expect(agreedOutcome(world.environment.tools.suite, world.policy, ctx, outcomes)?.status).toBe('open');
+});
+
+it('logs a version where one authority names another one before it, which the server does not know', async () => {
+  const world = severalAuthorities();
+  const { signer } = authorityOf(world, 0).ports;
+  const append = (entry: ModelEntry) =>
+    endorse(modelEntryCodec, world.policy, signer, { ...entry, previous: otherBytes(entry.previous) });
+  const { start } = serverOf(world, { append });
+  const entry = await start().appendModel(
+    { version: 1, modelHash: new Uint8Array(32), ...closedBuffer(world) },
+    undefined,
+  );
+  expect(entry.endorsements.map(({ authority }) => authority)).toEqual([1, 2, 3]);
 });
 
 it('one authority whose word about a buffer is not signed by it does not count', async () => {

@@ -1,8 +1,17 @@
 import type { Certificate, CertificateBody, Ctx, Outcome, TaskId } from '@basa/protocol';
-import { agreedOutcome, certificateCodec, endorse, hasGoodEndorsements, millis, outcomeCodec } from '@basa/protocol';
+import {
+  agreedOutcome,
+  certificateCodec,
+  endorse,
+  hasGoodEndorsements,
+  millis,
+  outcomeCodec,
+  refused,
+} from '@basa/protocol';
 import { createNodeSigner, nodeSuite } from '@basa/runtime/node';
 import { expect, it } from 'vitest';
 import { ProblemError, UnreachableError } from '../src/errors.ts';
+import { askSeveral } from '../src/services/ask-several.ts';
 import { Authorities } from '../src/services/authorities.ts';
 import type { AuthorityClient } from '../src/services/authority-client.ts';
 
@@ -15,15 +24,17 @@ const problem = (code: ProblemError['code']) => new ProblemError({ code, status:
 const down = () => Promise.reject(new UnreachableError('an authority', new Error('down')));
 const isMine = (one: Certificate) => hasGoodEndorsements(nodeSuite, certificateCodec, council, one);
 
+const zeros = (length: number): Uint8Array => new Uint8Array(length);
+
 type Part = Partial<Record<'enrol' | 'outcome', (...asked: never[]) => Promise<unknown>>>;
 
 /** The authorities of the council, each with what it does otherwise than an honest one. */
-function authorities(otherwise: Readonly<Record<number, Part>>): Authorities {
+function authorities(otherwise: Readonly<Record<number, Part>>, randomBytes = zeros): Authorities {
   const members = signers.map((_, authority) => {
     const client = { enrol: honestEnrol(authority), outcome: says(authority, 'aborted'), ...otherwise[authority] };
     return { authority, client: client as unknown as AuthorityClient };
   });
-  return new Authorities(members, council, { now: () => millis(0), randomBytes: (length) => new Uint8Array(length) });
+  return new Authorities(members, council, { now: () => millis(0), randomBytes });
 }
 
 /** No certificate is signed that ends later than 9. */
@@ -86,4 +97,31 @@ it('says how many are needed and how many are away where too few answer', async 
   await expect(all.outcomes(ctx, () => false, never)).rejects.toThrow(
     'the authority does not answer (down); 3 of the 4 authorities that can be asked are needed, and 2 did not answer; what was begun is kept',
   );
+});
+
+it('a lie of one and the silence of another are no reason to end: it is asked again later', async () => {
+  const judge = (answer: { readonly authority: number }) =>
+    answer.authority === 0 ? refused('outcome-invalid') : undefined;
+  const ask = async (authority: number) => (authority === 3 ? down() : { authority });
+  const asking = { needed: 3, signal: never, ask, judge };
+  await expect(askSeveral([0, 1, 2, 3], asking)).rejects.toThrow(UnreachableError);
+  expect(await askSeveral([0, 1, 2, 2], asking)).toHaveLength(3);
+});
+
+it('each of them may be the first that says how long a certificate holds', async () => {
+  const first = async (byte: number) => {
+    const asked: number[] = [];
+    const enrolled = (authority: number) => ({
+      enrol: (...[, { like }]: Parameters<ReturnType<typeof honestEnrol>>) => {
+        if (like === undefined) asked.push(authority);
+        return honestEnrol(authority)(task, like === undefined ? {} : { like });
+      },
+    });
+    let draws = 0;
+    const randomBytes = (length: number) => new Uint8Array(length).fill(draws++ === byte ? 0 : 255);
+    const all = authorities(Object.fromEntries(signers.map((_, n) => [n, enrolled(n)])), randomBytes);
+    await all.enrol(task, undefined, isMine, never);
+    return asked;
+  };
+  expect(await Promise.all([0, 1, 2, 3].map(first))).toEqual([[0], [1], [2], [3]]);
 });

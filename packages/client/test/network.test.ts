@@ -1,4 +1,7 @@
 /** Services that are slow, busy, unreachable, or live in another time. */
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { AuthorityOperator } from '@basa/client/operator';
 import { describe, expect, it } from 'vitest';
 import { ProblemError, UnreachableError } from '../src/node/index.ts';
 import { connectTo, deltaOf } from './support/connect.ts';
@@ -144,6 +147,57 @@ describe('a service', () => {
     expect(services.count('/seats')).toBe(2);
     expect(services.count('/enrolments')).toBe(1); // the authority told the time before
     expect(services.count('/deposits')).toBe(1);
+  });
+
+  it.each([
+    [25, 'behind'],
+    [-25, 'ahead of'],
+  ])('whose clock is %d hours ahead is not followed: the device is told to set its own', async (hours, word) => {
+    const services = await startServices();
+    services.world.aheadMs = hours * 3_600_000;
+    await expect(connectTo(services)).rejects.toMatchObject({
+      name: 'RefusedError',
+      reason: 'wrong-clock',
+      message: expect.stringContaining(`about 25 hours ${word} the clocks`),
+    });
+    expect(services.count('/enrolments')).toBe(0);
+  });
+
+  it('that corrected the device is asked again for the time where the device was set right since', async () => {
+    const services = await startServices();
+    services.world.aheadMs = 3_600_000;
+    const client = await startClient(services);
+    services.world.aheadMs = 0;
+    accepted(await client.contribute(deltaOf(1), { trainedOn: 0 }));
+  });
+
+  it('that sends its answer byte by byte is given up after the time-out', async () => {
+    const services = await startServices();
+    const drips = createServer((_, reply) => {
+      reply.writeHead(200);
+      const timer = setInterval(() => reply.write(' '), 20);
+      reply.on('close', () => clearInterval(timer));
+    });
+    await new Promise<void>((resolve) => drips.listen(0, '127.0.0.1', resolve));
+    const authority = `http://127.0.0.1:${(drips.address() as AddressInfo).port}`;
+    const retry = { attempts: 1, timeoutMs: 300 };
+    await expect(connectTo(services, { authority, retry })).rejects.toBeInstanceOf(UnreachableError);
+    const operator = new AuthorityOperator({ url: authority, token: undefined, timeoutMs: 300 });
+    await expect(operator.tasks()).rejects.toBeInstanceOf(UnreachableError);
+    drips.closeAllConnections();
+    await new Promise((resolve) => drips.close(resolve));
+  });
+
+  it('that says it is tomorrow and an hour gets nothing signed for then', async () => {
+    const services = await startServices();
+    const client = await startClient(services);
+    const before = services.count('/seats');
+    const detail = String(Date.now() + 25 * 3_600_000);
+    services.mischief = {
+      before: ({ path }) => (path.endsWith('seats') ? problem('clock-skew', { detail }) : undefined),
+    };
+    await expect(client.contribute(deltaOf(1), { trainedOn: 0 })).rejects.toBeInstanceOf(ProblemError);
+    expect(services.count('/seats') - before).toBe(1);
   });
 
   it('that never agrees with any clock is given up', async () => {

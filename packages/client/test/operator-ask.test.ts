@@ -2,7 +2,7 @@
 import type { Server } from 'node:http';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { ProblemError, ServerOperator } from '@basa/client/operator';
+import { AuthorityOperator, ProblemError, ServerOperator } from '@basa/client/operator';
 import { afterEach, expect, it } from 'vitest';
 
 const opened: Server[] = [];
@@ -41,4 +41,18 @@ it('is given up after six tries, and at once where its signal ends it', async ()
     signal: AbortSignal.abort(new Error('stop')),
   });
   await expect(stopped.about()).rejects.toThrow('stop');
+});
+
+it('is not made for ever to an authority whose list of devices has no end', async () => {
+  let pages = 0;
+  const server = createServer((_, answer) => {
+    pages++;
+    answer.end(JSON.stringify({ devices: [], next: 'aa' }));
+  });
+  opened.push(server);
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  const devices = new AuthorityOperator({ url, token: undefined }).devices('ab'.repeat(32));
+  await expect(devices).rejects.toThrow('no end');
+  expect(pages).toBe(2);
 });

@@ -10,7 +10,7 @@ if (given.some((word) => ['--quick', '--json'].includes(word)) && given.every((w
 await runNamed('prove', {
   all: { about: 'the next seven, one after the other (hours; --quick for minutes)', program: at('prove/all.ts') },
   attacks: {
-    about: 'A1 to S1 against both modes, and a server with one of four authorities',
+    about: 'A1 to R1 against both modes, and a server with one of four authorities',
     program: at('prove/attacks.ts'),
   },
   mutants: { about: 'every wrong core of a list, and what the oracle says of it', program: at('prove/mutants.ts') },

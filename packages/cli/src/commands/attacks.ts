@@ -18,7 +18,7 @@ export const attacks: Command = {
   name: 'attacks',
   summary: 'plays the attacks on the paper, and shows what stops them in sealed mode',
   usage:
-    '  Attacks A1 to S1 against paper mode (or a mutant of sealed) and against sealed; each takes a second or two.\n',
+    '  Attacks A1 to R1 against paper mode (or a mutant of sealed) and against sealed; each takes a second or two.\n',
   flags: {},
   opening: 'preparing the attacks',
   async run({ terminal, signal }) {

@@ -17,8 +17,9 @@ export interface Answer {
   readonly body: Uint8Array;
 }
 
-/** Before a request is passed on: an answer instead, a connection cut, or undefined to pass it on. */
-type OnAsk = (asked: Asked) => Answer | 'cut' | undefined;
+type Instead = Answer | 'cut' | undefined;
+/** Before a request is passed on, perhaps later: an answer instead, a connection cut, or undefined to pass it on. */
+type OnAsk = (asked: Asked) => Instead | Promise<Instead>;
 /** Before an answer is passed on. */
 type OnAnswer = (asked: Asked, answer: Answer) => Answer | 'cut';
 
@@ -58,7 +59,7 @@ export class ServiceProxy {
   async #serve(message: IncomingMessage, reply: ServerResponse): Promise<void> {
     const { method = '', url: path = '', headers } = message;
     const asked: Asked = { method, path, headers, body: await bytesOf(message) };
-    const instead = this.onAsk?.(asked);
+    const instead = await this.onAsk?.(asked);
     const answer = instead ?? (await this.#passOn(asked));
     if (answer === 'cut') return void reply.destroy();
     const changed = instead === undefined ? (this.onAnswer?.(asked, answer) ?? answer) : answer;

@@ -1,7 +1,7 @@
 /** How long one attempt at a request may take: silence ends it, and so does an answer that comes byte by byte. */
 
 /** 64 kbit/s: a body may take its time, and nobody can hold a request open with less. */
-export const SLOWEST_BYTES_PER_MS = 8;
+const SLOWEST_BYTES_PER_MS = 8;
 
 export interface AttemptSoFar {
   readonly elapsedMs: number;

@@ -32,8 +32,6 @@ import { stopReason } from './stop.ts';
 import type { TaskTools } from './task-tools.ts';
 
 const PAUSE_MS = 30_000;
-/** Its name among what is tried again. */
-const FIRST_MODEL = 'the first model';
 const MUST_WAIT = 'this device waits for a buffer without others whose sums were spoilt';
 
 export class RunningTask {
@@ -254,8 +252,7 @@ export class RunningTask {
 
   /** Looks after everything; trouble in one thing does not keep it from the next. */
   async tick(): Promise<void> {
-    if (this.models.newest === undefined && this.#backoff.isDue(FIRST_MODEL))
-      await this.#tried('the first model is not logged', () => this.#openModels());
+    if (this.models.newest === undefined) await this.#tried('the first model is not logged', () => this.#openModels());
     await this.#tried('the turn of a user could not be ended', async () => this.paper?.tick());
     await this.#tried('suspects could not be counted', () => this.suspicion.look());
     await this.#tried('places could not be counted', async () => {
@@ -272,9 +269,10 @@ export class RunningTask {
   }
 
   async #openModels(): Promise<void> {
-    this.#backoff.failed(FIRST_MODEL); // unless it is logged
+    if (!this.#backoff.isDue('models')) return;
+    this.#backoff.failed('models'); // unless it is logged
     await this.models.open();
-    this.#backoff.over(FIRST_MODEL);
+    this.#backoff.over('models');
   }
 
   /** What there is to do is found by the copies in memory: the store is asked for those with something to do. */

@@ -1,4 +1,4 @@
-/** S1: an authority sends its answer a byte at a time, so that it is never silent and never done. */
+/** Q3: an authority sends its answer a byte at a time, so that it is never silent and never done. */
 import type { AttemptSoFar } from '@basa/protocol';
 import { timeLeftMs } from '@basa/protocol';
 import type { Attack, AttackResult } from './attack.ts';
@@ -8,8 +8,8 @@ const TIMEOUT = { timeoutMs: 30_000 };
 const DRIP_MS = 2_000;
 const A_DAY_MS = 24 * 3_600_000;
 
-export const S1: Attack = {
-  id: 'S1',
+export const Q3: Attack = {
+  id: 'Q3',
   schedule: 'an authority is asked for the policy; it sends a byte of its answer every two seconds',
   mutant: 'a client that gives an answer up when nothing is heard for 30 s, and at no other time',
   stoppedBy: 'an answer has 30 s, and a second more for every 8 kB of it',

@@ -91,13 +91,13 @@ export const ATTACK_WORDS: Readonly<Record<string, AttackWords>> = {
     title: 'One of four authorities lies, and another one is slow',
     story: 'Too few say the same in time, so that no round is ever opened.',
   },
+  Q3: {
+    title: 'An answer that never ends',
+    story: 'The authority sends one byte every two seconds, so that a device waits for ever.',
+  },
   R1: {
     title: 'The authority is set back to yesterday',
     story:
       'It has forgotten that a round was opened and opens it again without one device; the difference is that device’s update.',
-  },
-  S1: {
-    title: 'An answer that never ends',
-    story: 'The authority sends one byte every two seconds, so that a device waits for ever.',
   },
 };

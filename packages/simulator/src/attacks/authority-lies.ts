@@ -1,0 +1,7 @@
+/** The attacks of authorities on the service: what they achieve is that somebody does not go on. */
+import type { Attack } from './attack.ts';
+import { Q3 } from './dripped-answers.ts';
+import { Q1 } from './lying-authority.ts';
+import { Q2 } from './slow-votes.ts';
+
+export const LIES: readonly Attack[] = [Q1, Q2, Q3];

@@ -1,0 +1,258 @@
+/** Four authorities over HTTP, three of which every step needs: the first one lies under its own good signature, the last one is slow. */
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import type { Authority } from '@basa/authority';
+import { createAuthority } from '@basa/authority';
+import type { BasaClient } from '@basa/client/node';
+import { AuthorityOperator, createTask, ProblemError } from '@basa/client/operator';
+import { defineModel, dense } from '@basa/learning';
+import type { Signer } from '@basa/masking';
+import { equalBytes, toHex } from '@basa/masking';
+import {
+  authorityMessages,
+  decodePolicy,
+  descriptorCodec,
+  drawnBufferCodec,
+  encodePolicy,
+  endorse,
+  outcomeCodec,
+  problemDocument,
+  voteCodec,
+} from '@basa/protocol';
+import { createNodeSigner, nodeRandomBytes } from '@basa/runtime/node';
+import { House, NEVER_LATE, OPERATOR_TOKEN, OPERATORS, until } from '@basa/testkit/services/house.ts';
+import { afterAll, beforeAll, beforeEach, expect, it } from 'vitest';
+import type { Answer, Asked } from '../../packages/cli/src/conformance/service-proxy.ts';
+import { ServiceProxy } from '../../packages/cli/src/conformance/service-proxy.ts';
+
+const model = defineModel('small', { height: 1, width: 1, channels: 3 }, [dense(2)]);
+const K = 3;
+const SLOW_MS = 700;
+const TEN_YEARS_MS = 10 * 365 * 24 * 3_600_000;
+const { closeAnswer } = authorityMessages(K);
+
+let house: House;
+let liar: ServiceProxy;
+let slow: ServiceProxy;
+let liarKey: Signer;
+const others: Authority[] = [];
+const urls = (): string => [liar.url, others[0]?.url, others[1]?.url, slow.url].join(',');
+const publicKeys = (): readonly Uint8Array[] => [house.authority, ...others].map(({ publicKey }) => publicKey);
+
+beforeAll(async () => {
+  const drawn: Uint8Array[] = [];
+  const randomBytes = (length: number): Uint8Array => {
+    const bytes = nodeRandomBytes(length);
+    drawn.push(bytes.slice());
+    return bytes;
+  };
+  house = await House.open({ authority: { randomBytes } });
+  liarKey = drawn
+    .filter(({ length }) => length === 32)
+    .map((seed) => createNodeSigner(seed))
+    .find(({ publicKey }) => equalBytes(publicKey, house.authority.publicKey)) as Signer;
+  for (let n = 0; n < 3; n++) {
+    const keyFile = join(house.folder, `authority-${n}.key`);
+    writeFileSync(keyFile, nodeRandomBytes(32));
+    others[n] = await createAuthority({
+      dataFolder: join(house.folder, `authority-${n}`),
+      secret: { keyFile },
+      listen: { host: '127.0.0.1', port: 0 },
+      operators: OPERATORS,
+      keyLimit: { burst: 1000, perSecond: 1000 },
+      lateMs: NEVER_LATE,
+    });
+  }
+  liar = await house.proxy('authority');
+  slow = await ServiceProxy.before(() => others[2]?.url ?? '');
+  const keys = publicKeys();
+  const authorities = urls()
+    .split(',')
+    .map((url, n) => ({ url, publicKey: keys[n] as Uint8Array }));
+  await house.restartServer({ authorities });
+});
+afterAll(async () => {
+  await house.close();
+  await slow.close();
+  for (const one of others) await one.close();
+});
+beforeEach(() => {
+  liar.behave();
+  slow.behave();
+});
+
+const create = (name: string) =>
+  createTask({
+    server: house.server.url,
+    authority: urls(),
+    operatorToken: OPERATOR_TOKEN,
+    model,
+    name,
+    bufferSize: K,
+    minimum: K,
+    tokens: K,
+  });
+const device = (task: string, name: string, token = '', authority = urls()): Promise<BasaClient> =>
+  house.client(name, {
+    task,
+    token,
+    authority,
+    authorityKey: publicKeys().map(toHex).join(','),
+    retry: { attempts: 3 },
+  });
+const devices = (task: string, name: string, tokens: readonly string[]): Promise<readonly BasaClient[]> =>
+  Promise.all(tokens.map((token, n) => device(task, `${name}-${n}`, token)));
+async function contribute(clients: readonly BasaClient[], version: number): Promise<void> {
+  const delta = Float32Array.from({ length: model.dimension }, (_, n) => (n === version ? 1 : 0));
+  const told = await Promise.all(clients.map((client) => client.contribute(delta, { trainedOn: version - 1 })));
+  expect(told.map(({ kind }) => kind)).toEqual(clients.map(() => 'accepted'));
+}
+const isSlowAt = (part: string) => async (asked: Asked) => {
+  if (asked.path.includes(part)) await new Promise((resolve) => setTimeout(resolve, SLOW_MS));
+  return undefined;
+};
+const json = (value: object, answer: Answer): Answer => ({ ...answer, body: Buffer.from(JSON.stringify(value)) });
+
+/** What an authority says to a close, for another set and under its own signatures. */
+function otherClose(answer: Answer): Answer {
+  const { vote, outcome } = closeAnswer.decode(answer.body);
+  const council = { authorities: publicKeys() };
+  const words = { ctx: outcome.ctx, status: 'open', accepted: [] } as const;
+  const body = {
+    vote: endorse(voteCodec, council, liarKey, { ...vote, closing: vote.closing.map((byte) => byte ^ 1) }),
+    outcome: { ...words, signature: liarKey.sign(outcomeCodec.statement(words)) },
+    keys: [],
+  };
+  return {
+    ...answer,
+    body: closeAnswer.encode({ ...body, signature: liarKey.sign(closeAnswer.statement(body)) }),
+  };
+}
+
+/** The same buffer with another end. */
+function otherBuffer(answer: Answer): Answer {
+  const { descriptor, slotKeys } = drawnBufferCodec.decode(answer.body);
+  const other = { ...descriptor, closeBy: descriptor.expiry };
+  const signed = endorse(descriptorCodec, { authorities: publicKeys() }, liarKey, other);
+  return { ...answer, body: drawnBufferCodec.encode({ descriptor: signed, slotKeys }) };
+}
+
+it('devices go on where the first authority shows another policy and tells a time ten years ahead', async () => {
+  const { task, tokens } = await create('another policy, another time');
+  // The others tell the policy when the liar has.
+  let isTold = (): void => {};
+  const told = new Promise<void>((resolve) => {
+    isTold = resolve;
+  });
+  const later = await Promise.all(others.map(({ url }) => ServiceProxy.before(() => url)));
+  for (const one of later) one.onAsk = async ({ path }) => (path.endsWith('/policy') ? void (await told) : undefined);
+  liar.onAsk = ({ method }) => {
+    if (method !== 'POST') return undefined;
+    const detail = String(Date.now() + TEN_YEARS_MS);
+    return { status: 401, headers: {}, body: Buffer.from(JSON.stringify(problemDocument('clock-skew', { detail }))) };
+  };
+  liar.onAnswer = ({ path }, answer) => {
+    if (path.endsWith('/policy')) {
+      const policy = decodePolicy(answer.body);
+      setTimeout(isTold, 100);
+      return { ...answer, body: encodePolicy({ ...policy, uploadLeaseMs: policy.uploadLeaseMs + 1 }) };
+    }
+    if (!path.endsWith('/authority')) return answer;
+    const about = JSON.parse(Buffer.from(answer.body).toString()) as object;
+    return json({ ...about, time: Date.now() + TEN_YEARS_MS }, answer);
+  };
+  const authority = [liar, ...later].map(({ url }) => url).join(',');
+  const clients = await Promise.all(tokens.map((token, n) => device(task, `lied-to-${n}`, token, authority)));
+  await contribute(clients, 1);
+  await house.reached(1, task);
+  for (const one of later) await one.close();
+}, 120_000);
+
+it('a buffer is drawn and closes where one signs other words than it is asked to, and another one is slow', async () => {
+  const { task, tokens } = await create('a liar and a slow one');
+  const clients = await devices(task, 'slowed', tokens);
+  liar.onAnswer = ({ path }, answer) => {
+    if (answer.status >= 400) return answer;
+    if (path.endsWith('/buffers')) return otherBuffer(answer);
+    return path.endsWith('/close') ? otherClose(answer) : answer;
+  };
+  slow.onAsk = async (asked) => {
+    await isSlowAt('/offers')(asked);
+    return isSlowAt('/close')(asked);
+  };
+  await contribute(clients, 1);
+  await house.reached(1, task);
+}, 120_000);
+
+it('a buffer of all four closes where one votes for another close, and another one is slow', async () => {
+  const { task, tokens } = await create('votes');
+  const clients = await devices(task, 'voted', tokens);
+  liar.onAnswer = ({ path }, answer) => (path.endsWith('/close') && answer.status < 400 ? otherClose(answer) : answer);
+  slow.onAsk = isSlowAt('/close');
+  await contribute(clients, 1);
+  await house.reached(1, task);
+}, 120_000);
+
+it('the server asks less and less often where too few agree, and goes on when they do', async () => {
+  const { task, tokens } = await create('too few');
+  const clients = await devices(task, 'waiting', tokens);
+  let asked = 0;
+  liar.onAnswer = ({ path }, answer) => {
+    if (!path.endsWith('/close') || answer.status >= 400) return answer;
+    asked++;
+    return otherClose(answer);
+  };
+  slow.onAsk = ({ path }) => (path.endsWith('/close') ? 'cut' : undefined);
+  await contribute(clients, 1);
+  await until(() => asked > 0);
+  await new Promise((resolve) => setTimeout(resolve, 3000));
+  expect(asked).toBeLessThan(5); // at 0, 0.5, 1.5 and 3.5 s; without waits sixty times
+  liar.behave();
+  slow.behave();
+  await house.reached(1, task);
+}, 120_000);
+
+it('the same where the first model cannot be logged', async () => {
+  let asked = 0;
+  const cut = ({ path }: Asked) => {
+    if (!path.includes('/model-log')) return undefined;
+    asked++;
+    return 'cut' as const;
+  };
+  liar.onAsk = cut;
+  slow.onAsk = (one) => (one.path.includes('/model-log') ? 'cut' : undefined);
+  await expect(create('unlogged')).rejects.toThrow(ProblemError);
+  await new Promise((resolve) => setTimeout(resolve, 3000));
+  expect(asked).toBeLessThan(6); // at first, when the operator asks, and then as above
+  liar.behave();
+  slow.behave();
+  const { task } = await create('unlogged');
+  await house.reached(0, task);
+}, 120_000);
+
+it('a revocation and tokens reach the others where the first authority says no', async () => {
+  const { task, tokens } = await create('an operator');
+  const [client] = (await devices(task, 'revoked', tokens.slice(0, 1))) as [BasaClient];
+  const no = { status: 403, headers: {}, body: Buffer.from(JSON.stringify(problemDocument('role-missing'))) };
+  liar.onAsk = () => no;
+  const strict = new AuthorityOperator({ url: urls(), token: OPERATOR_TOKEN });
+  const missed: Error[] = [];
+  const operator = new AuthorityOperator({
+    url: urls(),
+    token: OPERATOR_TOKEN,
+    onMissed: (error) => missed.push(error),
+  });
+  const [enrolled] = await operator.devices(task);
+  await expect(strict.revoke(enrolled?.user ?? '')).rejects.toThrow(ProblemError);
+  const shut = () => client.contribute(new Float32Array(model.dimension).fill(1), { trainedOn: 0 });
+  await expect.poll(shut, { timeout: 60_000 }).toMatchObject({ kind: 'rejected', reason: 'revoked' });
+  const [token] = await operator.tokens(task, 1, Date.now() + 60_000);
+  expect(missed.map((error) => error instanceof ProblemError)).toEqual([true]);
+  await device(task, 'enrolled-by-three', token);
+}, 120_000);
+
+it('an authority that calls a new task by another name is named', async () => {
+  liar.onAnswer = (_, answer) => json({ task: 'ab'.repeat(32) }, answer);
+  const operator = new AuthorityOperator({ url: liar.url, token: OPERATOR_TOKEN });
+  await expect(operator.createTask(house.policy)).rejects.toThrow(liar.url);
+});
