@@ -23,7 +23,7 @@ from .naming import deposit_root, join_tag
 from .rulecheck import RULES
 from .sealing import sealing_for
 from .slotcheck import (
-    check_bad_dealt, check_bad_list, check_bad_slot_seal, check_dealt, check_good_list, check_slot_seal, check_wrong_keys,
+    check_bad_dealt, check_bad_list, check_bad_slot_key, check_bad_slot_seal, check_dealt, check_good_list, check_slot_seal, check_wrong_keys,
 )
 from .suite import sha256
 
@@ -163,6 +163,7 @@ def main() -> None:
     _all("packing", check_packing, masking["packing"])
     _all("slot keys", check_slot_seal, slots["seals"])
     _all("lists of slot keys", check_good_list, slots["lists"])
+    _all("refused keys in a list", check_bad_slot_key, slots["refusedKeys"])
     _all("refused lists of slot keys", check_bad_list, slots["refusedLists"])
     _all("refused seeds of slot keys", check_bad_slot_seal, [v for v in slots["refusedSeals"] if "secret" in v])
     _all("seeds of several authorities", check_dealt, slots["dealt"])
