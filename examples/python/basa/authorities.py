@@ -5,10 +5,11 @@ import queue
 import threading
 from typing import Callable, Dict, List, Optional, Sequence, TypeVar
 
-from .checks import Refused, check_certificate, check_newest_of, is_signed
+from .checks import check_certificate, check_newest_of, is_signed
 from .council import Council, agreed
 from .layouts import CERTIFICATE, Malformed, Message
 from .link import Problem, Unreachable
+from .refused import Refused
 from .services import Authority
 
 Answer = TypeVar("Answer")

@@ -4,15 +4,17 @@ from __future__ import annotations
 from typing import Any, Callable, Dict, List, Tuple
 
 from .authorities import Authorities
-from .checks import Refused, check_drawn_buffer
-from .council import Council, agreed, council_problem, is_endorsed
+from .checks import check_drawn_buffer
+from .council import Council, agreed, is_endorsed
 from .layouts import (
     CERTIFICATE, DESCRIPTOR, DRAWN_BUFFER, ENDORSEMENTS, OUTCOME, POLICY, SIGNATURE_BYTES, Malformed, Message,
 )
 from .link import Unreachable
+from .policy import council_problem
+from .refused import Refused
 from .rulecheck import endorsed, refusal
 from .suite import Secret, Signer, sha256, x25519_public
-from .vectors import weight_scale
+from .task_numbers import weight_scale
 
 Vector = Dict[str, Any]
 SIGNERS = [Signer(Secret(bytes([n]) * 32)) for n in range(1, 5)]

@@ -11,11 +11,14 @@ from typing import Callable, List, Mapping, Optional, Sequence
 
 from .authorities import Authorities
 from .checks import (
-    Block, Refused, check_blocks, check_drawn_buffer, check_model, check_newest, check_one_hash, check_policy,
+    Block, check_blocks, check_drawn_buffer, check_model, check_newest, check_one_hash, check_policy_bytes,
 )
 from .council import council_of
+from .floor import Floor
 from .layouts import CERTIFICATE, Malformed, Message
 from .link import Problem, Unreachable
+from .policy import check_policy
+from .refused import Refused
 from .services import Authority, Server
 from .session import Session, begin_session
 from .state import DeviceState, Json
@@ -46,8 +49,7 @@ class Settings:
     token: Optional[str] = None
     piece_bytes: int = 1 << 20
     #: This application's own floor, whatever the task says.
-    minimum: int = 2
-    max_staleness: int = 15
+    floor: Floor = Floor()
     #: Plain http to another machine: anybody on the way can read and change what is said.
     unsafe_allow_plain_http: bool = False
 
@@ -88,8 +90,8 @@ class Device:
         if len(settings.authorities) != len(settings.authority_keys):
             raise ValueError(f"{len(settings.authorities)} addresses of authorities, {len(settings.authority_keys)} keys")
         pinned = [Authority(url, state, key, plain) for url, key in zip(settings.authorities, settings.authority_keys)]
-        told = _policy_of(pinned, settings.task)
-        self.policy = check_policy(told, settings.task, settings.minimum, settings.max_staleness)
+        told = check_policy_bytes(_policy_of(pinned, settings.task), settings.task)
+        self.policy = check_policy(told, settings.floor)
         if sorted(settings.authority_keys) != sorted(self.policy.authorities):
             raise Refused("wrong-authority", "the task names other authorities than those that are pinned")
         by_key = {one.key_bytes: one for one in pinned}

@@ -2,12 +2,19 @@
 from __future__ import annotations
 
 import math
+import re
 import struct
-from typing import Any, Callable, Dict, List, NamedTuple, Tuple
+from typing import Any, Callable, Dict, List, NamedTuple, Optional, Tuple
 
 MAX_SLOTS = 1024
 MAX_AUTHORITIES = 16
+MAX_METRICS = 16
+_MAX_PARAMETER = _MAX_NOISE = 1e6
+_METRIC_NAME = re.compile(rb"[a-z][a-zA-Z0-9-]*")
+_LOSSES = 2
 SIGNATURE_BYTES = 64
+#: Engines that hide something.
+CP_ABE, SLOT_KEYS = 1, 3
 
 
 class Malformed(ValueError):
@@ -111,6 +118,24 @@ def optional(field: Field) -> Field:
     )
 
 
+def checked(field: Field, problem: Callable[[Any], Optional[str]]) -> Field:
+    """What another field reads, with a further check: `problem` names what is wrong, or is None."""
+
+    def read(r: Reader) -> Any:
+        value = field.read(r)
+        wrong = problem(value)
+        if wrong is not None:
+            raise Malformed(wrong)
+        return value
+
+    return Field(read, field.write)
+
+
+def within(field: Field, low: float, high: float) -> Field:
+    """From `low` to `high`, both of which are good."""
+    return checked(field, lambda value: None if low <= value <= high else f"{value} is not from {low} to {high}")
+
+
 def _read_finite(r: Reader) -> float:
     value = struct.unpack("<d", r.take(8))[0]
     if not math.isfinite(value) or (value == 0 and math.copysign(1, value) < 0):
@@ -156,13 +181,26 @@ def _read_staleness(r: Reader) -> Tuple[float, ...]:
     kind = r.number(1)
     if kind > 2:
         raise Malformed("no such staleness function")
-    return (kind, *(_read_f64(r) for _ in range(kind)))
+    return (kind, *(PARAMETER.read(r) for _ in range(kind)))
+
+
+def _metrics_problem(metrics: List[Message]) -> Optional[str]:
+    names = [metric.name for metric in metrics]
+    if not all(map(_METRIC_NAME.fullmatch, names)):
+        return "the name of a metric is a letter, then letters, digits and -"
+    if len(set(names)) < len(names):
+        return "two metrics have one name"
+    if not all(metric.low < metric.high and math.isfinite(metric.high - metric.low) for metric in metrics):
+        return "the range of a metric is none, or too wide for a number"
+    return None
 
 
 B16, B32, B64 = fixed(16), fixed(32), fixed(64)
 U8, U16, U32, U53 = unsigned(1, 2**8), unsigned(2, 2**16), unsigned(4, 2**32), unsigned(8, 2**53)
 F64 = Field(_read_f64, lambda v: struct.pack("<d", v))
 FINITE = Field(_read_finite, F64.write)
+POSITIVE = checked(F64, lambda value: None if value > 0 else "not a positive number")
+PARAMETER = within(F64, 0, _MAX_PARAMETER)
 FLAG = Field(_read_flag, U8.write)
 INCREASING = Field(_read_increasing, many(U16).write)
 ENDORSEMENTS = by_authority(signature=B64)
@@ -204,10 +242,19 @@ class Layout:
         return message
 
 
-METRICS = many(group(name=short(32), low=FINITE, high=FINITE))
-PRIVACY = optional(group(noise=F64, colluders=U16, delta=F64, participations=U32))
-PLAN = {"dimension": U32, "group": U8, "level": U32, "clip": F64, "block_floor": F64}
-TRAINING = group(epochs=U16, batch_size=U16, learning_rate=F64, loss=U8)
+METRICS = checked(many(group(name=short(32), low=FINITE, high=FINITE), MAX_METRICS), _metrics_problem)
+PRIVACY = optional(
+    group(
+        noise=within(POSITIVE, 0, _MAX_NOISE), colluders=U16,
+        delta=checked(POSITIVE, lambda value: None if value < 1 else "not below 1"),
+        participations=within(U32, 1, 2**32),
+    )
+)
+GROUP = checked(U8, lambda bits: None if bits == 0 or 2 <= bits <= 32 else f"no ring of {bits} bits")
+PLAN = {"dimension": U32, "group": GROUP, "level": U32, "clip": POSITIVE, "block_floor": F64}
+TRAINING = group(
+    epochs=within(U16, 1, 2**16), batch_size=within(U16, 1, 2**16), learning_rate=POSITIVE, loss=unsigned(1, _LOSSES)
+)
 COUNCIL = {"authorities": many(B32, MAX_AUTHORITIES), "threshold": U8, "unsafe_threshold": FLAG}
 CERTIFICATE = Layout(1, endorsed=True, task=B32, device=B32, issued_at=U53, not_after=U53)
 POLICY = Layout(

@@ -4,9 +4,10 @@ from __future__ import annotations
 import json
 from typing import Callable, Dict, Optional
 
-from .checks import Refused, is_signed
+from .checks import is_signed
 from .layouts import CERTIFICATE, HEAD, KEY_ANSWER, NEWEST_MODEL, OUTCOME, Message
 from .link import Answer, ServiceLink
+from .refused import Refused
 from .state import DeviceState
 from .suite import Signer
 
