@@ -6,7 +6,8 @@ from __future__ import annotations
 
 import math
 
-from .layouts import Message
+from .fields import Message
+
 
 #: a - 1 of the orders that are looked at, as natural logarithms.
 _MIN_ORDER, _MAX_ORDER = math.log(1e-6), math.log(1e12)

@@ -5,7 +5,8 @@ import math
 from typing import List, Mapping, Sequence, Tuple
 
 from .council import Council, council_of, is_endorsed, is_endorsed_by
-from .layouts import DRAWN_BUFFER, SLOT_KEYS, Message, header
+from .fields import Message
+from .layouts import DRAWN_BUFFER, SLOT_KEYS, header
 from .naming import leaf, proven_root, view_of
 from .refused import Refused
 from .sealing import Opener, Sealing

@@ -3,7 +3,8 @@ from __future__ import annotations
 
 from typing import Dict, Iterable, List, NamedTuple, Optional, Sequence
 
-from .layouts import ENDORSEMENTS, Layout, Message
+from .fields import ENDORSEMENTS, Message
+from .layouts import Layout
 from .suite import verifies
 
 

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import Optional
 
 from .accountant import epsilon_budget
-from .layouts import Message
+from .fields import Message
 
 
 @dataclass(frozen=True)

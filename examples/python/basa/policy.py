@@ -5,8 +5,9 @@ import math
 import unicodedata
 from typing import Optional
 
+from .fields import MAX_SLOTS, Message
 from .floor import Floor, floor_problem
-from .layouts import CP_ABE, MAX_SLOTS, POLICY, SLOT_KEYS, Message
+from .layouts import CP_ABE, SLOT_KEYS
 from .privacy import privacy_problem
 from .refused import Refused
 from .task_numbers import modulus, signed_capacity, staleness_weight, weight_scale
@@ -17,9 +18,8 @@ _MIN_WEIGHT = 1 / 4
 _BIDI_CONTROLS = {0x061C, 0x200E, 0x200F, *range(0x202A, 0x202F), *range(0x2066, 0x206A)}
 
 
-def check_policy(data: bytes, floor: Floor) -> Message:
-    """`data` hashes to the pinned task."""
-    policy = POLICY.decode(data)
+def check_policy(policy: Message, floor: Floor) -> Message:
+    """Its bytes hash to the pinned task."""
     problem = policy_problem(policy)
     if problem is not None:
         raise Refused("unusable-policy", problem)

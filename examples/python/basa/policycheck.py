@@ -5,8 +5,9 @@ import math
 from typing import Any, Callable, Dict, List, Optional, Tuple
 
 from .accountant import epsilon_budget, epsilon_of
+from .fields import Malformed, Message
 from .floor import Floor, PrivacyFloor
-from .layouts import Malformed, Message
+from .layouts import POLICY
 from .policy import check_policy
 from .refused import Refused
 
@@ -16,7 +17,7 @@ _ANY = Floor(minimum=0, max_staleness=2**32)
 
 def verdict(policy: str, floor: Floor = _ANY) -> Optional[str]:
     try:
-        check_policy(bytes.fromhex(policy), floor)
+        check_policy(POLICY.decode(bytes.fromhex(policy)), floor)
     except Malformed:
         return "malformed"
     except Refused as no:

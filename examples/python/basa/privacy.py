@@ -9,7 +9,7 @@ import math
 import struct
 from typing import Callable, List, Optional, Sequence
 
-from .layouts import Message
+from .fields import Message
 from .task_numbers import signed_capacity
 
 #: So many random bytes.

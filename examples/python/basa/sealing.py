@@ -5,7 +5,8 @@ from typing import Callable, List, Mapping, Optional, Protocol
 
 from . import slot_keys
 from .abe import AbeSealing, RandomBytes
-from .layouts import CP_ABE, SLOT_KEYS, Malformed, Message
+from .fields import Malformed, Message
+from .layouts import CP_ABE, SLOT_KEYS
 from .naming import edge_attribute, sealing_context, self_attribute, self_context
 from .suite import x25519_public
 

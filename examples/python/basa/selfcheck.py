@@ -15,10 +15,11 @@ from .bls.hash_to_curve import hash_to_g1
 from .checks import check_drawn_buffer, check_slot, ctx_of, edge_opener, open_key
 from .council import council_of
 from .councilcheck import COUNCIL_RULES
+from .fields import Malformed, Message
 from .layouts import (
-    CERTIFICATE, KEY_ANSWER, KEY_REQUEST, POLICY, UPLOAD_HEADER, Malformed, Message,
-    deposit_answer_layout, deposit_layout,
+    CERTIFICATE, KEY_ANSWER, KEY_REQUEST, POLICY, UPLOAD_HEADER, deposit_answer_layout, deposit_layout,
 )
+from .liecheck import LIE_RULES
 from .naming import deposit_root, join_tag
 from .policycheck import policy_checks
 from .rulecheck import RULES
@@ -177,7 +178,7 @@ def main() -> None:
     sealing = AbeSealing(bytes.fromhex(public_key), bytes)
     all_agree("refused public keys", check_bad_key, bad["publicKey"])
     all_agree("refused sealed seeds", lambda v: check_bad_seed(sealing, v), bad["sealed"])
-    for name, check, cases in [*policy_checks(policies, masking), *RULES, *COUNCIL_RULES]:
+    for name, check, cases in [*policy_checks(policies, masking), *RULES, *COUNCIL_RULES, *LIE_RULES]:
         all_agree(name, check, cases)
 
 

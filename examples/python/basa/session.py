@@ -14,7 +14,8 @@ from . import steps
 from .authorities import Authorities
 from .checks import check_slot, ctx_of, edge_opener, open_key
 from .council import agreed, council_of
-from .layouts import CERTIFICATE, DRAWN_BUFFER, RECEIPT, Malformed, Message, deposit_answer_layout, deposit_layout
+from .fields import Malformed, Message
+from .layouts import CERTIFICATE, DRAWN_BUFFER, RECEIPT, deposit_answer_layout, deposit_layout
 from .link import Problem
 from .naming import deposit_root, join_tag
 from .refused import Refused

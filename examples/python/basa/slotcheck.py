@@ -6,7 +6,8 @@ from typing import Any, Dict, List
 
 from . import slot_keys
 from .checks import ctx_of, edge_opener
-from .layouts import B32, DRAWN_BUFFER, OUTCOME, U8, U16, Layout, Message, group, many, short
+from .fields import B32, U8, U16, Message, group, many, short
+from .layouts import DRAWN_BUFFER, OUTCOME, Layout
 from .naming import registration_of, sealing_context, self_context
 from .rulecheck import refusal
 from .sealing import sealing_for

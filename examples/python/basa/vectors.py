@@ -5,7 +5,7 @@ import math
 import struct
 from typing import Iterable, List, Mapping, Sequence, Tuple
 
-from .layouts import Message
+from .fields import Message
 from .task_numbers import modulus, staleness_weight
 from .privacy import Randomness, noisy_update
 from .suite import hkdf, keystream
